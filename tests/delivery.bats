@@ -1,0 +1,480 @@
+#!/usr/bin/env bats
+# P3: a line is remembered only once it was handed on. Kills, closed pipes, full
+# disks, many writers: no line is lost, provided a failed run's input is run
+# again.
+#
+# "Lost" is a line of the input that is whole in none of the outputs. All filters
+# here have p = 1e-9, so that false positives do not come into it.
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
+load helper
+
+# A line of input, long enough that a cut one cannot pass for another.
+input() {
+    seq -f 'http://example.org/page/%.0f/end' "$1"
+}
+
+# lost INPUT OUTPUT...: the lines of INPUT that are whole in no OUTPUT. A last
+# line without its newline was not handed on whole.
+lost() {
+    local input=$1 output
+    shift
+    for output; do
+        if [[ -s $output && $(tail -c 1 "$output" | od -An -tx1 | tr -d ' ') != 0a ]]; then
+            sed '$d' "$output"
+        else
+            cat "$output"
+        fi
+    done | sort -u | comm -13 - <(sort -u "$input")
+}
+
+# none_lost INPUT OUTPUT...
+none_lost() {
+    lost "$@" >"$BATS_TEST_TMPDIR/lost"
+    [[ ! -s $BATS_TEST_TMPDIR/lost ]] || {
+        echo "lost $(wc -l <"$BATS_TEST_TMPDIR/lost") lines, the first:"
+        head -n 3 "$BATS_TEST_TMPDIR/lost"
+        return 1
+    }
+}
+
+# each_once INPUT OUTPUT...: every line of INPUT exactly once over all outputs.
+each_once() {
+    local input=$1
+    shift
+    sort "$@" >"$BATS_TEST_TMPDIR/all"
+    sort -u "$input" | cmp - "$BATS_TEST_TMPDIR/all" || {
+        echo "printed $(wc -l <"$BATS_TEST_TMPDIR/all"), twice: $(uniq -d "$BATS_TEST_TMPDIR/all" | wc -l)"
+        none_lost "$input" "$@"
+        return 1
+    }
+}
+
+@test "the oracle can tell: a lost line, a cut line, a line twice" {
+    input 1000 >in
+    sed 500d in >less
+    run ! none_lost in less
+    run none_lost in less <(sed -n 500p in)
+    head -c -1 in >shortened
+    run ! none_lost in shortened
+    sed 7p in >twice
+    none_lost in twice
+    run ! each_once in twice
+    each_once in in
+    each_once in <(head -n 400 in) <(tail -n +401 in)
+    run ! each_once in <(head -n 400 in) <(tail -n +402 in)
+}
+
+# --- a write that fails ------------------------------------------------------
+
+@test "a full disk: what could not be printed is printed by the next run" {
+    [[ -c /dev/full ]] || skip "needs /dev/full"
+    input 20000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 2 to /dev/full unseen f.bf in
+    says 'No space left on device'
+    exits 1 unseen query -c f.bf in
+    prints '0\n'
+    exits 2 unseen f.bf in -o /dev/full
+    exits 2 to /dev/full unseen f.bf < <(cat in)
+    exits 2 to /dev/full unseen f.bf -m 5 in
+    exits 1 unseen query -c f.bf in
+    succeeds unseen f.bf in
+    same "$out" in
+    succeeds unseen f.bf in
+    prints ''
+}
+
+@test "a full disk at creation: the filter remembers nothing" {
+    [[ -c /dev/full ]] || skip "needs /dev/full"
+    input 20000 >in
+    exits 2 to /dev/full unseen -p 1e-9 f.bf in
+    exits 0 unseen -p 1e-9 f.bf in
+    same "$out" in
+}
+
+@test "a limit on file size cuts the output: what was cut comes again" {
+    input 100000 >in
+    exits 0 unseen create -n 1M -p 1e-9 f.bf
+    limited() { (ulimit -f 1000; "$@"); }
+    exits 2 limited unseen f.bf in -o first
+    [[ $(stat -c %s first) -gt 0 ]]
+    succeeds unseen f.bf in
+    none_lost in first "$out"
+    # at worst the lines of one batch come out twice
+    sort first "$out" | uniq -d >twice
+    [[ $(wc -l <twice) -le 20000 ]]
+}
+
+@test "a closed pipe: what the pipe did not take comes again" {
+    need_signals
+    input 200000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    env --default-signal=PIPE timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" f.bf in | head -c 1000000 >first
+    succeeds unseen f.bf in
+    cp "$out" second
+    # What the pipe held when its reader went away was handed on, and is gone:
+    # no more than a pipe holds. Everything else is there.
+    lost in first second >gone
+    [[ $(wc -c <gone) -le $((1048576 + 100)) ]] || { wc gone; false; }
+    [[ $(wc -l <second) -gt 100000 ]]
+}
+
+@test "killed while it waits for a slow reader: what the pipe holds, and the rest" {
+    # The pipe keeps all that write(2) accepted, so not a byte goes unseen by this test.
+    input 100000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    mkfifo pipe
+    local i
+    for i in 1 2 3; do
+        exec {hold}<>pipe
+        "$UNSEEN" f.bf in >pipe 3>&- {hold}>&- &
+        local pid=$!
+        sleep 0.1
+        kill -9 "$pid"
+        wait "$pid" || true
+        # all that is in the pipe, and then its end, since no writer is left
+        exec {rest}<pipe
+        exec {hold}>&-
+        cat <&"$rest" >"first.$i"
+        exec {rest}<&-
+    done
+    succeeds unseen verify f.bf
+    succeeds unseen f.bf in
+    none_lost in first.* "$out"
+    # lines that the pipe did not take were not remembered
+    [[ $(wc -l <"$out") -gt 80000 ]]
+}
+
+# --- kills -------------------------------------------------------------------
+
+@test "kill -9 at random moments, output to a file, then a rerun: 0 lost" {
+    input 150000 >in
+    local i pid
+    for ((i = 0; i < 20; i++)); do
+        # a new filter every fifth time, else the one that is there goes on
+        [[ $((i % 5)) -ne 0 ]] || exits 0 unseen create --force -p 1e-9 f.bf
+        [[ $((i % 5)) -ne 0 ]] || rm -f part.*
+        "$UNSEEN" f.bf in >"part.$i" 3>&- &
+        pid=$!
+        sleep "0.0$((i * 7 % 40 + 10))"
+        kill -9 "$pid" 2>/dev/null || true
+        wait "$pid" || true
+        [[ $((i % 5)) -eq 4 ]] || continue
+        capture unseen verify f.bf
+        [[ $code -le 1 ]]
+        succeeds unseen f.bf in
+        cp "$out" part.last
+        none_lost in part.*
+    done
+}
+
+@test "kill -9 with -o FILE: the line that was cut is ended, and comes again" {
+    input 150000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    local i pid
+    for ((i = 0; i < 8; i++)); do
+        "$UNSEEN" f.bf in -o all.txt 3>&- &
+        pid=$!
+        sleep "0.00$((i * 3 + 2))"
+        kill -9 "$pid" 2>/dev/null || true
+        wait "$pid" || true
+    done
+    succeeds unseen f.bf in -o all.txt
+    none_lost in all.txt
+    succeeds unseen f.bf in -o all.txt
+    none_lost in all.txt
+}
+
+@test "kill -9 while the input dribbles in: each line is in the output or comes again" {
+    input 2000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    local i pid
+    for i in 1 2 3; do
+        exec {feed}> >(exec "$UNSEEN" f.bf >"part.$i" 3>&-)
+        pid=$!
+        head -n $((i * 500)) in >&"$feed"
+        sleep 0.0$i
+        kill -9 "$pid"
+        exec {feed}>&-
+        wait "$pid" || true
+    done
+    succeeds unseen f.bf in
+    none_lost in part.* "$out"
+}
+
+@test "SIGTERM, SIGINT, SIGHUP: it ends by the signal, and a rerun loses nothing" {
+    need_signals
+    input 60000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    local signal number pid feed
+    while read -r signal number; do
+        mkfifo "pipe.$signal"
+        env --default-signal="$signal" "$UNSEEN" f.bf <"pipe.$signal" >"part.$signal" 2>"$err" 3>&- &
+        pid=$!
+        exec {feed}>"pipe.$signal"
+        head -n $((number * 2000)) in >&"$feed"
+        filled "part.$signal"
+        kill "-$signal" "$pid"
+        code=0
+        wait "$pid" || code=$?
+        exec {feed}>&-
+        [[ $code -eq $((128 + number)) ]] || { echo "$signal: $code"; false; }
+        # what came out whole before is remembered: it was handed on
+        capture unseen query -v f.bf "part.$signal"
+        [[ $code -eq 1 ]]
+    done <<'END'
+HUP 1
+INT 2
+TERM 15
+END
+    succeeds unseen verify f.bf
+    succeeds unseen f.bf in
+    none_lost in part.* "$out"
+    each_once in part.* "$out"
+}
+
+@test "a signal that was ignored stays ignored" {
+    need_signals
+    input 100 >in
+    mkfifo pipe
+    env --ignore-signal=HUP --ignore-signal=INT --ignore-signal=TERM \
+        "$UNSEEN" -p 1e-9 f.bf <pipe >got 2>"$err" 3>&- &
+    local pid=$! feed i
+    exec {feed}>pipe
+    head -n 50 in >&"$feed"
+    filled got
+    for i in HUP INT TERM; do
+        kill "-$i" "$pid"
+    done
+    tail -n +51 in >&"$feed"
+    exec {feed}>&-
+    code=0
+    wait "$pid" || code=$?
+    [[ $code -eq 0 ]]
+    same got in
+}
+
+@test "stopped and continued: nothing changes" {
+    input 200 >in
+    mkfifo pipe
+    "$UNSEEN" -p 1e-9 f.bf <pipe >got 2>"$err" 3>&- &
+    local pid=$! feed
+    exec {feed}>pipe
+    head -n 100 in >&"$feed"
+    filled got
+    kill -STOP "$pid"
+    tail -n +101 in >&"$feed"
+    # while it is stopped, others use the filter
+    succeeds unseen query -q f.bf < <(head -n 1 in)
+    succeeds unseen f.bf < <(echo other)
+    prints 'other\n'
+    kill -CONT "$pid"
+    exec {feed}>&-
+    wait "$pid"
+    same got in
+}
+
+@test "memory form: SIGTERM ends it by the signal" {
+    need_signals
+    mkfifo pipe
+    env --default-signal=TERM "$UNSEEN" <pipe >got 3>&- &
+    local pid=$! feed
+    exec {feed}>pipe
+    echo a >&"$feed"
+    filled got
+    kill -TERM "$pid"
+    code=0
+    wait "$pid" || code=$?
+    exec {feed}>&-
+    [[ $code -eq 143 ]]
+}
+
+# --- many writers ------------------------------------------------------------
+
+# writers N: N at once on f.bf with the same input, each to an output of its own.
+writers() {
+    local n=$1 i pids=() failed=0
+    for ((i = 0; i < n; i++)); do
+        timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" f.bf in >"out.$i" 2>"err.$i" 3>&- &
+        pids+=($!)
+    done
+    for i in "${pids[@]}"; do
+        wait "$i" || failed=1
+    done
+    [[ $failed -eq 0 ]] || { cat err.*; return 1; }
+}
+
+@test "four writers at once, the same input: every line out of exactly one" {
+    input 100000 >in
+    local i
+    for i in 1 2 3; do
+        rm -f out.*
+        exits 0 unseen create --force -n 100000 -p 1e-9 f.bf
+        writers 4
+        each_once in out.*
+        succeeds unseen f.bf in
+        prints ''
+    done
+}
+
+@test "four writers at once while the filter grows" {
+    input 100000 >in
+    local i
+    for i in 1 2; do
+        rm -f out.*
+        exits 0 unseen create --force -p 1e-9 f.bf
+        writers 4
+        each_once in out.*
+        succeeds unseen verify f.bf
+        succeeds unseen f.bf in
+        prints ''
+    done
+}
+
+@test "four writers that all create the filter at once" {
+    input 20000 >in
+    local i pids=() failed=0
+    for i in 0 1 2 3; do
+        timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" -p 1e-9 f.bf in >"out.$i" 2>"err.$i" 3>&- &
+        pids+=($!)
+    done
+    for i in "${pids[@]}"; do
+        wait "$i" || failed=1
+    done
+    cat err.*
+    [[ $failed -eq 0 ]]
+    each_once in out.*
+    [[ $(cat err.* | grep -c 'created (') -eq 1 ]]
+}
+
+@test "writers with overlapping inputs" {
+    input 60000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    local i pids=() failed=0
+    for i in 0 1 2 3; do
+        tail -n +$((i * 10000 + 1)) in | head -n 30000 >"in.$i"
+    done
+    for i in 0 1 2 3; do
+        timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" f.bf "in.$i" >"out.$i" 3>&- &
+        pids+=($!)
+    done
+    for i in "${pids[@]}"; do
+        wait "$i" || failed=1
+    done
+    [[ $failed -eq 0 ]]
+    each_once in out.*
+}
+
+@test "four writers, two killed, their input run again: 0 lost" {
+    input 100000 >in
+    local i pids
+    for i in 1 2 3; do
+        rm -f out.*
+        exits 0 unseen create --force -p 1e-9 f.bf
+        pids=()
+        local writer
+        for writer in 0 1 2 3; do
+            "$UNSEEN" f.bf in >"out.$writer" 2>"err.$writer" 3>&- &
+            pids+=($!)
+        done
+        sleep "0.0$i"
+        kill -9 "${pids[0]}" "${pids[1]}" 2>/dev/null || true
+        wait "${pids[0]}" || true
+        wait "${pids[1]}" || true
+        wait "${pids[2]}"
+        wait "${pids[3]}"
+        succeeds unseen f.bf in
+        cp "$out" out.again
+        none_lost in out.*
+    done
+}
+
+@test "a writer that waits for its reader delays nobody, and keeps its lines" {
+    input 50000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    mkfifo pipe
+    exec {hold}<>pipe
+    "$UNSEEN" f.bf in >pipe 3>&- {hold}>&- &
+    local pid=$!
+    sleep 0.2
+    # it has lines in flight; others do not wait, and do not print these
+    succeeds unseen f.bf in
+    cp "$out" second
+    seq 50001 60000 >more.txt
+    succeeds unseen f.bf more.txt
+    same "$out" more.txt
+    # it dies: what it did not deliver comes again
+    kill -9 "$pid"
+    wait "$pid" || true
+    exec {rest}<pipe
+    exec {hold}>&-
+    cat <&"$rest" >first
+    exec {rest}<&-
+    succeeds unseen f.bf in
+    none_lost in first second "$out"
+    succeeds unseen f.bf more.txt
+    prints ''
+}
+
+@test "two writers in a loop: unseen f <a | cat | unseen f does not deadlock" {
+    input 50000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" f.bf <in 3>&- | cat 3>&- |
+        timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" f.bf >got 3>&-
+    local status=("${PIPESTATUS[@]}")
+    [[ ${status[*]} == '0 0 0' ]] || { echo "${status[@]}"; false; }
+    # every line went out of the first
+    [[ ! -s got ]]
+    succeeds unseen f.bf in
+    prints ''
+}
+
+@test "a crawler's loop: what the consumer finds goes through the same filter" {
+    exits 0 unseen create -p 1e-9 f.bf
+    input 20000 >in
+    timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" f.bf <in 3>&- |
+        awk '{ print $0 "/child"; print $0; print "http://example.org/" (NR % 10) }' 3>&- |
+        timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" f.bf 3>&- >got
+    local status=("${PIPESTATUS[@]}")
+    [[ ${status[*]} == '0 0 0' ]] || { echo "${status[@]}"; false; }
+    [[ $(wc -l <got) -eq 20010 ]]
+}
+
+@test "readers see no half layer while a writer grows the filter" {
+    input 200000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    "$UNSEEN" add f.bf in 3>&- &
+    local pid=$! i
+    for ((i = 0; i < 40; i++)); do
+        capture unseen verify f.bf
+        [[ $code -le 1 ]] || { kill "$pid"; complain "verify"; }
+        exits 0 unseen stats --json f.bf
+        capture unseen query -c f.bf < <(head -n 100 in)
+        [[ $code -le 1 ]] || { kill "$pid"; complain "query"; }
+    done
+    wait "$pid"
+    succeeds unseen query -c f.bf in
+    prints '200000\n'
+}
+
+@test "a copy made while a writer is at work opens and is right" {
+    input 200000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    "$UNSEEN" f.bf in >got 3>&- &
+    local pid=$! i
+    for i in 1 2 3 4; do
+        sleep 0.01
+        cp f.bf "copy.$i.bf"
+    done
+    wait "$pid"
+    for i in 1 2 3 4; do
+        capture unseen verify "copy.$i.bf"
+        [[ $code -le 1 ]]
+        exits 0 unseen "copy.$i.bf" in
+        # what the copy holds and what it prints: nothing is missing, nothing is there twice
+        exits 0 unseen "copy.$i.bf" in
+        prints ''
+    done
+}

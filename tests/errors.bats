@@ -1,0 +1,618 @@
+#!/usr/bin/env bats
+# What goes wrong around the program: outputs that fail, inputs that are not
+# what they should be, files that are damaged. Never a signal, never success.
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+load helper
+
+small_filter() {
+    exits 0 unseen --create f.bf < <(seq 50)
+}
+
+without_stdin() { "$@" <&-; }
+without_stdout() { "$@" >&-; }
+without_stderr() { "$@" 2>&-; }
+in_64k_files() { (ulimit -f 64; "$@"); }
+in_400_mb() { (ulimit -v 400000; "$@"); }
+
+# --- outputs that fail -------------------------------------------------------
+
+@test "/dev/full: exit 2 and the reason, for whatever prints" {
+    [[ -c /dev/full ]] || skip "needs /dev/full"
+    small_filter
+    seq 40 60 >in
+    local full='No space left on device'
+    fails_with 2 "$full" to /dev/full unseen <in
+    fails_with 2 "$full" to /dev/full unseen -d < <(seq 9; seq 9)
+    fails_with 2 "$full" to /dev/full unseen -m 3 <in
+    fails_with 2 "$full" unseen -o /dev/full <in
+    fails_with 2 "$full" to /dev/full unseen query f.bf in
+    fails_with 2 "$full" to /dev/full unseen query -c f.bf in
+    fails_with 2 "$full" to /dev/full unseen query --tag f.bf in
+    fails_with 2 "$full" to /dev/full unseen stats f.bf
+    fails_with 2 "$full" to /dev/full unseen stats --json f.bf
+    fails_with 2 "$full" to /dev/full unseen plan -n 1e6
+    fails_with 2 "$full" to /dev/full unseen plan --table
+    fails_with 2 "$full" to /dev/full unseen help
+    fails_with 2 "$full" to /dev/full unseen query --help
+    fails_with 2 "$full" to /dev/full unseen --version
+    # with a filter: the lines are not remembered, see delivery.bats
+    exits 2 to /dev/full unseen f.bf in
+    says "$full"
+}
+
+@test "a closed stdout: exit 2" {
+    small_filter
+    seq 40 60 >in
+    fails_with 2 ': ' without_stdout unseen <in
+    fails_with 2 ': ' without_stdout unseen query f.bf in
+    fails_with 2 ': ' without_stdout unseen query -c f.bf in
+    fails_with 2 ': ' without_stdout unseen stats f.bf
+    fails_with 2 ': ' without_stdout unseen plan -n 1e6
+    fails_with 2 ': ' without_stdout unseen help
+    fails_with 2 ': ' without_stdout unseen --version
+}
+
+@test "a closed stdout: the filter does not take its place" {
+    # open(2) returns the lowest free descriptor: it must not be stdout's.
+    small_filter
+    seq 40 60 >in
+    exits 2 without_stdout unseen f.bf in
+    says ': '
+    succeeds unseen verify f.bf
+    succeeds unseen f.bf in
+    seq 51 60 >wanted
+    same "$out" wanted
+    exits 2 without_stdout unseen --create g.bf in
+    if [[ -e g.bf ]]; then
+        succeeds unseen verify g.bf
+        succeeds unseen g.bf in
+        same "$out" in
+    fi
+}
+
+@test "a closed stdin: exit 2, and the filter does not take its place" {
+    small_filter
+    fails_with 2 ': ' without_stdin unseen
+    fails_with 2 ': ' without_stdin unseen query f.bf
+    exits 2 without_stdin unseen f.bf
+    says ': '
+    prints ''
+    succeeds unseen verify f.bf
+    succeeds unseen f.bf < <(seq 51)
+    prints '51\n'
+    # a FILE is read as ever
+    seq 51 53 >in
+    succeeds without_stdin unseen f.bf in
+    prints '52\n53\n'
+}
+
+@test "a closed stderr: messages do not land in the filter" {
+    seq 5 >in
+    capture without_stderr unseen --create f.bf in
+    succeeds unseen verify f.bf
+    [[ $(head -c 8 f.bf | tail -c 7) == unseen ]]
+    capture without_stderr unseen f.bf nofile in
+    [[ $code -eq 2 ]]
+    succeeds unseen verify f.bf
+}
+
+@test "a closed pipe ends it by SIGPIPE, without a word" {
+    need_signals
+    small_filter
+    seq 1000000 >big
+    env --default-signal=PIPE "$UNSEEN" <big 2>"$err" | head -n 1 >first
+    local status=("${PIPESTATUS[@]}")
+    [[ ${status[0]} -eq 141 ]] || { echo "${status[@]}"; false; }
+    [[ $(cat first) == 1 && ! -s $err ]]
+    env --default-signal=PIPE "$UNSEEN" f.bf big 2>"$err" | head -n 1 >first
+    status=("${PIPESTATUS[@]}")
+    [[ ${status[0]} -eq 141 ]] || { echo "${status[@]}"; false; }
+    [[ $(cat first) == 51 && ! -s $err ]]
+    succeeds unseen add f.bf big
+    env --default-signal=PIPE "$UNSEEN" query f.bf big 2>"$err" | head -n 1 >first
+    status=("${PIPESTATUS[@]}")
+    [[ ${status[0]} -eq 141 ]] || { echo "${status[@]}"; false; }
+    [[ $(cat first) == 1 && ! -s $err ]]
+}
+
+@test "a closed pipe with SIGPIPE ignored: a message and exit 2" {
+    need_signals
+    small_filter
+    seq 1000000 >big
+    env --ignore-signal=PIPE "$UNSEEN" <big 2>"$err" | head -n 1 >first
+    local status=("${PIPESTATUS[@]}")
+    [[ ${status[0]} -eq 2 ]] || { echo "${status[@]}"; false; }
+    says 'Broken pipe'
+    env --ignore-signal=PIPE "$UNSEEN" f.bf big 2>"$err" | head -n 1 >first
+    status=("${PIPESTATUS[@]}")
+    [[ ${status[0]} -eq 2 ]] || { echo "${status[@]}"; false; }
+    says 'Broken pipe'
+    succeeds unseen verify f.bf
+}
+
+@test "a limit on file size: exit 2, not SIGXFSZ" {
+    small_filter
+    seq 100000 >in
+    exits 2 in_64k_files unseen -o part.txt <in
+    says 'File too large'
+    exits 2 in_64k_files unseen f.bf in -o part2.txt
+    says 'File too large'
+    succeeds unseen verify f.bf
+    succeeds unseen f.bf in -o part2.txt
+    sort -u part2.txt >got
+    seq 51 100000 | sort >wanted
+    # a line that was cut off in the middle stands there, too
+    comm -13 got wanted >lost
+    [[ ! -s lost ]]
+    fails_with 2 'File too large' in_64k_files unseen create -n 1M new.bf
+    fails_with 2 'File too large' in_64k_files unseen -n 1M new.bf < <(seq 3)
+}
+
+# tiny_disk COMMAND...: in a directory on a file system of 1 MB that is gone
+# afterwards. What is left there when COMMAND ends is listed in ./left.
+tiny_disk() {
+    # shellcheck disable=SC2016
+    unshare -m sh -c '
+        mkdir -p tiny && mount -t tmpfs -o size=1M none tiny && cd tiny || exit 77
+        "$@"
+        status=$?
+        ls -A >../left
+        exit $status' sh timeout --foreground -k 5 "$UNSEEN_TIMEOUT" "$@"
+}
+
+@test "a full disk while creating: exit 2, nothing left behind" {
+    unshare -m true 2>/dev/null || skip "needs the right to mount"
+    mkdir tiny
+    capture tiny_disk true
+    [[ $code -eq 0 ]] || skip "needs the right to mount a tmpfs"
+    exits 2 tiny_disk "$UNSEEN" create -n 10M f.bf
+    says 'f\.bf: No space left on device'
+    [[ ! -s left ]]
+    exits 2 tiny_disk "$UNSEEN" -n 10M f.bf < <(seq 5)
+    says 'f\.bf: No space left on device'
+    prints ''
+    [[ ! -s left ]]
+}
+
+@test "a full disk while growing: exit 2, the file stays good, no line is lost" {
+    unshare -m true 2>/dev/null || skip "needs the right to mount"
+    mkdir tiny
+    capture tiny_disk true
+    [[ $code -eq 0 ]] || skip "needs the right to mount a tmpfs"
+    seq 1000000 >in
+    # shellcheck disable=SC2016
+    exits 2 tiny_disk sh -c '
+        "$UNSEEN" create -p 1e-9 f.bf || exit 9
+        "$UNSEEN" f.bf ../in
+        status=$?
+        cp f.bf ../f.bf
+        exit $status'
+    says 'f\.bf: No space left on device'
+    cp "$out" first
+    # what was printed is remembered, and the rest comes now
+    succeeds unseen verify f.bf
+    succeeds unseen f.bf in
+    cat first "$out" | cmp - in
+}
+
+@test "out of memory: exit 2" {
+    ! sanitized || skip "a sanitizer needs the address space"
+    fails_with 2 'Cannot allocate memory' in_400_mb "$UNSEEN" -n 10G < <(seq 3)
+}
+
+# --- inputs ------------------------------------------------------------------
+
+@test "one FILE that cannot be read: a message, the rest go on, exit 2 at the end" {
+    small_filter
+    mkdir dir
+    seq 51 53 >a
+    seq 53 55 >b
+    exits 2 unseen f.bf a nofile b
+    says '^unseen: nofile: No such file or directory$'
+    prints '51\n52\n53\n54\n55\n'
+    exits 2 unseen f.bf nofile dir b < /dev/null
+    says_lines 2 'nofile: No such file or directory' 'dir: Is a directory'
+    prints ''
+    succeeds unseen query -c f.bf a b
+    prints '6\n'
+    exits 2 unseen add f.bf nofile a
+    says 'nofile: '
+}
+
+@test "a directory as standard input" {
+    small_filter
+    fails_with 2 'Is a directory' unseen <.
+    fails_with 2 'Is a directory' unseen query f.bf <.
+    exits 2 unseen f.bf <.
+    says 'Is a directory'
+}
+
+@test "swapped operands: a FILTER that is text, and an input that is a filter" {
+    small_filter
+    seq 60 >access.log
+    fails_with 2 'not a filter' unseen access.log f.bf
+    [[ $(cat "$err") == 'unseen: access.log: not a filter (to read it as lines: unseen < access.log)' ]]
+    fails_with 2 'not a filter' unseen access.log </dev/null
+    fails_with 2 'not a filter' unseen --create access.log </dev/null
+    fails_with 2 'not a filter' unseen -n 1000 access.log f.bf
+    fails_with 2 'access\.log: not a filter' unseen add access.log f.bf
+    fails_with 2 'access\.log: not a filter' unseen query access.log f.bf
+    fails_with 2 'access\.log: not a filter' unseen stats access.log
+    exits 0 unseen --create new.bf access.log
+    rm new.bf
+    fails_with 2 'f\.bf: ' unseen --create new.bf f.bf
+    fails_with 2 'f\.bf: ' unseen -n 1000 new.bf access.log f.bf
+    fails_with 2 'f\.bf: ' unseen add --create new.bf f.bf
+}
+
+@test "an input that is a filter: refused before a line is printed or remembered" {
+    small_filter
+    exits 0 unseen --create other.bf < <(seq 5)
+    seq 51 60 >in
+    fails_with 2 'other\.bf: ' unseen f.bf other.bf
+    fails_with 2 'other\.bf: ' unseen f.bf in other.bf
+    fails_with 2 ': ' unseen f.bf <other.bf
+    fails_with 2 ': ' unseen <other.bf
+    fails_with 2 'other\.bf: ' unseen add f.bf in other.bf
+    fails_with 2 'other\.bf: ' unseen query f.bf other.bf
+    succeeds unseen f.bf in
+    same "$out" in
+}
+
+@test "a filter that is also the input" {
+    small_filter
+    ln -s f.bf soft.bf
+    ln f.bf hard.bf
+    local name
+    for name in f.bf soft.bf hard.bf ./f.bf; do
+        fails_with 2 ': ' unseen f.bf "$name"
+        fails_with 2 ': ' unseen f.bf <"$name"
+        fails_with 2 ': ' unseen add f.bf "$name"
+        fails_with 2 ': ' unseen query f.bf "$name"
+    done
+    : >new.bf
+    # shellcheck disable=SC2094 # that is the mistake which is tested
+    fails_with 2 ': ' unseen --create new.bf <new.bf
+}
+
+@test "a filter that is also the output" {
+    small_filter
+    ln -s f.bf soft.bf
+    ln f.bf hard.bf
+    local name
+    for name in f.bf soft.bf hard.bf ./f.bf; do
+        fails_with 2 ': ' unseen f.bf -o "$name" < <(seq 60)
+        fails_with 2 ': ' appending_to "$name" unseen f.bf < <(seq 60)
+        fails_with 2 ': ' appending_to "$name" unseen query f.bf < <(seq 60)
+    done
+    : >new.bf
+    fails_with 2 ': ' appending_to new.bf unseen --create new.bf < <(seq 60)
+    fails_with 2 ': ' unseen --create new.bf -o new.bf < <(seq 60)
+    fails_with 2 ': ' unseen --create absent.bf -o absent.bf < <(seq 60)
+}
+
+@test "a line longer than --max-line: exit 2, what came before is printed" {
+    small_filter
+    local size
+    awk 'BEGIN { s = sprintf("%1024s", ""); gsub(/ /, "x", s); print "a"; print s; print "b"; print s "y"; print "c" }' >in
+    head -n 3 in >wanted
+    for size in 4K 64K 1M; do
+        exits 2 unseen --max-line 1K --buffer-size "$size" <in
+        says 'max-line'
+        same "$out" wanted
+        exits 0 unseen --max-line 1025 --buffer-size "$size" <in
+        same "$out" in
+    done
+    exits 2 unseen --max-line 1K f.bf in
+    says 'max-line'
+    same "$out" wanted
+    succeeds unseen f.bf in
+    tail -n 2 in >wanted
+    same "$out" wanted
+    # without a newline, and longer than any buffer
+    exits 2 unseen --max-line 1M < <(head -c 2000000 /dev/zero)
+    says 'max-line'
+    prints ''
+}
+
+@test "the default limit of a line is far above 100 MB" {
+    head -c 100000000 /dev/zero | tr '\0' m >in
+    exits 0 unseen <in
+    echo >>in
+    same "$out" in
+}
+
+# nonblocking IN|OUT COMMAND...: with O_NONBLOCK set on that descriptor.
+nonblocking() {
+    perl -e 'use Fcntl;
+        my $fd = shift(@ARGV) eq "IN" ? \*STDIN : \*STDOUT;
+        fcntl($fd, F_SETFL, fcntl($fd, F_GETFL, 0) | O_NONBLOCK) or die;
+        exec @ARGV or die' "$@"
+}
+
+@test "a non-blocking stdin is waited for" {
+    need perl
+    { sleep 0.2; seq 3; sleep 0.2; seq 5; } |
+        nonblocking IN timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" >got
+    seq 5 >wanted
+    same got wanted
+    { sleep 0.2; seq 3; sleep 0.2; seq 5; } |
+        nonblocking IN timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" -n 1000 f.bf >got 2>"$err"
+    same got wanted
+}
+
+@test "a non-blocking stdout that is full is waited for" {
+    need perl
+    seq 300000 >in
+    nonblocking OUT timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" -p 1e-9 <in | { sleep 0.3; cat; } >got
+    local status=("${PIPESTATUS[@]}")
+    [[ ${status[0]} -eq 0 ]]
+    same got in
+    exits 0 unseen create -p 1e-9 f.bf
+    nonblocking OUT timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" f.bf in | { sleep 0.3; cat; } >got
+    status=("${PIPESTATUS[@]}")
+    [[ ${status[0]} -eq 0 ]]
+    same got in
+}
+
+# --- FILTER that is no file --------------------------------------------------
+
+@test "a directory as FILTER" {
+    mkdir dir
+    local name command
+    for name in . dir dir/ ./dir ..; do
+        # shellcheck disable=SC2102
+        fails_with 2 ': Is a directory' unseen -- "$name" < <(seq 3)
+        fails_with 2 ': Is a directory' unseen --create -- "$name" < <(seq 3)
+        for command in add query stats verify; do
+            fails_with 2 ': Is a directory' unseen "$command" "$name"
+        done
+        fails_with 2 ': (Is a directory|File exists)' unseen create "$name"
+        fails_with 2 ': Is a directory' unseen create --force "$name"
+    done
+}
+
+@test "a FILTER in a directory that is missing, or under a file" {
+    : >file
+    fails_with 2 'nodir/f\.bf: No such file or directory' unseen --create nodir/f.bf < <(seq 3)
+    fails_with 2 'nodir/f\.bf: No such file or directory' unseen create nodir/f.bf
+    fails_with 2 'file/f\.bf: Not a directory' unseen --create file/f.bf < <(seq 3)
+    fails_with 2 'file/f\.bf: Not a directory' unseen create file/f.bf
+    fails_with 2 'file/f\.bf: Not a directory' unseen query file/f.bf
+    local long
+    long=$(printf '%0300d' 0)
+    fails_with 2 'File name too long' unseen --create "$long" < <(seq 3)
+    fails_with 2 'File name too long' unseen query "$long" < <(seq 3)
+}
+
+@test "a FIFO as FILTER: no hang" {
+    mkfifo pipe.bf
+    local command
+    fails_with 2 'pipe\.bf: ' unseen pipe.bf < <(seq 3)
+    fails_with 2 'pipe\.bf: ' unseen --create pipe.bf < <(seq 3)
+    for command in add query stats verify create; do
+        fails_with 2 'pipe\.bf: ' unseen "$command" pipe.bf
+    done
+    fails_with 2 'pipe\.bf: ' unseen create --force pipe.bf
+    [[ -p pipe.bf ]]
+}
+
+@test "a device as FILTER is not replaced by a file" {
+    mknod null c 1 3 2>/dev/null || skip "needs the right to make a device"
+    fails_with 2 'null: ' unseen ./null < <(seq 3)
+    fails_with 2 'null: ' unseen --create ./null < <(seq 3)
+    fails_with 2 'null: ' unseen create ./null
+    fails_with 2 'null: ' unseen create --force ./null
+    fails_with 2 'null: ' unseen query ./null
+    [[ -c null ]]
+}
+
+@test "not a filter: text, noise, a few bytes, an empty file" {
+    seq 100000 >text
+    gzip -c text >noise 2>/dev/null || head -c 100000 "$UNSEEN" >noise
+    printf 'x' >one
+    : >empty
+    head -c 100000 /dev/zero >zeros
+    local name command
+    for name in text noise one empty zeros; do
+        fails_with 2 "$name: not a filter" unseen "./$name" < <(seq 3)
+        for command in add query stats; do
+            fails_with 2 "$name: not a filter" unseen "$command" "$name"
+        done
+        unchanged exits 2 unseen verify "$name"
+    done
+}
+
+# --- damaged files -----------------------------------------------------------
+
+# patch FILE OFFSET BYTE: BYTE in hexadecimal.
+patch() {
+    # shellcheck disable=SC2059
+    printf "\\x$3" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+# harmless LABEL: no command dies of the file ./damaged, hangs on it, or
+# changes it while refusing it; and those that succeed agree with each other.
+harmless() {
+    local label=$1 command
+    for command in 'query -c damaged lines' 'stats --json damaged' 'verify damaged' 'damaged lines'; do
+        cp damaged before
+        # shellcheck disable=SC2086
+        capture unseen $command
+        [[ $code -le 2 ]] || { complain "$label: $command"; return 1; }
+        if [[ $code -eq 2 || $command != damaged* ]]; then
+            cmp -s damaged before || { complain "$label: changed by: $command"; return 1; }
+        fi
+    done
+}
+
+# refused LABEL: every command refuses ./damaged and leaves it alone.
+refused() {
+    local label=$1 command
+    cp damaged before
+    for command in 'query -c damaged lines' 'stats --json damaged' 'verify damaged' 'damaged lines' \
+        'add damaged lines'; do
+        # shellcheck disable=SC2086
+        capture unseen $command
+        [[ $code -eq 2 ]] || { complain "$label: not refused by: $command"; return 1; }
+        [[ $command == verify* || ( ! -s $out && $(wc -l <"$err") -eq 1 ) ]] ||
+            { complain "$label: one line on stderr, please: $command"; return 1; }
+    done
+    cmp -s damaged before || { complain "$label: changed"; return 1; }
+}
+
+# A byte with all its bits inverted.
+inverted() {
+    printf '%02x' $((0x$1 ^ 0xff))
+}
+
+@test "every byte of the header flipped, one at a time: refused" {
+    exits 0 unseen -n 100 -p 1e-3 f.bf < <(seq 50)
+    seq 45 55 >lines
+    local bytes offset tried=0
+    mapfile -t bytes < <(head -c 4096 f.bf | od -An -v -tx1 -w1 | tr -d ' ')
+    [[ ${#bytes[@]} -eq 4096 ]]
+    for ((offset = 0; offset < 4096; offset++)); do
+        # of the many zeros one in 16, and all around what is in use
+        [[ $offset -lt 200 || ${bytes[offset]} != 00 || $((offset % 16)) -eq 5 ]] || continue
+        cp f.bf damaged
+        patch damaged "$offset" "$(inverted "${bytes[offset]}")"
+        refused "offset $offset"
+        tried=$((tried + 1))
+    done
+    [[ $tried -gt 400 ]]
+}
+
+@test "single bits of the header flipped: refused" {
+    exits 0 unseen -n 100 -p 1e-3 f.bf < <(seq 50)
+    seq 45 55 >lines
+    local bytes offset
+    mapfile -t bytes < <(head -c 4096 f.bf | od -An -v -tx1 -w1 | tr -d ' ')
+    for ((offset = 0; offset < 160; offset += 3)); do
+        cp f.bf damaged
+        patch damaged "$offset" "$(printf '%02x' $((0x${bytes[offset]} ^ (1 << (offset % 8)))))"
+        refused "offset $offset"
+    done
+}
+
+@test "every byte of the layers' table flipped: refused or harmless" {
+    exits 0 unseen -n 100 -p 1e-3 f.bf < <(seq 5000)
+    seq 4990 5010 >lines
+    succeeds unseen stats --json f.bf
+    local layers bytes offset
+    layers=$(field layers)
+    [[ $layers -ge 2 ]]
+    mapfile -t bytes < <(tail -c +4097 f.bf | head -c 4096 | od -An -v -tx1 -w1 | tr -d ' ')
+    for ((offset = 0; offset < 4096; offset++)); do
+        [[ $offset -lt $((layers * 64)) || ${bytes[offset]} != 00 || $((offset % 64)) -eq 7 ]] || continue
+        cp f.bf damaged
+        patch damaged $((4096 + offset)) "$(inverted "${bytes[offset]}")"
+        if [[ $offset -lt $((layers * 64)) ]]; then
+            refused "layer table $offset"
+        else
+            harmless "layer table $offset"
+        fi
+    done
+}
+
+@test "counters and keys in flight full of noise: nothing there is believed" {
+    exits 0 unseen -n 1000 -p 1e-9 f.bf < <(seq 500)
+    seq 400 600 >lines
+    seq 501 600 >wanted
+    local start end=65536 noise
+    # everything between the layers' table and the first layer
+    start=$(od -An -v -tu8 -j 4096 -N 8 f.bf | tr -d ' ')
+    [[ $start -ge 12288 && $start -lt $(stat -c %s f.bf) ]]
+    end=$start
+    for noise in '\377' '\177' '\001' '\200'; do
+        cp f.bf damaged
+        head -c $((end - 8192)) /dev/zero | tr '\0' "$noise" |
+            dd of=damaged bs=8192 seek=1 conv=notrunc status=none
+        exits 0 unseen query -c damaged lines
+        prints '101\n'
+        exits 0 unseen stats --json damaged
+        capture unseen verify damaged
+        [[ $code -le 1 ]]
+        exits 0 unseen damaged lines
+        same "$out" wanted
+        succeeds unseen damaged lines
+        prints ''
+    done
+}
+
+@test "a filter cut off at any length: refused, or harmless" {
+    exits 0 unseen -n 100 -p 1e-3 f.bf < <(seq 50)
+    seq 45 55 >lines
+    local size length layer
+    size=$(stat -c %s f.bf)
+    layer=$(od -An -v -tu8 -j 4096 -N 8 f.bf | tr -d ' ')
+    for ((length = 0; length < size; length += (length < 4200 || length > size - 600 ? 173 : 1021))); do
+        head -c "$length" f.bf >damaged
+        if [[ $length -le $layer ]]; then
+            refused "cut at $length of $size"
+        else
+            harmless "cut at $length of $size"
+        fi
+    done
+    head -c $((layer + 4095)) f.bf >damaged
+    refused "cut within the first page"
+}
+
+@test "a count of layers, a size, an offset at the edge of 64 bits: refused" {
+    exits 0 unseen -n 100 -p 1e-3 f.bf < <(seq 50)
+    seq 45 55 >lines
+    local offset i
+    # the checksums catch these; without them the checks of each field would have to
+    for offset in 104 112 128 136 144 4096 4104 4112 4120 8128; do
+        for i in 00 7f 80 ff; do
+            cp f.bf damaged
+            printf '\xff\xff\xff\xff\xff\xff\xff' |
+                dd of=damaged bs=1 seek="$offset" conv=notrunc status=none
+            patch damaged $((offset + 7)) "$i"
+            refused "number at $offset, ending in $i"
+        done
+    done
+}
+
+@test "a version and features from the future are named as such" {
+    exits 0 unseen -n 100 -p 1e-3 f.bf < <(seq 50)
+    cp f.bf damaged
+    patch damaged 8 02
+    fails_with 2 'damaged: .*version' unseen damaged < <(seq 3)
+    cp f.bf damaged
+    patch damaged 16 01
+    fails_with 2 'damaged: .*feature' unseen query damaged < <(seq 3)
+}
+
+@test "verify: sound 0, damaged 2 with a line for each finding" {
+    exits 0 unseen -n 100 -p 1e-3 f.bf < <(seq 50)
+    succeeds unseen verify f.bf
+    cp f.bf damaged
+    patch damaged 110 01
+    unchanged exits 2 unseen verify damaged
+    [[ $(cat "$out" "$err" | wc -l) -ge 1 ]]
+    grep -q damaged "$out" "$err"
+    # bits of a layer may be anything: that is no damage that can be told
+    cp f.bf damaged
+    patch damaged $(($(od -An -v -tu8 -j 4096 -N 8 f.bf) + 17)) ff
+    capture unseen verify damaged
+    [[ $code -le 1 ]]
+}
+
+@test "a filter truncated while it is mapped: a message and exit 2, not SIGBUS" {
+    exits 0 unseen --create f.bf < <(seq 50)
+    coproc guard { exec timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" query --tag f.bf 2>"$err" 3>&-; }
+    local ask=${guard[1]} answer=${guard[0]} reply pid=$guard_PID
+    echo 7 >&"$ask"
+    IFS= read -r -t 60 -u "$answer" reply
+    [[ $reply == "in"$'\t'7 ]]
+    truncate -s 4096 f.bf
+    echo 8 >&"$ask"
+    exec {ask}>&-
+    code=0
+    wait "$pid" || code=$?
+    [[ $code -eq 2 ]] || { : >"$out"; complain "exit code"; }
+    : >"$out"
+    says 'f\.bf: '
+}

@@ -1,0 +1,457 @@
+#!/usr/bin/env bats
+# A filter file: what it remembers, how it is made, what is compared with it.
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+load helper
+
+# --- remembered between runs -------------------------------------------------
+
+@test "three runs of a third each give the first occurrences of the whole" {
+    mixed_lines 30000 12000 >in
+    lines_unique in >wanted
+    split -n l/3 in third.
+    local part
+    for part in third.*; do
+        exits 0 unseen --create seen.bf <"$part"
+        cat "$out" >>got
+    done
+    same got wanted
+}
+
+@test "a further run prints nothing, says nothing, exits 0" {
+    mixed_lines 30000 12000 >in
+    exits 0 unseen --create seen.bf <in
+    succeeds unseen seen.bf <in
+    prints ''
+    succeeds unseen seen.bf in
+    prints ''
+    succeeds unseen --create seen.bf <in
+    prints ''
+}
+
+@test "the same, at a rate where false positives decide: parts equal the whole" {
+    seq 20000 >in
+    exits 0 unseen -p 0.1 whole.bf <in
+    cp "$out" wanted
+    split -n l/5 in part.
+    local part
+    for part in part.*; do
+        exits 0 unseen -p 0.1 parts.bf <"$part"
+        cat "$out" >>got
+    done
+    same got wanted
+}
+
+@test "add remembers and prints nothing" {
+    seq 100 >in
+    exits 0 unseen add --create f.bf <in
+    prints ''
+    says 'f\.bf: created \('
+    succeeds unseen add f.bf <in
+    prints ''
+    succeeds unseen query -c f.bf <in
+    prints '100\n'
+    seq 200 >more.txt
+    succeeds unseen add f.bf more.txt in
+    prints ''
+    succeeds unseen query -c f.bf < <(seq 300)
+    prints '200\n'
+    succeeds unseen f.bf more.txt
+    prints ''
+}
+
+@test "add equals the filter form: the same answers" {
+    seq 20000 >in
+    exits 0 unseen add -p 0.01 --create a.bf <in
+    exits 0 unseen -p 0.01 --create b.bf <in
+    seq 1000000 1100000 >others
+    succeeds unseen query a.bf others
+    cp "$out" wanted
+    succeeds unseen query b.bf others
+    same "$out" wanted
+}
+
+# --- how one is started ------------------------------------------------------
+
+@test "an absent filter is an error with the way out" {
+    local line='unseen: seen.bf: No such file or directory (to start one: unseen --create seen.bf)'
+    fails_with 2 'No such file' unseen seen.bf < <(seq 3)
+    [[ $(cat "$err") == "$line" ]] || complain "wanted: $line"
+    fails_with 2 'No such file' unseen -e -z seen.bf < <(seq 3)
+    [[ $(cat "$err") == "$line" ]] || complain "wanted: $line"
+    fails_with 2 'sub/seen\.bf: No such file or directory' unseen sub/seen.bf < <(seq 3)
+}
+
+@test "an absent filter is an error for every other command" {
+    fails_with 2 'seen\.bf: No such file or directory' unseen add seen.bf < <(seq 3)
+    fails_with 2 'seen\.bf: No such file or directory' unseen query seen.bf < <(seq 3)
+    fails_with 2 'seen\.bf: No such file or directory' unseen stats seen.bf
+    fails_with 2 'seen\.bf: No such file or directory' unseen stats --json seen.bf
+    fails_with 2 'seen\.bf: No such file or directory' unseen verify seen.bf
+}
+
+@test "--create makes it and says so in one line" {
+    seq 3 >in
+    exits 0 unseen --create seen.bf <in
+    same "$out" in
+    says '^unseen: seen\.bf: created \(.*\)$'
+    [[ -f seen.bf ]]
+}
+
+@test "-n or -p imply --create; other values do not" {
+    seq 3 >in
+    exits 0 unseen -n 1000 n.bf <in
+    says '^unseen: n\.bf: created \(.*\)$'
+    exits 0 unseen p.bf -p 1e-3 <in
+    says '^unseen: p\.bf: created \(.*\)$'
+    exits 0 unseen np.bf --capacity=1k --error-rate=1e-3 <in
+    says '^unseen: np\.bf: created \(.*\)$'
+    fails_with 2 'x\.bf: No such file or directory' unseen --seed 7 x.bf <in
+    fails_with 2 'x\.bf: No such file or directory' unseen --bits-per-key 20 x.bf <in
+}
+
+@test "a path with a directory, spaces and odd bytes in its name" {
+    mkdir 'a dir'
+    local name=$'a dir/se\xc3\xa9n \xff.bf'
+    exits 0 unseen --create "$name" < <(seq 5)
+    [[ -f $name ]]
+    says ': created \('
+    succeeds unseen query -c "$name" < <(seq 9)
+    prints '5\n'
+}
+
+@test "create makes an empty filter, prints and says nothing" {
+    succeeds unseen create f.bf
+    prints ''
+    succeeds unseen f.bf < <(seq 5)
+    succeeds unseen create -n 1000 -p 1e-3 g.bf
+    prints ''
+    exits 1 unseen query -c g.bf < <(seq 5)
+    prints '0\n'
+    silent_on_stderr
+    succeeds unseen verify g.bf
+}
+
+@test "create: what exists stays, unless it is empty or --force is given" {
+    exits 0 unseen --create f.bf < <(seq 5)
+    fails_with 2 'f\.bf: File exists' unseen create f.bf
+    fails_with 2 'f\.bf: File exists' unseen create -n 10 f.bf
+    echo text >list.txt
+    fails_with 2 'list\.txt: File exists' unseen create list.txt
+    : >empty.bf
+    succeeds unseen create empty.bf
+    succeeds unseen empty.bf < <(seq 5)
+    succeeds unseen create --force f.bf
+    exits 1 unseen query -q f.bf < <(seq 5)
+    succeeds unseen create --force absent.bf
+    succeeds unseen verify absent.bf
+}
+
+@test "an empty file as FILTER: not a filter, but --create may fill it" {
+    : >empty.bf
+    fails_with 2 'empty\.bf: ' unseen empty.bf < <(seq 5)
+    fails_with 2 'empty\.bf: ' unseen query empty.bf < <(seq 5)
+    fails_with 2 'empty\.bf: ' unseen stats empty.bf
+    exits 0 unseen --create empty.bf < <(seq 5)
+    says 'empty\.bf: created \('
+    seq 5 >wanted
+    same "$out" wanted
+    succeeds unseen empty.bf < <(seq 5)
+    prints ''
+}
+
+@test "create leaves nothing else in the directory" {
+    succeeds unseen create f.bf
+    succeeds unseen create --force f.bf
+    exits 0 unseen --create g.bf < <(seq 5)
+    [[ $(ls -A) == $'f.bf\ng.bf' ]] || { ls -A; false; }
+}
+
+@test "the mode is 0666 less the umask" {
+    local mask
+    for mask in 000 022 027 077; do
+        (
+            umask "$mask"
+            exits 0 unseen create "$mask.bf"
+            exits 0 unseen --create "$mask.form.bf" < <(seq 5)
+        )
+        [[ $(stat -c %a "$mask.bf") == $(printf %o $((0666 & ~0$mask))) ]]
+        [[ $(stat -c %a "$mask.form.bf") == $(printf %o $((0666 & ~0$mask))) ]]
+    done
+}
+
+@test "the file takes real blocks: no sparse file that fails later" {
+    succeeds unseen create -n 1000000 -p 1e-3 f.bf
+    local size blocks
+    size=$(stat -c %s f.bf)
+    blocks=$(stat -c %b f.bf)
+    [[ $size -ge 1800000 ]]
+    holds "$blocks * 512 >= $size * 0.98"
+}
+
+@test "symbolic links are followed" {
+    mkdir real
+    exits 0 unseen --create real/f.bf < <(seq 5)
+    ln -s real/f.bf link.bf
+    succeeds unseen link.bf < <(seq 7)
+    prints '6\n7\n'
+    [[ -L link.bf ]]
+    succeeds unseen query -c real/f.bf < <(seq 9)
+    prints '7\n'
+    succeeds unseen create --force link.bf
+    [[ -L link.bf && -f real/f.bf && ! -L real/f.bf ]]
+    exits 1 unseen query -q real/f.bf < <(seq 9)
+    : >real/empty.bf
+    ln -s real/empty.bf link2.bf
+    succeeds unseen create link2.bf
+    [[ -L link2.bf ]]
+    succeeds unseen verify real/empty.bf
+}
+
+@test "a dangling symbolic link is an error" {
+    ln -s nowhere/f.bf link.bf
+    fails_with 2 'link\.bf: ' unseen link.bf < <(seq 5)
+    fails_with 2 'link\.bf: ' unseen --create link.bf < <(seq 5)
+    fails_with 2 'link\.bf: ' unseen create link.bf
+}
+
+@test "a kill while creating leaves the whole filter or nothing, and no debris" {
+    local i pid
+    for ((i = 0; i < 25; i++)); do
+        rm -rf dir
+        mkdir dir
+        "$UNSEEN" create -n 20M dir/f.bf 3>&- &
+        pid=$!
+        sleep "0.00$i"
+        kill -9 "$pid" 2>/dev/null || true
+        wait "$pid" || true
+        [[ -z $(ls -A dir) || $(ls -A dir) == f.bf ]] || { ls -lA dir; false; }
+        [[ ! -e dir/f.bf ]] || succeeds unseen verify dir/f.bf
+    done
+}
+
+# --- a filter that exists is compared with the values given -------------------
+
+@test "one unchanging line: the second run finds no contradiction" {
+    local options i=0
+    seq 5 >in
+    while read -r options; do
+        i=$((i + 1))
+        # shellcheck disable=SC2086 # several options a line
+        exits 0 unseen $options "$i.bf" <in
+        says "$i\\.bf: created \\("
+        same "$out" in
+        # shellcheck disable=SC2086
+        succeeds unseen $options "$i.bf" <in
+        prints ''
+    done <<'END'
+--create
+-n 1000
+-p 1e-3
+-n 1000 -p 1e-3
+--create -n 1e3 -p 0.001
+--create --size 1M
+--create --size 1M -p 1e-3
+-n 1000 --size 64K
+-n 10000 --bits-per-key 20
+-n 10000 --bits-per-key 20 --hashes 10
+-n 10000 -p 1e-4 --hashes 6
+--create --seed 7
+--create --seed 18446744073709551615
+-n 1000 --fixed
+-n 1000 -p 1e-3 --fixed --seed 1
+END
+}
+
+@test "the same value in another notation is no contradiction" {
+    exits 0 unseen -n 1000000 -p 1e-4 f.bf </dev/null
+    succeeds unseen -n 1M f.bf </dev/null
+    succeeds unseen -n 1e6 -p 0.0001 f.bf </dev/null
+    succeeds unseen --error-rate 100e-6 f.bf </dev/null
+    exits 0 unseen --create g.bf </dev/null
+    succeeds unseen -p 1e-6 g.bf </dev/null
+    succeeds unseen --seed 0 g.bf </dev/null
+}
+
+@test "only what is given is compared" {
+    exits 0 unseen -n 5000 -p 1e-4 --seed 9 f.bf < <(seq 5)
+    succeeds unseen f.bf < <(seq 5)
+    succeeds unseen --create f.bf < <(seq 5)
+    succeeds unseen -n 5000 f.bf < <(seq 5)
+    succeeds unseen -p 1e-4 f.bf < <(seq 5)
+    succeeds unseen --seed 9 f.bf < <(seq 5)
+}
+
+@test "a contradiction is an error" {
+    exits 0 unseen -n 5000 -p 1e-4 f.bf < <(seq 5)
+    fails_with 2 'f\.bf: .*5000' unseen -n 6000 f.bf < <(seq 9)
+    fails_with 2 'f\.bf: ' unseen -p 1e-5 f.bf < <(seq 9)
+    fails_with 2 'f\.bf: ' unseen -n 5000 -p 1e-5 f.bf < <(seq 9)
+    fails_with 2 'f\.bf: ' unseen --create --seed 1 f.bf < <(seq 9)
+    fails_with 2 'f\.bf: ' unseen --seed 1 f.bf < <(seq 9)
+    fails_with 2 'f\.bf: ' unseen --fixed f.bf < <(seq 9)
+    fails_with 2 'f\.bf: ' unseen --hashes 3 f.bf < <(seq 9)
+    fails_with 2 'f\.bf: ' unseen --create --size 64M f.bf < <(seq 9)
+    fails_with 2 'f\.bf: ' unseen add -n 6000 f.bf < <(seq 9)
+    succeeds unseen f.bf < <(seq 9)
+    prints '6\n7\n8\n9\n'
+}
+
+@test "a contradiction with a filter that was made without the value" {
+    exits 0 unseen --create f.bf < <(seq 5)
+    fails_with 2 'f\.bf: ' unseen -n 6000 f.bf < <(seq 9)
+    fails_with 2 'f\.bf: ' unseen -p 1e-3 f.bf < <(seq 9)
+    fails_with 2 'f\.bf: ' unseen --fixed f.bf < <(seq 9)
+}
+
+# --- growth ------------------------------------------------------------------
+
+@test "past -n it grows and says so once, in one line" {
+    seq 50000 >in
+    exits 0 unseen -n 1000 -p 1e-9 f.bf <in
+    same "$out" in
+    says_lines 2 'f\.bf: created \(' 'f\.bf: .*1000'
+    seq 50001 200000 >more.txt
+    succeeds unseen f.bf <more.txt
+    same "$out" more.txt
+    succeeds unseen f.bf in more.txt
+    prints ''
+}
+
+@test "without -n it grows in silence" {
+    seq 300000 >in
+    exits 0 unseen -p 1e-9 f.bf <in
+    says 'f\.bf: created \('
+    same "$out" in
+    succeeds unseen f.bf <in
+    prints ''
+    succeeds unseen -p 1e-9 <in
+    same "$out" in
+}
+
+@test "--fixed never grows: it warns" {
+    exits 0 unseen --fixed -n 1000 -p 1e-2 f.bf < <(seq 500)
+    says 'f\.bf: created \('
+    local size
+    size=$(stat -c %s f.bf)
+    exits 0 unseen f.bf < <(seq 100000)
+    says '^unseen: f\.bf: holds [0-9]+ of 1000 keys; about [0-9.]+ % of new lines are now dropped$'
+    [[ $(stat -c %s f.bf) -eq $size ]]
+    succeeds unseen verify f.bf
+}
+
+@test "filters that grew differ from run to run in nothing a reader sees" {
+    seq 100000 >in
+    exits 0 unseen -n 1000 -p 0.05 a.bf <in
+    cp "$out" wanted
+    exits 0 unseen -n 1000 -p 0.05 b.bf <in
+    same "$out" wanted
+    succeeds unseen query a.bf < <(seq 200001 250000)
+    cp "$out" wanted
+    succeeds unseen query b.bf < <(seq 200001 250000)
+    same "$out" wanted
+}
+
+# --- readers -----------------------------------------------------------------
+
+@test "query, stats and verify write nothing: not a byte, not a time" {
+    exits 0 unseen -n 100 f.bf < <(seq 5000)
+    seq 4990 5010 >in
+    sleep 0.02
+    unchanged exits 0 unseen query f.bf in
+    unchanged exits 0 unseen query --tag f.bf in
+    unchanged exits 0 unseen stats f.bf
+    unchanged exits 0 unseen stats --json f.bf
+    unchanged exits 0 unseen verify f.bf
+}
+
+@test "a read-only file in a read-only directory: query, stats, verify" {
+    exits 0 unseen --create "$BATS_TEST_TMPDIR/f.bf" < <(seq 50)
+    public_directory
+    cp "$BATS_TEST_TMPDIR/f.bf" f.bf
+    seq 49 52 >in
+    chmod 444 f.bf in
+    chmod 555 .
+    succeeds as_nobody "$public/unseen" query f.bf in
+    prints '49\n50\n'
+    succeeds as_nobody "$public/unseen" query -vc f.bf in
+    prints '2\n'
+    succeeds as_nobody "$public/unseen" stats f.bf
+    succeeds as_nobody "$public/unseen" verify f.bf
+    fails_with 2 'f\.bf: Permission denied' as_nobody "$public/unseen" f.bf in
+    fails_with 2 'f\.bf: Permission denied' as_nobody "$public/unseen" add f.bf in
+    fails_with 2 'new\.bf: Permission denied' as_nobody "$public/unseen" --create new.bf in
+    fails_with 2 'new\.bf: Permission denied' as_nobody "$public/unseen" create new.bf
+    chmod 755 .
+}
+
+@test "no permission: a message and exit 2, for the filter, an input, the output" {
+    exits 0 unseen --create "$BATS_TEST_TMPDIR/f.bf" < <(seq 50)
+    public_directory
+    cp "$BATS_TEST_TMPDIR/f.bf" secret.bf
+    cp "$BATS_TEST_TMPDIR/f.bf" f.bf
+    chmod 666 f.bf
+    seq 60 >secret.txt
+    : >secret.out
+    seq 52 >in
+    chmod 000 secret.*
+    chmod 444 in
+    local command
+    for command in query add stats verify; do
+        fails_with 2 'secret\.bf: Permission denied' as_nobody "$public/unseen" "$command" secret.bf
+    done
+    fails_with 2 'secret\.bf: Permission denied' as_nobody "$public/unseen" secret.bf in
+    fails_with 2 'secret\.out: Permission denied' as_nobody "$public/unseen" f.bf in -o secret.out
+    exits 2 as_nobody "$public/unseen" f.bf secret.txt in
+    says 'secret\.txt: Permission denied'
+    prints '51\n52\n'
+}
+
+@test "a read-only file system: query, stats, verify" {
+    [[ $(id -u) -eq 0 ]] || skip "needs root to mount"
+    exits 0 unseen --create f.bf < <(seq 50)
+    seq 49 52 >in
+    # shellcheck disable=SC2016
+    unshare -m sh -c 'mount --bind . . && mount -o remount,bind,ro .' 2>/dev/null ||
+        skip "needs the right to mount"
+    read_only() {
+        # shellcheck disable=SC2016
+        unshare -m sh -c 'mount --bind . . && mount -o remount,bind,ro . && cd "$PWD" && exec "$@"' sh \
+            timeout --foreground -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" "$@"
+    }
+    unchanged succeeds read_only query f.bf in
+    prints '49\n50\n'
+    unchanged succeeds read_only stats f.bf
+    unchanged succeeds read_only verify f.bf
+    fails_with 2 'f\.bf: Read-only file system' read_only f.bf in
+    fails_with 2 'new\.bf: Read-only file system' read_only --create new.bf in
+}
+
+# --- bytes that must not drift -----------------------------------------------
+
+@test "a copy made with cp is a filter like the first" {
+    exits 0 unseen --create f.bf < <(seq 5000)
+    cp f.bf copy.bf
+    succeeds unseen copy.bf < <(seq 5000)
+    prints ''
+    succeeds unseen copy.bf < <(seq 5001 5002)
+    prints '5001\n5002\n'
+    succeeds unseen f.bf < <(seq 5001 5002)
+    prints '5001\n5002\n'
+}
+
+@test "bytes behind the last layer are legal" {
+    exits 0 unseen --create f.bf < <(seq 50)
+    head -c 10000 /dev/zero | tr '\0' X >>f.bf
+    succeeds unseen query -c f.bf < <(seq 60)
+    prints '50\n'
+    succeeds unseen stats f.bf
+    succeeds unseen f.bf < <(seq 52)
+    prints '51\n52\n'
+    # and it can still grow over them
+    seq 53 200000 >in
+    succeeds unseen f.bf <in
+    same "$out" in
+    succeeds unseen f.bf <in
+    prints ''
+}

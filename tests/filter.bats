@@ -1,0 +1,483 @@
+#!/usr/bin/env bats
+# The filter form: which lines come out, in which order, as which bytes.
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+# shellcheck disable=SC2002 # `cat in |` is there because a pipe is what is tested
+load helper
+
+# --- first occurrences -------------------------------------------------------
+
+@test "prints the first occurrence of each line, in input order" {
+    mixed_lines 20000 7000 >in
+    lines_unique in >"$BATS_TEST_TMPDIR/wanted"
+    succeeds unseen <in
+    same "$out" "$BATS_TEST_TMPDIR/wanted"
+}
+
+@test "the oracle can tell: a line less, a line twice, two lines swapped" {
+    # The comparison all these tests rest on must fail where it should.
+    mixed_lines 2000 700 | lines_unique >good
+    sed 123d good >less
+    sed 77p good >twice
+    sed -n '5{h;d};6{p;g;p;d};p' good >swapped
+    run ! same less good
+    run ! same twice good
+    run ! same swapped good
+    run ! same <(head -c -1 good) good
+}
+
+@test "empty input: prints nothing, exit 0" {
+    succeeds unseen </dev/null
+    prints ''
+    exits 0 unseen --create f.bf </dev/null
+    prints ''
+    succeeds unseen f.bf </dev/null
+    prints ''
+}
+
+@test "an empty line is a line" {
+    printf '\n\na\n\n' | { succeeds unseen; prints '\na\n'; }
+    printf '\n' | { succeeds unseen; prints '\n'; }
+}
+
+@test "one line, one byte, spaces and tabs are kept apart" {
+    printf 'a\na \n a\na\t\na\n' | { succeeds unseen; prints 'a\na \n a\na\t\n'; }
+}
+
+@test "a last line without newline is printed with one" {
+    printf 'a\nb' | { succeeds unseen; prints 'a\nb\n'; }
+    printf 'x' | { succeeds unseen; prints 'x\n'; }
+}
+
+@test "a last line without newline equals the same line with one" {
+    printf 'a\nb\na' | { succeeds unseen; prints 'a\nb\n'; }
+    exits 0 unseen --create f.bf < <(printf 'a')
+    prints 'a\n'
+    succeeds unseen f.bf < <(printf 'a\nb')
+    prints 'b\n'
+    succeeds unseen f.bf < <(printf 'b\n')
+    prints ''
+}
+
+@test "CR is part of the line" {
+    printf 'a\r\na\na\r\n\r\n\n' | { succeeds unseen; prints 'a\r\na\n\r\n\n'; }
+}
+
+@test "a NUL byte is a byte like any other" {
+    printf 'a\0b\na\0c\na\0b\na\n\0\n\0\0\n\0' | {
+        succeeds unseen
+        prints 'a\0000b\na\0000c\na\n\0000\n\0000\0000\n'
+    }
+}
+
+@test "invalid UTF-8 is kept, whatever the locale" {
+    printf '\xff\xfe\n\xc3\n\xc3\xa4\n\xff\xfe\n\x80\n\xed\xa0\x80\n\xc3\n' >in
+    printf '\xff\xfe\n\xc3\n\xc3\xa4\n\x80\n\xed\xa0\x80\n' >wanted
+    local locale
+    for locale in C C.UTF-8 en_US.UTF-8 no_SUCH.locale; do
+        LC_ALL=$locale succeeds unseen <in
+        same "$out" wanted
+    done
+}
+
+@test "upper and lower case, composed and decomposed letters are different lines" {
+    printf 'A\na\n\xc3\xa4\na\xcc\x88\n' >in
+    succeeds unseen <in
+    same "$out" in
+}
+
+@test "every byte value, alone and inside a line" {
+    local i octal
+    for ((i = 0; i < 256; i++)); do
+        [[ $i -eq 10 ]] && continue
+        printf -v octal '\\%03o' "$i"
+        # shellcheck disable=SC2059
+        printf "$octal\nxyz$octal""uvw\n"
+    done >in
+    cat in in >twice
+    succeeds unseen <twice
+    same "$out" in
+}
+
+@test "random bytes: equal to the oracle on hexadecimal" {
+    # The C library's generator differs between machines; awk's own does not.
+    awk 'BEGIN { x = 7; for (i = 0; i < 60000; i++) {
+        x = x * 16807 % 2147483647; v = int(x / 4096) % 14
+        printf "\\%03o", v == 13 ? 255 : v } }' >escaped
+    # shellcheck disable=SC2059
+    printf "$(cat escaped)" >in
+    [[ $(wc -c <in) -eq 60000 ]]
+    succeeds unseen <in
+    hex_lines <in | lines_unique >wanted
+    hex_lines <"$out" >got
+    same got wanted
+}
+
+@test "lines that differ only in their last, first or middle byte" {
+    awk 'BEGIN { for (n = 1; n < 300; n++) {
+        s = sprintf("%" n "s", ""); gsub(/ /, "x", s)
+        print s; print s "y"; print "y" s
+        print substr(s, 1, int(n / 2)) "y" substr(s, 1, n - int(n / 2)) } }' >in
+    lines_unique in >wanted
+    cat in in | { succeeds unseen; same "$out" wanted; }
+}
+
+@test "a line that is a prefix of another, and joined neighbours, are told apart" {
+    printf 'ab\nc\na\nbc\nabc\nab\nc\n' | { succeeds unseen; prints 'ab\nc\na\nbc\nabc\n'; }
+}
+
+# --- long lines and the edges of the buffer ----------------------------------
+
+@test "a line of 5 MB, twice, and one that differs in its last byte" {
+    { head -c 5000000 /dev/zero | tr '\0' x; } >long
+    { cat long; echo; cat long; echo y; cat long; echo; echo short; echo short; } >in
+    { cat long; echo; cat long; echo y; echo short; } >wanted
+    succeeds unseen <in
+    same "$out" wanted
+    succeeds unseen --buffer-size 4K <in
+    same "$out" wanted
+}
+
+@test "lines of every length around the buffer's size" {
+    awk 'BEGIN { for (n = 4080; n <= 4112; n++) {
+        s = sprintf("%" n "s", ""); gsub(/ /, "z", s); print s; print n } }' >once
+    cat once once >in
+    local size
+    for size in 4K 8K 64K 1M; do
+        succeeds unseen --buffer-size "$size" <in
+        same "$out" once
+        cat in | { succeeds unseen --buffer-size "$size"; same "$out" once; }
+    done
+}
+
+@test "the end of the input falls on the end of the buffer" {
+    local bytes
+    for bytes in 4095 4096 4097 8191 8192 8193 65535 65536 65537; do
+        # numbered lines, cut to exactly so many bytes: with and without a last newline
+        seq 100000 | head -c "$bytes" >in
+        lines_unique in >wanted
+        succeeds unseen --buffer-size 4K <in
+        same "$out" wanted
+        { seq 100000 | head -c $((bytes - 1)); echo; } >in
+        lines_unique in >wanted
+        succeeds unseen --buffer-size 4K <in
+        same "$out" wanted
+    done
+}
+
+@test "a run of repeats longer than the buffer between two new lines" {
+    { echo first; yes repeat | head -n 50000; echo last; } >in
+    succeeds unseen --buffer-size 4K <in
+    prints 'first\nrepeat\nlast\n'
+}
+
+@test "only newlines: a million empty lines" {
+    yes '' | head -n 1000000 | { succeeds unseen; prints '\n'; }
+}
+
+# --- P1: the same bytes however they arrive ----------------------------------
+
+@test "the same bytes for buffers of 4K, 64K, 1M, for a file and for a pipe" {
+    mixed_lines 120000 50000 >in
+    lines_unique in >wanted
+    local size
+    for size in 4K 5000 64K 256K 1M; do
+        succeeds unseen --buffer-size "$size" <in
+        same "$out" wanted
+        cat in | { succeeds unseen --buffer-size "$size"; same "$out" wanted; }
+    done
+}
+
+@test "the same false positives, too, for every buffer, file or pipe, in memory" {
+    # At p = 0.1 hundreds of lines are dropped: which ones must not depend on batches.
+    seq 30000 >in
+    succeeds unseen -p 0.1 --buffer-size 4K <in
+    cp "$out" wanted
+    [[ $(wc -l <wanted) -lt 30000 ]]
+    local size
+    for size in 4097 64K 1M; do
+        succeeds unseen -p 0.1 --buffer-size "$size" <in
+        same "$out" wanted
+        cat in | { succeeds unseen -p 0.1 --buffer-size "$size"; same "$out" wanted; }
+    done
+    # while it grows past -n, in the middle of a batch
+    exits 0 unseen -n 1000 -p 0.1 --buffer-size 4K <in
+    cp "$out" wanted
+    for size in 4097 64K 1M; do
+        exits 0 unseen -n 1000 -p 0.1 --buffer-size "$size" <in
+        same "$out" wanted
+    done
+}
+
+@test "the same false positives, too, for every buffer, with a filter file that grows" {
+    seq 30000 >in
+    seq 1000001 1030000 >others
+    exits 0 unseen -p 0.1 --create 4K.bf --buffer-size 4K <in
+    cp "$out" wanted
+    [[ $(wc -l <wanted) -lt 30000 ]]
+    succeeds unseen query 4K.bf <others
+    cp "$out" wanted.others
+    local size
+    for size in 4097 64K 1M; do
+        exits 0 unseen -p 0.1 --create "$size.bf" --buffer-size "$size" <in
+        same "$out" wanted
+        succeeds unseen query "$size.bf" <others
+        same "$out" wanted.others
+    done
+    cat in | exits 0 unseen -p 0.1 --create pipe.bf
+    succeeds unseen query pipe.bf <others
+    same "$out" wanted.others
+}
+
+@test "the same input gives the same output in every run: the seed is 0 unless told" {
+    seq 3000 >in
+    succeeds unseen -p 0.5 <in
+    cp "$out" wanted
+    local i
+    for i in 1 2 3 4 5; do
+        succeeds unseen -p 0.5 <in
+        same "$out" wanted
+    done
+    succeeds unseen -p 0.5 --seed 0 <in
+    same "$out" wanted
+    succeeds unseen -p 0.5 --seed 1 <in
+    run ! cmp -s "$out" wanted
+}
+
+@test "dribbled input, byte by byte and cut inside lines" {
+    printf 'one\ntwo\none\nthree\ntwo\nfour' >in
+    local i
+    for ((i = 0; i < 28; i++)); do
+        tail -c +$((i + 1)) in | head -c 1
+        [[ $((i % 7)) -ne 0 ]] || sleep 0.02
+    done | { succeeds unseen; prints 'one\ntwo\nthree\nfour\n'; }
+}
+
+@test "dribbled input in blocks of odd size equals the same input at once" {
+    mixed_lines 20000 9000 >in
+    lines_unique in >wanted
+    dd if=in bs=977 2>/dev/null | dd obs=331 2>/dev/null | { succeeds unseen; same "$out" wanted; }
+}
+
+# --- -z ----------------------------------------------------------------------
+
+@test "-z, -0, --null: lines end with NUL, in and out; newline is a byte" {
+    local option
+    for option in -z -0 --null; do
+        printf 'a\nb\0a\0a\nb\0\0c\n\0\0' | {
+            succeeds unseen "$option"
+            prints 'a\nb\0000a\0000\0000c\n\0000'
+        }
+    done
+}
+
+@test "-z: a last line without its NUL is printed with one" {
+    printf 'a\0b\0a' | { succeeds unseen -z; prints 'a\0000b\0000'; }
+    printf 'a\0b' | { succeeds unseen -z; prints 'a\0000b\0000'; }
+}
+
+@test "-z: the same key as the line with a newline" {
+    exits 0 unseen --create f.bf < <(printf 'a\nb\n')
+    succeeds unseen -z f.bf < <(printf 'a\0c\0')
+    prints 'c\0000'
+    succeeds unseen f.bf < <(printf 'c\nd\n')
+    prints 'd\n'
+}
+
+# --- -d ----------------------------------------------------------------------
+
+@test "-d, --repeated: each repeated line once, at its second occurrence" {
+    mixed_lines 20000 7000 >in
+    lines_repeated in >wanted
+    succeeds unseen -d <in
+    same "$out" wanted
+    succeeds unseen --repeated <in
+    same "$out" wanted
+}
+
+@test "-d: as uniq -d on sorted input" {
+    mixed_lines 5000 3000 | sort >in
+    uniq -d in >wanted
+    succeeds unseen -d <in
+    same "$out" wanted
+}
+
+@test "-d: nothing repeated, nothing printed; three times is once" {
+    seq 1000 | { succeeds unseen -d; prints ''; }
+    printf 'a\na\na\na' | { succeeds unseen -d; prints 'a\n'; }
+    printf 'a\nb\na' | { succeeds unseen -d; prints 'a\n'; }
+}
+
+@test "-d: memory only" {
+    exits 0 unseen --create f.bf < <(seq 10)
+    fails_with 2 '-d|--repeated' unseen -d f.bf < <(seq 20)
+    fails_with 2 '-d|--repeated' unseen f.bf --repeated < <(seq 20)
+    fails_with 2 '-d|--repeated' unseen -d --create absent.bf < <(seq 20)
+}
+
+# --- -m ----------------------------------------------------------------------
+
+@test "-m N, --max-count N: prints exactly N lines and stops" {
+    mixed_lines 5000 900 >in
+    lines_unique in | head -n 123 >wanted
+    succeeds unseen -m 123 <in
+    same "$out" wanted
+    succeeds unseen --max-count=123 --buffer-size 4K <in
+    same "$out" wanted
+    cat in | { succeeds unseen -m123; same "$out" wanted; }
+}
+
+@test "-m N: fewer lines than N is no error; 0 prints nothing" {
+    printf 'a\nb\na' | { succeeds unseen -m 5; prints 'a\nb\n'; }
+    printf 'a\nb\n' | { succeeds unseen -m 2; prints 'a\nb\n'; }
+    printf 'a\nb\n' | { succeeds unseen -m 0; prints ''; }
+}
+
+@test "-m N stops reading: an endless input ends" {
+    succeeds unseen -m 3 < <(awk 'BEGIN { for (;;) print i++ }' 2>/dev/null)
+    prints '0\n1\n2\n'
+}
+
+@test "-m N: a seekable stdin is left just behind the last line consumed" {
+    printf 'a\nb\na\nc\nd\ne\n' >in
+    { capture unseen -m 3; cat >rest; } <in
+    [[ $code -eq 0 ]]
+    prints 'a\nb\nc\n'
+    printf 'd\ne\n' >wanted
+    same rest wanted
+
+    seq 100000 >in
+    { capture unseen -m 54321; cat >rest; } <in
+    [[ $code -eq 0 ]]
+    seq 54322 100000 >wanted
+    same rest wanted
+
+    # and with a filter, from where the offset was
+    { head -c 2 >/dev/null; capture unseen --create f.bf -m 1000; cat >rest; } <in
+    [[ $code -eq 0 ]]
+    seq 2 1001 >wanted
+    same "$out" wanted
+    seq 1002 100000 >wanted
+    same rest wanted
+}
+
+@test "-m N: remembers exactly the N lines that it printed" {
+    seq 1000 >in
+    exits 0 unseen --create f.bf -m 10 <in
+    seq 10 >wanted
+    same "$out" wanted
+    succeeds unseen f.bf -m 10 <in
+    seq 11 20 >wanted
+    same "$out" wanted
+    succeeds unseen query -c f.bf <in
+    prints '20\n'
+    succeeds unseen f.bf <in
+    seq 21 1000 >wanted
+    same "$out" wanted
+}
+
+@test "-m N with -d counts the lines printed" {
+    printf 'a\na\nb\nb\nc\nc\n' | { succeeds unseen -d -m 2; prints 'a\nb\n'; }
+}
+
+# --- -e ----------------------------------------------------------------------
+
+@test "-e, --exit-status: 0 if a line was new, 1 if none was" {
+    seq 10 >in
+    exits 0 unseen --create f.bf -e <in
+    same "$out" in
+    exits 1 unseen f.bf -e <in
+    silent_on_stderr
+    prints ''
+    exits 1 unseen --exit-status f.bf </dev/null
+    silent_on_stderr
+    exits 0 unseen -e f.bf < <(echo 11)
+    prints '11\n'
+    exits 0 unseen f.bf <in
+    prints ''
+}
+
+@test "-e in memory" {
+    exits 1 unseen -e </dev/null
+    silent_on_stderr
+    printf 'a\n' | { exits 0 unseen -e; prints 'a\n'; }
+}
+
+@test "-e: trouble is 2, even where a line was new" {
+    exits 0 unseen --create f.bf </dev/null
+    seq 3 >in
+    exits 2 unseen -e f.bf in nofile
+    same "$out" in
+    says 'nofile: No such file or directory'
+    exits 2 unseen -e f.bf in nofile
+    prints ''
+}
+
+# --- -o ----------------------------------------------------------------------
+
+@test "-o FILE, --output FILE: writes there, makes it, appends" {
+    seq 5 | { succeeds unseen -o new.txt; prints ''; }
+    seq 5 >wanted
+    same new.txt wanted
+    seq 6 7 | { succeeds unseen --output=new.txt; prints ''; }
+    seq 7 >wanted
+    same new.txt wanted
+    [[ $(stat -c %a new.txt) == 644 ]]
+}
+
+@test "-o FILE: an unfinished last line is ended first" {
+    printf 'whole\nunfini' >new.txt
+    seq 2 | { succeeds unseen -o new.txt; prints ''; }
+    printf 'whole\nunfini\n1\n2\n' >wanted
+    same new.txt wanted
+    printf 'whole\0unfini' >new.txt
+    printf '1\0' | { succeeds unseen -z -o new.txt; prints ''; }
+    printf 'whole\0unfini\0001\0' >wanted
+    same new.txt wanted
+}
+
+@test "-o FILE that cannot be opened: exit 2, and nothing is made or remembered" {
+    exits 0 unseen --create f.bf < <(seq 3)
+    fails_with 2 'nodir/new: No such file or directory' unseen f.bf -o nodir/new < <(seq 9)
+    mkdir dir
+    fails_with 2 'dir: Is a directory' unseen f.bf -o dir < <(seq 9)
+    fails_with 2 'nodir/new: No such file or directory' unseen --create g.bf -o nodir/new < <(seq 9)
+    succeeds unseen f.bf < <(seq 9)
+    seq 4 9 >wanted
+    same "$out" wanted
+}
+
+# --- FILE operands -----------------------------------------------------------
+
+@test "several FILEs are read in order, and - is the standard input" {
+    printf 'a\nb\n' >one
+    printf 'b\nc' >two
+    printf 'c\nd' >three
+    exits 0 unseen --create f.bf one two three
+    prints 'a\nb\nc\nd\n'
+    exits 0 unseen --create g.bf one - three < <(printf 'x\na')
+    prints 'a\nb\nx\nc\nd\n'
+}
+
+@test "a FILE without final newline does not join with the next" {
+    printf 'a' >one
+    printf 'b' >two
+    exits 0 unseen --create f.bf one two one
+    prints 'a\nb\n'
+}
+
+@test "an empty FILE, and a FILE twice" {
+    : >empty
+    seq 3 >in
+    exits 0 unseen --create f.bf empty in in empty
+    same "$out" in
+}
+
+@test "--verbose changes nothing on stdout" {
+    mixed_lines 1000 300 >in
+    lines_unique in >wanted
+    exits 0 unseen --verbose <in
+    same "$out" wanted
+    exits 0 unseen --create f.bf --verbose <in
+    same "$out" wanted
+}

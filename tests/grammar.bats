@@ -1,0 +1,462 @@
+#!/usr/bin/env bats
+# The command line: commands and files, options, numbers, help.
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+load helper
+
+# --- the first word ----------------------------------------------------------
+
+@test "an unknown command names the nearest one and the way to a file of that name" {
+    local word nearest
+    while read -r word nearest; do
+        fails_with 2 "did you mean '$nearest'" unseen "$word" < <(seq 3)
+        fails_with 2 "\\./$word" unseen "$word" < <(seq 3)
+    done <<'END'
+stat stats
+statss stats
+staats stats
+quer query
+qeury query
+querry query
+ad add
+creat create
+craete create
+verfy verify
+plam plan
+hlep help
+END
+}
+
+@test "words of other tools lead to ours" {
+    local word nearest
+    while read -r word nearest; do
+        fails_with 2 "did you mean '$nearest'" unseen "$word" f.bf < <(seq 3)
+    done <<'END'
+check query
+insert add
+show stats
+END
+}
+
+@test "an unknown command with nothing near still says how to name a file" {
+    fails_with 2 '\./seen' unseen seen < <(seq 3)
+    fails_with 2 '\./xyzzyplugh' unseen xyzzyplugh < <(seq 3)
+    fails_with 2 '\./a-b' unseen a-b < <(seq 3)
+    fails_with 2 '\./x' unseen x < <(seq 3)
+}
+
+@test "the file system is never asked: a file of that name changes nothing" {
+    exits 0 unseen --create ./seen < <(seq 3)
+    fails_with 2 '\./seen' unseen seen < <(seq 5)
+    fails_with 2 '\./seen' unseen --create seen < <(seq 5)
+    fails_with 2 '\./seen' unseen -n 10 seen < <(seq 5)
+    succeeds unseen ./seen < <(seq 5)
+    prints '4\n5\n'
+    # a file with the name of a command does not hide the command
+    cp seen stats
+    fails_with 2 'stats: ' unseen stats
+    succeeds unseen ./stats < <(seq 6)
+    prints '6\n'
+}
+
+@test "options before the command or the filter do not make it another word" {
+    exits 0 unseen --create f.bf < <(seq 3)
+    succeeds unseen -z -m 1 -e f.bf < <(printf 'x\0')
+    succeeds unseen -c query f.bf < <(seq 5)
+    prints '3\n'
+    succeeds unseen -v query f.bf < <(seq 5)
+    prints '4\n5\n'
+    succeeds unseen --json stats f.bf
+}
+
+@test "what is not [a-z][a-z-]* is a filter" {
+    local name
+    for name in Seen seen2 seen.bf seen_bf ./seen 9 seen/ SEEN; do
+        fails_with 2 ': ' unseen "$name" < <(seq 3)
+        run ! grep -q 'did you mean' "$err"
+        run ! grep -q 'command' "$err"
+    done
+    fails_with 2 'No such file or directory' unseen seen2 < <(seq 3)
+}
+
+@test "'' and - are never a FILTER" {
+    local form
+    for form in '' query add create stats verify --create; do
+        # shellcheck disable=SC2086
+        fails_with 2 '' unseen $form '' < <(seq 3)
+        # shellcheck disable=SC2086
+        fails_with 2 '' unseen $form - < <(seq 3)
+        # shellcheck disable=SC2086
+        fails_with 2 '' unseen $form -- '' < <(seq 3)
+        # shellcheck disable=SC2086
+        fails_with 2 '' unseen $form -- - < <(seq 3)
+    done
+    [[ ! -e - ]]
+}
+
+# --- -- ----------------------------------------------------------------------
+
+@test "-- ends the options: what follows is a file, whatever it looks like" {
+    exits 0 unseen --create -- seen < <(seq 3)
+    [[ -f seen ]]
+    succeeds unseen -- seen < <(seq 4)
+    prints '4\n'
+    exits 0 unseen --create -- query < <(seq 3)
+    [[ -f query ]]
+    exits 0 unseen --create -- -n < <(seq 3)
+    [[ -f ./-n ]]
+    succeeds unseen query -- -n < <(seq 2 4)
+    prints '2\n3\n'
+}
+
+@test "-- only ends options: a second one is an operand" {
+    exits 0 unseen --create f.bf < <(seq 3)
+    seq 3 4 >--
+    succeeds unseen f.bf -- -- </dev/null
+    prints '4\n'
+    echo 5 >-m
+    succeeds unseen f.bf -- -m </dev/null
+    prints '5\n'
+}
+
+@test "-- alone is the memory form" {
+    succeeds unseen -- < <(printf 'a\na\n')
+    prints 'a\n'
+    succeeds unseen -z -- < <(printf 'a\0a\0')
+    prints 'a\0000'
+}
+
+# --- options -----------------------------------------------------------------
+
+@test "abbreviated long options are refused" {
+    exits 0 unseen --create f.bf < <(seq 3)
+    local option
+    for option in --creat --cap=10 --error=0.1 --nul --max-c=1 --exit --repeat --verb --hel --vers --buffer=4K --fix; do
+        fails_with 2 "${option%%=*}" unseen "$option" f.bf < <(seq 5)
+    done
+    for option in --inv --invert --cou --qui --ta; do
+        fails_with 2 "$option" unseen query "$option" f.bf < <(seq 5)
+    done
+    fails_with 2 '--js' unseen stats --js f.bf
+    fails_with 2 '--tab' unseen plan --tab
+}
+
+@test "unknown options are refused by name" {
+    fails_with 2 '--nosuch' unseen --nosuch < <(seq 3)
+    fails_with 2 '--nosuch' unseen --nosuch=5 < <(seq 3)
+    fails_with 2 '-y' unseen -y < <(seq 3)
+    fails_with 2 '-y' unseen -zy < <(seq 3)
+    fails_with 2 '--nosuch' unseen query --nosuch f.bf < <(seq 3)
+    fails_with 2 '--nosuch' unseen plan --nosuch
+    fails_with 2 '--Create' unseen --Create f.bf < <(seq 3)
+    fails_with 2 '' unseen $'-\xc3' < <(seq 3)
+    fails_with 2 '' unseen --= < <(seq 3)
+}
+
+@test "POSIXLY_CORRECT changes nothing" {
+    exits 0 unseen --create f.bf < <(seq 3)
+    POSIXLY_CORRECT=1 exits 0 unseen f.bf -m 1 < <(seq 9)
+    prints '4\n'
+    POSIXLY_CORRECT=1 succeeds unseen query f.bf -c < <(seq 9)
+    prints '4\n'
+    POSIXLY_CORRECT=1 exits 0 unseen new.bf -n 100 < <(seq 2)
+    prints '1\n2\n'
+}
+
+@test "options stand before or after the operands, and between" {
+    exits 0 unseen f.bf --create < <(seq 3)
+    seq 4 9 >a
+    seq 10 19 >b
+    succeeds unseen f.bf a -m 7 b
+    seq 4 10 >wanted
+    same "$out" wanted
+    succeeds unseen query f.bf a b -c
+    prints '7\n'
+    succeeds unseen query f.bf -v a b --count
+    prints '9\n'
+    succeeds unseen stats f.bf --json
+    exits 0 unseen create g.bf -n 100 -p 0.01
+}
+
+@test "--option=value and --option value, -nVALUE and -n VALUE" {
+    local i=0 options
+    while read -r options; do
+        i=$((i + 1))
+        # shellcheck disable=SC2086
+        exits 0 unseen $options "$i.bf" < <(seq 3)
+        prints '1\n2\n'
+        succeeds unseen -n 12345 -p 0.001 "$i.bf" </dev/null
+    done <<'END'
+--capacity=12345 --error-rate=0.001 --max-count=2
+--capacity 12345 --error-rate 0.001 --max-count 2
+-n12345 -p0.001 -m2
+-n 12345 -p 0.001 -m 2
+END
+}
+
+@test "short options in one bundle" {
+    exits 1 unseen -ez </dev/null
+    succeeds unseen -ze < <(printf 'a\0b\0a\0')
+    prints 'a\0000b\0000'
+    succeeds unseen -zm1 < <(printf 'a\0b\0a\0')
+    prints 'a\0000'
+    succeeds unseen -ezm 1 < <(printf 'a\0b\0a\0')
+    prints 'a\0000'
+    exits 0 unseen --create f.bf < <(seq 3)
+    succeeds unseen query -vc f.bf < <(seq 9)
+    prints '6\n'
+    succeeds unseen query -zcv f.bf < <(printf 'a\0b\0001\0')
+    prints '2\n'
+}
+
+@test "a value for an option that takes none is refused" {
+    fails_with 2 '--null' unseen --null=5 < <(seq 3)
+    fails_with 2 '--create' unseen --create=f.bf < <(seq 3)
+    fails_with 2 '--count' unseen query --count=3 f.bf < <(seq 3)
+    fails_with 2 '--help' unseen --help=me
+}
+
+@test "a missing value is an error" {
+    local option
+    for option in -n -p -m -o --capacity --error-rate --size --bits-per-key --hashes --seed \
+        --output --max-count --max-line --buffer-size; do
+        fails_with 2 "$option" unseen "$option" < <(seq 3)
+        fails_with 2 "$option" unseen f.bf "$option" < <(seq 3)
+    done
+    fails_with 2 '-n' unseen plan -n
+    fails_with 2 '-m' unseen -zm < <(seq 3)
+    for option in --capacity --error-rate --size --bits-per-key --hashes --seed --output --max-count \
+        --max-line --buffer-size; do
+        fails_with 2 "$option" unseen "$option=" < <(seq 3)
+    done
+    fails_with 2 '-n' unseen -n '' f.bf < <(seq 3)
+}
+
+@test "the options of query are errors in the filter form that say what to use" {
+    exits 0 unseen --create f.bf < <(seq 3)
+    local option
+    for option in -c --count -q --quiet -v --invert-match; do
+        fails_with 2 "${option}.*query" unseen "$option" < <(seq 3)
+        fails_with 2 "${option}.*query" unseen "$option" f.bf < <(seq 5)
+        fails_with 2 "${option}.*query" unseen f.bf "$option" < <(seq 5)
+    done
+    fails_with 2 'query' unseen --tag f.bf < <(seq 5)
+    fails_with 2 '' unseen -zc < <(seq 5)
+}
+
+@test "each command refuses the options of the others" {
+    exits 0 unseen --create f.bf < <(seq 3)
+    fails_with 2 '--json' unseen --json < <(seq 5)
+    fails_with 2 '--force' unseen --force f.bf < <(seq 5)
+    fails_with 2 '--table' unseen --table < <(seq 5)
+    fails_with 2 '--create' unseen query --create f.bf < <(seq 5)
+    fails_with 2 '-n' unseen query -n 5 f.bf < <(seq 5)
+    fails_with 2 '-d' unseen query -d f.bf < <(seq 5)
+    fails_with 2 '-c' unseen add -c f.bf < <(seq 5)
+    fails_with 2 '-d' unseen add -d f.bf < <(seq 5)
+    fails_with 2 '-c' unseen stats -c f.bf
+    fails_with 2 '-n' unseen stats -n 5 f.bf
+    fails_with 2 '--tag' unseen stats --tag f.bf
+    fails_with 2 '--json' unseen verify --json f.bf
+    fails_with 2 '-z' unseen verify -z f.bf
+    fails_with 2 '--create' unseen plan --create -n 5
+    fails_with 2 '-z' unseen create -z g.bf
+    fails_with 2 '-m' unseen create -m 5 g.bf
+}
+
+@test "operands: one too few, one too many" {
+    exits 0 unseen --create f.bf < <(seq 3)
+    local command
+    for command in create add query stats verify; do
+        fails_with 2 'FILTER|filter' unseen "$command" < <(seq 5)
+    done
+    fails_with 2 '' unseen create a.bf b.bf
+    fails_with 2 '' unseen verify f.bf f.bf
+    fails_with 2 '' unseen plan -n 1000 f.bf
+    fails_with 2 '' unseen help query stats
+}
+
+@test "--create needs a FILTER" {
+    fails_with 2 '--create' unseen --create < <(seq 3)
+}
+
+# --- numbers -----------------------------------------------------------------
+
+@test "counts: 1000000, 1e6, 1M, 1000k, 1000K are one number; G and T are there" {
+    local n
+    exits 0 unseen create -n 1000000 -p 0.1 f.bf
+    for n in 1e6 1M 1000k 1000K 1.0e6 0.1e7; do
+        succeeds unseen -n "$n" f.bf </dev/null
+    done
+    succeeds unseen plan -n 2G -p 0.01 --json
+    cp "$out" wanted
+    succeeds unseen plan -n 2e9 -p 0.01 --json
+    same "$out" wanted
+    succeeds unseen plan -n 1T -p 0.01 --json
+    cp "$out" wanted
+    succeeds unseen plan -n 1e12 -p 0.01 --json
+    same "$out" wanted
+}
+
+@test "sizes: K, M, G are powers of 1024, KB, MB, GB of 1000, KiB, MiB of 1024" {
+    local size other
+    while read -r size other; do
+        succeeds unseen plan -p 0.01 --size "$size" --json
+        cp "$out" wanted
+        succeeds unseen plan -p 0.01 --size "$other" --json
+        same "$out" wanted
+    done <<'END'
+1M 1048576
+1MiB 1048576
+1MB 1000000
+640K 655360
+640KiB 655360
+640KB 640000
+1G 1024M
+1GB 1000MB
+1GiB 1073741824
+2T 2048G
+2TB 2000GB
+2TiB 2T
+END
+}
+
+@test "bad counts" {
+    local n
+    for n in 0 -5 abc 10X 1e '' ' ' 5x 1e6x nan inf -inf 0x10 1..2 1,000 1e30 1e400 -1e400 \
+        99999999999999999999 18446744073709551616 99999999999T 1e-3 ' 5' '5 '; do
+        fails_with 2 '-n|capacity' unseen "-n$n" f.bf < <(seq 3) || { echo "value: '$n'"; return 1; }
+        fails_with 2 '' unseen "--capacity=$n" f.bf < <(seq 3) || { echo "value: '$n'"; return 1; }
+        fails_with 2 '' unseen create -n "$n" f.bf || { echo "value: '$n'"; return 1; }
+        fails_with 2 '' unseen plan -n "$n" || { echo "value: '$n'"; return 1; }
+    done
+}
+
+@test "bad rates" {
+    local p
+    for p in 0 1 -0.1 2 1.0001 nan inf abc '' 1e-3x 1e '0,1' 1e400 -1e-6 1e-400 ' 0.1'; do
+        fails_with 2 '-p|error-rate' unseen -p "$p" f.bf < <(seq 3) || { echo "value: '$p'"; return 1; }
+        fails_with 2 '' unseen plan -n 5 -p "$p" || { echo "value: '$p'"; return 1; }
+    done
+}
+
+@test "bad -m, sizes, hashes, bits, seeds" {
+    local value
+    for value in -1 x '' 1e30 99999999999999999999 5x 1.5; do
+        fails_with 2 '-m|max-count' unseen -m "$value" < <(seq 3) || { echo "-m '$value'"; return 1; }
+    done
+    for value in 0 -1 x '' 99999999999999999999 99999999999999T 1KX 1MiBs K; do
+        fails_with 2 'size' unseen --size "$value" f.bf < <(seq 3) || { echo "--size '$value'"; return 1; }
+    done
+    for value in x '' -1 99999999999999999999 99999999999999T; do
+        fails_with 2 'max-line' unseen --max-line "$value" < <(seq 3) || { echo "--max-line '$value'"; return 1; }
+    done
+    for value in x '' 0 1 4095 -1 2G 1T 99999999999999999999; do
+        fails_with 2 'buffer-size' unseen --buffer-size "$value" < <(seq 3) || { echo "--buffer-size '$value'"; return 1; }
+    done
+    for value in 0 -1 x '' 1e9 99999999999999999999; do
+        fails_with 2 'hashes' unseen -n 100 --bits-per-key 10 --hashes "$value" f.bf < <(seq 3) || { echo "--hashes '$value'"; return 1; }
+    done
+    for value in 0 -1 x '' nan inf 1e30; do
+        fails_with 2 'bits-per-key' unseen -n 100 --bits-per-key "$value" f.bf < <(seq 3) || { echo "--bits-per-key '$value'"; return 1; }
+    done
+    for value in -1 x '' 18446744073709551616 99999999999999999999 1.5 ' 1'; do
+        fails_with 2 'seed' unseen --seed "$value" < <(seq 3) || { echo "--seed '$value'"; return 1; }
+    done
+}
+
+@test "any two of n, p, size: all three are one too many" {
+    fails_with 2 '' unseen create -n 1000 -p 1e-6 --size 1M f.bf
+    fails_with 2 '' unseen plan -n 1000 -p 1e-6 --size 1M
+    fails_with 2 '' unseen -n 1000 -p 1e-6 --size 1M f.bf < <(seq 3)
+}
+
+# --- help --------------------------------------------------------------------
+
+@test "help: on stdout, exit 0, and it reads nothing" {
+    succeeds unseen help
+    [[ -s $out ]]
+    cp "$out" wanted
+    local command
+    for command in create add query stats plan verify help; do
+        grep -qw "$command" wanted || { echo "help does not name $command"; return 1; }
+    done
+    succeeds unseen --help
+    same "$out" wanted
+    succeeds unseen -h
+    same "$out" wanted
+}
+
+@test "help for each command, by three names" {
+    local command
+    for command in create add query stats plan verify help; do
+        succeeds unseen help "$command"
+        grep -q "unseen $command" "$out" || complain "does not say 'unseen $command'"
+        cp "$out" wanted
+        succeeds unseen "$command" --help
+        same "$out" wanted
+        succeeds unseen "$command" -h
+        same "$out" wanted
+    done
+}
+
+@test "help names every option of the command" {
+    local option
+    succeeds unseen help
+    for option in --create --capacity --error-rate --size --bits-per-key --hashes --seed --fixed --output \
+        --max-count --exit-status --repeated --null --max-line --buffer-size --verbose --help --version; do
+        grep -q -e "$option" "$out" || { echo "no $option in help"; return 1; }
+    done
+    succeeds unseen help query
+    for option in --invert-match --count --quiet --tag --null; do
+        grep -q -e "$option" "$out" || { echo "no $option in help query"; return 1; }
+    done
+    succeeds unseen help create
+    for option in --force --capacity --error-rate --size --bits-per-key --hashes --seed --fixed; do
+        grep -q -e "$option" "$out" || { echo "no $option in help create"; return 1; }
+    done
+    succeeds unseen help plan
+    for option in --table --json --capacity --error-rate --size; do
+        grep -q -e "$option" "$out" || { echo "no $option in help plan"; return 1; }
+    done
+    succeeds unseen help stats
+    grep -q -e '--json' "$out"
+}
+
+@test "help fits a terminal: 80 columns" {
+    local command
+    for command in '' create add query stats plan verify help; do
+        # shellcheck disable=SC2086
+        succeeds unseen help $command
+        [[ $(wc -L <"$out") -le 80 ]] || complain "a line is longer than 80 columns"
+    done
+}
+
+@test "help for what is no command" {
+    fails_with 2 'nosuch' unseen help nosuch
+    fails_with 2 "did you mean 'stats'" unseen help stat
+}
+
+@test "--version, -V" {
+    succeeds unseen --version
+    grep -Eq '^unseen [0-9]+\.[0-9]+' "$out" || complain "not a version"
+    cp "$out" wanted
+    succeeds unseen -V
+    same "$out" wanted
+    succeeds unseen query --version
+    same "$out" wanted
+}
+
+@test "--help and --version win over what else is on the line" {
+    succeeds unseen --create absent.bf --help < <(seq 3)
+    [[ ! -e absent.bf ]]
+    succeeds unseen -n 5 -V
+    [[ ! -e absent.bf ]]
+}
+
+@test "no environment variable changes what is filtered" {
+    mixed_lines 1000 300 >in
+    lines_unique in >wanted
+    UNSEEN_OPTIONS='-d' UNSEENOPTS='-z' COLUMNS=10 LANG=tr_TR.UTF-8 TERM=dumb succeeds unseen <in
+    same "$out" wanted
+}

@@ -1,0 +1,269 @@
+# What all the black-box tests share. Load it at the top of every .bats file.
+#
+# A test runs in an empty directory of its own. `capture` runs one command and
+# leaves its output, its messages and its exit code outside that directory, so
+# that a snapshot of the directory shows only what the command itself did there.
+
+bats_require_minimum_version 1.5.0
+
+# shellcheck shell=bash
+
+repository=$(cd "$BATS_TEST_DIRNAME/.." && pwd -P)
+
+# The program under test, as an absolute path: the tests change directory.
+UNSEEN=${UNSEEN:-$repository/build/unseen}
+case $UNSEEN in
+/*) ;;
+*) UNSEEN=$PWD/$UNSEEN ;;
+esac
+export UNSEEN
+
+# A hang is a failure, and only a hang: these are no measurements.
+: "${UNSEEN_TIMEOUT:=240}"
+if command -v ps >/dev/null || command -v pkill >/dev/null; then
+    BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-600}
+fi
+
+# A sanitizer's own exit code must not look like one of the program's.
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}exitcode=99"
+export LSAN_OPTIONS="${LSAN_OPTIONS:+$LSAN_OPTIONS:}exitcode=99"
+export TSAN_OPTIONS="${TSAN_OPTIONS:+$TSAN_OPTIONS:}exitcode=99"
+export UBSAN_OPTIONS="${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}exitcode=99:halt_on_error=1"
+
+# Messages of the C library and the order of sort(1) must not depend on the machine.
+export LC_ALL=C
+unset POSIXLY_CORRECT
+
+setup() {
+    if [[ ! -x $UNSEEN ]]; then
+        echo "no program at $UNSEEN: run make first, or set UNSEEN"
+        return 1
+    fi
+    mkdir "$BATS_TEST_TMPDIR/work"
+    cd "$BATS_TEST_TMPDIR/work" || return 1
+    out=$BATS_TEST_TMPDIR/out   # what the last captured command printed
+    err=$BATS_TEST_TMPDIR/err   # and said
+    code=0                      # and its exit code
+    exec </dev/null
+    umask 022
+}
+
+teardown() {
+    [[ -z ${public:-} ]] || rm -rf "$public"
+}
+
+# The program, with a guard against hanging for ever.
+unseen() {
+    timeout --foreground -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" "$@"
+}
+
+# capture COMMAND...: runs it; its stdin is the caller's.
+capture() {
+    code=0
+    "$@" >"$out" 2>"$err" || code=$?
+}
+
+# to FILE COMMAND...: COMMAND with its stdout in FILE (for `fails_with`).
+to() {
+    local file=$1
+    shift
+    "$@" >"$file"
+}
+
+# appending_to FILE COMMAND...
+appending_to() {
+    local file=$1
+    shift
+    "$@" >>"$file"
+}
+
+# complain TEXT...: says why, shows what the last captured command left, fails.
+complain() {
+    echo "$*"
+    echo "exit code: $code"
+    echo "stdout ($(wc -c <"$out") bytes), first lines:"
+    head -c 600 "$out" | head -n 8 | cat -v
+    echo "stderr ($(wc -c <"$err") bytes), first lines:"
+    head -c 1200 "$err" | head -n 12 | cat -v
+    return 1
+}
+
+# same FILE FILE: byte for byte.
+same() {
+    cmp -- "$1" "$2" || {
+        echo "expected $(wc -lc <"$2"), got $(wc -lc <"$1") (lines, bytes)"
+        diff <(head -c 2000000 "$1" | cat -v) <(head -c 2000000 "$2" | cat -v) | head -n 10
+        return 1
+    }
+}
+
+# prints TEXT: the last captured command printed exactly TEXT (printf's escapes).
+prints() {
+    printf '%b' "$1" >"$BATS_TEST_TMPDIR/expected"
+    same "$out" "$BATS_TEST_TMPDIR/expected" || complain "printed something else"
+}
+
+# silent_on_stderr: the last captured command said nothing.
+silent_on_stderr() {
+    [[ ! -s $err ]] || complain "stderr is not empty"
+}
+
+# says PATTERN: exactly one line on stderr, a message of ours that matches.
+says() {
+    says_lines 1 "$1"
+}
+
+# says_lines N PATTERN...: exactly N lines on stderr, all of them ours; each
+# PATTERN (extended regular expression) matches one of them.
+says_lines() {
+    local lines=$1 pattern
+    shift
+    [[ $(wc -l <"$err") -eq $lines ]] || { complain "stderr should have $lines line(s)"; return 1; }
+    [[ $(grep -c '^unseen: ' "$err") -eq $lines ]] ||
+        { complain "a line on stderr is not of the form 'unseen: ...'"; return 1; }
+    for pattern; do
+        grep -Eq -- "$pattern" "$err" || { complain "no line on stderr matches: $pattern"; return 1; }
+    done
+}
+
+# succeeds COMMAND...: exit code 0 and no message; the output is in $out.
+succeeds() {
+    exits 0 "$@" && silent_on_stderr
+}
+
+# exits CODE COMMAND...: exactly this exit code.
+exits() {
+    local wanted=$1
+    shift
+    capture "$@"
+    [[ $code -eq $wanted ]] || complain "exit code should be $wanted: $*"
+}
+
+# snapshot: every name, type, size, mode, time and content in the directory.
+# A directory's own time is left out: a temporary may have come and gone.
+snapshot() {
+    find . -type d -printf '%p %y %m\n' -o -printf '%p %y %s %m %i %T@ %l\n' | sort
+    find . -type f -exec cksum {} + | sort
+}
+
+# unchanged COMMAND...: nothing in the directory was created, changed or
+# touched by COMMAND, whatever its exit code was.
+unchanged() {
+    local before after
+    before=$(snapshot)
+    "$@" || return 1
+    after=$(snapshot)
+    [[ $before == "$after" ]] || {
+        diff <(echo "$before") <(echo "$after")
+        complain "the directory changed: $*"
+    }
+}
+
+# fails_with CODE PATTERN COMMAND...: exactly this exit code, one line on
+# stderr that matches, nothing on stdout, nothing created or changed.
+fails_with() {
+    local wanted=$1 pattern=$2
+    shift 2
+    unchanged exits "$wanted" "$@" || return 1
+    says "$pattern" || return 1
+    [[ ! -s $out ]] || complain "stdout is not empty"
+}
+
+# The oracles.
+lines_unique() { awk '!s[$0]++' "$@"; }
+lines_repeated() { awk 's[$0]++ == 1' "$@"; }
+
+# hex_lines: a line of hexadecimal digits for each line of any bytes, the
+# last one with or without its newline. $1: the terminator, 0a unless told.
+hex_lines() {
+    od -An -v -tx1 -w1 | awk -v end="${1:-0a}" '
+        $1 == end { print line "."; line = ""; open = 0; next }
+        { line = line $1; open = 1 }
+        END { if (open) print line "." }'
+}
+
+# mixed_lines COUNT RANGE [SEED]: COUNT lines, drawn with repeats out of RANGE.
+mixed_lines() {
+    awk -v n="$1" -v range="$2" -v x="${3:-1}" 'BEGIN {
+        for (i = 0; i < n; i++) {
+            x = x * 16807 % 2147483647
+            printf "http://example.org/%d/page\n", x % range
+        }
+    }'
+}
+
+# field NAME [FILE]: a number or string out of one line of JSON without nesting.
+field() {
+    awk -v name="$1" '{
+        if (match($0, "\"" name "\" *: *(\"[^\"]*\"|[^,}\"]*)")) {
+            value = substr($0, RSTART, RLENGTH)
+            sub("^\"" name "\" *: *", "", value)
+            gsub("\"", "", value)
+            print value
+            exit
+        }
+    }' "${2:-$out}"
+}
+
+# holds EXPRESSION: an arithmetic comparison, as awk sees it.
+holds() {
+    awk "BEGIN { exit !($1) }" </dev/null || {
+        echo "does not hold: $1"
+        return 1
+    }
+}
+
+# filled FILE: waits until there is something in it.
+filled() {
+    local i
+    for ((i = 0; i < 6000; i++)); do
+        [[ ! -s $1 ]] || return 0
+        sleep 0.01
+    done
+    echo "nothing has come to $1"
+    return 1
+}
+
+# sanitized: the program under test was built with a sanitizer.
+sanitized() {
+    grep -aq -e __asan_init -e __tsan_init -e __msan_init -e __ubsan_handle "$UNSEEN"
+}
+
+# need COMMAND...: skips aloud where one is missing.
+need() {
+    local command
+    for command; do
+        command -v "$command" >/dev/null || skip "needs $command"
+    done
+}
+
+# need_signals: env(1) of GNU, which can undo an inherited SIG_IGN.
+need_signals() {
+    env --default-signal=PIPE true 2>/dev/null || skip "needs env --default-signal (GNU coreutils)"
+}
+
+# as_nobody COMMAND...: without root's rights.
+as_nobody() {
+    if [[ $(id -u) -eq 0 ]]; then
+        setpriv --reuid 65534 --regid 65534 --clear-groups \
+            timeout --foreground -k 5 "$UNSEEN_TIMEOUT" "$@"
+    else
+        timeout --foreground -k 5 "$UNSEEN_TIMEOUT" "$@"
+    fi
+}
+
+# public_directory: goes to a new directory that as_nobody may look into, with
+# a copy of the program one above it, in $public. Root passes every permission
+# check, so a test of them needs somebody else.
+public_directory() {
+    as_nobody true 2>/dev/null ||
+        skip "runs as root and cannot give up its rights (setpriv)"
+    public=$(mktemp -d "${TMPDIR:-/tmp}/unseen-test.XXXXXX")
+    chmod 755 "$public"
+    cp "$UNSEEN" "$public/unseen"
+    chmod 755 "$public/unseen"
+    as_nobody "$public/unseen" --version >/dev/null ||
+        skip "an ordinary user cannot run programs in $public"
+    mkdir "$public/work"
+    cd "$public/work" || return 1
+}
