@@ -1,0 +1,230 @@
+# unseen: how it is built, tried, tested and installed.
+#
+#   make                 builds build/unseen
+#   make demo            filters a generated list twice and shows what happens
+#   make check           all tests; ends with "N passed, N failed"
+#   make test-unit       the C tests of the core alone
+#   make bench           speed beside other tools; bench-quick: in a minute
+#   make accuracy        false-positive rates, measured, as a table
+#   make torture         the heavy tests: kills, faults, full disks
+#   make coverage        the tests again, and which lines of src they reached
+#   make lint            what reads the source: compilers' analyzers, shellcheck, mandoc
+#   make format          lays the C out anew; format-check only asks whether that is needed
+#   make install         into $(DESTDIR)$(prefix); uninstall takes it away again
+#   make dist            a source archive in build/dist
+#   make deps            installs what a build needs; demo and check do so by themselves
+#
+# Yours to set: CC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS, DESTDIR, prefix or PREFIX (and bindir, mandir,
+# docdir); BUILD, where everything made goes, so that variants stand side by side; TESTS, the tests
+# that check runs ("filter.bats sizing"); WERROR=1, warnings are errors; NO_INSTALL=1, never install
+# packages; V=1, show whole commands.
+
+VERSION = 0.1.0
+BUILD = build
+
+CFLAGS ?= -O2 -g
+LDLIBS ?=
+prefix = $(or $(PREFIX),/usr/local)
+exec_prefix = $(prefix)
+bindir = $(exec_prefix)/bin
+datarootdir = $(prefix)/share
+mandir = $(datarootdir)/man
+docdir = $(datarootdir)/doc/unseen
+INSTALL = install
+TESTS =
+WERROR =
+
+SHELL = /bin/sh
+.SUFFIXES:
+.DELETE_ON_ERROR:
+# The scripts see the user's tools and flags in the environment, where quotes need no quoting.
+export CC CPPFLAGS CFLAGS LDFLAGS LDLIBS
+
+Q = $(if $(V),,@)
+SAY = @$(if $(V),:,echo)
+# Without -j from the user, the targets that do everything use all processors.
+PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1))
+SUBMAKE = $(MAKE) --no-print-directory
+
+# --- What is made of what ---
+
+SOURCES = $(sort $(wildcard $(addprefix src/,$(addsuffix /*.c,core file io pipeline commands))))
+OBJECTS = $(SOURCES:src/%.c=$(BUILD)/obj/%.o)
+# Tests in C link all but main.
+PARTS = $(filter-out $(BUILD)/obj/commands/main.o,$(OBJECTS))
+
+programs_in = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/$(1)/*.c)))
+UNIT = $(call programs_in,unit)
+BENCH = $(call programs_in,bench)
+ACCURACY = $(call programs_in,accuracy)
+TORTURE = $(call programs_in,torture)
+FUZZ = $(call programs_in,fuzz)
+# Generators and the like: programs of one file, without any of src.
+TOOLS = $(call programs_in,tools)
+MANUALS = $(sort $(wildcard man/*.[1-8]))
+
+# --- Flags ---
+
+# Sizes of filters come from floating point and must be the same bits on every machine: hence no
+# contraction and no fast-math, whatever CFLAGS say. File names in debug information are relative,
+# so that a build does not depend on where it was made.
+ALL_CPPFLAGS = -Isrc -D_GNU_SOURCE -DUNSEEN_VERSION='"$(VERSION)"' $(CPPFLAGS)
+ALL_CFLAGS = -std=c17 $(WARN) $(if $(filter 1,$(WERROR)),-Werror) $(HARDEN) \
+	-ffile-prefix-map=$(CURDIR)=. $(CFLAGS) -ffp-contract=off -fno-fast-math
+ALL_LDFLAGS = $(HARDEN_LINK) $(LDFLAGS)
+ALL_LDLIBS = $(LDLIBS) -lm
+
+# WARN, HARDEN and HARDEN_LINK come from probing the compiler. Some goals must run without one: a
+# bare machine has none before it has asked src/build/deps.sh.
+NO_COMPILER = demo check coverage deps clean dist uninstall lint lint-% format format-check
+ifneq ($(filter-out $(NO_COMPILER),$(or $(MAKECMDGOALS),all)),)
+include $(BUILD)/config.mk
+endif
+
+all: $(BUILD)/unseen
+
+# $(1): a text that, when it changes, must make what depends on this file anew.
+keep_text = @mkdir -p $(@D) && printf '%s\n' "$$TEXT" >$@.new && \
+	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(BUILD)/flags: export TEXT = $(CC) | $(CPPFLAGS) | $(CFLAGS) | $(LDFLAGS) | $(LDLIBS) | $(WERROR) | $(VERSION)
+$(BUILD)/flags: FORCE
+	$(keep_text)
+
+# A file that is gone leaves everything else older than the program.
+$(BUILD)/sources: export TEXT = $(SOURCES)
+$(BUILD)/sources: FORCE
+	$(keep_text)
+
+$(BUILD)/config.mk: $(BUILD)/flags src/build/probe.sh
+	$(Q)src/build/probe.sh >$@.new && mv $@.new $@
+
+$(BUILD)/unseen: $(OBJECTS) $(BUILD)/sources $(BUILD)/config.mk
+	$(SAY) "  LINK    $@"
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(OBJECTS) $(ALL_LDLIBS)
+
+$(BUILD)/obj/%.o: src/%.c $(BUILD)/config.mk Makefile
+	@mkdir -p $(@D)
+	$(SAY) "  CC      $<"
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(TOOLS): $(BUILD)/tests/%: tests/%.c $(BUILD)/config.mk Makefile
+	@mkdir -p $(@D)
+	$(SAY) "  CC      $<"
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $< $(ALL_LDLIBS)
+
+$(UNIT) $(BENCH) $(ACCURACY) $(TORTURE) $(FUZZ): $(BUILD)/tests/%: tests/%.c $(PARTS) \
+		$(BUILD)/sources $(BUILD)/config.mk Makefile
+	@mkdir -p $(@D)
+	$(SAY) "  CC      $<"
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $< $(PARTS) \
+		$(ALL_LDLIBS)
+
+-include $(OBJECTS:.o=.d)
+-include $(addsuffix .d,$(TOOLS) $(UNIT) $(BENCH) $(ACCURACY) $(TORTURE) $(FUZZ))
+
+# --- Trying and testing ---
+
+# deps.sh runs before the make that needs a compiler: hence a make within make.
+
+deps:
+	@src/build/deps.sh build
+
+demo:
+	@src/build/deps.sh build
+	@$(SUBMAKE) $(PARALLEL) all tools
+	@src/build/demo.sh $(BUILD)
+
+check:
+	@src/build/deps.sh check
+	@$(SUBMAKE) $(PARALLEL) check-programs
+	@tests/run --build $(BUILD) $(TESTS)
+
+check-programs: all tools $(UNIT)
+
+tools: $(TOOLS)
+
+test-unit: $(UNIT)
+	@tests/run --build $(BUILD) --unit
+
+# Each of these is a script of its own, told where the programs are.
+bench bench-quick: all tools $(BENCH)
+	@BUILD=$(BUILD) tests/bench/run $(if $(filter bench-quick,$@),--quick)
+
+accuracy: all tools $(ACCURACY)
+	@BUILD=$(BUILD) tests/accuracy/run
+
+torture: all tools $(TORTURE)
+	@BUILD=$(BUILD) tests/torture/run
+
+fuzz-programs: all $(FUZZ)
+
+# Not optimised, so that each line of the report is a line of source.
+coverage:
+	@src/build/deps.sh ci
+	@$(SUBMAKE) $(PARALLEL) BUILD=$(BUILD)/coverage CFLAGS='-O0 -g --coverage' check-programs
+	@src/build/coverage.sh $(BUILD)/coverage $(TESTS)
+
+# --- Reading the source ---
+
+C_FILES = $(sort $(wildcard src/*/*.c tests/*/*.c))
+C_HEADERS = $(sort $(wildcard src/*/*.h tests/*/*.h))
+LINT_FLAGS = -std=c17 $(ALL_CPPFLAGS)
+
+lint: lint-tidy lint-cppcheck lint-shell lint-man
+
+lint-tidy:
+	@mkdir -p $(BUILD)
+	$(Q)printf '%s\n' $(C_FILES) | xargs -P "$$(getconf _NPROCESSORS_ONLN)" -I '{}' \
+		clang-tidy --quiet '{}' -- $(LINT_FLAGS) 2>$(BUILD)/tidy.log \
+		|| { grep -v 'warnings\? generated' $(BUILD)/tidy.log; exit 1; }
+
+lint-cppcheck:
+	$(Q)cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 \
+		--enable=warning,performance,portability --suppress=missingIncludeSystem \
+		-Isrc -D_GNU_SOURCE -DUNSEEN_VERSION='"$(VERSION)"' src tests
+
+lint-shell:
+	$(Q)src/build/shell-files.sh | xargs shellcheck -x
+
+lint-man:
+	$(Q)if [ -n "$(MANUALS)" ]; then mandoc -T lint -W warning $(MANUALS); fi
+
+format:
+	$(Q)clang-format -i $(C_FILES) $(C_HEADERS)
+
+format-check:
+	$(Q)clang-format --dry-run --Werror $(C_FILES) $(C_HEADERS)
+
+# --- Installing and packing ---
+
+# $(1): a manual page; where it belongs.
+manual_path = $(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(1)))
+
+install: all
+	$(INSTALL) -d "$(DESTDIR)$(bindir)" "$(DESTDIR)$(docdir)"
+	$(INSTALL) -m 755 $(BUILD)/unseen "$(DESTDIR)$(bindir)/unseen"
+	$(foreach page,$(MANUALS),$(INSTALL) -d "$(call manual_path,$(page))" && \
+		$(INSTALL) -m 644 $(page) "$(call manual_path,$(page))" &&) :
+	$(INSTALL) -m 644 LICENSE $(wildcard README.md) "$(DESTDIR)$(docdir)"
+
+uninstall:
+	rm -f "$(DESTDIR)$(bindir)/unseen"
+	rm -f $(foreach page,$(MANUALS),"$(call manual_path,$(page))/$(notdir $(page))")
+	rm -f "$(DESTDIR)$(docdir)/LICENSE" "$(DESTDIR)$(docdir)/README.md"
+	if [ -d "$(DESTDIR)$(docdir)" ]; then rmdir "$(DESTDIR)$(docdir)"; fi
+
+dist:
+	@src/build/dist.sh $(VERSION) $(BUILD)/dist
+
+# BUILD is the user's, and rm -r is final: only a directory that was made here goes.
+clean:
+	@if [ -e "$(BUILD)" ] && [ ! -e "$(BUILD)/flags" ] && [ "$(BUILD)" != build ]; then \
+		echo "clean: $(BUILD) was not made by this Makefile: left alone" >&2; exit 1; \
+	fi
+	rm -rf "$(BUILD)"
+
+FORCE:
+.PHONY: all deps demo check check-programs tools test-unit bench bench-quick accuracy torture \
+	fuzz-programs coverage lint lint-tidy lint-cppcheck lint-shell lint-man format format-check \
+	install uninstall dist clean FORCE

@@ -1,0 +1,231 @@
+#!/bin/sh
+# Finds what this machine lacks for building, checking or the whole of CI, and installs it with the
+# machine's own package manager.
+#
+#     src/build/deps.sh build | check | ci
+#
+# Nothing missing: it says nothing and changes nothing, so make can ask every time (some 20 ms).
+# Something missing: it prints each command before it runs it. It never installs where that is not
+# its business: under DEB_BUILD_OPTIONS (a package build has declared what it needs) or with
+# NO_INSTALL set; then, and wherever it cannot, it says what is missing and how to get it.
+#
+# CC, CPPFLAGS and CFLAGS are looked at as make would use them. Exit: 0 all there, 1 not, 2 misuse.
+set -u
+
+# What is needed from which level on, and the package that brings it. A "-" is a package manager
+# that has no such package, or does not need one.
+#   cc          the compiler that $CC names
+#   header:H    H can be included by it
+#   command:C   C is in PATH
+#   signals     env(1) can undo an inherited SIG_IGN, which tests of SIGPIPE stand on
+#level need                apt            dnf               apk               pacman         brew
+needs() {
+    cat <<'END'
+build cc                   gcc            gcc               gcc               gcc            gcc
+build header:stdio.h       libc6-dev      glibc-devel       musl-dev          glibc          -
+build header:xxhash.h      libxxhash-dev  xxhash-devel      xxhash-dev        xxhash         xxhash
+check command:bash         bash           bash              bash              bash           bash
+check command:bats         bats           bats              bats              bats           bats-core
+check command:awk          mawk           gawk              gawk              gawk           gawk
+check command:timeout      coreutils      coreutils         coreutils         coreutils      coreutils
+check signals              coreutils      coreutils         coreutils         coreutils      -
+ci    command:gcc          gcc            gcc               gcc               gcc            gcc
+ci    command:clang        clang          clang             clang             clang          llvm
+ci    command:clang-format clang-format   clang-tools-extra clang-extra-tools clang          clang-format
+ci    command:clang-tidy   clang-tidy     clang-tools-extra clang-extra-tools clang          llvm
+ci    command:cppcheck     cppcheck       cppcheck          cppcheck          cppcheck       cppcheck
+ci    command:shellcheck   shellcheck     ShellCheck        shellcheck        shellcheck     shellcheck
+ci    command:mandoc       mandoc         mandoc            mandoc            mandoc         mandoc
+ci    command:git          git            git               git               git            git
+ci    command:xz           xz-utils       xz                xz                xz             xz
+ci    command:debootstrap  debootstrap    debootstrap       debootstrap       debootstrap    -
+ci    command:lcov         lcov           lcov              lcov              -              lcov
+END
+}
+
+# One line a package manager: how to install and, where installing does not do it by itself, how to
+# fetch the lists of packages first.
+install_command() {
+    case $manager in
+    apt) echo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" ;;
+    dnf) echo dnf install -y --setopt=install_weak_deps=False "$@" ;;
+    apk) echo apk add --update-cache "$@" ;;
+    pacman) echo pacman -S --needed --noconfirm "$@" ;;
+    brew) echo brew install "$@" ;;
+    esac
+}
+
+refresh_command() {
+    case $manager in
+    apt) echo apt-get update ;;
+    pacman) echo pacman -Sy ;;
+    esac
+}
+
+find_manager() {
+    for candidate in apt:apt-get dnf:dnf apk:apk pacman:pacman brew:brew; do
+        if command -v "${candidate#*:}" >/dev/null 2>&1; then
+            manager=${candidate%%:*}
+            return 0
+        fi
+    done
+    manager=
+    return 1
+}
+
+# CC may hold arguments or a wrapper; eval reads it as a recipe's shell does.
+compiler() {
+    eval "${CC:-cc} ${CPPFLAGS:-} ${CFLAGS:-} $*"
+}
+
+compiler_name() {
+    eval "for word in ${CC:-cc}; do echo \"\$word\"; break; done"
+}
+
+have() {
+    case $1 in
+    cc) command -v "$(compiler_name)" >/dev/null 2>&1 ;;
+    header:*) printf '#include <%s>\n' "${1#header:}" |
+        compiler -E -x c -o /dev/null - >/dev/null 2>&1 ;;
+    command:*) command -v "${1#command:}" >/dev/null 2>&1 ;;
+    signals) env --default-signal=PIPE sh -c : 2>/dev/null ;;
+    *) echo "deps: no such need: $1" >&2; exit 2 ;;
+    esac
+}
+
+# The package for a need. A compiler that was asked for by name must be that one.
+package_for() {
+    need=$1
+    if [ "$need" = cc ]; then
+        name=$(compiler_name)
+        case ${name##*/} in
+        cc | c99 | gcc) ;;
+        clang) need=command:clang ;;
+        *) return 0 ;;
+        esac
+    fi
+    needs | awk -v need="$need" -v manager="$manager" '
+        BEGIN { split("apt dnf apk pacman brew", names); for (i in names) column[names[i]] = i + 2 }
+        $2 == need { if ($column[manager] != "-") print $column[manager]; exit }'
+}
+
+# Sets missing to the needs of the level, and of those below it, that are not met.
+find_missing() {
+    missing=
+    for need in $(needs | awk -v level="$level" '
+        BEGIN { rank["build"] = 1; rank["check"] = 2; rank["ci"] = 3 }
+        rank[$1] <= rank[level] { print $2 }'); do
+        have "$need" || missing="$missing $need"
+    done
+}
+
+describe() {
+    case $1 in
+    cc) echo "a C compiler ($(compiler_name))" ;;
+    header:*) echo "the C header ${1#header:}" ;;
+    command:*) echo "the command ${1#command:}" ;;
+    signals) echo "an env that knows --default-signal" ;;
+    esac
+}
+
+say_missing() {
+    for need in $missing; do
+        echo "deps: missing: $(describe "$need")" >&2
+    done
+}
+
+give_up() {
+    echo "deps: $*" >&2
+    exit 1
+}
+
+run() {
+    echo "+ $*"
+    "$@" </dev/null
+}
+
+# Debian's images come without package lists, and old lists name files that are gone. Fetching
+# costs seconds, so only then.
+lists_are_stale() {
+    for package; do
+        case $manager in
+        apt) LC_ALL=C apt-cache policy "$package" 2>/dev/null | grep -q 'Candidate: [^(]' ||
+            return 0 ;;
+        pacman) pacman -Si "$package" >/dev/null 2>&1 || return 0 ;;
+        esac
+    done
+    return 1
+}
+
+# Words are split on purpose: commands and packages are built of plain words above.
+# shellcheck disable=SC2046,SC2086
+install() {
+    refresh=$(refresh_command)
+    fresh=
+    if [ -n "$refresh" ] && lists_are_stale "$@"; then
+        run $as_root $refresh || return 1
+        fresh=yes
+    fi
+    run $as_root $(install_command "$@") && return 0
+    [ -n "$refresh" ] && [ -z "$fresh" ] || return 1
+    run $as_root $refresh && run $as_root $(install_command "$@")
+}
+
+case ${1-} in
+build | check | ci) level=$1 ;;
+*)
+    echo "usage: src/build/deps.sh build|check|ci" >&2
+    exit 2
+    ;;
+esac
+
+find_missing
+[ -n "$missing" ] || exit 0
+say_missing
+
+find_manager || give_up "no package manager that is known here" \
+    "(apt-get, dnf, apk, pacman, brew): install them by hand"
+
+packages=
+for need in $missing; do
+    package=$(package_for "$need")
+    if [ -z "$package" ]; then
+        echo "deps: no package known for $(describe "$need"): install it by hand" >&2
+        continue
+    fi
+    case " $packages " in
+    *" $package "*) ;;
+    *) packages="${packages:+$packages }$package" ;;
+    esac
+done
+[ -n "$packages" ] || exit 1
+
+# Homebrew refuses to run as root, so it never gets sudo.
+as_root=
+cannot=
+if [ "$manager" != brew ] && [ "$(id -u)" != 0 ]; then
+    if command -v sudo >/dev/null 2>&1; then
+        as_root=sudo
+    else
+        cannot="this is not root, and there is no sudo"
+    fi
+fi
+if [ -n "${DEB_BUILD_OPTIONS+set}" ]; then
+    cannot="DEB_BUILD_OPTIONS is set: a package build installs nothing"
+elif [ -n "${NO_INSTALL:-}" ] && [ "$NO_INSTALL" != 0 ]; then
+    cannot="NO_INSTALL is set"
+fi
+# shellcheck disable=SC2086
+if [ -n "$cannot" ]; then
+    echo "deps: not installing ($cannot); this would do it:" >&2
+    echo "    $as_root $(install_command $packages)" | sed 's/^ */    /' >&2
+    exit 1
+fi
+
+# shellcheck disable=SC2086
+install $packages || give_up "the package manager failed; see above"
+
+find_missing
+[ -z "$missing" ] && exit 0
+say_missing
+give_up "still missing, although installing succeeded"
