@@ -1,0 +1,343 @@
+#!/usr/bin/env bats
+# The house itself: the runner of these tests, what installs what is missing, the generator, the
+# Makefile. A runner that cannot fail, or a generator that miscounts, would make all else worthless.
+
+# shellcheck disable=SC2154 # repository, out, err and code are set by helper.bash
+load helper
+
+# --- tests/run ---------------------------------------------------------------
+
+# a_tree: a project of which only the runner is real.
+a_tree() {
+    mkdir -p tree/tests/unit tree/build/tests/unit
+    cp "$repository/tests/run" tree/tests/run
+}
+
+# unit_test NAME: a "C test" whose program is the script on stdin.
+unit_test() {
+    touch "tree/tests/unit/$1.c"
+    { echo '#!/bin/sh'; cat; } >"tree/build/tests/unit/$1"
+    chmod +x "tree/build/tests/unit/$1"
+}
+
+# runner [NAME...]: as from a shell; bats within bats stumbles over what the outer one exported, and
+# over its inner parts in PATH.
+runner() {
+    env -i PATH="$(tr : '\n' <<<"$PATH" | grep -v '/bats-core$' | paste -sd :)" TMPDIR="$BATS_TEST_TMPDIR" TEST_TIMEOUT="${limit:-60}" tree/tests/run "$@"
+}
+
+# sums_up CODE LINE: the runner exits so, and LINE is the last it prints.
+sums_up() {
+    exits "$1" runner || return 1
+    [[ $(tail -n 1 "$out") == "$2" ]] || complain "the last line should be: $2"
+}
+
+@test "run: adds up passes and skips" {
+    a_tree
+    unit_test one <<<'echo 1..2; echo ok 1 - a; echo ok 2 - b'
+    unit_test two <<<'echo ok 1 - c; echo "ok 2 - d # SKIP no time"; echo 1..2'
+    sums_up 0 "3 passed, 0 failed, 1 skipped"
+    grep -q 'skipped: unit/two: ok 2 - d # SKIP no time' "$out"
+}
+
+@test "run: without skips says nothing of them" {
+    a_tree
+    unit_test one <<<'echo 1..1; echo ok 1 - a'
+    sums_up 0 "1 passed, 0 failed"
+}
+
+@test "run: a failed test is shown with its reason" {
+    a_tree
+    unit_test one <<<'echo 1..2; echo ok 1 - a; echo not ok 2 - b; echo "# because"; echo why >&2; exit 1'
+    sums_up 1 "1 passed, 1 failed"
+    grep -q 'not ok 2 - b' "$out"
+    grep -q '# because' "$out"
+    grep -q 'stderr: why' "$out"
+}
+
+@test "run: what must not count as success" {
+    local script
+    while IFS= read -r script; do
+        rm -rf tree
+        a_tree
+        unit_test good <<<'echo 1..1; echo ok 1 - a'
+        unit_test bad <<<"$script"
+        limit=1 exits 1 runner || { echo "in: $script"; return 1; }
+        [[ $(tail -n 1 "$out") =~ ^[0-9]+\ passed,\ [1-9][0-9]*\ failed$ ]] ||
+            complain "should have failed: $script"
+    done <<'END'
+:
+exit 1
+echo ok 1 - no plan
+echo 1..2; echo ok 1 - one is missing
+echo 1..1; echo ok 1 - a; echo ok 2 - one too many
+echo 1..2; echo ok 1 - a; echo ok 3 - out of order
+echo 1..1; echo 1..1; echo ok 1 - two plans
+echo 1..1; echo ok 1 - a; exit 3
+echo 1..1; echo ok 1 - a; kill -SEGV $$
+echo 1..1; echo ok 1 - a; kill -KILL $$
+echo 1..1; echo not ok 1 - but exit 0
+echo 1..1; echo ok 1 - a; echo "Bail out! broken"
+echo 1..0
+echo 1..1; echo ok 1 - a; sleep 60
+END
+}
+
+@test "run: a program that was not built fails" {
+    a_tree
+    unit_test good <<<'echo 1..1; echo ok 1 - a'
+    touch tree/tests/unit/absent.c
+    exits 1 runner
+    [[ $(tail -n 1 "$out") == "1 passed, "[1-9]*" failed" ]] || complain "should have failed"
+}
+
+@test "run: no tests at all is a failure" {
+    a_tree
+    sums_up 1 "0 passed, 1 failed"
+}
+
+@test "run: bats files, passing, skipping, failing, broken" {
+    a_tree
+    # No line of this file may begin with what bats takes for a test.
+    printf '%s\n' '@test "passes" { true; }' '@test "skips" { skip "some reason"; }' >tree/tests/x.bats
+    sums_up 0 "1 passed, 0 failed, 1 skipped"
+    grep -q '^skipped: x.bats: ok 2 skips # skip some reason' "$out"
+    echo '@test "fails" { false; }' >>tree/tests/x.bats
+    sums_up 1 "1 passed, 1 failed, 1 skipped"
+    echo '@test "broken" {' >tree/tests/x.bats
+    exits 1 runner
+    [[ $(tail -n 1 "$out") == "0 passed, "[1-9]*" failed" ]] || complain "should have failed"
+}
+
+@test "run: names choose among the tests" {
+    a_tree
+    unit_test one <<<'echo 1..1; echo ok 1 - a'
+    unit_test two <<<'echo 1..1; echo not ok 1 - b; exit 1'
+    exits 0 runner one
+    exits 0 runner tests/unit/one.c
+    exits 1 runner two
+    exits 1 runner three
+}
+
+# --- src/build/deps.sh -------------------------------------------------------
+
+# a_bare_machine: bin/ holds what every system has.
+a_bare_machine() {
+    local command
+    mkdir bin
+    [[ $(id -u) -eq 0 ]] || a_manager sudo 'exec "$@"'
+    for command in sh bash awk cat env grep id sed timeout; do
+        ln -s "$(command -v "$command")" bin/
+    done
+}
+
+# a_manager NAME [SCRIPT]: a package manager that notes how it was called.
+a_manager() {
+    printf '#!/bin/sh\necho "%s $*" >>%q\n%s\n' "$1" "$PWD/called" "${2-}" >"bin/$1"
+    chmod +x "bin/$1"
+}
+
+# deps LEVEL [VARIABLE=VALUE...]
+deps() {
+    local level=$1
+    shift
+    env -u DEB_BUILD_OPTIONS -u NO_INSTALL -u CC -u CPPFLAGS -u CFLAGS PATH="$PWD/bin" "$@" \
+        sh "$repository/src/build/deps.sh" "$level"
+}
+
+@test "deps: silent where nothing is missing" {
+    succeeds "$repository/src/build/deps.sh" check
+    [[ ! -s $out ]]
+}
+
+@test "deps: each package manager is asked for its own packages" {
+    local manager wanted
+    while read -r manager wanted; do
+        rm -rf bin called
+        a_bare_machine
+        a_manager "$manager"
+        exits 1 deps build || return 1
+        grep -Fxq "$manager $wanted" called || { cat called; complain "$manager: $wanted"; }
+        # What is run was printed before.
+        grep -q "^+ .*$manager $wanted" "$out" || complain "not shown: $manager $wanted"
+        grep -q 'still missing' "$err" || complain "believed the manager"
+    done <<'END'
+apt-get install -y --no-install-recommends gcc libc6-dev libxxhash-dev
+dnf install -y --setopt=install_weak_deps=False gcc glibc-devel xxhash-devel
+apk add --update-cache gcc musl-dev xxhash-dev
+pacman -S --needed --noconfirm gcc glibc xxhash
+brew install gcc xxhash
+END
+}
+
+@test "deps: with all installed by the manager it succeeds" {
+    a_bare_machine
+    # shellcheck disable=SC2016 # expanded in the script that is printed
+    a_manager dnf "$(printf 'PATH=%q; for c in bats cc; do ln -s "$(command -v $c)" %q/bin/; done' \
+        "$PATH" "$PWD")"
+    exits 0 deps check || complain "$(cat called)"
+    [[ $(grep -c '^dnf ' called) -eq 1 ]]
+}
+
+@test "deps: NO_INSTALL and DEB_BUILD_OPTIONS forbid installing, and it says how" {
+    local variable
+    for variable in NO_INSTALL=1 DEB_BUILD_OPTIONS= DEB_BUILD_OPTIONS=nocheck; do
+        rm -rf bin called
+        a_bare_machine
+        a_manager apt-get
+        exits 1 deps build "$variable"
+        [[ ! -e called ]] || complain "called in spite of $variable: $(cat called)"
+        grep -q "${variable%%=*} is set" "$err"
+        grep -q 'apt-get install .*libxxhash-dev' "$err"
+    done
+}
+
+@test "deps: explains when there is no package manager" {
+    a_bare_machine
+    exits 1 deps build
+    grep -q 'missing: a C compiler' "$err"
+    grep -q 'no package manager that is known here' "$err"
+}
+
+@test "deps: explains when it is neither root nor has sudo" {
+    if [[ $(id -u) -eq 0 ]]; then
+        need setpriv
+        as_user="setpriv --reuid 65534 --regid 65534 --clear-groups"
+        chmod 755 "$BATS_TEST_TMPDIR" "$BATS_RUN_TMPDIR" .
+        $as_user test -x "$PWD" -a -r "$repository/src/build/deps.sh" ||
+            skip "another user cannot read these directories"
+    fi
+    a_bare_machine
+    rm -f bin/sudo
+    a_manager apk
+    # shellcheck disable=SC2086
+    exits 1 env -u NO_INSTALL -u DEB_BUILD_OPTIONS ${as_user-} env PATH="$PWD/bin" \
+        sh "$repository/src/build/deps.sh" build
+    grep -q 'not root, and there is no sudo' "$err"
+    grep -q 'apk add ' "$err"
+    [[ ! -e called ]]
+}
+
+@test "deps: with sudo, every command goes through it" {
+    [[ $(id -u) -ne 0 ]] || need setpriv
+    if [[ $(id -u) -eq 0 ]]; then
+        as_user="setpriv --reuid 65534 --regid 65534 --clear-groups"
+        chmod 755 "$BATS_TEST_TMPDIR" "$BATS_RUN_TMPDIR"
+        chmod 777 .
+        $as_user test -x "$PWD" -a -r "$repository/src/build/deps.sh" ||
+            skip "another user cannot read these directories"
+    fi
+    a_bare_machine
+    a_manager apk
+    a_manager sudo "exit 0"
+    # shellcheck disable=SC2086
+    exits 1 env -u NO_INSTALL -u DEB_BUILD_OPTIONS ${as_user-} env PATH="$PWD/bin" \
+        sh "$repository/src/build/deps.sh" build
+    [[ $(cat called) == "sudo apk add --update-cache gcc musl-dev xxhash-dev" ]] ||
+        complain "$(cat called)"
+}
+
+@test "deps: a compiler that was asked for by name is not replaced by another" {
+    a_bare_machine
+    a_manager dnf
+    exits 1 deps build CC=clang NO_INSTALL=1
+    grep -q 'dnf install .* clang glibc-devel' "$err"
+    exits 1 deps build CC=strange-cc NO_INSTALL=1
+    grep -q 'no package known for a C compiler (strange-cc)' "$err"
+}
+
+@test "deps: a level that does not exist is a misuse" {
+    exits 2 "$repository/src/build/deps.sh"
+    exits 2 "$repository/src/build/deps.sh" everything
+}
+
+# --- tests/tools/genlines ----------------------------------------------------
+
+genlines() {
+    "${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/genlines" "$@"
+}
+
+@test "genlines: exactly so many lines, and so many different ones" {
+    local lines distinct
+    for arguments in "0 0 1" "1 1 1" "10 1 3" "5 5 4" "100000 1 5" "100000 60000 6" \
+        "100000 100000 7" "70000 40000 8 8 12" "70000 65537 9 0 40" "3000 2000 10 2000 2048"; do
+        read -r lines distinct _ <<<"$arguments"
+        # shellcheck disable=SC2086
+        genlines $arguments >list
+        [[ $(wc -l <list) -eq $lines ]] || complain "$arguments: $(wc -l <list) lines"
+        [[ $(sort -u list | wc -l) -eq $distinct ]] || complain "$arguments: $(sort -u list | wc -l)"
+    done
+}
+
+@test "genlines: lengths are as asked, and all of them occur" {
+    genlines 20000 15000 1 20 29 >list
+    awk '{ n[length($0)]++ } END { for (l in n) print l, (n[l] > 1000) }' list | sort >lengths
+    cmp lengths - <<<"$(printf '%d 1\n' 20 21 22 23 24 25 26 27 28 29)"
+}
+
+@test "genlines: the same bytes for the same arguments, others for another seed" {
+    genlines 5000 3000 1 >a
+    genlines 5000 3000 1 >b
+    genlines 5000 3000 2 >c
+    cmp a b
+    run ! cmp -s a c
+    # And the same on every machine, from today on.
+    [[ $(cksum <a) == "2007009304 340574" ]] || complain "the list has changed: $(cksum <a)"
+}
+
+@test "genlines: wrong uses and a full disk" {
+    local wrong
+    for wrong in "" "1" "1 2 3" "1 0 1" "x 1 1" "-1 1 1" "2 1 1 5" "2 1 1 9 8" "100000 100000 1 1 3"; do
+        # shellcheck disable=SC2086
+        exits 2 genlines $wrong || return 1
+        [[ $(wc -l <"$err") -eq 1 && ! -s $out ]] || complain "$wrong"
+    done
+    exits 2 to /dev/full genlines 10 5 1
+}
+
+# --- Makefile ----------------------------------------------------------------
+
+# make as from a shell: these tests may run under make themselves.
+clean_make() {
+    env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u CFLAGS -u CPPFLAGS -u LDFLAGS -u prefix -u PREFIX \
+        make "$@"
+}
+
+@test "make: build, install and uninstall with the user's places and flags" {
+    need make "${CC:-cc}"
+    project=$PWD/project
+    mkdir "$project"
+    tar -C "$repository" -cf - --exclude='*.bats' Makefile LICENSE src man | tar -C "$project" -xf -
+    cd "$project" || return 1
+    exits 0 clean_make -j2 BUILD=made CFLAGS=-O0 WERROR= all
+    [[ -x made/unseen && ! -e build ]]
+    exits 0 made/unseen --version
+    exits 0 clean_make BUILD=made CFLAGS=-O0 DESTDIR="$PWD/root" PREFIX=/opt/x install
+    [[ -x root/opt/x/bin/unseen && -s root/opt/x/share/man/man1/unseen.1 ]]
+    [[ -s root/opt/x/share/doc/unseen/LICENSE ]]
+    exits 0 clean_make BUILD=made CFLAGS=-O0 DESTDIR="$PWD/root" prefix=/opt/x uninstall
+    [[ -z $(find root -type f) ]] || complain "left: $(find root -type f)"
+    # Nothing has changed: nothing is made again. Other flags: everything is.
+    touch stamp
+    exits 0 clean_make BUILD=made CFLAGS=-O0 all
+    [[ -z $(find made -name '*.o' -newer stamp) ]] || complain "made again without a reason"
+    exits 0 clean_make -j2 BUILD=made CFLAGS=-O1 all
+    [[ -z $(find made -name '*.o' ! -newer stamp) ]] || complain "objects with old flags"
+    exits 0 clean_make BUILD=made clean
+    [[ ! -e made ]]
+}
+
+@test "make clean: leaves alone what was not made here" {
+    need make
+    mkdir mine
+    touch mine/precious
+    exits 2 clean_make -C "$repository" BUILD="$PWD/mine" clean
+    [[ -e mine/precious ]]
+}
+
+@test "make: a missing compiler is said plainly" {
+    need make
+    exits 2 clean_make -C "$repository" BUILD="$PWD/made" CC=no-such-cc all
+    grep -q 'no-such-cc cannot build a C17 program' "$err"
+    grep -q 'make deps' "$err"
+}
