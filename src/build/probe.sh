@@ -89,6 +89,6 @@ esac
 
 echo "WARN := -Wall -Wextra -Wpedantic $(all_of -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
     -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wcast-align -Wpointer-arith -Wwrite-strings \
-    -Wimplicit-fallthrough -Wduplicated-cond -Wlogical-op -Wdate-time)"
+    -Wimplicit-fallthrough -Wduplicated-cond -Wdate-time)"
 echo "HARDEN := $fortify $(all_of -fstack-protector-strong -fstack-clash-protection) $pie_compile"
 echo "HARDEN_LINK := $pie_link $(all_of -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)"

@@ -44,9 +44,9 @@ struct word {
 };
 
 /* 16 of each kind, so that four bits choose one. */
-#define WORD(text)             \
-    {                          \
-        text, sizeof(text) - 1 \
+#define WORD(text)                                                                                 \
+    {                                                                                              \
+        text, sizeof(text) - 1                                                                     \
     }
 static const struct word openings[16] = {WORD("al"),  WORD("ber"), WORD("cor"),   WORD("del"),
                                          WORD("est"), WORD("fal"), WORD("gra"),   WORD("hol"),
@@ -56,24 +56,29 @@ static const struct word middles[16] = {WORD("a"),  WORD("e"),  WORD("i"),   WOR
                                         WORD("u"),  WORD("an"), WORD("en"),  WORD("is"),
                                         WORD("or"), WORD("um"), WORD("ast"), WORD("ew"),
                                         WORD("il"), WORD("om"), WORD("ul"),  WORD("yn")};
-static const struct word endings[16] = {
-    WORD("bridge"), WORD("field"), WORD("gate"), WORD("house"), WORD("lab"),   WORD("mark"),
-    WORD("net"),    WORD("port"),  WORD("shop"), WORD("soft"),  WORD("stead"), WORD("times"),
-    WORD("ware"),   WORD("wiki"),  WORD("wood"), WORD("works")};
+static const struct word endings[16] = {WORD("bridge"), WORD("field"), WORD("gate"),
+                                        WORD("house"),  WORD("lab"),   WORD("mark"),
+                                        WORD("net"),    WORD("port"),  WORD("shop"),
+                                        WORD("soft"),   WORD("stead"), WORD("times"),
+                                        WORD("ware"),   WORD("wiki"),  WORD("wood"),
+                                        WORD("works")};
 static const struct word domains[16] = {
     WORD(".example"),   WORD(".co.example"),  WORD(".org.example"),  WORD(".net.example"),
     WORD(".test"),      WORD(".com.test"),    WORD(".de.example"),   WORD(".fr.example"),
     WORD(".io.test"),   WORD(".jp.example"),  WORD(".news.example"), WORD(".edu.test"),
     WORD(".blog.test"), WORD(".gov.example"), WORD(".shop.test"),    WORD(".info.example")};
-static const struct word sections[16] = {
-    WORD("article"), WORD("blog"),     WORD("catalog"), WORD("category"),
-    WORD("docs"),    WORD("download"), WORD("en"),      WORD("forum/thread"),
-    WORD("gallery"), WORD("item"),     WORD("news"),    WORD("product"),
-    WORD("tag"),     WORD("topics"),   WORD("users"),   WORD("wiki")};
-static const struct word words[16] = {
-    WORD("annual"),  WORD("best"),   WORD("city"),   WORD("early"), WORD("free"), WORD("garden"),
-    WORD("history"), WORD("local"),  WORD("music"),  WORD("notes"), WORD("open"), WORD("report"),
-    WORD("simple"),  WORD("travel"), WORD("update"), WORD("winter")};
+static const struct word sections[16] = {WORD("article"),  WORD("blog"),         WORD("catalog"),
+                                         WORD("category"), WORD("docs"),         WORD("download"),
+                                         WORD("en"),       WORD("forum/thread"), WORD("gallery"),
+                                         WORD("item"),     WORD("news"),         WORD("product"),
+                                         WORD("tag"),      WORD("topics"),       WORD("users"),
+                                         WORD("wiki")};
+static const struct word words[16] = {WORD("annual"),  WORD("best"),   WORD("city"),
+                                      WORD("early"),   WORD("free"),   WORD("garden"),
+                                      WORD("history"), WORD("local"),  WORD("music"),
+                                      WORD("notes"),   WORD("open"),   WORD("report"),
+                                      WORD("simple"),  WORD("travel"), WORD("update"),
+                                      WORD("winter")};
 
 struct generator {
     uint64_t lines;
