@@ -1,0 +1,61 @@
+/* command - see command.h. */
+#include "commands/command.h"
+
+#include <string.h>
+
+/* clang-format off */
+const struct command command_table[] = {
+    {"", FOR_FILTER, "unseen [FILTER [FILE...]]", "print the lines that are new", NULL, command_filter},
+    {"create", FOR_CREATE, "unseen create FILTER", "make an empty filter",
+     "new init make touch", command_create},
+    {"add", FOR_ADD, "unseen add FILTER [FILE...]", "remember lines, print nothing",
+     "insert put learn import load", command_add},
+    {"query", FOR_QUERY, "unseen query FILTER [FILE...]", "print the lines that are in",
+     "check test contains has lookup find get grep", command_query},
+    {"stats", FOR_STATS, "unseen stats FILTER...", "keys, fill, rate, size, geometry",
+     "show info stat status inspect", command_stats},
+    {"plan", FOR_PLAN, "unseen plan -n N -p P", "size and rate of a filter not yet made",
+     "size estimate calc", command_plan},
+    {"verify", FOR_VERIFY, "unseen verify FILTER", "check a filter file",
+     "fsck validate", command_verify},
+    {"help", FOR_HELP, "unseen help [COMMAND]", "this help", "usage man", command_help},
+    {NULL, 0, NULL, NULL, NULL, NULL},
+};
+/* clang-format on */
+
+const struct command *command_find(const char *name)
+{
+    for (const struct command *command = command_table + 1; command->name != NULL; command++)
+        if (strcmp(command->name, name) == 0)
+            return command;
+    return NULL;
+}
+
+/* Whether `word` is among words separated by blanks. */
+static bool is_among(const char *word, const char *words)
+{
+    size_t length = strlen(word);
+    while (words != NULL && *words != '\0') {
+        size_t next = strcspn(words, " ");
+        if (next == length && strncmp(words, word, length) == 0)
+            return true;
+        words += next + strspn(words + next, " ");
+    }
+    return false;
+}
+
+const struct command *command_nearest(const char *name)
+{
+    const struct command *best = NULL;
+    unsigned best_distance = 3;
+    for (const struct command *command = command_table + 1; command->name != NULL; command++) {
+        if (is_among(name, command->also))
+            return command;
+        unsigned distance = options_distance(name, command->name, 2);
+        if (distance < best_distance) {
+            best_distance = distance;
+            best = command;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,38 @@
+/*
+ * command - what can be asked for: the one table behind dispatch, help and suggestions.
+ */
+#ifndef UNSEEN_COMMANDS_COMMAND_H
+#define UNSEEN_COMMANDS_COMMAND_H
+
+#include "commands/options.h"
+
+struct command {
+    const char *name; /* "" for the filter form */
+    unsigned bit;     /* FOR_..., in options.h */
+    const char *synopsis;
+    const char *summary;
+    const char *also; /* words that people try instead, separated by blanks; may be NULL */
+    /* operands: without the command's name. Returns the exit status. */
+    int (*run)(const struct options *options);
+};
+
+/* Ends with an entry whose name is NULL; the filter form is the first. */
+extern const struct command command_table[];
+
+int command_filter(const struct options *options);
+int command_create(const struct options *options);
+int command_add(const struct options *options);
+int command_query(const struct options *options);
+int command_stats(const struct options *options);
+int command_plan(const struct options *options);
+int command_verify(const struct options *options);
+int command_help(const struct options *options);
+
+const struct command *command_find(const char *name);
+/* The command that was perhaps meant, or NULL. */
+const struct command *command_nearest(const char *name);
+
+/* Prints the help of a command, or of all if it is the filter form. Returns the exit status. */
+int command_print_help(const struct command *command);
+
+#endif

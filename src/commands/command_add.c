@@ -1,0 +1,46 @@
+/* command_add - `unseen add FILTER [FILE...]`: remember lines, print nothing. */
+#include "commands/command.h"
+#include "commands/creation.h"
+#include "commands/filter_operand.h"
+#include "commands/inputs.h"
+#include "commands/message.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+static int run(const struct options *options, const struct inputs *inputs, struct filter *filter)
+{
+    struct pipeline_plan plan = {
+        .verb = PIPELINE_NEW,
+        .filter = filter,
+        .delimiter = inputs->delimiter,
+        .most = UINT64_MAX,
+    };
+    struct pipeline *pipeline = pipeline_new(&plan);
+    if (pipeline == NULL)
+        return message("%s", strerror(ENOMEM));
+    int status = inputs_run(inputs, pipeline);
+    creation_warn_if_over(filter);
+    if (options_has(options, OPTION_VERBOSE))
+        message("%" PRIu64 " lines read, %" PRIu64 " added", pipeline_read(pipeline),
+                pipeline_selected(pipeline));
+    pipeline_free(pipeline);
+    return status;
+}
+
+int command_add(const struct options *options)
+{
+    struct inputs inputs;
+    const char *path = filter_operand(options);
+    if (path == NULL || inputs_parse(&inputs, options, 1) != 0 ||
+        inputs_check(&inputs, path, NULL) != 0)
+        return EXIT_TROUBLE;
+    struct filter_watch watch = creation_watch();
+    struct filter *filter = creation_open(path, options, &watch);
+    if (filter == NULL)
+        return EXIT_TROUBLE;
+    int status = run(options, &inputs, filter);
+    filter_close(filter);
+    return status;
+}

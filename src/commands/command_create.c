@@ -1,0 +1,22 @@
+/* command_create - `unseen create FILTER`. */
+#include "commands/command.h"
+#include "commands/creation.h"
+#include "commands/filter_operand.h"
+#include "commands/message.h"
+
+int command_create(const struct options *options)
+{
+    struct header header;
+    struct fault fault;
+    const char *path = filter_operand(options);
+    if (path == NULL || filter_operand_alone(options) != 0 || creation_plan(options, &header) != 0)
+        return EXIT_TROUBLE;
+    int result = filter_create(path, &header, options_has(options, OPTION_FORCE), &fault);
+    if (result < 0)
+        return message_fault(&fault);
+    if (result > 0)
+        return message("%s: File exists (to replace it: unseen create --force %s)", path, path);
+    if (options_has(options, OPTION_VERBOSE))
+        message("%s: created", path);
+    return EXIT_OK;
+}

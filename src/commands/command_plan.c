@@ -1,0 +1,148 @@
+/* command_plan - `unseen plan`: what a filter would be, before it is made. Touches no file. */
+#include "commands/command.h"
+#include "commands/creation.h"
+#include "commands/message.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+/* What the questions come down to. */
+struct answer {
+    struct filter_plan plan;
+    struct layer_plan layer;
+    uint64_t bytes; /* of the file */
+};
+
+static uint64_t file_bytes(const struct answer *answer)
+{
+    uint64_t keys = flight_keys_for(answer->layer.pages, answer->plan.fixed);
+    uint64_t at = layer_place(FLIGHT_AT + flight_bytes(keys), answer->layer.pages);
+    return at + answer->layer.pages * PAGE_BYTES;
+}
+
+/* Points of the curve, in parts of the capacity. */
+static const double points[] = {0.1, 0.25, 0.5, 1, 1.5, 2, 5};
+enum { POINTS = sizeof points / sizeof *points };
+
+static double rate_at(const struct answer *answer, double part)
+{
+    return sizing_rate(answer->layer.geometry, answer->layer.pages,
+                       part * (double)answer->layer.capacity);
+}
+
+/* The classic filter of the same size and k: what the textbooks promise. */
+static double classic_rate(const struct answer *answer)
+{
+    double bits = sizing_bits_per_key(answer->layer.pages, (double)answer->layer.capacity);
+    return sizing_classic_rate(bits, geometry_hashes(answer->layer.geometry));
+}
+
+static void print_text(const struct answer *answer)
+{
+    char size[16];
+    const struct layer_plan *layer = &answer->layer;
+    unsigned hashes = geometry_hashes(layer->geometry);
+    printf("%-20s%" PRIu64 " keys\n", "capacity", layer->capacity);
+    printf("%-20s%g%s\n", "error rate", answer->plan.rate,
+           answer->plan.fixed ? "" : ", kept while the filter grows");
+    printf("%-20s%" PRIu64 " bytes (%s)\n", "size", answer->bytes,
+           creation_size((double)answer->bytes, size));
+    printf("%-20s%.2f (classic filter: %.2f; no structure can do with less than %.2f)\n",
+           "bits a key", sizing_bits_per_key(layer->pages, (double)layer->capacity),
+           sizing_classic_bits_per_key(answer->plan.rate), log2(1 / answer->plan.rate));
+    printf("%-20s%u = %u lines x %u fields, in one of %" PRIu64 " pages\n", "hashes", hashes,
+           layer->geometry.lines, layer->geometry.fields, layer->pages);
+    printf("\n%-20s%-20s%s\n", "keys", "rate", answer->plan.fixed ? "" : "(first layer alone)");
+    for (size_t i = 0; i < POINTS; i++)
+        printf("%-20.0f%.3g\n", points[i] * (double)layer->capacity, rate_at(answer, points[i]));
+    printf("\nA classic filter of this size with %u hashes: %.3g at capacity\n", hashes,
+           classic_rate(answer));
+}
+
+static void print_json(const struct answer *answer)
+{
+    const struct layer_plan *layer = &answer->layer;
+    printf("{\"capacity\":%" PRIu64 ",\"target_rate\":%.6g,\"rate\":%.6g,\"bytes\":%" PRIu64
+           ",\"bits_per_key\":%.4g,\"hashes\":%u,\"lines\":%u,\"fields\":%u,\"pages\":%" PRIu64
+           ",\"fixed\":%s,\"classic_rate\":%.6g,\"curve\":[",
+           layer->capacity, answer->plan.rate, rate_at(answer, 1), answer->bytes,
+           sizing_bits_per_key(layer->pages, (double)layer->capacity),
+           geometry_hashes(layer->geometry), layer->geometry.lines, layer->geometry.fields,
+           layer->pages, answer->plan.fixed ? "true" : "false", classic_rate(answer));
+    for (size_t i = 0; i < POINTS; i++)
+        printf("%s{\"keys\":%.0f,\"rate\":%.6g}", i > 0 ? "," : "",
+               points[i] * (double)layer->capacity, rate_at(answer, points[i]));
+    printf("]}\n");
+}
+
+/* Rates of the classic filter for bits a key (rows) and hashes (columns), as every paper has them,
+ * and the best k for each power of ten. */
+static int print_table(void)
+{
+    enum { BITS_MIN = 2, BITS_MAX = 32, HASHES_SHOWN = 8 };
+    printf("Classic Bloom filter: rate for m/n bits a key and k hashes\n\n m/n  best k");
+    for (unsigned k = 1; k <= HASHES_SHOWN; k++)
+        printf("       k=%u", k);
+    printf("    best\n");
+    for (unsigned bits = BITS_MIN; bits <= BITS_MAX; bits++) {
+        unsigned best = sizing_classic_hashes(bits);
+        printf("%4u  %6u", bits, best);
+        for (unsigned k = 1; k <= HASHES_SHOWN; k++)
+            printf("  %8.3g", sizing_classic_rate(bits, k));
+        printf("  %8.3g\n", sizing_classic_rate(bits, best));
+    }
+    printf("\nFor a rate p: the classic filter with its best k, and unseen\n\n"
+           "       p   m/n  best k   unseen m/n   lines x fields\n");
+    for (int exponent = 1; exponent <= 12; exponent++) {
+        double rate = pow(10, -exponent);
+        double bits = sizing_classic_bits_per_key(rate);
+        struct geometry geometry = sizing_geometry(rate);
+        uint64_t keys = 100000000;
+        uint64_t pages = sizing_pages(geometry, keys, rate);
+        printf("%8.0e %5.2f  %6u  %11.2f   %u x %u\n", rate, bits, sizing_classic_hashes(bits),
+               sizing_bits_per_key(pages, (double)keys), geometry.lines, geometry.fields);
+    }
+    return message_finish_output();
+}
+
+/* Without -n, bits and hashes are asked about a filter of any size; this is large enough for whole
+ * pages not to matter. */
+static const char any_capacity[] = "100000000";
+
+static int answer_questions(struct options *options, struct answer *answer)
+{
+    struct header header;
+    if (options_has(options, OPTION_BITS_PER_KEY) && !options_has(options, OPTION_CAPACITY)) {
+        options->given[OPTION_CAPACITY] = any_capacity;
+        options->spelled[OPTION_CAPACITY] = "capacity";
+        options->given[OPTION_FIXED] = "";
+    }
+    if (!options_has(options, OPTION_CAPACITY) && !options_has(options, OPTION_SIZE))
+        return message("plan: -n N or --size SIZE is missing (unseen plan -n 1e9 -p 1e-4)");
+    if (creation_plan(options, &header) != 0)
+        return EXIT_TROUBLE;
+    answer->plan = header.plan;
+    if (growth_first(&answer->plan, &answer->layer) != 0)
+        return message("plan: no filter of that size can be made");
+    answer->bytes = file_bytes(answer);
+    return 0;
+}
+
+int command_plan(const struct options *given)
+{
+    struct options options = *given;
+    struct answer answer;
+    if (options.operand_count > 0)
+        return message("%s: plan takes no operands (unseen plan -n 1e9 -p 1e-4)",
+                       options.operands[0]);
+    if (options_has(&options, OPTION_TABLE))
+        return print_table();
+    if (answer_questions(&options, &answer) != 0)
+        return EXIT_TROUBLE;
+    if (options_has(&options, OPTION_JSON))
+        print_json(&answer);
+    else
+        print_text(&answer);
+    return message_finish_output();
+}

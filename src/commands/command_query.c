@@ -1,0 +1,72 @@
+/* command_query - `unseen query FILTER [FILE...]`: which lines are in. Writes nothing. */
+#include "commands/command.h"
+#include "commands/filter_operand.h"
+#include "commands/inputs.h"
+#include "commands/message.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static int check_combination(const struct options *options)
+{
+    bool tag = options_has(options, OPTION_TAG);
+    if (tag && options_has(options, OPTION_COUNT))
+        return message("--tag and -c: one prints every line, the other none (leave one out)");
+    if (tag && options_has(options, OPTION_QUIET))
+        return message("--tag and -q: one prints every line, the other none (leave one out)");
+    if (tag && options_has(options, OPTION_INVERT))
+        return message("--tag and -v: --tag prints all lines, in or not (leave -v out)");
+    return 0;
+}
+
+static int run(const struct options *options, const struct inputs *inputs, struct filter *filter)
+{
+    bool quiet = options_has(options, OPTION_QUIET);
+    bool count = options_has(options, OPTION_COUNT);
+    struct output output = output_standard(inputs->delimiter);
+    struct pipeline_plan plan = {
+        .verb = options_has(options, OPTION_TAG) ? PIPELINE_TAG : PIPELINE_QUERY,
+        .filter = filter,
+        .output = quiet || count ? NULL : &output,
+        .invert = options_has(options, OPTION_INVERT),
+        .delimiter = inputs->delimiter,
+        .most = UINT64_MAX,
+    };
+    if (options_count(options, OPTION_MAX_COUNT, 0, UINT64_C(1) << 53, &plan.most) != 0)
+        return EXIT_TROUBLE;
+    if (quiet && !count && plan.most > 1)
+        plan.most = 1;
+    struct pipeline *pipeline = pipeline_new(&plan);
+    if (pipeline == NULL)
+        return message("%s", strerror(ENOMEM));
+    int status = inputs_run(inputs, pipeline);
+    if (count && !quiet)
+        printf("%" PRIu64 "\n", pipeline_selected(pipeline));
+    if (message_finish_output() != EXIT_OK)
+        status = EXIT_TROUBLE;
+    struct fault fault;
+    if (output_close(&output, &fault) != 0 && plan.output != NULL)
+        status = message_fault(&fault);
+    if (status == EXIT_OK && pipeline_selected(pipeline) == 0)
+        status = EXIT_NOTHING;
+    pipeline_free(pipeline);
+    return status;
+}
+
+int command_query(const struct options *options)
+{
+    struct inputs inputs;
+    struct fault fault;
+    const char *path = filter_operand(options);
+    if (path == NULL || check_combination(options) != 0 ||
+        inputs_parse(&inputs, options, 1) != 0 || inputs_check(&inputs, path, NULL) != 0)
+        return EXIT_TROUBLE;
+    struct filter *filter = filter_open(path, false, NULL, &fault);
+    if (filter == NULL)
+        return message_fault(&fault);
+    int status = run(options, &inputs, filter);
+    filter_close(filter);
+    return status;
+}

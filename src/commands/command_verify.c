@@ -1,0 +1,105 @@
+/*
+ * command_verify - `unseen verify FILTER`: is the file sound?
+ *
+ * What would keep it from being opened is damage, and is said as any command would say it. What is
+ * worth knowing though the file can be used is a note, a line each on standard output.
+ */
+#include "commands/command.h"
+#include "commands/filter_operand.h"
+#include "commands/message.h"
+#include "commands/survey.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+struct findings {
+    const struct filter *filter;
+    unsigned count;
+};
+
+#define note(findings, ...)                                                                        \
+    do {                                                                                           \
+        printf("%s: ", filter_path((findings)->filter));                                           \
+        printf(__VA_ARGS__);                                                                       \
+        putchar('\n');                                                                             \
+        (findings)->count++;                                                                       \
+    } while (0)
+
+/* The counter is off if it differs from the bits by more than a hundredth and by more than six
+ * standard deviations of the estimate, which are below 6 * sqrt(keys) at any fill that it can have. */
+static void check_counter(struct findings *findings, unsigned number,
+                          const struct layer_survey *layer)
+{
+    double difference = fabs(layer->keys - (double)layer->counted);
+    if (difference > 0.01 * layer->keys + 6 * sqrt(layer->keys) + 6)
+        note(findings,
+             "layer %u: counts %" PRIu64 " keys, and its bits tell of %.0f (a hint only; growth "
+             "comes early or late)",
+             number, layer->counted, layer->keys);
+}
+
+static void check_layer(struct findings *findings, unsigned number,
+                        const struct layer_survey *layer)
+{
+    if (layer->full_pages > 0)
+        note(findings, "layer %u: %" PRIu64 " of %" PRIu64 " pages have every bit set", number,
+             layer->full_pages, layer->plan.pages);
+    else
+        check_counter(findings, number, layer);
+    if (layer->rate > layer->plan.rate * 1.05 && layer->rate > 1e-15)
+        note(findings, "layer %u: its rate is %.3g, above the %.3g it was made for", number,
+             layer->rate, layer->plan.rate);
+}
+
+static void check_slots(struct findings *findings)
+{
+    for (unsigned slot = 0; slot < SLOTS_MAX; slot++) {
+        bool alive;
+        uint64_t keys = filter_slot_keys(findings->filter, slot, &alive);
+        if (keys == 0)
+            continue;
+        if (keys > slot_room(filter_header(findings->filter), slot))
+            note(findings, "slot %u: counts %" PRIu64 " keys in flight, more than it has room for",
+                 slot, keys);
+        else if (!alive)
+            note(findings,
+                 "slot %u: a writer died with %" PRIu64 " keys in flight (they were not "
+                 "remembered; its lines come out again)",
+                 slot, keys);
+    }
+}
+
+static void check_end(struct findings *findings)
+{
+    uint64_t end = filter_end(findings->filter);
+    uint64_t bytes = filter_file_bytes(findings->filter);
+    if (bytes > end)
+        note(findings, "%" PRIu64 " bytes behind the last layer (left by a writer that was killed "
+                       "while growing; the next growth uses them)",
+             bytes - end);
+}
+
+int command_verify(const struct options *options)
+{
+    struct fault fault;
+    struct survey survey;
+    const char *path = filter_operand(options);
+    if (path == NULL || filter_operand_alone(options) != 0)
+        return EXIT_TROUBLE;
+    struct filter *filter = filter_open(path, false, NULL, &fault);
+    if (filter == NULL)
+        return message_fault(&fault);
+    struct findings findings = {.filter = filter};
+    survey_make(&survey, filter);
+    for (unsigned i = 0; i < survey.layers; i++)
+        check_layer(&findings, i + 1, &survey.layer[i]);
+    check_slots(&findings);
+    check_end(&findings);
+    if (findings.count == 0 && options_has(options, OPTION_VERBOSE))
+        message("%s: sound", path);
+    filter_close(filter);
+    if (message_finish_output() != EXIT_OK)
+        return EXIT_TROUBLE;
+    return findings.count > 0 ? EXIT_NOTHING : EXIT_OK;
+}

@@ -1,0 +1,34 @@
+/*
+ * creation - a filter as the options describe it, and whether one that exists agrees with them.
+ */
+#ifndef UNSEEN_COMMANDS_CREATION_H
+#define UNSEEN_COMMANDS_CREATION_H
+
+#include "commands/options.h"
+#include "file/filter.h"
+
+#define DEFAULT_RATE 1e-6
+
+/* Works out plan, seed and asked of a header from -n, -p, --size and their like: any two of n, p
+ * and size give the third.
+ * Returns 0, or EXIT_TROUBLE after a message. */
+int creation_plan(const struct options *options, struct header *header);
+
+/* Whether --create or an option that implies it was given. */
+bool creation_asked(const struct options *options);
+
+/* Opens FILTER for writing, making it first if it was asked for and there is none, with one line
+ * on stderr. NULL after a message: *status is the exit status. */
+struct filter *creation_open(const char *path, const struct options *options,
+                             const struct filter_watch *watch);
+
+/* What growth and waiting say on stderr. */
+struct filter_watch creation_watch(void);
+
+/* Says so if a filter that does not grow holds more than it was made for. */
+void creation_warn_if_over(const struct filter *filter);
+
+/* "3.6 MB": up to 16 bytes into text, which is returned. */
+const char *creation_size(double bytes, char text[16]);
+
+#endif

@@ -1,0 +1,149 @@
+/* inputs - see inputs.h. */
+#include "commands/inputs.h"
+
+#include "commands/message.h"
+#include "io/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const standard_input[] = {"-", NULL};
+
+int inputs_parse(struct inputs *inputs, const struct options *options, size_t first)
+{
+    *inputs = (struct inputs){
+        .names = options->operands + first,
+        .delimiter = options_has(options, OPTION_NULL) ? '\0' : '\n',
+        .buffer_bytes = 256 * 1024,
+        .max_line = 1024 * 1024 * 1024,
+    };
+    if (first >= options->operand_count)
+        inputs->names = (const char **)standard_input;
+    /* A terabyte of line is no line, and this keeps all sums far from overflowing. */
+    uint64_t most = sizeof(size_t) > 4 ? UINT64_C(1) << 40 : UINT64_C(1) << 30;
+    if (options_size(options, OPTION_MAX_LINE, 1, most, &inputs->max_line) != 0 ||
+        options_size(options, OPTION_BUFFER_SIZE, 4096, UINT64_C(1) << 30,
+                     &inputs->buffer_bytes) != 0)
+        return EXIT_TROUBLE;
+    return 0;
+}
+
+static bool is_standard(const char *name)
+{
+    return strcmp(name, "-") == 0;
+}
+
+static const char *shown_name(const char *name)
+{
+    return is_standard(name) ? "standard input" : name;
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* A regular file's first bytes, without moving anybody's offset. */
+static bool begins_like_filter(const char *name)
+{
+    uint8_t bytes[8];
+    int fd = is_standard(name) ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool is_filter = pread(fd, bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes &&
+                     header_is_filter(bytes);
+    if (!is_standard(name))
+        close(fd);
+    return is_filter;
+}
+
+static int check_output_is_not_filter(const char *filter, const char *output,
+                                      const struct stat *output_status)
+{
+    struct stat status;
+    if (filter != NULL && stat(filter, &status) == 0 && same_file(&status, output_status))
+        return message("%s: is the filter and also the output (name another file)",
+                       output != NULL ? output : "standard output");
+    return 0;
+}
+
+static int check_one(const char *name, const char *filter, const struct stat *output,
+                     bool output_is_file)
+{
+    struct stat status, filter_status;
+    int result = is_standard(name) ? fstat(STDIN_FILENO, &status) : stat(name, &status);
+    if (result != 0 || !S_ISREG(status.st_mode))
+        return 0; /* what cannot be read is said when its turn comes */
+    if (filter != NULL && stat(filter, &filter_status) == 0 && same_file(&status, &filter_status))
+        return message("%s: is the filter and also the input (FILTER comes first, then what to "
+                       "read)",
+                       shown_name(name));
+    if (output_is_file && same_file(&status, output))
+        return message("%s: is the input and also the output (name another file)",
+                       shown_name(name));
+    if (begins_like_filter(name))
+        return message("%s: is a filter, not a list of lines (FILTER comes first, then what to "
+                       "read)",
+                       shown_name(name));
+    return 0;
+}
+
+int inputs_check(const struct inputs *inputs, const char *filter, const char *output)
+{
+    struct stat status;
+    bool there = output != NULL ? stat(output, &status) == 0 : fstat(STDOUT_FILENO, &status) == 0;
+    bool output_is_file = there && S_ISREG(status.st_mode);
+    if (output_is_file && check_output_is_not_filter(filter, output, &status) != 0)
+        return EXIT_TROUBLE;
+    for (const char **name = inputs->names; *name != NULL; name++)
+        if (check_one(*name, filter, &status, output_is_file) != 0)
+            return EXIT_TROUBLE;
+    return 0;
+}
+
+/* Runs one open input. Returns as pipeline_run. */
+static int run_fd(const struct inputs *inputs, int fd, const char *name, struct pipeline *pipeline,
+                  struct fault *fault)
+{
+    struct input *input = input_new(fd, shown_name(name), inputs->delimiter,
+                                    (size_t)inputs->buffer_bytes, (size_t)inputs->max_line);
+    if (input == NULL)
+        return fault_errno(fault, shown_name(name), NULL, ENOMEM);
+    int result = pipeline_run(pipeline, input, fault);
+    input_free(input);
+    return result;
+}
+
+/* Whether the fault is the input's own, so that the other inputs can go on. */
+static bool is_about(const struct fault *fault, const char *name)
+{
+    return strcmp(fault->object, shown_name(name)) == 0;
+}
+
+int inputs_run(const struct inputs *inputs, struct pipeline *pipeline)
+{
+    int status = EXIT_OK;
+    for (const char **name = inputs->names; *name != NULL; name++) {
+        struct fault fault;
+        int fd = is_standard(*name) ? STDIN_FILENO : open(*name, O_RDONLY | O_CLOEXEC);
+        if (fd < 0) {
+            fault_errno(&fault, *name, NULL, errno);
+            status = message_fault(&fault);
+            continue;
+        }
+        int result = run_fd(inputs, fd, *name, pipeline, &fault);
+        if (fd != STDIN_FILENO)
+            close(fd);
+        if (result < 0) {
+            signals_raise();
+            status = message_fault(&fault);
+        }
+        if (result > 0 || (result < 0 && !is_about(&fault, *name)))
+            break;
+    }
+    signals_raise();
+    return status;
+}

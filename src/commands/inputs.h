@@ -1,0 +1,29 @@
+/*
+ * inputs - FILE operands, or standard input: looked at before anything is made, then read in turn.
+ */
+#ifndef UNSEEN_COMMANDS_INPUTS_H
+#define UNSEEN_COMMANDS_INPUTS_H
+
+#include "commands/options.h"
+#include "pipeline/pipeline.h"
+
+struct inputs {
+    const char **names; /* NULL at the end; "-" is standard input */
+    char delimiter;
+    uint64_t buffer_bytes;
+    uint64_t max_line;
+};
+
+/* Takes the operands from `first` on. Returns 0, or EXIT_TROUBLE after a message. */
+int inputs_parse(struct inputs *inputs, const struct options *options, size_t first);
+
+/* Before anything is made or changed: is an input a filter file (operands swapped), or the filter
+ * or the output itself? `filter` and `output` are paths, or NULL; they need not exist, and with no
+ * output path standard output is looked at. Returns 0, or EXIT_TROUBLE after a message. */
+int inputs_check(const struct inputs *inputs, const char *filter, const char *output);
+
+/* Reads them through the pipeline. An input that cannot be read is named, and the others go on.
+ * Returns EXIT_OK or EXIT_TROUBLE, after messages; ends the process if a signal has come. */
+int inputs_run(const struct inputs *inputs, struct pipeline *pipeline);
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * main - which command it is, and the state every command starts from.
+ */
+#include "commands/command.h"
+#include "commands/message.h"
+#include "core/kernel.h"
+#include "file/guard.h"
+#include "io/signals.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef UNSEEN_VERSION
+#define UNSEEN_VERSION "unknown"
+#endif
+
+/* A descriptor closed by the caller would be given to the next file opened, and lines written into
+ * a filter. Put something there that can be neither read nor written the way it will be tried. */
+static void occupy_standard_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/* [a-z][a-z-]*: such a first word is a command, known or not. The file system is not asked, so
+ * that a script means the same in every directory. */
+static bool is_command_word(const char *word)
+{
+    return word[0] >= 'a' && word[0] <= 'z' &&
+           word[strspn(word, "abcdefghijklmnopqrstuvwxyz-")] == '\0';
+}
+
+static int unknown_command(const char *word)
+{
+    const struct command *nearest = command_nearest(word);
+    if (nearest != NULL)
+        return message("%s: unknown command (did you mean '%s'? a filter of that name: ./%s)", word,
+                       nearest->name, word);
+    return message("%s: unknown command (see unseen help; a filter of that name: ./%s)", word,
+                   word);
+}
+
+static int print_version(void)
+{
+    printf("unseen %s\nhash xxh3-128, loops %s\n", UNSEEN_VERSION, kernel_best()->name);
+    return message_finish_output();
+}
+
+static int dispatch(struct options *options)
+{
+    const struct command *command = &command_table[0];
+    const char *word = options->operands[0];
+    if (word != NULL && !options->first_is_literal && is_command_word(word)) {
+        command = command_find(word);
+        if (command == NULL)
+            return unknown_command(word);
+        options->operands++;
+        options->operand_count--;
+    }
+    if (options_has(options, OPTION_HELP))
+        return command_print_help(command);
+    if (options_has(options, OPTION_VERSION))
+        return print_version();
+    if (options_check(options, command->bit) != 0)
+        return EXIT_TROUBLE;
+    return command->run(options);
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    occupy_standard_descriptors();
+    signals_start();
+    guard_start();
+    int status = options_parse(&options, argc, argv);
+    const char **operands = options.operands;
+    if (status == 0)
+        status = dispatch(&options);
+    free(operands);
+    return status;
+}

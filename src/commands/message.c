@@ -1,0 +1,33 @@
+/* message - see message.h. */
+#include "commands/message.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int message(const char *format, ...)
+{
+    /* Put together first, so that it is one write(2) and lines of several processes do not mix. */
+    char text[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fprintf(stderr, "unseen: %s\n", text);
+    return EXIT_TROUBLE;
+}
+
+int message_fault(const struct fault *fault)
+{
+    if (fault->way_out[0] != '\0')
+        return message("%s: %s (%s)", fault->object, fault->reason, fault->way_out);
+    return message("%s: %s", fault->object, fault->reason);
+}
+
+int message_finish_output(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EXIT_OK;
+    return message("standard output: %s", strerror(errno));
+}

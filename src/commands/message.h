@@ -1,0 +1,23 @@
+/*
+ * message - everything that is said on standard error: "unseen: object: reason (way out)".
+ */
+#ifndef UNSEEN_COMMANDS_MESSAGE_H
+#define UNSEEN_COMMANDS_MESSAGE_H
+
+#include "file/fault.h"
+
+enum exit_status {
+    EXIT_OK = 0,
+    EXIT_NOTHING = 1, /* nothing selected */
+    EXIT_TROUBLE = 2,
+};
+
+/* One line. Each returns EXIT_TROUBLE, for `return message(...)`. */
+__attribute__((format(printf, 1, 2))) int message(const char *format, ...);
+int message_fault(const struct fault *fault);
+
+/* Flushes and checks standard output, for commands that print reports. Returns EXIT_OK, or says
+ * what went wrong and returns EXIT_TROUBLE. */
+int message_finish_output(void);
+
+#endif

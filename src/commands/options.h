@@ -1,0 +1,106 @@
+/*
+ * options - the command line as a table: which options there are, and which command takes them.
+ *
+ * One set of options for all commands, so that they may stand before or after the command's name.
+ * Own code instead of getopt_long(3), which accepts abbreviations, and reorders operands or not
+ * depending on POSIXLY_CORRECT.
+ */
+#ifndef UNSEEN_COMMANDS_OPTIONS_H
+#define UNSEEN_COMMANDS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Commands as bits: who takes an option. */
+enum {
+    FOR_FILTER = 1,
+    FOR_CREATE = 2,
+    FOR_ADD = 4,
+    FOR_QUERY = 8,
+    FOR_STATS = 16,
+    FOR_PLAN = 32,
+    FOR_VERIFY = 64,
+    FOR_HELP = 128,
+    FOR_ALL = 255,
+    FOR_READERS = FOR_FILTER | FOR_ADD | FOR_QUERY,
+    FOR_MAKERS = FOR_FILTER | FOR_CREATE | FOR_ADD,
+};
+
+enum option_id {
+    OPTION_CAPACITY,
+    OPTION_RATE,
+    OPTION_SIZE,
+    OPTION_BITS_PER_KEY,
+    OPTION_HASHES,
+    OPTION_SEED,
+    OPTION_FIXED,
+    OPTION_CREATE,
+    OPTION_FORCE,
+    OPTION_NULL,
+    OPTION_OUTPUT,
+    OPTION_MAX_COUNT,
+    OPTION_EXIT_STATUS,
+    OPTION_REPEATED,
+    OPTION_INVERT,
+    OPTION_COUNT,
+    OPTION_QUIET,
+    OPTION_TAG,
+    OPTION_JSON,
+    OPTION_TABLE,
+    OPTION_MAX_LINE,
+    OPTION_BUFFER_SIZE,
+    OPTION_VERBOSE,
+    OPTION_HELP,
+    OPTION_VERSION,
+    OPTIONS
+};
+
+struct option_entry {
+    enum option_id id;
+    char letter;          /* 0: none */
+    char second_letter;   /* another spelling, or 0 */
+    const char *name;
+    const char *argument; /* what it takes, or NULL */
+    unsigned commands;
+    const char *help;
+};
+
+extern const struct option_entry option_table[OPTIONS];
+
+struct options {
+    const char *given[OPTIONS];   /* the argument, or "" for an option without; NULL: not given */
+    const char *spelled[OPTIONS]; /* as it was written */
+    char letters[OPTIONS][3];     /* room for "-x" */
+    const char **operands;        /* NULL at the end */
+    size_t operand_count;
+    bool first_is_literal;        /* "--" stood before the first operand: it is no command */
+};
+
+/* Parses argv[1..argc). Returns 0, or EXIT_TROUBLE after a message. operands is allocated. */
+int options_parse(struct options *options, int argc, char **argv);
+
+/* Whether all options given belong to the command with this bit; else EXIT_TROUBLE after a message
+ * that says where they do belong. */
+int options_check(const struct options *options, unsigned command);
+
+static inline bool options_has(const struct options *options, enum option_id id)
+{
+    return options->given[id] != NULL;
+}
+
+/* The value of an option if it was given; else *value stays. Returns 0, or EXIT_TROUBLE after a
+ * message. Counts: 1000000, 1e9, 10M, 2G (powers of 1000). Sizes: 64K, 2M, 1G, 1GiB (powers of
+ * 1024), 1GB (of 1000). Rates: 1e-6. */
+int options_count(const struct options *options, enum option_id id, uint64_t least, uint64_t most,
+                  uint64_t *value);
+int options_size(const struct options *options, enum option_id id, uint64_t least, uint64_t most,
+                 uint64_t *value);
+int options_real(const struct options *options, enum option_id id, double least, double most,
+                 double *value);
+int options_seed(const struct options *options, enum option_id id, uint64_t *value);
+
+/* Number of single-letter changes between two words, at most `most` + 1; for "did you mean". */
+unsigned options_distance(const char *a, const char *b, unsigned most);
+
+#endif

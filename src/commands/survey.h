@@ -1,0 +1,34 @@
+/*
+ * survey - the whole truth about a filter, read from its bits; for stats and verify.
+ */
+#ifndef UNSEEN_COMMANDS_SURVEY_H
+#define UNSEEN_COMMANDS_SURVEY_H
+
+#include "core/estimate.h"
+#include "file/filter.h"
+
+struct layer_survey {
+    struct layer_plan plan;
+    double keys; /* estimated from the bits */
+    double rate;
+    double fill;
+    uint64_t full_pages;
+    uint64_t counted; /* the counter's word for it */
+};
+
+struct survey {
+    unsigned layers;
+    struct layer_survey layer[LAYERS_MAX];
+    uint64_t pages;
+    double keys;          /* over all layers */
+    double rate;          /* that a new line looks seen: 1 - prod(1 - rate of layer) */
+    double fill;
+    double dropped;       /* lines wrongly dropped so far, expected */
+    double keys_until;    /* keys to add until it is full (grows, or passes its rate) */
+    double capacity;
+};
+
+/* Reads all pages of all layers: about 0.5 s a gigabyte. */
+void survey_make(struct survey *survey, const struct filter *filter);
+
+#endif

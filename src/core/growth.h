@@ -1,0 +1,61 @@
+/*
+ * growth - the layers of a filter that grows: how large each is, and what rate it may have.
+ *
+ * A filter of several layers says "seen" if any of them does, so its rate is at most the sum of
+ * theirs. The sum is kept under p for ever by a series:
+ *
+ *     layer 0      p * (1 - s)              s: the share that growth may use up
+ *     layer i > 0  p * s * (1 - r) * r^(i-1),  r = 0.8
+ *
+ * s is 0.15 where the capacity was given, since growth is then the exception and costs 1 % of space
+ * at 1e-6; 0.5 where the filter is expected to grow. A single ratio for all layers, as in the
+ * literature (Almeida et al. 2007), would cost log2(1/r) bits a key and layer: with 0.15 the tenth
+ * layer would be twice as large as the first for the same keys; with these two it is a third.
+ *
+ * A new layer makes the whole filter 2.15 times the size that a single layer for the present keys
+ * would have, as large as promise allows, since each further layer is one more page to look at for
+ * each key. Below 60 MB, where memory is no concern, growth is eightfold.
+ *
+ * Pure functions; the same numbers on every machine (see sizing.h).
+ */
+#ifndef UNSEEN_CORE_GROWTH_H
+#define UNSEEN_CORE_GROWTH_H
+
+#include "core/sizing.h"
+
+#include <stdbool.h>
+
+/* What one layer is to be. */
+struct layer_plan {
+    uint64_t pages;
+    uint64_t capacity; /* keys; the layer is full after exactly so many */
+    double rate;       /* what it may contribute to the filter's rate */
+    struct geometry geometry;
+};
+
+/* What is asked of a filter. */
+struct filter_plan {
+    double rate;       /* p */
+    uint64_t capacity; /* n; 0: not given, the first layer has first_pages */
+    uint64_t pages;    /* size in pages; 0: follows from capacity and rate */
+    struct geometry geometry; /* lines 0: follows from the rate */
+    bool fixed;               /* does not grow: layer 0 has all of p */
+};
+
+/* First layers where no capacity was given: 1 MB of file; 56 MB of memory, where pages that are
+ * not touched cost nothing. */
+enum { GROWTH_FILE_PAGES = 256, GROWTH_MEMORY_PAGES = 14336 };
+
+/* The rate that layer `index` may have. */
+double growth_rate(const struct filter_plan *plan, unsigned index);
+
+/* Layer 0 of a filter. Returns 0, or -1 if it would be larger than SIZING_PAGES_MAX, or if `pages`
+ * cannot hold even one key at that rate. plan->capacity or plan->pages must be given. */
+int growth_first(const struct filter_plan *plan, struct layer_plan *layer);
+
+/* Layer `index` > 0 of a filter with so many pages and keys (its capacity) so far. Returns 0, or
+ * -1 if it would be too large. */
+int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, uint64_t keys,
+                struct layer_plan *layer);
+
+#endif

@@ -1,0 +1,22 @@
+/* hash - see hash.h. The library's functions are inlined from its header: a call a line less. */
+#include "core/hash.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+struct key hash_key(const void *bytes, size_t length, uint64_t seed)
+{
+    XXH128_hash_t h = XXH3_128bits_withSeed(bytes, length, seed);
+    return (struct key){.lo = h.low64, .hi = h.high64};
+}
+
+void hash_lines(const char *bytes, const size_t *starts, size_t n, uint64_t seed, struct key *keys)
+{
+    for (size_t i = 0; i < n; i++)
+        keys[i] = hash_key(bytes + starts[i], starts[i + 1] - 1 - starts[i], seed);
+}
+
+uint64_t hash_checksum(const void *bytes, size_t length)
+{
+    return XXH3_64bits(bytes, length);
+}

@@ -1,0 +1,49 @@
+/*
+ * kernel - the three inner loops: find the lines of a buffer, test keys, set keys.
+ *
+ * Each exists in several versions that give the same answers: a plain one, which every machine has
+ * and against which the others are tested (tests/unit/test_kernel.c), and vector versions, chosen
+ * once when the program runs, so that one package serves every CPU. How they become fast is told in
+ * kernel_body.h.
+ *
+ * None allocates or fails. `seen` holds one byte a key, 0 or 1.
+ */
+#ifndef UNSEEN_CORE_KERNEL_H
+#define UNSEEN_CORE_KERNEL_H
+
+#include "core/geometry.h"
+
+struct kernel {
+    const char *name;
+
+    /* Finds lines in `length` bytes. starts[0] must be the offset of the first; puts the offset
+     * behind each delimiter into starts[1], starts[2]...; returns the number of whole lines found,
+     * at most `most`. starts needs room for most + 1. */
+    size_t (*split)(const char *bytes, size_t length, char delimiter, size_t *starts, size_t most);
+
+    /* For each of `n` keys with seen[i] == 0: seen[i] = 1 if all its bits are set. */
+    void (*test)(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen);
+
+    /* Sets the bits of `n` keys. */
+    void (*set)(const struct bits *bits, const struct key *keys, size_t n);
+
+    /* Test and set, one key after the other, of those with seen[i] == 0: seen[i] = 1 if all its
+     * bits are set already, by an earlier one of these keys too; else sets them. Stops before a
+     * key that would be set as number most + 1. Returns how many keys were looked at, and in *set
+     * how many were set. */
+    size_t (*insert)(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen,
+                     uint64_t most, uint64_t *set);
+};
+
+/* The fastest version that this machine runs. */
+const struct kernel *kernel_best(void);
+
+/* All versions that this machine runs, the plain one first, up to `most`; returns how many. */
+enum { KERNELS_MAX = 4 };
+size_t kernel_all(const struct kernel *kernels[], size_t most);
+
+/* Does line `line` (64 bytes) have the bits of `word` set? For callers with a line of their own. */
+int line_test(const uint8_t *line, uint64_t word, unsigned fields);
+void line_set(uint8_t *line, uint64_t word, unsigned fields);
+
+#endif

@@ -1,0 +1,46 @@
+/* kernel_avx512 - the loops with 512-bit vectors: a line is one register. */
+#include "core/kernel_list.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#define KERNEL_NAME "avx512"
+#define KERNEL_STRUCT kernel_avx512
+#define KERNEL_TARGET                                                                              \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi,bmi2,lzcnt,popcnt")))
+
+struct fields {
+    __mmask8 wanted; /* bit t: t < f */
+};
+
+KERNEL_TARGET
+static inline struct fields fields_start(unsigned count)
+{
+    return (struct fields){(__mmask8)((1U << count) - 1)};
+}
+
+/* Lane t gets field t of the word; then the 64-bit word of the line that the field's top three bits
+ * name (the permutation ignores higher ones); then the bit that its low six bits name. */
+KERNEL_TARGET
+static inline unsigned line_has(struct fields fields, const uint8_t *line, uint64_t word)
+{
+    const __m512i shifts = _mm512_setr_epi64(0, 9, 18, 27, 36, 45, 54, 63);
+    const __m512i bit_mask = _mm512_set1_epi64(63);
+    __m512i field = _mm512_srlv_epi64(_mm512_set1_epi64((long long)word), shifts);
+    __m512i content = _mm512_load_si512(line);
+    __m512i found = _mm512_permutexvar_epi64(_mm512_srli_epi64(field, 6), content);
+    __m512i bit = _mm512_sllv_epi64(_mm512_set1_epi64(1), _mm512_and_si512(field, bit_mask));
+    __mmask8 hits = _mm512_test_epi64_mask(found, bit);
+    return (hits & fields.wanted) == fields.wanted;
+}
+
+KERNEL_TARGET
+static inline uint64_t block_mask(const char *bytes, char delimiter)
+{
+    return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes), _mm512_set1_epi8(delimiter));
+}
+
+#include "core/kernel_body.h"
+
+#endif

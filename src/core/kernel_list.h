@@ -1,0 +1,13 @@
+/* kernel_list - the versions there are; for kernel.c and the files that define them. */
+#ifndef UNSEEN_CORE_KERNEL_LIST_H
+#define UNSEEN_CORE_KERNEL_LIST_H
+
+#include "core/kernel.h"
+
+extern const struct kernel kernel_plain;
+#if defined(__x86_64__)
+extern const struct kernel kernel_avx2;
+extern const struct kernel kernel_avx512;
+#endif
+
+#endif

@@ -1,0 +1,309 @@
+/* sizing - see sizing.h. */
+#include "core/sizing.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Sized for a little less than asked: P2 is about the rate that is measured. */
+#define MARGIN 0.97
+/* A geometry is good enough if it needs at most this times the classic filter's bits. */
+#define NEAR_CLASSIC 1.055
+/* Binomials are summed to this many standard deviations. The averages weigh the upper tail with up
+ * to the seventh power of the fill; at 9 what is cut off is below 1e-12 of the result. */
+#define REACH 9.0
+
+/*
+ * q(i): chance that f fields, each one of 512 bits, all hit set bits after t = i * f throws.
+ *
+ * Inclusion and exclusion over the missed bits gives a sum of terms near 1 with alternating signs,
+ * useless where q is 1e-14. Instead let A_d(t) be the chance that d given bits are all set after t
+ * throws. The last throw either misses all d, or hits one of them, and then the other d - 1 must be
+ * set by the throws before:
+ *
+ *     A_d(t+1) = (1 - d/B) A_d(t) + (d/B) A_{d-1}(t),   A_0 = 1, A_d(0) = 0 for d > 0
+ *
+ * Only positive terms: exact to a few last bits. The f fields hit d different bits with
+ * probability S(f,d) B(B-1)..(B-d+1) / B^f (S: Stirling numbers of the second kind).
+ */
+struct line_model {
+    unsigned fields;
+    double distinct[FIELDS_MAX + 1]; /* chance that f fields are d different bits */
+    double all_set[FIELDS_MAX + 1];  /* A_d(t) */
+};
+
+static void line_model_start(struct line_model *model, unsigned fields)
+{
+    memset(model, 0, sizeof *model);
+    model->fields = fields;
+    model->all_set[0] = 1;
+    /* The same recurrence counts distinct bits one field at a time. */
+    model->distinct[0] = 1;
+    for (unsigned t = 0; t < fields; t++)
+        for (unsigned d = t + 1; d > 0; d--) {
+            double again = model->distinct[d] * d / LINE_BITS;
+            double fresh = model->distinct[d - 1] * (LINE_BITS - d + 1) / LINE_BITS;
+            model->distinct[d] = again + fresh;
+            if (d == 1)
+                model->distinct[0] = 0;
+        }
+}
+
+static void line_model_add_key(struct line_model *model)
+{
+    for (unsigned t = 0; t < model->fields; t++)
+        for (unsigned d = model->fields; d > 0; d--) {
+            double share = (double)d / LINE_BITS;
+            model->all_set[d] = (1 - share) * model->all_set[d] + share * model->all_set[d - 1];
+        }
+}
+
+static double line_model_q(const struct line_model *model)
+{
+    double q = 0;
+    for (unsigned d = 1; d <= model->fields; d++)
+        q += model->distinct[d] * model->all_set[d];
+    return q;
+}
+
+/* The stretch of a Binomial(n, share) that is summed, around its mode. */
+struct stretch {
+    double low, mode, high;
+};
+
+static struct stretch binomial_stretch(double n, double share)
+{
+    double mean = n * share;
+    double reach = REACH * sqrt(mean * (1 - share)) + 20;
+    struct stretch s = {
+        .low = mean > reach ? floor(mean - reach) : 0,
+        .mode = floor((n + 1) * share),
+        .high = floor(mean + reach),
+    };
+    if (s.mode > n)
+        s.mode = n;
+    if (s.high > n)
+        s.high = n;
+    return s;
+}
+
+enum { Q_MAX = 4096 };
+
+/* E_i|M[q(i)], i of Binomial(keys_in_page, g/64). Weights by recurrence from the mode, where they
+ * are largest, then divided by their sum: no factorials, no exp(). */
+static double line_rate(const double q[Q_MAX], double keys_in_page, double share)
+{
+    struct stretch s = binomial_stretch(keys_in_page, share);
+    if (s.high > Q_MAX - 1)
+        return 1;
+    double odds = share / (1 - share);
+    double sum = 1;
+    double weighted = q[(size_t)s.mode];
+    double weight = 1;
+    for (double i = s.mode; i < s.high; i++) {
+        weight *= (keys_in_page - i) / (i + 1) * odds;
+        sum += weight;
+        weighted += weight * q[(size_t)i + 1];
+    }
+    weight = 1;
+    for (double i = s.mode; i > s.low; i--) {
+        weight *= i / ((keys_in_page - i + 1) * odds);
+        sum += weight;
+        weighted += weight * q[(size_t)i - 1];
+    }
+    return weighted / sum;
+}
+
+static double power(double x, unsigned n)
+{
+    double result = 1;
+    while (n-- > 0)
+        result *= x;
+    return result;
+}
+
+static void fill_q(double q[Q_MAX], unsigned fields, double keys_in_line_max)
+{
+    struct line_model model;
+    line_model_start(&model, fields);
+    size_t count = keys_in_line_max < Q_MAX - 1 ? (size_t)keys_in_line_max + 1 : Q_MAX;
+    for (size_t i = 0; i < count; i++) {
+        q[i] = line_model_q(&model);
+        line_model_add_key(&model);
+    }
+}
+
+double sizing_rate(struct geometry geometry, uint64_t pages, double keys)
+{
+    if (keys <= 0)
+        return 0;
+    double share_of_page = 1 / (double)pages;
+    double share_of_line = (double)geometry.lines / PAGE_LINES;
+    struct stretch s = binomial_stretch(keys, share_of_page);
+    /* A page so full that a line holds thousands of keys has no zero bits left to speak of. */
+    if (s.mode * share_of_line > Q_MAX / 2)
+        return 1;
+
+    double q[Q_MAX];
+    fill_q(q, geometry.fields, binomial_stretch(s.high, share_of_line).high);
+
+    if (pages == 1)
+        return power(line_rate(q, keys, share_of_line), geometry.lines);
+
+    /* The rate is smooth in M: a quarter of a standard deviation is a fine enough step. */
+    double deviation = sqrt(keys * share_of_page * (1 - share_of_page));
+    long stride = deviation > 8 ? (long)(deviation / 4) : 1;
+    double odds = share_of_page / (1 - share_of_page);
+    double sum = 0, weighted = 0, weight = 1;
+    long step = 0;
+    for (double m = s.mode; m <= s.high; m++, step++) {
+        if (step % stride == 0) {
+            sum += weight;
+            weighted += weight * power(line_rate(q, m, share_of_line), geometry.lines);
+        }
+        weight *= (keys - m) / (m + 1) * odds;
+    }
+    weight = 1;
+    step = 0;
+    for (double m = s.mode; m > s.low; m--) {
+        weight *= m / ((keys - m + 1) * odds);
+        if (++step % stride == 0) {
+            sum += weight;
+            weighted += weight * power(line_rate(q, m - 1, share_of_line), geometry.lines);
+        }
+    }
+    return weighted / sum;
+}
+
+/* The next larger page count with 12 significant bits, so that solving takes a dozen steps. */
+static uint64_t round_pages(uint64_t pages)
+{
+    unsigned shift = 0;
+    while (pages >> shift >= 4096)
+        shift++;
+    uint64_t unit = UINT64_C(1) << shift;
+    return (pages + unit - 1) / unit * unit;
+}
+
+uint64_t sizing_pages(struct geometry geometry, uint64_t keys, double rate)
+{
+    double target = rate * MARGIN;
+    if (sizing_rate(geometry, 1, (double)keys) <= target)
+        return 1;
+    /* low is too few throughout, high enough. */
+    uint64_t low = 1, high = 2;
+    double start = (double)keys / PAGE_BITS;
+    if (start > (double)SIZING_PAGES_MAX)
+        return 0;
+    if (start > 2)
+        high = round_pages((uint64_t)start);
+    while (sizing_rate(geometry, high, (double)keys) > target) {
+        low = high;
+        high = round_pages(high + high / 2 + 1);
+        if (high > SIZING_PAGES_MAX)
+            return 0;
+    }
+    for (;;) {
+        uint64_t middle = round_pages(low + (high - low) / 2);
+        if (middle >= high)
+            middle = low + (high - low) / 2;
+        if (middle <= low || round_pages(middle) != middle)
+            return high;
+        if (sizing_rate(geometry, middle, (double)keys) <= target)
+            high = middle;
+        else
+            low = middle;
+    }
+}
+
+uint64_t sizing_capacity(struct geometry geometry, uint64_t pages, double rate)
+{
+    double target = rate * MARGIN;
+    /* Less than one bit a key holds no rate of 0.5 or below. */
+    uint64_t low = 0, high = pages * PAGE_BITS;
+    /* To 2^-20 of the result, always downwards. */
+    while (high - low > 1 + (low >> 20)) {
+        uint64_t middle = low + (high - low) / 2;
+        if (sizing_rate(geometry, pages, (double)middle) <= target)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Geometries are compared where whole pages do not matter. */
+#define MANY_PAGES (UINT64_C(1) << 20)
+
+static int fits(struct geometry geometry, double rate, double bits_per_key)
+{
+    double keys = (double)MANY_PAGES * PAGE_BITS / bits_per_key;
+    return sizing_rate(geometry, MANY_PAGES, keys) <= rate;
+}
+
+static double bits_needed(struct geometry geometry, double rate, double most)
+{
+    double low = most / 2, high = most;
+    for (int i = 0; i < 12; i++) {
+        double middle = (low + high) / 2;
+        if (fits(geometry, rate, middle))
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
+struct geometry sizing_geometry(double rate)
+{
+    double ideal_hashes = log2(1 / rate);
+    double most = NEAR_CLASSIC * sizing_classic_bits_per_key(rate);
+    for (unsigned lines = 1; lines <= LINES_MAX; lines++) {
+        struct geometry best = {0, 0};
+        double best_bits = most;
+        for (unsigned fields = 1; fields <= FIELDS_MAX; fields++) {
+            struct geometry candidate = {(uint8_t)lines, (uint8_t)fields};
+            /* Far from the ideal k nothing comes within 5.5 %. */
+            double hashes = geometry_hashes(candidate);
+            if (hashes < 0.6 * ideal_hashes - 1 || hashes > 1.4 * ideal_hashes + 1)
+                continue;
+            if (!fits(candidate, rate, best_bits))
+                continue;
+            best = candidate;
+            best_bits = bits_needed(candidate, rate, best_bits);
+        }
+        if (best.lines != 0)
+            return best;
+    }
+    return (struct geometry){LINES_MAX, FIELDS_MAX};
+}
+
+struct geometry sizing_geometry_of_hashes(unsigned hashes)
+{
+    unsigned lines = (hashes + FIELDS_MAX - 1) / FIELDS_MAX;
+    unsigned fields = (hashes + lines - 1) / lines;
+    return (struct geometry){(uint8_t)lines, (uint8_t)fields};
+}
+
+double sizing_bits_per_key(uint64_t pages, double keys)
+{
+    return (double)pages * PAGE_BITS / keys;
+}
+
+double sizing_classic_bits_per_key(double rate)
+{
+    return log2(1 / rate) / log(2);
+}
+
+double sizing_classic_rate(double bits_per_key, unsigned hashes)
+{
+    return pow(-expm1(-(double)hashes / bits_per_key), hashes);
+}
+
+unsigned sizing_classic_hashes(double bits_per_key)
+{
+    double ideal = bits_per_key * log(2);
+    unsigned below = ideal < 1 ? 1 : (unsigned)ideal;
+    return sizing_classic_rate(bits_per_key, below + 1) < sizing_classic_rate(bits_per_key, below)
+               ? below + 1
+               : below;
+}

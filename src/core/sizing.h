@@ -1,0 +1,62 @@
+/*
+ * sizing - how many pages a layer needs: the false-positive rate as a function of keys and pages.
+ *
+ * The textbook formula (1 - e^(-kn/m))^k assumes that each bit of a key falls anywhere. Here they
+ * share lines, and lines fill unevenly, so that the formula is 1.3 to 31 times too low. The rate is
+ * the average over all the ways the keys can have fallen:
+ *
+ *     rate = E_M[ ( E_i|M[ q(i) ] )^g ]
+ *
+ *     M    keys in the page             Binomial(n, 1 / pages)
+ *     i|M  keys in a line of that page  Binomial(M, g / 64)
+ *     q(i) chance that f random bits of a line are all set after i keys of f bits each
+ *
+ * Everything is computed with + - * / and sqrt on IEEE doubles, in a fixed order and without
+ * contraction, so that each machine comes to the same number of pages: filters made apart can be
+ * merged, and output is the same everywhere. log2() is used only to choose between geometries
+ * that differ by far more than its last bit.
+ *
+ * Pure functions, no allocation. Units: keys, pages of 4096 bytes, rates as probabilities.
+ */
+#ifndef UNSEEN_CORE_SIZING_H
+#define UNSEEN_CORE_SIZING_H
+
+#include "core/geometry.h"
+
+/* Limits on what can be asked for. */
+#define SIZING_RATE_MIN 1e-12
+#define SIZING_RATE_MAX 0.5
+#define SIZING_KEYS_MAX UINT64_C(1000000000000)
+/* No layer is larger: 2^38 pages are 2^50 bytes. Page and byte counts never overflow 63 bits. */
+#define SIZING_PAGES_MAX (UINT64_C(1) << 38)
+
+/* The rate of a layer of `pages` with `keys` inside (keys may have a fraction). About 30 us. */
+double sizing_rate(struct geometry geometry, uint64_t pages, double keys);
+
+/* The fewest pages whose rate with `keys` inside is at most 0.97 * rate, so that the measured rate
+ * stays under `rate` with its noise (it costs 0.15 % of space). Rounded up to 12 significant bits.
+ * 0 if it would be more than SIZING_PAGES_MAX. */
+uint64_t sizing_pages(struct geometry geometry, uint64_t keys, double rate);
+
+/* The other way round: the most keys that `pages` hold at that rate; 0 if not even one. */
+uint64_t sizing_capacity(struct geometry geometry, uint64_t pages, double rate);
+
+/* The geometry for a rate: the smallest g whose size is within 5.5 % of the classic filter's, and
+ * the f that makes it smallest. Depends on the rate alone. At most about 2 ms. */
+struct geometry sizing_geometry(double rate);
+
+/* The geometry with k nearest to `hashes`: fewest lines that can hold as many fields, and fields
+ * rounded up. So 10 is 2 x 5; 11 becomes 12 = 2 x 6. hashes: 1..LINES_MAX * FIELDS_MAX. */
+struct geometry sizing_geometry_of_hashes(unsigned hashes);
+
+/* Bits a key of a filter at capacity: pages * 32768 / keys. */
+double sizing_bits_per_key(uint64_t pages, double keys);
+
+/* The classic filter, for comparison: bits a key at a rate with the best k (log2(1/p) / ln 2), and
+ * the rate (1 - e^(-k/b))^k with b bits a key and k hashes. Use libm: not for deciding anything. */
+double sizing_classic_bits_per_key(double rate);
+double sizing_classic_rate(double bits_per_key, unsigned hashes);
+/* The k with the lowest classic rate at b bits a key. */
+unsigned sizing_classic_hashes(double bits_per_key);
+
+#endif

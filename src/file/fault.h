@@ -1,0 +1,24 @@
+/*
+ * fault - what went wrong, on its way up to the command that says so.
+ *
+ * Lower floors never print. A function that can fail takes a struct fault and, if it fails, fills
+ * in the object (most often a file's name), the reason and, where there is one, the way out; the
+ * command prints "unseen: object: reason (way out)".
+ */
+#ifndef UNSEEN_FILE_FAULT_H
+#define UNSEEN_FILE_FAULT_H
+
+struct fault {
+    char object[512];
+    char reason[256];
+    char way_out[256];
+    int error; /* errno, or 0 if no system call is the cause */
+};
+
+/* Each returns -1, so that a failing function can `return fault_...(...)`. */
+int fault_errno(struct fault *fault, const char *object, const char *doing, int error);
+__attribute__((format(printf, 3, 4))) int fault_set(struct fault *fault, const char *object,
+                                                    const char *reason, ...);
+__attribute__((format(printf, 2, 3))) int fault_way_out(struct fault *fault, const char *way, ...);
+
+#endif

@@ -1,0 +1,98 @@
+/*
+ * filter - a filter, in memory or in a file: what is in, claim what is new, settle what was
+ * delivered.
+ *
+ * A line goes through three states (DESIGN section 5):
+ *
+ *   new        filter_claim found it neither in the layers nor in flight anywhere;
+ *   in flight  it is in this writer's table, where all writers see it; its bits are not set;
+ *   settled    filter_settle has set its bits, because it was handed on.
+ *
+ * A process that dies takes its lines in flight with it: their slot's lock is gone, so the slot
+ * counts as empty, and nothing need be repaired. Bits only go from 0 to 1, so looking needs no lock.
+ *
+ * A filter in memory dies with its process, so there is nothing to protect: claim sets the bits at
+ * once, and settle does nothing. What is printed is the same.
+ *
+ * One thread at a time uses a struct filter.
+ */
+#ifndef UNSEEN_FILE_FILTER_H
+#define UNSEEN_FILE_FILTER_H
+
+#include "core/growth.h"
+#include "file/fault.h"
+#include "file/header.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+struct filter;
+
+/* What a filter tells while it works; members may be NULL. */
+struct filter_watch {
+    /* It grew: another layer was added because `keys` are inside. */
+    void (*grew)(void *context, const struct filter *filter, unsigned layers, uint64_t keys);
+    /* It has waited five seconds for another writer's lock. */
+    void (*waits)(void *context, const struct filter *filter);
+    void *context;
+};
+
+/* A new filter in memory. header->plan, seed: as asked; without capacity and pages it starts at
+ * GROWTH_MEMORY_PAGES. Returns NULL with the fault. */
+struct filter *filter_memory(const struct header *header, struct fault *fault);
+
+/* Makes a filter file at `path`, whole or not at all; fills in header's uuid and geometry of the
+ * file. Unless `replace`, nothing may be there but an empty file. Returns 0; 1 if something is
+ * there (nothing was changed); -1 with the fault. Takes as long as an fsync. */
+int filter_create(const char *path, struct header *header, bool replace, struct fault *fault);
+
+/* Opens a filter file. For reading, the file and the file system may be read-only, and nothing is
+ * ever written. For writing, takes a slot, and waits while all are taken. Returns NULL with the
+ * fault; fault->error is ENOENT if there is no file. */
+struct filter *filter_open(const char *path, bool write, const struct filter_watch *watch,
+                           struct fault *fault);
+
+/* Lines in flight are dropped, unsettled. NULL is allowed. */
+void filter_close(struct filter *filter);
+
+/* How many lines to hand to claim at a time. */
+size_t filter_batch(const struct filter *filter);
+
+/* seen[i] = 1 for each key that is in, else 0. No lock; about 10 to 60 ns a key. */
+int filter_probe(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
+                 struct fault *fault);
+
+/*
+ * Judges keys in order: seen[i] = 1 if it is in, or in flight here or with another live writer;
+ * else 0, and it is now in flight here. Stops behind the most_new-th new key, or when the table is
+ * full. Returns how many keys were judged (fewer than n only if at least one is in flight), or -1
+ * with the fault, and then none is newly in flight.
+ * Precondition: all that was in flight has been settled.
+ */
+ptrdiff_t filter_claim(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,
+                       uint8_t *seen, struct fault *fault);
+
+/* The first `delivered` of the keys in flight were handed on: they are settled, the others are
+ * forgotten. Returns 0, or -1 with the fault if the lock could not be had. */
+int filter_settle(struct filter *filter, size_t delivered, struct fault *fault);
+
+/* What it is. */
+const struct header *filter_header(const struct filter *filter);
+const char *filter_path(const struct filter *filter);
+unsigned filter_layers(const struct filter *filter);
+struct layer_plan filter_layer(const struct filter *filter, unsigned layer);
+const struct bits *filter_bits(const struct filter *filter, unsigned layer);
+uint64_t filter_file_bytes(const struct filter *filter); /* apparent size; 0 in memory */
+uint64_t filter_end(const struct filter *filter);        /* where the last layer ends in the file */
+/* Keys counted so far: exact in memory, a hint in a file. */
+uint64_t filter_keys(const struct filter *filter);
+uint64_t filter_layer_keys(const struct filter *filter, unsigned layer);
+uint64_t filter_capacity(const struct filter *filter);
+/* Whether this is the same file (device and inode). */
+bool filter_is_file(const struct filter *filter, const struct stat *stat);
+/* Keys in flight with slot `slot`, and whether its writer is alive. */
+uint64_t filter_slot_keys(const struct filter *filter, unsigned slot, bool *alive);
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * header - the format of a filter file: its fixed pages as bytes, and as numbers.
+ *
+ * The specification is the comment at the head of header.c. These functions turn bytes into numbers
+ * and back and check every one of them; none does any I/O or allocates.
+ */
+#ifndef UNSEEN_FILE_HEADER_H
+#define UNSEEN_FILE_HEADER_H
+
+#include "core/growth.h"
+#include "file/fault.h"
+
+enum {
+    HEADER_BYTES = 4096,         /* the immutable header page */
+    LAYER_TABLE_AT = 4096,       /* the page of layer records */
+    LAYER_RECORD_BYTES = 64,
+    LAYERS_MAX = 48,
+    LAYER_COUNT_AT = 8128,       /* the number of valid records, in the same page */
+    COUNTERS_AT = 8192,          /* the page of counters and slots */
+    COUNTER_SETTLED_AT = 8192,   /* how often a batch was settled */
+    COUNTER_KEYS_AT = 8256,      /* keys in each layer */
+    SLOTS_AT = 9216,             /* the heads of the flight slots */
+    SLOT_BYTES = 16,
+    SLOTS_MAX = 128,
+    FLIGHT_AT = 12288,           /* the keys in flight */
+    KEY_BYTES = 16,
+    SEED_BYTES = 8,
+    UUID_BYTES = 16
+};
+
+/* Slots hold fewer keys from one to the next: half of all, a quarter, ... at least this many. */
+enum { SLOT_KEYS_MIN = 8 };
+/* So the first slot has half of flight_keys. */
+enum { FLIGHT_KEYS_MIN = 32, FLIGHT_KEYS_MAX = 4096 };
+
+#define HEADER_VERSION 1
+#define HASH_XXH3_128 1
+
+/* What is written once, at creation. */
+struct header {
+    uint8_t uuid[UUID_BYTES];
+    int64_t created;            /* seconds since 1970 */
+    uint64_t seed;
+    struct filter_plan plan;    /* as asked for */
+    uint64_t asked;             /* which of its values were given: ASKED_... */
+    uint64_t flight_keys;       /* room of the first slot times two, a power of two */
+    uint64_t layers_at;         /* where the first layer may begin; the fixed part ends there */
+};
+
+enum {
+    ASKED_CAPACITY = 1,
+    ASKED_RATE = 2,
+    ASKED_SIZE = 4,
+    ASKED_BITS_PER_KEY = 8,
+    ASKED_HASHES = 16,
+    ASKED_SEED = 32,
+    ASKED_FIXED = 64,
+    ASKED_ALL = 127
+};
+
+/* One layer as the file has it. */
+struct layer_record {
+    struct layer_plan plan;
+    uint64_t offset; /* of its first page in the file */
+};
+
+/* Bytes <-> numbers. Encoding fills the whole page or record, checksum included. */
+void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES]);
+void layer_encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_BYTES]);
+
+/* Is it a filter file at all? bytes: the first 8. */
+int header_is_filter(const uint8_t *bytes);
+
+/* Checks and decodes a private copy of the header page; file_bytes is the file's real size.
+ * Returns 0, or -1 with the fault (object `path`) naming the first field that is wrong. */
+int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const char *path,
+                  struct header *header, struct fault *fault);
+
+/* Checks and decodes a private copy of the layer table page: records[0..*count). The same. */
+int layers_decode(const uint8_t page[HEADER_BYTES], const struct header *header,
+                  uint64_t file_bytes, const char *path, struct layer_record records[LAYERS_MAX],
+                  unsigned *count, struct fault *fault);
+
+/* First key and number of keys of a slot, in keys from FLIGHT_AT. */
+uint64_t slot_first(const struct header *header, unsigned slot);
+uint64_t slot_room(const struct header *header, unsigned slot);
+
+/* Bytes of the whole flight region for so many flight_keys, and the flight_keys that suit a first
+ * layer of so many pages: the region is at most about 1/64 of it. */
+uint64_t flight_bytes(uint64_t flight_keys);
+uint64_t flight_keys_for(uint64_t pages, bool fixed);
+
+/* Where a layer of so many pages begins if it may not begin before `at`. */
+uint64_t layer_place(uint64_t at, uint64_t pages);
+
+/* Little-endian numbers at a place. */
+uint64_t load64(const uint8_t *bytes);
+uint32_t load32(const uint8_t *bytes);
+void store64(uint8_t *bytes, uint64_t value);
+void store32(uint8_t *bytes, uint32_t value);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * input - a stream of lines, in chunks of whole lines.
+ *
+ * A chunk is what had arrived: it is given out as soon as a read has returned at least the end of
+ * one line, so that a line typed or sent is seen at once. The buffer holds a chunk and the
+ * beginning of the next line; it grows only for a line that is longer than it.
+ */
+#ifndef UNSEEN_IO_INPUT_H
+#define UNSEEN_IO_INPUT_H
+
+#include "file/fault.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct input;
+
+struct chunk {
+    char *bytes; /* the reader may change them */
+    size_t length;
+};
+
+/* Reads from an open descriptor, which stays the caller's. Lines end with `delimiter`, are at most
+ * `max_line` bytes long without it; the buffer starts with `buffer_bytes`. NULL if out of memory. */
+struct input *input_new(int fd, const char *name, char delimiter, size_t buffer_bytes,
+                        size_t max_line);
+void input_free(struct input *input);
+
+/* The next chunk: at least one line, each with its delimiter; a missing last one is supplied.
+ * Returns 1, 0 at the end, -1 with the fault. */
+int input_next(struct input *input, struct chunk *chunk, struct fault *fault);
+
+/* Gives back what comes behind the first `used` bytes of the last chunk: where the input can be
+ * positioned, its offset is set just behind them, for whoever reads it next. */
+void input_give_back(struct input *input, size_t used);
+
+const char *input_name(const struct input *input);
+size_t input_max_line(const struct input *input);
+
+#endif

@@ -1,0 +1,99 @@
+/* output - see output.h. */
+#include "io/output.h"
+
+#include "io/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct output output_standard(char delimiter)
+{
+    return (struct output){.fd = STDOUT_FILENO, .name = "standard output", .delimiter = delimiter};
+}
+
+/* Whether a regular file ends in the middle of a line. */
+static bool ends_unfinished(int fd, char delimiter)
+{
+    struct stat status;
+    char last;
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
+        return false;
+    return pread(fd, &last, 1, status.st_size - 1) == 1 && last != delimiter;
+}
+
+int output_check(const char *path, struct fault *fault)
+{
+    struct stat status;
+    if (stat(path, &status) == 0) {
+        if (S_ISDIR(status.st_mode))
+            return fault_errno(fault, path, NULL, EISDIR);
+        return access(path, W_OK) == 0 ? 0 : fault_errno(fault, path, NULL, errno);
+    }
+    if (errno != ENOENT)
+        return fault_errno(fault, path, NULL, errno);
+    char directory[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int length = slash == NULL ? 1 : slash == path ? 1 : (int)(slash - path);
+    snprintf(directory, sizeof directory, "%.*s", length, slash == NULL ? "." : path);
+    return access(directory, W_OK | X_OK) == 0 ? 0 : fault_errno(fault, path, NULL, errno);
+}
+
+int output_open(struct output *output, const char *path, char delimiter, struct fault *fault)
+{
+    int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    /* Not every file that can be appended to can be read. */
+    if (fd < 0 && (errno == EACCES || errno == EINVAL || errno == ENXIO))
+        fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return fault_errno(fault, path, NULL, errno);
+    *output = (struct output){.fd = fd,
+                              .name = path,
+                              .delimiter = delimiter,
+                              .mend = ends_unfinished(fd, delimiter)};
+    return 0;
+}
+
+static size_t write_all(const struct output *output, const char *bytes, size_t length,
+                        struct fault *fault)
+{
+    size_t done = 0;
+    while (done < length) {
+        if (signals_pending()) {
+            fault_errno(fault, output->name, NULL, EINTR);
+            break;
+        }
+        ssize_t n = write(output->fd, bytes + done, length - done);
+        if (n >= 0) {
+            done += (size_t)n;
+            continue;
+        }
+        if (errno == EINTR)
+            continue;
+        if ((errno == EAGAIN || errno == EWOULDBLOCK) && signals_wait_writable(output->fd) == 0)
+            continue;
+        fault_errno(fault, output->name, NULL, errno);
+        break;
+    }
+    return done;
+}
+
+size_t output_write(struct output *output, const char *bytes, size_t length, struct fault *fault)
+{
+    if (output->mend && length > 0) {
+        if (write_all(output, &output->delimiter, 1, fault) != 1)
+            return 0;
+        output->mend = false;
+    }
+    return write_all(output, bytes, length, fault);
+}
+
+int output_close(struct output *output, struct fault *fault)
+{
+    if (close(output->fd) != 0 && errno != EINTR)
+        return fault_errno(fault, output->name, NULL, errno);
+    return 0;
+}

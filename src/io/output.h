@@ -1,0 +1,37 @@
+/*
+ * output - where lines are handed on.
+ */
+#ifndef UNSEEN_IO_OUTPUT_H
+#define UNSEEN_IO_OUTPUT_H
+
+#include "file/fault.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+struct output {
+    int fd;
+    const char *name;
+    char delimiter;
+    bool mend; /* the file's last line is unfinished: end it before anything else is written */
+};
+
+/* Standard output. */
+struct output output_standard(char delimiter);
+
+/* A file to append to. Returns 0, or -1 with the fault. */
+int output_open(struct output *output, const char *path, char delimiter, struct fault *fault);
+
+/* Whether output_open is likely to succeed, without making or changing anything. */
+int output_check(const char *path, struct fault *fault);
+
+/* Writes all of it, in as many calls as it takes; waits where a non-blocking descriptor is full.
+ * Returns how many bytes were accepted: all, or fewer with the fault set, or fewer with
+ * fault->error == EINTR if a signal wants the program to end. */
+size_t output_write(struct output *output, const char *bytes, size_t length, struct fault *fault);
+
+/* Closes it: errors that the system kept until now come out here. Returns 0, or -1. */
+int output_close(struct output *output, struct fault *fault);
+
+#endif

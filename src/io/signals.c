@@ -1,0 +1,107 @@
+/* signals - see signals.h. */
+#include "io/signals.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t pending;
+static volatile sig_atomic_t idle;
+
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+enum { ENDS = sizeof ends / sizeof *ends };
+
+static void on_end(int signal_number)
+{
+    if (idle) {
+        signal(signal_number, SIG_DFL);
+        raise(signal_number); /* comes when the handler returns */
+        return;
+    }
+    pending = signal_number;
+    /* The flag may have been set just before a system call that blocks: wake it again. */
+    alarm(1);
+}
+
+static void on_alarm(int signal_number)
+{
+    (void)signal_number;
+    if (pending)
+        alarm(1);
+}
+
+static void install(int signal_number, void (*handler)(int))
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    sigemptyset(&action.sa_mask);
+    sigaction(signal_number, &action, NULL); /* no SA_RESTART: blocked calls return */
+}
+
+void signals_start(void)
+{
+    for (size_t i = 0; i < ENDS; i++) {
+        struct sigaction before;
+        if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            install(ends[i], on_end);
+    }
+    install(SIGALRM, on_alarm);
+}
+
+int signals_pending(void)
+{
+    return pending;
+}
+
+void signals_raise(void)
+{
+    int signal_number = pending;
+    if (signal_number == 0)
+        return;
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+/* From here to idle_end a signal ends the process; one that came before does so now. */
+static void idle_begin(void)
+{
+    idle = 1;
+    signals_raise();
+}
+
+static void idle_end(void)
+{
+    idle = 0;
+}
+
+ssize_t signals_read(int fd, void *buffer, size_t length)
+{
+    idle_begin();
+    ssize_t n = read(fd, buffer, length);
+    idle_end();
+    return n;
+}
+
+static int wait_for(int fd, short events)
+{
+    struct pollfd poll_fd = {.fd = fd, .events = events};
+    int n = poll(&poll_fd, 1, -1);
+    return n < 0 && errno != EINTR ? -1 : 0;
+}
+
+int signals_wait_readable(int fd)
+{
+    idle_begin();
+    int result = wait_for(fd, POLLIN);
+    idle_end();
+    return result;
+}
+
+int signals_wait_writable(int fd)
+{
+    return wait_for(fd, POLLOUT);
+}

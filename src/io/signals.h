@@ -1,0 +1,29 @@
+/*
+ * signals - how the program ends when it is told to.
+ *
+ * SIGINT, SIGTERM, SIGHUP and SIGPIPE, unless ignored from the start, set a flag. Normal code
+ * finishes the batch at hand (what was written is remembered), restores the default and raises the
+ * signal again, so that the caller sees how it ended. While the program only waits for input there
+ * is no batch, and the signal ends it at once.
+ */
+#ifndef UNSEEN_IO_SIGNALS_H
+#define UNSEEN_IO_SIGNALS_H
+
+#include <sys/types.h>
+
+void signals_start(void);
+
+/* The signal that has come, or 0. */
+int signals_pending(void);
+
+/* Ends the process by the pending signal, if there is one. */
+void signals_raise(void);
+
+/* read(2) and poll(2) for input, during which a signal ends the process. */
+ssize_t signals_read(int fd, void *buffer, size_t length);
+int signals_wait_readable(int fd);
+
+/* Waits until a descriptor can be written, or a signal comes. */
+int signals_wait_writable(int fd);
+
+#endif

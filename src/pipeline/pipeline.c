@@ -1,0 +1,358 @@
+/* pipeline - see pipeline.h. */
+#include "pipeline/pipeline.h"
+
+#include "core/kernel.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pipeline {
+    struct pipeline_plan plan;
+    const struct kernel *kernel;
+    uint64_t seed;
+    size_t batch;
+    uint64_t read, selected;
+    size_t *starts; /* batch + 1: offsets of lines in the chunk */
+    struct key *keys;
+    uint8_t *seen;
+    uint8_t *select;  /* which lines are printed */
+    char *tagged;     /* PIPELINE_TAG: lines with their tags, grown as needed */
+    size_t tagged_bytes;
+};
+
+/* A batch of lines on its way: lines 0..n of the chunk, from starts. */
+struct batch {
+    char *bytes;
+    size_t n;
+};
+
+struct pipeline *pipeline_new(const struct pipeline_plan *plan)
+{
+    struct pipeline *pipeline = calloc(1, sizeof *pipeline);
+    if (pipeline == NULL)
+        return NULL;
+    pipeline->plan = *plan;
+    pipeline->kernel = kernel_best();
+    pipeline->seed = filter_header(plan->filter)->seed;
+    pipeline->batch = filter_batch(plan->filter);
+    pipeline->starts = calloc(pipeline->batch + 1, sizeof *pipeline->starts);
+    pipeline->keys = calloc(pipeline->batch, sizeof *pipeline->keys);
+    pipeline->seen = calloc(pipeline->batch, 1);
+    pipeline->select = calloc(pipeline->batch, 1);
+    if (pipeline->starts == NULL || pipeline->keys == NULL || pipeline->seen == NULL ||
+        pipeline->select == NULL) {
+        pipeline_free(pipeline);
+        return NULL;
+    }
+    return pipeline;
+}
+
+void pipeline_free(struct pipeline *pipeline)
+{
+    if (pipeline == NULL)
+        return;
+    free(pipeline->starts);
+    free(pipeline->keys);
+    free(pipeline->seen);
+    free(pipeline->select);
+    free(pipeline->tagged);
+    free(pipeline);
+}
+
+uint64_t pipeline_read(const struct pipeline *pipeline)
+{
+    return pipeline->read;
+}
+
+uint64_t pipeline_selected(const struct pipeline *pipeline)
+{
+    return pipeline->selected;
+}
+
+/* --- verdicts: select[i] for lines in order; each returns how many lines were judged, or -1 --- */
+
+static void select_unless(struct pipeline *pipeline, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        pipeline->select[i] = !pipeline->seen[i];
+}
+
+static ptrdiff_t judge_new(struct pipeline *pipeline, size_t n, struct fault *fault)
+{
+    uint64_t most = pipeline->plan.most - pipeline->selected;
+    ptrdiff_t judged =
+        filter_claim(pipeline->plan.filter, pipeline->keys, n, most, pipeline->seen, fault);
+    if (judged > 0)
+        select_unless(pipeline, (size_t)judged);
+    return judged;
+}
+
+/* What the first filter has seen goes to the second, and what is new there is printed. Both are in
+ * memory, so a claim judges every line it is asked for. */
+static ptrdiff_t judge_repeated(struct pipeline *pipeline, size_t n, struct fault *fault)
+{
+    uint64_t most = pipeline->plan.most - pipeline->selected;
+    if (filter_claim(pipeline->plan.filter, pipeline->keys, n, UINT64_MAX, pipeline->seen, fault) <
+        0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        uint8_t repeated;
+        pipeline->select[i] = 0;
+        if (!pipeline->seen[i])
+            continue;
+        if (most == 0)
+            return (ptrdiff_t)i;
+        if (filter_claim(pipeline->plan.repeats, &pipeline->keys[i], 1, UINT64_MAX, &repeated,
+                         fault) < 0)
+            return -1;
+        pipeline->select[i] = !repeated;
+        most -= !repeated;
+    }
+    return (ptrdiff_t)n;
+}
+
+static ptrdiff_t judge_query(struct pipeline *pipeline, size_t n, struct fault *fault)
+{
+    if (filter_probe(pipeline->plan.filter, pipeline->keys, n, pipeline->seen, fault) != 0)
+        return -1;
+    uint64_t most = pipeline->plan.most - pipeline->selected;
+    uint8_t unwanted = pipeline->plan.invert ? 1 : 0;
+    for (size_t i = 0; i < n; i++) {
+        pipeline->select[i] = pipeline->seen[i] != unwanted;
+        if (pipeline->select[i] && most-- == 0)
+            return (ptrdiff_t)i;
+    }
+    return (ptrdiff_t)n;
+}
+
+static ptrdiff_t judge_by_verb(struct pipeline *pipeline, size_t n, struct fault *fault)
+{
+    switch (pipeline->plan.verb) {
+    case PIPELINE_NEW:
+        return judge_new(pipeline, n, fault);
+    case PIPELINE_REPEATED:
+        return judge_repeated(pipeline, n, fault);
+    case PIPELINE_QUERY:
+    case PIPELINE_TAG:
+        break;
+    }
+    return judge_query(pipeline, n, fault);
+}
+
+static uint64_t count_selected(const struct pipeline *pipeline, size_t n)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += pipeline->select[i];
+    return count;
+}
+
+/* The last line wanted ends the batch: what was judged behind it counts as not read. */
+static ptrdiff_t judge(struct pipeline *pipeline, size_t n, struct fault *fault)
+{
+    ptrdiff_t judged = judge_by_verb(pipeline, n, fault);
+    uint64_t most = pipeline->plan.most - pipeline->selected;
+    if (judged > 0 && most <= (uint64_t)judged && most == count_selected(pipeline, (size_t)judged))
+        while (!pipeline->select[judged - 1])
+            judged--;
+    return judged;
+}
+
+/* --- output --- */
+
+/* Moves the selected lines of the batch together, to `to`. Neighbours move as one. Returns where
+ * they end. */
+static char *pick(const struct pipeline *pipeline, struct batch batch, char *to)
+{
+    const size_t *starts = pipeline->starts;
+    if (pipeline->plan.output == NULL)
+        return to;
+    for (size_t i = 0; i < batch.n;) {
+        if (!pipeline->select[i]) {
+            i++;
+            continue;
+        }
+        size_t from = i;
+        while (i < batch.n && pipeline->select[i])
+            i++;
+        size_t length = starts[i] - starts[from];
+        if (to != batch.bytes + starts[from])
+            memmove(to, batch.bytes + starts[from], length);
+        to += length;
+    }
+    return to;
+}
+
+/* How many of the selected lines lie wholly in the first `bytes` written. */
+static uint64_t lines_within(const struct pipeline *pipeline, size_t n, size_t bytes)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!pipeline->select[i])
+            continue;
+        size_t length = pipeline->starts[i + 1] - pipeline->starts[i];
+        if (length > bytes)
+            break;
+        bytes -= length;
+        count++;
+    }
+    return count;
+}
+
+/* Writes what was picked; then what was accepted whole is remembered. */
+static int deliver(struct pipeline *pipeline, size_t n, const char *from, const char *to,
+                   struct fault *fault)
+{
+    uint64_t selected = count_selected(pipeline, n);
+    size_t length = (size_t)(to - from);
+    size_t accepted = length;
+    if (pipeline->plan.output != NULL && length > 0)
+        accepted = output_write(pipeline->plan.output, from, length, fault);
+    uint64_t delivered =
+        accepted == length ? selected : lines_within(pipeline, n, accepted);
+    pipeline->selected += delivered;
+    struct fault later;
+    if (filter_settle(pipeline->plan.filter, (size_t)delivered, &later) != 0) {
+        if (accepted == length)
+            *fault = later;
+        return -1;
+    }
+    return accepted == length ? 0 : -1;
+}
+
+static int write_tagged(struct pipeline *pipeline, struct batch batch, struct fault *fault)
+{
+    static const char in[] = "in\t", new[] = "new\t";
+    const size_t *starts = pipeline->starts;
+    size_t most = starts[batch.n] - starts[0] + batch.n * (sizeof new - 1);
+    if (most > pipeline->tagged_bytes) {
+        char *tagged = realloc(pipeline->tagged, most);
+        if (tagged == NULL)
+            return fault_errno(fault, "lines with tags", NULL, ENOMEM);
+        pipeline->tagged = tagged;
+        pipeline->tagged_bytes = most;
+    }
+    char *to = pipeline->tagged;
+    for (size_t i = 0; i < batch.n; i++) {
+        const char *tag = pipeline->seen[i] ? in : new;
+        size_t length = strlen(tag);
+        memcpy(to, tag, length);
+        to += length;
+        length = starts[i + 1] - starts[i];
+        memcpy(to, batch.bytes + starts[i], length);
+        to += length;
+    }
+    size_t length = (size_t)(to - pipeline->tagged);
+    if (output_write(pipeline->plan.output, pipeline->tagged, length, fault) != length)
+        return -1;
+    pipeline->selected += count_selected(pipeline, batch.n);
+    return 0;
+}
+
+/* --- the loop --- */
+
+static int check_lengths(const struct pipeline *pipeline, size_t *n, const struct input *input,
+                         struct fault *fault)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (pipeline->starts[i + 1] - pipeline->starts[i] - 1 > input_max_line(input)) {
+            *n = i;
+            fault_set(fault, input_name(input), "a line is longer than %zu bytes",
+                      input_max_line(input));
+            return fault_way_out(fault, "to allow it: --max-line");
+        }
+    return 0;
+}
+
+/* In a chunk: what was picked but not yet written lies at from..to. */
+struct picked {
+    char *from, *to;
+};
+
+static int flush(struct pipeline *pipeline, struct picked *picked, struct fault *fault)
+{
+    size_t length = (size_t)(picked->to - picked->from);
+    picked->from = picked->to;
+    if (length == 0 || pipeline->plan.output == NULL)
+        return 0;
+    return output_write(pipeline->plan.output, picked->to - length, length, fault) == length ? 0
+                                                                                              : -1;
+}
+
+/* One batch, from its keys to its output. Returns how many of its lines were judged, or -1. */
+static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, struct picked *picked,
+                      struct fault *fault)
+{
+    hash_lines(batch.bytes, pipeline->starts, batch.n, pipeline->seed, pipeline->keys);
+    ptrdiff_t judged = judge(pipeline, batch.n, fault);
+    if (judged < 0)
+        return -1;
+    batch.n = (size_t)judged;
+    pipeline->read += batch.n;
+    if (pipeline->plan.verb == PIPELINE_TAG)
+        return write_tagged(pipeline, batch, fault) == 0 ? judged : -1;
+    char *end = pick(pipeline, batch, picked->to);
+    if (filter_path(pipeline->plan.filter) != NULL && pipeline->plan.verb == PIPELINE_NEW) {
+        /* With a file, lines are in flight: hand them on now. */
+        picked->to = end;
+        char *from = picked->from;
+        picked->from = end;
+        return deliver(pipeline, batch.n, from, end, fault) == 0 ? judged : -1;
+    }
+    pipeline->selected += count_selected(pipeline, batch.n);
+    picked->to = end;
+    return judged;
+}
+
+static int run_chunk(struct pipeline *pipeline, struct input *input, struct chunk chunk,
+                     struct fault *fault)
+{
+    struct picked picked = {chunk.bytes, chunk.bytes};
+    bool check = chunk.length > input_max_line(input);
+    size_t done = 0;
+    int result = 0;
+    while (done < chunk.length && result == 0) {
+        pipeline->starts[0] = done;
+        size_t n = pipeline->kernel->split(chunk.bytes, chunk.length, pipeline->plan.delimiter,
+                                           pipeline->starts, pipeline->batch);
+        struct fault too_long;
+        int whole = check ? check_lengths(pipeline, &n, input, &too_long) : 0;
+        struct batch batch = {chunk.bytes, n};
+        ptrdiff_t judged = pass(pipeline, batch, &picked, fault);
+        if (judged < 0)
+            result = -1;
+        else
+            done = pipeline->starts[judged];
+        if (result == 0 && pipeline->selected == pipeline->plan.most) {
+            input_give_back(input, done);
+            result = 1;
+        } else if (result == 0 && whole != 0 && (size_t)judged == n) {
+            *fault = too_long;
+            result = -1;
+        }
+    }
+    if (picked.to > picked.from) {
+        struct fault later;
+        if (flush(pipeline, &picked, result < 0 ? &later : fault) != 0)
+            return -1;
+    }
+    return result;
+}
+
+int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *fault)
+{
+    struct chunk chunk;
+    if (pipeline->selected == pipeline->plan.most) {
+        input_give_back(input, 0);
+        return 1;
+    }
+    for (;;) {
+        int result = input_next(input, &chunk, fault);
+        if (result <= 0)
+            return result;
+        result = run_chunk(pipeline, input, chunk, fault);
+        if (result != 0)
+            return result;
+    }
+}

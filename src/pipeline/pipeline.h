@@ -1,0 +1,53 @@
+/*
+ * pipeline - the way of the data: lines, keys, verdicts, output, settled.
+ *
+ *     input_next      a chunk of whole lines, as it arrived
+ *     kernel.split    where its lines begin, a batch at a time
+ *     hash_lines      their keys
+ *     filter_claim    which are new; they are now in flight
+ *     (pick)          new lines are moved together, inside the chunk
+ *     output_write    they are handed on
+ *     filter_settle   those that were accepted whole are remembered
+ *
+ * A batch passes all of it before the next one starts, and no lock is held while reading or
+ * writing. With a filter in memory, where nothing has to be settled, a chunk is written at once.
+ */
+#ifndef UNSEEN_PIPELINE_PIPELINE_H
+#define UNSEEN_PIPELINE_PIPELINE_H
+
+#include "file/filter.h"
+#include "io/input.h"
+#include "io/output.h"
+
+enum pipeline_verb {
+    PIPELINE_NEW,      /* print and remember what is new */
+    PIPELINE_REPEATED, /* print what comes for the second time */
+    PIPELINE_QUERY,    /* print what is in; remember nothing */
+    PIPELINE_TAG,      /* print every line behind "in" or "new" and a TAB; remember nothing */
+};
+
+struct pipeline_plan {
+    enum pipeline_verb verb;
+    struct filter *filter;
+    struct filter *repeats;  /* PIPELINE_REPEATED: what was printed already */
+    struct output *output;   /* NULL: nothing is printed */
+    bool invert;             /* PIPELINE_QUERY: print what is not in */
+    char delimiter;
+    uint64_t most;           /* stop behind so many selected lines */
+};
+
+struct pipeline;
+
+/* NULL if memory is short. */
+struct pipeline *pipeline_new(const struct pipeline_plan *plan);
+void pipeline_free(struct pipeline *pipeline);
+
+/* Reads an input to its end, or to the last line wanted. Returns 0; 1 if no more lines are wanted;
+ * -1 with the fault: fault->error is EINTR if a signal came (signals_raise() is next). */
+int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *fault);
+
+/* Lines read, and lines selected (printed, or with no output: that would have been), so far. */
+uint64_t pipeline_read(const struct pipeline *pipeline);
+uint64_t pipeline_selected(const struct pipeline *pipeline);
+
+#endif
