@@ -44,7 +44,6 @@ Q = $(if $(V),,@)
 SAY = @$(if $(V),:,echo)
 # Without -j from the user, the targets that do everything use all processors.
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1))
-SUBMAKE = $(MAKE) --no-print-directory
 
 # --- What is made of what ---
 
@@ -132,12 +131,12 @@ deps:
 
 demo:
 	@src/build/deps.sh build
-	@$(SUBMAKE) $(PARALLEL) all tools
+	@$(MAKE) --no-print-directory $(PARALLEL) all tools
 	@src/build/demo.sh $(BUILD)
 
 check:
 	@src/build/deps.sh check
-	@$(SUBMAKE) $(PARALLEL) check-programs
+	@$(MAKE) --no-print-directory $(PARALLEL) check-programs
 	@tests/run --build $(BUILD) $(TESTS)
 
 check-programs: all tools $(UNIT)
@@ -162,7 +161,7 @@ fuzz-programs: all $(FUZZ)
 # Not optimised, so that each line of the report is a line of source.
 coverage:
 	@src/build/deps.sh ci
-	@$(SUBMAKE) $(PARALLEL) BUILD=$(BUILD)/coverage CFLAGS='-O0 -g --coverage' check-programs
+	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)/coverage CFLAGS='-O0 -g --coverage' check-programs
 	@src/build/coverage.sh $(BUILD)/coverage $(TESTS)
 
 # --- Reading the source ---

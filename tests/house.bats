@@ -137,12 +137,13 @@ a_manager() {
     chmod +x "bin/$1"
 }
 
-# deps LEVEL [VARIABLE=VALUE...]
+# deps LEVEL [VARIABLE=VALUE...]: on that machine; as_user: what changes the user, if any.
 deps() {
     local level=$1
     shift
-    env -u DEB_BUILD_OPTIONS -u NO_INSTALL -u CC -u CPPFLAGS -u CFLAGS PATH="$PWD/bin" "$@" \
-        sh "$repository/src/build/deps.sh" "$level"
+    # shellcheck disable=SC2086 # a command and its arguments, or nothing
+    env -u DEB_BUILD_OPTIONS -u NO_INSTALL -u CC -u CPPFLAGS -u CFLAGS ${as_user-} \
+        env PATH="$PWD/bin" "$@" sh "$repository/src/build/deps.sh" "$level"
 }
 
 @test "deps: silent where nothing is missing" {
@@ -210,9 +211,7 @@ END
     a_bare_machine
     rm -f bin/sudo
     a_manager apk
-    # shellcheck disable=SC2086
-    exits 1 env -u NO_INSTALL -u DEB_BUILD_OPTIONS ${as_user-} env PATH="$PWD/bin" \
-        sh "$repository/src/build/deps.sh" build
+    exits 1 deps build
     grep -q 'not root, and there is no sudo' "$err"
     grep -q 'apk add ' "$err"
     [[ ! -e called ]]
@@ -230,9 +229,7 @@ END
     a_bare_machine
     a_manager apk
     a_manager sudo "exit 0"
-    # shellcheck disable=SC2086
-    exits 1 env -u NO_INSTALL -u DEB_BUILD_OPTIONS ${as_user-} env PATH="$PWD/bin" \
-        sh "$repository/src/build/deps.sh" build
+    exits 1 deps build
     [[ $(cat called) == "sudo apk add --update-cache gcc musl-dev xxhash-dev" ]] ||
         complain "$(cat called)"
 }
