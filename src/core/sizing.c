@@ -7,7 +7,7 @@
 /* Sized for a little less than asked: P2 is about the rate that is measured. */
 #define MARGIN 0.97
 /* A geometry is good enough if it needs at most this times the classic filter's bits. */
-#define NEAR_CLASSIC 1.055
+#define NEAR_CLASSIC 1.05
 /* Binomials are summed to this many standard deviations. The averages weigh the upper tail with up
  * to the seventh power of the fill; at 9 what is cut off is below 1e-12 of the result. */
 #define REACH 9.0
@@ -262,7 +262,7 @@ struct geometry sizing_geometry(double rate)
         double best_bits = most;
         for (unsigned fields = 1; fields <= FIELDS_MAX; fields++) {
             struct geometry candidate = {(uint8_t)lines, (uint8_t)fields};
-            /* Far from the ideal k nothing comes within 5.5 %. */
+            /* Far from the ideal k nothing comes within 5 %. */
             double hashes = geometry_hashes(candidate);
             if (hashes < 0.6 * ideal_hashes - 1 || hashes > 1.4 * ideal_hashes + 1)
                 continue;

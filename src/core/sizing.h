@@ -41,7 +41,7 @@ uint64_t sizing_pages(struct geometry geometry, uint64_t keys, double rate);
 /* The other way round: the most keys that `pages` hold at that rate; 0 if not even one. */
 uint64_t sizing_capacity(struct geometry geometry, uint64_t pages, double rate);
 
-/* The geometry for a rate: the smallest g whose size is within 5.5 % of the classic filter's, and
+/* The geometry for a rate: the smallest g whose size is within 5 % of the classic filter's, and
  * the f that makes it smallest. Depends on the rate alone. At most about 2 ms. */
 struct geometry sizing_geometry(double rate);
 

@@ -25,7 +25,11 @@ struct layer {
     struct bits bits;
     struct layer_plan plan;
     uint64_t end;  /* where it ends in the file */
-    uint64_t keys; /* in memory only: exact */
+    /* In memory only: */
+    uint64_t keys; /* exact */
+    void *map;     /* what is unmapped; larger than the pages, for the sake of alignment */
+    size_t map_bytes;
+    bool huge; /* large pages were asked for */
 };
 
 struct filter {
@@ -118,20 +122,46 @@ static int add_layer(struct filter *filter, const struct layer_plan *plan, uint8
     return 0;
 }
 
+/* Pages of 2 MB make a filter in memory twice as fast, for want of TLB misses. But each is cleared
+ * as a whole when it is first touched, which a run of a few lines should not pay for: they are asked
+ * for once HUGE_FROM keys have come. */
+enum { HUGE_BYTES = 2 << 20, HUGE_FROM = 1024 };
+
 static int map_memory_layer(struct filter *filter, const struct layer_plan *plan,
                             struct fault *fault)
 {
     size_t bytes = (size_t)(plan->pages * PAGE_BYTES);
-    if (bytes / PAGE_BYTES != plan->pages)
+    size_t map_bytes = bytes + HUGE_BYTES;
+    if (bytes / PAGE_BYTES != plan->pages || map_bytes < bytes)
         return fault_errno(fault, "filter in memory", NULL, ENOMEM);
-    void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+    void *map = mmap(NULL, map_bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED) {
         fault_errno(fault, "filter in memory", NULL, errno);
         return fault_way_out(fault, "it needs %llu bytes; a file does not have to fit into memory",
                              (unsigned long long)bytes);
     }
-    return add_layer(filter, plan, map, 0);
+    uint8_t *aligned = (uint8_t *)(((uintptr_t)map + HUGE_BYTES - 1) & ~(uintptr_t)(HUGE_BYTES - 1));
+    add_layer(filter, plan, aligned, 0);
+    struct layer *layer = &filter->layers[filter->count - 1];
+    layer->map = map;
+    layer->map_bytes = map_bytes;
+    return 0;
+}
+
+/* For a layer that was in use with small pages already, those are put together by the kernel. */
+static void use_huge_pages(struct layer *layer)
+{
+    size_t bytes = (size_t)(layer->plan.pages * PAGE_BYTES);
+    layer->huge = true;
+#ifdef MADV_HUGEPAGE
+    if (bytes < HUGE_BYTES || madvise(layer->bits.bytes, bytes, MADV_HUGEPAGE) != 0)
+        return;
+#ifdef MADV_COLLAPSE
+    if (layer->keys > 0)
+        madvise(layer->bits.bytes, bytes, MADV_COLLAPSE);
+#endif
+#endif
 }
 
 static int map_file_layer(struct filter *filter, const struct layer_record *record,
@@ -371,8 +401,12 @@ void filter_close(struct filter *filter)
     if (filter == NULL)
         return;
     for (unsigned i = 0; i < filter->count; i++) {
-        guard_remove(filter->layers[i].bits.bytes);
-        munmap(filter->layers[i].bits.bytes, (size_t)(filter->layers[i].plan.pages * PAGE_BYTES));
+        struct layer *layer = &filter->layers[i];
+        guard_remove(layer->bits.bytes);
+        if (layer->map != NULL)
+            munmap(layer->map, layer->map_bytes);
+        else
+            munmap(layer->bits.bytes, (size_t)(layer->plan.pages * PAGE_BYTES));
     }
     if (filter->fixed != NULL) {
         guard_remove(filter->fixed);
@@ -522,6 +556,8 @@ static ptrdiff_t claim_memory(struct filter *filter, const struct key *keys, siz
         uint64_t room = fixed ? UINT64_MAX : layer->plan.capacity - layer->keys;
         uint64_t most = most_new - new < room ? most_new - new : room;
         uint64_t set;
+        if (!layer->huge && layer->keys + n - done >= HUGE_FROM)
+            use_huge_pages(layer);
         done += filter->kernel->insert(&layer->bits, keys + done, n - done, seen + done, most,
                                        &set);
         layer->keys += set;
