@@ -11,6 +11,7 @@
 
 struct fields {
     __m256i wanted; /* in 32-bit lane t: 1 if t < f, else 0 */
+    unsigned count;
 };
 
 KERNEL_TARGET
@@ -18,19 +19,26 @@ static inline struct fields fields_start(unsigned count)
 {
     __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     __m256i below = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)count), lane);
-    return (struct fields){_mm256_and_si256(below, _mm256_set1_epi32(1))};
+    return (struct fields){_mm256_and_si256(below, _mm256_set1_epi32(1)), count};
 }
 
-/* Lane t gets field t of the word; then the 32-bit word of the line that the field's top four bits
- * name, out of two halves of eight; then the bit that its low five bits name. */
+/* Lane t gets field t of the word. */
 KERNEL_TARGET
-static inline unsigned line_has(struct fields fields, const uint8_t *line, uint64_t word)
+static inline __m256i fields_of(uint64_t word)
 {
     __m256i words = _mm256_set1_epi64x((long long)word);
     __m256i even = _mm256_srlv_epi64(words, _mm256_setr_epi64x(0, 18, 36, 54));
     __m256i odd = _mm256_srlv_epi64(words, _mm256_setr_epi64x(9, 27, 45, 63));
     __m256i field = _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa);
-    field = _mm256_and_si256(field, _mm256_set1_epi32(LINE_BITS - 1));
+    return _mm256_and_si256(field, _mm256_set1_epi32(LINE_BITS - 1));
+}
+
+/* To lane t comes the 32-bit word of the line that the top four bits of field t name, out of two
+ * halves of eight; then the bit that its low five bits name. */
+KERNEL_TARGET
+static inline unsigned line_has(struct fields fields, const uint8_t *line, uint64_t word)
+{
+    __m256i field = fields_of(word);
     __m256i index = _mm256_srli_epi32(field, 5);
     __m256i low = _mm256_load_si256((const __m256i *)(const void *)line);
     __m256i high = _mm256_load_si256((const __m256i *)(const void *)(line + 32));
@@ -44,6 +52,32 @@ static inline unsigned line_has(struct fields fields, const uint8_t *line, uint6
     __m256i bit = _mm256_and_si256(field, _mm256_set1_epi32(31));
     __m256i wanted = _mm256_sllv_epi32(fields.wanted, bit);
     return (unsigned)_mm256_testc_si256(found, wanted);
+}
+
+/* The bit of field t, as 512 bits: 1 shifted left by the field, less 32 for each lane before; a shift
+ * by a negative or too large number leaves nothing. The fields go through memory, since a load can
+ * broadcast. */
+KERNEL_TARGET
+static inline void line_add(struct fields fields, uint8_t *line, uint64_t word)
+{
+    const __m256i before_low = _mm256_setr_epi32(0, -32, -64, -96, -128, -160, -192, -224);
+    const __m256i before_high = _mm256_setr_epi32(-256, -288, -320, -352, -384, -416, -448, -480);
+    const __m256i one = _mm256_set1_epi32(1);
+    int at[8] __attribute__((aligned(32)));
+    _mm256_store_si256((__m256i *)(void *)at, fields_of(word));
+    __m256i *low = (__m256i *)(void *)line;
+    __m256i *high = (__m256i *)(void *)(line + 32);
+    __m256i bits_low = _mm256_load_si256(low);
+    __m256i bits_high = _mm256_load_si256(high);
+    for (unsigned t = 0; t < fields.count; t++) {
+        __m256i field = _mm256_set1_epi32(at[t]);
+        __m256i low_bit = _mm256_sllv_epi32(one, _mm256_add_epi32(before_low, field));
+        __m256i high_bit = _mm256_sllv_epi32(one, _mm256_add_epi32(before_high, field));
+        bits_low = _mm256_or_si256(bits_low, low_bit);
+        bits_high = _mm256_or_si256(bits_high, high_bit);
+    }
+    _mm256_store_si256(low, bits_low);
+    _mm256_store_si256(high, bits_high);
 }
 
 KERNEL_TARGET

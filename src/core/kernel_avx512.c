@@ -12,12 +12,13 @@
 
 struct fields {
     __mmask8 wanted; /* bit t: t < f */
+    unsigned count;
 };
 
 KERNEL_TARGET
 static inline struct fields fields_start(unsigned count)
 {
-    return (struct fields){(__mmask8)((1U << count) - 1)};
+    return (struct fields){(__mmask8)((1U << count) - 1), count};
 }
 
 /* Lane t gets field t of the word; then the 64-bit word of the line that the field's top three bits
@@ -33,6 +34,33 @@ static inline unsigned line_has(struct fields fields, const uint8_t *line, uint6
     __m512i bit = _mm512_sllv_epi64(_mm512_set1_epi64(1), _mm512_and_si512(field, bit_mask));
     __mmask8 hits = _mm512_test_epi64_mask(found, bit);
     return (hits & fields.wanted) == fields.wanted;
+}
+
+/* The bit of field t, as 512 bits: 1 shifted left by the field, less 64 for each lane before; a shift
+ * by a negative or too large number leaves nothing. Fields from f on are made too large. The fields
+ * go through memory, since a load can broadcast and the shuffle unit is what is busiest here. */
+KERNEL_TARGET
+static inline void line_add(struct fields fields, uint8_t *line, uint64_t word)
+{
+    const __m512i shifts = _mm512_setr_epi64(0, 9, 18, 27, 36, 45, 54, 63);
+    const __m512i before = _mm512_setr_epi64(0, -64, -128, -192, -256, -320, -384, -448);
+    const __m512i one = _mm512_set1_epi64(1);
+    const __m512i field_mask = _mm512_set1_epi64(LINE_BITS - 1);
+    long long at[8] __attribute__((aligned(64)));
+    __m512i field = _mm512_srlv_epi64(_mm512_set1_epi64((long long)word), shifts);
+    field = _mm512_mask_and_epi64(_mm512_set1_epi64(4 * LINE_BITS), fields.wanted, field, field_mask);
+    _mm512_store_si512(at, field);
+    __m512i content = _mm512_load_si512(line);
+#define BIT(t) _mm512_sllv_epi64(one, _mm512_add_epi64(before, _mm512_set1_epi64(at[t])))
+#define OR3(a, b, c) _mm512_ternarylogic_epi64(a, b, c, 0xfe)
+    content = OR3(content, BIT(0), BIT(1));
+    content = OR3(content, BIT(2), BIT(3));
+    content = OR3(content, BIT(4), BIT(5));
+    if (fields.count > 6)
+        content = _mm512_or_si512(content, BIT(6));
+#undef OR3
+#undef BIT
+    _mm512_store_si512(line, content);
 }
 
 KERNEL_TARGET

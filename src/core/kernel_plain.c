@@ -33,6 +33,11 @@ static inline unsigned line_has(struct fields fields, const uint8_t *line, uint6
     return (unsigned)line_test(line, word, fields.count);
 }
 
+static inline void line_add(struct fields fields, uint8_t *line, uint64_t word)
+{
+    line_set(line, word, fields.count);
+}
+
 /* Which of 8 bytes are zero: the high bit of each that is (Mycroft; this form has no false hits
  * above a true one, since nothing is carried from byte to byte). */
 static inline uint64_t zero_bytes(uint64_t x)
