@@ -304,13 +304,17 @@ clean_make() {
     need make "${CC:-cc}"
     project=$PWD/project
     mkdir "$project"
-    tar -C "$repository" -cf - --exclude='*.bats' Makefile LICENSE src man | tar -C "$project" -xf -
+    tar -C "$repository" -cf - Makefile LICENSE src | tar -C "$project" -xf -
+    # Whatever pages there are, these go where they belong.
+    mkdir "$project/man"
+    touch "$project/man/unseen.1" "$project/man/unseen.5"
     cd "$project" || return 1
     exits 0 clean_make -j2 BUILD=made CFLAGS=-O0 WERROR= all
     [[ -x made/unseen && ! -e build ]]
     exits 0 made/unseen --version
     exits 0 clean_make BUILD=made CFLAGS=-O0 DESTDIR="$PWD/root" PREFIX=/opt/x install
-    [[ -x root/opt/x/bin/unseen && -s root/opt/x/share/man/man1/unseen.1 ]]
+    [[ -x root/opt/x/bin/unseen && -e root/opt/x/share/man/man1/unseen.1 ]]
+    [[ -e root/opt/x/share/man/man5/unseen.5 ]]
     [[ -s root/opt/x/share/doc/unseen/LICENSE ]]
     exits 0 clean_make BUILD=made CFLAGS=-O0 DESTDIR="$PWD/root" prefix=/opt/x uninstall
     [[ -z $(find root -type f) ]] || complain "left: $(find root -type f)"
