@@ -54,7 +54,7 @@ END
     prints '4\n5\n'
     # a file with the name of a command does not hide the command
     cp seen stats
-    fails_with 2 'stats: ' unseen stats
+    fails_with 2 'FILTER' unseen stats
     succeeds unseen ./stats < <(seq 6)
     prints '6\n'
 }
@@ -225,10 +225,11 @@ END
     done
     fails_with 2 '-n' unseen plan -n
     fails_with 2 '-m' unseen -zm < <(seq 3)
-    for option in --capacity --error-rate --size --bits-per-key --hashes --seed --output --max-count \
+    for option in --capacity --error-rate --size --bits-per-key --hashes --seed --max-count \
         --max-line --buffer-size; do
         fails_with 2 "$option" unseen "$option=" < <(seq 3)
     done
+    fails_with 2 '-o' unseen --output= < <(seq 3)
     fails_with 2 '-n' unseen -n '' f.bf < <(seq 3)
 }
 

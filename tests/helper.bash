@@ -224,6 +224,39 @@ filled() {
     return 1
 }
 
+# converse COMMAND...: starts it, to be spoken to line by line: say TEXT sends a
+# line, hear waits for one and sets `reply`, farewell ends its input, waits for
+# it to end and has its exit code. `pid` is the process.
+converse() {
+    mkfifo "$BATS_TEST_TMPDIR/ask" "$BATS_TEST_TMPDIR/answer"
+    "$@" <"$BATS_TEST_TMPDIR/ask" >"$BATS_TEST_TMPDIR/answer" 2>"$err" 3>&- &
+    pid=$!
+    exec {ask}>"$BATS_TEST_TMPDIR/ask" {answer}<"$BATS_TEST_TMPDIR/answer"
+    rm "$BATS_TEST_TMPDIR/ask" "$BATS_TEST_TMPDIR/answer"
+}
+
+say() { echo "$1" >&"$ask"; }
+
+# hear [TEXT]: the next line, which must be TEXT.
+hear() {
+    IFS= read -r -t 60 -u "$answer" reply || {
+        echo "no answer"
+        return 1
+    }
+    [[ $# -eq 0 || $reply == "$1" ]] || {
+        echo "wanted: $1; heard: $reply"
+        return 1
+    }
+}
+
+farewell() {
+    local status=0
+    exec {ask}>&-
+    wait "$pid" || status=$?
+    exec {answer}<&-
+    return "$status"
+}
+
 # sanitized: the program under test was built with a sanitizer.
 sanitized() {
     grep -aq -e __asan_init -e __tsan_init -e __msan_init -e __ubsan_handle "$UNSEEN"

@@ -37,7 +37,8 @@ rate_of() {
         succeeds unseen plan -n "$n" -p "$p" --json
         bytes=$(field bytes)
         succeeds unseen plan -n "$n" --size "$bytes" --json
-        holds "$(rate_of) <= $p * 1.001 && $(rate_of) >= $p * 0.7"
+        # in a size that is given, more lines a key may give a better rate
+        holds "$(rate_of) <= $p * 1.001 && $(rate_of) >= $p * 0.3"
         succeeds unseen plan -p "$p" --size "$bytes" --json
         holds "$(field capacity) >= $n * 0.999 && $(field capacity) <= $n * 1.06"
     done <<'END'
@@ -79,13 +80,13 @@ END
 END
 }
 
-@test "bits a key are those of the table in the design, within 2 %" {
+@test "bits a key are those of the table in the design" {
     local p bits bytes
     while read -r p bits; do
-        succeeds unseen plan -n 10000000 -p "$p" --json
+        succeeds unseen plan -n 1e9 -p "$p" --json
         bytes=$(field bytes)
-        # sizes are chosen for 0.97 p where the filter may grow
-        holds "$bytes * 8 / 1e7 > $bits * 0.98 && $bytes * 8 / 1e7 < $bits * 1.06"
+        # more by what it costs to keep the rate while the filter grows
+        holds "$bytes * 8 / 1e9 > $bits * 0.99 && $bytes * 8 / 1e9 < $bits * 1.05"
     done <<'END'
 1e-2 9.92
 1e-3 14.64
@@ -106,8 +107,9 @@ END
 @test "--bits-per-key 20 --hashes 10: the classic rate beside ours" {
     succeeds unseen plan --bits-per-key 20 --hashes 10
     grep -Eq '8\.89[0-9]*e-0?5|0\.0000889' "$out" || complain "no 8.89e-05"
+    # with n, the size is a whole number of pages, a bit larger
     succeeds unseen plan -n 1000000 --bits-per-key 20 --hashes 10
-    grep -Eq '8\.89[0-9]*e-0?5|0\.0000889' "$out" || complain "no 8.89e-05"
+    grep -Eq '8\.8[0-9]*e-0?5' "$out" || complain "no 8.8e-05"
 }
 
 @test "--bits-per-key and --hashes: rates of the literature" {

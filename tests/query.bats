@@ -182,58 +182,57 @@ even_filter() {
     prints '0\n'
 }
 
-@test "-m of query does not exist: use head" {
+@test "-m N: the first N lines selected" {
     even_filter
-    fails_with 2 '-m' unseen query -m 1 f.bf < <(seq 5)
+    succeeds unseen query -m 2 f.bf < <(seq 9)
+    prints '2\n4\n'
+    succeeds unseen query -v --max-count=2 f.bf < <(seq 9)
+    prints '1\n3\n'
+    succeeds unseen query -c -m 3 f.bf < <(seq 9)
+    prints '3\n'
 }
 
 # --- as a coprocess ----------------------------------------------------------
 
 @test "--tag as a coprocess: each line is answered before the next is asked" {
     even_filter
-    coproc guard { timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" query --tag f.bf 3>&-; }
-    local ask=${guard[1]} answer=${guard[0]} i reply pid=$guard_PID
+    coproc guard { exec "$UNSEEN" query --tag f.bf 3>&-; }
+    local i pid=$guard_PID
     for ((i = 1; i <= 300; i++)); do
-        echo "$i" >&"$ask"
-        IFS= read -r -t 60 -u "$answer" reply || { echo "no answer to $i"; return 1; }
+        echo "$i" >&"${guard[1]}"
+        IFS= read -r -t 60 -u "${guard[0]}" reply || { echo "no answer to $i"; return 1; }
         if ((i % 2)); then
             [[ $reply == "new"$'\t'"$i" ]]
         else
             [[ $reply == "in"$'\t'"$i" ]]
         fi
     done
-    exec {ask}>&-
+    eval "exec ${guard[1]}>&-"
     wait "$pid"
 }
 
-@test "--tag as a coprocess sees what another process has added meanwhile" {
+@test "--tag sees what another process has added meanwhile" {
     even_filter
-    coproc guard { timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" query --tag f.bf 3>&-; }
-    local ask=${guard[1]} answer=${guard[0]} reply pid=$guard_PID
-    echo fresh >&"$ask"
-    IFS= read -r -t 60 -u "$answer" reply
-    [[ $reply == "new"$'\t'fresh ]]
+    converse "$UNSEEN" query --tag f.bf
+    say fresh
+    hear "new"$'\t'fresh
     succeeds unseen add f.bf < <(echo fresh)
-    echo fresh >&"$ask"
-    IFS= read -r -t 60 -u "$answer" reply
-    [[ $reply == "in"$'\t'fresh ]]
+    say fresh
+    hear "in"$'\t'fresh
     # and when the filter has grown by layers
-    succeeds unseen add f.bf < <(seq -f 'n%.0f' 300000)
-    echo n299999 >&"$ask"
-    IFS= read -r -t 60 -u "$answer" reply
-    [[ $reply == "in"$'\t'n299999 ]]
-    exec {ask}>&-
-    wait "$pid"
+    succeeds unseen add f.bf < <(seq -f 'n%.0f' 400000)
+    succeeds unseen stats --json f.bf
+    holds "$(field layers) > 1"
+    say n399999
+    hear "in"$'\t'n399999
+    farewell
 }
 
 @test "query without --tag answers at once, too" {
     even_filter
-    coproc guard { timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" query -v f.bf 3>&-; }
-    local ask=${guard[1]} answer=${guard[0]} reply pid=$guard_PID
-    echo 2 >&"$ask"
-    echo odd >&"$ask"
-    IFS= read -r -t 60 -u "$answer" reply
-    [[ $reply == odd ]]
-    exec {ask}>&-
-    wait "$pid"
+    converse "$UNSEEN" query -v f.bf
+    say 2
+    say odd
+    hear odd
+    farewell
 }

@@ -23,8 +23,8 @@ for line in open(sys.argv[1]):
     exits 0 unseen -n 20000 -p 1e-4 f.bf < <(seq 5000)
     succeeds unseen stats f.bf
     local word
-    for word in f.bf capacity layer keys fill size 'bits' geometry hash seed 'target' 'rate' 'dropped'; do
-        grep -iq -e "$word" "$out" || complain "stats says nothing of: $word"
+    for word in f.bf capacity layer keys fill size bits geometry hash seed 'target|at most' rate dropped; do
+        grep -Eiq -e "$word" "$out" || complain "stats says nothing of: $word"
     done
     grep -q 20000 "$out" || complain "no capacity"
     grep -Eiq 'xxh3' "$out" || complain "no name of the hash"
