@@ -55,18 +55,18 @@ static void check_layer(struct findings *findings, unsigned number,
 static void check_slots(struct findings *findings)
 {
     for (unsigned slot = 0; slot < SLOTS_MAX; slot++) {
-        bool alive;
-        uint64_t keys = filter_slot_keys(findings->filter, slot, &alive);
-        if (keys == 0)
+        bool alive, holds;
+        uint64_t keys = filter_slot_keys(findings->filter, slot, &alive, &holds);
+        if (keys == 0 && (!holds || alive))
             continue;
         if (keys > slot_room(filter_header(findings->filter), slot))
             note(findings, "slot %u: counts %" PRIu64 " keys in flight, more than it has room for",
                  slot, keys);
         else if (!alive)
             note(findings,
-                 "slot %u: a writer died with %" PRIu64 " keys in flight (they were not "
-                 "remembered; its lines come out again)",
-                 slot, keys);
+                 "slot %u: a writer died with keys in flight (they were not remembered; its lines "
+                 "come out again%s)",
+                 slot, holds ? ", and the next writer removes its file" : "");
     }
 }
 

@@ -78,6 +78,21 @@ ptrdiff_t filter_claim(struct filter *filter, const struct key *keys, size_t n, 
  * forgotten. Returns 0, or -1 with the fault if the lock could not be had. */
 int filter_settle(struct filter *filter, size_t delivered, struct fault *fault);
 
+/*
+ * Long flights. From now on keys stay in flight until filter_settle_held, not for a batch: in a file
+ * beside the filter, where other writers see them (filter opened for writing), or in a nameless one
+ * of this process (opened for reading: then nothing is ever settled here). filter_settle only says
+ * which of the last claim's keys were not delivered; these are no longer in flight.
+ */
+int filter_hold(struct filter *filter, struct fault *fault);
+uint64_t filter_held(const struct filter *filter);
+int filter_settle_held(struct filter *filter, struct fault *fault);
+
+/* Sets the bits of keys that are known to be delivered, growing as needed; those that are in change
+ * nothing. seen: room for n bytes. *added: how many were not in. Returns 0 or -1. */
+int filter_add(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
+               uint64_t *added, struct fault *fault);
+
 /* What it is. */
 const struct header *filter_header(const struct filter *filter);
 const char *filter_path(const struct filter *filter);
@@ -92,7 +107,7 @@ uint64_t filter_layer_keys(const struct filter *filter, unsigned layer);
 uint64_t filter_capacity(const struct filter *filter);
 /* Whether this is the same file (device and inode). */
 bool filter_is_file(const struct filter *filter, const struct stat *stat);
-/* Keys in flight with slot `slot`, and whether its writer is alive. */
-uint64_t filter_slot_keys(const struct filter *filter, unsigned slot, bool *alive);
+/* Keys in flight with slot `slot`, whether its writer is alive, and whether more are in a file. */
+uint64_t filter_slot_keys(const struct filter *filter, unsigned slot, bool *alive, bool *holds);
 
 #endif

@@ -54,7 +54,10 @@
  *
  *     8192    8  number of times that keys in flight were settled
  *     8256  48*8 keys in each layer
- *     9216 128*16 slots of writers: 0 4 keys in flight, 4 12 zero
+ *     9216 128*16 slots of writers:
+ *        0    4  keys in flight in this file
+ *        4    4  1 if the writer has more keys in flight, in the file FILTER.flight-SLOT, else 0
+ *        8    8  a number that is another one for each such file
  *
  * From 12288, the keys in flight, 16 bytes each, lo then hi: slot 0 has room for half of the flight
  * keys, each further one for half of the one before, but at least 8. A slot counts only while its
@@ -118,6 +121,17 @@ void store32(uint8_t *bytes, uint32_t value)
 {
     for (unsigned i = 0; i < 4; i++)
         bytes[i] = (uint8_t)(value >> (8 * i));
+}
+
+struct key load_key(const uint8_t *bytes)
+{
+    return (struct key){.lo = load64(bytes), .hi = load64(bytes + 8)};
+}
+
+void store_key(uint8_t *bytes, struct key key)
+{
+    store64(bytes, key.lo);
+    store64(bytes + 8, key.hi);
 }
 
 static double load_double(const uint8_t *bytes)

@@ -20,7 +20,9 @@ enum {
     COUNTER_SETTLED_AT = 8192,   /* how often a batch was settled */
     COUNTER_KEYS_AT = 8256,      /* keys in each layer */
     SLOTS_AT = 9216,             /* the heads of the flight slots */
-    SLOT_BYTES = 16,
+    SLOT_BYTES = 16,             /* of one head: */
+    SLOT_HOLDS = 4,              /* more keys are in a file beside the filter */
+    SLOT_MARK = 8,               /* which file: another number for each */
     SLOTS_MAX = 128,
     FLIGHT_AT = 12288,           /* the keys in flight */
     KEY_BYTES = 16,
@@ -96,7 +98,9 @@ uint64_t layer_place(uint64_t at, uint64_t pages);
 /* Little-endian numbers at a place. */
 uint64_t load64(const uint8_t *bytes);
 uint32_t load32(const uint8_t *bytes);
+struct key load_key(const uint8_t *bytes);
 void store64(uint8_t *bytes, uint64_t value);
+void store_key(uint8_t *bytes, struct key key);
 void store32(uint8_t *bytes, uint32_t value);
 
 #endif

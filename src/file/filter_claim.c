@@ -1,0 +1,295 @@
+/* filter_claim - what is new, and what was delivered; see filter.h. */
+#include "file/filter_internal.h"
+#include "file/lock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In memory: test the older layers, test and set in the newest; when that is full, grow, and go on
+ * with the key that did not fit. */
+static ptrdiff_t claim_memory(struct filter *filter, const struct key *keys, size_t n,
+                              uint64_t most_new, uint8_t *seen, struct fault *fault)
+{
+    size_t done = 0;
+    uint64_t new = 0;
+    memset(seen, 0, n);
+    for (unsigned i = 0; i + 1 < filter->count; i++)
+        filter->kernel->test(&filter->layers[i].bits, keys, n, seen);
+    for (;;) {
+        struct layer *layer = &filter->layers[filter->count - 1];
+        bool fixed = filter->header.plan.fixed;
+        uint64_t room = fixed ? UINT64_MAX : layer->plan.capacity - layer->keys;
+        uint64_t most = most_new - new < room ? most_new - new : room;
+        uint64_t set;
+        if (!layer->huge && layer->keys + n - done >= HUGE_FROM)
+            filter_use_huge_pages(layer);
+        done += filter->kernel->insert(&layer->bits, keys + done, n - done, seen + done, most,
+                                       &set);
+        layer->keys += set;
+        new += set;
+        if (done == n || new == most_new)
+            return (ptrdiff_t)done;
+        if (filter_grow(filter, fault) != 0)
+            return new > 0 ? (ptrdiff_t)done : -1;
+        filter->kernel->test(&layer->bits, keys + done, n - done, seen + done);
+    }
+}
+
+/* The keys that were missed, to be found again by what other writers have in flight: open
+ * addressing over their positions, made only if another writer has anything in flight. */
+struct missed {
+    const struct key *keys;
+    uint8_t *seen;
+    unsigned shift;
+    uint32_t *table; /* position + 1, or 0 */
+};
+
+static bool missed_make(struct missed *missed, const struct key *keys, size_t n, uint8_t *seen)
+{
+    *missed = (struct missed){.keys = keys, .seen = seen, .shift = 60};
+    while (((size_t)1 << (64 - missed->shift)) < 2 * n)
+        missed->shift--;
+    size_t size = (size_t)1 << (64 - missed->shift);
+    missed->table = calloc(size, sizeof *missed->table);
+    if (missed->table == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (seen[i])
+            continue;
+        size_t at = (size_t)(keys[i].lo >> missed->shift);
+        while (missed->table[at] != 0)
+            at = (at + 1) & (size - 1);
+        missed->table[at] = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+/* Equal keys of one batch are all found: the chain is followed to its end. */
+static void missed_drop(struct missed *missed, struct key key)
+{
+    size_t size = (size_t)1 << (64 - missed->shift);
+    size_t at = (size_t)(key.lo >> missed->shift);
+    for (; missed->table[at] != 0; at = (at + 1) & (size - 1)) {
+        size_t i = missed->table[at] - 1;
+        if (missed->keys[i].lo == key.lo && missed->keys[i].hi == key.hi)
+            missed->seen[i] = 1;
+    }
+}
+
+/* How many keys a slot has in flight: what it says, as far as it has room. */
+static uint64_t slot_count(const struct filter *filter, unsigned slot)
+{
+    uint64_t count = get32(filter, slot_at(slot));
+    uint64_t room = slot_room(&filter->header, slot);
+    return count < room ? count : room;
+}
+
+int filter_look_at_others(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
+                          uint64_t *total, struct fault *fault)
+{
+    struct missed missed = {.table = NULL};
+    int result = 0;
+    *total = 0;
+    for (unsigned slot = 0; slot < SLOTS_MAX && result == 0; slot++) {
+        uint64_t count = slot_count(filter, slot);
+        bool holds = get32(filter, slot_at(slot) + SLOT_HOLDS) != 0;
+        if ((count == 0 && !holds) || slot == filter->slot ||
+            !lock_is_held(filter->fd, LOCK_SLOT + slot))
+            continue;
+        if (holds)
+            result = filter_look_into_hold(filter, slot, keys, n, seen, fault);
+        if (missed.table == NULL && !missed_make(&missed, keys, n, seen))
+            result = fault_errno(fault, filter->path, NULL, ENOMEM);
+        const uint8_t *theirs = slot_keys(filter, slot);
+        for (uint64_t i = 0; i < count && result == 0; i++)
+            missed_drop(&missed, load_key(theirs + i * KEY_BYTES));
+        *total += count;
+    }
+    free(missed.table);
+    return result;
+}
+
+struct place filter_place_behind(const struct filter *filter, uint64_t ahead)
+{
+    for (unsigned i = 0; i < filter->count; i++) {
+        uint64_t keys = get64(filter, keys_at(i));
+        uint64_t capacity = filter->layers[i].plan.capacity;
+        uint64_t room = keys < capacity ? capacity - keys : 0;
+        if (ahead < room)
+            return (struct place){i, room - ahead};
+        ahead -= room;
+    }
+    if (filter->header.plan.fixed)
+        return (struct place){filter->count - 1, UINT64_MAX};
+    return (struct place){filter->count, 0};
+}
+
+static bool in_own_flight(const struct filter *filter, struct key key)
+{
+    const struct flight *flight = filter->flight;
+    if (flight_count(flight) == 0)
+        return false;
+    for (unsigned i = flight_layer_low(flight); i <= flight_layer_high(flight); i++)
+        if (flight_covers(flight, key, i, &filter->layers[i].bits))
+            return true;
+    return false;
+}
+
+/* Under LOCK_CHANGE: takes the new ones of the keys into flight, in order. Returns how many keys
+ * were judged, and in *full whether it stopped for want of a layer. */
+static size_t take_new(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,
+                       uint64_t others, uint8_t *seen, bool *full)
+{
+    struct flight *flight = filter->flight;
+    uint8_t *slot = slot_keys(filter, filter->slot);
+    struct place place = filter_place_behind(filter, others);
+    size_t i;
+    *full = false;
+    for (i = 0; i < n; i++) {
+        if (seen[i])
+            continue;
+        if (in_own_flight(filter, keys[i])) {
+            seen[i] = 1;
+            continue;
+        }
+        size_t count = flight_count(flight);
+        if (count == flight_room(flight) || count == most_new)
+            break;
+        if (place.left == 0)
+            place = filter_place_behind(filter, others + count);
+        if (place.layer == filter->count) {
+            *full = true;
+            break;
+        }
+        flight_add(flight, keys[i], place.layer, &filter->layers[place.layer].bits);
+        store_key(slot + count * KEY_BYTES, keys[i]);
+        place.left--;
+    }
+    put32(filter, slot_at(filter->slot), (uint32_t)flight_count(flight));
+    return i;
+}
+
+/* Under LOCK_CHANGE: what was new without the lock is looked at again, if others have settled since
+ * `settled`, and then taken into flight. Returns how many keys were judged, or -1. */
+static ptrdiff_t claim_locked(struct filter *filter, const struct key *keys, size_t n,
+                              uint64_t most_new, uint64_t settled, uint8_t *seen, bool *full,
+                              struct fault *fault)
+{
+    unsigned known = filter->count;
+    uint64_t others;
+    if (filter_refresh(filter, fault) != 0)
+        return -1;
+    if (get64(filter, COUNTER_SETTLED_AT) != settled || filter->count != known)
+        filter_test_layers(filter, keys, n, seen, 0);
+    if (filter_look_at_others(filter, keys, n, seen, &others, fault) != 0)
+        return -1;
+    return (ptrdiff_t)take_new(filter, keys, n, most_new, others, seen, full);
+}
+
+static ptrdiff_t claim_file(struct filter *filter, const struct key *keys, size_t n,
+                            uint64_t most_new, uint8_t *seen, struct fault *fault)
+{
+    for (;;) {
+        if (filter_refresh(filter, fault) != 0)
+            return -1;
+        uint64_t settled = get64(filter, COUNTER_SETTLED_AT);
+        memset(seen, 0, n);
+        filter_test_layers(filter, keys, n, seen, 0);
+        if (memchr(seen, 0, n) == NULL)
+            return (ptrdiff_t)n;
+        bool full = false;
+        if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
+            return -1;
+        ptrdiff_t judged =
+            claim_locked(filter, keys, n, most_new, settled, seen, &full, fault);
+        lock_drop(filter->fd, LOCK_CHANGE);
+        if (judged < 0 || !full || flight_count(filter->flight) > 0)
+            return judged;
+        if (filter_grow(filter, fault) != 0)
+            return -1;
+    }
+}
+
+ptrdiff_t filter_claim(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,
+                       uint8_t *seen, struct fault *fault)
+{
+    if (filter->fd < 0)
+        return claim_memory(filter, keys, n, most_new, seen, fault);
+    if (filter->hold != NULL)
+        return filter_claim_held(filter, keys, n, most_new, seen, fault);
+    return claim_file(filter, keys, n, most_new, seen, fault);
+}
+
+/* Under LOCK_CHANGE: sets the bits of the first `n` keys in flight, each layer up to its capacity.
+ * Their claim saw to it that there is room; if the counters were changed since, the last layer
+ * takes the rest. */
+static void settle_keys(struct filter *filter, size_t n)
+{
+    const struct key *keys = flight_keys(filter->flight);
+    while (n > 0) {
+        struct place place = filter_place_behind(filter, 0);
+        if (place.layer == filter->count)
+            place = (struct place){filter->count - 1, n};
+        size_t run = place.left < n ? (size_t)place.left : n;
+        filter->kernel->set(&filter->layers[place.layer].bits, keys, run);
+        put64(filter, keys_at(place.layer), get64(filter, keys_at(place.layer)) + run);
+        keys += run;
+        n -= run;
+    }
+}
+
+int filter_settle(struct filter *filter, size_t delivered, struct fault *fault)
+{
+    if (filter->hold != NULL)
+        return filter_settle_batch_held(filter, delivered, fault);
+    if (filter->fd < 0 || flight_count(filter->flight) == 0)
+        return 0;
+    if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
+        return -1;
+    settle_keys(filter, delivered);
+    if (delivered > 0)
+        put64(filter, COUNTER_SETTLED_AT, get64(filter, COUNTER_SETTLED_AT) + 1);
+    put32(filter, slot_at(filter->slot), 0);
+    lock_drop(filter->fd, LOCK_CHANGE);
+    flight_clear(filter->flight);
+    return 0;
+}
+
+int filter_add(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
+               uint64_t *added, struct fault *fault)
+{
+    size_t done = 0;
+    *added = 0;
+    while (done < n) {
+        if (filter_refresh(filter, fault) != 0)
+            return -1;
+        uint64_t settled = get64(filter, COUNTER_SETTLED_AT);
+        uint64_t others, set = 0;
+        memset(seen, 0, n - done);
+        filter_test_layers(filter, keys + done, n - done, seen, 0);
+        if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
+            return -1;
+        unsigned known = filter->count;
+        int result = filter_refresh(filter, fault);
+        if (result == 0 && (get64(filter, COUNTER_SETTLED_AT) != settled || filter->count != known))
+            filter_test_layers(filter, keys + done, n - done, seen, 0);
+        if (result == 0)
+            result = filter_look_at_others(filter, NULL, 0, NULL, &others, fault);
+        struct place place = {filter->count, 0};
+        if (result == 0)
+            place = filter_place_behind(filter, others);
+        bool full = place.layer == filter->count;
+        if (result == 0 && !full) {
+            done += filter->kernel->insert(&filter->layers[place.layer].bits, keys + done, n - done,
+                                           seen, place.left, &set);
+            put64(filter, keys_at(place.layer), get64(filter, keys_at(place.layer)) + set);
+            put64(filter, COUNTER_SETTLED_AT, get64(filter, COUNTER_SETTLED_AT) + 1);
+            *added += set;
+        }
+        lock_drop(filter->fd, LOCK_CHANGE);
+        if (result != 0 || (full && filter_grow(filter, fault) != 0))
+            return -1;
+    }
+    return 0;
+}

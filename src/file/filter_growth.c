@@ -1,0 +1,103 @@
+/* filter_growth - the next layer of a filter; see filter_internal.h. */
+#include "file/filter_internal.h"
+#include "file/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static uint64_t pages_in_all(const struct filter *filter)
+{
+    uint64_t pages = 0;
+    for (unsigned i = 0; i < filter->count; i++)
+        pages += filter->layers[i].plan.pages;
+    return pages;
+}
+
+static int next_layer(const struct filter *filter, struct layer_plan *plan, struct fault *fault)
+{
+    const char *object = filter->path != NULL ? filter->path : "filter in memory";
+    if (filter->count == LAYERS_MAX ||
+        growth_next(&filter->header.plan, filter->count, pages_in_all(filter),
+                    filter_capacity(filter), plan) != 0)
+        return fault_set(fault, object, "cannot grow any further");
+    return 0;
+}
+
+static void tell_growth(struct filter *filter)
+{
+    if (filter->watch.grew != NULL) {
+        uint64_t keys = 0;
+        for (unsigned i = 0; i + 1 < filter->count; i++)
+            keys += filter->layers[i].plan.capacity;
+        filter->watch.grew(filter->watch.context, filter, filter->count, keys);
+    }
+}
+
+static int sync_fixed(struct filter *filter)
+{
+    return msync(filter->fixed, HEADER_BYTES * 2, MS_SYNC);
+}
+
+/* Allocates the layer's blocks behind the end and flushes them, then writes its record, then the
+ * count, each on disk before the next. What a killed writer left behind the end is cut off first:
+ * a layer must begin with zeros. */
+static int append_layer(struct filter *filter, struct layer_record *record, struct fault *fault)
+{
+    uint64_t end = filter->layers[filter->count - 1].end;
+    record->offset = layer_place(end, record->plan.pages);
+    off_t bytes = (off_t)(record->plan.pages * PAGE_BYTES);
+    if (ftruncate(filter->fd, (off_t)end) != 0)
+        return fault_errno(fault, filter->path, "cannot grow", errno);
+    int error = posix_fallocate(filter->fd, (off_t)record->offset, bytes);
+    if (error == 0 && fsync(filter->fd) != 0)
+        error = errno;
+    if (error != 0) {
+        (void)!ftruncate(filter->fd, (off_t)end);
+        return fault_errno(fault, filter->path, "cannot grow", error);
+    }
+    layer_encode(record, filter->fixed + LAYER_TABLE_AT +
+                             (size_t)filter->count * LAYER_RECORD_BYTES);
+    put64(filter, keys_at(filter->count), 0);
+    if (sync_fixed(filter) != 0)
+        return fault_errno(fault, filter->path, "cannot grow", errno);
+    put32(filter, LAYER_COUNT_AT, filter->count + 1);
+    if (sync_fixed(filter) != 0)
+        return fault_errno(fault, filter->path, "cannot grow", errno);
+    return filter_map_file(filter, record, fault);
+}
+
+/* Precondition: LOCK_CHANGE is not held. Somebody else may have grown the file meanwhile. */
+static int grow_file(struct filter *filter, struct fault *fault)
+{
+    struct layer_record record;
+    unsigned before = filter->count;
+    if (filter_take_lock(filter, LOCK_GROW, fault) != 0)
+        return -1;
+    int result = filter_refresh(filter, fault);
+    bool grown = filter->count > before;
+    if (result == 0 && !grown) {
+        result = next_layer(filter, &record.plan, fault);
+        if (result == 0)
+            result = append_layer(filter, &record, fault);
+    }
+    lock_drop(filter->fd, LOCK_GROW);
+    if (result == 0 && !grown)
+        tell_growth(filter);
+    return result;
+}
+
+static int grow_memory(struct filter *filter, struct fault *fault)
+{
+    struct layer_plan plan;
+    if (next_layer(filter, &plan, fault) != 0 || filter_map_memory(filter, &plan, fault) != 0)
+        return -1;
+    tell_growth(filter);
+    return 0;
+}
+
+int filter_grow(struct filter *filter, struct fault *fault)
+{
+    return filter->fd < 0 ? grow_memory(filter, fault) : grow_file(filter, fault);
+}

@@ -1,0 +1,228 @@
+/*
+ * filter_hold - lines in flight for longer than a batch; see filter.h.
+ *
+ * The keys are in a spill: an exact set in the file FILTER.flight-SLOT, beside the file that FILTER
+ * really is. Its slot in the filter says that it is there. When its owner dies, the slot's lock is
+ * free, so nobody looks into it any more, and the slot's next owner removes it.
+ */
+#include "file/filter_internal.h"
+#include "file/lock.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+struct hold {
+    struct spill *spill;
+    size_t last_count; /* keys that the last claim took into flight */
+    struct key last[MEMORY_BATCH];
+};
+
+/* The file of a slot. Writers may know the filter by different names, so the real one counts. */
+static void spill_path(const struct filter *filter, unsigned slot, char path[PATH_MAX + 32])
+{
+    char real[PATH_MAX];
+    if (realpath(filter->path, real) == NULL)
+        snprintf(real, sizeof real, "%s", filter->path);
+    snprintf(path, PATH_MAX + 32, "%s.flight-%u", real, slot);
+}
+
+/* Under LOCK_CHANGE. The mark first: whoever sees the flag has the right mark. */
+static void announce(struct filter *filter, bool holds)
+{
+    uint64_t mark = 0;
+    if (getrandom(&mark, sizeof mark, GRND_NONBLOCK) < 0)
+        mark = get64(filter, slot_at(filter->slot) + SLOT_MARK) + 1;
+    if (holds)
+        put64(filter, slot_at(filter->slot) + SLOT_MARK, mark);
+    put32(filter, slot_at(filter->slot) + SLOT_HOLDS, holds);
+}
+
+void filter_forget_hold(struct filter *filter)
+{
+    char path[PATH_MAX + 32];
+    if (get32(filter, slot_at(filter->slot) + SLOT_HOLDS) == 0)
+        return;
+    announce(filter, false);
+    spill_path(filter, filter->slot, path);
+    unlink(path);
+}
+
+int filter_hold(struct filter *filter, struct fault *fault)
+{
+    char path[PATH_MAX + 32];
+    struct hold *hold = calloc(1, sizeof *hold);
+    if (hold == NULL)
+        return fault_set(fault, filter->path, "out of memory");
+    spill_path(filter, filter->slot, path);
+    hold->spill = spill_new(path, !filter->write, fault);
+    if (hold->spill == NULL) {
+        free(hold);
+        return -1;
+    }
+    filter->hold = hold;
+    if (!filter->write)
+        return 0;
+    if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
+        return -1;
+    announce(filter, true);
+    lock_drop(filter->fd, LOCK_CHANGE);
+    return 0;
+}
+
+void filter_hold_free(struct filter *filter)
+{
+    struct fault ignored;
+    for (unsigned slot = 0; slot < SLOTS_MAX; slot++)
+        spill_free(filter->attached[slot]);
+    if (filter->hold == NULL)
+        return;
+    /* Nobody may look for the file once it is gone. If the lock cannot be had, the file stays, for
+     * the slot's next owner to remove. */
+    if (filter->write && filter_take_lock(filter, LOCK_CHANGE, &ignored) == 0) {
+        announce(filter, false);
+        lock_drop(filter->fd, LOCK_CHANGE);
+    }
+    spill_free(filter->hold->spill);
+    free(filter->hold);
+    filter->hold = NULL;
+}
+
+uint64_t filter_held(const struct filter *filter)
+{
+    return filter->hold != NULL ? spill_count(filter->hold->spill) : 0;
+}
+
+/* --- others' --- */
+
+/* The spill of a slot as it is now: attached anew when its owner has begun another. */
+static struct spill *attached(struct filter *filter, unsigned slot, struct fault *fault)
+{
+    char path[PATH_MAX + 32];
+    uint64_t mark = get64(filter, slot_at(slot) + SLOT_MARK);
+    if (filter->attached[slot] == NULL || filter->attached_mark[slot] != mark) {
+        spill_free(filter->attached[slot]);
+        spill_path(filter, slot, path);
+        filter->attached[slot] = spill_attach(path, fault);
+        filter->attached_mark[slot] = mark;
+    } else if (spill_refresh(filter->attached[slot], fault) != 0) {
+        return NULL;
+    }
+    return filter->attached[slot];
+}
+
+int filter_look_into_hold(struct filter *filter, unsigned slot, const struct key *keys, size_t n,
+                          uint8_t *seen, struct fault *fault)
+{
+    if (n == 0)
+        return 0;
+    const struct spill *spill = attached(filter, slot, fault);
+    if (spill == NULL)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (!seen[i] && spill_has(spill, keys[i]))
+            seen[i] = 1;
+    return 0;
+}
+
+/* --- claiming --- */
+
+static size_t take_new(struct hold *hold, const struct key *keys, size_t n, uint64_t most_new,
+                       uint8_t *seen)
+{
+    hold->last_count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (seen[i])
+            continue;
+        if (hold->last_count == most_new) {
+            if (!spill_has(hold->spill, keys[i]))
+                return i;
+            seen[i] = 1;
+        } else if (spill_add(hold->spill, keys[i])) {
+            hold->last[hold->last_count++] = keys[i];
+        } else {
+            seen[i] = 1;
+        }
+    }
+    return n;
+}
+
+/* Under LOCK_CHANGE. Returns as filter_claim. */
+static ptrdiff_t claim_locked(struct filter *filter, const struct key *keys, size_t n,
+                              uint64_t most_new, uint64_t settled, uint8_t *seen,
+                              struct fault *fault)
+{
+    unsigned known = filter->count;
+    uint64_t others;
+    if (filter_refresh(filter, fault) != 0)
+        return -1;
+    if (get64(filter, COUNTER_SETTLED_AT) != settled || filter->count != known)
+        filter_test_layers(filter, keys, n, seen, 0);
+    if (filter_look_at_others(filter, keys, n, seen, &others, fault) != 0)
+        return -1;
+    return (ptrdiff_t)take_new(filter->hold, keys, n, most_new, seen);
+}
+
+ptrdiff_t filter_claim_held(struct filter *filter, const struct key *keys, size_t n,
+                            uint64_t most_new, uint8_t *seen, struct fault *fault)
+{
+    struct hold *hold = filter->hold;
+    hold->last_count = 0;
+    if (n > MEMORY_BATCH)
+        n = MEMORY_BATCH;
+    if (filter_refresh(filter, fault) != 0)
+        return -1;
+    uint64_t settled = get64(filter, COUNTER_SETTLED_AT);
+    memset(seen, 0, n);
+    filter_test_layers(filter, keys, n, seen, 0);
+    for (size_t i = 0; i < n; i++)
+        if (!seen[i])
+            seen[i] = spill_has(hold->spill, keys[i]);
+    if (memchr(seen, 0, n) == NULL)
+        return (ptrdiff_t)n;
+    if (spill_reserve(hold->spill, n, fault) != 0)
+        return -1;
+    if (!filter->write)
+        return (ptrdiff_t)take_new(hold, keys, n, most_new, seen);
+    if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
+        return -1;
+    ptrdiff_t judged = claim_locked(filter, keys, n, most_new, settled, seen, fault);
+    lock_drop(filter->fd, LOCK_CHANGE);
+    return judged;
+}
+
+int filter_settle_batch_held(struct filter *filter, size_t delivered, struct fault *fault)
+{
+    struct hold *hold = filter->hold;
+    if (delivered >= hold->last_count)
+        return 0;
+    if (filter->write && filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
+        return -1;
+    while (hold->last_count > delivered)
+        spill_remove(hold->spill, hold->last[--hold->last_count]);
+    if (filter->write)
+        lock_drop(filter->fd, LOCK_CHANGE);
+    return 0;
+}
+
+int filter_settle_held(struct filter *filter, struct fault *fault)
+{
+    struct hold *hold = filter->hold;
+    uint8_t seen[MEMORY_BATCH];
+    uint64_t at = 0, added;
+    size_t n;
+    if (spill_count(hold->spill) == 0)
+        return 0;
+    while ((n = spill_next(hold->spill, &at, hold->last, MEMORY_BATCH)) > 0)
+        if (filter_add(filter, hold->last, n, seen, &added, fault) != 0)
+            return -1;
+    hold->last_count = 0;
+    if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
+        return -1;
+    spill_clear(hold->spill);
+    lock_drop(filter->fd, LOCK_CHANGE);
+    return 0;
+}

@@ -1,0 +1,153 @@
+/*
+ * filter_internal - what the files behind filter.h share: filter.c (opening, looking),
+ * filter_growth.c, filter_claim.c, filter_hold.c. For nobody else.
+ */
+#ifndef UNSEEN_FILE_FILTER_INTERNAL_H
+#define UNSEEN_FILE_FILTER_INTERNAL_H
+
+#include "core/kernel.h"
+#include "file/filter.h"
+#include "file/flight.h"
+#include "file/spill.h"
+
+#include <sys/types.h>
+
+struct layer {
+    struct bits bits;
+    struct layer_plan plan;
+    uint64_t end;  /* where it ends in the file */
+    /* In memory only: */
+    uint64_t keys; /* exact */
+    void *map;     /* what is unmapped; larger than the pages, for the sake of alignment */
+    size_t map_bytes;
+    bool huge; /* large pages were asked for */
+};
+
+struct filter {
+    const struct kernel *kernel;
+    struct header header;
+    struct layer layers[LAYERS_MAX];
+    unsigned count;
+    struct filter_watch watch;
+
+    /* The rest is for files. */
+    char *path;
+    int fd; /* -1 in memory */
+    bool write;
+    dev_t device;
+    ino_t inode;
+    uint8_t *fixed; /* the mapped fixed part */
+    unsigned slot;
+    struct flight *flight;
+    struct hold *hold;                 /* long flights; NULL: batches */
+    struct spill *attached[SLOTS_MAX]; /* long flights of others, as far as they were met */
+    uint64_t attached_mark[SLOTS_MAX]; /* which one of the slot's it was */
+};
+
+/* --- shared words of the mapped fixed part: little-endian, read and written whole --- */
+
+static inline uint64_t swap64(uint64_t value)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return __builtin_bswap64(value);
+#else
+    return value;
+#endif
+}
+
+static inline uint32_t swap32(uint32_t value)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return __builtin_bswap32(value);
+#else
+    return value;
+#endif
+}
+
+static inline uint64_t get64(const struct filter *filter, size_t at)
+{
+    const void *word = filter->fixed + at;
+    return swap64(__atomic_load_n((const uint64_t *)word, __ATOMIC_ACQUIRE));
+}
+
+static inline void put64(struct filter *filter, size_t at, uint64_t value)
+{
+    void *word = filter->fixed + at;
+    __atomic_store_n((uint64_t *)word, swap64(value), __ATOMIC_RELEASE);
+}
+
+static inline uint32_t get32(const struct filter *filter, size_t at)
+{
+    const void *word = filter->fixed + at;
+    return swap32(__atomic_load_n((const uint32_t *)word, __ATOMIC_ACQUIRE));
+}
+
+static inline void put32(struct filter *filter, size_t at, uint32_t value)
+{
+    void *word = filter->fixed + at;
+    __atomic_store_n((uint32_t *)word, swap32(value), __ATOMIC_RELEASE);
+}
+
+static inline size_t keys_at(unsigned layer)
+{
+    return COUNTER_KEYS_AT + (size_t)layer * 8;
+}
+
+static inline size_t slot_at(unsigned slot)
+{
+    return SLOTS_AT + (size_t)slot * SLOT_BYTES;
+}
+
+static inline uint8_t *slot_keys(const struct filter *filter, unsigned slot)
+{
+    return filter->fixed + FLIGHT_AT + slot_first(&filter->header, slot) * KEY_BYTES;
+}
+
+/* --- filter.c --- */
+
+int filter_take_lock(struct filter *filter, unsigned lock, struct fault *fault);
+/* Tests keys not yet seen against the layers from `from` on, newest first. */
+void filter_test_layers(const struct filter *filter, const struct key *keys, size_t n,
+                        uint8_t *seen, unsigned from);
+/* Maps layers that another writer has added. */
+int filter_refresh(struct filter *filter, struct fault *fault);
+int filter_map_memory(struct filter *filter, const struct layer_plan *plan, struct fault *fault);
+int filter_map_file(struct filter *filter, const struct layer_record *record, struct fault *fault);
+void filter_use_huge_pages(struct layer *layer);
+enum { HUGE_FROM = 1024 }; /* keys in a layer from which on large pages pay */
+
+/* --- filter_growth.c --- */
+
+/* Adds a layer. Of a file: LOCK_CHANGE must not be held, and somebody else may have done it. */
+int filter_grow(struct filter *filter, struct fault *fault);
+
+/* --- filter_claim.c --- */
+
+/* Where a key goes that comes behind others which are not settled yet: a layer, and how many more
+ * after it go there too. */
+struct place {
+    unsigned layer; /* filter->count: a new one is needed */
+    uint64_t left;
+};
+struct place filter_place_behind(const struct filter *filter, uint64_t ahead);
+
+/* Under LOCK_CHANGE: marks as seen those of the keys that another live writer has in flight, and
+ * counts in *total what live others have in flight. Returns -1 with the fault. */
+int filter_look_at_others(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
+                          uint64_t *total, struct fault *fault);
+
+/* --- filter_hold.c --- */
+
+enum { MEMORY_BATCH = 2048 }; /* keys a claim, where no slot limits it */
+
+ptrdiff_t filter_claim_held(struct filter *filter, const struct key *keys, size_t n,
+                            uint64_t most_new, uint8_t *seen, struct fault *fault);
+int filter_settle_batch_held(struct filter *filter, size_t delivered, struct fault *fault);
+void filter_hold_free(struct filter *filter);
+/* Under LOCK_CHANGE: what a dead owner of this writer's slot left. */
+void filter_forget_hold(struct filter *filter);
+/* The other's long flight in a slot: marks as seen what is in it. Returns -1 with the fault. */
+int filter_look_into_hold(struct filter *filter, unsigned slot, const struct key *keys, size_t n,
+                          uint8_t *seen, struct fault *fault);
+
+#endif

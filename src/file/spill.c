@@ -1,0 +1,311 @@
+/* spill - see spill.h. Bytes are little-endian, since a file system may be shared. */
+#include "file/spill.h"
+
+#include "file/guard.h"
+#include "file/header.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    HEAD_BYTES = 4096,
+    FIRST_KEYS = 4096, /* of the first segment */
+    SEGMENTS_MAX = 28  /* 10^12 keys */
+};
+
+static const char magic[8] = "unsflt1";
+
+struct spill {
+    char *path;
+    bool owned, nameless;
+    int fd;
+    uint8_t *head;
+    uint8_t *segment[SEGMENTS_MAX];
+    unsigned segments;
+    uint64_t used; /* keys in the newest segment */
+    uint64_t count;
+};
+
+static uint64_t keys_in(unsigned segment)
+{
+    return (uint64_t)FIRST_KEYS << segment;
+}
+
+static uint64_t offset_of(unsigned segment)
+{
+    return HEAD_BYTES + (keys_in(segment) - FIRST_KEYS) * KEY_BYTES;
+}
+
+/* Three quarters full is full. */
+static uint64_t room_in(unsigned segment)
+{
+    return keys_in(segment) / 4 * 3;
+}
+
+/* Zeros mean an empty place, ones a key taken out; keys like that are stored as others. */
+static struct key stored(struct key key)
+{
+    if (key.lo == 0 && key.hi == 0)
+        key.lo = 1;
+    if (key.lo == UINT64_MAX && key.hi == UINT64_MAX)
+        key.lo = 1;
+    return key;
+}
+
+static bool is_empty(const uint8_t *place)
+{
+    return load64(place) == 0 && load64(place + 8) == 0;
+}
+
+/* The place of the key, or the empty one where it would go; NULL if the segment is full, which only
+ * somebody else's damaged file can be. */
+static uint8_t *find(const struct spill *spill, unsigned segment, struct key key)
+{
+    uint64_t mask = keys_in(segment) - 1;
+    for (uint64_t step = 0; step <= mask; step++) {
+        uint8_t *place = spill->segment[segment] + ((key.lo + step) & mask) * KEY_BYTES;
+        struct key there = load_key(place);
+        if ((there.lo == key.lo && there.hi == key.hi) || (there.lo == 0 && there.hi == 0))
+            return place;
+    }
+    return NULL;
+}
+
+static uint8_t *find_present(const struct spill *spill, struct key key)
+{
+    /* Newest first: it holds half of all. */
+    for (unsigned i = spill->segments; i-- > 0;) {
+        uint8_t *place = find(spill, i, key);
+        if (place != NULL && !is_empty(place))
+            return place;
+    }
+    return NULL;
+}
+
+static int map_segment(struct spill *spill, struct fault *fault)
+{
+    unsigned i = spill->segments;
+    size_t bytes = (size_t)(keys_in(i) * KEY_BYTES);
+    int access = spill->owned ? PROT_READ | PROT_WRITE : PROT_READ;
+    void *map = mmap(NULL, bytes, access, MAP_SHARED, spill->fd, (off_t)offset_of(i));
+    if (map == MAP_FAILED)
+        return fault_errno(fault, spill->path, "cannot be mapped", errno);
+    guard_add(map, bytes, spill->path);
+    spill->segment[i] = map;
+    spill->segments++;
+    spill->used = 0;
+    return 0;
+}
+
+static int map_head(struct spill *spill, struct fault *fault)
+{
+    int access = spill->owned ? PROT_READ | PROT_WRITE : PROT_READ;
+    void *map = mmap(NULL, HEAD_BYTES, access, MAP_SHARED, spill->fd, 0);
+    if (map == MAP_FAILED)
+        return fault_errno(fault, spill->path, "cannot be mapped", errno);
+    guard_add(map, HEAD_BYTES, spill->path);
+    spill->head = map;
+    return 0;
+}
+
+static int add_segment(struct spill *spill, struct fault *fault)
+{
+    unsigned i = spill->segments;
+    if (i == SEGMENTS_MAX)
+        return fault_set(fault, spill->path, "too many lines in flight");
+    int error = posix_fallocate(spill->fd, (off_t)offset_of(i), (off_t)(keys_in(i) * KEY_BYTES));
+    if (error != 0)
+        return fault_errno(fault, spill->path, "keys in flight do not fit", error);
+    if (map_segment(spill, fault) != 0)
+        return -1;
+    __atomic_store_n(&spill->head[8], (uint8_t)spill->segments, __ATOMIC_RELEASE);
+    return 0;
+}
+
+static int open_nameless(const char *path)
+{
+    char directory[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int length = slash == NULL || slash == path ? 1 : (int)(slash - path);
+    snprintf(directory, sizeof directory, "%.*s", length, slash == NULL ? "." : path);
+#ifdef O_TMPFILE
+    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        return fd;
+#endif
+    char name[PATH_MAX];
+    snprintf(name, sizeof name, "%s.XXXXXX", path);
+    int named = mkostemp(name, O_CLOEXEC);
+    if (named >= 0)
+        unlink(name);
+    return named;
+}
+
+static struct spill *spill_alloc(const char *path, struct fault *fault)
+{
+    struct spill *spill = calloc(1, sizeof *spill);
+    if (spill != NULL)
+        spill->path = strdup(path);
+    if (spill == NULL || spill->path == NULL) {
+        free(spill);
+        fault_errno(fault, path, NULL, ENOMEM);
+        return NULL;
+    }
+    spill->fd = -1;
+    return spill;
+}
+
+struct spill *spill_new(const char *path, bool nameless, struct fault *fault)
+{
+    struct spill *spill = spill_alloc(path, fault);
+    if (spill == NULL)
+        return NULL;
+    spill->owned = true;
+    spill->nameless = nameless;
+    if (!nameless)
+        unlink(path); /* never through somebody's link */
+    spill->fd = nameless ? open_nameless(path)
+                         : open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int error = spill->fd < 0 ? errno : posix_fallocate(spill->fd, 0, HEAD_BYTES);
+    if (error != 0) {
+        fault_errno(fault, path, "keys in flight need a file", error);
+    } else if (map_head(spill, fault) == 0 && add_segment(spill, fault) == 0) {
+        memcpy(spill->head, magic, sizeof magic);
+        return spill;
+    }
+    spill_free(spill);
+    return NULL;
+}
+
+struct spill *spill_attach(const char *path, struct fault *fault)
+{
+    struct stat status;
+    struct spill *spill = spill_alloc(path, fault);
+    if (spill == NULL)
+        return NULL;
+    spill->fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (spill->fd < 0 || fstat(spill->fd, &status) != 0) {
+        fault_errno(fault, path, NULL, errno);
+    } else if (!S_ISREG(status.st_mode) || status.st_size < HEAD_BYTES) {
+        fault_set(fault, path, "not a file of keys in flight");
+    } else if (map_head(spill, fault) == 0) {
+        if (memcmp(spill->head, magic, sizeof magic) == 0 && spill_refresh(spill, fault) == 0)
+            return spill;
+        fault_set(fault, path, "not a file of keys in flight");
+    }
+    spill_free(spill);
+    return NULL;
+}
+
+void spill_free(struct spill *spill)
+{
+    if (spill == NULL)
+        return;
+    for (unsigned i = 0; i < spill->segments; i++) {
+        guard_remove(spill->segment[i]);
+        munmap(spill->segment[i], (size_t)(keys_in(i) * KEY_BYTES));
+    }
+    if (spill->head != NULL) {
+        guard_remove(spill->head);
+        munmap(spill->head, HEAD_BYTES);
+    }
+    if (spill->owned && !spill->nameless && spill->fd >= 0)
+        unlink(spill->path);
+    if (spill->fd >= 0)
+        close(spill->fd);
+    free(spill->path);
+    free(spill);
+}
+
+int spill_refresh(struct spill *spill, struct fault *fault)
+{
+    struct stat status;
+    unsigned segments = __atomic_load_n(&spill->head[8], __ATOMIC_ACQUIRE);
+    if (segments <= spill->segments)
+        return 0;
+    if (segments > SEGMENTS_MAX || fstat(spill->fd, &status) != 0 ||
+        (uint64_t)status.st_size < offset_of(segments))
+        return fault_set(fault, spill->path, "damaged file of keys in flight");
+    while (spill->segments < segments)
+        if (map_segment(spill, fault) != 0)
+            return -1;
+    return 0;
+}
+
+int spill_reserve(struct spill *spill, uint64_t n, struct fault *fault)
+{
+    while (room_in(spill->segments - 1) - spill->used < n)
+        if (add_segment(spill, fault) != 0)
+            return -1;
+    return 0;
+}
+
+bool spill_has(const struct spill *spill, struct key key)
+{
+    return find_present(spill, stored(key)) != NULL;
+}
+
+bool spill_add(struct spill *spill, struct key key)
+{
+    key = stored(key);
+    if (find_present(spill, key) != NULL)
+        return false;
+    store_key(find(spill, spill->segments - 1, key), key);
+    spill->used++;
+    spill->count++;
+    return true;
+}
+
+void spill_remove(struct spill *spill, struct key key)
+{
+    uint8_t *place = find_present(spill, stored(key));
+    if (place != NULL) {
+        store_key(place, (struct key){.lo = UINT64_MAX, .hi = UINT64_MAX});
+        spill->count--;
+    }
+}
+
+uint64_t spill_count(const struct spill *spill)
+{
+    return spill->count;
+}
+
+/* Only what was used is cleared: the pages of a segment that is filled again are kept. */
+void spill_clear(struct spill *spill)
+{
+    for (unsigned i = 0; i < spill->segments; i++)
+        memset(spill->segment[i], 0, (size_t)(keys_in(i) * KEY_BYTES));
+    spill->used = 0;
+    spill->count = 0;
+}
+
+static bool next_place(const struct spill *spill, uint64_t *at, uint8_t **place)
+{
+    /* *at counts places over all segments. */
+    for (unsigned i = 0; i < spill->segments; i++) {
+        uint64_t first = keys_in(i) - FIRST_KEYS;
+        if (*at >= first + keys_in(i))
+            continue;
+        *place = spill->segment[i] + (*at - first) * KEY_BYTES;
+        (*at)++;
+        return true;
+    }
+    return false;
+}
+
+size_t spill_next(const struct spill *spill, uint64_t *at, struct key *keys, size_t most)
+{
+    size_t n = 0;
+    uint8_t *place;
+    while (n < most && next_place(spill, at, &place))
+        if (!is_empty(place) && !(load64(place) == UINT64_MAX && load64(place + 8) == UINT64_MAX))
+            keys[n++] = load_key(place);
+    return n;
+}
