@@ -18,6 +18,8 @@ const struct command command_table[] = {
      "size estimate calc", command_plan},
     {"verify", FOR_VERIFY, "unseen verify FILTER", "check a filter file",
      "fsck validate", command_verify},
+    {"commit", FOR_COMMIT, "unseen commit FILTER FILE...", "remember what runs with --pending delivered",
+     "settle", command_commit},
     {"help", FOR_HELP, "unseen help [COMMAND]", "this help", "usage man", command_help},
     {NULL, 0, NULL, NULL, NULL, NULL},
 };

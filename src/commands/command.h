@@ -25,6 +25,7 @@ int command_add(const struct options *options);
 int command_query(const struct options *options);
 int command_stats(const struct options *options);
 int command_plan(const struct options *options);
+int command_commit(const struct options *options);
 int command_verify(const struct options *options);
 int command_help(const struct options *options);
 

@@ -4,6 +4,9 @@
 #include "commands/filter_operand.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
+#include "file/pending.h"
+#include "io/child.h"
+#include "io/signals.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,6 +18,8 @@ struct job {
     const char *output_path;
     struct inputs inputs;
     struct output output;
+    struct child child; /* -x */
+    bool not_started;   /* CMD could not be run */
     struct pipeline_plan plan;
 };
 
@@ -25,6 +30,21 @@ static int check_combination(const struct job *job)
         return message("--create: needs a name (unseen --create FILTER)");
     if (job->path != NULL && options_has(options, OPTION_REPEATED))
         return message("-d: works in memory only (unseen -d < FILE)");
+    bool exec = options_has(options, OPTION_EXEC);
+    bool pending = options_has(options, OPTION_PENDING);
+    bool durable = options_has(options, OPTION_DURABLE);
+    if (job->path == NULL && (exec || pending || durable))
+        return message("%s: needs a FILTER to remember lines in",
+                       exec      ? "-x"
+                       : pending ? "--pending"
+                                 : "--durable");
+    if (exec + pending + durable > 1)
+        return message("-x, --pending and --durable: each says when lines are remembered (choose "
+                       "one)");
+    if (exec && job->output_path != NULL)
+        return message("-o and -x: lines go to CMD (redirect CMD's output with >)");
+    if (pending && creation_asked(options))
+        return message("--pending: the filter must exist (unseen create FILTER)");
     if (job->output_path != NULL && job->output_path[0] == '\0')
         return message("-o '': an empty name is not a file (is a variable empty?)");
     return 0;
@@ -50,6 +70,7 @@ static int parse(struct job *job, const struct options *options)
 
 static struct filter *memory_filter(const struct options *options)
 {
+    struct filter_watch watch = creation_watch();
     struct header header;
     struct fault fault;
     if (creation_plan(options, &header) != 0)
@@ -57,7 +78,60 @@ static struct filter *memory_filter(const struct options *options)
     struct filter *filter = filter_memory(&header, &fault);
     if (filter == NULL)
         message_fault(&fault);
+    else
+        filter_set_watch(filter, &watch);
     return filter;
+}
+
+/* With --pending the filter is only read. */
+static struct filter *file_filter(const struct job *job)
+{
+    struct fault fault;
+    struct filter_watch watch = creation_watch();
+    if (!options_has(job->options, OPTION_PENDING))
+        return creation_open(job->path, job->options, &watch);
+    struct filter *filter = filter_open(job->path, false, &watch, &fault);
+    if (filter == NULL)
+        message_fault(&fault);
+    return filter;
+}
+
+static int start_command(void *context, struct output *output, struct fault *fault)
+{
+    struct job *job = context;
+    job->not_started = child_start(&job->child, job->options->command, fault) != 0;
+    if (job->not_started)
+        return -1;
+    output->fd = job->child.fd;
+    return 0;
+}
+
+/* When lines are remembered later than batch by batch: prepares for it. */
+static int prepare_hold(struct job *job)
+{
+    struct fault fault;
+    const struct options *options = job->options;
+    const char *pending = options->given[OPTION_PENDING];
+    job->plan.durable = options_has(options, OPTION_DURABLE);
+    if (options->command == NULL && pending == NULL && !job->plan.durable)
+        return 0;
+    if (job->plan.durable && !output_is_regular(&job->output))
+        return message("--durable: %s is not a file on disk (use -o FILE, or > FILE)",
+                       job->output.name);
+    signals_be_careful();
+    if (options->command != NULL) {
+        job->output.name = options->command[0];
+        job->plan.begin_output = start_command;
+        job->plan.context = job;
+        job->plan.may_close = true;
+    }
+    if (pending != NULL) {
+        job->plan.pending =
+            pending_create(pending, filter_header(job->plan.filter)->uuid, &fault);
+        if (job->plan.pending == NULL)
+            return message_fault(&fault);
+    }
+    return filter_hold(job->plan.filter, &fault) == 0 ? 0 : message_fault(&fault);
 }
 
 /* Opens what is missing of filter, output and second filter; EXIT_TROUBLE after a message. The
@@ -65,12 +139,10 @@ static struct filter *memory_filter(const struct options *options)
 static int acquire(struct job *job)
 {
     struct fault fault;
-    struct filter_watch watch = creation_watch();
     job->output = output_standard(job->plan.delimiter);
     if (job->output_path != NULL && output_check(job->output_path, &fault) != 0)
         return message_fault(&fault);
-    job->plan.filter = job->path != NULL ? creation_open(job->path, job->options, &watch)
-                                         : memory_filter(job->options);
+    job->plan.filter = job->path != NULL ? file_filter(job) : memory_filter(job->options);
     if (job->plan.filter == NULL)
         return EXIT_TROUBLE;
     if (job->plan.verb == PIPELINE_REPEATED) {
@@ -82,7 +154,32 @@ static int acquire(struct job *job)
         output_open(&job->output, job->output_path, job->plan.delimiter, &fault) != 0)
         return message_fault(&fault);
     job->plan.output = &job->output;
-    return 0;
+    return prepare_hold(job);
+}
+
+/* The end of a run that held its keys: CMD's exit, the last flush, the pending file's header. What
+ * goes wrong here leaves the filter as it was. */
+static int finish_hold(struct job *job, struct pipeline *pipeline, int status)
+{
+    struct fault fault;
+    if (job->options->command != NULL) {
+        if (signals_pending())
+            return status;
+        if (job->not_started)
+            return EXIT_COMMAND;
+        if (child_finish(&job->child, job->options->command[0], &fault) != 0) {
+            fault_way_out(&fault, "its lines are not remembered");
+            message_fault(&fault);
+            return EXIT_COMMAND;
+        }
+        return filter_settle_held(job->plan.filter, &fault) == 0 ? status : message_fault(&fault);
+    }
+    if (job->plan.durable && pipeline_settle(pipeline, &fault) != 0)
+        return message_fault(&fault);
+    if (job->plan.pending != NULL && status == EXIT_OK &&
+        pending_finish(job->plan.pending, &fault) != 0)
+        return message_fault(&fault);
+    return status;
 }
 
 static int run(struct job *job)
@@ -92,7 +189,8 @@ static int run(struct job *job)
     if (pipeline == NULL)
         return message("%s", strerror(ENOMEM));
     int status = inputs_run(&job->inputs, pipeline);
-    if (output_close(&job->output, &fault) != 0)
+    status = finish_hold(job, pipeline, status);
+    if (job->options->command == NULL && output_close(&job->output, &fault) != 0)
         status = message_fault(&fault);
     creation_warn_if_over(job->plan.filter);
     if (options_has(job->options, OPTION_VERBOSE))
@@ -113,6 +211,7 @@ int command_filter(const struct options *options)
         status = acquire(&job);
     if (status == 0)
         status = run(&job);
+    pending_free(job.plan.pending);
     filter_close(job.plan.filter);
     filter_close(job.plan.repeats);
     return status;

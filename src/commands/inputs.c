@@ -137,13 +137,12 @@ int inputs_run(const struct inputs *inputs, struct pipeline *pipeline)
         int result = run_fd(inputs, fd, *name, pipeline, &fault);
         if (fd != STDIN_FILENO)
             close(fd);
-        if (result < 0) {
-            signals_raise();
+        if (result < 0 && signals_pending())
+            return EXIT_TROUBLE;
+        if (result < 0)
             status = message_fault(&fault);
-        }
         if (result > 0 || (result < 0 && !is_about(&fault, *name)))
             break;
     }
-    signals_raise();
     return status;
 }

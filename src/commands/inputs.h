@@ -23,7 +23,8 @@ int inputs_parse(struct inputs *inputs, const struct options *options, size_t fi
 int inputs_check(const struct inputs *inputs, const char *filter, const char *output);
 
 /* Reads them through the pipeline. An input that cannot be read is named, and the others go on.
- * Returns EXIT_OK or EXIT_TROUBLE, after messages; ends the process if a signal has come. */
+ * Returns EXIT_OK or EXIT_TROUBLE, after messages; a signal ends it without one, and main raises it
+ * again when all is cleaned up. */
 int inputs_run(const struct inputs *inputs, struct pipeline *pipeline);
 
 #endif

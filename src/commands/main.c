@@ -81,5 +81,6 @@ int main(int argc, char **argv)
     if (status == 0)
         status = dispatch(&options);
     free(operands);
+    signals_raise();
     return status;
 }

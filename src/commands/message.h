@@ -10,6 +10,7 @@ enum exit_status {
     EXIT_OK = 0,
     EXIT_NOTHING = 1, /* nothing selected */
     EXIT_TROUBLE = 2,
+    EXIT_COMMAND = 3, /* CMD of -x failed */
 };
 
 /* One line. Each returns EXIT_TROUBLE, for `return message(...)`. */

@@ -40,6 +40,12 @@ const struct option_entry option_table[OPTIONS] = {
      "exit with 1 if no line was new"},
     {OPTION_REPEATED, 'd', 0, "repeated", NULL, FOR_FILTER,
      "print lines that come again, once each (in memory only)"},
+    {OPTION_EXEC, 'x', 0, "exec", "CMD ARG...", FOR_FILTER,
+     "hand new lines to CMD; remember them if it exits with 0"},
+    {OPTION_PENDING, 0, 0, "pending", "FILE", FOR_FILTER,
+     "remember nothing yet: write keys to FILE, for commit"},
+    {OPTION_DURABLE, 0, 0, "durable", NULL, FOR_FILTER,
+     "remember lines once they are on disk (output to a file)"},
     {OPTION_INVERT, 'v', 0, "invert-match", NULL, FOR_QUERY,
      "select the lines that are not in"},
     {OPTION_COUNT, 'c', 0, "count", NULL, FOR_QUERY,
@@ -146,6 +152,19 @@ static void note(struct options *options, const struct option_entry *entry, cons
     options->spelled[entry->id] = spelled;
 }
 
+/* -x takes all the rest. */
+static int parse_exec(struct options *options, struct scan *scan, const char *spelled)
+{
+    options->given[OPTION_EXEC] = "";
+    options->spelled[OPTION_EXEC] = spelled;
+    if (scan->at + 1 == scan->argc)
+        return message("%s%s: needs a command (unseen FILTER -x CMD ARG...)",
+                       spelled[0] == '-' ? "" : "--", spelled);
+    options->command = (const char *const *)scan->argv + scan->at + 1;
+    scan->at = scan->argc;
+    return 0;
+}
+
 static int parse_long(struct options *options, struct scan *scan)
 {
     char *argument = scan->argv[scan->at];
@@ -155,6 +174,10 @@ static int parse_long(struct options *options, struct scan *scan)
     if (entry == NULL)
         return unknown_name(argument, length);
     const char *spelled = entry->name;
+    if (entry->id == OPTION_EXEC && equals == NULL)
+        return parse_exec(options, scan, spelled);
+    if (entry->id == OPTION_EXEC)
+        return message("--exec: takes the rest of the line (unseen FILTER --exec CMD ARG...)");
     if (entry->argument == NULL) {
         if (equals != NULL)
             return message("--%s: takes no value (leave out %s)", entry->name, equals);
@@ -183,6 +206,11 @@ static int parse_letters(struct options *options, struct scan *scan)
         if (entry->argument == NULL) {
             note(options, entry, spelled, "");
             continue;
+        }
+        if (entry->id == OPTION_EXEC) {
+            if (letter[1] != '\0')
+                return message("-x: takes the rest of the line (unseen FILTER -x CMD ARG...)");
+            return parse_exec(options, scan, spelled);
         }
         if (letter[1] != '\0') {
             note(options, entry, spelled, letter + 1);

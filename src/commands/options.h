@@ -22,7 +22,8 @@ enum {
     FOR_PLAN = 32,
     FOR_VERIFY = 64,
     FOR_HELP = 128,
-    FOR_ALL = 255,
+    FOR_COMMIT = 256,
+    FOR_ALL = 511,
     FOR_READERS = FOR_FILTER | FOR_ADD | FOR_QUERY,
     FOR_MAKERS = FOR_FILTER | FOR_CREATE | FOR_ADD,
 };
@@ -42,6 +43,9 @@ enum option_id {
     OPTION_MAX_COUNT,
     OPTION_EXIT_STATUS,
     OPTION_REPEATED,
+    OPTION_EXEC,
+    OPTION_PENDING,
+    OPTION_DURABLE,
     OPTION_INVERT,
     OPTION_COUNT,
     OPTION_QUIET,
@@ -72,6 +76,7 @@ struct options {
     const char *given[OPTIONS];   /* the argument, or "" for an option without; NULL: not given */
     const char *spelled[OPTIONS]; /* as it was written */
     char letters[OPTIONS][3];     /* room for "-x" */
+    const char *const *command;   /* CMD ARG... of -x, NULL at the end */
     const char **operands;        /* NULL at the end */
     size_t operand_count;
     bool first_is_literal;        /* "--" stood before the first operand: it is no command */

@@ -20,3 +20,8 @@ uint64_t hash_checksum(const void *bytes, size_t length)
 {
     return XXH3_64bits(bytes, length);
 }
+
+uint64_t hash_chain(uint64_t sum, const void *bytes, size_t length)
+{
+    return XXH3_64bits_withSeed(bytes, length, sum);
+}

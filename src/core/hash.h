@@ -27,4 +27,7 @@ void hash_lines(const char *bytes, const size_t *starts, size_t n, uint64_t seed
 /* A 64-bit checksum of `length` bytes (XXH3, 64-bit variant, seed 0), for headers and records. */
 uint64_t hash_checksum(const void *bytes, size_t length);
 
+/* One link of a chain of checksums: the same function with the sum so far as its seed. */
+uint64_t hash_chain(uint64_t sum, const void *bytes, size_t length);
+
 #endif

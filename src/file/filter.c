@@ -126,6 +126,11 @@ struct filter *filter_memory(const struct header *header, struct fault *fault)
     return filter;
 }
 
+void filter_set_watch(struct filter *filter, const struct filter_watch *watch)
+{
+    filter->watch = *watch;
+}
+
 /* --- opening --- */
 
 static int open_fd(struct filter *filter, struct fault *fault)

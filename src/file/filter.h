@@ -43,6 +43,9 @@ struct filter_watch {
  * GROWTH_MEMORY_PAGES. Returns NULL with the fault. */
 struct filter *filter_memory(const struct header *header, struct fault *fault);
 
+/* From now on a filter (in memory: filter_open has it as an argument) tells what happens. */
+void filter_set_watch(struct filter *filter, const struct filter_watch *watch);
+
 /* Makes a filter file at `path`, whole or not at all; fills in header's uuid and geometry of the
  * file. Unless `replace`, nothing may be there but an empty file. Returns 0; 1 if something is
  * there (nothing was changed); -1 with the fault. Takes as long as an fsync. */

@@ -89,12 +89,18 @@ static ssize_t fill(struct input *input, struct fault *fault)
         if (n >= 0)
             return n;
         if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            if (signals_wait_readable(input->fd) == 0)
+            if (signals_wait_readable(input->fd, -1) >= 0 && !signals_pending())
                 continue;
         }
-        if (errno != EINTR)
-            return fault_errno(fault, input->name, NULL, errno);
+        if (errno != EINTR || signals_pending())
+            return fault_errno(fault, input->name, NULL, signals_pending() ? EINTR : errno);
     }
+}
+
+int input_wait(struct input *input, int milliseconds)
+{
+    /* Nothing to wait for at the end of a file, or with an error: reading says so. */
+    return signals_wait_readable(input->fd, milliseconds) != 0;
 }
 
 int input_next(struct input *input, struct chunk *chunk, struct fault *fault)

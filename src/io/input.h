@@ -31,6 +31,10 @@ void input_free(struct input *input);
  * Returns 1, 0 at the end, -1 with the fault. */
 int input_next(struct input *input, struct chunk *chunk, struct fault *fault);
 
+/* Waits for input at most so many milliseconds. Returns 0 if time ran out, else 1: input_next has
+ * something to say. */
+int input_wait(struct input *input, int milliseconds);
+
 /* Gives back what comes behind the first `used` bytes of the last chunk: where the input can be
  * positioned, its offset is set just behind them, for whoever reads it next. */
 void input_give_back(struct input *input, size_t used);

@@ -91,6 +91,19 @@ size_t output_write(struct output *output, const char *bytes, size_t length, str
     return write_all(output, bytes, length, fault);
 }
 
+bool output_is_regular(const struct output *output)
+{
+    struct stat status;
+    return fstat(output->fd, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+int output_sync(const struct output *output, struct fault *fault)
+{
+    if (fdatasync(output->fd) != 0)
+        return fault_errno(fault, output->name, "cannot be flushed to disk", errno);
+    return 0;
+}
+
 int output_close(struct output *output, struct fault *fault)
 {
     if (close(output->fd) != 0 && errno != EINTR)

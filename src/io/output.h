@@ -31,6 +31,10 @@ int output_check(const char *path, struct fault *fault);
  * fault->error == EINTR if a signal wants the program to end. */
 size_t output_write(struct output *output, const char *bytes, size_t length, struct fault *fault);
 
+/* Whether it is a regular file, which can be flushed to disk; and flushes it. Returns 0 or -1. */
+bool output_is_regular(const struct output *output);
+int output_sync(const struct output *output, struct fault *fault);
+
 /* Closes it: errors that the system kept until now come out here. Returns 0, or -1. */
 int output_close(struct output *output, struct fault *fault);
 

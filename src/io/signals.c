@@ -10,6 +10,7 @@
 
 static volatile sig_atomic_t pending;
 static volatile sig_atomic_t idle;
+static int careful;
 
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 enum { ENDS = sizeof ends / sizeof *ends };
@@ -66,9 +67,16 @@ void signals_raise(void)
     raise(signal_number);
 }
 
+void signals_be_careful(void)
+{
+    careful = 1;
+}
+
 /* From here to idle_end a signal ends the process; one that came before does so now. */
 static void idle_begin(void)
 {
+    if (careful)
+        return;
     idle = 1;
     signals_raise();
 }
@@ -86,22 +94,22 @@ ssize_t signals_read(int fd, void *buffer, size_t length)
     return n;
 }
 
-static int wait_for(int fd, short events)
+static int wait_for(int fd, short events, int milliseconds)
 {
     struct pollfd poll_fd = {.fd = fd, .events = events};
-    int n = poll(&poll_fd, 1, -1);
-    return n < 0 && errno != EINTR ? -1 : 0;
+    int n = poll(&poll_fd, 1, milliseconds);
+    return n < 0 && errno == EINTR ? 1 : n;
 }
 
-int signals_wait_readable(int fd)
+int signals_wait_readable(int fd, int milliseconds)
 {
     idle_begin();
-    int result = wait_for(fd, POLLIN);
+    int result = wait_for(fd, POLLIN, milliseconds);
     idle_end();
     return result;
 }
 
 int signals_wait_writable(int fd)
 {
-    return wait_for(fd, POLLOUT);
+    return wait_for(fd, POLLOUT, -1) < 0 ? -1 : 0;
 }

@@ -19,9 +19,16 @@ int signals_pending(void);
 /* Ends the process by the pending signal, if there is one. */
 void signals_raise(void);
 
+/* From now on there is always something to clean up: a signal never ends the process by itself, and
+ * a wait for input ends with EINTR. */
+void signals_be_careful(void);
+
 /* read(2) and poll(2) for input, during which a signal ends the process. */
 ssize_t signals_read(int fd, void *buffer, size_t length);
-int signals_wait_readable(int fd);
+
+/* Waits at most so many milliseconds, or as long as it takes if negative. Returns 1 if there is
+ * something to read or a signal has come, 0 if time ran out, -1 with errno. */
+int signals_wait_readable(int fd, int milliseconds);
 
 /* Waits until a descriptor can be written, or a signal comes. */
 int signals_wait_writable(int fd);

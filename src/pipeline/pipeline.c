@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct pipeline {
     struct pipeline_plan plan;
@@ -17,6 +18,9 @@ struct pipeline {
     struct key *keys;
     uint8_t *seen;
     uint8_t *select;  /* which lines are printed */
+    bool begun;       /* begin_output was called */
+    bool closed;      /* the reader has had enough */
+    struct timespec settled; /* durable: when it was done last */
     char *tagged;     /* PIPELINE_TAG: lines with their tags, grown as needed */
     size_t tagged_bytes;
 };
@@ -40,6 +44,7 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
     pipeline->keys = calloc(pipeline->batch, sizeof *pipeline->keys);
     pipeline->seen = calloc(pipeline->batch, 1);
     pipeline->select = calloc(pipeline->batch, 1);
+    clock_gettime(CLOCK_MONOTONIC, &pipeline->settled);
     if (pipeline->starts == NULL || pipeline->keys == NULL || pipeline->seen == NULL ||
         pipeline->select == NULL) {
         pipeline_free(pipeline);
@@ -200,6 +205,40 @@ static uint64_t lines_within(const struct pipeline *pipeline, size_t n, size_t b
     return count;
 }
 
+static size_t write_out(struct pipeline *pipeline, const char *bytes, size_t length,
+                        struct fault *fault)
+{
+    struct pipeline_plan *plan = &pipeline->plan;
+    if (!pipeline->begun && plan->begin_output != NULL &&
+        plan->begin_output(plan->context, plan->output, fault) != 0)
+        return 0;
+    pipeline->begun = true;
+    return output_write(plan->output, bytes, length, fault);
+}
+
+static int note_pending(struct pipeline *pipeline, size_t n, uint64_t delivered,
+                        struct fault *fault)
+{
+    for (size_t i = 0; i < n && delivered > 0; i++) {
+        if (!pipeline->select[i])
+            continue;
+        if (pending_append(pipeline->plan.pending, pipeline->keys[i], fault) != 0)
+            return -1;
+        delivered--;
+    }
+    return 0;
+}
+
+/* What was delivered is remembered, now or later. */
+static int settle(struct pipeline *pipeline, size_t n, uint64_t delivered, struct fault *fault)
+{
+    if (filter_settle(pipeline->plan.filter, (size_t)delivered, fault) != 0)
+        return -1;
+    if (pipeline->plan.pending != NULL)
+        return note_pending(pipeline, n, delivered, fault);
+    return 0;
+}
+
 /* Writes what was picked; then what was accepted whole is remembered. */
 static int deliver(struct pipeline *pipeline, size_t n, const char *from, const char *to,
                    struct fault *fault)
@@ -208,17 +247,18 @@ static int deliver(struct pipeline *pipeline, size_t n, const char *from, const 
     size_t length = (size_t)(to - from);
     size_t accepted = length;
     if (pipeline->plan.output != NULL && length > 0)
-        accepted = output_write(pipeline->plan.output, from, length, fault);
-    uint64_t delivered =
-        accepted == length ? selected : lines_within(pipeline, n, accepted);
+        accepted = write_out(pipeline, from, length, fault);
+    uint64_t delivered = accepted == length ? selected : lines_within(pipeline, n, accepted);
     pipeline->selected += delivered;
     struct fault later;
-    if (filter_settle(pipeline->plan.filter, (size_t)delivered, &later) != 0) {
-        if (accepted == length)
-            *fault = later;
-        return -1;
+    bool failed = accepted != length;
+    if (failed && pipeline->plan.may_close && fault->error == EPIPE) {
+        pipeline->closed = true;
+        failed = false;
     }
-    return accepted == length ? 0 : -1;
+    if (settle(pipeline, n, delivered, failed ? &later : fault) != 0)
+        return -1;
+    return failed ? -1 : 0;
 }
 
 static int write_tagged(struct pipeline *pipeline, struct batch batch, struct fault *fault)
@@ -244,7 +284,7 @@ static int write_tagged(struct pipeline *pipeline, struct batch batch, struct fa
         to += length;
     }
     size_t length = (size_t)(to - pipeline->tagged);
-    if (output_write(pipeline->plan.output, pipeline->tagged, length, fault) != length)
+    if (write_out(pipeline, pipeline->tagged, length, fault) != length)
         return -1;
     pipeline->selected += count_selected(pipeline, batch.n);
     return 0;
@@ -276,8 +316,7 @@ static int flush(struct pipeline *pipeline, struct picked *picked, struct fault 
     picked->from = picked->to;
     if (length == 0 || pipeline->plan.output == NULL)
         return 0;
-    return output_write(pipeline->plan.output, picked->to - length, length, fault) == length ? 0
-                                                                                              : -1;
+    return write_out(pipeline, picked->to - length, length, fault) == length ? 0 : -1;
 }
 
 /* One batch, from its keys to its output. Returns how many of its lines were judged, or -1. */
@@ -305,6 +344,50 @@ static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, struct pick
     return judged;
 }
 
+/* --- durable --- */
+
+/* A second's lines, or a million keys, whichever is first: few flushes, little to repeat. */
+enum { EPOCH_MILLISECONDS = 1000, EPOCH_KEYS = 1000000 };
+
+static int milliseconds_left(const struct pipeline *pipeline)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    long long passed = (long long)(now.tv_sec - pipeline->settled.tv_sec) * 1000 +
+                       (now.tv_nsec - pipeline->settled.tv_nsec) / 1000000;
+    return passed < EPOCH_MILLISECONDS ? (int)(EPOCH_MILLISECONDS - passed) : 0;
+}
+
+int pipeline_settle(struct pipeline *pipeline, struct fault *fault)
+{
+    if (filter_held(pipeline->plan.filter) > 0 &&
+        (output_sync(pipeline->plan.output, fault) != 0 ||
+         filter_settle_held(pipeline->plan.filter, fault) != 0))
+        return -1;
+    clock_gettime(CLOCK_MONOTONIC, &pipeline->settled);
+    return 0;
+}
+
+static int settle_if_due(struct pipeline *pipeline, struct fault *fault)
+{
+    if (!pipeline->plan.durable || (filter_held(pipeline->plan.filter) < EPOCH_KEYS &&
+                                    milliseconds_left(pipeline) > 0))
+        return 0;
+    return pipeline_settle(pipeline, fault);
+}
+
+/* Held keys are settled when their time comes, even if no line does. */
+static int wait_for_input(struct pipeline *pipeline, struct input *input, struct fault *fault)
+{
+    while (pipeline->plan.durable && filter_held(pipeline->plan.filter) > 0) {
+        if (input_wait(input, milliseconds_left(pipeline)))
+            return 0;
+        if (pipeline_settle(pipeline, fault) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int run_chunk(struct pipeline *pipeline, struct input *input, struct chunk chunk,
                      struct fault *fault)
 {
@@ -324,7 +407,9 @@ static int run_chunk(struct pipeline *pipeline, struct input *input, struct chun
             result = -1;
         else
             done = pipeline->starts[judged];
-        if (result == 0 && pipeline->selected == pipeline->plan.most) {
+        if (result == 0 && settle_if_due(pipeline, fault) != 0)
+            result = -1;
+        if (result == 0 && (pipeline->selected == pipeline->plan.most || pipeline->closed)) {
             input_give_back(input, done);
             result = 1;
         } else if (result == 0 && whole != 0 && (size_t)judged == n) {
@@ -348,7 +433,9 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
         return 1;
     }
     for (;;) {
-        int result = input_next(input, &chunk, fault);
+        int result = wait_for_input(pipeline, input, fault);
+        if (result == 0)
+            result = input_next(input, &chunk, fault);
         if (result <= 0)
             return result;
         result = run_chunk(pipeline, input, chunk, fault);

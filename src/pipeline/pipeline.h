@@ -16,6 +16,7 @@
 #define UNSEEN_PIPELINE_PIPELINE_H
 
 #include "file/filter.h"
+#include "file/pending.h"
 #include "io/input.h"
 #include "io/output.h"
 
@@ -34,6 +35,12 @@ struct pipeline_plan {
     bool invert;             /* PIPELINE_QUERY: print what is not in */
     char delimiter;
     uint64_t most;           /* stop behind so many selected lines */
+    struct pending *pending; /* keys of delivered lines go here; may be NULL */
+    bool durable;            /* the filter holds keys; settle them once the output is on disk */
+    /* Called once, before the first line is written; may be NULL. Returns 0, or -1 with the fault. */
+    int (*begin_output)(void *context, struct output *output, struct fault *fault);
+    void *context;
+    bool may_close;          /* a reader that closes the output has had enough: no fault */
 };
 
 struct pipeline;
@@ -45,6 +52,10 @@ void pipeline_free(struct pipeline *pipeline);
 /* Reads an input to its end, or to the last line wanted. Returns 0; 1 if no more lines are wanted;
  * -1 with the fault: fault->error is EINTR if a signal came (signals_raise() is next). */
 int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *fault);
+
+/* PIPELINE_NEW with `durable`: flushes the output and settles what is held; at the end of all
+ * input. Returns 0, or -1 with the fault. */
+int pipeline_settle(struct pipeline *pipeline, struct fault *fault);
 
 /* Lines read, and lines selected (printed, or with no output: that would have been), so far. */
 uint64_t pipeline_read(const struct pipeline *pipeline);

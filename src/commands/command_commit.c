@@ -1,0 +1,76 @@
+/* command_commit - `unseen commit FILTER FILE...`: settle what runs with --pending delivered. */
+#include "commands/command.h"
+#include "commands/creation.h"
+#include "commands/filter_operand.h"
+#include "commands/message.h"
+#include "file/pending.h"
+
+#include <inttypes.h>
+
+enum { CHUNK = 2048 };
+
+/* All files are checked before anything is changed. */
+static int check_all(const struct filter *filter, const char **paths)
+{
+    int status = EXIT_OK;
+    for (; *paths != NULL; paths++) {
+        struct fault fault;
+        struct pending *pending = pending_open(*paths, filter_header(filter)->uuid, &fault);
+        if (pending == NULL)
+            status = message_fault(&fault);
+        pending_free(pending);
+    }
+    return status;
+}
+
+static int settle_all(struct filter *filter, struct pending *pending, uint64_t *total,
+                      struct fault *fault)
+{
+    static struct key keys[CHUNK];
+    static uint8_t seen[CHUNK];
+    for (;;) {
+        uint64_t added;
+        ptrdiff_t n = pending_next(pending, keys, CHUNK, fault);
+        if (n <= 0)
+            return (int)n;
+        if (filter_add(filter, keys, (size_t)n, seen, &added, fault) != 0)
+            return -1;
+        *total += added;
+    }
+}
+
+static int commit(const struct options *options, struct filter *filter, const char **paths)
+{
+    uint64_t total = 0;
+    if (check_all(filter, paths) != EXIT_OK)
+        return EXIT_TROUBLE;
+    for (; *paths != NULL; paths++) {
+        struct fault fault;
+        struct pending *pending = pending_open(*paths, filter_header(filter)->uuid, &fault);
+        int result = pending != NULL ? settle_all(filter, pending, &total, &fault) : -1;
+        pending_free(pending);
+        if (result != 0)
+            return message_fault(&fault);
+    }
+    creation_warn_if_over(filter);
+    if (options_has(options, OPTION_VERBOSE))
+        message("%" PRIu64 " lines remembered", total);
+    return EXIT_OK;
+}
+
+int command_commit(const struct options *options)
+{
+    struct fault fault;
+    struct filter_watch watch = creation_watch();
+    const char *path = filter_operand(options);
+    if (path == NULL)
+        return EXIT_TROUBLE;
+    if (options->operand_count < 2)
+        return message("commit: FILE is missing (unseen commit FILTER FILE...)");
+    struct filter *filter = filter_open(path, true, &watch, &fault);
+    if (filter == NULL)
+        return message_fault(&fault);
+    int status = commit(options, filter, options->operands + 1);
+    filter_close(filter);
+    return status;
+}

@@ -1,0 +1,271 @@
+/*
+ * pending - the file of a run with --pending, format version 1.
+ *
+ * Little-endian:
+ *
+ *   offset size meaning
+ *        0    8  magic: 89 75 6e 73 70 6e 64 0a  ("unspnd" between a byte that is no text and LF)
+ *        8    4  format version: 1
+ *       12    4  1 if the run that wrote it came to its end, else 0
+ *       16   16  UUID of the filter
+ *       32    8  number of keys
+ *       40    8  checksum of the keys: s = 0, then for each key s = XXH3-64 of its 16 bytes, seed s
+ *       48    8  zero
+ *       56    8  checksum: XXH3-64, seed 0, of bytes 0..55
+ *       64  16*n keys, lo then hi
+ *
+ * It is valid if and only if all of that holds and the file ends behind the last key.
+ */
+#include "file/pending.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HEAD = 64, CHUNK_KEYS = 4096 };
+
+static const uint8_t magic[8] = {0x89, 'u', 'n', 's', 'p', 'n', 'd', '\n'};
+
+struct pending {
+    int fd;
+    char *path;
+    uint8_t uuid[UUID_BYTES];
+    uint64_t count, sum;
+    uint64_t left; /* reading: keys not yet given out */
+    size_t buffered;
+    uint8_t buffer[CHUNK_KEYS * KEY_BYTES];
+};
+
+static struct pending *pending_alloc(const char *path, const uint8_t uuid[UUID_BYTES],
+                                     struct fault *fault)
+{
+    struct pending *pending = calloc(1, sizeof *pending);
+    if (pending != NULL)
+        pending->path = strdup(path);
+    if (pending == NULL || pending->path == NULL) {
+        free(pending);
+        fault_errno(fault, path, NULL, ENOMEM);
+        return NULL;
+    }
+    pending->fd = -1;
+    memcpy(pending->uuid, uuid, UUID_BYTES);
+    return pending;
+}
+
+void pending_free(struct pending *pending)
+{
+    if (pending == NULL)
+        return;
+    if (pending->fd >= 0)
+        close(pending->fd);
+    free(pending->path);
+    free(pending);
+}
+
+static int write_all(const struct pending *pending, const uint8_t *bytes, size_t length,
+                     struct fault *fault)
+{
+    while (length > 0) {
+        ssize_t n = write(pending->fd, bytes, length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fault_errno(fault, pending->path, NULL, errno);
+        bytes += n;
+        length -= (size_t)n;
+    }
+    return 0;
+}
+
+/* Reads as much as there is, up to length. */
+static ssize_t read_all(const struct pending *pending, uint8_t *bytes, size_t length,
+                        struct fault *fault)
+{
+    size_t got = 0;
+    while (got < length) {
+        ssize_t n = read(pending->fd, bytes + got, length - got);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fault_errno(fault, pending->path, NULL, errno);
+        if (n == 0)
+            break;
+        got += (size_t)n;
+    }
+    return (ssize_t)got;
+}
+
+static int write_head(const struct pending *pending, bool finished, struct fault *fault)
+{
+    uint8_t head[HEAD] = {0};
+    memcpy(head, magic, sizeof magic);
+    store32(head + 8, 1);
+    store32(head + 12, finished);
+    memcpy(head + 16, pending->uuid, UUID_BYTES);
+    store64(head + 32, pending->count);
+    store64(head + 40, pending->sum);
+    store64(head + HEAD - 8, hash_checksum(head, HEAD - 8));
+    if (lseek(pending->fd, 0, SEEK_SET) != 0)
+        return fault_errno(fault, pending->path, NULL, errno);
+    return write_all(pending, head, sizeof head, fault);
+}
+
+/* May what is at `path` be cut off? A list named by mistake may not. */
+static int check_replaceable(const struct pending *pending, struct fault *fault)
+{
+    uint8_t found[sizeof magic];
+    struct stat status;
+    if (fstat(pending->fd, &status) != 0)
+        return fault_errno(fault, pending->path, NULL, errno);
+    if (!S_ISREG(status.st_mode))
+        return fault_set(fault, pending->path, "not a regular file");
+    if (status.st_size == 0)
+        return 0;
+    if (pread(pending->fd, found, sizeof found, 0) == (ssize_t)sizeof found &&
+        memcmp(found, magic, sizeof magic) == 0)
+        return 0;
+    fault_set(fault, pending->path, "exists, and is not a file of pending keys");
+    return fault_way_out(fault, "name a new file");
+}
+
+struct pending *pending_create(const char *path, const uint8_t uuid[UUID_BYTES],
+                               struct fault *fault)
+{
+    struct pending *pending = pending_alloc(path, uuid, fault);
+    if (pending == NULL)
+        return NULL;
+    pending->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (pending->fd < 0) {
+        fault_errno(fault, path, NULL, errno);
+    } else if (check_replaceable(pending, fault) == 0) {
+        if (ftruncate(pending->fd, 0) != 0)
+            fault_errno(fault, path, NULL, errno);
+        else if (write_head(pending, false, fault) == 0)
+            return pending;
+    }
+    pending_free(pending);
+    return NULL;
+}
+
+static int flush(struct pending *pending, struct fault *fault)
+{
+    size_t length = pending->buffered * KEY_BYTES;
+    pending->buffered = 0;
+    return write_all(pending, pending->buffer, length, fault);
+}
+
+int pending_append(struct pending *pending, struct key key, struct fault *fault)
+{
+    uint8_t *bytes = pending->buffer + pending->buffered * KEY_BYTES;
+    store_key(bytes, key);
+    pending->sum = hash_chain(pending->sum, bytes, KEY_BYTES);
+    pending->count++;
+    return ++pending->buffered == CHUNK_KEYS ? flush(pending, fault) : 0;
+}
+
+/* The keys must be on disk before the header that vouches for them. */
+int pending_finish(struct pending *pending, struct fault *fault)
+{
+    if (flush(pending, fault) != 0)
+        return -1;
+    if (fsync(pending->fd) != 0)
+        return fault_errno(fault, pending->path, NULL, errno);
+    if (write_head(pending, true, fault) != 0)
+        return -1;
+    if (fsync(pending->fd) != 0)
+        return fault_errno(fault, pending->path, NULL, errno);
+    return 0;
+}
+
+static int damaged(const struct pending *pending, const char *what, struct fault *fault)
+{
+    fault_set(fault, pending->path, "damaged file of pending keys: %s", what);
+    return fault_way_out(fault, "run the job that wrote it again");
+}
+
+static int check_head(struct pending *pending, const uint8_t head[HEAD], struct fault *fault)
+{
+    if (memcmp(head, magic, sizeof magic) != 0)
+        return fault_set(fault, pending->path, "not a file of pending keys");
+    if (load32(head + 8) != 1) {
+        fault_set(fault, pending->path, "format version %" PRIu32 ", and this program knows 1",
+                  load32(head + 8));
+        return fault_way_out(fault, "use a newer unseen");
+    }
+    if (hash_checksum(head, HEAD - 8) != load64(head + HEAD - 8) || load32(head + 12) > 1 ||
+        load64(head + 48) != 0)
+        return damaged(pending, "header", fault);
+    if (load32(head + 12) == 0) {
+        fault_set(fault, pending->path, "unfinished: the run that wrote it did not end well");
+        return fault_way_out(fault, "run it again");
+    }
+    if (memcmp(head + 16, pending->uuid, UUID_BYTES) != 0)
+        return fault_set(fault, pending->path, "belongs to another filter");
+    pending->count = load64(head + 32);
+    pending->sum = load64(head + 40);
+    pending->left = pending->count;
+    return 0;
+}
+
+static int check_keys(struct pending *pending, struct fault *fault)
+{
+    struct stat status;
+    uint64_t sum = 0;
+    if (fstat(pending->fd, &status) != 0)
+        return fault_errno(fault, pending->path, NULL, errno);
+    uint64_t bytes = (uint64_t)status.st_size;
+    if (bytes < HEAD || (bytes - HEAD) % KEY_BYTES != 0 ||
+        (bytes - HEAD) / KEY_BYTES != pending->count)
+        return damaged(pending, "size", fault);
+    for (;;) {
+        ssize_t n = read_all(pending, pending->buffer, sizeof pending->buffer, fault);
+        if (n < 0)
+            return -1;
+        for (size_t at = 0; at + KEY_BYTES <= (size_t)n; at += KEY_BYTES)
+            sum = hash_chain(sum, pending->buffer + at, KEY_BYTES);
+        if (n == 0)
+            break;
+    }
+    if (sum != pending->sum)
+        return damaged(pending, "checksum of the keys", fault);
+    if (lseek(pending->fd, HEAD, SEEK_SET) != HEAD)
+        return fault_errno(fault, pending->path, NULL, errno);
+    return 0;
+}
+
+struct pending *pending_open(const char *path, const uint8_t uuid[UUID_BYTES],
+                             struct fault *fault)
+{
+    uint8_t head[HEAD] = {0};
+    struct pending *pending = pending_alloc(path, uuid, fault);
+    if (pending == NULL)
+        return NULL;
+    pending->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (pending->fd < 0)
+        fault_errno(fault, path, NULL, errno);
+    else if (read_all(pending, head, sizeof head, fault) >= 0 &&
+             check_head(pending, head, fault) == 0 && check_keys(pending, fault) == 0)
+        return pending;
+    pending_free(pending);
+    return NULL;
+}
+
+ptrdiff_t pending_next(struct pending *pending, struct key *keys, size_t most, struct fault *fault)
+{
+    size_t wanted = pending->left < most ? (size_t)pending->left : most;
+    if (wanted > CHUNK_KEYS)
+        wanted = CHUNK_KEYS;
+    ssize_t n = read_all(pending, pending->buffer, wanted * KEY_BYTES, fault);
+    if (n < 0)
+        return -1;
+    if ((size_t)n != wanted * KEY_BYTES)
+        return damaged(pending, "size", fault);
+    for (size_t i = 0; i < wanted; i++)
+        keys[i] = load_key(pending->buffer + i * KEY_BYTES);
+    pending->left -= wanted;
+    return (ptrdiff_t)wanted;
+}
