@@ -61,7 +61,7 @@ static int commit(const struct options *options, struct filter *filter, const ch
 int command_commit(const struct options *options)
 {
     struct fault fault;
-    struct filter_watch watch = creation_watch();
+    struct filter_watch watch = creation_watch(options);
     const char *path = filter_operand(options);
     if (path == NULL)
         return EXIT_TROUBLE;

@@ -70,7 +70,7 @@ static int parse(struct job *job, const struct options *options)
 
 static struct filter *memory_filter(const struct options *options)
 {
-    struct filter_watch watch = creation_watch();
+    struct filter_watch watch = creation_watch(options);
     struct header header;
     struct fault fault;
     if (creation_plan(options, &header) != 0)
@@ -87,7 +87,7 @@ static struct filter *memory_filter(const struct options *options)
 static struct filter *file_filter(const struct job *job)
 {
     struct fault fault;
-    struct filter_watch watch = creation_watch();
+    struct filter_watch watch = creation_watch(job->options);
     if (!options_has(job->options, OPTION_PENDING))
         return creation_open(job->path, job->options, &watch);
     struct filter *filter = filter_open(job->path, false, &watch, &fault);

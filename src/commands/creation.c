@@ -288,9 +288,13 @@ static void tell_waits(void *context, const struct filter *filter)
     message("%s: waiting for another process that writes to it", filter_path(filter));
 }
 
-struct filter_watch creation_watch(void)
+struct filter_watch creation_watch(const struct options *options)
 {
-    return (struct filter_watch){.grew = tell_grew, .waits = tell_waits};
+    return (struct filter_watch){
+        .grew = tell_grew,
+        .waits = tell_waits,
+        .allow_network = options_has(options, OPTION_ALLOW_NETWORK),
+    };
 }
 
 void creation_warn_if_over(const struct filter *filter)

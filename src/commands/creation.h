@@ -22,8 +22,8 @@ bool creation_asked(const struct options *options);
 struct filter *creation_open(const char *path, const struct options *options,
                              const struct filter_watch *watch);
 
-/* What growth and waiting say on stderr. */
-struct filter_watch creation_watch(void);
+/* What growth and waiting say on stderr, and whether a network file system is allowed. */
+struct filter_watch creation_watch(const struct options *options);
 
 /* Says so if a filter that does not grow holds more than it was made for. */
 void creation_warn_if_over(const struct filter *filter);

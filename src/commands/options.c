@@ -58,6 +58,8 @@ const struct option_entry option_table[OPTIONS] = {
      "one JSON object a line"},
     {OPTION_TABLE, 0, 0, "table", NULL, FOR_PLAN,
      "the classic table of rates by bits a key and hashes"},
+    {OPTION_ALLOW_NETWORK, 0, 0, "allow-network", NULL, FOR_FILTER | FOR_ADD | FOR_COMMIT,
+     "write to a filter on NFS, SMB and their like"},
     {OPTION_MAX_LINE, 0, 0, "max-line", "SIZE", FOR_READERS,
      "longest line allowed (default 1G)"},
     {OPTION_BUFFER_SIZE, 0, 0, "buffer-size", "SIZE", FOR_READERS,

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -168,6 +169,32 @@ static int check_kind(struct filter *filter, uint64_t *bytes, struct fault *faul
     return 0;
 }
 
+/* File systems whose maps are not coherent between machines. Locks may work there; bits set on one
+ * machine are not seen on the other, or are overwritten. */
+static const struct {
+    unsigned long type;
+    const char *name;
+} network_systems[] = {
+    {0x6969, "NFS"},         {0x517b, "SMB"},          {0xff534d42, "SMB"},  {0xfe534d42, "SMB"},
+    {0x0bd00bd0, "Lustre"},  {0x00c36400, "Ceph"},     {0x5346414f, "AFS"},  {0x47504653, "GPFS"},
+    {0x19830326, "BeeGFS"},  {0x7461636f, "OCFS2"},    {0x01161970, "GFS2"},
+};
+
+static int check_file_system(const struct filter *filter, struct fault *fault)
+{
+    struct statfs status;
+    if (!filter->write || filter->watch.allow_network || fstatfs(filter->fd, &status) != 0)
+        return 0;
+    for (size_t i = 0; i < sizeof network_systems / sizeof *network_systems; i++)
+        if (((unsigned long)status.f_type & 0xffffffff) == network_systems[i].type) {
+            fault_set(fault, filter->path,
+                      "is on %s, where writers on two machines would lose each other's lines",
+                      network_systems[i].name);
+            return fault_way_out(fault, "if only one machine writes to it: --allow-network");
+        }
+    return 0;
+}
+
 /* Reads a page into private memory; what the file lacks reads as zeros. */
 static int read_page(const struct filter *filter, uint64_t at, uint8_t page[HEADER_BYTES],
                      struct fault *fault)
@@ -287,6 +314,7 @@ static int open_all(struct filter *filter, struct fault *fault)
 {
     uint64_t bytes = 0;
     if (open_fd(filter, fault) != 0 || check_kind(filter, &bytes, fault) != 0 ||
+        check_file_system(filter, fault) != 0 ||
         read_header(filter, bytes, fault) != 0 || map_new_layers(filter, fault) != 0 ||
         map_fixed(filter, fault) != 0)
         return -1;
@@ -428,6 +456,19 @@ uint64_t filter_capacity(const struct filter *filter)
     for (unsigned i = 0; i < filter->count; i++)
         capacity += filter->layers[i].plan.capacity;
     return capacity;
+}
+
+int filter_check_name(const struct filter *filter, struct fault *fault)
+{
+    struct stat status;
+    if (filter->fd < 0)
+        return 0;
+    int result = stat(filter->path, &status);
+    if (result == 0 && filter_is_file(filter, &status))
+        return 0;
+    fault_set(fault, filter->path, "was %s while this run used it",
+              result == 0 ? "replaced by another file" : "removed");
+    return fault_way_out(fault, "run again, with the same input");
 }
 
 bool filter_is_file(const struct filter *filter, const struct stat *status)

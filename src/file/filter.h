@@ -30,13 +30,15 @@
 
 struct filter;
 
-/* What a filter tells while it works; members may be NULL. */
+/* What a filter tells while it works, and what it may do; members may be NULL. */
 struct filter_watch {
     /* It grew: another layer was added because `keys` are inside. */
     void (*grew)(void *context, const struct filter *filter, unsigned layers, uint64_t keys);
     /* It has waited five seconds for another writer's lock. */
     void (*waits)(void *context, const struct filter *filter);
     void *context;
+    /* Write to a file system that several machines share, though their maps are not coherent. */
+    bool allow_network;
 };
 
 /* A new filter in memory. header->plan, seed: as asked; without capacity and pages it starts at
@@ -108,6 +110,9 @@ uint64_t filter_end(const struct filter *filter);        /* where the last layer
 uint64_t filter_keys(const struct filter *filter);
 uint64_t filter_layer_keys(const struct filter *filter, unsigned layer);
 uint64_t filter_capacity(const struct filter *filter);
+/* Whether the path still names the open file. Returns 0, or -1 with the fault: it was replaced or
+ * removed, and what is settled from now on is lost with it. In memory always 0. About 0.5 us. */
+int filter_check_name(const struct filter *filter, struct fault *fault);
 /* Whether this is the same file (device and inode). */
 bool filter_is_file(const struct filter *filter, const struct stat *stat);
 /* Keys in flight with slot `slot`, whether its writer is alive, and whether more are in a file. */

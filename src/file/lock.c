@@ -1,11 +1,12 @@
 /* lock - see lock.h. */
 #include "file/lock.h"
 
+#include "io/signals.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Where open-file-description locks are missing, locks of the process do for all but threads. */
@@ -36,38 +37,47 @@ int lock_try(int fd, unsigned lock)
     return errno == EAGAIN || errno == EACCES ? 0 : -1;
 }
 
+/* Held for memory work only, a lock is almost always free again in microseconds. Whoever waits five
+ * seconds says so: its owner may be stopped. */
+static int wait_for(int fd, unsigned lock, lock_waits *waits, void *context)
+{
+    struct flock flock = range(lock, F_WRLCK);
+    bool said = false;
+    signals_alarm(5);
+    while (fcntl(fd, F_OFD_SETLKW, &flock) != 0) {
+        int error = errno;
+        if (error != EINTR || signals_pending()) {
+            signals_alarm(0);
+            errno = error;
+            return -1;
+        }
+        if (!said && waits != NULL)
+            waits(context);
+        said = true;
+    }
+    signals_alarm(0);
+    return 0;
+}
+
 int lock_take(int fd, unsigned lock, lock_waits *waits, void *context)
 {
+    signals_hold_stop();
     int got = lock_try(fd, lock);
-    if (got != 0)
-        return got > 0 ? 0 : -1;
-    /* Held for memory work only, so almost always free again in microseconds: wait in the kernel,
-     * with a helper clock only if it takes long. A blocking wait cannot time out by itself, so
-     * doze instead, longer and longer, up to 10 ms. */
-    struct timespec doze = {0, 20000};
-    struct timespec start, now;
-    bool said = waits == NULL;
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    for (;;) {
-        if (nanosleep(&doze, NULL) != 0 && errno == EINTR)
-            return -1;
-        got = lock_try(fd, lock);
-        if (got != 0)
-            return got > 0 ? 0 : -1;
-        if (doze.tv_nsec < 10000000)
-            doze.tv_nsec *= 2;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        if (!said && now.tv_sec - start.tv_sec >= 5) {
-            waits(context);
-            said = true;
-        }
-    }
+    if (got == 0)
+        got = wait_for(fd, lock, waits, context) == 0 ? 1 : -1;
+    if (got > 0)
+        return 0;
+    int error = errno;
+    signals_release_stop();
+    errno = error;
+    return -1;
 }
 
 void lock_drop(int fd, unsigned lock)
 {
     struct flock flock = range(lock, F_UNLCK);
     (void)fcntl(fd, F_OFD_SETLK, &flock);
+    signals_release_stop();
 }
 
 bool lock_is_held(int fd, unsigned lock)

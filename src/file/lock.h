@@ -16,13 +16,14 @@ enum { LOCK_CHANGE = 0, LOCK_SLOT = 1, LOCK_GROW = 4096 };
 /* Called about once after five seconds of waiting. */
 typedef void lock_waits(void *context);
 
-/* Takes a lock, waiting for it as long as it takes. Returns 0, or -1 with errno; EINTR if a signal
+/* Takes a lock, waiting for it as long as it takes; until lock_drop, Ctrl-Z waits. Returns 0, or -1 with errno; EINTR if a signal
  * that asks the process to stop has come. */
 int lock_take(int fd, unsigned lock, lock_waits *waits, void *context);
 
 /* Takes a lock if it is free. Returns 1 if it was, 0 if somebody holds it, -1 with errno. */
 int lock_try(int fd, unsigned lock);
 
+/* Drops what lock_take took. */
 void lock_drop(int fd, unsigned lock);
 
 /* Whether somebody else holds a lock. When in doubt, true. */

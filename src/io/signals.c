@@ -10,6 +10,8 @@
 
 static volatile sig_atomic_t pending;
 static volatile sig_atomic_t idle;
+static volatile sig_atomic_t stop_held;
+static volatile sig_atomic_t stop_pending;
 static int careful;
 
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
@@ -34,6 +36,40 @@ static void on_alarm(int signal_number)
         alarm(1);
 }
 
+static void on_stop(int signal_number)
+{
+    (void)signal_number;
+    if (stop_held)
+        stop_pending = 1;
+    else
+        raise(SIGSTOP);
+}
+
+static void on_file_limit(int signal_number)
+{
+    (void)signal_number; /* the system call fails with EFBIG */
+}
+
+void signals_hold_stop(void)
+{
+    stop_held = 1;
+}
+
+void signals_release_stop(void)
+{
+    stop_held = 0;
+    if (stop_pending) {
+        stop_pending = 0;
+        raise(SIGSTOP);
+    }
+}
+
+void signals_alarm(unsigned seconds)
+{
+    /* A pending end keeps knocking. */
+    alarm(pending && (seconds == 0 || seconds > 1) ? 1 : seconds);
+}
+
 static void install(int signal_number, void (*handler)(int))
 {
     struct sigaction action;
@@ -43,13 +79,19 @@ static void install(int signal_number, void (*handler)(int))
     sigaction(signal_number, &action, NULL); /* no SA_RESTART: blocked calls return */
 }
 
+static void install_unless_ignored(int signal_number, void (*handler)(int))
+{
+    struct sigaction before;
+    if (sigaction(signal_number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        install(signal_number, handler);
+}
+
 void signals_start(void)
 {
-    for (size_t i = 0; i < ENDS; i++) {
-        struct sigaction before;
-        if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            install(ends[i], on_end);
-    }
+    for (size_t i = 0; i < ENDS; i++)
+        install_unless_ignored(ends[i], on_end);
+    install_unless_ignored(SIGTSTP, on_stop);
+    install(SIGXFSZ, on_file_limit);
     install(SIGALRM, on_alarm);
 }
 

@@ -5,6 +5,9 @@
  * finishes the batch at hand (what was written is remembered), restores the default and raises the
  * signal again, so that the caller sees how it ended. While the program only waits for input there
  * is no batch, and the signal ends it at once.
+ *
+ * SIGTSTP (Ctrl-Z) stops the process, but never while it holds a lock that others wait for.
+ * SIGXFSZ becomes the error EFBIG.
  */
 #ifndef UNSEEN_IO_SIGNALS_H
 #define UNSEEN_IO_SIGNALS_H
@@ -12,6 +15,13 @@
 #include <sys/types.h>
 
 void signals_start(void);
+
+/* Between these two, SIGTSTP waits. */
+void signals_hold_stop(void);
+void signals_release_stop(void);
+
+/* SIGALRM in so many seconds, which interrupts a system call and does nothing else; 0: no more. */
+void signals_alarm(unsigned seconds);
 
 /* The signal that has come, or 0. */
 int signals_pending(void);

@@ -438,6 +438,9 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
             result = input_next(input, &chunk, fault);
         if (result <= 0)
             return result;
+        if (pipeline->plan.verb == PIPELINE_NEW &&
+            filter_check_name(pipeline->plan.filter, fault) != 0)
+            return -1;
         result = run_chunk(pipeline, input, chunk, fault);
         if (result != 0)
             return result;
