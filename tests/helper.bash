@@ -142,8 +142,7 @@ exits() {
 # snapshot: every name, type, size, mode, time and content in the directory.
 # A directory's own time is left out: a temporary may have come and gone.
 snapshot() {
-    find . -type d -printf '%p %y %m\n' -o -printf '%p %y %s %m %i %T@ %l\n' | sort
-    find . -type f -exec cksum {} + | sort
+    find . -type d -printf '%p %y %m\n' -o -printf '%p %y %s %m %i %T@ %l\n' -type f -exec cksum {} +
 }
 
 # unchanged COMMAND...: nothing in the directory was created, changed or
