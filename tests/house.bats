@@ -137,6 +137,14 @@ a_manager() {
     chmod +x "bin/$1"
 }
 
+# bringing COMMAND...: a script by which a manager installs these.
+bringing() {
+    local command
+    for command; do
+        printf '/bin/ln -s %q %q\n' "$(type -P "$command")" "$PWD/bin/$command"
+    done
+}
+
 # deps LEVEL [VARIABLE=VALUE...]: on that machine; as_user: what changes the user, if any.
 deps() {
     local level=$1
@@ -173,11 +181,16 @@ END
 
 @test "deps: with all installed by the manager it succeeds" {
     a_bare_machine
-    # shellcheck disable=SC2016 # expanded in the script that is printed
-    a_manager dnf "$(printf 'PATH=%q; for c in bats cc; do ln -s "$(command -v $c)" %q/bin/; done' \
-        "$PATH" "$PWD")"
+    a_manager dnf "$(bringing bats cc time)"
     exits 0 deps check || complain "$(cat called)"
     [[ $(grep -c '^dnf ' called) -eq 1 ]]
+}
+
+@test "deps: what the manager does not have is done without" {
+    a_bare_machine
+    a_manager brew "$(bringing bats cc)"
+    exits 0 deps check || complain "$(cat called)"
+    grep -q 'no package known for GNU time: going on without' "$err"
 }
 
 @test "deps: NO_INSTALL and DEB_BUILD_OPTIONS forbid installing, and it says how" {
