@@ -18,7 +18,7 @@ const struct command command_table[] = {
      "size estimate calc", command_plan},
     {"verify", FOR_VERIFY, "unseen verify FILTER", "check a filter file",
      "fsck validate", command_verify},
-    {"commit", FOR_COMMIT, "unseen commit FILTER FILE...", "remember what runs with --pending delivered",
+    {"commit", FOR_COMMIT, "unseen commit FILTER FILE...", "remember what --pending runs delivered",
      "settle", command_commit},
     {"help", FOR_HELP, "unseen help [COMMAND]", "this help", "usage man", command_help},
     {NULL, 0, NULL, NULL, NULL, NULL},

@@ -33,12 +33,8 @@ static const struct {
 
 bool creation_asked(const struct options *options)
 {
-    if (options_has(options, OPTION_CREATE))
-        return true;
-    for (size_t i = 0; i < sizeof asked_by / sizeof *asked_by; i++)
-        if (options_has(options, asked_by[i].option))
-            return true;
-    return false;
+    return options_has(options, OPTION_CREATE) || options_has(options, OPTION_CAPACITY) ||
+           options_has(options, OPTION_RATE);
 }
 
 static int read_wish(const struct options *options, struct wish *wish, struct header *header)
@@ -199,13 +195,15 @@ static int disagrees_rate(const char *path, double has, double wants)
 }
 
 /* Only what was given is compared. */
-static int compare(const struct filter *filter, const struct header *wanted)
+static int compare_open(const struct filter *filter, const struct header *wanted)
 {
     const char *path = filter_path(filter);
     const struct header *has = filter_header(filter);
     uint64_t given = wanted->asked;
     if ((given & ASKED_CAPACITY) && has->plan.capacity == 0)
-        return disagrees_count(path, "no -n: -n", 0, wanted->plan.capacity);
+        return message("%s: was made without -n, to grow from small (leave -n out, or make another "
+                       "filter)",
+                       path);
     if ((given & ASKED_CAPACITY) && has->plan.capacity != wanted->plan.capacity)
         return disagrees_count(path, "-n", has->plan.capacity, wanted->plan.capacity);
     if ((given & ASKED_RATE) && has->plan.rate != wanted->plan.rate)
@@ -225,6 +223,20 @@ static int compare(const struct filter *filter, const struct header *wanted)
                        "filter)",
                        path);
     return 0;
+}
+
+/* Opened for reading, so that a filter that is refused is not touched. */
+static int compare(const char *path, const struct header *wanted)
+{
+    struct fault fault;
+    if (wanted->asked == 0)
+        return 0;
+    struct filter *filter = filter_open(path, false, NULL, &fault);
+    if (filter == NULL)
+        return message_fault(&fault);
+    int result = compare_open(filter, wanted);
+    filter_close(filter);
+    return result;
 }
 
 static void tell_created(const struct filter *filter)
@@ -256,17 +268,13 @@ struct filter *creation_open(const char *path, const struct options *options,
         }
         created = result == 0;
     }
+    if (!created && compare(path, &header) != 0)
+        return NULL;
     struct filter *filter = filter_open(path, true, watch, &fault);
-    if (filter == NULL) {
+    if (filter == NULL)
         message_fault(&fault);
-        return NULL;
-    }
-    if (created) {
+    else if (created)
         tell_created(filter);
-    } else if (compare(filter, &header) != 0) {
-        filter_close(filter);
-        return NULL;
-    }
     return filter;
 }
 

@@ -14,7 +14,7 @@
  * Returns 0, or EXIT_TROUBLE after a message. */
 int creation_plan(const struct options *options, struct header *header);
 
-/* Whether --create or an option that implies it was given. */
+/* Whether --create was given, or -n or -p, which imply it. */
 bool creation_asked(const struct options *options);
 
 /* Opens FILTER for writing, making it first if it was asked for and there is none, with one line

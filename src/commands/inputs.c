@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -60,6 +62,23 @@ static bool begins_like_filter(const char *name)
     return is_filter;
 }
 
+/* Whether two names, of which none need exist, are the same name in the same directory. */
+static bool same_name(const char *a, const char *b)
+{
+    char directory[2][PATH_MAX];
+    struct stat status[2];
+    const char *last[2];
+    const char *path[2] = {a, b};
+    for (unsigned i = 0; i < 2; i++) {
+        const char *slash = strrchr(path[i], '/');
+        last[i] = slash != NULL ? slash + 1 : path[i];
+        snprintf(directory[i], sizeof directory[i], "%.*s", (int)(last[i] - path[i]), path[i]);
+        if (stat(slash != NULL ? directory[i] : ".", &status[i]) != 0)
+            return false;
+    }
+    return same_file(&status[0], &status[1]) && strcmp(last[0], last[1]) == 0;
+}
+
 static int check_output_is_not_filter(const char *filter, const char *output,
                                       const struct stat *output_status)
 {
@@ -96,6 +115,8 @@ int inputs_check(const struct inputs *inputs, const char *filter, const char *ou
     struct stat status;
     bool there = output != NULL ? stat(output, &status) == 0 : fstat(STDOUT_FILENO, &status) == 0;
     bool output_is_file = there && S_ISREG(status.st_mode);
+    if (filter != NULL && output != NULL && same_name(filter, output))
+        return message("%s: is the filter and also the output (name another file)", output);
     if (output_is_file && check_output_is_not_filter(filter, output, &status) != 0)
         return EXIT_TROUBLE;
     for (const char **name = inputs->names; *name != NULL; name++)

@@ -305,7 +305,8 @@ static int start_writing(struct filter *filter, struct fault *fault)
     if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
         return -1;
     filter_forget_hold(filter);
-    put32(filter, slot_at(filter->slot), 0);
+    if (get32(filter, slot_at(filter->slot)) != 0)
+        put32(filter, slot_at(filter->slot), 0);
     lock_drop(filter->fd, LOCK_CHANGE);
     return 0;
 }
