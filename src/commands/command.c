@@ -1,6 +1,8 @@
 /* command - see command.h. */
 #include "commands/command.h"
 
+#include "commands/message.h"
+
 #include <string.h>
 
 /* clang-format off */
@@ -46,7 +48,8 @@ static bool is_among(const char *word, const char *words)
     return false;
 }
 
-const struct command *command_nearest(const char *name)
+/* The command that was perhaps meant, or NULL. */
+static const struct command *nearest(const char *name)
 {
     const struct command *best = NULL;
     unsigned best_distance = 3;
@@ -60,4 +63,14 @@ const struct command *command_nearest(const char *name)
         }
     }
     return best;
+}
+
+int command_unknown(const char *word)
+{
+    const struct command *meant = nearest(word);
+    if (meant != NULL)
+        return message("%s: unknown command (did you mean '%s'? a filter of that name: ./%s)", word,
+                       meant->name, word);
+    return message("%s: unknown command (see unseen help; a filter of that name: ./%s)", word,
+                   word);
 }

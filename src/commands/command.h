@@ -30,8 +30,8 @@ int command_verify(const struct options *options);
 int command_help(const struct options *options);
 
 const struct command *command_find(const char *name);
-/* The command that was perhaps meant, or NULL. */
-const struct command *command_nearest(const char *name);
+/* Says that there is no such command, and which was perhaps meant. Returns EXIT_TROUBLE. */
+int command_unknown(const char *word);
 
 /* Prints the help of a command, or of all if it is the filter form. Returns the exit status. */
 int command_print_help(const struct command *command);

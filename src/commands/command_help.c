@@ -26,9 +26,9 @@ static void print_options(unsigned commands)
 
 static void print_overview(void)
 {
-    printf("unseen prints the lines it has not seen before, in this run or in any earlier one\n"
-           "with the same FILTER. A new line is taken for a seen one, and dropped, with a\n"
-           "probability of at most -p.\n\nUsage:\n");
+    printf("unseen prints the lines it has not seen before, in this run or in any earlier\n"
+           "one with the same FILTER. A new line is taken for a seen one, and dropped, with\n"
+           "a probability of at most -p.\n\nUsage:\n");
     for (const struct command *command = command_table; command->name != NULL; command++)
         printf("  %-36s %s\n", command->synopsis, command->summary);
 }
@@ -54,6 +54,6 @@ int command_help(const struct options *options)
         return command_print_help(&command_table[0]);
     const struct command *command = command_find(options->operands[0]);
     if (command == NULL)
-        return message("%s: no such command (see unseen help)", options->operands[0]);
+        return command_unknown(options->operands[0]);
     return command_print_help(command);
 }

@@ -37,6 +37,15 @@ bool creation_asked(const struct options *options)
            options_has(options, OPTION_RATE);
 }
 
+static uint64_t asked_of(const struct options *options)
+{
+    uint64_t asked = 0;
+    for (size_t i = 0; i < sizeof asked_by / sizeof *asked_by; i++)
+        if (options_has(options, asked_by[i].option))
+            asked |= asked_by[i].asked;
+    return asked;
+}
+
 static int read_wish(const struct options *options, struct wish *wish, struct header *header)
 {
     if (options_count(options, OPTION_CAPACITY, 1, SIZING_KEYS_MAX, &wish->capacity) != 0 ||
@@ -60,6 +69,11 @@ static int check_wish(const struct wish *wish)
     if (wish->capacity != 0 && wish->rate != 0 && wish->bits_per_key != 0)
         return message("-n, -p and --bits-per-key: any two of them give the third (leave one out)");
     return 0;
+}
+
+static uint64_t pages_for_bits(double bits_per_key, uint64_t capacity)
+{
+    return (uint64_t)ceil(bits_per_key * (double)capacity / PAGE_BITS);
 }
 
 /* The pages that fit into a file of so many bytes beside its fixed part. */
@@ -112,7 +126,7 @@ static int plan_from_wish(const struct wish *wish, struct filter_plan *plan)
     if (wish->bytes != 0)
         plan->pages = pages_within(wish->bytes, plan->fixed);
     if (wish->bits_per_key != 0)
-        plan->pages = (uint64_t)ceil(wish->bits_per_key * (double)wish->capacity / PAGE_BITS);
+        plan->pages = pages_for_bits(wish->bits_per_key, wish->capacity);
     if (wish->bytes != 0 && plan->pages == 0)
         return message("--size: too small for a filter (give at least 64K)");
     if (plan->pages == 0)
@@ -148,9 +162,7 @@ int creation_plan(const struct options *options, struct header *header)
         return message("--fixed: needs to know how large (add -n N or --size SIZE)");
     if (plan_from_wish(&wish, &header->plan) != 0)
         return EXIT_TROUBLE;
-    for (size_t i = 0; i < sizeof asked_by / sizeof *asked_by; i++)
-        if (options_has(options, asked_by[i].option))
-            header->asked |= asked_by[i].asked;
+    header->asked = asked_of(options);
     if (header->plan.capacity != 0 && growth_first(&header->plan, &layer) != 0)
         return message("-n %" PRIu64 ": no filter of that size can be made (ask for fewer keys, or "
                        "a higher rate)",
@@ -194,30 +206,42 @@ static int disagrees_rate(const char *path, double has, double wants)
     return disagrees(path, "-p", has_text, wants_text);
 }
 
+static int compare_size(const struct filter *filter, const struct wish *wish)
+{
+    const char *path = filter_path(filter);
+    const struct filter_plan *has = &filter_header(filter)->plan;
+    if (wish->bytes != 0 && has->pages != pages_within(wish->bytes, has->fixed))
+        return message("%s: was not made with --size %" PRIu64 " (leave --size out, or make "
+                       "another filter)",
+                       path, wish->bytes);
+    if (wish->bits_per_key != 0 &&
+        has->pages != pages_for_bits(wish->bits_per_key, has->capacity))
+        return message("%s: was not made with --bits-per-key %g (leave --bits-per-key out, or "
+                       "make another filter)",
+                       path, wish->bits_per_key);
+    return 0;
+}
+
 /* Only what was given is compared. */
-static int compare_open(const struct filter *filter, const struct header *wanted)
+static int compare_open(const struct filter *filter, const struct wish *wish, uint64_t given,
+                        uint64_t seed)
 {
     const char *path = filter_path(filter);
     const struct header *has = filter_header(filter);
-    uint64_t given = wanted->asked;
-    if ((given & ASKED_CAPACITY) && has->plan.capacity == 0)
-        return message("%s: was made without -n, to grow from small (leave -n out, or make another "
-                       "filter)",
-                       path);
-    if ((given & ASKED_CAPACITY) && has->plan.capacity != wanted->plan.capacity)
-        return disagrees_count(path, "-n", has->plan.capacity, wanted->plan.capacity);
-    if ((given & ASKED_RATE) && has->plan.rate != wanted->plan.rate)
-        return disagrees_rate(path, has->plan.rate, wanted->plan.rate);
-    if ((given & (ASKED_SIZE | ASKED_BITS_PER_KEY)) && has->plan.pages != wanted->plan.pages)
-        return disagrees_count(path, "a size in pages of 4096 bytes of",
-                               filter_layer(filter, 0).pages, wanted->plan.pages);
-    if ((given & ASKED_HASHES) && geometry_hashes(filter_layer(filter, 0).geometry) !=
-                                      geometry_hashes(wanted->plan.geometry))
-        return disagrees_count(path, "--hashes",
-                               geometry_hashes(filter_layer(filter, 0).geometry),
-                               geometry_hashes(wanted->plan.geometry));
-    if ((given & ASKED_SEED) && has->seed != wanted->seed)
-        return disagrees_count(path, "--seed", has->seed, wanted->seed);
+    if ((given & ASKED_CAPACITY) && (has->asked & ASKED_CAPACITY) == 0)
+        return message("%s: was made without -n (leave -n out, or make another filter)", path);
+    if ((given & ASKED_CAPACITY) && has->plan.capacity != wish->capacity)
+        return disagrees_count(path, "-n", has->plan.capacity, wish->capacity);
+    if ((given & ASKED_RATE) && has->plan.rate != wish->rate)
+        return disagrees_rate(path, has->plan.rate, wish->rate);
+    if (compare_size(filter, wish) != 0)
+        return EXIT_TROUBLE;
+    unsigned hashes = geometry_hashes(filter_layer(filter, 0).geometry);
+    if ((given & ASKED_HASHES) &&
+        hashes != geometry_hashes(sizing_geometry_of_hashes((unsigned)wish->hashes)))
+        return disagrees_count(path, "--hashes", hashes, wish->hashes);
+    if ((given & ASKED_SEED) && has->seed != seed)
+        return disagrees_count(path, "--seed", has->seed, seed);
     if ((given & ASKED_FIXED) && !has->plan.fixed)
         return message("%s: was made to grow, not --fixed (leave --fixed out, or make another "
                        "filter)",
@@ -226,15 +250,20 @@ static int compare_open(const struct filter *filter, const struct header *wanted
 }
 
 /* Opened for reading, so that a filter that is refused is not touched. */
-static int compare(const char *path, const struct header *wanted)
+static int compare(const char *path, const struct options *options)
 {
     struct fault fault;
-    if (wanted->asked == 0)
+    struct wish wish = {0};
+    struct header header = {.seed = 0};
+    uint64_t given = asked_of(options);
+    if (given == 0)
         return 0;
+    if (read_wish(options, &wish, &header) != 0)
+        return EXIT_TROUBLE;
     struct filter *filter = filter_open(path, false, NULL, &fault);
     if (filter == NULL)
         return message_fault(&fault);
-    int result = compare_open(filter, wanted);
+    int result = compare_open(filter, &wish, given, header.seed);
     filter_close(filter);
     return result;
 }
@@ -258,9 +287,9 @@ struct filter *creation_open(const char *path, const struct options *options,
     struct header header;
     struct fault fault;
     bool created = false;
-    if (creation_plan(options, &header) != 0)
-        return NULL;
     if (creation_asked(options)) {
+        if (creation_plan(options, &header) != 0)
+            return NULL;
         int result = filter_create(path, &header, false, &fault);
         if (result < 0) {
             message_fault(&fault);
@@ -268,7 +297,7 @@ struct filter *creation_open(const char *path, const struct options *options,
         }
         created = result == 0;
     }
-    if (!created && compare(path, &header) != 0)
+    if (!created && compare(path, options) != 0)
         return NULL;
     struct filter *filter = filter_open(path, true, watch, &fault);
     if (filter == NULL)

@@ -34,16 +34,6 @@ static bool is_command_word(const char *word)
            word[strspn(word, "abcdefghijklmnopqrstuvwxyz-")] == '\0';
 }
 
-static int unknown_command(const char *word)
-{
-    const struct command *nearest = command_nearest(word);
-    if (nearest != NULL)
-        return message("%s: unknown command (did you mean '%s'? a filter of that name: ./%s)", word,
-                       nearest->name, word);
-    return message("%s: unknown command (see unseen help; a filter of that name: ./%s)", word,
-                   word);
-}
-
 static int print_version(void)
 {
     printf("unseen %s\nhash xxh3-128, loops %s\n", UNSEEN_VERSION, kernel_best()->name);
@@ -57,7 +47,7 @@ static int dispatch(struct options *options)
     if (word != NULL && !options->first_is_literal && is_command_word(word)) {
         command = command_find(word);
         if (command == NULL)
-            return unknown_command(word);
+            return command_unknown(word);
         options->operands++;
         options->operand_count--;
     }

@@ -41,7 +41,7 @@ const struct option_entry option_table[OPTIONS] = {
     {OPTION_REPEATED, 'd', 0, "repeated", NULL, FOR_FILTER,
      "print lines that come again, once each"},
     {OPTION_EXEC, 'x', 0, "exec", "CMD ARG...", FOR_FILTER,
-     "hand new lines to CMD, remember them if it exits 0"},
+     "hand new lines to CMD, remember if it exits 0"},
     {OPTION_PENDING, 0, 0, "pending", "FILE", FOR_FILTER,
      "write the keys to FILE, for a later commit"},
     {OPTION_DURABLE, 0, 0, "durable", NULL, FOR_FILTER,
