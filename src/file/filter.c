@@ -397,7 +397,7 @@ int filter_probe(struct filter *filter, const struct key *keys, size_t n, uint8_
 size_t filter_batch(const struct filter *filter)
 {
     bool slot = filter->flight != NULL && filter->hold == NULL;
-    return slot ? flight_room(filter->flight) : MEMORY_BATCH;
+    return slot ? filter->flight->room : MEMORY_BATCH;
 }
 
 const struct header *filter_header(const struct filter *filter)

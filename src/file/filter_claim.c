@@ -128,10 +128,11 @@ struct place filter_place_behind(const struct filter *filter, uint64_t ahead)
 static bool in_own_flight(const struct filter *filter, struct key key)
 {
     const struct flight *flight = filter->flight;
-    if (flight_count(flight) == 0)
+    if (flight->count == 0)
         return false;
-    for (unsigned i = flight_layer_low(flight); i <= flight_layer_high(flight); i++)
-        if (flight_covers(flight, key, i, &filter->layers[i].bits))
+    for (unsigned i = flight->layer_low; i <= flight->layer_high; i++)
+        if (flight_meets(flight, key, &filter->layers[i].bits) &&
+            flight_covers(flight, key, i, &filter->layers[i].bits))
             return true;
     return false;
 }
@@ -153,8 +154,8 @@ static size_t take_new(struct filter *filter, const struct key *keys, size_t n, 
             seen[i] = 1;
             continue;
         }
-        size_t count = flight_count(flight);
-        if (count == flight_room(flight) || count == most_new)
+        size_t count = flight->count;
+        if (count == flight->room || count == most_new)
             break;
         if (place.left == 0)
             place = filter_place_behind(filter, others + count);
@@ -166,7 +167,7 @@ static size_t take_new(struct filter *filter, const struct key *keys, size_t n, 
         store_key(slot + count * KEY_BYTES, keys[i]);
         place.left--;
     }
-    put32(filter, slot_at(filter->slot), (uint32_t)flight_count(flight));
+    put32(filter, slot_at(filter->slot), (uint32_t)flight->count);
     return i;
 }
 
@@ -204,7 +205,7 @@ static ptrdiff_t claim_file(struct filter *filter, const struct key *keys, size_
         ptrdiff_t judged =
             claim_locked(filter, keys, n, most_new, settled, seen, &full, fault);
         lock_drop(filter->fd, LOCK_CHANGE);
-        if (judged < 0 || !full || flight_count(filter->flight) > 0)
+        if (judged < 0 || !full || filter->flight->count > 0)
             return judged;
         if (filter_grow(filter, fault) != 0)
             return -1;
@@ -226,7 +227,7 @@ ptrdiff_t filter_claim(struct filter *filter, const struct key *keys, size_t n, 
  * takes the rest. */
 static void settle_keys(struct filter *filter, size_t n)
 {
-    const struct key *keys = flight_keys(filter->flight);
+    const struct key *keys = filter->flight->keys;
     while (n > 0) {
         struct place place = filter_place_behind(filter, 0);
         if (place.layer == filter->count)
@@ -243,7 +244,7 @@ int filter_settle(struct filter *filter, size_t delivered, struct fault *fault)
 {
     if (filter->hold != NULL)
         return filter_settle_batch_held(filter, delivered, fault);
-    if (filter->fd < 0 || flight_count(filter->flight) == 0)
+    if (filter->fd < 0 || filter->flight->count == 0)
         return 0;
     if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
         return -1;

@@ -46,46 +46,28 @@ struct filter {
 
 /* --- shared words of the mapped fixed part: little-endian, read and written whole --- */
 
-static inline uint64_t swap64(uint64_t value)
-{
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    return __builtin_bswap64(value);
-#else
-    return value;
-#endif
-}
-
-static inline uint32_t swap32(uint32_t value)
-{
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    return __builtin_bswap32(value);
-#else
-    return value;
-#endif
-}
-
 static inline uint64_t get64(const struct filter *filter, size_t at)
 {
     const void *word = filter->fixed + at;
-    return swap64(__atomic_load_n((const uint64_t *)word, __ATOMIC_ACQUIRE));
+    return LITTLE64(__atomic_load_n((const uint64_t *)word, __ATOMIC_ACQUIRE));
 }
 
 static inline void put64(struct filter *filter, size_t at, uint64_t value)
 {
     void *word = filter->fixed + at;
-    __atomic_store_n((uint64_t *)word, swap64(value), __ATOMIC_RELEASE);
+    __atomic_store_n((uint64_t *)word, LITTLE64(value), __ATOMIC_RELEASE);
 }
 
 static inline uint32_t get32(const struct filter *filter, size_t at)
 {
     const void *word = filter->fixed + at;
-    return swap32(__atomic_load_n((const uint32_t *)word, __ATOMIC_ACQUIRE));
+    return LITTLE32(__atomic_load_n((const uint32_t *)word, __ATOMIC_ACQUIRE));
 }
 
 static inline void put32(struct filter *filter, size_t at, uint32_t value)
 {
     void *word = filter->fixed + at;
-    __atomic_store_n((uint32_t *)word, swap32(value), __ATOMIC_RELEASE);
+    __atomic_store_n((uint32_t *)word, LITTLE32(value), __ATOMIC_RELEASE);
 }
 
 static inline size_t keys_at(unsigned layer)

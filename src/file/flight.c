@@ -6,31 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE UINT16_MAX
-
-struct entry {
-    uint64_t page;
-    uint16_t next; /* the entry before in the same chain, or NONE */
-    uint8_t layer;
-};
-
-struct flight {
-    size_t count, room;
-    unsigned shift; /* a chain is the top bits of a product */
-    unsigned layer_low, layer_high;
-    struct key *keys;
-    struct entry *entries;
-    uint16_t *chains;
-};
-
 static size_t chains_of(const struct flight *flight)
 {
     return (size_t)1 << (64 - flight->shift);
-}
-
-static size_t chain_of(const struct flight *flight, uint64_t page)
-{
-    return (size_t)((page * UINT64_C(0x9e3779b97f4a7c15)) >> flight->shift);
 }
 
 struct flight *flight_new(size_t room)
@@ -63,38 +41,13 @@ void flight_free(struct flight *flight)
     free(flight);
 }
 
-size_t flight_count(const struct flight *flight)
-{
-    return flight->count;
-}
-
-size_t flight_room(const struct flight *flight)
-{
-    return flight->room;
-}
-
-const struct key *flight_keys(const struct flight *flight)
-{
-    return flight->keys;
-}
-
-unsigned flight_layer_low(const struct flight *flight)
-{
-    return flight->layer_low;
-}
-
-unsigned flight_layer_high(const struct flight *flight)
-{
-    return flight->layer_high;
-}
-
 void flight_add(struct flight *flight, struct key key, unsigned layer, const struct bits *bits)
 {
     size_t i = flight->count++;
     uint64_t page = geometry_page(key, bits->pages);
-    uint16_t *chain = &flight->chains[chain_of(flight, page)];
+    uint16_t *chain = flight_chain(flight, page);
     flight->keys[i] = key;
-    flight->entries[i] = (struct entry){.page = page, .next = *chain, .layer = (uint8_t)layer};
+    flight->entries[i] = (struct flight_entry){.page = page, .next = *chain, .layer = (uint8_t)layer};
     *chain = (uint16_t)i;
     if (i == 0 || layer < flight->layer_low)
         flight->layer_low = layer;
@@ -117,15 +70,15 @@ bool flight_covers(const struct flight *flight, struct key key, unsigned layer,
                    const struct bits *bits)
 {
     uint64_t page = geometry_page(key, bits->pages);
-    uint16_t first = flight->chains[chain_of(flight, page)];
-    if (first == NONE)
+    uint16_t first = *flight_chain(flight, page);
+    if (first == FLIGHT_NONE)
         return false;
     const uint8_t *bytes = bits->bytes + page * PAGE_BYTES;
     struct walk walk = walk_start(key);
     for (unsigned j = 0; j < bits->geometry.lines; j++) {
         uint8_t content[LINE_BYTES];
         memcpy(content, bytes + (size_t)walk.line * LINE_BYTES, sizeof content);
-        for (uint16_t i = first; i != NONE; i = flight->entries[i].next)
+        for (uint16_t i = first; i != FLIGHT_NONE; i = flight->entries[i].next)
             if (flight->entries[i].page == page && flight->entries[i].layer == layer)
                 add_line(content, walk.line, flight->keys[i], bits->geometry);
         if (!line_test(content, walk.word, bits->geometry.fields))
@@ -138,6 +91,6 @@ bool flight_covers(const struct flight *flight, struct key key, unsigned layer,
 void flight_clear(struct flight *flight)
 {
     for (size_t i = 0; i < flight->count; i++)
-        flight->chains[chain_of(flight, flight->entries[i].page)] = NONE;
+        *flight_chain(flight, flight->entries[i].page) = FLIGHT_NONE;
     flight->count = 0;
 }

@@ -16,26 +16,45 @@
 
 #include <stdbool.h>
 
-struct flight;
+struct flight_entry {
+    uint64_t page;
+    uint16_t next; /* the entry before in the same chain, or FLIGHT_NONE */
+    uint8_t layer;
+};
+
+#define FLIGHT_NONE UINT16_MAX
+
+struct flight {
+    size_t count, room;
+    unsigned shift; /* a chain is the top bits of a product */
+    unsigned layer_low, layer_high; /* of the keys in flight, if there are any */
+    struct key *keys;
+    struct flight_entry *entries;
+    uint16_t *chains;
+};
 
 /* Room for `room` keys (at most 65535); NULL if memory is short. */
 struct flight *flight_new(size_t room);
 void flight_free(struct flight *flight);
 
-size_t flight_count(const struct flight *flight);
-size_t flight_room(const struct flight *flight);
-const struct key *flight_keys(const struct flight *flight);
-
 /* Adds a key that will go into layer `layer` with these bits. Precondition: there is room. */
 void flight_add(struct flight *flight, struct key key, unsigned layer, const struct bits *bits);
+
+static inline uint16_t *flight_chain(const struct flight *flight, uint64_t page)
+{
+    return &flight->chains[(page * UINT64_C(0x9e3779b97f4a7c15)) >> flight->shift];
+}
+
+/* Whether there may be keys in flight on the key's page, without which none covers it. */
+static inline bool flight_meets(const struct flight *flight, struct key key,
+                                const struct bits *bits)
+{
+    return *flight_chain(flight, geometry_page(key, bits->pages)) != FLIGHT_NONE;
+}
 
 /* Would the key be in `layer` if all keys in flight were? */
 bool flight_covers(const struct flight *flight, struct key key, unsigned layer,
                    const struct bits *bits);
-
-/* The lowest and highest layer of any key in flight; only if there are keys. */
-unsigned flight_layer_low(const struct flight *flight);
-unsigned flight_layer_high(const struct flight *flight);
 
 void flight_clear(struct flight *flight);
 

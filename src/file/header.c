@@ -95,45 +95,6 @@
 
 static const uint8_t magic[8] = {0x89, 'u', 'n', 's', 'e', 'e', 'n', '\n'};
 
-uint64_t load64(const uint8_t *bytes)
-{
-    uint64_t value = 0;
-    for (unsigned i = 0; i < 8; i++)
-        value |= (uint64_t)bytes[i] << (8 * i);
-    return value;
-}
-
-uint32_t load32(const uint8_t *bytes)
-{
-    uint32_t value = 0;
-    for (unsigned i = 0; i < 4; i++)
-        value |= (uint32_t)bytes[i] << (8 * i);
-    return value;
-}
-
-void store64(uint8_t *bytes, uint64_t value)
-{
-    for (unsigned i = 0; i < 8; i++)
-        bytes[i] = (uint8_t)(value >> (8 * i));
-}
-
-void store32(uint8_t *bytes, uint32_t value)
-{
-    for (unsigned i = 0; i < 4; i++)
-        bytes[i] = (uint8_t)(value >> (8 * i));
-}
-
-struct key load_key(const uint8_t *bytes)
-{
-    return (struct key){.lo = load64(bytes), .hi = load64(bytes + 8)};
-}
-
-void store_key(uint8_t *bytes, struct key key)
-{
-    store64(bytes, key.lo);
-    store64(bytes + 8, key.hi);
-}
-
 static double load_double(const uint8_t *bytes)
 {
     uint64_t raw = load64(bytes);

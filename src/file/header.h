@@ -8,6 +8,7 @@
 #define UNSEEN_FILE_HEADER_H
 
 #include "core/growth.h"
+#include "core/little.h"
 #include "file/fault.h"
 
 enum {
@@ -94,13 +95,5 @@ uint64_t flight_keys_for(uint64_t pages, bool fixed);
 
 /* Where a layer of so many pages begins if it may not begin before `at`. */
 uint64_t layer_place(uint64_t at, uint64_t pages);
-
-/* Little-endian numbers at a place. */
-uint64_t load64(const uint8_t *bytes);
-uint32_t load32(const uint8_t *bytes);
-struct key load_key(const uint8_t *bytes);
-void store64(uint8_t *bytes, uint64_t value);
-void store_key(uint8_t *bytes, struct key key);
-void store32(uint8_t *bytes, uint32_t value);
 
 #endif

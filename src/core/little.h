@@ -1,0 +1,58 @@
+/*
+ * little - little-endian numbers and keys in bytes of any alignment, on machines of either order.
+ */
+#ifndef UNSEEN_CORE_LITTLE_H
+#define UNSEEN_CORE_LITTLE_H
+
+#include "core/hash.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define LITTLE64(x) __builtin_bswap64(x)
+#define LITTLE32(x) __builtin_bswap32(x)
+#else
+#define LITTLE64(x) (x)
+#define LITTLE32(x) (x)
+#endif
+
+static inline uint64_t load64(const uint8_t *bytes)
+{
+    uint64_t value;
+    memcpy(&value, bytes, sizeof value);
+    return LITTLE64(value);
+}
+
+static inline uint32_t load32(const uint8_t *bytes)
+{
+    uint32_t value;
+    memcpy(&value, bytes, sizeof value);
+    return LITTLE32(value);
+}
+
+static inline void store64(uint8_t *bytes, uint64_t value)
+{
+    value = LITTLE64(value);
+    memcpy(bytes, &value, sizeof value);
+}
+
+static inline void store32(uint8_t *bytes, uint32_t value)
+{
+    value = LITTLE32(value);
+    memcpy(bytes, &value, sizeof value);
+}
+
+/* A key in a file: lo, then hi. */
+static inline struct key load_key(const uint8_t *bytes)
+{
+    return (struct key){.lo = load64(bytes), .hi = load64(bytes + 8)};
+}
+
+static inline void store_key(uint8_t *bytes, struct key key)
+{
+    store64(bytes, key.lo);
+    store64(bytes + 8, key.hi);
+}
+
+#endif
