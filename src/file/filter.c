@@ -307,6 +307,7 @@ static int start_writing(struct filter *filter, struct fault *fault)
     filter_forget_hold(filter);
     if (get32(filter, slot_at(filter->slot)) != 0)
         put32(filter, slot_at(filter->slot), 0);
+    filter_mend_counters(filter);
     lock_drop(filter->fd, LOCK_CHANGE);
     return 0;
 }

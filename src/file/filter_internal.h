@@ -118,6 +118,11 @@ struct place filter_place_behind(const struct filter *filter, uint64_t ahead);
 int filter_look_at_others(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
                           uint64_t *total, struct fault *fault);
 
+/* --- filter_counter.c --- */
+
+/* Under LOCK_CHANGE: sets counters that are far behind the bits to what a sample tells. */
+void filter_mend_counters(struct filter *filter);
+
 /* --- filter_hold.c --- */
 
 enum { MEMORY_BATCH = 2048 }; /* keys a claim, where no slot limits it */

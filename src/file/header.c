@@ -50,7 +50,8 @@
  *       56    8  checksum: XXH3, 64-bit variant, seed 0, of the record's bytes 0..55
  *
  * Page 2, counters and slots: changes all the time and is under no checksum. Nothing in it is
- * believed: wrong counters make the filter grow late or early, no more.
+ * believed: wrong counters make the filter grow late or early, no more, and a writer mends those that
+ * are far behind the bits.
  *
  *     8192    8  number of times that keys in flight were settled
  *     8256  48*8 keys in each layer

@@ -1,0 +1,43 @@
+/*
+ * filter_counter - are the counted keys of a layer about those that its bits tell of?
+ *
+ * Counters say when a layer is full. After a power cut they may be older than the bits, and in a
+ * copy made while the filter was in use too; then a layer would be filled above its rate. So whoever
+ * opens a filter for writing looks at a few pages: keys fall on pages evenly, and 16 pages tell of
+ * the whole to a percent. A counter that is behind by more than chance allows (six standard
+ * deviations, and a twentieth) is set to what they tell; never backwards, since growing early is
+ * harmless.
+ */
+#include "file/filter_internal.h"
+
+#include "core/estimate.h"
+
+#include <math.h>
+
+enum { SAMPLE_PAGES = 16 };
+
+static double sampled_keys(const struct bits *bits, double *deviation)
+{
+    struct estimate estimate;
+    uint64_t pages = bits->pages < SAMPLE_PAGES ? bits->pages : SAMPLE_PAGES;
+    estimate_start(&estimate, bits->geometry);
+    for (uint64_t i = 0; i < pages; i++)
+        estimate_add(&estimate, bits->bytes + bits->pages * i / pages * PAGE_BYTES, 1);
+    double scale = (double)bits->pages / (double)pages;
+    *deviation = scale * sqrt(estimate_keys(&estimate) + 1);
+    return scale * estimate_keys(&estimate);
+}
+
+void filter_mend_counters(struct filter *filter)
+{
+    for (unsigned i = 0; i < filter->count; i++) {
+        const struct layer *layer = &filter->layers[i];
+        uint64_t counted = get64(filter, keys_at(i));
+        if (counted >= layer->plan.capacity)
+            continue;
+        double deviation;
+        double keys = sampled_keys(&layer->bits, &deviation);
+        if (keys > (double)counted * 1.05 + 6 * deviation)
+            put64(filter, keys_at(i), (uint64_t)keys);
+    }
+}
