@@ -131,7 +131,7 @@ static int prepare_hold(struct job *job)
         if (job->plan.pending == NULL)
             return message_fault(&fault);
     }
-    return filter_hold(job->plan.filter, &fault) == 0 ? 0 : message_fault(&fault);
+    return filter_hold(job->plan.filter, pending, &fault) == 0 ? 0 : message_fault(&fault);
 }
 
 /* Opens what is missing of filter, output and second filter; EXIT_TROUBLE after a message. The
@@ -163,8 +163,10 @@ static int finish_hold(struct job *job, struct pipeline *pipeline, int status)
 {
     struct fault fault;
     if (job->options->command != NULL) {
-        if (signals_pending())
+        if (signals_pending()) {
+            child_stop(&job->child, signals_pending());
             return status;
+        }
         if (job->not_started)
             return EXIT_COMMAND;
         if (child_finish(&job->child, job->options->command[0], &fault) != 0) {

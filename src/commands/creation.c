@@ -50,7 +50,7 @@ static int read_wish(const struct options *options, struct wish *wish, struct he
 {
     if (options_count(options, OPTION_CAPACITY, 1, SIZING_KEYS_MAX, &wish->capacity) != 0 ||
         options_real(options, OPTION_RATE, SIZING_RATE_MIN, SIZING_RATE_MAX, &wish->rate) != 0 ||
-        options_size(options, OPTION_SIZE, 32 * 1024, (uint64_t)1 << 50, &wish->bytes) != 0 ||
+        options_size(options, OPTION_SIZE, 64 * 1024, (uint64_t)1 << 50, &wish->bytes) != 0 ||
         options_real(options, OPTION_BITS_PER_KEY, 1, 1000, &wish->bits_per_key) != 0 ||
         options_count(options, OPTION_HASHES, 1, LINES_MAX * FIELDS_MAX, &wish->hashes) != 0 ||
         options_seed(options, OPTION_SEED, &header->seed) != 0)
@@ -95,7 +95,7 @@ static uint64_t pages_within(uint64_t bytes, bool fixed)
  * is given; the plan gets its p, within the limits. */
 static void rate_from_size(struct filter_plan *plan)
 {
-    double best = 1;
+    double best = HUGE_VAL;
     for (unsigned lines = 1; lines <= LINES_MAX; lines++)
         for (unsigned fields = 1; fields <= FIELDS_MAX; fields++) {
             struct geometry geometry = {(uint8_t)lines, (uint8_t)fields};
@@ -127,8 +127,6 @@ static int plan_from_wish(const struct wish *wish, struct filter_plan *plan)
         plan->pages = pages_within(wish->bytes, plan->fixed);
     if (wish->bits_per_key != 0)
         plan->pages = pages_for_bits(wish->bits_per_key, wish->capacity);
-    if (wish->bytes != 0 && plan->pages == 0)
-        return message("--size: too small for a filter (give at least 64K)");
     if (plan->pages == 0)
         return 0;
     if (plan->capacity != 0) {

@@ -93,6 +93,10 @@ static int check_one(const char *name, const char *filter, const struct stat *ou
                      bool output_is_file)
 {
     struct stat status, filter_status;
+    if (filter != NULL && !is_standard(name) && same_name(filter, name))
+        return message("%s: is the filter and also the input (FILTER comes first, then what to "
+                       "read)",
+                       name);
     int result = is_standard(name) ? fstat(STDIN_FILENO, &status) : stat(name, &status);
     if (result != 0 || !S_ISREG(status.st_mode))
         return 0; /* what cannot be read is said when its turn comes */

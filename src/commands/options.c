@@ -64,7 +64,7 @@ const struct option_entry option_table[OPTIONS] = {
      "longest line allowed (default 1G)"},
     {OPTION_BUFFER_SIZE, 0, 0, "buffer-size", "SIZE", FOR_READERS,
      "bytes to read at a time (default 256K)"},
-    {OPTION_VERBOSE, 0, 0, "verbose", NULL, FOR_ALL,
+    {OPTION_VERBOSE, 0, 0, "verbose", NULL, FOR_MAKERS | FOR_COMMIT | FOR_VERIFY,
      "say on standard error what was done"},
     {OPTION_HELP, 'h', 0, "help", NULL, FOR_ALL, "this help"},
     {OPTION_VERSION, 'V', 0, "version", NULL, FOR_ALL, "version and build"},
@@ -399,7 +399,8 @@ int options_seed(const struct options *options, enum option_id id, uint64_t *val
     const char *text = options->given[id];
     char *end;
     errno = 0;
-    unsigned long long number = strtoull(text, &end, 0);
+    bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    unsigned long long number = strtoull(text, &end, hexadecimal ? 16 : 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0)
         return bad_value(options, id, "a number from 0 to 18446744073709551615");
     *value = number;

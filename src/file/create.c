@@ -200,6 +200,17 @@ static void make_uuid(uint8_t uuid[UUID_BYTES])
     uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
 }
 
+static bool begins_like_filter(const char *path)
+{
+    uint8_t bytes[8];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool is = pread(fd, bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes && header_is_filter(bytes);
+    close(fd);
+    return is;
+}
+
 enum { NOTHING, REPLACEABLE, TAKEN };
 
 /* What stands under the name now; -1 with the fault if no filter can ever stand there. */
@@ -218,7 +229,14 @@ static int what_is_there(const char *path, bool replace, struct fault *fault)
         return fault_errno(fault, path, NULL, EISDIR);
     if (!S_ISREG(status.st_mode))
         return fault_set(fault, path, "not a regular file");
-    return replace || status.st_size == 0 ? REPLACEABLE : TAKEN;
+    if (status.st_size == 0)
+        return REPLACEABLE;
+    if (!replace)
+        return TAKEN;
+    if (begins_like_filter(path))
+        return REPLACEABLE;
+    fault_set(fault, path, "not a filter, and --force replaces nothing else");
+    return fault_way_out(fault, "remove it first, or name another file");
 }
 
 int filter_create(const char *path, struct header *header, bool replace, struct fault *fault)

@@ -143,8 +143,10 @@ static int open_fd(struct filter *filter, struct fault *fault)
     if (filter->fd < 0) {
         int error = errno;
         fault_errno(fault, path, NULL, error);
+        /* A bare lower-case word would be taken for a command. */
+        bool word = path[strspn(path, "abcdefghijklmnopqrstuvwxyz-")] == '\0';
         if (error == ENOENT)
-            fault_way_out(fault, "to start one: unseen --create %s", path);
+            fault_way_out(fault, "to start one: unseen --create %s%s", word ? "./" : "", path);
         return -1;
     }
     return 0;
@@ -223,7 +225,12 @@ static int read_header(struct filter *filter, uint64_t bytes, struct fault *faul
         fault_set(fault, filter->path, "not a filter");
         return fault_way_out(fault, "to read it as lines: unseen < %s", filter->path);
     }
-    return header_decode(page, bytes, filter->path, &filter->header, fault);
+    if (header_decode(page, bytes, filter->path, &filter->header, fault) != 0)
+        return -1;
+    if (!filter->write || filter->header.writer_features == 0)
+        return 0;
+    fault_set(fault, filter->path, "to write it needs features that this program does not know");
+    return fault_way_out(fault, "use a newer unseen; reading it is possible");
 }
 
 /* Maps the layers that the file has and this process does not know yet. */
@@ -233,8 +240,13 @@ static int map_new_layers(struct filter *filter, struct fault *fault)
     struct layer_record records[LAYERS_MAX];
     struct stat status;
     unsigned count;
+    /* The count before the records: those that it counts were there before it. */
     if (read_page(filter, LAYER_TABLE_AT, page, fault) != 0)
         return -1;
+    uint32_t counted = load32(page + (LAYER_COUNT_AT - LAYER_TABLE_AT));
+    if (read_page(filter, LAYER_TABLE_AT, page, fault) != 0)
+        return -1;
+    store32(page + (LAYER_COUNT_AT - LAYER_TABLE_AT), counted);
     /* The size after the table: what the table names was there before it. */
     if (fstat(filter->fd, &status) != 0)
         return fault_errno(fault, filter->path, NULL, errno);

@@ -86,10 +86,10 @@ int filter_settle(struct filter *filter, size_t delivered, struct fault *fault);
 /*
  * Long flights. From now on keys stay in flight until filter_settle_held, not for a batch: in a file
  * beside the filter, where other writers see them (filter opened for writing), or in a nameless one
- * of this process (opened for reading: then nothing is ever settled here). filter_settle only says
+ * beside the file `beside` (opened for reading: then nothing is ever settled here). filter_settle only says
  * which of the last claim's keys were not delivered; these are no longer in flight.
  */
-int filter_hold(struct filter *filter, struct fault *fault);
+int filter_hold(struct filter *filter, const char *beside, struct fault *fault);
 uint64_t filter_held(const struct filter *filter);
 int filter_settle_held(struct filter *filter, struct fault *fault);
 

@@ -51,14 +51,14 @@ void filter_forget_hold(struct filter *filter)
     unlink(path);
 }
 
-int filter_hold(struct filter *filter, struct fault *fault)
+int filter_hold(struct filter *filter, const char *beside, struct fault *fault)
 {
     char path[PATH_MAX + 32];
     struct hold *hold = calloc(1, sizeof *hold);
     if (hold == NULL)
         return fault_set(fault, filter->path, "out of memory");
     spill_path(filter, filter->slot, path);
-    hold->spill = spill_new(path, !filter->write, fault);
+    hold->spill = filter->write ? spill_new(path, false, fault) : spill_new(beside, true, fault);
     if (hold->spill == NULL) {
         free(hold);
         return -1;

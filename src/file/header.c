@@ -62,8 +62,9 @@
  *
  * From 12288, the keys in flight, 16 bytes each, lo then hi: slot 0 has room for half of the flight
  * keys, each further one for half of the one before, but at least 8. A slot counts only while its
- * owner holds a lock on byte 2^62 + 1 + slot of the file; byte 2^62 is the lock under which
- * everything that changes is changed.
+ * owner holds a lock on byte 2^62 + 1 + slot of the file (an open-file-description lock; there are no
+ * bytes so far behind the end). Byte 2^62 is the lock for bits, counters and slots; byte 2^62 + 4096
+ * the one for layer records and their count.
  *
  * Then the layers: arrays of pages, in which bit b is byte b/8, mask 1 << (b%8); geometry.h says
  * which bits a key has. Layers of 32 MB and more begin at a multiple of 2 MB, so that what is
@@ -72,7 +73,8 @@
  * A file is valid if and only if
  *
  *    1. it has at least the 12288 bytes before the flight, and all of the fixed part;
- *    2. magic, version and header bytes are as above, and no unknown feature bit is set;
+ *    2. magic, version and header bytes are as above, and no unknown bit is set among the features
+ *       at 16, nor for a writer among those at 24;
  *    3. the header's checksum is right;
  *    4. the hash is known, its key has 8 bytes, and cells have 1 bit;
  *    5. p is in 1e-12..0.5 (not a NaN); n is at most 10^12; size at most 2^38 pages; g at most 16
@@ -214,8 +216,6 @@ int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const 
     }
     uint32_t hash = load32(bytes + 56);
     const char *flaw = header_flaw(bytes);
-    if (flaw == NULL && load64(bytes + 24) != 0)
-        flaw = "features";
     if (flaw == NULL && hash != HASH_XXH3_128)
         flaw = "hash";
     if (flaw == NULL && load64(bytes + 144) > file_bytes)
@@ -227,6 +227,7 @@ int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const 
     memcpy(header->uuid, bytes + 32, UUID_BYTES);
     header->created = (int64_t)load64(bytes + 48);
     header->seed = load64(bytes + 64);
+    header->writer_features = load64(bytes + 24);
     header->plan = (struct filter_plan){
         .rate = load_double(bytes + 96),
         .capacity = load64(bytes + 104),

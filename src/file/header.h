@@ -47,6 +47,7 @@ struct header {
     struct filter_plan plan;    /* as asked for */
     uint64_t asked;             /* which of its values were given: ASKED_... */
     uint64_t flight_keys;       /* room of the first slot times two, a power of two */
+    uint64_t writer_features;   /* what a writer must know; 0 so far */
     uint64_t layers_at;         /* where the first layer may begin; the fixed part ends there */
 };
 

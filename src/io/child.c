@@ -43,6 +43,12 @@ int child_start(struct child *child, const char *const *argv, struct fault *faul
     return 0;
 }
 
+void child_stop(struct child *child, int signal_number)
+{
+    if (child->pid > 0)
+        kill(child->pid, signal_number);
+}
+
 int child_finish(struct child *child, const char *name, struct fault *fault)
 {
     int status;
