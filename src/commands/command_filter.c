@@ -34,10 +34,9 @@ static int check_combination(const struct job *job)
     bool pending = options_has(options, OPTION_PENDING);
     bool durable = options_has(options, OPTION_DURABLE);
     if (job->path == NULL && (exec || pending || durable))
-        return message("%s: needs a FILTER to remember lines in",
-                       exec      ? "-x"
-                       : pending ? "--pending"
-                                 : "--durable");
+        return message("%s: needs a FILTER to remember lines in", exec      ? "-x"
+                                                                  : pending ? "--pending"
+                                                                            : "--durable");
     if (exec + pending + durable > 1)
         return message("-x, --pending and --durable: each says when lines are remembered (choose "
                        "one)");
@@ -126,8 +125,7 @@ static int prepare_hold(struct job *job)
         job->plan.may_close = true;
     }
     if (pending != NULL) {
-        job->plan.pending =
-            pending_create(pending, filter_header(job->plan.filter)->uuid, &fault);
+        job->plan.pending = pending_create(pending, filter_header(job->plan.filter)->uuid, &fault);
         if (job->plan.pending == NULL)
             return message_fault(&fault);
     }

@@ -41,8 +41,9 @@ int command_print_help(const struct command *command)
         printf("Usage: %s [OPTION]...\n\n%s.\n", command->synopsis, command->summary);
     print_options(command->bit);
     if (command->bit == FOR_FILTER)
-        printf("\nExit status: 0 success, 1 nothing selected (query, -e), 2 trouble, 3 CMD failed.\n"
-               "More: unseen COMMAND --help, man unseen\n");
+        printf(
+            "\nExit status: 0 success, 1 nothing selected (query, -e), 2 trouble, 3 CMD failed.\n"
+            "More: unseen COMMAND --help, man unseen\n");
     return message_finish_output();
 }
 

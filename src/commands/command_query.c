@@ -60,8 +60,8 @@ int command_query(const struct options *options)
     struct inputs inputs;
     struct fault fault;
     const char *path = filter_operand(options);
-    if (path == NULL || check_combination(options) != 0 ||
-        inputs_parse(&inputs, options, 1) != 0 || inputs_check(&inputs, path, NULL) != 0)
+    if (path == NULL || check_combination(options) != 0 || inputs_parse(&inputs, options, 1) != 0 ||
+        inputs_check(&inputs, path, NULL) != 0)
         return EXIT_TROUBLE;
     struct filter *filter = filter_open(path, false, NULL, &fault);
     if (filter == NULL)

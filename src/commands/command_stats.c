@@ -47,9 +47,9 @@ static void print_layer(unsigned number, const struct layer_survey *layer)
     char rate[32], most[32];
     printf("layer %-14u%.0f of %" PRIu64 " keys, %" PRIu64 " pages, %u lines x %u fields, fill "
            "%.1f %%, rate %s of %s\n",
-           number, layer->keys, layer->plan.capacity, layer->plan.pages,
-           layer->plan.geometry.lines, layer->plan.geometry.fields, layer->fill * 100,
-           rate_text(layer->rate, rate), rate_text(layer->plan.rate, most));
+           number, layer->keys, layer->plan.capacity, layer->plan.pages, layer->plan.geometry.lines,
+           layer->plan.geometry.fields, layer->fill * 100, rate_text(layer->rate, rate),
+           rate_text(layer->plan.rate, most));
 }
 
 static void print_text(const struct filter *filter, const struct survey *survey)

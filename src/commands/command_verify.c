@@ -75,8 +75,9 @@ static void check_end(struct findings *findings)
     uint64_t end = filter_end(findings->filter);
     uint64_t bytes = filter_file_bytes(findings->filter);
     if (bytes > end)
-        note(findings, "%" PRIu64 " bytes behind the last layer (left by a writer that was killed "
-                       "while growing; the next growth uses them)",
+        note(findings,
+             "%" PRIu64 " bytes behind the last layer (left by a writer that was killed "
+             "while growing; the next growth uses them)",
              bytes - end);
 }
 

@@ -22,12 +22,9 @@ static const struct {
     enum option_id option;
     uint64_t asked;
 } asked_by[] = {
-    {OPTION_CAPACITY, ASKED_CAPACITY},
-    {OPTION_RATE, ASKED_RATE},
-    {OPTION_SIZE, ASKED_SIZE},
-    {OPTION_BITS_PER_KEY, ASKED_BITS_PER_KEY},
-    {OPTION_HASHES, ASKED_HASHES},
-    {OPTION_SEED, ASKED_SEED},
+    {OPTION_CAPACITY, ASKED_CAPACITY}, {OPTION_RATE, ASKED_RATE},
+    {OPTION_SIZE, ASKED_SIZE},         {OPTION_BITS_PER_KEY, ASKED_BITS_PER_KEY},
+    {OPTION_HASHES, ASKED_HASHES},     {OPTION_SEED, ASKED_SEED},
     {OPTION_FIXED, ASKED_FIXED},
 };
 
@@ -109,10 +106,11 @@ static void rate_from_size(struct filter_plan *plan)
                 plan->rate = rate;
             }
         }
-    plan->rate = plan->rate / 0.97 / growth_rate(&(struct filter_plan){.rate = 1,
-                                                                       .capacity = plan->capacity,
-                                                                       .fixed = plan->fixed},
-                                                 0);
+    plan->rate = plan->rate / 0.97 /
+                 growth_rate(&(struct filter_plan){.rate = 1,
+                                                   .capacity = plan->capacity,
+                                                   .fixed = plan->fixed},
+                             0);
     if (plan->rate < SIZING_RATE_MIN)
         plan->rate = SIZING_RATE_MIN;
 }
@@ -140,8 +138,7 @@ static int plan_from_wish(const struct wish *wish, struct filter_plan *plan)
     /* Marked as given, for the sake of the growth series: the size was meant to hold them. */
     plan->capacity = 1;
     double rate = growth_rate(plan, 0);
-    struct geometry geometry =
-        plan->geometry.lines != 0 ? plan->geometry : sizing_geometry(rate);
+    struct geometry geometry = plan->geometry.lines != 0 ? plan->geometry : sizing_geometry(rate);
     plan->capacity = sizing_capacity(geometry, plan->pages, rate);
     if (plan->capacity > SIZING_KEYS_MAX)
         plan->capacity = SIZING_KEYS_MAX;
@@ -212,8 +209,7 @@ static int compare_size(const struct filter *filter, const struct wish *wish)
         return message("%s: was not made with --size %" PRIu64 " (leave --size out, or make "
                        "another filter)",
                        path, wish->bytes);
-    if (wish->bits_per_key != 0 &&
-        has->pages != pages_for_bits(wish->bits_per_key, has->capacity))
+    if (wish->bits_per_key != 0 && has->pages != pages_for_bits(wish->bits_per_key, has->capacity))
         return message("%s: was not made with --bits-per-key %g (leave --bits-per-key out, or "
                        "make another filter)",
                        path, wish->bits_per_key);

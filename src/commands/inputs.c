@@ -27,8 +27,8 @@ int inputs_parse(struct inputs *inputs, const struct options *options, size_t fi
     /* A terabyte of line is no line, and this keeps all sums far from overflowing. */
     uint64_t most = sizeof(size_t) > 4 ? UINT64_C(1) << 40 : UINT64_C(1) << 30;
     if (options_size(options, OPTION_MAX_LINE, 1, most, &inputs->max_line) != 0 ||
-        options_size(options, OPTION_BUFFER_SIZE, 4096, UINT64_C(1) << 30,
-                     &inputs->buffer_bytes) != 0)
+        options_size(options, OPTION_BUFFER_SIZE, 4096, UINT64_C(1) << 30, &inputs->buffer_bytes) !=
+            0)
         return EXIT_TROUBLE;
     return 0;
 }

@@ -63,8 +63,8 @@ enum option_id {
 
 struct option_entry {
     enum option_id id;
-    char letter;          /* 0: none */
-    char second_letter;   /* another spelling, or 0 */
+    char letter;        /* 0: none */
+    char second_letter; /* another spelling, or 0 */
     const char *name;
     const char *argument; /* what it takes, or NULL */
     unsigned commands;
@@ -80,7 +80,7 @@ struct options {
     const char *const *command;   /* CMD ARG... of -x, NULL at the end */
     const char **operands;        /* NULL at the end */
     size_t operand_count;
-    bool first_is_literal;        /* "--" stood before the first operand: it is no command */
+    bool first_is_literal; /* "--" stood before the first operand: it is no command */
 };
 
 /* Parses argv[1..argc). Returns 0, or EXIT_TROUBLE after a message. operands is allocated. */

@@ -20,11 +20,11 @@ struct survey {
     unsigned layers;
     struct layer_survey layer[LAYERS_MAX];
     uint64_t pages;
-    double keys;          /* over all layers */
-    double rate;          /* that a new line looks seen: 1 - prod(1 - rate of layer) */
+    double keys; /* over all layers */
+    double rate; /* that a new line looks seen: 1 - prod(1 - rate of layer) */
     double fill;
-    double dropped;       /* lines wrongly dropped so far, expected */
-    double keys_until;    /* keys to add until it is full (grows, or passes its rate) */
+    double dropped;    /* lines wrongly dropped so far, expected */
+    double keys_until; /* keys to add until it is full (grows, or passes its rate) */
     double capacity;
 };
 

@@ -21,11 +21,11 @@
 
 struct estimate {
     struct geometry geometry;
-    double log_zero;        /* ln(1 - y) */
+    double log_zero;              /* ln(1 - y) */
     double chance[LINE_BITS + 1]; /* (x / 512)^f */
-    uint64_t pages;         /* added so far */
-    uint64_t set;           /* bits set in them */
-    uint64_t full;          /* pages with no zero bit: their keys are only known to be many */
+    uint64_t pages;               /* added so far */
+    uint64_t set;                 /* bits set in them */
+    uint64_t full;                /* pages with no zero bit: their keys are only known to be many */
     double keys_sum;
     double rate_sum;
 };

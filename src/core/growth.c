@@ -32,9 +32,8 @@ int growth_first(const struct filter_plan *plan, struct layer_plan *layer)
 {
     layer->rate = growth_rate(plan, 0);
     layer->geometry = layer_geometry(plan, layer->rate);
-    layer->pages = plan->pages != 0
-                       ? plan->pages
-                       : sizing_pages(layer->geometry, plan->capacity, layer->rate);
+    layer->pages = plan->pages != 0 ? plan->pages
+                                    : sizing_pages(layer->geometry, plan->capacity, layer->rate);
     if (layer->pages == 0 || layer->pages > SIZING_PAGES_MAX)
         return -1;
     layer->capacity = plan->capacity != 0

@@ -35,9 +35,9 @@ struct layer_plan {
 
 /* What is asked of a filter. */
 struct filter_plan {
-    double rate;       /* p */
-    uint64_t capacity; /* n; 0: not given, the first layer has first_pages */
-    uint64_t pages;    /* size in pages; 0: follows from capacity and rate */
+    double rate;              /* p */
+    uint64_t capacity;        /* n; 0: not given, the first layer has first_pages */
+    uint64_t pages;           /* size in pages; 0: follows from capacity and rate */
     struct geometry geometry; /* lines 0: follows from the rate */
     bool fixed;               /* does not grow: layer 0 has all of p */
 };

@@ -48,7 +48,8 @@ static inline void line_add(struct fields fields, uint8_t *line, uint64_t word)
     const __m512i field_mask = _mm512_set1_epi64(LINE_BITS - 1);
     long long at[8] __attribute__((aligned(64)));
     __m512i field = _mm512_srlv_epi64(_mm512_set1_epi64((long long)word), shifts);
-    field = _mm512_mask_and_epi64(_mm512_set1_epi64(4 * LINE_BITS), fields.wanted, field, field_mask);
+    field = _mm512_mask_and_epi64(_mm512_set1_epi64(4 * LINE_BITS), fields.wanted, field,
+                                  field_mask);
     _mm512_store_si512(at, field);
     __m512i content = _mm512_load_si512(line);
 #define BIT(t) _mm512_sllv_epi64(one, _mm512_add_epi64(before, _mm512_set1_epi64(at[t])))

@@ -170,8 +170,7 @@ static void kernel_set(const struct bits *bits, const struct key *keys, size_t n
 
 KERNEL_TARGET
 static size_t kernel_insert(const struct bits *bits, const struct key *keys, size_t n,
-                            uint8_t *seen, uint64_t most, uint64_t *set)
-{
+                            uint8_t *seen, uint64_t most, uint64_t *set){
 #define INSERT(g) return insert_lines(bits, keys, n, seen, most, set, g)
     FOR_LINES(INSERT)
 #undef INSERT

@@ -20,7 +20,7 @@
 
 struct maker {
     const char *path;
-    char target[PATH_MAX];    /* path, symbolic links followed if it exists */
+    char target[PATH_MAX]; /* path, symbolic links followed if it exists */
     char directory[PATH_MAX];
     char temporary[PATH_MAX + 16]; /* empty: the file has no name yet */
     int fd;

@@ -38,8 +38,7 @@ static int add_layer(struct filter *filter, const struct layer_plan *plan, uint8
  * for once enough keys have come (HUGE_FROM). */
 enum { HUGE_BYTES = 2 << 20 };
 
-int filter_map_memory(struct filter *filter, const struct layer_plan *plan,
-                            struct fault *fault)
+int filter_map_memory(struct filter *filter, const struct layer_plan *plan, struct fault *fault)
 {
     size_t bytes = (size_t)(plan->pages * PAGE_BYTES);
     size_t map_bytes = bytes + HUGE_BYTES;
@@ -52,7 +51,8 @@ int filter_map_memory(struct filter *filter, const struct layer_plan *plan,
         return fault_way_out(fault, "it needs %llu bytes; a file does not have to fit into memory",
                              (unsigned long long)bytes);
     }
-    uint8_t *aligned = (uint8_t *)(((uintptr_t)map + HUGE_BYTES - 1) & ~(uintptr_t)(HUGE_BYTES - 1));
+    uint8_t *aligned = (uint8_t *)(((uintptr_t)map + HUGE_BYTES - 1) &
+                                   ~(uintptr_t)(HUGE_BYTES - 1));
     add_layer(filter, plan, aligned, 0);
     struct layer *layer = &filter->layers[filter->count - 1];
     layer->map = map;
@@ -75,8 +75,7 @@ void filter_use_huge_pages(struct layer *layer)
 #endif
 }
 
-int filter_map_file(struct filter *filter, const struct layer_record *record,
-                          struct fault *fault)
+int filter_map_file(struct filter *filter, const struct layer_record *record, struct fault *fault)
 {
     size_t bytes = (size_t)(record->plan.pages * PAGE_BYTES);
     if (bytes / PAGE_BYTES != record->plan.pages)
@@ -177,9 +176,9 @@ static const struct {
     unsigned long type;
     const char *name;
 } network_systems[] = {
-    {0x6969, "NFS"},         {0x517b, "SMB"},          {0xff534d42, "SMB"},  {0xfe534d42, "SMB"},
-    {0x0bd00bd0, "Lustre"},  {0x00c36400, "Ceph"},     {0x5346414f, "AFS"},  {0x47504653, "GPFS"},
-    {0x19830326, "BeeGFS"},  {0x7461636f, "OCFS2"},    {0x01161970, "GFS2"},
+    {0x6969, "NFS"},        {0x517b, "SMB"},       {0xff534d42, "SMB"},  {0xfe534d42, "SMB"},
+    {0x0bd00bd0, "Lustre"}, {0x00c36400, "Ceph"},  {0x5346414f, "AFS"},  {0x47504653, "GPFS"},
+    {0x19830326, "BeeGFS"}, {0x7461636f, "OCFS2"}, {0x01161970, "GFS2"},
 };
 
 static int check_file_system(const struct filter *filter, struct fault *fault)
@@ -328,9 +327,8 @@ static int open_all(struct filter *filter, struct fault *fault)
 {
     uint64_t bytes = 0;
     if (open_fd(filter, fault) != 0 || check_kind(filter, &bytes, fault) != 0 ||
-        check_file_system(filter, fault) != 0 ||
-        read_header(filter, bytes, fault) != 0 || map_new_layers(filter, fault) != 0 ||
-        map_fixed(filter, fault) != 0)
+        check_file_system(filter, fault) != 0 || read_header(filter, bytes, fault) != 0 ||
+        map_new_layers(filter, fault) != 0 || map_fixed(filter, fault) != 0)
         return -1;
     return filter->write ? start_writing(filter, fault) : 0;
 }

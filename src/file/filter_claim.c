@@ -6,6 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint64_t settled_now(const struct filter *filter)
+{
+    return get64(filter, COUNTER_SETTLED_AT);
+}
+
 /* In memory: test the older layers, test and set in the newest; when that is full, grow, and go on
  * with the key that did not fit. */
 static ptrdiff_t claim_memory(struct filter *filter, const struct key *keys, size_t n,
@@ -171,19 +176,26 @@ static size_t take_new(struct filter *filter, const struct key *keys, size_t n, 
     return i;
 }
 
-/* Under LOCK_CHANGE: what was new without the lock is looked at again, if others have settled since
- * `settled`, and then taken into flight. Returns how many keys were judged, or -1. */
+int filter_look_again(struct filter *filter, const struct key *keys, size_t n, uint64_t settled,
+                      uint8_t *seen, struct fault *fault)
+{
+    unsigned known = filter->count;
+    if (filter_refresh(filter, fault) != 0)
+        return -1;
+    if (settled_now(filter) != settled || filter->count != known)
+        filter_test_layers(filter, keys, n, seen, 0);
+    return 0;
+}
+
+/* Under LOCK_CHANGE: what is still new is taken into flight. Returns how many keys were judged, or
+ * -1. */
 static ptrdiff_t claim_locked(struct filter *filter, const struct key *keys, size_t n,
                               uint64_t most_new, uint64_t settled, uint8_t *seen, bool *full,
                               struct fault *fault)
 {
-    unsigned known = filter->count;
     uint64_t others;
-    if (filter_refresh(filter, fault) != 0)
-        return -1;
-    if (get64(filter, COUNTER_SETTLED_AT) != settled || filter->count != known)
-        filter_test_layers(filter, keys, n, seen, 0);
-    if (filter_look_at_others(filter, keys, n, seen, &others, fault) != 0)
+    if (filter_look_again(filter, keys, n, settled, seen, fault) != 0 ||
+        filter_look_at_others(filter, keys, n, seen, &others, fault) != 0)
         return -1;
     return (ptrdiff_t)take_new(filter, keys, n, most_new, others, seen, full);
 }
@@ -194,7 +206,7 @@ static ptrdiff_t claim_file(struct filter *filter, const struct key *keys, size_
     for (;;) {
         if (filter_refresh(filter, fault) != 0)
             return -1;
-        uint64_t settled = get64(filter, COUNTER_SETTLED_AT);
+        uint64_t settled = settled_now(filter);
         memset(seen, 0, n);
         filter_test_layers(filter, keys, n, seen, 0);
         if (memchr(seen, 0, n) == NULL)
@@ -202,8 +214,7 @@ static ptrdiff_t claim_file(struct filter *filter, const struct key *keys, size_
         bool full = false;
         if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
             return -1;
-        ptrdiff_t judged =
-            claim_locked(filter, keys, n, most_new, settled, seen, &full, fault);
+        ptrdiff_t judged = claim_locked(filter, keys, n, most_new, settled, seen, &full, fault);
         lock_drop(filter->fd, LOCK_CHANGE);
         if (judged < 0 || !full || filter->flight->count > 0)
             return judged;
@@ -250,47 +261,51 @@ int filter_settle(struct filter *filter, size_t delivered, struct fault *fault)
         return -1;
     settle_keys(filter, delivered);
     if (delivered > 0)
-        put64(filter, COUNTER_SETTLED_AT, get64(filter, COUNTER_SETTLED_AT) + 1);
+        put64(filter, COUNTER_SETTLED_AT, settled_now(filter) + 1);
     put32(filter, slot_at(filter->slot), 0);
     lock_drop(filter->fd, LOCK_CHANGE);
     flight_clear(filter->flight);
     return 0;
 }
 
+/* Under LOCK_CHANGE: sets the bits of keys not yet seen, as far as there is room in a layer that
+ * nobody has claimed. Returns how many keys are done; 0 if a new layer is needed; -1. */
+static ptrdiff_t add_locked(struct filter *filter, const struct key *keys, size_t n,
+                            uint64_t settled, uint8_t *seen, uint64_t *added, struct fault *fault)
+{
+    uint64_t others, set;
+    if (filter_look_again(filter, keys, n, settled, seen, fault) != 0 ||
+        filter_look_at_others(filter, NULL, 0, NULL, &others, fault) != 0)
+        return -1;
+    struct place place = filter_place_behind(filter, others);
+    if (place.layer == filter->count)
+        return 0;
+    size_t done = filter->kernel->insert(&filter->layers[place.layer].bits, keys, n, seen,
+                                         place.left, &set);
+    put64(filter, keys_at(place.layer), get64(filter, keys_at(place.layer)) + set);
+    put64(filter, COUNTER_SETTLED_AT, settled_now(filter) + 1);
+    *added += set;
+    return (ptrdiff_t)done;
+}
+
 int filter_add(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
                uint64_t *added, struct fault *fault)
 {
-    size_t done = 0;
     *added = 0;
-    while (done < n) {
+    while (n > 0) {
         if (filter_refresh(filter, fault) != 0)
             return -1;
-        uint64_t settled = get64(filter, COUNTER_SETTLED_AT);
-        uint64_t others, set = 0;
-        memset(seen, 0, n - done);
-        filter_test_layers(filter, keys + done, n - done, seen, 0);
+        uint64_t settled = settled_now(filter);
+        memset(seen, 0, n);
+        filter_test_layers(filter, keys, n, seen, 0);
         if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
             return -1;
-        unsigned known = filter->count;
-        int result = filter_refresh(filter, fault);
-        if (result == 0 && (get64(filter, COUNTER_SETTLED_AT) != settled || filter->count != known))
-            filter_test_layers(filter, keys + done, n - done, seen, 0);
-        if (result == 0)
-            result = filter_look_at_others(filter, NULL, 0, NULL, &others, fault);
-        struct place place = {filter->count, 0};
-        if (result == 0)
-            place = filter_place_behind(filter, others);
-        bool full = place.layer == filter->count;
-        if (result == 0 && !full) {
-            done += filter->kernel->insert(&filter->layers[place.layer].bits, keys + done, n - done,
-                                           seen, place.left, &set);
-            put64(filter, keys_at(place.layer), get64(filter, keys_at(place.layer)) + set);
-            put64(filter, COUNTER_SETTLED_AT, get64(filter, COUNTER_SETTLED_AT) + 1);
-            *added += set;
-        }
+        ptrdiff_t done = add_locked(filter, keys, n, settled, seen, added, fault);
         lock_drop(filter->fd, LOCK_CHANGE);
-        if (result != 0 || (full && filter_grow(filter, fault) != 0))
+        if (done < 0 || (done == 0 && filter_grow(filter, fault) != 0))
             return -1;
+        keys += done;
+        n -= (size_t)done;
     }
     return 0;
 }

@@ -57,8 +57,8 @@ static int append_layer(struct filter *filter, struct layer_record *record, stru
         (void)!ftruncate(filter->fd, (off_t)end);
         return fault_errno(fault, filter->path, "cannot grow", error);
     }
-    layer_encode(record, filter->fixed + LAYER_TABLE_AT +
-                             (size_t)filter->count * LAYER_RECORD_BYTES);
+    layer_encode(record,
+                 filter->fixed + LAYER_TABLE_AT + (size_t)filter->count * LAYER_RECORD_BYTES);
     put64(filter, keys_at(filter->count), 0);
     if (sync_fixed(filter) != 0)
         return fault_errno(fault, filter->path, "cannot grow", errno);

@@ -155,13 +155,9 @@ static ptrdiff_t claim_locked(struct filter *filter, const struct key *keys, siz
                               uint64_t most_new, uint64_t settled, uint8_t *seen,
                               struct fault *fault)
 {
-    unsigned known = filter->count;
     uint64_t others;
-    if (filter_refresh(filter, fault) != 0)
-        return -1;
-    if (get64(filter, COUNTER_SETTLED_AT) != settled || filter->count != known)
-        filter_test_layers(filter, keys, n, seen, 0);
-    if (filter_look_at_others(filter, keys, n, seen, &others, fault) != 0)
+    if (filter_look_again(filter, keys, n, settled, seen, fault) != 0 ||
+        filter_look_at_others(filter, keys, n, seen, &others, fault) != 0)
         return -1;
     return (ptrdiff_t)take_new(filter->hold, keys, n, most_new, seen);
 }

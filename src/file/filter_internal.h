@@ -15,7 +15,7 @@
 struct layer {
     struct bits bits;
     struct layer_plan plan;
-    uint64_t end;  /* where it ends in the file */
+    uint64_t end; /* where it ends in the file */
     /* In memory only: */
     uint64_t keys; /* exact */
     void *map;     /* what is unmapped; larger than the pages, for the sake of alignment */
@@ -112,6 +112,11 @@ struct place {
     uint64_t left;
 };
 struct place filter_place_behind(const struct filter *filter, uint64_t ahead);
+
+/* Under LOCK_CHANGE: keys that were looked for without it are looked for again, if others have
+ * settled any since the counter stood at `settled`, or added a layer. Returns -1 with the fault. */
+int filter_look_again(struct filter *filter, const struct key *keys, size_t n, uint64_t settled,
+                      uint8_t *seen, struct fault *fault);
 
 /* Under LOCK_CHANGE: marks as seen those of the keys that another live writer has in flight, and
  * counts in *total what live others have in flight. Returns -1 with the fault. */

@@ -47,7 +47,9 @@ void flight_add(struct flight *flight, struct key key, unsigned layer, const str
     uint64_t page = geometry_page(key, bits->pages);
     uint16_t *chain = flight_chain(flight, page);
     flight->keys[i] = key;
-    flight->entries[i] = (struct flight_entry){.page = page, .next = *chain, .layer = (uint8_t)layer};
+    flight->entries[i] = (struct flight_entry){.page = page,
+                                               .next = *chain,
+                                               .layer = (uint8_t)layer};
     *chain = (uint16_t)i;
     if (i == 0 || layer < flight->layer_low)
         flight->layer_low = layer;

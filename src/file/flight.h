@@ -26,7 +26,7 @@ struct flight_entry {
 
 struct flight {
     size_t count, room;
-    unsigned shift; /* a chain is the top bits of a product */
+    unsigned shift;                 /* a chain is the top bits of a product */
     unsigned layer_low, layer_high; /* of the keys in flight, if there are any */
     struct key *keys;
     struct flight_entry *entries;

@@ -12,20 +12,20 @@
 #include "file/fault.h"
 
 enum {
-    HEADER_BYTES = 4096,         /* the immutable header page */
-    LAYER_TABLE_AT = 4096,       /* the page of layer records */
+    HEADER_BYTES = 4096,   /* the immutable header page */
+    LAYER_TABLE_AT = 4096, /* the page of layer records */
     LAYER_RECORD_BYTES = 64,
     LAYERS_MAX = 48,
-    LAYER_COUNT_AT = 8128,       /* the number of valid records, in the same page */
-    COUNTERS_AT = 8192,          /* the page of counters and slots */
-    COUNTER_SETTLED_AT = 8192,   /* how often a batch was settled */
-    COUNTER_KEYS_AT = 8256,      /* keys in each layer */
-    SLOTS_AT = 9216,             /* the heads of the flight slots */
-    SLOT_BYTES = 16,             /* of one head: */
-    SLOT_HOLDS = 4,              /* more keys are in a file beside the filter */
-    SLOT_MARK = 8,               /* which file: another number for each */
+    LAYER_COUNT_AT = 8128,     /* the number of valid records, in the same page */
+    COUNTERS_AT = 8192,        /* the page of counters and slots */
+    COUNTER_SETTLED_AT = 8192, /* how often a batch was settled */
+    COUNTER_KEYS_AT = 8256,    /* keys in each layer */
+    SLOTS_AT = 9216,           /* the heads of the flight slots */
+    SLOT_BYTES = 16,           /* of one head: */
+    SLOT_HOLDS = 4,            /* more keys are in a file beside the filter */
+    SLOT_MARK = 8,             /* which file: another number for each */
     SLOTS_MAX = 128,
-    FLIGHT_AT = 12288,           /* the keys in flight */
+    FLIGHT_AT = 12288, /* the keys in flight */
     KEY_BYTES = 16,
     SEED_BYTES = 8,
     UUID_BYTES = 16
@@ -42,13 +42,13 @@ enum { FLIGHT_KEYS_MIN = 32, FLIGHT_KEYS_MAX = 4096 };
 /* What is written once, at creation. */
 struct header {
     uint8_t uuid[UUID_BYTES];
-    int64_t created;            /* seconds since 1970 */
+    int64_t created; /* seconds since 1970 */
     uint64_t seed;
-    struct filter_plan plan;    /* as asked for */
-    uint64_t asked;             /* which of its values were given: ASKED_... */
-    uint64_t flight_keys;       /* room of the first slot times two, a power of two */
-    uint64_t writer_features;   /* what a writer must know; 0 so far */
-    uint64_t layers_at;         /* where the first layer may begin; the fixed part ends there */
+    struct filter_plan plan;  /* as asked for */
+    uint64_t asked;           /* which of its values were given: ASKED_... */
+    uint64_t flight_keys;     /* room of the first slot times two, a power of two */
+    uint64_t writer_features; /* what a writer must know; 0 so far */
+    uint64_t layers_at;       /* where the first layer may begin; the fixed part ends there */
 };
 
 enum {

@@ -237,8 +237,7 @@ static int check_keys(struct pending *pending, struct fault *fault)
     return 0;
 }
 
-struct pending *pending_open(const char *path, const uint8_t uuid[UUID_BYTES],
-                             struct fault *fault)
+struct pending *pending_open(const char *path, const uint8_t uuid[UUID_BYTES], struct fault *fault)
 {
     uint8_t head[HEAD] = {0};
     struct pending *pending = pending_alloc(path, uuid, fault);

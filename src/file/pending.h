@@ -29,12 +29,10 @@ int pending_finish(struct pending *pending, struct fault *fault);
 
 /* Opens one for reading and checks all of it, keys too, against its checksums and the UUID. NULL
  * with the fault. */
-struct pending *pending_open(const char *path, const uint8_t uuid[UUID_BYTES],
-                             struct fault *fault);
+struct pending *pending_open(const char *path, const uint8_t uuid[UUID_BYTES], struct fault *fault);
 
 /* The next keys: how many, 0 at the end, -1 with the fault. */
-ptrdiff_t pending_next(struct pending *pending, struct key *keys, size_t most,
-                       struct fault *fault);
+ptrdiff_t pending_next(struct pending *pending, struct key *keys, size_t most, struct fault *fault);
 
 void pending_free(struct pending *pending);
 

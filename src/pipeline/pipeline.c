@@ -17,11 +17,11 @@ struct pipeline {
     size_t *starts; /* batch + 1: offsets of lines in the chunk */
     struct key *keys;
     uint8_t *seen;
-    uint8_t *select;  /* which lines are printed */
-    bool begun;       /* begin_output was called */
-    bool closed;      /* the reader has had enough */
+    uint8_t *select;         /* which lines are printed */
+    bool begun;              /* begin_output was called */
+    bool closed;             /* the reader has had enough */
     struct timespec settled; /* durable: when it was done last */
-    char *tagged;     /* PIPELINE_TAG: lines with their tags, grown as needed */
+    char *tagged;            /* PIPELINE_TAG: lines with their tags, grown as needed */
     size_t tagged_bytes;
 };
 
@@ -86,8 +86,8 @@ static void select_unless(struct pipeline *pipeline, size_t n)
 static ptrdiff_t judge_new(struct pipeline *pipeline, size_t n, struct fault *fault)
 {
     uint64_t most = pipeline->plan.most - pipeline->selected;
-    ptrdiff_t judged =
-        filter_claim(pipeline->plan.filter, pipeline->keys, n, most, pipeline->seen, fault);
+    ptrdiff_t judged = filter_claim(pipeline->plan.filter, pipeline->keys, n, most, pipeline->seen,
+                                    fault);
     if (judged > 0)
         select_unless(pipeline, (size_t)judged);
     return judged;
@@ -370,8 +370,8 @@ int pipeline_settle(struct pipeline *pipeline, struct fault *fault)
 
 static int settle_if_due(struct pipeline *pipeline, struct fault *fault)
 {
-    if (!pipeline->plan.durable || (filter_held(pipeline->plan.filter) < EPOCH_KEYS &&
-                                    milliseconds_left(pipeline) > 0))
+    if (!pipeline->plan.durable ||
+        (filter_held(pipeline->plan.filter) < EPOCH_KEYS && milliseconds_left(pipeline) > 0))
         return 0;
     return pipeline_settle(pipeline, fault);
 }

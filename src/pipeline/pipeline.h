@@ -30,9 +30,9 @@ enum pipeline_verb {
 struct pipeline_plan {
     enum pipeline_verb verb;
     struct filter *filter;
-    struct filter *repeats;  /* PIPELINE_REPEATED: what was printed already */
-    struct output *output;   /* NULL: nothing is printed */
-    bool invert;             /* PIPELINE_QUERY: print what is not in */
+    struct filter *repeats; /* PIPELINE_REPEATED: what was printed already */
+    struct output *output;  /* NULL: nothing is printed */
+    bool invert;            /* PIPELINE_QUERY: print what is not in */
     char delimiter;
     uint64_t most;           /* stop behind so many selected lines */
     struct pending *pending; /* keys of delivered lines go here; may be NULL */
@@ -40,7 +40,7 @@ struct pipeline_plan {
     /* Called once, before the first line is written; may be NULL. Returns 0, or -1 with the fault. */
     int (*begin_output)(void *context, struct output *output, struct fault *fault);
     void *context;
-    bool may_close;          /* a reader that closes the output has had enough: no fault */
+    bool may_close; /* a reader that closes the output has had enough: no fault */
 };
 
 struct pipeline;
