@@ -1,0 +1,82 @@
+/*
+ * model - what a filter must answer, key after key: plain bit arrays, no batches, nothing in flight,
+ * bits numbered by the oracle. Only the layers' sizes are the program's own (test_growth).
+ */
+#ifndef UNSEEN_TESTS_MODEL_H
+#define UNSEEN_TESTS_MODEL_H
+
+#include "core/growth.h"
+#include "file/header.h"
+
+#include "oracle.h"
+
+#include <stdlib.h>
+
+struct model {
+    struct filter_plan plan;
+    unsigned layers;
+    struct layer_plan layer[LAYERS_MAX];
+    uint64_t keys[LAYERS_MAX];
+    uint8_t *bits[LAYERS_MAX];
+};
+
+static inline void model_layer(struct model *model, struct layer_plan layer)
+{
+    model->layer[model->layers] = layer;
+    model->bits[model->layers] = calloc(layer.pages, PAGE_BYTES);
+    if (model->bits[model->layers++] == NULL)
+        exit(1);
+}
+
+static inline void model_start(struct model *model, const struct filter_plan *plan)
+{
+    struct layer_plan layer;
+    *model = (struct model){.plan = *plan};
+    if (growth_first(plan, &layer) != 0)
+        exit(1);
+    model_layer(model, layer);
+}
+
+static inline void model_free(struct model *model)
+{
+    for (unsigned i = 0; i < model->layers; i++)
+        free(model->bits[i]);
+}
+
+static inline bool model_has(const struct model *model, struct key key)
+{
+    for (unsigned i = 0; i < model->layers; i++)
+        if (oracle_has(model->bits[i], key, model->layer[i].pages, model->layer[i].geometry))
+            return true;
+    return false;
+}
+
+static inline void model_grow(struct model *model)
+{
+    struct layer_plan layer;
+    uint64_t pages = 0, keys = 0;
+    for (unsigned i = 0; i < model->layers; i++) {
+        pages += model->layer[i].pages;
+        keys += model->layer[i].capacity;
+    }
+    if (growth_next(&model->plan, model->layers, pages, keys, &layer) != 0)
+        exit(1);
+    model_layer(model, layer);
+}
+
+/* Whether the key is new; it is in from now on. A layer changes after exactly its capacity. */
+static inline bool model_add(struct model *model, struct key key)
+{
+    if (model_has(model, key))
+        return false;
+    unsigned last = model->layers - 1;
+    if (!model->plan.fixed && model->keys[last] == model->layer[last].capacity) {
+        model_grow(model);
+        last++;
+    }
+    oracle_add(model->bits[last], key, model->layer[last].pages, model->layer[last].geometry);
+    model->keys[last]++;
+    return true;
+}
+
+#endif

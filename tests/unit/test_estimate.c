@@ -1,0 +1,269 @@
+/* What is read off the bits of a layer: keys and rate, against the truth. */
+#include "core/estimate.h"
+#include "core/kernel.h"
+#include "core/sizing.h"
+
+#include "chance.h"
+#include "lines.h"
+#include "tap.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 2048 };
+
+/* --- the formulas, on pages made by hand --- */
+
+/* Sets `count` bits of a line, any. */
+static void set_some(struct chance *chance, uint8_t *line, unsigned count)
+{
+    while (count > 0) {
+        uint64_t bit = chance_below(chance, LINE_BITS);
+        count -= !bit_test(line, bit);
+        bit_set(line, bit);
+    }
+}
+
+/* A page whose lines are filled very differently, some empty and some full. */
+static void make_page(struct chance *chance, uint8_t page[PAGE_BYTES], unsigned set[PAGE_LINES])
+{
+    memset(page, 0, PAGE_BYTES);
+    for (unsigned i = 0; i < PAGE_LINES; i++) {
+        set[i] = i % 8 == 0 ? LINE_BITS : (unsigned)chance_below(chance, LINE_BITS + 1);
+        set_some(chance, page + (size_t)i * LINE_BYTES, set[i]);
+    }
+}
+
+/* Sum of the products over all choices of `lines` further lines from `from` on. */
+static double products(const double chances[PAGE_LINES], unsigned lines, unsigned from)
+{
+    double sum = 0;
+    if (lines == 0)
+        return 1;
+    for (unsigned i = from; i + lines <= PAGE_LINES; i++)
+        sum += chances[i] * products(chances, lines - 1, i + 1);
+    return sum;
+}
+
+/* The rate of a page is the mean over all choices of g lines: here each of them one by one. */
+static void rate_by_brute_force(void)
+{
+    static const double choices[] = {1, 64, 2016, 41664, 635376};
+    struct chance chance = {20};
+    for (unsigned round = 0; round < 3; round++) {
+        static uint8_t page[PAGE_BYTES];
+        unsigned set[PAGE_LINES];
+        make_page(&chance, page, set);
+        for (unsigned lines = 1; lines <= 4; lines++)
+            for (unsigned fields = 1; fields <= FIELDS_MAX; fields++) {
+                double chances[PAGE_LINES];
+                struct estimate estimate;
+                for (unsigned i = 0; i < PAGE_LINES; i++)
+                    chances[i] = pow((double)set[i] / LINE_BITS, fields);
+                double wanted = products(chances, lines, 0) / choices[lines];
+                estimate_start(&estimate, (struct geometry){(uint8_t)lines, (uint8_t)fields});
+                estimate_add(&estimate, page, 1);
+                double rate = estimate_rate(&estimate);
+                tap_check(fabs(rate - wanted) <= 1e-12 * wanted, "%u x %u: %.15g, not %.15g", lines,
+                          fields, rate, wanted);
+            }
+    }
+}
+
+/* Where all lines are filled alike, any g of them hit with the g-th power, up to 16 lines. */
+static void rate_of_even_lines(void)
+{
+    struct chance chance = {21};
+    for (unsigned set = 0; set <= LINE_BITS; set += 32) {
+        static uint8_t page[PAGE_BYTES];
+        memset(page, 0, sizeof page);
+        for (unsigned i = 0; i < PAGE_LINES; i++)
+            set_some(&chance, page + (size_t)i * LINE_BYTES, set);
+        for (unsigned lines = 1; lines <= LINES_MAX; lines++) {
+            struct estimate estimate;
+            double wanted = pow((double)set / LINE_BITS, 6.0 * lines);
+            estimate_start(&estimate, (struct geometry){(uint8_t)lines, 6});
+            estimate_add(&estimate, page, 1);
+            double rate = estimate_rate(&estimate);
+            tap_check(fabs(rate - wanted) <= 1e-12 * wanted, "%u lines of %u bits: %g, not %g",
+                      lines, set, rate, wanted);
+        }
+    }
+}
+
+static void check_number(const char *what, double value)
+{
+    tap_check(value >= 0 && value < 1e12, "%s: %g", what, value);
+}
+
+static void empty_and_full(void)
+{
+    static uint8_t pages[3 * PAGE_BYTES];
+    struct estimate estimate;
+    estimate_start(&estimate, (struct geometry){3, 6});
+    tap_check(estimate_keys(&estimate) == 0 && estimate_rate(&estimate) == 0 &&
+                  estimate_fill(&estimate) == 0,
+              "of no page at all");
+    estimate_add(&estimate, pages, 3);
+    tap_check(estimate_keys(&estimate) == 0 && estimate_rate(&estimate) == 0 &&
+                  estimate_fill(&estimate) == 0 && estimate.full == 0,
+              "of empty pages");
+    memset(pages, 0xff, PAGE_BYTES);
+    estimate_start(&estimate, (struct geometry){3, 6});
+    estimate_add(&estimate, pages, 3);
+    check_number("keys of a full page", estimate_keys(&estimate));
+    tap_check(fabs(estimate_rate(&estimate) - 1.0 / 3) < 1e-12, "rate with one of three full: %g",
+              estimate_rate(&estimate));
+    tap_check(fabs(estimate_fill(&estimate) - 1.0 / 3) < 1e-12, "fill with one of three full: %g",
+              estimate_fill(&estimate));
+    tap_check(estimate.full == 1, "%" PRIu64 " full pages", estimate.full);
+    memset(pages, 0xff, sizeof pages);
+    for (unsigned lines = 1; lines <= LINES_MAX; lines++) {
+        estimate_start(&estimate, (struct geometry){(uint8_t)lines, FIELDS_MAX});
+        estimate_add(&estimate, pages, 3);
+        check_number("keys of full pages", estimate_keys(&estimate));
+        tap_check(estimate_rate(&estimate) <= 1 && estimate_rate(&estimate) > 1 - 1e-12 &&
+                      estimate_fill(&estimate) == 1,
+                  "full pages: %.17g", estimate_rate(&estimate));
+    }
+}
+
+/* --- real layers --- */
+
+struct layer {
+    struct bits bits;
+    struct lines inside;
+    uint64_t keys;
+};
+
+static struct layer layer_new(struct geometry geometry, uint64_t pages)
+{
+    struct layer layer = {.bits = {.pages = pages, .geometry = geometry}};
+    layer.bits.bytes = aligned_alloc(PAGE_BYTES, pages * PAGE_BYTES);
+    if (layer.bits.bytes == NULL)
+        exit(1);
+    memset(layer.bits.bytes, 0, pages * PAGE_BYTES);
+    lines_start(&layer.inside, "in", 1, 0);
+    return layer;
+}
+
+static void fill_to(struct layer *layer, uint64_t keys)
+{
+    struct key batch[BATCH];
+    while (layer->keys < keys) {
+        size_t n = keys - layer->keys < BATCH ? (size_t)(keys - layer->keys) : BATCH;
+        lines_keys(&layer->inside, batch, n, 0);
+        kernel_best()->set(&layer->bits, batch, n);
+        layer->keys += n;
+    }
+}
+
+static double measured_rate(const struct layer *layer, uint64_t queries, double *error)
+{
+    struct key batch[BATCH];
+    uint8_t seen[BATCH];
+    struct lines outside;
+    uint64_t hits = 0, done = 0;
+    lines_start(&outside, "out", 1, 0);
+    for (; done < queries; done += BATCH) {
+        memset(seen, 0, sizeof seen);
+        lines_keys(&outside, batch, BATCH, 0);
+        kernel_best()->test(&layer->bits, batch, BATCH, seen);
+        for (size_t i = 0; i < BATCH; i++)
+            hits += seen[i];
+    }
+    *error = CHANCE_SIGMAS * sqrt((double)hits + 1) / (double)done;
+    return (double)hits / (double)done;
+}
+
+/* Keys within 1 % while less than 99 % of the bits are set; the rate within the noise of counting,
+ * which is wider than 10 % only where there are few hits. Before a key is added, whether its line is
+ * a false positive does not matter: it would change no bit. */
+static void check_truth(const struct layer *layer, double p, double part)
+{
+    struct estimate estimate;
+    double error;
+    estimate_start(&estimate, layer->bits.geometry);
+    estimate_add(&estimate, layer->bits.bytes, layer->bits.pages);
+    double keys = estimate_keys(&estimate), fill = estimate_fill(&estimate);
+    double rate = estimate_rate(&estimate);
+    double truth = measured_rate(layer, 1000000, &error);
+    if (fill < 0.99)
+        tap_check(fabs(keys / (double)layer->keys - 1) < 0.01,
+                  "p = %g, %g of n: %.0f keys, not %" PRIu64 " (fill %g)", p, part, keys,
+                  layer->keys, fill);
+    tap_check(fabs(rate - truth) < error, "p = %g, %g of n: rate %g, not %g +- %g", p, part, rate,
+              truth, error);
+    /* The model is a mean over many layers; where hits are rarest, one is unlike another. */
+    if (part < 0.5)
+        return;
+    double model = sizing_rate(layer->bits.geometry, layer->bits.pages, (double)layer->keys);
+    tap_check(fabs(rate / model - 1) < 0.1, "p = %g, %g of n: rate %g, the model says %g", p, part,
+              rate, model);
+}
+
+static void truth(void)
+{
+    static const double rates[] = {0.5, 0.1, 1e-2, 1e-4, 1e-6, 1e-12};
+    static const double parts[] = {0.001, 0.1, 0.5, 0.9, 1, 2, 5};
+    enum { KEYS = 100000 };
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        struct geometry geometry = sizing_geometry(rates[i]);
+        struct layer layer = layer_new(geometry, sizing_pages(geometry, KEYS, rates[i]));
+        for (size_t j = 0; j < sizeof parts / sizeof *parts; j++) {
+            fill_to(&layer, (uint64_t)(parts[j] * KEYS));
+            check_truth(&layer, rates[i], parts[j]);
+        }
+        free(layer.bits.bytes);
+    }
+}
+
+/* In one page, too: by a few standard deviations of the bits set. */
+static void few_keys(void)
+{
+    static const struct geometry geometries[] = {{1, 6}, {3, 6}, {6, 6}};
+    for (size_t i = 0; i < sizeof geometries / sizeof *geometries; i++) {
+        struct layer layer = layer_new(geometries[i], 1);
+        for (uint64_t keys = 1; keys <= 1000; keys += keys) {
+            struct estimate estimate;
+            fill_to(&layer, keys);
+            estimate_start(&estimate, geometries[i]);
+            estimate_add(&estimate, layer.bits.bytes, 1);
+            double off = estimate_keys(&estimate) - (double)keys;
+            tap_check(fabs(off) < 0.5 + 0.02 * (double)keys, "%" PRIu64 " keys: off by %g", keys,
+                      off);
+        }
+        free(layer.bits.bytes);
+    }
+}
+
+/* In pieces or at once, it is the same. */
+static void in_pieces(void)
+{
+    struct geometry geometry = {2, 6};
+    struct layer layer = layer_new(geometry, 100);
+    struct estimate whole, pieces;
+    fill_to(&layer, 150000);
+    estimate_start(&whole, geometry);
+    estimate_start(&pieces, geometry);
+    estimate_add(&whole, layer.bits.bytes, 100);
+    for (uint64_t at = 0; at < 100; at += 10)
+        estimate_add(&pieces, layer.bits.bytes + at * PAGE_BYTES, 10);
+    tap_check(estimate_keys(&whole) == estimate_keys(&pieces) &&
+                  estimate_rate(&whole) == estimate_rate(&pieces) &&
+                  estimate_fill(&whole) == estimate_fill(&pieces),
+              "%g and %g keys", estimate_keys(&whole), estimate_keys(&pieces));
+    free(layer.bits.bytes);
+}
+
+int main(void)
+{
+    tap_run("the rate of a page: all choices of up to 4 lines, one by one", rate_by_brute_force);
+    tap_run("the rate of even lines is a power", rate_of_even_lines);
+    tap_run("no page, empty pages, full pages", empty_and_full);
+    tap_run("keys and rate against the truth at 0.001 to 5 x n", truth);
+    tap_run("few keys in one page", few_keys);
+    tap_run("the same in pieces", in_pieces);
+    return tap_end();
+}

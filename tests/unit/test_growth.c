@@ -1,0 +1,241 @@
+/* The layers of a filter that grows: their rates, sizes and limits. */
+#include "core/growth.h"
+
+#include "tap.h"
+
+#include <inttypes.h>
+
+/* As many as the file format has room for. */
+enum { LAYERS = 48 };
+
+static const double rates[] = {0.5, 0.1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-9, 1e-12};
+enum { RATES = sizeof rates / sizeof *rates };
+
+/* --- rates --- */
+
+static void check_rates(struct filter_plan plan, double first_least)
+{
+    double sum = 0, before = 1;
+    for (unsigned i = 0; i < LAYERS; i++) {
+        double rate = growth_rate(&plan, i);
+        tap_check(rate > 0 && (i < 2 || rate < before), "p = %g, layer %u: %g after %g", plan.rate,
+                  i, rate, before);
+        sum += rate;
+        before = rate;
+    }
+    tap_check(sum <= plan.rate, "p = %g: the sum is %g", plan.rate, sum);
+    tap_check(sum > 0.99 * plan.rate, "p = %g: the sum is only %g", plan.rate, sum);
+    tap_check(growth_rate(&plan, 0) >= first_least * plan.rate * (1 - 1e-9),
+              "p = %g: the first layer has %g", plan.rate, growth_rate(&plan, 0));
+}
+
+/* All layers together stay under p for ever, and little of it is left unused. Where n was given the
+ * first layer has 85 % of p, so that growth costs a filter that does not grow almost nothing. */
+static void sum_of_rates(void)
+{
+    for (size_t i = 0; i < RATES; i++) {
+        check_rates((struct filter_plan){.rate = rates[i]}, 0.25);
+        check_rates((struct filter_plan){.rate = rates[i], .capacity = 1}, 0.85);
+        check_rates((struct filter_plan){.rate = rates[i], .capacity = SIZING_KEYS_MAX}, 0.85);
+        check_rates((struct filter_plan){.rate = rates[i], .capacity = 1000, .pages = 7}, 0.85);
+    }
+}
+
+static void fixed_has_all(void)
+{
+    for (size_t i = 0; i < RATES; i++) {
+        struct filter_plan plan = {.rate = rates[i], .capacity = 1000000, .fixed = true};
+        struct layer_plan layer;
+        tap_check(growth_rate(&plan, 0) == rates[i], "p = %g: %g", rates[i], growth_rate(&plan, 0));
+        if (!tap_check(growth_first(&plan, &layer) == 0, "p = %g: no first layer", rates[i]))
+            continue;
+        tap_check(layer.rate == rates[i] && layer.capacity == 1000000 &&
+                      layer.pages == sizing_pages(layer.geometry, 1000000, rates[i]),
+                  "p = %g: %" PRIu64 " pages", rates[i], layer.pages);
+    }
+}
+
+/* --- layers --- */
+
+static void check_layer(const struct filter_plan *plan, unsigned index,
+                        const struct layer_plan *layer)
+{
+    struct geometry geometry = plan->geometry;
+    if (geometry.lines == 0)
+        geometry = sizing_geometry(layer->rate);
+    tap_check(layer->rate == growth_rate(plan, index), "layer %u: rate %g", index, layer->rate);
+    tap_check(layer->geometry.lines == geometry.lines && layer->geometry.fields == geometry.fields,
+              "layer %u: %u x %u", index, layer->geometry.lines, layer->geometry.fields);
+    tap_check(layer->pages >= 1 && layer->pages <= SIZING_PAGES_MAX && layer->capacity >= 1,
+              "layer %u: %" PRIu64 " pages, %" PRIu64 " keys", index, layer->pages,
+              layer->capacity);
+    tap_check(sizing_rate(layer->geometry, layer->pages, (double)layer->capacity) <= layer->rate,
+              "layer %u: its rate is too high when it is full", index);
+}
+
+struct grown {
+    unsigned layers;
+    uint64_t pages, keys;
+};
+
+/* The next layer, checked; -1 if there is none. */
+static int grow(const struct filter_plan *plan, struct grown *grown)
+{
+    struct layer_plan layer;
+    if (grown->layers == LAYERS ||
+        growth_next(plan, grown->layers, grown->pages, grown->keys, &layer) != 0)
+        return -1;
+    check_layer(plan, grown->layers, &layer);
+    grown->layers++;
+    grown->pages += layer.pages;
+    grown->keys += layer.capacity;
+    return 0;
+}
+
+static struct grown start(const struct filter_plan *plan, uint64_t first_pages)
+{
+    struct filter_plan first = *plan;
+    struct layer_plan layer = {0};
+    if (first_pages != 0)
+        first.pages = first_pages;
+    if (tap_check(growth_first(&first, &layer) == 0, "p = %g: no first layer", plan->rate))
+        check_layer(plan, 0, &layer);
+    return (struct grown){.layers = 1, .pages = layer.pages, .keys = layer.capacity};
+}
+
+/* At its worst, a new layer just added and empty, the filter has at most `most` times the size of
+ * one that was made for its keys, or 64 MB, up to 1000 times the first layer. */
+static void check_size(struct filter_plan plan, uint64_t first_pages, double most)
+{
+    struct grown grown = start(&plan, first_pages);
+    struct geometry geometry = sizing_geometry(plan.rate);
+    uint64_t first = grown.keys, keys = grown.keys;
+    while (keys <= 1000 * first) {
+        if (!tap_check(grow(&plan, &grown) == 0, "p = %g: stops growing", plan.rate))
+            return;
+        uint64_t single = sizing_pages(geometry, keys, plan.rate);
+        tap_check(grown.pages * PAGE_BYTES <= UINT64_C(64) << 20 ||
+                      (double)grown.pages <= most * (double)single,
+                  "p = %g: %" PRIu64 " pages for %" PRIu64 " keys, which need %" PRIu64, plan.rate,
+                  grown.pages, keys, single);
+        keys = grown.keys;
+    }
+}
+
+static void size_after_growing(void)
+{
+    static const uint64_t capacities[] = {1, 1000, 100000, 1000000, 100000000};
+    static const double low_rates[] = {1e-6, 1e-7, 1e-9, 1e-12};
+    for (size_t i = 0; i < sizeof low_rates / sizeof *low_rates; i++) {
+        check_size((struct filter_plan){.rate = low_rates[i]}, GROWTH_FILE_PAGES, 2.2);
+        check_size((struct filter_plan){.rate = low_rates[i]}, GROWTH_MEMORY_PAGES, 2.2);
+        for (size_t j = 0; j < sizeof capacities / sizeof *capacities; j++)
+            check_size((struct filter_plan){.rate = low_rates[i], .capacity = capacities[j]}, 0,
+                       2.2);
+    }
+}
+
+/* Where a key has few bits, the bits that a layer's share of p costs are many beside them, and no
+ * size of layers keeps the promise: at 1e-2 it is at most 3.7, at 0.5 it is 19. */
+static void size_at_high_rates(void)
+{
+    static const struct {
+        double rate, most;
+    } cases[] = {{1e-4, 2.45}, {1e-3, 3}, {1e-2, 3.7}, {0.1, 6.5}, {0.5, 19}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        check_size((struct filter_plan){.rate = cases[i].rate}, GROWTH_FILE_PAGES, cases[i].most);
+        check_size((struct filter_plan){.rate = cases[i].rate, .capacity = 100000000}, 0,
+                   cases[i].most);
+    }
+}
+
+/* Until the format has no more layers, or a layer would be larger than any may be. */
+static void extremes(void)
+{
+    static const uint64_t capacities[] = {0, 1, 1000000, SIZING_KEYS_MAX};
+    for (size_t i = 0; i < RATES; i++)
+        for (size_t j = 0; j < sizeof capacities / sizeof *capacities; j++) {
+            struct filter_plan plan = {.rate = rates[i], .capacity = capacities[j]};
+            struct grown grown = start(&plan, capacities[j] == 0 ? GROWTH_FILE_PAGES : 0);
+            uint64_t pages = grown.pages, keys = grown.keys;
+            while (grow(&plan, &grown) == 0) {
+                tap_check(grown.pages > pages && grown.keys > keys, "a sum overflowed");
+                pages = grown.pages;
+                keys = grown.keys;
+            }
+            tap_check(grown.pages <= SIZING_PAGES_MAX, "%" PRIu64 " pages", grown.pages);
+            /* Not stopped early: it holds many times more than can be asked for. */
+            tap_check(grown.layers == LAYERS ? grown.keys > UINT64_C(1) << 42
+                                             : grown.pages > SIZING_PAGES_MAX / 4,
+                      "p = %g, n = %" PRIu64 ": %u layers, %" PRIu64 " keys", rates[i],
+                      capacities[j], grown.layers, grown.keys);
+        }
+}
+
+static void refused(void)
+{
+    struct layer_plan layer;
+    struct filter_plan small = {.rate = 1e-12, .pages = 1, .geometry = {1, 1}};
+    tap_check(growth_first(&small, &layer) == -1, "a layer that holds not even one key");
+    struct filter_plan large = {.rate = 1e-6, .pages = SIZING_PAGES_MAX + 1};
+    tap_check(growth_first(&large, &layer) == -1, "a layer with more pages than may be");
+    struct filter_plan many = {.rate = 1e-12, .capacity = UINT64_C(1) << 60};
+    tap_check(growth_first(&many, &layer) == -1, "a layer for 2^60 keys");
+    struct filter_plan plan = {.rate = 1e-6};
+    tap_check(growth_next(&plan, 1, SIZING_PAGES_MAX, SIZING_KEYS_MAX, &layer) == -1,
+              "a layer behind the largest");
+    tap_check(growth_next(&plan, 1, SIZING_PAGES_MAX + 1, SIZING_KEYS_MAX, &layer) == -1,
+              "a layer behind more than the largest");
+}
+
+/* What was asked for by hand is kept in all layers. */
+static void by_hand(void)
+{
+    struct filter_plan plan = {.rate = 1e-3, .capacity = 100000, .geometry = {4, 4}};
+    struct grown grown = start(&plan, 0);
+    while (grown.layers < 6)
+        if (!tap_check(grow(&plan, &grown) == 0, "stops growing"))
+            break;
+    plan.pages = 1000;
+    grown = start(&plan, 0);
+    tap_check(grown.pages == 1000 && grown.keys == 100000, "%" PRIu64 " pages, %" PRIu64 " keys",
+              grown.pages, grown.keys);
+}
+
+/* The layers of a filter are the same on every machine, as its first one is. */
+static void pinned(void)
+{
+    static const struct {
+        double rate;
+        uint64_t capacity, first_pages;
+        unsigned layers;
+        uint64_t pages, keys;
+    } pins[] = {
+        {1e-6, 0, GROWTH_FILE_PAGES, 8, 289923, 256132419},
+        {1e-6, 0, GROWTH_MEMORY_PAGES, 5, 198969, 183993288},
+        {1e-2, 1000000, 0, 6, 39933, 70985533},
+        {1e-9, 1000, 0, 10, 145580, 85067835},
+    };
+    for (size_t i = 0; i < sizeof pins / sizeof *pins; i++) {
+        struct filter_plan plan = {.rate = pins[i].rate, .capacity = pins[i].capacity};
+        struct grown grown = start(&plan, pins[i].first_pages);
+        while (grown.layers < pins[i].layers && grow(&plan, &grown) == 0)
+            ;
+        tap_check(grown.pages == pins[i].pages && grown.keys == pins[i].keys,
+                  "p = %g, n = %" PRIu64 ", %u layers: %" PRIu64 " pages, %" PRIu64 " keys",
+                  pins[i].rate, pins[i].capacity, grown.layers, grown.pages, grown.keys);
+    }
+}
+
+int main(void)
+{
+    tap_run("the rates of 48 layers sum up to p at most", sum_of_rates);
+    tap_run("--fixed has all of p", fixed_has_all);
+    tap_run("at most 2.2 times the right size after growing, or 64 MB", size_after_growing);
+    tap_run("how large it gets at high rates", size_at_high_rates);
+    tap_run("no overflow up to the largest filter", extremes);
+    tap_run("what cannot be made is refused", refused);
+    tap_run("geometry and size by hand", by_hand);
+    tap_run("pages and keys of known filters, exactly", pinned);
+    return tap_end();
+}

@@ -1,0 +1,147 @@
+/* The key of a line: known results of XXH3-128, so that filters made elsewhere stay readable. */
+#include "core/hash.h"
+
+#include "chance.h"
+#include "tap.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { BYTES_MAX = 4096 };
+
+static uint8_t bytes[BYTES_MAX];
+
+/* The input that the hash's author publishes results for: each byte is the top one of a number
+ * that is multiplied again and again. */
+static void make_input(void)
+{
+    uint64_t number = UINT64_C(2654435761);
+    for (size_t i = 0; i < BYTES_MAX; i++) {
+        bytes[i] = (uint8_t)(number >> 56);
+        number *= UINT64_C(11400714785074694797);
+    }
+}
+
+#define SEED32 UINT64_C(2654435761)
+#define SEED64 UINT64_C(11400714785074694797)
+
+/* His results: for each way that the function takes by length, with seed 0 and another. */
+static const struct {
+    size_t length;
+    uint64_t seed;
+    uint64_t lo, hi;
+} known[] = {
+    {0, 0, 0x6001c324468d497f, 0x99aa06d3014798d8},
+    {0, SEED32, 0x5444f7869c671ab0, 0x92220ae55e14ab50},
+    {1, 0, 0xc44bdff4074eecdb, 0xa6cd5e9392000f6a},
+    {1, SEED32, 0xb53d5557e7f76f8d, 0x89b99554ba22467c},
+    {6, 0, 0x3e7039bdda43cfc6, 0x082afe0b8162d12a},
+    {6, SEED32, 0x269d8f70be98856e, 0x5a865b5389abd2b1},
+    {12, 0, 0x061a192713f69ad9, 0x6e3efd8fc7802b18},
+    {12, SEED32, 0x9be9f9a67f3c7dfb, 0xd7e09d518a3405d3},
+    {24, 0, 0x1e7044d28b1b901d, 0x0ce966e4678d3761},
+    {48, SEED32, 0x7ba3c3e453a1934e, 0x163adde36c072295},
+    {81, 0, 0x5e8bafb9f95fb803, 0x4952f58181ab0042},
+    {222, SEED32, 0xae995bb8af917a8d, 0x91820016621e97f1},
+    {403, 0, 0xcdeb804d65c6dea4, 0x1b6de21e332dd73d},
+    {403, SEED64, 0x6259f6ecfd6443fd, 0xbed311971e0be8f2},
+    {512, 0, 0x617e49599013cb6b, 0x18d2d110dcc9bca1},
+    {2048, SEED32, 0x230d43f30206260b, 0x7fb03f7e7186c3ea},
+    {2367, 0, 0xcb37aeb9e5d361ed, 0xe89c0f6ff369b427},
+};
+
+static void known_keys(void)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct key key = hash_key(bytes, known[i].length, known[i].seed);
+        tap_check(key.lo == known[i].lo && key.hi == known[i].hi,
+                  "%zu bytes, seed %" PRIu64 ": %016" PRIx64 " %016" PRIx64, known[i].length,
+                  known[i].seed, key.lo, key.hi);
+    }
+}
+
+static void known_checksums(void)
+{
+    static const struct {
+        size_t length;
+        uint64_t checksum;
+    } sums[] = {
+        {0, 0x2d06800538d394c2},   {1, 0xc44bdff4074eecdb},    {12, 0xa713daf0dfbb77e7},
+        {80, 0xbcdefbbb2c47c90a},  {195, 0xcd94217ee362ec3a},  {403, 0xcdeb804d65c6dea4},
+        {512, 0x617e49599013cb6b}, {2048, 0xdd59e2c3a5f038e0}, {2240, 0x6e73a90539cf2948},
+    };
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        uint64_t checksum = hash_checksum(bytes, sums[i].length);
+        tap_check(checksum == sums[i].checksum, "%zu bytes: %016" PRIx64, sums[i].length, checksum);
+    }
+}
+
+/* A line's key is that of its bytes without the delimiter, wherever it lies. */
+static void lines_of_a_buffer(void)
+{
+    static const size_t lengths[] = {0, 0, 1, 2, 3, 16, 17, 0, 128, 129, 240, 241, 1000, 0};
+    enum { LINES = sizeof lengths / sizeof *lengths };
+    size_t starts[LINES + 1] = {5};
+    struct key keys[LINES + 1] = {{0, 0}};
+    for (size_t i = 0; i < LINES; i++)
+        starts[i + 1] = starts[i] + lengths[i] + 1;
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        hash_lines((const char *)bytes, starts, LINES, seed, keys);
+        for (size_t i = 0; i < LINES; i++) {
+            struct key key = hash_key(bytes + starts[i], lengths[i], seed);
+            tap_check(keys[i].lo == key.lo && keys[i].hi == key.hi, "line %zu, seed %" PRIu64, i,
+                      seed);
+        }
+        tap_check(keys[LINES].lo == 0 && keys[LINES].hi == 0, "it wrote behind its keys");
+    }
+}
+
+static void any_place_in_memory(void)
+{
+    static uint8_t copy[512 + 64];
+    for (size_t length = 0; length <= 512; length++) {
+        struct key key = hash_key(bytes, length, 7);
+        size_t shift = length % 64;
+        memcpy(copy + shift, bytes, length);
+        struct key moved = hash_key(copy + shift, length, 7);
+        tap_check(key.lo == moved.lo && key.hi == moved.hi, "%zu bytes at %zu", length, shift);
+    }
+}
+
+/* Each bit of the keys of similar lines is set in half of them, and flips in half of them from one
+ * line to the next. */
+static void balanced_bits(void)
+{
+    enum { LINES = 200000 };
+    static uint64_t set[128], flipped[128];
+    struct key before = {0, 0};
+    for (unsigned line = 0; line < LINES; line++) {
+        char text[64];
+        int length = snprintf(text, sizeof text, "http://example.org/page/%u", line);
+        struct key key = hash_key(text, (size_t)length, 0);
+        for (unsigned bit = 0; bit < 64; bit++) {
+            set[bit] += key.lo >> bit & 1;
+            set[64 + bit] += key.hi >> bit & 1;
+            flipped[bit] += (key.lo ^ before.lo) >> bit & 1;
+            flipped[64 + bit] += (key.hi ^ before.hi) >> bit & 1;
+        }
+        before = key;
+    }
+    for (unsigned bit = 0; bit < 128; bit++) {
+        tap_check(fabs(chance_excess((double)set[bit], LINES, 0.5)) < CHANCE_SIGMAS,
+                  "bit %u: set in %" PRIu64, bit, set[bit]);
+        tap_check(fabs(chance_excess((double)flipped[bit], LINES, 0.5)) < CHANCE_SIGMAS,
+                  "bit %u: flips in %" PRIu64, bit, flipped[bit]);
+    }
+}
+
+int main(void)
+{
+    make_input();
+    tap_run("keys: published results for every length class, with and without a seed", known_keys);
+    tap_run("checksums: published results", known_checksums);
+    tap_run("the lines of a buffer, empty ones too", lines_of_a_buffer);
+    tap_run("the same at every address", any_place_in_memory);
+    tap_run("all 128 bits of a key are balanced", balanced_bits);
+    return tap_end();
+}

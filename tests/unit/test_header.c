@@ -1,0 +1,532 @@
+/*
+ * The file format: bytes to numbers and back, and each rule that a file must keep.
+ *
+ * A broken rule is planted behind a checksum that is right, so that it is the rule that refuses, not
+ * the checksum; that one is tested by flipping every bit.
+ */
+#include "file/header.h"
+
+#include "chance.h"
+#include "tap.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { CHECKSUM_AT = HEADER_BYTES - 8, RECORD_SUM_AT = LAYER_RECORD_BYTES - 8 };
+enum { LAYERS = 3, COUNT_AT = LAYER_COUNT_AT - LAYER_TABLE_AT };
+
+/* A file of three layers, the last of them large, as a writer would have made it. */
+struct file {
+    struct header header;
+    struct layer_record records[LAYERS_MAX];
+    uint8_t page0[HEADER_BYTES], page1[HEADER_BYTES];
+    uint64_t bytes;
+};
+
+static void seal(uint8_t *bytes, size_t at)
+{
+    store64(bytes + at, hash_checksum(bytes, at));
+}
+
+static void file_make(struct file *file)
+{
+    static const uint64_t pages[LAYERS] = {7, 100, 9000};
+    memset(file, 0, sizeof *file);
+    file->header = (struct header){
+        .created = 1700000000,
+        .seed = 0x0123456789abcdef,
+        .plan = {.rate = 1e-6, .capacity = 1000, .pages = 7, .geometry = {3, 6}},
+        .asked = ASKED_CAPACITY | ASKED_SEED,
+        .flight_keys = 64,
+        .layers_at = FLIGHT_AT + flight_bytes(64),
+    };
+    for (unsigned i = 0; i < UUID_BYTES; i++)
+        file->header.uuid[i] = (uint8_t)(0xa0 + i);
+    header_encode(&file->header, file->page0);
+    file->bytes = file->header.layers_at;
+    for (unsigned i = 0; i < LAYERS; i++) {
+        struct layer_record *record = &file->records[i];
+        record->plan = (struct layer_plan){
+            .pages = pages[i],
+            .capacity = 1000 * (i + 1),
+            .rate = 1e-6 / (i + 2),
+            .geometry = {(uint8_t)(3 + i), 6},
+        };
+        record->offset = layer_place(file->bytes, pages[i]);
+        file->bytes = record->offset + pages[i] * PAGE_BYTES;
+        layer_encode(record, file->page1 + (size_t)i * LAYER_RECORD_BYTES);
+    }
+    store32(file->page1 + COUNT_AT, LAYERS);
+}
+
+/* Opens it as filter_open does: 0, or -1 with the fault. */
+static int decode(const struct file *file, struct header *header,
+                  struct layer_record records[LAYERS_MAX], unsigned *count, struct fault *fault)
+{
+    memset(fault, 0, sizeof *fault);
+    if (header_decode(file->page0, file->bytes, "f", header, fault) != 0)
+        return -1;
+    return layers_decode(file->page1, header, file->bytes, "f", records, count, fault);
+}
+
+static bool same_plan(const struct filter_plan *a, const struct filter_plan *b)
+{
+    return a->rate == b->rate && a->capacity == b->capacity && a->pages == b->pages &&
+           a->geometry.lines == b->geometry.lines && a->geometry.fields == b->geometry.fields &&
+           a->fixed == b->fixed;
+}
+
+static bool same_header(const struct header *a, const struct header *b)
+{
+    return memcmp(a->uuid, b->uuid, UUID_BYTES) == 0 && a->created == b->created &&
+           a->seed == b->seed && same_plan(&a->plan, &b->plan) && a->asked == b->asked &&
+           a->flight_keys == b->flight_keys && a->layers_at == b->layers_at;
+}
+
+static bool same_record(const struct layer_record *a, const struct layer_record *b)
+{
+    return a->offset == b->offset && a->plan.pages == b->plan.pages &&
+           a->plan.capacity == b->plan.capacity && a->plan.rate == b->plan.rate &&
+           a->plan.geometry.lines == b->plan.geometry.lines &&
+           a->plan.geometry.fields == b->plan.geometry.fields;
+}
+
+/* Whether it opens, and as what was encoded. */
+static bool opens_the_same(const struct file *file, unsigned layers)
+{
+    struct header header;
+    struct layer_record records[LAYERS_MAX];
+    struct fault fault;
+    unsigned count = 0;
+    if (decode(file, &header, records, &count, &fault) != 0 || count != layers ||
+        !same_header(&header, &file->header))
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        if (!same_record(&records[i], &file->records[i]))
+            return false;
+    return true;
+}
+
+static bool is_refused(const struct file *file, struct fault *fault)
+{
+    struct header header;
+    struct layer_record records[LAYERS_MAX];
+    unsigned count;
+    return decode(file, &header, records, &count, fault) == -1 && fault->reason[0] != '\0' &&
+           strcmp(fault->object, "f") == 0;
+}
+
+/* --- round trip --- */
+
+static void round_trip(void)
+{
+    struct file file;
+    file_make(&file);
+    tap_check(opens_the_same(&file, LAYERS), "it does not open as what it was");
+    tap_check(header_is_filter(file.page0), "it is not a filter at all");
+}
+
+/* Any header that a plan can lead to. */
+static void round_trip_of_many(void)
+{
+    struct chance chance = {30};
+    for (unsigned i = 0; i < 20000; i++) {
+        struct file file;
+        file_make(&file);
+        struct header *header = &file.header;
+        header->created = (int64_t)(chance_next(&chance) >> i % 64);
+        header->seed = chance_next(&chance) >> i % 65 % 64;
+        header->asked = chance_below(&chance, ASKED_ALL + 1);
+        header->plan = (struct filter_plan){
+            .rate = pow(10, -12.0 * (double)chance_below(&chance, 1000) / 1000) / 2,
+            .capacity = chance_below(&chance, SIZING_KEYS_MAX + 1),
+            .pages = chance_below(&chance, SIZING_PAGES_MAX + 1),
+            .fixed = i % 2,
+        };
+        if (header->plan.rate < SIZING_RATE_MIN)
+            header->plan.rate = SIZING_RATE_MIN;
+        if (i % 3 == 0)
+            header->plan.geometry = (struct geometry){(uint8_t)(1 + chance_below(&chance, 16)),
+                                                      (uint8_t)(1 + chance_below(&chance, 7))};
+        header_encode(header, file.page0);
+        tap_check(opens_the_same(&file, LAYERS), "header %u does not come back", i);
+    }
+}
+
+static void limits_are_legal(void)
+{
+    static const struct filter_plan plans[] = {
+        {.rate = SIZING_RATE_MIN, .capacity = SIZING_KEYS_MAX, .pages = SIZING_PAGES_MAX},
+        {.rate = SIZING_RATE_MAX, .geometry = {LINES_MAX, FIELDS_MAX}},
+        {.rate = 1e-6, .geometry = {1, 1}, .fixed = true},
+    };
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
+        for (uint64_t keys = FLIGHT_KEYS_MIN; keys <= FLIGHT_KEYS_MAX; keys *= 2) {
+            struct file file;
+            file_make(&file);
+            file.header.plan = plans[i];
+            file.header.flight_keys = keys;
+            file.header.layers_at = FLIGHT_AT + flight_bytes(keys);
+            header_encode(&file.header, file.page0);
+            file.bytes = file.header.layers_at + PAGE_BYTES;
+            file.records[0].offset = file.header.layers_at;
+            file.records[0].plan.pages = 1;
+            layer_encode(&file.records[0], file.page1);
+            store32(file.page1 + COUNT_AT, 1);
+            tap_check(opens_the_same(&file, 1), "plan %zu, %" PRIu64 " flight keys", i, keys);
+        }
+}
+
+static void numbers(void)
+{
+    uint8_t bytes[18] = {0};
+    store64(bytes + 1, UINT64_C(0x0102030405060708));
+    tap_check(bytes[0] == 0 && bytes[1] == 8 && bytes[8] == 1 && bytes[9] == 0, "store64");
+    tap_check(load64(bytes + 1) == UINT64_C(0x0102030405060708), "load64");
+    store32(bytes + 1, UINT32_C(0xf1f2f3f4));
+    tap_check(bytes[1] == 0xf4 && bytes[4] == 0xf1 && bytes[5] == 4, "store32");
+    tap_check(load32(bytes + 1) == UINT32_C(0xf1f2f3f4), "load32");
+    struct key key = {.lo = UINT64_C(0x1112131415161718), .hi = UINT64_C(0x2122232425262728)};
+    store_key(bytes + 1, key);
+    struct key back = load_key(bytes + 1);
+    tap_check(bytes[1] == 0x18 && bytes[9] == 0x28 && bytes[17] == 0, "store_key");
+    tap_check(back.lo == key.lo && back.hi == key.hi, "load_key");
+}
+
+/* --- damage --- */
+
+/* No byte of the header page is outside its checksum. */
+static void every_bit_of_the_header(void)
+{
+    struct file file;
+    struct fault fault;
+    file_make(&file);
+    for (unsigned bit = 0; bit < HEADER_BYTES * 8; bit++) {
+        file.page0[bit / 8] ^= (uint8_t)(1U << bit % 8);
+        tap_check(is_refused(&file, &fault), "bit %u of byte %u flipped: it opens", bit % 8,
+                  bit / 8);
+        file.page0[bit / 8] ^= (uint8_t)(1U << bit % 8);
+    }
+    tap_check(opens_the_same(&file, LAYERS), "it was not put back");
+}
+
+/* Of the layers' page the records below the count are, and what lies behind them means nothing. The
+ * count is not: other bits there lead to a record that is none, or to fewer layers, which is how a
+ * file looks whose writer was killed before it announced one. */
+static void every_bit_of_the_layers(void)
+{
+    struct file file;
+    struct fault fault;
+    file_make(&file);
+    for (unsigned bit = 0; bit < HEADER_BYTES * 8; bit++) {
+        unsigned byte = bit / 8;
+        file.page1[byte] ^= (uint8_t)(1U << bit % 8);
+        if (byte < LAYERS * LAYER_RECORD_BYTES)
+            tap_check(is_refused(&file, &fault), "bit %u of byte %u flipped: it opens", bit % 8,
+                      byte);
+        else if (byte < COUNT_AT || byte >= COUNT_AT + 4)
+            tap_check(opens_the_same(&file, LAYERS), "bit %u of byte %u flipped: it is another",
+                      bit % 8, byte);
+        else
+            tap_check(is_refused(&file, &fault) || opens_the_same(&file, LAYERS ^ 1U << bit % 8),
+                      "bit %u of the count flipped", bit);
+        file.page1[byte] ^= (uint8_t)(1U << bit % 8);
+    }
+}
+
+static void noise(void)
+{
+    struct chance chance = {31};
+    for (unsigned i = 0; i < 2000; i++) {
+        struct file file;
+        struct fault fault;
+        file_make(&file);
+        unsigned kind = i % 4;
+        for (unsigned j = 0; j < HEADER_BYTES; j++) {
+            if (kind < 2 && j >= 8 * kind)
+                file.page0[j] = (uint8_t)chance_next(&chance);
+            if (kind >= 2 && j < COUNT_AT)
+                file.page1[j] = (uint8_t)chance_next(&chance);
+        }
+        tap_check(is_refused(&file, &fault), "noise %u opens", i);
+    }
+}
+
+/* --- rules --- */
+
+/* A value planted in the header, behind a right checksum, and what the message must say. */
+static const struct {
+    const char *name;
+    unsigned at, size;
+    uint64_t value;
+    const char *says;
+} header_rules[] = {
+    {"magic", 0, 1, 0x88, "not a filter"},
+    {"magic, its end", 7, 1, '\r', "not a filter"},
+    {"version 0", 8, 4, 0, "version"},
+    {"version 2", 8, 4, 2, "version"},
+    {"version, high byte", 11, 1, 1, "version"},
+    {"header bytes 0", 12, 4, 0, "header size"},
+    {"header bytes 8192", 12, 4, 8192, "header size"},
+    {"a feature without which it cannot be used", 16, 8, 1, "features"},
+    {"the last such feature", 16, 8, UINT64_C(1) << 63, "features"},
+    {"a feature for writers", 24, 8, 1, "features"},
+    {"hash 0", 56, 4, 0, "hash"},
+    {"hash 2", 56, 4, 2, "hash"},
+    {"no key of the hash", 60, 4, 0, "hash key"},
+    {"a longer key of the hash", 60, 4, 16, "hash key"},
+    {"a byte behind the seed", 72, 1, 1, "hash key"},
+    {"the last byte of the hash's key", 95, 1, 1, "hash key"},
+    {"p = 0", 96, 8, 0, "error rate"},
+    {"p = -0", 96, 8, UINT64_C(0x8000000000000000), "error rate"},
+    {"p = -1e-6", 96, 8, UINT64_C(0xbeb0c6f7a0b5ed8d), "error rate"},
+    {"p just below 1e-12", 96, 8, UINT64_C(0x3d719799812dea10), "error rate"},
+    {"p just above 0.5", 96, 8, UINT64_C(0x3fe0000000000001), "error rate"},
+    {"p = 1", 96, 8, UINT64_C(0x3ff0000000000000), "error rate"},
+    {"p infinite", 96, 8, UINT64_C(0x7ff0000000000000), "error rate"},
+    {"p not a number", 96, 8, UINT64_C(0x7ff8000000000000), "error rate"},
+    {"p not a number, negative", 96, 8, UINT64_C(0xfff8000000000001), "error rate"},
+    {"p denormal", 96, 8, 1, "error rate"},
+    {"n above 10^12", 104, 8, SIZING_KEYS_MAX + 1, "capacity"},
+    {"n = 2^64 - 1", 104, 8, UINT64_MAX, "capacity"},
+    {"size above 2^38 pages", 112, 8, SIZING_PAGES_MAX + 1, "size"},
+    {"size of 2^52 pages, 2^64 bytes", 112, 8, UINT64_C(1) << 52, "size"},
+    {"size of 2^64 - 1 pages", 112, 8, UINT64_MAX, "size"},
+    {"g = 17", 120, 1, 17, "geometry"},
+    {"g = 255", 120, 1, 255, "geometry"},
+    {"f = 8", 121, 1, 8, "geometry"},
+    {"g without f", 121, 1, 0, "geometry"},
+    {"f without g", 120, 1, 0, "geometry"},
+    {"cells of 0 bits", 122, 1, 0, "cell width"},
+    {"cells of 4 bits", 122, 1, 4, "cell width"},
+    {"fixed = 2", 123, 1, 2, "fixed flag"},
+    {"unused 124", 124, 1, 1, "unused"},
+    {"unused 127", 127, 1, 0x80, "unused"},
+    {"an unknown given value", 128, 8, ASKED_ALL + 1, "given values"},
+    {"all given values", 128, 8, UINT64_MAX, "given values"},
+    {"no flight keys", 136, 8, 0, "flight keys"},
+    {"16 flight keys", 136, 8, 16, "flight keys"},
+    {"48 flight keys", 136, 8, 48, "flight keys"},
+    {"8192 flight keys", 136, 8, 8192, "flight keys"},
+    {"2^63 flight keys", 136, 8, UINT64_C(1) << 63, "flight keys"},
+    {"4096 flight keys, for which the fixed part is too small", 136, 8, 4096, "fixed part"},
+    {"no fixed part", 144, 8, 0, "fixed part"},
+    {"a fixed part of one page more", 144, 8, 12288 + 20480 + 4096, "fixed part"},
+    {"a fixed part of 2^63", 144, 8, UINT64_C(1) << 63, "fixed part"},
+    {"a key recipe", 152, 1, 1, "unused"},
+    {"the end of the recipe", 191, 1, 1, "unused"},
+    {"a byte behind it", 192, 1, 1, "unused"},
+    {"the last byte before the checksum", 4087, 1, 1, "unused"},
+};
+
+static void store(uint8_t *bytes, unsigned size, uint64_t value)
+{
+    for (unsigned i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(value >> (8 * i));
+}
+
+static void check_refused(const struct file *file, const char *name, const char *says)
+{
+    struct fault fault;
+    if (tap_check(is_refused(file, &fault), "%s: it opens", name))
+        tap_check(strstr(fault.reason, says) != NULL, "%s: it says \"%s\"", name, fault.reason);
+}
+
+static void rules_of_the_header(void)
+{
+    for (size_t i = 0; i < sizeof header_rules / sizeof *header_rules; i++) {
+        struct file file;
+        file_make(&file);
+        store(file.page0 + header_rules[i].at, header_rules[i].size, header_rules[i].value);
+        seal(file.page0, CHECKSUM_AT);
+        check_refused(&file, header_rules[i].name, header_rules[i].says);
+    }
+}
+
+/* The rest of the file is as long as the header needs, or it is refused before it is mapped. */
+static void file_sizes(void)
+{
+    static const uint64_t sizes[] = {0, 1, 4095, 4096, 8192, 12287, 12288};
+    struct file file;
+    struct fault fault;
+    file_make(&file);
+    uint64_t whole = file.bytes;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        file.bytes = sizes[i];
+        tap_check(is_refused(&file, &fault), "a file of %" PRIu64 " bytes opens", sizes[i]);
+    }
+    file.bytes = file.header.layers_at - 1;
+    tap_check(is_refused(&file, &fault), "a file without its last byte of flight opens");
+    file.bytes = whole - 1;
+    tap_check(is_refused(&file, &fault), "a file without its last byte opens");
+    file.bytes = whole;
+    tap_check(opens_the_same(&file, LAYERS), "the whole file does not open");
+    file.bytes = whole + 1;
+    tap_check(opens_the_same(&file, LAYERS), "a byte behind the last layer is not legal");
+    file.bytes = INT64_MAX;
+    tap_check(opens_the_same(&file, LAYERS), "a file of 2^63 - 1 bytes does not open");
+}
+
+/* The same for a layer's record. */
+static const struct {
+    const char *name;
+    unsigned at, size;
+    uint64_t value;
+    const char *says;
+} record_rules[] = {
+    {"offset 0", 0, 8, 0, "offset"},
+    {"an offset inside the fixed part", 0, 8, 8192, "offset"},
+    {"an offset off the page boundary", 0, 8, 4096 * 4000 + 1, "offset"},
+    {"an offset behind the file", 0, 8, UINT64_C(1) << 40, "end"},
+    {"an offset of 2^63", 0, 8, UINT64_C(1) << 63, "end"},
+    {"the last page of 2^64", 0, 8, UINT64_MAX - 4095, "end"},
+    {"an offset of 2^64 less the layer", 0, 8, UINT64_MAX - 100 * 4096 + 1, "end"},
+    {"no pages", 8, 8, 0, "size"},
+    {"more pages than may be", 8, 8, SIZING_PAGES_MAX + 1, "size"},
+    {"as many pages as may be", 8, 8, SIZING_PAGES_MAX, "end"},
+    {"2^52 pages, which are 0 bytes", 8, 8, UINT64_C(1) << 52, "size"},
+    {"2^52 + 1 pages, which are 1", 8, 8, (UINT64_C(1) << 52) + 1, "size"},
+    {"2^64 - 1 pages", 8, 8, UINT64_MAX, "size"},
+    {"no capacity", 16, 8, 0, "capacity"},
+    {"a rate below 0", 24, 8, UINT64_C(0xbeb0c6f7a0b5ed8d), "rate"},
+    {"a rate above 1", 24, 8, UINT64_C(0x3ff0000000000001), "rate"},
+    {"a rate that is infinite", 24, 8, UINT64_C(0x7ff0000000000000), "rate"},
+    {"a rate that is no number", 24, 8, UINT64_C(0x7ff8000000000000), "rate"},
+    {"g = 0", 32, 1, 0, "geometry"},
+    {"g = 17", 32, 1, 17, "geometry"},
+    {"f = 0", 33, 1, 0, "geometry"},
+    {"f = 8", 33, 1, 8, "geometry"},
+    {"cells of 0 bits", 34, 1, 0, "cell width"},
+    {"cells of 4 bits", 34, 1, 4, "cell width"},
+    {"unused 35", 35, 1, 1, "unused"},
+    {"unused 55", 55, 1, 1, "unused"},
+};
+
+static void rules_of_the_records(void)
+{
+    for (size_t i = 0; i < sizeof record_rules / sizeof *record_rules; i++)
+        for (unsigned layer = 0; layer < LAYERS; layer++) {
+            struct file file;
+            char name[96];
+            file_make(&file);
+            uint8_t *record = file.page1 + (size_t)layer * LAYER_RECORD_BYTES;
+            store(record + record_rules[i].at, record_rules[i].size, record_rules[i].value);
+            seal(record, RECORD_SUM_AT);
+            snprintf(name, sizeof name, "layer %u: %s", layer + 1, record_rules[i].name);
+            check_refused(&file, name, record_rules[i].says);
+        }
+}
+
+/* Layers lie behind each other, whatever their records say for themselves. */
+static void order_of_the_layers(void)
+{
+    struct file file;
+    file_make(&file);
+    file.records[1].offset = file.records[0].offset + 6 * PAGE_BYTES;
+    layer_encode(&file.records[1], file.page1 + LAYER_RECORD_BYTES);
+    check_refused(&file, "a layer that begins in the last page of the one before", "offset");
+    file_make(&file);
+    file.records[1].offset = file.records[0].offset;
+    layer_encode(&file.records[1], file.page1 + LAYER_RECORD_BYTES);
+    check_refused(&file, "two layers in one place", "offset");
+    file_make(&file);
+    file.records[0].offset = file.header.layers_at - PAGE_BYTES;
+    layer_encode(&file.records[0], file.page1);
+    check_refused(&file, "a layer that begins in the fixed part", "offset");
+    file_make(&file);
+    file.records[0].offset += PAGE_BYTES;
+    file.records[0].plan.pages--;
+    layer_encode(&file.records[0], file.page1);
+    tap_check(opens_the_same(&file, LAYERS), "a gap before a layer is not legal");
+}
+
+static void counts_of_layers(void)
+{
+    static const uint32_t counts[] = {0,        LAYERS + 1, LAYERS_MAX, LAYERS_MAX + 1,
+                                      1U << 31, UINT32_MAX};
+    struct file file;
+    file_make(&file);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        char name[32];
+        store32(file.page1 + COUNT_AT, counts[i]);
+        snprintf(name, sizeof name, "%u layers", counts[i]);
+        check_refused(&file, name, counts[i] - 1 < LAYERS_MAX ? "checksum" : "number of layers");
+    }
+    /* 48 layers of a page each. */
+    file.bytes = file.header.layers_at;
+    for (unsigned i = 0; i < LAYERS_MAX; i++, file.bytes += PAGE_BYTES) {
+        file.records[i] = (struct layer_record){.plan = file.records[0].plan, .offset = file.bytes};
+        file.records[i].plan.pages = 1;
+        layer_encode(&file.records[i], file.page1 + (size_t)i * LAYER_RECORD_BYTES);
+    }
+    store32(file.page1 + COUNT_AT, LAYERS_MAX);
+    tap_check(opens_the_same(&file, LAYERS_MAX), "48 layers do not open");
+}
+
+/* --- places --- */
+
+/* The slots of all writers lie behind each other and fill the flight region. */
+static void slots(void)
+{
+    for (uint64_t keys = FLIGHT_KEYS_MIN; keys <= FLIGHT_KEYS_MAX; keys *= 2) {
+        struct header header = {.flight_keys = keys};
+        uint64_t end = 0;
+        for (unsigned slot = 0; slot < SLOTS_MAX; slot++) {
+            uint64_t room = slot_room(&header, slot);
+            tap_check(slot_first(&header, slot) == end, "slot %u begins elsewhere", slot);
+            tap_check(room >= SLOT_KEYS_MIN && room <= keys / 2, "slot %u: room for %" PRIu64, slot,
+                      room);
+            end += room;
+        }
+        tap_check(slot_room(&header, 0) == keys / 2, "the first slot: %" PRIu64,
+                  slot_room(&header, 0));
+        tap_check(end * KEY_BYTES <= flight_bytes(keys) && flight_bytes(keys) % PAGE_BYTES == 0,
+                  "%" PRIu64 " keys in %" PRIu64 " bytes", end, flight_bytes(keys));
+    }
+    tap_check(SLOTS_AT + SLOTS_MAX * SLOT_BYTES <= FLIGHT_AT, "the slots' heads reach the flight");
+    tap_check(COUNTER_KEYS_AT + LAYERS_MAX * 8 <= SLOTS_AT, "the counters reach the slots");
+}
+
+static void flight_suits_the_layer(void)
+{
+    uint64_t before = 0;
+    for (uint64_t pages = 1; pages <= SIZING_PAGES_MAX; pages *= 2) {
+        uint64_t keys = flight_keys_for(pages, true);
+        tap_check(keys >= FLIGHT_KEYS_MIN && keys <= FLIGHT_KEYS_MAX && (keys & (keys - 1)) == 0,
+                  "%" PRIu64 " pages: %" PRIu64 " keys", pages, keys);
+        tap_check(keys >= before && flight_keys_for(pages, false) >= keys, "%" PRIu64 " pages",
+                  pages);
+        before = keys;
+    }
+}
+
+static void places(void)
+{
+    tap_check(layer_place(12289, 1) == 16384 && layer_place(16384, 1) == 16384, "a page");
+    tap_check(layer_place(16384, 8191) == 16384, "32 MB less a page");
+    tap_check(layer_place(16384, 8192) == 2 << 20, "32 MB");
+    tap_check(layer_place(2 << 20, 8192) == 2 << 20, "32 MB, in place");
+    tap_check(layer_place((2 << 20) + 1, 8192) == 4 << 20, "32 MB, a byte behind");
+}
+
+int main(void)
+{
+    tap_run("numbers are little-endian", numbers);
+    tap_run("what was encoded is decoded", round_trip);
+    tap_run("20,000 headers come back", round_trip_of_many);
+    tap_run("the limits themselves are legal", limits_are_legal);
+    tap_run("every bit of the header page, flipped, is refused", every_bit_of_the_header);
+    tap_run("every bit of the layers' page, flipped, is refused or harmless",
+            every_bit_of_the_layers);
+    tap_run("noise is refused", noise);
+    tap_run("rules of the header, behind a right checksum", rules_of_the_header);
+    tap_run("rules of the layers' records, behind a right checksum", rules_of_the_records);
+    tap_run("layers lie in order, behind each other", order_of_the_layers);
+    tap_run("0, too many, and 48 layers", counts_of_layers);
+    tap_run("sizes of the file", file_sizes);
+    tap_run("slots of writers", slots);
+    tap_run("the flight region suits the first layer", flight_suits_the_layer);
+    tap_run("where layers begin", places);
+    return tap_end();
+}
