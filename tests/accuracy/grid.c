@@ -1,0 +1,583 @@
+/*
+ * grid - measures false-positive rates over the whole range of sizes and rates, as tables in
+ * Markdown on stdout.
+ *
+ *     grid [--quick] [--jobs N] [SECTION...]
+ *
+ * Sections: fixed, default, lowest, stats, growth; all of them unless named. The filters are those
+ * of the program, in memory; keys and queries are lines (../unit/lines.h), hashed as the program
+ * does. What is measured does not depend on the machine or on the number of jobs. --quick: a
+ * twentieth of the queries, no filters above 10^6 keys.
+ *
+ * Exit: 0, or 1 if a cell fails, or 2.
+ *
+ * A cell fails if hits exceed those of p by more than 3 standard deviations of their number, twice,
+ * the second time with another seed and other lines.
+ */
+#include "commands/survey.h"
+#include "core/sizing.h"
+#include "file/filter.h"
+
+#include "../unit/lines.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { BATCH = 2048, UNIT = 4 * BATCH, JOBS_MAX = 64 };
+
+static struct {
+    bool quick;
+    unsigned jobs;
+    unsigned failed;
+    uint64_t *hits; /* of each job, in memory that all share */
+} grid = {.jobs = 1};
+
+static _Noreturn void die(const char *what)
+{
+    fprintf(stderr, "grid: %s\n", what);
+    exit(2);
+}
+
+/* --- filters --- */
+
+/* A filter under measurement, and where its lines come from. */
+struct subject {
+    struct filter *filter;
+    struct lines lines;
+    uint64_t given; /* distinct lines so far */
+    unsigned run;
+};
+
+/* Runs differ in their lines; the second attempt at a cell in its seed, too. */
+static struct subject subject_new(const struct filter_plan *plan, unsigned instance,
+                                  unsigned attempt)
+{
+    struct fault fault;
+    struct header header = {.plan = *plan, .seed = attempt};
+    struct subject subject = {.run = attempt * 1000 + instance};
+    subject.filter = filter_memory(&header, &fault);
+    if (subject.filter == NULL)
+        die(fault.reason);
+    lines_start(&subject.lines, "in", subject.run, 0);
+    return subject;
+}
+
+/* Gives it up to `most` lines, until `inside` keys are in. */
+static void subject_fill(struct subject *subject, uint64_t most, uint64_t inside)
+{
+    struct key keys[BATCH];
+    uint8_t seen[BATCH];
+    struct fault fault;
+    uint64_t seed = filter_header(subject->filter)->seed;
+    while (subject->given < most && filter_keys(subject->filter) < inside) {
+        uint64_t left = most - subject->given;
+        size_t n = left < BATCH ? (size_t)left : BATCH;
+        lines_keys(&subject->lines, keys, n, seed);
+        uint64_t room = inside - filter_keys(subject->filter);
+        if (filter_claim(subject->filter, keys, n, room, seen, &fault) < 0)
+            die(fault.reason);
+        subject->given += n;
+    }
+}
+
+static uint64_t subject_pages(const struct subject *subject)
+{
+    uint64_t pages = 0;
+    for (unsigned i = 0; i < filter_layers(subject->filter); i++)
+        pages += filter_bits(subject->filter, i)->pages;
+    return pages;
+}
+
+/* --- measuring --- */
+
+/* Counts hits among units from..to of lines that are not in the filter. */
+static uint64_t count_hits(struct subject *subject, uint64_t from, uint64_t to)
+{
+    struct key keys[BATCH];
+    uint8_t seen[BATCH];
+    struct lines lines;
+    struct fault fault;
+    uint64_t seed = filter_header(subject->filter)->seed, hits = 0;
+    lines_start(&lines, "out", subject->run, from * UNIT / LINES_SHAPES);
+    for (uint64_t i = from * UNIT / BATCH; i < to * UNIT / BATCH; i++) {
+        lines_keys(&lines, keys, BATCH, seed);
+        if (filter_probe(subject->filter, keys, BATCH, seen, &fault) != 0)
+            die(fault.reason);
+        for (size_t j = 0; j < BATCH; j++)
+            hits += seen[j];
+    }
+    return hits;
+}
+
+/* The same by all jobs together, each with its part of the lines. */
+static uint64_t count_hits_together(struct subject *subject, uint64_t units)
+{
+    uint64_t total = 0;
+    fflush(stdout);
+    for (unsigned job = 0; job < grid.jobs; job++) {
+        pid_t child = fork();
+        if (child < 0)
+            die("cannot fork");
+        if (child == 0) {
+            grid.hits[job] = count_hits(subject, units * job / grid.jobs,
+                                        units * (job + 1) / grid.jobs);
+            _exit(0);
+        }
+    }
+    for (unsigned job = 0; job < grid.jobs; job++) {
+        int status;
+        if (wait(&status) < 0 || status != 0)
+            die("a job failed");
+    }
+    for (unsigned job = 0; job < grid.jobs; job++)
+        total += grid.hits[job];
+    return total;
+}
+
+struct measurement {
+    double queries, hits;
+};
+
+static void measure(struct subject *subject, double queries, struct measurement *m)
+{
+    uint64_t units = (uint64_t)ceil(queries / UNIT);
+    m->hits += (double)count_hits_together(subject, units);
+    m->queries += (double)(units * UNIT);
+}
+
+/* Enough for 10^4 hits at rate p, for 10^3 below 1e-4; never fewer than a million. */
+static double queries_for(double p)
+{
+    double queries = (p >= 0.99e-4 ? 1e4 : 1e3) / p;
+    if (grid.quick)
+        queries /= 20;
+    return queries < 1e6 ? 1e6 : queries;
+}
+
+static double sigmas_above(const struct measurement *m, double rate)
+{
+    return (m->hits - m->queries * rate) / sqrt(m->queries * rate);
+}
+
+static const char *verdict(bool pass, bool again)
+{
+    grid.failed += !pass;
+    return !pass ? "**fail**" : again ? "pass, second attempt" : "pass";
+}
+
+#define CELL(format, value) printf(" " format " |", (double)(value))
+
+/* --- fixed and default --- */
+
+static const double rates[] = {0.5, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6};
+static const double sizes[] = {100, 1e4, 1e5, 1e6, 1e7};
+enum { RATES = sizeof rates / sizeof *rates, SIZES = sizeof sizes / sizeof *sizes };
+
+static void grid_head(void)
+{
+    printf("| n | p | lines inside | layers | bits a key | classic | queries | hits | measured | "
+           "measured / p | sigma above p | |\n"
+           "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n");
+}
+
+/* What is measured of a plan at `times` its capacity: means over several filters where they are so
+ * small that one may be unlike another. */
+struct row {
+    struct measurement m;
+    double keys, bits_per_key;
+    unsigned layers;
+};
+
+static struct row measure_row(const struct filter_plan *plan, double times, unsigned attempt)
+{
+    struct row row = {.keys = 0};
+    double instances = 1e6 / (double)plan->capacity;
+    unsigned count = instances > 64 ? 64 : instances < 1 ? 1 : (unsigned)instances;
+    for (unsigned i = 0; i < count; i++) {
+        struct subject subject = subject_new(plan, i, attempt);
+        uint64_t n = (uint64_t)((double)plan->capacity * times);
+        subject_fill(&subject, plan->fixed ? n : UINT64_MAX, plan->fixed ? UINT64_MAX : n);
+        measure(&subject, queries_for(plan->rate) / count, &row.m);
+        row.keys = (double)n;
+        row.bits_per_key = sizing_bits_per_key(subject_pages(&subject), row.keys);
+        row.layers = filter_layers(subject.filter);
+        filter_close(subject.filter);
+    }
+    return row;
+}
+
+static void print_row(const struct filter_plan *plan, const struct row *row)
+{
+    double p = plan->rate;
+    printf("|");
+    CELL("%.0f", (double)plan->capacity);
+    CELL("%g", p);
+    CELL("%.0f", row->keys);
+    CELL("%.0f", row->layers);
+    CELL("%.2f", row->bits_per_key);
+    CELL("%.2f", sizing_classic_bits_per_key(p));
+    CELL("%.0f", row->m.queries);
+    CELL("%.0f", row->m.hits);
+    CELL("%.3g", row->m.hits / row->m.queries);
+    CELL("%.3f", row->m.hits / row->m.queries / p);
+    CELL("%.1f", sigmas_above(&row->m, p));
+}
+
+/* At most p; with --fixed, from 10^5 keys on, at least 0.7 p, and from 10^6 on at most 6 % larger
+ * than the classic filter. */
+static bool row_passes(const struct filter_plan *plan, const struct row *row)
+{
+    if (sigmas_above(&row->m, plan->rate) > 3)
+        return false;
+    if (plan->fixed && plan->capacity >= 100000 && sigmas_above(&row->m, 0.7 * plan->rate) < -3)
+        return false;
+    return !plan->fixed || plan->capacity < 1000000 ||
+           row->bits_per_key <= 1.06 * sizing_classic_bits_per_key(plan->rate);
+}
+
+static void run_row(const struct filter_plan *plan, double times)
+{
+    unsigned attempt = 0;
+    struct row row = measure_row(plan, times, attempt);
+    if (!row_passes(plan, &row))
+        row = measure_row(plan, times, ++attempt);
+    print_row(plan, &row);
+    printf(" %s |\n", verdict(row_passes(plan, &row), attempt != 0));
+}
+
+static bool too_large(double n)
+{
+    return grid.quick && n > 1e6;
+}
+
+static void section_fixed(void)
+{
+    printf(
+        "\n## --fixed, full\n\n"
+        "Inside are n distinct lines, counting those that were taken for seen when they came.\n\n");
+    grid_head();
+    for (size_t i = 0; i < SIZES; i++)
+        for (size_t j = 0; j < RATES && !too_large(sizes[i]); j++) {
+            struct filter_plan plan = {.rate = rates[j],
+                                       .capacity = (uint64_t)sizes[i],
+                                       .fixed = true};
+            run_row(&plan, 1);
+        }
+}
+
+static void section_default(void)
+{
+    printf(
+        "\n## -n, full and grown to 3 n\n\n"
+        "Inside are n distinct lines, not counting those that were taken for seen: layers change\n"
+        "by this number.\n\n");
+    grid_head();
+    for (size_t i = 0; i < SIZES; i++)
+        for (size_t j = 0; j < RATES && sizes[i] != 1e5 && !too_large(sizes[i]); j++) {
+            struct filter_plan plan = {.rate = rates[j], .capacity = (uint64_t)sizes[i]};
+            run_row(&plan, 1);
+            run_row(&plan, 3);
+        }
+}
+
+/* --- the lowest rates --- */
+
+/* What the bits say of a filter that no number of queries could measure. */
+static void lowest_estimate(double p)
+{
+    struct filter_plan plan = {.rate = p, .capacity = 1000000, .fixed = true};
+    struct subject subject = subject_new(&plan, 0, 0);
+    struct survey survey;
+    subject_fill(&subject, UINT64_MAX, plan.capacity);
+    survey_make(&survey, subject.filter);
+    double bits_per_key = sizing_bits_per_key(survey.pages, (double)plan.capacity);
+    double classic = sizing_classic_bits_per_key(p);
+    struct geometry geometry = survey.layer[0].plan.geometry;
+    printf("| %u x %u |", geometry.lines, geometry.fields);
+    CELL("%g", p);
+    CELL("%.0f", (double)filter_keys(subject.filter));
+    CELL("%.2f", bits_per_key);
+    CELL("%.2f", classic);
+    printf(" from the bits | |");
+    CELL("%.3g", survey.rate);
+    CELL("%.3f", survey.rate / p);
+    printf(" | %s |\n",
+           verdict(survey.rate <= p && survey.rate >= 0.7 * p && bits_per_key <= 1.06 * classic,
+                   false));
+    filter_close(subject.filter);
+}
+
+/* The same lines and fields where hits can be counted: is the rate that of the model? */
+static void lowest_proof(struct geometry geometry, double p)
+{
+    struct filter_plan plan = {.rate = p, .capacity = 1000000, .geometry = geometry, .fixed = true};
+    struct subject subject = subject_new(&plan, 0, 0);
+    struct measurement m = {0, 0};
+    subject_fill(&subject, UINT64_MAX, plan.capacity);
+    measure(&subject, queries_for(p) * (p < 1e-4 ? 5 : 1), &m);
+    double model = sizing_rate(geometry, subject_pages(&subject), (double)plan.capacity);
+    double off = sigmas_above(&m, model);
+    printf("| %u x %u |", geometry.lines, geometry.fields);
+    CELL("%g", p);
+    CELL("%.0f", (double)filter_keys(subject.filter));
+    CELL("%.2f", sizing_bits_per_key(subject_pages(&subject), (double)plan.capacity));
+    printf(" |");
+    CELL("%.0f", m.queries);
+    CELL("%.0f", m.hits);
+    CELL("%.3g", m.hits / m.queries);
+    CELL("%.3f", m.hits / m.queries / p);
+    CELL("%.1f", off);
+    /* A percent for the one filter at hand. */
+    printf(" %s |\n", verdict(fabs(off) <= 3 + 0.01 * sqrt(m.hits), false));
+    filter_close(subject.filter);
+}
+
+static void section_lowest(void)
+{
+    static const double lowest[] = {1e-9, 1e-12};
+    static const double measurable[] = {1e-2, 1e-3, 1e-4, 1e-5};
+    printf("\n## 1e-9 and 1e-12\n\n"
+           "What cannot be measured is read off the bits, page by page; and the same lines and\n"
+           "fields are measured at rates where they can be, against the model that sizes them.\n\n"
+           "| g x f | p | keys inside | bits a key | classic | queries | hits | rate | rate / p | "
+           "sigma off the model | |\n"
+           "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n");
+    for (size_t i = 0; i < 2; i++) {
+        lowest_estimate(lowest[i]);
+        for (size_t j = 0; j < sizeof measurable / sizeof *measurable; j++)
+            lowest_proof(sizing_geometry(lowest[i]), measurable[j]);
+    }
+}
+
+/* --- stats --- */
+
+/* Keys within 1 % while fill is below 99 %, rate within 10 % or 3 sigma of what was counted. */
+static void stats_row(struct subject *subject, const struct filter_plan *plan, double times)
+{
+    struct survey survey;
+    struct measurement m = {0, 0};
+    subject_fill(subject, (uint64_t)((double)plan->capacity * times), UINT64_MAX);
+    survey_make(&survey, subject->filter);
+    double queries = survey.rate > 0 ? 1e4 / survey.rate : 1e7;
+    double most = grid.quick ? 1e6 : 2e7;
+    measure(subject, queries < 1e6 ? 1e6 : queries > most ? most : queries, &m);
+    double rate = m.hits / m.queries, given = (double)subject->given;
+    double error = 3 * sqrt(m.hits + 1) / m.queries;
+    bool keys_pass = survey.fill >= 0.99 || fabs(survey.keys / given - 1) <= 0.01;
+    bool rate_passes = fabs(survey.rate - rate) <= fmax(0.1 * rate, error);
+    printf("|");
+    CELL("%.0f", (double)plan->capacity);
+    CELL("%g", plan->rate);
+    CELL("%g", times);
+    CELL("%.0f", given);
+    CELL("%.0f", survey.keys);
+    CELL("%.4f", survey.keys / given);
+    CELL("%.4f", survey.fill);
+    CELL("%.0f", m.queries);
+    CELL("%.0f", m.hits);
+    CELL("%.4g", rate);
+    CELL("%.4g", survey.rate);
+    printf(" %s |\n", verdict(keys_pass && rate_passes, false));
+}
+
+static void section_stats(void)
+{
+    static const double stats_rates[] = {1e-1, 1e-2, 1e-4, 1e-6};
+    static const double stats_sizes[] = {1e5, 1e6, 1e7};
+    static const double parts[] = {0.1, 0.5, 1, 2, 5};
+    printf(
+        "\n## What stats says, with --fixed\n\n"
+        "| n | p | times n | lines given | keys by stats | keys / lines | fill | queries | hits | "
+        "measured | rate by stats | |\n"
+        "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n");
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 4 && !too_large(stats_sizes[i]); j++) {
+            struct filter_plan plan = {.rate = stats_rates[j],
+                                       .capacity = (uint64_t)stats_sizes[i],
+                                       .fixed = true};
+            struct subject subject = subject_new(&plan, 0, 0);
+            for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+                stats_row(&subject, &plan, parts[k]);
+            filter_close(subject.filter);
+        }
+}
+
+/* --- growth --- */
+
+/* At most 2.2 times the size of a filter made for the keys, or 64 MB. */
+static bool size_passes(double pages, double right_pages)
+{
+    return pages * PAGE_BYTES <= 64.0 * (1 << 20) || pages <= 2.2 * right_pages;
+}
+
+static double right_pages(double rate, double keys)
+{
+    return (double)sizing_pages(sizing_geometry(rate), (uint64_t)keys, rate);
+}
+
+static void growth_row(struct subject *subject, const struct filter_plan *plan, const char *when,
+                       double first)
+{
+    struct measurement m = {0, 0};
+    double keys = (double)filter_keys(subject->filter);
+    double pages = (double)subject_pages(subject), right = right_pages(plan->rate, keys);
+    measure(subject, queries_for(plan->rate), &m);
+    printf("| %s |", when);
+    CELL("%.1f", keys / first);
+    CELL("%.0f", keys);
+    CELL("%.0f", filter_layers(subject->filter));
+    CELL("%.1f", pages * PAGE_BYTES / (1 << 20));
+    CELL("%.2f", pages / right);
+    CELL("%.0f", m.queries);
+    CELL("%.0f", m.hits);
+    CELL("%.3g", m.hits / m.queries);
+    CELL("%.3f", m.hits / m.queries / plan->rate);
+    CELL("%.1f", sigmas_above(&m, plan->rate));
+    printf(" %s |\n",
+           verdict(sigmas_above(&m, plan->rate) <= 3 && size_passes(pages, right), false));
+}
+
+/* With one key more another layer is there: the memory is at its worst, the rate hardly another. */
+static void growth_row_after(struct subject *subject, const struct filter_plan *plan, double first)
+{
+    unsigned layers = filter_layers(subject->filter);
+    subject_fill(subject, UINT64_MAX, filter_keys(subject->filter) + 1);
+    double keys = (double)filter_keys(subject->filter);
+    double pages = (double)subject_pages(subject), right = right_pages(plan->rate, keys);
+    bool grew = filter_layers(subject->filter) == layers + 1;
+    printf("| layer added |");
+    CELL("%.1f", keys / first);
+    CELL("%.0f", keys);
+    CELL("%.0f", filter_layers(subject->filter));
+    CELL("%.1f", pages * PAGE_BYTES / (1 << 20));
+    CELL("%.2f", pages / right);
+    printf(" | | | | | %s |\n", verdict(grew && size_passes(pages, right), false));
+}
+
+/* At 1, 3, 10, 100 and 1000 times the first layer, and each time all layers are full. */
+static void growth_of(double rate, double most)
+{
+    static const double stops[] = {3, 10, 100, 1000};
+    struct filter_plan plan = {.rate = rate, .pages = GROWTH_FILE_PAGES};
+    struct subject subject = subject_new(&plan, 0, 0);
+    double first = (double)filter_capacity(subject.filter);
+    size_t next = 0;
+    printf("\n### p = %g\n\n"
+           "| | times the first layer | keys | layers | MB | times the right size | queries | hits "
+           "| measured | measured / p | sigma above p | |\n"
+           "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n",
+           rate);
+    while (next < sizeof stops / sizeof *stops && stops[next] <= most) {
+        double full = (double)filter_capacity(subject.filter);
+        if (stops[next] * first < full) {
+            subject_fill(&subject, UINT64_MAX, (uint64_t)(stops[next++] * first));
+            growth_row(&subject, &plan, "", first);
+        } else {
+            subject_fill(&subject, UINT64_MAX, (uint64_t)full);
+            growth_row(&subject, &plan, "all layers full", first);
+            growth_row_after(&subject, &plan, first);
+        }
+    }
+    filter_close(subject.filter);
+}
+
+/* The worst size between 1 and 1000 times the first layer, worked out. */
+static double worst_size(struct filter_plan plan)
+{
+    struct layer_plan layer;
+    double worst = 0, first;
+    unsigned layers = 1;
+    if (growth_first(&plan, &layer) != 0)
+        die("no first layer");
+    uint64_t pages = layer.pages, keys = layer.capacity;
+    first = (double)keys;
+    while (growth_next(&plan, layers++, pages, keys, &layer) == 0) {
+        pages += layer.pages;
+        if (pages * PAGE_BYTES > UINT64_C(64) << 20)
+            worst = fmax(worst, (double)pages / right_pages(plan.rate, (double)keys));
+        keys += layer.capacity;
+        if ((double)keys > 1000 * first)
+            break;
+    }
+    return worst;
+}
+
+static void growth_sizes(void)
+{
+    static const double all[] = {1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-9, 1e-12};
+    printf(
+        "\n### The worst size on the way to 1000 times the first layer\n\n"
+        "Times that of a filter made for its keys, above 64 MB; worked out. At high rates a key\n"
+        "has so few bits that a layer's share of p costs many beside them: there 2.2 times is\n"
+        "not kept.\n\n"
+        "| p | a file without -n | -n 1000000 | -n 100000000 |\n|--:|--:|--:|--:|\n");
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        printf("|");
+        CELL("%g", all[i]);
+        CELL("%.2f", worst_size((struct filter_plan){.rate = all[i], .pages = GROWTH_FILE_PAGES}));
+        CELL("%.2f", worst_size((struct filter_plan){.rate = all[i], .capacity = 1000000}));
+        CELL("%.2f", worst_size((struct filter_plan){.rate = all[i], .capacity = 100000000}));
+        printf("\n");
+    }
+}
+
+static void section_growth(void)
+{
+    printf("\n## Growth of a file without -n\n\n"
+           "Its first layer has 1 MB. The rate is at its worst when all layers are full, the size\n"
+           "when one was just added; at most 2.2 times that of a filter made for the keys, or\n"
+           "64 MB.\n");
+    growth_of(1e-6, grid.quick ? 10 : 1000);
+    growth_of(1e-3, grid.quick ? 10 : 1000);
+    growth_sizes();
+}
+
+/* --- all of it --- */
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} sections[] = {
+    {"fixed", section_fixed}, {"default", section_default}, {"lowest", section_lowest},
+    {"stats", section_stats}, {"growth", section_growth},
+};
+enum { SECTIONS = sizeof sections / sizeof *sections };
+
+static size_t section_named(const char *name)
+{
+    for (size_t i = 0; i < SECTIONS; i++)
+        if (strcmp(sections[i].name, name) == 0)
+            return i;
+    die("usage: grid [--quick] [--jobs N] [SECTION...]");
+}
+
+int main(int argc, char **argv)
+{
+    bool wanted[SECTIONS] = {false}, any = false;
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--quick") == 0)
+            grid.quick = true;
+        else if (strcmp(argv[i], "--jobs") == 0 && i + 1 < argc)
+            grid.jobs = (unsigned)strtoul(argv[++i], NULL, 10);
+        else
+            wanted[section_named(argv[i])] = any = true;
+    if (grid.jobs < 1 || grid.jobs > JOBS_MAX)
+        die("--jobs: 1 to 64");
+    grid.hits = mmap(NULL, JOBS_MAX * sizeof *grid.hits, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (grid.hits == MAP_FAILED)
+        die("out of memory");
+    for (size_t i = 0; i < SECTIONS; i++)
+        if (!any || wanted[i]) {
+            fprintf(stderr, "grid: %s\n", sections[i].name);
+            sections[i].run();
+        }
+    if (fflush(stdout) != 0 || ferror(stdout))
+        die("stdout: cannot write");
+    return grid.failed != 0;
+}
