@@ -8,6 +8,9 @@ void estimate_start(struct estimate *estimate, struct geometry geometry)
 {
     memset(estimate, 0, sizeof *estimate);
     estimate->geometry = geometry;
+    estimate->kernel = kernel_best();
+    for (unsigned seen = 1; seen <= PAGE_LINES; seen++)
+        estimate->part[seen] = 1.0 / seen;
     double missed = 1;
     for (unsigned t = 0; t < geometry.fields; t++)
         missed *= 1 - 1.0 / LINE_BITS;
@@ -20,28 +23,20 @@ void estimate_start(struct estimate *estimate, struct geometry geometry)
     }
 }
 
-static unsigned line_count(const uint8_t *line)
-{
-    uint64_t words[LINE_BYTES / 8];
-    memcpy(words, line, sizeof words);
-    unsigned set = 0;
-    for (unsigned i = 0; i < LINE_BYTES / 8; i++)
-        set += (unsigned)__builtin_popcountll(words[i]);
-    return set;
-}
-
 /* The mean product of g distinct ones of the 64 chances: e_g / C(64, g), where e_j over one more
  * chance c is e_j + c * e_(j-1). Dividing by the count as it grows keeps all values within 0..1. */
-static double page_rate(const double chances[PAGE_LINES], unsigned lines)
+static double page_rate(const struct estimate *estimate, const uint16_t set[PAGE_LINES])
 {
+    unsigned lines = estimate->geometry.lines;
     double mean[LINES_MAX + 1] = {1};
     for (unsigned seen = 1; seen <= PAGE_LINES; seen++) {
-        unsigned top = seen < lines ? seen : lines;
-        /* Of `seen` chances, a choice of j holds the newest one with probability j / seen. */
-        for (unsigned j = top; j > 0; j--) {
-            double newest = (double)j / seen;
-            double without = seen > j ? (1 - newest) * mean[j] : 0;
-            mean[j] = without + newest * chances[seen - 1] * mean[j - 1];
+        double chance = estimate->chance[set[seen - 1]];
+        /* Of `seen` chances, a choice of j holds the newest one with probability j / seen. There is
+         * none of more than `seen`; its mean stays 0, for want of a mean of one less. */
+        for (unsigned j = lines; j > 0; j--) {
+            double newest = j * estimate->part[seen];
+            if (j <= seen)
+                mean[j] += newest * (chance * mean[j - 1] - mean[j]);
         }
     }
     return mean[lines];
@@ -49,13 +44,11 @@ static double page_rate(const double chances[PAGE_LINES], unsigned lines)
 
 static void add_page(struct estimate *estimate, const uint8_t *page)
 {
-    double chances[PAGE_LINES];
+    uint16_t lines[PAGE_LINES];
     unsigned set = 0;
-    for (unsigned line = 0; line < PAGE_LINES; line++) {
-        unsigned x = line_count(page + (size_t)line * LINE_BYTES);
-        set += x;
-        chances[line] = estimate->chance[x];
-    }
+    estimate->kernel->count(page, lines);
+    for (unsigned line = 0; line < PAGE_LINES; line++)
+        set += lines[line];
     estimate->pages++;
     if (set == 0)
         return;
@@ -64,7 +57,7 @@ static void add_page(struct estimate *estimate, const uint8_t *page)
     estimate->full += set == PAGE_BITS;
     estimate->set += set;
     estimate->keys_sum += log(zero / PAGE_BITS) / estimate->log_zero;
-    estimate->rate_sum += page_rate(chances, estimate->geometry.lines);
+    estimate->rate_sum += page_rate(estimate, lines);
 }
 
 void estimate_add(struct estimate *estimate, const uint8_t *bytes, uint64_t pages)

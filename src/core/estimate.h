@@ -17,10 +17,12 @@
 #ifndef UNSEEN_CORE_ESTIMATE_H
 #define UNSEEN_CORE_ESTIMATE_H
 
-#include "core/geometry.h"
+#include "core/kernel.h"
 
 struct estimate {
     struct geometry geometry;
+    const struct kernel *kernel;
+    double part[PAGE_LINES + 1];  /* 1 / i */
     double log_zero;              /* ln(1 - y) */
     double chance[LINE_BITS + 1]; /* (x / 512)^f */
     uint64_t pages;               /* added so far */

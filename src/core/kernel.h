@@ -1,5 +1,5 @@
 /*
- * kernel - the three inner loops: find the lines of a buffer, test keys, set keys.
+ * kernel - the inner loops: find the lines of a buffer, test keys, set keys, count bits.
  *
  * Each exists in several versions that give the same answers: a plain one, which every machine has
  * and against which the others are tested (tests/unit/test_kernel.c), and vector versions, chosen
@@ -33,6 +33,9 @@ struct kernel {
      * how many were set. */
     size_t (*insert)(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen,
                      uint64_t most, uint64_t *set);
+
+    /* How many bits are set in each line of a page. */
+    void (*count)(const uint8_t *page, uint16_t set[PAGE_LINES]);
 };
 
 /* The fastest version that this machine runs. */

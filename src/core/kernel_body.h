@@ -216,10 +216,25 @@ static size_t kernel_split(const char *bytes, size_t length, char delimiter, siz
     return found;
 }
 
+/* One instruction a word where there is one for it. */
+KERNEL_TARGET
+static void kernel_count(const uint8_t *page, uint16_t set[PAGE_LINES])
+{
+    for (unsigned line = 0; line < PAGE_LINES; line++) {
+        uint64_t words[LINE_BYTES / 8];
+        memcpy(words, page + (size_t)line * LINE_BYTES, sizeof words);
+        unsigned sum = 0;
+        for (unsigned i = 0; i < LINE_BYTES / 8; i++)
+            sum += (unsigned)__builtin_popcountll(words[i]);
+        set[line] = (uint16_t)sum;
+    }
+}
+
 const struct kernel KERNEL_STRUCT = {
     .name = KERNEL_NAME,
     .split = kernel_split,
     .test = kernel_test,
     .set = kernel_set,
     .insert = kernel_insert,
+    .count = kernel_count,
 };
