@@ -1,0 +1,177 @@
+# What the tests of crashes and of delivery share; load it behind helper.bash.
+#
+# Lines have one length and carry their number, so that what a killed run left
+# can be judged exactly: a run over new input prints a run of it, and "lost" is a
+# gap between what two runs printed. All filters have p = 1e-9, so that false
+# positives do not come into it.
+
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # UNSEEN, err and code are set by helper.bash
+
+tools=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}
+line_bytes=37
+batch_lines=2048 # the manual: "batches of at most 2048"
+
+# Where random moments come from: TORTURE_SEED repeats a run of the heavy tests.
+RANDOM=${TORTURE_SEED:-1}
+
+# input COUNT [FIRST]: lines FIRST (0)... of one length.
+input() {
+    seq -f 'http://example.org/page/%08.0f/end' "${2:-0}" $((${2:-0} + $1 - 1))
+}
+
+bytes_of() { stat -Lc %s -- "$1"; }
+
+# whole FILE...: their lines; a last one without its newline was not handed on whole.
+whole() {
+    local file
+    for file; do
+        if [[ -s $file && -n $(tail -c 1 "$file") ]]; then
+            sed '$d' "$file"
+        else
+            cat "$file"
+        fi
+    done
+}
+
+# none_lost INPUT OUTPUT...: every line of INPUT is whole in some OUTPUT.
+none_lost() {
+    local input=$1
+    shift
+    whole "$@" | sort -u | comm -13 - <(sort -u "$input") >"$BATS_TEST_TMPDIR/lost"
+    [[ ! -s $BATS_TEST_TMPDIR/lost ]] || {
+        echo "lost $(wc -l <"$BATS_TEST_TMPDIR/lost") lines, the first:"
+        head -n 3 "$BATS_TEST_TMPDIR/lost"
+        return 1
+    }
+}
+
+# each_once INPUT OUTPUT...: every line of INPUT exactly once over all outputs.
+each_once() {
+    local input=$1
+    shift
+    sort "$@" >"$BATS_TEST_TMPDIR/all"
+    sort -u "$input" | cmp - "$BATS_TEST_TMPDIR/all" || {
+        echo "printed $(wc -l <"$BATS_TEST_TMPDIR/all"), twice: $(uniq -d "$BATS_TEST_TMPDIR/all" | wc -l)"
+        none_lost "$input" "$@"
+        return 1
+    }
+}
+
+# --- one writer, killed again and again ---------------------------------------
+
+# piece FILE: FILE must be a run of the lines of ./in, the last perhaps cut. Sets
+# `from`, the number of its first line, and `count`, its whole lines.
+piece() {
+    local bytes line=''
+    bytes=$(bytes_of "$1")
+    from=0
+    count=$((bytes / line_bytes))
+    [[ $count -gt 0 ]] || return 0
+    IFS= read -r line <"$1"
+    from=$((10#${line:24:8}))
+    cmp -s -n "$bytes" -i "$((from * line_bytes)):0" in "$1" || {
+        echo "$1 is not a piece of the input from line $from on"
+        return 1
+    }
+}
+
+# follow FILE: FILE goes on where the runs before it ended (`next`): a gap is a
+# loss, and no more than one batch comes twice. Moves `next`.
+follow() {
+    piece "$1" || return 1
+    [[ $count -gt 0 ]] || return 0
+    [[ $from -le $next ]] || {
+        echo "$1 begins with line $from, and all before it ended with $next: $((from - next)) lost"
+        return 1
+    }
+    [[ $from -ge $((next - batch_lines)) ]] || {
+        echo "$1 repeats $((next - from)) lines: more than a batch"
+        return 1
+    }
+    repeated=$((repeated + next - from))
+    next=$((from + count))
+}
+
+# moment BYTES: sets `moment`: two random numbers for `killed`, how much output to
+# let pass, below BYTES, and microseconds from then: a batch or two.
+moment() {
+    moment=($(((RANDOM << 15 | RANDOM) % $1 + 1)) $((RANDOM % 400)))
+}
+
+# verify_usable: verify finds nothing worse than something to note.
+verify_usable() {
+    capture unseen verify f.bf
+    [[ $code -le 1 ]] || complain 'verify'
+}
+
+# kill_and_rerun HITS EACH CREATE_OPTION...: kills runs over ./in at random moments
+# until HITS of them were at work (had printed some of it, and not all), EACH on
+# one filter, which is then run to its end. Nothing may be lost. A kill before or
+# after the work proves nothing and is not counted.
+kill_and_rerun() {
+    local wanted=$1 each=$2 lines hits=0 tries=0 i repeated=0 next from count moment
+    shift 2
+    lines=$(($(bytes_of in) / line_bytes))
+    exits 0 unseen create --force -p 1e-9 "$@" f.bf || return 1
+    while [[ $hits -lt $wanted ]]; do
+        exits 0 unseen create --force -p 1e-9 "$@" f.bf || return 1
+        next=0
+        for ((i = 0; i < each; i++)); do
+            tries=$((tries + 1))
+            [[ $tries -le $((wanted * 20 + 100)) ]] ||
+                { echo "only $hits of $tries kills came while it was at work"; return 1; }
+            [[ $next -lt $lines ]] || break
+            moment $(((lines - next) * line_bytes))
+            code=0
+            "$tools/killed" "${moment[@]}" "$UNSEEN" f.bf in >part 2>"$err" || code=$?
+            [[ $code -eq 137 || $code -eq 0 ]] || { echo "exit code $code"; cat "$err"; return 1; }
+            follow part || { echo "after kill $tries"; return 1; }
+            [[ $code -ne 137 || $count -eq 0 || $next -ge $lines ]] || hits=$((hits + 1))
+        done
+        "$UNSEEN" f.bf in >part 2>"$err" || { cat "$err"; return 1; }
+        follow part || { echo "in the rerun after kill $tries"; return 1; }
+        [[ $next -eq $lines ]] || { echo "$((lines - next)) lines lost at the end"; return 1; }
+    done
+    verify_usable || return 1
+    echo "$hits kills at work of $tries, 0 lost, $repeated printed twice"
+}
+
+# --- many writers ---------------------------------------------------------------
+
+# writers N COMMAND...: N at once, each with %i in COMMAND replaced by its number
+# and its output in out.NUMBER, unless COMMAND itself redirects.
+writers() {
+    local n=$1 i pids=() failed=0
+    shift
+    for ((i = 0; i < n; i++)); do
+        timeout -k 5 "$UNSEEN_TIMEOUT" "${@//%i/$i}" >"out.$i" 2>"err.$i" 3>&- &
+        pids+=($!)
+    done
+    for i in "${pids[@]}"; do
+        wait "$i" || failed=1
+    done
+    [[ $failed -eq 0 && -z $(cat err.*) ]] || { cat err.*; return 1; }
+}
+
+# some_killed: eight writers over ./in, three of them killed at random moments;
+# then all is run again. Sets `hits`.
+some_killed() {
+    local i pids=() moment status
+    rm -f out.*
+    for ((i = 0; i < 8; i++)); do
+        moment $(($(bytes_of in) / 10))
+        [[ $i -lt 3 ]] || moment=(0 600000000)
+        "$tools/killed" "${moment[@]}" "$UNSEEN" f.bf in >"out.$i" 2>"err.$i" 3>&- &
+        pids+=($!)
+    done
+    for ((i = 0; i < 8; i++)); do
+        status=0
+        wait "${pids[i]}" || status=$?
+        [[ $status -eq 0 || ($i -lt 3 && $status -eq 137) ]] ||
+            { echo "writer $i: exit code $status"; cat "err.$i"; return 1; }
+        [[ $status -ne 137 || ! -s out.$i ]] || hits=$((hits + 1))
+    done
+    "$UNSEEN" f.bf in >out.again || return 1
+    none_lost in out.*
+}

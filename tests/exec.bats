@@ -1,0 +1,481 @@
+#!/usr/bin/env bats
+# -x CMD: new lines go to CMD, and are remembered only if it exits 0.
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+# shellcheck disable=SC2016 # what sh -c gets is meant for that shell
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
+load helper
+load crash
+
+# remembers N: so many of the lines of ./in are in f.bf.
+remembers() {
+    capture unseen query -c f.bf in
+    [[ $(cat "$out") -eq $1 ]] || complain "$1 lines of in should be remembered"
+}
+
+# gone PID: it ends within ten seconds, as good as at once on the slowest machine.
+gone() {
+    local i
+    for ((i = 0; i < 1000; i++)); do
+        [[ -e /proc/$1 && $(cut -d ' ' -f 3 "/proc/$1/stat") != Z ]] || return 0
+        sleep 0.01
+    done
+    return 1
+}
+
+# open_gate: lets a CMD end that waits for a line from ./go, if there still is one.
+open_gate() {
+    local gate
+    exec {gate}<>go
+    echo >&"$gate"
+    sleep 0.05
+    exec {gate}>&-
+}
+
+# no_debris: nothing is left beside the filter.
+no_debris() {
+    [[ -z $(find . -name '*flight*') ]] || { ls -la; false; }
+}
+
+@test "CMD gets the new lines, byte for byte, in order; its output is ours" {
+    mixed_lines 20000 9000 >in
+    printf 'no newline at the end' >>in
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 0 unseen f.bf in -x sh -c 'cat >got; echo from CMD; echo note >&2'
+    lines_unique in >wanted
+    same got wanted
+    prints 'from CMD\n'
+    [[ $(cat "$err") == note ]]
+    remembers 20001
+    no_debris
+    succeeds unseen f.bf in -x cat
+    prints ''
+}
+
+@test "-x takes the rest of the line; options may stand before" {
+    exits 0 unseen create -p 1e-9 f.bf
+    seq 5 >in
+    succeeds unseen -m 2 f.bf in -x printf '%s.' -m --version -- -x
+    prints '-m.--version.--.-x.'
+    succeeds unseen f.bf in --exec cat
+    prints '3\n4\n5\n'
+}
+
+@test "without a new line CMD is not started, and the exit code is 0" {
+    exits 0 unseen --create -p 1e-9 f.bf < <(seq 5)
+    succeeds unseen f.bf -x touch started < <(seq 5)
+    [[ ! -e started ]]
+    succeeds unseen f.bf -x touch started </dev/null
+    [[ ! -e started ]]
+    # -e still says that nothing was new
+    exits 1 unseen -e f.bf -x touch started < <(seq 5)
+    [[ ! -e started ]]
+    # nor is it looked for
+    succeeds unseen f.bf -x ./no-such-program < <(seq 5)
+}
+
+@test "CMD starts at the first new line, not before" {
+    exits 0 unseen --create -p 1e-9 f.bf < <(seq 5)
+    mkfifo pipe
+    "$UNSEEN" f.bf -x sh -c ': >started; cat >got' <pipe 3>&- &
+    local pid=$! feed
+    exec {feed}>pipe
+    seq 5 >&"$feed"
+    sleep 0.2
+    [[ ! -e started ]]
+    echo 6 >&"$feed"
+    local i
+    for ((i = 0; i < 3000; i++)); do
+        [[ ! -e started ]] || break
+        sleep 0.01
+    done
+    [[ -e started ]]
+    filled got || { kill "$pid"; false; }
+    exec {feed}>&-
+    wait "$pid"
+    echo 6 | cmp - got
+}
+
+@test "CMD exits 1 after reading everything: exit 3, its status in the message, nothing remembered" {
+    input 50000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    seq 5 >before
+    exits 0 unseen f.bf before
+    exits 3 unseen f.bf in -x sh -c 'cat >got; exit 1'
+    says '^unseen: sh: exited with 1 \('
+    same got in
+    remembers 0
+    no_debris
+    # the filter answers as before, and the next run gives all again
+    succeeds unseen query -c f.bf before
+    prints '5\n'
+    succeeds unseen f.bf in -x cat
+    same "$out" in
+    remembers 50000
+}
+
+@test "each exit code of CMD but 0 is a 3" {
+    local i
+    seq 3 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    for i in 1 2 3 77 126 127 255; do
+        exits 3 unseen f.bf in -x sh -c "cat >/dev/null; exit $i"
+        says "^unseen: sh: exited with $i "
+        remembers 0
+    done
+}
+
+@test "CMD is killed after half: exit 3, the signal in the message, nothing remembered" {
+    input 50000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 3 unseen f.bf in -x sh -c 'head -n 25000 >got; kill -9 $$'
+    says '^unseen: sh: was killed by signal 9 \(Killed\) \('
+    remembers 0
+    no_debris
+    exits 3 unseen f.bf in -x sh -c 'head -n 25000 >got; kill -TERM $$'
+    says 'signal 15'
+    remembers 0
+    succeeds unseen f.bf in -x cat
+    same "$out" in
+}
+
+@test "CMD never reads and fails: nothing is remembered, for little input and for much" {
+    local n
+    exits 0 unseen create -p 1e-9 f.bf
+    for n in 10 50000; do
+        input "$n" >in
+        exits 3 unseen f.bf in -x false
+        says 'false: exited with 1'
+        remembers 0
+        exits 3 unseen f.bf in -x sh -c 'exec <&-; sleep 0.05; exit 9'
+        remembers 0
+    done
+    no_debris
+}
+
+@test "CMD closes early and exits 0: what it took or left in the pipe is remembered, the rest comes again" {
+    local n total=0 runs=0
+    input 50000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    while [[ $total -lt 50000 ]]; do
+        succeeds unseen f.bf in -x sh -c 'head -c 37 >/dev/null; exit 0'
+        capture unseen query f.bf in
+        n=$(wc -l <"$out")
+        # a beginning of the input, longer each time, by no more than a pipe holds and a batch
+        cmp -s "$out" <(head -n "$n" in)
+        [[ $n -gt $total ]]
+        [[ $(((n - total) * line_bytes)) -le $((1048576 + batch_lines * line_bytes)) ]]
+        total=$n
+        runs=$((runs + 1))
+    done
+    [[ $runs -gt 1 ]]
+    no_debris
+}
+
+@test "CMD that cannot be run: exit 3, nothing remembered" {
+    input 50000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 3 unseen f.bf in -x ./no-such-program
+    says '^unseen: \./no-such-program: .*No such file or directory'
+    prints ''
+    remembers 0
+    mkdir directory
+    exits 3 unseen f.bf in -x ./directory
+    says 'Permission denied'
+    remembers 0
+    no_debris
+}
+
+@test "CMD's own signals are at their defaults, and no file of ours is open in it" {
+    need_signals
+    exits 0 unseen create -p 1e-9 f.bf
+    seq 3 >in
+    exits 0 env --default-signal=PIPE,INT "$UNSEEN" f.bf in \
+        -x sh -c 'cat >/dev/null; ls -l /proc/self/fd; grep -E "Sig(Ign|Blk)" /proc/self/status'
+    ! grep -F .bf "$out" || complain 'the filter is open in CMD'
+    grep -q '^SigBlk:.0000000000000000$' "$out" || complain 'signals are blocked'
+    # SIGPIPE and SIGINT (the thirteenth and the second bit) are not ignored
+    local ignored
+    ignored=$(awk '/SigIgn/ { print $2 }' "$out")
+    [[ $((16#$ignored & 0x1002)) -eq 0 ]] || complain 'signals are ignored'
+}
+
+# --- other writers -----------------------------------------------------------------
+
+# hold_open COMMAND...: `unseen f.bf in -x` with a CMD that reads all, says so, waits
+# for ./go, and then does COMMAND. Sets `pid`.
+hold_open() {
+    mkfifo go
+    "$UNSEEN" f.bf in -x sh -c 'cat >got; echo all >read; read -r word <go; eval "$1"' sh "$1" 2>said 3>&- &
+    pid=$!
+    filled read
+}
+
+@test "while CMD works, its lines are in flight: no other writer prints them, no reader has them in" {
+    local pid
+    input 20000 >in
+    input 30000 10000 >other.in
+    exits 0 unseen create -n 500 -p 1e-9 f.bf
+    hold_open 'exit 0'
+    remembers 0
+    exits 0 unseen f.bf other.in
+    input 20000 20000 >wanted
+    same "$out" wanted
+    exits 0 unseen f.bf in
+    prints ''
+    exits 0 unseen f.bf in --durable -o durable.out
+    [[ ! -s durable.out ]]
+    exits 0 unseen f.bf in -x touch second
+    [[ ! -e second ]]
+    # the keys are in a file beside the filter: 16 bytes each, and room for a hash
+    ls f.bf.flight-*
+    echo >go
+    wait "$pid"
+    remembers 20000
+    no_debris
+    each_once <(cat in other.in) got wanted
+}
+
+@test "while CMD works, others see its lines in flight; it fails: they come out of the next run" {
+    local pid status=0
+    input 20000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    hold_open 'exit 4'
+    exits 0 unseen f.bf in
+    prints ''
+    echo >go
+    wait "$pid" || status=$?
+    [[ $status -eq 3 ]]
+    grep -q 'exited with 4' said
+    remembers 0
+    no_debris
+    succeeds unseen f.bf in
+    same "$out" in
+}
+
+@test "kill -9 while CMD works: nothing is remembered, and the next runs are as if it had never been" {
+    local pid
+    input 20000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    hold_open 'exit 0'
+    kill -9 "$pid"
+    wait "$pid" || true
+    remembers 0
+    capture unseen verify f.bf
+    [[ $code -le 1 ]]
+    succeeds unseen f.bf in
+    same "$out" in
+    # what the killed run left beside the filter went with the slot's next owner
+    no_debris
+    open_gate
+}
+
+@test "SIGTERM, SIGINT, SIGHUP while CMD works: it ends by the signal, nothing is remembered" {
+    need_signals
+    local signal pid status
+    input 20000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    for signal in 15 2 1; do
+        rm -f read got go
+        mkfifo go
+        env --default-signal=HUP,INT,TERM "$UNSEEN" f.bf in \
+            -x sh -c 'trap "" HUP INT TERM; cat >got; echo all >read; read -r word <go; exit 0' 2>said 3>&- &
+        pid=$!
+        filled read
+        kill "-$signal" "$pid"
+        # CMD is not waited for: it may take hours
+        status=0
+        gone "$pid" || { echo "signal $signal: still there"; kill -9 "$pid"; open_gate; false; }
+        wait "$pid" || status=$?
+        [[ $status -eq $((128 + signal)) ]] || { echo "signal $signal: exit code $status"; false; }
+        open_gate
+        remembers 0
+        no_debris
+    done
+    succeeds unseen f.bf in -x cat
+    same "$out" in
+}
+
+@test "SIGTERM while CMD does not read: it ends by the signal, nothing is remembered" {
+    need_signals
+    local pid status=0 i
+    input 100000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    mkfifo go
+    env --default-signal=TERM "$UNSEEN" f.bf in -x sh -c ': >started; read -r word <go; exit 0' 2>said 3>&- &
+    pid=$!
+    for ((i = 0; i < 3000; i++)); do
+        [[ ! -e started ]] || break
+        sleep 0.01
+    done
+    sleep 0.1
+    kill -TERM "$pid"
+    gone "$pid" || { kill -9 "$pid"; open_gate; false; }
+    wait "$pid" || status=$?
+    open_gate
+    [[ $status -eq 143 ]]
+    remembers 0
+    succeeds unseen f.bf in
+    same "$out" in
+}
+
+@test "30 kills -9 at random moments of -x: all or nothing, never a line lost" {
+    local i n
+    input 20000 >in
+    for ((i = 0; i < 30; i++)); do
+        exits 0 unseen create --force -n 500 -p 1e-9 f.bf
+        rm -f ended
+        # killed's output is the file that CMD writes, so BYTES are CMD's; the last moments are
+        # when CMD has ended and its lines are being remembered
+        moment $((20000 * line_bytes))
+        [[ $((i % 2)) -eq 0 ]] || moment=($((20000 * line_bytes)) $((RANDOM % 3000)))
+        "$tools/killed" "${moment[@]}" "$UNSEEN" f.bf in -x sh -c 'cat && : >ended' >got 2>said || true
+        verify_usable
+        capture unseen query -c f.bf in
+        n=$(cat "$out")
+        [[ $n -eq 0 || -e ended ]] || { echo "$n remembered, and CMD had not ended"; false; }
+        exits 0 unseen f.bf in -x sh -c 'cat >again'
+        touch again
+        if [[ -e ended ]]; then none_lost in got again; else same again in; fi
+        rm -f again
+        remembers 20000
+        no_debris
+    done
+}
+
+@test "many at once with -x, some CMDs failing: each line in exactly one that succeeded, or comes again" {
+    local i j pids
+    input 10000 >in
+    for i in 1 2 3; do
+        exits 0 unseen create --force -n 500 -p 1e-9 f.bf
+        rm -f got.*
+        pids=()
+        for j in 0 1 2 3 4 5; do
+            "$UNSEEN" f.bf in -x sh -c 'cat >got.$$; [ $(($1 % 2)) = 0 ] || { rm got.$$; exit 1; }' sh "$j" 2>/dev/null 3>&- &
+            pids+=($!)
+        done
+        for j in "${pids[@]}"; do
+            wait "$j" || [[ $? -eq 3 ]]
+        done
+        exits 0 unseen f.bf in -x sh -c 'cat >got.last'
+        cat got.* >all
+        each_once in all
+        remembers 10000
+        no_debris
+    done
+}
+
+# --- memory, growth, combinations -------------------------------------------------------
+
+@test "memory does not grow with the lines that CMD gets" {
+    ! sanitized || skip "a sanitizer has memory of its own"
+    exits 0 unseen create --fixed -n 1000 -p 1e-9 f.bf
+    # What is mapped of files counts as resident, so the limit is on the rest (data), with room
+    # for buffers; the keys alone would be 16 MB.
+    input 1000000 >in
+    exits 0 sh -c 'ulimit -d 12000; exec "$UNSEEN" f.bf in -x wc -l'
+    prints '1000000\n'
+}
+
+@test "lines that come again within the run, batches apart, reach CMD once" {
+    input 20000 >half
+    cat half half half >in
+    exits 0 unseen create -n 500 -p 1e-9 f.bf
+    exits 0 unseen f.bf in -x cat
+    same "$out" half
+}
+
+@test "CMD's lines make the filter grow when they are remembered" {
+    input 30000 >in
+    exits 0 unseen create -n 500 -p 1e-9 f.bf
+    exits 0 unseen f.bf in -x wc -l
+    prints '30000\n'
+    verify_usable
+    succeeds unseen stats --json f.bf
+    holds "$(field layers) > 1"
+    remembers 30000
+}
+
+@test "-m with -x: exactly so many, and CMD sees the end" {
+    input 5000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    succeeds unseen -m 3000 f.bf in -x wc -l
+    prints '3000\n'
+    remembers 3000
+    succeeds unseen -m 3000 f.bf in -x wc -l
+    prints '2000\n'
+    succeeds unseen -m 0 f.bf -x touch started <in
+    [[ ! -e started ]]
+}
+
+@test "--create with -x: the filter is there, whatever becomes of CMD" {
+    seq 3 >in
+    exits 3 unseen --create -p 1e-9 f.bf in -x false
+    remembers 0
+    exits 0 unseen --create -p 1e-9 f.bf in -x cat
+    same "$out" in
+}
+
+@test "an input that cannot be read: the rest goes to CMD, exit 2" {
+    seq 3 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 2 unseen f.bf missing in -x cat
+    prints '1\n2\n3\n'
+    says 'missing: No such file'
+    exits 3 unseen f.bf missing - -x false < <(seq 4 5)
+}
+
+@test "what -x cannot go with, and what it needs" {
+    seq 3 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    fails_with 2 'FILTER' unseen -x cat
+    fails_with 2 '\-o and -x' unseen f.bf in -o out.txt -x cat
+    fails_with 2 'choose one' unseen f.bf in --pending keys -x cat
+    fails_with 2 'choose one' unseen f.bf in --durable -x cat
+    fails_with 2 '\-x' unseen f.bf in -x
+    fails_with 3 'No such file' unseen f.bf in -x ''
+    fails_with 2 '\-x|exec' unseen query f.bf in -x cat
+    fails_with 2 '\-x|exec' unseen add f.bf in -x cat
+    fails_with 2 'No such file' unseen missing.bf in -x touch started
+    [[ ! -e started ]]
+}
+
+@test "a directory that cannot be written to: no place for keys in flight, exit 2, CMD not run" {
+    public_directory
+    seq 3 >in
+    "$UNSEEN" create -p 1e-9 f.bf
+    chmod 666 f.bf
+    chmod 555 .
+    fails_with 2 'keys in flight' as_nobody "$public/unseen" f.bf in -x echo started
+    chmod 755 .
+}
+
+@test "the filter is replaced while CMD works: a message and exit 2" {
+    seq 3 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 0 unseen create -p 1e-9 other.bf
+    exits 2 unseen f.bf in -x sh -c 'cat; mv other.bf f.bf'
+    says 'f\.bf: was replaced by another file while this run used it'
+    remembers 0
+    no_debris
+    exits 2 unseen f.bf in -x sh -c 'cat; rm f.bf'
+    says 'f\.bf: was removed while this run used it'
+}
+
+@test "the name of a stranger's file where keys in flight go: never written through" {
+    seq 3 >in
+    echo precious >target
+    exits 0 unseen create -p 1e-9 f.bf
+    ln -s target f.bf.flight-0
+    exits 0 unseen f.bf in -x cat
+    [[ $(cat target) == precious ]]
+    remembers 3
+}
+
+@test "-z -x: NUL-terminated lines reach CMD" {
+    exits 0 unseen create -p 1e-9 f.bf
+    printf 'a\nb\0c\0a\nb\0' >in
+    exits 0 unseen -z f.bf in -x cat
+    printf 'a\nb\0c\0' >wanted
+    same "$out" wanted
+}

@@ -1,0 +1,412 @@
+#!/usr/bin/env bats
+# --pending FILE and commit: the filter is only read, and what was printed is
+# remembered later, exactly, as often and in whatever order it is committed.
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+# shellcheck disable=SC2016 # what sh -c gets is meant for that shell
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
+load helper
+load crash
+
+# remembers N FILE...: so many of the lines in FILE... are in f.bf.
+remembers() {
+    local wanted=$1
+    shift
+    capture unseen query -c f.bf "$@"
+    [[ $(cat "$out") -eq $wanted ]] || complain "$wanted lines should be remembered of $*"
+}
+
+# layers FILE: the bits of the first layer, without what changes beside them.
+layer_sum() {
+    tail -c +$(($(od -An -v -tu8 -j 4096 -N 8 "$1") + 1)) "$1" | cksum
+}
+
+# filter_untouched COMMAND...: COMMAND leaves every byte and time of f.bf alone.
+filter_untouched() {
+    local before
+    before=$(stat -c '%s %i %Y %y %Z %z' f.bf; cksum f.bf)
+    "$@" || return 1
+    [[ $before == "$(stat -c '%s %i %Y %y %Z %z' f.bf; cksum f.bf)" ]] || complain "f.bf was touched"
+}
+
+@test "prints the new lines and only reads the filter" {
+    input 30000 >in
+    mixed_lines 20000 9000 >mixed
+    exits 0 unseen --create -p 1e-9 f.bf < <(head -n 100 in)
+    filter_untouched succeeds unseen --pending keys f.bf in
+    tail -n +101 in >wanted
+    same "$out" wanted
+    remembers 100 in
+    # again: the same lines, since nothing was remembered
+    filter_untouched succeeds unseen --pending keys f.bf in
+    same "$out" wanted
+    # a line comes once in a run, batches apart
+    filter_untouched succeeds unseen --pending keys2 f.bf mixed
+    lines_unique mixed >wanted
+    same "$out" wanted
+    [[ -z $(find . -name '*flight*') ]]
+}
+
+@test "commit remembers what was printed, and prints nothing" {
+    input 30000 >in
+    exits 0 unseen create -n 500 -p 1e-9 f.bf
+    succeeds unseen --pending keys f.bf in -m 20000
+    exits 0 unseen commit f.bf keys
+    prints ''
+    remembers 20000 in
+    exits 0 unseen f.bf in
+    tail -n +20001 in | cmp - "$out"
+    verify_usable
+}
+
+@test "commit twice: the second time changes no bit and counts nothing" {
+    input 5000 >in
+    exits 0 unseen create -n 10k -p 1e-9 f.bf
+    succeeds unseen --pending keys f.bf in
+    succeeds unseen commit f.bf keys
+    local sum
+    sum=$(layer_sum f.bf)
+    succeeds unseen stats --json f.bf
+    cp "$out" stats
+    succeeds unseen commit f.bf keys
+    succeeds unseen commit f.bf keys keys keys
+    [[ $(layer_sum f.bf) == "$sum" ]]
+    succeeds unseen stats --json f.bf
+    same "$out" stats
+}
+
+@test "commit in any order, together or one by one: the same filter" {
+    local sum i
+    input 3000 >a
+    input 3000 2000 >b
+    input 3000 4000 >c
+    exits 0 unseen create -n 10k -p 1e-9 f.bf
+    for i in a b c; do
+        succeeds unseen --pending "keys.$i" f.bf "$i"
+        same "$out" "$i"
+    done
+    cp f.bf empty.bf
+    succeeds unseen commit f.bf keys.a keys.b keys.c
+    sum=$(layer_sum f.bf)
+    succeeds unseen stats --json f.bf
+    cp "$out" stats
+    local order
+    for order in 'c b a' 'b a c' 'a c b b'; do
+        cp empty.bf f.bf
+        for i in $order; do
+            succeeds unseen commit f.bf "keys.$i"
+        done
+        [[ $(layer_sum f.bf) == "$sum" ]]
+        succeeds unseen stats --json f.bf
+        same "$out" stats
+        remembers 9000 a b c
+    done
+}
+
+@test "commit to a filter that has grown meanwhile, and one that must grow for it" {
+    input 20000 >in
+    input 30000 50000 >other
+    exits 0 unseen create -n 500 -p 1e-9 f.bf
+    succeeds unseen --pending keys f.bf in
+    exits 0 unseen add f.bf other
+    exits 0 unseen commit f.bf keys
+    remembers 50000 in other
+    verify_usable
+    exits 0 unseen f.bf in other
+    prints ''
+}
+
+@test "lines that others remembered meanwhile are committed all the same" {
+    input 5000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    succeeds unseen --pending keys f.bf in
+    succeeds unseen f.bf < <(head -n 3000 in)
+    succeeds unseen --verbose commit f.bf keys 2>/dev/null || true
+    exits 0 unseen commit f.bf keys
+    remembers 5000 in
+}
+
+@test "a run without a new line leaves a file that can be committed" {
+    seq 5 >in
+    exits 0 unseen --create -p 1e-9 f.bf in
+    succeeds unseen --pending keys f.bf in
+    prints ''
+    [[ -s keys ]]
+    succeeds unseen commit f.bf keys
+    succeeds unseen --pending keys f.bf </dev/null
+    succeeds unseen commit f.bf keys
+    exits 1 unseen -e --pending keys f.bf in
+    succeeds unseen commit f.bf keys
+}
+
+@test "to another filter: refused, nothing changed; a copy of the filter is the same one" {
+    seq 5 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 0 unseen create -p 1e-9 other.bf
+    cp f.bf copy.bf
+    succeeds unseen --pending keys f.bf in
+    fails_with 2 '^unseen: keys: belongs to another filter' unseen commit other.bf keys
+    succeeds unseen commit copy.bf keys
+    succeeds unseen query -c copy.bf in
+    prints '5\n'
+    # the filter made anew is another one
+    exits 0 unseen create --force -p 1e-9 f.bf
+    fails_with 2 'keys: belongs to another filter' unseen commit f.bf keys
+}
+
+@test "all files are looked at before any is committed" {
+    seq 5 >in
+    seq 6 9 >later
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 0 unseen create -p 1e-9 other.bf
+    succeeds unseen --pending good f.bf in
+    succeeds unseen --pending bad other.bf later
+    exits 2 unseen commit f.bf good bad
+    says 'bad: belongs'
+    exits 2 unseen commit f.bf good missing
+    says 'missing: No such file'
+    exits 2 unseen commit f.bf good in bad
+    says_lines 2 'in: not a file of pending keys' 'bad: belongs'
+    remembers 0 in later
+    succeeds unseen commit f.bf good
+    remembers 5 in later
+}
+
+# --- a run that does not end well -----------------------------------------------------
+
+@test "kill -9 at random moments: commit refuses it as unfinished, or it was finished" {
+    local i refused=0
+    input 20000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    for ((i = 0; i < 30; i++)); do
+        rm -f keys
+        moment $((20000 * line_bytes))
+        "$tools/killed" "${moment[@]}" "$UNSEEN" --pending keys f.bf in >got 2>said || true
+        [[ -e keys ]] || continue
+        capture unseen commit f.bf keys
+        if [[ $code -eq 2 ]]; then
+            [[ ! -s keys ]] || says 'keys: (unfinished|damaged)'
+            refused=$((refused + 1))
+            remembers 0 in
+        else
+            [[ $code -eq 0 ]]
+            same got in
+            remembers 20000 in
+            exits 0 unseen create --force -p 1e-9 f.bf
+        fi
+    done
+    echo "$refused of 30 were refused"
+    [[ $refused -ge 10 ]]
+}
+
+@test "SIGTERM, SIGINT, SIGHUP: it ends by the signal, and commit refuses what it left" {
+    need_signals
+    local signal pid feed status
+    input 100 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    for signal in 15 2 1; do
+        rm -f pipe
+        mkfifo pipe
+        : >got
+        env --default-signal=HUP,INT,TERM "$UNSEEN" --pending keys f.bf <pipe >got 3>&- &
+        pid=$!
+        exec {feed}>pipe
+        cat in >&"$feed"
+        filled got
+        kill "-$signal" "$pid"
+        status=0
+        wait "$pid" || status=$?
+        exec {feed}>&-
+        [[ $status -eq $((128 + signal)) ]] || { echo "signal $signal: $status"; false; }
+        fails_with 2 'keys: unfinished' unseen commit f.bf keys
+    done
+    remembers 0 in
+}
+
+@test "an output that fails: exit 2 or the signal, and commit refuses what it left" {
+    need_signals
+    input 50000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 2 to /dev/full unseen --pending keys f.bf in
+    says 'No space left'
+    fails_with 2 'keys: unfinished' unseen commit f.bf keys
+    env --default-signal=PIPE "$UNSEEN" --pending keys f.bf in | head -n 1 >/dev/null
+    fails_with 2 'keys: unfinished' unseen commit f.bf keys
+    # shellcheck disable=SC2317 # called by exits
+    limited() { (ulimit -f 600; "$@"); }
+    exits 2 limited unseen --pending keys f.bf in -o part
+    fails_with 2 'keys: unfinished' unseen commit f.bf keys
+    exits 2 unseen --pending keys f.bf in missing
+    [[ $(wc -l <"$out") -eq 50000 ]]
+    fails_with 2 'keys: unfinished' unseen commit f.bf keys
+    remembers 0 in
+}
+
+@test "no room for the pending file itself: exit 2, and commit refuses it" {
+    input 50000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    # shellcheck disable=SC2317 # called by exits
+    limited() { (ulimit -f 600; "$@"); }
+    # the keys are 800 KB; the output goes to a pipe, which knows no limit
+    to_pipe() { "$@" | cat >got; return "${PIPESTATUS[0]}"; }
+    exits 2 to_pipe limited "$UNSEEN" --pending keys f.bf in
+    says 'File too large'
+    fails_with 2 'keys: (unfinished|damaged)' unseen commit f.bf keys
+    remembers 0 in
+}
+
+@test "a retried task: the attempt that failed is not committed, the one that ended well is" {
+    input 1000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 2 to /dev/full unseen --pending keys f.bf in
+    succeeds unseen --pending keys f.bf in
+    same "$out" in
+    succeeds unseen commit f.bf keys
+    remembers 1000 in
+}
+
+@test "commit killed at random moments, run again: all of it is in" {
+    local i
+    input 60000 >in
+    exits 0 unseen create -n 500 -p 1e-9 f.bf
+    cp f.bf empty.bf
+    exits 0 unseen --pending keys f.bf in
+    for ((i = 0; i < 20; i++)); do
+        cp empty.bf f.bf
+        "$tools/killed" 0 $((RANDOM % 12000)) "$UNSEEN" commit f.bf keys 2>said || true
+        verify_usable
+        exits 0 unseen commit f.bf keys
+        remembers 60000 in
+    done
+}
+
+# --- what may stand where the pending file goes -----------------------------------------
+
+@test "only an empty file or an earlier pending file is cut off" {
+    seq 5 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    echo 'a precious list' >list
+    fails_with 2 '^unseen: list: exists, and is not a file of pending keys \(name a new file\)' \
+        unseen --pending list f.bf in
+    head -c 7 /dev/zero >short
+    fails_with 2 'short: exists' unseen --pending short f.bf in
+    fails_with 2 'f\.bf: exists' unseen --pending f.bf f.bf in
+    fails_with 2 'in: exists' unseen --pending in f.bf in
+    mkdir dir
+    fails_with 2 'dir: Is a directory' unseen --pending dir f.bf in
+    mkfifo fifo
+    fails_with 2 'fifo: not a regular file' unseen --pending fifo f.bf in
+    fails_with 2 '/dev/null: not a regular file' unseen --pending /dev/null f.bf in
+    fails_with 2 'nodir/keys: No such file' unseen --pending nodir/keys f.bf in
+    fails_with 2 'unseen: ' unseen --pending '' f.bf in
+    : >empty
+    succeeds unseen --pending empty f.bf in
+    succeeds unseen --pending empty f.bf in
+    succeeds unseen commit f.bf empty
+}
+
+@test "the pending file as the output, too: refused" {
+    seq 5 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 2 unseen --pending keys f.bf in -o keys
+    rm -f keys
+    exits 2 to keys unseen --pending keys f.bf in
+}
+
+@test "no permission for the pending file; a filter that may only be read is enough" {
+    public_directory
+    seq 5 >in
+    "$UNSEEN" create -p 1e-9 f.bf
+    chmod 444 f.bf
+    : >secret
+    chmod 600 secret
+    fails_with 2 'secret: Permission denied' as_nobody "$public/unseen" --pending secret f.bf in
+    fails_with 2 'f\.bf: Permission denied' as_nobody "$public/unseen" f.bf in
+    mkdir mine
+    chmod 777 mine
+    succeeds as_nobody "$public/unseen" --pending mine/keys f.bf in
+    same "$out" in
+}
+
+@test "a read-only file system for the filter, the pending file elsewhere" {
+    [[ $(id -u) -eq 0 ]] || skip "needs root to mount"
+    unshare -m true 2>/dev/null || skip "needs the right to mount"
+    seq 5 >in
+    mkdir ro
+    "$UNSEEN" create -p 1e-9 ro/f.bf
+    exits 0 unshare -m sh -c 'mount --bind ro ro && mount -o remount,bind,ro ro && cd . && exec "$UNSEEN" --pending keys ro/f.bf in'
+    same "$out" in
+    succeeds unseen commit ro/f.bf keys
+    succeeds unseen query -c ro/f.bf in
+    prints '5\n'
+}
+
+# --- a file that is not what it was ---------------------------------------------------------
+
+@test "every byte of a pending file changed, every length: refused, nothing changed" {
+    local i size before
+    seq 3 >in
+    exits 0 unseen create -n 100 -p 1e-9 f.bf
+    succeeds unseen --pending keys f.bf in
+    succeeds unseen commit f.bf keys # it was good
+    exits 0 unseen create --force -n 100 -p 1e-9 f.bf
+    succeeds unseen --pending keys f.bf in
+    size=$(bytes_of keys)
+    before=$(layer_sum f.bf)
+    for ((i = 0; i < size; i++)); do
+        cp keys bad
+        printf '%b' "\\x$(printf %02x $((16#$(od -An -v -tx1 -j "$i" -N 1 keys | tr -d ' ') ^ 255)))" |
+            dd of=bad bs=1 seek="$i" conv=notrunc status=none
+        exits 2 unseen commit f.bf bad
+        says 'bad: '
+        head -c "$i" keys >bad
+        exits 2 unseen commit f.bf bad
+        says 'bad: '
+    done
+    { cat keys; echo; } >bad
+    exits 2 unseen commit f.bf bad
+    { cat keys; head -c 16 /dev/zero; } >bad
+    exits 2 unseen commit f.bf bad
+    head -c 100000 /dev/urandom >bad
+    exits 2 unseen commit f.bf bad
+    says 'bad: not a file of pending keys'
+    [[ $(layer_sum f.bf) == "$before" ]]
+    succeeds unseen commit f.bf keys
+    remembers 3 in
+}
+
+@test "commit: what it needs and what it refuses" {
+    seq 3 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    succeeds unseen --pending keys f.bf in
+    fails_with 2 'FILE is missing' unseen commit f.bf
+    fails_with 2 'FILTER' unseen commit
+    fails_with 2 'No such file' unseen commit missing.bf keys
+    fails_with 2 'keys: not a filter' unseen commit keys keys
+    fails_with 2 'f\.bf: not a file of pending keys' unseen commit f.bf f.bf
+    mkdir dir
+    fails_with 2 'dir: ' unseen commit f.bf dir
+    mkfifo fifo
+    fails_with 2 'fifo: ' unseen commit f.bf fifo
+}
+
+@test "--pending: what it needs and what it cannot go with" {
+    seq 3 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    fails_with 2 'FILTER' unseen --pending keys
+    fails_with 2 'missing\.bf: No such file' unseen --pending keys missing.bf in
+    fails_with 2 'must exist' unseen --pending keys --create new.bf in
+    fails_with 2 'must exist' unseen --pending keys -n 1000 new.bf in
+    fails_with 2 'choose one' unseen --pending keys --durable f.bf in -o out.txt
+    fails_with 2 '\-\-pending' unseen add --pending keys f.bf in
+    fails_with 2 '\-\-pending' unseen query --pending keys f.bf in
+}
+
+@test "memory does not grow with the keys: 1 M lines in 12 MB" {
+    ! sanitized || skip "a sanitizer has memory of its own"
+    input 1000000 >in
+    exits 0 unseen create --fixed -n 1000 -p 1e-9 f.bf
+    exits 0 sh -c 'ulimit -d 12000; exec "$UNSEEN" --pending keys f.bf in'
+    same "$out" in
+    holds "$(bytes_of keys) < 64 + 16 * 1000001"
+}

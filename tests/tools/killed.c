@@ -1,0 +1,89 @@
+/*
+ * killed - runs a command and kills it at a chosen moment of its work.
+ *
+ *     killed BYTES MICROSECONDS COMMAND [ARGUMENT...]
+ *
+ * Once COMMAND has written BYTES to its standard output, a regular file, and so much time has then
+ * passed, it gets SIGKILL, unless it has ended by itself. With BYTES 0 the time runs from its start.
+ * Moments are what matters, so this polls, and keeps a processor busy. Exit: as a shell says it,
+ * COMMAND's own status or 128 and the number of the signal (137: it was killed); 126 if it could not
+ * be run.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static int fail(const char *what)
+{
+    fprintf(stderr, "killed: %s: %s\n", what, strerror(errno));
+    return 126;
+}
+
+static bool parse(const char *text, long long *value)
+{
+    char *end;
+    *value = strtoll(text, &end, 10);
+    return end != text && *end == '\0' && *value >= 0;
+}
+
+static long long microseconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static long long output_bytes(void)
+{
+    struct stat status;
+    return fstat(STDOUT_FILENO, &status) == 0 ? (long long)status.st_size : 0;
+}
+
+/* Returns whether it ended by itself, with its status. */
+static bool ends_before(pid_t pid, long long bytes, long long microseconds, int *status)
+{
+    long long until = output_bytes() + bytes;
+    while (bytes > 0 && output_bytes() < until)
+        if (waitpid(pid, status, WNOHANG) == pid)
+            return true;
+    long long end = microseconds_now() + microseconds;
+    while (microseconds_now() < end) {
+        if (waitpid(pid, status, WNOHANG) == pid)
+            return true;
+        if (end - microseconds_now() > 20000)
+            usleep(10000);
+    }
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    long long bytes, microseconds;
+    int status;
+    if (argc < 4 || !parse(argv[1], &bytes) || !parse(argv[2], &microseconds)) {
+        fprintf(stderr, "usage: killed BYTES MICROSECONDS COMMAND [ARGUMENT...]\n");
+        return 126;
+    }
+    pid_t pid = fork();
+    if (pid < 0)
+        return fail("fork");
+    if (pid == 0) {
+        execvp(argv[3], argv + 3);
+        _exit(fail(argv[3]));
+    }
+    if (!ends_before(pid, bytes, microseconds, &status)) {
+        kill(pid, SIGKILL);
+        while (waitpid(pid, &status, 0) < 0)
+            if (errno != EINTR)
+                return fail("waitpid");
+    }
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}

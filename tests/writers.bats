@@ -1,0 +1,480 @@
+#!/usr/bin/env bats
+# P3 with crashes and with many writers: killed at any moment and run again,
+# nothing is lost and at most a batch comes twice; of any number of writers at
+# once exactly one prints a line; nobody waits for one that stalls.
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
+load helper
+load crash
+
+@test "the judge of kills can tell: a gap, too many repeats, other lines" {
+    local next repeated=0
+    input 9000 >in
+    next=0
+    head -n 3000 in >a
+    follow a
+    [[ $next -eq 3000 ]]
+    tail -n +2002 in | head -c 37010 >b # one line less than a batch and a half; cut at its end
+    follow b
+    [[ $next -eq 3001 && $repeated -eq 999 ]]
+    tail -n +3002 in >c
+    follow c
+    [[ $next -eq 9000 ]]
+    next=3000
+
+    tail -n +3002 in >gap
+    run -1 follow gap
+    [[ $output == *'1 lost'* ]]
+    tail -n +952 in >repeats
+    run -1 follow repeats
+    [[ $output == *'more than a batch'* ]]
+    sed 5s/page/pxge/ a >other
+    run -1 piece other
+    sed 5d a >missing
+    run -1 piece missing
+}
+
+# --- kills -----------------------------------------------------------------------
+
+@test "150 kills -9 at work: 0 lost, at most a batch twice" {
+    input 40000 >in
+    kill_and_rerun 150 5 -n 100k
+}
+
+@test "100 kills -9 at work while it grows: 0 lost, at most a batch twice" {
+    input 30000 >in
+    kill_and_rerun 100 4 -n 500
+}
+
+@test "50 kills -9 at work, with -o: an unfinished last line is ended first" {
+    local i hits=0 tries=0 before after moment
+    input 20000 >in
+    while [[ $hits -lt 50 ]]; do
+        exits 0 unseen create --force -n 500 -p 1e-9 f.bf
+        rm -f all.txt
+        for i in 1 2 3 4; do
+            before=$(bytes_of all.txt 2>/dev/null || echo 0)
+            tries=$((tries + 1))
+            [[ $tries -lt 1200 ]] || { echo "only $hits hits"; false; }
+            moment $((20000 * line_bytes))
+            # shellcheck disable=SC2094 # it appends, and killed looks at the size
+            "$tools/killed" "${moment[@]}" "$UNSEEN" f.bf in -o all.txt >>all.txt 2>"$err" || true
+            after=$(bytes_of all.txt 2>/dev/null || echo 0)
+            [[ $after -eq $before || $after -ge $((20000 * line_bytes)) ]] || hits=$((hits + 1))
+        done
+        exits 0 unseen f.bf in -o all.txt
+        none_lost in all.txt
+    done
+    # A line that was cut stands there, ended; nothing is glued to it.
+    input 10 >in
+    head -c 1000 in | head -c 100 >all.txt
+    exits 0 unseen create --force -p 1e-9 f.bf
+    exits 0 unseen f.bf in -o all.txt
+    { head -c 100 in && echo && cat in; } >wanted
+    same all.txt wanted
+}
+
+@test "killed while an input of many files and a pipe are read: 0 lost" {
+    local i moment
+    input 30000 >in
+    split -l 5000 in file.
+    exits 0 unseen create -p 1e-9 f.bf
+    for i in 1 2 3 4 5 6 7 8 9 10; do
+        exits 0 unseen create --force -p 1e-9 f.bf
+        moment $((20000 * line_bytes))
+        "$tools/killed" "${moment[@]}" "$UNSEEN" f.bf file.* >part.1 || true
+        # shellcheck disable=SC2002 # a pipe is what is wanted
+        cat in | "$tools/killed" "${moment[@]}" "$UNSEEN" f.bf >part.2 || true
+        exits 0 unseen f.bf in
+        none_lost in part.1 part.2 "$out"
+    done
+}
+
+@test "killed in add: what is missing is added by the next run" {
+    local i moment
+    input 30000 >in
+    for i in 1 2 3 4 5 6 7 8 9 10; do
+        exits 0 unseen create --force -n 500 -p 1e-9 f.bf
+        moment=(0 $((RANDOM % 15000)))
+        "$tools/killed" "${moment[@]}" "$UNSEEN" add f.bf in 2>"$err" || true
+        verify_usable
+        exits 0 unseen add f.bf in
+        succeeds unseen query -c f.bf in
+        prints '30000\n'
+    done
+}
+
+# --- many writers at once ----------------------------------------------------------
+
+@test "8 writers, the same input, own outputs: each line exactly once, 8 runs" {
+    local i
+    input 20000 >in
+    for i in 1 2 3 4 5 6 7 8; do
+        exits 0 unseen create --force -n 20000 -p 1e-9 f.bf
+        writers 8 "$UNSEEN" f.bf in
+        each_once in out.*
+        succeeds unseen f.bf in
+        prints ''
+    done
+}
+
+@test "8 writers, overlapping inputs, a filter that grows: each line exactly once, 6 runs" {
+    local i writer
+    for writer in 0 1 2 3 4 5 6 7; do
+        input 8000 $((writer * 3000)) >"in.$writer"
+    done
+    input 29000 >in
+    for i in 1 2 3 4 5 6; do
+        exits 0 unseen create --force -p 1e-9 f.bf
+        writers 8 "$UNSEEN" f.bf in.%i
+        each_once in out.*
+        verify_usable
+        succeeds unseen f.bf in
+        prints ''
+    done
+}
+
+@test "8 writers on one O_APPEND file by >>: each line exactly once, 4 runs" {
+    local i
+    input 20000 >in
+    for i in 1 2 3 4; do
+        exits 0 unseen create --force -p 1e-9 f.bf
+        rm -f all.txt
+        # shellcheck disable=SC2016
+        writers 8 sh -c '"$UNSEEN" f.bf in >>all.txt'
+        each_once in all.txt
+    done
+}
+
+@test "8 writers on one file by -o: each line exactly once, 6 runs" {
+    # What another one has written half is no unfinished line of a killed run.
+    local i
+    input 20000 >in
+    for i in 1 2 3 4 5 6; do
+        exits 0 unseen create --force -p 1e-9 f.bf
+        rm -f all.txt
+        writers 8 "$UNSEEN" f.bf in -o all.txt
+        each_once in all.txt
+    done
+}
+
+@test "8 writers on one pipe, a line at a time: each line exactly once" {
+    # Up to PIPE_BUF bytes a write is whole.
+    local writer
+    input 400 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    # shellcheck disable=SC2016
+    dribble='while IFS= read -r line; do echo "$line"; done <in | "$UNSEEN" f.bf'
+    for writer in 1 2 3 4 5 6 7 8; do
+        timeout "$UNSEEN_TIMEOUT" sh -c "$dribble" 3>&- &
+    done | cat >all.txt
+    each_once in all.txt
+}
+
+@test "8 writers in turn: eight forms at once settle what they delivered" {
+    # Batches, -x, --durable, add and commit on one filter, all at once.
+    local i j pids failed
+    input 8000 >in
+    for i in 1 2 3; do
+        exits 0 unseen create --force -n 500 -p 1e-9 f.bf
+        input 3000 20000 >pending.in
+        exits 0 unseen --pending keys f.bf pending.in
+        rm -f out.*
+        pids=() failed=0
+        for j in 0 1; do
+            "$UNSEEN" f.bf in >"out.$j" 2>"err.$j" 3>&- &
+            pids+=($!)
+            "$UNSEEN" f.bf in --durable >"out.d$j" 2>"err.d$j" 3>&- &
+            pids+=($!)
+            "$UNSEEN" f.bf in -x cat >"out.x$j" 2>"err.x$j" 3>&- &
+            pids+=($!)
+        done
+        "$UNSEEN" add f.bf pending.in 2>err.a 3>&- &
+        pids+=($!)
+        "$UNSEEN" commit f.bf keys 2>err.c 3>&- &
+        pids+=($!)
+        for j in "${pids[@]}"; do
+            wait "$j" || failed=1
+        done
+        [[ $failed -eq 0 ]] || { cat err.*; false; }
+        each_once in out.*
+        verify_usable
+        exits 1 unseen query -v -c f.bf in pending.in
+        prints '0\n'
+    done
+}
+
+@test "more writers than slots wait for their turn: each line exactly once" {
+    local i pids=() failed=0 feed
+    input 300 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    mkfifo gate
+    for ((i = 0; i < 140; i++)); do
+        "$UNSEEN" f.bf gate in >"out.$i" 2>"err.$i" 3>&- &
+        pids+=($!)
+    done
+    # They hold their slots as long as the gate is open.
+    exec {feed}>gate
+    sleep 0.3
+    exec {feed}>&-
+    for i in "${pids[@]}"; do
+        wait "$i" || { failed=1; echo "$i"; }
+        # who came late opens the gate for himself
+        exec {feed}<>gate
+        exec {feed}>&-
+    done
+    [[ $failed -eq 0 ]] || { cat err.*; false; }
+    each_once in out.*
+}
+
+@test "50 times 8 writers of which three are killed, their input run again: 0 lost" {
+    local i hits=0
+    input 12000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    for ((i = 0; i < 50; i++)); do
+        exits 0 unseen create --force -n 2000 -p 1e-9 f.bf
+        some_killed || { echo "run $i"; false; }
+    done
+    echo "$hits of 150 writers were killed with lines printed"
+    [[ $hits -ge 5 ]]
+}
+
+# --- one that stalls ---------------------------------------------------------------
+
+# stall: starts a writer over ./in whose output is a pipe that nobody reads; comes
+# back when lines are in the pipe, and it had time to fill it. Sets `stalled`.
+stall() {
+    mkfifo pipe
+    exec {hold}<>pipe
+    "$UNSEEN" f.bf in >pipe 2>err.stalled 3>&- {hold}>&- &
+    stalled=$!
+    until read -r -t 0 -u "$hold"; do
+        sleep 0.01
+    done
+    sleep 0.1
+}
+
+# drain FILE: all that is in the pipe, once its writer is gone.
+drain() {
+    exec {rest}<pipe
+    exec {hold}>&-
+    cat <&"$rest" >"$1"
+    exec {rest}<&-
+    rm pipe
+}
+
+@test "A stalls with lines in flight, B delivers, A is killed: all of B's stay, nothing is lost" {
+    input 30000 >in
+    input 100000 20000 >b.in
+    exits 0 unseen create -n 500 -p 1e-9 f.bf
+    stall
+    # B says nothing (it did not wait for the lock) and ends while A still stalls.
+    exits 0 unseen f.bf b.in
+    run -1 grep waiting "$err"
+    kill -0 "$stalled"
+    cp "$out" second
+    succeeds unseen query -c f.bf second
+    prints "$(wc -l <second)\\n"
+    kill -9 "$stalled"
+    wait "$stalled" || true
+    drain first
+    succeeds unseen query -c f.bf second
+    prints "$(wc -l <second)\\n"
+    exits 0 unseen f.bf in
+    cp "$out" third
+    exits 0 unseen f.bf b.in
+    sort -u in b.in >all
+    none_lost all first second third "$out"
+}
+
+@test "A stalls with lines in flight, B delivers, A gets EPIPE: all of B's stay, nothing is lost" {
+    need_signals
+    local status=0
+    input 30000 >in
+    input 100000 20000 >b.in
+    exits 0 unseen create -p 1e-9 f.bf
+    mkfifo pipe
+    env --default-signal=PIPE "$UNSEEN" f.bf in >pipe 3>&- &
+    stalled=$!
+    exec {rest}<pipe
+    # The first line is there, and the pipe fills up.
+    IFS= read -r -u "$rest" line
+    [[ $line == "$(head -n 1 in)" ]]
+    sleep 0.2
+    exits 0 unseen f.bf b.in
+    cp "$out" second
+    kill -0 "$stalled"
+    # The reader reads a part, and goes.
+    { echo "$line"; head -c 30000 <&"$rest"; } >first
+    exec {rest}<&-
+    wait "$stalled" || status=$?
+    [[ $status -eq 141 ]]
+    succeeds unseen query -c f.bf second
+    prints "$(wc -l <second)\\n"
+    exits 0 unseen f.bf in
+    cp "$out" third
+    exits 0 unseen f.bf b.in
+    sort -u in b.in >all
+    # What the pipe had taken was handed on: at most a pipe's worth is gone with its reader.
+    whole first second third "$out" | sort -u | comm -13 - all >gone
+    [[ $(wc -c <gone) -le $((1048576 + line_bytes)) ]]
+    [[ $(wc -l <third) -gt 10000 ]]
+}
+
+@test "the lines in flight of a writer that stalls come out of nobody else until it is gone" {
+    input 5000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    stall
+    cp /dev/null second
+    exits 0 unseen f.bf in -o second
+    exits 0 unseen f.bf in -o second
+    exits 0 unseen query -v f.bf in
+    cp "$out" in_flight
+    [[ -s in_flight ]]
+    sort second in_flight | uniq -d >both
+    [[ ! -s both ]]
+    # It goes on when its reader does: each line came out once.
+    exec {rest}<pipe
+    exec {hold}>&-
+    cat <&"$rest" >first
+    exec {rest}<&-
+    wait "$stalled"
+    each_once in first second
+}
+
+# --- stopped ----------------------------------------------------------------------
+
+# The lock that is held for memory work only (unseen(5), "Locks").
+lock_byte=4611686018427387904
+
+@test "a writer that waits five seconds for the lock says so, once; then it goes on" {
+    local holder pid
+    input 100 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    mkfifo hold
+    "$tools/holdlock" f.bf "$lock_byte" <hold >held 3>&- &
+    holder=$!
+    exec {hold}>hold
+    filled held
+    "$UNSEEN" f.bf in >got 2>said 3>&- {hold}>&- &
+    pid=$!
+    # Readers do not wait.
+    exits 1 unseen query -c f.bf in
+    exits 0 unseen stats f.bf
+    verify_usable
+    [[ ! -s said ]]
+    filled said
+    kill -0 "$pid"
+    [[ ! -s got ]]
+    exec {hold}>&-
+    wait "$holder"
+    wait "$pid"
+    same got in
+    [[ $(cat said) == 'unseen: f.bf: waiting for another process that writes to it'* ]]
+    [[ $(wc -l <said) -eq 1 ]]
+}
+
+@test "a writer that waits for the lock can be ended: SIGTERM, SIGINT" {
+    need_signals
+    local holder pid status
+    input 100 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    mkfifo hold
+    "$tools/holdlock" f.bf "$lock_byte" <hold >held 3>&- &
+    holder=$!
+    exec {hold}>hold
+    filled held
+    local signal number
+    for signal in 'TERM 15' 'INT 2'; do
+        number=${signal#* }
+        env --default-signal="${signal% *}" "$UNSEEN" f.bf in >got 2>said 3>&- {hold}>&- &
+        pid=$!
+        sleep 0.2
+        kill "-$number" "$pid"
+        status=0
+        wait "$pid" || status=$?
+        [[ $status -eq $((128 + number)) ]]
+        [[ ! -s got ]]
+    done
+    exec {hold}>&-
+    wait "$holder"
+    exits 0 unseen f.bf in
+    same "$out" in
+}
+
+@test "Ctrl-Z at any moment keeps no lock: others go on; fg goes on, too" {
+    local i pid round stopped=0
+    input 60000 >in
+    input 200 900000 >few
+    for round in 1 2 3 4 5 6 7 8 9 10 11 12; do
+        exits 0 unseen create --force -n 500 -p 1e-9 f.bf
+        env --default-signal=TSTP "$UNSEEN" f.bf in >got 2>said 3>&- &
+        pid=$!
+        sleep "0.0$((round % 4 + 1))$round"
+        kill -TSTP "$pid" 2>/dev/null || true
+        # If it had stopped with the lock, this would wait for ever.
+        exits 0 timeout 60 "$UNSEEN" f.bf few
+        run -1 grep waiting "$err"
+        same "$out" few
+        for ((i = 0; i < 50; i++)); do
+            [[ $(cut -d ' ' -f 3 "/proc/$pid/stat" 2>/dev/null) != T ]] || break
+            kill -0 "$pid" 2>/dev/null || break
+            sleep 0.01
+        done
+        [[ $i -eq 50 ]] || ! kill -0 "$pid" 2>/dev/null || stopped=$((stopped + 1))
+        kill -CONT "$pid" 2>/dev/null || true
+        wait "$pid"
+        same got in
+    done
+    echo "stopped $stopped of 12"
+}
+
+# --- readers and copies -------------------------------------------------------------
+
+@test "a copy by cp of a filter in use has no undelivered line in it, and misses none that it should have" {
+    local i
+    input 30000 >in
+    exits 0 unseen create -n 500 -p 1e-9 f.bf
+    stall
+    cp f.bf copy.bf
+    exec {rest}<pipe
+    # Nothing more is taken: what the copy holds was in the pipe by now.
+    exits 0 unseen query copy.bf in
+    cp "$out" held
+    kill -9 "$stalled"
+    wait "$stalled" || true
+    exec {hold}>&-
+    cat <&"$rest" >first
+    exec {rest}<&-
+    whole first | sort | comm -13 - <(sort held) >undelivered
+    [[ ! -s undelivered ]]
+    capture unseen verify copy.bf
+    [[ $code -le 1 ]]
+    exits 0 unseen copy.bf in
+    none_lost in held "$out"
+    exits 0 unseen copy.bf in
+    prints ''
+}
+
+@test "copies taken at any moment while the filter grows: each opens, none holds a line not printed" {
+    local i pid
+    input 60000 >in
+    for i in 1 2 3 4 5 6; do
+        exits 0 unseen create --force -n 500 -p 1e-9 f.bf
+        "$UNSEEN" f.bf in >got 2>said 3>&- &
+        pid=$!
+        sleep "0.0${i}"
+        cp f.bf copy.bf
+        kill -STOP "$pid" 2>/dev/null || true
+        cp got got.then
+        kill -CONT "$pid" 2>/dev/null || true
+        wait "$pid"
+        capture unseen verify copy.bf
+        [[ $code -le 1 ]] || complain verify
+        capture unseen query copy.bf in
+        [[ $code -le 1 ]]
+        sort "$out" | comm -23 - <(whole got.then | sort) >undelivered
+        [[ ! -s undelivered ]]
+    done
+}
