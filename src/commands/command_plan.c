@@ -129,18 +129,18 @@ static int answer_questions(struct options *options, struct answer *answer)
     return 0;
 }
 
-int command_plan(const struct options *given)
+int command_plan(const struct options *options)
 {
-    struct options options = *given;
+    struct options asked = *options;
     struct answer answer;
-    if (options.operand_count > 0)
+    if (options->operand_count > 0)
         return message("%s: plan takes no operands (unseen plan -n 1e9 -p 1e-4)",
-                       options.operands[0]);
-    if (options_has(&options, OPTION_TABLE))
+                       options->operands[0]);
+    if (options_has(&asked, OPTION_TABLE))
         return print_table();
-    if (answer_questions(&options, &answer) != 0)
+    if (answer_questions(&asked, &answer) != 0)
         return EXIT_TROUBLE;
-    if (options_has(&options, OPTION_JSON))
+    if (options_has(&asked, OPTION_JSON))
         print_json(&answer);
     else
         print_text(&answer);

@@ -140,7 +140,7 @@ double sizing_rate(struct geometry geometry, uint64_t pages, double keys)
     double share_of_line = (double)geometry.lines / PAGE_LINES;
     struct stretch s = binomial_stretch(keys, share_of_page);
     /* A page so full that a line holds thousands of keys has no zero bits left to speak of. */
-    if (s.mode * share_of_line > Q_MAX / 2)
+    if (s.mode * share_of_line > Q_MAX / 2.0)
         return 1;
 
     double q[Q_MAX];

@@ -22,11 +22,10 @@
 
 /* --- layers --- */
 
-static int add_layer(struct filter *filter, const struct layer_plan *plan, uint8_t *bytes,
-                     uint64_t end)
+static int add_layer(struct filter *filter, const struct layer_plan *plan, void *map, uint64_t end)
 {
     filter->layers[filter->count++] = (struct layer){
-        .bits = {.bytes = bytes, .pages = plan->pages, .geometry = plan->geometry},
+        .bits = {.bytes = map, .pages = plan->pages, .geometry = plan->geometry},
         .plan = *plan,
         .end = end,
     };

@@ -50,9 +50,10 @@ struct missed {
     uint32_t *table; /* position + 1, or 0 */
 };
 
-static bool missed_make(struct missed *missed, const struct key *keys, size_t n, uint8_t *seen)
+/* missed->keys and seen are set. */
+static bool missed_make(struct missed *missed, size_t n)
 {
-    *missed = (struct missed){.keys = keys, .seen = seen, .shift = 60};
+    missed->shift = 60;
     while (((size_t)1 << (64 - missed->shift)) < 2 * n)
         missed->shift--;
     size_t size = (size_t)1 << (64 - missed->shift);
@@ -60,9 +61,9 @@ static bool missed_make(struct missed *missed, const struct key *keys, size_t n,
     if (missed->table == NULL)
         return false;
     for (size_t i = 0; i < n; i++) {
-        if (seen[i])
+        if (missed->seen[i])
             continue;
-        size_t at = (size_t)(keys[i].lo >> missed->shift);
+        size_t at = (size_t)(missed->keys[i].lo >> missed->shift);
         while (missed->table[at] != 0)
             at = (at + 1) & (size - 1);
         missed->table[at] = (uint32_t)i + 1;
@@ -93,7 +94,7 @@ static uint64_t slot_count(const struct filter *filter, unsigned slot)
 int filter_look_at_others(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
                           uint64_t *total, struct fault *fault)
 {
-    struct missed missed = {.table = NULL};
+    struct missed missed = {.keys = keys, .seen = seen};
     int result = 0;
     *total = 0;
     for (unsigned slot = 0; slot < SLOTS_MAX && result == 0; slot++) {
@@ -102,14 +103,18 @@ int filter_look_at_others(struct filter *filter, const struct key *keys, size_t 
         if ((count == 0 && !holds) || slot == filter->slot ||
             !lock_is_held(filter->fd, LOCK_SLOT + slot))
             continue;
+        *total += count;
+        if (n == 0)
+            continue;
         if (holds)
             result = filter_look_into_hold(filter, slot, keys, n, seen, fault);
-        if (missed.table == NULL && !missed_make(&missed, keys, n, seen))
+        if (missed.table == NULL && !missed_make(&missed, n)) {
             result = fault_errno(fault, filter->path, NULL, ENOMEM);
+            break;
+        }
         const uint8_t *theirs = slot_keys(filter, slot);
         for (uint64_t i = 0; i < count && result == 0; i++)
             missed_drop(&missed, load_key(theirs + i * KEY_BYTES));
-        *total += count;
     }
     free(missed.table);
     return result;

@@ -117,8 +117,6 @@ static struct spill *attached(struct filter *filter, unsigned slot, struct fault
 int filter_look_into_hold(struct filter *filter, unsigned slot, const struct key *keys, size_t n,
                           uint8_t *seen, struct fault *fault)
 {
-    if (n == 0)
-        return 0;
     const struct spill *spill = attached(filter, slot, fault);
     if (spill == NULL)
         return -1;

@@ -9,8 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* A signal that this process handles is at its default in the child, one that it ignores is
  * ignored: that is what exec does. */
 static int spawn(pid_t *pid, int input, const char *const *argv)

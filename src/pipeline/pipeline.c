@@ -427,7 +427,7 @@ static int run_chunk(struct pipeline *pipeline, struct input *input, struct chun
 
 int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *fault)
 {
-    struct chunk chunk;
+    struct chunk chunk = {NULL, 0};
     if (pipeline->selected == pipeline->plan.most) {
         input_give_back(input, 0);
         return 1;

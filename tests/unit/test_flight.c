@@ -44,18 +44,18 @@ static void world_free(struct world *world)
 
 static void add(struct world *world, struct key key, unsigned layer)
 {
-    size_t count = flight_count(world->flight);
+    size_t count = world->flight->count;
     world->low = count == 0 || layer < world->low ? layer : world->low;
     world->high = count == 0 || layer > world->high ? layer : world->high;
     flight_add(world->flight, key, layer, &world->layers[layer]);
     oracle_add(world->would[layer], key, world->layers[layer].pages, world->layers[layer].geometry);
-    tap_check(flight_count(world->flight) == count + 1, "it did not count a key");
-    struct key last = flight_keys(world->flight)[count];
+    tap_check(world->flight->count == count + 1, "it did not count a key");
+    struct key last = world->flight->keys[count];
     tap_check(last.lo == key.lo && last.hi == key.hi, "it did not keep a key in its place");
-    tap_check(flight_layer_low(world->flight) == world->low &&
-                  flight_layer_high(world->flight) == world->high,
-              "layers %u to %u, not %u to %u", flight_layer_low(world->flight),
-              flight_layer_high(world->flight), world->low, world->high);
+    tap_check(world->flight->layer_low == world->low &&
+                  world->flight->layer_high == world->high,
+              "layers %u to %u, not %u to %u", world->flight->layer_low,
+              world->flight->layer_high, world->low, world->high);
 }
 
 /* What is in the layers already is no question: those are looked at before. */
@@ -67,7 +67,7 @@ static void check_covers(const struct world *world, struct key key)
             continue;
         bool would = oracle_has(world->would[i], key, bits->pages, bits->geometry) != 0;
         tap_check(flight_covers(world->flight, key, i, bits) == would,
-                  "layer %u, %zu in flight: a key that would be %s", i, flight_count(world->flight),
+                  "layer %u, %zu in flight: a key that would be %s", i, world->flight->count,
                   would ? "in is not covered" : "new is covered");
     }
 }
@@ -77,7 +77,7 @@ static void settle(struct world *world)
 {
     memcpy(world->set, world->would, sizeof world->set);
     flight_clear(world->flight);
-    tap_check(flight_count(world->flight) == 0, "it is not empty after clearing");
+    tap_check(world->flight->count == 0, "it is not empty after clearing");
 }
 
 /* None of it was delivered. */
@@ -164,7 +164,7 @@ static void rooms(void)
         struct flight *flight = flight_new(sizes[i]);
         if (flight == NULL)
             exit(1);
-        tap_check(flight_room(flight) == sizes[i], "room %zu", flight_room(flight));
+        tap_check(flight->room == sizes[i], "room %zu", flight->room);
         for (unsigned round = 0; round < 3; round++) {
             struct chance again = chance;
             size_t found = 0, strange = 0;
@@ -177,7 +177,7 @@ static void rooms(void)
             tap_check(found == sizes[i], "%zu of %zu are found", found, sizes[i]);
             tap_check(strange <= 1, "%zu strangers are found", strange);
             flight_clear(flight);
-            tap_check(flight_count(flight) == 0, "it is not empty");
+            tap_check(flight->count == 0, "it is not empty");
         }
         flight_free(flight);
     }
