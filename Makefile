@@ -6,6 +6,7 @@
 #   make test-unit       the C tests of the core alone
 #   make bench           speed beside other tools; bench-quick: in a minute
 #   make accuracy        false-positive rates, measured, as a table
+#   make mutation        known faults, planted one at a time: which test finds each
 #   make torture         the heavy tests: kills, faults, full disks
 #   make coverage        the tests again, and which lines of src they reached
 #   make lint            what reads the source: compilers' analyzers, shellcheck, mandoc
@@ -153,6 +154,10 @@ bench bench-quick: all tools $(BENCH)
 accuracy: all tools $(ACCURACY)
 	@BUILD=$(BUILD) tests/accuracy/run
 
+mutation:
+	@src/build/deps.sh check
+	@tests/mutation/run
+
 torture: all tools $(TORTURE)
 	@BUILD=$(BUILD) tests/torture/run
 
@@ -224,6 +229,6 @@ clean:
 	rm -rf "$(BUILD)"
 
 FORCE:
-.PHONY: all deps demo check check-programs tools test-unit bench bench-quick accuracy torture \
-	fuzz-programs coverage lint lint-tidy lint-cppcheck lint-shell lint-man format format-check \
-	install uninstall dist clean FORCE
+.PHONY: all deps demo check check-programs tools test-unit bench bench-quick accuracy mutation \
+	torture fuzz-programs coverage lint lint-tidy lint-cppcheck lint-shell lint-man format \
+	format-check install uninstall dist clean FORCE

@@ -526,6 +526,43 @@ static void creation(void)
     tap_check(filter_create(scratch_path("l.bf"), &large, false, &fault) == -1, "2^38 + 1 pages");
 }
 
+/* Plants a number in the header of a file, behind a right checksum. */
+static void plant(const char *path, off_t at, uint64_t value)
+{
+    uint8_t page[HEADER_BYTES];
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0 || pread(fd, page, HEADER_BYTES, 0) != HEADER_BYTES)
+        exit(1);
+    store64(page + at, value);
+    store64(page + HEADER_BYTES - 8, hash_checksum(page, HEADER_BYTES - 8));
+    if (pwrite(fd, page, HEADER_BYTES, 0) != HEADER_BYTES || close(fd) != 0)
+        exit(1);
+}
+
+/* A file of a later version may have features that a reader can do without, and a writer cannot. */
+static void features(void)
+{
+    struct fault fault;
+    const char *path = scratch_path("f.bf");
+    if (!create(path, &exact))
+        return;
+    plant(path, 24, 4);
+    struct filter *filter = open_filter(path, false);
+    tap_check(filter != NULL && inside(filter, 0, 100) == 0, "a reader is refused");
+    filter_close(filter);
+    filter = filter_open(path, true, NULL, &fault);
+    tap_check(filter == NULL && strstr(fault.reason, "features") != NULL, "a writer: %s",
+              filter == NULL ? fault.reason : "it opens");
+    filter_close(filter);
+    plant(path, 16, 4);
+    for (int write = 0; write < 2; write++) {
+        filter = filter_open(path, write, NULL, &fault);
+        tap_check(filter == NULL && strstr(fault.reason, "features") != NULL,
+                  "neither may open it: %s", filter == NULL ? fault.reason : "it opens");
+        filter_close(filter);
+    }
+}
+
 /* --- the golden file --- */
 
 /* Made by the first version of the format: unseen create -n 1000 --fixed, and 1000 lines. It must
@@ -632,6 +669,7 @@ int main(void)
     tap_run("40 writers", many_writers);
     tap_run("what is no filter is refused", refused_files);
     tap_run("creation: once, replaced, impossible", creation);
+    tap_run("features of a later version", features);
     tap_run("the golden file of format 1 opens and answers", golden_opens);
     tap_run("a filter made today has the golden file's bytes", golden_is_made_again);
     return tap_end();

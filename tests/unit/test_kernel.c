@@ -330,6 +330,33 @@ static void large_layer(void)
     munmap(bits.bytes, bytes);
 }
 
+/* The bits of each line, one by one. */
+static void count(void)
+{
+    static _Alignas(PAGE_BYTES) uint8_t page[PAGE_BYTES];
+    struct chance chance = {12};
+    for (unsigned round = 0; round < 300; round++) {
+        uint16_t wanted[PAGE_LINES] = {0};
+        for (unsigned i = 0; i < PAGE_BYTES; i++) {
+            uint64_t dice = chance_next(&chance);
+            /* Sparse, dense, empty and full ones. */
+            page[i] = (uint8_t)(i / LINE_BYTES % 3 == 0 ? dice & dice >> 8 & dice >> 16 : dice);
+            page[i] = round % 3 == 0 ? 0 : round % 3 == 1 ? 0xff : page[i];
+        }
+        bit_set(page, chance_below(&chance, PAGE_BITS));
+        for (unsigned bit = 0; bit < PAGE_BITS; bit++)
+            wanted[bit / LINE_BITS] = (uint16_t)(wanted[bit / LINE_BITS] + bit_test(page, bit));
+        for (size_t i = 0; i < kernel_count; i++) {
+            uint16_t set[PAGE_LINES + 1] = {0};
+            set[PAGE_LINES] = 0xcafe;
+            kernels[i]->count(page, set);
+            tap_check(memcmp(set, wanted, sizeof wanted) == 0, "%s: page %u", kernels[i]->name,
+                      round);
+            tap_check(set[PAGE_LINES] == 0xcafe, "%s: wrote behind the counts", kernels[i]->name);
+        }
+    }
+}
+
 static void choice(void)
 {
     const struct kernel *some[KERNELS_MAX];
@@ -355,6 +382,7 @@ int main(void)
     tap_run("split: at most so many, from anywhere", split_in_parts);
     tap_run("test, set, insert: all g and f, repeats, flags, stops", all_geometries);
     tap_run("test: each single bit counts", each_single_bit);
+    tap_run("count: all bits of a page, line by line", count);
     tap_run("a layer of 12 GB", large_layer);
     return tap_end();
 }
