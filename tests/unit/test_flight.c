@@ -52,10 +52,9 @@ static void add(struct world *world, struct key key, unsigned layer)
     tap_check(world->flight->count == count + 1, "it did not count a key");
     struct key last = world->flight->keys[count];
     tap_check(last.lo == key.lo && last.hi == key.hi, "it did not keep a key in its place");
-    tap_check(world->flight->layer_low == world->low &&
-                  world->flight->layer_high == world->high,
-              "layers %u to %u, not %u to %u", world->flight->layer_low,
-              world->flight->layer_high, world->low, world->high);
+    tap_check(world->flight->layer_low == world->low && world->flight->layer_high == world->high,
+              "layers %u to %u, not %u to %u", world->flight->layer_low, world->flight->layer_high,
+              world->low, world->high);
 }
 
 /* What is in the layers already is no question: those are looked at before. */
