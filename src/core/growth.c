@@ -66,7 +66,7 @@ int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, 
     layer->rate = growth_rate(plan, index);
     layer->geometry = layer_geometry(plan, layer->rate);
     layer->pages = pages_wanted(plan, pages, keys);
-    if (layer->pages > SIZING_PAGES_MAX - pages)
+    if (pages > SIZING_PAGES_MAX || layer->pages > SIZING_PAGES_MAX - pages)
         return -1;
     layer->capacity = sizing_capacity(layer->geometry, layer->pages, layer->rate);
     return layer->capacity != 0 ? 0 : -1;

@@ -174,45 +174,59 @@ double sizing_rate(struct geometry geometry, uint64_t pages, double keys)
     return weighted / sum;
 }
 
-/* The next larger page count with 12 significant bits, so that solving takes a dozen steps. */
-static uint64_t round_pages(uint64_t pages)
+/*
+ * Page counts have 12 significant bits, so that solving takes a dozen steps. They are numbered:
+ * up to 4095 by themselves, from there on 2048 to each power of two.
+ */
+enum { GRID = 2048 };
+
+static uint64_t grid_pages(uint64_t index)
 {
-    unsigned shift = 0;
-    while (pages >> shift >= 4096)
+    if (index < 2 * GRID)
+        return index;
+    uint64_t shift = index / GRID - 1;
+    return (index - shift * GRID) << shift;
+}
+
+/* The first with at least so many pages. */
+static uint64_t grid_index(uint64_t pages)
+{
+    uint64_t shift = 0;
+    while (pages >> shift >= 2 * GRID)
         shift++;
-    uint64_t unit = UINT64_C(1) << shift;
-    return (pages + unit - 1) / unit * unit;
+    uint64_t whole = pages >> shift;
+    return shift * GRID + whole + (whole << shift < pages);
 }
 
 uint64_t sizing_pages(struct geometry geometry, uint64_t keys, double rate)
 {
     double target = rate * MARGIN;
+    double start = (double)keys / PAGE_BITS;
+    uint64_t last = grid_index(SIZING_PAGES_MAX);
     if (sizing_rate(geometry, 1, (double)keys) <= target)
         return 1;
-    /* low is too few throughout, high enough. */
-    uint64_t low = 1, high = 2;
-    double start = (double)keys / PAGE_BITS;
     if (start > (double)SIZING_PAGES_MAX)
         return 0;
-    if (start > 2)
-        high = round_pages((uint64_t)start);
-    while (sizing_rate(geometry, high, (double)keys) > target) {
+    /* Between `low`, too few, and `high`, enough; half an octave at a time to begin with.
+     * Fewer pages than keys / 32768 are less than a bit a key, which no rate can do with. */
+    uint64_t low = start > 1 ? grid_index((uint64_t)start) : 1;
+    if (sizing_rate(geometry, grid_pages(low), (double)keys) <= target)
+        low = 1;
+    uint64_t high = low;
+    do {
         low = high;
-        high = round_pages(high + high / 2 + 1);
-        if (high > SIZING_PAGES_MAX)
+        high = low + 1 + (low < 2 * GRID ? low / 2 : GRID / 2);
+        if (high > last)
             return 0;
-    }
-    for (;;) {
-        uint64_t middle = round_pages(low + (high - low) / 2);
-        if (middle >= high)
-            middle = low + (high - low) / 2;
-        if (middle <= low || round_pages(middle) != middle)
-            return high;
-        if (sizing_rate(geometry, middle, (double)keys) <= target)
+    } while (sizing_rate(geometry, grid_pages(high), (double)keys) > target);
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (sizing_rate(geometry, grid_pages(middle), (double)keys) <= target)
             high = middle;
         else
             low = middle;
     }
+    return grid_pages(high);
 }
 
 uint64_t sizing_capacity(struct geometry geometry, uint64_t pages, double rate)

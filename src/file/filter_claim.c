@@ -264,6 +264,11 @@ int filter_settle(struct filter *filter, size_t delivered, struct fault *fault)
         return 0;
     if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
         return -1;
+    /* Others may have filled what was free, and added a layer for the rest. */
+    if (filter_refresh(filter, fault) != 0) {
+        lock_drop(filter->fd, LOCK_CHANGE);
+        return -1;
+    }
     settle_keys(filter, delivered);
     if (delivered > 0)
         put64(filter, COUNTER_SETTLED_AT, settled_now(filter) + 1);
