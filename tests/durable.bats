@@ -1,0 +1,277 @@
+#!/usr/bin/env bats
+# --durable: a line is remembered once its output is on disk, in epochs of about a
+# second. The power cut itself is in tests/torture; here: what is remembered when.
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
+load helper
+load crash
+
+# remembers N: so many of the lines of ./in are in f.bf.
+remembers() {
+    capture unseen query -c f.bf in
+    [[ $(cat "$out") -eq $1 ]] || complain "$1 lines of in should be remembered"
+}
+
+no_debris() {
+    [[ -z $(find . -name '*flight*') ]] || { ls -la; false; }
+}
+
+# traced RULE... -- ARGUMENT...: the program under strace with these injections.
+traced() {
+    local rules=()
+    while [[ $1 != -- ]]; do
+        rules+=(-e "inject=$1")
+        shift
+    done
+    shift
+    strace -qq -o "$BATS_TEST_TMPDIR/trace" -e trace=fdatasync,fsync,write "${rules[@]}" "$UNSEEN" "$@"
+}
+
+need_strace() {
+    need strace
+    strace -qq -o /dev/null true 2>/dev/null || skip "strace may not trace here"
+    ! sanitized || skip "a sanitizer does not go with strace"
+}
+
+@test "the same bytes as without, to -o, to > and to >>; then nothing is new" {
+    mixed_lines 20000 9000 >in
+    lines_unique in >wanted
+    exits 0 unseen create -n 500 -p 1e-9 f.bf
+    exits 0 unseen --durable f.bf in -o got
+    prints ''
+    same got wanted
+    remembers 20000
+    no_debris
+    exits 0 unseen create --force -n 500 -p 1e-9 f.bf
+    exits 0 to got unseen --durable f.bf in
+    same got wanted
+    exits 0 unseen create --force -p 1e-9 f.bf
+    exits 0 appending_to got unseen f.bf in --durable
+    cat wanted wanted | cmp - got
+    succeeds appending_to got unseen f.bf in --durable
+    cat wanted wanted | cmp - got
+    verify_usable
+}
+
+@test "an output that is no file on disk: refused, nothing changed" {
+    seq 5 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    to_pipe() { "$@" | cat; return "${PIPESTATUS[0]}"; }
+    exits 2 to_pipe unseen --durable f.bf in
+    says '^unseen: --durable: standard output is not a file on disk \(use -o FILE, or > FILE\)'
+    prints ''
+    exits 2 to /dev/null unseen --durable f.bf in
+    fails_with 2 '\-\-durable: /dev/null is not a file' unseen --durable f.bf in -o /dev/null
+    mkfifo fifo
+    sleep 100 <>fifo 3>&- &
+    local holder=$!
+    exits 2 unseen --durable f.bf in -o fifo
+    kill "$holder"
+    exits 1 unseen query -c f.bf in
+    prints '0\n'
+    exits 2 to_pipe unseen --durable --create new.bf in
+}
+
+@test "what --durable needs and what it cannot go with" {
+    seq 5 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    fails_with 2 'FILTER' unseen --durable
+    fails_with 2 'choose one' unseen --durable f.bf in -x cat
+    fails_with 2 'choose one' unseen --durable --pending keys f.bf in -o o.txt
+    fails_with 2 '\-\-durable' unseen add --durable f.bf in
+    fails_with 2 '\-\-durable' unseen query --durable f.bf in
+    fails_with 2 '\-\-durable' unseen commit --durable f.bf in
+}
+
+@test "the last fdatasync fails: exit 2, nothing of the epoch is remembered" {
+    need_strace
+    input 3000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 2 traced fdatasync:error=EIO -- --durable f.bf in -o got
+    says 'got: .*Input/output error'
+    same got in
+    remembers 0
+    no_debris
+    exits 2 traced fdatasync:error=ENOSPC -- --durable f.bf in -o got
+    says 'got: .*No space left'
+    remembers 0
+    exits 0 unseen --durable f.bf in -o got2
+    same got2 in
+    remembers 3000
+}
+
+@test "fdatasync fails once, in the middle: what it was for is never remembered" {
+    # The system reports a page that could not be written once, and takes it for clean then: a
+    # second fdatasync says yes, and knows nothing.
+    need_strace
+    local pid feed status=0
+    input 3000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    mkfifo pipe
+    strace -qq -o /dev/null -e trace=fdatasync -e inject=fdatasync:error=EIO:when=1 \
+        "$UNSEEN" --durable f.bf pipe -o got 2>said 3>&- &
+    pid=$!
+    exec {feed}>pipe
+    cat in >&"$feed"
+    # The epoch ends while no more input comes.
+    filled said || { kill "$pid"; false; }
+    exec {feed}>&-
+    wait "$pid" || status=$?
+    [[ $status -eq 2 ]]
+    grep -q 'got: .*Input/output error' said
+    remembers 0
+    exits 0 unseen --durable f.bf in -o got2
+    same got2 in
+}
+
+@test "nothing is remembered before fdatasync has returned; then all of it is" {
+    need_strace
+    local pid i
+    input 3000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    strace -qq -o trace -e trace=fdatasync -e inject=fdatasync:delay_enter=600000000 \
+        "$UNSEEN" --durable f.bf in -o got 2>said 3>&- &
+    pid=$!
+    for ((i = 0; i < 3000; i++)); do
+        [[ -e got && $(bytes_of got) -lt $((3000 * line_bytes)) ]] || break
+        sleep 0.01
+    done
+    sleep 0.2
+    # All is written, and flushing takes ten minutes.
+    remembers 0
+    exits 0 unseen f.bf in
+    prints ''
+    # It dies then; strace must go, too, since it waits for the end of the delay.
+    kill -9 "$(tr -d ' ' <"/proc/$pid/task/$pid/children")"
+    sleep 0.1
+    kill -9 "$pid" 2>/dev/null || true
+    wait "$pid" || true
+    remembers 0
+    exits 0 unseen --durable f.bf in -o got2
+    same got2 in
+    remembers 3000
+    no_debris
+}
+
+@test "each epoch is flushed before it is remembered: the order of calls" {
+    need_strace
+    input 3000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 0 traced -- --durable f.bf in -o got
+    # the last write of lines comes before the last flush
+    awk '/^write/ { w = NR } /^f(data)?sync/ { s = NR } END { exit !(w > 0 && s > w) }' "$BATS_TEST_TMPDIR/trace"
+}
+
+@test "lines are remembered after about a second, even if no more input comes" {
+    local i pid
+    input 10 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    mkfifo pipe
+    "$UNSEEN" --durable f.bf pipe -o got 3>&- &
+    pid=$!
+    exec {feed}>pipe
+    cat in >&"$feed"
+    filled got
+    for ((i = 0; i < 3000; i++)); do
+        capture unseen query -c f.bf in
+        [[ $(cat "$out") -eq 0 ]] || break
+        sleep 0.01
+    done
+    remembers 10
+    kill -0 "$pid"
+    # killed now, it loses nothing and repeats nothing
+    kill -9 "$pid"
+    wait "$pid" || true
+    exec {feed}>&-
+    exits 0 unseen --durable f.bf in -o got
+    same got in
+}
+
+@test "until then they are in flight: no other writer prints them, no reader has them in" {
+    local pid
+    input 10 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    mkfifo pipe
+    "$UNSEEN" --durable f.bf pipe -o got 3>&- &
+    pid=$!
+    exec {feed}>pipe
+    cat in >&"$feed"
+    filled got
+    # in flight, or remembered by now: in neither case printed
+    exits 0 unseen f.bf in
+    prints ''
+    exec {feed}>&-
+    wait "$pid"
+    same got in
+    remembers 10
+}
+
+@test "40 kills -9 at random moments: 0 lost" {
+    local i moment
+    input 20000 >in
+    for ((i = 0; i < 40; i++)); do
+        exits 0 unseen create --force -n 500 -p 1e-9 f.bf
+        rm -f part got
+        moment $((20000 * line_bytes))
+        "$tools/killed" "${moment[@]}" "$UNSEEN" --durable f.bf in >part 2>said || true
+        exits 0 unseen --durable f.bf in -o got
+        none_lost in part got
+        verify_usable
+        no_debris
+    done
+}
+
+@test "SIGTERM: what was written is flushed and remembered, or comes again; the rest comes" {
+    need_signals
+    local pid status=0
+    input 2000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    mkfifo pipe
+    env --default-signal=TERM "$UNSEEN" --durable f.bf pipe -o first 3>&- &
+    pid=$!
+    exec {feed}>pipe
+    head -n 1000 in >&"$feed"
+    filled first
+    kill -TERM "$pid"
+    wait "$pid" || status=$?
+    exec {feed}>&-
+    [[ $status -eq 143 ]]
+    exits 0 unseen f.bf in
+    none_lost in first "$out"
+    no_debris
+}
+
+@test "a full disk: exit 2; what was written and flushed is remembered, the rest comes again" {
+    input 30000 >in
+    limited() { (ulimit -f 600; "$@"); }
+    exits 0 unseen create -n 100k -p 1e-9 f.bf
+    exits 2 limited unseen --durable f.bf in -o first
+    says 'File too large'
+    exits 0 unseen --durable f.bf in -o second
+    none_lost in first second
+    verify_usable
+}
+
+@test "-m, -e and an input that cannot be read go with it" {
+    input 5000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    succeeds unseen -m 3000 --durable f.bf in -o got
+    remembers 3000
+    exits 2 unseen --durable f.bf missing in -o got
+    same got in
+    remembers 5000
+    exits 1 unseen -e --durable f.bf in -o got
+    same got in
+}
+
+@test "more lines than an epoch holds: flushed in between, all remembered" {
+    need_strace
+    input 1300000 >in
+    exits 0 unseen create -n 1500k -p 1e-9 f.bf
+    exits 0 traced -- --durable f.bf in -o got
+    same got in
+    [[ $(grep -c '^fdatasync' "$BATS_TEST_TMPDIR/trace") -ge 2 ]]
+    remembers 1300000
+    no_debris
+}
