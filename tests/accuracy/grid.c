@@ -533,7 +533,7 @@ static void section_growth(void)
            "when one was just added; at most 2.2 times that of a filter made for the keys, or\n"
            "64 MB.\n");
     growth_of(1e-6, grid.quick ? 10 : 1000);
-    growth_of(1e-3, grid.quick ? 10 : 1000);
+    growth_of(1e-3, grid.quick ? 10 : 100);
     growth_sizes();
 }
 
