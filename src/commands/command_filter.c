@@ -40,6 +40,8 @@ static int check_combination(const struct job *job)
     if (exec + pending + durable > 1)
         return message("-x, --pending and --durable: each says when lines are remembered (choose "
                        "one)");
+    if (exec && options->command[0][0] == '\0')
+        return message("-x '': an empty name is not a command (is a variable empty?)");
     if (exec && job->output_path != NULL)
         return message("-o and -x: lines go to CMD (redirect CMD's output with >)");
     if (pending && creation_asked(options))
@@ -161,13 +163,16 @@ static int finish_hold(struct job *job, struct pipeline *pipeline, int status)
 {
     struct fault fault;
     if (job->options->command != NULL) {
+        if (job->not_started)
+            return EXIT_COMMAND;
+        /* Told to end: so is CMD, before the end of its input. */
+        int failed = signals_pending() ||
+                     child_finish(&job->child, job->options->command[0], &fault) != 0;
         if (signals_pending()) {
             child_stop(&job->child, signals_pending());
             return status;
         }
-        if (job->not_started)
-            return EXIT_COMMAND;
-        if (child_finish(&job->child, job->options->command[0], &fault) != 0) {
+        if (failed) {
             fault_way_out(&fault, "its lines are not remembered");
             message_fault(&fault);
             return EXIT_COMMAND;

@@ -210,6 +210,8 @@ int filter_settle_held(struct filter *filter, struct fault *fault)
     size_t n;
     if (spill_count(hold->spill) == 0)
         return 0;
+    if (filter_check_name(filter, fault) != 0)
+        return -1;
     while ((n = spill_next(hold->spill, &at, hold->last, MEMORY_BATCH)) > 0)
         if (filter_add(filter, hold->last, n, seen, &added, fault) != 0)
             return -1;

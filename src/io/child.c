@@ -1,6 +1,8 @@
 /* child - see child.h. */
 #include "io/child.h"
 
+#include "io/signals.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -54,7 +56,7 @@ int child_finish(struct child *child, const char *name, struct fault *fault)
         return 0;
     close(child->fd);
     while (waitpid(child->pid, &status, 0) < 0)
-        if (errno != EINTR)
+        if (errno != EINTR || signals_pending())
             return fault_errno(fault, name, "cannot be waited for", errno);
     child->pid = 0;
     if (WIFSIGNALED(status))

@@ -22,7 +22,7 @@ int child_start(struct child *child, const char *const *argv, struct fault *faul
 void child_stop(struct child *child, int signal_number);
 
 /* Closes its input and waits for it. Returns 0 if it exited with 0; else -1, and the fault says how
- * it ended. A child that was not started has not failed. */
+ * it ended; or fault->error is EINTR, and it is still running: a signal wants this process to end. A child that was not started has not failed. */
 int child_finish(struct child *child, const char *name, struct fault *fault);
 
 #endif
