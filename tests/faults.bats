@@ -1,0 +1,358 @@
+#!/usr/bin/env bats
+# What fails around the program: system calls, disks, mapped files, names. Always a
+# message and exit 2, never a signal, never exit 0 with loss.
+
+# shellcheck disable=SC2086 # a form is several words
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+# shellcheck disable=SC2016 # what sh -c gets is meant for that shell
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
+load helper
+load crash
+load sweep
+
+# --- each system call, failed once -----------------------------------------------------
+# Here with one errno a call; tests/torture has them all.
+
+@test "the Nth of each system call fails: the filter form" {
+    need_strace
+    sweep_start 60
+    sweep_all 1 filter
+}
+
+@test "the Nth of each system call fails: -x" {
+    need_strace
+    sweep_start 60
+    sweep_all 1 exec
+}
+
+@test "the Nth of each system call fails: --pending, commit" {
+    need_strace
+    sweep_start 60
+    sweep_all 1 pending commit
+}
+
+@test "the Nth of each system call fails: create, and --durable" {
+    need_strace
+    sweep_start 60
+    sweep_all 1 create durable
+}
+
+@test "a write that always says EAGAIN: it waits, and SIGTERM ends it; nothing is remembered" {
+    need_strace
+    local pid child status=0
+    input 3000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    env --default-signal=TERM strace -qq -o trace -e trace=write -e inject=write:error=EAGAIN \
+        "$UNSEEN" f.bf in >got 3>&- &
+    pid=$!
+    filled trace
+    child=$(tr -d ' ' <"/proc/$pid/task/$pid/children")
+    kill -TERM "$child"
+    wait "$pid" || status=$?
+    [[ $status -eq 143 ]]
+    [[ ! -s got ]]
+    exits 0 unseen f.bf in
+    same "$out" in
+}
+
+@test "a network file system: refused for writing, with the way out; read all the same" {
+    need_strace
+    local form
+    seq 5 >in
+    exits 0 unseen --create -p 1e-9 f.bf in
+    nfs() {
+        strace -qq -o trace -e trace=fstatfs -e inject=fstatfs:poke_exit=@arg2=6969000000000000 "$UNSEEN" "$@"
+    }
+    capture nfs f.bf in
+    grep -q INJECTED trace || skip "this strace cannot change what a call returns"
+    for form in 'f.bf in' 'add f.bf in' 'f.bf in -x cat' '--durable f.bf in -o got'; do
+        exits 2 nfs $form
+        says '^unseen: f\.bf: is on NFS, .*--allow-network'
+        exits 0 nfs --allow-network $form
+    done
+    exits 0 nfs query f.bf in
+    same "$out" in
+    exits 0 nfs stats f.bf
+    exits 0 nfs verify f.bf
+}
+
+# --- limits and full disks -----------------------------------------------------------------
+
+# on_disk KILOBYTES COMMAND...: in ./disk, a file system of that size that is gone afterwards.
+on_disk() {
+    local size=$1
+    shift
+    mkdir -p disk
+    unshare -m sh -c '
+        mount -t tmpfs -o size="$1"k none disk || exit 77
+        cd disk || exit 77
+        shift
+        "$@"' sh "$size" timeout --foreground -k 5 "$UNSEEN_TIMEOUT" "$@"
+}
+
+need_disk() {
+    unshare -m true 2>/dev/null || skip "needs the right to mount"
+    echo >in
+    capture on_disk 64 true
+    [[ $code -eq 0 ]] || skip "needs the right to mount a tmpfs"
+}
+
+@test "the disk fills while it grows, at every size: exit 2, what was printed is in, the rest comes" {
+    need_disk
+    local percent size
+    input 20000 >in
+    exits 0 unseen -n 200 -p 1e-9 whole.bf in
+    for percent in 20 40 60 80 90; do
+        size=$(($(bytes_of whole.bf) * percent / 102400))
+        exits 2 on_disk "$size" sh -c '
+            "$UNSEEN" create -n 200 -p 1e-9 f.bf || exit 9
+            "$UNSEEN" f.bf ../in >../first
+            status=$?
+            cp f.bf ../f.bf
+            exit $status'
+        grep -q 'f\.bf: .*No space left on device' "$err" || complain "at $percent %"
+        verify_usable
+        exits 0 unseen query -c f.bf first
+        prints "$(wc -l <first)\\n"
+        exits 0 unseen f.bf in
+        cat first "$out" | cmp - in
+    done
+}
+
+@test "the disk fills with -x, --durable, --pending, add, commit: exit 2, nothing lost" {
+    need_disk
+    local form
+    input 20000 >in
+    for form in '--durable f.bf ../in -o got' 'add f.bf ../in' 'f.bf ../in -x cat' '--pending keys f.bf ../in'; do
+        capture on_disk 100 sh -c '
+            "$UNSEEN" create -n 200 -p 1e-9 f.bf || exit 9
+            "$UNSEEN" "$@"
+            status=$?
+            cp f.bf ../f.bf
+            rm -f ../got
+            [ ! -e got ] || cp got ../got
+            exit $status' sh $form
+        [[ $code -eq 2 ]] || complain "$form"
+        grep -q 'No space left on device' "$err" || complain "$form"
+        cp "$out" first
+        verify_usable
+        exits 0 unseen f.bf in
+        case $form in
+        add*) ;;
+        --durable*) none_lost in got "$out" ;;
+        *) none_lost in first "$out" ;;
+        esac
+        exits 0 unseen f.bf in
+        prints ''
+    done
+}
+
+@test "a filter with holes on a full disk: SIGBUS is caught, the file is named, exit 2" {
+    need_disk
+    local form
+    input 2000 >in
+    exits 0 unseen create -n 100k -p 1e-9 sparse.bf
+    for form in 'f.bf ../in' 'add f.bf ../in' 'f.bf ../in -x cat'; do
+        capture on_disk 1200 sh -c '
+            cp --sparse=always ../sparse.bf f.bf || exit 9
+            head -c 2000000 /dev/zero >filler 2>/dev/null
+            "$UNSEEN" "$@"
+            status=$?
+            rm filler
+            "$UNSEEN" verify f.bf >&2 || [ $? -eq 1 ] || exit 8
+            "$UNSEEN" f.bf ../in >../rest || exit 7
+            exit $status' sh $form
+        [[ $code -eq 2 ]] || complain "$form"
+        grep -Eq '^unseen: .*f\.bf.*: ' "$err" || complain "$form"
+        [[ $form == add* ]] || none_lost in "$out" rest
+    done
+}
+
+@test "a limit on file size: filter, -x, --durable, --pending, commit" {
+    local form
+    input 20000 >in
+    limited() { (ulimit -f 900; timeout 60 "$UNSEEN" "$@"); }
+    exits 0 unseen create -n 200 -p 1e-9 f.bf
+    exits 0 unseen --pending keys f.bf in
+    cp f.bf empty.bf
+    for form in 'f.bf in' '--durable f.bf in -o got' 'add f.bf in' 'f.bf in -x cat' 'commit f.bf keys'; do
+        cp empty.bf f.bf
+        rm -f got
+        capture limited $form
+        [[ $code -eq 0 || $code -eq 2 ]] || complain "$form"
+        [[ $code -eq 0 ]] || grep -q 'File too large' "$err" || complain "$form"
+        cp "$out" first
+        verify_usable
+        exits 0 unseen f.bf in
+        case $form in
+        add* | commit*) ;;
+        --durable*) none_lost in got "$out" ;;
+        *) none_lost in first "$out" ;;
+        esac
+    done
+    fails_with 2 'File too large' limited create -n 10M large.bf
+}
+
+# --- the file under the map --------------------------------------------------------------------
+
+@test "the filter is cut off while in use, at every place: SIGBUS message or exit 2, no signal" {
+    local length form
+    exits 0 unseen --create -n 1000 -p 1e-9 f.bf < <(seq 900)
+    cp f.bf whole.bf
+    for form in 'f.bf' '--durable f.bf -o got' 'f.bf -x cat' 'query --tag f.bf'; do
+        for length in 0 4096 8192 12288 16384; do
+            cp whole.bf f.bf
+            : >got
+            : >"$err"
+            rm -f go
+            mkfifo go
+            timeout -k 5 60 "$UNSEEN" $form <go >got.out 2>"$err" 3>&- &
+            local pid=$! feed
+            exec {feed}>go
+            seq 901 905 >&"$feed"
+            # all forms but --pending hold the file open by now
+            sleep 0.1
+            truncate -s "$length" f.bf
+            { seq 906 1500 >&"$feed"; } 2>/dev/null || true
+            exec {feed}>&-
+            code=0
+            wait "$pid" || code=$?
+            [[ $code -eq 2 ]] || { cp got.out "$out"; complain "$form cut to $length"; }
+            grep -q '^unseen: f\.bf: ' "$err" || complain "$form cut to $length"
+        done
+    done
+}
+
+@test "the file of keys in flight is cut off: exit 2, no signal, nothing remembered" {
+    local pid status=0 feed
+    input 3000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    mkfifo pipe
+    "$UNSEEN" f.bf pipe -x cat >got 2>said 3>&- &
+    pid=$!
+    exec {feed}>pipe
+    head -n 1000 in >&"$feed"
+    filled got
+    truncate -s 0 f.bf.flight-*
+    { tail -n +1001 in >&"$feed"; } 2>/dev/null || true
+    exec {feed}>&-
+    wait "$pid" || status=$?
+    [[ $status -eq 2 ]]
+    grep -q 'unseen: .*flight-0: ' said
+    exits 1 unseen query -c f.bf in
+    exits 0 unseen f.bf in
+    same "$out" in
+}
+
+@test "the filter is replaced or removed while in use: noticed, exit 2, for every writer" {
+    local form pid status
+    exits 0 unseen create -p 1e-9 other.bf
+    for form in 'f.bf' 'add f.bf' '--durable f.bf -o got' 'f.bf -x cat'; do
+        for how in 'cp other.bf new.bf; mv new.bf f.bf' 'rm f.bf'; do
+            exits 0 unseen create --force -p 1e-9 f.bf
+            rm -f go
+            mkfifo go
+                "$UNSEEN" $form <go >got.out 2>"$err" 3>&- &
+            pid=$!
+            exec {feed}>go
+            echo one >&"$feed"
+            sleep 0.1
+            eval "$how"
+            { echo two >&"$feed"; } 2>/dev/null || true
+            exec {feed}>&-
+            code=0
+            wait "$pid" || code=$?
+            [[ $code -eq 2 ]] || { cp got.out "$out"; complain "$form: $how"; }
+            case $how in
+            rm*) says '^unseen: f\.bf: was removed while this run used it \(run again' ;;
+            *) says '^unseen: f\.bf: was replaced by another file while this run used it \(run again' ;;
+            esac
+        done
+    done
+}
+
+# --- names --------------------------------------------------------------------------------------
+
+# every_writer CODE PATTERN NAME: all forms that write to a filter of that name say so, and change nothing.
+every_writer() {
+    local form
+    for form in "$3 in" "add $3 in" "--durable $3 in -o got" "commit $3 keys" "$3 in -x cat" \
+        "--create $3 in" "create $3" "--pending keys2 $3 in"; do
+        fails_with "$1" "$2" unseen $form || { echo "form: $form"; return 1; }
+    done
+}
+
+@test "a directory, a FIFO, a device, a socket's place, a dangling link, a missing directory: each a message and exit 2" {
+    seq 5 >in
+    exits 0 unseen create -p 1e-9 g.bf
+    exits 0 unseen --pending keys g.bf in
+    mkdir d.bf
+    every_writer 2 '^unseen: d\.bf: Is a directory$' d.bf
+    mkfifo p.bf
+    every_writer 2 '^unseen: p\.bf: not a regular file' p.bf
+    every_writer 2 '^unseen: /dev/null: not a regular file' /dev/null
+    every_writer 2 '^unseen: nodir/f\.bf: (cannot be created: )?No such file or directory' nodir/f.bf
+    every_writer 2 '^unseen: in/f\.bf: (cannot be created: )?Not a directory' in/f.bf
+    ln -s nowhere.bf l.bf
+    every_writer 2 '^unseen: l\.bf: (No such file or directory|symbolic link to a file that does not exist)' l.bf
+    ln -s loop.bf loop.bf
+    every_writer 2 '^unseen: loop\.bf: Too many levels of symbolic links' loop.bf
+}
+
+@test "no permission, and a read-only file: each form that writes says so" {
+    local form
+    public_directory
+    seq 5 >in
+    "$UNSEEN" create -p 1e-9 f.bf
+    "$UNSEEN" --pending keys f.bf in >"$out"
+    chmod 444 f.bf
+    for form in 'f.bf in' 'add f.bf in' 'commit f.bf keys' 'f.bf in -x cat'; do
+        fails_with 2 '^unseen: f\.bf: Permission denied' as_nobody "$public/unseen" $form
+    done
+    fails_with 2 '^unseen: new\.bf: .*Permission denied' as_nobody "$public/unseen" --create new.bf in
+    chmod 000 f.bf
+    fails_with 2 '^unseen: f\.bf: Permission denied' as_nobody "$public/unseen" query f.bf in
+    fails_with 2 '^unseen: f\.bf: Permission denied' as_nobody "$public/unseen" --pending keys2 f.bf in
+}
+
+# --- creation and growth, cut short ------------------------------------------------------------------
+
+@test "kill -9 at any system call of growth: the file is good, nothing is lost" {
+    need_strace
+    local call n runs=0
+    input 400 >in
+    for call in ftruncate fallocate fsync msync mmap; do
+        for ((n = 1; n < 40; n++)); do
+            exits 0 unseen create --force -n 100 -p 1e-9 f.bf
+            code=0
+            strace -qq -o trace -e trace="$call" -e inject="$call:signal=KILL:when=$n" "$UNSEEN" f.bf in >part 2>said || code=$?
+            grep -q 'killed by SIGKILL' trace || break
+            runs=$((runs + 1))
+            verify_usable
+            exits 0 unseen f.bf in
+            none_lost in part "$out"
+            verify_usable
+        done
+    done
+    echo "$runs kills"
+    [[ $runs -gt 10 ]]
+}
+
+@test "kill -9 at any system call of creation: the whole filter or nothing, and no debris" {
+    need_strace
+    local call n runs=0
+    for call in openat fallocate pwrite64 fsync linkat close; do
+        for ((n = 1; n < 40; n++)); do
+            rm -f f.bf*
+            strace -qq -o trace -e trace="$call" -e inject="$call:signal=KILL:when=$n" "$UNSEEN" create -p 1e-9 f.bf 2>said || true
+            grep -q 'killed by SIGKILL' trace || break
+            runs=$((runs + 1))
+            [[ ! -e f.bf ]] || succeeds unseen verify f.bf
+            [[ -z $(find . -name 'f.bf?*') ]]
+            exits 0 unseen --create -p 1e-9 f.bf <<<one
+            prints 'one\n'
+        done
+    done
+    echo "$runs kills"
+    [[ $runs -gt 5 ]]
+}

@@ -1,0 +1,226 @@
+# Fails one system call of a run, the first, the second, ... until a run has no
+# such call left, and judges what comes of it; load it behind crash.bash.
+#
+# What must hold, whatever fails: no death by a signal, no hang, exit 0 only if all
+# was done, a filter that verify finds usable, and once the same is run again
+# without a fault, no line lost.
+
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # UNSEEN, err and code are set by helper.bash
+
+need_strace() {
+    need strace
+    strace -qq -o /dev/null true 2>/dev/null || skip "strace may not trace here"
+    ! sanitized || skip "a sanitizer does not go with strace"
+}
+
+# The calls that the program makes, and what each may say. Left out is brk: strace
+# cannot make it fail as the kernel does, by returning the old break.
+sweep_calls='
+read EIO EINTR EISDIR
+pread64 EIO EINTR
+write EIO ENOSPC EDQUOT EFBIG EINTR EAGAIN
+pwrite64 EIO ENOSPC EINTR
+openat EMFILE ENFILE EACCES ENOMEM EINTR EOPNOTSUPP
+mmap ENOMEM ENODEV
+munmap EINVAL
+madvise EINVAL EAGAIN
+ftruncate EIO EFBIG EINTR
+fallocate ENOSPC EIO EFBIG EOPNOTSUPP EINTR
+fsync EIO ENOSPC
+fdatasync EIO ENOSPC
+msync EIO
+fcntl ENOLCK EINTR EAGAIN EINVAL
+newfstatat EIO ENOMEM
+fstat EIO ENOMEM
+fstatfs EIO
+lseek ESPIPE
+linkat EPERM ENOENT EEXIST EIO
+link EPERM EIO
+rename EIO EACCES
+unlink EACCES
+readlink EIO
+poll EINTR ENOMEM
+pipe2 EMFILE
+vfork EAGAIN
+clone EAGAIN
+clone3 EAGAIN
+wait4 EINTR ECHILD
+close EIO EINTR
+getrandom EAGAIN
+access EACCES
+rt_sigaction EINVAL
+sigaltstack ENOMEM
+'
+
+# A form: what runs (form_NAME), what must stand before (prepare_NAME), what must be true of a run
+# that says it went well (done_NAME) and, after a run that failed, once it was run again (again_NAME).
+
+all_in() {
+    "$UNSEEN" query -v -c f.bf in >"$BATS_TEST_TMPDIR/missing" 2>&1
+    [[ $(cat "$BATS_TEST_TMPDIR/missing") == 0 ]] || { echo "not remembered: $(cat "$BATS_TEST_TMPDIR/missing")"; return 1; }
+}
+
+prepare_filter() { cp made.bf f.bf; }
+form_filter() { strace_it f.bf in >part; }
+done_filter() { same part in && all_in; }
+again_filter() {
+    "$UNSEEN" f.bf in >rest 2>/dev/null || return 1
+    none_lost in part rest && all_in
+}
+
+prepare_output() { prepare_filter; }
+form_output() { strace_it f.bf in -o part; }
+done_output() { done_filter; }
+again_output() { again_filter; }
+
+prepare_durable() { prepare_filter; }
+form_durable() { strace_it --durable f.bf in >part; }
+done_durable() { done_filter; }
+again_durable() { again_filter; }
+
+prepare_exec() { prepare_filter; }
+form_exec() { strace_it f.bf in -x sh -c 'cat >part'; }
+done_exec() { done_filter; }
+again_exec() { again_filter; }
+
+prepare_pending() { prepare_filter; }
+form_pending() { strace_it --pending keys f.bf in >part; }
+done_pending() { same part in && "$UNSEEN" commit f.bf keys 2>/dev/null && all_in; }
+again_pending() {
+    # What it left is refused, or it is whole, and so is what was printed.
+    if [[ -e keys ]] && "$UNSEEN" commit f.bf keys 2>/dev/null; then
+        same part in && all_in
+    else
+        again_filter
+    fi
+}
+
+prepare_commit() { prepare_filter; cp made.keys keys; }
+form_commit() { strace_it commit f.bf keys; }
+done_commit() { all_in; }
+again_commit() { "$UNSEEN" commit f.bf keys 2>/dev/null && all_in; }
+
+prepare_add() { prepare_filter; }
+form_add() { strace_it add f.bf in; }
+done_add() { all_in; }
+again_add() { "$UNSEEN" add f.bf in 2>/dev/null && all_in; }
+
+prepare_implied() { :; }
+form_implied() { strace_it -n 100 -p 1e-9 f.bf in >part; }
+done_implied() { done_filter; }
+again_implied() {
+    "$UNSEEN" -n 100 -p 1e-9 f.bf in >rest 2>/dev/null || return 1
+    none_lost in part rest && all_in
+}
+
+prepare_create() { :; }
+form_create() { strace_it create -n 100 -p 1e-9 f.bf; }
+done_create() { "$UNSEEN" f.bf in >part 2>/dev/null && same part in && all_in; }
+again_create() {
+    # A name that is there is a whole filter.
+    [[ -e f.bf ]] || "$UNSEEN" create -n 100 -p 1e-9 f.bf || return 1
+    done_create
+}
+
+prepare_query() { cp full.bf f.bf; }
+form_query() { strace_it query f.bf in >part; }
+done_query() { same part in; }
+again_query() { cmp full.bf f.bf && "$UNSEEN" query f.bf in >part 2>/dev/null && same part in; }
+
+prepare_stats() { prepare_query; }
+form_stats() { strace_it stats f.bf >part; }
+done_stats() { [[ -s part ]]; }
+again_stats() { cmp full.bf f.bf; }
+
+# Calls that the loader makes, too, before there is a program that could answer for
+# them: counting begins behind those of a run that does nothing.
+loader_calls=' mmap munmap openat read pread64 access close '
+
+first_call() {
+    [[ $loader_calls == *" $1 "* ]] || { echo 1; return; }
+    strace -qq -o trace -e trace="$1" "$UNSEEN" --version >/dev/null
+    echo $(($(wc -l <trace) + 1))
+}
+
+# strace does not do the call that it makes fail. A close(2) that fails has closed
+# the file all the same, so with a CMD on the other end that would wait for ever, the
+# fault would be strace's.
+sweep_skips() { [[ $1 == exec && $2 == close ]]; }
+
+# sweep_start LINES: the input and what the forms start from. The filter grows several times.
+sweep_start() {
+    input "$1" >in
+    "$UNSEEN" create -n 100 -p 1e-9 made.bf
+    "$UNSEEN" --pending made.keys made.bf in >/dev/null
+    cp made.bf full.bf
+    "$UNSEEN" commit full.bf made.keys 2>/dev/null
+}
+
+strace_it() {
+    timeout --foreground -k 5 60 strace -qq -o trace -e "trace=$call" -e "inject=$call:error=$error:when=$n" \
+        "$UNSEEN" "$@"
+}
+
+sweep_wrong() {
+    echo "form $form, call $n of $call fails with $error, exit code $code: $*"
+    cat said
+    tail -n 3 trace
+    return 1
+}
+
+# sweep_one FORM CALL ERROR: N from 1 until a run is clean. Adds to `runs`.
+sweep_one() {
+    local form=$1 call=$2 error=$3 n code
+    ! sweep_skips "$form" "$call" || return 0
+    for ((n = $(first_call "$call"); n < 2000; n++)); do
+        rm -rf f.bf* part rest keys trace
+        : >part
+        "prepare_$form"
+        code=0
+        "form_$form" 2>said || code=$?
+        grep -q INJECTED trace || return 0
+        runs=$((runs + 1))
+        # The loader's own trouble is not the program's.
+        [[ $code -ne 127 ]] || ! grep -q 'error while loading' said || continue
+        case $code in
+        0) "done_$form" || { sweep_wrong 'says that it is done'; return 1; } ;;
+        1) [[ $form == query || $form == stats ]] && { sweep_wrong 'nothing found'; return 1; } ;;
+        2 | 3)
+            grep -q '^unseen: ' said || { sweep_wrong 'without a word'; return 1; }
+            "again_$form" || { sweep_wrong 'lost'; return 1; }
+            ;;
+        *) sweep_wrong 'died or hung'; return 1 ;;
+        esac
+        if [[ -e f.bf ]]; then
+            code=0
+            "$UNSEEN" verify f.bf >>said 2>&1 || code=$?
+            [[ $code -le 1 ]] || { sweep_wrong 'damaged filter'; return 1; }
+        fi
+        [[ $form != create || $code -ne 2 || -z $(find . -name 'f.bf?*') ]] || { sweep_wrong 'debris'; return 1; }
+    done
+    sweep_wrong 'no end'
+}
+
+# sweep_all ERRORS FORM...: all calls, the first ERRORS errnos of each.
+sweep_all() {
+    local most=$1 form call errors error failed=0 i before
+    shift
+    runs=0
+    for form; do
+        before=$runs
+        while read -r call errors; do
+            [[ -n $call ]] || continue
+            # Not every machine has every call.
+            strace -qq -o /dev/null -e "trace=$call" true 2>/dev/null || continue
+            i=0
+            for error in $errors; do
+                [[ $i -lt $most ]] || break
+                i=$((i + 1))
+                sweep_one "$form" "$call" "$error" || failed=$((failed + 1))
+            done
+        done <<<"$sweep_calls"
+        echo "$form: $((runs - before)) runs with a failed call"
+    done
+    [[ $failed -eq 0 && $runs -gt 0 ]] || { echo "$failed kinds of failure are wrong"; return 1; }
+}
