@@ -290,8 +290,8 @@ filter_untouched() {
         unseen --pending list f.bf in
     head -c 7 /dev/zero >short
     fails_with 2 'short: exists' unseen --pending short f.bf in
-    fails_with 2 'f\.bf: exists' unseen --pending f.bf f.bf in
-    fails_with 2 'in: exists' unseen --pending in f.bf in
+    fails_with 2 'f\.bf: is the file' unseen --pending f.bf f.bf in
+    fails_with 2 'in: (exists|is the file for pending keys)' unseen --pending in f.bf in
     mkdir dir
     fails_with 2 'dir: Is a directory' unseen --pending dir f.bf in
     mkfifo fifo

@@ -51,6 +51,25 @@ static int check_combination(const struct job *job)
     return 0;
 }
 
+/* The file of --pending is nothing else at the same time. */
+static int check_pending(const struct job *job)
+{
+    const char *pending = job->options->given[OPTION_PENDING];
+    if (pending == NULL)
+        return 0;
+    if (pending[0] == '\0')
+        return message("--pending '': an empty name is not a file (is a variable empty?)");
+    bool taken = inputs_same(pending, job->path) ||
+                 (job->output_path != NULL ? inputs_same(pending, job->output_path)
+                                           : inputs_is_standard_output(pending));
+    for (const char **name = job->inputs.names; *name != NULL; name++)
+        taken = taken || inputs_same(pending, *name);
+    return taken ? message("%s: is the file for pending keys and also something else (name another "
+                           "file)",
+                           pending)
+                 : 0;
+}
+
 static int parse(struct job *job, const struct options *options)
 {
     *job = (struct job){.options = options, .output_path = options->given[OPTION_OUTPUT]};
@@ -62,7 +81,7 @@ static int parse(struct job *job, const struct options *options)
     }
     if (inputs_parse(&job->inputs, options, job->path != NULL ? 1 : 0) != 0 ||
         options_count(options, OPTION_MAX_COUNT, 0, UINT64_C(1) << 53, &job->plan.most) != 0 ||
-        check_combination(job) != 0)
+        check_combination(job) != 0 || check_pending(job) != 0)
         return EXIT_TROUBLE;
     job->plan.verb = options_has(options, OPTION_REPEATED) ? PIPELINE_REPEATED : PIPELINE_NEW;
     job->plan.delimiter = job->inputs.delimiter;

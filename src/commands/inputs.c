@@ -62,7 +62,7 @@ static bool begins_like_filter(const char *name)
     return is_filter;
 }
 
-/* Whether two names, of which none need exist, are the same name in the same directory. */
+/* The same name in the same directory. */
 static bool same_name(const char *a, const char *b)
 {
     char directory[2][PATH_MAX];
@@ -77,6 +77,21 @@ static bool same_name(const char *a, const char *b)
             return false;
     }
     return same_file(&status[0], &status[1]) && strcmp(last[0], last[1]) == 0;
+}
+
+bool inputs_same(const char *a, const char *b)
+{
+    struct stat status_a, status_b;
+    if (stat(a, &status_a) == 0 && stat(b, &status_b) == 0)
+        return same_file(&status_a, &status_b);
+    return same_name(a, b);
+}
+
+bool inputs_is_standard_output(const char *name)
+{
+    struct stat status, output;
+    return stat(name, &status) == 0 && S_ISREG(status.st_mode) &&
+           fstat(STDOUT_FILENO, &output) == 0 && same_file(&status, &output);
 }
 
 static int check_output_is_not_filter(const char *filter, const char *output,

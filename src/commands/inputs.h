@@ -22,6 +22,12 @@ int inputs_parse(struct inputs *inputs, const struct options *options, size_t fi
  * output path standard output is looked at. Returns 0, or EXIT_TROUBLE after a message. */
 int inputs_check(const struct inputs *inputs, const char *filter, const char *output);
 
+/* Whether two names, of which none need exist, are the same file, or would be. */
+bool inputs_same(const char *a, const char *b);
+
+/* Whether a name is the regular file that standard output goes to. */
+bool inputs_is_standard_output(const char *name);
+
 /* Reads them through the pipeline. An input that cannot be read is named, and the others go on.
  * Returns EXIT_OK or EXIT_TROUBLE, after messages; a signal ends it without one, and main raises it
  * again when all is cleaned up. */

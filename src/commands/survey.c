@@ -1,25 +1,12 @@
 /* survey - see survey.h. */
 #include "commands/survey.h"
 
-#include <math.h>
-
-/* Lines wrongly dropped while a layer took its keys: each distinct line that came was dropped with
- * the rate of that moment, so for each one remembered there were 1 / (1 - rate) that came, and the
- * dropped ones are the integral of rate / (1 - rate) over the keys. Simpson's rule on the model,
- * which is smooth. `before`: the rate of the older, full layers. */
+/* Lines wrongly dropped while a layer took in `keys`: those that looked seen in it, and before that
+ * those that looked seen in the older, full layers, whose rate is `before`. */
 static double dropped_while_filling(const struct layer_plan *plan, double keys, double before)
 {
-    enum { STEPS = 16 };
-    double sum = 0;
-    for (unsigned i = 0; i <= STEPS; i++) {
-        double own = sizing_rate(plan->geometry, plan->pages, keys * i / STEPS);
-        double rate = 1 - (1 - own) * (1 - before);
-        if (rate > 0.999)
-            rate = 0.999;
-        double weight = i == 0 || i == STEPS ? 1 : i % 2 == 1 ? 4 : 2;
-        sum += weight * rate / (1 - rate);
-    }
-    return sum * keys / (3 * STEPS);
+    double here = keys - sizing_remembered(plan->geometry, plan->pages, keys);
+    return here + (before < 1 ? keys * before / (1 - before) : 0);
 }
 
 static void survey_layer(struct layer_survey *layer, const struct filter *filter, unsigned i)

@@ -28,6 +28,17 @@ static struct geometry layer_geometry(const struct filter_plan *plan, double rat
     return plan->geometry.lines != 0 ? plan->geometry : sizing_geometry(rate);
 }
 
+#define RATE_LOW 1e-2
+
+/* The keys that a layer made for so many lines counts. */
+static uint64_t counted(const struct layer_plan *layer, uint64_t lines)
+{
+    if (layer->rate <= RATE_LOW)
+        return lines;
+    double keys = sizing_remembered(layer->geometry, layer->pages, (double)lines);
+    return keys < 1 ? lines : (uint64_t)keys;
+}
+
 int growth_first(const struct filter_plan *plan, struct layer_plan *layer)
 {
     layer->rate = growth_rate(plan, 0);
@@ -39,6 +50,8 @@ int growth_first(const struct filter_plan *plan, struct layer_plan *layer)
     layer->capacity = plan->capacity != 0
                           ? plan->capacity
                           : sizing_capacity(layer->geometry, layer->pages, layer->rate);
+    if (!plan->fixed)
+        layer->capacity = counted(layer, layer->capacity);
     return layer->capacity != 0 ? 0 : -1;
 }
 
@@ -68,6 +81,6 @@ int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, 
     layer->pages = pages_wanted(plan, pages, keys);
     if (pages > SIZING_PAGES_MAX || layer->pages > SIZING_PAGES_MAX - pages)
         return -1;
-    layer->capacity = sizing_capacity(layer->geometry, layer->pages, layer->rate);
+    layer->capacity = counted(layer, sizing_capacity(layer->geometry, layer->pages, layer->rate));
     return layer->capacity != 0 ? 0 : -1;
 }

@@ -245,6 +245,17 @@ uint64_t sizing_capacity(struct geometry geometry, uint64_t pages, double rate)
     return low;
 }
 
+double sizing_remembered(struct geometry geometry, uint64_t pages, double lines)
+{
+    enum { STEPS = 16 };
+    double sum = 0;
+    for (unsigned i = 0; i <= STEPS; i++) {
+        double weight = i == 0 || i == STEPS ? 1 : i % 2 == 1 ? 4 : 2;
+        sum += weight * (1 - sizing_rate(geometry, pages, lines * i / STEPS));
+    }
+    return sum * lines / (3 * STEPS);
+}
+
 /* Geometries are compared where whole pages do not matter. */
 #define MANY_PAGES (UINT64_C(1) << 20)
 

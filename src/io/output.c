@@ -1,6 +1,7 @@
 /* output - see output.h. */
 #include "io/output.h"
 
+#include "file/lock.h"
 #include "io/signals.h"
 
 #include <errno.h>
@@ -15,14 +16,14 @@ struct output output_standard(char delimiter)
     return (struct output){.fd = STDOUT_FILENO, .name = "standard output", .delimiter = delimiter};
 }
 
-/* Whether a regular file ends in the middle of a line. */
-static bool ends_unfinished(int fd, char delimiter)
+/* Whether the file ends in the middle of a line. */
+static bool ends_unfinished(const struct output *output)
 {
     struct stat status;
     char last;
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
+    if (fstat(output->fd, &status) != 0 || status.st_size == 0)
         return false;
-    return pread(fd, &last, 1, status.st_size - 1) == 1 && last != delimiter;
+    return pread(output->fd, &last, 1, status.st_size - 1) == 1 && last != output->delimiter;
 }
 
 int output_check(const char *path, struct fault *fault)
@@ -45,15 +46,14 @@ int output_check(const char *path, struct fault *fault)
 int output_open(struct output *output, const char *path, char delimiter, struct fault *fault)
 {
     int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    bool readable = fd >= 0;
     /* Not every file that can be appended to can be read. */
     if (fd < 0 && (errno == EACCES || errno == EINVAL || errno == ENXIO))
         fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0)
         return fault_errno(fault, path, NULL, errno);
-    *output = (struct output){.fd = fd,
-                              .name = path,
-                              .delimiter = delimiter,
-                              .mend = ends_unfinished(fd, delimiter)};
+    *output = (struct output){.fd = fd, .name = path, .delimiter = delimiter};
+    output->mends = readable && output_is_regular(output);
     return 0;
 }
 
@@ -81,13 +81,26 @@ static size_t write_all(const struct output *output, const char *bytes, size_t l
     return done;
 }
 
+/* A run that was killed, now or long ago, can have left half a line, which would spoil the next one.
+ * Whether the file ends in one can only be told while nobody else is in the middle of a write: hence
+ * a lock on the output, that all who write by -o take. */
+static size_t write_mending(const struct output *output, const char *bytes, size_t length,
+                            struct fault *fault)
+{
+    size_t done = 0;
+    bool locked = lock_take(output->fd, LOCK_OUTPUT, NULL, NULL) == 0;
+    bool mended = !ends_unfinished(output) || write_all(output, &output->delimiter, 1, fault) == 1;
+    if (mended)
+        done = write_all(output, bytes, length, fault);
+    if (locked)
+        lock_drop(output->fd, LOCK_OUTPUT);
+    return done;
+}
+
 size_t output_write(struct output *output, const char *bytes, size_t length, struct fault *fault)
 {
-    if (output->mend && length > 0) {
-        if (write_all(output, &output->delimiter, 1, fault) != 1)
-            return 0;
-        output->mend = false;
-    }
+    if (output->mends && length > 0)
+        return write_mending(output, bytes, length, fault);
     return write_all(output, bytes, length, fault);
 }
 

@@ -14,7 +14,8 @@ struct output {
     int fd;
     const char *name;
     char delimiter;
-    bool mend; /* the file's last line is unfinished: end it before anything else is written */
+    bool
+        mends; /* a regular file that can be read: an unfinished last line is ended before a write */
 };
 
 /* Standard output. */

@@ -20,6 +20,7 @@ struct pipeline {
     uint8_t *select;         /* which lines are printed */
     bool begun;              /* begin_output was called */
     bool closed;             /* the reader has had enough */
+    bool unsure;             /* durable: a flush failed, and what it was for may be lost */
     struct timespec settled; /* durable: when it was done last */
     char *tagged;            /* PIPELINE_TAG: lines with their tags, grown as needed */
     size_t tagged_bytes;
@@ -360,10 +361,14 @@ static int milliseconds_left(const struct pipeline *pipeline)
 
 int pipeline_settle(struct pipeline *pipeline, struct fault *fault)
 {
-    if (filter_held(pipeline->plan.filter) > 0 &&
-        (output_sync(pipeline->plan.output, fault) != 0 ||
-         filter_settle_held(pipeline->plan.filter, fault) != 0))
-        return -1;
+    /* The system reports a lost write once; the next flush would succeed without it. */
+    if (pipeline->unsure)
+        return 0;
+    if (filter_held(pipeline->plan.filter) > 0) {
+        pipeline->unsure = output_sync(pipeline->plan.output, fault) != 0;
+        if (pipeline->unsure || filter_settle_held(pipeline->plan.filter, fault) != 0)
+            return -1;
+    }
     clock_gettime(CLOCK_MONOTONIC, &pipeline->settled);
     return 0;
 }
