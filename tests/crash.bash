@@ -26,7 +26,7 @@ bytes_of() { stat -Lc %s -- "$1"; }
 whole() {
     local file
     for file; do
-        if [[ -s $file && -n $(tail -c 1 "$file") ]]; then
+        if [[ -s $file && $(tail -c 1 "$file" | od -An -tx1) != ' 0a' ]]; then
             sed '$d' "$file"
         else
             cat "$file"

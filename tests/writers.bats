@@ -343,6 +343,40 @@ drain() {
     each_once in first second
 }
 
+@test "what a dead writer had in flight comes out of one that lives on" {
+    # The one that lives has the first slot, so nobody takes over the dead one's.
+    local pid form
+    input 3000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    for form in "$UNSEEN f.bf" "$UNSEEN f.bf -x sh -c cat;sleep\${IFS}600"; do
+        exits 0 unseen create --force -p 1e-9 f.bf
+        rm -f feed
+        mkfifo feed
+        "$UNSEEN" f.bf feed >lives 3>&- &
+        pid=$!
+        exec {feed}>feed
+        echo first >&"$feed"
+        filled lives
+        mkfifo pipe
+        exec {hold}<>pipe
+        # shellcheck disable=SC2086
+        $form <in >pipe 3>&- {hold}>&- {feed}>&- &
+        stalled=$!
+        until read -r -t 0 -u "$hold"; do
+            sleep 0.01
+        done
+        kill -9 "$stalled"
+        wait "$stalled" || true
+        drain dead
+        cat in >&"$feed"
+        exec {feed}>&-
+        wait "$pid"
+        none_lost in dead lives
+        # all that the dead one had not settled: with -x, everything
+        [[ $form != *-x* ]] || tail -n +2 lives | cmp - in
+    done
+}
+
 # --- stopped ----------------------------------------------------------------------
 
 # The lock that is held for memory work only (unseen(5), "Locks").

@@ -1,0 +1,88 @@
+#!/usr/bin/env bats
+# Kills and many writers in the large sizes of tests/writers.bats.
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
+load ../helper
+load ../crash
+load scale
+
+@test "2000 kills -9 at work, a filter of fixed size" {
+    input 60000 >in
+    kill_and_rerun "$(scaled 2000)" 5 -n 200k
+}
+
+@test "2000 kills -9 at work, a filter that grows" {
+    input 40000 >in
+    kill_and_rerun "$(scaled 2000)" 4 -n 300
+}
+
+@test "500 kills -9 at work, a tiny filter with tiny batches" {
+    input 4000 >in
+    kill_and_rerun "$(scaled 500)" 3 -n 50
+}
+
+@test "500 kills -9 at work, a large filter, one million lines" {
+    input 1000000 >in
+    kill_and_rerun "$(scaled 500)" 5 -n 1M
+}
+
+@test "1000 runs of 8 writers, three of them killed, their input run again" {
+    local i hits=0 runs
+    runs=$(scaled 1000)
+    input 12000 >in
+    for ((i = 0; i < runs; i++)); do
+        exits 0 unseen create --force -n 2000 -p 1e-9 f.bf
+        some_killed || { echo "run $i"; false; }
+    done
+    echo "$runs runs, $hits writers killed with lines printed, 0 lost"
+    [[ $hits -gt 0 ]]
+}
+
+@test "500 runs of 8 writers without faults: each line exactly once" {
+    local i runs writer
+    runs=$(scaled 250)
+    for writer in 0 1 2 3 4 5 6 7; do
+        input 8000 $((writer * 3000)) >"in.$writer"
+    done
+    input 29000 >in
+    for ((i = 0; i < runs; i++)); do
+        exits 0 unseen create --force -n 2000 -p 1e-9 f.bf
+        writers 8 "$UNSEEN" f.bf in.%i
+        each_once in out.* || { echo "run $i, overlapping"; false; }
+        exits 0 unseen create --force -n 2000 -p 1e-9 f.bf
+        rm -f all.txt
+        writers 8 "$UNSEEN" f.bf in -o all.txt
+        each_once in all.txt || { echo "run $i, one file"; false; }
+    done
+    echo "$((2 * runs)) runs, each line exactly once"
+}
+
+@test "A stalls with lines in flight, B delivers 10^7, A is killed: all of B's are in" {
+    local n stalled
+    n=$(scaled 10000000)
+    input 30000 >in
+    exits 0 unseen create -n 1M -p 1e-9 f.bf
+    mkfifo pipe
+    exec {hold}<>pipe
+    "$UNSEEN" f.bf in >pipe 3>&- {hold}>&- &
+    stalled=$!
+    until read -r -t 0 -u "$hold"; do
+        sleep 0.01
+    done
+    input "$n" 100000 | exits 0 unseen f.bf
+    run -1 grep waiting "$err"
+    input "$n" 100000 | cmp - "$out"
+    kill -0 "$stalled"
+    kill -9 "$stalled"
+    wait "$stalled" || true
+    exec {rest}<pipe
+    exec {hold}>&-
+    cat <&"$rest" >first
+    exec {rest}<&-
+    input "$n" 100000 | exits 0 unseen query -c f.bf
+    prints "$n\\n"
+    exits 0 unseen f.bf in
+    none_lost in first "$out"
+    echo "$n lines of B, all in"
+}
