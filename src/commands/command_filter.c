@@ -198,9 +198,8 @@ static int finish_hold(struct job *job, struct pipeline *pipeline, int status)
         }
         return filter_settle_held(job->plan.filter, &fault) == 0 ? status : message_fault(&fault);
     }
-    /* What already went wrong is not said twice. */
     if (job->plan.durable && pipeline_settle(pipeline, &fault) != 0)
-        return status != EXIT_OK ? status : message_fault(&fault);
+        return message_fault(&fault);
     if (job->plan.pending != NULL && status == EXIT_OK &&
         pending_finish(job->plan.pending, &fault) != 0)
         return message_fault(&fault);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +20,12 @@ void message_print(const char *format, ...)
 
 int message_fault(const struct fault *fault)
 {
+    /* What stopped a run can stop its end as well; once is enough. */
+    static struct fault last;
+    bool again = strcmp(last.object, fault->object) == 0 && strcmp(last.reason, fault->reason) == 0;
+    last = *fault;
+    if (again)
+        return EXIT_TROUBLE;
     if (fault->way_out[0] != '\0')
         return message("%s: %s (%s)", fault->object, fault->reason, fault->way_out);
     return message("%s: %s", fault->object, fault->reason);
