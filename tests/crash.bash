@@ -151,7 +151,8 @@ writers() {
     for i in "${pids[@]}"; do
         wait "$i" || failed=1
     done
-    [[ $failed -eq 0 && -z $(cat err.*) ]] || { cat err.*; return 1; }
+    # That it grows is all that a writer may say.
+    { [[ $failed -eq 0 ]] && ! cat err.* | grep -qv ' keys and grows ('; } || { cat err.*; return 1; }
 }
 
 # some_killed: eight writers over ./in, three of them killed at random moments;

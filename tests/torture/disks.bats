@@ -37,7 +37,7 @@ on() {
 
 # full_disk FILE_SYSTEM MEGABYTES
 full_disk() {
-    local type=$1 megabytes=$2 form free runs=0
+    local type=$1 megabytes=$2 form free runs=0 full=0 bus=0
     unshare -m true 2>/dev/null || skip "needs the right to mount"
     [[ $type == tmpfs ]] || command -v "mkfs.$type" >/dev/null || skip "needs mkfs.$type"
     capture on "$type" "$megabytes" true
@@ -66,6 +66,8 @@ full_disk() {
                 exit $status' sh "$free" "$form"
             cat said >>"$err"
             runs=$((runs + 1))
+            [[ $code -ne 2 || $form == *100M* ]] || full=$((full + 1))
+            ! grep -q 'the mapped file failed' said || bus=$((bus + 1))
             [[ $code -eq 0 || $code -eq 2 ]] || complain "$form with $free K free"
             [[ $code -eq 0 ]] || grep -Eq 'No space left on device|the mapped file failed' said || complain "$form with $free K free"
             [[ $form != *100M* || $code -eq 2 ]] || complain "$form should not fit"
@@ -75,7 +77,8 @@ full_disk() {
             esac
         done
     done
-    echo "$type: $runs runs on a full disk"
+    echo "$type: $runs runs, $full ended by the full disk, $bus of them in the map"
+    [[ $full -gt 0 ]]
 }
 
 @test "full tmpfs" { full_disk tmpfs 8; }

@@ -38,7 +38,8 @@ static size_t some(size_t length)
     state ^= state << 25;
     state ^= state >> 27;
     uint64_t random = state * UINT64_C(0x2545f4914f6cdd1d) >> 11;
-    return random % 4 == 0 ? length : 1 + random / 4 % (random % 3 == 0 ? 7 : length);
+    size_t most = random % 3 == 0 && length > 7 ? 7 : length;
+    return random % 4 == 0 ? length : 1 + random / 4 % most;
 }
 
 static void *next(const char *name)
