@@ -409,6 +409,37 @@ lock_byte=4611686018427387904
     [[ $(wc -l <said) -eq 1 ]]
 }
 
+@test "what others settle between the look without the lock and the lock is looked at again" {
+    local holder pid feed hold i
+    input 500 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    mkfifo feed hold
+    "$UNSEEN" f.bf feed >late 3>&- &
+    pid=$!
+    exec {feed}>feed
+    echo first >&"$feed"
+    filled late
+    "$tools/holdlock" f.bf "$lock_byte" <hold >held 3>&- {feed}>&- &
+    holder=$!
+    exec {hold}>hold
+    filled held
+    # Late has looked, and found them new; now it waits for the lock, and is stopped there.
+    cat in >&"$feed"
+    sleep 0.3
+    kill -STOP "$pid"
+    until [[ $(cut -d ' ' -f 3 "/proc/$pid/stat") == T ]]; do
+        sleep 0.01
+    done
+    exec {hold}>&-
+    wait "$holder"
+    exits 0 unseen f.bf in
+    same "$out" in
+    kill -CONT "$pid"
+    exec {feed}>&-
+    wait "$pid"
+    echo first | cmp - late
+}
+
 @test "a writer that waits for the lock can be ended: SIGTERM, SIGINT" {
     need_signals
     local holder pid status
