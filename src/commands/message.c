@@ -1,6 +1,8 @@
 /* message - see message.h. */
 #include "commands/message.h"
 
+#include "io/signals.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -20,6 +22,9 @@ void message_print(const char *format, ...)
 
 int message_fault(const struct fault *fault)
 {
+    /* The signal that ends the program says it all. */
+    if (fault->error == EINTR && signals_pending())
+        return EXIT_TROUBLE;
     /* What stopped a run can stop its end as well; once is enough. */
     static struct fault last;
     bool again = strcmp(last.object, fault->object) == 0 && strcmp(last.reason, fault->reason) == 0;

@@ -9,6 +9,7 @@
 
 #include "file/guard.h"
 #include "file/lock.h"
+#include "io/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -299,7 +300,7 @@ static int take_slot(struct filter *filter, struct fault *fault)
         }
         if (round == 500)
             tell_waiting(filter);
-        if (nanosleep(&doze, NULL) != 0)
+        if (nanosleep(&doze, NULL) != 0 && signals_pending())
             return fault_errno(fault, filter->path, "cannot be locked", errno);
     }
 }

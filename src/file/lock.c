@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Where open-file-description locks are missing, locks of the process do for all but threads. */
@@ -43,6 +44,7 @@ static int wait_for(int fd, unsigned lock, lock_waits *waits, void *context)
 {
     struct flock flock = range(lock, F_WRLCK);
     bool said = false;
+    time_t start = time(NULL);
     signals_alarm(5);
     while (fcntl(fd, F_OFD_SETLKW, &flock) != 0) {
         int error = errno;
@@ -51,6 +53,9 @@ static int wait_for(int fd, unsigned lock, lock_waits *waits, void *context)
             errno = error;
             return -1;
         }
+        /* Other signals, as Ctrl-Z, interrupt the wait, too. */
+        if (time(NULL) - start < 4)
+            continue;
         if (!said && waits != NULL)
             waits(context);
         said = true;
