@@ -106,7 +106,7 @@ static void rate_from_size(struct filter_plan *plan)
                 plan->rate = rate;
             }
         }
-    plan->rate = plan->rate / 0.97 /
+    plan->rate = plan->rate / SIZING_MARGIN /
                  growth_rate(&(struct filter_plan){.rate = 1,
                                                    .capacity = plan->capacity,
                                                    .fixed = plan->fixed},

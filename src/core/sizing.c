@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Sized for a little less than asked: P2 is about the rate that is measured. */
-#define MARGIN 0.97
 /* A geometry is good enough if it needs at most this times the classic filter's bits. */
 #define NEAR_CLASSIC 1.05
 /* Binomials are summed to this many standard deviations. The averages weigh the upper tail with up
@@ -200,7 +198,7 @@ static uint64_t grid_index(uint64_t pages)
 
 uint64_t sizing_pages(struct geometry geometry, uint64_t keys, double rate)
 {
-    double target = rate * MARGIN;
+    double target = rate * SIZING_MARGIN;
     double start = (double)keys / PAGE_BITS;
     uint64_t last = grid_index(SIZING_PAGES_MAX);
     if (sizing_rate(geometry, 1, (double)keys) <= target)
@@ -231,7 +229,7 @@ uint64_t sizing_pages(struct geometry geometry, uint64_t keys, double rate)
 
 uint64_t sizing_capacity(struct geometry geometry, uint64_t pages, double rate)
 {
-    double target = rate * MARGIN;
+    double target = rate * SIZING_MARGIN;
     /* Less than one bit a key holds no rate of 0.5 or below. */
     uint64_t low = 0, high = pages * PAGE_BITS;
     /* To 2^-20 of the result, always downwards. */

@@ -30,10 +30,13 @@
 /* No layer is larger: 2^38 pages are 2^50 bytes. Page and byte counts never overflow 63 bits. */
 #define SIZING_PAGES_MAX (UINT64_C(1) << 38)
 
+/* Layers are sized for this part of their rate: P2 is about the rate that is measured. */
+#define SIZING_MARGIN 0.97
+
 /* The rate of a layer of `pages` with `keys` inside (keys may have a fraction). About 30 us. */
 double sizing_rate(struct geometry geometry, uint64_t pages, double keys);
 
-/* The fewest pages whose rate with `keys` inside is at most 0.97 * rate, so that the measured rate
+/* The fewest pages whose rate with `keys` inside is at most SIZING_MARGIN * rate, so that the measured rate
  * stays under `rate` with its noise (it costs 0.15 % of space). Rounded up to 12 significant bits.
  * 0 if it would be more than SIZING_PAGES_MAX. */
 uint64_t sizing_pages(struct geometry geometry, uint64_t keys, double rate);
