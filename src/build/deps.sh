@@ -43,6 +43,7 @@ ci    command:xz           xz-utils       xz                xz                xz
 ci    command:debootstrap  debootstrap    debootstrap       debootstrap       debootstrap    -
 ci    command:python3      python3        python3           python3           python         python3
 ci    command:lcov         lcov           lcov              lcov              -              lcov
+ci    command:valgrind     valgrind       valgrind          valgrind          valgrind       -
 END
 }
 
