@@ -22,42 +22,6 @@ input() {
 
 bytes_of() { stat -Lc %s -- "$1"; }
 
-# whole FILE...: their lines; a last one without its newline was not handed on whole.
-whole() {
-    local file
-    for file; do
-        if [[ -s $file && $(tail -c 1 "$file" | od -An -tx1) != ' 0a' ]]; then
-            sed '$d' "$file"
-        else
-            cat "$file"
-        fi
-    done
-}
-
-# none_lost INPUT OUTPUT...: every line of INPUT is whole in some OUTPUT.
-none_lost() {
-    local input=$1
-    shift
-    whole "$@" | sort -u | comm -13 - <(sort -u "$input") >"$BATS_TEST_TMPDIR/lost"
-    [[ ! -s $BATS_TEST_TMPDIR/lost ]] || {
-        echo "lost $(wc -l <"$BATS_TEST_TMPDIR/lost") lines, the first:"
-        head -n 3 "$BATS_TEST_TMPDIR/lost"
-        return 1
-    }
-}
-
-# each_once INPUT OUTPUT...: every line of INPUT exactly once over all outputs.
-each_once() {
-    local input=$1
-    shift
-    sort "$@" >"$BATS_TEST_TMPDIR/all"
-    sort -u "$input" | cmp - "$BATS_TEST_TMPDIR/all" || {
-        echo "printed $(wc -l <"$BATS_TEST_TMPDIR/all"), twice: $(uniq -d "$BATS_TEST_TMPDIR/all" | wc -l)"
-        none_lost "$input" "$@"
-        return 1
-    }
-}
-
 # --- one writer, killed again and again ---------------------------------------
 
 # piece FILE: FILE must be a run of the lines of ./in, the last perhaps cut. Sets

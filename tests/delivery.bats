@@ -15,42 +15,6 @@ input() {
     seq -f 'http://example.org/page/%.0f/end' "$1"
 }
 
-# lost INPUT OUTPUT...: the lines of INPUT that are whole in no OUTPUT. A last
-# line without its newline was not handed on whole.
-lost() {
-    local input=$1 output
-    shift
-    for output; do
-        if [[ -s $output && $(tail -c 1 "$output" | od -An -tx1 | tr -d ' ') != 0a ]]; then
-            sed '$d' "$output"
-        else
-            cat "$output"
-        fi
-    done | sort -u | comm -13 - <(sort -u "$input")
-}
-
-# none_lost INPUT OUTPUT...
-none_lost() {
-    lost "$@" >"$BATS_TEST_TMPDIR/lost"
-    [[ ! -s $BATS_TEST_TMPDIR/lost ]] || {
-        echo "lost $(wc -l <"$BATS_TEST_TMPDIR/lost") lines, the first:"
-        head -n 3 "$BATS_TEST_TMPDIR/lost"
-        return 1
-    }
-}
-
-# each_once INPUT OUTPUT...: every line of INPUT exactly once over all outputs.
-each_once() {
-    local input=$1
-    shift
-    sort "$@" >"$BATS_TEST_TMPDIR/all"
-    sort -u "$input" | cmp - "$BATS_TEST_TMPDIR/all" || {
-        echo "printed $(wc -l <"$BATS_TEST_TMPDIR/all"), twice: $(uniq -d "$BATS_TEST_TMPDIR/all" | wc -l)"
-        none_lost "$input" "$@"
-        return 1
-    }
-}
-
 @test "the oracle can tell: a lost line, a cut line, a line twice" {
     input 1000 >in
     sed 500d in >less

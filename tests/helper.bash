@@ -172,6 +172,47 @@ fails_with() {
 lines_unique() { awk '!s[$0]++' "$@"; }
 lines_repeated() { awk 's[$0]++ == 1' "$@"; }
 
+# whole FILE...: their lines; a last one without its newline was not handed on whole.
+whole() {
+    local file
+    for file; do
+        if [[ -s $file && $(tail -c 1 "$file" | od -An -tx1) != ' 0a' ]]; then
+            sed '$d' "$file"
+        else
+            cat "$file"
+        fi
+    done
+}
+
+# lost INPUT OUTPUT...: the lines of INPUT that are whole in no OUTPUT.
+lost() {
+    local input=$1
+    shift
+    whole "$@" | sort -u | comm -13 - <(sort -u "$input")
+}
+
+# none_lost INPUT OUTPUT...
+none_lost() {
+    lost "$@" >"$BATS_TEST_TMPDIR/lost"
+    [[ ! -s $BATS_TEST_TMPDIR/lost ]] || {
+        echo "lost $(wc -l <"$BATS_TEST_TMPDIR/lost") lines, the first:"
+        head -n 3 "$BATS_TEST_TMPDIR/lost"
+        return 1
+    }
+}
+
+# each_once INPUT OUTPUT...: every line of INPUT exactly once over all outputs.
+each_once() {
+    local input=$1
+    shift
+    sort "$@" >"$BATS_TEST_TMPDIR/all"
+    sort -u "$input" | cmp - "$BATS_TEST_TMPDIR/all" || {
+        echo "printed $(wc -l <"$BATS_TEST_TMPDIR/all"), twice: $(uniq -d "$BATS_TEST_TMPDIR/all" | wc -l)"
+        none_lost "$input" "$@"
+        return 1
+    }
+}
+
 # hex_lines: a line of hexadecimal digits for each line of any bytes, the
 # last one with or without its newline. $1: the terminator, 0a unless told.
 hex_lines() {

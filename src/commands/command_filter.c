@@ -80,7 +80,7 @@ static int parse(struct job *job, const struct options *options)
             return EXIT_TROUBLE;
     }
     if (inputs_parse(&job->inputs, options, job->path != NULL ? 1 : 0) != 0 ||
-        options_count(options, OPTION_MAX_COUNT, 0, UINT64_C(1) << 53, &job->plan.most) != 0 ||
+        options_whole(options, OPTION_MAX_COUNT, 0, UINT64_C(1) << 53, &job->plan.most) != 0 ||
         check_combination(job) != 0 || check_pending(job) != 0)
         return EXIT_TROUBLE;
     job->plan.verb = options_has(options, OPTION_REPEATED) ? PIPELINE_REPEATED : PIPELINE_NEW;

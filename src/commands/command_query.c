@@ -34,7 +34,7 @@ static int run(const struct options *options, const struct inputs *inputs, struc
         .delimiter = inputs->delimiter,
         .most = UINT64_MAX,
     };
-    if (options_count(options, OPTION_MAX_COUNT, 0, UINT64_C(1) << 53, &plan.most) != 0)
+    if (options_whole(options, OPTION_MAX_COUNT, 0, UINT64_C(1) << 53, &plan.most) != 0)
         return EXIT_TROUBLE;
     if (quiet && !count && plan.most > 1)
         plan.most = 1;

@@ -2,6 +2,7 @@
 #include "commands/inputs.h"
 
 #include "commands/message.h"
+#include "io/path.h"
 #include "io/signals.h"
 
 #include <errno.h>
@@ -26,9 +27,9 @@ int inputs_parse(struct inputs *inputs, const struct options *options, size_t fi
         inputs->names = (const char **)standard_input;
     /* A terabyte of line is no line, and this keeps all sums far from overflowing. */
     uint64_t most = sizeof(size_t) > 4 ? UINT64_C(1) << 40 : UINT64_C(1) << 30;
-    if (options_size(options, OPTION_MAX_LINE, 1, most, &inputs->max_line) != 0 ||
-        options_size(options, OPTION_BUFFER_SIZE, 4096, UINT64_C(1) << 30, &inputs->buffer_bytes) !=
-            0)
+    if (options_whole(options, OPTION_MAX_LINE, 1, most, &inputs->max_line) != 0 ||
+        options_whole(options, OPTION_BUFFER_SIZE, 4096, UINT64_C(1) << 30,
+                      &inputs->buffer_bytes) != 0)
         return EXIT_TROUBLE;
     return 0;
 }
@@ -51,12 +52,10 @@ static bool same_file(const struct stat *a, const struct stat *b)
 /* A regular file's first bytes, without moving anybody's offset. */
 static bool begins_like_filter(const char *name)
 {
-    uint8_t bytes[8];
     int fd = is_standard(name) ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    bool is_filter = pread(fd, bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes &&
-                     header_is_filter(bytes);
+    bool is_filter = filter_begins(fd);
     if (!is_standard(name))
         close(fd);
     return is_filter;
@@ -70,10 +69,8 @@ static bool same_name(const char *a, const char *b)
     const char *last[2];
     const char *path[2] = {a, b};
     for (unsigned i = 0; i < 2; i++) {
-        const char *slash = strrchr(path[i], '/');
-        last[i] = slash != NULL ? slash + 1 : path[i];
-        snprintf(directory[i], sizeof directory[i], "%.*s", (int)(last[i] - path[i]), path[i]);
-        if (stat(slash != NULL ? directory[i] : ".", &status[i]) != 0)
+        last[i] = path_directory(path[i], directory[i]);
+        if (stat(directory[i], &status[i]) != 0)
             return false;
     }
     return same_file(&status[0], &status[1]) && strcmp(last[0], last[1]) == 0;

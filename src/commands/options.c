@@ -338,43 +338,49 @@ static const struct suffix size_suffixes[] = {
     {NULL, 0},
 };
 
-static int parse_whole(const struct options *options, enum option_id id,
-                       const struct suffix *suffixes, uint64_t least, uint64_t most,
-                       uint64_t *value, const char *wanted)
+/* What an option counts, by the word for its argument in option_table; the last is for all others. */
+static const struct unit {
+    const char *argument;
+    const struct suffix *suffixes;
+    const char *what, *as_in;
+} units[] = {
+    {"SIZE", size_suffixes, "bytes", "65536, 64K, 2G"},
+    {NULL, count_suffixes, "a whole number", "1000000, 1e9, 10M"},
+};
+
+static const struct unit *unit_of(enum option_id id)
 {
-    const char *end;
-    if (!options_has(options, id))
-        return 0;
-    double number = parse_decimal(options->given[id], &end);
-    if (end == NULL)
-        return bad_value(options, id, wanted);
-    while (suffixes->text != NULL && strcmp(suffixes->text, end) != 0)
-        suffixes++;
-    if (suffixes->text == NULL)
-        return bad_value(options, id, wanted);
-    number *= suffixes->factor;
-    if (!(number >= (double)least && number <= (double)most) || number != floor(number))
-        return bad_value(options, id, wanted);
-    *value = (uint64_t)number;
-    return 0;
+    const struct unit *unit = units;
+    while (unit->argument != NULL && strcmp(unit->argument, option_table[id].argument) != 0)
+        unit++;
+    return unit;
 }
 
-int options_count(const struct options *options, enum option_id id, uint64_t least, uint64_t most,
+static bool parse_whole(const char *text, const struct suffix *suffixes, double *number)
+{
+    const char *end;
+    *number = parse_decimal(text, &end);
+    while (end != NULL && suffixes->text != NULL && strcmp(suffixes->text, end) != 0)
+        suffixes++;
+    *number *= suffixes->factor;
+    return end != NULL && suffixes->text != NULL && *number == floor(*number);
+}
+
+int options_whole(const struct options *options, enum option_id id, uint64_t least, uint64_t most,
                   uint64_t *value)
 {
     char wanted[128];
-    snprintf(wanted, sizeof wanted, "a whole number from %llu to %g, as in 1000000, 1e9, 10M",
-             (unsigned long long)least, (double)most);
-    return parse_whole(options, id, count_suffixes, least, most, value, wanted);
-}
-
-int options_size(const struct options *options, enum option_id id, uint64_t least, uint64_t most,
-                 uint64_t *value)
-{
-    char wanted[128];
-    snprintf(wanted, sizeof wanted, "bytes from %llu to %g, as in 65536, 64K, 2G",
-             (unsigned long long)least, (double)most);
-    return parse_whole(options, id, size_suffixes, least, most, value, wanted);
+    double number;
+    const struct unit *unit = unit_of(id);
+    if (!options_has(options, id))
+        return 0;
+    snprintf(wanted, sizeof wanted, "%s from %llu to %g, as in %s", unit->what,
+             (unsigned long long)least, (double)most, unit->as_in);
+    if (!parse_whole(options->given[id], unit->suffixes, &number) || number < (double)least ||
+        number > (double)most)
+        return bad_value(options, id, wanted);
+    *value = (uint64_t)number;
+    return 0;
 }
 
 int options_real(const struct options *options, enum option_id id, double least, double most,

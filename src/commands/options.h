@@ -96,12 +96,10 @@ static inline bool options_has(const struct options *options, enum option_id id)
 }
 
 /* The value of an option if it was given; else *value stays. Returns 0, or EXIT_TROUBLE after a
- * message. Counts: 1000000, 1e9, 10M, 2G (powers of 1000). Sizes: 64K, 2M, 1G, 1GiB (powers of
- * 1024), 1GB (of 1000). Rates: 1e-6. */
-int options_count(const struct options *options, enum option_id id, uint64_t least, uint64_t most,
+ * message. Whole numbers: 1000000, 1e9, 10M, 2G (powers of 1000); if the option's argument is a SIZE:
+ * 64K, 2M, 1G, 1GiB (powers of 1024), 1GB (of 1000). Rates: 1e-6. */
+int options_whole(const struct options *options, enum option_id id, uint64_t least, uint64_t most,
                   uint64_t *value);
-int options_size(const struct options *options, enum option_id id, uint64_t least, uint64_t most,
-                 uint64_t *value);
 int options_real(const struct options *options, enum option_id id, double least, double most,
                  double *value);
 int options_seed(const struct options *options, enum option_id id, uint64_t *value);

@@ -7,6 +7,8 @@
  * temporary name beside the real one.
  */
 #include "file/filter.h"
+#include "io/path.h"
+#include "io/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,12 +44,7 @@ static int find_directory(struct maker *maker, struct fault *fault)
             return fault_errno(fault, maker->path, NULL, ENAMETOOLONG);
         strcpy(maker->target, maker->path);
     }
-    const char *slash = strrchr(maker->target, '/');
-    if (slash == NULL)
-        strcpy(maker->directory, ".");
-    else
-        snprintf(maker->directory, sizeof maker->directory, "%.*s",
-                 slash == maker->target ? 1 : (int)(slash - maker->target), maker->target);
+    path_directory(maker->target, maker->directory);
     return 0;
 }
 
@@ -70,21 +67,6 @@ static int open_nameless(struct maker *maker)
     return maker->fd < 0 ? -1 : 0;
 }
 
-static int write_all(int fd, const uint8_t *bytes, size_t length, uint64_t at)
-{
-    while (length > 0) {
-        ssize_t n = pwrite(fd, bytes, length, (off_t)at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        bytes += n;
-        length -= (size_t)n;
-        at += (uint64_t)n;
-    }
-    return 0;
-}
-
 static int allocate(int fd, uint64_t bytes)
 {
     int error;
@@ -105,12 +87,12 @@ static int fill(struct maker *maker, const struct header *header, const struct l
     if (allocate(maker->fd, record.offset + plan->pages * PAGE_BYTES) != 0)
         return -1;
     header_encode(header, page);
-    if (write_all(maker->fd, page, sizeof page, 0) != 0)
+    if (whole_write_at(maker->fd, page, sizeof page, 0) != sizeof page)
         return -1;
     memset(page, 0, sizeof page);
     layer_encode(&record, page);
     store32(page + (LAYER_COUNT_AT - LAYER_TABLE_AT), 1);
-    if (write_all(maker->fd, page, sizeof page, LAYER_TABLE_AT) != 0)
+    if (whole_write_at(maker->fd, page, sizeof page, LAYER_TABLE_AT) != sizeof page)
         return -1;
     return fsync(maker->fd);
 }
@@ -202,11 +184,10 @@ static void make_uuid(uint8_t uuid[UUID_BYTES])
 
 static bool begins_like_filter(const char *path)
 {
-    uint8_t bytes[8];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    bool is = pread(fd, bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes && header_is_filter(bytes);
+    bool is = filter_begins(fd);
     close(fd);
     return is;
 }

@@ -10,6 +10,7 @@
 #include "file/guard.h"
 #include "file/lock.h"
 #include "io/signals.h"
+#include "io/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -200,18 +201,9 @@ static int check_file_system(const struct filter *filter, struct fault *fault)
 static int read_page(const struct filter *filter, uint64_t at, uint8_t page[HEADER_BYTES],
                      struct fault *fault)
 {
-    size_t got = 0;
     memset(page, 0, HEADER_BYTES);
-    while (got < HEADER_BYTES) {
-        ssize_t n = pread(filter->fd, page + got, HEADER_BYTES - got, (off_t)(at + got));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fault_errno(fault, filter->path, NULL, errno);
-        if (n == 0)
-            break;
-        got += (size_t)n;
-    }
+    if (whole_read_at(filter->fd, page, HEADER_BYTES, at) < HEADER_BYTES && errno != 0)
+        return fault_errno(fault, filter->path, NULL, errno);
     return 0;
 }
 
@@ -481,6 +473,12 @@ int filter_check_name(const struct filter *filter, struct fault *fault)
     fault_set(fault, filter->path, "was %s while this run used it",
               result == 0 ? "replaced by another file" : "removed");
     return fault_way_out(fault, "run again, with the same input");
+}
+
+bool filter_begins(int fd)
+{
+    uint8_t bytes[8];
+    return whole_read_at(fd, bytes, sizeof bytes, 0) == sizeof bytes && header_is_filter(bytes);
 }
 
 bool filter_is_file(const struct filter *filter, const struct stat *status)

@@ -113,6 +113,8 @@ uint64_t filter_capacity(const struct filter *filter);
 /* Whether the path still names the open file. Returns 0, or -1 with the fault: it was replaced or
  * removed, and what is settled from now on is lost with it. In memory always 0. About 0.5 us. */
 int filter_check_name(const struct filter *filter, struct fault *fault);
+/* Whether an open regular file begins as a filter file does. Nobody's offset moves. */
+bool filter_begins(int fd);
 /* Whether this is the same file (device and inode). */
 bool filter_is_file(const struct filter *filter, const struct stat *stat);
 /* Keys in flight with slot `slot`, whether its writer is alive, and whether more are in a file. */

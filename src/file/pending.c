@@ -18,6 +18,8 @@
  */
 #include "file/pending.h"
 
+#include "io/whole.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -66,37 +68,28 @@ void pending_free(struct pending *pending)
     free(pending);
 }
 
-static int write_all(const struct pending *pending, const uint8_t *bytes, size_t length,
-                     struct fault *fault)
+static int write_at(const struct pending *pending, const uint8_t *bytes, size_t length, uint64_t at,
+                    struct fault *fault)
 {
-    while (length > 0) {
-        ssize_t n = write(pending->fd, bytes, length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fault_errno(fault, pending->path, NULL, errno);
-        bytes += n;
-        length -= (size_t)n;
-    }
+    if (whole_write_at(pending->fd, bytes, length, at) != length)
+        return fault_errno(fault, pending->path, NULL, errno);
     return 0;
 }
 
 /* Reads as much as there is, up to length. */
-static ssize_t read_all(const struct pending *pending, uint8_t *bytes, size_t length,
-                        struct fault *fault)
+static ssize_t read_at(const struct pending *pending, uint8_t *bytes, size_t length, uint64_t at,
+                       struct fault *fault)
 {
-    size_t got = 0;
-    while (got < length) {
-        ssize_t n = read(pending->fd, bytes + got, length - got);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fault_errno(fault, pending->path, NULL, errno);
-        if (n == 0)
-            break;
-        got += (size_t)n;
-    }
+    size_t got = whole_read_at(pending->fd, bytes, length, at);
+    if (got < length && errno != 0)
+        return fault_errno(fault, pending->path, NULL, errno);
     return (ssize_t)got;
+}
+
+/* Where the key stands that has `before` before it. */
+static uint64_t offset_of(uint64_t before)
+{
+    return HEAD + before * KEY_BYTES;
 }
 
 static int write_head(const struct pending *pending, bool finished, struct fault *fault)
@@ -109,9 +102,7 @@ static int write_head(const struct pending *pending, bool finished, struct fault
     store64(head + 32, pending->count);
     store64(head + 40, pending->sum);
     store64(head + HEAD - 8, hash_checksum(head, HEAD - 8));
-    if (lseek(pending->fd, 0, SEEK_SET) != 0)
-        return fault_errno(fault, pending->path, NULL, errno);
-    return write_all(pending, head, sizeof head, fault);
+    return write_at(pending, head, sizeof head, 0, fault);
 }
 
 /* May what is at `path` be cut off? A list named by mistake may not. */
@@ -153,9 +144,9 @@ struct pending *pending_create(const char *path, const uint8_t uuid[UUID_BYTES],
 
 static int flush(struct pending *pending, struct fault *fault)
 {
-    size_t length = pending->buffered * KEY_BYTES;
+    size_t n = pending->buffered;
     pending->buffered = 0;
-    return write_all(pending, pending->buffer, length, fault);
+    return write_at(pending, pending->buffer, n * KEY_BYTES, offset_of(pending->count - n), fault);
 }
 
 int pending_append(struct pending *pending, struct key key, struct fault *fault)
@@ -221,19 +212,18 @@ static int check_keys(struct pending *pending, struct fault *fault)
     if (bytes < HEAD || (bytes - HEAD) % KEY_BYTES != 0 ||
         (bytes - HEAD) / KEY_BYTES != pending->count)
         return damaged(pending, "size", fault);
-    for (;;) {
-        ssize_t n = read_all(pending, pending->buffer, sizeof pending->buffer, fault);
+    for (uint64_t before = 0;; before += CHUNK_KEYS) {
+        ssize_t n = read_at(pending, pending->buffer, sizeof pending->buffer, offset_of(before),
+                            fault);
         if (n < 0)
             return -1;
         for (size_t at = 0; at + KEY_BYTES <= (size_t)n; at += KEY_BYTES)
             sum = hash_chain(sum, pending->buffer + at, KEY_BYTES);
-        if (n == 0)
+        if ((size_t)n < sizeof pending->buffer)
             break;
     }
     if (sum != pending->sum)
         return damaged(pending, "checksum of the keys", fault);
-    if (lseek(pending->fd, HEAD, SEEK_SET) != HEAD)
-        return fault_errno(fault, pending->path, NULL, errno);
     return 0;
 }
 
@@ -246,7 +236,7 @@ struct pending *pending_open(const char *path, const uint8_t uuid[UUID_BYTES], s
     pending->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (pending->fd < 0)
         fault_errno(fault, path, NULL, errno);
-    else if (read_all(pending, head, sizeof head, fault) >= 0 &&
+    else if (read_at(pending, head, sizeof head, 0, fault) >= 0 &&
              check_head(pending, head, fault) == 0 && check_keys(pending, fault) == 0)
         return pending;
     pending_free(pending);
@@ -258,7 +248,8 @@ ptrdiff_t pending_next(struct pending *pending, struct key *keys, size_t most, s
     size_t wanted = pending->left < most ? (size_t)pending->left : most;
     if (wanted > CHUNK_KEYS)
         wanted = CHUNK_KEYS;
-    ssize_t n = read_all(pending, pending->buffer, wanted * KEY_BYTES, fault);
+    ssize_t n = read_at(pending, pending->buffer, wanted * KEY_BYTES,
+                        offset_of(pending->count - pending->left), fault);
     if (n < 0)
         return -1;
     if ((size_t)n != wanted * KEY_BYTES)

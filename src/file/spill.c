@@ -3,6 +3,7 @@
 
 #include "file/guard.h"
 #include "file/header.h"
+#include "io/path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -131,11 +132,9 @@ static int add_segment(struct spill *spill, struct fault *fault)
 
 static int open_nameless(const char *path)
 {
-    char directory[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    int length = slash == NULL || slash == path ? 1 : (int)(slash - path);
-    snprintf(directory, sizeof directory, "%.*s", length, slash == NULL ? "." : path);
 #ifdef O_TMPFILE
+    char directory[PATH_MAX];
+    path_directory(path, directory);
     int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd >= 0)
         return fd;

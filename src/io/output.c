@@ -2,7 +2,8 @@
 #include "io/output.h"
 
 #include "file/lock.h"
-#include "io/signals.h"
+#include "io/path.h"
+#include "io/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,9 +38,7 @@ int output_check(const char *path, struct fault *fault)
     if (errno != ENOENT)
         return fault_errno(fault, path, NULL, errno);
     char directory[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    int length = slash == NULL ? 1 : slash == path ? 1 : (int)(slash - path);
-    snprintf(directory, sizeof directory, "%.*s", length, slash == NULL ? "." : path);
+    path_directory(path, directory);
     return access(directory, W_OK | X_OK) == 0 ? 0 : fault_errno(fault, path, NULL, errno);
 }
 
@@ -60,24 +59,9 @@ int output_open(struct output *output, const char *path, char delimiter, struct 
 static size_t write_all(const struct output *output, const char *bytes, size_t length,
                         struct fault *fault)
 {
-    size_t done = 0;
-    while (done < length) {
-        if (signals_pending()) {
-            fault_errno(fault, output->name, NULL, EINTR);
-            break;
-        }
-        ssize_t n = write(output->fd, bytes + done, length - done);
-        if (n >= 0) {
-            done += (size_t)n;
-            continue;
-        }
-        if (errno == EINTR)
-            continue;
-        if ((errno == EAGAIN || errno == EWOULDBLOCK) && signals_wait_writable(output->fd) == 0)
-            continue;
+    size_t done = whole_write(output->fd, bytes, length);
+    if (done != length)
         fault_errno(fault, output->name, NULL, errno);
-        break;
-    }
     return done;
 }
 

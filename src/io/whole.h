@@ -1,0 +1,22 @@
+/*
+ * whole - reads and writes that go on until all is done.
+ *
+ * read(2) and write(2) may move a part, or be interrupted before they move any. These call them
+ * again. Each returns how many bytes were moved: all, or fewer with errno; a read that met the end
+ * of the file returns fewer with errno 0.
+ */
+#ifndef UNSEEN_IO_WHOLE_H
+#define UNSEEN_IO_WHOLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* To wherever `fd` stands. Waits where a non-blocking descriptor is full; a signal that wants the
+ * program to end ends it, with EINTR. */
+size_t whole_write(int fd, const void *bytes, size_t length);
+
+/* At an offset of a regular file: signals, which come to an end soon enough, do not end these. */
+size_t whole_write_at(int fd, const void *bytes, size_t length, uint64_t at);
+size_t whole_read_at(int fd, void *bytes, size_t length, uint64_t at);
+
+#endif
