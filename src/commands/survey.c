@@ -9,12 +9,20 @@ static double dropped_while_filling(const struct layer_plan *plan, double keys, 
     return here + (before < 1 ? keys * before / (1 - before) : 0);
 }
 
+/* A megabyte: what is mapped and read at a time. */
+enum { SURVEY_PAGES = 256 };
+
 static void survey_layer(struct layer_survey *layer, const struct filter *filter, unsigned i)
 {
     struct estimate estimate;
     const struct bits *bits = filter_bits(filter, i);
     estimate_start(&estimate, bits->geometry);
-    estimate_add(&estimate, bits->bytes, bits->pages);
+    for (uint64_t page = 0; page < bits->pages; page += SURVEY_PAGES) {
+        uint64_t left = bits->pages - page;
+        uint64_t pages = left < SURVEY_PAGES ? left : SURVEY_PAGES;
+        filter_read_ahead(filter, i, page, pages);
+        estimate_add(&estimate, bits->bytes + page * PAGE_BYTES, pages);
+    }
     *layer = (struct layer_survey){
         .plan = filter_layer(filter, i),
         .keys = estimate_keys(&estimate),

@@ -9,8 +9,10 @@ void estimate_start(struct estimate *estimate, struct geometry geometry)
     memset(estimate, 0, sizeof *estimate);
     estimate->geometry = geometry;
     estimate->kernel = kernel_best();
-    for (unsigned seen = 1; seen <= PAGE_LINES; seen++)
-        estimate->part[seen] = 1.0 / seen;
+    estimate->zero = 1;
+    estimate->choices = 1;
+    for (unsigned j = 1; j <= geometry.lines; j++)
+        estimate->choices = estimate->choices * (PAGE_LINES + 1 - j) / j;
     double missed = 1;
     for (unsigned t = 0; t < geometry.fields; t++)
         missed *= 1 - 1.0 / LINE_BITS;
@@ -23,52 +25,54 @@ void estimate_start(struct estimate *estimate, struct geometry geometry)
     }
 }
 
-/* The mean product of g distinct ones of the 64 chances: e_g / C(64, g), where e_j over one more
- * chance c is e_j + c * e_(j-1). Dividing by the count as it grows keeps all values within 0..1. */
-static double page_rate(const struct estimate *estimate, const uint16_t set[PAGE_LINES])
+/* What the bits set in one page tell of its keys; in all, they are `set`. */
+static void add_page(struct estimate *estimate, unsigned set)
 {
-    unsigned lines = estimate->geometry.lines;
-    double mean[LINES_MAX + 1] = {1};
-    for (unsigned seen = 1; seen <= PAGE_LINES; seen++) {
-        double chance = estimate->chance[set[seen - 1]];
-        /* Of `seen` chances, a choice of j holds the newest one with probability j / seen. There is
-         * none of more than `seen`; its mean stays 0, for want of a mean of one less. */
-        for (unsigned j = lines; j > 0; j--) {
-            double newest = j * estimate->part[seen];
-            if (j <= seen)
-                mean[j] += newest * (chance * mean[j - 1] - mean[j]);
-        }
-    }
-    return mean[lines];
-}
-
-static void add_page(struct estimate *estimate, const uint8_t *page)
-{
-    uint16_t lines[PAGE_LINES];
-    unsigned set = 0;
-    estimate->kernel->count(page, lines);
-    for (unsigned line = 0; line < PAGE_LINES; line++)
-        set += lines[line];
-    estimate->pages++;
-    if (set == 0)
-        return;
     /* A full page counts as if half a bit were zero. */
     double zero = set < PAGE_BITS ? PAGE_BITS - set : 0.5;
+    estimate->pages++;
     estimate->full += set == PAGE_BITS;
     estimate->set += set;
-    estimate->keys_sum += log(zero / PAGE_BITS) / estimate->log_zero;
-    estimate->rate_sum += page_rate(estimate, lines);
+    estimate->zero *= zero / PAGE_BITS;
+    /* The logarithm of a product, since it is slow: of as many pages as do not make it vanish. */
+    if (estimate->zero < 1e-200) {
+        estimate->log_sum += log(estimate->zero);
+        estimate->zero = 1;
+    }
+}
+
+/* Up to KERNEL_PAGES pages. */
+static void add_pages(struct estimate *estimate, const uint8_t *bytes, unsigned pages)
+{
+    double chances[PAGE_LINES][KERNEL_PAGES] = {{0}};
+    double sums[KERNEL_PAGES];
+    for (unsigned page = 0; page < pages; page++) {
+        uint16_t lines[PAGE_LINES];
+        unsigned set = 0;
+        estimate->kernel->count(bytes + (size_t)page * PAGE_BYTES, lines);
+        for (unsigned line = 0; line < PAGE_LINES; line++) {
+            set += lines[line];
+            chances[line][page] = estimate->chance[lines[line]];
+        }
+        add_page(estimate, set);
+    }
+    estimate->kernel->products(chances, estimate->geometry.lines, sums);
+    for (unsigned page = 0; page < pages; page++)
+        estimate->rate_sum += sums[page] / estimate->choices;
 }
 
 void estimate_add(struct estimate *estimate, const uint8_t *bytes, uint64_t pages)
 {
-    for (uint64_t i = 0; i < pages; i++)
-        add_page(estimate, bytes + i * PAGE_BYTES);
+    for (uint64_t i = 0; i < pages; i += KERNEL_PAGES) {
+        uint64_t left = pages - i;
+        add_pages(estimate, bytes + i * PAGE_BYTES,
+                  left < KERNEL_PAGES ? (unsigned)left : KERNEL_PAGES);
+    }
 }
 
 double estimate_keys(const struct estimate *estimate)
 {
-    return estimate->keys_sum;
+    return (estimate->log_sum + log(estimate->zero)) / estimate->log_zero;
 }
 
 double estimate_rate(const struct estimate *estimate)

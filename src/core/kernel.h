@@ -13,6 +13,8 @@
 
 #include "core/geometry.h"
 
+enum { KERNEL_PAGES = 8 };
+
 struct kernel {
     const char *name;
 
@@ -36,6 +38,11 @@ struct kernel {
 
     /* How many bits are set in each line of a page. */
     void (*count)(const uint8_t *page, uint16_t set[PAGE_LINES]);
+
+    /* For each page p, of KERNEL_PAGES at once: sums[p] is the sum of the products of all choices
+     * of `lines` (1..LINES_MAX) of the 64 values values[...][p], which are within 0..1. */
+    void (*products)(double values[PAGE_LINES][KERNEL_PAGES], unsigned lines,
+                     double sums[KERNEL_PAGES]);
 };
 
 /* The fastest version that this machine runs. */

@@ -9,6 +9,7 @@
  *   line_has(fields, line, word)   1 if all f bits of the word are set in the line, else 0
  *   line_add(fields, line, word)   sets them
  *   block_mask(bytes, delimiter)   64 bits: which of 64 bytes are the delimiter
+ * and what kernel_count_body.h, included here, asks for.
  *
  * The staircase, from the obvious loop to this one:
  *
@@ -25,7 +26,7 @@
  *   5. g is a constant in each of a few copies of the loop, so that the walk over the lines is
  *      unrolled and its parts overlap.
  */
-#include "core/kernel.h"
+#include "core/kernel_count_body.h"
 
 #include <string.h>
 
@@ -216,20 +217,6 @@ static size_t kernel_split(const char *bytes, size_t length, char delimiter, siz
     return found;
 }
 
-/* One instruction a word where there is one for it. */
-KERNEL_TARGET
-static void kernel_count(const uint8_t *page, uint16_t set[PAGE_LINES])
-{
-    for (unsigned line = 0; line < PAGE_LINES; line++) {
-        uint64_t words[LINE_BYTES / 8];
-        memcpy(words, page + (size_t)line * LINE_BYTES, sizeof words);
-        unsigned sum = 0;
-        for (unsigned i = 0; i < LINE_BYTES / 8; i++)
-            sum += (unsigned)__builtin_popcountll(words[i]);
-        set[line] = (uint16_t)sum;
-    }
-}
-
 const struct kernel KERNEL_STRUCT = {
     .name = KERNEL_NAME,
     .split = kernel_split,
@@ -237,4 +224,5 @@ const struct kernel KERNEL_STRUCT = {
     .set = kernel_set,
     .insert = kernel_insert,
     .count = kernel_count,
+    .products = kernel_products,
 };

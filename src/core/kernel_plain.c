@@ -1,5 +1,6 @@
 /* kernel_plain - the loops in plain C, for every machine; the others must equal it. */
 #include "core/kernel_list.h"
+#include "core/little.h"
 
 #define KERNEL_NAME "plain"
 #define KERNEL_STRUCT kernel_plain
@@ -60,6 +61,14 @@ static inline uint64_t block_mask(const char *bytes, char delimiter)
         mask |= (hits * UINT64_C(0x0102040810204080) >> 56) << (i * 8);
     }
     return mask;
+}
+
+static inline uint64_t count_four(const uint8_t *lines)
+{
+    uint64_t counts = 0;
+    for (unsigned i = 0; i < 4 * LINE_BYTES / 8; i++)
+        counts += (uint64_t)__builtin_popcountll(load64(lines + (size_t)i * 8)) << i / 8 * 16;
+    return counts;
 }
 
 #include "core/kernel_body.h"

@@ -98,6 +98,10 @@ int filter_settle_held(struct filter *filter, struct fault *fault);
 int filter_add(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
                uint64_t *added, struct fault *fault);
 
+/* Tells that `pages` pages of a layer, from `page` on, are read now, and that all of it will be,
+ * front to back. Never fails. */
+void filter_read_ahead(const struct filter *filter, unsigned layer, uint64_t page, uint64_t pages);
+
 /* What it is. */
 const struct header *filter_header(const struct filter *filter);
 const char *filter_path(const struct filter *filter);

@@ -357,6 +357,44 @@ static void count(void)
     }
 }
 
+/* The product of all (1 + value * x), multiplied out up to x^lines: its coefficients are the sums
+ * of products. */
+static double coefficient(double values[PAGE_LINES][KERNEL_PAGES], unsigned page, unsigned lines)
+{
+    double sums[PAGE_LINES + 2] = {1};
+    for (unsigned line = 0; line < PAGE_LINES; line++)
+        for (unsigned j = line + 1; j > 0; j--)
+            sums[j] += values[line][page] * sums[j - 1];
+    return sums[lines];
+}
+
+/* Every version gives the very same numbers: a rate must not depend on the processor. */
+static void products(void)
+{
+    struct chance chance = {13};
+    for (unsigned round = 0; round < 40; round++)
+        for (unsigned lines = 1; lines <= LINES_MAX; lines++) {
+            double values[PAGE_LINES][KERNEL_PAGES];
+            for (unsigned i = 0; i < PAGE_LINES * KERNEL_PAGES; i++) {
+                double value = (double)chance_below(&chance, LINE_BITS + 1) / LINE_BITS;
+                bool extreme = chance_below(&chance, 8) == 0;
+                values[i / KERNEL_PAGES][i % KERNEL_PAGES] = extreme ? round % 2 : value;
+            }
+            for (size_t i = 0; i < kernel_count; i++) {
+                double sums[KERNEL_PAGES + 1];
+                sums[KERNEL_PAGES] = 1234;
+                kernels[i]->products(values, lines, sums);
+                for (unsigned page = 0; page < KERNEL_PAGES; page++) {
+                    double wanted = coefficient(values, page, lines);
+                    tap_check(sums[page] == wanted, "%s: %u lines, page %u: %.17g, not %.17g",
+                              kernels[i]->name, lines, page, sums[page], wanted);
+                }
+                tap_check(sums[KERNEL_PAGES] == 1234, "%s: wrote behind the sums",
+                          kernels[i]->name);
+            }
+        }
+}
+
 static void choice(void)
 {
     const struct kernel *some[KERNELS_MAX];
@@ -383,6 +421,7 @@ int main(void)
     tap_run("test, set, insert: all g and f, repeats, flags, stops", all_geometries);
     tap_run("test: each single bit counts", each_single_bit);
     tap_run("count: all bits of a page, line by line", count);
+    tap_run("products: sums over all choices, for eight pages at once", products);
     tap_run("a layer of 12 GB", large_layer);
     return tap_end();
 }
