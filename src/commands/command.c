@@ -22,6 +22,10 @@ const struct command command_table[] = {
      "fsck validate", command_verify},
     {"commit", FOR_COMMIT, "unseen commit FILTER FILE...", "remember what --pending runs delivered",
      "settle", command_commit},
+    {"push", FOR_PUSH, "unseen push FILTER [FILE...]", "append lines that are new to the queue",
+     "enqueue append offer", command_push},
+    {"pop", FOR_POP, "unseen pop FILTER", "take the oldest lines off the queue",
+     "dequeue shift take next", command_pop},
     {"help", FOR_HELP, "unseen help [COMMAND]", "this help", "usage man", command_help},
     {NULL, 0, NULL, NULL, NULL, NULL},
 };

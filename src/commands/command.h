@@ -27,6 +27,8 @@ int command_stats(const struct options *options);
 int command_plan(const struct options *options);
 int command_commit(const struct options *options);
 int command_verify(const struct options *options);
+int command_push(const struct options *options);
+int command_pop(const struct options *options);
 int command_help(const struct options *options);
 
 const struct command *command_find(const char *name);

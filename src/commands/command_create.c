@@ -11,7 +11,7 @@ int command_create(const struct options *options)
     const char *path = filter_operand(options);
     if (path == NULL || filter_operand_alone(options) != 0 || creation_plan(options, &header) != 0)
         return EXIT_TROUBLE;
-    int result = filter_create(path, &header, options_has(options, OPTION_FORCE), &fault);
+    int result = creation_make(path, &header, options_has(options, OPTION_FORCE), &fault);
     if (result < 0)
         return message_fault(&fault);
     if (result > 0)

@@ -28,6 +28,8 @@ static int check_combination(const struct job *job)
     const struct options *options = job->options;
     if (job->path == NULL && options_has(options, OPTION_CREATE))
         return message("--create: needs a name (unseen --create FILTER)");
+    if (job->path == NULL && options_has(options, OPTION_QUEUE))
+        return message("--queue: needs a name (unseen create --queue FILTER)");
     if (job->path != NULL && options_has(options, OPTION_REPEATED))
         return message("-d: works in memory only (unseen -d < FILE)");
     bool exec = options_has(options, OPTION_EXEC);

@@ -3,6 +3,7 @@
 #include "commands/creation.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
+#include "commands/queue_operand.h"
 #include "commands/survey.h"
 
 #include <inttypes.h>
@@ -52,7 +53,20 @@ static void print_layer(unsigned number, const struct layer_survey *layer)
            rate_text(layer->plan.rate, most));
 }
 
-static void print_text(const struct filter *filter, const struct survey *survey)
+static void print_queue(const struct queue_facts *queue)
+{
+    char text[128], size[32];
+    snprintf(text, sizeof text, "%" PRIu64 " lines wait, %" PRIu64 " are out with workers",
+             queue->waiting, queue->out);
+    print_row("queue", text);
+    snprintf(text, sizeof text, "%" PRIu64 " (%s)", queue->segments,
+             creation_size((double)queue->bytes, size));
+    print_row("queue segments", text);
+}
+
+/* queue: NULL if it has none. */
+static void print_text(const struct filter *filter, const struct survey *survey,
+                       const struct queue_facts *queue)
 {
     const struct header *header = filter_header(filter);
     char text[128], part[32];
@@ -82,6 +96,8 @@ static void print_text(const struct filter *filter, const struct survey *survey)
     print_row("geometry", text);
     snprintf(text, sizeof text, "xxh3-128, seed %" PRIu64, header->seed);
     print_row("hash", text);
+    if (queue != NULL)
+        print_queue(queue);
     for (unsigned i = 0; survey->layers > 1 && i < survey->layers; i++)
         print_layer(i + 1, &survey->layer[i]);
 }
@@ -108,7 +124,8 @@ static void print_json_layer(const struct layer_survey *layer)
            layer->plan.geometry.fields, layer->fill, layer->rate, layer->plan.rate);
 }
 
-static void print_json(const struct filter *filter, const struct survey *survey)
+static void print_json(const struct filter *filter, const struct survey *survey,
+                       const struct queue_facts *queue)
 {
     const struct header *header = filter_header(filter);
     printf("{\"filter\":");
@@ -124,13 +141,29 @@ static void print_json(const struct filter *filter, const struct survey *survey)
            header->seed, header->created);
     for (unsigned i = 0; i < UUID_BYTES; i++)
         printf("%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", header->uuid[i]);
-    printf("\",\"layer\":[");
+    putchar('"');
+    if (queue != NULL)
+        printf(",\"waiting\":%" PRIu64 ",\"out\":%" PRIu64 ",\"queue_bytes\":%" PRIu64,
+               queue->waiting, queue->out, queue->bytes);
+    printf(",\"layer\":[");
     for (unsigned i = 0; i < survey->layers; i++) {
         if (i > 0)
             putchar(',');
         print_json_layer(&survey->layer[i]);
     }
     printf("]}\n");
+}
+
+/* Returns EXIT_OK, or EXIT_TROUBLE after a message. */
+static int read_queue(const struct filter *filter, struct queue_facts *facts)
+{
+    struct fault fault;
+    struct queue *queue = queue_operand_to_read(filter);
+    if (queue == NULL)
+        return EXIT_TROUBLE;
+    int result = queue_facts(queue, facts, &fault);
+    queue_close(queue);
+    return result == 0 ? EXIT_OK : message_fault(&fault);
 }
 
 static int show(const struct options *options, const char *path, bool first)
@@ -140,16 +173,20 @@ static int show(const struct options *options, const char *path, bool first)
     struct filter *filter = filter_open(path, false, NULL, &fault);
     if (filter == NULL)
         return message_fault(&fault);
+    struct queue_facts facts;
+    bool has_queue = queue_operand_has(filter);
+    int status = has_queue ? read_queue(filter, &facts) : EXIT_OK;
+    const struct queue_facts *queue = has_queue && status == EXIT_OK ? &facts : NULL;
     survey_make(&survey, filter);
     if (options_has(options, OPTION_JSON)) {
-        print_json(filter, &survey);
+        print_json(filter, &survey, queue);
     } else {
         if (!first)
             putchar('\n');
-        print_text(filter, &survey);
+        print_text(filter, &survey, queue);
     }
     filter_close(filter);
-    return EXIT_OK;
+    return status;
 }
 
 int command_stats(const struct options *options)

@@ -7,6 +7,7 @@
 #include "commands/command.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
+#include "commands/queue_operand.h"
 #include "commands/survey.h"
 
 #include <inttypes.h>
@@ -81,6 +82,31 @@ static void check_end(struct findings *findings)
              bytes - end);
 }
 
+static int check_open_queue(struct findings *findings, struct queue *queue)
+{
+    struct fault fault;
+    struct queue_facts facts;
+    uint64_t told, found;
+    if (queue_check(queue, &told, &found, &fault) != 0 || queue_facts(queue, &facts, &fault) != 0)
+        return message_fault(&fault);
+    if (told != found)
+        note(findings, "queue: has %" PRIu64 " lines, and counts %" PRIu64, found, told);
+    if (facts.left_by_dead > 0)
+        note(findings, "queue: a worker died with %" PRIu64 " lines (they come out next)",
+             facts.left_by_dead);
+    return EXIT_OK;
+}
+
+static int check_queue(struct findings *findings)
+{
+    if (!queue_operand_has(findings->filter))
+        return EXIT_OK;
+    struct queue *queue = queue_operand_to_read(findings->filter);
+    int status = queue != NULL ? check_open_queue(findings, queue) : EXIT_TROUBLE;
+    queue_close(queue);
+    return status;
+}
+
 int command_verify(const struct options *options)
 {
     struct fault fault;
@@ -97,10 +123,11 @@ int command_verify(const struct options *options)
         check_layer(&findings, i + 1, &survey.layer[i]);
     check_slots(&findings);
     check_end(&findings);
-    if (findings.count == 0 && options_has(options, OPTION_VERBOSE))
+    int status = check_queue(&findings);
+    if (findings.count == 0 && status == EXIT_OK && options_has(options, OPTION_VERBOSE))
         message("%s: sound", path);
     filter_close(filter);
     if (message_finish_output() != EXIT_OK)
         return EXIT_TROUBLE;
-    return findings.count > 0 ? EXIT_NOTHING : EXIT_OK;
+    return status == EXIT_OK && findings.count > 0 ? EXIT_NOTHING : status;
 }

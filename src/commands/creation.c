@@ -2,6 +2,7 @@
 #include "commands/creation.h"
 
 #include "commands/message.h"
+#include "file/queue.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -153,6 +154,7 @@ int creation_plan(const struct options *options, struct header *header)
     if (read_wish(options, &wish, header) != 0 || check_wish(&wish) != 0)
         return EXIT_TROUBLE;
     header->plan.fixed = options_has(options, OPTION_FIXED);
+    header->writer_features = options_has(options, OPTION_QUEUE) ? WRITER_QUEUE : 0;
     if (header->plan.fixed && wish.capacity == 0 && wish.bytes == 0)
         return message("--fixed: needs to know how large (add -n N or --size SIZE)");
     if (plan_from_wish(&wish, &header->plan) != 0)
@@ -250,7 +252,8 @@ static int compare(const char *path, const struct options *options)
     struct wish wish = {0};
     struct header header = {.seed = 0};
     uint64_t given = asked_of(options);
-    if (given == 0)
+    bool queue = options_has(options, OPTION_QUEUE);
+    if (given == 0 && !queue)
         return 0;
     if (read_wish(options, &wish, &header) != 0)
         return EXIT_TROUBLE;
@@ -258,6 +261,10 @@ static int compare(const char *path, const struct options *options)
     if (filter == NULL)
         return message_fault(&fault);
     int result = compare_open(filter, &wish, given, header.seed);
+    if (result == 0 && queue && (filter_header(filter)->writer_features & WRITER_QUEUE) == 0)
+        result = message("%s: was made without a queue (make another filter: unseen create "
+                         "--queue FILTER)",
+                         path);
     filter_close(filter);
     return result;
 }
@@ -275,6 +282,18 @@ static void tell_created(const struct filter *filter)
                 filter_path(filter), plan->rate, size);
 }
 
+int creation_make(const char *path, struct header *header, bool replace, struct fault *fault)
+{
+    struct stat status;
+    bool queue = (header->writer_features & WRITER_QUEUE) != 0;
+    /* Of an existing filter, the queue that is there is the right one. */
+    bool there = !replace && stat(path, &status) == 0 && status.st_size > 0;
+    if (queue && !there && queue_check_free(path, fault) != 0)
+        return -1;
+    int result = filter_create(path, header, replace, fault);
+    return result == 0 && queue ? queue_make(path, fault) : result;
+}
+
 struct filter *creation_open(const char *path, const struct options *options,
                              const struct filter_watch *watch)
 {
@@ -284,7 +303,7 @@ struct filter *creation_open(const char *path, const struct options *options,
     if (creation_asked(options)) {
         if (creation_plan(options, &header) != 0)
             return NULL;
-        int result = filter_create(path, &header, false, &fault);
+        int result = creation_make(path, &header, false, &fault);
         if (result < 0) {
             message_fault(&fault);
             return NULL;

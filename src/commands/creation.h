@@ -17,6 +17,10 @@ int creation_plan(const struct options *options, struct header *header);
 /* Whether --create was given, or -n or -p, which imply it. */
 bool creation_asked(const struct options *options);
 
+/* Makes the filter, and the directory of its queue if it is to have one. As filter_create; but with a
+ * queue in the way, nothing is made. */
+int creation_make(const char *path, struct header *header, bool replace, struct fault *fault);
+
 /* Opens FILTER for writing, making it first if it was asked for and there is none, with one line
  * on stderr. NULL after a message: *status is the exit status. */
 struct filter *creation_open(const char *path, const struct options *options,

@@ -218,7 +218,7 @@ static int read_header(struct filter *filter, uint64_t bytes, struct fault *faul
     }
     if (header_decode(page, bytes, filter->path, &filter->header, fault) != 0)
         return -1;
-    if (!filter->write || filter->header.writer_features == 0)
+    if (!filter->write || (filter->header.writer_features & ~(uint64_t)WRITER_ALL) == 0)
         return 0;
     fault_set(fault, filter->path, "to write it needs features that this program does not know");
     return fault_way_out(fault, "use a newer unseen; reading it is possible");

@@ -5,10 +5,10 @@
  * really is. Its slot in the filter says that it is there. When its owner dies, the slot's lock is
  * free, so nobody looks into it any more, and the slot's next owner removes it.
  */
+#include "file/beside.h"
 #include "file/filter_internal.h"
 #include "file/lock.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +21,12 @@ struct hold {
     struct key last[MEMORY_BATCH];
 };
 
-/* The file of a slot. Writers may know the filter by different names, so the real one counts. */
-static void spill_path(const struct filter *filter, unsigned slot, char path[PATH_MAX + 32])
+/* The file of a slot. */
+static void spill_path(const struct filter *filter, unsigned slot, char path[BESIDE_MAX])
 {
-    char real[PATH_MAX];
-    if (realpath(filter->path, real) == NULL)
-        snprintf(real, sizeof real, "%s", filter->path);
-    snprintf(path, PATH_MAX + 32, "%s.flight-%u", real, slot);
+    char suffix[20];
+    snprintf(suffix, sizeof suffix, ".flight-%u", slot);
+    beside_name(filter->path, suffix, path);
 }
 
 /* Under LOCK_CHANGE. The mark first: whoever sees the flag has the right mark. */
@@ -43,7 +42,7 @@ static void announce(struct filter *filter, bool holds)
 
 void filter_forget_hold(struct filter *filter)
 {
-    char path[PATH_MAX + 32];
+    char path[BESIDE_MAX];
     if (get32(filter, slot_at(filter->slot) + SLOT_HOLDS) == 0)
         return;
     announce(filter, false);
@@ -53,7 +52,7 @@ void filter_forget_hold(struct filter *filter)
 
 int filter_hold(struct filter *filter, const char *beside, struct fault *fault)
 {
-    char path[PATH_MAX + 32];
+    char path[BESIDE_MAX];
     struct hold *hold = calloc(1, sizeof *hold);
     if (hold == NULL)
         return fault_set(fault, filter->path, "out of memory");
@@ -101,7 +100,7 @@ uint64_t filter_held(const struct filter *filter)
 /* The spill of a slot as it is now: attached anew when its owner has begun another. */
 static struct spill *attached(struct filter *filter, unsigned slot, struct fault *fault)
 {
-    char path[PATH_MAX + 32];
+    char path[BESIDE_MAX];
     uint64_t mark = get64(filter, slot_at(slot) + SLOT_MARK);
     if (filter->attached[slot] == NULL || filter->attached_mark[slot] != mark) {
         spill_free(filter->attached[slot]);

@@ -12,7 +12,7 @@
  *       12    4  bytes of this header: 4096
  *       16    8  features without which the file cannot be used: 0. A reader that finds a bit it
  *                does not know refuses the file.
- *       24    8  features that a reader may ignore, but a writer must know: 0
+ *       24    8  features that a reader may ignore, but a writer must know: 1 a queue (queue_state.c)
  *       32   16  UUID of the filter, random (RFC 4122 version 4)
  *       48    8  time of creation, seconds since 1970-01-01 UTC, two's complement
  *       56    4  hash: 1 = XXH3, 128-bit variant, of the key's bytes
@@ -119,6 +119,7 @@ void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
     memcpy(bytes, magic, sizeof magic);
     store32(bytes + 8, HEADER_VERSION);
     store32(bytes + 12, HEADER_BYTES);
+    store64(bytes + 24, header->writer_features);
     memcpy(bytes + 32, header->uuid, UUID_BYTES);
     store64(bytes + 48, (uint64_t)header->created);
     store32(bytes + 56, HASH_XXH3_128);

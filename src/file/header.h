@@ -47,7 +47,7 @@ struct header {
     struct filter_plan plan;  /* as asked for */
     uint64_t asked;           /* which of its values were given: ASKED_... */
     uint64_t flight_keys;     /* room of the first slot times two, a power of two */
-    uint64_t writer_features; /* what a writer must know; 0 so far */
+    uint64_t writer_features; /* what a writer must know: WRITER_... */
     uint64_t layers_at;       /* where the first layer may begin; the fixed part ends there */
 };
 
@@ -60,6 +60,11 @@ enum {
     ASKED_SEED = 32,
     ASKED_FIXED = 64,
     ASKED_ALL = 127
+};
+
+enum {
+    WRITER_QUEUE = 1, /* a queue lies beside the filter */
+    WRITER_ALL = 1
 };
 
 /* One layer as the file has it. */

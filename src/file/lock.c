@@ -78,10 +78,15 @@ int lock_take(int fd, unsigned lock, lock_waits *waits, void *context)
     return -1;
 }
 
-void lock_drop(int fd, unsigned lock)
+void lock_let_go(int fd, unsigned lock)
 {
     struct flock flock = range(lock, F_UNLCK);
     (void)fcntl(fd, F_OFD_SETLK, &flock);
+}
+
+void lock_drop(int fd, unsigned lock)
+{
+    lock_let_go(fd, lock);
     signals_release_stop();
 }
 

@@ -25,8 +25,9 @@ int lock_take(int fd, unsigned lock, lock_waits *waits, void *context);
 /* Takes a lock if it is free. Returns 1 if it was, 0 if somebody holds it, -1 with errno. */
 int lock_try(int fd, unsigned lock);
 
-/* Drops what lock_take took. */
+/* Drops what lock_take took, and what lock_try took: the latter may be while another is held. */
 void lock_drop(int fd, unsigned lock);
+void lock_let_go(int fd, unsigned lock);
 
 /* Whether somebody else holds a lock. When in doubt, true. */
 bool lock_is_held(int fd, unsigned lock);

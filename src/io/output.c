@@ -83,6 +83,8 @@ static size_t write_mending(const struct output *output, const char *bytes, size
 
 size_t output_write(struct output *output, const char *bytes, size_t length, struct fault *fault)
 {
+    if (output->append != NULL)
+        return output->append(output->context, bytes, length, fault);
     if (output->mends && length > 0)
         return write_mending(output, bytes, length, fault);
     return write_all(output, bytes, length, fault);
@@ -96,6 +98,8 @@ bool output_is_regular(const struct output *output)
 
 int output_sync(const struct output *output, struct fault *fault)
 {
+    if (output->sync != NULL)
+        return output->sync(output->context, fault);
     if (fdatasync(output->fd) != 0)
         return fault_errno(fault, output->name, "cannot be flushed to disk", errno);
     return 0;

@@ -14,6 +14,10 @@ struct output {
     int fd;
     const char *name;
     char delimiter;
+    /* Where lines go, if not to fd, as output_write and output_sync; NULL otherwise. */
+    size_t (*append)(void *context, const char *bytes, size_t length, struct fault *fault);
+    int (*sync)(void *context, struct fault *fault);
+    void *context;
     bool
         mends; /* a regular file that can be read: an unfinished last line is ended before a write */
 };

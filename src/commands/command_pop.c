@@ -1,0 +1,173 @@
+/*
+ * command_pop - `unseen pop FILTER`: the oldest lines of its queue, off once they are handed on.
+ *
+ * Without -x, lines are off chunk by chunk, when they are written. With -x all of them are out until
+ * CMD has ended: off if it exited with 0, else at the back.
+ */
+#include "commands/command.h"
+#include "commands/filter_operand.h"
+#include "commands/message.h"
+#include "commands/queue_operand.h"
+#include "io/child.h"
+#include "io/output.h"
+#include "io/signals.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+struct job {
+    const struct options *options;
+    struct queue *queue;
+    struct output output;
+    struct child child; /* -x */
+    uint64_t most;
+    uint64_t taken, delivered; /* lines */
+    bool not_started;          /* CMD could not be run */
+    bool closed;               /* CMD has had enough */
+};
+
+/* With -x, CMD starts at the first line. Returns 0, or -1 with the fault. */
+static int begin(struct job *job, struct fault *fault)
+{
+    const char *const *command = job->options->command;
+    if (command == NULL || job->child.pid != 0)
+        return 0;
+    job->not_started = child_start(&job->child, command, fault) != 0;
+    if (job->not_started)
+        return -1;
+    job->output.fd = job->child.fd;
+    job->output.name = command[0];
+    return 0;
+}
+
+/* Writes what was taken. Returns 0, or -1 with the fault. */
+static int deliver(struct job *job, const struct queue_lines *lines, struct fault *fault)
+{
+    if (begin(job, fault) != 0) {
+        queue_accept(job->queue, 0);
+        return -1;
+    }
+    size_t written = output_write(&job->output, lines->bytes, lines->length, fault);
+    job->delivered += queue_accept(job->queue, written);
+    if (written == lines->length)
+        return 0;
+    job->closed = job->options->command != NULL && fault->error == EPIPE;
+    return job->closed ? 0 : -1;
+}
+
+/* The next lines. With --wait, until there are some, or none can come any more. Returns as
+ * queue_take. */
+static int take(struct job *job, struct queue_lines *lines, struct fault *fault)
+{
+    bool awaited = false;
+    uint64_t most = job->most - job->taken;
+    int result = queue_take(job->queue, most, lines, &awaited, fault);
+    if (result != 0 || job->taken > 0 || !options_has(job->options, OPTION_WAIT))
+        return result;
+    queue_watch(job->queue);
+    for (;;) {
+        result = queue_take(job->queue, most, lines, &awaited, fault);
+        if (result != 0 || !awaited)
+            return result;
+        queue_wait(job->queue);
+    }
+}
+
+/* Returns the exit status. What was not delivered waits again. */
+static int pop(struct job *job, struct fault *fault)
+{
+    bool exec = job->options->command != NULL;
+    while (job->taken < job->most && !job->closed && !signals_pending()) {
+        struct queue_lines lines;
+        struct fault later;
+        int result = take(job, &lines, fault);
+        if (result < 0)
+            return -1;
+        if (result == 0)
+            break;
+        job->taken += lines.count;
+        result = deliver(job, &lines, fault);
+        if (!exec && queue_remove(job->queue, result == 0 ? fault : &later) != 0)
+            return -1;
+        if (result != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int tell_failed(struct job *job, struct fault *fault)
+{
+    struct fault why_not;
+    if (queue_put_back(job->queue, &why_not) == 0) {
+        fault_way_out(fault, "its lines are at the back of the queue");
+        message_fault(fault);
+        return EXIT_COMMAND;
+    }
+    message_fault(fault);
+    fault_way_out(&why_not, "the lines of %s stay at the front", job->options->command[0]);
+    return message_fault(&why_not);
+}
+
+/* CMD has got its lines, as far as `status` says. */
+static int finish_command(struct job *job, int status)
+{
+    struct fault fault;
+    if (job->not_started)
+        return EXIT_COMMAND;
+    if (job->child.pid == 0)
+        return status;
+    int failed = signals_pending() ||
+                 child_finish(&job->child, job->options->command[0], &fault) != 0;
+    if (signals_pending()) {
+        child_stop(&job->child, signals_pending());
+        return status;
+    }
+    if (failed)
+        return tell_failed(job, &fault);
+    return queue_remove(job->queue, &fault) == 0 ? status : message_fault(&fault);
+}
+
+static int run(struct job *job)
+{
+    struct fault fault;
+    int status = pop(job, &fault) == 0 ? EXIT_OK : message_fault(&fault);
+    if (job->options->command != NULL)
+        status = finish_command(job, status);
+    else if (output_close(&job->output, &fault) != 0)
+        status = message_fault(&fault);
+    if (options_has(job->options, OPTION_VERBOSE))
+        message("%" PRIu64 " lines popped", job->delivered);
+    return status == EXIT_OK && job->taken == 0 ? EXIT_NOTHING : status;
+}
+
+static int parse(struct job *job, const struct options *options)
+{
+    char delimiter = options_has(options, OPTION_NULL) ? '\0' : '\n';
+    *job = (struct job){
+        .options = options,
+        .output = output_standard(delimiter),
+        .most = 1,
+    };
+    if (options_whole(options, OPTION_MAX_COUNT, 1, UINT64_C(1) << 53, &job->most) != 0)
+        return EXIT_TROUBLE;
+    if (options->command != NULL && options->command[0][0] == '\0')
+        return message("-x '': an empty name is not a command (is a variable empty?)");
+    return 0;
+}
+
+int command_pop(const struct options *options)
+{
+    struct job job;
+    struct fault fault;
+    const char *path = filter_operand(options);
+    if (path == NULL || filter_operand_alone(options) != 0 || parse(&job, options) != 0)
+        return EXIT_TROUBLE;
+    struct filter *filter = filter_open(path, false, NULL, &fault);
+    if (filter == NULL)
+        return message_fault(&fault);
+    job.queue = queue_operand(filter, job.output.delimiter, false);
+    int status = job.queue != NULL ? run(&job) : EXIT_TROUBLE;
+    queue_close(job.queue);
+    filter_close(filter);
+    return status;
+}

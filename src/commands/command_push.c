@@ -1,0 +1,56 @@
+/* command_push - `unseen push FILTER [FILE...]`: append what is new to the filter's queue. */
+#include "commands/command.h"
+#include "commands/creation.h"
+#include "commands/filter_operand.h"
+#include "commands/inputs.h"
+#include "commands/message.h"
+#include "commands/queue_operand.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* The filter form, with the queue as its output. */
+static int run(const struct options *options, const struct inputs *inputs, struct filter *filter,
+               struct queue *queue)
+{
+    struct output output = queue_output(queue);
+    struct pipeline_plan plan = {
+        .verb = PIPELINE_NEW,
+        .filter = filter,
+        .output = &output,
+        .delimiter = inputs->delimiter,
+        .most = UINT64_MAX,
+    };
+    struct pipeline *pipeline = pipeline_new(&plan);
+    if (pipeline == NULL)
+        return message("%s", strerror(ENOMEM));
+    int status = inputs_run(inputs, pipeline);
+    creation_warn_if_over(filter);
+    if (options_has(options, OPTION_VERBOSE))
+        message("%" PRIu64 " lines read, %" PRIu64 " queued", pipeline_read(pipeline),
+                pipeline_selected(pipeline));
+    pipeline_free(pipeline);
+    return status;
+}
+
+int command_push(const struct options *options)
+{
+    struct inputs inputs;
+    const char *path = filter_operand(options);
+    if (path == NULL || inputs_parse(&inputs, options, 1) != 0 ||
+        inputs_check(&inputs, path, NULL) != 0)
+        return EXIT_TROUBLE;
+    /* A filter that is made here gets a queue; one that exists must have it. */
+    struct options with_queue = *options;
+    with_queue.given[OPTION_QUEUE] = "";
+    struct filter_watch watch = creation_watch(options);
+    struct filter *filter = creation_open(path, &with_queue, &watch);
+    if (filter == NULL)
+        return EXIT_TROUBLE;
+    struct queue *queue = queue_operand(filter, inputs.delimiter, true);
+    int status = queue != NULL ? run(options, &inputs, filter, queue) : EXIT_TROUBLE;
+    queue_close(queue);
+    filter_close(filter);
+    return status;
+}

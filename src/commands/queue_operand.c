@@ -1,0 +1,45 @@
+/* queue_operand - see queue_operand.h. */
+#include "commands/queue_operand.h"
+
+#include "commands/message.h"
+
+static void tell_waits(void *context)
+{
+    const struct queue *queue = context;
+    message("%s: waiting for another process that uses it", queue_path(queue));
+}
+
+bool queue_operand_has(const struct filter *filter)
+{
+    return (filter_header(filter)->writer_features & WRITER_QUEUE) != 0;
+}
+
+struct queue *queue_operand(const struct filter *filter, char delimiter, bool pushes)
+{
+    struct fault fault;
+    const struct header *header = filter_header(filter);
+    const char *path = filter_path(filter);
+    if (!queue_operand_has(filter)) {
+        message("%s: has no queue (make another filter: unseen create --queue FILTER)", path);
+        return NULL;
+    }
+    struct queue *queue = queue_open(path, header->uuid, true, QUEUE_SEGMENT_BYTES, &fault);
+    if (queue != NULL) {
+        queue_set_waits(queue, tell_waits, queue);
+        if (queue_set_delimiter(queue, delimiter, pushes, &fault) == 0)
+            return queue;
+        queue_close(queue);
+    }
+    message_fault(&fault);
+    return NULL;
+}
+
+struct queue *queue_operand_to_read(const struct filter *filter)
+{
+    struct fault fault;
+    struct queue *queue = queue_open(filter_path(filter), filter_header(filter)->uuid, false, 0,
+                                     &fault);
+    if (queue == NULL)
+        message_fault(&fault);
+    return queue;
+}

@@ -1,0 +1,19 @@
+/*
+ * queue_operand - the queue of a FILTER operand, open for pushing and popping.
+ */
+#ifndef UNSEEN_COMMANDS_QUEUE_OPERAND_H
+#define UNSEEN_COMMANDS_QUEUE_OPERAND_H
+
+#include "file/filter.h"
+#include "file/queue.h"
+
+/* Opens it; lines end with `delimiter`, and with `pushes` that is settled by it if it is not yet. NULL
+ * after a message. `filter` must outlive it. */
+struct queue *queue_operand(const struct filter *filter, char delimiter, bool pushes);
+
+bool queue_operand_has(const struct filter *filter);
+
+/* Opens it to be looked at. NULL after a message. */
+struct queue *queue_operand_to_read(const struct filter *filter);
+
+#endif

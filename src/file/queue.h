@@ -1,0 +1,107 @@
+/*
+ * queue - lines that wait beside a filter, in FILTER.queue/: put in at the back, taken from the
+ * front.
+ *
+ * Lines that were taken are out until queue_remove: they are off only then. What is out with a
+ * process that dies waits again, before everything else. Nothing has to be repaired for that:
+ * whatever is out with nobody waits (queue_state.h).
+ *
+ * Any number of processes use a queue at once. What changes, changes under one lock, which is held
+ * while a batch is copied, never while waiting for input, output or a command.
+ *
+ * One thread at a time uses a struct queue.
+ */
+#ifndef UNSEEN_FILE_QUEUE_H
+#define UNSEEN_FILE_QUEUE_H
+
+#include "file/fault.h"
+#include "file/header.h"
+#include "file/lock.h"
+#include "io/output.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct queue;
+
+enum { QUEUE_SEGMENT_BYTES = 16 << 20 };
+
+/* Whether the directory of a new queue for `filter` can be made: nothing may be there but an empty
+ * one. Returns 0, or -1 with the fault. Then the filter is made, and then the directory. */
+int queue_check_free(const char *filter, struct fault *fault);
+int queue_make(const char *filter, struct fault *fault);
+
+/* Opens the queue of a filter with this UUID. For writing, its state is made if it is not there yet,
+ * with segments of so many bytes. For reading, it can be
+ * asked for facts and checked, no more. NULL with the fault. */
+struct queue *queue_open(const char *filter, const uint8_t uuid[UUID_BYTES], bool write,
+                         uint64_t segment_bytes, struct fault *fault);
+/* What was taken and not removed waits again. NULL is allowed. */
+void queue_close(struct queue *queue);
+
+/* Is told when the lock has not come for five seconds. */
+void queue_set_waits(struct queue *queue, lock_waits *waits, void *context);
+
+/* Says how the lines of this process end. They all end the same way in a queue: -1 with the fault if
+ * those in there end otherwise. With `first`, that is settled now, by this process. */
+int queue_set_delimiter(struct queue *queue, char delimiter, bool first, struct fault *fault);
+
+/* Puts whole lines in, at the back. Returns how many bytes went in, whole lines: all, or fewer with
+ * the fault. */
+size_t queue_append(struct queue *queue, const char *bytes, size_t length, struct fault *fault);
+
+/* The queue as an output: writing to it appends. `name` is what faults call it. */
+struct output queue_output(struct queue *queue);
+
+/* Flushes to disk what was appended. Returns 0 or -1. */
+int queue_sync(struct queue *queue, struct fault *fault);
+
+struct queue_lines {
+    const char *bytes; /* the queue's; until the next call */
+    size_t length;
+    uint64_t count;
+};
+
+/* Takes the oldest lines, at most `most` and about 256 KB of them, but at least one. Returns 1; 0 if
+ * there is none, and then *awaited says whether a live process has lines out, which may come back;
+ * -1 with the fault. */
+int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, bool *awaited,
+               struct fault *fault);
+
+/* Of the lines taken last, only those that are whole in the first `bytes` were accepted. The others
+ * wait again from queue_remove or queue_put_back on, in their old place. Returns how many were
+ * accepted. */
+uint64_t queue_accept(struct queue *queue, size_t bytes);
+
+/* What was taken is off. Returns 0, or -1 with the fault, and it waits again once this queue is
+ * closed. */
+int queue_remove(struct queue *queue, struct fault *fault);
+
+/* What was taken goes to the back. Returns 0; or -1 with the fault, and what did not fit waits again
+ * in its old place once this queue is closed. */
+int queue_put_back(struct queue *queue, struct fault *fault);
+
+/* From queue_watch on, queue_wait returns when something has changed, or when it is time to look
+ * whether a worker died: after a quarter of a second at most. */
+void queue_watch(struct queue *queue);
+void queue_wait(const struct queue *queue);
+
+struct queue_facts {
+    uint64_t waiting;         /* lines */
+    uint64_t left_by_dead;    /* of them */
+    uint64_t out;             /* lines with live workers */
+    uint64_t segments, bytes; /* files, and their lengths in all */
+};
+
+/* What it is now. Returns 0 or -1. */
+int queue_facts(struct queue *queue, struct queue_facts *facts, struct fault *fault);
+
+/* Reads all of it: how many lines its state tells of, and how many there are. Returns 0, or -1 with
+ * the fault if it is damaged. */
+int queue_check(struct queue *queue, uint64_t *told, uint64_t *found, struct fault *fault);
+
+/* Its directory. */
+const char *queue_path(const struct queue *queue);
+
+#endif

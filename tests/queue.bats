@@ -1,0 +1,478 @@
+#!/usr/bin/env bats
+# The to-visit queue: push and pop.
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+# shellcheck disable=SC2016 # what sh -c gets is meant for that shell
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
+load helper
+
+tools=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}
+
+# a_queue [FIRST LAST]: q.bf with its queue, and these numbers in it.
+a_queue() {
+    exits 0 unseen create --queue -p 1e-9 q.bf || return 1
+    [[ $# -eq 0 ]] || succeeds unseen push q.bf < <(seq "$1" "$2")
+}
+
+# pops TEXT [OPTION...]: it prints exactly TEXT.
+pops() {
+    local text=$1
+    shift
+    succeeds unseen pop q.bf "$@" || return 1
+    prints "$text"
+}
+
+# empty: nothing waits, and nothing takes space.
+empty() {
+    exits 1 unseen pop q.bf || return 1
+    silent_on_stderr || return 1
+    prints '' || return 1
+    [[ $(ls q.bf.queue) == state ]] || { ls -l q.bf.queue; false; }
+}
+
+# counts WAITING OUT: as stats has them.
+counts() {
+    capture unseen stats --json q.bf
+    [[ $(field waiting) == "$1" && $(field out) == "$2" ]] || complain "should be $1 waiting, $2 out"
+}
+
+# --- one after the other -----------------------------------------------------
+
+@test "push appends what is new, pop takes the oldest" {
+    a_queue
+    succeeds unseen push q.bf < <(printf 'b\na\nb\nc\n')
+    prints ''
+    succeeds unseen push q.bf < <(printf 'c\nd\na')
+    pops 'b\n'
+    pops 'a\nc\n' -m 2
+    # What was taken is not new again.
+    succeeds unseen push q.bf < <(printf 'a\nb\ne\n')
+    counts 2 0
+    pops 'd\ne\n' -m 100
+    empty
+    exits 1 unseen pop q.bf -m 5
+    counts 0 0
+    succeeds unseen verify q.bf
+}
+
+@test "files, last lines without a newline, empty lines, bytes of all kinds" {
+    a_queue
+    printf 'x\n\ny' >one
+    printf '\r\n\377\000\001\n' >two
+    succeeds unseen push q.bf one two
+    succeeds unseen pop q.bf -m 10
+    printf 'x\n\ny\n\r\n\377\000\001\n' >wanted
+    same "$out" wanted
+    empty
+}
+
+@test "what the plain form and add print or remember is not queued" {
+    a_queue
+    succeeds unseen q.bf < <(seq 3)
+    prints '1\n2\n3\n'
+    succeeds unseen add q.bf < <(seq 4 5)
+    succeeds unseen push q.bf < <(seq 7)
+    pops '6\n7\n' -m 9
+    empty
+}
+
+@test "push --create makes filter and queue, and is the same line ever after" {
+    exits 0 unseen push --create q.bf < <(seq 3)
+    says 'q.bf: created'
+    succeeds unseen push --create q.bf < <(seq 4)
+    exits 0 unseen push -n 1000 -p 1e-4 r.bf < <(seq 3)
+    succeeds unseen push -n 1000 -p 1e-4 r.bf < <(seq 3)
+    fails_with 2 'was made with -n 1000' unseen push -n 2000 r.bf < <(seq 9)
+    pops '1\n2\n3\n4\n' -m 9
+    exits 0 unseen --create --queue s.bf < <(seq 2)
+    prints '1\n2\n'
+    succeeds unseen push s.bf < <(seq 3)
+    succeeds unseen pop s.bf
+    prints '3\n'
+}
+
+@test "a filter without a queue, and none at all" {
+    exits 0 unseen create f.bf
+    fails_with 2 'f.bf: was made without a queue' unseen push f.bf < <(seq 3)
+    fails_with 2 'f.bf: was made without a queue' unseen push --create f.bf < <(seq 3)
+    fails_with 2 'f.bf: has no queue' unseen pop f.bf
+    fails_with 2 'No such file' unseen push g.bf < <(seq 3)
+    fails_with 2 'No such file' unseen pop g.bf
+    fails_with 2 '--queue: needs a name' unseen --queue < <(seq 3)
+    fails_with 2 'not an option here' unseen query --queue f.bf
+}
+
+@test "a queue in the way, one that is gone, one of another filter" {
+    mkdir q.bf.queue
+    seq 3 >q.bf.queue/00000000000000000000
+    fails_with 2 'q.bf.queue: Directory not empty' unseen create --queue q.bf
+    fails_with 2 'q.bf.queue: Directory not empty' unseen push --create q.bf < <(seq 3)
+    rm -r q.bf.queue
+    touch q.bf.queue
+    fails_with 2 'q.bf.queue: Not a directory' unseen create --queue q.bf
+    rm q.bf.queue
+    mkdir q.bf.queue
+    a_queue 1 3
+    mv q.bf.queue elsewhere
+    fails_with 2 'mkdir .*q.bf.queue' unseen push q.bf < <(seq 9)
+    fails_with 2 'q.bf.queue: No such file' unseen pop q.bf
+    exits 0 unseen create --queue r.bf
+    exits 0 unseen push r.bf < <(seq 5)
+    mv r.bf.queue q.bf.queue
+    fails_with 2 'q.bf.queue: is the queue of another filter' unseen push q.bf < <(seq 9)
+    fails_with 2 'q.bf.queue: is the queue of another filter' unseen pop q.bf
+    rm -r q.bf.queue
+    mv elsewhere q.bf.queue
+    pops '1\n2\n3\n' -m 9
+    # with its lines gone, but for them
+    exits 0 unseen push q.bf < <(seq 10)
+    rm q.bf.queue/state
+    fails_with 2 'q.bf.queue: damaged queue: it has lines, and no state' unseen pop q.bf
+}
+
+@test "by a symbolic link it is the queue of the real file" {
+    mkdir there
+    ln -s there/q.bf q.bf
+    exits 0 unseen create --queue there/q.bf
+    succeeds unseen push q.bf < <(seq 3)
+    [[ -d there/q.bf.queue && ! -e q.bf.queue ]]
+    succeeds unseen pop there/q.bf
+    prints '1\n'
+}
+
+@test "-z: settled by the first push, refused otherwise" {
+    a_queue
+    printf 'a\nb\0c\0' | succeeds unseen push -z q.bf
+    fails_with 2 'its lines end with a NUL \(add -z\)' unseen pop q.bf
+    fails_with 2 'its lines end with a NUL' unseen push q.bf < <(seq 3)
+    succeeds unseen pop -0 q.bf
+    printf 'a\nb\0' | cmp - "$out"
+    succeeds unseen pop -z -m 9 q.bf
+    printf 'c\0' | cmp - "$out"
+    exits 0 unseen create --queue r.bf
+    exits 1 unseen pop -z r.bf
+    succeeds unseen push r.bf < <(seq 3)
+    fails_with 2 'its lines end with a newline \(leave -z out\)' unseen pop -z r.bf
+}
+
+@test "wrong uses" {
+    a_queue 1 3
+    local arguments
+    for arguments in '-m 0 q.bf' '-m x q.bf' 'q.bf in' '-n 100 q.bf' '--create q.bf' '-e q.bf' '' 'q.bf -x'; do
+        # shellcheck disable=SC2086
+        fails_with 2 '' unseen pop $arguments
+    done
+    for arguments in '-m 3 q.bf' '-x cat q.bf' '--wait q.bf' '-o out q.bf' '-d q.bf' ''; do
+        # shellcheck disable=SC2086
+        fails_with 2 '' unseen push $arguments < <(seq 9)
+    done
+    fails_with 2 'empty name' unseen pop q.bf -x ''
+    fails_with 2 'is the filter and also the input' unseen push q.bf q.bf
+    pops '1\n2\n3\n' -m 9
+}
+
+@test "stats and verify tell of the queue" {
+    a_queue 1 100
+    succeeds unseen stats q.bf
+    grep -q '^queue  *100 lines wait, 0 are out with workers$' "$out"
+    unseen pop q.bf -m 10 -x sh -c '"$1" stats --json q.bf' sh "$UNSEEN" >"$out"
+    [[ $(field waiting) == 90 && $(field out) == 10 ]]
+    counts 90 0
+    exits 0 unseen create f.bf
+    succeeds unseen stats --json f.bf
+    [[ -z $(field waiting) ]]
+    succeeds unseen verify q.bf
+    # A worker that died is worth a note.
+    exits 137 unseen pop q.bf -m 7 -x sh -c 'kill -9 $PPID'
+    exits 1 unseen verify q.bf
+    grep -q '^q.bf: queue: a worker died with 7 lines' "$out"
+    counts 90 0
+    # Only looked at: nothing is written, though all may be.
+    unchanged exits 1 unseen verify q.bf
+    unchanged succeeds unseen stats q.bf
+}
+
+# --- delivery ----------------------------------------------------------------
+
+@test "lines that cannot be written stay" {
+    [[ -c /dev/full ]] || skip "needs /dev/full"
+    a_queue 1 5
+    exits 2 to /dev/full unseen pop q.bf -m 3
+    says 'standard output: No space left on device'
+    exits 2 to /dev/full unseen pop q.bf
+    pops '1\n2\n3\n4\n5\n' -m 9
+}
+
+@test "a reader that goes away: what the pipe did not take stays, in order" {
+    need_signals
+    a_queue
+    seq 1000000 >in
+    succeeds unseen push q.bf in
+    env --default-signal=PIPE "$UNSEEN" pop q.bf -m 1e6 2>"$err" | head -n 5 >got
+    seq 5 | cmp - got
+    succeeds unseen pop q.bf
+    # Whole lines went, at most what a pipe holds and head reads.
+    local next
+    next=$(cat "$out")
+    [[ $next -gt 5 && $next -lt 100000 ]]
+    succeeds unseen pop q.bf -m 1e6
+    seq $((next + 1)) 1000000 | cmp - "$out"
+    empty
+}
+
+@test "-x CMD gets the lines; they are off if it exits 0" {
+    a_queue 1 10
+    succeeds unseen pop q.bf -m 4 -x sh -c 'cat; echo done'
+    prints '1\n2\n3\n4\ndone\n'
+    succeeds unseen pop q.bf -x cat
+    prints '5\n'
+    succeeds unseen pop q.bf -m 99 -x cat
+    prints '6\n7\n8\n9\n10\n'
+    exits 1 unseen pop q.bf -x touch started
+    silent_on_stderr
+    [[ ! -e started ]]
+    empty
+}
+
+@test "-x: the lines of a CMD that fails or is killed go to the back, and the status is 3" {
+    a_queue 1 6
+    exits 3 unseen pop q.bf -m 2 -x sh -c 'cat >got; exit 1'
+    says '^unseen: sh: exited with 1 \(its lines are at the back of the queue\)$'
+    printf '1\n2\n' | cmp - got
+    exits 3 unseen pop q.bf -m 2 -x sh -c 'cat >/dev/null; kill -9 $$'
+    says 'was killed by signal 9'
+    counts 6 0
+    pops '5\n6\n1\n2\n3\n4\n' -m 9
+    empty
+}
+
+@test "-x: a CMD that cannot be run leaves the lines where they are, and the status is 3" {
+    a_queue 1 4
+    exits 3 unseen pop q.bf -m 2 -x ./no-such-program
+    says 'cannot be run'
+    pops '1\n2\n3\n4\n' -m 9
+}
+
+@test "-x: a CMD that stops reading has what the pipe took, and the rest stays" {
+    a_queue
+    seq 1000000 >in
+    succeeds unseen push q.bf in
+    succeeds unseen pop q.bf -m 1e6 -x head -n 1
+    prints '1\n'
+    succeeds unseen pop q.bf -m 1e6
+    [[ $(head -n 1 "$out") -gt 1 && $(head -n 1 "$out") -lt 100000 ]]
+    seq "$(head -n 1 "$out")" 1000000 | cmp - "$out"
+    empty
+}
+
+@test "-x: more lines than a chunk, off or at the back as one" {
+    a_queue
+    seq 300000 >in
+    succeeds unseen push q.bf in
+    exits 3 unseen pop q.bf -m 200k -x sh -c 'cat >got; exit 9'
+    seq 200000 | cmp - got
+    counts 300000 0
+    succeeds unseen pop q.bf -m 300k -x cat
+    { seq 200001 300000; seq 200000; } | cmp - "$out"
+    empty
+}
+
+@test "a pop that is killed: its lines come first again, and before those of later ones" {
+    a_queue 1 9
+    exits 137 unseen pop q.bf -m 2 -x sh -c 'kill -9 $PPID'
+    counts 9 0
+    pops '1\n'
+    # Two that are killed at once
+    mkfifo hold
+    "$UNSEEN" pop q.bf -m 2 -x sh -c 'read -r l <hold' 3>&- & one=$!
+    until counts 6 2 2>/dev/null >&2; do sleep 0.01; done
+    "$UNSEEN" pop q.bf -m 2 -x sh -c 'read -r l <hold' 3>&- & two=$!
+    until counts 4 4 2>/dev/null >&2; do sleep 0.01; done
+    pops '6\n'
+    kill -9 $two
+    wait $two || true
+    counts 5 2
+    pops '4\n'
+    kill -9 $one
+    wait $one || true
+    counts 6 0
+    pops '2\n3\n5\n7\n8\n9\n' -m 9
+    exec {free}<>hold
+    echo >&"$free"
+    echo >&"$free"
+    empty
+}
+
+@test "a pop that gets SIGTERM ends CMD by it, and its lines come first again" {
+    a_queue 1 3
+    "$UNSEEN" pop q.bf -m 2 -x sh -c 'trap "echo told >told; exit 1" TERM; echo >ready; while :; do sleep 0.05; done' 3>&- &
+    local pid=$! status=0
+    filled ready
+    kill -TERM $pid
+    wait $pid || status=$?
+    [[ $status -eq 143 ]]
+    filled told
+    pops '1\n2\n3\n' -m 9
+}
+
+# --- waiting -----------------------------------------------------------------
+
+@test "--wait: at once if there is a line, 1 if there is none and none is out" {
+    a_queue 1 2
+    pops '1\n' --wait
+    pops '2\n' --wait -m 5
+    exits 1 unseen pop q.bf --wait
+    silent_on_stderr
+    exits 1 unseen pop q.bf --wait -x cat
+    prints ''
+}
+
+@test "--wait: gets what a worker pushes, and ends when the last one is done" {
+    a_queue 1 1
+    mkfifo go
+    "$UNSEEN" pop q.bf -x sh -c 'read -r l <go; echo 2 | "$0" push q.bf; read -r l <go' "$UNSEEN" 3>&- &
+    local first=$!
+    until counts 0 1 2>/dev/null >&2; do sleep 0.01; done
+    "$UNSEEN" pop q.bf --wait >second 3>&- &
+    local second=$! go
+    sleep 0.3
+    [[ ! -s second ]] && kill -0 $second
+    exec {go}<>go
+    echo >&"$go"
+    wait $second
+    echo 2 | cmp - second
+    "$UNSEEN" pop q.bf --wait >third 3>&- {go}>&- &
+    local third=$! status=0
+    sleep 0.3
+    kill -0 $third
+    echo >&"$go"
+    wait $first
+    wait $third || status=$?
+    [[ $status -eq 1 && ! -s third ]]
+}
+
+@test "--wait: gets the lines of a worker that is killed, and of a CMD that fails" {
+    a_queue 1 1
+    mkfifo go
+    "$UNSEEN" pop q.bf -x sh -c 'read -r l <go' 3>&- &
+    local worker=$! waiter go
+    until counts 0 1 2>/dev/null >&2; do sleep 0.01; done
+    "$UNSEEN" pop q.bf --wait -x sh -c 'echo >taken; read -r l <go; exit 1' 2>"$err" 3>&- &
+    waiter=$!
+    sleep 0.1
+    kill -9 $worker
+    wait $worker || true
+    filled taken
+    "$UNSEEN" pop q.bf --wait >last 3>&- &
+    local last=$! status=0
+    sleep 0.1
+    exec {go}<>go
+    echo >&"$go"
+    echo >&"$go"
+    wait $waiter || status=$?
+    [[ $status -eq 3 ]]
+    wait $last
+    echo 1 | cmp - last
+}
+
+@test "--wait is ended by a signal" {
+    a_queue 1 1
+    mkfifo go
+    "$UNSEEN" pop q.bf -x sh -c 'read -r l <go' 3>&- &
+    local worker=$! status=0
+    until counts 0 1 2>/dev/null >&2; do sleep 0.01; done
+    "$UNSEEN" pop q.bf --wait 3>&- &
+    local waiter=$!
+    sleep 0.2
+    kill -TERM $waiter
+    wait $waiter || status=$?
+    [[ $status -eq 143 ]]
+    kill -9 $worker
+    wait $worker || true
+    pops '1\n'
+    exec {go}<>go
+    echo >&"$go"
+}
+
+# --- many at once, kills, full disks -----------------------------------------
+
+@test "many pushers and poppers: each line comes out once" {
+    a_queue
+    local i pids=()
+    for i in 0 1 2 3; do
+        seq $((i * 5000)) $((i * 5000 + 9999)) >in.$i
+        "$UNSEEN" push q.bf in.$i 3>&- & pids+=($!)
+    done
+    for i in 0 1 2 3; do
+        { for ((j = 0; j < 60; j++)); do "$UNSEEN" pop q.bf -m $((j * 10 + 1)) || true; done >out.$i; } 3>&- & pids+=($!)
+    done
+    for i in "${pids[@]}"; do wait "$i"; done
+    capture unseen pop q.bf -m 1e6
+    sort -n out.? "$out" >all
+    seq 0 24999 | cmp - all
+    empty
+    succeeds unseen verify q.bf
+    # Those of one pusher come in order.
+    succeeds unseen push q.bf < <(seq 100000 150000)
+    succeeds unseen pop q.bf -m 1e6
+    seq 100000 150000 | cmp - "$out"
+}
+
+@test "it grows while lines are pushed" {
+    exits 0 unseen push -n 300 -p 1e-9 q.bf < <(seq 20000)
+    says_lines 2 'q.bf: created' 'q.bf: holds 300 of 300 keys and grows'
+    succeeds unseen push q.bf < <(seq 20005)
+    succeeds unseen pop q.bf -m 1e6
+    seq 20005 | cmp - "$out"
+}
+
+@test "lines of megabytes" {
+    a_queue
+    { head -c 3000000 /dev/zero | tr '\0' a; echo; echo b; head -c 300000 /dev/zero | tr '\0' c; echo; } >in
+    succeeds unseen push q.bf in
+    succeeds unseen pop q.bf
+    head -n 1 in | cmp - "$out"
+    succeeds unseen pop q.bf -m 2 -x cat
+    tail -n 2 in | cmp - "$out"
+    empty
+}
+
+@test "segments of plain lines, which go as they drain" {
+    a_queue
+    local line i
+    line=$(printf 'x%.0s' {1..240})
+    seq -f "%07.0f $line" 160000 >in # 40 MB
+    succeeds unseen push q.bf in
+    cat q.bf.queue/[0-9]* | cmp - in
+    [[ $(ls q.bf.queue | wc -l) -eq 4 ]]
+    for i in q.bf.queue/[0-9]*; do
+        head -n 1 "$i" | grep -q "^[0-9]\{7\} $line$"
+    done
+    succeeds unseen pop q.bf -m 70k
+    head -n 70000 in | cmp - "$out"
+    [[ $(ls q.bf.queue | wc -l) -eq 3 ]]
+    # One that is killed keeps its segment.
+    exits 137 unseen pop q.bf -m 1 -x sh -c 'kill -9 $PPID'
+    "$UNSEEN" pop q.bf -m 1 -x sh -c 'cat >/dev/null; "$0" pop q.bf -m 1e6 >rest; ls q.bf.queue | wc -l >files' "$UNSEEN"
+    { sed -n 70001p in; cat rest; } | cmp - <(tail -n +70001 in) || false
+    [[ $(cat files) -ge 3 ]]
+    empty
+}
+
+@test "a limit on file size: what was taken in is there once, the rest is not remembered" {
+    a_queue
+    local line
+    line=$(printf 'x%.0s' {1..240})
+    seq -f "%07.0f $line" 20000 >in # 5 MB
+    limited() { (ulimit -f 3000 && "$@"); }
+    exits 2 limited unseen push q.bf in
+    says 'q.bf.queue: File too large'
+    capture unseen pop q.bf -m 1e6
+    cp "$out" first
+    [[ $(wc -l <first) -gt 1000 && $(wc -l <first) -lt 20000 ]]
+    head -n "$(wc -l <first)" in | cmp - first
+    succeeds unseen push q.bf in
+    succeeds unseen pop q.bf -m 1e6
+    cat first "$out" | cmp - in
+    empty
+}
