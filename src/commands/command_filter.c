@@ -32,6 +32,9 @@ static int check_combination(const struct job *job)
         return message("--queue: needs a name (unseen create --queue FILTER)");
     if (job->path != NULL && options_has(options, OPTION_REPEATED))
         return message("-d: works in memory only (unseen -d < FILE)");
+    if (options_has(options, OPTION_REPEATED) &&
+        (options_has(options, OPTION_WINDOW) || options_has(options, OPTION_FORGET_AFTER)))
+        return message("-d: needs to remember all lines (leave the window out)");
     bool exec = options_has(options, OPTION_EXEC);
     bool pending = options_has(options, OPTION_PENDING);
     bool durable = options_has(options, OPTION_DURABLE);

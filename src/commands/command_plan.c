@@ -14,28 +14,64 @@ struct answer {
     uint64_t bytes; /* of the file */
 };
 
-static uint64_t file_bytes(const struct answer *answer)
+static unsigned layers_of(const struct answer *answer)
 {
-    uint64_t keys = flight_keys_for(answer->layer.pages, answer->plan.fixed);
-    uint64_t at = layer_place(FLIGHT_AT + flight_bytes(keys), answer->layer.pages);
-    return at + answer->layer.pages * PAGE_BYTES;
+    return growth_first_layers(&answer->plan);
+}
+
+/* What the answer is about: the lines of the window, or the first layer's. */
+static uint64_t capacity_of(const struct answer *answer)
+{
+    bool window = answer->plan.generations != 0;
+    uint64_t all = window ? answer->layer.capacity * answer->plan.generations
+                          : answer->layer.capacity;
+    return window && answer->plan.capacity != 0 ? answer->plan.capacity : all;
+}
+
+static double bits_per_key(const struct answer *answer)
+{
+    return sizing_bits_per_key(answer->layer.pages * layers_of(answer),
+                               (double)capacity_of(answer));
 }
 
 /* Points of the curve, in parts of the capacity. */
 static const double points[] = {0.1, 0.25, 0.5, 1, 1.5, 2, 5};
 enum { POINTS = sizeof points / sizeof *points };
 
-static double rate_at(const struct answer *answer, double part)
+/* The rate after so many keys. A window's layers fill one after the other, as many as there are. */
+static double rate_at(const struct answer *answer, double keys)
 {
-    return sizing_rate(answer->layer.geometry, answer->layer.pages,
-                       part * (double)answer->layer.capacity);
+    const struct layer_plan *layer = &answer->layer;
+    double each = (double)layer->capacity, miss = 1;
+    if (answer->plan.generations == 0)
+        return sizing_rate(layer->geometry, layer->pages, keys);
+    for (unsigned i = 0; i < layers_of(answer) && keys > 0; i++, keys -= each)
+        miss *= 1 - sizing_rate(layer->geometry, layer->pages, keys < each ? keys : each);
+    return 1 - miss;
+}
+
+static double point(const struct answer *answer, size_t i)
+{
+    return points[i] * (double)capacity_of(answer);
 }
 
 /* The classic filter of the same size and k: what the textbooks promise. */
 static double classic_rate(const struct answer *answer)
 {
-    double bits = sizing_bits_per_key(answer->layer.pages, (double)answer->layer.capacity);
-    return sizing_classic_rate(bits, geometry_hashes(answer->layer.geometry));
+    return sizing_classic_rate(bits_per_key(answer), geometry_hashes(answer->layer.geometry));
+}
+
+static void print_window(const struct answer *answer)
+{
+    char time[32];
+    const struct filter_plan *plan = &answer->plan;
+    if (plan->forget != 0)
+        printf("%-20s%s\n", "window", creation_time(plan->forget, time));
+    else
+        printf("%-20sthe last %" PRIu64 " to %" PRIu64 " lines\n", "window", plan->capacity,
+               answer->layer.capacity * layers_of(answer));
+    printf("%-20s%u of %" PRIu64 " keys, and one that fills\n", "generations", plan->generations,
+           answer->layer.capacity);
 }
 
 static void print_text(const struct answer *answer)
@@ -43,19 +79,26 @@ static void print_text(const struct answer *answer)
     char size[16];
     const struct layer_plan *layer = &answer->layer;
     unsigned hashes = geometry_hashes(layer->geometry);
-    printf("%-20s%" PRIu64 " keys\n", "capacity", layer->capacity);
+    bool grows = growth_rate(&answer->plan, layers_of(answer)) > 0 && !answer->plan.fixed;
+    printf("%-20s%" PRIu64 " keys\n", "capacity", capacity_of(answer));
+    if (answer->plan.generations != 0)
+        print_window(answer);
     printf("%-20s%g%s\n", "error rate", answer->plan.rate,
-           answer->plan.fixed ? "" : ", kept while the filter grows");
+           grows ? ", kept while the filter grows" : "");
     printf("%-20s%" PRIu64 " bytes (%s)\n", "size", answer->bytes,
            creation_size((double)answer->bytes, size));
     printf("%-20s%.2f (classic filter: %.2f; no structure can do with less than %.2f)\n",
-           "bits a key", sizing_bits_per_key(layer->pages, (double)layer->capacity),
-           sizing_classic_bits_per_key(answer->plan.rate), log2(1 / answer->plan.rate));
-    printf("%-20s%u = %u lines x %u fields, in one of %" PRIu64 " pages\n", "hashes", hashes,
-           layer->geometry.lines, layer->geometry.fields, layer->pages);
-    printf("\n%-20s%-20s%s\n", "keys", "rate", answer->plan.fixed ? "" : "(first layer alone)");
+           "bits a key", bits_per_key(answer), sizing_classic_bits_per_key(answer->plan.rate),
+           log2(1 / answer->plan.rate));
+    printf("%-20s%u = %u lines x %u fields, in one of %" PRIu64 " pages%s\n", "hashes", hashes,
+           layer->geometry.lines, layer->geometry.fields, layer->pages,
+           layers_of(answer) > 1 ? " of each layer" : "");
+    printf("\n%-20s%-20s%s\n", "keys", "rate",
+           !grows                  ? ""
+           : layers_of(answer) > 1 ? "(first layers alone)"
+                                   : "(first layer alone)");
     for (size_t i = 0; i < POINTS; i++)
-        printf("%-20.0f%.3g\n", points[i] * (double)layer->capacity, rate_at(answer, points[i]));
+        printf("%-20.0f%.3g\n", point(answer, i), rate_at(answer, point(answer, i)));
     printf("\nA classic filter of this size with %u hashes: %.3g at capacity\n", hashes,
            classic_rate(answer));
 }
@@ -66,14 +109,18 @@ static void print_json(const struct answer *answer)
     printf("{\"capacity\":%" PRIu64 ",\"target_rate\":%.6g,\"rate\":%.6g,\"bytes\":%" PRIu64
            ",\"bits_per_key\":%.4g,\"hashes\":%u,\"lines\":%u,\"fields\":%u,\"pages\":%" PRIu64
            ",\"fixed\":%s,\"classic_rate\":%.6g,\"curve\":[",
-           layer->capacity, answer->plan.rate, rate_at(answer, 1), answer->bytes,
-           sizing_bits_per_key(layer->pages, (double)layer->capacity),
-           geometry_hashes(layer->geometry), layer->geometry.lines, layer->geometry.fields,
-           layer->pages, answer->plan.fixed ? "true" : "false", classic_rate(answer));
+           capacity_of(answer), answer->plan.rate, rate_at(answer, (double)capacity_of(answer)),
+           answer->bytes, bits_per_key(answer), geometry_hashes(layer->geometry),
+           layer->geometry.lines, layer->geometry.fields, layer->pages,
+           answer->plan.fixed ? "true" : "false", classic_rate(answer));
     for (size_t i = 0; i < POINTS; i++)
-        printf("%s{\"keys\":%.0f,\"rate\":%.6g}", i > 0 ? "," : "",
-               points[i] * (double)layer->capacity, rate_at(answer, points[i]));
-    printf("]}\n");
+        printf("%s{\"keys\":%.0f,\"rate\":%.6g}", i > 0 ? "," : "", point(answer, i),
+               rate_at(answer, point(answer, i)));
+    putchar(']');
+    if (answer->plan.generations != 0)
+        printf(",\"generations\":%u,\"generation\":%" PRIu64, answer->plan.generations,
+               layer->capacity);
+    printf("}\n");
 }
 
 /* Rates of the classic filter for bits a key (rows) and hashes (columns), as every paper has them,
@@ -113,19 +160,21 @@ static const char any_capacity[] = "100000000";
 static int answer_questions(struct options *options, struct answer *answer)
 {
     struct header header;
-    if (options_has(options, OPTION_BITS_PER_KEY) && !options_has(options, OPTION_CAPACITY)) {
+    if (options_has(options, OPTION_BITS_PER_KEY) && !options_has(options, OPTION_CAPACITY) &&
+        !options_has(options, OPTION_WINDOW)) {
         options->given[OPTION_CAPACITY] = any_capacity;
         options->spelled[OPTION_CAPACITY] = "capacity";
         options->given[OPTION_FIXED] = "";
     }
-    if (!options_has(options, OPTION_CAPACITY) && !options_has(options, OPTION_SIZE))
+    if (!options_has(options, OPTION_CAPACITY) && !options_has(options, OPTION_SIZE) &&
+        !options_has(options, OPTION_WINDOW))
         return message("plan: -n N or --size SIZE is missing (unseen plan -n 1e9 -p 1e-4)");
     if (creation_plan(options, &header) != 0)
         return EXIT_TROUBLE;
     answer->plan = header.plan;
     if (growth_first(&answer->plan, &answer->layer) != 0)
         return message("plan: no filter of that size can be made");
-    answer->bytes = file_bytes(answer);
+    answer->bytes = header_file_bytes(answer->layer.pages, answer->plan.fixed, layers_of(answer));
     return 0;
 }
 

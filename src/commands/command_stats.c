@@ -43,14 +43,103 @@ static void print_count(const char *name, double count)
     printf("%-20s%.0f\n", name, count);
 }
 
-static void print_layer(unsigned number, const struct layer_survey *layer)
+/* --- windows --- */
+
+static const char *generation_state(const struct layer_survey *layer)
+{
+    const struct generation *generation = &layer->generation;
+    if (generation->retired)
+        return "retired";
+    if (generation->number == 0)
+        return "free";
+    if (layer->forgotten)
+        return "forgotten";
+    return generation->filling ? "filling" : "full";
+}
+
+static double seconds(uint64_t milliseconds)
+{
+    return (double)milliseconds / 1000;
+}
+
+static const char *date_text(uint64_t milliseconds, char text[64])
+{
+    time_t time = (time_t)(milliseconds / 1000);
+    struct tm date;
+    if (gmtime_r(&time, &date) == NULL || strftime(text, 64, "%Y-%m-%d %H:%M:%S UTC", &date) == 0)
+        snprintf(text, 64, "%.0f s after 1970", seconds(milliseconds));
+    return text;
+}
+
+/* What is forgotten next, and when. By count that is when a key comes which finds no room. */
+static void print_next(const struct filter_plan *plan, const struct survey *survey)
+{
+    char text[160], date[64];
+    if (survey->next == survey->layers) {
+        snprintf(text, sizeof text, "nothing yet");
+    } else {
+        const struct layer_survey *layer = &survey->layer[survey->next];
+        if (plan->forget != 0)
+            snprintf(text, sizeof text, "%.0f keys, at %s", layer->keys,
+                     date_text(layer->generation.ends, date));
+        else
+            snprintf(text, sizeof text, "%.0f keys, with the one after %.0f more", layer->keys,
+                     survey->until_forgetting);
+    }
+    print_row("forgotten next", text);
+}
+
+static void print_window(const struct filter_plan *plan, const struct survey *survey)
+{
+    char text[160], time[32], most[32];
+    if (plan->forget != 0)
+        snprintf(text, sizeof text, "%s, at most %s", creation_time(plan->forget, time),
+                 creation_time(plan->forget + (plan->forget - 1) / plan->generations + 1, most));
+    else
+        snprintf(text, sizeof text, "the last %" PRIu64 " lines, at most %.0f", plan->capacity,
+                 survey->capacity);
+    print_row("window", text);
+    snprintf(text, sizeof text, "%u, and the one that fills", plan->generations);
+    print_row("generations", text);
+    print_next(plan, survey);
+}
+
+static void print_generation(const struct layer_survey *layer)
+{
+    char date[64];
+    printf(", %s", generation_state(layer));
+    if (layer->generation.number != 0)
+        printf(", generation %" PRIu64 " of %s", layer->generation.number,
+               date_text(layer->generation.began, date));
+}
+
+/* --- text --- */
+
+static void print_layer(unsigned number, const struct layer_survey *layer, bool window)
 {
     char rate[32], most[32];
     printf("layer %-14u%.0f of %" PRIu64 " keys, %" PRIu64 " pages, %u lines x %u fields, fill "
-           "%.1f %%, rate %s of %s\n",
+           "%.1f %%, rate %s of %s",
            number, layer->keys, layer->plan.capacity, layer->plan.pages, layer->plan.geometry.lines,
            layer->plan.geometry.fields, layer->fill * 100, rate_text(layer->rate, rate),
            rate_text(layer->plan.rate, most));
+    if (window)
+        print_generation(layer);
+    putchar('\n');
+}
+
+static const char *growth_text(const struct filter_plan *plan)
+{
+    if (plan->fixed)
+        return "none (--fixed)";
+    return plan->generations != 0 && plan->forget == 0 ? "none (--window)" : "as needed";
+}
+
+static const char *until_text(const struct filter_plan *plan)
+{
+    if (plan->generations != 0)
+        return "generation full in";
+    return plan->fixed ? "rate is reached in" : "grows in";
 }
 
 static void print_queue(const struct queue_facts *queue)
@@ -71,10 +160,13 @@ static void print_text(const struct filter *filter, const struct survey *survey,
     const struct header *header = filter_header(filter);
     char text[128], part[32];
     double bytes = (double)filter_file_bytes(filter);
+    bool window = header->plan.generations != 0;
     print_row("filter", filter_path(filter));
     print_count("keys", survey->keys);
     print_count("capacity", survey->capacity);
-    print_row("growth", header->plan.fixed ? "none (--fixed)" : "as needed");
+    print_row("growth", growth_text(&header->plan));
+    if (window)
+        print_window(&header->plan, survey);
     print_count("layers", survey->layers);
     print_row("rate now", rate_text(survey->rate, part));
     print_row("rate at most", rate_text(header->plan.rate, part));
@@ -85,7 +177,7 @@ static void print_text(const struct filter *filter, const struct survey *survey,
     snprintf(text, sizeof text, "%.3g, expected", survey->dropped);
     print_row("wrongly dropped", text);
     snprintf(text, sizeof text, "%.0f keys to come", survey->keys_until);
-    print_row(header->plan.fixed ? "rate is reached in" : "grows in", text);
+    print_row(until_text(&header->plan), text);
     snprintf(text, sizeof text, "%.0f bytes (%s)", bytes, creation_size(bytes, part));
     print_row("size on disk", text);
     snprintf(text, sizeof text, "%.2f at capacity",
@@ -99,7 +191,7 @@ static void print_text(const struct filter *filter, const struct survey *survey,
     if (queue != NULL)
         print_queue(queue);
     for (unsigned i = 0; survey->layers > 1 && i < survey->layers; i++)
-        print_layer(i + 1, &survey->layer[i]);
+        print_layer(i + 1, &survey->layer[i], window);
 }
 
 /* Bytes above 0x7e and control characters as \u00XX, so that the object is valid whatever the name. */
@@ -116,12 +208,44 @@ static void print_json_string(const char *text)
     putchar('"');
 }
 
-static void print_json_layer(const struct layer_survey *layer)
+static void print_json_window(const struct filter_plan *plan, const struct survey *survey)
+{
+    if (plan->forget != 0)
+        printf(",\"forget_after\":%.15g", seconds(plan->forget));
+    else
+        printf(",\"window\":%" PRIu64, plan->capacity);
+    printf(",\"slack\":%.6g,\"generations\":%u,\"forgotten_next\":", plan->slack,
+           plan->generations);
+    if (survey->next == survey->layers) {
+        printf("null");
+        return;
+    }
+    const struct layer_survey *layer = &survey->layer[survey->next];
+    printf("{\"keys\":%.0f", layer->keys);
+    if (plan->forget != 0)
+        printf(",\"time\":%.15g}", seconds(layer->generation.ends));
+    else
+        printf(",\"after\":%.0f}", survey->until_forgetting);
+}
+
+static void print_json_generation(const struct layer_survey *layer)
+{
+    const struct generation *generation = &layer->generation;
+    printf(",\"state\":\"%s\"", generation_state(layer));
+    if (generation->number != 0)
+        printf(",\"generation\":%" PRIu64 ",\"began\":%.15g", generation->number,
+               seconds(generation->began));
+}
+
+static void print_json_layer(const struct layer_survey *layer, bool window)
 {
     printf("{\"keys\":%.0f,\"capacity\":%" PRIu64 ",\"pages\":%" PRIu64
-           ",\"lines\":%u,\"fields\":%u,\"fill\":%.6g,\"rate\":%.6g,\"target_rate\":%.6g}",
+           ",\"lines\":%u,\"fields\":%u,\"fill\":%.6g,\"rate\":%.6g,\"target_rate\":%.6g",
            layer->keys, layer->plan.capacity, layer->plan.pages, layer->plan.geometry.lines,
            layer->plan.geometry.fields, layer->fill, layer->rate, layer->plan.rate);
+    if (window)
+        print_json_generation(layer);
+    putchar('}');
 }
 
 static void print_json(const struct filter *filter, const struct survey *survey,
@@ -132,6 +256,8 @@ static void print_json(const struct filter *filter, const struct survey *survey,
     print_json_string(filter_path(filter));
     printf(",\"keys\":%.0f,\"capacity\":%.0f,\"layers\":%u,\"fixed\":%s", survey->keys,
            survey->capacity, survey->layers, header->plan.fixed ? "true" : "false");
+    if (header->plan.generations != 0)
+        print_json_window(&header->plan, survey);
     printf(",\"rate\":%.6g,\"target_rate\":%.6g,\"fill\":%.6g", survey->rate, header->plan.rate,
            survey->fill);
     printf(",\"dropped\":%.6g,\"keys_left\":%.0f", survey->dropped, survey->keys_until);
@@ -149,7 +275,7 @@ static void print_json(const struct filter *filter, const struct survey *survey,
     for (unsigned i = 0; i < survey->layers; i++) {
         if (i > 0)
             putchar(',');
-        print_json_layer(&survey->layer[i]);
+        print_json_layer(&survey->layer[i], header->plan.generations != 0);
     }
     printf("]}\n");
 }

@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <time.h>
 
 struct findings {
     const struct filter *filter;
@@ -46,11 +47,40 @@ static void check_layer(struct findings *findings, unsigned number,
     if (layer->full_pages > 0)
         note(findings, "layer %u: %" PRIu64 " of %" PRIu64 " pages have every bit set", number,
              layer->full_pages, layer->plan.pages);
-    else
+    else if (!layer->generation.retired)
         check_counter(findings, number, layer);
     if (layer->rate > layer->plan.rate * 1.05 && layer->rate > 1e-15)
         note(findings, "layer %u: its rate is %.3g, above the %.3g it was made for", number,
              layer->rate, layer->plan.rate);
+}
+
+static uint64_t now_milliseconds(void)
+{
+    struct timespec now;
+    return clock_gettime(CLOCK_REALTIME, &now) == 0
+               ? (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000
+               : UINT64_MAX;
+}
+
+/* By nature a retired layer has no counter to compare with. */
+static void check_window_layer(struct findings *findings, unsigned number,
+                               const struct layer_survey *layer, const struct survey *survey)
+{
+    const struct generation *generation = &layer->generation;
+    if (generation->retired && !filter_window_turning(findings->filter))
+        note(findings,
+             "layer %u: a writer died while it emptied it (the next one that needs room does it "
+             "again)",
+             number);
+    if (generation->began > now_milliseconds())
+        note(findings,
+             "layer %u: its generation began in the future (the clock was set back: it is "
+             "forgotten late)",
+             number);
+    for (unsigned i = number; i < survey->layers; i++)
+        if (generation->number != 0 && survey->layer[i].generation.number == generation->number)
+            note(findings, "layers %u and %u: both are generation %" PRIu64, number, i + 1,
+                 generation->number);
 }
 
 static void check_slots(struct findings *findings)
@@ -119,8 +149,11 @@ int command_verify(const struct options *options)
         return message_fault(&fault);
     struct findings findings = {.filter = filter};
     survey_make(&survey, filter);
-    for (unsigned i = 0; i < survey.layers; i++)
+    for (unsigned i = 0; i < survey.layers; i++) {
         check_layer(&findings, i + 1, &survey.layer[i]);
+        if (filter_header(filter)->plan.generations != 0)
+            check_window_layer(&findings, i + 1, &survey.layer[i], &survey);
+    }
     check_slots(&findings);
     check_end(&findings);
     int status = check_queue(&findings);

@@ -17,7 +17,14 @@ struct wish {
     uint64_t hashes;
     double rate;
     double bits_per_key;
+    uint64_t window;
+    uint64_t forget; /* milliseconds */
+    double slack;
 };
+
+#define DEFAULT_SLACK 0.25
+/* More than 47 generations are too many to look through. */
+#define SLACK_MIN 0.022
 
 static const struct {
     enum option_id option;
@@ -26,13 +33,15 @@ static const struct {
     {OPTION_CAPACITY, ASKED_CAPACITY}, {OPTION_RATE, ASKED_RATE},
     {OPTION_SIZE, ASKED_SIZE},         {OPTION_BITS_PER_KEY, ASKED_BITS_PER_KEY},
     {OPTION_HASHES, ASKED_HASHES},     {OPTION_SEED, ASKED_SEED},
-    {OPTION_FIXED, ASKED_FIXED},
+    {OPTION_FIXED, ASKED_FIXED},       {OPTION_WINDOW, ASKED_WINDOW},
+    {OPTION_SLACK, ASKED_SLACK},       {OPTION_FORGET_AFTER, ASKED_FORGET},
 };
 
 bool creation_asked(const struct options *options)
 {
     return options_has(options, OPTION_CREATE) || options_has(options, OPTION_CAPACITY) ||
-           options_has(options, OPTION_RATE);
+           options_has(options, OPTION_RATE) || options_has(options, OPTION_WINDOW) ||
+           options_has(options, OPTION_FORGET_AFTER);
 }
 
 static uint64_t asked_of(const struct options *options)
@@ -51,39 +60,69 @@ static int read_wish(const struct options *options, struct wish *wish, struct he
         options_whole(options, OPTION_SIZE, 64 * 1024, (uint64_t)1 << 50, &wish->bytes) != 0 ||
         options_real(options, OPTION_BITS_PER_KEY, 1, 1000, &wish->bits_per_key) != 0 ||
         options_whole(options, OPTION_HASHES, 1, LINES_MAX * FIELDS_MAX, &wish->hashes) != 0 ||
-        options_seed(options, OPTION_SEED, &header->seed) != 0)
+        options_seed(options, OPTION_SEED, &header->seed) != 0 ||
+        options_whole(options, OPTION_WINDOW, 1, SIZING_KEYS_MAX, &wish->window) != 0 ||
+        options_whole(options, OPTION_FORGET_AFTER, 1, FORGET_MAX, &wish->forget) != 0 ||
+        options_real(options, OPTION_SLACK, SLACK_MIN, 1, &wish->slack) != 0)
         return EXIT_TROUBLE;
     return 0;
+}
+
+static int check_window(const struct wish *wish, bool fixed)
+{
+    const char *option = wish->window != 0 ? "--window" : "--forget-after";
+    if (wish->window == 0 && wish->forget == 0)
+        return wish->slack == 0 ? 0
+                                : message("--slack: of which window? (add --window N or "
+                                          "--forget-after TIME)");
+    if (wish->window != 0 && wish->forget != 0)
+        return message("--window and --forget-after: two ways to forget (leave one out)");
+    if (fixed)
+        return message("%s and --fixed: a window forgets instead of growing (leave one out)",
+                       option);
+    if (wish->window != 0 && wish->capacity != 0)
+        return message("--window and -n: both say how many lines (leave -n out)");
+    return 0;
+}
+
+static const char *counted_by(const struct wish *wish)
+{
+    return wish->window != 0 ? "--window" : "-n";
 }
 
 static int check_wish(const struct wish *wish)
 {
     if (wish->bytes != 0 && wish->bits_per_key != 0)
         return message("--size and --bits-per-key: both give the size (leave one out)");
-    if (wish->bits_per_key != 0 && wish->capacity == 0)
+    const char *n = counted_by(wish);
+    bool counted = wish->capacity != 0 || wish->window != 0;
+    if (wish->bits_per_key != 0 && !counted)
         return message("--bits-per-key: needs to know how many keys (add -n N)");
-    if (wish->capacity != 0 && wish->rate != 0 && wish->bytes != 0)
-        return message("-n, -p and --size: any two of them give the third (leave one out)");
-    if (wish->capacity != 0 && wish->rate != 0 && wish->bits_per_key != 0)
-        return message("-n, -p and --bits-per-key: any two of them give the third (leave one out)");
+    if (counted && wish->rate != 0 && wish->bytes != 0)
+        return message("%s, -p and --size: any two of them give the third (leave one out)", n);
+    if (counted && wish->rate != 0 && wish->bits_per_key != 0)
+        return message("%s, -p and --bits-per-key: any two of them give the third (leave one out)",
+                       n);
     return 0;
 }
 
-static uint64_t pages_for_bits(double bits_per_key, uint64_t capacity)
+/* Pages of each of the plan's first layers. */
+static uint64_t pages_for_bits(const struct filter_plan *plan, double bits_per_key)
 {
-    return (uint64_t)ceil(bits_per_key * (double)capacity / PAGE_BITS);
+    double bits = bits_per_key * (double)plan->capacity / growth_first_layers(plan);
+    return (uint64_t)ceil(bits / PAGE_BITS);
 }
 
-/* The pages that fit into a file of so many bytes beside its fixed part. */
-static uint64_t pages_within(uint64_t bytes, bool fixed)
+/* The same, of those that fit into a file of so many bytes beside its fixed part. */
+static uint64_t pages_within(const struct filter_plan *plan, uint64_t bytes)
 {
-    uint64_t pages = bytes / PAGE_BYTES;
+    unsigned layers = growth_first_layers(plan);
+    uint64_t pages = bytes / PAGE_BYTES / layers;
     while (pages > 0) {
-        uint64_t at = FLIGHT_AT + flight_bytes(flight_keys_for(pages, fixed));
-        uint64_t total = layer_place(at, pages) + pages * PAGE_BYTES;
+        uint64_t total = header_file_bytes(pages, plan->fixed, layers);
         if (total <= bytes)
             break;
-        uint64_t over = (total - bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+        uint64_t over = (total - bytes - 1) / PAGE_BYTES / layers + 1;
         pages = over < pages ? pages - over : 0;
     }
     return pages;
@@ -94,48 +133,66 @@ static uint64_t pages_within(uint64_t bytes, bool fixed)
 static void rate_from_size(struct filter_plan *plan)
 {
     double best = HUGE_VAL;
+    double keys = (double)growth_first_keys(plan);
     for (unsigned lines = 1; lines <= LINES_MAX; lines++)
         for (unsigned fields = 1; fields <= FIELDS_MAX; fields++) {
             struct geometry geometry = {(uint8_t)lines, (uint8_t)fields};
             if (plan->geometry.lines != 0 &&
                 (lines != plan->geometry.lines || fields != plan->geometry.fields))
                 continue;
-            double rate = sizing_rate(geometry, plan->pages, (double)plan->capacity);
+            double rate = sizing_rate(geometry, plan->pages, keys);
             /* A further line has to be worth its cache miss. */
             if (rate < best * 0.8) {
                 best = rate;
                 plan->rate = rate;
             }
         }
-    plan->rate = plan->rate / SIZING_MARGIN /
-                 growth_rate(&(struct filter_plan){.rate = 1,
-                                                   .capacity = plan->capacity,
-                                                   .fixed = plan->fixed},
-                             0);
+    struct filter_plan unit = *plan;
+    unit.rate = 1;
+    plan->rate = plan->rate / SIZING_MARGIN / growth_rate(&unit, 0);
     if (plan->rate < SIZING_RATE_MIN)
         plan->rate = SIZING_RATE_MIN;
+}
+
+static int plan_window(const struct wish *wish, struct filter_plan *plan)
+{
+    if (wish->window == 0 && wish->forget == 0)
+        return 0;
+    plan->forget = wish->forget;
+    plan->slack = wish->slack != 0 ? wish->slack : DEFAULT_SLACK;
+    plan->generations = growth_generations(wish->window, plan->slack);
+    if (plan->generations == 0)
+        return message("--window %" PRIu64 ": too few lines for a slack of %g (give more, as "
+                       "--slack 1)",
+                       wish->window, plan->slack);
+    return 0;
 }
 
 static int plan_from_wish(const struct wish *wish, struct filter_plan *plan)
 {
     plan->rate = wish->rate != 0 ? wish->rate : DEFAULT_RATE;
-    plan->capacity = wish->capacity;
+    plan->capacity = wish->window != 0 ? wish->window : wish->capacity;
+    if (plan_window(wish, plan) != 0)
+        return EXIT_TROUBLE;
     if (wish->hashes != 0)
         plan->geometry = sizing_geometry_of_hashes((unsigned)wish->hashes);
     if (wish->bytes != 0)
-        plan->pages = pages_within(wish->bytes, plan->fixed);
+        plan->pages = pages_within(plan, wish->bytes);
     if (wish->bits_per_key != 0)
-        plan->pages = pages_for_bits(wish->bits_per_key, wish->capacity);
+        plan->pages = pages_for_bits(plan, wish->bits_per_key);
     if (plan->pages == 0)
         return 0;
     if (plan->capacity != 0) {
         rate_from_size(plan);
         if (plan->rate > SIZING_RATE_MAX)
-            return message("-n %" PRIu64 ": does not fit into that size at a rate of %g or less "
+            return message("%s %" PRIu64 ": does not fit into that size at a rate of %g or less "
                            "(give more space)",
-                           plan->capacity, SIZING_RATE_MAX);
+                           counted_by(wish), plan->capacity, SIZING_RATE_MAX);
         return 0;
     }
+    /* By time, the capacity is a plan for all layers, and there was none. */
+    if (plan->generations != 0)
+        return 0;
     /* Marked as given, for the sake of the growth series: the size was meant to hold them. */
     plan->capacity = 1;
     double rate = growth_rate(plan, 0);
@@ -155,15 +212,17 @@ int creation_plan(const struct options *options, struct header *header)
         return EXIT_TROUBLE;
     header->plan.fixed = options_has(options, OPTION_FIXED);
     header->writer_features = options_has(options, OPTION_QUEUE) ? WRITER_QUEUE : 0;
+    if (check_window(&wish, header->plan.fixed) != 0)
+        return EXIT_TROUBLE;
     if (header->plan.fixed && wish.capacity == 0 && wish.bytes == 0)
         return message("--fixed: needs to know how large (add -n N or --size SIZE)");
     if (plan_from_wish(&wish, &header->plan) != 0)
         return EXIT_TROUBLE;
     header->asked = asked_of(options);
     if (header->plan.capacity != 0 && growth_first(&header->plan, &layer) != 0)
-        return message("-n %" PRIu64 ": no filter of that size can be made (ask for fewer keys, or "
+        return message("%s %" PRIu64 ": no filter of that size can be made (ask for fewer keys, or "
                        "a higher rate)",
-                       header->plan.capacity);
+                       counted_by(&wish), header->plan.capacity);
     return 0;
 }
 
@@ -176,6 +235,20 @@ const char *creation_size(double bytes, char text[16])
         unit++;
     }
     snprintf(text, 16, bytes < 9.95 && unit > 0 ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+    return text;
+}
+
+const char *creation_time(uint64_t milliseconds, char text[32])
+{
+    static const struct {
+        uint64_t milliseconds;
+        const char *letter;
+    } units[] = {{604800000, "w"}, {86400000, "d"}, {3600000, "h"}, {60000, "m"}, {1000, "s"}};
+    snprintf(text, 32, "%.3fs", (double)milliseconds / 1000);
+    for (size_t i = sizeof units / sizeof *units; i-- > 0;)
+        if (milliseconds % units[i].milliseconds == 0)
+            snprintf(text, 32, "%" PRIu64 "%s", milliseconds / units[i].milliseconds,
+                     units[i].letter);
     return text;
 }
 
@@ -195,26 +268,50 @@ static int disagrees_count(const char *path, const char *option, uint64_t has, u
     return disagrees(path, option, has_text, wants_text);
 }
 
-static int disagrees_rate(const char *path, double has, double wants)
+static int disagrees_real(const char *path, const char *option, double has, double wants)
 {
     char has_text[32], wants_text[32];
     snprintf(has_text, sizeof has_text, "%g", has);
     snprintf(wants_text, sizeof wants_text, "%g", wants);
-    return disagrees(path, "-p", has_text, wants_text);
+    return disagrees(path, option, has_text, wants_text);
 }
 
 static int compare_size(const struct filter *filter, const struct wish *wish)
 {
     const char *path = filter_path(filter);
     const struct filter_plan *has = &filter_header(filter)->plan;
-    if (wish->bytes != 0 && has->pages != pages_within(wish->bytes, has->fixed))
+    if (wish->bytes != 0 && has->pages != pages_within(has, wish->bytes))
         return message("%s: was not made with --size %" PRIu64 " (leave --size out, or make "
                        "another filter)",
                        path, wish->bytes);
-    if (wish->bits_per_key != 0 && has->pages != pages_for_bits(wish->bits_per_key, has->capacity))
+    if (wish->bits_per_key != 0 && has->pages != pages_for_bits(has, wish->bits_per_key))
         return message("%s: was not made with --bits-per-key %g (leave --bits-per-key out, or "
                        "make another filter)",
                        path, wish->bits_per_key);
+    return 0;
+}
+
+static int compare_window(const struct filter *filter, const struct wish *wish)
+{
+    char has_text[32], wants_text[32];
+    const char *path = filter_path(filter);
+    const struct filter_plan *has = &filter_header(filter)->plan;
+    bool by_count = has->generations != 0 && has->forget == 0;
+    if ((wish->window != 0 && !by_count) || (wish->forget != 0 && has->forget == 0) ||
+        (wish->slack != 0 && has->generations == 0)) {
+        const char *option = wish->window != 0   ? "--window"
+                             : wish->forget != 0 ? "--forget-after"
+                                                 : "--slack";
+        return message("%s: was made without %s (leave %s out, or make another filter)", path,
+                       option, option);
+    }
+    if (wish->window != 0 && has->capacity != wish->window)
+        return disagrees_count(path, "--window", has->capacity, wish->window);
+    if (wish->forget != 0 && has->forget != wish->forget)
+        return disagrees(path, "--forget-after", creation_time(has->forget, has_text),
+                         creation_time(wish->forget, wants_text));
+    if (wish->slack != 0 && has->slack != wish->slack)
+        return disagrees_real(path, "--slack", has->slack, wish->slack);
     return 0;
 }
 
@@ -229,8 +326,8 @@ static int compare_open(const struct filter *filter, const struct wish *wish, ui
     if ((given & ASKED_CAPACITY) && has->plan.capacity != wish->capacity)
         return disagrees_count(path, "-n", has->plan.capacity, wish->capacity);
     if ((given & ASKED_RATE) && has->plan.rate != wish->rate)
-        return disagrees_rate(path, has->plan.rate, wish->rate);
-    if (compare_size(filter, wish) != 0)
+        return disagrees_real(path, "-p", has->plan.rate, wish->rate);
+    if (compare_size(filter, wish) != 0 || compare_window(filter, wish) != 0)
         return EXIT_TROUBLE;
     unsigned hashes = geometry_hashes(filter_layer(filter, 0).geometry);
     if ((given & ASKED_HASHES) &&
@@ -271,10 +368,16 @@ static int compare(const char *path, const struct options *options)
 
 static void tell_created(const struct filter *filter)
 {
-    char size[16];
+    char size[16], time[32];
     const struct filter_plan *plan = &filter_header(filter)->plan;
     creation_size((double)filter_file_bytes(filter), size);
-    if (plan->capacity != 0)
+    if (plan->forget != 0)
+        message("%s: created (for the lines of %s at an error rate of %g, grows from %s)",
+                filter_path(filter), creation_time(plan->forget, time), plan->rate, size);
+    else if (plan->generations != 0)
+        message("%s: created (for the last %" PRIu64 " lines at an error rate of %g, %s)",
+                filter_path(filter), plan->capacity, plan->rate, size);
+    else if (plan->capacity != 0)
         message("%s: created (for %" PRIu64 " keys at an error rate of %g, %s)",
                 filter_path(filter), plan->capacity, plan->rate, size);
     else
@@ -327,7 +430,11 @@ static void tell_grew(void *context, const struct filter *filter, unsigned layer
     (void)context;
     const struct filter_plan *plan = &filter_header(filter)->plan;
     const char *name = filter_path(filter) != NULL ? filter_path(filter) : "filter in memory";
-    if (plan->capacity != 0 && layers == 2)
+    if (plan->forget != 0 && plan->capacity != 0 && layers == growth_first_layers(plan) + 1)
+        message("%s: more than %" PRIu64 " keys come in its time, and it grows (the error rate "
+                "stays at %g)",
+                name, plan->capacity, plan->rate);
+    else if (plan->capacity != 0 && layers == 2)
         message("%s: holds %" PRIu64 " of %" PRIu64 " keys and grows (the error rate stays at %g)",
                 name, keys, plan->capacity, plan->rate);
 }

@@ -14,7 +14,7 @@
  * Returns 0, or EXIT_TROUBLE after a message. */
 int creation_plan(const struct options *options, struct header *header);
 
-/* Whether --create was given, or -n or -p, which imply it. */
+/* Whether --create was given, or -n, -p, --window or --forget-after, which imply it. */
 bool creation_asked(const struct options *options);
 
 /* Makes the filter, and the directory of its queue if it is to have one. As filter_create; but with a
@@ -34,5 +34,8 @@ void creation_warn_if_over(const struct filter *filter);
 
 /* "3.6 MB": up to 16 bytes into text, which is returned. */
 const char *creation_size(double bytes, char text[16]);
+
+/* "7d", as --forget-after takes it: up to 32 bytes into text, which is returned. */
+const char *creation_time(uint64_t milliseconds, char text[32]);
 
 #endif

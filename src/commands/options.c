@@ -26,6 +26,12 @@ const struct option_entry option_table[OPTIONS] = {
      "seed of the hash, 64 bits (default 0)"},
     {OPTION_FIXED, 0, 0, "fixed", NULL, FOR_MAKERS | FOR_PLAN,
      "never grow; past N the rate rises, with a warning"},
+    {OPTION_WINDOW, 0, 0, "window", "N", FOR_MAKERS | FOR_PLAN,
+     "remember the last N lines, and forget older ones"},
+    {OPTION_FORGET_AFTER, 0, 0, "forget-after", "TIME", FOR_MAKERS | FOR_PLAN,
+     "forget lines after a time: 90s, 15m, 6h, 7d, 2w"},
+    {OPTION_SLACK, 0, 0, "slack", "X", FOR_MAKERS | FOR_PLAN,
+     "at most 1 + X times as many, as long (default 0.25)"},
     {OPTION_QUEUE, 0, 0, "queue", NULL, FOR_FILTER | FOR_CREATE | FOR_ADD,
      "with a queue beside it, for push and pop"},
     {OPTION_CREATE, 0, 0, "create", NULL, FOR_FILTER | FOR_ADD | FOR_PUSH,
@@ -322,6 +328,12 @@ static const struct suffix count_suffixes[] = {
     {"", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {NULL, 0},
 };
 
+#define SECOND 1000.0
+static const struct suffix time_suffixes[] = {
+    {"s", SECOND},         {"m", 60 * SECOND},     {"h", 3600 * SECOND},
+    {"d", 86400 * SECOND}, {"w", 604800 * SECOND}, {NULL, 0},
+};
+
 #define KI 1024.0
 static const struct suffix size_suffixes[] = {
     {"", 1},
@@ -349,6 +361,7 @@ static const struct unit {
     const char *what, *as_in;
 } units[] = {
     {"SIZE", size_suffixes, "bytes", "65536, 64K, 2G"},
+    {"TIME", time_suffixes, "a time in milliseconds", "90s, 15m, 6h, 7d, 2w"},
     {NULL, count_suffixes, "a whole number", "1000000, 1e9, 10M"},
 };
 

@@ -38,6 +38,9 @@ enum option_id {
     OPTION_HASHES,
     OPTION_SEED,
     OPTION_FIXED,
+    OPTION_WINDOW,
+    OPTION_FORGET_AFTER,
+    OPTION_SLACK,
     OPTION_QUEUE,
     OPTION_CREATE,
     OPTION_FORCE,
@@ -101,7 +104,8 @@ static inline bool options_has(const struct options *options, enum option_id id)
 
 /* The value of an option if it was given; else *value stays. Returns 0, or EXIT_TROUBLE after a
  * message. Whole numbers: 1000000, 1e9, 10M, 2G (powers of 1000); if the option's argument is a SIZE:
- * 64K, 2M, 1G, 1GiB (powers of 1024), 1GB (of 1000). Rates: 1e-6. */
+ * 64K, 2M, 1G, 1GiB (powers of 1024), 1GB (of 1000); a TIME, 90s, 15m, 6h, 7d, 2w, is milliseconds.
+ * Rates: 1e-6. */
 int options_whole(const struct options *options, enum option_id id, uint64_t least, uint64_t most,
                   uint64_t *value);
 int options_real(const struct options *options, enum option_id id, double least, double most,

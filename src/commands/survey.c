@@ -6,6 +6,9 @@
 static double dropped_while_filling(const struct layer_plan *plan, double keys, double before)
 {
     double here = keys - sizing_remembered(plan->geometry, plan->pages, keys);
+    /* A difference of numbers that may be as good as equal. */
+    if (here < 0)
+        here = 0;
     return here + (before < 1 ? keys * before / (1 - before) : 0);
 }
 
@@ -31,6 +34,57 @@ static void survey_layer(struct layer_survey *layer, const struct filter *filter
         .full_pages = estimate.full,
         .counted = filter_layer_keys(filter, i),
     };
+    if (filter_header(filter)->plan.generations == 0)
+        return;
+    layer->generation = filter_generation(filter, i);
+    layer->forgotten = layer->generation.expired;
+}
+
+/* The rate of the layers beside one. */
+static double rate_beside(const struct survey *survey, unsigned layer)
+{
+    double miss = 1;
+    for (unsigned i = 0; i < survey->layers; i++)
+        if (i != layer && !survey->layer[i].forgotten)
+            miss *= 1 - survey->layer[i].rate;
+    return 1 - miss;
+}
+
+/* The oldest generation that has not been forgotten, or `layers`. The newest goes when all else has
+ * gone. */
+static unsigned oldest_of(const struct survey *survey)
+{
+    unsigned oldest = survey->layers;
+    for (unsigned i = 0; i < survey->layers; i++) {
+        uint64_t number = survey->layer[i].generation.number;
+        if (number != 0 && !survey->layer[i].forgotten &&
+            (oldest == survey->layers || number < survey->layer[oldest].generation.number))
+            oldest = i;
+    }
+    return oldest;
+}
+
+/* What is different in a window: only lines that are in count as dropped wrongly or not, and what is
+ * reached next is the end of a generation. Every layer that is not in use is one more to fill before
+ * the oldest goes. */
+static void survey_window(struct survey *survey)
+{
+    survey->next = oldest_of(survey);
+    survey->dropped = survey->keys_until = survey->until_forgetting = 0;
+    for (unsigned i = 0; i < survey->layers; i++) {
+        const struct layer_survey *layer = &survey->layer[i];
+        double room = layer->counted < layer->plan.capacity
+                          ? (double)(layer->plan.capacity - layer->counted)
+                          : 0;
+        if (!layer->forgotten)
+            survey->dropped += dropped_while_filling(&layer->plan, layer->keys,
+                                                     rate_beside(survey, i));
+        if (layer->generation.filling)
+            survey->keys_until = room;
+        if (layer->generation.number == 0)
+            survey->until_forgetting += (double)layer->plan.capacity;
+    }
+    survey->until_forgetting += survey->keys_until;
 }
 
 void survey_make(struct survey *survey, const struct filter *filter)
@@ -42,8 +96,10 @@ void survey_make(struct survey *survey, const struct filter *filter)
         survey_layer(layer, filter, i);
         survey->pages += layer->plan.pages;
         survey->capacity += (double)layer->plan.capacity;
-        survey->keys += layer->keys;
         filled += layer->fill * (double)layer->plan.pages;
+        if (layer->forgotten)
+            continue;
+        survey->keys += layer->keys;
         survey->dropped += dropped_while_filling(&layer->plan, layer->keys, before);
         before = 1 - (1 - before) * (1 - layer->rate);
         miss *= 1 - layer->rate;
@@ -51,4 +107,6 @@ void survey_make(struct survey *survey, const struct filter *filter)
     survey->rate = survey->layers == 1 ? survey->layer[0].rate : 1 - miss;
     survey->fill = filled / (double)survey->pages;
     survey->keys_until = survey->capacity > survey->keys ? survey->capacity - survey->keys : 0;
+    if (filter_header(filter)->plan.generations != 0)
+        survey_window(survey);
 }

@@ -13,7 +13,9 @@ struct layer_survey {
     double rate;
     double fill;
     uint64_t full_pages;
-    uint64_t counted; /* the counter's word for it */
+    uint64_t counted;             /* the counter's word for it */
+    struct generation generation; /* of a window */
+    bool forgotten;               /* of a window by time: its lines are not in any more */
 };
 
 struct survey {
@@ -26,6 +28,10 @@ struct survey {
     double dropped;    /* lines wrongly dropped so far, expected */
     double keys_until; /* keys to add until it is full (grows, or passes its rate) */
     double capacity;
+    /* Of a window: the layer whose lines are forgotten next, or `layers`; and how many keys can come
+     * before that, if it is not by time. */
+    unsigned next;
+    double until_forgetting;
 };
 
 /* Reads all pages of all layers: as long as cat(1) takes, 0.1 s a gigabyte from the page cache. */

@@ -9,15 +9,40 @@
 /* Below this many pages in all (60 MB) a filter grows eightfold. */
 enum { SMALL_PAGES = 15360, SMALL_FACTOR = 7 };
 
+unsigned growth_generations(uint64_t lines, double slack)
+{
+    for (unsigned g = 1; g <= GENERATIONS_MAX; g++) {
+        uint64_t each = lines / g + (lines % g != 0);
+        double most = lines != 0 ? (double)((g + 1) * each) : g + 1;
+        double wanted = lines != 0 ? (double)lines : g;
+        /* 1.1 * 10 is not quite 11. */
+        if (most <= wanted * (1 + slack) * (1 + 1e-14))
+            return g;
+    }
+    return 0;
+}
+
+unsigned growth_first_layers(const struct filter_plan *plan)
+{
+    return plan->generations != 0 ? plan->generations + 1 : 1;
+}
+
+/* What growth may use up of the rate. */
+static double share_of_growth(const struct filter_plan *plan)
+{
+    if (plan->fixed || (plan->generations != 0 && plan->forget == 0))
+        return 0;
+    return plan->capacity != 0 ? SHARE_GIVEN : SHARE_OPEN;
+}
+
 double growth_rate(const struct filter_plan *plan, unsigned index)
 {
-    if (plan->fixed)
-        return plan->rate;
-    double share = plan->capacity != 0 ? SHARE_GIVEN : SHARE_OPEN;
-    if (index == 0)
-        return plan->rate * (1 - share);
+    unsigned first = growth_first_layers(plan);
+    double share = share_of_growth(plan);
+    if (index < first)
+        return plan->rate * (1 - share) / first;
     double rate = plan->rate * share * (1 - RATIO);
-    while (--index > 0)
+    for (index -= first; index > 0; index--)
         rate *= RATIO;
     return rate;
 }
@@ -39,10 +64,67 @@ static uint64_t counted(const struct layer_plan *layer, uint64_t lines)
     return keys < 1 ? lines : (uint64_t)keys;
 }
 
+/* How many lines have to come until a layer that is made for so many has remembered `keys`. */
+static uint64_t lines_until(struct geometry geometry, double rate, uint64_t keys)
+{
+    struct layer_plan layer = {.rate = rate, .geometry = geometry};
+    for (uint64_t lines = keys;;) {
+        layer.pages = sizing_pages(geometry, lines, rate);
+        uint64_t remembered = counted(&layer, lines);
+        if (layer.pages == 0 || remembered >= keys)
+            return lines;
+        lines += keys - remembered;
+    }
+}
+
+static uint64_t in_flight(uint64_t pages)
+{
+    return GROWTH_IN_FLIGHT + (pages < 512 ? 8 * pages : 4096);
+}
+
+uint64_t growth_first_keys(const struct filter_plan *plan)
+{
+    if (plan->generations == 0)
+        return plan->capacity;
+    double rate = growth_rate(plan, 0);
+    struct geometry geometry = layer_geometry(plan, rate);
+    uint64_t keys = (plan->capacity - 1) / plan->generations + 1;
+    uint64_t pages = plan->pages != 0 ? plan->pages : sizing_pages(geometry, keys, rate);
+    return keys + in_flight(pages);
+}
+
+/* The keys that a layer of a window by time counts until it is full. */
+static uint64_t window_capacity(const struct layer_plan *layer)
+{
+    uint64_t keys = counted(layer, sizing_capacity(layer->geometry, layer->pages, layer->rate));
+    uint64_t more = in_flight(layer->pages);
+    return keys > 2 * more ? keys - more : (keys + 1) / 2;
+}
+
+/* One of the first layers of a window. */
+static int first_of_window(const struct filter_plan *plan, struct layer_plan *layer)
+{
+    if (plan->capacity == 0) {
+        layer->pages = plan->pages;
+        layer->capacity = window_capacity(layer);
+        return layer->capacity != 0 ? 0 : -1;
+    }
+    layer->capacity = (plan->capacity - 1) / plan->generations + 1;
+    layer->pages = plan->pages;
+    if (layer->pages == 0)
+        layer->pages = sizing_pages(layer->geometry,
+                                    lines_until(layer->geometry, layer->rate,
+                                                growth_first_keys(plan)),
+                                    layer->rate);
+    return layer->pages != 0 ? 0 : -1;
+}
+
 int growth_first(const struct filter_plan *plan, struct layer_plan *layer)
 {
     layer->rate = growth_rate(plan, 0);
     layer->geometry = layer_geometry(plan, layer->rate);
+    if (plan->generations != 0)
+        return first_of_window(plan, layer);
     layer->pages = plan->pages != 0 ? plan->pages
                                     : sizing_pages(layer->geometry, plan->capacity, layer->rate);
     if (layer->pages == 0 || layer->pages > SIZING_PAGES_MAX)
@@ -57,6 +139,9 @@ int growth_first(const struct filter_plan *plan, struct layer_plan *layer)
 
 static uint64_t pages_wanted(const struct filter_plan *plan, uint64_t pages, uint64_t keys)
 {
+    /* Of a window by time several layers must be free at any time: small steps waste less. */
+    if (plan->generations != 0)
+        return pages / 2 + 1;
     struct geometry geometry = layer_geometry(plan, plan->rate);
     uint64_t single = sizing_pages(geometry, keys, plan->rate);
     double total = SIZE_AFTER * (double)single;
@@ -81,6 +166,9 @@ int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, 
     layer->pages = pages_wanted(plan, pages, keys);
     if (pages > SIZING_PAGES_MAX || layer->pages > SIZING_PAGES_MAX - pages)
         return -1;
-    layer->capacity = counted(layer, sizing_capacity(layer->geometry, layer->pages, layer->rate));
+    layer->capacity = plan->generations != 0
+                          ? window_capacity(layer)
+                          : counted(layer,
+                                    sizing_capacity(layer->geometry, layer->pages, layer->rate));
     return layer->capacity != 0 ? 0 : -1;
 }

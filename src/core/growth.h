@@ -20,6 +20,15 @@
  * rates that is fewer: of 10^6 lines at 0.1, 20000 are dropped on the way, and a layer that took in
  * 20000 more would be above its rate. Below 1e-2 the difference is lost in the margin of 3 %.
  *
+ * A window forgets. Its lines are kept in generations, G + 1 layers for a window of G: one fills, G
+ * are full, and when one more is full the oldest is emptied for the next. A layer takes N / G lines,
+ * rounded up, so that at least N and at most (1 + 1/G) * N are remembered. By count that is all for
+ * ever, and the layers share p. By time a generation is G-th part of the time, and n, if it was
+ * given, is a plan for the whole: a period that brings more adds layers, under the same series.
+ *
+ * A generation ends when so many keys are settled in it; what several writers have in flight then
+ * still goes there. So a layer of a window is sized for as many more (GROWTH_IN_FLIGHT).
+ *
  * Pure functions; the same numbers on every machine (see sizing.h).
  */
 #ifndef UNSEEN_CORE_GROWTH_H
@@ -41,14 +50,34 @@ struct layer_plan {
 struct filter_plan {
     double rate;              /* p */
     uint64_t capacity;        /* n; 0: not given, the first layer has first_pages */
-    uint64_t pages;           /* size in pages; 0: follows from capacity and rate */
+    uint64_t pages;           /* of each first layer; 0: follows from capacity and rate */
     struct geometry geometry; /* lines 0: follows from the rate */
     bool fixed;               /* does not grow: layer 0 has all of p */
+    unsigned generations;     /* of a window, G; 0: nothing is forgotten */
+    uint64_t forget;          /* a window by time: milliseconds; 0: it is `capacity` lines */
+    double slack;             /* as asked for; generations follow from it */
 };
+
+/* Each layer costs a look for each key. */
+enum { GENERATIONS_MAX = 47 };
+
+/* Keys that others than one writer can have in flight, beside those that a layer's size gives room
+ * to: header.h has 128 slots of 8 keys and more. */
+enum { GROWTH_IN_FLIGHT = 1024 };
 
 /* First layers where no capacity was given: 1 MB of file; 56 MB of memory, where pages that are
  * not touched cost nothing. */
 enum { GROWTH_FILE_PAGES = 256, GROWTH_MEMORY_PAGES = 14336 };
+
+/* The fewest generations with which a window of `lines` (0: of any number, by time) remembers at most
+ * (1 + slack) times as many; 0 if that takes more than GENERATIONS_MAX. */
+unsigned growth_generations(uint64_t lines, double slack);
+
+/* How many layers such a filter is made with, all as growth_first says: 1, or G + 1. */
+unsigned growth_first_layers(const struct filter_plan *plan);
+
+/* How many keys each of the first layers is sized for; plan->capacity must be given. */
+uint64_t growth_first_keys(const struct filter_plan *plan);
 
 /* The rate that layer `index` may have. */
 double growth_rate(const struct filter_plan *plan, unsigned index);

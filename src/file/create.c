@@ -55,7 +55,8 @@ int create_write_head(int fd, const struct header *header, const struct layer_re
 
 struct empty {
     const struct header *header;
-    const struct layer_record *record;
+    const struct layer_record *records;
+    unsigned count;
     uint64_t bytes;
 };
 
@@ -64,19 +65,22 @@ static int fill_empty(int fd, const void *context)
     const struct empty *empty = context;
     if (newfile_allocate(fd, empty->bytes) != 0)
         return -1;
-    return create_write_head(fd, empty->header, empty->record, 1);
+    return create_write_head(fd, empty->header, empty->records, empty->count);
 }
 
 int filter_create(const char *path, struct header *header, bool replace, struct fault *fault)
 {
-    struct layer_record record;
+    struct layer_record records[LAYERS_MAX];
     struct filter_plan first = header->plan;
+    unsigned count = growth_first_layers(&first);
     if (first.capacity == 0 && first.pages == 0)
-        first.pages = GROWTH_FILE_PAGES;
-    if (growth_first(&first, &record.plan) != 0)
+        first.pages = GROWTH_FILE_PAGES / count;
+    if (growth_first(&first, &records[0].plan) != 0)
         return fault_set(fault, path, "no filter of that size can be made");
+    for (unsigned i = 1; i < count; i++)
+        records[i].plan = records[0].plan;
     create_new_identity(header);
-    struct empty empty = {header, &record, create_lay_out(header, &record, 1)};
+    struct empty empty = {header, records, count, create_lay_out(header, records, count)};
 
     int there = newfile_look(path, replace, fault);
     if (there < 0)

@@ -105,6 +105,17 @@ static struct filter *filter_new(struct fault *fault)
     return filter;
 }
 
+/* A window in memory keeps its generations where a file has them. */
+static int map_states(struct filter *filter, struct fault *fault)
+{
+    void *map = mmap(NULL, FLIGHT_AT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED)
+        return fault_errno(fault, "filter in memory", NULL, errno);
+    filter->fixed = map;
+    filter->header.layers_at = FLIGHT_AT;
+    return 0;
+}
+
 struct filter *filter_memory(const struct header *header, struct fault *fault)
 {
     struct layer_plan plan;
@@ -113,18 +124,20 @@ struct filter *filter_memory(const struct header *header, struct fault *fault)
     if (filter == NULL)
         return NULL;
     filter->header = *header;
+    unsigned layers = growth_first_layers(&first);
     if (first.capacity == 0 && first.pages == 0)
-        first.pages = GROWTH_MEMORY_PAGES;
-    if (growth_first(&first, &plan) != 0) {
+        first.pages = GROWTH_MEMORY_PAGES / layers;
+    int result = growth_first(&first, &plan);
+    if (result != 0)
         fault_set(fault, "filter in memory", "no filter of that size can be made");
-        filter_close(filter);
-        return NULL;
-    }
-    if (filter_map_memory(filter, &plan, fault) != 0) {
-        filter_close(filter);
-        return NULL;
-    }
-    return filter;
+    while (result == 0 && filter->count < layers)
+        result = filter_map_memory(filter, &plan, fault);
+    if (result == 0 && first.generations != 0)
+        result = map_states(filter, fault);
+    if (result == 0)
+        return filter;
+    filter_close(filter);
+    return NULL;
 }
 
 void filter_set_watch(struct filter *filter, const struct filter_watch *watch)
@@ -373,9 +386,11 @@ void filter_close(struct filter *filter)
 void filter_test_layers(const struct filter *filter, const struct key *keys, size_t n,
                         uint8_t *seen, unsigned from)
 {
+    uint64_t now = filter_window_now(filter);
     /* Newest first: it is the largest. */
     for (unsigned i = filter->count; i-- > from;)
-        filter->kernel->test(&filter->layers[i].bits, keys, n, seen);
+        if (!filter_window_expired(filter, i, now))
+            filter->kernel->test(&filter->layers[i].bits, keys, n, seen);
 }
 
 int filter_refresh(struct filter *filter, struct fault *fault)

@@ -72,8 +72,9 @@ int filter_probe(struct filter *filter, const struct key *keys, size_t n, uint8_
 /*
  * Judges keys in order: seen[i] = 1 if it is in, or in flight here or with another live writer;
  * else 0, and it is now in flight here. Stops behind the most_new-th new key, or when the table is
- * full. Returns how many keys were judged (fewer than n only if at least one is in flight), or -1
- * with the fault, and then none is newly in flight.
+ * full, or in a window before a key that begins another generation. Returns how many keys were judged
+ * (fewer than n only if at least one was, and outside a window is in flight), or -1 with the fault,
+ * and then none is newly in flight.
  * Precondition: all that was in flight has been settled.
  */
 ptrdiff_t filter_claim(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,
@@ -114,6 +115,19 @@ uint64_t filter_end(const struct filter *filter);        /* where the last layer
 uint64_t filter_keys(const struct filter *filter);
 uint64_t filter_layer_keys(const struct filter *filter, unsigned layer);
 uint64_t filter_capacity(const struct filter *filter);
+
+/* What a layer of a window has in it. Times: milliseconds since 1970. */
+struct generation {
+    uint64_t number; /* from 1 on, larger ones are newer; 0: none */
+    bool retired;    /* it is being emptied, or was when a writer died */
+    bool filling;    /* new lines go here */
+    bool expired;    /* by time: it is forgotten, and will be emptied */
+    uint64_t began;
+    uint64_t ends; /* by time: when it expires if no more lines come; else 0 */
+};
+struct generation filter_generation(const struct filter *filter, unsigned layer);
+/* Whether a writer is just emptying a layer, or growing. */
+bool filter_window_turning(const struct filter *filter);
 /* Whether the path still names the open file. Returns 0, or -1 with the fault: it was replaced or
  * removed, and what is settled from now on is lost with it. In memory always 0. About 0.5 us. */
 int filter_check_name(const struct filter *filter, struct fault *fault);

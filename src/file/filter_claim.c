@@ -11,33 +11,53 @@ static uint64_t settled_now(const struct filter *filter)
     return get64(filter, COUNTER_SETTLED_AT);
 }
 
-/* In memory: test the older layers, test and set in the newest; when that is full, grow, and go on
- * with the key that did not fit. */
+static void test_all_but(const struct filter *filter, unsigned layer, const struct key *keys,
+                         size_t n, uint8_t *seen)
+{
+    uint64_t now = filter_window_now(filter);
+    memset(seen, 0, n);
+    for (unsigned i = 0; i < filter->count; i++)
+        if (i != layer && !filter_window_expired(filter, i, now))
+            filter->kernel->test(&filter->layers[i].bits, keys, n, seen);
+}
+
+/* Test and set in one layer of a filter in memory, as far as there is room. */
+static size_t insert_memory(struct filter *filter, struct layer *layer, const struct key *keys,
+                            size_t n, uint64_t most, uint8_t *seen, uint64_t *set)
+{
+    uint64_t room = filter->header.plan.fixed ? UINT64_MAX : layer->plan.capacity - layer->keys;
+    if (!layer->huge && layer->keys + n >= HUGE_FROM)
+        filter_use_huge_pages(layer);
+    size_t done = filter->kernel->insert(&layer->bits, keys, n, seen, most < room ? most : room,
+                                         set);
+    layer->keys += *set;
+    return done;
+}
+
+/* In memory: test all layers but the newest, test and set in that; when it is full, grow, and go on
+ * with the key that did not fit. What was seen behind it may be forgotten then, so it is looked for
+ * again. */
 static ptrdiff_t claim_memory(struct filter *filter, const struct key *keys, size_t n,
                               uint64_t most_new, uint8_t *seen, struct fault *fault)
 {
     size_t done = 0;
     uint64_t new = 0;
-    memset(seen, 0, n);
-    for (unsigned i = 0; i + 1 < filter->count; i++)
-        filter->kernel->test(&filter->layers[i].bits, keys, n, seen);
     for (;;) {
-        struct layer *layer = &filter->layers[filter->count - 1];
-        bool fixed = filter->header.plan.fixed;
-        uint64_t room = fixed ? UINT64_MAX : layer->plan.capacity - layer->keys;
-        uint64_t most = most_new - new < room ? most_new - new : room;
-        uint64_t set;
-        if (!layer->huge && layer->keys + n - done >= HUGE_FROM)
-            filter_use_huge_pages(layer);
-        done += filter->kernel->insert(&layer->bits, keys + done, n - done, seen + done, most,
-                                       &set);
-        layer->keys += set;
-        new += set;
-        if (done == n || new == most_new)
-            return (ptrdiff_t)done;
+        unsigned newest = filter_is_window(filter) ? filter_window_filling(filter)
+                                                   : filter->count - 1;
+        if (newest < filter->count) {
+            uint64_t set;
+            test_all_but(filter, newest, keys + done, n - done, seen + done);
+            done += insert_memory(filter, &filter->layers[newest], keys + done, n - done,
+                                  most_new - new, seen + done, &set);
+            if (set > 0 && filter_is_window(filter))
+                filter_window_settled(filter, newest);
+            new += set;
+            if (done == n || new == most_new)
+                return (ptrdiff_t)done;
+        }
         if (filter_grow(filter, fault) != 0)
             return new > 0 ? (ptrdiff_t)done : -1;
-        filter->kernel->test(&layer->bits, keys + done, n - done, seen + done);
     }
 }
 
@@ -103,7 +123,9 @@ int filter_look_at_others(struct filter *filter, const struct key *keys, size_t 
         if ((count == 0 && !holds) || slot == filter->slot ||
             !lock_is_held(filter->fd, LOCK_SLOT + slot))
             continue;
-        *total += count;
+        /* A generation ends when so many keys are settled in it: those may never be. */
+        if (!filter_is_window(filter))
+            *total += count;
         if (n == 0)
             continue;
         if (holds)
@@ -120,8 +142,21 @@ int filter_look_at_others(struct filter *filter, const struct key *keys, size_t 
     return result;
 }
 
+static struct place place_in_window(const struct filter *filter, uint64_t ahead)
+{
+    unsigned layer = filter_window_filling(filter);
+    if (layer == filter->count)
+        return (struct place){filter->count, 0};
+    uint64_t keys = get64(filter, keys_at(layer)) + ahead;
+    uint64_t capacity = filter->layers[layer].plan.capacity;
+    return keys < capacity ? (struct place){layer, capacity - keys}
+                           : (struct place){filter->count, 0};
+}
+
 struct place filter_place_behind(const struct filter *filter, uint64_t ahead)
 {
+    if (filter_is_window(filter))
+        return place_in_window(filter, ahead);
     for (unsigned i = 0; i < filter->count; i++) {
         uint64_t keys = get64(filter, keys_at(i));
         uint64_t capacity = filter->layers[i].plan.capacity;
@@ -223,6 +258,9 @@ static ptrdiff_t claim_file(struct filter *filter, const struct key *keys, size_
         lock_drop(filter->fd, LOCK_CHANGE);
         if (judged < 0 || !full || filter->flight->count > 0)
             return judged;
+        /* What is before the key that finds no room is judged by what is in now. */
+        if (judged > 0 && filter_is_window(filter))
+            return judged;
         if (filter_grow(filter, fault) != 0)
             return -1;
     }
@@ -238,19 +276,26 @@ ptrdiff_t filter_claim(struct filter *filter, const struct key *keys, size_t n, 
     return claim_file(filter, keys, n, most_new, seen, fault);
 }
 
+static void count_settled(struct filter *filter, unsigned layer, uint64_t keys)
+{
+    put64(filter, keys_at(layer), get64(filter, keys_at(layer)) + keys);
+    if (filter_is_window(filter))
+        filter_window_settled(filter, layer);
+}
+
 /* Under LOCK_CHANGE: sets the bits of the first `n` keys in flight, each layer up to its capacity.
- * Their claim saw to it that there is room; if the counters were changed since, the last layer
- * takes the rest. */
+ * Their claim saw to it that there is room; if the counters were changed since, or a generation has
+ * filled up, the newest layer takes the rest. */
 static void settle_keys(struct filter *filter, size_t n)
 {
     const struct key *keys = filter->flight->keys;
     while (n > 0) {
         struct place place = filter_place_behind(filter, 0);
         if (place.layer == filter->count)
-            place = (struct place){filter->count - 1, n};
+            place = (struct place){filter_newest(filter), n};
         size_t run = place.left < n ? (size_t)place.left : n;
         filter->kernel->set(&filter->layers[place.layer].bits, keys, run);
-        put64(filter, keys_at(place.layer), get64(filter, keys_at(place.layer)) + run);
+        count_settled(filter, place.layer, run);
         keys += run;
         n -= run;
     }
@@ -262,6 +307,11 @@ int filter_settle(struct filter *filter, size_t delivered, struct fault *fault)
         return filter_settle_batch_held(filter, delivered, fault);
     if (filter->fd < 0 || filter->flight->count == 0)
         return 0;
+    /* Lines that were long in flight should not be the newest of a generation that was to end before
+     * them. If the next one cannot be had they are, and that generation is forgotten late. */
+    struct fault ignored;
+    if (delivered > 0 && filter_is_window(filter) && filter_window_filling(filter) == filter->count)
+        (void)filter_grow(filter, &ignored);
     if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
         return -1;
     /* Others may have filled what was free, and added a layer for the rest. */
@@ -279,7 +329,8 @@ int filter_settle(struct filter *filter, size_t delivered, struct fault *fault)
 }
 
 /* Under LOCK_CHANGE: sets the bits of keys not yet seen, as far as there is room in a layer that
- * nobody has claimed. Returns how many keys are done; 0 if a new layer is needed; -1. */
+ * nobody has claimed. Returns how many keys are done; 0 if a new layer is needed; -1. Without room,
+ * keys that are in are done all the same: a window may forget them in making room. */
 static ptrdiff_t add_locked(struct filter *filter, const struct key *keys, size_t n,
                             uint64_t settled, uint8_t *seen, uint64_t *added, struct fault *fault)
 {
@@ -288,11 +339,14 @@ static ptrdiff_t add_locked(struct filter *filter, const struct key *keys, size_
         filter_look_at_others(filter, NULL, 0, NULL, &others, fault) != 0)
         return -1;
     struct place place = filter_place_behind(filter, others);
-    if (place.layer == filter->count)
-        return 0;
+    if (place.layer == filter->count) {
+        const uint8_t *new = memchr(seen, 0, n);
+        return new != NULL ? new - seen : (ptrdiff_t)n;
+    }
     size_t done = filter->kernel->insert(&filter->layers[place.layer].bits, keys, n, seen,
                                          place.left, &set);
-    put64(filter, keys_at(place.layer), get64(filter, keys_at(place.layer)) + set);
+    if (set > 0)
+        count_settled(filter, place.layer, set);
     put64(filter, COUNTER_SETTLED_AT, settled_now(filter) + 1);
     *added += set;
     return (ptrdiff_t)done;

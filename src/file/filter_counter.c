@@ -33,7 +33,9 @@ void filter_mend_counters(struct filter *filter)
     for (unsigned i = 0; i < filter->count; i++) {
         const struct layer *layer = &filter->layers[i];
         uint64_t counted = get64(filter, keys_at(i));
-        if (counted >= layer->plan.capacity)
+        /* What a window is emptying will be counted anew. */
+        if (counted >= layer->plan.capacity ||
+            (filter_is_window(filter) && filter_generation(filter, i).retired))
             continue;
         double deviation;
         double keys = sampled_keys(&layer->bits, &deviation);

@@ -68,36 +68,58 @@ static int append_layer(struct filter *filter, struct layer_record *record, stru
     return filter_map_file(filter, record, fault);
 }
 
-/* Precondition: LOCK_CHANGE is not held. Somebody else may have grown the file meanwhile. */
-static int grow_file(struct filter *filter, struct fault *fault)
+static int add_layer(struct filter *filter, struct fault *fault)
 {
     struct layer_record record;
+    if (next_layer(filter, &record.plan, fault) != 0)
+        return -1;
+    return filter->fd < 0 ? filter_map_memory(filter, &record.plan, fault)
+                          : append_layer(filter, &record, fault);
+}
+
+/* Whether another writer has made room since this one knew `before` layers. */
+static bool has_room(const struct filter *filter, unsigned before)
+{
+    return filter_is_window(filter) ? filter_place_behind(filter, 0).layer < filter->count
+                                    : filter->count > before;
+}
+
+static int make_room(struct filter *filter, struct fault *fault)
+{
+    if (!filter_is_window(filter))
+        return add_layer(filter, fault);
+    unsigned layer = filter_window_next(filter);
+    if (layer == filter->count && add_layer(filter, fault) != 0)
+        return -1;
+    return filter_window_turn(filter, layer, fault);
+}
+
+/* Precondition: LOCK_CHANGE is not held. */
+static int make_room_in_file(struct filter *filter, unsigned *grown, struct fault *fault)
+{
     unsigned before = filter->count;
     if (filter_take_lock(filter, LOCK_GROW, fault) != 0)
         return -1;
     int result = filter_refresh(filter, fault);
-    bool grown = filter->count > before;
-    if (result == 0 && !grown) {
-        result = next_layer(filter, &record.plan, fault);
-        if (result == 0)
-            result = append_layer(filter, &record, fault);
-    }
+    unsigned known = filter->count;
+    if (result == 0 && !has_room(filter, before))
+        result = make_room(filter, fault);
+    *grown = filter->count - known;
     lock_drop(filter->fd, LOCK_GROW);
-    if (result == 0 && !grown)
-        tell_growth(filter);
     return result;
-}
-
-static int grow_memory(struct filter *filter, struct fault *fault)
-{
-    struct layer_plan plan;
-    if (next_layer(filter, &plan, fault) != 0 || filter_map_memory(filter, &plan, fault) != 0)
-        return -1;
-    tell_growth(filter);
-    return 0;
 }
 
 int filter_grow(struct filter *filter, struct fault *fault)
 {
-    return filter->fd < 0 ? grow_memory(filter, fault) : grow_file(filter, fault);
+    unsigned before = filter->count, grown;
+    int result;
+    if (filter->fd < 0) {
+        result = make_room(filter, fault);
+        grown = filter->count - before;
+    } else {
+        result = make_room_in_file(filter, &grown, fault);
+    }
+    if (result == 0 && grown > 0)
+        tell_growth(filter);
+    return result;
 }

@@ -1,6 +1,6 @@
 /*
  * filter_internal - what the files behind filter.h share: filter.c (opening, looking),
- * filter_growth.c, filter_claim.c, filter_hold.c. For nobody else.
+ * filter_growth.c, filter_window.c, filter_claim.c, filter_hold.c. For nobody else.
  */
 #ifndef UNSEEN_FILE_FILTER_INTERNAL_H
 #define UNSEEN_FILE_FILTER_INTERNAL_H
@@ -36,7 +36,7 @@ struct filter {
     bool write;
     dev_t device;
     ino_t inode;
-    uint8_t *fixed; /* the mapped fixed part */
+    uint8_t *fixed; /* the mapped fixed part; of a window in memory, its own page of states */
     unsigned slot;
     struct flight *flight;
     struct hold *hold;                 /* long flights; NULL: batches */
@@ -100,8 +100,33 @@ enum { HUGE_FROM = 1024 }; /* keys in a layer from which on large pages pay */
 
 /* --- filter_growth.c --- */
 
-/* Adds a layer. Of a file: LOCK_CHANGE must not be held, and somebody else may have done it. */
+/* Makes room for more keys: adds a layer, or turns a window to its next generation. Of a file:
+ * LOCK_CHANGE must not be held, and somebody else may have done it. */
 int filter_grow(struct filter *filter, struct fault *fault);
+
+/* --- filter_window.c; all but filter_newest are for windows --- */
+
+static inline bool filter_is_window(const struct filter *filter)
+{
+    return filter->header.plan.generations != 0;
+}
+
+/* The layer for keys that fit nowhere. */
+unsigned filter_newest(const struct filter *filter);
+/* The layer that new keys go into; filter->count if there is none, or its time is over. */
+unsigned filter_window_filling(const struct filter *filter);
+/* Under LOCK_CHANGE: keys were settled in the layer. */
+void filter_window_settled(struct filter *filter, unsigned layer);
+
+/* The time, in milliseconds, for filter_window_expired; 0 if the window is not by time. */
+uint64_t filter_window_now(const struct filter *filter);
+/* Whether the layer's lines are forgotten, though its bits may be set. */
+bool filter_window_expired(const struct filter *filter, unsigned layer, uint64_t now);
+
+/* Under LOCK_GROW: the layer that is emptied next; filter->count if none may be yet. */
+unsigned filter_window_next(const struct filter *filter);
+/* Under LOCK_GROW, and not LOCK_CHANGE: empties the layer and makes it the newest generation. */
+int filter_window_turn(struct filter *filter, unsigned layer, struct fault *fault);
 
 /* --- filter_claim.c --- */
 

@@ -10,8 +10,8 @@
  *        0    8  magic: 89 75 6e 73 65 65 6e 0a  ("unseen" between a byte that is no text and LF)
  *        8    4  format version: 1
  *       12    4  bytes of this header: 4096
- *       16    8  features without which the file cannot be used: 0. A reader that finds a bit it
- *                does not know refuses the file.
+ *       16    8  features without which the file cannot be used: 2 a window. A reader that finds a
+ *                bit it does not know refuses the file.
  *       24    8  features that a reader may ignore, but a writer must know: 1 a queue (queue_state.c)
  *       32   16  UUID of the filter, random (RFC 4122 version 4)
  *       48    8  time of creation, seconds since 1970-01-01 UTC, two's complement
@@ -20,17 +20,21 @@
  *       64   32  the hash's key: the seed, then zeros
  *       96    8  p, the false-positive rate asked for, a double
  *      104    8  n, the capacity asked for, in keys; 0 if the filter was to grow from small
- *      112    8  size asked for, in pages; 0 if it followed from n and p
+ *      112    8  size asked for, in pages of each first layer; 0 if it followed from n and p
  *      120    1  lines a key asked for (g); 0 if it followed from p
  *      121    1  fields a line asked for (f); 0 likewise
  *      122    1  bits a cell: 1
  *      123    1  1 if the filter never grows, else 0
  *      124    4  zero
  *      128    8  which values were given by name: 1 n, 2 p, 4 size, 8 bits a key, 16 hashes,
- *                32 seed, 64 fixed
+ *                32 seed, 64 fixed, 128 window, 256 forget-after, 512 slack
  *      136    8  flight keys: a power of two, 32..4096; see below
  *      144    8  bytes of the fixed part; no layer begins before
  *      152   40  key recipe: zeros, the key is the whole line
+ *      192    4  generations of a window, G, 1..47; 0 if it is none
+ *      196    4  zero
+ *      200    8  a window by time: after how many milliseconds lines are forgotten; 0: after n lines
+ *      208    8  slack asked for, a double
  *     4088    8  checksum: XXH3, 64-bit variant, seed 0, of bytes 0..4087
  *
  * Page 1, the layers: a record is written, then the count.
@@ -55,10 +59,18 @@
  *
  *     8192    8  number of times that keys in flight were settled
  *     8256  48*8 keys in each layer
+ *     8640  48*8 of a window by time: when keys were settled in each layer last
  *     9216 128*16 slots of writers:
  *        0    4  keys in flight in this file
  *        4    4  1 if the writer has more keys in flight, in the file FILTER.flight-SLOT, else 0
  *        8    8  a number that is another one for each such file
+ *
+ *    11264 48*16 of a window, for each layer:
+ *        0    8  number of the generation in it: the largest one is filling, smaller ones are older;
+ *                0: none, the layer is empty; all ones: it is being emptied
+ *        8    8  when the generation began
+ *
+ * These times are milliseconds since 1970-01-01 UTC, none less than any that was written before.
  *
  * From 12288, the keys in flight, 16 bytes each, lo then hi: slot 0 has room for half of the flight
  * keys, each further one for half of the one before, but at least 8. A slot counts only while its
@@ -82,7 +94,9 @@
  *    6. flight keys are a power of two within 32..4096, and the fixed part is 12288 plus the flight
  *       region, rounded up to whole pages;
  *    7. the key recipe and the unnamed bytes of the header are zero;
- *    8. the count of layers is within 1..48;
+ *       a window has its feature bit and is not fixed, G is within 1..47, the slack within 0..1, and
+ *       it has a time of at most 10^13 milliseconds, or else n; what is no window has zeros there;
+ *    8. the count of layers is within 1..48, in a window at least G + 1, and without a time just that;
  *    9. for each layer below the count: the record's checksum is right; g and f are within 1..16 and
  *       1..7; pages within 1..2^38; capacity at least 1; the rate within 0..1; cells have 1 bit; the
  *       unnamed bytes are zero;
@@ -135,6 +149,12 @@ void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
     store64(bytes + 128, header->asked);
     store64(bytes + 136, header->flight_keys);
     store64(bytes + 144, header->layers_at);
+    if (header->plan.generations != 0) {
+        store64(bytes + 16, FEATURE_WINDOW);
+        store32(bytes + 192, header->plan.generations);
+        store64(bytes + 200, header->plan.forget);
+        store_double(bytes + 208, header->plan.slack);
+    }
     store64(bytes + HEADER_BYTES - 8, hash_checksum(bytes, HEADER_BYTES - 8));
 }
 
@@ -162,6 +182,20 @@ static bool all_zero(const uint8_t *bytes, size_t from, size_t to)
         if (bytes[i] != 0)
             return false;
     return true;
+}
+
+static const char *window_flaw(const uint8_t *bytes)
+{
+    uint32_t generations = load32(bytes + 192);
+    uint64_t forget = load64(bytes + 200);
+    double slack = load_double(bytes + 208);
+    if ((load64(bytes + 16) & FEATURE_WINDOW) == 0)
+        return all_zero(bytes, 192, 216) ? NULL : "unused bytes of the header";
+    bool bounded = forget != 0 ? forget <= FORGET_MAX : load64(bytes + 104) != 0;
+    if (generations < 1 || generations > GENERATIONS_MAX || !bounded || bytes[123] != 0 ||
+        !(slack > 0 && slack <= 1))
+        return "window";
+    return NULL;
 }
 
 /* What makes a header invalid, or NULL. Rules 2 to 7 of the specification. */
@@ -193,9 +227,10 @@ static const char *header_flaw(const uint8_t *bytes)
         return "flight keys";
     if (load64(bytes + 144) != FLIGHT_AT + flight_bytes(keys))
         return "size of the fixed part";
-    if (!all_zero(bytes, 124, 128) || !all_zero(bytes, 152, HEADER_BYTES - 8))
+    if (!all_zero(bytes, 124, 128) || !all_zero(bytes, 152, 192) || !all_zero(bytes, 196, 200) ||
+        !all_zero(bytes, 216, HEADER_BYTES - 8))
         return "unused bytes of the header";
-    return NULL;
+    return window_flaw(bytes);
 }
 
 int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const char *path,
@@ -209,7 +244,7 @@ int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const 
                   version);
         return fault_way_out(fault, "use a newer unseen");
     }
-    uint64_t features = load64(bytes + 16);
+    uint64_t features = load64(bytes + 16) & ~(uint64_t)FEATURE_WINDOW;
     if (features != 0) {
         fault_set(fault, path, "needs features that this program does not know (0x%" PRIx64 ")",
                   features);
@@ -235,6 +270,9 @@ int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const 
         .pages = load64(bytes + 112),
         .geometry = {bytes[120], bytes[121]},
         .fixed = bytes[123],
+        .generations = load32(bytes + 192),
+        .forget = load64(bytes + 200),
+        .slack = load_double(bytes + 208),
     };
     header->asked = load64(bytes + 128);
     header->flight_keys = load64(bytes + 136);
@@ -276,7 +314,9 @@ int layers_decode(const uint8_t page[HEADER_BYTES], const struct header *header,
                   unsigned *count, struct fault *fault)
 {
     uint32_t n = load32(page + (LAYER_COUNT_AT - LAYER_TABLE_AT));
-    if (n < 1 || n > LAYERS_MAX) {
+    unsigned least = growth_first_layers(&header->plan);
+    bool grows = header->plan.generations == 0 || header->plan.forget != 0;
+    if (n < least || n > (grows ? (unsigned)LAYERS_MAX : least)) {
         fault_set(fault, path, "damaged filter: number of layers");
         return fault_way_out(fault, "restore it from a copy, or make a new one");
     }
@@ -339,4 +379,12 @@ uint64_t layer_place(uint64_t at, uint64_t pages)
 {
     uint64_t boundary = pages >= 8192 ? UINT64_C(2) << 20 : PAGE_BYTES;
     return (at + boundary - 1) / boundary * boundary;
+}
+
+uint64_t header_file_bytes(uint64_t pages, bool fixed, unsigned layers)
+{
+    uint64_t at = FLIGHT_AT + flight_bytes(flight_keys_for(pages, fixed));
+    while (layers-- > 0)
+        at = layer_place(at, pages) + pages * PAGE_BYTES;
+    return at;
 }

@@ -20,12 +20,16 @@ enum {
     COUNTERS_AT = 8192,        /* the page of counters and slots */
     COUNTER_SETTLED_AT = 8192, /* how often a batch was settled */
     COUNTER_KEYS_AT = 8256,    /* keys in each layer */
+    WINDOW_LAST_AT = 8640,     /* when keys were settled in each layer last */
     SLOTS_AT = 9216,           /* the heads of the flight slots */
     SLOT_BYTES = 16,           /* of one head: */
     SLOT_HOLDS = 4,            /* more keys are in a file beside the filter */
     SLOT_MARK = 8,             /* which file: another number for each */
     SLOTS_MAX = 128,
-    FLIGHT_AT = 12288, /* the keys in flight */
+    WINDOW_STATES_AT = 11264, /* which generation is in each layer of a window */
+    WINDOW_STATE_BYTES = 16,  /* of one: its number, then */
+    WINDOW_BEGAN = 8,         /* when it began */
+    FLIGHT_AT = 12288,        /* the keys in flight */
     KEY_BYTES = 16,
     SEED_BYTES = 8,
     UUID_BYTES = 16
@@ -37,6 +41,13 @@ enum { SLOT_KEYS_MIN = 8 };
 enum { FLIGHT_KEYS_MIN = 32, FLIGHT_KEYS_MAX = 4096 };
 
 #define HEADER_VERSION 1
+
+/* Features without which a file cannot be used. */
+enum { FEATURE_WINDOW = 2 };
+
+/* Numbers of generations that are none: the layer is empty; it is being emptied. */
+#define GENERATION_FREE UINT64_C(0)
+#define GENERATION_RETIRED UINT64_MAX
 #define HASH_XXH3_128 1
 
 /* What is written once, at creation. */
@@ -59,7 +70,10 @@ enum {
     ASKED_HASHES = 16,
     ASKED_SEED = 32,
     ASKED_FIXED = 64,
-    ASKED_ALL = 127
+    ASKED_WINDOW = 128,
+    ASKED_FORGET = 256,
+    ASKED_SLACK = 512,
+    ASKED_ALL = 1023
 };
 
 enum {
@@ -101,5 +115,11 @@ uint64_t flight_keys_for(uint64_t pages, bool fixed);
 
 /* Where a layer of so many pages begins if it may not begin before `at`. */
 uint64_t layer_place(uint64_t at, uint64_t pages);
+
+/* Bytes of a file with `layers` layers of so many pages each. */
+uint64_t header_file_bytes(uint64_t pages, bool fixed, unsigned layers);
+
+/* How many milliseconds a window by time may have: some 300 years. */
+#define FORGET_MAX UINT64_C(10000000000000)
 
 #endif

@@ -52,12 +52,13 @@ static void on_file_limit(int signal_number)
 
 void signals_hold_stop(void)
 {
-    stop_held = 1;
+    stop_held++;
 }
 
 void signals_release_stop(void)
 {
-    stop_held = 0;
+    if (--stop_held > 0)
+        return;
     if (stop_pending) {
         stop_pending = 0;
         raise(SIGSTOP);
