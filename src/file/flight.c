@@ -20,8 +20,9 @@ struct flight *flight_new(size_t room)
     flight->shift = 64 - 4;
     while (chains_of(flight) < 4 * room)
         flight->shift--;
-    flight->keys = calloc(room, sizeof *flight->keys);
-    flight->entries = calloc(room, sizeof *flight->entries);
+    /* Not cleared: a run of one line would touch a hundred kilobytes for it. */
+    flight->keys = malloc(room * sizeof *flight->keys);
+    flight->entries = malloc(room * sizeof *flight->entries);
     flight->chains = malloc(chains_of(flight) * sizeof *flight->chains);
     if (flight->keys == NULL || flight->entries == NULL || flight->chains == NULL) {
         flight_free(flight);
