@@ -1,25 +1,36 @@
 #!/bin/sh
-# Runs the tests on a build with --coverage and says how much of src they reached; the pages that
-# show each line are in DIRECTORY/report.
+# Runs the tests on a build that counts (see the Makefile) and says how much of src they reached;
+# the pages that show each line are in DIRECTORY/report.
 #
 #     src/build/coverage.sh DIRECTORY [TEST...]
 set -u
 
-directory=$1
+directory=$(cd "$1" && pwd) || exit 1
 shift
+counts=$directory/counts
 
-find "$directory" -name '*.gcda' -exec rm -f {} +
+# A file for each program. Tests run the program as other users, too: all may write.
+rm -rf "$counts"
+mkdir "$counts"
+export LLVM_PROFILE_FILE="$counts/%m%c.profraw"
+(umask 0 && "$directory/unseen" --version >/dev/null) || exit 1
+
 tests/run --build "$directory" "$@"
 status=$?
 
-branches="--rc lcov_branch_coverage=1"
-# shellcheck disable=SC2086
+set -- -instr-profile="$counts/all.profdata" "$directory/unseen"
+for program in "$directory"/tests/unit/test_*[!.]?; do
+    case $program in
+    *.d) ;;
+    *) set -- "$@" -object "$program" ;;
+    esac
+done
 {
-    lcov --quiet $branches --capture --directory "$directory/obj" --base-directory . \
-        --no-external --output-file "$directory/lcov.info" &&
-        genhtml --quiet $branches --branch-coverage --output-directory "$directory/report" \
-            "$directory/lcov.info" &&
-        lcov $branches --list "$directory/lcov.info" &&
+    llvm-profdata merge -sparse -o "$counts/all.profdata" "$counts"/*.profraw &&
+        llvm-cov show -format html -show-branches count -output-dir "$directory/report" \
+            -ignore-filename-regex '/tests/' "$@" &&
+        llvm-cov report -show-branch-summary -show-region-summary=false \
+            -ignore-filename-regex '/tests/' "$@" &&
         echo "coverage: line by line: $directory/report/index.html"
 } || status=1
 exit $status

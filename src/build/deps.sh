@@ -42,7 +42,7 @@ ci    command:git          git            git               git               gi
 ci    command:xz           xz-utils       xz                xz                xz             xz
 ci    command:debootstrap  debootstrap    debootstrap       debootstrap       debootstrap    -
 ci    command:python3      python3        python3           python3           python         python3
-ci    command:lcov         lcov           lcov              lcov              -              lcov
+ci    command:llvm-profdata llvm         llvm              llvm              llvm           llvm
 ci    command:valgrind     valgrind       valgrind          valgrind          valgrind       -
 END
 }
