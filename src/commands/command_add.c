@@ -12,7 +12,7 @@
 static int run(const struct options *options, const struct inputs *inputs, struct filter *filter)
 {
     struct pipeline_plan plan = {
-        .verb = PIPELINE_NEW,
+        .verb = PIPELINE_ADD,
         .filter = filter,
         .delimiter = inputs->delimiter,
         .most = UINT64_MAX,

@@ -289,20 +289,45 @@ int filter_take_lock(struct filter *filter, unsigned lock, struct fault *fault)
     return fault_errno(fault, filter->path, "cannot be locked", errno);
 }
 
-/* The first free slot is this writer's until it closes the file. */
+/* The first free slot is this writer's until it closes the file. Returns 1, 0 if there is none, -1. */
+static int take_free_slot(struct filter *filter, struct fault *fault)
+{
+    for (unsigned slot = 0; slot < SLOTS_MAX; slot++) {
+        int got = lock_try(filter->fd, LOCK_SLOT + slot);
+        if (got < 0)
+            return fault_errno(fault, filter->path, "cannot be locked", errno);
+        if (got > 0) {
+            filter->slot = slot;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* What a dead owner left in the slot means nothing, and would mean something again under a living
+ * one: so both happen under LOCK_CHANGE, the taking and the emptying. */
+static int take_slot_empty(struct filter *filter, struct fault *fault)
+{
+    if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
+        return -1;
+    int taken = take_free_slot(filter, fault);
+    if (taken > 0) {
+        filter_forget_hold(filter);
+        if (get32(filter, slot_at(filter->slot)) != 0)
+            put32(filter, slot_at(filter->slot), 0);
+        filter_mend_counters(filter);
+    }
+    lock_drop(filter->fd, LOCK_CHANGE);
+    return taken;
+}
+
 static int take_slot(struct filter *filter, struct fault *fault)
 {
     struct timespec doze = {0, 10000000};
     for (unsigned round = 0;; round++) {
-        for (unsigned slot = 0; slot < SLOTS_MAX; slot++) {
-            int got = lock_try(filter->fd, LOCK_SLOT + slot);
-            if (got < 0)
-                return fault_errno(fault, filter->path, "cannot be locked", errno);
-            if (got > 0) {
-                filter->slot = slot;
-                return 0;
-            }
-        }
+        int taken = take_slot_empty(filter, fault);
+        if (taken != 0)
+            return taken > 0 ? 0 : -1;
         if (round == 500)
             tell_waiting(filter);
         if (nanosleep(&doze, NULL) != 0 && signals_pending())
@@ -317,14 +342,6 @@ static int start_writing(struct filter *filter, struct fault *fault)
     filter->flight = flight_new((size_t)slot_room(&filter->header, filter->slot));
     if (filter->flight == NULL)
         return fault_errno(fault, filter->path, NULL, ENOMEM);
-    /* What a dead owner left in the slot. */
-    if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
-        return -1;
-    filter_forget_hold(filter);
-    if (get32(filter, slot_at(filter->slot)) != 0)
-        put32(filter, slot_at(filter->slot), 0);
-    filter_mend_counters(filter);
-    lock_drop(filter->fd, LOCK_CHANGE);
     return 0;
 }
 

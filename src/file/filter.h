@@ -94,8 +94,9 @@ int filter_hold(struct filter *filter, const char *beside, struct fault *fault);
 uint64_t filter_held(const struct filter *filter);
 int filter_settle_held(struct filter *filter, struct fault *fault);
 
-/* Sets the bits of keys that are known to be delivered, growing as needed; those that are in change
- * nothing. seen: room for n bytes. *added: how many were not in. Returns 0 or -1. */
+/* Sets the bits of keys that are known to be delivered, growing as needed, in flight somewhere or not;
+ * those that are in change nothing. seen[i] = 1 if it was in, else 0; *added: how many were not.
+ * Returns 0, or -1 with the fault, and then some may have been set. */
 int filter_add(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
                uint64_t *added, struct fault *fault);
 

@@ -120,8 +120,12 @@ int filter_look_at_others(struct filter *filter, const struct key *keys, size_t 
     for (unsigned slot = 0; slot < SLOTS_MAX && result == 0; slot++) {
         uint64_t count = slot_count(filter, slot);
         bool holds = get32(filter, slot_at(slot) + SLOT_HOLDS) != 0;
-        if ((count == 0 && !holds) || slot == filter->slot ||
-            !lock_is_held(filter->fd, LOCK_SLOT + slot))
+        if ((count == 0 && !holds) || slot == filter->slot)
+            continue;
+        int alive = lock_held(filter->fd, LOCK_SLOT + slot);
+        if (alive < 0)
+            result = fault_errno(fault, filter->path, "cannot be locked", errno);
+        if (alive <= 0)
             continue;
         /* A generation ends when so many keys are settled in it: those may never be. */
         if (!filter_is_window(filter))
@@ -362,6 +366,8 @@ int filter_add(struct filter *filter, const struct key *keys, size_t n, uint8_t 
         uint64_t settled = settled_now(filter);
         memset(seen, 0, n);
         filter_test_layers(filter, keys, n, seen, 0);
+        if (memchr(seen, 0, n) == NULL)
+            return 0;
         if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
             return -1;
         ptrdiff_t done = add_locked(filter, keys, n, settled, seen, added, fault);
@@ -369,6 +375,7 @@ int filter_add(struct filter *filter, const struct key *keys, size_t n, uint8_t 
         if (done < 0 || (done == 0 && filter_grow(filter, fault) != 0))
             return -1;
         keys += done;
+        seen += done;
         n -= (size_t)done;
     }
     return 0;

@@ -90,8 +90,15 @@ void lock_drop(int fd, unsigned lock)
     signals_release_stop();
 }
 
-bool lock_is_held(int fd, unsigned lock)
+int lock_held(int fd, unsigned lock)
 {
     struct flock flock = range(lock, F_WRLCK);
-    return fcntl(fd, F_OFD_GETLK, &flock) != 0 || flock.l_type != F_UNLCK;
+    if (fcntl(fd, F_OFD_GETLK, &flock) != 0)
+        return -1;
+    return flock.l_type != F_UNLCK;
+}
+
+bool lock_is_held(int fd, unsigned lock)
+{
+    return lock_held(fd, lock) != 0;
 }

@@ -29,7 +29,10 @@ int lock_try(int fd, unsigned lock);
 void lock_drop(int fd, unsigned lock);
 void lock_let_go(int fd, unsigned lock);
 
-/* Whether somebody else holds a lock. When in doubt, true. */
+/* Whether somebody else holds a lock: 1 or 0, or -1 with errno if that cannot be found out. */
+int lock_held(int fd, unsigned lock);
+
+/* The same where a doubt costs nothing: when in doubt, true. */
 bool lock_is_held(int fd, unsigned lock);
 
 #endif

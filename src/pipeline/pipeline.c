@@ -94,6 +94,16 @@ static ptrdiff_t judge_new(struct pipeline *pipeline, size_t n, struct fault *fa
     return judged;
 }
 
+/* Nothing has to be delivered first; and what others have in flight may fail to be. */
+static ptrdiff_t judge_add(struct pipeline *pipeline, size_t n, struct fault *fault)
+{
+    uint64_t added;
+    if (filter_add(pipeline->plan.filter, pipeline->keys, n, pipeline->seen, &added, fault) != 0)
+        return -1;
+    select_unless(pipeline, n);
+    return (ptrdiff_t)n;
+}
+
 /* What the first filter has seen goes to the second, and what is new there is printed. Both are in
  * memory, so a claim judges every line it is asked for. */
 static ptrdiff_t judge_repeated(struct pipeline *pipeline, size_t n, struct fault *fault)
@@ -137,6 +147,8 @@ static ptrdiff_t judge_by_verb(struct pipeline *pipeline, size_t n, struct fault
     switch (pipeline->plan.verb) {
     case PIPELINE_NEW:
         return judge_new(pipeline, n, fault);
+    case PIPELINE_ADD:
+        return judge_add(pipeline, n, fault);
     case PIPELINE_REPEATED:
         return judge_repeated(pipeline, n, fault);
     case PIPELINE_QUERY:
@@ -430,6 +442,11 @@ static int run_chunk(struct pipeline *pipeline, struct input *input, struct chun
     return result;
 }
 
+static bool writes(const struct pipeline *pipeline)
+{
+    return pipeline->plan.verb == PIPELINE_NEW || pipeline->plan.verb == PIPELINE_ADD;
+}
+
 int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *fault)
 {
     struct chunk chunk = {NULL, 0};
@@ -443,8 +460,7 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
             result = input_next(input, &chunk, fault);
         if (result <= 0)
             return result;
-        if (pipeline->plan.verb == PIPELINE_NEW &&
-            filter_check_name(pipeline->plan.filter, fault) != 0)
+        if (writes(pipeline) && filter_check_name(pipeline->plan.filter, fault) != 0)
             return -1;
         result = run_chunk(pipeline, input, chunk, fault);
         if (result != 0)

@@ -22,6 +22,7 @@
 
 enum pipeline_verb {
     PIPELINE_NEW,      /* print and remember what is new */
+    PIPELINE_ADD,      /* remember what is new; print nothing */
     PIPELINE_REPEATED, /* print what comes for the second time */
     PIPELINE_QUERY,    /* print what is in; remember nothing */
     PIPELINE_TAG,      /* print every line behind "in" or "new" and a TAB; remember nothing */
