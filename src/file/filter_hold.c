@@ -29,15 +29,12 @@ static void spill_path(const struct filter *filter, unsigned slot, char path[BES
     beside_name(filter->path, suffix, path);
 }
 
-/* Under LOCK_CHANGE. The mark first: whoever sees the flag has the right mark. */
-static void announce(struct filter *filter, bool holds)
+static uint64_t new_mark(const struct filter *filter)
 {
     uint64_t mark = 0;
     if (getrandom(&mark, sizeof mark, GRND_NONBLOCK) < 0)
         mark = get64(filter, slot_at(filter->slot) + SLOT_MARK) + 1;
-    if (holds)
-        put64(filter, slot_at(filter->slot) + SLOT_MARK, mark);
-    put32(filter, slot_at(filter->slot) + SLOT_HOLDS, holds);
+    return mark;
 }
 
 void filter_forget_hold(struct filter *filter)
@@ -45,7 +42,7 @@ void filter_forget_hold(struct filter *filter)
     char path[BESIDE_MAX];
     if (get32(filter, slot_at(filter->slot) + SLOT_HOLDS) == 0)
         return;
-    announce(filter, false);
+    put32(filter, slot_at(filter->slot) + SLOT_HOLDS, 0);
     spill_path(filter, filter->slot, path);
     unlink(path);
 }
@@ -57,7 +54,8 @@ int filter_hold(struct filter *filter, const char *beside, struct fault *fault)
     if (hold == NULL)
         return fault_set(fault, filter->path, "out of memory");
     spill_path(filter, filter->slot, path);
-    hold->spill = filter->write ? spill_new(path, false, fault) : spill_new(beside, true, fault);
+    uint64_t mark = new_mark(filter);
+    hold->spill = filter->write ? spill_new(path, mark, fault) : spill_nameless(beside, fault);
     if (hold->spill == NULL) {
         free(hold);
         return -1;
@@ -67,7 +65,8 @@ int filter_hold(struct filter *filter, const char *beside, struct fault *fault)
         return 0;
     if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
         return -1;
-    announce(filter, true);
+    put64(filter, slot_at(filter->slot) + SLOT_MARK, mark);
+    put32(filter, slot_at(filter->slot) + SLOT_HOLDS, 1);
     lock_drop(filter->fd, LOCK_CHANGE);
     return 0;
 }
@@ -82,8 +81,10 @@ void filter_hold_free(struct filter *filter)
     /* Nobody may look for the file once it is gone. If the lock cannot be had, the file stays, for
      * the slot's next owner to remove. */
     if (filter->write && filter_take_lock(filter, LOCK_CHANGE, &ignored) == 0) {
-        announce(filter, false);
+        put32(filter, slot_at(filter->slot) + SLOT_HOLDS, 0);
         lock_drop(filter->fd, LOCK_CHANGE);
+    } else if (filter->write) {
+        spill_leave(filter->hold->spill);
     }
     spill_free(filter->hold->spill);
     free(filter->hold);
@@ -105,7 +106,7 @@ static struct spill *attached(struct filter *filter, unsigned slot, struct fault
     if (filter->attached[slot] == NULL || filter->attached_mark[slot] != mark) {
         spill_free(filter->attached[slot]);
         spill_path(filter, slot, path);
-        filter->attached[slot] = spill_attach(path, fault);
+        filter->attached[slot] = spill_attach(path, mark, fault);
         filter->attached_mark[slot] = mark;
     } else if (spill_refresh(filter->attached[slot], fault) != 0) {
         return NULL;
@@ -192,13 +193,14 @@ int filter_settle_batch_held(struct filter *filter, size_t delivered, struct fau
     struct hold *hold = filter->hold;
     if (delivered >= hold->last_count)
         return 0;
-    if (filter->write && filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
-        return -1;
+    /* Without the lock, too: what was not delivered must not be settled with the rest. Others may then
+     * see half a key, which is nobody's. */
+    bool locked = filter->write && filter_take_lock(filter, LOCK_CHANGE, fault) == 0;
     while (hold->last_count > delivered)
         spill_remove(hold->spill, hold->last[--hold->last_count]);
-    if (filter->write)
+    if (locked)
         lock_drop(filter->fd, LOCK_CHANGE);
-    return 0;
+    return locked || !filter->write ? 0 : -1;
 }
 
 int filter_settle_held(struct filter *filter, struct fault *fault)

@@ -18,14 +18,15 @@
 enum {
     HEAD_BYTES = 4096,
     FIRST_KEYS = 4096, /* of the first segment */
-    SEGMENTS_MAX = 28  /* 10^12 keys */
+    SEGMENTS_MAX = 28, /* 10^12 keys */
+    MARK_AT = 16
 };
 
 static const char magic[8] = "unsflt1";
 
 struct spill {
     char *path;
-    bool owned, nameless;
+    bool owned, named; /* it is ours; it loses its name with us */
     int fd;
     uint8_t *head;
     uint8_t *segment[SEGMENTS_MAX];
@@ -161,18 +162,19 @@ static struct spill *spill_alloc(const char *path, struct fault *fault)
     return spill;
 }
 
-struct spill *spill_new(const char *path, bool nameless, struct fault *fault)
+/* An empty set in the new file `fd`, or, if that is not one, the fault with errno. */
+static struct spill *start(const char *path, int fd, bool named, struct fault *fault)
 {
+    int error = fd < 0 ? errno : posix_fallocate(fd, 0, HEAD_BYTES);
     struct spill *spill = spill_alloc(path, fault);
-    if (spill == NULL)
+    if (spill == NULL) {
+        if (fd >= 0)
+            close(fd);
         return NULL;
+    }
     spill->owned = true;
-    spill->nameless = nameless;
-    if (!nameless)
-        unlink(path); /* never through somebody's link */
-    spill->fd = nameless ? open_nameless(path)
-                         : open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    int error = spill->fd < 0 ? errno : posix_fallocate(spill->fd, 0, HEAD_BYTES);
+    spill->named = named && fd >= 0;
+    spill->fd = fd;
     if (error != 0) {
         fault_errno(fault, path, "keys in flight need a file", error);
     } else if (map_head(spill, fault) == 0 && add_segment(spill, fault) == 0) {
@@ -183,21 +185,55 @@ struct spill *spill_new(const char *path, bool nameless, struct fault *fault)
     return NULL;
 }
 
-struct spill *spill_attach(const char *path, struct fault *fault)
+struct spill *spill_nameless(const char *path, struct fault *fault)
+{
+    return start(path, open_nameless(path), false, fault);
+}
+
+struct spill *spill_new(const char *path, uint64_t mark, struct fault *fault)
+{
+    unlink(path); /* never through somebody's link */
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    struct spill *spill = start(path, fd, true, fault);
+    if (spill != NULL)
+        store64(spill->head + MARK_AT, mark);
+    return spill;
+}
+
+void spill_leave(struct spill *spill)
+{
+    spill->named = false;
+}
+
+/* The filter says that there is a set, and it is not there: its owner knows the filter by a name in
+ * another directory, as hard links and bind mounts make them. */
+static int fault_elsewhere(const char *path, struct fault *fault)
+{
+    fault_set(fault, path,
+              "keys in flight are not here: their writer uses the filter by another name");
+    return fault_way_out(fault, "use that name, or wait until it ends");
+}
+
+struct spill *spill_attach(const char *path, uint64_t mark, struct fault *fault)
 {
     struct stat status;
     struct spill *spill = spill_alloc(path, fault);
     if (spill == NULL)
         return NULL;
     spill->fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (spill->fd < 0 || fstat(spill->fd, &status) != 0) {
+    if (spill->fd < 0 && errno == ENOENT) {
+        fault_elsewhere(path, fault);
+    } else if (spill->fd < 0 || fstat(spill->fd, &status) != 0) {
         fault_errno(fault, path, NULL, errno);
     } else if (!S_ISREG(status.st_mode) || status.st_size < HEAD_BYTES) {
         fault_set(fault, path, "not a file of keys in flight");
     } else if (map_head(spill, fault) == 0) {
-        if (memcmp(spill->head, magic, sizeof magic) == 0 && spill_refresh(spill, fault) == 0)
+        if (memcmp(spill->head, magic, sizeof magic) != 0)
+            fault_set(fault, path, "not a file of keys in flight");
+        else if (load64(spill->head + MARK_AT) != mark)
+            fault_elsewhere(path, fault);
+        else if (spill_refresh(spill, fault) == 0)
             return spill;
-        fault_set(fault, path, "not a file of keys in flight");
     }
     spill_free(spill);
     return NULL;
@@ -215,7 +251,7 @@ void spill_free(struct spill *spill)
         guard_remove(spill->head);
         munmap(spill->head, HEAD_BYTES);
     }
-    if (spill->owned && !spill->nameless && spill->fd >= 0)
+    if (spill->named)
         unlink(spill->path);
     if (spill->fd >= 0)
         close(spill->fd);

@@ -18,15 +18,20 @@
 
 struct spill;
 
-/* A new, empty set at `path`, over what a dead writer may have left there; or, with `nameless`, a
- * file without a name in the directory of `path`. NULL with the fault. */
-struct spill *spill_new(const char *path, bool nameless, struct fault *fault);
+/* A new, empty set at `path`, over what a dead writer may have left there; or a file without a name
+ * in the directory of `path`. `mark` tells it from any other one. NULL with the fault. */
+struct spill *spill_new(const char *path, uint64_t mark, struct fault *fault);
+struct spill *spill_nameless(const char *path, struct fault *fault);
 
-/* Another writer's set, to look into. NULL with the fault. */
-struct spill *spill_attach(const char *path, struct fault *fault);
+/* Another writer's set, to look into. NULL with the fault: there is none, or one with another
+ * mark. */
+struct spill *spill_attach(const char *path, uint64_t mark, struct fault *fault);
 
 /* Closes it; one made by spill_new loses its name too. NULL is allowed. */
 void spill_free(struct spill *spill);
+
+/* From now on spill_free leaves it its name. */
+void spill_leave(struct spill *spill);
 
 /* Makes room on disk for `n` more keys, so that adding them cannot fail. Returns 0 or -1. */
 int spill_reserve(struct spill *spill, uint64_t n, struct fault *fault);
