@@ -41,17 +41,19 @@ static int settle_all(struct filter *filter, struct pending *pending, uint64_t *
 
 static int commit(const struct options *options, struct filter *filter, const char **paths)
 {
+    struct fault fault;
     uint64_t total = 0;
     if (check_all(filter, paths) != EXIT_OK)
         return EXIT_TROUBLE;
     for (; *paths != NULL; paths++) {
-        struct fault fault;
         struct pending *pending = pending_open(*paths, filter_header(filter)->uuid, &fault);
         int result = pending != NULL ? settle_all(filter, pending, &total, &fault) : -1;
         pending_free(pending);
         if (result != 0)
             return message_fault(&fault);
     }
+    if (filter_check_name(filter, &fault) != 0)
+        return message_fault(&fault);
     creation_warn_if_over(filter);
     if (options_has(options, OPTION_VERBOSE))
         message("%" PRIu64 " lines remembered", total);

@@ -181,8 +181,7 @@ static int acquire(struct job *job)
     return prepare_hold(job);
 }
 
-/* The end of a run that held its keys: CMD's exit, the last flush, the pending file's header. What
- * goes wrong here leaves the filter as it was. */
+/* The end of a run that held its keys: CMD's exit, or the last flush. */
 static int finish_hold(struct job *job, struct pipeline *pipeline, int status)
 {
     struct fault fault;
@@ -205,9 +204,6 @@ static int finish_hold(struct job *job, struct pipeline *pipeline, int status)
     }
     if (job->plan.durable && pipeline_settle(pipeline, &fault) != 0)
         return message_fault(&fault);
-    if (job->plan.pending != NULL && status == EXIT_OK &&
-        pending_finish(job->plan.pending, &fault) != 0)
-        return message_fault(&fault);
     return status;
 }
 
@@ -220,6 +216,10 @@ static int run(struct job *job)
     int status = inputs_run(&job->inputs, pipeline);
     status = finish_hold(job, pipeline, status);
     if (job->options->command == NULL && output_close(&job->output, &fault) != 0)
+        status = message_fault(&fault);
+    /* It vouches for the lines: hence last. */
+    if (job->plan.pending != NULL && status == EXIT_OK &&
+        pending_finish(job->plan.pending, &fault) != 0)
         status = message_fault(&fault);
     creation_warn_if_over(job->plan.filter);
     if (options_has(job->options, OPTION_VERBOSE))

@@ -98,6 +98,8 @@ static int check_output_is_not_filter(const char *filter, const char *output,
     if (filter != NULL && stat(filter, &status) == 0 && same_file(&status, output_status))
         return message("%s: is the filter and also the output (name another file)",
                        output != NULL ? output : "standard output");
+    if (output != NULL && begins_like_filter(output))
+        return message("%s: is a filter, no place for lines (name another file)", output);
     return 0;
 }
 

@@ -2,12 +2,16 @@
 #include "file/create.h"
 
 #include "file/filter.h"
+#include "file/lock.h"
 #include "file/newfile.h"
 #include "io/whole.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -68,6 +72,37 @@ static int fill_empty(int fd, const void *context)
     return create_write_head(fd, empty->header, empty->records, empty->count);
 }
 
+static void unlock_empty(int fd)
+{
+    if (fd < 0)
+        return;
+    lock_drop(fd, LOCK_CHANGE);
+    close(fd);
+}
+
+/* Of several who find an empty file, the first makes a filter of it; the others must not put theirs
+ * over it, which may hold lines by then. So whoever replaces the file has its lock, in *fd, and looks
+ * again; returns whether it is still the empty file of that name. If it may not be written to, there
+ * is no lock to be had, and no such protection. */
+static bool lock_empty(const char *path, int *fd)
+{
+    struct stat open_now, named;
+    *fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0)
+        return true;
+    if (lock_take(*fd, LOCK_CHANGE, NULL, NULL) != 0) {
+        bool ended = errno == EINTR;
+        close(*fd);
+        *fd = -1;
+        return !ended;
+    }
+    if (fstat(*fd, &open_now) == 0 && stat(path, &named) == 0 && open_now.st_size == 0 &&
+        open_now.st_dev == named.st_dev && open_now.st_ino == named.st_ino)
+        return true;
+    unlock_empty(*fd);
+    return false;
+}
+
 int filter_create(const char *path, struct header *header, bool replace, struct fault *fault)
 {
     struct layer_record records[LAYERS_MAX];
@@ -87,11 +122,16 @@ int filter_create(const char *path, struct header *header, bool replace, struct 
         return -1;
     if (there == PLACE_TAKEN)
         return 1;
+    int lock = -1;
+    if (there == PLACE_REPLACEABLE && !replace && !lock_empty(path, &lock))
+        return 1;
     int result = newfile_make(&(struct newfile_plan){
         .path = path,
         .over = there == PLACE_REPLACEABLE,
         .fill = fill_empty,
         .context = &empty,
     });
-    return result < 0 ? fault_errno(fault, path, "cannot be created", errno) : result;
+    int error = errno;
+    unlock_empty(lock);
+    return result < 0 ? fault_errno(fault, path, "cannot be created", error) : result;
 }

@@ -21,19 +21,28 @@ static void put(const char *text)
     (void)ignored;
 }
 
+static const char *name_at(uintptr_t at)
+{
+    for (size_t i = 0; i < GUARDS_MAX; i++)
+        if (guards[i].name != NULL && at >= guards[i].from && at < guards[i].to)
+            return guards[i].name;
+    return NULL;
+}
+
 /* Only async-signal-safe calls. */
 static void on_bus_error(int signal_number, siginfo_t *info, void *context)
 {
     (void)context;
-    uintptr_t at = (uintptr_t)info->si_addr;
-    for (size_t i = 0; i < GUARDS_MAX; i++)
-        if (guards[i].name != NULL && at >= guards[i].from && at < guards[i].to) {
-            put("unseen: ");
-            put(guards[i].name);
-            put(": the mapped file failed: it was cut off, its disk is full, or its disk is "
-                "broken (what was not yet remembered comes out again in the next run)\n");
-            _exit(2);
-        }
+    const char *name = name_at((uintptr_t)info->si_addr);
+    if (name == NULL && info->si_code == BUS_ADRERR)
+        name = "a file in use";
+    if (name != NULL) {
+        put("unseen: ");
+        put(name);
+        put(": the mapped file failed: it was cut off, its disk is full, or its disk is "
+            "broken (what was not yet remembered comes out again in the next run)\n");
+        _exit(2);
+    }
     /* Not ours: let it be what it would have been. */
     signal(signal_number, SIG_DFL);
     raise(signal_number);
@@ -49,6 +58,11 @@ void guard_start(void)
     sigemptyset(&action.sa_mask);
     if (sigaltstack(&stack, NULL) == 0)
         sigaction(SIGBUS, &action, NULL);
+    /* Blocked by our parent, it would end the process by itself. */
+    sigset_t bus;
+    sigemptyset(&bus);
+    sigaddset(&bus, SIGBUS);
+    sigprocmask(SIG_UNBLOCK, &bus, NULL);
 }
 
 void guard_add(const void *address, size_t length, const char *name)

@@ -31,6 +31,8 @@ int child_start(struct child *child, const char *const *argv, struct fault *faul
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return fault_errno(fault, argv[0], NULL, errno);
+    /* Ignored by our parent, it would take CMD's exit code away before we can ask for it. */
+    signal(SIGCHLD, SIG_DFL);
     int error = spawn(&child->pid, ends[0], argv);
     close(ends[0]);
     if (error != 0) {

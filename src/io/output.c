@@ -68,11 +68,13 @@ static size_t write_all(const struct output *output, const char *bytes, size_t l
 /* A run that was killed, now or long ago, can have left half a line, which would spoil the next one.
  * Whether the file ends in one can only be told while nobody else is in the middle of a write: hence
  * a lock on the output, that all who write by -o take. */
-static size_t write_mending(const struct output *output, const char *bytes, size_t length,
+static size_t write_mending(struct output *output, const char *bytes, size_t length,
                             struct fault *fault)
 {
     size_t done = 0;
     bool locked = lock_take(output->fd, LOCK_OUTPUT, NULL, NULL) == 0;
+    /* Where there are no locks, a look at the end is safe at the beginning, if ever. */
+    output->mends = locked;
     bool mended = !ends_unfinished(output) || write_all(output, &output->delimiter, 1, fault) == 1;
     if (mended)
         done = write_all(output, bytes, length, fault);

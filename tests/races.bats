@@ -1,0 +1,322 @@
+#!/usr/bin/env bats
+# Moments that seldom come, made to come: a slot that changes hands, a filter made
+# twice, a file known by two names, a lock that cannot be had. Each was a line lost,
+# a line twice or a wrong exit code once.
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+# shellcheck disable=SC2016 # what sh -c gets is meant for that shell
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
+load helper
+load crash
+load sweep
+
+# Bytes whose locks are held (unseen(5), "Locks").
+change=4611686018427387904
+slot=4611686018427387905
+
+# hold_lock NAME BYTE [FILE]: somebody else holds it, until `let_go NAME`.
+hold_lock() {
+    mkfifo "hold.$1"
+    "$tools/holdlock" "${3:-f.bf}" "$2" <"hold.$1" >"held.$1" 3>&- &
+    exec {held}>"hold.$1"
+    eval "held_$1=$held holder_$1=$!"
+    filled "held.$1"
+    rm "hold.$1" "held.$1"
+}
+
+let_go() {
+    local descriptor=held_$1 process=holder_$1
+    held=${!descriptor}
+    exec {held}>&-
+    # Whoever was started meanwhile holds the other end, too.
+    kill "${!process}" 2>/dev/null || true
+    wait "${!process}" || true
+}
+
+# killed_in_flight: a writer over ./in is killed while its reader stalls. Sets `missing`,
+# the first line that it did not deliver: it was in flight.
+killed_in_flight() {
+    local hold rest pid
+    mkfifo pipe
+    exec {hold}<>pipe
+    "$UNSEEN" f.bf in >pipe 3>&- {hold}>&- &
+    pid=$!
+    until read -r -t 0 -u "$hold"; do
+        sleep 0.01
+    done
+    sleep 0.1
+    kill -9 "$pid"
+    wait "$pid" || true
+    exec {rest}<pipe
+    exec {hold}>&-
+    cat <&"$rest" >dead
+    exec {rest}<&-
+    rm pipe
+    missing=$(tail -n +$(($(whole dead | wc -l) + 1)) in | head -n 1)
+    [[ -n $missing ]]
+}
+
+# slowly CALL COMMAND...: each CALL of it, from the first of its own, takes a third of a second.
+slowly() {
+    local call=$1
+    shift
+    strace -qq -o "$BATS_TEST_TMPDIR/trace" -e "trace=$call" -e "inject=$call:delay_enter=300000" "$@"
+}
+
+# --- slots ---------------------------------------------------------------------------
+
+@test "a slot changes hands: what its dead owner had in flight comes out of others all the while" {
+    need_strace
+    local missing pid heir
+    input 5000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    # The one that lives has slot 1.
+    hold_lock first "$slot"
+    converse "$UNSEEN" f.bf
+    say hello
+    hear hello
+    let_go first
+    killed_in_flight
+    capture unseen verify f.bf
+    grep -q 'slot 0: a writer died' "$out"
+    # Somebody takes slot 0, and takes his time.
+    slowly fcntl "$UNSEEN" f.bf /dev/null 3>&- &
+    heir=$!
+    while "$UNSEEN" verify f.bf | grep -q 'slot 0: a writer died'; do
+        sleep 0.01
+    done
+    say "$missing"
+    say goodbye
+    hear "$missing"
+    hear goodbye
+    farewell
+    wait "$heir"
+}
+
+@test "whether another writer lives cannot be found out: exit 2, not a line lost" {
+    need_strace
+    local missing n first
+    input 5000 >in
+    exits 0 unseen create -p 1e-9 made.bf
+    cp made.bf f.bf
+    hold_lock zero "$slot"
+    hold_lock one $((slot + 1))
+    killed_in_flight
+    let_go one
+    let_go zero
+    mv f.bf made.bf
+    first=$(wc -l <in)
+    for ((n = 1; n < 200; n++)); do
+        cp made.bf f.bf
+        hold_lock zero "$slot"
+        capture strace -qq -o trace -e trace=fcntl -e "inject=fcntl:error=EINVAL:when=$n" "$UNSEEN" f.bf in
+        let_go zero
+        grep -q INJECTED trace || break
+        cp "$out" part
+        [[ $code -eq 0 || $code -eq 2 ]] || complain "call $n"
+        [[ $code -ne 2 ]] || exits 0 unseen f.bf in
+        none_lost in dead part "$out" || complain "call $n"
+    done
+    grep -q F_OFD_GETLK trace
+    [[ $n -gt 5 && $n -lt 200 && $first -gt 0 ]]
+}
+
+# --- long flights --------------------------------------------------------------------------
+
+@test "an output cut short while locks fail: what it did not take is never remembered" {
+    need_strace
+    sweep_start 2500
+    prepare_limit() { prepare_filter; }
+    form_limit() { (ulimit -f 88 && strace_it --durable f.bf in -o part); }
+    done_limit() { echo 'that cannot be'; return 1; }
+    again_limit() { again_filter; }
+    runs=0
+    sweep_one limit fcntl ENOLCK
+    [[ $runs -gt 5 ]]
+}
+
+@test "two names for one filter: keys in flight under the other name are not mistaken for dead ones'" {
+    local pid
+    input 100 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    mkdir other
+    ln f.bf other/g.bf
+    # A dead one leaves a file under the first name.
+    exits 137 "$UNSEEN" f.bf in -x sh -c 'read -r line; kill -9 $PPID; exec sleep 0.3'
+    [[ -e f.bf.flight-0 ]]
+    cp f.bf.flight-0 debris
+    # Another one has its slot, under the second name.
+    input 100 1000 >in.2
+    mkfifo go
+    "$UNSEEN" other/g.bf in.2 -x sh -c 'echo here >here; read -r line <go; cat >/dev/null' 3>&- &
+    pid=$!
+    filled here
+    cp debris f.bf.flight-0
+    exits 2 unseen f.bf in
+    says 'f\.bf\.flight-0: .*another name'
+    [[ ! -s $out ]]
+    rm f.bf.flight-0
+    exits 2 unseen f.bf in
+    says 'f\.bf\.flight-0: .*another name'
+    exits 0 unseen other/g.bf in
+    same "$out" in
+    echo >go
+    wait "$pid"
+    exits 0 unseen query -c f.bf in in.2
+    prints '200\n'
+    exits 0 unseen f.bf in in.2
+    prints ''
+}
+
+@test "SIGTERM while the lock cannot be had: the file of keys in flight stays as long as it is announced" {
+    need_signals
+    local pid status=0
+    input 100 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    env --default-signal=TERM "$UNSEEN" f.bf in -x sh -c 'echo here >here; exec sleep 100' 3>&- &
+    pid=$!
+    filled here
+    hold_lock change "$change"
+    kill -TERM "$pid"
+    wait "$pid" || status=$?
+    [[ $status -eq 143 ]]
+    [[ -e f.bf.flight-0 ]]
+    let_go change
+    exits 0 unseen f.bf in
+    same "$out" in
+    [[ ! -e f.bf.flight-0 ]]
+}
+
+@test "--pending: an output that fails when it is closed: commit refuses" {
+    need_strace
+    local n refused=0
+    input 100 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    for ((n = 1; n < 40; n++)); do
+        rm -f keys
+        capture strace -qq -o trace -e trace=close -e "inject=close:error=EIO:when=$n" "$UNSEEN" --pending keys f.bf in
+        grep -q INJECTED trace || break
+        [[ $code -ne 0 ]] || continue
+        # The loader closes files, too.
+        [[ -s keys ]] || continue
+        ! grep -q 'standard output' "$err" || refused=$((refused + 1))
+        exits 2 unseen commit f.bf keys
+    done
+    [[ $refused -eq 1 ]]
+}
+
+# --- CMD ------------------------------------------------------------------------------
+
+@test "-x under a parent that ignores SIGCHLD: CMD's exit code counts all the same" {
+    env --ignore-signal=CHLD true 2>/dev/null || skip "needs env --ignore-signal (GNU coreutils)"
+    input 100 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 3 env --ignore-signal=CHLD "$UNSEEN" f.bf in -x sh -c 'cat >/dev/null; exit 7'
+    says 'sh: exited with 7'
+    succeeds env --ignore-signal=CHLD "$UNSEEN" f.bf in -x cat
+    same "$out" in
+    succeeds unseen f.bf in
+    prints ''
+}
+
+# --- add and commit ---------------------------------------------------------------------
+
+@test "add remembers what another writer has in flight, whatever becomes of that one" {
+    local pid status=0
+    input 100 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    mkfifo go
+    "$UNSEEN" f.bf in -x sh -c 'cat >/dev/null; echo here >here; read -r line <go; exit 1' 2>said 3>&- &
+    pid=$!
+    # CMD has all of it only when its input has ended.
+    filled here
+    exits 0 unseen add --verbose f.bf in
+    says '100 lines read, 100 added'
+    echo >go
+    wait "$pid" || status=$?
+    [[ $status -eq 3 ]]
+    succeeds unseen query -c f.bf in
+    prints '100\n'
+}
+
+@test "commit to a filter that is replaced meanwhile: a message and exit 2" {
+    local pid status=0
+    input 100 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 0 unseen --pending keys f.bf in
+    "$UNSEEN" commit f.bf keys 2>said 3>&- &
+    wait $!
+    exits 0 unseen create --force -p 1e-9 f.bf
+    exits 0 unseen --pending keys f.bf in
+    hold_lock change "$change"
+    "$UNSEEN" commit f.bf keys 2>said 3>&- &
+    pid=$!
+    # It has checked the file of keys, and waits.
+    until grep -q 'FLOCK\|OFDLCK' /proc/locks && [[ -e /proc/$pid/fd/3 ]]; do
+        sleep 0.01
+    done
+    sleep 0.3
+    exits 0 unseen create --force -p 1e-9 f.bf
+    let_go change
+    wait "$pid" || status=$?
+    [[ $status -eq 2 ]]
+    grep -q '^unseen: f\.bf: was replaced' said
+}
+
+# --- creation -----------------------------------------------------------------------------
+
+@test "two that find an empty file and make a filter of it: one filter, each line once" {
+    need_strace
+    local slow
+    input 300 >in
+    : >f.bf
+    slowly rename "$UNSEEN" --create -p 1e-9 f.bf in >one 2>said 3>&- &
+    slow=$!
+    filled "$BATS_TEST_TMPDIR/trace" || true
+    until grep -q rename "$BATS_TEST_TMPDIR/trace" || ! kill -0 "$slow"; do
+        sleep 0.01
+    done
+    exits 0 unseen --create -p 1e-9 f.bf in
+    cp "$out" two
+    wait "$slow"
+    each_once in one two
+    succeeds unseen query -c f.bf in
+    prints '300\n'
+    [[ -z $(find . -name 'f.bf?*') ]]
+}
+
+@test "eight that find an empty file and make a filter of it: one filter, each line once" {
+    local i
+    input 300 >in
+    for i in 1 2 3 4 5; do
+        : >f.bf
+        writers 8 "$UNSEEN" --create -p 1e-9 f.bf in 2>/dev/null || ! cat err.* | grep -v ' created ('
+        each_once in out.*
+    done
+}
+
+# --- the output ----------------------------------------------------------------------------
+
+@test "-o to another filter: refused, nothing changed" {
+    input 10 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 0 unseen create -p 1e-9 g.bf
+    fails_with 2 'g\.bf: is a filter' unseen f.bf in -o g.bf
+    fails_with 2 'g\.bf: is a filter' unseen -o g.bf
+}
+
+# --- mapped files -----------------------------------------------------------------------------
+
+@test "a filter cut off while SIGBUS is blocked by the parent: a message and exit 2, no signal" {
+    env --block-signal=BUS true 2>/dev/null || skip "needs env --block-signal (GNU coreutils)"
+    exits 0 unseen create -p 1e-9 f.bf
+    converse env --block-signal=BUS "$UNSEEN" f.bf
+    say hello
+    hear hello
+    truncate -s 12288 f.bf
+    say again
+    local status=0
+    farewell || status=$?
+    [[ $status -eq 2 ]]
+    grep -q '^unseen: f\.bf: the mapped file failed' "$err"
+}
