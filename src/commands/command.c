@@ -26,6 +26,8 @@ const struct command command_table[] = {
      "enqueue append offer", command_push},
     {"pop", FOR_POP, "unseen pop FILTER", "take the oldest lines off the queue",
      "dequeue shift take next", command_pop},
+    {"remove", FOR_REMOVE, "unseen remove FILTER [FILE...]", "take lines out (--counting)",
+     "delete del rm forget drop erase", command_remove},
     {"help", FOR_HELP, "unseen help [COMMAND]", "this help", "usage man", command_help},
     {NULL, 0, NULL, NULL, NULL, NULL},
 };

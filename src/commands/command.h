@@ -29,6 +29,7 @@ int command_commit(const struct options *options);
 int command_verify(const struct options *options);
 int command_push(const struct options *options);
 int command_pop(const struct options *options);
+int command_remove(const struct options *options);
 int command_help(const struct options *options);
 
 const struct command *command_find(const char *name);

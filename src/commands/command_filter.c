@@ -30,6 +30,8 @@ static int check_combination(const struct job *job)
         return message("--create: needs a name (unseen --create FILTER)");
     if (job->path == NULL && options_has(options, OPTION_QUEUE))
         return message("--queue: needs a name (unseen create --queue FILTER)");
+    if (job->path == NULL && options_has(options, OPTION_COUNTING))
+        return message("--counting: needs a FILTER to remove lines from later");
     if (job->path != NULL && options_has(options, OPTION_REPEATED))
         return message("-d: works in memory only (unseen -d < FILE)");
     if (options_has(options, OPTION_REPEATED) &&

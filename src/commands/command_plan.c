@@ -55,10 +55,12 @@ static double point(const struct answer *answer, size_t i)
     return points[i] * (double)capacity_of(answer);
 }
 
-/* The classic filter of the same size and k: what the textbooks promise. */
+/* The classic filter of the same size, k and cells: what the textbooks promise. */
 static double classic_rate(const struct answer *answer)
 {
-    return sizing_classic_rate(bits_per_key(answer), geometry_hashes(answer->layer.geometry));
+    struct geometry geometry = answer->layer.geometry;
+    return sizing_classic_rate(bits_per_key(answer) / geometry_cell_bits(geometry),
+                               geometry_hashes(geometry));
 }
 
 static void print_window(const struct answer *answer)
@@ -88,10 +90,12 @@ static void print_text(const struct answer *answer)
     printf("%-20s%" PRIu64 " bytes (%s)\n", "size", answer->bytes,
            creation_size((double)answer->bytes, size));
     printf("%-20s%.2f (classic filter: %.2f; no structure can do with less than %.2f)\n",
-           "bits a key", bits_per_key(answer), sizing_classic_bits_per_key(answer->plan.rate),
+           "bits a key", bits_per_key(answer),
+           sizing_classic_bits_per_key(answer->plan.rate) * geometry_cell_bits(layer->geometry),
            log2(1 / answer->plan.rate));
-    printf("%-20s%u = %u lines x %u fields, in one of %" PRIu64 " pages%s\n", "hashes", hashes,
-           layer->geometry.lines, layer->geometry.fields, layer->pages,
+    printf("%-20s%u = %u lines x %u fields%s, in one of %" PRIu64 " pages%s\n", "hashes", hashes,
+           layer->geometry.lines, layer->geometry.fields,
+           layer->geometry.counting ? " of 4-bit cells" : "", layer->pages,
            layers_of(answer) > 1 ? " of each layer" : "");
     printf("\n%-20s%-20s%s\n", "keys", "rate",
            !grows                  ? ""
@@ -108,11 +112,12 @@ static void print_json(const struct answer *answer)
     const struct layer_plan *layer = &answer->layer;
     printf("{\"capacity\":%" PRIu64 ",\"target_rate\":%.6g,\"rate\":%.6g,\"bytes\":%" PRIu64
            ",\"bits_per_key\":%.4g,\"hashes\":%u,\"lines\":%u,\"fields\":%u,\"pages\":%" PRIu64
-           ",\"fixed\":%s,\"classic_rate\":%.6g,\"curve\":[",
+           ",\"fixed\":%s,\"counting\":%s,\"classic_rate\":%.6g,\"curve\":[",
            capacity_of(answer), answer->plan.rate, rate_at(answer, (double)capacity_of(answer)),
            answer->bytes, bits_per_key(answer), geometry_hashes(layer->geometry),
            layer->geometry.lines, layer->geometry.fields, layer->pages,
-           answer->plan.fixed ? "true" : "false", classic_rate(answer));
+           answer->plan.fixed ? "true" : "false", layer->geometry.counting ? "true" : "false",
+           classic_rate(answer));
     for (size_t i = 0; i < POINTS; i++)
         printf("%s{\"keys\":%.0f,\"rate\":%.6g}", i > 0 ? "," : "", point(answer, i),
                rate_at(answer, point(answer, i)));
@@ -144,7 +149,7 @@ static int print_table(void)
     for (int exponent = 1; exponent <= 12; exponent++) {
         double rate = pow(10, -exponent);
         double bits = sizing_classic_bits_per_key(rate);
-        struct geometry geometry = sizing_geometry(rate);
+        struct geometry geometry = sizing_geometry(rate, false);
         uint64_t keys = 100000000;
         uint64_t pages = sizing_pages(geometry, keys, rate);
         printf("%8.0e %5.2f  %6u  %11.2f   %u x %u\n", rate, bits, sizing_classic_hashes(bits),
@@ -174,7 +179,7 @@ static int answer_questions(struct options *options, struct answer *answer)
     answer->plan = header.plan;
     if (growth_first(&answer->plan, &answer->layer) != 0)
         return message("plan: no filter of that size can be made");
-    answer->bytes = header_file_bytes(answer->layer.pages, answer->plan.fixed, layers_of(answer));
+    answer->bytes = header_file_bytes(answer->layer.pages, &answer->plan, layers_of(answer));
     return 0;
 }
 

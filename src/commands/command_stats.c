@@ -170,7 +170,9 @@ static void print_text(const struct filter *filter, const struct survey *survey,
     print_count("layers", survey->layers);
     print_row("rate now", rate_text(survey->rate, part));
     print_row("rate at most", rate_text(header->plan.rate, part));
-    snprintf(text, sizeof text, "%.1f %% of bits set", survey->fill * 100);
+    bool counting = header->plan.geometry.counting;
+    snprintf(text, sizeof text, "%.1f %% of %s", survey->fill * 100,
+             counting ? "cells in use" : "bits set");
     print_row("fill", text);
     if (isatty(STDOUT_FILENO))
         print_gauge(survey->fill);
@@ -183,8 +185,9 @@ static void print_text(const struct filter *filter, const struct survey *survey,
     snprintf(text, sizeof text, "%.2f at capacity",
              sizing_bits_per_key(survey->pages, survey->capacity));
     print_row("bits a key", text);
-    snprintf(text, sizeof text, "%u lines x %u fields a key, in 1 page of 4096 bytes",
-             survey->layer[0].plan.geometry.lines, survey->layer[0].plan.geometry.fields);
+    snprintf(text, sizeof text, "%u lines x %u fields%s a key, in 1 page of 4096 bytes",
+             survey->layer[0].plan.geometry.lines, survey->layer[0].plan.geometry.fields,
+             counting ? " of 4-bit cells" : "");
     print_row("geometry", text);
     snprintf(text, sizeof text, "xxh3-128, seed %" PRIu64, header->seed);
     print_row("hash", text);
@@ -254,8 +257,9 @@ static void print_json(const struct filter *filter, const struct survey *survey,
     const struct header *header = filter_header(filter);
     printf("{\"filter\":");
     print_json_string(filter_path(filter));
-    printf(",\"keys\":%.0f,\"capacity\":%.0f,\"layers\":%u,\"fixed\":%s", survey->keys,
-           survey->capacity, survey->layers, header->plan.fixed ? "true" : "false");
+    printf(",\"keys\":%.0f,\"capacity\":%.0f,\"layers\":%u,\"fixed\":%s,\"counting\":%s",
+           survey->keys, survey->capacity, survey->layers, header->plan.fixed ? "true" : "false",
+           header->plan.geometry.counting ? "true" : "false");
     if (header->plan.generations != 0)
         print_json_window(&header->plan, survey);
     printf(",\"rate\":%.6g,\"target_rate\":%.6g,\"fill\":%.6g", survey->rate, header->plan.rate,

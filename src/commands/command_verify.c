@@ -45,8 +45,9 @@ static void check_layer(struct findings *findings, unsigned number,
                         const struct layer_survey *layer)
 {
     if (layer->full_pages > 0)
-        note(findings, "layer %u: %" PRIu64 " of %" PRIu64 " pages have every bit set", number,
-             layer->full_pages, layer->plan.pages);
+        note(findings, "layer %u: %" PRIu64 " of %" PRIu64 " pages have every %s", number,
+             layer->full_pages, layer->plan.pages,
+             layer->plan.geometry.counting ? "cell in use" : "bit set");
     else if (!layer->generation.retired)
         check_counter(findings, number, layer);
     if (layer->rate > layer->plan.rate * 1.05 && layer->rate > 1e-15)
@@ -99,6 +100,12 @@ static void check_slots(struct findings *findings)
                  "come out again%s)",
                  slot, holds ? ", and the next writer removes its file" : "");
     }
+}
+
+static void check_removal(struct findings *findings)
+{
+    if (filter_removal_open(findings->filter))
+        note(findings, "a remove was killed on its way (the next writer puts the line back)");
 }
 
 static void check_end(struct findings *findings)
@@ -155,6 +162,7 @@ int command_verify(const struct options *options)
             check_window_layer(&findings, i + 1, &survey.layer[i], &survey);
     }
     check_slots(&findings);
+    check_removal(&findings);
     check_end(&findings);
     int status = check_queue(&findings);
     if (findings.count == 0 && status == EXIT_OK && options_has(options, OPTION_VERBOSE))

@@ -35,6 +35,7 @@ static const struct {
     {OPTION_HASHES, ASKED_HASHES},     {OPTION_SEED, ASKED_SEED},
     {OPTION_FIXED, ASKED_FIXED},       {OPTION_WINDOW, ASKED_WINDOW},
     {OPTION_SLACK, ASKED_SLACK},       {OPTION_FORGET_AFTER, ASKED_FORGET},
+    {OPTION_COUNTING, ASKED_COUNTING},
 };
 
 bool creation_asked(const struct options *options)
@@ -68,7 +69,7 @@ static int read_wish(const struct options *options, struct wish *wish, struct he
     return 0;
 }
 
-static int check_window(const struct wish *wish, bool fixed)
+static int check_window(const struct wish *wish, const struct filter_plan *plan)
 {
     const char *option = wish->window != 0 ? "--window" : "--forget-after";
     if (wish->window == 0 && wish->forget == 0)
@@ -77,7 +78,9 @@ static int check_window(const struct wish *wish, bool fixed)
                                           "--forget-after TIME)");
     if (wish->window != 0 && wish->forget != 0)
         return message("--window and --forget-after: two ways to forget (leave one out)");
-    if (fixed)
+    if (plan->geometry.counting)
+        return message("%s and --counting: a window forgets by itself (leave one out)", option);
+    if (plan->fixed)
         return message("%s and --fixed: a window forgets instead of growing (leave one out)",
                        option);
     if (wish->window != 0 && wish->capacity != 0)
@@ -119,7 +122,7 @@ static uint64_t pages_within(const struct filter_plan *plan, uint64_t bytes)
     unsigned layers = growth_first_layers(plan);
     uint64_t pages = bytes / PAGE_BYTES / layers;
     while (pages > 0) {
-        uint64_t total = header_file_bytes(pages, plan->fixed, layers);
+        uint64_t total = header_file_bytes(pages, plan, layers);
         if (total <= bytes)
             break;
         uint64_t over = (total - bytes - 1) / PAGE_BYTES / layers + 1;
@@ -136,7 +139,7 @@ static void rate_from_size(struct filter_plan *plan)
     double keys = (double)growth_first_keys(plan);
     for (unsigned lines = 1; lines <= LINES_MAX; lines++)
         for (unsigned fields = 1; fields <= FIELDS_MAX; fields++) {
-            struct geometry geometry = {(uint8_t)lines, (uint8_t)fields};
+            struct geometry geometry = {(uint8_t)lines, (uint8_t)fields, plan->geometry.counting};
             if (plan->geometry.lines != 0 &&
                 (lines != plan->geometry.lines || fields != plan->geometry.fields))
                 continue;
@@ -175,7 +178,7 @@ static int plan_from_wish(const struct wish *wish, struct filter_plan *plan)
     if (plan_window(wish, plan) != 0)
         return EXIT_TROUBLE;
     if (wish->hashes != 0)
-        plan->geometry = sizing_geometry_of_hashes((unsigned)wish->hashes);
+        plan->geometry = sizing_geometry_of_hashes((unsigned)wish->hashes, plan->geometry.counting);
     if (wish->bytes != 0)
         plan->pages = pages_within(plan, wish->bytes);
     if (wish->bits_per_key != 0)
@@ -196,7 +199,9 @@ static int plan_from_wish(const struct wish *wish, struct filter_plan *plan)
     /* Marked as given, for the sake of the growth series: the size was meant to hold them. */
     plan->capacity = 1;
     double rate = growth_rate(plan, 0);
-    struct geometry geometry = plan->geometry.lines != 0 ? plan->geometry : sizing_geometry(rate);
+    struct geometry geometry = plan->geometry.lines != 0
+                                   ? plan->geometry
+                                   : sizing_geometry(rate, plan->geometry.counting);
     plan->capacity = sizing_capacity(geometry, plan->pages, rate);
     if (plan->capacity > SIZING_KEYS_MAX)
         plan->capacity = SIZING_KEYS_MAX;
@@ -211,8 +216,9 @@ int creation_plan(const struct options *options, struct header *header)
     if (read_wish(options, &wish, header) != 0 || check_wish(&wish) != 0)
         return EXIT_TROUBLE;
     header->plan.fixed = options_has(options, OPTION_FIXED);
+    header->plan.geometry.counting = options_has(options, OPTION_COUNTING);
     header->writer_features = options_has(options, OPTION_QUEUE) ? WRITER_QUEUE : 0;
-    if (check_window(&wish, header->plan.fixed) != 0)
+    if (check_window(&wish, &header->plan) != 0)
         return EXIT_TROUBLE;
     if (header->plan.fixed && wish.capacity == 0 && wish.bytes == 0)
         return message("--fixed: needs to know how large (add -n N or --size SIZE)");
@@ -331,12 +337,16 @@ static int compare_open(const struct filter *filter, const struct wish *wish, ui
         return EXIT_TROUBLE;
     unsigned hashes = geometry_hashes(filter_layer(filter, 0).geometry);
     if ((given & ASKED_HASHES) &&
-        hashes != geometry_hashes(sizing_geometry_of_hashes((unsigned)wish->hashes)))
+        hashes != geometry_hashes(sizing_geometry_of_hashes((unsigned)wish->hashes, false)))
         return disagrees_count(path, "--hashes", hashes, wish->hashes);
     if ((given & ASKED_SEED) && has->seed != seed)
         return disagrees_count(path, "--seed", has->seed, seed);
     if ((given & ASKED_FIXED) && !has->plan.fixed)
         return message("%s: was made to grow, not --fixed (leave --fixed out, or make another "
+                       "filter)",
+                       path);
+    if ((given & ASKED_COUNTING) && !has->plan.geometry.counting)
+        return message("%s: was made without --counting (leave --counting out, or make another "
                        "filter)",
                        path);
     return 0;

@@ -6,21 +6,22 @@
 
 void estimate_start(struct estimate *estimate, struct geometry geometry)
 {
+    unsigned cells = geometry_line_cells(geometry);
     memset(estimate, 0, sizeof *estimate);
     estimate->geometry = geometry;
-    estimate->kernel = kernel_best();
+    estimate->kernel = kernel_for(geometry);
     estimate->zero = 1;
     estimate->choices = 1;
     for (unsigned j = 1; j <= geometry.lines; j++)
         estimate->choices = estimate->choices * (PAGE_LINES + 1 - j) / j;
     double missed = 1;
     for (unsigned t = 0; t < geometry.fields; t++)
-        missed *= 1 - 1.0 / LINE_BITS;
+        missed *= 1 - 1.0 / cells;
     estimate->log_zero = log1p(-(double)geometry.lines / PAGE_LINES * (1 - missed));
-    for (unsigned x = 0; x <= LINE_BITS; x++) {
+    for (unsigned x = 0; x <= cells; x++) {
         double chance = 1;
         for (unsigned t = 0; t < geometry.fields; t++)
-            chance *= (double)x / LINE_BITS;
+            chance *= (double)x / cells;
         estimate->chance[x] = chance;
     }
 }
@@ -28,12 +29,13 @@ void estimate_start(struct estimate *estimate, struct geometry geometry)
 /* What the bits set in one page tell of its keys; in all, they are `set`. */
 static void add_page(struct estimate *estimate, unsigned set)
 {
-    /* A full page counts as if half a bit were zero. */
-    double zero = set < PAGE_BITS ? PAGE_BITS - set : 0.5;
+    unsigned cells = geometry_page_cells(estimate->geometry);
+    /* A full page counts as if half a cell were zero. */
+    double zero = set < cells ? cells - set : 0.5;
     estimate->pages++;
-    estimate->full += set == PAGE_BITS;
+    estimate->full += set == cells;
     estimate->set += set;
-    estimate->zero *= zero / PAGE_BITS;
+    estimate->zero *= zero / cells;
     /* The logarithm of a product, since it is slow: of as many pages as do not make it vanish. */
     if (estimate->zero < 1e-200) {
         estimate->log_sum += log(estimate->zero);
@@ -84,5 +86,6 @@ double estimate_fill(const struct estimate *estimate)
 {
     if (estimate->pages == 0)
         return 0;
-    return (double)estimate->set / ((double)estimate->pages * PAGE_BITS);
+    return (double)estimate->set /
+           ((double)estimate->pages * geometry_page_cells(estimate->geometry));
 }

@@ -1,6 +1,8 @@
 /*
  * estimate - what the bits of a layer say about it: keys inside, and the rate as it is now.
  *
+ * In a counting layer a cell that is not zero is a bit that is set, and a line has 128 of them.
+ *
  * Counters can be wrong after a crash or in a copy; the bits cannot. Both figures are computed page
  * by page and summed, because pages and lines fill unevenly:
  *
@@ -26,10 +28,10 @@ struct estimate {
     double log_zero;              /* ln(1 - y) */
     double chance[LINE_BITS + 1]; /* (x / 512)^f */
     uint64_t pages;               /* added so far */
-    uint64_t set;                 /* bits set in them */
-    uint64_t full;                /* pages with no zero bit: their keys are only known to be many */
-    double log_sum;               /* of ln(zero bits / bits), of most pages; and of the others */
-    double zero;                  /* the product of zero bits / bits */
+    uint64_t set;                 /* bits set in them; cells that are not zero */
+    uint64_t full;  /* pages with no zero cell: their keys are only known to be many */
+    double log_sum; /* of ln(zero bits / bits), of most pages; and of the others */
+    double zero;    /* the product of zero bits / bits */
     double rate_sum;
 };
 

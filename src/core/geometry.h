@@ -14,6 +14,9 @@
  *   4. double hashing again gives each line one 64-bit word: w_j = lo + j*d, d = hi | 1;
  *   5. a word is cut into f <= 7 fields of 9 bits, each the number of a bit in the line. k = g * f.
  *
+ * A counting layer has cells of 4 bits in the place of bits, 128 a line, and fields of 7 bits; all
+ * else is the same (cells.h).
+ *
  * So a key costs one page, one TLB entry, one fault or disk read, and g lines that can be
  * prefetched together. Steps 3 to 5 do as well as independent hashing: DESIGN section 3, and
  * tests/unit/test_rate.c. Double hashing on the 9-bit positions themselves does not: it leaves only
@@ -27,6 +30,7 @@
 
 #include "core/hash.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,12 +42,16 @@ enum {
     LINE_BITS = 512,
     LINES_MAX = 16, /* g; 16 lines of 7 fields reach rates far below any that can be asked for */
     FIELDS_MAX = 7, /* f: seven times 9 bits of a 64-bit word */
-    FIELD_BITS = 9
+    FIELD_BITS = 9,
+    /* The same of counting layers. */
+    LINE_CELLS = 128,
+    CELL_FIELD_BITS = 7
 };
 
 struct geometry {
     uint8_t lines;  /* g: lines a key, 1..LINES_MAX */
     uint8_t fields; /* f: fields a line, 1..FIELDS_MAX */
+    bool counting;  /* cells of 4 bits; else a cell is a bit */
 };
 
 /* The bit array of one layer. Bit b of a region is byte b / 8, mask 1 << (b % 8). */
@@ -53,7 +61,23 @@ struct bits {
     struct geometry geometry;
 };
 
-/* k: bits set by a key, counting a bit hit twice twice. */
+/* Cells of a line and of a page, whatever a cell is. */
+static inline unsigned geometry_line_cells(struct geometry g)
+{
+    return g.counting ? LINE_CELLS : LINE_BITS;
+}
+
+static inline unsigned geometry_page_cells(struct geometry g)
+{
+    return PAGE_LINES * geometry_line_cells(g);
+}
+
+static inline unsigned geometry_cell_bits(struct geometry g)
+{
+    return LINE_BITS / geometry_line_cells(g);
+}
+
+/* k: cells of a key, counting a cell hit twice twice. */
 static inline unsigned geometry_hashes(struct geometry g)
 {
     return (unsigned)g.lines * g.fields;
@@ -118,6 +142,12 @@ static inline void walk_next(struct walk *w)
 static inline uint32_t geometry_field(uint64_t word, unsigned t)
 {
     return (uint32_t)(word >> (FIELD_BITS * t)) % LINE_BITS;
+}
+
+/* The same of a counting layer: the number of a cell. */
+static inline uint32_t geometry_cell(uint64_t word, unsigned t)
+{
+    return (uint32_t)(word >> (CELL_FIELD_BITS * t)) % LINE_CELLS;
 }
 
 #endif

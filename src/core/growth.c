@@ -50,7 +50,8 @@ double growth_rate(const struct filter_plan *plan, unsigned index)
 /* The geometry of a layer: as asked for the whole filter, or the best for its own rate. */
 static struct geometry layer_geometry(const struct filter_plan *plan, double rate)
 {
-    return plan->geometry.lines != 0 ? plan->geometry : sizing_geometry(rate);
+    return plan->geometry.lines != 0 ? plan->geometry
+                                     : sizing_geometry(rate, plan->geometry.counting);
 }
 
 #define RATE_LOW 1e-2

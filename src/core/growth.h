@@ -51,7 +51,7 @@ struct filter_plan {
     double rate;              /* p */
     uint64_t capacity;        /* n; 0: not given, the first layer has first_pages */
     uint64_t pages;           /* of each first layer; 0: follows from capacity and rate */
-    struct geometry geometry; /* lines 0: follows from the rate */
+    struct geometry geometry; /* lines 0: follows from the rate; `counting` counts all the same */
     bool fixed;               /* does not grow: layer 0 has all of p */
     unsigned generations;     /* of a window, G; 0: nothing is forgotten */
     uint64_t forget;          /* a window by time: milliseconds; 0: it is `capacity` lines */

@@ -1,4 +1,5 @@
 /* kernel - the choice between the versions; see kernel.h. */
+#include "core/cells.h"
 #include "core/kernel_list.h"
 
 /* What the processor can do. The C library has asked it already. To ask again, as the compiler's
@@ -34,4 +35,23 @@ const struct kernel *kernel_best(void)
     const struct kernel *kernels[KERNELS_MAX];
     size_t n = kernel_all(kernels, KERNELS_MAX);
     return kernels[n - 1];
+}
+
+const struct kernel *kernel_for(struct geometry geometry)
+{
+    return geometry.counting ? &kernel_cells : kernel_best();
+}
+
+int kernel_line_test(const uint8_t *line, uint64_t word, struct geometry geometry)
+{
+    return geometry.counting ? cells_test(line, word, geometry.fields)
+                             : line_test(line, word, geometry.fields);
+}
+
+void kernel_line_set(uint8_t *line, uint64_t word, struct geometry geometry)
+{
+    if (geometry.counting)
+        cells_raise(line, word, geometry.fields);
+    else
+        line_set(line, word, geometry.fields);
 }

@@ -48,12 +48,20 @@ struct kernel {
 /* The fastest version that this machine runs. */
 const struct kernel *kernel_best(void);
 
-/* All versions that this machine runs, the plain one first, up to `most`; returns how many. */
+/* The one for layers of this kind: the fastest for bits, or that for counting cells, where `set`
+ * raises a key's cells, `count` counts those that are not zero, and so on (cells.h). */
+const struct kernel *kernel_for(struct geometry geometry);
+
+/* All versions that this machine runs for bits, the plain one first, up to `most`; returns how many. */
 enum { KERNELS_MAX = 4 };
 size_t kernel_all(const struct kernel *kernels[], size_t most);
 
 /* Does line `line` (64 bytes) have the bits of `word` set? For callers with a line of their own. */
 int line_test(const uint8_t *line, uint64_t word, unsigned fields);
 void line_set(uint8_t *line, uint64_t word, unsigned fields);
+
+/* The same for a line of a layer of either kind. */
+int kernel_line_test(const uint8_t *line, uint64_t word, struct geometry geometry);
+void kernel_line_set(uint8_t *line, uint64_t word, struct geometry geometry);
 
 #endif

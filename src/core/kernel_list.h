@@ -5,6 +5,7 @@
 #include "core/kernel.h"
 
 extern const struct kernel kernel_plain;
+extern const struct kernel kernel_cells; /* for counting layers */
 #if defined(__x86_64__)
 extern const struct kernel kernel_avx2;
 extern const struct kernel kernel_avx512;

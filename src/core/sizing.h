@@ -1,6 +1,8 @@
 /*
  * sizing - how many pages a layer needs: the false-positive rate as a function of keys and pages.
  *
+ * Cells are bits, or the counters of a counting filter: it is in when its cells are not zero.
+ *
  * The textbook formula (1 - e^(-kn/m))^k assumes that each bit of a key falls anywhere. Here they
  * share lines, and lines fill unevenly, so that the formula is 1.3 to 31 times too low. The rate is
  * the average over all the ways the keys can have fallen:
@@ -9,7 +11,7 @@
  *
  *     M    keys in the page             Binomial(n, 1 / pages)
  *     i|M  keys in a line of that page  Binomial(M, g / 64)
- *     q(i) chance that f random bits of a line are all set after i keys of f bits each
+ *     q(i) chance that f random cells of a line are all set after i keys of f cells each
  *
  * Everything is computed with + - * / and sqrt on IEEE doubles, in a fixed order and without
  * contraction, so that each machine comes to the same number of pages: filters made apart can be
@@ -49,15 +51,16 @@ uint64_t sizing_capacity(struct geometry geometry, uint64_t pages, double rate);
  * thousand; about 0.5 ms. */
 double sizing_remembered(struct geometry geometry, uint64_t pages, double lines);
 
-/* The geometry for a rate: the smallest g whose size is within 5 % of the classic filter's, and
- * the f that makes it smallest. Depends on the rate alone. At most about 2 ms. */
-struct geometry sizing_geometry(double rate);
+/* The geometry for a rate: the smallest g whose size is within 5 % of the classic filter's (of the
+ * best one's, for counting cells), and the f that makes it smallest. Depends on these two alone. At
+ * most about 2 ms. */
+struct geometry sizing_geometry(double rate, bool counting);
 
 /* The geometry with k nearest to `hashes`: fewest lines that can hold as many fields, and fields
  * rounded up. So 10 is 2 x 5; 11 becomes 12 = 2 x 6. hashes: 1..LINES_MAX * FIELDS_MAX. */
-struct geometry sizing_geometry_of_hashes(unsigned hashes);
+struct geometry sizing_geometry_of_hashes(unsigned hashes, bool counting);
 
-/* Bits a key of a filter at capacity: pages * 32768 / keys. */
+/* Bits a key of a filter at capacity: pages * 32768 / keys, whatever a cell is. */
 double sizing_bits_per_key(uint64_t pages, double keys);
 
 /* The classic filter, for comparison: bits a key at a rate with the best k (log2(1/p) / ln 2), and

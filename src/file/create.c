@@ -29,7 +29,7 @@ uint64_t create_lay_out(struct header *header, struct layer_record *records, uns
 {
     uint64_t end;
     header->flight_keys = flight_keys_for(records[0].plan.pages, header->plan.fixed);
-    header->layers_at = FLIGHT_AT + flight_bytes(header->flight_keys);
+    header->layers_at = fixed_bytes(header->flight_keys, header->plan.geometry.counting);
     end = header->layers_at;
     for (unsigned i = 0; i < count; i++) {
         records[i].offset = layer_place(end, records[i].plan.pages);

@@ -100,7 +100,6 @@ static struct filter *filter_new(struct fault *fault)
         fault_errno(fault, "filter", NULL, ENOMEM);
         return NULL;
     }
-    filter->kernel = kernel_best();
     filter->fd = -1;
     return filter;
 }
@@ -124,6 +123,7 @@ struct filter *filter_memory(const struct header *header, struct fault *fault)
     if (filter == NULL)
         return NULL;
     filter->header = *header;
+    filter->kernel = kernel_for(header->plan.geometry);
     unsigned layers = growth_first_layers(&first);
     if (first.capacity == 0 && first.pages == 0)
         first.pages = GROWTH_MEMORY_PAGES / layers;
@@ -231,6 +231,7 @@ static int read_header(struct filter *filter, uint64_t bytes, struct fault *faul
     }
     if (header_decode(page, bytes, filter->path, &filter->header, fault) != 0)
         return -1;
+    filter->kernel = kernel_for(filter->header.plan.geometry);
     if (!filter->write || (filter->header.writer_features & ~(uint64_t)WRITER_ALL) == 0)
         return 0;
     fault_set(fault, filter->path, "to write it needs features that this program does not know");
@@ -284,9 +285,13 @@ static void tell_waiting(void *context)
 
 int filter_take_lock(struct filter *filter, unsigned lock, struct fault *fault)
 {
-    if (lock_take(filter->fd, lock, tell_waiting, filter) == 0)
-        return 0;
-    return fault_errno(fault, filter->path, "cannot be locked", errno);
+    if (lock_take(filter->fd, lock, tell_waiting, filter) != 0)
+        return fault_errno(fault, filter->path, "cannot be locked", errno);
+    if (lock == LOCK_CHANGE && filter->write && filter_finish_removal(filter, fault) != 0) {
+        lock_drop(filter->fd, LOCK_CHANGE);
+        return -1;
+    }
+    return 0;
 }
 
 /* The first free slot is this writer's until it closes the file. Returns 1, 0 if there is none, -1. */

@@ -104,6 +104,24 @@ int filter_add(struct filter *filter, const struct key *keys, size_t n, uint8_t 
  * front to back. Never fails. */
 void filter_read_ahead(const struct filter *filter, unsigned layer, uint64_t page, uint64_t pages);
 
+/* What became of a line that was to be removed. */
+enum removal {
+    REMOVAL_DONE,
+    REMOVAL_ABSENT,   /* it was not in */
+    REMOVAL_AMBIGUOUS /* it looks in in several layers, of which all but one err: nothing was done */
+};
+
+/*
+ * Takes keys out of a counting filter, in order: removals[i] is an enum removal. Keys in flight are not
+ * in. Returns how many were removed, or -1 with the fault: a prefix of the keys may be removed then.
+ * A process that dies on the way has removed each key whole or not at all.
+ */
+ptrdiff_t filter_remove(struct filter *filter, const struct key *keys, size_t n, uint8_t *removals,
+                        struct fault *fault);
+
+/* Whether a remove was killed, and the next writer will undo its last key. */
+bool filter_removal_open(const struct filter *filter);
+
 /* What it is. */
 const struct header *filter_header(const struct filter *filter);
 const char *filter_path(const struct filter *filter);

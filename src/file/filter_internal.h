@@ -1,6 +1,6 @@
 /*
  * filter_internal - what the files behind filter.h share: filter.c (opening, looking),
- * filter_growth.c, filter_window.c, filter_claim.c, filter_hold.c. For nobody else.
+ * filter_growth.c, filter_window.c, filter_claim.c, filter_hold.c, filter_remove.c. For nobody else.
  */
 #ifndef UNSEEN_FILE_FILTER_INTERNAL_H
 #define UNSEEN_FILE_FILTER_INTERNAL_H
@@ -152,6 +152,12 @@ int filter_look_at_others(struct filter *filter, const struct key *keys, size_t 
 
 /* Under LOCK_CHANGE: sets counters that are far behind the bits to what a sample tells. */
 void filter_mend_counters(struct filter *filter);
+
+/* --- filter_remove.c --- */
+
+/* Under LOCK_CHANGE, right after it was taken: undoes what a killed remove left half done. Returns -1
+ * with the fault. */
+int filter_finish_removal(struct filter *filter, struct fault *fault);
 
 /* --- filter_hold.c --- */
 

@@ -64,7 +64,7 @@ static void add_line(uint8_t *content, uint32_t line, struct key key, struct geo
     struct walk walk = walk_start(key);
     for (unsigned j = 0; j < geometry.lines; j++) {
         if (walk.line == line)
-            line_set(content, walk.word, geometry.fields);
+            kernel_line_set(content, walk.word, geometry);
         walk_next(&walk);
     }
 }
@@ -84,7 +84,7 @@ bool flight_covers(const struct flight *flight, struct key key, unsigned layer,
         for (uint16_t i = first; i != FLIGHT_NONE; i = flight->entries[i].next)
             if (flight->entries[i].page == page && flight->entries[i].layer == layer)
                 add_line(content, walk.line, flight->keys[i], bits->geometry);
-        if (!line_test(content, walk.word, bits->geometry.fields))
+        if (!kernel_line_test(content, walk.word, bits->geometry))
             return false;
         walk_next(&walk);
     }

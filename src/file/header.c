@@ -10,8 +10,8 @@
  *        0    8  magic: 89 75 6e 73 65 65 6e 0a  ("unseen" between a byte that is no text and LF)
  *        8    4  format version: 1
  *       12    4  bytes of this header: 4096
- *       16    8  features without which the file cannot be used: 2 a window. A reader that finds a
- *                bit it does not know refuses the file.
+ *       16    8  features without which the file cannot be used: 1 counting, or 2 a window. A
+ *                reader that finds a bit it does not know refuses the file.
  *       24    8  features that a reader may ignore, but a writer must know: 1 a queue (queue_state.c)
  *       32   16  UUID of the filter, random (RFC 4122 version 4)
  *       48    8  time of creation, seconds since 1970-01-01 UTC, two's complement
@@ -23,11 +23,11 @@
  *      112    8  size asked for, in pages of each first layer; 0 if it followed from n and p
  *      120    1  lines a key asked for (g); 0 if it followed from p
  *      121    1  fields a line asked for (f); 0 likewise
- *      122    1  bits a cell: 1
+ *      122    1  bits a cell: 1, or 4 with the feature counting
  *      123    1  1 if the filter never grows, else 0
  *      124    4  zero
  *      128    8  which values were given by name: 1 n, 2 p, 4 size, 8 bits a key, 16 hashes,
- *                32 seed, 64 fixed, 128 window, 256 forget-after, 512 slack
+ *                32 seed, 64 fixed, 128 window, 256 forget-after, 512 slack, 1024 counting
  *      136    8  flight keys: a power of two, 32..4096; see below
  *      144    8  bytes of the fixed part; no layer begins before
  *      152   40  key recipe: zeros, the key is the whole line
@@ -49,7 +49,7 @@
  *       24    8  the rate it may contribute, a double
  *       32    1  lines a key (g), 1..16
  *       33    1  fields a line (f), 1..7
- *       34    1  bits a cell: 1
+ *       34    1  bits a cell: as in the header
  *       35   21  zero
  *       56    8  checksum: XXH3, 64-bit variant, seed 0, of the record's bytes 0..55
  *
@@ -78,9 +78,20 @@
  * bytes so far behind the end). Byte 2^62 is the lock for bits, counters and slots; byte 2^62 + 4096
  * the one for layer records and their count.
  *
+ * In a counting filter the last page of the fixed part is the journal: what a remove is changing, as
+ * it was before, so that a remove that is killed can be undone (filter_remove.c). Under no checksum
+ * and not believed: it is used only if the layer is what it tells of.
+ *
+ *        0    4  1 if it means something, else 0
+ *        4    4  layer, from 0
+ *        8   16  the key that is being removed, lo then hi
+ *       64 g*64  the key's lines as they were
+ *
  * Then the layers: arrays of pages, in which bit b is byte b/8, mask 1 << (b%8); geometry.h says
- * which bits a key has. Layers of 32 MB and more begin at a multiple of 2 MB, so that what is
- * always written shares no large folio of the page cache with them.
+ * which bits a key has. In a counting layer cell c of a line, from 0 to 127, is the low nibble of
+ * byte c/2 if c is even, else the high one; a key that is in raised each of its cells by one, up to
+ * 15. Layers of 32 MB and more begin at a multiple of 2 MB, so that what is always written shares no
+ * large folio of the page cache with them.
  *
  * A file is valid if and only if
  *
@@ -88,18 +99,19 @@
  *    2. magic, version and header bytes are as above, and no unknown bit is set among the features
  *       at 16, nor for a writer among those at 24;
  *    3. the header's checksum is right;
- *    4. the hash is known, its key has 8 bytes, and cells have 1 bit;
+ *    4. the hash is known, its key has 8 bytes, and cells have 4 bits if the feature counting is
+ *       set, else 1;
  *    5. p is in 1e-12..0.5 (not a NaN); n is at most 10^12; size at most 2^38 pages; g at most 16
  *       and f at most 7, both zero or neither; the flag is 0 or 1; the given values are known ones;
  *    6. flight keys are a power of two within 32..4096, and the fixed part is 12288 plus the flight
- *       region, rounded up to whole pages;
+ *       region, rounded up to whole pages, plus a page if the feature counting is set;
  *    7. the key recipe and the unnamed bytes of the header are zero;
- *       a window has its feature bit and is not fixed, G is within 1..47, the slack within 0..1, and
+ *       a window has its feature bit, does not count and is not fixed, G is within 1..47, the slack within 0..1, and
  *       it has a time of at most 10^13 milliseconds, or else n; what is no window has zeros there;
  *    8. the count of layers is within 1..48, in a window at least G + 1, and without a time just that;
  *    9. for each layer below the count: the record's checksum is right; g and f are within 1..16 and
- *       1..7; pages within 1..2^38; capacity at least 1; the rate within 0..1; cells have 1 bit; the
- *       unnamed bytes are zero;
+ *       1..7; pages within 1..2^38; capacity at least 1; the rate within 0..1; cells are as in the
+ *       header; the unnamed bytes are zero;
  *   10. each layer begins on a page boundary, behind the end of the one before it (the first:
  *       behind the fixed part), and ends within the file.
  *
@@ -133,6 +145,9 @@ void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
     memcpy(bytes, magic, sizeof magic);
     store32(bytes + 8, HEADER_VERSION);
     store32(bytes + 12, HEADER_BYTES);
+    bool window = header->plan.generations != 0;
+    store64(bytes + 16, (header->plan.geometry.counting ? (uint64_t)FEATURE_COUNTING : 0) |
+                            (window ? (uint64_t)FEATURE_WINDOW : 0));
     store64(bytes + 24, header->writer_features);
     memcpy(bytes + 32, header->uuid, UUID_BYTES);
     store64(bytes + 48, (uint64_t)header->created);
@@ -144,13 +159,12 @@ void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
     store64(bytes + 112, header->plan.pages);
     bytes[120] = header->plan.geometry.lines;
     bytes[121] = header->plan.geometry.fields;
-    bytes[122] = 1;
+    bytes[122] = (uint8_t)geometry_cell_bits(header->plan.geometry);
     bytes[123] = header->plan.fixed;
     store64(bytes + 128, header->asked);
     store64(bytes + 136, header->flight_keys);
     store64(bytes + 144, header->layers_at);
     if (header->plan.generations != 0) {
-        store64(bytes + 16, FEATURE_WINDOW);
         store32(bytes + 192, header->plan.generations);
         store64(bytes + 200, header->plan.forget);
         store_double(bytes + 208, header->plan.slack);
@@ -167,7 +181,7 @@ void layer_encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_
     store_double(bytes + 24, record->plan.rate);
     bytes[32] = record->plan.geometry.lines;
     bytes[33] = record->plan.geometry.fields;
-    bytes[34] = 1;
+    bytes[34] = (uint8_t)geometry_cell_bits(record->plan.geometry);
     store64(bytes + LAYER_RECORD_BYTES - 8, hash_checksum(bytes, LAYER_RECORD_BYTES - 8));
 }
 
@@ -193,7 +207,7 @@ static const char *window_flaw(const uint8_t *bytes)
         return all_zero(bytes, 192, 216) ? NULL : "unused bytes of the header";
     bool bounded = forget != 0 ? forget <= FORGET_MAX : load64(bytes + 104) != 0;
     if (generations < 1 || generations > GENERATIONS_MAX || !bounded || bytes[123] != 0 ||
-        !(slack > 0 && slack <= 1))
+        (load64(bytes + 16) & FEATURE_COUNTING) != 0 || !(slack > 0 && slack <= 1))
         return "window";
     return NULL;
 }
@@ -201,6 +215,7 @@ static const char *window_flaw(const uint8_t *bytes)
 /* What makes a header invalid, or NULL. Rules 2 to 7 of the specification. */
 static const char *header_flaw(const uint8_t *bytes)
 {
+    bool counting = (load64(bytes + 16) & FEATURE_COUNTING) != 0;
     if (load32(bytes + 12) != HEADER_BYTES)
         return "header size";
     if (hash_checksum(bytes, HEADER_BYTES - 8) != load64(bytes + HEADER_BYTES - 8))
@@ -216,7 +231,7 @@ static const char *header_flaw(const uint8_t *bytes)
         return "size";
     if (bytes[120] > LINES_MAX || bytes[121] > FIELDS_MAX || !bytes[120] != !bytes[121])
         return "geometry";
-    if (bytes[122] != 1)
+    if (bytes[122] != geometry_cell_bits((struct geometry){.counting = counting}))
         return "cell width";
     if (bytes[123] > 1)
         return "fixed flag";
@@ -225,7 +240,7 @@ static const char *header_flaw(const uint8_t *bytes)
     uint64_t keys = load64(bytes + 136);
     if (keys < FLIGHT_KEYS_MIN || keys > FLIGHT_KEYS_MAX || (keys & (keys - 1)) != 0)
         return "flight keys";
-    if (load64(bytes + 144) != FLIGHT_AT + flight_bytes(keys))
+    if (load64(bytes + 144) != fixed_bytes(keys, counting))
         return "size of the fixed part";
     if (!all_zero(bytes, 124, 128) || !all_zero(bytes, 152, 192) || !all_zero(bytes, 196, 200) ||
         !all_zero(bytes, 216, HEADER_BYTES - 8))
@@ -244,10 +259,10 @@ int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const 
                   version);
         return fault_way_out(fault, "use a newer unseen");
     }
-    uint64_t features = load64(bytes + 16) & ~(uint64_t)FEATURE_WINDOW;
-    if (features != 0) {
+    uint64_t features = load64(bytes + 16);
+    if ((features & ~(uint64_t)FEATURES_KNOWN) != 0) {
         fault_set(fault, path, "needs features that this program does not know (0x%" PRIx64 ")",
-                  features);
+                  features & ~(uint64_t)FEATURES_KNOWN);
         return fault_way_out(fault, "use a newer unseen");
     }
     uint32_t hash = load32(bytes + 56);
@@ -268,7 +283,7 @@ int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const 
         .rate = load_double(bytes + 96),
         .capacity = load64(bytes + 104),
         .pages = load64(bytes + 112),
-        .geometry = {bytes[120], bytes[121]},
+        .geometry = {bytes[120], bytes[121], (features & FEATURE_COUNTING) != 0},
         .fixed = bytes[123],
         .generations = load32(bytes + 192),
         .forget = load64(bytes + 200),
@@ -282,7 +297,8 @@ int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const 
 
 /* What makes a layer record invalid, or NULL; *end is where the layer before it ended. Rules 9 and
  * 10. No sum overflows: pages are at most 2^38. */
-static const char *layer_flaw(const uint8_t *bytes, uint64_t file_bytes, uint64_t *end)
+static const char *layer_flaw(const uint8_t *bytes, struct geometry asked, uint64_t file_bytes,
+                              uint64_t *end)
 {
     if (hash_checksum(bytes, LAYER_RECORD_BYTES - 8) != load64(bytes + LAYER_RECORD_BYTES - 8))
         return "checksum";
@@ -297,7 +313,7 @@ static const char *layer_flaw(const uint8_t *bytes, uint64_t file_bytes, uint64_
         return "rate";
     if (bytes[32] < 1 || bytes[32] > LINES_MAX || bytes[33] < 1 || bytes[33] > FIELDS_MAX)
         return "geometry";
-    if (bytes[34] != 1)
+    if (bytes[34] != geometry_cell_bits(asked))
         return "cell width";
     if (!all_zero(bytes, 35, LAYER_RECORD_BYTES - 8))
         return "unused bytes";
@@ -323,7 +339,7 @@ int layers_decode(const uint8_t page[HEADER_BYTES], const struct header *header,
     uint64_t end = header->layers_at;
     for (unsigned i = 0; i < n; i++) {
         const uint8_t *bytes = page + (size_t)i * LAYER_RECORD_BYTES;
-        const char *flaw = layer_flaw(bytes, file_bytes, &end);
+        const char *flaw = layer_flaw(bytes, header->plan.geometry, file_bytes, &end);
         if (flaw != NULL) {
             fault_set(fault, path, "damaged filter: layer %u: %s", i + 1, flaw);
             return fault_way_out(fault, "restore it from a copy, or make a new one");
@@ -334,7 +350,7 @@ int layers_decode(const uint8_t page[HEADER_BYTES], const struct header *header,
                     .pages = load64(bytes + 8),
                     .capacity = load64(bytes + 16),
                     .rate = load_double(bytes + 24),
-                    .geometry = {bytes[32], bytes[33]},
+                    .geometry = {bytes[32], bytes[33], header->plan.geometry.counting},
                 },
             .offset = load64(bytes),
         };
@@ -364,6 +380,11 @@ uint64_t flight_bytes(uint64_t flight_keys)
     return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 }
 
+uint64_t fixed_bytes(uint64_t flight_keys, bool counting)
+{
+    return FLIGHT_AT + flight_bytes(flight_keys) + (counting ? JOURNAL_BYTES : 0);
+}
+
 uint64_t flight_keys_for(uint64_t pages, bool fixed)
 {
     /* A sixty-fourth of the layer is 64 bytes a page, four keys; a filter that grows has larger
@@ -381,9 +402,9 @@ uint64_t layer_place(uint64_t at, uint64_t pages)
     return (at + boundary - 1) / boundary * boundary;
 }
 
-uint64_t header_file_bytes(uint64_t pages, bool fixed, unsigned layers)
+uint64_t header_file_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers)
 {
-    uint64_t at = FLIGHT_AT + flight_bytes(flight_keys_for(pages, fixed));
+    uint64_t at = fixed_bytes(flight_keys_for(pages, plan->fixed), plan->geometry.counting);
     while (layers-- > 0)
         at = layer_place(at, pages) + pages * PAGE_BYTES;
     return at;

@@ -32,7 +32,8 @@ enum {
     FLIGHT_AT = 12288,        /* the keys in flight */
     KEY_BYTES = 16,
     SEED_BYTES = 8,
-    UUID_BYTES = 16
+    UUID_BYTES = 16,
+    JOURNAL_BYTES = 4096 /* the last page of the fixed part of counting filters */
 };
 
 /* Slots hold fewer keys from one to the next: half of all, a quarter, ... at least this many. */
@@ -43,7 +44,7 @@ enum { FLIGHT_KEYS_MIN = 32, FLIGHT_KEYS_MAX = 4096 };
 #define HEADER_VERSION 1
 
 /* Features without which a file cannot be used. */
-enum { FEATURE_WINDOW = 2 };
+enum { FEATURE_COUNTING = 1, FEATURE_WINDOW = 2, FEATURES_KNOWN = 3 };
 
 /* Numbers of generations that are none: the layer is empty; it is being emptied. */
 #define GENERATION_FREE UINT64_C(0)
@@ -73,7 +74,8 @@ enum {
     ASKED_WINDOW = 128,
     ASKED_FORGET = 256,
     ASKED_SLACK = 512,
-    ASKED_ALL = 1023
+    ASKED_COUNTING = 1024,
+    ASKED_ALL = 2047
 };
 
 enum {
@@ -108,6 +110,9 @@ int layers_decode(const uint8_t page[HEADER_BYTES], const struct header *header,
 uint64_t slot_first(const struct header *header, unsigned slot);
 uint64_t slot_room(const struct header *header, unsigned slot);
 
+/* Bytes of the whole fixed part for so many flight_keys. */
+uint64_t fixed_bytes(uint64_t flight_keys, bool counting);
+
 /* Bytes of the whole flight region for so many flight_keys, and the flight_keys that suit a first
  * layer of so many pages: the region is at most about 1/64 of it. */
 uint64_t flight_bytes(uint64_t flight_keys);
@@ -117,7 +122,7 @@ uint64_t flight_keys_for(uint64_t pages, bool fixed);
 uint64_t layer_place(uint64_t at, uint64_t pages);
 
 /* Bytes of a file with `layers` layers of so many pages each. */
-uint64_t header_file_bytes(uint64_t pages, bool fixed, unsigned layers);
+uint64_t header_file_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers);
 
 /* How many milliseconds a window by time may have: some 300 years. */
 #define FORGET_MAX UINT64_C(10000000000000)

@@ -142,6 +142,15 @@ static ptrdiff_t judge_query(struct pipeline *pipeline, size_t n, struct fault *
     return (ptrdiff_t)n;
 }
 
+static ptrdiff_t judge_remove(struct pipeline *pipeline, size_t n, struct fault *fault)
+{
+    if (filter_remove(pipeline->plan.filter, pipeline->keys, n, pipeline->seen, fault) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        pipeline->select[i] = pipeline->seen[i] == REMOVAL_DONE;
+    return (ptrdiff_t)n;
+}
+
 static ptrdiff_t judge_by_verb(struct pipeline *pipeline, size_t n, struct fault *fault)
 {
     switch (pipeline->plan.verb) {
@@ -151,6 +160,8 @@ static ptrdiff_t judge_by_verb(struct pipeline *pipeline, size_t n, struct fault
         return judge_add(pipeline, n, fault);
     case PIPELINE_REPEATED:
         return judge_repeated(pipeline, n, fault);
+    case PIPELINE_REMOVE:
+        return judge_remove(pipeline, n, fault);
     case PIPELINE_QUERY:
     case PIPELINE_TAG:
         break;
@@ -303,6 +314,15 @@ static int write_tagged(struct pipeline *pipeline, struct batch batch, struct fa
     return 0;
 }
 
+static void tell_not_removed(const struct pipeline *pipeline, struct batch batch)
+{
+    const size_t *starts = pipeline->starts;
+    for (size_t i = 0; i < batch.n; i++)
+        if (!pipeline->select[i])
+            pipeline->plan.not_removed(pipeline->plan.context, batch.bytes + starts[i],
+                                       starts[i + 1] - starts[i] - 1, pipeline->seen[i]);
+}
+
 /* --- the loop --- */
 
 static int check_lengths(const struct pipeline *pipeline, size_t *n, const struct input *input,
@@ -344,6 +364,8 @@ static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, struct pick
     pipeline->read += batch.n;
     if (pipeline->plan.verb == PIPELINE_TAG)
         return write_tagged(pipeline, batch, fault) == 0 ? judged : -1;
+    if (pipeline->plan.verb == PIPELINE_REMOVE)
+        tell_not_removed(pipeline, batch);
     char *end = pick(pipeline, batch, picked->to);
     if (filter_path(pipeline->plan.filter) != NULL && pipeline->plan.verb == PIPELINE_NEW) {
         /* With a file, lines are in flight: hand them on now. */
@@ -444,7 +466,8 @@ static int run_chunk(struct pipeline *pipeline, struct input *input, struct chun
 
 static bool writes(const struct pipeline *pipeline)
 {
-    return pipeline->plan.verb == PIPELINE_NEW || pipeline->plan.verb == PIPELINE_ADD;
+    enum pipeline_verb verb = pipeline->plan.verb;
+    return verb == PIPELINE_NEW || verb == PIPELINE_ADD || verb == PIPELINE_REMOVE;
 }
 
 int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *fault)

@@ -26,6 +26,7 @@ enum pipeline_verb {
     PIPELINE_REPEATED, /* print what comes for the second time */
     PIPELINE_QUERY,    /* print what is in; remember nothing */
     PIPELINE_TAG,      /* print every line behind "in" or "new" and a TAB; remember nothing */
+    PIPELINE_REMOVE,   /* forget lines, print nothing; those forgotten count as selected */
 };
 
 struct pipeline_plan {
@@ -41,6 +42,8 @@ struct pipeline_plan {
     /* Called once, before the first line is written; may be NULL. Returns 0, or -1 with the fault. */
     int (*begin_output)(void *context, struct output *output, struct fault *fault);
     void *context;
+    /* PIPELINE_REMOVE: a line of so many bytes, without its end, that was not removed, and why. */
+    void (*not_removed)(void *context, const char *line, size_t length, enum removal why);
     bool may_close; /* a reader that closes the output has had enough: no fault */
 };
 

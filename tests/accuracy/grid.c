@@ -350,7 +350,7 @@ static void section_lowest(void)
     for (size_t i = 0; i < 2; i++) {
         lowest_estimate(lowest[i]);
         for (size_t j = 0; j < sizeof measurable / sizeof *measurable; j++)
-            lowest_proof(sizing_geometry(lowest[i]), measurable[j]);
+            lowest_proof(sizing_geometry(lowest[i], false), measurable[j]);
     }
 }
 
@@ -417,7 +417,7 @@ static bool size_passes(double pages, double right_pages)
 
 static double right_pages(double rate, double keys)
 {
-    return (double)sizing_pages(sizing_geometry(rate), (uint64_t)keys, rate);
+    return (double)sizing_pages(sizing_geometry(rate, false), (uint64_t)keys, rate);
 }
 
 static void growth_row(struct subject *subject, const struct filter_plan *plan, const char *when,

@@ -22,32 +22,40 @@
 
 enum { ORACLE_KEYS_MAX = 3000 };
 
-/* One more random bit is set in a line; chance[x] is that of x set bits. */
-static inline void oracle_throw(double chance[LINE_BITS + 1])
+/* Cells of a line: bits, or counters of 4 bits. */
+static inline unsigned oracle_cells(struct geometry geometry)
 {
-    for (unsigned x = LINE_BITS; x > 0; x--) {
-        double again = chance[x] * x / LINE_BITS;
-        double fresh = chance[x - 1] * (LINE_BITS - x + 1) / LINE_BITS;
+    return geometry.counting ? 64 * 2 : 64 * 8;
+}
+
+/* One more random bit is set in a line of so many; chance[x] is that of x set bits. */
+static inline void oracle_throw(double chance[LINE_BITS + 1], unsigned cells)
+{
+    for (unsigned x = cells; x > 0; x--) {
+        double again = chance[x] * x / cells;
+        double fresh = chance[x - 1] * (cells - x + 1) / cells;
         chance[x] = again + fresh;
     }
     chance[0] = 0;
 }
 
-/* q[i] = E[(X/512)^f], X the number of bits set in a line by i * f random ones. Worked out once. */
-static inline const double *oracle_q(unsigned fields)
+/* q[i] = E[(X/512)^f], X the number of bits set in a line by i * f random ones; 128 for 512 where
+ * they are counters. Worked out once. */
+static inline const double *oracle_q(struct geometry geometry)
 {
-    static double tables[FIELDS_MAX + 1][ORACLE_KEYS_MAX];
+    static double tables[2][FIELDS_MAX + 1][ORACLE_KEYS_MAX];
     double chance[LINE_BITS + 1] = {1}, all_hit[LINE_BITS + 1];
-    double *q = tables[fields];
+    unsigned fields = geometry.fields, cells = oracle_cells(geometry);
+    double *q = tables[geometry.counting][fields];
     if (q[ORACLE_KEYS_MAX - 1] != 0)
         return q;
-    for (unsigned x = 0; x <= LINE_BITS; x++)
-        all_hit[x] = pow((double)x / LINE_BITS, fields);
+    for (unsigned x = 0; x <= cells; x++)
+        all_hit[x] = pow((double)x / cells, fields);
     for (unsigned i = 0; i < ORACLE_KEYS_MAX; i++) {
-        for (unsigned x = 1; x <= LINE_BITS; x++)
+        for (unsigned x = 1; x <= cells; x++)
             q[i] += chance[x] * all_hit[x];
         for (unsigned t = 0; t < fields; t++)
-            oracle_throw(chance);
+            oracle_throw(chance, cells);
     }
     return q;
 }
@@ -102,7 +110,7 @@ static inline double oracle_high(double n, double share)
 /* The rate of `pages` pages with `keys` keys; -1 where lines are too full for this oracle. */
 static inline double oracle_rate(struct geometry geometry, double pages, double keys)
 {
-    const double *q = oracle_q(geometry.fields);
+    const double *q = oracle_q(geometry);
     double low = oracle_low(keys, 1 / pages), high = oracle_high(keys, 1 / pages);
     double most = oracle_high(high, (double)geometry.lines / PAGE_LINES);
     if (most >= ORACLE_KEYS_MAX)
@@ -134,7 +142,8 @@ static inline uint64_t oracle_high_product(uint64_t a, uint64_t b)
     return digits[4] | digits[5] << 16 | digits[6] << 32 | digits[7] << 48;
 }
 
-/* The numbers of a key's bits in a region of `pages`; returns how many, repeats counted. */
+/* The numbers of a key's bits, or counters, in a region of `pages`; returns how many, repeats
+ * counted. */
 static inline unsigned oracle_bits(struct key key, uint64_t pages, struct geometry geometry,
                                    uint64_t bits[ORACLE_BITS_MAX])
 {
@@ -146,11 +155,20 @@ static inline unsigned oracle_bits(struct key key, uint64_t pages, struct geomet
         uint64_t line = (a + j * b) % 64;
         uint64_t word = key.lo + j * (key.hi | 1);
         for (unsigned t = 0; t < geometry.fields; t++) {
-            bits[n++] = page * 32768 + line * 512 + word % 512;
-            word /= 512;
+            uint64_t cells = oracle_cells(geometry);
+            bits[n++] = (page * 64 + line) * cells + word % cells;
+            word /= cells;
         }
     }
     return n;
+}
+
+/* The value of a bit or a counter. */
+static inline int oracle_value(const uint8_t *region, uint64_t cell, struct geometry geometry)
+{
+    if (geometry.counting)
+        return cell % 2 == 0 ? region[cell / 2] % 16 : region[cell / 2] / 16;
+    return (region[cell / 8] & 1 << cell % 8) != 0;
 }
 
 static inline int oracle_has(const uint8_t *region, struct key key, uint64_t pages,
@@ -159,9 +177,25 @@ static inline int oracle_has(const uint8_t *region, struct key key, uint64_t pag
     uint64_t bits[ORACLE_BITS_MAX];
     unsigned n = oracle_bits(key, pages, geometry, bits);
     for (unsigned i = 0; i < n; i++)
-        if ((region[bits[i] / 8] & 1 << bits[i] % 8) == 0)
+        if (oracle_value(region, bits[i], geometry) == 0)
             return 0;
     return 1;
+}
+
+/* Counts one more key, or one less, in each different counter of a key; those at 15 stay. */
+static inline void oracle_count(uint8_t *region, struct key key, uint64_t pages,
+                                struct geometry geometry, int change)
+{
+    uint64_t cells[ORACLE_BITS_MAX];
+    unsigned n = oracle_bits(key, pages, geometry, cells);
+    for (unsigned i = 0; i < n; i++) {
+        int again = 0;
+        for (unsigned j = 0; j < i; j++)
+            again = again || cells[j] == cells[i];
+        if (!again && oracle_value(region, cells[i], geometry) < 15)
+            region[cells[i] / 2] = (uint8_t)(region[cells[i] / 2] +
+                                             change * (cells[i] % 2 == 0 ? 1 : 16));
+    }
 }
 
 static inline void oracle_add(uint8_t *region, struct key key, uint64_t pages,
@@ -169,6 +203,10 @@ static inline void oracle_add(uint8_t *region, struct key key, uint64_t pages,
 {
     uint64_t bits[ORACLE_BITS_MAX];
     unsigned n = oracle_bits(key, pages, geometry, bits);
+    if (geometry.counting) {
+        oracle_count(region, key, pages, geometry, 1);
+        return;
+    }
     for (unsigned i = 0; i < n; i++)
         region[bits[i] / 8] = (uint8_t)(region[bits[i] / 8] | 1 << bits[i] % 8);
 }

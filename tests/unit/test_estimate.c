@@ -62,7 +62,8 @@ static void rate_by_brute_force(void)
                 for (unsigned i = 0; i < PAGE_LINES; i++)
                     chances[i] = pow((double)set[i] / LINE_BITS, fields);
                 double wanted = products(chances, lines, 0) / choices[lines];
-                estimate_start(&estimate, (struct geometry){(uint8_t)lines, (uint8_t)fields});
+                estimate_start(&estimate, (struct geometry){.lines = (uint8_t)lines,
+                                                            .fields = (uint8_t)fields});
                 estimate_add(&estimate, page, 1);
                 double rate = estimate_rate(&estimate);
                 tap_check(fabs(rate - wanted) <= 1e-12 * wanted, "%u x %u: %.15g, not %.15g", lines,
@@ -83,7 +84,7 @@ static void rate_of_even_lines(void)
         for (unsigned lines = 1; lines <= LINES_MAX; lines++) {
             struct estimate estimate;
             double wanted = pow((double)set / LINE_BITS, 6.0 * lines);
-            estimate_start(&estimate, (struct geometry){(uint8_t)lines, 6});
+            estimate_start(&estimate, (struct geometry){.lines = (uint8_t)lines, .fields = 6});
             estimate_add(&estimate, page, 1);
             double rate = estimate_rate(&estimate);
             tap_check(fabs(rate - wanted) <= 1e-12 * wanted, "%u lines of %u bits: %g, not %g",
@@ -101,7 +102,7 @@ static void empty_and_full(void)
 {
     static uint8_t pages[3 * PAGE_BYTES];
     struct estimate estimate;
-    estimate_start(&estimate, (struct geometry){3, 6});
+    estimate_start(&estimate, (struct geometry){.lines = 3, .fields = 6});
     tap_check(estimate_keys(&estimate) == 0 && estimate_rate(&estimate) == 0 &&
                   estimate_fill(&estimate) == 0,
               "of no page at all");
@@ -110,7 +111,7 @@ static void empty_and_full(void)
                   estimate_fill(&estimate) == 0 && estimate.full == 0,
               "of empty pages");
     memset(pages, 0xff, PAGE_BYTES);
-    estimate_start(&estimate, (struct geometry){3, 6});
+    estimate_start(&estimate, (struct geometry){.lines = 3, .fields = 6});
     estimate_add(&estimate, pages, 3);
     check_number("keys of a full page", estimate_keys(&estimate));
     tap_check(fabs(estimate_rate(&estimate) - 1.0 / 3) < 1e-12, "rate with one of three full: %g",
@@ -120,7 +121,7 @@ static void empty_and_full(void)
     tap_check(estimate.full == 1, "%" PRIu64 " full pages", estimate.full);
     memset(pages, 0xff, sizeof pages);
     for (unsigned lines = 1; lines <= LINES_MAX; lines++) {
-        estimate_start(&estimate, (struct geometry){(uint8_t)lines, FIELDS_MAX});
+        estimate_start(&estimate, (struct geometry){.lines = (uint8_t)lines, .fields = FIELDS_MAX});
         estimate_add(&estimate, pages, 3);
         check_number("keys of full pages", estimate_keys(&estimate));
         tap_check(estimate_rate(&estimate) <= 1 && estimate_rate(&estimate) > 1 - 1e-12 &&
@@ -154,7 +155,7 @@ static void fill_to(struct layer *layer, uint64_t keys)
     while (layer->keys < keys) {
         size_t n = keys - layer->keys < BATCH ? (size_t)(keys - layer->keys) : BATCH;
         lines_keys(&layer->inside, batch, n, 0);
-        kernel_best()->set(&layer->bits, batch, n);
+        kernel_for(layer->bits.geometry)->set(&layer->bits, batch, n);
         layer->keys += n;
     }
 }
@@ -169,7 +170,7 @@ static double measured_rate(const struct layer *layer, uint64_t queries, double 
     for (; done < queries; done += BATCH) {
         memset(seen, 0, sizeof seen);
         lines_keys(&outside, batch, BATCH, 0);
-        kernel_best()->test(&layer->bits, batch, BATCH, seen);
+        kernel_for(layer->bits.geometry)->test(&layer->bits, batch, BATCH, seen);
         for (size_t i = 0; i < BATCH; i++)
             hits += seen[i];
     }
@@ -195,21 +196,23 @@ static void check_truth(const struct layer *layer, double p, double part)
                   layer->keys, fill);
     tap_check(fabs(rate - truth) < error, "p = %g, %g of n: rate %g, not %g +- %g", p, part, rate,
               truth, error);
-    /* The model is a mean over many layers; where hits are rarest, one is unlike another. */
+    /* The model is a mean over many layers; where hits are rarest, one is unlike another, the more so
+     * with a quarter of the keys in a page. */
+    double tolerance = layer->bits.geometry.counting ? 0.3 : 0.1;
     if (part < 0.5)
         return;
     double model = sizing_rate(layer->bits.geometry, layer->bits.pages, (double)layer->keys);
-    tap_check(fabs(rate / model - 1) < 0.1, "p = %g, %g of n: rate %g, the model says %g", p, part,
-              rate, model);
+    tap_check(fabs(rate / model - 1) < tolerance, "p = %g, %g of n: rate %g, the model says %g", p,
+              part, rate, model);
 }
 
-static void truth(void)
+static void check_layers(bool counting)
 {
     static const double rates[] = {0.5, 0.1, 1e-2, 1e-4, 1e-6, 1e-12};
     static const double parts[] = {0.001, 0.1, 0.5, 0.9, 1, 2, 5};
     enum { KEYS = 100000 };
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
-        struct geometry geometry = sizing_geometry(rates[i]);
+        struct geometry geometry = sizing_geometry(rates[i], counting);
         struct layer layer = layer_new(geometry, sizing_pages(geometry, KEYS, rates[i]));
         for (size_t j = 0; j < sizeof parts / sizeof *parts; j++) {
             fill_to(&layer, (uint64_t)(parts[j] * KEYS));
@@ -219,10 +222,23 @@ static void truth(void)
     }
 }
 
+static void truth(void)
+{
+    check_layers(false);
+}
+
+static void truth_counting(void)
+{
+    check_layers(true);
+}
+
 /* In one page, too: by a few standard deviations of the bits set. */
 static void few_keys(void)
 {
-    static const struct geometry geometries[] = {{1, 6}, {3, 6}, {6, 6}};
+    static const struct geometry geometries[] = {{1, 6, false},
+                                                 {3, 6, false},
+                                                 {6, 6, false},
+                                                 {5, 4, true}};
     for (size_t i = 0; i < sizeof geometries / sizeof *geometries; i++) {
         struct layer layer = layer_new(geometries[i], 1);
         for (uint64_t keys = 1; keys <= 1000; keys += keys) {
@@ -241,7 +257,7 @@ static void few_keys(void)
 /* In pieces or at once, it is the same. */
 static void in_pieces(void)
 {
-    struct geometry geometry = {2, 6};
+    struct geometry geometry = {.lines = 2, .fields = 6};
     struct layer layer = layer_new(geometry, 100);
     struct estimate whole, pieces;
     fill_to(&layer, 150000);
@@ -263,6 +279,7 @@ int main(void)
     tap_run("the rate of even lines is a power", rate_of_even_lines);
     tap_run("no page, empty pages, full pages", empty_and_full);
     tap_run("keys and rate against the truth at 0.001 to 5 x n", truth);
+    tap_run("keys and rate of counting layers against the truth", truth_counting);
     tap_run("few keys in one page", few_keys);
     tap_run("the same in pieces", in_pieces);
     return tap_end();

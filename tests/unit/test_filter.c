@@ -73,11 +73,12 @@ static struct filter *in_file(const struct filter_plan *plan)
 
 /* A plan whose first layer is so small and so full that false positives are frequent and it soon
  * grows. */
-static struct filter_plan crowded(double rate, uint64_t pages, bool fixed)
+static struct filter_plan crowded(double rate, uint64_t pages, bool fixed, bool counting)
 {
     struct filter_plan plan = {.rate = rate, .capacity = 1, .pages = pages, .fixed = fixed};
     double share = growth_rate(&plan, 0);
-    plan.capacity = sizing_capacity(sizing_geometry(share), pages, share);
+    plan.geometry.counting = counting;
+    plan.capacity = sizing_capacity(sizing_geometry(share, counting), pages, share);
     return plan;
 }
 
@@ -171,11 +172,12 @@ static const struct {
     {0.1, 4, true, 60000},   {1e-2, 1, false, 40000}, {1e-6, 2, false, 30000},
 };
 
-static void against_the_model(struct filter *make(const struct filter_plan *plan))
+static void against_the_model(struct filter *make(const struct filter_plan *plan), bool counting)
 {
     for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
         for (size_t j = 0; j < sizeof cuttings / sizeof *cuttings; j++) {
-            struct filter_plan plan = crowded(filters[i].rate, filters[i].pages, filters[i].fixed);
+            struct filter_plan plan = crowded(filters[i].rate, filters[i].pages, filters[i].fixed,
+                                              counting);
             struct filter *filter = make(&plan);
             struct model model;
             if (filter == NULL)
@@ -193,12 +195,17 @@ static void against_the_model(struct filter *make(const struct filter_plan *plan
 
 static void memory_against_the_model(void)
 {
-    against_the_model(in_memory);
+    against_the_model(in_memory, false);
 }
 
 static void file_against_the_model(void)
 {
-    against_the_model(in_file);
+    against_the_model(in_file, false);
+}
+
+static void counting_file_against_the_model(void)
+{
+    against_the_model(in_file, true);
 }
 
 /* The key behind the last one that fits is the first of the next layer, in the middle of a batch. */
@@ -659,6 +666,7 @@ int main(void)
             memory_against_the_model);
     tap_run("in a file: the model's verdicts and bits, however keys are cut",
             file_against_the_model);
+    tap_run("a counting file answers as the model", counting_file_against_the_model);
     tap_run("a layer changes after exactly its capacity", layer_changes_at_capacity);
     tap_run("what was not delivered is not remembered", undelivered);
     tap_run("two writers see each other's keys in flight", two_writers);

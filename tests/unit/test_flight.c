@@ -23,7 +23,7 @@ struct world {
 static struct world *world_new(size_t room)
 {
     static const uint64_t pages[LAYERS] = {1, 3, PAGES_MAX};
-    static const struct geometry geometries[LAYERS] = {{1, 2}, {2, 3}, {5, 1}};
+    static const struct geometry geometries[LAYERS] = {{1, 2, false}, {2, 3, false}, {5, 1, false}};
     struct world *world = calloc(1, sizeof *world);
     if (world == NULL || (world->flight = flight_new(room)) == NULL)
         exit(1);

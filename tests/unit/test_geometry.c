@@ -99,7 +99,7 @@ static void walks_of_keys(void)
 {
     struct chance chance = {3};
     for (unsigned i = 0; i < 100000; i++) {
-        struct geometry geometry = {LINES_MAX, FIELDS_MAX};
+        struct geometry geometry = {.lines = LINES_MAX, .fields = FIELDS_MAX};
         struct key key = chance_key(&chance);
         uint64_t bits[ORACLE_BITS_MAX];
         oracle_bits(key, 5, geometry, bits);

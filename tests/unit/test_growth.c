@@ -62,7 +62,7 @@ static void check_layer(const struct filter_plan *plan, unsigned index,
 {
     struct geometry geometry = plan->geometry;
     if (geometry.lines == 0)
-        geometry = sizing_geometry(layer->rate);
+        geometry = sizing_geometry(layer->rate, false);
     tap_check(layer->rate == growth_rate(plan, index), "layer %u: rate %g", index, layer->rate);
     tap_check(layer->geometry.lines == geometry.lines && layer->geometry.fields == geometry.fields,
               "layer %u: %u x %u", index, layer->geometry.lines, layer->geometry.fields);
@@ -108,7 +108,7 @@ static struct grown start(const struct filter_plan *plan, uint64_t first_pages)
 static void check_size(struct filter_plan plan, uint64_t first_pages, double most)
 {
     struct grown grown = start(&plan, first_pages);
-    struct geometry geometry = sizing_geometry(plan.rate);
+    struct geometry geometry = sizing_geometry(plan.rate, false);
     uint64_t first = grown.keys, keys = grown.keys;
     while (keys <= 1000 * first) {
         if (!tap_check(grow(&plan, &grown) == 0, "p = %g: stops growing", plan.rate))

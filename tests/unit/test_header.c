@@ -74,7 +74,7 @@ static bool same_plan(const struct filter_plan *a, const struct filter_plan *b)
 {
     return a->rate == b->rate && a->capacity == b->capacity && a->pages == b->pages &&
            a->geometry.lines == b->geometry.lines && a->geometry.fields == b->geometry.fields &&
-           a->fixed == b->fixed;
+           a->geometry.counting == b->geometry.counting && a->fixed == b->fixed;
 }
 
 static bool same_header(const struct header *a, const struct header *b)
@@ -89,7 +89,8 @@ static bool same_record(const struct layer_record *a, const struct layer_record 
     return a->offset == b->offset && a->plan.pages == b->plan.pages &&
            a->plan.capacity == b->plan.capacity && a->plan.rate == b->plan.rate &&
            a->plan.geometry.lines == b->plan.geometry.lines &&
-           a->plan.geometry.fields == b->plan.geometry.fields;
+           a->plan.geometry.fields == b->plan.geometry.fields &&
+           a->plan.geometry.counting == b->plan.geometry.counting;
 }
 
 /* Whether it opens, and as what was encoded. */
@@ -147,8 +148,9 @@ static void round_trip_of_many(void)
         if (header->plan.rate < SIZING_RATE_MIN)
             header->plan.rate = SIZING_RATE_MIN;
         if (i % 3 == 0)
-            header->plan.geometry = (struct geometry){(uint8_t)(1 + chance_below(&chance, 16)),
-                                                      (uint8_t)(1 + chance_below(&chance, 7))};
+            header->plan.geometry =
+                (struct geometry){.lines = (uint8_t)(1 + chance_below(&chance, 16)),
+                                  .fields = (uint8_t)(1 + chance_below(&chance, 7))};
         header_encode(header, file.page0);
         tap_check(opens_the_same(&file, LAYERS), "header %u does not come back", i);
     }
@@ -269,7 +271,8 @@ static const struct {
     {"version, high byte", 11, 1, 1, "version"},
     {"header bytes 0", 12, 4, 0, "header size"},
     {"header bytes 8192", 12, 4, 8192, "header size"},
-    {"a feature without which it cannot be used", 16, 8, 1, "features"},
+    {"an unknown feature without which it cannot be used", 16, 8, 1U << 20, "features"},
+    {"counting, with cells of a bit", 16, 8, FEATURE_COUNTING, "cell width"},
     {"the last such feature", 16, 8, UINT64_C(1) << 63, "features"},
     {"hash 0", 56, 4, 0, "hash"},
     {"hash 2", 56, 4, 2, "hash"},
@@ -341,6 +344,39 @@ static void rules_of_the_header(void)
         seal(file.page0, CHECKSUM_AT);
         check_refused(&file, header_rules[i].name, header_rules[i].says);
     }
+}
+
+/* A counting filter: other cells in all records, and a page more before the layers. */
+static void counting(void)
+{
+    struct file file, plain;
+    struct header header;
+    struct layer_record records[LAYERS_MAX];
+    struct fault fault;
+    unsigned count;
+    file_make(&plain);
+    file = plain;
+    file.header.plan.geometry.counting = true;
+    file.header.layers_at += JOURNAL_BYTES;
+    header_encode(&file.header, file.page0);
+    tap_check(load64(file.page0 + 16) == 1 && file.page0[122] == 4, "feature, bits a cell");
+    check_refused(&file, "records of bits in a counting filter", "layer 1: cell width");
+    for (unsigned i = 0; i < LAYERS; i++) {
+        file.records[i].plan.geometry.counting = true;
+        file.records[i].offset += JOURNAL_BYTES;
+        layer_encode(&file.records[i], file.page1 + (size_t)i * LAYER_RECORD_BYTES);
+    }
+    file.records[2].offset = plain.records[2].offset;
+    layer_encode(&file.records[2], file.page1 + 2L * LAYER_RECORD_BYTES);
+    tap_check(opens_the_same(&file, LAYERS), "it does not open as what it was");
+    tap_check(decode(&file, &header, records, &count, &fault) == 0 &&
+                  header.plan.geometry.counting && records[2].plan.geometry.counting,
+              "it is not a counting one");
+    memcpy(file.page0, plain.page0, sizeof file.page0);
+    check_refused(&file, "records of cells in another filter", "layer 1: cell width");
+    file.header.layers_at -= JOURNAL_BYTES;
+    header_encode(&file.header, file.page0);
+    check_refused(&file, "no journal", "fixed part");
 }
 
 /* What only a writer must know is no reason not to read: filter_open decides. */
@@ -538,6 +574,7 @@ int main(void)
             every_bit_of_the_layers);
     tap_run("noise is refused", noise);
     tap_run("rules of the header, behind a right checksum", rules_of_the_header);
+    tap_run("counting filters", counting);
     tap_run("features that only a writer must know", features_for_writers);
     tap_run("rules of the layers' records, behind a right checksum", rules_of_the_records);
     tap_run("layers lie in order, behind each other", order_of_the_layers);

@@ -255,21 +255,32 @@ static void check_layer(const struct kernel *kernel, struct geometry geometry, u
     pair_free(&pair);
 }
 
-static void all_geometries(void)
+static void check_kernel(const struct kernel *kernel, bool counting)
 {
     static const uint64_t page_counts[] = {1, 3, 16};
+    for (unsigned lines = 1; lines <= LINES_MAX; lines++)
+        for (unsigned fields = 1; fields <= FIELDS_MAX; fields++)
+            for (size_t j = 0; j < sizeof page_counts / sizeof *page_counts; j++)
+                check_layer(kernel, (struct geometry){(uint8_t)lines, (uint8_t)fields, counting},
+                            page_counts[j]);
+}
+
+static void all_geometries(void)
+{
     for (size_t i = 0; i < kernel_count; i++)
-        for (unsigned lines = 1; lines <= LINES_MAX; lines++)
-            for (unsigned fields = 1; fields <= FIELDS_MAX; fields++)
-                for (size_t j = 0; j < sizeof page_counts / sizeof *page_counts; j++)
-                    check_layer(kernels[i], (struct geometry){(uint8_t)lines, (uint8_t)fields},
-                                page_counts[j]);
+        check_kernel(kernels[i], false);
+}
+
+/* The same for layers of counters; on the way many of them come to 15. */
+static void all_geometries_counting(void)
+{
+    check_kernel(kernel_for((struct geometry){1, 1, true}), true);
 }
 
 /* A bit of each of the seven fields, and no other, makes the difference. */
 static void each_single_bit(void)
 {
-    struct geometry geometry = {1, FIELDS_MAX};
+    struct geometry geometry = {.lines = 1, .fields = FIELDS_MAX};
     struct chance chance = {8};
     struct pair pair = pair_new(1, geometry);
     for (unsigned round = 0; round < 300; round++) {
@@ -299,7 +310,7 @@ static void each_single_bit(void)
  * the pages of the keys become memory. */
 static void large_layer(void)
 {
-    struct geometry geometry = {3, 6};
+    struct geometry geometry = {.lines = 3, .fields = 6};
     struct bits bits = {.pages = 3000000, .geometry = geometry};
     struct chance chance = {9};
     struct key keys[KEYS_MAX];
@@ -395,6 +406,27 @@ static void products(void)
         }
 }
 
+static void count_cells(void)
+{
+    const struct geometry geometry = {1, 1, true};
+    static _Alignas(PAGE_BYTES) uint8_t page[PAGE_BYTES];
+    struct chance chance = {13};
+    for (unsigned round = 0; round < 300; round++) {
+        uint16_t wanted[PAGE_LINES] = {0}, set[PAGE_LINES + 1] = {[PAGE_LINES] = 0xcafe};
+        for (unsigned i = 0; i < PAGE_BYTES; i++) {
+            uint64_t dice = chance_next(&chance);
+            page[i] = (uint8_t)(round % 3 == 0 ? dice & dice >> 8 & dice >> 16 : dice);
+            page[i] = (uint8_t)(i / LINE_BYTES % 5 == 0 ? round % 2 * 0xff : page[i]);
+        }
+        for (unsigned cell = 0; cell < PAGE_LINES * LINE_CELLS; cell++)
+            wanted[cell / LINE_CELLS] = (uint16_t)(wanted[cell / LINE_CELLS] +
+                                                   (oracle_value(page, cell, geometry) != 0));
+        kernel_for(geometry)->count(page, set);
+        tap_check(memcmp(set, wanted, sizeof wanted) == 0, "page %u", round);
+        tap_check(set[PAGE_LINES] == 0xcafe, "wrote behind the counts");
+    }
+}
+
 static void choice(void)
 {
     const struct kernel *some[KERNELS_MAX];
@@ -404,6 +436,10 @@ static void choice(void)
     for (size_t i = 0; i < kernel_count; i++)
         is_one = is_one || kernels[i] == kernel_best();
     tap_check(is_one, "the best is not among all");
+    tap_check(kernel_for((struct geometry){1, 1, false}) == kernel_best(),
+              "the best is not for bits");
+    tap_check(strcmp(kernel_for((struct geometry){1, 1, true})->name, "cells") == 0,
+              "another one is for cells");
     for (size_t most = 0; most <= KERNELS_MAX; most++)
         tap_check(kernel_all(some, most) == (most < kernel_count ? most : kernel_count),
                   "at most %zu", most);
@@ -419,9 +455,11 @@ int main(void)
     tap_run("split: all alignments and lengths", split_alignments);
     tap_run("split: at most so many, from anywhere", split_in_parts);
     tap_run("test, set, insert: all g and f, repeats, flags, stops", all_geometries);
+    tap_run("test, set, insert: counting cells", all_geometries_counting);
     tap_run("test: each single bit counts", each_single_bit);
     tap_run("count: all bits of a page, line by line", count);
     tap_run("products: sums over all choices, for eight pages at once", products);
+    tap_run("count: all cells of a page that are not zero", count_cells);
     tap_run("a layer of 12 GB", large_layer);
     return tap_end();
 }

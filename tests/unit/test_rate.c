@@ -107,7 +107,7 @@ struct task {
 
 static struct measurement measure(const struct task *task, uint64_t pages)
 {
-    struct geometry geometry = {task->lines, task->fields};
+    struct geometry geometry = {.lines = task->lines, .fields = task->fields};
     struct bits bits = layer_new(geometry, pages);
     uint64_t keys = sizing_capacity(geometry, pages, task->rate);
     struct lines lines;
@@ -162,7 +162,7 @@ static void geometries_of_the_lowest_rates(void)
 {
     static const double rates[] = {1e-9, 1e-12};
     for (size_t i = 0; i < 2; i++) {
-        struct geometry geometry = sizing_geometry(rates[i]);
+        struct geometry geometry = sizing_geometry(rates[i], false);
         struct task tasks[] = {{geometry.lines, geometry.fields, 1e-3, 10000000},
                                {geometry.lines, geometry.fields, 1e-4, 20000000}};
         check_tasks(tasks, 2, 200);
@@ -192,7 +192,10 @@ static void few_pages(void)
 /* In a filter of 2^30 pages (4 TB) all keys of a page have the same 30 top bits of hi. */
 static void pages_of_a_huge_filter(void)
 {
-    static const struct geometry geometries[] = {{1, 6}, {3, 6}, {5, 6}, {7, 5}};
+    static const struct geometry geometries[] = {{1, 6, false},
+                                                 {3, 6, false},
+                                                 {5, 6, false},
+                                                 {7, 5, false}};
     enum { PAGES = 40, QUERIES = 40 * BATCH };
     for (size_t i = 0; i < sizeof geometries / sizeof *geometries; i++) {
         struct chance chance = {11 + i};
@@ -221,7 +224,7 @@ static void pages_of_a_huge_filter(void)
 /* A key that was set is found, whatever else was: not one of 10^6 is lost. */
 static void no_false_negative(void)
 {
-    struct geometry geometry = {3, 6};
+    struct geometry geometry = {.lines = 3, .fields = 6};
     struct bits bits = layer_new(geometry, 914);
     struct lines lines;
     enum { KEYS = 489 * BATCH };
@@ -308,12 +311,12 @@ static void planted_faults(void)
         struct fault fault;
         struct geometry geometry;
     } cases[] = {
-        {{.name = "none"}, {3, 6}},
-        {{.name = "none, one line"}, {1, 7}},
-        {{.name = "no stride between lines", .no_stride = true}, {3, 6}},
-        {{.name = "no step between words", .no_step = true}, {3, 6}},
-        {{.name = "9-bit arithmetic", .nine_bits = true}, {1, 7}},
-        {{.name = "top bits of sums", .top_bits = true}, {3, 6}},
+        {{.name = "none"}, {3, 6, false}},
+        {{.name = "none, one line"}, {1, 7, false}},
+        {{.name = "no stride between lines", .no_stride = true}, {3, 6, false}},
+        {{.name = "no step between words", .no_step = true}, {3, 6, false}},
+        {{.name = "9-bit arithmetic", .nine_bits = true}, {1, 7, false}},
+        {{.name = "top bits of sums", .top_bits = true}, {3, 6, false}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct fault *fault = &cases[i].fault;
@@ -331,7 +334,7 @@ static void planted_textbook_size(void)
     static const struct task tasks[] = {{1, 6, 1e-2, 2000000}, {2, 6, 1e-3, 5000000}};
     enum { PAGES = 300 };
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
-        struct geometry geometry = {tasks[i].lines, tasks[i].fields};
+        struct geometry geometry = {.lines = tasks[i].lines, .fields = tasks[i].fields};
         unsigned k = geometry_hashes(geometry);
         /* (1 - e^(-k/b))^k = p, solved for b bits a key. */
         double bits_per_key = -(double)k / log1p(-pow(tasks[i].rate, 1.0 / k));

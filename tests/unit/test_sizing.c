@@ -25,10 +25,10 @@ static void near(double value, double wanted, double tolerance, const char *what
 /* --- the rate --- */
 
 /* At the size that sizing itself chooses: few keys in one page up to 10^7. */
-static void rate_at_capacity(void)
+static void check_at_capacity(bool counting)
 {
     for (size_t i = 0; i < RATES; i++) {
-        struct geometry geometry = sizing_geometry(rates[i]);
+        struct geometry geometry = sizing_geometry(rates[i], counting);
         for (uint64_t keys = 1; keys <= 10000000; keys *= 10) {
             uint64_t pages = sizing_pages(geometry, keys, rates[i]);
             char what[64];
@@ -39,20 +39,27 @@ static void rate_at_capacity(void)
     }
 }
 
+static void rate_at_capacity(void)
+{
+    check_at_capacity(false);
+    check_at_capacity(true);
+}
+
 /* All geometries, from almost empty to overfull, on one page, a few and many. With thousands of
  * keys a line it says 1, which is right to a fifth, and of no account. */
-static void rate_anywhere(void)
+static void check_anywhere(bool counting)
 {
     static const struct {
-        double bits_per_key;
+        double cells_per_key;
         uint64_t pages;
     } fills[] = {{3, 1}, {6, 2}, {10, 1}, {15, 3}, {20, 300}, {40, 10}, {100, 1000}, {1000, 70}};
     for (unsigned lines = 1; lines <= LINES_MAX; lines += lines < 8 ? 1 : 4)
         for (unsigned fields = 1; fields <= FIELDS_MAX; fields++)
             for (size_t i = 0; i < sizeof fills / sizeof *fills; i++) {
-                struct geometry geometry = {(uint8_t)lines, (uint8_t)fields};
+                struct geometry geometry = {(uint8_t)lines, (uint8_t)fields, counting};
                 uint64_t pages = fills[i].pages;
-                double keys = floor((double)pages * PAGE_BITS / fills[i].bits_per_key);
+                double keys = floor((double)pages * geometry_page_cells(geometry) /
+                                    fills[i].cells_per_key);
                 double rate = sizing_rate(geometry, pages, keys);
                 double wanted = oracle_rate(geometry, (double)pages, keys);
                 double tolerance = wanted > 1e-30 ? 1e-6 : 0.02;
@@ -61,6 +68,12 @@ static void rate_anywhere(void)
                           "%u x %u, %" PRIu64 " pages, %.0f keys: %.12g, not %.12g", lines, fields,
                           pages, keys, rate, wanted);
             }
+}
+
+static void rate_anywhere(void)
+{
+    check_anywhere(false);
+    check_anywhere(true);
 }
 
 /* A key of ideal randomness: any page, any distinct lines, any bits. */
@@ -111,9 +124,10 @@ static void rate_by_simulation(void)
         unsigned keys;
         struct geometry geometry;
     } cases[] = {
-        {1, 3500, {1, 6}}, {3, 10000, {1, 6}}, {1, 3500, {2, 5}},  {4, 12000, {2, 5}},
-        {2, 5000, {3, 6}}, {2, 6000, {8, 2}},  {3, 9000, {16, 1}}, {1, 20000, {1, 1}},
-        {1, 2000, {5, 6}}, {2, 4400, {4, 7}},
+        {1, 3500, {1, 6, false}},  {3, 10000, {1, 6, false}}, {1, 3500, {2, 5, false}},
+        {4, 12000, {2, 5, false}}, {2, 5000, {3, 6, false}},  {2, 6000, {8, 2, false}},
+        {3, 9000, {16, 1, false}}, {1, 20000, {1, 1, false}}, {1, 2000, {5, 6, false}},
+        {2, 4400, {4, 7, false}},
     };
     enum { LAYERS = 150, QUERIES = 4000 };
     struct chance chance = {10};
@@ -139,7 +153,7 @@ static void rate_by_simulation(void)
 static void rate_is_monotone(void)
 {
     for (size_t i = 0; i < RATES; i++) {
-        struct geometry geometry = sizing_geometry(rates[i]);
+        struct geometry geometry = sizing_geometry(rates[i], false);
         double before = 0;
         for (double keys = 0; keys <= 60000; keys += keys < 3 ? 0.25 : keys < 3000 ? 7 : 501) {
             double rate = sizing_rate(geometry, 7, keys);
@@ -162,7 +176,8 @@ static void rate_at_the_edges(void)
 {
     static const double keys[] = {0, 1e-9, 0.5, 1, 2, 1e6, 1e9, 1e12, 1e15};
     static const uint64_t pages[] = {1, 2, 1000, UINT64_C(1) << 30, SIZING_PAGES_MAX};
-    static const struct geometry geometries[] = {{1, 1}, {1, 7}, {3, 6}, {16, 1}, {16, 7}};
+    static const struct geometry geometries[] = {
+        {1, 1, false}, {1, 7, false}, {3, 6, false}, {16, 1, false}, {16, 7, false}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         for (size_t j = 0; j < sizeof pages / sizeof *pages; j++)
             for (size_t k = 0; k < sizeof geometries / sizeof *geometries; k++) {
@@ -189,7 +204,7 @@ static void pages_are_the_fewest(void)
     static const uint64_t keys[] = {1,      7,       100,      1000,      12345,
                                     100000, 1000000, 33333333, 500000000, SIZING_KEYS_MAX};
     for (size_t i = 0; i < RATES; i++) {
-        struct geometry geometry = sizing_geometry(rates[i]);
+        struct geometry geometry = sizing_geometry(rates[i], false);
         for (size_t j = 0; j < sizeof keys / sizeof *keys; j++) {
             double n = (double)keys[j];
             uint64_t pages = sizing_pages(geometry, keys[j], rates[i]);
@@ -208,7 +223,7 @@ static void pages_are_the_fewest(void)
 static void capacity_is_the_inverse(void)
 {
     for (size_t i = 0; i < RATES; i++) {
-        struct geometry geometry = sizing_geometry(rates[i]);
+        struct geometry geometry = sizing_geometry(rates[i], false);
         for (uint64_t pages = 1; pages <= UINT64_C(1) << 36; pages *= 16) {
             uint64_t keys = sizing_capacity(geometry, pages, rates[i]);
             uint64_t more = keys + keys / 500000 + 1;
@@ -232,13 +247,15 @@ static void capacity_is_the_inverse(void)
 /* A layer that cannot be had is refused, and is not some small number. */
 static void too_large(void)
 {
-    struct geometry geometry = {3, 6};
+    struct geometry geometry = {.lines = 3, .fields = 6};
     tap_check(sizing_pages(geometry, UINT64_MAX, 1e-6) == 0, "2^64 keys");
     tap_check(sizing_pages(geometry, UINT64_C(1) << 50, 1e-6) == 0, "2^50 keys");
     tap_check(sizing_pages(geometry, UINT64_C(1) << 53, 0.5) == 0, "2^53 keys");
     /* One field of one line cannot come down to 10^-12 in so little space. */
-    tap_check(sizing_pages((struct geometry){1, 1}, SIZING_KEYS_MAX, 1e-12) == 0, "1 x 1");
-    tap_check(sizing_capacity((struct geometry){1, 1}, 1, 1e-12) == 0, "1 x 1 holds a key");
+    tap_check(sizing_pages((struct geometry){.lines = 1, .fields = 1}, SIZING_KEYS_MAX, 1e-12) == 0,
+              "1 x 1");
+    tap_check(sizing_capacity((struct geometry){.lines = 1, .fields = 1}, 1, 1e-12) == 0,
+              "1 x 1 holds a key");
 }
 
 /* From a million keys on within 6 % of the classic filter. Near p = 0.4, where a key has 2 bits, the
@@ -246,7 +263,7 @@ static void too_large(void)
 static void near_the_classic_filter(void)
 {
     for (double rate = SIZING_RATE_MAX; rate >= SIZING_RATE_MIN; rate *= 0.83) {
-        struct geometry geometry = sizing_geometry(rate);
+        struct geometry geometry = sizing_geometry(rate, false);
         for (uint64_t keys = 1000000; keys <= SIZING_KEYS_MAX; keys *= 100) {
             uint64_t pages = sizing_pages(geometry, keys, rate);
             double classic = -log(rate) / (log(2) * log(2));
@@ -285,7 +302,7 @@ static void pinned(void)
         {1e-11, 6, 6, 1000000000000, 1682964480},
     };
     for (size_t i = 0; i < sizeof pins / sizeof *pins; i++) {
-        struct geometry geometry = sizing_geometry(pins[i].rate);
+        struct geometry geometry = sizing_geometry(pins[i].rate, false);
         uint64_t pages = sizing_pages(geometry, pins[i].keys, pins[i].rate);
         tap_check(geometry.lines == pins[i].lines && geometry.fields == pins[i].fields,
                   "p = %g: %u x %u", pins[i].rate, geometry.lines, geometry.fields);
@@ -300,8 +317,8 @@ static void pinned(void)
                       {1e-2, 1, 3281},
                       {0.5, 3, 65233}};
     for (size_t i = 0; i < sizeof capacities / sizeof *capacities; i++) {
-        uint64_t keys = sizing_capacity(sizing_geometry(capacities[i].rate), capacities[i].pages,
-                                        capacities[i].rate);
+        uint64_t keys = sizing_capacity(sizing_geometry(capacities[i].rate, false),
+                                        capacities[i].pages, capacities[i].rate);
         tap_check(keys == capacities[i].keys, "p = %g, %" PRIu64 " pages: %" PRIu64 " keys",
                   capacities[i].rate, capacities[i].pages, keys);
     }
@@ -322,7 +339,7 @@ static void geometries(void)
         {1e-6, 3, 6, 29.87}, {1e-9, 5, 6, 44.76}, {1e-12, 7, 5, 60.3},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        struct geometry geometry = sizing_geometry(table[i].rate);
+        struct geometry geometry = sizing_geometry(table[i].rate, false);
         uint64_t pages = sizing_pages(geometry, 1000000000, table[i].rate / AIM);
         char what[64];
         snprintf(what, sizeof what, "p = %g: bits a key", table[i].rate);
@@ -335,7 +352,7 @@ static void geometries(void)
 static void geometries_of_hashes(void)
 {
     for (unsigned hashes = 1; hashes <= LINES_MAX * FIELDS_MAX; hashes++) {
-        struct geometry geometry = sizing_geometry_of_hashes(hashes);
+        struct geometry geometry = sizing_geometry_of_hashes(hashes, false);
         unsigned k = geometry_hashes(geometry);
         tap_check(geometry.lines >= 1 && geometry.lines <= LINES_MAX && geometry.fields >= 1 &&
                       geometry.fields <= FIELDS_MAX && k >= hashes && k < hashes + geometry.lines,
@@ -343,9 +360,33 @@ static void geometries_of_hashes(void)
     }
     static const unsigned known[][3] = {{1, 1, 1}, {7, 1, 7}, {8, 2, 4}, {10, 2, 5}, {11, 2, 6}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        struct geometry geometry = sizing_geometry_of_hashes(known[i][0]);
+        struct geometry geometry = sizing_geometry_of_hashes(known[i][0], false);
         tap_check(geometry.lines == known[i][1] && geometry.fields == known[i][2],
                   "%u hashes: %u x %u", known[i][0], geometry.lines, geometry.fields);
+    }
+}
+
+/* Fewer lines than the best geometry has cost little in counting filters, too. */
+static void counting_geometries(void)
+{
+    static const double some[] = {0.5, 0.1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-9, 1e-12};
+    enum { KEYS = 100000000 };
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        struct geometry chosen = sizing_geometry(some[i], true);
+        double pages = (double)sizing_pages(chosen, KEYS, some[i]);
+        double best = pages;
+        tap_check(chosen.counting, "p = %g: not for counting", some[i]);
+        for (unsigned lines = 1; lines <= LINES_MAX; lines++)
+            for (unsigned fields = 1; fields <= FIELDS_MAX; fields++) {
+                struct geometry geometry = {(uint8_t)lines, (uint8_t)fields, true};
+                double hashes = geometry_hashes(geometry) / log2(1 / some[i]);
+                if (hashes < 0.6 || hashes > 1.4)
+                    continue;
+                double needed = (double)sizing_pages(geometry, KEYS, some[i]);
+                best = needed < best ? needed : best;
+            }
+        tap_check(pages <= 1.05 * best, "p = %g: %u x %u needs %.3f times the best", some[i],
+                  chosen.lines, chosen.fields, pages / best);
     }
 }
 
@@ -373,6 +414,7 @@ int main(void)
     tap_run("within 6 % of the classic filter from 10^6 keys on", near_the_classic_filter);
     tap_run("pages and capacities of known cases, exactly", pinned);
     tap_run("the geometries of the design's table", geometries);
+    tap_run("geometries of counting filters are near the best", counting_geometries);
     tap_run("geometries for a number of hashes", geometries_of_hashes);
     tap_run("figures of the classic filter", classic);
     return tap_end();

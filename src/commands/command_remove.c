@@ -1,0 +1,108 @@
+/* command_remove - `unseen remove FILTER [FILE...]`: take lines out of a counting filter. */
+#include "commands/command.h"
+#include "commands/creation.h"
+#include "commands/filter_operand.h"
+#include "commands/inputs.h"
+#include "commands/message.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct report {
+    const char *path;
+    bool verbose;
+    uint64_t absent, ambiguous;
+};
+
+/* Bytes of a line that a message shows. */
+enum { SHOWN = 200 };
+
+static void note_not_removed(void *context, const char *line, size_t length, enum removal why)
+{
+    struct report *report = context;
+    char text[SHOWN + 1];
+    size_t shown = length < SHOWN ? length : SHOWN;
+    report->absent += why == REMOVAL_ABSENT;
+    report->ambiguous += why == REMOVAL_AMBIGUOUS;
+    if (!report->verbose)
+        return;
+    for (size_t i = 0; i < shown; i++)
+        text[i] = (unsigned char)line[i] < ' ' || line[i] == 0x7f ? '?' : line[i];
+    text[shown] = '\0';
+    message("%s: %s: %s%s", report->path, why == REMOVAL_ABSENT ? "not in it" : "left in", text,
+            shown < length ? "..." : "");
+}
+
+static void tell(const struct report *report, const struct pipeline *pipeline)
+{
+    const char *who = report->verbose ? "" : " (--verbose names them)";
+    if (report->absent > 0)
+        message("%s: %" PRIu64 " of %" PRIu64 " lines were not in it%s", report->path,
+                report->absent, pipeline_read(pipeline), who);
+    if (report->ambiguous > 0)
+        message("%s: %" PRIu64 " of %" PRIu64
+                " lines were left in, since they look in in more than "
+                "one layer%s",
+                report->path, report->ambiguous, pipeline_read(pipeline), who);
+    if (report->verbose)
+        message("%" PRIu64 " lines read, %" PRIu64 " removed", pipeline_read(pipeline),
+                pipeline_selected(pipeline));
+}
+
+static int run(const struct options *options, const struct inputs *inputs, struct filter *filter)
+{
+    struct report report = {
+        .path = filter_path(filter),
+        .verbose = options_has(options, OPTION_VERBOSE),
+    };
+    struct pipeline_plan plan = {
+        .verb = PIPELINE_REMOVE,
+        .filter = filter,
+        .delimiter = inputs->delimiter,
+        .most = UINT64_MAX,
+        .context = &report,
+        .not_removed = note_not_removed,
+    };
+    struct pipeline *pipeline = pipeline_new(&plan);
+    if (pipeline == NULL)
+        return message("%s", strerror(ENOMEM));
+    int status = inputs_run(inputs, pipeline);
+    tell(&report, pipeline);
+    pipeline_free(pipeline);
+    return status;
+}
+
+/* Opened for reading, so that a filter that is refused is not touched. */
+static int check_counting(const char *path)
+{
+    struct fault fault;
+    struct filter *filter = filter_open(path, false, NULL, &fault);
+    if (filter == NULL)
+        return message_fault(&fault);
+    bool counting = filter_header(filter)->plan.geometry.counting;
+    filter_close(filter);
+    if (counting)
+        return 0;
+    return message("%s: lines can be removed from counting filters only (to make one: unseen "
+                   "create --counting FILTER)",
+                   path);
+}
+
+int command_remove(const struct options *options)
+{
+    struct inputs inputs;
+    struct fault fault;
+    struct filter_watch watch = creation_watch(options);
+    const char *path = filter_operand(options);
+    if (path == NULL || inputs_parse(&inputs, options, 1) != 0 ||
+        inputs_check(&inputs, path, NULL) != 0 || check_counting(path) != 0)
+        return EXIT_TROUBLE;
+    struct filter *filter = filter_open(path, true, &watch, &fault);
+    if (filter == NULL)
+        return message_fault(&fault);
+    int status = run(options, &inputs, filter);
+    filter_close(filter);
+    return status;
+}

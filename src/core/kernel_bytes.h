@@ -1,0 +1,31 @@
+/* kernel_bytes - block_mask of kernel_body.h in plain C, for versions without vectors. */
+#ifndef UNSEEN_CORE_KERNEL_BYTES_H
+#define UNSEEN_CORE_KERNEL_BYTES_H
+
+#include <stdint.h>
+
+/* Which of 8 bytes are zero: the high bit of each that is (Mycroft; this form has no false hits
+ * above a true one, since nothing is carried from byte to byte). */
+static inline uint64_t zero_bytes(uint64_t x)
+{
+    const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
+    return ~(((x & low) + low) | x | low);
+}
+
+static inline uint64_t block_mask(const char *bytes, char delimiter)
+{
+    uint64_t pattern = (uint8_t)delimiter * UINT64_C(0x0101010101010101);
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        uint64_t word = 0;
+        /* Little-endian by construction, so that bit and byte numbers agree. */
+        for (unsigned j = 0; j < 8; j++)
+            word |= (uint64_t)(uint8_t)bytes[i * 8 + j] << (j * 8);
+        uint64_t hits = zero_bytes(word ^ pattern) >> 7;
+        /* Gather the eight bits at 0, 8, .. 56 into the top byte. */
+        mask |= (hits * UINT64_C(0x0102040810204080) >> 56) << (i * 8);
+    }
+    return mask;
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* kernel_cells - the loops for counting layers, in plain C; see cells.h. */
+#include "core/cells.h"
+#include "core/kernel_bytes.h"
+#include "core/kernel_list.h"
+#include "core/little.h"
+
+#define KERNEL_NAME "cells"
+#define KERNEL_STRUCT kernel_cells
+#define KERNEL_TARGET
+
+struct fields {
+    unsigned count;
+};
+
+static inline struct fields fields_start(unsigned count)
+{
+    return (struct fields){count};
+}
+
+static inline unsigned line_has(struct fields fields, const uint8_t *line, uint64_t word)
+{
+    return (unsigned)cells_test(line, word, fields.count);
+}
+
+static inline void line_add(struct fields fields, uint8_t *line, uint64_t word)
+{
+    cells_raise(line, word, fields.count);
+}
+
+/* The four bits of each cell, gathered in its lowest: whether it is not zero. */
+static inline uint64_t count_four(const uint8_t *lines)
+{
+    uint64_t counts = 0;
+    for (unsigned i = 0; i < 4 * LINE_BYTES / 8; i++) {
+        uint64_t word = load64(lines + (size_t)i * 8);
+        word = (word | word >> 1 | word >> 2 | word >> 3) & UINT64_C(0x1111111111111111);
+        counts += (uint64_t)__builtin_popcountll(word) << i / 8 * 16;
+    }
+    return counts;
+}
+
+#include "core/kernel_body.h"

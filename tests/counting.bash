@@ -1,0 +1,60 @@
+# What the tests of counting filters share, small and heavy; load it behind crash.bash.
+
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # UNSEEN, tools, out, err and code are set by helper.bash and crash.bash
+
+# layer FILE: the bytes of its first layer.
+layer() {
+    tail -c +$(($(od -An -v -tu8 -j 4096 -N 8 "$1") + 1)) "$1"
+}
+
+# holds N FILE...: so many of the lines in FILE... are in f.bf.
+holds() {
+    local wanted=$1
+    shift
+    capture unseen query -c f.bf "$@"
+    [[ $(cat "$out") -eq $wanted ]] || complain "$wanted lines should be in, of $*"
+}
+
+# made_of FILE OPTION...: the cells of f.bf are those of a filter made by create OPTION... to which
+# exactly the lines of FILE were added: no count is too high or too low anywhere.
+made_of() {
+    local file=$1
+    shift
+    exits 0 unseen create --force --counting "$@" made.bf || return 1
+    exits 0 unseen add made.bf "$file" || return 1
+    cmp <(layer f.bf) <(layer made.bf) || {
+        echo "f.bf counts other keys than those of $file: $(cmp -l <(layer f.bf) <(layer made.bf) | wc -l) bytes"
+        return 1
+    }
+}
+
+# kill_removals HITS MICROSECONDS: kills `remove` of ./gone at random moments of so long, until HITS
+# of the kills came while it was at work. ./gone and ./kept were added before to a filter for so many
+# lines. Of ./kept none may be lost, and of ./gone each is whole in or whole out.
+kill_removals() {
+    local wanted=$1 span=$2 hits=0 tries=0 undone=0 lines status left
+    lines=$(cat gone kept | wc -l)
+    exits 0 unseen create --force --counting -n "$lines" -p 1e-9 full.bf || return 1
+    exits 0 unseen add full.bf gone kept || return 1
+    while [[ $hits -lt $wanted ]]; do
+        tries=$((tries + 1))
+        [[ $tries -le $((wanted * 20 + 100)) ]] ||
+            { echo "only $hits of $tries kills came while it was at work"; return 1; }
+        cp full.bf f.bf
+        status=0
+        "$tools/killed" 0 $((RANDOM * span / 32768)) "$UNSEEN" remove f.bf gone 2>"$err" || status=$?
+        [[ $status -eq 137 || $status -eq 0 ]] || { echo "exit code $status"; cat "$err"; return 1; }
+        # verify says whether a line is half out; the next writer puts it back.
+        unseen verify f.bf | grep -q 'remove was killed' && undone=$((undone + 1))
+        exits 0 unseen add f.bf </dev/null || return 1
+        exits 0 unseen verify f.bf || complain "verify after kill $tries" || return 1
+        unseen query f.bf gone >left || true
+        left=$(wc -l <left)
+        holds "$(wc -l <kept)" kept || { echo "after kill $tries"; return 1; }
+        cat kept left >rest
+        made_of rest -n "$lines" -p 1e-9 || { echo "after kill $tries"; return 1; }
+        [[ $left -eq 0 || $left -eq $(wc -l <gone) ]] || hits=$((hits + 1))
+    done
+    echo "$hits kills at work of $tries, $undone of them with a line half out; 0 lost, 0 half out then"
+}

@@ -1,0 +1,300 @@
+#!/usr/bin/env bats
+# Counting filters, from which lines can be removed: remove, and all other commands on them.
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
+load helper
+load crash
+load counting
+
+# --- remove ------------------------------------------------------------------
+
+@test "what was removed is new again, and nothing else is" {
+    input 3000 >in
+    sed -n '1~3p' in >gone
+    sed '1~3d' in >kept
+    exits 0 unseen --create --counting -p 1e-9 f.bf in
+    same "$out" in
+    succeeds unseen remove f.bf gone
+    prints ''
+    holds 0 gone
+    holds 2000 kept
+    succeeds unseen f.bf in
+    same "$out" gone
+    succeeds unseen f.bf in
+    prints ''
+    succeeds unseen verify f.bf
+}
+
+@test "added a hundred times, removed once: gone" {
+    local i
+    exits 0 unseen create --counting f.bf
+    for ((i = 0; i < 50; i++)); do
+        exits 0 unseen add f.bf < <(printf 'again\nother\nagain\n')
+    done
+    succeeds unseen remove f.bf < <(echo again)
+    succeeds unseen query --tag f.bf < <(printf 'again\nother\n')
+    prints 'new\tagain\nin\tother\n'
+}
+
+@test "in any order, the counts are those of the lines that are left" {
+    input 8000 >in
+    sort -R --random-source=<(yes) in >shuffled
+    head -n 5000 shuffled >gone
+    tail -n 3000 shuffled >kept
+    exits 0 unseen add --counting -n 10k -p 1e-9 f.bf in
+    succeeds unseen remove f.bf gone
+    made_of kept -n 10k -p 1e-9
+    # counted, too
+    succeeds unseen stats --json f.bf
+    [[ $(field keys "$out") -ge 2950 && $(field keys "$out") -le 3050 ]] || complain "keys"
+    [[ $(od -An -v -tu8 -j 8256 -N 8 f.bf) -eq 3000 ]]
+    succeeds unseen remove f.bf kept
+    cmp <(layer f.bf) <(head -c "$(layer f.bf | wc -c)" /dev/zero)
+}
+
+@test "what is not in is counted, changes nothing, and is no failure" {
+    input 2000 >in
+    input 300 5000 >others
+    exits 0 unseen add --counting -n 2000 -p 1e-9 f.bf in
+    layer f.bf >before
+    exits 0 unseen remove f.bf others
+    says '^unseen: f.bf: 300 of 300 lines were not in it \(--verbose names them\)$'
+    prints ''
+    cmp before <(layer f.bf)
+    holds 2000 in
+    # the second time a line is not there any more
+    exits 0 unseen remove f.bf < <(head -n 1 in; head -n 1 in)
+    says 'f.bf: 1 of 2 lines were not in it'
+    succeeds unseen remove f.bf </dev/null
+}
+
+@test "--verbose names what was not in, in so many bytes" {
+    exits 0 unseen create --counting f.bf
+    exits 0 unseen add f.bf < <(echo a)
+    exits 0 unseen remove --verbose f.bf < <(printf 'a\nb c\n\n\033[2Jx\t\177y\n%0500d\n' 7)
+    says_lines 6 'f.bf: not in it: b c$' 'f.bf: not in it: $' 'f.bf: not in it: \?\[2Jx\?\?y$' \
+        'f.bf: 4 of 5 lines were not in it$' '^unseen: 5 lines read, 1 removed$'
+    grep -Eq "^unseen: f.bf: not in it: 0{200}\\.\\.\\.$" "$err"
+}
+
+@test "lines are bytes: -z, an empty line, a last line without its end" {
+    exits 0 unseen create --counting f.bf
+    exits 0 unseen add f.bf < <(printf 'a\n\nb')
+    succeeds unseen remove f.bf < <(printf '\nb')
+    succeeds unseen query f.bf < <(printf 'a\n\nb\n')
+    prints 'a\n'
+    exits 0 unseen add -z f.bf < <(printf 'x\ny\0z\0')
+    succeeds unseen remove -z f.bf < <(printf 'x\ny\0')
+    capture unseen query -z f.bf < <(printf 'x\ny\0z\0')
+    tr '\0' . <"$out" | cmp - <(printf 'z.')
+}
+
+@test "a filter that does not count is refused and left alone" {
+    exits 0 unseen create f.bf
+    fails_with 2 'f.bf: lines can be removed from counting filters only .*--counting' \
+        unseen remove f.bf < <(seq 3)
+    fails_with 2 'none.bf: No such file' unseen remove none.bf < <(seq 3)
+    seq 3 >list
+    fails_with 2 'list: not a filter' unseen remove list < <(seq 3)
+    fails_with 2 'FILTER is missing' unseen remove < <(seq 3)
+    exits 0 unseen create --counting c.bf
+    fails_with 2 'c.bf: is the filter and also the input' unseen remove c.bf c.bf
+    fails_with 2 'f.bf: is a filter, not a list' unseen remove c.bf f.bf
+    fails_with 2 'not an option here' unseen remove -n 10 c.bf
+    fails_with 2 "did you mean 'remove'" unseen delete c.bf
+}
+
+@test "an input that cannot be read: the others are removed, and the status is 2" {
+    exits 0 unseen create --counting f.bf
+    seq 10 >a
+    seq 11 20 >b
+    exits 0 unseen add f.bf a b
+    exits 2 unseen remove f.bf a none b
+    says 'none: No such file'
+    holds 0 a b
+}
+
+@test "many lines with the same cells, until cells are full: none is lost" {
+    # 20000 lines in a filter for 100: about every cell comes to 15.
+    input 20000 >in
+    exits 0 unseen add --counting --fixed -n 100 -p 1e-3 f.bf in
+    exits 0 unseen query f.bf in
+    sort -u "$out" >there
+    sed -n '1~2p' there >gone
+    sed '1~2d' there >kept
+    exits 0 unseen remove f.bf gone
+    exits 0 unseen verify f.bf || [[ $code -eq 1 ]]
+    capture unseen query -v f.bf in
+    [[ $code -le 1 ]]
+}
+
+# --- the other commands ------------------------------------------------------
+
+@test "counting and not counting do not contradict each other unnoticed" {
+    exits 0 unseen create f.bf
+    fails_with 2 'f.bf: was made without --counting' unseen --create --counting f.bf < <(seq 3)
+    exits 0 unseen create --counting c.bf
+    # what is not given is not compared
+    succeeds unseen --create c.bf < <(seq 3)
+    succeeds unseen --create --counting c.bf < <(seq 5)
+    prints '4\n5\n'
+    fails_with 2 '--counting: needs a FILTER' unseen --counting < <(seq 3)
+}
+
+@test "the same lines come out as of a filter of bits" {
+    mixed_lines 60000 30000 >in
+    lines_unique in >wanted
+    exits 0 unseen --create --counting -p 1e-9 f.bf in
+    same "$out" wanted
+    exits 0 unseen -n 1000 --counting -p 1e-9 g.bf in
+    same "$out" wanted
+    exits 0 unseen -n 1000 --counting -p 1e-9 h.bf --buffer-size 4K < <(cat in)
+    same "$out" wanted
+    cmp <(layer g.bf) <(layer h.bf)
+}
+
+@test "stats, plan and verify know it" {
+    exits 0 unseen add --counting -n 1M f.bf < <(seq 1000)
+    succeeds unseen stats --json f.bf
+    [[ $(field counting "$out") == true ]] || complain 'stats --json'
+    [[ $(field bytes "$out") -eq $(stat -c %s f.bf) ]]
+    succeeds unseen stats f.bf
+    grep -Eq '^geometry .* of 4-bit cells' "$out"
+    grep -Eq '^fill .* of cells in use' "$out"
+    succeeds unseen plan --json --counting -n 1M
+    [[ $(field bytes "$out") -eq $(stat -c %s f.bf) && $(field counting "$out") == true ]] || complain plan
+    succeeds unseen verify f.bf
+    exits 0 unseen create --counting --size 2M --fixed -p 1e-3 s.bf
+    [[ $(stat -c %s s.bf) -le $((2 << 20)) && $(stat -c %s s.bf) -gt 2000000 ]]
+}
+
+@test "it grows, and lines are removed from whichever layer they are in" {
+    input 20000 >in
+    sed -n '1~2p' in >gone
+    sed '1~2d' in >kept
+    exits 0 unseen add --counting -n 500 -p 1e-9 f.bf in
+    says_lines 2 'f.bf: holds 500 of 500 keys and grows' 'created'
+    exits 0 unseen remove f.bf gone
+    holds 0 gone
+    holds 10000 kept
+    succeeds unseen verify f.bf
+}
+
+@test "room that was freed is used again: as many come as go, and it does not grow" {
+    local i
+    exits 0 unseen create --counting -n 3000 -p 1e-9 f.bf
+    for ((i = 0; i < 20; i++)); do
+        input 2500 $((i * 2500)) >now
+        succeeds unseen f.bf now
+        same "$out" now
+        succeeds unseen remove f.bf now
+    done
+    succeeds unseen stats --json f.bf
+    [[ $(field layers "$out") -eq 1 ]] || complain 'it has grown'
+    succeeds unseen verify f.bf
+}
+
+@test "-x, --durable, --pending and commit" {
+    seq 10 >in
+    exits 0 unseen create --counting f.bf
+    exits 3 unseen f.bf in -x false
+    succeeds unseen f.bf in -x cat
+    same "$out" in
+    succeeds unseen remove f.bf in
+    succeeds unseen --durable -o new f.bf in
+    same new in
+    succeeds unseen remove f.bf in
+    # what is in flight is not in
+    succeeds unseen --pending keys f.bf in
+    exits 0 unseen remove f.bf in
+    says '10 of 10 lines were not in it'
+    # counted once, however often it is committed
+    succeeds unseen commit f.bf keys keys
+    succeeds unseen commit f.bf keys
+    succeeds unseen remove f.bf in
+    succeeds unseen f.bf in
+    same "$out" in
+}
+
+@test "8 writers, the same input: each line once, and each is removed by one removal" {
+    input 6000 >in
+    exits 0 unseen create --counting -n 1000 -p 1e-9 f.bf
+    writers 8 "$UNSEEN" f.bf in
+    each_once in out.*
+    succeeds unseen remove f.bf in
+    holds 0 in
+    # no cell of any layer counts anything
+    [[ $(layer f.bf | tr -d '\0' | wc -c) -eq 0 ]]
+}
+
+@test "8 removers of the same lines: each line is removed once" {
+    local i removed=0 pids=()
+    input 6000 >gone
+    input 6000 10000 >kept
+    exits 0 unseen add --counting -n 20k -p 1e-9 f.bf gone kept
+    for ((i = 0; i < 8; i++)); do
+        unseen remove --verbose f.bf gone 2>"said.$i" 3>&- &
+        pids+=($!)
+    done
+    wait "${pids[@]}"
+    for ((i = 0; i < 8; i++)); do
+        removed=$((removed + $(sed -n 's/.* lines read, \([0-9]*\) removed/\1/p' "said.$i")))
+    done
+    [[ $removed -eq 6000 ]] || { echo "$removed removed"; false; }
+    made_of kept -n 20k -p 1e-9
+}
+
+@test "removing, querying and printing at once: what stays is never missed" {
+    local i remover
+    input 20000 >gone
+    input 5000 50000 >kept
+    exits 0 unseen add --counting -n 50k -p 1e-9 f.bf gone kept
+    unseen remove f.bf gone 3>&- 2>said &
+    remover=$!
+    for ((i = 0; i < 10; i++)); do
+        exits 1 unseen query -v f.bf kept
+        prints ''
+        # printing looks at the layers, too
+        succeeds unseen f.bf kept
+        prints ''
+    done
+    wait "$remover"
+    [[ ! -s said ]]
+    made_of kept -n 50k -p 1e-9
+}
+
+# --- kills -------------------------------------------------------------------
+
+@test "20 kills of remove: each line is removed whole or not at all, no other is lost" {
+    input 2000 >gone
+    input 3000 10000 >kept
+    kill_removals 20 6000
+}
+
+# journal: where the journal page of f.bf begins.
+journal() {
+    echo $(($(od -An -v -tu8 -j 144 -N 8 f.bf) - 4096))
+}
+
+@test "a journal that means nothing loses no line and is cleared" {
+    local kind
+    input 3000 >in
+    exits 0 unseen add --counting -n 3000 -p 1e-9 f.bf in
+    cp f.bf sound.bf
+    for kind in zeros ones random; do
+        cp sound.bf f.bf
+        case $kind in
+        zeros) printf '\001' ;;
+        ones) tr '\0' '\377' </dev/zero | head -c 4096 ;;
+        random) printf '\001\0\0\0\0\0\0\0'; "$tools/genlines" 100 100 1 35 40 | head -c 4088 ;;
+        esac | dd of=f.bf bs=1 seek="$(journal)" conv=notrunc status=none
+        holds 3000 in
+        exits 1 unseen verify f.bf
+        grep -q 'a remove was killed' "$out"
+        succeeds unseen add f.bf </dev/null
+        succeeds unseen verify f.bf
+        holds 3000 in
+        cmp <(layer f.bf) <(layer sound.bf)
+    done
+}
