@@ -33,7 +33,7 @@ const struct option_entry option_table[OPTIONS] = {
     {OPTION_SLACK, 0, 0, "slack", "X", FOR_MAKERS | FOR_PLAN,
      "at most 1 + X times as many, as long (default 0.25)"},
     {OPTION_COUNTING, 0, 0, "counting", NULL, FOR_MAKERS | FOR_PLAN,
-     "count, so that lines can be removed; four times the size"},
+     "so that lines can be removed; four times the size"},
     {OPTION_QUEUE, 0, 0, "queue", NULL, FOR_FILTER | FOR_CREATE | FOR_ADD,
      "with a queue beside it, for push and pop"},
     {OPTION_CREATE, 0, 0, "create", NULL, FOR_FILTER | FOR_ADD | FOR_PUSH,
