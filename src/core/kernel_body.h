@@ -95,16 +95,28 @@ INLINE void key_set(const struct bits *bits, struct key key, unsigned lines, str
     }
 }
 
+/* Whether keys are tested line by line, or all lines at once without a branch: the first is better
+ * if the keys before these were mostly new, the second if they were not. */
+#define RUN 64
+
 INLINE void test_lines(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen,
                        unsigned lines)
 {
     struct fields fields = fields_start(bits->geometry.fields);
+    unsigned early = 0;
     prefetch_first(bits, keys, n, lines);
-    for (size_t i = 0; i < n; i++) {
-        if (i + AHEAD < n)
-            prefetch_key(bits, keys[i + AHEAD], lines);
-        if (!seen[i])
-            seen[i] = (uint8_t)key_test(bits, keys[i], lines, fields);
+    for (size_t from = 0; from < n; from += RUN) {
+        size_t end = n - from < RUN ? n : from + RUN;
+        unsigned old = 0;
+        for (size_t i = from; i < end; i++) {
+            if (i + AHEAD < n)
+                prefetch_key(bits, keys[i + AHEAD], lines);
+            if (!seen[i])
+                seen[i] = (uint8_t)(early ? key_test_early(bits, keys[i], lines, fields)
+                                          : key_test(bits, keys[i], lines, fields));
+            old += seen[i];
+        }
+        early = old < RUN / 8;
     }
 }
 
@@ -197,15 +209,18 @@ static size_t kernel_split(const char *bytes, size_t length, char delimiter, siz
 {
     size_t found = 0;
     size_t at = starts[0];
-    /* 64 bytes at a time, and each delimiter in them by counting trailing zeros. */
-    for (; at + 64 <= length; at += 64) {
+    /* 64 bytes at a time, and each delimiter in them by counting trailing zeros. Whether a block
+     * has one or none is as good as random where lines are about as long as a block, so the first
+     * is stored without asking, and counts only if it is there. (Bit 63 stands in for none: counting
+     * zeros wants a bit.) */
+    for (; at + 64 <= length && found + 64 <= most; at += 64) {
         uint64_t mask = block_mask(bytes + at, delimiter);
-        while (mask != 0) {
-            if (found == most)
-                return found;
-            starts[++found] = at + (size_t)__builtin_ctzll(mask) + 1;
+        size_t next = found;
+        found += (size_t)__builtin_popcountll(mask);
+        do {
+            starts[++next] = at + (size_t)__builtin_ctzll(mask | UINT64_C(1) << 63) + 1;
             mask &= mask - 1;
-        }
+        } while (mask != 0);
     }
     while (found < most && at < length) {
         const char *end = memchr(bytes + at, delimiter, length - at);
