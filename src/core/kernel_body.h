@@ -95,8 +95,8 @@ INLINE void key_set(const struct bits *bits, struct key key, unsigned lines, str
     }
 }
 
-/* Whether keys are tested line by line, or all lines at once without a branch: the first is better
- * if the keys before these were mostly new, the second if they were not. */
+/* Keys are tested line by line, or all lines at once without a branch. The first is better if the
+ * keys before these were mostly new: then the first line decides, and no other is fetched. */
 #define RUN 64
 
 INLINE void test_lines(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen,
@@ -110,7 +110,7 @@ INLINE void test_lines(const struct bits *bits, const struct key *keys, size_t n
         unsigned old = 0;
         for (size_t i = from; i < end; i++) {
             if (i + AHEAD < n)
-                prefetch_key(bits, keys[i + AHEAD], lines);
+                prefetch_key(bits, keys[i + AHEAD], early ? 1 : lines);
             if (!seen[i])
                 seen[i] = (uint8_t)(early ? key_test_early(bits, keys[i], lines, fields)
                                           : key_test(bits, keys[i], lines, fields));

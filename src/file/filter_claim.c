@@ -174,49 +174,65 @@ struct place filter_place_behind(const struct filter *filter, uint64_t ahead)
     return (struct place){filter->count, 0};
 }
 
-static bool in_own_flight(const struct filter *filter, struct key key)
+/* Whether what this writer has in flight for other layers than `but` covers the key. */
+static bool in_own_flight(const struct filter *filter, struct key key, unsigned but)
 {
     const struct flight *flight = filter->flight;
     if (flight->count == 0)
         return false;
     for (unsigned i = flight->layer_low; i <= flight->layer_high; i++)
-        if (flight_meets(flight, key, &filter->layers[i].bits) &&
+        if (i != but && flight_meets(flight, key, &filter->layers[i].bits) &&
             flight_covers(flight, key, i, &filter->layers[i].bits))
             return true;
     return false;
 }
 
-/* Under LOCK_CHANGE: takes the new ones of the keys into flight, in order. Returns how many keys
- * were judged, and in *full whether it stopped for want of a layer. */
+/* Those of the keys that this writer's lines in flight for other layers than `but` cover. That is
+ * rare: a batch that began in one layer and goes on in the next. */
+static void look_at_own(const struct filter *filter, const struct key *keys, size_t n, unsigned but,
+                        uint8_t *seen)
+{
+    const struct flight *flight = filter->flight;
+    if (flight->count == 0 || (flight->layer_low == but && flight->layer_high == but))
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (!seen[i])
+            seen[i] = in_own_flight(filter, keys[i], but);
+}
+
+/* Under LOCK_CHANGE: other writers see what is in flight. */
+static void show_flight(struct filter *filter)
+{
+    const struct flight *flight = filter->flight;
+    uint8_t *slot = slot_keys(filter, filter->slot);
+    for (size_t i = 0; i < flight->count; i++)
+        store_key(slot + i * KEY_BYTES, flight->keys[i]);
+    put32(filter, slot_at(filter->slot), (uint32_t)flight->count);
+}
+
+/* Under LOCK_CHANGE: takes the new ones of the keys into flight, in order, each for the layer that
+ * has room behind those before it. Returns how many keys were judged, and in *full whether it
+ * stopped for want of a layer. */
 static size_t take_new(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,
                        uint64_t others, uint8_t *seen, bool *full)
 {
     struct flight *flight = filter->flight;
-    uint8_t *slot = slot_keys(filter, filter->slot);
-    struct place place = filter_place_behind(filter, others);
-    size_t i;
+    size_t i = 0;
     *full = false;
-    for (i = 0; i < n; i++) {
-        if (seen[i])
-            continue;
-        if (in_own_flight(filter, keys[i])) {
-            seen[i] = 1;
-            continue;
-        }
-        size_t count = flight->count;
-        if (count == flight->room || count == most_new)
+    while (i < n && !*full) {
+        struct place place = filter_place_behind(filter, others + flight->count);
+        unsigned layer = place.layer < filter->count ? place.layer : filter->count - 1;
+        uint64_t most = most_new - flight->count;
+        if (most > place.left)
+            most = place.left;
+        look_at_own(filter, keys + i, n - i, layer, seen + i);
+        i += flight_take(flight, keys + i, n - i, most, layer, &filter->layers[layer].bits,
+                         seen + i);
+        if (flight->count == flight->room || flight->count == most_new)
             break;
-        if (place.left == 0)
-            place = filter_place_behind(filter, others + count);
-        if (place.layer == filter->count) {
-            *full = true;
-            break;
-        }
-        flight_add(flight, keys[i], place.layer, &filter->layers[place.layer].bits);
-        store_key(slot + count * KEY_BYTES, keys[i]);
-        place.left--;
+        *full = i < n && place.layer == filter->count;
     }
-    put32(filter, slot_at(filter->slot), (uint32_t)flight->count);
+    show_flight(filter);
     return i;
 }
 

@@ -42,21 +42,6 @@ void flight_free(struct flight *flight)
     free(flight);
 }
 
-void flight_add(struct flight *flight, struct key key, unsigned layer, const struct bits *bits)
-{
-    size_t i = flight->count++;
-    uint64_t page = geometry_page(key, bits->pages);
-    uint16_t *chain = flight_chain(flight, page);
-    flight->keys[i] = key;
-    flight->entries[i] = (struct flight_entry){.page = page,
-                                               .next = *chain,
-                                               .layer = (uint8_t)layer};
-    *chain = (uint16_t)i;
-    if (i == 0 || layer < flight->layer_low)
-        flight->layer_low = layer;
-    if (i == 0 || layer > flight->layer_high)
-        flight->layer_high = layer;
-}
 
 /* Sets in `content` what key `key` has in line number `line`. */
 static void add_line(uint8_t *content, uint32_t line, struct key key, struct geometry geometry)
@@ -69,11 +54,19 @@ static void add_line(uint8_t *content, uint32_t line, struct key key, struct geo
     }
 }
 
-bool flight_covers(const struct flight *flight, struct key key, unsigned layer,
+/* The newest entry, from entry `i` of a chain on, that is on this page of this layer. */
+static uint16_t same_page(const struct flight *flight, uint16_t i, uint64_t page, unsigned layer)
+{
+    while (i != FLIGHT_NONE &&
+           (flight->entries[i].page != page || flight->entries[i].layer != layer))
+        i = flight->entries[i].next;
+    return i;
+}
+
+static bool covers(const struct flight *flight, struct key key, uint64_t page, unsigned layer,
                    const struct bits *bits)
 {
-    uint64_t page = geometry_page(key, bits->pages);
-    uint16_t first = *flight_chain(flight, page);
+    uint16_t first = same_page(flight, *flight_chain(flight, page), page, layer);
     if (first == FLIGHT_NONE)
         return false;
     const uint8_t *bytes = bits->bytes + page * PAGE_BYTES;
@@ -81,9 +74,9 @@ bool flight_covers(const struct flight *flight, struct key key, unsigned layer,
     for (unsigned j = 0; j < bits->geometry.lines; j++) {
         uint8_t content[LINE_BYTES];
         memcpy(content, bytes + (size_t)walk.line * LINE_BYTES, sizeof content);
-        for (uint16_t i = first; i != FLIGHT_NONE; i = flight->entries[i].next)
-            if (flight->entries[i].page == page && flight->entries[i].layer == layer)
-                add_line(content, walk.line, flight->keys[i], bits->geometry);
+        for (uint16_t i = first; i != FLIGHT_NONE;
+             i = same_page(flight, flight->entries[i].next, page, layer))
+            add_line(content, walk.line, flight->keys[i], bits->geometry);
         if (!kernel_line_test(content, walk.word, bits->geometry))
             return false;
         walk_next(&walk);
@@ -91,9 +84,52 @@ bool flight_covers(const struct flight *flight, struct key key, unsigned layer,
     return true;
 }
 
+bool flight_covers(const struct flight *flight, struct key key, unsigned layer,
+                   const struct bits *bits)
+{
+    return covers(flight, key, geometry_page(key, bits->pages), layer, bits);
+}
+
+size_t flight_take(struct flight *flight, const struct key *keys, size_t n, size_t most,
+                   unsigned layer, const struct bits *bits, uint8_t *seen)
+{
+    size_t count = flight->count;
+    size_t end = most < flight->room - count ? count + most : flight->room;
+    size_t i;
+    for (i = 0; i < n; i++) {
+        if (seen[i])
+            continue;
+        uint64_t page = geometry_page(keys[i], bits->pages);
+        uint16_t *chain = flight_chain(flight, page);
+        if (*chain != FLIGHT_NONE && covers(flight, keys[i], page, layer, bits)) {
+            seen[i] = 1;
+            continue;
+        }
+        if (count == end)
+            break;
+        flight->keys[count] = keys[i];
+        flight->entries[count] = (struct flight_entry){.page = page,
+                                                       .next = *chain,
+                                                       .layer = (uint8_t)layer};
+        *chain = (uint16_t)count++;
+    }
+    if (count > flight->count) {
+        if (flight->count == 0 || layer < flight->layer_low)
+            flight->layer_low = layer;
+        if (flight->count == 0 || layer > flight->layer_high)
+            flight->layer_high = layer;
+        flight->count = count;
+    }
+    return i;
+}
+
 void flight_clear(struct flight *flight)
 {
-    for (size_t i = 0; i < flight->count; i++)
-        *flight_chain(flight, flight->entries[i].page) = FLIGHT_NONE;
+    size_t chains = chains_of(flight);
+    if (flight->count > chains / 64)
+        memset(flight->chains, 0xff, chains * sizeof *flight->chains);
+    else
+        for (size_t i = 0; i < flight->count; i++)
+            *flight_chain(flight, flight->entries[i].page) = FLIGHT_NONE;
     flight->count = 0;
 }

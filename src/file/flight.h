@@ -37,8 +37,12 @@ struct flight {
 struct flight *flight_new(size_t room);
 void flight_free(struct flight *flight);
 
-/* Adds a key that will go into layer `layer` with these bits. Precondition: there is room. */
-void flight_add(struct flight *flight, struct key key, unsigned layer, const struct bits *bits);
+/* Takes keys with seen[i] == 0, which will go into layer `layer` with these bits, one after the
+ * other: seen[i] = 1 if those in flight for that layer cover it; else it is in flight too. Stops
+ * before a key that would be number most + 1, or for which there is no room. Returns how many keys
+ * were looked at. About 3 ns a key. */
+size_t flight_take(struct flight *flight, const struct key *keys, size_t n, size_t most,
+                   unsigned layer, const struct bits *bits, uint8_t *seen);
 
 static inline uint16_t *flight_chain(const struct flight *flight, uint64_t page)
 {

@@ -45,10 +45,19 @@ static void world_free(struct world *world)
 static void add(struct world *world, struct key key, unsigned layer)
 {
     size_t count = world->flight->count;
+    const struct bits *bits = &world->layers[layer];
+    uint8_t seen = 0;
+    size_t judged = flight_take(world->flight, &key, 1, SIZE_MAX, layer, bits, &seen);
+    tap_check(judged == 1, "it did not look at a key");
+    if (seen) {
+        tap_check(oracle_has(world->would[layer], key, bits->pages, bits->geometry),
+                  "a key that would be new was held back");
+        tap_check(world->flight->count == count, "it took a key that would be in");
+        return;
+    }
     world->low = count == 0 || layer < world->low ? layer : world->low;
     world->high = count == 0 || layer > world->high ? layer : world->high;
-    flight_add(world->flight, key, layer, &world->layers[layer]);
-    oracle_add(world->would[layer], key, world->layers[layer].pages, world->layers[layer].geometry);
+    oracle_add(world->would[layer], key, bits->pages, bits->geometry);
     tap_check(world->flight->count == count + 1, "it did not count a key");
     struct key last = world->flight->keys[count];
     tap_check(last.lo == key.lo && last.hi == key.hi, "it did not keep a key in its place");
@@ -169,8 +178,16 @@ static void rooms(void)
         for (unsigned round = 0; round < 3; round++) {
             struct chance again = chance;
             size_t found = 0, strange = 0;
-            for (size_t j = 0; j < sizes[i]; j++)
-                flight_add(flight, chance_key(&chance), 0, &bits);
+            for (size_t j = 0; j < sizes[i]; j++) {
+                struct key key = chance_key(&chance);
+                uint8_t seen = 0;
+                flight_take(flight, &key, 1, 1, 0, &bits, &seen);
+            }
+            struct key more = {.lo = 1, .hi = 1};
+            uint8_t seen = 0;
+            tap_check(flight_take(flight, &more, 1, 1, 0, &bits, &seen) == 0 && !seen &&
+                          flight->count == sizes[i],
+                      "it took a key for which there is no room");
             for (size_t j = 0; j < sizes[i]; j++)
                 found += flight_covers(flight, chance_key(&again), 0, &bits);
             for (size_t j = 0; j < sizes[i]; j++)
