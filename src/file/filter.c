@@ -34,11 +34,6 @@ static int add_layer(struct filter *filter, const struct layer_plan *plan, void 
     return 0;
 }
 
-/* Pages of 2 MB make a filter in memory twice as fast, for want of TLB misses. But each is cleared
- * as a whole when it is first touched, which a run of a few lines should not pay for: they are asked
- * for once enough keys have come (HUGE_FROM). */
-enum { HUGE_BYTES = 2 << 20 };
-
 int filter_map_memory(struct filter *filter, const struct layer_plan *plan, struct fault *fault)
 {
     size_t bytes = (size_t)(plan->pages * PAGE_BYTES);
@@ -59,21 +54,6 @@ int filter_map_memory(struct filter *filter, const struct layer_plan *plan, stru
     layer->map = map;
     layer->map_bytes = map_bytes;
     return 0;
-}
-
-/* For a layer that was in use with small pages already, those are put together by the kernel. */
-void filter_use_huge_pages(struct layer *layer)
-{
-    size_t bytes = (size_t)(layer->plan.pages * PAGE_BYTES);
-    layer->huge = true;
-#ifdef MADV_HUGEPAGE
-    if (bytes < HUGE_BYTES || madvise(layer->bits.bytes, bytes, MADV_HUGEPAGE) != 0)
-        return;
-#ifdef MADV_COLLAPSE
-    if (layer->keys > 0)
-        madvise(layer->bits.bytes, bytes, MADV_COLLAPSE);
-#endif
-#endif
 }
 
 int filter_map_file(struct filter *filter, const struct layer_record *record, struct fault *fault)

@@ -65,6 +65,10 @@ void filter_close(struct filter *filter);
 /* How many lines to hand to claim at a time. */
 size_t filter_batch(const struct filter *filter);
 
+/* About so many keys will be looked for in this run: if they touch much of the filter, its pages may
+ * be had in bulk. Only a hint, that costs nothing if it is wrong but time. */
+void filter_expect(struct filter *filter, uint64_t keys);
+
 /* seen[i] = 1 for each key that is in, else 0. No lock; about 10 to 60 ns a key. */
 int filter_probe(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
                  struct fault *fault);

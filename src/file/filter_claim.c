@@ -26,7 +26,7 @@ static size_t insert_memory(struct filter *filter, struct layer *layer, const st
                             size_t n, uint64_t most, uint8_t *seen, uint64_t *set)
 {
     uint64_t room = filter->header.plan.fixed ? UINT64_MAX : layer->plan.capacity - layer->keys;
-    if (!layer->huge && layer->keys + n >= HUGE_FROM)
+    if (!layer->in_bulk && layer->keys + n >= HUGE_FROM)
         filter_use_huge_pages(layer);
     size_t done = filter->kernel->insert(&layer->bits, keys, n, seen, most < room ? most : room,
                                          set);

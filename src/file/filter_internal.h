@@ -16,11 +16,11 @@ struct layer {
     struct bits bits;
     struct layer_plan plan;
     uint64_t end; /* where it ends in the file */
+    bool in_bulk; /* its pages were asked for in bulk */
     /* In memory only: */
     uint64_t keys; /* exact */
     void *map;     /* what is unmapped; larger than the pages, for the sake of alignment */
     size_t map_bytes;
-    bool huge; /* large pages were asked for */
 };
 
 struct filter {
@@ -95,8 +95,15 @@ void filter_test_layers(const struct filter *filter, const struct key *keys, siz
 int filter_refresh(struct filter *filter, struct fault *fault);
 int filter_map_memory(struct filter *filter, const struct layer_plan *plan, struct fault *fault);
 int filter_map_file(struct filter *filter, const struct layer_record *record, struct fault *fault);
+
+/* --- filter_pages.c --- */
+
+/* In memory: asks for large pages. */
 void filter_use_huge_pages(struct layer *layer);
-enum { HUGE_FROM = 1024 }; /* keys in a layer from which on large pages pay */
+enum {
+    HUGE_BYTES = 2 << 20,
+    HUGE_FROM = 1024 /* keys in a layer from which on large pages pay */
+};
 
 /* --- filter_growth.c --- */
 

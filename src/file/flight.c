@@ -42,7 +42,6 @@ void flight_free(struct flight *flight)
     free(flight);
 }
 
-
 /* Sets in `content` what key `key` has in line number `line`. */
 static void add_line(uint8_t *content, uint32_t line, struct key key, struct geometry geometry)
 {

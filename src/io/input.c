@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct input {
@@ -131,6 +132,15 @@ int input_next(struct input *input, struct chunk *chunk, struct fault *fault)
     }
     *chunk = (struct chunk){input->buffer, input->chunk};
     return input->chunk > 0;
+}
+
+uint64_t input_remaining(const struct input *input)
+{
+    struct stat status;
+    off_t at = lseek(input->fd, 0, SEEK_CUR);
+    if (at < 0 || fstat(input->fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < at)
+        return 0;
+    return (uint64_t)(status.st_size - at);
 }
 
 void input_give_back(struct input *input, size_t used)

@@ -39,6 +39,9 @@ int input_wait(struct input *input, int milliseconds);
  * positioned, its offset is set just behind them, for whoever reads it next. */
 void input_give_back(struct input *input, size_t used);
 
+/* Bytes that are still to be read, as far as that is known: of a regular file; else 0. */
+uint64_t input_remaining(const struct input *input);
+
 const char *input_name(const struct input *input);
 size_t input_max_line(const struct input *input);
 

@@ -14,7 +14,8 @@ struct pipeline {
     uint64_t seed;
     size_t batch;
     uint64_t read, selected;
-    size_t *starts; /* batch + 1: offsets of lines in the chunk */
+    uint64_t expected; /* lines that the filter was told to expect */
+    size_t *starts;    /* batch + 1: offsets of lines in the chunk */
     struct key *keys;
     uint8_t *seen;
     uint8_t *select;         /* which lines are printed */
@@ -427,6 +428,23 @@ static int wait_for_input(struct pipeline *pipeline, struct input *input, struct
     return 0;
 }
 
+enum { MANY_LINES = 256 };
+
+/* Tells the filter how many lines are to come: of a file that is known after its first lines; of a
+ * pipe it is as many as have come, again and again. */
+static void expect(struct pipeline *pipeline, const struct input *input, struct chunk chunk,
+                   size_t n)
+{
+    size_t bytes = pipeline->starts[n] - pipeline->starts[0];
+    if (pipeline->read < pipeline->expected || n < MANY_LINES)
+        return;
+    uint64_t left = chunk.length - pipeline->starts[0] + input_remaining(input);
+    pipeline->expected = pipeline->read + left / bytes * n + 1;
+    filter_expect(pipeline->plan.filter, pipeline->expected);
+    if (pipeline->expected < 2 * pipeline->read)
+        pipeline->expected = 2 * pipeline->read;
+}
+
 static int run_chunk(struct pipeline *pipeline, struct input *input, struct chunk chunk,
                      struct fault *fault)
 {
@@ -438,6 +456,7 @@ static int run_chunk(struct pipeline *pipeline, struct input *input, struct chun
         pipeline->starts[0] = done;
         size_t n = pipeline->kernel->split(chunk.bytes, chunk.length, pipeline->plan.delimiter,
                                            pipeline->starts, pipeline->batch);
+        expect(pipeline, input, chunk, n);
         struct fault too_long;
         int whole = check ? check_lengths(pipeline, &n, input, &too_long) : 0;
         struct batch batch = {chunk.bytes, n};
