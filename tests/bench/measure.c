@@ -1,0 +1,307 @@
+/*
+ * measure - runs commands in turns, and says how long they took and what they used.
+ *
+ *     measure [-n ROUNDS] [-t SECONDS] [-l] COMMAND...
+ *
+ * A COMMAND is one argument, cut at blanks; without a shell, which costs as much as what is to be
+ * measured:
+ *
+ *     [PREPARATION ;;] [@CPU] [<FILE] PROGRAM ARGUMENT... [| PROGRAM ARGUMENT...]...
+ *
+ * PREPARATION is given to sh -c before each round, and not measured; ROUND in its environment is the
+ * number of the round, from 1. @CPU pins all the programs to one processor. Output goes to
+ * /dev/null; with -l, lines are counted.
+ *
+ * Each round runs all commands once, one after the other, so that what disturbs the machine disturbs
+ * all of them. For each command prints a line: status (0, the first other exit status, or "timeout"),
+ * then the medians of microseconds on the clock and on the processor, the least and the most on the
+ * clock, the largest peak of memory of one program in KB, and the medians of bytes read from disk,
+ * pages dirtied in bytes, and lines. Exit: 0, or 2 with a message.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ARGUMENTS_MAX = 64, PROGRAMS_MAX = 8, COMMANDS_MAX = 64, BLOCK_BYTES = 1 << 16 };
+
+struct command {
+    char *preparation; /* or NULL */
+    char *input;       /* file, or NULL: empty */
+    char *arguments[ARGUMENTS_MAX];
+    unsigned programs[PROGRAMS_MAX]; /* where each one's arguments begin */
+    unsigned count;
+    int cpu; /* or -1 */
+};
+
+enum { WALL, CPU, READ, DIRTIED, LINES, FIGURES };
+
+struct result {
+    int64_t *rounds[FIGURES];
+    int64_t peak;
+    int status;
+    bool timeout;
+};
+
+static unsigned rounds = 1;
+static unsigned seconds;
+static bool count_lines;
+static volatile sig_atomic_t out_of_time;
+
+static _Noreturn void die(const char *what)
+{
+    fprintf(stderr, "measure: %s: %s\n", what, strerror(errno));
+    exit(2);
+}
+
+static void on_alarm(int signal_number)
+{
+    (void)signal_number;
+    out_of_time = 1;
+}
+
+static unsigned number(const char *text)
+{
+    return (unsigned)strtoul(text, NULL, 10);
+}
+
+/* --- reading a command --- */
+
+static void parse(char *text, struct command *command)
+{
+    unsigned n = 0;
+    char *rest = strstr(text, ";; ");
+    *command = (struct command){.cpu = -1};
+    if (rest != NULL) {
+        *rest = '\0';
+        command->preparation = text;
+        text = rest + 3;
+    }
+    command->count = 1;
+    for (char *word = strtok(text, " "); word != NULL; word = strtok(NULL, " ")) {
+        if (n == 0 && word[0] == '<')
+            command->input = word + 1;
+        else if (n == 0 && word[0] == '@')
+            command->cpu = (int)number(word + 1);
+        else if (strcmp(word, "|") == 0 && command->count < PROGRAMS_MAX) {
+            command->arguments[n++] = NULL;
+            command->programs[command->count++] = n;
+        } else
+            command->arguments[n++] = word;
+        if (n >= ARGUMENTS_MAX - 1) {
+            errno = E2BIG;
+            die(text);
+        }
+    }
+    command->arguments[n] = NULL;
+}
+
+/* --- running one --- */
+
+static int open_or_die(const char *path, int flags)
+{
+    int fd = open(path, flags | O_CLOEXEC);
+    if (fd < 0)
+        die(path);
+    return fd;
+}
+
+static void pin(int cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    if (cpu >= 0 && sched_setaffinity(0, sizeof set, &set) != 0)
+        die("sched_setaffinity");
+}
+
+/* As fast as vfork(2) is. */
+static pid_t spawn(char *const *arguments, int in, int out)
+{
+    posix_spawn_file_actions_t actions;
+    pid_t pid;
+    if (posix_spawn_file_actions_init(&actions) != 0 ||
+        posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO) != 0 ||
+        posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO) != 0)
+        die("posix_spawn");
+    errno = posix_spawnp(&pid, arguments[0], &actions, NULL, arguments, environ);
+    if (errno != 0)
+        die(arguments[0]);
+    posix_spawn_file_actions_destroy(&actions);
+    return pid;
+}
+
+/* Starts all programs; returns the end of the last one's output if lines are counted, else -1. */
+static int start(const struct command *command, pid_t pids[PROGRAMS_MAX])
+{
+    int in = open_or_die(command->input != NULL ? command->input : "/dev/null", O_RDONLY);
+    int from = -1;
+    for (unsigned i = 0; i < command->count; i++) {
+        int ends[2] = {-1, -1};
+        bool last = i + 1 == command->count;
+        if (last && !count_lines)
+            ends[1] = open_or_die("/dev/null", O_WRONLY);
+        else if (pipe2(ends, O_CLOEXEC) != 0)
+            die("pipe");
+        pids[i] = spawn(command->arguments + command->programs[i], in, ends[1]);
+        close(in);
+        close(ends[1]);
+        in = ends[0];
+        if (last)
+            from = ends[0];
+    }
+    return from;
+}
+
+static int64_t read_lines(int fd)
+{
+    static char block[BLOCK_BYTES];
+    int64_t lines = 0;
+    ssize_t got;
+    while ((got = read(fd, block, sizeof block)) > 0)
+        for (const char *at = block; (at = memchr(at, '\n', (size_t)(block + got - at))); at++)
+            lines++;
+    close(fd);
+    return lines;
+}
+
+static int64_t microseconds(struct timeval time)
+{
+    return (int64_t)time.tv_sec * 1000000 + time.tv_usec;
+}
+
+static int64_t clock_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static void collect(pid_t pid, struct result *result, unsigned round)
+{
+    struct rusage usage;
+    int status;
+    while (wait4(pid, &status, 0, &usage) < 0)
+        if (errno != EINTR)
+            die("wait4");
+    result->rounds[CPU][round] += microseconds(usage.ru_utime) + microseconds(usage.ru_stime);
+    result->rounds[READ][round] += usage.ru_inblock * 512;
+    result->rounds[DIRTIED][round] += usage.ru_oublock * 512;
+    if (usage.ru_maxrss > result->peak)
+        result->peak = usage.ru_maxrss;
+    if (WIFSIGNALED(status) && !result->timeout && result->status == 0)
+        result->status = 128 + WTERMSIG(status);
+    if (WIFEXITED(status) && result->status == 0)
+        result->status = WEXITSTATUS(status);
+}
+
+static void run(const struct command *command, struct result *result, unsigned round)
+{
+    pid_t pids[PROGRAMS_MAX] = {0};
+    siginfo_t info;
+    char name[16];
+    snprintf(name, sizeof name, "%u", round + 1);
+    setenv("ROUND", name, 1);
+    if (command->preparation != NULL && system(command->preparation) != 0) { // NOLINT(cert-env33-c)
+        fprintf(stderr, "measure: failed: %s\n", command->preparation);
+        exit(2);
+    }
+    cpu_set_t before;
+    sched_getaffinity(0, sizeof before, &before);
+    pin(command->cpu);
+    out_of_time = 0;
+    alarm(seconds);
+    int64_t started = clock_now();
+    int from = start(command, pids);
+    if (from >= 0)
+        result->rounds[LINES][round] = read_lines(from);
+    /* The clock stops when the last of the pipe ends; only then is anything else looked at. */
+    while (waitid(P_PID, (id_t)pids[command->count - 1], &info, WEXITED | WNOWAIT) != 0)
+        if (out_of_time)
+            break;
+    result->rounds[WALL][round] = clock_now() - started;
+    result->timeout = result->timeout || out_of_time;
+    for (unsigned i = 0; i < command->count; i++) {
+        if (out_of_time)
+            kill(pids[i], SIGKILL);
+        collect(pids[i], result, round);
+    }
+    alarm(0);
+    sched_setaffinity(0, sizeof before, &before);
+}
+
+/* --- telling --- */
+
+static int compare(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static void tell(struct result *result)
+{
+    int64_t median[FIGURES];
+    for (unsigned i = 0; i < FIGURES; i++) {
+        qsort(result->rounds[i], rounds, sizeof *result->rounds[i], compare);
+        median[i] = result->rounds[i][rounds / 2];
+    }
+    if (result->timeout)
+        printf("timeout");
+    else
+        printf("%d", result->status);
+    printf(" %lld %lld %lld %lld %lld %lld %lld %lld\n", (long long)median[WALL],
+           (long long)median[CPU], (long long)result->rounds[WALL][0],
+           (long long)result->rounds[WALL][rounds - 1], (long long)result->peak,
+           (long long)median[READ], (long long)median[DIRTIED], (long long)median[LINES]);
+}
+
+int main(int argc, char **argv)
+{
+    static struct command commands[COMMANDS_MAX];
+    static struct result results[COMMANDS_MAX];
+    for (int option; (option = getopt(argc, argv, "n:t:l")) != -1;)
+        switch (option) {
+        case 'n':
+            rounds = number(optarg);
+            break;
+        case 't':
+            seconds = number(optarg);
+            break;
+        case 'l':
+            count_lines = true;
+            break;
+        default:
+            return 2;
+        }
+    unsigned count = (unsigned)(argc - optind);
+    if (rounds == 0 || count == 0 || count > COMMANDS_MAX) {
+        fprintf(stderr, "usage: measure [-n ROUNDS] [-t SECONDS] [-l] COMMAND...\n");
+        return 2;
+    }
+    /* No SA_RESTART: it must end a wait. */
+    struct sigaction action = {.sa_handler = on_alarm};
+    sigaction(SIGALRM, &action, NULL);
+    for (unsigned i = 0; i < count; i++) {
+        parse(argv[optind + (int)i], &commands[i]);
+        for (unsigned j = 0; j < FIGURES; j++)
+            if ((results[i].rounds[j] = calloc(rounds, sizeof(int64_t))) == NULL)
+                die("memory");
+    }
+    for (unsigned round = 0; round < rounds; round++)
+        for (unsigned i = 0; i < count; i++)
+            if (!results[i].timeout)
+                run(&commands[i], &results[i], round);
+    for (unsigned i = 0; i < count; i++)
+        tell(&results[i]);
+    return 0;
+}
