@@ -36,7 +36,7 @@ struct kernel {
     size_t (*insert)(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen,
                      uint64_t most, uint64_t *set);
 
-    /* How many bits are set in each line of a page. */
+    /* How many bits are set in each line of a page, which may lie anywhere. */
     void (*count)(const uint8_t *page, uint16_t set[PAGE_LINES]);
 
     /* For each page p, of KERNEL_PAGES at once: sums[p] is the sum of the products of all choices

@@ -109,8 +109,8 @@ KERNEL_TARGET
 static inline __m256i count_line(const uint8_t *line)
 {
     const __m256i *halves = (const __m256i *)(const void *)line;
-    __m256i low = count_bytes(_mm256_load_si256(halves));
-    __m256i high = count_bytes(_mm256_load_si256(halves + 1));
+    __m256i low = count_bytes(_mm256_loadu_si256(halves));
+    __m256i high = count_bytes(_mm256_loadu_si256(halves + 1));
     return _mm256_sad_epu8(_mm256_add_epi8(low, high), _mm256_setzero_si256());
 }
 

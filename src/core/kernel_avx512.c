@@ -78,7 +78,7 @@ static inline __m512i count_line(const uint8_t *line)
     const __m512i table = _mm512_broadcast_i32x4(
         _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
     const __m512i nibble = _mm512_set1_epi8(15);
-    __m512i bytes = _mm512_load_si512(line);
+    __m512i bytes = _mm512_loadu_si512(line);
     __m512i low = _mm512_and_si512(bytes, nibble);
     __m512i high = _mm512_and_si512(_mm512_srli_epi16(bytes, 4), nibble);
     __m512i counts = _mm512_add_epi8(_mm512_shuffle_epi8(table, low),

@@ -344,9 +344,10 @@ static void large_layer(void)
 /* The bits of each line, one by one. */
 static void count(void)
 {
-    static _Alignas(PAGE_BYTES) uint8_t page[PAGE_BYTES];
+    static _Alignas(PAGE_BYTES) uint8_t room[PAGE_BYTES + LINE_BYTES];
     struct chance chance = {12};
     for (unsigned round = 0; round < 300; round++) {
+        uint8_t *page = room + round % LINE_BYTES;
         uint16_t wanted[PAGE_LINES] = {0};
         for (unsigned i = 0; i < PAGE_BYTES; i++) {
             uint64_t dice = chance_next(&chance);
