@@ -300,7 +300,6 @@ static int take_slot_empty(struct filter *filter, struct fault *fault)
         filter_forget_hold(filter);
         if (get32(filter, slot_at(filter->slot)) != 0)
             put32(filter, slot_at(filter->slot), 0);
-        filter_mend_counters(filter);
     }
     lock_drop(filter->fd, LOCK_CHANGE);
     return taken;
@@ -327,6 +326,7 @@ static int start_writing(struct filter *filter, struct fault *fault)
     filter->flight = flight_new((size_t)slot_room(&filter->header, filter->slot));
     if (filter->flight == NULL)
         return fault_errno(fault, filter->path, NULL, ENOMEM);
+    filter_mend_counters(filter);
     return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "file/filter_internal.h"
 
 #include "core/estimate.h"
+#include "file/lock.h"
 #include "io/whole.h"
 
 #include <math.h>
@@ -40,18 +41,35 @@ static double sampled_keys(const struct filter *filter, const struct layer *laye
     return scale * estimate_keys(&estimate);
 }
 
+static bool may_mend(const struct filter *filter, unsigned layer)
+{
+    /* What a window is emptying will be counted anew. */
+    return get64(filter, keys_at(layer)) < filter->layers[layer].plan.capacity &&
+           !(filter_is_window(filter) && filter_generation(filter, layer).retired);
+}
+
+static bool is_behind(uint64_t counted, double keys, double deviation)
+{
+    return keys > (double)counted * 1.05 + 6 * deviation;
+}
+
+/* The disk is read without the lock, which others wait for. Meanwhile they may have mended the
+ * counter, or begun a new one. A lock that cannot be had leaves a hint as it was. */
 void filter_mend_counters(struct filter *filter)
 {
+    struct fault ignored;
     for (unsigned i = 0; i < filter->count; i++) {
-        const struct layer *layer = &filter->layers[i];
         uint64_t counted = get64(filter, keys_at(i));
-        /* What a window is emptying will be counted anew. */
-        if (counted >= layer->plan.capacity ||
-            (filter_is_window(filter) && filter_generation(filter, i).retired))
-            continue;
         double deviation = 0;
-        double keys = sampled_keys(filter, layer, &deviation);
-        if (keys > (double)counted * 1.05 + 6 * deviation)
+        if (!may_mend(filter, i))
+            continue;
+        double keys = sampled_keys(filter, &filter->layers[i], &deviation);
+        if (!is_behind(counted, keys, deviation) ||
+            filter_take_lock(filter, LOCK_CHANGE, &ignored) != 0)
+            continue;
+        uint64_t now = get64(filter, keys_at(i));
+        if (now >= counted && may_mend(filter, i) && is_behind(now, keys, deviation))
             put64(filter, keys_at(i), (uint64_t)keys);
+        lock_drop(filter->fd, LOCK_CHANGE);
     }
 }

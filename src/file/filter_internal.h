@@ -157,7 +157,7 @@ int filter_look_at_others(struct filter *filter, const struct key *keys, size_t 
 
 /* --- filter_counter.c --- */
 
-/* Under LOCK_CHANGE: sets counters that are far behind the bits to what a sample tells. */
+/* Sets counters that are far behind the bits to what a sample tells. LOCK_CHANGE must not be held. */
 void filter_mend_counters(struct filter *filter);
 
 /* --- filter_remove.c --- */
