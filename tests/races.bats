@@ -286,9 +286,8 @@ slowly() {
 }
 
 @test "eight that find an empty file and make a filter of it: one filter, each line once" {
-    local i
     input 300 >in
-    for i in 1 2 3 4 5; do
+    for _ in 1 2 3 4 5; do
         : >f.bf
         writers 8 "$UNSEEN" --create -p 1e-9 f.bf in 2>/dev/null || ! cat err.* | grep -v ' created ('
         each_once in out.*

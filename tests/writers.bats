@@ -522,6 +522,86 @@ lock_byte=4611686018427387904
     prints ''
 }
 
+@test "a copy by cp while -x or --durable holds lines: none of them is in it, and all come out of it" {
+    local form pid feed
+    input 3000 >before
+    input 3000 3000 >held
+    sort -u before held >all
+    for form in '-x sh -c "cat >got; echo all >here; read -r line <go"' '--durable -o got'; do
+        rm -rf f.bf* copy.bf* got here go feed
+        exits 0 unseen -n 500 -p 1e-9 f.bf before
+        mkfifo go feed
+        eval '"$UNSEEN" f.bf feed '"$form"' 2>said 3>&- &'
+        pid=$!
+        exec {feed}>feed
+        cat held >&"$feed"
+        if [[ $form == -x* ]]; then
+            # CMD has read all of it, and takes its time.
+            exec {feed}>&-
+            filled here
+        else
+            # It has written some of it, and not yet flushed: long before a second is over.
+            filled got
+        fi
+        cp f.bf copy.bf
+        capture unseen query -c copy.bf held
+        # --durable may have had its second by now: what it settled is on disk.
+        [[ $form == --durable* ]] || prints '0\n'
+        capture unseen query copy.bf held
+        whole got | sort | comm -13 - <(sort "$out") >undelivered
+        [[ ! -s undelivered ]]
+        capture unseen verify copy.bf
+        [[ $code -le 1 ]] || complain verify
+        # The writer lives, but not in the copy: there its lines are new.
+        cp "$out" in_copy
+        exits 0 unseen query -c copy.bf before
+        prints '3000\n'
+        capture unseen query copy.bf held
+        cp "$out" known
+        exits 0 unseen copy.bf all
+        sort known "$out" | cmp - <(sort held)
+        exits 0 unseen verify copy.bf
+        [[ $form == --durable* ]] || echo >go
+        [[ $form == -x* ]] || exec {feed}>&-
+        wait "$pid"
+        exits 0 unseen query -c f.bf all
+        prints '6000\n'
+    done
+}
+
+@test "copies taken while 8 writers are at work: each opens, none holds a line not printed" {
+    local i j pids copies=0
+    input 40000 >in
+    for i in 1 2 3; do
+        exits 0 unseen create --force -n 500 -p 1e-9 f.bf
+        rm -f out.*
+        pids=()
+        for j in 0 1 2 3 4 5 6 7; do
+            "$UNSEEN" f.bf in >"out.$j" 2>said 3>&- &
+            pids+=($!)
+        done
+        for j in 1 2 3; do
+            sleep 0.01
+            cp f.bf "copy.$j.bf"
+            kill -STOP "${pids[@]}" 2>/dev/null || true
+            whole out.* | sort >printed
+            kill -CONT "${pids[@]}" 2>/dev/null || true
+            capture unseen verify "copy.$j.bf"
+            [[ $code -le 1 ]] || complain verify
+            capture unseen query "copy.$j.bf" in
+            sort "$out" | comm -23 - printed >undelivered
+            [[ ! -s undelivered ]] || complain "copy $j of round $i"
+            [[ ! -s $out || $(wc -l <"$out") -eq 40000 ]] || copies=$((copies + 1))
+            exits 0 unseen "copy.$j.bf" in
+            exits 0 unseen query -c "copy.$j.bf" in
+            prints '40000\n'
+        done
+        wait "${pids[@]}"
+        each_once in out.*
+    done
+    echo "$copies of 9 copies were taken in the middle"
+}
+
 @test "copies taken at any moment while the filter grows: each opens, none holds a line not printed" {
     local i pid
     input 60000 >in

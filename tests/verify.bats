@@ -1,0 +1,170 @@
+#!/usr/bin/env bats
+# unseen verify: each finding that it has, alone; the exit codes; and that it changes
+# nothing. (What makes a file invalid: errors.bats. Queues: queue.bats. Windows:
+# window.bats.)
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+# shellcheck disable=SC2016 # what sh -c gets is meant for that shell
+load helper
+load crash
+
+# write_at OFFSET ESCAPES: in ./f.bf.
+write_at() {
+    # shellcheck disable=SC2059
+    printf "$2" | dd of=f.bf bs=1 seek="$1" conv=notrunc status=none
+}
+
+number_at() { od -An -v -tu8 -j "$1" -N 8 f.bf | tr -d ' '; }
+
+# finds PATTERN: verify exits 1 with exactly one finding, a line that matches; nothing changes.
+finds() {
+    unchanged exits 1 unseen verify f.bf || return 1
+    silent_on_stderr || return 1
+    [[ $(wc -l <"$out") -eq 1 ]] || { complain 'one finding, please'; return 1; }
+    grep -Exq "f\.bf: $1" "$out" || complain "should find: $1"
+}
+
+@test "a sound filter: exit 0 and not a word; --verbose says so" {
+    exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 900)
+    unchanged succeeds unseen verify f.bf
+    prints ''
+    unchanged exits 0 unseen verify --verbose f.bf
+    says '^unseen: f\.bf: sound$'
+    prints ''
+    # Grown, and empty.
+    exits 0 unseen f.bf < <(seq 1000 9000)
+    unchanged succeeds unseen verify f.bf
+    prints ''
+    exits 0 unseen create --force f.bf
+    unchanged succeeds unseen verify f.bf
+    prints ''
+}
+
+@test "a counter that is too low, or too high" {
+    exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 900)
+    [[ $(number_at 8256) -ge 890 ]]
+    write_at 8256 '\001\000'
+    finds 'layer 1: counts 1 keys, and its bits tell of [89][0-9]{2} \(a hint only; .*\)'
+    # A writer mends it.
+    exits 0 unseen f.bf < <(seq 900)
+    succeeds unseen verify f.bf
+    write_at 8256 '\000\020'
+    finds 'layer 1: counts 4096 keys, and its bits tell of [89][0-9]{2} \(a hint only; .*\)'
+    # A little is no finding.
+    write_at 8256 '\204\003'
+    succeeds unseen verify f.bf
+}
+
+@test "the second layer is named as such" {
+    exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 1500)
+    write_at 8264 '\001\000'
+    finds 'layer 2: counts 1 keys, and its bits tell of [45][0-9]{2} \(.*\)'
+}
+
+@test "pages with every bit set" {
+    local at
+    exits 0 unseen create -n 100k -p 1e-3 f.bf
+    at=$(number_at 4096)
+    head -c 4096 /dev/zero | tr '\0' '\377' | dd of=f.bf bs=1 seek="$at" conv=notrunc status=none
+    unchanged exits 1 unseen verify f.bf
+    grep -Exq 'f\.bf: layer 1: 1 of [0-9]+ pages have every bit set' "$out"
+    grep -Exq 'f\.bf: layer 1: its rate is 0\.[0-9]+, above the 0\.00[0-9]+ it was made for' "$out"
+    [[ $(wc -l <"$out") -eq 2 ]]
+}
+
+@test "a rate above the one it was made for" {
+    exits 0 unseen --fixed -n 100000 -p 1e-2 f.bf < <(seq 150000)
+    finds 'layer 1: its rate is 0\.[0-9]+, above the 0\.01 it was made for'
+}
+
+@test "a writer that died with keys in flight, here and in a file; the next one puts both right" {
+    input 5000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    mkfifo pipe
+    exec {hold}<>pipe
+    "$UNSEEN" f.bf in >pipe 3>&- {hold}>&- &
+    pid=$!
+    until read -r -t 0 -u "$hold"; do
+        sleep 0.01
+    done
+    sleep 0.1
+    # While it lives, that is how it should be.
+    succeeds unseen verify f.bf
+    kill -9 "$pid"
+    wait "$pid" || true
+    exec {hold}>&-
+    rm pipe
+    finds 'slot 0: a writer died with keys in flight \(they were not remembered; its lines come out again\)'
+    exits 0 unseen f.bf in
+    succeeds unseen verify f.bf
+
+    exits 0 unseen create --force -p 1e-9 f.bf
+    # `exec`: what it was told to run must not outlive it, and be waited for.
+    exits 137 "$UNSEEN" f.bf in -x sh -c 'read -r line; kill -9 $PPID; exec cat >/dev/null'
+    [[ -e f.bf.flight-0 ]]
+    finds 'slot 0: a writer died with keys in flight \(they were not remembered; its lines come out again, and the next writer removes its file\)'
+    exits 0 unseen f.bf </dev/null
+    [[ ! -e f.bf.flight-0 ]]
+    succeeds unseen verify f.bf
+}
+
+@test "a slot that counts more keys than it has room for" {
+    exits 0 unseen create -p 1e-9 f.bf
+    # Slot 3 of a small filter.
+    write_at $((9216 + 3 * 16)) '\377\377\000\000'
+    finds 'slot 3: counts 65535 keys in flight, more than it has room for'
+    exits 0 unseen f.bf < <(seq 10)
+    cmp "$out" <(seq 10)
+}
+
+@test "bytes behind the last layer, as a writer leaves them that is killed while growing" {
+    exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 900)
+    head -c 12345 /dev/zero >>f.bf
+    finds '12345 bytes behind the last layer \(left by a writer that was killed while growing; the next growth uses them\)'
+    exits 0 unseen f.bf < <(seq 901 3000)
+    succeeds unseen verify f.bf
+}
+
+@test "several findings: a line each" {
+    exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 900)
+    head -c 100 /dev/zero >>f.bf
+    write_at 8256 '\001\000'
+    write_at $((9216 + 7 * 16)) '\001\000\000\000'
+    unchanged exits 1 unseen verify f.bf
+    [[ $(wc -l <"$out") -eq 3 ]]
+    run -0 grep -c '^f\.bf: ' "$out"
+    [[ $output == 3 ]]
+    unchanged exits 1 unseen verify --verbose f.bf
+    silent_on_stderr
+}
+
+@test "damage: exit 2, and one line that says what" {
+    local place
+    exits 0 unseen -n 1000 -p 1e-3 whole.bf < <(seq 900)
+    while read -r place pattern; do
+        cp whole.bf f.bf
+        write_at "$place" '\377\377'
+        fails_with 2 "^unseen: f\\.bf: $pattern" unseen verify f.bf
+    done <<'END'
+0 not a filter
+8 filter format version 65535
+12 damaged filter: header size
+16 .*features
+100 damaged filter: checksum of the header
+4096 damaged filter: layer 1: checksum
+8128 damaged filter: number of layers
+END
+    cp whole.bf f.bf
+    truncate -s 20000 f.bf
+    fails_with 2 '^unseen: f\.bf: damaged filter: ' unseen verify f.bf
+    truncate -s 0 f.bf
+    fails_with 2 '^unseen: f\.bf: empty, not a filter' unseen verify f.bf
+}
+
+@test "what it found cannot be printed: exit 2" {
+    [[ -c /dev/full ]] || skip "needs /dev/full"
+    exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 900)
+    head -c 100 /dev/zero >>f.bf
+    exits 2 to /dev/full unseen verify f.bf
+    says 'standard output: No space left on device'
+}
