@@ -530,7 +530,7 @@ damaged_filter() {
     printf '\2' | dd of=damaged.bf bs=1 seek=8 conv=notrunc status=none
     fails_with 2 'damaged\.bf: .*version' unseen damaged.bf < <(seq 3)
     cp f.bf damaged.bf
-    printf '\1' | dd of=damaged.bf bs=1 seek=16 conv=notrunc status=none
+    printf '\200' | dd of=damaged.bf bs=1 seek=23 conv=notrunc status=none
     fails_with 2 'damaged\.bf: .*feature' unseen query damaged.bf < <(seq 3)
 }
 
