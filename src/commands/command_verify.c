@@ -73,11 +73,8 @@ static void check_window_layer(struct findings *findings, unsigned number,
              "layer %u: a writer died while it emptied it (the next one that needs room does it "
              "again)",
              number);
-    if (generation->began > now_milliseconds())
-        note(findings,
-             "layer %u: its generation began in the future (the clock was set back: it is "
-             "forgotten late)",
-             number);
+    if (generation->behind || generation->began > now_milliseconds())
+        note(findings, "layer %u: the clock was set back (it is forgotten late)", number);
     for (unsigned i = number; i < survey->layers; i++)
         if (generation->number != 0 && survey->layer[i].generation.number == generation->number)
             note(findings, "layers %u and %u: both are generation %" PRIu64, number, i + 1,

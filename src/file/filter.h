@@ -145,6 +145,7 @@ struct generation {
     bool retired;    /* it is being emptied, or was when a writer died */
     bool filling;    /* new lines go here */
     bool expired;    /* by time: it is forgotten, and will be emptied */
+    bool behind;     /* by time: the clock was set back while lines came here */
     uint64_t began;
     uint64_t ends; /* by time: when it expires if no more lines come; else 0 */
 };

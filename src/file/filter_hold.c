@@ -63,6 +63,8 @@ int filter_hold(struct filter *filter, const char *beside, struct fault *fault)
     filter->hold = hold;
     if (!filter->write)
         return 0;
+    if (filter_is_window(filter) && spill_keep_order(hold->spill, fault) != 0)
+        return -1;
     if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
         return -1;
     put64(filter, slot_at(filter->slot) + SLOT_MARK, mark);
@@ -191,7 +193,10 @@ ptrdiff_t filter_claim_held(struct filter *filter, const struct key *keys, size_
 int filter_settle_batch_held(struct filter *filter, size_t delivered, struct fault *fault)
 {
     struct hold *hold = filter->hold;
-    if (delivered >= hold->last_count)
+    size_t kept = delivered < hold->last_count ? delivered : hold->last_count;
+    if (spill_note(hold->spill, hold->last, kept, fault) != 0)
+        return -1;
+    if (kept == hold->last_count)
         return 0;
     /* Without the lock, too: what was not delivered must not be settled with the rest. Others may then
      * see half a key, which is nobody's. */
@@ -208,14 +213,16 @@ int filter_settle_held(struct filter *filter, struct fault *fault)
     struct hold *hold = filter->hold;
     uint8_t seen[MEMORY_BATCH];
     uint64_t at = 0, added;
-    size_t n;
+    ptrdiff_t n;
     if (spill_count(hold->spill) == 0)
         return 0;
     if (filter_check_name(filter, fault) != 0)
         return -1;
-    while ((n = spill_next(hold->spill, &at, hold->last, MEMORY_BATCH)) > 0)
-        if (filter_add(filter, hold->last, n, seen, &added, fault) != 0)
+    while ((n = spill_next(hold->spill, &at, hold->last, MEMORY_BATCH, fault)) > 0)
+        if (filter_add(filter, hold->last, (size_t)n, seen, &added, fault) != 0)
             return -1;
+    if (n < 0)
+        return -1;
     hold->last_count = 0;
     if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
         return -1;

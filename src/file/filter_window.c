@@ -23,10 +23,11 @@
  * with what was settled in it in the last seconds before the power cut.
  *
  * Time is CLOCK_REALTIME, in milliseconds. A layer expires as a whole, when the last key was settled
- * in it so long ago; whoever looks then passes over it, though nobody has emptied it. All times
- * written are at least as late as every one before them. So what comes while the clock is set back
- * counts as of the latest time there was: it is forgotten late, never early, also if the clock is set
- * forward again.
+ * in it so long ago; whoever looks then passes over it, though nobody has emptied it. Where a clock is
+ * set back, lines are forgotten late, never early: a time that is written is at least as late as every
+ * one before it, and a layer that takes keys while the clock is behind is marked. How long that went
+ * on nobody can tell, so the layer's time is counted from when the clock was first seen to be right
+ * again. (What the clock does while nothing is remembered cannot be seen.)
  */
 #include "file/filter_internal.h"
 #include "file/lock.h"
@@ -79,17 +80,41 @@ static unsigned newest_of(const struct filter *filter)
     return newest;
 }
 
-/* The time to write now. */
-static uint64_t time_to_write(const struct filter *filter)
+static uint64_t last_of(const struct filter *filter, unsigned layer)
 {
-    uint64_t time = clock_now();
+    return get64(filter, last_at(layer)) & ~WINDOW_BEHIND;
+}
+
+/* The latest time that was written. */
+static uint64_t latest_of(const struct filter *filter)
+{
+    uint64_t latest = 0;
     for (unsigned i = 0; i < filter->count; i++) {
         uint64_t began = get64(filter, state_at(i) + WINDOW_BEGAN);
-        uint64_t last = get64(filter, last_at(i));
+        uint64_t last = last_of(filter, i);
         uint64_t later = began > last ? began : last;
-        time = later > time ? later : time;
+        latest = later > latest ? later : latest;
     }
-    return time;
+    return latest;
+}
+
+/* The clock is right: marked layers count from now on. */
+static void count_from(struct filter *filter, uint64_t now)
+{
+    for (unsigned i = 0; i < filter->count; i++)
+        if ((get64(filter, last_at(i)) & WINDOW_BEHIND) != 0)
+            put64(filter, last_at(i), now);
+}
+
+/* Under LOCK_CHANGE: the time to write now, marked if the clock is behind. */
+static uint64_t time_to_write(struct filter *filter)
+{
+    uint64_t now = clock_now();
+    uint64_t latest = latest_of(filter);
+    if (now < latest)
+        return latest | WINDOW_BEHIND;
+    count_from(filter, now);
+    return now;
 }
 
 /* --- looking --- */
@@ -105,7 +130,7 @@ bool filter_window_expired(const struct filter *filter, unsigned layer, uint64_t
     if (forget == 0)
         return false;
     uint64_t last = get64(filter, last_at(layer));
-    return now >= last && now - last >= forget;
+    return (last & WINDOW_BEHIND) == 0 && now >= last && now - last >= forget;
 }
 
 /* Is the time of the newest generation over? */
@@ -150,7 +175,8 @@ struct generation filter_generation(const struct filter *filter, unsigned layer)
         .filling = is_generation(number) && layer == newest_of(filter),
         .expired = filter_window_expired(filter, layer, filter_window_now(filter)),
         .began = get64(filter, state_at(layer) + WINDOW_BEGAN),
-        .ends = plan->forget != 0 ? get64(filter, last_at(layer)) + plan->forget : 0,
+        .ends = plan->forget != 0 ? last_of(filter, layer) + plan->forget : 0,
+        .behind = (get64(filter, last_at(layer)) & WINDOW_BEHIND) != 0,
     };
 }
 
@@ -247,7 +273,7 @@ static int begin_generation(struct filter *filter, unsigned layer, struct fault 
         filter->layers[layer].keys = 0;
         put64(filter, keys_at(layer), 0);
         put64(filter, last_at(layer), time);
-        put64(filter, state_at(layer) + WINDOW_BEGAN, time);
+        put64(filter, state_at(layer) + WINDOW_BEGAN, time & ~WINDOW_BEHIND);
         put64(filter, state_at(layer), number + 1);
     }
     change_done(filter);

@@ -59,7 +59,8 @@
  *
  *     8192    8  number of times that keys in flight were settled
  *     8256  48*8 keys in each layer
- *     8640  48*8 of a window by time: when keys were settled in each layer last
+ *     8640  48*8 of a window by time: when keys were settled in each layer last, with the top
+ *                bit set if the clock was behind what had been written before
  *     9216 128*16 slots of writers:
  *        0    4  keys in flight in this file
  *        4    4  1 if the writer has more keys in flight, in the file FILTER.flight-SLOT, else 0

@@ -49,6 +49,8 @@ enum { FEATURE_COUNTING = 1, FEATURE_WINDOW = 2, FEATURES_KNOWN = 3 };
 /* Numbers of generations that are none: the layer is empty; it is being emptied. */
 #define GENERATION_FREE UINT64_C(0)
 #define GENERATION_RETIRED UINT64_MAX
+/* With the time of a layer: the clock was behind it. */
+#define WINDOW_BEHIND (UINT64_C(1) << 63)
 #define HASH_XXH3_128 1
 
 /* What is written once, at creation. */

@@ -4,6 +4,7 @@
 #include "file/guard.h"
 #include "file/header.h"
 #include "io/path.h"
+#include "io/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,6 +34,8 @@ struct spill {
     unsigned segments;
     uint64_t used; /* keys in the newest segment */
     uint64_t count;
+    int order_fd; /* keys in order, 16 bytes each; -1: none is kept */
+    uint64_t noted;
 };
 
 static uint64_t keys_in(unsigned segment)
@@ -158,7 +161,7 @@ static struct spill *spill_alloc(const char *path, struct fault *fault)
         fault_errno(fault, path, NULL, ENOMEM);
         return NULL;
     }
-    spill->fd = -1;
+    spill->fd = spill->order_fd = -1;
     return spill;
 }
 
@@ -255,6 +258,8 @@ void spill_free(struct spill *spill)
         unlink(spill->path);
     if (spill->fd >= 0)
         close(spill->fd);
+    if (spill->order_fd >= 0)
+        close(spill->order_fd);
     free(spill->path);
     free(spill);
 }
@@ -319,6 +324,55 @@ void spill_clear(struct spill *spill)
         memset(spill->segment[i], 0, (size_t)(keys_in(i) * KEY_BYTES));
     spill->used = 0;
     spill->count = 0;
+    spill->noted = 0;
+}
+
+/* --- order --- */
+
+enum { NOTE_KEYS = 256 }; /* moved at once */
+
+int spill_keep_order(struct spill *spill, struct fault *fault)
+{
+    spill->order_fd = open_nameless(spill->path);
+    return spill->order_fd >= 0
+               ? 0
+               : fault_errno(fault, spill->path, "keys in flight need a file", errno);
+}
+
+int spill_note(struct spill *spill, const struct key *keys, size_t n, struct fault *fault)
+{
+    uint8_t bytes[NOTE_KEYS * KEY_BYTES];
+    if (spill->order_fd < 0)
+        return 0;
+    while (n > 0) {
+        size_t count = n < NOTE_KEYS ? n : NOTE_KEYS;
+        size_t length = count * KEY_BYTES;
+        for (size_t i = 0; i < count; i++)
+            store_key(bytes + i * KEY_BYTES, keys[i]);
+        if (whole_write_at(spill->order_fd, bytes, length, spill->noted * KEY_BYTES) != length)
+            return fault_errno(fault, spill->path, "keys in flight do not fit", errno);
+        spill->noted += count;
+        keys += count;
+        n -= count;
+    }
+    return 0;
+}
+
+static ptrdiff_t next_noted(const struct spill *spill, uint64_t *at, struct key *keys, size_t most,
+                            struct fault *fault)
+{
+    uint8_t bytes[NOTE_KEYS * KEY_BYTES];
+    uint64_t left = spill->noted - *at;
+    size_t n = left < most ? (size_t)left : most;
+    if (n > NOTE_KEYS)
+        n = NOTE_KEYS;
+    size_t length = n * KEY_BYTES;
+    if (whole_read_at(spill->order_fd, bytes, length, *at * KEY_BYTES) != length)
+        return fault_errno(fault, spill->path, "keys in flight cannot be read", errno);
+    for (size_t i = 0; i < n; i++)
+        keys[i] = load_key(bytes + i * KEY_BYTES);
+    *at += n;
+    return (ptrdiff_t)n;
 }
 
 static bool next_place(const struct spill *spill, uint64_t *at, uint8_t **place)
@@ -335,12 +389,15 @@ static bool next_place(const struct spill *spill, uint64_t *at, uint8_t **place)
     return false;
 }
 
-size_t spill_next(const struct spill *spill, uint64_t *at, struct key *keys, size_t most)
+ptrdiff_t spill_next(const struct spill *spill, uint64_t *at, struct key *keys, size_t most,
+                     struct fault *fault)
 {
     size_t n = 0;
     uint8_t *place;
+    if (spill->order_fd >= 0)
+        return next_noted(spill, at, keys, most, fault);
     while (n < most && next_place(spill, at, &place))
         if (!is_empty(place) && !(load64(place) == UINT64_MAX && load64(place + 8) == UINT64_MAX))
             keys[n++] = load_key(place);
-    return n;
+    return (ptrdiff_t)n;
 }

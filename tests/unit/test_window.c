@@ -1,0 +1,668 @@
+/*
+ * Windows: what is remembered and what is forgotten, by count and by time, in memory and in files;
+ * several writers, writers that stood still or were killed, and damaged states.
+ *
+ * The program's clock is this file's own, see clock_gettime below.
+ */
+#include "file/filter.h"
+
+#include "core/hash.h"
+
+#include "chance.h"
+#include "scratch.h"
+#include "tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --- the clock --- */
+
+enum { SECOND = 1000 };
+#define NOON UINT64_C(1800000000000)
+
+static uint64_t clock_milliseconds = NOON;
+
+/* In place of libc's. */
+int clock_gettime(clockid_t id, struct timespec *time)
+{
+    if (id != CLOCK_REALTIME)
+        return (int)syscall(SYS_clock_gettime, id, time);
+    time->tv_sec = (time_t)(clock_milliseconds / SECOND);
+    time->tv_nsec = (long)(clock_milliseconds % SECOND) * 1000000;
+    return 0;
+}
+
+/* --- filters --- */
+
+static struct key key_of(uint64_t i)
+{
+    return hash_key(&i, sizeof i, 0);
+}
+
+static void say_fault(const char *what, const struct fault *fault)
+{
+    tap_check(false, "%s: %s: %s", what, fault->object, fault->reason);
+}
+
+static struct filter *open_filter(const char *path, bool write)
+{
+    struct fault fault;
+    struct filter *filter = filter_open(path, write, NULL, &fault);
+    if (filter == NULL)
+        say_fault("open", &fault);
+    return filter;
+}
+
+static struct filter *in_file(const struct filter_plan *plan)
+{
+    struct fault fault;
+    struct header header = {.plan = *plan};
+    const char *path = scratch_path("w.bf");
+    if (filter_create(path, &header, true, &fault) != 0) {
+        say_fault("create", &fault);
+        return NULL;
+    }
+    return open_filter(path, true);
+}
+
+static struct filter *in_memory(const struct filter_plan *plan)
+{
+    struct fault fault;
+    struct header header = {.plan = *plan};
+    struct filter *filter = filter_memory(&header, &fault);
+    if (filter == NULL)
+        say_fault("in memory", &fault);
+    return filter;
+}
+
+/* Without false positives to speak of. */
+static struct filter_plan by_count(uint64_t lines, double slack)
+{
+    return (struct filter_plan){
+        .rate = 1e-12,
+        .capacity = lines,
+        .generations = growth_generations(lines, slack),
+        .slack = slack,
+    };
+}
+
+static struct filter_plan by_time(uint64_t lines, uint64_t forget, double slack)
+{
+    return (struct filter_plan){
+        .rate = 1e-12,
+        .capacity = lines,
+        .generations = growth_generations(0, slack),
+        .forget = forget,
+        .slack = slack,
+    };
+}
+
+/* Claims the key, and settles it if it is new. Returns whether it was. */
+static bool take(struct filter *filter, uint64_t i)
+{
+    struct fault fault;
+    struct key key = key_of(i);
+    uint8_t seen = 2;
+    if (filter_claim(filter, &key, 1, UINT64_MAX, &seen, &fault) != 1)
+        say_fault("claim", &fault);
+    else if (!seen && filter_settle(filter, 1, &fault) != 0)
+        say_fault("settle", &fault);
+    return seen == 0;
+}
+
+static bool is_in(struct filter *filter, uint64_t i)
+{
+    struct fault fault;
+    struct key key = key_of(i);
+    uint8_t seen = 2;
+    if (filter_probe(filter, &key, 1, &seen, &fault) != 0)
+        say_fault("probe", &fault);
+    return seen == 1;
+}
+
+static uint64_t count_in(struct filter *filter, uint64_t from, uint64_t to)
+{
+    uint64_t count = 0;
+    for (uint64_t i = from; i < to; i++)
+        count += is_in(filter, i);
+    return count;
+}
+
+static void take_all(struct filter *filter, uint64_t from, uint64_t to)
+{
+    for (uint64_t i = from; i < to; i++)
+        tap_check(take(filter, i), "key %" PRIu64 " is not new", i);
+}
+
+/* --- generations --- */
+
+static void generations(void)
+{
+    static const struct {
+        uint64_t lines;
+        double slack;
+        unsigned wanted;
+    } cases[] = {
+        {1000000, 0.25, 4}, {4, 0.25, 4},   {10, 0.25, 5}, {3, 0.25, 0},
+        {1, 1, 1},          {1, 0.5, 0},    {10, 0.1, 10}, {100, 0.1, 10},
+        {0, 0.25, 4},       {0, 1, 1},      {0, 0.1, 10},  {0, 0.022, 46},
+        {0, 0.02, 0},       {0, 0.3333, 4}, {7, 1, 1},     {5, 0.2, 5},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        tap_check(growth_generations(cases[i].lines, cases[i].slack) == cases[i].wanted,
+                  "%" PRIu64 " lines, slack %g: %u", cases[i].lines, cases[i].slack,
+                  growth_generations(cases[i].lines, cases[i].slack));
+    for (uint64_t lines = 1; lines < 3000; lines++) {
+        unsigned g = growth_generations(lines, 0.25);
+        uint64_t each = g != 0 ? (lines + g - 1) / g : 0;
+        tap_check(g == 0 ? lines <= 3 || lines == 6 || lines == 7 || lines == 11
+                         : (g + 1) * each * 4 <= 5 * lines && g * each >= lines,
+                  "%" PRIu64 " lines: %u generations", lines, g);
+    }
+}
+
+/* All layers at their capacity, and what several writers may have in flight: the rate is p still. */
+static void sizes(void)
+{
+    static const double rates[] = {0.5, 0.1, 1e-2, 1e-6, 1e-12};
+    static const uint64_t lines[] = {100, 10000, 1000000, 30000000};
+    for (size_t i = 0; i < 5; i++)
+        for (size_t j = 0; j < 4; j++) {
+            struct filter_plan plan = by_count(lines[j], 0.25);
+            struct layer_plan layer;
+            plan.rate = rates[i];
+            if (!tap_check(growth_first(&plan, &layer) == 0, "p = %g", rates[i]))
+                continue;
+            uint64_t flight = slot_first(
+                &(struct header){.flight_keys = flight_keys_for(layer.pages, false)}, SLOTS_MAX);
+            double rate = sizing_rate(layer.geometry, layer.pages,
+                                      (double)(layer.capacity + flight));
+            double part = rates[i] / (plan.generations + 1);
+            tap_check(layer.capacity == (lines[j] + 3) / 4 && rate <= part * 1.05,
+                      "p = %g, %" PRIu64 " lines: %g of %g with %" PRIu64 " more", rates[i],
+                      lines[j], rate, part, flight);
+            tap_check(lines[j] < 1000000 || rate > part / 2, "p = %g: %g of %g", rates[i], rate,
+                      part);
+        }
+}
+
+/* --- by count --- */
+
+/* The model: a key is in if its generation is no older than G. */
+struct model {
+    unsigned generations;
+    uint64_t each, filling, keys;
+    uint64_t *born; /* generation + 1 of each key; 0: never */
+};
+
+static bool model_take(struct model *model, uint64_t i)
+{
+    if (model->born[i] != 0 && model->born[i] - 1 + model->generations >= model->filling)
+        return false;
+    if (model->keys == model->each) {
+        model->filling++;
+        model->keys = 0;
+    }
+    model->keys++;
+    model->born[i] = model->filling + 1;
+    return true;
+}
+
+/* Draws that come again at all distances, judged in batches of random size, of which a random part
+ * is delivered. */
+static void run_model(struct filter *filter, uint64_t lines, unsigned g, size_t count)
+{
+    enum { MOST = 64 };
+    struct key keys[MOST];
+    uint64_t numbers[MOST];
+    uint8_t seen[MOST];
+    struct chance chance = {60 + lines};
+    struct fault fault;
+    struct model model = {.generations = g, .each = (lines + g - 1) / g};
+    model.born = calloc(count + 8 * lines + MOST, sizeof *model.born);
+    size_t waiting = 0, drawn = 0;
+    for (size_t judged_all = 0; judged_all < count;) {
+        size_t n = 1 + (size_t)chance_below(&chance, MOST);
+        for (; waiting < n; waiting++, drawn++) {
+            numbers[waiting] = drawn / 2 + chance_below(&chance, 4 * lines);
+            keys[waiting] = key_of(numbers[waiting]);
+        }
+        uint64_t most = chance_below(&chance, 4) == 0 ? 1 + chance_below(&chance, 5) : UINT64_MAX;
+        ptrdiff_t judged = filter_claim(filter, keys, n, most, seen, &fault);
+        if (!tap_check(judged > 0, "%td of %zu judged", judged, n))
+            break;
+        size_t new = 0;
+        for (size_t i = 0; i < (size_t)judged; i++) {
+            bool wanted = model_take(&model, numbers[i]);
+            tap_check(wanted == !seen[i], "key %" PRIu64 ", %zu: %s", numbers[i], judged_all + i,
+                      seen[i] ? "seen" : "new");
+            new += !seen[i];
+        }
+        if (filter_settle(filter, new, &fault) != 0)
+            say_fault("settle", &fault);
+        judged_all += (size_t)judged;
+        waiting -= (size_t)judged;
+        memmove(keys, keys + judged, waiting * sizeof *keys);
+        memmove(numbers, numbers + judged, waiting * sizeof *numbers);
+    }
+    for (unsigned i = 0; i < filter_layers(filter); i++)
+        tap_check(filter_layer_keys(filter, i) <= model.each, "layer %u: %" PRIu64 " keys", i,
+                  filter_layer_keys(filter, i));
+    free(model.born);
+}
+
+static void against_the_model(struct filter *make(const struct filter_plan *plan))
+{
+    static const struct {
+        uint64_t lines;
+        double slack;
+        size_t count;
+    } cases[] = {{1, 1, 200}, {4, 0.25, 1000}, {50, 0.5, 5000}, {1000, 0.25, 60000}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct filter_plan plan = by_count(cases[i].lines, cases[i].slack);
+        struct filter *filter = make(&plan);
+        if (filter == NULL)
+            return;
+        unsigned layers = filter_layers(filter);
+        tap_check(layers == plan.generations + 1, "%u layers", layers);
+        run_model(filter, cases[i].lines, plan.generations, cases[i].count);
+        tap_check(filter_layers(filter) == layers, "it grew to %u layers", filter_layers(filter));
+        filter_close(filter);
+    }
+}
+
+static void memory_against_the_model(void)
+{
+    against_the_model(in_memory);
+}
+
+static void file_against_the_model(void)
+{
+    against_the_model(in_file);
+}
+
+/* What is not delivered takes no room, and does not end a generation. */
+static void undelivered(void)
+{
+    struct filter_plan plan = by_count(40, 0.25);
+    struct filter *filter = in_file(&plan);
+    struct fault fault;
+    struct key keys[8];
+    uint8_t seen[8];
+    if (filter == NULL)
+        return;
+    for (uint64_t i = 0; i < 2000; i += 8) {
+        for (uint64_t j = 0; j < 8; j++)
+            keys[j] = key_of(i + j);
+        tap_check(filter_claim(filter, keys, 8, UINT64_MAX, seen, &fault) == 8, "claim");
+        tap_check(filter_settle(filter, 0, &fault) == 0, "settle");
+    }
+    take_all(filter, 5000, 5050);
+    tap_check(count_in(filter, 5000, 5050) == 50, "they have pushed others out");
+    filter_close(filter);
+}
+
+/* Two writers fill the same generation: it may be carried further, and never ends early. */
+static void two_writers(void)
+{
+    struct filter_plan plan = by_count(400, 0.25);
+    struct filter *a = in_file(&plan);
+    struct filter *b = a != NULL ? open_filter(filter_path(a), true) : NULL;
+    struct fault fault;
+    struct chance chance = {71};
+    struct key keys[16];
+    uint8_t seen[16];
+    if (b == NULL)
+        return;
+    uint64_t settled[4000], count = 0, next = 0;
+    while (count < 3000) {
+        struct filter *one = chance_below(&chance, 2) != 0 ? a : b;
+        struct filter *other = one == a ? b : a;
+        /* One claims, the other settles some in between, or dies with its own in flight. */
+        for (size_t i = 0; i < 8; i++)
+            keys[i] = key_of(next + i);
+        ptrdiff_t n = filter_claim(one, keys, 8, UINT64_MAX, seen, &fault);
+        tap_check(n >= 0, "claim");
+        uint64_t between = chance_below(&chance, 30);
+        for (uint64_t i = 0; i < between; i++) {
+            take(other, next + 100 + i);
+            settled[count++] = next + 100 + i;
+        }
+        size_t delivered = chance_below(&chance, 3) != 0 ? (size_t)n : 0;
+        for (size_t i = 0; i < delivered; i++)
+            settled[count++] = next + i;
+        tap_check(filter_settle(one, delivered, &fault) == 0, "settle");
+        next += 1000;
+        for (uint64_t i = count > 400 ? count - 400 : 0; i < count; i++)
+            tap_check(is_in(a, settled[i]), "one of the last 400 is forgotten");
+    }
+    for (unsigned i = 0; i < filter_layers(a); i++)
+        tap_check(filter_layer_keys(a, i) <= 100 + 8, "layer %u: %" PRIu64 " keys", i,
+                  filter_layer_keys(a, i));
+    filter_close(a);
+    filter_close(b);
+}
+
+/* A writer that stood still while others went through the whole window several times. */
+static void stood_still(void)
+{
+    struct filter_plan plan = by_count(100, 0.25);
+    struct filter *a = in_file(&plan);
+    struct filter *b = a != NULL ? open_filter(filter_path(a), true) : NULL;
+    struct fault fault;
+    struct key keys[8];
+    uint8_t seen[8];
+    if (b == NULL)
+        return;
+    for (uint64_t i = 0; i < 8; i++)
+        keys[i] = key_of(i);
+    tap_check(filter_claim(a, keys, 8, UINT64_MAX, seen, &fault) == 8, "claim");
+    take_all(b, 100, 1100);
+    tap_check(!take(b, 3), "what is in flight is new to another writer");
+    tap_check(filter_settle(a, 8, &fault) == 0, "settle");
+    tap_check(count_in(b, 0, 8) == 8, "what was settled late is not in");
+    take_all(b, 2000, 2000 + 92);
+    tap_check(count_in(b, 0, 8) == 8, "it is forgotten as if it were old");
+    take_all(a, 3000, 3000 + 33);
+    tap_check(count_in(b, 0, 8) == 0, "it is not forgotten");
+    filter_close(a);
+    filter_close(b);
+}
+
+/* Bytes of the file, as another process may leave them. */
+static void poke64(const char *path, uint64_t at, uint64_t value)
+{
+    uint8_t bytes[8];
+    int fd = open(path, O_WRONLY);
+    store64(bytes, value);
+    tap_check(fd >= 0 && pwrite(fd, bytes, 8, (off_t)at) == 8, "poke");
+    close(fd);
+}
+
+static unsigned find_oldest(const struct filter *filter)
+{
+    unsigned oldest = 0;
+    for (unsigned i = 0; i < filter_layers(filter); i++)
+        if (filter_generation(filter, i).number < filter_generation(filter, oldest).number)
+            oldest = i;
+    return oldest;
+}
+
+/* A writer was killed with a layer half emptied: the others are as they were, and the next one that
+ * needs room empties it whole. */
+static void killed_while_emptying(void)
+{
+    struct filter_plan plan = by_count(400, 0.25);
+    struct filter *filter = in_file(&plan);
+    if (filter == NULL)
+        return;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s", filter_path(filter));
+    take_all(filter, 0, 500);
+    unsigned oldest = find_oldest(filter);
+    struct bits bits = *filter_bits(filter, oldest);
+    memset(bits.bytes, 0, PAGE_BYTES);
+    filter_close(filter);
+    poke64(path, WINDOW_STATES_AT + oldest * WINDOW_STATE_BYTES, GENERATION_RETIRED);
+
+    filter = open_filter(path, true);
+    if (filter == NULL)
+        return;
+    tap_check(filter_generation(filter, oldest).retired, "not retired");
+    tap_check(count_in(filter, 100, 500) == 400, "lines of other layers are gone");
+    take_all(filter, 500, 501);
+    struct generation generation = filter_generation(filter, oldest);
+    tap_check(generation.filling && !generation.retired, "another layer was taken");
+    tap_check(filter_layer_keys(filter, oldest) == 1, "%" PRIu64 " keys",
+              filter_layer_keys(filter, oldest));
+    uint64_t set = 0;
+    const struct bits *now = filter_bits(filter, oldest);
+    for (uint64_t bit = 0; bit < now->pages * PAGE_BITS; bit++)
+        set += (uint64_t)bit_test(now->bytes, bit);
+    tap_check(set > 0 && set <= geometry_hashes(now->geometry), "%" PRIu64 " bits are set", set);
+    tap_check(count_in(filter, 101, 501) == 400, "one of the last 400 is gone");
+    filter_close(filter);
+}
+
+/* Page 2 is under no checksum: whatever its states say, new keys are new and the window is right
+ * again once it was gone through; or it is refused, and nothing is lost. */
+static void damaged_states(void)
+{
+    struct chance chance = {77};
+    struct filter_plan plan = by_count(40, 0.25);
+    unsigned refused = 0;
+    static const uint64_t kinds[] = {GENERATION_FREE,        GENERATION_RETIRED, 1, 2, 3,
+                                     GENERATION_RETIRED - 1, UINT64_C(1) << 63};
+    for (unsigned round = 0; round < 300; round++) {
+        struct filter *filter = in_file(&plan);
+        struct fault fault;
+        if (filter == NULL)
+            return;
+        const char *path = filter_path(filter);
+        take_all(filter, 0, 57);
+        for (unsigned i = 0; i < filter_layers(filter); i++) {
+            uint64_t kind = kinds[chance_below(&chance, sizeof kinds / sizeof *kinds)];
+            uint64_t at = WINDOW_STATES_AT + i * WINDOW_STATE_BYTES;
+            poke64(path, at, chance_below(&chance, 8) != 0 ? kind : chance_next(&chance));
+            poke64(path, at + WINDOW_BEGAN, chance_next(&chance));
+            poke64(path, WINDOW_LAST_AT + i * 8, chance_next(&chance));
+            if (chance_below(&chance, 4) == 0)
+                poke64(path, COUNTER_KEYS_AT + i * 8, chance_below(&chance, 20));
+        }
+        struct key key = key_of(1000);
+        uint8_t seen;
+        uint64_t next = 1000;
+        for (; next < 1200; next++) {
+            key = key_of(next);
+            ptrdiff_t judged = filter_claim(filter, &key, 1, UINT64_MAX, &seen, &fault);
+            if (judged < 0)
+                break;
+            tap_check(judged == 1 && !seen, "round %u: key %" PRIu64 " is not new", round, next);
+            tap_check(filter_settle(filter, 1, &fault) == 0, "settle");
+        }
+        refused += next < 1200;
+        tap_check(next == 1200 || strstr(fault.reason, "number of a generation") != NULL, "%s",
+                  fault.reason);
+        if (next == 1200)
+            tap_check(count_in(filter, 1160, 1200) == 40 && count_in(filter, 1000, 1140) == 0,
+                      "round %u: it does not come right again", round);
+        filter_close(filter);
+    }
+    tap_check(refused > 10 && refused < 290, "%u of 300 refused", refused);
+}
+
+/* --- by time --- */
+
+/* Real time goes on; the clock may be behind it. Lines are remembered for T of real time at least,
+ * and if the clock is right, for (1 + slack) T at most. */
+struct passing {
+    uint64_t real, behind, since;
+    uint64_t forget, period;
+};
+
+static void set_clock(const struct passing *passing)
+{
+    clock_milliseconds = NOON + passing->real - passing->behind;
+}
+
+/* times[i]: when key i came, or UINT64_MAX: not at all. */
+static void check_ages(struct filter *filter, const struct passing *passing, const uint64_t *times,
+                       uint64_t count, struct chance *chance, bool at_most)
+{
+    for (unsigned j = 0; j < 20; j++) {
+        uint64_t i = count - 1 - chance_below(chance, count < 1500 ? count : 1500);
+        uint64_t age = passing->real - times[i];
+        bool in = is_in(filter, i);
+        if (age < passing->forget)
+            tap_check(in, "forgotten after %" PRIu64 " ms of %" PRIu64, age, passing->forget);
+        if (at_most && age > passing->forget + passing->period)
+            tap_check(!in, "remembered after %" PRIu64 " ms of %" PRIu64, age, passing->forget);
+    }
+}
+
+/* A key every second or so, with pauses and with bursts that bring more than was planned. */
+static void time_passes(struct filter *filter, const struct filter_plan *plan, bool jumps)
+{
+    enum { KEYS = 12000 };
+    static uint64_t times[KEYS];
+    struct chance chance = {81};
+    struct passing passing = {.forget = plan->forget,
+                              .period = (plan->forget - 1) / plan->generations + 1};
+    for (uint64_t i = 0; i < KEYS; i++) {
+        uint64_t kind = chance_below(&chance, 1000);
+        if (kind == 0 && passing.behind == 0)
+            passing.real += chance_below(&chance, 3 * plan->forget);
+        else if (i / 500 % 8 != 0)
+            passing.real += chance_below(&chance, 2 * SECOND);
+        /* Set back, often while it is so already, and right again before it has caught up. */
+        if (jumps && kind % 250 == 1 && passing.behind == 0)
+            passing.since = passing.real;
+        if (jumps && kind % 250 == 1)
+            passing.behind += plan->forget / 10 + chance_below(&chance, 3 * plan->forget);
+        if (kind % 100 == 2 || passing.real - passing.since > passing.behind / 2)
+            passing.behind = 0;
+        set_clock(&passing);
+        times[i] = passing.real;
+        tap_check(take(filter, i), "a new key is not new");
+        if (i % 10 == 0)
+            check_ages(filter, &passing, times, i + 1, &chance, !jumps);
+    }
+    passing.behind = 0;
+    passing.real += 10 * plan->forget;
+    set_clock(&passing);
+    tap_check(count_in(filter, 0, KEYS) == 0, "after ten times as long, %" PRIu64 " are in",
+              count_in(filter, 0, KEYS));
+    clock_milliseconds = NOON;
+}
+
+static void by_time_with(struct filter *make(const struct filter_plan *plan))
+{
+    for (unsigned jumps = 0; jumps < 2; jumps++)
+        for (unsigned i = 0; i < 2; i++) {
+            struct filter_plan plan = by_time(i == 0 ? 2000 : 100, 100 * SECOND, 0.25);
+            struct filter *filter = make(&plan);
+            if (filter == NULL)
+                return;
+            time_passes(filter, &plan, jumps);
+            tap_check(i == 0 || filter_layers(filter) > 5, "it was to grow");
+            tap_check(filter_layers(filter) < 15, "%u layers", filter_layers(filter));
+            filter_close(filter);
+        }
+}
+
+static void memory_by_time(void)
+{
+    by_time_with(in_memory);
+}
+
+static void file_by_time(void)
+{
+    by_time_with(in_file);
+}
+
+/* Under the same load for ever, it does not grow for ever, and the rates add up to p at most. */
+static void steady_load(void)
+{
+    for (unsigned load = 1; load <= 8; load *= 2) {
+        struct filter_plan plan = by_time(16000, 100 * SECOND, 0.25);
+        struct filter *filter = in_memory(&plan);
+        if (filter == NULL)
+            return;
+        unsigned half = 0;
+        uint64_t next = 0, pages = 0;
+        for (unsigned step = 0; step < 1200; step++) {
+            clock_milliseconds += SECOND;
+            for (unsigned i = 0; i < 150 * load; i++)
+                take(filter, next++);
+            if (step == 600)
+                half = filter_layers(filter);
+        }
+        double rates = 0;
+        for (unsigned i = 0; i < filter_layers(filter); i++) {
+            rates += filter_layer(filter, i).rate;
+            pages += filter_layer(filter, i).pages;
+        }
+        uint64_t least = 5 * sizing_pages(filter_layer(filter, 0).geometry, 150 * 25 * load, 2e-13);
+        tap_check(filter_layers(filter) == half, "load %u: %u layers, then %u", load, half,
+                  filter_layers(filter));
+        tap_check(load > 1 || half == 5, "as planned, and yet %u layers", half);
+        tap_check(pages < 3 * least, "load %u: %" PRIu64 " pages, and %" PRIu64 " would do", load,
+                  pages, least);
+        tap_check(rates <= plan.rate * (1 + 1e-9), "rates add up to %g", rates);
+        filter_close(filter);
+    }
+    clock_milliseconds = NOON;
+}
+
+/* A reader forgets by itself, though no writer comes; and a writer that delivers after its generation
+ * has ended remembers from then on. */
+static void nobody_writes(void)
+{
+    struct filter_plan plan = by_time(1000, 100 * SECOND, 0.25);
+    struct filter *filter = in_file(&plan);
+    struct filter *reader = filter != NULL ? open_filter(filter_path(filter), false) : NULL;
+    struct fault fault;
+    struct key key = key_of(7);
+    uint8_t seen;
+    if (reader == NULL)
+        return;
+    take_all(filter, 0, 5);
+    clock_milliseconds += 100 * SECOND - 1;
+    tap_check(count_in(reader, 0, 5) == 5, "forgotten too early");
+    clock_milliseconds += 1;
+    tap_check(count_in(reader, 0, 5) == 0, "not forgotten");
+    tap_check(filter_claim(filter, &key, 1, UINT64_MAX, &seen, &fault) == 1 && !seen, "claim");
+    clock_milliseconds += 1000 * SECOND;
+    tap_check(filter_settle(filter, 1, &fault) == 0, "settle");
+    clock_milliseconds += 99 * SECOND;
+    tap_check(is_in(reader, 7), "what was delivered late is forgotten");
+    clock_milliseconds += 26 * SECOND;
+    tap_check(!is_in(reader, 7), "what was delivered late is not forgotten");
+    filter_close(reader);
+    filter_close(filter);
+    clock_milliseconds = NOON;
+}
+
+/* A repeat does not make a line younger. */
+static void no_refresh(void)
+{
+    struct filter_plan plan = by_time(1000, 100 * SECOND, 0.25);
+    struct filter *filter = in_memory(&plan);
+    if (filter == NULL)
+        return;
+    unsigned printed = 0;
+    for (unsigned i = 0; i < 1250; i++, clock_milliseconds += SECOND) {
+        printed += take(filter, 1);
+        take(filter, 1000 + i);
+    }
+    tap_check(printed >= 10 && printed <= 13, "printed %u times", printed);
+    filter_close(filter);
+    clock_milliseconds = NOON;
+}
+
+int main(void)
+{
+    scratch_make();
+    tap_run("how many generations", generations);
+    tap_run("layers are large enough for what writers have in flight", sizes);
+    tap_run("in memory: the model's verdicts", memory_against_the_model);
+    tap_run("in a file: the model's verdicts, however keys are cut", file_against_the_model);
+    tap_run("what is not delivered ends no generation", undelivered);
+    tap_run("two writers: the last N are in", two_writers);
+    tap_run("a writer that stood still", stood_still);
+    tap_run("killed while it emptied a layer", killed_while_emptying);
+    tap_run("damaged states", damaged_states);
+    tap_run("by time, in memory: not before T, not after (1 + slack) T", memory_by_time);
+    tap_run("by time, in a file", file_by_time);
+    tap_run("by time: a steady load", steady_load);
+    tap_run("by time: readers, and late deliveries", nobody_writes);
+    tap_run("a repeat refreshes nothing", no_refresh);
+    return tap_end();
+}
