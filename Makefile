@@ -61,6 +61,9 @@ TORTURE = $(call programs_in,torture)
 FUZZ = $(call programs_in,fuzz)
 # Generators and the like: programs of one file, without any of src.
 TOOLS = $(call programs_in,tools)
+# Libraries for LD_PRELOAD.
+PRELOADS = $(patsubst tests/tools/preload/%.c,$(BUILD)/tests/tools/%.so,\
+	$(sort $(wildcard tests/tools/preload/*.c)))
 MANUALS = $(sort $(wildcard man/*.[1-8]))
 
 # --- Flags ---
@@ -113,6 +116,12 @@ $(TOOLS): $(BUILD)/tests/%: tests/%.c $(BUILD)/config.mk Makefile
 	$(SAY) "  CC      $<"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $< $(ALL_LDLIBS)
 
+# Not with the flags of the program: what a sanitizer needs is not in every process.
+$(PRELOADS): $(BUILD)/tests/tools/%.so: tests/tools/preload/%.c $(BUILD)/config.mk Makefile
+	@mkdir -p $(@D)
+	$(SAY) "  CC      $<"
+	$(Q)$(CC) -std=c17 -D_GNU_SOURCE $(WARN) -O2 -fPIC -shared -o $@ $<
+
 $(UNIT) $(BENCH) $(ACCURACY) $(TORTURE) $(FUZZ): $(BUILD)/tests/%: tests/%.c $(PARTS) \
 		$(BUILD)/sources $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D)
@@ -142,7 +151,7 @@ check:
 
 check-programs: all tools $(UNIT)
 
-tools: $(TOOLS)
+tools: $(TOOLS) $(PRELOADS)
 
 test-unit: $(UNIT)
 	@tests/run --build $(BUILD) --unit

@@ -4,7 +4,9 @@
 
 # shellcheck disable=SC2154 # out, err and code are set by helper.bash
 # shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
+# shellcheck disable=SC2016,SC2086 # what sh -c gets is meant for that shell; options are several words
 load helper
+load crash
 
 # window_model N G: the lines of stdin that a window of N lines in G generations prints.
 window_model() {
@@ -37,16 +39,15 @@ a_stream() {
 @test "--window: prints what the model prints, in memory and with a file, in one run and in many" {
     local n options generations
     while read -r n options generations; do
-        a_stream "$((500 + 6 * n))" $((3 * n + 3)) >in
+        a_stream "$((80 + 6 * n))" $((3 * n + 3)) >in
         window_model "$n" "$generations" <in >expected
-        # shellcheck disable=SC2086 # options are several words
         exits 0 unseen --window "$n" ${options//_/ } <in
         same "$out" expected || complain "in memory: $n $options"
         rm -f w.bf
         exits 0 unseen --window "$n" ${options//_/ } w.bf <in
         same "$out" expected || complain "in a file: $n $options"
         rm -f w.bf parts
-        split -n l/37 in part.
+        split -n l/11 in part.
         for part in part.*; do
             exits 0 unseen --window "$n" ${options//_/ } w.bf "$part"
             cat "$out" >>parts
@@ -65,7 +66,7 @@ END
 }
 
 @test "--window: the cut of the input into batches and buffers changes nothing" {
-    a_stream 30000 700 >in
+    a_stream 6000 700 >in
     window_model 200 4 <in >expected
     unseen create --window 200 w.bf
     exits 0 unseen --buffer-size 4096 w.bf <in
@@ -104,7 +105,6 @@ END
 @test "--window: options that contradict each other or the filter" {
     local words
     while IFS='|' read -r words pattern; do
-        # shellcheck disable=SC2086 # several words
         fails_with 2 "$pattern" unseen create $words w.bf || complain "$words"
     done <<'END'
 --window 10 --forget-after 7d|--window and --forget-after: two ways
@@ -140,4 +140,247 @@ END
     says 'new.bf: created \(for the last 100 lines at an error rate of 1e-06, '
     echo a | exits 0 unseen --forget-after 90m late.bf
     says 'late.bf: created \(for the lines of 90m at an error rate of 1e-06, grows from '
+}
+
+@test "--window: stats says what is forgotten next, as text and as JSON" {
+    unseen create --window 1000 w.bf
+    succeeds unseen stats w.bf
+    grep -Eq '^window +the last 1000 lines, at most 1250$' "$out"
+    grep -Eq '^generations +4, and the one that fills$' "$out"
+    grep -Eq '^forgotten next +nothing yet$' "$out"
+    grep -Eq '^growth +none \(--window\)$' "$out"
+    seq 1100 | unseen w.bf >all
+    succeeds unseen stats w.bf
+    grep -Eq '^forgotten next +2[45][0-9] keys, with the one after 150 more$' "$out"
+    grep -Eq '^generation full in +150 keys to come$' "$out"
+    grep -Eq '^layer 5 .* filling, generation 5 of 20' "$out"
+    succeeds unseen stats --json w.bf
+    grep -q '"forgotten_next":{"keys":2[45][0-9],"after":150}' "$out"
+    # So it is: 150 more, and the first 250 are in; one more, and they are not.
+    seq 2001 2150 | unseen w.bf >all
+    seq 250 | exits 0 unseen query -c w.bf
+    prints '250\n'
+    echo 9999 | unseen w.bf >all
+    seq 250 | exits 1 unseen query -c w.bf
+    prints '0\n'
+    seq 251 1100 | exits 0 unseen query -c w.bf
+    prints '850\n'
+}
+
+@test "--window: plan says how large it will be, and any two of N, -p and --size give the third" {
+    local words
+    for words in '--window 1M' '--window 30000 -p 1e-3 --slack 0.1' '--window 100k --size 1M' \
+        '--window 50k --bits-per-key 60 --slack 1' '--forget-after 7d -n 1M' '--forget-after 1h --size 2M'; do
+        succeeds unseen plan --json $words
+        cp "$out" planned
+        rm -f w.bf
+        succeeds unseen create $words w.bf
+        [[ $(field bytes planned) -eq $(stat -c %s w.bf) ]] || complain "$words: size"
+        [[ $words != *--size* ]] || holds "$(field bytes planned) > ${words#*--size }.0 * 950000 + 0 * 1" ||
+            holds "$(field bytes planned) > 900000"
+        succeeds unseen stats --json w.bf
+        [[ $(field target_rate planned) == "$(field target_rate)" ]] || complain "$words: rate"
+        holds "$(field rate planned) <= $(field target_rate planned)"
+        succeeds unseen add $words w.bf
+    done
+}
+
+@test "--window: with -x, --durable and --pending, lines enter it in their order" {
+    local form
+    seq 5000 >in
+    for form in '-x cat' '--durable -o got' '--pending keys'; do
+        rm -f w.bf got
+        unseen create --window 1000 w.bf
+        case $form in
+        -x*) exits 0 unseen w.bf in -x cat && same "$out" in ;;
+        --durable*) exits 0 unseen --durable -o got w.bf in && same got in ;;
+        *) exits 0 unseen --pending keys w.bf in && same "$out" in && exits 0 unseen commit w.bf keys ;;
+        esac
+        exits 0 unseen query w.bf in
+        seq 4001 5000 >last
+        run -1 grep -vxFf "$out" last
+        [[ $(wc -l <"$out") -le 1250 && $(head -n 1 "$out") -gt 3750 ]] || complain "$form"
+    done
+}
+
+@test "--window: 4 writers, one list: within the window each line comes out of one of them" {
+    local i
+    for i in 0 1 2 3; do
+        # Each is a little behind the others, by far less than the window.
+        { seq "$((i * 100 + 1))" 40000; seq "$((i * 100))"; } >"in.$i"
+    done
+    unseen create --window 90000 w.bf
+    writers 4 "$UNSEEN" w.bf in.%i
+    sort -n out.* | cmp - <(seq 40000)
+    # A small window: nothing is lost, and whatever the writers do the last lines are in.
+    unseen create --window 200 s.bf
+    for i in 0 1 2 3; do
+        seq "$((i * 1000000))" "$((i * 1000000 + 4999))" >"in.$i"
+    done
+    writers 4 "$UNSEEN" s.bf in.%i
+    sort -n out.* | cmp - <(sort -n in.*)
+    seq 5000000 5000199 | unseen s.bf >last
+    exits 0 unseen query -c s.bf last
+    prints '200\n'
+    exits 0 unseen verify s.bf
+}
+
+@test "--window: a writer killed while it empties a layer: verify says it, the next one mends it" {
+    need strace
+    ! sanitized || skip "a sanitizer does not go with strace"
+    strace -qq -o /dev/null true 2>/dev/null || skip "strace may not trace here"
+    unseen create --window 1000 w.bf
+    seq 1250 | unseen w.bf >all
+    echo 2001 >next
+    exits 137 sh -c 'strace -qq -o trace -e trace=msync -e inject=msync:signal=KILL:when=1 \
+        "$UNSEEN" w.bf next'
+    [[ ! -s $out ]]
+    exits 1 unseen verify w.bf
+    grep -q '^w.bf: layer 1: a writer died while it emptied it (the next one ' "$out"
+    seq 251 1250 | exits 0 unseen query -c w.bf
+    prints '1000\n'
+    exits 0 unseen w.bf next
+    prints '2001\n'
+    exits 0 unseen verify w.bf
+    { seq 252 1250; echo 2001; } | exits 0 unseen query -c w.bf
+    prints '1000\n'
+}
+
+@test "--window: no room on disk to clear a layer is said, and nothing is lost" {
+    need strace
+    ! sanitized || skip "a sanitizer does not go with strace"
+    strace -qq -o /dev/null true 2>/dev/null || skip "strace may not trace here"
+    unseen create --window 1000 w.bf
+    seq 1250 | unseen w.bf >all
+    seq 1200 1300 >next
+    exits 2 strace -qq -o trace -e trace=msync -e inject=msync:error=EIO:when=1 "$UNSEEN" w.bf next
+    says 'w.bf: cannot forget: Input/output error'
+    [[ ! -s $out ]]
+    exits 0 unseen w.bf next
+    seq 1251 1300 | same "$out" /dev/stdin
+}
+
+# --- by time --------------------------------------------------------------------
+
+# at SECONDS COMMAND...: with a clock that says so.
+at() {
+    echo "$1" >clock
+    shift
+    FAKE_CLOCK=$PWD/clock LD_PRELOAD=$UNSEEN_CLOCK "$UNSEEN" "$@"
+}
+
+need_clock() {
+    UNSEEN_CLOCK=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/clock.so
+    [[ -e $UNSEEN_CLOCK ]] || skip "no library for faked clocks at $UNSEEN_CLOCK"
+    ! sanitized || skip "a sanitizer does not go with LD_PRELOAD"
+    at 0 stats --help >help 2>&1 || skip "cannot fake the clock here: $(head -n 1 help)"
+}
+
+day=86400
+
+@test "--forget-after: a line is printed again after the time, and not before" {
+    local noon=1800000000
+    need_clock
+    echo a | exits 0 at "$noon" --forget-after 7d t.bf
+    prints 'a\n'
+    echo a | succeeds at "$((noon + 1))" t.bf
+    prints ''
+    # Others, all the time, and repeats of a, which do not refresh it.
+    for ((i = 1; i <= 28; i++)); do
+        { echo "$i"; echo a; } | succeeds at "$((noon + i * day / 4 - 1))" t.bf
+        prints "$i\\n"
+    done
+    { echo later; echo a; } | succeeds at "$((noon + 35 * day / 4))" t.bf
+    prints 'later\na\n'
+    echo 28 | succeeds at "$((noon + 35 * day / 4))" t.bf
+    prints ''
+    # Nobody has written for a month: query knows it, too.
+    printf '%s\n' a later 28 | succeeds at "$((noon + 9 * day))" query t.bf
+    prints 'a\nlater\n28\n'
+    printf '%s\n' a later 28 | exits 1 at "$((noon + 40 * day))" query t.bf
+    prints ''
+    exits 0 at "$((noon + 40 * day))" stats --json t.bf
+    grep -q '"keys":0,' "$out"
+    grep -q '"forget_after":604800,' "$out"
+    grep -q '"forgotten_next":null' "$out"
+}
+
+@test "--forget-after: in memory, while it runs" {
+    need_clock
+    echo 1800000000 >clock
+    FAKE_CLOCK=$PWD/clock LD_PRELOAD=$UNSEEN_CLOCK converse "$UNSEEN" --forget-after 10m
+    say a
+    hear a
+    say a
+    say b
+    hear b
+    echo 1800000599 >clock
+    say a
+    say c
+    hear c
+    echo 1800000751 >clock
+    say a
+    hear a
+    say c
+    say d
+    hear d
+    farewell
+}
+
+@test "--forget-after: a clock that is set back forgets late, never early" {
+    local noon=1800000000
+    need_clock
+    echo a | exits 0 at "$noon" --forget-after 1h t.bf
+    # Set back by ten hours, for two hours, and right again.
+    echo b | succeeds at "$((noon - 36000))" t.bf
+    prints 'b\n'
+    exits 1 at "$((noon - 36000))" verify t.bf
+    grep -q 'the clock was set back (it is forgotten late)' "$out"
+    printf 'a\nb\n' | succeeds at "$((noon - 32000))" t.bf
+    prints ''
+    printf 'b\nc\n' | succeeds at "$((noon - 30000))" t.bf
+    prints 'c\n'
+    # It is noon + 2 h; b and c may have come a minute ago.
+    printf 'b\nc\n' | succeeds at "$((noon + 7200))" t.bf
+    prints ''
+    echo d | succeeds at "$((noon + 7201))" t.bf
+    printf 'b\nc\n' | succeeds at "$((noon + 7201 + 3599))" query t.bf
+    prints 'b\nc\n'
+    printf 'a\nb\nc\nd\n' | succeeds at "$((noon + 7201 + 3600 * 9 / 4))" t.bf
+    prints 'a\nb\nc\nd\n'
+}
+
+@test "--forget-after: grows when more comes than was planned, keeps p, and says so" {
+    local noon=1800000000
+    need_clock
+    exits 0 at "$noon" create --forget-after 1d -n 1000 -p 1e-3 t.bf
+    seq 40000 | exits 0 at "$noon" t.bf
+    says 't.bf: more than 1000 keys come in its time, and it grows \(the error rate stays at 0.001\)'
+    holds "$(wc -l <"$out") > 40000 * (1 - 2e-3)"
+    seq 40000 | exits 0 at "$((noon + day - 1))" query -c t.bf
+    prints '40000\n'
+    seq 1000001 1200000 | exits 0 at "$((noon + day - 1))" query -c t.bf
+    holds "$(cat "$out") < 200 + 6 * sqrt(200)"
+    exits 0 at "$((noon + day - 1))" verify t.bf
+    # The next day the same file does.
+    size=$(stat -c %s t.bf)
+    seq 50001 90000 | succeeds at "$((noon + 2 * day))" t.bf
+    [[ $(stat -c %s t.bf) -eq $size ]]
+    seq 40000 | capture at "$((noon + 2 * day))" query -c t.bf
+    holds "$(cat "$out") < 40 + 6 * sqrt(40)"
+}
+
+@test "--forget-after: a full disk while it grows: exit 2, and the lines come again" {
+    local noon=1800000000
+    need_clock
+    exits 0 at "$noon" create --forget-after 1d -n 1000 t.bf
+    cp t.bf before.bf
+    seq 40000 >in
+    limited() { (ulimit -f 300; at "$@"); }
+    exits 2 limited "$noon" t.bf in
+    grep -q '^unseen: t.bf: cannot grow: File too large$' "$err"
+    cp "$out" first
+    exits 0 at "$noon" t.bf in
+    cat first "$out" | same /dev/stdin in
+    exits 0 at "$noon" verify t.bf
 }

@@ -74,7 +74,8 @@ static bool same_plan(const struct filter_plan *a, const struct filter_plan *b)
 {
     return a->rate == b->rate && a->capacity == b->capacity && a->pages == b->pages &&
            a->geometry.lines == b->geometry.lines && a->geometry.fields == b->geometry.fields &&
-           a->geometry.counting == b->geometry.counting && a->fixed == b->fixed;
+           a->geometry.counting == b->geometry.counting && a->fixed == b->fixed &&
+           a->generations == b->generations && a->forget == b->forget && a->slack == b->slack;
 }
 
 static bool same_header(const struct header *a, const struct header *b)
@@ -147,6 +148,13 @@ static void round_trip_of_many(void)
         };
         if (header->plan.rate < SIZING_RATE_MIN)
             header->plan.rate = SIZING_RATE_MIN;
+        /* Three layers are a window of two generations. */
+        if (i % 4 == 2) {
+            header->plan.generations = i % 8 == 2 ? 2 : 1 + i / 8 % 2;
+            header->plan.forget = i % 8 == 2 ? 0 : 1 + chance_below(&chance, FORGET_MAX);
+            header->plan.slack = (double)(1 + chance_below(&chance, 1000)) / 1000;
+            header->plan.capacity += i % 8 == 2 && header->plan.capacity == 0;
+        }
         if (i % 3 == 0)
             header->plan.geometry =
                 (struct geometry){.lines = (uint8_t)(1 + chance_below(&chance, 16)),
@@ -156,6 +164,30 @@ static void round_trip_of_many(void)
     }
 }
 
+/* Makes the file a window. */
+static void make_window(struct file *file, unsigned generations, uint64_t forget, double slack)
+{
+    file->header.plan.generations = generations;
+    file->header.plan.forget = forget;
+    file->header.plan.slack = slack;
+    header_encode(&file->header, file->page0);
+}
+
+static void windows_at_their_limits(void)
+{
+    struct file file;
+    file_make(&file);
+    make_window(&file, 2, 0, 1);
+    tap_check(opens_the_same(&file, LAYERS), "a window by count");
+    make_window(&file, 2, FORGET_MAX, 1e-300);
+    tap_check(opens_the_same(&file, LAYERS), "a window by time");
+    make_window(&file, 1, 1, 0.5);
+    tap_check(opens_the_same(&file, LAYERS), "a window by time that grew");
+    file.header.plan.capacity = 0;
+    make_window(&file, 1, 1, 0.5);
+    tap_check(opens_the_same(&file, LAYERS), "a window by time without n");
+}
+
 static void limits_are_legal(void)
 {
     static const struct filter_plan plans[] = {
@@ -163,6 +195,7 @@ static void limits_are_legal(void)
         {.rate = SIZING_RATE_MAX, .geometry = {LINES_MAX, FIELDS_MAX}},
         {.rate = 1e-6, .geometry = {1, 1}, .fixed = true},
     };
+    windows_at_their_limits();
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
         for (uint64_t keys = FLIGHT_KEYS_MIN; keys <= FLIGHT_KEYS_MAX; keys *= 2) {
             struct file file;
@@ -333,6 +366,45 @@ static void check_refused(const struct file *file, const char *name, const char 
     struct fault fault;
     if (tap_check(is_refused(file, &fault), "%s: it opens", name))
         tap_check(strstr(fault.reason, says) != NULL, "%s: it says \"%s\"", name, fault.reason);
+}
+
+/* The same of a window by time, and by count. */
+static const struct {
+    const char *name;
+    bool by_time;
+    unsigned at, size;
+    uint64_t value;
+    const char *says;
+} window_rules[] = {
+    {"no feature bit", true, 16, 8, 0, "unused"},
+    {"no generations", true, 192, 4, 0, "window"},
+    {"48 generations", true, 192, 4, 48, "window"},
+    {"2^32 - 1 generations", true, 192, 4, UINT32_MAX, "window"},
+    {"more generations than layers", true, 192, 4, 3, "number of layers"},
+    {"unused 196", true, 196, 1, 1, "unused"},
+    {"unused 199", false, 199, 1, 1, "unused"},
+    {"more than 300 years", true, 200, 8, FORGET_MAX + 1, "window"},
+    {"2^64 - 1 milliseconds", true, 200, 8, UINT64_MAX, "window"},
+    {"slack 0", true, 208, 8, 0, "window"},
+    {"slack above 1", false, 208, 8, UINT64_C(0x3ff0000000000001), "window"},
+    {"slack -0.25", false, 208, 8, UINT64_C(0xbfd0000000000000), "window"},
+    {"slack not a number", false, 208, 8, UINT64_C(0x7ff8000000000000), "window"},
+    {"unused 216", true, 216, 1, 1, "unused"},
+    {"by count, of no lines", false, 104, 8, 0, "window"},
+    {"by count, of other layers", false, 192, 4, 1, "number of layers"},
+    {"fixed", false, 123, 1, 1, "window"},
+};
+
+static void rules_of_windows(void)
+{
+    for (size_t i = 0; i < sizeof window_rules / sizeof *window_rules; i++) {
+        struct file file;
+        file_make(&file);
+        make_window(&file, 2, window_rules[i].by_time ? 1000 : 0, 0.25);
+        store(file.page0 + window_rules[i].at, window_rules[i].size, window_rules[i].value);
+        seal(file.page0, CHECKSUM_AT);
+        check_refused(&file, window_rules[i].name, window_rules[i].says);
+    }
 }
 
 static void rules_of_the_header(void)
@@ -538,7 +610,12 @@ static void slots(void)
                   "%" PRIu64 " keys in %" PRIu64 " bytes", end, flight_bytes(keys));
     }
     tap_check(SLOTS_AT + SLOTS_MAX * SLOT_BYTES <= FLIGHT_AT, "the slots' heads reach the flight");
-    tap_check(COUNTER_KEYS_AT + LAYERS_MAX * 8 <= SLOTS_AT, "the counters reach the slots");
+    tap_check(COUNTER_KEYS_AT + LAYERS_MAX * 8 <= WINDOW_LAST_AT &&
+                  WINDOW_LAST_AT + LAYERS_MAX * 8 <= SLOTS_AT,
+              "the counters reach the slots");
+    tap_check(SLOTS_AT + SLOTS_MAX * SLOT_BYTES <= WINDOW_STATES_AT &&
+                  WINDOW_STATES_AT + LAYERS_MAX * WINDOW_STATE_BYTES <= FLIGHT_AT,
+              "the states of windows reach the flight");
 }
 
 static void flight_suits_the_layer(void)
@@ -575,6 +652,7 @@ int main(void)
     tap_run("noise is refused", noise);
     tap_run("rules of the header, behind a right checksum", rules_of_the_header);
     tap_run("counting filters", counting);
+    tap_run("rules of windows", rules_of_windows);
     tap_run("features that only a writer must know", features_for_writers);
     tap_run("rules of the layers' records, behind a right checksum", rules_of_the_records);
     tap_run("layers lie in order, behind each other", order_of_the_layers);
