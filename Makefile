@@ -172,10 +172,10 @@ torture: all tools $(TORTURE)
 
 fuzz-programs: all $(FUZZ)
 
-# Not optimised, so that each line of the report is a line of source. The counters are mapped into a
+# The compiler counts lines of source, whatever it optimises. The counters are mapped into a
 # file (that is what the relocation is for), so that those of a run that is killed count, too, and
 # so that a run makes no system call at its end that a test might make fail.
-COUNTED = -O0 -g -fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation
+COUNTED = -O2 -g -fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation
 
 coverage:
 	@src/build/deps.sh ci

@@ -294,6 +294,28 @@ slowly() {
     done
 }
 
+@test "Ctrl-Z while a disk gives out blocks: it goes on where it was" {
+    # Some file systems break off there for any signal, even one that only stops and continues.
+    need_strace
+    local form n met=0
+    input 3000 >in
+    exits 0 unseen create -n 500 -p 1e-9 made.bf
+    for form in 'create new.bf' 'f.bf in' 'f.bf in -x cat' '--durable f.bf in -o got' 'add f.bf in'; do
+        for ((n = 1; n < 10; n++)); do
+            rm -f f.bf* new.bf got
+            cp made.bf f.bf
+            # shellcheck disable=SC2086
+            exits 0 strace -qq -o trace -e trace=fallocate -e "inject=fallocate:error=EINTR:when=$n" "$UNSEEN" $form
+            grep -q INJECTED trace || break
+            met=$((met + 1))
+            [[ $form != 'f.bf in'* ]] || same "$out" in
+            [[ $form == create* ]] || exits 0 unseen query -c f.bf in
+            [[ $form == create* ]] || prints '3000\n'
+        done
+    done
+    [[ $met -ge 8 ]]
+}
+
 # --- the output ----------------------------------------------------------------------------
 
 @test "-o to another filter: refused, nothing changed" {

@@ -3,6 +3,9 @@
 # the pages that show each line are in DIRECTORY/report.
 #
 #     src/build/coverage.sh DIRECTORY [TEST...]
+#
+# Without a TEST, all of them, and of the heavy ones those that make each system call and each
+# allocation fail, in a small size: most of what remains is what happens then.
 set -u
 
 directory=$(cd "$1" && pwd) || exit 1
@@ -17,6 +20,9 @@ export LLVM_PROFILE_FILE="$counts/%m%c.profraw"
 
 tests/run --build "$directory" "$@"
 status=$?
+if [ $# -eq 0 ]; then
+    BUILD=$directory TORTURE_SCALE=${TORTURE_SCALE:-5} tests/torture/run tests/torture/calls.bats || status=1
+fi
 
 set -- -instr-profile="$counts/all.profdata" "$directory/unseen"
 for program in "$directory"/tests/unit/test_*[!.]?; do

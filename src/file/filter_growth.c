@@ -1,6 +1,7 @@
 /* filter_growth - the next layer of a filter; see filter_internal.h. */
 #include "file/filter_internal.h"
 #include "file/lock.h"
+#include "io/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,13 +48,11 @@ static int append_layer(struct filter *filter, struct layer_record *record, stru
 {
     uint64_t end = filter->layers[filter->count - 1].end;
     record->offset = layer_place(end, record->plan.pages);
-    off_t bytes = (off_t)(record->plan.pages * PAGE_BYTES);
     if (ftruncate(filter->fd, (off_t)end) != 0)
         return fault_errno(fault, filter->path, "cannot grow", errno);
-    int error = posix_fallocate(filter->fd, (off_t)record->offset, bytes);
-    if (error == 0 && fsync(filter->fd) != 0)
-        error = errno;
-    if (error != 0) {
+    if (whole_allocate(filter->fd, record->offset, record->plan.pages * PAGE_BYTES) != 0 ||
+        fsync(filter->fd) != 0) {
+        int error = errno;
         (void)!ftruncate(filter->fd, (off_t)end);
         return fault_errno(fault, filter->path, "cannot grow", error);
     }

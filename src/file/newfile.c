@@ -3,6 +3,7 @@
 
 #include "file/filter.h"
 #include "io/path.h"
+#include "io/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -76,12 +77,7 @@ static int take_after(const struct newfile *file)
 
 int newfile_allocate(int fd, uint64_t bytes)
 {
-    int error;
-    do
-        error = posix_fallocate(fd, 0, (off_t)bytes);
-    while (error == EINTR);
-    errno = error;
-    return error == 0 ? 0 : -1;
+    return whole_allocate(fd, 0, bytes);
 }
 
 /* Gives the nameless file the name `name`. */

@@ -125,9 +125,8 @@ static int add_segment(struct spill *spill, struct fault *fault)
     unsigned i = spill->segments;
     if (i == SEGMENTS_MAX)
         return fault_set(fault, spill->path, "too many lines in flight");
-    int error = posix_fallocate(spill->fd, (off_t)offset_of(i), (off_t)(keys_in(i) * KEY_BYTES));
-    if (error != 0)
-        return fault_errno(fault, spill->path, "keys in flight do not fit", error);
+    if (whole_allocate(spill->fd, offset_of(i), keys_in(i) * KEY_BYTES) != 0)
+        return fault_errno(fault, spill->path, "keys in flight do not fit", errno);
     if (map_segment(spill, fault) != 0)
         return -1;
     __atomic_store_n(&spill->head[8], (uint8_t)spill->segments, __ATOMIC_RELEASE);
@@ -168,7 +167,7 @@ static struct spill *spill_alloc(const char *path, struct fault *fault)
 /* An empty set in the new file `fd`, or, if that is not one, the fault with errno. */
 static struct spill *start(const char *path, int fd, bool named, struct fault *fault)
 {
-    int error = fd < 0 ? errno : posix_fallocate(fd, 0, HEAD_BYTES);
+    int error = fd < 0 || whole_allocate(fd, 0, HEAD_BYTES) != 0 ? errno : 0;
     struct spill *spill = spill_alloc(path, fault);
     if (spill == NULL) {
         if (fd >= 0)

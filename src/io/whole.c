@@ -4,6 +4,7 @@
 #include "io/signals.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -61,4 +62,14 @@ size_t whole_read_at(int fd, void *bytes, size_t length, uint64_t at)
         done += n > 0 ? (size_t)n : 0;
     }
     return done;
+}
+
+int whole_allocate(int fd, uint64_t at, uint64_t bytes)
+{
+    int error;
+    do
+        error = posix_fallocate(fd, (off_t)at, (off_t)bytes);
+    while (error == EINTR && !signals_pending());
+    errno = error;
+    return error == 0 ? 0 : -1;
 }
