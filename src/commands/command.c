@@ -28,6 +28,8 @@ const struct command command_table[] = {
      "dequeue shift take next", command_pop},
     {"remove", FOR_REMOVE, "unseen remove FILTER [FILE...]", "take lines out (--counting)",
      "delete del rm forget drop erase", command_remove},
+    {"merge", FOR_MERGE, "unseen merge -o OUT FILTER...", "make one filter of several",
+     "join union combine", command_merge},
     {"help", FOR_HELP, "unseen help [COMMAND]", "this help", "usage man", command_help},
     {NULL, 0, NULL, NULL, NULL, NULL},
 };

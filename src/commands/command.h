@@ -26,6 +26,7 @@ int command_query(const struct options *options);
 int command_stats(const struct options *options);
 int command_plan(const struct options *options);
 int command_commit(const struct options *options);
+int command_merge(const struct options *options);
 int command_verify(const struct options *options);
 int command_push(const struct options *options);
 int command_pop(const struct options *options);

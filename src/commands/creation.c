@@ -2,6 +2,7 @@
 #include "commands/creation.h"
 
 #include "commands/message.h"
+#include "file/likeness.h"
 #include "file/queue.h"
 
 #include <errno.h>
@@ -42,7 +43,7 @@ bool creation_asked(const struct options *options)
 {
     return options_has(options, OPTION_CREATE) || options_has(options, OPTION_CAPACITY) ||
            options_has(options, OPTION_RATE) || options_has(options, OPTION_WINDOW) ||
-           options_has(options, OPTION_FORGET_AFTER);
+           options_has(options, OPTION_FORGET_AFTER) || options_has(options, OPTION_LIKE);
 }
 
 static uint64_t asked_of(const struct options *options)
@@ -208,16 +209,43 @@ static int plan_from_wish(const struct wish *wish, struct filter_plan *plan)
     return plan->capacity != 0 ? 0 : message("--size: too small for that rate");
 }
 
+static uint64_t writer_features(const struct options *options)
+{
+    return options_has(options, OPTION_QUEUE) ? WRITER_QUEUE : 0;
+}
+
+/* --like takes all from one place, except whether there is a queue beside it. */
+static int plan_like(const struct options *options, struct header *header)
+{
+    struct fault fault;
+    const char *path = options->given[OPTION_LIKE];
+    for (size_t i = 0; i < sizeof asked_by / sizeof *asked_by; i++)
+        if (options_has(options, asked_by[i].option)) {
+            const char *spelled = options->spelled[asked_by[i].option];
+            return message("%s%s: --like takes it from %s (leave one of them out)",
+                           spelled[0] == '-' ? "" : "--", spelled, path);
+        }
+    struct filter *filter = filter_open(path, false, NULL, &fault);
+    if (filter == NULL)
+        return message_fault(&fault);
+    *header = *filter_header(filter);
+    header->writer_features = writer_features(options);
+    filter_close(filter);
+    return 0;
+}
+
 int creation_plan(const struct options *options, struct header *header)
 {
     struct wish wish = {0};
     struct layer_plan layer;
     memset(header, 0, sizeof *header);
+    if (options_has(options, OPTION_LIKE))
+        return plan_like(options, header);
     if (read_wish(options, &wish, header) != 0 || check_wish(&wish) != 0)
         return EXIT_TROUBLE;
     header->plan.fixed = options_has(options, OPTION_FIXED);
     header->plan.geometry.counting = options_has(options, OPTION_COUNTING);
-    header->writer_features = options_has(options, OPTION_QUEUE) ? WRITER_QUEUE : 0;
+    header->writer_features = writer_features(options);
     if (check_window(&wish, &header->plan) != 0)
         return EXIT_TROUBLE;
     if (header->plan.fixed && wish.capacity == 0 && wish.bytes == 0)
@@ -352,6 +380,18 @@ static int compare_open(const struct filter *filter, const struct wish *wish, ui
     return 0;
 }
 
+static int compare_like(const struct filter *filter, const char *like, const struct header *wanted)
+{
+    char has[LIKENESS_TEXT], wants[LIKENESS_TEXT];
+    const char *what = likeness_differs(filter_header(filter), wanted, has, wants);
+    if (what != NULL)
+        return message(
+            "%s: was not made --like %s: its %s is %s, not %s (leave --like out, or make "
+            "another filter)",
+            filter_path(filter), like, what, has, wants);
+    return 0;
+}
+
 /* Opened for reading, so that a filter that is refused is not touched. */
 static int compare(const char *path, const struct options *options)
 {
@@ -360,14 +400,16 @@ static int compare(const char *path, const struct options *options)
     struct header header = {.seed = 0};
     uint64_t given = asked_of(options);
     bool queue = options_has(options, OPTION_QUEUE);
-    if (given == 0 && !queue)
+    bool like = options_has(options, OPTION_LIKE);
+    if (given == 0 && !queue && !like)
         return 0;
-    if (read_wish(options, &wish, &header) != 0)
+    if (like ? plan_like(options, &header) != 0 : read_wish(options, &wish, &header) != 0)
         return EXIT_TROUBLE;
     struct filter *filter = filter_open(path, false, NULL, &fault);
     if (filter == NULL)
         return message_fault(&fault);
-    int result = compare_open(filter, &wish, given, header.seed);
+    int result = like ? compare_like(filter, options->given[OPTION_LIKE], &header)
+                      : compare_open(filter, &wish, given, header.seed);
     if (result == 0 && queue && (filter_header(filter)->writer_features & WRITER_QUEUE) == 0)
         result = message("%s: was made without a queue (make another filter: unseen create "
                          "--queue FILTER)",
@@ -470,8 +512,12 @@ void creation_warn_if_over(const struct filter *filter)
     uint64_t keys = filter_keys(filter);
     if (!plan->fixed || keys <= filter_capacity(filter))
         return;
-    struct layer_plan layer = filter_layer(filter, 0);
-    double rate = sizing_rate(layer.geometry, layer.pages, (double)keys);
+    double rate = 0;
+    for (unsigned i = 0; i < filter_layers(filter); i++) {
+        struct layer_plan layer = filter_layer(filter, i);
+        rate += (1 - rate) *
+                sizing_rate(layer.geometry, layer.pages, (double)filter_layer_keys(filter, i));
+    }
     message("%s: holds %" PRIu64 " of %" PRIu64 " keys; about %.2g %% of new lines are now dropped",
             filter_path(filter) != NULL ? filter_path(filter) : "filter in memory", keys,
             filter_capacity(filter), rate * 100);

@@ -10,11 +10,11 @@
 #define DEFAULT_RATE 1e-6
 
 /* Works out plan, seed and asked of a header from -n, -p, --size and their like: any two of n, p
- * and size give the third.
+ * and size give the third. Or takes all from the filter that --like names.
  * Returns 0, or EXIT_TROUBLE after a message. */
 int creation_plan(const struct options *options, struct header *header);
 
-/* Whether --create was given, or -n, -p, --window or --forget-after, which imply it. */
+/* Whether --create was given, or -n, -p, --window, --forget-after or --like, which imply it. */
 bool creation_asked(const struct options *options);
 
 /* Makes the filter, and the directory of its queue if it is to have one. As filter_create; but with a

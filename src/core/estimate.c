@@ -36,6 +36,7 @@ static void add_page(struct estimate *estimate, unsigned set)
     estimate->full += set == cells;
     estimate->set += set;
     estimate->zero *= zero / cells;
+    estimate->inverse_sum += cells / zero;
     /* The logarithm of a product, since it is slow: of as many pages as do not make it vanish. */
     if (estimate->zero < 1e-200) {
         estimate->log_sum += log(estimate->zero);
@@ -72,9 +73,21 @@ void estimate_add(struct estimate *estimate, const uint8_t *bytes, uint64_t page
     }
 }
 
+static double sum_of_logs(const struct estimate *estimate)
+{
+    return estimate->log_sum + log(estimate->zero);
+}
+
 double estimate_keys(const struct estimate *estimate)
 {
-    return (estimate->log_sum + log(estimate->zero)) / estimate->log_zero;
+    return sum_of_logs(estimate) / estimate->log_zero;
+}
+
+double estimate_deviation(const struct estimate *estimate)
+{
+    double sum = estimate->inverse_sum - (double)estimate->pages + sum_of_logs(estimate);
+    double cells = geometry_page_cells(estimate->geometry);
+    return sqrt((sum > 0 ? sum : 0) / cells) / -estimate->log_zero;
 }
 
 double estimate_rate(const struct estimate *estimate)

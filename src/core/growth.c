@@ -8,6 +8,8 @@
 #define SIZE_AFTER 2.15
 /* Below this many pages in all (60 MB) a filter grows eightfold. */
 enum { SMALL_PAGES = 15360, SMALL_FACTOR = 7 };
+/* Where the series has come down to a 70000th of what growth may use: nothing useful follows. */
+enum { INDEX_MAX = 48 };
 
 unsigned growth_generations(uint64_t lines, double slack)
 {
@@ -47,6 +49,21 @@ double growth_rate(const struct filter_plan *plan, unsigned index)
     return rate;
 }
 
+double growth_rest(const struct filter_plan *plan, unsigned index)
+{
+    return growth_rate(plan, index) / (1 - RATIO);
+}
+
+unsigned growth_index(const struct filter_plan *plan, unsigned count, double spent)
+{
+    /* The sum of the series is p but for rounding. */
+    double most = plan->rate * (1 + 1e-9);
+    for (unsigned index = count; index < INDEX_MAX; index++)
+        if (spent + growth_rest(plan, index) <= most)
+            return index;
+    return count;
+}
+
 /* The geometry of a layer: as asked for the whole filter, or the best for its own rate. */
 static struct geometry layer_geometry(const struct filter_plan *plan, double rate)
 {
@@ -63,6 +80,12 @@ static uint64_t counted(const struct layer_plan *layer, uint64_t lines)
         return lines;
     double keys = sizing_remembered(layer->geometry, layer->pages, (double)lines);
     return keys < 1 ? lines : (uint64_t)keys;
+}
+
+uint64_t growth_capacity(struct geometry geometry, uint64_t pages, double rate)
+{
+    struct layer_plan layer = {.pages = pages, .rate = rate, .geometry = geometry};
+    return counted(&layer, sizing_capacity(geometry, pages, rate));
 }
 
 /* How many lines have to come until a layer that is made for so many has remembered `keys`. */
@@ -97,7 +120,7 @@ uint64_t growth_first_keys(const struct filter_plan *plan)
 /* The keys that a layer of a window by time counts until it is full. */
 static uint64_t window_capacity(const struct layer_plan *layer)
 {
-    uint64_t keys = counted(layer, sizing_capacity(layer->geometry, layer->pages, layer->rate));
+    uint64_t keys = growth_capacity(layer->geometry, layer->pages, layer->rate);
     uint64_t more = in_flight(layer->pages);
     return keys > 2 * more ? keys - more : (keys + 1) / 2;
 }
@@ -169,7 +192,6 @@ int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, 
         return -1;
     layer->capacity = plan->generations != 0
                           ? window_capacity(layer)
-                          : counted(layer,
-                                    sizing_capacity(layer->geometry, layer->pages, layer->rate));
+                          : growth_capacity(layer->geometry, layer->pages, layer->rate);
     return layer->capacity != 0 ? 0 : -1;
 }

@@ -79,8 +79,17 @@ unsigned growth_first_layers(const struct filter_plan *plan);
 /* How many keys each of the first layers is sized for; plan->capacity must be given. */
 uint64_t growth_first_keys(const struct filter_plan *plan);
 
-/* The rate that layer `index` may have. */
+/* The rate that layer `index` may have; and the sum of all from `index` on, behind the first ones. */
 double growth_rate(const struct filter_plan *plan, unsigned index);
+double growth_rest(const struct filter_plan *plan, unsigned index);
+
+/* The place in the series of the next layer of a filter whose `count` > 0 layers may contribute
+ * `spent` in all: `count`, unless they are not of the series, as after merging, and have left less
+ * of p than it wants from there on. If they have left nothing, `count` again. */
+unsigned growth_index(const struct filter_plan *plan, unsigned count, double spent);
+
+/* The keys that a layer of that shape counts when it is at that rate. */
+uint64_t growth_capacity(struct geometry geometry, uint64_t pages, double rate);
 
 /* Layer 0 of a filter. Returns 0, or -1 if it would be larger than SIZING_PAGES_MAX, or if `pages`
  * cannot hold even one key at that rate. plan->capacity or plan->pages must be given. */

@@ -274,6 +274,36 @@ int filter_take_lock(struct filter *filter, unsigned lock, struct fault *fault)
     return 0;
 }
 
+int filter_take_to_settle(struct filter *filter, struct fault *fault)
+{
+    if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
+        return -1;
+    if (filter_check_name(filter, fault) == 0)
+        return 0;
+    lock_drop(filter->fd, LOCK_CHANGE);
+    return -1;
+}
+
+int filter_freeze(struct filter *filter, struct fault *fault)
+{
+    /* In this order, as whoever needs both does. */
+    if (filter_take_lock(filter, LOCK_GROW, fault) != 0)
+        return -1;
+    if (filter_take_to_settle(filter, fault) == 0) {
+        if (filter_refresh(filter, fault) == 0)
+            return 0;
+        lock_drop(filter->fd, LOCK_CHANGE);
+    }
+    lock_drop(filter->fd, LOCK_GROW);
+    return -1;
+}
+
+void filter_thaw(struct filter *filter)
+{
+    lock_drop(filter->fd, LOCK_CHANGE);
+    lock_drop(filter->fd, LOCK_GROW);
+}
+
 /* The first free slot is this writer's until it closes the file. Returns 1, 0 if there is none, -1. */
 static int take_free_slot(struct filter *filter, struct fault *fault)
 {

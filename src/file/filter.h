@@ -104,6 +104,12 @@ int filter_settle_held(struct filter *filter, struct fault *fault);
 int filter_add(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
                uint64_t *added, struct fault *fault);
 
+/* From now on nobody, in any process, changes this file, which is open for writing, until it is
+ * thawed: who wants to, waits. Returns 0, or -1 with the fault. For making a file that takes its
+ * place: what others would then settle in the old one would be lost, and they notice. */
+int filter_freeze(struct filter *filter, struct fault *fault);
+void filter_thaw(struct filter *filter);
+
 /* Tells that `pages` pages of a layer, from `page` on, are read now, and that all of it will be,
  * front to back. Never fails. */
 void filter_read_ahead(const struct filter *filter, unsigned layer, uint64_t page, uint64_t pages);

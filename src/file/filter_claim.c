@@ -332,7 +332,7 @@ int filter_settle(struct filter *filter, size_t delivered, struct fault *fault)
     struct fault ignored;
     if (delivered > 0 && filter_is_window(filter) && filter_window_filling(filter) == filter->count)
         (void)filter_grow(filter, &ignored);
-    if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
+    if (filter_take_to_settle(filter, fault) != 0)
         return -1;
     /* Others may have filled what was free, and added a layer for the rest. */
     if (filter_refresh(filter, fault) != 0) {
@@ -384,7 +384,7 @@ int filter_add(struct filter *filter, const struct key *keys, size_t n, uint8_t 
         filter_test_layers(filter, keys, n, seen, 0);
         if (memchr(seen, 0, n) == NULL)
             return 0;
-        if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
+        if (filter_take_to_settle(filter, fault) != 0)
             return -1;
         ptrdiff_t done = add_locked(filter, keys, n, settled, seen, added, fault);
         lock_drop(filter->fd, LOCK_CHANGE);

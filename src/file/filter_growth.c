@@ -16,12 +16,22 @@ static uint64_t pages_in_all(const struct filter *filter)
     return pages;
 }
 
+/* What the layers may contribute to the rate, in all. */
+static double rate_of_all(const struct filter *filter)
+{
+    double rate = 0;
+    for (unsigned i = 0; i < filter->count; i++)
+        rate += filter->layers[i].plan.rate;
+    return rate;
+}
+
 static int next_layer(const struct filter *filter, struct layer_plan *plan, struct fault *fault)
 {
+    const struct filter_plan *asked = &filter->header.plan;
+    unsigned index = growth_index(asked, filter->count, rate_of_all(filter));
     const char *object = filter->path != NULL ? filter->path : "filter in memory";
     if (filter->count == LAYERS_MAX ||
-        growth_next(&filter->header.plan, filter->count, pages_in_all(filter),
-                    filter_capacity(filter), plan) != 0)
+        growth_next(asked, index, pages_in_all(filter), filter_capacity(filter), plan) != 0)
         return fault_set(fault, object, "cannot grow any further");
     return 0;
 }

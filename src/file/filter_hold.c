@@ -216,8 +216,6 @@ int filter_settle_held(struct filter *filter, struct fault *fault)
     ptrdiff_t n;
     if (spill_count(hold->spill) == 0)
         return 0;
-    if (filter_check_name(filter, fault) != 0)
-        return -1;
     while ((n = spill_next(hold->spill, &at, hold->last, MEMORY_BATCH, fault)) > 0)
         if (filter_add(filter, hold->last, (size_t)n, seen, &added, fault) != 0)
             return -1;

@@ -88,6 +88,8 @@ static inline uint8_t *slot_keys(const struct filter *filter, unsigned slot)
 /* --- filter.c --- */
 
 int filter_take_lock(struct filter *filter, unsigned lock, struct fault *fault);
+/* LOCK_CHANGE, in order to settle: not in a file that no name leads to any more. */
+int filter_take_to_settle(struct filter *filter, struct fault *fault);
 /* Tests keys not yet seen against the layers from `from` on, newest first. */
 void filter_test_layers(const struct filter *filter, const struct key *keys, size_t n,
                         uint8_t *seen, unsigned from);

@@ -127,7 +127,7 @@ static ptrdiff_t remove_batch(struct filter *filter, const struct key *keys, siz
     ptrdiff_t removed = 0;
     /* This brings the pages into memory before the lock is taken. */
     if (filter_probe(filter, keys, n, removals, fault) != 0 ||
-        filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
+        filter_take_to_settle(filter, fault) != 0)
         return -1;
     if (filter_refresh(filter, fault) != 0) {
         lock_drop(filter->fd, LOCK_CHANGE);

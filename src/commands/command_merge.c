@@ -1,0 +1,161 @@
+/*
+ * command_merge - `unseen merge -o OUT FILTER...`: one filter of several.
+ *
+ * OUT may be one of the inputs. It is then frozen from before its bits are read until the new file
+ * has its name: what others settle in it is either in both or, since they notice, in neither.
+ */
+#include "commands/command.h"
+#include "commands/creation.h"
+#include "commands/filter_operand.h"
+#include "commands/message.h"
+#include "file/merge.h"
+#include "file/newfile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct inputs_open {
+    struct filter **filters;
+    size_t count;
+    struct filter *replaced; /* the one that OUT names, open for writing; or NULL */
+};
+
+static bool is_named_before(const struct inputs_open *inputs, const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return false;
+    for (size_t i = 0; i < inputs->count; i++)
+        if (filter_is_file(inputs->filters[i], &status))
+            return true;
+    return false;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat status_a, status_b;
+    return stat(a, &status_a) == 0 && stat(b, &status_b) == 0 &&
+           status_a.st_dev == status_b.st_dev && status_a.st_ino == status_b.st_ino;
+}
+
+/* A file named twice, as in `merge -o all.bf all.bf *.bf`, is one input. */
+static int open_inputs(struct inputs_open *inputs, const struct options *options, const char *out)
+{
+    struct fault fault;
+    struct filter_watch watch = creation_watch(options);
+    for (size_t i = 0; i < options->operand_count; i++) {
+        const char *path = options->operands[i];
+        if (is_named_before(inputs, path))
+            continue;
+        bool is_out = is_same_file(path, out);
+        struct filter *filter = filter_open(is_out ? out : path, is_out, &watch, &fault);
+        if (filter == NULL)
+            return message_fault(&fault);
+        inputs->filters[inputs->count++] = filter;
+        if (is_out)
+            inputs->replaced = filter;
+    }
+    return 0;
+}
+
+static void close_inputs(struct inputs_open *inputs)
+{
+    for (size_t i = 0; i < inputs->count; i++)
+        filter_close(inputs->filters[i]);
+    free(inputs->filters);
+}
+
+/* Whether OUT may be made, and over what. Returns 0, or EXIT_TROUBLE after a message. */
+static int check_place(const struct options *options, const char *out,
+                       const struct inputs_open *inputs, bool *over)
+{
+    struct fault fault;
+    if (inputs->replaced != NULL) {
+        *over = true;
+        return 0;
+    }
+    int there = newfile_look(out, options_has(options, OPTION_FORCE), &fault);
+    if (there < 0)
+        return message_fault(&fault);
+    if (there == PLACE_TAKEN)
+        return message("%s: File exists (to replace it: --force; to keep what is in it: name it as "
+                       "an input, too)",
+                       out);
+    *over = there == PLACE_REPLACEABLE;
+    return 0;
+}
+
+/* The rate, where it is not simply the one that was asked for. Returns 0, or EXIT_TROUBLE. */
+static int judge_rate(const struct options *options, const char *out, const struct merge *merge,
+                      double wanted)
+{
+    unsigned layers = merge_layers(merge);
+    double rate = merge_rate(merge);
+    if (!merge_keeps_rate(merge) && !options_has(options, OPTION_ACCEPT_RATE))
+        return message(
+            "%s: its rate would be %.3g, above %g: the keys do not fit together (to have "
+            "it so: --accept-rate; else make the inputs --like a larger filter)",
+            out, rate, wanted);
+    if (layers > 1)
+        message("%s: %.0f keys in %u layers, which do not fit into fewer; the error rate is %.3g, "
+                "of %g asked for",
+                out, merge_keys(merge), layers, rate, wanted);
+    else if (options_has(options, OPTION_VERBOSE))
+        message("%s: %.0f keys in one layer; the error rate is %.3g, of %g asked for", out,
+                merge_keys(merge), rate, wanted);
+    return 0;
+}
+
+static int merge_open(const struct options *options, const char *out,
+                      const struct inputs_open *inputs, bool over)
+{
+    struct fault fault;
+    struct merge *merge = merge_new(inputs->filters, inputs->count, &fault);
+    if (merge == NULL)
+        return message_fault(&fault);
+    double wanted = filter_header(inputs->filters[0])->plan.rate;
+    int status = judge_rate(options, out, merge, wanted);
+    if (status == 0) {
+        int result = merge_write(merge, out, over, inputs->replaced, &fault);
+        if (result < 0)
+            status = message_fault(&fault);
+        else if (result > 0)
+            status = message("%s: File exists (it was made by somebody else meanwhile)", out);
+    }
+    merge_free(merge);
+    return status;
+}
+
+static int run(const struct options *options, const char *out, struct inputs_open *inputs)
+{
+    struct fault fault;
+    bool over = false;
+    if (open_inputs(inputs, options, out) != 0 || check_place(options, out, inputs, &over) != 0)
+        return EXIT_TROUBLE;
+    if (inputs->replaced == NULL)
+        return merge_open(options, out, inputs, over);
+    if (filter_freeze(inputs->replaced, &fault) != 0)
+        return message_fault(&fault);
+    int status = merge_open(options, out, inputs, over);
+    filter_thaw(inputs->replaced);
+    return status;
+}
+
+int command_merge(const struct options *options)
+{
+    struct inputs_open inputs = {0};
+    const char *out = options->given[OPTION_OUTPUT];
+    if (out == NULL)
+        return message("-o is missing (unseen merge -o OUT FILTER...)");
+    if (out[0] == '\0' || strcmp(out, "-") == 0)
+        return message("-o %s: not the name of a filter", out[0] == '\0' ? "''" : out);
+    if (filter_operand(options) == NULL)
+        return EXIT_TROUBLE;
+    inputs.filters = calloc(options->operand_count, sizeof(struct filter *));
+    if (inputs.filters == NULL)
+        return message("%s", strerror(ENOMEM));
+    int status = run(options, out, &inputs);
+    close_inputs(&inputs);
+    return status;
+}

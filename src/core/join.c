@@ -1,0 +1,64 @@
+/* join - see join.h. */
+#include "core/join.h"
+
+#include "core/cells.h"
+
+#include <string.h>
+
+enum { WORDS = PAGE_BYTES / 8 };
+
+static void join_bits(uint64_t to[WORDS], const uint64_t from[WORDS])
+{
+    for (size_t i = 0; i < WORDS; i++)
+        to[i] |= from[i];
+}
+
+/* Eight cells of 4 bits, each in a byte of its own: their sums, but no more than 15. */
+static uint64_t add_spread(uint64_t a, uint64_t b)
+{
+    uint64_t sum = a + b;
+    uint64_t over = sum >> 4 & UINT64_C(0x0101010101010101);
+    return (sum | over * CELL_MAX) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+}
+
+/* Sixteen cells at once: the low nibbles, then the high ones. */
+static void join_cells(uint64_t to[WORDS], const uint64_t from[WORDS])
+{
+    const uint64_t low = UINT64_C(0x0f0f0f0f0f0f0f0f);
+    for (size_t i = 0; i < WORDS; i++)
+        to[i] = add_spread(to[i] & low, from[i] & low) |
+                add_spread(to[i] >> 4 & low, from[i] >> 4 & low) << 4;
+}
+
+static void join_page(const struct bits *const *layers, size_t n, uint64_t page,
+                      uint8_t to[PAGE_BYTES])
+{
+    uint64_t sum[WORDS], other[WORDS];
+    bool counting = layers[0]->geometry.counting;
+    memcpy(sum, layers[0]->bytes + page * PAGE_BYTES, PAGE_BYTES);
+    for (size_t i = 1; i < n; i++) {
+        memcpy(other, layers[i]->bytes + page * PAGE_BYTES, PAGE_BYTES);
+        (counting ? join_cells : join_bits)(sum, other);
+    }
+    memcpy(to, sum, PAGE_BYTES);
+}
+
+void join_pages(const struct bits *const *layers, size_t n, uint64_t first, unsigned pages,
+                uint8_t *to)
+{
+    for (unsigned i = 0; i < pages; i++)
+        join_page(layers, n, first + i, to + (size_t)i * PAGE_BYTES);
+}
+
+void join_estimate(const struct bits *const *layers, size_t n, uint64_t first, uint64_t pages,
+                   struct estimate *estimate)
+{
+    uint8_t joint[KERNEL_PAGES * PAGE_BYTES]; /* estimates take so many at once */
+    while (pages > 0) {
+        unsigned some = pages < KERNEL_PAGES ? (unsigned)pages : KERNEL_PAGES;
+        join_pages(layers, n, first, some, joint);
+        estimate_add(estimate, joint, some);
+        first += some;
+        pages -= some;
+    }
+}

@@ -1,0 +1,446 @@
+#!/usr/bin/env bats
+# unseen merge, and create --like: several filters become one, or everything stays as it was.
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
+load helper
+load crash
+
+# parts COUNT LINES [OPTION...]: all.bf, and part1.bf ... made like it, with so many lines each, in
+# part1 ...; all.bf stays empty. p is 1e-9, so that false positives do not come into it.
+parts() {
+    local count=$1 lines=$2 i
+    shift 2
+    succeeds unseen create -p 1e-9 -n $((count * lines)) "$@" all.bf
+    for ((i = 1; i <= count; i++)); do
+        input "$lines" $(((i - 1) * lines)) >part$i
+        succeeds unseen create --like all.bf part$i.bf
+        succeeds unseen add part$i.bf part$i
+    done
+}
+
+# layers FILE: the bits of a filter of one layer, and nothing else.
+bits_of() {
+    local pages
+    pages=$(unseen stats --json "$1" | grep -o '"pages":[0-9]*')
+    tail -c $((${pages#*:} * 4096)) "$1"
+}
+
+# has FILTER FILE...: all lines are in.
+has() {
+    local filter=$1
+    shift
+    exits 1 unseen query -v "$filter" "$@" || return 1
+    prints ''
+}
+
+# lacks FILTER FILE...: none is.
+lacks() {
+    local filter=$1
+    shift
+    exits 1 unseen query "$filter" "$@" || return 1
+    prints ''
+}
+
+# --- create --like -----------------------------------------------------------
+
+@test "--like: the same filter, but for its name" {
+    local options
+    for options in "" "-n 5000" "-n 5000 -p 1e-3 --seed 7" "--size 256K --fixed" \
+        "-n 3000 --hashes 10" "-n 2000 --bits-per-key 20.5" "--window 3000" "--forget-after 2d" \
+        "--counting -n 4000"; do
+        rm -f ./*.bf
+        # shellcheck disable=SC2086 # words
+        succeeds unseen create $options a.bf
+        seq 20000 | exits 0 unseen add a.bf
+        # shellcheck disable=SC2086
+        succeeds unseen create $options b.bf
+        succeeds unseen create --like a.bf c.bf
+        cmp -s b.bf c.bf && complain "two filters with one UUID"
+        # All but UUID, time and checksum.
+        cmp <(tail -c +57 b.bf | head -c 4032) <(tail -c +57 c.bf | head -c 4032) || return 1
+        cmp -i 4096 b.bf c.bf || return 1
+    done
+}
+
+@test "--like: with --create in the plain form, now and again" {
+    parts 1 2000
+    exits 0 unseen --create --like all.bf new.bf part1
+    same "$out" part1
+    says 'new.bf: created \(for 2000 keys'
+    succeeds unseen --create --like all.bf new.bf part1
+    prints ''
+    exits 0 unseen --like all.bf other.bf part1
+    same "$out" part1
+    has new.bf part1
+}
+
+@test "--like: contradictions" {
+    parts 1 2000
+    exits 0 unseen create -n 2000 -p 1e-9 --seed 3 seed.bf
+    local option
+    for option in "-n 5" "-p 1e-3" "--size 1M" "--seed 1" --fixed "--hashes 7" "--bits-per-key 9"; do
+        # shellcheck disable=SC2086
+        fails_with 2 "${option%% *}: --like takes it from all.bf" unseen create --like all.bf $option x.bf
+    done
+    fails_with 2 'seed.bf: was not made --like all.bf: its seed is 3, not 0' \
+        unseen --create --like all.bf seed.bf part1
+    fails_with 2 'none.bf: No such file' unseen create --like none.bf x.bf
+    fails_with 2 'part1: not a filter' unseen create --like part1 x.bf
+    fails_with 2 'File exists' unseen create --like all.bf part1.bf
+}
+
+# --- what comes of it --------------------------------------------------------
+
+@test "parts that fit are, bit for bit, the filter of all lines" {
+    parts 5 4000
+    cat part? | exits 0 unseen add all.bf
+    succeeds unseen merge -o out.bf part?.bf
+    cmp <(bits_of out.bf) <(bits_of all.bf)
+    succeeds unseen verify out.bf
+    exits 0 unseen stats --json out.bf
+    holds "$(field keys) > 19800 && $(field keys) < 20200 && $(field layers) == 1"
+    has out.bf part?
+    input 20000 50000 >others
+    lacks out.bf others
+    # And it goes on like that one.
+    exits 0 unseen out.bf part? others
+    same "$out" others
+    has out.bf part? others
+    succeeds unseen verify out.bf
+}
+
+@test "the order of inputs changes no answer, nor do steps" {
+    parts 4 3000
+    succeeds unseen merge -o abcd.bf part1.bf part2.bf part3.bf part4.bf
+    succeeds unseen merge -o dcba.bf part4.bf part3.bf part2.bf part1.bf
+    succeeds unseen merge -o ab.bf part1.bf part2.bf
+    succeeds unseen merge -o cd.bf part3.bf part4.bf
+    succeeds unseen merge -o ab_cd.bf ab.bf cd.bf
+    succeeds unseen merge -o bcd.bf part2.bf cd.bf
+    succeeds unseen merge -o a_bcd.bf part1.bf bcd.bf
+    local filter
+    for filter in dcba ab_cd a_bcd; do
+        cmp -i 12288 abcd.bf $filter.bf
+    done
+    # With layers that stay apart, the order of inputs still does not matter.
+    exits 0 unseen create -p 1e-9 -n 1000 small.bf
+    exits 0 unseen add small.bf part1
+    exits 0 unseen merge --accept-rate -o one.bf small.bf part4.bf part2.bf
+    exits 0 unseen merge --accept-rate -o other.bf part2.bf small.bf part4.bf
+    cmp -i 12288 one.bf other.bf
+    cmp <(tail -c +4097 one.bf | head -c 5120) <(tail -c +4097 other.bf | head -c 5120)
+}
+
+@test "lines that are in several parts are counted once" {
+    parts 1 4000
+    succeeds unseen create --like all.bf twin.bf
+    head -n 3000 part1 | exits 0 unseen add twin.bf
+    succeeds unseen merge -o out.bf part1.bf twin.bf part1.bf
+    cmp <(bits_of out.bf) <(bits_of part1.bf)
+    exits 0 unseen stats --json out.bf
+    holds "$(field keys) > 3900 && $(field keys) < 4100"
+}
+
+@test "counting filters: cells are added up" {
+    parts 2 2000 --counting
+    head -n 500 part1 | exits 0 unseen add part2.bf
+    succeeds unseen merge -o out.bf part1.bf part2.bf
+    has out.bf part1 part2
+    succeeds unseen verify out.bf
+    # In all that were in once, and in both that were in twice.
+    tail -n 1500 part1 | succeeds unseen remove out.bf
+    tail -n 1500 part1 >gone
+    lacks out.bf gone
+    head -n 500 part1 >twice
+    succeeds unseen remove out.bf twice
+    has out.bf twice part2
+    succeeds unseen remove out.bf twice
+    lacks out.bf twice
+    has out.bf part2
+    succeeds unseen remove out.bf part2
+    exits 0 unseen stats --json out.bf
+    holds "$(field keys) == 0 && $(field fill) == 0"
+    # A cell that is full stays full, whatever is added.
+    local i many=()
+    for i in {1..20}; do
+        cp part1.bf "many$i.bf"
+        many+=("many$i.bf")
+    done
+    succeeds unseen merge -o full.bf "${many[@]}"
+    for i in {1..16}; do
+        succeeds unseen remove full.bf part1 || return 1
+    done
+    has full.bf part1
+}
+
+@test "a single input, an empty one, and all empty" {
+    parts 1 1000
+    succeeds unseen create --like all.bf empty.bf
+    succeeds unseen merge -o copy.bf part1.bf
+    cmp <(bits_of copy.bf) <(bits_of part1.bf)
+    succeeds unseen merge -o out.bf empty.bf part1.bf all.bf
+    cmp <(bits_of out.bf) <(bits_of part1.bf)
+    succeeds unseen merge -o none.bf empty.bf all.bf
+    lacks none.bf part1
+    succeeds unseen none.bf part1
+    same "$out" part1
+}
+
+@test "filters that grew: nothing is lost, and they go on growing" {
+    succeeds unseen create -p 1e-9 a.bf
+    succeeds unseen create -p 1e-9 b.bf
+    input 150000 >one
+    input 150000 100000 >two
+    exits 0 unseen add a.bf one
+    exits 0 unseen add b.bf two
+    exits 0 unseen merge --accept-rate -o out.bf a.bf b.bf
+    says 'out.bf: [0-9]* keys in [0-9]+ layers, which do not fit into fewer; the error rate is'
+    has out.bf one two
+    succeeds unseen verify out.bf
+    input 400000 250000 >further
+    exits 0 unseen out.bf one two further
+    same "$out" further
+    has out.bf one two further
+    exits 0 unseen merge --accept-rate -o again.bf out.bf a.bf b.bf
+    has again.bf one two further
+}
+
+@test "OUT is one of the inputs: it goes on as that filter" {
+    parts 3 2000
+    exits 0 unseen add all.bf part1
+    chmod 640 all.bf
+    exits 0 unseen --pending keys all.bf part3
+    ln -s all.bf link.bf
+    succeeds unseen merge -o link.bf all.bf part?.bf ./all.bf
+    [[ -L link.bf && $(stat -c %a all.bf) == 640 ]]
+    has all.bf part?
+    succeeds unseen commit all.bf keys
+    succeeds unseen verify all.bf
+    [[ -z $(find . -name '*.bf?*') ]]
+}
+
+@test "a queue stays with its filter" {
+    parts 1 1000
+    succeeds unseen create --like all.bf --queue queue.bf
+    [[ -d queue.bf.queue ]]
+    exits 0 unseen push queue.bf <<<waiting
+    succeeds unseen merge -o out.bf queue.bf part1.bf
+    [[ ! -e out.bf.queue ]]
+    exits 2 unseen pop out.bf
+    succeeds unseen merge -o queue.bf queue.bf part1.bf
+    has queue.bf part1 <(echo waiting)
+    exits 0 unseen push queue.bf part1
+    succeeds unseen pop queue.bf
+    prints 'waiting\n'
+}
+
+@test "OUT that is there: only an empty file, or a filter with --force" {
+    parts 2 1000
+    fails_with 2 'all.bf: File exists \(to replace it: --force' unseen merge -o all.bf part1.bf part2.bf
+    fails_with 2 'part1: File exists' unseen merge -o part1 part1.bf part2.bf
+    fails_with 2 'part1: not a filter, and --force replaces nothing else' \
+        unseen merge --force -o part1 part1.bf part2.bf
+    mkdir directory
+    fails_with 2 'directory: Is a directory' unseen merge -o directory part1.bf part2.bf
+    fails_with 2 'no/out.bf: ' unseen merge -o no/out.bf part1.bf part2.bf
+    touch empty
+    succeeds unseen merge -o empty part1.bf part2.bf
+    has empty part1 part2
+    succeeds unseen merge --force -o all.bf part1.bf part2.bf
+    has all.bf part1 part2
+}
+
+@test "wrong uses" {
+    parts 1 1000
+    fails_with 2 '-o is missing' unseen merge all.bf part1.bf
+    fails_with 2 'FILTER is missing' unseen merge -o out.bf
+    fails_with 2 "-o '': not the name of a filter" unseen merge -o '' part1.bf
+    fails_with 2 '-o -: not the name of a filter' unseen merge -o - part1.bf
+    fails_with 2 'none.bf: No such file' unseen merge -o out.bf part1.bf none.bf
+    fails_with 2 'part1: not a filter' unseen merge -o out.bf part1.bf part1
+    fails_with 2 "did you mean 'merge'" unseen join -o out.bf part1.bf
+    fails_with 2 '--accept-rate: not an option here' unseen add --accept-rate part1.bf
+}
+
+@test "filters that were not made alike: which field, and both values" {
+    exits 0 unseen create -n 1000 a.bf
+    local options what
+    while IFS='|' read -r options what; do
+        rm -f b.bf
+        # shellcheck disable=SC2086
+        exits 0 unseen create $options b.bf
+        fails_with 2 "b.bf: cannot be merged with a.bf: its $what \\(" unseen merge -o out.bf a.bf b.bf || return 1
+    done <<'END'
+-n 1000 --seed 9|seed is 9, not 0
+-n 1000 -p 1e-5|error rate is 1e-05, not 1e-06
+-n 1000 --hashes 10|lines x fields is 2 x 5, not as the rate wants
+-n 1000 --fixed|growth is none, not as needed
+-n 1000 --counting|cell is 4 bits, not 1 bit
+END
+    # A window forgets by itself, and alone.
+    exits 0 unseen create --window 1000 w.bf
+    fails_with 2 'w.bf: is a window, which cannot be merged' unseen merge -o out.bf a.bf w.bf
+    fails_with 2 'w.bf: is a window, which cannot be merged' unseen merge -o out.bf w.bf
+    exits 0 unseen create --window 2000 w2.bf
+    fails_with 2 'w.bf: was not made --like w2.bf: its window is 1000 lines in 4 parts, not 2000' \
+        unseen --like w2.bf w.bf
+    # A capacity may differ.
+    exits 0 unseen create -n 5000 c.bf
+    exits 0 unseen merge -o out.bf a.bf c.bf
+}
+
+# --- the rate ----------------------------------------------------------------
+
+@test "keys that do not fit: above p only with --accept-rate" {
+    parts 1 20000
+    succeeds unseen create --like all.bf more.bf
+    input 20000 20000 | exits 0 unseen add more.bf
+    fails_with 2 'out.bf: its rate would be 1\.[0-9]*e-09, above 1e-09.*--accept-rate' \
+        unseen merge -o out.bf part1.bf more.bf
+    unchanged exits 2 unseen merge -o part1.bf part1.bf more.bf
+    exits 0 unseen merge --accept-rate -o out.bf part1.bf more.bf
+    says 'out.bf: [34][0-9]* keys in 2 layers.*the error rate is 1\.[0-9]*e-09, of 1e-09 asked for'
+    succeeds unseen verify out.bf
+    has out.bf part1
+}
+
+@test "keys that do not fit, but whose rate is kept: a remark, and it is kept for ever" {
+    # Half of p, and some: no layer may be filled up, or both would have all of p.
+    succeeds unseen create -n 20000 -p 0.05 a.bf
+    succeeds unseen create --like a.bf b.bf
+    input 20000 | exits 0 unseen add a.bf
+    input 9000 20000 | exits 0 unseen add b.bf
+    exits 0 unseen merge -o out.bf a.bf b.bf
+    says 'out.bf: .* keys in 2 layers'
+    exits 0 unseen stats --json out.bf
+    holds "$(field rate) <= 0.05"
+    input 100000 30000 | exits 0 unseen add out.bf
+    exits 0 unseen stats --json out.bf
+    holds "$(field rate) <= 0.05"
+    succeeds unseen verify out.bf
+}
+
+@test "--fixed filters keep their promise, too" {
+    parts 2 10000 --fixed
+    exits 0 unseen merge -o out.bf part1.bf part2.bf
+    cmp <(bits_of out.bf) <(cat part1 part2 | unseen add all.bf && bits_of all.bf)
+    succeeds unseen create --like all.bf more.bf
+    input 20000 50000 | exits 0 unseen add more.bf
+    fails_with 2 'its rate would be' unseen merge -o out2.bf out.bf more.bf
+    exits 0 unseen merge --accept-rate -o out2.bf out.bf more.bf
+    # A line more, and it says how far it is over.
+    exits 0 unseen add out2.bf <<<'one more'
+    says 'holds [34][0-9]* of [0-9]* keys; about [1-3](\.[0-9])?e-07 % of new lines'
+}
+
+@test "more layers than a filter can have" {
+    local i
+    for ((i = 0; i < 49; i++)); do
+        exits 0 unseen create -n $((2000 * (i + 1))) $i.bf || return 1
+    done
+    fails_with 2 '49 layers do not fit together, and a filter has at most 48' unseen merge -o out.bf ./*.bf
+    rm 0.bf
+    exits 0 unseen merge -o out.bf ./*.bf
+    exits 0 unseen stats --json out.bf
+    [[ $(field layers) -eq 48 ]]
+    input 2000 >in
+    exits 0 unseen out.bf in
+    same "$out" in
+}
+
+# --- trouble -----------------------------------------------------------------
+
+# limited COMMAND...: where a disk would be full, a limit on the size of a file is met.
+limited() {
+    (ulimit -f 100 && "$@")
+}
+
+@test "a full disk leaves everything as it was" {
+    parts 2 20000
+    fails_with 2 'out.bf: cannot be created: File too large' \
+        limited unseen merge -o out.bf part1.bf part2.bf
+    fails_with 2 'part1.bf: cannot be created: File too large' \
+        limited unseen merge -o part1.bf part1.bf part2.bf
+    has part1.bf part1
+}
+
+@test "kill -9 at any system call: OUT as it was, or complete, and no debris" {
+    need strace
+    parts 2 1000
+    local call n runs=0
+    cp part1.bf before.bf
+    for call in openat mmap fcntl fallocate pwrite64 fchmod fsync linkat rename close; do
+        for ((n = 1; n < 100; n += n < 8 ? 1 : 7)); do
+            cp before.bf part1.bf
+            strace -qq -o trace -e trace="$call" -e inject="$call:signal=KILL:when=$n" \
+                "$UNSEEN" merge -o part1.bf part1.bf part2.bf 2>said || true
+            grep -q 'killed by SIGKILL' trace || break
+            runs=$((runs + 1))
+            succeeds unseen verify part1.bf
+            has part1.bf part1
+            cmp -s <(bits_of part1.bf) <(bits_of before.bf) || has part1.bf part2
+            # Between link and rename a second name is there.
+            [[ $call == rename || -z $(find . -name 'part1.bf?*') ]]
+            rm -f part1.bf?*
+        done
+    done
+    echo "$runs kills"
+    [[ $runs -gt 30 ]]
+}
+
+@test "writers of an input go on; what they had remembered before is in" {
+    parts 2 2000
+    converse "$UNSEEN" part1.bf
+    say before
+    hear before
+    succeeds unseen merge -o out.bf part1.bf part2.bf
+    say after
+    hear after
+    farewell
+    has out.bf <(echo before) part1 part2
+    lacks out.bf <(echo after)
+    has part1.bf <(echo after)
+}
+
+@test "writers of OUT notice, and lose nothing" {
+    parts 2 2000
+    converse "$UNSEEN" part1.bf
+    say before
+    hear before
+    succeeds unseen merge -o part1.bf part1.bf part2.bf
+    has part1.bf <(echo before) part1 part2
+    # This line is not printed: it could not be remembered.
+    say after
+    local status=0
+    farewell || status=$?
+    [[ $status -eq 2 ]]
+    says 'part1.bf: was replaced by another file while this run used it \(run again'
+    lacks part1.bf <(echo after)
+    echo after | exits 0 unseen part1.bf
+    prints 'after\n'
+}
+
+@test "many writers of OUT while it is merged over and over" {
+    parts 1 20000 -n 60000
+    succeeds unseen create --like all.bf out.bf
+    local writers=() i
+    input 20000 100000 >in
+    for i in 1 2 3; do
+        (for try in {1..200}; do
+            "$UNSEEN" --buffer-size 4K out.bf in >"printed.$i.$try" 2>>said && exit 0
+        done; exit 1) 3>&- &
+        writers+=($!)
+    done
+    for i in {1..10}; do
+        exits 0 unseen merge -o out.bf out.bf part1.bf || return 1
+    done
+    for i in "${writers[@]}"; do
+        wait "$i"
+    done
+    # Each line came out of somebody, and is remembered; those of one batch a merge perhaps twice.
+    none_lost in printed.*
+    has out.bf in part1
+    grep -v 'out.bf: was replaced by another file while this run used it' said && return 1
+    succeeds unseen verify out.bf
+}
