@@ -37,6 +37,18 @@ load sweep
     sweep_all 1 create durable
 }
 
+@test "the Nth of each system call fails: create --queue, push" {
+    need_strace
+    sweep_start 60
+    sweep_all 1 queue push
+}
+
+@test "the Nth of each system call fails: pop, pop -x" {
+    need_strace
+    sweep_start 60
+    sweep_all 1 pop popexec
+}
+
 @test "a write that always says EAGAIN: it waits, and SIGTERM ends it; nothing is remembered" {
     need_strace
     local pid child status=0

@@ -39,6 +39,10 @@ linkat EPERM ENOENT EEXIST EIO
 link EPERM EIO
 rename EIO EACCES
 unlink EACCES
+unlinkat EACCES EIO
+mkdir EACCES ENOSPC
+rmdir EACCES
+getdents64 EIO
 readlink EIO
 poll EINTR ENOMEM
 pipe2 EMFILE
@@ -133,6 +137,47 @@ form_stats() { strace_it stats f.bf >part; }
 done_stats() { [[ -s part ]]; }
 again_stats() { cmp full.bf f.bf; }
 
+# The same with a queue: what was pushed waits, and what was popped is off.
+a_queue_for() {
+    rm -rf "$1" "$1.queue"
+    cp "$2" "$1"
+    cp -r "$2.queue" "$1.queue"
+}
+
+pop_all() {
+    code=0
+    "$UNSEEN" pop f.bf -m 1e6 >"$1" 2>/dev/null || code=$?
+    [[ $code -eq 0 || ($code -eq 1 && ! -s $1) ]]
+}
+
+prepare_push() { a_queue_for f.bf made-queue.bf; }
+form_push() { strace_it push f.bf in; }
+done_push() { pop_all part && same part in && all_in; }
+again_push() { "$UNSEEN" push f.bf in 2>/dev/null && pop_all rest && none_lost in rest && all_in; }
+
+prepare_pop() { a_queue_for f.bf full-queue.bf; }
+form_pop() { strace_it pop f.bf -m 1e6 >part; }
+done_pop() { same part in && pop_all rest && [[ ! -s rest ]]; }
+again_pop() { pop_all rest && none_lost in part rest; }
+
+prepare_popexec() { prepare_pop; }
+form_popexec() { strace_it pop f.bf -m 1e6 -x sh -c 'cat >part'; }
+done_popexec() { done_pop; }
+again_popexec() { again_pop; }
+
+prepare_queue() { :; }
+form_queue() { strace_it create --queue -n 100 -p 1e-9 f.bf; }
+done_queue() { again_push && same rest in; }
+again_queue() {
+    # What is missing is said, and how to make it.
+    if [[ -e f.bf ]]; then
+        mkdir -p f.bf.queue
+    else
+        "$UNSEEN" create --queue -n 100 -p 1e-9 f.bf || return 1
+    fi
+    done_queue
+}
+
 # Calls that the loader makes, too, before there is a program that could answer for
 # them: counting begins behind those of a run that does nothing.
 loader_calls=' mmap munmap openat read pread64 access close '
@@ -146,7 +191,7 @@ first_call() {
 # strace does not do the call that it makes fail. A close(2) that fails has closed
 # the file all the same, so with a CMD on the other end that would wait for ever, the
 # fault would be strace's.
-sweep_skips() { [[ $1 == exec && $2 == close ]]; }
+sweep_skips() { [[ $1 == *exec && $2 == close ]]; }
 
 # sweep_start LINES: the input and what the forms start from. The filter grows several times.
 sweep_start() {
@@ -155,6 +200,10 @@ sweep_start() {
     "$UNSEEN" --pending made.keys made.bf in >/dev/null
     cp made.bf full.bf
     "$UNSEEN" commit full.bf made.keys 2>/dev/null
+    "$UNSEEN" create --queue -n 100 -p 1e-9 made-queue.bf
+    "$UNSEEN" push made-queue.bf </dev/null
+    a_queue_for full-queue.bf made-queue.bf
+    "$UNSEEN" push full-queue.bf in 2>/dev/null
 }
 
 strace_it() {
@@ -185,7 +234,7 @@ sweep_one() {
         [[ $code -ne 127 ]] || ! grep -q 'error while loading' said || continue
         case $code in
         0) "done_$form" || { sweep_wrong 'says that it is done'; return 1; } ;;
-        1) [[ $form == query || $form == stats ]] && { sweep_wrong 'nothing found'; return 1; } ;;
+        1) [[ $form == query || $form == stats || $form == pop* ]] && { sweep_wrong 'nothing found'; return 1; } ;;
         2 | 3)
             grep -q '^unseen: ' said || { sweep_wrong 'without a word'; return 1; }
             "again_$form" || { sweep_wrong 'lost'; return 1; }
