@@ -5,6 +5,7 @@
 # shellcheck disable=SC2016 # what sh -c gets is meant for that shell
 # shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load helper
+load crawl
 
 tools=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}
 
@@ -475,4 +476,23 @@ counts() {
     succeeds unseen pop q.bf -m 1e6
     cat first "$out" | cmp - in
     empty
+}
+
+# --- a crawl -----------------------------------------------------------------
+
+@test "the manual's crawler, on a web server's pages: each is fetched once" {
+    need_server
+    site 300
+    serve
+    the_crawler
+    crawl 99
+    sort -n served >got
+    seq 0 299 | cmp - got
+    sort -n fetched | cmp - got
+    exits 1 unseen pop todo.bf
+    [[ $(wc -l <workers) -eq 4 ]]
+    # Not deeper than that.
+    crawl 2
+    [[ $(sort -n served | uniq -d | wc -l) -eq 0 && $(wc -l <served) -lt 100 ]]
+    kill "$server"
 }

@@ -9,8 +9,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#if __has_include(<linux/fs.h>) /* not part of every libc */
+#include <linux/fs.h>
+#endif
 
 /* --- making --- */
 
@@ -102,10 +106,26 @@ void queue_end(struct queue *queue)
 
 /* --- opening --- */
 
+/* Lines must be taken off a full disk, too. Where a file system writes every change to a new place,
+ * it is asked not to; others do not know the question. */
+static void write_in_place(int fd)
+{
+#ifdef FS_NOCOW_FL
+    int flags = 0;
+    if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0)
+        return;
+    flags |= FS_NOCOW_FL;
+    (void)ioctl(fd, FS_IOC_SETFLAGS, &flags);
+#else
+    (void)fd;
+#endif
+}
+
 /* Under the lock. The head comes last: without it there is no state yet. */
 static int write_first_state(struct queue *queue, struct fault *fault)
 {
     uint8_t head[QUEUE_HEAD_BYTES];
+    write_in_place(queue->fd);
     int error = posix_fallocate(queue->fd, 0, QUEUE_STATE_BYTES);
     if (error != 0) {
         (void)!ftruncate(queue->fd, 0);

@@ -7,41 +7,12 @@
 load ../helper
 load ../crash
 load scale
-
-# on FILE_SYSTEM MEGABYTES COMMAND...: in ./disk, a new file system, gone afterwards.
-on() {
-    local type=$1 megabytes=$2
-    shift 2
-    mkdir -p disk
-    if [[ $type != tmpfs ]]; then
-        rm -f image
-        truncate -s "${megabytes}M" image
-        case $type in
-        ext4) mkfs.ext4 -q image ;;
-        xfs) mkfs.xfs -q -f image ;;
-        btrfs) mkfs.btrfs -q -f image ;;
-        esac >mkfs.log 2>&1 || { cat mkfs.log; return 77; }
-    fi
-    unshare -m sh -c '
-        case $1 in
-        tmpfs) mount -t tmpfs -o size="$2"M none disk ;;
-        *) mount -t "$1" -o loop image disk ;;
-        esac || exit 77
-        cd disk || exit 77
-        shift 2
-        "$@"
-        status=$?
-        cd .. && umount disk
-        exit $status' sh "$type" "$megabytes" "$@"
-}
+load disk
 
 # full_disk FILE_SYSTEM MEGABYTES
 full_disk() {
     local type=$1 megabytes=$2 form free runs=0 full=0 bus=0
-    unshare -m true 2>/dev/null || skip "needs the right to mount"
-    [[ $type == tmpfs ]] || command -v "mkfs.$type" >/dev/null || skip "needs mkfs.$type"
-    capture on "$type" "$megabytes" true
-    [[ $code -eq 0 ]] || skip "cannot mount $type here: $(head -n 1 "$err")"
+    need_disk_of "$type" "$megabytes"
     input 60000 >in
     # How much is left free: nothing, little, almost enough.
     for free in 0 40 100 200 400; do

@@ -525,10 +525,12 @@ static void hostile_states(void)
     struct chance chance = {53};
     unsigned good = 0;
     for (unsigned round = 0; round < 200000; round++) {
-        uint64_t *const fields[] = {&state.front, &state.tail, &state.lines, &state.oldest,
-                                    &state.newest, &state.slots[0].begin, &state.slots[0].middle,
-                                    &state.slots[0].end, &state.slots[1].begin,
-                                    &state.slots[1].middle, &state.slots[1].end};
+        uint64_t *const fields[] = {&state.front,           &state.tail,
+                                    &state.lines,           &state.oldest,
+                                    &state.newest,          &state.slots[0].begin,
+                                    &state.slots[0].middle, &state.slots[0].end,
+                                    &state.slots[1].begin,  &state.slots[1].middle,
+                                    &state.slots[1].end};
         for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
             *fields[i] = strange[chance_below(&chance, 6)];
         state.highest = (unsigned)chance_below(&chance, 3);
@@ -546,15 +548,22 @@ static void hostile_states(void)
 
 static void round_trip(void)
 {
-    static struct queue_state state = {.sequence = 7, .front = 600, .tail = 900, .lines = 5,
-                                       .oldest = 10, .newest = 700, .delimiter = '\0',
-                                       .known = true, .highest = QUEUE_SLOTS};
+    static struct queue_state state = {.sequence = 7,
+                                       .front = 600,
+                                       .tail = 900,
+                                       .lines = 5,
+                                       .oldest = 10,
+                                       .newest = 700,
+                                       .delimiter = '\0',
+                                       .known = true,
+                                       .highest = QUEUE_SLOTS};
     static struct queue_state read;
     static uint8_t copy[QUEUE_COPY_BYTES];
     for (unsigned i = 0; i < QUEUE_SLOTS; i += 3)
         state.slots[i] = (struct queue_slot){20 + i % 100, 130, 200 + i % 7, i, 2 * i};
     size_t length = queue_state_encode(&state, copy);
-    tap_check(length == queue_state_length(copy) && length <= QUEUE_COPY_BYTES, "%zu bytes", length);
+    tap_check(length == queue_state_length(copy) && length <= QUEUE_COPY_BYTES, "%zu bytes",
+              length);
     tap_check(queue_state_decode(copy, &read), "not sound");
     tap_check(read.sequence == 7 && read.front == 600 && read.tail == 900 && read.lines == 5 &&
                   read.oldest == 10 && read.newest == 700 && read.delimiter == '\0' && read.known,
