@@ -2,7 +2,10 @@
 # helper.bash.
 
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # UNSEEN and repository are set by helper.bash
+# shellcheck disable=SC2016 # what is looked for in scripts is meant for those
+# shellcheck disable=SC2154 # UNSEEN is set by helper.bash
+
+the_manual=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd -P)/man/unseen.1
 
 # site PAGES: in ./site, pages 0 to PAGES-1. Page n links to 2n+1 and 2n+2, so that all are reached, and
 # to three more, so that most links lead to what is known.
@@ -47,6 +50,7 @@ END
     : >served
     rm -f port
     python3 "$BATS_TEST_TMPDIR/server.py" >"$BATS_TEST_TMPDIR/server.log" 2>&1 3>&- &
+    # shellcheck disable=SC2034 # for who uses this, to end it
     server=$!
     filled port || { cat "$BATS_TEST_TMPDIR/server.log"; return 1; }
     port=$(cat port)
@@ -71,14 +75,14 @@ the_crawler() {
     awk '
         /^\.Bd -literal/ { text = ""; inside = 1; next }
         /^\.Ed/ { if (text ~ /cat >visit/) print text; inside = 0 }
-        inside { text = text $0 "\n" }' "$repository/man/unseen.1" |
+        inside { text = text $0 "\n" }' "$the_manual" |
         sed -e 's/\\e/\\/g' >"$BATS_TEST_TMPDIR/example"
     sed -n "/^cat >visit/,/^END/p" "$BATS_TEST_TMPDIR/example" | sed '1d;$d' |
         sed -e 's/$(cat "$page")/$(fetch "$page")/' -e 's/-lt 2/-lt "$deepest"/' >visit
-    grep -q 'fetch "$page"' visit && grep -q deepest visit || { cat visit; return 1; }
+    [[ $(grep -c -e 'fetch "$page"' -e '"$deepest"' visit) -eq 2 ]] || { cat visit; return 1; }
     sed -n '/^echo one/,/^wait/p' "$BATS_TEST_TMPDIR/example" | sed -e 's/echo one/echo 0/' \
         -e 's/-x sh visit/-x bash visit/' -e 's/done &/done \& echo $! >>workers/' >crawler
-    grep -q 'bash visit' crawler && grep -q '^wait' crawler || { cat crawler; return 1; }
+    [[ $(grep -c -e 'echo 0' -e 'bash visit' -e '^wait' crawler) -eq 3 ]] || { cat crawler; return 1; }
 }
 
 # crawl DEEPEST: all of the site that is not deeper; the program is in PATH as `unseen`.

@@ -7,8 +7,6 @@
 load helper
 load crawl
 
-tools=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}
-
 # a_queue [FIRST LAST]: q.bf with its queue, and these numbers in it.
 a_queue() {
     exits 0 unseen create --queue -p 1e-9 q.bf || return 1
@@ -36,6 +34,9 @@ counts() {
     capture unseen stats --json q.bf
     [[ $(field waiting) == "$1" && $(field out) == "$2" ]] || complain "should be $1 waiting, $2 out"
 }
+
+# files: how many there are, the state included.
+files() { find q.bf.queue -type f | wc -l; }
 
 # --- one after the other -----------------------------------------------------
 
@@ -427,6 +428,69 @@ counts() {
     seq 20005 | cmp - "$out"
 }
 
+@test "with a window, a line is queued again once it is forgotten; with --counting, once it is removed" {
+    exits 0 unseen create --queue --window 100 -p 1e-9 q.bf
+    succeeds unseen push q.bf < <(seq 100)
+    succeeds unseen push q.bf < <(seq 100)
+    counts 100 0
+    succeeds unseen push q.bf < <(seq 1001 1200; seq 3)
+    succeeds unseen pop q.bf -m 1e6
+    { seq 100; seq 1001 1200; seq 3; } | cmp - "$out"
+    empty
+    exits 0 unseen create --queue --counting -p 1e-9 r.bf
+    succeeds unseen push r.bf < <(seq 9)
+    succeeds unseen remove r.bf < <(seq 5 7)
+    succeeds unseen push r.bf < <(seq 9)
+    succeeds unseen pop r.bf -m 1e6
+    { seq 9; seq 5 7; } | cmp - "$out"
+}
+
+@test "create --force: a queue that is in the way stays, and so does its filter" {
+    a_queue 1 5
+    fails_with 2 'q.bf.queue: Directory not empty' unseen create --force --queue q.bf
+    pops '1\n2\n3\n4\n5\n' -m 9
+    # Not even for a filter without one: its lines would be out of reach.
+    fails_with 2 'q.bf.queue: Directory not empty' unseen create --force q.bf
+    rm -r q.bf.queue
+    exits 0 unseen create --force q.bf
+    fails_with 2 'has no queue' unseen pop q.bf
+}
+
+@test "push --durable: the lines are on disk before they are remembered" {
+    a_queue
+    seq 20000 >in
+    succeeds unseen push --durable q.bf in
+    counts 20000 0
+    succeeds unseen push q.bf in
+    counts 20000 0
+    need strace
+    strace -qq -o /dev/null true 2>/dev/null || skip "strace may not trace here"
+    ! sanitized || skip "a sanitizer does not go with strace"
+    # Neither the segment, nor its name, nor the state: nothing is remembered that was not flushed.
+    local call
+    for call in fdatasync fsync; do
+        rm -rf q.bf q.bf.queue
+        a_queue 1 3
+        exits 2 strace -qq -o trace -e inject=$call:error=EIO "$UNSEEN" push --durable q.bf in
+        says 'q.bf.queue: cannot be flushed to disk: Input/output error'
+        capture unseen query -c q.bf in
+        prints '3\n'
+    done
+}
+
+@test "what a power cut took of a segment is said once, and the rest comes out" {
+    a_queue 1 100
+    truncate -s 150 q.bf.queue/0*
+    exits 2 unseen verify q.bf
+    exits 0 unseen pop q.bf -m 3
+    says 'q.bf.queue: 47 lines are lost: .*--durable'
+    prints '1\n2\n3\n'
+    succeeds unseen push q.bf < <(seq 99 102)
+    succeeds unseen pop q.bf -m 99
+    { seq 4 53; seq 101 102; } | cmp - "$out"
+    empty
+}
+
 @test "lines of megabytes" {
     a_queue
     { head -c 3000000 /dev/zero | tr '\0' a; echo; echo b; head -c 300000 /dev/zero | tr '\0' c; echo; } >in
@@ -445,13 +509,13 @@ counts() {
     seq -f "%07.0f $line" 160000 >in # 40 MB
     succeeds unseen push q.bf in
     cat q.bf.queue/[0-9]* | cmp - in
-    [[ $(ls q.bf.queue | wc -l) -eq 4 ]]
+    [[ $(files) -eq 4 ]]
     for i in q.bf.queue/[0-9]*; do
         head -n 1 "$i" | grep -q "^[0-9]\{7\} $line$"
     done
     succeeds unseen pop q.bf -m 70k
     head -n 70000 in | cmp - "$out"
-    [[ $(ls q.bf.queue | wc -l) -eq 3 ]]
+    [[ $(files) -eq 3 ]]
     # One that is killed keeps its segment.
     exits 137 unseen pop q.bf -m 1 -x sh -c 'kill -9 $PPID'
     "$UNSEEN" pop q.bf -m 1 -x sh -c 'cat >/dev/null; "$0" pop q.bf -m 1e6 >rest; ls q.bf.queue | wc -l >files' "$UNSEEN"

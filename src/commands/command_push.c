@@ -5,6 +5,7 @@
 #include "commands/inputs.h"
 #include "commands/message.h"
 #include "commands/queue_operand.h"
+#include "io/signals.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,11 +22,21 @@ static int run(const struct options *options, const struct inputs *inputs, struc
         .output = &output,
         .delimiter = inputs->delimiter,
         .most = UINT64_MAX,
+        .durable = options_has(options, OPTION_DURABLE),
     };
+    struct fault fault;
+    if (plan.durable) {
+        signals_be_careful();
+        queue_set_durable(queue);
+        if (filter_hold(filter, NULL, &fault) != 0)
+            return message_fault(&fault);
+    }
     struct pipeline *pipeline = pipeline_new(&plan);
     if (pipeline == NULL)
         return message("%s", strerror(ENOMEM));
     int status = inputs_run(inputs, pipeline);
+    if (plan.durable && pipeline_settle(pipeline, &fault) != 0)
+        status = message_fault(&fault);
     creation_warn_if_over(filter);
     if (options_has(options, OPTION_VERBOSE))
         message("%" PRIu64 " lines read, %" PRIu64 " queued", pipeline_read(pipeline),

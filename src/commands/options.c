@@ -58,7 +58,7 @@ const struct option_entry option_table[OPTIONS] = {
      "hand lines to CMD; they are done if it exits 0"},
     {OPTION_PENDING, 0, 0, "pending", "FILE", FOR_FILTER,
      "write the keys to FILE, for a later commit"},
-    {OPTION_DURABLE, 0, 0, "durable", NULL, FOR_FILTER,
+    {OPTION_DURABLE, 0, 0, "durable", NULL, FOR_FILTER | FOR_PUSH,
      "remember lines once the output is on disk"},
     {OPTION_WAIT, 0, 0, "wait", NULL, FOR_POP,
      "wait for a line while one is out with a worker"},

@@ -3,6 +3,8 @@
 
 #include "commands/message.h"
 
+#include <inttypes.h>
+
 static void tell_waits(void *context)
 {
     const struct queue *queue = context;
@@ -25,8 +27,14 @@ struct queue *queue_operand(const struct filter *filter, char delimiter, bool pu
     }
     struct queue *queue = queue_open(path, header->uuid, true, QUEUE_SEGMENT_BYTES, &fault);
     if (queue != NULL) {
+        uint64_t lost = 0;
         queue_set_waits(queue, tell_waits, queue);
-        if (queue_set_delimiter(queue, delimiter, pushes, &fault) == 0)
+        bool mended = queue_mend(queue, &lost, &fault) == 0;
+        if (lost > 0)
+            message("%s: %" PRIu64 " lines are lost: they were not on disk yet when it stopped "
+                    "(against that: push --durable)",
+                    queue_path(queue), lost);
+        if (mended && queue_set_delimiter(queue, delimiter, pushes, &fault) == 0)
             return queue;
         queue_close(queue);
     }

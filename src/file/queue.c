@@ -339,8 +339,11 @@ uint64_t queue_count_lines(const struct queue *queue, const char *bytes, size_t 
 
 static void use_to_write(struct queue *queue, int fd, uint64_t start)
 {
-    if (queue->write_fd >= 0)
+    if (queue->write_fd >= 0) {
+        if (queue->durable && fdatasync(queue->write_fd) != 0)
+            queue->sync_error = errno;
         close(queue->write_fd);
+    }
     queue->write_fd = fd;
     queue->write_start = start;
 }
@@ -436,12 +439,20 @@ size_t queue_append(struct queue *queue, const char *bytes, size_t length, struc
     return done;
 }
 
+void queue_set_durable(struct queue *queue)
+{
+    queue->durable = true;
+}
+
 int queue_sync(struct queue *queue, struct fault *fault)
 {
-    /* The lines, then the state that tells of them. */
-    if ((queue->write_fd >= 0 && fdatasync(queue->write_fd) != 0) || fdatasync(queue->fd) != 0)
-        return fault_errno(fault, queue->path, "cannot be flushed to disk", errno);
-    return 0;
+    /* The lines, the names of their files, then the state that tells of them. */
+    if ((queue->write_fd >= 0 && fdatasync(queue->write_fd) != 0) || fsync(queue->directory) != 0 ||
+        fdatasync(queue->fd) != 0)
+        queue->sync_error = errno;
+    if (queue->sync_error == 0)
+        return 0;
+    return fault_errno(fault, queue->path, "cannot be flushed to disk", queue->sync_error);
 }
 
 static size_t append_as_output(void *context, const char *bytes, size_t length, struct fault *fault)

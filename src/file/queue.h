@@ -47,6 +47,11 @@ void queue_set_waits(struct queue *queue, lock_waits *waits, void *context);
  * those in there end otherwise. With `first`, that is settled now, by this process. */
 int queue_set_delimiter(struct queue *queue, char delimiter, bool first, struct fault *fault);
 
+/* A power cut can take lines that were put in without queue_sync, though the state tells of them. If
+ * so, and nobody has lines out, the queue is made anew of those that are left, in their order; *lost
+ * says how many are not. Returns 0, or -1 with the fault. */
+int queue_mend(struct queue *queue, uint64_t *lost, struct fault *fault);
+
 /* Puts whole lines in, at the back. Returns how many bytes went in, whole lines: all, or fewer with
  * the fault. */
 size_t queue_append(struct queue *queue, const char *bytes, size_t length, struct fault *fault);
@@ -54,7 +59,8 @@ size_t queue_append(struct queue *queue, const char *bytes, size_t length, struc
 /* The queue as an output: writing to it appends. `name` is what faults call it. */
 struct output queue_output(struct queue *queue);
 
-/* Flushes to disk what was appended. Returns 0 or -1. */
+/* Flushes to disk what was appended since queue_set_durable. Returns 0 or -1. */
+void queue_set_durable(struct queue *queue);
 int queue_sync(struct queue *queue, struct fault *fault);
 
 struct queue_lines {

@@ -18,7 +18,9 @@ struct queue {
     lock_waits *waits;
     void *waits_context;
     char delimiter;
-    int notify; /* inotify, or -1 */
+    bool durable;
+    int sync_error; /* of a segment that is no more written to */
+    int notify;     /* inotify, or -1 */
 
     /* The segments that were used last: one to read, one to write. */
     int read_fd, write_fd;
@@ -67,6 +69,10 @@ static inline int queue_damaged(const struct queue *queue, const char *what, str
  * Returns 0 or -1. */
 int queue_read_lines(struct queue *queue, uint64_t begin, uint64_t end, uint64_t most,
                      struct queue_lines *lines, struct fault *fault);
+
+/* The same for what is within the segment that begins at `start`. */
+int queue_read_segment(struct queue *queue, uint64_t start, uint64_t begin, uint64_t end,
+                       uint64_t most, struct queue_lines *lines, struct fault *fault);
 
 /* How many delimiters are among the bytes. */
 uint64_t queue_count_lines(const struct queue *queue, const char *bytes, size_t length);

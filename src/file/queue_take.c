@@ -92,14 +92,12 @@ static struct queue_lines first_lines(const struct queue *queue, size_t length, 
     return lines;
 }
 
-int queue_read_lines(struct queue *queue, uint64_t begin, uint64_t end, uint64_t most,
-                     struct queue_lines *lines, struct fault *fault)
+int queue_read_segment(struct queue *queue, uint64_t start, uint64_t begin, uint64_t end,
+                       uint64_t most, struct queue_lines *lines, struct fault *fault)
 {
-    uint64_t start, segment_end;
-    if (find_segment(queue, begin, &start, &segment_end, fault) != 0 ||
-        open_to_read(queue, start, fault) != 0)
+    if (open_to_read(queue, start, fault) != 0)
         return -1;
-    uint64_t all = (end < segment_end ? end : segment_end) - begin;
+    uint64_t all = end - begin;
     size_t have = 0, want = all < CHUNK_BYTES ? (size_t)all : CHUNK_BYTES;
     for (;;) {
         if (fill(queue, begin, have, want, fault) != 0)
@@ -112,6 +110,16 @@ int queue_read_lines(struct queue *queue, uint64_t begin, uint64_t end, uint64_t
         have = want;
         want = all / 2 < want ? (size_t)all : want * 2;
     }
+}
+
+int queue_read_lines(struct queue *queue, uint64_t begin, uint64_t end, uint64_t most,
+                     struct queue_lines *lines, struct fault *fault)
+{
+    uint64_t start, segment_end;
+    if (find_segment(queue, begin, &start, &segment_end, fault) != 0)
+        return -1;
+    return queue_read_segment(queue, start, begin, end < segment_end ? end : segment_end, most,
+                              lines, fault);
 }
 
 /* --- where the next lines are --- */

@@ -78,6 +78,8 @@ drained() {
     serve
     the_crawler
     for ((i = 0; i < 5; i++)); do
+        rm -f workers
+        : >served
         crawl 99 &
         until [[ -s workers && $(wc -l <served) -gt $((pages * (i + 1) / 8)) ]]; do sleep 0.05; done
         # The shell of the worker, and the pop that it waits for.

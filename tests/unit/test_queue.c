@@ -21,6 +21,8 @@
 static int calls_left = -1; /* until it dies; -1: it does not */
 static bool half_done;
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
+
 static void one_call_less(void)
 {
     if (calls_left == 0)
@@ -53,6 +55,8 @@ int unlinkat(int directory, const char *name, int flags)
     one_call_less();
     return (int)syscall(SYS_unlinkat, directory, name, flags);
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
 
 /* --- the list --- */
 
@@ -288,6 +292,15 @@ static void check_counts(void)
     tap_check(told == found, "%" PRIu64 " lines told of, %" PRIu64 " found", told, found);
 }
 
+static void check_sums(uint64_t lines)
+{
+    struct fault fault;
+    uint64_t told, found;
+    tap_check(queue_check(workers[0], &told, &found, &fault) == 0, "check: %s", fault.reason);
+    tap_check(told == lines && found == lines, "%" PRIu64 " told of, %" PRIu64 " found", told,
+              found);
+}
+
 static unsigned files_left(void)
 {
     unsigned files = 0;
@@ -516,6 +529,88 @@ static void damage(void)
     tap_check(refused > 100 && taken > 100, "%u refused, %u taken", refused, taken);
 }
 
+/* Cuts off the segment that is the `which`-th, so that it has a part of its bytes, or removes it. Returns
+ * how many whole lines it had and has. */
+static void cut_segment(unsigned which, unsigned percent, uint64_t *had, uint64_t *has)
+{
+    char path[PATH_MAX], command[PATH_MAX + 100];
+    snprintf(command, sizeof command, "ls '%s'/0* | sed -n %up", scratch_path("f.queue"),
+             which + 1);
+    FILE *names = popen(command, "r"); /* NOLINT(cert-env33-c): a fixed command */
+    bool found = fgets(path, sizeof path, names) != NULL;
+    pclose(names);
+    path[strcspn(path, "\n")] = '\0';
+    if (!tap_check(found, "no segment %u", which))
+        return;
+    FILE *file = fopen(path, "r+");
+    size_t length = fread(bytes, 1, sizeof bytes, file);
+    size_t left = length * percent / 100;
+    *had = *has = 0;
+    for (size_t i = 0; i < length; i++) {
+        *had += bytes[i] == '\n';
+        *has += i < left && bytes[i] == '\n';
+    }
+    if (percent == 0)
+        unlink(path);
+    else
+        tap_check(ftruncate(fileno(file), (off_t)left) == 0, "not cut off");
+    fclose(file);
+}
+
+/* After a power cut: what is left comes out in its order, and the rest is counted. */
+static void power_cuts(void)
+{
+    struct chance chance = {54};
+    for (unsigned round = 0; round < 200; round++) {
+        struct fault fault;
+        uint64_t had = 0, has = 0, lost = 0;
+        unsigned before = next_number;
+        start(400);
+        for (unsigned i = 0; i < 12; i++) {
+            push(workers[0], 12);
+            note_pushed(12);
+        }
+        /* Ranges of workers that are gone: of the first lines, some are off. */
+        take(1, 2 + (unsigned)chance_below(&chance, 5), &chance);
+        take(2, 3, &chance);
+        remove_out(1);
+        die(2);
+        tap_check(queue_mend(workers[3], &lost, &fault) == 0 && lost == 0, "mends what is whole");
+        uint64_t there = waiting.count;
+        /* Not the first segment, of which some lines are off. */
+        cut_segment(2 + (unsigned)chance_below(&chance, 3), (unsigned)chance_below(&chance, 100),
+                    &had, &has);
+        bool awaited;
+        struct queue_lines lines;
+        take(4, 1, &chance);
+        if (out[4].count > 0) {
+            tap_check(queue_mend(workers[3], &lost, &fault) == 0 && lost == 0,
+                      "mends while lines are out");
+            remove_out(4);
+            there--;
+        } else {
+            there = waiting.count;
+        }
+        tap_check(queue_mend(workers[3], &lost, &fault) == 0, "mend: %s", fault.reason);
+        tap_check(lost == had - has, "%" PRIu64 " lost, not %" PRIu64, lost, had - has);
+        check_sums(there - lost);
+        unsigned last_number = before;
+        uint64_t count = 0;
+        while (queue_take(workers[0], 7, &lines, &awaited, &fault) > 0) {
+            for (const char *at = lines.bytes; at < lines.bytes + lines.length;
+                 at = strchr(at, '\n') + 1, count++) {
+                unsigned number = (unsigned)strtoul(at, NULL, 10);
+                tap_check(number >= last_number && number < next_number, "out of order");
+                last_number = number + 1;
+            }
+            queue_remove(workers[0], &fault);
+        }
+        tap_check(count == there - lost, "%" PRIu64 " came out", count);
+        tap_check(files_left() == 1, "%u files are left", files_left());
+        finish();
+    }
+}
+
 /* A copy with a right checksum and any numbers: decoding says no, or what it says holds. */
 static void hostile_states(void)
 {
@@ -577,6 +672,7 @@ int main(void)
     tap_run("a state as bytes and back", round_trip);
     tap_run("hostile states", hostile_states);
     tap_run("damaged states", damage);
+    tap_run("segments cut off by a power cut", power_cuts);
     tap_run("100,000 random operations of five workers, against a list", model);
     tap_run("a process dies at each call that changes something", deaths);
     return tap_end();
