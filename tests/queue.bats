@@ -248,6 +248,20 @@ files() { find q.bf.queue -type f | wc -l; }
     empty
 }
 
+@test "-x: lines that a failing CMD does not read go to the back with the others" {
+    a_queue
+    seq 100001 250000 >in
+    succeeds unseen push q.bf in
+    exits 3 unseen pop q.bf -m 20k -x sh -c 'exec <&-; sleep 0.2; exit 1'
+    exits 3 unseen pop q.bf -m 20k -x false
+    succeeds unseen pop q.bf -m 1e6
+    sort "$out" | cmp - in
+    # As many as were taken for it: at least a chunk.
+    [[ $(head -n 1 "$out") -ge 140001 ]]
+    tail -n "$((250001 - $(head -n 1 "$out")))" in | cmp - <(head -n "$((250001 - $(head -n 1 "$out")))" "$out")
+    empty
+}
+
 @test "-x: a CMD that cannot be run leaves the lines where they are, and the status is 3" {
     a_queue 1 4
     exits 3 unseen pop q.bf -m 2 -x ./no-such-program

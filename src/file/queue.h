@@ -76,7 +76,7 @@ int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, bo
                struct fault *fault);
 
 /* Of the lines taken last, only those that are whole in the first `bytes` were accepted. The others
- * wait again from queue_remove or queue_put_back on, in their old place. Returns how many were
+ * wait again from queue_remove on, in their old place. Returns how many were
  * accepted. */
 uint64_t queue_accept(struct queue *queue, size_t bytes);
 
@@ -84,7 +84,7 @@ uint64_t queue_accept(struct queue *queue, size_t bytes);
  * closed. */
 int queue_remove(struct queue *queue, struct fault *fault);
 
-/* What was taken goes to the back. Returns 0; or -1 with the fault, and what did not fit waits again
+/* What was taken goes to the back, accepted or not. Returns 0; or -1 with the fault, and what did not fit waits again
  * in its old place once this queue is closed. */
 int queue_put_back(struct queue *queue, struct fault *fault);
 

@@ -413,11 +413,10 @@ static int put_back_chunk(struct queue *queue, struct fault *fault)
 int queue_put_back(struct queue *queue, struct fault *fault)
 {
     int result = 1;
+    queue->refused_bytes = queue->refused_lines = 0;
     while (result > 0) {
         if (queue_begin(queue, fault) != 0)
             return -1;
-        give_up_refused(queue);
-        queue->refused_bytes = queue->refused_lines = 0;
         result = put_back_chunk(queue, fault);
         if (result == 0)
             result = remove_locked(queue, fault) == 0 ? 0 : -1;
