@@ -115,20 +115,6 @@ load counting
     holds 0 a b
 }
 
-@test "many lines with the same cells, until cells are full: none is lost" {
-    # 20000 lines in a filter for 100: about every cell comes to 15.
-    input 20000 >in
-    exits 0 unseen add --counting --fixed -n 100 -p 1e-3 f.bf in
-    exits 0 unseen query f.bf in
-    sort -u "$out" >there
-    sed -n '1~2p' there >gone
-    sed '1~2d' there >kept
-    exits 0 unseen remove f.bf gone
-    exits 0 unseen verify f.bf || [[ $code -eq 1 ]]
-    capture unseen query -v f.bf in
-    [[ $code -le 1 ]]
-}
-
 # --- the other commands ------------------------------------------------------
 
 @test "counting and not counting do not contradict each other unnoticed" {
@@ -140,6 +126,21 @@ load counting
     succeeds unseen --create --counting c.bf < <(seq 5)
     prints '4\n5\n'
     fails_with 2 '--counting: needs a FILTER' unseen --counting < <(seq 3)
+}
+
+@test "a window forgets by itself, and counts not" {
+    fails_with 2 '--window and --counting: a window forgets by itself' unseen create --counting --window 100 f.bf
+    fails_with 2 '--forget-after and --counting' unseen create --counting --forget-after 7d f.bf
+}
+
+@test "a queue beside it: what was removed can be pushed again" {
+    exits 0 unseen create --counting --queue f.bf
+    succeeds unseen push f.bf < <(printf 'a\nb\n')
+    succeeds unseen pop f.bf -m 2
+    succeeds unseen remove f.bf < <(echo a)
+    succeeds unseen push f.bf < <(printf 'a\nb\n')
+    succeeds unseen pop f.bf -m 2
+    prints 'a\n'
 }
 
 @test "the same lines come out as of a filter of bits" {

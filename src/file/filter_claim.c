@@ -257,6 +257,7 @@ static ptrdiff_t claim_locked(struct filter *filter, const struct key *keys, siz
     if (filter_look_again(filter, keys, n, settled, seen, fault) != 0 ||
         filter_look_at_others(filter, keys, n, seen, &others, fault) != 0)
         return -1;
+    filter->claimed_at = settled_now(filter);
     return (ptrdiff_t)take_new(filter, keys, n, most_new, others, seen, full);
 }
 
@@ -321,6 +322,24 @@ static void settle_keys(struct filter *filter, size_t n)
     }
 }
 
+/* Under LOCK_CHANGE: a counting filter must not count a key twice. Of the first `n` keys in flight,
+ * those leave that are in by now: filter_add, on behalf of others, does not ask who has them in
+ * flight. Returns how many stay. */
+static size_t drop_counted(struct filter *filter, size_t n)
+{
+    struct key *keys = filter->flight->keys;
+    uint8_t seen[FLIGHT_KEYS_MAX / 2];
+    size_t left = 0;
+    if (!filter->header.plan.geometry.counting || settled_now(filter) == filter->claimed_at)
+        return n;
+    memset(seen, 0, n);
+    filter_test_layers(filter, keys, n, seen, 0);
+    for (size_t i = 0; i < n; i++)
+        if (!seen[i])
+            keys[left++] = keys[i];
+    return left;
+}
+
 int filter_settle(struct filter *filter, size_t delivered, struct fault *fault)
 {
     if (filter->hold != NULL)
@@ -339,7 +358,7 @@ int filter_settle(struct filter *filter, size_t delivered, struct fault *fault)
         lock_drop(filter->fd, LOCK_CHANGE);
         return -1;
     }
-    settle_keys(filter, delivered);
+    settle_keys(filter, drop_counted(filter, delivered));
     if (delivered > 0)
         put64(filter, COUNTER_SETTLED_AT, settled_now(filter) + 1);
     put32(filter, slot_at(filter->slot), 0);

@@ -1,0 +1,431 @@
+/*
+ * Taking keys out of counting filters: against counters kept one by one, with one layer and many; and
+ * what is left when the process dies, at every single store.
+ */
+#include "file/filter.h"
+
+#include "chance.h"
+#include "model.h"
+#include "scratch.h"
+#include "tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct key key_of(uint64_t i)
+{
+    return hash_key(&i, sizeof i, 0);
+}
+
+static void say_fault(const char *what, const struct fault *fault)
+{
+    tap_check(false, "%s: %s: %s", what, fault->object, fault->reason);
+}
+
+static struct filter *open_filter(const char *path)
+{
+    struct fault fault;
+    struct filter *filter = filter_open(path, true, NULL, &fault);
+    if (filter == NULL)
+        say_fault("open", &fault);
+    return filter;
+}
+
+static struct filter *make_filter(const char *path, const struct filter_plan *plan)
+{
+    struct fault fault;
+    struct header header = {.plan = *plan};
+    if (filter_create(path, &header, true, &fault) == 0)
+        return open_filter(path);
+    say_fault("create", &fault);
+    return NULL;
+}
+
+static void add(struct filter *filter, struct key key)
+{
+    struct fault fault;
+    uint8_t seen;
+    uint64_t added;
+    if (filter_add(filter, &key, 1, &seen, &added, &fault) != 0)
+        say_fault("add", &fault);
+}
+
+static enum removal take_out(struct filter *filter, struct key key)
+{
+    struct fault fault;
+    uint8_t removal = 99;
+    ptrdiff_t removed = filter_remove(filter, &key, 1, &removal, &fault);
+    if (removed < 0)
+        say_fault("remove", &fault);
+    else
+        tap_check(removed == (removal == REMOVAL_DONE), "%td removed", removed);
+    return removal;
+}
+
+static bool is_in(struct filter *filter, struct key key)
+{
+    struct fault fault;
+    uint8_t seen = 0;
+    if (filter_probe(filter, &key, 1, &seen, &fault) != 0)
+        say_fault("probe", &fault);
+    return seen;
+}
+
+/* --- against the model --- */
+
+/* A key goes into the oldest layer that has room. */
+static void model_count(struct model *model, struct key key)
+{
+    unsigned i = 0;
+    if (model_has(model, key))
+        return;
+    while (i < model->layers && model->keys[i] >= model->layer[i].capacity)
+        i++;
+    if (i == model->layers)
+        model_grow(model);
+    oracle_add(model->bits[i], key, model->layer[i].pages, model->layer[i].geometry);
+    model->keys[i]++;
+}
+
+static enum removal model_take_out(struct model *model, struct key key)
+{
+    unsigned found = 0, layer = 0;
+    for (unsigned i = 0; i < model->layers; i++)
+        if (oracle_has(model->bits[i], key, model->layer[i].pages, model->layer[i].geometry)) {
+            found++;
+            layer = i;
+        }
+    if (found != 1)
+        return found == 0 ? REMOVAL_ABSENT : REMOVAL_AMBIGUOUS;
+    oracle_count(model->bits[layer], key, model->layer[layer].pages, model->layer[layer].geometry,
+                 -1);
+    model->keys[layer] -= model->keys[layer] > 0;
+    return REMOVAL_DONE;
+}
+
+static void check_layers(const struct filter *filter, const struct model *model, double rate)
+{
+    if (!tap_check(filter_layers(filter) == model->layers, "p = %g: %u layers, not %u", rate,
+                   filter_layers(filter), model->layers))
+        return;
+    for (unsigned i = 0; i < model->layers; i++) {
+        const struct bits *bits = filter_bits(filter, i);
+        tap_check(filter_layer_keys(filter, i) == model->keys[i],
+                  "p = %g: layer %u counts %" PRIu64 " keys, not %" PRIu64, rate, i,
+                  filter_layer_keys(filter, i), model->keys[i]);
+        tap_check(memcmp(bits->bytes, model->bits[i], bits->pages * PAGE_BYTES) == 0,
+                  "p = %g: layer %u has other cells", rate, i);
+    }
+}
+
+/* Keys come and go, in batches, with repeats and strangers; every verdict is the model's. Where the
+ * rate is high, keys look in where they are not, in several layers too. */
+static void come_and_go(double rate, uint64_t capacity, uint64_t range, unsigned seen[3])
+{
+    enum { BATCH = 500, ROUNDS = 80 };
+    struct filter_plan plan = {.rate = rate, .capacity = capacity, .geometry = {.counting = true}};
+    struct filter *filter = make_filter(scratch_path("r.bf"), &plan);
+    struct model model;
+    struct chance chance = {70};
+    struct fault fault;
+    if (filter == NULL)
+        return;
+    model_start(&model, &plan);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct key keys[BATCH];
+        uint8_t out[BATCH] = {0};
+        uint64_t added;
+        for (unsigned i = 0; i < BATCH; i++)
+            keys[i] = key_of(chance_below(&chance, range));
+        if (round % 5 < 3) {
+            if (filter_add(filter, keys, BATCH, out, &added, &fault) != 0)
+                say_fault("add", &fault);
+            for (unsigned i = 0; i < BATCH; i++)
+                model_count(&model, keys[i]);
+            continue;
+        }
+        if (filter_remove(filter, keys, BATCH, out, &fault) < 0)
+            say_fault("remove", &fault);
+        for (unsigned i = 0; i < BATCH; i++) {
+            enum removal wanted = model_take_out(&model, keys[i]);
+            seen[wanted]++;
+            tap_check(out[i] == wanted, "p = %g, round %u, key %u: %u, not %u", rate, round, i,
+                      out[i], wanted);
+        }
+    }
+    check_layers(filter, &model, rate);
+    model_free(&model);
+    filter_close(filter);
+}
+
+static void against_the_model(void)
+{
+    unsigned seen[3] = {0};
+    come_and_go(0.5, 100, 5000, seen);
+    come_and_go(0.1, 1000, 5000, seen);
+    come_and_go(1e-3, 3000, 8000, seen);
+    come_and_go(1e-6, 100000, 30000, seen);
+    tap_check(seen[REMOVAL_DONE] > 1000 && seen[REMOVAL_ABSENT] > 1000 &&
+                  seen[REMOVAL_AMBIGUOUS] > 100,
+              "%u removed, %u absent, %u ambiguous: the test is about nothing", seen[REMOVAL_DONE],
+              seen[REMOVAL_ABSENT], seen[REMOVAL_AMBIGUOUS]);
+}
+
+/* --- counted once --- */
+
+static const struct filter_plan exact = {.rate = 1e-12,
+                                         .capacity = 1000,
+                                         .geometry = {.counting = true}};
+
+/* What one has in flight and another adds meanwhile is counted once. */
+static void added_while_in_flight(void)
+{
+    enum { KEYS = 20 };
+    struct filter *a = make_filter(scratch_path("r.bf"), &exact);
+    struct filter *b = a != NULL ? open_filter(filter_path(a)) : NULL;
+    struct key keys[KEYS];
+    uint8_t seen[KEYS];
+    struct fault fault;
+    if (b == NULL)
+        return;
+    for (unsigned i = 0; i < KEYS; i++)
+        keys[i] = key_of(i);
+    tap_check(filter_claim(a, keys, KEYS, UINT64_MAX, seen, &fault) == KEYS, "claim");
+    for (unsigned i = 0; i < KEYS; i += 2)
+        add(b, keys[i]);
+    tap_check(filter_settle(a, KEYS, &fault) == 0, "settle");
+    tap_check(filter_keys(a) == KEYS, "%" PRIu64 " keys", filter_keys(a));
+    for (unsigned i = 0; i < KEYS; i++) {
+        tap_check(take_out(b, keys[i]) == REMOVAL_DONE, "key %u is not in", i);
+        tap_check(!is_in(a, keys[i]), "key %u was counted twice", i);
+    }
+    filter_close(a);
+    filter_close(b);
+}
+
+/* In flight is not in, and no removal of others changes that. */
+static void removed_while_in_flight(void)
+{
+    struct filter *a = make_filter(scratch_path("r.bf"), &exact);
+    struct filter *b = a != NULL ? open_filter(filter_path(a)) : NULL;
+    struct key key = key_of(1);
+    uint8_t seen = 1;
+    struct fault fault;
+    if (b == NULL)
+        return;
+    tap_check(filter_claim(a, &key, 1, 1, &seen, &fault) == 1 && !seen, "claim");
+    tap_check(take_out(b, key) == REMOVAL_ABSENT, "what is in flight was removed");
+    tap_check(filter_settle(a, 1, &fault) == 0 && is_in(b, key), "settle");
+    tap_check(take_out(b, key) == REMOVAL_DONE && !is_in(a, key), "remove");
+    tap_check(filter_claim(a, &key, 1, 1, &seen, &fault) == 1 && !seen, "it is not new again");
+    filter_close(a);
+    filter_close(b);
+}
+
+static void not_counting(void)
+{
+    struct filter_plan plan = {.rate = 1e-6, .capacity = 1000};
+    struct filter *filter = make_filter(scratch_path("r.bf"), &plan);
+    struct key key = key_of(1);
+    struct fault fault;
+    uint8_t removal;
+    if (filter == NULL)
+        return;
+    add(filter, key);
+    tap_check(filter_remove(filter, &key, 1, &removal, &fault) == -1 && is_in(filter, key),
+              "a filter of bits gives a key away");
+    filter_close(filter);
+}
+
+/* --- killed --- */
+
+/* A filter as bytes, in which the key `victim` is being removed. */
+struct image {
+    uint8_t *bytes;
+    size_t length;
+    size_t layer_at;
+};
+
+enum { KEPT = 150, VICTIM = KEPT };
+
+static struct image image_read(const char *path, size_t layer_at)
+{
+    struct image image = {.layer_at = layer_at};
+    struct stat status;
+    int fd = open(path, O_RDONLY);
+    if (fd < 0 || fstat(fd, &status) != 0)
+        exit(1);
+    image.length = (size_t)status.st_size;
+    image.bytes = mmap(NULL, image.length, PROT_READ, MAP_SHARED, fd, 0);
+    if (image.bytes == MAP_FAILED)
+        exit(1);
+    close(fd);
+    return image;
+}
+
+static uint8_t *copy_of(const struct image *image)
+{
+    uint8_t *copy = malloc(image->length);
+    if (copy == NULL)
+        exit(1);
+    memcpy(copy, image->bytes, image->length);
+    return copy;
+}
+
+/* The same file, if there is one. */
+static void write_file(const char *path, const uint8_t *bytes, size_t length)
+{
+    int fd = open(path, O_WRONLY | O_CREAT, 0600);
+    if (fd < 0 || write(fd, bytes, length) != (ssize_t)length)
+        exit(1);
+    close(fd);
+}
+
+/* What a kill left is opened by the next writer: its cells are those with the victim, or those
+ * without. */
+struct verdict {
+    unsigned whole, gone; /* so often */
+    unsigned half;        /* it was half out before it was opened */
+};
+
+static void judge(const uint8_t *bytes, const struct image *image, const uint8_t *with,
+                  const uint8_t *without, unsigned step, struct verdict *verdict)
+{
+    const char *path = scratch_path("killed.bf");
+    size_t at = image->layer_at, length = image->length - image->layer_at;
+    verdict->half += memcmp(bytes + at, with + at, length) != 0 &&
+                     memcmp(bytes + at, without + at, length) != 0;
+    write_file(path, bytes, image->length);
+    struct filter *filter = open_filter(path);
+    if (filter == NULL)
+        return;
+    const uint8_t *now = filter_bits(filter, 0)->bytes;
+    bool whole = memcmp(now, with + at, length) == 0;
+    bool gone = memcmp(now, without + at, length) == 0;
+    tap_check(whole || gone, "killed at step %u: the key is neither in nor out", step);
+    tap_check(is_in(filter, key_of(VICTIM)) == whole, "killed at step %u: other verdict", step);
+    for (unsigned i = 0; i < KEPT; i++)
+        tap_check(is_in(filter, key_of(i)), "killed at step %u: key %u is lost", step, i);
+    tap_check(filter_keys(filter) >= KEPT && filter_keys(filter) <= KEPT + 1,
+              "killed at step %u: counts %" PRIu64 " keys", step, filter_keys(filter));
+    tap_check(!filter_removal_open(filter), "killed at step %u: the journal is still open", step);
+    verdict->whole += whole;
+    verdict->gone += gone;
+    filter_close(filter);
+}
+
+/* The same for a writer that was there before: what it saw before the removal was undone does not
+ * count. */
+static void judge_again(const uint8_t *bytes, const struct image *image, const uint8_t *with,
+                        unsigned step)
+{
+    const char *path = scratch_path("killed.bf");
+    size_t at = image->layer_at;
+    struct key key = key_of(VICTIM);
+    struct fault fault;
+    uint8_t seen = 2;
+    write_file(path, with, image->length);
+    struct filter *filter = open_filter(path);
+    if (filter == NULL)
+        return;
+    write_file(path, bytes, image->length);
+    if (filter_claim(filter, &key, 1, 1, &seen, &fault) != 1)
+        say_fault("claim", &fault);
+    bool whole = memcmp(filter_bits(filter, 0)->bytes, with + at, image->length - at) == 0;
+    tap_check(seen == whole, "killed at step %u: the key is %s, and taken for %s", step,
+              whole ? "in" : "out", seen ? "seen" : "new");
+    filter_close(filter);
+}
+
+/* Removes the victim between two stops. */
+static void remove_and_stop(const char *path)
+{
+    struct fault fault;
+    struct key key = key_of(VICTIM);
+    uint8_t removal = 99;
+    struct filter *filter = filter_open(path, true, NULL, &fault);
+    if (filter == NULL || ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
+        _exit(3);
+    raise(SIGSTOP);
+    ptrdiff_t removed = filter_remove(filter, &key, 1, &removal, &fault);
+    raise(SIGSTOP);
+    _exit(removed != 1);
+}
+
+/* Single steps, and after each that changed the file: what if it died here? */
+static void step_through(pid_t child, const struct image *image, const uint8_t *with,
+                         const uint8_t *without, struct verdict *verdict)
+{
+    enum { STEPS_MAX = 2000000 };
+    uint8_t *last = copy_of(image);
+    int status = 0;
+    for (unsigned step = 0; step < STEPS_MAX; step++) {
+        if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) != 0 || waitpid(child, &status, 0) < 0 ||
+            !WIFSTOPPED(status) || WSTOPSIG(status) == SIGSTOP)
+            break;
+        if (memcmp(last, image->bytes, image->length) == 0)
+            continue;
+        memcpy(last, image->bytes, image->length);
+        judge(last, image, with, without, step, verdict);
+        judge_again(last, image, with, step);
+    }
+    free(last);
+}
+
+static void killed_at_every_store(void)
+{
+    char path[PATH_MAX];
+    int status = 0;
+    snprintf(path, sizeof path, "%s", scratch_path("r.bf"));
+    struct filter_plan plan = {.rate = 1e-9, .capacity = 200, .geometry = {.counting = true}};
+    struct filter *filter = make_filter(path, &plan);
+    if (filter == NULL)
+        return;
+    size_t layer_at = (size_t)filter_end(filter) - filter_bits(filter, 0)->pages * PAGE_BYTES;
+    for (unsigned i = 0; i < KEPT; i++)
+        add(filter, key_of(i));
+    struct image image = image_read(path, layer_at);
+    uint8_t *without = copy_of(&image);
+    add(filter, key_of(VICTIM));
+    uint8_t *with = copy_of(&image);
+    filter_close(filter);
+    struct verdict verdict = {0};
+    pid_t child = fork();
+    if (child == 0)
+        remove_and_stop(path);
+    if (waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
+        step_through(child, &image, with, without, &verdict);
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+        printf("# %u states with the key in, %u without, %u of all half out before\n",
+               verdict.whole, verdict.gone, verdict.half);
+        tap_check(verdict.whole > 10 && verdict.gone > 0 && verdict.half > 10,
+                  "the test is about nothing");
+    } else {
+        tap_skip("a process cannot be traced here");
+    }
+    munmap(image.bytes, image.length);
+    free(with);
+    free(without);
+}
+
+int main(void)
+{
+    scratch_make();
+    tap_run("keys come and go: the model's verdicts and cells, in one layer and in many",
+            against_the_model);
+    tap_run("added by another while in flight: counted once", added_while_in_flight);
+    tap_run("in flight is not in", removed_while_in_flight);
+    tap_run("a filter of bits gives nothing away", not_counting);
+    tap_run("killed at every store: the key is whole in or whole out", killed_at_every_store);
+    return tap_end();
+}
