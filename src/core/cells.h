@@ -32,8 +32,9 @@ static inline unsigned cell_value(const uint8_t *line, unsigned cell)
 
 static inline void cell_put(uint8_t *line, unsigned cell, unsigned value)
 {
-    unsigned other = line[cell / 2] & (cell % 2 != 0 ? 0x0fU : 0xf0U);
-    __atomic_store_n(&line[cell / 2], (uint8_t)(other | value << (cell % 2 * 4)), __ATOMIC_RELAXED);
+    uint8_t *byte = line + cell / 2;
+    unsigned other = *byte & (cell % 2 != 0 ? 0x0fU : 0xf0U);
+    __atomic_store_n(byte, (uint8_t)(other | value << (cell % 2 * 4)), __ATOMIC_RELAXED);
 }
 
 /* Whether no cell of the word is zero in a line of 64 bytes. */

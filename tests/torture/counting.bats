@@ -37,9 +37,9 @@ within_six_sigma() {
         rate=$(field rate "$out")
         hits=$(unseen query -c f.bf others) || true
         within_six_sigma "$hits" "$probes" "$rate" || { echo "p = $p, all in"; false; }
-        unseen plan --json --counting -n "$n" -p $p >plan
-        awk -v now="$rate" -v plan="$(field rate plan)" 'BEGIN { exit !(now < plan * 1.05 && now > plan * 0.9) }' ||
-            { echo "p = $p: rate $rate, the model says $(field rate plan)"; false; }
+        exits 0 unseen plan --json --counting -n "$n" -p $p
+        awk -v now="$rate" -v plan="$(field rate "$out")" 'BEGIN { exit !(now < plan * 1.05 && now > plan * 0.9) }' ||
+            { echo "p = $p: rate $rate, the model says $(field rate "$out")"; false; }
 
         sort -R --random-source=<(yes) gone.in >in.order
         exits 0 unseen remove f.bf in.order
