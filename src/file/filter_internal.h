@@ -40,7 +40,7 @@ struct filter {
     unsigned slot;
     struct flight *flight;
     uint64_t claimed_at; /* the counter of settlings when what is in flight was claimed */
-    struct hold *hold;                 /* long flights; NULL: batches */
+    struct hold *hold;   /* long flights; NULL: batches */
     struct spill *attached[SLOTS_MAX]; /* long flights of others, as far as they were met */
     uint64_t attached_mark[SLOTS_MAX]; /* which one of the slot's it was */
 };
