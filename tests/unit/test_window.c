@@ -29,7 +29,8 @@ enum { SECOND = 1000 };
 
 static uint64_t clock_milliseconds = NOON;
 
-/* In place of libc's. */
+/* In place of libc's, whose header has its own names for these. */
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
 int clock_gettime(clockid_t id, struct timespec *time)
 {
     if (id != CLOCK_REALTIME)
