@@ -144,7 +144,7 @@ load counting
 }
 
 @test "the same lines come out as of a filter of bits" {
-    mixed_lines 60000 30000 >in
+    mixed_lines 20000 10000 >in
     lines_unique in >wanted
     exits 0 unseen --create --counting -p 1e-9 f.bf in
     same "$out" wanted
@@ -185,7 +185,7 @@ load counting
 @test "room that was freed is used again: as many come as go, and it does not grow" {
     local i
     exits 0 unseen create --counting -n 3000 -p 1e-9 f.bf
-    for ((i = 0; i < 20; i++)); do
+    for ((i = 0; i < 10; i++)); do
         input 2500 $((i * 2500)) >now
         succeeds unseen f.bf now
         same "$out" now
@@ -253,7 +253,7 @@ load counting
     exits 0 unseen add --counting -n 50k -p 1e-9 f.bf gone kept
     unseen remove f.bf gone 3>&- 2>said &
     remover=$!
-    for ((i = 0; i < 10; i++)); do
+    for ((i = 0; i < 5; i++)); do
         exits 1 unseen query -v f.bf kept
         prints ''
         # printing looks at the layers, too
@@ -263,6 +263,28 @@ load counting
     wait "$remover"
     [[ ! -s said ]]
     made_of kept -n 50k -p 1e-9
+}
+
+@test "the filter is removed or replaced while lines are removed: noticed, exit 2" {
+    local how pid
+    exits 0 unseen create --counting other.bf
+    for how in 'mv other.bf f.bf' 'rm f.bf'; do
+        exits 0 unseen create --counting --force f.bf
+        rm -f go
+        mkfifo go
+        "$UNSEEN" remove f.bf <go >"$out" 2>"$err" 3>&- &
+        pid=$!
+        exec {feed}>go
+        echo one >&"$feed"
+        sleep 0.1
+        eval "$how"
+        { echo two >&"$feed"; } 2>/dev/null || true
+        exec {feed}>&-
+        code=0
+        wait "$pid" || code=$?
+        [[ $code -eq 2 ]] || complain "$how"
+        grep -Eq 'f.bf: was (removed|replaced by another file) while this run used it' "$err" || complain "$how"
+    done
 }
 
 # --- kills -------------------------------------------------------------------

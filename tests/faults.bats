@@ -31,6 +31,12 @@ load sweep
     sweep_all 1 pending commit
 }
 
+@test "the Nth of each system call fails: remove" {
+    need_strace
+    sweep_start 60
+    sweep_all 1 remove
+}
+
 @test "the Nth of each system call fails: create, and --durable" {
     need_strace
     sweep_start 60

@@ -127,6 +127,15 @@ again_create() {
     done_create
 }
 
+prepare_remove() { cp counting.bf f.bf; }
+form_remove() { strace_it remove f.bf in; }
+done_remove() {
+    "$UNSEEN" query f.bf in >rest 2>&1 || true
+    [[ ! -s rest ]] || { echo "not removed: $(wc -l <rest)"; return 1; }
+    "$UNSEEN" query f.bf kept | cmp - kept
+}
+again_remove() { "$UNSEEN" remove f.bf in 2>/dev/null && done_remove; }
+
 prepare_query() { cp full.bf f.bf; }
 form_query() { strace_it query f.bf in >part; }
 done_query() { same part in; }
@@ -200,6 +209,9 @@ sweep_start() {
     "$UNSEEN" --pending made.keys made.bf in >/dev/null
     cp made.bf full.bf
     "$UNSEEN" commit full.bf made.keys 2>/dev/null
+    input 50 100000 >kept
+    "$UNSEEN" create --counting -n 100 -p 1e-9 counting.bf
+    "$UNSEEN" add counting.bf in kept 2>/dev/null
     "$UNSEEN" create --queue -n 100 -p 1e-9 made-queue.bf
     "$UNSEEN" push made-queue.bf </dev/null
     a_queue_for full-queue.bf made-queue.bf

@@ -21,6 +21,7 @@ sweep_form() {
 @test "all calls, all errnos: --pending" { sweep_form pending; }
 @test "all calls, all errnos: commit" { sweep_form commit; }
 @test "all calls, all errnos: add" { sweep_form add; }
+@test "all calls, all errnos: remove" { sweep_form remove; }
 @test "all calls, all errnos: creation on the way" { sweep_form implied; }
 @test "all calls, all errnos: create" { sweep_form create; }
 @test "all calls, all errnos: query" { sweep_form query; }
