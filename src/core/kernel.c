@@ -27,6 +27,10 @@ size_t kernel_all(const struct kernel *kernels[], size_t most)
         CPU_HAS(AVX512VL, "avx512vl"))
         kernels[n++] = &kernel_avx512;
 #endif
+#if defined(KERNEL_HAS_NEON)
+    if (n < most)
+        kernels[n++] = &kernel_neon;
+#endif
     return n;
 }
 

@@ -10,5 +10,10 @@ extern const struct kernel kernel_cells; /* for counting layers */
 extern const struct kernel kernel_avx2;
 extern const struct kernel kernel_avx512;
 #endif
+/* Lanes are numbered as bytes are only where words are little-endian. */
+#if defined(__aarch64__) && defined(__ARM_NEON) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define KERNEL_HAS_NEON
+extern const struct kernel kernel_neon;
+#endif
 
 #endif
