@@ -147,6 +147,17 @@ truth() {
     exits 0 unseen stats f.bf
 }
 
+@test "a layer that is read in two halves" {
+    exits 0 unseen create -n 20M f.bf
+    exits 0 unseen add f.bf < <(seq 200000)
+    succeeds unseen stats --json f.bf
+    holds "$(field keys) > 198000 && $(field keys) < 202000"
+    cp "$out" first
+    # In how many threads, and when, must not show.
+    succeeds taskset -c 0 "$UNSEEN" stats --json f.bf
+    cmp first "$out"
+}
+
 @test "stats of one key" {
     exits 0 unseen --create f.bf < <(echo one)
     succeeds unseen stats --json f.bf

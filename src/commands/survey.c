@@ -1,6 +1,9 @@
 /* survey - see survey.h. */
 #include "commands/survey.h"
 
+#include <pthread.h>
+#include <signal.h>
+
 /* Lines wrongly dropped while a layer took in `keys`: those that looked seen in it, and before that
  * those that looked seen in the older, full layers, whose rate is `before`. */
 static double dropped_while_filling(const struct layer_plan *plan, double keys, double before)
@@ -15,17 +18,69 @@ static double dropped_while_filling(const struct layer_plan *plan, double keys, 
 /* A megabyte: what is mapped and read at a time. */
 enum { SURVEY_PAGES = 256 };
 
+/* A layer from this size on, 64 MB, is read by two threads, half by half; always so, since in how
+ * many parts it is summed shows in the last digits. */
+enum { TWO_PARTS_FROM = 16384 };
+
+struct part {
+    const struct filter *filter;
+    unsigned layer;
+    uint64_t from, to;
+    struct estimate estimate;
+};
+
+static void *survey_part(void *context)
+{
+    struct part *part = context;
+    const struct bits *bits = filter_bits(part->filter, part->layer);
+    estimate_start(&part->estimate, bits->geometry);
+    for (uint64_t page = part->from; page < part->to; page += SURVEY_PAGES) {
+        uint64_t left = part->to - page;
+        uint64_t pages = left < SURVEY_PAGES ? left : SURVEY_PAGES;
+        filter_read_ahead(part->filter, part->layer, page, pages);
+        estimate_add(&part->estimate, bits->bytes + page * PAGE_BYTES, pages);
+    }
+    return NULL;
+}
+
+/* Signals are the first thread's affair; but not SIGBUS, which is the affair of the thread whose map
+ * failed. */
+static bool start_beside(pthread_t *thread, struct part *part)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    sigdelset(&all, SIGBUS);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(thread, NULL, survey_part, part) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+static void survey_pages(struct estimate *estimate, const struct filter *filter, unsigned layer)
+{
+    uint64_t pages = filter_bits(filter, layer)->pages;
+    uint64_t middle = pages < TWO_PARTS_FROM ? pages : pages / 2;
+    struct part first = {.filter = filter, .layer = layer, .to = middle};
+    struct part second = {.filter = filter, .layer = layer, .from = middle, .to = pages};
+    pthread_t thread;
+    /* Both are to find the layer ready to be read from front to back. */
+    filter_read_ahead(filter, layer, 0, 0);
+    bool beside = middle < pages && start_beside(&thread, &second);
+    survey_part(&first);
+    *estimate = first.estimate;
+    if (middle == pages)
+        return;
+    if (beside)
+        pthread_join(thread, NULL);
+    else
+        survey_part(&second);
+    estimate_merge(estimate, &second.estimate);
+}
+
 static void survey_layer(struct layer_survey *layer, const struct filter *filter, unsigned i)
 {
     struct estimate estimate;
-    const struct bits *bits = filter_bits(filter, i);
-    estimate_start(&estimate, bits->geometry);
-    for (uint64_t page = 0; page < bits->pages; page += SURVEY_PAGES) {
-        uint64_t left = bits->pages - page;
-        uint64_t pages = left < SURVEY_PAGES ? left : SURVEY_PAGES;
-        filter_read_ahead(filter, i, page, pages);
-        estimate_add(&estimate, bits->bytes + page * PAGE_BYTES, pages);
-    }
+    survey_pages(&estimate, filter, i);
     *layer = (struct layer_survey){
         .plan = filter_layer(filter, i),
         .keys = estimate_keys(&estimate),

@@ -26,6 +26,16 @@ void estimate_start(struct estimate *estimate, struct geometry geometry)
     }
 }
 
+/* The logarithm of a product, since it is slow: of as many factors as do not make it vanish. */
+static void add_zero(struct estimate *estimate, double zero)
+{
+    estimate->zero *= zero;
+    if (estimate->zero < 1e-100) {
+        estimate->log_sum += log(estimate->zero);
+        estimate->zero = 1;
+    }
+}
+
 /* What the bits set in one page tell of its keys; in all, they are `set`. */
 static void add_page(struct estimate *estimate, unsigned set)
 {
@@ -35,13 +45,8 @@ static void add_page(struct estimate *estimate, unsigned set)
     estimate->pages++;
     estimate->full += set == cells;
     estimate->set += set;
-    estimate->zero *= zero / cells;
+    add_zero(estimate, zero / cells);
     estimate->inverse_sum += cells / zero;
-    /* The logarithm of a product, since it is slow: of as many pages as do not make it vanish. */
-    if (estimate->zero < 1e-200) {
-        estimate->log_sum += log(estimate->zero);
-        estimate->zero = 1;
-    }
 }
 
 /* Up to KERNEL_PAGES pages. */
@@ -71,6 +76,17 @@ void estimate_add(struct estimate *estimate, const uint8_t *bytes, uint64_t page
         add_pages(estimate, bytes + i * PAGE_BYTES,
                   left < KERNEL_PAGES ? (unsigned)left : KERNEL_PAGES);
     }
+}
+
+void estimate_merge(struct estimate *estimate, const struct estimate *other)
+{
+    estimate->pages += other->pages;
+    estimate->full += other->full;
+    estimate->set += other->set;
+    estimate->inverse_sum += other->inverse_sum;
+    estimate->rate_sum += other->rate_sum;
+    estimate->log_sum += other->log_sum;
+    add_zero(estimate, other->zero);
 }
 
 static double sum_of_logs(const struct estimate *estimate)

@@ -45,6 +45,9 @@ void estimate_start(struct estimate *estimate, struct geometry geometry);
 /* Adds `pages` pages at `bytes`. */
 void estimate_add(struct estimate *estimate, const uint8_t *bytes, uint64_t pages);
 
+/* Adds what was added to another one, of the same geometry. */
+void estimate_merge(struct estimate *estimate, const struct estimate *other);
+
 /* Over all pages added: number of distinct keys inside, probability that a new key looks seen, and
  * the part of bits set. All 0 if no page was added. */
 double estimate_keys(const struct estimate *estimate);

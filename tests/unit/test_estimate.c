@@ -273,6 +273,29 @@ static void in_pieces(void)
     free(layer.bits.bytes);
 }
 
+/* Two parts merged are the whole, but for the last digits. */
+static void merged(void)
+{
+    struct geometry geometry = {.lines = 3, .fields = 6};
+    struct layer layer = layer_new(geometry, 100);
+    struct estimate whole, part, other;
+    fill_to(&layer, 150000);
+    memset(layer.bits.bytes + 99 * PAGE_BYTES, 0xff, PAGE_BYTES);
+    estimate_start(&whole, geometry);
+    estimate_start(&part, geometry);
+    estimate_start(&other, geometry);
+    estimate_add(&whole, layer.bits.bytes, 100);
+    estimate_add(&part, layer.bits.bytes, 37);
+    estimate_add(&other, layer.bits.bytes + 37 * PAGE_BYTES, 63);
+    estimate_merge(&part, &other);
+    tap_check(part.pages == 100 && part.full == 1 && part.set == whole.set, "other counts");
+    tap_check(fabs(estimate_keys(&part) / estimate_keys(&whole) - 1) < 1e-12 &&
+                  fabs(estimate_rate(&part) / estimate_rate(&whole) - 1) < 1e-12 &&
+                  fabs(estimate_deviation(&part) / estimate_deviation(&whole) - 1) < 1e-12,
+              "%.17g and %.17g keys", estimate_keys(&part), estimate_keys(&whole));
+    free(layer.bits.bytes);
+}
+
 int main(void)
 {
     tap_run("the rate of a page: all choices of up to 4 lines, one by one", rate_by_brute_force);
@@ -282,5 +305,6 @@ int main(void)
     tap_run("keys and rate of counting layers against the truth", truth_counting);
     tap_run("few keys in one page", few_keys);
     tap_run("the same in pieces", in_pieces);
+    tap_run("the same merged", merged);
     return tap_end();
 }
