@@ -148,6 +148,7 @@ truth() {
 }
 
 @test "a layer that is read in two halves" {
+    need taskset
     exits 0 unseen create -n 20M f.bf
     exits 0 unseen add f.bf < <(seq 200000)
     succeeds unseen stats --json f.bf
