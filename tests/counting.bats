@@ -115,6 +115,32 @@ load counting
     holds 0 a b
 }
 
+@test "the cells of unseen(5)'s example" {
+    local line cell cells at=() byte
+    exits 0 unseen create --counting -n 1e6 --bits-per-key 32.768 --hashes 18 f.bf
+    exits 0 unseen add f.bf < <(echo)
+    # line and cells, as in the manual; 62 of line 22 comes twice
+    while read -r line cells; do
+        for cell in $cells; do
+            at+=($(((600 * 64 + line) * 128 + cell)))
+        done
+    done <<'END'
+33 127 18 53 52 68 100
+22 88 68 83 62 116 62
+11 49 118 113 72 36 25
+END
+    [[ ${at[0]} -eq 4919551 ]]
+    for cell in "${at[@]}"; do
+        byte=$(layer f.bf | od -An -v -tu1 -j $((cell / 2)) -N 1)
+        [[ $((byte >> cell % 2 * 4 & 15)) -eq 1 ]] || { echo "cell $cell: byte $byte"; false; }
+    done
+    # and no others
+    [[ $(layer f.bf | od -An -v -tx1 -w1 | grep -o '[1-9a-f]' | wc -l) -eq 17 ]]
+    run ! grep -q '[2-9a-f]' <(layer f.bf | od -An -v -tx1 -w1)
+    succeeds unseen remove f.bf < <(echo)
+    [[ $(layer f.bf | tr -d '\0' | wc -c) -eq 0 ]]
+}
+
 # --- the other commands ------------------------------------------------------
 
 @test "counting and not counting do not contradict each other unnoticed" {
