@@ -236,3 +236,18 @@ even_filter() {
     hear odd
     farewell
 }
+
+@test "what does not go together: --tag and -c, -q, -v; -q and -c count nothing" {
+    exits 0 unseen --create f.bf < <(seq 5)
+    fails_with 2 '--tag and -c' unseen query --tag -c f.bf < <(seq 5)
+    fails_with 2 '--tag and -q' unseen query --tag -q f.bf < <(seq 5)
+    fails_with 2 '--tag and -v' unseen query --tag -v f.bf < <(seq 5)
+    fails_with 2 '-m' unseen query -m x f.bf < <(seq 5)
+    succeeds unseen query -q -c f.bf < <(seq 5)
+    prints ''
+    exits 1 unseen query -q -c f.bf < <(seq 6 9)
+    prints ''
+    succeeds unseen query -q -m 1 f.bf < <(seq 5)
+    prints ''
+    fails_with 2 'FILTER' unseen query
+}

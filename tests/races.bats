@@ -318,6 +318,49 @@ slowly() {
 
 # --- the output ----------------------------------------------------------------------------
 
+@test "-o to a file that may only be written to: appended to, as it is" {
+    public_directory
+    chmod 777 .
+    seq 3 >in
+    printf half >got
+    exits 0 unseen create -p 1e-9 f.bf
+    chmod 666 f.bf
+    chmod 222 got
+    exits 0 as_nobody "$public/unseen" f.bf in -o got
+    printf 'half1\n2\n3\n' >wanted
+    same got wanted
+}
+
+@test "an empty file that may not be written to, in a directory that may: a filter takes its place" {
+    public_directory
+    chmod 777 .
+    : >f.bf
+    chmod 444 f.bf
+    exits 0 as_nobody "$public/unseen" --create f.bf < <(seq 3)
+    prints '1\n2\n3\n'
+    succeeds as_nobody "$public/unseen" f.bf < <(seq 3)
+    prints ''
+}
+
+@test "an empty file, and locks fail: a filter takes its place; a signal meanwhile: nothing does" {
+    need_strace
+    need_signals
+    : >f.bf
+    exits 0 strace -qq -o trace -e trace=fcntl -e inject=fcntl:error=ENOLCK:when=4 "$UNSEEN" create f.bf
+    grep -q INJECTED trace
+    succeeds unseen verify f.bf
+    : >g.bf
+    hold_lock change "$change" g.bf
+    env --default-signal=TERM "$UNSEEN" create g.bf 2>said 3>&- &
+    local pid=$! status=0
+    sleep 0.3
+    kill -TERM "$pid"
+    wait "$pid" || status=$?
+    [[ $status -eq 143 ]]
+    [[ ! -s g.bf ]]
+    let_go change
+}
+
 @test "-o to another filter: refused, nothing changed" {
     input 10 >in
     exits 0 unseen create -p 1e-9 f.bf
