@@ -378,7 +378,8 @@ slowly() {
     say hello
     hear hello
     truncate -s 12288 f.bf
-    say again
+    # It may have met the hole already.
+    say again || true
     local status=0
     farewell || status=$?
     [[ $status -eq 2 ]]
