@@ -272,6 +272,33 @@ END
     made_of kept -n 20k -p 1e-9
 }
 
+@test "nothing is lowered while another holds the lock" {
+    local holder pid
+    input 100 >in
+    exits 0 unseen add --counting -n 100 -p 1e-9 f.bf in
+    layer f.bf >before
+    mkfifo feed hold
+    "$UNSEEN" remove --verbose f.bf feed 2>said 3>&- &
+    pid=$!
+    exec {feed}>feed
+    # Once it has said this it has opened the filter, and holds no lock.
+    echo none >&"$feed"
+    filled said
+    "$tools/holdlock" f.bf 4611686018427387904 <hold >held 3>&- {feed}>&- &
+    holder=$!
+    exec {hold}>hold
+    filled held
+    cat in >&"$feed"
+    exec {feed}>&-
+    sleep 0.5
+    kill -0 "$pid"
+    cmp before <(layer f.bf)
+    exec {hold}>&-
+    wait "$holder"
+    wait "$pid"
+    holds 0 in
+}
+
 @test "removing, querying and printing at once: what stays is never missed" {
     local i remover
     input 20000 >gone
