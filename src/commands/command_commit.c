@@ -52,8 +52,6 @@ static int commit(const struct options *options, struct filter *filter, const ch
         if (result != 0)
             return message_fault(&fault);
     }
-    if (filter_check_name(filter, &fault) != 0)
-        return message_fault(&fault);
     creation_warn_if_over(filter);
     if (options_has(options, OPTION_VERBOSE))
         message("%" PRIu64 " lines remembered", total);
