@@ -15,6 +15,7 @@ static int run(const struct options *options, const struct inputs *inputs, struc
         .verb = PIPELINE_ADD,
         .filter = filter,
         .delimiter = inputs->delimiter,
+        .threads = inputs->threads,
         .most = UINT64_MAX,
     };
     struct pipeline *pipeline = pipeline_new(&plan);

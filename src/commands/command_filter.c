@@ -92,6 +92,7 @@ static int parse(struct job *job, const struct options *options)
         return EXIT_TROUBLE;
     job->plan.verb = options_has(options, OPTION_REPEATED) ? PIPELINE_REPEATED : PIPELINE_NEW;
     job->plan.delimiter = job->inputs.delimiter;
+    job->plan.threads = job->inputs.threads;
     return inputs_check(&job->inputs, job->path, job->output_path);
 }
 
@@ -146,6 +147,7 @@ static int prepare_hold(struct job *job)
         return message("--durable: %s is not a file on disk (use -o FILE, or > FILE)",
                        job->output.name);
     signals_be_careful();
+    job->plan.threads = 1; /* what waits for input here has more to do than to wait */
     if (options->command != NULL) {
         job->output.name = options->command[0];
         job->plan.begin_output = start_command;

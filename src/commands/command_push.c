@@ -21,6 +21,7 @@ static int run(const struct options *options, const struct inputs *inputs, struc
         .filter = filter,
         .output = &output,
         .delimiter = inputs->delimiter,
+        .threads = inputs->threads,
         .most = UINT64_MAX,
         .durable = options_has(options, OPTION_DURABLE),
     };

@@ -32,6 +32,7 @@ static int run(const struct options *options, const struct inputs *inputs, struc
         .output = quiet || count ? NULL : &output,
         .invert = options_has(options, OPTION_INVERT),
         .delimiter = inputs->delimiter,
+        .threads = inputs->threads,
         .most = UINT64_MAX,
     };
     if (options_whole(options, OPTION_MAX_COUNT, 0, UINT64_C(1) << 53, &plan.most) != 0)

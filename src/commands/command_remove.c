@@ -61,6 +61,7 @@ static int run(const struct options *options, const struct inputs *inputs, struc
         .verb = PIPELINE_REMOVE,
         .filter = filter,
         .delimiter = inputs->delimiter,
+        .threads = inputs->threads,
         .most = UINT64_MAX,
         .context = &report,
         .not_removed = note_not_removed,

@@ -8,12 +8,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const standard_input[] = {"-", NULL};
+
+/* As many as processors that this process may run on, but no more than have work to do. */
+static unsigned default_threads(void)
+{
+    enum { USEFUL = 2 };
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return 1;
+    return CPU_COUNT(&set) < USEFUL ? 1 : USEFUL;
+}
 
 int inputs_parse(struct inputs *inputs, const struct options *options, size_t first)
 {
@@ -31,6 +42,10 @@ int inputs_parse(struct inputs *inputs, const struct options *options, size_t fi
         options_whole(options, OPTION_BUFFER_SIZE, 4096, UINT64_C(1) << 30,
                       &inputs->buffer_bytes) != 0)
         return EXIT_TROUBLE;
+    uint64_t threads = default_threads();
+    if (options_whole(options, OPTION_JOBS, 1, 1024, &threads) != 0)
+        return EXIT_TROUBLE;
+    inputs->threads = (unsigned)threads;
     return 0;
 }
 

@@ -12,6 +12,7 @@ struct inputs {
     char delimiter;
     uint64_t buffer_bytes;
     uint64_t max_line;
+    unsigned threads; /* that may work on them */
 };
 
 /* Takes the operands from `first` on. Returns 0, or EXIT_TROUBLE after a message. */

@@ -81,6 +81,8 @@ const struct option_entry option_table[OPTIONS] = {
      "longest line allowed (default 1G)"},
     {OPTION_BUFFER_SIZE, 0, 0, "buffer-size", "SIZE", FOR_READERS,
      "bytes to read at a time (default 256K)"},
+    {OPTION_JOBS, 'j', 0, "jobs", "N", FOR_READERS,
+     "threads that may work (default 2, or 1)"},
     {OPTION_VERBOSE, 0, 0, "verbose", NULL,
      FOR_MAKERS | FOR_COMMIT | FOR_VERIFY | FOR_POP | FOR_REMOVE | FOR_MERGE,
      "say on standard error what was done"},

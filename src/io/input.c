@@ -4,6 +4,7 @@
 #include "io/signals.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,12 +15,13 @@ struct input {
     const char *name;
     char delimiter;
     bool ended;
-    bool supplied; /* the last chunk's last delimiter was not in the input */
     size_t max_line;
-    char *buffer;
-    size_t capacity; /* one byte more is allocated, for a missing last delimiter */
-    size_t chunk;    /* length of the last chunk, at the beginning of the buffer */
-    size_t filled;   /* bytes in the buffer */
+    int stop;                   /* -1, or see input_let_wait */
+    struct input_buffer buffer; /* the byte more is for a missing last delimiter */
+    size_t first_capacity;
+    size_t chunk;  /* length of the last chunk, at the beginning of the buffer */
+    size_t filled; /* bytes in the buffer */
+    uint64_t read; /* bytes in all */
 };
 
 struct input *input_new(int fd, const char *name, char delimiter, size_t buffer_bytes,
@@ -32,9 +34,10 @@ struct input *input_new(int fd, const char *name, char delimiter, size_t buffer_
                             .name = name,
                             .delimiter = delimiter,
                             .max_line = max_line,
-                            .capacity = buffer_bytes};
-    input->buffer = malloc(buffer_bytes + 1);
-    if (input->buffer == NULL) {
+                            .stop = -1,
+                            .buffer = {malloc(buffer_bytes + 1), buffer_bytes},
+                            .first_capacity = buffer_bytes};
+    if (input->buffer.bytes == NULL) {
         free(input);
         return NULL;
     }
@@ -45,7 +48,7 @@ void input_free(struct input *input)
 {
     if (input == NULL)
         return;
-    free(input->buffer);
+    free(input->buffer.bytes);
     free(input);
 }
 
@@ -65,32 +68,85 @@ static int too_long(const struct input *input, struct fault *fault)
     return fault_way_out(fault, "to allow it: --max-line");
 }
 
+static int resize(struct input_buffer *buffer, size_t capacity)
+{
+    char *bytes = realloc(buffer->bytes, capacity + 1);
+    if (bytes == NULL)
+        return -1;
+    *buffer = (struct input_buffer){bytes, capacity};
+    return 0;
+}
+
 /* Doubles the buffer, which is full of one line. The limit is one byte above the longest line, so
  * that a line just as long as allowed has room for its delimiter. */
 static int grow(struct input *input, struct fault *fault)
 {
     size_t limit = input->max_line + 1;
-    if (input->capacity >= limit)
+    size_t capacity = input->buffer.capacity;
+    if (capacity >= limit)
         return too_long(input, fault);
-    size_t capacity = input->capacity < limit / 2 ? input->capacity * 2 : limit;
-    char *buffer = realloc(input->buffer, capacity + 1);
-    if (buffer == NULL)
+    if (resize(&input->buffer, capacity < limit / 2 ? capacity * 2 : limit) != 0)
         return fault_errno(fault, input->name, "a line does not fit into memory", ENOMEM);
-    input->buffer = buffer;
-    input->capacity = capacity;
     return 0;
 }
 
-/* Reads what is there; waits until something is. Returns the number of bytes, 0 at the end. */
+void input_let_wait(struct input *input, int stop)
+{
+    input->stop = stop;
+}
+
+int input_change_buffer(struct input *input, struct input_buffer *buffer, struct fault *fault)
+{
+    struct input_buffer before = input->buffer;
+    size_t rest = input->filled - input->chunk;
+    size_t capacity = rest > input->first_capacity ? rest : input->first_capacity;
+    if (buffer->capacity < capacity && resize(buffer, capacity) != 0)
+        return fault_errno(fault, input->name, NULL, ENOMEM);
+    memcpy(buffer->bytes, before.bytes + input->chunk, rest);
+    input->buffer = *buffer;
+    input->filled = rest;
+    input->chunk = 0;
+    *buffer = before;
+    return 0;
+}
+
+static bool is_regular(const struct input *input)
+{
+    struct stat status;
+    return fstat(input->fd, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* Waits for input, or for the end of input->stop. Returns 1, or 0 in the second case. A regular file
+ * has nothing to wait for. */
+static int wait_or_stop(const struct input *input)
+{
+    struct pollfd fds[] = {{.fd = input->stop, .events = POLLIN},
+                           {.fd = input->fd, .events = POLLIN}};
+    if (is_regular(input))
+        return 1;
+    while (poll(fds, 2, -1) < 0 && errno == EINTR) {
+    }
+    return fds[0].revents == 0;
+}
+
+enum { READ_WAITS = -2 };
+
+/* Reads what is there; waits until something is. Returns the number of bytes, 0 at the end, -1, or
+ * READ_WAITS. */
 static ssize_t fill(struct input *input, struct fault *fault)
 {
+    char *to = input->buffer.bytes + input->filled;
+    size_t room = input->buffer.capacity - input->filled;
     for (;;) {
-        ssize_t n = signals_read(input->fd, input->buffer + input->filled,
-                                 input->capacity - input->filled);
+        if (input->stop >= 0 && !wait_or_stop(input))
+            return READ_WAITS;
+        ssize_t n = input->stop >= 0 ? read(input->fd, to, room)
+                                     : signals_read(input->fd, to, room);
         if (n >= 0)
             return n;
         if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            if (signals_wait_readable(input->fd, -1) >= 0 && !signals_pending())
+            if (input->stop >= 0 ||
+                (signals_wait_readable(input->fd, -1) >= 0 && !signals_pending()))
                 continue;
         }
         if (errno != EINTR || signals_pending())
@@ -104,33 +160,43 @@ int input_wait(struct input *input, int milliseconds)
     return signals_wait_readable(input->fd, milliseconds) != 0;
 }
 
+/* What is in the buffer behind the last chunk comes to its beginning. */
+static void move_rest(struct input *input)
+{
+    char *bytes = input->buffer.bytes;
+    input->filled -= input->chunk;
+    memmove(bytes, bytes + input->chunk, input->filled);
+    input->chunk = 0;
+}
+
 int input_next(struct input *input, struct chunk *chunk, struct fault *fault)
 {
-    size_t rest = input->filled - input->chunk;
-    memmove(input->buffer, input->buffer + input->chunk, rest);
-    input->filled = rest;
-    input->chunk = 0;
+    if (input->chunk > 0)
+        move_rest(input);
     while (!input->ended) {
-        if (input->filled == input->capacity && grow(input, fault) != 0)
+        bool full = input->filled == input->buffer.capacity;
+        if (full && input->stop >= 0)
+            return INPUT_WAITS;
+        if (full && grow(input, fault) != 0)
             return -1;
         ssize_t n = fill(input, fault);
         if (n < 0)
-            return -1;
-        size_t from = input->filled;
+            return n == READ_WAITS ? INPUT_WAITS : -1;
+        const char *from = input->buffer.bytes + input->filled;
         input->filled += (size_t)n;
+        input->read += (size_t)n;
         input->ended = n == 0;
-        const char *last = memrchr(input->buffer + from, input->delimiter, (size_t)n);
+        const char *last = memrchr(from, input->delimiter, (size_t)n);
         if (last != NULL) {
-            input->chunk = (size_t)(last - input->buffer) + 1;
+            input->chunk = (size_t)(last - input->buffer.bytes) + 1;
             break;
         }
     }
+    *chunk = (struct chunk){input->buffer.bytes, input->chunk, input->read - input->filled};
     if (input->chunk == 0 && input->filled > 0) {
-        input->buffer[input->filled++] = input->delimiter;
-        input->chunk = input->filled;
-        input->supplied = true;
+        input->buffer.bytes[input->filled++] = input->delimiter;
+        chunk->length = input->chunk = input->filled;
     }
-    *chunk = (struct chunk){input->buffer, input->chunk};
     return input->chunk > 0;
 }
 
@@ -143,11 +209,9 @@ uint64_t input_remaining(const struct input *input)
     return (uint64_t)(status.st_size - at);
 }
 
-void input_give_back(struct input *input, size_t used)
+void input_give_back(struct input *input, uint64_t used)
 {
-    size_t unused = input->filled - used;
-    if (input->supplied && unused > 0)
-        unused--;
-    if (unused > 0)
-        (void)!lseek(input->fd, -(off_t)unused, SEEK_CUR);
+    /* A delimiter that was supplied at the end was not read. */
+    if (used < input->read)
+        (void)!lseek(input->fd, -(off_t)(input->read - used), SEEK_CUR);
 }

@@ -19,6 +19,13 @@ struct input;
 struct chunk {
     char *bytes; /* the reader may change them */
     size_t length;
+    uint64_t offset; /* bytes of the input before it */
+};
+
+/* Room for chunks: `capacity` bytes and one more. */
+struct input_buffer {
+    char *bytes;
+    size_t capacity;
 };
 
 /* Reads from an open descriptor, which stays the caller's. Lines end with `delimiter`, are at most
@@ -28,16 +35,25 @@ struct input *input_new(int fd, const char *name, char delimiter, size_t buffer_
 void input_free(struct input *input);
 
 /* The next chunk: at least one line, each with its delimiter; a missing last one is supplied.
- * Returns 1, 0 at the end, -1 with the fault. */
+ * Returns 1, 0 at the end, -1 with the fault; or INPUT_WAITS, see below. */
 int input_next(struct input *input, struct chunk *chunk, struct fault *fault);
+
+/* For an input that another thread reads ahead. input_let_wait: from now on (-1: no longer) input_next
+ * returns INPUT_WAITS instead of waiting once `stop` is at its end, and instead of making its buffer
+ * larger; it goes on where it was. No signal ends the process in input_next then.
+ * input_change_buffer: the bytes of the last chunk stay where they are, in what is now *buffer;
+ * the input goes on in what was there, made large enough. Returns 0 or -1. */
+enum { INPUT_WAITS = 2 };
+void input_let_wait(struct input *input, int stop);
+int input_change_buffer(struct input *input, struct input_buffer *buffer, struct fault *fault);
 
 /* Waits for input at most so many milliseconds. Returns 0 if time ran out, else 1: input_next has
  * something to say. */
 int input_wait(struct input *input, int milliseconds);
 
-/* Gives back what comes behind the first `used` bytes of the last chunk: where the input can be
- * positioned, its offset is set just behind them, for whoever reads it next. */
-void input_give_back(struct input *input, size_t used);
+/* Gives back what comes behind the first `used` bytes of the input: where it can be positioned, its
+ * offset is set just behind them, for whoever reads it next. */
+void input_give_back(struct input *input, uint64_t used);
 
 /* Bytes that are still to be read, as far as that is known: of a regular file; else 0. */
 uint64_t input_remaining(const struct input *input);

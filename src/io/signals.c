@@ -152,6 +152,18 @@ int signals_wait_readable(int fd, int milliseconds)
     return result;
 }
 
+int signals_wait_semaphore(sem_t *semaphore)
+{
+    if (sem_trywait(semaphore) == 0)
+        return 0;
+    idle_begin();
+    int result = sem_wait(semaphore);
+    while (result != 0 && !pending)
+        result = sem_wait(semaphore);
+    idle_end();
+    return result;
+}
+
 int signals_wait_writable(int fd)
 {
     return wait_for(fd, POLLOUT, -1) < 0 ? -1 : 0;

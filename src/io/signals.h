@@ -12,6 +12,7 @@
 #ifndef UNSEEN_IO_SIGNALS_H
 #define UNSEEN_IO_SIGNALS_H
 
+#include <semaphore.h>
 #include <sys/types.h>
 
 void signals_start(void);
@@ -39,6 +40,9 @@ ssize_t signals_read(int fd, void *buffer, size_t length);
 /* Waits at most so many milliseconds, or as long as it takes if negative. Returns 1 if there is
  * something to read or a signal has come, 0 if time ran out, -1 with errno. */
 int signals_wait_readable(int fd, int milliseconds);
+
+/* Waits for another thread, as for input. Returns 0; or -1 if a signal wants this process to end. */
+int signals_wait_semaphore(sem_t *semaphore);
 
 /* Waits until a descriptor can be written, or a signal comes. */
 int signals_wait_writable(int fd);

@@ -1,7 +1,7 @@
 /* pipeline - see pipeline.h. */
 #include "pipeline/pipeline.h"
 
-#include "core/kernel.h"
+#include "pipeline/batches.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,15 +10,16 @@
 
 struct pipeline {
     struct pipeline_plan plan;
-    const struct kernel *kernel;
-    uint64_t seed;
-    size_t batch;
+    struct batches *batches;
+    size_t most; /* lines a claim */
     uint64_t read, selected;
     uint64_t expected; /* lines that the filter was told to expect */
-    size_t *starts;    /* batch + 1: offsets of lines in the chunk */
-    struct key *keys;
+    /* Of the lines at hand, at most `most`: */
+    const size_t *starts; /* where they begin in the chunk, and where the last ends */
+    const struct key *keys;
     uint8_t *seen;
-    uint8_t *select;         /* which lines are printed */
+    uint8_t *select;         /* which are printed */
+    uint64_t used;           /* bytes of the input up to the last line wanted */
     bool begun;              /* begin_output was called */
     bool closed;             /* the reader has had enough */
     bool unsure;             /* durable: a flush failed, and what it was for may be lost */
@@ -27,11 +28,7 @@ struct pipeline {
     size_t tagged_bytes;
 };
 
-/* A batch of lines on its way: lines 0..n of the chunk, from starts. */
-struct batch {
-    char *bytes;
-    size_t n;
-};
+enum { BATCH_LINES = 2048 };
 
 struct pipeline *pipeline_new(const struct pipeline_plan *plan)
 {
@@ -39,16 +36,13 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
     if (pipeline == NULL)
         return NULL;
     pipeline->plan = *plan;
-    pipeline->kernel = kernel_best();
-    pipeline->seed = filter_header(plan->filter)->seed;
-    pipeline->batch = filter_batch(plan->filter);
-    pipeline->starts = calloc(pipeline->batch + 1, sizeof *pipeline->starts);
-    pipeline->keys = calloc(pipeline->batch, sizeof *pipeline->keys);
-    pipeline->seen = calloc(pipeline->batch, 1);
-    pipeline->select = calloc(pipeline->batch, 1);
+    pipeline->most = filter_batch(plan->filter);
+    pipeline->batches = batches_new(plan->delimiter, filter_header(plan->filter)->seed, BATCH_LINES,
+                                    plan->threads);
+    pipeline->seen = calloc(pipeline->most, 1);
+    pipeline->select = calloc(pipeline->most, 1);
     clock_gettime(CLOCK_MONOTONIC, &pipeline->settled);
-    if (pipeline->starts == NULL || pipeline->keys == NULL || pipeline->seen == NULL ||
-        pipeline->select == NULL) {
+    if (pipeline->batches == NULL || pipeline->seen == NULL || pipeline->select == NULL) {
         pipeline_free(pipeline);
         return NULL;
     }
@@ -59,8 +53,7 @@ void pipeline_free(struct pipeline *pipeline)
 {
     if (pipeline == NULL)
         return;
-    free(pipeline->starts);
-    free(pipeline->keys);
+    batches_free(pipeline->batches);
     free(pipeline->seen);
     free(pipeline->select);
     free(pipeline->tagged);
@@ -326,19 +319,6 @@ static void tell_not_removed(const struct pipeline *pipeline, struct batch batch
 
 /* --- the loop --- */
 
-static int check_lengths(const struct pipeline *pipeline, size_t *n, const struct input *input,
-                         struct fault *fault)
-{
-    for (size_t i = 0; i < *n; i++)
-        if (pipeline->starts[i + 1] - pipeline->starts[i] - 1 > input_max_line(input)) {
-            *n = i;
-            fault_set(fault, input_name(input), "a line is longer than %zu bytes",
-                      input_max_line(input));
-            return fault_way_out(fault, "to allow it: --max-line");
-        }
-    return 0;
-}
-
 /* In a chunk: what was picked but not yet written lies at from..to. */
 struct picked {
     char *from, *to;
@@ -353,11 +333,12 @@ static int flush(struct pipeline *pipeline, struct picked *picked, struct fault 
     return write_out(pipeline, picked->to - length, length, fault) == length ? 0 : -1;
 }
 
-/* One batch, from its keys to its output. Returns how many of its lines were judged, or -1. */
+/* Lines of a batch, from their keys to their output. Returns how many of them were judged, or -1. */
 static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, struct picked *picked,
                       struct fault *fault)
 {
-    hash_lines(batch.bytes, pipeline->starts, batch.n, pipeline->seed, pipeline->keys);
+    pipeline->starts = batch.starts;
+    pipeline->keys = batch.keys;
     ptrdiff_t judged = judge(pipeline, batch.n, fault);
     if (judged < 0)
         return -1;
@@ -432,55 +413,41 @@ enum { MANY_LINES = 256 };
 
 /* Tells the filter how many lines are to come: of a file that is known after its first lines; of a
  * pipe it is as many as have come, again and again. */
-static void expect(struct pipeline *pipeline, const struct input *input, struct chunk chunk,
-                   size_t n)
+static void expect(struct pipeline *pipeline, const struct input *input, const struct batch *batch)
 {
-    size_t bytes = pipeline->starts[n] - pipeline->starts[0];
-    if (pipeline->read < pipeline->expected || n < MANY_LINES)
+    size_t bytes = batch->starts[batch->n] - batch->starts[0];
+    if (pipeline->read < pipeline->expected || batch->n < MANY_LINES)
         return;
-    uint64_t left = chunk.length - pipeline->starts[0] + input_remaining(input);
-    pipeline->expected = pipeline->read + left / bytes * n + 1;
+    uint64_t left = bytes + input_remaining(input);
+    pipeline->expected = pipeline->read + left / bytes * batch->n + 1;
     filter_expect(pipeline->plan.filter, pipeline->expected);
     if (pipeline->expected < 2 * pipeline->read)
         pipeline->expected = 2 * pipeline->read;
 }
 
-static int run_chunk(struct pipeline *pipeline, struct input *input, struct chunk chunk,
+/* A batch goes as many lines at a time as the filter takes, and as it judges: fewer where a layer
+ * ends. Returns as pipeline_run. */
+static int run_batch(struct pipeline *pipeline, struct batch batch, struct picked *picked,
                      struct fault *fault)
 {
-    struct picked picked = {chunk.bytes, chunk.bytes};
-    bool check = chunk.length > input_max_line(input);
-    size_t done = 0;
-    int result = 0;
-    while (done < chunk.length && result == 0) {
-        pipeline->starts[0] = done;
-        size_t n = pipeline->kernel->split(chunk.bytes, chunk.length, pipeline->plan.delimiter,
-                                           pipeline->starts, pipeline->batch);
-        expect(pipeline, input, chunk, n);
-        struct fault too_long;
-        int whole = check ? check_lengths(pipeline, &n, input, &too_long) : 0;
-        struct batch batch = {chunk.bytes, n};
-        ptrdiff_t judged = pass(pipeline, batch, &picked, fault);
+    while (batch.n > 0) {
+        struct batch part = batch;
+        if (part.n > pipeline->most)
+            part.n = pipeline->most;
+        ptrdiff_t judged = pass(pipeline, part, picked, fault);
         if (judged < 0)
-            result = -1;
-        else
-            done = pipeline->starts[judged];
-        if (result == 0 && settle_if_due(pipeline, fault) != 0)
-            result = -1;
-        if (result == 0 && (pipeline->selected == pipeline->plan.most || pipeline->closed)) {
-            input_give_back(input, done);
-            result = 1;
-        } else if (result == 0 && whole != 0 && (size_t)judged == n) {
-            *fault = too_long;
-            result = -1;
+            return -1;
+        batch.starts += judged;
+        batch.keys += judged;
+        batch.n -= (size_t)judged;
+        if (settle_if_due(pipeline, fault) != 0)
+            return -1;
+        if (pipeline->selected == pipeline->plan.most || pipeline->closed) {
+            pipeline->used = batch.offset + batch.starts[0];
+            return 1;
         }
     }
-    if (picked.to > picked.from) {
-        struct fault later;
-        if (flush(pipeline, &picked, result < 0 ? &later : fault) != 0)
-            return -1;
-    }
-    return result;
+    return 0;
 }
 
 static bool writes(const struct pipeline *pipeline)
@@ -489,23 +456,47 @@ static bool writes(const struct pipeline *pipeline)
     return verb == PIPELINE_NEW || verb == PIPELINE_ADD || verb == PIPELINE_REMOVE;
 }
 
+/* A chunk, batch by batch. What was picked of it is written even if it ends in a fault. Returns as
+ * pipeline_run, but 0 at the end of the chunk, and END_OF_INPUT. */
+enum { END_OF_INPUT = 2 };
+
+static int run_chunk(struct pipeline *pipeline, const struct input *input, struct fault *fault)
+{
+    struct picked picked = {NULL, NULL};
+    struct batch batch = {.last = false};
+    int result = 0;
+    while (result == 0 && !batch.last) {
+        int got = batches_next(pipeline->batches, &batch, fault);
+        if (got <= 0) {
+            result = got < 0 ? -1 : END_OF_INPUT;
+            break;
+        }
+        if (picked.from == NULL) {
+            picked = (struct picked){batch.bytes, batch.bytes};
+            expect(pipeline, input, &batch);
+            if (writes(pipeline) && filter_check_name(pipeline->plan.filter, fault) != 0)
+                return -1;
+        }
+        result = run_batch(pipeline, batch, &picked, fault);
+    }
+    struct fault later;
+    if (picked.to > picked.from && flush(pipeline, &picked, result < 0 ? &later : fault) != 0)
+        return -1;
+    return result;
+}
+
 int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *fault)
 {
-    struct chunk chunk = {NULL, 0};
-    if (pipeline->selected == pipeline->plan.most) {
-        input_give_back(input, 0);
-        return 1;
-    }
-    for (;;) {
-        int result = wait_for_input(pipeline, input, fault);
+    int result = pipeline->selected == pipeline->plan.most;
+    pipeline->used = 0;
+    batches_begin(pipeline->batches, input);
+    while (result == 0) {
+        result = wait_for_input(pipeline, input, fault);
         if (result == 0)
-            result = input_next(input, &chunk, fault);
-        if (result <= 0)
-            return result;
-        if (writes(pipeline) && filter_check_name(pipeline->plan.filter, fault) != 0)
-            return -1;
-        result = run_chunk(pipeline, input, chunk, fault);
-        if (result != 0)
-            return result;
+            result = run_chunk(pipeline, input, fault);
     }
+    batches_end(pipeline->batches);
+    if (result == 1)
+        input_give_back(input, pipeline->used);
+    return result == END_OF_INPUT ? 0 : result;
 }

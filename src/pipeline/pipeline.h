@@ -1,9 +1,7 @@
 /*
  * pipeline - the way of the data: lines, keys, verdicts, output, settled.
  *
- *     input_next      a chunk of whole lines, as it arrived
- *     kernel.split    where its lines begin, a batch at a time
- *     hash_lines      their keys
+ *     batches_next    some whole lines as they arrived, and their keys
  *     filter_claim    which are new; they are now in flight
  *     (pick)          new lines are moved together, inside the chunk
  *     output_write    they are handed on
@@ -38,6 +36,7 @@ struct pipeline_plan {
     char delimiter;
     uint64_t most;           /* stop behind so many selected lines */
     struct pending *pending; /* keys of delivered lines go here; may be NULL */
+    unsigned threads;        /* that may work on it, this one included; 0 is 1 */
     bool durable;            /* the filter holds keys; settle them once the output is on disk */
     /* Called once, before the first line is written; may be NULL. Returns 0, or -1 with the fault. */
     int (*begin_output)(void *context, struct output *output, struct fault *fault);

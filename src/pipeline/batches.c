@@ -1,0 +1,336 @@
+/* batches - see batches.h. */
+#include "pipeline/batches.h"
+
+#include "core/kernel.h"
+#include "io/signals.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * With a second thread there are several buffers, and several blocks: batches with room for what is
+ * in them. A semaphore counts the blocks that are made, one those that are free, one the free
+ * buffers; each is used in turn, so that nothing else need be said between the two threads.
+ */
+enum { BLOCKS = 4, BUFFERS = 3 };
+
+/* When to start the second thread, and when to end it: so many bytes in pieces of so many on
+ * average; so many pieces in a row that were smaller than that. */
+enum { START_BYTES = 1 << 20, LARGE_PIECE = 16 << 10, END_PIECES = 16 };
+
+enum outcome { BATCH, END, FAULT, HANDED_BACK };
+
+struct block {
+    struct batch batch;
+    size_t *starts;
+    struct key *keys;
+    enum outcome outcome;
+    struct fault fault;
+};
+
+struct batches {
+    const struct kernel *kernel;
+    char delimiter;
+    uint64_t seed;
+    size_t most;
+    unsigned threads;
+    struct input *input;
+
+    /* The chunk that batches are being made of, by one thread at a time. */
+    struct chunk chunk;
+    size_t done; /* of its bytes */
+    struct fault too_long;
+    bool ends_too_long;
+    uint64_t pieces, bytes; /* since the input began, or the second thread ended */
+    unsigned small;         /* pieces in a row */
+
+    struct block block[BLOCKS]; /* the first alone, without a second thread */
+    size_t given;               /* blocks that the caller has had */
+
+    bool ahead; /* the second thread works */
+    atomic_bool ending;
+    pthread_t thread;
+    int stop[2]; /* a pipe: that it is closed tells the second thread to end */
+    sem_t made, free_blocks, free_buffers;
+    struct input_buffer spare[BUFFERS - 1];
+    size_t changes;
+};
+
+static bool block_alloc(struct block *block, size_t most)
+{
+    block->starts = calloc(most + 1, sizeof *block->starts);
+    block->keys = calloc(most, sizeof *block->keys);
+    return block->starts != NULL && block->keys != NULL;
+}
+
+struct batches *batches_new(char delimiter, uint64_t seed, size_t most, unsigned threads)
+{
+    struct batches *batches = calloc(1, sizeof *batches);
+    if (batches == NULL)
+        return NULL;
+    *batches = (struct batches){.kernel = kernel_best(),
+                                .delimiter = delimiter,
+                                .seed = seed,
+                                .most = most,
+                                .threads = threads};
+    if (!block_alloc(&batches->block[0], most)) {
+        batches_free(batches);
+        return NULL;
+    }
+    return batches;
+}
+
+void batches_free(struct batches *batches)
+{
+    if (batches == NULL)
+        return;
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        free(batches->block[i].starts);
+        free(batches->block[i].keys);
+    }
+    for (unsigned i = 0; i < BUFFERS - 1; i++)
+        free(batches->spare[i].bytes);
+    free(batches);
+}
+
+void batches_begin(struct batches *batches, struct input *input)
+{
+    batches->input = input;
+    batches->chunk = (struct chunk){NULL, 0, 0};
+    batches->done = 0;
+    batches->ends_too_long = false;
+    batches->pieces = batches->bytes = 0;
+}
+
+/* --- making a batch, in whichever thread --- */
+
+/* In a chunk longer than the longest line allowed there may be one that is longer: the batch ends
+ * before it. */
+static size_t lines_allowed(struct batches *batches, const size_t *starts, size_t n)
+{
+    size_t most = input_max_line(batches->input);
+    for (size_t i = 0; i < n && batches->chunk.length > most; i++)
+        if (starts[i + 1] - starts[i] - 1 > most) {
+            fault_set(&batches->too_long, input_name(batches->input),
+                      "a line is longer than %zu bytes", most);
+            fault_way_out(&batches->too_long, "to allow it: --max-line");
+            batches->ends_too_long = true;
+            return i;
+        }
+    return n;
+}
+
+/* A chunk is there: makes the batch of its next lines. */
+static enum outcome make_batch(struct batches *batches, struct block *block)
+{
+    struct chunk chunk = batches->chunk;
+    block->starts[0] = batches->done;
+    size_t n = batches->ends_too_long
+                   ? 0
+                   : batches->kernel->split(chunk.bytes, chunk.length, batches->delimiter,
+                                            block->starts, batches->most);
+    n = lines_allowed(batches, block->starts, n);
+    if (n == 0) {
+        block->fault = batches->too_long;
+        return FAULT;
+    }
+    hash_lines(chunk.bytes, block->starts, n, batches->seed, block->keys);
+    batches->done = block->starts[n];
+    block->batch = (struct batch){
+        .bytes = chunk.bytes,
+        .starts = block->starts,
+        .keys = block->keys,
+        .n = n,
+        .offset = chunk.offset,
+        .last = batches->done == chunk.length,
+    };
+    return BATCH;
+}
+
+/* Reads the next chunk. */
+static enum outcome next_chunk(struct batches *batches, struct fault *fault)
+{
+    batches->chunk = (struct chunk){NULL, 0, 0};
+    batches->done = 0;
+    int got = input_next(batches->input, &batches->chunk, fault);
+    if (got != 1)
+        return got == 0 ? END : got == INPUT_WAITS ? HANDED_BACK : FAULT;
+    batches->pieces++;
+    batches->bytes += batches->chunk.length;
+    batches->small = batches->chunk.length < LARGE_PIECE ? batches->small + 1 : 0;
+    return BATCH;
+}
+
+/* --- the second thread --- */
+
+/* Returns whether it may go on. */
+static bool wait_for_free(struct batches *batches, sem_t *free)
+{
+    while (sem_wait(free) != 0) {
+    }
+    return !atomic_load(&batches->ending);
+}
+
+/* The chunk was made into batches: its buffer stays with them, and the input goes on in the one that
+ * was longest with the caller. */
+static enum outcome change_buffer(struct batches *batches, struct fault *fault)
+{
+    struct input_buffer *spare = &batches->spare[batches->changes++ % (BUFFERS - 1)];
+    if (!wait_for_free(batches, &batches->free_buffers))
+        return HANDED_BACK;
+    return input_change_buffer(batches->input, spare, fault) == 0 ? BATCH : FAULT;
+}
+
+static enum outcome make_next(struct batches *batches, struct block *block)
+{
+    if (batches->done == batches->chunk.length) {
+        if (batches->small >= END_PIECES)
+            return HANDED_BACK;
+        enum outcome outcome = change_buffer(batches, &block->fault);
+        if (outcome == BATCH)
+            outcome = next_chunk(batches, &block->fault);
+        if (outcome != BATCH)
+            return outcome;
+    }
+    return make_batch(batches, block);
+}
+
+static void *work_ahead(void *context)
+{
+    struct batches *batches = context;
+    for (size_t i = 0;; i++) {
+        struct block *block = &batches->block[i % BLOCKS];
+        if (!wait_for_free(batches, &batches->free_blocks))
+            return NULL;
+        /* Once it is made, the block is the caller's. */
+        enum outcome outcome = make_next(batches, block);
+        block->outcome = outcome;
+        sem_post(&batches->made);
+        if (outcome != BATCH)
+            return NULL;
+    }
+}
+
+static bool make_room(struct batches *batches)
+{
+    for (unsigned i = 1; i < BLOCKS; i++)
+        if (batches->block[i].keys == NULL && !block_alloc(&batches->block[i], batches->most))
+            return false;
+    return true;
+}
+
+/* The second thread has ended. */
+static void end_ahead(struct batches *batches)
+{
+    batches->ahead = false;
+    input_let_wait(batches->input, -1);
+    close(batches->stop[0]);
+    if (batches->stop[1] >= 0)
+        close(batches->stop[1]);
+    sem_destroy(&batches->made);
+    sem_destroy(&batches->free_blocks);
+    sem_destroy(&batches->free_buffers);
+    batches->pieces = batches->bytes = 0;
+}
+
+/* Signals are for the first thread, which knows what is in flight. Where there is no second thread
+ * to be had, one does. */
+static void start_ahead(struct batches *batches)
+{
+    sigset_t all, before;
+    if (!make_room(batches) || pipe(batches->stop) != 0)
+        return;
+    batches->changes = 0;
+    sem_init(&batches->made, 0, 0);
+    sem_init(&batches->free_blocks, 0, BLOCKS);
+    /* All of them: the chunk that the input has now is used up. */
+    sem_init(&batches->free_buffers, 0, BUFFERS);
+    input_let_wait(batches->input, batches->stop[0]);
+    batches->small = 0;
+    batches->given = 0;
+    batches->ending = false;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    batches->ahead = pthread_create(&batches->thread, NULL, work_ahead, batches) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!batches->ahead)
+        end_ahead(batches);
+}
+
+/* The next of its blocks; those given out before are free. */
+static enum outcome take_made(struct batches *batches, struct batch *batch, struct fault *fault)
+{
+    if (batches->given > 0) {
+        const struct block *before = &batches->block[(batches->given - 1) % BLOCKS];
+        if (before->batch.last)
+            sem_post(&batches->free_buffers);
+        sem_post(&batches->free_blocks);
+    }
+    if (signals_wait_semaphore(&batches->made) != 0) {
+        fault_errno(fault, input_name(batches->input), NULL, EINTR);
+        return FAULT;
+    }
+    struct block *block = &batches->block[batches->given++ % BLOCKS];
+    *batch = block->batch;
+    if (block->outcome == FAULT)
+        *fault = block->fault;
+    return block->outcome;
+}
+
+static bool is_worth_it(const struct batches *batches)
+{
+    return batches->threads > 1 && batches->bytes >= START_BYTES &&
+           batches->bytes / batches->pieces >= LARGE_PIECE;
+}
+
+/* The next batch, made by this thread. */
+static enum outcome make_here(struct batches *batches, struct batch *batch, struct fault *fault)
+{
+    struct block *block = &batches->block[0];
+    if (batches->done == batches->chunk.length) {
+        enum outcome outcome = next_chunk(batches, fault);
+        if (outcome != BATCH)
+            return outcome;
+    }
+    enum outcome outcome = make_batch(batches, block);
+    if (outcome == FAULT)
+        *fault = block->fault;
+    *batch = block->batch;
+    return outcome;
+}
+
+int batches_next(struct batches *batches, struct batch *batch, struct fault *fault)
+{
+    enum outcome outcome = HANDED_BACK;
+    if (!batches->ahead && batches->done == batches->chunk.length && is_worth_it(batches))
+        start_ahead(batches);
+    if (batches->ahead)
+        outcome = take_made(batches, batch, fault);
+    if (batches->ahead && outcome == HANDED_BACK) {
+        pthread_join(batches->thread, NULL);
+        end_ahead(batches);
+    }
+    if (outcome == HANDED_BACK)
+        outcome = make_here(batches, batch, fault);
+    return outcome == BATCH ? 1 : outcome == END ? 0 : -1;
+}
+
+void batches_end(struct batches *batches)
+{
+    if (!batches->ahead)
+        return;
+    atomic_store(&batches->ending, true);
+    /* Whatever it waits for. */
+    close(batches->stop[1]);
+    batches->stop[1] = -1;
+    sem_post(&batches->free_blocks);
+    sem_post(&batches->free_buffers);
+    pthread_join(batches->thread, NULL);
+    end_ahead(batches);
+}

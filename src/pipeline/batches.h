@@ -1,0 +1,45 @@
+/*
+ * batches - the lines of an input, a batch at a time, with their keys.
+ *
+ * A batch is made when it is asked for: read, split, hashed. Or, where an input is long and another
+ * processor is there, a second thread does that ahead of the caller, who judges and writes the batch
+ * before meanwhile. Batches come one by one and in order either way, so what is made of them is the
+ * same by construction: only the caller ever looks at the filter.
+ *
+ * The second thread starts when a megabyte has come in large pieces, and ends when lines trickle
+ * again: a few lines never wait for a thread, nor pay for one.
+ */
+#ifndef UNSEEN_PIPELINE_BATCHES_H
+#define UNSEEN_PIPELINE_BATCHES_H
+
+#include "core/hash.h"
+#include "io/input.h"
+
+struct batches;
+
+/* Lines that arrived together, one after the other; each ends with the delimiter. */
+struct batch {
+    char *bytes; /* of their chunk, which the caller may change up to the end of the batch */
+    const size_t *starts; /* n + 1: where they begin in it */
+    const struct key *keys;
+    size_t n;
+    uint64_t offset; /* of the chunk in the input */
+    bool last;       /* of its chunk, whose bytes are there until the next call */
+};
+
+/* Batches of at most `most` lines, keys under `seed`; with `threads` > 1, a second thread may work
+ * ahead. NULL if memory is short. */
+struct batches *batches_new(char delimiter, uint64_t seed, size_t most, unsigned threads);
+void batches_free(struct batches *batches);
+
+/* Starts with an input, behind what was read of it. */
+void batches_begin(struct batches *batches, struct input *input);
+
+/* The next batch, of at least one line. Returns 1; 0 at the end; -1 with the fault, after all lines
+ * before it were given out. */
+int batches_next(struct batches *batches, struct batch *batch, struct fault *fault);
+
+/* Ends with the input: nobody reads it from here on. */
+void batches_end(struct batches *batches);
+
+#endif

@@ -1,0 +1,146 @@
+#!/usr/bin/env bats
+# -j: a second thread reads ahead, and nothing but the speed may tell.
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+load helper
+
+# A second thread starts behind the first megabyte.
+list() {
+    mixed_lines 60000 20000 1 >"$1"
+    awk '{print $0 "/a/longer/way/to/make/this/a/line/of/some/length"}' "$1" >"$1.long"
+    mv "$1.long" "$1"
+    [ "$(stat -c %s "$1")" -gt 3000000 ]
+}
+
+@test "the same bytes for every -j and every buffer, in memory and with a file, from files and pipes" {
+    local j size
+    list in
+    lines_unique in >expected
+    # So high a rate that it matters where layers end: they do, in the middle of batches.
+    unseen -j 1 -n 1000 -p 0.3 <in >rough 2>errors
+    for j in 1 2 3 16; do
+        for size in 32K 256K 2M; do
+            unseen -j $j --buffer-size $size <in >got
+            cmp expected got
+            rm -f f.bf
+            cat in | unseen -j $j --buffer-size $size -n 5000 f.bf 2>errors >got
+            cmp expected got
+            unseen -j $j --buffer-size $size f.bf in >got
+            [ ! -s got ]
+            unseen -j $j --buffer-size $size -n 1000 -p 0.3 <in >got 2>errors
+            cmp rough got
+        done
+    done
+}
+
+@test "query, --tag, add and -d too" {
+    local command
+    list in
+    lines_unique in | awk 'NR % 3 == 0' >third
+    succeeds unseen create -n 60000 f.bf
+    succeeds unseen add -j 2 f.bf third
+    for command in 'query f.bf' 'query -v f.bf' 'query --tag f.bf' 'query -c f.bf' -d; do
+        # shellcheck disable=SC2086
+        unseen $command -j 1 <in >one
+        # shellcheck disable=SC2086
+        unseen $command -j 2 <in >two
+        cmp one two
+        [ -s one ]
+    done
+}
+
+@test "-m ends behind its last line, and leaves the rest to the next program" {
+    local most
+    seq -f 'a line that is as long as an address in the web, or nearly so: %.0f' 100000 >in
+    for most in 0 1 99999 50000 40000 100000; do
+        {
+            unseen -j 2 -m $most >first
+            cat >rest
+        } <in
+        cat first rest | cmp - in
+        [ "$(wc -l <first)" = $most ]
+    done
+}
+
+@test "the output closed: what it took is remembered, and the thread ends" {
+    list in
+    lines_unique in >expected
+    exits 0 sh -c "env --default-signal=PIPE $UNSEEN -j 2 --create f.bf <in 2>/dev/null | head -20000 >head"
+    unseen -j 2 f.bf <in >rest
+    cat head rest | lines_unique | cmp - expected
+}
+
+# open_pipe: `pipe`, which stays open for writing until `hold` is closed.
+open_pipe() {
+    mkfifo pipe
+    exec {hold}<>pipe
+}
+
+@test "a reader ahead that waits for a pipe does not outlive the end of the output" {
+    list in
+    lines_unique in | head -n 19000 >expected
+    open_pipe
+    timeout -k 1 60 "$UNSEEN" -j 2 -m 19000 <pipe >got 3>&- {hold}>&- &
+    cat in >pipe || true
+    wait $!
+    cmp expected got
+}
+
+@test "behind a flood, a line still comes out before the next is sent" {
+    local i n
+    list in
+    n=$(lines_unique in | wc -l)
+    converse timeout -k 1 60 "$UNSEEN" -j 2
+    cat in >&"$ask" 3>&- &
+    for ((i = 0; i < n; i++)); do
+        hear
+    done
+    for ((i = 1; i <= 100; i++)); do
+        say "slow line $i"
+        hear "slow line $i"
+    done
+    farewell
+}
+
+@test "a signal ends it while its thread waits for input" {
+    need_signals
+    list in
+    lines_unique in >expected
+    open_pipe
+    env --default-signal=TERM "$UNSEEN" -j 2 --create f.bf <pipe >got 2>errors 3>&- {hold}>&- &
+    local pid=$! i
+    cat in >pipe
+    for ((i = 0; i < 600; i++)); do
+        cmp -s expected got && break
+        sleep 0.1
+    done
+    kill -TERM "$pid"
+    run -143 wait "$pid"
+    cmp expected got
+    unseen -j 2 f.bf in >again
+    [ ! -s again ]
+}
+
+@test "a line too long, far behind: the lines before it come out, and the next input is read" {
+    list in
+    { cat in; head -c 100000 /dev/zero | tr '\0' x; echo; echo behind; } >long
+    echo last >last
+    succeeds unseen create f.bf
+    exits 2 unseen -j 2 --max-line 90000 f.bf long last
+    { lines_unique in; echo last; } | cmp - "$out"
+    says '^unseen: long: a line is longer than 90000 bytes \(to allow it: --max-line\)$'
+}
+
+@test "lines longer than the buffer, among many" {
+    list in
+    { cat in; head -c 3000000 /dev/zero | tr '\0' y; echo; cat in; head -c 900000 /dev/zero | tr '\0' z; } >long
+    lines_unique long >expected
+    unseen -j 2 --buffer-size 64K <long >got
+    cmp expected got
+}
+
+
+@test "a number of jobs that is none" {
+    fails_with 2 '^unseen: -j 0: not a value it can take' unseen -j 0
+    fails_with 2 '^unseen: -j x: not a value it can take' unseen -j x
+}
