@@ -6,10 +6,10 @@ load helper
 
 # A second thread starts behind the first megabyte.
 list() {
-    mixed_lines 60000 20000 1 >"$1"
+    mixed_lines 25000 8000 1 >"$1"
     awk '{print $0 "/a/longer/way/to/make/this/a/line/of/some/length"}' "$1" >"$1.long"
     mv "$1.long" "$1"
-    [ "$(stat -c %s "$1")" -gt 3000000 ]
+    [ "$(stat -c %s "$1")" -gt 1500000 ]
 }
 
 @test "the same bytes for every -j and every buffer, in memory and with a file, from files and pipes" {
@@ -37,7 +37,7 @@ list() {
     local command
     list in
     lines_unique in | awk 'NR % 3 == 0' >third
-    succeeds unseen create -n 60000 f.bf
+    succeeds unseen create -n 25000 f.bf
     succeeds unseen add -j 2 f.bf third
     for command in 'query f.bf' 'query -v f.bf' 'query --tag f.bf' 'query -c f.bf' -d; do
         # shellcheck disable=SC2086
@@ -51,8 +51,8 @@ list() {
 
 @test "-m ends behind its last line, and leaves the rest to the next program" {
     local most
-    seq -f 'a line that is as long as an address in the web, or nearly so: %.0f' 100000 >in
-    for most in 0 1 99999 50000 40000 100000; do
+    seq -f 'a line that is as long as an address in the web, or nearly so: %.0f' 30000 >in
+    for most in 0 1 29999 20000 15000 30000; do
         {
             unseen -j 2 -m $most >first
             cat >rest
@@ -65,7 +65,7 @@ list() {
 @test "the output closed: what it took is remembered, and the thread ends" {
     list in
     lines_unique in >expected
-    exits 0 sh -c "env --default-signal=PIPE $UNSEEN -j 2 --create f.bf <in 2>/dev/null | head -20000 >head"
+    exits 0 sh -c "env --default-signal=PIPE $UNSEEN -j 2 --create f.bf <in 2>/dev/null | head -5000 >head"
     unseen -j 2 f.bf <in >rest
     cat head rest | lines_unique | cmp - expected
 }
@@ -78,9 +78,9 @@ open_pipe() {
 
 @test "a reader ahead that waits for a pipe does not outlive the end of the output" {
     list in
-    lines_unique in | head -n 19000 >expected
+    lines_unique in | head -n 7000 >expected
     open_pipe
-    timeout -k 1 60 "$UNSEEN" -j 2 -m 19000 <pipe >got 3>&- {hold}>&- &
+    timeout -k 1 "$UNSEEN_TIMEOUT" "$UNSEEN" -j 2 -m 7000 <pipe >got 3>&- {hold}>&- &
     cat in >pipe || true
     wait $!
     cmp expected got
@@ -90,7 +90,7 @@ open_pipe() {
     local i n
     list in
     n=$(lines_unique in | wc -l)
-    converse timeout -k 1 60 "$UNSEEN" -j 2
+    converse timeout -k 1 "$UNSEEN_TIMEOUT" "$UNSEEN" -j 2
     cat in >&"$ask" 3>&- &
     for ((i = 0; i < n; i++)); do
         hear
