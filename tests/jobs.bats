@@ -67,7 +67,9 @@ list() {
     lines_unique in >expected
     exits 0 sh -c "env --default-signal=PIPE $UNSEEN -j 2 --create f.bf <in 2>/dev/null | head -5000 >head"
     unseen -j 2 f.bf <in >rest
-    cat head rest | lines_unique | cmp - expected
+    # What the pipe took and head did not read was handed on.
+    lines_unique in | tail -n "$(wc -l <rest)" | cmp - rest
+    holds "$(cat head rest | wc -c) > $(wc -c <expected) - 300000"
 }
 
 # open_pipe: `pipe`, which stays open for writing until `hold` is closed.
@@ -78,11 +80,12 @@ open_pipe() {
 
 @test "a reader ahead that waits for a pipe does not outlive the end of the output" {
     list in
-    lines_unique in | head -n 7000 >expected
+    lines_unique in | sed 7000q >expected
     open_pipe
-    timeout -k 1 "$UNSEEN_TIMEOUT" "$UNSEEN" -j 2 -m 7000 <pipe >got 3>&- {hold}>&- &
-    cat in >pipe || true
-    wait $!
+    cat in >pipe 3>&- &
+    local feeder=$!
+    unseen -j 2 -m 7000 <pipe >got
+    kill "$feeder" 2>errors || true
     cmp expected got
 }
 
