@@ -94,6 +94,64 @@ for line in open(sys.argv[1]):
     valid_json "$out"
 }
 
+@test "several filters: their union and overlap, with the error" {
+    exits 0 unseen create -n 200000 a.bf
+    exits 0 unseen create --like a.bf b.bf
+    exits 0 unseen create --like a.bf c.bf
+    exits 0 unseen add a.bf < <(seq 60000)
+    exits 0 unseen add b.bf < <(seq 40001 100000)
+    exits 0 unseen add c.bf < <(seq 200001 200100)
+    succeeds unseen stats --json a.bf b.bf
+    valid_json "$out"
+    [[ $(grep -c '"union"' "$out") -eq 1 && $(grep -n '"union"' "$out") == 2:* ]]
+    tail -n 1 "$out" >last
+    # Errors are two standard deviations; six are allowed here.
+    holds "$(field union_error last) > 10 && $(field union_error last) < 300"
+    holds "$(field overlap_error last) > 20 && $(field overlap_error last) < 500"
+    holds "($(field union last) - 100000)^2 < ($(field union_error last) * 3)^2"
+    holds "($(field overlap last) - 20000)^2 < ($(field overlap_error last) * 3)^2"
+    succeeds unseen stats a.bf b.bf
+    grep -Eq '^union               (9|10)[0-9]{4,5} keys, \+/- [0-9]+$' "$out"
+    grep -Eq '^overlap             (19|20)[0-9]{3} keys, \+/- [0-9]+$' "$out"
+    # Of three: what is in more than one. What is in none of the others: about nothing.
+    succeeds unseen stats --json a.bf b.bf c.bf
+    tail -n 1 "$out" >last
+    holds "($(field overlap last) - 20000)^2 < ($(field overlap_error last) * 3)^2"
+    succeeds unseen stats --json a.bf c.bf
+    tail -n 1 "$out" >last
+    holds "$(field overlap last) <= $(field overlap_error last) * 3"
+    # The same one twice.
+    succeeds unseen stats --json a.bf a.bf
+    tail -n 1 "$out" >last
+    holds "$(field overlap last) == $(field union last) && $(field union last) == $(field keys last)"
+    # One alone has none.
+    succeeds unseen stats --json a.bf
+    run ! grep -q union "$out"
+}
+
+@test "several filters whose union cannot be known" {
+    exits 0 unseen create -n 1000 a.bf
+    exits 0 unseen create -n 5000 b.bf
+    exits 0 unseen create -n 1000 --seed 5 c.bf
+    succeeds unseen stats a.bf b.bf
+    grep -q '^union, overlap      not known: their layers differ in size$' "$out"
+    succeeds unseen stats a.bf c.bf
+    grep -q '^union, overlap      not known: they were not made alike$' "$out"
+    succeeds unseen stats --json a.bf c.bf
+    valid_json "$out"
+    grep -q '"union":null,"overlap":null}$' "$out"
+    # Nor of some of which not all are filters, nor of very many.
+    exits 2 unseen stats --json a.bf none.bf a.bf
+    run ! grep -q union "$out"
+    local many=()
+    for _ in {1..65}; do many+=(a.bf); done
+    succeeds unseen stats --json "${many[@]}"
+    [[ $(wc -l <"$out") -eq 65 ]]
+    run ! grep -q union "$out"
+    succeeds unseen stats --json "${many[@]:1}"
+    [[ $(grep -c union "$out") -eq 1 ]]
+}
+
 @test "layers are counted as it grows" {
     exits 0 unseen -n 1000 f.bf < <(seq 100000)
     succeeds unseen stats --json f.bf

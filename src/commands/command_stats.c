@@ -5,9 +5,11 @@
 #include "commands/message.h"
 #include "commands/queue_operand.h"
 #include "commands/survey.h"
+#include "file/overlap.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -251,8 +253,46 @@ static void print_json_layer(const struct layer_survey *layer, bool window)
     putchar('}');
 }
 
+/* --- several --- */
+
+/* Filters that are open at a time, to be compared: of more of them only each by itself is shown. */
+enum { TOGETHER_MAX = 64 };
+
+struct shown {
+    struct filter *filters[TOGETHER_MAX]; /* those that could be opened */
+    size_t count;
+};
+
+static void print_overlap(const struct shown *shown)
+{
+    struct overlap overlap;
+    char text[128];
+    const char *unknown = overlap_find(shown->filters, shown->count, &overlap);
+    if (unknown != NULL) {
+        snprintf(text, sizeof text, "not known: %s", unknown);
+        printf("\n");
+        print_row("union, overlap", text);
+        return;
+    }
+    snprintf(text, sizeof text, "%.0f keys, +/- %.0f", overlap.keys, overlap.keys_error);
+    printf("\n");
+    print_row("union", text);
+    snprintf(text, sizeof text, "%.0f keys, +/- %.0f", overlap.shared, overlap.shared_error);
+    print_row("overlap", text);
+}
+
+static void print_json_overlap(const struct shown *shown)
+{
+    struct overlap overlap;
+    if (overlap_find(shown->filters, shown->count, &overlap) != NULL)
+        printf(",\"union\":null,\"overlap\":null");
+    else
+        printf(",\"union\":%.0f,\"union_error\":%.0f,\"overlap\":%.0f,\"overlap_error\":%.0f",
+               overlap.keys, overlap.keys_error, overlap.shared, overlap.shared_error);
+}
+
 static void print_json(const struct filter *filter, const struct survey *survey,
-                       const struct queue_facts *queue)
+                       const struct queue_facts *queue, const struct shown *shown)
 {
     const struct header *header = filter_header(filter);
     printf("{\"filter\":");
@@ -281,7 +321,10 @@ static void print_json(const struct filter *filter, const struct survey *survey,
             putchar(',');
         print_json_layer(&survey->layer[i], header->plan.generations != 0);
     }
-    printf("]}\n");
+    putchar(']');
+    if (shown != NULL)
+        print_json_overlap(shown);
+    printf("}\n");
 }
 
 /* Returns EXIT_OK, or EXIT_TROUBLE after a message. */
@@ -296,26 +339,26 @@ static int read_queue(const struct filter *filter, struct queue_facts *facts)
     return result == 0 ? EXIT_OK : message_fault(&fault);
 }
 
-static int show(const struct options *options, const char *path, bool first)
+/* The newest one shown. The last report says what all of them have together, if all could be opened. */
+static int show(const struct options *options, size_t number, struct shown *shown)
 {
-    struct fault fault;
     struct survey survey;
-    struct filter *filter = filter_open(path, false, NULL, &fault);
-    if (filter == NULL)
-        return message_fault(&fault);
+    struct filter *filter = shown->filters[shown->count - 1];
+    bool all = options->operand_count > 1 && shown->count == options->operand_count;
     struct queue_facts facts;
     bool has_queue = queue_operand_has(filter);
     int status = has_queue ? read_queue(filter, &facts) : EXIT_OK;
     const struct queue_facts *queue = has_queue && status == EXIT_OK ? &facts : NULL;
     survey_make(&survey, filter);
     if (options_has(options, OPTION_JSON)) {
-        print_json(filter, &survey, queue);
-    } else {
-        if (!first)
-            putchar('\n');
-        print_text(filter, &survey, queue);
+        print_json(filter, &survey, queue, all ? shown : NULL);
+        return status;
     }
-    filter_close(filter);
+    if (number > 0)
+        putchar('\n');
+    print_text(filter, &survey, queue);
+    if (all)
+        print_overlap(shown);
     return status;
 }
 
@@ -324,8 +367,21 @@ int command_stats(const struct options *options)
     int status = EXIT_OK;
     if (filter_operand(options) == NULL)
         return EXIT_TROUBLE;
-    for (size_t i = 0; i < options->operand_count; i++)
-        if (show(options, options->operands[i], i == 0) != EXIT_OK)
+    struct shown shown = {.count = 0};
+    for (size_t i = 0; i < options->operand_count; i++) {
+        struct fault fault;
+        struct filter *filter = filter_open(options->operands[i], false, NULL, &fault);
+        if (filter == NULL) {
+            status = message_fault(&fault);
+            continue;
+        }
+        shown.filters[shown.count++] = filter;
+        if (show(options, i, &shown) != EXIT_OK)
             status = EXIT_TROUBLE;
+        if (options->operand_count > TOGETHER_MAX)
+            filter_close(shown.filters[--shown.count]);
+    }
+    while (shown.count > 0)
+        filter_close(shown.filters[--shown.count]);
     return message_finish_output() == EXIT_OK ? status : EXIT_TROUBLE;
 }

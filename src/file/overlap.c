@@ -1,0 +1,77 @@
+/* overlap - see overlap.h. */
+#include "file/overlap.h"
+
+#include "core/join.h"
+#include "file/likeness.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIGMAS = 2 };
+
+static bool all_alike(struct filter *const *filters, size_t count)
+{
+    char one[LIKENESS_TEXT], other[LIKENESS_TEXT];
+    for (size_t i = 0; i < count; i++)
+        if (likeness_differs(filter_header(filters[0]), filter_header(filters[i]), one, other) !=
+                NULL ||
+            filter_header(filters[i])->plan.generations != 0)
+            return false;
+    return true;
+}
+
+static bool same_shape(const struct bits *a, const struct bits *b)
+{
+    return a->pages == b->pages && memcmp(&a->geometry, &b->geometry, sizeof a->geometry) == 0;
+}
+
+/* Puts all layers of all filters into `layers`. Returns whether they are of one shape. */
+static bool collect(struct filter *const *filters, size_t count, const struct bits **layers,
+                    size_t *n)
+{
+    *n = 0;
+    for (size_t i = 0; i < count; i++)
+        for (unsigned layer = 0; layer < filter_layers(filters[i]); layer++) {
+            layers[*n] = filter_bits(filters[i], layer);
+            if (!same_shape(layers[*n], layers[0]))
+                return false;
+            (*n)++;
+        }
+    return true;
+}
+
+static void find(const struct bits *const *layers, size_t n, struct overlap *overlap)
+{
+    struct estimate estimate;
+    double sum = 0, variance = 0;
+    for (size_t i = 0; i < n; i++) {
+        estimate_start(&estimate, layers[i]->geometry);
+        estimate_add(&estimate, layers[i]->bytes, layers[i]->pages);
+        sum += estimate_keys(&estimate);
+        variance += pow(estimate_deviation(&estimate), 2);
+    }
+    estimate_start(&estimate, layers[0]->geometry);
+    join_estimate(layers, n, 0, layers[0]->pages, &estimate);
+    overlap->keys = estimate_keys(&estimate);
+    overlap->keys_error = SIGMAS * estimate_deviation(&estimate);
+    overlap->shared = fmax(sum - overlap->keys, 0);
+    /* As if they were independent; where layers share little, chance moves both alike, and the
+     * error is smaller. */
+    overlap->shared_error = SIGMAS * sqrt(variance + pow(estimate_deviation(&estimate), 2));
+}
+
+const char *overlap_find(struct filter *const *filters, size_t count, struct overlap *overlap)
+{
+    size_t n;
+    if (!all_alike(filters, count))
+        return "they were not made alike";
+    const struct bits **layers = calloc(count * LAYERS_MAX, sizeof *layers);
+    if (layers == NULL)
+        return "memory is short";
+    bool one_shape = collect(filters, count, layers, &n);
+    if (one_shape)
+        find(layers, n, overlap);
+    free(layers);
+    return one_shape ? NULL : "their layers differ in size";
+}
