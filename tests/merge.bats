@@ -421,6 +421,54 @@ limited() {
     prints 'after\n'
 }
 
+@test "a batch that is being written when OUT is replaced is not settled in vain" {
+    parts 1 20000 -n 60000
+    input 7000 50000 >in # one chunk, more than a pipe holds
+    mkfifo pipe
+    "$UNSEEN" part1.bf in >pipe 2>said 3>&- &
+    local writer=$! first status=0
+    exec {reader}<pipe
+    IFS= read -r first <&"$reader"
+    succeeds unseen merge -o part1.bf part1.bf all.bf
+    { echo "$first"; cat <&"$reader"; } >printed
+    wait "$writer" || status=$?
+    exec {reader}<&-
+    [[ $status -eq 2 ]]
+    cp said "$err"
+    says 'part1.bf: was replaced by another file while this run used it'
+    # What it printed is in, but for that batch; the next run prints that, and all that is missing.
+    exits 0 unseen part1.bf in
+    none_lost in printed "$out"
+    [[ $(cat printed "$out" | sort | uniq -d | wc -l) -le $batch_lines ]]
+    has part1.bf in part1
+}
+
+@test "nobody settles in OUT while it is merged" {
+    need strace
+    parts 2 1000
+    strace -qq -o trace -e trace=fsync -e inject=fsync:signal=STOP:when=1 \
+        "$UNSEEN" merge -o part1.bf part1.bf part2.bf 3>&- &
+    local tracer=$! merger='' i
+    # The new file is complete then, and has no name.
+    for ((i = 0; i < 1000; i++)); do
+        read -r merger <"/proc/$tracer/task/$tracer/children" || true
+        [[ -z $merger || $(sed 's/.*) //' "/proc/$merger/stat" 2>/dev/null) != [Tt]* ]] || break
+        sleep 0.01
+    done
+    [[ $i -lt 1000 ]]
+    grep -q fsync trace
+    status=0
+    timeout 1 "$UNSEEN" add part1.bf <<<'too late' || status=$?
+    # Waiting, and then ended by the signal.
+    [[ $status -eq 124 || $status -eq 143 ]]
+    exits 1 unseen query part1.bf <<<'too late'
+    kill -CONT "$merger"
+    wait "$tracer"
+    has part1.bf part1 part2
+    exits 0 unseen add part1.bf <<<'too late'
+    has part1.bf <(echo 'too late')
+}
+
 @test "many writers of OUT while it is merged over and over" {
     parts 1 20000 -n 60000
     succeeds unseen create --like all.bf out.bf
