@@ -51,16 +51,17 @@ static bool same_shape(const struct layer_plan *a, const struct layer_plan *b)
 
 enum { RUN = 256 }; /* pages to read at a time */
 
-/* Reads the joint layer: all runs of pages, or one of so many of them. Returns 0, or -1: a signal. */
-static int estimate_group(const struct bits *const *members, size_t count, uint64_t step,
+/* Reads the joint layer of the first `count` members: all runs of pages, or one of so many of them.
+ * Returns 0, or -1: a signal. */
+static int estimate_group(const struct group *group, size_t count, uint64_t step,
                           struct estimate *estimate)
 {
-    uint64_t end = members[0]->pages;
-    estimate_start(estimate, members[0]->geometry);
+    uint64_t end = group->plan.pages;
+    estimate_start(estimate, group->plan.geometry);
     for (uint64_t page = 0; page < end; page += step * RUN) {
         if (signals_pending())
             return -1;
-        join_estimate(members, count, page, end - page < RUN ? end - page : RUN, estimate);
+        join_estimate(group->members, count, page, end - page < RUN ? end - page : RUN, estimate);
     }
     return 0;
 }
@@ -68,7 +69,7 @@ static int estimate_group(const struct bits *const *members, size_t count, uint6
 static int measure(struct group *group)
 {
     struct estimate estimate;
-    if (estimate_group(group->members, group->count, 1, &estimate) != 0)
+    if (estimate_group(group, group->count, 1, &estimate) != 0)
         return -1;
     group->keys = estimate_keys(&estimate);
     group->deviation = estimate_deviation(&estimate);
@@ -96,7 +97,7 @@ static int fits(const struct group *group, const struct source *source, double *
     if (*keys <= most)
         return 1;
     uint64_t step = group->plan.pages / (SAMPLE * RUN) + 1;
-    if (estimate_group(group->members, group->count + 1, step, &estimate) != 0)
+    if (estimate_group(group, group->count + 1, step, &estimate) != 0)
         return -1;
     double scale = (double)group->plan.pages / (double)estimate.pages;
     *keys = scale * estimate_keys(&estimate);
@@ -105,7 +106,7 @@ static int fits(const struct group *group, const struct source *source, double *
         return 0;
     if (*keys + SIGMAS * deviation <= most)
         return 1;
-    if (estimate_group(group->members, group->count + 1, 1, &estimate) != 0)
+    if (estimate_group(group, group->count + 1, 1, &estimate) != 0)
         return -1;
     *keys = estimate_keys(&estimate);
     return *keys <= most + SIGMAS * estimate_deviation(&estimate);
@@ -195,6 +196,7 @@ static int place(struct merge *merge, const struct source *source)
 
 static int form_groups(struct merge *merge, struct fault *fault)
 {
+    merge->group_count = 0;
     for (size_t i = 0; i < merge->source_count; i++)
         if (place(merge, &merge->sources[i]) != 0)
             return fault_errno(fault, "merge", NULL, errno);

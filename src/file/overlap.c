@@ -38,7 +38,7 @@ static bool collect(struct filter *const *filters, size_t count, const struct bi
                 return false;
             (*n)++;
         }
-    return true;
+    return *n > 0;
 }
 
 static void find(const struct bits *const *layers, size_t n, struct overlap *overlap)
