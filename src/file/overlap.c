@@ -66,7 +66,7 @@ const char *overlap_find(struct filter *const *filters, size_t count, struct ove
     size_t n;
     if (!all_alike(filters, count))
         return "they were not made alike";
-    const struct bits **layers = calloc(count * LAYERS_MAX, sizeof *layers);
+    const struct bits **layers = calloc(count * LAYERS_MAX, sizeof(struct bits *));
     if (layers == NULL)
         return "memory is short";
     bool one_shape = collect(filters, count, layers, &n);
