@@ -253,7 +253,9 @@ int creation_plan(const struct options *options, struct header *header)
     if (plan_from_wish(&wish, &header->plan) != 0)
         return EXIT_TROUBLE;
     header->asked = asked_of(options);
-    if (header->plan.capacity != 0 && growth_first(&header->plan, &layer) != 0)
+    /* Only an odd geometry can make one too large; working it out takes milliseconds. */
+    bool odd = header->plan.geometry.lines != 0 || header->plan.generations != 0;
+    if (odd && header->plan.capacity != 0 && growth_first(&header->plan, &layer) != 0)
         return message("%s %" PRIu64 ": no filter of that size can be made (ask for fewer keys, or "
                        "a higher rate)",
                        counted_by(&wish), header->plan.capacity);

@@ -7,7 +7,7 @@
 #include "commands/options.h"
 #include "file/filter.h"
 
-#define DEFAULT_RATE 1e-6
+#define DEFAULT_RATE GROWTH_DEFAULT_RATE
 
 /* Works out plan, seed and asked of a header from -n, -p, --size and their like: any two of n, p
  * and size give the third. Or takes all from the filter that --like names.

@@ -79,6 +79,9 @@ unsigned growth_first_layers(const struct filter_plan *plan);
 /* How many keys each of the first layers is sized for; plan->capacity must be given. */
 uint64_t growth_first_keys(const struct filter_plan *plan);
 
+/* p, where none is asked for. */
+#define GROWTH_DEFAULT_RATE 1e-6
+
 /* The rate that layer `index` may have; and the sum of all from `index` on, behind the first ones. */
 double growth_rate(const struct filter_plan *plan, unsigned index);
 double growth_rest(const struct filter_plan *plan, unsigned index);

@@ -108,6 +108,12 @@ int filter_create(const char *path, struct header *header, bool replace, struct 
     struct layer_record records[LAYERS_MAX];
     struct filter_plan first = header->plan;
     unsigned count = growth_first_layers(&first);
+    /* Sizes take milliseconds to work out: not for a filter that is there. */
+    int there = newfile_look(path, replace, fault);
+    if (there < 0)
+        return -1;
+    if (there == PLACE_TAKEN)
+        return 1;
     if (first.capacity == 0 && first.pages == 0)
         first.pages = GROWTH_FILE_PAGES / count;
     if (growth_first(&first, &records[0].plan) != 0)
@@ -116,12 +122,6 @@ int filter_create(const char *path, struct header *header, bool replace, struct 
         records[i].plan = records[0].plan;
     create_new_identity(header);
     struct empty empty = {header, records, count, create_lay_out(header, records, count)};
-
-    int there = newfile_look(path, replace, fault);
-    if (there < 0)
-        return -1;
-    if (there == PLACE_TAKEN)
-        return 1;
     int lock = -1;
     if (there == PLACE_REPLACEABLE && !replace && !lock_empty(path, &lock))
         return 1;

@@ -105,7 +105,7 @@ int filter_map_file(struct filter *filter, const struct layer_record *record, st
 void filter_use_huge_pages(struct layer *layer);
 enum {
     HUGE_BYTES = 2 << 20,
-    HUGE_FROM = 1024 /* keys in a layer from which on large pages pay */
+    HUGE_FROM = 16384 /* keys in a layer from which on large pages pay */
 };
 
 /* --- filter_growth.c --- */

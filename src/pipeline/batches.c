@@ -62,10 +62,11 @@ struct batches {
     size_t changes;
 };
 
+/* Not cleared: a short run touches little of it. */
 static bool block_alloc(struct block *block, size_t most)
 {
-    block->starts = calloc(most + 1, sizeof *block->starts);
-    block->keys = calloc(most, sizeof *block->keys);
+    block->starts = malloc((most + 1) * sizeof *block->starts);
+    block->keys = malloc(most * sizeof *block->keys);
     return block->starts != NULL && block->keys != NULL;
 }
 

@@ -39,8 +39,8 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
     pipeline->most = filter_batch(plan->filter);
     pipeline->batches = batches_new(plan->delimiter, filter_header(plan->filter)->seed, BATCH_LINES,
                                     plan->threads);
-    pipeline->seen = calloc(pipeline->most, 1);
-    pipeline->select = calloc(pipeline->most, 1);
+    pipeline->seen = malloc(pipeline->most);
+    pipeline->select = malloc(pipeline->most);
     clock_gettime(CLOCK_MONOTONIC, &pipeline->settled);
     if (pipeline->batches == NULL || pipeline->seen == NULL || pipeline->select == NULL) {
         pipeline_free(pipeline);

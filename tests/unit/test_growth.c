@@ -251,6 +251,23 @@ static void pinned(void)
     }
 }
 
+/* The one layer that stands in the source as numbers. */
+static void memory_layer(void)
+{
+    struct filter_plan plan = {.rate = GROWTH_DEFAULT_RATE, .pages = GROWTH_MEMORY_PAGES};
+    struct layer_plan layer;
+    tap_check(growth_first(&plan, &layer) == 0, "it cannot be made");
+    double rate = growth_rate(&plan, 0);
+    struct geometry geometry = sizing_geometry(rate, false);
+    uint64_t capacity = sizing_capacity(geometry, GROWTH_MEMORY_PAGES, rate);
+    tap_check(layer.pages == GROWTH_MEMORY_PAGES && layer.rate == rate, "pages or rate differ");
+    tap_check(layer.geometry.lines == geometry.lines && layer.geometry.fields == geometry.fields &&
+                  !layer.geometry.counting,
+              "it has %u x %u", layer.geometry.lines, layer.geometry.fields);
+    tap_check(layer.capacity == capacity, "it has room for %" PRIu64 ", not %" PRIu64,
+              layer.capacity, capacity);
+}
+
 int main(void)
 {
     tap_run("the rates of 48 layers sum up to p at most", sum_of_rates);
@@ -262,5 +279,6 @@ int main(void)
     tap_run("what cannot be made is refused", refused);
     tap_run("geometry and size by hand", by_hand);
     tap_run("pages and keys of known filters, exactly", pinned);
+    tap_run("a filter in memory of which nothing was asked", memory_layer);
     return tap_end();
 }
