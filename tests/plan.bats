@@ -159,3 +159,14 @@ END
     fails_with 2 '' unseen plan -p 0.01
     fails_with 2 '' unseen plan -n 1e12 --size 4K
 }
+
+# The geometry that a rate gets is not always the one that suits the size best.
+@test "a size and a number of keys: the rate promised is one that the filter keeps" {
+    local size
+    for size in 1M 1500K 2M 3M 4M 5M 6M; do
+        succeeds unseen plan --json -n 1e6 --size $size
+        holds "$(field rate) <= $(field target_rate)"
+        succeeds unseen plan --json --counting -n 2e5 --size $size
+        holds "$(field rate) <= $(field target_rate)"
+    done
+}

@@ -153,9 +153,19 @@ static void rate_from_size(struct filter_plan *plan)
         }
     struct filter_plan unit = *plan;
     unit.rate = 1;
-    plan->rate = plan->rate / SIZING_MARGIN / growth_rate(&unit, 0);
+    double share = SIZING_MARGIN * growth_rate(&unit, 0);
+    plan->rate /= share;
     if (plan->rate < SIZING_RATE_MIN)
         plan->rate = SIZING_RATE_MIN;
+    /* The layer gets the geometry for its rate, which need not be the best for its size: then p is what
+     * that one comes to. */
+    for (unsigned round = 0; plan->geometry.lines == 0 && round < 8; round++) {
+        struct geometry geometry = sizing_geometry(growth_rate(plan, 0), plan->geometry.counting);
+        double rate = sizing_rate(geometry, plan->pages, keys) / share;
+        if (rate <= plan->rate)
+            break;
+        plan->rate = rate;
+    }
 }
 
 static int plan_window(const struct wish *wish, struct filter_plan *plan)

@@ -8,7 +8,13 @@
 #if defined(__x86_64__) && defined(__has_include)
 #if __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
-#define CPU_HAS(upper, lower) CPU_FEATURE_ACTIVE(upper)
+/* CPU_FEATURE_ACTIVE, without its shift of a signed 1 by 31. */
+static int cpu_is_active(unsigned number)
+{
+    const struct cpuid_feature *leaf = __x86_get_cpuid_feature_leaf(number / (8 * 4 * 4));
+    return leaf->active_array[number / 32 % 4] >> (number % 32) & 1;
+}
+#define CPU_HAS(upper, lower) cpu_is_active(x86_cpu_##upper)
 #endif
 #endif
 #ifndef CPU_HAS
