@@ -23,6 +23,7 @@ list() {
             unseen -j $j --buffer-size $size <in >got
             cmp expected got
             rm -f f.bf
+            # shellcheck disable=SC2002 # a pipe is what is tried
             cat in | unseen -j $j --buffer-size $size -n 5000 f.bf 2>errors >got
             cmp expected got
             unseen -j $j --buffer-size $size f.bf in >got

@@ -73,7 +73,8 @@ static int resize(struct input_buffer *buffer, size_t capacity)
     char *bytes = realloc(buffer->bytes, capacity + 1);
     if (bytes == NULL)
         return -1;
-    *buffer = (struct input_buffer){bytes, capacity};
+    buffer->bytes = bytes;
+    buffer->capacity = capacity;
     return 0;
 }
 
