@@ -119,7 +119,9 @@ open_pipe() {
         sleep 0.1
     done
     kill -TERM "$pid"
-    run -143 wait "$pid"
+    code=0
+    wait "$pid" || code=$?
+    [ "$code" -eq 143 ]
     cmp expected got
     unseen -j 2 f.bf in >again
     [ ! -s again ]

@@ -51,7 +51,9 @@ struct batches {
     unsigned small;         /* pieces in a row */
 
     struct block block[BLOCKS]; /* the first alone, without a second thread */
-    size_t given;               /* blocks that the caller has had */
+    size_t *starts;             /* of all blocks */
+    struct key *keys;
+    size_t given; /* blocks that the caller has had */
 
     bool ahead; /* the second thread works */
     atomic_bool ending;
@@ -61,14 +63,6 @@ struct batches {
     struct input_buffer spare[BUFFERS - 1];
     size_t changes;
 };
-
-/* Not cleared: a short run touches little of it. */
-static bool block_alloc(struct block *block, size_t most)
-{
-    block->starts = malloc((most + 1) * sizeof *block->starts);
-    block->keys = malloc(most * sizeof *block->keys);
-    return block->starts != NULL && block->keys != NULL;
-}
 
 struct batches *batches_new(char delimiter, uint64_t seed, size_t most, unsigned threads)
 {
@@ -80,9 +74,16 @@ struct batches *batches_new(char delimiter, uint64_t seed, size_t most, unsigned
                                 .seed = seed,
                                 .most = most,
                                 .threads = threads};
-    if (!block_alloc(&batches->block[0], most)) {
+    /* Not cleared: a short run touches little of it. */
+    batches->starts = malloc(BLOCKS * (most + 1) * sizeof *batches->starts);
+    batches->keys = malloc(BLOCKS * most * sizeof *batches->keys);
+    if (batches->starts == NULL || batches->keys == NULL) {
         batches_free(batches);
         return NULL;
+    }
+    for (size_t i = 0; i < BLOCKS; i++) {
+        batches->block[i].starts = batches->starts + i * (most + 1);
+        batches->block[i].keys = batches->keys + i * most;
     }
     return batches;
 }
@@ -91,10 +92,8 @@ void batches_free(struct batches *batches)
 {
     if (batches == NULL)
         return;
-    for (unsigned i = 0; i < BLOCKS; i++) {
-        free(batches->block[i].starts);
-        free(batches->block[i].keys);
-    }
+    free(batches->starts);
+    free(batches->keys);
     for (unsigned i = 0; i < BUFFERS - 1; i++)
         free(batches->spare[i].bytes);
     free(batches);
@@ -218,14 +217,6 @@ static void *work_ahead(void *context)
     }
 }
 
-static bool make_room(struct batches *batches)
-{
-    for (unsigned i = 1; i < BLOCKS; i++)
-        if (batches->block[i].keys == NULL && !block_alloc(&batches->block[i], batches->most))
-            return false;
-    return true;
-}
-
 /* The second thread has ended. */
 static void end_ahead(struct batches *batches)
 {
@@ -245,7 +236,7 @@ static void end_ahead(struct batches *batches)
 static void start_ahead(struct batches *batches)
 {
     sigset_t all, before;
-    if (!make_room(batches) || pipe(batches->stop) != 0)
+    if (pipe(batches->stop) != 0)
         return;
     batches->changes = 0;
     sem_init(&batches->made, 0, 0);
