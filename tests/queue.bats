@@ -574,3 +574,31 @@ files() { find q.bf.queue -type f | wc -l; }
     [[ $(sort -n served | uniq -d | wc -l) -eq 0 && $(wc -l <served) -lt 100 ]]
     kill "$server"
 }
+
+@test "a state that cannot be read is no new one: exit 2, and the lines stay" {
+    need strace
+    strace -qq -o /dev/null true 2>/dev/null || skip "strace may not trace here"
+    ! sanitized || skip "a sanitizer does not go with strace"
+    local n met=0
+    # So few that nothing else tells of them.
+    seq 6 >in
+    exits 0 unseen create --queue -n 100 -p 1e-9 q.bf
+    exits 0 unseen push q.bf in
+    cp q.bf made.bf
+    cp -r q.bf.queue made.queue
+    for ((n = 1; n < 30; n++)); do
+        rm -r q.bf.queue
+        cp made.bf q.bf
+        cp -r made.queue q.bf.queue
+        capture strace -qq -o trace -e trace=pread64 -e "inject=pread64:error=EIO:when=$n" "$UNSEEN" pop q.bf -m 1
+        grep -q INJECTED trace || break
+        [[ $code -eq 0 || $code -eq 2 || $code -eq 127 ]] || complain "call $n"
+        [[ $code -eq 2 ]] || continue
+        met=$((met + 1))
+        exits 0 unseen stats --json q.bf
+        [[ $(field waiting) -eq 6 ]] || complain "call $n"
+        exits 0 unseen pop q.bf -m 10
+        same "$out" in
+    done
+    [[ $met -ge 3 ]]
+}

@@ -157,8 +157,12 @@ static int read_head(struct queue *queue, bool write, struct fault *fault)
 {
     uint8_t bytes[QUEUE_HEAD_BYTES] = {0};
     static const uint8_t nothing[8];
-    if (!reads(queue, bytes, sizeof bytes, 0))
+    /* Only a file that is too short is a new one: what cannot be read may hold lines. */
+    if (whole_read_at(queue->fd, bytes, sizeof bytes, 0) < sizeof bytes) {
+        if (errno != 0)
+            return fault_errno(fault, queue->path, NULL, errno);
         memset(bytes, 0, sizeof bytes);
+    }
     if (memcmp(bytes, nothing, sizeof nothing) != 0)
         return check_head(queue, bytes, fault);
     if (write)
