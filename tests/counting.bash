@@ -29,21 +29,26 @@ made_of() {
     }
 }
 
-# kill_removals HITS MICROSECONDS: kills `remove` of ./gone at random moments of so long, until HITS
-# of the kills came while it was at work. ./gone and ./kept were added before to a filter for so many
+# kill_removals HITS: kills `remove` of ./gone at random moments, until HITS of the kills came while
+# it was at work. ./gone and ./kept were added before to a filter for so many
 # lines. Of ./kept none may be lost, and of ./gone each is whole in or whole out.
 kill_removals() {
-    local wanted=$1 span=$2 hits=0 tries=0 undone=0 lines status left
+    local wanted=$1 span hits=0 tries=0 undone=0 lines status left
     lines=$(cat gone kept | wc -l)
     exits 0 unseen create --force --counting -n "$lines" -p 1e-9 full.bf || return 1
     exits 0 unseen add full.bf gone kept || return 1
+    # How long it takes depends on the machine, and on how the program was built.
+    cp full.bf f.bf
+    span=${EPOCHREALTIME/[^0-9]/}
+    "$UNSEEN" remove f.bf gone || return 1
+    span=$((${EPOCHREALTIME/[^0-9]/} - span))
     while [[ $hits -lt $wanted ]]; do
         tries=$((tries + 1))
         [[ $tries -le $((wanted * 20 + 100)) ]] ||
             { echo "only $hits of $tries kills came while it was at work"; return 1; }
         cp full.bf f.bf
         status=0
-        "$tools/killed" 0 $((RANDOM * span / 32768)) "$UNSEEN" remove f.bf gone 2>"$err" || status=$?
+        "$tools/killed" 0 $((RANDOM * span / 32768 * 5 / 4)) "$UNSEEN" remove f.bf gone 2>"$err" || status=$?
         [[ $status -eq 137 || $status -eq 0 ]] || { echo "exit code $status"; cat "$err"; return 1; }
         # verify says whether a line is half out; the next writer puts it back.
         unseen verify f.bf | grep -q 'remove was killed' && undone=$((undone + 1))

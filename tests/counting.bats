@@ -345,7 +345,7 @@ END
 @test "20 kills of remove: each line is removed whole or not at all, no other is lost" {
     input 2000 >gone
     input 3000 10000 >kept
-    kill_removals 20 6000
+    kill_removals 20
 }
 
 # journal: where the journal page of f.bf begins.

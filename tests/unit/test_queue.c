@@ -387,6 +387,17 @@ static uint64_t lines_there(void)
     return facts.waiting;
 }
 
+/* The number on the line at *at, which goes on to the next. */
+static unsigned number_at(const struct queue_lines *lines, size_t *at)
+{
+    unsigned number = 0;
+    for (; lines->bytes[*at] != '\n'; ++*at)
+        if (lines->bytes[*at] >= '0' && lines->bytes[*at] <= '9')
+            number = number * 10 + (unsigned)(lines->bytes[*at] - '0');
+    ++*at;
+    return number;
+}
+
 /* The first line that waits, looked at and left. */
 static unsigned first_number(void)
 {
@@ -396,7 +407,7 @@ static unsigned first_number(void)
     unsigned number = 0;
     struct queue *queue = open_queue();
     if (tap_check(queue_take(queue, 1, &lines, &awaited, &fault) > 0, "nothing is there"))
-        number = (unsigned)strtoul(lines.bytes, NULL, 10);
+        number = number_at(&lines, &(size_t){0});
     queue_close(queue);
     return number;
 }
@@ -602,9 +613,8 @@ static void power_cuts(void)
         unsigned last_number = before;
         uint64_t count = 0;
         while (queue_take(workers[0], 7, &lines, &awaited, &fault) > 0) {
-            for (const char *at = lines.bytes; at < lines.bytes + lines.length;
-                 at = strchr(at, '\n') + 1, count++) {
-                unsigned number = (unsigned)strtoul(at, NULL, 10);
+            for (size_t at = 0; at < lines.length; count++) {
+                unsigned number = number_at(&lines, &at);
                 tap_check(number >= last_number && number < next_number, "out of order");
                 last_number = number + 1;
             }
