@@ -48,7 +48,7 @@ kill_removals() {
             { echo "only $hits of $tries kills came while it was at work"; return 1; }
         cp full.bf f.bf
         status=0
-        "$tools/killed" 0 $((RANDOM * span / 32768 * 5 / 4)) "$UNSEEN" remove f.bf gone 2>"$err" || status=$?
+        "$tools/killed" 0 $((RANDOM * span * 5 / (4 * 32768))) "$UNSEEN" remove f.bf gone 2>"$err" || status=$?
         [[ $status -eq 137 || $status -eq 0 ]] || { echo "exit code $status"; cat "$err"; return 1; }
         # verify says whether a line is half out; the next writer puts it back.
         unseen verify f.bf | grep -q 'remove was killed' && undone=$((undone + 1))
