@@ -315,7 +315,7 @@ static void settle_keys(struct filter *filter, size_t n)
         if (place.layer == filter->count)
             place = (struct place){filter_newest(filter), n};
         size_t run = place.left < n ? (size_t)place.left : n;
-        filter->kernel->set(&filter->layers[place.layer].bits, keys, run);
+        filter_set_keys(filter, place.layer, keys, run);
         count_settled(filter, place.layer, run);
         keys += run;
         n -= run;

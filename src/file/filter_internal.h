@@ -16,6 +16,7 @@ struct layer {
     struct bits bits;
     struct layer_plan plan;
     uint64_t end; /* where it ends in the file */
+    uint64_t set; /* keys, by this run */
     bool in_bulk; /* its pages were asked for in bulk */
     /* In memory only: */
     uint64_t keys; /* exact */
@@ -100,6 +101,9 @@ int filter_map_memory(struct filter *filter, const struct layer_plan *plan, stru
 int filter_map_file(struct filter *filter, const struct layer_record *record, struct fault *fault);
 
 /* --- filter_pages.c --- */
+
+/* Under LOCK_CHANGE: sets the bits of keys in a layer of a file. */
+void filter_set_keys(struct filter *filter, unsigned layer, const struct key *keys, size_t n);
 
 /* In memory: asks for large pages. */
 void filter_use_huge_pages(struct layer *layer);
