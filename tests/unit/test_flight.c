@@ -167,7 +167,7 @@ static void near_misses(void)
 static void rooms(void)
 {
     static const size_t sizes[] = {1, 2, 8, 31, 2048, 65535};
-    struct bits bits = {.pages = 1000, .geometry = {3, 6}};
+    struct bits bits = {.pages = 1000, .geometry = {3, 6, false}};
     struct chance chance = {42};
     bits.bytes = calloc(bits.pages, PAGE_BYTES);
     for (size_t i = 0; bits.bytes != NULL && i < sizeof sizes / sizeof *sizes; i++) {

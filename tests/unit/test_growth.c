@@ -199,7 +199,7 @@ static void extremes(void)
 static void refused(void)
 {
     struct layer_plan layer;
-    struct filter_plan small = {.rate = 1e-12, .pages = 1, .geometry = {1, 1}};
+    struct filter_plan small = {.rate = 1e-12, .pages = 1, .geometry = {1, 1, false}};
     tap_check(growth_first(&small, &layer) == -1, "a layer that holds not even one key");
     struct filter_plan large = {.rate = 1e-6, .pages = SIZING_PAGES_MAX + 1};
     tap_check(growth_first(&large, &layer) == -1, "a layer with more pages than may be");
@@ -215,7 +215,7 @@ static void refused(void)
 /* What was asked for by hand is kept in all layers. */
 static void by_hand(void)
 {
-    struct filter_plan plan = {.rate = 1e-3, .capacity = 100000, .geometry = {4, 4}};
+    struct filter_plan plan = {.rate = 1e-3, .capacity = 100000, .geometry = {4, 4, false}};
     struct grown grown = start(&plan, 0);
     while (grown.layers < 6)
         if (!tap_check(grow(&plan, &grown) == 0, "stops growing"))

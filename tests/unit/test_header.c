@@ -36,7 +36,7 @@ static void file_make(struct file *file)
     file->header = (struct header){
         .created = 1700000000,
         .seed = 0x0123456789abcdef,
-        .plan = {.rate = 1e-6, .capacity = 1000, .pages = 7, .geometry = {3, 6}},
+        .plan = {.rate = 1e-6, .capacity = 1000, .pages = 7, .geometry = {3, 6, false}},
         .asked = ASKED_CAPACITY | ASKED_SEED,
         .flight_keys = 64,
         .layers_at = FLIGHT_AT + flight_bytes(64),
@@ -51,7 +51,7 @@ static void file_make(struct file *file)
             .pages = pages[i],
             .capacity = 1000 * (i + 1),
             .rate = 1e-6 / (i + 2),
-            .geometry = {(uint8_t)(3 + i), 6},
+            .geometry = {(uint8_t)(3 + i), 6, false},
         };
         record->offset = layer_place(file->bytes, pages[i]);
         file->bytes = record->offset + pages[i] * PAGE_BYTES;
@@ -192,8 +192,8 @@ static void limits_are_legal(void)
 {
     static const struct filter_plan plans[] = {
         {.rate = SIZING_RATE_MIN, .capacity = SIZING_KEYS_MAX, .pages = SIZING_PAGES_MAX},
-        {.rate = SIZING_RATE_MAX, .geometry = {LINES_MAX, FIELDS_MAX}},
-        {.rate = 1e-6, .geometry = {1, 1}, .fixed = true},
+        {.rate = SIZING_RATE_MAX, .geometry = {LINES_MAX, FIELDS_MAX, false}},
+        {.rate = 1e-6, .geometry = {1, 1, false}, .fixed = true},
     };
     windows_at_their_limits();
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
