@@ -17,6 +17,7 @@ struct input {
     bool ended;
     size_t max_line;
     int stop;                   /* -1, or see input_let_wait */
+    bool regular;               /* asked when `stop` was set */
     struct input_buffer buffer; /* the byte more is for a missing last delimiter */
     size_t first_capacity;
     size_t chunk;  /* length of the last chunk, at the beginning of the buffer */
@@ -62,7 +63,7 @@ size_t input_max_line(const struct input *input)
     return input->max_line;
 }
 
-static int too_long(const struct input *input, struct fault *fault)
+int input_too_long(const struct input *input, struct fault *fault)
 {
     fault_set(fault, input->name, "a line is longer than %zu bytes", input->max_line);
     return fault_way_out(fault, "to allow it: --max-line");
@@ -85,7 +86,7 @@ static int grow(struct input *input, struct fault *fault)
     size_t limit = input->max_line + 1;
     size_t capacity = input->buffer.capacity;
     if (capacity >= limit)
-        return too_long(input, fault);
+        return input_too_long(input, fault);
     if (resize(&input->buffer, capacity < limit / 2 ? capacity * 2 : limit) != 0)
         return fault_errno(fault, input->name, "a line does not fit into memory", ENOMEM);
     return 0;
@@ -93,7 +94,9 @@ static int grow(struct input *input, struct fault *fault)
 
 void input_let_wait(struct input *input, int stop)
 {
+    struct stat status;
     input->stop = stop;
+    input->regular = fstat(input->fd, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 int input_change_buffer(struct input *input, struct input_buffer *buffer, struct fault *fault)
@@ -111,19 +114,13 @@ int input_change_buffer(struct input *input, struct input_buffer *buffer, struct
     return 0;
 }
 
-static bool is_regular(const struct input *input)
-{
-    struct stat status;
-    return fstat(input->fd, &status) == 0 && S_ISREG(status.st_mode);
-}
-
 /* Waits for input, or for the end of input->stop. Returns 1, or 0 in the second case. A regular file
  * has nothing to wait for. */
 static int wait_or_stop(const struct input *input)
 {
     struct pollfd fds[] = {{.fd = input->stop, .events = POLLIN},
                            {.fd = input->fd, .events = POLLIN}};
-    if (is_regular(input))
+    if (input->regular)
         return 1;
     while (poll(fds, 2, -1) < 0 && errno == EINTR) {
     }

@@ -60,5 +60,7 @@ uint64_t input_remaining(const struct input *input);
 
 const char *input_name(const struct input *input);
 size_t input_max_line(const struct input *input);
+/* The fault of a line longer than that. Returns -1. */
+int input_too_long(const struct input *input, struct fault *fault);
 
 #endif

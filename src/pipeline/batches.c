@@ -117,9 +117,7 @@ static size_t lines_allowed(struct batches *batches, const size_t *starts, size_
     size_t most = input_max_line(batches->input);
     for (size_t i = 0; i < n && batches->chunk.length > most; i++)
         if (starts[i + 1] - starts[i] - 1 > most) {
-            fault_set(&batches->too_long, input_name(batches->input),
-                      "a line is longer than %zu bytes", most);
-            fault_way_out(&batches->too_long, "to allow it: --max-line");
+            input_too_long(batches->input, &batches->too_long);
             batches->ends_too_long = true;
             return i;
         }
@@ -217,9 +215,11 @@ static void *work_ahead(void *context)
     }
 }
 
-/* The second thread has ended. */
+/* The second thread has ended, or is about to. */
 static void end_ahead(struct batches *batches)
 {
+    if (batches->ahead)
+        pthread_join(batches->thread, NULL);
     batches->ahead = false;
     input_let_wait(batches->input, -1);
     close(batches->stop[0]);
@@ -304,10 +304,8 @@ int batches_next(struct batches *batches, struct batch *batch, struct fault *fau
         start_ahead(batches);
     if (batches->ahead)
         outcome = take_made(batches, batch, fault);
-    if (batches->ahead && outcome == HANDED_BACK) {
-        pthread_join(batches->thread, NULL);
+    if (batches->ahead && outcome == HANDED_BACK)
         end_ahead(batches);
-    }
     if (outcome == HANDED_BACK)
         outcome = make_here(batches, batch, fault);
     return outcome == BATCH ? 1 : outcome == END ? 0 : -1;
@@ -323,6 +321,5 @@ void batches_end(struct batches *batches)
     batches->stop[1] = -1;
     sem_post(&batches->free_blocks);
     sem_post(&batches->free_buffers);
-    pthread_join(batches->thread, NULL);
     end_ahead(batches);
 }
