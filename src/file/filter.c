@@ -442,19 +442,6 @@ int filter_probe(struct filter *filter, const struct key *keys, size_t n, uint8_
     return 0;
 }
 
-/* Mapped in one go, pages cost half of what faults cost. Errors will be met when they are read. */
-void filter_read_ahead(const struct filter *filter, unsigned layer, uint64_t page, uint64_t pages)
-{
-    const struct bits *bits = &filter->layers[layer].bits;
-    if (filter->fd < 0)
-        return;
-    if (page == 0)
-        madvise(bits->bytes, (size_t)(bits->pages * PAGE_BYTES), MADV_SEQUENTIAL);
-#ifdef MADV_POPULATE_READ
-    madvise(bits->bytes + page * PAGE_BYTES, (size_t)(pages * PAGE_BYTES), MADV_POPULATE_READ);
-#endif
-}
-
 /* --- facts --- */
 
 size_t filter_batch(const struct filter *filter)

@@ -103,7 +103,7 @@ int filter_map_file(struct filter *filter, const struct layer_record *record, st
 /* --- filter_pages.c --- */
 
 /* Under LOCK_CHANGE: sets the bits of keys in a layer of a file. */
-void filter_set_keys(struct filter *filter, unsigned layer, const struct key *keys, size_t n);
+void filter_set_keys(struct filter *filter, unsigned index, const struct key *keys, size_t n);
 
 /* In memory: asks for large pages. */
 void filter_use_huge_pages(struct layer *layer);

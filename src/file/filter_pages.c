@@ -19,7 +19,7 @@
  * are written with pwrite(2), a page of 4 KB each: 100 lines in a filter of 3.7 GB then write 0.4 MB
  * instead of 200.
  *
- * Sources: madvise(2); measured with tests/bench/run, rows file-*.
+ * Sources: madvise(2); measured with tests/bench/run, rows file, middle, small.
  */
 #include "file/filter_internal.h"
 
@@ -48,26 +48,38 @@ void filter_use_huge_pages(struct layer *layer)
 #endif
 }
 
-static void read_ahead(const struct layer *layer)
+/* Mapped in one go, pages cost half of what faults cost. Errors will be met when they are read.
+ * MADV_WILLNEED would read 128 KB and no more. */
+void filter_read_ahead(const struct filter *filter, unsigned layer, uint64_t page, uint64_t pages)
 {
-    size_t bytes = (size_t)(layer->plan.pages * PAGE_BYTES);
-    long memory = sysconf(_SC_PHYS_PAGES);
-    if (memory <= 0 || layer->plan.pages > (uint64_t)memory / 2)
+    const struct bits *bits = &filter->layers[layer].bits;
+    if (filter->fd < 0)
         return;
+    if (page == 0)
+        madvise(bits->bytes, (size_t)(bits->pages * PAGE_BYTES), MADV_SEQUENTIAL);
 #ifdef MADV_POPULATE_READ
-    /* MADV_WILLNEED would read 128 KB and no more. */
-    madvise(layer->bits.bytes, bytes, MADV_SEQUENTIAL);
-    madvise(layer->bits.bytes, bytes, MADV_POPULATE_READ);
-    madvise(layer->bits.bytes, bytes, MADV_RANDOM);
+    madvise(bits->bytes + page * PAGE_BYTES, (size_t)(pages * PAGE_BYTES), MADV_POPULATE_READ);
 #endif
 }
 
-static void ask_in_bulk(struct layer *layer)
+/* All of a layer, unless it is larger than half of memory; then back to what suits single keys. */
+static void read_layer(const struct filter *filter, unsigned layer)
 {
+    const struct bits *bits = &filter->layers[layer].bits;
+    long memory = sysconf(_SC_PHYS_PAGES);
+    if (memory <= 0 || bits->pages > (uint64_t)memory / 2)
+        return;
+    filter_read_ahead(filter, layer, 0, bits->pages);
+    madvise(bits->bytes, (size_t)(bits->pages * PAGE_BYTES), MADV_RANDOM);
+}
+
+static void ask_in_bulk(struct filter *filter, unsigned i)
+{
+    struct layer *layer = &filter->layers[i];
     size_t bytes = (size_t)(layer->plan.pages * PAGE_BYTES);
     layer->in_bulk = true;
     if (bytes > SMALL_BYTES)
-        read_ahead(layer);
+        read_layer(filter, i);
 #ifdef MADV_HUGEPAGE
     else if (bytes >= HUGE_BYTES)
         madvise(layer->bits.bytes, bytes, MADV_HUGEPAGE);
@@ -84,7 +96,7 @@ void filter_expect(struct filter *filter, uint64_t keys)
         if (in_memory)
             filter_use_huge_pages(layer);
         else
-            ask_in_bulk(layer);
+            ask_in_bulk(filter, i);
     }
 }
 
