@@ -3,11 +3,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # UNSEEN, tools, out, err and code are set by helper.bash and crash.bash
 
-# layer FILE: the bytes of its first layer.
-layer() {
-    tail -c +$(($(od -An -v -tu8 -j 4096 -N 8 "$1") + 1)) "$1"
-}
-
 # holds N FILE...: so many of the lines in FILE... are in f.bf.
 holds() {
     local wanted=$1

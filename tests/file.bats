@@ -353,6 +353,63 @@ END
     same "$out" wanted
 }
 
+# --- a large layer -----------------------------------------------------------
+# Above 32 MB, the first 512 keys that a run sets are written to the file, a page
+# for each. The others are set in its map, as all those of add are.
+
+# large_filters OPTION...: an empty f.bf, and mapped.bf with the lines of ./in.
+large_filters() {
+    exits 0 unseen create --force "$@" f.bf || return 1
+    [[ $(layer f.bf | wc -c) -gt $((32 << 20)) ]] || { echo "the layer is not large"; return 1; }
+    cp f.bf mapped.bf
+    mixed_lines 1400 100000 | lines_unique >in
+    succeeds unseen add mapped.bf in
+}
+
+@test "a large layer: the same bits by way of the file, of its map, and of both" {
+    local options
+    for options in '-n 10M' '--counting -n 2500k'; do
+        # shellcheck disable=SC2086 # several options
+        large_filters $options
+        succeeds unseen f.bf < <(head -n 50 in)
+        # Of this run more than 512 keys are new, about a hundred in each batch.
+        succeeds unseen --buffer-size 4K f.bf in
+        tail -n +51 in >wanted
+        same "$out" wanted
+        cmp <(layer f.bf) <(layer mapped.bf)
+    done
+}
+
+@test "a large layer: a line writes one page; many do not, nor does what add brings" {
+    need_strace
+    large_filters -n 10M
+    pages_written() {
+        exits 0 strace -qq -o trace -e trace=pwrite64 "$UNSEEN" "$@" || return 1
+        pages=$(grep -c '4096, [0-9]*) = 4096$' trace || true)
+    }
+    pages_written f.bf < <(head -n 50 in)
+    [[ $pages -eq 50 ]]
+    pages_written --buffer-size 4K f.bf in
+    [[ $pages -gt 350 && $pages -le 512 ]]
+    pages_written add f.bf < <(mixed_lines 50 1000 7)
+    [[ $pages -eq 0 ]]
+}
+
+@test "a large layer: keys that cannot be written are set in the map" {
+    need_strace
+    local when
+    large_filters -n 10M
+    cp f.bf empty.bf
+    for when in 1 7 3+4 1+; do
+        cp empty.bf f.bf
+        exits 0 strace -qq -o trace -e trace=pwrite64 -e "inject=pwrite64:error=ENOSPC:when=$when" \
+            "$UNSEEN" --buffer-size 4K f.bf in
+        grep -q INJECTED trace
+        same "$out" in
+        cmp <(layer f.bf) <(layer mapped.bf)
+    done
+}
+
 # --- readers -----------------------------------------------------------------
 
 @test "query, stats and verify write nothing: not a byte, not a time" {

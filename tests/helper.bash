@@ -245,6 +245,11 @@ field() {
     }' "${2:-$out}"
 }
 
+# layer FILE: the bytes of its first layer.
+layer() {
+    tail -c +$(($(od -An -v -tu8 -j 4096 -N 8 "$1") + 1)) "$1"
+}
+
 # holds EXPRESSION: an arithmetic comparison, as awk sees it.
 holds() {
     awk "BEGIN { exit !($1) }" </dev/null || {
@@ -308,6 +313,12 @@ need() {
     for command; do
         command -v "$command" >/dev/null || skip "needs $command"
     done
+}
+
+need_strace() {
+    need strace
+    strace -qq -o /dev/null true 2>/dev/null || skip "strace may not trace here"
+    ! sanitized || skip "a sanitizer does not go with strace"
 }
 
 # need_signals: env(1) of GNU, which can undo an inherited SIG_IGN.

@@ -8,12 +8,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # UNSEEN, err and code are set by helper.bash
 
-need_strace() {
-    need strace
-    strace -qq -o /dev/null true 2>/dev/null || skip "strace may not trace here"
-    ! sanitized || skip "a sanitizer does not go with strace"
-}
-
 # The calls that the program makes, and what each may say. Left out is brk: strace
 # cannot make it fail as the kernel does, by returning the old break.
 sweep_calls='
