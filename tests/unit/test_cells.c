@@ -7,6 +7,7 @@
 
 #include "chance.h"
 #include "oracle.h"
+#include "pair.h"
 #include "tap.h"
 
 #include <inttypes.h>
@@ -94,38 +95,6 @@ static void saturation(void)
 
 /* --- layers --- */
 
-/* A layer and its twin, whose counters the oracle keeps. */
-struct pair {
-    struct bits bits;
-    uint8_t *plain;
-    size_t bytes;
-};
-
-static struct pair pair_new(uint64_t pages, struct geometry geometry)
-{
-    struct pair pair = {
-        .bits = {.pages = pages, .geometry = geometry},
-        .bytes = pages * PAGE_BYTES,
-    };
-    pair.bits.bytes = aligned_alloc(PAGE_BYTES, pair.bytes);
-    pair.plain = calloc(1, pair.bytes);
-    if (pair.bits.bytes == NULL || pair.plain == NULL)
-        exit(1);
-    memset(pair.bits.bytes, 0, pair.bytes);
-    return pair;
-}
-
-static void pair_free(struct pair *pair)
-{
-    free(pair->bits.bytes);
-    free(pair->plain);
-}
-
-static bool same(const struct pair *pair)
-{
-    return memcmp(pair->bits.bytes, pair->plain, pair->bytes) == 0;
-}
-
 static struct key pair_add(struct pair *pair, struct chance *chance)
 {
     struct key key = chance_key(chance);
@@ -158,7 +127,7 @@ static void come_and_go(struct geometry geometry, uint64_t pages)
     }
     tap_check(lost == 0, "%u x %u: %u times a key that was in was not found", geometry.lines,
               geometry.fields, lost);
-    tap_check(same(&pair), "%u x %u: other counters", geometry.lines, geometry.fields);
+    tap_check(pair_same(&pair), "%u x %u: other counters", geometry.lines, geometry.fields);
     for (unsigned i = 0; i < 100; i++) {
         struct key key = chance_key(&chance);
         tap_check(cells_has(&pair.bits, key) == oracle_has(pair.plain, key, pages, geometry),
@@ -206,8 +175,9 @@ static void restored(void)
         cells_save(&pair.bits, key, copy);
         half_remove(&pair, key, round % (geometry_hashes(geometry) + 1));
         tap_check(cells_restore(&pair.bits, key, copy), "round %u: not undone", round);
-        tap_check(same(&pair), "round %u: other counters", round);
-        tap_check(cells_restore(&pair.bits, key, copy) && same(&pair), "round %u: twice", round);
+        tap_check(pair_same(&pair), "round %u: other counters", round);
+        tap_check(cells_restore(&pair.bits, key, copy) && pair_same(&pair), "round %u: twice",
+                  round);
         pair_free(&pair);
     }
 }
@@ -236,7 +206,7 @@ static void not_restored(void)
         cell_put(pair.bits.bytes, (unsigned)cell, value);
         memcpy(pair.plain, pair.bits.bytes, pair.bytes);
         tap_check(!cells_restore(&pair.bits, key, copy), "round %u: undone", round);
-        tap_check(same(&pair), "round %u: something has changed", round);
+        tap_check(pair_same(&pair), "round %u: something has changed", round);
         pair_free(&pair);
     }
 }

@@ -4,10 +4,9 @@
  */
 #include "file/filter.h"
 
-#include "core/hash.h"
-
 #include "chance.h"
 #include "model.h"
+#include "sample.h"
 #include "scratch.h"
 #include "tap.h"
 
@@ -23,52 +22,11 @@
 
 enum { BATCH_MAX = 4096 };
 
-/* Key number `i` of a set of distinct ones. */
-static struct key key_of(uint64_t i)
-{
-    return hash_key(&i, sizeof i, 0);
-}
-
-static void say_fault(const char *what, const struct fault *fault)
-{
-    tap_check(false, "%s: %s: %s", what, fault->object, fault->reason);
-}
-
 /* --- making and opening --- */
-
-static bool create(const char *path, const struct filter_plan *plan)
-{
-    struct fault fault;
-    struct header header = {.plan = *plan};
-    int result = filter_create(path, &header, true, &fault);
-    if (result != 0)
-        say_fault("create", &fault);
-    return result == 0;
-}
-
-static struct filter *open_filter(const char *path, bool write)
-{
-    struct fault fault;
-    struct filter *filter = filter_open(path, write, NULL, &fault);
-    if (filter == NULL)
-        say_fault("open", &fault);
-    return filter;
-}
-
-static struct filter *in_memory(const struct filter_plan *plan)
-{
-    struct fault fault;
-    struct header header = {.plan = *plan};
-    struct filter *filter = filter_memory(&header, &fault);
-    if (filter == NULL)
-        say_fault("in memory", &fault);
-    return filter;
-}
 
 static struct filter *in_file(const struct filter_plan *plan)
 {
-    const char *path = scratch_path("f.bf");
-    return create(path, plan) ? open_filter(path, true) : NULL;
+    return sample_file(scratch_path("f.bf"), plan);
 }
 
 /* A plan whose first layer is so small and so full that false positives are frequent and it soon
@@ -137,11 +95,11 @@ static void run(struct filter *filter, struct model *model, const struct cutting
     while (count > 0 || waiting > 0) {
         size_t n = cut(cutting, &cuts, filter_batch(filter), waiting + count);
         for (; waiting < n; waiting++, count--)
-            keys[waiting] = key_of(chance_below(&chance, range));
+            keys[waiting] = sample_key(chance_below(&chance, range));
         uint64_t most_new = cutting->most_new == 0 ? UINT64_MAX : cutting->most_new;
         ptrdiff_t judged = filter_claim(filter, keys, n, most_new, seen, &fault);
         if (judged < 0) {
-            say_fault(cutting->name, &fault);
+            sample_fault(cutting->name, &fault);
             return;
         }
         size_t done = (size_t)judged, new = new_ones(seen, done);
@@ -151,7 +109,7 @@ static void run(struct filter *filter, struct model *model, const struct cutting
             tap_check(seen[i] == !model_add(model, keys[i]), "%s: key %zu of %zu: %s",
                       cutting->name, i, n, seen[i] ? "seen" : "new");
         if (filter_settle(filter, new, &fault) != 0)
-            say_fault(cutting->name, &fault);
+            sample_fault(cutting->name, &fault);
         waiting -= done;
         memmove(keys, keys + done, waiting * sizeof *keys);
     }
@@ -195,7 +153,7 @@ static void against_the_model(struct filter *make(const struct filter_plan *plan
 
 static void memory_against_the_model(void)
 {
-    against_the_model(in_memory, false);
+    against_the_model(sample_memory, false);
 }
 
 static void file_against_the_model(void)
@@ -213,11 +171,11 @@ static void layer_changes_at_capacity(void)
 {
     struct filter_plan plan = {.rate = 1e-9, .capacity = 1000};
     for (unsigned i = 0; i < 2; i++) {
-        struct filter *filter = i == 0 ? in_memory(&plan) : in_file(&plan);
+        struct filter *filter = i == 0 ? sample_memory(&plan) : in_file(&plan);
         struct fault fault;
         uint8_t seen = 1;
         for (uint64_t n = 0; filter != NULL && n < 1002; n++) {
-            struct key key = key_of(n);
+            struct key key = sample_key(n);
             tap_check(filter_layers(filter) == (n > 1000 ? 2 : 1),
                       "%u layers with %" PRIu64 " keys", filter_layers(filter), n);
             tap_check(filter_claim(filter, &key, 1, 1, &seen, &fault) == 1 && !seen,
@@ -245,15 +203,15 @@ static uint64_t pass(struct filter *filter, uint64_t from, uint64_t to, bool del
     while (from < to) {
         size_t n = filter_batch(filter) < to - from ? filter_batch(filter) : (size_t)(to - from);
         for (size_t i = 0; i < n; i++)
-            keys[i] = key_of(from + i);
+            keys[i] = sample_key(from + i);
         ptrdiff_t judged = filter_claim(filter, keys, n, UINT64_MAX, seen, &fault);
         if (judged <= 0) {
-            say_fault("claim", &fault);
+            sample_fault("claim", &fault);
             return total;
         }
         size_t new = new_ones(seen, (size_t)judged);
         if (filter_settle(filter, delivered ? new : 0, &fault) != 0)
-            say_fault("settle", &fault);
+            sample_fault("settle", &fault);
         total += new;
         from += (uint64_t)judged;
     }
@@ -267,10 +225,10 @@ static uint64_t leave_in_flight(struct filter *filter, uint64_t from, size_t n)
     static uint8_t seen[BATCH_MAX];
     struct fault fault;
     for (size_t i = 0; i < n; i++)
-        keys[i] = key_of(from + i);
+        keys[i] = sample_key(from + i);
     ptrdiff_t judged = filter_claim(filter, keys, n, UINT64_MAX, seen, &fault);
     if (judged < 0)
-        say_fault("claim", &fault);
+        sample_fault("claim", &fault);
     return judged < 0 ? 0 : new_ones(seen, (size_t)judged);
 }
 
@@ -279,10 +237,10 @@ static uint64_t inside(struct filter *filter, uint64_t from, uint64_t to)
     uint64_t count = 0;
     for (uint64_t i = from; i < to; i++) {
         struct fault fault;
-        struct key key = key_of(i);
+        struct key key = sample_key(i);
         uint8_t seen = 2;
         if (filter_probe(filter, &key, 1, &seen, &fault) != 0)
-            say_fault("probe", &fault);
+            sample_fault("probe", &fault);
         count += seen;
     }
     return count;
@@ -320,7 +278,7 @@ static void two_writers(void)
 {
     struct fault fault;
     struct filter *a = in_file(&exact);
-    struct filter *b = a != NULL ? open_filter(filter_path(a), true) : NULL;
+    struct filter *b = a != NULL ? sample_open(filter_path(a), true) : NULL;
     if (b == NULL)
         return;
     tap_check(leave_in_flight(a, 0, 200) == 200, "a: not all are new");
@@ -342,7 +300,7 @@ static void readers(void)
 {
     struct fault fault;
     struct filter *writer = in_file(&exact);
-    struct filter *reader = writer != NULL ? open_filter(filter_path(writer), false) : NULL;
+    struct filter *reader = writer != NULL ? sample_open(filter_path(writer), false) : NULL;
     if (reader == NULL)
         return;
     tap_check(leave_in_flight(writer, 0, 100) == 100, "not all are new");
@@ -368,7 +326,7 @@ static void killed_writer(void)
     pid_t child = fork();
     if (child == 0) {
         /* A file of its own: what is inherited would share the parent's locks. */
-        struct filter *filter = open_filter(filter_path(survivor), true);
+        struct filter *filter = sample_open(filter_path(survivor), true);
         uint64_t delivered = pass(filter, 0, 100, true);
         char report = delivered == 100 && leave_in_flight(filter, 100, 100) == 100 ? 'y' : 'n';
         if (write(ready[1], &report, 1) == 1)
@@ -396,7 +354,7 @@ static void growth_with_two_writers(void)
 {
     struct filter_plan plan = {.rate = 1e-12, .capacity = 2000};
     struct filter *a = in_file(&plan);
-    struct filter *b = a != NULL ? open_filter(filter_path(a), true) : NULL;
+    struct filter *b = a != NULL ? sample_open(filter_path(a), true) : NULL;
     enum { KEYS = 200000, STEP = 700 };
     uint64_t new = 0;
     if (b == NULL)
@@ -411,7 +369,7 @@ static void growth_with_two_writers(void)
     tap_check(filter_layers(a) >= 3, "%u layers", filter_layers(a));
     tap_check(inside(a, 0, last) == last && inside(b, 0, last) == last, "keys are lost");
     tap_check(filter_keys(a) == last, "%" PRIu64 " keys are counted", filter_keys(a));
-    struct filter *reader = open_filter(filter_path(a), false);
+    struct filter *reader = sample_open(filter_path(a), false);
     if (reader != NULL) {
         tap_check(filter_layers(reader) == filter_layers(b) || filter_layers(b) < 3,
                   "%u layers in the file", filter_layers(reader));
@@ -429,7 +387,7 @@ static void capacity_with_two_writers(void)
     struct filter_plan plan = {.rate = 1e-12, .capacity = 1000};
     struct fault fault;
     struct filter *a = in_file(&plan);
-    struct filter *b = a != NULL ? open_filter(filter_path(a), true) : NULL;
+    struct filter *b = a != NULL ? sample_open(filter_path(a), true) : NULL;
     if (b == NULL)
         return;
     uint64_t in_flight = leave_in_flight(a, 0, filter_batch(a));
@@ -451,10 +409,10 @@ static void many_writers(void)
     enum { WRITERS = 40 };
     struct filter *writers[WRITERS];
     struct fault fault;
-    if (!create(scratch_path("f.bf"), &exact))
+    if (!sample_create(scratch_path("f.bf"), &exact))
         return;
     for (uint64_t i = 0; i < WRITERS; i++) {
-        writers[i] = open_filter(scratch_path("f.bf"), true);
+        writers[i] = sample_open(scratch_path("f.bf"), true);
         if (writers[i] == NULL)
             return;
         tap_check(leave_in_flight(writers[i], 8 * i, 8) == 8, "writer %" PRIu64, i);
@@ -514,7 +472,7 @@ static void creation(void)
     uint8_t first[UUID_BYTES];
     memcpy(first, header.uuid, UUID_BYTES);
     tap_check(filter_create(path, &header, false, &fault) == 1, "what exists is made anew");
-    struct filter *filter = open_filter(path, true);
+    struct filter *filter = sample_open(path, true);
     if (filter != NULL) {
         tap_check(memcmp(filter_header(filter)->uuid, first, UUID_BYTES) == 0, "it was replaced");
         tap_check((first[6] & 0xf0) == 0x40 && (first[8] & 0xc0) == 0x80, "no UUID of version 4");
@@ -526,7 +484,7 @@ static void creation(void)
     }
     filter_close(filter);
     tap_check(filter_create(path, &header, true, &fault) == 0, "it is not replaced");
-    filter = open_filter(path, false);
+    filter = sample_open(path, false);
     tap_check(filter != NULL && inside(filter, 0, 10) == 0, "the new one is not empty");
     filter_close(filter);
     struct header large = {.plan = {.rate = 1e-6, .pages = SIZING_PAGES_MAX + 1}};
@@ -551,10 +509,10 @@ static void features(void)
 {
     struct fault fault;
     const char *path = scratch_path("f.bf");
-    if (!create(path, &exact))
+    if (!sample_create(path, &exact))
         return;
     plant(path, 24, 4);
-    struct filter *filter = open_filter(path, false);
+    struct filter *filter = sample_open(path, false);
     tap_check(filter != NULL && inside(filter, 0, 100) == 0, "a reader is refused");
     filter_close(filter);
     filter = filter_open(path, true, NULL, &fault);
@@ -601,7 +559,7 @@ static uint8_t *slurp(const char *path, size_t *bytes)
 
 static void golden_opens(void)
 {
-    struct filter *filter = open_filter(GOLDEN, false);
+    struct filter *filter = sample_open(GOLDEN, false);
     if (filter == NULL)
         return;
     const struct header *header = filter_header(filter);
@@ -615,7 +573,7 @@ static void golden_opens(void)
         struct key key = golden_key(i);
         uint8_t seen = 0;
         if (filter_probe(filter, &key, 1, &seen, &fault) != 0)
-            say_fault("probe", &fault);
+            sample_fault("probe", &fault);
         *(i < GOLDEN_KEYS ? &found : &strange) += seen;
     }
     tap_check(found == GOLDEN_KEYS && strange == 0, "%" PRIu64 " keys and %" PRIu64 " strangers",
@@ -632,10 +590,10 @@ static void golden_is_made_again(void)
     };
     const char *path = scratch_path("golden.bf");
     if (filter_create(path, &header, true, &fault) != 0) {
-        say_fault("create", &fault);
+        sample_fault("create", &fault);
         return;
     }
-    struct filter *filter = open_filter(path, true);
+    struct filter *filter = sample_open(path, true);
     for (unsigned i = 0; filter != NULL && i < GOLDEN_KEYS; i++) {
         struct key key = golden_key(i);
         uint8_t seen;

@@ -6,6 +6,7 @@
 
 #include "chance.h"
 #include "oracle.h"
+#include "pair.h"
 #include "tap.h"
 
 #include <inttypes.h>
@@ -143,38 +144,10 @@ static void make_flags(struct chance *chance, uint8_t flags[KEYS_MAX], bool any)
         flags[i] = any && chance_below(chance, 4) == 0;
 }
 
-/* A layer and its twin for the oracle, each on pages of its own. */
-struct pair {
-    struct bits bits;
-    uint8_t *plain;
-    size_t bytes;
-};
-
-static struct pair pair_new(uint64_t pages, struct geometry geometry)
-{
-    struct pair pair = {
-        .bits = {.pages = pages, .geometry = geometry},
-        .bytes = pages * PAGE_BYTES,
-    };
-    pair.bits.bytes = aligned_alloc(PAGE_BYTES, pair.bytes);
-    pair.plain = calloc(1, pair.bytes);
-    if (pair.bits.bytes == NULL || pair.plain == NULL)
-        exit(1);
-    memset(pair.bits.bytes, 0, pair.bytes);
-    return pair;
-}
-
-static void pair_free(struct pair *pair)
-{
-    free(pair->bits.bytes);
-    free(pair->plain);
-}
-
 static void check_bits(const struct pair *pair, const struct kernel *kernel, const char *what)
 {
-    tap_check(memcmp(pair->bits.bytes, pair->plain, pair->bytes) == 0,
-              "%s: %s: other bits (%u x %u, %" PRIu64 " pages)", kernel->name, what,
-              pair->bits.geometry.lines, pair->bits.geometry.fields, pair->bits.pages);
+    tap_check(pair_same(pair), "%s: %s: other bits (%u x %u, %" PRIu64 " pages)", kernel->name,
+              what, pair->bits.geometry.lines, pair->bits.geometry.fields, pair->bits.pages);
 }
 
 static void check_test(const struct pair *pair, const struct kernel *kernel, const struct key *keys,

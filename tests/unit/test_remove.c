@@ -6,6 +6,7 @@
 
 #include "chance.h"
 #include "model.h"
+#include "sample.h"
 #include "scratch.h"
 #include "tap.h"
 
@@ -21,42 +22,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct key key_of(uint64_t i)
-{
-    return hash_key(&i, sizeof i, 0);
-}
-
-static void say_fault(const char *what, const struct fault *fault)
-{
-    tap_check(false, "%s: %s: %s", what, fault->object, fault->reason);
-}
-
-static struct filter *open_filter(const char *path)
-{
-    struct fault fault;
-    struct filter *filter = filter_open(path, true, NULL, &fault);
-    if (filter == NULL)
-        say_fault("open", &fault);
-    return filter;
-}
-
-static struct filter *make_filter(const char *path, const struct filter_plan *plan)
-{
-    struct fault fault;
-    struct header header = {.plan = *plan};
-    if (filter_create(path, &header, true, &fault) == 0)
-        return open_filter(path);
-    say_fault("create", &fault);
-    return NULL;
-}
-
 static void add(struct filter *filter, struct key key)
 {
     struct fault fault;
     uint8_t seen;
     uint64_t added;
     if (filter_add(filter, &key, 1, &seen, &added, &fault) != 0)
-        say_fault("add", &fault);
+        sample_fault("add", &fault);
 }
 
 static enum removal take_out(struct filter *filter, struct key key)
@@ -65,7 +37,7 @@ static enum removal take_out(struct filter *filter, struct key key)
     uint8_t removal = 99;
     ptrdiff_t removed = filter_remove(filter, &key, 1, &removal, &fault);
     if (removed < 0)
-        say_fault("remove", &fault);
+        sample_fault("remove", &fault);
     else
         tap_check(removed == (removal == REMOVAL_DONE), "%td removed", removed);
     return removal;
@@ -76,7 +48,7 @@ static bool is_in(struct filter *filter, struct key key)
     struct fault fault;
     uint8_t seen = 0;
     if (filter_probe(filter, &key, 1, &seen, &fault) != 0)
-        say_fault("probe", &fault);
+        sample_fault("probe", &fault);
     return seen;
 }
 
@@ -133,7 +105,7 @@ static void come_and_go(double rate, uint64_t capacity, uint64_t range, unsigned
 {
     enum { BATCH = 500, ROUNDS = 80 };
     struct filter_plan plan = {.rate = rate, .capacity = capacity, .geometry = {.counting = true}};
-    struct filter *filter = make_filter(scratch_path("r.bf"), &plan);
+    struct filter *filter = sample_file(scratch_path("r.bf"), &plan);
     struct model model;
     struct chance chance = {70};
     struct fault fault;
@@ -145,16 +117,16 @@ static void come_and_go(double rate, uint64_t capacity, uint64_t range, unsigned
         uint8_t out[BATCH] = {0};
         uint64_t added;
         for (unsigned i = 0; i < BATCH; i++)
-            keys[i] = key_of(chance_below(&chance, range));
+            keys[i] = sample_key(chance_below(&chance, range));
         if (round % 5 < 3) {
             if (filter_add(filter, keys, BATCH, out, &added, &fault) != 0)
-                say_fault("add", &fault);
+                sample_fault("add", &fault);
             for (unsigned i = 0; i < BATCH; i++)
                 model_count(&model, keys[i]);
             continue;
         }
         if (filter_remove(filter, keys, BATCH, out, &fault) < 0)
-            say_fault("remove", &fault);
+            sample_fault("remove", &fault);
         for (unsigned i = 0; i < BATCH; i++) {
             enum removal wanted = model_take_out(&model, keys[i]);
             seen[wanted]++;
@@ -190,15 +162,15 @@ static const struct filter_plan exact = {.rate = 1e-12,
 static void added_while_in_flight(void)
 {
     enum { KEYS = 20 };
-    struct filter *a = make_filter(scratch_path("r.bf"), &exact);
-    struct filter *b = a != NULL ? open_filter(filter_path(a)) : NULL;
+    struct filter *a = sample_file(scratch_path("r.bf"), &exact);
+    struct filter *b = a != NULL ? sample_open(filter_path(a), true) : NULL;
     struct key keys[KEYS];
     uint8_t seen[KEYS];
     struct fault fault;
     if (b == NULL)
         return;
     for (unsigned i = 0; i < KEYS; i++)
-        keys[i] = key_of(i);
+        keys[i] = sample_key(i);
     tap_check(filter_claim(a, keys, KEYS, UINT64_MAX, seen, &fault) == KEYS, "claim");
     for (unsigned i = 0; i < KEYS; i += 2)
         add(b, keys[i]);
@@ -215,9 +187,9 @@ static void added_while_in_flight(void)
 /* In flight is not in, and no removal of others changes that. */
 static void removed_while_in_flight(void)
 {
-    struct filter *a = make_filter(scratch_path("r.bf"), &exact);
-    struct filter *b = a != NULL ? open_filter(filter_path(a)) : NULL;
-    struct key key = key_of(1);
+    struct filter *a = sample_file(scratch_path("r.bf"), &exact);
+    struct filter *b = a != NULL ? sample_open(filter_path(a), true) : NULL;
+    struct key key = sample_key(1);
     uint8_t seen = 1;
     struct fault fault;
     if (b == NULL)
@@ -234,8 +206,8 @@ static void removed_while_in_flight(void)
 static void not_counting(void)
 {
     struct filter_plan plan = {.rate = 1e-6, .capacity = 1000};
-    struct filter *filter = make_filter(scratch_path("r.bf"), &plan);
-    struct key key = key_of(1);
+    struct filter *filter = sample_file(scratch_path("r.bf"), &plan);
+    struct key key = sample_key(1);
     struct fault fault;
     uint8_t removal;
     if (filter == NULL)
@@ -305,16 +277,16 @@ static void judge(const uint8_t *bytes, const struct image *image, const uint8_t
     verdict->half += memcmp(bytes + at, with + at, length) != 0 &&
                      memcmp(bytes + at, without + at, length) != 0;
     write_file(path, bytes, image->length);
-    struct filter *filter = open_filter(path);
+    struct filter *filter = sample_open(path, true);
     if (filter == NULL)
         return;
     const uint8_t *now = filter_bits(filter, 0)->bytes;
     bool whole = memcmp(now, with + at, length) == 0;
     bool gone = memcmp(now, without + at, length) == 0;
     tap_check(whole || gone, "killed at step %u: the key is neither in nor out", step);
-    tap_check(is_in(filter, key_of(VICTIM)) == whole, "killed at step %u: other verdict", step);
+    tap_check(is_in(filter, sample_key(VICTIM)) == whole, "killed at step %u: other verdict", step);
     for (unsigned i = 0; i < KEPT; i++)
-        tap_check(is_in(filter, key_of(i)), "killed at step %u: key %u is lost", step, i);
+        tap_check(is_in(filter, sample_key(i)), "killed at step %u: key %u is lost", step, i);
     tap_check(filter_keys(filter) >= KEPT && filter_keys(filter) <= KEPT + 1,
               "killed at step %u: counts %" PRIu64 " keys", step, filter_keys(filter));
     tap_check(!filter_removal_open(filter), "killed at step %u: the journal is still open", step);
@@ -330,16 +302,16 @@ static void judge_again(const uint8_t *bytes, const struct image *image, const u
 {
     const char *path = scratch_path("killed.bf");
     size_t at = image->layer_at;
-    struct key key = key_of(VICTIM);
+    struct key key = sample_key(VICTIM);
     struct fault fault;
     uint8_t seen = 2;
     write_file(path, with, image->length);
-    struct filter *filter = open_filter(path);
+    struct filter *filter = sample_open(path, true);
     if (filter == NULL)
         return;
     write_file(path, bytes, image->length);
     if (filter_claim(filter, &key, 1, 1, &seen, &fault) != 1)
-        say_fault("claim", &fault);
+        sample_fault("claim", &fault);
     bool whole = memcmp(filter_bits(filter, 0)->bytes, with + at, image->length - at) == 0;
     tap_check(seen == whole, "killed at step %u: the key is %s, and taken for %s", step,
               whole ? "in" : "out", seen ? "seen" : "new");
@@ -350,7 +322,7 @@ static void judge_again(const uint8_t *bytes, const struct image *image, const u
 static void remove_and_stop(const char *path)
 {
     struct fault fault;
-    struct key key = key_of(VICTIM);
+    struct key key = sample_key(VICTIM);
     uint8_t removal = 99;
     struct filter *filter = filter_open(path, true, NULL, &fault);
     if (filter == NULL || ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
@@ -387,18 +359,18 @@ static void killed_at_every_store(void)
     int status = 0;
     snprintf(path, sizeof path, "%s", scratch_path("r.bf"));
     struct filter_plan plan = {.rate = 1e-9, .capacity = 200, .geometry = {.counting = true}};
-    struct filter *filter = make_filter(path, &plan);
+    struct filter *filter = sample_file(path, &plan);
     if (filter == NULL)
         return;
     size_t layer_at = (size_t)filter_end(filter) - filter_bits(filter, 0)->pages * PAGE_BYTES;
     for (unsigned i = 0; i < KEPT; i++)
-        add(filter, key_of(i));
+        add(filter, sample_key(i));
     /* So the journal is not empty before. */
-    add(filter, key_of(EARLIER));
-    tap_check(take_out(filter, key_of(EARLIER)) == REMOVAL_DONE, "remove");
+    add(filter, sample_key(EARLIER));
+    tap_check(take_out(filter, sample_key(EARLIER)) == REMOVAL_DONE, "remove");
     struct image image = image_read(path, layer_at);
     uint8_t *without = copy_of(&image);
-    add(filter, key_of(VICTIM));
+    add(filter, sample_key(VICTIM));
     uint8_t *with = copy_of(&image);
     filter_close(filter);
     struct verdict verdict = {0};

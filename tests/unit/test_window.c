@@ -6,9 +6,8 @@
  */
 #include "file/filter.h"
 
-#include "core/hash.h"
-
 #include "chance.h"
+#include "sample.h"
 #include "scratch.h"
 #include "tap.h"
 
@@ -42,45 +41,9 @@ int clock_gettime(clockid_t id, struct timespec *time)
 
 /* --- filters --- */
 
-static struct key key_of(uint64_t i)
-{
-    return hash_key(&i, sizeof i, 0);
-}
-
-static void say_fault(const char *what, const struct fault *fault)
-{
-    tap_check(false, "%s: %s: %s", what, fault->object, fault->reason);
-}
-
-static struct filter *open_filter(const char *path, bool write)
-{
-    struct fault fault;
-    struct filter *filter = filter_open(path, write, NULL, &fault);
-    if (filter == NULL)
-        say_fault("open", &fault);
-    return filter;
-}
-
 static struct filter *in_file(const struct filter_plan *plan)
 {
-    struct fault fault;
-    struct header header = {.plan = *plan};
-    const char *path = scratch_path("w.bf");
-    if (filter_create(path, &header, true, &fault) != 0) {
-        say_fault("create", &fault);
-        return NULL;
-    }
-    return open_filter(path, true);
-}
-
-static struct filter *in_memory(const struct filter_plan *plan)
-{
-    struct fault fault;
-    struct header header = {.plan = *plan};
-    struct filter *filter = filter_memory(&header, &fault);
-    if (filter == NULL)
-        say_fault("in memory", &fault);
-    return filter;
+    return sample_file(scratch_path("w.bf"), plan);
 }
 
 /* Without false positives to speak of. */
@@ -109,22 +72,22 @@ static struct filter_plan by_time(uint64_t lines, uint64_t forget, double slack)
 static bool take(struct filter *filter, uint64_t i)
 {
     struct fault fault;
-    struct key key = key_of(i);
+    struct key key = sample_key(i);
     uint8_t seen = 2;
     if (filter_claim(filter, &key, 1, UINT64_MAX, &seen, &fault) != 1)
-        say_fault("claim", &fault);
+        sample_fault("claim", &fault);
     else if (!seen && filter_settle(filter, 1, &fault) != 0)
-        say_fault("settle", &fault);
+        sample_fault("settle", &fault);
     return seen == 0;
 }
 
 static bool is_in(struct filter *filter, uint64_t i)
 {
     struct fault fault;
-    struct key key = key_of(i);
+    struct key key = sample_key(i);
     uint8_t seen = 2;
     if (filter_probe(filter, &key, 1, &seen, &fault) != 0)
-        say_fault("probe", &fault);
+        sample_fault("probe", &fault);
     return seen == 1;
 }
 
@@ -233,7 +196,7 @@ static void run_model(struct filter *filter, uint64_t lines, unsigned g, size_t 
         size_t n = 1 + (size_t)chance_below(&chance, MOST);
         for (; waiting < n; waiting++, drawn++) {
             numbers[waiting] = drawn / 2 + chance_below(&chance, 4 * lines);
-            keys[waiting] = key_of(numbers[waiting]);
+            keys[waiting] = sample_key(numbers[waiting]);
         }
         uint64_t most = chance_below(&chance, 4) == 0 ? 1 + chance_below(&chance, 5) : UINT64_MAX;
         ptrdiff_t judged = filter_claim(filter, keys, n, most, seen, &fault);
@@ -247,7 +210,7 @@ static void run_model(struct filter *filter, uint64_t lines, unsigned g, size_t 
             new += !seen[i];
         }
         if (filter_settle(filter, new, &fault) != 0)
-            say_fault("settle", &fault);
+            sample_fault("settle", &fault);
         judged_all += (size_t)judged;
         waiting -= (size_t)judged;
         memmove(keys, keys + judged, waiting * sizeof *keys);
@@ -281,7 +244,7 @@ static void against_the_model(struct filter *make(const struct filter_plan *plan
 
 static void memory_against_the_model(void)
 {
-    against_the_model(in_memory);
+    against_the_model(sample_memory);
 }
 
 static void file_against_the_model(void)
@@ -301,7 +264,7 @@ static void undelivered(void)
         return;
     for (uint64_t i = 0; i < 2000; i += 8) {
         for (uint64_t j = 0; j < 8; j++)
-            keys[j] = key_of(i + j);
+            keys[j] = sample_key(i + j);
         tap_check(filter_claim(filter, keys, 8, UINT64_MAX, seen, &fault) == 8, "claim");
         tap_check(filter_settle(filter, 0, &fault) == 0, "settle");
     }
@@ -315,7 +278,7 @@ static void two_writers(void)
 {
     struct filter_plan plan = by_count(400, 0.25);
     struct filter *a = in_file(&plan);
-    struct filter *b = a != NULL ? open_filter(filter_path(a), true) : NULL;
+    struct filter *b = a != NULL ? sample_open(filter_path(a), true) : NULL;
     struct fault fault;
     struct chance chance = {71};
     struct key keys[16];
@@ -328,7 +291,7 @@ static void two_writers(void)
         struct filter *other = one == a ? b : a;
         /* One claims, the other settles some in between, or dies with its own in flight. */
         for (size_t i = 0; i < 8; i++)
-            keys[i] = key_of(next + i);
+            keys[i] = sample_key(next + i);
         ptrdiff_t n = filter_claim(one, keys, 8, UINT64_MAX, seen, &fault);
         tap_check(n >= 0, "claim");
         uint64_t between = chance_below(&chance, 30);
@@ -356,14 +319,14 @@ static void stood_still(void)
 {
     struct filter_plan plan = by_count(100, 0.25);
     struct filter *a = in_file(&plan);
-    struct filter *b = a != NULL ? open_filter(filter_path(a), true) : NULL;
+    struct filter *b = a != NULL ? sample_open(filter_path(a), true) : NULL;
     struct fault fault;
     struct key keys[8];
     uint8_t seen[8];
     if (b == NULL)
         return;
     for (uint64_t i = 0; i < 8; i++)
-        keys[i] = key_of(i);
+        keys[i] = sample_key(i);
     tap_check(filter_claim(a, keys, 8, UINT64_MAX, seen, &fault) == 8, "claim");
     take_all(b, 100, 1100);
     tap_check(!take(b, 3), "what is in flight is new to another writer");
@@ -413,7 +376,7 @@ static void killed_while_emptying(void)
     filter_close(filter);
     poke64(path, WINDOW_STATES_AT + oldest * WINDOW_STATE_BYTES, GENERATION_RETIRED);
 
-    filter = open_filter(path, true);
+    filter = sample_open(path, true);
     if (filter == NULL)
         return;
     tap_check(filter_generation(filter, oldest).retired, "not retired");
@@ -457,11 +420,11 @@ static void damaged_states(void)
             if (chance_below(&chance, 4) == 0)
                 poke64(path, COUNTER_KEYS_AT + i * 8, chance_below(&chance, 20));
         }
-        struct key key = key_of(1000);
+        struct key key = sample_key(1000);
         uint8_t seen;
         uint64_t next = 1000;
         for (; next < 1200; next++) {
-            key = key_of(next);
+            key = sample_key(next);
             ptrdiff_t judged = filter_claim(filter, &key, 1, UINT64_MAX, &seen, &fault);
             if (judged < 0)
                 break;
@@ -560,7 +523,7 @@ static void by_time_with(struct filter *make(const struct filter_plan *plan))
 
 static void memory_by_time(void)
 {
-    by_time_with(in_memory);
+    by_time_with(sample_memory);
 }
 
 static void file_by_time(void)
@@ -573,7 +536,7 @@ static void steady_load(void)
 {
     for (unsigned load = 1; load <= 8; load *= 2) {
         struct filter_plan plan = by_time(16000, 100 * SECOND, 0.25);
-        struct filter *filter = in_memory(&plan);
+        struct filter *filter = sample_memory(&plan);
         if (filter == NULL)
             return;
         unsigned half = 0;
@@ -608,9 +571,9 @@ static void nobody_writes(void)
 {
     struct filter_plan plan = by_time(1000, 100 * SECOND, 0.25);
     struct filter *filter = in_file(&plan);
-    struct filter *reader = filter != NULL ? open_filter(filter_path(filter), false) : NULL;
+    struct filter *reader = filter != NULL ? sample_open(filter_path(filter), false) : NULL;
     struct fault fault;
-    struct key key = key_of(7);
+    struct key key = sample_key(7);
     uint8_t seen;
     if (reader == NULL)
         return;
@@ -635,7 +598,7 @@ static void nobody_writes(void)
 static void no_refresh(void)
 {
     struct filter_plan plan = by_time(1000, 100 * SECOND, 0.25);
-    struct filter *filter = in_memory(&plan);
+    struct filter *filter = sample_memory(&plan);
     if (filter == NULL)
         return;
     unsigned printed = 0;
