@@ -1,8 +1,9 @@
 /* survey - see survey.h. */
 #include "commands/survey.h"
 
+#include "io/signals.h"
+
 #include <pthread.h>
-#include <signal.h>
 
 /* Lines wrongly dropped while a layer took in `keys`: those that looked seen in it, and before that
  * those that looked seen in the older, full layers, whose rate is `before`. */
@@ -43,19 +44,6 @@ static void *survey_part(void *context)
     return NULL;
 }
 
-/* Signals are the first thread's affair; but not SIGBUS, which is the affair of the thread whose map
- * failed. */
-static bool start_beside(pthread_t *thread, struct part *part)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    sigdelset(&all, SIGBUS);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(thread, NULL, survey_part, part) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
 static void survey_pages(struct estimate *estimate, const struct filter *filter, unsigned layer)
 {
     uint64_t pages = filter_bits(filter, layer)->pages;
@@ -65,7 +53,7 @@ static void survey_pages(struct estimate *estimate, const struct filter *filter,
     pthread_t thread;
     /* Both are to find the layer ready to be read from front to back. */
     filter_read_ahead(filter, layer, 0, 0);
-    bool beside = middle < pages && start_beside(&thread, &second);
+    bool beside = middle < pages && signals_start_thread(&thread, survey_part, &second);
     survey_part(&first);
     *estimate = first.estimate;
     if (middle == pages)

@@ -152,6 +152,17 @@ int signals_wait_readable(int fd, int milliseconds)
     return result;
 }
 
+bool signals_start_thread(pthread_t *thread, void *(*work)(void *), void *context)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    sigdelset(&all, SIGBUS);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(thread, NULL, work, context) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
 int signals_wait_semaphore(sem_t *semaphore)
 {
     if (sem_trywait(semaphore) == 0)

@@ -12,7 +12,9 @@
 #ifndef UNSEEN_IO_SIGNALS_H
 #define UNSEEN_IO_SIGNALS_H
 
+#include <pthread.h>
 #include <semaphore.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 void signals_start(void);
@@ -40,6 +42,11 @@ ssize_t signals_read(int fd, void *buffer, size_t length);
 /* Waits at most so many milliseconds, or as long as it takes if negative. Returns 1 if there is
  * something to read or a signal has come, 0 if time ran out, -1 with errno. */
 int signals_wait_readable(int fd, int milliseconds);
+
+/* Starts a thread, whose end must be waited for with pthread_join. Signals are the first thread's
+ * affair, which knows what is in flight; but not SIGBUS, which is the affair of the thread whose map
+ * failed. Returns whether there is one. */
+bool signals_start_thread(pthread_t *thread, void *(*work)(void *), void *context);
 
 /* Waits for another thread, as for input. Returns 0; or -1 if a signal wants this process to end. */
 int signals_wait_semaphore(sem_t *semaphore);

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,11 +230,9 @@ static void end_ahead(struct batches *batches)
     batches->pieces = batches->bytes = 0;
 }
 
-/* Signals are for the first thread, which knows what is in flight. Where there is no second thread
- * to be had, one does. */
+/* Where there is no second thread to be had, one does. */
 static void start_ahead(struct batches *batches)
 {
-    sigset_t all, before;
     if (pipe(batches->stop) != 0)
         return;
     batches->changes = 0;
@@ -247,10 +244,7 @@ static void start_ahead(struct batches *batches)
     batches->small = 0;
     batches->given = 0;
     batches->ending = false;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    batches->ahead = pthread_create(&batches->thread, NULL, work_ahead, batches) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    batches->ahead = signals_start_thread(&batches->thread, work_ahead, batches);
     if (!batches->ahead)
         end_ahead(batches);
 }
