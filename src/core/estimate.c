@@ -7,7 +7,7 @@
 void estimate_start(struct estimate *estimate, struct geometry geometry)
 {
     unsigned cells = geometry_line_cells(geometry);
-    memset(estimate, 0, sizeof *estimate);
+    memset(estimate, 0, offsetof(struct estimate, chance));
     estimate->geometry = geometry;
     estimate->kernel = kernel_for(geometry);
     estimate->zero = 1;
@@ -18,12 +18,19 @@ void estimate_start(struct estimate *estimate, struct geometry geometry)
     for (unsigned t = 0; t < geometry.fields; t++)
         missed *= 1 - 1.0 / cells;
     estimate->log_zero = log1p(-(double)geometry.lines / PAGE_LINES * (1 - missed));
+}
+
+/* The table is a tenth of the start of a run that does not ask for the rate. */
+static void fill_chances(struct estimate *estimate)
+{
+    unsigned cells = geometry_line_cells(estimate->geometry);
     for (unsigned x = 0; x <= cells; x++) {
         double chance = 1;
-        for (unsigned t = 0; t < geometry.fields; t++)
+        for (unsigned t = 0; t < estimate->geometry.fields; t++)
             chance *= (double)x / cells;
         estimate->chance[x] = chance;
     }
+    estimate->has_chances = true;
 }
 
 /* The logarithm of a product, since it is slow: of as many factors as do not make it vanish. */
@@ -49,6 +56,23 @@ static void add_page(struct estimate *estimate, unsigned set)
     estimate->inverse_sum += cells / zero;
 }
 
+/* Adds a page, and puts into `lines` how many bits are set in each of its lines. */
+static void count_page(struct estimate *estimate, const uint8_t *page, uint16_t lines[PAGE_LINES])
+{
+    unsigned set = 0;
+    estimate->kernel->count(page, lines);
+    for (unsigned line = 0; line < PAGE_LINES; line++)
+        set += lines[line];
+    add_page(estimate, set);
+}
+
+void estimate_add_keys(struct estimate *estimate, const uint8_t *bytes, uint64_t pages)
+{
+    uint16_t lines[PAGE_LINES];
+    for (uint64_t i = 0; i < pages; i++)
+        count_page(estimate, bytes + i * PAGE_BYTES, lines);
+}
+
 /* Up to KERNEL_PAGES pages. */
 static void add_pages(struct estimate *estimate, const uint8_t *bytes, unsigned pages)
 {
@@ -56,13 +80,9 @@ static void add_pages(struct estimate *estimate, const uint8_t *bytes, unsigned 
     double sums[KERNEL_PAGES];
     for (unsigned page = 0; page < pages; page++) {
         uint16_t lines[PAGE_LINES];
-        unsigned set = 0;
-        estimate->kernel->count(bytes + (size_t)page * PAGE_BYTES, lines);
-        for (unsigned line = 0; line < PAGE_LINES; line++) {
-            set += lines[line];
+        count_page(estimate, bytes + (size_t)page * PAGE_BYTES, lines);
+        for (unsigned line = 0; line < PAGE_LINES; line++)
             chances[line][page] = estimate->chance[lines[line]];
-        }
-        add_page(estimate, set);
     }
     estimate->kernel->products(chances, estimate->geometry.lines, sums);
     for (unsigned page = 0; page < pages; page++)
@@ -71,6 +91,8 @@ static void add_pages(struct estimate *estimate, const uint8_t *bytes, unsigned 
 
 void estimate_add(struct estimate *estimate, const uint8_t *bytes, uint64_t pages)
 {
+    if (!estimate->has_chances)
+        fill_chances(estimate);
     for (uint64_t i = 0; i < pages; i += KERNEL_PAGES) {
         uint64_t left = pages - i;
         add_pages(estimate, bytes + i * PAGE_BYTES,

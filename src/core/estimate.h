@@ -28,22 +28,26 @@
 struct estimate {
     struct geometry geometry;
     const struct kernel *kernel;
-    double choices;               /* C(64, g) */
-    double log_zero;              /* ln(1 - y) */
-    double chance[LINE_BITS + 1]; /* (x / 512)^f */
-    uint64_t pages;               /* added so far */
-    uint64_t set;                 /* bits set in them; cells that are not zero */
+    double choices;     /* C(64, g) */
+    double log_zero;    /* ln(1 - y) */
+    uint64_t pages;     /* added so far */
+    uint64_t set;       /* bits set in them; cells that are not zero */
     uint64_t full;      /* pages with no zero cell: their keys are only known to be many */
     double log_sum;     /* of ln(zero bits / bits), of most pages; and of the others */
     double zero;        /* the product of zero bits / bits */
     double inverse_sum; /* of cells / zero cells */
     double rate_sum;
+    bool has_chances;
+    double chance[LINE_BITS + 1]; /* (x / 512)^f, once it is asked for */
 };
 
 void estimate_start(struct estimate *estimate, struct geometry geometry);
 
 /* Adds `pages` pages at `bytes`. */
 void estimate_add(struct estimate *estimate, const uint8_t *bytes, uint64_t pages);
+
+/* The same for who will not ask for the rate, which is most of the work. */
+void estimate_add_keys(struct estimate *estimate, const uint8_t *bytes, uint64_t pages);
 
 /* Adds what was added to another one, of the same geometry. */
 void estimate_merge(struct estimate *estimate, const struct estimate *other);

@@ -10,7 +10,9 @@ struct key hash_key(const void *bytes, size_t length, uint64_t seed)
     return (struct key){.lo = h.low64, .hi = h.high64};
 }
 
-void hash_lines(const char *bytes, const size_t *starts, size_t n, uint64_t seed, struct key *keys)
+/* Flattened: a short line is hashed in half the time if nothing is called for it. */
+__attribute__((flatten)) void hash_lines(const char *bytes, const size_t *starts, size_t n,
+                                         uint64_t seed, struct key *keys)
 {
     for (size_t i = 0; i < n; i++)
         keys[i] = hash_key(bytes + starts[i], starts[i + 1] - 1 - starts[i], seed);

@@ -51,6 +51,7 @@ static inline void line_add(struct fields fields, uint8_t *line, uint64_t word)
     field = _mm512_mask_and_epi64(_mm512_set1_epi64(4 * LINE_BITS), fields.wanted, field,
                                   field_mask);
     _mm512_store_si512(at, field);
+    __asm__("" : "+m"(at));
     __m512i content = _mm512_load_si512(line);
 #define BIT(t) _mm512_sllv_epi64(one, _mm512_add_epi64(before, _mm512_set1_epi64(at[t])))
 #define OR3(a, b, c) _mm512_ternarylogic_epi64(a, b, c, 0xfe)

@@ -23,8 +23,9 @@
  *   4. They are set in one vector operation too: put together in a register, then one load and one
  *      store a line. Setting them one by one in memory makes each wait for the one before, because
  *      the processor must assume that they hit the same word: 50 instead of 15 ns for 18 bits.
- *   5. g is a constant in each of a few copies of the loop, so that the walk over the lines is
- *      unrolled and its parts overlap.
+ *   5. g is a constant in each of a few copies of the loop, so that the walk over the lines can be
+ *      unrolled and its parts overlap. Compilers that are told to optimize, but not for speed above
+ *      all, do that only if they are asked to: 16 instead of 20 ns for a test, 17.5 for an insert.
  */
 #include "core/kernel_count_body.h"
 
@@ -33,6 +34,12 @@
 /* Far enough for memory to answer (about 100 ns at 5 ns a key), near enough for the first-level
  * cache to hold all that is on its way: 24 keys of up to 7 lines. */
 #define AHEAD 24
+
+#if defined(__clang__)
+#define UNROLL /* does so by itself, and complains where it cannot */
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
 
 #define INLINE static inline __attribute__((always_inline)) KERNEL_TARGET
 
@@ -45,7 +52,8 @@ INLINE void prefetch_key(const struct bits *bits, struct key key, unsigned lines
 {
     const uint8_t *page = page_of(bits, key);
     struct walk walk = walk_start(key);
-    for (unsigned j = 0; j < lines; j++) {
+    UNROLL for (unsigned j = 0; j < lines; j++)
+    {
         __builtin_prefetch(page + (size_t)walk.line * LINE_BYTES);
         walk_next(&walk);
     }
@@ -64,7 +72,8 @@ INLINE unsigned key_test(const struct bits *bits, struct key key, unsigned lines
     const uint8_t *page = page_of(bits, key);
     struct walk walk = walk_start(key);
     unsigned all = 1;
-    for (unsigned j = 0; j < lines; j++) {
+    UNROLL for (unsigned j = 0; j < lines; j++)
+    {
         all &= line_has(fields, page + (size_t)walk.line * LINE_BYTES, walk.word);
         walk_next(&walk);
     }
@@ -77,7 +86,8 @@ INLINE unsigned key_test_early(const struct bits *bits, struct key key, unsigned
 {
     const uint8_t *page = page_of(bits, key);
     struct walk walk = walk_start(key);
-    for (unsigned j = 0; j < lines; j++) {
+    UNROLL for (unsigned j = 0; j < lines; j++)
+    {
         if (!line_has(fields, page + (size_t)walk.line * LINE_BYTES, walk.word))
             return 0;
         walk_next(&walk);
@@ -89,7 +99,8 @@ INLINE void key_set(const struct bits *bits, struct key key, unsigned lines, str
 {
     uint8_t *page = bits->bytes + geometry_page(key, bits->pages) * PAGE_BYTES;
     struct walk walk = walk_start(key);
-    for (unsigned j = 0; j < lines; j++) {
+    UNROLL for (unsigned j = 0; j < lines; j++)
+    {
         line_add(fields, page + (size_t)walk.line * LINE_BYTES, walk.word);
         walk_next(&walk);
     }

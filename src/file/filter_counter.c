@@ -4,9 +4,12 @@
  * Counters say when a layer is full. After a power cut they may be older than the bits, and in a
  * copy made while the filter was in use too; then a layer would be filled above its rate. So whoever
  * opens a filter for writing looks at a few pages: keys fall on pages evenly, and 16 pages tell of
- * the whole to a percent. A counter that is behind by more than chance allows (six standard
+ * the whole to a few percent. A counter that is behind by more than chance allows (six standard
  * deviations, and a twentieth) is set to what they tell; never backwards, since growing early is
  * harmless.
+ *
+ * Mostly the first four pages tell that nothing is wrong. Which ones they are changes with the
+ * counter: one that is behind by so little that they miss it is found by one of the next runs.
  */
 #include "file/filter_internal.h"
 
@@ -16,29 +19,46 @@
 
 #include <math.h>
 
-enum { SAMPLE_PAGES = 16 };
+enum { SAMPLE_PAGES = 16, FIRST_PAGES = 4 };
 
-/* Read, not looked at in the map: there a page costs a fault, which maps its neighbours too and is
- * paid for again at the end; sixteen of them are a twentieth of a run of one line. Returns 0 if a
- * page cannot be read: then nothing is known. */
-static double sampled_keys(const struct filter *filter, const struct layer *layer,
-                           double *deviation)
+/* What a sample of a layer's pages tells. */
+struct sample {
+    double keys, deviation; /* of the whole layer */
+};
+
+static bool is_behind(uint64_t counted, struct sample sample, double deviations)
+{
+    return sample.keys > (double)counted * 1.05 + deviations * sample.deviation;
+}
+
+/* Pages are read, not looked at in the map: there a page costs a fault, which maps its neighbours too
+ * and is paid for again at the end. Returns no keys if a page cannot be read: nothing is known. */
+static struct sample sample_layer(const struct filter *filter, const struct layer *layer,
+                                  uint64_t counted)
 {
     struct estimate estimate;
+    struct sample sample = {0, 0};
     uint64_t all = layer->bits.pages;
     uint64_t pages = all < SAMPLE_PAGES ? all : SAMPLE_PAGES;
     uint64_t start = layer->end - all * PAGE_BYTES;
     estimate_start(&estimate, layer->bits.geometry);
     for (uint64_t i = 0; i < pages; i++) {
         _Alignas(LINE_BYTES) uint8_t page[PAGE_BYTES];
-        uint64_t at = start + all * i / pages * PAGE_BYTES;
-        if (whole_read_at(filter->fd, page, sizeof page, at) < sizeof page)
-            return 0;
-        estimate_add(&estimate, page, 1);
+        /* In steps of 5/16: the first four lie apart, and at the end all of the layer is covered. */
+        uint64_t part = pages == SAMPLE_PAGES ? i * 5 % SAMPLE_PAGES : i;
+        uint64_t number = (all * part / pages + counted) % all;
+        if (whole_read_at(filter->fd, page, sizeof page, start + number * PAGE_BYTES) < sizeof page)
+            return (struct sample){0, 0};
+        estimate_add_keys(&estimate, page, 1);
+        if (i != FIRST_PAGES - 1 && i != pages - 1)
+            continue;
+        double scale = (double)all / (double)(i + 1);
+        sample.keys = scale * estimate_keys(&estimate);
+        sample.deviation = scale * sqrt(estimate_keys(&estimate) + 1);
+        if (!is_behind(counted, sample, 2))
+            break;
     }
-    double scale = (double)all / (double)pages;
-    *deviation = scale * sqrt(estimate_keys(&estimate) + 1);
-    return scale * estimate_keys(&estimate);
+    return sample;
 }
 
 static bool may_mend(const struct filter *filter, unsigned layer)
@@ -48,11 +68,6 @@ static bool may_mend(const struct filter *filter, unsigned layer)
            !(filter_is_window(filter) && filter_generation(filter, layer).retired);
 }
 
-static bool is_behind(uint64_t counted, double keys, double deviation)
-{
-    return keys > (double)counted * 1.05 + 6 * deviation;
-}
-
 /* The disk is read without the lock, which others wait for. Meanwhile they may have mended the
  * counter, or begun a new one. A lock that cannot be had leaves a hint as it was. */
 void filter_mend_counters(struct filter *filter)
@@ -60,16 +75,14 @@ void filter_mend_counters(struct filter *filter)
     struct fault ignored;
     for (unsigned i = 0; i < filter->count; i++) {
         uint64_t counted = get64(filter, keys_at(i));
-        double deviation = 0;
         if (!may_mend(filter, i))
             continue;
-        double keys = sampled_keys(filter, &filter->layers[i], &deviation);
-        if (!is_behind(counted, keys, deviation) ||
-            filter_take_lock(filter, LOCK_CHANGE, &ignored) != 0)
+        struct sample sample = sample_layer(filter, &filter->layers[i], counted);
+        if (!is_behind(counted, sample, 6) || filter_take_lock(filter, LOCK_CHANGE, &ignored) != 0)
             continue;
         uint64_t now = get64(filter, keys_at(i));
-        if (now >= counted && may_mend(filter, i) && is_behind(now, keys, deviation))
-            put64(filter, keys_at(i), (uint64_t)keys);
+        if (now >= counted && may_mend(filter, i) && is_behind(now, sample, 6))
+            put64(filter, keys_at(i), (uint64_t)sample.keys);
         lock_drop(filter->fd, LOCK_CHANGE);
     }
 }
