@@ -2,6 +2,7 @@
 #include "pipeline/pipeline.h"
 
 #include "pipeline/batches.h"
+#include "pipeline/marks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -72,10 +73,9 @@ uint64_t pipeline_selected(const struct pipeline *pipeline)
 
 /* --- verdicts: select[i] for lines in order; each returns how many lines were judged, or -1 --- */
 
-static void select_unless(struct pipeline *pipeline, size_t n)
+static void select_new(struct pipeline *pipeline, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        pipeline->select[i] = !pipeline->seen[i];
+    marks_invert(pipeline->seen, n, pipeline->select);
 }
 
 static ptrdiff_t judge_new(struct pipeline *pipeline, size_t n, struct fault *fault)
@@ -84,7 +84,7 @@ static ptrdiff_t judge_new(struct pipeline *pipeline, size_t n, struct fault *fa
     ptrdiff_t judged = filter_claim(pipeline->plan.filter, pipeline->keys, n, most, pipeline->seen,
                                     fault);
     if (judged > 0)
-        select_unless(pipeline, (size_t)judged);
+        select_new(pipeline, (size_t)judged);
     return judged;
 }
 
@@ -94,7 +94,7 @@ static ptrdiff_t judge_add(struct pipeline *pipeline, size_t n, struct fault *fa
     uint64_t added;
     if (filter_add(pipeline->plan.filter, pipeline->keys, n, pipeline->seen, &added, fault) != 0)
         return -1;
-    select_unless(pipeline, n);
+    select_new(pipeline, n);
     return (ptrdiff_t)n;
 }
 
@@ -165,10 +165,7 @@ static ptrdiff_t judge_by_verb(struct pipeline *pipeline, size_t n, struct fault
 
 static uint64_t count_selected(const struct pipeline *pipeline, size_t n)
 {
-    uint64_t count = 0;
-    for (size_t i = 0; i < n; i++)
-        count += pipeline->select[i];
-    return count;
+    return marks_count(pipeline->select, n);
 }
 
 /* The last line wanted ends the batch: what was judged behind it counts as not read. */
@@ -191,14 +188,11 @@ static char *pick(const struct pipeline *pipeline, struct batch batch, char *to)
     const size_t *starts = pipeline->starts;
     if (pipeline->plan.output == NULL)
         return to;
-    for (size_t i = 0; i < batch.n;) {
-        if (!pipeline->select[i]) {
-            i++;
+    for (size_t i = 0, from; i < batch.n;) {
+        from = i;
+        i = marks_run(pipeline->select, from, batch.n);
+        if (!pipeline->select[from])
             continue;
-        }
-        size_t from = i;
-        while (i < batch.n && pipeline->select[i])
-            i++;
         size_t length = starts[i] - starts[from];
         if (to != batch.bytes + starts[from])
             memmove(to, batch.bytes + starts[from], length);
