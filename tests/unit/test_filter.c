@@ -403,6 +403,40 @@ static void capacity_with_two_writers(void)
     filter_close(b);
 }
 
+/* A batch that begins in one layer and goes on in the next, because that is there already: the keys of
+ * its first part, when they come again in the second, are not new. */
+static void batch_over_two_layers(void)
+{
+    struct filter_plan plan = {.rate = 1e-12, .capacity = 1000};
+    struct fault fault;
+    struct filter *a = in_file(&plan);
+    struct filter *b = a != NULL ? sample_open(filter_path(a), true) : NULL;
+    if (b == NULL)
+        return;
+    size_t batch = filter_batch(a);
+    static uint8_t seen[BATCH_MAX];
+    static struct key keys[BATCH_MAX];
+    for (size_t i = 0; i < batch; i++)
+        keys[i] = sample_key(i % (batch - batch / 4));
+    /* What a has in flight makes b add a layer; then a does not deliver it. */
+    tap_check(leave_in_flight(a, 0, batch) == batch, "not all are new");
+    tap_check(pass(b, 10000, 11000 - batch / 2, true) == 1000 - batch / 2, "not all are new");
+    tap_check(filter_settle(a, 0, &fault) == 0, "settle");
+    tap_check(filter_layers(b) == 2 && filter_layer_keys(b, 0) == 1000 - batch / 2,
+              "%u layers, %" PRIu64 " keys in the first", filter_layers(b),
+              filter_layer_keys(b, 0));
+    tap_check(filter_claim(a, keys, batch, UINT64_MAX, seen, &fault) == (ptrdiff_t)batch,
+              "it does not take the batch as a whole");
+    tap_check(new_ones(seen, batch) == batch - batch / 4, "%zu of %zu are new",
+              new_ones(seen, batch), batch - batch / 4);
+    tap_check(filter_settle(a, batch - batch / 4, &fault) == 0, "settle");
+    tap_check(filter_layer_keys(a, 0) == 1000 &&
+                  inside(a, 0, batch - batch / 4) == batch - batch / 4,
+              "not all are in");
+    filter_close(a);
+    filter_close(b);
+}
+
 /* Every slot has its own owner, from the largest to the smallest. */
 static void many_writers(void)
 {
@@ -632,6 +666,7 @@ int main(void)
     tap_run("a killed writer's keys in flight are free", killed_writer);
     tap_run("growth with two writers", growth_with_two_writers);
     tap_run("two writers fill a layer to its capacity and no further", capacity_with_two_writers);
+    tap_run("a batch over two layers: what comes again in it is not new", batch_over_two_layers);
     tap_run("40 writers", many_writers);
     tap_run("what is no filter is refused", refused_files);
     tap_run("creation: once, replaced, impossible", creation);
