@@ -140,3 +140,42 @@ some_killed() {
     "$UNSEEN" f.bf in >out.again || return 1
     none_lost in out.*
 }
+
+# --- one whose file changes -------------------------------------------------------
+
+# fed FIRST HOW THEN COMMAND...: COMMAND reads what FIRST prints, then HOW happens, then it
+# reads what THEN prints (less than a pipe holds). Leaves what `capture` does.
+fed() {
+    local first=$1 how=$2 then=$3 pid feed
+    shift 3
+    rm -f go
+    mkfifo go
+    "$@" <go >"$out" 2>"$err" 3>&- &
+    pid=$!
+    exec {feed}<>go
+    eval "$first" >&"$feed"
+    # It has its files open before it reads. When it has read, it goes on to wait for more.
+    while read -r -t 0 -u "$feed" && kill -0 "$pid"; do
+        sleep 0.01
+    done
+    sleep 0.1
+    eval "$how"
+    eval "$then" >&"$feed"
+    exec {feed}>&-
+    code=0
+    wait "$pid" || code=$?
+}
+
+# notices_change COMMAND...: a writer to f.bf ends with exit 2 and says why, if another file
+# takes the place of f.bf, or f.bf is removed.
+notices_change() {
+    exits 0 unseen create -p 1e-9 other.bf || return 1
+    cp f.bf kept.bf
+    fed 'echo one' 'mv other.bf f.bf' 'echo two' "$@"
+    [[ $code -eq 2 ]] || complain "replaced: $*" || return 1
+    says '^unseen: f\.bf: was replaced by another file while this run used it \(run again' || return 1
+    mv kept.bf f.bf
+    fed 'echo one' 'rm f.bf' 'echo two' "$@"
+    [[ $code -eq 2 ]] || complain "removed: $*" || return 1
+    says '^unseen: f\.bf: was removed while this run used it \(run again'
+}

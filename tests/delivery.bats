@@ -89,20 +89,10 @@ input() {
     # The pipe keeps all that write(2) accepted, so not a byte goes unseen by this test.
     input 100000 >in
     exits 0 unseen create -p 1e-9 f.bf
-    mkfifo pipe
     local i
     for i in 1 2 3; do
-        exec {hold}<>pipe
-        "$UNSEEN" f.bf in >pipe 3>&- {hold}>&- &
-        local pid=$!
-        sleep 0.1
-        kill -9 "$pid"
-        wait "$pid" || true
-        # all that is in the pipe, and then its end, since no writer is left
-        exec {rest}<pipe
-        exec {hold}>&-
-        cat <&"$rest" >"first.$i"
-        exec {rest}<&-
+        stall
+        end_stalled "first.$i"
     done
     capture unseen verify f.bf
     [[ $code -le 1 ]]
@@ -263,19 +253,12 @@ END
     need_signals
     input 100000 >in
     exits 0 unseen create -p 1e-9 f.bf
-    mkfifo pipe
-    exec {hold}<>pipe
-    env --default-signal=TERM "$UNSEEN" f.bf in >pipe 3>&- {hold}>&- &
-    local pid=$!
-    sleep 0.2
-    kill -TERM "$pid"
+    stall env --default-signal=TERM "$UNSEEN" f.bf in
+    kill -TERM "$stalled"
     code=0
-    wait "$pid" || code=$?
+    wait "$stalled" || code=$?
     [[ $code -eq 143 ]]
-    exec {rest}<pipe
-    exec {hold}>&-
-    cat <&"$rest" >first
-    exec {rest}<&-
+    drain first
     succeeds unseen f.bf in
     none_lost in first "$out"
     [[ $(wc -l <"$out") -gt 90000 ]]
@@ -404,11 +387,7 @@ writers() {
 @test "a writer that waits for its reader delays nobody, and keeps its lines" {
     input 50000 >in
     exits 0 unseen create -p 1e-9 f.bf
-    mkfifo pipe
-    exec {hold}<>pipe
-    "$UNSEEN" f.bf in >pipe 3>&- {hold}>&- &
-    local pid=$!
-    sleep 0.2
+    stall
     # it has lines in flight; others do not wait, and do not print these
     succeeds unseen f.bf in
     cp "$out" second
@@ -416,12 +395,7 @@ writers() {
     succeeds unseen f.bf more.txt
     same "$out" more.txt
     # it dies: what it did not deliver comes again
-    kill -9 "$pid"
-    wait "$pid" || true
-    exec {rest}<pipe
-    exec {hold}>&-
-    cat <&"$rest" >first
-    exec {rest}<&-
+    end_stalled first
     succeeds unseen f.bf in
     none_lost in first second "$out"
     succeeds unseen f.bf more.txt

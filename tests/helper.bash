@@ -302,6 +302,38 @@ farewell() {
     return "$status"
 }
 
+# stall [COMMAND...]: starts a writer, over ./in unless told, whose output is a pipe that
+# nobody reads; comes back when lines are in the pipe, and it had time to fill it. Sets
+# `stalled`.
+stall() {
+    [[ $# -gt 0 ]] || set -- "$UNSEEN" f.bf in
+    mkfifo pipe
+    exec {hold}<>pipe
+    "$@" >pipe 2>err.stalled 3>&- {hold}>&- &
+    stalled=$!
+    until read -r -t 0 -u "$hold"; do
+        kill -0 "$stalled" || { cat err.stalled; return 1; }
+        sleep 0.01
+    done
+    sleep 0.1
+}
+
+# end_stalled FILE: kills it; FILE gets all that is in the pipe.
+end_stalled() {
+    kill -9 "$stalled"
+    wait "$stalled" || true
+    drain "$1"
+}
+
+# drain FILE: what is in the pipe, and what its writer, if it lives, adds before it ends.
+drain() {
+    exec {rest}<pipe
+    exec {hold}>&-
+    cat <&"$rest" >"$1"
+    exec {rest}<&-
+    rm pipe
+}
+
 # sanitized: the program under test was built with a sanitizer.
 sanitized() {
     grep -aq -e __asan_init -e __tsan_init -e __msan_init -e __ubsan_handle "$UNSEEN"

@@ -36,22 +36,8 @@ let_go() {
 # killed_in_flight: a writer over ./in is killed while its reader stalls. Sets `missing`,
 # the first line that it did not deliver: it was in flight.
 killed_in_flight() {
-    local hold rest pid
-    mkfifo pipe
-    exec {hold}<>pipe
-    "$UNSEEN" f.bf in >pipe 3>&- {hold}>&- &
-    pid=$!
-    until read -r -t 0 -u "$hold"; do
-        sleep 0.01
-    done
-    sleep 0.1
-    kill -9 "$pid"
-    wait "$pid" || true
-    exec {rest}<pipe
-    exec {hold}>&-
-    cat <&"$rest" >dead
-    exec {rest}<&-
-    rm pipe
+    stall
+    end_stalled dead
     missing=$(tail -n +$(($(whole dead | wc -l) + 1)) in | head -n 1)
     [[ -n $missing ]]
 }

@@ -80,20 +80,10 @@ finds() {
 @test "a writer that died with keys in flight, here and in a file; the next one puts both right" {
     input 5000 >in
     exits 0 unseen create -p 1e-9 f.bf
-    mkfifo pipe
-    exec {hold}<>pipe
-    "$UNSEEN" f.bf in >pipe 3>&- {hold}>&- &
-    pid=$!
-    until read -r -t 0 -u "$hold"; do
-        sleep 0.01
-    done
-    sleep 0.1
+    stall
     # While it lives, that is how it should be.
     succeeds unseen verify f.bf
-    kill -9 "$pid"
-    wait "$pid" || true
-    exec {hold}>&-
-    rm pipe
+    end_stalled printed
     finds 'slot 0: a writer died with keys in flight \(they were not remembered; its lines come out again\)'
     exits 0 unseen f.bf in
     succeeds unseen verify f.bf

@@ -277,28 +277,6 @@ load crash
 
 # --- one that stalls ---------------------------------------------------------------
 
-# stall: starts a writer over ./in whose output is a pipe that nobody reads; comes
-# back when lines are in the pipe, and it had time to fill it. Sets `stalled`.
-stall() {
-    mkfifo pipe
-    exec {hold}<>pipe
-    "$UNSEEN" f.bf in >pipe 2>err.stalled 3>&- {hold}>&- &
-    stalled=$!
-    until read -r -t 0 -u "$hold"; do
-        sleep 0.01
-    done
-    sleep 0.1
-}
-
-# drain FILE: all that is in the pipe, once its writer is gone.
-drain() {
-    exec {rest}<pipe
-    exec {hold}>&-
-    cat <&"$rest" >"$1"
-    exec {rest}<&-
-    rm pipe
-}
-
 @test "A stalls with lines in flight, B delivers, A is killed: all of B's stay, nothing is lost" {
     input 30000 >in
     input 100000 20000 >b.in
@@ -311,9 +289,7 @@ drain() {
     cp "$out" second
     succeeds unseen query -c f.bf second
     prints "$(wc -l <second)\\n"
-    kill -9 "$stalled"
-    wait "$stalled" || true
-    drain first
+    end_stalled first
     succeeds unseen query -c f.bf second
     prints "$(wc -l <second)\\n"
     exits 0 unseen f.bf in
@@ -370,10 +346,7 @@ drain() {
     sort second in_flight | uniq -d >both
     [[ ! -s both ]]
     # It goes on when its reader does: each line came out once.
-    exec {rest}<pipe
-    exec {hold}>&-
-    cat <&"$rest" >first
-    exec {rest}<&-
+    drain first
     wait "$stalled"
     each_once in first second
 }
@@ -383,7 +356,7 @@ drain() {
     local pid form
     input 3000 >in
     exits 0 unseen create -p 1e-9 f.bf
-    for form in "$UNSEEN f.bf" "$UNSEEN f.bf -x cat"; do
+    for form in 'f.bf in' 'f.bf in -x cat'; do
         exits 0 unseen create --force -p 1e-9 f.bf
         rm -f feed
         mkfifo feed
@@ -392,17 +365,9 @@ drain() {
         exec {feed}>feed
         echo first >&"$feed"
         filled lives
-        mkfifo pipe
-        exec {hold}<>pipe
         # shellcheck disable=SC2086
-        $form <in >pipe 3>&- {hold}>&- {feed}>&- &
-        stalled=$!
-        until read -r -t 0 -u "$hold"; do
-            sleep 0.01
-        done
-        kill -9 "$stalled"
-        wait "$stalled" || true
-        drain dead
+        stall "$UNSEEN" $form
+        end_stalled dead
         cat in >&"$feed"
         exec {feed}>&-
         wait "$pid"

@@ -59,27 +59,16 @@ load scale
 }
 
 @test "A stalls with lines in flight, B delivers 10^7, A is killed: all of B's are in" {
-    local n stalled
+    local n
     n=$(scaled 10000000)
     input 30000 >in
     exits 0 unseen create -n 1M -p 1e-9 f.bf
-    mkfifo pipe
-    exec {hold}<>pipe
-    "$UNSEEN" f.bf in >pipe 3>&- {hold}>&- &
-    stalled=$!
-    until read -r -t 0 -u "$hold"; do
-        sleep 0.01
-    done
+    stall
     input "$n" 100000 | exits 0 unseen f.bf
     run -1 grep waiting "$err"
     input "$n" 100000 | cmp - "$out"
     kill -0 "$stalled"
-    kill -9 "$stalled"
-    wait "$stalled" || true
-    exec {rest}<pipe
-    exec {hold}>&-
-    cat <&"$rest" >first
-    exec {rest}<&-
+    end_stalled first
     input "$n" 100000 | exits 0 unseen query -c f.bf
     prints "$n\\n"
     exits 0 unseen f.bf in
