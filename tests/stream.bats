@@ -189,3 +189,13 @@ available() {
     succeeds unseen f.bf < <(giant; echo)
     prints ''
 }
+
+@test "a large filter is read ahead by slices: what has arrived does not wait for all of it" {
+    need_strace
+    unseen create -n 100M seen.bf
+    seq -f '%080g' 100000 >in
+    strace -f -o trace -e trace=madvise "$UNSEEN" seen.bf in >out
+    cmp in out
+    awk -F'[ ,()]+' '/MADV_POPULATE_READ/ { n++; sum += $4; if ($4 > 16 * 1024 * 1024) exit 1 }
+        END { exit !(n > 20 && sum > 350 * 1024 * 1024) }' trace
+}

@@ -15,9 +15,10 @@
 struct layer {
     struct bits bits;
     struct layer_plan plan;
-    uint64_t end; /* where it ends in the file */
-    uint64_t set; /* keys, by this run */
-    bool in_bulk; /* its pages were asked for in bulk */
+    uint64_t end;     /* where it ends in the file */
+    uint64_t set;     /* keys, by this run */
+    bool in_bulk;     /* its pages were asked for in bulk */
+    uint64_t to_read; /* pages at its end that are still to be read ahead */
     /* In memory only: */
     uint64_t keys; /* exact */
     void *map;     /* what is unmapped; larger than the pages, for the sake of alignment */

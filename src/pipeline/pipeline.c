@@ -410,7 +410,10 @@ enum { MANY_LINES = 256 };
 static void expect(struct pipeline *pipeline, const struct input *input, const struct batch *batch)
 {
     size_t bytes = batch->starts[batch->n] - batch->starts[0];
-    if (pipeline->read < pipeline->expected || batch->n < MANY_LINES)
+    if (batch->n < MANY_LINES)
+        return;
+    filter_read_slice(pipeline->plan.filter);
+    if (pipeline->read < pipeline->expected)
         return;
     uint64_t left = bytes + input_remaining(input);
     pipeline->expected = pipeline->read + left / bytes * batch->n + 1;
