@@ -48,6 +48,15 @@ static inline struct filter *sample_file(const char *path, const struct filter_p
     return sample_create(path, plan) ? sample_open(path, true) : NULL;
 }
 
+/* Two writers of a new file. Returns whether both are there. */
+static inline bool sample_two(const char *path, const struct filter_plan *plan, struct filter **a,
+                              struct filter **b)
+{
+    *a = sample_file(path, plan);
+    *b = *a != NULL ? sample_open(path, true) : NULL;
+    return *b != NULL;
+}
+
 static inline struct filter *sample_memory(const struct filter_plan *plan)
 {
     struct fault fault;

@@ -277,9 +277,8 @@ static void undelivered(void)
 static void two_writers(void)
 {
     struct fault fault;
-    struct filter *a = in_file(&exact);
-    struct filter *b = a != NULL ? sample_open(filter_path(a), true) : NULL;
-    if (b == NULL)
+    struct filter *a, *b;
+    if (!sample_two(scratch_path("f.bf"), &exact, &a, &b))
         return;
     tap_check(leave_in_flight(a, 0, 200) == 200, "a: not all are new");
     tap_check(pass(b, 0, 200, true) == 0, "b takes what a has in flight");
@@ -353,11 +352,10 @@ static void killed_writer(void)
 static void growth_with_two_writers(void)
 {
     struct filter_plan plan = {.rate = 1e-12, .capacity = 2000};
-    struct filter *a = in_file(&plan);
-    struct filter *b = a != NULL ? sample_open(filter_path(a), true) : NULL;
+    struct filter *a, *b;
     enum { KEYS = 200000, STEP = 700 };
     uint64_t new = 0;
-    if (b == NULL)
+    if (!sample_two(scratch_path("f.bf"), &plan, &a, &b))
         return;
     for (uint64_t from = 0; from < KEYS; from += STEP) {
         /* They overlap: b sees some that a has had, and a some that b has. */
@@ -386,9 +384,8 @@ static void capacity_with_two_writers(void)
 {
     struct filter_plan plan = {.rate = 1e-12, .capacity = 1000};
     struct fault fault;
-    struct filter *a = in_file(&plan);
-    struct filter *b = a != NULL ? sample_open(filter_path(a), true) : NULL;
-    if (b == NULL)
+    struct filter *a, *b;
+    if (!sample_two(scratch_path("f.bf"), &plan, &a, &b))
         return;
     uint64_t in_flight = leave_in_flight(a, 0, filter_batch(a));
     tap_check(in_flight == filter_batch(a), "not all are new");
@@ -409,9 +406,8 @@ static void batch_over_two_layers(void)
 {
     struct filter_plan plan = {.rate = 1e-12, .capacity = 1000};
     struct fault fault;
-    struct filter *a = in_file(&plan);
-    struct filter *b = a != NULL ? sample_open(filter_path(a), true) : NULL;
-    if (b == NULL)
+    struct filter *a, *b;
+    if (!sample_two(scratch_path("f.bf"), &plan, &a, &b))
         return;
     size_t batch = filter_batch(a);
     static uint8_t seen[BATCH_MAX];

@@ -162,12 +162,11 @@ static const struct filter_plan exact = {.rate = 1e-12,
 static void added_while_in_flight(void)
 {
     enum { KEYS = 20 };
-    struct filter *a = sample_file(scratch_path("r.bf"), &exact);
-    struct filter *b = a != NULL ? sample_open(filter_path(a), true) : NULL;
+    struct filter *a, *b;
     struct key keys[KEYS];
     uint8_t seen[KEYS];
     struct fault fault;
-    if (b == NULL)
+    if (!sample_two(scratch_path("r.bf"), &exact, &a, &b))
         return;
     for (unsigned i = 0; i < KEYS; i++)
         keys[i] = sample_key(i);
@@ -187,12 +186,11 @@ static void added_while_in_flight(void)
 /* In flight is not in, and no removal of others changes that. */
 static void removed_while_in_flight(void)
 {
-    struct filter *a = sample_file(scratch_path("r.bf"), &exact);
-    struct filter *b = a != NULL ? sample_open(filter_path(a), true) : NULL;
+    struct filter *a, *b;
     struct key key = sample_key(1);
     uint8_t seen = 1;
     struct fault fault;
-    if (b == NULL)
+    if (!sample_two(scratch_path("r.bf"), &exact, &a, &b))
         return;
     tap_check(filter_claim(a, &key, 1, 1, &seen, &fault) == 1 && !seen, "claim");
     tap_check(take_out(b, key) == REMOVAL_ABSENT, "what is in flight was removed");

@@ -277,13 +277,12 @@ static void undelivered(void)
 static void two_writers(void)
 {
     struct filter_plan plan = by_count(400, 0.25);
-    struct filter *a = in_file(&plan);
-    struct filter *b = a != NULL ? sample_open(filter_path(a), true) : NULL;
+    struct filter *a, *b;
     struct fault fault;
     struct chance chance = {71};
     struct key keys[16];
     uint8_t seen[16];
-    if (b == NULL)
+    if (!sample_two(scratch_path("w.bf"), &plan, &a, &b))
         return;
     uint64_t settled[4000], count = 0, next = 0;
     while (count < 3000) {
@@ -318,12 +317,11 @@ static void two_writers(void)
 static void stood_still(void)
 {
     struct filter_plan plan = by_count(100, 0.25);
-    struct filter *a = in_file(&plan);
-    struct filter *b = a != NULL ? sample_open(filter_path(a), true) : NULL;
+    struct filter *a, *b;
     struct fault fault;
     struct key keys[8];
     uint8_t seen[8];
-    if (b == NULL)
+    if (!sample_two(scratch_path("w.bf"), &plan, &a, &b))
         return;
     for (uint64_t i = 0; i < 8; i++)
         keys[i] = sample_key(i);
