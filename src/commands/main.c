@@ -8,6 +8,9 @@
 #include "io/signals.h"
 
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +27,17 @@ static void occupy_standard_descriptors(void)
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0)
             (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/* A run of one line should not ask the system for each buffer, and give each back just before it ends:
+ * a fiftieth of such a run. Only what is larger than 4 MB, a long line, comes and goes by itself. */
+static void take_memory_at_once(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
+    mallopt(M_TOP_PAD, 1 << 20);
+#endif
 }
 
 /* [a-z][a-z-]*: such a first word is a command, known or not. The file system is not asked, so
@@ -63,6 +77,7 @@ static int dispatch(struct options *options)
 int main(int argc, char **argv)
 {
     struct options options;
+    take_memory_at_once();
     occupy_standard_descriptors();
     signals_start();
     guard_start();

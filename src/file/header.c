@@ -193,10 +193,8 @@ int header_is_filter(const uint8_t *bytes)
 
 static bool all_zero(const uint8_t *bytes, size_t from, size_t to)
 {
-    for (size_t i = from; i < to; i++)
-        if (bytes[i] != 0)
-            return false;
-    return true;
+    /* The first is zero, and each is as the one before. */
+    return bytes[from] == 0 && memcmp(bytes + from, bytes + from + 1, to - from - 1) == 0;
 }
 
 static const char *window_flaw(const uint8_t *bytes)

@@ -65,7 +65,7 @@ struct batches {
 
 struct batches *batches_new(char delimiter, uint64_t seed, size_t most, unsigned threads)
 {
-    struct batches *batches = calloc(1, sizeof *batches);
+    struct batches *batches = malloc(sizeof *batches);
     if (batches == NULL)
         return NULL;
     *batches = (struct batches){.kernel = kernel_best(),
