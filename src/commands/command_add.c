@@ -42,6 +42,6 @@ int command_add(const struct options *options)
     if (filter == NULL)
         return EXIT_TROUBLE;
     int status = run(options, &inputs, filter);
-    filter_close(filter);
+    filter_leave(filter);
     return status;
 }

@@ -245,7 +245,7 @@ int command_filter(const struct options *options)
     if (status == 0)
         status = run(&job);
     pending_free(job.plan.pending);
-    filter_close(job.plan.filter);
-    filter_close(job.plan.repeats);
+    filter_leave(job.plan.filter);
+    filter_leave(job.plan.repeats);
     return status;
 }

@@ -168,6 +168,6 @@ int command_pop(const struct options *options)
     job.queue = queue_operand(filter, job.output.delimiter, false);
     int status = job.queue != NULL ? run(&job) : EXIT_TROUBLE;
     queue_close(job.queue);
-    filter_close(filter);
+    filter_leave(filter);
     return status;
 }

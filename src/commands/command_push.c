@@ -63,6 +63,6 @@ int command_push(const struct options *options)
     struct queue *queue = queue_operand(filter, inputs.delimiter, true);
     int status = queue != NULL ? run(options, &inputs, filter, queue) : EXIT_TROUBLE;
     queue_close(queue);
-    filter_close(filter);
+    filter_leave(filter);
     return status;
 }

@@ -68,6 +68,6 @@ int command_query(const struct options *options)
     if (filter == NULL)
         return message_fault(&fault);
     int status = run(options, &inputs, filter);
-    filter_close(filter);
+    filter_leave(filter);
     return status;
 }

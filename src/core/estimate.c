@@ -6,7 +6,6 @@
 
 void estimate_start(struct estimate *estimate, struct geometry geometry)
 {
-    unsigned cells = geometry_line_cells(geometry);
     memset(estimate, 0, offsetof(struct estimate, chance));
     estimate->geometry = geometry;
     estimate->kernel = kernel_for(geometry);
@@ -14,10 +13,21 @@ void estimate_start(struct estimate *estimate, struct geometry geometry)
     estimate->choices = 1;
     for (unsigned j = 1; j <= geometry.lines; j++)
         estimate->choices = estimate->choices * (PAGE_LINES + 1 - j) / j;
+}
+
+/* y: the chance that a key of the page sets a given cell. */
+static double share_of_key(struct geometry geometry)
+{
     double missed = 1;
     for (unsigned t = 0; t < geometry.fields; t++)
-        missed *= 1 - 1.0 / cells;
-    estimate->log_zero = log1p(-(double)geometry.lines / PAGE_LINES * (1 - missed));
+        missed *= 1 - 1.0 / geometry_line_cells(geometry);
+    return (double)geometry.lines / PAGE_LINES * (1 - missed);
+}
+
+/* ln(1 - y) */
+static double log_zero(const struct estimate *estimate)
+{
+    return log1p(-share_of_key(estimate->geometry));
 }
 
 /* The table is a tenth of the start of a run that does not ask for the rate. */
@@ -118,14 +128,23 @@ static double sum_of_logs(const struct estimate *estimate)
 
 double estimate_keys(const struct estimate *estimate)
 {
-    return sum_of_logs(estimate) / estimate->log_zero;
+    return sum_of_logs(estimate) / log_zero(estimate);
+}
+
+double estimate_keys_most(const struct estimate *estimate)
+{
+    double pages = (double)estimate->pages;
+    double fill = estimate_fill(estimate);
+    /* For a fill up to 0.68, -ln(1 - fill) is less than this; and -ln(1 - y) is more than y. */
+    return fill <= 0.68 ? pages * (fill + fill * fill) / share_of_key(estimate->geometry)
+                        : INFINITY;
 }
 
 double estimate_deviation(const struct estimate *estimate)
 {
     double sum = estimate->inverse_sum - (double)estimate->pages + sum_of_logs(estimate);
     double cells = geometry_page_cells(estimate->geometry);
-    return sqrt((sum > 0 ? sum : 0) / cells) / -estimate->log_zero;
+    return sqrt((sum > 0 ? sum : 0) / cells) / -log_zero(estimate);
 }
 
 double estimate_rate(const struct estimate *estimate)

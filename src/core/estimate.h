@@ -29,7 +29,6 @@ struct estimate {
     struct geometry geometry;
     const struct kernel *kernel;
     double choices;     /* C(64, g) */
-    double log_zero;    /* ln(1 - y) */
     uint64_t pages;     /* added so far */
     uint64_t set;       /* bits set in them; cells that are not zero */
     uint64_t full;      /* pages with no zero cell: their keys are only known to be many */
@@ -55,7 +54,10 @@ void estimate_merge(struct estimate *estimate, const struct estimate *other);
 /* Over all pages added: number of distinct keys inside, probability that a new key looks seen, and
  * the part of bits set. All 0 if no page was added. */
 double estimate_keys(const struct estimate *estimate);
-/* The standard deviation of that number, for the keys that are in these pages. */
+/* No fewer than that, up to a tenth more at half fill: without a logarithm, for a short run's sake.
+ * Infinity if more than 0.68 of the bits are set. */
+double estimate_keys_most(const struct estimate *estimate);
+/* The standard deviation of the number of keys, for the keys that are in these pages. */
 double estimate_deviation(const struct estimate *estimate);
 double estimate_rate(const struct estimate *estimate);
 double estimate_fill(const struct estimate *estimate);

@@ -389,11 +389,8 @@ struct filter *filter_open(const char *path, bool write, const struct filter_wat
     return filter;
 }
 
-void filter_close(struct filter *filter)
+static void unmap(struct filter *filter)
 {
-    if (filter == NULL)
-        return;
-    filter_hold_free(filter);
     for (unsigned i = 0; i < filter->count; i++) {
         struct layer *layer = &filter->layers[i];
         guard_remove(layer->bits.bytes);
@@ -406,11 +403,33 @@ void filter_close(struct filter *filter)
         guard_remove(filter->fixed);
         munmap(filter->fixed, (size_t)filter->header.layers_at);
     }
+}
+
+/* The slot and every lock are dropped once neither a map nor the descriptor holds the file. */
+static void let_go(struct filter *filter)
+{
     if (filter->fd >= 0)
-        close(filter->fd); /* this drops the slot and every lock */
+        close(filter->fd);
     flight_free(filter->flight);
     free(filter->path);
     free(filter);
+}
+
+void filter_close(struct filter *filter)
+{
+    if (filter == NULL)
+        return;
+    filter_hold_free(filter);
+    unmap(filter);
+    let_go(filter);
+}
+
+void filter_leave(struct filter *filter)
+{
+    if (filter == NULL)
+        return;
+    filter_hold_free(filter);
+    let_go(filter);
 }
 
 /* --- looking --- */

@@ -31,34 +31,47 @@ static bool is_behind(uint64_t counted, struct sample sample, double deviations)
     return sample.keys > (double)counted * 1.05 + deviations * sample.deviation;
 }
 
-/* Pages are read, not looked at in the map: there a page costs a fault, which maps its neighbours too
- * and is paid for again at the end. Returns no keys if a page cannot be read: nothing is known. */
+/* Adds page i of the sample. Pages are read, not looked at in the map: there a page costs a fault, which
+ * maps its neighbours too and is paid for again at the end. Returns whether it could be read. */
+static bool add_page(const struct filter *filter, const struct layer *layer, uint64_t counted,
+                     uint64_t i, struct estimate *estimate)
+{
+    _Alignas(LINE_BYTES) uint8_t page[PAGE_BYTES];
+    uint64_t all = layer->bits.pages;
+    uint64_t start = layer->end - all * PAGE_BYTES;
+    /* In steps of 5/16: the first four lie apart, and all sixteen cover the layer. */
+    uint64_t part = i * 5 % SAMPLE_PAGES;
+    uint64_t number = all < SAMPLE_PAGES ? i : (all * part / SAMPLE_PAGES + counted) % all;
+    if (whole_read_at(filter->fd, page, sizeof page, start + number * PAGE_BYTES) < sizeof page)
+        return false;
+    estimate_add_keys(estimate, page, 1);
+    return true;
+}
+
+static struct sample scale_up(double keys, uint64_t pages, const struct layer *layer)
+{
+    double scale = (double)layer->bits.pages / (double)pages;
+    return (struct sample){scale * keys, scale * sqrt(keys + 1)};
+}
+
+/* Tells no keys if a page cannot be read: nothing is known. */
 static struct sample sample_layer(const struct filter *filter, const struct layer *layer,
                                   uint64_t counted)
 {
     struct estimate estimate;
-    struct sample sample = {0, 0};
     uint64_t all = layer->bits.pages;
     uint64_t pages = all < SAMPLE_PAGES ? all : SAMPLE_PAGES;
-    uint64_t start = layer->end - all * PAGE_BYTES;
     estimate_start(&estimate, layer->bits.geometry);
     for (uint64_t i = 0; i < pages; i++) {
-        _Alignas(LINE_BYTES) uint8_t page[PAGE_BYTES];
-        /* In steps of 5/16: the first four lie apart, and at the end all of the layer is covered. */
-        uint64_t part = pages == SAMPLE_PAGES ? i * 5 % SAMPLE_PAGES : i;
-        uint64_t number = (all * part / pages + counted) % all;
-        if (whole_read_at(filter->fd, page, sizeof page, start + number * PAGE_BYTES) < sizeof page)
+        if (!add_page(filter, layer, counted, i, &estimate))
             return (struct sample){0, 0};
-        estimate_add_keys(&estimate, page, 1);
-        if (i != FIRST_PAGES - 1 && i != pages - 1)
+        if (i + 1 != FIRST_PAGES)
             continue;
-        double scale = (double)all / (double)(i + 1);
-        sample.keys = scale * estimate_keys(&estimate);
-        sample.deviation = scale * sqrt(estimate_keys(&estimate) + 1);
-        if (!is_behind(counted, sample, 2))
-            break;
+        struct sample most = scale_up(estimate_keys_most(&estimate), FIRST_PAGES, layer);
+        if (!is_behind(counted, most, 2))
+            return most;
     }
-    return sample;
+    return scale_up(estimate_keys(&estimate), pages, layer);
 }
 
 static bool may_mend(const struct filter *filter, unsigned layer)

@@ -93,6 +93,36 @@ static void rate_of_even_lines(void)
     }
 }
 
+/* The limit from above; and what is added for the keys alone tells the same of them. */
+static void most_keys(void)
+{
+    static const struct geometry kinds[] = {{1, 6, false},
+                                            {3, 6, false},
+                                            {6, 7, false},
+                                            {3, 6, true}};
+    struct chance chance = {22};
+    for (unsigned kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)
+        for (unsigned set = 0; set <= LINE_BITS; set += 16) {
+            static uint8_t page[PAGE_BYTES];
+            struct estimate all, alone;
+            memset(page, 0, sizeof page);
+            for (unsigned i = 0; i < PAGE_LINES; i++)
+                set_some(&chance, page + (size_t)i * LINE_BYTES, set);
+            estimate_start(&all, kinds[kind]);
+            estimate_add(&all, page, 1);
+            estimate_start(&alone, kinds[kind]);
+            estimate_add_keys(&alone, page, 1);
+            double keys = estimate_keys(&all), most = estimate_keys_most(&alone);
+            double fill = estimate_fill(&alone);
+            tap_check(estimate_keys(&alone) == keys, "%g keys, alone %g", keys,
+                      estimate_keys(&alone));
+            tap_check(most >= keys, "fill %g: %g keys, at most %g", fill, keys, most);
+            tap_check(fill > 0.5 || most <= 1.1 * keys, "fill %g: %g keys, at most %g", fill, keys,
+                      most);
+            tap_check(fill <= 0.68 || isinf(most), "fill %g: at most %g", fill, most);
+        }
+}
+
 static void check_number(const char *what, double value)
 {
     tap_check(value >= 0 && value < 1e12, "%s: %g", what, value);
@@ -300,6 +330,7 @@ int main(void)
 {
     tap_run("the rate of a page: all choices of up to 4 lines, one by one", rate_by_brute_force);
     tap_run("the rate of even lines is a power", rate_of_even_lines);
+    tap_run("at most so many keys, without a logarithm", most_keys);
     tap_run("no page, empty pages, full pages", empty_and_full);
     tap_run("keys and rate against the truth at 0.001 to 5 x n", truth);
     tap_run("keys and rate of counting layers against the truth", truth_counting);
