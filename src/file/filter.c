@@ -274,11 +274,35 @@ int filter_take_lock(struct filter *filter, unsigned lock, struct fault *fault)
     return 0;
 }
 
+static int64_t now_coarse(void)
+{
+    struct timespec now;
+#ifdef CLOCK_MONOTONIC_COARSE
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+#else
+    clock_gettime(CLOCK_MONOTONIC, &now);
+#endif
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int check_name(struct filter *filter, struct fault *fault)
+{
+    struct stat status;
+    int result = stat(filter->path, &status);
+    if (result == 0 && filter_is_file(filter, &status)) {
+        filter->named_at = now_coarse();
+        return 0;
+    }
+    fault_set(fault, filter->path, "was %s while this run used it",
+              result == 0 ? "replaced by another file" : "removed");
+    return fault_way_out(fault, "run again, with the same input");
+}
+
 int filter_take_to_settle(struct filter *filter, struct fault *fault)
 {
     if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
         return -1;
-    if (filter_check_name(filter, fault) == 0)
+    if (check_name(filter, fault) == 0)
         return 0;
     lock_drop(filter->fd, LOCK_CHANGE);
     return -1;
@@ -528,17 +552,12 @@ uint64_t filter_capacity(const struct filter *filter)
     return capacity;
 }
 
-int filter_check_name(const struct filter *filter, struct fault *fault)
+int filter_check_name(struct filter *filter, struct fault *fault)
 {
-    struct stat status;
-    if (filter->fd < 0)
+    enum { RECENTLY = 10 };
+    if (filter->fd < 0 || now_coarse() - filter->named_at < RECENTLY)
         return 0;
-    int result = stat(filter->path, &status);
-    if (result == 0 && filter_is_file(filter, &status))
-        return 0;
-    fault_set(fault, filter->path, "was %s while this run used it",
-              result == 0 ? "replaced by another file" : "removed");
-    return fault_way_out(fault, "run again, with the same input");
+    return check_name(filter, fault);
 }
 
 bool filter_begins(int fd)

@@ -165,9 +165,9 @@ struct generation {
 struct generation filter_generation(const struct filter *filter, unsigned layer);
 /* Whether a writer is just emptying a layer, or growing. */
 bool filter_window_turning(const struct filter *filter);
-/* Whether the path still names the open file. Returns 0, or -1 with the fault: it was replaced or
- * removed, and what is settled from now on is lost with it. In memory always 0. About 0.5 us. */
-int filter_check_name(const struct filter *filter, struct fault *fault);
+/* Whether the path still names the open file, if that was not asked in the last 10 ms. Returns 0, or -1
+ * with the fault: it was replaced or removed. (Settling asks each time.) In memory always 0. */
+int filter_check_name(struct filter *filter, struct fault *fault);
 /* Whether an open regular file begins as a filter file does. Nobody's offset moves. */
 bool filter_begins(int fd);
 /* Whether this is the same file (device and inode). */

@@ -38,7 +38,8 @@ struct filter {
     bool write;
     dev_t device;
     ino_t inode;
-    uint8_t *fixed; /* the mapped fixed part; of a window in memory, its own page of states */
+    int64_t named_at; /* when the path led to this file, in milliseconds of a coarse clock */
+    uint8_t *fixed;   /* the mapped fixed part; of a window in memory, its own page of states */
     unsigned slot;
     struct flight *flight;
     uint64_t claimed_at; /* the counter of settlings when what is in flight was claimed */

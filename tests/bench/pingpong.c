@@ -5,9 +5,10 @@
  *     pingpong LINES COMMAND...
  *
  * A COMMAND is one argument, cut at blanks. All run at the same time, and each line goes to one
- * after the other, so that what disturbs the machine disturbs all of them; and all on one processor,
- * or it is measured whether the scheduler wakes another one for each line. The lines differ, and
- * each must come out of each command before the next is sent. Prints for each command the median
+ * after the other, so that what disturbs the machine disturbs all of them; in an order that changes
+ * with each line, since whoever comes behind a program that leaves much in the cache pays for it; and
+ * all on one processor, or it is measured whether the scheduler wakes another one for each line. The
+ * lines differ, and each must come out of each command before the next is sent. Prints for each command the median
  * of nanoseconds a line. Exit: 0, or 2 with a message.
  */
 #include <errno.h>
@@ -96,6 +97,19 @@ static int compare(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
+/* Another order of the players: drawn, but the same in each run. */
+static void shuffle(int *order, int count)
+{
+    static uint64_t state = 1;
+    for (int i = count - 1; i > 0; i--) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        int other = (int)((state >> 33) % (uint64_t)(i + 1));
+        int moved = order[i];
+        order[i] = order[other];
+        order[other] = moved;
+    }
+}
+
 int main(int argc, char **argv)
 {
     static struct player players[COMMANDS_MAX];
@@ -116,12 +130,16 @@ int main(int argc, char **argv)
         if (players[i].times == NULL)
             die("memory");
     }
+    int order[COMMANDS_MAX];
+    for (int i = 0; i < count; i++)
+        order[i] = i;
     for (long n = 0; n < lines; n++) {
         char line[LINE_MAX_BYTES];
         int length = snprintf(line, sizeof line, "https://www.example.org/%ld/%ld.html\n",
                               (long)getpid(), n);
+        shuffle(order, count);
         for (int i = 0; i < count; i++)
-            players[i].times[n] = play(&players[i], line, (size_t)length);
+            players[order[i]].times[n] = play(&players[order[i]], line, (size_t)length);
     }
     for (int i = 0; i < count; i++) {
         int status;
