@@ -4,12 +4,12 @@
  *
  *     pingpong LINES COMMAND...
  *
- * A COMMAND is one argument, cut at blanks. All run at the same time, and each line goes to one
- * after the other, so that what disturbs the machine disturbs all of them; in an order that changes
- * with each line, since whoever comes behind a program that leaves much in the cache pays for it; and
- * all on one processor, or it is measured whether the scheduler wakes another one for each line. The
- * lines differ, and each must come out of each command before the next is sent. Prints for each command the median
- * of nanoseconds a line. Exit: 0, or 2 with a message.
+ * A COMMAND is one argument, cut at blanks. All run at the same time and take turns of BLOCK lines,
+ * so that what disturbs the machine disturbs all of them, and each has the caches to itself for most of
+ * its turn, as it would have alone. Their order changes from turn to turn. All are on one processor, or
+ * it is measured whether the scheduler wakes another one for each line. The lines differ, and each must
+ * come out of its command before the next is sent. Prints for each command the median of nanoseconds a
+ * line. Exit: 0, or 2 with a message.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { COMMANDS_MAX = 16, ARGUMENTS_MAX = 64, LINE_MAX_BYTES = 100 };
+enum { COMMANDS_MAX = 16, ARGUMENTS_MAX = 64, LINE_MAX_BYTES = 100, BLOCK = 100 };
 
 struct player {
     int to, from;
@@ -70,10 +70,13 @@ static int64_t now(void)
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-static int64_t play(const struct player *player, const char *line, size_t length)
+/* Line n there and back. */
+static int64_t play(const struct player *player, long n)
 {
-    char back[LINE_MAX_BYTES];
+    char line[LINE_MAX_BYTES], back[LINE_MAX_BYTES];
     size_t have = 0;
+    size_t length = (size_t)snprintf(line, sizeof line, "https://www.example.org/%ld/%ld.html\n",
+                                     (long)getpid(), n);
     int64_t started = now();
     if (write(player->to, line, length) != (ssize_t)length)
         die("write");
@@ -133,13 +136,11 @@ int main(int argc, char **argv)
     int order[COMMANDS_MAX];
     for (int i = 0; i < count; i++)
         order[i] = i;
-    for (long n = 0; n < lines; n++) {
-        char line[LINE_MAX_BYTES];
-        int length = snprintf(line, sizeof line, "https://www.example.org/%ld/%ld.html\n",
-                              (long)getpid(), n);
+    for (long n = 0; n < lines; n += BLOCK) {
         shuffle(order, count);
         for (int i = 0; i < count; i++)
-            players[order[i]].times[n] = play(&players[order[i]], line, (size_t)length);
+            for (long k = n; k < n + BLOCK && k < lines; k++)
+                players[order[i]].times[k] = play(&players[order[i]], k);
     }
     for (int i = 0; i < count; i++) {
         int status;
