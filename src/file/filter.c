@@ -285,7 +285,7 @@ static int64_t now_coarse(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static int check_name(struct filter *filter, struct fault *fault)
+static int check_name_now(struct filter *filter, struct fault *fault)
 {
     struct stat status;
     int result = stat(filter->path, &status);
@@ -302,7 +302,7 @@ int filter_take_to_settle(struct filter *filter, struct fault *fault)
 {
     if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
         return -1;
-    if (check_name(filter, fault) == 0)
+    if (check_name_now(filter, fault) == 0)
         return 0;
     lock_drop(filter->fd, LOCK_CHANGE);
     return -1;
@@ -557,7 +557,7 @@ int filter_check_name(struct filter *filter, struct fault *fault)
     enum { RECENTLY = 10 };
     if (filter->fd < 0 || now_coarse() - filter->named_at < RECENTLY)
         return 0;
-    return check_name(filter, fault);
+    return check_name_now(filter, fault);
 }
 
 bool filter_begins(int fd)
