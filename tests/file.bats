@@ -513,3 +513,33 @@ large_filters() {
     succeeds unseen f.bf <in
     prints ''
 }
+
+# --- machines with other pages -------------------------------------------------
+
+# large_pages ARGUMENT...: the program, where pages are of 64 KB.
+large_pages() {
+    LD_PRELOAD=$UNSEEN_PAGES "$UNSEEN" "$@"
+}
+
+@test "where the system's pages are of 64 KB: the same file, by every way of using it" {
+    UNSEEN_PAGES=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/pages.so
+    [[ -e $UNSEEN_PAGES ]] || skip "no library for faked pages at $UNSEEN_PAGES"
+    ! sanitized || skip "a sanitizer does not go with LD_PRELOAD"
+    seq 100000 >in
+    exits 0 unseen --create here.bf <in
+    exits 0 large_pages --create there.bf <in
+    same "$out" in
+    # What follows the fixed part: layers, grown, which begin on any page of 4 KB.
+    tail -c +61441 here.bf >here.layers
+    tail -c +61441 there.bf >there.layers
+    cmp here.layers there.layers
+    succeeds large_pages query -c there.bf in
+    prints '100000\n'
+    seq 150000 >longer
+    succeeds large_pages there.bf longer -x cat
+    seq 100001 150000 >new
+    same "$out" new
+    succeeds large_pages verify there.bf
+    succeeds unseen query -c there.bf longer
+    prints '150000\n'
+}

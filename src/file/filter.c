@@ -7,8 +7,8 @@
  */
 #include "file/filter_internal.h"
 
-#include "file/guard.h"
 #include "file/lock.h"
+#include "file/map.h"
 #include "io/signals.h"
 #include "io/whole.h"
 
@@ -61,13 +61,11 @@ int filter_map_file(struct filter *filter, const struct layer_record *record, st
     size_t bytes = (size_t)(record->plan.pages * PAGE_BYTES);
     if (bytes / PAGE_BYTES != record->plan.pages)
         return fault_set(fault, filter->path, "too large to be mapped by this machine");
-    int access = filter->write ? PROT_READ | PROT_WRITE : PROT_READ;
-    void *map = mmap(NULL, bytes, access, MAP_SHARED, filter->fd, (off_t)record->offset);
-    if (map == MAP_FAILED)
+    void *map = map_file(filter->fd, filter->write, record->offset, bytes, filter->path);
+    if (map == NULL)
         return fault_errno(fault, filter->path, "cannot be mapped", errno);
     /* One key is one page: reading ahead would read a hundred times too much. */
-    madvise(map, bytes, MADV_RANDOM);
-    guard_add(map, bytes, filter->path);
+    map_advise(map, bytes, MADV_RANDOM);
     return add_layer(filter, &record->plan, map, record->offset + bytes);
 }
 
@@ -247,12 +245,9 @@ static int map_new_layers(struct filter *filter, struct fault *fault)
 static int map_fixed(struct filter *filter, struct fault *fault)
 {
     size_t bytes = (size_t)filter->header.layers_at;
-    int access = filter->write ? PROT_READ | PROT_WRITE : PROT_READ;
-    void *map = mmap(NULL, bytes, access, MAP_SHARED, filter->fd, 0);
-    if (map == MAP_FAILED)
+    filter->fixed = map_file(filter->fd, filter->write, 0, bytes, filter->path);
+    if (filter->fixed == NULL)
         return fault_errno(fault, filter->path, "cannot be mapped", errno);
-    filter->fixed = map;
-    guard_add(map, bytes, filter->path);
     return 0;
 }
 
@@ -417,16 +412,15 @@ static void unmap(struct filter *filter)
 {
     for (unsigned i = 0; i < filter->count; i++) {
         struct layer *layer = &filter->layers[i];
-        guard_remove(layer->bits.bytes);
-        if (layer->map != NULL)
+        if (filter->fd < 0)
             munmap(layer->map, layer->map_bytes);
         else
-            munmap(layer->bits.bytes, (size_t)(layer->plan.pages * PAGE_BYTES));
+            map_drop(layer->bits.bytes, (size_t)(layer->plan.pages * PAGE_BYTES));
     }
-    if (filter->fixed != NULL) {
-        guard_remove(filter->fixed);
-        munmap(filter->fixed, (size_t)filter->header.layers_at);
-    }
+    if (filter->fd < 0 && filter->fixed != NULL)
+        munmap(filter->fixed, FLIGHT_AT);
+    else if (filter->fixed != NULL)
+        map_drop(filter->fixed, (size_t)filter->header.layers_at);
 }
 
 /* The slot and every lock are dropped once neither a map nor the descriptor holds the file. */

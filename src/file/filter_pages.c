@@ -24,6 +24,7 @@
  */
 #include "file/filter_internal.h"
 
+#include "file/map.h"
 #include "io/whole.h"
 
 #include <string.h>
@@ -54,7 +55,7 @@ void filter_use_huge_pages(struct layer *layer)
 static void populate(const struct bits *bits, uint64_t page, uint64_t pages)
 {
 #ifdef MADV_POPULATE_READ
-    madvise(bits->bytes + page * PAGE_BYTES, (size_t)(pages * PAGE_BYTES), MADV_POPULATE_READ);
+    map_advise(bits->bytes + page * PAGE_BYTES, (size_t)(pages * PAGE_BYTES), MADV_POPULATE_READ);
 #else
     (void)bits, (void)page, (void)pages;
 #endif
@@ -66,7 +67,7 @@ void filter_read_ahead(const struct filter *filter, unsigned layer, uint64_t pag
     if (filter->fd < 0)
         return;
     if (page == 0)
-        madvise(bits->bytes, (size_t)(bits->pages * PAGE_BYTES), MADV_SEQUENTIAL);
+        map_advise(bits->bytes, (size_t)(bits->pages * PAGE_BYTES), MADV_SEQUENTIAL);
     populate(bits, page, pages);
 }
 
@@ -84,7 +85,7 @@ static void ask_in_bulk(struct layer *layer)
         layer->to_read = fits_memory(layer) ? layer->plan.pages : 0;
 #ifdef MADV_HUGEPAGE
     else if (bytes >= HUGE_BYTES)
-        madvise(layer->bits.bytes, bytes, MADV_HUGEPAGE);
+        map_advise(layer->bits.bytes, bytes, MADV_HUGEPAGE);
 #endif
 }
 
@@ -116,9 +117,9 @@ void filter_read_slice(struct filter *filter)
         if (pages == 0)
             continue;
         /* Only here: a single key elsewhere should not read its neighbours. */
-        madvise(slice, (size_t)(pages * PAGE_BYTES), MADV_SEQUENTIAL);
+        map_advise(slice, (size_t)(pages * PAGE_BYTES), MADV_SEQUENTIAL);
         populate(&layer->bits, page, pages);
-        madvise(slice, (size_t)(pages * PAGE_BYTES), MADV_RANDOM);
+        map_advise(slice, (size_t)(pages * PAGE_BYTES), MADV_RANDOM);
         layer->to_read -= pages;
         return;
     }

@@ -1,8 +1,8 @@
 /* spill - see spill.h. Bytes are little-endian, since a file system may be shared. */
 #include "file/spill.h"
 
-#include "file/guard.h"
 #include "file/header.h"
+#include "file/map.h"
 #include "io/path.h"
 #include "io/whole.h"
 
@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -98,12 +97,9 @@ static int map_segment(struct spill *spill, struct fault *fault)
 {
     unsigned i = spill->segments;
     size_t bytes = (size_t)(keys_in(i) * KEY_BYTES);
-    int access = spill->owned ? PROT_READ | PROT_WRITE : PROT_READ;
-    void *map = mmap(NULL, bytes, access, MAP_SHARED, spill->fd, (off_t)offset_of(i));
-    if (map == MAP_FAILED)
+    spill->segment[i] = map_file(spill->fd, spill->owned, offset_of(i), bytes, spill->path);
+    if (spill->segment[i] == NULL)
         return fault_errno(fault, spill->path, "cannot be mapped", errno);
-    guard_add(map, bytes, spill->path);
-    spill->segment[i] = map;
     spill->segments++;
     spill->used = 0;
     return 0;
@@ -111,12 +107,9 @@ static int map_segment(struct spill *spill, struct fault *fault)
 
 static int map_head(struct spill *spill, struct fault *fault)
 {
-    int access = spill->owned ? PROT_READ | PROT_WRITE : PROT_READ;
-    void *map = mmap(NULL, HEAD_BYTES, access, MAP_SHARED, spill->fd, 0);
-    if (map == MAP_FAILED)
+    spill->head = map_file(spill->fd, spill->owned, 0, HEAD_BYTES, spill->path);
+    if (spill->head == NULL)
         return fault_errno(fault, spill->path, "cannot be mapped", errno);
-    guard_add(map, HEAD_BYTES, spill->path);
-    spill->head = map;
     return 0;
 }
 
@@ -245,14 +238,10 @@ void spill_free(struct spill *spill)
 {
     if (spill == NULL)
         return;
-    for (unsigned i = 0; i < spill->segments; i++) {
-        guard_remove(spill->segment[i]);
-        munmap(spill->segment[i], (size_t)(keys_in(i) * KEY_BYTES));
-    }
-    if (spill->head != NULL) {
-        guard_remove(spill->head);
-        munmap(spill->head, HEAD_BYTES);
-    }
+    for (unsigned i = 0; i < spill->segments; i++)
+        map_drop(spill->segment[i], (size_t)(keys_in(i) * KEY_BYTES));
+    if (spill->head != NULL)
+        map_drop(spill->head, HEAD_BYTES);
     if (spill->named)
         unlink(spill->path);
     if (spill->fd >= 0)
