@@ -55,6 +55,18 @@ finds() {
     succeeds unseen verify f.bf
 }
 
+@test "a counter that is too low is mended in an overfull layer, too" {
+    local lines
+    # In the first, a little more than half of the bits are set; in the last, all but a few.
+    for lines in 25000 40000 60000 100000; do
+        exits 0 unseen create --force -n 20000 -p 1e-3 --fixed f.bf
+        exits 0 unseen add f.bf < <(seq "$lines")
+        write_at 8256 '\001\000\000\000'
+        exits 0 unseen f.bf </dev/null
+        [[ $(number_at 8256) -ge $((lines * 9 / 10)) ]] || complain "$lines: $(number_at 8256)"
+    done
+}
+
 @test "the second layer is named as such" {
     exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 1500)
     write_at 8264 '\001\000'

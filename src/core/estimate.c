@@ -135,9 +135,10 @@ double estimate_keys_most(const struct estimate *estimate)
 {
     double pages = (double)estimate->pages;
     double fill = estimate_fill(estimate);
-    /* For a fill up to 0.68, -ln(1 - fill) is less than this; and -ln(1 - y) is more than y. */
-    return fill <= 0.68 ? pages * (fill + fill * fill) / share_of_key(estimate->geometry)
-                        : INFINITY;
+    if (fill > 0.68)
+        return estimate_keys(estimate);
+    /* Up to there, -ln(1 - fill) is less than this; and -ln(1 - y) is more than y. */
+    return pages * (fill + fill * fill) / share_of_key(estimate->geometry);
 }
 
 double estimate_deviation(const struct estimate *estimate)
