@@ -28,12 +28,6 @@ traced() {
     strace -qq -o "$BATS_TEST_TMPDIR/trace" -e trace=fdatasync,fsync,write "${rules[@]}" "$UNSEEN" "$@"
 }
 
-need_strace() {
-    need strace
-    strace -qq -o /dev/null true 2>/dev/null || skip "strace may not trace here"
-    ! sanitized || skip "a sanitizer does not go with strace"
-}
-
 @test "the same bytes as without, to -o, to > and to >>; then nothing is new" {
     mixed_lines 20000 9000 >in
     lines_unique in >wanted

@@ -518,13 +518,11 @@ large_filters() {
 
 # large_pages ARGUMENT...: the program, where pages are of 64 KB.
 large_pages() {
-    LD_PRELOAD=$UNSEEN_PAGES "$UNSEEN" "$@"
+    LD_PRELOAD=$preload "$UNSEEN" "$@"
 }
 
 @test "where the system's pages are of 64 KB: the same file, by every way of using it" {
-    UNSEEN_PAGES=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/pages.so
-    [[ -e $UNSEEN_PAGES ]] || skip "no library for faked pages at $UNSEEN_PAGES"
-    ! sanitized || skip "a sanitizer does not go with LD_PRELOAD"
+    need_preload pages
     seq 100000 >in
     exits 0 unseen --create here.bf <in
     exits 0 large_pages --create there.bf <in

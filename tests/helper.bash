@@ -353,6 +353,13 @@ need_strace() {
     ! sanitized || skip "a sanitizer does not go with strace"
 }
 
+# need_preload NAME: that library of tests/tools/preload. Sets `preload`.
+need_preload() {
+    preload=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/$1.so
+    [[ -e $preload ]] || skip "no library at $preload"
+    ! sanitized || skip "a sanitizer does not go with LD_PRELOAD"
+}
+
 # need_signals: env(1) of GNU, which can undo an inherited SIG_IGN.
 need_signals() {
     env --default-signal=PIPE true 2>/dev/null || skip "needs env --default-signal (GNU coreutils)"

@@ -477,9 +477,7 @@ files() { find q.bf.queue -type f | wc -l; }
     counts 20000 0
     succeeds unseen push q.bf in
     counts 20000 0
-    need strace
-    strace -qq -o /dev/null true 2>/dev/null || skip "strace may not trace here"
-    ! sanitized || skip "a sanitizer does not go with strace"
+    need_strace
     # Neither the segment, nor its name, nor the state: nothing is remembered that was not flushed.
     local call
     for call in fdatasync fsync; do
@@ -576,9 +574,7 @@ files() { find q.bf.queue -type f | wc -l; }
 }
 
 @test "a state that cannot be read is no new one: exit 2, and the lines stay" {
-    need strace
-    strace -qq -o /dev/null true 2>/dev/null || skip "strace may not trace here"
-    ! sanitized || skip "a sanitizer does not go with strace"
+    need_strace
     local n met=0
     # So few that nothing else tells of them.
     seq 6 >in

@@ -226,9 +226,7 @@ END
 }
 
 @test "--window: a writer killed while it empties a layer: verify says it, the next one mends it" {
-    need strace
-    ! sanitized || skip "a sanitizer does not go with strace"
-    strace -qq -o /dev/null true 2>/dev/null || skip "strace may not trace here"
+    need_strace
     unseen create --window 1000 w.bf
     seq 1250 | unseen w.bf >all
     echo 2001 >next
@@ -247,9 +245,7 @@ END
 }
 
 @test "--window: no room on disk to clear a layer is said, and nothing is lost" {
-    need strace
-    ! sanitized || skip "a sanitizer does not go with strace"
-    strace -qq -o /dev/null true 2>/dev/null || skip "strace may not trace here"
+    need_strace
     unseen create --window 1000 w.bf
     seq 1250 | unseen w.bf >all
     seq 1200 1300 >next
@@ -266,13 +262,11 @@ END
 at() {
     echo "$1" >clock
     shift
-    FAKE_CLOCK=$PWD/clock LD_PRELOAD=$UNSEEN_CLOCK "$UNSEEN" "$@"
+    FAKE_CLOCK=$PWD/clock LD_PRELOAD=$preload "$UNSEEN" "$@"
 }
 
 need_clock() {
-    UNSEEN_CLOCK=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/clock.so
-    [[ -e $UNSEEN_CLOCK ]] || skip "no library for faked clocks at $UNSEEN_CLOCK"
-    ! sanitized || skip "a sanitizer does not go with LD_PRELOAD"
+    need_preload clock
     at 0 stats --help >help 2>&1 || skip "cannot fake the clock here: $(head -n 1 help)"
 }
 
@@ -308,7 +302,7 @@ day=86400
 @test "--forget-after: in memory, while it runs" {
     need_clock
     echo 1800000000 >clock
-    FAKE_CLOCK=$PWD/clock LD_PRELOAD=$UNSEEN_CLOCK converse "$UNSEEN" --forget-after 10m
+    FAKE_CLOCK=$PWD/clock LD_PRELOAD=$preload converse "$UNSEEN" --forget-after 10m
     say a
     hear a
     say a

@@ -36,7 +36,8 @@
 #define AHEAD 24
 
 #if defined(__clang__)
-#define UNROLL /* does so by itself, and complains where it cannot */
+/* It does so by itself, and complains where it cannot. */
+#define UNROLL
 #else
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
@@ -52,8 +53,8 @@ INLINE void prefetch_key(const struct bits *bits, struct key key, unsigned lines
 {
     const uint8_t *page = page_of(bits, key);
     struct walk walk = walk_start(key);
-    UNROLL for (unsigned j = 0; j < lines; j++)
-    {
+    UNROLL
+    for (unsigned j = 0; j < lines; j++) {
         __builtin_prefetch(page + (size_t)walk.line * LINE_BYTES);
         walk_next(&walk);
     }
@@ -72,8 +73,8 @@ INLINE unsigned key_test(const struct bits *bits, struct key key, unsigned lines
     const uint8_t *page = page_of(bits, key);
     struct walk walk = walk_start(key);
     unsigned all = 1;
-    UNROLL for (unsigned j = 0; j < lines; j++)
-    {
+    UNROLL
+    for (unsigned j = 0; j < lines; j++) {
         all &= line_has(fields, page + (size_t)walk.line * LINE_BYTES, walk.word);
         walk_next(&walk);
     }
@@ -86,8 +87,8 @@ INLINE unsigned key_test_early(const struct bits *bits, struct key key, unsigned
 {
     const uint8_t *page = page_of(bits, key);
     struct walk walk = walk_start(key);
-    UNROLL for (unsigned j = 0; j < lines; j++)
-    {
+    UNROLL
+    for (unsigned j = 0; j < lines; j++) {
         if (!line_has(fields, page + (size_t)walk.line * LINE_BYTES, walk.word))
             return 0;
         walk_next(&walk);
@@ -99,8 +100,8 @@ INLINE void key_set(const struct bits *bits, struct key key, unsigned lines, str
 {
     uint8_t *page = bits->bytes + geometry_page(key, bits->pages) * PAGE_BYTES;
     struct walk walk = walk_start(key);
-    UNROLL for (unsigned j = 0; j < lines; j++)
-    {
+    UNROLL
+    for (unsigned j = 0; j < lines; j++) {
         line_add(fields, page + (size_t)walk.line * LINE_BYTES, walk.word);
         walk_next(&walk);
     }

@@ -424,8 +424,13 @@ static void unmap(struct filter *filter)
 }
 
 /* The slot and every lock are dropped once neither a map nor the descriptor holds the file. */
-static void let_go(struct filter *filter)
+static void let_go(struct filter *filter, bool of_maps)
 {
+    if (filter == NULL)
+        return;
+    filter_hold_free(filter);
+    if (of_maps)
+        unmap(filter);
     if (filter->fd >= 0)
         close(filter->fd);
     flight_free(filter->flight);
@@ -435,19 +440,12 @@ static void let_go(struct filter *filter)
 
 void filter_close(struct filter *filter)
 {
-    if (filter == NULL)
-        return;
-    filter_hold_free(filter);
-    unmap(filter);
-    let_go(filter);
+    let_go(filter, true);
 }
 
 void filter_leave(struct filter *filter)
 {
-    if (filter == NULL)
-        return;
-    filter_hold_free(filter);
-    let_go(filter);
+    let_go(filter, false);
 }
 
 /* --- looking --- */

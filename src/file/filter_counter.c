@@ -38,11 +38,10 @@ static bool add_page(const struct filter *filter, const struct layer *layer, uin
 {
     _Alignas(LINE_BYTES) uint8_t page[PAGE_BYTES];
     uint64_t all = layer->bits.pages;
-    uint64_t start = layer->end - all * PAGE_BYTES;
     /* In steps of 5/16: the first four lie apart, and all sixteen cover the layer. */
     uint64_t part = i * 5 % SAMPLE_PAGES;
     uint64_t number = all < SAMPLE_PAGES ? i : (all * part / SAMPLE_PAGES + counted) % all;
-    if (whole_read_at(filter->fd, page, sizeof page, start + number * PAGE_BYTES) < sizeof page)
+    if (whole_read_at(filter->fd, page, sizeof page, page_at(layer, number)) < sizeof page)
         return false;
     estimate_add_keys(estimate, page, 1);
     return true;

@@ -25,6 +25,12 @@ struct layer {
     size_t map_bytes;
 };
 
+/* Where a page of a layer lies in the file. */
+static inline uint64_t page_at(const struct layer *layer, uint64_t page)
+{
+    return layer->end - (layer->plan.pages - page) * PAGE_BYTES;
+}
+
 struct filter {
     const struct kernel *kernel;
     struct header header;

@@ -132,11 +132,10 @@ static bool write_key(const struct filter *filter, const struct layer *layer, st
 {
     uint8_t copy[PAGE_BYTES] __attribute__((aligned(LINE_BYTES)));
     uint64_t page = geometry_page(key, layer->plan.pages);
-    uint64_t at = layer->end - (layer->plan.pages - page) * PAGE_BYTES;
     struct bits bits = {.bytes = copy, .pages = 1, .geometry = layer->bits.geometry};
     memcpy(copy, layer->bits.bytes + page * PAGE_BYTES, PAGE_BYTES);
     filter->kernel->set(&bits, &key, 1);
-    return whole_write_at(filter->fd, copy, PAGE_BYTES, at) == PAGE_BYTES;
+    return whole_write_at(filter->fd, copy, PAGE_BYTES, page_at(layer, page)) == PAGE_BYTES;
 }
 
 void filter_set_keys(struct filter *filter, unsigned index, const struct key *keys, size_t n)

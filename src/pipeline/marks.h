@@ -45,16 +45,16 @@ static inline size_t marks_run(const uint8_t *marks, size_t from, size_t n)
     return i;
 }
 
-/* not[i] = !marks[i] */
-static inline void marks_invert(const uint8_t *marks, size_t n, uint8_t * not )
+/* inverse[i] = !marks[i] */
+static inline void marks_invert(const uint8_t *marks, size_t n, uint8_t *inverse)
 {
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         uint64_t word = marks_load(marks + i) ^ MARKS_ALL;
-        memcpy(not +i, &word, sizeof word);
+        memcpy(inverse + i, &word, sizeof word);
     }
     for (; i < n; i++)
-        not [i] = !marks[i];
+        inverse[i] = !marks[i];
 }
 
 #endif

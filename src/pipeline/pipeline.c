@@ -73,18 +73,13 @@ uint64_t pipeline_selected(const struct pipeline *pipeline)
 
 /* --- verdicts: select[i] for lines in order; each returns how many lines were judged, or -1 --- */
 
-static void select_new(struct pipeline *pipeline, size_t n)
-{
-    marks_invert(pipeline->seen, n, pipeline->select);
-}
-
 static ptrdiff_t judge_new(struct pipeline *pipeline, size_t n, struct fault *fault)
 {
     uint64_t most = pipeline->plan.most - pipeline->selected;
     ptrdiff_t judged = filter_claim(pipeline->plan.filter, pipeline->keys, n, most, pipeline->seen,
                                     fault);
     if (judged > 0)
-        select_new(pipeline, (size_t)judged);
+        marks_invert(pipeline->seen, (size_t)judged, pipeline->select);
     return judged;
 }
 
@@ -94,7 +89,7 @@ static ptrdiff_t judge_add(struct pipeline *pipeline, size_t n, struct fault *fa
     uint64_t added;
     if (filter_add(pipeline->plan.filter, pipeline->keys, n, pipeline->seen, &added, fault) != 0)
         return -1;
-    select_new(pipeline, n);
+    marks_invert(pipeline->seen, n, pipeline->select);
     return (ptrdiff_t)n;
 }
 
