@@ -11,7 +11,8 @@
 struct answer {
     struct filter_plan plan;
     struct layer_plan layer;
-    uint64_t bytes; /* of the file */
+    struct layer_plan stage; /* journal 0: none */
+    uint64_t bytes;          /* of the file */
 };
 
 static unsigned layers_of(const struct answer *answer)
@@ -97,6 +98,10 @@ static void print_text(const struct answer *answer)
            layer->geometry.lines, layer->geometry.fields,
            layer->geometry.counting ? " of 4-bit cells" : "", layer->pages,
            layers_of(answer) > 1 ? " of each layer" : "");
+    if (answer->stage.journal != 0)
+        printf("%-20s%" PRIu64 " keys, %s of the size\n", "stage", answer->stage.capacity,
+               creation_size((double)(answer->stage.pages + answer->stage.journal) * PAGE_BYTES,
+                             size));
     printf("\n%-20s%-20s%s\n", "keys", "rate",
            !grows                  ? ""
            : layers_of(answer) > 1 ? "(first layers alone)"
@@ -122,6 +127,9 @@ static void print_json(const struct answer *answer)
         printf("%s{\"keys\":%.0f,\"rate\":%.6g}", i > 0 ? "," : "", point(answer, i),
                rate_at(answer, point(answer, i)));
     putchar(']');
+    if (answer->stage.journal != 0)
+        printf(",\"stage\":{\"capacity\":%" PRIu64 ",\"bytes\":%" PRIu64 "}",
+               answer->stage.capacity, (answer->stage.pages + answer->stage.journal) * PAGE_BYTES);
     if (answer->plan.generations != 0)
         printf(",\"generations\":%u,\"generation\":%" PRIu64, answer->plan.generations,
                layer->capacity);
@@ -178,6 +186,9 @@ static int answer_questions(struct options *options, struct answer *answer)
         return EXIT_TROUBLE;
     answer->plan = header.plan;
     if (growth_first(&answer->plan, &answer->layer) != 0)
+        return message("plan: no filter of that size can be made");
+    answer->stage.journal = 0;
+    if (growth_stage(&answer->plan, &answer->layer, &answer->stage) < 0)
         return message("plan: no filter of that size can be made");
     answer->bytes = header_file_bytes(answer->layer.pages, &answer->plan, layers_of(answer));
     return 0;

@@ -120,11 +120,11 @@ static void print_generation(const struct layer_survey *layer)
 static void print_layer(unsigned number, const struct layer_survey *layer, bool window)
 {
     char rate[32], most[32];
-    printf("layer %-14u%.0f of %" PRIu64 " keys, %" PRIu64 " pages, %u lines x %u fields, fill "
+    printf("%s %-14u%.0f of %" PRIu64 " keys, %" PRIu64 " pages, %u lines x %u fields, fill "
            "%.1f %%, rate %s of %s",
-           number, layer->keys, layer->plan.capacity, layer->plan.pages, layer->plan.geometry.lines,
-           layer->plan.geometry.fields, layer->fill * 100, rate_text(layer->rate, rate),
-           rate_text(layer->plan.rate, most));
+           layer->plan.journal != 0 ? "stage" : "layer", number, layer->keys, layer->plan.capacity,
+           layer->plan.pages, layer->plan.geometry.lines, layer->plan.geometry.fields,
+           layer->fill * 100, rate_text(layer->rate, rate), rate_text(layer->plan.rate, most));
     if (window)
         print_generation(layer);
     putchar('\n');
@@ -163,6 +163,7 @@ static void print_text(const struct filter *filter, const struct survey *survey,
     char text[128], part[32];
     double bytes = (double)filter_file_bytes(filter);
     bool window = header->plan.generations != 0;
+    struct geometry geometry = growth_geometry(&header->plan);
     print_row("filter", filter_path(filter));
     print_count("keys", survey->keys);
     print_count("capacity", survey->capacity);
@@ -188,8 +189,7 @@ static void print_text(const struct filter *filter, const struct survey *survey,
              sizing_bits_per_key(survey->pages, survey->capacity));
     print_row("bits a key", text);
     snprintf(text, sizeof text, "%u lines x %u fields%s a key, in 1 page of 4096 bytes",
-             survey->layer[0].plan.geometry.lines, survey->layer[0].plan.geometry.fields,
-             counting ? " of 4-bit cells" : "");
+             geometry.lines, geometry.fields, counting ? " of 4-bit cells" : "");
     print_row("geometry", text);
     snprintf(text, sizeof text, "xxh3-128, seed %" PRIu64, header->seed);
     print_row("hash", text);
@@ -250,6 +250,8 @@ static void print_json_layer(const struct layer_survey *layer, bool window)
            layer->plan.geometry.fields, layer->fill, layer->rate, layer->plan.rate);
     if (window)
         print_json_generation(layer);
+    if (layer->plan.journal != 0)
+        printf(",\"stage\":true");
     putchar('}');
 }
 

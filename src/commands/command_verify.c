@@ -105,6 +105,13 @@ static void check_removal(struct findings *findings)
         note(findings, "a remove was killed on its way (the next writer puts the line back)");
 }
 
+static void check_stage(struct findings *findings)
+{
+    if (filter_stage_left(findings->filter))
+        note(findings, "a writer died while it emptied a stage (the next one that needs room does "
+                       "it again)");
+}
+
 static void check_end(struct findings *findings)
 {
     uint64_t end = filter_end(findings->filter);
@@ -160,6 +167,7 @@ int command_verify(const struct options *options)
     }
     check_slots(&findings);
     check_removal(&findings);
+    check_stage(&findings);
     check_end(&findings);
     int status = check_queue(&findings);
     if (findings.count == 0 && status == EXIT_OK && options_has(options, OPTION_VERBOSE))

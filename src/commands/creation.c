@@ -21,6 +21,7 @@ struct wish {
     uint64_t window;
     uint64_t forget; /* milliseconds */
     double slack;
+    uint64_t stage; /* bytes */
 };
 
 #define DEFAULT_SLACK 0.25
@@ -36,7 +37,7 @@ static const struct {
     {OPTION_HASHES, ASKED_HASHES},     {OPTION_SEED, ASKED_SEED},
     {OPTION_FIXED, ASKED_FIXED},       {OPTION_WINDOW, ASKED_WINDOW},
     {OPTION_SLACK, ASKED_SLACK},       {OPTION_FORGET_AFTER, ASKED_FORGET},
-    {OPTION_COUNTING, ASKED_COUNTING},
+    {OPTION_COUNTING, ASKED_COUNTING}, {OPTION_STAGE, ASKED_STAGE},
 };
 
 bool creation_asked(const struct options *options)
@@ -65,7 +66,8 @@ static int read_wish(const struct options *options, struct wish *wish, struct he
         options_seed(options, OPTION_SEED, &header->seed) != 0 ||
         options_whole(options, OPTION_WINDOW, 1, SIZING_KEYS_MAX, &wish->window) != 0 ||
         options_whole(options, OPTION_FORGET_AFTER, 1, FORGET_MAX, &wish->forget) != 0 ||
-        options_real(options, OPTION_SLACK, SLACK_MIN, 1, &wish->slack) != 0)
+        options_real(options, OPTION_SLACK, SLACK_MIN, 1, &wish->slack) != 0 ||
+        options_whole(options, OPTION_STAGE, 0, (uint64_t)1 << 50, &wish->stage) != 0)
         return EXIT_TROUBLE;
     return 0;
 }
@@ -153,14 +155,15 @@ static void rate_from_size(struct filter_plan *plan)
         }
     struct filter_plan unit = *plan;
     unit.rate = 1;
-    double share = SIZING_MARGIN * growth_rate(&unit, 0);
+    double share = SIZING_MARGIN * growth_rate(&unit, 0) * growth_share(plan);
     plan->rate /= share;
     if (plan->rate < SIZING_RATE_MIN)
         plan->rate = SIZING_RATE_MIN;
     /* The layer gets the geometry for its rate, which need not be the best for its size: then p is what
      * that one comes to. */
     for (unsigned round = 0; plan->geometry.lines == 0 && round < 8; round++) {
-        struct geometry geometry = sizing_geometry(growth_rate(plan, 0), plan->geometry.counting);
+        struct geometry geometry = sizing_geometry(growth_rate(plan, 0) * growth_share(plan),
+                                                   plan->geometry.counting);
         double rate = sizing_rate(geometry, plan->pages, keys) / share;
         if (rate <= plan->rate)
             break;
@@ -209,7 +212,7 @@ static int plan_from_wish(const struct wish *wish, struct filter_plan *plan)
         return 0;
     /* Marked as given, for the sake of the growth series: the size was meant to hold them. */
     plan->capacity = 1;
-    double rate = growth_rate(plan, 0);
+    double rate = growth_rate(plan, 0) * growth_share(plan);
     struct geometry geometry = plan->geometry.lines != 0
                                    ? plan->geometry
                                    : sizing_geometry(rate, plan->geometry.counting);
@@ -217,6 +220,21 @@ static int plan_from_wish(const struct wish *wish, struct filter_plan *plan)
     if (plan->capacity > SIZING_KEYS_MAX)
         plan->capacity = SIZING_KEYS_MAX;
     return plan->capacity != 0 ? 0 : message("--size: too small for that rate");
+}
+
+static int plan_with_stage(const struct wish *wish, struct filter_plan *plan)
+{
+    plan->stage = wish->stage / PAGE_BYTES;
+    if (wish->stage != 0 && (plan->geometry.counting || wish->window != 0 || wish->forget != 0))
+        return message("--stage and %s: lines that will be forgotten do not gather (leave one out)",
+                       plan->geometry.counting ? "--counting"
+                       : wish->window != 0     ? "--window"
+                                               : "--forget-after");
+    if (wish->bytes != 0 && pages_within(plan, wish->bytes) == 0)
+        return message("--size %" PRIu64 ": no room for a layer beside its stage (give more, or a "
+                       "smaller --stage)",
+                       wish->bytes);
+    return plan_from_wish(wish, plan);
 }
 
 static uint64_t writer_features(const struct options *options)
@@ -244,6 +262,13 @@ static int plan_like(const struct options *options, struct header *header)
     return 0;
 }
 
+/* Of the first layer; the rates of those to come are lower. */
+static bool stage_is_small(const struct filter_plan *plan)
+{
+    struct layer_plan stage, layer = {.rate = growth_rate(plan, 0) * growth_share(plan)};
+    return growth_stage(plan, &layer, &stage) < 0;
+}
+
 int creation_plan(const struct options *options, struct header *header)
 {
     struct wish wish = {0};
@@ -260,11 +285,13 @@ int creation_plan(const struct options *options, struct header *header)
         return EXIT_TROUBLE;
     if (header->plan.fixed && wish.capacity == 0 && wish.bytes == 0)
         return message("--fixed: needs to know how large (add -n N or --size SIZE)");
-    if (plan_from_wish(&wish, &header->plan) != 0)
+    if (plan_with_stage(&wish, &header->plan) != 0)
         return EXIT_TROUBLE;
     header->asked = asked_of(options);
     /* Only an odd geometry can make one too large; working it out takes milliseconds. */
     bool odd = header->plan.geometry.lines != 0 || header->plan.generations != 0;
+    if (wish.stage != 0 && stage_is_small(&header->plan))
+        return message("--stage %s: too small (give 1M or more)", options->given[OPTION_STAGE]);
     if (odd && header->plan.capacity != 0 && growth_first(&header->plan, &layer) != 0)
         return message("%s %" PRIu64 ": no filter of that size can be made (ask for fewer keys, or "
                        "a higher rate)",
@@ -375,7 +402,7 @@ static int compare_open(const struct filter *filter, const struct wish *wish, ui
         return disagrees_real(path, "-p", has->plan.rate, wish->rate);
     if (compare_size(filter, wish) != 0 || compare_window(filter, wish) != 0)
         return EXIT_TROUBLE;
-    unsigned hashes = geometry_hashes(filter_layer(filter, 0).geometry);
+    unsigned hashes = geometry_hashes(growth_geometry(&has->plan));
     if ((given & ASKED_HASHES) &&
         hashes != geometry_hashes(sizing_geometry_of_hashes((unsigned)wish->hashes, false)))
         return disagrees_count(path, "--hashes", hashes, wish->hashes);
@@ -385,6 +412,10 @@ static int compare_open(const struct filter *filter, const struct wish *wish, ui
         return message("%s: was made to grow, not --fixed (leave --fixed out, or make another "
                        "filter)",
                        path);
+    if ((given & ASKED_STAGE) && has->plan.stage != wish->stage / PAGE_BYTES)
+        return message("%s: was not made with --stage %" PRIu64 " (leave --stage out, or make "
+                       "another filter)",
+                       path, wish->stage);
     if ((given & ASKED_COUNTING) && !has->plan.geometry.counting)
         return message("%s: was made without --counting (leave --counting out, or make another "
                        "filter)",

@@ -34,6 +34,8 @@ const struct option_entry option_table[OPTIONS] = {
      "at most 1 + X times as many, as long (default 0.25)"},
     {OPTION_COUNTING, 0, 0, "counting", NULL, FOR_MAKERS | FOR_PLAN,
      "so that lines can be removed; four times the size"},
+    {OPTION_STAGE, 0, 0, "stage", "SIZE", FOR_MAKERS | FOR_PLAN,
+     "space where new lines gather before a large layer"},
     {OPTION_QUEUE, 0, 0, "queue", NULL, FOR_FILTER | FOR_CREATE | FOR_ADD,
      "with a queue beside it, for push and pop"},
     {OPTION_CREATE, 0, 0, "create", NULL, FOR_FILTER | FOR_ADD | FOR_PUSH,

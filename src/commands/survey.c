@@ -137,9 +137,11 @@ void survey_make(struct survey *survey, const struct filter *filter)
     for (unsigned i = 0; i < survey->layers; i++) {
         struct layer_survey *layer = &survey->layer[i];
         survey_layer(layer, filter, i);
-        survey->pages += layer->plan.pages;
-        survey->capacity += (double)layer->plan.capacity;
-        filled += layer->fill * (double)layer->plan.pages;
+        if (layer->plan.journal == 0) {
+            survey->pages += layer->plan.pages;
+            survey->capacity += (double)layer->plan.capacity;
+            filled += layer->fill * (double)layer->plan.pages;
+        }
         if (layer->forgotten)
             continue;
         survey->keys += layer->keys;

@@ -128,7 +128,8 @@ static double sum_of_logs(const struct estimate *estimate)
 
 double estimate_keys(const struct estimate *estimate)
 {
-    return sum_of_logs(estimate) / log_zero(estimate);
+    /* Not -0. */
+    return sum_of_logs(estimate) / log_zero(estimate) + 0.0;
 }
 
 double estimate_keys_most(const struct estimate *estimate)

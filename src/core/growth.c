@@ -71,6 +71,11 @@ static struct geometry layer_geometry(const struct filter_plan *plan, double rat
                                      : sizing_geometry(rate, plan->geometry.counting);
 }
 
+struct geometry growth_geometry(const struct filter_plan *plan)
+{
+    return layer_geometry(plan, growth_rate(plan, 0) * growth_share(plan));
+}
+
 #define RATE_LOW 1e-2
 
 /* The keys that a layer made for so many lines counts. */
@@ -99,6 +104,37 @@ static uint64_t lines_until(struct geometry geometry, double rate, uint64_t keys
             return lines;
         lines += keys - remembered;
     }
+}
+
+double growth_share(const struct filter_plan *plan)
+{
+    return plan->stage != 0 ? 1 - STAGE_SHARE : 1;
+}
+
+/* In a journal, at 16 bytes each. */
+enum { KEYS_A_PAGE = PAGE_BYTES / 16 };
+
+int growth_stage(const struct filter_plan *plan, const struct layer_plan *layer,
+                 struct layer_plan *stage)
+{
+    enum { SAMPLE_KEYS = 1000000 };
+    if (plan->stage == 0)
+        return 0;
+    *stage = (struct layer_plan){.rate = layer->rate / (1 - STAGE_SHARE) * STAGE_SHARE};
+    stage->geometry = sizing_geometry(stage->rate, false);
+    double bits = (double)sizing_pages(stage->geometry, SAMPLE_KEYS, stage->rate) / SAMPLE_KEYS;
+    double keys = (double)plan->stage / (bits + 1.0 / KEYS_A_PAGE);
+    /* A stage of few pages needs a little more for each key. */
+    for (; keys >= STAGE_KEYS_MIN; keys *= 0.98) {
+        stage->capacity = (uint64_t)keys;
+        stage->pages = sizing_pages(stage->geometry, stage->capacity, stage->rate);
+        stage->journal = (stage->capacity - 1) / KEYS_A_PAGE + 1;
+        if (stage->pages + stage->journal <= plan->stage) {
+            stage->journal = plan->stage - stage->pages;
+            return 1;
+        }
+    }
+    return -1;
 }
 
 static uint64_t in_flight(uint64_t pages)
@@ -161,11 +197,12 @@ static bool is_memory_layer(const struct filter_plan *plan)
 
 int growth_first(const struct filter_plan *plan, struct layer_plan *layer)
 {
+    layer->journal = 0;
     if (is_memory_layer(plan)) {
         *layer = memory_layer;
         return 0;
     }
-    layer->rate = growth_rate(plan, 0);
+    layer->rate = growth_rate(plan, 0) * growth_share(plan);
     layer->geometry = layer_geometry(plan, layer->rate);
     if (plan->generations != 0)
         return first_of_window(plan, layer);
@@ -205,8 +242,9 @@ static uint64_t pages_wanted(const struct filter_plan *plan, uint64_t pages, uin
 int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, uint64_t keys,
                 struct layer_plan *layer)
 {
-    layer->rate = growth_rate(plan, index);
+    layer->rate = growth_rate(plan, index) * growth_share(plan);
     layer->geometry = layer_geometry(plan, layer->rate);
+    layer->journal = 0;
     layer->pages = pages_wanted(plan, pages, keys);
     if (pages > SIZING_PAGES_MAX || layer->pages > SIZING_PAGES_MAX - pages)
         return -1;

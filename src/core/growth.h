@@ -29,6 +29,12 @@
  * A generation ends when so many keys are settled in it; what several writers have in flight then
  * still goes there. So a layer of a window is sized for as many more (GROWTH_IN_FLIGHT).
  *
+ * Each layer of a file may have a stage before it: a small layer in which keys gather until they are
+ * set in the large one together, in the order of its pages (a buffered Bloom filter: Canim et al.
+ * 2010). Else each key would dirty a page of its own of a layer that the system cannot keep dirty as a
+ * whole. Of the layer's rate the stage has STAGE_SHARE. It takes some 21 bytes a key, 16 of them for the
+ * key itself; hence only where it is asked for: a filter is to have the size that n and p want.
+ *
  * Pure functions; the same numbers on every machine (see sizing.h).
  */
 #ifndef UNSEEN_CORE_GROWTH_H
@@ -44,6 +50,7 @@ struct layer_plan {
     uint64_t capacity; /* keys; the layer is full after exactly so many were remembered */
     double rate;       /* what it may contribute to the filter's rate */
     struct geometry geometry;
+    uint64_t journal; /* of a stage: pages behind it for its keys; 0: it is none */
 };
 
 /* What is asked of a filter. */
@@ -56,6 +63,7 @@ struct filter_plan {
     unsigned generations;     /* of a window, G; 0: nothing is forgotten */
     uint64_t forget;          /* a window by time: milliseconds; 0: it is `capacity` lines */
     double slack;             /* as asked for; generations follow from it */
+    uint64_t stage;           /* pages for the stage of each layer, its keys included; 0: none */
 };
 
 /* Each layer costs a look for each key. */
@@ -93,6 +101,21 @@ unsigned growth_index(const struct filter_plan *plan, unsigned count, double spe
 
 /* The keys that a layer of that shape counts when it is at that rate. */
 uint64_t growth_capacity(struct geometry geometry, uint64_t pages, double rate);
+
+/* Fewer keys than all writers can have in flight are no stage. */
+enum { STAGE_KEYS_MIN = 8192 };
+#define STAGE_SHARE (1.0 / 16)
+
+/* The stage of a layer that growth_first or growth_next planned. Returns 1, or 0 if none is asked for,
+ * or -1 if its pages have not room for STAGE_KEYS_MIN keys. About 10 ms. */
+int growth_stage(const struct filter_plan *plan, const struct layer_plan *layer,
+                 struct layer_plan *stage);
+
+/* What a stage leaves to its layer of the rate that both may have; 1 if there is none. */
+double growth_share(const struct filter_plan *plan);
+
+/* The geometry of layer 0. At most 2 ms. */
+struct geometry growth_geometry(const struct filter_plan *plan);
 
 /* Layer 0 of a filter. Returns 0, or -1 if it would be larger than SIZING_PAGES_MAX, or if `pages`
  * cannot hold even one key at that rate. plan->capacity or plan->pages must be given. */

@@ -121,7 +121,7 @@ INLINE void test_lines(const struct bits *bits, const struct key *keys, size_t n
         size_t end = n - from < RUN ? n : from + RUN;
         unsigned old = 0;
         for (size_t i = from; i < end; i++) {
-            if (i + AHEAD < n)
+            if (i + AHEAD < n && !seen[i + AHEAD])
                 prefetch_key(bits, keys[i + AHEAD], early ? 1 : lines);
             if (!seen[i])
                 seen[i] = (uint8_t)(early ? key_test_early(bits, keys[i], lines, fields)

@@ -27,13 +27,15 @@ void create_new_identity(struct header *header)
 
 uint64_t create_lay_out(struct header *header, struct layer_record *records, unsigned count)
 {
-    uint64_t end;
-    header->flight_keys = flight_keys_for(records[0].plan.pages, header->plan.fixed);
+    const struct layer_plan *first = &records[0].plan;
+    if (first->journal != 0)
+        first = &records[1].plan;
+    header->flight_keys = flight_keys_for(first->pages, header->plan.fixed);
     header->layers_at = fixed_bytes(header->flight_keys, header->plan.geometry.counting);
-    end = header->layers_at;
+    uint64_t end = header->layers_at;
     for (unsigned i = 0; i < count; i++) {
-        records[i].offset = layer_place(end, records[i].plan.pages);
-        end = records[i].offset + records[i].plan.pages * PAGE_BYTES;
+        records[i].offset = layer_place(end, records[i].plan.pages + records[i].plan.journal);
+        end = layer_end(&records[i]);
     }
     return end;
 }
@@ -103,23 +105,39 @@ static bool lock_empty(const char *path, int *fd)
     return false;
 }
 
+/* The layers that a filter is made with. Returns how many, or 0 if no such filter can be made. */
+static unsigned first_layers(const struct filter_plan *asked, struct layer_record *records)
+{
+    struct filter_plan plan = *asked;
+    struct layer_plan stage, layer;
+    unsigned count = growth_first_layers(&plan), stages;
+    if (plan.capacity == 0 && plan.pages == 0)
+        plan.pages = GROWTH_FILE_PAGES / count;
+    if (growth_first(&plan, &layer) != 0)
+        return 0;
+    int staged = growth_stage(&plan, &layer, &stage);
+    if (staged < 0)
+        return 0;
+    stages = (unsigned)staged;
+    if (stages > 0)
+        records[0].plan = stage;
+    for (unsigned i = 0; i < count; i++)
+        records[stages + i].plan = layer;
+    return stages + count;
+}
+
 int filter_create(const char *path, struct header *header, bool replace, struct fault *fault)
 {
     struct layer_record records[LAYERS_MAX];
-    struct filter_plan first = header->plan;
-    unsigned count = growth_first_layers(&first);
     /* Sizes take milliseconds to work out: not for a filter that is there. */
     int there = newfile_look(path, replace, fault);
     if (there < 0)
         return -1;
     if (there == PLACE_TAKEN)
         return 1;
-    if (first.capacity == 0 && first.pages == 0)
-        first.pages = GROWTH_FILE_PAGES / count;
-    if (growth_first(&first, &records[0].plan) != 0)
+    unsigned count = first_layers(&header->plan, records);
+    if (count == 0)
         return fault_set(fault, path, "no filter of that size can be made");
-    for (unsigned i = 1; i < count; i++)
-        records[i].plan = records[0].plan;
     create_new_identity(header);
     struct empty empty = {header, records, count, create_lay_out(header, records, count)};
     int lock = -1;

@@ -24,12 +24,12 @@
 
 /* --- layers --- */
 
-static int add_layer(struct filter *filter, const struct layer_plan *plan, void *map, uint64_t end)
+static int add_layer(struct filter *filter, const struct layer_plan *plan, void *map, uint64_t at)
 {
     filter->layers[filter->count++] = (struct layer){
         .bits = {.bytes = map, .pages = plan->pages, .geometry = plan->geometry},
         .plan = *plan,
-        .end = end,
+        .at = at,
     };
     return 0;
 }
@@ -66,7 +66,7 @@ int filter_map_file(struct filter *filter, const struct layer_record *record, st
         return fault_errno(fault, filter->path, "cannot be mapped", errno);
     /* One key is one page: reading ahead would read a hundred times too much. */
     map_advise(map, bytes, MADV_RANDOM);
-    return add_layer(filter, &record->plan, map, record->offset + bytes);
+    return add_layer(filter, &record->plan, map, record->offset);
 }
 
 /* --- memory --- */
@@ -101,6 +101,8 @@ struct filter *filter_memory(const struct header *header, struct fault *fault)
     if (filter == NULL)
         return NULL;
     filter->header = *header;
+    /* Stages are for what is on disk. */
+    first.stage = filter->header.plan.stage = 0;
     filter->kernel = kernel_for(header->plan.geometry);
     unsigned layers = growth_first_layers(&first);
     if (first.capacity == 0 && first.pages == 0)
@@ -262,11 +264,13 @@ int filter_take_lock(struct filter *filter, unsigned lock, struct fault *fault)
 {
     if (lock_take(filter->fd, lock, tell_waiting, filter) != 0)
         return fault_errno(fault, filter->path, "cannot be locked", errno);
-    if (lock == LOCK_CHANGE && filter->write && filter_finish_removal(filter, fault) != 0) {
-        lock_drop(filter->fd, LOCK_CHANGE);
-        return -1;
-    }
-    return 0;
+    if (lock != LOCK_CHANGE || !filter->write)
+        return 0;
+    filter_stage_finish(filter);
+    if (filter_finish_removal(filter, fault) == 0)
+        return 0;
+    lock_drop(filter->fd, LOCK_CHANGE);
+    return -1;
 }
 
 static int64_t now_coarse(void)
@@ -454,10 +458,16 @@ void filter_test_layers(const struct filter *filter, const struct key *keys, siz
                         uint8_t *seen, unsigned from)
 {
     uint64_t now = filter_window_now(filter);
-    /* Newest first: it is the largest. */
-    for (unsigned i = filter->count; i-- > from;)
-        if (!filter_window_expired(filter, i, now))
+    /* Newest first: it is the largest. But a stage before its layer: keys go from there to here, and
+     * are in both for a while. */
+    for (unsigned i = filter->count; i-- > from;) {
+        if (i > 0 && filter_staged(filter, i - 1) > 0) {
+            filter->kernel->test(&filter->layers[i - 1].bits, keys, n, seen);
+            __atomic_thread_fence(__ATOMIC_ACQ_REL);
+        }
+        if (!is_stage(&filter->layers[i]) && !filter_window_expired(filter, i, now))
             filter->kernel->test(&filter->layers[i].bits, keys, n, seen);
+    }
 }
 
 int filter_refresh(struct filter *filter, struct fault *fault)
@@ -520,7 +530,8 @@ uint64_t filter_file_bytes(const struct filter *filter)
 
 uint64_t filter_end(const struct filter *filter)
 {
-    return filter->layers[filter->count - 1].end;
+    const struct layer *last = &filter->layers[filter->count - 1];
+    return page_at(last, last->plan.pages);
 }
 
 uint64_t filter_layer_keys(const struct filter *filter, unsigned layer)
@@ -540,7 +551,8 @@ uint64_t filter_capacity(const struct filter *filter)
 {
     uint64_t capacity = 0;
     for (unsigned i = 0; i < filter->count; i++)
-        capacity += filter->layers[i].plan.capacity;
+        if (!is_stage(&filter->layers[i]))
+            capacity += filter->layers[i].plan.capacity;
     return capacity;
 }
 

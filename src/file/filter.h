@@ -165,6 +165,8 @@ struct generation {
 struct generation filter_generation(const struct filter *filter, unsigned layer);
 /* Whether a writer is just emptying a layer, or growing. */
 bool filter_window_turning(const struct filter *filter);
+/* Whether a writer died while it emptied a stage. */
+bool filter_stage_left(const struct filter *filter);
 /* Whether the path still names the open file, if that was not asked in the last 10 ms. Returns 0, or -1
  * with the fault: it was replaced or removed. (Settling asks each time.) In memory always 0. */
 int filter_check_name(struct filter *filter, struct fault *fault);

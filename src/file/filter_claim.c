@@ -157,20 +157,41 @@ static struct place place_in_window(const struct filter *filter, uint64_t ahead)
                            : (struct place){filter->count, 0};
 }
 
+/* How many keys a layer that is no stage still takes, those in its stage counted. */
+static uint64_t room_in(const struct filter *filter, unsigned layer)
+{
+    uint64_t keys = get64(filter, keys_at(layer));
+    uint64_t capacity = filter->layers[layer].plan.capacity;
+    if (layer > 0)
+        keys += filter_staged(filter, layer - 1);
+    return keys < capacity ? capacity - keys : 0;
+}
+
+/* A layer has room for `left` keys behind `ahead` others. If it has a stage, they go there. */
+static struct place place_in(const struct filter *filter, unsigned layer, uint64_t ahead,
+                             uint64_t left)
+{
+    if (layer == 0 || !is_stage(&filter->layers[layer - 1]))
+        return (struct place){layer, left};
+    uint64_t keys = filter_staged(filter, layer - 1) + ahead;
+    uint64_t capacity = filter->layers[layer - 1].plan.capacity;
+    if (filter_stage_emptying(filter) || keys >= capacity)
+        return (struct place){filter->count, 0};
+    return (struct place){layer - 1, left < capacity - keys ? left : capacity - keys};
+}
+
 struct place filter_place_behind(const struct filter *filter, uint64_t ahead)
 {
     if (filter_is_window(filter))
         return place_in_window(filter, ahead);
     for (unsigned i = 0; i < filter->count; i++) {
-        uint64_t keys = get64(filter, keys_at(i));
-        uint64_t capacity = filter->layers[i].plan.capacity;
-        uint64_t room = keys < capacity ? capacity - keys : 0;
+        uint64_t room = is_stage(&filter->layers[i]) ? 0 : room_in(filter, i);
         if (ahead < room)
-            return (struct place){i, room - ahead};
+            return place_in(filter, i, ahead, room - ahead);
         ahead -= room;
     }
     if (filter->header.plan.fixed)
-        return (struct place){filter->count - 1, UINT64_MAX};
+        return place_in(filter, filter->count - 1, ahead, UINT64_MAX);
     return (struct place){filter->count, 0};
 }
 
@@ -242,6 +263,7 @@ int filter_look_again(struct filter *filter, const struct key *keys, size_t n, u
     unsigned known = filter->count;
     if (filter_refresh(filter, fault) != 0)
         return -1;
+    filter->emptied = get64(filter, STAGE_EMPTIED_AT);
     if (settled_now(filter) != settled || filter->count != known)
         filter_test_layers(filter, keys, n, seen, 0);
     return 0;
@@ -315,8 +337,12 @@ static void settle_keys(struct filter *filter, size_t n)
         if (place.layer == filter->count)
             place = (struct place){filter_newest(filter), n};
         size_t run = place.left < n ? (size_t)place.left : n;
-        filter_set_keys(filter, place.layer, keys, run);
-        count_settled(filter, place.layer, run);
+        if (is_stage(&filter->layers[place.layer])) {
+            filter_stage_keys(filter, place.layer, keys, run);
+        } else {
+            filter_set_keys(filter, place.layer, keys, run);
+            count_settled(filter, place.layer, run);
+        }
         keys += run;
         n -= run;
     }
@@ -367,6 +393,21 @@ int filter_settle(struct filter *filter, size_t delivered, struct fault *fault)
     return 0;
 }
 
+/* The same as kernel->insert, into a stage. Which keys are new has to be known before any is set: it is
+ * found out with the table of keys in flight, which is empty then. */
+static size_t insert_into_stage(struct filter *filter, struct place place, const struct key *keys,
+                                size_t n, uint8_t *seen, uint64_t *set)
+{
+    struct flight *flight = filter->flight;
+    size_t most = place.left < flight->room ? (size_t)place.left : flight->room;
+    size_t done = flight_take(flight, keys, n, most, place.layer, &filter->layers[place.layer].bits,
+                              seen);
+    *set = flight->count;
+    filter_stage_keys(filter, place.layer, flight->keys, flight->count);
+    flight_clear(flight);
+    return done;
+}
+
 /* Under LOCK_CHANGE: sets the bits of keys not yet seen, as far as there is room in a layer that
  * nobody has claimed. Returns how many keys are done; 0 if a new layer is needed; -1. Without room,
  * keys that are in are done all the same: a window may forget them in making room. */
@@ -382,10 +423,15 @@ static ptrdiff_t add_locked(struct filter *filter, const struct key *keys, size_
         const uint8_t *new = memchr(seen, 0, n);
         return new != NULL ? new - seen : (ptrdiff_t)n;
     }
-    size_t done = filter->kernel->insert(&filter->layers[place.layer].bits, keys, n, seen,
-                                         place.left, &set);
-    if (set > 0)
-        count_settled(filter, place.layer, set);
+    size_t done;
+    if (is_stage(&filter->layers[place.layer])) {
+        done = insert_into_stage(filter, place, keys, n, seen, &set);
+    } else {
+        done = filter->kernel->insert(&filter->layers[place.layer].bits, keys, n, seen, place.left,
+                                      &set);
+        if (set > 0)
+            count_settled(filter, place.layer, set);
+    }
     put64(filter, COUNTER_SETTLED_AT, settled_now(filter) + 1);
     *added += set;
     return (ptrdiff_t)done;

@@ -75,7 +75,9 @@ static struct sample sample_layer(const struct filter *filter, const struct laye
 
 static bool may_mend(const struct filter *filter, unsigned layer)
 {
-    /* What a window is emptying will be counted anew. */
+    /* What is being emptied will be counted anew. */
+    if (filter_stage_emptying(filter))
+        return false;
     return get64(filter, keys_at(layer)) < filter->layers[layer].plan.capacity &&
            !(filter_is_window(filter) && filter_generation(filter, layer).retired);
 }

@@ -12,7 +12,8 @@ static uint64_t pages_in_all(const struct filter *filter)
 {
     uint64_t pages = 0;
     for (unsigned i = 0; i < filter->count; i++)
-        pages += filter->layers[i].plan.pages;
+        if (!is_stage(&filter->layers[i]))
+            pages += filter->layers[i].plan.pages;
     return pages;
 }
 
@@ -25,24 +26,42 @@ static double rate_of_all(const struct filter *filter)
     return rate;
 }
 
-static int next_layer(const struct filter *filter, struct layer_plan *plan, struct fault *fault)
+/* Layers but stages. */
+static unsigned true_layers(const struct filter *filter)
+{
+    unsigned layers = 0;
+    for (unsigned i = 0; i < filter->count; i++)
+        layers += !is_stage(&filter->layers[i]);
+    return layers;
+}
+
+/* Plans what is added: a layer, plans[0]; or plans[0] is its stage and plans[1] the layer. Returns how
+ * many, or -1 with the fault. */
+static int next_layers(const struct filter *filter, struct layer_plan plans[2], struct fault *fault)
 {
     const struct filter_plan *asked = &filter->header.plan;
-    unsigned index = growth_index(asked, filter->count, rate_of_all(filter));
+    unsigned index = growth_index(asked, true_layers(filter), rate_of_all(filter));
     const char *object = filter->path != NULL ? filter->path : "filter in memory";
-    if (filter->count == LAYERS_MAX ||
-        growth_next(asked, index, pages_in_all(filter), filter_capacity(filter), plan) != 0)
+    struct layer_plan layer;
+    int stages = 0;
+    if (growth_next(asked, index, pages_in_all(filter), filter_capacity(filter), &layer) != 0)
         return fault_set(fault, object, "cannot grow any further");
-    return 0;
+    if (filter->fd >= 0)
+        stages = growth_stage(asked, &layer, &plans[0]);
+    /* A layer can do without. */
+    if (stages < 0)
+        stages = 0;
+    if (filter->count + (unsigned)stages >= LAYERS_MAX)
+        return fault_set(fault, object, "cannot grow any further");
+    plans[stages] = layer;
+    return stages + 1;
 }
 
 static void tell_growth(struct filter *filter)
 {
     if (filter->watch.grew != NULL) {
-        uint64_t keys = 0;
-        for (unsigned i = 0; i + 1 < filter->count; i++)
-            keys += filter->layers[i].plan.capacity;
-        filter->watch.grew(filter->watch.context, filter, filter->count, keys);
+        uint64_t keys = filter_capacity(filter) - filter->layers[filter->count - 1].plan.capacity;
+        filter->watch.grew(filter->watch.context, filter, true_layers(filter), keys);
     }
 }
 
@@ -51,54 +70,76 @@ static int sync_fixed(struct filter *filter)
     return msync(filter->fixed, HEADER_BYTES * 2, MS_SYNC);
 }
 
-/* Allocates the layer's blocks behind the end and flushes them, then writes its record, then the
- * count, each on disk before the next. What a killed writer left behind the end is cut off first:
- * a layer must begin with zeros. */
-static int append_layer(struct filter *filter, struct layer_record *record, struct fault *fault)
+/* Writes records behind those that are there, then the count, each on disk before the next. */
+static int announce(struct filter *filter, const struct layer_record *records, unsigned n)
 {
-    uint64_t end = filter->layers[filter->count - 1].end;
-    record->offset = layer_place(end, record->plan.pages);
-    if (ftruncate(filter->fd, (off_t)end) != 0)
-        return fault_errno(fault, filter->path, "cannot grow", errno);
-    if (whole_allocate(filter->fd, record->offset, record->plan.pages * PAGE_BYTES) != 0 ||
-        fsync(filter->fd) != 0) {
-        int error = errno;
-        (void)!ftruncate(filter->fd, (off_t)end);
-        return fault_errno(fault, filter->path, "cannot grow", error);
+    for (unsigned i = 0; i < n; i++) {
+        size_t at = (size_t)(filter->count + i) * LAYER_RECORD_BYTES;
+        layer_encode(&records[i], filter->fixed + LAYER_TABLE_AT + at);
+        put64(filter, keys_at(filter->count + i), 0);
     }
-    layer_encode(record,
-                 filter->fixed + LAYER_TABLE_AT + (size_t)filter->count * LAYER_RECORD_BYTES);
-    put64(filter, keys_at(filter->count), 0);
     if (sync_fixed(filter) != 0)
-        return fault_errno(fault, filter->path, "cannot grow", errno);
-    put32(filter, LAYER_COUNT_AT, filter->count + 1);
-    if (sync_fixed(filter) != 0)
-        return fault_errno(fault, filter->path, "cannot grow", errno);
-    return filter_map_file(filter, record, fault);
+        return -1;
+    put32(filter, LAYER_COUNT_AT, filter->count + n);
+    return sync_fixed(filter);
 }
 
-static int add_layer(struct filter *filter, struct fault *fault)
+/* Allocates the layers' blocks behind the end and flushes them, then announces them. What a killed
+ * writer left behind the end is cut off first: a layer must begin with zeros. */
+static int append_layers(struct filter *filter, const struct layer_plan *plans, unsigned n,
+                         struct fault *fault)
 {
-    struct layer_record record;
-    if (next_layer(filter, &record.plan, fault) != 0)
+    struct layer_record records[2];
+    uint64_t begin = filter_end(filter), end = begin;
+    for (unsigned i = 0; i < n; i++) {
+        records[i].plan = plans[i];
+        records[i].offset = layer_place(end, plans[i].pages + plans[i].journal);
+        end = layer_end(&records[i]);
+    }
+    if (ftruncate(filter->fd, (off_t)begin) != 0)
+        return fault_errno(fault, filter->path, "cannot grow", errno);
+    if (whole_allocate(filter->fd, records[0].offset, end - records[0].offset) != 0 ||
+        fsync(filter->fd) != 0) {
+        int error = errno;
+        (void)!ftruncate(filter->fd, (off_t)begin);
+        return fault_errno(fault, filter->path, "cannot grow", error);
+    }
+    if (announce(filter, records, n) != 0)
+        return fault_errno(fault, filter->path, "cannot grow", errno);
+    for (unsigned i = 0; i < n; i++)
+        if (filter_map_file(filter, &records[i], fault) != 0)
+            return -1;
+    return 0;
+}
+
+static int add_layers(struct filter *filter, struct fault *fault)
+{
+    struct layer_plan plans[2];
+    int n = next_layers(filter, plans, fault);
+    if (n < 0)
         return -1;
-    return filter->fd < 0 ? filter_map_memory(filter, &record.plan, fault)
-                          : append_layer(filter, &record, fault);
+    return filter->fd < 0 ? filter_map_memory(filter, &plans[0], fault)
+                          : append_layers(filter, plans, (unsigned)n, fault);
 }
 
 /* Whether another writer has made room since this one knew `before` layers. */
 static bool has_room(const struct filter *filter, unsigned before)
 {
-    return filter_is_window(filter) ? filter_place_behind(filter, 0).layer < filter->count
-                                    : filter->count > before;
+    if (filter_is_window(filter))
+        return filter_place_behind(filter, 0).layer < filter->count;
+    return filter->count > before ||
+           (filter->fd >= 0 && get64(filter, STAGE_EMPTIED_AT) != filter->emptied);
 }
 
 static int make_room(struct filter *filter, struct fault *fault)
 {
+    unsigned stage = filter_stage_next(filter);
+    if (stage < filter->count)
+        return filter_stage_empty(filter, stage, fault);
     if (!filter_is_window(filter))
-        return add_layer(filter, fault);
+        return add_layers(filter, fault);
     unsigned layer = filter_window_next(filter);
-    if (layer == filter->count && add_layer(filter, fault) != 0)
+    if (layer == filter->count && add_layers(filter, fault) != 0)
         return -1;
     return filter_window_turn(filter, layer, fault);
 }

@@ -12,10 +12,12 @@
 
 #include <sys/types.h>
 
+enum { MEMORY_BATCH = 2048 }; /* keys a claim, where no slot limits it */
+
 struct layer {
     struct bits bits;
     struct layer_plan plan;
-    uint64_t end;     /* where it ends in the file */
+    uint64_t at;      /* where it begins in the file */
     uint64_t set;     /* keys, by this run */
     bool in_bulk;     /* its pages were asked for in bulk */
     uint64_t to_read; /* pages at its end that are still to be read ahead */
@@ -28,7 +30,12 @@ struct layer {
 /* Where a page of a layer lies in the file. */
 static inline uint64_t page_at(const struct layer *layer, uint64_t page)
 {
-    return layer->end - (layer->plan.pages - page) * PAGE_BYTES;
+    return layer->at + page * PAGE_BYTES;
+}
+
+static inline bool is_stage(const struct layer *layer)
+{
+    return layer->plan.journal != 0;
 }
 
 struct filter {
@@ -49,6 +56,7 @@ struct filter {
     unsigned slot;
     struct flight *flight;
     uint64_t claimed_at; /* the counter of settlings when what is in flight was claimed */
+    uint64_t emptied;    /* how often a stage had been emptied when room was looked for */
     struct hold *hold;   /* long flights; NULL: batches */
     struct spill *attached[SLOTS_MAX]; /* long flights of others, as far as they were met */
     uint64_t attached_mark[SLOTS_MAX]; /* which one of the slot's it was */
@@ -113,6 +121,11 @@ int filter_map_file(struct filter *filter, const struct layer_record *record, st
 /* Under LOCK_CHANGE: sets the bits of keys in a layer of a file. */
 void filter_set_keys(struct filter *filter, unsigned index, const struct key *keys, size_t n);
 
+/* Pages from..end of a layer of a file will all be written. Returns -1 with the fault if a signal wants
+ * the program to end. */
+int filter_populate_to_write(const struct filter *filter, unsigned layer, uint64_t from,
+                             uint64_t end, struct fault *fault);
+
 /* In memory: asks for large pages. */
 void filter_use_huge_pages(struct layer *layer);
 enum {
@@ -150,6 +163,23 @@ unsigned filter_window_next(const struct filter *filter);
 /* Under LOCK_GROW, and not LOCK_CHANGE: empties the layer and makes it the newest generation. */
 int filter_window_turn(struct filter *filter, unsigned layer, struct fault *fault);
 
+/* --- filter_stage.c --- */
+
+/* Keys in a stage; in a layer that is none, 0. */
+uint64_t filter_staged(const struct filter *filter, unsigned layer);
+/* The stage to be emptied before its layer takes in more; filter->count if there is none. */
+unsigned filter_stage_next(const struct filter *filter);
+/* Whether a stage is being emptied, or was when its writer died: it takes no keys. */
+bool filter_stage_emptying(const struct filter *filter);
+/* Under LOCK_CHANGE: keys go into a stage: its journal, its counter, its bits. */
+void filter_stage_keys(struct filter *filter, unsigned stage, const struct key *keys, size_t n);
+/* Under LOCK_CHANGE, right after it was taken: what a writer killed in filter_stage_keys left half done.
+ * If the journal cannot be read, it stays so. */
+void filter_stage_finish(struct filter *filter);
+/* Under LOCK_GROW, and not LOCK_CHANGE: sets all keys of a stage in the layer behind it, and empties
+ * it. Returns -1 with the fault; then all is as it was, or the next writer does it again. */
+int filter_stage_empty(struct filter *filter, unsigned stage, struct fault *fault);
+
 /* --- filter_claim.c --- */
 
 /* Where a key goes that comes behind others which are not settled yet: a layer, and how many more
@@ -182,8 +212,6 @@ void filter_mend_counters(struct filter *filter);
 int filter_finish_removal(struct filter *filter, struct fault *fault);
 
 /* --- filter_hold.c --- */
-
-enum { MEMORY_BATCH = 2048 }; /* keys a claim, where no slot limits it */
 
 ptrdiff_t filter_claim_held(struct filter *filter, const struct key *keys, size_t n,
                             uint64_t most_new, uint8_t *seen, struct fault *fault);

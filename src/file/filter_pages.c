@@ -25,8 +25,10 @@
 #include "file/filter_internal.h"
 
 #include "file/map.h"
+#include "io/signals.h"
 #include "io/whole.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -81,7 +83,7 @@ static void ask_in_bulk(struct layer *layer)
 {
     size_t bytes = (size_t)(layer->plan.pages * PAGE_BYTES);
     layer->in_bulk = true;
-    if (bytes > SMALL_BYTES)
+    if (bytes > SMALL_BYTES && !is_stage(layer))
         layer->to_read = fits_memory(layer) ? layer->plan.pages : 0;
 #ifdef MADV_HUGEPAGE
     else if (bytes >= HUGE_BYTES)
@@ -123,6 +125,26 @@ void filter_read_slice(struct filter *filter)
         layer->to_read -= pages;
         return;
     }
+}
+
+int filter_populate_to_write(const struct filter *filter, unsigned layer, uint64_t from,
+                             uint64_t end, struct fault *fault)
+{
+    const struct bits *bits = &filter->layers[layer].bits;
+    for (uint64_t page = from; page < end; page += SLICE_PAGES) {
+        uint8_t *slice = bits->bytes + page * PAGE_BYTES;
+        size_t bytes = (size_t)((end - page < SLICE_PAGES ? end - page : SLICE_PAGES) * PAGE_BYTES);
+        if (signals_pending())
+            return fault_errno(fault, filter->path, NULL, EINTR);
+#ifdef MADV_POPULATE_WRITE
+        map_advise(slice, bytes, MADV_SEQUENTIAL);
+        map_advise(slice, bytes, MADV_POPULATE_WRITE);
+        map_advise(slice, bytes, MADV_RANDOM);
+#else
+        (void)slice, (void)bytes;
+#endif
+    }
+    return 0;
 }
 
 enum { LARGE_PAGES = 8192, FIRST_KEYS = 512 };

@@ -27,7 +27,8 @@
  *      123    1  1 if the filter never grows, else 0
  *      124    4  zero
  *      128    8  which values were given by name: 1 n, 2 p, 4 size, 8 bits a key, 16 hashes,
- *                32 seed, 64 fixed, 128 window, 256 forget-after, 512 slack, 1024 counting
+ *                32 seed, 64 fixed, 128 window, 256 forget-after, 512 slack, 1024 counting,
+ *                2048 stage
  *      136    8  flight keys: a power of two, 32..4096; see below
  *      144    8  bytes of the fixed part; no layer begins before
  *      152   40  key recipe: zeros, the key is the whole line
@@ -35,6 +36,7 @@
  *      196    4  zero
  *      200    8  a window by time: after how many milliseconds lines are forgotten; 0: after n lines
  *      208    8  slack asked for, a double
+ *      216    8  pages for a stage before each layer; 0: there is none
  *     4088    8  checksum: XXH3, 64-bit variant, seed 0, of bytes 0..4087
  *
  * Page 1, the layers: a record is written, then the count.
@@ -50,8 +52,14 @@
  *       32    1  lines a key (g), 1..16
  *       33    1  fields a line (f), 1..7
  *       34    1  bits a cell: as in the header
- *       35   21  zero
+ *       35    5  zero
+ *       40    8  of a stage: pages of its journal, which lies right behind its own; else 0
+ *       48    8  zero
  *       56    8  checksum: XXH3, 64-bit variant, seed 0, of the record's bytes 0..55
+ *
+ * A stage is a layer in which keys gather, to be set in the next layer together (filter_stage.c). Its
+ * journal has those keys, as many as its counter says: 16 bytes each, lo then hi. They are believed
+ * as bits are.
  *
  * Page 2, counters and slots: changes all the time and is under no checksum. Nothing in it is
  * believed: wrong counters make the filter grow late or early, no more, and a writer mends those that
@@ -61,6 +69,10 @@
  *     8256  48*8 keys in each layer
  *     8640  48*8 of a window by time: when keys were settled in each layer last, with the top
  *                bit set if the clock was behind what had been written before
+ *     9024    8  how often a stage was emptied into the layer behind it
+ *     9032    8  while one is: the number of its layer, from 1 on; else 0
+ *     9040    8  while keys are added to a stage: how many its journal had before, and 1; else 0
+ *     9048    8  while they are: the number of that layer, from 0 on
  *     9216 128*16 slots of writers:
  *        0    4  keys in flight in this file
  *        4    4  1 if the writer has more keys in flight, in the file FILTER.flight-SLOT, else 0
@@ -109,10 +121,12 @@
  *    7. the key recipe and the unnamed bytes of the header are zero;
  *       a window has its feature bit, does not count and is not fixed, G is within 1..47, the slack within 0..1, and
  *       it has a time of at most 10^13 milliseconds, or else n; what is no window has zeros there;
+ *       the pages for a stage are at most 2^38, and zero in a window or a counting filter;
  *    8. the count of layers is within 1..48, in a window at least G + 1, and without a time just that;
  *    9. for each layer below the count: the record's checksum is right; g and f are within 1..16 and
  *       1..7; pages within 1..2^38; capacity at least 1; the rate within 0..1; cells are as in the
- *       header; the unnamed bytes are zero;
+ *       header; the unnamed bytes are zero; a stage's journal has room for its capacity, the layer
+ *       behind it is none, and neither is in a counting filter or a window;
  *   10. each layer begins on a page boundary, behind the end of the one before it (the first:
  *       behind the fixed part), and ends within the file.
  *
@@ -170,6 +184,7 @@ void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
         store64(bytes + 200, header->plan.forget);
         store_double(bytes + 208, header->plan.slack);
     }
+    store64(bytes + 216, header->plan.stage);
     store64(bytes + HEADER_BYTES - 8, hash_checksum(bytes, HEADER_BYTES - 8));
 }
 
@@ -183,6 +198,7 @@ void layer_encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_
     bytes[32] = record->plan.geometry.lines;
     bytes[33] = record->plan.geometry.fields;
     bytes[34] = (uint8_t)geometry_cell_bits(record->plan.geometry);
+    store64(bytes + 40, record->plan.journal);
     store64(bytes + LAYER_RECORD_BYTES - 8, hash_checksum(bytes, LAYER_RECORD_BYTES - 8));
 }
 
@@ -242,8 +258,11 @@ static const char *header_flaw(const uint8_t *bytes)
     if (load64(bytes + 144) != fixed_bytes(keys, counting))
         return "size of the fixed part";
     if (!all_zero(bytes, 124, 128) || !all_zero(bytes, 152, 192) || !all_zero(bytes, 196, 200) ||
-        !all_zero(bytes, 216, HEADER_BYTES - 8))
+        !all_zero(bytes, 224, HEADER_BYTES - 8))
         return "unused bytes of the header";
+    uint64_t stage = load64(bytes + 216);
+    if (stage > (load64(bytes + 16) == 0 ? SIZING_PAGES_MAX : 0))
+        return "stage";
     return window_flaw(bytes);
 }
 
@@ -287,6 +306,7 @@ int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const 
         .generations = load32(bytes + 192),
         .forget = load64(bytes + 200),
         .slack = load_double(bytes + 208),
+        .stage = load64(bytes + 216),
     };
     header->asked = load64(bytes + 128);
     header->flight_keys = load64(bytes + 136);
@@ -314,14 +334,38 @@ static const char *layer_flaw(const uint8_t *bytes, struct geometry asked, uint6
         return "geometry";
     if (bytes[34] != geometry_cell_bits(asked))
         return "cell width";
-    if (!all_zero(bytes, 35, LAYER_RECORD_BYTES - 8))
+    if (!all_zero(bytes, 35, 40) || !all_zero(bytes, 48, LAYER_RECORD_BYTES - 8))
         return "unused bytes";
+    uint64_t journal = load64(bytes + 40);
+    if (journal > SIZING_PAGES_MAX ||
+        (journal != 0 && load64(bytes + 16) > journal * (PAGE_BYTES / KEY_BYTES)))
+        return "journal";
     if (offset % PAGE_BYTES != 0 || offset < *end)
         return "offset";
-    if (offset > file_bytes || pages * PAGE_BYTES > file_bytes - offset)
+    if (offset > file_bytes || (pages + journal) * PAGE_BYTES > file_bytes - offset)
         return "end, which is behind the end of the file";
-    *end = offset + pages * PAGE_BYTES;
+    *end = offset + (pages + journal) * PAGE_BYTES;
     return NULL;
+}
+
+/* Each stage needs a layer behind it, and a filter that has any. */
+static bool is_stage_misplaced(const struct header *header, const struct layer_record *records,
+                               unsigned i, unsigned count)
+{
+    if (records[i].plan.journal == 0)
+        return false;
+    return header->plan.geometry.counting || header->plan.generations != 0 || i + 1 == count ||
+           records[i + 1].plan.journal != 0;
+}
+
+/* layer: from 1 on; 0: none of them. */
+static int damaged_layer(struct fault *fault, const char *path, unsigned layer, const char *flaw)
+{
+    if (layer == 0)
+        fault_set(fault, path, "damaged filter: %s", flaw);
+    else
+        fault_set(fault, path, "damaged filter: layer %u: %s", layer, flaw);
+    return fault_way_out(fault, "restore it from a copy, or make a new one");
 }
 
 int layers_decode(const uint8_t page[HEADER_BYTES], const struct header *header,
@@ -331,18 +375,14 @@ int layers_decode(const uint8_t page[HEADER_BYTES], const struct header *header,
     uint32_t n = load32(page + (LAYER_COUNT_AT - LAYER_TABLE_AT));
     unsigned least = growth_first_layers(&header->plan);
     bool grows = header->plan.generations == 0 || header->plan.forget != 0;
-    if (n < least || n > (grows ? (unsigned)LAYERS_MAX : least)) {
-        fault_set(fault, path, "damaged filter: number of layers");
-        return fault_way_out(fault, "restore it from a copy, or make a new one");
-    }
+    if (n < least || n > (grows ? (unsigned)LAYERS_MAX : least))
+        return damaged_layer(fault, path, 0, "number of layers");
     uint64_t end = header->layers_at;
     for (unsigned i = 0; i < n; i++) {
         const uint8_t *bytes = page + (size_t)i * LAYER_RECORD_BYTES;
         const char *flaw = layer_flaw(bytes, header->plan.geometry, file_bytes, &end);
-        if (flaw != NULL) {
-            fault_set(fault, path, "damaged filter: layer %u: %s", i + 1, flaw);
-            return fault_way_out(fault, "restore it from a copy, or make a new one");
-        }
+        if (flaw != NULL)
+            return damaged_layer(fault, path, i + 1, flaw);
         records[i] = (struct layer_record){
             .plan =
                 {
@@ -350,10 +390,14 @@ int layers_decode(const uint8_t page[HEADER_BYTES], const struct header *header,
                     .capacity = load64(bytes + 16),
                     .rate = load_double(bytes + 24),
                     .geometry = {bytes[32], bytes[33], header->plan.geometry.counting},
+                    .journal = load64(bytes + 40),
                 },
             .offset = load64(bytes),
         };
     }
+    for (unsigned i = 0; i < n; i++)
+        if (is_stage_misplaced(header, records, i, n))
+            return damaged_layer(fault, path, i + 1, "a stage that belongs to no layer");
     *count = n;
     return 0;
 }
@@ -401,10 +445,17 @@ uint64_t layer_place(uint64_t at, uint64_t pages)
     return (at + boundary - 1) / boundary * boundary;
 }
 
+uint64_t layer_end(const struct layer_record *record)
+{
+    return record->offset + (record->plan.pages + record->plan.journal) * PAGE_BYTES;
+}
+
 uint64_t header_file_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers)
 {
     uint64_t at = fixed_bytes(flight_keys_for(pages, plan->fixed), plan->geometry.counting);
-    while (layers-- > 0)
+    while (layers-- > 0) {
+        at = layer_place(at, plan->stage) + plan->stage * PAGE_BYTES;
         at = layer_place(at, pages) + pages * PAGE_BYTES;
+    }
     return at;
 }

@@ -21,10 +21,15 @@ enum {
     COUNTER_SETTLED_AT = 8192, /* how often a batch was settled */
     COUNTER_KEYS_AT = 8256,    /* keys in each layer */
     WINDOW_LAST_AT = 8640,     /* when keys were settled in each layer last */
-    SLOTS_AT = 9216,           /* the heads of the flight slots */
-    SLOT_BYTES = 16,           /* of one head: */
-    SLOT_HOLDS = 4,            /* more keys are in a file beside the filter */
-    SLOT_MARK = 8,             /* which file: another number for each */
+    STAGE_EMPTIED_AT = 9024,   /* how often a stage was emptied */
+    STAGE_EMPTYING_AT = 9032,  /* the layer that is a stage being emptied, from 1 on; 0: none */
+    STAGE_SETTING_AT =
+        9040,               /* which keys of a journal are being set: from this one on, from 1 on */
+    STAGE_SET_IN_AT = 9048, /* in this stage */
+    SLOTS_AT = 9216,        /* the heads of the flight slots */
+    SLOT_BYTES = 16,        /* of one head: */
+    SLOT_HOLDS = 4,         /* more keys are in a file beside the filter */
+    SLOT_MARK = 8,          /* which file: another number for each */
     SLOTS_MAX = 128,
     WINDOW_STATES_AT = 11264, /* which generation is in each layer of a window */
     WINDOW_STATE_BYTES = 16,  /* of one: its number, then */
@@ -77,7 +82,8 @@ enum {
     ASKED_FORGET = 256,
     ASKED_SLACK = 512,
     ASKED_COUNTING = 1024,
-    ASKED_ALL = 2047
+    ASKED_STAGE = 2048,
+    ASKED_ALL = 4095
 };
 
 enum {
@@ -120,10 +126,12 @@ uint64_t fixed_bytes(uint64_t flight_keys, bool counting);
 uint64_t flight_bytes(uint64_t flight_keys);
 uint64_t flight_keys_for(uint64_t pages, bool fixed);
 
-/* Where a layer of so many pages begins if it may not begin before `at`. */
+/* Where a layer of so many pages begins if it may not begin before `at`; and where it ends, with the
+ * journal of a stage. */
 uint64_t layer_place(uint64_t at, uint64_t pages);
+uint64_t layer_end(const struct layer_record *record);
 
-/* Bytes of a file with `layers` layers of so many pages each. */
+/* Bytes of a file with `layers` layers of so many pages each, and a stage before it if it has one. */
 uint64_t header_file_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers);
 
 /* How many milliseconds a window by time may have: some 300 years. */

@@ -284,6 +284,7 @@ static int read_source(struct source *source, const struct filter *filter, unsig
     struct estimate estimate;
     source->bits = filter_bits(filter, layer);
     source->plan = filter_layer(filter, layer);
+    source->plan.journal = 0; /* in a new file a stage is a layer like any other */
     estimate_start(&estimate, source->plan.geometry);
     for (uint64_t page = 0; page < source->plan.pages; page += RUN) {
         uint64_t left = source->plan.pages - page;

@@ -21,6 +21,11 @@ static bool all_alike(struct filter *const *filters, size_t count)
     return true;
 }
 
+static bool has_stage(const struct filter *filter)
+{
+    return filter_layer(filter, 0).journal != 0;
+}
+
 static bool same_shape(const struct bits *a, const struct bits *b)
 {
     return a->pages == b->pages && memcmp(&a->geometry, &b->geometry, sizeof a->geometry) == 0;
@@ -73,5 +78,7 @@ const char *overlap_find(struct filter *const *filters, size_t count, struct ove
     if (one_shape)
         find(layers, n, overlap);
     free(layers);
-    return one_shape ? NULL : "their layers differ in size";
+    if (one_shape)
+        return NULL;
+    return has_stage(filters[0]) ? "lines gather in their stages" : "their layers differ in size";
 }

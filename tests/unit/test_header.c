@@ -75,7 +75,8 @@ static bool same_plan(const struct filter_plan *a, const struct filter_plan *b)
     return a->rate == b->rate && a->capacity == b->capacity && a->pages == b->pages &&
            a->geometry.lines == b->geometry.lines && a->geometry.fields == b->geometry.fields &&
            a->geometry.counting == b->geometry.counting && a->fixed == b->fixed &&
-           a->generations == b->generations && a->forget == b->forget && a->slack == b->slack;
+           a->generations == b->generations && a->forget == b->forget && a->slack == b->slack &&
+           a->stage == b->stage;
 }
 
 static bool same_header(const struct header *a, const struct header *b)
@@ -91,7 +92,8 @@ static bool same_record(const struct layer_record *a, const struct layer_record 
            a->plan.capacity == b->plan.capacity && a->plan.rate == b->plan.rate &&
            a->plan.geometry.lines == b->plan.geometry.lines &&
            a->plan.geometry.fields == b->plan.geometry.fields &&
-           a->plan.geometry.counting == b->plan.geometry.counting;
+           a->plan.geometry.counting == b->plan.geometry.counting &&
+           a->plan.journal == b->plan.journal;
 }
 
 /* Whether it opens, and as what was encoded. */
@@ -113,7 +115,7 @@ static bool opens_the_same(const struct file *file, unsigned layers)
 static bool is_refused(const struct file *file, struct fault *fault)
 {
     struct header header;
-    struct layer_record records[LAYERS_MAX];
+    struct layer_record records[LAYERS_MAX] = {0};
     unsigned count;
     return decode(file, &header, records, &count, fault) == -1 && fault->reason[0] != '\0' &&
            strcmp(fault->object, "f") == 0;
@@ -146,6 +148,8 @@ static void round_trip_of_many(void)
             .pages = chance_below(&chance, SIZING_PAGES_MAX + 1),
             .fixed = i % 2,
         };
+        if (i % 4 == 1)
+            header->plan.stage = chance_below(&chance, SIZING_PAGES_MAX + 1);
         if (header->plan.rate < SIZING_RATE_MIN)
             header->plan.rate = SIZING_RATE_MIN;
         /* Three layers are a window of two generations. */
@@ -352,6 +356,9 @@ static const struct {
     {"a key recipe", 152, 1, 1, "unused"},
     {"the end of the recipe", 191, 1, 1, "unused"},
     {"a byte behind it", 192, 1, 1, "unused"},
+    {"more pages for a stage than may be", 216, 8, SIZING_PAGES_MAX + 1, "stage"},
+    {"2^64 - 1 pages for a stage", 216, 8, UINT64_MAX, "stage"},
+    {"unused 224", 224, 1, 1, "unused"},
     {"the last byte before the checksum", 4087, 1, 1, "unused"},
 };
 
@@ -389,7 +396,7 @@ static const struct {
     {"slack above 1", false, 208, 8, UINT64_C(0x3ff0000000000001), "window"},
     {"slack -0.25", false, 208, 8, UINT64_C(0xbfd0000000000000), "window"},
     {"slack not a number", false, 208, 8, UINT64_C(0x7ff8000000000000), "window"},
-    {"unused 216", true, 216, 1, 1, "unused"},
+    {"a stage", true, 216, 1, 1, "stage"},
     {"by count, of no lines", false, 104, 8, 0, "window"},
     {"by count, of other layers", false, 192, 4, 1, "number of layers"},
     {"fixed", false, 123, 1, 1, "window"},
@@ -525,7 +532,13 @@ static const struct {
     {"cells of 0 bits", 34, 1, 0, "cell width"},
     {"cells of 4 bits", 34, 1, 4, "cell width"},
     {"unused 35", 35, 1, 1, "unused"},
+    {"unused 39", 39, 1, 1, "unused"},
+    {"unused 48", 48, 1, 1, "unused"},
     {"unused 55", 55, 1, 1, "unused"},
+    {"a journal with too little room", 40, 8, 1, "journal"},
+    {"2^52 + 4 pages of journal", 40, 8, (UINT64_C(1) << 52) + 4, "journal"},
+    {"2^64 - 1 pages of journal", 40, 8, UINT64_MAX, "journal"},
+    {"as many pages of journal as may be", 40, 8, SIZING_PAGES_MAX, "end"},
 };
 
 static void rules_of_the_records(void)
@@ -564,6 +577,49 @@ static void order_of_the_layers(void)
     file.records[0].plan.pages--;
     layer_encode(&file.records[0], file.page1);
     tap_check(opens_the_same(&file, LAYERS), "a gap before a layer is not legal");
+}
+
+/* Makes layer `layer` a stage of which the journal has `journal` pages, and moves what is behind it. */
+static void make_stage(struct file *file, unsigned layer, uint64_t journal)
+{
+    file->records[layer].plan.journal = journal;
+    file->bytes = file->records[layer].offset;
+    for (unsigned i = layer; i < LAYERS; i++) {
+        struct layer_record *record = &file->records[i];
+        record->offset = layer_place(file->bytes, record->plan.pages);
+        file->bytes = layer_end(record);
+        layer_encode(record, file->page1 + (size_t)i * LAYER_RECORD_BYTES);
+    }
+}
+
+/* Pages for stages as asked for, and stages among the layers, each with a layer behind it. */
+static void stages(void)
+{
+    struct file file;
+    file_make(&file);
+    file.header.plan.stage = SIZING_PAGES_MAX;
+    header_encode(&file.header, file.page0);
+    tap_check(opens_the_same(&file, LAYERS), "as many pages for a stage as may be");
+    for (unsigned layer = 0; layer + 1 < LAYERS; layer++) {
+        file_make(&file);
+        make_stage(&file, layer, 4 * (layer + 1));
+        tap_check(opens_the_same(&file, LAYERS), "layer %u is a stage", layer + 1);
+        file.records[layer + 1].offset = layer_end(&file.records[layer]) - PAGE_BYTES;
+        layer_encode(&file.records[layer + 1],
+                     file.page1 + (size_t)(layer + 1) * LAYER_RECORD_BYTES);
+        check_refused(&file, "a layer that begins in a journal", "offset");
+    }
+    file_make(&file);
+    make_stage(&file, 0, 4);
+    make_stage(&file, 1, 8);
+    check_refused(&file, "a stage behind a stage", "layer 1: a stage");
+    file_make(&file);
+    make_stage(&file, LAYERS - 1, 12);
+    check_refused(&file, "a stage behind all layers", "layer 3: a stage");
+    file_make(&file);
+    make_stage(&file, 0, 4);
+    make_window(&file, 2, 0, 0.5);
+    check_refused(&file, "a stage in a window", "layer 1: a stage");
 }
 
 static void counts_of_layers(void)
@@ -656,6 +712,7 @@ int main(void)
     tap_run("features that only a writer must know", features_for_writers);
     tap_run("rules of the layers' records, behind a right checksum", rules_of_the_records);
     tap_run("layers lie in order, behind each other", order_of_the_layers);
+    tap_run("stages", stages);
     tap_run("0, too many, and 48 layers", counts_of_layers);
     tap_run("sizes of the file", file_sizes);
     tap_run("slots of writers", slots);

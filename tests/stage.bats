@@ -1,0 +1,346 @@
+#!/usr/bin/env bats
+# Stages: lines gather in one before they go into a large layer. Nothing of it may show but in the
+# time that it takes; and a run that is killed in it, or fails, loses nothing.
+#
+# The stages here are small, so that they are emptied often.
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
+load helper
+load crash
+
+# Some 11000 lines at 1e-9.
+stage=256K
+
+# lines_in LAYER: how many a layer has, from 1 on, as stats tells.
+lines_in() {
+    "$UNSEEN" stats --json f.bf | grep -o '"layer":.*' | grep -o '{"keys":[0-9]*' | sed -n "$1s/.*://p"
+}
+
+# all_in FILTER FILE...: each of the lines is in.
+all_in() {
+    exits 1 unseen query -v -c "$@" && prints '0\n'
+}
+
+# repeated_lines COUNT: lines of which most come again, at all distances.
+repeated_lines() {
+    awk -v n="$1" 'BEGIN { srand(7); for (i = 0; i < n; i++) printf "http://example.org/%d\n", rand() * (i / 2 + 9) }'
+}
+
+@test "--stage: the same bytes as without, in one run and in many, and all is in" {
+    local part
+    repeated_lines 300000 >in
+    awk '!seen[$0]++' in >expected
+    exits 0 unseen -p 1e-9 -n 200k --stage $stage f.bf in
+    same "$out" expected
+    [[ $(lines_in 1) -gt 0 && $(lines_in 2) -gt 20000 ]]
+    all_in f.bf in
+    exits 0 unseen verify f.bf
+    exits 0 unseen f.bf in
+    prints ''
+    rm f.bf
+    split -n l/40 in part.
+    exits 0 unseen create -p 1e-9 -n 200k --stage $stage f.bf
+    for part in part.*; do
+        unseen f.bf "$part" || return 1
+    done >many
+    same many expected
+}
+
+@test "--stage: with many false positives, the cut of the input changes nothing" {
+    local options part expected=''
+    seq 60000 >in
+    for options in -j1 -j2 '--buffer-size 4K' '--buffer-size 64K -j2' '-m 1e9'; do
+        rm -f f.bf
+        # shellcheck disable=SC2086 # options are words
+        unseen -n 40k -p 0.3 --stage 192K $options f.bf in >here 2>/dev/null
+        [[ -n $expected ]] || expected=$(cksum <here)
+        [[ $(cksum <here) == "$expected" ]] || { echo "$options: other lines"; return 1; }
+    done
+    rm -f f.bf
+    split -n l/50 in part.
+    for part in part.*; do
+        cat "$part"
+        sleep 0.01
+    done | unseen -n 40k -p 0.3 --stage 192K f.bf >here 2>/dev/null
+    [[ $(cksum <here) == "$expected" ]]
+    [[ $(wc -l <here) -lt 59000 ]]
+}
+
+@test "--stage: a filter that grows; add, push, -x, --durable and --pending gather, too" {
+    input 40000 >in
+    exits 0 unseen create -p 1e-9 -n 5000 --stage $stage f.bf
+    exits 0 unseen f.bf in
+    says 'holds 5000 of 5000 keys and grows'
+    same "$out" in
+    all_in f.bf in
+    exits 0 unseen add f.bf < <(input 40000 50000)
+    exits 0 unseen f.bf --durable < <(input 40000 100000)
+    input 40000 100000 | same "$out" /dev/stdin
+    exits 0 unseen f.bf -x cat < <(input 40000 150000)
+    exits 0 unseen f.bf --pending keys < <(input 40000 200000)
+    exits 0 unseen commit f.bf keys
+    for first in 0 50000 100000 150000 200000; do
+        exits 0 unseen query -c f.bf < <(input 40000 $first)
+        prints '40000\n'
+    done
+    exits 0 unseen verify f.bf
+    exits 0 unseen create --queue -p 1e-9 -n 50k --stage $stage q.bf
+    exits 0 unseen push q.bf in
+    exits 0 unseen pop q.bf -m 1e6
+    same "$out" in
+    exits 0 unseen query -c q.bf in
+    prints '40000\n'
+}
+
+@test "--stage: plan and stats show it, and --size counts it" {
+    local more bytes
+    exits 0 unseen plan -n 1e9 --json
+    run -1 grep -q '"stage"' "$out"
+    exits 0 unseen plan -n 1e9 --stage 640M --json
+    [[ $(grep -o '"stage":{"capacity":[0-9]*' "$out" | grep -o '[0-9]*$') -gt 30000000 ]]
+    exits 0 unseen plan -n 1e9 --stage 640M
+    grep -Eq '^stage +[0-9]+ keys, 671 MB of the size$' "$out"
+    unseen plan -n 1e6 --stage 2M --json >with
+    unseen plan -n 1e6 --json >without
+    more=$(($(grep -o '"bytes":[0-9]*' with | head -n 1 | grep -o '[0-9]*') -
+        $(grep -o '"bytes":[0-9]*' without | head -n 1 | grep -o '[0-9]*')))
+    [[ $more -ge 2097152 && $more -lt 2197152 ]]
+    exits 0 unseen create -n 1e6 --stage 2M f.bf
+    [[ $(bytes_of f.bf) -eq $(grep -o '"bytes":[0-9]*' with | head -n 1 | grep -o '[0-9]*') ]]
+    unseen f.bf < <(seq 1000) >/dev/null
+    exits 0 unseen stats f.bf
+    grep -Eq '^capacity +1000000$' "$out"
+    grep -Eq '^keys +1000$' "$out"
+    grep -Eq '^stage 1 +1000 of [0-9]+ keys' "$out"
+    grep -Eq '^layer 2 +0 of 1000000 keys' "$out"
+    exits 0 unseen plan --size 3G --stage 512M --json
+    bytes=$(grep -o '"bytes":[0-9]*' "$out" | head -n 1 | grep -o '[0-9]*')
+    [[ $bytes -le 3221225472 && $bytes -gt 3210000000 ]]
+}
+
+@test "--stage: what does not go together, and what the filter was not made with" {
+    unchanged exits 2 unseen create --stage 64K f.bf
+    says '^unseen: --stage 64K: too small \(give 1M or more\)$'
+    unchanged exits 2 unseen create --stage 1M --counting -n 1000 f.bf
+    says '^unseen: --stage and --counting: '
+    unchanged exits 2 unseen create --stage 1M --window 1000 f.bf
+    says '^unseen: --stage and --window: '
+    unchanged exits 2 unseen create --stage 1M --forget-after 1h f.bf
+    says '^unseen: --stage and --forget-after: '
+    unchanged exits 2 unseen create --stage many f.bf
+    unchanged exits 2 unseen query --stage 1M f.bf
+    unchanged exits 2 unseen create --stage 1M --size 1M f.bf
+    says '^unseen: --size 1048576: no room for a layer beside its stage '
+    exits 0 unseen create --stage 0 --window 1000 w.bf
+    exits 0 unseen --stage 0 --create w.bf
+    exits 0 unseen create --stage 1M f.bf
+    exits 0 unseen create plain.bf
+    exits 0 unseen --stage 1M --create f.bf
+    unchanged exits 2 unseen --stage 2M --create f.bf
+    says '^unseen: f\.bf: was not made with --stage 2097152 '
+    unchanged exits 2 unseen --stage 1M --create plain.bf
+    says '^unseen: plain\.bf: was not made with --stage 1048576 '
+    exits 0 unseen create --like f.bf like.bf
+    [[ $(bytes_of like.bf) -eq $(bytes_of f.bf) ]]
+    exits 0 unseen --stage 1M --create like.bf
+}
+
+@test "--stage: merged filters have the lines that gathered" {
+    local i
+    for i in 1 2 3; do
+        exits 0 unseen create -p 1e-9 -n 30k --stage $stage "$i.bf"
+        input 14000 $((i * 100000)) | unseen add "$i.bf"
+    done
+    exits 0 unseen merge -o all.bf 1.bf 2.bf 3.bf
+    for i in 1 2 3; do
+        exits 0 unseen query -c all.bf < <(input 14000 $((i * 100000)))
+        prints '14000\n'
+    done
+    exits 0 unseen all.bf < <(input 50000 0)
+    input 50000 0 | same "$out" /dev/stdin
+    exits 0 unseen stats --json all.bf 1.bf
+}
+
+# --- killed ------------------------------------------------------------------------
+
+@test "--stage: 100 kills -9 at work: 0 lost, at most a batch twice" {
+    input 60000 >in
+    kill_and_rerun 100 5 -n 200k --stage $stage
+}
+
+@test "--stage: 60 kills -9 at work while it grows: 0 lost, at most a batch twice" {
+    input 60000 >in
+    kill_and_rerun 60 4 -n 3000 --stage $stage
+}
+
+# killed_at CALL N: a writer over 13000 new lines is killed in its Nth CALL: while a stage is emptied. All
+# that came out stays in, for a reader too, and the next run prints the rest.
+killed_at() {
+    local half kept
+    exits 0 unseen create --force -p 1e-9 -n 50k --stage $stage f.bf || return 1
+    input 9000 | unseen add f.bf
+    input 13000 9000 >in
+    code=0
+    strace -qq -o trace -e "trace=$1" -e "inject=$1:signal=KILL:when=$2" "$UNSEEN" f.bf in >first 2>"$err" || code=$?
+    [[ $code -eq 137 ]] || { echo "$1 $2: exit code $code"; return 1; }
+    head -c $(($(bytes_of first) / line_bytes * line_bytes)) first >whole
+    half=$(($(bytes_of whole) / line_bytes))
+    capture unseen verify f.bf
+    [[ $code -eq 1 ]] || complain "$1 $2: verify" || return 1
+    grep -q 'f.bf: a writer died while it emptied a stage (' "$out" ||
+        complain "$1 $2: verify does not say it" || return 1
+    kept=$(cat whole <(input 9000) | "$UNSEEN" query -c f.bf)
+    # Of the last batch nothing need be in.
+    [[ $kept -ge $((9000 + half - batch_lines)) ]] ||
+        { echo "$1 $2: only $kept of $((9000 + half)) are in"; return 1; }
+    all_in f.bf <(input 9000) || return 1
+    exits 0 unseen f.bf in || return 1
+    none_lost in whole "$out" || return 1
+    exits 0 unseen verify f.bf || return 1
+    exits 0 unseen f.bf in <(input 9000) || return 1
+    prints ''
+}
+
+@test "--stage: killed at each call while it is emptied: nothing is lost, the next one does it again" {
+    local n before
+    need_strace
+    # The reads of the journal come behind those of the file's head.
+    exits 0 unseen create -p 1e-9 -n 50k --stage $stage f.bf
+    input 9000 | unseen add f.bf
+    input 13000 9000 >in
+    strace -qq -o trace -e trace=pread64 "$UNSEEN" f.bf in >"$out"
+    before=$(grep -n ', 32768, ' trace | head -n 1 | cut -d : -f 1)
+    [[ $before -gt 1 ]]
+    for ((n = before; n < before + 5; n++)); do
+        killed_at pread64 "$n" || return 1
+    done
+    killed_at sync_file_range 1
+    killed_at fdatasync 1
+    killed_at fdatasync 2
+}
+
+@test "--stage: Ctrl-C while it is emptied: what came out is in, and the next run goes on" {
+    need_strace
+    exits 0 unseen create -p 1e-9 -n 50k --stage $stage f.bf
+    input 9000 | unseen add f.bf
+    input 13000 9000 >in
+    local n
+    strace -qq -o trace -e trace=pread64 "$UNSEEN" query f.bf </dev/null || true
+    n=$(($(wc -l <trace) + 12))
+    code=0
+    strace -qq -o trace -e trace=pread64 -e "inject=pread64:signal=INT:when=$n" "$UNSEEN" f.bf in >first 2>"$err" || code=$?
+    [[ $code -eq 130 ]] || { cat "$err" trace; echo "exit code $code"; return 1; }
+    [[ ! -s $err ]]
+    all_in f.bf first
+    exits 0 unseen f.bf in
+    cat first "$out" | same /dev/stdin in
+}
+
+@test "--stage: what fails while it is emptied is said, and nothing is lost" {
+    local call
+    need_strace
+    for call in fdatasync:1:EIO fdatasync:2:EIO fdatasync:1:ENOSPC; do
+        local name=${call%%:*} rest=${call#*:}
+        exits 0 unseen create --force -p 1e-9 -n 50k --stage $stage f.bf
+        input 9000 | unseen add f.bf
+        input 13000 9000 >in
+        exits 2 strace -qq -o trace -e "trace=$name" -e "inject=$name:error=${rest#*:}:when=${rest%%:*}" \
+            "$UNSEEN" f.bf in
+        says '^unseen: f\.bf: cannot be written: '
+        cp "$out" first
+        all_in f.bf first
+        exits 0 unseen f.bf in
+        cat first "$out" | same /dev/stdin in || { echo "$call"; return 1; }
+    done
+}
+
+@test "--stage: a journal that cannot be written to: lines go to their place at once" {
+    need_strace
+    exits 0 unseen create -p 1e-9 -n 50k --stage $stage f.bf
+    input 9000 >in
+    exits 0 strace -qq -o trace -e trace=pwrite64 -e inject=pwrite64:error=EIO "$UNSEEN" f.bf in
+    same "$out" in
+    exits 0 unseen query -c f.bf in
+    prints '9000\n'
+    [[ $(lines_in 1) -eq 0 && $(lines_in 2) -gt 8900 ]]
+}
+
+# --- several -----------------------------------------------------------------------
+
+@test "--stage: 8 writers, overlapping inputs: each line exactly once, 5 runs" {
+    local i writer
+    for writer in 0 1 2 3 4 5 6 7; do
+        input 12000 $((writer * 5000)) >"in.$writer"
+    done
+    input 47000 >in
+    for ((i = 0; i < 5; i++)); do
+        exits 0 unseen create --force -n 20k -p 1e-9 --stage $stage f.bf
+        writers 8 "$UNSEEN" f.bf in.%i
+        each_once in out.* || { echo "run $i"; false; }
+        exits 0 unseen verify f.bf
+    done
+    [[ $(lines_in 2) -gt 10000 ]]
+}
+
+@test "--stage: 15 times 8 writers of which three are killed, their input run again: 0 lost" {
+    local i hits=0
+    input 30000 >in
+    for ((i = 0; i < 15; i++)); do
+        exits 0 unseen create --force -n 20k -p 1e-9 --stage $stage f.bf
+        some_killed || { echo "run $i"; false; }
+    done
+    [[ $hits -gt 0 ]]
+}
+
+@test "--stage: while it is emptied readers find all, and writers settle what they have in flight" {
+    local pid settled drained
+    need_strace
+    exits 0 unseen create -p 1e-9 -n 50k --stage $stage f.bf
+    input 9000 | unseen add f.bf
+    # B has lines in flight that nobody takes yet.
+    input 4000 500000 >b.in
+    stall "$UNSEEN" f.bf b.in
+    input 13000 9000 >in
+    # A stands in the flush between setting the layer and clearing the stage.
+    strace -qq -o trace -e trace=fdatasync -e inject=fdatasync:delay_enter=8s:when=1 "$UNSEEN" f.bf in >a.out 2>a.err 3>&- &
+    pid=$!
+    until grep -q fdatasync trace 2>/dev/null; do
+        kill -0 $pid
+        sleep 0.05
+    done
+    all_in f.bf <(input 9000)
+    settled=$("$UNSEEN" query -c f.bf b.in || true)
+    drain b.out 3>&- &
+    drained=$!
+    exec {hold}>&-
+    until [[ $("$UNSEEN" query -c f.bf b.in) -gt $settled ]]; do
+        sleep 0.05
+    done
+    kill -0 $pid
+    wait $pid
+    wait $stalled
+    wait $drained
+    same a.out in
+    same b.out b.in
+    all_in f.bf in b.in <(input 9000)
+}
+
+@test "--stage: copies made by cp while it is emptied open, and have all that was in" {
+    local pid i had
+    need_strace
+    input 60000 >in
+    exits 0 unseen create -p 1e-9 -n 100k --stage $stage f.bf
+    strace -qq -o trace -e trace=fdatasync -e inject=fdatasync:delay_enter=50000:delay_exit=50000 \
+        "$UNSEEN" f.bf in >a.out 2>a.err 3>&- &
+    pid=$!
+    for ((i = 0; i < 25; i++)); do
+        had=$(($(bytes_of a.out) / line_bytes - batch_lines))
+        cp f.bf copy.bf
+        [[ $had -gt 0 ]] || { sleep 0.02; continue; }
+        all_in copy.bf <(head -n $had a.out) || { echo "copy $i misses some of the first $had"; return 1; }
+        sleep 0.02
+    done
+    wait $pid
+    same a.out in
+}
