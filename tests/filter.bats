@@ -14,6 +14,19 @@ load helper
     same "$out" "$BATS_TEST_TMPDIR/wanted"
 }
 
+@test "in memory: lines of the small first layer are in the large one that takes its place" {
+    # It has 132959 lines; runs end before, at and behind that one.
+    local n
+    for n in 132958 132959 132960 400000; do
+        { seq $n; seq $n; echo end; } | exits 0 unseen -j1
+        { seq $n; echo end; } | same "$out" /dev/stdin || { echo "$n lines"; return 1; }
+    done
+    { seq 300000; seq 300000; } | exits 0 unseen -p 1e-9
+    seq 300000 | same "$out" /dev/stdin
+    { seq 300000; seq 300000; seq 10; } | exits 0 unseen -d
+    seq 300000 | same "$out" /dev/stdin
+}
+
 @test "the oracle can tell: a line less, a line twice, two lines swapped" {
     # The comparison all these tests rest on must fail where it should.
     mixed_lines 2000 700 | lines_unique >good

@@ -179,29 +179,9 @@ static int first_of_window(const struct filter_plan *plan, struct layer_plan *la
     return layer->pages != 0 ? 0 : -1;
 }
 
-/* The first layer of a filter in memory of which nothing was asked, worked out beforehand: it takes 5
- * ms, which is more than a run of a few lines takes. test_growth works it out again. */
-static const struct layer_plan memory_layer = {
-    .pages = GROWTH_MEMORY_PAGES,
-    .capacity = 14890708,
-    .rate = GROWTH_DEFAULT_RATE * (1 - SHARE_OPEN),
-    .geometry = {3, 7, false},
-};
-
-static bool is_memory_layer(const struct filter_plan *plan)
-{
-    return plan->pages == GROWTH_MEMORY_PAGES && plan->capacity == 0 && !plan->fixed &&
-           plan->rate == GROWTH_DEFAULT_RATE && plan->generations == 0 &&
-           plan->geometry.lines == 0 && !plan->geometry.counting;
-}
-
 int growth_first(const struct filter_plan *plan, struct layer_plan *layer)
 {
     layer->journal = 0;
-    if (is_memory_layer(plan)) {
-        *layer = memory_layer;
-        return 0;
-    }
     layer->rate = growth_rate(plan, 0) * growth_share(plan);
     layer->geometry = layer_geometry(plan, layer->rate);
     if (plan->generations != 0)
@@ -215,6 +195,28 @@ int growth_first(const struct filter_plan *plan, struct layer_plan *layer)
                           : sizing_capacity(layer->geometry, layer->pages, layer->rate);
     if (!plan->fixed)
         layer->capacity = counted(layer, layer->capacity);
+    return layer->capacity != 0 ? 0 : -1;
+}
+
+/* Of a filter of which nothing at all was asked they are worked out beforehand: it takes 5 ms, which is
+ * more than a run of a few lines takes. test_growth works them out again. */
+static uint64_t known_capacity(bool small)
+{
+    return small ? 132959 : 14890708;
+}
+
+int growth_in_memory(const struct filter_plan *plan, bool small, struct layer_plan *layer)
+{
+    *layer = (struct layer_plan){
+        .pages = small ? GROWTH_SMALL_PAGES : GROWTH_MEMORY_PAGES,
+        .capacity = known_capacity(small),
+        .rate = growth_rate(plan, 0),
+        .geometry = {3, 7, false},
+    };
+    if (plan->rate == GROWTH_DEFAULT_RATE && plan->geometry.lines == 0 && !plan->geometry.counting)
+        return 0;
+    layer->geometry = layer_geometry(plan, layer->rate);
+    layer->capacity = growth_capacity(layer->geometry, layer->pages, layer->rate);
     return layer->capacity != 0 ? 0 : -1;
 }
 

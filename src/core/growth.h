@@ -73,9 +73,10 @@ enum { GENERATIONS_MAX = 47 };
  * to: header.h has 128 slots of 8 keys and more. */
 enum { GROWTH_IN_FLIGHT = 1024 };
 
-/* First layers where no capacity was given: 1 MB of file; 56 MB of memory, where pages that are
- * not touched cost nothing. */
-enum { GROWTH_FILE_PAGES = 256, GROWTH_MEMORY_PAGES = 14336 };
+/* First layers where no capacity was given: 1 MB of file; 56 MB of memory. There a page that is touched for
+ * the first time costs 5 us, so the first keys go into a small layer, and from there into the large one
+ * when it is full. */
+enum { GROWTH_FILE_PAGES = 256, GROWTH_SMALL_PAGES = 128, GROWTH_MEMORY_PAGES = 14336 };
 
 /* The fewest generations with which a window of `lines` (0: of any number, by time) remembers at most
  * (1 + slack) times as many; 0 if that takes more than GENERATIONS_MAX. */
@@ -120,6 +121,10 @@ struct geometry growth_geometry(const struct filter_plan *plan);
 /* Layer 0 of a filter. Returns 0, or -1 if it would be larger than SIZING_PAGES_MAX, or if `pages`
  * cannot hold even one key at that rate. plan->capacity or plan->pages must be given. */
 int growth_first(const struct filter_plan *plan, struct layer_plan *layer);
+
+/* The same for a filter in memory of which neither n nor a size was given, and which is no window: its
+ * first layer, at first and when that is full. */
+int growth_in_memory(const struct filter_plan *plan, bool small, struct layer_plan *layer);
 
 /* Layer `index` > 0 of a filter with so many pages and keys (its capacity) so far. Returns 0, or
  * -1 if it would be too large. */

@@ -93,6 +93,34 @@ static int map_states(struct filter *filter, struct fault *fault)
     return 0;
 }
 
+/* Room for the keys of the small first layer. Not cleared: that takes longer than a run of a few lines. */
+static int note_small_keys(struct filter *filter, struct fault *fault)
+{
+    filter->small_keys = malloc((size_t)filter->layers[0].plan.capacity * sizeof(struct key));
+    return filter->small_keys != NULL ? 0 : fault_errno(fault, "filter in memory", NULL, ENOMEM);
+}
+
+int filter_enlarge(struct filter *filter, struct fault *fault)
+{
+    struct layer_plan plan;
+    struct layer small = filter->layers[0];
+    if (growth_in_memory(&filter->header.plan, false, &plan) != 0)
+        return fault_set(fault, "filter in memory", "cannot grow any further");
+    filter->count = 0;
+    if (filter_map_memory(filter, &plan, fault) != 0) {
+        filter->count = 1;
+        return -1;
+    }
+    struct layer *layer = &filter->layers[0];
+    filter_use_huge_pages(layer);
+    filter->kernel->set(&layer->bits, filter->small_keys, (size_t)small.keys);
+    layer->keys = small.keys;
+    free(filter->small_keys);
+    filter->small_keys = NULL;
+    munmap(small.map, small.map_bytes);
+    return 0;
+}
+
 struct filter *filter_memory(const struct header *header, struct fault *fault)
 {
     struct layer_plan plan;
@@ -105,15 +133,19 @@ struct filter *filter_memory(const struct header *header, struct fault *fault)
     first.stage = filter->header.plan.stage = 0;
     filter->kernel = kernel_for(header->plan.geometry);
     unsigned layers = growth_first_layers(&first);
-    if (first.capacity == 0 && first.pages == 0)
+    bool any = first.capacity == 0 && first.pages == 0;
+    bool small = any && first.generations == 0;
+    if (any)
         first.pages = GROWTH_MEMORY_PAGES / layers;
-    int result = growth_first(&first, &plan);
+    int result = small ? growth_in_memory(&first, true, &plan) : growth_first(&first, &plan);
     if (result != 0)
         fault_set(fault, "filter in memory", "no filter of that size can be made");
     while (result == 0 && filter->count < layers)
         result = filter_map_memory(filter, &plan, fault);
     if (result == 0 && first.generations != 0)
         result = map_states(filter, fault);
+    if (result == 0 && small)
+        result = note_small_keys(filter, fault);
     if (result == 0)
         return filter;
     filter_close(filter);
@@ -438,6 +470,7 @@ static void let_go(struct filter *filter, bool of_maps)
     if (filter->fd >= 0)
         close(filter->fd);
     flight_free(filter->flight);
+    free(filter->small_keys);
     free(filter->path);
     free(filter);
 }

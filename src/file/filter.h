@@ -41,8 +41,8 @@ struct filter_watch {
     bool allow_network;
 };
 
-/* A new filter in memory. header->plan, seed: as asked; without capacity and pages it starts at
- * GROWTH_MEMORY_PAGES. Returns NULL with the fault. */
+/* A new filter in memory. header->plan, seed: as asked; without capacity and pages it starts
+ * small (growth_in_memory). Returns NULL with the fault. */
 struct filter *filter_memory(const struct header *header, struct fault *fault);
 
 /* From now on a filter (in memory: filter_open has it as an argument) tells what happens. */

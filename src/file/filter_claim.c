@@ -21,6 +21,15 @@ static void test_all_but(const struct filter *filter, unsigned layer, const stru
             filter->kernel->test(&filter->layers[i].bits, keys, n, seen);
 }
 
+/* Those that were set, of the first `n` keys, are noted, as there is room for all of the small layer's. */
+static void note_small(struct filter *filter, const struct key *keys, size_t n, const uint8_t *seen)
+{
+    struct key *note = filter->small_keys + filter->layers[0].keys;
+    for (size_t i = 0; i < n; i++)
+        if (!seen[i])
+            *note++ = keys[i];
+}
+
 /* Test and set in one layer of a filter in memory, as far as there is room. */
 static size_t insert_memory(struct filter *filter, struct layer *layer, const struct key *keys,
                             size_t n, uint64_t most, uint8_t *seen, uint64_t *set)
@@ -30,6 +39,8 @@ static size_t insert_memory(struct filter *filter, struct layer *layer, const st
         filter_use_huge_pages(layer);
     size_t done = filter->kernel->insert(&layer->bits, keys, n, seen, most < room ? most : room,
                                          set);
+    if (filter->small_keys != NULL)
+        note_small(filter, keys, done, seen);
     layer->keys += *set;
     return done;
 }

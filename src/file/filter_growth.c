@@ -133,6 +133,8 @@ static bool has_room(const struct filter *filter, unsigned before)
 
 static int make_room(struct filter *filter, struct fault *fault)
 {
+    if (filter->small_keys != NULL)
+        return filter_enlarge(filter, fault);
     unsigned stage = filter_stage_next(filter);
     if (stage < filter->count)
         return filter_stage_empty(filter, stage, fault);

@@ -45,6 +45,9 @@ struct filter {
     unsigned count;
     struct filter_watch watch;
 
+    /* In memory, of any number of lines: the keys in its small first layer; NULL: that is gone. */
+    struct key *small_keys;
+
     /* The rest is for files. */
     char *path;
     int fd; /* -1 in memory */
@@ -114,6 +117,8 @@ void filter_test_layers(const struct filter *filter, const struct key *keys, siz
 /* Maps layers that another writer has added. */
 int filter_refresh(struct filter *filter, struct fault *fault);
 int filter_map_memory(struct filter *filter, const struct layer_plan *plan, struct fault *fault);
+/* Precondition: filter->small_keys. A large first layer takes the place of the small one, with its keys. */
+int filter_enlarge(struct filter *filter, struct fault *fault);
 int filter_map_file(struct filter *filter, const struct layer_record *record, struct fault *fault);
 
 /* --- filter_pages.c --- */

@@ -6,8 +6,8 @@
  * if they come in bulk:
  *
  *   memory        Pages of 2 MB, for want of TLB misses. But each is cleared as a whole when it is
- *                 first touched, 20 ms for the 56 MB that a filter starts with: so they are asked for
- *                 when HUGE_FROM keys are to come, or have come.
+ *                 first touched, 20 ms for 56 MB: so they are asked for when HUGE_FROM keys are to
+ *                 come, or have come.
  *   small layers  of a file: large folios of the page cache, mapped as pages of 2 MB, where the file
  *                 system has them. 100 -> 86 ns a line for a first fill, 64 -> 56 for lines seen.
  *                 Once they are there, any run dirties 2 MB with a key: hence only up to 128 MB.

@@ -4,6 +4,7 @@
 #include "tap.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 /* As many as the file format has room for. */
 enum { LAYERS = 48 };
@@ -251,21 +252,30 @@ static void pinned(void)
     }
 }
 
-/* The one layer that stands in the source as numbers. */
-static void memory_layer(void)
+/* The two layers that stand in the source as numbers, and the same for other rates. */
+static void memory_layers(void)
 {
-    struct filter_plan plan = {.rate = GROWTH_DEFAULT_RATE, .pages = GROWTH_MEMORY_PAGES};
-    struct layer_plan layer;
-    tap_check(growth_first(&plan, &layer) == 0, "it cannot be made");
-    double rate = growth_rate(&plan, 0);
-    struct geometry geometry = sizing_geometry(rate, false);
-    uint64_t capacity = sizing_capacity(geometry, GROWTH_MEMORY_PAGES, rate);
-    tap_check(layer.pages == GROWTH_MEMORY_PAGES && layer.rate == rate, "pages or rate differ");
-    tap_check(layer.geometry.lines == geometry.lines && layer.geometry.fields == geometry.fields &&
-                  !layer.geometry.counting,
-              "it has %u x %u", layer.geometry.lines, layer.geometry.fields);
-    tap_check(layer.capacity == capacity, "it has room for %" PRIu64 ", not %" PRIu64,
-              layer.capacity, capacity);
+    static const double defaults[] = {GROWTH_DEFAULT_RATE, GROWTH_DEFAULT_RATE * (1 + 1e-9), 0.5,
+                                      1e-12};
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+        for (unsigned small = 0; small < 2; small++) {
+            struct filter_plan plan = {.rate = defaults[i]};
+            struct layer_plan layer;
+            tap_check(growth_in_memory(&plan, small != 0, &layer) == 0, "it cannot be made");
+            double rate = growth_rate(&plan, 0);
+            struct geometry geometry = sizing_geometry(rate, false);
+            uint64_t capacity = growth_capacity(geometry, layer.pages, rate);
+            tap_check(layer.pages == (small != 0 ? GROWTH_SMALL_PAGES : GROWTH_MEMORY_PAGES) &&
+                          layer.rate == rate && layer.journal == 0,
+                      "p = %g: pages or rate differ", defaults[i]);
+            tap_check(layer.geometry.lines == geometry.lines &&
+                          layer.geometry.fields == geometry.fields && !layer.geometry.counting,
+                      "p = %g: it has %u x %u", defaults[i], layer.geometry.lines,
+                      layer.geometry.fields);
+            tap_check(layer.capacity == capacity,
+                      "p = %g: it has room for %" PRIu64 ", not %" PRIu64, defaults[i],
+                      layer.capacity, capacity);
+        }
 }
 
 int main(void)
@@ -279,6 +289,6 @@ int main(void)
     tap_run("what cannot be made is refused", refused);
     tap_run("geometry and size by hand", by_hand);
     tap_run("pages and keys of known filters, exactly", pinned);
-    tap_run("a filter in memory of which nothing was asked", memory_layer);
+    tap_run("a filter in memory of which no size was asked", memory_layers);
     return tap_end();
 }
