@@ -319,8 +319,8 @@ killed_at() {
     done
     kill -0 $pid
     wait $pid
-    wait $stalled
-    wait $drained
+    wait "$stalled"
+    wait "$drained"
     same a.out in
     same b.out b.in
     all_in f.bf in b.in <(input 9000)

@@ -96,7 +96,7 @@ static void sizes(void)
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
         for (size_t j = 0; j < sizeof stages / sizeof *stages; j++) {
             struct filter_plan plan = {.rate = rates[i], .capacity = 1000000, .stage = stages[j]};
-            struct layer_plan layer, stage;
+            struct layer_plan layer = {.pages = 0}, stage = layer;
             if (!tap_check(growth_first(&plan, &layer) == 0 &&
                                growth_stage(&plan, &layer, &stage) == 1,
                            "p = %g, %" PRIu64 " pages: none", rates[i], stages[j]))
@@ -122,7 +122,7 @@ static void sizes(void)
 static void asked_for(void)
 {
     struct filter_plan with = {.rate = 1e-6, .pages = 50000, .stage = 1000}, without = with;
-    struct layer_plan layer, alone, stage;
+    struct layer_plan layer = {.pages = 0}, alone = layer, stage = layer;
     without.stage = 0;
     /* With the share of the stage, a layer of a given size holds a little less. */
     tap_check(growth_first(&with, &layer) == 0 && growth_first(&without, &alone) == 0, "first");
