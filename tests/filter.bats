@@ -14,6 +14,18 @@ load helper
     same "$out" "$BATS_TEST_TMPDIR/wanted"
 }
 
+@test "in memory: with a geometry for which the small layer has no room, and short of memory" {
+    echo a | exits 0 unseen --hashes 1 -p 1e-7
+    prints 'a\n'
+    sanitized && skip 'sanitizers need more memory'
+    # The large layer cannot be had: exit 2, not a repeat less.
+    { seq 133200; echo 5; echo 6; } >in
+    exits 0 unseen -j1 -d <in
+    prints '5\n6\n'
+    exits 2 bash -c 'ulimit -v 60000; exec "$0" -j1 -d' "$UNSEEN" <in
+    says '^unseen: filter in memory: '
+}
+
 @test "in memory: lines of the small first layer are in the large one that takes its place" {
     # It has 132959 lines; runs end before, at and behind that one.
     local n

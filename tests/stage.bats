@@ -122,6 +122,8 @@ repeated_lines() {
 @test "--stage: what does not go together, and what the filter was not made with" {
     unchanged exits 2 unseen create --stage 64K f.bf
     says '^unseen: --stage 64K: too small \(give 1M or more\)$'
+    unchanged exits 2 unseen create --stage 100 f.bf
+    says '^unseen: --stage 100: too small '
     unchanged exits 2 unseen create --stage 1M --counting -n 1000 f.bf
     says '^unseen: --stage and --counting: '
     unchanged exits 2 unseen create --stage 1M --window 1000 f.bf
@@ -160,6 +162,44 @@ repeated_lines() {
     exits 0 unseen all.bf < <(input 50000 0)
     input 50000 0 | same "$out" /dev/stdin
     exits 0 unseen stats --json all.bf 1.bf
+}
+
+@test "--stage: lines that are found in a full stage stay found, however the next new one comes" {
+    local full
+    exits 0 unseen create -n 1e7 -p 0.5 --stage 1M f.bf
+    full=$(unseen stats --json f.bf | grep -o '"layer":.*' | grep -o '"capacity":[0-9]*' | head -n 1 | grep -o '[0-9]*')
+    seq 1000000 | exits 0 unseen f.bf -m "$full"
+    [[ $(lines_in 2) -eq 0 ]]
+    # Lines that nobody printed and that are found all the same; then one that is not.
+    seq 2000000 2900000 | unseen query f.bf | head -n 20 >found
+    seq 2000000 2900000 | unseen query -v -m 1 f.bf >new
+    [[ $(wc -l <found) -eq 20 ]]
+    cp f.bf g.bf
+    exits 0 unseen f.bf found new
+    cp "$out" apart
+    cat found new | exits 0 unseen g.bf
+    same "$out" apart
+    same "$out" new
+    [[ $(lines_in 2) -gt 0 ]]
+}
+
+@test "--stage: merging a filter in use: what is emptied meanwhile is not missed" {
+    local pid
+    need_strace
+    # A stage that is larger than its layer, and nearly full.
+    exits 0 unseen create -p 1e-9 -n 20k --stage 256K f.bf
+    input 9000 | unseen add f.bf
+    strace -qq -o trace -e trace=pwrite64 -e inject=pwrite64:delay_enter=5000 \
+        "$UNSEEN" merge -o merged.bf f.bf 2>m.err 3>&- &
+    pid=$!
+    until [[ $(grep -c pwrite64 trace 2>/dev/null) -gt 12 ]]; do
+        kill -0 $pid
+        sleep 0.01
+    done
+    exits 0 unseen f.bf < <(input 5000 100000)
+    [[ $(lines_in 2) -gt 8000 ]]
+    wait $pid
+    all_in merged.bf <(input 9000)
 }
 
 # --- killed ------------------------------------------------------------------------

@@ -290,7 +290,7 @@ int creation_plan(const struct options *options, struct header *header)
     header->asked = asked_of(options);
     /* Only an odd geometry can make one too large; working it out takes milliseconds. */
     bool odd = header->plan.geometry.lines != 0 || header->plan.generations != 0;
-    if (wish.stage != 0 && stage_is_small(&header->plan))
+    if (wish.stage != 0 && (header->plan.stage == 0 || stage_is_small(&header->plan)))
         return message("--stage %s: too small (give 1M or more)", options->given[OPTION_STAGE]);
     if (odd && header->plan.capacity != 0 && growth_first(&header->plan, &layer) != 0)
         return message("%s %" PRIu64 ": no filter of that size can be made (ask for fewer keys, or "

@@ -134,10 +134,12 @@ struct filter *filter_memory(const struct header *header, struct fault *fault)
     filter->kernel = kernel_for(header->plan.geometry);
     unsigned layers = growth_first_layers(&first);
     bool any = first.capacity == 0 && first.pages == 0;
-    bool small = any && first.generations == 0;
+    bool small = any && first.generations == 0 && !first.fixed;
     if (any)
         first.pages = GROWTH_MEMORY_PAGES / layers;
-    int result = small ? growth_in_memory(&first, true, &plan) : growth_first(&first, &plan);
+    /* With odd geometries a small layer holds not even one key. */
+    small = small && growth_in_memory(&first, true, &plan) == 0;
+    int result = small ? 0 : growth_first(&first, &plan);
     if (result != 0)
         fault_set(fault, "filter in memory", "no filter of that size can be made");
     while (result == 0 && filter->count < layers)

@@ -83,9 +83,9 @@ int filter_probe(struct filter *filter, const struct key *keys, size_t n, uint8_
 /*
  * Judges keys in order: seen[i] = 1 if it is in, or in flight here or with another live writer;
  * else 0, and it is now in flight here. Stops behind the most_new-th new key, or when the table is
- * full, or in a window before a key that begins another generation. Returns how many keys were judged
- * (fewer than n only if at least one was, and outside a window is in flight), or -1 with the fault,
- * and then none is newly in flight.
+ * full, or before a key for which a window or a stage has to make room. Returns how many keys were judged
+ * (fewer than n only if at least one was, and without these is in flight), or -1 with the fault, and then
+ * none is newly in flight.
  * Precondition: all that was in flight has been settled.
  */
 ptrdiff_t filter_claim(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,

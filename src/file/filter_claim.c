@@ -193,6 +193,7 @@ static struct place place_in(const struct filter *filter, unsigned layer, uint64
 
 struct place filter_place_behind(const struct filter *filter, uint64_t ahead)
 {
+    uint64_t all = ahead;
     if (filter_is_window(filter))
         return place_in_window(filter, ahead);
     for (unsigned i = 0; i < filter->count; i++) {
@@ -202,7 +203,7 @@ struct place filter_place_behind(const struct filter *filter, uint64_t ahead)
         ahead -= room;
     }
     if (filter->header.plan.fixed)
-        return place_in(filter, filter->count - 1, ahead, UINT64_MAX);
+        return place_in(filter, filter->count - 1, all, UINT64_MAX);
     return (struct place){filter->count, 0};
 }
 
@@ -294,6 +295,12 @@ static ptrdiff_t claim_locked(struct filter *filter, const struct key *keys, siz
     return (ptrdiff_t)take_new(filter, keys, n, most_new, others, seen, full);
 }
 
+/* Whether making room clears bits that keys were found by. */
+static bool clears_bits(const struct filter *filter)
+{
+    return filter_is_window(filter) || filter_stage_next(filter) < filter->count;
+}
+
 static ptrdiff_t claim_file(struct filter *filter, const struct key *keys, size_t n,
                             uint64_t most_new, uint8_t *seen, struct fault *fault)
 {
@@ -313,7 +320,7 @@ static ptrdiff_t claim_file(struct filter *filter, const struct key *keys, size_
         if (judged < 0 || !full || filter->flight->count > 0)
             return judged;
         /* What is before the key that finds no room is judged by what is in now. */
-        if (judged > 0 && filter_is_window(filter))
+        if (judged > 0 && clears_bits(filter))
             return judged;
         if (filter_grow(filter, fault) != 0)
             return -1;

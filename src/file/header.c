@@ -115,7 +115,8 @@
  *    4. the hash is known, its key has 8 bytes, and cells have 4 bits if the feature counting is
  *       set, else 1;
  *    5. p is in 1e-12..0.5 (not a NaN); n is at most 10^12; size at most 2^38 pages; g at most 16
- *       and f at most 7, both zero or neither; the flag is 0 or 1; the given values are known ones;
+ *       and f at most 7, both zero or neither; the flag is 0, or 1 and n or size is
+ *       not 0; the given values are known ones;
  *    6. flight keys are a power of two within 32..4096, and the fixed part is 12288 plus the flight
  *       region, rounded up to whole pages, plus a page if the feature counting is set;
  *    7. the key recipe and the unnamed bytes of the header are zero;
@@ -125,8 +126,8 @@
  *    8. the count of layers is within 1..48, in a window at least G + 1, and without a time just that;
  *    9. for each layer below the count: the record's checksum is right; g and f are within 1..16 and
  *       1..7; pages within 1..2^38; capacity at least 1; the rate within 0..1; cells are as in the
- *       header; the unnamed bytes are zero; a stage's journal has room for its capacity, the layer
- *       behind it is none, and neither is in a counting filter or a window;
+ *       header; the unnamed bytes are zero; a stage has a capacity of at least 8192, for which its
+ *       journal has room, the layer behind it is none, and neither is in a counting filter or a window;
  *   10. each layer begins on a page boundary, behind the end of the one before it (the first:
  *       behind the fixed part), and ends within the file.
  *
@@ -248,7 +249,7 @@ static const char *header_flaw(const uint8_t *bytes)
         return "geometry";
     if (bytes[122] != geometry_cell_bits((struct geometry){.counting = counting}))
         return "cell width";
-    if (bytes[123] > 1)
+    if (bytes[123] > 1 || (bytes[123] != 0 && load64(bytes + 104) == 0 && load64(bytes + 112) == 0))
         return "fixed flag";
     if (load64(bytes + 128) & ~(uint64_t)ASKED_ALL)
         return "list of given values";
@@ -337,8 +338,10 @@ static const char *layer_flaw(const uint8_t *bytes, struct geometry asked, uint6
     if (!all_zero(bytes, 35, 40) || !all_zero(bytes, 48, LAYER_RECORD_BYTES - 8))
         return "unused bytes";
     uint64_t journal = load64(bytes + 40);
+    uint64_t capacity = load64(bytes + 16);
     if (journal > SIZING_PAGES_MAX ||
-        (journal != 0 && load64(bytes + 16) > journal * (PAGE_BYTES / KEY_BYTES)))
+        (journal != 0 &&
+         (capacity < STAGE_KEYS_MIN || capacity > journal * (PAGE_BYTES / KEY_BYTES))))
         return "journal";
     if (offset % PAGE_BYTES != 0 || offset < *end)
         return "offset";

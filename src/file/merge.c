@@ -18,6 +18,7 @@ struct source {
     const struct bits *bits;
     struct layer_plan plan;
     double keys;
+    bool stage;
 };
 
 /* The static analyzer of gcc 12 loses sight of what the elements of an array own; here each group of
@@ -32,6 +33,7 @@ struct group {
     const struct bits **members;
     size_t count;
     struct layer_plan plan;
+    bool stage; /* members are stages */
     double keys;
     double deviation; /* of keys */
     double rate;
@@ -128,10 +130,19 @@ static int compare_plans(const struct layer_plan *a, const struct layer_plan *b)
     return memcmp(&a->geometry, &b->geometry, sizeof a->geometry);
 }
 
+/* Stages come before all layers: while they are read, an input may be written to, and what leaves a stage
+ * goes into a layer that is still to be read. */
+static int compare_kinds(bool a, bool b)
+{
+    return (int)b - (int)a;
+}
+
 static int compare_sources(const void *left, const void *right)
 {
     const struct source *a = left, *b = right;
-    int order = compare_plans(&a->plan, &b->plan);
+    int order = compare_kinds(a->stage, b->stage);
+    if (order == 0)
+        order = compare_plans(&a->plan, &b->plan);
     if (order == 0 && a->keys != b->keys)
         order = a->keys > b->keys ? -1 : 1;
     if (order == 0)
@@ -142,7 +153,9 @@ static int compare_sources(const void *left, const void *right)
 static int compare_groups(const void *left, const void *right)
 {
     const struct group *a = left, *b = right;
-    int order = compare_plans(&a->plan, &b->plan);
+    int order = compare_kinds(a->stage, b->stage);
+    if (order == 0)
+        order = compare_plans(&a->plan, &b->plan);
     if (order == 0 && a->keys != b->keys)
         order = a->keys > b->keys ? -1 : 1;
     return order;
@@ -150,12 +163,13 @@ static int compare_groups(const void *left, const void *right)
 
 /* What a layer of that shape was made for at its best: an earlier merge may have left some with
  * less. */
-static struct layer_plan class_plan(const struct merge *merge, const struct layer_plan *shape)
+static struct layer_plan class_plan(const struct merge *merge, const struct source *source)
 {
-    struct layer_plan best = *shape;
+    struct layer_plan best = source->plan;
     for (size_t i = 0; i < merge->source_count; i++) {
         const struct layer_plan *plan = &merge->sources[i].plan;
-        if (same_shape(plan, shape) && plan->capacity > best.capacity)
+        if (merge->sources[i].stage == source->stage && same_shape(plan, &source->plan) &&
+            plan->capacity > best.capacity)
             best = *plan;
     }
     return best;
@@ -167,7 +181,8 @@ static int open_group(struct merge *merge, const struct source *source)
     *group = (struct group){
         .members = calloc(merge->source_count, sizeof(struct bits *)),
         .count = 1,
-        .plan = class_plan(merge, &source->plan),
+        .plan = class_plan(merge, source),
+        .stage = source->stage,
         .keys = source->keys,
     };
     if (group->members == NULL)
@@ -184,7 +199,7 @@ static int place(struct merge *merge, const struct source *source)
     for (size_t i = 0; i < merge->group_count; i++) {
         struct group *group = &merge->groups[i];
         double keys;
-        if (!same_shape(&group->plan, &source->plan))
+        if (group->stage != source->stage || !same_shape(&group->plan, &source->plan))
             continue;
         group->members[group->count] = source->bits;
         int fit = fits(group, source, &keys);
@@ -284,7 +299,8 @@ static int read_source(struct source *source, const struct filter *filter, unsig
     struct estimate estimate;
     source->bits = filter_bits(filter, layer);
     source->plan = filter_layer(filter, layer);
-    source->plan.journal = 0; /* in a new file a stage is a layer like any other */
+    source->stage = source->plan.journal != 0;
+    source->plan.journal = 0; /* in a new file it is a layer like any other */
     estimate_start(&estimate, source->plan.geometry);
     for (uint64_t page = 0; page < source->plan.pages; page += RUN) {
         uint64_t left = source->plan.pages - page;

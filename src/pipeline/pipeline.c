@@ -94,13 +94,15 @@ static ptrdiff_t judge_add(struct pipeline *pipeline, size_t n, struct fault *fa
 }
 
 /* What the first filter has seen goes to the second, and what is new there is printed. Both are in
- * memory, so a claim judges every line it is asked for. */
+ * memory, where a claim judges every line it is asked for unless memory is short. */
 static ptrdiff_t judge_repeated(struct pipeline *pipeline, size_t n, struct fault *fault)
 {
     uint64_t most = pipeline->plan.most - pipeline->selected;
-    if (filter_claim(pipeline->plan.filter, pipeline->keys, n, UINT64_MAX, pipeline->seen, fault) <
-        0)
+    ptrdiff_t judged = filter_claim(pipeline->plan.filter, pipeline->keys, n, UINT64_MAX,
+                                    pipeline->seen, fault);
+    if (judged < 0)
         return -1;
+    n = (size_t)judged;
     for (size_t i = 0; i < n; i++) {
         uint8_t repeated;
         pipeline->select[i] = 0;

@@ -197,7 +197,7 @@ static void limits_are_legal(void)
     static const struct filter_plan plans[] = {
         {.rate = SIZING_RATE_MIN, .capacity = SIZING_KEYS_MAX, .pages = SIZING_PAGES_MAX},
         {.rate = SIZING_RATE_MAX, .geometry = {LINES_MAX, FIELDS_MAX, false}},
-        {.rate = 1e-6, .geometry = {1, 1, false}, .fixed = true},
+        {.rate = 1e-6, .capacity = 1, .geometry = {1, 1, false}, .fixed = true},
     };
     windows_at_their_limits();
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
@@ -416,6 +416,12 @@ static void rules_of_windows(void)
 
 static void rules_of_the_header(void)
 {
+    struct file fixed;
+    file_make(&fixed);
+    fixed.header.plan.fixed = true;
+    fixed.header.plan.capacity = fixed.header.plan.pages = 0;
+    header_encode(&fixed.header, fixed.page0);
+    check_refused(&fixed, "fixed, of no size", "fixed flag");
     for (size_t i = 0; i < sizeof header_rules / sizeof *header_rules; i++) {
         struct file file;
         file_make(&file);
@@ -538,7 +544,7 @@ static const struct {
     {"a journal with too little room", 40, 8, 1, "journal"},
     {"2^52 + 4 pages of journal", 40, 8, (UINT64_C(1) << 52) + 4, "journal"},
     {"2^64 - 1 pages of journal", 40, 8, UINT64_MAX, "journal"},
-    {"as many pages of journal as may be", 40, 8, SIZING_PAGES_MAX, "end"},
+    {"a stage of too few keys", 40, 8, 100, "journal"},
 };
 
 static void rules_of_the_records(void)
@@ -583,6 +589,7 @@ static void order_of_the_layers(void)
 static void make_stage(struct file *file, unsigned layer, uint64_t journal)
 {
     file->records[layer].plan.journal = journal;
+    file->records[layer].plan.capacity = STAGE_KEYS_MIN;
     file->bytes = file->records[layer].offset;
     for (unsigned i = layer; i < LAYERS; i++) {
         struct layer_record *record = &file->records[i];
@@ -602,7 +609,7 @@ static void stages(void)
     tap_check(opens_the_same(&file, LAYERS), "as many pages for a stage as may be");
     for (unsigned layer = 0; layer + 1 < LAYERS; layer++) {
         file_make(&file);
-        make_stage(&file, layer, 4 * (layer + 1));
+        make_stage(&file, layer, 32 + layer);
         tap_check(opens_the_same(&file, LAYERS), "layer %u is a stage", layer + 1);
         file.records[layer + 1].offset = layer_end(&file.records[layer]) - PAGE_BYTES;
         layer_encode(&file.records[layer + 1],
@@ -610,14 +617,14 @@ static void stages(void)
         check_refused(&file, "a layer that begins in a journal", "offset");
     }
     file_make(&file);
-    make_stage(&file, 0, 4);
-    make_stage(&file, 1, 8);
+    make_stage(&file, 0, 32);
+    make_stage(&file, 1, 32);
     check_refused(&file, "a stage behind a stage", "layer 1: a stage");
     file_make(&file);
-    make_stage(&file, LAYERS - 1, 12);
+    make_stage(&file, LAYERS - 1, 32);
     check_refused(&file, "a stage behind all layers", "layer 3: a stage");
     file_make(&file);
-    make_stage(&file, 0, 4);
+    make_stage(&file, 0, 32);
     make_window(&file, 2, 0, 0.5);
     check_refused(&file, "a stage in a window", "layer 1: a stage");
 }
