@@ -186,20 +186,21 @@ repeated_lines() {
 @test "--stage: merging a filter in use: what is emptied meanwhile is not missed" {
     local pid
     need_strace
-    # A stage that is larger than its layer, and nearly full.
-    exits 0 unseen create -p 1e-9 -n 20k --stage 256K f.bf
-    input 9000 | unseen add f.bf
-    strace -qq -o trace -e trace=pwrite64 -e inject=pwrite64:delay_enter=5000 \
+    # A stage that is larger than its layer; it is emptied when the layer is full.
+    exits 0 unseen create -p 1e-9 -n 20k --stage 2M f.bf
+    input 15000 | unseen add f.bf
+    strace -qq -o trace -e trace=pwrite64 -e inject=pwrite64:delay_enter=20000 \
         "$UNSEEN" merge -o merged.bf f.bf 2>m.err 3>&- &
     pid=$!
-    until [[ $(grep -c pwrite64 trace 2>/dev/null) -gt 12 ]]; do
+    until [[ $(grep -c pwrite64 trace 2>/dev/null) -gt 50 ]]; do
         kill -0 $pid
         sleep 0.01
     done
-    exits 0 unseen f.bf < <(input 5000 100000)
-    [[ $(lines_in 2) -gt 8000 ]]
+    exits 0 unseen f.bf < <(input 6000 100000)
+    [[ $(lines_in 2) -gt 19000 ]]
+    kill -0 $pid
     wait $pid
-    all_in merged.bf <(input 9000)
+    all_in merged.bf <(input 15000)
 }
 
 # --- killed ------------------------------------------------------------------------
