@@ -22,7 +22,8 @@ load helper
     { seq 133200; echo 5; echo 6; } >in
     exits 0 unseen -j1 -d <in
     prints '5\n6\n'
-    exits 2 bash -c 'ulimit -v 60000; exec "$0" -j1 -d' "$UNSEEN" <in
+    short_of_memory() { (ulimit -v 60000 && exec "$UNSEEN" -j1 -d); }
+    exits 2 short_of_memory <in
     says '^unseen: filter in memory: '
 }
 
