@@ -498,7 +498,7 @@ void filter_test_layers(const struct filter *filter, const struct key *keys, siz
     for (unsigned i = filter->count; i-- > from;) {
         if (i > 0 && filter_staged(filter, i - 1) > 0) {
             filter->kernel->test(&filter->layers[i - 1].bits, keys, n, seen);
-            __atomic_thread_fence(__ATOMIC_ACQ_REL);
+            in_order_for_others();
         }
         if (!is_stage(&filter->layers[i]) && !filter_window_expired(filter, i, now))
             filter->kernel->test(&filter->layers[i].bits, keys, n, seen);

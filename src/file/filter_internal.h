@@ -91,6 +91,17 @@ static inline void put32(struct filter *filter, size_t at, uint32_t value)
     __atomic_store_n((uint32_t *)word, LITTLE32(value), __ATOMIC_RELEASE);
 }
 
+/* What was read or written before is so for other processes, too, before what comes after. (The thread
+ * sanitizer knows no fences, and no other process.) */
+static inline void in_order_for_others(void)
+{
+#ifdef __SANITIZE_THREAD__
+    __atomic_signal_fence(__ATOMIC_ACQ_REL);
+#else
+    __atomic_thread_fence(__ATOMIC_ACQ_REL);
+#endif
+}
+
 static inline size_t keys_at(unsigned layer)
 {
     return COUNTER_KEYS_AT + (size_t)layer * 8;

@@ -279,7 +279,7 @@ static int flush(const struct filter *filter, struct fault *fault)
 static int clear(struct filter *filter, unsigned stage, struct fault *fault)
 {
     const struct bits *bits = &filter->layers[stage].bits;
-    __atomic_thread_fence(__ATOMIC_ACQ_REL);
+    in_order_for_others();
     memset(bits->bytes, 0, (size_t)(bits->pages * PAGE_BYTES));
     return flush(filter, fault);
 }
