@@ -162,8 +162,7 @@ static void rate_from_size(struct filter_plan *plan)
     /* The layer gets the geometry for its rate, which need not be the best for its size: then p is what
      * that one comes to. */
     for (unsigned round = 0; plan->geometry.lines == 0 && round < 8; round++) {
-        struct geometry geometry = sizing_geometry(growth_rate(plan, 0) * growth_share(plan),
-                                                   plan->geometry.counting);
+        struct geometry geometry = growth_geometry(plan);
         double rate = sizing_rate(geometry, plan->pages, keys) / share;
         if (rate <= plan->rate)
             break;
@@ -213,10 +212,7 @@ static int plan_from_wish(const struct wish *wish, struct filter_plan *plan)
     /* Marked as given, for the sake of the growth series: the size was meant to hold them. */
     plan->capacity = 1;
     double rate = growth_rate(plan, 0) * growth_share(plan);
-    struct geometry geometry = plan->geometry.lines != 0
-                                   ? plan->geometry
-                                   : sizing_geometry(rate, plan->geometry.counting);
-    plan->capacity = sizing_capacity(geometry, plan->pages, rate);
+    plan->capacity = sizing_capacity(growth_geometry(plan), plan->pages, rate);
     if (plan->capacity > SIZING_KEYS_MAX)
         plan->capacity = SIZING_KEYS_MAX;
     return plan->capacity != 0 ? 0 : message("--size: too small for that rate");

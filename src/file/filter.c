@@ -300,7 +300,8 @@ int filter_take_lock(struct filter *filter, unsigned lock, struct fault *fault)
         return fault_errno(fault, filter->path, "cannot be locked", errno);
     if (lock != LOCK_CHANGE || !filter->write)
         return 0;
-    filter_stage_finish(filter);
+    if (get64(filter, STAGE_SETTING_AT) != 0)
+        filter_stage_finish(filter);
     if (filter_finish_removal(filter, fault) == 0)
         return 0;
     lock_drop(filter->fd, LOCK_CHANGE);

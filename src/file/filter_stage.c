@@ -54,6 +54,12 @@ static uint64_t journal_room(const struct layer *stage)
     return stage->plan.journal * (PAGE_BYTES / KEY_BYTES);
 }
 
+/* Where key number `key` of a journal lies in the file. */
+static uint64_t journal_at(const struct layer *stage, uint64_t key)
+{
+    return page_at(stage, stage->plan.pages) + key * KEY_BYTES;
+}
+
 uint64_t filter_staged(const struct filter *filter, unsigned layer)
 {
     if (filter->fd < 0 || !is_stage(&filter->layers[layer]))
@@ -104,8 +110,7 @@ static bool append_journal(struct filter *filter, unsigned stage, const struct k
         return false;
     for (size_t i = 0; i < n; i++)
         store_key(bytes + i * KEY_BYTES, keys[i]);
-    uint64_t at = page_at(layer, layer->plan.pages) + staged * KEY_BYTES;
-    if (whole_write_at(filter->fd, bytes, n * KEY_BYTES, at) < n * KEY_BYTES)
+    if (whole_write_at(filter->fd, bytes, n * KEY_BYTES, journal_at(layer, staged)) < n * KEY_BYTES)
         return false;
     put64(filter, STAGE_SET_IN_AT, stage);
     put64(filter, STAGE_SETTING_AT, staged + 1);
@@ -132,9 +137,8 @@ void filter_stage_keys(struct filter *filter, unsigned stage, const struct key *
 static size_t read_journal(const struct filter *filter, unsigned stage, uint64_t from, size_t n,
                            uint8_t *bytes)
 {
-    const struct layer *layer = &filter->layers[stage];
     return whole_read_at(filter->fd, bytes, n * KEY_BYTES,
-                         page_at(layer, layer->plan.pages) + from * KEY_BYTES);
+                         journal_at(&filter->layers[stage], from));
 }
 
 void filter_stage_finish(struct filter *filter)
@@ -144,7 +148,7 @@ void filter_stage_finish(struct filter *filter)
     struct fault ignored;
     uint64_t setting = get64(filter, STAGE_SETTING_AT);
     /* The stage may be one that this process does not know yet. */
-    if (setting == 0 || filter_refresh(filter, &ignored) != 0)
+    if (filter_refresh(filter, &ignored) != 0)
         return;
     uint64_t in = get64(filter, STAGE_SET_IN_AT);
     unsigned stage = in < filter->count ? (unsigned)in : 0;
