@@ -159,7 +159,8 @@ static int prepare_hold(struct job *job)
         if (job->plan.pending == NULL)
             return message_fault(&fault);
     }
-    return filter_hold(job->plan.filter, pending, &fault) == 0 ? 0 : message_fault(&fault);
+    enum hold_kind kind = job->plan.durable ? HOLD_AS_SET : HOLD_EXACTLY;
+    return filter_hold(job->plan.filter, kind, pending, &fault) == 0 ? 0 : message_fault(&fault);
 }
 
 /* Opens what is missing of filter, output and second filter; EXIT_TROUBLE after a message. The

@@ -29,7 +29,7 @@ static int run(const struct options *options, const struct inputs *inputs, struc
     if (plan.durable) {
         signals_be_careful();
         queue_set_durable(queue);
-        if (filter_hold(filter, NULL, &fault) != 0)
+        if (filter_hold(filter, HOLD_AS_SET, NULL, &fault) != 0)
             return message_fault(&fault);
     }
     struct pipeline *pipeline = pipeline_new(&plan);

@@ -362,10 +362,11 @@ void filter_thaw(struct filter *filter)
     lock_drop(filter->fd, LOCK_GROW);
 }
 
-/* The first free slot is this writer's until it closes the file. Returns 1, 0 if there is none, -1. */
-static int take_free_slot(struct filter *filter, struct fault *fault)
+/* The first free slot from `from` on is this writer's until it closes the file. Returns 1, 0 if there is
+ * none, -1. */
+static int take_free_slot(struct filter *filter, unsigned from, struct fault *fault)
 {
-    for (unsigned slot = 0; slot < SLOTS_MAX; slot++) {
+    for (unsigned slot = from; slot < SLOTS_MAX; slot++) {
         int got = lock_try(filter->fd, LOCK_SLOT + slot);
         if (got < 0)
             return fault_errno(fault, filter->path, "cannot be locked", errno);
@@ -379,11 +380,11 @@ static int take_free_slot(struct filter *filter, struct fault *fault)
 
 /* What a dead owner left in the slot means nothing, and would mean something again under a living
  * one: so both happen under LOCK_CHANGE, the taking and the emptying. */
-static int take_slot_empty(struct filter *filter, struct fault *fault)
+static int take_slot_empty(struct filter *filter, unsigned from, struct fault *fault)
 {
     if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
         return -1;
-    int taken = take_free_slot(filter, fault);
+    int taken = take_free_slot(filter, from, fault);
     if (taken > 0) {
         filter_forget_hold(filter);
         if (get32(filter, slot_at(filter->slot)) != 0)
@@ -397,7 +398,7 @@ static int take_slot(struct filter *filter, struct fault *fault)
 {
     struct timespec doze = {0, 10000000};
     for (unsigned round = 0;; round++) {
-        int taken = take_slot_empty(filter, fault);
+        int taken = take_slot_empty(filter, 0, fault);
         if (taken != 0)
             return taken > 0 ? 0 : -1;
         if (round == 500)
@@ -405,6 +406,15 @@ static int take_slot(struct filter *filter, struct fault *fault)
         if (nanosleep(&doze, NULL) != 0 && signals_pending())
             return fault_errno(fault, filter->path, "cannot be locked", errno);
     }
+}
+
+int filter_change_slot(struct filter *filter, struct fault *fault)
+{
+    unsigned before = filter->slot;
+    int taken = take_slot_empty(filter, before + 1, fault);
+    if (taken > 0)
+        lock_let_go(filter->fd, LOCK_SLOT + before);
+    return taken > 0 ? 0 : -1;
 }
 
 static int start_writing(struct filter *filter, struct fault *fault)
@@ -491,12 +501,12 @@ void filter_leave(struct filter *filter)
 /* --- looking --- */
 
 void filter_test_layers(const struct filter *filter, const struct key *keys, size_t n,
-                        uint8_t *seen, unsigned from)
+                        uint8_t *seen)
 {
     uint64_t now = filter_window_now(filter);
     /* Newest first: it is the largest. But a stage before its layer: keys go from there to here, and
      * are in both for a while. */
-    for (unsigned i = filter->count; i-- > from;) {
+    for (unsigned i = filter->count; i-- > 0;) {
         if (i > 0 && filter_staged(filter, i - 1) > 0) {
             filter->kernel->test(&filter->layers[i - 1].bits, keys, n, seen);
             in_order_for_others();
@@ -519,7 +529,7 @@ int filter_probe(struct filter *filter, const struct key *keys, size_t n, uint8_
     if (filter_refresh(filter, fault) != 0)
         return -1;
     memset(seen, 0, n);
-    filter_test_layers(filter, keys, n, seen, 0);
+    filter_test_layers(filter, keys, n, seen);
     return 0;
 }
 
@@ -528,7 +538,7 @@ int filter_probe(struct filter *filter, const struct key *keys, size_t n, uint8_
 size_t filter_batch(const struct filter *filter)
 {
     bool slot = filter->flight != NULL && filter->hold == NULL;
-    return slot ? filter->flight->room : MEMORY_BATCH;
+    return slot ? (size_t)slot_room(&filter->header, filter->slot) : MEMORY_BATCH;
 }
 
 const struct header *filter_header(const struct filter *filter)

@@ -86,7 +86,7 @@ int filter_probe(struct filter *filter, const struct key *keys, size_t n, uint8_
  * full, or before a key for which a window or a stage has to make room. Returns how many keys were judged
  * (fewer than n only if at least one was, and without these is in flight), or -1 with the fault, and then
  * none is newly in flight.
- * Precondition: all that was in flight has been settled.
+ * Precondition: all that was in flight has been settled, but for long flights.
  */
 ptrdiff_t filter_claim(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,
                        uint8_t *seen, struct fault *fault);
@@ -98,16 +98,25 @@ int filter_settle(struct filter *filter, size_t delivered, struct fault *fault);
 /*
  * Long flights. From now on keys stay in flight until filter_settle_held, not for a batch: in a file
  * beside the filter, where other writers see them (filter opened for writing), or in a nameless one
- * beside the file `beside` (opened for reading: then nothing is ever settled here). filter_settle only says
- * which of the last claim's keys were not delivered; these are no longer in flight.
+ * beside the file `beside` (opened for reading: then nothing is ever settled here). filter_settle only
+ * says which of the last claim's keys were not delivered; these are no longer in flight.
+ *
+ * HOLD_EXACTLY   A key is new if it is neither in nor one of those in flight: however many these are.
+ * HOLD_AS_SET    Keys are judged as if those in flight were set, so that it makes no difference when
+ *                they are. Once there are too many, or room has to be made, filter_claim returns 0:
+ *                filter_settle_held is next. Only for a filter that was opened for writing.
  */
-int filter_hold(struct filter *filter, const char *beside, struct fault *fault);
+enum hold_kind { HOLD_EXACTLY, HOLD_AS_SET };
+int filter_hold(struct filter *filter, enum hold_kind kind, const char *beside,
+                struct fault *fault);
 uint64_t filter_held(const struct filter *filter);
 int filter_settle_held(struct filter *filter, struct fault *fault);
 
 /* Sets the bits of keys that are known to be delivered, growing as needed, in flight somewhere or not;
- * those that are in change nothing. seen[i] = 1 if it was in, else 0; *added: how many were not.
- * Returns 0, or -1 with the fault, and then some may have been set. */
+ * those that are in for good change nothing. (In a window, one that is in an older generation comes into
+ * the newest one, too: whether it is truly in the older one, nobody can tell.) seen[i] = 1 if it was in,
+ * else 0; *added: how many were not. Returns 0, or -1 with the fault, and then some may have been set.
+ * Precondition: nothing is in flight here. */
 int filter_add(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
                uint64_t *added, struct fault *fault);
 

@@ -233,39 +233,64 @@ static void look_at_own(const struct filter *filter, const struct key *keys, siz
             seen[i] = in_own_flight(filter, keys[i], but);
 }
 
-/* Under LOCK_CHANGE: other writers see what is in flight. */
-static void show_flight(struct filter *filter)
+/* How many keys may be in flight: as many as other writers can be shown. */
+static size_t flight_most(const struct filter *filter)
+{
+    return filter->hold != NULL ? filter->flight->room
+                                : (size_t)slot_room(&filter->header, filter->slot);
+}
+
+int filter_fit_flight(struct filter *filter, size_t room, struct fault *fault)
+{
+    if (filter->flight->room >= room)
+        return 0;
+    struct flight *larger = flight_new(room);
+    if (larger == NULL)
+        return fault_errno(fault, filter->path, NULL, ENOMEM);
+    flight_free(filter->flight);
+    filter->flight = larger;
+    return 0;
+}
+
+/* Under LOCK_CHANGE: other writers see what is in flight, from key `from` on. */
+static void show_flight(struct filter *filter, size_t from)
 {
     const struct flight *flight = filter->flight;
+    if (filter->hold != NULL) {
+        filter_show_held(filter, flight->keys + from, flight->count - from);
+        return;
+    }
     uint8_t *slot = slot_keys(filter, filter->slot);
-    for (size_t i = 0; i < flight->count; i++)
+    for (size_t i = from; i < flight->count; i++)
         store_key(slot + i * KEY_BYTES, flight->keys[i]);
     put32(filter, slot_at(filter->slot), (uint32_t)flight->count);
 }
 
 /* Under LOCK_CHANGE: takes the new ones of the keys into flight, in order, each for the layer that
- * has room behind those before it. Returns how many keys were judged, and in *full whether it
+ * has room after those before it. Returns how many keys were judged, and in *full whether it
  * stopped for want of a layer. */
 static size_t take_new(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,
                        uint64_t others, uint8_t *seen, bool *full)
 {
     struct flight *flight = filter->flight;
+    size_t before = flight->count, room = flight_most(filter) - before;
+    size_t end = before + (most_new < room ? (size_t)most_new : room);
     size_t i = 0;
     *full = false;
     while (i < n && !*full) {
         struct place place = filter_place_behind(filter, others + flight->count);
         unsigned layer = place.layer < filter->count ? place.layer : filter->count - 1;
-        uint64_t most = most_new - flight->count;
+        uint64_t most = end - flight->count;
         if (most > place.left)
             most = place.left;
         look_at_own(filter, keys + i, n - i, layer, seen + i);
-        i += flight_take(flight, keys + i, n - i, most, layer, &filter->layers[layer].bits,
+        i += flight_take(flight, keys + i, n - i, (size_t)most, layer, &filter->layers[layer].bits,
                          seen + i);
-        if (flight->count == flight->room || flight->count == most_new)
+        if (flight->count == end)
             break;
         *full = i < n && place.layer == filter->count;
     }
-    show_flight(filter);
+    show_flight(filter, before);
     return i;
 }
 
@@ -277,7 +302,7 @@ int filter_look_again(struct filter *filter, const struct key *keys, size_t n, u
         return -1;
     filter->emptied = get64(filter, STAGE_EMPTIED_AT);
     if (settled_now(filter) != settled || filter->count != known)
-        filter_test_layers(filter, keys, n, seen, 0);
+        filter_test_layers(filter, keys, n, seen);
     return 0;
 }
 
@@ -291,7 +316,8 @@ static ptrdiff_t claim_locked(struct filter *filter, const struct key *keys, siz
     if (filter_look_again(filter, keys, n, settled, seen, fault) != 0 ||
         filter_look_at_others(filter, keys, n, seen, &others, fault) != 0)
         return -1;
-    filter->claimed_at = settled_now(filter);
+    if (filter->flight->count == 0)
+        filter->claimed_at = settled_now(filter);
     return (ptrdiff_t)take_new(filter, keys, n, most_new, others, seen, full);
 }
 
@@ -309,7 +335,7 @@ static ptrdiff_t claim_file(struct filter *filter, const struct key *keys, size_
             return -1;
         uint64_t settled = settled_now(filter);
         memset(seen, 0, n);
-        filter_test_layers(filter, keys, n, seen, 0);
+        filter_test_layers(filter, keys, n, seen);
         if (memchr(seen, 0, n) == NULL)
             return (ptrdiff_t)n;
         bool full = false;
@@ -332,56 +358,76 @@ ptrdiff_t filter_claim(struct filter *filter, const struct key *keys, size_t n, 
 {
     if (filter->fd < 0)
         return claim_memory(filter, keys, n, most_new, seen, fault);
-    if (filter->hold != NULL)
-        return filter_claim_held(filter, keys, n, most_new, seen, fault);
-    return claim_file(filter, keys, n, most_new, seen, fault);
+    if (filter->hold == NULL)
+        return claim_file(filter, keys, n, most_new, seen, fault);
+    if (n > MEMORY_BATCH)
+        n = MEMORY_BATCH;
+    if (filter_prepare_held(filter, n, fault) != 0)
+        return -1;
+    return filter_held_exactly(filter)
+               ? filter_claim_exactly(filter, keys, n, most_new, seen, fault)
+               : claim_file(filter, keys, n, most_new, seen, fault);
 }
 
-static void count_settled(struct filter *filter, unsigned layer, uint64_t keys)
+/* --- settling --- */
+
+/* Under LOCK_CHANGE: sets the bits of keys in a layer, or has them gather in a stage. */
+static void set_in(struct filter *filter, unsigned layer, const struct key *keys, size_t n)
 {
-    put64(filter, keys_at(layer), get64(filter, keys_at(layer)) + keys);
+    if (n == 0)
+        return;
+    if (is_stage(&filter->layers[layer])) {
+        filter_stage_keys(filter, layer, keys, n);
+        return;
+    }
+    filter_set_keys(filter, layer, keys, n);
+    put64(filter, keys_at(layer), get64(filter, keys_at(layer)) + n);
     if (filter_is_window(filter))
         filter_window_settled(filter, layer);
 }
 
-/* Under LOCK_CHANGE: sets the bits of the first `n` keys in flight, each layer up to its capacity.
- * Their claim saw to it that there is room; if the counters were changed since, or a generation has
- * filled up, the newest layer takes the rest. */
-static void settle_keys(struct filter *filter, size_t n)
+/* Under LOCK_CHANGE: sets the bits of keys, each layer up to its capacity, with room left for what
+ * `others` have in flight. Where there is no more room, the newest layer takes the rest if `all` are to
+ * be set. Returns how many were. */
+static size_t set_in_order(struct filter *filter, const struct key *keys, size_t n, uint64_t others,
+                           bool all)
 {
-    const struct key *keys = filter->flight->keys;
-    while (n > 0) {
-        struct place place = filter_place_behind(filter, 0);
+    size_t done = 0;
+    while (done < n) {
+        struct place place = filter_place_behind(filter, others);
+        if (place.layer == filter->count && !all)
+            break;
         if (place.layer == filter->count)
-            place = (struct place){filter_newest(filter), n};
-        size_t run = place.left < n ? (size_t)place.left : n;
-        if (is_stage(&filter->layers[place.layer])) {
-            filter_stage_keys(filter, place.layer, keys, run);
-        } else {
-            filter_set_keys(filter, place.layer, keys, run);
-            count_settled(filter, place.layer, run);
-        }
-        keys += run;
-        n -= run;
+            place = (struct place){filter_newest(filter), UINT64_MAX};
+        size_t run = place.left < n - done ? (size_t)place.left : n - done;
+        set_in(filter, place.layer, keys + done, run);
+        done += run;
     }
+    return done;
 }
 
-/* Under LOCK_CHANGE: a counting filter must not count a key twice. Of the first `n` keys in flight,
- * those leave that are in by now: filter_add, on behalf of others, does not ask who has them in
- * flight. Returns how many stay. */
-static size_t drop_counted(struct filter *filter, size_t n)
+/* The same for keys that were claimed, at most MEMORY_BATCH of them. A counting filter must not count
+ * one twice: those are passed over that are in by now, if others have settled any since, as filter_add
+ * does not ask who has a key in flight. */
+static size_t set_claimed(struct filter *filter, const struct key *keys, size_t n, uint64_t others,
+                          bool all)
 {
-    struct key *keys = filter->flight->keys;
-    uint8_t seen[FLIGHT_KEYS_MAX / 2];
-    size_t left = 0;
-    if (!filter->header.plan.geometry.counting || settled_now(filter) == filter->claimed_at)
-        return n;
-    memset(seen, 0, n);
-    filter_test_layers(filter, keys, n, seen, 0);
-    for (size_t i = 0; i < n; i++)
-        if (!seen[i])
-            keys[left++] = keys[i];
-    return left;
+    uint8_t counted[MEMORY_BATCH];
+    size_t done = 0;
+    bool alone = settled_now(filter) == filter->claimed_at;
+    if (alone || !filter->header.plan.geometry.counting) {
+        done = set_in_order(filter, keys, n, others, all);
+    } else {
+        memset(counted, 0, n);
+        filter_test_layers(filter, keys, n, counted);
+        while (done < n && (counted[done] || set_in_order(filter, keys + done, 1, others, all) == 1))
+            done++;
+    }
+    if (done > 0)
+        put64(filter, COUNTER_SETTLED_AT, settled_now(filter) + 1);
+    if (alone)
+        filter->claimed_at = settled_now(filter);
+    return done;
 }
 
 int filter_settle(struct filter *filter, size_t delivered, struct fault *fault)
@@ -402,76 +448,132 @@ int filter_settle(struct filter *filter, size_t delivered, struct fault *fault)
         lock_drop(filter->fd, LOCK_CHANGE);
         return -1;
     }
-    settle_keys(filter, drop_counted(filter, delivered));
-    if (delivered > 0)
-        put64(filter, COUNTER_SETTLED_AT, settled_now(filter) + 1);
+    /* The claim saw to it that there is room, unless the counters were changed since, or a generation
+     * has filled up. */
+    set_claimed(filter, filter->flight->keys, delivered, 0, true);
     put32(filter, slot_at(filter->slot), 0);
     lock_drop(filter->fd, LOCK_CHANGE);
     flight_clear(filter->flight);
     return 0;
 }
 
-/* The same as kernel->insert, into a stage. Which keys are new has to be known before any is set: it is
- * found out with the table of keys in flight, which is empty then. */
-static size_t insert_into_stage(struct filter *filter, struct place place, const struct key *keys,
-                                size_t n, uint8_t *seen, uint64_t *set)
+/* Under LOCK_CHANGE. Returns how many of the keys are done, 0 if there is no room, -1. */
+static ptrdiff_t settle_keys_locked(struct filter *filter, const struct key *keys, size_t n,
+                                    struct fault *fault)
 {
-    struct flight *flight = filter->flight;
-    size_t most = place.left < flight->room ? (size_t)place.left : flight->room;
-    size_t done = flight_take(flight, keys, n, most, place.layer, &filter->layers[place.layer].bits,
-                              seen);
-    *set = flight->count;
-    filter_stage_keys(filter, place.layer, flight->keys, flight->count);
-    flight_clear(flight);
-    return done;
+    uint64_t others;
+    if (filter_look_again(filter, keys, 0, settled_now(filter), NULL, fault) != 0 ||
+        filter_look_at_others(filter, NULL, 0, NULL, &others, fault) != 0)
+        return -1;
+    return (ptrdiff_t)set_claimed(filter, keys, n, others, false);
 }
 
-/* Under LOCK_CHANGE: sets the bits of keys not yet seen, as far as there is room in a layer that
- * nobody has claimed. Returns how many keys are done; 0 if a new layer is needed; -1. Without room,
- * keys that are in are done all the same: a window may forget them in making room. */
+int filter_settle_keys(struct filter *filter, const struct key *keys, size_t n, struct fault *fault)
+{
+    while (n > 0) {
+        if (filter_take_to_settle(filter, fault) != 0)
+            return -1;
+        ptrdiff_t done = settle_keys_locked(filter, keys, n < MEMORY_BATCH ? n : MEMORY_BATCH,
+                                            fault);
+        lock_drop(filter->fd, LOCK_CHANGE);
+        if (done < 0 || (done == 0 && filter_grow(filter, fault) != 0))
+            return -1;
+        keys += done;
+        n -= (size_t)done;
+    }
+    return 0;
+}
+
+/* --- adding --- */
+
+/* Which of the keys that are in will stay in. What will be cleared does not vouch for a key that it
+ * only seems to have: neither a stage, nor a generation that is not the newest. */
+static void find_lasting(const struct filter *filter, const struct key *keys, size_t n,
+                         const uint8_t *seen, uint8_t *lasting)
+{
+    unsigned filling = filter_is_window(filter) ? filter_window_filling(filter) : 0;
+    if (!clears_bits(filter)) {
+        memcpy(lasting, seen, n);
+        return;
+    }
+    memset(lasting, 0, n);
+    for (unsigned i = 0; i < filter->count; i++)
+        if (filter_is_window(filter) ? i == filling : !is_stage(&filter->layers[i]))
+            filter->kernel->test(&filter->layers[i].bits, keys, n, lasting);
+}
+
+/* Under LOCK_CHANGE: keys that are in, but not for good, are in a stage: they are set in its layer,
+ * too. Most are in the stage's journal, and are counted there. */
+static void set_past_stages(struct filter *filter, const struct key *keys, size_t n,
+                            const uint8_t *in, const uint8_t *lasting)
+{
+    for (unsigned stage = 0; stage < filter->count; stage++)
+        for (size_t i = 0; i < n && filter_staged(filter, stage) > 0; i++) {
+            uint8_t staged = 0;
+            if (in[i] && !lasting[i])
+                filter->kernel->test(&filter->layers[stage].bits, &keys[i], 1, &staged);
+            if (staged)
+                filter_set_keys(filter, stage + 1, &keys[i], 1);
+        }
+}
+
+/* Under LOCK_CHANGE: what is not in is taken into flight and settled at once, as far as there is room in
+ * a layer that nobody has claimed. Returns how many keys are done, 0 if room has to be made, -1. */
 static ptrdiff_t add_locked(struct filter *filter, const struct key *keys, size_t n,
                             uint64_t settled, uint8_t *seen, uint64_t *added, struct fault *fault)
 {
-    uint64_t others, set;
+    uint8_t in[MEMORY_BATCH], lasting[MEMORY_BATCH];
+    uint64_t others;
+    struct flight *flight = filter->flight;
     if (filter_look_again(filter, keys, n, settled, seen, fault) != 0 ||
         filter_look_at_others(filter, NULL, 0, NULL, &others, fault) != 0)
         return -1;
+    find_lasting(filter, keys, n, seen, lasting);
+    memcpy(in, filter_is_window(filter) ? lasting : seen, n);
     struct place place = filter_place_behind(filter, others);
-    if (place.layer == filter->count) {
-        const uint8_t *new = memchr(seen, 0, n);
-        return new != NULL ? new - seen : (ptrdiff_t)n;
+    unsigned layer = place.layer < filter->count ? place.layer : 0;
+    size_t most = place.left < flight->room ? (size_t)place.left : flight->room;
+    size_t done = flight_take(flight, keys, n, most, layer, &filter->layers[layer].bits, in);
+    set_in(filter, layer, flight->keys, flight->count);
+    if (flight->count > 0)
+        put64(filter, COUNTER_SETTLED_AT, settled_now(filter) + 1);
+    flight_clear(flight);
+    set_past_stages(filter, keys, done, in, lasting);
+    for (size_t i = 0; i < done; i++) {
+        *added += !seen[i] && !in[i];
+        seen[i] |= in[i];
     }
-    size_t done;
-    if (is_stage(&filter->layers[place.layer])) {
-        done = insert_into_stage(filter, place, keys, n, seen, &set);
-    } else {
-        done = filter->kernel->insert(&filter->layers[place.layer].bits, keys, n, seen, place.left,
-                                      &set);
-        if (set > 0)
-            count_settled(filter, place.layer, set);
-    }
-    put64(filter, COUNTER_SETTLED_AT, settled_now(filter) + 1);
-    *added += set;
     return (ptrdiff_t)done;
+}
+
+/* At most MEMORY_BATCH keys. Returns how many are done, or -1. */
+static ptrdiff_t add_some(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
+                          uint64_t *added, struct fault *fault)
+{
+    if (filter_refresh(filter, fault) != 0)
+        return -1;
+    uint64_t settled = settled_now(filter);
+    memset(seen, 0, n);
+    filter_test_layers(filter, keys, n, seen);
+    if (memchr(seen, 0, n) == NULL && !clears_bits(filter))
+        return (ptrdiff_t)n;
+    if (filter_take_to_settle(filter, fault) != 0)
+        return -1;
+    ptrdiff_t done = add_locked(filter, keys, n, settled, seen, added, fault);
+    lock_drop(filter->fd, LOCK_CHANGE);
+    return done == 0 && filter_grow(filter, fault) != 0 ? -1 : done;
 }
 
 int filter_add(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
                uint64_t *added, struct fault *fault)
 {
     *added = 0;
+    if (filter_fit_flight(filter, (size_t)slot_room(&filter->header, 0), fault) != 0)
+        return -1;
     while (n > 0) {
-        if (filter_refresh(filter, fault) != 0)
-            return -1;
-        uint64_t settled = settled_now(filter);
-        memset(seen, 0, n);
-        filter_test_layers(filter, keys, n, seen, 0);
-        if (memchr(seen, 0, n) == NULL)
-            return 0;
-        if (filter_take_to_settle(filter, fault) != 0)
-            return -1;
-        ptrdiff_t done = add_locked(filter, keys, n, settled, seen, added, fault);
-        lock_drop(filter->fd, LOCK_CHANGE);
-        if (done < 0 || (done == 0 && filter_grow(filter, fault) != 0))
+        ptrdiff_t done = add_some(filter, keys, n < MEMORY_BATCH ? n : MEMORY_BATCH, seen, added,
+                                  fault);
+        if (done < 0)
             return -1;
         keys += done;
         seen += done;

@@ -2,13 +2,19 @@
  * filter_hold - lines in flight for longer than a batch; see filter.h.
  *
  * The keys are in a spill: an exact set in the file FILTER.flight-SLOT, beside the file that FILTER
- * really is. Its slot in the filter says that it is there. When its owner dies, the slot's lock is
- * free, so nobody looks into it any more, and the slot's next owner removes it.
+ * really is, with its mode. Its slot in the filter says that it is there. When its owner dies, the
+ * slot's lock is free, so nobody looks into it any more, and the slot's next owner removes it. If it
+ * cannot, because the file is another user's and the directory sticky, it takes another slot.
+ *
+ * What comes out must not depend on when keys are settled. So keys in flight are judged either as if
+ * their bits were set, as in a batch (HOLD_AS_SET): they are in the flight, too, which bounds how many
+ * there can be. Or exactly (HOLD_EXACTLY), any number of them, and then until the end of the run.
  */
 #include "file/beside.h"
 #include "file/filter_internal.h"
 #include "file/lock.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +23,20 @@
 
 struct hold {
     struct spill *spill;
+    bool exactly;
     size_t last_count; /* keys that the last claim took into flight */
     struct key last[MEMORY_BATCH];
 };
+
+enum { AS_SET_LEAST = 4096, AS_SET_MOST = 32768 };
+
+/* How many keys to hold as if set. Each looks at those on its page: there are four on average, or
+ * so few in all that looking takes no longer than the flush that follows. */
+static size_t as_set_room(const struct filter *filter)
+{
+    uint64_t keys = filter->layers[filter->count - 1].plan.pages * 4;
+    return keys < AS_SET_LEAST ? AS_SET_LEAST : keys > AS_SET_MOST ? AS_SET_MOST : (size_t)keys;
+}
 
 /* The file of a slot. */
 static void spill_path(const struct filter *filter, unsigned slot, char path[BESIDE_MAX])
@@ -47,30 +64,48 @@ void filter_forget_hold(struct filter *filter)
     unlink(path);
 }
 
-int filter_hold(struct filter *filter, const char *beside, struct fault *fault)
+/* A spill beside the filter. Where another user's is in the way, that of the next free slot. */
+static struct spill *spill_beside(struct filter *filter, uint64_t mark, struct fault *fault)
 {
     char path[BESIDE_MAX];
-    struct hold *hold = calloc(1, sizeof *hold);
-    if (hold == NULL)
-        return fault_set(fault, filter->path, "out of memory");
-    spill_path(filter, filter->slot, path);
+    struct spill *spill;
+    do {
+        spill_path(filter, filter->slot, path);
+        spill = spill_new(path, filter->fd, mark, fault);
+    } while (spill == NULL && fault->error == EEXIST && filter_change_slot(filter, fault) == 0);
+    return spill;
+}
+
+static int hold_for_others(struct filter *filter, struct fault *fault)
+{
     uint64_t mark = new_mark(filter);
-    hold->spill = filter->write ? spill_new(path, mark, fault) : spill_nameless(beside, fault);
-    if (hold->spill == NULL) {
-        free(hold);
+    filter->hold->spill = spill_beside(filter, mark, fault);
+    if (filter->hold->spill == NULL)
         return -1;
-    }
-    filter->hold = hold;
-    if (!filter->write)
-        return 0;
-    if (filter_is_window(filter) && spill_keep_order(hold->spill, fault) != 0)
+    if (filter->hold->exactly && filter_is_window(filter) &&
+        spill_keep_order(filter->hold->spill, fault) != 0)
+        return -1;
+    if (!filter->hold->exactly && filter_fit_flight(filter, as_set_room(filter), fault) != 0)
         return -1;
     if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
         return -1;
+    filter->claimed_at = get64(filter, COUNTER_SETTLED_AT);
     put64(filter, slot_at(filter->slot) + SLOT_MARK, mark);
     put32(filter, slot_at(filter->slot) + SLOT_HOLDS, 1);
     lock_drop(filter->fd, LOCK_CHANGE);
     return 0;
+}
+
+int filter_hold(struct filter *filter, enum hold_kind kind, const char *beside, struct fault *fault)
+{
+    filter->hold = calloc(1, sizeof *filter->hold);
+    if (filter->hold == NULL)
+        return fault_errno(fault, filter->path, NULL, ENOMEM);
+    filter->hold->exactly = kind == HOLD_EXACTLY;
+    if (filter->write)
+        return hold_for_others(filter, fault);
+    filter->hold->spill = spill_nameless(beside, fault);
+    return filter->hold->spill != NULL ? 0 : -1;
 }
 
 void filter_hold_free(struct filter *filter)
@@ -78,8 +113,11 @@ void filter_hold_free(struct filter *filter)
     struct fault ignored;
     for (unsigned slot = 0; slot < SLOTS_MAX; slot++)
         spill_free(filter->attached[slot]);
-    if (filter->hold == NULL)
+    if (filter->hold == NULL || filter->hold->spill == NULL) {
+        free(filter->hold);
+        filter->hold = NULL;
         return;
+    }
     /* Nobody may look for the file once it is gone. If the lock cannot be had, the file stays, for
      * the slot's next owner to remove. */
     if (filter->write && filter_take_lock(filter, LOCK_CHANGE, &ignored) == 0) {
@@ -130,10 +168,27 @@ int filter_look_into_hold(struct filter *filter, unsigned slot, const struct key
 
 /* --- claiming --- */
 
+bool filter_held_exactly(const struct filter *filter)
+{
+    return filter->hold->exactly;
+}
+
+int filter_prepare_held(struct filter *filter, size_t n, struct fault *fault)
+{
+    filter->hold->last_count = 0;
+    return spill_reserve(filter->hold->spill, n, fault);
+}
+
+void filter_show_held(struct filter *filter, const struct key *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        spill_add(filter->hold->spill, keys[i]);
+    filter->hold->last_count = n;
+}
+
 static size_t take_new(struct hold *hold, const struct key *keys, size_t n, uint64_t most_new,
                        uint8_t *seen)
 {
-    hold->last_count = 0;
     for (size_t i = 0; i < n; i++) {
         if (seen[i])
             continue;
@@ -162,25 +217,20 @@ static ptrdiff_t claim_locked(struct filter *filter, const struct key *keys, siz
     return (ptrdiff_t)take_new(filter->hold, keys, n, most_new, seen);
 }
 
-ptrdiff_t filter_claim_held(struct filter *filter, const struct key *keys, size_t n,
-                            uint64_t most_new, uint8_t *seen, struct fault *fault)
+ptrdiff_t filter_claim_exactly(struct filter *filter, const struct key *keys, size_t n,
+                               uint64_t most_new, uint8_t *seen, struct fault *fault)
 {
     struct hold *hold = filter->hold;
-    hold->last_count = 0;
-    if (n > MEMORY_BATCH)
-        n = MEMORY_BATCH;
     if (filter_refresh(filter, fault) != 0)
         return -1;
     uint64_t settled = get64(filter, COUNTER_SETTLED_AT);
     memset(seen, 0, n);
-    filter_test_layers(filter, keys, n, seen, 0);
+    filter_test_layers(filter, keys, n, seen);
     for (size_t i = 0; i < n; i++)
         if (!seen[i])
             seen[i] = spill_has(hold->spill, keys[i]);
     if (memchr(seen, 0, n) == NULL)
         return (ptrdiff_t)n;
-    if (spill_reserve(hold->spill, n, fault) != 0)
-        return -1;
     if (!filter->write)
         return (ptrdiff_t)take_new(hold, keys, n, most_new, seen);
     if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
@@ -190,41 +240,66 @@ ptrdiff_t filter_claim_held(struct filter *filter, const struct key *keys, size_
     return judged;
 }
 
+/* --- settling --- */
+
+/* The keys of the last claim. */
+static const struct key *last_keys(const struct filter *filter)
+{
+    const struct hold *hold = filter->hold;
+    const struct flight *flight = filter->flight;
+    return hold->exactly ? hold->last : flight->keys + flight->count - hold->last_count;
+}
+
 int filter_settle_batch_held(struct filter *filter, size_t delivered, struct fault *fault)
 {
     struct hold *hold = filter->hold;
+    const struct key *last = last_keys(filter);
     size_t kept = delivered < hold->last_count ? delivered : hold->last_count;
-    if (spill_note(hold->spill, hold->last, kept, fault) != 0)
+    if (spill_note(hold->spill, last, kept, fault) != 0)
         return -1;
     if (kept == hold->last_count)
         return 0;
     /* Without the lock, too: what was not delivered must not be settled with the rest. Others may then
      * see half a key, which is nobody's. */
     bool locked = filter->write && filter_take_lock(filter, LOCK_CHANGE, fault) == 0;
-    while (hold->last_count > delivered)
-        spill_remove(hold->spill, hold->last[--hold->last_count]);
+    for (size_t i = kept; i < hold->last_count; i++)
+        spill_remove(hold->spill, last[i]);
     if (locked)
         lock_drop(filter->fd, LOCK_CHANGE);
+    if (!hold->exactly)
+        flight_drop_last(filter->flight, hold->last_count - kept);
+    hold->last_count = kept;
     return locked || !filter->write ? 0 : -1;
 }
 
+static int settle_exactly(struct filter *filter, struct fault *fault)
+{
+    struct hold *hold = filter->hold;
+    uint64_t at = 0;
+    ptrdiff_t n;
+    while ((n = spill_next(hold->spill, &at, hold->last, MEMORY_BATCH, fault)) > 0)
+        if (filter_settle_keys(filter, hold->last, (size_t)n, fault) != 0)
+            return -1;
+    return (int)n;
+}
+
+/* What is in flight is settled whatever is in by now: it was claimed, and what it is found in may be
+ * cleared. */
 int filter_settle_held(struct filter *filter, struct fault *fault)
 {
     struct hold *hold = filter->hold;
-    uint8_t seen[MEMORY_BATCH];
-    uint64_t at = 0, added;
-    ptrdiff_t n;
+    struct flight *flight = filter->flight;
     if (spill_count(hold->spill) == 0)
         return 0;
-    while ((n = spill_next(hold->spill, &at, hold->last, MEMORY_BATCH, fault)) > 0)
-        if (filter_add(filter, hold->last, (size_t)n, seen, &added, fault) != 0)
-            return -1;
-    if (n < 0)
-        return -1;
     hold->last_count = 0;
+    if (hold->exactly ? settle_exactly(filter, fault) != 0
+                      : filter_settle_keys(filter, flight->keys, flight->count, fault) != 0)
+        return -1;
     if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
         return -1;
     spill_clear(hold->spill);
     lock_drop(filter->fd, LOCK_CHANGE);
-    return 0;
+    flight_clear(flight);
+    /* The newest layer may be a larger one now. */
+    return hold->exactly ? 0 : filter_fit_flight(filter, as_set_room(filter), fault);
 }

@@ -122,9 +122,12 @@ static inline uint8_t *slot_keys(const struct filter *filter, unsigned slot)
 int filter_take_lock(struct filter *filter, unsigned lock, struct fault *fault);
 /* LOCK_CHANGE, in order to settle: not in a file that no name leads to any more. */
 int filter_take_to_settle(struct filter *filter, struct fault *fault);
-/* Tests keys not yet seen against the layers from `from` on, newest first. */
+/* Tests keys not yet seen against the layers, newest first. */
 void filter_test_layers(const struct filter *filter, const struct key *keys, size_t n,
-                        uint8_t *seen, unsigned from);
+                        uint8_t *seen);
+/* Another free slot, after this one, is this writer's. Precondition: nothing is in flight. Returns -1
+ * with the fault: there is none. */
+int filter_change_slot(struct filter *filter, struct fault *fault);
 /* Maps layers that another writer has added. */
 int filter_refresh(struct filter *filter, struct fault *fault);
 int filter_map_memory(struct filter *filter, const struct layer_plan *plan, struct fault *fault);
@@ -207,6 +210,14 @@ struct place {
 };
 struct place filter_place_behind(const struct filter *filter, uint64_t ahead);
 
+/* The flight has room for so many keys. Precondition: it is empty. Returns -1 with the fault. */
+int filter_fit_flight(struct filter *filter, size_t room, struct fault *fault);
+
+/* Keys that were claimed and delivered are settled, in order, making room as needed. Returns -1 with
+ * the fault: some may have been. */
+int filter_settle_keys(struct filter *filter, const struct key *keys, size_t n,
+                       struct fault *fault);
+
 /* Under LOCK_CHANGE: keys that were looked for without it are looked for again, if others have
  * settled any since the counter stood at `settled`, or added a layer. Returns -1 with the fault. */
 int filter_look_again(struct filter *filter, const struct key *keys, size_t n, uint64_t settled,
@@ -230,8 +241,13 @@ int filter_finish_removal(struct filter *filter, struct fault *fault);
 
 /* --- filter_hold.c --- */
 
-ptrdiff_t filter_claim_held(struct filter *filter, const struct key *keys, size_t n,
-                            uint64_t most_new, uint8_t *seen, struct fault *fault);
+/* Before each claim of at most `n` keys: what it takes into flight can be shown to others. */
+int filter_prepare_held(struct filter *filter, size_t n, struct fault *fault);
+bool filter_held_exactly(const struct filter *filter);
+ptrdiff_t filter_claim_exactly(struct filter *filter, const struct key *keys, size_t n,
+                               uint64_t most_new, uint8_t *seen, struct fault *fault);
+/* Under LOCK_CHANGE: these keys are in flight, too. Other writers see them. */
+void filter_show_held(struct filter *filter, const struct key *keys, size_t n);
 int filter_settle_batch_held(struct filter *filter, size_t delivered, struct fault *fault);
 void filter_hold_free(struct filter *filter);
 /* Under LOCK_CHANGE: what a dead owner of this writer's slot left. */

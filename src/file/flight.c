@@ -122,6 +122,15 @@ size_t flight_take(struct flight *flight, const struct key *keys, size_t n, size
     return i;
 }
 
+/* The newest entry is the head of its chain. */
+void flight_drop_last(struct flight *flight, size_t n)
+{
+    while (n-- > 0) {
+        const struct flight_entry *last = &flight->entries[--flight->count];
+        *flight_chain(flight, last->page) = last->next;
+    }
+}
+
 void flight_clear(struct flight *flight)
 {
     size_t chains = chains_of(flight);

@@ -60,6 +60,9 @@ static inline bool flight_meets(const struct flight *flight, struct key key,
 bool flight_covers(const struct flight *flight, struct key key, unsigned layer,
                    const struct bits *bits);
 
+/* The last `n` keys are in flight no longer. */
+void flight_drop_last(struct flight *flight, size_t n);
+
 void flight_clear(struct flight *flight);
 
 #endif

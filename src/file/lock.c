@@ -92,7 +92,7 @@ void lock_drop(int fd, unsigned lock)
 
 int lock_held(int fd, unsigned lock)
 {
-    struct flock flock = range(lock, F_WRLCK);
+    struct flock flock = range(lock, F_RDLCK);
     if (fcntl(fd, F_OFD_GETLK, &flock) != 0)
         return -1;
     return flock.l_type != F_UNLCK;

@@ -29,7 +29,8 @@ int lock_try(int fd, unsigned lock);
 void lock_drop(int fd, unsigned lock);
 void lock_let_go(int fd, unsigned lock);
 
-/* Whether somebody else holds a lock: 1 or 0, or -1 with errno if that cannot be found out. */
+/* Whether somebody else holds a lock: 1 or 0, or -1 with errno if that cannot be found out. Only those
+ * who may write the file can: a read lock, which anybody who may read it can have, is none. */
 int lock_held(int fd, unsigned lock);
 
 /* The same where a doubt costs nothing: when in doubt, true. */

@@ -1,6 +1,7 @@
 /* spill - see spill.h. Bytes are little-endian, since a file system may be shared. */
 #include "file/spill.h"
 
+#include "file/beside.h"
 #include "file/header.h"
 #include "file/map.h"
 #include "io/path.h"
@@ -185,10 +186,12 @@ struct spill *spill_nameless(const char *path, struct fault *fault)
     return start(path, open_nameless(path), false, fault);
 }
 
-struct spill *spill_new(const char *path, uint64_t mark, struct fault *fault)
+struct spill *spill_new(const char *path, int like, uint64_t mark, struct fault *fault)
 {
     unlink(path); /* never through somebody's link */
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        beside_take_after(fd, like);
     struct spill *spill = start(path, fd, true, fault);
     if (spill != NULL)
         store64(spill->head + MARK_AT, mark);

@@ -18,9 +18,10 @@
 
 struct spill;
 
-/* A new, empty set at `path`, over what a dead writer may have left there; or a file without a name
- * in the directory of `path`. `mark` tells it from any other one. NULL with the fault. */
-struct spill *spill_new(const char *path, uint64_t mark, struct fault *fault);
+/* A new, empty set at `path`, in place of what a dead writer may have left there, for whoever may use
+ * the file open as `like`; or a file without a name in the directory of `path`. `mark` tells it from any
+ * other one. NULL with the fault; its error is EEXIST if what is there cannot be removed. */
+struct spill *spill_new(const char *path, int like, uint64_t mark, struct fault *fault);
 struct spill *spill_nameless(const char *path, struct fault *fault);
 
 /* Another writer's set, to look into. NULL with the fault: there is none, or one with another

@@ -354,8 +354,8 @@ static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, struct pick
 
 /* --- durable --- */
 
-/* A second's lines, or a million keys, whichever is first: few flushes, little to repeat. */
-enum { EPOCH_MILLISECONDS = 1000, EPOCH_KEYS = 1000000 };
+/* A second's lines, or as many as the filter holds, whichever is first: few flushes, little to repeat. */
+enum { EPOCH_MILLISECONDS = 1000 };
 
 static int milliseconds_left(const struct pipeline *pipeline)
 {
@@ -380,10 +380,10 @@ int pipeline_settle(struct pipeline *pipeline, struct fault *fault)
     return 0;
 }
 
-static int settle_if_due(struct pipeline *pipeline, struct fault *fault)
+/* `judged`: lines of the last claim; 0: the filter must settle before it claims more. */
+static int settle_if_due(struct pipeline *pipeline, ptrdiff_t judged, struct fault *fault)
 {
-    if (!pipeline->plan.durable ||
-        (filter_held(pipeline->plan.filter) < EPOCH_KEYS && milliseconds_left(pipeline) > 0))
+    if (!pipeline->plan.durable || (judged > 0 && milliseconds_left(pipeline) > 0))
         return 0;
     return pipeline_settle(pipeline, fault);
 }
@@ -434,7 +434,7 @@ static int run_batch(struct pipeline *pipeline, struct batch batch, struct picke
         batch.starts += judged;
         batch.keys += judged;
         batch.n -= (size_t)judged;
-        if (settle_if_due(pipeline, fault) != 0)
+        if (settle_if_due(pipeline, judged, fault) != 0)
             return -1;
         if (pipeline->selected == pipeline->plan.most || pipeline->closed) {
             pipeline->used = batch.offset + batch.starts[0];

@@ -21,7 +21,7 @@ static struct key key_number(uint64_t n)
 static struct spill *spill_made(const char *path)
 {
     struct fault fault;
-    struct spill *spill = spill_new(path, MARK, &fault);
+    struct spill *spill = spill_new(path, -1, MARK, &fault);
     if (spill == NULL) {
         printf("# %s: %s\n", fault.object, fault.reason);
         exit(1);
@@ -129,7 +129,7 @@ static void nameless(void)
     spill_free(spill);
     tap_check(spill_nameless("/nowhere/at/all", &fault) == NULL && fault.error == ENOENT,
               "made in a directory that is not there");
-    tap_check(spill_new("/nowhere/at/all", MARK, &fault) == NULL && fault.error == ENOENT,
+    tap_check(spill_new("/nowhere/at/all", -1, MARK, &fault) == NULL && fault.error == ENOENT,
               "made in a directory that is not there");
     spill_free(NULL);
 }
