@@ -272,3 +272,86 @@ traced() {
     remembers 1300000
     no_debris
 }
+
+# --- what comes out depends on lines and filter alone ---------------------------
+#
+# At p = 0.5 a verdict that differs shows.
+
+# Filters of which some are too small for their input, one a line: options of create.
+doubtful='-n 1000 -p 0.5
+-n 100 -p 0.5
+-n 100000 -p 0.5
+-n 300 -p 0.5 --fixed
+--window 700 -p 0.5
+--counting -n 2000 -p 0.4
+-n 40k -p 0.3 --stage 192K'
+
+# parted FILE: its lines, with a pause after the first third, longer than an epoch.
+parted() {
+    local lines
+    lines=$(wc -l <"$1")
+    head -n $((lines / 3)) "$1"
+    sleep 1.3
+    tail -n +$((lines / 3 + 1)) "$1"
+}
+
+@test "the same lines as without, at p = 0.5: with a pause, in batches of any size" {
+    local options number=0 jobs=()
+    mixed_lines 90000 60000 >in
+    while IFS= read -r options; do
+        number=$((number + 1))
+        # shellcheck disable=SC2086 # options are words
+        (
+            mkdir $number && cd $number
+            "$UNSEEN" create $options plain.bf && cp plain.bf paused.bf && cp plain.bf small.bf
+            "$UNSEEN" plain.bf ../in >wanted 2>/dev/null
+            parted ../in | "$UNSEEN" --durable paused.bf -o paused 2>/dev/null
+            "$UNSEEN" --durable --buffer-size 4K small.bf ../in -o small 2>/dev/null
+        ) 3>&- &
+        jobs+=($!)
+    done <<<"$doubtful"
+    wait "${jobs[@]}"
+    number=0
+    while IFS= read -r options; do
+        number=$((number + 1))
+        echo "create $options"
+        [[ -s $number/wanted ]]
+        same $number/paused $number/wanted
+        same $number/small $number/wanted
+        exits 1 unseen query -v -c $number/paused.bf $number/paused || [[ $options == --window* ]]
+    done <<<"$doubtful"
+    [[ $number -eq 7 ]]
+}
+
+@test "the same lines for push, at p = 0.5, with a pause" {
+    mixed_lines 20000 9000 >in
+    exits 0 unseen create --queue -n 500 -p 0.5 plain.bf
+    exits 0 unseen create --queue -n 500 -p 0.5 paused.bf
+    unseen push plain.bf in 2>/dev/null
+    parted in | unseen push --durable paused.bf 2>/dev/null
+    exits 0 unseen pop plain.bf -m 1e6
+    cp "$out" wanted
+    exits 0 unseen pop paused.bf -m 1e6
+    same "$out" wanted
+}
+
+@test "-x and --pending judge exactly, at p = 0.5: a pause and the size of batches change nothing" {
+    local options
+    mixed_lines 20000 9000 >in
+    head -n 3000 in >before
+    while IFS= read -r options; do
+        rm -f ./*.bf
+        # shellcheck disable=SC2086 # options are words
+        exits 0 unseen create $options f.bf
+        capture unseen f.bf before
+        cp f.bf paused.bf
+        cp f.bf pending.bf
+        unseen f.bf in -x cat >wanted 2>/dev/null
+        parted in | unseen --buffer-size 4K paused.bf -x cat 2>/dev/null | same /dev/stdin wanted
+        parted in | unseen --pending keys pending.bf 2>/dev/null | same /dev/stdin wanted
+        [[ -s wanted ]]
+        # They are new to what was in before, and to nothing else.
+        exits 0 unseen query pending.bf in
+        ! sort -u "$out" | comm -12 - <(sort -u wanted) | grep -q .
+    done <<<"$doubtful"
+}

@@ -485,3 +485,54 @@ hold_open() {
     printf 'a\nb\0c\0' >wanted
     same "$out" wanted
 }
+
+# killed_holding: a run over stdin that is killed while CMD has its lines.
+killed_holding() {
+    local pid
+    mkfifo never
+    "$UNSEEN" f.bf -x sh -c 'cat >got; read -r _ <never' 3>&- <&0 &
+    pid=$!
+    filled got
+    kill -9 "$pid"
+    wait "$pid" || true
+    exec {gate}<>never
+    echo >&"$gate"
+    exec {gate}>&-
+}
+
+@test "a filter that all may write to, and a user whose umask hides files: everybody goes on" {
+    local pid status=0
+    public_directory
+    chmod 1777 .
+    "$UNSEEN" create -p 1e-9 f.bf
+    chmod 666 f.bf
+    mkfifo gate
+    (umask 077 && exec "$UNSEEN" f.bf -x sh -c 'cat >got; read -r _ <gate') < <(seq 3) 3>&- &
+    pid=$!
+    filled got
+    [[ $(stat -c %a f.bf.flight-0) == 666 ]]
+    # What is in flight there is not new here.
+    seq 5 >in
+    exits 0 as_nobody "$public/unseen" f.bf in
+    prints '4\n5\n'
+    echo >gate
+    wait "$pid" || status=$?
+    [[ $status -eq 0 ]]
+    chmod 640 f.bf
+    exits 0 unseen f.bf -x sh -c 'cat; stat -c %a f.bf.flight-*' < <(seq 6)
+    prints '6\n640\n'
+}
+
+@test "in a sticky directory what a killed user left is in nobody's way" {
+    public_directory
+    chmod 1777 .
+    "$UNSEEN" create -p 1e-9 f.bf
+    chmod 666 f.bf
+    seq 3 | killed_holding
+    [[ -e f.bf.flight-0 ]]
+    exits 0 as_nobody "$public/unseen" f.bf -x cat < <(seq 4)
+    prints '1\n2\n3\n4\n'
+    exits 0 unseen f.bf -x cat < <(seq 5)
+    prints '5\n'
+    no_debris
+}

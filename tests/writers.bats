@@ -377,6 +377,28 @@ load crash
     done
 }
 
+@test "a dead writer stays dead, though somebody who may only read the file locks its slot" {
+    local pid collector
+    input 3000 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    # The one that lives has the first slot, so nobody takes over the dead one's, which is the second.
+    converse "$UNSEEN" f.bf
+    say first
+    hear first
+    stall
+    end_stalled dead
+    coproc reader { exec "$tools/holdlock" -r f.bf $((lock_byte + 2)) 3>&- {ask}>&- {answer}<&-; }
+    read -r -t 60 -u "${reader[0]}" _
+    cat <&"$answer" >lives 3>&- {ask}>&- &
+    collector=$!
+    cat in >&"$ask"
+    farewell
+    wait "$collector"
+    none_lost in dead lives
+    eval "exec ${reader[1]}>&-"
+    wait "$reader_PID" || true
+}
+
 # --- stopped ----------------------------------------------------------------------
 
 # The lock that is held for memory work only (unseen(5), "Locks").

@@ -193,8 +193,7 @@ bool filter_stage_emptying(const struct filter *filter);
 /* Under LOCK_CHANGE: keys go into a stage: its journal, its counter, its bits. */
 void filter_stage_keys(struct filter *filter, unsigned stage, const struct key *keys, size_t n);
 /* Under LOCK_CHANGE, right after it was taken, if STAGE_SETTING_AT is not 0: what a writer killed in
- * filter_stage_keys left half done. If the journal cannot be read, it stays so. (Not for each lock: its
- * 64 KB on the stack are 16 pages to touch.) */
+ * filter_stage_keys left half done. If the journal cannot be read, it stays so. */
 void filter_stage_finish(struct filter *filter);
 /* Under LOCK_GROW, and not LOCK_CHANGE: sets all keys of a stage in the layer behind it, and empties
  * it. Returns -1 with the fault; then all is as it was, or the next writer does it again. */

@@ -44,8 +44,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Keys that are read, or set, at a time. */
-enum { PIECE = 2048 };
+/* Keys that are read, or set, at a time: buffers for them are on the stack, which may be small. */
+enum { PIECE = 512 };
 
 /* --- looking --- */
 

@@ -1,13 +1,15 @@
 /*
  * holdlock - holds a lock on one byte of a file, as a stalled writer would.
  *
- *     holdlock FILE BYTE
+ *     holdlock [-r] FILE BYTE
  *
- * Takes an open file description lock on that byte of FILE, prints a line, and holds the lock until
- * its standard input ends. Exit: 0, or 2 with a message if the lock cannot be had.
+ * Takes an open file description lock on that byte of FILE, for writing or, with -r, for reading;
+ * prints a line, and holds the lock until its standard input ends. Exit: 0, or 2 with a message if the
+ * lock cannot be had.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,19 +18,20 @@
 int main(int argc, char **argv)
 {
     char byte;
-    if (argc != 3) {
-        fprintf(stderr, "usage: holdlock FILE BYTE\n");
+    bool reads = argc == 4 && strcmp(argv[1], "-r") == 0;
+    if (argc != 3 && !reads) {
+        fprintf(stderr, "usage: holdlock [-r] FILE BYTE\n");
         return 2;
     }
     struct flock flock = {
-        .l_type = F_WRLCK,
+        .l_type = reads ? F_RDLCK : F_WRLCK,
         .l_whence = SEEK_SET,
-        .l_start = (off_t)strtoll(argv[2], NULL, 10),
+        .l_start = (off_t)strtoll(argv[argc - 1], NULL, 10),
         .l_len = 1,
     };
-    int fd = open(argv[1], O_RDWR);
+    int fd = open(argv[argc - 2], reads ? O_RDONLY : O_RDWR);
     if (fd < 0 || fcntl(fd, F_OFD_SETLK, &flock) != 0) {
-        fprintf(stderr, "holdlock: %s: %s\n", argv[1], strerror(errno));
+        fprintf(stderr, "holdlock: %s: %s\n", argv[argc - 2], strerror(errno));
         return 2;
     }
     if (puts("held") == EOF || fflush(stdout) != 0)

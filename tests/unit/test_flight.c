@@ -163,6 +163,29 @@ static void near_misses(void)
     world_free(world);
 }
 
+/* The last ones are no longer in flight: all is as it was before them. */
+static void drop_last(void)
+{
+    struct chance chance = {43};
+    for (unsigned round = 0; round < 60; round++) {
+        struct world *world = world_new(ROOM), *before = world_new(1);
+        for (size_t i = 0; i < ROOM / 2; i++)
+            add(world, narrow_key(&chance), 1);
+        memcpy(before->would, world->would, sizeof world->would);
+        size_t count = world->flight->count;
+        for (size_t i = 0; i < 1 + chance_below(&chance, ROOM / 2); i++)
+            add(world, i % 2 ? chance_key(&chance) : narrow_key(&chance), 1);
+        flight_drop_last(world->flight, world->flight->count - count);
+        tap_check(world->flight->count == count, "%zu are left of %zu", world->flight->count, count);
+        memcpy(world->would, before->would, sizeof world->would);
+        for (unsigned query = 0; query < 100; query++)
+            check_covers(world, query % 2 ? chance_key(&chance) : narrow_key(&chance));
+        add(world, chance_key(&chance), 1);
+        world_free(before);
+        world_free(world);
+    }
+}
+
 /* Up to its room, whatever that is, and again after clearing. */
 static void rooms(void)
 {
@@ -207,6 +230,7 @@ int main(void)
 {
     tap_run("covers: as if the bits were set", differential);
     tap_run("keys that differ in one bit, and other layers", near_misses);
+    tap_run("the last ones are dropped", drop_last);
     tap_run("as many keys as it has room for, again and again", rooms);
     return tap_end();
 }
