@@ -282,7 +282,7 @@ doubtful='-n 1000 -p 0.5
 -n 100 -p 0.5
 -n 100000 -p 0.5
 -n 300 -p 0.5 --fixed
---window 700 -p 0.5
+--window 20000 -p 0.5
 --counting -n 2000 -p 0.4
 -n 40k -p 0.3 --stage 192K'
 
