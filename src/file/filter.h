@@ -105,6 +105,11 @@ int filter_hold(struct filter *filter, const char *beside, struct fault *fault);
 uint64_t filter_held(const struct filter *filter);
 int filter_settle_held(struct filter *filter, struct fault *fault);
 
+/* filter_hold_in_order: called right after filter_hold, it has the order of the keys kept, so that
+ * filter_drop_held can be asked not to settle the last `n` of them. Returns 0 or -1. */
+int filter_hold_in_order(struct filter *filter, struct fault *fault);
+void filter_drop_held(struct filter *filter, uint64_t n);
+
 /* Sets the bits of keys that are known to be delivered, growing as needed, in flight somewhere or not;
  * those that are in change nothing. seen[i] = 1 if it was in, else 0; *added: how many were not.
  * Returns 0, or -1 with the fault, and then some may have been set. */

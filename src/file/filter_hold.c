@@ -98,6 +98,16 @@ uint64_t filter_held(const struct filter *filter)
     return filter->hold != NULL ? spill_count(filter->hold->spill) : 0;
 }
 
+int filter_hold_in_order(struct filter *filter, struct fault *fault)
+{
+    return filter_is_window(filter) ? 0 : spill_keep_order(filter->hold->spill, fault);
+}
+
+void filter_drop_held(struct filter *filter, uint64_t n)
+{
+    spill_drop_noted(filter->hold->spill, n);
+}
+
 /* --- others' --- */
 
 /* The spill of a slot as it is now: attached anew when its owner has begun another. */

@@ -255,6 +255,7 @@ void queue_close(struct queue *queue)
         if (fds[i] >= 0)
             close(fds[i]);
     free(queue->buffer);
+    free(queue->takes);
     free(queue->path);
     free(queue);
 }

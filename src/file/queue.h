@@ -80,6 +80,10 @@ int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, bo
  * accepted. */
 uint64_t queue_accept(struct queue *queue, size_t bytes);
 
+/* Of the lines that were taken and accepted since the last queue_remove, the last `lines` were not
+ * accepted after all: they wait again, in their old place. Returns 0 or -1. */
+int queue_give_back(struct queue *queue, uint64_t lines, struct fault *fault);
+
 /* What was taken is off. Returns 0, or -1 with the fault, and it waits again once this queue is
  * closed. */
 int queue_remove(struct queue *queue, struct fault *fault);

@@ -34,6 +34,14 @@ struct queue {
     struct queue_lines taken; /* the last lines */
     unsigned taken_slot;
     uint64_t refused_bytes, refused_lines; /* of them */
+    struct queue_take *takes;              /* all, oldest first */
+    size_t take_count, take_room;
+};
+
+/* A chunk that is out. */
+struct queue_take {
+    unsigned slot;
+    uint64_t bytes, lines; /* that were accepted */
 };
 
 /* Takes the lock and reads the state. Returns 0, or -1 with the fault and without the lock. */

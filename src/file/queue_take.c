@@ -251,6 +251,20 @@ static int occupy(struct queue *queue, const struct source *source, unsigned *sl
     return got;
 }
 
+/* Room to note one more chunk. */
+static int make_room_for_take(struct queue *queue, struct fault *fault)
+{
+    if (queue->take_count < queue->take_room)
+        return 0;
+    size_t room = queue->take_room * 2 + 16;
+    struct queue_take *takes = realloc(queue->takes, room * sizeof *takes);
+    if (takes == NULL)
+        return fault_errno(fault, queue->path, NULL, ENOMEM);
+    queue->takes = takes;
+    queue->take_room = room;
+    return 0;
+}
+
 static void note_taken(struct queue *queue, const struct source *source, unsigned slot,
                        const struct queue_lines *lines)
 {
@@ -286,11 +300,14 @@ static int take_locked(struct queue *queue, uint64_t most, struct queue_lines *l
     }
     if (got <= 0)
         return got < 0 ? -1 : -2;
-    if (queue_read_lines(queue, source.begin, source.end, most, lines, fault) == 0) {
+    if (queue_read_lines(queue, source.begin, source.end, most, lines, fault) == 0 &&
+        make_room_for_take(queue, fault) == 0) {
         note_taken(queue, &source, slot, lines);
         if (queue_save(queue, fault) == 0) {
             queue->taken = *lines;
             queue->taken_slot = slot;
+            queue->takes[queue->take_count++] = (struct queue_take){slot, lines->length,
+                                                                    lines->count};
             return 1;
         }
     }
@@ -326,6 +343,8 @@ uint64_t queue_accept(struct queue *queue, size_t bytes)
     uint64_t lines = queue_count_lines(queue, taken->bytes, whole);
     queue->refused_bytes = taken->length - whole;
     queue->refused_lines = taken->count - lines;
+    queue->takes[queue->take_count - 1].bytes = whole;
+    queue->takes[queue->take_count - 1].lines = lines;
     return lines;
 }
 
@@ -336,6 +355,43 @@ static void give_up_refused(struct queue *queue)
     slot->middle -= queue->refused_bytes;
     slot->lines_out -= queue->refused_lines;
     slot->lines_left += queue->refused_lines;
+    queue->refused_bytes = queue->refused_lines = 0;
+}
+
+/* Under the lock: the last lines of a chunk, which is the last of its slot. */
+static int give_back_of(struct queue *queue, const struct queue_take *take, uint64_t count,
+                        struct fault *fault)
+{
+    struct queue_slot *slot = &queue->state.slots[take->slot];
+    uint64_t begin = slot->middle - take->bytes;
+    struct queue_lines kept = {.length = 0};
+    if (count < take->lines &&
+        queue_read_lines(queue, begin, slot->middle, take->lines - count, &kept, fault) != 0)
+        return -1;
+    slot->middle = begin + kept.length;
+    slot->lines_out -= count;
+    slot->lines_left += count;
+    return 0;
+}
+
+int queue_give_back(struct queue *queue, uint64_t lines, struct fault *fault)
+{
+    if (lines == 0)
+        return 0;
+    if (queue_begin(queue, fault) != 0)
+        return -1;
+    give_up_refused(queue);
+    int result = 0;
+    for (size_t i = queue->take_count; result == 0 && lines > 0 && i-- > 0;) {
+        const struct queue_take *take = &queue->takes[i];
+        uint64_t count = lines < take->lines ? lines : take->lines;
+        result = give_back_of(queue, take, count, fault);
+        lines -= count;
+    }
+    if (result == 0)
+        result = queue_save(queue, fault);
+    queue_end(queue);
+    return result;
 }
 
 /* Under the lock, when all is saved. */
@@ -345,6 +401,7 @@ static void disown_all(struct queue *queue)
         if (queue->own[i])
             disown(queue, i);
     queue->refused_bytes = queue->refused_lines = 0;
+    queue->take_count = 0;
 }
 
 static int remove_locked(struct queue *queue, struct fault *fault)

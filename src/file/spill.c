@@ -346,6 +346,11 @@ int spill_note(struct spill *spill, const struct key *keys, size_t n, struct fau
     return 0;
 }
 
+void spill_drop_noted(struct spill *spill, uint64_t n)
+{
+    spill->noted -= n < spill->noted ? n : spill->noted;
+}
+
 static ptrdiff_t next_noted(const struct spill *spill, uint64_t *at, struct key *keys, size_t most,
                             struct fault *fault)
 {

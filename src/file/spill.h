@@ -50,12 +50,15 @@ int spill_refresh(struct spill *spill, struct fault *fault);
 uint64_t spill_count(const struct spill *spill);
 
 /* From now on it also keeps in which order keys came, as far as spill_note tells, in a nameless file
- * beside it: a window must know. Returns 0 or -1. */
+ * beside it: a window must know, and who drops the last ones. Returns 0 or -1. */
 int spill_keep_order(struct spill *spill, struct fault *fault);
 
 /* These keys are in for good, and come behind all that were noted before. Nothing, if no order is
  * kept. Returns 0 or -1. */
 int spill_note(struct spill *spill, const struct key *keys, size_t n, struct fault *fault);
+
+/* The last `n` keys noted count as not noted. */
+void spill_drop_noted(struct spill *spill, uint64_t n);
 
 /* Empties it. */
 void spill_clear(struct spill *spill);
