@@ -64,7 +64,10 @@ traced() {
     kill "$holder"
     exits 1 unseen query -c f.bf in
     prints '0\n'
+    # A FIFO is not waited for, and nothing is made.
+    fails_with 2 'fifo is not a file on disk' timeout 20 "$UNSEEN" --durable --create new.bf in -o fifo
     exits 2 to_pipe unseen --durable --create new.bf in
+    [[ ! -e new.bf ]]
 }
 
 @test "what --durable needs and what it cannot go with" {

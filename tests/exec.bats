@@ -55,8 +55,6 @@ no_debris() {
 @test "-x takes the rest of the line; options may stand before" {
     exits 0 unseen create -p 1e-9 f.bf
     seq 5 >in
-    # A CMD that ends without reading may do so before its lines are in the pipe.
-    # shellcheck disable=SC2016 # the inner shell's
     succeeds unseen -m 2 f.bf in -x sh -c 'cat >/dev/null; printf "%s." "$@"' -m --version -- -x
     prints '--version.--.-x.'
     succeeds unseen f.bf in --exec cat
@@ -155,23 +153,125 @@ no_debris() {
     no_debris
 }
 
-@test "CMD closes early and exits 0: what it took or left in the pipe is remembered, the rest comes again" {
-    local n total=0 runs=0
+# first_lines: how many of the lines of ./in a CMD has taken that reads none: those within the
+# 4096 bytes that are in the pipe before it starts.
+first_lines() { head -c 4096 in | wc -l; }
+
+@test "CMD reads nothing and exits 0: one line is remembered, in each of 200 runs" {
+    local i
+    echo one >in
+    for ((i = 0; i < 200; i++)); do
+        exits 0 unseen create --force -p 1e-9 f.bf
+        succeeds unseen f.bf in -x true
+        remembers 1
+    done
+    no_debris
+}
+
+@test "CMD reads nothing and exits 0: of a megabyte, the same lines are remembered in every run" {
+    local i n
+    input 30000 >in
+    n=$(first_lines)
+    for ((i = 0; i < 20; i++)); do
+        exits 0 unseen create --force -p 1e-9 f.bf
+        exits 0 unseen f.bf in -x true
+        says '^unseen: true: did not take [1-9][0-9]* of its lines \(they are not remembered, and come again\)$'
+        exits 0 unseen query f.bf in
+        cmp "$out" <(head -n "$n" in)
+    done
+    # However long it is there, and whatever it does with its end of the pipe.
+    for i in 'sleep 0.2' 'exec <&-; sleep 0.2' 'exec </dev/null; sleep 0.2'; do
+        exits 0 unseen create --force -p 1e-9 f.bf
+        exits 0 unseen f.bf in -x sh -c "$i"
+        exits 0 unseen query f.bf in
+        cmp "$out" <(head -n "$n" in)
+        # Killed, it has taken nothing.
+        exits 0 unseen create --force -p 1e-9 f.bf
+        exits 3 unseen f.bf in -x sh -c "$i; kill -9 \$\$"
+        remembers 0
+    done
+    no_debris
+}
+
+@test "CMD reads nothing and exits 0: a first line longer than any pipe is remembered, others are not" {
+    { head -c 3000000 /dev/zero | tr '\0' a; echo; head -c 3000 /dev/zero | tr '\0' b; echo; } >in
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 0 unseen f.bf in -x true
+    says 'did not take 1 of its lines'
+    head -n 1 in >wanted
+    exits 0 unseen query f.bf in
+    same "$out" wanted
+    succeeds unseen f.bf in -x true
+    remembers 2
+}
+
+@test "CMD closes early and exits 0: what it has read is remembered, the rest comes again" {
+    local n total=0 step
     input 50000 >in
     exits 0 unseen create -p 1e-9 f.bf
-    while [[ $total -lt 50000 ]]; do
-        succeeds unseen f.bf in -x sh -c 'head -c 37 >/dev/null; exit 0'
-        capture unseen query f.bf in
-        n=$(wc -l <"$out")
-        # a beginning of the input, longer each time, by no more than a pipe holds and a batch
-        cmp -s "$out" <(head -n "$n" in)
-        [[ $n -gt $total ]]
-        [[ $(((n - total) * line_bytes)) -le $((1048576 + batch_lines * line_bytes)) ]]
-        total=$n
-        runs=$((runs + 1))
+    # Within the first lines, within what the pipe holds, and beyond; in the middle of a line.
+    for step in 37 4096 4097 9000 70000 300000; do
+        tail -n +$((total + 1)) in >rest
+        n=$(head -c "$step" rest | wc -l)
+        [[ $step -gt 4096 ]] || n=$(head -c 4096 rest | wc -l)
+        exits 0 unseen f.bf in -x sh -c 'head -c "$1" >/dev/null' sh "$step"
+        says 'sh: did not take [1-9][0-9]* of its lines'
+        total=$((total + n))
+        exits 0 unseen query f.bf in
+        cmp "$out" <(head -n "$total" in)
     done
-    [[ $runs -gt 1 ]]
+    succeeds unseen f.bf in -x wc -l
+    prints "$((50000 - total))\n"
     no_debris
+}
+
+@test "CMD stops reading after a line of several batches: what came out of it is remembered once" {
+    input 50000 >in
+    # Stages, windows and layers that end: the order in which lines are remembered is that of the input.
+    exits 0 unseen create --window 100000 -p 1e-9 f.bf
+    exits 0 unseen f.bf in -x sh -c 'head -c 400000 >got'
+    exits 0 unseen query f.bf in
+    cmp "$out" <(head -n "$(wc -l <got)" in)
+    succeeds unseen f.bf in -x cat
+    cmp "$out" <(tail -n +"$(($(wc -l <got) + 1))" in)
+}
+
+@test "lines that come when CMD is gone are never done" {
+    local pid feed
+    printf 'a\nb\nc\n' >in
+    exits 0 unseen create -p 1e-9 f.bf
+    mkfifo pipe
+    "$UNSEEN" -e f.bf pipe -x sh -c ': >started' 2>said 3>&- &
+    pid=$!
+    exec {feed}>pipe
+    echo a >&"$feed"
+    for ((i = 0; i < 3000; i++)); do
+        [[ ! -e started ]] || break
+        sleep 0.01
+    done
+    sleep 0.2
+    # One line more shows that CMD is gone. No further one is waited for.
+    echo b >&"$feed"
+    gone "$pid" || { kill -9 "$pid"; false; }
+    code=0
+    wait "$pid" || code=$?
+    exec {feed}>&-
+    [[ $code -eq 0 ]]
+    grep -q '^unseen: sh: did not take 1 of its lines' said
+    exits 0 unseen query f.bf in
+    prints 'a\n'
+}
+
+@test "a bare {} among CMD's words: refused before anything is made, but not where xargs gets it" {
+    seq 3 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    fails_with 2 "^unseen: -x: \{\}: lines go to CMD's standard input \(to get them as arguments: -x xargs CMD\)\$" \
+        unseen f.bf in -x echo '{}'
+    fails_with 2 '\{\}' unseen --create new.bf in -x sh -c 'cat' '{}'
+    succeeds unseen f.bf in -x xargs -I '{}' echo 'got {}' '{}'
+    prints 'got 1 1\ngot 2 2\ngot 3 3\n'
+    succeeds unseen f.bf -x sh -c 'sed "s/.*/{}/"' <<<new
+    prints '{}\n'
 }
 
 @test "CMD that cannot be run: exit 3, nothing remembered" {

@@ -487,6 +487,120 @@ load helper
     same "$out" wanted
 }
 
+@test "-o FIFO: waits for a reader, who gets all; nothing is in flight, made or remembered before" {
+    need_signals
+    local pid
+    seq 30000 >in
+    mkfifo fifo
+    exits 0 unseen create -p 1e-9 f.bf
+    env --default-signal=TERM "$UNSEEN" f.bf in -o fifo 3>&- &
+    pid=$!
+    sleep 0.3
+    kill -TERM "$pid"
+    code=0
+    wait "$pid" || code=$?
+    [[ $code -eq 143 ]] || { echo "$code"; false; }
+    exits 1 unseen query -c f.bf in
+    prints '0\n'
+    "$UNSEEN" f.bf in -o fifo 3>&- &
+    pid=$!
+    cat fifo >got
+    wait "$pid"
+    same got in
+    succeeds unseen f.bf in
+    prints ''
+}
+
+@test "-o FIFO: Ctrl-Z while it waits for a reader does not end it" {
+    local pid
+    seq 5 >in
+    mkfifo fifo
+    "$UNSEEN" -o fifo <in 3>&- &
+    pid=$!
+    sleep 0.2
+    kill -TSTP "$pid"
+    sleep 0.1
+    kill -CONT "$pid"
+    cat fifo >got
+    wait "$pid"
+    same got in
+}
+
+@test "-o FIFO, /dev/stdout, /dev/fd/N: a reader that goes away ends it by SIGPIPE, as without -o" {
+    need_signals
+    local name status reader
+    [[ -e /dev/stdout && -e /dev/fd/1 ]] || skip "needs /dev/stdout and /dev/fd"
+    seq 1000000 >in
+    mkfifo fifo
+    for name in /dev/stdout /dev/fd/1 fifo; do
+        exits 0 unseen create --force -n 1M -p 1e-9 f.bf
+        if [[ $name == fifo ]]; then
+            head -n 1 fifo >first 3>&- &
+            reader=$!
+            code=0
+            timeout --foreground 20 env --default-signal=PIPE "$UNSEEN" f.bf in -o fifo || code=$?
+            wait "$reader"
+        else
+            timeout --foreground 20 env --default-signal=PIPE "$UNSEEN" f.bf in -o $name | head -n 1 >first
+            status=("${PIPESTATUS[@]}")
+            code=${status[0]}
+        fi
+        [[ $code -eq 141 && $(cat first) == 1 ]] || { echo "$name: $code"; false; }
+        # What the pipe took is remembered, and no more.
+        exits 0 unseen query f.bf in
+        [[ $(wc -l <"$out") -lt 500000 ]]
+        cmp "$out" <(head -n "$(wc -l <"$out")" in)
+    done
+}
+
+@test "-o FIFO with SIGPIPE ignored: a message and exit 2" {
+    need_signals
+    seq 1000000 >in
+    mkfifo fifo
+    head -n 1 fifo >first 3>&- &
+    exits 2 timeout 20 env --ignore-signal=PIPE "$UNSEEN" -o fifo <in
+    says 'fifo: Broken pipe'
+}
+
+@test "-o: what is no regular file is opened for writing only" {
+    need_strace
+    mkfifo fifo
+    cat fifo >got 3>&- &
+    local reader=$!
+    seq 5 | timeout 20 strace -qq -o trace -e trace=openat,open "$UNSEEN" -o fifo
+    kill "$reader" 2>/dev/null || true
+    wait "$reader" || true
+    grep fifo trace
+    run ! grep -E 'fifo.*O_RD(WR|ONLY)' trace
+}
+
+@test "-o the FIFO that is read: refused" {
+    mkfifo fifo
+    fails_with 2 'fifo: is the input and also the output' unseen --create f.bf fifo -o fifo
+    exec {hold}<>fifo
+    fails_with 2 'standard input: is the input and also the output' unseen --create f.bf -o /dev/stdin <fifo
+    exec {hold}>&-
+}
+
+@test "-o FILE that another process keeps locked: says so after five seconds, and goes on" {
+    local pid hold
+    seq 3 >in
+    : >shared.txt
+    mkfifo hold
+    "${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/holdlock" shared.txt 4611686018427387904 <hold >held 3>&- &
+    exec {hold}>hold
+    filled held
+    "$UNSEEN" -o shared.txt <in 2>said 3>&- {hold}>&- &
+    pid=$!
+    filled said
+    grep -qx 'unseen: shared.txt: waiting for another process that appends to it' said
+    [[ ! -s shared.txt ]]
+    exec {hold}>&-
+    wait "$pid"
+    same shared.txt in
+    [[ $(wc -l <said) -eq 1 ]]
+}
+
 # --- FILE operands -----------------------------------------------------------
 
 @test "several FILEs are read in order, and - is the standard input" {

@@ -90,6 +90,23 @@ open_pipe() {
     cmp expected got
 }
 
+@test "a reader ahead from which another process took the input does not outlive the end of the output" {
+    need_preload poll
+    local i
+    list in
+    echo 'the last line' >>in
+    lines_unique in >expected
+    for i in 1 2 3 4 5; do
+        open_pipe
+        cat in >pipe 3>&- &
+        # When the last line comes out, the thread waits for more in read(2).
+        LD_PRELOAD=$preload timeout -k 1 20 "$UNSEEN" -j 2 -m "$(wc -l <expected)" <pipe >got
+        cmp expected got
+        exec {hold}>&-
+        rm pipe
+    done
+}
+
 @test "behind a flood, a line still comes out before the next is sent" {
     local i n
     list in

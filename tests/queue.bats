@@ -269,16 +269,52 @@ files() { find q.bf.queue -type f | wc -l; }
     pops '1\n2\n3\n4\n' -m 9
 }
 
-@test "-x: a CMD that stops reading has what the pipe took, and the rest stays" {
-    a_queue
-    seq 1000000 >in
-    succeeds unseen push q.bf in
-    succeeds unseen pop q.bf -m 1e6 -x head -n 1
-    prints '1\n'
-    succeeds unseen pop q.bf -m 1e6
-    [[ $(head -n 1 "$out") -gt 1 && $(head -n 1 "$out") -lt 100000 ]]
-    seq "$(head -n 1 "$out")" 1000000 | cmp - "$out"
+@test "-x: a CMD that reads nothing and exits 0 has done its line, in each of 200 runs" {
+    local i
+    a_queue 1 200
+    for ((i = 0; i < 200; i++)); do
+        succeeds unseen pop q.bf -x true
+    done
     empty
+    # However long a line is.
+    head -c 300000 /dev/zero | tr '\0' a >long
+    succeeds unseen push q.bf long
+    succeeds unseen pop q.bf -x true
+    empty
+}
+
+@test "-x: a CMD that exits 0 is done with all its lines, however many it has read, in each of 20 runs" {
+    local i
+    a_queue
+    seq 1000000 2000000 >in
+    succeeds unseen push q.bf in
+    for ((i = 0; i < 20; i++)); do
+        exits 0 unseen pop q.bf -m 40000 -x true
+        says '^unseen: true: exited with 0 and left [1-9][0-9]* of its lines unread \(they are off the queue all the same\)$'
+        counts $((1000001 - 40000 * (i + 1))) 0
+    done
+    exits 0 unseen pop q.bf -m 1e6 -x head -n 1
+    prints '1800000\n'
+    says 'head: exited with 0 and left [0-9]* of its lines unread'
+    empty
+}
+
+@test "-x: a CMD that stops reading and fails: all its lines go to the back" {
+    a_queue
+    seq 1000000 1300000 >in
+    succeeds unseen push q.bf in
+    exits 3 unseen pop q.bf -m 300000 -x sh -c 'head -n 1 >/dev/null; exit 1'
+    succeeds unseen pop q.bf -m 2e6
+    { echo 1300000; seq 1000000 1299999; } | cmp - "$out"
+    empty
+}
+
+@test "-x: a bare {} is refused, and the line stays" {
+    a_queue 1 2
+    fails_with 2 "\{\}: lines go to CMD's standard input" unseen pop q.bf -x echo '{}'
+    succeeds unseen pop q.bf -x xargs -I '{}' echo '{}'
+    prints '1\n'
+    counts 1 0
 }
 
 @test "-x: more lines than a chunk, off or at the back as one" {
@@ -488,6 +524,28 @@ files() { find q.bf.queue -type f | wc -l; }
         capture unseen query -c q.bf in
         prints '3\n'
     done
+}
+
+@test "push --durable: the last lines of a flood are in at once, not when its time is over" {
+    local pid i
+    a_queue
+    need_preload poll
+    seq -f '%0100g' 20000 >in
+    mkfifo pipe
+    exec {hold}<>pipe
+    # A wait that should end after a second never does.
+    LD_PRELOAD=$preload "$UNSEEN" push -j 2 --durable q.bf <pipe 3>&- {hold}>&- &
+    pid=$!
+    cat in >pipe
+    for ((i = 0; i < 1000; i++)); do
+        capture unseen stats --json q.bf
+        [[ $(field waiting) -ne 20000 ]] || break
+        sleep 0.01
+    done
+    kill "$pid"
+    wait "$pid" || true
+    exec {hold}>&-
+    counts 20000 0
 }
 
 @test "what a power cut took of a segment is said once, and the rest comes out" {

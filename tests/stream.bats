@@ -160,6 +160,31 @@ half_gigabyte() {
     [[ $(wc -c <got) -eq 80000008 ]]
 }
 
+@test "a long line after another: one copy of one line, with -j, --tag, query, -x, -z" {
+    need_memory_figures
+    local command
+    lines() {
+        local i
+        for i in 1 2 3; do
+            head -c 100000000 /dev/zero | tr '\0' "$i"
+            [[ $i -eq 3 ]] || printf '\n'
+        done
+    }
+    for command in '-j 1' '-j 2' '-z' '-j 2 f.bf' 'query --tag f.bf' 'query -j 2 -v empty.bf' 'f.bf -x cat'; do
+        rm -f f.bf empty.bf
+        "$UNSEEN" create f.bf
+        "$UNSEEN" create empty.bf
+        # shellcheck disable=SC2086
+        lines | if [[ $command == -z ]]; then tr '\n' '\0'; else cat; fi | {
+            # query exits with 1 if no line is in
+            peak_of "$UNSEEN" $command >got || true
+            [[ $peak -lt 130000 ]] || { echo "$command"; false; }
+        }
+        [[ $(wc -c <got) -ge 300000003 ]]
+    done
+    [[ $(tr -d 123 <got | wc -l) -eq 3 ]]
+}
+
 # available: megabytes of memory that a program can have without swapping.
 available() {
     awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo 2>/dev/null || echo 0

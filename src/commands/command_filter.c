@@ -19,7 +19,6 @@ struct job {
     struct inputs inputs;
     struct output output;
     struct child child; /* -x */
-    bool not_started;   /* CMD could not be run */
     struct pipeline_plan plan;
 };
 
@@ -47,8 +46,8 @@ static int check_combination(const struct job *job)
     if (exec + pending + durable > 1)
         return message("-x, --pending and --durable: each says when lines are remembered (choose "
                        "one)");
-    if (exec && options->command[0][0] == '\0')
-        return message("-x '': an empty name is not a command (is a variable empty?)");
+    if (options_check_exec(options) != 0)
+        return EXIT_TROUBLE;
     if (exec && job->output_path != NULL)
         return message("-o and -x: lines go to CMD (redirect CMD's output with >)");
     if (pending && creation_asked(options))
@@ -124,34 +123,19 @@ static struct filter *file_filter(const struct job *job)
     return filter;
 }
 
-static int start_command(void *context, struct output *output, struct fault *fault)
-{
-    struct job *job = context;
-    job->not_started = child_start(&job->child, job->options->command, fault) != 0;
-    if (job->not_started)
-        return -1;
-    output->fd = job->child.fd;
-    return 0;
-}
-
 /* When lines are remembered later than batch by batch: prepares for it. */
 static int prepare_hold(struct job *job)
 {
     struct fault fault;
     const struct options *options = job->options;
     const char *pending = options->given[OPTION_PENDING];
-    job->plan.durable = options_has(options, OPTION_DURABLE);
     if (options->command == NULL && pending == NULL && !job->plan.durable)
         return 0;
-    if (job->plan.durable && !output_is_regular(&job->output))
-        return message("--durable: %s is not a file on disk (use -o FILE, or > FILE)",
-                       job->output.name);
     signals_be_careful();
     job->plan.threads = 1; /* what waits for input here has more to do than to wait */
     if (options->command != NULL) {
-        job->output.name = options->command[0];
-        job->plan.begin_output = start_command;
-        job->plan.context = job;
+        job->child = child_new(options->command, job->plan.delimiter);
+        job->output = child_output(&job->child);
         job->plan.may_close = true;
     }
     if (pending != NULL) {
@@ -163,14 +147,34 @@ static int prepare_hold(struct job *job)
     return filter_hold(job->plan.filter, kind, pending, &fault) == 0 ? 0 : message_fault(&fault);
 }
 
+/* Whether the output is likely to do, before anything is made. */
+static int check_output(const struct job *job)
+{
+    struct fault fault;
+    const char *path = job->output_path;
+    if (path != NULL && output_check(path, &fault) != 0)
+        return message_fault(&fault);
+    if (job->plan.durable && !output_is_file(path))
+        return message("--durable: %s is not a file on disk (use -o FILE, or > FILE)",
+                       path != NULL ? path : "standard output");
+    return 0;
+}
+
+static void tell_waits(void *context)
+{
+    const char *output = context;
+    message("%s: waiting for another process that appends to it", output);
+}
+
 /* Opens what is missing of filter, output and second filter; EXIT_TROUBLE after a message. The
- * output is looked at before a filter is made for it, and made after. */
+ * output is looked at before a filter is made for it, and made after; that may wait for a reader, and
+ * nothing is in flight yet. */
 static int acquire(struct job *job)
 {
     struct fault fault;
-    job->output = output_standard(job->plan.delimiter);
-    if (job->output_path != NULL && output_check(job->output_path, &fault) != 0)
-        return message_fault(&fault);
+    job->plan.durable = options_has(job->options, OPTION_DURABLE);
+    if (check_output(job) != 0)
+        return EXIT_TROUBLE;
     job->plan.filter = job->path != NULL ? file_filter(job) : memory_filter(job->options);
     if (job->plan.filter == NULL)
         return EXIT_TROUBLE;
@@ -179,34 +183,57 @@ static int acquire(struct job *job)
         if (job->plan.repeats == NULL)
             return EXIT_TROUBLE;
     }
+    job->output = output_standard(job->plan.delimiter);
     if (job->output_path != NULL &&
         output_open(&job->output, job->output_path, job->plan.delimiter, &fault) != 0)
         return message_fault(&fault);
+    job->output.waits = tell_waits;
     job->plan.output = &job->output;
     return prepare_hold(job);
+}
+
+/* CMD has ended well: what it has taken is remembered. */
+static int settle_command(struct job *job, uint64_t left, uint64_t refused)
+{
+    struct fault fault;
+    filter_drop_held(job->plan.filter, left);
+    if (filter_settle_held(job->plan.filter, &fault) != 0)
+        return message_fault(&fault);
+    if (left + refused > 0)
+        message_print("%s: did not take %" PRIu64
+                      " of its lines (they are not remembered, and come "
+                      "again)",
+                      job->options->command[0], left + refused);
+    return EXIT_OK;
+}
+
+static int finish_command(struct job *job, const struct pipeline *pipeline, int status)
+{
+    struct fault fault;
+    uint64_t left;
+    if (job->child.failed)
+        return EXIT_COMMAND;
+    /* Told to end: so is CMD, before the end of its input. */
+    int failed = signals_pending() || child_finish(&job->child, &left, &fault) != 0;
+    if (signals_pending()) {
+        child_stop(&job->child, signals_pending());
+        return status;
+    }
+    if (failed) {
+        fault_way_out(&fault, "its lines are not remembered");
+        message_fault(&fault);
+        return EXIT_COMMAND;
+    }
+    int settled = settle_command(job, left, pipeline_refused(pipeline));
+    return settled == EXIT_OK ? status : settled;
 }
 
 /* The end of a run that held its keys: CMD's exit, or the last flush. */
 static int finish_hold(struct job *job, struct pipeline *pipeline, int status)
 {
     struct fault fault;
-    if (job->options->command != NULL) {
-        if (job->not_started)
-            return EXIT_COMMAND;
-        /* Told to end: so is CMD, before the end of its input. */
-        int failed = signals_pending() ||
-                     child_finish(&job->child, job->options->command[0], &fault) != 0;
-        if (signals_pending()) {
-            child_stop(&job->child, signals_pending());
-            return status;
-        }
-        if (failed) {
-            fault_way_out(&fault, "its lines are not remembered");
-            message_fault(&fault);
-            return EXIT_COMMAND;
-        }
-        return filter_settle_held(job->plan.filter, &fault) == 0 ? status : message_fault(&fault);
-    }
+    if (job->options->command != NULL)
+        return finish_command(job, pipeline, status);
     if (job->plan.durable && pipeline_settle(pipeline, &fault) != 0)
         return message_fault(&fault);
     return status;

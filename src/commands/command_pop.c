@@ -2,7 +2,7 @@
  * command_pop - `unseen pop FILTER`: the oldest lines of its queue, off once they are handed on.
  *
  * Without -x, lines are off chunk by chunk, when they are written. With -x all of them are out until
- * CMD has ended: off if it exited with 0, else at the back.
+ * CMD has ended: off if it exited with 0, whatever it has read, else at the back.
  */
 #include "commands/command.h"
 #include "commands/filter_operand.h"
@@ -22,37 +22,22 @@ struct job {
     struct child child; /* -x */
     uint64_t most;
     uint64_t taken, delivered; /* lines */
-    bool not_started;          /* CMD could not be run */
-    bool closed;               /* CMD has had enough */
+    bool closed;               /* CMD reads no more */
+    uint64_t unread;           /* lines that it was not given whole */
 };
 
-/* With -x, CMD starts at the first line. Returns 0, or -1 with the fault. */
-static int begin(struct job *job, struct fault *fault)
-{
-    const char *const *command = job->options->command;
-    if (command == NULL || job->child.pid != 0)
-        return 0;
-    job->not_started = child_start(&job->child, command, fault) != 0;
-    if (job->not_started)
-        return -1;
-    job->output.fd = job->child.fd;
-    job->output.name = command[0];
-    return 0;
-}
-
-/* Writes what was taken. Returns 0, or -1 with the fault. */
+/* Writes what was taken. A CMD that reads no more may still exit with 0, and be done with all of its
+ * lines: that must not depend on how many were written before. Returns 0, or -1 with the fault. */
 static int deliver(struct job *job, const struct queue_lines *lines, struct fault *fault)
 {
-    if (begin(job, fault) != 0) {
-        queue_accept(job->queue, 0);
-        return -1;
+    size_t written = job->closed ? 0 : output_write(&job->output, lines->bytes, lines->length, fault);
+    if (written < lines->length && job->child.pid != 0 && (job->closed || fault->error == EPIPE)) {
+        job->closed = true;
+        job->unread += lines->count;
+        written = lines->length;
     }
-    size_t written = output_write(&job->output, lines->bytes, lines->length, fault);
     job->delivered += queue_accept(job->queue, written);
-    if (written == lines->length)
-        return 0;
-    job->closed = job->options->command != NULL && fault->error == EPIPE;
-    return job->closed ? 0 : -1;
+    return written == lines->length ? 0 : -1;
 }
 
 /* The next lines. With --wait, until there are some, or none can come any more. Returns as
@@ -77,7 +62,7 @@ static int take(struct job *job, struct queue_lines *lines, struct fault *fault)
 static int pop(struct job *job, struct fault *fault)
 {
     bool exec = job->options->command != NULL;
-    while (job->taken < job->most && !job->closed && !signals_pending()) {
+    while (job->taken < job->most && !signals_pending()) {
         struct queue_lines lines;
         struct fault later;
         int result = take(job, &lines, fault);
@@ -108,23 +93,37 @@ static int tell_failed(struct job *job, struct fault *fault)
     return message_fault(&why_not);
 }
 
+/* CMD has ended well, and is done with its lines. */
+static int remove_taken(struct job *job, uint64_t left)
+{
+    struct fault fault;
+    if (queue_remove(job->queue, &fault) != 0)
+        return message_fault(&fault);
+    if (left + job->unread > 0)
+        message_print("%s: exited with 0 and left %" PRIu64
+                      " of its lines unread (they are off the queue all the same)",
+                      job->options->command[0], left + job->unread);
+    return EXIT_OK;
+}
+
 /* CMD has got its lines, as far as `status` says. */
 static int finish_command(struct job *job, int status)
 {
     struct fault fault;
-    if (job->not_started)
+    uint64_t left;
+    if (job->child.failed)
         return EXIT_COMMAND;
     if (job->child.pid == 0)
         return status;
-    int failed = signals_pending() ||
-                 child_finish(&job->child, job->options->command[0], &fault) != 0;
+    int failed = signals_pending() || child_finish(&job->child, &left, &fault) != 0;
     if (signals_pending()) {
         child_stop(&job->child, signals_pending());
         return status;
     }
     if (failed)
         return tell_failed(job, &fault);
-    return queue_remove(job->queue, &fault) == 0 ? status : message_fault(&fault);
+    int removed = remove_taken(job, left);
+    return removed == EXIT_OK ? status : removed;
 }
 
 static int run(struct job *job)
@@ -148,11 +147,13 @@ static int parse(struct job *job, const struct options *options)
         .output = output_standard(delimiter),
         .most = 1,
     };
+    if (options->command != NULL) {
+        job->child = child_new(options->command, delimiter);
+        job->output = child_output(&job->child);
+    }
     if (options_whole(options, OPTION_MAX_COUNT, 1, UINT64_C(1) << 53, &job->most) != 0)
         return EXIT_TROUBLE;
-    if (options->command != NULL && options->command[0][0] == '\0')
-        return message("-x '': an empty name is not a command (is a variable empty?)");
-    return 0;
+    return options_check_exec(options);
 }
 
 int command_pop(const struct options *options)

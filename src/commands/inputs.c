@@ -127,14 +127,16 @@ static int check_one(const char *name, const char *filter, const struct stat *ou
                        "read)",
                        name);
     int result = is_standard(name) ? fstat(STDIN_FILENO, &status) : stat(name, &status);
-    if (result != 0 || !S_ISREG(status.st_mode))
+    if (result != 0)
         return 0; /* what cannot be read is said when its turn comes */
+    if (output_is_file && same_file(&status, output))
+        return message("%s: is the input and also the output (name another file)",
+                       shown_name(name));
+    if (!S_ISREG(status.st_mode))
+        return 0;
     if (filter != NULL && stat(filter, &filter_status) == 0 && same_file(&status, &filter_status))
         return message("%s: is the filter and also the input (FILTER comes first, then what to "
                        "read)",
-                       shown_name(name));
-    if (output_is_file && same_file(&status, output))
-        return message("%s: is the input and also the output (name another file)",
                        shown_name(name));
     if (begins_like_filter(name))
         return message("%s: is a filter, not a list of lines (FILTER comes first, then what to "
@@ -147,10 +149,12 @@ int inputs_check(const struct inputs *inputs, const char *filter, const char *ou
 {
     struct stat status;
     bool there = output != NULL ? stat(output, &status) == 0 : fstat(STDOUT_FILENO, &status) == 0;
-    bool output_is_file = there && S_ISREG(status.st_mode);
+    bool regular = there && S_ISREG(status.st_mode);
+    /* By a FIFO, lines that were printed would come back as input. */
+    bool output_is_file = regular || (there && output != NULL && S_ISFIFO(status.st_mode));
     if (filter != NULL && output != NULL && same_name(filter, output))
         return message("%s: is the filter and also the output (name another file)", output);
-    if (output_is_file && check_output_is_not_filter(filter, output, &status) != 0)
+    if (regular && check_output_is_not_filter(filter, output, &status) != 0)
         return EXIT_TROUBLE;
     for (const char **name = inputs->names; *name != NULL; name++)
         if (check_one(*name, filter, &status, output_is_file) != 0)

@@ -441,3 +441,28 @@ int options_seed(const struct options *options, enum option_id id, uint64_t *val
     *value = number;
     return 0;
 }
+
+/* What has a use of its own for {}. */
+static bool replaces_braces(const char *word)
+{
+    static const char *const programs[] = {"xargs", "parallel", "find"};
+    const char *slash = strrchr(word, '/');
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        if (strcmp(slash != NULL ? slash + 1 : word, programs[i]) == 0)
+            return true;
+    return false;
+}
+
+int options_check_exec(const struct options *options)
+{
+    const char *const *word = options->command;
+    if (word == NULL)
+        return 0;
+    if (word[0][0] == '\0')
+        return message("-x '': an empty name is not a command (is a variable empty?)");
+    for (; *word != NULL && !replaces_braces(*word); word++)
+        if (strcmp(*word, "{}") == 0)
+            return message("-x: {}: lines go to CMD's standard input (to get them as arguments: -x "
+                           "xargs CMD)");
+    return 0;
+}

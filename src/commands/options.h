@@ -104,6 +104,9 @@ int options_parse(struct options *options, int argc, char **argv);
  * that says where they do belong. */
 int options_check(const struct options *options, unsigned command);
 
+/* Whether the CMD of -x, if there is one, can be meant. Returns 0, or EXIT_TROUBLE after a message. */
+int options_check_exec(const struct options *options);
+
 static inline bool options_has(const struct options *options, enum option_id id)
 {
     return options->given[id] != NULL;

@@ -112,6 +112,9 @@ int filter_hold(struct filter *filter, enum hold_kind kind, const char *beside,
 uint64_t filter_held(const struct filter *filter);
 int filter_settle_held(struct filter *filter, struct fault *fault);
 
+/* Of keys that are held exactly, the last `n` that were delivered count as not delivered. */
+void filter_drop_held(struct filter *filter, uint64_t n);
+
 /* Sets the bits of keys that are known to be delivered, growing as needed, in flight somewhere or not;
  * those that are in for good change nothing. (In a window, one that is in an older generation comes into
  * the newest one, too: whether it is truly in the older one, nobody can tell.) seen[i] = 1 if it was in,

@@ -82,8 +82,7 @@ static int hold_for_others(struct filter *filter, struct fault *fault)
     filter->hold->spill = spill_beside(filter, mark, fault);
     if (filter->hold->spill == NULL)
         return -1;
-    if (filter->hold->exactly && filter_is_window(filter) &&
-        spill_keep_order(filter->hold->spill, fault) != 0)
+    if (filter->hold->exactly && spill_keep_order(filter->hold->spill, fault) != 0)
         return -1;
     if (!filter->hold->exactly && filter_fit_flight(filter, as_set_room(filter), fault) != 0)
         return -1;
@@ -134,6 +133,11 @@ void filter_hold_free(struct filter *filter)
 uint64_t filter_held(const struct filter *filter)
 {
     return filter->hold != NULL ? spill_count(filter->hold->spill) : 0;
+}
+
+void filter_drop_held(struct filter *filter, uint64_t n)
+{
+    spill_drop_noted(filter->hold->spill, n);
 }
 
 /* --- others' --- */

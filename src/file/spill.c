@@ -349,8 +349,13 @@ int spill_note(struct spill *spill, const struct key *keys, size_t n, struct fau
     return 0;
 }
 
-static ptrdiff_t next_noted(const struct spill *spill, uint64_t *at, struct key *keys, size_t most,
-                            struct fault *fault)
+void spill_drop_noted(struct spill *spill, uint64_t n)
+{
+    spill->noted -= n < spill->noted ? n : spill->noted;
+}
+
+ptrdiff_t spill_next(const struct spill *spill, uint64_t *at, struct key *keys, size_t most,
+                     struct fault *fault)
 {
     uint8_t bytes[NOTE_KEYS * KEY_BYTES];
     uint64_t left = spill->noted - *at;
@@ -363,32 +368,5 @@ static ptrdiff_t next_noted(const struct spill *spill, uint64_t *at, struct key 
     for (size_t i = 0; i < n; i++)
         keys[i] = load_key(bytes + i * KEY_BYTES);
     *at += n;
-    return (ptrdiff_t)n;
-}
-
-static bool next_place(const struct spill *spill, uint64_t *at, uint8_t **place)
-{
-    /* *at counts places over all segments. */
-    for (unsigned i = 0; i < spill->segments; i++) {
-        uint64_t first = keys_in(i) - FIRST_KEYS;
-        if (*at >= first + keys_in(i))
-            continue;
-        *place = spill->segment[i] + (*at - first) * KEY_BYTES;
-        (*at)++;
-        return true;
-    }
-    return false;
-}
-
-ptrdiff_t spill_next(const struct spill *spill, uint64_t *at, struct key *keys, size_t most,
-                     struct fault *fault)
-{
-    size_t n = 0;
-    uint8_t *place;
-    if (spill->order_fd >= 0)
-        return next_noted(spill, at, keys, most, fault);
-    while (n < most && next_place(spill, at, &place))
-        if (!is_empty(place) && !(load64(place) == UINT64_MAX && load64(place + 8) == UINT64_MAX))
-            keys[n++] = load_key(place);
     return (ptrdiff_t)n;
 }

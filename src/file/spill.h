@@ -51,18 +51,21 @@ int spill_refresh(struct spill *spill, struct fault *fault);
 uint64_t spill_count(const struct spill *spill);
 
 /* From now on it also keeps in which order keys came, as far as spill_note tells, in a nameless file
- * beside it: a window must know. Returns 0 or -1. */
+ * beside it, for spill_next. Returns 0 or -1. */
 int spill_keep_order(struct spill *spill, struct fault *fault);
 
 /* These keys are in for good, and come behind all that were noted before. Nothing, if no order is
  * kept. Returns 0 or -1. */
 int spill_note(struct spill *spill, const struct key *keys, size_t n, struct fault *fault);
 
+/* The last `n` keys noted count as not noted. */
+void spill_drop_noted(struct spill *spill, uint64_t n);
+
 /* Empties it. */
 void spill_clear(struct spill *spill);
 
-/* The next up to `most` keys, those noted in their order or else all in none, from where *at stands
- * (0 to begin with). Returns how many; 0 at the end; -1 with the fault. */
+/* The next up to `most` keys that were noted, from where *at stands (0 to begin with). Returns how many; 0
+ * at the end; -1 with the fault. */
 ptrdiff_t spill_next(const struct spill *spill, uint64_t *at, struct key *keys, size_t most,
                      struct fault *fault);
 

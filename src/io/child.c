@@ -2,12 +2,15 @@
 #include "io/child.h"
 
 #include "io/signals.h"
+#include "io/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,23 +29,77 @@ static int spawn(pid_t *pid, int input, const char *const *argv)
     return error;
 }
 
-int child_start(struct child *child, const char *const *argv, struct fault *fault)
+/* Of the lines written first: the bytes of those that it starts with. */
+static size_t given(const struct child *child, const char *bytes, size_t length)
+{
+    size_t most = length < CHILD_GIVEN ? length : CHILD_GIVEN;
+    const char *last = memrchr(bytes, child->delimiter, most);
+    if (last == NULL)
+        last = memchr(bytes, child->delimiter, length);
+    return last != NULL ? (size_t)(last - bytes) + 1 : length;
+}
+
+/* The lines that it starts with, as far as a pipe surely holds them, are in there before it can end.
+ * Returns how many bytes that is, or 0 with the fault. */
+static size_t start(struct child *child, const char *bytes, size_t length, struct fault *fault)
 {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return fault_errno(fault, argv[0], NULL, errno);
+    child->failed = true;
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        fault_errno(fault, child->argv[0], NULL, errno);
+        return 0;
+    }
+    child->given = given(child, bytes, length);
+    size_t first = child->given < CHILD_GIVEN ? child->given : CHILD_GIVEN;
+    size_t done = whole_write(ends[1], bytes, first);
+    int error = done == first ? 0 : errno;
     /* Ignored by our parent, it would take CMD's exit code away before we can ask for it. */
     signal(SIGCHLD, SIG_DFL);
-    int error = spawn(&child->pid, ends[0], argv);
+    if (error == 0)
+        error = spawn(&child->pid, ends[0], child->argv);
     close(ends[0]);
     if (error != 0) {
         child->pid = 0;
         close(ends[1]);
-        return fault_errno(fault, argv[0], "cannot be run", error);
+        fault_errno(fault, child->argv[0], "cannot be run", error);
+        return 0;
     }
+    child->failed = false;
     child->fd = ends[1];
     signal(SIGPIPE, SIG_IGN);
-    return 0;
+    return done;
+}
+
+/* As output_write. */
+static size_t write_as_output(void *context, const char *bytes, size_t length, struct fault *fault)
+{
+    struct child *child = context;
+    bool first = child->pid == 0;
+    size_t done = first ? start(child, bytes, length, fault) : 0;
+    if (child->pid == 0)
+        return 0;
+    done += whole_write(child->fd, bytes + done, length - done);
+    child->written += done;
+    if (done == length)
+        return done;
+    fault_errno(fault, child->argv[0], NULL, errno);
+    return first && done < child->given && fault->error == EPIPE ? (size_t)child->given : done;
+}
+
+struct child child_new(const char *const *argv, char delimiter)
+{
+    return (struct child){.argv = argv, .delimiter = delimiter};
+}
+
+struct output child_output(struct child *child)
+{
+    return (struct output){
+        .fd = -1,
+        .name = child->argv[0],
+        .delimiter = child->delimiter,
+        .append = write_as_output,
+        .context = child,
+    };
 }
 
 void child_stop(struct child *child, int signal_number)
@@ -51,12 +108,35 @@ void child_stop(struct child *child, int signal_number)
         kill(child->pid, signal_number);
 }
 
-int child_finish(struct child *child, const char *name, struct fault *fault)
+/* The pipe's other end, open again; -1 if it cannot be had. */
+static int open_other_end(int fd)
 {
-    int status;
-    if (child->pid == 0)
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
+/* How many of the lines in the pipe do not belong to those that the command started with. What it
+ * has read of the first of them is of no use without the rest. */
+static uint64_t count_left(const struct child *child, int fd)
+{
+    char bytes[4096];
+    int unread = 0;
+    uint64_t lines = 0;
+    if (fd < 0 || ioctl(fd, FIONREAD, &unread) != 0 || (uint64_t)unread > child->written)
         return 0;
-    close(child->fd);
+    uint64_t at = child->written - (uint64_t)unread;
+    ssize_t n;
+    while ((n = read(fd, bytes, sizeof bytes)) > 0)
+        for (ssize_t i = 0; i < n; i++, at++)
+            lines += bytes[i] == child->delimiter && at >= child->given;
+    return lines;
+}
+
+static int wait_for_end(struct child *child, struct fault *fault)
+{
+    const char *name = child->argv[0];
+    int status;
     while (waitpid(child->pid, &status, 0) < 0)
         if (errno != EINTR || signals_pending())
             return fault_errno(fault, name, "cannot be waited for", errno);
@@ -67,4 +147,19 @@ int child_finish(struct child *child, const char *name, struct fault *fault)
     if (WEXITSTATUS(status) != 0)
         return fault_set(fault, name, "exited with %d", WEXITSTATUS(status));
     return 0;
+}
+
+int child_finish(struct child *child, uint64_t *left, struct fault *fault)
+{
+    *left = 0;
+    if (child->pid == 0)
+        return 0;
+    int other = open_other_end(child->fd);
+    close(child->fd);
+    int result = wait_for_end(child, fault);
+    if (result == 0)
+        *left = count_left(child, other);
+    if (other >= 0)
+        close(other);
+    return result;
 }

@@ -1,28 +1,60 @@
 /*
  * child - a command that lines are handed to through a pipe.
+ *
+ * Which lines has a command taken that exits with 0 without having read all? What write(2) accepted
+ * is no answer: whether the pipe took a line before the command was gone is a race. So:
+ *
+ * 1. The lines it starts with are its own, whatever it reads: the first one, and those written with
+ *    it that lie within CHILD_GIVEN bytes. They are put into the pipe before it starts, where there is
+ *    always room for as much. `-x true` has taken them.
+ * 2. Of all others it has taken those that it has read whole. The pipe says so: when the command has
+ *    ended, what it has left is still in there.
+ *
+ * Neither depends on who was faster. The second rule alone would do without the first, but a command
+ * that looks at none of its lines would never be done with any.
+ *
+ * No end of the pipe for reading is open here while it is written to, so that a command that reads no
+ * more shows as EPIPE at the next write. One is opened again, by its name in /proc, when all is
+ * written and the end for writing must go, as the command waits for the end of its input. Without
+ * /proc the second rule is: what the pipe accepted.
  */
 #ifndef UNSEEN_IO_CHILD_H
 #define UNSEEN_IO_CHILD_H
 
 #include "file/fault.h"
+#include "io/output.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
+/* The least that a pipe holds: one page, of the smallest size there is. */
+enum { CHILD_GIVEN = 4096 };
+
 struct child {
-    pid_t pid; /* 0: not started */
-    int fd;    /* its standard input */
+    const char *const *argv;
+    char delimiter;
+    bool failed;      /* it could not be run */
+    pid_t pid;        /* 0: not started, or it has ended */
+    int fd;           /* its standard input */
+    uint64_t written; /* bytes */
+    uint64_t given;   /* of them, of the lines it starts with */
 };
 
-/* Starts argv[0], looked up in PATH, and from then on ignores SIGPIPE, so that a
- * command that stops reading shows as EPIPE. Returns 0, or -1 with the fault. */
-int child_start(struct child *child, const char *const *argv, struct fault *fault);
+/* A command, argv[0] looked up in PATH, whose lines end with `delimiter`; and as an output. It
+ * starts at the first write. From then on this process ignores SIGPIPE; EPIPE says that the
+ * command reads no more. */
+struct child child_new(const char *const *argv, char delimiter);
+struct output child_output(struct child *child);
 
 /* Ends it by the signal that ends this process, before its input ends: it must not take what it got
  * for all there is. */
 void child_stop(struct child *child, int signal_number);
 
-/* Closes its input and waits for it. Returns 0 if it exited with 0; else -1, and the fault says how
- * it ended; or fault->error is EINTR, and it is still running: a signal wants this process to end. A child that was not started has not failed. */
-int child_finish(struct child *child, const char *name, struct fault *fault);
+/* Closes its input and waits for it. Returns 0 if it exited with 0, and then *left says how many of
+ * the lines written it has not taken, the last ones; else -1, and the fault says how it ended; or
+ * fault->error is EINTR, and it is still running: a signal wants this process to end. A child that was
+ * not started has not failed. */
+int child_finish(struct child *child, uint64_t *left, struct fault *fault);
 
 #endif

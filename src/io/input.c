@@ -19,10 +19,10 @@ struct input {
     int stop;                   /* -1, or see input_let_wait */
     bool regular;               /* asked when `stop` was set */
     struct input_buffer buffer; /* the byte more is for a missing last delimiter */
-    size_t first_capacity;
-    size_t chunk;  /* length of the last chunk, at the beginning of the buffer */
-    size_t filled; /* bytes in the buffer */
-    uint64_t read; /* bytes in all */
+    size_t most_read;           /* bytes at a time */
+    size_t chunk;               /* length of the last chunk, at the beginning of the buffer */
+    size_t filled;              /* bytes in the buffer */
+    uint64_t read;              /* bytes in all */
 };
 
 struct input *input_new(int fd, const char *name, char delimiter, size_t buffer_bytes,
@@ -37,7 +37,7 @@ struct input *input_new(int fd, const char *name, char delimiter, size_t buffer_
                             .max_line = max_line,
                             .stop = -1,
                             .buffer = {malloc(buffer_bytes + 1), buffer_bytes},
-                            .first_capacity = buffer_bytes};
+                            .most_read = buffer_bytes};
     if (input->buffer.bytes == NULL) {
         free(input);
         return NULL;
@@ -61,6 +61,11 @@ const char *input_name(const struct input *input)
 size_t input_max_line(const struct input *input)
 {
     return input->max_line;
+}
+
+size_t input_most_read(const struct input *input)
+{
+    return input->most_read;
 }
 
 int input_too_long(const struct input *input, struct fault *fault)
@@ -102,9 +107,9 @@ void input_let_wait(struct input *input, int stop)
 int input_change_buffer(struct input *input, struct input_buffer *buffer, struct fault *fault)
 {
     struct input_buffer before = input->buffer;
+    /* The rest came with the last read: it fits. */
     size_t rest = input->filled - input->chunk;
-    size_t capacity = rest > input->first_capacity ? rest : input->first_capacity;
-    if (buffer->capacity < capacity && resize(buffer, capacity) != 0)
+    if (buffer->capacity < input->most_read && resize(buffer, input->most_read) != 0)
         return fault_errno(fault, input->name, NULL, ENOMEM);
     memcpy(buffer->bytes, before.bytes + input->chunk, rest);
     input->buffer = *buffer;
@@ -129,12 +134,15 @@ static int wait_or_stop(const struct input *input)
 
 enum { READ_WAITS = -2 };
 
-/* Reads what is there; waits until something is. Returns the number of bytes, 0 at the end, -1, or
- * READ_WAITS. */
+/* Reads what is there; waits until something is. A buffer that has grown for a long line is not
+ * filled at once: what comes after the line would have to be copied. Returns the number of bytes, 0 at
+ * the end, -1, or READ_WAITS. */
 static ssize_t fill(struct input *input, struct fault *fault)
 {
     char *to = input->buffer.bytes + input->filled;
     size_t room = input->buffer.capacity - input->filled;
+    if (room > input->most_read)
+        room = input->most_read;
     for (;;) {
         if (input->stop >= 0 && !wait_or_stop(input))
             return READ_WAITS;

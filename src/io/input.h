@@ -29,7 +29,7 @@ struct input_buffer {
 };
 
 /* Reads from an open descriptor, which stays the caller's. Lines end with `delimiter`, are at most
- * `max_line` bytes long without it; the buffer starts with `buffer_bytes`. NULL if out of memory. */
+ * `max_line` bytes long without it; `buffer_bytes` are read at a time, and the buffer starts with as many. NULL if out of memory. */
 struct input *input_new(int fd, const char *name, char delimiter, size_t buffer_bytes,
                         size_t max_line);
 void input_free(struct input *input);
@@ -42,7 +42,7 @@ int input_next(struct input *input, struct chunk *chunk, struct fault *fault);
  * returns INPUT_WAITS instead of waiting once `stop` is at its end, and instead of making its buffer
  * larger; it goes on where it was. No signal ends the process in input_next then.
  * input_change_buffer: the bytes of the last chunk stay where they are, in what is now *buffer;
- * the input goes on in what was there, made large enough. Returns 0 or -1. */
+ * the input goes on in what was there, made large enough for one read. Returns 0 or -1. */
 enum { INPUT_WAITS = 2 };
 void input_let_wait(struct input *input, int stop);
 int input_change_buffer(struct input *input, struct input_buffer *buffer, struct fault *fault);
@@ -60,6 +60,7 @@ uint64_t input_remaining(const struct input *input);
 
 const char *input_name(const struct input *input);
 size_t input_max_line(const struct input *input);
+size_t input_most_read(const struct input *input);
 /* The fault of a line longer than that. Returns -1. */
 int input_too_long(const struct input *input, struct fault *fault);
 

@@ -1,8 +1,8 @@
 /* output - see output.h. */
 #include "io/output.h"
 
-#include "file/lock.h"
 #include "io/path.h"
+#include "io/signals.h"
 #include "io/whole.h"
 
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct output output_standard(char delimiter)
@@ -22,9 +23,9 @@ static bool ends_unfinished(const struct output *output)
 {
     struct stat status;
     char last;
-    if (fstat(output->fd, &status) != 0 || status.st_size == 0)
+    if (fstat(output->end_fd, &status) != 0 || status.st_size == 0)
         return false;
-    return pread(output->fd, &last, 1, status.st_size - 1) == 1 && last != output->delimiter;
+    return pread(output->end_fd, &last, 1, status.st_size - 1) == 1 && last != output->delimiter;
 }
 
 int output_check(const char *path, struct fault *fault)
@@ -42,18 +43,37 @@ int output_check(const char *path, struct fault *fault)
     return access(directory, W_OK | X_OK) == 0 ? 0 : fault_errno(fault, path, NULL, errno);
 }
 
+/* The same regular file, open for reading; -1 if it is another one, or must not be read. */
+static int open_end(int fd, const char *path)
+{
+    struct stat status, end_status;
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return -1;
+    int end_fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (end_fd < 0 || (fstat(end_fd, &end_status) == 0 && status.st_dev == end_status.st_dev &&
+                       status.st_ino == end_status.st_ino))
+        return end_fd;
+    close(end_fd);
+    return -1;
+}
+
 int output_open(struct output *output, const char *path, char delimiter, struct fault *fault)
 {
-    int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    bool readable = fd >= 0;
-    /* Not every file that can be appended to can be read. */
-    if (fd < 0 && (errno == EACCES || errno == EINVAL || errno == ENXIO))
-        fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    int fd = signals_open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_CLOEXEC, 0666);
     if (fd < 0)
         return fault_errno(fault, path, NULL, errno);
     *output = (struct output){.fd = fd, .name = path, .delimiter = delimiter};
-    output->mends = readable && output_is_regular(output);
+    output->end_fd = open_end(fd, path);
+    output->mends = output->end_fd >= 0;
     return 0;
+}
+
+bool output_is_file(const char *path)
+{
+    struct stat status;
+    if ((path != NULL ? stat(path, &status) : fstat(STDOUT_FILENO, &status)) != 0)
+        return path != NULL && errno == ENOENT;
+    return S_ISREG(status.st_mode);
 }
 
 static size_t write_all(const struct output *output, const char *bytes, size_t length,
@@ -65,6 +85,13 @@ static size_t write_all(const struct output *output, const char *bytes, size_t l
     return done;
 }
 
+/* Where there are no locks, a look at the end is safe at the beginning, if ever. */
+static void stop_mending(struct output *output)
+{
+    close(output->end_fd);
+    output->mends = false;
+}
+
 /* A run that was killed, now or long ago, can have left half a line, which would spoil the next one.
  * Whether the file ends in one can only be told while nobody else is in the middle of a write: hence
  * a lock on the output, that all who write by -o take. */
@@ -72,14 +99,14 @@ static size_t write_mending(struct output *output, const char *bytes, size_t len
                             struct fault *fault)
 {
     size_t done = 0;
-    bool locked = lock_take(output->fd, LOCK_OUTPUT, NULL, NULL) == 0;
-    /* Where there are no locks, a look at the end is safe at the beginning, if ever. */
-    output->mends = locked;
+    bool locked = lock_take(output->fd, LOCK_OUTPUT, output->waits, (void *)output->name) == 0;
     bool mended = !ends_unfinished(output) || write_all(output, &output->delimiter, 1, fault) == 1;
     if (mended)
         done = write_all(output, bytes, length, fault);
     if (locked)
         lock_drop(output->fd, LOCK_OUTPUT);
+    else
+        stop_mending(output);
     return done;
 }
 
@@ -90,12 +117,6 @@ size_t output_write(struct output *output, const char *bytes, size_t length, str
     if (output->mends && length > 0)
         return write_mending(output, bytes, length, fault);
     return write_all(output, bytes, length, fault);
-}
-
-bool output_is_regular(const struct output *output)
-{
-    struct stat status;
-    return fstat(output->fd, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 int output_sync(const struct output *output, struct fault *fault)
@@ -109,6 +130,8 @@ int output_sync(const struct output *output, struct fault *fault)
 
 int output_close(struct output *output, struct fault *fault)
 {
+    if (output->mends)
+        stop_mending(output);
     if (close(output->fd) != 0 && errno != EINTR)
         return fault_errno(fault, output->name, NULL, errno);
     return 0;

@@ -5,10 +5,10 @@
 #define UNSEEN_IO_OUTPUT_H
 
 #include "file/fault.h"
+#include "file/lock.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/stat.h>
 
 struct output {
     int fd;
@@ -18,14 +18,19 @@ struct output {
     size_t (*append)(void *context, const char *bytes, size_t length, struct fault *fault);
     int (*sync)(void *context, struct fault *fault);
     void *context;
-    bool
-        mends; /* a regular file that can be read: an unfinished last line is ended before a write */
+    /* A regular file: an unfinished last line, seen by `end_fd`, is ended before a write. */
+    bool mends;
+    int end_fd;
+    /* Told, with `name`, when others have kept the file for five seconds; may be NULL. */
+    lock_waits *waits;
 };
 
 /* Standard output. */
 struct output output_standard(char delimiter);
 
-/* A file to append to. Returns 0, or -1 with the fault. */
+/* A file to append to; it is made if there is none. What is not a regular file, such as a FIFO, is
+ * never open for reading, so that its last reader can go away; a FIFO is waited for until it has one,
+ * and a signal ends the process then. Returns 0, or -1 with the fault. */
 int output_open(struct output *output, const char *path, char delimiter, struct fault *fault);
 
 /* Whether output_open is likely to succeed, without making or changing anything. */
@@ -36,8 +41,10 @@ int output_check(const char *path, struct fault *fault);
  * fault->error == EINTR if a signal wants the program to end. */
 size_t output_write(struct output *output, const char *bytes, size_t length, struct fault *fault);
 
-/* Whether it is a regular file, which can be flushed to disk; and flushes it. Returns 0 or -1. */
-bool output_is_regular(const struct output *output);
+/* Whether a path, or standard output if it is NULL, is a regular file, or would be made as one. */
+bool output_is_file(const char *path);
+
+/* Flushes it to disk. Returns 0 or -1. */
 int output_sync(const struct output *output, struct fault *fault);
 
 /* Closes it: errors that the system kept until now come out here. Returns 0, or -1. */

@@ -2,10 +2,12 @@
 #include "io/signals.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t pending;
@@ -43,6 +45,11 @@ static void on_stop(int signal_number)
         stop_pending = 1;
     else
         raise(SIGSTOP);
+}
+
+static void on_wake(int signal_number)
+{
+    (void)signal_number; /* the system call fails with EINTR */
 }
 
 static void on_file_limit(int signal_number)
@@ -94,6 +101,7 @@ void signals_start(void)
     install_unless_ignored(SIGTSTP, on_stop);
     install(SIGXFSZ, on_file_limit);
     install(SIGALRM, on_alarm);
+    install(SIGURG, on_wake);
 }
 
 int signals_pending(void)
@@ -129,6 +137,18 @@ static void idle_end(void)
     idle = 0;
 }
 
+int signals_open(const char *path, int flags, mode_t mode)
+{
+    int fd;
+    idle_begin();
+    /* Ctrl-Z interrupts it, too. */
+    do
+        fd = open(path, flags, mode);
+    while (fd < 0 && errno == EINTR && !pending);
+    idle_end();
+    return fd;
+}
+
 ssize_t signals_read(int fd, void *buffer, size_t length)
 {
     idle_begin();
@@ -157,10 +177,26 @@ bool signals_start_thread(pthread_t *thread, void *(*work)(void *), void *contex
     sigset_t all, before;
     sigfillset(&all);
     sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGURG);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool started = pthread_create(thread, NULL, work, context) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
+}
+
+void signals_end_thread(pthread_t thread)
+{
+    enum { KNOCK_NANOSECONDS = 10000000 };
+    struct timespec until;
+    do {
+        (void)pthread_kill(thread, SIGURG);
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += KNOCK_NANOSECONDS;
+        if (until.tv_nsec >= 1000000000) {
+            until.tv_nsec -= 1000000000;
+            until.tv_sec++;
+        }
+    } while (pthread_timedjoin_np(thread, NULL, &until) != 0);
 }
 
 int signals_wait_semaphore(sem_t *semaphore)

@@ -93,8 +93,6 @@ void batches_free(struct batches *batches)
         return;
     free(batches->starts);
     free(batches->keys);
-    for (unsigned i = 0; i < BUFFERS - 1; i++)
-        free(batches->spare[i].bytes);
     free(batches);
 }
 
@@ -214,12 +212,17 @@ static void *work_ahead(void *context)
     }
 }
 
-/* The second thread has ended, or is about to. */
+/* The second thread has ended, or is about to. Of the buffers only the input's is kept: another may
+ * have a line of a gigabyte, and the next such line is about to come. */
 static void end_ahead(struct batches *batches)
 {
     if (batches->ahead)
-        pthread_join(batches->thread, NULL);
+        signals_end_thread(batches->thread);
     batches->ahead = false;
+    for (unsigned i = 0; i < BUFFERS - 1; i++) {
+        free(batches->spare[i].bytes);
+        batches->spare[i] = (struct input_buffer){NULL, 0};
+    }
     input_let_wait(batches->input, -1);
     close(batches->stop[0]);
     if (batches->stop[1] >= 0)
@@ -269,9 +272,11 @@ static enum outcome take_made(struct batches *batches, struct batch *batch, stru
     return block->outcome;
 }
 
+/* After a line longer than a buffer there is likely to be another, at which the thread would end. */
 static bool is_worth_it(const struct batches *batches)
 {
     return batches->threads > 1 && batches->bytes >= START_BYTES &&
+           batches->chunk.length <= input_most_read(batches->input) &&
            batches->bytes / batches->pieces >= LARGE_PIECE;
 }
 

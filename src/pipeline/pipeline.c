@@ -21,15 +21,15 @@ struct pipeline {
     uint8_t *seen;
     uint8_t *select;         /* which are printed */
     uint64_t used;           /* bytes of the input up to the last line wanted */
-    bool begun;              /* begin_output was called */
     bool closed;             /* the reader has had enough */
+    uint64_t refused;        /* lines that it did not take any more */
     bool unsure;             /* durable: a flush failed, and what it was for may be lost */
     struct timespec settled; /* durable: when it was done last */
-    char *tagged;            /* PIPELINE_TAG: lines with their tags, grown as needed */
-    size_t tagged_bytes;
+    char *tagged;            /* PIPELINE_TAG: TAGGED_BYTES for lines with their tags */
+    size_t tagged_bytes;     /* that are in there */
 };
 
-enum { BATCH_LINES = 2048 };
+enum { BATCH_LINES = 2048, TAGGED_BYTES = 256 << 10 };
 
 struct pipeline *pipeline_new(const struct pipeline_plan *plan)
 {
@@ -38,8 +38,9 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
         return NULL;
     pipeline->plan = *plan;
     pipeline->most = filter_batch(plan->filter);
+    /* What waits for input no longer than until its time comes has to wait by itself. */
     pipeline->batches = batches_new(plan->delimiter, filter_header(plan->filter)->seed, BATCH_LINES,
-                                    plan->threads);
+                                    plan->durable ? 1 : plan->threads);
     pipeline->seen = malloc(pipeline->most);
     pipeline->select = malloc(pipeline->most);
     clock_gettime(CLOCK_MONOTONIC, &pipeline->settled);
@@ -69,6 +70,11 @@ uint64_t pipeline_read(const struct pipeline *pipeline)
 uint64_t pipeline_selected(const struct pipeline *pipeline)
 {
     return pipeline->selected;
+}
+
+uint64_t pipeline_refused(const struct pipeline *pipeline)
+{
+    return pipeline->refused;
 }
 
 /* --- verdicts: select[i] for lines in order; each returns how many lines were judged, or -1 --- */
@@ -214,17 +220,6 @@ static uint64_t lines_within(const struct pipeline *pipeline, size_t n, size_t b
     return count;
 }
 
-static size_t write_out(struct pipeline *pipeline, const char *bytes, size_t length,
-                        struct fault *fault)
-{
-    struct pipeline_plan *plan = &pipeline->plan;
-    if (!pipeline->begun && plan->begin_output != NULL &&
-        plan->begin_output(plan->context, plan->output, fault) != 0)
-        return 0;
-    pipeline->begun = true;
-    return output_write(plan->output, bytes, length, fault);
-}
-
 static int note_pending(struct pipeline *pipeline, size_t n, uint64_t delivered,
                         struct fault *fault)
 {
@@ -256,13 +251,14 @@ static int deliver(struct pipeline *pipeline, size_t n, const char *from, const 
     size_t length = (size_t)(to - from);
     size_t accepted = length;
     if (pipeline->plan.output != NULL && length > 0)
-        accepted = write_out(pipeline, from, length, fault);
+        accepted = output_write(pipeline->plan.output, from, length, fault);
     uint64_t delivered = accepted == length ? selected : lines_within(pipeline, n, accepted);
     pipeline->selected += delivered;
     struct fault later;
     bool failed = accepted != length;
     if (failed && pipeline->plan.may_close && fault->error == EPIPE) {
         pipeline->closed = true;
+        pipeline->refused = selected - delivered;
         failed = false;
     }
     if (settle(pipeline, n, delivered, failed ? &later : fault) != 0)
@@ -270,33 +266,41 @@ static int deliver(struct pipeline *pipeline, size_t n, const char *from, const 
     return failed ? -1 : 0;
 }
 
+/* Lines with their tags are gathered, so that short ones are written many at a time; one that is too
+ * long for that is written by itself, and not copied. */
+static int flush_tagged(struct pipeline *pipeline, struct fault *fault)
+{
+    size_t length = pipeline->tagged_bytes;
+    pipeline->tagged_bytes = 0;
+    return output_write(pipeline->plan.output, pipeline->tagged, length, fault) == length ? 0 : -1;
+}
+
+static int tag(struct pipeline *pipeline, const char *bytes, size_t length, struct fault *fault)
+{
+    if (length > TAGGED_BYTES - pipeline->tagged_bytes && flush_tagged(pipeline, fault) != 0)
+        return -1;
+    if (length > TAGGED_BYTES)
+        return output_write(pipeline->plan.output, bytes, length, fault) == length ? 0 : -1;
+    memcpy(pipeline->tagged + pipeline->tagged_bytes, bytes, length);
+    pipeline->tagged_bytes += length;
+    return 0;
+}
+
 static int write_tagged(struct pipeline *pipeline, struct batch batch, struct fault *fault)
 {
-    static const char in[] = "in\t", new[] = "new\t";
     const size_t *starts = pipeline->starts;
-    size_t most = starts[batch.n] - starts[0] + batch.n * (sizeof new - 1);
-    if (most > pipeline->tagged_bytes) {
-        char *tagged = realloc(pipeline->tagged, most);
-        if (tagged == NULL)
-            return fault_errno(fault, "lines with tags", NULL, ENOMEM);
-        pipeline->tagged = tagged;
-        pipeline->tagged_bytes = most;
-    }
-    char *to = pipeline->tagged;
+    if (pipeline->tagged == NULL)
+        pipeline->tagged = malloc(TAGGED_BYTES);
+    if (pipeline->tagged == NULL)
+        return fault_errno(fault, "lines with tags", NULL, ENOMEM);
     for (size_t i = 0; i < batch.n; i++) {
-        const char *tag = pipeline->seen[i] ? in : new;
-        size_t length = strlen(tag);
-        memcpy(to, tag, length);
-        to += length;
-        length = starts[i + 1] - starts[i];
-        memcpy(to, batch.bytes + starts[i], length);
-        to += length;
+        const char *in_or_new = pipeline->seen[i] ? "in\t" : "new\t";
+        if (tag(pipeline, in_or_new, strlen(in_or_new), fault) != 0 ||
+            tag(pipeline, batch.bytes + starts[i], starts[i + 1] - starts[i], fault) != 0)
+            return -1;
     }
-    size_t length = (size_t)(to - pipeline->tagged);
-    if (write_out(pipeline, pipeline->tagged, length, fault) != length)
-        return -1;
     pipeline->selected += count_selected(pipeline, batch.n);
-    return 0;
+    return flush_tagged(pipeline, fault);
 }
 
 static void tell_not_removed(const struct pipeline *pipeline, struct batch batch)
@@ -321,7 +325,8 @@ static int flush(struct pipeline *pipeline, struct picked *picked, struct fault 
     picked->from = picked->to;
     if (length == 0 || pipeline->plan.output == NULL)
         return 0;
-    return write_out(pipeline, picked->to - length, length, fault) == length ? 0 : -1;
+    return output_write(pipeline->plan.output, picked->to - length, length, fault) == length ? 0
+                                                                                             : -1;
 }
 
 /* Lines of a batch, from their keys to their output. Returns how many of them were judged, or -1. */

@@ -38,10 +38,8 @@ struct pipeline_plan {
     struct pending *pending; /* keys of delivered lines go here; may be NULL */
     unsigned threads;        /* that may work on it, this one included; 0 is 1 */
     bool durable;            /* the filter holds keys; settle them once the output is on disk */
-    /* Called once, before the first line is written; may be NULL. Returns 0, or -1 with the fault. */
-    int (*begin_output)(void *context, struct output *output, struct fault *fault);
-    void *context;
     /* PIPELINE_REMOVE: a line of so many bytes, without its end, that was not removed, and why. */
+    void *context;
     void (*not_removed)(void *context, const char *line, size_t length, enum removal why);
     bool may_close; /* a reader that closes the output has had enough: no fault */
 };
@@ -63,5 +61,8 @@ int pipeline_settle(struct pipeline *pipeline, struct fault *fault);
 /* Lines read, and lines selected (printed, or with no output: that would have been), so far. */
 uint64_t pipeline_read(const struct pipeline *pipeline);
 uint64_t pipeline_selected(const struct pipeline *pipeline);
+
+/* With `may_close`: lines that would have been selected, but the output was closed. */
+uint64_t pipeline_refused(const struct pipeline *pipeline);
 
 #endif
