@@ -226,7 +226,7 @@ lacks() {
     succeeds unseen create --like all.bf --queue queue.bf
     [[ -d queue.bf.queue ]]
     exits 0 unseen push queue.bf <<<waiting
-    succeeds unseen merge -o out.bf queue.bf part1.bf
+    exits 0 unseen merge -o out.bf queue.bf part1.bf
     [[ ! -e out.bf.queue ]]
     exits 2 unseen pop out.bf
     succeeds unseen merge -o queue.bf queue.bf part1.bf
@@ -493,4 +493,36 @@ limited() {
     has out.bf in part1
     grep -v 'out.bf: was replaced by another file while this run used it' said && return 1
     succeeds unseen verify out.bf
+}
+
+# --- queues ------------------------------------------------------------------
+
+@test "over a filter beside which a queue waits: refused, and nothing changes" {
+    exits 0 unseen push --create q.bf < <(seq 5)
+    exits 0 unseen --create other.bf < <(seq 3 7)
+    fails_with 2 'q\.bf\.queue: .*name q\.bf as an input' unseen merge --force -o q.bf other.bf
+    # As an input it keeps its queue.
+    succeeds unseen merge -o q.bf q.bf other.bf
+    has q.bf <(seq 7)
+    succeeds unseen pop -m 9 q.bf
+    prints '1\n2\n3\n4\n5\n'
+    # The filter is gone, its queue is not: whoever comes next must not get the name.
+    exits 0 unseen push q.bf < <(seq 8 9)
+    rm q.bf
+    fails_with 2 'q\.bf\.queue: ' unseen merge -o q.bf other.bf
+    fails_with 2 'q\.bf\.queue: ' unseen --create q.bf other
+    fails_with 2 'q\.bf\.queue: ' unseen create q.bf
+    fails_with 2 'q\.bf\.queue: ' unseen merge -o q.bf other.bf
+}
+
+@test "of a filter with lines in its queue: how many, and of which" {
+    exits 0 unseen push --create q.bf < <(seq 5)
+    exits 0 unseen --create other.bf < <(seq 3 7)
+    exits 0 unseen merge -o all.bf q.bf other.bf
+    says 'q\.bf: 5 lines wait in its queue, and all\.bf has them as seen'
+    exits 0 unseen merge --force -o other.bf q.bf other.bf
+    says 'q\.bf: 5 lines wait in its queue, and other\.bf has them'
+    has other.bf <(seq 7)
+    succeeds unseen pop -m 9 q.bf
+    succeeds unseen merge --force -o all.bf q.bf other.bf
 }

@@ -329,18 +329,6 @@ static void print_json(const struct filter *filter, const struct survey *survey,
     printf("}\n");
 }
 
-/* Returns EXIT_OK, or EXIT_TROUBLE after a message. */
-static int read_queue(const struct filter *filter, struct queue_facts *facts)
-{
-    struct fault fault;
-    struct queue *queue = queue_operand_to_read(filter);
-    if (queue == NULL)
-        return EXIT_TROUBLE;
-    int result = queue_facts(queue, facts, &fault);
-    queue_close(queue);
-    return result == 0 ? EXIT_OK : message_fault(&fault);
-}
-
 /* The newest one shown. The last report says what all of them have together, if all could be opened. */
 static int show(const struct options *options, size_t number, struct shown *shown)
 {
@@ -349,7 +337,7 @@ static int show(const struct options *options, size_t number, struct shown *show
     bool all = options->operand_count > 1 && shown->count == options->operand_count;
     struct queue_facts facts;
     bool has_queue = queue_operand_has(filter);
-    int status = has_queue ? read_queue(filter, &facts) : EXIT_OK;
+    int status = has_queue ? queue_operand_facts(filter, &facts) : EXIT_OK;
     const struct queue_facts *queue = has_queue && status == EXIT_OK ? &facts : NULL;
     survey_make(&survey, filter);
     if (options_has(options, OPTION_JSON)) {

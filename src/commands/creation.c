@@ -480,9 +480,10 @@ int creation_make(const char *path, struct header *header, bool replace, struct 
 {
     struct stat status;
     bool queue = (header->writer_features & WRITER_QUEUE) != 0;
-    /* Of a filter that stays, the queue that is there is the right one. */
+    /* Of a filter that stays, the queue that is there is the right one. Beside a new one it would wait
+     * for ever, or be taken for the new one's. */
     bool there = !replace && stat(path, &status) == 0 && status.st_size > 0;
-    if ((queue || replace) && !there && queue_check_free(path, fault) != 0)
+    if (!there && queue_check_free(path, fault) != 0)
         return -1;
     int result = filter_create(path, header, replace, fault);
     return result == 0 && queue ? queue_make(path, fault) : result;
