@@ -15,19 +15,10 @@ void estimate_start(struct estimate *estimate, struct geometry geometry)
         estimate->choices = estimate->choices * (PAGE_LINES + 1 - j) / j;
 }
 
-/* y: the chance that a key of the page sets a given cell. */
-static double share_of_key(struct geometry geometry)
-{
-    double missed = 1;
-    for (unsigned t = 0; t < geometry.fields; t++)
-        missed *= 1 - 1.0 / geometry_line_cells(geometry);
-    return (double)geometry.lines / PAGE_LINES * (1 - missed);
-}
-
 /* ln(1 - y) */
 static double log_zero(const struct estimate *estimate)
 {
-    return log1p(-share_of_key(estimate->geometry));
+    return log1p(-geometry_share(estimate->geometry));
 }
 
 /* The table is a tenth of the start of a run that does not ask for the rate. */
@@ -139,7 +130,7 @@ double estimate_keys_most(const struct estimate *estimate)
     if (fill > 0.68)
         return estimate_keys(estimate);
     /* Up to there, -ln(1 - fill) is less than this; and -ln(1 - y) is more than y. */
-    return pages * (fill + fill * fill) / share_of_key(estimate->geometry);
+    return pages * (fill + fill * fill) / geometry_share(estimate->geometry);
 }
 
 double estimate_deviation(const struct estimate *estimate)
