@@ -262,7 +262,8 @@ END
 at() {
     echo "$1" >clock
     shift
-    FAKE_CLOCK=$PWD/clock LD_PRELOAD=$preload "$UNSEEN" "$@"
+    timeout --foreground -k 5 "$UNSEEN_TIMEOUT" \
+        env FAKE_CLOCK="$PWD/clock" LD_PRELOAD="$preload" "$UNSEEN" "$@"
 }
 
 need_clock() {
@@ -342,6 +343,27 @@ day=86400
     prints 'b\nc\n'
     printf 'a\nb\nc\nd\n' | succeeds at "$((noon + 7201 + 3600 * 9 / 4))" t.bf
     prints 'a\nb\nc\nd\n'
+}
+
+@test "--forget-after: a bit of a beginning that is no time of any clock: no hang, and nothing is lost" {
+    local noon=1800000000 layer bit
+    need_clock
+    exits 0 at "$noon" create --forget-after 1d -n 1000 t.bf
+    echo a | exits 0 at "$noon" t.bf
+    for layer in {0..4}; do
+        for bit in 63 62 50 44; do
+            cp t.bf f.bf
+            at_word=$((11264 + 16 * layer + 8))
+            word=$(($(od -An -v -tu8 -j "$at_word" -N 8 f.bf) ^ (1 << bit)))
+            printf '%b' "$(for i in {0..7}; do printf '\\x%02x' $((word >> 8 * i & 255)); done)" |
+                dd of=f.bf bs=1 seek="$at_word" conv=notrunc status=none
+            echo b | UNSEEN_TIMEOUT=20 exits 0 at "$((noon + day / 4))" f.bf
+            prints 'b\n'
+            # Three days on, a and b are forgotten.
+            printf 'a\nc\nb\nc\n' | UNSEEN_TIMEOUT=20 exits 0 at "$((noon + 3 * day))" f.bf
+            prints 'a\nc\nb\n' || complain "layer $layer, bit $bit"
+        done
+    done
 }
 
 @test "--forget-after: grows when more comes than was planned, keeps p, and says so" {

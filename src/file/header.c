@@ -83,7 +83,8 @@
  *                0: none, the layer is empty; all ones: it is being emptied
  *        8    8  when the generation began
  *
- * These times are milliseconds since 1970-01-01 UTC, none less than any that was written before.
+ * These times are milliseconds since 1970-01-01 UTC, none less than any that was written before. One
+ * above 10^13 is none.
  *
  * From 12288, the keys in flight, 16 bytes each, lo then hi: slot 0 has room for half of the flight
  * keys, each further one for half of the one before, but at least 8. A slot counts only while its
