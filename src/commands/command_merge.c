@@ -71,11 +71,13 @@ static void close_inputs(struct inputs_open *inputs)
 /* Lines that wait in the queue of an input stay there, and the new filter has them as seen. */
 static void warn_of_queue(const struct filter *filter, const char *out)
 {
-    struct queue_facts facts;
-    if (!queue_operand_has(filter) || queue_operand_facts(filter, &facts) != 0)
+    struct fault fault;
+    uint64_t lines;
+    if (!queue_operand_has(filter))
         return;
-    uint64_t lines = facts.waiting + facts.out;
-    if (lines > 0)
+    if (queue_lines_beside(filter_path(filter), filter_header(filter)->uuid, &lines, &fault) != 0)
+        message_fault(&fault);
+    else if (lines > 0)
         message("%s: %" PRIu64 " lines wait in its queue, and %s has them as seen, but not the "
                 "queue (pop them from %s)",
                 filter_path(filter), lines, out, filter_path(filter));

@@ -51,14 +51,3 @@ struct queue *queue_operand_to_read(const struct filter *filter)
         message_fault(&fault);
     return queue;
 }
-
-int queue_operand_facts(const struct filter *filter, struct queue_facts *facts)
-{
-    struct fault fault;
-    struct queue *queue = queue_operand_to_read(filter);
-    if (queue == NULL)
-        return EXIT_TROUBLE;
-    int result = queue_facts(queue, facts, &fault);
-    queue_close(queue);
-    return result == 0 ? EXIT_OK : message_fault(&fault);
-}

@@ -16,7 +16,4 @@ bool queue_operand_has(const struct filter *filter);
 /* Opens it to be looked at. NULL after a message. */
 struct queue *queue_operand_to_read(const struct filter *filter);
 
-/* What it holds now. Returns EXIT_OK, or EXIT_TROUBLE after a message. */
-int queue_operand_facts(const struct filter *filter, struct queue_facts *facts);
-
 #endif
