@@ -225,6 +225,15 @@ END
     exits 0 unseen verify s.bf
 }
 
+@test "--window: an empty one says how much fits into its first generation" {
+    succeeds unseen create --window 1000 w.bf
+    succeeds unseen stats w.bf
+    grep -q '^generation full in *250 keys to come$' "$out" || complain 'not 250'
+    exits 0 unseen add w.bf < <(seq 100)
+    succeeds unseen stats w.bf
+    grep -q '^generation full in *150 keys to come$' "$out" || complain 'not 150'
+}
+
 @test "--window: a writer killed while it empties a layer: verify says it, the next one mends it" {
     need_strace
     unseen create --window 1000 w.bf
@@ -326,14 +335,15 @@ day=86400
     local noon=1800000000
     need_clock
     echo a | exits 0 at "$noon" --forget-after 1h t.bf
-    # Set back by ten hours, for two hours, and right again.
-    echo b | succeeds at "$((noon - 36000))" t.bf
+    # Set back by ten hours, for two hours, and right again. Writers say that nothing is forgotten.
+    echo b | exits 0 at "$((noon - 36000))" t.bf
     prints 'b\n'
+    says 't\.bf: was written to at 2027-01-15 08:00 UTC, which is still to come, .* unseen create --like t\.bf NEW'
     exits 1 at "$((noon - 36000))" verify t.bf
     grep -q 'the clock was set back (it is forgotten late)' "$out"
-    printf 'a\nb\n' | succeeds at "$((noon - 32000))" t.bf
+    printf 'a\nb\n' | exits 0 at "$((noon - 32000))" t.bf
     prints ''
-    printf 'b\nc\n' | succeeds at "$((noon - 30000))" t.bf
+    printf 'b\nc\n' | exits 0 at "$((noon - 30000))" t.bf
     prints 'c\n'
     # It is noon + 2 h; b and c may have come a minute ago.
     printf 'b\nc\n' | succeeds at "$((noon + 7200))" t.bf
@@ -343,6 +353,26 @@ day=86400
     prints 'b\nc\n'
     printf 'a\nb\nc\nd\n' | succeeds at "$((noon + 7201 + 3600 * 9 / 4))" t.bf
     prints 'a\nb\nc\nd\n'
+}
+
+@test "--forget-after: a clock that ran ahead: every writer says so, and the way out works" {
+    local noon=1800000000 form
+    need_clock
+    exits 0 at "$noon" create --forget-after 1h t.bf
+    echo a | succeeds at 4070908800 t.bf
+    for form in t.bf 'add t.bf'; do
+        # shellcheck disable=SC2086 # words
+        echo b | exits 0 at "$noon" $form
+        says 't\.bf: was written to at 2099-01-01 00:00 UTC, which is still to come, '
+    done
+    # A minute is nothing to speak of, and reading needs no word.
+    exits 1 at "$noon" query -v t.bf < <(printf "a\nb\n")
+    silent_on_stderr
+    exits 0 at "$noon" create --like t.bf new.bf
+    echo a | succeeds at "$((noon + 60))" new.bf
+    echo a | succeeds at "$noon" new.bf
+    echo a | succeeds at "$((noon + 2 * 3600))" new.bf
+    prints 'a\n'
 }
 
 @test "--forget-after: a bit of a beginning that is no time of any clock: no hang, and nothing is lost" {

@@ -6,6 +6,7 @@
 #include "commands/queue_operand.h"
 #include "commands/survey.h"
 #include "file/overlap.h"
+#include "io/signals.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -329,6 +330,18 @@ static void print_json(const struct filter *filter, const struct survey *survey,
     printf("}\n");
 }
 
+/* Returns EXIT_OK, or EXIT_TROUBLE after a message. */
+static int read_queue(const struct filter *filter, struct queue_facts *facts)
+{
+    struct fault fault;
+    struct queue *queue = queue_operand_to_read(filter);
+    if (queue == NULL)
+        return EXIT_TROUBLE;
+    int result = queue_facts(queue, facts, &fault);
+    queue_close(queue);
+    return result == 0 ? EXIT_OK : message_fault(&fault);
+}
+
 /* The newest one shown. The last report says what all of them have together, if all could be opened. */
 static int show(const struct options *options, size_t number, struct shown *shown)
 {
@@ -337,9 +350,10 @@ static int show(const struct options *options, size_t number, struct shown *show
     bool all = options->operand_count > 1 && shown->count == options->operand_count;
     struct queue_facts facts;
     bool has_queue = queue_operand_has(filter);
-    int status = has_queue ? queue_operand_facts(filter, &facts) : EXIT_OK;
+    int status = has_queue ? read_queue(filter, &facts) : EXIT_OK;
     const struct queue_facts *queue = has_queue && status == EXIT_OK ? &facts : NULL;
-    survey_make(&survey, filter);
+    if (survey_make(&survey, filter) != 0)
+        return EXIT_TROUBLE;
     if (options_has(options, OPTION_JSON)) {
         print_json(filter, &survey, queue, all ? shown : NULL);
         return status;
@@ -358,7 +372,7 @@ int command_stats(const struct options *options)
     if (filter_operand(options) == NULL)
         return EXIT_TROUBLE;
     struct shown shown = {.count = 0};
-    for (size_t i = 0; i < options->operand_count; i++) {
+    for (size_t i = 0; i < options->operand_count && !signals_pending(); i++) {
         struct fault fault;
         struct filter *filter = filter_open(options->operands[i], false, NULL, &fault);
         if (filter == NULL) {

@@ -151,6 +151,8 @@ uint64_t filter_end(const struct filter *filter);        /* where the last layer
 uint64_t filter_keys(const struct filter *filter);
 uint64_t filter_layer_keys(const struct filter *filter, unsigned layer);
 uint64_t filter_capacity(const struct filter *filter);
+/* The rate as it is now, read off the bits of at most 16 pages a layer. Not for windows. */
+double filter_sampled_rate(const struct filter *filter);
 
 /* What a layer of a window has in it. Times: milliseconds since 1970. */
 struct generation {

@@ -169,9 +169,9 @@ static int check_progress(struct filter *filter, struct fault *fault)
 {
     enum { PATIENCE = 2 * LAYERS_MAX, TRIES_MAX = 10000 };
     uint64_t settled = get64(filter, COUNTER_SETTLED_AT);
-    if (settled != filter->settled_at_growth)
+    if (settled != filter->tried_at)
         filter->tries = 0;
-    filter->settled_at_growth = settled;
+    filter->tried_at = settled;
     filter->tries++;
     if (filter->tries > PATIENCE && signals_pending())
         return fault_errno(fault, filter->path, "cannot grow", EINTR);

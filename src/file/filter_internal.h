@@ -60,11 +60,13 @@ struct filter {
     struct flight *flight;
     uint64_t claimed_at; /* the counter of settlings when what is in flight was claimed */
     uint64_t emptied;    /* how often a stage had been emptied when room was looked for */
-    uint64_t settled_at_growth; /* the counter of settlings when room was made last */
-    unsigned tries;             /* how often room was made since it changed */
     struct hold *hold;   /* long flights; NULL: batches */
     struct spill *attached[SLOTS_MAX]; /* long flights of others, as far as they were met */
     uint64_t attached_mark[SLOTS_MAX]; /* which one of the slot's it was */
+
+    /* So often room was made since the counter of settlings stood here. */
+    unsigned tries;
+    uint64_t tried_at;
 };
 
 /* --- shared words of the mapped fixed part: little-endian, read and written whole --- */
