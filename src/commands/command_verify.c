@@ -51,18 +51,24 @@ static void check_counter(struct findings *findings, unsigned number,
                           const struct layer_survey *layer)
 {
     bool staged = number > 1 && layer[-1].plan.journal != 0;
-    double counted = (double)layer->counted;
-    if (counted > (staged ? layer->keys : layer->remembered) + tolerance(layer))
+    if ((double)layer->counted_before >
+        (staged ? layer->keys : layer->remembered) + tolerance(layer))
         note(findings,
              "layer %u: counts %" PRIu64
              " keys, and its bits tell of %.0f (the counter is wrong, or "
              "lines are forgotten, as by a power cut)",
-             number, layer->counted, layer->remembered);
-    else if (counted < layer->remembered - tolerance(layer))
+             number, layer->counted_before, layer->remembered);
+    else if ((double)layer->counted < layer->remembered - tolerance(layer))
         note(findings,
              "layer %u: counts %" PRIu64 " keys, and its bits tell of %.0f (a hint only; growth "
              "comes late)",
              number, layer->counted, layer->remembered);
+}
+
+/* It counts keys and has none. */
+static bool is_void(const struct layer_survey *layer)
+{
+    return layer->empty_pages == layer->plan.pages && layer->counted_before > 0;
 }
 
 /* Keys fall on pages by chance. */
@@ -70,11 +76,10 @@ static void check_pages(struct findings *findings, unsigned number,
                         const struct layer_survey *layer)
 {
     bool counting = layer->plan.geometry.counting;
-    bool none = layer->empty_pages == layer->plan.pages && layer->counted > 0;
     if (layer->filled)
         damage(findings, "layer %u: %" PRIu64 " of %" PRIu64 " pages have every %s", number,
                layer->full_pages, layer->plan.pages, counting ? "cell in use" : "bit set");
-    else if (layer->wiped || none)
+    else if (layer->wiped || is_void(layer))
         damage(findings,
                "layer %u: %" PRIu64 " of %" PRIu64 " pages are empty, and their lines "
                "are forgotten",
@@ -103,11 +108,12 @@ static void check_rate(struct findings *findings, unsigned number, const struct 
              layer->rate, layer->plan.rate);
 }
 
-/* What is just changing is compared with nothing. */
+/* What is being emptied, or was when its writer died, is compared with nothing. */
 static void check_layer(struct findings *findings, unsigned number,
                         const struct layer_survey *layer, bool window)
 {
-    if (!layer->generation.retired && !filter_window_turning(findings->filter))
+    const struct filter *filter = findings->filter;
+    if (!layer->generation.retired && !filter_window_turning(filter) && !filter_stage_left(filter))
         check_pages(findings, number, layer);
     check_rate(findings, number, layer, window);
 }
@@ -205,6 +211,17 @@ static int check_queue(struct findings *findings)
     return status;
 }
 
+/* A layer may be emptied while it is read: what looks like damage is looked at twice. */
+static int look(struct survey *survey, const struct filter *filter)
+{
+    if (survey_make(survey, filter) != 0)
+        return -1;
+    for (unsigned i = 0; i < survey->layers; i++)
+        if (survey->layer[i].wiped || survey->layer[i].uneven > 0 || is_void(&survey->layer[i]))
+            return survey_make(survey, filter);
+    return 0;
+}
+
 int command_verify(const struct options *options)
 {
     struct fault fault;
@@ -216,7 +233,7 @@ int command_verify(const struct options *options)
     if (filter == NULL)
         return message_fault(&fault);
     struct findings findings = {.filter = filter};
-    if (survey_make(&survey, filter) != 0) {
+    if (look(&survey, filter) != 0) {
         filter_close(filter);
         return EXIT_TROUBLE;
     }

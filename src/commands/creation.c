@@ -2,6 +2,7 @@
 #include "commands/creation.h"
 
 #include "commands/message.h"
+#include "file/beside.h"
 #include "file/likeness.h"
 #include "file/queue.h"
 
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* The values as given, 0 where not. */
 struct wish {
@@ -501,6 +503,14 @@ static void tell_created(const struct filter *filter)
                 filter_path(filter), plan->rate, size);
 }
 
+/* Whether something has the name of its queue. */
+static bool is_beside(const char *path)
+{
+    char name[BESIDE_MAX];
+    beside_name(path, ".queue", name);
+    return access(name, F_OK) == 0;
+}
+
 int creation_make(const char *path, struct header *header, bool replace, struct fault *fault)
 {
     struct stat status;
@@ -508,7 +518,7 @@ int creation_make(const char *path, struct header *header, bool replace, struct 
     /* Of a filter that stays, the queue that is there is the right one. Beside a new one it would wait
      * for ever, or be taken for the new one's. */
     bool there = !replace && stat(path, &status) == 0 && status.st_size > 0;
-    if (!there && queue_check_free(path, fault) != 0)
+    if (!there && (queue || replace || is_beside(path)) && queue_check_free(path, fault) != 0)
         return -1;
     int result = filter_create(path, header, replace, fault);
     return result == 0 && queue ? queue_make(path, fault) : result;

@@ -71,6 +71,7 @@ static void survey_pages(struct estimate *estimate, const struct filter *filter,
 static void survey_layer(struct layer_survey *layer, const struct filter *filter, unsigned i)
 {
     struct estimate estimate;
+    uint64_t counted_before = filter_layer_keys(filter, i);
     survey_pages(&estimate, filter, i);
     *layer = (struct layer_survey){
         .plan = filter_layer(filter, i),
@@ -83,6 +84,7 @@ static void survey_layer(struct layer_survey *layer, const struct filter *filter
         .uneven = estimate_unevenness(&estimate),
         .wiped = estimate_has_wiped(&estimate),
         .filled = estimate_has_filled(&estimate),
+        .counted_before = counted_before,
         .counted = filter_layer_keys(filter, i),
     };
     layer->remembered = sizing_remembered(layer->plan.geometry, layer->plan.pages, layer->keys);

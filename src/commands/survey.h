@@ -17,7 +17,8 @@ struct layer_survey {
     uint64_t full_pages, empty_pages;
     double uneven; /* see estimate_unevenness */
     bool wiped, filled;
-    uint64_t counted;             /* the counter's word for it */
+    uint64_t counted_before;      /* the counter's word for it, before the bits were read */
+    uint64_t counted;             /* and after */
     struct generation generation; /* of a window */
     bool forgotten;               /* of a window by time: its lines are not in any more */
 };

@@ -23,7 +23,7 @@ int queue_check_free(const char *filter, struct fault *fault)
     char path[BESIDE_MAX];
     beside_name(filter, ".queue", path);
     /* The only question that a directory answers by itself is whether it can be removed. */
-    if (rmdir(path) == 0 || errno == ENOENT || errno == EROFS)
+    if (rmdir(path) == 0 || errno == ENOENT)
         return 0;
     fault_errno(fault, path, NULL, errno);
     if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR)
