@@ -132,7 +132,7 @@ sound() {
     local first
     for first in 1 200001 400001 600001 800001; do
         rm -f f.bf
-        seq "$first" $((first + ${lines:-19999})) | exits 0 unseen add --create "$@" f.bf || return 1
+        seq "$first" $((first + 19999)) | exits 0 unseen add --create "$@" f.bf || return 1
         unchanged exits 0 unseen verify f.bf || return 1
         prints '' || return 1
     done
