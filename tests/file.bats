@@ -553,3 +553,13 @@ large_pages() {
     succeeds unseen query -c there.bf longer
     prints '150000\n'
 }
+
+@test "--fixed, far past its capacity: the rate is that of the bits, in a file and in memory" {
+    seq 200000 >in
+    for filter in '' f.bf; do
+        # shellcheck disable=SC2086 # none, or one
+        exits 0 unseen --fixed -n 10000 $filter <in
+        grep -Eq 'holds [0-9]+ of 10000 keys; about 100 % of new lines are now dropped$' "$err" ||
+            complain "filter: $filter"
+    done
+}

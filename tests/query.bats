@@ -142,6 +142,20 @@ even_filter() {
     prints '2\n'
 }
 
+@test "-q: a line that is in is the answer, whatever else there was" {
+    exits 0 unseen --create f.bf < <(seq 5)
+    seq 3 >in
+    seq 8 9 >out.of.it
+    exits 0 unseen query -q f.bf none in
+    says 'none: No such file'
+    succeeds unseen query -q f.bf in none
+    exits 2 unseen query -q f.bf none out.of.it
+    exits 2 unseen query -q f.bf out.of.it none
+    exits 2 unseen query -c f.bf none in
+    exits 2 unseen query f.bf none in
+    exits 2 unseen query --tag f.bf none in
+}
+
 @test "writes nothing, even for lines that are new" {
     even_filter
     unchanged exits 0 unseen query f.bf < <(seq 5000)

@@ -228,3 +228,35 @@ truth() {
     succeeds unseen stats f.bf
     grep -q 1234567890123456789 "$out" || grep -iq 112210f47de98115 "$out" || complain "no seed"
 }
+
+# ends_by CODE SIGNAL COMMAND...: it ends soon after the signal, and by it.
+ends_by() {
+    local wanted=$1 signal=$2 pid status=0
+    shift 2
+    env --default-signal="$signal" "$@" >"$out" 2>"$err" 3>&- &
+    pid=$!
+    sleep 0.5
+    kill -s "$signal" "$pid"
+    for _ in {1..200}; do
+        kill -0 "$pid" 2>/dev/null || break
+        sleep 0.1
+    done
+    kill -KILL "$pid" 2>/dev/null || true
+    wait "$pid" || status=$?
+    [[ $status -eq $wanted ]] || complain "$signal: $status: $*"
+}
+
+@test "a signal ends stats and verify, however much there is to read" {
+    need_signals
+    need_preload sparse
+    LD_PRELOAD=$preload capture unseen create --size 3800G large.bf
+    [[ $code -eq 0 ]] || skip "no file of 3.8 TB can be made here"
+    exits 0 unseen create small.bf
+    local command
+    for command in 'stats large.bf' 'stats --json small.bf large.bf' 'verify large.bf'; do
+        # shellcheck disable=SC2086 # words
+        ends_by 130 INT "$UNSEEN" $command
+        # shellcheck disable=SC2086
+        ends_by 143 TERM "$UNSEEN" $command
+    done
+}

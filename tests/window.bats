@@ -244,6 +244,15 @@ END
     exits 0 unseen verify s.bf
 }
 
+@test "--window: an empty one says how much fits into its first generation" {
+    succeeds unseen create --window 1000 w.bf
+    succeeds unseen stats w.bf
+    grep -q '^generation full in *250 keys to come$' "$out" || complain 'not 250'
+    exits 0 unseen add w.bf < <(seq 100)
+    succeeds unseen stats w.bf
+    grep -q '^generation full in *150 keys to come$' "$out" || complain 'not 150'
+}
+
 @test "--window: a writer killed while it empties a layer: verify says it, the next one mends it" {
     need_strace
     unseen create --window 1000 w.bf
@@ -281,7 +290,8 @@ END
 at() {
     echo "$1" >clock
     shift
-    FAKE_CLOCK=$PWD/clock LD_PRELOAD=$preload "$UNSEEN" "$@"
+    timeout --foreground -k 5 "$UNSEEN_TIMEOUT" \
+        env FAKE_CLOCK="$PWD/clock" LD_PRELOAD="$preload" "$UNSEEN" "$@"
 }
 
 need_clock() {
@@ -344,14 +354,15 @@ day=86400
     local noon=1800000000
     need_clock
     echo a | exits 0 at "$noon" --forget-after 1h t.bf
-    # Set back by ten hours, for two hours, and right again.
-    echo b | succeeds at "$((noon - 36000))" t.bf
+    # Set back by ten hours, for two hours, and right again. Writers say that nothing is forgotten.
+    echo b | exits 0 at "$((noon - 36000))" t.bf
     prints 'b\n'
+    says 't\.bf: was written to at 2027-01-15 08:00 UTC, which is still to come, .* unseen create --like t\.bf NEW'
     exits 1 at "$((noon - 36000))" verify t.bf
     grep -q 'the clock was set back (it is forgotten late)' "$out"
-    printf 'a\nb\n' | succeeds at "$((noon - 32000))" t.bf
+    printf 'a\nb\n' | exits 0 at "$((noon - 32000))" t.bf
     prints ''
-    printf 'b\nc\n' | succeeds at "$((noon - 30000))" t.bf
+    printf 'b\nc\n' | exits 0 at "$((noon - 30000))" t.bf
     prints 'c\n'
     # It is noon + 2 h; b and c may have come a minute ago.
     printf 'b\nc\n' | succeeds at "$((noon + 7200))" t.bf
@@ -361,6 +372,47 @@ day=86400
     prints 'b\nc\n'
     printf 'a\nb\nc\nd\n' | succeeds at "$((noon + 7201 + 3600 * 9 / 4))" t.bf
     prints 'a\nb\nc\nd\n'
+}
+
+@test "--forget-after: a clock that ran ahead: every writer says so, and the way out works" {
+    local noon=1800000000 form
+    need_clock
+    exits 0 at "$noon" create --forget-after 1h t.bf
+    echo a | succeeds at 4070908800 t.bf
+    for form in t.bf 'add t.bf'; do
+        # shellcheck disable=SC2086 # words
+        echo b | exits 0 at "$noon" $form
+        says 't\.bf: was written to at 2099-01-01 00:00 UTC, which is still to come, '
+    done
+    # A minute is nothing to speak of, and reading needs no word.
+    exits 1 at "$noon" query -v t.bf < <(printf "a\nb\n")
+    silent_on_stderr
+    exits 0 at "$noon" create --like t.bf new.bf
+    echo a | succeeds at "$((noon + 60))" new.bf
+    echo a | succeeds at "$noon" new.bf
+    echo a | succeeds at "$((noon + 2 * 3600))" new.bf
+    prints 'a\n'
+}
+
+@test "--forget-after: a bit of a beginning that is no time of any clock: no hang, and nothing is lost" {
+    local noon=1800000000 layer bit
+    need_clock
+    exits 0 at "$noon" create --forget-after 1d -n 1000 t.bf
+    echo a | exits 0 at "$noon" t.bf
+    for layer in {0..4}; do
+        for bit in 63 62 50 44; do
+            cp t.bf f.bf
+            at_word=$((11264 + 16 * layer + 8))
+            word=$(($(od -An -v -tu8 -j "$at_word" -N 8 f.bf) ^ (1 << bit)))
+            printf '%b' "$(for i in {0..7}; do printf '\\x%02x' $((word >> 8 * i & 255)); done)" |
+                dd of=f.bf bs=1 seek="$at_word" conv=notrunc status=none
+            echo b | UNSEEN_TIMEOUT=20 exits 0 at "$((noon + day / 4))" f.bf
+            prints 'b\n'
+            # Three days on, a and b are forgotten.
+            printf 'a\nc\nb\nc\n' | UNSEEN_TIMEOUT=20 exits 0 at "$((noon + 3 * day))" f.bf
+            prints 'a\nc\nb\n' || complain "layer $layer, bit $bit"
+        done
+    done
 }
 
 @test "--forget-after: grows when more comes than was planned, keeps p, and says so" {

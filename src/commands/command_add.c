@@ -22,7 +22,7 @@ static int run(const struct options *options, const struct inputs *inputs, struc
     if (pipeline == NULL)
         return message("%s", strerror(ENOMEM));
     int status = inputs_run(inputs, pipeline);
-    creation_warn_if_over(filter);
+    creation_warn(filter);
     if (options_has(options, OPTION_VERBOSE))
         message("%" PRIu64 " lines read, %" PRIu64 " added", pipeline_read(pipeline),
                 pipeline_selected(pipeline));

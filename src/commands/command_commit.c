@@ -52,7 +52,7 @@ static int commit(const struct options *options, struct filter *filter, const ch
         if (result != 0)
             return message_fault(&fault);
     }
-    creation_warn_if_over(filter);
+    creation_warn(filter);
     if (options_has(options, OPTION_VERBOSE))
         message("%" PRIu64 " lines remembered", total);
     return EXIT_OK;

@@ -253,7 +253,7 @@ static int run(struct job *job)
     if (job->plan.pending != NULL && status == EXIT_OK &&
         pending_finish(job->plan.pending, &fault) != 0)
         status = message_fault(&fault);
-    creation_warn_if_over(job->plan.filter);
+    creation_warn(job->plan.filter);
     if (options_has(job->options, OPTION_VERBOSE))
         message("%" PRIu64 " lines read, %" PRIu64 " printed", pipeline_read(pipeline),
                 pipeline_selected(pipeline));

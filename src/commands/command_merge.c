@@ -8,10 +8,12 @@
 #include "commands/creation.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
+#include "commands/queue_operand.h"
 #include "file/merge.h"
 #include "file/newfile.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +68,28 @@ static void close_inputs(struct inputs_open *inputs)
     free(inputs->filters);
 }
 
+/* Lines that wait in the queue of an input stay there, and the new filter has them as seen. */
+static void warn_of_queue(const struct filter *filter, const char *out)
+{
+    struct fault fault;
+    uint64_t lines;
+    if (!queue_operand_has(filter))
+        return;
+    if (queue_lines_beside(filter_path(filter), filter_header(filter)->uuid, &lines, &fault) != 0)
+        message_fault(&fault);
+    else if (lines > 0)
+        message("%s: %" PRIu64 " lines wait in its queue, and %s has them as seen, but not the "
+                "queue (pop them from %s)",
+                filter_path(filter), lines, out, filter_path(filter));
+}
+
+static void warn_of_queues(const struct inputs_open *inputs, const char *out)
+{
+    for (size_t i = 0; i < inputs->count; i++)
+        if (inputs->filters[i] != inputs->replaced)
+            warn_of_queue(inputs->filters[i], out);
+}
+
 /* Whether OUT may be made, and over what. Returns 0, or EXIT_TROUBLE after a message. */
 static int check_place(const struct options *options, const char *out,
                        const struct inputs_open *inputs, bool *over)
@@ -83,7 +107,12 @@ static int check_place(const struct options *options, const char *out,
                        "an input, too)",
                        out);
     *over = there == PLACE_REPLACEABLE;
-    return 0;
+    /* The new filter has no queue: nobody would pop what waits there. */
+    if (queue_check_free(out, &fault) == 0)
+        return 0;
+    fault_way_out(&fault, "name another file; or name %s as an input, too, and it keeps its queue",
+                  out);
+    return message_fault(&fault);
 }
 
 /* The rate, where it is not simply the one that was asked for. Returns 0, or EXIT_TROUBLE. */
@@ -124,6 +153,8 @@ static int merge_open(const struct options *options, const char *out,
             status = message("%s: File exists (it was made by somebody else meanwhile)", out);
     }
     merge_free(merge);
+    if (status == 0)
+        warn_of_queues(inputs, out);
     return status;
 }
 

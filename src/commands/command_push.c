@@ -38,7 +38,7 @@ static int run(const struct options *options, const struct inputs *inputs, struc
     int status = inputs_run(inputs, pipeline);
     if (plan.durable && pipeline_settle(pipeline, &fault) != 0)
         status = message_fault(&fault);
-    creation_warn_if_over(filter);
+    creation_warn(filter);
     if (options_has(options, OPTION_VERBOSE))
         message("%" PRIu64 " lines read, %" PRIu64 " queued", pipeline_read(pipeline),
                 pipeline_selected(pipeline));

@@ -3,6 +3,7 @@
 #include "commands/filter_operand.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
+#include "io/signals.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -52,6 +53,9 @@ static int run(const struct options *options, const struct inputs *inputs, struc
         status = message_fault(&fault);
     if (status == EXIT_OK && pipeline_selected(pipeline) == 0)
         status = EXIT_NOTHING;
+    /* As grep: the question is answered, whatever else there was. */
+    if (quiet && pipeline_selected(pipeline) > 0 && !signals_pending())
+        status = EXIT_OK;
     pipeline_free(pipeline);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "commands/queue_operand.h"
 #include "commands/survey.h"
 #include "file/overlap.h"
+#include "io/signals.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -351,7 +352,8 @@ static int show(const struct options *options, size_t number, struct shown *show
     bool has_queue = queue_operand_has(filter);
     int status = has_queue ? read_queue(filter, &facts) : EXIT_OK;
     const struct queue_facts *queue = has_queue && status == EXIT_OK ? &facts : NULL;
-    survey_make(&survey, filter);
+    if (survey_make(&survey, filter) != 0)
+        return EXIT_TROUBLE;
     if (options_has(options, OPTION_JSON)) {
         print_json(filter, &survey, queue, all ? shown : NULL);
         return status;
@@ -370,7 +372,7 @@ int command_stats(const struct options *options)
     if (filter_operand(options) == NULL)
         return EXIT_TROUBLE;
     struct shown shown = {.count = 0};
-    for (size_t i = 0; i < options->operand_count; i++) {
+    for (size_t i = 0; i < options->operand_count && !signals_pending(); i++) {
         struct fault fault;
         struct filter *filter = filter_open(options->operands[i], false, NULL, &fault);
         if (filter == NULL) {

@@ -18,6 +18,7 @@
 struct findings {
     const struct filter *filter;
     unsigned count;
+    bool damaged;
 };
 
 #define note(findings, ...)                                                                        \
@@ -28,31 +29,93 @@ struct findings {
         (findings)->count++;                                                                       \
     } while (0)
 
-/* The counter is off if it differs from the bits by more than a hundredth and by more than six
- * standard deviations of the estimate, which are below 6 * sqrt(keys) at any fill that it can have. */
+#define damage(findings, ...)                                                                      \
+    do {                                                                                           \
+        struct fault fault;                                                                        \
+        fault_set(&fault, filter_path((findings)->filter), "damaged filter: " __VA_ARGS__);        \
+        fault_way_out(&fault, "restore it from a copy, or make a new one");                        \
+        message_fault(&fault);                                                                     \
+        (findings)->damaged = true;                                                                \
+    } while (0)
+
+/* How far two numbers of keys may be apart by chance: six standard deviations, of the estimate and of how
+ * many looked seen; and a hundredth, as the model may be off. */
+static double tolerance(const struct layer_survey *layer)
+{
+    return 0.01 * layer->keys + 6 * (layer->deviation + sqrt(layer->keys)) + 6;
+}
+
+/* The counter has the keys that were remembered, and the bits tell of those that came: near p = 0.5 it is
+ * fewer by a quarter. But those that come out of a stage together did not look seen beside each other. */
 static void check_counter(struct findings *findings, unsigned number,
                           const struct layer_survey *layer)
 {
-    double difference = fabs(layer->keys - (double)layer->counted);
-    if (difference > 0.01 * layer->keys + 6 * sqrt(layer->keys) + 6)
+    bool staged = number > 1 && layer[-1].plan.journal != 0;
+    if ((double)layer->counted_before >
+        (staged ? layer->keys : layer->remembered) + tolerance(layer))
+        note(findings,
+             "layer %u: counts %" PRIu64
+             " keys, and its bits tell of %.0f (the counter is wrong, or "
+             "lines are forgotten, as by a power cut)",
+             number, layer->counted_before, layer->remembered);
+    else if ((double)layer->counted < layer->remembered - tolerance(layer))
         note(findings,
              "layer %u: counts %" PRIu64 " keys, and its bits tell of %.0f (a hint only; growth "
-             "comes early or late)",
-             number, layer->counted, layer->keys);
+             "comes late)",
+             number, layer->counted, layer->remembered);
 }
 
-static void check_layer(struct findings *findings, unsigned number,
+/* It counts keys and has none. */
+static bool is_void(const struct layer_survey *layer)
+{
+    return layer->empty_pages == layer->plan.pages && layer->counted_before > 0;
+}
+
+/* Keys fall on pages by chance. */
+static void check_pages(struct findings *findings, unsigned number,
                         const struct layer_survey *layer)
 {
-    if (layer->full_pages > 0)
+    bool counting = layer->plan.geometry.counting;
+    if (layer->filled)
+        damage(findings, "layer %u: %" PRIu64 " of %" PRIu64 " pages have every %s", number,
+               layer->full_pages, layer->plan.pages, counting ? "cell in use" : "bit set");
+    else if (layer->wiped || is_void(layer))
+        damage(findings,
+               "layer %u: %" PRIu64 " of %" PRIu64 " pages are empty, and their lines "
+               "are forgotten",
+               number, layer->empty_pages, layer->plan.pages);
+    else if (layer->full_pages > 0)
         note(findings, "layer %u: %" PRIu64 " of %" PRIu64 " pages have every %s", number,
-             layer->full_pages, layer->plan.pages,
-             layer->plan.geometry.counting ? "cell in use" : "bit set");
-    else if (!layer->generation.retired)
+             layer->full_pages, layer->plan.pages, counting ? "cell in use" : "bit set");
+    else if (layer->uneven > 6)
+        note(findings,
+             "layer %u: its pages are filled less evenly than chance does it (lines of the "
+             "emptier ones are forgotten, as in a copy made while many came)",
+             number);
+    else
         check_counter(findings, number, layer);
-    if (layer->rate > layer->plan.rate * 1.05 && layer->rate > 1e-15)
+}
+
+/* By chance the rate is a little above or below. It is too high if there are too many keys; and others
+ * than one writer may have had some in flight when a generation ended. */
+static void check_rate(struct findings *findings, unsigned number, const struct layer_survey *layer,
+                       bool window)
+{
+    double most = (double)layer->plan.capacity + (window ? GROWTH_IN_FLIGHT : 0);
+    double keys = fmax((double)layer->counted, layer->remembered - tolerance(layer));
+    if (keys > most && layer->rate > layer->plan.rate * 1.05 && layer->rate > 1e-15)
         note(findings, "layer %u: its rate is %.3g, above the %.3g it was made for", number,
              layer->rate, layer->plan.rate);
+}
+
+/* What is being emptied, or was when its writer died, is compared with nothing. */
+static void check_layer(struct findings *findings, unsigned number,
+                        const struct layer_survey *layer, bool window)
+{
+    const struct filter *filter = findings->filter;
+    if (!layer->generation.retired && !filter_window_turning(filter) && !filter_stage_left(filter))
+        check_pages(findings, number, layer);
+    check_rate(findings, number, layer, window);
 }
 
 static uint64_t now_milliseconds(void)
@@ -148,6 +211,17 @@ static int check_queue(struct findings *findings)
     return status;
 }
 
+/* A layer may be emptied while it is read: what looks like damage is looked at twice. */
+static int look(struct survey *survey, const struct filter *filter)
+{
+    if (survey_make(survey, filter) != 0)
+        return -1;
+    for (unsigned i = 0; i < survey->layers; i++)
+        if (survey->layer[i].wiped || survey->layer[i].uneven > 0 || is_void(&survey->layer[i]))
+            return survey_make(survey, filter);
+    return 0;
+}
+
 int command_verify(const struct options *options)
 {
     struct fault fault;
@@ -159,10 +233,14 @@ int command_verify(const struct options *options)
     if (filter == NULL)
         return message_fault(&fault);
     struct findings findings = {.filter = filter};
-    survey_make(&survey, filter);
+    if (look(&survey, filter) != 0) {
+        filter_close(filter);
+        return EXIT_TROUBLE;
+    }
+    bool window = filter_header(filter)->plan.generations != 0;
     for (unsigned i = 0; i < survey.layers; i++) {
-        check_layer(&findings, i + 1, &survey.layer[i]);
-        if (filter_header(filter)->plan.generations != 0)
+        check_layer(&findings, i + 1, &survey.layer[i], window);
+        if (window)
             check_window_layer(&findings, i + 1, &survey.layer[i], &survey);
     }
     check_slots(&findings);
@@ -170,6 +248,8 @@ int command_verify(const struct options *options)
     check_stage(&findings);
     check_end(&findings);
     int status = check_queue(&findings);
+    if (findings.damaged)
+        status = EXIT_TROUBLE;
     if (findings.count == 0 && status == EXIT_OK && options_has(options, OPTION_VERBOSE))
         message("%s: sound", path);
     filter_close(filter);

@@ -2,6 +2,7 @@
 #include "commands/creation.h"
 
 #include "commands/message.h"
+#include "file/beside.h"
 #include "file/likeness.h"
 #include "file/queue.h"
 
@@ -10,6 +11,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 /* The values as given, 0 where not. */
 struct wish {
@@ -419,10 +422,34 @@ static int compare_open(const struct filter *filter, const struct wish *wish, ui
     return 0;
 }
 
+/* What likeness does not ask for, since it may differ between filters that are to be merged. */
+static const char *size_differs(const struct filter_plan *has, const struct filter_plan *wants,
+                                char has_text[LIKENESS_TEXT], char wants_text[LIKENESS_TEXT])
+{
+    const struct {
+        const char *name;
+        uint64_t has, wants;
+    } sizes[] = {
+        {"capacity", has->capacity, wants->capacity},
+        {"size in pages", has->pages, wants->pages},
+        {"stage in pages", has->stage, wants->stage},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (sizes[i].has != sizes[i].wants) {
+            snprintf(has_text, LIKENESS_TEXT, "%" PRIu64, sizes[i].has);
+            snprintf(wants_text, LIKENESS_TEXT, "%" PRIu64, sizes[i].wants);
+            return sizes[i].name;
+        }
+    return NULL;
+}
+
 static int compare_like(const struct filter *filter, const char *like, const struct header *wanted)
 {
     char has[LIKENESS_TEXT], wants[LIKENESS_TEXT];
-    const char *what = likeness_differs(filter_header(filter), wanted, has, wants);
+    const struct header *header = filter_header(filter);
+    const char *what = likeness_differs(header, wanted, has, wants);
+    if (what == NULL)
+        what = size_differs(&header->plan, &wanted->plan, has, wants);
     if (what != NULL)
         return message(
             "%s: was not made --like %s: its %s is %s, not %s (leave --like out, or make "
@@ -476,13 +503,22 @@ static void tell_created(const struct filter *filter)
                 filter_path(filter), plan->rate, size);
 }
 
+/* Whether something has the name of its queue. */
+static bool is_beside(const char *path)
+{
+    char name[BESIDE_MAX];
+    beside_name(path, ".queue", name);
+    return access(name, F_OK) == 0;
+}
+
 int creation_make(const char *path, struct header *header, bool replace, struct fault *fault)
 {
     struct stat status;
     bool queue = (header->writer_features & WRITER_QUEUE) != 0;
-    /* Of a filter that stays, the queue that is there is the right one. */
+    /* Of a filter that stays, the queue that is there is the right one. Beside a new one it would wait
+     * for ever, or be taken for the new one's. */
     bool there = !replace && stat(path, &status) == 0 && status.st_size > 0;
-    if ((queue || replace) && !there && queue_check_free(path, fault) != 0)
+    if (!there && (queue || replace || is_beside(path)) && queue_check_free(path, fault) != 0)
         return -1;
     int result = filter_create(path, header, replace, fault);
     return result == 0 && queue ? queue_make(path, fault) : result;
@@ -545,19 +581,35 @@ struct filter_watch creation_watch(const struct options *options)
     };
 }
 
-void creation_warn_if_over(const struct filter *filter)
+static void warn_if_over(const struct filter *filter)
 {
-    const struct filter_plan *plan = &filter_header(filter)->plan;
     uint64_t keys = filter_keys(filter);
-    if (!plan->fixed || keys <= filter_capacity(filter))
+    if (!filter_header(filter)->plan.fixed || keys <= filter_capacity(filter))
         return;
-    double rate = 0;
-    for (unsigned i = 0; i < filter_layers(filter); i++) {
-        struct layer_plan layer = filter_layer(filter, i);
-        rate += (1 - rate) *
-                sizing_rate(layer.geometry, layer.pages, (double)filter_layer_keys(filter, i));
-    }
-    message("%s: holds %" PRIu64 " of %" PRIu64 " keys; about %.2g %% of new lines are now dropped",
+    /* The bits tell, not the counter: of lines that looked seen it has none. */
+    double percent = 100 * filter_sampled_rate(filter);
+    message("%s: holds %" PRIu64 " of %" PRIu64 " keys; about %.*g %% of new lines are now dropped",
             filter_path(filter) != NULL ? filter_path(filter) : "filter in memory", keys,
-            filter_capacity(filter), rate * 100);
+            filter_capacity(filter), percent < 99.5 ? 2 : 3, percent);
+}
+
+static void warn_if_ahead(const struct filter *filter)
+{
+    uint64_t ahead = filter_path(filter) != NULL ? filter_window_ahead(filter) : 0;
+    time_t time = (time_t)(ahead / 1000);
+    struct tm date;
+    char text[64];
+    if (ahead == 0 || gmtime_r(&time, &date) == NULL ||
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &date) == 0)
+        return;
+    message(
+        "%s: was written to at %s, which is still to come, and forgets nothing until then (if the "
+        "clock is right now: unseen create --like %s NEW)",
+        filter_path(filter), text, filter_path(filter));
+}
+
+void creation_warn(const struct filter *filter)
+{
+    warn_if_over(filter);
+    warn_if_ahead(filter);
 }

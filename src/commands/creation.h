@@ -29,8 +29,9 @@ struct filter *creation_open(const char *path, const struct options *options,
 /* What growth and waiting say on stderr, and whether a network file system is allowed. */
 struct filter_watch creation_watch(const struct options *options);
 
-/* Says so if a filter that does not grow holds more than it was made for. */
-void creation_warn_if_over(const struct filter *filter);
+/* At the end of a run that writes: says so if a filter that does not grow holds more than it was made
+ * for, or if the clock was once so far ahead that a window will not forget. */
+void creation_warn(const struct filter *filter);
 
 /* "3.6 MB": up to 16 bytes into text, which is returned. */
 const char *creation_size(double bytes, char text[16]);

@@ -1,15 +1,18 @@
 /* survey - see survey.h. */
 #include "commands/survey.h"
 
+#include "core/join.h"
 #include "io/signals.h"
 
 #include <pthread.h>
+#include <string.h>
 
 /* Lines wrongly dropped while a layer took in `keys`: those that looked seen in it, and before that
  * those that looked seen in the older, full layers, whose rate is `before`. */
-static double dropped_while_filling(const struct layer_plan *plan, double keys, double before)
+static double dropped_while_filling(const struct layer_survey *layer, double before)
 {
-    double here = keys - sizing_remembered(plan->geometry, plan->pages, keys);
+    double keys = layer->keys;
+    double here = keys - layer->remembered;
     /* A difference of numbers that may be as good as equal. */
     if (here < 0)
         here = 0;
@@ -35,7 +38,7 @@ static void *survey_part(void *context)
     struct part *part = context;
     const struct bits *bits = filter_bits(part->filter, part->layer);
     estimate_start(&part->estimate, bits->geometry);
-    for (uint64_t page = part->from; page < part->to; page += SURVEY_PAGES) {
+    for (uint64_t page = part->from; page < part->to && !signals_pending(); page += SURVEY_PAGES) {
         uint64_t left = part->to - page;
         uint64_t pages = left < SURVEY_PAGES ? left : SURVEY_PAGES;
         filter_read_ahead(part->filter, part->layer, page, pages);
@@ -68,20 +71,78 @@ static void survey_pages(struct estimate *estimate, const struct filter *filter,
 static void survey_layer(struct layer_survey *layer, const struct filter *filter, unsigned i)
 {
     struct estimate estimate;
+    uint64_t counted_before = filter_layer_keys(filter, i);
     survey_pages(&estimate, filter, i);
     *layer = (struct layer_survey){
         .plan = filter_layer(filter, i),
         .keys = estimate_keys(&estimate),
         .rate = estimate_rate(&estimate),
         .fill = estimate_fill(&estimate),
+        .deviation = estimate_deviation(&estimate),
         .full_pages = estimate.full,
+        .empty_pages = estimate.empty,
+        .uneven = estimate_unevenness(&estimate),
+        .wiped = estimate_has_wiped(&estimate),
+        .filled = estimate_has_filled(&estimate),
+        .counted_before = counted_before,
         .counted = filter_layer_keys(filter, i),
     };
+    layer->remembered = sizing_remembered(layer->plan.geometry, layer->plan.pages, layer->keys);
     if (filter_header(filter)->plan.generations == 0)
         return;
     layer->generation = filter_generation(filter, i);
     layer->forgotten = layer->generation.expired;
 }
+
+/* --- lines in several layers --- */
+
+static bool same_shape(const struct layer_plan *a, const struct layer_plan *b)
+{
+    return a->pages == b->pages && a->journal == 0 && b->journal == 0 &&
+           memcmp(&a->geometry, &b->geometry, sizeof a->geometry) == 0;
+}
+
+/* Layers of the shape of `first` that come after it, and itself. Returns how many; 0 if another one was
+ * before it. */
+static unsigned layers_of_shape(const struct survey *survey, const struct filter *filter,
+                                unsigned first, const struct bits *members[LAYERS_MAX])
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < survey->layers; i++) {
+        if (!same_shape(&survey->layer[i].plan, &survey->layer[first].plan))
+            continue;
+        if (i < first)
+            return 0;
+        members[n++] = filter_bits(filter, i);
+    }
+    return n;
+}
+
+/* A filter that grew has a line in one layer, and layers of different sizes. A merged one may have it in
+ * several of those that did not fit together; if they have one shape, their joint bits tell how many lines
+ * there are. */
+static void count_once(struct survey *survey, const struct filter *filter, unsigned first)
+{
+    const struct bits *members[LAYERS_MAX];
+    struct estimate joint;
+    unsigned n = layers_of_shape(survey, filter, first, members);
+    if (n < 2)
+        return;
+    estimate_start(&joint, members[0]->geometry);
+    for (uint64_t page = 0; page < members[0]->pages && !signals_pending(); page += SURVEY_PAGES) {
+        uint64_t left = members[0]->pages - page;
+        join_estimate(members, n, page, left < SURVEY_PAGES ? left : SURVEY_PAGES, &joint);
+    }
+    double sum = 0;
+    for (unsigned i = first; i < survey->layers; i++)
+        if (same_shape(&survey->layer[i].plan, &survey->layer[first].plan))
+            sum += survey->layer[i].keys;
+    /* Full pages tell no number. */
+    if (joint.full == 0 && estimate_keys(&joint) < sum)
+        survey->keys -= sum - estimate_keys(&joint);
+}
+
+/* --- windows --- */
 
 /* The rate of the layers beside one. */
 static double rate_beside(const struct survey *survey, unsigned layer)
@@ -113,30 +174,32 @@ static unsigned oldest_of(const struct survey *survey)
 static void survey_window(struct survey *survey)
 {
     survey->next = oldest_of(survey);
-    survey->dropped = survey->keys_until = survey->until_forgetting = 0;
+    /* If none is filling, the next key begins one; the first are alike. */
+    survey->keys_until = (double)survey->layer[0].plan.capacity;
+    survey->dropped = survey->until_forgetting = 0;
     for (unsigned i = 0; i < survey->layers; i++) {
         const struct layer_survey *layer = &survey->layer[i];
         double room = layer->counted < layer->plan.capacity
                           ? (double)(layer->plan.capacity - layer->counted)
                           : 0;
         if (!layer->forgotten)
-            survey->dropped += dropped_while_filling(&layer->plan, layer->keys,
-                                                     rate_beside(survey, i));
+            survey->dropped += dropped_while_filling(layer, rate_beside(survey, i));
         if (layer->generation.filling)
-            survey->keys_until = room;
+            survey->until_forgetting += survey->keys_until = room;
         if (layer->generation.number == 0)
             survey->until_forgetting += (double)layer->plan.capacity;
     }
-    survey->until_forgetting += survey->keys_until;
 }
 
-void survey_make(struct survey *survey, const struct filter *filter)
+int survey_make(struct survey *survey, const struct filter *filter)
 {
     double miss = 1, filled = 0, before = 0;
     *survey = (struct survey){.layers = filter_layers(filter)};
     for (unsigned i = 0; i < survey->layers; i++) {
         struct layer_survey *layer = &survey->layer[i];
         survey_layer(layer, filter, i);
+        if (signals_pending())
+            return -1;
         if (layer->plan.journal == 0) {
             survey->pages += layer->plan.pages;
             survey->capacity += (double)layer->plan.capacity;
@@ -145,13 +208,17 @@ void survey_make(struct survey *survey, const struct filter *filter)
         if (layer->forgotten)
             continue;
         survey->keys += layer->keys;
-        survey->dropped += dropped_while_filling(&layer->plan, layer->keys, before);
+        survey->dropped += dropped_while_filling(layer, before);
         before = 1 - (1 - before) * (1 - layer->rate);
         miss *= 1 - layer->rate;
     }
     survey->rate = survey->layers == 1 ? survey->layer[0].rate : 1 - miss;
     survey->fill = filled / (double)survey->pages;
     survey->keys_until = survey->capacity > survey->keys ? survey->capacity - survey->keys : 0;
-    if (filter_header(filter)->plan.generations != 0)
+    bool window = filter_header(filter)->plan.generations != 0;
+    for (unsigned i = 0; i < survey->layers && !window; i++)
+        count_once(survey, filter, i);
+    if (window)
         survey_window(survey);
+    return signals_pending() ? -1 : 0;
 }

@@ -12,8 +12,13 @@ struct layer_survey {
     double keys; /* estimated from the bits */
     double rate;
     double fill;
-    uint64_t full_pages;
-    uint64_t counted;             /* the counter's word for it */
+    double deviation;  /* of the keys: one standard deviation */
+    double remembered; /* of so many keys, those that did not look seen when they came */
+    uint64_t full_pages, empty_pages;
+    double uneven; /* see estimate_unevenness */
+    bool wiped, filled;
+    uint64_t counted_before;      /* the counter's word for it, before the bits were read */
+    uint64_t counted;             /* and after */
     struct generation generation; /* of a window */
     bool forgotten;               /* of a window by time: its lines are not in any more */
 };
@@ -22,7 +27,7 @@ struct survey {
     unsigned layers;
     struct layer_survey layer[LAYERS_MAX];
     uint64_t pages;
-    double keys; /* over all layers */
+    double keys; /* over all layers; once, if they are in several layers of one shape */
     double rate; /* that a new line looks seen: 1 - prod(1 - rate of layer) */
     double fill;
     double dropped;    /* lines wrongly dropped so far, expected */
@@ -34,7 +39,8 @@ struct survey {
     double until_forgetting;
 };
 
-/* Reads all pages of all layers: as long as cat(1) takes, 0.1 s a gigabyte from the page cache. */
-void survey_make(struct survey *survey, const struct filter *filter);
+/* Reads all pages of all layers: as long as cat(1) takes, 0.1 s a gigabyte from the page cache. Returns
+ * 0, or -1 if a signal wants the program to end. */
+int survey_make(struct survey *survey, const struct filter *filter);
 
 #endif

@@ -15,19 +15,10 @@ void estimate_start(struct estimate *estimate, struct geometry geometry)
         estimate->choices = estimate->choices * (PAGE_LINES + 1 - j) / j;
 }
 
-/* y: the chance that a key of the page sets a given cell. */
-static double share_of_key(struct geometry geometry)
-{
-    double missed = 1;
-    for (unsigned t = 0; t < geometry.fields; t++)
-        missed *= 1 - 1.0 / geometry_line_cells(geometry);
-    return (double)geometry.lines / PAGE_LINES * (1 - missed);
-}
-
 /* ln(1 - y) */
 static double log_zero(const struct estimate *estimate)
 {
-    return log1p(-share_of_key(estimate->geometry));
+    return log1p(-geometry_share(estimate->geometry));
 }
 
 /* The table is a tenth of the start of a run that does not ask for the rate. */
@@ -61,7 +52,9 @@ static void add_page(struct estimate *estimate, unsigned set)
     double zero = set < cells ? cells - set : 0.5;
     estimate->pages++;
     estimate->full += set == cells;
+    estimate->empty += set == 0;
     estimate->set += set;
+    estimate->set_squares += (double)set * set;
     add_zero(estimate, zero / cells);
     estimate->inverse_sum += cells / zero;
 }
@@ -114,6 +107,8 @@ void estimate_merge(struct estimate *estimate, const struct estimate *other)
 {
     estimate->pages += other->pages;
     estimate->full += other->full;
+    estimate->empty += other->empty;
+    estimate->set_squares += other->set_squares;
     estimate->set += other->set;
     estimate->inverse_sum += other->inverse_sum;
     estimate->rate_sum += other->rate_sum;
@@ -139,7 +134,7 @@ double estimate_keys_most(const struct estimate *estimate)
     if (fill > 0.68)
         return estimate_keys(estimate);
     /* Up to there, -ln(1 - fill) is less than this; and -ln(1 - y) is more than y. */
-    return pages * (fill + fill * fill) / share_of_key(estimate->geometry);
+    return pages * (fill + fill * fill) / geometry_share(estimate->geometry);
 }
 
 double estimate_deviation(const struct estimate *estimate)
@@ -160,4 +155,80 @@ double estimate_fill(const struct estimate *estimate)
         return 0;
     return (double)estimate->set /
            ((double)estimate->pages * geometry_page_cells(estimate->geometry));
+}
+
+/* --- evenness --- */
+
+/* y2: the chance that a key of a page sets at least one of two of its cells, of one line or of two. */
+static double share_of_two(struct geometry geometry, bool same_line)
+{
+    double lines = geometry.lines, cells = geometry_line_cells(geometry);
+    if (same_line)
+        return lines / PAGE_LINES * (1 - pow(1 - 2 / cells, geometry.fields));
+    double hit = 1 - pow(1 - 1 / cells, geometry.fields);
+    double both = lines * (lines - 1) / (PAGE_LINES * (PAGE_LINES - 1.0));
+    return 2 * lines / PAGE_LINES * hit - both * hit * hit;
+}
+
+/* The variance of the cells set in a page, of as many keys on average as set this part of them. */
+static double variance_by_chance(struct geometry geometry, double fill)
+{
+    double keys = -log1p(-fill) / geometry_share(geometry);
+    double cells = geometry_page_cells(geometry), line = geometry_line_cells(geometry);
+    double zero = cells * (1 - fill);
+    double pairs = cells * (line - 1) * exp(-keys * share_of_two(geometry, true)) +
+                   cells * (cells - line) * exp(-keys * share_of_two(geometry, false));
+    return zero + pairs - zero * zero;
+}
+
+double estimate_unevenness(const struct estimate *estimate)
+{
+    double pages = (double)estimate->pages, fill = estimate_fill(estimate);
+    if (estimate->pages < 2 || !(fill > 0 && fill < 1))
+        return 0;
+    double mean = (double)estimate->set / pages;
+    double variance = (estimate->set_squares - pages * mean * mean) / (pages - 1);
+    double chance = variance_by_chance(estimate->geometry, fill);
+    double keys = estimate_keys(estimate) / pages;
+    if (!(chance > 0) || variance < 1.05 * chance)
+        return 0;
+    /* Their quotient is as chi-square with so many degrees of freedom, fewer where few keys make it skew;
+     * its cube root as a normal variable (Wilson and Hilferty 1931). */
+    double freedom = 2 / (2 / (pages - 1) + 1 / (keys * pages));
+    double part = 2 / (9 * freedom);
+    return (cbrt(variance / chance) - (1 - part)) / sqrt(part);
+}
+
+/* The keys of a page that is not empty, on average, or somewhat fewer. */
+static double keys_of_others(const struct estimate *estimate)
+{
+    double others = (double)(estimate->pages - estimate->empty);
+    double fill = (double)estimate->set / (others * geometry_page_cells(estimate->geometry));
+    double keys = -log1p(-fill) / geometry_share(estimate->geometry);
+    /* A page that is not empty has more keys than one that may be: m / (1 - e^-m). */
+    return keys * (1 - exp(1 - keys));
+}
+
+bool estimate_has_wiped(const struct estimate *estimate)
+{
+    const double no_chance = 25; /* e^-25 is 1e-11 */
+    double wiped = (double)estimate->empty;
+    if (estimate->empty == 0 || estimate->empty == estimate->pages || estimate_fill(estimate) >= 1)
+        return false;
+    double keys = keys_of_others(estimate);
+    /* Chernoff's bound for a Poisson variable of that mean, whose logarithm this is. */
+    double mean_log = log((double)estimate->pages) - keys;
+    return keys > 0 && log(wiped) > mean_log &&
+           wiped * (log(wiped) - mean_log) - wiped + exp(mean_log) > no_chance;
+}
+
+bool estimate_has_filled(const struct estimate *estimate)
+{
+    enum { FAR_FROM_FULL = 64 }; /* zero cells */
+    uint64_t cells = geometry_page_cells(estimate->geometry);
+    uint64_t others = estimate->pages - estimate->full;
+    if (estimate->full == 0 || others == 0)
+        return false;
+    double set = (double)(estimate->set - estimate->full * cells) / (double)others;
+    return set < (double)(cells - FAR_FROM_FULL);
 }

@@ -83,6 +83,15 @@ static inline unsigned geometry_hashes(struct geometry g)
     return (unsigned)g.lines * g.fields;
 }
 
+/* y: the chance that a key of a page sets a given cell of it. */
+static inline double geometry_share(struct geometry g)
+{
+    double missed = 1;
+    for (unsigned t = 0; t < g.fields; t++)
+        missed *= 1 - 1.0 / geometry_line_cells(g);
+    return (double)g.lines / PAGE_LINES * (1 - missed);
+}
+
 /* The high 64 bits of a * b. */
 static inline uint64_t geometry_high_product(uint64_t a, uint64_t b)
 {

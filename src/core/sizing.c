@@ -251,6 +251,17 @@ uint64_t sizing_capacity(struct geometry geometry, uint64_t pages, double rate)
     return low;
 }
 
+bool sizing_may_hold(struct geometry geometry, uint64_t pages, uint64_t keys, double rate)
+{
+    /* At x = 12 the last of a page's 32768 bits is set. */
+    const double full = 12, margin = 1.5;
+    double x = (double)keys * geometry_share(geometry) / (double)pages;
+    if (keys == 1)
+        return true;
+    double fill = 1 - 1 / (1 + x * (1 + x / 2 * (1 + x / 3)));
+    return x <= full && power(fill, geometry_hashes(geometry)) <= margin * rate;
+}
+
 double sizing_remembered(struct geometry geometry, uint64_t pages, double lines)
 {
     enum { STEPS = 16 };

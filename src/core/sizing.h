@@ -25,6 +25,8 @@
 
 #include "core/geometry.h"
 
+#include <stdbool.h>
+
 /* Limits on what can be asked for. */
 #define SIZING_RATE_MIN 1e-12
 #define SIZING_RATE_MAX 0.5
@@ -45,6 +47,12 @@ uint64_t sizing_pages(struct geometry geometry, uint64_t keys, double rate);
 
 /* The other way round: the most keys that `pages` hold at that rate; 0 if not even one. */
 uint64_t sizing_capacity(struct geometry geometry, uint64_t pages, double rate);
+
+/* Whether a layer made for that rate may be one for so many keys: a cheap bound, that every layer which
+ * can be made keeps, with a wide margin, and no absurd number. Without exp() or the model: with x = keys
+ * * geometry_share / pages, the fill is 1 - e^-x, which is above 1 - 1 / (1 + x + x^2/2 + x^3/6); and the
+ * rate is above fill^k, since powers are convex. */
+bool sizing_may_hold(struct geometry geometry, uint64_t pages, uint64_t keys, double rate);
 
 /* How many of `lines` distinct lines are remembered while they fill an empty layer: all but those
  * that look seen on the way. Simpson's rule over the rate, whose error is far below a key in a

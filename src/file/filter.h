@@ -163,6 +163,8 @@ uint64_t filter_end(const struct filter *filter);        /* where the last layer
 uint64_t filter_keys(const struct filter *filter);
 uint64_t filter_layer_keys(const struct filter *filter, unsigned layer);
 uint64_t filter_capacity(const struct filter *filter);
+/* The rate as it is now, read off the bits of at most 16 pages a layer. Not for windows. */
+double filter_sampled_rate(const struct filter *filter);
 
 /* What a layer of a window has in it. Times: milliseconds since 1970. */
 struct generation {
@@ -175,6 +177,9 @@ struct generation {
     uint64_t ends; /* by time: when it expires if no more lines come; else 0 */
 };
 struct generation filter_generation(const struct filter *filter, unsigned layer);
+/* Of a window by time: the latest time in it, if that is ahead of the clock by more than a generation,
+ * so that nothing is forgotten until then; else 0. */
+uint64_t filter_window_ahead(const struct filter *filter);
 /* Whether a writer is just emptying a layer, or growing. */
 bool filter_window_turning(const struct filter *filter);
 /* Whether a writer died while it emptied a stage. */

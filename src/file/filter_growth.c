@@ -1,6 +1,7 @@
 /* filter_growth - the next layer of a filter; see filter_internal.h. */
 #include "file/filter_internal.h"
 #include "file/lock.h"
+#include "io/signals.h"
 #include "io/whole.h"
 
 #include <errno.h>
@@ -161,6 +162,25 @@ static int make_room_in_file(struct filter *filter, unsigned *grown, struct faul
     return result;
 }
 
+/* Who asks for room has it then, unless others settle keys there first. If again and again nobody did,
+ * the file says of itself what cannot be. A signal ends that sooner; but not the first tries, since what
+ * was delivered is to be remembered. */
+static int check_progress(struct filter *filter, struct fault *fault)
+{
+    enum { PATIENCE = 2 * LAYERS_MAX, TRIES_MAX = 10000 };
+    uint64_t settled = get64(filter, COUNTER_SETTLED_AT);
+    if (settled != filter->tried_at)
+        filter->tries = 0;
+    filter->tried_at = settled;
+    filter->tries++;
+    if (filter->tries > PATIENCE && signals_pending())
+        return fault_errno(fault, filter->path, "cannot grow", EINTR);
+    if (filter->tries <= TRIES_MAX)
+        return 0;
+    fault_set(fault, filter->path, "damaged filter: making room makes none");
+    return fault_way_out(fault, "restore it from a copy, or make a new one");
+}
+
 int filter_grow(struct filter *filter, struct fault *fault)
 {
     unsigned before = filter->count, grown;
@@ -169,6 +189,8 @@ int filter_grow(struct filter *filter, struct fault *fault)
         result = make_room(filter, fault);
         grown = filter->count - before;
     } else {
+        if (check_progress(filter, fault) != 0)
+            return -1;
         result = make_room_in_file(filter, &grown, fault);
     }
     if (result == 0 && grown > 0)

@@ -63,6 +63,10 @@ struct filter {
     struct hold *hold;   /* long flights; NULL: batches */
     struct spill *attached[SLOTS_MAX]; /* long flights of others, as far as they were met */
     uint64_t attached_mark[SLOTS_MAX]; /* which one of the slot's it was */
+
+    /* So often room was made since the counter of settlings stood here. */
+    unsigned tries;
+    uint64_t tried_at;
 };
 
 /* --- shared words of the mapped fixed part: little-endian, read and written whole --- */

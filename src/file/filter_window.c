@@ -28,6 +28,11 @@
  * one before it, and a layer that takes keys while the clock is behind is marked. How long that went
  * on nobody can tell, so the layer's time is counted from when the clock was first seen to be right
  * again. (What the clock does while nothing is remembered cannot be seen.)
+ *
+ * No state of a file is believed so far that nothing would move any more. A time that no clock tells is
+ * none: a generation that began then is over, and lines that came then count from when the clock is seen
+ * next. A time that is merely far ahead may be true, or have been the clock's word; it is obeyed, and
+ * filter_window_ahead tells of it.
  */
 #include "file/filter_internal.h"
 #include "file/lock.h"
@@ -80,9 +85,28 @@ static unsigned newest_of(const struct filter *filter)
     return newest;
 }
 
+/* A time as the file has it, without the mark; 0 if it is one that no clock tells. */
+static uint64_t time_of(uint64_t word)
+{
+    uint64_t time = word & ~WINDOW_BEHIND;
+    return time <= WINDOW_TIME_MAX ? time : 0;
+}
+
+static uint64_t began_of(const struct filter *filter, unsigned layer)
+{
+    return time_of(get64(filter, state_at(layer) + WINDOW_BEGAN));
+}
+
 static uint64_t last_of(const struct filter *filter, unsigned layer)
 {
-    return get64(filter, last_at(layer)) & ~WINDOW_BEHIND;
+    return time_of(get64(filter, last_at(layer)));
+}
+
+/* When keys were settled in the layer last is not known: the clock was behind, or the time is none. */
+static bool is_undated(const struct filter *filter, unsigned layer)
+{
+    uint64_t last = get64(filter, last_at(layer));
+    return (last & WINDOW_BEHIND) != 0 || time_of(last) != last;
 }
 
 /* The latest time that was written. */
@@ -90,7 +114,7 @@ static uint64_t latest_of(const struct filter *filter)
 {
     uint64_t latest = 0;
     for (unsigned i = 0; i < filter->count; i++) {
-        uint64_t began = get64(filter, state_at(i) + WINDOW_BEGAN);
+        uint64_t began = began_of(filter, i);
         uint64_t last = last_of(filter, i);
         uint64_t later = began > last ? began : last;
         latest = later > latest ? later : latest;
@@ -102,7 +126,7 @@ static uint64_t latest_of(const struct filter *filter)
 static void count_from(struct filter *filter, uint64_t now)
 {
     for (unsigned i = 0; i < filter->count; i++)
-        if ((get64(filter, last_at(i)) & WINDOW_BEHIND) != 0)
+        if (is_undated(filter, i))
             put64(filter, last_at(i), now);
 }
 
@@ -129,20 +153,34 @@ bool filter_window_expired(const struct filter *filter, unsigned layer, uint64_t
     uint64_t forget = filter->header.plan.forget;
     if (forget == 0)
         return false;
-    uint64_t last = get64(filter, last_at(layer));
-    return (last & WINDOW_BEHIND) == 0 && now >= last && now - last >= forget;
+    uint64_t last = last_of(filter, layer);
+    return !is_undated(filter, layer) && now >= last && now - last >= forget;
+}
+
+/* How long a generation by time takes in keys. */
+static uint64_t period_of(const struct filter *filter)
+{
+    const struct filter_plan *plan = &filter->header.plan;
+    return (plan->forget - 1) / plan->generations + 1;
 }
 
 /* Is the time of the newest generation over? */
 static bool period_is_over(const struct filter *filter, unsigned layer)
 {
-    const struct filter_plan *plan = &filter->header.plan;
-    if (plan->forget == 0)
+    if (filter->header.plan.forget == 0)
         return false;
-    uint64_t period = (plan->forget - 1) / plan->generations + 1;
-    uint64_t began = get64(filter, state_at(layer) + WINDOW_BEGAN);
+    uint64_t began = began_of(filter, layer);
     uint64_t now = clock_now();
-    return now >= began && now - began >= period;
+    return now >= began && now - began >= period_of(filter);
+}
+
+uint64_t filter_window_ahead(const struct filter *filter)
+{
+    if (filter->header.plan.forget == 0)
+        return 0;
+    uint64_t latest = latest_of(filter);
+    uint64_t now = clock_now();
+    return latest > now && latest - now > period_of(filter) ? latest : 0;
 }
 
 unsigned filter_newest(const struct filter *filter)
@@ -174,9 +212,9 @@ struct generation filter_generation(const struct filter *filter, unsigned layer)
         .retired = number == GENERATION_RETIRED,
         .filling = is_generation(number) && layer == newest_of(filter),
         .expired = filter_window_expired(filter, layer, filter_window_now(filter)),
-        .began = get64(filter, state_at(layer) + WINDOW_BEGAN),
+        .began = began_of(filter, layer),
         .ends = plan->forget != 0 ? last_of(filter, layer) + plan->forget : 0,
-        .behind = (get64(filter, last_at(layer)) & WINDOW_BEHIND) != 0,
+        .behind = is_undated(filter, layer),
     };
 }
 

@@ -83,7 +83,8 @@
  *                0: none, the layer is empty; all ones: it is being emptied
  *        8    8  when the generation began
  *
- * These times are milliseconds since 1970-01-01 UTC, none less than any that was written before.
+ * These times are milliseconds since 1970-01-01 UTC, none less than any that was written before. One
+ * above 10^13 is none.
  *
  * From 12288, the keys in flight, 16 bytes each, lo then hi: slot 0 has room for half of the flight
  * keys, each further one for half of the one before, but at least 8. A slot counts only while its
@@ -128,7 +129,10 @@
  *       1..7; pages within 1..2^38; capacity at least 1; the rate within 0..1; cells are as in the
  *       header; the unnamed bytes are zero; a stage has a capacity of at least 8192, for which its
  *       journal has room, the layer behind it is none, and neither is in a counting filter or a window;
- *   10. each layer begins on a page boundary, behind the end of the one before it (the first:
+ *   10. the capacity of a layer is 1, or its pages can hold it: with x = capacity / pages * g/64 *
+ *       (1 - (1 - 1/c)^f), c being 512, or 128 in a counting filter, x is at most 12, and
+ *       (1 - 1/(1 + x + x^2/2 + x^3/6))^(g*f) at most 1.5 times the rate;
+ *   11. each layer begins on a page boundary, behind the end of the one before it (the first:
  *       behind the fixed part), and ends within the file.
  *
  * Bytes behind the last layer are legal: they are left by a writer killed while it was growing.
@@ -315,8 +319,8 @@ int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const 
     return 0;
 }
 
-/* What makes a layer record invalid, or NULL; *end is where the layer before it ended. Rules 9 and
- * 10. No sum overflows: pages are at most 2^38. */
+/* What makes a layer record invalid, or NULL; *end is where the layer before it ended. Rules 9 to
+ * 11. No sum overflows: pages are at most 2^38. */
 static const char *layer_flaw(const uint8_t *bytes, struct geometry asked, uint64_t file_bytes,
                               uint64_t *end)
 {
@@ -343,6 +347,9 @@ static const char *layer_flaw(const uint8_t *bytes, struct geometry asked, uint6
         (journal != 0 &&
          (capacity < STAGE_KEYS_MIN || capacity > journal * (PAGE_BYTES / KEY_BYTES))))
         return "journal";
+    struct geometry geometry = {bytes[32], bytes[33], asked.counting};
+    if (!sizing_may_hold(geometry, pages, capacity, rate))
+        return "capacity";
     if (offset % PAGE_BYTES != 0 || offset < *end)
         return "offset";
     if (offset > file_bytes || (pages + journal) * PAGE_BYTES > file_bytes - offset)

@@ -56,6 +56,8 @@ enum { FEATURE_COUNTING = 1, FEATURE_WINDOW = 2, FEATURES_KNOWN = 3 };
 #define GENERATION_RETIRED UINT64_MAX
 /* With the time of a layer: the clock was behind it. */
 #define WINDOW_BEHIND (UINT64_C(1) << 63)
+/* No clock tells a later time: Linux's own ends in the year 2262, this in 2286. */
+#define WINDOW_TIME_MAX UINT64_C(10000000000000)
 #define HASH_XXH3_128 1
 
 /* What is written once, at creation. */

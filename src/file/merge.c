@@ -46,6 +46,7 @@ struct merge {
     size_t source_count;
     struct group *groups;
     size_t group_count;
+    double keys; /* in all groups; once, if groups of one shape share them */
 };
 
 /* So far from what was estimated the truth is not by chance. */
@@ -259,6 +260,55 @@ static void share_rate(struct merge *merge)
     }
 }
 
+/* --- how many keys there are --- */
+
+/* Of the groups of one shape, the keys that they have together. Returns how many groups those are, from
+ * `first` on; 0: no memory, or a signal. */
+static size_t count_shape(struct merge *merge, size_t first, struct fault *fault)
+{
+    struct group joint = merge->groups[first];
+    struct estimate estimate;
+    size_t end = first;
+    double sum = 0;
+    joint.count = 0;
+    joint.members = calloc(merge->source_count, sizeof(struct bits *));
+    if (joint.members == NULL) {
+        fault_errno(fault, "merge", NULL, ENOMEM);
+        return 0;
+    }
+    for (; end < merge->group_count && merge->groups[end].stage == joint.stage &&
+           same_shape(&merge->groups[end].plan, &joint.plan);
+         end++) {
+        const struct group *group = &merge->groups[end];
+        memcpy(joint.members + joint.count, group->members, group->count * sizeof *group->members);
+        joint.count += group->count;
+        sum += group->keys;
+    }
+    bool ended = end > first + 1 && estimate_group(&joint, joint.count, 1, &estimate) != 0;
+    free(joint.members);
+    if (ended) {
+        fault_errno(fault, "merge", NULL, EINTR);
+        return 0;
+    }
+    /* Full pages tell no number. */
+    if (end > first + 1 && estimate.full == 0)
+        sum = fmin(sum, estimate_keys(&estimate));
+    merge->keys += sum;
+    return end - first;
+}
+
+/* Groups are in the order of their shapes. */
+static int count_keys(struct merge *merge, struct fault *fault)
+{
+    for (size_t i = 0; i < merge->group_count;) {
+        size_t some = count_shape(merge, i, fault);
+        if (some == 0)
+            return -1;
+        i += some;
+    }
+    return 0;
+}
+
 /* --- all of it --- */
 
 /* The header is that of the input made for the most keys. */
@@ -339,7 +389,8 @@ struct merge *merge_new(struct filter *const *inputs, size_t count, struct fault
         return NULL;
     }
     if (check_alike(merge, inputs, count, fault) != 0 ||
-        read_sources(merge, inputs, count, fault) != 0 || form_groups(merge, fault) != 0) {
+        read_sources(merge, inputs, count, fault) != 0 || form_groups(merge, fault) != 0 ||
+        count_keys(merge, fault) != 0) {
         merge_free(merge);
         return NULL;
     }
@@ -365,10 +416,7 @@ unsigned merge_layers(const struct merge *merge)
 
 double merge_keys(const struct merge *merge)
 {
-    double keys = 0;
-    for (size_t i = 0; i < merge->group_count; i++)
-        keys += merge->groups[i].keys;
-    return keys;
+    return merge->keys;
 }
 
 double merge_rate(const struct merge *merge)
@@ -433,7 +481,9 @@ static int write_layer(int fd, const struct group *group, uint64_t offset, uint6
         if (write_pages(fd, joint, pages, offset + at * PAGE_BYTES) != 0)
             return -1;
     }
-    *keys = (uint64_t)estimate_keys(&estimate);
+    /* As if they had come one after the other: some look seen then, and are not counted. */
+    *keys = (uint64_t)sizing_remembered(group->plan.geometry, group->plan.pages,
+                                        estimate_keys(&estimate));
     return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/join.h"
 #include "file/likeness.h"
+#include "io/signals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -46,18 +47,26 @@ static bool collect(struct filter *const *filters, size_t count, const struct bi
     return *n > 0;
 }
 
+/* Reads `n` layers as one. Stops at a signal. */
+static void read_joint(const struct bits *const *layers, size_t n, struct estimate *estimate)
+{
+    enum { RUN = 256 };
+    uint64_t end = layers[0]->pages;
+    estimate_start(estimate, layers[0]->geometry);
+    for (uint64_t page = 0; page < end && !signals_pending(); page += RUN)
+        join_estimate(layers, n, page, end - page < RUN ? end - page : RUN, estimate);
+}
+
 static void find(const struct bits *const *layers, size_t n, struct overlap *overlap)
 {
     struct estimate estimate;
     double sum = 0, variance = 0;
     for (size_t i = 0; i < n; i++) {
-        estimate_start(&estimate, layers[i]->geometry);
-        estimate_add(&estimate, layers[i]->bytes, layers[i]->pages);
+        read_joint(layers + i, 1, &estimate);
         sum += estimate_keys(&estimate);
         variance += pow(estimate_deviation(&estimate), 2);
     }
-    estimate_start(&estimate, layers[0]->geometry);
-    join_estimate(layers, n, 0, layers[0]->pages, &estimate);
+    read_joint(layers, n, &estimate);
     overlap->keys = estimate_keys(&estimate);
     overlap->keys_error = SIGMAS * estimate_deviation(&estimate);
     overlap->shared = fmax(sum - overlap->keys, 0);
@@ -78,6 +87,8 @@ const char *overlap_find(struct filter *const *filters, size_t count, struct ove
     if (one_shape)
         find(layers, n, overlap);
     free(layers);
+    if (signals_pending())
+        return "a signal came";
     if (one_shape)
         return NULL;
     return has_stage(filters[0]) ? "lines gather in their stages" : "their layers differ in size";

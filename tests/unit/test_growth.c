@@ -95,6 +95,8 @@ static void check_layer(const struct filter_plan *plan, unsigned index,
               layer->capacity);
     tap_check(sizing_rate(layer->geometry, layer->pages, (double)layer->capacity) <= layer->rate,
               "layer %u: its rate is too high when it is full", index);
+    tap_check(sizing_may_hold(layer->geometry, layer->pages, layer->capacity, layer->rate),
+              "layer %u: %" PRIu64 " keys pass for too many", index, layer->capacity);
 }
 
 struct grown {

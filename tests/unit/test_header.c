@@ -527,6 +527,9 @@ static const struct {
     {"2^52 + 1 pages, which are 1", 8, 8, (UINT64_C(1) << 52) + 1, "size"},
     {"2^64 - 1 pages", 8, 8, UINT64_MAX, "size"},
     {"no capacity", 16, 8, 0, "capacity"},
+    {"a capacity of 2^64 - 1", 16, 8, UINT64_MAX, "capacity"},
+    {"a capacity of 10^7", 16, 8, 10000000, "capacity"},
+    {"a rate far below its keys'", 24, 8, UINT64_C(0x0010000000000000), "capacity"},
     {"a rate below 0", 24, 8, UINT64_C(0xbeb0c6f7a0b5ed8d), "rate"},
     {"a rate above 1", 24, 8, UINT64_C(0x3ff0000000000001), "rate"},
     {"a rate that is infinite", 24, 8, UINT64_C(0x7ff0000000000000), "rate"},
@@ -590,6 +593,7 @@ static void make_stage(struct file *file, unsigned layer, uint64_t journal)
 {
     file->records[layer].plan.journal = journal;
     file->records[layer].plan.capacity = STAGE_KEYS_MIN;
+    file->records[layer].plan.pages = 20;
     file->bytes = file->records[layer].offset;
     for (unsigned i = layer; i < LAYERS; i++) {
         struct layer_record *record = &file->records[i];

@@ -244,6 +244,37 @@ static void capacity_is_the_inverse(void)
     }
 }
 
+/* All geometries, also those that nobody would choose: what a layer holds may be, also if its rate
+ * is lower by a third; what would be all of its cells, or 2^64 - 1 keys, may not. */
+static void check_may_hold(struct geometry geometry, uint64_t pages, double rate)
+{
+    uint64_t keys = sizing_capacity(geometry, pages, rate);
+    if (keys == 0)
+        return;
+    tap_check(sizing_may_hold(geometry, pages, keys, rate * 0.7),
+              "p = %g, %u x %u, %" PRIu64 " pages: %" PRIu64 " keys may not be", rate,
+              geometry.lines, geometry.fields, pages, keys);
+    tap_check(!sizing_may_hold(geometry, pages, UINT64_MAX, rate), "2^64 - 1 keys may be");
+    tap_check(!sizing_may_hold(geometry, pages, 13 * pages * geometry_page_cells(geometry), rate),
+              "p = %g, %u x %u: 13 keys a cell may be", rate, geometry.lines, geometry.fields);
+}
+
+static void what_may_be(void)
+{
+    for (size_t i = 0; i < RATES; i++) {
+        for (unsigned lines = 1; lines <= LINES_MAX; lines++)
+            for (unsigned fields = 1; fields <= FIELDS_MAX; fields += 2)
+                for (unsigned pages = 1; pages <= 100; pages *= 10)
+                    check_may_hold((struct geometry){(uint8_t)lines, (uint8_t)fields, pages == 10},
+                                   pages, rates[i]);
+        /* With a geometry that fits, twice as many keys may not be. */
+        struct geometry geometry = sizing_geometry(rates[i], false);
+        uint64_t keys = sizing_capacity(geometry, 100, rates[i]);
+        tap_check(!sizing_may_hold(geometry, 100, 3 * keys, rates[i]), "p = %g: 3 times as many",
+                  rates[i]);
+    }
+}
+
 /* A layer that cannot be had is refused, and is not some small number. */
 static void too_large(void)
 {
@@ -417,5 +448,6 @@ int main(void)
     tap_run("geometries of counting filters are near the best", counting_geometries);
     tap_run("geometries for a number of hashes", geometries_of_hashes);
     tap_run("figures of the classic filter", classic);
+    tap_run("the bound that a file's capacity keeps", what_may_be);
     return tap_end();
 }

@@ -609,6 +609,97 @@ static void no_refresh(void)
     clock_milliseconds = NOON;
 }
 
+/* --- every bit --- */
+
+/* A file's bytes. */
+static struct {
+    uint8_t bytes[256 * 1024];
+    size_t length;
+} whole;
+
+static void read_whole(const char *path)
+{
+    int fd = open(path, O_RDONLY);
+    ssize_t length = fd >= 0 ? read(fd, whole.bytes, sizeof whole.bytes) : -1;
+    tap_check(length > 0 && (size_t)length < sizeof whole.bytes, "%s cannot be read", path);
+    whole.length = length > 0 ? (size_t)length : 0;
+    close(fd);
+}
+
+/* The same file, but for a bit. */
+static void write_whole_but(const char *path, unsigned bit)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    whole.bytes[bit / 8] ^= (uint8_t)(1U << bit % 8);
+    ssize_t length = write(fd, whole.bytes, whole.length);
+    tap_check(length == (ssize_t)whole.length, "%s cannot be written", path);
+    whole.bytes[bit / 8] ^= (uint8_t)(1U << bit % 8);
+    close(fd);
+}
+
+/* Takes keys of one and a half times the window, as time passes. Each is new, and in as soon as it came. */
+static void go_on(struct filter *filter, unsigned bit)
+{
+    for (uint64_t i = 1000; i < 1060; i++) {
+        clock_milliseconds += SECOND;
+        if (!tap_check(take(filter, i) && is_in(filter, i), "bit %u of byte %u: key %" PRIu64,
+                       bit % 8, bit / 8, i))
+            return;
+    }
+}
+
+/* From the state of a file in use, each bit of `from`..`to` is flipped in turn. What it leads to has an
+ * end (a test that has none is ended from outside), and forgets no line that comes now. */
+static void flip_bits(const char *copy, unsigned from, unsigned to)
+{
+    for (unsigned bit = from * 8; bit < to * 8; bit++) {
+        clock_milliseconds = NOON + 60 * (uint64_t)SECOND;
+        write_whole_but(copy, bit);
+        struct fault fault;
+        struct filter *filter = filter_open(copy, true, NULL, &fault);
+        if (filter == NULL)
+            continue;
+        go_on(filter, bit);
+        filter_close(filter);
+    }
+}
+
+static void every_bit(const struct filter_plan *plan)
+{
+    char copy[PATH_MAX + 8];
+    clock_milliseconds = NOON;
+    struct filter *filter = in_file(plan);
+    if (filter == NULL)
+        return;
+    for (uint64_t i = 0; i < 57; i++) {
+        clock_milliseconds += SECOND;
+        take(filter, i);
+    }
+    unsigned layers = filter_layers(filter);
+    read_whole(filter_path(filter));
+    snprintf(copy, sizeof copy, "%s.copy", filter_path(filter));
+    filter_close(filter);
+    flip_bits(copy, COUNTER_SETTLED_AT, COUNTER_SETTLED_AT + 8);
+    flip_bits(copy, COUNTER_KEYS_AT, COUNTER_KEYS_AT + layers * 8);
+    flip_bits(copy, WINDOW_LAST_AT, WINDOW_LAST_AT + layers * 8);
+    flip_bits(copy, STAGE_EMPTIED_AT, STAGE_SET_IN_AT + 8);
+    flip_bits(copy, SLOTS_AT, SLOTS_AT + 2 * SLOT_BYTES);
+    flip_bits(copy, WINDOW_STATES_AT, WINDOW_STATES_AT + layers * WINDOW_STATE_BYTES);
+    clock_milliseconds = NOON;
+}
+
+static void every_bit_by_count(void)
+{
+    struct filter_plan plan = by_count(40, 0.25);
+    every_bit(&plan);
+}
+
+static void every_bit_by_time(void)
+{
+    struct filter_plan plan = by_time(40, 40 * SECOND, 0.25);
+    every_bit(&plan);
+}
+
 int main(void)
 {
     scratch_make();
@@ -626,5 +717,7 @@ int main(void)
     tap_run("by time: a steady load", steady_load);
     tap_run("by time: readers, and late deliveries", nobody_writes);
     tap_run("a repeat refreshes nothing", no_refresh);
+    tap_run("by count: each bit of the states, flipped", every_bit_by_count);
+    tap_run("by time: each bit of the states, flipped", every_bit_by_time);
     return tap_end();
 }
