@@ -30,7 +30,8 @@ struct job {
  * lines: that must not depend on how many were written before. Returns 0, or -1 with the fault. */
 static int deliver(struct job *job, const struct queue_lines *lines, struct fault *fault)
 {
-    size_t written = job->closed ? 0 : output_write(&job->output, lines->bytes, lines->length, fault);
+    size_t written = job->closed ? 0
+                                 : output_write(&job->output, lines->bytes, lines->length, fault);
     if (written < lines->length && job->child.pid != 0 && (job->closed || fault->error == EPIPE)) {
         job->closed = true;
         job->unread += lines->count;

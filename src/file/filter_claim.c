@@ -420,7 +420,8 @@ static size_t set_claimed(struct filter *filter, const struct key *keys, size_t 
     } else {
         memset(counted, 0, n);
         filter_test_layers(filter, keys, n, counted);
-        while (done < n && (counted[done] || set_in_order(filter, keys + done, 1, others, all) == 1))
+        while (done < n &&
+               (counted[done] || set_in_order(filter, keys + done, 1, others, all) == 1))
             done++;
     }
     if (done > 0)

@@ -176,7 +176,8 @@ static void drop_last(void)
         for (size_t i = 0; i < 1 + chance_below(&chance, ROOM / 2); i++)
             add(world, i % 2 ? chance_key(&chance) : narrow_key(&chance), 1);
         flight_drop_last(world->flight, world->flight->count - count);
-        tap_check(world->flight->count == count, "%zu are left of %zu", world->flight->count, count);
+        tap_check(world->flight->count == count, "%zu are left of %zu", world->flight->count,
+                  count);
         memcpy(world->would, before->would, sizeof world->would);
         for (unsigned query = 0; query < 100; query++)
             check_covers(world, query % 2 ? chance_key(&chance) : narrow_key(&chance));
