@@ -103,6 +103,11 @@ struct queue_facts {
 /* What it is now. Returns 0 or -1. */
 int queue_facts(struct queue *queue, struct queue_facts *facts, struct fault *fault);
 
+/* How many lines wait beside the filter with this UUID or are out: 0 if it has no queue there. Returns 0,
+ * or -1 with the fault. */
+int queue_lines_beside(const char *filter, const uint8_t uuid[UUID_BYTES], uint64_t *lines,
+                       struct fault *fault);
+
 /* Reads all of it: how many lines its state tells of, and how many there are. Returns 0, or -1 with
  * the fault if it is damaged. */
 int queue_check(struct queue *queue, uint64_t *told, uint64_t *found, struct fault *fault);

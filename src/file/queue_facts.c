@@ -7,6 +7,8 @@
 #include "file/queue_internal.h"
 #include "file/segment.h"
 
+#include <errno.h>
+
 static void count_slot(const struct queue *queue, unsigned i, struct queue_facts *facts)
 {
     const struct queue_slot *slot = &queue->state.slots[i];
@@ -54,6 +56,21 @@ int queue_facts(struct queue *queue, struct queue_facts *facts, struct fault *fa
         count_slot(queue, i, facts);
     count_segments(queue, facts);
     return 0;
+}
+
+int queue_lines_beside(const char *filter, const uint8_t uuid[UUID_BYTES], uint64_t *lines,
+                       struct fault *fault)
+{
+    struct queue_facts facts;
+    struct queue *queue = queue_open(filter, uuid, false, 0, fault);
+    *lines = 0;
+    if (queue == NULL)
+        return fault->error == ENOENT ? 0 : -1;
+    int result = queue_facts(queue, &facts, fault);
+    queue_close(queue);
+    if (result == 0)
+        *lines = facts.waiting + facts.out;
+    return result;
 }
 
 static int count_range(struct queue *queue, uint64_t begin, uint64_t end, uint64_t *lines,
