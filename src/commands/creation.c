@@ -476,16 +476,20 @@ static void tell_created(const struct filter *filter)
                 filter_path(filter), plan->rate, size);
 }
 
-int creation_make(const char *path, struct header *header, bool replace, struct fault *fault)
+static bool is_there(const char *path)
 {
     struct stat status;
+    return stat(path, &status) == 0 && status.st_size > 0;
+}
+
+int creation_make(const char *path, struct header *header, bool replace, struct fault *fault)
+{
     bool queue = (header->writer_features & WRITER_QUEUE) != 0;
-    /* Of a filter that stays, the queue that is there is the right one. */
-    bool there = !replace && stat(path, &status) == 0 && status.st_size > 0;
-    if ((queue || replace) && !there && queue_check_free(path, fault) != 0)
+    /* Of a filter that stays, the queue that is there is the right one; it may have been made just now. */
+    if ((queue || replace) && (replace || !is_there(path)) && queue_check_free(path, fault) != 0 &&
+        (replace || !is_there(path)))
         return -1;
-    int result = filter_create(path, header, replace, fault);
-    return result == 0 && queue ? queue_make(path, fault) : result;
+    return filter_create(path, header, replace, fault);
 }
 
 struct filter *creation_open(const char *path, const struct options *options,
