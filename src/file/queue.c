@@ -567,7 +567,7 @@ size_t queue_append_unsaved(struct queue *queue, const char *bytes, size_t lengt
 
 size_t queue_append(struct queue *queue, const char *bytes, size_t length, struct fault *fault)
 {
-    struct fault later;
+    struct fault later = {.error = 0};
     if (queue_begin(queue, fault) != 0)
         return 0;
     uint64_t before = queue->state.tail;
