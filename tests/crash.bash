@@ -22,6 +22,25 @@ input() {
 
 bytes_of() { stat -Lc %s -- "$1"; }
 
+# hold_lock NAME BYTE [FILE [LENGTH]]: somebody else holds it, until `let_go NAME`.
+hold_lock() {
+    mkfifo "hold.$1"
+    "$tools/holdlock" "${3:-f.bf}" "$2" "${4:-1}" <"hold.$1" >"held.$1" 3>&- &
+    exec {held}>"hold.$1"
+    eval "held_$1=$held holder_$1=$!"
+    filled "held.$1"
+    rm "hold.$1" "held.$1"
+}
+
+let_go() {
+    local descriptor=held_$1 process=holder_$1
+    held=${!descriptor}
+    exec {held}>&-
+    # Whoever was started meanwhile holds the other end, too.
+    kill "${!process}" 2>/dev/null || true
+    wait "${!process}" || true
+}
+
 # --- one writer, killed again and again ---------------------------------------
 
 # piece FILE: FILE must be a run of the lines of ./in, the last perhaps cut. Sets

@@ -5,6 +5,7 @@
 # shellcheck disable=SC2016 # what sh -c gets is meant for that shell
 # shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load helper
+load crash
 load crawl
 
 # a_queue [FIRST LAST]: q.bf with its queue, and these numbers in it.
@@ -609,6 +610,295 @@ files() { find q.bf.queue -type f | wc -l; }
     succeeds unseen push q.bf in
     succeeds unseen pop q.bf -m 1e6
     cat first "$out" | cmp - in
+    empty
+}
+
+# --- a queue that is not what it was -----------------------------------------------------
+
+# refused PATTERN: neither push nor pop nor verify nor stats takes it for a sound one, and all stays as
+# it is.
+refused() {
+    local arguments
+    for arguments in 'push q.bf' 'pop q.bf' 'verify q.bf' 'stats q.bf'; do
+        # shellcheck disable=SC2086
+        unchanged exits 2 unseen $arguments < <(seq 500) || return 1
+        says "$1" || return 1
+    done
+}
+
+@test "a state that is cut, empty, zeroed or gone is no new one: refused, and nothing changes" {
+    a_queue 1 400
+    cp -r q.bf.queue sound
+    local length bytes
+    bytes=$(bytes_of sound/state)
+    for length in 0 1 8 4095 4096 4097 8191 8192 49152 49216 53248 $((bytes - 1)); do
+        rm -r q.bf.queue
+        cp -r sound q.bf.queue
+        truncate -s "$length" q.bf.queue/state
+        refused 'q.bf.queue: damaged queue: its state is cut off \(save its lines: cat ' || complain "$length bytes"
+    done
+    for length in 8 4096 "$bytes"; do
+        cp sound/state q.bf.queue/state
+        head -c "$length" /dev/zero | dd of=q.bf.queue/state conv=notrunc status=none
+        refused 'q.bf.queue: damaged queue: its state is no state of a queue \(save its lines: cat '
+    done
+    rm q.bf.queue/state
+    refused 'q.bf.queue: damaged queue: it has lines, and no state \(save its lines: cat '
+    mkdir q.bf.queue/state
+    refused 'q.bf.queue: '
+    rmdir q.bf.queue/state
+    mkfifo q.bf.queue/state
+    refused 'q.bf.queue: damaged queue: its state is not a plain file'
+    rm q.bf.queue/state
+    ln -s ../sound/state q.bf.queue/state
+    refused 'q.bf.queue: its state: Too many levels of symbolic links'
+    # The way out.
+    cat q.bf.queue/[0-9]* | cmp - <(seq 400)
+    mv q.bf.queue away
+    mkdir q.bf.queue
+    succeeds unseen push q.bf < <(seq 398 402)
+    pops '401\n402\n' -m 9
+    rm -r q.bf.queue
+    mv away q.bf.queue
+    rm q.bf.queue/state
+    cp sound/state q.bf.queue
+    succeeds unseen pop q.bf -m 999
+    seq 400 | cmp - "$out"
+}
+
+@test "of a state that is put back, whole lines behind the tail are put in, and none is cut off" {
+    a_queue 1 3
+    cp q.bf.queue/state first
+    succeeds unseen push q.bf < <(seq 4 6)
+    printf half >>"$(echo q.bf.queue/0*)"
+    cp first q.bf.queue/state
+    succeeds unseen push q.bf < <(seq 5 7)
+    pops '1\n2\n3\n4\n5\n6\n7\n' -m 99
+    empty
+    # So from the first segment on.
+    cp q.bf.queue/state first
+    succeeds unseen push q.bf < <(seq 8 9)
+    cp first q.bf.queue/state
+    succeeds unseen push q.bf < <(seq 8 10)
+    pops '8\n9\n10\n' -m 99
+    empty
+}
+
+@test "a file named like a segment that is none: refused by whoever meets it, and nobody spins" {
+    a_queue 1 9
+    local name at
+    for name in 18446744073709551615 18446744073709551616 99999999999999999999 04611686018427387905 1 \
+        000000000000000000000 00000000000000000000.old; do
+        echo x >"q.bf.queue/$name"
+        unchanged exits 2 unseen verify q.bf
+        says 'q.bf.queue: damaged queue: a file in it is named like a segment, and is none'
+        unchanged exits 2 unseen stats q.bf
+        rm "q.bf.queue/$name"
+    done
+    # In the place of the segment itself: as that is looked for, the others are met.
+    at=$(echo q.bf.queue/0*)
+    mv "$at" kept
+    cp kept q.bf.queue/18446744073709551615
+    refused 'q.bf.queue: damaged queue: a '
+    rm q.bf.queue/18446744073709551615
+    mkdir "$at"
+    refused 'q.bf.queue: damaged queue: a file in it is named like a segment, and is none'
+    rmdir "$at"
+    mkfifo "$at"
+    refused 'q.bf.queue: damaged queue: a file in it is named like a segment, and is none'
+    rm "$at"
+    ln -s ../kept "$at"
+    refused 'q.bf.queue: damaged queue: a file in it is named like a segment, and is none'
+    rm "$at"
+    mv kept "$at"
+    # Other names are nobody's business.
+    touch q.bf.queue/notes
+    pops '1\n2\n3\n4\n5\n6\n7\n8\n9\n' -m 10
+}
+
+@test "lost lines are counted to nothing at worst" {
+    a_queue 1 3
+    printf '\n\n\n\n\n' >"$(echo q.bf.queue/0*)"
+    succeeds unseen pop q.bf -m 9
+    prints '\n\n\n\n\n'
+    empty
+}
+
+# push_meanwhile COMMAND... [-- OPTION...]: COMMAND is run between two lines of one push, which must
+# notice: exit 2, and the second line is as new as it was.
+push_meanwhile() {
+    local before=() status=0
+    while [[ $# -gt 0 && $1 != -- ]]; do before+=("$1"); shift; done
+    [[ $# -eq 0 ]] || shift
+    converse "$UNSEEN" push "$@" q.bf
+    say first
+    until [[ -n $(echo q.bf.queue/0*) && $(cat q.bf.queue/[0-9]* 2>/dev/null) == *first* ]]; do sleep 0.01; done
+    "${before[@]}"
+    say second
+    farewell || status=$?
+    [[ $status -eq 2 ]] || { cat "$err"; echo "exit $status"; return 1; }
+    says "q.bf.queue: .*(was|were) (removed|replaced).*\(run again, with the same input\)" || return 1
+    exits 1 unseen query q.bf <<<second
+}
+
+removed() { rm -r q.bf.queue; }
+moved() { mv q.bf.queue away; }
+restored() { mv q.bf.queue away && cp -r backup q.bf.queue; }
+state_restored() { rm q.bf.queue/state && cp backup/state q.bf.queue; }
+segment_restored() { cp q.bf.queue/0* new && rm q.bf.queue/0* && mv new q.bf.queue/00000000000000000000; }
+
+@test "a queue that is removed, moved or restored while push runs: it notices before it remembers" {
+    local what
+    for what in removed moved restored state_restored segment_restored; do
+        rm -rf q.bf* away backup
+        a_queue
+        cp -r q.bf.queue backup
+        push_meanwhile "$what" || complain "$what"
+    done
+    # Not all that is remembered late is remembered at all.
+    for what in removed moved restored state_restored; do
+        rm -rf q.bf* away backup
+        a_queue
+        cp -r q.bf.queue backup
+        push_meanwhile "$what" -- --durable || complain "--durable, $what"
+    done
+}
+
+@test "a queue that is moved while pop has lines out: it says so, and they come again" {
+    a_queue 1 5
+    exits 2 unseen pop q.bf -m 2 -x sh -c 'cat; mv q.bf.queue away'
+    says 'q.bf.queue: was removed while this run used it'
+    mv away q.bf.queue
+    pops '1\n2\n3\n4\n5\n' -m 9
+}
+
+# --- made by many --------------------------------------------------------------------------
+
+@test "push --create by eight at once: one queue, each line in it once, all exit with 0" {
+    local round i codes
+    for ((round = 0; round < 25; round++)); do
+        rm -rf q.bf q.bf.queue code.*
+        for i in 1 2 3 4 5 6 7 8; do
+            { seq $((i * 10)) $((i * 10 + 14)) | unseen push --create -p 1e-9 q.bf 2>"said.$i"; echo $? >"code.$i"; } 3>&- &
+        done
+        wait
+        codes=$(sort -u code.*)
+        [[ $codes == 0 ]] || { cat said.*; echo "round $round: $codes"; return 1; }
+        exits 0 unseen pop q.bf -m 999
+        sort -n "$out" | cmp - <(seq 10 94) || { echo "round $round"; return 1; }
+        empty
+    done
+}
+
+@test "asking whether there is room for a queue changes nothing" {
+    mkdir q.bf.queue
+    echo text >q.bf
+    fails_with 2 'not a filter' unseen create --force --queue q.bf
+    [[ -d q.bf.queue ]]
+    rm q.bf
+    # What a maker that was killed leaves: a queue that was never used.
+    a_queue
+    rm q.bf
+    exits 0 unseen push --create -p 1e-9 q.bf < <(seq 3)
+    pops '1\n2\n3\n' -m 9
+    # One that was used is not taken over, though it is empty, and nobody is told to remove it.
+    rm q.bf
+    fails_with 2 'q.bf.queue: Directory not empty \(name another filter, or move it away once nobody uses it\)' \
+        unseen push --create q.bf < <(seq 3)
+}
+
+@test "nothing of a queue is opened to be made if it may be there already" {
+    need_strace
+    succeeds strace -f -qq -o trace -e trace=open,openat "$UNSEEN" create --queue -p 1e-9 q.bf
+    exits 0 strace -f -qq -o trace.push -e trace=open,openat "$UNSEEN" push q.bf < <(seq 9)
+    exits 0 strace -f -qq -o trace.again -e trace=open,openat "$UNSEEN" push q.bf < <(seq 19)
+    exits 0 strace -f -qq -o trace.pop -e trace=open,openat "$UNSEEN" pop q.bf -m 99
+    grep O_RDWR trace.again
+    [[ $(grep O_CREAT trace* | grep -vc O_EXCL) -eq 0 ]]
+    [[ $(cat trace* | grep -c O_TRUNC) -eq 0 ]]
+}
+
+@test "one user's umask does not keep others out: a queue takes mode and group of its filter" {
+    public_directory
+    chmod 777 .
+    (umask 000 && exits 0 "$public/unseen" create --queue -p 1e-9 q.bf)
+    (umask 077 && exits 0 "$public/unseen" push q.bf < <(seq 3))
+    [[ $(stat -c %a q.bf.queue) == 777 && $(stat -c %a q.bf.queue/state) == 666 &&
+        $(stat -c %a q.bf.queue/0*) == 666 ]] || { ls -la q.bf.queue; false; }
+    exits 0 as_nobody "$public/unseen" pop q.bf
+    prints '1\n'
+    (umask 077 && exits 0 as_nobody "$public/unseen" push q.bf < <(seq 5))
+    exits 0 "$public/unseen" pop q.bf -m 9
+    prints '2\n3\n4\n5\n'
+    # Made by the one, in the umask of the other.
+    (umask 077 && exits 0 as_nobody "$public/unseen" push q.bf < <(seq 7))
+    [[ $(stat -c %a q.bf.queue/0*) == 666 ]]
+    exits 0 "$public/unseen" pop q.bf -m 9
+    prints '6\n7\n'
+    # An empty directory gets a state, of the same kind.
+    rm -r q.bf.queue
+    mkdir -m 777 q.bf.queue
+    (umask 077 && exits 0 as_nobody "$public/unseen" push q.bf < <(seq 8))
+    exits 0 "$public/unseen" pop q.bf
+    prints '8\n'
+    # And not more open than the filter.
+    (umask 077 && exits 0 unseen create --queue -p 1e-9 r.bf)
+    exits 0 unseen push r.bf < <(seq 3)
+    [[ $(stat -c %a r.bf.queue) == 700 && $(stat -c %a r.bf.queue/state) == 600 &&
+        $(stat -c %a r.bf.queue/0*) == 600 ]] || { ls -la r.bf.queue; false; }
+}
+
+# --- waits ---------------------------------------------------------------------------------
+
+@test "push and pop that wait five seconds for the lock or for a slot say so, once; then they go on" {
+    a_queue 1 3
+    local pid
+    hold_lock lock 4611686018427387904 q.bf.queue/state
+    "$UNSEEN" pop q.bf >got 2>said 3>&- {held}>&- &
+    pid=$!
+    filled said
+    [[ ! -s got ]] && kill -0 $pid
+    let_go lock
+    wait $pid
+    [[ $(cat said) == 'unseen: '*'q.bf.queue: waiting for another process that uses it' ]]
+    echo 1 | cmp - got
+    hold_lock slots 4611686018427387905 q.bf.queue/state 1024
+    "$UNSEEN" pop q.bf >got 2>said 3>&- {held}>&- &
+    pid=$!
+    filled said
+    [[ ! -s got ]] && kill -0 $pid
+    let_go slots
+    wait $pid
+    [[ $(cat said) == 'unseen: '*'q.bf.queue: waiting for another process that uses it' ]]
+    echo 2 | cmp - got
+}
+
+@test "pop --max-line: a longer line is refused, and stays" {
+    a_queue
+    { head -c 3000000 /dev/zero | tr '\0' a; echo; echo b; } >in
+    succeeds unseen push q.bf in
+    exits 2 unseen pop q.bf --max-line 2999999
+    says 'q.bf.queue: a line is longer than 2999999 bytes \(to allow it: --max-line\)'
+    exits 2 unseen pop q.bf --max-line 100
+    says 'a line is longer than 100 bytes'
+    succeeds unseen pop q.bf --max-line 3000000 -m 9
+    same "$out" in
+    empty
+}
+
+@test "what a power cut finds: the disk has it that lines are off before their segment goes" {
+    need_strace
+    a_queue 1 9
+    exits 0 strace -qq -o trace -e trace=fdatasync,unlinkat,pwrite64 "$UNSEEN" pop q.bf -m 9
+    grep -v '^pwrite64' trace >order
+    sed 's/(.*//' order | paste -sd ' ' | grep -qx 'fdatasync unlinkat' || { cat trace; false; }
+    # If the disk says no, it stays.
+    succeeds unseen push q.bf < <(seq 12)
+    exits 0 strace -qq -o trace -e inject=fdatasync:error=EIO "$UNSEEN" pop q.bf -m 9
+    prints '10\n11\n12\n'
+    [[ $(files) -eq 2 ]]
+    succeeds unseen push q.bf < <(seq 13)
+    pops '13\n' -m 9
     empty
 }
 

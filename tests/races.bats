@@ -14,25 +14,6 @@ load sweep
 change=4611686018427387904
 slot=4611686018427387905
 
-# hold_lock NAME BYTE [FILE]: somebody else holds it, until `let_go NAME`.
-hold_lock() {
-    mkfifo "hold.$1"
-    "$tools/holdlock" "${3:-f.bf}" "$2" <"hold.$1" >"held.$1" 3>&- &
-    exec {held}>"hold.$1"
-    eval "held_$1=$held holder_$1=$!"
-    filled "held.$1"
-    rm "hold.$1" "held.$1"
-}
-
-let_go() {
-    local descriptor=held_$1 process=holder_$1
-    held=${!descriptor}
-    exec {held}>&-
-    # Whoever was started meanwhile holds the other end, too.
-    kill "${!process}" 2>/dev/null || true
-    wait "${!process}" || true
-}
-
 # killed_in_flight: a writer over ./in is killed while its reader stalls. Sets `missing`,
 # the first line that it did not deliver: it was in flight.
 killed_in_flight() {

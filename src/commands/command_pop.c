@@ -6,6 +6,7 @@
  */
 #include "commands/command.h"
 #include "commands/filter_operand.h"
+#include "commands/inputs.h"
 #include "commands/message.h"
 #include "commands/queue_operand.h"
 #include "io/child.h"
@@ -21,6 +22,7 @@ struct job {
     struct output output;
     struct child child; /* -x */
     uint64_t most;
+    uint64_t max_line;
     uint64_t taken, delivered; /* lines */
     bool closed;               /* CMD reads no more */
     uint64_t unread;           /* lines that it was not given whole */
@@ -152,7 +154,8 @@ static int parse(struct job *job, const struct options *options)
         job->child = child_new(options->command, delimiter);
         job->output = child_output(&job->child);
     }
-    if (options_whole(options, OPTION_MAX_COUNT, 1, UINT64_C(1) << 53, &job->most) != 0)
+    if (options_whole(options, OPTION_MAX_COUNT, 1, UINT64_C(1) << 53, &job->most) != 0 ||
+        inputs_parse_max_line(options, &job->max_line) != 0)
         return EXIT_TROUBLE;
     return options_check_exec(options);
 }
@@ -167,7 +170,7 @@ int command_pop(const struct options *options)
     struct filter *filter = filter_open(path, false, NULL, &fault);
     if (filter == NULL)
         return message_fault(&fault);
-    job.queue = queue_operand(filter, job.output.delimiter, false);
+    job.queue = queue_operand(filter, job.output.delimiter, false, job.max_line);
     int status = job.queue != NULL ? run(&job) : EXIT_TROUBLE;
     queue_close(job.queue);
     filter_leave(filter);

@@ -60,7 +60,7 @@ int command_push(const struct options *options)
     struct filter *filter = creation_open(path, &with_queue, &watch);
     if (filter == NULL)
         return EXIT_TROUBLE;
-    struct queue *queue = queue_operand(filter, inputs.delimiter, true);
+    struct queue *queue = queue_operand(filter, inputs.delimiter, true, inputs.max_line);
     int status = queue != NULL ? run(options, &inputs, filter, queue) : EXIT_TROUBLE;
     queue_close(queue);
     filter_leave(filter);

@@ -511,17 +511,21 @@ static bool is_beside(const char *path)
     return access(name, F_OK) == 0;
 }
 
-int creation_make(const char *path, struct header *header, bool replace, struct fault *fault)
+static bool is_there(const char *path)
 {
     struct stat status;
+    return stat(path, &status) == 0 && status.st_size > 0;
+}
+
+int creation_make(const char *path, struct header *header, bool replace, struct fault *fault)
+{
     bool queue = (header->writer_features & WRITER_QUEUE) != 0;
-    /* Of a filter that stays, the queue that is there is the right one. Beside a new one it would wait
-     * for ever, or be taken for the new one's. */
-    bool there = !replace && stat(path, &status) == 0 && status.st_size > 0;
-    if (!there && (queue || replace || is_beside(path)) && queue_check_free(path, fault) != 0)
+    /* Of a filter that stays, the queue that is there is the right one; it may have been made just now.
+     * Beside a new one it would wait for ever, or be taken for the new one's. */
+    if ((queue || replace || is_beside(path)) && (replace || !is_there(path)) &&
+        queue_check_free(path, fault) != 0 && (replace || !is_there(path)))
         return -1;
-    int result = filter_create(path, header, replace, fault);
-    return result == 0 && queue ? queue_make(path, fault) : result;
+    return filter_create(path, header, replace, fault);
 }
 
 struct filter *creation_open(const char *path, const struct options *options,

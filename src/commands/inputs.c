@@ -26,19 +26,24 @@ static unsigned default_threads(void)
     return CPU_COUNT(&set) < USEFUL ? 1 : USEFUL;
 }
 
+int inputs_parse_max_line(const struct options *options, uint64_t *bytes)
+{
+    /* A terabyte of line is no line, and this keeps all sums far from overflowing. */
+    uint64_t most = sizeof(size_t) > 4 ? UINT64_C(1) << 40 : UINT64_C(1) << 30;
+    *bytes = 1024 * 1024 * 1024;
+    return options_whole(options, OPTION_MAX_LINE, 1, most, bytes);
+}
+
 int inputs_parse(struct inputs *inputs, const struct options *options, size_t first)
 {
     *inputs = (struct inputs){
         .names = options->operands + first,
         .delimiter = options_has(options, OPTION_NULL) ? '\0' : '\n',
         .buffer_bytes = 256 * 1024,
-        .max_line = 1024 * 1024 * 1024,
     };
     if (first >= options->operand_count)
         inputs->names = (const char **)standard_input;
-    /* A terabyte of line is no line, and this keeps all sums far from overflowing. */
-    uint64_t most = sizeof(size_t) > 4 ? UINT64_C(1) << 40 : UINT64_C(1) << 30;
-    if (options_whole(options, OPTION_MAX_LINE, 1, most, &inputs->max_line) != 0 ||
+    if (inputs_parse_max_line(options, &inputs->max_line) != 0 ||
         options_whole(options, OPTION_BUFFER_SIZE, 4096, UINT64_C(1) << 30,
                       &inputs->buffer_bytes) != 0)
         return EXIT_TROUBLE;

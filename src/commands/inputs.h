@@ -15,6 +15,10 @@ struct inputs {
     unsigned threads; /* that may work on them */
 };
 
+/* The longest line allowed, as it is by default or by --max-line. Returns 0, or EXIT_TROUBLE after a
+ * message. */
+int inputs_parse_max_line(const struct options *options, uint64_t *bytes);
+
 /* Takes the operands from `first` on. Returns 0, or EXIT_TROUBLE after a message. */
 int inputs_parse(struct inputs *inputs, const struct options *options, size_t first);
 

@@ -79,7 +79,7 @@ const struct option_entry option_table[OPTIONS] = {
     {OPTION_ALLOW_NETWORK, 0, 0, "allow-network", NULL,
      FOR_FILTER | FOR_ADD | FOR_COMMIT | FOR_PUSH | FOR_REMOVE | FOR_MERGE,
      "write to a filter on NFS, SMB and their like"},
-    {OPTION_MAX_LINE, 0, 0, "max-line", "SIZE", FOR_READERS,
+    {OPTION_MAX_LINE, 0, 0, "max-line", "SIZE", FOR_READERS | FOR_POP,
      "longest line allowed (default 1G)"},
     {OPTION_BUFFER_SIZE, 0, 0, "buffer-size", "SIZE", FOR_READERS,
      "bytes to read at a time (default 256K)"},

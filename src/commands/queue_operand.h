@@ -7,9 +7,10 @@
 #include "file/filter.h"
 #include "file/queue.h"
 
-/* Opens it; lines end with `delimiter`, and with `pushes` that is settled by it if it is not yet. NULL
- * after a message. `filter` must outlive it. */
-struct queue *queue_operand(const struct filter *filter, char delimiter, bool pushes);
+/* Opens it; lines end with `delimiter`, and with `pushes` that is settled by it if it is not yet. None
+ * may be longer than max_line. NULL after a message. `filter` must outlive it. */
+struct queue *queue_operand(const struct filter *filter, char delimiter, bool pushes,
+                            uint64_t max_line);
 
 bool queue_operand_has(const struct filter *filter);
 

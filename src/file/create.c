@@ -4,6 +4,7 @@
 #include "file/filter.h"
 #include "file/lock.h"
 #include "file/newfile.h"
+#include "file/queue.h"
 #include "io/whole.h"
 
 #include <errno.h>
@@ -60,16 +61,32 @@ int create_write_head(int fd, const struct header *header, const struct layer_re
 }
 
 struct empty {
-    const struct header *header;
+    const char *path;
+    struct header *header;
     const struct layer_record *records;
     unsigned count;
     uint64_t bytes;
+    struct fault *queue_fault; /* its queue could not be made */
 };
+
+/* The queue is there before the filter is, which takes its UUID from it: see queue_make.c. */
+static int make_queue(int fd, const struct empty *empty)
+{
+    struct stat like;
+    if ((empty->header->writer_features & WRITER_QUEUE) == 0)
+        return 0;
+    if (fstat(fd, &like) != 0)
+        return -1;
+    /* What has no name has no link either. */
+    like.st_nlink = 1;
+    return queue_make(empty->path, &like, empty->header->uuid, empty->queue_fault);
+}
 
 static int fill_empty(int fd, const void *context)
 {
     const struct empty *empty = context;
-    if (newfile_allocate(fd, empty->bytes) != 0)
+    empty->queue_fault->reason[0] = '\0';
+    if (newfile_allocate(fd, empty->bytes) != 0 || make_queue(fd, empty) != 0)
         return -1;
     return create_write_head(fd, empty->header, empty->records, empty->count);
 }
@@ -139,8 +156,10 @@ int filter_create(const char *path, struct header *header, bool replace, struct 
     if (count == 0)
         return fault_set(fault, path, "no filter of that size can be made");
     create_new_identity(header);
-    struct empty empty = {header, records, count, create_lay_out(header, records, count)};
+    struct empty empty = {path, header, records, count, create_lay_out(header, records, count),
+                          fault};
     int lock = -1;
+    fault->reason[0] = '\0';
     if (there == PLACE_REPLACEABLE && !replace && !lock_empty(path, &lock))
         return 1;
     int result = newfile_make(&(struct newfile_plan){
@@ -151,5 +170,8 @@ int filter_create(const char *path, struct header *header, bool replace, struct 
     });
     int error = errno;
     unlock_empty(lock);
+    /* Its queue was not free any more, since somebody else has made both. */
+    if (result < 0 && fault->reason[0] != '\0')
+        return newfile_look(path, replace, &(struct fault){0}) == PLACE_TAKEN ? 1 : -1;
     return result < 0 ? fault_errno(fault, path, "cannot be created", error) : result;
 }

@@ -22,34 +22,44 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 struct queue;
 
 enum { QUEUE_SEGMENT_BYTES = 16 << 20 };
 
-/* Whether the directory of a new queue for `filter` can be made: nothing may be there but an empty
- * one. Returns 0, or -1 with the fault. Then the filter is made, and then the directory. */
+/* Whether there is room beside `filter` for the queue of a new filter: nothing may be there, or an empty
+ * directory, or a queue that was never used. Changes nothing. Returns 0, or -1 with the fault. */
 int queue_check_free(const char *filter, struct fault *fault);
-int queue_make(const char *filter, struct fault *fault);
 
-/* Opens the queue of a filter with this UUID. For writing, its state is made if it is not there yet,
- * with segments of so many bytes. For reading, it can be
- * asked for facts and checked, no more. NULL with the fault. */
+/* Makes it, with owner, group and mode of `like`, or uses what is there: then uuid becomes that of the
+ * filter that it is for. So the queue comes first, and then the filter. Any number of processes may
+ * do so at once. Returns 0, or -1 with the fault. */
+int queue_make(const char *filter, const struct stat *like, uint8_t uuid[UUID_BYTES],
+               struct fault *fault);
+
+/* Opens the queue of a filter with this UUID. If its directory is empty and it is opened for writing, an
+ * empty queue is made, with segments of so many bytes. For reading, it can be asked for facts and
+ * checked, no more. NULL with the fault. */
 struct queue *queue_open(const char *filter, const uint8_t uuid[UUID_BYTES], bool write,
                          uint64_t segment_bytes, struct fault *fault);
 /* What was taken and not removed waits again. NULL is allowed. */
 void queue_close(struct queue *queue);
 
-/* Is told when the lock has not come for five seconds. */
+/* Is told when the lock, or a slot, has not come for five seconds. */
 void queue_set_waits(struct queue *queue, lock_waits *waits, void *context);
+
+/* A line that is longer is not taken out, but a fault; 1 GB unless told. */
+void queue_set_max_line(struct queue *queue, size_t bytes);
 
 /* Says how the lines of this process end. They all end the same way in a queue: -1 with the fault if
  * those in there end otherwise. With `first`, that is settled now, by this process. */
 int queue_set_delimiter(struct queue *queue, char delimiter, bool first, struct fault *fault);
 
-/* A power cut can take lines that were put in without queue_sync, though the state tells of them. If
- * so, and nobody has lines out, the queue is made anew of those that are left, in their order; *lost
- * says how many are not. Returns 0, or -1 with the fault. */
+/* A power cut can take lines that were put in without queue_sync, though the state tells of them. If so,
+ * and nobody has lines out, the queue is made anew of those that are left, in their order; *lost says
+ * how many are not. Lines that the state does not tell of are put in, and segments that a killed process
+ * did not come to remove are removed. Returns 0, or -1 with the fault. */
 int queue_mend(struct queue *queue, uint64_t *lost, struct fault *fault);
 
 /* Puts whole lines in, at the back. Returns how many bytes went in, whole lines: all, or fewer with

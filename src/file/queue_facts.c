@@ -23,14 +23,22 @@ static void count_slot(const struct queue *queue, unsigned i, struct queue_facts
     }
 }
 
-static void count_segments(const struct queue *queue, struct queue_facts *facts)
+static int count_segments(const struct queue *queue, struct queue_facts *facts, struct fault *fault)
 {
-    uint64_t start, length;
-    for (uint64_t from = 0; segment_first(queue->directory, from, &start) > 0; from = start + 1)
-        if (segment_length(queue->directory, start, &length) == 0) {
+    struct segment_list list;
+    uint64_t length;
+    if (segment_list_read(&list, queue->directory) != 0)
+        return queue_fault_segment(queue, fault);
+    int result = 0;
+    for (size_t i = 0; i < list.count && result == 0; i++)
+        if (segment_length(queue->directory, list.starts[i], &length) == 0) {
             facts->segments++;
             facts->bytes += length;
+        } else if (errno != ENOENT) {
+            result = queue_fault_segment(queue, fault);
         }
+    segment_list_free(&list);
+    return result;
 }
 
 /* Both copies of the state may have been written while they were read, but not again and again. */
@@ -54,8 +62,7 @@ int queue_facts(struct queue *queue, struct queue_facts *facts, struct fault *fa
     facts->waiting = state->lines;
     for (unsigned i = 0; i < state->highest; i++)
         count_slot(queue, i, facts);
-    count_segments(queue, facts);
-    return 0;
+    return count_segments(queue, facts, fault);
 }
 
 int queue_lines_beside(const char *filter, const uint8_t uuid[UUID_BYTES], uint64_t *lines,
@@ -78,7 +85,7 @@ static int count_range(struct queue *queue, uint64_t begin, uint64_t end, uint64
 {
     while (begin < end) {
         struct queue_lines some;
-        if (queue_read_lines(queue, begin, end, UINT64_MAX, &some, fault) != 0)
+        if (queue_read_bytes(queue, begin, end, &some, fault) != 0)
             return -1;
         begin += some.length;
         *lines += some.count;

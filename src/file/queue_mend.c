@@ -5,30 +5,38 @@
  * there: the newest segment is too short, or it and some before it. What is left is copied to
  * segments behind the old tail, and then the state is changed in one step; a kill on the way leaves
  * all as it was, but for segments that nothing refers to.
+ *
+ * Or the state is older than the lines, or of a killed writer only the lines are there: then there are
+ * some behind the tail, and they are put in.
  */
 #include "file/queue_internal.h"
 
 #include "file/segment.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
-/* Whether each segment ends where the next begins, and all positions in use are in them. */
-static bool is_whole(const struct queue *queue)
+/* Whether each segment ends where the next begins, and all positions in use are in them: 1, 0, or -1 if
+ * that cannot be found out. */
+static int is_whole(const struct queue *queue, struct fault *fault)
 {
     const struct queue_state *state = &queue->state;
-    struct fault ignored;
     uint64_t start = state->oldest, length = 0;
     uint64_t lowest = queue_state_lowest(state);
     if (lowest == state->tail)
-        return true;
+        return 1;
     while (start < state->newest) {
-        if (queue_segment_length(queue, &start, &length, &ignored) != 0 || start > lowest ||
-            length == 0)
-            return false;
+        if (queue_segment_length(queue, &start, &length, fault) != 0)
+            return fault->error == 0 ? 0 : -1;
+        if (start > lowest || length == 0)
+            return 0;
         start += length;
     }
-    return start == state->newest && start < state->tail &&
-           segment_length(queue->directory, start, &length) == 0 && length >= state->tail - start;
+    if (start != state->newest || start >= state->tail)
+        return 0;
+    if (segment_length(queue->directory, start, &length) == 0)
+        return length >= state->tail - start;
+    return errno == ENOENT ? 0 : queue_fault_segment(queue, fault);
 }
 
 static bool anybody_has_lines(const struct queue *queue)
@@ -56,15 +64,15 @@ static bool next_range(const struct queue_state *state, uint64_t from, uint64_t 
     return *begin < *end;
 }
 
-/* Copies whole lines of begin..end, which lie in one segment, to the new tail. What has no end, or
- * cannot be read, is lost. Returns -1 if they cannot be written. */
+/* Copies whole lines of begin..end, which lie in one segment, to the new tail. What has no end is lost.
+ * Returns -1 if they cannot be read or written. */
 static int copy_lines(struct queue *queue, uint64_t start, uint64_t begin, uint64_t end,
                       struct fault *fault)
 {
     struct queue_lines lines;
-    struct fault ignored;
-    while (begin < end &&
-           queue_read_segment(queue, start, begin, end, UINT64_MAX, &lines, &ignored) == 0) {
+    while (begin < end) {
+        if (queue_read_segment(queue, start, begin, end, UINT64_MAX, &lines, fault) != 0)
+            return fault->error == 0 ? 0 : -1;
         if (queue_append_unsaved(queue, lines.bytes, lines.length, fault) != lines.length)
             return -1;
         begin += lines.length;
@@ -77,7 +85,7 @@ static int copy_segment(struct queue *queue, const struct queue_state *old, uint
 {
     uint64_t length, begin, end;
     if (segment_length(queue->directory, start, &length) != 0)
-        return fault_errno(fault, queue->path, NULL, errno);
+        return queue_fault_segment(queue, fault);
     uint64_t segment_end = start + length;
     for (uint64_t from = start; next_range(old, from, &begin, &end) && begin < segment_end;
          from = end)
@@ -87,13 +95,18 @@ static int copy_segment(struct queue *queue, const struct queue_state *old, uint
 }
 
 /* A position behind all that there is. */
-static uint64_t new_place(const struct queue *queue)
+static int find_new_place(const struct queue *queue, const struct segment_list *list,
+                          uint64_t *place, struct fault *fault)
 {
-    uint64_t start, length, place = queue->state.tail;
-    for (uint64_t from = 0; segment_first(queue->directory, from, &start) > 0; from = start + 1)
-        if (segment_length(queue->directory, start, &length) == 0 && start + length > place)
-            place = start + length;
-    return place;
+    uint64_t length;
+    *place = queue->state.tail;
+    for (size_t i = 0; i < list->count; i++) {
+        if (segment_length(queue->directory, list->starts[i], &length) != 0)
+            return queue_fault_segment(queue, fault);
+        if (list->starts[i] + length > *place)
+            *place = list->starts[i] + length;
+    }
+    return 0;
 }
 
 static uint64_t lines_told(const struct queue_state *state)
@@ -104,48 +117,81 @@ static uint64_t lines_told(const struct queue_state *state)
     return lines;
 }
 
-static void remove_segments_before(const struct queue *queue, uint64_t place)
-{
-    uint64_t start, from = 0;
-    while (segment_first(queue->directory, from, &start) > 0 && start < place) {
-        (void)segment_remove(queue->directory, start);
-        from = start + 1;
-    }
-}
-
 /* Under the lock. */
-static int make_anew(struct queue *queue, const struct queue_state *old, uint64_t *lost,
-                     struct fault *fault)
+static int make_anew(struct queue *queue, const struct queue_state *old,
+                     const struct segment_list *list, uint64_t *lost, struct fault *fault)
 {
     struct queue_state *state = &queue->state;
-    uint64_t start, place = new_place(queue);
+    uint64_t place, told = lines_told(old);
+    if (find_new_place(queue, list, &place, fault) != 0)
+        return -1;
     state->front = state->tail = state->oldest = state->newest = place;
     state->lines = 0;
     state->highest = 0;
-    for (uint64_t from = 0; segment_first(queue->directory, from, &start) > 0 && start < place;
-         from = start + 1)
-        if (copy_segment(queue, old, start, fault) != 0)
+    for (size_t i = 0; i < list->count; i++)
+        if (copy_segment(queue, old, list->starts[i], fault) != 0)
             return -1;
-    *lost = lines_told(old) - state->lines;
-    if (queue_save(queue, fault) != 0)
+    if (queue_save(queue, fault) != 0 || queue_sync(queue, fault) != 0)
         return -1;
-    remove_segments_before(queue, place);
+    *lost = told > state->lines ? told - state->lines : 0;
+    for (size_t i = 0; i < list->count; i++)
+        (void)segment_remove(queue->directory, list->starts[i]);
     return 0;
+}
+
+static int mend(struct queue *queue, uint64_t *lost, struct fault *fault)
+{
+    struct segment_list list;
+    bool durable = queue->durable;
+    if (segment_list_read(&list, queue->directory) != 0)
+        return queue_fault_segment(queue, fault);
+    struct queue_state *old = malloc(sizeof *old);
+    int result = old != NULL ? 0 : fault_errno(fault, queue->path, NULL, ENOMEM);
+    if (result == 0) {
+        *old = queue->state;
+        /* The copies are on disk before what they were made of goes. */
+        queue->durable = true;
+        result = make_anew(queue, old, &list, lost, fault);
+    }
+    queue->durable = durable;
+    free(old);
+    segment_list_free(&list);
+    return result;
+}
+
+/* Under the lock. What there is behind the tail, an append would take in: so does one of nothing. */
+static int take_in(struct queue *queue, struct fault *fault)
+{
+    const struct queue_state *state = &queue->state;
+    uint64_t length, tail = state->tail;
+    bool longer = state->newest < tail &&
+                  segment_length(queue->directory, state->newest, &length) == 0 &&
+                  length > tail - state->newest;
+    if (!longer && segment_length(queue->directory, tail, &length) != 0)
+        return 0;
+    fault->reason[0] = '\0';
+    (void)queue_append_unsaved(queue, "", 0, fault);
+    if (fault->reason[0] != '\0')
+        return -1;
+    return state->tail != tail ? queue_save(queue, fault) : 0;
 }
 
 int queue_mend(struct queue *queue, uint64_t *lost, struct fault *fault)
 {
-    int result = 0;
     *lost = 0;
     if (queue_begin(queue, fault) != 0)
         return -1;
-    if (!is_whole(queue) && !anybody_has_lines(queue)) {
-        struct queue_state old = queue->state;
-        char delimiter = queue->delimiter;
-        queue->delimiter = old.delimiter;
-        result = make_anew(queue, &old, lost, fault);
-        queue->delimiter = delimiter;
-    }
+    char delimiter = queue->delimiter;
+    queue->delimiter = queue->state.delimiter;
+    int result = is_whole(queue, fault);
+    if (result == 0 && !anybody_has_lines(queue))
+        result = mend(queue, lost, fault);
+    else if (result > 0 && queue->state.known)
+        result = take_in(queue, fault) == 0 ? 1 : -1;
+    queue->delimiter = delimiter;
+    /* Whoever took the last lines off may have been killed before their segment was gone. */
+    if (result > 0)
+        queue_drain(queue);
     queue_end(queue);
-    return result;
+    return result < 0 ? -1 : 0;
 }

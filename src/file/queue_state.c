@@ -15,8 +15,10 @@
  *     4088    8  checksum of bytes 0..4087
  *
  * Then two copies of the state, at 4096 and at 4096 + 45056. Each change is written over the older
- * one; the one that is whole and has the higher sequence number counts. So a process killed in the
- * middle of a change, and a page that did not reach the disk, leave the state before it.
+ * one, and then over the other; the one that is whole and has the higher sequence number counts. So a
+ * process killed in the middle of a change, and a page that did not reach the disk, leave the state
+ * before it, and damage to one copy leaves the other. A copy of more than a page is on disk before the
+ * other is touched. The file is never made but whole, and never shorter than both.
  *
  *   a copy:
  *        0    8  checksum of its bytes from 8 on, to the last slot
@@ -34,12 +36,15 @@
  * header.c); byte 2^62 is the lock for the state and for the ends of segments.
  *
  * The lines themselves are in the files FILTER.queue/POSITION, 20 decimal digits: the position of
- * its first byte. Lines do not cross segments. Each but the newest ends where the next begins; what
- * is in the newest behind the tail was never put in, and is overwritten.
+ * its first byte. Lines do not cross segments. Each but the newest ends where the next begins. Whole
+ * lines in the newest behind the tail, and in a segment that begins at the tail, are put in by the next
+ * push: they were written by one that was killed before it had changed the state, or the state is an
+ * older one.
  *
  * A copy is valid if and only if its checksum is right, it has at most 1024 slots, the ending is one
  * of the three, oldest <= newest <= tail, front <= tail <= 2^62, and each slot's begin <= middle <=
- * end <= front; no position that is in use is below the oldest.
+ * end <= front; no position that is in use is below the oldest; no range has more lines than bytes, and
+ * the slots' ranges, which do not overlap, have room before the front.
  */
 #include "file/queue_state.h"
 
@@ -65,13 +70,14 @@ int queue_head_decode(const uint8_t bytes[QUEUE_HEAD_BYTES], const char *path,
                       struct queue_head *head, struct fault *fault)
 {
     if (memcmp(bytes, magic, sizeof magic) != 0)
-        return fault_set(fault, path, "not the state of a queue");
+        return fault_set(fault, path, "damaged queue: its state is no state of a queue");
     if (load32(bytes + 8) != VERSION) {
         fault_set(fault, path, "queue format version %" PRIu32 ", and this program knows 1",
                   load32(bytes + 8));
         return fault_way_out(fault, "use a newer unseen");
     }
-    if (hash_checksum(bytes, QUEUE_HEAD_BYTES - 8) != load64(bytes + QUEUE_HEAD_BYTES - 8))
+    if (hash_checksum(bytes, QUEUE_HEAD_BYTES - 8) != load64(bytes + QUEUE_HEAD_BYTES - 8) ||
+        load64(bytes + 32) == 0)
         return fault_set(fault, path, "damaged queue: checksum of its head");
     memcpy(head->uuid, bytes + 16, UUID_BYTES);
     head->segment_bytes = load64(bytes + 32);
@@ -148,14 +154,19 @@ static void load_slots(const uint8_t *bytes, struct queue_state *state)
 static bool makes_sense(const struct queue_state *state)
 {
     if (state->oldest > state->newest || state->newest > state->tail ||
-        state->front > state->tail || state->tail > position_max)
+        state->front > state->tail || state->tail > position_max ||
+        state->lines > state->tail - state->front)
         return false;
+    uint64_t lowest = queue_state_lowest(state), room = state->front - lowest;
     for (unsigned i = 0; i < state->highest; i++) {
         const struct queue_slot *slot = &state->slots[i];
-        if (slot->begin > slot->middle || slot->middle > slot->end || slot->end > state->front)
+        if (slot->begin > slot->middle || slot->middle > slot->end || slot->end > state->front ||
+            slot->lines_out > slot->middle - slot->begin ||
+            slot->lines_left > slot->end - slot->middle || slot->end - slot->begin > room)
             return false;
+        room -= slot->end - slot->begin;
     }
-    return queue_state_lowest(state) >= state->oldest;
+    return lowest >= state->oldest;
 }
 
 bool queue_state_decode(const uint8_t *bytes, struct queue_state *state)

@@ -17,12 +17,15 @@ enum { CHUNK_BYTES = 256 * 1024 };
 
 /* --- reading --- */
 
-/* Which segment a position lies in, and where its lines end. */
+/* Which segment a position lies in, and where its lines end. From the one that was read last: a queue
+ * can have very many. */
 static int find_segment(const struct queue *queue, uint64_t at, uint64_t *start, uint64_t *end,
                         struct fault *fault)
 {
     const struct queue_state *state = &queue->state;
-    *start = state->oldest;
+    bool known = queue->read_fd >= 0 && queue->read_start >= state->oldest &&
+                 queue->read_start <= at;
+    *start = known ? queue->read_start : state->oldest;
     while (at < state->newest) {
         uint64_t length;
         if (queue_segment_length(queue, start, &length, fault) != 0)
@@ -45,7 +48,7 @@ static int open_to_read(struct queue *queue, uint64_t start, struct fault *fault
         return 0;
     int fd = segment_open(queue->directory, start);
     if (fd < 0)
-        return fault_errno(fault, queue->path, "a segment", errno);
+        return queue_fault_segment(queue, fault);
     if (queue->read_fd >= 0)
         close(queue->read_fd);
     queue->read_fd = fd;
@@ -65,6 +68,13 @@ static int make_room(struct queue *queue, size_t bytes, struct fault *fault)
     return 0;
 }
 
+static int too_long(const struct queue *queue, struct fault *fault)
+{
+    fault_set(fault, queue->path, "a line is longer than %zu bytes", queue->max_line - 1);
+    fault->error = EFBIG;
+    return fault_way_out(fault, "to allow it: --max-line");
+}
+
 /* Fills the buffer from `have` to `want` bytes of what begins at `at` in the open segment. */
 static int fill(struct queue *queue, uint64_t at, size_t have, size_t want, struct fault *fault)
 {
@@ -79,13 +89,17 @@ static int fill(struct queue *queue, uint64_t at, size_t have, size_t want, stru
     return queue_damaged(queue, "a segment is cut off", fault);
 }
 
-/* The first lines, at most `most`, of `length` bytes. */
+/* The first lines, at most `most`, of `length` bytes, up to one that is too long. */
 static struct queue_lines first_lines(const struct queue *queue, size_t length, uint64_t most)
 {
     struct queue_lines lines = {.bytes = queue->buffer};
     const char *at = queue->buffer, *end = at + length;
+    const char *start = at;
     while (lines.count < most && (at = memchr(at, queue->delimiter, (size_t)(end - at))) != NULL) {
         at++;
+        if ((size_t)(at - start) > queue->max_line)
+            break;
+        start = at;
         lines.count++;
         lines.length = (size_t)(at - queue->buffer);
     }
@@ -100,16 +114,42 @@ int queue_read_segment(struct queue *queue, uint64_t start, uint64_t begin, uint
     uint64_t all = end - begin;
     size_t have = 0, want = all < CHUNK_BYTES ? (size_t)all : CHUNK_BYTES;
     for (;;) {
+        if (signals_pending())
+            return fault_errno(fault, queue->path, NULL, EINTR);
         if (fill(queue, begin, have, want, fault) != 0)
             return -1;
         *lines = first_lines(queue, want, most);
         if (lines->count > 0)
             return 0;
+        if (want >= queue->max_line)
+            return too_long(queue, fault);
         if (want == all)
             return queue_damaged(queue, "a line has no end", fault);
         have = want;
         want = all / 2 < want ? (size_t)all : want * 2;
+        if (want > queue->max_line)
+            want = queue->max_line;
     }
+}
+
+int queue_read_bytes(struct queue *queue, uint64_t begin, uint64_t end, struct queue_lines *lines,
+                     struct fault *fault)
+{
+    uint64_t start, segment_end;
+    if (signals_pending())
+        return fault_errno(fault, queue->path, NULL, EINTR);
+    if (find_segment(queue, begin, &start, &segment_end, fault) != 0 ||
+        open_to_read(queue, start, fault) != 0)
+        return -1;
+    uint64_t left = (end < segment_end ? end : segment_end) - begin;
+    size_t length = left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES;
+    if (fill(queue, begin, 0, length, fault) != 0)
+        return -1;
+    *lines = (struct queue_lines){queue->buffer, length,
+                                  queue_count_lines(queue, queue->buffer, length)};
+    if (length == left && queue->buffer[length - 1] != queue->delimiter)
+        return queue_damaged(queue, "a line has no end", fault);
+    return 0;
 }
 
 int queue_read_lines(struct queue *queue, uint64_t begin, uint64_t end, uint64_t most,
@@ -251,6 +291,14 @@ static int occupy(struct queue *queue, const struct source *source, unsigned *sl
     return got;
 }
 
+/* Lines that are left of a range when some are taken out. The segments may hold more or fewer than the
+ * state tells of. */
+static uint64_t fewer(uint64_t lines, uint64_t taken, uint64_t bytes_left)
+{
+    uint64_t left = lines > taken ? lines - taken : 0;
+    return left < bytes_left ? left : bytes_left;
+}
+
 static void note_taken(struct queue *queue, const struct source *source, unsigned slot,
                        const struct queue_lines *lines)
 {
@@ -258,10 +306,11 @@ static void note_taken(struct queue *queue, const struct source *source, unsigne
     struct queue_slot *taken = &state->slots[slot];
     if (source->kind == FRONT) {
         state->front += lines->length;
-        state->lines -= lines->count;
+        state->lines = fewer(state->lines, lines->count, state->tail - state->front);
         taken->end += lines->length;
     } else {
-        taken->lines_left -= lines->count;
+        taken->lines_left = fewer(taken->lines_left, lines->count,
+                                  taken->end - taken->middle - lines->length);
     }
     taken->middle += lines->length;
     taken->lines_out += lines->count;
@@ -303,7 +352,7 @@ int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, bo
                struct fault *fault)
 {
     struct timespec doze = {0, 10000000};
-    for (;;) {
+    for (unsigned round = 1;; round++) {
         if (queue_begin(queue, fault) != 0)
             return -1;
         int result = take_locked(queue, most, lines, awaited, fault);
@@ -313,7 +362,10 @@ int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, bo
         *awaited = true;
         if (queue->owned > 0)
             return 0;
-        if (nanosleep(&doze, NULL) != 0 && signals_pending())
+        if (round == 500 && queue->waits != NULL)
+            queue->waits(queue->waits_context);
+        (void)nanosleep(&doze, NULL);
+        if (signals_pending())
             return fault_errno(fault, queue->path, NULL, EINTR);
     }
 }
@@ -389,8 +441,8 @@ static bool first_out(const struct queue *queue, unsigned *first)
     return found;
 }
 
-/* Moves a chunk of it. The slot and the tail change at once, so that a kill neither loses nor doubles
- * a line. Returns 1 if there may be more, 0 if not, -1. */
+/* Moves a chunk of it. The slot and the tail change at once. A kill before that leaves whole lines behind
+ * the tail, which the next push takes in: they are there twice, and none is lost. Returns 1 if there may be more, 0 if not, -1. */
 static int put_back_chunk(struct queue *queue, struct fault *fault)
 {
     unsigned i = 0;
@@ -402,7 +454,8 @@ static int put_back_chunk(struct queue *queue, struct fault *fault)
         return -1;
     size_t put = queue_append_unsaved(queue, lines.bytes, lines.length, fault);
     slot->begin += put;
-    slot->lines_out -= queue_count_lines(queue, lines.bytes, put);
+    slot->lines_out = fewer(slot->lines_out, queue_count_lines(queue, lines.bytes, put),
+                            slot->middle - slot->begin);
     if (put == 0)
         return -1;
     struct fault later;
@@ -415,6 +468,8 @@ int queue_put_back(struct queue *queue, struct fault *fault)
     int result = 1;
     queue->refused_bytes = queue->refused_lines = 0;
     while (result > 0) {
+        if (signals_pending())
+            return fault_errno(fault, queue->path, NULL, EINTR);
         if (queue_begin(queue, fault) != 0)
             return -1;
         result = put_back_chunk(queue, fault);

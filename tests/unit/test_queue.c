@@ -1,6 +1,7 @@
 /* Queues: random operations of several workers against a list, with deaths at every step. */
 #include "file/queue.h"
 #include "file/queue_state.h"
+#include "io/signals.h"
 
 #include "chance.h"
 #include "scratch.h"
@@ -8,8 +9,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -36,8 +41,11 @@ static ssize_t raw_pwrite(int fd, const void *bytes, size_t length, off_t at)
     return syscall(SYS_pwrite64, fd, bytes, length, at);
 }
 
+static void power_may_fail_before(int fd);
+
 ssize_t pwrite(int fd, const void *bytes, size_t length, off_t at)
 {
+    power_may_fail_before(fd);
     if (calls_left == 0 && half_done)
         (void)!raw_pwrite(fd, bytes, length / 2, at);
     one_call_less();
@@ -56,7 +64,54 @@ int unlinkat(int directory, const char *name, int flags)
     return (int)syscall(SYS_unlinkat, directory, name, flags);
 }
 
+static void note_synced(int fd);
+
+int fdatasync(int fd)
+{
+    note_synced(fd);
+    return 0;
+}
+
 /* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
+
+/* --- the power fails ---
+ *
+ * A disk has what was flushed, and of each page that was written since the old content or the new. */
+
+static bool power_fails;
+static uint8_t on_disk[QUEUE_STATE_BYTES];
+static unsigned cuts, torn;
+static struct chance power_chance = {55};
+
+static bool read_state(int fd, uint8_t *state)
+{
+    return pread(fd, state, QUEUE_STATE_BYTES, 0) == QUEUE_STATE_BYTES;
+}
+
+static void power_may_fail_before(int fd);
+
+static void note_synced(int fd)
+{
+    power_may_fail_before(fd);
+    if (power_fails)
+        read_state(fd, on_disk);
+}
+
+static void power_may_fail_before(int fd)
+{
+    static uint8_t written[QUEUE_STATE_BYTES], disk[QUEUE_STATE_BYTES];
+    static struct queue_state state;
+    if (!power_fails || !read_state(fd, written) || memcmp(written, on_disk, 8) != 0)
+        return;
+    for (unsigned i = 0; i < 4; i++, cuts++) {
+        for (size_t at = 0; at < QUEUE_STATE_BYTES; at += 4096)
+            memcpy(disk + at, (chance_below(&power_chance, 2) ? written : on_disk) + at, 4096);
+        bool first = queue_state_decode(disk + QUEUE_HEAD_BYTES, &state);
+        bool second = queue_state_decode(disk + QUEUE_HEAD_BYTES + QUEUE_COPY_BYTES, &state);
+        torn += !first || !second;
+        tap_check(first || second, "both copies are torn");
+    }
+}
 
 /* --- the list --- */
 
@@ -136,12 +191,11 @@ static struct queue *open_queue(void)
 
 static void start(uint64_t bytes)
 {
-    struct fault fault;
     char command[PATH_MAX];
     segment_bytes = bytes;
     snprintf(command, sizeof command, "rm -rf '%s'", scratch_path("f.queue"));
     tap_check(system(command) == 0, "not removed"); /* NOLINT(cert-env33-c): a fixed command */
-    tap_check(queue_make(scratch_path("f"), &fault) == 0, "not made");
+    tap_check(mkdir(scratch_path("f.queue"), 0777) == 0, "not made");
     waiting.count = 0;
     for (unsigned i = 0; i < WORKERS; i++) {
         out[i].count = 0;
@@ -426,41 +480,59 @@ static void note_done(enum doing doing, unsigned count)
         note_put_back(&moved);
 }
 
-/* How many of `count` lines it happened to. Pushing and removing are done, or not at all; what is put
- * back goes one segment's lines after the other. */
-static unsigned happened_to(enum doing doing, unsigned count)
+/* How many of `count` lines it happened to. Removing is done, or not at all; of a push whole lines are put
+ * in, and what is put back goes one segment's lines after the other. Of those at hand, *twice may be at
+ * the back though they are still at the front. */
+static unsigned happened_to(enum doing doing, unsigned count, unsigned *twice)
 {
+    struct fault fault;
+    unsigned first = 0;
+    /* The next push takes in what the dead one wrote. */
+    tap_check(queue_append(workers[1], "", 0, &fault) == 0, "appends of nothing");
     uint64_t there = lines_there();
-    size_t first = 0;
-    if (doing != PUTTING_BACK) {
-        uint64_t done = waiting.count + (doing == PUSHING ? count : -(uint64_t)count);
-        tap_check(there == waiting.count || there == done,
-                  "doing %d: %zu lines before, %" PRIu64 " after", (int)doing, waiting.count,
-                  there);
-        return there == done ? count : 0;
-    }
-    tap_check(there == waiting.count, "put back: %zu lines before, %" PRIu64 " after",
-              waiting.count, there);
-    if (there != waiting.count)
+    uint64_t most = waiting.count + (doing == REMOVING ? 0 : count);
+    *twice = 0;
+    if (doing == REMOVING && there == waiting.count - count)
+        return count;
+    if (!tap_check(there >= waiting.count && there <= most,
+                   "doing %d to %u: %zu lines before, %" PRIu64 " after", (int)doing, count,
+                   waiting.count, there))
         exit(1);
+    if (doing != PUTTING_BACK)
+        return (unsigned)(there - waiting.count);
+    *twice = (unsigned)(there - waiting.count);
     for (unsigned number = first_number(); first < count; first++)
         if (waiting.lines[first].number == number)
             break;
-    return (unsigned)first;
+    return first;
+}
+
+/* The first lines are at the back, too. All is taken out, so that no number stays there twice. */
+static void note_twice(unsigned count, struct chance *chance)
+{
+    for (unsigned i = 0; i < count; i++)
+        list_insert(&waiting, (struct line){next_rank++, waiting.lines[i].number});
+    while (count > 0 && waiting.count > 0) {
+        take(0, (unsigned)waiting.count, chance);
+        remove_out(0);
+    }
 }
 
 /* Returns whether the child came to its end. */
-static bool die_at(enum doing doing, unsigned count, int calls, unsigned *done)
+static bool die_at(enum doing doing, unsigned count, int calls, unsigned *done,
+                   struct chance *chance)
 {
+    unsigned twice;
     int status = in_child(doing, count, calls);
     if (!tap_check(status == 0 || status == 9, "the child exits with %d", status))
         exit(1);
-    unsigned happened = happened_to(doing, count);
+    unsigned happened = happened_to(doing, count, &twice);
     tap_check(status != 0 || happened == count, "doing %d: came to its end with %u of %u",
               (int)doing, happened, count);
     *done += happened > 0;
     if (happened > 0)
         note_done(doing, happened);
+    note_twice(twice, chance);
     return status == 0;
 }
 
@@ -501,7 +573,7 @@ static void deaths(void)
             unsigned count = 1 + (unsigned)chance_below(&chance, waiting.count - 1);
             if (doing == PUSHING)
                 count = 1 + (unsigned)chance_below(&chance, 20);
-            if (die_at(doing, count, calls, &done))
+            if (die_at(doing, count, calls, &done, &chance))
                 break;
             died++;
         }
@@ -512,37 +584,139 @@ static void deaths(void)
     tap_check(died > 300 && done > 200, "only %u deaths, %u done", died, done);
 }
 
-/* The state at every byte changed: refused, or the copy before it, and never nonsense. */
-static void damage(void)
+/* What is to be had with the bit of the state changed: -1 if it is refused. */
+static int lines_with_bit(int fd, unsigned long bit)
 {
     struct fault fault;
+    struct queue_lines lines;
+    bool awaited;
+    uint8_t byte;
+    off_t at = (off_t)(bit / 8);
+    tap_check(pread(fd, &byte, 1, at) == 1, "not read");
+    byte ^= (uint8_t)(1U << bit % 8);
+    raw_pwrite(fd, &byte, 1, at);
+    struct queue *queue = queue_open(scratch_path("f"), uuid, true, 300, &fault);
+    int result = queue != NULL ? queue_take(queue, 50, &lines, &awaited, &fault) : -1;
+    tap_check(result != 0, "bit %lu: nothing is there", bit);
+    int count = result > 0 ? (int)lines.count : -1;
+    while (count > 0 && queue_take(queue, 50, &lines, &awaited, &fault) > 0)
+        count += (int)lines.count;
+    queue_close(queue);
+    return count;
+}
+
+/* Each bit of the state changed: in the head, it is refused; in one of the copies, the other has all. */
+static void damage(void)
+{
+    static uint8_t sound[QUEUE_STATE_BYTES];
     struct chance chance = {52};
-    unsigned refused = 0, taken = 0;
-    for (unsigned round = 0; round < 600; round++) {
-        start(300);
-        push(workers[0], 20);
-        note_pushed(20);
-        take(0, 3, &chance);
-        remove_out(0);
-        finish();
-        FILE *state = fopen(scratch_path("f.queue/state"), "r+");
-        long at = round < 400 ? (long)(chance_below(&chance, 2) * QUEUE_COPY_BYTES + 4096 +
-                                       chance_below(&chance, 200))
-                              : (long)chance_below(&chance, 4096);
-        fseek(state, at, SEEK_SET);
-        int byte = fgetc(state);
-        fseek(state, at, SEEK_SET);
-        fputc(byte ^ 1 << chance_below(&chance, 8), state);
-        fclose(state);
-        struct queue *queue = queue_open(scratch_path("f"), uuid, true, 300, &fault);
-        struct queue_lines lines;
-        bool awaited;
-        int result = queue != NULL ? queue_take(queue, 5, &lines, &awaited, &fault) : -1;
-        refused += result < 0;
-        taken += result > 0;
-        queue_close(queue);
+    start(300);
+    push(workers[0], 20);
+    note_pushed(20);
+    take(0, 3, &chance);
+    remove_out(0);
+    int there = (int)waiting.count;
+    finish();
+    int fd = open(scratch_path("f.queue/state"), O_RDWR);
+    tap_check(read_state(fd, sound), "not read");
+    for (unsigned long bit = 0; bit < 4096 * 8; bit += 1 + bit % 3)
+        tap_check(lines_with_bit(fd, bit) == -1 &&
+                      raw_pwrite(fd, sound, sizeof sound, 0) == sizeof sound,
+                  "bit %lu of the head", bit);
+    for (unsigned long i = 0; i < 2UL * 200 * 8; i++) {
+        unsigned long bit = (4096 + i % 2 * QUEUE_COPY_BYTES) * 8 + i / 2;
+        tap_check(lines_with_bit(fd, bit) == there, "bit %lu of a copy", bit);
+        raw_pwrite(fd, sound, sizeof sound, 0);
     }
-    tap_check(refused > 100 && taken > 100, "%u refused, %u taken", refused, taken);
+    close(fd);
+}
+
+/* A state of several pages, of which the disk can have some and not the others. */
+static void torn_states(void)
+{
+    enum { MANY = 250 };
+    static struct queue *many[MANY];
+    struct fault fault;
+    struct queue_lines lines;
+    bool awaited;
+    struct chance chance = {56};
+    start(1 << 20);
+    for (unsigned i = 0; i < MANY; i++) {
+        many[i] = open_queue();
+        push(workers[0], 4);
+        next_number += 4;
+    }
+    int fd = open(scratch_path("f.queue/state"), O_RDONLY);
+    power_fails = read_state(fd, on_disk);
+    close(fd);
+    for (unsigned i = 0; i < 3 * MANY; i++) {
+        struct queue *queue = many[chance_below(&chance, MANY)];
+        if (chance_below(&chance, 4) == 0)
+            tap_check(queue_remove(queue, &fault) == 0, "remove: %s", fault.reason);
+        else
+            tap_check(queue_take(queue, 1, &lines, &awaited, &fault) >= 0, "take: %s",
+                      fault.reason);
+    }
+    power_fails = false;
+    for (unsigned i = 0; i < MANY; i++)
+        queue_close(many[i]);
+    finish();
+    tap_check(cuts > 1000 && torn > 100, "%u cuts, %u torn", cuts, torn);
+}
+
+/* A state with a right checksum that tells of `bytes` in one segment, which is a hole. */
+static void tell_of_hole(uint64_t hole)
+{
+    static struct queue_state state;
+    static uint8_t copy[QUEUE_COPY_BYTES];
+    state = (struct queue_state){
+        .sequence = 9, .tail = hole, .lines = 5, .delimiter = '\n', .known = true};
+    size_t length = queue_state_encode(&state, copy);
+    int fd = open(scratch_path("f.queue/state"), O_WRONLY);
+    tap_check(raw_pwrite(fd, copy, length, QUEUE_HEAD_BYTES) == (ssize_t)length &&
+                  raw_pwrite(fd, copy, length, QUEUE_HEAD_BYTES + QUEUE_COPY_BYTES) ==
+                      (ssize_t)length,
+              "not written");
+    close(fd);
+    fd = open(scratch_path("f.queue/00000000000000000000"), O_WRONLY | O_CREAT, 0666);
+    tap_check(syscall(SYS_ftruncate, fd, (off_t)hole) == 0, "no hole");
+    close(fd);
+}
+
+static void holes(void)
+{
+    struct fault fault;
+    struct queue_lines lines;
+    struct rusage usage;
+    bool awaited;
+    uint64_t told, found;
+    start(300);
+    tell_of_hole(UINT64_C(1) << 30);
+    queue_set_max_line(workers[0], 10000000);
+    tap_check(queue_take(workers[0], 1, &lines, &awaited, &fault) == -1 &&
+                  strstr(fault.reason, "longer than 10000000") != NULL,
+              "taken, or %s", fault.reason);
+    tap_check(queue_check(workers[1], &told, &found, &fault) == -1 &&
+                  strstr(fault.reason, "no end") != NULL,
+              "checked, or %s", fault.reason);
+    getrusage(RUSAGE_SELF, &usage);
+    tap_check(usage.ru_maxrss < 200000, "%ld KB of memory", usage.ru_maxrss);
+    /* For so many bytes nobody waits who has been told to end. In a child, which is. */
+    tell_of_hole(UINT64_C(4000000000000));
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        signals_start();
+        raise(SIGTERM);
+        _exit(queue_check(workers[1], &told, &found, &fault) == -1 && fault.error == EINTR &&
+                      queue_take(workers[0], 1, &lines, &awaited, &fault) == -1 &&
+                      fault.error == EINTR
+                  ? 0
+                  : 1);
+    }
+    int status = 0;
+    tap_check(waitpid(pid, &status, 0) == pid && status == 0, "does not end: %d", status);
+    finish();
 }
 
 /* Cuts off the segment that is the `which`-th, so that it has a part of its bytes, or removes it. Returns
@@ -659,24 +833,25 @@ static void hostile_states(void)
 static void round_trip(void)
 {
     static struct queue_state state = {.sequence = 7,
-                                       .front = 600,
-                                       .tail = 900,
+                                       .front = 30000,
+                                       .tail = 30900,
                                        .lines = 5,
                                        .oldest = 10,
-                                       .newest = 700,
+                                       .newest = 30700,
                                        .delimiter = '\0',
                                        .known = true,
                                        .highest = QUEUE_SLOTS};
     static struct queue_state read;
     static uint8_t copy[QUEUE_COPY_BYTES];
     for (unsigned i = 0; i < QUEUE_SLOTS; i += 3)
-        state.slots[i] = (struct queue_slot){20 + i % 100, 130, 200 + i % 7, i, 2 * i};
+        state.slots[i] = (struct queue_slot){1000 + 20 * i, 1010 + 20 * i, 1013 + 20 * i, i % 11,
+                                             i % 4};
     size_t length = queue_state_encode(&state, copy);
     tap_check(length == queue_state_length(copy) && length <= QUEUE_COPY_BYTES, "%zu bytes",
               length);
     tap_check(queue_state_decode(copy, &read), "not sound");
-    tap_check(read.sequence == 7 && read.front == 600 && read.tail == 900 && read.lines == 5 &&
-                  read.oldest == 10 && read.newest == 700 && read.delimiter == '\0' && read.known,
+    tap_check(read.sequence == 7 && read.front == 30000 && read.tail == 30900 && read.lines == 5 &&
+                  read.oldest == 10 && read.newest == 30700 && read.delimiter == '\0' && read.known,
               "other numbers");
     tap_check(memcmp(read.slots, state.slots, sizeof read.slots) == 0, "other slots");
 }
@@ -686,7 +861,9 @@ int main(void)
     scratch_make();
     tap_run("a state as bytes and back", round_trip);
     tap_run("hostile states", hostile_states);
-    tap_run("damaged states", damage);
+    tap_run("a state with any bit changed", damage);
+    tap_run("states of several pages and power cuts", torn_states);
+    tap_run("lines that are holes", holes);
     tap_run("segments cut off by a power cut", power_cuts);
     tap_run("100,000 random operations of five workers, against a list", model);
     tap_run("a process dies at each call that changes something", deaths);
