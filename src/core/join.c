@@ -53,9 +53,10 @@ void join_pages(const struct bits *const *layers, size_t n, uint64_t first, unsi
 void join_estimate(const struct bits *const *layers, size_t n, uint64_t first, uint64_t pages,
                    struct estimate *estimate)
 {
-    uint8_t joint[KERNEL_PAGES * PAGE_BYTES]; /* estimates take so many at once */
+    enum { SOME = KERNEL_PAGES / 2 }; /* as many as a small stack has room for */
+    uint8_t joint[SOME * PAGE_BYTES];
     while (pages > 0) {
-        unsigned some = pages < KERNEL_PAGES ? (unsigned)pages : KERNEL_PAGES;
+        unsigned some = pages < SOME ? (unsigned)pages : SOME;
         join_pages(layers, n, first, some, joint);
         estimate_add(estimate, joint, some);
         first += some;

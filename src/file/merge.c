@@ -466,12 +466,13 @@ static int write_pages(int fd, const uint8_t *bytes, unsigned pages, uint64_t at
  * they were measured. */
 static int write_layer(int fd, const struct group *group, uint64_t offset, uint64_t *keys)
 {
-    uint8_t joint[KERNEL_PAGES * PAGE_BYTES];
+    enum { SOME = KERNEL_PAGES / 2 }; /* as many as a small stack has room for */
+    uint8_t joint[SOME * PAGE_BYTES];
     struct estimate estimate;
     estimate_start(&estimate, group->plan.geometry);
-    for (uint64_t at = 0; at < group->plan.pages; at += KERNEL_PAGES) {
+    for (uint64_t at = 0; at < group->plan.pages; at += SOME) {
         uint64_t left = group->plan.pages - at;
-        unsigned pages = left < KERNEL_PAGES ? (unsigned)left : KERNEL_PAGES;
+        unsigned pages = left < SOME ? (unsigned)left : SOME;
         if (signals_pending()) {
             errno = EINTR;
             return -1;

@@ -127,22 +127,10 @@ void queue_end(struct queue *queue)
 
 /* --- opening --- */
 
-void queue_follow(const struct queue *queue, int fd, bool directory)
+void queue_follow(const struct queue *queue, int fd)
 {
-    const struct stat *like = &queue->like;
-    struct stat now;
-    if (like->st_nlink == 0 || fstat(fd, &now) != 0)
-        return;
-    mode_t mode = (like->st_mode & 0666) | 0600;
-    if ((now.st_uid != like->st_uid || now.st_gid != like->st_gid) &&
-        fchown(fd, like->st_uid, like->st_gid) != 0 && now.st_gid != like->st_gid &&
-        fchown(fd, (uid_t)-1, like->st_gid) != 0)
-        /* Its group is none of the filter's: it gets what all get. */
-        mode = (mode & 0606) | (mode & 0006) << 3;
-    if (directory)
-        mode |= (mode & 0444) >> 2;
-    if ((now.st_mode & 0777) != mode)
-        (void)fchmod(fd, mode);
+    if (queue->like.st_nlink != 0)
+        beside_take_after(fd, &queue->like);
 }
 
 /* Whoever opened the filter to more users meant its lines. Whom the directory keeps out stays out. */
@@ -515,7 +503,7 @@ static int open_to_append(struct queue *queue, struct fault *fault)
     for (bool next = open == 0 || is_full(queue); next; next = is_full(queue)) {
         int fd = segment_make(queue->directory, state->tail);
         if (fd >= 0)
-            queue_follow(queue, fd, false);
+            queue_follow(queue, fd);
         else if (errno == EEXIST)
             fd = segment_open_to_write(queue->directory, state->tail);
         if (fd < 0)

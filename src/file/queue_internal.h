@@ -51,7 +51,7 @@ int queue_open_state(struct queue *queue, bool write, struct fault *fault);
 int queue_make_state(struct queue *queue);
 
 /* Gives an open file of the queue the owner, group and mode of the filter, as far as that can be. */
-void queue_follow(const struct queue *queue, int fd, bool directory);
+void queue_follow(const struct queue *queue, int fd);
 
 /* Whether the queue is still what its name leads to. Returns 0 or -1. */
 int queue_check_name(const struct queue *queue, struct fault *fault);

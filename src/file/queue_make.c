@@ -56,7 +56,7 @@ static int fill_state(int fd, const void *context)
     for (unsigned copy = 0; copy < 2; copy++)
         if (whole_write_at(fd, queue->copies[0], length, queue_copy_at(copy)) != length)
             return -1;
-    queue_follow(queue, fd, false);
+    queue_follow(queue, fd);
     return 0;
 }
 
@@ -137,7 +137,7 @@ static int attempt(const char *filter, const struct stat *like, uint8_t uuid[UUI
         memcpy(queue->head.uuid, uuid, UUID_BYTES);
         queue->head.segment_bytes = QUEUE_SEGMENT_BYTES;
         if (made && queue->directory >= 0)
-            queue_follow(queue, queue->directory, true);
+            queue_follow(queue, queue->directory);
         result = queue_make_state(queue);
         if (result < 0 && errno == ENOENT)
             result = 1;

@@ -188,10 +188,11 @@ struct spill *spill_nameless(const char *path, struct fault *fault)
 
 struct spill *spill_new(const char *path, int like, uint64_t mark, struct fault *fault)
 {
+    struct stat status;
     unlink(path); /* never through somebody's link */
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        beside_take_after(fd, like);
+    if (fd >= 0 && fstat(like, &status) == 0)
+        beside_take_after(fd, &status);
     struct spill *spill = start(path, fd, true, fault);
     if (spill != NULL)
         store64(spill->head + MARK_AT, mark);
