@@ -452,6 +452,7 @@ static void no_journal(void)
 
 int main(void)
 {
+    scratch_make();
     tap_run("sizes", sizes);
     tap_run("only if it is asked for, and large enough", asked_for);
     tap_run("nothing is lost, while it is emptied many times and the filter grows",
