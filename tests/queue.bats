@@ -775,13 +775,15 @@ segment_restored() { cp q.bf.queue/0* new && rm q.bf.queue/0* && mv new q.bf.que
 # --- made by many --------------------------------------------------------------------------
 
 @test "push --create by eight at once: one queue, each line in it once, all exit with 0" {
-    local round i codes
-    for ((round = 0; round < 25; round++)); do
+    local round i codes pids
+    for ((round = 0; round < 12; round++)); do
         rm -rf q.bf q.bf.queue code.*
+        pids=()
         for i in 1 2 3 4 5 6 7 8; do
             { seq $((i * 10)) $((i * 10 + 14)) | unseen push --create -p 1e-9 q.bf 2>"said.$i"; echo $? >"code.$i"; } 3>&- &
+            pids+=($!)
         done
-        wait
+        wait "${pids[@]}"
         codes=$(sort -u code.*)
         [[ $codes == 0 ]] || { cat said.*; echo "round $round: $codes"; return 1; }
         exits 0 unseen pop q.bf -m 999
@@ -862,6 +864,7 @@ segment_restored() { cp q.bf.queue/0* new && rm q.bf.queue/0* && mv new q.bf.que
     wait $pid
     [[ $(cat said) == 'unseen: '*'q.bf.queue: waiting for another process that uses it' ]]
     echo 1 | cmp - got
+    rm got said
     hold_lock slots 4611686018427387905 q.bf.queue/state 1024
     "$UNSEEN" pop q.bf >got 2>said 3>&- {held}>&- &
     pid=$!
