@@ -127,6 +127,17 @@ zero() {
     fails_with 2 '47 of 47 pages are empty' unseen verify f.bf
 }
 
+@test "a copy made front to back while lines came has empty pages, and is not damaged" {
+    local bytes
+    exits 0 unseen create -n 50000 f.bf
+    cp f.bf early.bf
+    exits 0 unseen add f.bf < <(seq 50000)
+    bytes=$(stat -c %s f.bf)
+    { head -c $((bytes / 2)) early.bf; tail -c +$((bytes / 2 + 1)) f.bf; } >copy.bf
+    mv copy.bf f.bf
+    finds 'layer 1: its pages are filled less evenly than chance does it \(.*a copy made while'
+}
+
 # sound OPTION...: filters of that kind, of fixed lines, in which nothing is to be found.
 sound() {
     local first

@@ -71,6 +71,16 @@ static bool is_void(const struct layer_survey *layer)
     return layer->empty_pages == layer->plan.pages && layer->counted_before > 0;
 }
 
+/* Chance leaves fewer pages empty, and the counter has about the keys that they should have: so they had
+ * them. A copy that was made while lines came has empty pages, too, from before; but its counter, which
+ * lies before all pages, is older still. */
+static bool has_lost_pages(const struct layer_survey *layer)
+{
+    double others = (double)(layer->plan.pages - layer->empty_pages);
+    double missing = layer->remembered / others * (double)layer->empty_pages;
+    return layer->wiped && (double)layer->counted_before - layer->remembered > missing / 2;
+}
+
 /* Keys fall on pages by chance. */
 static void check_pages(struct findings *findings, unsigned number,
                         const struct layer_survey *layer)
@@ -79,7 +89,7 @@ static void check_pages(struct findings *findings, unsigned number,
     if (layer->filled)
         damage(findings, "layer %u: %" PRIu64 " of %" PRIu64 " pages have every %s", number,
                layer->full_pages, layer->plan.pages, counting ? "cell in use" : "bit set");
-    else if (layer->wiped || is_void(layer))
+    else if (has_lost_pages(layer) || is_void(layer))
         damage(findings,
                "layer %u: %" PRIu64 " of %" PRIu64 " pages are empty, and their lines "
                "are forgotten",
@@ -87,7 +97,7 @@ static void check_pages(struct findings *findings, unsigned number,
     else if (layer->full_pages > 0)
         note(findings, "layer %u: %" PRIu64 " of %" PRIu64 " pages have every %s", number,
              layer->full_pages, layer->plan.pages, counting ? "cell in use" : "bit set");
-    else if (layer->uneven > 6)
+    else if (layer->wiped || layer->uneven > 6)
         note(findings,
              "layer %u: its pages are filled less evenly than chance does it (lines of the "
              "emptier ones are forgotten, as in a copy made while many came)",
