@@ -135,7 +135,7 @@ zero() {
     bytes=$(stat -c %s f.bf)
     { head -c $((bytes / 2)) early.bf; tail -c +$((bytes / 2 + 1)) f.bf; } >copy.bf
     mv copy.bf f.bf
-    finds 'layer 1: its pages are filled less evenly than chance does it \(.*a copy made while'
+    finds 'layer 1: its pages are filled less evenly than chance does it \(.*copy made while.*\)'
 }
 
 # sound OPTION...: filters of that kind, of fixed lines, in which nothing is to be found.
