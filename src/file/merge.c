@@ -280,7 +280,8 @@ static size_t count_shape(struct merge *merge, size_t first, struct fault *fault
            same_shape(&merge->groups[end].plan, &joint.plan);
          end++) {
         const struct group *group = &merge->groups[end];
-        memcpy(joint.members + joint.count, group->members, group->count * sizeof *group->members);
+        for (size_t i = 0; i < group->count; i++)
+            joint.members[joint.count + i] = group->members[i];
         joint.count += group->count;
         sum += group->keys;
     }

@@ -88,8 +88,6 @@ static bool read_state(int fd, uint8_t *state)
     return pread(fd, state, QUEUE_STATE_BYTES, 0) == QUEUE_STATE_BYTES;
 }
 
-static void power_may_fail_before(int fd);
-
 static void note_synced(int fd)
 {
     power_may_fail_before(fd);
