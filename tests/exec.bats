@@ -175,7 +175,7 @@ first_lines() { head -c 4096 in | wc -l; }
     for ((i = 0; i < 20; i++)); do
         exits 0 unseen create --force -p 1e-9 f.bf
         exits 0 unseen f.bf in -x true
-        says '^unseen: true: did not take [1-9][0-9]* of its lines \(they are not remembered, and come again\)$'
+        says '^unseen: true: lines left unread: at least [1-9][0-9]* \(they are not remembered, and come again\)$'
         exits 0 unseen query f.bf in
         cmp "$out" <(head -n "$n" in)
     done
@@ -197,7 +197,7 @@ first_lines() { head -c 4096 in | wc -l; }
     { head -c 3000000 /dev/zero | tr '\0' a; echo; head -c 3000 /dev/zero | tr '\0' b; echo; } >in
     exits 0 unseen create -p 1e-9 f.bf
     exits 0 unseen f.bf in -x true
-    says 'did not take 1 of its lines'
+    says 'lines left unread: at least 1 '
     head -n 1 in >wanted
     exits 0 unseen query f.bf in
     same "$out" wanted
@@ -215,7 +215,7 @@ first_lines() { head -c 4096 in | wc -l; }
         n=$(head -c "$step" rest | wc -l)
         [[ $step -gt 4096 ]] || n=$(head -c 4096 rest | wc -l)
         exits 0 unseen f.bf in -x sh -c 'head -c "$1" >/dev/null' sh "$step"
-        says 'sh: did not take [1-9][0-9]* of its lines'
+        says 'sh: lines left unread: at least [1-9]'
         total=$((total + n))
         exits 0 unseen query f.bf in
         cmp "$out" <(head -n "$total" in)
@@ -257,7 +257,7 @@ first_lines() { head -c 4096 in | wc -l; }
     wait "$pid" || code=$?
     exec {feed}>&-
     [[ $code -eq 0 ]]
-    grep -q '^unseen: sh: did not take 1 of its lines' said
+    grep -q '^unseen: sh: lines left unread: at least 1 ' said
     exits 0 unseen query f.bf in
     prints 'a\n'
 }
@@ -635,4 +635,18 @@ killed_holding() {
     exits 0 unseen f.bf -x cat < <(seq 5)
     prints '5\n'
     no_debris
+}
+
+@test "CMD exits 0 and leaves a process behind that reads on: it gets all lines, whole" {
+    local i
+    seq 20000 >in
+    for ((i = 0; i < 5; i++)); do
+        rm -f f.bf got done
+        exits 0 unseen create -p 1e-9 f.bf
+        succeeds unseen f.bf in -x sh -c 'exec 4<&0; (sleep 0.1; cat <&4 >got; : >done) 3>&- & exit 0'
+        until [[ -e done ]]; do sleep 0.01; done
+        same got in
+        exits 0 unseen query -c f.bf in
+        prints '20000\n'
+    done
 }

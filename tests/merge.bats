@@ -522,9 +522,9 @@ limited() {
     exits 0 unseen push --create q.bf < <(seq 5)
     exits 0 unseen --create other.bf < <(seq 3 7)
     exits 0 unseen merge -o all.bf q.bf other.bf
-    says 'q\.bf: 5 lines wait in its queue, and all\.bf has them as seen'
+    says 'q\.bf: 5 lines still wait in its queue; all\.bf counts them as seen'
     exits 0 unseen merge --force -o other.bf q.bf other.bf
-    says 'q\.bf: 5 lines wait in its queue, and other\.bf has them'
+    says 'q\.bf: 5 lines still wait in its queue; other\.bf counts them'
     has other.bf <(seq 7)
     succeeds unseen pop -m 9 q.bf
     succeeds unseen merge --force -o all.bf q.bf other.bf
@@ -542,4 +542,16 @@ limited() {
     # Both layers are full for all that.
     holds "$(field keys_left) < 500"
     has out.bf <(seq 90000)
+}
+
+@test "with a stack of 64 KB" {
+    ! sanitized || skip "a sanitizer needs a larger stack"
+    exits 0 unseen create -n 40000 a.bf
+    exits 0 unseen create --like a.bf b.bf
+    exits 0 unseen add a.bf < <(seq 10000)
+    exits 0 unseen add b.bf < <(seq 5000 15000)
+    # shellcheck disable=SC2016 # the inner shell's
+    exits 0 bash -c 'ulimit -s 64 && exec "$@"' - "$UNSEEN" merge -o m.bf a.bf b.bf
+    exits 0 unseen query -c m.bf < <(seq 15000)
+    prints '15000\n'
 }

@@ -113,6 +113,25 @@ repeated_lines() {
     done
 }
 
+@test "--stage: what it only seems to have is in, too, if it is emptied while add looks" {
+    need_strace
+    local pid
+    exits 0 unseen create -n 2000000 -p 0.3 --stage 1M f.bf
+    exits 0 unseen add f.bf < <(seq 60000)
+    exits 0 unseen query f.bf < <(seq 1000000 1020000)
+    cp "$out" seeming
+    [[ $(wc -l <seeming) -gt 50 ]]
+    # It waits between its look and the lock.
+    strace -qq -o trace -e trace=fcntl -e inject=fcntl:delay_enter=3000000:when=7 "$UNSEEN" add f.bf seeming 3>&- &
+    pid=$!
+    sleep 1
+    # The stage is cleared, and not yet handed over, when it goes on.
+    strace -qq -o trace.2 -e trace=fdatasync -e inject=fdatasync:delay_enter=5000000:when=2 \
+        "$UNSEEN" f.bf < <(seq 60001 61000) >"$out" 3>&-
+    wait "$pid"
+    all_in f.bf seeming
+}
+
 @test "--stage: emptied with a stack of 64 KB" {
     ! sanitized || skip "a sanitizer needs a larger stack"
     local form

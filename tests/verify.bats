@@ -113,7 +113,7 @@ zero() {
         # A part of some.
         cp sound.bf f.bf
         zero 7 512 65
-        finds 'layer 1: its pages are filled less evenly than chance does it \(.*\)'
+        finds 'layer 1: its pages are filled less evenly than by chance \(.*\)'
     done
     # Few keys leave pages empty by chance.
     for at in 1 10 50 200; do
@@ -127,6 +127,20 @@ zero() {
     fails_with 2 '47 of 47 pages are empty' unseen verify f.bf
 }
 
+@test "lines that were judged beside each other, by -x and --pending, at p = 0.5: sound" {
+    local p
+    seq 50000 >in
+    for p in 0.5 0.3; do
+        exits 0 unseen create --force -n 50000 -p $p f.bf
+        capture unseen f.bf in -x cat
+        succeeds unseen verify f.bf
+        exits 0 unseen create --force -n 50000 -p $p f.bf
+        capture unseen --pending keys f.bf in
+        exits 0 unseen commit f.bf keys
+        succeeds unseen verify f.bf
+    done
+}
+
 @test "a copy made front to back while lines came has empty pages, and is not damaged" {
     local bytes
     exits 0 unseen create -n 50000 f.bf
@@ -135,7 +149,7 @@ zero() {
     bytes=$(stat -c %s f.bf)
     { head -c $((bytes / 2)) early.bf; tail -c +$((bytes / 2 + 1)) f.bf; } >copy.bf
     mv copy.bf f.bf
-    finds 'layer 1: its pages are filled less evenly than chance does it \(.*copy made while.*\)'
+    finds 'layer 1: its pages are filled less evenly than by chance \(.*copy made while.*\)'
 }
 
 # sound OPTION...: filters of that kind, of fixed lines, in which nothing is to be found.

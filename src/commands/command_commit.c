@@ -23,17 +23,22 @@ static int check_all(const struct filter *filter, const char **paths)
     return status;
 }
 
+/* If nothing was settled since the run began, its lines are as new as they were then. Else some may be
+ * in by now: from another file, or this one. */
 static int settle_all(struct filter *filter, struct pending *pending, uint64_t *total,
                       struct fault *fault)
 {
     static struct key keys[CHUNK];
     static uint8_t seen[CHUNK];
+    bool untouched = filter_settlings(filter) == pending_settlings(pending);
+    filter_set_claimed(filter, pending_settlings(pending));
     for (;;) {
-        uint64_t added;
         ptrdiff_t n = pending_next(pending, keys, CHUNK, fault);
+        uint64_t added = (uint64_t)n;
         if (n <= 0)
             return (int)n;
-        if (filter_add(filter, keys, (size_t)n, seen, &added, fault) != 0)
+        if (untouched ? filter_settle_keys(filter, keys, (size_t)n, fault) != 0
+                      : filter_add(filter, keys, (size_t)n, seen, &added, fault) != 0)
             return -1;
         *total += added;
     }

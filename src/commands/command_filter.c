@@ -139,7 +139,8 @@ static int prepare_hold(struct job *job)
         job->plan.may_close = true;
     }
     if (pending != NULL) {
-        job->plan.pending = pending_create(pending, filter_header(job->plan.filter)->uuid, &fault);
+        job->plan.pending = pending_create(pending, filter_header(job->plan.filter)->uuid,
+                                           filter_settlings(job->plan.filter), &fault);
         if (job->plan.pending == NULL)
             return message_fault(&fault);
     }
@@ -200,9 +201,8 @@ static int settle_command(struct job *job, uint64_t left, uint64_t refused)
     if (filter_settle_held(job->plan.filter, &fault) != 0)
         return message_fault(&fault);
     if (left + refused > 0)
-        message_print("%s: did not take %" PRIu64
-                      " of its lines (they are not remembered, and come "
-                      "again)",
+        message_print("%s: lines left unread: at least %" PRIu64
+                      " (they are not remembered, and come again)",
                       job->options->command[0], left + refused);
     return EXIT_OK;
 }

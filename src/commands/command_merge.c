@@ -78,7 +78,7 @@ static void warn_of_queue(const struct filter *filter, const char *out)
     if (queue_lines_beside(filter_path(filter), filter_header(filter)->uuid, &lines, &fault) != 0)
         message_fault(&fault);
     else if (lines > 0)
-        message("%s: %" PRIu64 " lines wait in its queue, and %s has them as seen, but not the "
+        message("%s: %" PRIu64 " lines still wait in its queue; %s counts them as seen and has no "
                 "queue (pop them from %s)",
                 filter_path(filter), lines, out, filter_path(filter));
 }

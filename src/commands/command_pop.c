@@ -25,7 +25,6 @@ struct job {
     uint64_t max_line;
     uint64_t taken, delivered; /* lines */
     bool closed;               /* CMD reads no more */
-    uint64_t unread;           /* lines that it was not given whole */
 };
 
 /* Writes what was taken. A CMD that reads no more may still exit with 0, and be done with all of its
@@ -36,7 +35,6 @@ static int deliver(struct job *job, const struct queue_lines *lines, struct faul
                                  : output_write(&job->output, lines->bytes, lines->length, fault);
     if (written < lines->length && job->child.pid != 0 && (job->closed || fault->error == EPIPE)) {
         job->closed = true;
-        job->unread += lines->count;
         written = lines->length;
     }
     job->delivered += queue_accept(job->queue, written);
@@ -102,10 +100,10 @@ static int remove_taken(struct job *job, uint64_t left)
     struct fault fault;
     if (queue_remove(job->queue, &fault) != 0)
         return message_fault(&fault);
-    if (left + job->unread > 0)
-        message_print("%s: exited with 0 and left %" PRIu64
-                      " of its lines unread (they are off the queue all the same)",
-                      job->options->command[0], left + job->unread);
+    if (left > 0 || job->closed)
+        message_print(
+            "%s: exited with 0, and left lines unread (they are off the queue all the same)",
+            job->options->command[0]);
     return EXIT_OK;
 }
 

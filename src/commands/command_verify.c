@@ -45,19 +45,17 @@ static double tolerance(const struct layer_survey *layer)
     return 0.01 * layer->keys + 6 * (layer->deviation + sqrt(layer->keys)) + 6;
 }
 
-/* The counter has the keys that were remembered, and the bits tell of those that came: near p = 0.5 it is
- * fewer by a quarter. But those that come out of a stage together did not look seen beside each other. */
+/* The bits tell of the keys that came, and the counter has at least those that did not look seen: near
+ * p = 0.5 three quarters. It has all that were judged beside each other, as with -x or in a stage. */
 static void check_counter(struct findings *findings, unsigned number,
                           const struct layer_survey *layer)
 {
-    bool staged = number > 1 && layer[-1].plan.journal != 0;
-    if ((double)layer->counted_before >
-        (staged ? layer->keys : layer->remembered) + tolerance(layer))
+    if ((double)layer->counted_before > layer->keys + tolerance(layer))
         note(findings,
              "layer %u: counts %" PRIu64
              " keys, and its bits tell of %.0f (the counter is wrong, or "
              "lines are forgotten, as by a power cut)",
-             number, layer->counted_before, layer->remembered);
+             number, layer->counted_before, layer->keys);
     else if ((double)layer->counted < layer->remembered - tolerance(layer))
         note(findings,
              "layer %u: counts %" PRIu64 " keys, and its bits tell of %.0f (a hint only; growth "
@@ -99,7 +97,7 @@ static void check_pages(struct findings *findings, unsigned number,
              layer->full_pages, layer->plan.pages, counting ? "cell in use" : "bit set");
     else if (layer->wiped || layer->uneven > 6)
         note(findings,
-             "layer %u: its pages are filled less evenly than chance does it (lines of the "
+             "layer %u: its pages are filled less evenly than by chance (lines of the "
              "emptier ones are forgotten, as in a copy made while many came)",
              number);
     else

@@ -606,10 +606,9 @@ static void warn_if_ahead(const struct filter *filter)
     if (ahead == 0 || gmtime_r(&time, &date) == NULL ||
         strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &date) == 0)
         return;
-    message(
-        "%s: was written to at %s, which is still to come, and forgets nothing until then (if the "
-        "clock is right now: unseen create --like %s NEW)",
-        filter_path(filter), text, filter_path(filter));
+    message("%s: was last written at %s, in the future, and forgets nothing until then (if the "
+            "clock is right now: unseen create --like %s NEW)",
+            filter_path(filter), text, filter_path(filter));
 }
 
 void creation_warn(const struct filter *filter)

@@ -115,9 +115,18 @@ int filter_settle_held(struct filter *filter, struct fault *fault);
 /* Of keys that are held exactly, the last `n` that were delivered count as not delivered. */
 void filter_drop_held(struct filter *filter, uint64_t n);
 
+/* How often keys were settled in a file, by anybody. */
+uint64_t filter_settlings(const struct filter *filter);
+
+/* filter_settle_keys settles keys that were claimed, in order and growing as needed, whatever they are
+ * found in by now; if another process claimed them, filter_set_claimed says when that was, as
+ * filter_settlings was then. Returns 0, or -1 with the fault: some may have been settled. */
+void filter_set_claimed(struct filter *filter, uint64_t settlings);
+int filter_settle_keys(struct filter *filter, const struct key *keys, size_t n,
+                       struct fault *fault);
+
 /* Sets the bits of keys that are known to be delivered, growing as needed, in flight somewhere or not;
- * those that are in for good change nothing. (In a window, one that is in an older generation comes into
- * the newest one, too: whether it is truly in the older one, nobody can tell.) seen[i] = 1 if it was in,
+ * those that are in change nothing. seen[i] = 1 if it was in,
  * else 0; *added: how many were not. Returns 0, or -1 with the fault, and then some may have been set.
  * Precondition: nothing is in flight here. */
 int filter_add(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,

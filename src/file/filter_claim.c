@@ -469,6 +469,16 @@ static ptrdiff_t settle_keys_locked(struct filter *filter, const struct key *key
     return (ptrdiff_t)set_claimed(filter, keys, n, others, false);
 }
 
+uint64_t filter_settlings(const struct filter *filter)
+{
+    return settled_now(filter);
+}
+
+void filter_set_claimed(struct filter *filter, uint64_t settlings)
+{
+    filter->claimed_at = settlings;
+}
+
 int filter_settle_keys(struct filter *filter, const struct key *keys, size_t n, struct fault *fault)
 {
     while (n > 0) {
@@ -487,35 +497,31 @@ int filter_settle_keys(struct filter *filter, const struct key *keys, size_t n, 
 
 /* --- adding --- */
 
-/* Which of the keys that are in will stay in. What will be cleared does not vouch for a key that it
- * only seems to have: neither a stage, nor a generation that is not the newest. */
-static void find_lasting(const struct filter *filter, const struct key *keys, size_t n,
-                         const uint8_t *seen, uint8_t *lasting)
+static bool has_stages(const struct filter *filter)
 {
-    unsigned filling = filter_is_window(filter) ? filter_window_filling(filter) : 0;
-    if (!clears_bits(filter)) {
-        memcpy(lasting, seen, n);
-        return;
-    }
-    memset(lasting, 0, n);
     for (unsigned i = 0; i < filter->count; i++)
-        if (filter_is_window(filter) ? i == filling : !is_stage(&filter->layers[i]))
-            filter->kernel->test(&filter->layers[i].bits, keys, n, lasting);
+        if (is_stage(&filter->layers[i]))
+            return true;
+    return false;
 }
 
-/* Under LOCK_CHANGE: keys that are in, but not for good, are in a stage: they are set in its layer,
- * too. Most are in the stage's journal, and are counted there. */
+/* Under LOCK_CHANGE: what will be cleared does not vouch for a key that it only seems to have. So keys
+ * that are in, but only in a stage, are set in a layer, too. Most are in the stage's journal, and are
+ * counted there. (An old generation may err as well; but most keys that it has are repeats, which are not
+ * to become younger.) */
 static void set_past_stages(struct filter *filter, const struct key *keys, size_t n,
-                            const uint8_t *in, const uint8_t *lasting)
+                            const uint8_t *in)
 {
-    for (unsigned stage = 0; stage < filter->count; stage++)
-        for (size_t i = 0; i < n && filter_staged(filter, stage) > 0; i++) {
-            uint8_t staged = 0;
-            if (in[i] && !lasting[i])
-                filter->kernel->test(&filter->layers[stage].bits, &keys[i], 1, &staged);
-            if (staged)
-                filter_set_keys(filter, stage + 1, &keys[i], 1);
-        }
+    uint8_t lasting[MEMORY_BATCH] = {0};
+    unsigned layer = filter_newest(filter);
+    for (unsigned i = 0; i < filter->count; i++)
+        if (!is_stage(&filter->layers[i]))
+            filter->kernel->test(&filter->layers[i].bits, keys, n, lasting);
+        else if (filter_staged(filter, i) > 0)
+            layer = i + 1;
+    for (size_t i = 0; i < n; i++)
+        if (in[i] && !lasting[i])
+            filter_set_keys(filter, layer, &keys[i], 1);
 }
 
 /* Under LOCK_CHANGE: what is not in is taken into flight and settled at once, as far as there is room in
@@ -523,27 +529,22 @@ static void set_past_stages(struct filter *filter, const struct key *keys, size_
 static ptrdiff_t add_locked(struct filter *filter, const struct key *keys, size_t n,
                             uint64_t settled, uint8_t *seen, uint64_t *added, struct fault *fault)
 {
-    uint8_t in[MEMORY_BATCH], lasting[MEMORY_BATCH];
     uint64_t others;
     struct flight *flight = filter->flight;
     if (filter_look_again(filter, keys, n, settled, seen, fault) != 0 ||
         filter_look_at_others(filter, NULL, 0, NULL, &others, fault) != 0)
         return -1;
-    find_lasting(filter, keys, n, seen, lasting);
-    memcpy(in, filter_is_window(filter) ? lasting : seen, n);
     struct place place = filter_place_behind(filter, others);
     unsigned layer = place.layer < filter->count ? place.layer : 0;
     size_t most = place.left < flight->room ? (size_t)place.left : flight->room;
-    size_t done = flight_take(flight, keys, n, most, layer, &filter->layers[layer].bits, in);
+    size_t done = flight_take(flight, keys, n, most, layer, &filter->layers[layer].bits, seen);
+    *added += flight->count;
     set_in(filter, layer, flight->keys, flight->count);
     if (flight->count > 0)
         put64(filter, COUNTER_SETTLED_AT, settled_now(filter) + 1);
     flight_clear(flight);
-    set_past_stages(filter, keys, done, in, lasting);
-    for (size_t i = 0; i < done; i++) {
-        *added += !seen[i] && !in[i];
-        seen[i] |= in[i];
-    }
+    if (has_stages(filter))
+        set_past_stages(filter, keys, done, seen);
     return (ptrdiff_t)done;
 }
 
@@ -556,7 +557,7 @@ static ptrdiff_t add_some(struct filter *filter, const struct key *keys, size_t 
     uint64_t settled = settled_now(filter);
     memset(seen, 0, n);
     filter_test_layers(filter, keys, n, seen);
-    if (memchr(seen, 0, n) == NULL && !clears_bits(filter))
+    if (memchr(seen, 0, n) == NULL && !has_stages(filter))
         return (ptrdiff_t)n;
     if (filter_take_to_settle(filter, fault) != 0)
         return -1;

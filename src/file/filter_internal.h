@@ -216,11 +216,6 @@ struct place filter_place_behind(const struct filter *filter, uint64_t ahead);
 /* The flight has room for so many keys. Precondition: it is empty. Returns -1 with the fault. */
 int filter_fit_flight(struct filter *filter, size_t room, struct fault *fault);
 
-/* Keys that were claimed and delivered are settled, in order, making room as needed. Returns -1 with
- * the fault: some may have been. */
-int filter_settle_keys(struct filter *filter, const struct key *keys, size_t n,
-                       struct fault *fault);
-
 /* Under LOCK_CHANGE: keys that were looked for without it are looked for again, if others have
  * settled any since the counter stood at `settled`, or added a layer. Returns -1 with the fault. */
 int filter_look_again(struct filter *filter, const struct key *keys, size_t n, uint64_t settled,

@@ -465,7 +465,7 @@ static int write_pages(int fd, const uint8_t *bytes, unsigned pages, uint64_t at
 
 /* Returns 0, or -1 with errno; *keys is what the layer now has: the inputs may have gone on since
  * they were measured. */
-static int write_layer(int fd, const struct group *group, uint64_t offset, uint64_t *keys)
+static int write_layer(int fd, const struct group *group, uint64_t offset, double *keys)
 {
     enum { SOME = KERNEL_PAGES / 2 }; /* as many as a small stack has room for */
     uint8_t joint[SOME * PAGE_BYTES];
@@ -483,9 +483,7 @@ static int write_layer(int fd, const struct group *group, uint64_t offset, uint6
         if (write_pages(fd, joint, pages, offset + at * PAGE_BYTES) != 0)
             return -1;
     }
-    /* As if they had come one after the other: some look seen then, and are not counted. */
-    *keys = (uint64_t)sizing_remembered(group->plan.geometry, group->plan.pages,
-                                        estimate_keys(&estimate));
+    *keys = estimate_keys(&estimate);
     return 0;
 }
 
@@ -498,10 +496,12 @@ static int fill(int fd, const void *context)
         create_write_head(fd, &contents->header, contents->records, merge_layers(merge)) != 0)
         return -1;
     for (size_t i = 0; i < merge->group_count; i++) {
-        uint64_t keys;
+        const struct layer_plan *plan = &merge->groups[i].plan;
+        double keys;
         if (write_layer(fd, &merge->groups[i], contents->records[i].offset, &keys) != 0)
             return -1;
-        store64(counters + i * 8, keys);
+        /* As if they had come one after the other: some look seen then, and are not counted. */
+        store64(counters + i * 8, (uint64_t)sizing_remembered(plan->geometry, plan->pages, keys));
     }
     size_t wanted = sizeof counters;
     return whole_write_at(fd, counters, wanted, COUNTER_KEYS_AT) == wanted ? 0 : -1;

@@ -10,7 +10,7 @@
  *       16   16  UUID of the filter
  *       32    8  number of keys
  *       40    8  checksum of the keys: s = 0, then for each key s = XXH3-64 of its 16 bytes, seed s
- *       48    8  zero
+ *       48    8  how often keys had been settled in the filter when the run began
  *       56    8  checksum: XXH3-64, seed 0, of bytes 0..55
  *       64  16*n keys, lo then hi
  *
@@ -36,7 +36,7 @@ struct pending {
     int fd;
     char *path;
     uint8_t uuid[UUID_BYTES];
-    uint64_t count, sum;
+    uint64_t count, sum, settlings;
     uint64_t left; /* reading: keys not yet given out */
     size_t buffered;
     uint8_t buffer[CHUNK_KEYS * KEY_BYTES];
@@ -101,6 +101,7 @@ static int write_head(const struct pending *pending, bool finished, struct fault
     memcpy(head + 16, pending->uuid, UUID_BYTES);
     store64(head + 32, pending->count);
     store64(head + 40, pending->sum);
+    store64(head + 48, pending->settlings);
     store64(head + HEAD - 8, hash_checksum(head, HEAD - 8));
     return write_at(pending, head, sizeof head, 0, fault);
 }
@@ -123,12 +124,13 @@ static int check_replaceable(const struct pending *pending, struct fault *fault)
     return fault_way_out(fault, "name a new file");
 }
 
-struct pending *pending_create(const char *path, const uint8_t uuid[UUID_BYTES],
+struct pending *pending_create(const char *path, const uint8_t uuid[UUID_BYTES], uint64_t settlings,
                                struct fault *fault)
 {
     struct pending *pending = pending_alloc(path, uuid, fault);
     if (pending == NULL)
         return NULL;
+    pending->settlings = settlings;
     pending->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
     if (pending->fd < 0) {
         fault_errno(fault, path, NULL, errno);
@@ -187,8 +189,7 @@ static int check_head(struct pending *pending, const uint8_t head[HEAD], struct 
                   load32(head + 8));
         return fault_way_out(fault, "use a newer unseen");
     }
-    if (hash_checksum(head, HEAD - 8) != load64(head + HEAD - 8) || load32(head + 12) > 1 ||
-        load64(head + 48) != 0)
+    if (hash_checksum(head, HEAD - 8) != load64(head + HEAD - 8) || load32(head + 12) > 1)
         return damaged(pending, "header", fault);
     if (load32(head + 12) == 0) {
         fault_set(fault, pending->path, "unfinished: the run that wrote it did not end well");
@@ -198,6 +199,7 @@ static int check_head(struct pending *pending, const uint8_t head[HEAD], struct 
         return fault_set(fault, pending->path, "belongs to another filter");
     pending->count = load64(head + 32);
     pending->sum = load64(head + 40);
+    pending->settlings = load64(head + 48);
     pending->left = pending->count;
     return 0;
 }
@@ -241,6 +243,11 @@ struct pending *pending_open(const char *path, const uint8_t uuid[UUID_BYTES], s
         return pending;
     pending_free(pending);
     return NULL;
+}
+
+uint64_t pending_settlings(const struct pending *pending)
+{
+    return pending->settlings;
 }
 
 ptrdiff_t pending_next(struct pending *pending, struct key *keys, size_t most, struct fault *fault)

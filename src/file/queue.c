@@ -46,7 +46,7 @@ int queue_load(struct queue *queue, struct fault *fault)
     if (!queue_state_decode(queue->copies[newer], &queue->state)) {
         newer = !newer;
         if (!queue_state_decode(queue->copies[newer], &queue->state))
-            return queue_damaged(queue, "its state makes no sense", fault);
+            return queue_damaged(queue, "both copies of its state are damaged", fault);
     }
     queue->older = !newer;
     return 0;
@@ -316,7 +316,7 @@ int queue_set_delimiter(struct queue *queue, char delimiter, bool first, struct 
 int queue_fault_segment(const struct queue *queue, struct fault *fault)
 {
     if (errno == EINVAL)
-        return queue_damaged(queue, "a file in it is named like a segment, and is none", fault);
+        return queue_damaged(queue, "a file in it has the name of a segment but is not one", fault);
     if (errno == ENOENT)
         return queue_damaged(queue, "a segment is missing", fault);
     return fault_errno(fault, queue->path, "a segment", errno);
@@ -432,6 +432,8 @@ static int count_rest(const struct queue *queue, uint64_t length, uint64_t *line
         if (last != NULL)
             *end = at + (uint64_t)(last - bytes) + 1;
         at += n;
+        if (at - *end > queue->max_line)
+            return queue_damaged(queue, "its newest segment has no end of a line", fault);
     }
     return 0;
 }
@@ -445,7 +447,7 @@ static void note_put_in(struct queue *queue, uint64_t bytes, uint64_t lines)
     queue->state.lines += lines;
 }
 
-/* A writer that was killed can have left lines behind the tail, which he did not remember; or the state
+/* A writer that was killed can have left lines after the tail, which he did not remember; or the state
  * is an older one, that somebody has put back, and they are remembered. So whole ones are put in: at
  * worst they come twice. */
 static int take_in_rest(struct queue *queue, struct fault *fault)
@@ -469,6 +471,15 @@ static int take_in_rest(struct queue *queue, struct fault *fault)
     return 0;
 }
 
+/* Whether new lines would begin a line of their own. */
+static bool tail_is_whole(const struct queue *queue)
+{
+    char last;
+    uint64_t length = queue->state.tail - queue->write_start;
+    return whole_read_at(queue->write_fd, &last, 1, length - 1) != 1 ||
+           last == queue->state.delimiter;
+}
+
 /* Returns 1 if it is open now, 0 if there is none, -1. */
 static int open_newest(struct queue *queue, struct fault *fault)
 {
@@ -482,6 +493,10 @@ static int open_newest(struct queue *queue, struct fault *fault)
         if (fd < 0)
             return queue_fault_segment(queue, fault);
         use_to_write(queue, fd, state->newest);
+        if (!tail_is_whole(queue)) {
+            use_to_write(queue, -1, state->newest);
+            return queue_damaged(queue, "its last line has no end", fault);
+        }
     }
     return take_in_rest(queue, fault) == 0 ? 1 : -1;
 }

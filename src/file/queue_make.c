@@ -73,7 +73,7 @@ int queue_make_state(struct queue *queue)
 
 static int fault_taken(const struct queue *queue, struct fault *fault)
 {
-    fault_errno(fault, queue->path, NULL, ENOTEMPTY);
+    fault_set(fault, queue->path, "a queue that was used is here");
     return fault_way_out(fault, "name another filter, or move it away once nobody uses it");
 }
 
@@ -136,7 +136,7 @@ static int attempt(const char *filter, const struct stat *like, uint8_t uuid[UUI
     } else if (result == 0) {
         memcpy(queue->head.uuid, uuid, UUID_BYTES);
         queue->head.segment_bytes = QUEUE_SEGMENT_BYTES;
-        if (made && queue->directory >= 0)
+        if (queue->directory >= 0)
             queue_follow(queue, queue->directory);
         result = queue_make_state(queue);
         if (result < 0 && errno == ENOENT)

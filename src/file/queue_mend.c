@@ -3,11 +3,11 @@
  *
  * The state and the lines reach the disk in any order. So the state can tell of lines that are not
  * there: the newest segment is too short, or it and some before it. What is left is copied to
- * segments behind the old tail, and then the state is changed in one step; a kill on the way leaves
+ * segments after the old tail, and then the state is changed in one step; a kill on the way leaves
  * all as it was, but for segments that nothing refers to.
  *
  * Or the state is older than the lines, or of a killed writer only the lines are there: then there are
- * some behind the tail, and they are put in.
+ * some after the tail, and they are put in.
  */
 #include "file/queue_internal.h"
 
@@ -28,8 +28,11 @@ static int is_whole(const struct queue *queue, struct fault *fault)
     while (start < state->newest) {
         if (queue_segment_length(queue, &start, &length, fault) != 0)
             return fault->error == 0 ? 0 : -1;
-        if (start > lowest || length == 0)
+        if (start > lowest || (start < state->newest && length == 0))
             return 0;
+        /* Those before it may be gone: their lines are off, and whoever removed them was killed. */
+        if (start >= state->newest)
+            break;
         start += length;
     }
     if (start != state->newest || start >= state->tail)
@@ -47,7 +50,7 @@ static bool anybody_has_lines(const struct queue *queue)
     return false;
 }
 
-/* The first range at or behind `from` that waits, of the old state. */
+/* The first range at or after `from` that waits, of the old state. */
 static bool next_range(const struct queue_state *state, uint64_t from, uint64_t *begin,
                        uint64_t *end)
 {
@@ -94,7 +97,7 @@ static int copy_segment(struct queue *queue, const struct queue_state *old, uint
     return 0;
 }
 
-/* A position behind all that there is. */
+/* A position after all that there is. */
 static int find_new_place(const struct queue *queue, const struct segment_list *list,
                           uint64_t *place, struct fault *fault)
 {
@@ -118,8 +121,8 @@ static uint64_t lines_told(const struct queue_state *state)
 }
 
 /* Under the lock. */
-static int make_anew(struct queue *queue, const struct queue_state *old,
-                     const struct segment_list *list, uint64_t *lost, struct fault *fault)
+static int rebuild(struct queue *queue, const struct queue_state *old,
+                   const struct segment_list *list, uint64_t *lost, struct fault *fault)
 {
     struct queue_state *state = &queue->state;
     uint64_t place, told = lines_told(old);
@@ -134,8 +137,10 @@ static int make_anew(struct queue *queue, const struct queue_state *old,
     if (queue_save(queue, fault) != 0 || queue_sync(queue, fault) != 0)
         return -1;
     *lost = told > state->lines ? told - state->lines : 0;
+    /* What was there, but for an empty file that is written to now. */
     for (size_t i = 0; i < list->count; i++)
-        (void)segment_remove(queue->directory, list->starts[i]);
+        if (list->starts[i] < state->oldest)
+            (void)segment_remove(queue->directory, list->starts[i]);
     return 0;
 }
 
@@ -151,7 +156,7 @@ static int mend(struct queue *queue, uint64_t *lost, struct fault *fault)
         *old = queue->state;
         /* The copies are on disk before what they were made of goes. */
         queue->durable = true;
-        result = make_anew(queue, old, &list, lost, fault);
+        result = rebuild(queue, old, &list, lost, fault);
     }
     queue->durable = durable;
     free(old);
@@ -159,7 +164,7 @@ static int mend(struct queue *queue, uint64_t *lost, struct fault *fault)
     return result;
 }
 
-/* Under the lock. What there is behind the tail, an append would take in: so does one of nothing. */
+/* Under the lock. What there is after the tail, an append would take in: so does one of nothing. */
 static int take_in(struct queue *queue, struct fault *fault)
 {
     const struct queue_state *state = &queue->state;

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -116,6 +117,22 @@ static int open_other_end(int fd)
     return open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
+/* Whether a descendant of the command still has the pipe: `fd` is its end for reading here, and is
+ * opened again. It goes for a moment, so that an end for writing can tell. */
+static bool has_other_readers(int *fd)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", *fd);
+    struct pollfd end = {.fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)};
+    if (end.fd < 0)
+        return true;
+    close(*fd);
+    bool has = poll(&end, 1, 0) < 0 || (end.revents & POLLERR) == 0;
+    *fd = open_other_end(end.fd);
+    close(end.fd);
+    return has;
+}
+
 /* How many of the lines in the pipe do not belong to those that the command started with. What it
  * has read of the first of them is of no use without the rest. */
 static uint64_t count_left(const struct child *child, int fd)
@@ -157,7 +174,7 @@ int child_finish(struct child *child, uint64_t *left, struct fault *fault)
     int other = open_other_end(child->fd);
     close(child->fd);
     int result = wait_for_end(child, fault);
-    if (result == 0)
+    if (result == 0 && other >= 0 && !has_other_readers(&other))
         *left = count_left(child, other);
     if (other >= 0)
         close(other);

@@ -16,7 +16,8 @@
  * No end of the pipe for reading is open here while it is written to, so that a command that reads no
  * more shows as EPIPE at the next write. One is opened again, by its name in /proc, when all is
  * written and the end for writing must go, as the command waits for the end of its input. Without
- * /proc the second rule is: what the pipe accepted.
+ * /proc, and if a process that the command has left behind still reads, the second rule is: what the
+ * pipe accepted.
  */
 #ifndef UNSEEN_IO_CHILD_H
 #define UNSEEN_IO_CHILD_H

@@ -23,7 +23,7 @@ struct pipeline {
     uint64_t used;           /* bytes of the input up to the last line wanted */
     bool closed;             /* the reader has had enough */
     uint64_t refused;        /* lines that it did not take any more */
-    bool unsure;             /* durable: a flush failed, and what it was for may be lost */
+    bool unsure;             /* durable: a flush or settling failed, and is not tried again */
     struct timespec settled; /* durable: when it was done last */
     char *tagged;            /* PIPELINE_TAG: TAGGED_BYTES for lines with their tags */
     size_t tagged_bytes;     /* that are in there */
@@ -373,14 +373,15 @@ static int milliseconds_left(const struct pipeline *pipeline)
 
 int pipeline_settle(struct pipeline *pipeline, struct fault *fault)
 {
-    /* The system reports a lost write once; the next flush would succeed without it. */
+    /* The system reports a lost write once; the next flush would succeed without it. And what was settled
+     * in part would be settled again. */
     if (pipeline->unsure)
         return 0;
-    if (filter_held(pipeline->plan.filter) > 0) {
-        pipeline->unsure = output_sync(pipeline->plan.output, fault) != 0;
-        if (pipeline->unsure || filter_settle_held(pipeline->plan.filter, fault) != 0)
-            return -1;
-    }
+    pipeline->unsure = filter_held(pipeline->plan.filter) > 0 &&
+                       (output_sync(pipeline->plan.output, fault) != 0 ||
+                        filter_settle_held(pipeline->plan.filter, fault) != 0);
+    if (pipeline->unsure)
+        return -1;
     clock_gettime(CLOCK_MONOTONIC, &pipeline->settled);
     return 0;
 }
