@@ -635,3 +635,15 @@ load helper
     exits 0 unseen --create f.bf --verbose <in
     same "$out" wanted
 }
+
+@test "-o, --pending: a file that is there is not opened to be made (fs.protected_regular)" {
+    need_strace
+    : >got
+    : >keys
+    exits 0 unseen create f.bf
+    exits 0 strace -qq -o trace -e trace=openat "$UNSEEN" f.bf -o got < <(seq 3)
+    grep -q '"got", O_WRONLY|' trace
+    run -1 grep '"got".*O_CREAT' trace
+    exits 0 strace -qq -o trace -e trace=openat "$UNSEEN" --pending keys f.bf < <(seq 9)
+    run -1 grep '"keys".*O_CREAT' trace
+}

@@ -131,7 +131,10 @@ struct pending *pending_create(const char *path, const uint8_t uuid[UUID_BYTES],
     if (pending == NULL)
         return NULL;
     pending->settlings = settlings;
-    pending->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    /* Not made if it is there: in a sticky directory the system refuses that for another user's file. */
+    pending->fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (pending->fd < 0 && errno == ENOENT)
+        pending->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
     if (pending->fd < 0) {
         fault_errno(fault, path, NULL, errno);
     } else if (check_replaceable(pending, fault) == 0) {

@@ -59,7 +59,11 @@ static int open_end(int fd, const char *path)
 
 int output_open(struct output *output, const char *path, char delimiter, struct fault *fault)
 {
-    int fd = signals_open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_CLOEXEC, 0666);
+    /* Not made if it is there: in a sticky directory the system refuses that for another user's file. */
+    int flags = O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC;
+    int fd = signals_open(path, flags, 0);
+    if (fd < 0 && errno == ENOENT)
+        fd = signals_open(path, flags | O_CREAT, 0666);
     if (fd < 0)
         return fault_errno(fault, path, NULL, errno);
     *output = (struct output){.fd = fd, .name = path, .delimiter = delimiter};
