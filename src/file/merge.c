@@ -464,10 +464,11 @@ static int write_pages(int fd, const uint8_t *bytes, unsigned pages, uint64_t at
 }
 
 /* Returns 0, or -1 with errno; *keys is what the layer now has: the inputs may have gone on since
- * they were measured. */
-static int write_layer(int fd, const struct group *group, uint64_t offset, double *keys)
+ * they were measured. Its buffers must be off the stack when it has returned. */
+__attribute__((noinline)) static int write_layer(int fd, const struct group *group, uint64_t offset,
+                                                 double *keys)
 {
-    enum { SOME = KERNEL_PAGES / 2 }; /* as many as a small stack has room for */
+    enum { SOME = KERNEL_PAGES / 4 }; /* as many as a small stack has room for */
     uint8_t joint[SOME * PAGE_BYTES];
     struct estimate estimate;
     estimate_start(&estimate, group->plan.geometry);

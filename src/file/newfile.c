@@ -168,12 +168,20 @@ static bool is_final(int error)
 
 int newfile_make(const struct newfile_plan *plan)
 {
-    struct newfile file = {.plan = plan};
-    if (find_directory(&file) != 0)
+    /* Too large for a small stack. */
+    struct newfile *file = calloc(1, sizeof *file);
+    if (file == NULL)
         return -1;
-    int result = attempt(&file, false);
-    if (result < 0 && !is_final(errno))
-        result = attempt(&file, true);
+    file->plan = plan;
+    int result = find_directory(file);
+    if (result == 0) {
+        result = attempt(file, false);
+        if (result < 0 && !is_final(errno))
+            result = attempt(file, true);
+    }
+    int error = errno;
+    free(file);
+    errno = error;
     return result;
 }
 
