@@ -641,10 +641,10 @@ killed_holding() {
     local i
     seq 20000 >in
     for ((i = 0; i < 5; i++)); do
-        rm -f f.bf got done
+        rm -f f.bf got ended
         exits 0 unseen create -p 1e-9 f.bf
-        succeeds unseen f.bf in -x sh -c 'exec 4<&0; (sleep 0.1; cat <&4 >got; : >done) 3>&- & exit 0'
-        until [[ -e done ]]; do sleep 0.01; done
+        succeeds unseen f.bf in -x sh -c 'exec 4<&0; (sleep 0.1; cat <&4 >got; : >ended) 3>&- & exit 0'
+        until [[ -e ended ]]; do sleep 0.01; done
         same got in
         exits 0 unseen query -c f.bf in
         prints '20000\n'
