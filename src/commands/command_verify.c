@@ -63,10 +63,13 @@ static void check_counter(struct findings *findings, unsigned number,
              number, layer->counted, layer->remembered);
 }
 
-/* It counts keys and has none. */
-static bool is_void(const struct layer_survey *layer)
+/* A power cut can leave a layer with empty pages, which were never written, and a counter that knows of
+ * their keys. Not one that is large and half full: the system has written its pages before. */
+static bool was_written(const struct layer_survey *layer)
 {
-    return layer->empty_pages == layer->plan.pages && layer->counted_before > 0;
+    enum { LARGE_PAGES = 32 };
+    return layer->plan.pages >= LARGE_PAGES && layer->counted_before >= layer->plan.capacity / 2 &&
+           layer->empty_pages < layer->plan.pages;
 }
 
 /* Chance leaves fewer pages empty, and the counter has about the keys that they should have: so they had
@@ -87,7 +90,7 @@ static void check_pages(struct findings *findings, unsigned number,
     if (layer->filled)
         damage(findings, "layer %u: %" PRIu64 " of %" PRIu64 " pages have every %s", number,
                layer->full_pages, layer->plan.pages, counting ? "cell in use" : "bit set");
-    else if (has_lost_pages(layer) || is_void(layer))
+    else if (was_written(layer) && has_lost_pages(layer))
         damage(findings,
                "layer %u: %" PRIu64 " of %" PRIu64 " pages are empty, and their lines "
                "are forgotten",
@@ -225,7 +228,7 @@ static int look(struct survey *survey, const struct filter *filter)
     if (survey_make(survey, filter) != 0)
         return -1;
     for (unsigned i = 0; i < survey->layers; i++)
-        if (survey->layer[i].wiped || survey->layer[i].uneven > 0 || is_void(&survey->layer[i]))
+        if (survey->layer[i].wiped || survey->layer[i].uneven > 0)
             return survey_make(survey, filter);
     return 0;
 }
