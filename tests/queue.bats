@@ -909,28 +909,26 @@ segment_restored() { cp q.bf.queue/0* new && rm q.bf.queue/0* && mv new q.bf.que
 
 # --- waits ---------------------------------------------------------------------------------
 
+# waits_for LOCK LINE: a pop says that it waits for what LOCK holds, and gets LINE once that is let go.
+waits_for() {
+    local pid
+    "$UNSEEN" pop q.bf >got 2>said 3>&- {held}>&- &
+    pid=$!
+    filled said
+    [[ ! -s got ]] && kill -0 $pid
+    let_go "$1"
+    wait $pid
+    [[ $(cat said) == 'unseen: '*'q.bf.queue: waiting for another process that uses it' ]]
+    echo "$2" | cmp - got
+    rm got said
+}
+
 @test "push and pop that wait five seconds for the lock or for a slot say so, once; then they go on" {
     a_queue 1 3
-    local pid
     hold_lock lock 4611686018427387904 q.bf.queue/state
-    "$UNSEEN" pop q.bf >got 2>said 3>&- {held}>&- &
-    pid=$!
-    filled said
-    [[ ! -s got ]] && kill -0 $pid
-    let_go lock
-    wait $pid
-    [[ $(cat said) == 'unseen: '*'q.bf.queue: waiting for another process that uses it' ]]
-    echo 1 | cmp - got
-    rm got said
+    waits_for lock 1
     hold_lock slots 4611686018427387905 q.bf.queue/state 1024
-    "$UNSEEN" pop q.bf >got 2>said 3>&- {held}>&- &
-    pid=$!
-    filled said
-    [[ ! -s got ]] && kill -0 $pid
-    let_go slots
-    wait $pid
-    [[ $(cat said) == 'unseen: '*'q.bf.queue: waiting for another process that uses it' ]]
-    echo 2 | cmp - got
+    waits_for slots 2
 }
 
 @test "pop --max-line: a longer line is refused, and stays" {
