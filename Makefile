@@ -48,7 +48,7 @@ PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ON
 
 # --- What is made of what ---
 
-SOURCES = $(sort $(wildcard $(addprefix src/,$(addsuffix /*.c,core file io pipeline commands))))
+SOURCES = $(sort $(wildcard src/*/*.c))
 OBJECTS = $(SOURCES:src/%.c=$(BUILD)/obj/%.o)
 # Tests in C link all but main.
 PARTS = $(filter-out $(BUILD)/obj/commands/main.o,$(OBJECTS))

@@ -3,7 +3,7 @@
 #include "commands/creation.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
-#include "file/pending.h"
+#include "delivery/pending.h"
 
 #include <inttypes.h>
 

@@ -4,9 +4,9 @@
 #include "commands/filter_operand.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
-#include "file/pending.h"
+#include "delivery/pending.h"
 #include "io/child.h"
-#include "io/signals.h"
+#include "system/signals.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -9,8 +9,8 @@
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/queue_operand.h"
-#include "file/merge.h"
-#include "file/newfile.h"
+#include "store/newfile.h"
+#include "union/merge.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -11,7 +11,7 @@
 #include "commands/queue_operand.h"
 #include "io/child.h"
 #include "io/output.h"
-#include "io/signals.h"
+#include "system/signals.h"
 
 #include <errno.h>
 #include <inttypes.h>

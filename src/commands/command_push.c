@@ -5,7 +5,7 @@
 #include "commands/inputs.h"
 #include "commands/message.h"
 #include "commands/queue_operand.h"
-#include "io/signals.h"
+#include "system/signals.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #include "commands/filter_operand.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
-#include "io/signals.h"
+#include "system/signals.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,8 +5,8 @@
 #include "commands/message.h"
 #include "commands/queue_operand.h"
 #include "commands/survey.h"
-#include "file/overlap.h"
-#include "io/signals.h"
+#include "system/signals.h"
+#include "union/overlap.h"
 
 #include <inttypes.h>
 #include <stdio.h>

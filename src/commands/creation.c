@@ -2,9 +2,9 @@
 #include "commands/creation.h"
 
 #include "commands/message.h"
-#include "file/beside.h"
-#include "file/likeness.h"
-#include "file/queue.h"
+#include "format/likeness.h"
+#include "queue/queue.h"
+#include "system/beside.h"
 
 #include <errno.h>
 #include <inttypes.h>

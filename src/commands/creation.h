@@ -5,7 +5,7 @@
 #define UNSEEN_COMMANDS_CREATION_H
 
 #include "commands/options.h"
-#include "file/filter.h"
+#include "delivery/filter.h"
 
 #define DEFAULT_RATE GROWTH_DEFAULT_RATE
 

@@ -2,8 +2,8 @@
 #include "commands/inputs.h"
 
 #include "commands/message.h"
-#include "io/path.h"
-#include "io/signals.h"
+#include "system/path.h"
+#include "system/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,8 +4,8 @@
 #include "commands/command.h"
 #include "commands/message.h"
 #include "core/kernel.h"
-#include "file/guard.h"
-#include "io/signals.h"
+#include "system/guard.h"
+#include "system/signals.h"
 
 #include <fcntl.h>
 #ifdef __GLIBC__

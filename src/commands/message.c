@@ -1,7 +1,7 @@
 /* message - see message.h. */
 #include "commands/message.h"
 
-#include "io/signals.h"
+#include "system/signals.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #ifndef UNSEEN_COMMANDS_MESSAGE_H
 #define UNSEEN_COMMANDS_MESSAGE_H
 
-#include "file/fault.h"
+#include "system/fault.h"
 
 enum exit_status {
     EXIT_OK = 0,

@@ -4,8 +4,8 @@
 #ifndef UNSEEN_COMMANDS_QUEUE_OPERAND_H
 #define UNSEEN_COMMANDS_QUEUE_OPERAND_H
 
-#include "file/filter.h"
-#include "file/queue.h"
+#include "delivery/filter.h"
+#include "queue/queue.h"
 
 /* Opens it; lines end with `delimiter`, and with `pushes` that is settled by it if it is not yet. None
  * may be longer than max_line. NULL after a message. `filter` must outlive it. */

@@ -2,7 +2,7 @@
 #include "commands/survey.h"
 
 #include "core/join.h"
-#include "io/signals.h"
+#include "system/signals.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #define UNSEEN_COMMANDS_SURVEY_H
 
 #include "core/estimate.h"
-#include "file/filter.h"
+#include "delivery/filter.h"
 
 struct layer_survey {
     struct layer_plan plan;

@@ -1,8 +1,8 @@
 /* child - see child.h. */
 #include "io/child.h"
 
-#include "io/signals.h"
-#include "io/whole.h"
+#include "system/signals.h"
+#include "system/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>

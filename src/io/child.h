@@ -22,8 +22,8 @@
 #ifndef UNSEEN_IO_CHILD_H
 #define UNSEEN_IO_CHILD_H
 
-#include "file/fault.h"
 #include "io/output.h"
+#include "system/fault.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* input - see input.h. */
 #include "io/input.h"
 
-#include "io/signals.h"
+#include "system/signals.h"
 
 #include <errno.h>
 #include <poll.h>

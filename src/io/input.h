@@ -8,7 +8,7 @@
 #ifndef UNSEEN_IO_INPUT_H
 #define UNSEEN_IO_INPUT_H
 
-#include "file/fault.h"
+#include "system/fault.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* output - see output.h. */
 #include "io/output.h"
 
-#include "io/path.h"
-#include "io/signals.h"
-#include "io/whole.h"
+#include "system/path.h"
+#include "system/signals.h"
+#include "system/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>

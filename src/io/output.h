@@ -4,8 +4,8 @@
 #ifndef UNSEEN_IO_OUTPUT_H
 #define UNSEEN_IO_OUTPUT_H
 
-#include "file/fault.h"
-#include "file/lock.h"
+#include "system/fault.h"
+#include "system/lock.h"
 
 #include <stdbool.h>
 #include <stddef.h>

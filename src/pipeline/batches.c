@@ -2,7 +2,7 @@
 #include "pipeline/batches.h"
 
 #include "core/kernel.h"
-#include "io/signals.h"
+#include "system/signals.h"
 
 #include <errno.h>
 #include <pthread.h>

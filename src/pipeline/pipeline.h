@@ -13,8 +13,8 @@
 #ifndef UNSEEN_PIPELINE_PIPELINE_H
 #define UNSEEN_PIPELINE_PIPELINE_H
 
-#include "file/filter.h"
-#include "file/pending.h"
+#include "delivery/filter.h"
+#include "delivery/pending.h"
 #include "io/input.h"
 #include "io/output.h"
 

@@ -16,7 +16,7 @@
  */
 #include "commands/survey.h"
 #include "core/sizing.h"
-#include "file/filter.h"
+#include "delivery/filter.h"
 
 #include "../unit/lines.h"
 

@@ -8,7 +8,7 @@
  * (1 + slack) N, which must, save for the rate; the rest are new. Every fourth distance is one at the
  * very edge. Prints what it found; exit 1 if it is not as it should be.
  */
-#include "file/filter.h"
+#include "delivery/filter.h"
 
 #include "core/hash.h"
 

@@ -6,7 +6,7 @@
 #define UNSEEN_TESTS_MODEL_H
 
 #include "core/growth.h"
-#include "file/header.h"
+#include "format/header.h"
 
 #include "oracle.h"
 

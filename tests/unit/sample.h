@@ -6,7 +6,7 @@
 #define UNSEEN_TESTS_SAMPLE_H
 
 #include "core/hash.h"
-#include "file/filter.h"
+#include "delivery/filter.h"
 
 #include "scratch.h"
 #include "tap.h"

@@ -2,7 +2,7 @@
  * Filters in memory and in files: verdicts against the model, lines in flight, several writers,
  * growth, and the file that an older version has made.
  */
-#include "file/filter.h"
+#include "delivery/filter.h"
 
 #include "chance.h"
 #include "model.h"

@@ -1,5 +1,5 @@
 /* Keys in flight: judged as if their bits were set, against a layer in which they are. */
-#include "file/flight.h"
+#include "delivery/flight.h"
 
 #include "chance.h"
 #include "oracle.h"

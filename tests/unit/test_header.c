@@ -4,7 +4,7 @@
  * A broken rule is planted behind a checksum that is right, so that it is the rule that refuses, not
  * the checksum; that one is tested by flipping every bit.
  */
-#include "file/header.h"
+#include "format/header.h"
 
 #include "chance.h"
 #include "tap.h"

@@ -1,7 +1,7 @@
 /* Queues: random operations of several workers against a list, with deaths at every step. */
-#include "file/queue.h"
-#include "file/queue_state.h"
-#include "io/signals.h"
+#include "queue/queue.h"
+#include "queue/state.h"
+#include "system/signals.h"
 
 #include "chance.h"
 #include "scratch.h"

@@ -2,7 +2,7 @@
  * Taking keys out of counting filters: against counters kept one by one, with one layer and many; and
  * what is left when the process dies, at every single store.
  */
-#include "file/filter.h"
+#include "delivery/filter.h"
 
 #include "chance.h"
 #include "model.h"

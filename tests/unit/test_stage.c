@@ -3,7 +3,7 @@
  * layer, and writers are killed on the way; several writers; states that nobody wrote.
  */
 #include "core/kernel.h"
-#include "file/filter.h"
+#include "delivery/filter.h"
 
 #include "chance.h"
 #include "sample.h"

@@ -1,10 +1,10 @@
 /* What stands between the program and the system: locks, whole reads and writes, paths, mapped files
  * that fail. */
-#include "file/guard.h"
-#include "file/lock.h"
 #include "io/output.h"
-#include "io/path.h"
-#include "io/whole.h"
+#include "system/guard.h"
+#include "system/lock.h"
+#include "system/path.h"
+#include "system/whole.h"
 
 #include "scratch.h"
 #include "tap.h"

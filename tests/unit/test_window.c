@@ -4,7 +4,7 @@
  *
  * The program's clock is this file's own, see clock_gettime below.
  */
-#include "file/filter.h"
+#include "delivery/filter.h"
 
 #include "chance.h"
 #include "sample.h"

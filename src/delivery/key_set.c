@@ -1,0 +1,372 @@
+/* set - see key_set.h. Bytes are little-endian, since a file system may be shared. */
+#include "delivery/key_set.h"
+
+#include "format/header.h"
+#include "system/beside.h"
+#include "system/map.h"
+#include "system/path.h"
+#include "system/whole.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    HEAD_BYTES = 4096,
+    FIRST_KEYS = 4096, /* of the first segment */
+    SEGMENTS_MAX = 28, /* 10^12 keys */
+    MARK_AT = 16
+};
+
+static const char magic[8] = "unsflt1";
+
+struct key_set {
+    char *path;
+    bool owned, named; /* it is ours; it loses its name with us */
+    int fd;
+    uint8_t *head;
+    uint8_t *segment[SEGMENTS_MAX];
+    unsigned segments;
+    uint64_t used; /* keys in the newest segment */
+    uint64_t count;
+    int order_fd; /* keys in order, 16 bytes each; -1: none is kept */
+    uint64_t noted;
+};
+
+static uint64_t keys_in(unsigned segment)
+{
+    return (uint64_t)FIRST_KEYS << segment;
+}
+
+static uint64_t offset_of(unsigned segment)
+{
+    return HEAD_BYTES + (keys_in(segment) - FIRST_KEYS) * KEY_BYTES;
+}
+
+/* Three quarters full is full. */
+static uint64_t room_in(unsigned segment)
+{
+    return keys_in(segment) / 4 * 3;
+}
+
+/* Zeros mean an empty place, ones a key taken out; keys like that are stored as others. */
+static struct key stored(struct key key)
+{
+    if (key.lo == 0 && key.hi == 0)
+        key.lo = 1;
+    if (key.lo == UINT64_MAX && key.hi == UINT64_MAX)
+        key.lo = 1;
+    return key;
+}
+
+static bool is_empty(const uint8_t *place)
+{
+    return load64(place) == 0 && load64(place + 8) == 0;
+}
+
+/* The place of the key, or the empty one where it would go; NULL if the segment is full, which only
+ * somebody else's damaged file can be. */
+static uint8_t *find(const struct key_set *set, unsigned segment, struct key key)
+{
+    uint64_t mask = keys_in(segment) - 1;
+    for (uint64_t step = 0; step <= mask; step++) {
+        uint8_t *place = set->segment[segment] + ((key.lo + step) & mask) * KEY_BYTES;
+        struct key there = load_key(place);
+        if ((there.lo == key.lo && there.hi == key.hi) || (there.lo == 0 && there.hi == 0))
+            return place;
+    }
+    return NULL;
+}
+
+static uint8_t *find_present(const struct key_set *set, struct key key)
+{
+    /* Newest first: it holds half of all. */
+    for (unsigned i = set->segments; i-- > 0;) {
+        uint8_t *place = find(set, i, key);
+        if (place != NULL && !is_empty(place))
+            return place;
+    }
+    return NULL;
+}
+
+static int map_segment(struct key_set *set, struct fault *fault)
+{
+    unsigned i = set->segments;
+    size_t bytes = (size_t)(keys_in(i) * KEY_BYTES);
+    set->segment[i] = map_file(set->fd, set->owned, offset_of(i), bytes, set->path);
+    if (set->segment[i] == NULL)
+        return fault_errno(fault, set->path, "cannot be mapped", errno);
+    set->segments++;
+    set->used = 0;
+    return 0;
+}
+
+static int map_head(struct key_set *set, struct fault *fault)
+{
+    set->head = map_file(set->fd, set->owned, 0, HEAD_BYTES, set->path);
+    if (set->head == NULL)
+        return fault_errno(fault, set->path, "cannot be mapped", errno);
+    return 0;
+}
+
+static int add_segment(struct key_set *set, struct fault *fault)
+{
+    unsigned i = set->segments;
+    if (i == SEGMENTS_MAX)
+        return fault_set(fault, set->path, "too many lines in flight");
+    if (whole_allocate(set->fd, offset_of(i), keys_in(i) * KEY_BYTES) != 0)
+        return fault_errno(fault, set->path, "keys in flight do not fit", errno);
+    if (map_segment(set, fault) != 0)
+        return -1;
+    __atomic_store_n(&set->head[8], (uint8_t)set->segments, __ATOMIC_RELEASE);
+    return 0;
+}
+
+static int open_nameless(const char *path)
+{
+#ifdef O_TMPFILE
+    char directory[PATH_MAX];
+    path_directory(path, directory);
+    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        return fd;
+#endif
+    char name[PATH_MAX];
+    snprintf(name, sizeof name, "%s.XXXXXX", path);
+    int named = mkostemp(name, O_CLOEXEC);
+    if (named >= 0)
+        unlink(name);
+    return named;
+}
+
+static struct key_set *key_set_alloc(const char *path, struct fault *fault)
+{
+    struct key_set *set = calloc(1, sizeof *set);
+    if (set != NULL)
+        set->path = strdup(path);
+    if (set == NULL || set->path == NULL) {
+        free(set);
+        fault_errno(fault, path, NULL, ENOMEM);
+        return NULL;
+    }
+    set->fd = set->order_fd = -1;
+    return set;
+}
+
+/* An empty set in the new file `fd`, or, if that is not one, the fault with errno. */
+static struct key_set *start(const char *path, int fd, bool named, struct fault *fault)
+{
+    int error = fd < 0 || whole_allocate(fd, 0, HEAD_BYTES) != 0 ? errno : 0;
+    struct key_set *set = key_set_alloc(path, fault);
+    if (set == NULL) {
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    set->owned = true;
+    set->named = named && fd >= 0;
+    set->fd = fd;
+    if (error != 0) {
+        fault_errno(fault, path, "keys in flight need a file", error);
+    } else if (map_head(set, fault) == 0 && add_segment(set, fault) == 0) {
+        memcpy(set->head, magic, sizeof magic);
+        return set;
+    }
+    key_set_free(set);
+    return NULL;
+}
+
+struct key_set *key_set_nameless(const char *path, struct fault *fault)
+{
+    return start(path, open_nameless(path), false, fault);
+}
+
+struct key_set *key_set_new(const char *path, int like, uint64_t mark, struct fault *fault)
+{
+    struct stat status;
+    unlink(path); /* never through somebody's link */
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd >= 0 && fstat(like, &status) == 0)
+        beside_take_after(fd, &status);
+    struct key_set *set = start(path, fd, true, fault);
+    if (set != NULL)
+        store64(set->head + MARK_AT, mark);
+    return set;
+}
+
+void key_set_leave(struct key_set *set)
+{
+    set->named = false;
+}
+
+/* The filter says that there is a set, and it is not there: its owner knows the filter by a name in
+ * another directory, as hard links and bind mounts make them. */
+static int fault_elsewhere(const char *path, struct fault *fault)
+{
+    fault_set(fault, path,
+              "keys in flight are not here: their writer uses the filter by another name");
+    return fault_way_out(fault, "use that name, or wait until it ends");
+}
+
+struct key_set *key_set_attach(const char *path, uint64_t mark, struct fault *fault)
+{
+    struct stat status;
+    struct key_set *set = key_set_alloc(path, fault);
+    if (set == NULL)
+        return NULL;
+    set->fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (set->fd < 0 && errno == ENOENT) {
+        fault_elsewhere(path, fault);
+    } else if (set->fd < 0 || fstat(set->fd, &status) != 0) {
+        fault_errno(fault, path, NULL, errno);
+    } else if (!S_ISREG(status.st_mode) || status.st_size < HEAD_BYTES) {
+        fault_set(fault, path, "not a file of keys in flight");
+    } else if (map_head(set, fault) == 0) {
+        if (memcmp(set->head, magic, sizeof magic) != 0)
+            fault_set(fault, path, "not a file of keys in flight");
+        else if (load64(set->head + MARK_AT) != mark)
+            fault_elsewhere(path, fault);
+        else if (key_set_refresh(set, fault) == 0)
+            return set;
+    }
+    key_set_free(set);
+    return NULL;
+}
+
+void key_set_free(struct key_set *set)
+{
+    if (set == NULL)
+        return;
+    for (unsigned i = 0; i < set->segments; i++)
+        map_drop(set->segment[i], (size_t)(keys_in(i) * KEY_BYTES));
+    if (set->head != NULL)
+        map_drop(set->head, HEAD_BYTES);
+    if (set->named)
+        unlink(set->path);
+    if (set->fd >= 0)
+        close(set->fd);
+    if (set->order_fd >= 0)
+        close(set->order_fd);
+    free(set->path);
+    free(set);
+}
+
+int key_set_refresh(struct key_set *set, struct fault *fault)
+{
+    struct stat status;
+    unsigned segments = __atomic_load_n(&set->head[8], __ATOMIC_ACQUIRE);
+    if (segments <= set->segments)
+        return 0;
+    if (segments > SEGMENTS_MAX || fstat(set->fd, &status) != 0 ||
+        (uint64_t)status.st_size < offset_of(segments))
+        return fault_set(fault, set->path, "damaged file of keys in flight");
+    while (set->segments < segments)
+        if (map_segment(set, fault) != 0)
+            return -1;
+    return 0;
+}
+
+int key_set_reserve(struct key_set *set, uint64_t n, struct fault *fault)
+{
+    while (room_in(set->segments - 1) - set->used < n)
+        if (add_segment(set, fault) != 0)
+            return -1;
+    return 0;
+}
+
+bool key_set_has(const struct key_set *set, struct key key)
+{
+    return find_present(set, stored(key)) != NULL;
+}
+
+bool key_set_add(struct key_set *set, struct key key)
+{
+    key = stored(key);
+    if (find_present(set, key) != NULL)
+        return false;
+    store_key(find(set, set->segments - 1, key), key);
+    set->used++;
+    set->count++;
+    return true;
+}
+
+void key_set_remove(struct key_set *set, struct key key)
+{
+    uint8_t *place = find_present(set, stored(key));
+    if (place != NULL) {
+        store_key(place, (struct key){.lo = UINT64_MAX, .hi = UINT64_MAX});
+        set->count--;
+    }
+}
+
+uint64_t key_set_count(const struct key_set *set)
+{
+    return set->count;
+}
+
+/* Only what was used is cleared: the pages of a segment that is filled again are kept. */
+void key_set_clear(struct key_set *set)
+{
+    for (unsigned i = 0; i < set->segments; i++)
+        memset(set->segment[i], 0, (size_t)(keys_in(i) * KEY_BYTES));
+    set->used = 0;
+    set->count = 0;
+    set->noted = 0;
+}
+
+/* --- order --- */
+
+enum { NOTE_KEYS = 256 }; /* moved at once */
+
+int key_set_keep_order(struct key_set *set, struct fault *fault)
+{
+    set->order_fd = open_nameless(set->path);
+    return set->order_fd >= 0 ? 0
+                              : fault_errno(fault, set->path, "keys in flight need a file", errno);
+}
+
+int key_set_note(struct key_set *set, const struct key *keys, size_t n, struct fault *fault)
+{
+    uint8_t bytes[NOTE_KEYS * KEY_BYTES];
+    if (set->order_fd < 0)
+        return 0;
+    while (n > 0) {
+        size_t count = n < NOTE_KEYS ? n : NOTE_KEYS;
+        size_t length = count * KEY_BYTES;
+        for (size_t i = 0; i < count; i++)
+            store_key(bytes + i * KEY_BYTES, keys[i]);
+        if (whole_write_at(set->order_fd, bytes, length, set->noted * KEY_BYTES) != length)
+            return fault_errno(fault, set->path, "keys in flight do not fit", errno);
+        set->noted += count;
+        keys += count;
+        n -= count;
+    }
+    return 0;
+}
+
+void key_set_drop_noted(struct key_set *set, uint64_t n)
+{
+    set->noted -= n < set->noted ? n : set->noted;
+}
+
+ptrdiff_t key_set_next(const struct key_set *set, uint64_t *at, struct key *keys, size_t most,
+                       struct fault *fault)
+{
+    uint8_t bytes[NOTE_KEYS * KEY_BYTES];
+    uint64_t left = set->noted - *at;
+    size_t n = left < most ? (size_t)left : most;
+    if (n > NOTE_KEYS)
+        n = NOTE_KEYS;
+    size_t length = n * KEY_BYTES;
+    if (whole_read_at(set->order_fd, bytes, length, *at * KEY_BYTES) != length)
+        return fault_errno(fault, set->path, "keys in flight cannot be read", errno);
+    for (size_t i = 0; i < n; i++)
+        keys[i] = load_key(bytes + i * KEY_BYTES);
+    *at += n;
+    return (ptrdiff_t)n;
+}

@@ -1,0 +1,271 @@
+/*
+ * pending - the file of a run with --pending, format version 1.
+ *
+ * Little-endian:
+ *
+ *   offset size meaning
+ *        0    8  magic: 89 75 6e 73 70 6e 64 0a  ("unspnd" between a byte that is no text and LF)
+ *        8    4  format version: 1
+ *       12    4  1 if the run that wrote it came to its end, else 0
+ *       16   16  UUID of the filter
+ *       32    8  number of keys
+ *       40    8  checksum of the keys: s = 0, then for each key s = XXH3-64 of its 16 bytes, seed s
+ *       48    8  how often keys had been settled in the filter when the run began
+ *       56    8  checksum: XXH3-64, seed 0, of bytes 0..55
+ *       64  16*n keys, lo then hi
+ *
+ * It is valid if and only if all of that holds and the file ends behind the last key.
+ */
+#include "delivery/pending.h"
+
+#include "system/whole.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HEAD = 64, CHUNK_KEYS = 4096 };
+
+static const uint8_t magic[8] = {0x89, 'u', 'n', 's', 'p', 'n', 'd', '\n'};
+
+struct pending {
+    int fd;
+    char *path;
+    uint8_t uuid[UUID_BYTES];
+    uint64_t count, sum, settlings;
+    uint64_t left; /* reading: keys not yet given out */
+    size_t buffered;
+    uint8_t buffer[CHUNK_KEYS * KEY_BYTES];
+};
+
+static struct pending *pending_alloc(const char *path, const uint8_t uuid[UUID_BYTES],
+                                     struct fault *fault)
+{
+    struct pending *pending = calloc(1, sizeof *pending);
+    if (pending != NULL)
+        pending->path = strdup(path);
+    if (pending == NULL || pending->path == NULL) {
+        free(pending);
+        fault_errno(fault, path, NULL, ENOMEM);
+        return NULL;
+    }
+    pending->fd = -1;
+    memcpy(pending->uuid, uuid, UUID_BYTES);
+    return pending;
+}
+
+void pending_free(struct pending *pending)
+{
+    if (pending == NULL)
+        return;
+    if (pending->fd >= 0)
+        close(pending->fd);
+    free(pending->path);
+    free(pending);
+}
+
+static int write_at(const struct pending *pending, const uint8_t *bytes, size_t length, uint64_t at,
+                    struct fault *fault)
+{
+    if (whole_write_at(pending->fd, bytes, length, at) != length)
+        return fault_errno(fault, pending->path, NULL, errno);
+    return 0;
+}
+
+/* Reads as much as there is, up to length. */
+static ssize_t read_at(const struct pending *pending, uint8_t *bytes, size_t length, uint64_t at,
+                       struct fault *fault)
+{
+    size_t got = whole_read_at(pending->fd, bytes, length, at);
+    if (got < length && errno != 0)
+        return fault_errno(fault, pending->path, NULL, errno);
+    return (ssize_t)got;
+}
+
+/* Where the key stands that has `before` before it. */
+static uint64_t offset_of(uint64_t before)
+{
+    return HEAD + before * KEY_BYTES;
+}
+
+static int write_head(const struct pending *pending, bool finished, struct fault *fault)
+{
+    uint8_t head[HEAD] = {0};
+    memcpy(head, magic, sizeof magic);
+    store32(head + 8, 1);
+    store32(head + 12, finished);
+    memcpy(head + 16, pending->uuid, UUID_BYTES);
+    store64(head + 32, pending->count);
+    store64(head + 40, pending->sum);
+    store64(head + 48, pending->settlings);
+    store64(head + HEAD - 8, hash_checksum(head, HEAD - 8));
+    return write_at(pending, head, sizeof head, 0, fault);
+}
+
+/* May what is at `path` be cut off? A list named by mistake may not. */
+static int check_replaceable(const struct pending *pending, struct fault *fault)
+{
+    uint8_t found[sizeof magic];
+    struct stat status;
+    if (fstat(pending->fd, &status) != 0)
+        return fault_errno(fault, pending->path, NULL, errno);
+    if (!S_ISREG(status.st_mode))
+        return fault_set(fault, pending->path, "not a regular file");
+    if (status.st_size == 0)
+        return 0;
+    if (pread(pending->fd, found, sizeof found, 0) == (ssize_t)sizeof found &&
+        memcmp(found, magic, sizeof magic) == 0)
+        return 0;
+    fault_set(fault, pending->path, "exists, and is not a file of pending keys");
+    return fault_way_out(fault, "name a new file");
+}
+
+struct pending *pending_create(const char *path, const uint8_t uuid[UUID_BYTES], uint64_t settlings,
+                               struct fault *fault)
+{
+    struct pending *pending = pending_alloc(path, uuid, fault);
+    if (pending == NULL)
+        return NULL;
+    pending->settlings = settlings;
+    /* Not made if it is there: in a sticky directory the system refuses that for another user's file. */
+    pending->fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (pending->fd < 0 && errno == ENOENT)
+        pending->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (pending->fd < 0) {
+        fault_errno(fault, path, NULL, errno);
+    } else if (check_replaceable(pending, fault) == 0) {
+        if (ftruncate(pending->fd, 0) != 0)
+            fault_errno(fault, path, NULL, errno);
+        else if (write_head(pending, false, fault) == 0)
+            return pending;
+    }
+    pending_free(pending);
+    return NULL;
+}
+
+static int flush(struct pending *pending, struct fault *fault)
+{
+    size_t n = pending->buffered;
+    pending->buffered = 0;
+    return write_at(pending, pending->buffer, n * KEY_BYTES, offset_of(pending->count - n), fault);
+}
+
+int pending_append(struct pending *pending, struct key key, struct fault *fault)
+{
+    uint8_t *bytes = pending->buffer + pending->buffered * KEY_BYTES;
+    store_key(bytes, key);
+    pending->sum = hash_chain(pending->sum, bytes, KEY_BYTES);
+    pending->count++;
+    return ++pending->buffered == CHUNK_KEYS ? flush(pending, fault) : 0;
+}
+
+/* The keys must be on disk before the header that vouches for them. */
+int pending_finish(struct pending *pending, struct fault *fault)
+{
+    if (flush(pending, fault) != 0)
+        return -1;
+    if (fsync(pending->fd) != 0)
+        return fault_errno(fault, pending->path, NULL, errno);
+    if (write_head(pending, true, fault) != 0)
+        return -1;
+    if (fsync(pending->fd) != 0)
+        return fault_errno(fault, pending->path, NULL, errno);
+    return 0;
+}
+
+static int damaged(const struct pending *pending, const char *what, struct fault *fault)
+{
+    fault_set(fault, pending->path, "damaged file of pending keys: %s", what);
+    return fault_way_out(fault, "run the job that wrote it again");
+}
+
+static int check_head(struct pending *pending, const uint8_t head[HEAD], struct fault *fault)
+{
+    if (memcmp(head, magic, sizeof magic) != 0)
+        return fault_set(fault, pending->path, "not a file of pending keys");
+    if (load32(head + 8) != 1) {
+        fault_set(fault, pending->path, "format version %" PRIu32 ", and this program knows 1",
+                  load32(head + 8));
+        return fault_way_out(fault, "use a newer unseen");
+    }
+    if (hash_checksum(head, HEAD - 8) != load64(head + HEAD - 8) || load32(head + 12) > 1)
+        return damaged(pending, "header", fault);
+    if (load32(head + 12) == 0) {
+        fault_set(fault, pending->path, "unfinished: the run that wrote it did not end well");
+        return fault_way_out(fault, "run it again");
+    }
+    if (memcmp(head + 16, pending->uuid, UUID_BYTES) != 0)
+        return fault_set(fault, pending->path, "belongs to another filter");
+    pending->count = load64(head + 32);
+    pending->sum = load64(head + 40);
+    pending->settlings = load64(head + 48);
+    pending->left = pending->count;
+    return 0;
+}
+
+static int check_keys(struct pending *pending, struct fault *fault)
+{
+    struct stat status;
+    uint64_t sum = 0;
+    if (fstat(pending->fd, &status) != 0)
+        return fault_errno(fault, pending->path, NULL, errno);
+    uint64_t bytes = (uint64_t)status.st_size;
+    if (bytes < HEAD || (bytes - HEAD) % KEY_BYTES != 0 ||
+        (bytes - HEAD) / KEY_BYTES != pending->count)
+        return damaged(pending, "size", fault);
+    for (uint64_t before = 0;; before += CHUNK_KEYS) {
+        ssize_t n = read_at(pending, pending->buffer, sizeof pending->buffer, offset_of(before),
+                            fault);
+        if (n < 0)
+            return -1;
+        for (size_t at = 0; at + KEY_BYTES <= (size_t)n; at += KEY_BYTES)
+            sum = hash_chain(sum, pending->buffer + at, KEY_BYTES);
+        if ((size_t)n < sizeof pending->buffer)
+            break;
+    }
+    if (sum != pending->sum)
+        return damaged(pending, "checksum of the keys", fault);
+    return 0;
+}
+
+struct pending *pending_open(const char *path, const uint8_t uuid[UUID_BYTES], struct fault *fault)
+{
+    uint8_t head[HEAD] = {0};
+    struct pending *pending = pending_alloc(path, uuid, fault);
+    if (pending == NULL)
+        return NULL;
+    pending->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (pending->fd < 0)
+        fault_errno(fault, path, NULL, errno);
+    else if (read_at(pending, head, sizeof head, 0, fault) >= 0 &&
+             check_head(pending, head, fault) == 0 && check_keys(pending, fault) == 0)
+        return pending;
+    pending_free(pending);
+    return NULL;
+}
+
+uint64_t pending_settlings(const struct pending *pending)
+{
+    return pending->settlings;
+}
+
+ptrdiff_t pending_next(struct pending *pending, struct key *keys, size_t most, struct fault *fault)
+{
+    size_t wanted = pending->left < most ? (size_t)pending->left : most;
+    if (wanted > CHUNK_KEYS)
+        wanted = CHUNK_KEYS;
+    ssize_t n = read_at(pending, pending->buffer, wanted * KEY_BYTES,
+                        offset_of(pending->count - pending->left), fault);
+    if (n < 0)
+        return -1;
+    if ((size_t)n != wanted * KEY_BYTES)
+        return damaged(pending, "size", fault);
+    for (size_t i = 0; i < wanted; i++)
+        keys[i] = load_key(pending->buffer + i * KEY_BYTES);
+    pending->left -= wanted;
+    return (ptrdiff_t)wanted;
+}

@@ -1,0 +1,129 @@
+/*
+ * queue_facts - what a queue holds, and whether it is sound; see queue.h.
+ *
+ * Without the lock, which a file that may only be read does not give: instead the state is read
+ * again, until it was the same before and after.
+ */
+#include "queue/internal.h"
+#include "queue/segment.h"
+
+#include <errno.h>
+
+static void count_slot(const struct queue *queue, unsigned i, struct queue_facts *facts)
+{
+    const struct queue_slot *slot = &queue->state.slots[i];
+    if (queue_slot_is_empty(slot))
+        return;
+    facts->waiting += slot->lines_left;
+    if (lock_is_held(queue->fd, LOCK_SLOT + i)) {
+        facts->out += slot->lines_out;
+    } else {
+        facts->waiting += slot->lines_out;
+        facts->left_by_dead += slot->lines_out;
+    }
+}
+
+static int count_segments(const struct queue *queue, struct queue_facts *facts, struct fault *fault)
+{
+    struct segment_list list;
+    uint64_t length;
+    if (segment_list_read(&list, queue->directory) != 0)
+        return queue_fault_segment(queue, fault);
+    int result = 0;
+    for (size_t i = 0; i < list.count && result == 0; i++)
+        if (segment_length(queue->directory, list.starts[i], &length) == 0) {
+            facts->segments++;
+            facts->bytes += length;
+        } else if (errno != ENOENT) {
+            result = queue_fault_segment(queue, fault);
+        }
+    segment_list_free(&list);
+    return result;
+}
+
+/* Both copies of the state may have been written while they were read, but not again and again. */
+static int load_patiently(struct queue *queue, struct fault *fault)
+{
+    int result = queue_load(queue, fault);
+    for (unsigned i = 0; i < 100 && result != 0; i++)
+        result = queue_load(queue, fault);
+    queue->delimiter = queue->state.delimiter;
+    return result;
+}
+
+int queue_facts(struct queue *queue, struct queue_facts *facts, struct fault *fault)
+{
+    const struct queue_state *state = &queue->state;
+    *facts = (struct queue_facts){0};
+    if (queue->fd < 0)
+        return 0;
+    if (load_patiently(queue, fault) != 0)
+        return -1;
+    facts->waiting = state->lines;
+    for (unsigned i = 0; i < state->highest; i++)
+        count_slot(queue, i, facts);
+    return count_segments(queue, facts, fault);
+}
+
+int queue_lines_beside(const char *filter, const uint8_t uuid[UUID_BYTES], uint64_t *lines,
+                       struct fault *fault)
+{
+    struct queue_facts facts;
+    struct queue *queue = queue_open(filter, uuid, false, 0, fault);
+    *lines = 0;
+    if (queue == NULL)
+        return fault->error == ENOENT ? 0 : -1;
+    int result = queue_facts(queue, &facts, fault);
+    queue_close(queue);
+    if (result == 0)
+        *lines = facts.waiting + facts.out;
+    return result;
+}
+
+static int count_range(struct queue *queue, uint64_t begin, uint64_t end, uint64_t *lines,
+                       struct fault *fault)
+{
+    while (begin < end) {
+        struct queue_lines some;
+        if (queue_read_bytes(queue, begin, end, &some, fault) != 0)
+            return -1;
+        begin += some.length;
+        *lines += some.count;
+    }
+    return 0;
+}
+
+static int count_all(struct queue *queue, uint64_t *told, uint64_t *found, struct fault *fault)
+{
+    const struct queue_state *state = &queue->state;
+    *told = state->lines;
+    *found = 0;
+    for (unsigned i = 0; i < state->highest; i++) {
+        *told += state->slots[i].lines_out + state->slots[i].lines_left;
+        if (count_range(queue, state->slots[i].begin, state->slots[i].end, found, fault) != 0)
+            return -1;
+    }
+    return count_range(queue, state->front, state->tail, found, fault);
+}
+
+int queue_check(struct queue *queue, uint64_t *told, uint64_t *found, struct fault *fault)
+{
+    uint64_t sequence;
+    int result;
+    *told = *found = 0;
+    if (queue->fd < 0)
+        return 0;
+    if (load_patiently(queue, fault) != 0)
+        return -1;
+    for (unsigned i = 0;; i++) {
+        sequence = queue->state.sequence;
+        result = count_all(queue, told, found, fault);
+        struct fault later;
+        if (load_patiently(queue, &later) != 0 || queue->state.sequence == sequence)
+            return result;
+        if (i == 100)
+            return fault_set(fault, queue->path,
+                             "changes all the time: verify it when it is not "
+                             "in use");
+    }
+}

@@ -1,0 +1,202 @@
+/*
+ * queue_mend - after a power cut; see queue.h.
+ *
+ * The state and the lines reach the disk in any order. So the state can tell of lines that are not
+ * there: the newest segment is too short, or it and some before it. What is left is copied to
+ * segments after the old tail, and then the state is changed in one step; a kill on the way leaves
+ * all as it was, but for segments that nothing refers to.
+ *
+ * Or the state is older than the lines, or of a killed writer only the lines are there: then there are
+ * some after the tail, and they are put in.
+ */
+#include "queue/internal.h"
+
+#include "queue/segment.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Whether each segment ends where the next begins, and all positions in use are in them: 1, 0, or -1 if
+ * that cannot be found out. */
+static int is_whole(const struct queue *queue, struct fault *fault)
+{
+    const struct queue_state *state = &queue->state;
+    uint64_t start = state->oldest, length = 0;
+    uint64_t lowest = queue_state_lowest(state);
+    if (lowest == state->tail)
+        return 1;
+    while (start < state->newest) {
+        if (queue_segment_length(queue, &start, &length, fault) != 0)
+            return fault->error == 0 ? 0 : -1;
+        if (start > lowest || (start < state->newest && length == 0))
+            return 0;
+        /* Those before it may be gone: their lines are off, and whoever removed them was killed. */
+        if (start >= state->newest)
+            break;
+        start += length;
+    }
+    if (start != state->newest || start >= state->tail)
+        return 0;
+    if (segment_length(queue->directory, start, &length) == 0)
+        return length >= state->tail - start;
+    return errno == ENOENT ? 0 : queue_fault_segment(queue, fault);
+}
+
+static bool anybody_has_lines(const struct queue *queue)
+{
+    for (unsigned i = 0; i < queue->state.highest; i++)
+        if (!queue_slot_is_empty(&queue->state.slots[i]) && lock_is_held(queue->fd, LOCK_SLOT + i))
+            return true;
+    return false;
+}
+
+/* The first range at or after `from` that waits, of the old state. */
+static bool next_range(const struct queue_state *state, uint64_t from, uint64_t *begin,
+                       uint64_t *end)
+{
+    *begin = state->front > from ? state->front : from;
+    *end = state->tail;
+    for (unsigned i = 0; i < state->highest; i++) {
+        const struct queue_slot *slot = &state->slots[i];
+        uint64_t first = slot->begin > from ? slot->begin : from;
+        if (first < slot->end && first < *begin) {
+            *begin = first;
+            *end = slot->end;
+        }
+    }
+    return *begin < *end;
+}
+
+/* Copies whole lines of begin..end, which lie in one segment, to the new tail. What has no end is lost.
+ * Returns -1 if they cannot be read or written. */
+static int copy_lines(struct queue *queue, uint64_t start, uint64_t begin, uint64_t end,
+                      struct fault *fault)
+{
+    struct queue_lines lines;
+    while (begin < end) {
+        if (queue_read_segment(queue, start, begin, end, UINT64_MAX, &lines, fault) != 0)
+            return fault->error == 0 ? 0 : -1;
+        if (queue_append_unsaved(queue, lines.bytes, lines.length, fault) != lines.length)
+            return -1;
+        begin += lines.length;
+    }
+    return 0;
+}
+
+static int copy_segment(struct queue *queue, const struct queue_state *old, uint64_t start,
+                        struct fault *fault)
+{
+    uint64_t length, begin, end;
+    if (segment_length(queue->directory, start, &length) != 0)
+        return queue_fault_segment(queue, fault);
+    uint64_t segment_end = start + length;
+    for (uint64_t from = start; next_range(old, from, &begin, &end) && begin < segment_end;
+         from = end)
+        if (copy_lines(queue, start, begin, end < segment_end ? end : segment_end, fault) != 0)
+            return -1;
+    return 0;
+}
+
+/* A position after all that there is. */
+static int find_new_place(const struct queue *queue, const struct segment_list *list,
+                          uint64_t *place, struct fault *fault)
+{
+    uint64_t length;
+    *place = queue->state.tail;
+    for (size_t i = 0; i < list->count; i++) {
+        if (segment_length(queue->directory, list->starts[i], &length) != 0)
+            return queue_fault_segment(queue, fault);
+        if (list->starts[i] + length > *place)
+            *place = list->starts[i] + length;
+    }
+    return 0;
+}
+
+static uint64_t lines_told(const struct queue_state *state)
+{
+    uint64_t lines = state->lines;
+    for (unsigned i = 0; i < state->highest; i++)
+        lines += state->slots[i].lines_out + state->slots[i].lines_left;
+    return lines;
+}
+
+/* Under the lock. */
+static int rebuild(struct queue *queue, const struct queue_state *old,
+                   const struct segment_list *list, uint64_t *lost, struct fault *fault)
+{
+    struct queue_state *state = &queue->state;
+    uint64_t place, told = lines_told(old);
+    if (find_new_place(queue, list, &place, fault) != 0)
+        return -1;
+    state->front = state->tail = state->oldest = state->newest = place;
+    state->lines = 0;
+    state->highest = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (copy_segment(queue, old, list->starts[i], fault) != 0)
+            return -1;
+    if (queue_save(queue, fault) != 0 || queue_sync(queue, fault) != 0)
+        return -1;
+    *lost = told > state->lines ? told - state->lines : 0;
+    /* What was there, but for an empty file that is written to now. */
+    for (size_t i = 0; i < list->count; i++)
+        if (list->starts[i] < state->oldest)
+            (void)segment_remove(queue->directory, list->starts[i]);
+    return 0;
+}
+
+static int mend(struct queue *queue, uint64_t *lost, struct fault *fault)
+{
+    struct segment_list list;
+    bool durable = queue->durable;
+    if (segment_list_read(&list, queue->directory) != 0)
+        return queue_fault_segment(queue, fault);
+    struct queue_state *old = malloc(sizeof *old);
+    int result = old != NULL ? 0 : fault_errno(fault, queue->path, NULL, ENOMEM);
+    if (result == 0) {
+        *old = queue->state;
+        /* The copies are on disk before what they were made of goes. */
+        queue->durable = true;
+        result = rebuild(queue, old, &list, lost, fault);
+    }
+    queue->durable = durable;
+    free(old);
+    segment_list_free(&list);
+    return result;
+}
+
+/* Under the lock. What there is after the tail, an append would take in: so does one of nothing. */
+static int take_in(struct queue *queue, struct fault *fault)
+{
+    const struct queue_state *state = &queue->state;
+    uint64_t length, tail = state->tail;
+    bool longer = state->newest < tail &&
+                  segment_length(queue->directory, state->newest, &length) == 0 &&
+                  length > tail - state->newest;
+    if (!longer && segment_length(queue->directory, tail, &length) != 0)
+        return 0;
+    fault->reason[0] = '\0';
+    (void)queue_append_unsaved(queue, "", 0, fault);
+    if (fault->reason[0] != '\0')
+        return -1;
+    return state->tail != tail ? queue_save(queue, fault) : 0;
+}
+
+int queue_mend(struct queue *queue, uint64_t *lost, struct fault *fault)
+{
+    *lost = 0;
+    if (queue_begin(queue, fault) != 0)
+        return -1;
+    char delimiter = queue->delimiter;
+    queue->delimiter = queue->state.delimiter;
+    int result = is_whole(queue, fault);
+    if (result == 0 && !anybody_has_lines(queue))
+        result = mend(queue, lost, fault);
+    else if (result > 0 && queue->state.known)
+        result = take_in(queue, fault) == 0 ? 1 : -1;
+    queue->delimiter = delimiter;
+    /* Whoever took the last lines off may have been killed before their segment was gone. */
+    if (result > 0)
+        queue_drain(queue);
+    queue_end(queue);
+    return result < 0 ? -1 : 0;
+}

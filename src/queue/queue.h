@@ -1,0 +1,128 @@
+/*
+ * queue - lines that wait beside a filter, in FILTER.queue/: put in at the back, taken from the
+ * front.
+ *
+ * Lines that were taken are out until queue_remove: they are off only then. What is out with a
+ * process that dies waits again, before everything else. Nothing has to be repaired for that:
+ * whatever is out with nobody waits (queue_state.h).
+ *
+ * Any number of processes use a queue at once. What changes, changes under one lock, which is held
+ * while a batch is copied, never while waiting for input, output or a command.
+ *
+ * One thread at a time uses a struct queue.
+ */
+#ifndef UNSEEN_QUEUE_QUEUE_H
+#define UNSEEN_QUEUE_QUEUE_H
+
+#include "format/header.h"
+#include "io/output.h"
+#include "system/fault.h"
+#include "system/lock.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+struct queue;
+
+enum { QUEUE_SEGMENT_BYTES = 16 << 20 };
+
+/* Whether there is room beside `filter` for the queue of a new filter: nothing may be there, or an empty
+ * directory, or a queue that was never used. Changes nothing. Returns 0, or -1 with the fault. */
+int queue_check_free(const char *filter, struct fault *fault);
+
+/* Makes it, with owner, group and mode of `like`, or uses what is there: then uuid becomes that of the
+ * filter that it is for. So the queue comes first, and then the filter. Any number of processes may
+ * do so at once. Returns 0, or -1 with the fault. */
+int queue_make(const char *filter, const struct stat *like, uint8_t uuid[UUID_BYTES],
+               struct fault *fault);
+
+/* Opens the queue of a filter with this UUID. If its directory is empty and it is opened for writing, an
+ * empty queue is made, with segments of so many bytes. For reading, it can be asked for facts and
+ * checked, no more. NULL with the fault. */
+struct queue *queue_open(const char *filter, const uint8_t uuid[UUID_BYTES], bool write,
+                         uint64_t segment_bytes, struct fault *fault);
+/* What was taken and not removed waits again. NULL is allowed. */
+void queue_close(struct queue *queue);
+
+/* Is told when the lock, or a slot, has not come for five seconds. */
+void queue_set_waits(struct queue *queue, lock_waits *waits, void *context);
+
+/* A line that is longer is not taken out, but a fault; 1 GB unless told. */
+void queue_set_max_line(struct queue *queue, size_t bytes);
+
+/* Says how the lines of this process end. They all end the same way in a queue: -1 with the fault if
+ * those in there end otherwise. With `first`, that is settled now, by this process. */
+int queue_set_delimiter(struct queue *queue, char delimiter, bool first, struct fault *fault);
+
+/* A power cut can take lines that were put in without queue_sync, though the state tells of them. If so,
+ * and nobody has lines out, the queue is made anew of those that are left, in their order; *lost says
+ * how many are not. Lines that the state does not tell of are put in, and segments that a killed process
+ * did not come to remove are removed. Returns 0, or -1 with the fault. */
+int queue_mend(struct queue *queue, uint64_t *lost, struct fault *fault);
+
+/* Puts whole lines in, at the back. Returns how many bytes went in, whole lines: all, or fewer with
+ * the fault. */
+size_t queue_append(struct queue *queue, const char *bytes, size_t length, struct fault *fault);
+
+/* The queue as an output: writing to it appends. `name` is what faults call it. */
+struct output queue_output(struct queue *queue);
+
+/* Flushes to disk what was appended since queue_set_durable. Returns 0 or -1. */
+void queue_set_durable(struct queue *queue);
+int queue_sync(struct queue *queue, struct fault *fault);
+
+struct queue_lines {
+    const char *bytes; /* the queue's; until the next call */
+    size_t length;
+    uint64_t count;
+};
+
+/* Takes the oldest lines, at most `most` and about 256 KB of them, but at least one. Returns 1; 0 if
+ * there is none, and then *awaited says whether a live process has lines out, which may come back;
+ * -1 with the fault. */
+int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, bool *awaited,
+               struct fault *fault);
+
+/* Of the lines taken last, only those that are whole in the first `bytes` were accepted. The others
+ * wait again from queue_remove on, in their old place. Returns how many were
+ * accepted. */
+uint64_t queue_accept(struct queue *queue, size_t bytes);
+
+/* What was taken is off. Returns 0, or -1 with the fault, and it waits again once this queue is
+ * closed. */
+int queue_remove(struct queue *queue, struct fault *fault);
+
+/* What was taken goes to the back, accepted or not. Returns 0; or -1 with the fault, and what did not fit waits again
+ * in its old place once this queue is closed. */
+int queue_put_back(struct queue *queue, struct fault *fault);
+
+/* From queue_watch on, queue_wait returns when something has changed, or when it is time to look
+ * whether a worker died: after a quarter of a second at most. */
+void queue_watch(struct queue *queue);
+void queue_wait(const struct queue *queue);
+
+struct queue_facts {
+    uint64_t waiting;         /* lines */
+    uint64_t left_by_dead;    /* of them */
+    uint64_t out;             /* lines with live workers */
+    uint64_t segments, bytes; /* files, and their lengths in all */
+};
+
+/* What it is now. Returns 0 or -1. */
+int queue_facts(struct queue *queue, struct queue_facts *facts, struct fault *fault);
+
+/* How many lines wait beside the filter with this UUID or are out: 0 if it has no queue there. Returns 0,
+ * or -1 with the fault. */
+int queue_lines_beside(const char *filter, const uint8_t uuid[UUID_BYTES], uint64_t *lines,
+                       struct fault *fault);
+
+/* Reads all of it: how many lines its state tells of, and how many there are. Returns 0, or -1 with
+ * the fault if it is damaged. */
+int queue_check(struct queue *queue, uint64_t *told, uint64_t *found, struct fault *fault);
+
+/* Its directory. */
+const char *queue_path(const struct queue *queue);
+
+#endif

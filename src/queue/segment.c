@@ -1,0 +1,148 @@
+/* segment - see segment.h. */
+#include "queue/segment.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void segment_name(uint64_t start, char name[SEGMENT_NAME_BYTES])
+{
+    snprintf(name, SEGMENT_NAME_BYTES, "%020" PRIu64, start);
+}
+
+/* Never through somebody's link, and nothing but a plain file. */
+static int open_named(int directory, uint64_t start, int flags)
+{
+    char name[SEGMENT_NAME_BYTES];
+    struct stat status;
+    segment_name(start, name);
+    int fd = openat(directory, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        if (errno == ELOOP || errno == EISDIR || errno == ENXIO)
+            errno = EINVAL;
+        return -1;
+    }
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+        return fd;
+    close(fd);
+    errno = EINVAL;
+    return -1;
+}
+
+int segment_open(int directory, uint64_t start)
+{
+    return open_named(directory, start, O_RDONLY);
+}
+
+int segment_open_to_write(int directory, uint64_t start)
+{
+    return open_named(directory, start, O_RDWR);
+}
+
+int segment_make(int directory, uint64_t start)
+{
+    return open_named(directory, start, O_RDWR | O_CREAT | O_EXCL);
+}
+
+int segment_length(int directory, uint64_t start, uint64_t *length)
+{
+    char name[SEGMENT_NAME_BYTES];
+    struct stat status;
+    segment_name(start, name);
+    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+        return -1;
+    *length = (uint64_t)status.st_size;
+    if (S_ISREG(status.st_mode) && start <= SEGMENT_END_MAX && *length <= SEGMENT_END_MAX - start)
+        return 0;
+    errno = EINVAL;
+    return -1;
+}
+
+int segment_remove(int directory, uint64_t start)
+{
+    char name[SEGMENT_NAME_BYTES];
+    segment_name(start, name);
+    return unlinkat(directory, name, 0);
+}
+
+/* --- the list --- */
+
+/* Returns 1; 0 if it is a name of another kind; -1 with EINVAL. */
+static int position_of(const char *name, uint64_t *start)
+{
+    if (name[0] < '0' || name[0] > '9')
+        return 0;
+    *start = strtoull(name, NULL, 10);
+    if (strlen(name) == SEGMENT_NAME_BYTES - 1 &&
+        strspn(name, "0123456789") == SEGMENT_NAME_BYTES - 1 && *start <= SEGMENT_END_MAX)
+        return 1;
+    errno = EINVAL;
+    return -1;
+}
+
+static int add(struct segment_list *list, uint64_t start)
+{
+    /* Full at each power of two. */
+    if ((list->count & (list->count - 1)) == 0) {
+        size_t room = list->count == 0 ? 1 : 2 * list->count;
+        uint64_t *starts = reallocarray(list->starts, room, sizeof *starts);
+        if (starts == NULL)
+            return -1;
+        list->starts = starts;
+    }
+    list->starts[list->count++] = start;
+    return 0;
+}
+
+static int read_all(struct segment_list *list, DIR *stream)
+{
+    for (;;) {
+        uint64_t start;
+        errno = 0;
+        const struct dirent *entry = readdir(stream);
+        if (entry == NULL)
+            return errno == 0 ? 0 : -1;
+        int is = position_of(entry->d_name, &start);
+        if (is < 0 || (is > 0 && add(list, start) != 0))
+            return -1;
+    }
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const uint64_t *left = a, *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+int segment_list_read(struct segment_list *list, int directory)
+{
+    *list = (struct segment_list){0};
+    int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+    if (stream == NULL) {
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    int result = read_all(list, stream);
+    int error = errno;
+    closedir(stream);
+    if (result == 0 && list->count > 0)
+        qsort(list->starts, list->count, sizeof *list->starts, ascending);
+    if (result != 0)
+        segment_list_free(list);
+    errno = error;
+    return result;
+}
+
+void segment_list_free(struct segment_list *list)
+{
+    free(list->starts);
+    *list = (struct segment_list){0};
+}

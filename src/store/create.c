@@ -1,0 +1,177 @@
+/* create - making a filter file (filter_create of filter.h). */
+#include "store/create.h"
+
+#include "delivery/filter.h"
+#include "queue/queue.h"
+#include "store/newfile.h"
+#include "system/lock.h"
+#include "system/whole.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+void create_new_identity(struct header *header)
+{
+    uint8_t *uuid = header->uuid;
+    if (getrandom(uuid, UUID_BYTES, 0) != UUID_BYTES)
+        store64(uuid, (uint64_t)time(NULL) ^ (uint64_t)getpid() << 32);
+    uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40);
+    uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
+    header->created = (int64_t)time(NULL);
+}
+
+uint64_t create_lay_out(struct header *header, struct layer_record *records, unsigned count)
+{
+    const struct layer_plan *first = &records[0].plan;
+    if (first->journal != 0)
+        first = &records[1].plan;
+    header->flight_keys = flight_keys_for(first->pages, header->plan.fixed);
+    header->layers_at = fixed_bytes(header->flight_keys, header->plan.geometry.counting);
+    uint64_t end = header->layers_at;
+    for (unsigned i = 0; i < count; i++) {
+        records[i].offset = layer_place(end, records[i].plan.pages + records[i].plan.journal);
+        end = layer_end(&records[i]);
+    }
+    return end;
+}
+
+static int write_page(int fd, const uint8_t page[HEADER_BYTES], uint64_t at)
+{
+    return whole_write_at(fd, page, HEADER_BYTES, at) == HEADER_BYTES ? 0 : -1;
+}
+
+int create_write_head(int fd, const struct header *header, const struct layer_record *records,
+                      unsigned count)
+{
+    uint8_t page[HEADER_BYTES];
+    header_encode(header, page);
+    if (write_page(fd, page, 0) != 0)
+        return -1;
+    memset(page, 0, sizeof page);
+    for (unsigned i = 0; i < count; i++)
+        layer_encode(&records[i], page + (size_t)i * LAYER_RECORD_BYTES);
+    store32(page + (LAYER_COUNT_AT - LAYER_TABLE_AT), count);
+    return write_page(fd, page, LAYER_TABLE_AT);
+}
+
+struct empty {
+    const char *path;
+    struct header *header;
+    const struct layer_record *records;
+    unsigned count;
+    uint64_t bytes;
+    struct fault *queue_fault; /* its queue could not be made */
+};
+
+/* The queue is there before the filter is, which takes its UUID from it: see make.c. */
+static int make_queue(int fd, const struct empty *empty)
+{
+    struct stat like;
+    if ((empty->header->writer_features & WRITER_QUEUE) == 0)
+        return 0;
+    if (fstat(fd, &like) != 0)
+        return -1;
+    /* What has no name has no link either. */
+    like.st_nlink = 1;
+    return queue_make(empty->path, &like, empty->header->uuid, empty->queue_fault);
+}
+
+static int fill_empty(int fd, const void *context)
+{
+    const struct empty *empty = context;
+    empty->queue_fault->reason[0] = '\0';
+    if (newfile_allocate(fd, empty->bytes) != 0 || make_queue(fd, empty) != 0)
+        return -1;
+    return create_write_head(fd, empty->header, empty->records, empty->count);
+}
+
+static void unlock_empty(int fd)
+{
+    if (fd < 0)
+        return;
+    lock_drop(fd, LOCK_CHANGE);
+    close(fd);
+}
+
+/* Of several who find an empty file, the first makes a filter of it; the others must not put theirs
+ * over it, which may hold lines by then. So whoever replaces the file has its lock, in *fd, and looks
+ * again; returns whether it is still the empty file of that name. If it may not be written to, there
+ * is no lock to be had, and no such protection. */
+static bool lock_empty(const char *path, int *fd)
+{
+    struct stat open_now, named;
+    *fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0)
+        return true;
+    if (lock_take(*fd, LOCK_CHANGE, NULL, NULL) != 0) {
+        bool ended = errno == EINTR;
+        close(*fd);
+        *fd = -1;
+        return !ended;
+    }
+    if (fstat(*fd, &open_now) == 0 && stat(path, &named) == 0 && open_now.st_size == 0 &&
+        open_now.st_dev == named.st_dev && open_now.st_ino == named.st_ino)
+        return true;
+    unlock_empty(*fd);
+    return false;
+}
+
+/* The layers that a filter is made with. Returns how many, or 0 if no such filter can be made. */
+static unsigned first_layers(const struct filter_plan *asked, struct layer_record *records)
+{
+    struct filter_plan plan = *asked;
+    struct layer_plan stage, layer;
+    unsigned count = growth_first_layers(&plan), stages;
+    if (plan.capacity == 0 && plan.pages == 0)
+        plan.pages = GROWTH_FILE_PAGES / count;
+    if (growth_first(&plan, &layer) != 0)
+        return 0;
+    int staged = growth_stage(&plan, &layer, &stage);
+    if (staged < 0)
+        return 0;
+    stages = (unsigned)staged;
+    if (stages > 0)
+        records[0].plan = stage;
+    for (unsigned i = 0; i < count; i++)
+        records[stages + i].plan = layer;
+    return stages + count;
+}
+
+int filter_create(const char *path, struct header *header, bool replace, struct fault *fault)
+{
+    struct layer_record records[LAYERS_MAX];
+    /* Sizes take milliseconds to work out: not for a filter that is there. */
+    int there = newfile_look(path, replace, fault);
+    if (there < 0)
+        return -1;
+    if (there == PLACE_TAKEN)
+        return 1;
+    unsigned count = first_layers(&header->plan, records);
+    if (count == 0)
+        return fault_set(fault, path, "no filter of that size can be made");
+    create_new_identity(header);
+    struct empty empty = {path, header, records, count, create_lay_out(header, records, count),
+                          fault};
+    int lock = -1;
+    fault->reason[0] = '\0';
+    if (there == PLACE_REPLACEABLE && !replace && !lock_empty(path, &lock))
+        return 1;
+    int result = newfile_make(&(struct newfile_plan){
+        .path = path,
+        .over = there == PLACE_REPLACEABLE,
+        .fill = fill_empty,
+        .context = &empty,
+    });
+    int error = errno;
+    unlock_empty(lock);
+    /* Its queue was not free any more, since somebody else has made both. */
+    if (result < 0 && fault->reason[0] != '\0')
+        return newfile_look(path, replace, &(struct fault){0}) == PLACE_TAKEN ? 1 : -1;
+    return result < 0 ? fault_errno(fault, path, "cannot be created", error) : result;
+}

@@ -1,0 +1,221 @@
+/* newfile - see newfile.h. */
+#include "store/newfile.h"
+
+#include "delivery/filter.h"
+#include "system/path.h"
+#include "system/whole.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+struct newfile {
+    const struct newfile_plan *plan;
+    char target[PATH_MAX]; /* the path, symbolic links followed if it exists */
+    char directory[PATH_MAX];
+    char temporary[PATH_MAX + 16]; /* empty: the file has no name yet */
+    int fd;
+};
+
+static mode_t creation_mode(void)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+static int find_directory(struct newfile *file)
+{
+    const char *path = file->plan->path;
+    if (realpath(path, file->target) == NULL) {
+        if (errno != ENOENT && errno != ENOTDIR)
+            return -1;
+        if (strlen(path) >= sizeof file->target - 16) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        strcpy(file->target, path);
+    }
+    path_directory(file->target, file->directory);
+    return 0;
+}
+
+static int open_named(struct newfile *file)
+{
+    snprintf(file->temporary, sizeof file->temporary, "%s.XXXXXX", file->target);
+    file->fd = mkostemp(file->temporary, O_CLOEXEC);
+    if (file->fd < 0) {
+        file->temporary[0] = '\0';
+        return -1;
+    }
+    return fchmod(file->fd, creation_mode());
+}
+
+static int open_nameless(struct newfile *file)
+{
+#ifdef O_TMPFILE
+    file->fd = open(file->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+#endif
+    return file->fd < 0 ? -1 : 0;
+}
+
+/* The mode counts for an owner: nobody's file becomes readable by somebody else because it could not
+ * be given away. */
+static int take_after(const struct newfile *file)
+{
+    const struct stat *like = file->plan->like;
+    if (like == NULL)
+        return 0;
+    bool owned = fchown(file->fd, like->st_uid, like->st_gid) == 0;
+    return fchmod(file->fd, like->st_mode & (owned ? 07777 : 0700));
+}
+
+int newfile_allocate(int fd, uint64_t bytes)
+{
+    return whole_allocate(fd, 0, bytes);
+}
+
+/* Gives the nameless file the name `name`. */
+static int give_name(struct newfile *file, const char *name)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file->fd);
+    return linkat(AT_FDCWD, link, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+}
+
+/* A name for a moment, for a rename over what is there. */
+static int give_temporary_name(struct newfile *file)
+{
+    if (file->temporary[0] != '\0')
+        return 0;
+    for (unsigned attempt = 0; attempt < 100; attempt++) {
+        unsigned number = 0;
+        if (getrandom(&number, sizeof number, 0) < 0)
+            return -1;
+        snprintf(file->temporary, sizeof file->temporary, "%s.%06x", file->target,
+                 number & 0xffffff);
+        if (give_name(file, file->temporary) == 0)
+            return 0;
+        if (errno != EEXIST)
+            break;
+    }
+    file->temporary[0] = '\0';
+    return -1;
+}
+
+/* Puts the finished file under its name. Returns 1 if the name is taken. */
+static int publish(struct newfile *file)
+{
+    if (file->plan->over) {
+        if (give_temporary_name(file) != 0 || rename(file->temporary, file->target) != 0)
+            return -1;
+        file->temporary[0] = '\0';
+    } else if (file->temporary[0] != '\0') {
+        if (link(file->temporary, file->target) != 0)
+            return errno == EEXIST ? 1 : -1;
+        unlink(file->temporary);
+        file->temporary[0] = '\0';
+    } else if (give_name(file, file->target) != 0) {
+        return errno == EEXIST ? 1 : -1;
+    }
+    /* The name is there; what is left is to make it last. Not all file systems can. */
+    int directory = open(file->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory >= 0) {
+        fsync(directory);
+        close(directory);
+    }
+    return 0;
+}
+
+static void drop(struct newfile *file)
+{
+    if (file->temporary[0] != '\0')
+        unlink(file->temporary);
+    if (file->fd >= 0)
+        close(file->fd);
+}
+
+/* One attempt, with or without a name from the start. */
+static int attempt(struct newfile *file, bool named)
+{
+    file->fd = -1;
+    file->temporary[0] = '\0';
+    int result = named ? open_named(file) : open_nameless(file);
+    if (result == 0)
+        result = file->plan->fill(file->fd, file->plan->context);
+    if (result == 0)
+        result = take_after(file);
+    if (result == 0)
+        result = fsync(file->fd);
+    if (result == 0)
+        result = publish(file);
+    int error = errno;
+    drop(file);
+    errno = error;
+    return result;
+}
+
+/* Errors that a temporary name would not help against. */
+static bool is_final(int error)
+{
+    return error == ENOSPC || error == EDQUOT || error == EFBIG || error == EINTR;
+}
+
+int newfile_make(const struct newfile_plan *plan)
+{
+    /* Too large for a small stack. */
+    struct newfile *file = calloc(1, sizeof *file);
+    if (file == NULL)
+        return -1;
+    file->plan = plan;
+    int result = find_directory(file);
+    if (result == 0) {
+        result = attempt(file, false);
+        if (result < 0 && !is_final(errno))
+            result = attempt(file, true);
+    }
+    int error = errno;
+    free(file);
+    errno = error;
+    return result;
+}
+
+static bool begins_like_filter(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool is = filter_begins(fd);
+    close(fd);
+    return is;
+}
+
+int newfile_look(const char *path, bool replace, struct fault *fault)
+{
+    struct stat status;
+    if (stat(path, &status) != 0) {
+        if (errno != ENOENT)
+            return fault_errno(fault, path, NULL, errno);
+        if (lstat(path, &status) != 0)
+            return PLACE_FREE;
+        fault_set(fault, path, "symbolic link to a file that does not exist");
+        return fault_way_out(fault, "name the file itself");
+    }
+    if (S_ISDIR(status.st_mode))
+        return fault_errno(fault, path, NULL, EISDIR);
+    if (!S_ISREG(status.st_mode))
+        return fault_set(fault, path, "not a regular file");
+    if (status.st_size == 0)
+        return PLACE_REPLACEABLE;
+    if (!replace)
+        return PLACE_TAKEN;
+    if (begins_like_filter(path))
+        return PLACE_REPLACEABLE;
+    fault_set(fault, path, "not a filter, and --force replaces nothing else");
+    return fault_way_out(fault, "remove it first, or name another file");
+}

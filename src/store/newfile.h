@@ -1,0 +1,47 @@
+/*
+ * newfile - a filter file that is there whole, or not at all.
+ *
+ * It is made without a name (O_TMPFILE), filled, flushed, and only then given its name, by a link,
+ * which fails if something has that name by now; or, over an older file, by a rename. So a half-made
+ * filter is never seen, and a kill on the way leaves nothing behind and an older file as it was.
+ * Where a file system has no nameless files, it gets a temporary name beside the real one.
+ */
+#ifndef UNSEEN_STORE_NEWFILE_H
+#define UNSEEN_STORE_NEWFILE_H
+
+#include "system/fault.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+/* What stands under a name. */
+enum newfile_place {
+    PLACE_FREE,        /* nothing */
+    PLACE_REPLACEABLE, /* an empty file; or a filter, and it may be replaced */
+    PLACE_TAKEN,
+};
+
+/* Returns what is there, or -1 with the fault if no filter can ever stand there. */
+int newfile_look(const char *path, bool replace, struct fault *fault);
+
+/* Writes the contents of a new, empty file. Returns 0, or -1 with errno. May be called a second
+ * time, for another file, if the first could not be given its name. */
+typedef int newfile_fill(int fd, const void *context);
+
+struct newfile_plan {
+    const char *path;        /* symbolic links are followed */
+    bool over;               /* replace what is there */
+    const struct stat *like; /* whose owner and mode it gets; NULL: as any new file */
+    newfile_fill *fill;
+    const void *context;
+};
+
+/* Makes it. Returns 0; 1 if something has the name and `over` is not set; -1 with errno. In the
+ * last two cases nothing was changed. Takes as long as an fsync. */
+int newfile_make(const struct newfile_plan *plan);
+
+/* Gives a file its blocks, all zeros. Returns 0, or -1 with errno. */
+int newfile_allocate(int fd, uint64_t bytes);
+
+#endif

@@ -1,0 +1,29 @@
+/* beside - see beside.h. */
+#include "system/beside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void beside_name(const char *filter, const char *suffix, char name[BESIDE_MAX])
+{
+    char real[PATH_MAX];
+    if (realpath(filter, real) == NULL)
+        snprintf(real, sizeof real, "%s", filter);
+    snprintf(name, BESIDE_MAX, "%s%s", real, suffix);
+}
+
+void beside_take_after(int fd, const struct stat *like)
+{
+    struct stat now;
+    if (fstat(fd, &now) != 0)
+        return;
+    mode_t mode = (like->st_mode & 0666) | 0600;
+    if ((now.st_uid != like->st_uid || now.st_gid != like->st_gid) &&
+        fchown(fd, like->st_uid, like->st_gid) != 0 && now.st_gid != like->st_gid &&
+        fchown(fd, (uid_t)-1, like->st_gid) != 0)
+        mode = (mode & 0606) | (mode & 0006) << 3;
+    if (S_ISDIR(now.st_mode))
+        mode |= (mode & 0444) >> 2;
+    (void)!fchmod(fd, mode);
+}

@@ -1,0 +1,104 @@
+/* lock - see lock.h. */
+#include "system/lock.h"
+
+#include "system/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Where open-file-description locks are missing, locks of the process do for all but threads. */
+#ifndef F_OFD_SETLK
+#define F_OFD_SETLK F_SETLK
+#define F_OFD_SETLKW F_SETLKW
+#define F_OFD_GETLK F_GETLK
+#endif
+
+/* Behind the end of every file there is. */
+#define LOCKS_AT (INT64_C(1) << 62)
+
+static struct flock range(unsigned lock, short type)
+{
+    return (struct flock){
+        .l_type = type,
+        .l_whence = SEEK_SET,
+        .l_start = (off_t)(LOCKS_AT + lock),
+        .l_len = 1,
+    };
+}
+
+int lock_try(int fd, unsigned lock)
+{
+    struct flock flock = range(lock, F_WRLCK);
+    if (fcntl(fd, F_OFD_SETLK, &flock) == 0)
+        return 1;
+    return errno == EAGAIN || errno == EACCES ? 0 : -1;
+}
+
+/* Held for memory work only, a lock is almost always free again in microseconds. Whoever waits five
+ * seconds says so: its owner may be stopped. */
+static int wait_for(int fd, unsigned lock, lock_waits *waits, void *context)
+{
+    struct flock flock = range(lock, F_WRLCK);
+    bool said = false;
+    time_t start = time(NULL);
+    signals_alarm(5);
+    while (fcntl(fd, F_OFD_SETLKW, &flock) != 0) {
+        int error = errno;
+        if (error != EINTR || signals_pending()) {
+            signals_alarm(0);
+            errno = error;
+            return -1;
+        }
+        /* Other signals, as Ctrl-Z, interrupt the wait, too. */
+        if (time(NULL) - start < 4)
+            continue;
+        if (!said && waits != NULL)
+            waits(context);
+        said = true;
+    }
+    signals_alarm(0);
+    return 0;
+}
+
+int lock_take(int fd, unsigned lock, lock_waits *waits, void *context)
+{
+    signals_hold_stop();
+    int got = lock_try(fd, lock);
+    if (got == 0)
+        got = wait_for(fd, lock, waits, context) == 0 ? 1 : -1;
+    if (got > 0)
+        return 0;
+    int error = errno;
+    signals_release_stop();
+    errno = error;
+    return -1;
+}
+
+void lock_let_go(int fd, unsigned lock)
+{
+    struct flock flock = range(lock, F_UNLCK);
+    (void)fcntl(fd, F_OFD_SETLK, &flock);
+}
+
+void lock_drop(int fd, unsigned lock)
+{
+    lock_let_go(fd, lock);
+    signals_release_stop();
+}
+
+int lock_held(int fd, unsigned lock)
+{
+    struct flock flock = range(lock, F_RDLCK);
+    if (fcntl(fd, F_OFD_GETLK, &flock) != 0)
+        return -1;
+    return flock.l_type != F_UNLCK;
+}
+
+bool lock_is_held(int fd, unsigned lock)
+{
+    return lock_held(fd, lock) != 0;
+}

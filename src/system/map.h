@@ -1,0 +1,24 @@
+/*
+ * map - a stretch of a file in memory, shared with whoever else maps it.
+ *
+ * In a file stretches begin on pages of 4096 bytes, on every machine. The system maps from its own pages
+ * on, which may be of 16 or 64 KB: so what is mapped begins up to a page earlier.
+ */
+#ifndef UNSEEN_SYSTEM_MAP_H
+#define UNSEEN_SYSTEM_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Maps `bytes` bytes from `offset` on, a multiple of 4096; to be written too, if `write`. Faults in it
+ * are reported as those of `name` (guard.h), which must stay where it is. Returns NULL with errno. */
+void *map_file(int fd, bool write, uint64_t offset, size_t bytes, const char *name);
+
+/* Takes back what map_file returned. */
+void map_drop(void *address, size_t bytes);
+
+/* madvise(2), for all pages with something of the stretch. Only a hint: errors mean nothing. */
+void map_advise(void *address, size_t bytes, int advice);
+
+#endif

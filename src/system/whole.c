@@ -1,0 +1,75 @@
+/* whole - see whole.h. */
+#include "system/whole.h"
+
+#include "system/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/* Whether a failed write to a stream is to be tried again. */
+static bool may_go_on(int fd)
+{
+    if (errno == EAGAIN || errno == EWOULDBLOCK)
+        return signals_wait_writable(fd) == 0;
+    return errno == EINTR;
+}
+
+size_t whole_write(int fd, const void *bytes, size_t length)
+{
+    const char *from = bytes;
+    size_t done = 0;
+    while (done < length) {
+        if (signals_pending()) {
+            errno = EINTR;
+            break;
+        }
+        ssize_t n = write(fd, from + done, length - done);
+        if (n >= 0)
+            done += (size_t)n;
+        else if (!may_go_on(fd))
+            break;
+    }
+    return done;
+}
+
+size_t whole_write_at(int fd, const void *bytes, size_t length, uint64_t at)
+{
+    const char *from = bytes;
+    size_t done = 0;
+    while (done < length) {
+        ssize_t n = pwrite(fd, from + done, length - done, (off_t)(at + done));
+        if (n >= 0)
+            done += (size_t)n;
+        else if (errno != EINTR)
+            break;
+    }
+    return done;
+}
+
+size_t whole_read_at(int fd, void *bytes, size_t length, uint64_t at)
+{
+    char *to = bytes;
+    size_t done = 0;
+    while (done < length) {
+        ssize_t n = pread(fd, to + done, length - done, (off_t)(at + done));
+        if (n == 0)
+            errno = 0;
+        if (n == 0 || (n < 0 && errno != EINTR))
+            break;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return done;
+}
+
+int whole_allocate(int fd, uint64_t at, uint64_t bytes)
+{
+    int error;
+    do
+        error = posix_fallocate(fd, (off_t)at, (off_t)bytes);
+    while (error == EINTR && !signals_pending());
+    errno = error;
+    return error == 0 ? 0 : -1;
+}

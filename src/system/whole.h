@@ -1,0 +1,26 @@
+/*
+ * whole - reads and writes that go on until all is done.
+ *
+ * read(2) and write(2) may move a part, or be interrupted before they move any. These call them
+ * again. Each returns how many bytes were moved: all, or fewer with errno; a read that met the end
+ * of the file returns fewer with errno 0.
+ */
+#ifndef UNSEEN_SYSTEM_WHOLE_H
+#define UNSEEN_SYSTEM_WHOLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* To wherever `fd` stands. Waits where a non-blocking descriptor is full; a signal that wants the
+ * program to end ends it, with EINTR. */
+size_t whole_write(int fd, const void *bytes, size_t length);
+
+/* At an offset of a regular file: signals, which come to an end soon enough, do not end these. */
+size_t whole_write_at(int fd, const void *bytes, size_t length, uint64_t at);
+size_t whole_read_at(int fd, void *bytes, size_t length, uint64_t at);
+
+/* Gives a regular file its blocks, zeros, from `at` on, so that writing to them cannot meet a full disk.
+ * Returns 0, or -1 with errno: EINTR only if a signal wants the program to end. */
+int whole_allocate(int fd, uint64_t at, uint64_t bytes);
+
+#endif

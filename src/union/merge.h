@@ -1,0 +1,44 @@
+/*
+ * merge - one new filter of several: their union.
+ *
+ * Layers of one shape (pages and geometry) in which all their keys fit together become one layer,
+ * bit for bit the layer that one filter of all keys has. What does not fit stays a layer of its own,
+ * so that no line is lost; but a filter of several layers has the sum of their rates. So the rate is
+ * measured before anything is made, and the caller decides. How much each layer may still take in
+ * is then set such that the rate stays where it is promised, if it was not above it already.
+ *
+ * Which layers come together depends on what is in them, not on the order of the inputs; the result
+ * is the same file, but for its UUID and time, whatever the order. And where all layers of a shape
+ * fit into one, merging in steps ends with the same file as merging at once.
+ *
+ * Inputs may be in use: what was settled before merge_new is in. Memory is bounded: bits are read
+ * where they are mapped, a page at a time.
+ */
+#ifndef UNSEEN_UNION_MERGE_H
+#define UNSEEN_UNION_MERGE_H
+
+#include "delivery/filter.h"
+
+struct merge;
+
+/* Reads the bits of all inputs, which stay the caller's, and works out what becomes of them. NULL
+ * with the fault: they were not made alike, or too many layers do not fit together; EINTR if a
+ * signal came. About 1 us a page. */
+struct merge *merge_new(struct filter *const *inputs, size_t count, struct fault *fault);
+void merge_free(struct merge *merge);
+
+/* What it comes to. */
+unsigned merge_layers(const struct merge *merge);
+double merge_keys(const struct merge *merge);
+double merge_rate(const struct merge *merge);
+/* The rate is the one asked for, as far as can be told: estimates have noise. */
+bool merge_keeps_rate(const struct merge *merge);
+
+/* Writes it to a file of its own and gives that its name, over what is there if `over` is set; if
+ * that is one of the inputs, `replaced`, the file has its UUID, owner and mode, so that it goes on
+ * as that filter. Returns 0; 1 if something is there; -1 with the fault. In the last two cases
+ * nothing was changed. */
+int merge_write(const struct merge *merge, const char *path, bool over,
+                const struct filter *replaced, struct fault *fault);
+
+#endif

@@ -1,0 +1,191 @@
+/* Keys in flight in a file: the set, the one that others look into, and files that are not one. */
+#include "delivery/key_set.h"
+
+#include "chance.h"
+#include "scratch.h"
+#include "tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { KEYS = 20000, MARK = 77 };
+
+static struct key key_number(uint64_t n)
+{
+    return (struct key){.lo = n * UINT64_C(0x9e3779b97f4a7c15), .hi = ~n};
+}
+
+static struct key_set *key_set_made(const char *path)
+{
+    struct fault fault;
+    struct key_set *set = key_set_new(path, -1, MARK, &fault);
+    if (set == NULL) {
+        printf("# %s: %s\n", fault.object, fault.reason);
+        exit(1);
+    }
+    return set;
+}
+
+static void add_numbers(struct key_set *set, uint64_t from, uint64_t to)
+{
+    struct fault fault;
+    for (uint64_t i = from; i < to; i++) {
+        tap_check(key_set_reserve(set, 1, &fault) == 0, "no room: %s", fault.reason);
+        tap_check(key_set_add(set, key_number(i)), "key %llu was in", (unsigned long long)i);
+        tap_check(!key_set_add(set, key_number(i)), "key %llu is new twice", (unsigned long long)i);
+    }
+}
+
+/* How many of the numbers below `to` are in. */
+static uint64_t count_numbers(const struct key_set *set, uint64_t to)
+{
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < to; i++)
+        count += key_set_has(set, key_number(i));
+    return count;
+}
+
+/* Over several segments; taken out, and emptied. */
+static void set(void)
+{
+    struct key_set *set = key_set_made(scratch_path("set"));
+    add_numbers(set, 0, KEYS);
+    tap_check(key_set_count(set) == KEYS, "it counts %llu", (unsigned long long)key_set_count(set));
+    tap_check(count_numbers(set, 2 * KEYS) == KEYS, "it has others, or not all");
+    for (uint64_t i = 0; i < KEYS; i += 2)
+        key_set_remove(set, key_number(i));
+    key_set_remove(set, key_number(KEYS));
+    tap_check(key_set_count(set) == KEYS / 2, "taken out: it counts %llu",
+              (unsigned long long)key_set_count(set));
+    add_numbers(set, KEYS, KEYS + 10);
+    key_set_clear(set);
+    tap_check(key_set_count(set) == 0 && count_numbers(set, KEYS + 10) == 0, "not emptied");
+    add_numbers(set, 0, 10);
+    tap_check(count_numbers(set, 20) == 10, "emptied, it does not work any more");
+    key_set_free(set);
+    tap_check(access(scratch_path("set"), F_OK) != 0, "it left its file");
+}
+
+/* Zeros and ones mean something else in the file. */
+static void special_keys(void)
+{
+    static const struct key special[] = {{0, 0}, {UINT64_MAX, UINT64_MAX}, {0, 5}, {5, 0}};
+    struct fault fault;
+    struct key_set *set = key_set_made(scratch_path("special"));
+    tap_check(key_set_reserve(set, 10, &fault) == 0, "no room");
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        tap_check(!key_set_has(set, special[i]), "special key %zu is in", i);
+        tap_check(key_set_add(set, special[i]), "special key %zu is not new", i);
+        tap_check(key_set_has(set, special[i]), "special key %zu is not in", i);
+    }
+    key_set_remove(set, special[0]);
+    key_set_remove(set, special[1]);
+    tap_check(!key_set_has(set, special[0]) && !key_set_has(set, special[1]) &&
+                  key_set_has(set, special[2]) && key_set_has(set, special[3]),
+              "not those that were taken out are gone");
+    key_set_free(set);
+}
+
+static void others(void)
+{
+    struct fault fault;
+    struct key_set *owner = key_set_made(scratch_path("shared"));
+    add_numbers(owner, 0, 100);
+    struct key_set *other = key_set_attach(scratch_path("shared"), MARK, &fault);
+    if (!tap_check(other != NULL, "cannot be attached: %s", fault.reason))
+        return;
+    tap_check(count_numbers(other, 200) == 100, "another one does not see what is in");
+    add_numbers(owner, 100, KEYS);
+    tap_check(key_set_refresh(other, &fault) == 0, "%s", fault.reason);
+    tap_check(count_numbers(other, KEYS) == KEYS, "nor what was added since");
+    key_set_clear(owner);
+    tap_check(count_numbers(other, KEYS) == 0, "nor that it was emptied");
+    key_set_free(other);
+    tap_check(access(scratch_path("shared"), F_OK) == 0, "the looker removed the file");
+    key_set_leave(owner);
+    key_set_free(owner);
+    tap_check(access(scratch_path("shared"), F_OK) == 0, "the file was to be left");
+}
+
+static void nameless(void)
+{
+    struct fault fault;
+    struct key_set *set = key_set_nameless(scratch_path("beside"), &fault);
+    if (!tap_check(set != NULL, "%s", fault.reason))
+        return;
+    add_numbers(set, 0, KEYS);
+    tap_check(count_numbers(set, KEYS) == KEYS, "not all in");
+    tap_check(access(scratch_path("beside"), F_OK) != 0, "it has a name");
+    key_set_free(set);
+    tap_check(key_set_nameless("/nowhere/at/all", &fault) == NULL && fault.error == ENOENT,
+              "made in a directory that is not there");
+    tap_check(key_set_new("/nowhere/at/all", -1, MARK, &fault) == NULL && fault.error == ENOENT,
+              "made in a directory that is not there");
+    key_set_free(NULL);
+}
+
+static void write_file(const char *path, const void *bytes, size_t length, off_t at)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || pwrite(fd, bytes, length, at) != (ssize_t)length)
+        exit(1);
+    close(fd);
+}
+
+static void refused(const char *path, const char *reason)
+{
+    struct fault fault = {.reason = ""};
+    struct key_set *set = key_set_attach(path, MARK, &fault);
+    tap_check(set == NULL, "%s: attached", path);
+    tap_check(strstr(fault.reason, reason) != NULL, "%s: %s", path, fault.reason);
+    key_set_free(set);
+}
+
+static void files_that_are_none(void)
+{
+    static const char text[] = "these are no keys";
+    struct fault fault;
+    refused(scratch_path("absent"), "by another name");
+    refused(scratch_directory, "");
+    write_file(scratch_path("short"), text, sizeof text, 0);
+    refused(scratch_path("short"), "not a file of keys");
+    write_file(scratch_path("text"), text, sizeof text, 0);
+    write_file(scratch_path("text"), text, sizeof text, 100000);
+    refused(scratch_path("text"), "not a file of keys");
+    if (mkfifo(scratch_path("fifo"), 0600) == 0)
+        refused(scratch_path("fifo"), "not a file of keys");
+    if (symlink("short", scratch_path("link")) == 0)
+        refused(scratch_path("link"), "");
+
+    /* One of a dead owner, one that says that it has more than the file can hold. */
+    struct key_set *owner = key_set_made(scratch_path("other"));
+    uint8_t wrong_mark = MARK + 1, mark = MARK;
+    write_file(scratch_path("other"), &wrong_mark, 1, 16);
+    refused(scratch_path("other"), "by another name");
+    write_file(scratch_path("other"), &mark, 1, 16);
+    struct key_set *other = key_set_attach(scratch_path("other"), MARK, &fault);
+    tap_check(other != NULL, "%s", fault.reason);
+    for (unsigned segments = 2; segments < 256; segments *= 3) {
+        uint8_t byte = (uint8_t)segments;
+        write_file(scratch_path("other"), &byte, 1, 8);
+        refused(scratch_path("other"), "damaged");
+        tap_check(other != NULL && key_set_refresh(other, &fault) != 0, "%u segments are believed",
+                  segments);
+    }
+    key_set_free(other);
+    key_set_free(owner);
+}
+
+int main(void)
+{
+    scratch_make();
+    tap_run("a set over several segments", set);
+    tap_run("keys of zeros and of ones", special_keys);
+    tap_run("others look into it", others);
+    tap_run("without a name", nameless);
+    tap_run("files that are none, or damaged", files_that_are_none);
+    return tap_end();
+}
