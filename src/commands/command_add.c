@@ -22,7 +22,7 @@ static int run(const struct options *options, const struct inputs *inputs, struc
     if (pipeline == NULL)
         return message("%s", strerror(ENOMEM));
     int status = inputs_run(inputs, pipeline);
-    creation_warn(filter);
+    creation_warn(filter_store(filter));
     if (options_has(options, OPTION_VERBOSE))
         message("%" PRIu64 " lines read, %" PRIu64 " added", pipeline_read(pipeline),
                 pipeline_selected(pipeline));
@@ -37,7 +37,7 @@ int command_add(const struct options *options)
     if (path == NULL || inputs_parse(&inputs, options, 1) != 0 ||
         inputs_check(&inputs, path, NULL) != 0)
         return EXIT_TROUBLE;
-    struct filter_watch watch = creation_watch(options);
+    struct store_watch watch = creation_watch(options);
     struct filter *filter = creation_open(path, options, &watch);
     if (filter == NULL)
         return EXIT_TROUBLE;

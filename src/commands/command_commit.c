@@ -15,7 +15,8 @@ static int check_all(const struct filter *filter, const char **paths)
     int status = EXIT_OK;
     for (; *paths != NULL; paths++) {
         struct fault fault;
-        struct pending *pending = pending_open(*paths, filter_header(filter)->uuid, &fault);
+        struct pending *pending = pending_open(*paths, store_header(filter_store(filter))->uuid,
+                                               &fault);
         if (pending == NULL)
             status = message_fault(&fault);
         pending_free(pending);
@@ -30,7 +31,7 @@ static int settle_all(struct filter *filter, struct pending *pending, uint64_t *
 {
     static struct key keys[CHUNK];
     static uint8_t seen[CHUNK];
-    bool untouched = filter_settlings(filter) == pending_settlings(pending);
+    bool untouched = store_settlings(filter_store(filter)) == pending_settlings(pending);
     filter_set_claimed(filter, pending_settlings(pending));
     for (;;) {
         ptrdiff_t n = pending_next(pending, keys, CHUNK, fault);
@@ -51,13 +52,14 @@ static int commit(const struct options *options, struct filter *filter, const ch
     if (check_all(filter, paths) != EXIT_OK)
         return EXIT_TROUBLE;
     for (; *paths != NULL; paths++) {
-        struct pending *pending = pending_open(*paths, filter_header(filter)->uuid, &fault);
+        struct pending *pending = pending_open(*paths, store_header(filter_store(filter))->uuid,
+                                               &fault);
         int result = pending != NULL ? settle_all(filter, pending, &total, &fault) : -1;
         pending_free(pending);
         if (result != 0)
             return message_fault(&fault);
     }
-    creation_warn(filter);
+    creation_warn(filter_store(filter));
     if (options_has(options, OPTION_VERBOSE))
         message("%" PRIu64 " lines remembered", total);
     return EXIT_OK;
@@ -66,7 +68,7 @@ static int commit(const struct options *options, struct filter *filter, const ch
 int command_commit(const struct options *options)
 {
     struct fault fault;
-    struct filter_watch watch = creation_watch(options);
+    struct store_watch watch = creation_watch(options);
     const char *path = filter_operand(options);
     if (path == NULL)
         return EXIT_TROUBLE;

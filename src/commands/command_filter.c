@@ -97,7 +97,7 @@ static int parse(struct job *job, const struct options *options)
 
 static struct filter *memory_filter(const struct options *options)
 {
-    struct filter_watch watch = creation_watch(options);
+    struct store_watch watch = creation_watch(options);
     struct header header;
     struct fault fault;
     if (creation_plan(options, &header) != 0)
@@ -106,7 +106,7 @@ static struct filter *memory_filter(const struct options *options)
     if (filter == NULL)
         message_fault(&fault);
     else
-        filter_set_watch(filter, &watch);
+        store_set_watch(filter_store(filter), &watch);
     return filter;
 }
 
@@ -114,7 +114,7 @@ static struct filter *memory_filter(const struct options *options)
 static struct filter *file_filter(const struct job *job)
 {
     struct fault fault;
-    struct filter_watch watch = creation_watch(job->options);
+    struct store_watch watch = creation_watch(job->options);
     if (!options_has(job->options, OPTION_PENDING))
         return creation_open(job->path, job->options, &watch);
     struct filter *filter = filter_open(job->path, false, &watch, &fault);
@@ -139,8 +139,9 @@ static int prepare_hold(struct job *job)
         job->plan.may_close = true;
     }
     if (pending != NULL) {
-        job->plan.pending = pending_create(pending, filter_header(job->plan.filter)->uuid,
-                                           filter_settlings(job->plan.filter), &fault);
+        job->plan.pending = pending_create(pending,
+                                           store_header(filter_store(job->plan.filter))->uuid,
+                                           store_settlings(filter_store(job->plan.filter)), &fault);
         if (job->plan.pending == NULL)
             return message_fault(&fault);
     }
@@ -253,7 +254,7 @@ static int run(struct job *job)
     if (job->plan.pending != NULL && status == EXIT_OK &&
         pending_finish(job->plan.pending, &fault) != 0)
         status = message_fault(&fault);
-    creation_warn(job->plan.filter);
+    creation_warn(filter_store(job->plan.filter));
     if (options_has(job->options, OPTION_VERBOSE))
         message("%" PRIu64 " lines read, %" PRIu64 " printed", pipeline_read(pipeline),
                 pipeline_selected(pipeline));

@@ -9,6 +9,7 @@
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/queue_operand.h"
+#include "delivery/filter.h"
 #include "store/newfile.h"
 #include "union/merge.h"
 
@@ -18,9 +19,9 @@
 #include <string.h>
 
 struct inputs_open {
-    struct filter **filters;
+    struct store **filters;
     size_t count;
-    struct filter *replaced; /* the one that OUT names, open for writing; or NULL */
+    struct store *replaced; /* the one that OUT names, open for writing; or NULL */
 };
 
 static bool is_named_before(const struct inputs_open *inputs, const char *path)
@@ -29,7 +30,7 @@ static bool is_named_before(const struct inputs_open *inputs, const char *path)
     if (stat(path, &status) != 0)
         return false;
     for (size_t i = 0; i < inputs->count; i++)
-        if (filter_is_file(inputs->filters[i], &status))
+        if (store_is_file(inputs->filters[i], &status))
             return true;
     return false;
 }
@@ -45,13 +46,14 @@ static bool is_same_file(const char *a, const char *b)
 static int open_inputs(struct inputs_open *inputs, const struct options *options, const char *out)
 {
     struct fault fault;
-    struct filter_watch watch = creation_watch(options);
+    struct store_watch watch = creation_watch(options);
     for (size_t i = 0; i < options->operand_count; i++) {
         const char *path = options->operands[i];
         if (is_named_before(inputs, path))
             continue;
         bool is_out = is_same_file(path, out);
-        struct filter *filter = filter_open(is_out ? out : path, is_out, &watch, &fault);
+        struct store *filter = store_open(is_out ? out : path, is_out ? filter_repairs : NULL,
+                                          &watch, &fault);
         if (filter == NULL)
             return message_fault(&fault);
         inputs->filters[inputs->count++] = filter;
@@ -64,23 +66,23 @@ static int open_inputs(struct inputs_open *inputs, const struct options *options
 static void close_inputs(struct inputs_open *inputs)
 {
     for (size_t i = 0; i < inputs->count; i++)
-        filter_close(inputs->filters[i]);
+        store_close(inputs->filters[i]);
     free(inputs->filters);
 }
 
 /* Lines that wait in the queue of an input stay there, and the new filter has them as seen. */
-static void warn_of_queue(const struct filter *filter, const char *out)
+static void warn_of_queue(const struct store *filter, const char *out)
 {
     struct fault fault;
     uint64_t lines;
     if (!queue_operand_has(filter))
         return;
-    if (queue_lines_beside(filter_path(filter), filter_header(filter)->uuid, &lines, &fault) != 0)
+    if (queue_lines_beside(store_path(filter), store_header(filter)->uuid, &lines, &fault) != 0)
         message_fault(&fault);
     else if (lines > 0)
         message("%s: %" PRIu64 " lines still wait in its queue; %s counts them as seen and has no "
                 "queue (pop them from %s)",
-                filter_path(filter), lines, out, filter_path(filter));
+                store_path(filter), lines, out, store_path(filter));
 }
 
 static void warn_of_queues(const struct inputs_open *inputs, const char *out)
@@ -143,7 +145,7 @@ static int merge_open(const struct options *options, const char *out,
     struct merge *merge = merge_new(inputs->filters, inputs->count, &fault);
     if (merge == NULL)
         return message_fault(&fault);
-    double wanted = filter_header(inputs->filters[0])->plan.rate;
+    double wanted = store_header(inputs->filters[0])->plan.rate;
     int status = judge_rate(options, out, merge, wanted);
     if (status == 0) {
         int result = merge_write(merge, out, over, inputs->replaced, &fault);
@@ -166,10 +168,10 @@ static int run(const struct options *options, const char *out, struct inputs_ope
         return EXIT_TROUBLE;
     if (inputs->replaced == NULL)
         return merge_open(options, out, inputs, over);
-    if (filter_freeze(inputs->replaced, &fault) != 0)
+    if (store_freeze(inputs->replaced, &fault) != 0)
         return message_fault(&fault);
     int status = merge_open(options, out, inputs, over);
-    filter_thaw(inputs->replaced);
+    store_thaw(inputs->replaced);
     return status;
 }
 
@@ -183,7 +185,7 @@ int command_merge(const struct options *options)
         return message("-o %s: not the name of a filter", out[0] == '\0' ? "''" : out);
     if (filter_operand(options) == NULL)
         return EXIT_TROUBLE;
-    inputs.filters = calloc(options->operand_count, sizeof(struct filter *));
+    inputs.filters = calloc(options->operand_count, sizeof(struct store *));
     if (inputs.filters == NULL)
         return message("%s", strerror(ENOMEM));
     int status = run(options, out, &inputs);

@@ -168,7 +168,7 @@ int command_pop(const struct options *options)
     struct filter *filter = filter_open(path, false, NULL, &fault);
     if (filter == NULL)
         return message_fault(&fault);
-    job.queue = queue_operand(filter, job.output.delimiter, false, job.max_line);
+    job.queue = queue_operand(filter_store(filter), job.output.delimiter, false, job.max_line);
     int status = job.queue != NULL ? run(&job) : EXIT_TROUBLE;
     queue_close(job.queue);
     filter_leave(filter);

@@ -38,7 +38,7 @@ static int run(const struct options *options, const struct inputs *inputs, struc
     int status = inputs_run(inputs, pipeline);
     if (plan.durable && pipeline_settle(pipeline, &fault) != 0)
         status = message_fault(&fault);
-    creation_warn(filter);
+    creation_warn(filter_store(filter));
     if (options_has(options, OPTION_VERBOSE))
         message("%" PRIu64 " lines read, %" PRIu64 " queued", pipeline_read(pipeline),
                 pipeline_selected(pipeline));
@@ -56,11 +56,12 @@ int command_push(const struct options *options)
     /* A filter that is made here gets a queue; one that exists must have it. */
     struct options with_queue = *options;
     with_queue.given[OPTION_QUEUE] = "";
-    struct filter_watch watch = creation_watch(options);
+    struct store_watch watch = creation_watch(options);
     struct filter *filter = creation_open(path, &with_queue, &watch);
     if (filter == NULL)
         return EXIT_TROUBLE;
-    struct queue *queue = queue_operand(filter, inputs.delimiter, true, inputs.max_line);
+    struct queue *queue = queue_operand(filter_store(filter), inputs.delimiter, true,
+                                        inputs.max_line);
     int status = queue != NULL ? run(options, &inputs, filter, queue) : EXIT_TROUBLE;
     queue_close(queue);
     filter_leave(filter);

@@ -4,6 +4,7 @@
 #include "commands/filter_operand.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
+#include "store/removal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -54,7 +55,7 @@ static void tell(const struct report *report, const struct pipeline *pipeline)
 static int run(const struct options *options, const struct inputs *inputs, struct filter *filter)
 {
     struct report report = {
-        .path = filter_path(filter),
+        .path = store_path(filter_store(filter)),
         .verbose = options_has(options, OPTION_VERBOSE),
     };
     struct pipeline_plan plan = {
@@ -82,7 +83,7 @@ static int check_counting(const char *path)
     struct filter *filter = filter_open(path, false, NULL, &fault);
     if (filter == NULL)
         return message_fault(&fault);
-    bool counting = filter_header(filter)->plan.geometry.counting;
+    bool counting = store_header(filter_store(filter))->plan.geometry.counting;
     filter_close(filter);
     if (counting)
         return 0;
@@ -95,7 +96,7 @@ int command_remove(const struct options *options)
 {
     struct inputs inputs;
     struct fault fault;
-    struct filter_watch watch = creation_watch(options);
+    struct store_watch watch = creation_watch(options);
     const char *path = filter_operand(options);
     if (path == NULL || inputs_parse(&inputs, options, 1) != 0 ||
         inputs_check(&inputs, path, NULL) != 0 || check_counting(path) != 0)

@@ -157,15 +157,15 @@ static void print_queue(const struct queue_facts *queue)
 }
 
 /* queue: NULL if it has none. */
-static void print_text(const struct filter *filter, const struct survey *survey,
+static void print_text(const struct store *filter, const struct survey *survey,
                        const struct queue_facts *queue)
 {
-    const struct header *header = filter_header(filter);
+    const struct header *header = store_header(filter);
     char text[128], part[32];
-    double bytes = (double)filter_file_bytes(filter);
+    double bytes = (double)store_file_bytes(filter);
     bool window = header->plan.generations != 0;
     struct geometry geometry = growth_geometry(&header->plan);
-    print_row("filter", filter_path(filter));
+    print_row("filter", store_path(filter));
     print_count("keys", survey->keys);
     print_count("capacity", survey->capacity);
     print_row("growth", growth_text(&header->plan));
@@ -262,7 +262,7 @@ static void print_json_layer(const struct layer_survey *layer, bool window)
 enum { TOGETHER_MAX = 64 };
 
 struct shown {
-    struct filter *filters[TOGETHER_MAX]; /* those that could be opened */
+    struct store *filters[TOGETHER_MAX]; /* those that could be opened */
     size_t count;
 };
 
@@ -294,12 +294,12 @@ static void print_json_overlap(const struct shown *shown)
                overlap.keys, overlap.keys_error, overlap.shared, overlap.shared_error);
 }
 
-static void print_json(const struct filter *filter, const struct survey *survey,
+static void print_json(const struct store *filter, const struct survey *survey,
                        const struct queue_facts *queue, const struct shown *shown)
 {
-    const struct header *header = filter_header(filter);
+    const struct header *header = store_header(filter);
     printf("{\"filter\":");
-    print_json_string(filter_path(filter));
+    print_json_string(store_path(filter));
     printf(",\"keys\":%.0f,\"capacity\":%.0f,\"layers\":%u,\"fixed\":%s,\"counting\":%s",
            survey->keys, survey->capacity, survey->layers, header->plan.fixed ? "true" : "false",
            header->plan.geometry.counting ? "true" : "false");
@@ -308,7 +308,7 @@ static void print_json(const struct filter *filter, const struct survey *survey,
     printf(",\"rate\":%.6g,\"target_rate\":%.6g,\"fill\":%.6g", survey->rate, header->plan.rate,
            survey->fill);
     printf(",\"dropped\":%.6g,\"keys_left\":%.0f", survey->dropped, survey->keys_until);
-    printf(",\"bytes\":%" PRIu64 ",\"bits_per_key\":%.4g", filter_file_bytes(filter),
+    printf(",\"bytes\":%" PRIu64 ",\"bits_per_key\":%.4g", store_file_bytes(filter),
            sizing_bits_per_key(survey->pages, survey->capacity));
     printf(",\"hash\":\"xxh3-128\",\"seed\":%" PRIu64 ",\"created\":%" PRId64 ",\"uuid\":\"",
            header->seed, header->created);
@@ -331,7 +331,7 @@ static void print_json(const struct filter *filter, const struct survey *survey,
 }
 
 /* Returns EXIT_OK, or EXIT_TROUBLE after a message. */
-static int read_queue(const struct filter *filter, struct queue_facts *facts)
+static int read_queue(const struct store *filter, struct queue_facts *facts)
 {
     struct fault fault;
     struct queue *queue = queue_operand_to_read(filter);
@@ -346,7 +346,7 @@ static int read_queue(const struct filter *filter, struct queue_facts *facts)
 static int show(const struct options *options, size_t number, struct shown *shown)
 {
     struct survey survey;
-    struct filter *filter = shown->filters[shown->count - 1];
+    struct store *filter = shown->filters[shown->count - 1];
     bool all = options->operand_count > 1 && shown->count == options->operand_count;
     struct queue_facts facts;
     bool has_queue = queue_operand_has(filter);
@@ -374,7 +374,7 @@ int command_stats(const struct options *options)
     struct shown shown = {.count = 0};
     for (size_t i = 0; i < options->operand_count && !signals_pending(); i++) {
         struct fault fault;
-        struct filter *filter = filter_open(options->operands[i], false, NULL, &fault);
+        struct store *filter = store_open(options->operands[i], NULL, NULL, &fault);
         if (filter == NULL) {
             status = message_fault(&fault);
             continue;
@@ -383,9 +383,9 @@ int command_stats(const struct options *options)
         if (show(options, i, &shown) != EXIT_OK)
             status = EXIT_TROUBLE;
         if (options->operand_count > TOGETHER_MAX)
-            filter_close(shown.filters[--shown.count]);
+            store_close(shown.filters[--shown.count]);
     }
     while (shown.count > 0)
-        filter_close(shown.filters[--shown.count]);
+        store_close(shown.filters[--shown.count]);
     return message_finish_output() == EXIT_OK ? status : EXIT_TROUBLE;
 }

@@ -9,6 +9,10 @@
 #include "commands/message.h"
 #include "commands/queue_operand.h"
 #include "commands/survey.h"
+#include "delivery/slot.h"
+#include "store/removal.h"
+#include "store/stage.h"
+#include "store/window.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,14 +20,14 @@
 #include <time.h>
 
 struct findings {
-    const struct filter *filter;
+    const struct store *filter;
     unsigned count;
     bool damaged;
 };
 
 #define note(findings, ...)                                                                        \
     do {                                                                                           \
-        printf("%s: ", filter_path((findings)->filter));                                           \
+        printf("%s: ", store_path((findings)->filter));                                            \
         printf(__VA_ARGS__);                                                                       \
         putchar('\n');                                                                             \
         (findings)->count++;                                                                       \
@@ -32,7 +36,7 @@ struct findings {
 #define damage(findings, ...)                                                                      \
     do {                                                                                           \
         struct fault fault;                                                                        \
-        fault_set(&fault, filter_path((findings)->filter), "damaged filter: " __VA_ARGS__);        \
+        fault_set(&fault, store_path((findings)->filter), "damaged filter: " __VA_ARGS__);         \
         fault_way_out(&fault, "restore it from a copy, or make a new one");                        \
         message_fault(&fault);                                                                     \
         (findings)->damaged = true;                                                                \
@@ -123,8 +127,8 @@ static void check_rate(struct findings *findings, unsigned number, const struct 
 static void check_layer(struct findings *findings, unsigned number,
                         const struct layer_survey *layer, bool window)
 {
-    const struct filter *filter = findings->filter;
-    if (!layer->generation.retired && !filter_window_turning(filter) && !filter_stage_left(filter))
+    const struct store *filter = findings->filter;
+    if (!layer->generation.retired && !window_is_turning(filter) && !stage_left(filter))
         check_pages(findings, number, layer);
     check_rate(findings, number, layer, window);
 }
@@ -142,7 +146,7 @@ static void check_window_layer(struct findings *findings, unsigned number,
                                const struct layer_survey *layer, const struct survey *survey)
 {
     const struct generation *generation = &layer->generation;
-    if (generation->retired && !filter_window_turning(findings->filter))
+    if (generation->retired && !window_is_turning(findings->filter))
         note(findings,
              "layer %u: a writer died while it emptied it (the next one that needs room does it "
              "again)",
@@ -159,10 +163,10 @@ static void check_slots(struct findings *findings)
 {
     for (unsigned slot = 0; slot < SLOTS_MAX; slot++) {
         bool alive, holds;
-        uint64_t keys = filter_slot_keys(findings->filter, slot, &alive, &holds);
+        uint64_t keys = slot_keys(findings->filter, slot, &alive, &holds);
         if (keys == 0 && (!holds || alive))
             continue;
-        if (keys > slot_room(filter_header(findings->filter), slot))
+        if (keys > slot_room(store_header(findings->filter), slot))
             note(findings, "slot %u: counts %" PRIu64 " keys in flight, more than it has room for",
                  slot, keys);
         else if (!alive)
@@ -175,21 +179,21 @@ static void check_slots(struct findings *findings)
 
 static void check_removal(struct findings *findings)
 {
-    if (filter_removal_open(findings->filter))
+    if (removal_is_open(findings->filter))
         note(findings, "a remove was killed on its way (the next writer puts the line back)");
 }
 
 static void check_stage(struct findings *findings)
 {
-    if (filter_stage_left(findings->filter))
+    if (stage_left(findings->filter))
         note(findings, "a writer died while it emptied a stage (the next one that needs room does "
                        "it again)");
 }
 
 static void check_end(struct findings *findings)
 {
-    uint64_t end = filter_end(findings->filter);
-    uint64_t bytes = filter_file_bytes(findings->filter);
+    uint64_t end = store_end(findings->filter);
+    uint64_t bytes = store_file_bytes(findings->filter);
     if (bytes > end)
         note(findings,
              "%" PRIu64 " bytes behind the last layer (left by a writer that was killed "
@@ -223,7 +227,7 @@ static int check_queue(struct findings *findings)
 }
 
 /* A layer may be emptied while it is read: what looks like damage is looked at twice. */
-static int look(struct survey *survey, const struct filter *filter)
+static int look(struct survey *survey, const struct store *filter)
 {
     if (survey_make(survey, filter) != 0)
         return -1;
@@ -240,15 +244,15 @@ int command_verify(const struct options *options)
     const char *path = filter_operand(options);
     if (path == NULL || filter_operand_alone(options) != 0)
         return EXIT_TROUBLE;
-    struct filter *filter = filter_open(path, false, NULL, &fault);
+    struct store *filter = store_open(path, NULL, NULL, &fault);
     if (filter == NULL)
         return message_fault(&fault);
     struct findings findings = {.filter = filter};
     if (look(&survey, filter) != 0) {
-        filter_close(filter);
+        store_close(filter);
         return EXIT_TROUBLE;
     }
-    bool window = filter_header(filter)->plan.generations != 0;
+    bool window = store_header(filter)->plan.generations != 0;
     for (unsigned i = 0; i < survey.layers; i++) {
         check_layer(&findings, i + 1, &survey.layer[i], window);
         if (window)
@@ -263,7 +267,7 @@ int command_verify(const struct options *options)
         status = EXIT_TROUBLE;
     if (findings.count == 0 && status == EXIT_OK && options_has(options, OPTION_VERBOSE))
         message("%s: sound", path);
-    filter_close(filter);
+    store_close(filter);
     if (message_finish_output() != EXIT_OK)
         return EXIT_TROUBLE;
     return status == EXIT_OK && findings.count > 0 ? EXIT_NOTHING : status;

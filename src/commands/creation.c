@@ -4,6 +4,9 @@
 #include "commands/message.h"
 #include "format/likeness.h"
 #include "queue/queue.h"
+#include "store/counter.h"
+#include "store/create.h"
+#include "store/generation.h"
 #include "system/beside.h"
 
 #include <errno.h>
@@ -252,12 +255,12 @@ static int plan_like(const struct options *options, struct header *header)
             return message("%s%s: --like takes it from %s (leave one of them out)",
                            spelled[0] == '-' ? "" : "--", spelled, path);
         }
-    struct filter *filter = filter_open(path, false, NULL, &fault);
+    struct store *filter = store_open(path, NULL, NULL, &fault);
     if (filter == NULL)
         return message_fault(&fault);
-    *header = *filter_header(filter);
+    *header = *store_header(filter);
     header->writer_features = writer_features(options);
-    filter_close(filter);
+    store_close(filter);
     return 0;
 }
 
@@ -348,10 +351,10 @@ static int disagrees_real(const char *path, const char *option, double has, doub
     return disagrees(path, option, has_text, wants_text);
 }
 
-static int compare_size(const struct filter *filter, const struct wish *wish)
+static int compare_size(const struct store *filter, const struct wish *wish)
 {
-    const char *path = filter_path(filter);
-    const struct filter_plan *has = &filter_header(filter)->plan;
+    const char *path = store_path(filter);
+    const struct filter_plan *has = &store_header(filter)->plan;
     if (wish->bytes != 0 && has->pages != pages_within(has, wish->bytes))
         return message("%s: was not made with --size %" PRIu64 " (leave --size out, or make "
                        "another filter)",
@@ -363,11 +366,11 @@ static int compare_size(const struct filter *filter, const struct wish *wish)
     return 0;
 }
 
-static int compare_window(const struct filter *filter, const struct wish *wish)
+static int compare_window(const struct store *filter, const struct wish *wish)
 {
     char has_text[32], wants_text[32];
-    const char *path = filter_path(filter);
-    const struct filter_plan *has = &filter_header(filter)->plan;
+    const char *path = store_path(filter);
+    const struct filter_plan *has = &store_header(filter)->plan;
     bool by_count = has->generations != 0 && has->forget == 0;
     if ((wish->window != 0 && !by_count) || (wish->forget != 0 && has->forget == 0) ||
         (wish->slack != 0 && has->generations == 0)) {
@@ -388,11 +391,11 @@ static int compare_window(const struct filter *filter, const struct wish *wish)
 }
 
 /* Only what was given is compared. */
-static int compare_open(const struct filter *filter, const struct wish *wish, uint64_t given,
+static int compare_open(const struct store *filter, const struct wish *wish, uint64_t given,
                         uint64_t seed)
 {
-    const char *path = filter_path(filter);
-    const struct header *has = filter_header(filter);
+    const char *path = store_path(filter);
+    const struct header *has = store_header(filter);
     if ((given & ASKED_CAPACITY) && (has->asked & ASKED_CAPACITY) == 0)
         return message("%s: was made without -n (leave -n out, or make another filter)", path);
     if ((given & ASKED_CAPACITY) && has->plan.capacity != wish->capacity)
@@ -443,10 +446,10 @@ static const char *size_differs(const struct filter_plan *has, const struct filt
     return NULL;
 }
 
-static int compare_like(const struct filter *filter, const char *like, const struct header *wanted)
+static int compare_like(const struct store *filter, const char *like, const struct header *wanted)
 {
     char has[LIKENESS_TEXT], wants[LIKENESS_TEXT];
-    const struct header *header = filter_header(filter);
+    const struct header *header = store_header(filter);
     const char *what = likeness_differs(header, wanted, has, wants);
     if (what == NULL)
         what = size_differs(&header->plan, &wanted->plan, has, wants);
@@ -454,7 +457,7 @@ static int compare_like(const struct filter *filter, const char *like, const str
         return message(
             "%s: was not made --like %s: its %s is %s, not %s (leave --like out, or make "
             "another filter)",
-            filter_path(filter), like, what, has, wants);
+            store_path(filter), like, what, has, wants);
     return 0;
 }
 
@@ -471,36 +474,36 @@ static int compare(const char *path, const struct options *options)
         return 0;
     if (like ? plan_like(options, &header) != 0 : read_wish(options, &wish, &header) != 0)
         return EXIT_TROUBLE;
-    struct filter *filter = filter_open(path, false, NULL, &fault);
+    struct store *filter = store_open(path, NULL, NULL, &fault);
     if (filter == NULL)
         return message_fault(&fault);
     int result = like ? compare_like(filter, options->given[OPTION_LIKE], &header)
                       : compare_open(filter, &wish, given, header.seed);
-    if (result == 0 && queue && (filter_header(filter)->writer_features & WRITER_QUEUE) == 0)
+    if (result == 0 && queue && (store_header(filter)->writer_features & WRITER_QUEUE) == 0)
         result = message("%s: was made without a queue (make another filter: unseen create "
                          "--queue FILTER)",
                          path);
-    filter_close(filter);
+    store_close(filter);
     return result;
 }
 
-static void tell_created(const struct filter *filter)
+static void tell_created(const struct store *filter)
 {
     char size[16], time[32];
-    const struct filter_plan *plan = &filter_header(filter)->plan;
-    creation_size((double)filter_file_bytes(filter), size);
+    const struct filter_plan *plan = &store_header(filter)->plan;
+    creation_size((double)store_file_bytes(filter), size);
     if (plan->forget != 0)
         message("%s: created (for the lines of %s at an error rate of %g, grows from %s)",
-                filter_path(filter), creation_time(plan->forget, time), plan->rate, size);
+                store_path(filter), creation_time(plan->forget, time), plan->rate, size);
     else if (plan->generations != 0)
         message("%s: created (for the last %" PRIu64 " lines at an error rate of %g, %s)",
-                filter_path(filter), plan->capacity, plan->rate, size);
+                store_path(filter), plan->capacity, plan->rate, size);
     else if (plan->capacity != 0)
-        message("%s: created (for %" PRIu64 " keys at an error rate of %g, %s)",
-                filter_path(filter), plan->capacity, plan->rate, size);
+        message("%s: created (for %" PRIu64 " keys at an error rate of %g, %s)", store_path(filter),
+                plan->capacity, plan->rate, size);
     else
         message("%s: created (for any number of keys at an error rate of %g, grows from %s)",
-                filter_path(filter), plan->rate, size);
+                store_path(filter), plan->rate, size);
 }
 
 /* Whether something has the name of its queue. */
@@ -525,11 +528,12 @@ int creation_make(const char *path, struct header *header, bool replace, struct 
     if ((queue || replace || is_beside(path)) && (replace || !is_there(path)) &&
         queue_check_free(path, fault) != 0 && (replace || !is_there(path)))
         return -1;
-    return filter_create(path, header, replace, fault);
+    bool queued = (header->writer_features & WRITER_QUEUE) != 0;
+    return create_filter(path, header, replace, queued ? queue_make : NULL, fault);
 }
 
 struct filter *creation_open(const char *path, const struct options *options,
-                             const struct filter_watch *watch)
+                             const struct store_watch *watch)
 {
     struct header header;
     struct fault fault;
@@ -550,17 +554,17 @@ struct filter *creation_open(const char *path, const struct options *options,
     if (filter == NULL)
         message_fault(&fault);
     else if (created)
-        tell_created(filter);
+        tell_created(filter_store(filter));
     return filter;
 }
 
 /* --- what happens on the way --- */
 
-static void tell_grew(void *context, const struct filter *filter, unsigned layers, uint64_t keys)
+static void tell_grew(void *context, const struct store *filter, unsigned layers, uint64_t keys)
 {
     (void)context;
-    const struct filter_plan *plan = &filter_header(filter)->plan;
-    const char *name = filter_path(filter) != NULL ? filter_path(filter) : "filter in memory";
+    const struct filter_plan *plan = &store_header(filter)->plan;
+    const char *name = store_path(filter) != NULL ? store_path(filter) : "filter in memory";
     if (plan->forget != 0 && plan->capacity != 0 && layers == growth_first_layers(plan) + 1)
         message("%s: more than %" PRIu64 " keys come in its time, and it grows (the error rate "
                 "stays at %g)",
@@ -570,36 +574,36 @@ static void tell_grew(void *context, const struct filter *filter, unsigned layer
                 name, keys, plan->capacity, plan->rate);
 }
 
-static void tell_waits(void *context, const struct filter *filter)
+static void tell_waits(void *context, const struct store *filter)
 {
     (void)context;
-    message("%s: waiting for another process that writes to it", filter_path(filter));
+    message("%s: waiting for another process that writes to it", store_path(filter));
 }
 
-struct filter_watch creation_watch(const struct options *options)
+struct store_watch creation_watch(const struct options *options)
 {
-    return (struct filter_watch){
+    return (struct store_watch){
         .grew = tell_grew,
         .waits = tell_waits,
         .allow_network = options_has(options, OPTION_ALLOW_NETWORK),
     };
 }
 
-static void warn_if_over(const struct filter *filter)
+static void warn_if_over(const struct store *filter)
 {
-    uint64_t keys = filter_keys(filter);
-    if (!filter_header(filter)->plan.fixed || keys <= filter_capacity(filter))
+    uint64_t keys = store_keys(filter);
+    if (!store_header(filter)->plan.fixed || keys <= store_capacity(filter))
         return;
     /* The bits tell, not the counter: of lines that looked seen it has none. */
-    double percent = 100 * filter_sampled_rate(filter);
+    double percent = 100 * counter_sampled_rate(filter);
     message("%s: holds %" PRIu64 " of %" PRIu64 " keys; about %.*g %% of new lines are now dropped",
-            filter_path(filter) != NULL ? filter_path(filter) : "filter in memory", keys,
-            filter_capacity(filter), percent < 99.5 ? 2 : 3, percent);
+            store_path(filter) != NULL ? store_path(filter) : "filter in memory", keys,
+            store_capacity(filter), percent < 99.5 ? 2 : 3, percent);
 }
 
-static void warn_if_ahead(const struct filter *filter)
+static void warn_if_ahead(const struct store *filter)
 {
-    uint64_t ahead = filter_path(filter) != NULL ? filter_window_ahead(filter) : 0;
+    uint64_t ahead = store_path(filter) != NULL ? generation_clock_ahead(filter) : 0;
     time_t time = (time_t)(ahead / 1000);
     struct tm date;
     char text[64];
@@ -608,10 +612,10 @@ static void warn_if_ahead(const struct filter *filter)
         return;
     message("%s: was last written at %s, in the future, and forgets nothing until then (if the "
             "clock is right now: unseen create --like %s NEW)",
-            filter_path(filter), text, filter_path(filter));
+            store_path(filter), text, store_path(filter));
 }
 
-void creation_warn(const struct filter *filter)
+void creation_warn(const struct store *filter)
 {
     warn_if_over(filter);
     warn_if_ahead(filter);

@@ -17,21 +17,21 @@ int creation_plan(const struct options *options, struct header *header);
 /* Whether --create was given, or -n, -p, --window, --forget-after or --like, which imply it. */
 bool creation_asked(const struct options *options);
 
-/* Makes the filter, and the directory of its queue if it is to have one. As filter_create; but with a
+/* Makes the filter, and the directory of its queue if it is to have one. As create_filter; but with a
  * queue in the way, nothing is made. */
 int creation_make(const char *path, struct header *header, bool replace, struct fault *fault);
 
 /* Opens FILTER for writing, making it first if it was asked for and there is none, with one line
  * on stderr. NULL after a message: *status is the exit status. */
 struct filter *creation_open(const char *path, const struct options *options,
-                             const struct filter_watch *watch);
+                             const struct store_watch *watch);
 
 /* What growth and waiting say on stderr, and whether a network file system is allowed. */
-struct filter_watch creation_watch(const struct options *options);
+struct store_watch creation_watch(const struct options *options);
 
 /* At the end of a run that writes: says so if a filter that does not grow holds more than it was made
  * for, or if the clock was once so far ahead that a window will not forget. */
-void creation_warn(const struct filter *filter);
+void creation_warn(const struct store *filter);
 
 /* "3.6 MB": up to 16 bytes into text, which is returned. */
 const char *creation_size(double bytes, char text[16]);

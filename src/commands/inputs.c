@@ -75,7 +75,7 @@ static bool begins_like_filter(const char *name)
     int fd = is_standard(name) ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    bool is_filter = filter_begins(fd);
+    bool is_filter = store_begins(fd);
     if (!is_standard(name))
         close(fd);
     return is_filter;

@@ -4,17 +4,17 @@
 #ifndef UNSEEN_COMMANDS_QUEUE_OPERAND_H
 #define UNSEEN_COMMANDS_QUEUE_OPERAND_H
 
-#include "delivery/filter.h"
 #include "queue/queue.h"
+#include "store/store.h"
 
 /* Opens it; lines end with `delimiter`, and with `pushes` that is settled by it if it is not yet. None
  * may be longer than max_line. NULL after a message. `filter` must outlive it. */
-struct queue *queue_operand(const struct filter *filter, char delimiter, bool pushes,
+struct queue *queue_operand(const struct store *filter, char delimiter, bool pushes,
                             uint64_t max_line);
 
-bool queue_operand_has(const struct filter *filter);
+bool queue_operand_has(const struct store *filter);
 
 /* Opens it to be looked at. NULL after a message. */
-struct queue *queue_operand_to_read(const struct filter *filter);
+struct queue *queue_operand_to_read(const struct store *filter);
 
 #endif

@@ -2,6 +2,8 @@
 #include "commands/survey.h"
 
 #include "core/join.h"
+#include "store/generation.h"
+#include "store/pages.h"
 #include "system/signals.h"
 
 #include <pthread.h>
@@ -27,7 +29,7 @@ enum { SURVEY_PAGES = 256 };
 enum { TWO_PARTS_FROM = 16384 };
 
 struct part {
-    const struct filter *filter;
+    const struct store *filter;
     unsigned layer;
     uint64_t from, to;
     struct estimate estimate;
@@ -36,26 +38,26 @@ struct part {
 static void *survey_part(void *context)
 {
     struct part *part = context;
-    const struct bits *bits = filter_bits(part->filter, part->layer);
+    const struct bits *bits = store_bits(part->filter, part->layer);
     estimate_start(&part->estimate, bits->geometry);
     for (uint64_t page = part->from; page < part->to && !signals_pending(); page += SURVEY_PAGES) {
         uint64_t left = part->to - page;
         uint64_t pages = left < SURVEY_PAGES ? left : SURVEY_PAGES;
-        filter_read_ahead(part->filter, part->layer, page, pages);
+        pages_read_ahead(part->filter, part->layer, page, pages);
         estimate_add(&part->estimate, bits->bytes + page * PAGE_BYTES, pages);
     }
     return NULL;
 }
 
-static void survey_pages(struct estimate *estimate, const struct filter *filter, unsigned layer)
+static void survey_pages(struct estimate *estimate, const struct store *filter, unsigned layer)
 {
-    uint64_t pages = filter_bits(filter, layer)->pages;
+    uint64_t pages = store_bits(filter, layer)->pages;
     uint64_t middle = pages < TWO_PARTS_FROM ? pages : pages / 2;
     struct part first = {.filter = filter, .layer = layer, .to = middle};
     struct part second = {.filter = filter, .layer = layer, .from = middle, .to = pages};
     pthread_t thread;
     /* Both are to find the layer ready to be read from front to back. */
-    filter_read_ahead(filter, layer, 0, 0);
+    pages_read_ahead(filter, layer, 0, 0);
     bool beside = middle < pages && signals_start_thread(&thread, survey_part, &second);
     survey_part(&first);
     *estimate = first.estimate;
@@ -68,13 +70,13 @@ static void survey_pages(struct estimate *estimate, const struct filter *filter,
     estimate_merge(estimate, &second.estimate);
 }
 
-static void survey_layer(struct layer_survey *layer, const struct filter *filter, unsigned i)
+static void survey_layer(struct layer_survey *layer, const struct store *filter, unsigned i)
 {
     struct estimate estimate;
-    uint64_t counted_before = filter_layer_keys(filter, i);
+    uint64_t counted_before = store_region_keys(filter, i);
     survey_pages(&estimate, filter, i);
     *layer = (struct layer_survey){
-        .plan = filter_layer(filter, i),
+        .plan = store_plan(filter, i),
         .keys = estimate_keys(&estimate),
         .rate = estimate_rate(&estimate),
         .fill = estimate_fill(&estimate),
@@ -85,12 +87,12 @@ static void survey_layer(struct layer_survey *layer, const struct filter *filter
         .wiped = estimate_has_wiped(&estimate),
         .filled = estimate_has_filled(&estimate),
         .counted_before = counted_before,
-        .counted = filter_layer_keys(filter, i),
+        .counted = store_region_keys(filter, i),
     };
     layer->remembered = sizing_remembered(layer->plan.geometry, layer->plan.pages, layer->keys);
-    if (filter_header(filter)->plan.generations == 0)
+    if (store_header(filter)->plan.generations == 0)
         return;
-    layer->generation = filter_generation(filter, i);
+    layer->generation = generation_of(filter, i);
     layer->forgotten = layer->generation.expired;
 }
 
@@ -104,7 +106,7 @@ static bool same_shape(const struct layer_plan *a, const struct layer_plan *b)
 
 /* Layers of the shape of `first` that come after it, and itself. Returns how many; 0 if another one was
  * before it. */
-static unsigned layers_of_shape(const struct survey *survey, const struct filter *filter,
+static unsigned layers_of_shape(const struct survey *survey, const struct store *filter,
                                 unsigned first, const struct bits *members[LAYERS_MAX])
 {
     unsigned n = 0;
@@ -113,7 +115,7 @@ static unsigned layers_of_shape(const struct survey *survey, const struct filter
             continue;
         if (i < first)
             return 0;
-        members[n++] = filter_bits(filter, i);
+        members[n++] = store_bits(filter, i);
     }
     return n;
 }
@@ -121,7 +123,7 @@ static unsigned layers_of_shape(const struct survey *survey, const struct filter
 /* A filter that grew has a line in one layer, and layers of different sizes. A merged one may have it in
  * several of those that did not fit together; if they have one shape, their joint bits tell how many lines
  * there are. */
-static void count_once(struct survey *survey, const struct filter *filter, unsigned first)
+static void count_once(struct survey *survey, const struct store *filter, unsigned first)
 {
     const struct bits *members[LAYERS_MAX];
     struct estimate joint;
@@ -191,10 +193,10 @@ static void survey_window(struct survey *survey)
     }
 }
 
-int survey_make(struct survey *survey, const struct filter *filter)
+int survey_make(struct survey *survey, const struct store *filter)
 {
     double miss = 1, filled = 0, before = 0;
-    *survey = (struct survey){.layers = filter_layers(filter)};
+    *survey = (struct survey){.layers = store_regions(filter)};
     for (unsigned i = 0; i < survey->layers; i++) {
         struct layer_survey *layer = &survey->layer[i];
         survey_layer(layer, filter, i);
@@ -215,7 +217,7 @@ int survey_make(struct survey *survey, const struct filter *filter)
     survey->rate = survey->layers == 1 ? survey->layer[0].rate : 1 - miss;
     survey->fill = filled / (double)survey->pages;
     survey->keys_until = survey->capacity > survey->keys ? survey->capacity - survey->keys : 0;
-    bool window = filter_header(filter)->plan.generations != 0;
+    bool window = store_header(filter)->plan.generations != 0;
     for (unsigned i = 0; i < survey->layers && !window; i++)
         count_once(survey, filter, i);
     if (window)

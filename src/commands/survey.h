@@ -5,7 +5,7 @@
 #define UNSEEN_COMMANDS_SURVEY_H
 
 #include "core/estimate.h"
-#include "delivery/filter.h"
+#include "store/generation.h"
 
 struct layer_survey {
     struct layer_plan plan;
@@ -41,6 +41,6 @@ struct survey {
 
 /* Reads all pages of all layers: as long as cat(1) takes, 0.1 s a gigabyte from the page cache. Returns
  * 0, or -1 if a signal wants the program to end. */
-int survey_make(struct survey *survey, const struct filter *filter);
+int survey_make(struct survey *survey, const struct store *filter);
 
 #endif

@@ -3,6 +3,9 @@
 
 #include "pipeline/batches.h"
 #include "pipeline/marks.h"
+#include "store/pages.h"
+#include "store/probe.h"
+#include "store/removal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -39,8 +42,8 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
     pipeline->plan = *plan;
     pipeline->most = filter_batch(plan->filter);
     /* What waits for input no longer than until its time comes has to wait by itself. */
-    pipeline->batches = batches_new(plan->delimiter, filter_header(plan->filter)->seed, BATCH_LINES,
-                                    plan->durable ? 1 : plan->threads);
+    pipeline->batches = batches_new(plan->delimiter, store_header(filter_store(plan->filter))->seed,
+                                    BATCH_LINES, plan->durable ? 1 : plan->threads);
     pipeline->seen = malloc(pipeline->most);
     pipeline->select = malloc(pipeline->most);
     clock_gettime(CLOCK_MONOTONIC, &pipeline->settled);
@@ -127,7 +130,7 @@ static ptrdiff_t judge_repeated(struct pipeline *pipeline, size_t n, struct faul
 
 static ptrdiff_t judge_query(struct pipeline *pipeline, size_t n, struct fault *fault)
 {
-    if (filter_probe(pipeline->plan.filter, pipeline->keys, n, pipeline->seen, fault) != 0)
+    if (probe(filter_store(pipeline->plan.filter), pipeline->keys, n, pipeline->seen, fault) != 0)
         return -1;
     uint64_t most = pipeline->plan.most - pipeline->selected;
     uint8_t unwanted = pipeline->plan.invert ? 1 : 0;
@@ -141,7 +144,8 @@ static ptrdiff_t judge_query(struct pipeline *pipeline, size_t n, struct fault *
 
 static ptrdiff_t judge_remove(struct pipeline *pipeline, size_t n, struct fault *fault)
 {
-    if (filter_remove(pipeline->plan.filter, pipeline->keys, n, pipeline->seen, fault) < 0)
+    if (removal_remove(filter_store(pipeline->plan.filter), pipeline->keys, n, pipeline->seen,
+                       fault) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         pipeline->select[i] = pipeline->seen[i] == REMOVAL_DONE;
@@ -345,7 +349,8 @@ static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, struct pick
     if (pipeline->plan.verb == PIPELINE_REMOVE)
         tell_not_removed(pipeline, batch);
     char *end = pick(pipeline, batch, picked->to);
-    if (filter_path(pipeline->plan.filter) != NULL && pipeline->plan.verb == PIPELINE_NEW) {
+    if (store_path(filter_store(pipeline->plan.filter)) != NULL &&
+        pipeline->plan.verb == PIPELINE_NEW) {
         /* With a file, lines are in flight: hand them on now. */
         picked->to = end;
         char *from = picked->from;
@@ -415,12 +420,12 @@ static void expect(struct pipeline *pipeline, const struct input *input, const s
     size_t bytes = batch->starts[batch->n] - batch->starts[0];
     if (batch->n < MANY_LINES)
         return;
-    filter_read_slice(pipeline->plan.filter);
+    pages_read_slice(filter_store(pipeline->plan.filter));
     if (pipeline->read < pipeline->expected)
         return;
     uint64_t left = bytes + input_remaining(input);
     pipeline->expected = pipeline->read + left / bytes * batch->n + 1;
-    filter_expect(pipeline->plan.filter, pipeline->expected);
+    pages_expect(filter_store(pipeline->plan.filter), pipeline->expected);
     if (pipeline->expected < 2 * pipeline->read)
         pipeline->expected = 2 * pipeline->read;
 }
@@ -474,7 +479,8 @@ static int run_chunk(struct pipeline *pipeline, const struct input *input, struc
         if (picked.from == NULL) {
             picked = (struct picked){batch.bytes, batch.bytes};
             expect(pipeline, input, &batch);
-            if (writes(pipeline) && filter_check_name(pipeline->plan.filter, fault) != 0)
+            if (writes(pipeline) &&
+                store_check_name(filter_store(pipeline->plan.filter), fault) != 0)
                 return -1;
         }
         result = run_batch(pipeline, batch, &picked, fault);

@@ -17,6 +17,7 @@
 #include "delivery/pending.h"
 #include "io/input.h"
 #include "io/output.h"
+#include "store/removal.h"
 
 enum pipeline_verb {
     PIPELINE_NEW,      /* print and remember what is new */

@@ -1,8 +1,6 @@
-/* create - making a filter file (filter_create of filter.h). */
+/* create - see create.h. */
 #include "store/create.h"
 
-#include "delivery/filter.h"
-#include "queue/queue.h"
 #include "store/newfile.h"
 #include "system/lock.h"
 #include "system/whole.h"
@@ -66,27 +64,28 @@ struct empty {
     const struct layer_record *records;
     unsigned count;
     uint64_t bytes;
-    struct fault *queue_fault; /* its queue could not be made */
+    create_beside *beside;
+    struct fault *beside_fault; /* that could not be made */
 };
 
-/* The queue is there before the filter is, which takes its UUID from it: see make.c. */
-static int make_queue(int fd, const struct empty *empty)
+/* What lies beside the filter is there before the filter is. */
+static int make_beside(int fd, const struct empty *empty)
 {
     struct stat like;
-    if ((empty->header->writer_features & WRITER_QUEUE) == 0)
+    if (empty->beside == NULL)
         return 0;
     if (fstat(fd, &like) != 0)
         return -1;
     /* What has no name has no link either. */
     like.st_nlink = 1;
-    return queue_make(empty->path, &like, empty->header->uuid, empty->queue_fault);
+    return empty->beside(empty->path, &like, empty->header->uuid, empty->beside_fault);
 }
 
 static int fill_empty(int fd, const void *context)
 {
     const struct empty *empty = context;
-    empty->queue_fault->reason[0] = '\0';
-    if (newfile_allocate(fd, empty->bytes) != 0 || make_queue(fd, empty) != 0)
+    empty->beside_fault->reason[0] = '\0';
+    if (newfile_allocate(fd, empty->bytes) != 0 || make_beside(fd, empty) != 0)
         return -1;
     return create_write_head(fd, empty->header, empty->records, empty->count);
 }
@@ -143,7 +142,8 @@ static unsigned first_layers(const struct filter_plan *asked, struct layer_recor
     return stages + count;
 }
 
-int filter_create(const char *path, struct header *header, bool replace, struct fault *fault)
+int create_filter(const char *path, struct header *header, bool replace, create_beside *beside,
+                  struct fault *fault)
 {
     struct layer_record records[LAYERS_MAX];
     /* Sizes take milliseconds to work out: not for a filter that is there. */
@@ -156,8 +156,8 @@ int filter_create(const char *path, struct header *header, bool replace, struct 
     if (count == 0)
         return fault_set(fault, path, "no filter of that size can be made");
     create_new_identity(header);
-    struct empty empty = {path, header, records, count, create_lay_out(header, records, count),
-                          fault};
+    struct empty empty = {path,   header, records, count, create_lay_out(header, records, count),
+                          beside, fault};
     int lock = -1;
     fault->reason[0] = '\0';
     if (there == PLACE_REPLACEABLE && !replace && !lock_empty(path, &lock))
@@ -170,7 +170,7 @@ int filter_create(const char *path, struct header *header, bool replace, struct 
     });
     int error = errno;
     unlock_empty(lock);
-    /* Its queue was not free any more, since somebody else has made both. */
+    /* What lies beside was not free any more, since somebody else has made both. */
     if (result < 0 && fault->reason[0] != '\0')
         return newfile_look(path, replace, &(struct fault){0}) == PLACE_TAKEN ? 1 : -1;
     return result < 0 ? fault_errno(fault, path, "cannot be created", error) : result;

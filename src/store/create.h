@@ -1,11 +1,26 @@
 /*
- * create - the fixed part of a new filter file; shared by filter_create, whose filter is empty, and
- * merge, whose filter is not.
+ * create - making a filter file: an empty one; or its fixed part, for merge, whose filter is not empty.
  */
 #ifndef UNSEEN_STORE_CREATE_H
 #define UNSEEN_STORE_CREATE_H
 
 #include "format/header.h"
+#include "system/fault.h"
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+/* Makes what lies beside the filter `path`, for whoever may use a file like that; may give the filter
+ * another UUID. Returns 0, or -1 with the fault. */
+typedef int create_beside(const char *path, const struct stat *like, uint8_t uuid[UUID_BYTES],
+                          struct fault *fault);
+
+/* Makes a filter file at `path`, whole or not at all; fills in header's uuid and geometry of the
+ * file. Unless `replace`, nothing may be there but an empty file. `beside` is called first, unless it is
+ * NULL. Returns 0; 1 if something is there (nothing was changed); -1 with the fault. Takes as long as an
+ * fsync. */
+int create_filter(const char *path, struct header *header, bool replace, create_beside *beside,
+                  struct fault *fault);
 
 /* A UUID of its own, and the time. */
 void create_new_identity(struct header *header);

@@ -1,7 +1,7 @@
 /* newfile - see newfile.h. */
 #include "store/newfile.h"
 
-#include "delivery/filter.h"
+#include "store/store.h"
 #include "system/path.h"
 #include "system/whole.h"
 
@@ -190,7 +190,7 @@ static bool begins_like_filter(const char *path)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    bool is = filter_begins(fd);
+    bool is = store_begins(fd);
     close(fd);
     return is;
 }

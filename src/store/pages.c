@@ -1,5 +1,5 @@
 /*
- * filter_pages - how a layer's pages come into memory.
+ * pages - how a layer's pages come into memory.
  *
  * A key touches one page, anywhere. A run of a few lines should read, clear and dirty just those,
  * whatever the size of the filter; a run that will touch most of them anyway is up to twice as fast
@@ -22,13 +22,14 @@
  *
  * Sources: madvise(2); measured with tests/bench/run, rows file, middle, small.
  */
-#include "store/internal.h"
+#include "store/pages.h"
 
+#include "store/internal.h"
 #include "system/map.h"
-#include "system/signals.h"
 #include "system/whole.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -37,19 +38,25 @@
 enum { FEW = 16 };
 enum { SMALL_BYTES = 128 << 20 };
 
-/* For a layer that was in use with small pages already, those are put together by the kernel. */
-void filter_use_huge_pages(struct layer *layer)
+static size_t bytes_of(const struct region *region)
 {
-    size_t bytes = (size_t)(layer->plan.pages * PAGE_BYTES);
-    layer->in_bulk = true;
+    return (size_t)(region->plan.pages * PAGE_BYTES);
+}
+
+/* For a layer that was in use with small pages already, those are put together by the kernel. */
+void pages_use_huge(struct region *region, bool in_use)
+{
+    size_t bytes = bytes_of(region);
+    region->in_bulk = true;
 #ifdef MADV_HUGEPAGE
-    if (bytes < HUGE_BYTES || madvise(layer->bits.bytes, bytes, MADV_HUGEPAGE) != 0)
+    if (bytes < HUGE_BYTES || madvise(region->bits.bytes, bytes, MADV_HUGEPAGE) != 0)
         return;
 #ifdef MADV_COLLAPSE
-    if (layer->keys > 0)
-        madvise(layer->bits.bytes, bytes, MADV_COLLAPSE);
+    if (in_use)
+        madvise(region->bits.bytes, bytes, MADV_COLLAPSE);
 #endif
 #endif
+    (void)in_use;
 }
 
 /* Mapped in one go, pages cost half of what faults cost. Errors will be met when they are read.
@@ -63,45 +70,52 @@ static void populate(const struct bits *bits, uint64_t page, uint64_t pages)
 #endif
 }
 
-void filter_read_ahead(const struct filter *filter, unsigned layer, uint64_t page, uint64_t pages)
+void pages_read_ahead(const struct store *store, unsigned region, uint64_t page, uint64_t pages)
 {
-    const struct bits *bits = &filter->layers[layer].bits;
-    if (filter->fd < 0)
+    const struct bits *bits = store_bits(store, region);
+    if (store->file.fd < 0)
         return;
     if (page == 0)
         map_advise(bits->bytes, (size_t)(bits->pages * PAGE_BYTES), MADV_SEQUENTIAL);
     populate(bits, page, pages);
 }
 
-static bool fits_memory(const struct layer *layer)
+static bool fits_memory(const struct region *region)
 {
     long memory = sysconf(_SC_PHYS_PAGES);
-    return memory > 0 && layer->plan.pages <= (uint64_t)memory / 2;
+    return memory > 0 && region->plan.pages <= (uint64_t)memory / 2;
 }
 
-static void ask_in_bulk(struct layer *layer)
+static void ask_in_bulk(struct region *region)
 {
-    size_t bytes = (size_t)(layer->plan.pages * PAGE_BYTES);
-    layer->in_bulk = true;
-    if (bytes > SMALL_BYTES && !is_stage(layer))
-        layer->to_read = fits_memory(layer) ? layer->plan.pages : 0;
+    size_t bytes = bytes_of(region);
+    region->in_bulk = true;
+    if (bytes > SMALL_BYTES && !is_stage(region))
+        region->to_read = fits_memory(region) ? region->plan.pages : 0;
 #ifdef MADV_HUGEPAGE
     else if (bytes >= HUGE_BYTES)
-        map_advise(layer->bits.bytes, bytes, MADV_HUGEPAGE);
+        map_advise(region->bits.bytes, bytes, MADV_HUGEPAGE);
 #endif
 }
 
-void filter_expect(struct filter *filter, uint64_t keys)
+static void expect(const struct store *store, struct region *region, uint64_t keys)
 {
-    bool in_memory = filter->fd < 0;
-    for (unsigned i = 0; i < filter->count; i++) {
-        struct layer *layer = &filter->layers[i];
-        if (layer->in_bulk || keys < (in_memory ? HUGE_FROM : layer->plan.pages / FEW))
-            continue;
-        if (in_memory)
-            filter_use_huge_pages(layer);
-        else
-            ask_in_bulk(layer);
+    bool in_memory = store->file.fd < 0;
+    if (region->in_bulk || keys < (in_memory ? HUGE_FROM : region->plan.pages / FEW))
+        return;
+    if (in_memory)
+        pages_use_huge(region, region_keys(store, region) > 0);
+    else
+        ask_in_bulk(region);
+}
+
+void pages_expect(struct store *store, uint64_t keys)
+{
+    for (unsigned i = 0; i < store->count; i++) {
+        struct layer *layer = &store->layers[i];
+        if (has_stage(layer))
+            expect(store, &layer->stage, keys);
+        expect(store, &layer->region, keys);
     }
 }
 
@@ -109,33 +123,37 @@ void filter_expect(struct filter *filter, uint64_t keys)
  * or less. */
 enum { SLICE_PAGES = 4096 };
 
-void filter_read_slice(struct filter *filter)
+static uint64_t slice_from(uint64_t page, uint64_t end)
 {
-    for (unsigned i = 0; i < filter->count; i++) {
-        struct layer *layer = &filter->layers[i];
-        uint64_t pages = layer->to_read < SLICE_PAGES ? layer->to_read : SLICE_PAGES;
-        uint64_t page = layer->plan.pages - layer->to_read;
-        uint8_t *slice = layer->bits.bytes + page * PAGE_BYTES;
+    return end - page < SLICE_PAGES ? end - page : SLICE_PAGES;
+}
+
+void pages_read_slice(struct store *store)
+{
+    for (unsigned i = 0; i < store->count; i++) {
+        struct region *region = &store->layers[i].region;
+        uint64_t page = region->plan.pages - region->to_read;
+        uint64_t pages = slice_from(page, region->plan.pages);
+        uint8_t *slice = region->bits.bytes + page * PAGE_BYTES;
         if (pages == 0)
             continue;
         /* Only here: a single key elsewhere should not read its neighbours. */
         map_advise(slice, (size_t)(pages * PAGE_BYTES), MADV_SEQUENTIAL);
-        populate(&layer->bits, page, pages);
+        populate(&region->bits, page, pages);
         map_advise(slice, (size_t)(pages * PAGE_BYTES), MADV_RANDOM);
-        layer->to_read -= pages;
+        region->to_read -= pages;
         return;
     }
 }
 
-int filter_populate_to_write(const struct filter *filter, unsigned layer, uint64_t from,
-                             uint64_t end, struct fault *fault)
+int pages_populate_to_write(const struct store *store, const struct region *region, uint64_t from,
+                            uint64_t end, struct fault *fault)
 {
-    const struct bits *bits = &filter->layers[layer].bits;
     for (uint64_t page = from; page < end; page += SLICE_PAGES) {
-        uint8_t *slice = bits->bytes + page * PAGE_BYTES;
-        size_t bytes = (size_t)((end - page < SLICE_PAGES ? end - page : SLICE_PAGES) * PAGE_BYTES);
-        if (signals_pending())
-            return fault_errno(fault, filter->path, NULL, EINTR);
+        uint8_t *slice = region->bits.bytes + page * PAGE_BYTES;
+        size_t bytes = (size_t)(slice_from(page, end) * PAGE_BYTES);
+        if (store_check_signals(store, fault) != 0)
+            return -1;
 #ifdef MADV_POPULATE_WRITE
         map_advise(slice, bytes, MADV_SEQUENTIAL);
         map_advise(slice, bytes, MADV_POPULATE_WRITE);
@@ -147,26 +165,83 @@ int filter_populate_to_write(const struct filter *filter, unsigned layer, uint64
     return 0;
 }
 
+/* --- to the disk --- */
+
+/* Where the system cannot do it piece by piece, the flush of the file does all of it. */
+static int sync_range(const struct store *store, const struct region *region, uint64_t page,
+                      uint64_t pages, bool wait)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+    unsigned flags = SYNC_FILE_RANGE_WRITE;
+    if (wait)
+        flags |= SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WAIT_AFTER;
+    return sync_file_range(store->file.fd, (off_t)page_at(region, page),
+                           (off_t)(pages * PAGE_BYTES), flags);
+#else
+    (void)store, (void)region, (void)page, (void)pages, (void)wait;
+    return 0;
+#endif
+}
+
+void pages_begin_to_write(const struct store *store, const struct region *region, uint64_t from,
+                          uint64_t end)
+{
+    (void)sync_range(store, region, from, end - from, false);
+}
+
+/* Slice by slice, since nothing ends a flush before its time; the last word has the flush of the file,
+ * which then has little left to do. An error that a slice was told is not told again. */
+int pages_flush(const struct store *store, const struct region *region, const char *doing,
+                struct fault *fault)
+{
+    uint64_t end = region->plan.pages;
+    for (uint64_t page = 0; page < end; page += SLICE_PAGES) {
+        if (store_check_signals(store, fault) != 0)
+            return -1;
+        if (sync_range(store, region, page, slice_from(page, end), true) != 0 &&
+            (errno == EIO || errno == ENOSPC || errno == EDQUOT))
+            return fault_errno(fault, store_name(store), doing, errno);
+    }
+    return fdatasync(store->file.fd) == 0 ? 0 : fault_errno(fault, store_name(store), doing, errno);
+}
+
+int pages_clear(const struct store *store, const struct region *region, const char *doing,
+                struct fault *fault)
+{
+    uint8_t *bytes = region->bits.bytes;
+    uint64_t end = region->plan.pages;
+    /* Memory without a file is given back, and comes as zeros when it is touched again. */
+    if (store->file.fd < 0 && madvise(bytes, bytes_of(region), MADV_DONTNEED) == 0)
+        return 0;
+    for (uint64_t page = 0; page < end; page += SLICE_PAGES) {
+        if (store_check_signals(store, fault) != 0)
+            return -1;
+        memset(bytes + page * PAGE_BYTES, 0, (size_t)(slice_from(page, end) * PAGE_BYTES));
+    }
+    return store->file.fd < 0 ? 0 : pages_flush(store, region, doing, fault);
+}
+
+/* --- bits --- */
+
 enum { LARGE_PAGES = 8192, FIRST_KEYS = 512 };
 
 /* Returns whether it could be written. Whole pages are, since nobody else changes one meanwhile. */
-static bool write_key(const struct filter *filter, const struct layer *layer, struct key key)
+static bool write_key(const struct store *store, const struct region *region, struct key key)
 {
     uint8_t copy[PAGE_BYTES] __attribute__((aligned(LINE_BYTES)));
-    uint64_t page = geometry_page(key, layer->plan.pages);
-    struct bits bits = {.bytes = copy, .pages = 1, .geometry = layer->bits.geometry};
-    memcpy(copy, layer->bits.bytes + page * PAGE_BYTES, PAGE_BYTES);
-    filter->kernel->set(&bits, &key, 1);
-    return whole_write_at(filter->fd, copy, PAGE_BYTES, page_at(layer, page)) == PAGE_BYTES;
+    uint64_t page = geometry_page(key, region->plan.pages);
+    struct bits bits = {.bytes = copy, .pages = 1, .geometry = region->bits.geometry};
+    memcpy(copy, region->bits.bytes + page * PAGE_BYTES, PAGE_BYTES);
+    store->kernel->set(&bits, &key, 1);
+    return whole_write_at(store->file.fd, copy, PAGE_BYTES, page_at(region, page)) == PAGE_BYTES;
 }
 
-void filter_set_keys(struct filter *filter, unsigned index, const struct key *keys, size_t n)
+void pages_set(struct store *store, struct region *region, const struct key *keys, size_t n)
 {
-    struct layer *layer = &filter->layers[index];
-    layer->set += n;
-    bool first = layer->plan.pages > LARGE_PAGES && !layer->in_bulk && layer->set <= FIRST_KEYS;
+    region->set += n;
+    bool first = region->plan.pages > LARGE_PAGES && !region->in_bulk && region->set <= FIRST_KEYS;
     size_t done = 0;
-    while (first && done < n && write_key(filter, layer, keys[done]))
+    while (first && done < n && write_key(store, region, keys[done]))
         done++;
-    filter->kernel->set(&layer->bits, keys + done, n - done);
+    store->kernel->set(&region->bits, keys + done, n - done);
 }

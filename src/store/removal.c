@@ -1,5 +1,5 @@
 /*
- * filter_remove - taking keys out of a counting filter; see filter.h.
+ * removal - see removal.h.
  *
  * Under LOCK_CHANGE, key by key: look at all cells of the key, and if none is zero lower them all.
  * Readers look at cells without the lock, and stay right: a cell of another key that is in counts
@@ -17,9 +17,11 @@
  * key's. That raises cells and lowers none, and a cell that is too high never loses a line. At worst a
  * removal is undone that a power cut left half on disk.
  */
-#include "store/internal.h"
+#include "store/removal.h"
 
 #include "core/cells.h"
+#include "store/internal.h"
+#include "store/probe.h"
 #include "system/lock.h"
 
 #include <string.h>
@@ -28,21 +30,21 @@ enum { JOURNAL_LAYER = 4, JOURNAL_KEY = 8, JOURNAL_LINES = 64 };
 
 _Static_assert(JOURNAL_LINES + LINES_MAX * LINE_BYTES <= JOURNAL_BYTES, "the journal is a page");
 
-static size_t journal_at(const struct filter *filter)
+static size_t journal_at(const struct store *store)
 {
-    return (size_t)filter->header.layers_at - JOURNAL_BYTES;
+    return (size_t)store->header.layers_at - JOURNAL_BYTES;
 }
 
-static bool journal_is_valid(const struct filter *filter)
+bool removal_repair_is_due(const struct store *store)
 {
-    return filter->header.plan.geometry.counting && get32(filter, journal_at(filter)) != 0;
+    return store->header.plan.geometry.counting && get32(store, journal_at(store)) != 0;
 }
 
-bool filter_removal_open(const struct filter *filter)
+bool removal_is_open(const struct store *store)
 {
     /* Once more behind the lock: a live one may have ended meanwhile. */
-    return journal_is_valid(filter) && !lock_is_held(filter->fd, LOCK_CHANGE) &&
-           journal_is_valid(filter);
+    return removal_repair_is_due(store) && !lock_is_held(store->file.fd, LOCK_CHANGE) &&
+           removal_repair_is_due(store);
 }
 
 /* The compiler must not change the order in which the page and the cells are stored. */
@@ -51,106 +53,104 @@ static void in_order(void)
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-static void journal_begin(struct filter *filter, unsigned layer, struct key key)
+static void journal_begin(struct store *store, unsigned layer, struct key key)
 {
-    uint8_t *journal = filter->fixed + journal_at(filter);
-    put32(filter, journal_at(filter) + JOURNAL_LAYER, layer);
+    uint8_t *journal = store->fixed + journal_at(store);
+    put32(store, journal_at(store) + JOURNAL_LAYER, layer);
     store_key(journal + JOURNAL_KEY, key);
-    cells_save(&filter->layers[layer].bits, key, journal + JOURNAL_LINES);
+    cells_save(&store->layers[layer].region.bits, key, journal + JOURNAL_LINES);
     in_order();
-    put32(filter, journal_at(filter), 1);
+    put32(store, journal_at(store), 1);
     in_order();
 }
 
-static void journal_end(struct filter *filter)
+static void journal_end(struct store *store)
 {
     in_order();
-    put32(filter, journal_at(filter), 0);
+    put32(store, journal_at(store), 0);
 }
 
-int filter_finish_removal(struct filter *filter, struct fault *fault)
+int removal_repair(struct store *store, struct fault *fault)
 {
-    const uint8_t *journal = filter->fixed + journal_at(filter);
-    if (!journal_is_valid(filter))
-        return 0;
+    const uint8_t *journal = store->fixed + journal_at(store);
     /* The layer may be one that this process does not know yet. */
-    if (filter_refresh(filter, fault) != 0)
+    if (store_refresh(store, fault) != 0)
         return -1;
-    uint32_t layer = get32(filter, journal_at(filter) + JOURNAL_LAYER);
+    uint32_t layer = get32(store, journal_at(store) + JOURNAL_LAYER);
     /* Others may have found the key absent meanwhile: they must look again. */
-    if (layer < filter->count &&
-        cells_restore(&filter->layers[layer].bits, load_key(journal + JOURNAL_KEY),
+    if (layer < store->count &&
+        cells_restore(&store->layers[layer].region.bits, load_key(journal + JOURNAL_KEY),
                       journal + JOURNAL_LINES))
-        put64(filter, COUNTER_SETTLED_AT, get64(filter, COUNTER_SETTLED_AT) + 1);
-    journal_end(filter);
+        count_settling(store);
+    journal_end(store);
     return 0;
 }
 
 /* The layers that may hold each key: bit i of in[] is layer i. Those not named will not come to hold
  * it while others are removed. */
-static void find_layers(const struct filter *filter, const struct key *keys, size_t n,
-                        uint64_t in[MEMORY_BATCH])
+static void find_layers(const struct store *store, const struct key *keys, size_t n,
+                        uint64_t in[BATCH_KEYS])
 {
-    uint8_t seen[MEMORY_BATCH];
+    uint8_t seen[BATCH_KEYS];
     memset(in, 0, n * sizeof *in);
-    for (unsigned i = 0; i < filter->count; i++) {
+    for (unsigned i = 0; i < store->count; i++) {
         memset(seen, 0, n);
-        filter->kernel->test(&filter->layers[i].bits, keys, n, seen);
+        store->kernel->test(&store->layers[i].region.bits, keys, n, seen);
         for (size_t k = 0; k < n; k++)
             in[k] |= (uint64_t)seen[k] << i;
     }
 }
 
-static enum removal remove_key(struct filter *filter, struct key key, uint64_t in)
+static enum removal remove_key(struct store *store, struct key key, uint64_t in)
 {
     unsigned found = 0, layer = 0;
-    for (unsigned i = 0; i < filter->count; i++)
-        if ((in >> i & 1) != 0 && cells_has(&filter->layers[i].bits, key)) {
+    for (unsigned i = 0; i < store->count; i++)
+        if ((in >> i & 1) != 0 && cells_has(&store->layers[i].region.bits, key)) {
             found++;
             layer = i;
         }
     if (found != 1)
         return found == 0 ? REMOVAL_ABSENT : REMOVAL_AMBIGUOUS;
-    journal_begin(filter, layer, key);
-    cells_remove(&filter->layers[layer].bits, key);
-    journal_end(filter);
-    uint64_t keys = get64(filter, keys_at(layer));
-    put64(filter, keys_at(layer), keys > 0 ? keys - 1 : 0);
+    journal_begin(store, layer, key);
+    cells_remove(&store->layers[layer].region.bits, key);
+    journal_end(store);
+    const struct region *region = &store->layers[layer].region;
+    if (region_keys(store, region) > 0)
+        put64(store, region->keys_at, region_keys(store, region) - 1);
     return REMOVAL_DONE;
 }
 
-/* Up to MEMORY_BATCH of them. */
-static ptrdiff_t remove_batch(struct filter *filter, const struct key *keys, size_t n,
+/* Up to BATCH_KEYS of them. */
+static ptrdiff_t remove_batch(struct store *store, const struct key *keys, size_t n,
                               uint8_t *removals, struct fault *fault)
 {
-    uint64_t in[MEMORY_BATCH];
+    uint64_t in[BATCH_KEYS];
     ptrdiff_t removed = 0;
     /* This brings the pages into memory before the lock is taken. */
-    if (filter_probe(filter, keys, n, removals, fault) != 0 ||
-        filter_take_to_settle(filter, fault) != 0)
+    if (probe(store, keys, n, removals, fault) != 0 || store_lock_to_settle(store, fault) != 0)
         return -1;
-    if (filter_refresh(filter, fault) != 0) {
-        lock_drop(filter->fd, LOCK_CHANGE);
+    if (store_refresh(store, fault) != 0) {
+        store_unlock(store);
         return -1;
     }
-    find_layers(filter, keys, n, in);
+    find_layers(store, keys, n, in);
     for (size_t i = 0; i < n; i++) {
-        removals[i] = (uint8_t)remove_key(filter, keys[i], in[i]);
+        removals[i] = (uint8_t)remove_key(store, keys[i], in[i]);
         removed += removals[i] == REMOVAL_DONE;
     }
-    lock_drop(filter->fd, LOCK_CHANGE);
+    store_unlock(store);
     return removed;
 }
 
-ptrdiff_t filter_remove(struct filter *filter, const struct key *keys, size_t n, uint8_t *removals,
-                        struct fault *fault)
+ptrdiff_t removal_remove(struct store *store, const struct key *keys, size_t n, uint8_t *removals,
+                         struct fault *fault)
 {
     ptrdiff_t removed = 0;
-    if (!filter->header.plan.geometry.counting)
-        return fault_set(fault, filter->path, "not a counting filter");
+    if (!store->header.plan.geometry.counting)
+        return fault_set(fault, store->file.path, "not a counting filter");
     for (size_t done = 0; done < n;) {
-        size_t batch = n - done < MEMORY_BATCH ? n - done : MEMORY_BATCH;
-        ptrdiff_t now = remove_batch(filter, keys + done, batch, removals + done, fault);
+        size_t batch = n - done < BATCH_KEYS ? n - done : BATCH_KEYS;
+        ptrdiff_t now = remove_batch(store, keys + done, batch, removals + done, fault);
         if (now < 0)
             return -1;
         removed += now;

@@ -1,6 +1,10 @@
-/* filter_growth - the next layer of a filter; see internal.h. */
+/* room - see room.h. */
+#include "store/room.h"
+
 #include "store/internal.h"
-#include "system/lock.h"
+#include "store/place.h"
+#include "store/stage.h"
+#include "store/window.h"
 #include "system/signals.h"
 #include "system/whole.h"
 
@@ -9,191 +13,175 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static uint64_t pages_in_all(const struct filter *filter)
+/* --- the next layer --- */
+
+static uint64_t pages_in_all(const struct store *store)
 {
     uint64_t pages = 0;
-    for (unsigned i = 0; i < filter->count; i++)
-        if (!is_stage(&filter->layers[i]))
-            pages += filter->layers[i].plan.pages;
+    for (unsigned i = 0; i < store->count; i++)
+        pages += store->layers[i].region.plan.pages;
     return pages;
 }
 
 /* What the layers may contribute to the rate, in all. */
-static double rate_of_all(const struct filter *filter)
+static double rate_of_all(const struct store *store)
 {
     double rate = 0;
-    for (unsigned i = 0; i < filter->count; i++)
-        rate += filter->layers[i].plan.rate;
+    for (unsigned i = 0; i < store->count; i++)
+        rate += store->layers[i].stage.plan.rate + store->layers[i].region.plan.rate;
     return rate;
 }
 
-/* Layers but stages. */
-static unsigned true_layers(const struct filter *filter)
+int room_plan(const struct store *store, struct layer_plan *layer, struct layer_plan *stage,
+              struct fault *fault)
 {
-    unsigned layers = 0;
-    for (unsigned i = 0; i < filter->count; i++)
-        layers += !is_stage(&filter->layers[i]);
-    return layers;
+    const struct filter_plan *asked = &store->header.plan;
+    unsigned index = growth_index(asked, store->count, rate_of_all(store));
+    /* A layer can do without a stage. */
+    bool staged = false;
+    if (growth_next(asked, index, pages_in_all(store), store_capacity(store), layer) != 0)
+        return fault_set(fault, store_name(store), "cannot grow any further");
+    if (store->file.fd >= 0)
+        staged = growth_stage(asked, layer, stage) > 0;
+    if (store->records + staged >= LAYERS_MAX)
+        return fault_set(fault, store_name(store), "cannot grow any further");
+    return staged;
 }
 
-/* Plans what is added: a layer, plans[0]; or plans[0] is its stage and plans[1] the layer. Returns how
- * many, or -1 with the fault. */
-static int next_layers(const struct filter *filter, struct layer_plan plans[2], struct fault *fault)
+void room_tell(const struct store *store)
 {
-    const struct filter_plan *asked = &filter->header.plan;
-    unsigned index = growth_index(asked, true_layers(filter), rate_of_all(filter));
-    const char *object = filter->path != NULL ? filter->path : "filter in memory";
-    struct layer_plan layer;
-    int stages = 0;
-    if (growth_next(asked, index, pages_in_all(filter), filter_capacity(filter), &layer) != 0)
-        return fault_set(fault, object, "cannot grow any further");
-    if (filter->fd >= 0)
-        stages = growth_stage(asked, &layer, &plans[0]);
-    /* A layer can do without. */
-    if (stages < 0)
-        stages = 0;
-    if (filter->count + (unsigned)stages >= LAYERS_MAX)
-        return fault_set(fault, object, "cannot grow any further");
-    plans[stages] = layer;
-    return stages + 1;
+    uint64_t keys = store_capacity(store) - store->layers[store->count - 1].region.plan.capacity;
+    if (store->watch.grew != NULL)
+        store->watch.grew(store->watch.context, store, store->count, keys);
 }
 
-static void tell_growth(struct filter *filter)
+static int sync_fixed(const struct store *store)
 {
-    if (filter->watch.grew != NULL) {
-        uint64_t keys = filter_capacity(filter) - filter->layers[filter->count - 1].plan.capacity;
-        filter->watch.grew(filter->watch.context, filter, true_layers(filter), keys);
-    }
+    return msync(store->fixed, HEADER_BYTES * 2, MS_SYNC);
 }
 
-static int sync_fixed(struct filter *filter)
-{
-    return msync(filter->fixed, HEADER_BYTES * 2, MS_SYNC);
-}
-
-/* Writes records behind those that are there, then the count, each on disk before the next. */
-static int announce(struct filter *filter, const struct layer_record *records, unsigned n)
+/* Writes records after those that are there, then the count, each on disk before the next. */
+static int announce(struct store *store, const struct layer_record *records, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
-        size_t at = (size_t)(filter->count + i) * LAYER_RECORD_BYTES;
-        layer_encode(&records[i], filter->fixed + LAYER_TABLE_AT + at);
-        put64(filter, keys_at(filter->count + i), 0);
+        size_t at = (size_t)(store->records + i) * LAYER_RECORD_BYTES;
+        layer_encode(&records[i], store->fixed + LAYER_TABLE_AT + at);
+        put64(store, counter_at(store->records + i), 0);
     }
-    if (sync_fixed(filter) != 0)
+    if (sync_fixed(store) != 0)
         return -1;
-    put32(filter, LAYER_COUNT_AT, filter->count + n);
-    return sync_fixed(filter);
+    put32(store, LAYER_COUNT_AT, store->records + n);
+    return sync_fixed(store);
 }
 
-/* Allocates the layers' blocks behind the end and flushes them, then announces them. What a killed
- * writer left behind the end is cut off first: a layer must begin with zeros. */
-static int append_layers(struct filter *filter, const struct layer_plan *plans, unsigned n,
-                         struct fault *fault)
+/* Allocates the blocks of records after the end and flushes them, then announces them. What a killed
+ * writer left after the end is cut off first: a layer must begin with zeros. */
+static int append(struct store *store, struct layer_record *records, unsigned n,
+                  struct fault *fault)
 {
-    struct layer_record records[2];
-    uint64_t begin = filter_end(filter), end = begin;
+    int fd = store->file.fd;
+    uint64_t begin = store_end(store), end = begin;
     for (unsigned i = 0; i < n; i++) {
-        records[i].plan = plans[i];
-        records[i].offset = layer_place(end, plans[i].pages + plans[i].journal);
+        const struct layer_plan *plan = &records[i].plan;
+        records[i].offset = layer_place(end, plan->pages + plan->journal);
         end = layer_end(&records[i]);
     }
-    if (ftruncate(filter->fd, (off_t)begin) != 0)
-        return fault_errno(fault, filter->path, "cannot grow", errno);
-    if (whole_allocate(filter->fd, records[0].offset, end - records[0].offset) != 0 ||
-        fsync(filter->fd) != 0) {
+    if (ftruncate(fd, (off_t)begin) != 0)
+        return fault_errno(fault, store->file.path, "cannot grow", errno);
+    if (whole_allocate(fd, records[0].offset, end - records[0].offset) != 0 || fsync(fd) != 0) {
         int error = errno;
-        (void)!ftruncate(filter->fd, (off_t)begin);
-        return fault_errno(fault, filter->path, "cannot grow", error);
+        (void)!ftruncate(fd, (off_t)begin);
+        return fault_errno(fault, store->file.path, "cannot grow", error);
     }
-    if (announce(filter, records, n) != 0)
-        return fault_errno(fault, filter->path, "cannot grow", errno);
-    for (unsigned i = 0; i < n; i++)
-        if (filter_map_file(filter, &records[i], fault) != 0)
-            return -1;
-    return 0;
+    if (announce(store, records, n) != 0)
+        return fault_errno(fault, store->file.path, "cannot grow", errno);
+    return store_map_layer(store, n > 1 ? &records[0] : NULL, &records[n - 1], fault);
 }
 
-static int add_layers(struct filter *filter, struct fault *fault)
+static int add_layer(struct store *store, struct fault *fault)
 {
-    struct layer_plan plans[2];
-    int n = next_layers(filter, plans, fault);
-    if (n < 0)
+    struct layer_record records[2];
+    struct layer_plan layer, stage;
+    int staged = room_plan(store, &layer, &stage, fault);
+    if (staged < 0)
         return -1;
-    return filter->fd < 0 ? filter_map_memory(filter, &plans[0], fault)
-                          : append_layers(filter, plans, (unsigned)n, fault);
+    records[0].plan = stage;
+    records[staged].plan = layer;
+    return append(store, records, (unsigned)staged + 1, fault);
+}
+
+/* --- whichever it is --- */
+
+bool room_clears_bits(const struct store *store)
+{
+    return is_window(store) || stage_next(store) < store->count;
 }
 
 /* Whether another writer has made room since this one knew `before` layers. */
-static bool has_room(const struct filter *filter, unsigned before)
+static bool has_room(const struct store *store, unsigned before)
 {
-    if (filter_is_window(filter))
-        return filter_place_behind(filter, 0).layer < filter->count;
-    return filter->count > before ||
-           (filter->fd >= 0 && get64(filter, STAGE_EMPTIED_AT) != filter->emptied);
+    if (is_window(store))
+        return !place_is_none(store, place_after(store, 0));
+    return store->count > before || get64(store, STAGE_EMPTIED_AT) != store->emptied;
 }
 
-static int make_room(struct filter *filter, struct fault *fault)
+static int make(struct store *store, struct fault *fault)
 {
-    if (filter->small_keys != NULL)
-        return filter_enlarge(filter, fault);
-    unsigned stage = filter_stage_next(filter);
-    if (stage < filter->count)
-        return filter_stage_empty(filter, stage, fault);
-    if (!filter_is_window(filter))
-        return add_layers(filter, fault);
-    unsigned layer = filter_window_next(filter);
-    if (layer == filter->count && add_layers(filter, fault) != 0)
+    unsigned layer = stage_next(store);
+    if (layer < store->count)
+        return stage_empty(store, layer, fault);
+    if (!is_window(store))
+        return add_layer(store, fault);
+    layer = window_next(store);
+    if (layer == store->count && add_layer(store, fault) != 0)
         return -1;
-    return filter_window_turn(filter, layer, fault);
+    return window_turn(store, layer, fault);
 }
 
-/* Precondition: LOCK_CHANGE is not held. */
-static int make_room_in_file(struct filter *filter, unsigned *grown, struct fault *fault)
+/* *grown: whether this process has added a layer. */
+static int make_locked(struct store *store, unsigned before, bool *grown, struct fault *fault)
 {
-    unsigned before = filter->count;
-    if (filter_take_lock(filter, LOCK_GROW, fault) != 0)
+    if (store_lock_room(store, fault) != 0)
         return -1;
-    int result = filter_refresh(filter, fault);
-    unsigned known = filter->count;
-    if (result == 0 && !has_room(filter, before))
-        result = make_room(filter, fault);
-    *grown = filter->count - known;
-    lock_drop(filter->fd, LOCK_GROW);
+    int result = store_refresh(store, fault);
+    unsigned known = store->count;
+    if (result == 0 && !has_room(store, before))
+        result = make(store, fault);
+    *grown = store->count > known;
+    store_unlock_room(store); /* here Ctrl-Z stops the process */
     return result;
 }
 
 /* Who asks for room has it then, unless others settle keys there first. If again and again nobody did,
  * the file says of itself what cannot be. A signal ends that sooner; but not the first tries, since what
  * was delivered is to be remembered. */
-static int check_progress(struct filter *filter, struct fault *fault)
+static int check_progress(struct store *store, struct fault *fault)
 {
     enum { PATIENCE = 2 * LAYERS_MAX, TRIES_MAX = 10000 };
-    uint64_t settled = get64(filter, COUNTER_SETTLED_AT);
-    if (settled != filter->tried_at)
-        filter->tries = 0;
-    filter->tried_at = settled;
-    filter->tries++;
-    if (filter->tries > PATIENCE && signals_pending())
-        return fault_errno(fault, filter->path, "cannot grow", EINTR);
-    if (filter->tries <= TRIES_MAX)
+    uint64_t settled = store_settlings(store);
+    if (settled != store->tried_at)
+        store->tries = 0;
+    store->tried_at = settled;
+    store->tries++;
+    if (store->tries > PATIENCE && signals_pending())
+        return fault_errno(fault, store->file.path, "cannot grow", EINTR);
+    if (store->tries <= TRIES_MAX)
         return 0;
-    fault_set(fault, filter->path, "damaged filter: making room makes none");
+    fault_set(fault, store->file.path, "damaged filter: making room makes none");
     return fault_way_out(fault, "restore it from a copy, or make a new one");
 }
 
-int filter_grow(struct filter *filter, struct fault *fault)
+int room_make(struct store *store, struct fault *fault)
 {
-    unsigned before = filter->count, grown;
+    unsigned before = store->count;
+    bool grown;
     int result;
-    if (filter->fd < 0) {
-        result = make_room(filter, fault);
-        grown = filter->count - before;
-    } else {
-        if (check_progress(filter, fault) != 0)
+    do {
+        if (check_progress(store, fault) != 0)
             return -1;
-        result = make_room_in_file(filter, &grown, fault);
-    }
-    if (result == 0 && grown > 0)
-        tell_growth(filter);
+        result = make_locked(store, before, &grown, fault);
+    } while (result != 0 && fault->error == EAGAIN);
+    if (result == 0 && grown)
+        room_tell(store);
     return result;
 }

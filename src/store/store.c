@@ -1,10 +1,4 @@
-/*
- * filter - see filter.h.
- *
- * What changes in a file is changed under LOCK_CHANGE, and held for memory work only: never while
- * reading, writing or allocating. Growing has a lock of its own, since it takes as long as the disk
- * does; under it the new layer is allocated behind the end, and only then announced.
- */
+/* store - see store.h and internal.h. */
 #include "store/internal.h"
 
 #include "system/lock.h"
@@ -14,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,178 +15,46 @@
 #include <time.h>
 #include <unistd.h>
 
-/* --- layers --- */
-
-static int add_layer(struct filter *filter, const struct layer_plan *plan, void *map, uint64_t at)
-{
-    filter->layers[filter->count++] = (struct layer){
-        .bits = {.bytes = map, .pages = plan->pages, .geometry = plan->geometry},
-        .plan = *plan,
-        .at = at,
-    };
-    return 0;
-}
-
-int filter_map_memory(struct filter *filter, const struct layer_plan *plan, struct fault *fault)
-{
-    size_t bytes = (size_t)(plan->pages * PAGE_BYTES);
-    size_t map_bytes = bytes + HUGE_BYTES;
-    if (bytes / PAGE_BYTES != plan->pages || map_bytes < bytes)
-        return fault_errno(fault, "filter in memory", NULL, ENOMEM);
-    void *map = mmap(NULL, map_bytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (map == MAP_FAILED) {
-        fault_errno(fault, "filter in memory", NULL, errno);
-        return fault_way_out(fault, "it needs %llu bytes; a file does not have to fit into memory",
-                             (unsigned long long)bytes);
-    }
-    uint8_t *aligned = (uint8_t *)(((uintptr_t)map + HUGE_BYTES - 1) &
-                                   ~(uintptr_t)(HUGE_BYTES - 1));
-    add_layer(filter, plan, aligned, 0);
-    struct layer *layer = &filter->layers[filter->count - 1];
-    layer->map = map;
-    layer->map_bytes = map_bytes;
-    return 0;
-}
-
-int filter_map_file(struct filter *filter, const struct layer_record *record, struct fault *fault)
-{
-    size_t bytes = (size_t)(record->plan.pages * PAGE_BYTES);
-    if (bytes / PAGE_BYTES != record->plan.pages)
-        return fault_set(fault, filter->path, "too large to be mapped by this machine");
-    void *map = map_file(filter->fd, filter->write, record->offset, bytes, filter->path);
-    if (map == NULL)
-        return fault_errno(fault, filter->path, "cannot be mapped", errno);
-    /* One key is one page: reading ahead would read a hundred times too much. */
-    map_advise(map, bytes, MADV_RANDOM);
-    return add_layer(filter, &record->plan, map, record->offset);
-}
-
-/* --- memory --- */
-
-static struct filter *filter_new(struct fault *fault)
-{
-    struct filter *filter = calloc(1, sizeof *filter);
-    if (filter == NULL) {
-        fault_errno(fault, "filter", NULL, ENOMEM);
-        return NULL;
-    }
-    filter->fd = -1;
-    return filter;
-}
-
-/* A window in memory keeps its generations where a file has them. */
-static int map_states(struct filter *filter, struct fault *fault)
-{
-    void *map = mmap(NULL, FLIGHT_AT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (map == MAP_FAILED)
-        return fault_errno(fault, "filter in memory", NULL, errno);
-    filter->fixed = map;
-    filter->header.layers_at = FLIGHT_AT;
-    return 0;
-}
-
-/* Room for the keys of the small first layer. Not cleared: that takes longer than a run of a few lines. */
-static int note_small_keys(struct filter *filter, struct fault *fault)
-{
-    filter->small_keys = malloc((size_t)filter->layers[0].plan.capacity * sizeof(struct key));
-    return filter->small_keys != NULL ? 0 : fault_errno(fault, "filter in memory", NULL, ENOMEM);
-}
-
-int filter_enlarge(struct filter *filter, struct fault *fault)
-{
-    struct layer_plan plan;
-    struct layer small = filter->layers[0];
-    if (growth_in_memory(&filter->header.plan, false, &plan) != 0)
-        return fault_set(fault, "filter in memory", "cannot grow any further");
-    filter->count = 0;
-    if (filter_map_memory(filter, &plan, fault) != 0) {
-        filter->count = 1;
-        return -1;
-    }
-    struct layer *layer = &filter->layers[0];
-    filter_use_huge_pages(layer);
-    filter->kernel->set(&layer->bits, filter->small_keys, (size_t)small.keys);
-    layer->keys = small.keys;
-    free(filter->small_keys);
-    filter->small_keys = NULL;
-    munmap(small.map, small.map_bytes);
-    return 0;
-}
-
-struct filter *filter_memory(const struct header *header, struct fault *fault)
-{
-    struct layer_plan plan;
-    struct filter_plan first = header->plan;
-    struct filter *filter = filter_new(fault);
-    if (filter == NULL)
-        return NULL;
-    filter->header = *header;
-    /* Stages are for what is on disk. */
-    first.stage = filter->header.plan.stage = 0;
-    filter->kernel = kernel_for(header->plan.geometry);
-    unsigned layers = growth_first_layers(&first);
-    bool any = first.capacity == 0 && first.pages == 0;
-    bool small = any && first.generations == 0 && !first.fixed;
-    if (any)
-        first.pages = GROWTH_MEMORY_PAGES / layers;
-    /* With odd geometries a small layer holds not even one key. */
-    small = small && growth_in_memory(&first, true, &plan) == 0;
-    int result = small ? 0 : growth_first(&first, &plan);
-    if (result != 0)
-        fault_set(fault, "filter in memory", "no filter of that size can be made");
-    while (result == 0 && filter->count < layers)
-        result = filter_map_memory(filter, &plan, fault);
-    if (result == 0 && first.generations != 0)
-        result = map_states(filter, fault);
-    if (result == 0 && small)
-        result = note_small_keys(filter, fault);
-    if (result == 0)
-        return filter;
-    filter_close(filter);
-    return NULL;
-}
-
-void filter_set_watch(struct filter *filter, const struct filter_watch *watch)
-{
-    filter->watch = *watch;
-}
-
 /* --- opening --- */
 
-static int open_fd(struct filter *filter, struct fault *fault)
+static bool is_writable(const struct store *store)
 {
-    const char *path = filter->path;
-    /* O_NONBLOCK: a FIFO of that name must not hang the program. */
-    int access = filter->write ? O_RDWR : O_RDONLY;
-    filter->fd = open(path, access | O_CLOEXEC | O_NONBLOCK);
-    if (filter->fd < 0) {
-        int error = errno;
-        fault_errno(fault, path, NULL, error);
-        /* A bare lower-case word would be taken for a command. */
-        bool word = path[strspn(path, "abcdefghijklmnopqrstuvwxyz-")] == '\0';
-        if (error == ENOENT)
-            fault_way_out(fault, "to start one: unseen --create %s%s", word ? "./" : "", path);
-        return -1;
-    }
-    return 0;
+    return store->file.repairs != NULL;
 }
 
-static int check_kind(struct filter *filter, uint64_t *bytes, struct fault *fault)
+static int open_fd(struct store *store, struct fault *fault)
+{
+    const char *path = store->file.path;
+    /* O_NONBLOCK: a FIFO of that name must not hang the program. */
+    int access = is_writable(store) ? O_RDWR : O_RDONLY;
+    store->file.fd = open(path, access | O_CLOEXEC | O_NONBLOCK);
+    if (store->file.fd >= 0)
+        return 0;
+    int error = errno;
+    fault_errno(fault, path, NULL, error);
+    /* A bare lower-case word would be taken for a command. */
+    bool word = path[strspn(path, "abcdefghijklmnopqrstuvwxyz-")] == '\0';
+    if (error == ENOENT)
+        fault_way_out(fault, "to start one: unseen --create %s%s", word ? "./" : "", path);
+    return -1;
+}
+
+static int check_kind(struct store *store, uint64_t *bytes, struct fault *fault)
 {
     struct stat status;
-    if (fstat(filter->fd, &status) != 0)
-        return fault_errno(fault, filter->path, NULL, errno);
+    const char *path = store->file.path;
+    if (fstat(store->file.fd, &status) != 0)
+        return fault_errno(fault, path, NULL, errno);
     if (S_ISDIR(status.st_mode))
-        return fault_errno(fault, filter->path, NULL, EISDIR);
+        return fault_errno(fault, path, NULL, EISDIR);
     if (!S_ISREG(status.st_mode))
-        return fault_set(fault, filter->path, "not a regular file");
+        return fault_set(fault, path, "not a regular file");
     if (status.st_size == 0) {
-        fault_set(fault, filter->path, "empty, not a filter");
-        return fault_way_out(fault, "to start one: unseen --create %s", filter->path);
+        fault_set(fault, path, "empty, not a filter");
+        return fault_way_out(fault, "to start one: unseen --create %s", path);
     }
-    filter->device = status.st_dev;
-    filter->inode = status.st_ino;
+    store->file.device = status.st_dev;
+    store->file.inode = status.st_ino;
     *bytes = (uint64_t)status.st_size;
     return 0;
 }
@@ -209,14 +70,14 @@ static const struct {
     {0x19830326, "BeeGFS"}, {0x7461636f, "OCFS2"}, {0x01161970, "GFS2"},
 };
 
-static int check_file_system(const struct filter *filter, struct fault *fault)
+static int check_file_system(const struct store *store, struct fault *fault)
 {
     struct statfs status;
-    if (!filter->write || filter->watch.allow_network || fstatfs(filter->fd, &status) != 0)
+    if (!is_writable(store) || store->watch.allow_network || fstatfs(store->file.fd, &status) != 0)
         return 0;
     for (size_t i = 0; i < sizeof network_systems / sizeof *network_systems; i++)
         if (((unsigned long)status.f_type & 0xffffffff) == network_systems[i].type) {
-            fault_set(fault, filter->path,
+            fault_set(fault, store->file.path,
                       "is on %s, where writers on two machines would lose each other's lines",
                       network_systems[i].name);
             return fault_way_out(fault, "if only one machine writes to it: --allow-network");
@@ -225,88 +86,194 @@ static int check_file_system(const struct filter *filter, struct fault *fault)
 }
 
 /* Reads a page into private memory; what the file lacks reads as zeros. */
-static int read_page(const struct filter *filter, uint64_t at, uint8_t page[HEADER_BYTES],
+static int read_page(const struct store *store, uint64_t at, uint8_t page[HEADER_BYTES],
                      struct fault *fault)
 {
     memset(page, 0, HEADER_BYTES);
-    if (whole_read_at(filter->fd, page, HEADER_BYTES, at) < HEADER_BYTES && errno != 0)
-        return fault_errno(fault, filter->path, NULL, errno);
+    if (whole_read_at(store->file.fd, page, HEADER_BYTES, at) < HEADER_BYTES && errno != 0)
+        return fault_errno(fault, store->file.path, NULL, errno);
     return 0;
 }
 
-static int read_header(struct filter *filter, uint64_t bytes, struct fault *fault)
+static int read_header(struct store *store, uint64_t bytes, struct fault *fault)
 {
     uint8_t page[HEADER_BYTES];
-    if (read_page(filter, 0, page, fault) != 0)
+    const char *path = store->file.path;
+    if (read_page(store, 0, page, fault) != 0)
         return -1;
     if (!header_is_filter(page)) {
-        fault_set(fault, filter->path, "not a filter");
-        return fault_way_out(fault, "to read it as lines: unseen < %s", filter->path);
+        fault_set(fault, path, "not a filter");
+        return fault_way_out(fault, "to read it as lines: unseen < %s", path);
     }
-    if (header_decode(page, bytes, filter->path, &filter->header, fault) != 0)
+    if (header_decode(page, bytes, path, &store->header, fault) != 0)
         return -1;
-    filter->kernel = kernel_for(filter->header.plan.geometry);
-    if (!filter->write || (filter->header.writer_features & ~(uint64_t)WRITER_ALL) == 0)
+    store->kernel = kernel_for(store->header.plan.geometry);
+    if (!is_writable(store) || (store->header.writer_features & ~(uint64_t)WRITER_ALL) == 0)
         return 0;
-    fault_set(fault, filter->path, "to write it needs features that this program does not know");
+    fault_set(fault, path, "to write it needs features that this program does not know");
     return fault_way_out(fault, "use a newer unseen; reading it is possible");
 }
 
+static int map_fixed(struct store *store, struct fault *fault)
+{
+    size_t bytes = (size_t)store->header.layers_at;
+    const char *path = store->file.path;
+    store->fixed = map_file(store->file.fd, is_writable(store), 0, bytes, path);
+    if (store->fixed == NULL)
+        return fault_errno(fault, path, "cannot be mapped", errno);
+    return 0;
+}
+
+static int map_region(struct store *store, struct region *region, const struct layer_record *record,
+                      struct fault *fault)
+{
+    const struct layer_plan *plan = &record->plan;
+    const char *path = store->file.path;
+    size_t bytes = (size_t)(plan->pages * PAGE_BYTES);
+    if (bytes / PAGE_BYTES != plan->pages)
+        return fault_set(fault, path, "too large to be mapped by this machine");
+    void *map = map_file(store->file.fd, is_writable(store), record->offset, bytes, path);
+    if (map == NULL)
+        return fault_errno(fault, path, "cannot be mapped", errno);
+    /* One key is one page: reading ahead would read a hundred times too much. */
+    map_advise(map, bytes, MADV_RANDOM);
+    *region = (struct region){
+        .plan = *plan,
+        .bits = {.bytes = map, .pages = plan->pages, .geometry = plan->geometry},
+        .at = record->offset,
+        .keys_at = counter_at(store->records++),
+    };
+    return 0;
+}
+
+int store_map_layer(struct store *store, const struct layer_record *stage,
+                    const struct layer_record *layer, struct fault *fault)
+{
+    struct layer *new = &store->layers[store->count];
+    if ((stage != NULL && map_region(store, &new->stage, stage, fault) != 0) ||
+        map_region(store, &new->region, layer, fault) != 0)
+        return -1;
+    store->count++;
+    return 0;
+}
+
 /* Maps the layers that the file has and this process does not know yet. */
-static int map_new_layers(struct filter *filter, struct fault *fault)
+static int map_new_layers(struct store *store, struct fault *fault)
 {
     uint8_t page[HEADER_BYTES];
     struct layer_record records[LAYERS_MAX];
     struct stat status;
     unsigned count;
     /* The count before the records: those that it counts were there before it. */
-    if (read_page(filter, LAYER_TABLE_AT, page, fault) != 0)
+    if (read_page(store, LAYER_TABLE_AT, page, fault) != 0)
         return -1;
     uint32_t counted = load32(page + (LAYER_COUNT_AT - LAYER_TABLE_AT));
-    if (read_page(filter, LAYER_TABLE_AT, page, fault) != 0)
+    if (read_page(store, LAYER_TABLE_AT, page, fault) != 0)
         return -1;
     store32(page + (LAYER_COUNT_AT - LAYER_TABLE_AT), counted);
     /* The size after the table: what the table names was there before it. */
-    if (fstat(filter->fd, &status) != 0)
-        return fault_errno(fault, filter->path, NULL, errno);
-    if (layers_decode(page, &filter->header, (uint64_t)status.st_size, filter->path, records,
+    if (fstat(store->file.fd, &status) != 0)
+        return fault_errno(fault, store->file.path, NULL, errno);
+    if (layers_decode(page, &store->header, (uint64_t)status.st_size, store->file.path, records,
                       &count, fault) != 0)
         return -1;
-    while (filter->count < count)
-        if (filter_map_file(filter, &records[filter->count], fault) != 0)
+    while (store->records < count) {
+        const struct layer_record *record = &records[store->records];
+        bool staged = record->plan.journal != 0;
+        if (store_map_layer(store, staged ? record : NULL, staged ? record + 1 : record, fault) !=
+            0)
             return -1;
+    }
     return 0;
 }
 
-static int map_fixed(struct filter *filter, struct fault *fault)
+int store_refresh(struct store *store, struct fault *fault)
 {
-    size_t bytes = (size_t)filter->header.layers_at;
-    filter->fixed = map_file(filter->fd, filter->write, 0, bytes, filter->path);
-    if (filter->fixed == NULL)
-        return fault_errno(fault, filter->path, "cannot be mapped", errno);
-    return 0;
+    if (store->file.fd < 0 || get32(store, LAYER_COUNT_AT) <= store->records)
+        return 0;
+    return map_new_layers(store, fault);
 }
 
-static void tell_waiting(void *context)
+static int open_all(struct store *store, struct fault *fault)
 {
-    struct filter *filter = context;
-    if (filter->watch.waits != NULL)
-        filter->watch.waits(filter->watch.context, filter);
+    uint64_t bytes = 0;
+    return open_fd(store, fault) == 0 && check_kind(store, &bytes, fault) == 0 &&
+                   check_file_system(store, fault) == 0 && read_header(store, bytes, fault) == 0 &&
+                   map_new_layers(store, fault) == 0
+               ? map_fixed(store, fault)
+               : -1;
 }
 
-int filter_take_lock(struct filter *filter, unsigned lock, struct fault *fault)
+struct store *store_new(struct fault *fault)
 {
-    if (lock_take(filter->fd, lock, tell_waiting, filter) != 0)
-        return fault_errno(fault, filter->path, "cannot be locked", errno);
-    if (lock != LOCK_CHANGE || !filter->write)
-        return 0;
-    if (get64(filter, STAGE_SETTING_AT) != 0)
-        filter_stage_finish(filter);
-    if (filter_finish_removal(filter, fault) == 0)
-        return 0;
-    lock_drop(filter->fd, LOCK_CHANGE);
-    return -1;
+    struct store *store = calloc(1, sizeof *store);
+    if (store == NULL) {
+        fault_errno(fault, "filter", NULL, ENOMEM);
+        return NULL;
+    }
+    store->file.fd = -1;
+    return store;
 }
+
+struct store *store_open(const char *path, const struct repair *repairs,
+                         const struct store_watch *watch, struct fault *fault)
+{
+    struct store *store = store_new(fault);
+    if (store == NULL)
+        return NULL;
+    store->file.repairs = repairs;
+    if (watch != NULL)
+        store->watch = *watch;
+    store->file.path = strdup(path);
+    if (store->file.path == NULL)
+        fault_errno(fault, path, NULL, ENOMEM);
+    if (store->file.path == NULL || open_all(store, fault) != 0) {
+        store_close(store);
+        return NULL;
+    }
+    return store;
+}
+
+/* --- closing --- */
+
+static void unmap(struct store *store)
+{
+    unsigned regions = store_regions(store);
+    for (unsigned i = 0; i < regions; i++) {
+        const struct bits *bits = store_bits(store, i);
+        map_drop(bits->bytes, (size_t)(bits->pages * PAGE_BYTES));
+    }
+    if (store->file.fd >= 0 && store->fixed != NULL)
+        map_drop(store->fixed, (size_t)store->header.layers_at);
+}
+
+/* All locks are dropped once neither a map nor the descriptor holds the file. */
+static void let_go(struct store *store, bool of_maps)
+{
+    if (store == NULL)
+        return;
+    if (of_maps)
+        unmap(store);
+    if (store->file.fd >= 0)
+        close(store->file.fd);
+    else
+        free(store->fixed);
+    free(store->memory);
+    free(store->file.path);
+    free(store);
+}
+
+void store_close(struct store *store)
+{
+    let_go(store, true);
+}
+
+void store_leave(struct store *store)
+{
+    let_go(store, false);
+}
+
+/* --- the name --- */
 
 static int64_t now_coarse(void)
 {
@@ -319,311 +286,215 @@ static int64_t now_coarse(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static int check_name_now(struct filter *filter, struct fault *fault)
+static int check_name_now(struct store *store, struct fault *fault)
 {
     struct stat status;
-    int result = stat(filter->path, &status);
-    if (result == 0 && filter_is_file(filter, &status)) {
-        filter->named_at = now_coarse();
+    int result = stat(store->file.path, &status);
+    if (result == 0 && store_is_file(store, &status)) {
+        store->file.named_at = now_coarse();
         return 0;
     }
-    fault_set(fault, filter->path, "was %s while this run used it",
+    fault_set(fault, store->file.path, "was %s while this run used it",
               result == 0 ? "replaced by another file" : "removed");
     return fault_way_out(fault, "run again, with the same input");
 }
 
-int filter_take_to_settle(struct filter *filter, struct fault *fault)
-{
-    if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
-        return -1;
-    if (check_name_now(filter, fault) == 0)
-        return 0;
-    lock_drop(filter->fd, LOCK_CHANGE);
-    return -1;
-}
-
-int filter_freeze(struct filter *filter, struct fault *fault)
-{
-    /* In this order, as whoever needs both does. */
-    if (filter_take_lock(filter, LOCK_GROW, fault) != 0)
-        return -1;
-    if (filter_take_to_settle(filter, fault) == 0) {
-        if (filter_refresh(filter, fault) == 0)
-            return 0;
-        lock_drop(filter->fd, LOCK_CHANGE);
-    }
-    lock_drop(filter->fd, LOCK_GROW);
-    return -1;
-}
-
-void filter_thaw(struct filter *filter)
-{
-    lock_drop(filter->fd, LOCK_CHANGE);
-    lock_drop(filter->fd, LOCK_GROW);
-}
-
-/* The first free slot from `from` on is this writer's until it closes the file. Returns 1, 0 if there is
- * none, -1. */
-static int take_free_slot(struct filter *filter, unsigned from, struct fault *fault)
-{
-    for (unsigned slot = from; slot < SLOTS_MAX; slot++) {
-        int got = lock_try(filter->fd, LOCK_SLOT + slot);
-        if (got < 0)
-            return fault_errno(fault, filter->path, "cannot be locked", errno);
-        if (got > 0) {
-            filter->slot = slot;
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* What a dead owner left in the slot means nothing, and would mean something again under a living
- * one: so both happen under LOCK_CHANGE, the taking and the emptying. */
-static int take_slot_empty(struct filter *filter, unsigned from, struct fault *fault)
-{
-    if (filter_take_lock(filter, LOCK_CHANGE, fault) != 0)
-        return -1;
-    int taken = take_free_slot(filter, from, fault);
-    if (taken > 0) {
-        filter_forget_hold(filter);
-        if (get32(filter, slot_at(filter->slot)) != 0)
-            put32(filter, slot_at(filter->slot), 0);
-    }
-    lock_drop(filter->fd, LOCK_CHANGE);
-    return taken;
-}
-
-static int take_slot(struct filter *filter, struct fault *fault)
-{
-    struct timespec doze = {0, 10000000};
-    for (unsigned round = 0;; round++) {
-        int taken = take_slot_empty(filter, 0, fault);
-        if (taken != 0)
-            return taken > 0 ? 0 : -1;
-        if (round == 500)
-            tell_waiting(filter);
-        if (nanosleep(&doze, NULL) != 0 && signals_pending())
-            return fault_errno(fault, filter->path, "cannot be locked", errno);
-    }
-}
-
-int filter_change_slot(struct filter *filter, struct fault *fault)
-{
-    unsigned before = filter->slot;
-    int taken = take_slot_empty(filter, before + 1, fault);
-    if (taken > 0)
-        lock_let_go(filter->fd, LOCK_SLOT + before);
-    return taken > 0 ? 0 : -1;
-}
-
-static int start_writing(struct filter *filter, struct fault *fault)
-{
-    if (take_slot(filter, fault) != 0)
-        return -1;
-    filter->flight = flight_new((size_t)slot_room(&filter->header, filter->slot));
-    if (filter->flight == NULL)
-        return fault_errno(fault, filter->path, NULL, ENOMEM);
-    filter_mend_counters(filter);
-    return 0;
-}
-
-static int open_all(struct filter *filter, struct fault *fault)
-{
-    uint64_t bytes = 0;
-    if (open_fd(filter, fault) != 0 || check_kind(filter, &bytes, fault) != 0 ||
-        check_file_system(filter, fault) != 0 || read_header(filter, bytes, fault) != 0 ||
-        map_new_layers(filter, fault) != 0 || map_fixed(filter, fault) != 0)
-        return -1;
-    return filter->write ? start_writing(filter, fault) : 0;
-}
-
-struct filter *filter_open(const char *path, bool write, const struct filter_watch *watch,
-                           struct fault *fault)
-{
-    struct filter *filter = filter_new(fault);
-    if (filter == NULL)
-        return NULL;
-    filter->write = write;
-    if (watch != NULL)
-        filter->watch = *watch;
-    filter->path = strdup(path);
-    if (filter->path == NULL)
-        fault_errno(fault, path, NULL, ENOMEM);
-    if (filter->path == NULL || open_all(filter, fault) != 0) {
-        filter_close(filter);
-        return NULL;
-    }
-    return filter;
-}
-
-static void unmap(struct filter *filter)
-{
-    for (unsigned i = 0; i < filter->count; i++) {
-        struct layer *layer = &filter->layers[i];
-        if (filter->fd < 0)
-            munmap(layer->map, layer->map_bytes);
-        else
-            map_drop(layer->bits.bytes, (size_t)(layer->plan.pages * PAGE_BYTES));
-    }
-    if (filter->fd < 0 && filter->fixed != NULL)
-        munmap(filter->fixed, FLIGHT_AT);
-    else if (filter->fixed != NULL)
-        map_drop(filter->fixed, (size_t)filter->header.layers_at);
-}
-
-/* The slot and every lock are dropped once neither a map nor the descriptor holds the file. */
-static void let_go(struct filter *filter, bool of_maps)
-{
-    if (filter == NULL)
-        return;
-    filter_hold_free(filter);
-    if (of_maps)
-        unmap(filter);
-    if (filter->fd >= 0)
-        close(filter->fd);
-    flight_free(filter->flight);
-    free(filter->small_keys);
-    free(filter->path);
-    free(filter);
-}
-
-void filter_close(struct filter *filter)
-{
-    let_go(filter, true);
-}
-
-void filter_leave(struct filter *filter)
-{
-    let_go(filter, false);
-}
-
-/* --- looking --- */
-
-void filter_test_layers(const struct filter *filter, const struct key *keys, size_t n,
-                        uint8_t *seen)
-{
-    uint64_t now = filter_window_now(filter);
-    /* Newest first: it is the largest. But a stage before its layer: keys go from there to here, and
-     * are in both for a while. */
-    for (unsigned i = filter->count; i-- > 0;) {
-        if (i > 0 && filter_staged(filter, i - 1) > 0) {
-            filter->kernel->test(&filter->layers[i - 1].bits, keys, n, seen);
-            in_order_for_others();
-        }
-        if (!is_stage(&filter->layers[i]) && !filter_window_expired(filter, i, now))
-            filter->kernel->test(&filter->layers[i].bits, keys, n, seen);
-    }
-}
-
-int filter_refresh(struct filter *filter, struct fault *fault)
-{
-    if (filter->fd < 0 || get32(filter, LAYER_COUNT_AT) <= filter->count)
-        return 0;
-    return map_new_layers(filter, fault);
-}
-
-int filter_probe(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
-                 struct fault *fault)
-{
-    if (filter_refresh(filter, fault) != 0)
-        return -1;
-    memset(seen, 0, n);
-    filter_test_layers(filter, keys, n, seen);
-    return 0;
-}
-
-/* --- facts --- */
-
-size_t filter_batch(const struct filter *filter)
-{
-    bool slot = filter->flight != NULL && filter->hold == NULL;
-    return slot ? (size_t)slot_room(&filter->header, filter->slot) : MEMORY_BATCH;
-}
-
-const struct header *filter_header(const struct filter *filter)
-{
-    return &filter->header;
-}
-
-const char *filter_path(const struct filter *filter)
-{
-    return filter->path;
-}
-
-unsigned filter_layers(const struct filter *filter)
-{
-    return filter->count;
-}
-
-struct layer_plan filter_layer(const struct filter *filter, unsigned layer)
-{
-    return filter->layers[layer].plan;
-}
-
-const struct bits *filter_bits(const struct filter *filter, unsigned layer)
-{
-    return &filter->layers[layer].bits;
-}
-
-uint64_t filter_file_bytes(const struct filter *filter)
-{
-    struct stat status;
-    if (filter->fd < 0 || fstat(filter->fd, &status) != 0)
-        return 0;
-    return (uint64_t)status.st_size;
-}
-
-uint64_t filter_end(const struct filter *filter)
-{
-    const struct layer *last = &filter->layers[filter->count - 1];
-    return page_at(last, last->plan.pages);
-}
-
-uint64_t filter_layer_keys(const struct filter *filter, unsigned layer)
-{
-    return filter->fd < 0 ? filter->layers[layer].keys : get64(filter, keys_at(layer));
-}
-
-uint64_t filter_keys(const struct filter *filter)
-{
-    uint64_t keys = 0;
-    for (unsigned i = 0; i < filter->count; i++)
-        keys += filter_layer_keys(filter, i);
-    return keys;
-}
-
-uint64_t filter_capacity(const struct filter *filter)
-{
-    uint64_t capacity = 0;
-    for (unsigned i = 0; i < filter->count; i++)
-        if (!is_stage(&filter->layers[i]))
-            capacity += filter->layers[i].plan.capacity;
-    return capacity;
-}
-
-int filter_check_name(struct filter *filter, struct fault *fault)
+int store_check_name(struct store *store, struct fault *fault)
 {
     enum { RECENTLY = 10 };
-    if (filter->fd < 0 || now_coarse() - filter->named_at < RECENTLY)
+    if (store->file.fd < 0 || now_coarse() - store->file.named_at < RECENTLY)
         return 0;
-    return check_name_now(filter, fault);
+    return check_name_now(store, fault);
 }
 
-bool filter_begins(int fd)
+bool store_is_file(const struct store *store, const struct stat *status)
+{
+    return store->file.fd >= 0 && store->file.device == status->st_dev &&
+           store->file.inode == status->st_ino;
+}
+
+bool store_begins(int fd)
 {
     uint8_t bytes[8];
     return whole_read_at(fd, bytes, sizeof bytes, 0) == sizeof bytes && header_is_filter(bytes);
 }
 
-bool filter_is_file(const struct filter *filter, const struct stat *status)
+/* --- locks --- */
+
+void store_tell_waiting(void *context)
 {
-    return filter->fd >= 0 && filter->device == status->st_dev && filter->inode == status->st_ino;
+    const struct store *store = context;
+    if (store->watch.waits != NULL)
+        store->watch.waits(store->watch.context, store);
 }
 
-uint64_t filter_slot_keys(const struct filter *filter, unsigned slot, bool *alive, bool *holds)
+static int take(struct store *store, unsigned lock, struct fault *fault)
 {
-    *alive = lock_is_held(filter->fd, LOCK_SLOT + slot);
-    *holds = get32(filter, slot_at(slot) + SLOT_HOLDS) != 0;
-    return get32(filter, slot_at(slot));
+    if (lock_take(store->file.fd, lock, store_tell_waiting, store) != 0)
+        return fault_errno(fault, store->file.path, "cannot be locked", errno);
+    return 0;
+}
+
+int store_lock(struct store *store, struct fault *fault)
+{
+    if (store->file.fd < 0)
+        return 0;
+    if (take(store, LOCK_CHANGE, fault) != 0)
+        return -1;
+    for (const struct repair *repair = store->file.repairs; repair->is_due != NULL; repair++)
+        if (repair->is_due(store) && repair->mend(store, fault) != 0) {
+            store_unlock(store);
+            return -1;
+        }
+    return 0;
+}
+
+void store_unlock(struct store *store)
+{
+    if (store->file.fd >= 0)
+        lock_drop(store->file.fd, LOCK_CHANGE);
+}
+
+int store_lock_to_settle(struct store *store, struct fault *fault)
+{
+    if (store_lock(store, fault) != 0)
+        return -1;
+    if (check_name_now(store, fault) == 0)
+        return 0;
+    store_unlock(store);
+    return -1;
+}
+
+int store_lock_room(struct store *store, struct fault *fault)
+{
+    return take(store, LOCK_GROW, fault);
+}
+
+void store_unlock_room(struct store *store)
+{
+    lock_drop(store->file.fd, LOCK_GROW);
+}
+
+int store_freeze(struct store *store, struct fault *fault)
+{
+    if (store_lock_room(store, fault) != 0)
+        return -1;
+    if (store_lock_to_settle(store, fault) == 0) {
+        if (store_refresh(store, fault) == 0)
+            return 0;
+        store_unlock(store);
+    }
+    store_unlock_room(store);
+    return -1;
+}
+
+void store_thaw(struct store *store)
+{
+    store_unlock(store);
+    store_unlock_room(store);
+}
+
+int store_check_signals(const struct store *store, struct fault *fault)
+{
+    if (signals_pending())
+        return fault_errno(fault, store_name(store), NULL, EINTR);
+    if (signals_stop_pending())
+        return fault_errno(fault, store_name(store), NULL, EAGAIN);
+    return 0;
+}
+
+/* --- facts --- */
+
+void store_set_watch(struct store *store, const struct store_watch *watch)
+{
+    store->watch = *watch;
+}
+
+const struct header *store_header(const struct store *store)
+{
+    return &store->header;
+}
+
+const char *store_path(const struct store *store)
+{
+    return store->file.path;
+}
+
+const char *store_name(const struct store *store)
+{
+    return store->file.path != NULL ? store->file.path : "filter in memory";
+}
+
+uint64_t store_file_bytes(const struct store *store)
+{
+    struct stat status;
+    if (store->file.fd < 0 || fstat(store->file.fd, &status) != 0)
+        return 0;
+    return (uint64_t)status.st_size;
+}
+
+uint64_t store_end(const struct store *store)
+{
+    const struct region *last = &store->layers[store->count - 1].region;
+    return page_at(last, last->plan.pages);
+}
+
+unsigned store_layers(const struct store *store)
+{
+    return store->count;
+}
+
+uint64_t store_capacity(const struct store *store)
+{
+    uint64_t capacity = 0;
+    for (unsigned i = 0; i < store->count; i++)
+        capacity += store->layers[i].region.plan.capacity;
+    return capacity;
+}
+
+uint64_t store_keys(const struct store *store)
+{
+    uint64_t keys = 0;
+    for (unsigned i = store_regions(store); i-- > 0;)
+        keys += store_region_keys(store, i);
+    return keys;
+}
+
+uint64_t store_settlings(const struct store *store)
+{
+    return get64(store, COUNTER_SETTLED_AT);
+}
+
+unsigned store_regions(const struct store *store)
+{
+    unsigned regions = store->count;
+    for (unsigned i = 0; i < store->count; i++)
+        regions += has_stage(&store->layers[i]);
+    return regions;
+}
+
+static const struct region *region_number(const struct store *store, unsigned number)
+{
+    for (unsigned i = 0; i < store->count; i++) {
+        if (has_stage(&store->layers[i]) && number-- == 0)
+            return &store->layers[i].stage;
+        if (number-- == 0)
+            return &store->layers[i].region;
+    }
+    return NULL;
+}
+
+struct layer_plan store_plan(const struct store *store, unsigned region)
+{
+    return region_number(store, region)->plan;
+}
+
+const struct bits *store_bits(const struct store *store, unsigned region)
+{
+    return &region_number(store, region)->bits;
+}
+
+uint64_t store_region_keys(const struct store *store, unsigned region)
+{
+    return region_keys(store, region_number(store, region));
 }

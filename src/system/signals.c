@@ -72,6 +72,11 @@ void signals_release_stop(void)
     }
 }
 
+bool signals_stop_pending(void)
+{
+    return stop_pending;
+}
+
 void signals_alarm(unsigned seconds)
 {
     /* A pending end keeps knocking. */

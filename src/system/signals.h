@@ -23,6 +23,9 @@ void signals_start(void);
 void signals_hold_stop(void);
 void signals_release_stop(void);
 
+/* Whether it waits. */
+bool signals_stop_pending(void);
+
 /* SIGALRM in so many seconds, which interrupts a system call and does nothing else; 0: no more. */
 void signals_alarm(unsigned seconds);
 

@@ -5,6 +5,7 @@
 #include "format/likeness.h"
 #include "store/create.h"
 #include "store/newfile.h"
+#include "store/pages.h"
 #include "system/signals.h"
 #include "system/whole.h"
 
@@ -320,22 +321,22 @@ static bool is_larger(const struct filter_plan *a, const struct filter_plan *b)
     return a->pages > b->pages;
 }
 
-static int check_alike(struct merge *merge, struct filter *const *inputs, size_t count,
+static int check_alike(struct merge *merge, struct store *const *inputs, size_t count,
                        struct fault *fault)
 {
     char wanted[LIKENESS_TEXT], found[LIKENESS_TEXT];
-    merge->header = *filter_header(inputs[0]);
+    merge->header = *store_header(inputs[0]);
     for (size_t i = 0; i < count; i++) {
-        const struct header *header = filter_header(inputs[i]);
+        const struct header *header = store_header(inputs[i]);
         if (header->plan.generations != 0)
-            return fault_set(fault, filter_path(inputs[i]),
+            return fault_set(fault, store_path(inputs[i]),
                              "is a window, which cannot be merged: what it forgets next would be "
                              "among what the others keep");
         const char *what = likeness_differs(&merge->header, header, wanted, found);
         if (what != NULL) {
-            fault_set(fault, filter_path(inputs[i]),
-                      "cannot be merged with %s: its %s is %s, not %s", filter_path(inputs[0]),
-                      what, found, wanted);
+            fault_set(fault, store_path(inputs[i]),
+                      "cannot be merged with %s: its %s is %s, not %s", store_path(inputs[0]), what,
+                      found, wanted);
             return fault_way_out(fault,
                                  "filters that are to be merged are made --like one another");
         }
@@ -345,11 +346,11 @@ static int check_alike(struct merge *merge, struct filter *const *inputs, size_t
     return 0;
 }
 
-static int read_source(struct source *source, const struct filter *filter, unsigned layer)
+static int read_source(struct source *source, const struct store *filter, unsigned layer)
 {
     struct estimate estimate;
-    source->bits = filter_bits(filter, layer);
-    source->plan = filter_layer(filter, layer);
+    source->bits = store_bits(filter, layer);
+    source->plan = store_plan(filter, layer);
     source->stage = source->plan.journal != 0;
     source->plan.journal = 0; /* in a new file it is a layer like any other */
     estimate_start(&estimate, source->plan.geometry);
@@ -357,32 +358,32 @@ static int read_source(struct source *source, const struct filter *filter, unsig
         uint64_t left = source->plan.pages - page;
         if (signals_pending())
             return -1;
-        filter_read_ahead(filter, layer, page, left < RUN ? left : RUN);
+        pages_read_ahead(filter, layer, page, left < RUN ? left : RUN);
         estimate_add(&estimate, source->bits->bytes + page * PAGE_BYTES, left < RUN ? left : RUN);
     }
     source->keys = estimate_keys(&estimate);
     return 0;
 }
 
-static int read_sources(struct merge *merge, struct filter *const *inputs, size_t count,
+static int read_sources(struct merge *merge, struct store *const *inputs, size_t count,
                         struct fault *fault)
 {
     for (size_t i = 0; i < count; i++)
-        merge->source_count += filter_layers(inputs[i]);
+        merge->source_count += store_regions(inputs[i]);
     merge->sources = calloc(merge->source_count, sizeof *merge->sources);
     merge->groups = calloc(merge->source_count, sizeof *merge->groups);
     if (merge->sources == NULL || merge->groups == NULL)
         return fault_errno(fault, "merge", NULL, ENOMEM);
     struct source *source = merge->sources;
     for (size_t i = 0; i < count; i++)
-        for (unsigned layer = 0; layer < filter_layers(inputs[i]); layer++)
+        for (unsigned layer = 0; layer < store_regions(inputs[i]); layer++)
             if (read_source(source++, inputs[i], layer) != 0)
-                return fault_errno(fault, filter_path(inputs[i]), NULL, EINTR);
+                return fault_errno(fault, store_path(inputs[i]), NULL, EINTR);
     qsort(merge->sources, merge->source_count, sizeof *merge->sources, compare_sources);
     return 0;
 }
 
-struct merge *merge_new(struct filter *const *inputs, size_t count, struct fault *fault)
+struct merge *merge_new(struct store *const *inputs, size_t count, struct fault *fault)
 {
     struct merge *merge = calloc(1, sizeof *merge);
     if (merge == NULL) {
@@ -522,7 +523,7 @@ static int write_file(struct contents *contents, const char *path, bool over,
 }
 
 int merge_write(const struct merge *merge, const char *path, bool over,
-                const struct filter *replaced, struct fault *fault)
+                const struct store *replaced, struct fault *fault)
 {
     struct contents contents = {.merge = merge, .header = merge->header};
     struct stat status;
@@ -531,11 +532,11 @@ int merge_write(const struct merge *merge, const char *path, bool over,
     if (replaced == NULL) {
         create_new_identity(&contents.header);
     } else {
-        const struct header *was = filter_header(replaced);
+        const struct header *was = store_header(replaced);
         memcpy(contents.header.uuid, was->uuid, UUID_BYTES);
         contents.header.created = was->created;
         contents.header.writer_features = was->writer_features;
-        if (stat(filter_path(replaced), &status) == 0)
+        if (stat(store_path(replaced), &status) == 0)
             like = &status;
     }
     for (size_t i = 0; i < merge->group_count; i++)

@@ -17,14 +17,14 @@
 #ifndef UNSEEN_UNION_MERGE_H
 #define UNSEEN_UNION_MERGE_H
 
-#include "delivery/filter.h"
+#include "store/store.h"
 
 struct merge;
 
 /* Reads the bits of all inputs, which stay the caller's, and works out what becomes of them. NULL
  * with the fault: they were not made alike, or too many layers do not fit together; EINTR if a
  * signal came. About 1 us a page. */
-struct merge *merge_new(struct filter *const *inputs, size_t count, struct fault *fault);
+struct merge *merge_new(struct store *const *inputs, size_t count, struct fault *fault);
 void merge_free(struct merge *merge);
 
 /* What it comes to. */
@@ -39,6 +39,6 @@ bool merge_keeps_rate(const struct merge *merge);
  * as that filter. Returns 0; 1 if something is there; -1 with the fault. In the last two cases
  * nothing was changed. */
 int merge_write(const struct merge *merge, const char *path, bool over,
-                const struct filter *replaced, struct fault *fault);
+                const struct store *replaced, struct fault *fault);
 
 #endif

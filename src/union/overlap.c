@@ -11,20 +11,20 @@
 
 enum { SIGMAS = 2 };
 
-static bool all_alike(struct filter *const *filters, size_t count)
+static bool all_alike(struct store *const *filters, size_t count)
 {
     char one[LIKENESS_TEXT], other[LIKENESS_TEXT];
     for (size_t i = 0; i < count; i++)
-        if (likeness_differs(filter_header(filters[0]), filter_header(filters[i]), one, other) !=
+        if (likeness_differs(store_header(filters[0]), store_header(filters[i]), one, other) !=
                 NULL ||
-            filter_header(filters[i])->plan.generations != 0)
+            store_header(filters[i])->plan.generations != 0)
             return false;
     return true;
 }
 
-static bool has_stage(const struct filter *filter)
+static bool has_stage(const struct store *filter)
 {
-    return filter_layer(filter, 0).journal != 0;
+    return store_plan(filter, 0).journal != 0;
 }
 
 static bool same_shape(const struct bits *a, const struct bits *b)
@@ -33,13 +33,13 @@ static bool same_shape(const struct bits *a, const struct bits *b)
 }
 
 /* Puts all layers of all filters into `layers`. Returns whether they are of one shape. */
-static bool collect(struct filter *const *filters, size_t count, const struct bits **layers,
+static bool collect(struct store *const *filters, size_t count, const struct bits **layers,
                     size_t *n)
 {
     *n = 0;
     for (size_t i = 0; i < count; i++)
-        for (unsigned layer = 0; layer < filter_layers(filters[i]); layer++) {
-            layers[*n] = filter_bits(filters[i], layer);
+        for (unsigned layer = 0; layer < store_regions(filters[i]); layer++) {
+            layers[*n] = store_bits(filters[i], layer);
             if (!same_shape(layers[*n], layers[0]))
                 return false;
             (*n)++;
@@ -75,7 +75,7 @@ static void find(const struct bits *const *layers, size_t n, struct overlap *ove
     overlap->shared_error = SIGMAS * sqrt(variance + pow(estimate_deviation(&estimate), 2));
 }
 
-const char *overlap_find(struct filter *const *filters, size_t count, struct overlap *overlap)
+const char *overlap_find(struct store *const *filters, size_t count, struct overlap *overlap)
 {
     size_t n;
     if (!all_alike(filters, count))

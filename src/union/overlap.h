@@ -8,7 +8,7 @@
 #ifndef UNSEEN_UNION_OVERLAP_H
 #define UNSEEN_UNION_OVERLAP_H
 
-#include "delivery/filter.h"
+#include "store/store.h"
 
 struct overlap {
     double keys; /* in any of them */
@@ -19,6 +19,6 @@ struct overlap {
 
 /* Errors are two standard deviations: in 19 of 20 cases the truth is within. Returns NULL, or why it
  * cannot be told: they were not made alike, or their layers differ in size. Reads all bits. */
-const char *overlap_find(struct filter *const *filters, size_t count, struct overlap *overlap);
+const char *overlap_find(struct store *const *filters, size_t count, struct overlap *overlap);
 
 #endif

@@ -19,6 +19,7 @@
 #include "delivery/filter.h"
 
 #include "../unit/lines.h"
+#include "store/probe.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -73,12 +74,12 @@ static void subject_fill(struct subject *subject, uint64_t most, uint64_t inside
     struct key keys[BATCH];
     uint8_t seen[BATCH];
     struct fault fault;
-    uint64_t seed = filter_header(subject->filter)->seed;
-    while (subject->given < most && filter_keys(subject->filter) < inside) {
+    uint64_t seed = store_header(filter_store(subject->filter))->seed;
+    while (subject->given < most && store_keys(filter_store(subject->filter)) < inside) {
         uint64_t left = most - subject->given;
         size_t n = left < BATCH ? (size_t)left : BATCH;
         lines_keys(&subject->lines, keys, n, seed);
-        uint64_t room = inside - filter_keys(subject->filter);
+        uint64_t room = inside - store_keys(filter_store(subject->filter));
         if (filter_claim(subject->filter, keys, n, room, seen, &fault) < 0)
             die(fault.reason);
         subject->given += n;
@@ -88,8 +89,8 @@ static void subject_fill(struct subject *subject, uint64_t most, uint64_t inside
 static uint64_t subject_pages(const struct subject *subject)
 {
     uint64_t pages = 0;
-    for (unsigned i = 0; i < filter_layers(subject->filter); i++)
-        pages += filter_bits(subject->filter, i)->pages;
+    for (unsigned i = 0; i < store_regions(filter_store(subject->filter)); i++)
+        pages += store_bits(filter_store(subject->filter), i)->pages;
     return pages;
 }
 
@@ -102,11 +103,11 @@ static uint64_t count_hits(struct subject *subject, uint64_t from, uint64_t to)
     uint8_t seen[BATCH];
     struct lines lines;
     struct fault fault;
-    uint64_t seed = filter_header(subject->filter)->seed, hits = 0;
+    uint64_t seed = store_header(filter_store(subject->filter))->seed, hits = 0;
     lines_start(&lines, "out", subject->run, from * UNIT / LINES_SHAPES);
     for (uint64_t i = from * UNIT / BATCH; i < to * UNIT / BATCH; i++) {
         lines_keys(&lines, keys, BATCH, seed);
-        if (filter_probe(subject->filter, keys, BATCH, seen, &fault) != 0)
+        if (probe(filter_store(subject->filter), keys, BATCH, seen, &fault) != 0)
             die(fault.reason);
         for (size_t j = 0; j < BATCH; j++)
             hits += seen[j];
@@ -205,7 +206,7 @@ static struct row measure_row(const struct filter_plan *plan, double times, unsi
         measure(&subject, queries_for(plan->rate) / count, &row.m);
         row.keys = (double)n;
         row.bits_per_key = sizing_bits_per_key(subject_pages(&subject), row.keys);
-        row.layers = filter_layers(subject.filter);
+        row.layers = store_regions(filter_store(subject.filter));
         filter_close(subject.filter);
     }
     return row;
@@ -294,13 +295,13 @@ static void lowest_estimate(double p)
     struct subject subject = subject_new(&plan, 0, 0);
     struct survey survey;
     subject_fill(&subject, UINT64_MAX, plan.capacity);
-    survey_make(&survey, subject.filter);
+    survey_make(&survey, filter_store(subject.filter));
     double bits_per_key = sizing_bits_per_key(survey.pages, (double)plan.capacity);
     double classic = sizing_classic_bits_per_key(p);
     struct geometry geometry = survey.layer[0].plan.geometry;
     printf("| %u x %u |", geometry.lines, geometry.fields);
     CELL("%g", p);
-    CELL("%.0f", (double)filter_keys(subject.filter));
+    CELL("%.0f", (double)store_keys(filter_store(subject.filter)));
     CELL("%.2f", bits_per_key);
     CELL("%.2f", classic);
     printf(" from the bits | |");
@@ -324,7 +325,7 @@ static void lowest_proof(struct geometry geometry, double p)
     double off = sigmas_above(&m, model);
     printf("| %u x %u |", geometry.lines, geometry.fields);
     CELL("%g", p);
-    CELL("%.0f", (double)filter_keys(subject.filter));
+    CELL("%.0f", (double)store_keys(filter_store(subject.filter)));
     CELL("%.2f", sizing_bits_per_key(subject_pages(&subject), (double)plan.capacity));
     printf(" |");
     CELL("%.0f", m.queries);
@@ -362,7 +363,7 @@ static void stats_row(struct subject *subject, const struct filter_plan *plan, d
     struct survey survey;
     struct measurement m = {0, 0};
     subject_fill(subject, (uint64_t)((double)plan->capacity * times), UINT64_MAX);
-    survey_make(&survey, subject->filter);
+    survey_make(&survey, filter_store(subject->filter));
     double queries = survey.rate > 0 ? 1e4 / survey.rate : 1e7;
     double most = grid.quick ? 1e6 : 2e7;
     measure(subject, queries < 1e6 ? 1e6 : queries > most ? most : queries, &m);
@@ -424,13 +425,13 @@ static void growth_row(struct subject *subject, const struct filter_plan *plan, 
                        double first)
 {
     struct measurement m = {0, 0};
-    double keys = (double)filter_keys(subject->filter);
+    double keys = (double)store_keys(filter_store(subject->filter));
     double pages = (double)subject_pages(subject), right = right_pages(plan->rate, keys);
     measure(subject, queries_for(plan->rate), &m);
     printf("| %s |", when);
     CELL("%.1f", keys / first);
     CELL("%.0f", keys);
-    CELL("%.0f", filter_layers(subject->filter));
+    CELL("%.0f", store_regions(filter_store(subject->filter)));
     CELL("%.1f", pages * PAGE_BYTES / (1 << 20));
     CELL("%.2f", pages / right);
     CELL("%.0f", m.queries);
@@ -445,15 +446,15 @@ static void growth_row(struct subject *subject, const struct filter_plan *plan, 
 /* With one key more another layer is there: the memory is at its worst, the rate hardly another. */
 static void growth_row_after(struct subject *subject, const struct filter_plan *plan, double first)
 {
-    unsigned layers = filter_layers(subject->filter);
-    subject_fill(subject, UINT64_MAX, filter_keys(subject->filter) + 1);
-    double keys = (double)filter_keys(subject->filter);
+    unsigned layers = store_regions(filter_store(subject->filter));
+    subject_fill(subject, UINT64_MAX, store_keys(filter_store(subject->filter)) + 1);
+    double keys = (double)store_keys(filter_store(subject->filter));
     double pages = (double)subject_pages(subject), right = right_pages(plan->rate, keys);
-    bool grew = filter_layers(subject->filter) == layers + 1;
+    bool grew = store_regions(filter_store(subject->filter)) == layers + 1;
     printf("| layer added |");
     CELL("%.1f", keys / first);
     CELL("%.0f", keys);
-    CELL("%.0f", filter_layers(subject->filter));
+    CELL("%.0f", store_regions(filter_store(subject->filter)));
     CELL("%.1f", pages * PAGE_BYTES / (1 << 20));
     CELL("%.2f", pages / right);
     printf(" | | | | | %s |\n", verdict(grew && size_passes(pages, right), false));
@@ -465,7 +466,7 @@ static void growth_of(double rate, double most)
     static const double stops[] = {3, 10, 100, 1000};
     struct filter_plan plan = {.rate = rate, .pages = GROWTH_FILE_PAGES};
     struct subject subject = subject_new(&plan, 0, 0);
-    double first = (double)filter_capacity(subject.filter);
+    double first = (double)store_capacity(filter_store(subject.filter));
     size_t next = 0;
     printf("\n### p = %g\n\n"
            "| | times the first layer | keys | layers | MB | times the right size | queries | hits "
@@ -473,7 +474,7 @@ static void growth_of(double rate, double most)
            "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n",
            rate);
     while (next < sizeof stops / sizeof *stops && stops[next] <= most) {
-        double full = (double)filter_capacity(subject.filter);
+        double full = (double)store_capacity(filter_store(subject.filter));
         if (stops[next] * first < full) {
             subject_fill(&subject, UINT64_MAX, (uint64_t)(stops[next++] * first));
             growth_row(&subject, &plan, "", first);

@@ -9,6 +9,7 @@
  * very edge. Prints what it found; exit 1 if it is not as it should be.
  */
 #include "delivery/filter.h"
+#include "store/create.h"
 
 #include "core/hash.h"
 
@@ -89,7 +90,7 @@ static void run(struct stream *stream, uint64_t n, uint64_t most, uint64_t total
 static struct filter *make(const char *path, struct header *header)
 {
     struct fault fault;
-    if (path != NULL && filter_create(path, header, true, &fault) < 0)
+    if (path != NULL && create_filter(path, header, true, NULL, &fault) < 0)
         return NULL;
     return path != NULL ? filter_open(path, true, NULL, &fault) : filter_memory(header, &fault);
 }
@@ -97,11 +98,11 @@ static struct filter *make(const char *path, struct header *header)
 /* Prints what was found; whether it is as it should be. */
 static bool passes(struct stream *stream, uint64_t total, struct found *found)
 {
-    const struct filter_plan *plan = &filter_header(stream->filter)->plan;
+    const struct filter_plan *plan = &store_header(filter_store(stream->filter))->plan;
     uint64_t n = plan->capacity, pages = 0;
     run(stream, n, (uint64_t)((double)n * (1 + plan->slack)), total, found);
-    for (unsigned i = 0; i < filter_layers(stream->filter); i++)
-        pages += filter_layer(stream->filter, i).pages;
+    for (unsigned i = 0; i < store_regions(filter_store(stream->filter)); i++)
+        pages += store_plan(filter_store(stream->filter), i).pages;
     printf("N %" PRIu64 ", p %g, slack %g: distance <= N: %" PRIu64 " of %" PRIu64
            " printed again; distance > (1 + slack) N: %" PRIu64 " of %" PRIu64
            " dropped, rate %.3g; new: %" PRIu64 " of %" PRIu64
@@ -109,7 +110,7 @@ static bool passes(struct stream *stream, uint64_t total, struct found *found)
            n, plan->rate, plan->slack, found->near_printed, found->near, found->far_dropped,
            found->far, (double)found->far_dropped / (double)found->far, found->new_dropped,
            found->new, (double)found->new_dropped / (double)found->new,
-           filter_layers(stream->filter), pages);
+           store_regions(filter_store(stream->filter)), pages);
     return found->near_printed == 0 && found->near > total / 50 && found->far > total / 50 &&
            chance_excess((double)found->far_dropped, (double)found->far, plan->rate) < 6 &&
            chance_excess((double)found->new_dropped, (double)found->new, plan->rate) < 6;

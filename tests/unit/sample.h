@@ -7,6 +7,7 @@
 
 #include "core/hash.h"
 #include "delivery/filter.h"
+#include "store/create.h"
 
 #include "scratch.h"
 #include "tap.h"
@@ -27,7 +28,7 @@ static inline bool sample_create(const char *path, const struct filter_plan *pla
 {
     struct fault fault;
     struct header header = {.plan = *plan};
-    int result = filter_create(path, &header, true, &fault);
+    int result = create_filter(path, &header, true, NULL, &fault);
     if (result != 0)
         sample_fault("create", &fault);
     return result == 0;

@@ -5,9 +5,11 @@
 #include "delivery/filter.h"
 
 #include "chance.h"
+#include "delivery/slot.h"
 #include "model.h"
 #include "sample.h"
 #include "scratch.h"
+#include "store/probe.h"
 #include "tap.h"
 
 #include <errno.h>
@@ -69,14 +71,14 @@ static size_t new_ones(const uint8_t *seen, size_t n)
 /* The layers hold what they should, to the bit, and as many keys. */
 static void check_layers(const struct filter *filter, const struct model *model, const char *name)
 {
-    if (!tap_check(filter_layers(filter) == model->layers, "%s: %u layers, not %u", name,
-                   filter_layers(filter), model->layers))
+    if (!tap_check(store_regions(filter_store(filter)) == model->layers, "%s: %u layers, not %u",
+                   name, store_regions(filter_store(filter)), model->layers))
         return;
     for (unsigned i = 0; i < model->layers; i++) {
-        tap_check(filter_layer_keys(filter, i) == model->keys[i],
+        tap_check(store_region_keys(filter_store(filter), i) == model->keys[i],
                   "%s: layer %u holds %" PRIu64 " keys, not %" PRIu64, name, i,
-                  filter_layer_keys(filter, i), model->keys[i]);
-        const struct bits *bits = filter_bits(filter, i);
+                  store_region_keys(filter_store(filter), i), model->keys[i]);
+        const struct bits *bits = store_bits(filter_store(filter), i);
         tap_check(bits->pages == model->layer[i].pages &&
                       memcmp(bits->bytes, model->bits[i], bits->pages * PAGE_BYTES) == 0,
                   "%s: layer %u has other bits", name, i);
@@ -176,16 +178,18 @@ static void layer_changes_at_capacity(void)
         uint8_t seen = 1;
         for (uint64_t n = 0; filter != NULL && n < 1002; n++) {
             struct key key = sample_key(n);
-            tap_check(filter_layers(filter) == (n > 1000 ? 2 : 1),
-                      "%u layers with %" PRIu64 " keys", filter_layers(filter), n);
+            tap_check(store_regions(filter_store(filter)) == (n > 1000 ? 2 : 1),
+                      "%u layers with %" PRIu64 " keys", store_regions(filter_store(filter)), n);
             tap_check(filter_claim(filter, &key, 1, 1, &seen, &fault) == 1 && !seen,
                       "key %" PRIu64 " is not new", n);
             filter_settle(filter, 1, &fault);
         }
         if (filter != NULL)
-            tap_check(filter_layer_keys(filter, 0) == 1000 && filter_layer_keys(filter, 1) == 2,
-                      "%" PRIu64 " and %" PRIu64 " keys", filter_layer_keys(filter, 0),
-                      filter_layer_keys(filter, 1));
+            tap_check(store_region_keys(filter_store(filter), 0) == 1000 &&
+                          store_region_keys(filter_store(filter), 1) == 2,
+                      "%" PRIu64 " and %" PRIu64 " keys",
+                      store_region_keys(filter_store(filter), 0),
+                      store_region_keys(filter_store(filter), 1));
         filter_close(filter);
     }
 }
@@ -239,7 +243,7 @@ static uint64_t inside(struct filter *filter, uint64_t from, uint64_t to)
         struct fault fault;
         struct key key = sample_key(i);
         uint8_t seen = 2;
-        if (filter_probe(filter, &key, 1, &seen, &fault) != 0)
+        if (probe(filter_store(filter), &key, 1, &seen, &fault) != 0)
             sample_fault("probe", &fault);
         count += seen;
     }
@@ -257,14 +261,15 @@ static void undelivered(void)
         return;
     tap_check(pass(filter, 0, 10000, false) == 10000, "not all are new");
     tap_check(inside(filter, 0, 10000) == 0, "undelivered keys are in");
-    tap_check(filter_keys(filter) == 0, "undelivered keys are counted");
+    tap_check(store_keys(filter_store(filter)) == 0, "undelivered keys are counted");
     tap_check(pass(filter, 0, 10000, false) == 10000, "not all are new the second time");
     /* Of 100 the first 30. */
     tap_check(leave_in_flight(filter, 0, 100) == 100, "not all are new the third time");
     tap_check(inside(filter, 0, 100) == 0, "keys in flight have their bits set");
     tap_check(filter_settle(filter, 30, &fault) == 0, "settle");
     tap_check(inside(filter, 0, 30) == 30 && inside(filter, 30, 100) == 0, "other keys are in");
-    tap_check(filter_keys(filter) == 30, "%" PRIu64 " keys", filter_keys(filter));
+    tap_check(store_keys(filter_store(filter)) == 30, "%" PRIu64 " keys",
+              store_keys(filter_store(filter)));
     tap_check(leave_in_flight(filter, 0, 100) == 70, "not just the undelivered are new");
     tap_check(filter_settle(filter, 70, &fault) == 0, "settle");
     tap_check(inside(filter, 0, 100) == 100, "delivered keys are not in");
@@ -299,7 +304,8 @@ static void readers(void)
 {
     struct fault fault;
     struct filter *writer = in_file(&exact);
-    struct filter *reader = writer != NULL ? sample_open(filter_path(writer), false) : NULL;
+    struct filter *reader = writer != NULL ? sample_open(store_path(filter_store(writer)), false)
+                                           : NULL;
     if (reader == NULL)
         return;
     tap_check(leave_in_flight(writer, 0, 100) == 100, "not all are new");
@@ -309,7 +315,8 @@ static void readers(void)
               "a reader does not see what was settled");
     /* Past the first layer: the reader finds the new ones by itself. */
     tap_check(pass(writer, 1000, 151000, true) == 150000, "not all are new");
-    tap_check(filter_layers(writer) == 2, "%u layers", filter_layers(writer));
+    tap_check(store_regions(filter_store(writer)) == 2, "%u layers",
+              store_regions(filter_store(writer)));
     tap_check(inside(reader, 1000, 151000) == 150000, "a reader does not see a new layer");
     filter_close(reader);
     filter_close(writer);
@@ -325,7 +332,7 @@ static void killed_writer(void)
     pid_t child = fork();
     if (child == 0) {
         /* A file of its own: what is inherited would share the parent's locks. */
-        struct filter *filter = sample_open(filter_path(survivor), true);
+        struct filter *filter = sample_open(store_path(filter_store(survivor)), true);
         uint64_t delivered = pass(filter, 0, 100, true);
         char report = delivered == 100 && leave_in_flight(filter, 100, 100) == 100 ? 'y' : 'n';
         if (write(ready[1], &report, 1) == 1)
@@ -336,11 +343,12 @@ static void killed_writer(void)
     tap_check(child > 0 && read(ready[0], &report, 1) == 1 && report == 'y', "the child failed");
     tap_check(pass(survivor, 0, 200, true) == 0, "its keys are taken while it lives");
     bool alive, holds;
-    tap_check(filter_slot_keys(survivor, 1, &alive, &holds) == 100 && alive,
+    tap_check(slot_keys(filter_store(survivor), 1, &alive, &holds) == 100 && alive,
               "its slot is not seen");
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    tap_check(filter_slot_keys(survivor, 1, &alive, &holds) == 100 && !alive, "it is not dead");
+    tap_check(slot_keys(filter_store(survivor), 1, &alive, &holds) == 100 && !alive,
+              "it is not dead");
     tap_check(pass(survivor, 0, 200, true) == 100, "what it had in flight is not free");
     tap_check(inside(survivor, 0, 200) == 200, "not all are in");
     close(ready[0]);
@@ -364,13 +372,15 @@ static void growth_with_two_writers(void)
     }
     uint64_t last = (KEYS + STEP - 1) / STEP * STEP + STEP / 2;
     tap_check(new == last, "%" PRIu64 " of %" PRIu64 " came out", new, last);
-    tap_check(filter_layers(a) >= 3, "%u layers", filter_layers(a));
+    tap_check(store_regions(filter_store(a)) >= 3, "%u layers", store_regions(filter_store(a)));
     tap_check(inside(a, 0, last) == last && inside(b, 0, last) == last, "keys are lost");
-    tap_check(filter_keys(a) == last, "%" PRIu64 " keys are counted", filter_keys(a));
-    struct filter *reader = sample_open(filter_path(a), false);
+    tap_check(store_keys(filter_store(a)) == last, "%" PRIu64 " keys are counted",
+              store_keys(filter_store(a)));
+    struct filter *reader = sample_open(store_path(filter_store(a)), false);
     if (reader != NULL) {
-        tap_check(filter_layers(reader) == filter_layers(b) || filter_layers(b) < 3,
-                  "%u layers in the file", filter_layers(reader));
+        tap_check(store_regions(filter_store(reader)) == store_regions(filter_store(b)) ||
+                      store_regions(filter_store(b)) < 3,
+                  "%u layers in the file", store_regions(filter_store(reader)));
         tap_check(inside(reader, 0, last) == last, "keys are lost in the file");
     }
     filter_close(reader);
@@ -391,10 +401,11 @@ static void capacity_with_two_writers(void)
     tap_check(in_flight == filter_batch(a), "not all are new");
     tap_check(pass(b, 10000, 13000, true) == 3000, "not all are new");
     tap_check(filter_settle(a, in_flight, &fault) == 0, "settle");
-    tap_check(filter_layers(b) == 2, "%u layers", filter_layers(b));
-    tap_check(filter_layer_keys(b, 0) <= 1000, "%" PRIu64 " keys in a layer for 1000",
-              filter_layer_keys(b, 0));
-    tap_check(filter_keys(b) == 3000 + in_flight, "%" PRIu64 " keys", filter_keys(b));
+    tap_check(store_regions(filter_store(b)) == 2, "%u layers", store_regions(filter_store(b)));
+    tap_check(store_region_keys(filter_store(b), 0) <= 1000, "%" PRIu64 " keys in a layer for 1000",
+              store_region_keys(filter_store(b), 0));
+    tap_check(store_keys(filter_store(b)) == 3000 + in_flight, "%" PRIu64 " keys",
+              store_keys(filter_store(b)));
     tap_check(inside(b, 0, in_flight) == in_flight && inside(b, 10000, 13000) == 3000, "keys lost");
     filter_close(a);
     filter_close(b);
@@ -418,15 +429,16 @@ static void batch_over_two_layers(void)
     tap_check(leave_in_flight(a, 0, batch) == batch, "not all are new");
     tap_check(pass(b, 10000, 11000 - batch / 2, true) == 1000 - batch / 2, "not all are new");
     tap_check(filter_settle(a, 0, &fault) == 0, "settle");
-    tap_check(filter_layers(b) == 2 && filter_layer_keys(b, 0) == 1000 - batch / 2,
-              "%u layers, %" PRIu64 " keys in the first", filter_layers(b),
-              filter_layer_keys(b, 0));
+    tap_check(store_regions(filter_store(b)) == 2 &&
+                  store_region_keys(filter_store(b), 0) == 1000 - batch / 2,
+              "%u layers, %" PRIu64 " keys in the first", store_regions(filter_store(b)),
+              store_region_keys(filter_store(b), 0));
     tap_check(filter_claim(a, keys, batch, UINT64_MAX, seen, &fault) == (ptrdiff_t)batch,
               "it does not take the batch as a whole");
     tap_check(new_ones(seen, batch) == batch - batch / 4, "%zu of %zu are new",
               new_ones(seen, batch), batch - batch / 4);
     tap_check(filter_settle(a, batch - batch / 4, &fault) == 0, "settle");
-    tap_check(filter_layer_keys(a, 0) == 1000 &&
+    tap_check(store_region_keys(filter_store(a), 0) == 1000 &&
                   inside(a, 0, batch - batch / 4) == batch - batch / 4,
               "not all are in");
     filter_close(a);
@@ -498,27 +510,31 @@ static void creation(void)
     struct fault fault;
     struct header header = {.plan = {.rate = 1e-3, .capacity = 1000}};
     const char *path = scratch_path("c.bf");
-    tap_check(filter_create(path, &header, false, &fault) == 0, "it is not made");
+    tap_check(create_filter(path, &header, false, NULL, &fault) == 0, "it is not made");
     uint8_t first[UUID_BYTES];
     memcpy(first, header.uuid, UUID_BYTES);
-    tap_check(filter_create(path, &header, false, &fault) == 1, "what exists is made anew");
+    tap_check(create_filter(path, &header, false, NULL, &fault) == 1, "what exists is made anew");
     struct filter *filter = sample_open(path, true);
     if (filter != NULL) {
-        tap_check(memcmp(filter_header(filter)->uuid, first, UUID_BYTES) == 0, "it was replaced");
+        tap_check(memcmp(store_header(filter_store(filter))->uuid, first, UUID_BYTES) == 0,
+                  "it was replaced");
         tap_check((first[6] & 0xf0) == 0x40 && (first[8] & 0xc0) == 0x80, "no UUID of version 4");
-        tap_check(filter_header(filter)->plan.rate == 1e-3 &&
-                      filter_header(filter)->plan.capacity == 1000 && filter_layers(filter) == 1,
+        tap_check(store_header(filter_store(filter))->plan.rate == 1e-3 &&
+                      store_header(filter_store(filter))->plan.capacity == 1000 &&
+                      store_regions(filter_store(filter)) == 1,
                   "it is another one");
-        tap_check(filter_end(filter) == filter_file_bytes(filter), "it is longer than its layers");
+        tap_check(store_end(filter_store(filter)) == store_file_bytes(filter_store(filter)),
+                  "it is longer than its layers");
         pass(filter, 0, 10, true);
     }
     filter_close(filter);
-    tap_check(filter_create(path, &header, true, &fault) == 0, "it is not replaced");
+    tap_check(create_filter(path, &header, true, NULL, &fault) == 0, "it is not replaced");
     filter = sample_open(path, false);
     tap_check(filter != NULL && inside(filter, 0, 10) == 0, "the new one is not empty");
     filter_close(filter);
     struct header large = {.plan = {.rate = 1e-6, .pages = SIZING_PAGES_MAX + 1}};
-    tap_check(filter_create(scratch_path("l.bf"), &large, false, &fault) == -1, "2^38 + 1 pages");
+    tap_check(create_filter(scratch_path("l.bf"), &large, false, NULL, &fault) == -1,
+              "2^38 + 1 pages");
 }
 
 /* Plants a number in the header of a file, behind a right checksum. */
@@ -592,17 +608,18 @@ static void golden_opens(void)
     struct filter *filter = sample_open(GOLDEN, false);
     if (filter == NULL)
         return;
-    const struct header *header = filter_header(filter);
+    const struct header *header = store_header(filter_store(filter));
     tap_check(header->plan.capacity == 1000 && header->plan.rate == 1e-6 && header->plan.fixed &&
-                  header->seed == 0 && filter_layers(filter) == 1,
+                  header->seed == 0 && store_regions(filter_store(filter)) == 1,
               "it is another filter");
-    tap_check(filter_keys(filter) == GOLDEN_KEYS, "%" PRIu64 " keys", filter_keys(filter));
+    tap_check(store_keys(filter_store(filter)) == GOLDEN_KEYS, "%" PRIu64 " keys",
+              store_keys(filter_store(filter)));
     uint64_t found = 0, strange = 0;
     for (unsigned i = 0; i < 100 * GOLDEN_KEYS; i++) {
         struct fault fault;
         struct key key = golden_key(i);
         uint8_t seen = 0;
-        if (filter_probe(filter, &key, 1, &seen, &fault) != 0)
+        if (probe(filter_store(filter), &key, 1, &seen, &fault) != 0)
             sample_fault("probe", &fault);
         *(i < GOLDEN_KEYS ? &found : &strange) += seen;
     }
@@ -619,7 +636,7 @@ static void golden_is_made_again(void)
         .asked = ASKED_CAPACITY | ASKED_FIXED,
     };
     const char *path = scratch_path("golden.bf");
-    if (filter_create(path, &header, true, &fault) != 0) {
+    if (create_filter(path, &header, true, NULL, &fault) != 0) {
         sample_fault("create", &fault);
         return;
     }

@@ -8,6 +8,8 @@
 #include "model.h"
 #include "sample.h"
 #include "scratch.h"
+#include "store/probe.h"
+#include "store/removal.h"
 #include "tap.h"
 
 #include <errno.h>
@@ -35,7 +37,7 @@ static enum removal take_out(struct filter *filter, struct key key)
 {
     struct fault fault;
     uint8_t removal = 99;
-    ptrdiff_t removed = filter_remove(filter, &key, 1, &removal, &fault);
+    ptrdiff_t removed = removal_remove(filter_store(filter), &key, 1, &removal, &fault);
     if (removed < 0)
         sample_fault("remove", &fault);
     else
@@ -47,7 +49,7 @@ static bool is_in(struct filter *filter, struct key key)
 {
     struct fault fault;
     uint8_t seen = 0;
-    if (filter_probe(filter, &key, 1, &seen, &fault) != 0)
+    if (probe(filter_store(filter), &key, 1, &seen, &fault) != 0)
         sample_fault("probe", &fault);
     return seen;
 }
@@ -86,14 +88,15 @@ static enum removal model_take_out(struct model *model, struct key key)
 
 static void check_layers(const struct filter *filter, const struct model *model, double rate)
 {
-    if (!tap_check(filter_layers(filter) == model->layers, "p = %g: %u layers, not %u", rate,
-                   filter_layers(filter), model->layers))
+    if (!tap_check(store_regions(filter_store(filter)) == model->layers,
+                   "p = %g: %u layers, not %u", rate, store_regions(filter_store(filter)),
+                   model->layers))
         return;
     for (unsigned i = 0; i < model->layers; i++) {
-        const struct bits *bits = filter_bits(filter, i);
-        tap_check(filter_layer_keys(filter, i) == model->keys[i],
+        const struct bits *bits = store_bits(filter_store(filter), i);
+        tap_check(store_region_keys(filter_store(filter), i) == model->keys[i],
                   "p = %g: layer %u counts %" PRIu64 " keys, not %" PRIu64, rate, i,
-                  filter_layer_keys(filter, i), model->keys[i]);
+                  store_region_keys(filter_store(filter), i), model->keys[i]);
         tap_check(memcmp(bits->bytes, model->bits[i], bits->pages * PAGE_BYTES) == 0,
                   "p = %g: layer %u has other cells", rate, i);
     }
@@ -125,7 +128,7 @@ static void come_and_go(double rate, uint64_t capacity, uint64_t range, unsigned
                 model_count(&model, keys[i]);
             continue;
         }
-        if (filter_remove(filter, keys, BATCH, out, &fault) < 0)
+        if (removal_remove(filter_store(filter), keys, BATCH, out, &fault) < 0)
             sample_fault("remove", &fault);
         for (unsigned i = 0; i < BATCH; i++) {
             enum removal wanted = model_take_out(&model, keys[i]);
@@ -174,7 +177,7 @@ static void added_while_in_flight(void)
     for (unsigned i = 0; i < KEYS; i += 2)
         add(b, keys[i]);
     tap_check(filter_settle(a, KEYS, &fault) == 0, "settle");
-    tap_check(filter_keys(a) == KEYS, "%" PRIu64 " keys", filter_keys(a));
+    tap_check(store_keys(filter_store(a)) == KEYS, "%" PRIu64 " keys", store_keys(filter_store(a)));
     for (unsigned i = 0; i < KEYS; i++) {
         tap_check(take_out(b, keys[i]) == REMOVAL_DONE, "key %u is not in", i);
         tap_check(!is_in(a, keys[i]), "key %u was counted twice", i);
@@ -211,7 +214,8 @@ static void not_counting(void)
     if (filter == NULL)
         return;
     add(filter, key);
-    tap_check(filter_remove(filter, &key, 1, &removal, &fault) == -1 && is_in(filter, key),
+    tap_check(removal_remove(filter_store(filter), &key, 1, &removal, &fault) == -1 &&
+                  is_in(filter, key),
               "a filter of bits gives a key away");
     filter_close(filter);
 }
@@ -278,16 +282,18 @@ static void judge(const uint8_t *bytes, const struct image *image, const uint8_t
     struct filter *filter = sample_open(path, true);
     if (filter == NULL)
         return;
-    const uint8_t *now = filter_bits(filter, 0)->bytes;
+    const uint8_t *now = store_bits(filter_store(filter), 0)->bytes;
     bool whole = memcmp(now, with + at, length) == 0;
     bool gone = memcmp(now, without + at, length) == 0;
     tap_check(whole || gone, "killed at step %u: the key is neither in nor out", step);
     tap_check(is_in(filter, sample_key(VICTIM)) == whole, "killed at step %u: other verdict", step);
     for (unsigned i = 0; i < KEPT; i++)
         tap_check(is_in(filter, sample_key(i)), "killed at step %u: key %u is lost", step, i);
-    tap_check(filter_keys(filter) >= KEPT && filter_keys(filter) <= KEPT + 1,
-              "killed at step %u: counts %" PRIu64 " keys", step, filter_keys(filter));
-    tap_check(!filter_removal_open(filter), "killed at step %u: the journal is still open", step);
+    tap_check(store_keys(filter_store(filter)) >= KEPT &&
+                  store_keys(filter_store(filter)) <= KEPT + 1,
+              "killed at step %u: counts %" PRIu64 " keys", step, store_keys(filter_store(filter)));
+    tap_check(!removal_is_open(filter_store(filter)),
+              "killed at step %u: the journal is still open", step);
     verdict->whole += whole;
     verdict->gone += gone;
     filter_close(filter);
@@ -310,7 +316,8 @@ static void judge_again(const uint8_t *bytes, const struct image *image, const u
     write_file(path, bytes, image->length);
     if (filter_claim(filter, &key, 1, 1, &seen, &fault) != 1)
         sample_fault("claim", &fault);
-    bool whole = memcmp(filter_bits(filter, 0)->bytes, with + at, image->length - at) == 0;
+    bool whole = memcmp(store_bits(filter_store(filter), 0)->bytes, with + at,
+                        image->length - at) == 0;
     tap_check(seen == whole, "killed at step %u: the key is %s, and taken for %s", step,
               whole ? "in" : "out", seen ? "seen" : "new");
     filter_close(filter);
@@ -326,7 +333,7 @@ static void remove_and_stop(const char *path)
     if (filter == NULL || ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
         _exit(3);
     raise(SIGSTOP);
-    ptrdiff_t removed = filter_remove(filter, &key, 1, &removal, &fault);
+    ptrdiff_t removed = removal_remove(filter_store(filter), &key, 1, &removal, &fault);
     raise(SIGSTOP);
     _exit(removed != 1);
 }
@@ -360,7 +367,8 @@ static void killed_at_every_store(void)
     struct filter *filter = sample_file(path, &plan);
     if (filter == NULL)
         return;
-    size_t layer_at = (size_t)filter_end(filter) - filter_bits(filter, 0)->pages * PAGE_BYTES;
+    size_t layer_at = (size_t)store_end(filter_store(filter)) -
+                      store_bits(filter_store(filter), 0)->pages * PAGE_BYTES;
     for (unsigned i = 0; i < KEPT; i++)
         add(filter, sample_key(i));
     /* So the journal is not empty before. */

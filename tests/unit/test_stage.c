@@ -8,6 +8,8 @@
 #include "chance.h"
 #include "sample.h"
 #include "scratch.h"
+#include "store/probe.h"
+#include "store/stage.h"
 #include "tap.h"
 
 #include <fcntl.h>
@@ -69,7 +71,7 @@ static uint64_t count_in(struct filter *filter, uint64_t from, uint64_t to)
     for (uint64_t i = from; i < to; i++) {
         struct key key = sample_key(i);
         uint8_t seen = 2;
-        if (filter_probe(filter, &key, 1, &seen, &fault) != 0)
+        if (probe(filter_store(filter), &key, 1, &seen, &fault) != 0)
             sample_fault("probe", &fault);
         count += seen == 1;
     }
@@ -147,11 +149,12 @@ static void nothing_is_lost(void)
         return;
     for (uint64_t to = 5000; to <= 200000; to += 5000) {
         tap_check(take(filter, to - 5000, to) == 5000, "keys before %" PRIu64 " are not new", to);
-        uint64_t staged_now = filter_layer_keys(filter, filter_layers(filter) - 2);
+        uint64_t staged_now = store_region_keys(filter_store(filter),
+                                                store_regions(filter_store(filter)) - 2);
         emptied += staged_now < before;
         before = staged_now;
-        tap_check(filter_keys(filter) == to, "%" PRIu64 " of %" PRIu64 " are counted",
-                  filter_keys(filter), to);
+        tap_check(store_keys(filter_store(filter)) == to, "%" PRIu64 " of %" PRIu64 " are counted",
+                  store_keys(filter_store(filter)), to);
         uint64_t from = to > 15000 ? to - 15000 : 0;
         tap_check(count_in(filter, from, to) == to - from, "a key before %" PRIu64 " is not in",
                   to);
@@ -160,7 +163,8 @@ static void nothing_is_lost(void)
     tap_check(count_in(filter, 200000, 300000) == 0, "others are in");
     tap_check(take(filter, 0, 200000) == 0, "some came out again");
     tap_check(emptied >= 10, "emptied %" PRIu64 " times", emptied);
-    tap_check(filter_layers(filter) >= 4, "%u layers", filter_layers(filter));
+    tap_check(store_regions(filter_store(filter)) >= 4, "%u layers",
+              store_regions(filter_store(filter)));
     filter_close(filter);
 }
 
@@ -174,7 +178,8 @@ static void the_rate_is_true(void)
         return;
     /* Up to its capacity, the stage not yet emptied for the last time. */
     uint64_t to = 0;
-    while (filter_keys(filter) < 300000 - 5 || filter_layer_keys(filter, 0) == 0) {
+    while (store_keys(filter_store(filter)) < 300000 - 5 ||
+           store_region_keys(filter_store(filter), 0) == 0) {
         take(filter, to, to + 1000);
         to += 1000;
         if (!tap_check(to < 400000, "it does not fill"))
@@ -250,9 +255,9 @@ static void added(void)
     for (uint64_t from = 0; from < 60000; from += BATCH)
         tap_check(count_in(filter, from + 100, from + 2500) == 2400, "some of %" PRIu64 "...",
                   from);
-    tap_check(filter_keys(filter) == 60000 / BATCH * 2500, "%" PRIu64 " are counted",
-              filter_keys(filter));
-    tap_check(filter_layer_keys(filter, 1) > 0, "it was never emptied");
+    tap_check(store_keys(filter_store(filter)) == 60000 / BATCH * 2500, "%" PRIu64 " are counted",
+              store_keys(filter_store(filter)));
+    tap_check(store_region_keys(filter_store(filter), 1) > 0, "it was never emptied");
     filter_close(filter);
 }
 
@@ -290,8 +295,8 @@ static void two_writers(void)
         tap_check(count_in(a, i * 3000, delivered[i]) == delivered[i] - i * 3000 &&
                       count_in(b, i * 3000 + 500, i * 3000 + 3000) == 2500,
                   "keys of round %" PRIu64 " are gone", i);
-    tap_check(filter_layer_keys(a, 1) > 40000, "it was not emptied: %" PRIu64,
-              filter_layer_keys(a, 1));
+    tap_check(store_region_keys(filter_store(a), 1) > 40000, "it was not emptied: %" PRIu64,
+              store_region_keys(filter_store(a), 1));
     filter_close(a);
     filter_close(b);
 }
@@ -307,7 +312,8 @@ static void killed_at(bool set, uint64_t cleared, bool counted)
     if (filter == NULL)
         return;
     tap_check(take(filter, 0, 8000) == 8000, "not new");
-    struct bits stage = *filter_bits(filter, 0), layer = *filter_bits(filter, 1);
+    struct bits stage = *store_bits(filter_store(filter), 0),
+                layer = *store_bits(filter_store(filter), 1);
     tap_check(cleared <= stage.pages, "%" PRIu64 " pages", stage.pages);
     /* A layer that has a part of the keys, or all. */
     for (uint64_t i = 0; i < (set ? 8000 : 3000); i++) {
@@ -323,18 +329,18 @@ static void killed_at(bool set, uint64_t cleared, bool counted)
     filter = sample_open(scratch_path("s.bf"), false);
     if (filter == NULL)
         return;
-    tap_check(filter_stage_left(filter), "nobody says it");
+    tap_check(stage_left(filter_store(filter)), "nobody says it");
     tap_check(count_in(filter, 0, 8000) == 8000, "keys are not in for a reader");
     filter_close(filter);
     filter = sample_open(scratch_path("s.bf"), true);
     if (filter == NULL)
         return;
     tap_check(take(filter, 0, 8000) == 0, "keys come out again");
-    tap_check(filter_stage_left(filter), "it was emptied for nothing");
+    tap_check(stage_left(filter_store(filter)), "it was emptied for nothing");
     tap_check(take(filter, 8000, 8100) == 100, "not new");
-    tap_check(!filter_stage_left(filter), "nobody did it again");
-    tap_check(filter_layer_keys(filter, 0) == 100, "%" PRIu64 " keys in the stage",
-              filter_layer_keys(filter, 0));
+    tap_check(!stage_left(filter_store(filter)), "nobody did it again");
+    tap_check(store_region_keys(filter_store(filter), 0) == 100, "%" PRIu64 " keys in the stage",
+              store_region_keys(filter_store(filter), 0));
     tap_check(count_in(filter, 0, 8100) == 8100, "keys are gone");
     filter_close(filter);
 }
@@ -356,8 +362,8 @@ static void killed_before_the_bits(void)
     if (filter == NULL)
         return;
     tap_check(take(filter, 0, 700) == 700, "not new");
-    uint8_t *copy = malloc((size_t)(filter_bits(filter, 0)->pages * PAGE_BYTES));
-    struct bits stage = *filter_bits(filter, 0);
+    uint8_t *copy = malloc((size_t)(store_bits(filter_store(filter), 0)->pages * PAGE_BYTES));
+    struct bits stage = *store_bits(filter_store(filter), 0);
     if (copy == NULL)
         return;
     memcpy(copy, stage.bytes, (size_t)(stage.pages * PAGE_BYTES));
@@ -372,7 +378,8 @@ static void killed_before_the_bits(void)
     if (filter == NULL)
         return;
     tap_check(count_in(filter, 0, 1200) == 1200, "the bits are not set again");
-    tap_check(take(filter, 0, 1200) == 0 && filter_keys(filter) == 1200, "keys come out again");
+    tap_check(take(filter, 0, 1200) == 0 && store_keys(filter_store(filter)) == 1200,
+              "keys come out again");
     filter_close(filter);
 }
 
@@ -384,11 +391,11 @@ static void killed_behind_the_journal(void)
     if (filter == NULL)
         return;
     tap_check(take(filter, 0, 8000) == 8000, "not new");
-    struct bits stage = *filter_bits(filter, 0);
+    struct bits stage = *store_bits(filter_store(filter), 0);
     memset(stage.bytes, 0, (size_t)(stage.pages * PAGE_BYTES));
     tap_check(count_in(filter, 0, 8000) == 0, "keys are in nowhere");
     take(filter, 10000, 16000);
-    tap_check(filter_layer_keys(filter, 1) >= 8000, "it was not emptied");
+    tap_check(store_region_keys(filter_store(filter), 1) >= 8000, "it was not emptied");
     tap_check(count_in(filter, 0, 8000) == 8000 && count_in(filter, 10000, 16000) == 6000,
               "keys are gone");
     filter_close(filter);
@@ -408,7 +415,7 @@ static void damaged_states(void)
         if (filter == NULL)
             return;
         take(filter, 0, 3000 + chance_below(&chance, 9000));
-        struct layer_plan stage = filter_layer(filter, 0);
+        struct layer_plan stage = store_plan(filter_store(filter), 0);
         filter_close(filter);
         poke64(STAGE_EMPTYING_AT, values[chance_below(&chance, 11)]);
         poke64(STAGE_EMPTIED_AT, values[chance_below(&chance, 11)]);
@@ -436,7 +443,7 @@ static void no_journal(void)
     struct filter *filter = in_file(&plan);
     if (filter == NULL)
         return;
-    uint64_t room = filter_layer(filter, 0).journal * (PAGE_BYTES / KEY_BYTES);
+    uint64_t room = store_plan(filter_store(filter), 0).journal * (PAGE_BYTES / KEY_BYTES);
     tap_check(take(filter, 0, 1000) == 1000, "not new");
     filter_close(filter);
     /* It says that its journal is full, and it is, but for 100 keys. */

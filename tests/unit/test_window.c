@@ -9,6 +9,8 @@
 #include "chance.h"
 #include "sample.h"
 #include "scratch.h"
+#include "store/generation.h"
+#include "store/probe.h"
 #include "tap.h"
 
 #include <errno.h>
@@ -86,7 +88,7 @@ static bool is_in(struct filter *filter, uint64_t i)
     struct fault fault;
     struct key key = sample_key(i);
     uint8_t seen = 2;
-    if (filter_probe(filter, &key, 1, &seen, &fault) != 0)
+    if (probe(filter_store(filter), &key, 1, &seen, &fault) != 0)
         sample_fault("probe", &fault);
     return seen == 1;
 }
@@ -216,9 +218,9 @@ static void run_model(struct filter *filter, uint64_t lines, unsigned g, size_t 
         memmove(keys, keys + judged, waiting * sizeof *keys);
         memmove(numbers, numbers + judged, waiting * sizeof *numbers);
     }
-    for (unsigned i = 0; i < filter_layers(filter); i++)
-        tap_check(filter_layer_keys(filter, i) <= model.each, "layer %u: %" PRIu64 " keys", i,
-                  filter_layer_keys(filter, i));
+    for (unsigned i = 0; i < store_regions(filter_store(filter)); i++)
+        tap_check(store_region_keys(filter_store(filter), i) <= model.each,
+                  "layer %u: %" PRIu64 " keys", i, store_region_keys(filter_store(filter), i));
     free(model.born);
 }
 
@@ -234,10 +236,11 @@ static void against_the_model(struct filter *make(const struct filter_plan *plan
         struct filter *filter = make(&plan);
         if (filter == NULL)
             return;
-        unsigned layers = filter_layers(filter);
+        unsigned layers = store_regions(filter_store(filter));
         tap_check(layers == plan.generations + 1, "%u layers", layers);
         run_model(filter, cases[i].lines, plan.generations, cases[i].count);
-        tap_check(filter_layers(filter) == layers, "it grew to %u layers", filter_layers(filter));
+        tap_check(store_regions(filter_store(filter)) == layers, "it grew to %u layers",
+                  store_regions(filter_store(filter)));
         filter_close(filter);
     }
 }
@@ -306,9 +309,9 @@ static void two_writers(void)
         for (uint64_t i = count > 400 ? count - 400 : 0; i < count; i++)
             tap_check(is_in(a, settled[i]), "one of the last 400 is forgotten");
     }
-    for (unsigned i = 0; i < filter_layers(a); i++)
-        tap_check(filter_layer_keys(a, i) <= 100 + 8, "layer %u: %" PRIu64 " keys", i,
-                  filter_layer_keys(a, i));
+    for (unsigned i = 0; i < store_regions(filter_store(a)); i++)
+        tap_check(store_region_keys(filter_store(a), i) <= 100 + 8, "layer %u: %" PRIu64 " keys", i,
+                  store_region_keys(filter_store(a), i));
     filter_close(a);
     filter_close(b);
 }
@@ -351,8 +354,9 @@ static void poke64(const char *path, uint64_t at, uint64_t value)
 static unsigned find_oldest(const struct filter *filter)
 {
     unsigned oldest = 0;
-    for (unsigned i = 0; i < filter_layers(filter); i++)
-        if (filter_generation(filter, i).number < filter_generation(filter, oldest).number)
+    for (unsigned i = 0; i < store_regions(filter_store(filter)); i++)
+        if (generation_of(filter_store(filter), i).number <
+            generation_of(filter_store(filter), oldest).number)
             oldest = i;
     return oldest;
 }
@@ -366,10 +370,10 @@ static void killed_while_emptying(void)
     if (filter == NULL)
         return;
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s", filter_path(filter));
+    snprintf(path, sizeof path, "%s", store_path(filter_store(filter)));
     take_all(filter, 0, 500);
     unsigned oldest = find_oldest(filter);
-    struct bits bits = *filter_bits(filter, oldest);
+    struct bits bits = *store_bits(filter_store(filter), oldest);
     memset(bits.bytes, 0, PAGE_BYTES);
     filter_close(filter);
     poke64(path, WINDOW_STATES_AT + oldest * WINDOW_STATE_BYTES, GENERATION_RETIRED);
@@ -377,15 +381,15 @@ static void killed_while_emptying(void)
     filter = sample_open(path, true);
     if (filter == NULL)
         return;
-    tap_check(filter_generation(filter, oldest).retired, "not retired");
+    tap_check(generation_of(filter_store(filter), oldest).retired, "not retired");
     tap_check(count_in(filter, 100, 500) == 400, "lines of other layers are gone");
     take_all(filter, 500, 501);
-    struct generation generation = filter_generation(filter, oldest);
+    struct generation generation = generation_of(filter_store(filter), oldest);
     tap_check(generation.filling && !generation.retired, "another layer was taken");
-    tap_check(filter_layer_keys(filter, oldest) == 1, "%" PRIu64 " keys",
-              filter_layer_keys(filter, oldest));
+    tap_check(store_region_keys(filter_store(filter), oldest) == 1, "%" PRIu64 " keys",
+              store_region_keys(filter_store(filter), oldest));
     uint64_t set = 0;
-    const struct bits *now = filter_bits(filter, oldest);
+    const struct bits *now = store_bits(filter_store(filter), oldest);
     for (uint64_t bit = 0; bit < now->pages * PAGE_BITS; bit++)
         set += (uint64_t)bit_test(now->bytes, bit);
     tap_check(set > 0 && set <= geometry_hashes(now->geometry), "%" PRIu64 " bits are set", set);
@@ -407,9 +411,9 @@ static void damaged_states(void)
         struct fault fault;
         if (filter == NULL)
             return;
-        const char *path = filter_path(filter);
+        const char *path = store_path(filter_store(filter));
         take_all(filter, 0, 57);
-        for (unsigned i = 0; i < filter_layers(filter); i++) {
+        for (unsigned i = 0; i < store_regions(filter_store(filter)); i++) {
             uint64_t kind = kinds[chance_below(&chance, sizeof kinds / sizeof *kinds)];
             uint64_t at = WINDOW_STATES_AT + i * WINDOW_STATE_BYTES;
             poke64(path, at, chance_below(&chance, 8) != 0 ? kind : chance_next(&chance));
@@ -513,8 +517,9 @@ static void by_time_with(struct filter *make(const struct filter_plan *plan))
             if (filter == NULL)
                 return;
             time_passes(filter, &plan, jumps);
-            tap_check(i == 0 || filter_layers(filter) > 5, "it was to grow");
-            tap_check(filter_layers(filter) < 15, "%u layers", filter_layers(filter));
+            tap_check(i == 0 || store_regions(filter_store(filter)) > 5, "it was to grow");
+            tap_check(store_regions(filter_store(filter)) < 15, "%u layers",
+                      store_regions(filter_store(filter)));
             filter_close(filter);
         }
 }
@@ -544,16 +549,17 @@ static void steady_load(void)
             for (unsigned i = 0; i < 150 * load; i++)
                 take(filter, next++);
             if (step == 600)
-                half = filter_layers(filter);
+                half = store_regions(filter_store(filter));
         }
         double rates = 0;
-        for (unsigned i = 0; i < filter_layers(filter); i++) {
-            rates += filter_layer(filter, i).rate;
-            pages += filter_layer(filter, i).pages;
+        for (unsigned i = 0; i < store_regions(filter_store(filter)); i++) {
+            rates += store_plan(filter_store(filter), i).rate;
+            pages += store_plan(filter_store(filter), i).pages;
         }
-        uint64_t least = 5 * sizing_pages(filter_layer(filter, 0).geometry, 150 * 25 * load, 2e-13);
-        tap_check(filter_layers(filter) == half, "load %u: %u layers, then %u", load, half,
-                  filter_layers(filter));
+        uint64_t least = 5 * sizing_pages(store_plan(filter_store(filter), 0).geometry,
+                                          150 * 25 * load, 2e-13);
+        tap_check(store_regions(filter_store(filter)) == half, "load %u: %u layers, then %u", load,
+                  half, store_regions(filter_store(filter)));
         tap_check(load > 1 || half == 5, "as planned, and yet %u layers", half);
         tap_check(pages < 3 * least, "load %u: %" PRIu64 " pages, and %" PRIu64 " would do", load,
                   pages, least);
@@ -569,7 +575,8 @@ static void nobody_writes(void)
 {
     struct filter_plan plan = by_time(1000, 100 * SECOND, 0.25);
     struct filter *filter = in_file(&plan);
-    struct filter *reader = filter != NULL ? sample_open(filter_path(filter), false) : NULL;
+    struct filter *reader = filter != NULL ? sample_open(store_path(filter_store(filter)), false)
+                                           : NULL;
     struct fault fault;
     struct key key = sample_key(7);
     uint8_t seen;
@@ -675,9 +682,9 @@ static void every_bit(const struct filter_plan *plan)
         clock_milliseconds += SECOND;
         take(filter, i);
     }
-    unsigned layers = filter_layers(filter);
-    read_whole(filter_path(filter));
-    snprintf(copy, sizeof copy, "%s.copy", filter_path(filter));
+    unsigned layers = store_regions(filter_store(filter));
+    read_whole(store_path(filter_store(filter)));
+    snprintf(copy, sizeof copy, "%s.copy", store_path(filter_store(filter)));
     filter_close(filter);
     flip_bits(copy, COUNTER_SETTLED_AT, COUNTER_SETTLED_AT + 8);
     flip_bits(copy, COUNTER_KEYS_AT, COUNTER_KEYS_AT + layers * 8);

@@ -1,0 +1,16 @@
+/*
+ * counter - are the counted keys of a layer about those that its bits tell of?
+ */
+#ifndef UNSEEN_STORE_COUNTER_H
+#define UNSEEN_STORE_COUNTER_H
+
+#include "store/store.h"
+
+/* Sets counters that are far behind the bits to what a sample tells. LOCK_CHANGE must not be held. Reads
+ * at least 4 and at most 16 pages a layer. */
+void counter_mend(struct store *store);
+
+/* The rate as it is now, read off the bits of at most 16 pages a layer. Not for windows. */
+double counter_sampled_rate(const struct store *store);
+
+#endif

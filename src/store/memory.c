@@ -1,0 +1,214 @@
+/*
+ * memory - see memory.h.
+ *
+ * It has its counters, and a window its generations, where a file has them; so what looks at layers,
+ * and what turns a window, is the same for both.
+ *
+ * A page that is touched for the first time costs 5 us. So a filter of any number of lines puts its first
+ * keys into a small layer, and notes them; when that is full, a large one takes its place.
+ */
+#include "store/memory.h"
+
+#include "store/generation.h"
+#include "store/internal.h"
+#include "store/pages.h"
+#include "store/room.h"
+#include "store/window.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+struct memory {
+    bool small;        /* the first layer is the small one, and these are its keys: */
+    struct key keys[]; /* not cleared: that takes longer than a run of a few lines */
+};
+
+/* --- layers --- */
+
+/* Memory for large pages begins at a multiple of one: what is too much at both ends is given back. */
+static void *align(void *map, size_t bytes)
+{
+    uint8_t *begin = map;
+    uint8_t *aligned = (uint8_t *)(((uintptr_t)map + HUGE_BYTES - 1) &
+                                   ~(uintptr_t)(HUGE_BYTES - 1));
+    size_t before = (size_t)(aligned - begin);
+    if (before > 0)
+        munmap(begin, before);
+    munmap(aligned + bytes, HUGE_BYTES - before);
+    return aligned;
+}
+
+static int add_layer(struct store *store, const struct layer_plan *plan, struct fault *fault)
+{
+    size_t bytes = (size_t)(plan->pages * PAGE_BYTES);
+    size_t more = bytes >= HUGE_BYTES ? HUGE_BYTES : 0;
+    if (bytes / PAGE_BYTES != plan->pages || bytes + more < bytes)
+        return fault_errno(fault, store_name(store), NULL, ENOMEM);
+    void *map = mmap(NULL, bytes + more, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED) {
+        fault_errno(fault, store_name(store), NULL, errno);
+        return fault_way_out(fault, "it needs %llu bytes; a file does not have to fit into memory",
+                             (unsigned long long)bytes);
+    }
+    if (more > 0)
+        map = align(map, bytes);
+    store->layers[store->count].region = (struct region){
+        .plan = *plan,
+        .bits = {.bytes = map, .pages = plan->pages, .geometry = plan->geometry},
+        .keys_at = counter_at(store->count),
+    };
+    store->count++;
+    store->records = store->count;
+    return 0;
+}
+
+/* A large first layer takes the place of the small one, with its keys. */
+static int enlarge(struct store *store, struct fault *fault)
+{
+    struct layer_plan plan;
+    struct layer small = store->layers[0];
+    size_t keys = (size_t)region_keys(store, &small.region);
+    if (growth_in_memory(&store->header.plan, false, &plan) != 0)
+        return fault_set(fault, store_name(store), "cannot grow any further");
+    store->count = 0;
+    if (add_layer(store, &plan, fault) != 0) {
+        store->count = 1;
+        return -1;
+    }
+    pages_use_huge(&store->layers[0].region, false);
+    store->kernel->set(&store->layers[0].region.bits, store->memory->keys, keys);
+    munmap(small.region.bits.bytes, (size_t)(small.region.bits.pages * PAGE_BYTES));
+    store->memory = realloc(store->memory, sizeof *store->memory);
+    store->memory->small = false;
+    return 0;
+}
+
+static int grow(struct store *store, struct fault *fault)
+{
+    struct layer_plan plan, none;
+    unsigned layer = is_window(store) ? window_next(store) : store->count;
+    if (store->memory->small)
+        return enlarge(store, fault);
+    if (layer == store->count) {
+        if (room_plan(store, &plan, &none, fault) < 0 || add_layer(store, &plan, fault) != 0)
+            return -1;
+        room_tell(store);
+    }
+    return is_window(store) ? window_turn(store, layer, fault) : 0;
+}
+
+/* --- making one --- */
+
+/* Plans the first layer. Returns whether it is the small one; or -1, if no such filter can be made. */
+static int plan_first(const struct filter_plan *asked, struct layer_plan *layer)
+{
+    struct filter_plan plan = *asked;
+    bool any = plan.capacity == 0 && plan.pages == 0;
+    /* With odd geometries a small layer holds not even one key. */
+    if (any && plan.generations == 0 && !plan.fixed && growth_in_memory(&plan, true, layer) == 0)
+        return true;
+    if (any)
+        plan.pages = GROWTH_MEMORY_PAGES / growth_first_layers(&plan);
+    return growth_first(&plan, layer);
+}
+
+static int make_layers(struct store *store, struct fault *fault)
+{
+    struct layer_plan plan;
+    int small = plan_first(&store->header.plan, &plan);
+    if (small < 0)
+        return fault_set(fault, store_name(store), "no filter of that size can be made");
+    size_t noted = small > 0 ? (size_t)plan.capacity * sizeof(struct key) : 0;
+    store->memory = malloc(sizeof *store->memory + noted);
+    store->fixed = calloc(1, FLIGHT_AT);
+    if (store->memory == NULL || store->fixed == NULL)
+        return fault_errno(fault, store_name(store), NULL, ENOMEM);
+    store->memory->small = small > 0;
+    while (store->count < growth_first_layers(&store->header.plan))
+        if (add_layer(store, &plan, fault) != 0)
+            return -1;
+    return 0;
+}
+
+struct store *memory_new(const struct header *header, struct fault *fault)
+{
+    struct store *store = store_new(fault);
+    if (store == NULL)
+        return NULL;
+    store->header = *header;
+    /* Stages are for what is on disk. */
+    store->header.plan.stage = 0;
+    store->kernel = kernel_for(header->plan.geometry);
+    if (make_layers(store, fault) == 0)
+        return store;
+    store_close(store);
+    return NULL;
+}
+
+/* --- claiming --- */
+
+static void test_all_but(const struct store *store, unsigned layer, const struct key *keys,
+                         size_t n, uint8_t *seen)
+{
+    uint64_t now = generation_now(store);
+    memset(seen, 0, n);
+    for (unsigned i = 0; i < store->count; i++)
+        if (i != layer && !generation_expired(store, i, now))
+            store->kernel->test(&store->layers[i].region.bits, keys, n, seen);
+}
+
+/* Those that were set, of the first `n` keys, are noted, as there is room for all of the small layer's. */
+static void note_small(struct store *store, uint64_t before, const struct key *keys, size_t n,
+                       const uint8_t *seen)
+{
+    struct key *note = store->memory->keys + before;
+    for (size_t i = 0; i < n; i++)
+        if (!seen[i])
+            *note++ = keys[i];
+}
+
+/* Tests and sets in one layer, as far as there is room: *set keys were. Returns how many were judged. */
+static size_t insert(struct store *store, unsigned layer, const struct key *keys, size_t n,
+                     uint64_t most, uint8_t *seen, uint64_t *set)
+{
+    struct region *region = &store->layers[layer].region;
+    uint64_t before = region_keys(store, region);
+    uint64_t room = store->header.plan.fixed ? UINT64_MAX : region->plan.capacity - before;
+    if (!region->in_bulk && before + n >= HUGE_FROM)
+        pages_use_huge(region, before > 0);
+    size_t done = store->kernel->insert(&region->bits, keys, n, seen, most < room ? most : room,
+                                        set);
+    if (store->memory->small)
+        note_small(store, before, keys, done, seen);
+    if (*set > 0) {
+        count_keys(store, region, *set);
+        if (is_window(store))
+            window_settled(store, layer);
+    }
+    return done;
+}
+
+/* Tests all layers but the newest, tests and sets in that; when it is full, grows, and goes on with the
+ * key that did not fit. What was seen after it may be forgotten then, so it is looked for again. */
+ptrdiff_t memory_claim(struct store *store, const struct key *keys, size_t n, uint64_t most_new,
+                       uint8_t *seen, struct fault *fault)
+{
+    size_t done = 0;
+    uint64_t new = 0;
+    for (;;) {
+        unsigned newest = is_window(store) ? generation_filling(store) : store->count - 1;
+        if (newest < store->count) {
+            uint64_t set;
+            test_all_but(store, newest, keys + done, n - done, seen + done);
+            done += insert(store, newest, keys + done, n - done, most_new - new, seen + done, &set);
+            new += set;
+            if (done == n || new == most_new)
+                return (ptrdiff_t)done;
+        }
+        if (grow(store, fault) != 0)
+            return new > 0 ? (ptrdiff_t)done : -1;
+    }
+}

@@ -1,0 +1,53 @@
+/*
+ * pages - how a region's pages come into memory, get their bits, and go to the disk.
+ */
+#ifndef UNSEEN_STORE_PAGES_H
+#define UNSEEN_STORE_PAGES_H
+
+#include "store/store.h"
+
+struct region;
+
+/* About so many keys will be looked for in this run: if they touch much of the filter, its pages may
+ * be had in bulk. Only a hint, that costs nothing if it is wrong but time. */
+void pages_expect(struct store *store, uint64_t keys);
+
+/* Reads ahead some more of what pages_expect found worth it. For once in a while: with a cold disk it
+ * takes as long as reading 16 MB, and when all is there, nothing. */
+void pages_read_slice(struct store *store);
+
+/* Tells that `pages` pages of a region, from `page` on, are read now, and that all of it will be,
+ * front to back. Never fails. */
+void pages_read_ahead(const struct store *store, unsigned region, uint64_t page, uint64_t pages);
+
+/* --- for store and delivery --- */
+
+/* Under LOCK_CHANGE: sets the bits of keys in a region. */
+void pages_set(struct store *store, struct region *region, const struct key *keys, size_t n);
+
+/* Pages from..end of a region of a file will all be written. Returns 0, or -1 with the fault of
+ * store_check_signals. */
+int pages_populate_to_write(const struct store *store, const struct region *region, uint64_t from,
+                            uint64_t end, struct fault *fault);
+
+/* What was written to pages from..end of a region of a file is on its way to the disk. */
+void pages_begin_to_write(const struct store *store, const struct region *region, uint64_t from,
+                          uint64_t end);
+
+/* All of a region, and what else was written to the file, is on disk. Returns 0, or -1 with the fault,
+ * which begins with `doing`, or is store_check_signals'. */
+int pages_flush(const struct store *store, const struct region *region, const char *doing,
+                struct fault *fault);
+
+/* All of a region is zeros; in a file, on disk. The same. */
+int pages_clear(const struct store *store, const struct region *region, const char *doing,
+                struct fault *fault);
+
+/* In memory: asks for large pages. */
+void pages_use_huge(struct region *region, bool in_use);
+enum {
+    HUGE_BYTES = 2 << 20,
+    HUGE_FROM = 16384 /* keys in a layer from which on large pages pay */
+};
+
+#endif

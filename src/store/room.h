@@ -1,0 +1,27 @@
+/*
+ * room - making it: a stage is emptied, a window turns, or a layer is added.
+ */
+#ifndef UNSEEN_STORE_ROOM_H
+#define UNSEEN_STORE_ROOM_H
+
+#include "store/store.h"
+
+/* Makes room for more keys in a file, unless somebody else has made some since this process looked for a
+ * place. LOCK_CHANGE must not be held. Takes as long as the disk does; a signal to end or to stop is
+ * obeyed at once, and whoever needs room next goes on. Returns 0, or -1 with the fault. */
+int room_make(struct store *store, struct fault *fault);
+
+/* Whether making room clears bits that keys were found by. */
+bool room_clears_bits(const struct store *store);
+
+/* --- for memory.c --- */
+
+/* Plans the next layer; and its stage, if it is in a file and is to have one. Returns 1 if it has, 0 if
+ * not, or -1 with the fault. */
+int room_plan(const struct store *store, struct layer_plan *layer, struct layer_plan *stage,
+              struct fault *fault);
+
+/* Tells the watch of a layer that was added. */
+void room_tell(const struct store *store);
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * store - the layers of one filter, in a file or in memory: what is in, and what it is made of.
+ *
+ * Whoever only looks needs no lock: bits go from 0 to 1, but for stages that are emptied and windows
+ * that turn, and then in an order in which no key goes missing (delivery/filter.h has the whole page).
+ *
+ * One thread at a time uses a struct store.
+ */
+#ifndef UNSEEN_STORE_STORE_H
+#define UNSEEN_STORE_STORE_H
+
+#include "core/growth.h"
+#include "format/header.h"
+#include "system/fault.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+struct store;
+
+/* What a filter tells while it works, and what it may do; members may be NULL. */
+struct store_watch {
+    /* It grew: another layer was added because `keys` are inside. */
+    void (*grew)(void *context, const struct store *store, unsigned layers, uint64_t keys);
+    /* It has waited five seconds for another writer's lock. */
+    void (*waits)(void *context, const struct store *store);
+    void *context;
+    /* Write to a file system that several machines share, though their maps are not coherent. */
+    bool allow_network;
+};
+
+/* What a killed writer may have left half done, and how the next one that has LOCK_CHANGE mends it. A
+ * repair returns 0, or -1 with the fault: then the lock is not had. */
+struct repair {
+    bool (*is_due)(const struct store *store);
+    int (*mend)(struct store *store, struct fault *fault);
+};
+
+/* Opens a filter file. For reading (repairs NULL), the file and the file system may be read-only, and
+ * nothing is ever written. For writing, `repairs` are made; the last one is {NULL, NULL}. Returns NULL
+ * with the fault; fault->error is ENOENT if there is no file. */
+struct store *store_open(const char *path, const struct repair *repairs,
+                         const struct store_watch *watch, struct fault *fault);
+
+/* NULL is allowed. The second leaves the maps to the end of the program, which gives them back in a
+ * tenth of the time. */
+void store_close(struct store *store);
+void store_leave(struct store *store);
+
+void store_set_watch(struct store *store, const struct store_watch *watch);
+
+/* What it is. */
+const struct header *store_header(const struct store *store);
+const char *store_path(const struct store *store); /* NULL in memory */
+/* The same, or a word for what has no path. */
+const char *store_name(const struct store *store);
+uint64_t store_file_bytes(const struct store *store); /* apparent size; 0 in memory */
+uint64_t store_end(const struct store *store);        /* where the last layer ends in the file */
+unsigned store_layers(const struct store *store);
+uint64_t store_capacity(const struct store *store); /* keys that the layers have room for */
+
+/* Keys counted so far: exact in memory, a hint in a file. */
+uint64_t store_keys(const struct store *store);
+
+/* How often keys were settled in a file, by anybody. */
+uint64_t store_settlings(const struct store *store);
+
+/* The regions in which keys are, in the order of the file: each layer, and before it its stage, if it
+ * has one (its plan has a journal then). */
+unsigned store_regions(const struct store *store);
+struct layer_plan store_plan(const struct store *store, unsigned region);
+const struct bits *store_bits(const struct store *store, unsigned region);
+uint64_t store_region_keys(const struct store *store, unsigned region);
+
+/* From now on nobody, in any process, changes this file, which is open for writing, until it is
+ * thawed: who wants to, waits. Returns 0, or -1 with the fault. For making a file that takes its
+ * place: what others would then settle in the old one would be lost, and they notice. */
+int store_freeze(struct store *store, struct fault *fault);
+void store_thaw(struct store *store);
+
+/* Whether the path still names the open file, if that was not asked in the last 10 ms. Returns 0, or -1
+ * with the fault: it was replaced or removed. (Settling asks each time.) In memory always 0. */
+int store_check_name(struct store *store, struct fault *fault);
+/* Whether this is the same file (device and inode). */
+bool store_is_file(const struct store *store, const struct stat *stat);
+/* Whether an open regular file begins as a filter file does. Nobody's offset moves. */
+bool store_begins(int fd);
+
+#endif
