@@ -70,7 +70,7 @@ struct filter_plan {
 enum { GENERATIONS_MAX = 47 };
 
 /* Keys that others than one writer can have in flight, beside those that a layer's size gives room
- * to: header.h has 128 slots of 8 keys and more. */
+ * to: shared.h has 128 slots of 8 keys and more. */
 enum { GROWTH_IN_FLIGHT = 1024 };
 
 /* First layers where no capacity was given: 1 MB of file; 56 MB of memory. There a page that is touched for

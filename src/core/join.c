@@ -5,6 +5,11 @@
 
 #include <string.h>
 
+bool join_is_possible(const struct bits *a, const struct bits *b)
+{
+    return a->pages == b->pages && memcmp(&a->geometry, &b->geometry, sizeof a->geometry) == 0;
+}
+
 enum { WORDS = PAGE_BYTES / 8 };
 
 static void join_bits(uint64_t to[WORDS], const uint64_t from[WORDS])

@@ -12,7 +12,10 @@
 
 #include "core/estimate.h"
 
-/* `pages` joint pages, from `first` on, of n >= 1 layers of equal pages and geometry. About 0.1 us a
+/* Whether two layers are of one shape: equal pages and geometry. */
+bool join_is_possible(const struct bits *a, const struct bits *b);
+
+/* `pages` joint pages, from `first` on, of n >= 1 layers of one shape. About 0.1 us a
  * page and layer. */
 void join_pages(const struct bits *const *layers, size_t n, uint64_t first, unsigned pages,
                 uint8_t *to);

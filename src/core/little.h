@@ -43,6 +43,22 @@ static inline void store32(uint8_t *bytes, uint32_t value)
     memcpy(bytes, &value, sizeof value);
 }
 
+/* A double in a file: its IEEE 754 bits. */
+static inline double load_double(const uint8_t *bytes)
+{
+    uint64_t raw = load64(bytes);
+    double value;
+    memcpy(&value, &raw, sizeof value);
+    return value;
+}
+
+static inline void store_double(uint8_t *bytes, double value)
+{
+    uint64_t raw;
+    memcpy(&raw, &value, sizeof raw);
+    store64(bytes, raw);
+}
+
 /* A key in a file: lo, then hi. */
 static inline struct key load_key(const uint8_t *bytes)
 {

@@ -33,7 +33,7 @@
  *       64   40  each slot: begin, middle, end of its range; lines in begin..middle, in middle..end
  *
  * A slot's worker lives while somebody holds a lock on byte 2^62 + 1 + slot of the file (see
- * header.c); byte 2^62 is the lock for the state and for the ends of segments.
+ * format/shared.h); byte 2^62 is the lock for the state and for the ends of segments.
  *
  * The lines themselves are in the files FILTER.queue/POSITION, 20 decimal digits: the position of
  * its first byte. Lines do not cross segments. Each but the newest ends where the next begins. Whole

@@ -309,7 +309,7 @@ static const struct {
     {"header bytes 0", 12, 4, 0, "header size"},
     {"header bytes 8192", 12, 4, 8192, "header size"},
     {"an unknown feature without which it cannot be used", 16, 8, 1U << 20, "features"},
-    {"counting, with cells of a bit", 16, 8, FEATURE_COUNTING, "cell width"},
+    {"counting, with cells of a bit", 16, 8, 1, "cell width"},
     {"the last such feature", 16, 8, UINT64_C(1) << 63, "features"},
     {"hash 0", 56, 4, 0, "hash"},
     {"hash 2", 56, 4, 2, "hash"},

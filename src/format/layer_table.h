@@ -1,0 +1,44 @@
+/*
+ * layer_table - page 1 of a filter file: a record for each layer, and their count.
+ *
+ * The specification is at the head of layer_table.c.
+ */
+#ifndef UNSEEN_FORMAT_LAYER_TABLE_H
+#define UNSEEN_FORMAT_LAYER_TABLE_H
+
+#include "core/growth.h"
+#include "system/fault.h"
+
+enum {
+    LAYER_TABLE_AT = 4096,   /* 48*64 records, oldest first */
+    LAYER_COUNT_AT = 8128,   /*     4 their number: records from there on mean nothing */
+    LAYER_RECORD_BYTES = 64, /*       a record */
+    LAYERS_MAX = 48
+};
+
+/* One layer as the file has it. */
+struct layer_record {
+    struct layer_plan plan;
+    uint64_t offset; /* of its first page in the file */
+};
+
+struct header;
+
+/* Fills all bytes of the record, its checksum included. */
+void layer_encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_BYTES]);
+
+/* Checks and decodes a private copy of page 1 into records[0..*count); file_bytes is the file's real
+ * size. Returns 0, or -1 with the fault (object `path`) naming the first field that is wrong. */
+int layers_decode(const uint8_t page[PAGE_BYTES], const struct header *header, uint64_t file_bytes,
+                  const char *path, struct layer_record records[LAYERS_MAX], unsigned *count,
+                  struct fault *fault);
+
+/* Where a layer of so many pages begins if it may not begin before `at`; and where it ends, with the
+ * journal of a stage. */
+uint64_t layer_place(uint64_t at, uint64_t pages);
+uint64_t layer_end(const struct layer_record *record);
+
+/* Bytes of a file with `layers` layers of so many pages, each with the stage that the plan wants. */
+uint64_t header_file_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers);
+
+#endif

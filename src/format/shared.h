@@ -1,0 +1,91 @@
+/*
+ * shared - the page of a filter file that changes, and the keys in flight after it.
+ *
+ * Page 2 changes all the time and has no checksum. Nothing in it is believed: wrong counters only
+ * make the filter grow late or early, and a writer mends those that are far below what the bits
+ * tell. Every word of it is read and written whole.
+ *
+ * Times are milliseconds since 1970-01-01 UTC, none less than any that was written before. One above
+ * 10^13 means nothing.
+ *
+ * The keys in flight are 16 bytes each, lo then hi. Slot 0 has room for half of the flight keys, each
+ * further one for half as many as the one before, but for at least 8. A slot counts only while its
+ * owner holds a lock on byte 2^62 + 1 + slot of the file (an open file description lock; no file has
+ * bytes so far from its start). Byte 2^62 is the lock for bits, counters and slots; byte 2^62 + 4096
+ * the one for layer records and their count.
+ *
+ * In a counting filter the last page of the fixed part is the journal: what a remove is changing, as
+ * it was before, so that a remove that is killed can be undone (removal.c). It has no checksum and
+ * is not believed: it is used only if the layer is as the journal says.
+ *
+ *        0    4  1 if it means something, else 0
+ *        4    4  layer, from 0
+ *        8   16  the key that is being removed, lo then hi
+ *       64 g*64  the key's lines as they were
+ */
+#ifndef UNSEEN_FORMAT_SHARED_H
+#define UNSEEN_FORMAT_SHARED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    COUNTERS_AT = 8192,
+    COUNTER_SETTLED_AT = 8192, /*      8 how often keys in flight were settled */
+    COUNTER_KEYS_AT = 8256,    /*   48*8 keys in each layer */
+    WINDOW_LAST_AT = 8640,     /*   48*8 of a window by time: when each layer last got keys */
+    STAGE_EMPTIED_AT = 9024,   /*      8 how often a stage was emptied */
+    STAGE_EMPTYING_AT = 9032,  /*      8 the stage being emptied: its layer, from 1 on; 0: none */
+    STAGE_SETTING_AT = 9040,   /*      8 while keys go into a stage: how many it had, plus 1 */
+    STAGE_SET_IN_AT = 9048,    /*      8 while they are: which stage, its layer from 0 on */
+    SLOTS_AT = 9216,           /* 128*16 slots of writers */
+    WINDOW_STATES_AT = 11264,  /*  48*16 of a window: the generation in each layer */
+    FLIGHT_AT = 12288          /*        the keys in flight */
+};
+
+/* A slot. */
+enum {
+    SLOT_COUNT = 0, /* 4 keys in flight in this file */
+    SLOT_HOLDS = 4, /* 4 1 if its writer has more, in the file FILTER.flight-SLOT, else 0 */
+    SLOT_MARK = 8,  /* 8 a number, another one for each such file */
+    SLOT_BYTES = 16
+};
+
+/* The state of a layer of a window. The largest number is filling, smaller ones are older. */
+enum {
+    WINDOW_NUMBER = 0, /* 8 number of its generation, or one of the two below */
+    WINDOW_BEGAN = 8,  /* 8 when the generation began */
+    WINDOW_STATE_BYTES = 16
+};
+
+/* Numbers of no generation: the layer is empty; it is being emptied. */
+#define GENERATION_FREE UINT64_C(0)
+#define GENERATION_RETIRED UINT64_MAX
+/* With WINDOW_LAST_AT: the clock was behind what had been written before. */
+#define WINDOW_BEHIND (UINT64_C(1) << 63)
+/* No clock tells a later time: Linux's own ends in the year 2262, this in 2286. */
+#define WINDOW_TIME_MAX UINT64_C(10000000000000)
+
+enum {
+    KEY_BYTES = 16,
+    SLOTS_MAX = 128,
+    SLOT_KEYS_MIN = 8,
+    FLIGHT_KEYS_MIN = 32,
+    FLIGHT_KEYS_MAX = 4096,
+    JOURNAL_BYTES = 4096
+};
+
+struct header;
+
+/* First key and number of keys of a slot, in keys from FLIGHT_AT. */
+uint64_t slot_first(const struct header *header, unsigned slot);
+uint64_t slot_room(const struct header *header, unsigned slot);
+
+/* Bytes of the flight region for so many flight keys, and of the whole fixed part. */
+uint64_t flight_bytes(uint64_t flight_keys);
+uint64_t fixed_bytes(uint64_t flight_keys, bool counting);
+
+/* The flight keys that suit a first layer of so many pages: the region is at most about 1/64 of it. */
+uint64_t flight_keys_for(uint64_t pages, bool fixed);
+
+#endif

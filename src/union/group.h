@@ -1,0 +1,41 @@
+/*
+ * group - which layers of several filters become one.
+ *
+ * Layers of one class, that is of one shape and both stages or neither, come together as long as
+ * their keys fit: the fullest first, each into the first group in which there is room for it.
+ */
+#ifndef UNSEEN_UNION_GROUP_H
+#define UNSEEN_UNION_GROUP_H
+
+#include "core/growth.h"
+
+/* A layer of an input. */
+struct source {
+    const struct bits *bits;
+    struct layer_plan plan;
+    double keys;
+    bool stage;
+    bool placed; /* it has a group */
+};
+
+/* A layer to be. */
+struct group {
+    const struct bits **members;
+    size_t count;
+    struct layer_plan plan;
+    double keys;
+    double rate;
+    double noise; /* how far the rate may be off */
+};
+
+/* Sorts n sources and puts each into one of the groups, which has room for n, in the order of their
+ * classes; so has `members` for their bits. *keys is what all have together. Returns how many groups
+ * there are, or -1: a signal came. Reads the bits of groups of several. */
+ptrdiff_t group_all(struct source *sources, size_t n, const struct bits **members,
+                    struct group *groups, double *keys);
+
+/* What each of the layers to be may still take in. A layer's share of p is what it has now, and as much
+ * of what it was made for as p has left, the largest layer first; growth keeps its own part. */
+void group_share_rate(struct group *groups, size_t count, const struct filter_plan *plan);
+
+#endif
