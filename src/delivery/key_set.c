@@ -2,6 +2,7 @@
 #include "delivery/key_set.h"
 
 #include "format/header.h"
+#include "store/key_file.h"
 #include "system/beside.h"
 #include "system/map.h"
 #include "system/path.h"
@@ -34,7 +35,7 @@ struct key_set {
     unsigned segments;
     uint64_t used; /* keys in the newest segment */
     uint64_t count;
-    int order_fd; /* keys in order, 16 bytes each; -1: none is kept */
+    struct key_file order; /* fd -1: none is kept */
     uint64_t noted;
 };
 
@@ -154,7 +155,7 @@ static struct key_set *key_set_alloc(const char *path, struct fault *fault)
         fault_errno(fault, path, NULL, ENOMEM);
         return NULL;
     }
-    set->fd = set->order_fd = -1;
+    set->fd = set->order.fd = -1;
     return set;
 }
 
@@ -250,8 +251,8 @@ void key_set_free(struct key_set *set)
         unlink(set->path);
     if (set->fd >= 0)
         close(set->fd);
-    if (set->order_fd >= 0)
-        close(set->order_fd);
+    if (set->order.fd >= 0)
+        close(set->order.fd);
     free(set->path);
     free(set);
 }
@@ -321,31 +322,20 @@ void key_set_clear(struct key_set *set)
 
 /* --- order --- */
 
-enum { NOTE_KEYS = 256 }; /* moved at once */
-
 int key_set_keep_order(struct key_set *set, struct fault *fault)
 {
-    set->order_fd = open_nameless(set->path);
-    return set->order_fd >= 0 ? 0
+    set->order.fd = open_nameless(set->path);
+    return set->order.fd >= 0 ? 0
                               : fault_errno(fault, set->path, "keys in flight need a file", errno);
 }
 
 int key_set_note(struct key_set *set, const struct key *keys, size_t n, struct fault *fault)
 {
-    uint8_t bytes[NOTE_KEYS * KEY_BYTES];
-    if (set->order_fd < 0)
+    if (set->order.fd < 0)
         return 0;
-    while (n > 0) {
-        size_t count = n < NOTE_KEYS ? n : NOTE_KEYS;
-        size_t length = count * KEY_BYTES;
-        for (size_t i = 0; i < count; i++)
-            store_key(bytes + i * KEY_BYTES, keys[i]);
-        if (whole_write_at(set->order_fd, bytes, length, set->noted * KEY_BYTES) != length)
-            return fault_errno(fault, set->path, "keys in flight do not fit", errno);
-        set->noted += count;
-        keys += count;
-        n -= count;
-    }
+    if (!key_file_write(set->order, set->noted, keys, n))
+        return fault_errno(fault, set->path, "keys in flight do not fit", errno);
+    set->noted += n;
     return 0;
 }
 
@@ -357,16 +347,10 @@ void key_set_drop_noted(struct key_set *set, uint64_t n)
 ptrdiff_t key_set_next(const struct key_set *set, uint64_t *at, struct key *keys, size_t most,
                        struct fault *fault)
 {
-    uint8_t bytes[NOTE_KEYS * KEY_BYTES];
     uint64_t left = set->noted - *at;
     size_t n = left < most ? (size_t)left : most;
-    if (n > NOTE_KEYS)
-        n = NOTE_KEYS;
-    size_t length = n * KEY_BYTES;
-    if (whole_read_at(set->order_fd, bytes, length, *at * KEY_BYTES) != length)
+    if (!key_file_read(set->order, *at, keys, n))
         return fault_errno(fault, set->path, "keys in flight cannot be read", errno);
-    for (size_t i = 0; i < n; i++)
-        keys[i] = load_key(bytes + i * KEY_BYTES);
     *at += n;
     return (ptrdiff_t)n;
 }
