@@ -133,7 +133,7 @@ int filter_look_at_others(struct filter *filter, const struct key *keys, size_t 
         bool holds = get32(filter, slot_at(slot) + SLOT_HOLDS) != 0;
         if ((count == 0 && !holds) || slot == filter->slot)
             continue;
-        int alive = lock_held(filter->fd, LOCK_SLOT + slot);
+        int alive = lock_ask(filter->fd, LOCK_SLOT + slot);
         if (alive < 0)
             result = fault_errno(fault, filter->path, "cannot be locked", errno);
         if (alive <= 0)

@@ -5,13 +5,10 @@
 #include "store/key_file.h"
 #include "system/beside.h"
 #include "system/map.h"
-#include "system/path.h"
 #include "system/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -128,23 +125,6 @@ static int add_segment(struct key_set *set, struct fault *fault)
     return 0;
 }
 
-static int open_nameless(const char *path)
-{
-#ifdef O_TMPFILE
-    char directory[PATH_MAX];
-    path_directory(path, directory);
-    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        return fd;
-#endif
-    char name[PATH_MAX];
-    snprintf(name, sizeof name, "%s.XXXXXX", path);
-    int named = mkostemp(name, O_CLOEXEC);
-    if (named >= 0)
-        unlink(name);
-    return named;
-}
-
 static struct key_set *key_set_alloc(const char *path, struct fault *fault)
 {
     struct key_set *set = calloc(1, sizeof *set);
@@ -184,7 +164,7 @@ static struct key_set *start(const char *path, int fd, bool named, struct fault 
 
 struct key_set *key_set_nameless(const char *path, struct fault *fault)
 {
-    return start(path, open_nameless(path), false, fault);
+    return start(path, beside_nameless(path), false, fault);
 }
 
 struct key_set *key_set_new(const char *path, int like, uint64_t mark, struct fault *fault)
@@ -324,7 +304,7 @@ void key_set_clear(struct key_set *set)
 
 int key_set_keep_order(struct key_set *set, struct fault *fault)
 {
-    set->order.fd = open_nameless(set->path);
+    set->order.fd = beside_nameless(set->path);
     return set->order.fd >= 0 ? 0
                               : fault_errno(fault, set->path, "keys in flight need a file", errno);
 }
