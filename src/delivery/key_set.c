@@ -1,4 +1,13 @@
-/* set - see key_set.h. Bytes are little-endian, since a file system may be shared. */
+/*
+ * key_set - see key_set.h. Little-endian, since several machines may share a file system:
+ *
+ *   offset size meaning
+ *        0    8  magic: "unsflt1" and a zero
+ *        8    1  segments in use
+ *       16    8  mark, as in the slot of the filter
+ *     4096       segments: of 4096 places of 16 bytes, 8192, and so on; a place is empty (zeros), was
+ *                emptied (ones), or has a key, at lo modulo the number of places or after that
+ */
 #include "delivery/key_set.h"
 
 #include "format/header.h"
@@ -18,6 +27,7 @@ enum {
     HEAD_BYTES = 4096,
     FIRST_KEYS = 4096, /* of the first segment */
     SEGMENTS_MAX = 28, /* 10^12 keys */
+    SEGMENTS_AT = 8,
     MARK_AT = 16
 };
 
@@ -29,8 +39,8 @@ struct key_set {
     int fd;
     uint8_t *head;
     uint8_t *segment[SEGMENTS_MAX];
-    unsigned segments;
-    uint64_t used; /* keys in the newest segment */
+    unsigned mapped; /* segments */
+    uint64_t used;   /* places in the newest segment in use */
     uint64_t count;
     struct key_file order; /* fd -1: none is kept */
     uint64_t noted;
@@ -52,7 +62,20 @@ static uint64_t room_in(unsigned segment)
     return keys_in(segment) / 4 * 3;
 }
 
-/* Zeros mean an empty place, ones a key taken out; keys like that are stored as others. */
+/* How many segments are in use; of another writer's, as far as they are mapped here. */
+static unsigned in_use(const struct key_set *set)
+{
+    unsigned segments = __atomic_load_n(&set->head[SEGMENTS_AT], __ATOMIC_ACQUIRE);
+    return segments < set->mapped ? segments : set->mapped;
+}
+
+static void use(struct key_set *set, unsigned segments)
+{
+    __atomic_store_n(&set->head[SEGMENTS_AT], (uint8_t)segments, __ATOMIC_RELEASE);
+    set->used = 0;
+}
+
+/* Zeros and ones are no keys in the file: these two are stored as others. */
 static struct key stored(struct key key)
 {
     if (key.lo == 0 && key.hi == 0)
@@ -67,8 +90,8 @@ static bool is_empty(const uint8_t *place)
     return load64(place) == 0 && load64(place + 8) == 0;
 }
 
-/* The place of the key, or the empty one where it would go; NULL if the segment is full, which only
- * somebody else's damaged file can be. */
+/* The place of the key, or the empty one where it would go; NULL if the segment is full, as only a
+ * damaged file of another writer can be. */
 static uint8_t *find(const struct key_set *set, unsigned segment, struct key key)
 {
     uint64_t mask = keys_in(segment) - 1;
@@ -83,8 +106,7 @@ static uint8_t *find(const struct key_set *set, unsigned segment, struct key key
 
 static uint8_t *find_present(const struct key_set *set, struct key key)
 {
-    /* Newest first: it holds half of all. */
-    for (unsigned i = set->segments; i-- > 0;) {
+    for (unsigned i = in_use(set); i-- > 0;) {
         uint8_t *place = find(set, i, key);
         if (place != NULL && !is_empty(place))
             return place;
@@ -94,13 +116,12 @@ static uint8_t *find_present(const struct key_set *set, struct key key)
 
 static int map_segment(struct key_set *set, struct fault *fault)
 {
-    unsigned i = set->segments;
+    unsigned i = set->mapped;
     size_t bytes = (size_t)(keys_in(i) * KEY_BYTES);
     set->segment[i] = map_file(set->fd, set->owned, offset_of(i), bytes, set->path);
     if (set->segment[i] == NULL)
         return fault_errno(fault, set->path, "cannot be mapped", errno);
-    set->segments++;
-    set->used = 0;
+    set->mapped++;
     return 0;
 }
 
@@ -114,14 +135,16 @@ static int map_head(struct key_set *set, struct fault *fault)
 
 static int add_segment(struct key_set *set, struct fault *fault)
 {
-    unsigned i = set->segments;
+    unsigned i = in_use(set);
     if (i == SEGMENTS_MAX)
         return fault_set(fault, set->path, "too many lines in flight");
-    if (whole_allocate(set->fd, offset_of(i), keys_in(i) * KEY_BYTES) != 0)
+    if (i < set->mapped)
+        memset(set->segment[i], 0, (size_t)(keys_in(i) * KEY_BYTES));
+    else if (whole_allocate(set->fd, offset_of(i), keys_in(i) * KEY_BYTES) != 0)
         return fault_errno(fault, set->path, "keys in flight do not fit", errno);
-    if (map_segment(set, fault) != 0)
+    else if (map_segment(set, fault) != 0)
         return -1;
-    __atomic_store_n(&set->head[8], (uint8_t)set->segments, __ATOMIC_RELEASE);
+    use(set, i + 1);
     return 0;
 }
 
@@ -223,7 +246,7 @@ void key_set_free(struct key_set *set)
 {
     if (set == NULL)
         return;
-    for (unsigned i = 0; i < set->segments; i++)
+    for (unsigned i = 0; i < set->mapped; i++)
         map_drop(set->segment[i], (size_t)(keys_in(i) * KEY_BYTES));
     if (set->head != NULL)
         map_drop(set->head, HEAD_BYTES);
@@ -240,13 +263,13 @@ void key_set_free(struct key_set *set)
 int key_set_refresh(struct key_set *set, struct fault *fault)
 {
     struct stat status;
-    unsigned segments = __atomic_load_n(&set->head[8], __ATOMIC_ACQUIRE);
-    if (segments <= set->segments)
+    unsigned segments = __atomic_load_n(&set->head[SEGMENTS_AT], __ATOMIC_ACQUIRE);
+    if (segments <= set->mapped)
         return 0;
     if (segments > SEGMENTS_MAX || fstat(set->fd, &status) != 0 ||
         (uint64_t)status.st_size < offset_of(segments))
         return fault_set(fault, set->path, "damaged file of keys in flight");
-    while (set->segments < segments)
+    while (set->mapped < segments)
         if (map_segment(set, fault) != 0)
             return -1;
     return 0;
@@ -254,7 +277,7 @@ int key_set_refresh(struct key_set *set, struct fault *fault)
 
 int key_set_reserve(struct key_set *set, uint64_t n, struct fault *fault)
 {
-    while (room_in(set->segments - 1) - set->used < n)
+    while (in_use(set) == 0 || room_in(in_use(set) - 1) - set->used < n)
         if (add_segment(set, fault) != 0)
             return -1;
     return 0;
@@ -270,7 +293,7 @@ bool key_set_add(struct key_set *set, struct key key)
     key = stored(key);
     if (find_present(set, key) != NULL)
         return false;
-    store_key(find(set, set->segments - 1, key), key);
+    store_key(find(set, in_use(set) - 1, key), key);
     set->used++;
     set->count++;
     return true;
@@ -290,12 +313,9 @@ uint64_t key_set_count(const struct key_set *set)
     return set->count;
 }
 
-/* Only what was used is cleared: the pages of a segment that is filled again are kept. */
 void key_set_clear(struct key_set *set)
 {
-    for (unsigned i = 0; i < set->segments; i++)
-        memset(set->segment[i], 0, (size_t)(keys_in(i) * KEY_BYTES));
-    set->used = 0;
+    use(set, 0);
     set->count = 0;
     set->noted = 0;
 }

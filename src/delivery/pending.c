@@ -224,9 +224,8 @@ struct pending *pending_open(const char *path, const uint8_t uuid[UUID_BYTES], s
     if (pending == NULL)
         return NULL;
     pending->file.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (pending->file.fd < 0)
-        fault_errno(fault, path, NULL, errno);
-    else if (whole_read_at(pending->file.fd, head, sizeof head, 0) < sizeof head && errno != 0)
+    if (pending->file.fd < 0 ||
+        (whole_read_at(pending->file.fd, head, sizeof head, 0) < sizeof head && errno != 0))
         fault_errno(fault, path, NULL, errno);
     else if (check_head(pending, head, fault) == 0 && check_size(pending, fault) == 0 &&
              check_keys(pending, fault) == 0)
