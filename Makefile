@@ -32,7 +32,7 @@ datarootdir = $(prefix)/share
 mandir = $(datarootdir)/man
 docdir = $(datarootdir)/doc/unseen
 INSTALL = install
-TESTS =
+TESTS ?=
 WERROR =
 
 SHELL = /bin/sh
