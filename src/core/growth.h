@@ -17,24 +17,24 @@
  * each key. Below 60 MB, where memory is no concern, growth is eightfold.
  *
  * A layer is made for so many distinct lines that come, but counts those that it remembers. At high
- * rates those are fewer: of 10^6 lines at 0.1, 20000 are dropped on the way, and a layer that took in
- * 20000 more would be above its rate. Below 1e-2 the difference is lost in the margin of 3 %.
+ * rates those are fewer: of 10^6 lines at 0.1, 20000 are dropped on the way, and a layer that took
+ * in 20000 more would be above its rate. Below 1e-2 the difference is lost in the margin of 3 %.
  *
  * A window forgets. Its lines are kept in generations, G + 1 layers for a window of G: one fills, G
- * are full, and when one more is full the oldest is emptied for the next. A layer takes N / G lines,
- * rounded up, so that at least N and at most (1 + 1/G) * N are remembered. By count that is all for
- * ever, and the layers share p. By time a generation takes a G-th of the time, and n, if it was
- * given, is a plan for the whole: a period that brings more adds layers, under the same series.
+ * are full, and when one more is full the oldest is emptied for the next. A layer takes N / G
+ * lines, rounded up, so that at least N and at most (1 + 1/G) * N are remembered. By count that is
+ * all for ever, and the layers share p. By time a generation takes a G-th of the time, and n, if it
+ * was given, is a plan for the whole: a period that brings more adds layers, under the same series.
  *
  * A generation ends when so many keys are settled in it; what several writers have in flight then
  * still goes there. So a layer of a window is sized for as many more (GROWTH_IN_FLIGHT).
  *
- * Each layer of a file may have a stage before it: a small layer in which keys gather until they are
- * set in the large one together, in the order of its pages (a buffered Bloom filter: Canim et al.
- * 2010). Otherwise each key would dirty a page of its own, of a layer that the system cannot keep
- * dirty as a whole. The stage has STAGE_SHARE of the layer's rate. It takes some 21 bytes a key, 16
- * of them for the key itself; hence only where it is asked for: a filter is to have the size that n
- * and p want.
+ * Each layer of a file may have a stage before it: a small layer in which keys gather until they
+ * are set in the large one together, in the order of its pages (a buffered Bloom filter: Canim et
+ * al. 2010). Otherwise each key would dirty a page of its own, of a layer that the system cannot
+ * keep dirty as a whole. The stage has STAGE_SHARE of the layer's rate. It takes some 21 bytes a
+ * key, 16 of them for the key itself; hence only where it is asked for: a filter is to have the
+ * size that n and p want.
  *
  * Pure functions; the same numbers on every machine (see sizing.h).
  */
@@ -77,8 +77,8 @@ enum { GROWTH_IN_FLIGHT = 1024 };
 /* First layers where no capacity was given: 1 MB of file; in memory 0.5 MB, then 56 MB. */
 enum { GROWTH_FILE_PAGES = 256, GROWTH_SMALL_PAGES = 128, GROWTH_MEMORY_PAGES = 14336 };
 
-/* The fewest generations with which a window of `lines` (0: of any number, by time) remembers at most
- * (1 + slack) times as many; 0 if that takes more than GENERATIONS_MAX. */
+/* The fewest generations with which a window of `lines` (0: of any number, by time) remembers at
+ * most (1 + slack) times as many; 0 if that takes more than GENERATIONS_MAX. */
 unsigned growth_generations(uint64_t lines, double slack);
 
 /* How many layers such a filter is made with, all as growth_first says: 1, or G + 1. */
@@ -131,8 +131,8 @@ int growth_first(const struct filter_plan *plan, struct layer_plan *layer);
  *      the first time costs 5 us, and each of the first lines touches another one.
  *   3. Begin with 0.5 MB (`small`), which stays in the cache, and keep its keys. When it is full,
  *      after 10^5 lines, they are set in a layer of 56 MB that takes its place as layer 0.
- *   4. Without -p, both capacities are known beforehand (growth.c): to work them out takes 5 ms, and
- *      a whole run of a few lines takes less.
+ *   4. Without -p, both capacities are known beforehand (growth.c): to work them out takes 5 ms,
+ *      and a whole run of a few lines takes less.
  */
 int growth_in_memory(const struct filter_plan *plan, bool small, struct layer_plan *layer);
 

@@ -6,16 +6,16 @@
 
 /* A geometry is good enough if it needs at most this times the classic filter's cells. */
 #define NEAR_CLASSIC 1.05
-/* A page of counting cells has a quarter of the keys, so pages and lines fill less evenly, at a cost
- * that goes with the square of k = log2(1/p). With so much more for it the choice is within 5 % of
- * the best that any g reaches, at all rates. */
+/* A page of counting cells has a quarter of the keys, so pages and lines fill less evenly, at a
+ * cost that goes with the square of k = log2(1/p). With so much more for it the choice is within
+ * 5 % of the best that any g reaches, at all rates. */
 #define COUNTING_COST 7e-5
 /* Binomials are summed to this many standard deviations. The averages weigh the upper tail with up
  * to the seventh power of the fill; at 9 what is cut off is below 1e-12 of the result. */
 #define REACH 9.0
 
 /*
- * q(i): chance that f fields, each one of a line's B cells, all hit set ones after t = i * f throws.
+ * q(i): chance that f fields, each one of a line's B cells, all hit set ones after i * f throws.
  *
  * Inclusion and exclusion over the missed cells gives a sum of terms near 1 with alternating signs,
  * useless where q is 1e-14. Instead let A_d(t) be the chance that d given cells are all set after t

@@ -55,8 +55,8 @@ uint64_t sizing_pages(struct geometry geometry, uint64_t keys, double rate);
 uint64_t sizing_capacity(struct geometry geometry, uint64_t pages, double rate);
 
 /* Whether a layer made for that rate may be one for so many keys: a cheap bound that every layer
- * which can be made keeps by a wide margin, and that absurd numbers break. It does without exp() and
- * the model: with x = keys * geometry_share / pages, the fill is 1 - e^-x, which is above
+ * which can be made keeps by a wide margin, and that absurd numbers break. It does without exp()
+ * and the model: with x = keys * geometry_share / pages, the fill is 1 - e^-x, which is above
  * 1 - 1 / (1 + x + x^2/2 + x^3/6); and the rate is above fill^k, since powers are convex. */
 bool sizing_may_hold(struct geometry geometry, uint64_t pages, uint64_t keys, double rate);
 

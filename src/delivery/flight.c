@@ -42,7 +42,7 @@ void flight_free(struct flight *flight)
     free(flight);
 }
 
-/* Sets the key's word in `content`, the bytes of line number `line`, if that is one of its lines. */
+/* Sets the key's word in `content`, the bytes of line `line`, if that is one of its lines. */
 static void add_line(uint8_t *content, uint32_t line, struct key key, struct geometry geometry)
 {
     struct walk walk = walk_start(key);

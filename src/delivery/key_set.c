@@ -5,8 +5,8 @@
  *        0    8  magic: "unsflt1" and a zero
  *        8    1  segments in use
  *       16    8  mark, as in the slot of the filter
- *     4096       segments: of 4096 places of 16 bytes, 8192, and so on; a place is empty (zeros), was
- *                emptied (ones), or has a key, at lo modulo the number of places or after that
+ *     4096       segments: of 4096 places of 16 bytes, 8192, and so on; a place is empty (zeros),
+ *                was emptied (ones), or has a key, at lo modulo the number of places or after that
  */
 #include "delivery/key_set.h"
 

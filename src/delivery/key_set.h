@@ -32,25 +32,25 @@
 struct key_set;
 
 /* A new, empty set: at `path`, in place of what a dead writer may have left there, for whoever may
- * use the file open as `like`, where `mark` tells it from any other set; or in a file without a name
- * in the directory of `path`. NULL with the fault: its error is EEXIST if what is at `path` cannot
- * be removed. */
+ * use the file open as `like`, where `mark` tells it from any other set; or in a file without a
+ * name in the directory of `path`. NULL with the fault: its error is EEXIST if what is at `path`
+ * cannot be removed. */
 struct key_set *key_set_new(const char *path, int like, uint64_t mark, struct fault *fault);
 struct key_set *key_set_nameless(const char *path, struct fault *fault);
 
 /* Another writer's set, to look into. NULL with the fault if there is none with that mark. */
 struct key_set *key_set_attach(const char *path, uint64_t mark, struct fault *fault);
 
-/* Closes it; a set at a path loses its name too, unless key_set_leave was called. NULL is allowed. */
+/* Closes it. A set at a path loses its name, unless key_set_leave was called. NULL is allowed. */
 void key_set_free(struct key_set *set);
 void key_set_leave(struct key_set *set);
 
-/* Makes room on disk for `n` more keys, so that adding them cannot fail. Takes time, so not under the
- * lock. Returns 0 or -1. */
+/* Makes room on disk for `n` more keys, so that adding them cannot fail. It may take long: not to
+ * be called under the lock. Returns 0 or -1. */
 int key_set_reserve(struct key_set *set, uint64_t n, struct fault *fault);
 
-/* Adds a key; returns whether it was not in yet. Precondition: room was reserved. About 0.1 to 1 us,
- * as are key_set_remove and key_set_has. */
+/* Adds a key; returns whether it was not in yet. Precondition: room was reserved. About 0.1 to 1
+ * us, as are key_set_remove and key_set_has. */
 bool key_set_add(struct key_set *set, struct key key);
 void key_set_remove(struct key_set *set, struct key key);
 bool key_set_has(const struct key_set *set, struct key key);

@@ -109,7 +109,7 @@ struct pending *pending_create(const char *path, const uint8_t uuid[UUID_BYTES],
     if (pending == NULL)
         return NULL;
     pending->settlings = settlings;
-    /* Not made if it is there: in a sticky directory the system refuses that for another user's file. */
+    /* O_CREAT only if it is absent: in a sticky directory it is refused for another user's file. */
     pending->file.fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     if (pending->file.fd < 0 && errno == ENOENT)
         pending->file.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);

@@ -301,8 +301,8 @@ static void too_large(void)
               "1 x 1 holds a key");
 }
 
-/* From a million keys on within 6 % of the classic filter. Near p = 0.4, where a key has 2 bits, the
- * margin below p alone costs 3 %, and a whole page 2 %. */
+/* From a million keys on within 6 % of the classic filter. Near p = 0.4, where a key has 2 bits,
+ * the margin below p alone costs 3 %, and a whole page 2 %. */
 static void near_the_classic_filter(void)
 {
     for (double rate = SIZING_RATE_MAX; rate >= SIZING_RATE_MIN; rate *= 0.83) {

@@ -1,5 +1,5 @@
-/* What stands between the program and the system: locks, whole reads and writes, paths, mapped files
- * that fail. */
+/* What stands between the program and the system: locks, whole reads and writes, paths, mapped
+ * files that fail. */
 #include "io/output.h"
 #include "system/guard.h"
 #include "system/lock.h"
