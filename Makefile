@@ -208,6 +208,10 @@ lint-shell:
 lint-man:
 	$(Q)if [ -n "$(MANUALS)" ]; then mandoc -T lint -W warning $(MANUALS); fi
 
+# Comments, too, which clang-format leaves as they are.
+lint-width:
+	$(Q)! LC_ALL=C grep -nE '^.{101}' $(C_FILES) $(C_HEADERS)
+
 format:
 	$(Q)clang-format -i $(C_FILES) $(C_HEADERS)
 
@@ -244,5 +248,5 @@ clean:
 
 FORCE:
 .PHONY: all deps demo check check-programs tools test-unit bench bench-quick accuracy mutation \
-	torture fuzz-programs coverage lint lint-tidy lint-cppcheck lint-shell lint-man format \
-	format-check install uninstall dist clean FORCE
+	torture fuzz-programs coverage lint lint-tidy lint-cppcheck lint-shell lint-man \
+	lint-width format format-check install uninstall dist clean FORCE

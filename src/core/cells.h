@@ -2,8 +2,8 @@
  * cells - the counters of a counting layer, from which keys can be taken out again.
  *
  * A bit cannot be cleared for one key, since others may have set it, too. A cell of 4 bits in its
- * place counts how many keys have it: adding a key raises its cells by one, removing it lowers them,
- * and a key is in if none of its cells is zero. Three rules make this right:
+ * place counts how many keys have it: adding a key raises its cells by one, removing it lowers
+ * them, and a key is in if none of its cells is zero. Three rules make this right:
  *
  *   - a key whose fields hit one cell twice raises it once, and lowers it once: a cell counts keys;
  *   - a cell that has reached 15 stays there for ever, as it is not known any more how many keys
@@ -11,8 +11,8 @@
  *   - a key is removed only if it is in: all its cells are looked at before any is lowered.
  *
  * So a cell of a key that is in never falls to zero by the removal of another key that was in. It
- * is stored as one byte, with its neighbour as it was: a reader without a lock sees the count before
- * or behind, and never a zero on the way.
+ * is stored as one byte, with its neighbour as it was: a reader without a lock sees the count
+ * before or behind, and never a zero on the way.
  *
  * Cell c of a line is the low nibble of byte c / 2 if c is even, else the high one.
  *

@@ -159,7 +159,7 @@ double estimate_fill(const struct estimate *estimate)
 
 /* --- evenness --- */
 
-/* y2: the chance that a key of a page sets at least one of two of its cells, of one line or of two. */
+/* y2: the chance that a key of a page sets at least one of two cells, of one line or of two. */
 static double share_of_two(struct geometry geometry, bool same_line)
 {
     double lines = geometry.lines, cells = geometry_line_cells(geometry);
@@ -192,8 +192,8 @@ double estimate_unevenness(const struct estimate *estimate)
     double keys = estimate_keys(estimate) / pages;
     if (!(chance > 0) || variance < 1.05 * chance)
         return 0;
-    /* Their quotient is as chi-square with so many degrees of freedom, fewer where few keys make it skew;
-     * its cube root as a normal variable (Wilson and Hilferty 1931). */
+    /* Their quotient is as chi-square with so many degrees of freedom, fewer where few keys make it
+     * skew; its cube root as a normal variable (Wilson and Hilferty 1931). */
     double freedom = 2 / (2 / (pages - 1) + 1 / (keys * pages));
     double part = 2 / (9 * freedom);
     return (cbrt(variance / chance) - (1 - part)) / sqrt(part);

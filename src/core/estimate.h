@@ -14,17 +14,17 @@
  *         64 chances, divided by the number of choices. (The textbook's (X/m)^k, read off the whole
  *         page, is 31 times too low at 1e-6.)
  *
- * The keys are an estimate, since which bits fall together is chance. With t = -ln(Z/m) its variance
- * is (e^t - 1 - t) / (m y^2) in a page of m bits (Whang and others 1990, with m y bits a key where
- * linear counting has one): at half fill and k = 18 it is a fortieth of the keys.
+ * The keys are an estimate, since which bits fall together is chance. With t = -ln(Z/m) its
+ * variance is (e^t - 1 - t) / (m y^2) in a page of m bits (Whang and others 1990, with m y bits a
+ * key where linear counting has one): at half fill and k = 18 it is a fortieth of the keys.
  *
- * Keys fall on pages at random, so how unevenly pages are filled is known, too. With Z zero cells of c in
- * a page of Poisson(m) keys, and y2 the chance that a key sets at least one of two given cells,
+ * Keys fall on pages at random, so how unevenly pages are filled is known, too. With Z zero cells
+ * of c in a page of Poisson(m) keys, and y2 the chance that a key sets at least one of two cells,
  *
  *     E[Z (Z - 1)] = sum over pairs of cells of e^(-m y2)
  *
- * where y2 is one number for two cells of a line and another for cells of two lines. What varies more than
- * that was not made by chance (the index of dispersion: Fisher 1925).
+ * where y2 is one number for two cells of a line and another for cells of two lines. What varies
+ * more than that was not made by chance (the index of dispersion: Fisher 1925).
  *
  * As fast as memory is read: about 0.3 us a page.
  */
@@ -72,8 +72,9 @@ double estimate_deviation(const struct estimate *estimate);
 double estimate_rate(const struct estimate *estimate);
 double estimate_fill(const struct estimate *estimate);
 
-/* How far the pages are filled less evenly than chance does it: in standard deviations, 0 if they are not
- * by a twentieth. 6 is no chance. (More evenly they may be: near p = 0.5 fuller pages drop more keys.) */
+/* How far the pages are filled less evenly than chance does it: in standard deviations, 0 if they
+ * are not by a twentieth. 6 is no chance. (More evenly they may be: near p = 0.5 fuller pages drop
+ * more keys.) */
 double estimate_unevenness(const struct estimate *estimate);
 /* Whether so many pages are empty, or full, as chance makes of the others with less than 1e-10. */
 bool estimate_has_wiped(const struct estimate *estimate);

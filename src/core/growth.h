@@ -17,23 +17,24 @@
  * each key. Below 60 MB, where memory is no concern, growth is eightfold.
  *
  * A layer is made for so many distinct lines that come, but counts those that it remembers. At high
- * rates that is fewer: of 10^6 lines at 0.1, 20000 are dropped on the way, and a layer that took in
- * 20000 more would be above its rate. Below 1e-2 the difference is lost in the margin of 3 %.
+ * rates those are fewer: of 10^6 lines at 0.1, 20000 are dropped on the way, and a layer that took
+ * in 20000 more would be above its rate. Below 1e-2 the difference is lost in the margin of 3 %.
  *
  * A window forgets. Its lines are kept in generations, G + 1 layers for a window of G: one fills, G
- * are full, and when one more is full the oldest is emptied for the next. A layer takes N / G lines,
- * rounded up, so that at least N and at most (1 + 1/G) * N are remembered. By count that is all for
- * ever, and the layers share p. By time a generation is G-th part of the time, and n, if it was
- * given, is a plan for the whole: a period that brings more adds layers, under the same series.
+ * are full, and when one more is full the oldest is emptied for the next. A layer takes N / G
+ * lines, rounded up, so that at least N and at most (1 + 1/G) * N are remembered. By count that is
+ * all for ever, and the layers share p. By time a generation takes a G-th of the time, and n, if it
+ * was given, is a plan for the whole: a period that brings more adds layers, under the same series.
  *
  * A generation ends when so many keys are settled in it; what several writers have in flight then
  * still goes there. So a layer of a window is sized for as many more (GROWTH_IN_FLIGHT).
  *
- * Each layer of a file may have a stage before it: a small layer in which keys gather until they are
- * set in the large one together, in the order of its pages (a buffered Bloom filter: Canim et al.
- * 2010). Else each key would dirty a page of its own of a layer that the system cannot keep dirty as a
- * whole. Of the layer's rate the stage has STAGE_SHARE. It takes some 21 bytes a key, 16 of them for the
- * key itself; hence only where it is asked for: a filter is to have the size that n and p want.
+ * Each layer of a file may have a stage before it: a small layer in which keys gather until they
+ * are set in the large one together, in the order of its pages (a buffered Bloom filter: Canim et
+ * al. 2010). Otherwise each key would dirty a page of its own, of a layer that the system cannot
+ * keep dirty as a whole. The stage has STAGE_SHARE of the layer's rate. It takes some 21 bytes a
+ * key, 16 of them for the key itself; hence only where it is asked for: a filter is to have the
+ * size that n and p want.
  *
  * Pure functions; the same numbers on every machine (see sizing.h).
  */
@@ -50,7 +51,7 @@ struct layer_plan {
     uint64_t capacity; /* keys; the layer is full after exactly so many were remembered */
     double rate;       /* what it may contribute to the filter's rate */
     struct geometry geometry;
-    uint64_t journal; /* of a stage: pages behind it for its keys; 0: it is none */
+    uint64_t journal; /* of a stage: pages after it for its keys; 0: it is none */
 };
 
 /* What is asked of a filter. */
@@ -73,13 +74,11 @@ enum { GENERATIONS_MAX = 47 };
  * to: shared.h has 128 slots of 8 keys and more. */
 enum { GROWTH_IN_FLIGHT = 1024 };
 
-/* First layers where no capacity was given: 1 MB of file; 56 MB of memory. There a page that is touched for
- * the first time costs 5 us, so the first keys go into a small layer, and from there into the large one
- * when it is full. */
+/* First layers where no capacity was given: 1 MB of file; in memory 0.5 MB, then 56 MB. */
 enum { GROWTH_FILE_PAGES = 256, GROWTH_SMALL_PAGES = 128, GROWTH_MEMORY_PAGES = 14336 };
 
-/* The fewest generations with which a window of `lines` (0: of any number, by time) remembers at most
- * (1 + slack) times as many; 0 if that takes more than GENERATIONS_MAX. */
+/* The fewest generations with which a window of `lines` (0: of any number, by time) remembers at
+ * most (1 + slack) times as many; 0 if that takes more than GENERATIONS_MAX. */
 unsigned growth_generations(uint64_t lines, double slack);
 
 /* How many layers such a filter is made with, all as growth_first says: 1, or G + 1. */
@@ -91,7 +90,7 @@ uint64_t growth_first_keys(const struct filter_plan *plan);
 /* p, where none is asked for. */
 #define GROWTH_DEFAULT_RATE 1e-6
 
-/* The rate that layer `index` may have; and the sum of all from `index` on, behind the first ones. */
+/* The rate that layer `index` may have; and the sum from `index` on, after the first layers. */
 double growth_rate(const struct filter_plan *plan, unsigned index);
 double growth_rest(const struct filter_plan *plan, unsigned index);
 
@@ -103,16 +102,16 @@ unsigned growth_index(const struct filter_plan *plan, unsigned count, double spe
 /* The keys that a layer of that shape counts when it is at that rate. */
 uint64_t growth_capacity(struct geometry geometry, uint64_t pages, double rate);
 
-/* Fewer keys than all writers can have in flight are no stage. */
+/* A stage has room for more keys than all writers can have in flight. */
 enum { STAGE_KEYS_MIN = 8192 };
 #define STAGE_SHARE (1.0 / 16)
 
-/* The stage of a layer that growth_first or growth_next planned. Returns 1, or 0 if none is asked for,
- * or -1 if its pages have not room for STAGE_KEYS_MIN keys. About 10 ms. */
+/* The stage of a layer that growth_first or growth_next planned. Returns 1, or 0 if none is asked
+ * for, or -1 if its pages have no room for STAGE_KEYS_MIN keys. About 10 ms. */
 int growth_stage(const struct filter_plan *plan, const struct layer_plan *layer,
                  struct layer_plan *stage);
 
-/* What a stage leaves to its layer of the rate that both may have; 1 if there is none. */
+/* How much of the rate that both may have a stage leaves to its layer; 1 if there is none. */
 double growth_share(const struct filter_plan *plan);
 
 /* The geometry of layer 0. At most 2 ms. */
@@ -122,8 +121,19 @@ struct geometry growth_geometry(const struct filter_plan *plan);
  * cannot hold even one key at that rate. plan->capacity or plan->pages must be given. */
 int growth_first(const struct filter_plan *plan, struct layer_plan *layer);
 
-/* The same for a filter in memory of which neither n nor a size was given, and which is no window: its
- * first layer, at first and when that is full. */
+/*
+ * The same for a filter in memory of which neither n nor a size was given, and which is no window.
+ * The staircase:
+ *
+ *   1. Begin with 1 MB, as a file does, and grow. But every further layer is one more page to look
+ *      at for each key; and it saves nothing, as memory that is not touched costs nothing.
+ *   2. Begin with 56 MB: 15 million lines, and most runs never grow. But a page that is touched for
+ *      the first time costs 5 us, and each of the first lines touches another one.
+ *   3. Begin with 0.5 MB (`small`), which stays in the cache, and keep its keys. When it is full,
+ *      after 10^5 lines, they are set in a layer of 56 MB that takes its place as layer 0.
+ *   4. Without -p, both capacities are known beforehand (growth.c): to work them out takes 5 ms,
+ *      and a whole run of a few lines takes less.
+ */
 int growth_in_memory(const struct filter_plan *plan, bool small, struct layer_plan *layer);
 
 /* Layer `index` > 0 of a filter with so many pages and keys (its capacity) so far. Returns 0, or

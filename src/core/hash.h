@@ -3,8 +3,8 @@
  *
  * 128 bits, because shorter keys have a floor that no bit array can get under: with n lines inside,
  * a b-bit key makes n / 2^b of the new lines look seen (5e-10 for 64 bits and 10^10 lines).
- * Source: XXH3, 128-bit variant, of libxxhash; the numbers low64 and high64 of its result, which are
- * the same on machines of either byte order.
+ * Source: XXH3, 128-bit variant, of libxxhash; the numbers low64 and high64 of its result, which
+ * are the same on machines of either byte order.
  */
 #ifndef UNSEEN_CORE_HASH_H
 #define UNSEEN_CORE_HASH_H

@@ -2,10 +2,10 @@
  * join - the pages of several layers of one shape, read as one layer: what it would be if all their
  * keys had been set in it.
  *
- * A cell of the joint layer is the OR of the others' bits; of counts, their sum, and 15 stays 15. So
- * the order does not matter, and the joint page is the page that one filter of all keys has, bit for
- * bit. Keys that are in several layers are counted once by the bits, and as often as they are in by
- * counts.
+ * A cell of the joint layer is the OR of the others' bits; of counts, their sum, and 15 stays 15.
+ * So the order does not matter, and the joint page is the page that one filter of all keys has, bit
+ * for bit. Keys that are in several layers are counted once by the bits, and as often as they are
+ * in by counts.
  */
 #ifndef UNSEEN_CORE_JOIN_H
 #define UNSEEN_CORE_JOIN_H

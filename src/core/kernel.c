@@ -3,8 +3,8 @@
 #include "core/kernel_list.h"
 
 /* What the processor can do. The C library has asked it already. To ask again, as the compiler's
- * own __builtin_cpu_supports does, takes half a dozen CPUID instructions, and under a hypervisor each
- * of them is a trip out of the machine: 20 us, of a run of one line a tenth. */
+ * own __builtin_cpu_supports does, takes half a dozen CPUID instructions, and under a hypervisor
+ * each of them is a trip out of the machine: 20 us, of a run of one line a tenth. */
 #if defined(__x86_64__) && defined(__has_include)
 #if __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>

@@ -52,7 +52,7 @@ const struct kernel *kernel_best(void);
  * raises a key's cells, `count` counts those that are not zero, and so on (cells.h). */
 const struct kernel *kernel_for(struct geometry geometry);
 
-/* All versions that this machine runs for bits, the plain one first, up to `most`; returns how many. */
+/* Up to `most` versions that this machine runs for bits, the plain one first. Returns how many. */
 enum { KERNELS_MAX = 4 };
 size_t kernel_all(const struct kernel *kernels[], size_t most);
 

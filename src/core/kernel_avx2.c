@@ -54,9 +54,9 @@ static inline unsigned line_has(struct fields fields, const uint8_t *line, uint6
     return (unsigned)_mm256_testc_si256(found, wanted);
 }
 
-/* The bit of field t, as 512 bits: 1 shifted left by the field, less 32 for each lane before; a shift
- * by a negative or too large number leaves nothing. The fields go through memory, since a load can
- * broadcast. */
+/* The bit of field t, as 512 bits: 1 shifted left by the field, less 32 for each lane before; a
+ * shift by a negative or too large number leaves nothing. The fields go through memory, since a
+ * load can broadcast. */
 KERNEL_TARGET
 static inline void line_add(struct fields fields, uint8_t *line, uint64_t word)
 {

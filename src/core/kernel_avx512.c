@@ -36,9 +36,9 @@ static inline unsigned line_has(struct fields fields, const uint8_t *line, uint6
     return (hits & fields.wanted) == fields.wanted;
 }
 
-/* The bit of field t, as 512 bits: 1 shifted left by the field, less 64 for each lane before; a shift
- * by a negative or too large number leaves nothing. Fields from f on are made too large. The fields
- * go through memory, since a load can broadcast and the shuffle unit is what is busiest here. */
+/* The bit of field t, as 512 bits: 1 shifted left by the field, less 64 for each lane before; a
+ * shift by a negative or too large number leaves nothing. Fields from f on are made too large. The
+ * fields go through memory, since a load can broadcast and the shuffle unit is busiest here. */
 KERNEL_TARGET
 static inline void line_add(struct fields fields, uint8_t *line, uint64_t word)
 {

@@ -223,8 +223,8 @@ static size_t kernel_split(const char *bytes, size_t length, char delimiter, siz
     size_t at = starts[0];
     /* 64 bytes at a time, and each delimiter in them by counting trailing zeros. Whether a block
      * has one or none is as good as random where lines are about as long as a block, so the first
-     * is stored without asking, and counts only if it is there. (Bit 63 stands in for none: counting
-     * zeros wants a bit.) */
+     * is stored without asking, and counts only if it is there. (Bit 63 stands in for none:
+     * counting zeros wants a bit.) */
     for (; at + 64 <= length && found + 64 <= most; at += 64) {
         uint64_t mask = block_mask(bytes + at, delimiter);
         size_t next = found;

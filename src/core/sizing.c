@@ -6,16 +6,16 @@
 
 /* A geometry is good enough if it needs at most this times the classic filter's cells. */
 #define NEAR_CLASSIC 1.05
-/* A page of counting cells has a quarter of the keys, so pages and lines fill less evenly, at a cost
- * that goes with the square of k = log2(1/p). With so much more for it the choice is within 5 % of
- * the best that any g reaches, at all rates. */
+/* A page of counting cells has a quarter of the keys, so pages and lines fill less evenly, at a
+ * cost that goes with the square of k = log2(1/p). With so much more for it the choice is within
+ * 5 % of the best that any g reaches, at all rates. */
 #define COUNTING_COST 7e-5
 /* Binomials are summed to this many standard deviations. The averages weigh the upper tail with up
  * to the seventh power of the fill; at 9 what is cut off is below 1e-12 of the result. */
 #define REACH 9.0
 
 /*
- * q(i): chance that f fields, each one of a line's B cells, all hit set ones after t = i * f throws.
+ * q(i): chance that f fields, each one of a line's B cells, all hit set ones after i * f throws.
  *
  * Inclusion and exclusion over the missed cells gives a sum of terms near 1 with alternating signs,
  * useless where q is 1e-14. Instead let A_d(t) be the chance that d given cells are all set after t
@@ -91,29 +91,61 @@ static struct stretch binomial_stretch(double n, double share)
     return s;
 }
 
-enum { Q_MAX = 4096 };
+enum { Q_MAX = 4096, TABLE = 896 };
+
+/* q(i) for the TABLE values of i from `from` on, which are enough for the stretch of one page, and
+ * for those of all pages together unless lines are far too full. (All up to Q_MAX would take 32 KB
+ * of a stack, which may be small.) */
+struct q_table {
+    struct geometry geometry;
+    double last; /* the largest i that is asked for */
+    size_t from; /* SIZE_MAX: nothing is in it yet */
+    double q[TABLE];
+};
+
+static void q_table_fill(struct q_table *table, size_t from)
+{
+    struct line_model model;
+    line_model_start(&model, table->geometry);
+    table->from = from;
+    for (size_t i = 0; i < from + TABLE && (double)i <= table->last; i++) {
+        if (i >= from)
+            table->q[i - from] = line_model_q(&model);
+        line_model_add_key(&model);
+    }
+}
+
+/* Where q(s.mode) is, with the rest of the stretch around it. */
+static const double *q_table_at(struct q_table *table, struct stretch s)
+{
+    size_t low = (size_t)s.low, high = (size_t)s.high;
+    if (low < table->from || high >= table->from + TABLE)
+        q_table_fill(table, high < TABLE ? 0 : (low + high) / 2 - TABLE / 2);
+    return &table->q[(size_t)s.mode - table->from];
+}
 
 /* E_i|M[q(i)], i of Binomial(keys_in_page, g/64). Weights by recurrence from the mode, where they
  * are largest, then divided by their sum: no factorials, no exp(). */
-static double line_rate(const double q[Q_MAX], double keys_in_page, double share)
+static double line_rate(struct q_table *table, double keys_in_page, double share)
 {
     struct stretch s = binomial_stretch(keys_in_page, share);
-    if (s.high > Q_MAX - 1)
+    if (s.high > Q_MAX - 1 || s.high - s.low > TABLE - 2)
         return 1;
+    const double *q = q_table_at(table, s), *lower = q;
     double odds = share / (1 - share);
     double sum = 1;
-    double weighted = q[(size_t)s.mode];
+    double weighted = *q;
     double weight = 1;
     for (double i = s.mode; i < s.high; i++) {
         weight *= (keys_in_page - i) / (i + 1) * odds;
         sum += weight;
-        weighted += weight * q[(size_t)i + 1];
+        weighted += weight * *++q;
     }
     weight = 1;
     for (double i = s.mode; i > s.low; i--) {
         weight *= i / ((keys_in_page - i + 1) * odds);
         sum += weight;
-        weighted += weight * q[(size_t)i - 1];
+        weighted += weight * *--lower;
     }
     return weighted / sum;
 }
@@ -124,17 +156,6 @@ static double power(double x, unsigned n)
     while (n-- > 0)
         result *= x;
     return result;
-}
-
-static void fill_q(double q[Q_MAX], struct geometry geometry, double keys_in_line_max)
-{
-    struct line_model model;
-    line_model_start(&model, geometry);
-    size_t count = keys_in_line_max < Q_MAX - 1 ? (size_t)keys_in_line_max + 1 : Q_MAX;
-    for (size_t i = 0; i < count; i++) {
-        q[i] = line_model_q(&model);
-        line_model_add_key(&model);
-    }
 }
 
 double sizing_rate(struct geometry geometry, uint64_t pages, double keys)
@@ -148,11 +169,13 @@ double sizing_rate(struct geometry geometry, uint64_t pages, double keys)
     if (s.mode * share_of_line > Q_MAX / 2.0)
         return 1;
 
-    double q[Q_MAX];
-    fill_q(q, geometry, binomial_stretch(s.high, share_of_line).high);
+    struct q_table table;
+    table.geometry = geometry;
+    table.last = ceil(binomial_stretch(s.high, share_of_line).high); /* of all keys of one page */
+    table.from = SIZE_MAX;
 
     if (pages == 1)
-        return power(line_rate(q, keys, share_of_line), geometry.lines);
+        return power(line_rate(&table, keys, share_of_line), geometry.lines);
 
     /* The rate is smooth in M: a quarter of a standard deviation is a fine enough step. */
     double deviation = sqrt(keys * share_of_page * (1 - share_of_page));
@@ -163,7 +186,7 @@ double sizing_rate(struct geometry geometry, uint64_t pages, double keys)
     for (double m = s.mode; m <= s.high; m++, step++) {
         if (step % stride == 0) {
             sum += weight;
-            weighted += weight * power(line_rate(q, m, share_of_line), geometry.lines);
+            weighted += weight * power(line_rate(&table, m, share_of_line), geometry.lines);
         }
         weight *= (keys - m) / (m + 1) * odds;
     }
@@ -173,7 +196,7 @@ double sizing_rate(struct geometry geometry, uint64_t pages, double keys)
         weight *= m / ((keys - m + 1) * odds);
         if (++step % stride == 0) {
             sum += weight;
-            weighted += weight * power(line_rate(q, m - 1, share_of_line), geometry.lines);
+            weighted += weight * power(line_rate(&table, m - 1, share_of_line), geometry.lines);
         }
     }
     return weighted / sum;

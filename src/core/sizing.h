@@ -3,20 +3,26 @@
  *
  * Cells are bits, or the counters of a counting filter: it is in when its cells are not zero.
  *
- * The textbook formula (1 - e^(-kn/m))^k assumes that each bit of a key falls anywhere. Here they
- * share lines, and lines fill unevenly, so that the formula is 1.3 to 31 times too low. The rate is
- * the average over all the ways the keys can have fallen:
+ * The staircase, from the textbook to this:
  *
- *     rate = E_M[ ( E_i|M[ q(i) ] )^g ]
+ *   1. The formula (1 - e^(-kn/m))^k assumes that each bit of a key falls anywhere. Here they share
+ *      lines, and lines fill unevenly, so that it is 1.3 to 31 times too low.
+ *   2. So take the average over all the ways in which the keys can have fallen:
  *
- *     M    keys in the page             Binomial(n, 1 / pages)
- *     i|M  keys in a line of that page  Binomial(M, g / 64)
- *     q(i) chance that f random cells of a line are all set after i keys of f cells each
+ *          rate = E_M[ ( E_i|M[ q(i) ] )^g ]
  *
- * Everything is computed with + - * / and sqrt on IEEE doubles, in a fixed order and without
- * contraction, so that each machine comes to the same number of pages: filters made apart can be
- * merged, and output is the same everywhere. log2() is used only to choose between geometries
- * that differ by far more than its last bit.
+ *          M    keys in the page             Binomial(n, 1 / pages)
+ *          i|M  keys in a line of that page  Binomial(M, g / 64)
+ *          q(i) chance that f random cells of a line are all set after i keys of f cells each
+ *
+ *   3. Every machine must come to the same number of pages: filters made apart can then be merged,
+ *      and output is the same everywhere. exp() and the like differ in the last bit. So binomials
+ *      and q come from recurrences of + - * / on IEEE doubles, in a fixed order and without
+ *      contraction. (sqrt() is exact, too; log2() only chooses between geometries that differ by
+ *      far more than its last bit.)
+ *   4. Sums over all n keys would never end. What is more than 9 standard deviations off the mean
+ *      does not count, and M goes in steps of a quarter of one: 30 us.
+ *   5. Solving for pages tries sizes of 12 significant bits only: a dozen tries.
  *
  * Pure functions, no allocation. Units: keys, pages of 4096 bytes, rates as probabilities.
  */
@@ -34,24 +40,24 @@
 /* No layer is larger: 2^38 pages are 2^50 bytes. Page and byte counts never overflow 63 bits. */
 #define SIZING_PAGES_MAX (UINT64_C(1) << 38)
 
-/* Layers are sized for this part of their rate: P2 is about the rate that is measured. */
+/* Layers are sized for this much of their rate: P2 is about the rate that is measured. */
 #define SIZING_MARGIN 0.97
 
 /* The rate of a layer of `pages` with `keys` inside (keys may have a fraction). About 30 us. */
 double sizing_rate(struct geometry geometry, uint64_t pages, double keys);
 
-/* The fewest pages whose rate with `keys` inside is at most SIZING_MARGIN * rate, so that the measured rate
- * stays under `rate` with its noise (it costs 0.15 % of space). Rounded up to 12 significant bits.
- * 0 if it would be more than SIZING_PAGES_MAX. */
+/* The fewest pages whose rate with `keys` inside is at most SIZING_MARGIN * rate, so that the
+ * measured rate stays under `rate` with its noise (which costs 0.15 % of space). Rounded up to 12
+ * significant bits. 0 if it would be more than SIZING_PAGES_MAX. */
 uint64_t sizing_pages(struct geometry geometry, uint64_t keys, double rate);
 
 /* The other way round: the most keys that `pages` hold at that rate; 0 if not even one. */
 uint64_t sizing_capacity(struct geometry geometry, uint64_t pages, double rate);
 
-/* Whether a layer made for that rate may be one for so many keys: a cheap bound, that every layer which
- * can be made keeps, with a wide margin, and no absurd number. Without exp() or the model: with x = keys
- * * geometry_share / pages, the fill is 1 - e^-x, which is above 1 - 1 / (1 + x + x^2/2 + x^3/6); and the
- * rate is above fill^k, since powers are convex. */
+/* Whether a layer made for that rate may be one for so many keys: a cheap bound that every layer
+ * which can be made keeps by a wide margin, and that absurd numbers break. It does without exp()
+ * and the model: with x = keys * geometry_share / pages, the fill is 1 - e^-x, which is above
+ * 1 - 1 / (1 + x + x^2/2 + x^3/6); and the rate is above fill^k, since powers are convex. */
 bool sizing_may_hold(struct geometry geometry, uint64_t pages, uint64_t keys, double rate);
 
 /* How many of `lines` distinct lines are remembered while they fill an empty layer: all but those

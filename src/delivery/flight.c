@@ -42,7 +42,7 @@ void flight_free(struct flight *flight)
     free(flight);
 }
 
-/* Sets in `content` what key `key` has in line number `line`. */
+/* Sets the key's word in `content`, the bytes of line `line`, if that is one of its lines. */
 static void add_line(uint8_t *content, uint32_t line, struct key key, struct geometry geometry)
 {
     struct walk walk = walk_start(key);
@@ -53,7 +53,7 @@ static void add_line(uint8_t *content, uint32_t line, struct key key, struct geo
     }
 }
 
-/* The newest entry, from entry `i` of a chain on, that is on this page of this layer. */
+/* The newest entry of a chain, from entry `i` on, that is on this page of this layer. */
 static uint16_t same_page(const struct flight *flight, uint16_t i, uint64_t page, unsigned layer)
 {
     while (i != FLIGHT_NONE &&
@@ -62,9 +62,11 @@ static uint16_t same_page(const struct flight *flight, uint16_t i, uint64_t page
     return i;
 }
 
-static bool covers(const struct flight *flight, struct key key, uint64_t page, unsigned layer,
+/* Steps 4 and 5 of flight.h. */
+bool flight_covers(const struct flight *flight, struct key key, unsigned layer,
                    const struct bits *bits)
 {
+    uint64_t page = geometry_page(key, bits->pages);
     uint16_t first = same_page(flight, *flight_chain(flight, page), page, layer);
     if (first == FLIGHT_NONE)
         return false;
@@ -83,12 +85,6 @@ static bool covers(const struct flight *flight, struct key key, uint64_t page, u
     return true;
 }
 
-bool flight_covers(const struct flight *flight, struct key key, unsigned layer,
-                   const struct bits *bits)
-{
-    return covers(flight, key, geometry_page(key, bits->pages), layer, bits);
-}
-
 size_t flight_take(struct flight *flight, const struct key *keys, size_t n, size_t most,
                    unsigned layer, const struct bits *bits, uint8_t *seen)
 {
@@ -100,7 +96,7 @@ size_t flight_take(struct flight *flight, const struct key *keys, size_t n, size
             continue;
         uint64_t page = geometry_page(keys[i], bits->pages);
         uint16_t *chain = flight_chain(flight, page);
-        if (*chain != FLIGHT_NONE && covers(flight, keys[i], page, layer, bits)) {
+        if (*chain != FLIGHT_NONE && flight_covers(flight, keys[i], layer, bits)) {
             seen[i] = 1;
             continue;
         }

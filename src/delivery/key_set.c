@@ -1,16 +1,23 @@
-/* set - see key_set.h. Bytes are little-endian, since a file system may be shared. */
+/*
+ * key_set - see key_set.h. Little-endian, since several machines may share a file system:
+ *
+ *   offset size meaning
+ *        0    8  magic: "unsflt1" and a zero
+ *        8    1  segments in use
+ *       16    8  mark, as in the slot of the filter
+ *     4096       segments: of 4096 places of 16 bytes, 8192, and so on; a place is empty (zeros),
+ *                was emptied (ones), or has a key, at lo modulo the number of places or after that
+ */
 #include "delivery/key_set.h"
 
 #include "format/header.h"
+#include "store/key_file.h"
 #include "system/beside.h"
 #include "system/map.h"
-#include "system/path.h"
 #include "system/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,6 +27,7 @@ enum {
     HEAD_BYTES = 4096,
     FIRST_KEYS = 4096, /* of the first segment */
     SEGMENTS_MAX = 28, /* 10^12 keys */
+    SEGMENTS_AT = 8,
     MARK_AT = 16
 };
 
@@ -31,10 +39,10 @@ struct key_set {
     int fd;
     uint8_t *head;
     uint8_t *segment[SEGMENTS_MAX];
-    unsigned segments;
-    uint64_t used; /* keys in the newest segment */
+    unsigned mapped; /* segments */
+    uint64_t used;   /* places in the newest segment in use */
     uint64_t count;
-    int order_fd; /* keys in order, 16 bytes each; -1: none is kept */
+    struct key_file order; /* fd -1: none is kept */
     uint64_t noted;
 };
 
@@ -54,7 +62,20 @@ static uint64_t room_in(unsigned segment)
     return keys_in(segment) / 4 * 3;
 }
 
-/* Zeros mean an empty place, ones a key taken out; keys like that are stored as others. */
+/* How many segments are in use; of another writer's, as far as they are mapped here. */
+static unsigned in_use(const struct key_set *set)
+{
+    unsigned segments = __atomic_load_n(&set->head[SEGMENTS_AT], __ATOMIC_ACQUIRE);
+    return segments < set->mapped ? segments : set->mapped;
+}
+
+static void use(struct key_set *set, unsigned segments)
+{
+    __atomic_store_n(&set->head[SEGMENTS_AT], (uint8_t)segments, __ATOMIC_RELEASE);
+    set->used = 0;
+}
+
+/* Zeros and ones are no keys in the file: these two are stored as others. */
 static struct key stored(struct key key)
 {
     if (key.lo == 0 && key.hi == 0)
@@ -69,8 +90,8 @@ static bool is_empty(const uint8_t *place)
     return load64(place) == 0 && load64(place + 8) == 0;
 }
 
-/* The place of the key, or the empty one where it would go; NULL if the segment is full, which only
- * somebody else's damaged file can be. */
+/* The place of the key, or the empty one where it would go; NULL if the segment is full, as only a
+ * damaged file of another writer can be. */
 static uint8_t *find(const struct key_set *set, unsigned segment, struct key key)
 {
     uint64_t mask = keys_in(segment) - 1;
@@ -85,8 +106,7 @@ static uint8_t *find(const struct key_set *set, unsigned segment, struct key key
 
 static uint8_t *find_present(const struct key_set *set, struct key key)
 {
-    /* Newest first: it holds half of all. */
-    for (unsigned i = set->segments; i-- > 0;) {
+    for (unsigned i = in_use(set); i-- > 0;) {
         uint8_t *place = find(set, i, key);
         if (place != NULL && !is_empty(place))
             return place;
@@ -96,13 +116,12 @@ static uint8_t *find_present(const struct key_set *set, struct key key)
 
 static int map_segment(struct key_set *set, struct fault *fault)
 {
-    unsigned i = set->segments;
+    unsigned i = set->mapped;
     size_t bytes = (size_t)(keys_in(i) * KEY_BYTES);
     set->segment[i] = map_file(set->fd, set->owned, offset_of(i), bytes, set->path);
     if (set->segment[i] == NULL)
         return fault_errno(fault, set->path, "cannot be mapped", errno);
-    set->segments++;
-    set->used = 0;
+    set->mapped++;
     return 0;
 }
 
@@ -116,32 +135,17 @@ static int map_head(struct key_set *set, struct fault *fault)
 
 static int add_segment(struct key_set *set, struct fault *fault)
 {
-    unsigned i = set->segments;
+    unsigned i = in_use(set);
     if (i == SEGMENTS_MAX)
         return fault_set(fault, set->path, "too many lines in flight");
-    if (whole_allocate(set->fd, offset_of(i), keys_in(i) * KEY_BYTES) != 0)
+    if (i < set->mapped)
+        memset(set->segment[i], 0, (size_t)(keys_in(i) * KEY_BYTES));
+    else if (whole_allocate(set->fd, offset_of(i), keys_in(i) * KEY_BYTES) != 0)
         return fault_errno(fault, set->path, "keys in flight do not fit", errno);
-    if (map_segment(set, fault) != 0)
+    else if (map_segment(set, fault) != 0)
         return -1;
-    __atomic_store_n(&set->head[8], (uint8_t)set->segments, __ATOMIC_RELEASE);
+    use(set, i + 1);
     return 0;
-}
-
-static int open_nameless(const char *path)
-{
-#ifdef O_TMPFILE
-    char directory[PATH_MAX];
-    path_directory(path, directory);
-    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        return fd;
-#endif
-    char name[PATH_MAX];
-    snprintf(name, sizeof name, "%s.XXXXXX", path);
-    int named = mkostemp(name, O_CLOEXEC);
-    if (named >= 0)
-        unlink(name);
-    return named;
 }
 
 static struct key_set *key_set_alloc(const char *path, struct fault *fault)
@@ -154,7 +158,7 @@ static struct key_set *key_set_alloc(const char *path, struct fault *fault)
         fault_errno(fault, path, NULL, ENOMEM);
         return NULL;
     }
-    set->fd = set->order_fd = -1;
+    set->fd = set->order.fd = -1;
     return set;
 }
 
@@ -183,7 +187,7 @@ static struct key_set *start(const char *path, int fd, bool named, struct fault 
 
 struct key_set *key_set_nameless(const char *path, struct fault *fault)
 {
-    return start(path, open_nameless(path), false, fault);
+    return start(path, beside_nameless(path), false, fault);
 }
 
 struct key_set *key_set_new(const char *path, int like, uint64_t mark, struct fault *fault)
@@ -242,7 +246,7 @@ void key_set_free(struct key_set *set)
 {
     if (set == NULL)
         return;
-    for (unsigned i = 0; i < set->segments; i++)
+    for (unsigned i = 0; i < set->mapped; i++)
         map_drop(set->segment[i], (size_t)(keys_in(i) * KEY_BYTES));
     if (set->head != NULL)
         map_drop(set->head, HEAD_BYTES);
@@ -250,8 +254,8 @@ void key_set_free(struct key_set *set)
         unlink(set->path);
     if (set->fd >= 0)
         close(set->fd);
-    if (set->order_fd >= 0)
-        close(set->order_fd);
+    if (set->order.fd >= 0)
+        close(set->order.fd);
     free(set->path);
     free(set);
 }
@@ -259,13 +263,13 @@ void key_set_free(struct key_set *set)
 int key_set_refresh(struct key_set *set, struct fault *fault)
 {
     struct stat status;
-    unsigned segments = __atomic_load_n(&set->head[8], __ATOMIC_ACQUIRE);
-    if (segments <= set->segments)
+    unsigned segments = __atomic_load_n(&set->head[SEGMENTS_AT], __ATOMIC_ACQUIRE);
+    if (segments <= set->mapped)
         return 0;
     if (segments > SEGMENTS_MAX || fstat(set->fd, &status) != 0 ||
         (uint64_t)status.st_size < offset_of(segments))
         return fault_set(fault, set->path, "damaged file of keys in flight");
-    while (set->segments < segments)
+    while (set->mapped < segments)
         if (map_segment(set, fault) != 0)
             return -1;
     return 0;
@@ -273,7 +277,7 @@ int key_set_refresh(struct key_set *set, struct fault *fault)
 
 int key_set_reserve(struct key_set *set, uint64_t n, struct fault *fault)
 {
-    while (room_in(set->segments - 1) - set->used < n)
+    while (in_use(set) == 0 || room_in(in_use(set) - 1) - set->used < n)
         if (add_segment(set, fault) != 0)
             return -1;
     return 0;
@@ -289,7 +293,7 @@ bool key_set_add(struct key_set *set, struct key key)
     key = stored(key);
     if (find_present(set, key) != NULL)
         return false;
-    store_key(find(set, set->segments - 1, key), key);
+    store_key(find(set, in_use(set) - 1, key), key);
     set->used++;
     set->count++;
     return true;
@@ -309,43 +313,29 @@ uint64_t key_set_count(const struct key_set *set)
     return set->count;
 }
 
-/* Only what was used is cleared: the pages of a segment that is filled again are kept. */
 void key_set_clear(struct key_set *set)
 {
-    for (unsigned i = 0; i < set->segments; i++)
-        memset(set->segment[i], 0, (size_t)(keys_in(i) * KEY_BYTES));
-    set->used = 0;
+    use(set, 0);
     set->count = 0;
     set->noted = 0;
 }
 
 /* --- order --- */
 
-enum { NOTE_KEYS = 256 }; /* moved at once */
-
 int key_set_keep_order(struct key_set *set, struct fault *fault)
 {
-    set->order_fd = open_nameless(set->path);
-    return set->order_fd >= 0 ? 0
+    set->order.fd = beside_nameless(set->path);
+    return set->order.fd >= 0 ? 0
                               : fault_errno(fault, set->path, "keys in flight need a file", errno);
 }
 
 int key_set_note(struct key_set *set, const struct key *keys, size_t n, struct fault *fault)
 {
-    uint8_t bytes[NOTE_KEYS * KEY_BYTES];
-    if (set->order_fd < 0)
+    if (set->order.fd < 0)
         return 0;
-    while (n > 0) {
-        size_t count = n < NOTE_KEYS ? n : NOTE_KEYS;
-        size_t length = count * KEY_BYTES;
-        for (size_t i = 0; i < count; i++)
-            store_key(bytes + i * KEY_BYTES, keys[i]);
-        if (whole_write_at(set->order_fd, bytes, length, set->noted * KEY_BYTES) != length)
-            return fault_errno(fault, set->path, "keys in flight do not fit", errno);
-        set->noted += count;
-        keys += count;
-        n -= count;
-    }
+    if (!key_file_write(set->order, set->noted, keys, n))
+        return fault_errno(fault, set->path, "keys in flight do not fit", errno);
+    set->noted += n;
     return 0;
 }
 
@@ -357,16 +347,10 @@ void key_set_drop_noted(struct key_set *set, uint64_t n)
 ptrdiff_t key_set_next(const struct key_set *set, uint64_t *at, struct key *keys, size_t most,
                        struct fault *fault)
 {
-    uint8_t bytes[NOTE_KEYS * KEY_BYTES];
     uint64_t left = set->noted - *at;
     size_t n = left < most ? (size_t)left : most;
-    if (n > NOTE_KEYS)
-        n = NOTE_KEYS;
-    size_t length = n * KEY_BYTES;
-    if (whole_read_at(set->order_fd, bytes, length, *at * KEY_BYTES) != length)
+    if (!key_file_read(set->order, *at, keys, n))
         return fault_errno(fault, set->path, "keys in flight cannot be read", errno);
-    for (size_t i = 0; i < n; i++)
-        keys[i] = load_key(bytes + i * KEY_BYTES);
     *at += n;
     return (ptrdiff_t)n;
 }

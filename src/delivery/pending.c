@@ -18,6 +18,7 @@
  */
 #include "delivery/pending.h"
 
+#include "store/key_file.h"
 #include "system/whole.h"
 
 #include <errno.h>
@@ -28,18 +29,17 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HEAD = 64, CHUNK_KEYS = 4096 };
+enum { HEAD = 64, PIECE = 512 };
 
 static const uint8_t magic[8] = {0x89, 'u', 'n', 's', 'p', 'n', 'd', '\n'};
 
 struct pending {
-    int fd;
     char *path;
+    struct key_file file;
     uint8_t uuid[UUID_BYTES];
     uint64_t count, sum, settlings;
-    uint64_t left; /* reading: keys not yet given out */
-    size_t buffered;
-    uint8_t buffer[CHUNK_KEYS * KEY_BYTES];
+    uint64_t done; /* keys written, or given out */
+    struct key buffer[PIECE];
 };
 
 static struct pending *pending_alloc(const char *path, const uint8_t uuid[UUID_BYTES],
@@ -53,7 +53,7 @@ static struct pending *pending_alloc(const char *path, const uint8_t uuid[UUID_B
         fault_errno(fault, path, NULL, ENOMEM);
         return NULL;
     }
-    pending->fd = -1;
+    pending->file = (struct key_file){.fd = -1, .at = HEAD};
     memcpy(pending->uuid, uuid, UUID_BYTES);
     return pending;
 }
@@ -62,34 +62,10 @@ void pending_free(struct pending *pending)
 {
     if (pending == NULL)
         return;
-    if (pending->fd >= 0)
-        close(pending->fd);
+    if (pending->file.fd >= 0)
+        close(pending->file.fd);
     free(pending->path);
     free(pending);
-}
-
-static int write_at(const struct pending *pending, const uint8_t *bytes, size_t length, uint64_t at,
-                    struct fault *fault)
-{
-    if (whole_write_at(pending->fd, bytes, length, at) != length)
-        return fault_errno(fault, pending->path, NULL, errno);
-    return 0;
-}
-
-/* Reads as much as there is, up to length. */
-static ssize_t read_at(const struct pending *pending, uint8_t *bytes, size_t length, uint64_t at,
-                       struct fault *fault)
-{
-    size_t got = whole_read_at(pending->fd, bytes, length, at);
-    if (got < length && errno != 0)
-        return fault_errno(fault, pending->path, NULL, errno);
-    return (ssize_t)got;
-}
-
-/* Where the key stands that has `before` before it. */
-static uint64_t offset_of(uint64_t before)
-{
-    return HEAD + before * KEY_BYTES;
 }
 
 static int write_head(const struct pending *pending, bool finished, struct fault *fault)
@@ -103,7 +79,9 @@ static int write_head(const struct pending *pending, bool finished, struct fault
     store64(head + 40, pending->sum);
     store64(head + 48, pending->settlings);
     store64(head + HEAD - 8, hash_checksum(head, HEAD - 8));
-    return write_at(pending, head, sizeof head, 0, fault);
+    if (whole_write_at(pending->file.fd, head, sizeof head, 0) != sizeof head)
+        return fault_errno(fault, pending->path, NULL, errno);
+    return 0;
 }
 
 /* May what is at `path` be cut off? A list named by mistake may not. */
@@ -111,13 +89,13 @@ static int check_replaceable(const struct pending *pending, struct fault *fault)
 {
     uint8_t found[sizeof magic];
     struct stat status;
-    if (fstat(pending->fd, &status) != 0)
+    if (fstat(pending->file.fd, &status) != 0)
         return fault_errno(fault, pending->path, NULL, errno);
     if (!S_ISREG(status.st_mode))
         return fault_set(fault, pending->path, "not a regular file");
     if (status.st_size == 0)
         return 0;
-    if (pread(pending->fd, found, sizeof found, 0) == (ssize_t)sizeof found &&
+    if (pread(pending->file.fd, found, sizeof found, 0) == (ssize_t)sizeof found &&
         memcmp(found, magic, sizeof magic) == 0)
         return 0;
     fault_set(fault, pending->path, "exists, and is not a file of pending keys");
@@ -131,14 +109,14 @@ struct pending *pending_create(const char *path, const uint8_t uuid[UUID_BYTES],
     if (pending == NULL)
         return NULL;
     pending->settlings = settlings;
-    /* Not made if it is there: in a sticky directory the system refuses that for another user's file. */
-    pending->fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-    if (pending->fd < 0 && errno == ENOENT)
-        pending->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
-    if (pending->fd < 0) {
+    /* O_CREAT only if it is absent: in a sticky directory it is refused for another user's file. */
+    pending->file.fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (pending->file.fd < 0 && errno == ENOENT)
+        pending->file.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (pending->file.fd < 0) {
         fault_errno(fault, path, NULL, errno);
     } else if (check_replaceable(pending, fault) == 0) {
-        if (ftruncate(pending->fd, 0) != 0)
+        if (ftruncate(pending->file.fd, 0) != 0)
             fault_errno(fault, path, NULL, errno);
         else if (write_head(pending, false, fault) == 0)
             return pending;
@@ -149,18 +127,26 @@ struct pending *pending_create(const char *path, const uint8_t uuid[UUID_BYTES],
 
 static int flush(struct pending *pending, struct fault *fault)
 {
-    size_t n = pending->buffered;
-    pending->buffered = 0;
-    return write_at(pending, pending->buffer, n * KEY_BYTES, offset_of(pending->count - n), fault);
+    uint64_t from = pending->done;
+    pending->done = pending->count; /* even if it fails: the buffer must not overflow */
+    if (!key_file_write(pending->file, from, pending->buffer, (size_t)(pending->count - from)))
+        return fault_errno(fault, pending->path, NULL, errno);
+    return 0;
+}
+
+/* The next link of the checksum of the keys. */
+static uint64_t chain(uint64_t sum, struct key key)
+{
+    uint8_t bytes[KEY_BYTES];
+    store_key(bytes, key);
+    return hash_chain(sum, bytes, sizeof bytes);
 }
 
 int pending_append(struct pending *pending, struct key key, struct fault *fault)
 {
-    uint8_t *bytes = pending->buffer + pending->buffered * KEY_BYTES;
-    store_key(bytes, key);
-    pending->sum = hash_chain(pending->sum, bytes, KEY_BYTES);
-    pending->count++;
-    return ++pending->buffered == CHUNK_KEYS ? flush(pending, fault) : 0;
+    pending->buffer[pending->count++ - pending->done] = key;
+    pending->sum = chain(pending->sum, key);
+    return pending->count - pending->done == PIECE ? flush(pending, fault) : 0;
 }
 
 /* The keys must be on disk before the header that vouches for them. */
@@ -168,11 +154,11 @@ int pending_finish(struct pending *pending, struct fault *fault)
 {
     if (flush(pending, fault) != 0)
         return -1;
-    if (fsync(pending->fd) != 0)
+    if (fsync(pending->file.fd) != 0)
         return fault_errno(fault, pending->path, NULL, errno);
     if (write_head(pending, true, fault) != 0)
         return -1;
-    if (fsync(pending->fd) != 0)
+    if (fsync(pending->file.fd) != 0)
         return fault_errno(fault, pending->path, NULL, errno);
     return 0;
 }
@@ -203,33 +189,32 @@ static int check_head(struct pending *pending, const uint8_t head[HEAD], struct 
     pending->count = load64(head + 32);
     pending->sum = load64(head + 40);
     pending->settlings = load64(head + 48);
-    pending->left = pending->count;
     return 0;
 }
 
-static int check_keys(struct pending *pending, struct fault *fault)
+static int check_size(const struct pending *pending, struct fault *fault)
 {
     struct stat status;
-    uint64_t sum = 0;
-    if (fstat(pending->fd, &status) != 0)
+    if (fstat(pending->file.fd, &status) != 0)
         return fault_errno(fault, pending->path, NULL, errno);
     uint64_t bytes = (uint64_t)status.st_size;
     if (bytes < HEAD || (bytes - HEAD) % KEY_BYTES != 0 ||
         (bytes - HEAD) / KEY_BYTES != pending->count)
         return damaged(pending, "size", fault);
-    for (uint64_t before = 0;; before += CHUNK_KEYS) {
-        ssize_t n = read_at(pending, pending->buffer, sizeof pending->buffer, offset_of(before),
-                            fault);
-        if (n < 0)
-            return -1;
-        for (size_t at = 0; at + KEY_BYTES <= (size_t)n; at += KEY_BYTES)
-            sum = hash_chain(sum, pending->buffer + at, KEY_BYTES);
-        if ((size_t)n < sizeof pending->buffer)
-            break;
-    }
-    if (sum != pending->sum)
-        return damaged(pending, "checksum of the keys", fault);
     return 0;
+}
+
+static int check_keys(struct pending *pending, struct fault *fault)
+{
+    uint64_t sum = 0;
+    ptrdiff_t n;
+    while ((n = pending_next(pending, pending->buffer, PIECE, fault)) > 0)
+        for (ptrdiff_t i = 0; i < n; i++)
+            sum = chain(sum, pending->buffer[i]);
+    pending->done = 0;
+    if (n == 0 && sum != pending->sum)
+        return damaged(pending, "checksum of the keys", fault);
+    return (int)n;
 }
 
 struct pending *pending_open(const char *path, const uint8_t uuid[UUID_BYTES], struct fault *fault)
@@ -238,11 +223,12 @@ struct pending *pending_open(const char *path, const uint8_t uuid[UUID_BYTES], s
     struct pending *pending = pending_alloc(path, uuid, fault);
     if (pending == NULL)
         return NULL;
-    pending->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (pending->fd < 0)
+    pending->file.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (pending->file.fd < 0 ||
+        (whole_read_at(pending->file.fd, head, sizeof head, 0) < sizeof head && errno != 0))
         fault_errno(fault, path, NULL, errno);
-    else if (read_at(pending, head, sizeof head, 0, fault) >= 0 &&
-             check_head(pending, head, fault) == 0 && check_keys(pending, fault) == 0)
+    else if (check_head(pending, head, fault) == 0 && check_size(pending, fault) == 0 &&
+             check_keys(pending, fault) == 0)
         return pending;
     pending_free(pending);
     return NULL;
@@ -255,17 +241,11 @@ uint64_t pending_settlings(const struct pending *pending)
 
 ptrdiff_t pending_next(struct pending *pending, struct key *keys, size_t most, struct fault *fault)
 {
-    size_t wanted = pending->left < most ? (size_t)pending->left : most;
-    if (wanted > CHUNK_KEYS)
-        wanted = CHUNK_KEYS;
-    ssize_t n = read_at(pending, pending->buffer, wanted * KEY_BYTES,
-                        offset_of(pending->count - pending->left), fault);
-    if (n < 0)
-        return -1;
-    if ((size_t)n != wanted * KEY_BYTES)
-        return damaged(pending, "size", fault);
-    for (size_t i = 0; i < wanted; i++)
-        keys[i] = load_key(pending->buffer + i * KEY_BYTES);
-    pending->left -= wanted;
-    return (ptrdiff_t)wanted;
+    uint64_t left = pending->count - pending->done;
+    size_t n = left < most ? (size_t)left : most;
+    if (!key_file_read(pending->file, pending->done, keys, n))
+        return errno != 0 ? fault_errno(fault, pending->path, NULL, errno)
+                          : damaged(pending, "size", fault);
+    pending->done += n;
+    return (ptrdiff_t)n;
 }

@@ -94,7 +94,7 @@ void slot_drop_set(struct filter *filter)
 
 int slot_lives(const struct filter *filter, unsigned slot, struct fault *fault)
 {
-    int held = lock_held(filter->store->file.fd, LOCK_SLOT + slot);
+    int held = lock_ask(filter->store->file.fd, LOCK_SLOT + slot);
     return held < 0 ? fault_errno(fault, store_path(filter->store), "cannot be locked", errno)
                     : held;
 }

@@ -1,5 +1,5 @@
 /*
- * key_file - a stretch of a file that holds keys in order: 16 bytes each, lo then hi, little-endian.
+ * key_file - keys in order in a stretch of a file: 16 bytes each, lo then hi, little-endian.
  *
  * The journal of a stage, the order of a long flight and the body of a pending file are all of this
  * kind. How many keys there are is known to whoever keeps the file.

@@ -58,9 +58,7 @@ static int open_named(struct newfile *file)
 
 static int open_nameless(struct newfile *file)
 {
-#ifdef O_TMPFILE
     file->fd = open(file->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-#endif
     return file->fd < 0 ? -1 : 0;
 }
 

@@ -1,6 +1,9 @@
 /* beside - see beside.h. */
 #include "system/beside.h"
 
+#include "system/path.h"
+
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -26,4 +29,19 @@ void beside_take_after(int fd, const struct stat *like)
     if (S_ISDIR(now.st_mode))
         mode |= (mode & 0444) >> 2;
     (void)!fchmod(fd, mode);
+}
+
+int beside_nameless(const char *path)
+{
+    char directory[PATH_MAX], name[PATH_MAX];
+    path_directory(path, directory);
+    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        return fd;
+    /* Not every file system can do that. */
+    snprintf(name, sizeof name, "%s.XXXXXX", path);
+    fd = mkostemp(name, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(name);
+    return fd;
 }

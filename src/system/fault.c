@@ -12,27 +12,30 @@ static void start(struct fault *fault, const char *object)
     snprintf(fault->object, sizeof fault->object, "%s", object);
 }
 
-void fault_fill_errno(struct fault *fault, const char *object, const char *doing, int error)
+int fault_errno(struct fault *fault, const char *object, const char *doing, int error)
 {
     start(fault, object);
     fault->error = error;
     snprintf(fault->reason, sizeof fault->reason, "%s%s%s", doing != NULL ? doing : "",
              doing != NULL ? ": " : "", strerror(error));
+    return -1;
 }
 
-void fault_fill(struct fault *fault, const char *object, const char *reason, ...)
+int fault_set(struct fault *fault, const char *object, const char *reason, ...)
 {
     va_list args;
     start(fault, object);
     va_start(args, reason);
     vsnprintf(fault->reason, sizeof fault->reason, reason, args);
     va_end(args);
+    return -1;
 }
 
-void fault_fill_way_out(struct fault *fault, const char *way, ...)
+int fault_way_out(struct fault *fault, const char *way, ...)
 {
     va_list args;
     va_start(args, way);
     vsnprintf(fault->way_out, sizeof fault->way_out, way, args);
     va_end(args);
+    return -1;
 }

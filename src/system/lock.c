@@ -10,14 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Where open-file-description locks are missing, locks of the process do for all but threads. */
+/* Locks of the process are no substitute: closing any descriptor of the file would drop them. */
 #ifndef F_OFD_SETLK
-#define F_OFD_SETLK F_SETLK
-#define F_OFD_SETLKW F_SETLKW
-#define F_OFD_GETLK F_GETLK
+#error "unseen needs locks of open file descriptions: F_OFD_SETLK, in Linux since 3.15"
 #endif
 
-/* Behind the end of every file there is. */
+/* Past the end of every file there is. */
 #define LOCKS_AT (INT64_C(1) << 62)
 
 static struct flock range(unsigned lock, short type)
@@ -53,7 +51,7 @@ static int wait_for(int fd, unsigned lock, lock_waits *waits, void *context)
             errno = error;
             return -1;
         }
-        /* Other signals, as Ctrl-Z, interrupt the wait, too. */
+        /* Other signals, such as Ctrl-Z, interrupt the wait too. */
         if (time(NULL) - start < 4)
             continue;
         if (!said && waits != NULL)
@@ -68,9 +66,7 @@ int lock_take(int fd, unsigned lock, lock_waits *waits, void *context)
 {
     signals_hold_stop();
     int got = lock_try(fd, lock);
-    if (got == 0)
-        got = wait_for(fd, lock, waits, context) == 0 ? 1 : -1;
-    if (got > 0)
+    if (got > 0 || (got == 0 && wait_for(fd, lock, waits, context) == 0))
         return 0;
     int error = errno;
     signals_release_stop();
@@ -90,7 +86,7 @@ void lock_drop(int fd, unsigned lock)
     signals_release_stop();
 }
 
-int lock_held(int fd, unsigned lock)
+int lock_ask(int fd, unsigned lock)
 {
     struct flock flock = range(lock, F_RDLCK);
     if (fcntl(fd, F_OFD_GETLK, &flock) != 0)
@@ -100,5 +96,5 @@ int lock_held(int fd, unsigned lock)
 
 bool lock_is_held(int fd, unsigned lock)
 {
-    return lock_held(fd, lock) != 0;
+    return lock_ask(fd, lock) != 0;
 }

@@ -1,8 +1,8 @@
 /*
  * map - a stretch of a file in memory, shared with whoever else maps it.
  *
- * In a file stretches begin on pages of 4096 bytes, on every machine. The system maps from its own pages
- * on, which may be of 16 or 64 KB: so what is mapped begins up to a page earlier.
+ * Stretches begin on pages of 4096 bytes, on every machine. The system maps whole pages of its own,
+ * which may be of 16 or 64 KB: so what is mapped begins up to such a page earlier.
  */
 #ifndef UNSEEN_SYSTEM_MAP_H
 #define UNSEEN_SYSTEM_MAP_H
@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Maps `bytes` bytes from `offset` on, a multiple of 4096; to be written too, if `write`. Faults in it
- * are reported as those of `name` (guard.h), which must stay where it is. Returns NULL with errno. */
+/* Maps `bytes` bytes from `offset` on, a multiple of 4096, to be read and, if `write`, written. Bus
+ * errors in it are those of `name` (guard.h), which must stay where it is. NULL with errno. */
 void *map_file(int fd, bool write, uint64_t offset, size_t bytes, const char *name);
 
 /* Takes back what map_file returned. */

@@ -49,16 +49,16 @@ ssize_t signals_read(int fd, void *buffer, size_t length);
 int signals_wait_readable(int fd, int milliseconds);
 
 /* Starts a thread, whose end must be waited for with pthread_join. Signals are the first thread's
- * affair, which knows what is in flight; but not SIGBUS, which is the affair of the thread whose map
- * failed, nor SIGURG, by which it is woken. Returns whether there is one. */
+ * affair, which knows what is in flight; but not SIGBUS, which is the affair of the thread whose
+ * map failed, nor SIGURG, by which it is woken. Returns whether there is one. */
 bool signals_start_thread(pthread_t *thread, void *(*work)(void *), void *context);
 
-/* Waits for the end of a thread that was told to end. A system call in which it is blocked fails with
- * EINTR, however often it is blocked again: that something can be read, says poll(2), is no promise
- * where another process reads, too. */
+/* Waits for the end of a thread that was told to end. A system call in which it is blocked fails
+ * with EINTR, however often it is blocked again: that something can be read, says poll(2), is no
+ * promise where another process reads, too. */
 void signals_end_thread(pthread_t thread);
 
-/* Waits for another thread, as for input. Returns 0; or -1 if a signal wants this process to end. */
+/* Waits for another thread, as for input. Returns 0, or -1 if a signal wants the process to end. */
 int signals_wait_semaphore(sem_t *semaphore);
 
 /* Waits until a descriptor can be written, or a signal comes. */

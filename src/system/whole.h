@@ -19,8 +19,8 @@ size_t whole_write(int fd, const void *bytes, size_t length);
 size_t whole_write_at(int fd, const void *bytes, size_t length, uint64_t at);
 size_t whole_read_at(int fd, void *bytes, size_t length, uint64_t at);
 
-/* Gives a regular file its blocks, zeros, from `at` on, so that writing to them cannot meet a full disk.
- * Returns 0, or -1 with errno: EINTR only if a signal wants the program to end. */
+/* Gives a regular file its blocks, zeros, from `at` on, so that writing to them cannot meet a full
+ * disk. Returns 0, or -1 with errno: EINTR only if a signal wants the program to end. */
 int whole_allocate(int fd, uint64_t at, uint64_t bytes);
 
 #endif

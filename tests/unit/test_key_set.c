@@ -103,6 +103,13 @@ static void others(void)
     tap_check(count_numbers(other, KEYS) == KEYS, "nor what was added since");
     key_set_clear(owner);
     tap_check(count_numbers(other, KEYS) == 0, "nor that it was emptied");
+    /* What it had is not seen again, not even in a segment that is used again. */
+    add_numbers(owner, 0, 10);
+    tap_check(count_numbers(other, KEYS) == 10, "emptied, it has %llu of 10 keys",
+              (unsigned long long)count_numbers(other, KEYS));
+    add_numbers(owner, KEYS, 2 * KEYS);
+    tap_check(count_numbers(other, 2 * KEYS) == KEYS + 10, "emptied and filled, it has %llu keys",
+              (unsigned long long)count_numbers(other, 2 * KEYS));
     key_set_free(other);
     tap_check(access(scratch_path("shared"), F_OK) == 0, "the looker removed the file");
     key_set_leave(owner);

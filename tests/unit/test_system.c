@@ -1,5 +1,5 @@
-/* What stands between the program and the system: locks, whole reads and writes, paths, mapped files
- * that fail. */
+/* What stands between the program and the system: locks, whole reads and writes, paths, mapped
+ * files that fail. */
 #include "io/output.h"
 #include "system/guard.h"
 #include "system/lock.h"
@@ -30,20 +30,20 @@ static void locks(void)
 {
     int one = open_new("locked"), two = open_new("locked");
     tap_check(lock_take(one, LOCK_CHANGE, NULL, NULL) == 0, "cannot be taken");
-    tap_check(lock_held(two, LOCK_CHANGE) == 1 && lock_is_held(two, LOCK_CHANGE), "not held");
-    tap_check(lock_held(one, LOCK_CHANGE) == 0, "held by somebody else, too");
+    tap_check(lock_ask(two, LOCK_CHANGE) == 1 && lock_is_held(two, LOCK_CHANGE), "not held");
+    tap_check(lock_ask(one, LOCK_CHANGE) == 0, "held by somebody else, too");
     tap_check(lock_try(two, LOCK_CHANGE) == 0, "taken twice");
     tap_check(lock_try(two, LOCK_SLOT) == 1, "another lock is not free");
     lock_drop(one, LOCK_CHANGE);
-    tap_check(lock_held(two, LOCK_CHANGE) == 0, "not dropped");
+    tap_check(lock_ask(two, LOCK_CHANGE) == 0, "not dropped");
     close(two);
-    tap_check(lock_held(one, LOCK_SLOT) == 0, "a closed file holds a lock");
+    tap_check(lock_ask(one, LOCK_SLOT) == 0, "a closed file holds a lock");
     close(one);
     /* When it cannot be found out, that is no answer. */
     errno = 0;
     tap_check(lock_try(one, LOCK_CHANGE) == -1 && errno == EBADF, "a closed file was locked");
     tap_check(lock_take(one, LOCK_CHANGE, NULL, NULL) == -1, "a closed file was locked");
-    tap_check(lock_held(one, LOCK_CHANGE) == -1, "a closed file has an answer");
+    tap_check(lock_ask(one, LOCK_CHANGE) == -1, "a closed file has an answer");
     tap_check(lock_is_held(one, LOCK_CHANGE), "in doubt it is held");
 }
 
