@@ -176,8 +176,8 @@ static int answer_questions(struct options *options, struct answer *answer)
     if (options_has(options, OPTION_BITS_PER_KEY) && !options_has(options, OPTION_CAPACITY) &&
         !options_has(options, OPTION_WINDOW)) {
         options->given[OPTION_CAPACITY] = any_capacity;
-        options->spelled[OPTION_CAPACITY] = "capacity";
-        options->given[OPTION_FIXED] = "";
+        options->spelled[OPTION_CAPACITY] = "-n";
+        options->set |= OPTION_BIT(OPTION_CAPACITY) | OPTION_BIT(OPTION_FIXED);
     }
     if (!options_has(options, OPTION_CAPACITY) && !options_has(options, OPTION_SIZE) &&
         !options_has(options, OPTION_WINDOW))

@@ -55,7 +55,7 @@ int command_push(const struct options *options)
         return EXIT_TROUBLE;
     /* A filter that is made here gets a queue; one that exists must have it. */
     struct options with_queue = *options;
-    with_queue.given[OPTION_QUEUE] = "";
+    with_queue.set |= OPTION_BIT(OPTION_QUEUE);
     struct filter_watch watch = creation_watch(options);
     struct filter *filter = creation_open(path, &with_queue, &watch);
     if (filter == NULL)

@@ -247,11 +247,9 @@ static int plan_like(const struct options *options, struct header *header)
     struct fault fault;
     const char *path = options->given[OPTION_LIKE];
     for (size_t i = 0; i < sizeof asked_by / sizeof *asked_by; i++)
-        if (options_has(options, asked_by[i].option)) {
-            const char *spelled = options->spelled[asked_by[i].option];
-            return message("%s%s: --like takes it from %s (leave one of them out)",
-                           spelled[0] == '-' ? "" : "--", spelled, path);
-        }
+        if (options_has(options, asked_by[i].option))
+            return message("%s: --like takes it from %s (leave one of them out)",
+                           options->spelled[asked_by[i].option], path);
     struct filter *filter = filter_open(path, false, NULL, &fault);
     if (filter == NULL)
         return message_fault(&fault);
