@@ -37,8 +37,7 @@ int command_add(const struct options *options)
     if (path == NULL || inputs_parse(&inputs, options, 1) != 0 ||
         inputs_check(&inputs, path, NULL) != 0)
         return EXIT_TROUBLE;
-    struct filter_watch watch = creation_watch(options);
-    struct filter *filter = creation_open(path, options, &watch);
+    struct filter *filter = creation_open(path, options, options_has(options, OPTION_QUEUE));
     if (filter == NULL)
         return EXIT_TROUBLE;
     int status = run(options, &inputs, filter);

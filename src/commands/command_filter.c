@@ -1,4 +1,5 @@
 /* command_filter - `unseen`, `unseen FILTER [FILE...]`: print what is new. */
+#include "commands/combinations.h"
 #include "commands/command.h"
 #include "commands/creation.h"
 #include "commands/filter_operand.h"
@@ -21,41 +22,6 @@ struct job {
     struct child child; /* -x */
     struct pipeline_plan plan;
 };
-
-static int check_combination(const struct job *job)
-{
-    const struct options *options = job->options;
-    if (job->path == NULL && options_has(options, OPTION_CREATE))
-        return message("--create: needs a name (unseen --create FILTER)");
-    if (job->path == NULL && options_has(options, OPTION_QUEUE))
-        return message("--queue: needs a name (unseen create --queue FILTER)");
-    if (job->path == NULL && options_has(options, OPTION_COUNTING))
-        return message("--counting: needs a FILTER to remove lines from later");
-    if (job->path != NULL && options_has(options, OPTION_REPEATED))
-        return message("-d: works in memory only (unseen -d < FILE)");
-    if (options_has(options, OPTION_REPEATED) &&
-        (options_has(options, OPTION_WINDOW) || options_has(options, OPTION_FORGET_AFTER)))
-        return message("-d: needs to remember all lines (leave the window out)");
-    bool exec = options_has(options, OPTION_EXEC);
-    bool pending = options_has(options, OPTION_PENDING);
-    bool durable = options_has(options, OPTION_DURABLE);
-    if (job->path == NULL && (exec || pending || durable))
-        return message("%s: needs a FILTER to remember lines in", exec      ? "-x"
-                                                                  : pending ? "--pending"
-                                                                            : "--durable");
-    if (exec + pending + durable > 1)
-        return message("-x, --pending and --durable: each says when lines are remembered (choose "
-                       "one)");
-    if (options_check_exec(options) != 0)
-        return EXIT_TROUBLE;
-    if (exec && job->output_path != NULL)
-        return message("-o and -x: lines go to CMD (redirect CMD's output with >)");
-    if (pending && creation_asked(options))
-        return message("--pending: the filter must exist (unseen create FILTER)");
-    if (job->output_path != NULL && job->output_path[0] == '\0')
-        return message("-o '': an empty name is not a file (is a variable empty?)");
-    return 0;
-}
 
 /* The file of --pending is nothing else at the same time. */
 static int check_pending(const struct job *job)
@@ -87,7 +53,11 @@ static int parse(struct job *job, const struct options *options)
     }
     if (inputs_parse(&job->inputs, options, job->path != NULL ? 1 : 0) != 0 ||
         options_whole(options, OPTION_MAX_COUNT, 0, UINT64_C(1) << 53, &job->plan.most) != 0 ||
-        check_combination(job) != 0 || check_pending(job) != 0)
+        combinations_check(options, FOR_FILTER) != 0 || options_check_exec(options) != 0)
+        return EXIT_TROUBLE;
+    if (job->output_path != NULL && job->output_path[0] == '\0')
+        return message("-o '': an empty name is not a file (is a variable empty?)");
+    if (check_pending(job) != 0)
         return EXIT_TROUBLE;
     job->plan.verb = options_has(options, OPTION_REPEATED) ? PIPELINE_REPEATED : PIPELINE_NEW;
     job->plan.delimiter = job->inputs.delimiter;
@@ -100,7 +70,7 @@ static struct filter *memory_filter(const struct options *options)
     struct filter_watch watch = creation_watch(options);
     struct header header;
     struct fault fault;
-    if (creation_plan(options, &header) != 0)
+    if (creation_plan(options, 0, &header) != 0)
         return NULL;
     struct filter *filter = filter_memory(&header, &fault);
     if (filter == NULL)
@@ -114,9 +84,10 @@ static struct filter *memory_filter(const struct options *options)
 static struct filter *file_filter(const struct job *job)
 {
     struct fault fault;
-    struct filter_watch watch = creation_watch(job->options);
-    if (!options_has(job->options, OPTION_PENDING))
-        return creation_open(job->path, job->options, &watch);
+    const struct options *options = job->options;
+    if (!options_has(options, OPTION_PENDING))
+        return creation_open(job->path, options, options_has(options, OPTION_QUEUE));
+    struct filter_watch watch = creation_watch(options);
     struct filter *filter = filter_open(job->path, false, &watch, &fault);
     if (filter == NULL)
         message_fault(&fault);

@@ -4,6 +4,7 @@
  * OUT may be one of the inputs. It is then frozen from before its bits are read until the new file
  * has its name: what others settle in it is either in both or, since they notice, in neither.
  */
+#include "commands/combinations.h"
 #include "commands/command.h"
 #include "commands/creation.h"
 #include "commands/filter_operand.h"
@@ -177,8 +178,8 @@ int command_merge(const struct options *options)
 {
     struct inputs_open inputs = {0};
     const char *out = options->given[OPTION_OUTPUT];
-    if (out == NULL)
-        return message("-o is missing (unseen merge -o OUT FILTER...)");
+    if (combinations_check(options, FOR_MERGE) != 0)
+        return EXIT_TROUBLE;
     if (out[0] == '\0' || strcmp(out, "-") == 0)
         return message("-o %s: not the name of a filter", out[0] == '\0' ? "''" : out);
     if (filter_operand(options) == NULL)

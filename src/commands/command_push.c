@@ -54,10 +54,7 @@ int command_push(const struct options *options)
         inputs_check(&inputs, path, NULL) != 0)
         return EXIT_TROUBLE;
     /* A filter that is made here gets a queue; one that exists must have it. */
-    struct options with_queue = *options;
-    with_queue.set |= OPTION_BIT(OPTION_QUEUE);
-    struct filter_watch watch = creation_watch(options);
-    struct filter *filter = creation_open(path, &with_queue, &watch);
+    struct filter *filter = creation_open(path, options, true);
     if (filter == NULL)
         return EXIT_TROUBLE;
     struct queue *queue = queue_operand(filter, inputs.delimiter, true, inputs.max_line);

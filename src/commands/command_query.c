@@ -1,4 +1,5 @@
 /* command_query - `unseen query FILTER [FILE...]`: which lines are in. Writes nothing. */
+#include "commands/combinations.h"
 #include "commands/command.h"
 #include "commands/filter_operand.h"
 #include "commands/inputs.h"
@@ -9,18 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-static int check_combination(const struct options *options)
-{
-    bool tag = options_has(options, OPTION_TAG);
-    if (tag && options_has(options, OPTION_COUNT))
-        return message("--tag and -c: one prints every line, the other none (leave one out)");
-    if (tag && options_has(options, OPTION_QUIET))
-        return message("--tag and -q: one prints every line, the other none (leave one out)");
-    if (tag && options_has(options, OPTION_INVERT))
-        return message("--tag and -v: --tag prints all lines, in or not (leave -v out)");
-    return 0;
-}
 
 static int run(const struct options *options, const struct inputs *inputs, struct filter *filter)
 {
@@ -65,8 +54,8 @@ int command_query(const struct options *options)
     struct inputs inputs;
     struct fault fault;
     const char *path = filter_operand(options);
-    if (path == NULL || check_combination(options) != 0 || inputs_parse(&inputs, options, 1) != 0 ||
-        inputs_check(&inputs, path, NULL) != 0)
+    if (path == NULL || combinations_check(options, FOR_QUERY) != 0 ||
+        inputs_parse(&inputs, options, 1) != 0 || inputs_check(&inputs, path, NULL) != 0)
         return EXIT_TROUBLE;
     struct filter *filter = filter_open(path, false, NULL, &fault);
     if (filter == NULL)

@@ -1,6 +1,7 @@
 /* creation - see creation.h. */
 #include "commands/creation.h"
 
+#include "commands/combinations.h"
 #include "commands/message.h"
 #include "format/likeness.h"
 #include "queue/queue.h"
@@ -45,9 +46,7 @@ static const struct {
 
 bool creation_asked(const struct options *options)
 {
-    return options_has(options, OPTION_CREATE) || options_has(options, OPTION_CAPACITY) ||
-           options_has(options, OPTION_RATE) || options_has(options, OPTION_WINDOW) ||
-           options_has(options, OPTION_FORGET_AFTER) || options_has(options, OPTION_LIKE);
+    return (options->set & CREATION_OPTIONS) != 0;
 }
 
 static uint64_t asked_of(const struct options *options)
@@ -75,44 +74,9 @@ static int read_wish(const struct options *options, struct wish *wish, struct he
     return 0;
 }
 
-static int check_window(const struct wish *wish, const struct filter_plan *plan)
-{
-    const char *option = wish->window != 0 ? "--window" : "--forget-after";
-    if (wish->window == 0 && wish->forget == 0)
-        return wish->slack == 0 ? 0
-                                : message("--slack: of which window? (add --window N or "
-                                          "--forget-after TIME)");
-    if (wish->window != 0 && wish->forget != 0)
-        return message("--window and --forget-after: two ways to forget (leave one out)");
-    if (plan->geometry.counting)
-        return message("%s and --counting: a window forgets by itself (leave one out)", option);
-    if (plan->fixed)
-        return message("%s and --fixed: a window forgets instead of growing (leave one out)",
-                       option);
-    if (wish->window != 0 && wish->capacity != 0)
-        return message("--window and -n: both say how many lines (leave -n out)");
-    return 0;
-}
-
 static const char *counted_by(const struct wish *wish)
 {
     return wish->window != 0 ? "--window" : "-n";
-}
-
-static int check_wish(const struct wish *wish)
-{
-    if (wish->bytes != 0 && wish->bits_per_key != 0)
-        return message("--size and --bits-per-key: both give the size (leave one out)");
-    const char *n = counted_by(wish);
-    bool counted = wish->capacity != 0 || wish->window != 0;
-    if (wish->bits_per_key != 0 && !counted)
-        return message("--bits-per-key: needs to know how many keys (add -n N)");
-    if (counted && wish->rate != 0 && wish->bytes != 0)
-        return message("%s, -p and --size: any two of them give the third (leave one out)", n);
-    if (counted && wish->rate != 0 && wish->bits_per_key != 0)
-        return message("%s, -p and --bits-per-key: any two of them give the third (leave one out)",
-                       n);
-    return 0;
 }
 
 /* Pages of each of the plan's first layers. */
@@ -236,11 +200,6 @@ static int plan_with_stage(const struct wish *wish, struct filter_plan *plan)
     return plan_from_wish(wish, plan);
 }
 
-static uint64_t writer_features(const struct options *options)
-{
-    return options_has(options, OPTION_QUEUE) ? WRITER_QUEUE : 0;
-}
-
 /* --like takes all from one place, except whether there is a queue beside it. */
 static int plan_like(const struct options *options, struct header *header)
 {
@@ -254,7 +213,7 @@ static int plan_like(const struct options *options, struct header *header)
     if (filter == NULL)
         return message_fault(&fault);
     *header = *filter_header(filter);
-    header->writer_features = writer_features(options);
+    header->writer_features = 0;
     filter_close(filter);
     return 0;
 }
@@ -266,22 +225,21 @@ static bool stage_is_small(const struct filter_plan *plan)
     return growth_stage(plan, &layer, &stage) < 0;
 }
 
-int creation_plan(const struct options *options, struct header *header)
+int creation_plan(const struct options *options, uint64_t assumed, struct header *header)
 {
     struct wish wish = {0};
     struct layer_plan layer;
     memset(header, 0, sizeof *header);
     if (options_has(options, OPTION_LIKE))
         return plan_like(options, header);
-    if (read_wish(options, &wish, header) != 0 || check_wish(&wish) != 0)
+    if (read_wish(options, &wish, header) != 0 ||
+        combinations_check(options, assumed != 0 ? FOR_PLANNED_FILTER : FOR_NEW_FILTER) != 0)
         return EXIT_TROUBLE;
-    header->plan.fixed = options_has(options, OPTION_FIXED);
+    bool any_size = wish.bits_per_key != 0 && wish.capacity == 0 && wish.window == 0;
+    if (any_size)
+        wish.capacity = assumed;
+    header->plan.fixed = any_size || options_has(options, OPTION_FIXED);
     header->plan.geometry.counting = options_has(options, OPTION_COUNTING);
-    header->writer_features = writer_features(options);
-    if (check_window(&wish, &header->plan) != 0)
-        return EXIT_TROUBLE;
-    if (header->plan.fixed && wish.capacity == 0 && wish.bytes == 0)
-        return message("--fixed: needs to know how large (add -n N or --size SIZE)");
     if (plan_with_stage(&wish, &header->plan) != 0)
         return EXIT_TROUBLE;
     header->asked = asked_of(options);
@@ -457,13 +415,12 @@ static int compare_like(const struct filter *filter, const char *like, const str
 }
 
 /* Opened for reading, so that a filter that is refused is not touched. */
-static int compare(const char *path, const struct options *options)
+static int compare(const char *path, const struct options *options, bool queue)
 {
     struct fault fault;
     struct wish wish = {0};
     struct header header = {.seed = 0};
     uint64_t given = asked_of(options);
-    bool queue = options_has(options, OPTION_QUEUE);
     bool like = options_has(options, OPTION_LIKE);
     if (given == 0 && !queue && !like)
         return 0;
@@ -526,15 +483,16 @@ int creation_make(const char *path, struct header *header, bool replace, struct 
     return filter_create(path, header, replace, fault);
 }
 
-struct filter *creation_open(const char *path, const struct options *options,
-                             const struct filter_watch *watch)
+struct filter *creation_open(const char *path, const struct options *options, bool queue)
 {
     struct header header;
     struct fault fault;
+    struct filter_watch watch = creation_watch(options);
     bool created = false;
     if (creation_asked(options)) {
-        if (creation_plan(options, &header) != 0)
+        if (creation_plan(options, 0, &header) != 0)
             return NULL;
+        header.writer_features = queue ? WRITER_QUEUE : 0;
         int result = creation_make(path, &header, false, &fault);
         if (result < 0) {
             message_fault(&fault);
@@ -542,9 +500,9 @@ struct filter *creation_open(const char *path, const struct options *options,
         }
         created = result == 0;
     }
-    if (!created && compare(path, options) != 0)
+    if (!created && compare(path, options, queue) != 0)
         return NULL;
-    struct filter *filter = filter_open(path, true, watch, &fault);
+    struct filter *filter = filter_open(path, true, &watch, &fault);
     if (filter == NULL)
         message_fault(&fault);
     else if (created)

@@ -77,6 +77,11 @@ enum option_id {
 
 #define OPTION_BIT(id) (UINT64_C(1) << (id))
 
+/* --create, and what implies it. */
+#define CREATION_OPTIONS                                                                           \
+    (OPTION_BIT(OPTION_CREATE) | OPTION_BIT(OPTION_CAPACITY) | OPTION_BIT(OPTION_RATE) |           \
+     OPTION_BIT(OPTION_WINDOW) | OPTION_BIT(OPTION_FORGET_AFTER) | OPTION_BIT(OPTION_LIKE))
+
 struct option_entry {
     enum option_id id;
     const char *spellings[3]; /* "--null", "-z", "-0": letters may be missing */
