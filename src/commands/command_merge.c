@@ -11,6 +11,7 @@
 #include "commands/message.h"
 #include "commands/queue_operand.h"
 #include "store/newfile.h"
+#include "system/path.h"
 #include "union/merge.h"
 
 #include <errno.h>
@@ -35,13 +36,6 @@ static bool is_named_before(const struct inputs_open *inputs, const char *path)
     return false;
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat status_a, status_b;
-    return stat(a, &status_a) == 0 && stat(b, &status_b) == 0 &&
-           status_a.st_dev == status_b.st_dev && status_a.st_ino == status_b.st_ino;
-}
-
 /* A file named twice, as in `merge -o all.bf all.bf *.bf`, is one input. */
 static int open_inputs(struct inputs_open *inputs, const struct options *options, const char *out)
 {
@@ -51,7 +45,7 @@ static int open_inputs(struct inputs_open *inputs, const struct options *options
         const char *path = options->operands[i];
         if (is_named_before(inputs, path))
             continue;
-        bool is_out = is_same_file(path, out);
+        bool is_out = path_is_same(path, out);
         struct filter *filter = filter_open(is_out ? out : path, is_out, &watch, &fault);
         if (filter == NULL)
             return message_fault(&fault);

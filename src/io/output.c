@@ -50,8 +50,7 @@ static int open_end(int fd, const char *path)
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
         return -1;
     int end_fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (end_fd < 0 || (fstat(end_fd, &end_status) == 0 && status.st_dev == end_status.st_dev &&
-                       status.st_ino == end_status.st_ino))
+    if (end_fd < 0 || (fstat(end_fd, &end_status) == 0 && path_same_file(&status, &end_status)))
         return end_fd;
     close(end_fd);
     return -1;
