@@ -172,9 +172,9 @@ static int settle_command(struct job *job, uint64_t left, uint64_t refused)
     if (filter_settle_held(job->plan.filter, &fault) != 0)
         return message_fault(&fault);
     if (left + refused > 0)
-        message_print("%s: lines left unread: at least %" PRIu64
-                      " (they are not remembered, and come again)",
-                      job->options->command[0], left + refused);
+        message("%s: lines left unread: at least %" PRIu64
+                " (they are not remembered, and come again)",
+                job->options->command[0], left + refused);
     return EXIT_OK;
 }
 

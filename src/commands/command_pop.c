@@ -101,9 +101,8 @@ static int remove_taken(struct job *job, uint64_t left)
     if (queue_remove(job->queue, &fault) != 0)
         return message_fault(&fault);
     if (left > 0 || job->closed)
-        message_print(
-            "%s: exited with 0, and left lines unread (they are off the queue all the same)",
-            job->options->command[0]);
+        message("%s: exited with 0, and left lines unread (they are off the queue all the same)",
+                job->options->command[0]);
     return EXIT_OK;
 }
 

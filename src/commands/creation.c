@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -282,64 +283,50 @@ const char *creation_time(uint64_t milliseconds, char text[32])
 
 /* --- filters that exist --- */
 
-static int disagrees(const char *path, const char *option, const char *has, const char *wants)
+__attribute__((format(printf, 3, 4))) static int disagrees(const struct filter *filter,
+                                                           const char *option, const char *was, ...)
 {
-    return message("%s: was made with %s %s, not %s (leave %s out, or make another filter)", path,
-                   option, has, wants, option);
-}
-
-static int disagrees_count(const char *path, const char *option, uint64_t has, uint64_t wants)
-{
-    char has_text[32], wants_text[32];
-    snprintf(has_text, sizeof has_text, "%" PRIu64, has);
-    snprintf(wants_text, sizeof wants_text, "%" PRIu64, wants);
-    return disagrees(path, option, has_text, wants_text);
-}
-
-static int disagrees_real(const char *path, const char *option, double has, double wants)
-{
-    char has_text[32], wants_text[32];
-    snprintf(has_text, sizeof has_text, "%g", has);
-    snprintf(wants_text, sizeof wants_text, "%g", wants);
-    return disagrees(path, option, has_text, wants_text);
+    char text[2048];
+    va_list args;
+    va_start(args, was);
+    vsnprintf(text, sizeof text, was, args);
+    va_end(args);
+    return message("%s: was %s (leave %s out, or make another filter)", filter_path(filter), text,
+                   option);
 }
 
 static int compare_size(const struct filter *filter, const struct wish *wish)
 {
-    const char *path = filter_path(filter);
     const struct filter_plan *has = &filter_header(filter)->plan;
     if (wish->bytes != 0 && has->pages != pages_within(has, wish->bytes))
-        return message("%s: was not made with --size %" PRIu64 " (leave --size out, or make "
-                       "another filter)",
-                       path, wish->bytes);
+        return disagrees(filter, "--size", "not made with --size %" PRIu64, wish->bytes);
     if (wish->bits_per_key != 0 && has->pages != pages_for_bits(has, wish->bits_per_key))
-        return message("%s: was not made with --bits-per-key %g (leave --bits-per-key out, or "
-                       "make another filter)",
-                       path, wish->bits_per_key);
+        return disagrees(filter, "--bits-per-key", "not made with --bits-per-key %g",
+                         wish->bits_per_key);
     return 0;
 }
 
 static int compare_window(const struct filter *filter, const struct wish *wish)
 {
     char has_text[32], wants_text[32];
-    const char *path = filter_path(filter);
     const struct filter_plan *has = &filter_header(filter)->plan;
     bool by_count = has->generations != 0 && has->forget == 0;
-    if ((wish->window != 0 && !by_count) || (wish->forget != 0 && has->forget == 0) ||
-        (wish->slack != 0 && has->generations == 0)) {
-        const char *option = wish->window != 0   ? "--window"
-                             : wish->forget != 0 ? "--forget-after"
-                                                 : "--slack";
-        return message("%s: was made without %s (leave %s out, or make another filter)", path,
-                       option, option);
-    }
+    const char *without = wish->window != 0 && !by_count              ? "--window"
+                          : wish->forget != 0 && has->forget == 0     ? "--forget-after"
+                          : wish->slack != 0 && has->generations == 0 ? "--slack"
+                                                                      : NULL;
+    if (without != NULL)
+        return disagrees(filter, without, "made without %s", without);
     if (wish->window != 0 && has->capacity != wish->window)
-        return disagrees_count(path, "--window", has->capacity, wish->window);
+        return disagrees(filter, "--window", "made with --window %" PRIu64 ", not %" PRIu64,
+                         has->capacity, wish->window);
     if (wish->forget != 0 && has->forget != wish->forget)
-        return disagrees(path, "--forget-after", creation_time(has->forget, has_text),
+        return disagrees(filter, "--forget-after", "made with --forget-after %s, not %s",
+                         creation_time(has->forget, has_text),
                          creation_time(wish->forget, wants_text));
     if (wish->slack != 0 && has->slack != wish->slack)
-        return disagrees_real(path, "--slack", has->slack, wish->slack);
+        return disagrees(filter, "--slack", "made with --slack %g, not %g", has->slack,
+                         wish->slack);
     return 0;
 }
 
@@ -347,34 +334,30 @@ static int compare_window(const struct filter *filter, const struct wish *wish)
 static int compare_open(const struct filter *filter, const struct wish *wish, uint64_t given,
                         uint64_t seed)
 {
-    const char *path = filter_path(filter);
     const struct header *has = filter_header(filter);
     if ((given & ASKED_CAPACITY) && (has->asked & ASKED_CAPACITY) == 0)
-        return message("%s: was made without -n (leave -n out, or make another filter)", path);
+        return disagrees(filter, "-n", "made without -n");
     if ((given & ASKED_CAPACITY) && has->plan.capacity != wish->capacity)
-        return disagrees_count(path, "-n", has->plan.capacity, wish->capacity);
+        return disagrees(filter, "-n", "made with -n %" PRIu64 ", not %" PRIu64, has->plan.capacity,
+                         wish->capacity);
     if ((given & ASKED_RATE) && has->plan.rate != wish->rate)
-        return disagrees_real(path, "-p", has->plan.rate, wish->rate);
+        return disagrees(filter, "-p", "made with -p %g, not %g", has->plan.rate, wish->rate);
     if (compare_size(filter, wish) != 0 || compare_window(filter, wish) != 0)
         return EXIT_TROUBLE;
     unsigned hashes = geometry_hashes(growth_geometry(&has->plan));
     if ((given & ASKED_HASHES) &&
         hashes != geometry_hashes(sizing_geometry_of_hashes((unsigned)wish->hashes, false)))
-        return disagrees_count(path, "--hashes", hashes, wish->hashes);
+        return disagrees(filter, "--hashes", "made with --hashes %u, not %" PRIu64, hashes,
+                         wish->hashes);
     if ((given & ASKED_SEED) && has->seed != seed)
-        return disagrees_count(path, "--seed", has->seed, seed);
+        return disagrees(filter, "--seed", "made with --seed %" PRIu64 ", not %" PRIu64, has->seed,
+                         seed);
     if ((given & ASKED_FIXED) && !has->plan.fixed)
-        return message("%s: was made to grow, not --fixed (leave --fixed out, or make another "
-                       "filter)",
-                       path);
+        return disagrees(filter, "--fixed", "made to grow, not --fixed");
     if ((given & ASKED_STAGE) && has->plan.stage != wish->stage / PAGE_BYTES)
-        return message("%s: was not made with --stage %" PRIu64 " (leave --stage out, or make "
-                       "another filter)",
-                       path, wish->stage);
+        return disagrees(filter, "--stage", "not made with --stage %" PRIu64, wish->stage);
     if ((given & ASKED_COUNTING) && !has->plan.geometry.counting)
-        return message("%s: was made without --counting (leave --counting out, or make another "
-                       "filter)",
-                       path);
+        return disagrees(filter, "--counting", "made without --counting");
     return 0;
 }
 
@@ -407,10 +390,8 @@ static int compare_like(const struct filter *filter, const char *like, const str
     if (what == NULL)
         what = size_differs(&header->plan, &wanted->plan, has, wants);
     if (what != NULL)
-        return message(
-            "%s: was not made --like %s: its %s is %s, not %s (leave --like out, or make "
-            "another filter)",
-            filter_path(filter), like, what, has, wants);
+        return disagrees(filter, "--like", "not made --like %s: its %s is %s, not %s", like, what,
+                         has, wants);
     return 0;
 }
 
@@ -512,11 +493,16 @@ struct filter *creation_open(const char *path, const struct options *options, bo
 
 /* --- what happens on the way --- */
 
+static const char *shown_name(const struct filter *filter)
+{
+    return filter_path(filter) != NULL ? filter_path(filter) : "filter in memory";
+}
+
 static void tell_grew(void *context, const struct filter *filter, unsigned layers, uint64_t keys)
 {
     (void)context;
     const struct filter_plan *plan = &filter_header(filter)->plan;
-    const char *name = filter_path(filter) != NULL ? filter_path(filter) : "filter in memory";
+    const char *name = shown_name(filter);
     if (plan->forget != 0 && plan->capacity != 0 && layers == growth_first_layers(plan) + 1)
         message("%s: more than %" PRIu64 " keys come in its time, and it grows (the error rate "
                 "stays at %g)",
@@ -549,8 +535,7 @@ static void warn_if_over(const struct filter *filter)
     /* The bits tell, not the counter: of lines that looked seen it has none. */
     double percent = 100 * filter_sampled_rate(filter);
     message("%s: holds %" PRIu64 " of %" PRIu64 " keys; about %.*g %% of new lines are now dropped",
-            filter_path(filter) != NULL ? filter_path(filter) : "filter in memory", keys,
-            filter_capacity(filter), percent < 99.5 ? 2 : 3, percent);
+            shown_name(filter), keys, filter_capacity(filter), percent < 99.5 ? 2 : 3, percent);
 }
 
 static void warn_if_ahead(const struct filter *filter)

@@ -84,9 +84,9 @@ enum option_id {
 
 struct option_entry {
     enum option_id id;
+    unsigned commands;
     const char *spellings[3]; /* "--null", "-z", "-0": letters may be missing */
     const char *argument;     /* what it takes, or NULL */
-    unsigned commands;
     const char *help;
 };
 
