@@ -134,8 +134,7 @@ static int prepare_hold(struct job *job)
     signals_be_careful();
     job->plan.threads = 1; /* what waits for input here has more to do than to wait */
     if (options->command != NULL) {
-        job->child = child_new(options->command, job->plan.delimiter);
-        job->output = child_output(&job->child);
+        job->output = child_output(&job->child, options->command, job->plan.delimiter);
         job->plan.may_close = true;
     }
     if (pending != NULL) {
@@ -211,18 +210,17 @@ static int finish_command(struct job *job, const struct pipeline *pipeline, int 
 {
     struct fault fault;
     uint64_t left;
-    if (job->child.failed)
-        return EXIT_COMMAND;
-    /* Told to end: so is CMD, before the end of its input. */
-    int failed = signals_pending() || child_finish(&job->child, &left, &fault) != 0;
-    if (signals_pending()) {
-        child_stop(&job->child, signals_pending());
+    switch (child_finish(&job->child, &left, &fault)) {
+    case CHILD_STOPPED:
         return status;
-    }
-    if (failed) {
+    case CHILD_FAILED:
         fault_way_out(&fault, "its lines are not remembered");
         message_fault(&fault);
         return EXIT_COMMAND;
+    case CHILD_NOT_RUN:
+        return EXIT_COMMAND;
+    case CHILD_DONE:
+        break;
     }
     int settled = settle_command(job, left, pipeline_refused(pipeline));
     return settled == EXIT_OK ? status : settled;

@@ -112,17 +112,18 @@ static int finish_command(struct job *job, int status)
 {
     struct fault fault;
     uint64_t left;
-    if (job->child.failed)
-        return EXIT_COMMAND;
-    if (job->child.pid == 0)
+    if (job->taken == 0)
         return status;
-    int failed = signals_pending() || child_finish(&job->child, &left, &fault) != 0;
-    if (signals_pending()) {
-        child_stop(&job->child, signals_pending());
+    switch (child_finish(&job->child, &left, &fault)) {
+    case CHILD_STOPPED:
         return status;
-    }
-    if (failed)
+    case CHILD_FAILED:
         return tell_failed(job, &fault);
+    case CHILD_NOT_RUN:
+        return EXIT_COMMAND;
+    case CHILD_DONE:
+        break;
+    }
     int removed = remove_taken(job, left);
     return removed == EXIT_OK ? status : removed;
 }
@@ -149,8 +150,7 @@ static int parse(struct job *job, const struct options *options)
         .most = 1,
     };
     if (options->command != NULL) {
-        job->child = child_new(options->command, delimiter);
-        job->output = child_output(&job->child);
+        job->output = child_output(&job->child, options->command, delimiter);
     }
     if (options_whole(options, OPTION_MAX_COUNT, 1, UINT64_C(1) << 53, &job->most) != 0 ||
         inputs_parse_max_line(options, &job->max_line) != 0)

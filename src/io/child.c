@@ -87,26 +87,16 @@ static size_t write_as_output(void *context, const char *bytes, size_t length, s
     return first && done < child->given && fault->error == EPIPE ? (size_t)child->given : done;
 }
 
-struct child child_new(const char *const *argv, char delimiter)
+struct output child_output(struct child *child, const char *const *argv, char delimiter)
 {
-    return (struct child){.argv = argv, .delimiter = delimiter};
-}
-
-struct output child_output(struct child *child)
-{
+    *child = (struct child){.argv = argv, .delimiter = delimiter};
     return (struct output){
         .fd = -1,
-        .name = child->argv[0],
-        .delimiter = child->delimiter,
+        .name = argv[0],
+        .delimiter = delimiter,
         .append = write_as_output,
         .context = child,
     };
-}
-
-void child_stop(struct child *child, int signal_number)
-{
-    if (child->pid > 0)
-        kill(child->pid, signal_number);
 }
 
 /* The pipe's other end, open again; -1 if it cannot be had. */
@@ -166,11 +156,9 @@ static int wait_for_end(struct child *child, struct fault *fault)
     return 0;
 }
 
-int child_finish(struct child *child, uint64_t *left, struct fault *fault)
+/* Returns 0 if it exited with 0, else -1 with the fault. */
+static int end_input(struct child *child, uint64_t *left, struct fault *fault)
 {
-    *left = 0;
-    if (child->pid == 0)
-        return 0;
     int other = open_other_end(child->fd);
     close(child->fd);
     int result = wait_for_end(child, fault);
@@ -179,4 +167,20 @@ int child_finish(struct child *child, uint64_t *left, struct fault *fault)
     if (other >= 0)
         close(other);
     return result;
+}
+
+enum child_end child_finish(struct child *child, uint64_t *left, struct fault *fault)
+{
+    int result = 0;
+    *left = 0;
+    if (child->failed)
+        return CHILD_NOT_RUN;
+    if (child->pid != 0 && !signals_pending())
+        result = end_input(child, left, fault);
+    if (!signals_pending())
+        return result == 0 ? CHILD_DONE : CHILD_FAILED;
+    if (child->pid != 0)
+        kill(child->pid, signals_pending());
+    child->pid = 0;
+    return CHILD_STOPPED;
 }
