@@ -24,8 +24,8 @@ static int run(const struct options *options, const struct inputs *inputs, struc
     int status = inputs_run(inputs, pipeline);
     creation_warn(filter);
     if (options_has(options, OPTION_VERBOSE))
-        message("%" PRIu64 " lines read, %" PRIu64 " added", pipeline_read(pipeline),
-                pipeline_selected(pipeline));
+        message("%" PRIu64 " lines read, %" PRIu64 " added", pipeline_counts(pipeline)->read,
+                pipeline_counts(pipeline)->selected);
     pipeline_free(pipeline);
     return status;
 }

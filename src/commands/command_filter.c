@@ -222,7 +222,7 @@ static int finish_command(struct job *job, const struct pipeline *pipeline, int 
     case CHILD_DONE:
         break;
     }
-    int settled = settle_command(job, left, pipeline_refused(pipeline));
+    int settled = settle_command(job, left, pipeline_counts(pipeline)->refused);
     return settled == EXIT_OK ? status : settled;
 }
 
@@ -253,10 +253,10 @@ static int run(struct job *job)
         status = message_fault(&fault);
     creation_warn(job->plan.filter);
     if (options_has(job->options, OPTION_VERBOSE))
-        message("%" PRIu64 " lines read, %" PRIu64 " printed", pipeline_read(pipeline),
-                pipeline_selected(pipeline));
+        message("%" PRIu64 " lines read, %" PRIu64 " printed", pipeline_counts(pipeline)->read,
+                pipeline_counts(pipeline)->selected);
     if (status == EXIT_OK && options_has(job->options, OPTION_EXIT_STATUS) &&
-        pipeline_selected(pipeline) == 0)
+        pipeline_counts(pipeline)->selected == 0)
         status = EXIT_NOTHING;
     pipeline_free(pipeline);
     return status;

@@ -40,8 +40,8 @@ static int run(const struct options *options, const struct inputs *inputs, struc
         status = message_fault(&fault);
     creation_warn(filter);
     if (options_has(options, OPTION_VERBOSE))
-        message("%" PRIu64 " lines read, %" PRIu64 " queued", pipeline_read(pipeline),
-                pipeline_selected(pipeline));
+        message("%" PRIu64 " lines read, %" PRIu64 " queued", pipeline_counts(pipeline)->read,
+                pipeline_counts(pipeline)->selected);
     pipeline_free(pipeline);
     return status;
 }

@@ -45,16 +45,16 @@ static int run(const struct options *options, const struct inputs *inputs, struc
         return message("%s", strerror(ENOMEM));
     int status = inputs_run(inputs, pipeline);
     if (count && !quiet)
-        printf("%" PRIu64 "\n", pipeline_selected(pipeline));
+        printf("%" PRIu64 "\n", pipeline_counts(pipeline)->selected);
     if (message_finish_output() != EXIT_OK)
         status = EXIT_TROUBLE;
     struct fault fault;
     if (output_close(&output, &fault) != 0 && plan.output != NULL)
         status = message_fault(&fault);
-    if (status == EXIT_OK && pipeline_selected(pipeline) == 0)
+    if (status == EXIT_OK && pipeline_counts(pipeline)->selected == 0)
         status = EXIT_NOTHING;
     /* As grep: the question is answered, whatever else there was. */
-    if (quiet && pipeline_selected(pipeline) > 0 && !signals_pending())
+    if (quiet && pipeline_counts(pipeline)->selected > 0 && !signals_pending())
         status = EXIT_OK;
     pipeline_free(pipeline);
     return status;

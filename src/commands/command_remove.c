@@ -40,15 +40,15 @@ static void tell(const struct report *report, const struct pipeline *pipeline)
     const char *who = report->verbose ? "" : " (--verbose names them)";
     if (report->absent > 0)
         message("%s: %" PRIu64 " of %" PRIu64 " lines were not in it%s", report->path,
-                report->absent, pipeline_read(pipeline), who);
+                report->absent, pipeline_counts(pipeline)->read, who);
     if (report->ambiguous > 0)
         message("%s: %" PRIu64 " of %" PRIu64
                 " lines were left in, since they look in in more than "
                 "one layer%s",
-                report->path, report->ambiguous, pipeline_read(pipeline), who);
+                report->path, report->ambiguous, pipeline_counts(pipeline)->read, who);
     if (report->verbose)
-        message("%" PRIu64 " lines read, %" PRIu64 " removed", pipeline_read(pipeline),
-                pipeline_selected(pipeline));
+        message("%" PRIu64 " lines read, %" PRIu64 " removed", pipeline_counts(pipeline)->read,
+                pipeline_counts(pipeline)->selected);
 }
 
 static int run(const struct options *options, const struct inputs *inputs, struct filter *filter)

@@ -9,11 +9,11 @@
 #include "commands/message.h"
 #include "commands/queue_operand.h"
 #include "commands/survey.h"
+#include "system/clock.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 struct findings {
     const struct filter *filter;
@@ -129,14 +129,6 @@ static void check_layer(struct findings *findings, unsigned number,
     check_rate(findings, number, layer, window);
 }
 
-static uint64_t now_milliseconds(void)
-{
-    struct timespec now;
-    return clock_gettime(CLOCK_REALTIME, &now) == 0
-               ? (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000
-               : UINT64_MAX;
-}
-
 /* By nature a retired layer has no counter to compare with. */
 static void check_window_layer(struct findings *findings, unsigned number,
                                const struct layer_survey *layer, const struct survey *survey)
@@ -147,7 +139,7 @@ static void check_window_layer(struct findings *findings, unsigned number,
              "layer %u: a writer died while it emptied it (the next one that needs room does it "
              "again)",
              number);
-    if (generation->behind || generation->began > now_milliseconds())
+    if (generation->behind || generation->began > clock_now())
         note(findings, "layer %u: the clock was set back (it is forgotten late)", number);
     for (unsigned i = number; i < survey->layers; i++)
         if (generation->number != 0 && survey->layer[i].generation.number == generation->number)

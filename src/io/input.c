@@ -119,14 +119,14 @@ int input_change_buffer(struct input *input, struct input_buffer *buffer, struct
     return 0;
 }
 
-/* Waits for input, or for the end of input->stop. Returns 1, or 0 in the second case. A regular file
- * has nothing to wait for. */
-static int wait_or_stop(const struct input *input)
+/* Waits for input, or for the end of input->stop. Returns whether it is input. A regular file has
+ * nothing to wait for. */
+static bool wait_or_stop(const struct input *input)
 {
     struct pollfd fds[] = {{.fd = input->stop, .events = POLLIN},
                            {.fd = input->fd, .events = POLLIN}};
     if (input->regular)
-        return 1;
+        return true;
     while (poll(fds, 2, -1) < 0 && errno == EINTR) {
     }
     return fds[0].revents == 0;
@@ -160,7 +160,7 @@ static ssize_t fill(struct input *input, struct fault *fault)
     }
 }
 
-int input_wait(struct input *input, int milliseconds)
+bool input_wait(struct input *input, int milliseconds)
 {
     /* Nothing to wait for at the end of a file, or with an error: reading says so. */
     return signals_wait_readable(input->fd, milliseconds) != 0;

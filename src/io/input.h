@@ -47,9 +47,9 @@ enum { INPUT_WAITS = 2 };
 void input_let_wait(struct input *input, int stop);
 int input_change_buffer(struct input *input, struct input_buffer *buffer, struct fault *fault);
 
-/* Waits for input at most so many milliseconds. Returns 0 if time ran out, else 1: input_next has
- * something to say. */
-int input_wait(struct input *input, int milliseconds);
+/* Waits for input at most so many milliseconds. Returns whether input_next has something to say; else
+ * time ran out. */
+bool input_wait(struct input *input, int milliseconds);
 
 /* Gives back what comes behind the first `used` bytes of the input: where it can be positioned, its
  * offset is set just behind them, for whoever reads it next. */

@@ -58,11 +58,12 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
  * input. Returns 0, or -1 with the fault. */
 int pipeline_settle(struct pipeline *pipeline, struct fault *fault);
 
-/* Lines read, and lines selected (printed, or with no output: that would have been), so far. */
-uint64_t pipeline_read(const struct pipeline *pipeline);
-uint64_t pipeline_selected(const struct pipeline *pipeline);
-
-/* With `may_close`: lines that would have been selected, but the output was closed. */
-uint64_t pipeline_refused(const struct pipeline *pipeline);
+/* Lines, so far. */
+struct pipeline_counts {
+    uint64_t read;
+    uint64_t selected; /* printed, or with no output: that would have been */
+    uint64_t refused;  /* with `may_close`: would have been selected, but the output was closed */
+};
+const struct pipeline_counts *pipeline_counts(const struct pipeline *pipeline);
 
 #endif
