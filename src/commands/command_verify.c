@@ -119,16 +119,6 @@ static void check_rate(struct findings *findings, unsigned number, const struct 
              layer->rate, layer->plan.rate);
 }
 
-/* What is being emptied, or was when its writer died, is compared with nothing. */
-static void check_layer(struct findings *findings, unsigned number,
-                        const struct layer_survey *layer, bool window)
-{
-    const struct filter *filter = findings->filter;
-    if (!layer->generation.retired && !filter_window_turning(filter) && !filter_stage_left(filter))
-        check_pages(findings, number, layer);
-    check_rate(findings, number, layer, window);
-}
-
 /* By nature a retired layer has no counter to compare with. */
 static void check_window_layer(struct findings *findings, unsigned number,
                                const struct layer_survey *layer, const struct survey *survey)
@@ -145,6 +135,19 @@ static void check_window_layer(struct findings *findings, unsigned number,
         if (generation->number != 0 && survey->layer[i].generation.number == generation->number)
             note(findings, "layers %u and %u: both are generation %" PRIu64, number, i + 1,
                  generation->number);
+}
+
+/* What is being emptied, or was when its writer died, is compared with nothing. */
+static void check_layer(struct findings *findings, unsigned number, const struct survey *survey,
+                        bool window)
+{
+    const struct filter *filter = findings->filter;
+    const struct layer_survey *layer = &survey->layer[number - 1];
+    if (!layer->generation.retired && !filter_window_turning(filter) && !filter_stage_left(filter))
+        check_pages(findings, number, layer);
+    check_rate(findings, number, layer, window);
+    if (window)
+        check_window_layer(findings, number, layer, survey);
 }
 
 static void check_slots(struct findings *findings)
@@ -165,23 +168,15 @@ static void check_slots(struct findings *findings)
     }
 }
 
-static void check_removal(struct findings *findings)
-{
-    if (filter_removal_open(findings->filter))
-        note(findings, "a remove was killed on its way (the next writer puts the line back)");
-}
-
-static void check_stage(struct findings *findings)
-{
-    if (filter_stage_left(findings->filter))
-        note(findings, "a writer died while it emptied a stage (the next one that needs room does "
-                       "it again)");
-}
-
-static void check_end(struct findings *findings)
+static void check_leftovers(struct findings *findings)
 {
     uint64_t end = filter_end(findings->filter);
     uint64_t bytes = filter_file_bytes(findings->filter);
+    if (filter_removal_open(findings->filter))
+        note(findings, "a remove was killed on its way (the next writer puts the line back)");
+    if (filter_stage_left(findings->filter))
+        note(findings, "a writer died while it emptied a stage (the next one that needs room does "
+                       "it again)");
     if (bytes > end)
         note(findings,
              "%" PRIu64 " bytes behind the last layer (left by a writer that was killed "
@@ -189,12 +184,21 @@ static void check_end(struct findings *findings)
              bytes - end);
 }
 
-static int check_open_queue(struct findings *findings, struct queue *queue)
+static int check_queue(struct findings *findings)
 {
     struct fault fault;
     struct queue_facts facts;
     uint64_t told, found;
-    if (queue_check(queue, &told, &found, &fault) != 0 || queue_facts(queue, &facts, &fault) != 0)
+    if (!queue_operand_has(findings->filter))
+        return EXIT_OK;
+    struct queue *queue = queue_operand_to_read(findings->filter);
+    if (queue == NULL)
+        return EXIT_TROUBLE;
+    int result = queue_check(queue, &told, &found, &fault);
+    if (result == 0)
+        result = queue_facts(queue, &facts, &fault);
+    queue_close(queue);
+    if (result != 0)
         return message_fault(&fault);
     if (told != found)
         note(findings, "queue: has %" PRIu64 " lines, and counts %" PRIu64, found, told);
@@ -202,16 +206,6 @@ static int check_open_queue(struct findings *findings, struct queue *queue)
         note(findings, "queue: a worker died with %" PRIu64 " lines (they come out next)",
              facts.left_by_dead);
     return EXIT_OK;
-}
-
-static int check_queue(struct findings *findings)
-{
-    if (!queue_operand_has(findings->filter))
-        return EXIT_OK;
-    struct queue *queue = queue_operand_to_read(findings->filter);
-    int status = queue != NULL ? check_open_queue(findings, queue) : EXIT_TROUBLE;
-    queue_close(queue);
-    return status;
 }
 
 /* A layer may be emptied while it is read: what looks like damage is looked at twice. */
@@ -241,15 +235,10 @@ int command_verify(const struct options *options)
         return EXIT_TROUBLE;
     }
     bool window = filter_header(filter)->plan.generations != 0;
-    for (unsigned i = 0; i < survey.layers; i++) {
-        check_layer(&findings, i + 1, &survey.layer[i], window);
-        if (window)
-            check_window_layer(&findings, i + 1, &survey.layer[i], &survey);
-    }
+    for (unsigned number = 1; number <= survey.layers; number++)
+        check_layer(&findings, number, &survey, window);
     check_slots(&findings);
-    check_removal(&findings);
-    check_stage(&findings);
-    check_end(&findings);
+    check_leftovers(&findings);
     int status = check_queue(&findings);
     if (findings.damaged)
         status = EXIT_TROUBLE;
