@@ -1,8 +1,8 @@
 /*
  * command_pop - `unseen pop FILTER`: the oldest lines of its queue, off once they are handed on.
  *
- * Without -x, lines are off chunk by chunk, when they are written. With -x all of them are out until
- * CMD has ended: off if it exited with 0, whatever it has read, else at the back.
+ * Without -x, lines are off chunk by chunk, when they are written. With -x all of them are out
+ * until CMD has ended: off if it exited with 0, whatever it has read, else at the back.
  */
 #include "commands/command.h"
 #include "commands/filter_operand.h"
@@ -27,8 +27,9 @@ struct job {
     bool closed;               /* CMD reads no more */
 };
 
-/* Writes what was taken. A CMD that reads no more may still exit with 0, and be done with all of its
- * lines: that must not depend on how many were written before. Returns 0, or -1 with the fault. */
+/* Writes what was taken. A CMD that reads no more may still exit with 0, and be done with all of
+ * its lines: that must not depend on how many were written before. Returns 0, or -1 with the
+ * fault. */
 static int deliver(struct job *job, const struct queue_lines *lines, struct fault *fault)
 {
     size_t written = job->closed ? 0

@@ -272,7 +272,8 @@ static void tell_overlap(struct report *report, const struct shown *shown)
     report_count(report, NULL, "overlap_error", overlap.shared_error, "");
 }
 
-/* The newest one shown. The last report says what all of them have together, if all could be opened. */
+/* The newest one shown. The last report says what all of them have together, if all could be
+ * opened. */
 static int show(const struct options *options, size_t number, struct shown *shown)
 {
     struct survey survey;

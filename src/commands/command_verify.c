@@ -38,15 +38,16 @@ struct findings {
         (findings)->damaged = true;                                                                \
     } while (0)
 
-/* How far two numbers of keys may be apart by chance: six standard deviations, of the estimate and of how
- * many looked seen; and a hundredth, as the model may be off. */
+/* How far two numbers of keys may be apart by chance: six standard deviations, of the estimate and
+ * of how many looked seen; and a hundredth, as the model may be off. */
 static double tolerance(const struct layer_survey *layer)
 {
     return 0.01 * layer->keys + 6 * (layer->deviation + sqrt(layer->keys)) + 6;
 }
 
-/* The bits tell of the keys that came, and the counter has at least those that did not look seen: near
- * p = 0.5 three quarters. It has all that were judged beside each other, as with -x or in a stage. */
+/* The bits tell of the keys that came, and the counter has at least those that did not look seen:
+ * near p = 0.5 three quarters. It has all that were judged beside each other, as with -x or in a
+ * stage. */
 static void check_counter(struct findings *findings, unsigned number,
                           const struct layer_survey *layer)
 {
@@ -63,8 +64,9 @@ static void check_counter(struct findings *findings, unsigned number,
              number, layer->counted, layer->remembered);
 }
 
-/* A power cut can leave a layer with empty pages, which were never written, and a counter that knows of
- * their keys. Not one that is large and half full: the system has written its pages before. */
+/* A power cut can leave a layer with empty pages, which were never written, and a counter that
+ * knows of their keys. Not one that is large and half full: the system has written its pages
+ * before. */
 static bool was_written(const struct layer_survey *layer)
 {
     enum { LARGE_PAGES = 32 };
@@ -72,9 +74,9 @@ static bool was_written(const struct layer_survey *layer)
            layer->empty_pages < layer->plan.pages;
 }
 
-/* Chance leaves fewer pages empty, and the counter has about the keys that they should have: so they had
- * them. A copy that was made while lines came has empty pages, too, from before; but its counter, which
- * lies before all pages, is older still. */
+/* Chance leaves fewer pages empty, and the counter has about the keys that they should have: so
+ * they had them. A copy that was made while lines came has empty pages, too, from before; but its
+ * counter, which lies before all pages, is older still. */
 static bool has_lost_pages(const struct layer_survey *layer)
 {
     double others = (double)(layer->plan.pages - layer->empty_pages);
@@ -107,8 +109,8 @@ static void check_pages(struct findings *findings, unsigned number,
         check_counter(findings, number, layer);
 }
 
-/* By chance the rate is a little above or below. It is too high if there are too many keys; and others
- * than one writer may have had some in flight when a generation ended. */
+/* By chance the rate is a little above or below. It is too high if there are too many keys; and
+ * others than one writer may have had some in flight when a generation ended. */
 static void check_rate(struct findings *findings, unsigned number, const struct layer_survey *layer,
                        bool window)
 {

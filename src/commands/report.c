@@ -42,7 +42,8 @@ void report_rate(struct report *report, const char *name, const char *member, do
     report_json(report, member, "%.6g", rate);
 }
 
-/* Bytes above 0x7e and control characters as \u00XX, so that the object is valid whatever the name. */
+/* Bytes above 0x7e and control characters as \u00XX, so that the object is valid whatever the
+ * name. */
 void report_quoted(struct report *report, const char *member, const char *text)
 {
     if (!report->json)

@@ -1,8 +1,8 @@
 /*
  * report - what a command has found out, row by row: as text, or as one JSON object.
  *
- * Each row has a name in the text and one in the object, and comes in the same place in both. Where a
- * name is NULL, it is not there.
+ * Each row has a name in the text and one in the object, and comes in the same place in both. Where
+ * a name is NULL, it is not there.
  */
 #ifndef UNSEEN_COMMANDS_REPORT_H
 #define UNSEEN_COMMANDS_REPORT_H
@@ -14,7 +14,8 @@ struct report {
     bool begun; /* the object, which the caller ends */
 };
 
-/* A whole number, and a rate: three figures in the text, six in JSON. `unit` follows in the text. */
+/* A whole number, and a rate: three figures in the text, six in JSON. `unit` follows in the
+ * text. */
 void report_count(struct report *report, const char *name, const char *member, double count,
                   const char *unit);
 void report_rate(struct report *report, const char *name, const char *member, double rate,

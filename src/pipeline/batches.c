@@ -44,9 +44,7 @@ struct batches {
 
     /* The chunk that batches are being made of, by one thread at a time. */
     struct chunk chunk;
-    size_t done; /* of its bytes */
-    struct fault too_long;
-    bool ends_too_long;
+    size_t done;            /* of its bytes */
     uint64_t pieces, bytes; /* since the input began, or the second thread ended */
     unsigned small;         /* pieces in a row */
 
@@ -102,40 +100,21 @@ void batches_begin(struct batches *batches, struct input *input)
     batches->input = input;
     batches->chunk = (struct chunk){NULL, 0, 0};
     batches->done = 0;
-    batches->ends_too_long = false;
     batches->pieces = batches->bytes = 0;
 }
 
 /* --- making a batch, in whichever thread --- */
-
-/* In a chunk longer than the longest line allowed there may be one that is longer: the batch ends
- * before it. */
-static size_t lines_allowed(struct batches *batches, const size_t *starts, size_t n)
-{
-    size_t most = input_max_line(batches->input);
-    for (size_t i = 0; i < n && batches->chunk.length > most; i++)
-        if (starts[i + 1] - starts[i] - 1 > most) {
-            input_too_long(batches->input, &batches->too_long);
-            batches->ends_too_long = true;
-            return i;
-        }
-    return n;
-}
 
 /* A chunk is there: makes the batch of its next lines. */
 static enum outcome make_batch(struct batches *batches, struct block *block)
 {
     struct chunk chunk = batches->chunk;
     block->starts[0] = batches->done;
-    size_t n = batches->ends_too_long
-                   ? 0
-                   : batches->kernel->split(chunk.bytes, chunk.length, batches->delimiter,
-                                            block->starts, batches->most);
-    n = lines_allowed(batches, block->starts, n);
-    if (n == 0) {
-        block->fault = batches->too_long;
+    size_t split = batches->kernel->split(chunk.bytes, chunk.length, batches->delimiter,
+                                          block->starts, batches->most);
+    size_t n = input_allowed(batches->input, block->starts, split, &block->fault);
+    if (n == 0)
         return FAULT;
-    }
     hash_lines(chunk.bytes, block->starts, n, batches->seed, block->keys);
     batches->done = block->starts[n];
     block->batch = (struct batch){
@@ -171,8 +150,8 @@ static bool wait_for_free(struct batches *batches, sem_t *free)
     return !atomic_load(&batches->ending);
 }
 
-/* The chunk was made into batches: its buffer stays with them, and the input goes on in the one that
- * was longest with the caller. */
+/* The chunk was made into batches: its buffer stays with them, and the input goes on in the one
+ * that was longest with the caller. */
 static enum outcome change_buffer(struct batches *batches, struct fault *fault)
 {
     struct input_buffer *spare = &batches->spare[batches->changes++ % (BUFFERS - 1)];
@@ -181,7 +160,7 @@ static enum outcome change_buffer(struct batches *batches, struct fault *fault)
     return input_change_buffer(batches->input, spare, fault) == 0 ? BATCH : FAULT;
 }
 
-/* `ahead`: by the second thread. */
+/* `ahead`: in the second thread. */
 static enum outcome make_next(struct batches *batches, struct block *block, bool ahead)
 {
     enum outcome outcome = BATCH;
@@ -212,8 +191,8 @@ static void *work_ahead(void *context)
     }
 }
 
-/* Ends the second thread, whatever it waits for. Of the buffers only the input's is kept: another may
- * have a line of a gigabyte, and the next such line is about to come. */
+/* Ends the second thread, whatever it waits for. Of the buffers only the input's is kept: another
+ * may have a line of a gigabyte, and the next such line is about to come. */
 static void end_ahead(struct batches *batches)
 {
     atomic_store(&batches->ending, true);
@@ -254,7 +233,8 @@ static void start_ahead(struct batches *batches)
         end_ahead(batches);
 }
 
-/* The next of its blocks; those given out before are free. NULL: a signal wants the process to end. */
+/* The next of its blocks; those given out before are free. NULL: a signal wants the process to
+ * end. */
 static struct block *take_made(struct batches *batches)
 {
     if (batches->given > 0) {
@@ -268,7 +248,8 @@ static struct block *take_made(struct batches *batches)
     return &batches->block[batches->given++ % BLOCKS];
 }
 
-/* After a line longer than a buffer there is likely to be another, at which the thread would end. */
+/* After a line longer than a buffer there is likely to be another, at which the thread would
+ * end. */
 static bool is_worth_it(const struct batches *batches)
 {
     return batches->threads > 1 && batches->bytes >= START_BYTES &&

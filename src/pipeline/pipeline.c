@@ -35,8 +35,7 @@ const struct pipeline_counts *pipeline_counts(const struct pipeline *pipeline)
     return &pipeline->counts;
 }
 
-/* --- verdicts: seen[i] and select[i] for the lines of a batch, which ends before the first that was
- *     not judged --- */
+/* --- verdicts: seen[i] and select[i]; a batch is shortened to the lines that were judged --- */
 
 static uint64_t still_wanted(const struct pipeline *pipeline)
 {
@@ -114,8 +113,8 @@ static size_t line_length(const struct batch *batch, size_t i)
     return batch->starts[i + 1] - batch->starts[i];
 }
 
-/* Moves the selected lines of the batch together, behind those before them in the chunk. Neighbours
- * move as one. Returns how many there are. */
+/* Moves the selected lines of the batch up to those of the chunk that were picked before.
+ * Neighbours move as one. Returns how many there are. */
 static uint64_t pick(struct pipeline *pipeline, const struct batch *batch)
 {
     const size_t *starts = batch->starts;
@@ -204,8 +203,8 @@ static int hand_on(struct pipeline *pipeline, const struct batch *batch, struct 
     return settle(pipeline, batch, delivered, failed ? &later : fault) != 0 || failed ? -1 : 0;
 }
 
-/* Lines with their tags are gathered, so that short ones are written many at a time; one that is too
- * long for that is written by itself, and not copied. */
+/* Lines with their tags are gathered, so that short ones are written many at a time; one that is
+ * too long for that is written by itself, and not copied. */
 static int flush_tagged(struct pipeline *pipeline, struct fault *fault)
 {
     size_t length = pipeline->tagged_bytes;
@@ -304,7 +303,8 @@ void pipeline_free(struct pipeline *pipeline)
 
 /* --- durable --- */
 
-/* A second's lines, or as many as the filter holds, whichever is first: few flushes, little to repeat. */
+/* A second's lines, or as many as the filter holds, whichever is first: few flushes, little to
+ * repeat. */
 enum { EPOCH_MILLISECONDS = 1000 };
 
 static int milliseconds_left(const struct pipeline *pipeline)
@@ -315,8 +315,8 @@ static int milliseconds_left(const struct pipeline *pipeline)
 
 int pipeline_settle(struct pipeline *pipeline, struct fault *fault)
 {
-    /* The system reports a lost write once; the next flush would succeed without it. And what was settled
-     * in part would be settled again. */
+    /* The system reports a lost write once; the next flush would succeed without it. And what was
+     * settled in part would be settled again. */
     if (pipeline->unsure)
         return 0;
     pipeline->unsure = filter_held(pipeline->plan.filter) > 0 &&
@@ -368,7 +368,8 @@ static size_t end_of_wanted(const struct pipeline *pipeline, size_t n)
     return n;
 }
 
-/* Lines of a batch, from their keys to their output. Returns how many of them were judged, or -1. */
+/* Lines of a batch, from their keys to their output. Returns how many of them were judged, or
+ * -1. */
 static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, struct fault *fault)
 {
     if (batch.n > pipeline->most)
