@@ -9,9 +9,7 @@
 #include "io/child.h"
 #include "system/signals.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 struct job {
     const struct options *options;
@@ -60,8 +58,6 @@ static int parse(struct job *job, const struct options *options)
     if (check_pending(job) != 0)
         return EXIT_TROUBLE;
     job->plan.verb = options_has(options, OPTION_REPEATED) ? PIPELINE_REPEATED : PIPELINE_NEW;
-    job->plan.delimiter = job->inputs.delimiter;
-    job->plan.threads = job->inputs.threads;
     return inputs_check(&job->inputs, job->path, job->output_path);
 }
 
@@ -103,10 +99,9 @@ static int prepare_hold(struct job *job)
     if (options->command == NULL && pending == NULL && !job->plan.durable)
         return 0;
     signals_be_careful();
-    job->plan.threads = 1; /* what waits for input here has more to do than to wait */
+    job->inputs.threads = 1; /* what waits for input here has more to do than to wait */
     if (options->command != NULL) {
-        job->child = child_new(options->command, job->plan.delimiter);
-        job->output = child_output(&job->child);
+        job->output = child_output(&job->child, options->command, job->inputs.delimiter);
         job->plan.may_close = true;
     }
     if (pending != NULL) {
@@ -155,9 +150,9 @@ static int acquire(struct job *job)
         if (job->plan.repeats == NULL)
             return EXIT_TROUBLE;
     }
-    job->output = output_standard(job->plan.delimiter);
+    job->output = output_standard(job->inputs.delimiter);
     if (job->output_path != NULL &&
-        output_open(&job->output, job->output_path, job->plan.delimiter, &fault) != 0)
+        output_open(&job->output, job->output_path, job->inputs.delimiter, &fault) != 0)
         return message_fault(&fault);
     job->output.waits = tell_waits;
     job->plan.output = &job->output;
@@ -178,47 +173,34 @@ static int settle_command(struct job *job, uint64_t left, uint64_t refused)
     return EXIT_OK;
 }
 
-static int finish_command(struct job *job, const struct pipeline *pipeline, int status)
+static int finish_command(struct job *job, int status, uint64_t refused)
 {
     struct fault fault;
     uint64_t left;
-    if (job->child.failed)
-        return EXIT_COMMAND;
-    /* Told to end: so is CMD, before the end of its input. */
-    int failed = signals_pending() || child_finish(&job->child, &left, &fault) != 0;
-    if (signals_pending()) {
-        child_stop(&job->child, signals_pending());
+    switch (child_finish(&job->child, &left, &fault)) {
+    case CHILD_STOPPED:
         return status;
-    }
-    if (failed) {
+    case CHILD_FAILED:
         fault_way_out(&fault, "its lines are not remembered");
         message_fault(&fault);
         return EXIT_COMMAND;
+    case CHILD_NOT_RUN:
+        return EXIT_COMMAND;
+    case CHILD_DONE:
+        break;
     }
-    int settled = settle_command(job, left, pipeline_refused(pipeline));
+    int settled = settle_command(job, left, refused);
     return settled == EXIT_OK ? status : settled;
-}
-
-/* The end of a run that held its keys: CMD's exit, or the last flush. */
-static int finish_hold(struct job *job, struct pipeline *pipeline, int status)
-{
-    struct fault fault;
-    if (job->options->command != NULL)
-        return finish_command(job, pipeline, status);
-    if (job->plan.durable && pipeline_settle(pipeline, &fault) != 0)
-        return message_fault(&fault);
-    return status;
 }
 
 static int run(struct job *job)
 {
     struct fault fault;
-    struct pipeline *pipeline = pipeline_new(&job->plan);
-    if (pipeline == NULL)
-        return message("%s", strerror(ENOMEM));
-    int status = inputs_run(&job->inputs, pipeline);
-    status = finish_hold(job, pipeline, status);
-    if (job->options->command == NULL && output_close(&job->output, &fault) != 0)
+    struct pipeline_counts counts;
+    int status = inputs_run(&job->inputs, &job->plan, &counts);
+    if (job->options->command != NULL)
+        status = finish_command(job, status, counts.refused);
+    else if (output_close(&job->output, &fault) != 0)
         status = message_fault(&fault);
     /* It vouches for the lines: hence last. */
     if (job->plan.pending != NULL && status == EXIT_OK &&
@@ -226,12 +208,9 @@ static int run(struct job *job)
         status = message_fault(&fault);
     creation_warn(job->plan.filter);
     if (options_has(job->options, OPTION_VERBOSE))
-        message("%" PRIu64 " lines read, %" PRIu64 " printed", pipeline_read(pipeline),
-                pipeline_selected(pipeline));
-    if (status == EXIT_OK && options_has(job->options, OPTION_EXIT_STATUS) &&
-        pipeline_selected(pipeline) == 0)
+        message("%" PRIu64 " lines read, %" PRIu64 " printed", counts.read, counts.selected);
+    if (status == EXIT_OK && options_has(job->options, OPTION_EXIT_STATUS) && counts.selected == 0)
         status = EXIT_NOTHING;
-    pipeline_free(pipeline);
     return status;
 }
 

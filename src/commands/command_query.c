@@ -6,10 +6,8 @@
 #include "commands/message.h"
 #include "system/signals.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 static int run(const struct options *options, const struct inputs *inputs, struct filter *filter)
 {
@@ -21,31 +19,26 @@ static int run(const struct options *options, const struct inputs *inputs, struc
         .filter = filter,
         .output = quiet || count ? NULL : &output,
         .invert = options_has(options, OPTION_INVERT),
-        .delimiter = inputs->delimiter,
-        .threads = inputs->threads,
         .most = UINT64_MAX,
     };
     if (options_whole(options, OPTION_MAX_COUNT, 0, UINT64_C(1) << 53, &plan.most) != 0)
         return EXIT_TROUBLE;
     if (quiet && !count && plan.most > 1)
         plan.most = 1;
-    struct pipeline *pipeline = pipeline_new(&plan);
-    if (pipeline == NULL)
-        return message("%s", strerror(ENOMEM));
-    int status = inputs_run(inputs, pipeline);
+    struct pipeline_counts counts;
+    int status = inputs_run(inputs, &plan, &counts);
     if (count && !quiet)
-        printf("%" PRIu64 "\n", pipeline_selected(pipeline));
+        printf("%" PRIu64 "\n", counts.selected);
     if (message_finish_output() != EXIT_OK)
         status = EXIT_TROUBLE;
     struct fault fault;
     if (output_close(&output, &fault) != 0 && plan.output != NULL)
         status = message_fault(&fault);
-    if (status == EXIT_OK && pipeline_selected(pipeline) == 0)
+    if (status == EXIT_OK && counts.selected == 0)
         status = EXIT_NOTHING;
     /* As grep: the question is answered, whatever else there was. */
-    if (quiet && pipeline_selected(pipeline) > 0 && !signals_pending())
+    if (quiet && counts.selected > 0 && !signals_pending())
         status = EXIT_OK;
-    pipeline_free(pipeline);
     return status;
 }
 

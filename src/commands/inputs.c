@@ -146,7 +146,7 @@ static int run_fd(const struct inputs *inputs, int fd, const char *name, struct 
     return result;
 }
 
-int inputs_run(const struct inputs *inputs, struct pipeline *pipeline)
+static int run_all(const struct inputs *inputs, struct pipeline *pipeline)
 {
     int status = EXIT_OK;
     for (const char **name = inputs->names; *name != NULL; name++) {
@@ -168,5 +168,24 @@ int inputs_run(const struct inputs *inputs, struct pipeline *pipeline)
         if (result > 0 || (result < 0 && fault.of != shown_name(*name)))
             break;
     }
+    return status;
+}
+
+int inputs_run(const struct inputs *inputs, const struct pipeline_plan *plan,
+               struct pipeline_counts *counts)
+{
+    struct fault fault;
+    struct pipeline_plan whole = *plan;
+    whole.delimiter = inputs->delimiter;
+    whole.threads = inputs->threads;
+    *counts = (struct pipeline_counts){.read = 0};
+    struct pipeline *pipeline = pipeline_new(&whole);
+    if (pipeline == NULL)
+        return message("%s", strerror(ENOMEM));
+    int status = run_all(inputs, pipeline);
+    if (plan->durable && pipeline_settle(pipeline, &fault) != 0)
+        status = message_fault(&fault);
+    *counts = *pipeline_counts(pipeline);
+    pipeline_free(pipeline);
     return status;
 }
