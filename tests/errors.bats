@@ -220,6 +220,17 @@ tiny_disk() {
     says 'nofile: '
 }
 
+@test "one FILE that cannot be read, of a very long name: the rest go on" {
+    small_filter
+    mkdir dir
+    seq 51 53 >b
+    local long
+    long=$(printf './%.0s' {1..300})
+    exits 2 unseen f.bf "${long}dir" b
+    says 'Is a directory$'
+    prints '51\n52\n53\n'
+}
+
 @test "a directory as standard input" {
     small_filter
     fails_with 2 'Is a directory' unseen <.

@@ -265,6 +265,58 @@ END
     fails_with 2 '-m' unseen create -m 5 g.bf
 }
 
+@test "options that exclude or need each other: which, and what to do" {
+    exits 0 unseen --create f.bf < <(seq 3)
+    local line message
+    while IFS='|' read -r line message; do
+        # shellcheck disable=SC2086
+        unchanged exits 2 unseen $line
+        [[ $(<"$err") == "unseen: $message" ]] || complain "unseen $line"
+    done <<'END'
+--create|--create: needs a name (unseen --create FILTER)
+--queue|--queue: needs a name (unseen create --queue FILTER)
+--counting|--counting: needs a FILTER to remove lines from later
+-d f.bf|-d: works in memory only (unseen -d < FILE)
+-d --window 9|-d: needs to remember all lines (leave the window out)
+-d --forget-after 9s|-d: needs to remember all lines (leave the window out)
+-x cat|-x: needs a FILTER to remember lines in
+--pending p|--pending: needs a FILTER to remember lines in
+--durable|--durable: needs a FILTER to remember lines in
+f.bf --pending p -x cat|-x, --pending and --durable: each says when lines are remembered (choose one)
+f.bf --durable -x cat|-x, --pending and --durable: each says when lines are remembered (choose one)
+f.bf --pending p --durable|-x, --pending and --durable: each says when lines are remembered (choose one)
+f.bf -o out -x cat|-o and -x: lines go to CMD (redirect CMD's output with >)
+f.bf --pending p --create|--pending: the filter must exist (unseen create FILTER)
+f.bf --pending p -n 9|--pending: the filter must exist (unseen create FILTER)
+query --tag -c f.bf|--tag and -c: one prints every line, the other none (leave one out)
+query --tag -q f.bf|--tag and -q: one prints every line, the other none (leave one out)
+query --tag -v f.bf|--tag and -v: --tag prints all lines, in or not (leave -v out)
+merge f.bf|-o is missing (unseen merge -o OUT FILTER...)
+plan -p 0.1|plan: -n N or --size SIZE is missing (unseen plan -n 1e9 -p 1e-4)
+plan --forget-after 9s|plan: -n N or --size SIZE is missing (unseen plan -n 1e9 -p 1e-4)
+create g.bf --size 1M --bits-per-key 9|--size and --bits-per-key: both give the size (leave one out)
+create g.bf --bits-per-key 9|--bits-per-key: needs to know how many keys (add -n N)
+plan --bits-per-key 9 --forget-after 9s|--bits-per-key: needs to know how many keys (add -n N)
+create g.bf --window 999 -p 0.1 --size 1M|--window, -p and --size: any two of them give the third (leave one out)
+create g.bf -n 999 -p 0.1 --size 1M|-n, -p and --size: any two of them give the third (leave one out)
+create g.bf --window 999 -p 0.1 --bits-per-key 9|--window, -p and --bits-per-key: any two of them give the third (leave one out)
+create g.bf -n 999 -p 0.1 --bits-per-key 9|-n, -p and --bits-per-key: any two of them give the third (leave one out)
+plan -p 0.1 --bits-per-key 9|-n, -p and --bits-per-key: any two of them give the third (leave one out)
+create g.bf --slack 1|--slack: of which window? (add --window N or --forget-after TIME)
+create g.bf --window 999 --forget-after 9s|--window and --forget-after: two ways to forget (leave one out)
+create g.bf --window 999 --counting|--window and --counting: a window forgets by itself (leave one out)
+create g.bf --forget-after 9s --counting|--forget-after and --counting: a window forgets by itself (leave one out)
+create g.bf --window 999 --fixed|--window and --fixed: a window forgets instead of growing (leave one out)
+create g.bf --forget-after 9s --fixed|--forget-after and --fixed: a window forgets instead of growing (leave one out)
+create g.bf --window 999 -n 999|--window and -n: both say how many lines (leave -n out)
+create g.bf --fixed|--fixed: needs to know how large (add -n N or --size SIZE)
+create g.bf --stage 1M --counting|--stage and --counting: lines that will be forgotten do not gather (leave one out)
+END
+    # of a filter that is there, what differs is said instead
+    fails_with 2 'was not made with --size' unseen f.bf --size 1M --bits-per-key 9 < <(seq 3)
+    succeeds unseen plan --bits-per-key 9
+}
+
 @test "operands: one too few, one too many" {
     exits 0 unseen --create f.bf < <(seq 3)
     local command

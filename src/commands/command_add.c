@@ -5,28 +5,20 @@
 #include "commands/inputs.h"
 #include "commands/message.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 static int run(const struct options *options, const struct inputs *inputs, struct filter *filter)
 {
     struct pipeline_plan plan = {
         .verb = PIPELINE_ADD,
         .filter = filter,
-        .delimiter = inputs->delimiter,
-        .threads = inputs->threads,
         .most = UINT64_MAX,
     };
-    struct pipeline *pipeline = pipeline_new(&plan);
-    if (pipeline == NULL)
-        return message("%s", strerror(ENOMEM));
-    int status = inputs_run(inputs, pipeline);
+    struct pipeline_counts counts;
+    int status = inputs_run(inputs, &plan, &counts);
     creation_warn(filter_store(filter));
     if (options_has(options, OPTION_VERBOSE))
-        message("%" PRIu64 " lines read, %" PRIu64 " added", pipeline_read(pipeline),
-                pipeline_selected(pipeline));
-    pipeline_free(pipeline);
+        message("%" PRIu64 " lines read, %" PRIu64 " added", counts.read, counts.selected);
     return status;
 }
 
@@ -37,8 +29,7 @@ int command_add(const struct options *options)
     if (path == NULL || inputs_parse(&inputs, options, 1) != 0 ||
         inputs_check(&inputs, path, NULL) != 0)
         return EXIT_TROUBLE;
-    struct store_watch watch = creation_watch(options);
-    struct filter *filter = creation_open(path, options, &watch);
+    struct filter *filter = creation_open(path, options, options_has(options, OPTION_QUEUE));
     if (filter == NULL)
         return EXIT_TROUBLE;
     int status = run(options, &inputs, filter);

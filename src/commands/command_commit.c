@@ -24,8 +24,8 @@ static int check_all(const struct filter *filter, const char **paths)
     return status;
 }
 
-/* If nothing was settled since the run began, its lines are as new as they were then. Else some may be
- * in by now: from another file, or this one. */
+/* If nothing was settled since the run began, its lines are as new as they were then. Else some may
+ * be in by now: from another file, or this one. */
 static int settle_all(struct filter *filter, struct pending *pending, uint64_t *total,
                       struct fault *fault)
 {

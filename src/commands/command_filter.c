@@ -1,4 +1,5 @@
 /* command_filter - `unseen`, `unseen FILTER [FILE...]`: print what is new. */
+#include "commands/combinations.h"
 #include "commands/command.h"
 #include "commands/creation.h"
 #include "commands/filter_operand.h"
@@ -8,9 +9,7 @@
 #include "io/child.h"
 #include "system/signals.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 struct job {
     const struct options *options;
@@ -21,41 +20,6 @@ struct job {
     struct child child; /* -x */
     struct pipeline_plan plan;
 };
-
-static int check_combination(const struct job *job)
-{
-    const struct options *options = job->options;
-    if (job->path == NULL && options_has(options, OPTION_CREATE))
-        return message("--create: needs a name (unseen --create FILTER)");
-    if (job->path == NULL && options_has(options, OPTION_QUEUE))
-        return message("--queue: needs a name (unseen create --queue FILTER)");
-    if (job->path == NULL && options_has(options, OPTION_COUNTING))
-        return message("--counting: needs a FILTER to remove lines from later");
-    if (job->path != NULL && options_has(options, OPTION_REPEATED))
-        return message("-d: works in memory only (unseen -d < FILE)");
-    if (options_has(options, OPTION_REPEATED) &&
-        (options_has(options, OPTION_WINDOW) || options_has(options, OPTION_FORGET_AFTER)))
-        return message("-d: needs to remember all lines (leave the window out)");
-    bool exec = options_has(options, OPTION_EXEC);
-    bool pending = options_has(options, OPTION_PENDING);
-    bool durable = options_has(options, OPTION_DURABLE);
-    if (job->path == NULL && (exec || pending || durable))
-        return message("%s: needs a FILTER to remember lines in", exec      ? "-x"
-                                                                  : pending ? "--pending"
-                                                                            : "--durable");
-    if (exec + pending + durable > 1)
-        return message("-x, --pending and --durable: each says when lines are remembered (choose "
-                       "one)");
-    if (options_check_exec(options) != 0)
-        return EXIT_TROUBLE;
-    if (exec && job->output_path != NULL)
-        return message("-o and -x: lines go to CMD (redirect CMD's output with >)");
-    if (pending && creation_asked(options))
-        return message("--pending: the filter must exist (unseen create FILTER)");
-    if (job->output_path != NULL && job->output_path[0] == '\0')
-        return message("-o '': an empty name is not a file (is a variable empty?)");
-    return 0;
-}
 
 /* The file of --pending is nothing else at the same time. */
 static int check_pending(const struct job *job)
@@ -87,11 +51,13 @@ static int parse(struct job *job, const struct options *options)
     }
     if (inputs_parse(&job->inputs, options, job->path != NULL ? 1 : 0) != 0 ||
         options_whole(options, OPTION_MAX_COUNT, 0, UINT64_C(1) << 53, &job->plan.most) != 0 ||
-        check_combination(job) != 0 || check_pending(job) != 0)
+        combinations_check(options, FOR_FILTER) != 0 || options_check_exec(options) != 0)
+        return EXIT_TROUBLE;
+    if (job->output_path != NULL && job->output_path[0] == '\0')
+        return message("-o '': an empty name is not a file (is a variable empty?)");
+    if (check_pending(job) != 0)
         return EXIT_TROUBLE;
     job->plan.verb = options_has(options, OPTION_REPEATED) ? PIPELINE_REPEATED : PIPELINE_NEW;
-    job->plan.delimiter = job->inputs.delimiter;
-    job->plan.threads = job->inputs.threads;
     return inputs_check(&job->inputs, job->path, job->output_path);
 }
 
@@ -100,7 +66,7 @@ static struct filter *memory_filter(const struct options *options)
     struct store_watch watch = creation_watch(options);
     struct header header;
     struct fault fault;
-    if (creation_plan(options, &header) != 0)
+    if (creation_plan(options, 0, &header) != 0)
         return NULL;
     struct filter *filter = filter_memory(&header, &fault);
     if (filter == NULL)
@@ -114,9 +80,10 @@ static struct filter *memory_filter(const struct options *options)
 static struct filter *file_filter(const struct job *job)
 {
     struct fault fault;
-    struct store_watch watch = creation_watch(job->options);
-    if (!options_has(job->options, OPTION_PENDING))
-        return creation_open(job->path, job->options, &watch);
+    const struct options *options = job->options;
+    if (!options_has(options, OPTION_PENDING))
+        return creation_open(job->path, options, options_has(options, OPTION_QUEUE));
+    struct store_watch watch = creation_watch(options);
     struct filter *filter = filter_open(job->path, false, &watch, &fault);
     if (filter == NULL)
         message_fault(&fault);
@@ -132,10 +99,9 @@ static int prepare_hold(struct job *job)
     if (options->command == NULL && pending == NULL && !job->plan.durable)
         return 0;
     signals_be_careful();
-    job->plan.threads = 1; /* what waits for input here has more to do than to wait */
+    job->inputs.threads = 1; /* what waits for input here has more to do than to wait */
     if (options->command != NULL) {
-        job->child = child_new(options->command, job->plan.delimiter);
-        job->output = child_output(&job->child);
+        job->output = child_output(&job->child, options->command, job->inputs.delimiter);
         job->plan.may_close = true;
     }
     if (pending != NULL) {
@@ -185,9 +151,9 @@ static int acquire(struct job *job)
         if (job->plan.repeats == NULL)
             return EXIT_TROUBLE;
     }
-    job->output = output_standard(job->plan.delimiter);
+    job->output = output_standard(job->inputs.delimiter);
     if (job->output_path != NULL &&
-        output_open(&job->output, job->output_path, job->plan.delimiter, &fault) != 0)
+        output_open(&job->output, job->output_path, job->inputs.delimiter, &fault) != 0)
         return message_fault(&fault);
     job->output.waits = tell_waits;
     job->plan.output = &job->output;
@@ -202,53 +168,40 @@ static int settle_command(struct job *job, uint64_t left, uint64_t refused)
     if (filter_settle_held(job->plan.filter, &fault) != 0)
         return message_fault(&fault);
     if (left + refused > 0)
-        message_print("%s: lines left unread: at least %" PRIu64
-                      " (they are not remembered, and come again)",
-                      job->options->command[0], left + refused);
+        message("%s: lines left unread: at least %" PRIu64
+                " (they are not remembered, and come again)",
+                job->options->command[0], left + refused);
     return EXIT_OK;
 }
 
-static int finish_command(struct job *job, const struct pipeline *pipeline, int status)
+static int finish_command(struct job *job, int status, uint64_t refused)
 {
     struct fault fault;
     uint64_t left;
-    if (job->child.failed)
-        return EXIT_COMMAND;
-    /* Told to end: so is CMD, before the end of its input. */
-    int failed = signals_pending() || child_finish(&job->child, &left, &fault) != 0;
-    if (signals_pending()) {
-        child_stop(&job->child, signals_pending());
+    switch (child_finish(&job->child, &left, &fault)) {
+    case CHILD_STOPPED:
         return status;
-    }
-    if (failed) {
+    case CHILD_FAILED:
         fault_way_out(&fault, "its lines are not remembered");
         message_fault(&fault);
         return EXIT_COMMAND;
+    case CHILD_NOT_RUN:
+        return EXIT_COMMAND;
+    case CHILD_DONE:
+        break;
     }
-    int settled = settle_command(job, left, pipeline_refused(pipeline));
+    int settled = settle_command(job, left, refused);
     return settled == EXIT_OK ? status : settled;
-}
-
-/* The end of a run that held its keys: CMD's exit, or the last flush. */
-static int finish_hold(struct job *job, struct pipeline *pipeline, int status)
-{
-    struct fault fault;
-    if (job->options->command != NULL)
-        return finish_command(job, pipeline, status);
-    if (job->plan.durable && pipeline_settle(pipeline, &fault) != 0)
-        return message_fault(&fault);
-    return status;
 }
 
 static int run(struct job *job)
 {
     struct fault fault;
-    struct pipeline *pipeline = pipeline_new(&job->plan);
-    if (pipeline == NULL)
-        return message("%s", strerror(ENOMEM));
-    int status = inputs_run(&job->inputs, pipeline);
-    status = finish_hold(job, pipeline, status);
-    if (job->options->command == NULL && output_close(&job->output, &fault) != 0)
+    struct pipeline_counts counts;
+    int status = inputs_run(&job->inputs, &job->plan, &counts);
+    if (job->options->command != NULL)
+        status = finish_command(job, status, counts.refused);
+    else if (output_close(&job->output, &fault) != 0)
         status = message_fault(&fault);
     /* It vouches for the lines: hence last. */
     if (job->plan.pending != NULL && status == EXIT_OK &&
@@ -256,12 +209,9 @@ static int run(struct job *job)
         status = message_fault(&fault);
     creation_warn(filter_store(job->plan.filter));
     if (options_has(job->options, OPTION_VERBOSE))
-        message("%" PRIu64 " lines read, %" PRIu64 " printed", pipeline_read(pipeline),
-                pipeline_selected(pipeline));
-    if (status == EXIT_OK && options_has(job->options, OPTION_EXIT_STATUS) &&
-        pipeline_selected(pipeline) == 0)
+        message("%" PRIu64 " lines read, %" PRIu64 " printed", counts.read, counts.selected);
+    if (status == EXIT_OK && options_has(job->options, OPTION_EXIT_STATUS) && counts.selected == 0)
         status = EXIT_NOTHING;
-    pipeline_free(pipeline);
     return status;
 }
 

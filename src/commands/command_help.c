@@ -12,14 +12,10 @@ static void print_options(unsigned commands)
         if ((entry->commands & commands) == 0)
             continue;
         char left[64];
-        int length = 0;
-        if (entry->letter != 0)
-            length = snprintf(left, sizeof left, "-%c, ", entry->letter);
-        else
-            length = snprintf(left, sizeof left, "    ");
-        snprintf(left + length, sizeof left - (size_t)length, "--%s%s%s", entry->name,
-                 entry->argument != NULL ? " " : "",
-                 entry->argument != NULL ? entry->argument : "");
+        const char *letter = entry->spellings[1], *argument = entry->argument;
+        snprintf(left, sizeof left, "%2s%c %s%s%s", letter != NULL ? letter : "",
+                 letter != NULL ? ',' : ' ', entry->spellings[0], argument != NULL ? " " : "",
+                 argument != NULL ? argument : "");
         printf("  %-26s %s\n", left, entry->help);
     }
 }

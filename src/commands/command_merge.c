@@ -4,6 +4,7 @@
  * OUT may be one of the inputs. It is then frozen from before its bits are read until the new file
  * has its name: what others settle in it is either in both or, since they notice, in neither.
  */
+#include "commands/combinations.h"
 #include "commands/command.h"
 #include "commands/creation.h"
 #include "commands/filter_operand.h"
@@ -11,6 +12,7 @@
 #include "commands/queue_operand.h"
 #include "delivery/filter.h"
 #include "store/newfile.h"
+#include "system/path.h"
 #include "union/merge.h"
 
 #include <errno.h>
@@ -35,13 +37,6 @@ static bool is_named_before(const struct inputs_open *inputs, const char *path)
     return false;
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat status_a, status_b;
-    return stat(a, &status_a) == 0 && stat(b, &status_b) == 0 &&
-           status_a.st_dev == status_b.st_dev && status_a.st_ino == status_b.st_ino;
-}
-
 /* A file named twice, as in `merge -o all.bf all.bf *.bf`, is one input. */
 static int open_inputs(struct inputs_open *inputs, const struct options *options, const char *out)
 {
@@ -51,7 +46,7 @@ static int open_inputs(struct inputs_open *inputs, const struct options *options
         const char *path = options->operands[i];
         if (is_named_before(inputs, path))
             continue;
-        bool is_out = is_same_file(path, out);
+        bool is_out = path_is_same(path, out);
         struct store *filter = store_open(is_out ? out : path, is_out ? filter_repairs : NULL,
                                           &watch, &fault);
         if (filter == NULL)
@@ -179,8 +174,8 @@ int command_merge(const struct options *options)
 {
     struct inputs_open inputs = {0};
     const char *out = options->given[OPTION_OUTPUT];
-    if (out == NULL)
-        return message("-o is missing (unseen merge -o OUT FILTER...)");
+    if (combinations_check(options, FOR_MERGE) != 0)
+        return EXIT_TROUBLE;
     if (out[0] == '\0' || strcmp(out, "-") == 0)
         return message("-o %s: not the name of a filter", out[0] == '\0' ? "''" : out);
     if (filter_operand(options) == NULL)

@@ -1,4 +1,5 @@
 /* command_plan - `unseen plan`: what a filter would be, before it is made. Touches no file. */
+#include "commands/combinations.h"
 #include "commands/command.h"
 #include "commands/creation.h"
 #include "commands/message.h"
@@ -168,27 +169,18 @@ static int print_table(void)
 
 /* Without -n, bits and hashes are asked about a filter of any size; this is large enough for whole
  * pages not to matter. */
-static const char any_capacity[] = "100000000";
+enum { ANY_CAPACITY = 100000000 };
 
-static int answer_questions(struct options *options, struct answer *answer)
+static int answer_questions(const struct options *options, struct answer *answer)
 {
     struct header header;
-    if (options_has(options, OPTION_BITS_PER_KEY) && !options_has(options, OPTION_CAPACITY) &&
-        !options_has(options, OPTION_WINDOW)) {
-        options->given[OPTION_CAPACITY] = any_capacity;
-        options->spelled[OPTION_CAPACITY] = "capacity";
-        options->given[OPTION_FIXED] = "";
-    }
-    if (!options_has(options, OPTION_CAPACITY) && !options_has(options, OPTION_SIZE) &&
-        !options_has(options, OPTION_WINDOW))
-        return message("plan: -n N or --size SIZE is missing (unseen plan -n 1e9 -p 1e-4)");
-    if (creation_plan(options, &header) != 0)
+    if (combinations_check(options, FOR_PLAN) != 0 ||
+        creation_plan(options, ANY_CAPACITY, &header) != 0)
         return EXIT_TROUBLE;
     answer->plan = header.plan;
-    if (growth_first(&answer->plan, &answer->layer) != 0)
-        return message("plan: no filter of that size can be made");
     answer->stage.journal = 0;
-    if (growth_stage(&answer->plan, &answer->layer, &answer->stage) < 0)
+    if (growth_first(&answer->plan, &answer->layer) != 0 ||
+        growth_stage(&answer->plan, &answer->layer, &answer->stage) < 0)
         return message("plan: no filter of that size can be made");
     answer->bytes = header_file_bytes(answer->layer.pages, &answer->plan, layers_of(answer));
     return 0;
@@ -196,16 +188,15 @@ static int answer_questions(struct options *options, struct answer *answer)
 
 int command_plan(const struct options *options)
 {
-    struct options asked = *options;
     struct answer answer;
     if (options->operand_count > 0)
         return message("%s: plan takes no operands (unseen plan -n 1e9 -p 1e-4)",
                        options->operands[0]);
-    if (options_has(&asked, OPTION_TABLE))
+    if (options_has(options, OPTION_TABLE))
         return print_table();
-    if (answer_questions(&asked, &answer) != 0)
+    if (answer_questions(options, &answer) != 0)
         return EXIT_TROUBLE;
-    if (options_has(&asked, OPTION_JSON))
+    if (options_has(options, OPTION_JSON))
         print_json(&answer);
     else
         print_text(&answer);

@@ -1,8 +1,8 @@
 /*
  * command_pop - `unseen pop FILTER`: the oldest lines of its queue, off once they are handed on.
  *
- * Without -x, lines are off chunk by chunk, when they are written. With -x all of them are out until
- * CMD has ended: off if it exited with 0, whatever it has read, else at the back.
+ * Without -x, lines are off chunk by chunk, when they are written. With -x all of them are out
+ * until CMD has ended: off if it exited with 0, whatever it has read, else at the back.
  */
 #include "commands/command.h"
 #include "commands/filter_operand.h"
@@ -27,8 +27,9 @@ struct job {
     bool closed;               /* CMD reads no more */
 };
 
-/* Writes what was taken. A CMD that reads no more may still exit with 0, and be done with all of its
- * lines: that must not depend on how many were written before. Returns 0, or -1 with the fault. */
+/* Writes what was taken. A CMD that reads no more may still exit with 0, and be done with all of
+ * its lines: that must not depend on how many were written before. Returns 0, or -1 with the
+ * fault. */
 static int deliver(struct job *job, const struct queue_lines *lines, struct fault *fault)
 {
     size_t written = job->closed ? 0
@@ -101,9 +102,8 @@ static int remove_taken(struct job *job, uint64_t left)
     if (queue_remove(job->queue, &fault) != 0)
         return message_fault(&fault);
     if (left > 0 || job->closed)
-        message_print(
-            "%s: exited with 0, and left lines unread (they are off the queue all the same)",
-            job->options->command[0]);
+        message("%s: exited with 0, and left lines unread (they are off the queue all the same)",
+                job->options->command[0]);
     return EXIT_OK;
 }
 
@@ -112,17 +112,18 @@ static int finish_command(struct job *job, int status)
 {
     struct fault fault;
     uint64_t left;
-    if (job->child.failed)
-        return EXIT_COMMAND;
-    if (job->child.pid == 0)
+    if (job->taken == 0)
         return status;
-    int failed = signals_pending() || child_finish(&job->child, &left, &fault) != 0;
-    if (signals_pending()) {
-        child_stop(&job->child, signals_pending());
+    switch (child_finish(&job->child, &left, &fault)) {
+    case CHILD_STOPPED:
         return status;
-    }
-    if (failed)
+    case CHILD_FAILED:
         return tell_failed(job, &fault);
+    case CHILD_NOT_RUN:
+        return EXIT_COMMAND;
+    case CHILD_DONE:
+        break;
+    }
     int removed = remove_taken(job, left);
     return removed == EXIT_OK ? status : removed;
 }
@@ -149,8 +150,7 @@ static int parse(struct job *job, const struct options *options)
         .most = 1,
     };
     if (options->command != NULL) {
-        job->child = child_new(options->command, delimiter);
-        job->output = child_output(&job->child);
+        job->output = child_output(&job->child, options->command, delimiter);
     }
     if (options_whole(options, OPTION_MAX_COUNT, 1, UINT64_C(1) << 53, &job->most) != 0 ||
         inputs_parse_max_line(options, &job->max_line) != 0)

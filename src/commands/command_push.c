@@ -7,9 +7,7 @@
 #include "commands/queue_operand.h"
 #include "system/signals.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 /* The filter form, with the queue as its output. */
 static int run(const struct options *options, const struct inputs *inputs, struct filter *filter,
@@ -20,8 +18,6 @@ static int run(const struct options *options, const struct inputs *inputs, struc
         .verb = PIPELINE_NEW,
         .filter = filter,
         .output = &output,
-        .delimiter = inputs->delimiter,
-        .threads = inputs->threads,
         .most = UINT64_MAX,
         .durable = options_has(options, OPTION_DURABLE),
     };
@@ -32,17 +28,11 @@ static int run(const struct options *options, const struct inputs *inputs, struc
         if (filter_hold(filter, HOLD_AS_SET, NULL, &fault) != 0)
             return message_fault(&fault);
     }
-    struct pipeline *pipeline = pipeline_new(&plan);
-    if (pipeline == NULL)
-        return message("%s", strerror(ENOMEM));
-    int status = inputs_run(inputs, pipeline);
-    if (plan.durable && pipeline_settle(pipeline, &fault) != 0)
-        status = message_fault(&fault);
+    struct pipeline_counts counts;
+    int status = inputs_run(inputs, &plan, &counts);
     creation_warn(filter_store(filter));
     if (options_has(options, OPTION_VERBOSE))
-        message("%" PRIu64 " lines read, %" PRIu64 " queued", pipeline_read(pipeline),
-                pipeline_selected(pipeline));
-    pipeline_free(pipeline);
+        message("%" PRIu64 " lines read, %" PRIu64 " queued", counts.read, counts.selected);
     return status;
 }
 
@@ -54,10 +44,7 @@ int command_push(const struct options *options)
         inputs_check(&inputs, path, NULL) != 0)
         return EXIT_TROUBLE;
     /* A filter that is made here gets a queue; one that exists must have it. */
-    struct options with_queue = *options;
-    with_queue.given[OPTION_QUEUE] = "";
-    struct store_watch watch = creation_watch(options);
-    struct filter *filter = creation_open(path, &with_queue, &watch);
+    struct filter *filter = creation_open(path, options, true);
     if (filter == NULL)
         return EXIT_TROUBLE;
     struct queue *queue = queue_operand(filter_store(filter), inputs.delimiter, true,

@@ -1,26 +1,13 @@
 /* command_query - `unseen query FILTER [FILE...]`: which lines are in. Writes nothing. */
+#include "commands/combinations.h"
 #include "commands/command.h"
 #include "commands/filter_operand.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
 #include "system/signals.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-
-static int check_combination(const struct options *options)
-{
-    bool tag = options_has(options, OPTION_TAG);
-    if (tag && options_has(options, OPTION_COUNT))
-        return message("--tag and -c: one prints every line, the other none (leave one out)");
-    if (tag && options_has(options, OPTION_QUIET))
-        return message("--tag and -q: one prints every line, the other none (leave one out)");
-    if (tag && options_has(options, OPTION_INVERT))
-        return message("--tag and -v: --tag prints all lines, in or not (leave -v out)");
-    return 0;
-}
 
 static int run(const struct options *options, const struct inputs *inputs, struct filter *filter)
 {
@@ -32,31 +19,26 @@ static int run(const struct options *options, const struct inputs *inputs, struc
         .filter = filter,
         .output = quiet || count ? NULL : &output,
         .invert = options_has(options, OPTION_INVERT),
-        .delimiter = inputs->delimiter,
-        .threads = inputs->threads,
         .most = UINT64_MAX,
     };
     if (options_whole(options, OPTION_MAX_COUNT, 0, UINT64_C(1) << 53, &plan.most) != 0)
         return EXIT_TROUBLE;
     if (quiet && !count && plan.most > 1)
         plan.most = 1;
-    struct pipeline *pipeline = pipeline_new(&plan);
-    if (pipeline == NULL)
-        return message("%s", strerror(ENOMEM));
-    int status = inputs_run(inputs, pipeline);
+    struct pipeline_counts counts;
+    int status = inputs_run(inputs, &plan, &counts);
     if (count && !quiet)
-        printf("%" PRIu64 "\n", pipeline_selected(pipeline));
+        printf("%" PRIu64 "\n", counts.selected);
     if (message_finish_output() != EXIT_OK)
         status = EXIT_TROUBLE;
     struct fault fault;
     if (output_close(&output, &fault) != 0 && plan.output != NULL)
         status = message_fault(&fault);
-    if (status == EXIT_OK && pipeline_selected(pipeline) == 0)
+    if (status == EXIT_OK && counts.selected == 0)
         status = EXIT_NOTHING;
     /* As grep: the question is answered, whatever else there was. */
-    if (quiet && pipeline_selected(pipeline) > 0 && !signals_pending())
+    if (quiet && counts.selected > 0 && !signals_pending())
         status = EXIT_OK;
-    pipeline_free(pipeline);
     return status;
 }
 
@@ -65,8 +47,8 @@ int command_query(const struct options *options)
     struct inputs inputs;
     struct fault fault;
     const char *path = filter_operand(options);
-    if (path == NULL || check_combination(options) != 0 || inputs_parse(&inputs, options, 1) != 0 ||
-        inputs_check(&inputs, path, NULL) != 0)
+    if (path == NULL || combinations_check(options, FOR_QUERY) != 0 ||
+        inputs_parse(&inputs, options, 1) != 0 || inputs_check(&inputs, path, NULL) != 0)
         return EXIT_TROUBLE;
     struct filter *filter = filter_open(path, false, NULL, &fault);
     if (filter == NULL)

@@ -6,10 +6,8 @@
 #include "commands/message.h"
 #include "store/removal.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 struct report {
     const char *path;
@@ -36,20 +34,19 @@ static void note_not_removed(void *context, const char *line, size_t length, enu
             shown < length ? "..." : "");
 }
 
-static void tell(const struct report *report, const struct pipeline *pipeline)
+static void tell(const struct report *report, const struct pipeline_counts *counts)
 {
     const char *who = report->verbose ? "" : " (--verbose names them)";
     if (report->absent > 0)
         message("%s: %" PRIu64 " of %" PRIu64 " lines were not in it%s", report->path,
-                report->absent, pipeline_read(pipeline), who);
+                report->absent, counts->read, who);
     if (report->ambiguous > 0)
         message("%s: %" PRIu64 " of %" PRIu64
                 " lines were left in, since they look in in more than "
                 "one layer%s",
-                report->path, report->ambiguous, pipeline_read(pipeline), who);
+                report->path, report->ambiguous, counts->read, who);
     if (report->verbose)
-        message("%" PRIu64 " lines read, %" PRIu64 " removed", pipeline_read(pipeline),
-                pipeline_selected(pipeline));
+        message("%" PRIu64 " lines read, %" PRIu64 " removed", counts->read, counts->selected);
 }
 
 static int run(const struct options *options, const struct inputs *inputs, struct filter *filter)
@@ -61,18 +58,13 @@ static int run(const struct options *options, const struct inputs *inputs, struc
     struct pipeline_plan plan = {
         .verb = PIPELINE_REMOVE,
         .filter = filter,
-        .delimiter = inputs->delimiter,
-        .threads = inputs->threads,
         .most = UINT64_MAX,
         .context = &report,
         .not_removed = note_not_removed,
     };
-    struct pipeline *pipeline = pipeline_new(&plan);
-    if (pipeline == NULL)
-        return message("%s", strerror(ENOMEM));
-    int status = inputs_run(inputs, pipeline);
-    tell(&report, pipeline);
-    pipeline_free(pipeline);
+    struct pipeline_counts counts;
+    int status = inputs_run(inputs, &plan, &counts);
+    tell(&report, &counts);
     return status;
 }
 

@@ -4,46 +4,29 @@
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/queue_operand.h"
+#include "commands/report.h"
 #include "commands/survey.h"
 #include "system/signals.h"
 #include "union/overlap.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-/* A figure with three or four digits: 0.000412, 1e-06, 83.1. */
-static const char *rate_text(double rate, char text[32])
-{
-    snprintf(text, 32, "%.3g", rate);
-    return text;
-}
-
-static void print_gauge(double fill)
+/* As wide as fits beside the names. */
+static const char *gauge(double fill, char text[128])
 {
     struct winsize window;
-    unsigned width = 60;
+    size_t width = 60;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 40)
         width = window.ws_col < 100 ? window.ws_col - 30U : 70;
-    unsigned full = (unsigned)(fill * width + 0.5);
-    printf("%-20s[", "");
-    for (unsigned i = 0; i < width; i++)
-        putchar(i < full ? '#' : '.');
-    printf("] %.0f %%\n", fill * 100);
-}
-
-static void print_row(const char *name, const char *value)
-{
-    printf("%-20s%s\n", name, value);
-}
-
-static void print_count(const char *name, double count)
-{
-    printf("%-20s%.0f\n", name, count);
+    memset(text, '.', width);
+    memset(text, '#', (size_t)(fill * (double)width + 0.5));
+    text[width] = '\0';
+    return text;
 }
 
 /* --- windows --- */
@@ -75,61 +58,47 @@ static const char *date_text(uint64_t milliseconds, char text[64])
 }
 
 /* What is forgotten next, and when. By count that is when a key comes which finds no room. */
-static void print_next(const struct filter_plan *plan, const struct survey *survey)
+static void tell_next(struct report *report, const struct filter_plan *plan,
+                      const struct survey *survey)
 {
-    char text[160], date[64];
-    if (survey->next == survey->layers) {
-        snprintf(text, sizeof text, "nothing yet");
-    } else {
-        const struct layer_survey *layer = &survey->layer[survey->next];
-        if (plan->forget != 0)
-            snprintf(text, sizeof text, "%.0f keys, at %s", layer->keys,
-                     date_text(layer->generation.ends, date));
-        else
-            snprintf(text, sizeof text, "%.0f keys, with the one after %.0f more", layer->keys,
-                     survey->until_forgetting);
-    }
-    print_row("forgotten next", text);
-}
-
-static void print_window(const struct filter_plan *plan, const struct survey *survey)
-{
-    char text[160], time[32], most[32];
-    if (plan->forget != 0)
-        snprintf(text, sizeof text, "%s, at most %s", creation_time(plan->forget, time),
-                 creation_time(plan->forget + (plan->forget - 1) / plan->generations + 1, most));
-    else
-        snprintf(text, sizeof text, "the last %" PRIu64 " lines, at most %.0f", plan->capacity,
-                 survey->capacity);
-    print_row("window", text);
-    snprintf(text, sizeof text, "%u, and the one that fills", plan->generations);
-    print_row("generations", text);
-    print_next(plan, survey);
-}
-
-static void print_generation(const struct layer_survey *layer)
-{
+    static const char name[] = "forgotten next", member[] = "forgotten_next";
+    bool none = survey->next == survey->layers;
+    const struct layer_survey *layer = &survey->layer[none ? 0 : survey->next];
+    double keys = layer->keys, after = survey->until_forgetting;
+    uint64_t ends = layer->generation.ends;
     char date[64];
-    printf(", %s", generation_state(layer));
-    if (layer->generation.number != 0)
-        printf(", generation %" PRIu64 " of %s", layer->generation.number,
-               date_text(layer->generation.began, date));
+    if (none) {
+        report_text(report, name, "nothing yet");
+        report_json(report, member, "null");
+    } else if (plan->forget != 0) {
+        report_text(report, name, "%.0f keys, at %s", keys, date_text(ends, date));
+        report_json(report, member, "{\"keys\":%.0f,\"time\":%.15g}", keys, seconds(ends));
+    } else {
+        report_text(report, name, "%.0f keys, with the one after %.0f more", keys, after);
+        report_json(report, member, "{\"keys\":%.0f,\"after\":%.0f}", keys, after);
+    }
 }
 
-/* --- text --- */
-
-static void print_layer(unsigned number, const struct layer_survey *layer, bool window)
+static void tell_window(struct report *report, const struct filter_plan *plan,
+                        const struct survey *survey)
 {
-    char rate[32], most[32];
-    printf("%s %-14u%.0f of %" PRIu64 " keys, %" PRIu64 " pages, %u lines x %u fields, fill "
-           "%.1f %%, rate %s of %s",
-           layer->plan.journal != 0 ? "stage" : "layer", number, layer->keys, layer->plan.capacity,
-           layer->plan.pages, layer->plan.geometry.lines, layer->plan.geometry.fields,
-           layer->fill * 100, rate_text(layer->rate, rate), rate_text(layer->plan.rate, most));
-    if (window)
-        print_generation(layer);
-    putchar('\n');
+    char time[32], most[32];
+    if (plan->forget != 0) {
+        report_text(report, "window", "%s, at most %s", creation_time(plan->forget, time),
+                    creation_time(plan->forget + (plan->forget - 1) / plan->generations + 1, most));
+        report_json(report, "forget_after", "%.15g", seconds(plan->forget));
+    } else {
+        report_text(report, "window", "the last %" PRIu64 " lines, at most %.0f", plan->capacity,
+                    survey->capacity);
+        report_json(report, "window", "%" PRIu64, plan->capacity);
+    }
+    report_rate(report, NULL, "slack", plan->slack, "");
+    report_count(report, "generations", "generations", plan->generations,
+                 ", and the one that fills");
+    tell_next(report, plan, survey);
 }
+
+/* --- the filter --- */
 
 static const char *growth_text(const struct filter_plan *plan)
 {
@@ -145,102 +114,100 @@ static const char *until_text(const struct filter_plan *plan)
     return plan->fixed ? "rate is reached in" : "grows in";
 }
 
-static void print_queue(const struct queue_facts *queue)
+static void tell_keys(struct report *report, const struct store *filter,
+                      const struct survey *survey)
 {
-    char text[128], size[32];
-    snprintf(text, sizeof text, "%" PRIu64 " lines wait, %" PRIu64 " are out with workers",
-             queue->waiting, queue->out);
-    print_row("queue", text);
-    snprintf(text, sizeof text, "%" PRIu64 " (%s)", queue->segments,
-             creation_size((double)queue->bytes, size));
-    print_row("queue segments", text);
+    const struct filter_plan *plan = &store_header(filter)->plan;
+    bool counting = plan->geometry.counting;
+    char text[128];
+    report_text(report, "filter", "%s", store_path(filter));
+    report_quoted(report, "filter", store_path(filter));
+    report_count(report, "keys", "keys", survey->keys, "");
+    report_count(report, "capacity", "capacity", survey->capacity, "");
+    report_count(report, NULL, "layers", survey->layers, "");
+    report_json(report, "fixed", plan->fixed ? "true" : "false");
+    report_json(report, "counting", counting ? "true" : "false");
+    report_text(report, "growth", "%s", growth_text(plan));
+    if (plan->generations != 0)
+        tell_window(report, plan, survey);
+    report_count(report, "layers", NULL, survey->layers, "");
+    report_rate(report, "rate now", "rate", survey->rate, "");
+    report_rate(report, "rate at most", "target_rate", plan->rate, "");
+    report_text(report, "fill", "%.1f %% of %s", survey->fill * 100,
+                counting ? "cells in use" : "bits set");
+    report_json(report, "fill", "%.6g", survey->fill);
+    if (isatty(STDOUT_FILENO))
+        report_text(report, "", "[%s] %.0f %%", gauge(survey->fill, text), survey->fill * 100);
+    report_rate(report, "wrongly dropped", "dropped", survey->dropped, ", expected");
+    report_count(report, until_text(plan), "keys_left", survey->keys_until, " keys to come");
 }
 
-/* queue: NULL if it has none. */
-static void print_text(const struct store *filter, const struct survey *survey,
-                       const struct queue_facts *queue)
+static void tell_form(struct report *report, const struct store *filter,
+                      const struct survey *survey)
 {
     const struct header *header = store_header(filter);
-    char text[128], part[32];
-    double bytes = (double)store_file_bytes(filter);
-    bool window = header->plan.generations != 0;
     struct geometry geometry = growth_geometry(&header->plan);
-    print_row("filter", store_path(filter));
-    print_count("keys", survey->keys);
-    print_count("capacity", survey->capacity);
-    print_row("growth", growth_text(&header->plan));
+    double bytes = (double)store_file_bytes(filter);
+    double bits_per_key = sizing_bits_per_key(survey->pages, survey->capacity);
+    char size[32];
+    report_text(report, "size on disk", "%.0f bytes (%s)", bytes, creation_size(bytes, size));
+    report_count(report, NULL, "bytes", bytes, "");
+    report_text(report, "bits a key", "%.2f at capacity", bits_per_key);
+    report_json(report, "bits_per_key", "%.4g", bits_per_key);
+    report_text(report, "geometry", "%u lines x %u fields%s a key, in 1 page of 4096 bytes",
+                geometry.lines, geometry.fields,
+                header->plan.geometry.counting ? " of 4-bit cells" : "");
+    report_text(report, "hash", "xxh3-128, seed %" PRIu64, header->seed);
+    report_json(report, "hash", "\"xxh3-128\"");
+    report_json(report, "seed", "%" PRIu64, header->seed);
+    report_json(report, "created", "%" PRId64, header->created);
+    report_json(report, "uuid", "\"");
+    for (unsigned i = 0; report->json && i < UUID_BYTES; i++)
+        printf("%s%02x%s", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", header->uuid[i],
+               i == UUID_BYTES - 1 ? "\"" : "");
+}
+
+/* Returns EXIT_OK, or EXIT_TROUBLE after a message. */
+static int tell_queue(struct report *report, const struct store *filter)
+{
+    struct fault fault;
+    struct queue_facts facts;
+    char size[32];
+    if (!queue_operand_has(filter))
+        return EXIT_OK;
+    struct queue *queue = queue_operand_to_read(filter);
+    if (queue == NULL)
+        return EXIT_TROUBLE;
+    int result = queue_facts(queue, &facts, &fault);
+    queue_close(queue);
+    if (result != 0)
+        return message_fault(&fault);
+    report_text(report, "queue", "%" PRIu64 " lines wait, %" PRIu64 " are out with workers",
+                facts.waiting, facts.out);
+    report_text(report, "queue segments", "%" PRIu64 " (%s)", facts.segments,
+                creation_size((double)facts.bytes, size));
+    report_json(report, "waiting", "%" PRIu64, facts.waiting);
+    report_json(report, "out", "%" PRIu64, facts.out);
+    report_json(report, "queue_bytes", "%" PRIu64, facts.bytes);
+    return EXIT_OK;
+}
+
+/* --- layers --- */
+
+static void print_layer(unsigned number, const struct layer_survey *layer, bool window)
+{
+    char date[64];
+    printf("%s %-14u%.0f of %" PRIu64 " keys, %" PRIu64 " pages, %u lines x %u fields, fill "
+           "%.1f %%, rate %.3g of %.3g",
+           layer->plan.journal != 0 ? "stage" : "layer", number, layer->keys, layer->plan.capacity,
+           layer->plan.pages, layer->plan.geometry.lines, layer->plan.geometry.fields,
+           layer->fill * 100, layer->rate, layer->plan.rate);
     if (window)
-        print_window(&header->plan, survey);
-    print_count("layers", survey->layers);
-    print_row("rate now", rate_text(survey->rate, part));
-    print_row("rate at most", rate_text(header->plan.rate, part));
-    bool counting = header->plan.geometry.counting;
-    snprintf(text, sizeof text, "%.1f %% of %s", survey->fill * 100,
-             counting ? "cells in use" : "bits set");
-    print_row("fill", text);
-    if (isatty(STDOUT_FILENO))
-        print_gauge(survey->fill);
-    snprintf(text, sizeof text, "%.3g, expected", survey->dropped);
-    print_row("wrongly dropped", text);
-    snprintf(text, sizeof text, "%.0f keys to come", survey->keys_until);
-    print_row(until_text(&header->plan), text);
-    snprintf(text, sizeof text, "%.0f bytes (%s)", bytes, creation_size(bytes, part));
-    print_row("size on disk", text);
-    snprintf(text, sizeof text, "%.2f at capacity",
-             sizing_bits_per_key(survey->pages, survey->capacity));
-    print_row("bits a key", text);
-    snprintf(text, sizeof text, "%u lines x %u fields%s a key, in 1 page of 4096 bytes",
-             geometry.lines, geometry.fields, counting ? " of 4-bit cells" : "");
-    print_row("geometry", text);
-    snprintf(text, sizeof text, "xxh3-128, seed %" PRIu64, header->seed);
-    print_row("hash", text);
-    if (queue != NULL)
-        print_queue(queue);
-    for (unsigned i = 0; survey->layers > 1 && i < survey->layers; i++)
-        print_layer(i + 1, &survey->layer[i], window);
-}
-
-/* Bytes above 0x7e and control characters as \u00XX, so that the object is valid whatever the name. */
-static void print_json_string(const char *text)
-{
-    putchar('"');
-    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++)
-        if (*c == '"' || *c == '\\')
-            printf("\\%c", *c);
-        else if (*c < 0x20 || *c > 0x7e)
-            printf("\\u%04x", *c);
-        else
-            putchar(*c);
-    putchar('"');
-}
-
-static void print_json_window(const struct filter_plan *plan, const struct survey *survey)
-{
-    if (plan->forget != 0)
-        printf(",\"forget_after\":%.15g", seconds(plan->forget));
-    else
-        printf(",\"window\":%" PRIu64, plan->capacity);
-    printf(",\"slack\":%.6g,\"generations\":%u,\"forgotten_next\":", plan->slack,
-           plan->generations);
-    if (survey->next == survey->layers) {
-        printf("null");
-        return;
-    }
-    const struct layer_survey *layer = &survey->layer[survey->next];
-    printf("{\"keys\":%.0f", layer->keys);
-    if (plan->forget != 0)
-        printf(",\"time\":%.15g}", seconds(layer->generation.ends));
-    else
-        printf(",\"after\":%.0f}", survey->until_forgetting);
-}
-
-static void print_json_generation(const struct layer_survey *layer)
-{
-    const struct generation *generation = &layer->generation;
-    printf(",\"state\":\"%s\"", generation_state(layer));
-    if (generation->number != 0)
-        printf(",\"generation\":%" PRIu64 ",\"began\":%.15g", generation->number,
-               seconds(generation->began));
+        printf(", %s", generation_state(layer));
+    if (window && layer->generation.number != 0)
+        printf(", generation %" PRIu64 " of %s", layer->generation.number,
+               date_text(layer->generation.began, date));
+    putchar('\n');
 }
 
 static void print_json_layer(const struct layer_survey *layer, bool window)
@@ -250,10 +217,29 @@ static void print_json_layer(const struct layer_survey *layer, bool window)
            layer->keys, layer->plan.capacity, layer->plan.pages, layer->plan.geometry.lines,
            layer->plan.geometry.fields, layer->fill, layer->rate, layer->plan.rate);
     if (window)
-        print_json_generation(layer);
+        printf(",\"state\":\"%s\"", generation_state(layer));
+    if (window && layer->generation.number != 0)
+        printf(",\"generation\":%" PRIu64 ",\"began\":%.15g", layer->generation.number,
+               seconds(layer->generation.began));
     if (layer->plan.journal != 0)
         printf(",\"stage\":true");
     putchar('}');
+}
+
+/* In text a single layer is the filter itself. */
+static void tell_layers(struct report *report, const struct survey *survey, bool window)
+{
+    report_json(report, "layer", "[");
+    for (unsigned i = 0; i < survey->layers; i++) {
+        if (report->json && i > 0)
+            putchar(',');
+        if (report->json)
+            print_json_layer(&survey->layer[i], window);
+        else if (survey->layers > 1)
+            print_layer(i + 1, &survey->layer[i], window);
+    }
+    if (report->json)
+        putchar(']');
 }
 
 /* --- several --- */
@@ -266,103 +252,46 @@ struct shown {
     size_t count;
 };
 
-static void print_overlap(const struct shown *shown)
+static void tell_overlap(struct report *report, const struct shown *shown)
 {
     struct overlap overlap;
-    char text[128];
     const char *unknown = overlap_find(shown->filters, shown->count, &overlap);
+    if (!report->json)
+        putchar('\n');
     if (unknown != NULL) {
-        snprintf(text, sizeof text, "not known: %s", unknown);
-        printf("\n");
-        print_row("union, overlap", text);
+        report_text(report, "union, overlap", "not known: %s", unknown);
+        report_json(report, "union", "null");
+        report_json(report, "overlap", "null");
         return;
     }
-    snprintf(text, sizeof text, "%.0f keys, +/- %.0f", overlap.keys, overlap.keys_error);
-    printf("\n");
-    print_row("union", text);
-    snprintf(text, sizeof text, "%.0f keys, +/- %.0f", overlap.shared, overlap.shared_error);
-    print_row("overlap", text);
+    report_text(report, "union", "%.0f keys, +/- %.0f", overlap.keys, overlap.keys_error);
+    report_text(report, "overlap", "%.0f keys, +/- %.0f", overlap.shared, overlap.shared_error);
+    report_count(report, NULL, "union", overlap.keys, "");
+    report_count(report, NULL, "union_error", overlap.keys_error, "");
+    report_count(report, NULL, "overlap", overlap.shared, "");
+    report_count(report, NULL, "overlap_error", overlap.shared_error, "");
 }
 
-static void print_json_overlap(const struct shown *shown)
-{
-    struct overlap overlap;
-    if (overlap_find(shown->filters, shown->count, &overlap) != NULL)
-        printf(",\"union\":null,\"overlap\":null");
-    else
-        printf(",\"union\":%.0f,\"union_error\":%.0f,\"overlap\":%.0f,\"overlap_error\":%.0f",
-               overlap.keys, overlap.keys_error, overlap.shared, overlap.shared_error);
-}
-
-static void print_json(const struct store *filter, const struct survey *survey,
-                       const struct queue_facts *queue, const struct shown *shown)
-{
-    const struct header *header = store_header(filter);
-    printf("{\"filter\":");
-    print_json_string(store_path(filter));
-    printf(",\"keys\":%.0f,\"capacity\":%.0f,\"layers\":%u,\"fixed\":%s,\"counting\":%s",
-           survey->keys, survey->capacity, survey->layers, header->plan.fixed ? "true" : "false",
-           header->plan.geometry.counting ? "true" : "false");
-    if (header->plan.generations != 0)
-        print_json_window(&header->plan, survey);
-    printf(",\"rate\":%.6g,\"target_rate\":%.6g,\"fill\":%.6g", survey->rate, header->plan.rate,
-           survey->fill);
-    printf(",\"dropped\":%.6g,\"keys_left\":%.0f", survey->dropped, survey->keys_until);
-    printf(",\"bytes\":%" PRIu64 ",\"bits_per_key\":%.4g", store_file_bytes(filter),
-           sizing_bits_per_key(survey->pages, survey->capacity));
-    printf(",\"hash\":\"xxh3-128\",\"seed\":%" PRIu64 ",\"created\":%" PRId64 ",\"uuid\":\"",
-           header->seed, header->created);
-    for (unsigned i = 0; i < UUID_BYTES; i++)
-        printf("%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", header->uuid[i]);
-    putchar('"');
-    if (queue != NULL)
-        printf(",\"waiting\":%" PRIu64 ",\"out\":%" PRIu64 ",\"queue_bytes\":%" PRIu64,
-               queue->waiting, queue->out, queue->bytes);
-    printf(",\"layer\":[");
-    for (unsigned i = 0; i < survey->layers; i++) {
-        if (i > 0)
-            putchar(',');
-        print_json_layer(&survey->layer[i], header->plan.generations != 0);
-    }
-    putchar(']');
-    if (shown != NULL)
-        print_json_overlap(shown);
-    printf("}\n");
-}
-
-/* Returns EXIT_OK, or EXIT_TROUBLE after a message. */
-static int read_queue(const struct store *filter, struct queue_facts *facts)
-{
-    struct fault fault;
-    struct queue *queue = queue_operand_to_read(filter);
-    if (queue == NULL)
-        return EXIT_TROUBLE;
-    int result = queue_facts(queue, facts, &fault);
-    queue_close(queue);
-    return result == 0 ? EXIT_OK : message_fault(&fault);
-}
-
-/* The newest one shown. The last report says what all of them have together, if all could be opened. */
+/* The newest one shown. The last report says what all of them have together, if all could be
+ * opened. */
 static int show(const struct options *options, size_t number, struct shown *shown)
 {
     struct survey survey;
     struct store *filter = shown->filters[shown->count - 1];
     bool all = options->operand_count > 1 && shown->count == options->operand_count;
-    struct queue_facts facts;
-    bool has_queue = queue_operand_has(filter);
-    int status = has_queue ? read_queue(filter, &facts) : EXIT_OK;
-    const struct queue_facts *queue = has_queue && status == EXIT_OK ? &facts : NULL;
     if (survey_make(&survey, filter) != 0)
         return EXIT_TROUBLE;
-    if (options_has(options, OPTION_JSON)) {
-        print_json(filter, &survey, queue, all ? shown : NULL);
-        return status;
-    }
-    if (number > 0)
+    struct report report = {.json = options_has(options, OPTION_JSON)};
+    if (!report.json && number > 0)
         putchar('\n');
-    print_text(filter, &survey, queue);
+    tell_keys(&report, filter, &survey);
+    tell_form(&report, filter, &survey);
+    int status = tell_queue(&report, filter);
+    tell_layers(&report, &survey, store_header(filter)->plan.generations != 0);
     if (all)
-        print_overlap(shown);
+        tell_overlap(&report, shown);
+    if (report.json)
+        printf("}\n");
     return status;
 }
 

@@ -13,11 +13,11 @@
 #include "store/removal.h"
 #include "store/stage.h"
 #include "store/window.h"
+#include "system/clock.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 struct findings {
     const struct store *filter;
@@ -42,15 +42,16 @@ struct findings {
         (findings)->damaged = true;                                                                \
     } while (0)
 
-/* How far two numbers of keys may be apart by chance: six standard deviations, of the estimate and of how
- * many looked seen; and a hundredth, as the model may be off. */
+/* How far two numbers of keys may be apart by chance: six standard deviations, of the estimate and
+ * of how many looked seen; and a hundredth, as the model may be off. */
 static double tolerance(const struct layer_survey *layer)
 {
     return 0.01 * layer->keys + 6 * (layer->deviation + sqrt(layer->keys)) + 6;
 }
 
-/* The bits tell of the keys that came, and the counter has at least those that did not look seen: near
- * p = 0.5 three quarters. It has all that were judged beside each other, as with -x or in a stage. */
+/* The bits tell of the keys that came, and the counter has at least those that did not look seen:
+ * near p = 0.5 three quarters. It has all that were judged beside each other, as with -x or in a
+ * stage. */
 static void check_counter(struct findings *findings, unsigned number,
                           const struct layer_survey *layer)
 {
@@ -67,8 +68,9 @@ static void check_counter(struct findings *findings, unsigned number,
              number, layer->counted, layer->remembered);
 }
 
-/* A power cut can leave a layer with empty pages, which were never written, and a counter that knows of
- * their keys. Not one that is large and half full: the system has written its pages before. */
+/* A power cut can leave a layer with empty pages, which were never written, and a counter that
+ * knows of their keys. Not one that is large and half full: the system has written its pages
+ * before. */
 static bool was_written(const struct layer_survey *layer)
 {
     enum { LARGE_PAGES = 32 };
@@ -76,9 +78,9 @@ static bool was_written(const struct layer_survey *layer)
            layer->empty_pages < layer->plan.pages;
 }
 
-/* Chance leaves fewer pages empty, and the counter has about the keys that they should have: so they had
- * them. A copy that was made while lines came has empty pages, too, from before; but its counter, which
- * lies before all pages, is older still. */
+/* Chance leaves fewer pages empty, and the counter has about the keys that they should have: so
+ * they had them. A copy that was made while lines came has empty pages, too, from before; but its
+ * counter, which lies before all pages, is older still. */
 static bool has_lost_pages(const struct layer_survey *layer)
 {
     double others = (double)(layer->plan.pages - layer->empty_pages);
@@ -111,8 +113,8 @@ static void check_pages(struct findings *findings, unsigned number,
         check_counter(findings, number, layer);
 }
 
-/* By chance the rate is a little above or below. It is too high if there are too many keys; and others
- * than one writer may have had some in flight when a generation ended. */
+/* By chance the rate is a little above or below. It is too high if there are too many keys; and
+ * others than one writer may have had some in flight when a generation ended. */
 static void check_rate(struct findings *findings, unsigned number, const struct layer_survey *layer,
                        bool window)
 {
@@ -121,24 +123,6 @@ static void check_rate(struct findings *findings, unsigned number, const struct 
     if (keys > most && layer->rate > layer->plan.rate * 1.05 && layer->rate > 1e-15)
         note(findings, "layer %u: its rate is %.3g, above the %.3g it was made for", number,
              layer->rate, layer->plan.rate);
-}
-
-/* What is being emptied, or was when its writer died, is compared with nothing. */
-static void check_layer(struct findings *findings, unsigned number,
-                        const struct layer_survey *layer, bool window)
-{
-    const struct store *filter = findings->filter;
-    if (!layer->generation.retired && !window_is_turning(filter) && !stage_left(filter))
-        check_pages(findings, number, layer);
-    check_rate(findings, number, layer, window);
-}
-
-static uint64_t now_milliseconds(void)
-{
-    struct timespec now;
-    return clock_gettime(CLOCK_REALTIME, &now) == 0
-               ? (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000
-               : UINT64_MAX;
 }
 
 /* By nature a retired layer has no counter to compare with. */
@@ -151,12 +135,25 @@ static void check_window_layer(struct findings *findings, unsigned number,
              "layer %u: a writer died while it emptied it (the next one that needs room does it "
              "again)",
              number);
-    if (generation->behind || generation->began > now_milliseconds())
+    if (generation->behind || generation->began > clock_now())
         note(findings, "layer %u: the clock was set back (it is forgotten late)", number);
     for (unsigned i = number; i < survey->layers; i++)
         if (generation->number != 0 && survey->layer[i].generation.number == generation->number)
             note(findings, "layers %u and %u: both are generation %" PRIu64, number, i + 1,
                  generation->number);
+}
+
+/* What is being emptied, or was when its writer died, is compared with nothing. */
+static void check_layer(struct findings *findings, unsigned number, const struct survey *survey,
+                        bool window)
+{
+    const struct store *filter = findings->filter;
+    const struct layer_survey *layer = &survey->layer[number - 1];
+    if (!layer->generation.retired && !window_is_turning(filter) && !stage_left(filter))
+        check_pages(findings, number, layer);
+    check_rate(findings, number, layer, window);
+    if (window)
+        check_window_layer(findings, number, layer, survey);
 }
 
 static void check_slots(struct findings *findings)
@@ -177,23 +174,15 @@ static void check_slots(struct findings *findings)
     }
 }
 
-static void check_removal(struct findings *findings)
-{
-    if (removal_is_open(findings->filter))
-        note(findings, "a remove was killed on its way (the next writer puts the line back)");
-}
-
-static void check_stage(struct findings *findings)
-{
-    if (stage_left(findings->filter))
-        note(findings, "a writer died while it emptied a stage (the next one that needs room does "
-                       "it again)");
-}
-
-static void check_end(struct findings *findings)
+static void check_leftovers(struct findings *findings)
 {
     uint64_t end = store_end(findings->filter);
     uint64_t bytes = store_file_bytes(findings->filter);
+    if (removal_is_open(findings->filter))
+        note(findings, "a remove was killed on its way (the next writer puts the line back)");
+    if (stage_left(findings->filter))
+        note(findings, "a writer died while it emptied a stage (the next one that needs room does "
+                       "it again)");
     if (bytes > end)
         note(findings,
              "%" PRIu64 " bytes behind the last layer (left by a writer that was killed "
@@ -201,12 +190,21 @@ static void check_end(struct findings *findings)
              bytes - end);
 }
 
-static int check_open_queue(struct findings *findings, struct queue *queue)
+static int check_queue(struct findings *findings)
 {
     struct fault fault;
     struct queue_facts facts;
     uint64_t told, found;
-    if (queue_check(queue, &told, &found, &fault) != 0 || queue_facts(queue, &facts, &fault) != 0)
+    if (!queue_operand_has(findings->filter))
+        return EXIT_OK;
+    struct queue *queue = queue_operand_to_read(findings->filter);
+    if (queue == NULL)
+        return EXIT_TROUBLE;
+    int result = queue_check(queue, &told, &found, &fault);
+    if (result == 0)
+        result = queue_facts(queue, &facts, &fault);
+    queue_close(queue);
+    if (result != 0)
         return message_fault(&fault);
     if (told != found)
         note(findings, "queue: has %" PRIu64 " lines, and counts %" PRIu64, found, told);
@@ -214,16 +212,6 @@ static int check_open_queue(struct findings *findings, struct queue *queue)
         note(findings, "queue: a worker died with %" PRIu64 " lines (they come out next)",
              facts.left_by_dead);
     return EXIT_OK;
-}
-
-static int check_queue(struct findings *findings)
-{
-    if (!queue_operand_has(findings->filter))
-        return EXIT_OK;
-    struct queue *queue = queue_operand_to_read(findings->filter);
-    int status = queue != NULL ? check_open_queue(findings, queue) : EXIT_TROUBLE;
-    queue_close(queue);
-    return status;
 }
 
 /* A layer may be emptied while it is read: what looks like damage is looked at twice. */
@@ -253,15 +241,10 @@ int command_verify(const struct options *options)
         return EXIT_TROUBLE;
     }
     bool window = store_header(filter)->plan.generations != 0;
-    for (unsigned i = 0; i < survey.layers; i++) {
-        check_layer(&findings, i + 1, &survey.layer[i], window);
-        if (window)
-            check_window_layer(&findings, i + 1, &survey.layer[i], &survey);
-    }
+    for (unsigned number = 1; number <= survey.layers; number++)
+        check_layer(&findings, number, &survey, window);
     check_slots(&findings);
-    check_removal(&findings);
-    check_stage(&findings);
-    check_end(&findings);
+    check_leftovers(&findings);
     int status = check_queue(&findings);
     if (findings.damaged)
         status = EXIT_TROUBLE;

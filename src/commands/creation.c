@@ -1,6 +1,7 @@
 /* creation - see creation.h. */
 #include "commands/creation.h"
 
+#include "commands/combinations.h"
 #include "commands/message.h"
 #include "format/likeness.h"
 #include "queue/queue.h"
@@ -12,6 +13,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -48,9 +50,7 @@ static const struct {
 
 bool creation_asked(const struct options *options)
 {
-    return options_has(options, OPTION_CREATE) || options_has(options, OPTION_CAPACITY) ||
-           options_has(options, OPTION_RATE) || options_has(options, OPTION_WINDOW) ||
-           options_has(options, OPTION_FORGET_AFTER) || options_has(options, OPTION_LIKE);
+    return (options->set & CREATION_OPTIONS) != 0;
 }
 
 static uint64_t asked_of(const struct options *options)
@@ -78,44 +78,9 @@ static int read_wish(const struct options *options, struct wish *wish, struct he
     return 0;
 }
 
-static int check_window(const struct wish *wish, const struct filter_plan *plan)
-{
-    const char *option = wish->window != 0 ? "--window" : "--forget-after";
-    if (wish->window == 0 && wish->forget == 0)
-        return wish->slack == 0 ? 0
-                                : message("--slack: of which window? (add --window N or "
-                                          "--forget-after TIME)");
-    if (wish->window != 0 && wish->forget != 0)
-        return message("--window and --forget-after: two ways to forget (leave one out)");
-    if (plan->geometry.counting)
-        return message("%s and --counting: a window forgets by itself (leave one out)", option);
-    if (plan->fixed)
-        return message("%s and --fixed: a window forgets instead of growing (leave one out)",
-                       option);
-    if (wish->window != 0 && wish->capacity != 0)
-        return message("--window and -n: both say how many lines (leave -n out)");
-    return 0;
-}
-
 static const char *counted_by(const struct wish *wish)
 {
     return wish->window != 0 ? "--window" : "-n";
-}
-
-static int check_wish(const struct wish *wish)
-{
-    if (wish->bytes != 0 && wish->bits_per_key != 0)
-        return message("--size and --bits-per-key: both give the size (leave one out)");
-    const char *n = counted_by(wish);
-    bool counted = wish->capacity != 0 || wish->window != 0;
-    if (wish->bits_per_key != 0 && !counted)
-        return message("--bits-per-key: needs to know how many keys (add -n N)");
-    if (counted && wish->rate != 0 && wish->bytes != 0)
-        return message("%s, -p and --size: any two of them give the third (leave one out)", n);
-    if (counted && wish->rate != 0 && wish->bits_per_key != 0)
-        return message("%s, -p and --bits-per-key: any two of them give the third (leave one out)",
-                       n);
-    return 0;
 }
 
 /* Pages of each of the plan's first layers. */
@@ -239,27 +204,20 @@ static int plan_with_stage(const struct wish *wish, struct filter_plan *plan)
     return plan_from_wish(wish, plan);
 }
 
-static uint64_t writer_features(const struct options *options)
-{
-    return options_has(options, OPTION_QUEUE) ? WRITER_QUEUE : 0;
-}
-
 /* --like takes all from one place, except whether there is a queue beside it. */
 static int plan_like(const struct options *options, struct header *header)
 {
     struct fault fault;
     const char *path = options->given[OPTION_LIKE];
     for (size_t i = 0; i < sizeof asked_by / sizeof *asked_by; i++)
-        if (options_has(options, asked_by[i].option)) {
-            const char *spelled = options->spelled[asked_by[i].option];
-            return message("%s%s: --like takes it from %s (leave one of them out)",
-                           spelled[0] == '-' ? "" : "--", spelled, path);
-        }
+        if (options_has(options, asked_by[i].option))
+            return message("%s: --like takes it from %s (leave one of them out)",
+                           options->spelled[asked_by[i].option], path);
     struct store *filter = store_open(path, NULL, NULL, &fault);
     if (filter == NULL)
         return message_fault(&fault);
     *header = *store_header(filter);
-    header->writer_features = writer_features(options);
+    header->writer_features = 0;
     store_close(filter);
     return 0;
 }
@@ -271,22 +229,21 @@ static bool stage_is_small(const struct filter_plan *plan)
     return growth_stage(plan, &layer, &stage) < 0;
 }
 
-int creation_plan(const struct options *options, struct header *header)
+int creation_plan(const struct options *options, uint64_t assumed, struct header *header)
 {
     struct wish wish = {0};
     struct layer_plan layer;
     memset(header, 0, sizeof *header);
     if (options_has(options, OPTION_LIKE))
         return plan_like(options, header);
-    if (read_wish(options, &wish, header) != 0 || check_wish(&wish) != 0)
+    if (read_wish(options, &wish, header) != 0 ||
+        combinations_check(options, assumed != 0 ? FOR_PLANNED_FILTER : FOR_NEW_FILTER) != 0)
         return EXIT_TROUBLE;
-    header->plan.fixed = options_has(options, OPTION_FIXED);
+    bool any_size = wish.bits_per_key != 0 && wish.capacity == 0 && wish.window == 0;
+    if (any_size)
+        wish.capacity = assumed;
+    header->plan.fixed = any_size || options_has(options, OPTION_FIXED);
     header->plan.geometry.counting = options_has(options, OPTION_COUNTING);
-    header->writer_features = writer_features(options);
-    if (check_window(&wish, &header->plan) != 0)
-        return EXIT_TROUBLE;
-    if (header->plan.fixed && wish.capacity == 0 && wish.bytes == 0)
-        return message("--fixed: needs to know how large (add -n N or --size SIZE)");
     if (plan_with_stage(&wish, &header->plan) != 0)
         return EXIT_TROUBLE;
     header->asked = asked_of(options);
@@ -329,64 +286,50 @@ const char *creation_time(uint64_t milliseconds, char text[32])
 
 /* --- filters that exist --- */
 
-static int disagrees(const char *path, const char *option, const char *has, const char *wants)
+__attribute__((format(printf, 3, 4))) static int disagrees(const struct store *filter,
+                                                           const char *option, const char *was, ...)
 {
-    return message("%s: was made with %s %s, not %s (leave %s out, or make another filter)", path,
-                   option, has, wants, option);
-}
-
-static int disagrees_count(const char *path, const char *option, uint64_t has, uint64_t wants)
-{
-    char has_text[32], wants_text[32];
-    snprintf(has_text, sizeof has_text, "%" PRIu64, has);
-    snprintf(wants_text, sizeof wants_text, "%" PRIu64, wants);
-    return disagrees(path, option, has_text, wants_text);
-}
-
-static int disagrees_real(const char *path, const char *option, double has, double wants)
-{
-    char has_text[32], wants_text[32];
-    snprintf(has_text, sizeof has_text, "%g", has);
-    snprintf(wants_text, sizeof wants_text, "%g", wants);
-    return disagrees(path, option, has_text, wants_text);
+    char text[2048];
+    va_list args;
+    va_start(args, was);
+    vsnprintf(text, sizeof text, was, args);
+    va_end(args);
+    return message("%s: was %s (leave %s out, or make another filter)", store_path(filter), text,
+                   option);
 }
 
 static int compare_size(const struct store *filter, const struct wish *wish)
 {
-    const char *path = store_path(filter);
     const struct filter_plan *has = &store_header(filter)->plan;
     if (wish->bytes != 0 && has->pages != pages_within(has, wish->bytes))
-        return message("%s: was not made with --size %" PRIu64 " (leave --size out, or make "
-                       "another filter)",
-                       path, wish->bytes);
+        return disagrees(filter, "--size", "not made with --size %" PRIu64, wish->bytes);
     if (wish->bits_per_key != 0 && has->pages != pages_for_bits(has, wish->bits_per_key))
-        return message("%s: was not made with --bits-per-key %g (leave --bits-per-key out, or "
-                       "make another filter)",
-                       path, wish->bits_per_key);
+        return disagrees(filter, "--bits-per-key", "not made with --bits-per-key %g",
+                         wish->bits_per_key);
     return 0;
 }
 
 static int compare_window(const struct store *filter, const struct wish *wish)
 {
     char has_text[32], wants_text[32];
-    const char *path = store_path(filter);
     const struct filter_plan *has = &store_header(filter)->plan;
     bool by_count = has->generations != 0 && has->forget == 0;
-    if ((wish->window != 0 && !by_count) || (wish->forget != 0 && has->forget == 0) ||
-        (wish->slack != 0 && has->generations == 0)) {
-        const char *option = wish->window != 0   ? "--window"
-                             : wish->forget != 0 ? "--forget-after"
-                                                 : "--slack";
-        return message("%s: was made without %s (leave %s out, or make another filter)", path,
-                       option, option);
-    }
+    const char *without = wish->window != 0 && !by_count              ? "--window"
+                          : wish->forget != 0 && has->forget == 0     ? "--forget-after"
+                          : wish->slack != 0 && has->generations == 0 ? "--slack"
+                                                                      : NULL;
+    if (without != NULL)
+        return disagrees(filter, without, "made without %s", without);
     if (wish->window != 0 && has->capacity != wish->window)
-        return disagrees_count(path, "--window", has->capacity, wish->window);
+        return disagrees(filter, "--window", "made with --window %" PRIu64 ", not %" PRIu64,
+                         has->capacity, wish->window);
     if (wish->forget != 0 && has->forget != wish->forget)
-        return disagrees(path, "--forget-after", creation_time(has->forget, has_text),
+        return disagrees(filter, "--forget-after", "made with --forget-after %s, not %s",
+                         creation_time(has->forget, has_text),
                          creation_time(wish->forget, wants_text));
     if (wish->slack != 0 && has->slack != wish->slack)
-        return disagrees_real(path, "--slack", has->slack, wish->slack);
+        return disagrees(filter, "--slack", "made with --slack %g, not %g", has->slack,
+                         wish->slack);
     return 0;
 }
 
@@ -394,34 +337,30 @@ static int compare_window(const struct store *filter, const struct wish *wish)
 static int compare_open(const struct store *filter, const struct wish *wish, uint64_t given,
                         uint64_t seed)
 {
-    const char *path = store_path(filter);
     const struct header *has = store_header(filter);
     if ((given & ASKED_CAPACITY) && (has->asked & ASKED_CAPACITY) == 0)
-        return message("%s: was made without -n (leave -n out, or make another filter)", path);
+        return disagrees(filter, "-n", "made without -n");
     if ((given & ASKED_CAPACITY) && has->plan.capacity != wish->capacity)
-        return disagrees_count(path, "-n", has->plan.capacity, wish->capacity);
+        return disagrees(filter, "-n", "made with -n %" PRIu64 ", not %" PRIu64, has->plan.capacity,
+                         wish->capacity);
     if ((given & ASKED_RATE) && has->plan.rate != wish->rate)
-        return disagrees_real(path, "-p", has->plan.rate, wish->rate);
+        return disagrees(filter, "-p", "made with -p %g, not %g", has->plan.rate, wish->rate);
     if (compare_size(filter, wish) != 0 || compare_window(filter, wish) != 0)
         return EXIT_TROUBLE;
     unsigned hashes = geometry_hashes(growth_geometry(&has->plan));
     if ((given & ASKED_HASHES) &&
         hashes != geometry_hashes(sizing_geometry_of_hashes((unsigned)wish->hashes, false)))
-        return disagrees_count(path, "--hashes", hashes, wish->hashes);
+        return disagrees(filter, "--hashes", "made with --hashes %u, not %" PRIu64, hashes,
+                         wish->hashes);
     if ((given & ASKED_SEED) && has->seed != seed)
-        return disagrees_count(path, "--seed", has->seed, seed);
+        return disagrees(filter, "--seed", "made with --seed %" PRIu64 ", not %" PRIu64, has->seed,
+                         seed);
     if ((given & ASKED_FIXED) && !has->plan.fixed)
-        return message("%s: was made to grow, not --fixed (leave --fixed out, or make another "
-                       "filter)",
-                       path);
+        return disagrees(filter, "--fixed", "made to grow, not --fixed");
     if ((given & ASKED_STAGE) && has->plan.stage != wish->stage / PAGE_BYTES)
-        return message("%s: was not made with --stage %" PRIu64 " (leave --stage out, or make "
-                       "another filter)",
-                       path, wish->stage);
+        return disagrees(filter, "--stage", "not made with --stage %" PRIu64, wish->stage);
     if ((given & ASKED_COUNTING) && !has->plan.geometry.counting)
-        return message("%s: was made without --counting (leave --counting out, or make another "
-                       "filter)",
-                       path);
+        return disagrees(filter, "--counting", "made without --counting");
     return 0;
 }
 
@@ -454,21 +393,18 @@ static int compare_like(const struct store *filter, const char *like, const stru
     if (what == NULL)
         what = size_differs(&header->plan, &wanted->plan, has, wants);
     if (what != NULL)
-        return message(
-            "%s: was not made --like %s: its %s is %s, not %s (leave --like out, or make "
-            "another filter)",
-            store_path(filter), like, what, has, wants);
+        return disagrees(filter, "--like", "not made --like %s: its %s is %s, not %s", like, what,
+                         has, wants);
     return 0;
 }
 
 /* Opened for reading, so that a filter that is refused is not touched. */
-static int compare(const char *path, const struct options *options)
+static int compare(const char *path, const struct options *options, bool queue)
 {
     struct fault fault;
     struct wish wish = {0};
     struct header header = {.seed = 0};
     uint64_t given = asked_of(options);
-    bool queue = options_has(options, OPTION_QUEUE);
     bool like = options_has(options, OPTION_LIKE);
     if (given == 0 && !queue && !like)
         return 0;
@@ -532,15 +468,16 @@ int creation_make(const char *path, struct header *header, bool replace, struct 
     return create_filter(path, header, replace, queued ? queue_make : NULL, fault);
 }
 
-struct filter *creation_open(const char *path, const struct options *options,
-                             const struct store_watch *watch)
+struct filter *creation_open(const char *path, const struct options *options, bool queue)
 {
     struct header header;
     struct fault fault;
+    struct store_watch watch = creation_watch(options);
     bool created = false;
     if (creation_asked(options)) {
-        if (creation_plan(options, &header) != 0)
+        if (creation_plan(options, 0, &header) != 0)
             return NULL;
+        header.writer_features = queue ? WRITER_QUEUE : 0;
         int result = creation_make(path, &header, false, &fault);
         if (result < 0) {
             message_fault(&fault);
@@ -548,9 +485,9 @@ struct filter *creation_open(const char *path, const struct options *options,
         }
         created = result == 0;
     }
-    if (!created && compare(path, options) != 0)
+    if (!created && compare(path, options, queue) != 0)
         return NULL;
-    struct filter *filter = filter_open(path, true, watch, &fault);
+    struct filter *filter = filter_open(path, true, &watch, &fault);
     if (filter == NULL)
         message_fault(&fault);
     else if (created)
@@ -560,11 +497,16 @@ struct filter *creation_open(const char *path, const struct options *options,
 
 /* --- what happens on the way --- */
 
+static const char *shown_name(const struct store *filter)
+{
+    return store_path(filter) != NULL ? store_path(filter) : "filter in memory";
+}
+
 static void tell_grew(void *context, const struct store *filter, unsigned layers, uint64_t keys)
 {
     (void)context;
     const struct filter_plan *plan = &store_header(filter)->plan;
-    const char *name = store_path(filter) != NULL ? store_path(filter) : "filter in memory";
+    const char *name = shown_name(filter);
     if (plan->forget != 0 && plan->capacity != 0 && layers == growth_first_layers(plan) + 1)
         message("%s: more than %" PRIu64 " keys come in its time, and it grows (the error rate "
                 "stays at %g)",
@@ -597,8 +539,7 @@ static void warn_if_over(const struct store *filter)
     /* The bits tell, not the counter: of lines that looked seen it has none. */
     double percent = 100 * counter_sampled_rate(filter);
     message("%s: holds %" PRIu64 " of %" PRIu64 " keys; about %.*g %% of new lines are now dropped",
-            store_path(filter) != NULL ? store_path(filter) : "filter in memory", keys,
-            store_capacity(filter), percent < 99.5 ? 2 : 3, percent);
+            shown_name(filter), keys, store_capacity(filter), percent < 99.5 ? 2 : 3, percent);
 }
 
 static void warn_if_ahead(const struct store *filter)

@@ -10,11 +10,12 @@
 #define DEFAULT_RATE GROWTH_DEFAULT_RATE
 
 /* Works out plan, seed and asked of a header from -n, -p, --size and their like: any two of n, p
- * and size give the third. Or takes all from the filter that --like names.
+ * and size give the third. Or takes all from the filter that --like names. `assumed` is 0 if the
+ * filter is to be made; else so many keys are assumed where --bits-per-key comes without a number.
  * Returns 0, or EXIT_TROUBLE after a message. */
-int creation_plan(const struct options *options, struct header *header);
+int creation_plan(const struct options *options, uint64_t assumed, struct header *header);
 
-/* Whether --create was given, or -n, -p, --window, --forget-after or --like, which imply it. */
+/* Whether --create was given, or an option that implies it. */
 bool creation_asked(const struct options *options);
 
 /* Makes the filter, and the directory of its queue if it is to have one. As create_filter; but with a
@@ -22,9 +23,8 @@ bool creation_asked(const struct options *options);
 int creation_make(const char *path, struct header *header, bool replace, struct fault *fault);
 
 /* Opens FILTER for writing, making it first if it was asked for and there is none, with one line
- * on stderr. NULL after a message: *status is the exit status. */
-struct filter *creation_open(const char *path, const struct options *options,
-                             const struct store_watch *watch);
+ * on stderr. With `queue` it is made with a queue, or must have been. NULL after a message. */
+struct filter *creation_open(const char *path, const struct options *options, bool queue);
 
 /* What growth and waiting say on stderr, and whether a network file system is allowed. */
 struct store_watch creation_watch(const struct options *options);

@@ -2,12 +2,12 @@
 #include "commands/inputs.h"
 
 #include "commands/message.h"
+#include "store/newfile.h"
 #include "system/path.h"
 #include "system/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,61 +64,31 @@ static const char *shown_name(const char *name)
     return is_standard(name) ? "standard input" : name;
 }
 
-static bool same_file(const struct stat *a, const struct stat *b)
+static bool is_filter(const char *name)
 {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
-/* A regular file's first bytes, without moving anybody's offset. */
-static bool begins_like_filter(const char *name)
-{
-    int fd = is_standard(name) ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    bool is_filter = store_begins(fd);
-    if (!is_standard(name))
-        close(fd);
-    return is_filter;
-}
-
-/* The same name in the same directory. */
-static bool same_name(const char *a, const char *b)
-{
-    char directory[2][PATH_MAX];
-    struct stat status[2];
-    const char *last[2];
-    const char *path[2] = {a, b};
-    for (unsigned i = 0; i < 2; i++) {
-        last[i] = path_directory(path[i], directory[i]);
-        if (stat(directory[i], &status[i]) != 0)
-            return false;
-    }
-    return same_file(&status[0], &status[1]) && strcmp(last[0], last[1]) == 0;
+    return is_standard(name) ? store_begins(STDIN_FILENO) : newfile_is_filter(name);
 }
 
 bool inputs_same(const char *a, const char *b)
 {
-    struct stat status_a, status_b;
-    if (stat(a, &status_a) == 0 && stat(b, &status_b) == 0)
-        return same_file(&status_a, &status_b);
-    return same_name(a, b);
+    return path_is_same(a, b) || path_is_same_name(a, b);
 }
 
 bool inputs_is_standard_output(const char *name)
 {
     struct stat status, output;
     return stat(name, &status) == 0 && S_ISREG(status.st_mode) &&
-           fstat(STDOUT_FILENO, &output) == 0 && same_file(&status, &output);
+           fstat(STDOUT_FILENO, &output) == 0 && path_same_file(&status, &output);
 }
 
 static int check_output_is_not_filter(const char *filter, const char *output,
                                       const struct stat *output_status)
 {
     struct stat status;
-    if (filter != NULL && stat(filter, &status) == 0 && same_file(&status, output_status))
+    if (filter != NULL && stat(filter, &status) == 0 && path_same_file(&status, output_status))
         return message("%s: is the filter and also the output (name another file)",
                        output != NULL ? output : "standard output");
-    if (output != NULL && begins_like_filter(output))
+    if (output != NULL && is_filter(output))
         return message("%s: is a filter, no place for lines (name another file)", output);
     return 0;
 }
@@ -127,23 +97,19 @@ static int check_one(const char *name, const char *filter, const struct stat *ou
                      bool output_is_file)
 {
     struct stat status, filter_status;
-    if (filter != NULL && !is_standard(name) && same_name(filter, name))
-        return message("%s: is the filter and also the input (FILTER comes first, then what to "
-                       "read)",
-                       name);
-    int result = is_standard(name) ? fstat(STDIN_FILENO, &status) : stat(name, &status);
-    if (result != 0)
-        return 0; /* what cannot be read is said when its turn comes */
-    if (output_is_file && same_file(&status, output))
+    bool named = filter != NULL && !is_standard(name) && path_is_same_name(filter, name);
+    /* What cannot be read is said when its turn comes. */
+    bool there = (is_standard(name) ? fstat(STDIN_FILENO, &status) : stat(name, &status)) == 0;
+    bool regular = there && S_ISREG(status.st_mode);
+    if (!named && there && output_is_file && path_same_file(&status, output))
         return message("%s: is the input and also the output (name another file)",
                        shown_name(name));
-    if (!S_ISREG(status.st_mode))
-        return 0;
-    if (filter != NULL && stat(filter, &filter_status) == 0 && same_file(&status, &filter_status))
+    if (named || (regular && filter != NULL && stat(filter, &filter_status) == 0 &&
+                  path_same_file(&status, &filter_status)))
         return message("%s: is the filter and also the input (FILTER comes first, then what to "
                        "read)",
                        shown_name(name));
-    if (begins_like_filter(name))
+    if (regular && is_filter(name))
         return message("%s: is a filter, not a list of lines (FILTER comes first, then what to "
                        "read)",
                        shown_name(name));
@@ -157,7 +123,7 @@ int inputs_check(const struct inputs *inputs, const char *filter, const char *ou
     bool regular = there && S_ISREG(status.st_mode);
     /* By a FIFO, lines that were printed would come back as input. */
     bool output_is_file = regular || (there && output != NULL && S_ISFIFO(status.st_mode));
-    if (filter != NULL && output != NULL && same_name(filter, output))
+    if (filter != NULL && output != NULL && path_is_same_name(filter, output))
         return message("%s: is the filter and also the output (name another file)", output);
     if (regular && check_output_is_not_filter(filter, output, &status) != 0)
         return EXIT_TROUBLE;
@@ -180,13 +146,7 @@ static int run_fd(const struct inputs *inputs, int fd, const char *name, struct 
     return result;
 }
 
-/* Whether the fault is the input's own, so that the other inputs can go on. */
-static bool is_about(const struct fault *fault, const char *name)
-{
-    return strcmp(fault->object, shown_name(name)) == 0;
-}
-
-int inputs_run(const struct inputs *inputs, struct pipeline *pipeline)
+static int run_all(const struct inputs *inputs, struct pipeline *pipeline)
 {
     int status = EXIT_OK;
     for (const char **name = inputs->names; *name != NULL; name++) {
@@ -204,8 +164,28 @@ int inputs_run(const struct inputs *inputs, struct pipeline *pipeline)
             return EXIT_TROUBLE;
         if (result < 0)
             status = message_fault(&fault);
-        if (result > 0 || (result < 0 && !is_about(&fault, *name)))
+        /* With a fault of its own only this input ends. */
+        if (result > 0 || (result < 0 && fault.of != shown_name(*name)))
             break;
     }
+    return status;
+}
+
+int inputs_run(const struct inputs *inputs, const struct pipeline_plan *plan,
+               struct pipeline_counts *counts)
+{
+    struct fault fault;
+    struct pipeline_plan whole = *plan;
+    whole.delimiter = inputs->delimiter;
+    whole.threads = inputs->threads;
+    *counts = (struct pipeline_counts){.read = 0};
+    struct pipeline *pipeline = pipeline_new(&whole);
+    if (pipeline == NULL)
+        return message("%s", strerror(ENOMEM));
+    int status = run_all(inputs, pipeline);
+    if (plan->durable && pipeline_settle(pipeline, &fault) != 0)
+        status = message_fault(&fault);
+    *counts = *pipeline_counts(pipeline);
+    pipeline_free(pipeline);
     return status;
 }

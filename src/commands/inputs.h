@@ -33,9 +33,10 @@ bool inputs_same(const char *a, const char *b);
 /* Whether a name is the regular file that standard output goes to. */
 bool inputs_is_standard_output(const char *name);
 
-/* Reads them through the pipeline. An input that cannot be read is named, and the others go on.
- * Returns EXIT_OK or EXIT_TROUBLE, after messages; a signal ends it without one, and main raises it
- * again when all is cleaned up. */
-int inputs_run(const struct inputs *inputs, struct pipeline *pipeline);
+/* Reads them through a pipeline, whose delimiter and threads are those of the inputs. An input that
+ * cannot be read is named, and the others go on. Returns EXIT_OK or EXIT_TROUBLE, after messages; a
+ * signal ends it without one, and main raises it again when all is cleaned up. */
+int inputs_run(const struct inputs *inputs, const struct pipeline_plan *plan,
+               struct pipeline_counts *counts);
 
 #endif

@@ -12,7 +12,6 @@
 #include <malloc.h>
 #endif
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -82,10 +81,8 @@ int main(int argc, char **argv)
     signals_start();
     guard_start();
     int status = options_parse(&options, argc, argv);
-    const char **operands = options.operands;
     if (status == 0)
         status = dispatch(&options);
-    free(operands);
     signals_raise();
     return status;
 }

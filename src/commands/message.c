@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void message_print(const char *format, ...)
+int message(const char *format, ...)
 {
     /* Put together first, so that it is one write(2) and lines of several processes do not mix. */
     char text[2048];
@@ -18,6 +18,7 @@ void message_print(const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     fprintf(stderr, "unseen: %s\n", text);
+    return EXIT_TROUBLE;
 }
 
 int message_fault(const struct fault *fault)

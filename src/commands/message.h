@@ -13,16 +13,8 @@ enum exit_status {
     EXIT_COMMAND = 3, /* CMD of -x failed */
 };
 
-__attribute__((format(printf, 1, 2))) void message_print(const char *format, ...);
-
-static inline int message_trouble(int ignored)
-{
-    (void)ignored;
-    return EXIT_TROUBLE;
-}
-
-/* One line. Each is an int, EXIT_TROUBLE, for `return message(...)`; see fault.h for why so. */
-#define message(...) message_trouble((message_print(__VA_ARGS__), 0))
+/* One line. Both return EXIT_TROUBLE, for `return message(...)`. */
+__attribute__((format(printf, 1, 2))) int message(const char *format, ...);
 int message_fault(const struct fault *fault);
 
 /* Flushes and checks standard output, for commands that print reports. Returns EXIT_OK, or says

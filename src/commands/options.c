@@ -5,6 +5,7 @@
 #include "commands/message.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,103 +13,86 @@
 
 /* clang-format off */
 const struct option_entry option_table[OPTIONS] = {
-    {OPTION_CAPACITY, 'n', 0, "capacity", "N", FOR_MAKERS | FOR_PLAN,
+    {OPTION_CAPACITY, FOR_MAKERS | FOR_PLAN, {"--capacity", "-n"}, "N",
      "make it for N distinct lines: 1000000, 1e9, 10M"},
-    {OPTION_RATE, 'p', 0, "error-rate", "P", FOR_MAKERS | FOR_PLAN,
+    {OPTION_RATE, FOR_MAKERS | FOR_PLAN, {"--error-rate", "-p"}, "P",
      "false-positive rate, 0.5..1e-12 (default 1e-6)"},
-    {OPTION_SIZE, 0, 0, "size", "SIZE", FOR_MAKERS | FOR_PLAN,
+    {OPTION_SIZE, FOR_MAKERS | FOR_PLAN, {"--size"}, "SIZE",
      "size of the file, 64M, 2G, instead of -n or -p"},
-    {OPTION_BITS_PER_KEY, 0, 0, "bits-per-key", "B", FOR_MAKERS | FOR_PLAN,
+    {OPTION_BITS_PER_KEY, FOR_MAKERS | FOR_PLAN, {"--bits-per-key"}, "B",
      "size in bits for each of -n lines"},
-    {OPTION_HASHES, 0, 0, "hashes", "K", FOR_MAKERS | FOR_PLAN,
+    {OPTION_HASHES, FOR_MAKERS | FOR_PLAN, {"--hashes"}, "K",
      "bits set for each line, as lines x fields"},
-    {OPTION_SEED, 0, 0, "seed", "S", FOR_MAKERS,
+    {OPTION_SEED, FOR_MAKERS, {"--seed"}, "S",
      "seed of the hash, 64 bits (default 0)"},
-    {OPTION_FIXED, 0, 0, "fixed", NULL, FOR_MAKERS | FOR_PLAN,
+    {OPTION_FIXED, FOR_MAKERS | FOR_PLAN, {"--fixed"}, NULL,
      "never grow; past N the rate rises, with a warning"},
-    {OPTION_WINDOW, 0, 0, "window", "N", FOR_MAKERS | FOR_PLAN,
+    {OPTION_WINDOW, FOR_MAKERS | FOR_PLAN, {"--window"}, "N",
      "remember the last N lines, and forget older ones"},
-    {OPTION_FORGET_AFTER, 0, 0, "forget-after", "TIME", FOR_MAKERS | FOR_PLAN,
+    {OPTION_FORGET_AFTER, FOR_MAKERS | FOR_PLAN, {"--forget-after"}, "TIME",
      "forget lines after a time: 90s, 15m, 6h, 7d, 2w"},
-    {OPTION_SLACK, 0, 0, "slack", "X", FOR_MAKERS | FOR_PLAN,
+    {OPTION_SLACK, FOR_MAKERS | FOR_PLAN, {"--slack"}, "X",
      "at most 1 + X times as many, as long (default 0.25)"},
-    {OPTION_COUNTING, 0, 0, "counting", NULL, FOR_MAKERS | FOR_PLAN,
+    {OPTION_COUNTING, FOR_MAKERS | FOR_PLAN, {"--counting"}, NULL,
      "so that lines can be removed; four times the size"},
-    {OPTION_STAGE, 0, 0, "stage", "SIZE", FOR_MAKERS | FOR_PLAN,
+    {OPTION_STAGE, FOR_MAKERS | FOR_PLAN, {"--stage"}, "SIZE",
      "space where new lines gather before a large layer"},
-    {OPTION_QUEUE, 0, 0, "queue", NULL, FOR_FILTER | FOR_CREATE | FOR_ADD,
+    {OPTION_QUEUE, FOR_FILTER | FOR_CREATE | FOR_ADD, {"--queue"}, NULL,
      "with a queue beside it, for push and pop"},
-    {OPTION_CREATE, 0, 0, "create", NULL, FOR_FILTER | FOR_ADD | FOR_PUSH,
+    {OPTION_CREATE, FOR_FILTER | FOR_ADD | FOR_PUSH, {"--create"}, NULL,
      "make FILTER if there is none (implied by -n, -p)"},
-    {OPTION_LIKE, 0, 0, "like", "FILTER", FOR_MAKERS,
+    {OPTION_LIKE, FOR_MAKERS, {"--like"}, "FILTER",
      "make it as FILTER was made, to merge them later"},
-    {OPTION_FORCE, 0, 0, "force", NULL, FOR_CREATE | FOR_MERGE,
+    {OPTION_FORCE, FOR_CREATE | FOR_MERGE, {"--force"}, NULL,
      "replace a FILTER that exists"},
-    {OPTION_ACCEPT_RATE, 0, 0, "accept-rate", NULL, FOR_MERGE,
+    {OPTION_ACCEPT_RATE, FOR_MERGE, {"--accept-rate"}, NULL,
      "merge though the rate comes out above P"},
-    {OPTION_NULL, 'z', '0', "null", NULL, FOR_READERS | FOR_POP,
+    {OPTION_NULL, FOR_READERS | FOR_POP, {"--null", "-z", "-0"}, NULL,
      "lines end with NUL, not newline, in and out"},
-    {OPTION_OUTPUT, 'o', 0, "output", "FILE", FOR_FILTER | FOR_MERGE,
+    {OPTION_OUTPUT, FOR_FILTER | FOR_MERGE, {"--output", "-o"}, "FILE",
      "append to FILE, not standard output; merge: make it"},
-    {OPTION_MAX_COUNT, 'm', 0, "max-count", "N", FOR_FILTER | FOR_QUERY | FOR_POP,
+    {OPTION_MAX_COUNT, FOR_FILTER | FOR_QUERY | FOR_POP, {"--max-count", "-m"}, "N",
      "stop behind the Nth line printed or selected"},
-    {OPTION_EXIT_STATUS, 'e', 0, "exit-status", NULL, FOR_FILTER,
+    {OPTION_EXIT_STATUS, FOR_FILTER, {"--exit-status", "-e"}, NULL,
      "exit with 1 if no line was new"},
-    {OPTION_REPEATED, 'd', 0, "repeated", NULL, FOR_FILTER,
+    {OPTION_REPEATED, FOR_FILTER, {"--repeated", "-d"}, NULL,
      "print lines that come again, once each"},
-    {OPTION_EXEC, 'x', 0, "exec", "CMD ARG...", FOR_FILTER | FOR_POP,
+    {OPTION_EXEC, FOR_FILTER | FOR_POP, {"--exec", "-x"}, "CMD ARG...",
      "hand lines to CMD; they are done if it exits 0"},
-    {OPTION_PENDING, 0, 0, "pending", "FILE", FOR_FILTER,
+    {OPTION_PENDING, FOR_FILTER, {"--pending"}, "FILE",
      "write the keys to FILE, for a later commit"},
-    {OPTION_DURABLE, 0, 0, "durable", NULL, FOR_FILTER | FOR_PUSH,
+    {OPTION_DURABLE, FOR_FILTER | FOR_PUSH, {"--durable"}, NULL,
      "remember lines once the output is on disk"},
-    {OPTION_WAIT, 0, 0, "wait", NULL, FOR_POP,
+    {OPTION_WAIT, FOR_POP, {"--wait"}, NULL,
      "wait for a line while one is out with a worker"},
-    {OPTION_INVERT, 'v', 0, "invert-match", NULL, FOR_QUERY,
+    {OPTION_INVERT, FOR_QUERY, {"--invert-match", "-v"}, NULL,
      "select the lines that are not in"},
-    {OPTION_COUNT, 'c', 0, "count", NULL, FOR_QUERY,
+    {OPTION_COUNT, FOR_QUERY, {"--count", "-c"}, NULL,
      "print only how many lines were selected"},
-    {OPTION_QUIET, 'q', 0, "quiet", NULL, FOR_QUERY,
+    {OPTION_QUIET, FOR_QUERY, {"--quiet", "-q"}, NULL,
      "print nothing; stop at the first line selected"},
-    {OPTION_TAG, 0, 0, "tag", NULL, FOR_QUERY,
+    {OPTION_TAG, FOR_QUERY, {"--tag"}, NULL,
      "print each line behind \"in\" or \"new\" and a TAB"},
-    {OPTION_JSON, 0, 0, "json", NULL, FOR_STATS | FOR_PLAN,
+    {OPTION_JSON, FOR_STATS | FOR_PLAN, {"--json"}, NULL,
      "one JSON object a line"},
-    {OPTION_TABLE, 0, 0, "table", NULL, FOR_PLAN,
+    {OPTION_TABLE, FOR_PLAN, {"--table"}, NULL,
      "the classic table of rates"},
-    {OPTION_ALLOW_NETWORK, 0, 0, "allow-network", NULL,
-     FOR_FILTER | FOR_ADD | FOR_COMMIT | FOR_PUSH | FOR_REMOVE | FOR_MERGE,
+    {OPTION_ALLOW_NETWORK, FOR_FILTER | FOR_ADD | FOR_COMMIT | FOR_PUSH | FOR_REMOVE | FOR_MERGE,
+     {"--allow-network"}, NULL,
      "write to a filter on NFS, SMB and their like"},
-    {OPTION_MAX_LINE, 0, 0, "max-line", "SIZE", FOR_READERS | FOR_POP,
+    {OPTION_MAX_LINE, FOR_READERS | FOR_POP, {"--max-line"}, "SIZE",
      "longest line allowed (default 1G)"},
-    {OPTION_BUFFER_SIZE, 0, 0, "buffer-size", "SIZE", FOR_READERS,
+    {OPTION_BUFFER_SIZE, FOR_READERS, {"--buffer-size"}, "SIZE",
      "bytes to read at a time (default 256K)"},
-    {OPTION_JOBS, 'j', 0, "jobs", "N", FOR_READERS,
+    {OPTION_JOBS, FOR_READERS, {"--jobs", "-j"}, "N",
      "threads that may work (default 2, or 1)"},
-    {OPTION_VERBOSE, 0, 0, "verbose", NULL,
-     FOR_MAKERS | FOR_COMMIT | FOR_VERIFY | FOR_POP | FOR_REMOVE | FOR_MERGE,
+    {OPTION_VERBOSE, FOR_MAKERS | FOR_COMMIT | FOR_VERIFY | FOR_POP | FOR_REMOVE | FOR_MERGE,
+     {"--verbose"}, NULL,
      "say on standard error what was done"},
-    {OPTION_HELP, 'h', 0, "help", NULL, FOR_ALL, "this help"},
-    {OPTION_VERSION, 'V', 0, "version", NULL, FOR_ALL, "version and build"},
+    {OPTION_HELP, FOR_ALL, {"--help", "-h"}, NULL, "this help"},
+    {OPTION_VERSION, FOR_ALL, {"--version", "-V"}, NULL, "version and build"},
 };
 /* clang-format on */
-
-static const struct option_entry *find_letter(char letter)
-{
-    for (size_t i = 0; i < OPTIONS; i++)
-        if (option_table[i].letter == letter || option_table[i].second_letter == letter)
-            return &option_table[i];
-    return NULL;
-}
-
-static const struct option_entry *find_name(const char *name, size_t length)
-{
-    for (size_t i = 0; i < OPTIONS; i++)
-        if (strlen(option_table[i].name) == length &&
-            strncmp(option_table[i].name, name, length) == 0)
-            return &option_table[i];
-    return NULL;
-}
 
 unsigned options_distance(const char *a, const char *b, unsigned most)
 {
@@ -141,10 +125,10 @@ static const char *nearest_name(const char *written)
     const char *best = NULL;
     unsigned best_distance = 3;
     for (size_t i = 0; i < OPTIONS; i++) {
-        const char *name = option_table[i].name;
-        if (strlen(written) >= 2 && strncmp(name, written, strlen(written)) == 0)
+        const char *name = option_table[i].spellings[0];
+        if (strlen(written) >= 2 && strncmp(name + 2, written, strlen(written)) == 0)
             return name;
-        unsigned distance = options_distance(written, name, 2);
+        unsigned distance = options_distance(written, name + 2, 2);
         if (distance < best_distance) {
             best_distance = distance;
             best = name;
@@ -153,126 +137,116 @@ static const char *nearest_name(const char *written)
     return best;
 }
 
-static int unknown_name(const char *argument, size_t length)
+/* --- parsing --- */
+
+/* What getopt_long returns for an operand; and, counted from here on, for the name of an option. */
+enum { OPERAND = 1, NAMES = 256 };
+
+/* A leading '-' asks for operands in order, ':' for silence about errors. */
+static void describe(char *letters, struct option *names)
 {
-    char written[64];
-    snprintf(written, sizeof written, "%.*s", (int)(length < 60 ? length : 60), argument + 2);
+    *letters++ = '-';
+    *letters++ = ':';
+    for (int i = 0; i < OPTIONS; i++) {
+        const struct option_entry *entry = &option_table[i];
+        bool takes = entry->argument != NULL;
+        names[i] = (struct option){entry->spellings[0] + 2, takes, NULL, NAMES + i};
+        for (size_t j = 1; j < 3 && entry->spellings[j] != NULL; j++) {
+            *letters++ = entry->spellings[j][1];
+            if (takes)
+                *letters++ = ':';
+        }
+    }
+    *letters = '\0';
+    names[OPTIONS] = (struct option){0};
+}
+
+/* The option that getopt_long means by a number, and which of its spellings; NULL: none. */
+static const struct option_entry *find(int number, const char **spelled)
+{
+    for (int i = 0; i < OPTIONS; i++) {
+        const char *const *spellings = option_table[i].spellings;
+        size_t j = number == NAMES + i ? 0 : 1;
+        while (j > 0 && j < 3 && spellings[j] != NULL && spellings[j][1] != number)
+            j++;
+        *spelled = j < 3 ? spellings[j] : NULL;
+        if (*spelled != NULL)
+            return &option_table[i];
+    }
+    return NULL;
+}
+
+static int unknown_name(const char *word)
+{
+    char written[61];
+    snprintf(written, sizeof written, "%.*s", (int)strcspn(word + 2, "="), word + 2);
     const char *nearest = nearest_name(written);
     if (nearest != NULL)
-        return message("--%s: unknown option (did you mean --%s?)", written, nearest);
+        return message("--%s: unknown option (did you mean %s?)", written, nearest);
     return message("--%s: unknown option (see unseen --help)", written);
 }
 
-struct scan {
-    int argc;
-    char **argv;
-    int at;
-};
-
-static void note(struct options *options, const struct option_entry *entry, const char *spelled,
-                 const char *value)
+/* getopt_long takes the beginning of a name for the name. */
+static bool is_whole(const char *word, const char *name)
 {
-    options->given[entry->id] = value;
-    options->spelled[entry->id] = spelled;
+    size_t length = strlen(name);
+    return strncmp(word, name, length) == 0 && (word[length] == '\0' || word[length] == '=');
 }
 
-/* -x takes all the rest. */
-static int parse_exec(struct options *options, struct scan *scan, const char *spelled)
+/* Takes the option that getopt_long found in `word`; `got` is what it returned. Returns 0, or
+ * EXIT_TROUBLE after a message. */
+static int take(struct options *options, char **argv, const char *word, int got)
 {
-    options->given[OPTION_EXEC] = "";
-    options->spelled[OPTION_EXEC] = spelled;
-    if (scan->at + 1 == scan->argc)
-        return message("%s%s: needs a command (unseen FILTER -x CMD ARG...)",
-                       spelled[0] == '-' ? "" : "--", spelled);
-    options->command = (const char *const *)scan->argv + scan->at + 1;
-    scan->at = scan->argc;
-    return 0;
-}
-
-static int parse_long(struct options *options, struct scan *scan)
-{
-    char *argument = scan->argv[scan->at];
-    char *equals = strchr(argument, '=');
-    size_t length = (equals != NULL ? (size_t)(equals - argument) : strlen(argument)) - 2;
-    const struct option_entry *entry = find_name(argument + 2, length);
+    const char *spelled;
+    const struct option_entry *entry = find(got == '?' || got == ':' ? optopt : got, &spelled);
+    bool by_name = word[1] == '-';
+    if (by_name && (entry == NULL || !is_whole(word, spelled)))
+        return unknown_name(word);
     if (entry == NULL)
-        return unknown_name(argument, length);
-    const char *spelled = entry->name;
-    if (entry->id == OPTION_EXEC && equals == NULL)
-        return parse_exec(options, scan, spelled);
-    if (entry->id == OPTION_EXEC)
-        return message("--exec: takes the rest of the line (unseen FILTER --exec CMD ARG...)");
-    if (entry->argument == NULL) {
-        if (equals != NULL)
-            return message("--%s: takes no value (leave out %s)", entry->name, equals);
-        note(options, entry, spelled, "");
-    } else if (equals != NULL) {
-        note(options, entry, spelled, equals + 1);
-    } else {
-        if (scan->at + 1 == scan->argc)
-            return message("--%s: needs a value (--%s %s)", entry->name, entry->name,
-                           entry->argument);
-        note(options, entry, spelled, scan->argv[++scan->at]);
-    }
-    return 0;
-}
-
-static int parse_letters(struct options *options, struct scan *scan)
-{
-    const char *argument = scan->argv[scan->at];
-    for (const char *letter = argument + 1; *letter != '\0'; letter++) {
-        const struct option_entry *entry = find_letter(*letter);
-        if (entry == NULL)
-            return message("-%c: unknown option (see unseen --help)", *letter);
-        char *spelled = options->letters[entry->id];
-        spelled[0] = '-';
-        spelled[1] = *letter;
-        if (entry->argument == NULL) {
-            note(options, entry, spelled, "");
-            continue;
-        }
-        if (entry->id == OPTION_EXEC) {
-            if (letter[1] != '\0')
-                return message("-x: takes the rest of the line (unseen FILTER -x CMD ARG...)");
-            return parse_exec(options, scan, spelled);
-        }
-        if (letter[1] != '\0') {
-            note(options, entry, spelled, letter + 1);
-        } else {
-            if (scan->at + 1 == scan->argc)
-                return message("-%c: needs a value (-%c %s)", *letter, *letter, entry->argument);
-            note(options, entry, spelled, scan->argv[++scan->at]);
-        }
-        return 0;
-    }
+        return message("-%c: unknown option (see unseen --help)", optopt);
+    if (got == '?')
+        return message("%s: takes no value (leave out %s)", spelled, strchr(word, '='));
+    bool exec = entry->id == OPTION_EXEC;
+    if (got == ':' && exec)
+        return message("%s: needs a command (unseen FILTER -x CMD ARG...)", spelled);
+    if (got == ':')
+        return message("%s: needs a value (%s %s)", spelled, spelled, entry->argument);
+    /* CMD is a word by itself, and then the one before the next. */
+    if (exec && optarg != argv[optind - 1])
+        return message("%s: takes the rest of the line (unseen FILTER %s CMD ARG...)", spelled,
+                       spelled);
+    if (exec)
+        options->command = (const char *const *)argv + optind - 1;
+    options->set |= OPTION_BIT(entry->id);
+    options->given[entry->id] = optarg;
+    options->spelled[entry->id] = spelled;
     return 0;
 }
 
 int options_parse(struct options *options, int argc, char **argv)
 {
-    struct scan scan = {argc, argv, 1};
-    bool literal = false;
-    memset(options, 0, sizeof *options);
-    options->operands = calloc((size_t)argc + 1, sizeof *options->operands);
-    if (options->operands == NULL)
-        return message("%s", strerror(ENOMEM));
-    for (; scan.at < argc; scan.at++) {
-        const char *argument = argv[scan.at];
-        int status = 0;
-        if (literal || argument[0] != '-' || argument[1] == '\0') {
-            if (options->operand_count == 0)
-                options->first_is_literal = literal;
-            options->operands[options->operand_count++] = argument;
-        } else if (strcmp(argument, "--") == 0) {
-            literal = true;
-        } else if (argument[1] == '-') {
-            status = parse_long(options, &scan);
-        } else {
-            status = parse_letters(options, &scan);
-        }
-        if (status != 0)
-            return status;
+    char letters[2 + 4 * OPTIONS + 1];
+    struct option names[OPTIONS + 1];
+    size_t n = 0;
+    *options = (struct options){.operands = (const char **)argv + 1};
+    describe(letters, names);
+    while (options->command == NULL) {
+        int at = optind;
+        int got = getopt_long(argc, argv, letters, names, NULL);
+        if (got == -1 && (optind > at || at >= argc))
+            break;
+        if (got == -1) /* musl's stops at "-", which is an operand */
+            optarg = argv[optind++];
+        if (got == -1 || got == OPERAND)
+            options->operands[n++] = optarg;
+        else if (take(options, argv, argv[at], got) != 0)
+            return EXIT_TROUBLE;
     }
+    options->first_is_literal = n == 0;
+    while (options->command == NULL && optind < argc)
+        options->operands[n++] = argv[optind++];
+    options->operands[n] = NULL;
+    options->operand_count = n;
     return 0;
 }
 
@@ -292,16 +266,14 @@ int options_check(const struct options *options, unsigned command)
 {
     for (size_t i = 0; i < OPTIONS; i++) {
         const struct option_entry *entry = &option_table[i];
-        if (options->given[i] == NULL || (entry->commands & command) != 0)
+        if (!options_has(options, entry->id) || (entry->commands & command) != 0)
             continue;
         const char *spelled = options->spelled[i];
-        const char *dashes = spelled[0] == '-' ? "" : "--";
         if (command == FOR_FILTER && entry->commands == FOR_QUERY)
-            return message("%s%s: belongs to query (unseen query %s%s FILTER)", dashes, spelled,
-                           dashes, spelled);
+            return message("%s: belongs to query (unseen query %s FILTER)", spelled, spelled);
         char list[256];
         list_commands(entry->commands, list, sizeof list);
-        return message("%s%s: not an option here (it belongs to: %s)", dashes, spelled, list);
+        return message("%s: not an option here (it belongs to: %s)", spelled, list);
     }
     return 0;
 }
@@ -310,9 +282,8 @@ int options_check(const struct options *options, unsigned command)
 
 static int bad_value(const struct options *options, enum option_id id, const char *wanted)
 {
-    const char *spelled = options->spelled[id];
-    return message("%s%s %s: not a value it can take (%s)", spelled[0] == '-' ? "" : "--", spelled,
-                   options->given[id], wanted);
+    return message("%s %s: not a value it can take (%s)", options->spelled[id], options->given[id],
+                   wanted);
 }
 
 /* Decimal digits with point and exponent, as strtod(3) reads them, and nothing else that it would

@@ -2,8 +2,8 @@
  * options - the command line as a table: which options there are, and which command takes them.
  *
  * One set of options for all commands, so that they may stand before or after the command's name.
- * Own code instead of getopt_long(3), which accepts abbreviations, and reorders operands or not
- * depending on POSIXLY_CORRECT.
+ * getopt_long(3) reads them, told to return operands in order: so POSIXLY_CORRECT changes nothing.
+ * The abbreviations it accepts are refused here.
  */
 #ifndef UNSEEN_COMMANDS_OPTIONS_H
 #define UNSEEN_COMMANDS_OPTIONS_H
@@ -75,29 +75,35 @@ enum option_id {
     OPTIONS
 };
 
+#define OPTION_BIT(id) (UINT64_C(1) << (id))
+
+/* --create, and what implies it. */
+#define CREATION_OPTIONS                                                                           \
+    (OPTION_BIT(OPTION_CREATE) | OPTION_BIT(OPTION_CAPACITY) | OPTION_BIT(OPTION_RATE) |           \
+     OPTION_BIT(OPTION_WINDOW) | OPTION_BIT(OPTION_FORGET_AFTER) | OPTION_BIT(OPTION_LIKE))
+
 struct option_entry {
     enum option_id id;
-    char letter;        /* 0: none */
-    char second_letter; /* another spelling, or 0 */
-    const char *name;
-    const char *argument; /* what it takes, or NULL */
     unsigned commands;
+    const char *spellings[3]; /* "--null", "-z", "-0": letters may be missing */
+    const char *argument;     /* what it takes, or NULL */
     const char *help;
 };
 
 extern const struct option_entry option_table[OPTIONS];
 
 struct options {
-    const char *given[OPTIONS];   /* the argument, or "" for an option without; NULL: not given */
+    uint64_t set;                 /* OPTION_BIT of each that was given */
+    const char *given[OPTIONS];   /* its argument; NULL: not given, or takes none */
     const char *spelled[OPTIONS]; /* as it was written */
-    char letters[OPTIONS][3];     /* room for "-x" */
     const char *const *command;   /* CMD ARG... of -x, NULL at the end */
     const char **operands;        /* NULL at the end */
     size_t operand_count;
     bool first_is_literal; /* "--" stood before the first operand: it is no command */
 };
 
-/* Parses argv[1..argc). Returns 0, or EXIT_TROUBLE after a message. operands is allocated. */
+/* Parses argv[1..argc), and moves the operands to its front, where `operands` points. Once in a
+ * process, as getopt has a state. Returns 0, or EXIT_TROUBLE after a message. */
 int options_parse(struct options *options, int argc, char **argv);
 
 /* Whether all options given belong to the command with this bit; else EXIT_TROUBLE after a message
@@ -109,7 +115,7 @@ int options_check_exec(const struct options *options);
 
 static inline bool options_has(const struct options *options, enum option_id id)
 {
-    return options->given[id] != NULL;
+    return (options->set & OPTION_BIT(id)) != 0;
 }
 
 /* The value of an option if it was given; else *value stays. Returns 0, or EXIT_TROUBLE after a

@@ -104,8 +104,8 @@ static bool same_shape(const struct layer_plan *a, const struct layer_plan *b)
            memcmp(&a->geometry, &b->geometry, sizeof a->geometry) == 0;
 }
 
-/* Layers of the shape of `first` that come after it, and itself. Returns how many; 0 if another one was
- * before it. */
+/* Layers of the shape of `first` that come after it, and itself. Returns how many; 0 if another one
+ * was before it. */
 static unsigned layers_of_shape(const struct survey *survey, const struct store *filter,
                                 unsigned first, const struct bits *members[LAYERS_MAX])
 {
@@ -120,9 +120,9 @@ static unsigned layers_of_shape(const struct survey *survey, const struct store 
     return n;
 }
 
-/* A filter that grew has a line in one layer, and layers of different sizes. A merged one may have it in
- * several of those that did not fit together; if they have one shape, their joint bits tell how many lines
- * there are. */
+/* A filter that grew has a line in one layer, and layers of different sizes. A merged one may have
+ * it in several of those that did not fit together; if they have one shape, their joint bits tell
+ * how many lines there are. */
 static void count_once(struct survey *survey, const struct store *filter, unsigned first)
 {
     const struct bits *members[LAYERS_MAX];
@@ -170,9 +170,9 @@ static unsigned oldest_of(const struct survey *survey)
     return oldest;
 }
 
-/* What is different in a window: only lines that are in count as dropped wrongly or not, and what is
- * reached next is the end of a generation. Every layer that is not in use is one more to fill before
- * the oldest goes. */
+/* What is different in a window: only lines that are in count as dropped wrongly or not, and what
+ * is reached next is the end of a generation. Every layer that is not in use is one more to fill
+ * before the oldest goes. */
 static void survey_window(struct survey *survey)
 {
     survey->next = oldest_of(survey);

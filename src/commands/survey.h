@@ -33,14 +33,14 @@ struct survey {
     double dropped;    /* lines wrongly dropped so far, expected */
     double keys_until; /* keys to add until it is full (grows, or passes its rate) */
     double capacity;
-    /* Of a window: the layer whose lines are forgotten next, or `layers`; and how many keys can come
-     * before that, if it is not by time. */
+    /* Of a window: the layer whose lines are forgotten next, or `layers`; and how many keys can
+     * come before that, if it is not by time. */
     unsigned next;
     double until_forgetting;
 };
 
-/* Reads all pages of all layers: as long as cat(1) takes, 0.1 s a gigabyte from the page cache. Returns
- * 0, or -1 if a signal wants the program to end. */
+/* Reads all pages of all layers: as long as cat(1) takes, 0.1 s a gigabyte from the page cache.
+ * Returns 0, or -1 if a signal wants the program to end. */
 int survey_make(struct survey *survey, const struct store *filter);
 
 #endif

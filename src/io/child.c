@@ -40,8 +40,8 @@ static size_t given(const struct child *child, const char *bytes, size_t length)
     return last != NULL ? (size_t)(last - bytes) + 1 : length;
 }
 
-/* The lines that it starts with, as far as a pipe surely holds them, are in there before it can end.
- * Returns how many bytes that is, or 0 with the fault. */
+/* The lines that it starts with, as far as a pipe surely holds them, are in there before it can
+ * end. Returns how many bytes that is, or 0 with the fault. */
 static size_t start(struct child *child, const char *bytes, size_t length, struct fault *fault)
 {
     int ends[2];
@@ -87,48 +87,36 @@ static size_t write_as_output(void *context, const char *bytes, size_t length, s
     return first && done < child->given && fault->error == EPIPE ? (size_t)child->given : done;
 }
 
-struct child child_new(const char *const *argv, char delimiter)
+struct output child_output(struct child *child, const char *const *argv, char delimiter)
 {
-    return (struct child){.argv = argv, .delimiter = delimiter};
-}
-
-struct output child_output(struct child *child)
-{
+    *child = (struct child){.argv = argv, .delimiter = delimiter};
     return (struct output){
         .fd = -1,
-        .name = child->argv[0],
-        .delimiter = child->delimiter,
+        .name = argv[0],
+        .delimiter = delimiter,
         .append = write_as_output,
         .context = child,
     };
 }
 
-void child_stop(struct child *child, int signal_number)
-{
-    if (child->pid > 0)
-        kill(child->pid, signal_number);
-}
-
-/* The pipe's other end, open again; -1 if it cannot be had. */
-static int open_other_end(int fd)
+/* An end of the pipe that `fd` is an end of; -1 if it cannot be had. */
+static int open_end(int fd, int mode)
 {
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    return open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    return open(path, mode | O_NONBLOCK | O_CLOEXEC);
 }
 
 /* Whether a descendant of the command still has the pipe: `fd` is its end for reading here, and is
  * opened again. It goes for a moment, so that an end for writing can tell. */
 static bool has_other_readers(int *fd)
 {
-    char path[32];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", *fd);
-    struct pollfd end = {.fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)};
+    struct pollfd end = {.fd = open_end(*fd, O_WRONLY)};
     if (end.fd < 0)
         return true;
     close(*fd);
     bool has = poll(&end, 1, 0) < 0 || (end.revents & POLLERR) == 0;
-    *fd = open_other_end(end.fd);
+    *fd = open_end(end.fd, O_RDONLY);
     close(end.fd);
     return has;
 }
@@ -166,12 +154,10 @@ static int wait_for_end(struct child *child, struct fault *fault)
     return 0;
 }
 
-int child_finish(struct child *child, uint64_t *left, struct fault *fault)
+/* Returns 0 if it exited with 0, else -1 with the fault. */
+static int end_input(struct child *child, uint64_t *left, struct fault *fault)
 {
-    *left = 0;
-    if (child->pid == 0)
-        return 0;
-    int other = open_other_end(child->fd);
+    int other = open_end(child->fd, O_RDONLY);
     close(child->fd);
     int result = wait_for_end(child, fault);
     if (result == 0 && other >= 0 && !has_other_readers(&other))
@@ -179,4 +165,20 @@ int child_finish(struct child *child, uint64_t *left, struct fault *fault)
     if (other >= 0)
         close(other);
     return result;
+}
+
+enum child_end child_finish(struct child *child, uint64_t *left, struct fault *fault)
+{
+    int result = 0;
+    *left = 0;
+    if (child->failed)
+        return CHILD_NOT_RUN;
+    if (child->pid != 0 && !signals_pending())
+        result = end_input(child, left, fault);
+    if (!signals_pending())
+        return result == 0 ? CHILD_DONE : CHILD_FAILED;
+    if (child->pid != 0)
+        kill(child->pid, signals_pending());
+    child->pid = 0;
+    return CHILD_STOPPED;
 }

@@ -58,20 +58,26 @@ const char *input_name(const struct input *input)
     return input->name;
 }
 
-size_t input_max_line(const struct input *input)
-{
-    return input->max_line;
-}
-
 size_t input_most_read(const struct input *input)
 {
     return input->most_read;
 }
 
-int input_too_long(const struct input *input, struct fault *fault)
+static int too_long(const struct input *input, struct fault *fault)
 {
     fault_set(fault, input->name, "a line is longer than %zu bytes", input->max_line);
     return fault_way_out(fault, "to allow it: --max-line");
+}
+
+size_t input_allowed(const struct input *input, const size_t *starts, size_t n, struct fault *fault)
+{
+    size_t most = input->max_line;
+    for (size_t i = 0; i < n && input->chunk > most; i++)
+        if (starts[i + 1] - starts[i] - 1 > most) {
+            too_long(input, fault);
+            return i;
+        }
+    return n;
 }
 
 static int resize(struct input_buffer *buffer, size_t capacity)
@@ -91,7 +97,7 @@ static int grow(struct input *input, struct fault *fault)
     size_t limit = input->max_line + 1;
     size_t capacity = input->buffer.capacity;
     if (capacity >= limit)
-        return input_too_long(input, fault);
+        return too_long(input, fault);
     if (resize(&input->buffer, capacity < limit / 2 ? capacity * 2 : limit) != 0)
         return fault_errno(fault, input->name, "a line does not fit into memory", ENOMEM);
     return 0;
@@ -119,14 +125,14 @@ int input_change_buffer(struct input *input, struct input_buffer *buffer, struct
     return 0;
 }
 
-/* Waits for input, or for the end of input->stop. Returns 1, or 0 in the second case. A regular file
- * has nothing to wait for. */
-static int wait_or_stop(const struct input *input)
+/* Waits for input, or for the end of input->stop. Returns whether it is input. A regular file has
+ * nothing to wait for. */
+static bool wait_or_stop(const struct input *input)
 {
     struct pollfd fds[] = {{.fd = input->stop, .events = POLLIN},
                            {.fd = input->fd, .events = POLLIN}};
     if (input->regular)
-        return 1;
+        return true;
     while (poll(fds, 2, -1) < 0 && errno == EINTR) {
     }
     return fds[0].revents == 0;
@@ -135,8 +141,8 @@ static int wait_or_stop(const struct input *input)
 enum { READ_WAITS = -2 };
 
 /* Reads what is there; waits until something is. A buffer that has grown for a long line is not
- * filled at once: what comes after the line would have to be copied. Returns the number of bytes, 0 at
- * the end, -1, or READ_WAITS. */
+ * filled at once: what comes after the line would have to be copied. Returns the number of bytes, 0
+ * at the end, -1, or READ_WAITS. */
 static ssize_t fill(struct input *input, struct fault *fault)
 {
     char *to = input->buffer.bytes + input->filled;
@@ -160,13 +166,13 @@ static ssize_t fill(struct input *input, struct fault *fault)
     }
 }
 
-int input_wait(struct input *input, int milliseconds)
+bool input_wait(struct input *input, int milliseconds)
 {
     /* Nothing to wait for at the end of a file, or with an error: reading says so. */
     return signals_wait_readable(input->fd, milliseconds) != 0;
 }
 
-/* What is in the buffer behind the last chunk comes to its beginning. */
+/* What is in the buffer after the last chunk comes to its beginning. */
 static void move_rest(struct input *input)
 {
     char *bytes = input->buffer.bytes;

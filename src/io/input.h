@@ -29,7 +29,8 @@ struct input_buffer {
 };
 
 /* Reads from an open descriptor, which stays the caller's. Lines end with `delimiter`, are at most
- * `max_line` bytes long without it; `buffer_bytes` are read at a time, and the buffer starts with as many. NULL if out of memory. */
+ * `max_line` bytes long without it; `buffer_bytes` are read at a time, and the buffer starts with
+ * as many. NULL if out of memory. */
 struct input *input_new(int fd, const char *name, char delimiter, size_t buffer_bytes,
                         size_t max_line);
 void input_free(struct input *input);
@@ -38,30 +39,32 @@ void input_free(struct input *input);
  * Returns 1, 0 at the end, -1 with the fault; or INPUT_WAITS, see below. */
 int input_next(struct input *input, struct chunk *chunk, struct fault *fault);
 
-/* For an input that another thread reads ahead. input_let_wait: from now on (-1: no longer) input_next
- * returns INPUT_WAITS instead of waiting once `stop` is at its end, and instead of making its buffer
- * larger; it goes on where it was. No signal ends the process in input_next then.
- * input_change_buffer: the bytes of the last chunk stay where they are, in what is now *buffer;
- * the input goes on in what was there, made large enough for one read. Returns 0 or -1. */
+/* For an input that another thread reads ahead. input_let_wait: from now on (-1: no longer)
+ * input_next returns INPUT_WAITS instead of waiting once `stop` is at its end, and instead of
+ * making its buffer larger; it goes on where it was. No signal ends the process in input_next then.
+ * input_change_buffer: the bytes of the last chunk stay where they are, in what is now *buffer; the
+ * input goes on in what was there, made large enough for one read. Returns 0 or -1. */
 enum { INPUT_WAITS = 2 };
 void input_let_wait(struct input *input, int stop);
 int input_change_buffer(struct input *input, struct input_buffer *buffer, struct fault *fault);
 
-/* Waits for input at most so many milliseconds. Returns 0 if time ran out, else 1: input_next has
- * something to say. */
-int input_wait(struct input *input, int milliseconds);
+/* Waits for input at most so many milliseconds. Returns whether input_next has something to say;
+ * else time ran out. */
+bool input_wait(struct input *input, int milliseconds);
 
-/* Gives back what comes behind the first `used` bytes of the input: where it can be positioned, its
- * offset is set just behind them, for whoever reads it next. */
+/* Gives back what comes after the first `used` bytes of the input: where it can be positioned, its
+ * offset is set just after them, for whoever reads it next. */
 void input_give_back(struct input *input, uint64_t used);
 
 /* Bytes that are still to be read, as far as that is known: of a regular file; else 0. */
 uint64_t input_remaining(const struct input *input);
 
 const char *input_name(const struct input *input);
-size_t input_max_line(const struct input *input);
 size_t input_most_read(const struct input *input);
-/* The fault of a line longer than that. Returns -1. */
-int input_too_long(const struct input *input, struct fault *fault);
+
+/* Of n lines of the last chunk, where line i begins at starts[i]: how many come before one that is
+ * too long. The fault tells of that one. */
+size_t input_allowed(const struct input *input, const size_t *starts, size_t n,
+                     struct fault *fault);
 
 #endif

@@ -50,8 +50,7 @@ static int open_end(int fd, const char *path)
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
         return -1;
     int end_fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (end_fd < 0 || (fstat(end_fd, &end_status) == 0 && status.st_dev == end_status.st_dev &&
-                       status.st_ino == end_status.st_ino))
+    if (end_fd < 0 || (fstat(end_fd, &end_status) == 0 && path_same_file(&status, &end_status)))
         return end_fd;
     close(end_fd);
     return -1;
@@ -59,7 +58,8 @@ static int open_end(int fd, const char *path)
 
 int output_open(struct output *output, const char *path, char delimiter, struct fault *fault)
 {
-    /* Not made if it is there: in a sticky directory the system refuses that for another user's file. */
+    /* Not made if it is there: in a sticky directory the system refuses that for another user's
+     * file. */
     int flags = O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC;
     int fd = signals_open(path, flags, 0);
     if (fd < 0 && errno == ENOENT)
@@ -96,9 +96,9 @@ static void stop_mending(struct output *output)
     output->mends = false;
 }
 
-/* A run that was killed, now or long ago, can have left half a line, which would spoil the next one.
- * Whether the file ends in one can only be told while nobody else is in the middle of a write: hence
- * a lock on the output, that all who write by -o take. */
+/* A run that was killed, now or long ago, can have left half a line, which would spoil the next
+ * one. Whether the file ends in one can only be told while nobody else is in the middle of a write:
+ * hence a lock on the output, that all who write by -o take. */
 static size_t write_mending(struct output *output, const char *bytes, size_t length,
                             struct fault *fault)
 {

@@ -29,8 +29,8 @@ struct output {
 struct output output_standard(char delimiter);
 
 /* A file to append to; it is made if there is none. What is not a regular file, such as a FIFO, is
- * never open for reading, so that its last reader can go away; a FIFO is waited for until it has one,
- * and a signal ends the process then. Returns 0, or -1 with the fault. */
+ * never open for reading, so that its last reader can go away; a FIFO is waited for until it has
+ * one, and a signal ends the process then. Returns 0, or -1 with the fault. */
 int output_open(struct output *output, const char *path, char delimiter, struct fault *fault);
 
 /* Whether output_open is likely to succeed, without making or changing anything. */

@@ -5,6 +5,7 @@
 #include "system/signals.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -43,9 +44,7 @@ struct batches {
 
     /* The chunk that batches are being made of, by one thread at a time. */
     struct chunk chunk;
-    size_t done; /* of its bytes */
-    struct fault too_long;
-    bool ends_too_long;
+    size_t done;            /* of its bytes */
     uint64_t pieces, bytes; /* since the input began, or the second thread ended */
     unsigned small;         /* pieces in a row */
 
@@ -101,40 +100,21 @@ void batches_begin(struct batches *batches, struct input *input)
     batches->input = input;
     batches->chunk = (struct chunk){NULL, 0, 0};
     batches->done = 0;
-    batches->ends_too_long = false;
     batches->pieces = batches->bytes = 0;
 }
 
 /* --- making a batch, in whichever thread --- */
-
-/* In a chunk longer than the longest line allowed there may be one that is longer: the batch ends
- * before it. */
-static size_t lines_allowed(struct batches *batches, const size_t *starts, size_t n)
-{
-    size_t most = input_max_line(batches->input);
-    for (size_t i = 0; i < n && batches->chunk.length > most; i++)
-        if (starts[i + 1] - starts[i] - 1 > most) {
-            input_too_long(batches->input, &batches->too_long);
-            batches->ends_too_long = true;
-            return i;
-        }
-    return n;
-}
 
 /* A chunk is there: makes the batch of its next lines. */
 static enum outcome make_batch(struct batches *batches, struct block *block)
 {
     struct chunk chunk = batches->chunk;
     block->starts[0] = batches->done;
-    size_t n = batches->ends_too_long
-                   ? 0
-                   : batches->kernel->split(chunk.bytes, chunk.length, batches->delimiter,
-                                            block->starts, batches->most);
-    n = lines_allowed(batches, block->starts, n);
-    if (n == 0) {
-        block->fault = batches->too_long;
+    size_t split = batches->kernel->split(chunk.bytes, chunk.length, batches->delimiter,
+                                          block->starts, batches->most);
+    size_t n = input_allowed(batches->input, block->starts, split, &block->fault);
+    if (n == 0)
         return FAULT;
-    }
     hash_lines(chunk.bytes, block->starts, n, batches->seed, block->keys);
     batches->done = block->starts[n];
     block->batch = (struct batch){
@@ -162,9 +142,7 @@ static enum outcome next_chunk(struct batches *batches, struct fault *fault)
     return BATCH;
 }
 
-/* --- the second thread --- */
-
-/* Returns whether it may go on. */
+/* Returns whether the second thread may go on. */
 static bool wait_for_free(struct batches *batches, sem_t *free)
 {
     while (sem_wait(free) != 0) {
@@ -172,29 +150,30 @@ static bool wait_for_free(struct batches *batches, sem_t *free)
     return !atomic_load(&batches->ending);
 }
 
-/* The chunk was made into batches: its buffer stays with them, and the input goes on in the one that
- * was longest with the caller. */
+/* The chunk was made into batches: its buffer stays with them, and the input goes on in the one
+ * that was longest with the caller. */
 static enum outcome change_buffer(struct batches *batches, struct fault *fault)
 {
     struct input_buffer *spare = &batches->spare[batches->changes++ % (BUFFERS - 1)];
-    if (!wait_for_free(batches, &batches->free_buffers))
+    if (batches->small >= END_PIECES || !wait_for_free(batches, &batches->free_buffers))
         return HANDED_BACK;
     return input_change_buffer(batches->input, spare, fault) == 0 ? BATCH : FAULT;
 }
 
-static enum outcome make_next(struct batches *batches, struct block *block)
+/* `ahead`: in the second thread. */
+static enum outcome make_next(struct batches *batches, struct block *block, bool ahead)
 {
+    enum outcome outcome = BATCH;
     if (batches->done == batches->chunk.length) {
-        if (batches->small >= END_PIECES)
-            return HANDED_BACK;
-        enum outcome outcome = change_buffer(batches, &block->fault);
+        if (ahead)
+            outcome = change_buffer(batches, &block->fault);
         if (outcome == BATCH)
             outcome = next_chunk(batches, &block->fault);
-        if (outcome != BATCH)
-            return outcome;
     }
-    return make_batch(batches, block);
+    return outcome == BATCH ? make_batch(batches, block) : outcome;
 }
+
+/* --- the second thread --- */
 
 static void *work_ahead(void *context)
 {
@@ -204,7 +183,7 @@ static void *work_ahead(void *context)
         if (!wait_for_free(batches, &batches->free_blocks))
             return NULL;
         /* Once it is made, the block is the caller's. */
-        enum outcome outcome = make_next(batches, block);
+        enum outcome outcome = make_next(batches, block, true);
         block->outcome = outcome;
         sem_post(&batches->made);
         if (outcome != BATCH)
@@ -212,10 +191,14 @@ static void *work_ahead(void *context)
     }
 }
 
-/* The second thread has ended, or is about to. Of the buffers only the input's is kept: another may
- * have a line of a gigabyte, and the next such line is about to come. */
+/* Ends the second thread, whatever it waits for. Of the buffers only the input's is kept: another
+ * may have a line of a gigabyte, and the next such line is about to come. */
 static void end_ahead(struct batches *batches)
 {
+    atomic_store(&batches->ending, true);
+    close(batches->stop[1]);
+    sem_post(&batches->free_blocks);
+    sem_post(&batches->free_buffers);
     if (batches->ahead)
         signals_end_thread(batches->thread);
     batches->ahead = false;
@@ -225,8 +208,6 @@ static void end_ahead(struct batches *batches)
     }
     input_let_wait(batches->input, -1);
     close(batches->stop[0]);
-    if (batches->stop[1] >= 0)
-        close(batches->stop[1]);
     sem_destroy(&batches->made);
     sem_destroy(&batches->free_blocks);
     sem_destroy(&batches->free_buffers);
@@ -236,7 +217,7 @@ static void end_ahead(struct batches *batches)
 /* Where there is no second thread to be had, one does. */
 static void start_ahead(struct batches *batches)
 {
-    if (pipe(batches->stop) != 0)
+    if (pipe2(batches->stop, O_CLOEXEC) != 0)
         return;
     batches->changes = 0;
     sem_init(&batches->made, 0, 0);
@@ -252,8 +233,9 @@ static void start_ahead(struct batches *batches)
         end_ahead(batches);
 }
 
-/* The next of its blocks; those given out before are free. */
-static enum outcome take_made(struct batches *batches, struct batch *batch, struct fault *fault)
+/* The next of its blocks; those given out before are free. NULL: a signal wants the process to
+ * end. */
+static struct block *take_made(struct batches *batches)
 {
     if (batches->given > 0) {
         const struct block *before = &batches->block[(batches->given - 1) % BLOCKS];
@@ -261,18 +243,13 @@ static enum outcome take_made(struct batches *batches, struct batch *batch, stru
             sem_post(&batches->free_buffers);
         sem_post(&batches->free_blocks);
     }
-    if (signals_wait_semaphore(&batches->made) != 0) {
-        fault_errno(fault, input_name(batches->input), NULL, EINTR);
-        return FAULT;
-    }
-    struct block *block = &batches->block[batches->given++ % BLOCKS];
-    *batch = block->batch;
-    if (block->outcome == FAULT)
-        *fault = block->fault;
-    return block->outcome;
+    if (signals_wait_semaphore(&batches->made) != 0)
+        return NULL;
+    return &batches->block[batches->given++ % BLOCKS];
 }
 
-/* After a line longer than a buffer there is likely to be another, at which the thread would end. */
+/* After a line longer than a buffer there is likely to be another, at which the thread would
+ * end. */
 static bool is_worth_it(const struct batches *batches)
 {
     return batches->threads > 1 && batches->bytes >= START_BYTES &&
@@ -280,45 +257,27 @@ static bool is_worth_it(const struct batches *batches)
            batches->bytes / batches->pieces >= LARGE_PIECE;
 }
 
-/* The next batch, made by this thread. */
-static enum outcome make_here(struct batches *batches, struct batch *batch, struct fault *fault)
-{
-    struct block *block = &batches->block[0];
-    if (batches->done == batches->chunk.length) {
-        enum outcome outcome = next_chunk(batches, fault);
-        if (outcome != BATCH)
-            return outcome;
-    }
-    enum outcome outcome = make_batch(batches, block);
-    if (outcome == FAULT)
-        *fault = block->fault;
-    *batch = block->batch;
-    return outcome;
-}
-
 int batches_next(struct batches *batches, struct batch *batch, struct fault *fault)
 {
-    enum outcome outcome = HANDED_BACK;
+    struct block *block = &batches->block[0];
     if (!batches->ahead && batches->done == batches->chunk.length && is_worth_it(batches))
         start_ahead(batches);
     if (batches->ahead)
-        outcome = take_made(batches, batch, fault);
-    if (batches->ahead && outcome == HANDED_BACK)
+        block = take_made(batches);
+    if (block == NULL)
+        return fault_errno(fault, input_name(batches->input), NULL, EINTR);
+    if (batches->ahead && block->outcome == HANDED_BACK)
         end_ahead(batches);
-    if (outcome == HANDED_BACK)
-        outcome = make_here(batches, batch, fault);
-    return outcome == BATCH ? 1 : outcome == END ? 0 : -1;
+    if (!batches->ahead)
+        block->outcome = make_next(batches, block, false);
+    *batch = block->batch;
+    if (block->outcome == FAULT)
+        *fault = block->fault;
+    return block->outcome == BATCH ? 1 : block->outcome == END ? 0 : -1;
 }
 
 void batches_end(struct batches *batches)
 {
-    if (!batches->ahead)
-        return;
-    atomic_store(&batches->ending, true);
-    /* Whatever it waits for. */
-    close(batches->stop[1]);
-    batches->stop[1] = -1;
-    sem_post(&batches->free_blocks);
-    sem_post(&batches->free_buffers);
-    end_ahead(batches);
+    if (batches->ahead)
+        end_ahead(batches);
 }

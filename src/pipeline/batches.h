@@ -2,9 +2,9 @@
  * batches - the lines of an input, a batch at a time, with their keys.
  *
  * A batch is made when it is asked for: read, split, hashed. Or, where an input is long and another
- * processor is there, a second thread does that ahead of the caller, who judges and writes the batch
- * before meanwhile. Batches come one by one and in order either way, so what is made of them is the
- * same by construction: only the caller ever looks at the filter.
+ * processor is there, a second thread does that ahead of the caller, who judges and writes the
+ * batch before meanwhile. Batches come one by one and in order either way, so what is made of them
+ * is the same by construction: only the caller ever looks at the filter.
  *
  * The second thread starts when a megabyte has come in large pieces, and ends when lines trickle
  * again: a few lines never wait for a thread, nor pay for one.
@@ -32,7 +32,7 @@ struct batch {
 struct batches *batches_new(char delimiter, uint64_t seed, size_t most, unsigned threads);
 void batches_free(struct batches *batches);
 
-/* Starts with an input, behind what was read of it. */
+/* Starts with an input, after what was read of it. */
 void batches_begin(struct batches *batches, struct input *input);
 
 /* The next batch, of at least one line. Returns 1; 0 at the end; -1 with the fault, after all lines

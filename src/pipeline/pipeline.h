@@ -24,7 +24,7 @@ enum pipeline_verb {
     PIPELINE_ADD,      /* remember what is new; print nothing */
     PIPELINE_REPEATED, /* print what comes for the second time */
     PIPELINE_QUERY,    /* print what is in; remember nothing */
-    PIPELINE_TAG,      /* print every line behind "in" or "new" and a TAB; remember nothing */
+    PIPELINE_TAG,      /* print every line after "in" or "new" and a TAB; remember nothing */
     PIPELINE_REMOVE,   /* forget lines, print nothing; those forgotten count as selected */
 };
 
@@ -35,7 +35,7 @@ struct pipeline_plan {
     struct output *output;  /* NULL: nothing is printed */
     bool invert;            /* PIPELINE_QUERY: print what is not in */
     char delimiter;
-    uint64_t most;           /* stop behind so many selected lines */
+    uint64_t most;           /* stop after so many selected lines */
     struct pending *pending; /* keys of delivered lines go here; may be NULL */
     unsigned threads;        /* that may work on it, this one included; 0 is 1 */
     bool durable;            /* the filter holds keys; settle them once the output is on disk */
@@ -59,11 +59,12 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
  * input. Returns 0, or -1 with the fault. */
 int pipeline_settle(struct pipeline *pipeline, struct fault *fault);
 
-/* Lines read, and lines selected (printed, or with no output: that would have been), so far. */
-uint64_t pipeline_read(const struct pipeline *pipeline);
-uint64_t pipeline_selected(const struct pipeline *pipeline);
-
-/* With `may_close`: lines that would have been selected, but the output was closed. */
-uint64_t pipeline_refused(const struct pipeline *pipeline);
+/* Lines, so far. */
+struct pipeline_counts {
+    uint64_t read;
+    uint64_t selected; /* printed, or with no output: that would have been */
+    uint64_t refused;  /* with `may_close`: would have been selected, but the output was closed */
+};
+const struct pipeline_counts *pipeline_counts(const struct pipeline *pipeline);
 
 #endif

@@ -183,7 +183,7 @@ int newfile_make(const struct newfile_plan *plan)
     return result;
 }
 
-static bool begins_like_filter(const char *path)
+bool newfile_is_filter(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -212,7 +212,7 @@ int newfile_look(const char *path, bool replace, struct fault *fault)
         return PLACE_REPLACEABLE;
     if (!replace)
         return PLACE_TAKEN;
-    if (begins_like_filter(path))
+    if (newfile_is_filter(path))
         return PLACE_REPLACEABLE;
     fault_set(fault, path, "not a filter, and --force replaces nothing else");
     return fault_way_out(fault, "remove it first, or name another file");

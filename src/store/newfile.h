@@ -25,6 +25,9 @@ enum newfile_place {
 /* Returns what is there, or -1 with the fault if no filter can ever stand there. */
 int newfile_look(const char *path, bool replace, struct fault *fault);
 
+/* Whether what a name stands for begins as a filter does. */
+bool newfile_is_filter(const char *path);
+
 /* Writes the contents of a new, empty file. Returns 0, or -1 with errno. May be called a second
  * time, for another file, if the first could not be given its name. */
 typedef int newfile_fill(int fd, const void *context);

@@ -9,6 +9,7 @@ static void start(struct fault *fault, const char *object)
 {
     fault->error = 0;
     fault->way_out[0] = '\0';
+    fault->of = object;
     snprintf(fault->object, sizeof fault->object, "%s", object);
 }
 

@@ -9,7 +9,8 @@
 #define UNSEEN_SYSTEM_FAULT_H
 
 struct fault {
-    char object[512];
+    const char *of;   /* the object as it was handed in: to be compared, not read */
+    char object[512]; /* its name, cut off if need be */
     char reason[256];
     char way_out[256];
     int error; /* errno, or 0 if no system call is the cause */

@@ -1,14 +1,27 @@
 /*
- * path - the two parts of a file's name.
+ * path - the two parts of a file's name, and whether two names are one file's.
  */
 #ifndef UNSEEN_SYSTEM_PATH_H
 #define UNSEEN_SYSTEM_PATH_H
 
 #include <limits.h>
+#include <stdbool.h>
+#include <sys/stat.h>
 
 /* The directory that `path` lies in, "." if it names none; returns the last part, within `path`.
  * Neither need exist. A path too long for PATH_MAX is too long for every system call, too: its
  * directory is cut off and found by nobody. */
 const char *path_directory(const char *path, char directory[PATH_MAX]);
+
+static inline bool path_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Whether two names, both of which exist, are the same file. */
+bool path_is_same(const char *a, const char *b);
+
+/* Whether they are the same name in the same directory; neither need exist. */
+bool path_is_same_name(const char *a, const char *b);
 
 #endif

@@ -1,0 +1,95 @@
+/* combinations - see combinations.h. */
+#include "commands/combinations.h"
+
+#include "commands/message.h"
+
+#define B(option) OPTION_BIT(OPTION_##option)
+/* The operand, as if it were one more option. */
+#define FILTER OPTION_BIT(OPTIONS)
+_Static_assert(OPTIONS < 64, "options do not fit into a word");
+
+#define MAKING (FOR_NEW_FILTER | FOR_PLANNED_FILTER)
+
+#define ONE_WAY_TO_REMEMBER                                                                        \
+    "-x, --pending and --durable: each says when lines are remembered (choose one)"
+#define HOW_MANY_KEYS "--bits-per-key: needs to know how many keys (add -n N)"
+
+/* An error if all of `all` are given, at least one of `any` unless that is empty, and none of `none`.
+ * The first that applies is said. */
+/* clang-format off */
+static const struct combination {
+    unsigned where;
+    uint64_t all, any, none;
+    const char *error;
+} combinations[] = {
+    {FOR_FILTER, B(CREATE), 0, FILTER, "--create: needs a name (unseen --create FILTER)"},
+    {FOR_FILTER, B(QUEUE), 0, FILTER, "--queue: needs a name (unseen create --queue FILTER)"},
+    {FOR_FILTER, B(COUNTING), 0, FILTER, "--counting: needs a FILTER to remove lines from later"},
+    {FOR_FILTER, B(REPEATED) | FILTER, 0, 0, "-d: works in memory only (unseen -d < FILE)"},
+    {FOR_FILTER, B(REPEATED), B(WINDOW) | B(FORGET_AFTER), 0,
+     "-d: needs to remember all lines (leave the window out)"},
+    {FOR_FILTER, B(EXEC), 0, FILTER, "-x: needs a FILTER to remember lines in"},
+    {FOR_FILTER, B(PENDING), 0, FILTER, "--pending: needs a FILTER to remember lines in"},
+    {FOR_FILTER, B(DURABLE), 0, FILTER, "--durable: needs a FILTER to remember lines in"},
+    {FOR_FILTER, B(EXEC), B(PENDING) | B(DURABLE), 0, ONE_WAY_TO_REMEMBER},
+    {FOR_FILTER, B(PENDING) | B(DURABLE), 0, 0, ONE_WAY_TO_REMEMBER},
+    {FOR_FILTER, B(EXEC) | B(OUTPUT), 0, 0,
+     "-o and -x: lines go to CMD (redirect CMD's output with >)"},
+    {FOR_FILTER, B(PENDING), CREATION_OPTIONS, 0,
+     "--pending: the filter must exist (unseen create FILTER)"},
+
+    {FOR_QUERY, B(TAG) | B(COUNT), 0, 0,
+     "--tag and -c: one prints every line, the other none (leave one out)"},
+    {FOR_QUERY, B(TAG) | B(QUIET), 0, 0,
+     "--tag and -q: one prints every line, the other none (leave one out)"},
+    {FOR_QUERY, B(TAG) | B(INVERT), 0, 0,
+     "--tag and -v: --tag prints all lines, in or not (leave -v out)"},
+
+    {FOR_MERGE, 0, 0, B(OUTPUT), "-o is missing (unseen merge -o OUT FILTER...)"},
+
+    {FOR_PLAN, 0, 0, B(CAPACITY) | B(SIZE) | B(BITS_PER_KEY) | B(WINDOW),
+     "plan: -n N or --size SIZE is missing (unseen plan -n 1e9 -p 1e-4)"},
+
+    {MAKING, B(SIZE) | B(BITS_PER_KEY), 0, 0,
+     "--size and --bits-per-key: both give the size (leave one out)"},
+    {FOR_NEW_FILTER, B(BITS_PER_KEY), 0, B(CAPACITY) | B(WINDOW), HOW_MANY_KEYS},
+    {FOR_PLANNED_FILTER, B(BITS_PER_KEY) | B(FORGET_AFTER), 0, B(CAPACITY) | B(WINDOW),
+     HOW_MANY_KEYS},
+    {MAKING, B(WINDOW) | B(RATE) | B(SIZE), 0, 0,
+     "--window, -p and --size: any two of them give the third (leave one out)"},
+    {MAKING, B(CAPACITY) | B(RATE) | B(SIZE), 0, 0,
+     "-n, -p and --size: any two of them give the third (leave one out)"},
+    {MAKING, B(WINDOW) | B(RATE) | B(BITS_PER_KEY), 0, 0,
+     "--window, -p and --bits-per-key: any two of them give the third (leave one out)"},
+    {MAKING, B(RATE) | B(BITS_PER_KEY), 0, 0,
+     "-n, -p and --bits-per-key: any two of them give the third (leave one out)"},
+    {MAKING, B(SLACK), 0, B(WINDOW) | B(FORGET_AFTER),
+     "--slack: of which window? (add --window N or --forget-after TIME)"},
+    {MAKING, B(WINDOW) | B(FORGET_AFTER), 0, 0,
+     "--window and --forget-after: two ways to forget (leave one out)"},
+    {MAKING, B(WINDOW) | B(COUNTING), 0, 0,
+     "--window and --counting: a window forgets by itself (leave one out)"},
+    {MAKING, B(FORGET_AFTER) | B(COUNTING), 0, 0,
+     "--forget-after and --counting: a window forgets by itself (leave one out)"},
+    {MAKING, B(WINDOW) | B(FIXED), 0, 0,
+     "--window and --fixed: a window forgets instead of growing (leave one out)"},
+    {MAKING, B(FORGET_AFTER) | B(FIXED), 0, 0,
+     "--forget-after and --fixed: a window forgets instead of growing (leave one out)"},
+    {MAKING, B(WINDOW) | B(CAPACITY), 0, 0,
+     "--window and -n: both say how many lines (leave -n out)"},
+    {MAKING, B(FIXED), 0, B(CAPACITY) | B(SIZE) | B(BITS_PER_KEY),
+     "--fixed: needs to know how large (add -n N or --size SIZE)"},
+};
+/* clang-format on */
+
+int combinations_check(const struct options *options, unsigned where)
+{
+    uint64_t set = options->set | (options->operand_count > 0 ? FILTER : 0);
+    for (size_t i = 0; i < sizeof combinations / sizeof *combinations; i++) {
+        const struct combination *c = &combinations[i];
+        if ((c->where & where) != 0 && (c->all & ~set) == 0 &&
+            (c->any == 0 || (c->any & set) != 0) && (c->none & set) == 0)
+            return message("%s", c->error);
+    }
+    return 0;
+}

@@ -1,0 +1,33 @@
+/*
+ * report - what a command has found out, row by row: as text, or as one JSON object.
+ *
+ * Each row has a name in the text and one in the object, and comes in the same place in both. Where
+ * a name is NULL, it is not there.
+ */
+#ifndef UNSEEN_COMMANDS_REPORT_H
+#define UNSEEN_COMMANDS_REPORT_H
+
+#include <stdbool.h>
+
+struct report {
+    bool json;
+    bool begun; /* the object, which the caller ends */
+};
+
+/* A whole number, and a rate: three figures in the text, six in JSON. `unit` follows in the
+ * text. */
+void report_count(struct report *report, const char *name, const char *member, double count,
+                  const char *unit);
+void report_rate(struct report *report, const char *name, const char *member, double rate,
+                 const char *unit);
+
+/* As printf, in one of the two. */
+__attribute__((format(printf, 3, 4))) void report_text(const struct report *report,
+                                                       const char *name, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void report_json(struct report *report, const char *member,
+                                                       const char *format, ...);
+
+/* In JSON: a string. */
+void report_quoted(struct report *report, const char *member, const char *text);
+
+#endif
