@@ -39,8 +39,8 @@ struct key_set {
     int fd;
     uint8_t *head;
     uint8_t *segment[SEGMENTS_MAX];
-    unsigned mapped; /* segments */
-    uint64_t used;   /* places in the newest segment in use */
+    unsigned mapped, ours; /* segments that are mapped; of our own set, in use */
+    uint64_t used;         /* places in the newest of them */
     uint64_t count;
     struct key_file order; /* fd -1: none is kept */
     uint64_t noted;
@@ -56,22 +56,33 @@ static uint64_t offset_of(unsigned segment)
     return HEAD_BYTES + (keys_in(segment) - FIRST_KEYS) * KEY_BYTES;
 }
 
+static size_t bytes_of(unsigned segment)
+{
+    return (size_t)(keys_in(segment) * KEY_BYTES);
+}
+
 /* Three quarters full is full. */
 static uint64_t room_in(unsigned segment)
 {
     return keys_in(segment) / 4 * 3;
 }
 
-/* How many segments are in use; of another writer's, as far as they are mapped here. */
+static unsigned said_in_use(const struct key_set *set)
+{
+    return __atomic_load_n(&set->head[SEGMENTS_AT], __ATOMIC_ACQUIRE);
+}
+
+/* How many segments are in use; of another writer's set, as far as they are mapped here. */
 static unsigned in_use(const struct key_set *set)
 {
-    unsigned segments = __atomic_load_n(&set->head[SEGMENTS_AT], __ATOMIC_ACQUIRE);
-    return segments < set->mapped ? segments : set->mapped;
+    unsigned said = said_in_use(set);
+    return set->owned ? set->ours : said < set->mapped ? said : set->mapped;
 }
 
 static void use(struct key_set *set, unsigned segments)
 {
     __atomic_store_n(&set->head[SEGMENTS_AT], (uint8_t)segments, __ATOMIC_RELEASE);
+    set->ours = segments;
     set->used = 0;
 }
 
@@ -117,8 +128,7 @@ static uint8_t *find_present(const struct key_set *set, struct key key)
 static int map_segment(struct key_set *set, struct fault *fault)
 {
     unsigned i = set->mapped;
-    size_t bytes = (size_t)(keys_in(i) * KEY_BYTES);
-    set->segment[i] = map_file(set->fd, set->owned, offset_of(i), bytes, set->path);
+    set->segment[i] = map_file(set->fd, set->owned, offset_of(i), bytes_of(i), set->path);
     if (set->segment[i] == NULL)
         return fault_errno(fault, set->path, "cannot be mapped", errno);
     set->mapped++;
@@ -135,12 +145,12 @@ static int map_head(struct key_set *set, struct fault *fault)
 
 static int add_segment(struct key_set *set, struct fault *fault)
 {
-    unsigned i = in_use(set);
+    unsigned i = set->ours;
     if (i == SEGMENTS_MAX)
         return fault_set(fault, set->path, "too many lines in flight");
     if (i < set->mapped)
-        memset(set->segment[i], 0, (size_t)(keys_in(i) * KEY_BYTES));
-    else if (whole_allocate(set->fd, offset_of(i), keys_in(i) * KEY_BYTES) != 0)
+        memset(set->segment[i], 0, bytes_of(i));
+    else if (whole_allocate(set->fd, offset_of(i), bytes_of(i)) != 0)
         return fault_errno(fault, set->path, "keys in flight do not fit", errno);
     else if (map_segment(set, fault) != 0)
         return -1;
@@ -162,7 +172,7 @@ static struct key_set *key_set_alloc(const char *path, struct fault *fault)
     return set;
 }
 
-/* An empty set in the new file `fd`, or, if that is not one, the fault with errno. */
+/* An empty set in the new file `fd`. If that is -1, the fault with errno. */
 static struct key_set *start(const char *path, int fd, bool named, struct fault *fault)
 {
     int error = fd < 0 || whole_allocate(fd, 0, HEAD_BYTES) != 0 ? errno : 0;
@@ -247,7 +257,7 @@ void key_set_free(struct key_set *set)
     if (set == NULL)
         return;
     for (unsigned i = 0; i < set->mapped; i++)
-        map_drop(set->segment[i], (size_t)(keys_in(i) * KEY_BYTES));
+        map_drop(set->segment[i], bytes_of(i));
     if (set->head != NULL)
         map_drop(set->head, HEAD_BYTES);
     if (set->named)
@@ -263,7 +273,7 @@ void key_set_free(struct key_set *set)
 int key_set_refresh(struct key_set *set, struct fault *fault)
 {
     struct stat status;
-    unsigned segments = __atomic_load_n(&set->head[SEGMENTS_AT], __ATOMIC_ACQUIRE);
+    unsigned segments = said_in_use(set);
     if (segments <= set->mapped)
         return 0;
     if (segments > SEGMENTS_MAX || fstat(set->fd, &status) != 0 ||
@@ -277,7 +287,7 @@ int key_set_refresh(struct key_set *set, struct fault *fault)
 
 int key_set_reserve(struct key_set *set, uint64_t n, struct fault *fault)
 {
-    while (in_use(set) == 0 || room_in(in_use(set) - 1) - set->used < n)
+    while (set->ours == 0 || room_in(set->ours - 1) - set->used < n)
         if (add_segment(set, fault) != 0)
             return -1;
     return 0;
@@ -293,7 +303,7 @@ bool key_set_add(struct key_set *set, struct key key)
     key = stored(key);
     if (find_present(set, key) != NULL)
         return false;
-    store_key(find(set, in_use(set) - 1, key), key);
+    store_key(find(set, set->ours - 1, key), key);
     set->used++;
     set->count++;
     return true;
