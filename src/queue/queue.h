@@ -50,7 +50,7 @@ void queue_close(struct queue *queue);
 void queue_set_waits(struct queue *queue, lock_waits *waits, void *context);
 
 /* A line that is longer is not taken out, but a fault; 1 GB unless told. */
-void queue_set_max_line(struct queue *queue, size_t bytes);
+void queue_set_max_line(struct queue *queue, uint64_t bytes);
 
 /* Says how the lines of this process end. They all end the same way in a queue: -1 with the fault if
  * those in there end otherwise. With `first`, that is settled now, by this process. */

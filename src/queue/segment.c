@@ -16,8 +16,7 @@ void segment_name(uint64_t start, char name[SEGMENT_NAME_BYTES])
     snprintf(name, SEGMENT_NAME_BYTES, "%020" PRIu64, start);
 }
 
-/* Never through somebody's link, and nothing but a plain file. */
-static int open_named(int directory, uint64_t start, int flags)
+int segment_open(int directory, uint64_t start, int flags)
 {
     char name[SEGMENT_NAME_BYTES];
     struct stat status;
@@ -33,21 +32,6 @@ static int open_named(int directory, uint64_t start, int flags)
     close(fd);
     errno = EINVAL;
     return -1;
-}
-
-int segment_open(int directory, uint64_t start)
-{
-    return open_named(directory, start, O_RDONLY);
-}
-
-int segment_open_to_write(int directory, uint64_t start)
-{
-    return open_named(directory, start, O_RDWR);
-}
-
-int segment_make(int directory, uint64_t start)
-{
-    return open_named(directory, start, O_RDWR | O_CREAT | O_EXCL);
 }
 
 int segment_length(int directory, uint64_t start, uint64_t *length)
