@@ -7,8 +7,8 @@
 #include "delivery/filter.h"
 #include "queue/queue.h"
 
-/* Opens it; lines end with `delimiter`, and with `pushes` that is settled by it if it is not yet. None
- * may be longer than max_line. NULL after a message. `filter` must outlive it. */
+/* Opens it; lines end with `delimiter`, and with `pushes` that is settled by it if it is not yet.
+ * None may be longer than max_line. NULL after a message. `filter` must outlive it. */
 struct queue *queue_operand(const struct filter *filter, char delimiter, bool pushes,
                             uint64_t max_line);
 

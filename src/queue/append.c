@@ -16,25 +16,11 @@ static uint64_t length_written(const struct queue *queue)
     return queue_state_tail(&queue->state) - queue->write_start;
 }
 
-/* Flushes the segment before the one that is written to. */
-static void flush_full(struct queue *queue)
-{
-    if (queue->full_fd < 0)
-        return;
-    if (fdatasync(queue->full_fd) != 0)
-        queue->sync_error = errno;
-    close(queue->full_fd);
-    queue->full_fd = -1;
-}
-
-/* From now on. What was written to the one before is flushed when the lock is off, unless that is
- * the second one already. */
 static void use_to_write(struct queue *queue, int fd, uint64_t start)
 {
-    if (queue->durable && queue->write_fd >= 0) {
-        flush_full(queue);
-        queue->full_fd = queue->write_fd;
-    } else if (queue->write_fd >= 0) {
+    if (queue->write_fd >= 0) {
+        if (queue->durable && fdatasync(queue->write_fd) != 0)
+            queue->sync_error = errno;
         close(queue->write_fd);
     }
     queue->write_fd = fd;
@@ -75,8 +61,8 @@ static void note_put_in(struct queue *queue, uint64_t bytes, uint64_t lines)
 }
 
 /* A writer that was killed can have left lines after the tail, which it did not remember; or the
- * state is an older one, which somebody has put back, and they are remembered. So whole ones are put
- * in: at worst they come twice. */
+ * state is an older one, which somebody has put back, and they are remembered. So whole ones are
+ * put in: at worst they come twice. */
 static int take_in_rest(struct queue *queue, struct fault *fault)
 {
     struct stat status;
@@ -221,7 +207,6 @@ size_t queue_append(struct queue *queue, const char *bytes, size_t length, struc
          check_segment_name(queue, first) != 0))
         done = 0;
     queue_end(queue);
-    flush_full(queue);
     return done;
 }
 
@@ -232,7 +217,6 @@ void queue_set_durable(struct queue *queue)
 
 int queue_sync(struct queue *queue, struct fault *fault)
 {
-    flush_full(queue);
     /* The lines, the names of their files, then the state that tells of them. */
     if ((queue->write_fd >= 0 && fdatasync(queue->write_fd) != 0) || fsync(queue->directory) != 0 ||
         fdatasync(queue->fd) != 0)

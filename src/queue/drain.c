@@ -1,10 +1,10 @@
 /*
  * drain - segments go when all their lines are off; see internal.h.
  *
- * Were a segment gone from the disk before the disk has it that its lines are off, a power cut would
- * make them lost lines. So the state is flushed first: without the lock, since that can take as long
- * as the disk likes. Meanwhile others change the state. But what is off stays off, so what the
- * flushed state has no need of can go under any later one, too.
+ * Were a segment gone from the disk before the disk has it that its lines are off, a power cut
+ * would make them lost lines. So the state is flushed first: without the lock, since that can take
+ * as long as the disk likes. Meanwhile others change the state. But what is off stays off, so what
+ * the flushed state has no need of can go under any later one, too.
  */
 #include "queue/internal.h"
 

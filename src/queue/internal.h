@@ -32,7 +32,6 @@ struct queue {
     char delimiter;
     bool durable;
     int sync_error; /* of a segment that is no more written to */
-    int full_fd;    /* one that is to be flushed yet, or -1 */
     int notify;     /* inotify, or -1 */
 
     /* The segments that were used last: one to read, one to write. */
@@ -60,8 +59,8 @@ int queue_fault_segment(const struct queue *queue, struct fault *fault);
 
 /* --- state_file --- */
 
-/* Opens the state, made if it is opened for writing and there is nothing yet. Returns 1; 0 if there is
- * none; -1. */
+/* Opens the state, made if it is opened for writing and there is nothing yet. Returns 1; 0 if there
+ * is none; -1. */
 int queue_open_state(struct queue *queue, bool write, struct fault *fault);
 /* Makes the state of a new queue, with `head`. Returns 0; 1 if there is one; -1 with errno. */
 int queue_make_state(struct queue *queue);
@@ -71,7 +70,7 @@ int queue_load(struct queue *queue, struct fault *fault);
  * was. */
 int queue_save(struct queue *queue, struct fault *fault);
 
-/* Gives an open file of the queue the owner, group and mode of the filter, as far as that can be. */
+/* Gives an open file of the queue the filter's owner, group and mode, as far as that can be. */
 static inline void queue_follow(const struct queue *queue, int fd)
 {
     if (queue->like.st_nlink != 0)
@@ -99,8 +98,8 @@ static inline unsigned queue_lock(unsigned range)
 
 /* --- read --- */
 
-/* Under the lock: how long a segment is that is no more written to. If it is gone, because a process
- * was killed while it removed drained ones, *start moves to the next there is. */
+/* Under the lock: how long a segment is that is no more written to. If it is gone, because a
+ * process was killed while it removed drained ones, *start moves to the next there is. */
 int queue_segment_length(const struct queue *queue, uint64_t *start, uint64_t *length,
                          struct fault *fault);
 /* Reads lines of begin..end into the buffer: at most `most`, a chunk of them, but at least one.

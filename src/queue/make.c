@@ -1,17 +1,15 @@
 /*
  * queue_make - a queue where there was none; see queue.h.
  *
- * A directory is a queue once its state has its name, which it gets whole or not at all, and the first
- * one stays (newfile.h). Of many who make the queue of one new filter at once, one makes it, and the
- * others use what he has made; a filter takes its UUID from the queue that it finds. So whichever of
- * their filters gets the name, the two belong together, and a kill on the way leaves nothing but a
- * queue that was never used, for the next filter of that name.
+ * A directory is a queue once its state has its name, which it gets whole or not at all, and the
+ * first one stays (newfile.h). Of many who make the queue of one new filter at once, one makes it,
+ * and the others use what he has made; a filter takes its UUID from the queue that it finds. So
+ * whichever of their filters gets the name, the two belong together, and a kill on the way leaves
+ * nothing but a queue that was never used, for the next filter of that name.
  */
 #include "queue/internal.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,13 +23,9 @@ static int fault_taken(const struct queue *queue, struct fault *fault)
 static bool is_empty(int directory)
 {
     bool empty = true;
-    int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
-    if (stream == NULL) {
-        if (fd >= 0)
-            close(fd);
+    DIR *stream = segment_directory(directory);
+    if (stream == NULL)
         return false;
-    }
     for (const struct dirent *entry = readdir(stream); entry != NULL; entry = readdir(stream))
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
             strncmp(entry->d_name, "state", 5) != 0)

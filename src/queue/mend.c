@@ -6,8 +6,8 @@
  * segments after the old tail, and then the state is changed in one step; a kill on the way leaves
  * all as it was, but for segments that nothing refers to.
  *
- * Or the state is older than the lines, or of a killed writer only the lines are there: then there are
- * some after the tail, and they are put in.
+ * Or the state is older than the lines, or of a killed writer only the lines are there: then there
+ * are some after the tail, and they are put in.
  */
 #include "queue/internal.h"
 
@@ -16,8 +16,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Whether each segment ends where the next begins, and all positions in use are in them: 1, 0, or -1 if
- * that cannot be found out. */
+/* Whether each segment ends where the next begins, and all positions in use are in them: 1, 0, or
+ * -1 if that cannot be found out. */
 static int is_whole(const struct queue *queue, struct fault *fault)
 {
     const struct queue_state *state = &queue->state;
@@ -67,8 +67,8 @@ static bool next_range(const struct queue_state *state, uint64_t from, uint64_t 
     return *begin < *end;
 }
 
-/* Copies whole lines of begin..end, which lie in one segment, to the new tail. What has no end is lost.
- * Returns -1 if they cannot be read or written. */
+/* Copies whole lines of begin..end, which lie in one segment, to the new tail. What has no end is
+ * lost. Returns -1 if they cannot be read or written. */
 static int copy_lines(struct queue *queue, uint64_t start, uint64_t begin, uint64_t end,
                       struct fault *fault)
 {

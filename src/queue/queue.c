@@ -14,8 +14,7 @@ struct queue *queue_new(const char *filter, struct fault *fault)
     char path[BESIDE_MAX];
     struct queue *queue = calloc(1, sizeof *queue);
     if (queue != NULL) {
-        queue->directory = queue->fd = queue->notify = -1;
-        queue->read_fd = queue->write_fd = queue->full_fd = -1;
+        queue->directory = queue->fd = queue->notify = queue->read_fd = queue->write_fd = -1;
         queue->delimiter = '\n';
         queue->state.used = 1;
         queue_set_max_line(queue, 1 << 30);
@@ -43,7 +42,8 @@ int queue_open_directory(struct queue *queue, struct fault *fault)
     return -1;
 }
 
-/* Whoever opened the filter to more users meant its lines. Whom the directory keeps out stays out. */
+/* Whoever opened the filter to more users meant its lines, too. The directory still keeps out whom
+ * it kept out. */
 static void share_state(const struct queue *queue)
 {
     struct stat now;
@@ -87,8 +87,8 @@ void queue_close(struct queue *queue)
 {
     if (queue == NULL)
         return;
-    const int fds[] = {queue->directory, queue->notify,  queue->read_fd,
-                       queue->write_fd,  queue->full_fd, queue->fd}; /* the last drops all locks */
+    const int fds[] = {queue->directory, queue->notify, queue->read_fd, queue->write_fd,
+                       queue->fd}; /* the last drops all locks */
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)
             close(fds[i]);

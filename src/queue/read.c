@@ -47,8 +47,8 @@ int queue_segment_length(const struct queue *queue, uint64_t *start, uint64_t *l
     return queue_fault_segment(queue, fault);
 }
 
-/* Which segment a position lies in, and where its lines end. From the one that was read last: a queue
- * can have very many. */
+/* Which segment a position lies in, and where its lines end. From the one that was read last: a
+ * queue can have very many. */
 static int find_segment(const struct queue *queue, uint64_t at, uint64_t *start, uint64_t *end,
                         struct fault *fault)
 {

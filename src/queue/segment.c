@@ -1,7 +1,6 @@
 /* segment - see segment.h. */
 #include "queue/segment.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -57,6 +56,15 @@ int segment_remove(int directory, uint64_t start)
 
 /* --- the list --- */
 
+DIR *segment_directory(int directory)
+{
+    int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+    if (stream == NULL && fd >= 0)
+        close(fd);
+    return stream;
+}
+
 /* Returns 1; 0 if it is a name of another kind; -1 with EINVAL. */
 static int position_of(const char *name, uint64_t *start)
 {
@@ -107,13 +115,9 @@ static int ascending(const void *a, const void *b)
 int segment_list_read(struct segment_list *list, int directory)
 {
     *list = (struct segment_list){0};
-    int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
-    if (stream == NULL) {
-        if (fd >= 0)
-            close(fd);
+    DIR *stream = segment_directory(directory);
+    if (stream == NULL)
         return -1;
-    }
     int result = read_all(list, stream);
     int error = errno;
     closedir(stream);

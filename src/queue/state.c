@@ -15,11 +15,11 @@
  *     4088    8  checksum of bytes 0..4087
  *
  * Then two copies of the state, at 4096 and at 4096 + 28672. Each change is written over the older
- * one, and then over the other; the one that is whole and has the higher sequence number counts. So a
- * process killed in the middle of a change, and a page that did not reach the disk, leave the state
- * before it, and damage to one copy leaves the other. A copy of more than a page (more than 169
- * ranges) is on disk before the other is touched. The file gets its name only when it is whole, and it
- * is never shorter than both copies.
+ * one, and then over the other; the one that is whole and has the higher sequence number counts. So
+ * a process killed in the middle of a change, and a page that did not reach the disk, leave the
+ * state before it, and damage to one copy leaves the other. A copy of more than a page (more than
+ * 169 ranges) is on disk before the other is touched. The file gets its name only when it is whole,
+ * and it is never shorter than both copies.
  *
  *   a copy:
  *        0    8  checksum of its bytes from 8 on, to the last range
@@ -31,21 +31,22 @@
  *       40   24  each range: begin; end; lines between the two, and 2^63 if a worker took them and
  *                has not given them back
  *
- * Range 0 is what nobody has taken yet. Its end is the tail, the position after the last line. Range
- * 1 and those after it are what workers took. The lines of a range are out while its worker lives,
- * that is, while somebody holds a lock on byte 2^62 + range of the file; otherwise they wait. Byte
- * 2^62 is the lock for the state and for the ends of segments (system/lock.h).
+ * Range 0 is what nobody has taken yet. Its end is the tail, the position after the last line.
+ * Range 1 and those after it are what workers took. The lines of a range are out while its worker
+ * lives, that is, while somebody holds a lock on byte 2^62 + range of the file; otherwise they
+ * wait. Byte 2^62 is the lock for the state and for the ends of segments (system/lock.h).
  *
  * The lines themselves are in the files FILTER.queue/POSITION, 20 decimal digits: the position of
- * its first byte. Lines do not cross segments. Each but the newest ends where the next begins. Whole
- * lines in the newest after the tail, and in a segment that begins at the tail, are put in by the
- * next push: they were written by one that was killed before it had changed the state, or the state
- * is an older one.
+ * its first byte. Lines do not cross segments. Each but the newest ends where the next begins.
+ * Whole lines in the newest after the tail, and in a segment that begins at the tail, are put in by
+ * the next push: they were written by one that was killed before it had changed the state, or the
+ * state is an older one.
  *
- * A copy is valid if and only if its checksum is right, it has 1 to 1025 ranges, the ending is one of
- * the three, oldest <= newest <= tail <= 2^62, each range's begin <= end, and those of 1 and up end
- * at or before the begin of range 0, which nobody took; no position that is in use is below the oldest; no range has
- * more lines than bytes, and the ranges, which do not overlap, have room below the tail.
+ * A copy is valid if and only if its checksum is right, it has 1 to 1025 ranges, the ending is one
+ * of the three, oldest <= newest <= tail <= 2^62, each range's begin <= end, and those of 1 and up
+ * end at or before the begin of range 0, which nobody took; no position that is in use is below the
+ * oldest; no range has more lines than bytes, and the ranges, which do not overlap, have room below
+ * the tail.
  */
 #include "queue/state.h"
 

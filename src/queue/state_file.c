@@ -156,8 +156,8 @@ int queue_load(struct queue *queue, struct fault *fault)
     return 0;
 }
 
-/* Writes a copy. One of several pages is on disk before the other is touched, since the disk can have
- * some of its pages and not the others when the power is cut; a page it has, or has not. */
+/* Writes a copy. One of several pages is on disk before the other is touched, since the disk can
+ * have some of its pages and not the others when the power is cut; a page it has, or has not. */
 static bool write_copy(const struct queue *queue, unsigned copy, const uint8_t *bytes,
                        size_t length)
 {
@@ -172,8 +172,8 @@ int queue_save(struct queue *queue, struct fault *fault)
     size_t length = queue_state_encode(&queue->state, queue->copies[0]);
     if (!write_copy(queue, queue->older, bytes, length))
         return fault_errno(fault, queue->path, "its state cannot be written", errno);
-    /* Now the state is the new one. In the other copy, too, so that one that is damaged takes nothing
-     * with it. */
+    /* Now the state is the new one. In the other copy, too, so that one that is damaged takes
+     * nothing with it. */
     (void)write_copy(queue, !queue->older, bytes, length);
     return 0;
 }

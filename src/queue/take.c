@@ -6,18 +6,18 @@
  *   1. The state is one number, the front. To take is to move it on. A worker that dies with its
  *      lines takes them with it.
  *   2. So what was taken stays written down, as a range of its own, until it is removed; and the
- *      worker holds a lock on the range, which the kernel drops when it dies. Whatever is in a range
- *      that nobody locks waits: nothing has to be repaired, and nobody has to look for the dead.
- *   3. So there are many ranges that wait, and the lowest comes first: lines come back to the place
- *      they had.
- *   4. A taker may want fewer lines than wait in that range. What it takes is cut off at the front,
- *      into another range, which it locks; the rest stays where it is, for the next taker.
+ *      worker holds a lock on the range, which the kernel drops when it dies. Lines in a range that
+ *      nobody locks wait: nothing has to be repaired, and nobody has to look for the dead.
+ *   3. Then there are many ranges that wait, and the lowest comes first: lines come back to the
+ *      place they had.
+ *   4. A taker may want fewer lines than wait in that range. It cuts off what it takes at the front
+ *      and puts that into another range, which it locks; the rest stays, for the next taker.
  *   5. A worker takes a large number of lines in many chunks. What begins where one of its ranges
- *      ends is added to that range, so that most workers need one range, however much they take.
- *   6. There are 1024 ranges beside the front. When none is free, a taker waits until a worker
- *      removes its lines. But if dead workers' ranges are all there is, nobody ever would: then it
- *      locks the whole range that it takes from, and remembers by itself which part was taken. The
- *      rest waits again as soon as it is done, and it takes nothing else before.
+ *      ends is added to that range, so most workers need one range, however much they take.
+ *   6. Beside the front there are 1024 ranges. If none is free, a taker waits until a worker
+ *      removes its lines. But if all are those of dead workers, nobody ever would. So it locks the
+ *      whole range that it takes from, and remembers by itself which part it took. The rest waits
+ *      again as soon as that is removed; until then the worker takes nothing else.
  *
  * Nothing of the state changes before it is known what was got, and all changes in one save.
  */
@@ -58,8 +58,8 @@ static int try_lock(const struct queue *queue, unsigned range, struct fault *fau
     return got < 0 ? fault_errno(fault, queue->path, "cannot be locked", errno) : got;
 }
 
-/* Finds and locks a range for what is taken off `from`: an own one that it goes on, or else one that
- * is empty, or `from`. Returns 1, 0 if there is none, -1. */
+/* Finds and locks a range for what is taken off `from`: an own one that it goes on, or else one
+ * that is empty, or `from`. Returns 1, 0 if there is none, -1. */
 static int find_place(const struct queue *queue, const struct queue_range *from, unsigned *to,
                       struct fault *fault)
 {
@@ -77,14 +77,8 @@ static int find_place(const struct queue *queue, const struct queue_range *from,
     return *to > 0 ? try_lock(queue, *to, fault) : 0;
 }
 
-static void own(struct queue *queue, unsigned range)
-{
-    queue->owned += !queue->own[range];
-    queue->own[range] = true;
-}
-
-/* Lines that are left of a range when some are taken out. The segments may hold more or fewer than the
- * state tells of. */
+/* Lines that are left of a range when some are taken out. The segments may hold more or fewer than
+ * the state tells of. */
 static uint64_t fewer(uint64_t lines, uint64_t taken, uint64_t bytes_left)
 {
     uint64_t left = lines > taken ? lines - taken : 0;
@@ -98,8 +92,8 @@ static void cut(struct queue_range *range, uint64_t bytes, uint64_t lines)
     range->lines = fewer(range->lines, lines, range->end - range->begin);
 }
 
-/* Moves the lines from their range to another. Returns what of that was not taken: nothing, or if it
- * is the same range, all that is left of it. */
+/* Moves the lines from their range to another. Returns what of that was not taken: nothing, or if
+ * it is the same range, all that is left of it. */
 static struct queue_range move_lines(struct queue_state *state, struct queue_range *from,
                                      unsigned to, const struct queue_lines *lines)
 {
@@ -137,7 +131,8 @@ static int take_locked(struct queue *queue, uint64_t most, struct queue_lines *l
     if (queue_read_lines(queue, from->begin, from->end, most, lines, fault) == 0) {
         struct queue_range rest = move_lines(&queue->state, from, to, lines);
         if (queue_save(queue, fault) == 0) {
-            own(queue, to);
+            queue->owned += !queue->own[to];
+            queue->own[to] = true;
             queue->last = to;
             queue->rest = rest;
             queue->taken = *lines;
@@ -238,8 +233,8 @@ static struct queue_range *first_out(struct queue *queue, uint64_t *end)
 }
 
 /* Moves a chunk of it. The range and the tail change at once. A kill before that leaves whole lines
- * after the tail, which the next push takes in: they are there twice, and none is lost. Returns 1 if
- * there may be more, 0 if not, -1. */
+ * after the tail, which the next push takes in: they are there twice, and none is lost. Returns 1
+ * if there may be more, 0 if not, -1. */
 static int put_back_chunk(struct queue *queue, struct fault *fault)
 {
     uint64_t end;
