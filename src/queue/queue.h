@@ -77,7 +77,7 @@ struct queue *queue_open(const char *filter, const uint8_t uuid[UUID_BYTES], boo
 /* What was taken and not removed waits again. NULL is allowed. */
 void queue_close(struct queue *queue);
 
-/* Is told when the lock, or a slot, has not come for five seconds. */
+/* Is told when the lock, or a range to take lines into, has not come for five seconds. */
 void queue_set_waits(struct queue *queue, lock_waits *waits, void *context);
 
 /* A line that is longer is not taken out, but a fault; 1 GB unless told. */
