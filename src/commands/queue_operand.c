@@ -30,7 +30,7 @@ struct queue *queue_operand(const struct store *filter, char delimiter, bool pus
     if (queue != NULL) {
         uint64_t lost = 0;
         queue_set_waits(queue, tell_waits, queue);
-        queue_set_max_line(queue, (size_t)max_line);
+        queue_set_max_line(queue, max_line);
         bool mended = queue_mend(queue, &lost, &fault) == 0;
         if (lost > 0)
             message("%s: %" PRIu64 " lines are lost: they were not on disk yet when it stopped "

@@ -4,11 +4,11 @@
 #ifndef UNSEEN_COMMANDS_QUEUE_OPERAND_H
 #define UNSEEN_COMMANDS_QUEUE_OPERAND_H
 
-#include "queue/queue.h"
 #include "store/store.h"
+#include "queue/queue.h"
 
-/* Opens it; lines end with `delimiter`, and with `pushes` that is settled by it if it is not yet. None
- * may be longer than max_line. NULL after a message. `filter` must outlive it. */
+/* Opens it; lines end with `delimiter`, and with `pushes` that is settled by it if it is not yet.
+ * None may be longer than max_line. NULL after a message. `filter` must outlive it. */
 struct queue *queue_operand(const struct store *filter, char delimiter, bool pushes,
                             uint64_t max_line);
 

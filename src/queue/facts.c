@@ -9,17 +9,16 @@
 
 #include <errno.h>
 
-static void count_slot(const struct queue *queue, unsigned i, struct queue_facts *facts)
+static void count_lines(const struct queue *queue, struct queue_facts *facts)
 {
-    const struct queue_slot *slot = &queue->state.slots[i];
-    if (queue_slot_is_empty(slot))
-        return;
-    facts->waiting += slot->lines_left;
-    if (lock_is_held(queue->fd, LOCK_SLOT + i)) {
-        facts->out += slot->lines_out;
-    } else {
-        facts->waiting += slot->lines_out;
-        facts->left_by_dead += slot->lines_out;
+    for (unsigned i = 0; i < queue->state.used; i++) {
+        const struct queue_range *range = &queue->state.ranges[i];
+        if (i > 0 && !queue_range_is_empty(range) && lock_is_held(queue->fd, queue_lock(i))) {
+            facts->out += range->lines;
+        } else {
+            facts->waiting += range->lines;
+            facts->left_by_dead += range->taken ? range->lines : 0;
+        }
     }
 }
 
@@ -53,15 +52,12 @@ static int load_patiently(struct queue *queue, struct fault *fault)
 
 int queue_facts(struct queue *queue, struct queue_facts *facts, struct fault *fault)
 {
-    const struct queue_state *state = &queue->state;
     *facts = (struct queue_facts){0};
     if (queue->fd < 0)
         return 0;
     if (load_patiently(queue, fault) != 0)
         return -1;
-    facts->waiting = state->lines;
-    for (unsigned i = 0; i < state->highest; i++)
-        count_slot(queue, i, facts);
+    count_lines(queue, facts);
     return count_segments(queue, facts, fault);
 }
 
@@ -93,17 +89,15 @@ static int count_range(struct queue *queue, uint64_t begin, uint64_t end, uint64
     return 0;
 }
 
-static int count_all(struct queue *queue, uint64_t *told, uint64_t *found, struct fault *fault)
+/* The lines of all ranges. */
+static int count_all(struct queue *queue, uint64_t *found, struct fault *fault)
 {
-    const struct queue_state *state = &queue->state;
-    *told = state->lines;
+    const struct queue_range *ranges = queue->state.ranges;
     *found = 0;
-    for (unsigned i = 0; i < state->highest; i++) {
-        *told += state->slots[i].lines_out + state->slots[i].lines_left;
-        if (count_range(queue, state->slots[i].begin, state->slots[i].end, found, fault) != 0)
+    for (unsigned i = 0; i < queue->state.used; i++)
+        if (count_range(queue, ranges[i].begin, ranges[i].end, found, fault) != 0)
             return -1;
-    }
-    return count_range(queue, state->front, state->tail, found, fault);
+    return 0;
 }
 
 int queue_check(struct queue *queue, uint64_t *told, uint64_t *found, struct fault *fault)
@@ -117,7 +111,8 @@ int queue_check(struct queue *queue, uint64_t *told, uint64_t *found, struct fau
         return -1;
     for (unsigned i = 0;; i++) {
         sequence = queue->state.sequence;
-        result = count_all(queue, told, found, fault);
+        *told = queue_state_lines(&queue->state);
+        result = count_all(queue, found, fault);
         struct fault later;
         if (load_patiently(queue, &later) != 0 || queue->state.sequence == sequence)
             return result;

@@ -1,14 +1,21 @@
 /*
- * queue_internal - what the files behind queue.h share: queue.c (opening, putting in), make.c (a
- * new one), take.c (taking out), mend.c, facts.c. For nobody else.
+ * internal - what the files behind queue.h share. For nobody else.
+ *
+ * Calls go down this list, and never up:
+ *
+ *     facts  mend  make  take    what can be done with a queue
+ *     drain  append  read        lines: the segments they leave, enter and lie in
+ *     queue                      opening and locking one
+ *     state_file                 FILTER.queue/state on disk
+ *     damage  segment  state     what is said of a broken one; files of lines; bytes and numbers
  */
 #ifndef UNSEEN_QUEUE_INTERNAL_H
 #define UNSEEN_QUEUE_INTERNAL_H
 
 #include "queue/queue.h"
+#include "queue/segment.h"
 #include "queue/state.h"
-
-#include <sys/stat.h>
+#include "system/beside.h"
 
 struct queue {
     char *path;
@@ -17,9 +24,9 @@ struct queue {
     struct queue_head head;
     struct queue_state state; /* as it was under the lock */
     uint8_t copies[2][QUEUE_COPY_BYTES];
-    unsigned older;   /* of the copies in the file, the one that is to be written first */
-    struct stat like; /* of the filter: what is made here takes after it; st_nlink 0: not known */
-    size_t max_line;  /* with its end */
+    unsigned older;    /* of the copies in the file, the one that is to be written first */
+    struct stat like;  /* of the filter: what is made here takes after it; st_nlink 0: not known */
+    uint64_t max_line; /* with its end */
     lock_waits *waits;
     void *waits_context;
     char delimiter;
@@ -30,93 +37,94 @@ struct queue {
     /* The segments that were used last: one to read, one to write. */
     int read_fd, write_fd;
     uint64_t read_start, write_start;
-
-    /* What is out here. */
-    bool own[QUEUE_SLOTS];
-    unsigned owned;
     char *buffer;
     size_t capacity;
-    struct queue_lines taken; /* the last lines */
-    unsigned taken_slot;
-    uint64_t refused_bytes, refused_lines; /* of them */
+
+    /* What is out here: ranges whose lock this process holds. */
+    bool own[QUEUE_RANGES];
+    unsigned owned;
+    unsigned last;            /* the range with the lines taken last */
+    struct queue_lines taken; /* these */
+    uint64_t refused_bytes, refused_lines;
+    struct queue_range rest; /* the end of range `last`, which is locked but not taken (take.c) */
 };
 
-/* In steps: one that is not open; its directory; its state, made if it is opened for writing and there is
- * nothing yet. The last returns 1; 0 if there is no state; -1. */
-struct queue *queue_new(const char *filter, struct fault *fault);
-int queue_open_directory(struct queue *queue, struct fault *fault);
-int queue_open_state(struct queue *queue, bool write, struct fault *fault);
+/* --- damage --- */
 
+/* What the user can do about a damaged queue. Returns -1. */
+int queue_way_out(const struct queue *queue, struct fault *fault);
+int queue_damaged(const struct queue *queue, const char *what, struct fault *fault);
+/* What a call of segment.h could not do, by its errno. fault->error is 0 if that is damage. */
+int queue_fault_segment(const struct queue *queue, struct fault *fault);
+
+/* --- state_file --- */
+
+/* Opens the state, made if it is opened for writing and there is nothing yet. Returns 1; 0 if there
+ * is none; -1. */
+int queue_open_state(struct queue *queue, bool write, struct fault *fault);
 /* Makes the state of a new queue, with `head`. Returns 0; 1 if there is one; -1 with errno. */
 int queue_make_state(struct queue *queue);
+/* Reads the state: the newer of its copies that is sound. Returns 0 or -1. */
+int queue_load(struct queue *queue, struct fault *fault);
+/* Under the lock: writes the state. Returns 0, or -1 with the fault, and the state on disk is as it
+ * was. */
+int queue_save(struct queue *queue, struct fault *fault);
 
-/* Gives an open file of the queue the owner, group and mode of the filter, as far as that can be. */
-void queue_follow(const struct queue *queue, int fd);
+/* Gives an open file of the queue the filter's owner, group and mode, as far as that can be. */
+static inline void queue_follow(const struct queue *queue, int fd)
+{
+    if (queue->like.st_nlink != 0)
+        beside_take_after(fd, &queue->like);
+}
 
+/* --- queue --- */
+
+/* In steps: one that is not open; its directory. */
+struct queue *queue_new(const char *filter, struct fault *fault);
+int queue_open_directory(struct queue *queue, struct fault *fault);
+/* Whether a name in the directory is that of the open file. */
+bool queue_names(const struct queue *queue, const char *name, int fd);
 /* Whether the queue is still what its name leads to. Returns 0 or -1. */
 int queue_check_name(const struct queue *queue, struct fault *fault);
-
 /* Takes the lock and reads the state. Returns 0, or -1 with the fault and without the lock. */
 int queue_begin(struct queue *queue, struct fault *fault);
 void queue_end(struct queue *queue);
 
-/* Reads the state: the newer of its copies that is sound. Returns 0 or -1. */
-int queue_load(struct queue *queue, struct fault *fault);
+/* The lock of a range but the first. */
+static inline unsigned queue_lock(unsigned range)
+{
+    return LOCK_SLOT + range - 1;
+}
 
-/* Under the lock: writes the state. Returns 0, or -1 with the fault, and the state on disk is as it
- * was. */
-int queue_save(struct queue *queue, struct fault *fault);
+/* --- read --- */
+
+/* Under the lock: how long a segment is that is no more written to. If it is gone, because a
+ * process was killed while it removed drained ones, *start moves to the next there is. */
+int queue_segment_length(const struct queue *queue, uint64_t *start, uint64_t *length,
+                         struct fault *fault);
+/* Reads lines of begin..end into the buffer: at most `most`, a chunk of them, but at least one.
+ * Returns 0 or -1. */
+int queue_read_lines(struct queue *queue, uint64_t begin, uint64_t end, uint64_t most,
+                     struct queue_lines *lines, struct fault *fault);
+/* The same for what is within the segment that begins at `start`. */
+int queue_read_segment(struct queue *queue, uint64_t start, uint64_t begin, uint64_t end,
+                       uint64_t most, struct queue_lines *lines, struct fault *fault);
+/* Reads whatever bytes there are at `begin`, a chunk of them at most, within one segment. Returns 0
+ * or -1, which is also said of a segment that does not end with a line. */
+int queue_read_bytes(struct queue *queue, uint64_t begin, uint64_t end, struct queue_lines *lines,
+                     struct fault *fault);
+/* How many delimiters are among the bytes. */
+uint64_t queue_count_lines(const struct queue *queue, const char *bytes, size_t length);
+
+/* --- append --- */
 
 /* Under the lock: puts whole lines in, as queue_append, but does not save. */
 size_t queue_append_unsaved(struct queue *queue, const char *bytes, size_t length,
                             struct fault *fault);
 
-/* What a call of segment.h could not do, by its errno. Returns -1. */
-int queue_fault_segment(const struct queue *queue, struct fault *fault);
+/* --- drain --- */
 
-/* Under the lock: how long a segment is that is no more written to. If it is gone, because a process
- * was killed while it removed drained ones, *start moves to the next there is. fault->error is 0 if
- * there is none. */
-int queue_segment_length(const struct queue *queue, uint64_t *start, uint64_t *length,
-                         struct fault *fault);
-
-/* Under the lock: removes the segments of which nothing is needed any more. */
+/* Without the lock, after it was held: removes the segments of which nothing is needed any more. */
 void queue_drain(struct queue *queue);
-
-static inline uint64_t queue_copy_at(unsigned copy)
-{
-    return QUEUE_HEAD_BYTES + (uint64_t)copy * QUEUE_COPY_BYTES;
-}
-
-static inline int queue_way_out(const struct queue *queue, struct fault *fault)
-{
-    return fault_way_out(fault,
-                         "save its lines: cat %s/[0-9]*; then move the directory away, and make "
-                         "an empty one",
-                         queue->path);
-}
-
-static inline int queue_damaged(const struct queue *queue, const char *what, struct fault *fault)
-{
-    fault_set(fault, queue->path, "damaged queue: %s", what);
-    return queue_way_out(queue, fault);
-}
-
-/* Reads lines of begin..end into the buffer: at most `most`, a chunk of them, but at least one.
- * Returns 0 or -1. */
-int queue_read_lines(struct queue *queue, uint64_t begin, uint64_t end, uint64_t most,
-                     struct queue_lines *lines, struct fault *fault);
-
-/* The same for what is within the segment that begins at `start`. */
-int queue_read_segment(struct queue *queue, uint64_t start, uint64_t begin, uint64_t end,
-                       uint64_t most, struct queue_lines *lines, struct fault *fault);
-
-/* Reads whatever bytes there are at `begin`, a chunk of them at most, within one segment. Returns 0 or -1,
- * which is also said of a segment that does not end with a line. */
-int queue_read_bytes(struct queue *queue, uint64_t begin, uint64_t end, struct queue_lines *lines,
-                     struct fault *fault);
-
-/* How many delimiters are among the bytes. */
-uint64_t queue_count_lines(const struct queue *queue, const char *bytes, size_t length);
 
 #endif

@@ -1,75 +1,17 @@
 /*
  * queue_make - a queue where there was none; see queue.h.
  *
- * A directory is a queue once its state has its name, which it gets whole or not at all, and the first
- * one stays (newfile.h). Of many who make the queue of one new filter at once, one makes it, and the
- * others use what he has made; a filter takes its UUID from the queue that it finds. So whichever of
- * their filters gets the name, the two belong together, and a kill on the way leaves nothing but a
- * queue that was never used, for the next filter of that name.
+ * A directory is a queue once its state has its name, which it gets whole or not at all, and the
+ * first one stays (newfile.h). Of many who make the queue of one new filter at once, one makes it,
+ * and the others use what he has made; a filter takes its UUID from the queue that it finds. So
+ * whichever of their filters gets the name, the two belong together, and a kill on the way leaves
+ * nothing but a queue that was never used, for the next filter of that name.
  */
 #include "queue/internal.h"
 
-#include "queue/segment.h"
-#include "store/newfile.h"
-#include "system/beside.h"
-#include "system/whole.h"
-
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
-#if __has_include(<linux/fs.h>) /* not part of every libc */
-#include <linux/fs.h>
-#endif
-
-/* --- the state --- */
-
-/* Lines must be taken off a full disk, too. Where a file system writes every change to a new place,
- * it is asked not to; others do not know the question. */
-static void write_in_place(int fd)
-{
-#ifdef FS_NOCOW_FL
-    int flags = 0;
-    if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0)
-        return;
-    flags |= FS_NOCOW_FL;
-    (void)ioctl(fd, FS_IOC_SETFLAGS, &flags);
-#else
-    (void)fd;
-#endif
-}
-
-static int fill_state(int fd, const void *context)
-{
-    const struct queue *queue = context;
-    uint8_t head[QUEUE_HEAD_BYTES];
-    size_t length = queue_state_length(queue->copies[0]);
-    queue_head_encode(&queue->head, head);
-    write_in_place(fd);
-    if (newfile_allocate(fd, QUEUE_STATE_BYTES) != 0 ||
-        whole_write_at(fd, head, sizeof head, 0) != sizeof head)
-        return -1;
-    for (unsigned copy = 0; copy < 2; copy++)
-        if (whole_write_at(fd, queue->copies[0], length, queue_copy_at(copy)) != length)
-            return -1;
-    queue_follow(queue, fd);
-    return 0;
-}
-
-int queue_make_state(struct queue *queue)
-{
-    char path[BESIDE_MAX + 8];
-    snprintf(path, sizeof path, "%s/state", queue->path);
-    queue->state.sequence = 1;
-    queue_state_encode(&queue->state, queue->copies[0]);
-    return newfile_make(&(struct newfile_plan){.path = path, .fill = fill_state, .context = queue});
-}
-
-/* --- its place --- */
 
 static int fault_taken(const struct queue *queue, struct fault *fault)
 {
@@ -81,13 +23,9 @@ static int fault_taken(const struct queue *queue, struct fault *fault)
 static bool is_empty(int directory)
 {
     bool empty = true;
-    int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
-    if (stream == NULL) {
-        if (fd >= 0)
-            close(fd);
+    DIR *stream = segment_directory(directory);
+    if (stream == NULL)
         return false;
-    }
     for (const struct dirent *entry = readdir(stream); entry != NULL; entry = readdir(stream))
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
             strncmp(entry->d_name, "state", 5) != 0)
@@ -108,7 +46,8 @@ static int look(struct queue *queue, struct fault *fault)
         return there;
     if (queue_load(queue, fault) != 0)
         return -1;
-    return queue->state.tail == 0 && !queue->state.known ? 1 : fault_taken(queue, fault);
+    return queue_state_tail(&queue->state) == 0 && !queue->state.known ? 1
+                                                                       : fault_taken(queue, fault);
 }
 
 int queue_check_free(const char *filter, struct fault *fault)

@@ -6,8 +6,8 @@
  * segments after the old tail, and then the state is changed in one step; a kill on the way leaves
  * all as it was, but for segments that nothing refers to.
  *
- * Or the state is older than the lines, or of a killed writer only the lines are there: then there are
- * some after the tail, and they are put in.
+ * Or the state is older than the lines, or of a killed writer only the lines are there: then there
+ * are some after the tail, and they are put in.
  */
 #include "queue/internal.h"
 
@@ -16,14 +16,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Whether each segment ends where the next begins, and all positions in use are in them: 1, 0, or -1 if
- * that cannot be found out. */
+/* Whether each segment ends where the next begins, and all positions in use are in them: 1, 0, or
+ * -1 if that cannot be found out. */
 static int is_whole(const struct queue *queue, struct fault *fault)
 {
     const struct queue_state *state = &queue->state;
     uint64_t start = state->oldest, length = 0;
-    uint64_t lowest = queue_state_lowest(state);
-    if (lowest == state->tail)
+    uint64_t lowest = queue_state_lowest(state), tail = queue_state_tail(state);
+    if (lowest == tail)
         return 1;
     while (start < state->newest) {
         if (queue_segment_length(queue, &start, &length, fault) != 0)
@@ -35,17 +35,18 @@ static int is_whole(const struct queue *queue, struct fault *fault)
             break;
         start += length;
     }
-    if (start != state->newest || start >= state->tail)
+    if (start != state->newest || start >= tail)
         return 0;
     if (segment_length(queue->directory, start, &length) == 0)
-        return length >= state->tail - start;
+        return length >= tail - start;
     return errno == ENOENT ? 0 : queue_fault_segment(queue, fault);
 }
 
 static bool anybody_has_lines(const struct queue *queue)
 {
-    for (unsigned i = 0; i < queue->state.highest; i++)
-        if (!queue_slot_is_empty(&queue->state.slots[i]) && lock_is_held(queue->fd, LOCK_SLOT + i))
+    for (unsigned i = 1; i < queue->state.used; i++)
+        if (!queue_range_is_empty(&queue->state.ranges[i]) &&
+            lock_is_held(queue->fd, queue_lock(i)))
             return true;
     return false;
 }
@@ -54,21 +55,20 @@ static bool anybody_has_lines(const struct queue *queue)
 static bool next_range(const struct queue_state *state, uint64_t from, uint64_t *begin,
                        uint64_t *end)
 {
-    *begin = state->front > from ? state->front : from;
-    *end = state->tail;
-    for (unsigned i = 0; i < state->highest; i++) {
-        const struct queue_slot *slot = &state->slots[i];
-        uint64_t first = slot->begin > from ? slot->begin : from;
-        if (first < slot->end && first < *begin) {
+    *begin = *end = UINT64_MAX;
+    for (unsigned i = 0; i < state->used; i++) {
+        const struct queue_range *range = &state->ranges[i];
+        uint64_t first = range->begin > from ? range->begin : from;
+        if (first < range->end && first < *begin) {
             *begin = first;
-            *end = slot->end;
+            *end = range->end;
         }
     }
     return *begin < *end;
 }
 
-/* Copies whole lines of begin..end, which lie in one segment, to the new tail. What has no end is lost.
- * Returns -1 if they cannot be read or written. */
+/* Copies whole lines of begin..end, which lie in one segment, to the new tail. What has no end is
+ * lost. Returns -1 if they cannot be read or written. */
 static int copy_lines(struct queue *queue, uint64_t start, uint64_t begin, uint64_t end,
                       struct fault *fault)
 {
@@ -102,7 +102,7 @@ static int find_new_place(const struct queue *queue, const struct segment_list *
                           uint64_t *place, struct fault *fault)
 {
     uint64_t length;
-    *place = queue->state.tail;
+    *place = queue_state_tail(&queue->state);
     for (size_t i = 0; i < list->count; i++) {
         if (segment_length(queue->directory, list->starts[i], &length) != 0)
             return queue_fault_segment(queue, fault);
@@ -112,31 +112,23 @@ static int find_new_place(const struct queue *queue, const struct segment_list *
     return 0;
 }
 
-static uint64_t lines_told(const struct queue_state *state)
-{
-    uint64_t lines = state->lines;
-    for (unsigned i = 0; i < state->highest; i++)
-        lines += state->slots[i].lines_out + state->slots[i].lines_left;
-    return lines;
-}
-
 /* Under the lock. */
 static int rebuild(struct queue *queue, const struct queue_state *old,
                    const struct segment_list *list, uint64_t *lost, struct fault *fault)
 {
     struct queue_state *state = &queue->state;
-    uint64_t place, told = lines_told(old);
+    uint64_t place, told = queue_state_lines(old);
     if (find_new_place(queue, list, &place, fault) != 0)
         return -1;
-    state->front = state->tail = state->oldest = state->newest = place;
-    state->lines = 0;
-    state->highest = 0;
+    state->oldest = state->newest = place;
+    state->ranges[0] = (struct queue_range){.begin = place, .end = place};
+    state->used = 1;
     for (size_t i = 0; i < list->count; i++)
         if (copy_segment(queue, old, list->starts[i], fault) != 0)
             return -1;
     if (queue_save(queue, fault) != 0 || queue_sync(queue, fault) != 0)
         return -1;
-    *lost = told > state->lines ? told - state->lines : 0;
+    *lost = told > state->ranges[0].lines ? told - state->ranges[0].lines : 0;
     /* What was there, but for an empty file that is written to now. */
     for (size_t i = 0; i < list->count; i++)
         if (list->starts[i] < state->oldest)
@@ -168,7 +160,7 @@ static int mend(struct queue *queue, uint64_t *lost, struct fault *fault)
 static int take_in(struct queue *queue, struct fault *fault)
 {
     const struct queue_state *state = &queue->state;
-    uint64_t length, tail = state->tail;
+    uint64_t length, tail = queue_state_tail(state);
     bool longer = state->newest < tail &&
                   segment_length(queue->directory, state->newest, &length) == 0 &&
                   length > tail - state->newest;
@@ -178,7 +170,7 @@ static int take_in(struct queue *queue, struct fault *fault)
     (void)queue_append_unsaved(queue, "", 0, fault);
     if (fault->reason[0] != '\0')
         return -1;
-    return state->tail != tail ? queue_save(queue, fault) : 0;
+    return queue_state_tail(state) != tail ? queue_save(queue, fault) : 0;
 }
 
 int queue_mend(struct queue *queue, uint64_t *lost, struct fault *fault)
@@ -194,9 +186,9 @@ int queue_mend(struct queue *queue, uint64_t *lost, struct fault *fault)
     else if (result > 0 && queue->state.known)
         result = take_in(queue, fault) == 0 ? 1 : -1;
     queue->delimiter = delimiter;
+    queue_end(queue);
     /* Whoever took the last lines off may have been killed before their segment was gone. */
     if (result > 0)
         queue_drain(queue);
-    queue_end(queue);
     return result < 0 ? -1 : 0;
 }

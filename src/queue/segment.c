@@ -1,7 +1,6 @@
 /* segment - see segment.h. */
 #include "queue/segment.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,8 +15,7 @@ void segment_name(uint64_t start, char name[SEGMENT_NAME_BYTES])
     snprintf(name, SEGMENT_NAME_BYTES, "%020" PRIu64, start);
 }
 
-/* Never through somebody's link, and nothing but a plain file. */
-static int open_named(int directory, uint64_t start, int flags)
+int segment_open(int directory, uint64_t start, int flags)
 {
     char name[SEGMENT_NAME_BYTES];
     struct stat status;
@@ -33,21 +31,6 @@ static int open_named(int directory, uint64_t start, int flags)
     close(fd);
     errno = EINVAL;
     return -1;
-}
-
-int segment_open(int directory, uint64_t start)
-{
-    return open_named(directory, start, O_RDONLY);
-}
-
-int segment_open_to_write(int directory, uint64_t start)
-{
-    return open_named(directory, start, O_RDWR);
-}
-
-int segment_make(int directory, uint64_t start)
-{
-    return open_named(directory, start, O_RDWR | O_CREAT | O_EXCL);
 }
 
 int segment_length(int directory, uint64_t start, uint64_t *length)
@@ -72,6 +55,15 @@ int segment_remove(int directory, uint64_t start)
 }
 
 /* --- the list --- */
+
+DIR *segment_directory(int directory)
+{
+    int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+    if (stream == NULL && fd >= 0)
+        close(fd);
+    return stream;
+}
 
 /* Returns 1; 0 if it is a name of another kind; -1 with EINVAL. */
 static int position_of(const char *name, uint64_t *start)
@@ -123,13 +115,9 @@ static int ascending(const void *a, const void *b)
 int segment_list_read(struct segment_list *list, int directory)
 {
     *list = (struct segment_list){0};
-    int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
-    if (stream == NULL) {
-        if (fd >= 0)
-            close(fd);
+    DIR *stream = segment_directory(directory);
+    if (stream == NULL)
         return -1;
-    }
     int result = read_all(list, stream);
     int error = errno;
     closedir(stream);

@@ -1,14 +1,15 @@
 /*
  * segment - the files of a queue's lines, each named by the position of its first byte.
  *
- * `directory` is an open descriptor of FILTER.queue. Where a file stands under such a name that is no
- * segment, the error is EINVAL: a directory, a link, a FIFO; one that would end behind
+ * `directory` is an open descriptor of FILTER.queue. Where a file stands under such a name that is
+ * no segment, the error is EINVAL: a directory, a link, a FIFO; one that would end after
  * SEGMENT_END_MAX; and, where the directory is read, a name that begins with a digit and is no
  * position.
  */
 #ifndef UNSEEN_QUEUE_SEGMENT_H
 #define UNSEEN_QUEUE_SEGMENT_H
 
+#include <dirent.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,24 +19,25 @@
 enum { SEGMENT_NAME_BYTES = 21 };
 void segment_name(uint64_t start, char name[SEGMENT_NAME_BYTES]);
 
-/* Open it for reading, for writing, and a new one: EEXIST if there is one. A descriptor, or -1 with
- * errno. */
-int segment_open(int directory, uint64_t start);
-int segment_open_to_write(int directory, uint64_t start);
-int segment_make(int directory, uint64_t start);
+/* A descriptor, or -1 with errno. The flags are those of open(2). Never through somebody's link,
+ * and nothing but a plain file. */
+int segment_open(int directory, uint64_t start, int flags);
 
 /* Its length. Returns 0, or -1 with errno. */
 int segment_length(int directory, uint64_t start, uint64_t *length);
 
 int segment_remove(int directory, uint64_t start);
 
+/* To read its names from the first on; to be closed. NULL with errno. */
+DIR *segment_directory(int directory);
+
 struct segment_list {
     uint64_t *starts; /* ascending */
     size_t count;
 };
 
-/* All there are. Reads the directory: for what a killed process left, not for every day. Returns 0 and
- * a list to be freed, or -1 with errno and an empty one. */
+/* All there are. Reads the directory: for what a killed process left, not for every day. Returns 0
+ * and a list to be freed, or -1 with errno and an empty one. */
 int segment_list_read(struct segment_list *list, int directory);
 void segment_list_free(struct segment_list *list);
 

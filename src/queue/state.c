@@ -14,37 +14,39 @@
  *       40 4048  zero
  *     4088    8  checksum of bytes 0..4087
  *
- * Then two copies of the state, at 4096 and at 4096 + 45056. Each change is written over the older
- * one, and then over the other; the one that is whole and has the higher sequence number counts. So a
- * process killed in the middle of a change, and a page that did not reach the disk, leave the state
- * before it, and damage to one copy leaves the other. A copy of more than a page is on disk before the
- * other is touched. The file is never made but whole, and never shorter than both.
+ * Then two copies of the state, at 4096 and at 4096 + 28672. Each change is written over the older
+ * one, and then over the other; the one that is whole and has the higher sequence number counts. So
+ * a process killed in the middle of a change, and a page that did not reach the disk, leave the
+ * state before it, and damage to one copy leaves the other. A copy of more than a page (more than
+ * 169 ranges) is on disk before the other is touched. The file gets its name only when it is whole,
+ * and it is never shorter than both copies.
  *
  *   a copy:
- *        0    8  checksum of its bytes from 8 on, to the last slot
+ *        0    8  checksum of its bytes from 8 on, to the last range
  *        8    8  sequence number
- *       16    8  front: the position of the first line that nobody has taken yet
- *       24    8  tail: the position behind the last line
- *       32    8  lines between the two
- *       40    8  oldest: where the oldest segment begins
- *       48    8  newest: where the segment that is written to begins; the tail if there is none
- *       56    4  lines end with: 0 not known yet, 1 newline, 2 NUL
- *       60    4  slots that follow, at most 1024; the others are empty
- *       64   40  each slot: begin, middle, end of its range; lines in begin..middle, in middle..end
+ *       16    8  oldest: where the oldest segment begins
+ *       24    8  newest: where the segment that is written to begins; the tail if there is none
+ *       32    4  lines end with: 0 not known yet, 1 newline, 2 NUL
+ *       36    4  ranges that follow, 1 to 1025
+ *       40   24  each range: begin; end; lines between the two, and 2^63 if a worker took them and
+ *                has not given them back
  *
- * A slot's worker lives while somebody holds a lock on byte 2^62 + 1 + slot of the file (see
- * format/shared.h); byte 2^62 is the lock for the state and for the ends of segments.
+ * Range 0 is what nobody has taken yet. Its end is the tail, the position after the last line.
+ * Range 1 and those after it are what workers took. The lines of a range are out while its worker
+ * lives, that is, while somebody holds a lock on byte 2^62 + range of the file; otherwise they
+ * wait. Byte 2^62 is the lock for the state and for the ends of segments (format/shared.h).
  *
  * The lines themselves are in the files FILTER.queue/POSITION, 20 decimal digits: the position of
- * its first byte. Lines do not cross segments. Each but the newest ends where the next begins. Whole
- * lines in the newest behind the tail, and in a segment that begins at the tail, are put in by the next
- * push: they were written by one that was killed before it had changed the state, or the state is an
- * older one.
+ * its first byte. Lines do not cross segments. Each but the newest ends where the next begins.
+ * Whole lines in the newest after the tail, and in a segment that begins at the tail, are put in by
+ * the next push: they were written by one that was killed before it had changed the state, or the
+ * state is an older one.
  *
- * A copy is valid if and only if its checksum is right, it has at most 1024 slots, the ending is one
- * of the three, oldest <= newest <= tail, front <= tail <= 2^62, and each slot's begin <= middle <=
- * end <= front; no position that is in use is below the oldest; no range has more lines than bytes, and
- * the slots' ranges, which do not overlap, have room before the front.
+ * A copy is valid if and only if its checksum is right, it has 1 to 1025 ranges, the ending is one
+ * of the three, oldest <= newest <= tail <= 2^62, each range's begin <= end, and those of 1 and up
+ * end at or before the begin of range 0, which nobody took; no position that is in use is below the
+ * oldest; no range has more lines than bytes, and the ranges, which do not overlap, have room below
+ * the tail.
  */
 #include "queue/state.h"
 
@@ -54,7 +56,7 @@
 static const uint8_t magic[8] = {0x89, 'u', 'n', 'q', 'u', 'e', 'u', '\n'};
 
 enum { VERSION = 1 };
-static const uint64_t position_max = UINT64_C(1) << 62;
+static const uint64_t position_max = UINT64_C(1) << 62, taken_bit = UINT64_C(1) << 63;
 
 void queue_head_encode(const struct queue_head *head, uint8_t bytes[QUEUE_HEAD_BYTES])
 {
@@ -84,45 +86,33 @@ int queue_head_decode(const uint8_t bytes[QUEUE_HEAD_BYTES], const char *path,
     return 0;
 }
 
-static size_t length_with(unsigned slots)
+static size_t length_with(unsigned ranges)
 {
-    return QUEUE_FIXED_BYTES + (size_t)slots * QUEUE_SLOT_BYTES;
+    return QUEUE_FIXED_BYTES + (size_t)ranges * QUEUE_RANGE_BYTES;
 }
 
 size_t queue_state_length(const uint8_t *bytes)
 {
-    uint32_t slots = load32(bytes + 60);
-    return length_with(slots <= QUEUE_SLOTS ? slots : QUEUE_SLOTS);
-}
-
-static unsigned slots_used(const struct queue_state *state)
-{
-    unsigned used = state->highest;
-    while (used > 0 && queue_slot_is_empty(&state->slots[used - 1]))
-        used--;
-    return used;
+    uint32_t ranges = load32(bytes + 36);
+    return length_with(ranges <= QUEUE_RANGES ? ranges : QUEUE_RANGES);
 }
 
 size_t queue_state_encode(const struct queue_state *state, uint8_t bytes[QUEUE_COPY_BYTES])
 {
-    unsigned used = slots_used(state);
+    unsigned used = state->used;
+    while (used > 1 && queue_range_is_empty(&state->ranges[used - 1]))
+        used--;
     size_t length = length_with(used);
     store64(bytes + 8, state->sequence);
-    store64(bytes + 16, state->front);
-    store64(bytes + 24, state->tail);
-    store64(bytes + 32, state->lines);
-    store64(bytes + 40, state->oldest);
-    store64(bytes + 48, state->newest);
-    store32(bytes + 56, !state->known ? 0 : state->delimiter == '\n' ? 1 : 2);
-    store32(bytes + 60, used);
+    store64(bytes + 16, state->oldest);
+    store64(bytes + 24, state->newest);
+    store32(bytes + 32, !state->known ? 0 : state->delimiter == '\n' ? 1 : 2);
+    store32(bytes + 36, used);
     for (unsigned i = 0; i < used; i++) {
-        const struct queue_slot *slot = &state->slots[i];
         uint8_t *at = bytes + length_with(i);
-        store64(at, slot->begin);
-        store64(at + 8, slot->middle);
-        store64(at + 16, slot->end);
-        store64(at + 24, slot->lines_out);
-        store64(at + 32, slot->lines_left);
+        store64(at, state->ranges[i].begin);
+        store64(at + 8, state->ranges[i].end);
+        store64(at + 16, state->ranges[i].lines | (state->ranges[i].taken ? taken_bit : 0));
     }
     store64(bytes, hash_checksum(bytes + 8, length - 8));
     return length;
@@ -130,64 +120,55 @@ size_t queue_state_encode(const struct queue_state *state, uint8_t bytes[QUEUE_C
 
 uint64_t queue_state_lowest(const struct queue_state *state)
 {
-    uint64_t lowest = state->front;
-    for (unsigned i = 0; i < state->highest; i++)
-        if (!queue_slot_is_empty(&state->slots[i]) && state->slots[i].begin < lowest)
-            lowest = state->slots[i].begin;
+    uint64_t lowest = queue_state_tail(state);
+    for (unsigned i = 0; i < state->used; i++)
+        if (!queue_range_is_empty(&state->ranges[i]) && state->ranges[i].begin < lowest)
+            lowest = state->ranges[i].begin;
     return lowest;
 }
 
-static void load_slots(const uint8_t *bytes, struct queue_state *state)
+uint64_t queue_state_lines(const struct queue_state *state)
 {
-    for (unsigned i = 0; i < state->highest; i++) {
-        const uint8_t *at = bytes + length_with(i);
-        state->slots[i] = (struct queue_slot){
-            .begin = load64(at),
-            .middle = load64(at + 8),
-            .end = load64(at + 16),
-            .lines_out = load64(at + 24),
-            .lines_left = load64(at + 32),
-        };
-    }
+    uint64_t lines = 0;
+    for (unsigned i = 0; i < state->used; i++)
+        lines += state->ranges[i].lines;
+    return lines;
 }
 
 static bool makes_sense(const struct queue_state *state)
 {
-    if (state->oldest > state->newest || state->newest > state->tail ||
-        state->front > state->tail || state->tail > position_max ||
-        state->lines > state->tail - state->front)
-        return false;
-    uint64_t lowest = queue_state_lowest(state), room = state->front - lowest;
-    for (unsigned i = 0; i < state->highest; i++) {
-        const struct queue_slot *slot = &state->slots[i];
-        if (slot->begin > slot->middle || slot->middle > slot->end || slot->end > state->front ||
-            slot->lines_out > slot->middle - slot->begin ||
-            slot->lines_left > slot->end - slot->middle || slot->end - slot->begin > room)
+    uint64_t front = state->ranges[0].begin, tail = queue_state_tail(state);
+    uint64_t lowest = queue_state_lowest(state), room = tail - lowest;
+    for (unsigned i = 0; i < state->used; i++) {
+        const struct queue_range *range = &state->ranges[i];
+        uint64_t length = range->end - range->begin;
+        if (range->begin > range->end || (i > 0 && range->end > front) || range->lines > length ||
+            length > room)
             return false;
-        room -= slot->end - slot->begin;
+        room -= length;
     }
-    return lowest >= state->oldest;
+    return !state->ranges[0].taken && state->oldest <= state->newest && state->newest <= tail &&
+           tail <= position_max && state->oldest <= lowest;
 }
 
 bool queue_state_decode(const uint8_t *bytes, struct queue_state *state)
 {
-    uint32_t ending = load32(bytes + 56);
-    uint32_t slots = load32(bytes + 60);
-    if (slots > QUEUE_SLOTS || ending > 2 ||
-        hash_checksum(bytes + 8, length_with(slots) - 8) != load64(bytes))
+    uint32_t ending = load32(bytes + 32);
+    uint32_t used = load32(bytes + 36);
+    if (used < 1 || used > QUEUE_RANGES || ending > 2 ||
+        hash_checksum(bytes + 8, length_with(used) - 8) != load64(bytes))
         return false;
-    unsigned before = state->highest <= QUEUE_SLOTS ? state->highest : QUEUE_SLOTS;
     state->sequence = load64(bytes + 8);
-    state->front = load64(bytes + 16);
-    state->tail = load64(bytes + 24);
-    state->lines = load64(bytes + 32);
-    state->oldest = load64(bytes + 40);
-    state->newest = load64(bytes + 48);
+    state->oldest = load64(bytes + 16);
+    state->newest = load64(bytes + 24);
     state->known = ending != 0;
     state->delimiter = ending == 2 ? '\0' : '\n';
-    state->highest = slots;
-    load_slots(bytes, state);
-    for (unsigned i = slots; i < before; i++)
-        state->slots[i] = (struct queue_slot){0};
+    state->used = used;
+    for (unsigned i = 0; i < used; i++) {
+        const uint8_t *at = bytes + length_with(i);
+        uint64_t lines = load64(at + 16);
+        state->ranges[i] = (struct queue_range){load64(at), load64(at + 8), lines & ~taken_bit,
+                                                (lines & taken_bit) != 0};
+    }
     return makes_sense(state);
 }

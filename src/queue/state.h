@@ -1,15 +1,16 @@
 /*
- * queue_state - where a queue begins and ends, and what is out: as bytes, and as numbers.
+ * queue_state - which bytes of a queue are still needed, and by whom: as bytes, and as numbers.
  *
  * The specification is the comment at the head of state.c. These functions do no I/O.
  *
- * Positions count the bytes that were ever put into the queue. What waits is
+ * Positions count the bytes that were ever put into the queue. The state is a list of ranges of
+ * them, which do not overlap:
  *
- *     the ranges of workers that are gone       begin..end of their slots
- *     what live ones did not take of a range    middle..end of their slots
- *     what nobody has taken yet                 front..tail
+ *     range 0       what nobody has taken yet; its end is the tail, where lines are put in
+ *     all others    lines that somebody took: out while a live worker holds the range's lock
  *
- * and the lower position comes first. So a worker that dies puts its lines back by doing nothing.
+ * Whatever no live worker has waits, and the lower position comes first. So a worker that dies puts
+ * its lines back by doing nothing.
  */
 #ifndef UNSEEN_QUEUE_STATE_H
 #define UNSEEN_QUEUE_STATE_H
@@ -22,11 +23,11 @@
 
 enum {
     QUEUE_HEAD_BYTES = 4096, /* written once */
-    QUEUE_SLOTS = 1024,
-    QUEUE_SLOT_BYTES = 40,
-    QUEUE_FIXED_BYTES = 64, /* of a copy, before the slots */
+    QUEUE_RANGES = 1 + 1024,
+    QUEUE_RANGE_BYTES = 24,
+    QUEUE_FIXED_BYTES = 40, /* of a copy, before the ranges */
     /* Each of the two copies, in whole pages. */
-    QUEUE_COPY_BYTES = (QUEUE_FIXED_BYTES + QUEUE_SLOTS * QUEUE_SLOT_BYTES + 4095) / 4096 * 4096,
+    QUEUE_COPY_BYTES = (QUEUE_FIXED_BYTES + QUEUE_RANGES * QUEUE_RANGE_BYTES + 4095) / 4096 * 4096,
     QUEUE_STATE_BYTES = QUEUE_HEAD_BYTES + 2 * QUEUE_COPY_BYTES
 };
 
@@ -35,22 +36,20 @@ struct queue_head {
     uint64_t segment_bytes;   /* a segment as long as this gets no more lines */
 };
 
-/* The range of a worker: begin..middle is out while it lives, middle..end waits. */
-struct queue_slot {
-    uint64_t begin, middle, end;
-    uint64_t lines_out, lines_left; /* in begin..middle, in middle..end */
+struct queue_range {
+    uint64_t begin, end;
+    uint64_t lines;
+    bool taken; /* by a worker that has not given it back: if nobody locks it, that worker died */
 };
 
 struct queue_state {
     uint64_t sequence; /* of two copies, the one with the higher number counts */
-    uint64_t front, tail;
-    uint64_t lines;   /* in front..tail */
-    uint64_t oldest;  /* where the oldest segment begins */
-    uint64_t newest;  /* where the one that is written to begins; the tail if there is none */
-    char delimiter;   /* of its lines, if that is */
-    bool known;       /* known: something was put into it */
-    unsigned highest; /* slots from this one on are empty */
-    struct queue_slot slots[QUEUE_SLOTS];
+    uint64_t oldest;   /* where the oldest segment begins */
+    uint64_t newest;   /* where the one that is written to begins; the tail if there is none */
+    char delimiter;    /* of its lines, if known */
+    bool known;        /* something was put in, or is about to be */
+    unsigned used;     /* at least 1; ranges from this one on mean nothing */
+    struct queue_range ranges[QUEUE_RANGES];
 };
 
 void queue_head_encode(const struct queue_head *head, uint8_t bytes[QUEUE_HEAD_BYTES]);
@@ -64,15 +63,23 @@ size_t queue_state_encode(const struct queue_state *state, uint8_t bytes[QUEUE_C
 /* How long a copy is that begins with these bytes (QUEUE_FIXED_BYTES): at most QUEUE_COPY_BYTES. */
 size_t queue_state_length(const uint8_t *bytes);
 
-/* Whether the copy is whole and makes sense; only then is `state` filled in. */
+/* Whether the copy is whole and makes sense; if not, `state` means nothing. */
 bool queue_state_decode(const uint8_t *bytes, struct queue_state *state);
 
-static inline bool queue_slot_is_empty(const struct queue_slot *slot)
+static inline bool queue_range_is_empty(const struct queue_range *range)
 {
-    return slot->begin == slot->end;
+    return range->begin == range->end;
 }
 
-/* The lowest position that is still needed. */
+static inline uint64_t queue_state_tail(const struct queue_state *state)
+{
+    return state->ranges[0].end;
+}
+
+/* The lowest position that is still needed; the tail if none is. It never falls. */
 uint64_t queue_state_lowest(const struct queue_state *state);
+
+/* All lines that wait or are out. */
+uint64_t queue_state_lines(const struct queue_state *state);
 
 #endif

@@ -662,21 +662,124 @@ static void torn_states(void)
     tap_check(cuts > 1000 && torn > 100, "%u cuts, %u torn", cuts, torn);
 }
 
+/* Reads the state that counts, or writes it as both copies. */
+static void get_state(struct queue_state *state)
+{
+    static uint8_t file[QUEUE_STATE_BYTES];
+    static struct queue_state other;
+    int fd = open(scratch_path("f.queue/state"), O_RDONLY);
+    tap_check(read_state(fd, file) && queue_state_decode(file + QUEUE_HEAD_BYTES, state) &&
+                  queue_state_decode(file + QUEUE_HEAD_BYTES + QUEUE_COPY_BYTES, &other) &&
+                  state->sequence == other.sequence,
+              "no state");
+    close(fd);
+}
+
+static void put_state(const struct queue_state *state)
+{
+    static uint8_t copy[QUEUE_COPY_BYTES];
+    size_t length = queue_state_encode(state, copy);
+    int fd = open(scratch_path("f.queue/state"), O_WRONLY);
+    for (off_t at = QUEUE_HEAD_BYTES; at < QUEUE_STATE_BYTES; at += QUEUE_COPY_BYTES)
+        tap_check(raw_pwrite(fd, copy, length, at) == (ssize_t)length, "not written");
+    close(fd);
+}
+
+/* Takes `most` lines, and says whether they are `count` lines with the numbers from `first` on; or, if
+ * count is 0, none, which others have. */
+static bool takes(struct queue *queue, uint64_t most, unsigned first, unsigned count)
+{
+    struct fault fault;
+    struct queue_lines lines;
+    bool awaited, right = true;
+    int result = queue_take(queue, most, &lines, &awaited, &fault);
+    if (result <= 0)
+        return result == 0 && count == 0 && awaited;
+    for (size_t at = 0; at < lines.length;)
+        right = number_at(&lines, &at) == first++ && right;
+    return right && lines.count == count;
+}
+
+/* A worker that takes little by little has one range, and what it does not take is another's. */
+static void one_range_a_worker(void)
+{
+    static struct queue_state state;
+    struct fault fault;
+    start(300);
+    next_number = 0;
+    push(workers[0], 40);
+    tap_check(takes(workers[1], 20, 0, 20), "not lines 0 to 19");
+    die(1);
+    for (unsigned i = 0; i < 6; i++)
+        tap_check(takes(workers[0], 1, i, 1), "other lines than line %u", i);
+    get_state(&state);
+    unsigned ranges = 0;
+    for (unsigned i = 1; i < state.used; i++)
+        ranges += !queue_range_is_empty(&state.ranges[i]);
+    tap_check(ranges == 2, "%u ranges, not one and the rest", ranges);
+    tap_check(takes(workers[2], 2, 6, 2), "the rest is not another's");
+    tap_check(queue_put_back(workers[0], &fault) == 0 && queue_remove(workers[2], &fault) == 0,
+              "not done: %s", fault.reason);
+    check_sums(38);
+    tap_check(takes(workers[2], 1, 8, 1), "line 8 is not the next");
+    finish();
+    next_number = 1000;
+}
+
+/* All ranges are those of dead workers, and each has more lines than are asked for. So many are given,
+ * and no more; the rest comes next, for whoever asks. */
+static void only_the_dead(void)
+{
+    enum { RANGES = QUEUE_RANGES - 1, EACH = 3, LINE = 5 };
+    static struct queue_state state;
+    struct fault fault;
+    start(1 << 20);
+    /* Of every four lines one is off. */
+    for (unsigned i = 0; i < RANGES * (EACH + 1); i++) {
+        char line[LINE + 1];
+        sprintf(line, "%04u\n", i);
+        tap_check(queue_append(workers[0], line, LINE, &fault) == LINE, "not put in");
+    }
+    get_state(&state);
+    state.sequence++;
+    state.used = QUEUE_RANGES;
+    for (uint64_t i = 0; i < RANGES; i++) {
+        uint64_t begin = i * (EACH + 1) * LINE;
+        state.ranges[1 + i] = (struct queue_range){begin, begin + EACH * LINE, EACH, true};
+    }
+    state.ranges[0].begin = state.ranges[0].end;
+    state.ranges[0].lines = 0;
+    put_state(&state);
+    check_sums(RANGES * EACH);
+    tap_check(takes(workers[0], 1, 0, 1), "not line 0");
+    tap_check(takes(workers[0], 1, 0, 0), "takes on, before lines that it holds up");
+    tap_check(takes(workers[1], 2, 4, 2), "not lines 4 and 5");
+    tap_check(takes(workers[2], 1, 8, 1), "not line 8");
+    /* Off, refused, at the back: of what was taken alone. */
+    tap_check(queue_remove(workers[0], &fault) == 0, "remove: %s", fault.reason);
+    tap_check(queue_accept(workers[1], LINE) == 1 && queue_remove(workers[1], &fault) == 0,
+              "remove: %s", fault.reason);
+    tap_check(queue_put_back(workers[2], &fault) == 0, "put back: %s", fault.reason);
+    check_sums(RANGES * EACH - 2);
+    tap_check(takes(workers[3], 9, 1, 2), "not the rest of the first");
+    tap_check(takes(workers[3], 9, 5, 2), "not what was refused, and the rest");
+    tap_check(takes(workers[3], 9, 9, 2), "not the rest of what was put back");
+    tap_check(queue_remove(workers[3], &fault) == 0, "remove: %s", fault.reason);
+    check_sums(RANGES * EACH - 8);
+    finish();
+}
+
 /* A state with a right checksum that tells of `bytes` in one segment, which is a hole. */
 static void tell_of_hole(uint64_t hole)
 {
     static struct queue_state state;
-    static uint8_t copy[QUEUE_COPY_BYTES];
-    state = (struct queue_state){
-        .sequence = 9, .tail = hole, .lines = 5, .delimiter = '\n', .known = true};
-    size_t length = queue_state_encode(&state, copy);
-    int fd = open(scratch_path("f.queue/state"), O_WRONLY);
-    tap_check(raw_pwrite(fd, copy, length, QUEUE_HEAD_BYTES) == (ssize_t)length &&
-                  raw_pwrite(fd, copy, length, QUEUE_HEAD_BYTES + QUEUE_COPY_BYTES) ==
-                      (ssize_t)length,
-              "not written");
-    close(fd);
-    fd = open(scratch_path("f.queue/00000000000000000000"), O_WRONLY | O_CREAT, 0666);
+    state = (struct queue_state){.sequence = 9,
+                                 .delimiter = '\n',
+                                 .known = true,
+                                 .used = 1,
+                                 .ranges = {{.end = hole, .lines = 5}}};
+    put_state(&state);
+    int fd = open(scratch_path("f.queue/00000000000000000000"), O_WRONLY | O_CREAT, 0666);
     tap_check(syscall(SYS_ftruncate, fd, (off_t)hole) == 0, "no hole");
     close(fd);
 }
@@ -807,23 +910,27 @@ static void hostile_states(void)
     struct chance chance = {53};
     unsigned good = 0;
     for (unsigned round = 0; round < 200000; round++) {
-        uint64_t *const fields[] = {&state.front,           &state.tail,
-                                    &state.lines,           &state.oldest,
-                                    &state.newest,          &state.slots[0].begin,
-                                    &state.slots[0].middle, &state.slots[0].end,
-                                    &state.slots[1].begin,  &state.slots[1].middle,
-                                    &state.slots[1].end};
+        uint64_t *const fields[] = {&state.oldest,          &state.newest,
+                                    &state.ranges[0].begin, &state.ranges[0].end,
+                                    &state.ranges[0].lines, &state.ranges[1].begin,
+                                    &state.ranges[1].end,   &state.ranges[2].begin,
+                                    &state.ranges[2].end};
         for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
             *fields[i] = strange[chance_below(&chance, 6)];
-        state.highest = (unsigned)chance_below(&chance, 3);
+        state.used = (unsigned)chance_below(&chance, 4);
         queue_state_encode(&state, copy);
         if (!queue_state_decode(copy, &read))
             continue;
         good++;
-        tap_check(read.oldest <= read.newest && read.newest <= read.tail &&
-                      read.front <= read.tail && read.tail <= UINT64_C(1) << 62 &&
+        uint64_t tail = queue_state_tail(&read);
+        tap_check(read.used > 0 && read.oldest <= read.newest && read.newest <= tail &&
+                      read.ranges[0].begin <= tail && tail <= UINT64_C(1) << 62 &&
                       queue_state_lowest(&read) >= read.oldest,
                   "accepted nonsense");
+        for (unsigned i = 1; i < read.used; i++)
+            tap_check(read.ranges[i].begin <= read.ranges[i].end &&
+                          read.ranges[i].end <= read.ranges[0].begin,
+                      "accepted a range of nonsense");
     }
     tap_check(good > 20, "only %u made sense", good);
 }
@@ -831,27 +938,24 @@ static void hostile_states(void)
 static void round_trip(void)
 {
     static struct queue_state state = {.sequence = 7,
-                                       .front = 30000,
-                                       .tail = 30900,
-                                       .lines = 5,
                                        .oldest = 10,
                                        .newest = 30700,
                                        .delimiter = '\0',
                                        .known = true,
-                                       .highest = QUEUE_SLOTS};
+                                       .used = QUEUE_RANGES,
+                                       .ranges = {{.begin = 30000, .end = 30900, .lines = 5}}};
     static struct queue_state read;
     static uint8_t copy[QUEUE_COPY_BYTES];
-    for (unsigned i = 0; i < QUEUE_SLOTS; i += 3)
-        state.slots[i] = (struct queue_slot){1000 + 20 * i, 1010 + 20 * i, 1013 + 20 * i, i % 11,
-                                             i % 4};
+    for (unsigned i = 1; i < QUEUE_RANGES; i += 3)
+        state.ranges[i] = (struct queue_range){1000 + 20 * i, 1013 + 20 * i, i % 11, i % 2 != 0};
     size_t length = queue_state_encode(&state, copy);
     tap_check(length == queue_state_length(copy) && length <= QUEUE_COPY_BYTES, "%zu bytes",
               length);
     tap_check(queue_state_decode(copy, &read), "not sound");
-    tap_check(read.sequence == 7 && read.front == 30000 && read.tail == 30900 && read.lines == 5 &&
-                  read.oldest == 10 && read.newest == 30700 && read.delimiter == '\0' && read.known,
+    tap_check(read.sequence == 7 && read.oldest == 10 && read.newest == 30700 &&
+                  read.delimiter == '\0' && read.known,
               "other numbers");
-    tap_check(memcmp(read.slots, state.slots, sizeof read.slots) == 0, "other slots");
+    tap_check(memcmp(read.ranges, state.ranges, sizeof read.ranges) == 0, "other ranges");
 }
 
 int main(void)
@@ -863,6 +967,8 @@ int main(void)
     tap_run("states of several pages and power cuts", torn_states);
     tap_run("lines that are holes", holes);
     tap_run("segments cut off by a power cut", power_cuts);
+    tap_run("one range a worker, and what it does not take waits", one_range_a_worker);
+    tap_run("all ranges are those of the dead", only_the_dead);
     tap_run("100,000 random operations of five workers, against a list", model);
     tap_run("a process dies at each call that changes something", deaths);
     return tap_end();

@@ -1,0 +1,27 @@
+/* damage - what is said of a queue that is not sound; see internal.h. */
+#include "queue/internal.h"
+
+#include <errno.h>
+
+int queue_way_out(const struct queue *queue, struct fault *fault)
+{
+    return fault_way_out(fault,
+                         "save its lines: cat %s/[0-9]*; then move the directory away, and make "
+                         "an empty one",
+                         queue->path);
+}
+
+int queue_damaged(const struct queue *queue, const char *what, struct fault *fault)
+{
+    fault_set(fault, queue->path, "damaged queue: %s", what);
+    return queue_way_out(queue, fault);
+}
+
+int queue_fault_segment(const struct queue *queue, struct fault *fault)
+{
+    if (errno == EINVAL)
+        return queue_damaged(queue, "a file in it has the name of a segment but is not one", fault);
+    if (errno == ENOENT)
+        return queue_damaged(queue, "a segment is missing", fault);
+    return fault_errno(fault, queue->path, "a segment", errno);
+}
