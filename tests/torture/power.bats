@@ -141,8 +141,8 @@ runs='for i in $(seq $(($(wc -l <../in) / each))); do
     done'
 export each=2000
 
-# has FILE FROM TO: the lines from number FROM up to TO are all in FILE, which is sorted.
-has() {
+# has_lines FILE FROM TO: the lines from number FROM up to TO are all in FILE, which is sorted.
+has_lines() {
     local from=$(($2 > 0 ? $2 : 0))
     [[ $from -lt $3 ]] || return 0
     input $(($3 - from)) "$from" | comm -23 - "$1" >missing
@@ -159,9 +159,9 @@ begins() {
 # next.
 judge_count() {
     tally
-    has remembered $((noted + each - 8000)) "$noted" &&
+    has_lines remembered $((noted + each - 8000)) "$noted" &&
         begins remembered "$(awk -F / '{ newest = $5 } END { print newest - 9999 }' remembered)" &&
-        has later 100000 108000 && begins later $((noted - each))
+        has_lines later 100000 108000 && begins later $((noted - each))
 }
 
 @test "--window: 200 power cuts while it turns: no line lost, none forgotten early or late" {
@@ -176,8 +176,8 @@ judge_count() {
 # layer whose counter does not tell of it, and which is not emptied.
 judge_time() {
     tally
-    has remembered $((noted - 3 * each)) "$noted" && begins remembered $((noted - 3 * each)) &&
-        has later 100000 112000 && begins later "$noted"
+    has_lines remembered $((noted - 3 * each)) "$noted" && begins remembered $((noted - 3 * each)) &&
+        has_lines later 100000 112000 && begins later "$noted"
 }
 
 @test "--forget-after: 200 power cuts while it turns and grows: no line lost, none forgotten early or late" {
@@ -196,7 +196,7 @@ judge_time() {
 # Nothing is ever forgotten.
 judge_stage() {
     tally
-    has remembered 0 "$noted" && has later 0 "$noted" && has later 200000 212000
+    has_lines remembered 0 "$noted" && has_lines later 0 "$noted" && has_lines later 200000 212000
 }
 
 @test "--stage: 200 power cuts while it is emptied: no line lost, none forgotten" {
