@@ -3,14 +3,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # UNSEEN, tools, out, err and code are set by helper.bash and crash.bash
 
-# holds N FILE...: so many of the lines in FILE... are in f.bf.
-holds() {
-    local wanted=$1
-    shift
-    capture unseen query -c f.bf "$@"
-    [[ $(cat "$out") -eq $wanted ]] || complain "$wanted lines should be in, of $*"
-}
-
 # made_of FILE OPTION...: the cells of f.bf are those of a filter made by create OPTION... to which
 # exactly the lines of FILE were added: no count is too high or too low anywhere.
 made_of() {
@@ -51,7 +43,7 @@ kill_removals() {
         exits 0 unseen verify f.bf || complain "verify after kill $tries" || return 1
         unseen query f.bf gone >left || true
         left=$(wc -l <left)
-        holds "$(wc -l <kept)" kept || { echo "after kill $tries"; return 1; }
+        remembers "$(wc -l <kept)" kept || { echo "after kill $tries"; return 1; }
         cat kept left >rest
         made_of rest -n "$lines" -p 1e-9 || { echo "after kill $tries"; return 1; }
         [[ $left -eq 0 || $left -eq $(wc -l <gone) ]] || hits=$((hits + 1))

@@ -17,8 +17,8 @@ load counting
     same "$out" in
     succeeds unseen remove f.bf gone
     prints ''
-    holds 0 gone
-    holds 2000 kept
+    remembers 0 gone
+    remembers 2000 kept
     succeeds unseen f.bf in
     same "$out" gone
     succeeds unseen f.bf in
@@ -62,7 +62,7 @@ load counting
     says '^unseen: f.bf: 300 of 300 lines were not in it \(--verbose names them\)$'
     prints ''
     cmp before <(layer f.bf)
-    holds 2000 in
+    remembers 2000 in
     # the second time a line is not there any more
     exits 0 unseen remove f.bf < <(head -n 1 in; head -n 1 in)
     says 'f.bf: 1 of 2 lines were not in it'
@@ -112,7 +112,7 @@ load counting
     exits 0 unseen add f.bf a b
     exits 2 unseen remove f.bf a none b
     says 'none: No such file'
-    holds 0 a b
+    remembers 0 a b
 }
 
 @test "the cells of unseen(5)'s example" {
@@ -203,8 +203,8 @@ END
     exits 0 unseen add --counting -n 500 -p 1e-9 f.bf in
     says_lines 2 'f.bf: holds 500 of 500 keys and grows' 'created'
     exits 0 unseen remove f.bf gone
-    holds 0 gone
-    holds 10000 kept
+    remembers 0 gone
+    remembers 10000 kept
     succeeds unseen verify f.bf
 }
 
@@ -250,7 +250,7 @@ END
     writers 8 "$UNSEEN" f.bf in
     each_once in out.*
     succeeds unseen remove f.bf in
-    holds 0 in
+    remembers 0 in
     # no cell of any layer counts anything
     [[ $(layer f.bf | tr -d '\0' | wc -c) -eq 0 ]]
 }
@@ -273,30 +273,26 @@ END
 }
 
 @test "nothing is lowered while another holds the lock" {
-    local holder pid
+    local pid
     input 100 >in
     exits 0 unseen add --counting -n 100 -p 1e-9 f.bf in
     layer f.bf >before
-    mkfifo feed hold
+    mkfifo feed
     "$UNSEEN" remove --verbose f.bf feed 2>said 3>&- &
     pid=$!
     exec {feed}>feed
     # Once it has said this it has opened the filter, and holds no lock.
     echo none >&"$feed"
     filled said
-    "$tools/holdlock" f.bf 4611686018427387904 <hold >held 3>&- {feed}>&- &
-    holder=$!
-    exec {hold}>hold
-    filled held
+    hold_lock change 4611686018427387904
     cat in >&"$feed"
     exec {feed}>&-
     sleep 0.5
     kill -0 "$pid"
     cmp before <(layer f.bf)
-    exec {hold}>&-
-    wait "$holder"
+    let_go change
     wait "$pid"
-    holds 0 in
+    remembers 0 in
 }
 
 @test "removing, querying and printing at once: what stays is never missed" {
@@ -348,12 +344,12 @@ journal() {
         ones) tr '\0' '\377' </dev/zero | head -c 4096 ;;
         random) printf '\001\0\0\0\0\0\0\0'; "$tools/genlines" 100 100 1 35 40 | head -c 4088 ;;
         esac | dd of=f.bf bs=1 seek="$(journal)" conv=notrunc status=none
-        holds 3000 in
+        remembers 3000 in
         exits 1 unseen verify f.bf
         grep -q 'a remove was killed' "$out"
         succeeds unseen add f.bf </dev/null
         succeeds unseen verify f.bf
-        holds 3000 in
+        remembers 3000 in
         cmp <(layer f.bf) <(layer sound.bf)
     done
 }

@@ -41,6 +41,27 @@ let_go() {
     wait "${!process}" || true
 }
 
+# remembers N [FILE...]: so many of the lines in FILE..., ./in unless told, are in f.bf.
+remembers() {
+    local wanted=$1
+    shift
+    [[ $# -gt 0 ]] || set -- in
+    capture unseen query -c f.bf "$@"
+    [[ $(cat "$out") -eq $wanted ]] || complain "$wanted lines of $* should be remembered"
+}
+
+# has FILTER FILE...: all lines are in.
+has() {
+    local filter=$1
+    shift
+    exits 1 unseen query -v "$filter" "$@" || return 1
+    prints ''
+}
+
+no_debris() {
+    [[ -z $(find . -name '*flight*') ]] || { ls -la; false; }
+}
+
 # --- one writer, killed again and again ---------------------------------------
 
 # piece FILE: FILE must be a run of the lines of ./in, the last perhaps cut. Sets
@@ -138,9 +159,30 @@ writers() {
     { [[ $failed -eq 0 ]] && ! cat err.* | grep -qv ' keys and grows ('; } || { cat err.*; return 1; }
 }
 
-# some_killed: eight writers over ./in, three of them killed at random moments;
-# then all is run again. Sets `hits`.
+# overlapping LINES STEP: the inputs in.0 ... in.7 of so many lines, each STEP lines further on than the
+# one before; all of them are in ./in.
+overlapping() {
+    local i
+    for i in 0 1 2 3 4 5 6 7; do
+        input "$1" $((i * $2)) >"in.$i"
+    done
+    input $(($1 + 7 * $2)) >in
+}
+
+# some_killed RUNS CREATE_OPTION...: in each run eight writers over ./in, three of them killed at random
+# moments; then all is run again. Sets `hits`, how many had printed lines.
 some_killed() {
+    local runs=$1 run
+    shift
+    hits=0
+    for ((run = 0; run < runs; run++)); do
+        exits 0 unseen create --force -p 1e-9 "$@" f.bf || return 1
+        three_killed || { echo "run $run"; return 1; }
+    done
+    echo "$hits of $((3 * runs)) writers were killed with lines printed, 0 lost"
+}
+
+three_killed() {
     local i pids=() moment status
     rm -f out.*
     for ((i = 0; i < 8; i++)); do

@@ -9,11 +9,7 @@
 # shellcheck disable=SC2154 # out, err and code are set by helper.bash
 # shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load helper
-
-# A line of input, long enough that a cut one cannot pass for another.
-input() {
-    seq -f 'http://example.org/page/%.0f/end' "$1"
-}
+load crash
 
 @test "the oracle can tell: a lost line, a cut line, a line twice" {
     input 1000 >in
@@ -283,26 +279,13 @@ END
 
 # --- many writers ------------------------------------------------------------
 
-# writers N: N at once on f.bf with the same input, each to an output of its own.
-writers() {
-    local n=$1 i pids=() failed=0
-    for ((i = 0; i < n; i++)); do
-        timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" f.bf in >"out.$i" 2>"err.$i" 3>&- &
-        pids+=($!)
-    done
-    for i in "${pids[@]}"; do
-        wait "$i" || failed=1
-    done
-    [[ $failed -eq 0 ]] || { cat err.*; return 1; }
-}
-
 @test "four writers at once, the same input: every line out of exactly one" {
     input 100000 >in
     local i
     for i in 1 2 3; do
         rm -f out.*
         exits 0 unseen create --force -n 100000 -p 1e-9 f.bf
-        writers 4
+        writers 4 "$UNSEEN" f.bf in
         each_once in out.*
         succeeds unseen f.bf in
         prints ''
@@ -315,7 +298,7 @@ writers() {
     for i in 1 2; do
         rm -f out.*
         exits 0 unseen create --force -p 1e-9 f.bf
-        writers 4
+        writers 4 "$UNSEEN" f.bf in
         each_once in out.*
         succeeds unseen verify f.bf
         succeeds unseen f.bf in

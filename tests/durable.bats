@@ -7,16 +7,6 @@
 load helper
 load crash
 
-# remembers N: so many of the lines of ./in are in f.bf.
-remembers() {
-    capture unseen query -c f.bf in
-    [[ $(cat "$out") -eq $1 ]] || complain "$1 lines of in should be remembered"
-}
-
-no_debris() {
-    [[ -z $(find . -name '*flight*') ]] || { ls -la; false; }
-}
-
 # traced RULE... -- ARGUMENT...: the program under strace with these injections.
 traced() {
     local rules=()

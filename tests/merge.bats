@@ -27,14 +27,6 @@ bits_of() {
     tail -c $((${pages#*:} * 4096)) "$1"
 }
 
-# has FILTER FILE...: all lines are in.
-has() {
-    local filter=$1
-    shift
-    exits 1 unseen query -v "$filter" "$@" || return 1
-    prints ''
-}
-
 # lacks FILTER FILE...: none is.
 lacks() {
     local filter=$1

@@ -8,14 +8,6 @@
 load helper
 load crash
 
-# remembers N FILE...: so many of the lines in FILE... are in f.bf.
-remembers() {
-    local wanted=$1
-    shift
-    capture unseen query -c f.bf "$@"
-    [[ $(cat "$out") -eq $wanted ]] || complain "$wanted lines should be remembered of $*"
-}
-
 # layers FILE: the bits of the first layer, without what changes beside them.
 layer_sum() {
     tail -c +$(($(od -An -v -tu8 -j 4096 -N 8 "$1") + 1)) "$1" | cksum

@@ -17,11 +17,6 @@ lines_in() {
     "$UNSEEN" stats --json f.bf | grep -o '"layer":.*' | grep -o '{"keys":[0-9]*' | sed -n "$1s/.*://p"
 }
 
-# all_in FILTER FILE...: each of the lines is in.
-all_in() {
-    exits 1 unseen query -v -c "$@" && prints '0\n'
-}
-
 # repeated_lines COUNT: lines of which most come again, at all distances.
 repeated_lines() {
     awk -v n="$1" 'BEGIN { srand(7); for (i = 0; i < n; i++) printf "http://example.org/%d\n", rand() * (i / 2 + 9) }'
@@ -34,7 +29,7 @@ repeated_lines() {
     exits 0 unseen -p 1e-9 -n 200k --stage $stage f.bf in
     same "$out" expected
     [[ $(lines_in 1) -gt 0 && $(lines_in 2) -gt 20000 ]]
-    all_in f.bf in
+    has f.bf in
     exits 0 unseen verify f.bf
     exits 0 unseen f.bf in
     prints ''
@@ -73,7 +68,7 @@ repeated_lines() {
     exits 0 unseen f.bf in
     says 'holds 5000 of 5000 keys and grows'
     same "$out" in
-    all_in f.bf in
+    has f.bf in
     exits 0 unseen add f.bf < <(input 40000 50000)
     exits 0 unseen f.bf --durable < <(input 40000 100000)
     input 40000 100000 | same "$out" /dev/stdin
@@ -107,7 +102,7 @@ repeated_lines() {
         commit) capture unseen --pending keys f.bf in && cp "$out" got && capture unseen commit f.bf keys ;;
         esac
         [[ $code -eq 0 && $(wc -l <got) -gt 100000 ]] || complain "$form"
-        all_in f.bf got || complain "$form"
+        has f.bf got || complain "$form"
         # Once more: nothing is counted.
         [[ $form != commit ]] || { exits 0 unseen commit --verbose f.bf keys && says ' 0 lines remembered'; }
     done
@@ -129,7 +124,7 @@ repeated_lines() {
     strace -qq -o trace.2 -e trace=fdatasync -e inject=fdatasync:delay_enter=5000000:when=2 \
         "$UNSEEN" f.bf < <(seq 60001 61000) >"$out" 3>&-
     wait "$pid"
-    all_in f.bf seeming
+    has f.bf seeming
 }
 
 @test "--stage: emptied with a stack of 64 KB" {
@@ -141,7 +136,7 @@ repeated_lines() {
         exits 0 unseen create -n 200k -p 1e-9 --stage 256K f.bf
         # shellcheck disable=SC2016,SC2086 # words; the inner shell's
         exits 0 bash -c 'ulimit -s 64 && exec "$@"' - "$UNSEEN" $form
-        all_in f.bf in
+        has f.bf in
     done
 }
 
@@ -252,7 +247,7 @@ repeated_lines() {
     [[ $(lines_in 2) -gt 19000 ]]
     kill -0 $pid
     wait $pid
-    all_in merged.bf <(input 15000)
+    has merged.bf <(input 15000)
 }
 
 # --- killed ------------------------------------------------------------------------
@@ -287,7 +282,7 @@ killed_at() {
     # Of the last batch nothing need be in.
     [[ $kept -ge $((9000 + half - batch_lines)) ]] ||
         { echo "$1 $2: only $kept of $((9000 + half)) are in"; return 1; }
-    all_in f.bf <(input 9000) || return 1
+    has f.bf <(input 9000) || return 1
     exits 0 unseen f.bf in || return 1
     none_lost in whole "$out" || return 1
     exits 0 unseen verify f.bf || return 1
@@ -325,7 +320,7 @@ killed_at() {
     strace -qq -o trace -e trace=pread64 -e "inject=pread64:signal=INT:when=$n" "$UNSEEN" f.bf in >first 2>"$err" || code=$?
     [[ $code -eq 130 ]] || { cat "$err" trace; echo "exit code $code"; return 1; }
     [[ ! -s $err ]]
-    all_in f.bf first
+    has f.bf first
     exits 0 unseen f.bf in
     cat first "$out" | same /dev/stdin in
 }
@@ -342,7 +337,7 @@ killed_at() {
             "$UNSEEN" f.bf in
         says '^unseen: f\.bf: cannot be written: '
         cp "$out" first
-        all_in f.bf first
+        has f.bf first
         exits 0 unseen f.bf in
         cat first "$out" | same /dev/stdin in || { echo "$call"; return 1; }
     done
@@ -362,11 +357,8 @@ killed_at() {
 # --- several -----------------------------------------------------------------------
 
 @test "--stage: 8 writers, overlapping inputs: each line exactly once, 5 runs" {
-    local i writer
-    for writer in 0 1 2 3 4 5 6 7; do
-        input 12000 $((writer * 5000)) >"in.$writer"
-    done
-    input 47000 >in
+    local i
+    overlapping 12000 5000
     for ((i = 0; i < 5; i++)); do
         exits 0 unseen create --force -n 20k -p 1e-9 --stage $stage f.bf
         writers 8 "$UNSEEN" f.bf in.%i
@@ -377,12 +369,9 @@ killed_at() {
 }
 
 @test "--stage: 15 times 8 writers of which three are killed, their input run again: 0 lost" {
-    local i hits=0
+    local hits
     input 30000 >in
-    for ((i = 0; i < 15; i++)); do
-        exits 0 unseen create --force -n 20k -p 1e-9 --stage $stage f.bf
-        some_killed || { echo "run $i"; false; }
-    done
+    some_killed 15 -n 20k --stage $stage
     [[ $hits -gt 0 ]]
 }
 
@@ -402,7 +391,7 @@ killed_at() {
         kill -0 $pid
         sleep 0.05
     done
-    all_in f.bf <(input 9000)
+    has f.bf <(input 9000)
     settled=$("$UNSEEN" query -c f.bf b.in || true)
     drain b.out 3>&- &
     drained=$!
@@ -416,7 +405,7 @@ killed_at() {
     wait "$drained"
     same a.out in
     same b.out b.in
-    all_in f.bf in b.in <(input 9000)
+    has f.bf in b.in <(input 9000)
 }
 
 @test "--stage: copies made by cp while it is emptied open, and have all that was in" {
@@ -431,7 +420,7 @@ killed_at() {
         had=$(($(bytes_of a.out) / line_bytes - batch_lines))
         cp f.bf copy.bf
         [[ $had -gt 0 ]] || { sleep 0.02; continue; }
-        all_in copy.bf <(head -n $had a.out) || { echo "copy $i misses some of the first $had"; return 1; }
+        has copy.bf <(head -n $had a.out) || { echo "copy $i misses some of the first $had"; return 1; }
         sleep 0.02
     done
     wait $pid

@@ -120,11 +120,8 @@ load crash
 }
 
 @test "8 writers, overlapping inputs, a filter that grows: each line exactly once, 6 runs" {
-    local i writer
-    for writer in 0 1 2 3 4 5 6 7; do
-        input 8000 $((writer * 3000)) >"in.$writer"
-    done
-    input 29000 >in
+    local i
+    overlapping 8000 3000
     for i in 1 2 3 4 5 6; do
         exits 0 unseen create --force -p 1e-9 f.bf
         writers 8 "$UNSEEN" f.bf in.%i
@@ -161,12 +158,12 @@ load crash
 
 @test "8 writers on one pipe, a line at a time: each line exactly once" {
     # Up to PIPE_BUF bytes a write is whole.
-    local writer
+    local i
     input 400 >in
     exits 0 unseen create -p 1e-9 f.bf
     # shellcheck disable=SC2016
     dribble='while IFS= read -r line; do echo "$line"; done <in | "$UNSEEN" f.bf'
-    for writer in 1 2 3 4 5 6 7 8; do
+    for i in 1 2 3 4 5 6 7 8; do
         timeout "$UNSEEN_TIMEOUT" sh -c "$dribble" 3>&- &
     done | cat >all.txt
     each_once in all.txt
@@ -229,14 +226,9 @@ load crash
 }
 
 @test "50 times 8 writers of which three are killed, their input run again: 0 lost" {
-    local i hits=0
+    local hits
     input 12000 >in
-    exits 0 unseen create -p 1e-9 f.bf
-    for ((i = 0; i < 50; i++)); do
-        exits 0 unseen create --force -n 2000 -p 1e-9 f.bf
-        some_killed || { echo "run $i"; false; }
-    done
-    echo "$hits of 150 writers were killed with lines printed"
+    some_killed 50 -n 2000
     [[ $hits -ge 5 ]]
 }
 
@@ -405,15 +397,11 @@ load crash
 lock_byte=4611686018427387904
 
 @test "a writer that waits five seconds for the lock says so, once; then it goes on" {
-    local holder pid
+    local pid
     input 100 >in
     exits 0 unseen create -p 1e-9 f.bf
-    mkfifo hold
-    "$tools/holdlock" f.bf "$lock_byte" <hold >held 3>&- &
-    holder=$!
-    exec {hold}>hold
-    filled held
-    "$UNSEEN" f.bf in >got 2>said 3>&- {hold}>&- &
+    hold_lock change "$lock_byte"
+    "$UNSEEN" f.bf in >got 2>said 3>&- &
     pid=$!
     # Readers do not wait.
     exits 1 unseen query -c f.bf in
@@ -423,8 +411,7 @@ lock_byte=4611686018427387904
     filled said
     kill -0 "$pid"
     [[ ! -s got ]]
-    exec {hold}>&-
-    wait "$holder"
+    let_go change
     wait "$pid"
     same got in
     [[ $(cat said) == 'unseen: f.bf: waiting for another process that writes to it'* ]]
@@ -432,19 +419,16 @@ lock_byte=4611686018427387904
 }
 
 @test "what others settle between the look without the lock and the lock is looked at again" {
-    local holder pid feed hold i
+    local pid feed
     input 500 >in
     exits 0 unseen create -p 1e-9 f.bf
-    mkfifo feed hold
+    mkfifo feed
     "$UNSEEN" f.bf feed >late 3>&- &
     pid=$!
     exec {feed}>feed
     echo first >&"$feed"
     filled late
-    "$tools/holdlock" f.bf "$lock_byte" <hold >held 3>&- {feed}>&- &
-    holder=$!
-    exec {hold}>hold
-    filled held
+    hold_lock change "$lock_byte"
     # Late has looked, and found them new; now it waits for the lock, and is stopped there.
     cat in >&"$feed"
     sleep 0.3
@@ -452,8 +436,7 @@ lock_byte=4611686018427387904
     until [[ $(cut -d ' ' -f 3 "/proc/$pid/stat") == T ]]; do
         sleep 0.01
     done
-    exec {hold}>&-
-    wait "$holder"
+    let_go change
     exits 0 unseen f.bf in
     same "$out" in
     kill -CONT "$pid"
@@ -464,18 +447,14 @@ lock_byte=4611686018427387904
 
 @test "a writer that waits for the lock can be ended: SIGTERM, SIGINT" {
     need_signals
-    local holder pid status
+    local pid status
     input 100 >in
     exits 0 unseen create -p 1e-9 f.bf
-    mkfifo hold
-    "$tools/holdlock" f.bf "$lock_byte" <hold >held 3>&- &
-    holder=$!
-    exec {hold}>hold
-    filled held
+    hold_lock change "$lock_byte"
     local signal number
     for signal in 'TERM 15' 'INT 2'; do
         number=${signal#* }
-        env --default-signal="${signal% *}" "$UNSEEN" f.bf in >got 2>said 3>&- {hold}>&- &
+        env --default-signal="${signal% *}" "$UNSEEN" f.bf in >got 2>said 3>&- &
         pid=$!
         sleep 0.2
         kill "-$number" "$pid"
@@ -484,8 +463,7 @@ lock_byte=4611686018427387904
         [[ $status -eq $((128 + number)) ]]
         [[ ! -s got ]]
     done
-    exec {hold}>&-
-    wait "$holder"
+    let_go change
     exits 0 unseen f.bf in
     same "$out" in
 }

@@ -45,7 +45,7 @@ within_six_sigma() {
         exits 0 unseen remove f.bf in.order
         [[ ! -s $err ]] || grep -q 'look in in more than one layer' "$err"
         exits 1 unseen query -v f.bf kept.in
-        holds "$(wc -l <kept.in)" kept.in
+        remembers "$(wc -l <kept.in)" kept.in
         made_of kept.in -n "$n" -p $p
         exits 0 unseen stats --json f.bf
         rate=$(field rate "$out")

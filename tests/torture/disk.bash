@@ -1,4 +1,4 @@
-# File systems of a few megabytes; load it behind helper.bash.
+# File systems of a few megabytes; load it after helper.bash.
 
 # shellcheck shell=bash
 # shellcheck disable=SC2016 # what sh -c gets is meant for that shell
@@ -38,3 +38,11 @@ need_disk_of() {
     capture on "$1" "$2" true
     [[ $code -eq 0 ]] || skip "cannot mount $1 here: $(head -n 1 "$err")"
 }
+
+# A shell text: fills the disk up to $free kilobytes. `rm filler` makes room again.
+fill='
+    head -c ${free}K /dev/zero >spare && sync
+    cat /dev/zero >filler 2>/dev/null
+    sync
+    rm spare'
+export fill

@@ -134,7 +134,8 @@ drained() {
 
 # full_disk FILE_SYSTEM MEGABYTES
 full_disk() {
-    local free unique runs=0 full=0
+    local unique runs=0 full=0
+    local -x free
     need_disk_of "$@"
     input 60000 >in
     for free in 0 40 100 200 400 1000 1600; do
@@ -142,10 +143,7 @@ full_disk() {
         capture on "$@" sh -c '
             "$UNSEEN" create --queue -n 100k -p 1e-9 --fixed q.bf || exit 9
             head -n 100 ../in | "$UNSEEN" push q.bf || exit 8
-            head -c "$1K" /dev/zero >spare && sync
-            cat /dev/zero >filler 2>/dev/null
-            sync
-            rm spare
+            eval "$fill"
             "$UNSEEN" push q.bf ../in 2>../said
             status=$?
             # Popping needs no room.
@@ -157,7 +155,7 @@ full_disk() {
             rm filler
             "$UNSEEN" push q.bf ../in || exit 3
             "$UNSEEN" pop q.bf -m 1e6 >../rest || [ $? = 1 ] || exit 10
-            exit $status' sh "$free"
+            exit $status'
         runs=$((runs + 1))
         [[ $code -eq 0 || $code -eq 2 ]] || { cat said; complain "with $free K free"; }
         [[ $code -eq 0 ]] || { full=$((full + 1)) && grep -Eq 'No space left on device|the mapped file failed' said; }
