@@ -449,11 +449,10 @@ limited() {
     # The new file is complete then, and has no name.
     for ((i = 0; i < 1000; i++)); do
         read -r merger <"/proc/$tracer/task/$tracer/children" || true
-        [[ -z $merger || $(sed 's/.*) //' "/proc/$merger/stat" 2>/dev/null) != [Tt]* ]] || break
+        ! grep -qs fsync trace || [[ $(sed 's/.*) //' "/proc/$merger/stat" 2>/dev/null) != [Tt]* ]] || break
         sleep 0.01
     done
     [[ $i -lt 1000 ]]
-    grep -q fsync trace
     status=0
     timeout 1 "$UNSEEN" add part1.bf <<<'too late' || status=$?
     # Waiting, and then ended by the signal.

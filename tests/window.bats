@@ -274,7 +274,7 @@ END
     unseen create --window 1000 w.bf
     seq 1250 | unseen w.bf >all
     echo 2001 >next
-    exits 137 sh -c 'strace -qq -o trace -e trace=msync -e inject=msync:signal=KILL:when=1 \
+    exits 137 sh -c 'strace -qq -o trace -e trace=fdatasync -e inject=fdatasync:signal=KILL:when=1 \
         "$UNSEEN" w.bf next'
     [[ ! -s $out ]]
     exits 1 unseen verify w.bf
@@ -293,7 +293,7 @@ END
     unseen create --window 1000 w.bf
     seq 1250 | unseen w.bf >all
     seq 1200 1300 >next
-    exits 2 strace -qq -o trace -e trace=msync -e inject=msync:error=EIO:when=1 "$UNSEEN" w.bf next
+    exits 2 strace -qq -o trace -e trace=fdatasync -e inject=fdatasync:error=EIO:when=1 "$UNSEEN" w.bf next
     says 'w.bf: cannot forget: Input/output error'
     [[ ! -s $out ]]
     exits 0 unseen w.bf next

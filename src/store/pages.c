@@ -205,6 +205,14 @@ int pages_flush(const struct store *store, const struct region *region, const ch
     return fdatasync(store->file.fd) == 0 ? 0 : fault_errno(fault, store_name(store), doing, errno);
 }
 
+bool pages_have_data(const struct store *store, const struct region *region)
+{
+    if (store->file.fd < 0)
+        return false;
+    off_t data = lseek(store->file.fd, (off_t)region->at, SEEK_DATA);
+    return data < 0 ? errno != ENXIO : (uint64_t)data < page_at(region, region->plan.pages);
+}
+
 int pages_clear(const struct store *store, const struct region *region, const char *doing,
                 struct fault *fault)
 {

@@ -43,6 +43,9 @@ int pages_flush(const struct store *store, const struct region *region, const ch
 int pages_clear(const struct store *store, const struct region *region, const char *doing,
                 struct fault *fault);
 
+/* Whether something was written to a region since it was allocated, in doubt true. In memory false. */
+bool pages_have_data(const struct store *store, const struct region *region);
+
 /* In memory: asks for large pages. */
 void pages_use_huge(struct region *region, bool in_use);
 enum {

@@ -103,16 +103,19 @@ unsigned window_next(const struct store *store)
 
 /* --- turning --- */
 
-/* Steps 1 and 2. Counters that are behind the bits were mended when the file was opened. */
+/* Steps 1 and 2. That nothing was ever written to a layer, the file system knows better than its counter,
+ * which a power cut may have left behind the bits. */
 static int empty_layer(struct store *store, unsigned layer, struct fault *fault)
 {
-    if (generation_number(store, layer) != GENERATION_RETIRED && keys_in(store, layer) == 0)
+    const struct region *region = &store->layers[layer].region;
+    if (generation_number(store, layer) != GENERATION_RETIRED && keys_in(store, layer) == 0 &&
+        !pages_have_data(store, region))
         return 0;
     if (store_lock(store, fault) != 0)
         return -1;
     put64(store, generation_state_at(layer), GENERATION_RETIRED);
     store_unlock(store);
-    return pages_clear(store, &store->layers[layer].region, "cannot forget", fault);
+    return pages_clear(store, region, "cannot forget", fault);
 }
 
 /* Step 3. */
