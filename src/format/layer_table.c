@@ -45,7 +45,8 @@ enum {
     CHECKSUM_AT = 56   /* 8 XXH3, 64-bit variant, seed 0, of the record's bytes 0..55 */
 };
 
-void layer_encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_BYTES])
+/* All of a record but its checksum. */
+static void encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_BYTES])
 {
     const struct layer_plan *plan = &record->plan;
     memset(bytes, 0, LAYER_RECORD_BYTES);
@@ -57,6 +58,11 @@ void layer_encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_
     bytes[FIELDS_AT] = plan->geometry.fields;
     bytes[CELL_BITS_AT] = (uint8_t)geometry_cell_bits(plan->geometry);
     store64(bytes + JOURNAL_AT, plan->journal);
+}
+
+void layer_encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_BYTES])
+{
+    encode(record, bytes);
     store64(bytes + CHECKSUM_AT, hash_checksum(bytes, CHECKSUM_AT));
 }
 
@@ -79,7 +85,7 @@ static struct layer_record decode(const uint8_t *bytes, bool counting)
 static bool uses_unnamed(const struct layer_record *record, const uint8_t *bytes)
 {
     uint8_t again[LAYER_RECORD_BYTES];
-    layer_encode(record, again);
+    encode(record, again);
     return memcmp(again, bytes, CHECKSUM_AT) != 0;
 }
 
