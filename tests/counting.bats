@@ -48,7 +48,7 @@ load counting
     # counted, too
     succeeds unseen stats --json f.bf
     [[ $(field keys "$out") -ge 2950 && $(field keys "$out") -le 3050 ]] || complain "keys"
-    [[ $(od -An -v -tu8 -j 8256 -N 8 f.bf) -eq 3000 ]]
+    [[ $(od -An -v -tu8 -j 9216 -N 8 f.bf) -eq 3000 ]]
     succeeds unseen remove f.bf kept
     cmp <(layer f.bf) <(head -c "$(layer f.bf | wc -c)" /dev/zero)
 }
@@ -329,7 +329,7 @@ END
 
 # journal: where the journal page of f.bf begins.
 journal() {
-    echo $(($(od -An -v -tu8 -j 144 -N 8 f.bf) - 4096))
+    echo $(($(od -An -v -tu8 -j 152 -N 8 f.bf) - 4096))
 }
 
 @test "a journal that means nothing loses no line and is cleared" {

@@ -477,8 +477,8 @@ damaged_filter() {
 @test "every byte of a layer's record flipped: refused; other bytes there: harmless" {
     damaged_filter 5000
     succeeds unseen stats --json f.bf
-    local end=$((4096 + $(field layers) * 64))
-    [[ $end -ge $((4096 + 128)) ]]
+    local end=$((4096 + $(field layers) * 80))
+    [[ $end -ge $((4096 + 160)) ]]
     damage flips 4096 "$end" 1
     damage flips 8128 8132 1 harmless
     damage flips "$end" 8192 61 harmless
@@ -486,9 +486,10 @@ damaged_filter() {
 
 @test "counters and keys in flight flipped: harmless" {
     damaged_filter 50
-    damage flips 8192 8700 13 harmless
-    damage flips 9216 9400 5 harmless
-    damage flips 12288 12800 61 harmless
+    damage flips 8192 8240 3 harmless
+    damage flips 9216 9500 5 harmless
+    damage flips 12288 12400 5 harmless
+    damage flips 14336 14848 61 harmless
 }
 
 @test "counters and keys in flight full of noise: nothing there is believed" {
@@ -498,7 +499,7 @@ damaged_filter() {
     local start noise
     # everything between the layers' table and the first layer
     start=$(od -An -v -tu8 -j 4096 -N 8 f.bf | tr -d ' ')
-    [[ $start -ge 12288 && $start -lt $(stat -c %s f.bf) ]]
+    [[ $start -ge 14336 && $start -lt $(stat -c %s f.bf) ]]
     for noise in '\377' '\177' '\001' '\200'; do
         cp f.bf damaged.bf
         head -c $((start - 8192)) /dev/zero | tr '\0' "$noise" |
@@ -530,7 +531,7 @@ damaged_filter() {
     # the checksums catch these; without them the checks of each field would have to
     damaged_filter 50
     local offset
-    for offset in 104 112 128 136 144 4096 4104 4112 4120; do
+    for offset in 112 120 136 144 152 4096 4104 4112 4120 4136 4144 4152 4160; do
         damage numbers "$offset" $((offset + 1)) 1
     done
 }

@@ -42,16 +42,16 @@ finds() {
 
 @test "a counter that is too low, or too high" {
     exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 900)
-    [[ $(number_at 8256) -ge 890 ]]
-    write_at 8256 '\001\000'
+    [[ $(number_at 9216) -ge 890 ]]
+    write_at 9216 '\001\000'
     finds 'layer 1: counts 1 keys, and its bits tell of [89][0-9]{2} \(a hint only; .*\)'
     # A writer mends it.
     exits 0 unseen f.bf < <(seq 900)
     succeeds unseen verify f.bf
-    write_at 8256 '\000\020'
+    write_at 9216 '\000\020'
     finds 'layer 1: counts 4096 keys, and its bits tell of [89][0-9]{2} \(the counter is wrong, or .*\)'
     # A little is no finding.
-    write_at 8256 '\204\003'
+    write_at 9216 '\204\003'
     succeeds unseen verify f.bf
 }
 
@@ -61,10 +61,10 @@ finds() {
     for lines in 25000 40000 60000 100000; do
         exits 0 unseen create --force -n 20000 -p 1e-3 --fixed f.bf
         exits 0 unseen add f.bf < <(seq "$lines")
-        counted=$(number_at 8256)
-        write_at 8256 '\001\000\000\000'
+        counted=$(number_at 9216)
+        write_at 9216 '\001\000\000\000'
         exits 0 unseen f.bf </dev/null
-        [[ $(number_at 8256) -ge $((counted * 9 / 10)) ]] || complain "$lines: $(number_at 8256)"
+        [[ $(number_at 9216) -ge $((counted * 9 / 10)) ]] || complain "$lines: $(number_at 9216)"
     done
 }
 
@@ -201,9 +201,9 @@ sound() {
     exits 0 unseen create -p 0.5 -n 100000 f.bf
     exits 0 unseen f.bf < <(seq 100000)
     printed=$(wc -l <"$out")
-    [[ $(number_at 8256) -eq $printed ]]
+    [[ $(number_at 9216) -eq $printed ]]
     exits 0 unseen f.bf </dev/null
-    [[ $(number_at 8256) -eq $printed ]]
+    [[ $(number_at 9216) -eq $printed ]]
 }
 
 @test "a rate above the one it was made for" {
@@ -235,7 +235,7 @@ sound() {
 @test "a slot that counts more keys than it has room for" {
     exits 0 unseen create -p 1e-9 f.bf
     # Slot 3 of a small filter.
-    write_at $((9216 + 3 * 16)) '\377\377\000\000'
+    write_at $((12288 + 3 * 16)) '\377\377\000\000'
     finds 'slot 3: counts 65535 keys in flight, more than it has room for'
     exits 0 unseen f.bf < <(seq 10)
     cmp "$out" <(seq 10)
@@ -252,8 +252,8 @@ sound() {
 @test "several findings: a line each" {
     exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 900)
     head -c 100 /dev/zero >>f.bf
-    write_at 8256 '\001\000'
-    write_at $((9216 + 7 * 16)) '\001\000\000\000'
+    write_at 9216 '\001\000'
+    write_at $((12288 + 7 * 16)) '\001\000\000\000'
     unchanged exits 1 unseen verify f.bf
     [[ $(wc -l <"$out") -eq 3 ]]
     run -0 grep -c '^f\.bf: ' "$out"

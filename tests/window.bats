@@ -418,7 +418,7 @@ day=86400
     for layer in {0..4}; do
         for bit in 63 62 50 44; do
             cp t.bf f.bf
-            at_word=$((11264 + 16 * layer + 8))
+            at_word=$((9216 + 64 * layer + 32))
             word=$(($(od -An -v -tu8 -j "$at_word" -N 8 f.bf) ^ (1 << bit)))
             printf '%b' "$(for i in {0..7}; do printf '\\x%02x' $((word >> 8 * i & 255)); done)" |
                 dd of=f.bf bs=1 seek="$at_word" conv=notrunc status=none

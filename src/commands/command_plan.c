@@ -12,8 +12,7 @@
 struct answer {
     struct filter_plan plan;
     struct layer_plan layer;
-    struct layer_plan stage; /* journal 0: none */
-    uint64_t bytes;          /* of the file */
+    uint64_t bytes; /* of the file */
 };
 
 static unsigned layers_of(const struct answer *answer)
@@ -99,9 +98,10 @@ static void print_text(const struct answer *answer)
            layer->geometry.lines, layer->geometry.fields,
            layer->geometry.counting ? " of 4-bit cells" : "", layer->pages,
            layers_of(answer) > 1 ? " of each layer" : "");
-    if (answer->stage.journal != 0)
-        printf("%-20s%" PRIu64 " keys, %s of the size\n", "stage", answer->stage.capacity,
-               creation_size((double)(answer->stage.pages + answer->stage.journal) * PAGE_BYTES,
+    if (answer->layer.stage.pages != 0)
+        printf("%-20s%" PRIu64 " keys, %s of the size\n", "stage", answer->layer.stage.capacity,
+               creation_size((double)(answer->layer.stage.pages + answer->layer.stage.journal) *
+                                 PAGE_BYTES,
                              size));
     printf("\n%-20s%-20s%s\n", "keys", "rate",
            !grows                  ? ""
@@ -128,9 +128,10 @@ static void print_json(const struct answer *answer)
         printf("%s{\"keys\":%.0f,\"rate\":%.6g}", i > 0 ? "," : "", point(answer, i),
                rate_at(answer, point(answer, i)));
     putchar(']');
-    if (answer->stage.journal != 0)
+    if (answer->layer.stage.pages != 0)
         printf(",\"stage\":{\"capacity\":%" PRIu64 ",\"bytes\":%" PRIu64 "}",
-               answer->stage.capacity, (answer->stage.pages + answer->stage.journal) * PAGE_BYTES);
+               answer->layer.stage.capacity,
+               (answer->layer.stage.pages + answer->layer.stage.journal) * PAGE_BYTES);
     if (answer->plan.generations != 0)
         printf(",\"generations\":%u,\"generation\":%" PRIu64, answer->plan.generations,
                layer->capacity);
@@ -178,9 +179,8 @@ static int answer_questions(const struct options *options, struct answer *answer
         creation_plan(options, ANY_CAPACITY, &header) != 0)
         return EXIT_TROUBLE;
     answer->plan = header.plan;
-    answer->stage.journal = 0;
     if (growth_first(&answer->plan, &answer->layer) != 0 ||
-        growth_stage(&answer->plan, &answer->layer, &answer->stage) < 0)
+        growth_stage(&answer->plan, &answer->layer) != 0)
         return message("plan: no filter of that size can be made");
     answer->bytes = header_file_bytes(answer->layer.pages, &answer->plan, layers_of(answer));
     return 0;

@@ -199,7 +199,7 @@ static void print_layer(unsigned number, const struct layer_survey *layer, bool 
     char date[64];
     printf("%s %-14u%.0f of %" PRIu64 " keys, %" PRIu64 " pages, %u lines x %u fields, fill "
            "%.1f %%, rate %.3g of %.3g",
-           layer->plan.journal != 0 ? "stage" : "layer", number, layer->keys, layer->plan.capacity,
+           layer->stage ? "stage" : "layer", number, layer->keys, layer->plan.capacity,
            layer->plan.pages, layer->plan.geometry.lines, layer->plan.geometry.fields,
            layer->fill * 100, layer->rate, layer->plan.rate);
     if (window)
@@ -221,7 +221,7 @@ static void print_json_layer(const struct layer_survey *layer, bool window)
     if (window && layer->generation.number != 0)
         printf(",\"generation\":%" PRIu64 ",\"began\":%.15g", layer->generation.number,
                seconds(layer->generation.began));
-    if (layer->plan.journal != 0)
+    if (layer->stage)
         printf(",\"stage\":true");
     putchar('}');
 }

@@ -163,7 +163,7 @@ static void check_slots(struct findings *findings)
         uint64_t keys = slot_keys(findings->filter, slot, &alive, &holds);
         if (keys == 0 && (!holds || alive))
             continue;
-        if (keys > slot_room(store_header(findings->filter), slot))
+        if (keys > slot_room(store_header(findings->filter)->flight_keys, slot))
             note(findings, "slot %u: counts %" PRIu64 " keys in flight, more than it has room for",
                  slot, keys);
         else if (!alive)

@@ -225,8 +225,8 @@ static int plan_like(const struct options *options, struct header *header)
 /* Of the first layer; the rates of those to come are lower. */
 static bool stage_is_small(const struct filter_plan *plan)
 {
-    struct layer_plan stage, layer = {.rate = growth_rate(plan, 0) * growth_share(plan)};
-    return growth_stage(plan, &layer, &stage) < 0;
+    struct layer_plan layer = {.rate = growth_rate(plan, 0) * growth_share(plan)};
+    return growth_stage(plan, &layer) != 0;
 }
 
 int creation_plan(const struct options *options, uint64_t assumed, struct header *header)

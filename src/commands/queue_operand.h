@@ -4,8 +4,8 @@
 #ifndef UNSEEN_COMMANDS_QUEUE_OPERAND_H
 #define UNSEEN_COMMANDS_QUEUE_OPERAND_H
 
-#include "store/store.h"
 #include "queue/queue.h"
+#include "store/store.h"
 
 /* Opens it; lines end with `delimiter`, and with `pushes` that is settled by it if it is not yet.
  * None may be longer than max_line. NULL after a message. `filter` must outlive it. */

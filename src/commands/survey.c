@@ -77,6 +77,7 @@ static void survey_layer(struct layer_survey *layer, const struct store *filter,
     survey_pages(&estimate, filter, i);
     *layer = (struct layer_survey){
         .plan = store_plan(filter, i),
+        .stage = store_is_stage(filter, i),
         .keys = estimate_keys(&estimate),
         .rate = estimate_rate(&estimate),
         .fill = estimate_fill(&estimate),
@@ -98,20 +99,21 @@ static void survey_layer(struct layer_survey *layer, const struct store *filter,
 
 /* --- lines in several layers --- */
 
-static bool same_shape(const struct layer_plan *a, const struct layer_plan *b)
+static bool same_shape(const struct survey *survey, const struct store *filter, unsigned a,
+                       unsigned b)
 {
-    return a->pages == b->pages && a->journal == 0 && b->journal == 0 &&
-           memcmp(&a->geometry, &b->geometry, sizeof a->geometry) == 0;
+    return !survey->layer[a].stage && !survey->layer[b].stage &&
+           join_is_possible(store_bits(filter, a), store_bits(filter, b));
 }
 
 /* Layers of the shape of `first` that come after it, and itself. Returns how many; 0 if another one
  * was before it. */
 static unsigned layers_of_shape(const struct survey *survey, const struct store *filter,
-                                unsigned first, const struct bits *members[LAYERS_MAX])
+                                unsigned first, const struct bits *members[REGIONS_MAX])
 {
     unsigned n = 0;
     for (unsigned i = 0; i < survey->layers; i++) {
-        if (!same_shape(&survey->layer[i].plan, &survey->layer[first].plan))
+        if (!same_shape(survey, filter, i, first))
             continue;
         if (i < first)
             return 0;
@@ -125,7 +127,7 @@ static unsigned layers_of_shape(const struct survey *survey, const struct store 
  * how many lines there are. */
 static void count_once(struct survey *survey, const struct store *filter, unsigned first)
 {
-    const struct bits *members[LAYERS_MAX];
+    const struct bits *members[REGIONS_MAX];
     struct estimate joint;
     unsigned n = layers_of_shape(survey, filter, first, members);
     if (n < 2)
@@ -137,7 +139,7 @@ static void count_once(struct survey *survey, const struct store *filter, unsign
     }
     double sum = 0;
     for (unsigned i = first; i < survey->layers; i++)
-        if (same_shape(&survey->layer[i].plan, &survey->layer[first].plan))
+        if (same_shape(survey, filter, i, first))
             sum += survey->layer[i].keys;
     /* Full pages tell no number. */
     if (joint.full == 0 && estimate_keys(&joint) < sum)
@@ -202,7 +204,7 @@ int survey_make(struct survey *survey, const struct store *filter)
         survey_layer(layer, filter, i);
         if (signals_pending())
             return -1;
-        if (layer->plan.journal == 0) {
+        if (!layer->stage) {
             survey->pages += layer->plan.pages;
             survey->capacity += (double)layer->plan.capacity;
             filled += layer->fill * (double)layer->plan.pages;

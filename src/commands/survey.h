@@ -9,6 +9,7 @@
 
 struct layer_survey {
     struct layer_plan plan;
+    bool stage;  /* it is the stage of the next one */
     double keys; /* estimated from the bits */
     double rate;
     double fill;
@@ -25,7 +26,7 @@ struct layer_survey {
 
 struct survey {
     unsigned layers;
-    struct layer_survey layer[LAYERS_MAX];
+    struct layer_survey layer[REGIONS_MAX];
     uint64_t pages;
     double keys; /* over all layers; once, if they are in several layers of one shape */
     double rate; /* that a new line looks seen: 1 - prod(1 - rate of layer) */

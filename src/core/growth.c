@@ -114,24 +114,29 @@ double growth_share(const struct filter_plan *plan)
 /* In a journal, at 16 bytes each. */
 enum { KEYS_A_PAGE = PAGE_BYTES / 16 };
 
-int growth_stage(const struct filter_plan *plan, const struct layer_plan *layer,
-                 struct layer_plan *stage)
+double growth_stage_rate(double layer_rate)
+{
+    return layer_rate / (1 - STAGE_SHARE) * STAGE_SHARE;
+}
+
+int growth_stage(const struct filter_plan *plan, struct layer_plan *layer)
 {
     enum { SAMPLE_KEYS = 1000000 };
+    struct stage_plan stage = {.rate = growth_stage_rate(layer->rate)};
     if (plan->stage == 0)
         return 0;
-    *stage = (struct layer_plan){.rate = layer->rate / (1 - STAGE_SHARE) * STAGE_SHARE};
-    stage->geometry = sizing_geometry(stage->rate, false);
-    double bits = (double)sizing_pages(stage->geometry, SAMPLE_KEYS, stage->rate) / SAMPLE_KEYS;
+    stage.geometry = sizing_geometry(stage.rate, false);
+    double bits = (double)sizing_pages(stage.geometry, SAMPLE_KEYS, stage.rate) / SAMPLE_KEYS;
     double keys = (double)plan->stage / (bits + 1.0 / KEYS_A_PAGE);
     /* A stage of few pages needs a little more for each key. */
     for (; keys >= STAGE_KEYS_MIN; keys *= 0.98) {
-        stage->capacity = (uint64_t)keys;
-        stage->pages = sizing_pages(stage->geometry, stage->capacity, stage->rate);
-        stage->journal = (stage->capacity - 1) / KEYS_A_PAGE + 1;
-        if (stage->pages + stage->journal <= plan->stage) {
-            stage->journal = plan->stage - stage->pages;
-            return 1;
+        stage.capacity = (uint64_t)keys;
+        stage.pages = sizing_pages(stage.geometry, stage.capacity, stage.rate);
+        stage.journal = (stage.capacity - 1) / KEYS_A_PAGE + 1;
+        if (stage.pages + stage.journal <= plan->stage) {
+            stage.journal = plan->stage - stage.pages;
+            layer->stage = stage;
+            return 0;
         }
     }
     return -1;
@@ -181,7 +186,7 @@ static int first_of_window(const struct filter_plan *plan, struct layer_plan *la
 
 int growth_first(const struct filter_plan *plan, struct layer_plan *layer)
 {
-    layer->journal = 0;
+    layer->stage = (struct stage_plan){0};
     layer->rate = growth_rate(plan, 0) * growth_share(plan);
     layer->geometry = layer_geometry(plan, layer->rate);
     if (plan->generations != 0)
@@ -239,7 +244,7 @@ int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, 
 {
     layer->rate = growth_rate(plan, index) * growth_share(plan);
     layer->geometry = layer_geometry(plan, layer->rate);
-    layer->journal = 0;
+    layer->stage = (struct stage_plan){0};
     layer->pages = pages_wanted(plan, pages, keys);
     if (pages > SIZING_PAGES_MAX || layer->pages > SIZING_PAGES_MAX - pages)
         return -1;

@@ -45,13 +45,22 @@
 
 #include <stdbool.h>
 
+/* The small layer before another, and its journal, which has the keys in full. */
+struct stage_plan {
+    uint64_t pages;   /* 0: there is no stage, and all else is zero */
+    uint64_t journal; /* pages for its keys, which follow its own */
+    uint64_t capacity;
+    double rate; /* its share of the rate, beside what its layer has */
+    struct geometry geometry;
+};
+
 /* What one layer is to be. */
 struct layer_plan {
     uint64_t pages;
     uint64_t capacity; /* keys; the layer is full after exactly so many were remembered */
     double rate;       /* what it may contribute to the filter's rate */
     struct geometry geometry;
-    uint64_t journal; /* of a stage: pages after it for its keys; 0: it is none */
+    struct stage_plan stage;
 };
 
 /* What is asked of a filter. */
@@ -106,10 +115,12 @@ uint64_t growth_capacity(struct geometry geometry, uint64_t pages, double rate);
 enum { STAGE_KEYS_MIN = 8192 };
 #define STAGE_SHARE (1.0 / 16)
 
-/* The stage of a layer that growth_first or growth_next planned. Returns 1, or 0 if none is asked
- * for, or -1 if its pages have no room for STAGE_KEYS_MIN keys. About 10 ms. */
-int growth_stage(const struct filter_plan *plan, const struct layer_plan *layer,
-                 struct layer_plan *stage);
+/* Gives a layer that growth_first or growth_next planned its stage, if the filter has any. Returns 0,
+ * or -1 if the pages for it have not room for STAGE_KEYS_MIN keys. About 10 ms. */
+int growth_stage(const struct filter_plan *plan, struct layer_plan *layer);
+
+/* The rate of the stage of a layer that has this rate for itself. */
+double growth_stage_rate(double layer_rate);
 
 /* How much of the rate that both may have a stage leaves to its layer; 1 if there is none. */
 double growth_share(const struct filter_plan *plan);
@@ -117,7 +128,7 @@ double growth_share(const struct filter_plan *plan);
 /* The geometry of layer 0. At most 2 ms. */
 struct geometry growth_geometry(const struct filter_plan *plan);
 
-/* Layer 0 of a filter. Returns 0, or -1 if it would be larger than SIZING_PAGES_MAX, or if `pages`
+/* Layer 0 of a filter, as yet without a stage. Returns 0, or -1 if it would be larger than SIZING_PAGES_MAX, or if `pages`
  * cannot hold even one key at that rate. plan->capacity or plan->pages must be given. */
 int growth_first(const struct filter_plan *plan, struct layer_plan *layer);
 
@@ -136,8 +147,8 @@ int growth_first(const struct filter_plan *plan, struct layer_plan *layer);
  */
 int growth_in_memory(const struct filter_plan *plan, bool small, struct layer_plan *layer);
 
-/* Layer `index` > 0 of a filter with so many pages and keys (its capacity) so far. Returns 0, or
- * -1 if it would be too large. */
+/* Layer `index` > 0 of a filter with so many pages and keys (its capacity) so far, as yet without a
+ * stage. Returns 0, or -1 if it would be too large. */
 int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, uint64_t keys,
                 struct layer_plan *layer);
 

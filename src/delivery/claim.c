@@ -76,8 +76,7 @@ static void look_at_own(const struct filter *filter, const struct key *keys, siz
 /* How many keys may be in flight: as many as other writers can be shown. */
 static size_t flight_most(const struct filter *filter)
 {
-    return filter->set != NULL ? filter->flight->room
-                               : (size_t)slot_room(&filter->store->header, filter->slot);
+    return filter->set != NULL ? filter->flight->room : slot_size(filter);
 }
 
 int claim_fit_flight(struct filter *filter, size_t room, struct fault *fault)
@@ -325,7 +324,8 @@ int filter_add(struct filter *filter, const struct key *keys, size_t n, uint8_t 
                uint64_t *added, struct fault *fault)
 {
     *added = 0;
-    if (claim_fit_flight(filter, (size_t)slot_room(&filter->store->header, 0), fault) != 0)
+    if (claim_fit_flight(filter, (size_t)slot_room(filter->store->header.flight_keys, 0), fault) !=
+        0)
         return -1;
     while (n > 0) {
         ptrdiff_t done = add_some(filter, keys, n < BATCH_KEYS ? n : BATCH_KEYS, seen, added,

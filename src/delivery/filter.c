@@ -49,7 +49,7 @@ static int start_writing(struct filter *filter, struct fault *fault)
 {
     if (slot_take(filter, fault) != 0)
         return -1;
-    filter->flight = flight_new((size_t)slot_room(&filter->store->header, filter->slot));
+    filter->flight = flight_new(slot_size(filter));
     if (filter->flight == NULL)
         return fault_errno(fault, store_path(filter->store), NULL, ENOMEM);
     counter_mend(filter->store);
@@ -99,7 +99,7 @@ struct store *filter_store(const struct filter *filter)
 size_t filter_batch(const struct filter *filter)
 {
     bool in_slot = filter->flight != NULL && filter->hold == NULL;
-    return in_slot ? (size_t)slot_room(&filter->store->header, filter->slot) : BATCH_KEYS;
+    return in_slot ? slot_size(filter) : BATCH_KEYS;
 }
 
 ptrdiff_t filter_claim(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,

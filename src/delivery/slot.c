@@ -10,22 +10,22 @@
 #include <time.h>
 #include <unistd.h>
 
-static size_t head_at(unsigned slot)
-{
-    return SLOTS_AT + (size_t)slot * SLOT_BYTES;
-}
-
 /* --- what is in it --- */
 
 static uint8_t *keys_of(const struct store *store, unsigned slot)
 {
-    return store->fixed + FLIGHT_AT + slot_first(&store->header, slot) * KEY_BYTES;
+    return store->fixed + FLIGHT_AT + slot_first(store->header.flight_keys, slot) * KEY_BYTES;
+}
+
+size_t slot_size(const struct filter *filter)
+{
+    return (size_t)slot_room(filter->store->header.flight_keys, filter->slot);
 }
 
 uint64_t slot_count(const struct store *store, unsigned slot)
 {
-    uint64_t count = get32(store, head_at(slot));
-    uint64_t room = slot_room(&store->header, slot);
+    uint64_t count = get32(store, slot_at(slot));
+    uint64_t room = slot_room(store->header.flight_keys, slot);
     return count < room ? count : room;
 }
 
@@ -45,19 +45,19 @@ void slot_show(struct filter *filter, size_t from)
     uint8_t *keys = keys_of(filter->store, filter->slot);
     for (size_t i = from; i < flight->count; i++)
         store_key(keys + i * KEY_BYTES, flight->keys[i]);
-    put32(filter->store, head_at(filter->slot), (uint32_t)flight->count);
+    put32(filter->store, slot_at(filter->slot), (uint32_t)flight->count);
 }
 
 void slot_clear(struct filter *filter)
 {
-    put32(filter->store, head_at(filter->slot), 0);
+    put32(filter->store, slot_at(filter->slot), 0);
 }
 
 uint64_t slot_keys(const struct store *store, unsigned slot, bool *alive, bool *has_set)
 {
     *alive = lock_is_held(store->file.fd, LOCK_SLOT + slot);
     *has_set = slot_has_set(store, slot);
-    return get32(store, head_at(slot));
+    return get32(store, slot_at(slot));
 }
 
 /* --- its key set --- */
@@ -71,23 +71,23 @@ void slot_set_path(const struct store *store, unsigned slot, char path[BESIDE_MA
 
 bool slot_has_set(const struct store *store, unsigned slot)
 {
-    return get32(store, head_at(slot) + SLOT_HOLDS) != 0;
+    return get32(store, slot_at(slot) + SLOT_HOLDS) != 0;
 }
 
 uint64_t slot_set_mark(const struct store *store, unsigned slot)
 {
-    return get64(store, head_at(slot) + SLOT_MARK);
+    return get64(store, slot_at(slot) + SLOT_MARK);
 }
 
 void slot_note_set(struct filter *filter, uint64_t mark)
 {
-    put64(filter->store, head_at(filter->slot) + SLOT_MARK, mark);
-    put32(filter->store, head_at(filter->slot) + SLOT_HOLDS, 1);
+    put64(filter->store, slot_at(filter->slot) + SLOT_MARK, mark);
+    put32(filter->store, slot_at(filter->slot) + SLOT_HOLDS, 1);
 }
 
 void slot_drop_set(struct filter *filter)
 {
-    put32(filter->store, head_at(filter->slot) + SLOT_HOLDS, 0);
+    put32(filter->store, slot_at(filter->slot) + SLOT_HOLDS, 0);
 }
 
 /* --- whose it is --- */
@@ -123,7 +123,7 @@ static void empty(struct filter *filter)
         slot_set_path(filter->store, filter->slot, path);
         unlink(path);
     }
-    if (get32(filter->store, head_at(filter->slot)) != 0)
+    if (get32(filter->store, slot_at(filter->slot)) != 0)
         slot_clear(filter);
 }
 

@@ -33,6 +33,9 @@ int slot_lives(const struct filter *filter, unsigned slot, struct fault *fault);
 void slot_show(struct filter *filter, size_t from);
 void slot_clear(struct filter *filter);
 
+/* How many keys this writer's has room for. */
+size_t slot_size(const struct filter *filter);
+
 /* The keys that a slot has; not more than it has room for. */
 uint64_t slot_count(const struct store *store, unsigned slot);
 struct key slot_key(const struct store *store, unsigned slot, uint64_t i);

@@ -11,20 +11,36 @@
  *
  * These are the fixed part. After it come the layers.
  *
+ * A recipe has 128 bytes. It says how the bytes that count are made of a line:
+ *
+ *        0    2  profile: 0 the line, 1 url, 2 host, 3 endpoint
+ *        2    2  number of the profile's rules: 0 for the line, else from 1 on
+ *        4    4  flags: 1 blanks at both ends do not count, 2 A-Z count as a-z
+ *        8    1  1 if fields are separated by the next byte, 0 if by blanks
+ *        9    1  the separator
+ *       10    2  number of ranges of fields, 0..16; 0: the whole line
+ *       12 16*4  the ranges: the first field and the last, 2 bytes each, 1..65535, in rising order,
+ *                no two of them touching; zeros after the last range
+ *
+ * Three features are laid out but not yet known, so that a program that does not have them refuses a
+ * file by their bit: 4 a key recipe (bytes 256..383 are not zero), 8 parts (bytes 384..523), 16 a
+ * hash or a hash key other than below. While their bits are not set, these bytes are zero and the
+ * hash is 1.
+ *
  * A file is valid if and only if
  *
- *    1. it has at least the 12288 bytes before the flight, and all of the fixed part;
+ *    1. it has at least the 14336 bytes before the flight, and all of the fixed part;
  *    2. magic, version and header bytes are as below, and no unknown bit is set among the features
  *       at 16, nor for a writer among those at 24;
  *    3. the header's checksum is right;
- *    4. the hash is known, its key has 8 bytes, and cells have 4 bits if the feature counting is
- *       set, else 1;
+ *    4. the hash is 1, its key has 8 bytes and no check value, and cells have 4 bits if the feature
+ *       counting is set, else 1;
  *    5. p is in 1e-12..0.5 (not a NaN); n is at most 10^12; size at most 2^38 pages; g at most 16
  *       and f at most 7, both zero or neither; the flag is 0, or 1 and n or size is not 0; the given
  *       values are known ones;
- *    6. flight keys are a power of two within 32..4096, and the fixed part is 12288 plus the flight
- *       region, rounded up to whole pages, plus a page if the feature counting is set;
- *    7. bytes of the header without a name are zero;
+ *    6. flight keys are a power of two within 32..4096, and the fixed part is 14336 bytes plus the
+ *       keys in flight, rounded up to whole pages, plus a page if the feature counting is set;
+ *    7. bytes of the header without a name are zero, as are both recipes and the parts;
  *       a window has its feature bit, does not count and is not fixed, G is within 1..47, the slack
  *       above 0 and at most 1, and it has a time of at most 10^13 milliseconds, or else n; what is
  *       no window has zeros there;
@@ -37,36 +53,42 @@
 #include <inttypes.h>
 
 enum {
-    MAGIC_AT = 0,            /*  8 magic: 89 75 6e 73 65 65 6e 0a */
-    VERSION_AT = 8,          /*  4 format version: 1 */
-    HEADER_BYTES_AT = 12,    /*  4 bytes of this header: 4096 */
-    FEATURES_AT = 16,        /*  8 features without which the file cannot be used: FEATURE_... */
-    WRITER_FEATURES_AT = 24, /*  8 what a reader may ignore, but a writer must know: WRITER_... */
-    UUID_AT = 32,            /* 16 UUID of the filter, random (RFC 4122 version 4) */
-    CREATED_AT = 48,         /*  8 time of creation, seconds since 1970 UTC, two's complement */
-    HASH_AT = 56,            /*  4 hash: 1 = XXH3, 128-bit variant, of the key's bytes */
-    SEED_BYTES_AT = 60,      /*  4 bytes of the hash's key: 8, the seed */
-    SEED_AT = 64,            /* 32 the hash's key: the seed, then zeros */
-    RATE_AT = 96,            /*  8 p, the false-positive rate asked for, a double */
-    CAPACITY_AT = 104,       /*  8 n, the capacity asked for, in keys; 0: to grow from small */
-    PAGES_AT = 112,          /*  8 size asked for, in pages of each first layer; 0: as n, p want */
-    LINES_AT = 120,          /*  1 lines a key asked for (g); 0 if it followed from p */
-    FIELDS_AT = 121,         /*  1 fields a line asked for (f); 0 likewise */
-    CELL_BITS_AT = 122,      /*  1 bits a cell: 1, or 4 with the feature counting */
-    FIXED_AT = 123,          /*  1 1 if the filter never grows, else 0 */
-    ASKED_AT = 128,          /*  8 which values were given by name: ASKED_... */
-    FLIGHT_KEYS_AT = 136,    /*  8 flight keys: a power of two, 32..4096; see shared.h */
-    LAYERS_AT_AT = 144,      /*  8 bytes of the fixed part; no layer begins before */
-    GENERATIONS_AT = 192,    /*  4 generations of a window, G, 1..47; 0 if it is none */
-    FORGET_AT = 200,         /*  8 window by time: forgets after so many ms; 0: after n lines */
-    SLACK_AT = 208,          /*  8 slack asked for, a double */
-    STAGE_AT = 216,          /*  8 pages for a stage before each layer; 0: there is none */
-    CHECKSUM_AT = 4088       /*  8 XXH3, 64-bit variant, seed 0, of bytes 0..4087 */
+    MAGIC_AT = 0,            /*   8 magic: 89 75 6e 73 65 65 6e 0a */
+    VERSION_AT = 8,          /*   4 format version: 1 */
+    HEADER_BYTES_AT = 12,    /*   4 bytes of this header: 4096 */
+    FEATURES_AT = 16,        /*   8 features without which the file cannot be used: FEATURE_... */
+    WRITER_FEATURES_AT = 24, /*   8 what a reader may ignore, but a writer must know: WRITER_... */
+    UUID_AT = 32,            /*  16 UUID of the filter, random (RFC 4122 version 4) */
+    CREATED_AT = 48,         /*   8 time of creation, seconds since 1970 UTC, two's complement */
+    HASH_AT = 56,            /*   4 hash: 1 = XXH3, 128-bit variant, of the key's bytes */
+    HASH_KEY_BYTES_AT = 60,  /*   4 bytes of the hash's key: 8, the seed */
+    HASH_KEY_AT = 64,        /*  32 the hash's key: the seed, then zeros */
+    HASH_CHECK_AT = 96,   /*   8 check value of a hash key kept elsewhere: 0, it is in the file */
+    RATE_AT = 104,        /*   8 p, the false-positive rate asked for, a double */
+    CAPACITY_AT = 112,    /*   8 n, the capacity asked for, in keys; 0: to grow from small */
+    PAGES_AT = 120,       /*   8 size asked for, in pages of each first layer; 0: as n, p want */
+    LINES_AT = 128,       /*   1 lines a key asked for (g); 0 if it followed from p */
+    FIELDS_AT = 129,      /*   1 fields a line asked for (f); 0 likewise */
+    CELL_BITS_AT = 130,   /*   1 bits a cell: 1, or 4 with the feature counting */
+    FIXED_AT = 131,       /*   1 1 if the filter never grows, else 0 */
+    ASKED_AT = 136,       /*   8 which values were given by name: ASKED_... */
+    FLIGHT_KEYS_AT = 144, /*   8 flight keys: a power of two, 32..4096; see shared.h */
+    LAYERS_AT_AT = 152,   /*   8 bytes of the fixed part; no layer begins before */
+    GENERATIONS_AT = 160, /*   4 generations of a window, G, 1..47; 0 if it is none */
+    FORGET_AT = 168,      /*   8 window by time: forgets after so many ms; 0: after n lines */
+    SLACK_AT = 176,       /*   8 slack asked for, a double */
+    STAGE_AT = 184,       /*   8 pages for the stage of each layer; 0: there is none */
+    KEY_RECIPE_AT = 256,  /* 128 how a line becomes its key: zeros, the key is the whole line */
+    PART_RECIPE_AT = 384, /* 128 how a line gets its part: likewise */
+    PART_AT = 512,        /*   4 which of the parts the filter is for, I, from 1 on; 0: all */
+    PARTS_AT = 516,       /*   4 number of parts, N; 0: there are none */
+    MAPPING_AT = 520,     /*   4 number of the rule by which keys are mapped to parts */
+    CHECKSUM_AT = 4088    /*   8 XXH3, 64-bit variant, seed 0, of bytes 0..4087 */
 };
 
 /* "unseen" between a byte that is no text and LF. */
 static const uint8_t magic[8] = {0x89, 'u', 'n', 's', 'e', 'e', 'n', '\n'};
-enum { VERSION = 1, HASH_XXH3_128 = 1, SEED_BYTES = 8, HASH_KEY_BYTES = 32 };
+enum { VERSION = 1, HASH_XXH3_128 = 1, SEED_BYTES = 8 };
 
 /* Features without which a file cannot be used. A reader that finds another bit refuses the file. */
 enum { FEATURE_COUNTING = 1, FEATURE_WINDOW = 2, FEATURES_KNOWN = 3 };
@@ -77,7 +99,8 @@ static uint64_t features_of(const struct filter_plan *plan)
            (plan->generations != 0 ? (uint64_t)FEATURE_WINDOW : 0);
 }
 
-void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
+/* All of the page but its checksum. */
+static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
 {
     const struct filter_plan *plan = &header->plan;
     memset(bytes, 0, HEADER_BYTES);
@@ -89,8 +112,8 @@ void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
     memcpy(bytes + UUID_AT, header->uuid, UUID_BYTES);
     store64(bytes + CREATED_AT, (uint64_t)header->created);
     store32(bytes + HASH_AT, HASH_XXH3_128);
-    store32(bytes + SEED_BYTES_AT, SEED_BYTES);
-    store64(bytes + SEED_AT, header->seed);
+    store32(bytes + HASH_KEY_BYTES_AT, SEED_BYTES);
+    store64(bytes + HASH_KEY_AT, header->seed);
     store_double(bytes + RATE_AT, plan->rate);
     store64(bytes + CAPACITY_AT, plan->capacity);
     store64(bytes + PAGES_AT, plan->pages);
@@ -107,6 +130,11 @@ void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
         store_double(bytes + SLACK_AT, plan->slack);
     }
     store64(bytes + STAGE_AT, plan->stage);
+}
+
+void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
+{
+    encode(header, bytes);
     store64(bytes + CHECKSUM_AT, hash_checksum(bytes, CHECKSUM_AT));
 }
 
@@ -115,7 +143,7 @@ static void decode(const uint8_t *bytes, struct header *header)
     bool counting = (load64(bytes + FEATURES_AT) & FEATURE_COUNTING) != 0;
     *header = (struct header){
         .created = (int64_t)load64(bytes + CREATED_AT),
-        .seed = load64(bytes + SEED_AT),
+        .seed = load64(bytes + HASH_KEY_AT),
         .plan =
             {
                 .rate = load_double(bytes + RATE_AT),
@@ -144,15 +172,15 @@ bool header_is_filter(const uint8_t *bytes)
 /* Rules 3 and 4: what must be right before anything else is looked at. */
 static const char *page_flaw(const uint8_t *bytes)
 {
-    static const uint8_t zeros[HASH_KEY_BYTES - SEED_BYTES];
+    static const uint8_t zeros[RATE_AT - HASH_KEY_AT - SEED_BYTES];
     if (load32(bytes + HEADER_BYTES_AT) != HEADER_BYTES)
         return "header size";
     if (hash_checksum(bytes, CHECKSUM_AT) != load64(bytes + CHECKSUM_AT))
         return "checksum of the header";
     if (load32(bytes + HASH_AT) != HASH_XXH3_128)
         return "hash";
-    if (load32(bytes + SEED_BYTES_AT) != SEED_BYTES ||
-        memcmp(bytes + SEED_AT + SEED_BYTES, zeros, sizeof zeros) != 0)
+    if (load32(bytes + HASH_KEY_BYTES_AT) != SEED_BYTES ||
+        memcmp(bytes + HASH_KEY_AT + SEED_BYTES, zeros, sizeof zeros) != 0)
         return "hash key";
     return NULL;
 }
@@ -188,7 +216,7 @@ static bool may_be_window(const struct filter_plan *plan)
 static bool uses_unnamed(const struct header *header, const uint8_t *bytes)
 {
     uint8_t again[HEADER_BYTES];
-    header_encode(header, again);
+    encode(header, again);
     return memcmp(again, bytes, CHECKSUM_AT) != 0;
 }
 

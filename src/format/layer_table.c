@@ -1,9 +1,12 @@
 /*
  * layer_table - the records of layers in a filter file.
  *
- * A writer adds a record first, and raises the count after that. A stage is a layer in which keys
- * gather, to be set in the next layer together (stage.c). Its journal has those keys, as many as its
- * counter says: 16 bytes each, lo then hi. They are believed as bits are.
+ * A writer adds a record first, and raises the count after that. A record never changes.
+ *
+ * A layer may have a stage, in which keys gather, to be set in the layer together (stage.c): an array
+ * of pages like a layer, and right after that its journal, which has those keys, as many as their
+ * counter says: 16 bytes each, lo then hi. They are believed as bits are. A stage may contribute a
+ * fifteenth of what its layer may to the rate.
  *
  * The layers are arrays of pages, in which bit b is byte b/8, mask 1 << (b%8); geometry.h says which
  * bits a key has. In a counting layer cell c of a line, from 0 to 127, is the low nibble of byte c/2
@@ -16,14 +19,14 @@
  *    8. the count of layers is within 1..48, in a window at least G + 1, and without a time just that;
  *    9. for each layer below the count: the record's checksum is right; g and f are within 1..16 and
  *       1..7; pages within 1..2^38; capacity at least 1; the rate within 0..1; cells are as in the
- *       header; bytes without a name are zero; a stage has a capacity of at least 8192, for which
- *       its journal has room, the layer after it is no stage, and neither is in a counting filter or
- *       a window;
+ *       header; bytes without a name are zero; all numbers of the stage are zero, or its g, f and
+ *       pages are within the same bounds, its journal has at most 2^38 pages and room for its
+ *       capacity, which is at least 8192, and the filter is neither counting nor a window;
  *   10. the capacity of a layer is 1, or its pages can hold it: with x = capacity / pages * g/64 *
  *       (1 - (1 - 1/c)^f), c being 512, or 128 in a counting filter, x is at most 12, and
- *       (1 - 1/(1 + x + x^2/2 + x^3/6))^(g*f) at most 1.5 times the rate;
- *   11. each layer begins on a page boundary, not before the end of the one before it (the first: of
- *       the fixed part), and ends within the file.
+ *       (1 - 1/(1 + x + x^2/2 + x^3/6))^(g*f) at most 1.5 times the rate; the same of a stage;
+ *   11. each stage and each layer begins on a page boundary, not before the end of the one before it
+ *       (the first: of the fixed part), the journal counted, and ends within the file.
  *
  * Bytes after the last layer are legal: a writer that was killed while growing leaves them.
  */
@@ -34,18 +37,24 @@
 
 /* A record. Bytes without a name are zero. */
 enum {
-    OFFSET_AT = 0,     /* 8 offset of the layer in the file */
-    PAGES_AT = 8,      /* 8 pages */
-    CAPACITY_AT = 16,  /* 8 capacity in keys */
-    RATE_AT = 24,      /* 8 the rate it may contribute, a double */
-    LINES_AT = 32,     /* 1 lines a key (g), 1..16 */
-    FIELDS_AT = 33,    /* 1 fields a line (f), 1..7 */
-    CELL_BITS_AT = 34, /* 1 bits a cell: as in the header */
-    JOURNAL_AT = 40,   /* 8 of a stage: pages of its journal, right after its own; else 0 */
-    CHECKSUM_AT = 56   /* 8 XXH3, 64-bit variant, seed 0, of the record's bytes 0..55 */
+    OFFSET_AT = 0,          /* 8 offset of the layer in the file */
+    PAGES_AT = 8,           /* 8 pages */
+    CAPACITY_AT = 16,       /* 8 capacity in keys */
+    RATE_AT = 24,           /* 8 the rate it may contribute, a double */
+    LINES_AT = 32,          /* 1 lines a key (g), 1..16 */
+    FIELDS_AT = 33,         /* 1 fields a line (f), 1..7 */
+    CELL_BITS_AT = 34,      /* 1 bits a cell: as in the header */
+    STAGE_LINES_AT = 35,    /* 1 g of the stage; all of its numbers are 0 if there is none */
+    STAGE_FIELDS_AT = 36,   /* 1 f of the stage */
+    STAGE_OFFSET_AT = 40,   /* 8 offset of the stage in the file */
+    STAGE_PAGES_AT = 48,    /* 8 pages of the stage */
+    STAGE_JOURNAL_AT = 56,  /* 8 pages of its journal, which follow them */
+    STAGE_CAPACITY_AT = 64, /* 8 capacity of the stage in keys */
+    CHECKSUM_AT = 72        /* 8 XXH3, 64-bit variant, seed 0, of the record's bytes 0..71 */
 };
 
-void layer_encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_BYTES])
+/* All of a record but its checksum. */
+static void encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_BYTES])
 {
     const struct layer_plan *plan = &record->plan;
     memset(bytes, 0, LAYER_RECORD_BYTES);
@@ -56,8 +65,33 @@ void layer_encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_
     bytes[LINES_AT] = plan->geometry.lines;
     bytes[FIELDS_AT] = plan->geometry.fields;
     bytes[CELL_BITS_AT] = (uint8_t)geometry_cell_bits(plan->geometry);
-    store64(bytes + JOURNAL_AT, plan->journal);
+    if (plan->stage.pages != 0) {
+        bytes[STAGE_LINES_AT] = plan->stage.geometry.lines;
+        bytes[STAGE_FIELDS_AT] = plan->stage.geometry.fields;
+        store64(bytes + STAGE_OFFSET_AT, record->stage_offset);
+        store64(bytes + STAGE_PAGES_AT, plan->stage.pages);
+        store64(bytes + STAGE_JOURNAL_AT, plan->stage.journal);
+        store64(bytes + STAGE_CAPACITY_AT, plan->stage.capacity);
+    }
+}
+
+void layer_encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_BYTES])
+{
+    encode(record, bytes);
     store64(bytes + CHECKSUM_AT, hash_checksum(bytes, CHECKSUM_AT));
+}
+
+static struct stage_plan decode_stage(const uint8_t *bytes)
+{
+    if (load64(bytes + STAGE_PAGES_AT) == 0)
+        return (struct stage_plan){0};
+    return (struct stage_plan){
+        .pages = load64(bytes + STAGE_PAGES_AT),
+        .journal = load64(bytes + STAGE_JOURNAL_AT),
+        .capacity = load64(bytes + STAGE_CAPACITY_AT),
+        .rate = growth_stage_rate(load_double(bytes + RATE_AT)),
+        .geometry = {bytes[STAGE_LINES_AT], bytes[STAGE_FIELDS_AT], false},
+    };
 }
 
 static struct layer_record decode(const uint8_t *bytes, bool counting)
@@ -69,9 +103,10 @@ static struct layer_record decode(const uint8_t *bytes, bool counting)
                 .capacity = load64(bytes + CAPACITY_AT),
                 .rate = load_double(bytes + RATE_AT),
                 .geometry = {bytes[LINES_AT], bytes[FIELDS_AT], counting},
-                .journal = load64(bytes + JOURNAL_AT),
+                .stage = decode_stage(bytes),
             },
         .offset = load64(bytes + OFFSET_AT),
+        .stage_offset = load64(bytes + STAGE_OFFSET_AT),
     };
 }
 
@@ -79,60 +114,92 @@ static struct layer_record decode(const uint8_t *bytes, bool counting)
 static bool uses_unnamed(const struct layer_record *record, const uint8_t *bytes)
 {
     uint8_t again[LAYER_RECORD_BYTES];
-    layer_encode(record, again);
+    encode(record, again);
     return memcmp(again, bytes, CHECKSUM_AT) != 0;
 }
 
-static bool may_be_journal(const struct layer_plan *plan)
+static bool is_size(uint64_t pages)
 {
-    return plan->journal == 0 ||
-           (plan->journal <= SIZING_PAGES_MAX && plan->capacity >= STAGE_KEYS_MIN &&
-            plan->capacity <= plan->journal * (PAGE_BYTES / KEY_BYTES));
+    return pages >= 1 && pages <= SIZING_PAGES_MAX;
 }
 
-/* What makes a record invalid, or NULL; *end is where the layer before it ended. Rules 9 to 11. No
- * sum overflows: pages are at most 2^38. */
-static const char *record_flaw(const struct layer_record *record, const uint8_t *bytes,
-                               uint64_t file_bytes, uint64_t *end)
+static bool is_geometry(struct geometry geometry)
 {
-    const struct layer_plan *plan = &record->plan;
-    struct geometry geometry = plan->geometry;
-    if (hash_checksum(bytes, CHECKSUM_AT) != load64(bytes + CHECKSUM_AT))
-        return "checksum";
-    if (plan->pages < 1 || plan->pages > SIZING_PAGES_MAX)
+    return geometry.lines >= 1 && geometry.lines <= LINES_MAX && geometry.fields >= 1 &&
+           geometry.fields <= FIELDS_MAX;
+}
+
+/* Rules 9 and 10, of a layer. */
+static const char *layer_flaw(const struct layer_plan *plan, unsigned cell_bits)
+{
+    if (!is_size(plan->pages))
         return "size";
     if (plan->capacity < 1)
         return "capacity";
     if (!(plan->rate >= 0 && plan->rate <= 1))
         return "rate";
-    if (geometry.lines < 1 || geometry.lines > LINES_MAX || geometry.fields < 1 ||
-        geometry.fields > FIELDS_MAX)
+    if (!is_geometry(plan->geometry))
         return "geometry";
-    if (bytes[CELL_BITS_AT] != geometry_cell_bits(geometry))
+    if (cell_bits != geometry_cell_bits(plan->geometry))
         return "cell width";
-    if (uses_unnamed(record, bytes))
-        return "unused bytes";
-    if (!may_be_journal(plan))
-        return "journal";
-    if (!sizing_may_hold(geometry, plan->pages, plan->capacity, plan->rate))
+    if (!sizing_may_hold(plan->geometry, plan->pages, plan->capacity, plan->rate))
         return "capacity";
-    if (record->offset % PAGE_BYTES != 0 || record->offset < *end)
-        return "offset";
-    if (record->offset > file_bytes ||
-        (plan->pages + plan->journal) * PAGE_BYTES > file_bytes - record->offset)
-        return "end, which is behind the end of the file";
-    *end = layer_end(record);
     return NULL;
 }
 
-/* Each stage needs a layer after it, in a filter that may have stages. */
-static bool is_stage_misplaced(const struct header *header, const struct layer_record *records,
-                               unsigned i, unsigned count)
+/* The same of its stage. */
+static const char *stage_flaw(const struct stage_plan *stage, const struct filter_plan *filter)
 {
-    if (records[i].plan.journal == 0)
-        return false;
-    return header->plan.geometry.counting || header->plan.generations != 0 || i + 1 == count ||
-           records[i + 1].plan.journal != 0;
+    if (stage->pages == 0)
+        return NULL;
+    if (filter->geometry.counting || filter->generations != 0)
+        return "a stage in a filter of another kind";
+    if (!is_size(stage->pages) || !is_size(stage->journal))
+        return "size of the stage";
+    if (stage->capacity < STAGE_KEYS_MIN ||
+        stage->capacity > stage->journal * (PAGE_BYTES / KEY_BYTES))
+        return "capacity of the stage";
+    if (!is_geometry(stage->geometry))
+        return "geometry of the stage";
+    if (!sizing_may_hold(stage->geometry, stage->pages, stage->capacity, stage->rate))
+        return "capacity of the stage";
+    return NULL;
+}
+
+static uint64_t stage_end(const struct layer_record *record)
+{
+    const struct stage_plan *stage = &record->plan.stage;
+    return record->stage_offset + (stage->pages + stage->journal) * PAGE_BYTES;
+}
+
+/* Rule 11. No sum overflows: pages are at most 2^38, and no file has 2^63 bytes. */
+static const char *place_flaw(const struct layer_record *record, uint64_t from, uint64_t to)
+{
+    if (record->plan.stage.pages != 0) {
+        if (record->stage_offset % PAGE_BYTES != 0 || record->stage_offset < from ||
+            record->stage_offset > to)
+            return "offset of the stage";
+        from = stage_end(record);
+    }
+    if (record->offset % PAGE_BYTES != 0 || record->offset < from)
+        return "offset";
+    if (record->offset > to || record->plan.pages * PAGE_BYTES > to - record->offset)
+        return "end, which is behind the end of the file";
+    return NULL;
+}
+
+/* What makes a record invalid, or NULL; `end` is where the layer before it ended. */
+static const char *record_flaw(const struct layer_record *record, const uint8_t *bytes,
+                               const struct filter_plan *filter, uint64_t end, uint64_t file_bytes)
+{
+    if (hash_checksum(bytes, CHECKSUM_AT) != load64(bytes + CHECKSUM_AT))
+        return "checksum";
+    const char *flaw = layer_flaw(&record->plan, bytes[CELL_BITS_AT]);
+    if (flaw == NULL && uses_unnamed(record, bytes))
+        flaw = "unused bytes";
+    if (flaw == NULL)
+        flaw = stage_flaw(&record->plan.stage, filter);
+    return flaw != NULL ? flaw : place_flaw(record, end, file_bytes);
 }
 
 /* layer: from 1 on; 0: none of them. */
@@ -158,34 +225,44 @@ int layers_decode(const uint8_t page[PAGE_BYTES], const struct header *header, u
     for (unsigned i = 0; i < n; i++) {
         const uint8_t *bytes = page + (size_t)i * LAYER_RECORD_BYTES;
         records[i] = decode(bytes, header->plan.geometry.counting);
-        const char *flaw = record_flaw(&records[i], bytes, file_bytes, &end);
+        const char *flaw = record_flaw(&records[i], bytes, &header->plan, end, file_bytes);
         if (flaw != NULL)
             return damaged_layer(fault, path, i + 1, flaw);
+        end = layer_end(&records[i]);
     }
-    for (unsigned i = 0; i < n; i++)
-        if (is_stage_misplaced(header, records, i, n))
-            return damaged_layer(fault, path, i + 1, "a stage that belongs to no layer");
     *count = n;
     return 0;
 }
 
-uint64_t layer_place(uint64_t at, uint64_t pages)
+static uint64_t place_of(uint64_t at, uint64_t pages)
 {
     uint64_t boundary = pages >= 8192 ? UINT64_C(2) << 20 : PAGE_BYTES;
     return (at + boundary - 1) / boundary * boundary;
 }
 
+void layer_put(struct layer_record *record, uint64_t at)
+{
+    const struct stage_plan *stage = &record->plan.stage;
+    record->stage_offset = 0;
+    if (stage->pages != 0) {
+        record->stage_offset = place_of(at, stage->pages + stage->journal);
+        at = stage_end(record);
+    }
+    record->offset = place_of(at, record->plan.pages);
+}
+
 uint64_t layer_end(const struct layer_record *record)
 {
-    return record->offset + (record->plan.pages + record->plan.journal) * PAGE_BYTES;
+    return record->offset + record->plan.pages * PAGE_BYTES;
 }
 
 uint64_t header_file_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers)
 {
+    struct layer_record record = {.plan = {.pages = pages, .stage = {.pages = plan->stage}}};
     uint64_t at = fixed_bytes(flight_keys_for(pages, plan->fixed), plan->geometry.counting);
-    while (layers-- > 0) {
-        at = layer_place(at, plan->stage) + plan->stage * PAGE_BYTES;
-        at = layer_place(at, pages) + pages * PAGE_BYTES;
+    for (; layers > 0; layers--) {
+        layer_put(&record, at);
+        at = layer_end(&record);
     }
     return at;
 }

@@ -10,16 +10,17 @@
 #include "system/fault.h"
 
 enum {
-    LAYER_TABLE_AT = 4096,   /* 48*64 records, oldest first */
+    LAYER_TABLE_AT = 4096,   /* 48*80 records, oldest first */
     LAYER_COUNT_AT = 8128,   /*     4 their number: records from there on mean nothing */
-    LAYER_RECORD_BYTES = 64, /*       a record */
+    LAYER_RECORD_BYTES = 80, /*       a record */
     LAYERS_MAX = 48
 };
 
 /* One layer as the file has it. */
 struct layer_record {
     struct layer_plan plan;
-    uint64_t offset; /* of its first page in the file */
+    uint64_t offset;       /* of its first page in the file */
+    uint64_t stage_offset; /* of its stage, which lies before it; 0: there is none */
 };
 
 struct header;
@@ -33,9 +34,8 @@ int layers_decode(const uint8_t page[PAGE_BYTES], const struct header *header, u
                   const char *path, struct layer_record records[LAYERS_MAX], unsigned *count,
                   struct fault *fault);
 
-/* Where a layer of so many pages begins if it may not begin before `at`; and where it ends, with the
- * journal of a stage. */
-uint64_t layer_place(uint64_t at, uint64_t pages);
+/* Places a layer, with its stage before it, no earlier than `at`; and where it ends. */
+void layer_put(struct layer_record *record, uint64_t at);
 uint64_t layer_end(const struct layer_record *record);
 
 /* Bytes of a file with `layers` layers of so many pages, each with the stage that the plan wants. */

@@ -27,20 +27,29 @@
 #define UNSEEN_FORMAT_SHARED_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
     COUNTERS_AT = 8192,
     COUNTER_SETTLED_AT = 8192, /*      8 how often keys in flight were settled */
-    COUNTER_KEYS_AT = 8256,    /*   48*8 keys in each layer */
-    WINDOW_LAST_AT = 8640,     /*   48*8 of a window by time: when each layer last got keys */
-    STAGE_EMPTIED_AT = 9024,   /*      8 how often a stage was emptied */
-    STAGE_EMPTYING_AT = 9032,  /*      8 the stage being emptied: its layer, from 1 on; 0: none */
-    STAGE_SETTING_AT = 9040,   /*      8 while keys go into a stage: how many it had, plus 1 */
-    STAGE_SET_IN_AT = 9048,    /*      8 while they are: which stage, its layer from 0 on */
-    SLOTS_AT = 9216,           /* 128*16 slots of writers */
-    WINDOW_STATES_AT = 11264,  /*  48*16 of a window: the generation in each layer */
-    FLIGHT_AT = 12288          /*        the keys in flight */
+    STAGE_EMPTIED_AT = 8200,   /*      8 how often a stage was emptied */
+    STAGE_EMPTYING_AT = 8208,  /*      8 the layer whose stage is being emptied, from 1 on; or 0 */
+    STAGE_SETTING_AT = 8216,   /*      8 while keys go into a stage: how many it had, plus 1 */
+    STAGE_SET_IN_AT = 8224,    /*      8 while they do: its layer, from 0 on */
+    LAYER_STATES_AT = 9216,    /*  48*64 the state of each layer */
+    SLOTS_AT = 12288,          /* 128*16 slots of writers */
+    FLIGHT_AT = 14336          /*        the keys in flight */
+};
+
+/* The state of a layer: a cache line of its own. */
+enum {
+    LAYER_KEYS = 0,     /*  8 keys in it */
+    LAYER_STAGED = 8,   /*  8 keys in its stage */
+    WINDOW_LAST = 16,   /*  8 of a window by time: when it last got keys */
+    WINDOW_NUMBER = 24, /* 8 of a window: number of its generation, or one of the two below */
+    WINDOW_BEGAN = 32,  /*  8 of a window: when the generation began */
+    LAYER_STATE_BYTES = 64
 };
 
 /* A slot. */
@@ -51,17 +60,10 @@ enum {
     SLOT_BYTES = 16
 };
 
-/* The state of a layer of a window. The largest number is filling, smaller ones are older. */
-enum {
-    WINDOW_NUMBER = 0, /* 8 number of its generation, or one of the two below */
-    WINDOW_BEGAN = 8,  /* 8 when the generation began */
-    WINDOW_STATE_BYTES = 16
-};
-
-/* Numbers of no generation: the layer is empty; it is being emptied. */
+/* The largest number is filling, smaller ones are older. These are of no generation: the layer is empty; it is being emptied. */
 #define GENERATION_FREE UINT64_C(0)
 #define GENERATION_RETIRED UINT64_MAX
-/* With WINDOW_LAST_AT: the clock was behind what had been written before. */
+/* With WINDOW_LAST: the clock was behind what had been written before. */
 #define WINDOW_BEHIND (UINT64_C(1) << 63)
 /* No clock tells a later time: Linux's own ends in the year 2262, this in 2286. */
 #define WINDOW_TIME_MAX UINT64_C(10000000000000)
@@ -75,14 +77,32 @@ enum {
     JOURNAL_BYTES = 4096
 };
 
-struct header;
+/* Where the state of a layer begins, and its two counters; and where a slot. */
+static inline size_t layer_state_at(unsigned layer)
+{
+    return LAYER_STATES_AT + (size_t)layer * LAYER_STATE_BYTES;
+}
+
+static inline size_t keys_at(unsigned layer)
+{
+    return layer_state_at(layer) + LAYER_KEYS;
+}
+
+static inline size_t staged_at(unsigned layer)
+{
+    return layer_state_at(layer) + LAYER_STAGED;
+}
+
+static inline size_t slot_at(unsigned slot)
+{
+    return SLOTS_AT + (size_t)slot * SLOT_BYTES;
+}
 
 /* First key and number of keys of a slot, in keys from FLIGHT_AT. */
-uint64_t slot_first(const struct header *header, unsigned slot);
-uint64_t slot_room(const struct header *header, unsigned slot);
+uint64_t slot_first(uint64_t flight_keys, unsigned slot);
+uint64_t slot_room(uint64_t flight_keys, unsigned slot);
 
-/* Bytes of the flight region for so many flight keys, and of the whole fixed part. */
-uint64_t flight_bytes(uint64_t flight_keys);
+/* Bytes of the whole fixed part for so many flight keys. */
 uint64_t fixed_bytes(uint64_t flight_keys, bool counting);
 
 /* The flight keys that suit a first layer of so many pages: the region is at most about 1/64 of it. */

@@ -27,13 +27,11 @@ void create_new_identity(struct header *header)
 uint64_t create_lay_out(struct header *header, struct layer_record *records, unsigned count)
 {
     const struct layer_plan *first = &records[0].plan;
-    if (first->journal != 0)
-        first = &records[1].plan;
     header->flight_keys = flight_keys_for(first->pages, header->plan.fixed);
     header->layers_at = fixed_bytes(header->flight_keys, header->plan.geometry.counting);
     uint64_t end = header->layers_at;
     for (unsigned i = 0; i < count; i++) {
-        records[i].offset = layer_place(end, records[i].plan.pages + records[i].plan.journal);
+        layer_put(&records[i], end);
         end = layer_end(&records[i]);
     }
     return end;
@@ -125,21 +123,15 @@ static bool lock_empty(const char *path, int *fd)
 static unsigned first_layers(const struct filter_plan *asked, struct layer_record *records)
 {
     struct filter_plan plan = *asked;
-    struct layer_plan stage, layer;
-    unsigned count = growth_first_layers(&plan), stages;
+    struct layer_plan layer;
+    unsigned count = growth_first_layers(&plan);
     if (plan.capacity == 0 && plan.pages == 0)
         plan.pages = GROWTH_FILE_PAGES / count;
-    if (growth_first(&plan, &layer) != 0)
+    if (growth_first(&plan, &layer) != 0 || growth_stage(&plan, &layer) != 0)
         return 0;
-    int staged = growth_stage(&plan, &layer, &stage);
-    if (staged < 0)
-        return 0;
-    stages = (unsigned)staged;
-    if (stages > 0)
-        records[0].plan = stage;
     for (unsigned i = 0; i < count; i++)
-        records[stages + i].plan = layer;
-    return stages + count;
+        records[i].plan = layer;
+    return count;
 }
 
 int create_filter(const char *path, struct header *header, bool replace, create_beside *beside,

@@ -27,19 +27,9 @@ uint64_t generation_clock(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-size_t generation_state_at(unsigned layer)
-{
-    return WINDOW_STATES_AT + (size_t)layer * WINDOW_STATE_BYTES;
-}
-
-size_t generation_last_at(unsigned layer)
-{
-    return WINDOW_LAST_AT + (size_t)layer * 8;
-}
-
 uint64_t generation_number(const struct store *store, unsigned layer)
 {
-    return get64(store, generation_state_at(layer));
+    return get64(store, layer_state_at(layer) + WINDOW_NUMBER);
 }
 
 unsigned generation_largest(const struct store *store)
@@ -65,17 +55,17 @@ static uint64_t time_of(uint64_t word)
 
 static uint64_t began_of(const struct store *store, unsigned layer)
 {
-    return time_of(get64(store, generation_state_at(layer) + WINDOW_BEGAN));
+    return time_of(get64(store, layer_state_at(layer) + WINDOW_BEGAN));
 }
 
 static uint64_t last_of(const struct store *store, unsigned layer)
 {
-    return time_of(get64(store, generation_last_at(layer)));
+    return time_of(get64(store, layer_state_at(layer) + WINDOW_LAST));
 }
 
 bool generation_is_undated(const struct store *store, unsigned layer)
 {
-    uint64_t last = get64(store, generation_last_at(layer));
+    uint64_t last = get64(store, layer_state_at(layer) + WINDOW_LAST);
     return (last & WINDOW_BEHIND) != 0 || time_of(last) != last;
 }
 

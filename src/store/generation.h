@@ -57,8 +57,4 @@ uint64_t generation_latest(const struct store *store);
 /* The clock; 0 if it cannot be read. */
 uint64_t generation_clock(void);
 
-/* Where the fixed part has the number of a layer's generation, and when keys were settled in it last. */
-size_t generation_state_at(unsigned layer);
-size_t generation_last_at(unsigned layer);
-
 #endif

@@ -13,8 +13,9 @@ enum { BATCH_KEYS = 2048 }; /* that are looked for at a time */
 
 /* A run of pages with bits in them. */
 struct region {
-    struct layer_plan plan; /* with a journal, right after its pages: a stage */
+    struct layer_plan plan; /* of a stage, as of any layer; without a stage itself */
     struct bits bits;
+    uint64_t journal; /* of a stage: pages for its keys, right after its own; else 0 */
     uint64_t at;      /* where it begins in the file */
     size_t keys_at;   /* where its counter is in the fixed part */
     uint64_t set;     /* keys, by this run */
@@ -34,7 +35,7 @@ static inline bool has_stage(const struct layer *layer)
 
 static inline bool is_stage(const struct region *region)
 {
-    return region->plan.journal != 0;
+    return region->journal != 0;
 }
 
 /* Where a page of a region lies in the file. */
@@ -58,8 +59,7 @@ struct store {
     struct header header;
     struct layer layers[LAYERS_MAX];
     unsigned count;
-    unsigned records; /* of layers and stages, as far as this process knows them */
-    uint8_t *fixed;   /* the fixed part: mapped, or in memory as far as that needs it */
+    uint8_t *fixed; /* the fixed part: mapped, or in memory as far as that needs it */
     struct open_file file;
     struct memory *memory; /* NULL: it is in a file */
     struct store_watch watch;
@@ -92,12 +92,6 @@ static inline void put32(struct store *store, size_t at, uint32_t value)
 {
     void *word = store->fixed + at;
     __atomic_store_n((uint32_t *)word, LITTLE32(value), __ATOMIC_RELEASE);
-}
-
-/* Where the counter of a record of the layer table is. */
-static inline size_t counter_at(unsigned record)
-{
-    return COUNTER_KEYS_AT + (size_t)record * 8;
 }
 
 static inline uint64_t region_keys(const struct store *store, const struct region *region)
@@ -158,8 +152,7 @@ void store_tell_waiting(void *store);
 /* Maps layers that another writer has added. */
 int store_refresh(struct store *store, struct fault *fault);
 
-/* Maps one layer of a file, and its stage if that is not NULL. */
-int store_map_layer(struct store *store, const struct layer_record *stage,
-                    const struct layer_record *layer, struct fault *fault);
+/* Maps one layer of a file. */
+int store_map_layer(struct store *store, const struct layer_record *record, struct fault *fault);
 
 #endif

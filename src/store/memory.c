@@ -58,10 +58,9 @@ static int add_layer(struct store *store, const struct layer_plan *plan, struct 
     store->layers[store->count].region = (struct region){
         .plan = *plan,
         .bits = {.bytes = map, .pages = plan->pages, .geometry = plan->geometry},
-        .keys_at = counter_at(store->count),
+        .keys_at = keys_at(store->count),
     };
     store->count++;
-    store->records = store->count;
     return 0;
 }
 
@@ -88,12 +87,12 @@ static int enlarge(struct store *store, struct fault *fault)
 
 static int grow(struct store *store, struct fault *fault)
 {
-    struct layer_plan plan, none;
+    struct layer_plan plan;
     unsigned layer = is_window(store) ? window_next(store) : store->count;
     if (store->memory->small)
         return enlarge(store, fault);
     if (layer == store->count) {
-        if (room_plan(store, &plan, &none, fault) < 0 || add_layer(store, &plan, fault) != 0)
+        if (room_plan(store, &plan, fault) != 0 || add_layer(store, &plan, fault) != 0)
             return -1;
         room_tell(store);
     }

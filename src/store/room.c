@@ -32,20 +32,16 @@ static double rate_of_all(const struct store *store)
     return rate;
 }
 
-int room_plan(const struct store *store, struct layer_plan *layer, struct layer_plan *stage,
-              struct fault *fault)
+int room_plan(const struct store *store, struct layer_plan *layer, struct fault *fault)
 {
     const struct filter_plan *asked = &store->header.plan;
     unsigned index = growth_index(asked, store->count, rate_of_all(store));
+    if (store->count == LAYERS_MAX ||
+        growth_next(asked, index, pages_in_all(store), store_capacity(store), layer) != 0)
+        return fault_set(fault, store_name(store), "cannot grow any further");
     /* A layer can do without a stage. */
-    bool staged = false;
-    if (growth_next(asked, index, pages_in_all(store), store_capacity(store), layer) != 0)
-        return fault_set(fault, store_name(store), "cannot grow any further");
-    if (store->file.fd >= 0)
-        staged = growth_stage(asked, layer, stage) > 0;
-    if (store->records + staged >= LAYERS_MAX)
-        return fault_set(fault, store_name(store), "cannot grow any further");
-    return staged;
+    (void)growth_stage(asked, layer);
+    return 0;
 }
 
 void room_tell(const struct store *store)
@@ -60,54 +56,40 @@ static int sync_fixed(const struct store *store)
     return msync(store->fixed, HEADER_BYTES * 2, MS_SYNC);
 }
 
-/* Writes records after those that are there, then the count, each on disk before the next. */
-static int announce(struct store *store, const struct layer_record *records, unsigned n)
+/* Writes a record after those that are there, then the count, each on disk before the next. */
+static int announce(struct store *store, const struct layer_record *record)
 {
-    for (unsigned i = 0; i < n; i++) {
-        size_t at = (size_t)(store->records + i) * LAYER_RECORD_BYTES;
-        layer_encode(&records[i], store->fixed + LAYER_TABLE_AT + at);
-        put64(store, counter_at(store->records + i), 0);
-    }
+    size_t at = (size_t)store->count * LAYER_RECORD_BYTES;
+    layer_encode(record, store->fixed + LAYER_TABLE_AT + at);
+    put64(store, keys_at(store->count), 0);
+    put64(store, staged_at(store->count), 0);
     if (sync_fixed(store) != 0)
         return -1;
-    put32(store, LAYER_COUNT_AT, store->records + n);
+    put32(store, LAYER_COUNT_AT, store->count + 1);
     return sync_fixed(store);
 }
 
-/* Allocates the blocks of records after the end and flushes them, then announces them. What a killed
+/* Allocates the blocks of a layer after the end and flushes them, then announces it. What a killed
  * writer left after the end is cut off first: a layer must begin with zeros. */
-static int append(struct store *store, struct layer_record *records, unsigned n,
-                  struct fault *fault)
+static int add_layer(struct store *store, struct fault *fault)
 {
+    struct layer_record record;
     int fd = store->file.fd;
-    uint64_t begin = store_end(store), end = begin;
-    for (unsigned i = 0; i < n; i++) {
-        const struct layer_plan *plan = &records[i].plan;
-        records[i].offset = layer_place(end, plan->pages + plan->journal);
-        end = layer_end(&records[i]);
-    }
+    uint64_t begin = store_end(store);
+    if (room_plan(store, &record.plan, fault) != 0)
+        return -1;
+    layer_put(&record, begin);
+    uint64_t from = record.stage_offset != 0 ? record.stage_offset : record.offset;
     if (ftruncate(fd, (off_t)begin) != 0)
         return fault_errno(fault, store->file.path, "cannot grow", errno);
-    if (whole_allocate(fd, records[0].offset, end - records[0].offset) != 0 || fsync(fd) != 0) {
+    if (whole_allocate(fd, from, layer_end(&record) - from) != 0 || fsync(fd) != 0) {
         int error = errno;
         (void)!ftruncate(fd, (off_t)begin);
         return fault_errno(fault, store->file.path, "cannot grow", error);
     }
-    if (announce(store, records, n) != 0)
+    if (announce(store, &record) != 0)
         return fault_errno(fault, store->file.path, "cannot grow", errno);
-    return store_map_layer(store, n > 1 ? &records[0] : NULL, &records[n - 1], fault);
-}
-
-static int add_layer(struct store *store, struct fault *fault)
-{
-    struct layer_record records[2];
-    struct layer_plan layer, stage;
-    int staged = room_plan(store, &layer, &stage, fault);
-    if (staged < 0)
-        return -1;
-    records[0].plan = stage;
-    records[staged].plan = layer;
-    return append(store, records, (unsigned)staged + 1, fault);
+    return store_map_layer(store, &record, fault);
 }
 
 /* --- whichever it is --- */

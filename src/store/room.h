@@ -16,10 +16,8 @@ bool room_clears_bits(const struct store *store);
 
 /* --- for memory.c --- */
 
-/* Plans the next layer; and its stage, if it is in a file and is to have one. Returns 1 if it has, 0 if
- * not, or -1 with the fault. */
-int room_plan(const struct store *store, struct layer_plan *layer, struct layer_plan *stage,
-              struct fault *fault);
+/* Plans the next layer. Returns 0, or -1 with the fault. */
+int room_plan(const struct store *store, struct layer_plan *layer, struct fault *fault);
 
 /* Tells the watch of a layer that was added. */
 void room_tell(const struct store *store);

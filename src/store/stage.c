@@ -47,7 +47,7 @@ enum { PIECE = 512 };
 
 static uint64_t journal_room(const struct region *stage)
 {
-    return stage->plan.journal * (PAGE_BYTES / KEY_BYTES);
+    return stage->journal * (PAGE_BYTES / KEY_BYTES);
 }
 
 /* It lies right after the pages of the stage. */
@@ -59,34 +59,23 @@ static struct key_file journal_of(const struct store *store, const struct region
 uint64_t stage_keys(const struct store *store, unsigned layer)
 {
     const struct region *stage = &store->layers[layer].stage;
-    if (stage->plan.pages == 0)
+    if (!is_stage(stage))
         return 0;
     uint64_t keys = region_keys(store, stage);
     uint64_t room = journal_room(stage);
     return keys < room ? keys : room;
 }
 
-/* In the file, stages and layers are numbered together. */
-static uint64_t number_of(const struct region *stage)
+/* The layer that a word of the file names, if it has a stage; else store->count. */
+static unsigned layer_of(const struct store *store, uint64_t word)
 {
-    return (stage->keys_at - counter_at(0)) / 8;
+    return word < store->count && has_stage(&store->layers[word]) ? (unsigned)word : store->count;
 }
 
-/* The layer whose stage has this number; store->count if there is none. */
-static unsigned layer_of(const struct store *store, uint64_t number)
-{
-    unsigned layer = 0;
-    while (layer < store->count &&
-           (!has_stage(&store->layers[layer]) || number_of(&store->layers[layer].stage) != number))
-        layer++;
-    return layer;
-}
-
-/* The layer whose stage is marked; store->count if none is, or what is no stage. */
+/* The layer whose stage is marked; store->count if none is. */
 static unsigned marked(const struct store *store)
 {
-    uint64_t mark = get64(store, STAGE_EMPTYING_AT);
-    return mark == 0 ? store->count : layer_of(store, mark - 1);
+    return layer_of(store, get64(store, STAGE_EMPTYING_AT) - 1);
 }
 
 bool stage_is_emptying(const struct store *store)
@@ -113,13 +102,14 @@ unsigned stage_next(const struct store *store)
 /* --- filling --- */
 
 /* Under LOCK_CHANGE: writes keys after those that are there, and counts them. Returns whether it could. */
-static bool append_journal(struct store *store, const struct region *stage, uint64_t staged,
-                           const struct key *keys, size_t n)
+static bool append_journal(struct store *store, unsigned layer, const struct key *keys, size_t n)
 {
+    const struct region *stage = &store->layers[layer].stage;
+    uint64_t staged = stage_keys(store, layer);
     if (n > journal_room(stage) - staged ||
         !key_file_write(journal_of(store, stage), staged, keys, n))
         return false;
-    put64(store, STAGE_SET_IN_AT, number_of(stage));
+    put64(store, STAGE_SET_IN_AT, layer);
     put64(store, STAGE_SETTING_AT, staged + 1);
     put64(store, stage->keys_at, staged + n);
     return true;
@@ -131,7 +121,7 @@ void stage_add(struct store *store, unsigned layer, const struct key *keys, size
     struct region *stage = &store->layers[layer].stage;
     for (size_t run; n > 0; keys += run, n -= run) {
         run = n < PIECE ? n : PIECE;
-        if (append_journal(store, stage, stage_keys(store, layer), keys, run)) {
+        if (append_journal(store, layer, keys, run)) {
             pages_set(store, stage, keys, run);
             put64(store, STAGE_SETTING_AT, 0);
         } else {
@@ -290,7 +280,7 @@ int stage_empty(struct store *store, unsigned layer, struct fault *fault)
 {
     if (store_lock(store, fault) != 0)
         return -1;
-    put64(store, STAGE_EMPTYING_AT, number_of(&store->layers[layer].stage) + 1);
+    put64(store, STAGE_EMPTYING_AT, layer + 1);
     store_unlock(store);
     return set_all(store, layer, fault) == 0 && clear(store, layer, fault) == 0
                ? hand_over(store, layer, fault)

@@ -124,34 +124,42 @@ static int map_fixed(struct store *store, struct fault *fault)
     return 0;
 }
 
-static int map_region(struct store *store, struct region *region, const struct layer_record *record,
-                      struct fault *fault)
+/* Maps what region->plan says. */
+static int map_region(const struct store *store, struct region *region, struct fault *fault)
 {
-    const struct layer_plan *plan = &record->plan;
+    const struct layer_plan *plan = &region->plan;
     const char *path = store->file.path;
     size_t bytes = (size_t)(plan->pages * PAGE_BYTES);
     if (bytes / PAGE_BYTES != plan->pages)
         return fault_set(fault, path, "too large to be mapped by this machine");
-    void *map = map_file(store->file.fd, is_writable(store), record->offset, bytes, path);
+    void *map = map_file(store->file.fd, is_writable(store), region->at, bytes, path);
     if (map == NULL)
         return fault_errno(fault, path, "cannot be mapped", errno);
     /* One key is one page: reading ahead would read a hundred times too much. */
     map_advise(map, bytes, MADV_RANDOM);
-    *region = (struct region){
-        .plan = *plan,
-        .bits = {.bytes = map, .pages = plan->pages, .geometry = plan->geometry},
-        .at = record->offset,
-        .keys_at = counter_at(store->records++),
-    };
+    region->bits = (struct bits){.bytes = map, .pages = plan->pages, .geometry = plan->geometry};
     return 0;
 }
 
-int store_map_layer(struct store *store, const struct layer_record *stage,
-                    const struct layer_record *layer, struct fault *fault)
+int store_map_layer(struct store *store, const struct layer_record *record, struct fault *fault)
 {
-    struct layer *new = &store->layers[store->count];
-    if ((stage != NULL && map_region(store, &new->stage, stage, fault) != 0) ||
-        map_region(store, &new->region, layer, fault) != 0)
+    struct layer *layer = &store->layers[store->count];
+    const struct stage_plan *stage = &record->plan.stage;
+    layer->region = (struct region){.plan = record->plan,
+                                    .at = record->offset,
+                                    .keys_at = keys_at(store->count)};
+    layer->region.plan.stage = (struct stage_plan){0};
+    layer->stage = (struct region){
+        .plan = {.pages = stage->pages,
+                 .capacity = stage->capacity,
+                 .rate = stage->rate,
+                 .geometry = stage->geometry},
+        .journal = stage->journal,
+        .at = record->stage_offset,
+        .keys_at = staged_at(store->count),
+    };
+    if (map_region(store, &layer->region, fault) != 0 ||
+        (has_stage(layer) && map_region(store, &layer->stage, fault) != 0))
         return -1;
     store->count++;
     return 0;
@@ -177,19 +185,15 @@ static int map_new_layers(struct store *store, struct fault *fault)
     if (layers_decode(page, &store->header, (uint64_t)status.st_size, store->file.path, records,
                       &count, fault) != 0)
         return -1;
-    while (store->records < count) {
-        const struct layer_record *record = &records[store->records];
-        bool staged = record->plan.journal != 0;
-        if (store_map_layer(store, staged ? record : NULL, staged ? record + 1 : record, fault) !=
-            0)
+    while (store->count < count)
+        if (store_map_layer(store, &records[store->count], fault) != 0)
             return -1;
-    }
     return 0;
 }
 
 int store_refresh(struct store *store, struct fault *fault)
 {
-    if (store->file.fd < 0 || get32(store, LAYER_COUNT_AT) <= store->records)
+    if (store->file.fd < 0 || get32(store, LAYER_COUNT_AT) <= store->count)
         return 0;
     return map_new_layers(store, fault);
 }
@@ -487,6 +491,11 @@ static const struct region *region_number(const struct store *store, unsigned nu
 struct layer_plan store_plan(const struct store *store, unsigned region)
 {
     return region_number(store, region)->plan;
+}
+
+bool store_is_stage(const struct store *store, unsigned region)
+{
+    return is_stage(region_number(store, region));
 }
 
 const struct bits *store_bits(const struct store *store, unsigned region)

@@ -68,8 +68,10 @@ uint64_t store_keys(const struct store *store);
 uint64_t store_settlings(const struct store *store);
 
 /* The regions in which keys are, in the order of the file: each layer, and before it its stage, if it
- * has one (its plan has a journal then). */
+ * has one. */
+enum { REGIONS_MAX = 2 * LAYERS_MAX };
 unsigned store_regions(const struct store *store);
+bool store_is_stage(const struct store *store, unsigned region);
 struct layer_plan store_plan(const struct store *store, unsigned region);
 const struct bits *store_bits(const struct store *store, unsigned region);
 uint64_t store_region_keys(const struct store *store, unsigned region);

@@ -35,7 +35,7 @@ static void count_from(struct store *store, uint64_t now)
 {
     for (unsigned i = 0; i < store->count; i++)
         if (generation_is_undated(store, i))
-            put64(store, generation_last_at(i), now);
+            put64(store, layer_state_at(i) + WINDOW_LAST, now);
 }
 
 /* Under LOCK_CHANGE: the time to write now, marked if the clock is behind. */
@@ -52,7 +52,7 @@ static uint64_t time_to_write(struct store *store)
 void window_settled(struct store *store, unsigned layer)
 {
     if (store->header.plan.forget != 0)
-        put64(store, generation_last_at(layer), time_to_write(store));
+        put64(store, layer_state_at(layer) + WINDOW_LAST, time_to_write(store));
 }
 
 bool window_is_turning(const struct store *store)
@@ -113,7 +113,7 @@ static int empty_layer(struct store *store, unsigned layer, struct fault *fault)
         return 0;
     if (store_lock(store, fault) != 0)
         return -1;
-    put64(store, generation_state_at(layer), GENERATION_RETIRED);
+    put64(store, layer_state_at(layer) + WINDOW_NUMBER, GENERATION_RETIRED);
     store_unlock(store);
     return pages_clear(store, region, "cannot forget", fault);
 }
@@ -133,9 +133,9 @@ static int begin_generation(struct store *store, unsigned layer, struct fault *f
     /* Unless it was the empty newest one, and somebody has settled keys there by now. */
     if (layer != newest || keys_in(store, layer) == 0) {
         put64(store, store->layers[layer].region.keys_at, 0);
-        put64(store, generation_last_at(layer), time);
-        put64(store, generation_state_at(layer) + WINDOW_BEGAN, time & ~WINDOW_BEHIND);
-        put64(store, generation_state_at(layer), number + 1);
+        put64(store, layer_state_at(layer) + WINDOW_LAST, time);
+        put64(store, layer_state_at(layer) + WINDOW_BEGAN, time & ~WINDOW_BEHIND);
+        put64(store, layer_state_at(layer) + WINDOW_NUMBER, number + 1);
     }
     store_unlock(store);
     return 0;

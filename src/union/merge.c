@@ -60,8 +60,7 @@ static int read_source(struct source *source, const struct store *filter, unsign
     struct estimate estimate;
     source->bits = store_bits(filter, layer);
     source->plan = store_plan(filter, layer);
-    source->stage = source->plan.journal != 0;
-    source->plan.journal = 0; /* in a new file it is a layer like any other */
+    source->stage = store_is_stage(filter, layer); /* in a new file it is a layer like any other */
     estimate_start(&estimate, source->plan.geometry);
     for (uint64_t page = 0; page < source->plan.pages; page += JOINT_RUN) {
         uint64_t left = source->plan.pages - page;

@@ -65,7 +65,7 @@ __attribute__((noinline)) static int write_layer(int fd, const struct group *gro
 static int fill(int fd, const void *context)
 {
     const struct contents *contents = context;
-    uint8_t counters[LAYERS_MAX * 8] = {0};
+    uint8_t states[LAYERS_MAX * LAYER_STATE_BYTES] = {0};
     if (newfile_allocate(fd, contents->bytes) != 0 ||
         create_write_head(fd, &contents->header, contents->records, contents->count) != 0)
         return -1;
@@ -75,11 +75,11 @@ static int fill(int fd, const void *context)
         if (write_layer(fd, &contents->groups[i], contents->records[i].offset, &keys) != 0)
             return -1;
         /* As if they had come one after the other: some look seen then, and are not counted. */
-        store64(counters + (size_t)i * 8,
+        store64(states + (keys_at(i) - LAYER_STATES_AT),
                 (uint64_t)sizing_remembered(plan->geometry, plan->pages, keys));
     }
-    size_t wanted = sizeof counters;
-    return whole_write_at(fd, counters, wanted, COUNTER_KEYS_AT) == wanted ? 0 : -1;
+    size_t wanted = sizeof states;
+    return whole_write_at(fd, states, wanted, LAYER_STATES_AT) == wanted ? 0 : -1;
 }
 
 int merged_write(const struct header *header, const struct group *groups, unsigned count,

@@ -22,7 +22,7 @@ static bool all_alike(struct store *const *filters, size_t count)
 
 static bool has_stage(const struct store *filter)
 {
-    return store_plan(filter, 0).journal != 0;
+    return store_is_stage(filter, 0);
 }
 
 /* Puts all layers of all filters into `layers`. Returns whether they are of one shape. */
@@ -67,7 +67,7 @@ const char *overlap_find(struct store *const *filters, size_t count, struct over
     size_t n;
     if (!all_alike(filters, count))
         return "they were not made alike";
-    const struct bits **layers = calloc(count * LAYERS_MAX, sizeof(struct bits *));
+    const struct bits **layers = calloc(count * REGIONS_MAX, sizeof(struct bits *));
     if (layers == NULL)
         return "memory is short";
     bool one_shape = collect(filters, count, layers, &n);

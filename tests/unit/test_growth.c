@@ -268,7 +268,7 @@ static void memory_layers(void)
             struct geometry geometry = sizing_geometry(rate, false);
             uint64_t capacity = growth_capacity(geometry, layer.pages, rate);
             tap_check(layer.pages == (small != 0 ? GROWTH_SMALL_PAGES : GROWTH_MEMORY_PAGES) &&
-                          layer.rate == rate && layer.journal == 0,
+                          layer.rate == rate && layer.stage.pages == 0,
                       "p = %g: pages or rate differ", defaults[i]);
             tap_check(layer.geometry.lines == geometry.lines &&
                           layer.geometry.fields == geometry.fields && !layer.geometry.counting,
@@ -278,6 +278,59 @@ static void memory_layers(void)
                       "p = %g: it has room for %" PRIu64 ", not %" PRIu64, defaults[i],
                       layer.capacity, capacity);
         }
+}
+
+/* --- stages --- */
+
+/* A layer and its stage have together what the layer had alone; each is right for what it holds. */
+static void check_stage(double rate, uint64_t pages)
+{
+    struct filter_plan plan = {.rate = rate, .capacity = 1000000, .stage = pages};
+    struct layer_plan layer;
+    const struct stage_plan *stage = &layer.stage;
+    if (!tap_check(growth_first(&plan, &layer) == 0 && growth_stage(&plan, &layer) == 0 &&
+                       stage->pages != 0,
+                   "p = %g, %" PRIu64 " pages: none", rate, pages))
+        return;
+    double sum = layer.rate + stage->rate, all = growth_rate(&plan, 0);
+    tap_check(sum <= all * (1 + 1e-9) && sum > all * 0.999, "p = %g: %g of %g", rate, sum, all);
+    tap_check(stage->pages + stage->journal == pages && stage->journal * 256 >= stage->capacity,
+              "p = %g, %" PRIu64 " pages: %" PRIu64 " and %" PRIu64 " for %" PRIu64, rate, pages,
+              stage->pages, stage->journal, stage->capacity);
+    double full = sizing_rate(stage->geometry, stage->pages, (double)stage->capacity);
+    tap_check(full <= stage->rate, "p = %g: %g when full, not %g", rate, full, stage->rate);
+    tap_check(sizing_may_hold(stage->geometry, stage->pages, stage->capacity, stage->rate),
+              "p = %g: the format refuses it", rate);
+    /* Little of the space is left unused. */
+    tap_check((double)stage->journal <= (double)stage->capacity / 256 * 1.1 + 1,
+              "p = %g, %" PRIu64 " pages: a journal of %" PRIu64 " pages for %" PRIu64, rate, pages,
+              stage->journal, stage->capacity);
+}
+
+static void stages(void)
+{
+    static const double some[] = {0.5, 0.1, 1e-2, 1e-6, 1e-12};
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        check_stage(some[i], 64);
+        check_stage(some[i], 1000);
+        check_stage(some[i], 100000);
+    }
+}
+
+static void stages_asked_for(void)
+{
+    struct filter_plan with = {.rate = 1e-6, .pages = 50000, .stage = 1000}, without = with;
+    struct layer_plan layer, alone;
+    without.stage = 0;
+    /* With the share of the stage, a layer of a given size holds a little less. */
+    tap_check(growth_first(&with, &layer) == 0 && growth_first(&without, &alone) == 0, "first");
+    tap_check(layer.capacity < alone.capacity &&
+                  (double)layer.capacity > 0.99 * (double)alone.capacity &&
+                  layer.pages == alone.pages,
+              "%" PRIu64 " keys with a stage, %" PRIu64 " without", layer.capacity, alone.capacity);
+    tap_check(growth_stage(&without, &alone) == 0 && alone.stage.pages == 0, "none was asked for");
+    with.stage = 30;
+    tap_check(growth_stage(&with, &layer) == -1 && layer.stage.pages == 0, "30 pages are too few");
 }
 
 int main(void)
@@ -292,5 +345,7 @@ int main(void)
     tap_run("geometry and size by hand", by_hand);
     tap_run("pages and keys of known filters, exactly", pinned);
     tap_run("a filter in memory of which no size was asked", memory_layers);
+    tap_run("a stage and its layer share space and rate", stages);
+    tap_run("only a filter that asks for stages has any", stages_asked_for);
     return tap_end();
 }

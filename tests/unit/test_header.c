@@ -39,7 +39,7 @@ static void file_make(struct file *file)
         .plan = {.rate = 1e-6, .capacity = 1000, .pages = 7, .geometry = {3, 6, false}},
         .asked = ASKED_CAPACITY | ASKED_SEED,
         .flight_keys = 64,
-        .layers_at = FLIGHT_AT + flight_bytes(64),
+        .layers_at = fixed_bytes(64, false),
     };
     for (unsigned i = 0; i < UUID_BYTES; i++)
         file->header.uuid[i] = (uint8_t)(0xa0 + i);
@@ -53,11 +53,29 @@ static void file_make(struct file *file)
             .rate = 1e-6 / (i + 2),
             .geometry = {(uint8_t)(3 + i), 6, false},
         };
-        record->offset = layer_place(file->bytes, pages[i]);
-        file->bytes = record->offset + pages[i] * PAGE_BYTES;
+        layer_put(record, file->bytes);
+        file->bytes = layer_end(record);
         layer_encode(record, file->page1 + (size_t)i * LAYER_RECORD_BYTES);
     }
     store32(file->page1 + COUNT_AT, LAYERS);
+}
+
+/* Gives layer `layer` a stage, and moves what comes after it. */
+static void make_stage(struct file *file, unsigned layer)
+{
+    struct stage_plan *stage = &file->records[layer].plan.stage;
+    stage->pages = 20;
+    stage->journal = STAGE_KEYS_MIN * KEY_BYTES / PAGE_BYTES;
+    stage->capacity = STAGE_KEYS_MIN;
+    stage->rate = growth_stage_rate(file->records[layer].plan.rate);
+    stage->geometry = (struct geometry){.lines = 4, .fields = 6};
+    file->bytes = layer > 0 ? layer_end(&file->records[layer - 1]) : file->header.layers_at;
+    for (unsigned i = layer; i < LAYERS; i++) {
+        struct layer_record *record = &file->records[i];
+        layer_put(record, file->bytes);
+        file->bytes = layer_end(record);
+        layer_encode(record, file->page1 + (size_t)i * LAYER_RECORD_BYTES);
+    }
 }
 
 /* Opens it as filter_open does: 0, or -1 with the fault. */
@@ -86,6 +104,13 @@ static bool same_header(const struct header *a, const struct header *b)
            a->flight_keys == b->flight_keys && a->layers_at == b->layers_at;
 }
 
+static bool same_stage(const struct stage_plan *a, const struct stage_plan *b)
+{
+    return a->pages == b->pages && a->journal == b->journal && a->capacity == b->capacity &&
+           a->rate == b->rate && a->geometry.lines == b->geometry.lines &&
+           a->geometry.fields == b->geometry.fields && a->geometry.counting == b->geometry.counting;
+}
+
 static bool same_record(const struct layer_record *a, const struct layer_record *b)
 {
     return a->offset == b->offset && a->plan.pages == b->plan.pages &&
@@ -93,7 +118,7 @@ static bool same_record(const struct layer_record *a, const struct layer_record 
            a->plan.geometry.lines == b->plan.geometry.lines &&
            a->plan.geometry.fields == b->plan.geometry.fields &&
            a->plan.geometry.counting == b->plan.geometry.counting &&
-           a->plan.journal == b->plan.journal;
+           a->stage_offset == b->stage_offset && same_stage(&a->plan.stage, &b->plan.stage);
 }
 
 /* Whether it opens, and as what was encoded. */
@@ -206,7 +231,7 @@ static void limits_are_legal(void)
             file_make(&file);
             file.header.plan = plans[i];
             file.header.flight_keys = keys;
-            file.header.layers_at = FLIGHT_AT + flight_bytes(keys);
+            file.header.layers_at = fixed_bytes(keys, false);
             header_encode(&file.header, file.page0);
             file.bytes = file.header.layers_at + PAGE_BYTES;
             file.records[0].offset = file.header.layers_at;
@@ -258,6 +283,7 @@ static void every_bit_of_the_layers(void)
     struct file file;
     struct fault fault;
     file_make(&file);
+    make_stage(&file, 1);
     for (unsigned bit = 0; bit < HEADER_BYTES * 8; bit++) {
         unsigned byte = bit / 8;
         file.page1[byte] ^= (uint8_t)(1U << bit % 8);
@@ -317,48 +343,62 @@ static const struct {
     {"a longer key of the hash", 60, 4, 16, "hash key"},
     {"a byte behind the seed", 72, 1, 1, "hash key"},
     {"the last byte of the hash's key", 95, 1, 1, "hash key"},
-    {"p = 0", 96, 8, 0, "error rate"},
-    {"p = -0", 96, 8, UINT64_C(0x8000000000000000), "error rate"},
-    {"p = -1e-6", 96, 8, UINT64_C(0xbeb0c6f7a0b5ed8d), "error rate"},
-    {"p just below 1e-12", 96, 8, UINT64_C(0x3d719799812dea10), "error rate"},
-    {"p just above 0.5", 96, 8, UINT64_C(0x3fe0000000000001), "error rate"},
-    {"p = 1", 96, 8, UINT64_C(0x3ff0000000000000), "error rate"},
-    {"p infinite", 96, 8, UINT64_C(0x7ff0000000000000), "error rate"},
-    {"p not a number", 96, 8, UINT64_C(0x7ff8000000000000), "error rate"},
-    {"p not a number, negative", 96, 8, UINT64_C(0xfff8000000000001), "error rate"},
-    {"p denormal", 96, 8, 1, "error rate"},
-    {"n above 10^12", 104, 8, SIZING_KEYS_MAX + 1, "capacity"},
-    {"n = 2^64 - 1", 104, 8, UINT64_MAX, "capacity"},
-    {"size above 2^38 pages", 112, 8, SIZING_PAGES_MAX + 1, "size"},
-    {"size of 2^52 pages, 2^64 bytes", 112, 8, UINT64_C(1) << 52, "size"},
-    {"size of 2^64 - 1 pages", 112, 8, UINT64_MAX, "size"},
-    {"g = 17", 120, 1, 17, "geometry"},
-    {"g = 255", 120, 1, 255, "geometry"},
-    {"f = 8", 121, 1, 8, "geometry"},
-    {"g without f", 121, 1, 0, "geometry"},
-    {"f without g", 120, 1, 0, "geometry"},
-    {"cells of 0 bits", 122, 1, 0, "cell width"},
-    {"cells of 4 bits", 122, 1, 4, "cell width"},
-    {"fixed = 2", 123, 1, 2, "fixed flag"},
-    {"unused 124", 124, 1, 1, "unused"},
-    {"unused 127", 127, 1, 0x80, "unused"},
-    {"an unknown given value", 128, 8, ASKED_ALL + 1, "given values"},
-    {"all given values", 128, 8, UINT64_MAX, "given values"},
-    {"no flight keys", 136, 8, 0, "flight keys"},
-    {"16 flight keys", 136, 8, 16, "flight keys"},
-    {"48 flight keys", 136, 8, 48, "flight keys"},
-    {"8192 flight keys", 136, 8, 8192, "flight keys"},
-    {"2^63 flight keys", 136, 8, UINT64_C(1) << 63, "flight keys"},
-    {"4096 flight keys, for which the fixed part is too small", 136, 8, 4096, "fixed part"},
-    {"no fixed part", 144, 8, 0, "fixed part"},
-    {"a fixed part of one page more", 144, 8, 12288 + 20480 + 4096, "fixed part"},
-    {"a fixed part of 2^63", 144, 8, UINT64_C(1) << 63, "fixed part"},
-    {"a key recipe", 152, 1, 1, "unused"},
-    {"the end of the recipe", 191, 1, 1, "unused"},
-    {"a byte behind it", 192, 1, 1, "unused"},
-    {"more pages for a stage than may be", 216, 8, SIZING_PAGES_MAX + 1, "stage"},
-    {"2^64 - 1 pages for a stage", 216, 8, UINT64_MAX, "stage"},
-    {"unused 224", 224, 1, 1, "unused"},
+    {"a check value of the hash's key", 96, 8, 1, "hash key"},
+    {"its last byte", 103, 1, 1, "hash key"},
+    {"p = 0", 104, 8, 0, "error rate"},
+    {"p = -0", 104, 8, UINT64_C(0x8000000000000000), "error rate"},
+    {"p = -1e-6", 104, 8, UINT64_C(0xbeb0c6f7a0b5ed8d), "error rate"},
+    {"p just below 1e-12", 104, 8, UINT64_C(0x3d719799812dea10), "error rate"},
+    {"p just above 0.5", 104, 8, UINT64_C(0x3fe0000000000001), "error rate"},
+    {"p = 1", 104, 8, UINT64_C(0x3ff0000000000000), "error rate"},
+    {"p infinite", 104, 8, UINT64_C(0x7ff0000000000000), "error rate"},
+    {"p not a number", 104, 8, UINT64_C(0x7ff8000000000000), "error rate"},
+    {"p not a number, negative", 104, 8, UINT64_C(0xfff8000000000001), "error rate"},
+    {"p denormal", 104, 8, 1, "error rate"},
+    {"n above 10^12", 112, 8, SIZING_KEYS_MAX + 1, "capacity"},
+    {"n = 2^64 - 1", 112, 8, UINT64_MAX, "capacity"},
+    {"size above 2^38 pages", 120, 8, SIZING_PAGES_MAX + 1, "size"},
+    {"size of 2^52 pages, 2^64 bytes", 120, 8, UINT64_C(1) << 52, "size"},
+    {"size of 2^64 - 1 pages", 120, 8, UINT64_MAX, "size"},
+    {"g = 17", 128, 1, 17, "geometry"},
+    {"g = 255", 128, 1, 255, "geometry"},
+    {"f = 8", 129, 1, 8, "geometry"},
+    {"g without f", 129, 1, 0, "geometry"},
+    {"f without g", 128, 1, 0, "geometry"},
+    {"cells of 0 bits", 130, 1, 0, "cell width"},
+    {"cells of 4 bits", 130, 1, 4, "cell width"},
+    {"fixed = 2", 131, 1, 2, "fixed flag"},
+    {"unused 132", 132, 1, 1, "unused"},
+    {"unused 135", 135, 1, 0x80, "unused"},
+    {"an unknown given value", 136, 8, ASKED_ALL + 1, "given values"},
+    {"all given values", 136, 8, UINT64_MAX, "given values"},
+    {"no flight keys", 144, 8, 0, "flight keys"},
+    {"16 flight keys", 144, 8, 16, "flight keys"},
+    {"48 flight keys", 144, 8, 48, "flight keys"},
+    {"8192 flight keys", 144, 8, 8192, "flight keys"},
+    {"2^63 flight keys", 144, 8, UINT64_C(1) << 63, "flight keys"},
+    {"4096 flight keys, for which the fixed part is too small", 144, 8, 4096, "fixed part"},
+    {"no fixed part", 152, 8, 0, "fixed part"},
+    {"a fixed part of one page more", 152, 8, 8 * 4096 + 4096, "fixed part"},
+    {"a fixed part of 2^63", 152, 8, UINT64_C(1) << 63, "fixed part"},
+    {"generations without a window", 160, 1, 1, "unused"},
+    {"a time without a window", 168, 1, 1, "unused"},
+    {"a slack without a window", 183, 1, 1, "unused"},
+    {"more pages for a stage than may be", 184, 8, SIZING_PAGES_MAX + 1, "stage"},
+    {"2^64 - 1 pages for a stage", 184, 8, UINT64_MAX, "stage"},
+    {"unused 192", 192, 1, 1, "unused"},
+    {"unused 255", 255, 1, 1, "unused"},
+    {"a key recipe", 256, 1, 1, "unused"},
+    {"the end of the recipe", 383, 1, 1, "unused"},
+    {"a recipe for parts", 384, 1, 1, "unused"},
+    {"the end of that recipe", 511, 1, 1, "unused"},
+    {"a part", 512, 4, 1, "unused"},
+    {"a number of parts", 516, 4, 2, "unused"},
+    {"a mapping to parts", 520, 4, 1, "unused"},
+    {"unused 524", 524, 1, 1, "unused"},
+    {"a key recipe, with its feature", 16, 8, 4, "features"},
+    {"parts, with their feature", 16, 8, 8, "features"},
+    {"a keyed hash, with its feature", 16, 8, 16, "features"},
     {"the last byte before the checksum", 4087, 1, 1, "unused"},
 };
 
@@ -384,22 +424,22 @@ static const struct {
     const char *says;
 } window_rules[] = {
     {"no feature bit", true, 16, 8, 0, "unused"},
-    {"no generations", true, 192, 4, 0, "window"},
-    {"48 generations", true, 192, 4, 48, "window"},
-    {"2^32 - 1 generations", true, 192, 4, UINT32_MAX, "window"},
-    {"more generations than layers", true, 192, 4, 3, "number of layers"},
-    {"unused 196", true, 196, 1, 1, "unused"},
-    {"unused 199", false, 199, 1, 1, "unused"},
-    {"more than 300 years", true, 200, 8, FORGET_MAX + 1, "window"},
-    {"2^64 - 1 milliseconds", true, 200, 8, UINT64_MAX, "window"},
-    {"slack 0", true, 208, 8, 0, "window"},
-    {"slack above 1", false, 208, 8, UINT64_C(0x3ff0000000000001), "window"},
-    {"slack -0.25", false, 208, 8, UINT64_C(0xbfd0000000000000), "window"},
-    {"slack not a number", false, 208, 8, UINT64_C(0x7ff8000000000000), "window"},
-    {"a stage", true, 216, 1, 1, "stage"},
-    {"by count, of no lines", false, 104, 8, 0, "window"},
-    {"by count, of other layers", false, 192, 4, 1, "number of layers"},
-    {"fixed", false, 123, 1, 1, "window"},
+    {"no generations", true, 160, 4, 0, "window"},
+    {"48 generations", true, 160, 4, 48, "window"},
+    {"2^32 - 1 generations", true, 160, 4, UINT32_MAX, "window"},
+    {"more generations than layers", true, 160, 4, 3, "number of layers"},
+    {"unused 164", true, 164, 1, 1, "unused"},
+    {"unused 167", false, 167, 1, 1, "unused"},
+    {"more than 300 years", true, 168, 8, FORGET_MAX + 1, "window"},
+    {"2^64 - 1 milliseconds", true, 168, 8, UINT64_MAX, "window"},
+    {"slack 0", true, 176, 8, 0, "window"},
+    {"slack above 1", false, 176, 8, UINT64_C(0x3ff0000000000001), "window"},
+    {"slack -0.25", false, 176, 8, UINT64_C(0xbfd0000000000000), "window"},
+    {"slack not a number", false, 176, 8, UINT64_C(0x7ff8000000000000), "window"},
+    {"a stage", true, 184, 1, 1, "stage"},
+    {"by count, of no lines", false, 112, 8, 0, "window"},
+    {"by count, of other layers", false, 160, 4, 1, "number of layers"},
+    {"fixed", false, 131, 1, 1, "window"},
 };
 
 static void rules_of_windows(void)
@@ -444,7 +484,7 @@ static void counting(void)
     file.header.plan.geometry.counting = true;
     file.header.layers_at += JOURNAL_BYTES;
     header_encode(&file.header, file.page0);
-    tap_check(load64(file.page0 + 16) == 1 && file.page0[122] == 4, "feature, bits a cell");
+    tap_check(load64(file.page0 + 16) == 1 && file.page0[130] == 4, "feature, bits a cell");
     check_refused(&file, "records of bits in a counting filter", "layer 1: cell width");
     for (unsigned i = 0; i < LAYERS; i++) {
         file.records[i].plan.geometry.counting = true;
@@ -485,7 +525,7 @@ static void features_for_writers(void)
 /* The rest of the file is as long as the header needs, or it is refused before it is mapped. */
 static void file_sizes(void)
 {
-    static const uint64_t sizes[] = {0, 1, 4095, 4096, 8192, 12287, 12288};
+    static const uint64_t sizes[] = {0, 1, 4095, 4096, 8192, 14335, 14336};
     struct file file;
     struct fault fault;
     file_make(&file);
@@ -540,15 +580,68 @@ static const struct {
     {"f = 8", 33, 1, 8, "geometry"},
     {"cells of 0 bits", 34, 1, 0, "cell width"},
     {"cells of 4 bits", 34, 1, 4, "cell width"},
-    {"unused 35", 35, 1, 1, "unused"},
+    {"g of no stage", 35, 1, 1, "unused"},
+    {"f of no stage", 36, 1, 1, "unused"},
+    {"unused 37", 37, 1, 1, "unused"},
     {"unused 39", 39, 1, 1, "unused"},
-    {"unused 48", 48, 1, 1, "unused"},
-    {"unused 55", 55, 1, 1, "unused"},
-    {"a journal with too little room", 40, 8, 1, "journal"},
-    {"2^52 + 4 pages of journal", 40, 8, (UINT64_C(1) << 52) + 4, "journal"},
-    {"2^64 - 1 pages of journal", 40, 8, UINT64_MAX, "journal"},
-    {"a stage of too few keys", 40, 8, 100, "journal"},
+    {"an offset of no stage", 40, 8, 32768, "unused"},
+    {"a journal of no stage", 56, 8, 32, "unused"},
+    {"a capacity of no stage", 64, 8, STAGE_KEYS_MIN, "unused"},
+    {"the last byte before the checksum", 71, 1, 1, "unused"},
+    {"pages of a stage, and nothing else of it", 48, 8, 20, "stage"},
 };
+
+/* The same for the stage of a layer: 20 pages and 32 of journal, for 8192 keys. */
+static const struct {
+    const char *name;
+    unsigned at, size;
+    uint64_t value;
+    const char *says;
+} stage_rules[] = {
+    {"no pages", 48, 8, 0, "unused"},
+    {"more pages than may be", 48, 8, SIZING_PAGES_MAX + 1, "size of the stage"},
+    {"as many pages as may be", 48, 8, SIZING_PAGES_MAX, "offset"},
+    {"2^52 pages, which are 0 bytes", 48, 8, UINT64_C(1) << 52, "size of the stage"},
+    {"2^64 - 1 pages", 48, 8, UINT64_MAX, "size of the stage"},
+    {"a page more", 48, 8, 21, "offset"},
+    {"pages that cannot hold its keys", 48, 8, 1, "capacity of the stage"},
+    {"no journal", 56, 8, 0, "size of the stage"},
+    {"a journal with too little room", 56, 8, 31, "capacity of the stage"},
+    {"a page more of journal", 56, 8, 33, "offset"},
+    {"2^52 + 32 pages of journal", 56, 8, (UINT64_C(1) << 52) + 32, "size of the stage"},
+    {"2^64 - 1 pages of journal", 56, 8, UINT64_MAX, "size of the stage"},
+    {"no capacity", 64, 8, 0, "capacity of the stage"},
+    {"too few keys", 64, 8, STAGE_KEYS_MIN - 1, "capacity of the stage"},
+    {"a key too many for the journal", 64, 8, STAGE_KEYS_MIN + 1, "capacity of the stage"},
+    {"2^64 - 1 keys", 64, 8, UINT64_MAX, "capacity of the stage"},
+    {"g = 0", 35, 1, 0, "geometry of the stage"},
+    {"g = 17", 35, 1, 17, "geometry of the stage"},
+    {"f = 0", 36, 1, 0, "geometry of the stage"},
+    {"f = 8", 36, 1, 8, "geometry of the stage"},
+    {"no offset", 40, 8, 0, "offset of the stage"},
+    {"an offset off the page boundary", 40, 1, 1, "offset of the stage"},
+    {"an offset after the file", 40, 8, UINT64_C(1) << 40, "offset of the stage"},
+    {"the last page of 2^64", 40, 8, UINT64_MAX - 4095, "offset of the stage"},
+    {"an offset of 2^64 less the stage", 40, 8, UINT64_MAX - 52 * 4096 + 1, "offset of the stage"},
+    {"unused 37", 37, 1, 1, "unused"},
+};
+
+static void rules_of_the_stages(void)
+{
+    for (size_t i = 0; i < sizeof stage_rules / sizeof *stage_rules; i++)
+        for (unsigned layer = 0; layer + 1 < LAYERS; layer++) {
+            struct file file;
+            char name[96];
+            file_make(&file);
+            make_stage(&file, layer);
+            uint8_t *record = file.page1 + (size_t)layer * LAYER_RECORD_BYTES;
+            store(record + stage_rules[i].at, stage_rules[i].size, stage_rules[i].value);
+            seal(record, RECORD_SUM_AT);
+            snprintf(name, sizeof name, "the stage of layer %u: %s", layer + 1,
+                     stage_rules[i].name);
+            check_refused(&file, name, stage_rules[i].says);
+        }
+}
 
 static void rules_of_the_records(void)
 {
@@ -588,22 +681,7 @@ static void order_of_the_layers(void)
     tap_check(opens_the_same(&file, LAYERS), "a gap before a layer is not legal");
 }
 
-/* Makes layer `layer` a stage of which the journal has `journal` pages, and moves what is behind it. */
-static void make_stage(struct file *file, unsigned layer, uint64_t journal)
-{
-    file->records[layer].plan.journal = journal;
-    file->records[layer].plan.capacity = STAGE_KEYS_MIN;
-    file->records[layer].plan.pages = 20;
-    file->bytes = file->records[layer].offset;
-    for (unsigned i = layer; i < LAYERS; i++) {
-        struct layer_record *record = &file->records[i];
-        record->offset = layer_place(file->bytes, record->plan.pages);
-        file->bytes = layer_end(record);
-        layer_encode(record, file->page1 + (size_t)i * LAYER_RECORD_BYTES);
-    }
-}
-
-/* Pages for stages as asked for, and stages among the layers, each with a layer behind it. */
+/* Pages for stages as asked for, and stages before the layers. */
 static void stages(void)
 {
     struct file file;
@@ -611,26 +689,34 @@ static void stages(void)
     file.header.plan.stage = SIZING_PAGES_MAX;
     header_encode(&file.header, file.page0);
     tap_check(opens_the_same(&file, LAYERS), "as many pages for a stage as may be");
-    for (unsigned layer = 0; layer + 1 < LAYERS; layer++) {
+    for (unsigned layer = 0; layer < LAYERS; layer++) {
         file_make(&file);
-        make_stage(&file, layer, 32 + layer);
-        tap_check(opens_the_same(&file, LAYERS), "layer %u is a stage", layer + 1);
-        file.records[layer + 1].offset = layer_end(&file.records[layer]) - PAGE_BYTES;
-        layer_encode(&file.records[layer + 1],
-                     file.page1 + (size_t)(layer + 1) * LAYER_RECORD_BYTES);
-        check_refused(&file, "a layer that begins in a journal", "offset");
+        make_stage(&file, layer);
+        tap_check(opens_the_same(&file, LAYERS), "layer %u has a stage", layer + 1);
+        uint8_t *record = file.page1 + (size_t)layer * LAYER_RECORD_BYTES;
+        file.records[layer].offset = file.records[layer].stage_offset +
+                                     (20 + 31) * (uint64_t)PAGE_BYTES;
+        layer_encode(&file.records[layer], record);
+        check_refused(&file, "a layer that begins in its journal", "offset");
     }
+    for (unsigned layer = 0; layer < LAYERS; layer++)
+        make_stage(&file, layer);
+    tap_check(opens_the_same(&file, LAYERS), "each layer has a stage");
+    file.records[1].stage_offset -= PAGE_BYTES;
+    layer_encode(&file.records[1], file.page1 + LAYER_RECORD_BYTES);
+    check_refused(&file, "a stage that begins in the layer before", "layer 2: offset of the stage");
     file_make(&file);
-    make_stage(&file, 0, 32);
-    make_stage(&file, 1, 32);
-    check_refused(&file, "a stage behind a stage", "layer 1: a stage");
-    file_make(&file);
-    make_stage(&file, LAYERS - 1, 32);
-    check_refused(&file, "a stage behind all layers", "layer 3: a stage");
-    file_make(&file);
-    make_stage(&file, 0, 32);
+    make_stage(&file, 0);
     make_window(&file, 2, 0, 0.5);
     check_refused(&file, "a stage in a window", "layer 1: a stage");
+    file_make(&file);
+    file.header.plan.geometry.counting = true;
+    file.header.layers_at += JOURNAL_BYTES;
+    header_encode(&file.header, file.page0);
+    for (unsigned i = 0; i < LAYERS; i++)
+        file.records[i].plan.geometry.counting = true;
+    make_stage(&file, 0);
+    check_refused(&file, "a stage in a counting filter", "layer 1: a stage");
 }
 
 static void counts_of_layers(void)
@@ -662,27 +748,25 @@ static void counts_of_layers(void)
 static void slots(void)
 {
     for (uint64_t keys = FLIGHT_KEYS_MIN; keys <= FLIGHT_KEYS_MAX; keys *= 2) {
-        struct header header = {.flight_keys = keys};
         uint64_t end = 0;
         for (unsigned slot = 0; slot < SLOTS_MAX; slot++) {
-            uint64_t room = slot_room(&header, slot);
-            tap_check(slot_first(&header, slot) == end, "slot %u begins elsewhere", slot);
+            uint64_t room = slot_room(keys, slot);
+            tap_check(slot_first(keys, slot) == end, "slot %u begins elsewhere", slot);
             tap_check(room >= SLOT_KEYS_MIN && room <= keys / 2, "slot %u: room for %" PRIu64, slot,
                       room);
             end += room;
         }
-        tap_check(slot_room(&header, 0) == keys / 2, "the first slot: %" PRIu64,
-                  slot_room(&header, 0));
-        tap_check(end * KEY_BYTES <= flight_bytes(keys) && flight_bytes(keys) % PAGE_BYTES == 0,
-                  "%" PRIu64 " keys in %" PRIu64 " bytes", end, flight_bytes(keys));
+        tap_check(slot_room(keys, 0) == keys / 2, "the first slot: %" PRIu64, slot_room(keys, 0));
+        uint64_t fixed = fixed_bytes(keys, false), least = FLIGHT_AT + end * KEY_BYTES;
+        tap_check(fixed >= least && fixed < least + PAGE_BYTES && fixed % PAGE_BYTES == 0,
+                  "%" PRIu64 " keys in %" PRIu64 " bytes", end, fixed);
+        tap_check(fixed_bytes(keys, true) == fixed + JOURNAL_BYTES, "the journal");
     }
-    tap_check(SLOTS_AT + SLOTS_MAX * SLOT_BYTES <= FLIGHT_AT, "the slots' heads reach the flight");
-    tap_check(COUNTER_KEYS_AT + LAYERS_MAX * 8 <= WINDOW_LAST_AT &&
-                  WINDOW_LAST_AT + LAYERS_MAX * 8 <= SLOTS_AT,
-              "the counters reach the slots");
-    tap_check(SLOTS_AT + SLOTS_MAX * SLOT_BYTES <= WINDOW_STATES_AT &&
-                  WINDOW_STATES_AT + LAYERS_MAX * WINDOW_STATE_BYTES <= FLIGHT_AT,
-              "the states of windows reach the flight");
+    tap_check(LAYER_TABLE_AT + LAYERS_MAX * LAYER_RECORD_BYTES <= LAYER_COUNT_AT, "the records");
+    tap_check(STAGE_SET_IN_AT + 8 <= LAYER_STATES_AT, "the counters reach the layers' states");
+    tap_check(layer_state_at(LAYERS_MAX) <= SLOTS_AT, "the layers' states reach the slots");
+    tap_check(WINDOW_BEGAN + 8 <= LAYER_STATE_BYTES, "a state");
+    tap_check(slot_at(SLOTS_MAX) <= FLIGHT_AT, "the slots' heads reach the flight");
 }
 
 static void flight_suits_the_layer(void)
@@ -698,13 +782,34 @@ static void flight_suits_the_layer(void)
     }
 }
 
+/* Where a layer is put that has so many pages, and a stage of so many, its journal counted. */
+static void check_place(uint64_t at, uint64_t stage, uint64_t pages, uint64_t stage_offset,
+                        uint64_t offset)
+{
+    struct layer_record record = {.plan = {.pages = pages}};
+    if (stage != 0)
+        record.plan.stage = (struct stage_plan){.pages = stage - 1, .journal = 1};
+    layer_put(&record, at);
+    tap_check(record.stage_offset == stage_offset && record.offset == offset,
+              "%" PRIu64 " pages, stage of %" PRIu64 ", from %" PRIu64 ": %" PRIu64 ", %" PRIu64,
+              pages, stage, at, record.stage_offset, record.offset);
+    tap_check(layer_end(&record) == offset + pages * PAGE_BYTES, "its end");
+}
+
 static void places(void)
 {
-    tap_check(layer_place(12289, 1) == 16384 && layer_place(16384, 1) == 16384, "a page");
-    tap_check(layer_place(16384, 8191) == 16384, "32 MB less a page");
-    tap_check(layer_place(16384, 8192) == 2 << 20, "32 MB");
-    tap_check(layer_place(2 << 20, 8192) == 2 << 20, "32 MB, in place");
-    tap_check(layer_place((2 << 20) + 1, 8192) == 4 << 20, "32 MB, a byte behind");
+    check_place(12289, 0, 1, 0, 16384);
+    check_place(16384, 0, 1, 0, 16384);
+    check_place(16384, 0, 8191, 0, 16384);
+    check_place(16384, 0, 8192, 0, 2 << 20);
+    check_place(2 << 20, 0, 8192, 0, 2 << 20);
+    check_place((2 << 20) + 1, 0, 8192, 0, 4 << 20);
+    check_place(12289, 64, 1, 16384, 16384 + 64 * 4096);
+    check_place(12289, 64, 8192, 16384, 2 << 20);
+    check_place(16384, 8192, 1, 2 << 20, (2 << 20) + (32 << 20));
+    struct filter_plan plan = {.stage = 64};
+    tap_check(header_file_bytes(8192, &plan, 2) == (2 << 20) + (32 << 20) + (2 << 20) + (32 << 20),
+              "the bytes of a file with stages");
 }
 
 int main(void)
@@ -724,6 +829,7 @@ int main(void)
     tap_run("rules of the layers' records, behind a right checksum", rules_of_the_records);
     tap_run("layers lie in order, behind each other", order_of_the_layers);
     tap_run("stages", stages);
+    tap_run("rules of stages, behind a right checksum", rules_of_the_stages);
     tap_run("0, too many, and 48 layers", counts_of_layers);
     tap_run("sizes of the file", file_sizes);
     tap_run("slots of writers", slots);

@@ -1,5 +1,5 @@
 /*
- * Stages: their sizes; that no key is lost or wrongly found while keys gather in one, go on to its
+ * Stages: that no key is lost or wrongly found while keys gather in one, go on to its
  * layer, and writers are killed on the way; several writers; states that nobody wrote.
  */
 #include "core/kernel.h"
@@ -86,55 +86,6 @@ static void poke64(uint64_t at, uint64_t value)
     store64(bytes, value);
     tap_check(fd >= 0 && pwrite(fd, bytes, 8, (off_t)at) == 8, "poke");
     close(fd);
-}
-
-/* --- sizes --- */
-
-/* A layer and its stage have together what the layer had alone; each is right for what it holds. */
-static void sizes(void)
-{
-    static const double rates[] = {0.5, 0.1, 1e-2, 1e-6, 1e-12};
-    static const uint64_t stages[] = {64, 1000, 100000};
-    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
-        for (size_t j = 0; j < sizeof stages / sizeof *stages; j++) {
-            struct filter_plan plan = {.rate = rates[i], .capacity = 1000000, .stage = stages[j]};
-            struct layer_plan layer = {.pages = 0}, stage = layer;
-            if (!tap_check(growth_first(&plan, &layer) == 0 &&
-                               growth_stage(&plan, &layer, &stage) == 1,
-                           "p = %g, %" PRIu64 " pages: none", rates[i], stages[j]))
-                continue;
-            double sum = layer.rate + stage.rate, all = growth_rate(&plan, 0);
-            tap_check(sum <= all * (1 + 1e-9) && sum > all * 0.999, "p = %g: %g of %g", rates[i],
-                      sum, all);
-            tap_check(stage.pages + stage.journal == stages[j] &&
-                          stage.journal * PAGE_BYTES >= stage.capacity * KEY_BYTES,
-                      "p = %g, %" PRIu64 " pages: %" PRIu64 " and %" PRIu64 " for %" PRIu64,
-                      rates[i], stages[j], stage.pages, stage.journal, stage.capacity);
-            double rate = sizing_rate(stage.geometry, stage.pages, (double)stage.capacity);
-            tap_check(rate <= stage.rate, "p = %g: %g when full, not %g", rates[i], rate,
-                      stage.rate);
-            /* Little of the space is left unused. */
-            tap_check(stage.journal * PAGE_BYTES <=
-                          stage.capacity * KEY_BYTES * 11 / 10 + PAGE_BYTES,
-                      "p = %g, %" PRIu64 " pages: a journal of %" PRIu64 " pages for %" PRIu64,
-                      rates[i], stages[j], stage.journal, stage.capacity);
-        }
-}
-
-static void asked_for(void)
-{
-    struct filter_plan with = {.rate = 1e-6, .pages = 50000, .stage = 1000}, without = with;
-    struct layer_plan layer = {.pages = 0}, alone = layer, stage = layer;
-    without.stage = 0;
-    /* With the share of the stage, a layer of a given size holds a little less. */
-    tap_check(growth_first(&with, &layer) == 0 && growth_first(&without, &alone) == 0, "first");
-    tap_check(layer.capacity < alone.capacity &&
-                  (double)layer.capacity > 0.99 * (double)alone.capacity &&
-                  layer.pages == alone.pages,
-              "%" PRIu64 " keys with a stage, %" PRIu64 " without", layer.capacity, alone.capacity);
-    tap_check(growth_stage(&without, &alone, &stage) == 0, "none was asked for");
-    with.stage = 30;
-    tap_check(growth_stage(&with, &layer, &stage) == -1, "30 pages are too few");
 }
 
 /* --- keys --- */
@@ -324,7 +275,7 @@ static void killed_at(bool set, uint64_t cleared, bool counted)
     filter_close(filter);
     poke64(STAGE_EMPTYING_AT, 1);
     if (counted)
-        poke64(COUNTER_KEYS_AT, 0);
+        poke64(staged_at(0), 0);
 
     filter = sample_open(scratch_path("s.bf"), false);
     if (filter == NULL)
@@ -415,17 +366,17 @@ static void damaged_states(void)
         if (filter == NULL)
             return;
         take(filter, 0, 3000 + chance_below(&chance, 9000));
-        struct layer_plan stage = store_plan(filter_store(filter), 0);
+        uint64_t journal = store_header(filter_store(filter))->layers_at +
+                           store_plan(filter_store(filter), 0).pages * PAGE_BYTES;
         filter_close(filter);
         poke64(STAGE_EMPTYING_AT, values[chance_below(&chance, 11)]);
         poke64(STAGE_EMPTIED_AT, values[chance_below(&chance, 11)]);
         poke64(STAGE_SETTING_AT, values[chance_below(&chance, 11)]);
         poke64(STAGE_SET_IN_AT, values[chance_below(&chance, 11)]);
         if (chance_below(&chance, 2) != 0)
-            poke64(COUNTER_KEYS_AT, values[chance_below(&chance, 11)]);
+            poke64(staged_at(0), values[chance_below(&chance, 11)]);
         for (unsigned i = 0; i < 50; i++)
-            poke64(12288 + stage.pages * PAGE_BYTES + 8 * chance_below(&chance, 20000),
-                   chance_next(&chance));
+            poke64(journal + 8 * chance_below(&chance, 20000), chance_next(&chance));
         filter = sample_open(scratch_path("s.bf"), true);
         if (filter == NULL)
             return;
@@ -443,11 +394,13 @@ static void no_journal(void)
     struct filter *filter = in_file(&plan);
     if (filter == NULL)
         return;
-    uint64_t room = store_plan(filter_store(filter), 0).journal * (PAGE_BYTES / KEY_BYTES);
+    struct layer_plan layer;
+    (void)growth_first(&plan, &layer), (void)growth_stage(&plan, &layer);
+    uint64_t room = layer.stage.journal * (PAGE_BYTES / KEY_BYTES);
     tap_check(take(filter, 0, 1000) == 1000, "not new");
     filter_close(filter);
     /* It says that its journal is full, and it is, but for 100 keys. */
-    poke64(COUNTER_KEYS_AT, room - 100);
+    poke64(staged_at(0), room - 100);
     filter = sample_open(scratch_path("s.bf"), true);
     if (filter == NULL)
         return;
@@ -460,8 +413,6 @@ static void no_journal(void)
 int main(void)
 {
     scratch_make();
-    tap_run("sizes", sizes);
-    tap_run("only if it is asked for, and large enough", asked_for);
     tap_run("nothing is lost, while it is emptied many times and the filter grows",
             nothing_is_lost);
     tap_run("the rate is true", the_rate_is_true);

@@ -146,8 +146,7 @@ static void sizes(void)
             plan.rate = rates[i];
             if (!tap_check(growth_first(&plan, &layer) == 0, "p = %g", rates[i]))
                 continue;
-            uint64_t flight = slot_first(
-                &(struct header){.flight_keys = flight_keys_for(layer.pages, false)}, SLOTS_MAX);
+            uint64_t flight = slot_first(flight_keys_for(layer.pages, false), SLOTS_MAX);
             double rate = sizing_rate(layer.geometry, layer.pages,
                                       (double)(layer.capacity + flight));
             double part = rates[i] / (plan.generations + 1);
@@ -376,7 +375,7 @@ static void killed_while_emptying(void)
     struct bits bits = *store_bits(filter_store(filter), oldest);
     memset(bits.bytes, 0, PAGE_BYTES);
     filter_close(filter);
-    poke64(path, WINDOW_STATES_AT + oldest * WINDOW_STATE_BYTES, GENERATION_RETIRED);
+    poke64(path, layer_state_at(oldest) + WINDOW_NUMBER, GENERATION_RETIRED);
 
     filter = sample_open(path, true);
     if (filter == NULL)
@@ -415,12 +414,13 @@ static void damaged_states(void)
         take_all(filter, 0, 57);
         for (unsigned i = 0; i < store_regions(filter_store(filter)); i++) {
             uint64_t kind = kinds[chance_below(&chance, sizeof kinds / sizeof *kinds)];
-            uint64_t at = WINDOW_STATES_AT + i * WINDOW_STATE_BYTES;
-            poke64(path, at, chance_below(&chance, 8) != 0 ? kind : chance_next(&chance));
+            uint64_t at = layer_state_at(i);
+            poke64(path, at + WINDOW_NUMBER,
+                   chance_below(&chance, 8) != 0 ? kind : chance_next(&chance));
             poke64(path, at + WINDOW_BEGAN, chance_next(&chance));
-            poke64(path, WINDOW_LAST_AT + i * 8, chance_next(&chance));
+            poke64(path, at + WINDOW_LAST, chance_next(&chance));
             if (chance_below(&chance, 4) == 0)
-                poke64(path, COUNTER_KEYS_AT + i * 8, chance_below(&chance, 20));
+                poke64(path, at + LAYER_KEYS, chance_below(&chance, 20));
         }
         struct key key = sample_key(1000);
         uint8_t seen;
@@ -686,12 +686,9 @@ static void every_bit(const struct filter_plan *plan)
     read_whole(store_path(filter_store(filter)));
     snprintf(copy, sizeof copy, "%s.copy", store_path(filter_store(filter)));
     filter_close(filter);
-    flip_bits(copy, COUNTER_SETTLED_AT, COUNTER_SETTLED_AT + 8);
-    flip_bits(copy, COUNTER_KEYS_AT, COUNTER_KEYS_AT + layers * 8);
-    flip_bits(copy, WINDOW_LAST_AT, WINDOW_LAST_AT + layers * 8);
-    flip_bits(copy, STAGE_EMPTIED_AT, STAGE_SET_IN_AT + 8);
+    flip_bits(copy, COUNTER_SETTLED_AT, STAGE_SET_IN_AT + 8);
     flip_bits(copy, SLOTS_AT, SLOTS_AT + 2 * SLOT_BYTES);
-    flip_bits(copy, WINDOW_STATES_AT, WINDOW_STATES_AT + layers * WINDOW_STATE_BYTES);
+    flip_bits(copy, layer_state_at(0), layer_state_at(layers));
     clock_milliseconds = NOON;
 }
 
