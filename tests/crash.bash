@@ -240,3 +240,32 @@ notices_change() {
     [[ $code -eq 2 ]] || complain "removed: $*" || return 1
     says '^unseen: f\.bf: was removed while this run used it \(run again'
 }
+
+# interrupted WORD SIGNAL COMMAND...: starts COMMAND with a slow disk, and sends it SIGNAL as soon as the
+# bytes of f.bf that WORD names say that room is being made (as OFFSET:HEX). Sets `pid`.
+interrupted() {
+    local offset=${1%:*} bytes=${1#*:} i
+    local signal=$2
+    shift 2
+    need_preload sync
+    env --default-signal=TSTP LD_PRELOAD="$preload" "$@" >got 2>said 3>&- &
+    pid=$!
+    for ((i = 0; i < 6000; i++)); do
+        [[ $(od -An -v -tx1 -j "$offset" -N 8 f.bf | tr -d ' ') != "$bytes" ]] || break
+        sleep 0.01
+    done
+    [[ $i -lt 6000 ]] || complain 'no room was made' || return 1
+    kill "-$signal" "$pid"
+}
+
+# stops: PID stops (Ctrl-Z) before its work is done: f.bf still has the bytes of WORD.
+stops() {
+    local i
+    for ((i = 0; i < 1000; i++)); do
+        [[ $(cut -d ' ' -f 3 "/proc/$pid/stat" 2>/dev/null) != T ]] || break
+        sleep 0.01
+    done
+    [[ $i -lt 1000 ]] || complain 'it does not stop' || return 1
+    [[ $(od -An -v -tx1 -j "${1%:*}" -N 8 f.bf | tr -d ' ') == "${1#*:}" ]] ||
+        complain 'it stopped when all was done'
+}

@@ -426,3 +426,31 @@ killed_at() {
     wait $pid
     same a.out in
 }
+
+@test "--stage: Ctrl-Z and Ctrl-C while it is emptied take effect at once, and others go on" {
+    # The layer has 107 MB, which takes seven pieces and more than a second.
+    local emptying=8208:0100000000000000
+    seq 12000 >in
+    seq 12001 24000 >later
+    exits 0 unseen create -n 20M -p 1e-9 --stage $stage f.bf
+    interrupted $emptying TSTP "$UNSEEN" f.bf in
+    stops $emptying
+    exits 0 timeout 60 "$UNSEEN" f.bf later
+    same "$out" later
+    kill -CONT "$pid"
+    wait "$pid"
+    same got in
+    exits 0 unseen verify f.bf
+    has f.bf in later
+
+    rm f.bf
+    exits 0 unseen create -n 20M -p 1e-9 --stage $stage f.bf
+    interrupted $emptying INT env --default-signal=INT "$UNSEEN" f.bf in
+    code=0
+    wait "$pid" || code=$?
+    [[ $code -eq 130 ]]
+    [[ $(od -An -v -tx1 -j 8208 -N 1 f.bf) == ' 01' ]]
+    has f.bf got
+    exits 0 unseen f.bf in
+    cat got "$out" | same - in
+}

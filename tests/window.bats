@@ -288,6 +288,19 @@ END
     prints '1000\n'
 }
 
+@test "--window: bits without a counter that a power cut has left do not become a new generation" {
+    seq 3 >in
+    exits 0 unseen create --window 10M f.bf
+    exits 0 unseen f.bf in
+    # The first layer is free, says the page that changes; the bits are there.
+    dd if=/dev/zero of=f.bf bs=64 seek=144 count=1 conv=notrunc status=none
+    exits 0 unseen f.bf <<<4
+    prints '4\n'
+    exits 0 unseen f.bf in
+    same "$out" in
+    exits 0 unseen verify f.bf
+}
+
 @test "--window: no room on disk to clear a layer is said, and nothing is lost" {
     need_strace
     unseen create --window 1000 w.bf
@@ -464,4 +477,19 @@ day=86400
     exits 0 at "$noon" t.bf in
     cat first "$out" | same /dev/stdin in
     exits 0 at "$noon" verify t.bf
+}
+
+@test "--window: Ctrl-Z while it turns takes effect at once, and others go on" {
+    # The oldest of two layers, of 22 MB, is emptied for line 6,000,001.
+    local turning=9240:ffffffffffffffff
+    seq 6000100 >in
+    exits 0 unseen create --window 3M --slack 1 -p 1e-12 f.bf
+    interrupted $turning TSTP "$UNSEEN" f.bf in
+    stops $turning
+    exits 0 timeout 60 "$UNSEEN" f.bf <<<'another line'
+    prints 'another line\n'
+    kill -CONT "$pid"
+    wait "$pid"
+    same got in
+    exits 0 unseen verify f.bf
 }
