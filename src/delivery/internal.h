@@ -22,4 +22,11 @@ struct filter {
     uint64_t attached_mark[SLOTS_MAX];
 };
 
+/* Whether a slot has neither keys nor a key set. */
+static inline bool slot_is_empty(const struct store *store, unsigned slot)
+{
+    _Static_assert(SLOT_HOLDS == 4, "the number of keys and the flag are one word");
+    return get64(store, slot_at(slot)) == 0;
+}
+
 #endif

@@ -1,7 +1,7 @@
 /*
  * others - see others.h.
  *
- * Most runs are alone: then all slots are empty, and this costs two loads a slot. Where another writer has
+ * Most runs are alone: then all slots are empty, and this costs a load a slot. Where another writer has
  * keys in flight, they are looked up in a table of our own keys that were missed so far, as these are
  * fewer than what the layers were asked for; open addressing over their positions, made at the first
  * need.
@@ -111,13 +111,12 @@ int others_look(struct filter *filter, const struct key *keys, size_t n, uint8_t
     int result = 0;
     *total = 0;
     for (unsigned slot = 0; slot < SLOTS_MAX && result >= 0; slot++) {
-        uint64_t count = slot_count(store, slot);
-        if (slot == filter->slot || (count == 0 && !slot_has_set(store, slot)))
+        if (slot == filter->slot || slot_is_empty(store, slot))
             continue;
         result = slot_lives(filter, slot, fault);
         /* A generation ends when so many keys are settled in it: those may never be. */
         if (result > 0 && !is_window(store))
-            *total += count;
+            *total += slot_count(store, slot);
         if (result > 0 && n > 0)
             result = look_into_slot(filter, slot, &missed, fault);
     }

@@ -57,8 +57,7 @@ struct open_file {
 struct store {
     const struct kernel *kernel;
     struct header header;
-    struct layer layers[LAYERS_MAX];
-    unsigned count;
+    unsigned count; /* of layers */
     uint8_t *fixed; /* the fixed part: mapped, or in memory as far as that needs it */
     struct open_file file;
     struct memory *memory; /* NULL: it is in a file */
@@ -66,6 +65,7 @@ struct store {
     uint64_t emptied;  /* how often a stage had been emptied when a place was looked for */
     unsigned tries;    /* so often room was made since */
     uint64_t tried_at; /* the counter of settlings stood here */
+    struct layer layers[LAYERS_MAX]; /* the last member: those from `count` on are not cleared */
 };
 
 /* --- shared words of the fixed part: little-endian, read and written whole --- */

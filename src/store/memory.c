@@ -55,11 +55,12 @@ static int add_layer(struct store *store, const struct layer_plan *plan, struct 
     }
     if (more > 0)
         map = align(map, bytes);
-    store->layers[store->count].region = (struct region){
-        .plan = *plan,
-        .bits = {.bytes = map, .pages = plan->pages, .geometry = plan->geometry},
-        .keys_at = keys_at(store->count),
-    };
+    store->layers[store->count] = (struct layer){
+        .region = {
+            .plan = *plan,
+            .bits = {.bytes = map, .pages = plan->pages, .geometry = plan->geometry},
+            .keys_at = keys_at(store->count),
+        }};
     store->count++;
     return 0;
 }
