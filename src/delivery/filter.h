@@ -22,7 +22,7 @@
  *
  * Who writes what, under which lock, in which order
  *
- * LOCK_CHANGE  for bits, counters, slots: held for microseconds.
+ * LOCK_CHANGE  for bits, counters, slots: held for a batch of keys at a time.
  * LOCK_GROW    for making room: held for as long as the disk takes. If both are needed, it comes first.
  * LOCK_SLOT+i  for slot i, from opening to closing: it is what proves that the slot's owner lives.
  *
@@ -66,6 +66,10 @@
  *   - opening the key set of another writer that has begun one; removing that of a dead one.
  *
  * Never: an fsync, an allocation of blocks, a read of input or a write of output.
+ *
+ * How long it is held, measured with 2 million lines: 0.04 to 0.15 ms a batch on average, 0.3 ms for the
+ * first keys in a layer of 400 MB, 0.8 ms for 2048 keys that are removed. The longest was 27 ms (63 with
+ * remove), on two processors with four processes to run: the lock's owner may be without a processor.
  *
  * One thread at a time uses a struct filter.
  */
