@@ -70,7 +70,7 @@ finds() {
 
 @test "the second layer is named as such" {
     exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 1500)
-    write_at 8264 '\001\000'
+    write_at 9280 '\001\000'
     finds 'layer 2: counts 1 keys, and its bits tell of [45][0-9]{2} \(.*\)'
 }
 
