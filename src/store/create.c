@@ -3,14 +3,13 @@
 
 #include "store/newfile.h"
 #include "system/lock.h"
+#include "system/path.h"
 #include "system/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -83,7 +82,7 @@ static int fill_empty(int fd, const void *context)
 {
     const struct empty *empty = context;
     empty->beside_fault->reason[0] = '\0';
-    if (newfile_allocate(fd, empty->bytes) != 0 || make_beside(fd, empty) != 0)
+    if (whole_allocate(fd, 0, empty->bytes) != 0 || make_beside(fd, empty) != 0)
         return -1;
     return create_write_head(fd, empty->header, empty->records, empty->count);
 }
@@ -113,7 +112,7 @@ static bool lock_empty(const char *path, int *fd)
         return !ended;
     }
     if (fstat(*fd, &open_now) == 0 && stat(path, &named) == 0 && open_now.st_size == 0 &&
-        open_now.st_dev == named.st_dev && open_now.st_ino == named.st_ino)
+        path_same_file(&open_now, &named))
         return true;
     unlock_empty(*fd);
     return false;

@@ -16,16 +16,7 @@
 #include "store/generation.h"
 
 #include "store/internal.h"
-
-#include <time.h>
-
-uint64_t generation_clock(void)
-{
-    struct timespec now;
-    if (clock_gettime(CLOCK_REALTIME, &now) != 0 || now.tv_sec < 0)
-        return 0;
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
+#include "system/clock.h"
 
 uint64_t generation_number(const struct store *store, unsigned layer)
 {
@@ -83,7 +74,7 @@ uint64_t generation_latest(const struct store *store)
 
 uint64_t generation_now(const struct store *store)
 {
-    return store->header.plan.forget != 0 ? generation_clock() : 0;
+    return store->header.plan.forget != 0 ? clock_now() : 0;
 }
 
 bool generation_expired(const struct store *store, unsigned layer, uint64_t now)
@@ -108,7 +99,7 @@ static bool period_is_over(const struct store *store, unsigned layer)
     if (store->header.plan.forget == 0)
         return false;
     uint64_t began = began_of(store, layer);
-    uint64_t now = generation_clock();
+    uint64_t now = clock_now();
     return now >= began && now - began >= period_of(store);
 }
 
@@ -117,7 +108,7 @@ uint64_t generation_clock_ahead(const struct store *store)
     if (store->header.plan.forget == 0)
         return 0;
     uint64_t latest = generation_latest(store);
-    uint64_t now = generation_clock();
+    uint64_t now = clock_now();
     return latest > now && latest - now > period_of(store) ? latest : 0;
 }
 

@@ -54,7 +54,4 @@ bool generation_is_undated(const struct store *store, unsigned layer);
 /* The latest time that was written. */
 uint64_t generation_latest(const struct store *store);
 
-/* The clock; 0 if it cannot be read. */
-uint64_t generation_clock(void);
-
 #endif

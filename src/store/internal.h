@@ -7,8 +7,6 @@
 #include "core/kernel.h"
 #include "store/store.h"
 
-#include <sys/types.h>
-
 enum { BATCH_KEYS = 2048 }; /* that are looked for at a time */
 
 /* A run of pages with bits in them. */
@@ -49,9 +47,8 @@ struct open_file {
     char *path;
     int fd;                       /* -1: there is none, the filter is in memory */
     const struct repair *repairs; /* NULL: open for reading */
-    dev_t device;
-    ino_t inode;
-    int64_t named_at; /* when the path led to this file, in milliseconds of a coarse clock */
+    struct stat status;           /* as it was when it was opened */
+    int64_t named_at;             /* when the path led to this file, by clock_monotonic */
 };
 
 struct store {

@@ -77,7 +77,7 @@ static int enlarge(struct store *store, struct fault *fault)
         store->count = 1;
         return -1;
     }
-    pages_use_huge(&store->layers[0].region, false);
+    pages_use_huge(&store->layers[0].region);
     store->kernel->set(&store->layers[0].region.bits, store->memory->keys, keys);
     munmap(small.region.bits.bytes, (size_t)(small.region.bits.pages * PAGE_BYTES));
     store->memory = realloc(store->memory, sizeof *store->memory);
@@ -177,7 +177,7 @@ static size_t insert(struct store *store, unsigned layer, const struct key *keys
     uint64_t before = region_keys(store, region);
     uint64_t room = store->header.plan.fixed ? UINT64_MAX : region->plan.capacity - before;
     if (!region->in_bulk && before + n >= HUGE_FROM)
-        pages_use_huge(region, before > 0);
+        pages_use_huge(region);
     size_t done = store->kernel->insert(&region->bits, keys, n, seen, most < room ? most : room,
                                         set);
     if (store->memory->small)

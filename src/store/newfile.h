@@ -44,7 +44,4 @@ struct newfile_plan {
  * last two cases nothing was changed. Takes as long as an fsync. */
 int newfile_make(const struct newfile_plan *plan);
 
-/* Gives a file its blocks, all zeros. Returns 0, or -1 with errno. */
-int newfile_allocate(int fd, uint64_t bytes);
-
 #endif

@@ -46,8 +46,8 @@ int pages_clear(const struct store *store, const struct region *region, const ch
 /* Whether something was written to a region since it was allocated, in doubt true. In memory false. */
 bool pages_have_data(const struct store *store, const struct region *region);
 
-/* In memory: asks for large pages. */
-void pages_use_huge(struct region *region, bool in_use);
+/* Asks for large pages. */
+void pages_use_huge(struct region *region);
 enum {
     HUGE_BYTES = 2 << 20,
     HUGE_FROM = 16384 /* keys in a layer from which on large pages pay */

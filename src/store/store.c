@@ -1,8 +1,10 @@
 /* store - see store.h and internal.h. */
 #include "store/internal.h"
 
+#include "system/clock.h"
 #include "system/lock.h"
 #include "system/map.h"
+#include "system/path.h"
 #include "system/signals.h"
 #include "system/whole.h"
 
@@ -12,7 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
 /* --- opening --- */
@@ -39,24 +40,20 @@ static int open_fd(struct store *store, struct fault *fault)
     return -1;
 }
 
-static int check_kind(struct store *store, uint64_t *bytes, struct fault *fault)
+static int check_kind(struct store *store, struct fault *fault)
 {
-    struct stat status;
+    struct stat *status = &store->file.status;
     const char *path = store->file.path;
-    if (fstat(store->file.fd, &status) != 0)
+    if (fstat(store->file.fd, status) != 0)
         return fault_errno(fault, path, NULL, errno);
-    if (S_ISDIR(status.st_mode))
+    if (S_ISDIR(status->st_mode))
         return fault_errno(fault, path, NULL, EISDIR);
-    if (!S_ISREG(status.st_mode))
+    if (!S_ISREG(status->st_mode))
         return fault_set(fault, path, "not a regular file");
-    if (status.st_size == 0) {
-        fault_set(fault, path, "empty, not a filter");
-        return fault_way_out(fault, "to start one: unseen --create %s", path);
-    }
-    store->file.device = status.st_dev;
-    store->file.inode = status.st_ino;
-    *bytes = (uint64_t)status.st_size;
-    return 0;
+    if (status->st_size != 0)
+        return 0;
+    fault_set(fault, path, "empty, not a filter");
+    return fault_way_out(fault, "to start one: unseen --create %s", path);
 }
 
 /* File systems whose maps are not coherent between machines. Locks may work there; bits set on one
@@ -95,10 +92,11 @@ static int read_page(const struct store *store, uint64_t at, uint8_t page[HEADER
     return 0;
 }
 
-static int read_header(struct store *store, uint64_t bytes, struct fault *fault)
+static int read_header(struct store *store, struct fault *fault)
 {
     uint8_t page[HEADER_BYTES];
     const char *path = store->file.path;
+    uint64_t bytes = (uint64_t)store->file.status.st_size;
     if (read_page(store, 0, page, fault) != 0)
         return -1;
     if (!header_is_filter(page)) {
@@ -200,9 +198,8 @@ int store_refresh(struct store *store, struct fault *fault)
 
 static int open_all(struct store *store, struct fault *fault)
 {
-    uint64_t bytes = 0;
-    return open_fd(store, fault) == 0 && check_kind(store, &bytes, fault) == 0 &&
-                   check_file_system(store, fault) == 0 && read_header(store, bytes, fault) == 0 &&
+    return open_fd(store, fault) == 0 && check_kind(store, fault) == 0 &&
+                   check_file_system(store, fault) == 0 && read_header(store, fault) == 0 &&
                    map_new_layers(store, fault) == 0
                ? map_fixed(store, fault)
                : -1;
@@ -279,23 +276,12 @@ void store_leave(struct store *store)
 
 /* --- the name --- */
 
-static int64_t now_coarse(void)
-{
-    struct timespec now;
-#ifdef CLOCK_MONOTONIC_COARSE
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-#else
-    clock_gettime(CLOCK_MONOTONIC, &now);
-#endif
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static int check_name_now(struct store *store, struct fault *fault)
 {
     struct stat status;
     int result = stat(store->file.path, &status);
     if (result == 0 && store_is_file(store, &status)) {
-        store->file.named_at = now_coarse();
+        store->file.named_at = clock_monotonic();
         return 0;
     }
     fault_set(fault, store->file.path, "was %s while this run used it",
@@ -306,15 +292,14 @@ static int check_name_now(struct store *store, struct fault *fault)
 int store_check_name(struct store *store, struct fault *fault)
 {
     enum { RECENTLY = 10 };
-    if (store->file.fd < 0 || now_coarse() - store->file.named_at < RECENTLY)
+    if (store->file.fd < 0 || clock_monotonic() - store->file.named_at < RECENTLY)
         return 0;
     return check_name_now(store, fault);
 }
 
 bool store_is_file(const struct store *store, const struct stat *status)
 {
-    return store->file.fd >= 0 && store->file.device == status->st_dev &&
-           store->file.inode == status->st_ino;
+    return store->file.fd >= 0 && path_same_file(&store->file.status, status);
 }
 
 bool store_begins(int fd)

@@ -26,9 +26,8 @@
 #include "store/generation.h"
 #include "store/internal.h"
 #include "store/pages.h"
+#include "system/clock.h"
 #include "system/lock.h"
-
-#include <errno.h>
 
 /* The clock is right: marked layers count from now on. */
 static void count_from(struct store *store, uint64_t now)
@@ -41,7 +40,7 @@ static void count_from(struct store *store, uint64_t now)
 /* Under LOCK_CHANGE: the time to write now, marked if the clock is behind. */
 static uint64_t time_to_write(struct store *store)
 {
-    uint64_t now = generation_clock();
+    uint64_t now = clock_now();
     uint64_t latest = generation_latest(store);
     if (now < latest)
         return latest | WINDOW_BEHIND;
