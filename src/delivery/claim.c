@@ -53,8 +53,7 @@ static bool in_own_flight(const struct filter *filter, struct key key, unsigned 
     const struct flight *flight = filter->flight;
     for (unsigned i = flight->layer_low; i <= flight->layer_high; i++) {
         const struct bits *bits = bits_of(filter->store, i);
-        if (i != but && bits->pages != 0 && flight_meets(flight, key, bits) &&
-            flight_covers(flight, key, i, bits))
+        if (i != but && bits->pages != 0 && flight_covers(flight, key, i, bits))
             return true;
     }
     return false;
@@ -254,10 +253,7 @@ int filter_settle_keys(struct filter *filter, const struct key *keys, size_t n, 
 
 static bool has_stages(const struct store *store)
 {
-    for (unsigned i = 0; i < store->count; i++)
-        if (has_stage(&store->layers[i]))
-            return true;
-    return false;
+    return store_regions(store) > store->count;
 }
 
 /* Under LOCK_CHANGE: what will be cleared does not vouch for a key that it only seems to have. So keys

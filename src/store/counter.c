@@ -4,12 +4,12 @@
  * Counters say when a layer is full. After a power cut they may be older than the bits, and in a
  * copy made while the filter was in use too; then a layer would be filled above its rate. So whoever
  * opens a filter for writing looks at a few pages: keys fall on pages evenly, and 16 pages tell of
- * the whole to a few percent. A counter that is behind by more than chance allows (six standard
+ * the whole to a few percent. A counter that is too low by more than chance allows (six standard
  * deviations, and a twentieth) is set to what they tell; never backwards, since growing early is
  * harmless.
  *
  * Mostly the first four pages tell that nothing is wrong. Which ones they are changes with the
- * counter: one that is behind by so little that they miss it is found by one of the next runs.
+ * counter: one that is too low by so little that they miss it is found by one of the next runs.
  */
 #include "store/counter.h"
 

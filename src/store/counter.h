@@ -6,7 +6,7 @@
 
 #include "store/store.h"
 
-/* Sets counters that are far behind the bits to what a sample tells. LOCK_CHANGE must not be held. Reads
+/* Sets counters that are far too low for the bits to what a sample tells. LOCK_CHANGE must not be held. Reads
  * at least 4 and at most 16 pages a layer. */
 void counter_mend(struct store *store);
 

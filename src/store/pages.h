@@ -43,7 +43,7 @@ int pages_flush(const struct store *store, const struct region *region, const ch
 int pages_clear(const struct store *store, const struct region *region, const char *doing,
                 struct fault *fault);
 
-/* Whether something was written to a region since it was allocated, in doubt true. In memory false. */
+/* Whether something was, or may have been, written to a region since it was allocated. In memory false. */
 bool pages_have_data(const struct store *store, const struct region *region);
 
 /* Asks for large pages. */

@@ -15,7 +15,7 @@ int probe(struct store *store, const struct key *keys, size_t n, uint8_t *seen,
 /* The same for keys with seen[i] == 0, in the layers that are known. */
 void probe_layers(const struct store *store, const struct key *keys, size_t n, uint8_t *seen);
 
-/* The same, but for stages: what is in a layer itself. */
+/* The same, without stages: what is in a layer itself. */
 void probe_past_stages(const struct store *store, const struct key *keys, size_t n, uint8_t *seen);
 
 #endif

@@ -42,15 +42,9 @@ bool removal_repair_is_due(const struct store *store)
 
 bool removal_is_open(const struct store *store)
 {
-    /* Once more behind the lock: a live one may have ended meanwhile. */
+    /* Once more after the lock was asked for: a live one may have ended meanwhile. */
     return removal_repair_is_due(store) && !lock_is_held(store->file.fd, LOCK_CHANGE) &&
            removal_repair_is_due(store);
-}
-
-/* The compiler must not change the order in which the page and the cells are stored. */
-static void in_order(void)
-{
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
 static void journal_begin(struct store *store, unsigned layer, struct key key)
@@ -59,14 +53,14 @@ static void journal_begin(struct store *store, unsigned layer, struct key key)
     put32(store, journal_at(store) + JOURNAL_LAYER, layer);
     store_key(journal + JOURNAL_KEY, key);
     cells_save(&store->layers[layer].region.bits, key, journal + JOURNAL_LINES);
-    in_order();
+    in_order_for_others();
     put32(store, journal_at(store), 1);
-    in_order();
+    in_order_for_others();
 }
 
 static void journal_end(struct store *store)
 {
-    in_order();
+    in_order_for_others();
     put32(store, journal_at(store), 0);
 }
 

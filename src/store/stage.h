@@ -1,5 +1,5 @@
 /*
- * stage - a part of a layer in which new keys gather until they are set in the layer together.
+ * stage - where new keys of a layer gather until they are set in it together.
  */
 #ifndef UNSEEN_STORE_STAGE_H
 #define UNSEEN_STORE_STAGE_H

@@ -115,11 +115,9 @@ static int read_header(struct store *store, struct fault *fault)
 static int map_fixed(struct store *store, struct fault *fault)
 {
     size_t bytes = (size_t)store->header.layers_at;
-    const char *path = store->file.path;
-    store->fixed = map_file(store->file.fd, is_writable(store), 0, bytes, path);
-    if (store->fixed == NULL)
-        return fault_errno(fault, path, "cannot be mapped", errno);
-    return 0;
+    const struct open_file *file = &store->file;
+    store->fixed = map_file(file->fd, is_writable(store), 0, bytes, file->path, fault);
+    return store->fixed != NULL ? 0 : -1;
 }
 
 /* Maps what region->plan says. */
@@ -130,9 +128,9 @@ static int map_region(const struct store *store, struct region *region, struct f
     size_t bytes = (size_t)(plan->pages * PAGE_BYTES);
     if (bytes / PAGE_BYTES != plan->pages)
         return fault_set(fault, path, "too large to be mapped by this machine");
-    void *map = map_file(store->file.fd, is_writable(store), region->at, bytes, path);
+    void *map = map_file(store->file.fd, is_writable(store), region->at, bytes, path, fault);
     if (map == NULL)
-        return fault_errno(fault, path, "cannot be mapped", errno);
+        return -1;
     /* One key is one page: reading ahead would read a hundred times too much. */
     map_advise(map, bytes, MADV_RANDOM);
     region->bits = (struct bits){.bytes = map, .pages = plan->pages, .geometry = plan->geometry};

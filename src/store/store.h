@@ -1,8 +1,8 @@
 /*
  * store - the layers of one filter, in a file or in memory: what is in, and what it is made of.
  *
- * Whoever only looks needs no lock: bits go from 0 to 1, but for stages that are emptied and windows
- * that turn, and then in an order in which no key goes missing (delivery/filter.h has the whole page).
+ * Whoever only looks needs no lock: bits go from 0 to 1, except in stages that are emptied and windows
+ * that turn, and there in an order in which no key goes missing (delivery/filter.h has the whole page).
  *
  * One thread at a time uses a struct store.
  */

@@ -29,22 +29,17 @@
 #include "system/clock.h"
 #include "system/lock.h"
 
-/* The clock is right: marked layers count from now on. */
-static void count_from(struct store *store, uint64_t now)
-{
-    for (unsigned i = 0; i < store->count; i++)
-        if (generation_is_undated(store, i))
-            put64(store, layer_state_at(i) + WINDOW_LAST, now);
-}
-
-/* Under LOCK_CHANGE: the time to write now, marked if the clock is behind. */
+/* Under LOCK_CHANGE: the time to write now, marked if the clock is behind; else the clock is right, and
+ * layers that were marked count from now on. */
 static uint64_t time_to_write(struct store *store)
 {
     uint64_t now = clock_now();
     uint64_t latest = generation_latest(store);
     if (now < latest)
         return latest | WINDOW_BEHIND;
-    count_from(store, now);
+    for (unsigned i = 0; i < store->count; i++)
+        if (generation_is_undated(store, i))
+            put64(store, layer_state_at(i) + WINDOW_LAST, now);
     return now;
 }
 
@@ -103,7 +98,7 @@ unsigned window_next(const struct store *store)
 /* --- turning --- */
 
 /* Steps 1 and 2. That nothing was ever written to a layer, the file system knows better than its counter,
- * which a power cut may have left behind the bits. */
+ * which a power cut may have left older than the bits. */
 static int empty_layer(struct store *store, unsigned layer, struct fault *fault)
 {
     const struct region *region = &store->layers[layer].region;

@@ -199,9 +199,10 @@ int signals_wait_semaphore(sem_t *semaphore)
     if (sem_trywait(semaphore) == 0)
         return 0;
     idle_begin();
-    int result = sem_wait(semaphore);
-    while (result != 0 && !pending)
+    int result;
+    do
         result = sem_wait(semaphore);
+    while (result != 0 && !pending);
     idle_end();
     return result;
 }
