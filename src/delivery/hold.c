@@ -1,14 +1,14 @@
 /*
  * hold - see hold.h.
  *
- * The keys are in a key set, the file FILTER.flight-SLOT, beside the file that FILTER really is, with its
- * mode. The slot says that it is there. When its owner dies, the slot's lock is free, so nobody looks
- * into it any more, and the slot's next owner removes it. If it cannot, because the file is another
- * user's and the directory sticky, it takes another slot.
+ * The keys are in a key set, the file FILTER.flight-SLOT, beside the file that FILTER really is,
+ * with its mode. The slot says that it is there. When its owner dies, the slot's lock is free, so
+ * nobody looks into it any more, and the slot's next owner removes it. If it cannot, because the
+ * file is another user's and the directory sticky, it takes another slot.
  *
- * What comes out must not depend on when keys are settled. So keys in flight are judged either as if
- * their bits were set, as in a batch (HOLD_AS_SET): they are in the flight, too, which bounds how many
- * there can be. Or exactly (HOLD_EXACTLY), any number of them, and then until the end of the run.
+ * What comes out must not depend on when keys are settled. So keys in flight are judged either as
+ * if their bits were set, as in a batch (HOLD_AS_SET): they are in the flight, too, which bounds
+ * how many there can be. Or exactly (HOLD_EXACTLY), any number of them, until the run ends.
  */
 #include "delivery/hold.h"
 
@@ -167,23 +167,11 @@ static size_t take_new(struct hold *hold, const struct key *keys, size_t n, uint
     return n;
 }
 
-/* Under LOCK_CHANGE. */
-static ptrdiff_t claim_locked(struct filter *filter, const struct key *keys, size_t n,
-                              uint64_t most_new, uint64_t settled, uint8_t *seen,
-                              struct fault *fault)
-{
-    uint64_t others;
-    if (claim_look_again(filter, keys, n, settled, seen, fault) != 0 ||
-        others_look(filter, keys, n, seen, &others, fault) != 0)
-        return -1;
-    return (ptrdiff_t)take_new(filter->hold, keys, n, most_new, seen);
-}
-
 static ptrdiff_t claim_exactly(struct filter *filter, const struct key *keys, size_t n,
                                uint64_t most_new, uint8_t *seen, struct fault *fault)
 {
     struct hold *hold = filter->hold;
-    uint64_t settled = store_settlings(filter->store);
+    uint64_t others, settled = store_settlings(filter->store);
     if (probe(filter->store, keys, n, seen, fault) != 0)
         return -1;
     for (size_t i = 0; i < n; i++)
@@ -195,7 +183,9 @@ static ptrdiff_t claim_exactly(struct filter *filter, const struct key *keys, si
         return (ptrdiff_t)take_new(hold, keys, n, most_new, seen);
     if (store_lock(filter->store, fault) != 0)
         return -1;
-    ptrdiff_t judged = claim_locked(filter, keys, n, most_new, settled, seen, fault);
+    bool looked = claim_look_again(filter, keys, n, settled, seen, fault) == 0 &&
+                  others_look(filter, keys, n, seen, &others, fault) == 0;
+    ptrdiff_t judged = looked ? (ptrdiff_t)take_new(hold, keys, n, most_new, seen) : -1;
     store_unlock(filter->store);
     return judged;
 }
@@ -237,8 +227,8 @@ int hold_keep(struct filter *filter, size_t delivered, struct fault *fault)
     hold->ordered += kept;
     if (kept == hold->last_count)
         return 0;
-    /* Without the lock, too: what was not delivered must not be settled with the rest. Others may then
-     * see half a key, which is nobody's. */
+    /* Without the lock, too: what was not delivered must not be settled with the rest. Others may
+     * then see half a key, which is nobody's. */
     bool locked = is_written(filter) && store_lock(filter->store, fault) == 0;
     for (size_t i = kept; i < hold->last_count; i++)
         key_set_remove(hold->set, last[i]);
@@ -265,8 +255,8 @@ static int settle_exactly(struct filter *filter, struct fault *fault)
     return 0;
 }
 
-/* What is in flight is settled whatever is in by now: it was claimed, and what it is found in may be
- * cleared. */
+/* What is in flight is settled whatever is in by now: it was claimed, and what it is found in may
+ * be cleared. */
 int filter_settle_held(struct filter *filter, struct fault *fault)
 {
     struct hold *hold = filter->hold;

@@ -96,9 +96,9 @@ static void unlock_empty(int fd)
 }
 
 /* Of several who find an empty file, the first makes a filter of it; the others must not put theirs
- * over it, which may hold lines by then. So whoever replaces the file has its lock, in *fd, and looks
- * again; returns whether it is still the empty file of that name. If it may not be written to, there
- * is no lock to be had, and no such protection. */
+ * over it, which may hold lines by then. So whoever replaces the file has its lock, in *fd, and
+ * looks again; returns whether it is still the empty file of that name. If it may not be written
+ * to, there is no lock to be had, and no such protection. */
 static bool lock_empty(const char *path, int *fd)
 {
     struct stat open_now, named;

@@ -1,17 +1,17 @@
 /*
  * generation - see generation.h.
  *
- * Time is CLOCK_REALTIME. A layer expires as a whole, when the last key was settled in it so long ago;
- * whoever looks then passes over it, though nobody has emptied it. Where a clock is set back, lines are
- * forgotten late, never early: a time that is written is at least as late as every one before it, and a
- * layer that takes keys while the clock is behind is marked. How long that went on nobody can tell, so
- * the layer's time is counted from when the clock was first seen to be right again. (What the clock does
- * while nothing is remembered cannot be seen.)
+ * Time is CLOCK_REALTIME. A layer expires as a whole, when the last key was settled in it so long
+ * ago; whoever looks then passes over it, though nobody has emptied it. Where a clock is set back,
+ * lines are forgotten late, never early: a time that is written is at least as late as every one
+ * before it, and a layer that takes keys while the clock is behind is marked. How long that went on
+ * nobody can tell, so the layer's time is counted from when the clock was first seen to be right
+ * again. (What the clock does while nothing is remembered cannot be seen.)
  *
- * No state of a file is believed so far that nothing would move any more. A time that no clock tells is
- * none: a generation that began then is over, and lines that came then count from when the clock is seen
- * next. A time that is merely far ahead may be true, or have been the clock's word; it is obeyed, and
- * generation_clock_ahead tells of it.
+ * No state of a file is believed so far that nothing would move any more. A time that no clock
+ * tells is none: a generation that began then is over, and lines that came then count from when the
+ * clock is seen next. A time that is merely far ahead may be true, or have been the clock's word;
+ * it is obeyed, and generation_clock_ahead tells of it.
  */
 #include "store/generation.h"
 

@@ -61,8 +61,8 @@ static int open_nameless(struct newfile *file)
     return file->fd < 0 ? -1 : 0;
 }
 
-/* The mode counts for an owner: nobody's file becomes readable by somebody else because it could not
- * be given away. */
+/* The mode counts for an owner: nobody's file becomes readable by somebody else because it could
+ * not be given away. */
 static int take_after(const struct newfile *file)
 {
     const struct stat *like = file->plan->like;

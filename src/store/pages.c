@@ -8,17 +8,17 @@
  *   memory        Pages of 2 MB, for want of TLB misses. But each is cleared as a whole when it is
  *                 first touched, 20 ms for 56 MB: so they are asked for when HUGE_FROM keys are to
  *                 come, or have come.
- *   small layers  of a file: large folios of the page cache, mapped as pages of 2 MB, where the file
- *                 system has them. 100 -> 86 ns a line for a first fill, 64 -> 56 for lines seen.
- *                 Once they are there, any run dirties 2 MB with a key: hence only up to 128 MB.
+ *   small layers  of a file: large folios of the page cache, mapped as pages of 2 MB, where the
+ *                 file system has them. 100 -> 86 ns a line for a first fill, 64 -> 56 for lines
+ *                 seen. Once they are there, any run dirties 2 MB with a key: so only up to 128 MB.
  *   large layers  of a file: read ahead as a whole, a slice with each chunk of the input: what has
- *                 arrived should not wait for all of it. One by one, 4 KB come at 60 us, from a disk
- *                 that reads 100 MB in a second.
+ *                 arrived should not wait for all of it. One by one, 4 KB come at 60 us, from a
+ *                 disk that reads 100 MB in a second.
  *
- * Whatever filled the page cache, perhaps cat(1), may have left large folios there, and a bit set in
- * the map dirties all of its folio. So the first keys that a run sets in a layer of more than 32 MB
- * are written with pwrite(2), a page of 4 KB each: 100 lines in a filter of 3.7 GB then write 0.4 MB
- * instead of 200.
+ * Whatever filled the page cache, perhaps cat(1), may have left large folios there, and a bit set
+ * in the map dirties all of its folio. So the first keys that a run sets in a layer of more than 32
+ * MB are written with pwrite(2), a page of 4 KB each: 100 lines in a filter of 3.7 GB then write
+ * 0.4 MB instead of 200.
  *
  * Sources: madvise(2); measured with tests/bench/run, rows file, middle, small.
  */
@@ -163,8 +163,8 @@ void pages_begin_to_write(const struct store *store, const struct region *region
     (void)sync_range(store, region, from, end - from, BEGIN);
 }
 
-/* Slice by slice, since nothing ends a flush before its time; the last word has the flush of the file,
- * which then has little left to do. An error that a slice was told is not told again. */
+/* Slice by slice, since nothing ends a flush before its time; the last word has the flush of the
+ * file, which then has little left to do. An error that a slice was told is not told again. */
 int pages_flush(const struct store *store, const struct region *region, const char *doing,
                 struct fault *fault)
 {

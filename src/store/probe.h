@@ -7,8 +7,8 @@
 #include "core/hash.h"
 #include "store/store.h"
 
-/* seen[i] = 1 for each key that is in, else 0. No lock; about 10 to 60 ns a key. Maps layers that others
- * have added first. Returns 0, or -1 with the fault. */
+/* seen[i] = 1 for each key that is in, else 0. No lock; about 10 to 60 ns a key. Maps layers that
+ * others have added first. Returns 0, or -1 with the fault. */
 int probe(struct store *store, const struct key *keys, size_t n, uint8_t *seen,
           struct fault *fault);
 

@@ -6,16 +6,16 @@
  * that key, so it does not fall to zero (cells.h).
  *
  * What a kill between two stores would leave is a key that is not in any more, while some of its
- * cells still count it, and nobody would ever lower those. So there is a journal, one page: the key, its
- * lines as they were, and last a mark that all this is valid; when the cells are lowered the mark is
- * taken away. Stores to a mapped file outlive a killed process in the order in which it made them.
- * Whoever takes the lock next and finds the mark puts the lines back; so each key is removed whole or
- * not at all. Until then readers may see the key as not in.
+ * cells still count it, and nobody would ever lower those. So there is a journal, one page: the
+ * key, its lines as they were, and last a mark that all this is valid; when the cells are lowered
+ * the mark is taken away. Stores to a mapped file outlive a killed process in the order in which it
+ * made them. Whoever takes the lock next and finds the mark puts the lines back; so each key is
+ * removed whole or not at all. Until then readers may see the key as not in.
  *
- * The journal need not be on disk before the cells are, and it may be copied with the file, older or
- * newer than they: the lines are put back only if each cell is as it was, or lower by one and the
- * key's. That raises cells and lowers none, and a cell that is too high never loses a line. At worst a
- * removal is undone that a power cut left half on disk.
+ * The journal need not be on disk before the cells are, and it may be copied with the file, older
+ * or newer than they: the lines are put back only if each cell is as it was, or lower by one and
+ * the key's. That raises cells and lowers none, and a cell that is too high never loses a line. At
+ * worst a removal is undone that a power cut left half on disk.
  */
 #include "store/removal.h"
 
@@ -80,8 +80,8 @@ int removal_repair(struct store *store, struct fault *fault)
     return 0;
 }
 
-/* The layers that may hold each key: bit i of in[] is layer i. Those not named will not come to hold
- * it while others are removed. */
+/* The layers that may hold each key: bit i of in[] is layer i. Those not named will not come to
+ * hold it while others are removed. */
 static void find_layers(const struct store *store, const struct key *keys, size_t n,
                         uint64_t in[BATCH_KEYS])
 {

@@ -247,12 +247,10 @@ static void unmap(struct store *store)
 }
 
 /* All locks are dropped once neither a map nor the descriptor holds the file. */
-static void let_go(struct store *store, bool of_maps)
+void store_leave(struct store *store)
 {
     if (store == NULL)
         return;
-    if (of_maps)
-        unmap(store);
     if (store->file.fd >= 0)
         close(store->file.fd);
     else
@@ -264,12 +262,9 @@ static void let_go(struct store *store, bool of_maps)
 
 void store_close(struct store *store)
 {
-    let_go(store, true);
-}
-
-void store_leave(struct store *store)
-{
-    let_go(store, false);
+    if (store != NULL)
+        unmap(store);
+    store_leave(store);
 }
 
 /* --- the name --- */
