@@ -28,10 +28,9 @@
 struct hold {
     bool exactly;
     struct key_set *set;
-    struct key_file
-        order;         /* exactly: of the keys that were delivered, in a nameless file; else -1 */
-    uint64_t ordered;  /* so many */
-    size_t last_count; /* keys that the last claim took into flight */
+    struct key_file order; /* exactly, to be settled: the keys that were delivered; else fd -1 */
+    uint64_t ordered;      /* how many these are */
+    size_t last_count;     /* keys that the last claim took into flight */
     struct key last[BATCH_KEYS]; /* exactly: these */
 };
 
