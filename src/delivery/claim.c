@@ -4,18 +4,18 @@
  * The obvious way is: under the lock, test a key; if it is new, set its bits; print its line. It is
  * wrong, slow and blocks others, and each step from there to here has one reason:
  *
- *   1. A line that is remembered and not delivered is lost by a kill. So a claim sets no bits: it notes
- *      the key as in flight, and settling sets them once the line was handed on.
- *   2. Another writer would print the line, too, meanwhile. So what is in flight stands in the slot,
- *      where others see it as long as its owner lives.
- *   3. Testing takes 10 to 60 ns a key, and longer where pages come from the disk. So keys are tested
- *      without the lock; most are seen, and if all are, no lock is taken at all.
+ *   1. A line that is remembered and not delivered is lost by a kill. So a claim sets no bits: it
+ *      notes the key as in flight, and settling sets them once the line was handed on.
+ *   2. Another writer would print the line, too, meanwhile. So what is in flight stands in the
+ *      slot, where others see it as long as its owner lives.
+ *   3. Testing takes 10 to 60 ns a key, and longer where pages come from the disk. So keys are
+ *      tested without the lock; most are seen, and if all are, no lock is taken at all.
  *   4. What others settle between that look and the lock would be printed twice. So keys are tested
  *      again under the lock, if the counter of settlings says that there was any.
- *   5. The output must not depend on where batches end. So a key is judged as if those before it were
- *      set, each in the layer where it will be: flight.c finds that, and place.c says which layer.
- *   6. Room is made before keys are claimed that need it, never between their claim and their delivery:
- *      a claim ends at the first key without a place.
+ *   5. The output must not depend on where batches end. So a key is judged as if those before it
+ *      were set, each in the layer where it will be: flight.c finds that, place.c the layer.
+ *   6. Room is made before keys are claimed that need it, never between their claim and their
+ *      delivery: a claim ends at the first key without a place.
  */
 #include "delivery/claim.h"
 
@@ -53,8 +53,7 @@ static bool in_own_flight(const struct filter *filter, struct key key, unsigned 
     const struct flight *flight = filter->flight;
     for (unsigned i = flight->layer_low; i <= flight->layer_high; i++) {
         const struct bits *bits = bits_of(filter->store, i);
-        if (i != but && bits->pages != 0 && flight_meets(flight, key, bits) &&
-            flight_covers(flight, key, i, bits))
+        if (i != but && bits->pages != 0 && flight_covers(flight, key, i, bits))
             return true;
     }
     return false;
@@ -91,8 +90,8 @@ int claim_fit_flight(struct filter *filter, size_t room, struct fault *fault)
     return 0;
 }
 
-/* Under LOCK_CHANGE: takes the new ones of the keys into flight, in order, each for the place that it
- * has after those before it. Returns how many keys were judged; *full: it stopped for want of a place. */
+/* Under LOCK_CHANGE: takes the new keys into flight, in order, each for the place that it has after
+ * those before it. Returns how many keys were judged; *full: it stopped for want of a place. */
 static size_t take_new(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,
                        uint64_t others, uint8_t *seen, bool *full)
 {
@@ -173,9 +172,9 @@ ptrdiff_t claim_batch(struct filter *filter, const struct key *keys, size_t n, u
 
 /* --- settling --- */
 
-/* Under LOCK_CHANGE: settles at most BATCH_KEYS keys that were claimed, as place_all. A counting filter
- * must not count one twice: those are passed over that are in by now, if others have settled any since, as
- * filter_add does not ask who has a key in flight. */
+/* Under LOCK_CHANGE: settles at most BATCH_KEYS keys that were claimed, as place_all. A counting
+ * filter must not count one twice: those are passed over that are in by now, if others have settled
+ * any since, as filter_add does not ask who has a key in flight. */
 static size_t set_claimed(struct filter *filter, const struct key *keys, size_t n, uint64_t others,
                           bool all)
 {
@@ -204,8 +203,8 @@ int claim_settle(struct filter *filter, size_t delivered, struct fault *fault)
     struct fault ignored;
     if (filter->flight->count == 0)
         return 0;
-    /* Lines that were long in flight should not be the newest of a generation that was to end before
-     * them. If the next one cannot be had they are, and that generation is forgotten late. */
+    /* Lines that were long in flight should not be the newest of a generation that was to end
+     * before them. If the next one cannot be had, that generation is forgotten late. */
     if (delivered > 0 && is_window(store) && generation_filling(store) == store->count)
         (void)room_make(store, &ignored);
     if (store_lock_to_settle(store, fault) != 0)
@@ -215,8 +214,8 @@ int claim_settle(struct filter *filter, size_t delivered, struct fault *fault)
         store_unlock(store);
         return -1;
     }
-    /* The claim saw to it that there is room, unless the counters were changed since, or a generation
-     * has filled up. */
+    /* The claim saw to it that there is room, unless the counters were changed since, or a
+     * generation has filled up. */
     set_claimed(filter, filter->flight->keys, delivered, 0, true);
     slot_clear(filter);
     store_unlock(store);
@@ -224,28 +223,22 @@ int claim_settle(struct filter *filter, size_t delivered, struct fault *fault)
     return 0;
 }
 
-/* Under LOCK_CHANGE. Returns how many of the keys are done, 0 if there is no room, -1. */
-static ptrdiff_t settle_keys_locked(struct filter *filter, const struct key *keys, size_t n,
-                                    struct fault *fault)
-{
-    uint64_t others;
-    if (claim_look_again(filter, keys, 0, 0, NULL, fault) != 0 ||
-        others_look(filter, keys, 0, NULL, &others, fault) != 0)
-        return -1;
-    return (ptrdiff_t)set_claimed(filter, keys, n, others, false);
-}
-
 int filter_settle_keys(struct filter *filter, const struct key *keys, size_t n, struct fault *fault)
 {
     while (n > 0) {
+        uint64_t others;
+        size_t done = 0;
         if (store_lock_to_settle(filter->store, fault) != 0)
             return -1;
-        ptrdiff_t done = settle_keys_locked(filter, keys, n < BATCH_KEYS ? n : BATCH_KEYS, fault);
+        bool looked = claim_look_again(filter, keys, 0, 0, NULL, fault) == 0 &&
+                      others_look(filter, keys, 0, NULL, &others, fault) == 0;
+        if (looked)
+            done = set_claimed(filter, keys, n < BATCH_KEYS ? n : BATCH_KEYS, others, false);
         store_unlock(filter->store);
-        if (done < 0 || (done == 0 && room_make(filter->store, fault) != 0))
+        if (!looked || (done == 0 && room_make(filter->store, fault) != 0))
             return -1;
         keys += done;
-        n -= (size_t)done;
+        n -= done;
     }
     return 0;
 }
@@ -254,16 +247,13 @@ int filter_settle_keys(struct filter *filter, const struct key *keys, size_t n, 
 
 static bool has_stages(const struct store *store)
 {
-    for (unsigned i = 0; i < store->count; i++)
-        if (has_stage(&store->layers[i]))
-            return true;
-    return false;
+    return store_regions(store) > store->count;
 }
 
-/* Under LOCK_CHANGE: what will be cleared does not vouch for a key that it only seems to have. So keys
- * that are in, but only in a stage, are set in a layer, too. Most are in the stage's journal, and are
- * counted there. (An old generation may err as well; but most keys that it has are repeats, which are not
- * to become younger.) */
+/* Under LOCK_CHANGE: what will be cleared does not vouch for a key that it only seems to have. So
+ * keys that are in, but only in a stage, are set in a layer, too. Most are in the stage's journal,
+ * and are counted there. (An old generation may err as well; but most keys that it has are repeats,
+ * which are not to become younger.) */
 static void set_past_stages(struct store *store, const struct key *keys, size_t n,
                             const uint8_t *in)
 {
@@ -278,8 +268,8 @@ static void set_past_stages(struct store *store, const struct key *keys, size_t 
             pages_set(store, &store->layers[layer].region, &keys[i], 1);
 }
 
-/* Under LOCK_CHANGE: as far as there is room in one place that nobody has claimed. Returns how many keys
- * are done, 0 if room has to be made, -1. */
+/* Under LOCK_CHANGE: as far as there is room in one place that nobody has claimed. Returns how many
+ * keys are done, 0 if room has to be made, -1. */
 static ptrdiff_t add_locked(struct filter *filter, const struct key *keys, size_t n,
                             uint64_t settled, uint8_t *seen, uint64_t *added, struct fault *fault)
 {

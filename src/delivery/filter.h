@@ -108,9 +108,9 @@ size_t filter_batch(const struct filter *filter);
 /*
  * Judges keys in order: seen[i] = 1 if it is in, or in flight here or with another live writer;
  * else 0, and it is now in flight here. Stops after the most_new-th new key, or when the flight is
- * full, or before a key for which a window or a stage has to make room. Returns how many keys were judged
- * (fewer than n only if at least one was, and without these is in flight), or -1 with the fault, and then
- * none is newly in flight.
+ * full, or before a key for which a window or a stage has to make room. Returns how many keys were
+ * judged (fewer than n only if at least one was, and without these is in flight), or -1 with the
+ * fault, and then none is newly in flight.
  * Precondition: all that was in flight has been settled, unless keys are held.
  */
 ptrdiff_t filter_claim(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,
@@ -121,15 +121,15 @@ ptrdiff_t filter_claim(struct filter *filter, const struct key *keys, size_t n, 
 int filter_settle(struct filter *filter, size_t delivered, struct fault *fault);
 
 /*
- * From now on keys stay in flight until filter_settle_held, not for a batch: in a key set beside the
- * filter, where other writers see them (filter opened for writing), or in a nameless one beside the
- * file `beside` (opened for reading: then nothing is ever settled here). filter_settle only says which of
- * the last claim's keys were not delivered; these are no longer in flight.
+ * From now on keys stay in flight until filter_settle_held, not for a batch: in a key set beside
+ * the filter, where other writers see them (filter opened for writing), or in a nameless one beside
+ * the file `beside` (opened for reading: then nothing is ever settled here). filter_settle only
+ * says which of the last claim's keys were not delivered; these are no longer in flight.
  *
- * HOLD_EXACTLY   A key is new if it is neither in nor one of those in flight: however many these are.
- * HOLD_AS_SET    Keys are judged as if those in flight were set, so that it makes no difference when
- *                they are. Once there are too many, or room has to be made, filter_claim returns 0:
- *                filter_settle_held is next. Only for a filter that was opened for writing.
+ * HOLD_EXACTLY   A key is new if it is neither in nor one of those in flight, however many.
+ * HOLD_AS_SET    Keys are judged as if those in flight were set, so that it makes no difference
+ *                when they are. Once there are too many, or room has to be made, filter_claim
+ *                returns 0: filter_settle_held is next. Only for a filter opened for writing.
  */
 enum hold_kind { HOLD_EXACTLY, HOLD_AS_SET };
 int filter_hold(struct filter *filter, enum hold_kind kind, const char *beside,
@@ -140,16 +140,17 @@ int filter_settle_held(struct filter *filter, struct fault *fault);
 /* Of keys that are held exactly, the last `n` that were delivered count as not delivered. */
 void filter_drop_held(struct filter *filter, uint64_t n);
 
-/* filter_settle_keys settles keys that were claimed, in order and growing as needed, whatever they are
- * found in by now; if another process claimed them, filter_set_claimed says when that was, as
+/* filter_settle_keys settles keys that were claimed, in order and growing as needed, whatever they
+ * are found in by now; if another process claimed them, filter_set_claimed says when that was, as
  * store_settlings was then. Returns 0, or -1 with the fault: some may have been settled. */
 void filter_set_claimed(struct filter *filter, uint64_t settlings);
 int filter_settle_keys(struct filter *filter, const struct key *keys, size_t n,
                        struct fault *fault);
 
-/* Sets the bits of keys that are known to be delivered, growing as needed, in flight somewhere or not;
- * those that are in change nothing. seen[i] = 1 if it was in, else 0; *added: how many were not. Returns
- * 0, or -1 with the fault, and then some may have been set. Precondition: nothing is in flight here. */
+/* Sets the bits of keys that are known to be delivered, growing as needed, in flight somewhere or
+ * not; those that are in change nothing. seen[i] = 1 if it was in, else 0; *added: how many were
+ * not. Returns 0, or -1 with the fault, and then some may have been set. Precondition: nothing is
+ * in flight here. */
 int filter_add(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
                uint64_t *added, struct fault *fault);
 

@@ -11,6 +11,11 @@ static size_t chains_of(const struct flight *flight)
     return (size_t)1 << (64 - flight->shift);
 }
 
+static uint16_t *chain_of(const struct flight *flight, uint64_t page)
+{
+    return &flight->chains[(page * UINT64_C(0x9e3779b97f4a7c15)) >> flight->shift];
+}
+
 struct flight *flight_new(size_t room)
 {
     struct flight *flight = calloc(1, sizeof *flight);
@@ -67,7 +72,7 @@ bool flight_covers(const struct flight *flight, struct key key, unsigned layer,
                    const struct bits *bits)
 {
     uint64_t page = geometry_page(key, bits->pages);
-    uint16_t first = same_page(flight, *flight_chain(flight, page), page, layer);
+    uint16_t first = same_page(flight, *chain_of(flight, page), page, layer);
     if (first == FLIGHT_NONE)
         return false;
     const uint8_t *bytes = bits->bytes + page * PAGE_BYTES;
@@ -95,7 +100,7 @@ size_t flight_take(struct flight *flight, const struct key *keys, size_t n, size
         if (seen[i])
             continue;
         uint64_t page = geometry_page(keys[i], bits->pages);
-        uint16_t *chain = flight_chain(flight, page);
+        uint16_t *chain = chain_of(flight, page);
         if (*chain != FLIGHT_NONE && flight_covers(flight, keys[i], layer, bits)) {
             seen[i] = 1;
             continue;
@@ -123,7 +128,7 @@ void flight_drop_last(struct flight *flight, size_t n)
 {
     while (n-- > 0) {
         const struct flight_entry *last = &flight->entries[--flight->count];
-        *flight_chain(flight, last->page) = last->next;
+        *chain_of(flight, last->page) = last->next;
     }
 }
 
@@ -134,6 +139,6 @@ void flight_clear(struct flight *flight)
         memset(flight->chains, 0xff, chains * sizeof *flight->chains);
     else
         for (size_t i = 0; i < flight->count; i++)
-            *flight_chain(flight, flight->entries[i].page) = FLIGHT_NONE;
+            *chain_of(flight, flight->entries[i].page) = FLIGHT_NONE;
     flight->count = 0;
 }

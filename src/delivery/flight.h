@@ -52,18 +52,6 @@ void flight_free(struct flight *flight);
 size_t flight_take(struct flight *flight, const struct key *keys, size_t n, size_t most,
                    unsigned layer, const struct bits *bits, uint8_t *seen);
 
-static inline uint16_t *flight_chain(const struct flight *flight, uint64_t page)
-{
-    return &flight->chains[(page * UINT64_C(0x9e3779b97f4a7c15)) >> flight->shift];
-}
-
-/* Whether there may be keys in flight on the key's page; if not, none covers it. */
-static inline bool flight_meets(const struct flight *flight, struct key key,
-                                const struct bits *bits)
-{
-    return *flight_chain(flight, geometry_page(key, bits->pages)) != FLIGHT_NONE;
-}
-
 /* Would the key be in `layer` if all keys in flight were? */
 bool flight_covers(const struct flight *flight, struct key key, unsigned layer,
                    const struct bits *bits);

@@ -1,14 +1,14 @@
 /*
  * hold - see hold.h.
  *
- * The keys are in a key set, the file FILTER.flight-SLOT, beside the file that FILTER really is, with its
- * mode. The slot says that it is there. When its owner dies, the slot's lock is free, so nobody looks
- * into it any more, and the slot's next owner removes it. If it cannot, because the file is another
- * user's and the directory sticky, it takes another slot.
+ * The keys are in a key set, the file FILTER.flight-SLOT, beside the file that FILTER really is,
+ * with its mode. The slot says that it is there. When its owner dies, the slot's lock is free, so
+ * nobody looks into it any more, and the slot's next owner removes it. If it cannot, because the
+ * file is another user's and the directory sticky, it takes another slot.
  *
- * What comes out must not depend on when keys are settled. So keys in flight are judged either as if
- * their bits were set, as in a batch (HOLD_AS_SET): they are in the flight, too, which bounds how many
- * there can be. Or exactly (HOLD_EXACTLY), any number of them, and then until the end of the run.
+ * What comes out must not depend on when keys are settled. So keys in flight are judged either as
+ * if their bits were set, as in a batch (HOLD_AS_SET): they are in the flight, too, which bounds
+ * how many there can be. Or exactly (HOLD_EXACTLY), any number of them, until the run ends.
  */
 #include "delivery/hold.h"
 
@@ -16,17 +16,21 @@
 #include "delivery/internal.h"
 #include "delivery/others.h"
 #include "delivery/slot.h"
+#include "store/key_file.h"
 #include "store/probe.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 struct hold {
     bool exactly;
     struct key_set *set;
-    size_t last_count;           /* keys that the last claim took into flight */
+    struct key_file order; /* exactly, to be settled: the keys that were delivered; else fd -1 */
+    uint64_t ordered;      /* how many these are */
+    size_t last_count;     /* keys that the last claim took into flight */
     struct key last[BATCH_KEYS]; /* exactly: these */
 };
 
@@ -67,6 +71,11 @@ static struct key_set *set_beside(struct filter *filter, uint64_t mark, struct f
     return set;
 }
 
+static int fault_file(const struct hold *hold, const char *doing, struct fault *fault)
+{
+    return fault_errno(fault, key_set_path(hold->set), doing, errno);
+}
+
 static int hold_for_others(struct filter *filter, struct fault *fault)
 {
     struct hold *hold = filter->hold;
@@ -74,10 +83,13 @@ static int hold_for_others(struct filter *filter, struct fault *fault)
     hold->set = set_beside(filter, mark, fault);
     if (hold->set == NULL)
         return -1;
-    if (hold->exactly && key_set_keep_order(hold->set, fault) != 0)
+    if (hold->exactly) {
+        hold->order.fd = beside_nameless(key_set_path(hold->set));
+        if (hold->order.fd < 0)
+            return fault_file(hold, "keys in flight need a file", fault);
+    } else if (claim_fit_flight(filter, as_set_room(filter->store), fault) != 0) {
         return -1;
-    if (!hold->exactly && claim_fit_flight(filter, as_set_room(filter->store), fault) != 0)
-        return -1;
+    }
     if (store_lock(filter->store, fault) != 0)
         return -1;
     filter->claimed_at = store_settlings(filter->store);
@@ -93,6 +105,7 @@ int filter_hold(struct filter *filter, enum hold_kind kind, const char *beside, 
     if (filter->hold == NULL)
         return fault_errno(fault, store_path(filter->store), NULL, ENOMEM);
     filter->hold->exactly = kind == HOLD_EXACTLY;
+    filter->hold->order.fd = -1;
     if (is_written(filter))
         return hold_for_others(filter, fault);
     filter->hold->set = key_set_nameless(beside, fault);
@@ -114,6 +127,8 @@ void hold_free(struct filter *filter)
         key_set_leave(filter->set);
     }
     key_set_free(hold->set);
+    if (hold->order.fd >= 0)
+        close(hold->order.fd);
     free(hold);
     filter->set = NULL;
     filter->hold = NULL;
@@ -126,7 +141,8 @@ uint64_t filter_held(const struct filter *filter)
 
 void filter_drop_held(struct filter *filter, uint64_t n)
 {
-    key_set_drop_noted(filter->hold->set, n);
+    struct hold *hold = filter->hold;
+    hold->ordered -= n < hold->ordered ? n : hold->ordered;
 }
 
 /* --- claiming --- */
@@ -150,23 +166,11 @@ static size_t take_new(struct hold *hold, const struct key *keys, size_t n, uint
     return n;
 }
 
-/* Under LOCK_CHANGE. */
-static ptrdiff_t claim_locked(struct filter *filter, const struct key *keys, size_t n,
-                              uint64_t most_new, uint64_t settled, uint8_t *seen,
-                              struct fault *fault)
-{
-    uint64_t others;
-    if (claim_look_again(filter, keys, n, settled, seen, fault) != 0 ||
-        others_look(filter, keys, n, seen, &others, fault) != 0)
-        return -1;
-    return (ptrdiff_t)take_new(filter->hold, keys, n, most_new, seen);
-}
-
 static ptrdiff_t claim_exactly(struct filter *filter, const struct key *keys, size_t n,
                                uint64_t most_new, uint8_t *seen, struct fault *fault)
 {
     struct hold *hold = filter->hold;
-    uint64_t settled = store_settlings(filter->store);
+    uint64_t others, settled = store_settlings(filter->store);
     if (probe(filter->store, keys, n, seen, fault) != 0)
         return -1;
     for (size_t i = 0; i < n; i++)
@@ -178,7 +182,9 @@ static ptrdiff_t claim_exactly(struct filter *filter, const struct key *keys, si
         return (ptrdiff_t)take_new(hold, keys, n, most_new, seen);
     if (store_lock(filter->store, fault) != 0)
         return -1;
-    ptrdiff_t judged = claim_locked(filter, keys, n, most_new, settled, seen, fault);
+    bool looked = claim_look_again(filter, keys, n, settled, seen, fault) == 0 &&
+                  others_look(filter, keys, n, seen, &others, fault) == 0;
+    ptrdiff_t judged = looked ? (ptrdiff_t)take_new(hold, keys, n, most_new, seen) : -1;
     store_unlock(filter->store);
     return judged;
 }
@@ -215,12 +221,13 @@ int hold_keep(struct filter *filter, size_t delivered, struct fault *fault)
     struct hold *hold = filter->hold;
     const struct key *last = last_keys(filter);
     size_t kept = delivered < hold->last_count ? delivered : hold->last_count;
-    if (key_set_note(hold->set, last, kept, fault) != 0)
-        return -1;
+    if (hold->order.fd >= 0 && !key_file_write(hold->order, hold->ordered, last, kept))
+        return fault_file(hold, "keys in flight do not fit", fault);
+    hold->ordered += kept;
     if (kept == hold->last_count)
         return 0;
-    /* Without the lock, too: what was not delivered must not be settled with the rest. Others may then
-     * see half a key, which is nobody's. */
+    /* Without the lock, too: what was not delivered must not be settled with the rest. Others may
+     * then see half a key, which is nobody's. */
     bool locked = is_written(filter) && store_lock(filter->store, fault) == 0;
     for (size_t i = kept; i < hold->last_count; i++)
         key_set_remove(hold->set, last[i]);
@@ -235,16 +242,20 @@ int hold_keep(struct filter *filter, size_t delivered, struct fault *fault)
 static int settle_exactly(struct filter *filter, struct fault *fault)
 {
     struct hold *hold = filter->hold;
-    uint64_t at = 0;
-    ptrdiff_t n;
-    while ((n = key_set_next(hold->set, &at, hold->last, BATCH_KEYS, fault)) > 0)
-        if (filter_settle_keys(filter, hold->last, (size_t)n, fault) != 0)
+    size_t n;
+    for (uint64_t done = 0; done < hold->ordered; done += n) {
+        uint64_t left = hold->ordered - done;
+        n = left < BATCH_KEYS ? (size_t)left : BATCH_KEYS;
+        if (!key_file_read(hold->order, done, hold->last, n))
+            return fault_file(hold, "keys in flight cannot be read", fault);
+        if (filter_settle_keys(filter, hold->last, n, fault) != 0)
             return -1;
-    return (int)n;
+    }
+    return 0;
 }
 
-/* What is in flight is settled whatever is in by now: it was claimed, and what it is found in may be
- * cleared. */
+/* What is in flight is settled whatever is in by now: it was claimed, and what it is found in may
+ * be cleared. */
 int filter_settle_held(struct filter *filter, struct fault *fault)
 {
     struct hold *hold = filter->hold;
@@ -258,6 +269,7 @@ int filter_settle_held(struct filter *filter, struct fault *fault)
     if (store_lock(filter->store, fault) != 0)
         return -1;
     key_set_clear(hold->set);
+    hold->ordered = 0;
     store_unlock(filter->store);
     flight_clear(flight);
     /* The newest layer may be a larger one now. */

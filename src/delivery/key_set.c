@@ -11,7 +11,6 @@
 #include "delivery/key_set.h"
 
 #include "format/header.h"
-#include "store/key_file.h"
 #include "system/beside.h"
 #include "system/map.h"
 #include "system/whole.h"
@@ -34,7 +33,6 @@ enum {
 static const char magic[8] = "unsflt1";
 
 struct key_set {
-    char *path;
     bool owned, named; /* it is ours; it loses its name with us */
     int fd;
     uint8_t *head;
@@ -42,8 +40,7 @@ struct key_set {
     unsigned mapped, ours; /* segments that are mapped; of our own set, in use */
     uint64_t used;         /* places in the newest of them */
     uint64_t count;
-    struct key_file order; /* fd -1: none is kept */
-    uint64_t noted;
+    char path[];
 };
 
 static uint64_t keys_in(unsigned segment)
@@ -128,19 +125,17 @@ static uint8_t *find_present(const struct key_set *set, struct key key)
 static int map_segment(struct key_set *set, struct fault *fault)
 {
     unsigned i = set->mapped;
-    set->segment[i] = map_file(set->fd, set->owned, offset_of(i), bytes_of(i), set->path);
+    set->segment[i] = map_file(set->fd, set->owned, offset_of(i), bytes_of(i), set->path, fault);
     if (set->segment[i] == NULL)
-        return fault_errno(fault, set->path, "cannot be mapped", errno);
+        return -1;
     set->mapped++;
     return 0;
 }
 
 static int map_head(struct key_set *set, struct fault *fault)
 {
-    set->head = map_file(set->fd, set->owned, 0, HEAD_BYTES, set->path);
-    if (set->head == NULL)
-        return fault_errno(fault, set->path, "cannot be mapped", errno);
-    return 0;
+    set->head = map_file(set->fd, set->owned, 0, HEAD_BYTES, set->path, fault);
+    return set->head != NULL ? 0 : -1;
 }
 
 static int add_segment(struct key_set *set, struct fault *fault)
@@ -160,15 +155,13 @@ static int add_segment(struct key_set *set, struct fault *fault)
 
 static struct key_set *key_set_alloc(const char *path, struct fault *fault)
 {
-    struct key_set *set = calloc(1, sizeof *set);
-    if (set != NULL)
-        set->path = strdup(path);
-    if (set == NULL || set->path == NULL) {
-        free(set);
+    struct key_set *set = calloc(1, sizeof *set + strlen(path) + 1);
+    if (set == NULL) {
         fault_errno(fault, path, NULL, ENOMEM);
         return NULL;
     }
-    set->fd = set->order.fd = -1;
+    strcpy(set->path, path);
+    set->fd = -1;
     return set;
 }
 
@@ -264,9 +257,6 @@ void key_set_free(struct key_set *set)
         unlink(set->path);
     if (set->fd >= 0)
         close(set->fd);
-    if (set->order.fd >= 0)
-        close(set->order.fd);
-    free(set->path);
     free(set);
 }
 
@@ -323,44 +313,13 @@ uint64_t key_set_count(const struct key_set *set)
     return set->count;
 }
 
+const char *key_set_path(const struct key_set *set)
+{
+    return set->path;
+}
+
 void key_set_clear(struct key_set *set)
 {
     use(set, 0);
     set->count = 0;
-    set->noted = 0;
-}
-
-/* --- order --- */
-
-int key_set_keep_order(struct key_set *set, struct fault *fault)
-{
-    set->order.fd = beside_nameless(set->path);
-    return set->order.fd >= 0 ? 0
-                              : fault_errno(fault, set->path, "keys in flight need a file", errno);
-}
-
-int key_set_note(struct key_set *set, const struct key *keys, size_t n, struct fault *fault)
-{
-    if (set->order.fd < 0)
-        return 0;
-    if (!key_file_write(set->order, set->noted, keys, n))
-        return fault_errno(fault, set->path, "keys in flight do not fit", errno);
-    set->noted += n;
-    return 0;
-}
-
-void key_set_drop_noted(struct key_set *set, uint64_t n)
-{
-    set->noted -= n < set->noted ? n : set->noted;
-}
-
-ptrdiff_t key_set_next(const struct key_set *set, uint64_t *at, struct key *keys, size_t most,
-                       struct fault *fault)
-{
-    uint64_t left = set->noted - *at;
-    size_t n = left < most ? (size_t)left : most;
-    if (!key_file_read(set->order, *at, keys, n))
-        return fault_errno(fault, set->path, "keys in flight cannot be read", errno);
-    *at += n;
-    return (ptrdiff_t)n;
 }

@@ -59,24 +59,9 @@ bool key_set_has(const struct key_set *set, struct key key);
 void key_set_clear(struct key_set *set);
 
 uint64_t key_set_count(const struct key_set *set);
+const char *key_set_path(const struct key_set *set);
 
 /* In an attached set: maps what its owner has added since. Returns 0 or -1. */
 int key_set_refresh(struct key_set *set, struct fault *fault);
-
-/* From now on it also keeps, in a nameless file beside it, the order of the keys that key_set_note
- * names. Returns 0 or -1. */
-int key_set_keep_order(struct key_set *set, struct fault *fault);
-
-/* These keys are in for good, and come after all that were noted before. If no order is kept, does
- * nothing. Returns 0 or -1. */
-int key_set_note(struct key_set *set, const struct key *keys, size_t n, struct fault *fault);
-
-/* The last `n` keys noted count as not noted. */
-void key_set_drop_noted(struct key_set *set, uint64_t n);
-
-/* The next keys noted, at most `most`, from where *at stands (0 to begin with). Returns how many, 0
- * at the end, or -1 with the fault. */
-ptrdiff_t key_set_next(const struct key_set *set, uint64_t *at, struct key *keys, size_t most,
-                       struct fault *fault);
 
 #endif

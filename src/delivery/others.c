@@ -1,10 +1,10 @@
 /*
  * others - see others.h.
  *
- * Most runs are alone: then all slots are empty, and this costs a load a slot. Where another writer has
- * keys in flight, they are looked up in a table of our own keys that were missed so far, as these are
- * fewer than what the layers were asked for; open addressing over their positions, made at the first
- * need.
+ * Most runs are alone: then all slots are empty, and this costs a load a slot. Where another
+ * writer has keys in flight, they are looked up in a table of our own keys that were missed so far,
+ * as these are fewer than what the layers were asked for; open addressing over their positions,
+ * made at the first need.
  */
 #include "delivery/others.h"
 

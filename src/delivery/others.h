@@ -12,8 +12,8 @@
 
 struct filter;
 
-/* Under LOCK_CHANGE: marks as seen those of the keys that another has in flight, and counts in *total how
- * many keys others have in flight that will want a place in a layer. Returns 0, or -1 with the fault. */
+/* Under LOCK_CHANGE: marks as seen the keys that another has in flight, and counts in *total those
+ * of others in flight that will want a place in a layer. Returns 0, or -1 with the fault. */
 int others_look(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
                 uint64_t *total, struct fault *fault);
 

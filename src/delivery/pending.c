@@ -14,7 +14,7 @@
  *       56    8  checksum: XXH3-64, seed 0, of bytes 0..55
  *       64  16*n keys, lo then hi
  *
- * It is valid if and only if all of that holds and the file ends behind the last key.
+ * It is valid if and only if all of that holds and the file ends after the last key.
  */
 #include "delivery/pending.h"
 
@@ -34,7 +34,7 @@ enum { HEAD = 64, PIECE = 512 };
 static const uint8_t magic[8] = {0x89, 'u', 'n', 's', 'p', 'n', 'd', '\n'};
 
 struct pending {
-    char *path;
+    const char *path;
     struct key_file file;
     uint8_t uuid[UUID_BYTES];
     uint64_t count, sum, settlings;
@@ -46,13 +46,11 @@ static struct pending *pending_alloc(const char *path, const uint8_t uuid[UUID_B
                                      struct fault *fault)
 {
     struct pending *pending = calloc(1, sizeof *pending);
-    if (pending != NULL)
-        pending->path = strdup(path);
-    if (pending == NULL || pending->path == NULL) {
-        free(pending);
+    if (pending == NULL) {
         fault_errno(fault, path, NULL, ENOMEM);
         return NULL;
     }
+    pending->path = path;
     pending->file = (struct key_file){.fd = -1, .at = HEAD};
     memcpy(pending->uuid, uuid, UUID_BYTES);
     return pending;
@@ -64,7 +62,6 @@ void pending_free(struct pending *pending)
         return;
     if (pending->file.fd >= 0)
         close(pending->file.fd);
-    free(pending->path);
     free(pending);
 }
 
@@ -84,8 +81,8 @@ static int write_head(const struct pending *pending, bool finished, struct fault
     return 0;
 }
 
-/* May what is at `path` be cut off? A list named by mistake may not. */
-static int check_replaceable(const struct pending *pending, struct fault *fault)
+/* Cuts off what is at `path`, but not a list named by mistake. */
+static int start_anew(const struct pending *pending, struct fault *fault)
 {
     uint8_t found[sizeof magic];
     struct stat status;
@@ -93,11 +90,11 @@ static int check_replaceable(const struct pending *pending, struct fault *fault)
         return fault_errno(fault, pending->path, NULL, errno);
     if (!S_ISREG(status.st_mode))
         return fault_set(fault, pending->path, "not a regular file");
-    if (status.st_size == 0)
-        return 0;
-    if (pread(pending->file.fd, found, sizeof found, 0) == (ssize_t)sizeof found &&
-        memcmp(found, magic, sizeof magic) == 0)
-        return 0;
+    if (status.st_size == 0 ||
+        (whole_read_at(pending->file.fd, found, sizeof found, 0) == sizeof found &&
+         memcmp(found, magic, sizeof magic) == 0))
+        return ftruncate(pending->file.fd, 0) == 0 ? write_head(pending, false, fault)
+                                                   : fault_errno(fault, pending->path, NULL, errno);
     fault_set(fault, pending->path, "exists, and is not a file of pending keys");
     return fault_way_out(fault, "name a new file");
 }
@@ -113,14 +110,10 @@ struct pending *pending_create(const char *path, const uint8_t uuid[UUID_BYTES],
     pending->file.fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     if (pending->file.fd < 0 && errno == ENOENT)
         pending->file.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
-    if (pending->file.fd < 0) {
+    if (pending->file.fd < 0)
         fault_errno(fault, path, NULL, errno);
-    } else if (check_replaceable(pending, fault) == 0) {
-        if (ftruncate(pending->file.fd, 0) != 0)
-            fault_errno(fault, path, NULL, errno);
-        else if (write_head(pending, false, fault) == 0)
-            return pending;
-    }
+    else if (start_anew(pending, fault) == 0)
+        return pending;
     pending_free(pending);
     return NULL;
 }

@@ -127,8 +127,8 @@ static void empty(struct filter *filter)
         slot_clear(filter);
 }
 
-/* What a dead owner left would mean something again under a living one: so both happen under LOCK_CHANGE,
- * the taking and the emptying. */
+/* What a dead owner left would mean something again under a living one: so both happen under
+ * LOCK_CHANGE, the taking and the emptying. */
 static int take_empty(struct filter *filter, unsigned from, struct fault *fault)
 {
     if (store_lock(filter->store, fault) != 0)

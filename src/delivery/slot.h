@@ -14,16 +14,16 @@
 
 struct filter;
 
-/* Keys in flight with slot `slot`, whether its writer is alive, and whether more are in a key set. */
+/* Keys in flight with slot `slot`, whether its writer lives, and whether more are in a set. */
 uint64_t slot_keys(const struct store *store, unsigned slot, bool *alive, bool *has_set);
 
 /* --- for delivery --- */
 
-/* A free slot is this writer's until it closes the file. Waits while all are taken. Returns 0 or -1. */
+/* Takes a free slot until the file is closed. Waits while all are taken. Returns 0 or -1. */
 int slot_take(struct filter *filter, struct fault *fault);
 
-/* Another free slot, after this one, is this writer's. Precondition: nothing is in flight. Returns 0, or
- * -1 with the fault: there is none. */
+/* Another free slot, after this one, is this writer's. Precondition: nothing is in flight. Returns
+ * 0, or -1 with the fault: there is none. */
 int slot_change(struct filter *filter, struct fault *fault);
 
 /* Whether the owner of another slot lives: 1 or 0, or -1 with the fault. */
@@ -40,7 +40,7 @@ size_t slot_size(const struct filter *filter);
 uint64_t slot_count(const struct store *store, unsigned slot);
 struct key slot_key(const struct store *store, unsigned slot, uint64_t i);
 
-/* The key set of a slot: its file, whether there is one, and the number that tells it from others. */
+/* The key set of a slot: its file, whether there is one, and what tells it from others. */
 void slot_set_path(const struct store *store, unsigned slot, char path[BESIDE_MAX]);
 bool slot_has_set(const struct store *store, unsigned slot);
 uint64_t slot_set_mark(const struct store *store, unsigned slot);

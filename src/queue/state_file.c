@@ -54,7 +54,7 @@ static int fill(int fd, const void *context)
     size_t length = queue_state_length(queue->copies[0]);
     queue_head_encode(&queue->head, head);
     write_in_place(fd);
-    if (newfile_allocate(fd, QUEUE_STATE_BYTES) != 0 || !writes(fd, head, sizeof head, 0) ||
+    if (whole_allocate(fd, 0, QUEUE_STATE_BYTES) != 0 || !writes(fd, head, sizeof head, 0) ||
         !writes(fd, queue->copies[0], length, copy_at(0)) ||
         !writes(fd, queue->copies[0], length, copy_at(1)))
         return -1;

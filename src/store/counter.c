@@ -2,14 +2,14 @@
  * counter - see counter.h.
  *
  * Counters say when a layer is full. After a power cut they may be older than the bits, and in a
- * copy made while the filter was in use too; then a layer would be filled above its rate. So whoever
- * opens a filter for writing looks at a few pages: keys fall on pages evenly, and 16 pages tell of
- * the whole to a few percent. A counter that is behind by more than chance allows (six standard
- * deviations, and a twentieth) is set to what they tell; never backwards, since growing early is
- * harmless.
+ * copy made while the filter was in use too; then a layer would be filled above its rate. So
+ * whoever opens a filter for writing looks at a few pages: keys fall on pages evenly, and 16 pages
+ * tell of the whole to a few percent. A counter that is too low by more than chance allows (six
+ * standard deviations, and a twentieth) is set to what they tell; never backwards, since growing
+ * early is harmless.
  *
  * Mostly the first four pages tell that nothing is wrong. Which ones they are changes with the
- * counter: one that is behind by so little that they miss it is found by one of the next runs.
+ * counter: one that is too low by so little that they miss it is found by one of the next runs.
  */
 #include "store/counter.h"
 
@@ -39,8 +39,8 @@ static uint64_t sample_size(const struct region *region)
     return region->bits.pages < SAMPLE_PAGES ? region->bits.pages : SAMPLE_PAGES;
 }
 
-/* Reads page i of the sample. Pages of a file are read, not looked at in the map: there a page costs a
- * fault, which maps its neighbours too and is paid for again at the end. Returns whether it could be read. */
+/* Reads page i of the sample. Pages of a file are read, not looked at in the map: there a page
+ * costs a fault, which maps its neighbours too. Returns whether it could be read. */
 static bool read_page(const struct store *store, const struct region *region, uint64_t counted,
                       uint64_t i, uint8_t page[PAGE_BYTES])
 {
@@ -80,8 +80,8 @@ static struct sample sample_region(const struct store *store, const struct regio
             return most;
     }
     struct sample sample = scale_up(estimate_keys(&estimate), pages, region);
-    /* The bits tell of lines that came, a counter has those that did not look seen. That takes half a
-     * millisecond, and near p = 0.5 makes the difference. */
+    /* The bits tell of lines that came, a counter has those that did not look seen. That takes half
+     * a millisecond, and near p = 0.5 makes the difference. */
     if (is_behind(counted, sample, 6))
         sample.keys = sizing_remembered(region->bits.geometry, region->bits.pages, sample.keys);
     return sample;

@@ -3,14 +3,13 @@
 
 #include "store/newfile.h"
 #include "system/lock.h"
+#include "system/path.h"
 #include "system/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -83,7 +82,7 @@ static int fill_empty(int fd, const void *context)
 {
     const struct empty *empty = context;
     empty->beside_fault->reason[0] = '\0';
-    if (newfile_allocate(fd, empty->bytes) != 0 || make_beside(fd, empty) != 0)
+    if (whole_allocate(fd, 0, empty->bytes) != 0 || make_beside(fd, empty) != 0)
         return -1;
     return create_write_head(fd, empty->header, empty->records, empty->count);
 }
@@ -97,9 +96,9 @@ static void unlock_empty(int fd)
 }
 
 /* Of several who find an empty file, the first makes a filter of it; the others must not put theirs
- * over it, which may hold lines by then. So whoever replaces the file has its lock, in *fd, and looks
- * again; returns whether it is still the empty file of that name. If it may not be written to, there
- * is no lock to be had, and no such protection. */
+ * over it, which may hold lines by then. So whoever replaces the file has its lock, in *fd, and
+ * looks again; returns whether it is still the empty file of that name. If it may not be written
+ * to, there is no lock to be had, and no such protection. */
 static bool lock_empty(const char *path, int *fd)
 {
     struct stat open_now, named;
@@ -113,7 +112,7 @@ static bool lock_empty(const char *path, int *fd)
         return !ended;
     }
     if (fstat(*fd, &open_now) == 0 && stat(path, &named) == 0 && open_now.st_size == 0 &&
-        open_now.st_dev == named.st_dev && open_now.st_ino == named.st_ino)
+        path_same_file(&open_now, &named))
         return true;
     unlock_empty(*fd);
     return false;

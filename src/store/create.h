@@ -1,5 +1,5 @@
 /*
- * create - making a filter file: an empty one; or its fixed part, for merge, whose filter is not empty.
+ * create - making a filter file: an empty one; or its fixed part, for a merge.
  */
 #ifndef UNSEEN_STORE_CREATE_H
 #define UNSEEN_STORE_CREATE_H
@@ -10,15 +10,15 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* Makes what lies beside the filter `path`, for whoever may use a file like that; may give the filter
- * another UUID. Returns 0, or -1 with the fault. */
+/* Makes what lies beside the filter `path`, for whoever may use a file like that; may give the
+ * filter another UUID. Returns 0, or -1 with the fault. */
 typedef int create_beside(const char *path, const struct stat *like, uint8_t uuid[UUID_BYTES],
                           struct fault *fault);
 
 /* Makes a filter file at `path`, whole or not at all; fills in header's uuid and geometry of the
- * file. Unless `replace`, nothing may be there but an empty file. `beside` is called first, unless it is
- * NULL. Returns 0; 1 if something is there (nothing was changed); -1 with the fault. Takes as long as an
- * fsync. */
+ * file. Unless `replace`, nothing may be there but an empty file. `beside` is called first, unless
+ * it is NULL. Returns 0; 1 if something is there (nothing was changed); -1 with the fault. Takes as
+ * long as an fsync. */
 int create_filter(const char *path, struct header *header, bool replace, create_beside *beside,
                   struct fault *fault);
 

@@ -1,31 +1,22 @@
 /*
  * generation - see generation.h.
  *
- * Time is CLOCK_REALTIME. A layer expires as a whole, when the last key was settled in it so long ago;
- * whoever looks then passes over it, though nobody has emptied it. Where a clock is set back, lines are
- * forgotten late, never early: a time that is written is at least as late as every one before it, and a
- * layer that takes keys while the clock is behind is marked. How long that went on nobody can tell, so
- * the layer's time is counted from when the clock was first seen to be right again. (What the clock does
- * while nothing is remembered cannot be seen.)
+ * Time is CLOCK_REALTIME. A layer expires as a whole, when the last key was settled in it so long
+ * ago; whoever looks then passes over it, though nobody has emptied it. Where a clock is set back,
+ * lines are forgotten late, never early: a time that is written is at least as late as every one
+ * before it, and a layer that takes keys while the clock is behind is marked. How long that went on
+ * nobody can tell, so the layer's time is counted from when the clock was first seen to be right
+ * again. (What the clock does while nothing is remembered cannot be seen.)
  *
- * No state of a file is believed so far that nothing would move any more. A time that no clock tells is
- * none: a generation that began then is over, and lines that came then count from when the clock is seen
- * next. A time that is merely far ahead may be true, or have been the clock's word; it is obeyed, and
- * generation_clock_ahead tells of it.
+ * No state of a file is believed so far that nothing would move any more. A time that no clock
+ * tells is none: a generation that began then is over, and lines that came then count from when the
+ * clock is seen next. A time that is merely far ahead may be true, or have been the clock's word;
+ * it is obeyed, and generation_clock_ahead tells of it.
  */
 #include "store/generation.h"
 
 #include "store/internal.h"
-
-#include <time.h>
-
-uint64_t generation_clock(void)
-{
-    struct timespec now;
-    if (clock_gettime(CLOCK_REALTIME, &now) != 0 || now.tv_sec < 0)
-        return 0;
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
+#include "system/clock.h"
 
 uint64_t generation_number(const struct store *store, unsigned layer)
 {
@@ -83,7 +74,7 @@ uint64_t generation_latest(const struct store *store)
 
 uint64_t generation_now(const struct store *store)
 {
-    return store->header.plan.forget != 0 ? generation_clock() : 0;
+    return store->header.plan.forget != 0 ? clock_now() : 0;
 }
 
 bool generation_expired(const struct store *store, unsigned layer, uint64_t now)
@@ -108,7 +99,7 @@ static bool period_is_over(const struct store *store, unsigned layer)
     if (store->header.plan.forget == 0)
         return false;
     uint64_t began = began_of(store, layer);
-    uint64_t now = generation_clock();
+    uint64_t now = clock_now();
     return now >= began && now - began >= period_of(store);
 }
 
@@ -117,7 +108,7 @@ uint64_t generation_clock_ahead(const struct store *store)
     if (store->header.plan.forget == 0)
         return 0;
     uint64_t latest = generation_latest(store);
-    uint64_t now = generation_clock();
+    uint64_t now = clock_now();
     return latest > now && latest - now > period_of(store) ? latest : 0;
 }
 

@@ -20,8 +20,8 @@ struct generation {
 };
 struct generation generation_of(const struct store *store, unsigned layer);
 
-/* Of a window by time: the latest time in it, if that is ahead of the clock by more than a generation,
- * so that nothing is forgotten until then; else 0. */
+/* Of a window by time: the latest time in it, if that is ahead of the clock by more than a
+ * generation, so that nothing is forgotten until then; else 0. */
 uint64_t generation_clock_ahead(const struct store *store);
 
 /* --- for store and delivery --- */
@@ -48,13 +48,10 @@ uint64_t generation_now(const struct store *store);
 /* Whether the layer's lines are forgotten, though its bits may be set. */
 bool generation_expired(const struct store *store, unsigned layer, uint64_t now);
 
-/* When keys were settled in the layer last is not known: the clock was behind, or the time is none. */
+/* When keys were last settled in the layer is unknown: the clock was behind, or told none. */
 bool generation_is_undated(const struct store *store, unsigned layer);
 
 /* The latest time that was written. */
 uint64_t generation_latest(const struct store *store);
-
-/* The clock; 0 if it cannot be read. */
-uint64_t generation_clock(void);
 
 #endif

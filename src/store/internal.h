@@ -7,8 +7,6 @@
 #include "core/kernel.h"
 #include "store/store.h"
 
-#include <sys/types.h>
-
 enum { BATCH_KEYS = 2048 }; /* that are looked for at a time */
 
 /* A run of pages with bits in them. */
@@ -49,9 +47,8 @@ struct open_file {
     char *path;
     int fd;                       /* -1: there is none, the filter is in memory */
     const struct repair *repairs; /* NULL: open for reading */
-    dev_t device;
-    ino_t inode;
-    int64_t named_at; /* when the path led to this file, in milliseconds of a coarse clock */
+    struct stat status;           /* as it was when it was opened */
+    int64_t named_at;             /* when the path led to this file, by clock_monotonic */
 };
 
 struct store {
@@ -110,8 +107,8 @@ static inline void count_settling(struct store *store)
     put64(store, COUNTER_SETTLED_AT, get64(store, COUNTER_SETTLED_AT) + 1);
 }
 
-/* What was read or written before is so for other processes, too, before what comes after. (The thread
- * sanitizer knows no fences, and no other process.) */
+/* What was read or written before is so for other processes, too, before what comes after. (The
+ * thread sanitizer knows no fences, and no other process.) */
 static inline void in_order_for_others(void)
 {
 #ifdef __SANITIZE_THREAD__
@@ -141,9 +138,9 @@ void store_unlock(struct store *store);
 int store_lock_room(struct store *store, struct fault *fault);
 void store_unlock_room(struct store *store);
 
-/* Told to end, or to stop (Ctrl-Z), in the middle of work that may take as long as a disk does. Returns
- * 0, or -1 with the fault, whose error is EINTR or, to stop, EAGAIN: what locks are held must be
- * dropped, and the work begun again. */
+/* Told to end, or to stop (Ctrl-Z), in the middle of work that may take as long as a disk does.
+ * Returns 0, or -1 with the fault, whose error is EINTR or, to stop, EAGAIN: what locks are held
+ * must be dropped, and the work begun again. */
 int store_check_signals(const struct store *store, struct fault *fault);
 
 /* Has told the watch that it waits. */

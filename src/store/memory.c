@@ -1,11 +1,11 @@
 /*
  * memory - see memory.h.
  *
- * It has its counters, and a window its generations, where a file has them; so what looks at layers,
- * and what turns a window, is the same for both.
+ * It has its counters, and a window its generations, where a file has them; so what looks at
+ * layers, and what turns a window, is the same for both.
  *
- * A page that is touched for the first time costs 5 us. So a filter of any number of lines puts its first
- * keys into a small layer, and notes them; when that is full, a large one takes its place.
+ * A page that is touched for the first time costs 5 us. So a filter of any number of lines puts its
+ * first keys into a small layer, and notes them; when that is full, a large one takes its place.
  */
 #include "store/memory.h"
 
@@ -27,7 +27,7 @@ struct memory {
 
 /* --- layers --- */
 
-/* Memory for large pages begins at a multiple of one: what is too much at both ends is given back. */
+/* Memory for large pages begins at a multiple of one: the excess at both ends goes back. */
 static void *align(void *map, size_t bytes)
 {
     uint8_t *begin = map;
@@ -78,7 +78,7 @@ static int enlarge(struct store *store, struct fault *fault)
         store->count = 1;
         return -1;
     }
-    pages_use_huge(&store->layers[0].region, false);
+    pages_use_huge(&store->layers[0].region);
     store->kernel->set(&store->layers[0].region.bits, store->memory->keys, keys);
     munmap(small.region.bits.bytes, (size_t)(small.region.bits.pages * PAGE_BYTES));
     store->memory = realloc(store->memory, sizeof *store->memory);
@@ -102,7 +102,7 @@ static int grow(struct store *store, struct fault *fault)
 
 /* --- making one --- */
 
-/* Plans the first layer. Returns whether it is the small one; or -1, if no such filter can be made. */
+/* Plans the first layer. Returns whether it is the small one, or -1 if none can be made. */
 static int plan_first(const struct filter_plan *asked, struct layer_plan *layer)
 {
     struct filter_plan plan = *asked;
@@ -160,7 +160,7 @@ static void test_all_but(const struct store *store, unsigned layer, const struct
             store->kernel->test(&store->layers[i].region.bits, keys, n, seen);
 }
 
-/* Those that were set, of the first `n` keys, are noted, as there is room for all of the small layer's. */
+/* Notes those of the `n` keys that were set; there is room for all of the small layer. */
 static void note_small(struct store *store, uint64_t before, const struct key *keys, size_t n,
                        const uint8_t *seen)
 {
@@ -170,7 +170,7 @@ static void note_small(struct store *store, uint64_t before, const struct key *k
             *note++ = keys[i];
 }
 
-/* Tests and sets in one layer, as far as there is room: *set keys were. Returns how many were judged. */
+/* Tests and sets in one layer, while there is room: *set keys were. Returns how many it judged. */
 static size_t insert(struct store *store, unsigned layer, const struct key *keys, size_t n,
                      uint64_t most, uint8_t *seen, uint64_t *set)
 {
@@ -178,7 +178,7 @@ static size_t insert(struct store *store, unsigned layer, const struct key *keys
     uint64_t before = region_keys(store, region);
     uint64_t room = store->header.plan.fixed ? UINT64_MAX : region->plan.capacity - before;
     if (!region->in_bulk && before + n >= HUGE_FROM)
-        pages_use_huge(region, before > 0);
+        pages_use_huge(region);
     size_t done = store->kernel->insert(&region->bits, keys, n, seen, most < room ? most : room,
                                         set);
     if (store->memory->small)
@@ -191,8 +191,8 @@ static size_t insert(struct store *store, unsigned layer, const struct key *keys
     return done;
 }
 
-/* Tests all layers but the newest, tests and sets in that; when it is full, grows, and goes on with the
- * key that did not fit. What was seen after it may be forgotten then, so it is looked for again. */
+/* Tests all layers but the newest, tests and sets in that; when it is full, grows, and goes on with
+ * the key that did not fit. What was seen after it may be forgotten then, so it is judged anew. */
 ptrdiff_t memory_claim(struct store *store, const struct key *keys, size_t n, uint64_t most_new,
                        uint8_t *seen, struct fault *fault)
 {

@@ -1,8 +1,8 @@
 /*
  * memory - a filter in memory: it dies with its process.
  *
- * So there is nothing to protect: a claim sets the bits at once, and nothing is settled. What is printed
- * is the same as with a file.
+ * So there is nothing to protect: a claim sets the bits at once, and nothing is settled. What is
+ * printed is the same as with a file.
  */
 #ifndef UNSEEN_STORE_MEMORY_H
 #define UNSEEN_STORE_MEMORY_H
@@ -10,8 +10,8 @@
 #include "core/hash.h"
 #include "store/store.h"
 
-/* header->plan, seed: as asked; without capacity and pages it starts small (growth_in_memory). Returns
- * NULL with the fault. */
+/* header->plan, seed: as asked; without capacity and pages it starts small (growth_in_memory).
+ * Returns NULL with the fault. */
 struct store *memory_new(const struct header *header, struct fault *fault);
 
 /* As filter_claim, but what is new is in then. */

@@ -3,7 +3,6 @@
 
 #include "store/store.h"
 #include "system/path.h"
-#include "system/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,8 +61,8 @@ static int open_nameless(struct newfile *file)
     return file->fd < 0 ? -1 : 0;
 }
 
-/* The mode counts for an owner: nobody's file becomes readable by somebody else because it could not
- * be given away. */
+/* The mode counts for an owner: nobody's file becomes readable by somebody else because it could
+ * not be given away. */
 static int take_after(const struct newfile *file)
 {
     const struct stat *like = file->plan->like;
@@ -71,11 +70,6 @@ static int take_after(const struct newfile *file)
         return 0;
     bool owned = fchown(file->fd, like->st_uid, like->st_gid) == 0;
     return fchmod(file->fd, like->st_mode & (owned ? 07777 : 0700));
-}
-
-int newfile_allocate(int fd, uint64_t bytes)
-{
-    return whole_allocate(fd, 0, bytes);
 }
 
 /* Gives the nameless file the name `name`. */
@@ -143,15 +137,10 @@ static int attempt(struct newfile *file, bool named)
 {
     file->fd = -1;
     file->temporary[0] = '\0';
-    int result = named ? open_named(file) : open_nameless(file);
-    if (result == 0)
-        result = file->plan->fill(file->fd, file->plan->context);
-    if (result == 0)
-        result = take_after(file);
-    if (result == 0)
-        result = fsync(file->fd);
-    if (result == 0)
-        result = publish(file);
+    bool whole = (named ? open_named(file) : open_nameless(file)) == 0 &&
+                 file->plan->fill(file->fd, file->plan->context) == 0 && take_after(file) == 0 &&
+                 fsync(file->fd) == 0;
+    int result = whole ? publish(file) : -1;
     int error = errno;
     drop(file);
     errno = error;
@@ -166,21 +155,11 @@ static bool is_final(int error)
 
 int newfile_make(const struct newfile_plan *plan)
 {
-    /* Too large for a small stack. */
-    struct newfile *file = calloc(1, sizeof *file);
-    if (file == NULL)
+    struct newfile file = {.plan = plan};
+    if (find_directory(&file) != 0)
         return -1;
-    file->plan = plan;
-    int result = find_directory(file);
-    if (result == 0) {
-        result = attempt(file, false);
-        if (result < 0 && !is_final(errno))
-            result = attempt(file, true);
-    }
-    int error = errno;
-    free(file);
-    errno = error;
-    return result;
+    int result = attempt(&file, false);
+    return result < 0 && !is_final(errno) ? attempt(&file, true) : result;
 }
 
 bool newfile_is_filter(const char *path)

@@ -2,9 +2,9 @@
  * newfile - a filter file that is there whole, or not at all.
  *
  * It is made without a name (O_TMPFILE), filled, flushed, and only then given its name, by a link,
- * which fails if something has that name by now; or, over an older file, by a rename. So a half-made
- * filter is never seen, and a kill on the way leaves nothing behind and an older file as it was.
- * Where a file system has no nameless files, it gets a temporary name beside the real one.
+ * which fails if something has that name by now; or, over an older file, by a rename. So a
+ * half-made filter is never seen, and a kill on the way leaves nothing behind and an older file as
+ * it was. Where a file system has no nameless files, it gets a temporary name beside the real one.
  */
 #ifndef UNSEEN_STORE_NEWFILE_H
 #define UNSEEN_STORE_NEWFILE_H
@@ -43,8 +43,5 @@ struct newfile_plan {
 /* Makes it. Returns 0; 1 if something has the name and `over` is not set; -1 with errno. In the
  * last two cases nothing was changed. Takes as long as an fsync. */
 int newfile_make(const struct newfile_plan *plan);
-
-/* Gives a file its blocks, all zeros. Returns 0, or -1 with errno. */
-int newfile_allocate(int fd, uint64_t bytes);
 
 #endif

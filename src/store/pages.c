@@ -8,17 +8,17 @@
  *   memory        Pages of 2 MB, for want of TLB misses. But each is cleared as a whole when it is
  *                 first touched, 20 ms for 56 MB: so they are asked for when HUGE_FROM keys are to
  *                 come, or have come.
- *   small layers  of a file: large folios of the page cache, mapped as pages of 2 MB, where the file
- *                 system has them. 100 -> 86 ns a line for a first fill, 64 -> 56 for lines seen.
- *                 Once they are there, any run dirties 2 MB with a key: hence only up to 128 MB.
+ *   small layers  of a file: large folios of the page cache, mapped as pages of 2 MB, where the
+ *                 file system has them. 100 -> 86 ns a line for a first fill, 64 -> 56 for lines
+ *                 seen. Once they are there, any run dirties 2 MB with a key: so only up to 128 MB.
  *   large layers  of a file: read ahead as a whole, a slice with each chunk of the input: what has
- *                 arrived should not wait for all of it. One by one, 4 KB come at 60 us, from a disk
- *                 that reads 100 MB in a second.
+ *                 arrived should not wait for all of it. One by one, 4 KB come at 60 us, from a
+ *                 disk that reads 100 MB in a second.
  *
- * Whatever filled the page cache, perhaps cat(1), may have left large folios there, and a bit set in
- * the map dirties all of its folio. So the first keys that a run sets in a layer of more than 32 MB
- * are written with pwrite(2), a page of 4 KB each: 100 lines in a filter of 3.7 GB then write 0.4 MB
- * instead of 200.
+ * Whatever filled the page cache, perhaps cat(1), may have left large folios there, and a bit set
+ * in the map dirties all of its folio. So the first keys that a run sets in a layer of more than 32
+ * MB are written with pwrite(2), a page of 4 KB each: 100 lines in a filter of 3.7 GB then write
+ * 0.4 MB instead of 200.
  *
  * Sources: madvise(2); measured with tests/bench/run, rows file, middle, small.
  */
@@ -34,6 +34,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* What C libraries lack whose headers are older than Linux 5.14. */
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+
 /* A run is large if it looks at one of so many pages. */
 enum { FEW = 16 };
 enum { SMALL_BYTES = 128 << 20 };
@@ -43,31 +49,26 @@ static size_t bytes_of(const struct region *region)
     return (size_t)(region->plan.pages * PAGE_BYTES);
 }
 
-/* For a layer that was in use with small pages already, those are put together by the kernel. */
-void pages_use_huge(struct region *region, bool in_use)
+void pages_use_huge(struct region *region)
 {
-    size_t bytes = bytes_of(region);
     region->in_bulk = true;
-#ifdef MADV_HUGEPAGE
-    if (bytes < HUGE_BYTES || madvise(region->bits.bytes, bytes, MADV_HUGEPAGE) != 0)
-        return;
-#ifdef MADV_COLLAPSE
-    if (in_use)
-        madvise(region->bits.bytes, bytes, MADV_COLLAPSE);
-#endif
-#endif
-    (void)in_use;
+    if (bytes_of(region) >= HUGE_BYTES)
+        map_advise(region->bits.bytes, bytes_of(region), MADV_HUGEPAGE);
 }
 
-/* Mapped in one go, pages cost half of what faults cost. Errors will be met when they are read.
- * MADV_WILLNEED would read 128 KB and no more. */
-static void populate(const struct bits *bits, uint64_t page, uint64_t pages)
+static void advise(const struct bits *bits, uint64_t page, uint64_t pages, int advice)
 {
-#ifdef MADV_POPULATE_READ
-    map_advise(bits->bytes + page * PAGE_BYTES, (size_t)(pages * PAGE_BYTES), MADV_POPULATE_READ);
-#else
-    (void)bits, (void)page, (void)pages;
-#endif
+    map_advise(bits->bytes + page * PAGE_BYTES, (size_t)(pages * PAGE_BYTES), advice);
+}
+
+/* Mapped in one go, pages cost half of what faults cost. Errors will be met when they are used.
+ * MADV_WILLNEED would read 128 KB and no more. Sequential only here: a single key elsewhere should
+ * not read its neighbours. */
+static void populate(const struct bits *bits, uint64_t page, uint64_t pages, int advice)
+{
+    advise(bits, page, pages, MADV_SEQUENTIAL);
+    advise(bits, page, pages, advice);
+    advise(bits, page, pages, MADV_RANDOM);
 }
 
 void pages_read_ahead(const struct store *store, unsigned region, uint64_t page, uint64_t pages)
@@ -76,8 +77,8 @@ void pages_read_ahead(const struct store *store, unsigned region, uint64_t page,
     if (store->file.fd < 0)
         return;
     if (page == 0)
-        map_advise(bits->bytes, (size_t)(bits->pages * PAGE_BYTES), MADV_SEQUENTIAL);
-    populate(bits, page, pages);
+        advise(bits, 0, bits->pages, MADV_SEQUENTIAL);
+    advise(bits, page, pages, MADV_POPULATE_READ);
 }
 
 static bool fits_memory(const struct region *region)
@@ -86,27 +87,16 @@ static bool fits_memory(const struct region *region)
     return memory > 0 && region->plan.pages <= (uint64_t)memory / 2;
 }
 
-static void ask_in_bulk(struct region *region)
-{
-    size_t bytes = bytes_of(region);
-    region->in_bulk = true;
-    if (bytes > SMALL_BYTES && !is_stage(region))
-        region->to_read = fits_memory(region) ? region->plan.pages : 0;
-#ifdef MADV_HUGEPAGE
-    else if (bytes >= HUGE_BYTES)
-        map_advise(region->bits.bytes, bytes, MADV_HUGEPAGE);
-#endif
-}
-
 static void expect(const struct store *store, struct region *region, uint64_t keys)
 {
     bool in_memory = store->file.fd < 0;
     if (region->in_bulk || keys < (in_memory ? HUGE_FROM : region->plan.pages / FEW))
         return;
-    if (in_memory)
-        pages_use_huge(region, region_keys(store, region) > 0);
-    else
-        ask_in_bulk(region);
+    if (in_memory || bytes_of(region) <= SMALL_BYTES || is_stage(region))
+        pages_use_huge(region);
+    else if (fits_memory(region))
+        region->to_read = region->plan.pages;
+    region->in_bulk = true;
 }
 
 void pages_expect(struct store *store, uint64_t keys)
@@ -134,13 +124,9 @@ void pages_read_slice(struct store *store)
         struct region *region = &store->layers[i].region;
         uint64_t page = region->plan.pages - region->to_read;
         uint64_t pages = slice_from(page, region->plan.pages);
-        uint8_t *slice = region->bits.bytes + page * PAGE_BYTES;
         if (pages == 0)
             continue;
-        /* Only here: a single key elsewhere should not read its neighbours. */
-        map_advise(slice, (size_t)(pages * PAGE_BYTES), MADV_SEQUENTIAL);
-        populate(&region->bits, page, pages);
-        map_advise(slice, (size_t)(pages * PAGE_BYTES), MADV_RANDOM);
+        populate(&region->bits, page, pages, MADV_POPULATE_READ);
         region->to_read -= pages;
         return;
     }
@@ -150,47 +136,35 @@ int pages_populate_to_write(const struct store *store, const struct region *regi
                             uint64_t end, struct fault *fault)
 {
     for (uint64_t page = from; page < end; page += SLICE_PAGES) {
-        uint8_t *slice = region->bits.bytes + page * PAGE_BYTES;
-        size_t bytes = (size_t)(slice_from(page, end) * PAGE_BYTES);
         if (store_check_signals(store, fault) != 0)
             return -1;
-#ifdef MADV_POPULATE_WRITE
-        map_advise(slice, bytes, MADV_SEQUENTIAL);
-        map_advise(slice, bytes, MADV_POPULATE_WRITE);
-        map_advise(slice, bytes, MADV_RANDOM);
-#else
-        (void)slice, (void)bytes;
-#endif
+        populate(&region->bits, page, slice_from(page, end), MADV_POPULATE_WRITE);
     }
     return 0;
 }
 
 /* --- to the disk --- */
 
-/* Where the system cannot do it piece by piece, the flush of the file does all of it. */
+enum {
+    BEGIN = SYNC_FILE_RANGE_WRITE,
+    FINISH = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER,
+};
+
 static int sync_range(const struct store *store, const struct region *region, uint64_t page,
-                      uint64_t pages, bool wait)
+                      uint64_t pages, unsigned how)
 {
-#ifdef SYNC_FILE_RANGE_WRITE
-    unsigned flags = SYNC_FILE_RANGE_WRITE;
-    if (wait)
-        flags |= SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WAIT_AFTER;
     return sync_file_range(store->file.fd, (off_t)page_at(region, page),
-                           (off_t)(pages * PAGE_BYTES), flags);
-#else
-    (void)store, (void)region, (void)page, (void)pages, (void)wait;
-    return 0;
-#endif
+                           (off_t)(pages * PAGE_BYTES), how);
 }
 
 void pages_begin_to_write(const struct store *store, const struct region *region, uint64_t from,
                           uint64_t end)
 {
-    (void)sync_range(store, region, from, end - from, false);
+    (void)sync_range(store, region, from, end - from, BEGIN);
 }
 
-/* Slice by slice, since nothing ends a flush before its time; the last word has the flush of the file,
- * which then has little left to do. An error that a slice was told is not told again. */
+/* Slice by slice, since nothing ends a flush before its time; the last word has the flush of the
+ * file, which then has little left to do. An error that a slice was told is not told again. */
 int pages_flush(const struct store *store, const struct region *region, const char *doing,
                 struct fault *fault)
 {
@@ -198,7 +172,7 @@ int pages_flush(const struct store *store, const struct region *region, const ch
     for (uint64_t page = 0; page < end; page += SLICE_PAGES) {
         if (store_check_signals(store, fault) != 0)
             return -1;
-        if (sync_range(store, region, page, slice_from(page, end), true) != 0 &&
+        if (sync_range(store, region, page, slice_from(page, end), FINISH) != 0 &&
             (errno == EIO || errno == ENOSPC || errno == EDQUOT))
             return fault_errno(fault, store_name(store), doing, errno);
     }

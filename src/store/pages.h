@@ -8,12 +8,12 @@
 
 struct region;
 
-/* About so many keys will be looked for in this run: if they touch much of the filter, its pages may
- * be had in bulk. Only a hint, that costs nothing if it is wrong but time. */
+/* About so many keys will be looked for in this run: if they touch much of the filter, its pages
+ * may be had in bulk. Only a hint: if it is wrong, it costs time. */
 void pages_expect(struct store *store, uint64_t keys);
 
-/* Reads ahead some more of what pages_expect found worth it. For once in a while: with a cold disk it
- * takes as long as reading 16 MB, and when all is there, nothing. */
+/* Reads ahead some more of what pages_expect found worth it. For once in a while: with a cold disk
+ * it takes as long as reading 16 MB, and when all is there, nothing. */
 void pages_read_slice(struct store *store);
 
 /* Tells that `pages` pages of a region, from `page` on, are read now, and that all of it will be,
@@ -34,8 +34,8 @@ int pages_populate_to_write(const struct store *store, const struct region *regi
 void pages_begin_to_write(const struct store *store, const struct region *region, uint64_t from,
                           uint64_t end);
 
-/* All of a region, and what else was written to the file, is on disk. Returns 0, or -1 with the fault,
- * which begins with `doing`, or is store_check_signals'. */
+/* All of a region, and what else was written to the file, is on disk. Returns 0, or -1 with the
+ * fault, which begins with `doing`, or is store_check_signals'. */
 int pages_flush(const struct store *store, const struct region *region, const char *doing,
                 struct fault *fault);
 
@@ -43,11 +43,11 @@ int pages_flush(const struct store *store, const struct region *region, const ch
 int pages_clear(const struct store *store, const struct region *region, const char *doing,
                 struct fault *fault);
 
-/* Whether something was written to a region since it was allocated, in doubt true. In memory false. */
+/* Whether something may have been written to a region since it was allocated. In memory false. */
 bool pages_have_data(const struct store *store, const struct region *region);
 
-/* In memory: asks for large pages. */
-void pages_use_huge(struct region *region, bool in_use);
+/* Asks for large pages. */
+void pages_use_huge(struct region *region);
 enum {
     HUGE_BYTES = 2 << 20,
     HUGE_FROM = 16384 /* keys in a layer from which on large pages pay */

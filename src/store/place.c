@@ -1,9 +1,9 @@
 /*
  * place - see place.h.
  *
- * A layer takes exactly `capacity` keys, then the next one is filled: so which layer a key is in depends
- * on the keys before it alone, and not on when they were settled, or by whom. Of several layers with room
- * the oldest is filled first. A window has one that is filling, and no other.
+ * A layer takes exactly `capacity` keys, then the next one is filled: so which layer a key is in
+ * depends on the keys before it alone, and not on when they were settled, or by whom. Of several
+ * layers with room the oldest is filled first. A window has one that is filling, and no other.
  */
 #include "store/place.h"
 

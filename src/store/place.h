@@ -14,8 +14,8 @@ struct place {
     uint64_t left;
 };
 
-/* The place of a key that comes after `ahead` others which are not settled yet. Under LOCK_CHANGE what it
- * says holds until the lock is dropped, else it is a hint. */
+/* The place of a key that comes after `ahead` others which are not settled yet. Under LOCK_CHANGE
+ * what it says holds until the lock is dropped, else it is a hint. */
 struct place place_after(const struct store *store, uint64_t ahead);
 
 static inline bool place_is_none(const struct store *store, struct place place)
@@ -27,7 +27,7 @@ static inline bool place_is_none(const struct store *store, struct place place)
 void place_set(struct store *store, struct place place, const struct key *keys, size_t n);
 
 /* Under LOCK_CHANGE: keys are in, each layer up to its capacity, with room left for `others`. Where
- * there is no more room, the newest layer takes the rest if `all` are to be set. Returns how many were. */
+ * there is no more room, the newest layer takes the rest if `all`. Returns how many were set. */
 size_t place_all(struct store *store, const struct key *keys, size_t n, uint64_t others, bool all);
 
 #endif

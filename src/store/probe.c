@@ -10,8 +10,8 @@
 void probe_layers(const struct store *store, const struct key *keys, size_t n, uint8_t *seen)
 {
     uint64_t now = generation_now(store);
-    /* Newest first: it is the largest. But a stage before its layer: keys go from there to here, and
-     * are in both for a while. */
+    /* Newest first: it is the largest. But a stage before its layer: keys go from there to here,
+     * and are in both for a while. */
     for (unsigned i = store->count; i-- > 0;) {
         const struct layer *layer = &store->layers[i];
         if (stage_keys(store, i) > 0) {

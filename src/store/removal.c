@@ -6,16 +6,16 @@
  * that key, so it does not fall to zero (cells.h).
  *
  * What a kill between two stores would leave is a key that is not in any more, while some of its
- * cells still count it, and nobody would ever lower those. So there is a journal, one page: the key, its
- * lines as they were, and last a mark that all this is valid; when the cells are lowered the mark is
- * taken away. Stores to a mapped file outlive a killed process in the order in which it made them.
- * Whoever takes the lock next and finds the mark puts the lines back; so each key is removed whole or
- * not at all. Until then readers may see the key as not in.
+ * cells still count it, and nobody would ever lower those. So there is a journal, one page: the
+ * key, its lines as they were, and last a mark that all this is valid; when the cells are lowered
+ * the mark is taken away. Stores to a mapped file outlive a killed process in the order in which it
+ * made them. Whoever takes the lock next and finds the mark puts the lines back; so each key is
+ * removed whole or not at all. Until then readers may see the key as not in.
  *
- * The journal need not be on disk before the cells are, and it may be copied with the file, older or
- * newer than they: the lines are put back only if each cell is as it was, or lower by one and the
- * key's. That raises cells and lowers none, and a cell that is too high never loses a line. At worst a
- * removal is undone that a power cut left half on disk.
+ * The journal need not be on disk before the cells are, and it may be copied with the file, older
+ * or newer than they: the lines are put back only if each cell is as it was, or lower by one and
+ * the key's. That raises cells and lowers none, and a cell that is too high never loses a line. At
+ * worst a removal is undone that a power cut left half on disk.
  */
 #include "store/removal.h"
 
@@ -42,15 +42,9 @@ bool removal_repair_is_due(const struct store *store)
 
 bool removal_is_open(const struct store *store)
 {
-    /* Once more behind the lock: a live one may have ended meanwhile. */
+    /* Once more after the lock was asked for: a live one may have ended meanwhile. */
     return removal_repair_is_due(store) && !lock_is_held(store->file.fd, LOCK_CHANGE) &&
            removal_repair_is_due(store);
-}
-
-/* The compiler must not change the order in which the page and the cells are stored. */
-static void in_order(void)
-{
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
 static void journal_begin(struct store *store, unsigned layer, struct key key)
@@ -59,14 +53,14 @@ static void journal_begin(struct store *store, unsigned layer, struct key key)
     put32(store, journal_at(store) + JOURNAL_LAYER, layer);
     store_key(journal + JOURNAL_KEY, key);
     cells_save(&store->layers[layer].region.bits, key, journal + JOURNAL_LINES);
-    in_order();
+    in_order_for_others();
     put32(store, journal_at(store), 1);
-    in_order();
+    in_order_for_others();
 }
 
 static void journal_end(struct store *store)
 {
-    in_order();
+    in_order_for_others();
     put32(store, journal_at(store), 0);
 }
 
@@ -86,8 +80,8 @@ int removal_repair(struct store *store, struct fault *fault)
     return 0;
 }
 
-/* The layers that may hold each key: bit i of in[] is layer i. Those not named will not come to hold
- * it while others are removed. */
+/* The layers that may hold each key: bit i of in[] is layer i. Those not named will not come to
+ * hold it while others are removed. */
 static void find_layers(const struct store *store, const struct key *keys, size_t n,
                         uint64_t in[BATCH_KEYS])
 {

@@ -11,13 +11,13 @@
 enum removal {
     REMOVAL_DONE,
     REMOVAL_ABSENT,   /* it was not in */
-    REMOVAL_AMBIGUOUS /* it looks in in several layers, of which all but one err: nothing was done */
+    REMOVAL_AMBIGUOUS /* several layers seem to have it, all but one in error: nothing was done */
 };
 
 /*
- * Takes keys out of a counting filter, in order: removals[i] is an enum removal. Keys in flight are not
- * in. Returns how many were removed, or -1 with the fault: a prefix of the keys may be removed then.
- * A process that dies on the way has removed each key whole or not at all.
+ * Takes keys out of a counting filter, in order: removals[i] is an enum removal. Keys in flight are
+ * not in. Returns how many were removed, or -1 with the fault: a prefix of the keys may be removed
+ * then. A process that dies on the way has removed each key whole or not at all.
  */
 ptrdiff_t removal_remove(struct store *store, const struct key *keys, size_t n, uint8_t *removals,
                          struct fault *fault);

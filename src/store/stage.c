@@ -145,16 +145,16 @@ int stage_repair(struct store *store, struct fault *fault)
     if (store_refresh(store, fault) != 0)
         return 0;
     unsigned layer = layer_of(store, get64(store, STAGE_SET_IN_AT));
-    bool known = layer < store->count;
-    const struct region *stage = &store->layers[known ? layer : 0].stage;
-    uint64_t staged = known ? stage_keys(store, layer) : 0;
+    uint64_t staged = layer < store->count ? stage_keys(store, layer) : 0;
     /* What says otherwise is not the work of a writer. */
     bool sound = setting <= staged && staged - (setting - 1) <= PIECE;
-    size_t n = sound ? (size_t)(staged - (setting - 1)) : 0;
-    if (n > 0 && !key_file_read(journal_of(store, stage), setting - 1, keys, n))
-        return 0;
-    if (n > 0)
+    if (sound) {
+        const struct region *stage = &store->layers[layer].stage;
+        size_t n = (size_t)(staged - (setting - 1));
+        if (!key_file_read(journal_of(store, stage), setting - 1, keys, n))
+            return 0;
         store->kernel->set(&stage->bits, keys, n);
+    }
     /* Others may have found them absent meanwhile. */
     count_settling(store);
     put64(store, STAGE_SETTING_AT, 0);
@@ -254,14 +254,7 @@ static int set_all(struct store *store, unsigned layer, struct fault *fault)
     return pages_flush(store, region, "cannot be written", fault);
 }
 
-/* Step 3. */
-static int clear(struct store *store, unsigned layer, struct fault *fault)
-{
-    in_order_for_others();
-    return pages_clear(store, &store->layers[layer].stage, "cannot be written", fault);
-}
-
-/* Step 4. Killed between the counters, one is behind, which is mended; never is one ahead. */
+/* Step 4. Killed between the counters, one is too low, which is mended; none is ever too high. */
 static int hand_over(struct store *store, unsigned layer, struct fault *fault)
 {
     if (store_lock(store, fault) != 0)
@@ -282,7 +275,11 @@ int stage_empty(struct store *store, unsigned layer, struct fault *fault)
         return -1;
     put64(store, STAGE_EMPTYING_AT, layer + 1);
     store_unlock(store);
-    return set_all(store, layer, fault) == 0 && clear(store, layer, fault) == 0
-               ? hand_over(store, layer, fault)
-               : -1;
+    if (set_all(store, layer, fault) != 0)
+        return -1;
+    /* Step 3. */
+    in_order_for_others();
+    if (pages_clear(store, &store->layers[layer].stage, "cannot be written", fault) != 0)
+        return -1;
+    return hand_over(store, layer, fault);
 }

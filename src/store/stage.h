@@ -1,5 +1,5 @@
 /*
- * stage - a part of a layer in which new keys gather until they are set in the layer together.
+ * stage - where new keys of a layer gather until they are set in it together.
  */
 #ifndef UNSEEN_STORE_STAGE_H
 #define UNSEEN_STORE_STAGE_H
@@ -15,23 +15,23 @@ bool stage_left(const struct store *store);
 /* Keys in the stage of a layer; 0 if it has none. */
 uint64_t stage_keys(const struct store *store, unsigned layer);
 
-/* The layer whose stage is to be emptied before room is made otherwise; store_layers if there is none. */
+/* The layer whose stage is to be emptied before room is made otherwise, or store_layers. */
 unsigned stage_next(const struct store *store);
 
 /* Whether a stage is being emptied, or was when its writer died: it takes no keys. */
 bool stage_is_emptying(const struct store *store);
 
-/* Under LOCK_CHANGE: keys go into the stage of a layer: its journal, its counter, its bits. Writes 16
- * bytes a key to the page cache. */
+/* Under LOCK_CHANGE: keys go into the stage of a layer: its journal, its counter, its bits. Writes
+ * 16 bytes a key to the page cache. */
 void stage_add(struct store *store, unsigned layer, const struct key *keys, size_t n);
 
-/* The repair of a writer that was killed in stage_add. If the journal cannot be read, it stays so. */
+/* Repairs what a writer killed in stage_add left. If the journal cannot be read, it stays so. */
 bool stage_repair_is_due(const struct store *store);
 int stage_repair(struct store *store, struct fault *fault);
 
-/* Under LOCK_GROW, and not LOCK_CHANGE: sets all keys of a stage in its layer, and empties it. Takes as
- * long as the disk does. Returns 0, or -1 with the fault, which may be store_check_signals'; then all is
- * as it was, or the next writer does it again. */
+/* Under LOCK_GROW, and not LOCK_CHANGE: sets all keys of a stage in its layer, and empties it.
+ * Takes as long as the disk does. Returns 0, or -1 with the fault, which may be
+ * store_check_signals'; then all is as it was, or the next writer does it again. */
 int stage_empty(struct store *store, unsigned layer, struct fault *fault);
 
 #endif

@@ -1,8 +1,10 @@
 /* store - see store.h and internal.h. */
 #include "store/internal.h"
 
+#include "system/clock.h"
 #include "system/lock.h"
 #include "system/map.h"
+#include "system/path.h"
 #include "system/signals.h"
 #include "system/whole.h"
 
@@ -12,7 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
 /* --- opening --- */
@@ -39,24 +40,20 @@ static int open_fd(struct store *store, struct fault *fault)
     return -1;
 }
 
-static int check_kind(struct store *store, uint64_t *bytes, struct fault *fault)
+static int check_kind(struct store *store, struct fault *fault)
 {
-    struct stat status;
+    struct stat *status = &store->file.status;
     const char *path = store->file.path;
-    if (fstat(store->file.fd, &status) != 0)
+    if (fstat(store->file.fd, status) != 0)
         return fault_errno(fault, path, NULL, errno);
-    if (S_ISDIR(status.st_mode))
+    if (S_ISDIR(status->st_mode))
         return fault_errno(fault, path, NULL, EISDIR);
-    if (!S_ISREG(status.st_mode))
+    if (!S_ISREG(status->st_mode))
         return fault_set(fault, path, "not a regular file");
-    if (status.st_size == 0) {
-        fault_set(fault, path, "empty, not a filter");
-        return fault_way_out(fault, "to start one: unseen --create %s", path);
-    }
-    store->file.device = status.st_dev;
-    store->file.inode = status.st_ino;
-    *bytes = (uint64_t)status.st_size;
-    return 0;
+    if (status->st_size != 0)
+        return 0;
+    fault_set(fault, path, "empty, not a filter");
+    return fault_way_out(fault, "to start one: unseen --create %s", path);
 }
 
 /* File systems whose maps are not coherent between machines. Locks may work there; bits set on one
@@ -95,10 +92,11 @@ static int read_page(const struct store *store, uint64_t at, uint8_t page[HEADER
     return 0;
 }
 
-static int read_header(struct store *store, uint64_t bytes, struct fault *fault)
+static int read_header(struct store *store, struct fault *fault)
 {
     uint8_t page[HEADER_BYTES];
     const char *path = store->file.path;
+    uint64_t bytes = (uint64_t)store->file.status.st_size;
     if (read_page(store, 0, page, fault) != 0)
         return -1;
     if (!header_is_filter(page)) {
@@ -117,11 +115,9 @@ static int read_header(struct store *store, uint64_t bytes, struct fault *fault)
 static int map_fixed(struct store *store, struct fault *fault)
 {
     size_t bytes = (size_t)store->header.layers_at;
-    const char *path = store->file.path;
-    store->fixed = map_file(store->file.fd, is_writable(store), 0, bytes, path);
-    if (store->fixed == NULL)
-        return fault_errno(fault, path, "cannot be mapped", errno);
-    return 0;
+    const struct open_file *file = &store->file;
+    store->fixed = map_file(file->fd, is_writable(store), 0, bytes, file->path, fault);
+    return store->fixed != NULL ? 0 : -1;
 }
 
 /* Maps what region->plan says. */
@@ -132,9 +128,9 @@ static int map_region(const struct store *store, struct region *region, struct f
     size_t bytes = (size_t)(plan->pages * PAGE_BYTES);
     if (bytes / PAGE_BYTES != plan->pages)
         return fault_set(fault, path, "too large to be mapped by this machine");
-    void *map = map_file(store->file.fd, is_writable(store), region->at, bytes, path);
+    void *map = map_file(store->file.fd, is_writable(store), region->at, bytes, path, fault);
     if (map == NULL)
-        return fault_errno(fault, path, "cannot be mapped", errno);
+        return -1;
     /* One key is one page: reading ahead would read a hundred times too much. */
     map_advise(map, bytes, MADV_RANDOM);
     region->bits = (struct bits){.bytes = map, .pages = plan->pages, .geometry = plan->geometry};
@@ -200,9 +196,8 @@ int store_refresh(struct store *store, struct fault *fault)
 
 static int open_all(struct store *store, struct fault *fault)
 {
-    uint64_t bytes = 0;
-    return open_fd(store, fault) == 0 && check_kind(store, &bytes, fault) == 0 &&
-                   check_file_system(store, fault) == 0 && read_header(store, bytes, fault) == 0 &&
+    return open_fd(store, fault) == 0 && check_kind(store, fault) == 0 &&
+                   check_file_system(store, fault) == 0 && read_header(store, fault) == 0 &&
                    map_new_layers(store, fault) == 0
                ? map_fixed(store, fault)
                : -1;
@@ -253,12 +248,10 @@ static void unmap(struct store *store)
 }
 
 /* All locks are dropped once neither a map nor the descriptor holds the file. */
-static void let_go(struct store *store, bool of_maps)
+void store_leave(struct store *store)
 {
     if (store == NULL)
         return;
-    if (of_maps)
-        unmap(store);
     if (store->file.fd >= 0)
         close(store->file.fd);
     else
@@ -270,33 +263,19 @@ static void let_go(struct store *store, bool of_maps)
 
 void store_close(struct store *store)
 {
-    let_go(store, true);
-}
-
-void store_leave(struct store *store)
-{
-    let_go(store, false);
+    if (store != NULL)
+        unmap(store);
+    store_leave(store);
 }
 
 /* --- the name --- */
-
-static int64_t now_coarse(void)
-{
-    struct timespec now;
-#ifdef CLOCK_MONOTONIC_COARSE
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-#else
-    clock_gettime(CLOCK_MONOTONIC, &now);
-#endif
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static int check_name_now(struct store *store, struct fault *fault)
 {
     struct stat status;
     int result = stat(store->file.path, &status);
     if (result == 0 && store_is_file(store, &status)) {
-        store->file.named_at = now_coarse();
+        store->file.named_at = clock_monotonic();
         return 0;
     }
     fault_set(fault, store->file.path, "was %s while this run used it",
@@ -307,15 +286,14 @@ static int check_name_now(struct store *store, struct fault *fault)
 int store_check_name(struct store *store, struct fault *fault)
 {
     enum { RECENTLY = 10 };
-    if (store->file.fd < 0 || now_coarse() - store->file.named_at < RECENTLY)
+    if (store->file.fd < 0 || clock_monotonic() - store->file.named_at < RECENTLY)
         return 0;
     return check_name_now(store, fault);
 }
 
 bool store_is_file(const struct store *store, const struct stat *status)
 {
-    return store->file.fd >= 0 && store->file.device == status->st_dev &&
-           store->file.inode == status->st_ino;
+    return store->file.fd >= 0 && path_same_file(&store->file.status, status);
 }
 
 bool store_begins(int fd)

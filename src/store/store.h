@@ -1,8 +1,8 @@
 /*
  * store - the layers of one filter, in a file or in memory: what is in, and what it is made of.
  *
- * Whoever only looks needs no lock: bits go from 0 to 1, but for stages that are emptied and windows
- * that turn, and then in an order in which no key goes missing (delivery/filter.h has the whole page).
+ * Whoever only looks needs no lock: bits go from 0 to 1, except in stages that are emptied and
+ * windows that turn, and there in an order in which no key goes missing (delivery/filter.h).
  *
  * One thread at a time uses a struct store.
  */
@@ -31,16 +31,16 @@ struct store_watch {
     bool allow_network;
 };
 
-/* What a killed writer may have left half done, and how the next one that has LOCK_CHANGE mends it. A
- * repair returns 0, or -1 with the fault: then the lock is not had. */
+/* What a killed writer may have left half done, and how the next one that has LOCK_CHANGE mends it.
+ * A repair returns 0, or -1 with the fault: then the lock is not had. */
 struct repair {
     bool (*is_due)(const struct store *store);
     int (*mend)(struct store *store, struct fault *fault);
 };
 
-/* Opens a filter file. For reading (repairs NULL), the file and the file system may be read-only, and
- * nothing is ever written. For writing, `repairs` are made; the last one is {NULL, NULL}. Returns NULL
- * with the fault; fault->error is ENOENT if there is no file. */
+/* Opens a filter file. For reading (repairs NULL), the file and the file system may be read-only,
+ * and nothing is ever written. For writing, `repairs` are made; the last one is {NULL, NULL}.
+ * Returns NULL with the fault; fault->error is ENOENT if there is no file. */
 struct store *store_open(const char *path, const struct repair *repairs,
                          const struct store_watch *watch, struct fault *fault);
 
@@ -67,8 +67,8 @@ uint64_t store_keys(const struct store *store);
 /* How often keys were settled in a file, by anybody. */
 uint64_t store_settlings(const struct store *store);
 
-/* The regions in which keys are, in the order of the file: each layer, and before it its stage, if it
- * has one. */
+/* The regions in which keys are, in the order of the file: each layer, and before it its stage, if
+ * it has one. */
 enum { REGIONS_MAX = 2 * LAYERS_MAX };
 unsigned store_regions(const struct store *store);
 bool store_is_stage(const struct store *store, unsigned region);
@@ -82,8 +82,8 @@ uint64_t store_region_keys(const struct store *store, unsigned region);
 int store_freeze(struct store *store, struct fault *fault);
 void store_thaw(struct store *store);
 
-/* Whether the path still names the open file, if that was not asked in the last 10 ms. Returns 0, or -1
- * with the fault: it was replaced or removed. (Settling asks each time.) In memory always 0. */
+/* Whether the path still names the open file, if that was not asked in the last 10 ms. Returns 0,
+ * or -1 with the fault: it was replaced or removed. (Settling asks each time.) In memory 0. */
 int store_check_name(struct store *store, struct fault *fault);
 /* Whether this is the same file (device and inode). */
 bool store_is_file(const struct store *store, const struct stat *stat);

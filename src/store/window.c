@@ -1,9 +1,9 @@
 /*
  * window - see window.h.
  *
- * The layers of a window are its generations. New keys go into the one with the largest number; when
- * that is full, or its time is over, another layer takes its place: one that is free, or else the
- * oldest, which is emptied for it.
+ * The layers of a window are its generations. New keys go into the one with the largest number;
+ * when that is full, or its time is over, another layer takes its place: one that is free, or else
+ * the oldest, which is emptied for it.
  *
  *   1. the layer is marked as retired;
  *   2. its pages are cleared, and the zeros are on disk;
@@ -11,41 +11,35 @@
  *
  * Bits go from 1 to 0 here, while others look without a lock. What they may see in a layer between
  * steps 1 and 3 is a mixture of old bits and zeros: fewer bits than it had when it was full, so its
- * rate is below that of a full layer; and what they do not find any more is being forgotten. Nothing
- * in flight points at a layer (settling works out its place anew), so a writer that stood still
- * meanwhile settles into what is then the newest generation.
+ * rate is below that of a full layer; and what they do not find any more is being forgotten.
+ * Nothing in flight points at a layer (settling works out its place anew), so a writer that stood
+ * still meanwhile settles into what is then the newest generation.
  *
  * Whoever is killed or stopped on the way leaves a retired layer, and the next one that needs room
- * starts again at step 2. The zeros must be on disk before the number is written: after a power cut, old
- * bits under a new number would be lines that nobody forgets in time, and a rate above p. The other
- * steps may reach the disk in any order: then the layer counts as an old generation and is emptied once
- * more, with what was settled in it in the last seconds before the power cut.
+ * starts again at step 2. The zeros must be on disk before the number is written: after a power
+ * cut, old bits under a new number would be lines that nobody forgets in time, and a rate above p.
+ * The other steps may reach the disk in any order: then the layer counts as an old generation and
+ * is emptied once more, with what was settled in it in the last seconds before the power cut.
  */
 #include "store/window.h"
 
 #include "store/generation.h"
 #include "store/internal.h"
 #include "store/pages.h"
+#include "system/clock.h"
 #include "system/lock.h"
 
-#include <errno.h>
-
-/* The clock is right: marked layers count from now on. */
-static void count_from(struct store *store, uint64_t now)
-{
-    for (unsigned i = 0; i < store->count; i++)
-        if (generation_is_undated(store, i))
-            put64(store, layer_state_at(i) + WINDOW_LAST, now);
-}
-
-/* Under LOCK_CHANGE: the time to write now, marked if the clock is behind. */
+/* Under LOCK_CHANGE: the time to write now, marked if the clock is behind; else the clock is right,
+ * and layers that were marked count from now on. */
 static uint64_t time_to_write(struct store *store)
 {
-    uint64_t now = generation_clock();
+    uint64_t now = clock_now();
     uint64_t latest = generation_latest(store);
     if (now < latest)
         return latest | WINDOW_BEHIND;
-    count_from(store, now);
+    for (unsigned i = 0; i < store->count; i++)
+        if (generation_is_undated(store, i))
+            put64(store, layer_state_at(i) + WINDOW_LAST, now);
     return now;
 }
 
@@ -103,8 +97,8 @@ unsigned window_next(const struct store *store)
 
 /* --- turning --- */
 
-/* Steps 1 and 2. That nothing was ever written to a layer, the file system knows better than its counter,
- * which a power cut may have left behind the bits. */
+/* Steps 1 and 2. That nothing was ever written to a layer, the file system knows better than its
+ * counter, which a power cut may have left older than the bits. */
 static int empty_layer(struct store *store, unsigned layer, struct fault *fault)
 {
     const struct region *region = &store->layers[layer].region;

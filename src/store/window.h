@@ -12,9 +12,9 @@ void window_settled(struct store *store, unsigned layer);
 /* Under LOCK_GROW: the layer that is emptied next; store_layers if none may be yet. */
 unsigned window_next(const struct store *store);
 
-/* Under LOCK_GROW, and not LOCK_CHANGE: empties the layer and makes it the newest generation. Takes as
- * long as the disk does. Returns 0, or -1 with the fault, which may be store_check_signals': then the
- * next writer that needs room does it again. */
+/* Under LOCK_GROW, and not LOCK_CHANGE: empties the layer and makes it the newest generation. Takes
+ * as long as the disk does. Returns 0, or -1 with the fault, which may be store_check_signals':
+ * then the next writer that needs room does it again. */
 int window_turn(struct store *store, unsigned layer, struct fault *fault);
 
 /* Whether a writer is just emptying a layer, or growing. */

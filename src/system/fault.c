@@ -5,27 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
-static void start(struct fault *fault, const char *object)
-{
-    fault->error = 0;
-    fault->way_out[0] = '\0';
-    fault->of = object;
-    snprintf(fault->object, sizeof fault->object, "%s", object);
-}
-
 int fault_errno(struct fault *fault, const char *object, const char *doing, int error)
 {
-    start(fault, object);
+    fault_set(fault, object, "%s%s%s", doing != NULL ? doing : "", doing != NULL ? ": " : "",
+              strerror(error));
     fault->error = error;
-    snprintf(fault->reason, sizeof fault->reason, "%s%s%s", doing != NULL ? doing : "",
-             doing != NULL ? ": " : "", strerror(error));
     return -1;
 }
 
 int fault_set(struct fault *fault, const char *object, const char *reason, ...)
 {
     va_list args;
-    start(fault, object);
+    fault->error = 0;
+    fault->way_out[0] = '\0';
+    fault->of = object;
+    snprintf(fault->object, sizeof fault->object, "%s", object);
     va_start(args, reason);
     vsnprintf(fault->reason, sizeof fault->reason, reason, args);
     va_end(args);

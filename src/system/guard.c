@@ -17,8 +17,7 @@ static char handler_stack[1 << 16];
 
 static void put(const char *text)
 {
-    ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
-    (void)ignored;
+    (void)!write(STDERR_FILENO, text, strlen(text));
 }
 
 static const char *name_at(uintptr_t at)
@@ -51,11 +50,10 @@ static void on_bus_error(int signal_number, siginfo_t *info, void *context)
 void guard_start(void)
 {
     stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_sigaction = on_bus_error;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    sigemptyset(&action.sa_mask);
+    struct sigaction action = {
+        .sa_sigaction = on_bus_error,
+        .sa_flags = SA_SIGINFO | SA_ONSTACK,
+    };
     if (sigaltstack(&stack, NULL) == 0)
         sigaction(SIGBUS, &action, NULL);
     /* Blocked by our parent, it would end the process by itself. */

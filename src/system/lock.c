@@ -41,25 +41,19 @@ int lock_try(int fd, unsigned lock)
 static int wait_for(int fd, unsigned lock, lock_waits *waits, void *context)
 {
     struct flock flock = range(lock, F_WRLCK);
-    bool said = false;
     time_t start = time(NULL);
+    int result;
     signals_alarm(5);
-    while (fcntl(fd, F_OFD_SETLKW, &flock) != 0) {
-        int error = errno;
-        if (error != EINTR || signals_pending()) {
-            signals_alarm(0);
-            errno = error;
-            return -1;
-        }
+    while ((result = fcntl(fd, F_OFD_SETLKW, &flock)) != 0 && errno == EINTR &&
+           !signals_pending()) {
         /* Other signals, such as Ctrl-Z, interrupt the wait too. */
-        if (time(NULL) - start < 4)
+        if (waits == NULL || time(NULL) - start < 4)
             continue;
-        if (!said && waits != NULL)
-            waits(context);
-        said = true;
+        waits(context);
+        waits = NULL;
     }
     signals_alarm(0);
-    return 0;
+    return result;
 }
 
 int lock_take(int fd, unsigned lock, lock_waits *waits, void *context)

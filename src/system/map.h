@@ -7,13 +7,16 @@
 #ifndef UNSEEN_SYSTEM_MAP_H
 #define UNSEEN_SYSTEM_MAP_H
 
+#include "system/fault.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Maps `bytes` bytes from `offset` on, a multiple of 4096, to be read and, if `write`, written. Bus
- * errors in it are those of `name` (guard.h), which must stay where it is. NULL with errno. */
-void *map_file(int fd, bool write, uint64_t offset, size_t bytes, const char *name);
+ * errors in it are those of `name` (guard.h), which must stay where it is. NULL with the fault. */
+void *map_file(int fd, bool write, uint64_t offset, size_t bytes, const char *name,
+               struct fault *fault);
 
 /* Takes back what map_file returned. */
 void map_drop(void *address, size_t bytes);

@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,7 +13,7 @@ static volatile sig_atomic_t pending;
 static volatile sig_atomic_t idle;
 static volatile sig_atomic_t stop_held;
 static volatile sig_atomic_t stop_pending;
-static int careful;
+static bool careful;
 
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 enum { ENDS = sizeof ends / sizeof *ends };
@@ -47,14 +46,10 @@ static void on_stop(int signal_number)
         raise(SIGSTOP);
 }
 
-static void on_wake(int signal_number)
+/* The system call that it comes to fails: with EINTR, or at a limit on file size with EFBIG. */
+static void ignore(int signal_number)
 {
-    (void)signal_number; /* the system call fails with EINTR */
-}
-
-static void on_file_limit(int signal_number)
-{
-    (void)signal_number; /* the system call fails with EFBIG */
+    (void)signal_number;
 }
 
 void signals_hold_stop(void)
@@ -64,9 +59,7 @@ void signals_hold_stop(void)
 
 void signals_release_stop(void)
 {
-    if (--stop_held > 0)
-        return;
-    if (stop_pending) {
+    if (--stop_held == 0 && stop_pending) {
         stop_pending = 0;
         raise(SIGSTOP);
     }
@@ -85,10 +78,7 @@ void signals_alarm(unsigned seconds)
 
 static void install(int signal_number, void (*handler)(int))
 {
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = handler;
-    sigemptyset(&action.sa_mask);
+    struct sigaction action = {.sa_handler = handler};
     sigaction(signal_number, &action, NULL); /* no SA_RESTART: blocked calls return */
 }
 
@@ -104,9 +94,9 @@ void signals_start(void)
     for (size_t i = 0; i < ENDS; i++)
         install_unless_ignored(ends[i], on_end);
     install_unless_ignored(SIGTSTP, on_stop);
-    install(SIGXFSZ, on_file_limit);
+    install(SIGXFSZ, ignore);
     install(SIGALRM, on_alarm);
-    install(SIGURG, on_wake);
+    install(SIGURG, ignore);
 }
 
 int signals_pending(void)
@@ -125,7 +115,7 @@ void signals_raise(void)
 
 void signals_be_careful(void)
 {
-    careful = 1;
+    careful = true;
 }
 
 /* From here to idle_end a signal ends the process; one that came before does so now. */
@@ -209,9 +199,10 @@ int signals_wait_semaphore(sem_t *semaphore)
     if (sem_trywait(semaphore) == 0)
         return 0;
     idle_begin();
-    int result = sem_wait(semaphore);
-    while (result != 0 && !pending)
+    int result;
+    do
         result = sem_wait(semaphore);
+    while (result != 0 && !pending);
     idle_end();
     return result;
 }

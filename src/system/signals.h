@@ -48,9 +48,9 @@ ssize_t signals_read(int fd, void *buffer, size_t length);
  * something to read or a signal has come, 0 if time ran out, -1 with errno. */
 int signals_wait_readable(int fd, int milliseconds);
 
-/* Starts a thread, whose end must be waited for with pthread_join. Signals are the first thread's
- * affair, which knows what is in flight; but not SIGBUS, which is the affair of the thread whose
- * map failed, nor SIGURG, by which it is woken. Returns whether there is one. */
+/* Starts a thread, whose end must be waited for with pthread_join. The first thread
+ * gets the signals, since it knows what is in flight; except SIGBUS, which goes to the thread whose
+ * map failed, and SIGURG, which wakes this one. Returns whether there is one. */
 bool signals_start_thread(pthread_t *thread, void *(*work)(void *), void *context);
 
 /* Waits for the end of a thread that was told to end. A system call in which it is blocked fails

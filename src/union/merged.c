@@ -66,7 +66,7 @@ static int fill(int fd, const void *context)
 {
     const struct contents *contents = context;
     uint8_t states[LAYERS_MAX * LAYER_STATE_BYTES] = {0};
-    if (newfile_allocate(fd, contents->bytes) != 0 ||
+    if (whole_allocate(fd, 0, contents->bytes) != 0 ||
         create_write_head(fd, &contents->header, contents->records, contents->count) != 0)
         return -1;
     for (unsigned i = 0; i < contents->count; i++) {
