@@ -44,7 +44,7 @@
 
 #define INLINE static inline __attribute__((always_inline)) KERNEL_TARGET
 
-INLINE const uint8_t *page_of(const struct bits *bits, struct key key)
+INLINE uint8_t *page_of(const struct bits *bits, struct key key)
 {
     return bits->bytes + geometry_page(key, bits->pages) * PAGE_BYTES;
 }
@@ -54,10 +54,8 @@ INLINE void prefetch_key(const struct bits *bits, struct key key, unsigned lines
     const uint8_t *page = page_of(bits, key);
     struct walk walk = walk_start(key);
     UNROLL
-    for (unsigned j = 0; j < lines; j++) {
+    for (unsigned j = 0; j < lines; j++, walk_next(&walk))
         __builtin_prefetch(page + (size_t)walk.line * LINE_BYTES);
-        walk_next(&walk);
-    }
 }
 
 INLINE void prefetch_first(const struct bits *bits, const struct key *keys, size_t n,
@@ -74,10 +72,8 @@ INLINE unsigned key_test(const struct bits *bits, struct key key, unsigned lines
     struct walk walk = walk_start(key);
     unsigned all = 1;
     UNROLL
-    for (unsigned j = 0; j < lines; j++) {
+    for (unsigned j = 0; j < lines; j++, walk_next(&walk))
         all &= line_has(fields, page + (size_t)walk.line * LINE_BYTES, walk.word);
-        walk_next(&walk);
-    }
     return all;
 }
 
@@ -88,23 +84,19 @@ INLINE unsigned key_test_early(const struct bits *bits, struct key key, unsigned
     const uint8_t *page = page_of(bits, key);
     struct walk walk = walk_start(key);
     UNROLL
-    for (unsigned j = 0; j < lines; j++) {
+    for (unsigned j = 0; j < lines; j++, walk_next(&walk))
         if (!line_has(fields, page + (size_t)walk.line * LINE_BYTES, walk.word))
             return 0;
-        walk_next(&walk);
-    }
     return 1;
 }
 
 INLINE void key_set(const struct bits *bits, struct key key, unsigned lines, struct fields fields)
 {
-    uint8_t *page = bits->bytes + geometry_page(key, bits->pages) * PAGE_BYTES;
+    uint8_t *page = page_of(bits, key);
     struct walk walk = walk_start(key);
     UNROLL
-    for (unsigned j = 0; j < lines; j++) {
+    for (unsigned j = 0; j < lines; j++, walk_next(&walk))
         line_add(fields, page + (size_t)walk.line * LINE_BYTES, walk.word);
-        walk_next(&walk);
-    }
 }
 
 /* Keys are tested line by line, or all lines at once without a branch. The first is better if the
