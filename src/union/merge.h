@@ -2,10 +2,10 @@
  * merge - one new filter of several: their union.
  *
  * Layers of one shape (pages and geometry) in which all their keys fit together become one layer,
- * bit for bit the layer that one filter of all keys has. What does not fit stays a layer of its own,
- * so that no line is lost; but a filter of several layers has the sum of their rates. So the rate is
- * measured before anything is made, and the caller decides. How much each layer may still take in
- * is then set such that the rate stays where it is promised, if it was not above it already.
+ * bit for bit the layer that one filter of all keys has. What does not fit stays a layer of its
+ * own, so that no line is lost; but a filter of several layers has the sum of their rates. So the
+ * rate is measured before anything is made, and the caller decides. How much each layer may still
+ * take in is then set such that the rate stays where it is promised, if it was not above it.
  *
  * Which layers come together depends on what is in them, not on the order of the inputs; the result
  * is the same file, but for its UUID and time, whatever the order. And where all layers of a shape
