@@ -14,8 +14,6 @@
  * is stored as one byte, with its neighbour as it was: a reader without a lock sees the count
  * before or after, and never a zero on the way.
  *
- * Cell c of a line is the low nibble of byte c / 2 if c is even, else the high one.
- *
  * Source: Fan, Cao, Almeida and Broder 2000 (Summary Cache), who show that 4 bits are enough.
  */
 #ifndef UNSEEN_CORE_CELLS_H

@@ -105,15 +105,15 @@ uint64_t growth_capacity(struct geometry geometry, uint64_t pages, double rate)
     return counted(&layer, sizing_capacity(geometry, pages, rate));
 }
 
-/* How many lines have to come until a layer that is made for so many has remembered `keys`. */
-static uint64_t lines_until(struct geometry geometry, double rate, uint64_t keys)
+/* The pages of a layer made for as many lines as have to come until it has remembered `keys`; 0 if
+ * they are too many. */
+static uint64_t pages_to_remember(struct layer_plan layer, uint64_t keys)
 {
-    struct layer_plan layer = {.rate = rate, .geometry = geometry};
     for (uint64_t lines = keys;;) {
-        layer.pages = sizing_pages(geometry, lines, rate);
+        layer.pages = sizing_pages(layer.geometry, lines, layer.rate);
         uint64_t remembered = counted(&layer, lines);
         if (layer.pages == 0 || remembered >= keys)
-            return lines;
+            return layer.pages;
         lines += keys - remembered;
     }
 }
@@ -177,17 +177,11 @@ static uint64_t window_capacity(const struct layer_plan *layer)
 static int first_of_window(const struct filter_plan *plan, struct layer_plan *layer)
 {
     layer->pages = plan->pages;
-    if (plan->capacity == 0) {
-        layer->capacity = window_capacity(layer);
-        return layer->capacity != 0 ? 0 : -1;
-    }
-    layer->capacity = (plan->capacity - 1) / plan->generations + 1;
     if (layer->pages == 0)
-        layer->pages = sizing_pages(layer->geometry,
-                                    lines_until(layer->geometry, layer->rate,
-                                                growth_first_keys(plan)),
-                                    layer->rate);
-    return layer->pages != 0 ? 0 : -1;
+        layer->pages = pages_to_remember(*layer, growth_first_keys(plan));
+    layer->capacity = plan->capacity != 0 ? (plan->capacity - 1) / plan->generations + 1
+                                          : window_capacity(layer);
+    return layer->pages != 0 && layer->capacity != 0 ? 0 : -1;
 }
 
 int growth_first(const struct filter_plan *plan, struct layer_plan *layer)

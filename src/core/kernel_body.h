@@ -161,50 +161,32 @@ INLINE void set_lines(const struct bits *bits, const struct key *keys, size_t n,
 }
 
 /* One copy of a loop for each g up to 6, which is p = 1e-12; the rest share one. */
-#define FOR_LINES(call)                                                                            \
-    switch (bits->geometry.lines) {                                                                \
-    case 1:                                                                                        \
-        call(1);                                                                                   \
-    case 2:                                                                                        \
-        call(2);                                                                                   \
-    case 3:                                                                                        \
-        call(3);                                                                                   \
-    case 4:                                                                                        \
-        call(4);                                                                                   \
-    case 5:                                                                                        \
-        call(5);                                                                                   \
-    case 6:                                                                                        \
-        call(6);                                                                                   \
-    default:                                                                                       \
-        call(bits->geometry.lines);                                                                \
-    }
+#define FOR_LINES(loop, ...)                                                                       \
+    (bits->geometry.lines == 1   ? loop(__VA_ARGS__, 1)                                            \
+     : bits->geometry.lines == 2 ? loop(__VA_ARGS__, 2)                                            \
+     : bits->geometry.lines == 3 ? loop(__VA_ARGS__, 3)                                            \
+     : bits->geometry.lines == 4 ? loop(__VA_ARGS__, 4)                                            \
+     : bits->geometry.lines == 5 ? loop(__VA_ARGS__, 5)                                            \
+     : bits->geometry.lines == 6 ? loop(__VA_ARGS__, 6)                                            \
+                                 : loop(__VA_ARGS__, bits->geometry.lines))
 
 KERNEL_TARGET
 static void kernel_test(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen)
 {
-#define TEST(g)                                                                                    \
-    test_lines(bits, keys, n, seen, g);                                                            \
-    return
-    FOR_LINES(TEST)
-#undef TEST
+    FOR_LINES(test_lines, bits, keys, n, seen);
 }
 
 KERNEL_TARGET
 static void kernel_set(const struct bits *bits, const struct key *keys, size_t n)
 {
-#define SET(g)                                                                                     \
-    set_lines(bits, keys, n, g);                                                                   \
-    return
-    FOR_LINES(SET)
-#undef SET
+    FOR_LINES(set_lines, bits, keys, n);
 }
 
 KERNEL_TARGET
 static size_t kernel_insert(const struct bits *bits, const struct key *keys, size_t n,
-                            uint8_t *seen, uint64_t most, uint64_t *set){
-#define INSERT(g) return insert_lines(bits, keys, n, seen, most, set, g)
-    FOR_LINES(INSERT)
-#undef INSERT
+                            uint8_t *seen, uint64_t most, uint64_t *set)
+{
+    return FOR_LINES(insert_lines, bits, keys, n, seen, most, set);
 }
 
 KERNEL_TARGET

@@ -32,7 +32,7 @@ int layer_damaged(unsigned layer, const char *flaw, const char *path, struct fau
 void layer_encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_BYTES]);
 
 /* Checks and decodes a private copy of page 1 into records[0..*count); file_bytes is the file's
- * real size. Returns 0, or -1 with the fault (object `path`) naming the first field that is wrong. */
+ * real size. Returns 0, or -1 with the fault (object `path`) naming the first wrong field. */
 int layers_decode(const uint8_t page[PAGE_BYTES], const struct header *header, uint64_t file_bytes,
                   const char *path, struct layer_record records[LAYERS_MAX], unsigned *count,
                   struct fault *fault);
