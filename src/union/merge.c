@@ -135,30 +135,16 @@ void merge_free(struct merge *merge)
     free(merge);
 }
 
-unsigned merge_layers(const struct merge *merge)
+struct merge_outcome merge_outcome(const struct merge *merge)
 {
-    return merge->count;
-}
-
-double merge_keys(const struct merge *merge)
-{
-    return merge->keys;
-}
-
-double merge_rate(const struct merge *merge)
-{
-    double rate = 0;
-    for (unsigned i = 0; i < merge->count; i++)
-        rate += (1 - rate) * merge->groups[i].rate;
-    return rate;
-}
-
-bool merge_keeps_rate(const struct merge *merge)
-{
+    struct merge_outcome outcome = {.layers = merge->count, .keys = merge->keys};
     double noise = 0;
-    for (unsigned i = 0; i < merge->count; i++)
+    for (unsigned i = 0; i < merge->count; i++) {
+        outcome.rate += (1 - outcome.rate) * merge->groups[i].rate;
         noise += merge->groups[i].noise;
-    return merge_rate(merge) - noise <= merge->header.plan.rate;
+    }
+    outcome.keeps_rate = outcome.rate - noise <= merge->header.plan.rate;
+    return outcome;
 }
 
 /* --- the file --- */

@@ -28,11 +28,13 @@ struct merge *merge_new(struct store *const *inputs, size_t count, struct fault 
 void merge_free(struct merge *merge);
 
 /* What it comes to. */
-unsigned merge_layers(const struct merge *merge);
-double merge_keys(const struct merge *merge);
-double merge_rate(const struct merge *merge);
-/* The rate is the one asked for, as far as can be told: estimates have noise. */
-bool merge_keeps_rate(const struct merge *merge);
+struct merge_outcome {
+    unsigned layers;
+    double keys;
+    double rate;
+    bool keeps_rate; /* it is the one asked for, as far as can be told: estimates have noise */
+};
+struct merge_outcome merge_outcome(const struct merge *merge);
 
 /* Writes it to a file of its own and gives that its name, over what is there if `over` is set; if
  * that is one of the inputs, `replaced`, the file has its UUID, owner and mode, so that it goes on
