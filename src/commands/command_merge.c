@@ -116,20 +116,19 @@ static int check_place(const struct options *options, const char *out,
 static int judge_rate(const struct options *options, const char *out, const struct merge *merge,
                       double wanted)
 {
-    unsigned layers = merge_layers(merge);
-    double rate = merge_rate(merge);
-    if (!merge_keeps_rate(merge) && !options_has(options, OPTION_ACCEPT_RATE))
+    struct merge_outcome has = merge_outcome(merge);
+    if (!has.keeps_rate && !options_has(options, OPTION_ACCEPT_RATE))
         return message(
             "%s: its rate would be %.3g, above %g: the keys do not fit together (to have "
             "it so: --accept-rate; else make the inputs --like a larger filter)",
-            out, rate, wanted);
-    if (layers > 1)
+            out, has.rate, wanted);
+    if (has.layers > 1)
         message("%s: %.0f keys in %u layers, which do not fit into fewer; the error rate is %.3g, "
                 "of %g asked for",
-                out, merge_keys(merge), layers, rate, wanted);
+                out, has.keys, has.layers, has.rate, wanted);
     else if (options_has(options, OPTION_VERBOSE))
         message("%s: %.0f keys in one layer; the error rate is %.3g, of %g asked for", out,
-                merge_keys(merge), rate, wanted);
+                has.keys, has.rate, wanted);
     return 0;
 }
 

@@ -12,9 +12,7 @@
  *
  * So a cell of a key that is in never falls to zero by the removal of another key that was in. It
  * is stored as one byte, with its neighbour as it was: a reader without a lock sees the count
- * before or behind, and never a zero on the way.
- *
- * Cell c of a line is the low nibble of byte c / 2 if c is even, else the high one.
+ * before or after, and never a zero on the way.
  *
  * Source: Fan, Cao, Almeida and Broder 2000 (Summary Cache), who show that 4 bits are enough.
  */
@@ -38,9 +36,9 @@ static inline void cell_put(uint8_t *line, unsigned cell, unsigned value)
 }
 
 /* Whether no cell of the word is zero in a line of 64 bytes. */
-static inline int cells_test(const uint8_t *line, uint64_t word, unsigned fields)
+static inline bool cells_test(const uint8_t *line, uint64_t word, unsigned fields)
 {
-    int all = 1;
+    bool all = true;
     for (unsigned t = 0; t < fields; t++)
         all &= cell_value(line, geometry_cell(word, t)) != 0;
     return all;

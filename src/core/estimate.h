@@ -62,7 +62,7 @@ void estimate_add_keys(struct estimate *estimate, const uint8_t *bytes, uint64_t
 void estimate_merge(struct estimate *estimate, const struct estimate *other);
 
 /* Over all pages added: number of distinct keys inside, probability that a new key looks seen, and
- * the part of bits set. All 0 if no page was added. */
+ * the fraction of bits set. All 0 if no page was added. */
 double estimate_keys(const struct estimate *estimate);
 /* No fewer than that, up to a tenth more at half fill: without a logarithm, for a short run's sake,
  * unless more than 0.68 of the bits are set. */

@@ -112,7 +112,7 @@ static inline uint64_t geometry_page(struct key key, uint64_t pages)
 }
 
 /* One bit of a region, by its number. */
-static inline int bit_test(const uint8_t *region, uint64_t bit)
+static inline bool bit_test(const uint8_t *region, uint64_t bit)
 {
     return region[bit / 8] >> (bit % 8) & 1;
 }

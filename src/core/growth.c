@@ -71,9 +71,21 @@ static struct geometry layer_geometry(const struct filter_plan *plan, double rat
                                      : sizing_geometry(rate, plan->geometry.counting);
 }
 
+double growth_share(const struct filter_plan *plan)
+{
+    return plan->stage != 0 ? 1 - STAGE_SHARE : 1;
+}
+
+/* Layer `index`, with its rate and geometry. */
+static struct layer_plan empty_layer(const struct filter_plan *plan, unsigned index)
+{
+    double rate = growth_rate(plan, index) * growth_share(plan);
+    return (struct layer_plan){.rate = rate, .geometry = layer_geometry(plan, rate)};
+}
+
 struct geometry growth_geometry(const struct filter_plan *plan)
 {
-    return layer_geometry(plan, growth_rate(plan, 0) * growth_share(plan));
+    return empty_layer(plan, 0).geometry;
 }
 
 #define RATE_LOW 1e-2
@@ -93,22 +105,17 @@ uint64_t growth_capacity(struct geometry geometry, uint64_t pages, double rate)
     return counted(&layer, sizing_capacity(geometry, pages, rate));
 }
 
-/* How many lines have to come until a layer that is made for so many has remembered `keys`. */
-static uint64_t lines_until(struct geometry geometry, double rate, uint64_t keys)
+/* The pages of a layer made for as many lines as have to come until it has remembered `keys`; 0 if
+ * they are too many. */
+static uint64_t pages_to_remember(struct layer_plan layer, uint64_t keys)
 {
-    struct layer_plan layer = {.rate = rate, .geometry = geometry};
     for (uint64_t lines = keys;;) {
-        layer.pages = sizing_pages(geometry, lines, rate);
+        layer.pages = sizing_pages(layer.geometry, lines, layer.rate);
         uint64_t remembered = counted(&layer, lines);
         if (layer.pages == 0 || remembered >= keys)
-            return lines;
+            return layer.pages;
         lines += keys - remembered;
     }
-}
-
-double growth_share(const struct filter_plan *plan)
-{
-    return plan->stage != 0 ? 1 - STAGE_SHARE : 1;
 }
 
 /* In a journal, at 16 bytes each. */
@@ -169,26 +176,17 @@ static uint64_t window_capacity(const struct layer_plan *layer)
 /* One of the first layers of a window. */
 static int first_of_window(const struct filter_plan *plan, struct layer_plan *layer)
 {
-    if (plan->capacity == 0) {
-        layer->pages = plan->pages;
-        layer->capacity = window_capacity(layer);
-        return layer->capacity != 0 ? 0 : -1;
-    }
-    layer->capacity = (plan->capacity - 1) / plan->generations + 1;
     layer->pages = plan->pages;
     if (layer->pages == 0)
-        layer->pages = sizing_pages(layer->geometry,
-                                    lines_until(layer->geometry, layer->rate,
-                                                growth_first_keys(plan)),
-                                    layer->rate);
-    return layer->pages != 0 ? 0 : -1;
+        layer->pages = pages_to_remember(*layer, growth_first_keys(plan));
+    layer->capacity = plan->capacity != 0 ? (plan->capacity - 1) / plan->generations + 1
+                                          : window_capacity(layer);
+    return layer->pages != 0 && layer->capacity != 0 ? 0 : -1;
 }
 
 int growth_first(const struct filter_plan *plan, struct layer_plan *layer)
 {
-    layer->stage = (struct stage_plan){0};
-    layer->rate = growth_rate(plan, 0) * growth_share(plan);
-    layer->geometry = layer_geometry(plan, layer->rate);
+    *layer = empty_layer(plan, 0);
     if (plan->generations != 0)
         return first_of_window(plan, layer);
     layer->pages = plan->pages != 0 ? plan->pages
@@ -242,9 +240,7 @@ static uint64_t pages_wanted(const struct filter_plan *plan, uint64_t pages, uin
 int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, uint64_t keys,
                 struct layer_plan *layer)
 {
-    layer->rate = growth_rate(plan, index) * growth_share(plan);
-    layer->geometry = layer_geometry(plan, layer->rate);
-    layer->stage = (struct stage_plan){0};
+    *layer = empty_layer(plan, index);
     layer->pages = pages_wanted(plan, pages, keys);
     if (pages > SIZING_PAGES_MAX || layer->pages > SIZING_PAGES_MAX - pages)
         return -1;

@@ -115,8 +115,8 @@ uint64_t growth_capacity(struct geometry geometry, uint64_t pages, double rate);
 enum { STAGE_KEYS_MIN = 8192 };
 #define STAGE_SHARE (1.0 / 16)
 
-/* Gives a layer that growth_first or growth_next planned its stage, if the filter has any. Returns 0,
- * or -1 if the pages for it have not room for STAGE_KEYS_MIN keys. About 10 ms. */
+/* Gives a layer that growth_first or growth_next planned its stage, if the filter has any. Returns
+ * 0, or -1 if the pages for it have no room for STAGE_KEYS_MIN keys. About 10 ms. */
 int growth_stage(const struct filter_plan *plan, struct layer_plan *layer);
 
 /* The rate of the stage of a layer that has this rate for itself. */
@@ -128,8 +128,9 @@ double growth_share(const struct filter_plan *plan);
 /* The geometry of layer 0. At most 2 ms. */
 struct geometry growth_geometry(const struct filter_plan *plan);
 
-/* Layer 0 of a filter, as yet without a stage. Returns 0, or -1 if it would be larger than SIZING_PAGES_MAX, or if `pages`
- * cannot hold even one key at that rate. plan->capacity or plan->pages must be given. */
+/* Layer 0 of a filter, as yet without a stage. Returns 0, or -1 if it would be larger than
+ * SIZING_PAGES_MAX, or if `pages` cannot hold even one key at that rate. plan->capacity or
+ * plan->pages must be given. */
 int growth_first(const struct filter_plan *plan, struct layer_plan *layer);
 
 /*

@@ -21,21 +21,19 @@ static int cpu_is_active(unsigned number)
 #define CPU_HAS(upper, lower) __builtin_cpu_supports(lower)
 #endif
 
-size_t kernel_all(const struct kernel *kernels[], size_t most)
+size_t kernel_all(const struct kernel *kernels[KERNELS_MAX])
 {
     size_t n = 0;
-    if (n < most)
-        kernels[n++] = &kernel_plain;
+    kernels[n++] = &kernel_plain;
 #if defined(__x86_64__)
-    if (n < most && CPU_HAS(AVX2, "avx2") && CPU_HAS(BMI2, "bmi2"))
+    if (CPU_HAS(AVX2, "avx2") && CPU_HAS(BMI2, "bmi2"))
         kernels[n++] = &kernel_avx2;
-    if (n < most && CPU_HAS(AVX512BW, "avx512bw") && CPU_HAS(AVX512DQ, "avx512dq") &&
+    if (CPU_HAS(AVX512BW, "avx512bw") && CPU_HAS(AVX512DQ, "avx512dq") &&
         CPU_HAS(AVX512VL, "avx512vl"))
         kernels[n++] = &kernel_avx512;
 #endif
 #if defined(KERNEL_HAS_NEON)
-    if (n < most)
-        kernels[n++] = &kernel_neon;
+    kernels[n++] = &kernel_neon;
 #endif
     return n;
 }
@@ -43,8 +41,7 @@ size_t kernel_all(const struct kernel *kernels[], size_t most)
 const struct kernel *kernel_best(void)
 {
     const struct kernel *kernels[KERNELS_MAX];
-    size_t n = kernel_all(kernels, KERNELS_MAX);
-    return kernels[n - 1];
+    return kernels[kernel_all(kernels) - 1];
 }
 
 const struct kernel *kernel_for(struct geometry geometry)
@@ -52,7 +49,7 @@ const struct kernel *kernel_for(struct geometry geometry)
     return geometry.counting ? &kernel_cells : kernel_best();
 }
 
-int kernel_line_test(const uint8_t *line, uint64_t word, struct geometry geometry)
+bool kernel_line_test(const uint8_t *line, uint64_t word, struct geometry geometry)
 {
     return geometry.counting ? cells_test(line, word, geometry.fields)
                              : line_test(line, word, geometry.fields);

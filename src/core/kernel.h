@@ -19,7 +19,7 @@ struct kernel {
     const char *name;
 
     /* Finds lines in `length` bytes. starts[0] must be the offset of the first; puts the offset
-     * behind each delimiter into starts[1], starts[2]...; returns the number of whole lines found,
+     * after each delimiter into starts[1], starts[2]...; returns the number of whole lines found,
      * at most `most`. starts needs room for most + 1. */
     size_t (*split)(const char *bytes, size_t length, char delimiter, size_t *starts, size_t most);
 
@@ -52,16 +52,16 @@ const struct kernel *kernel_best(void);
  * raises a key's cells, `count` counts those that are not zero, and so on (cells.h). */
 const struct kernel *kernel_for(struct geometry geometry);
 
-/* Up to `most` versions that this machine runs for bits, the plain one first. Returns how many. */
-enum { KERNELS_MAX = 4 };
-size_t kernel_all(const struct kernel *kernels[], size_t most);
+/* The versions that this machine runs for bits, the plain one first. Returns how many. */
+enum { KERNELS_MAX = 3 };
+size_t kernel_all(const struct kernel *kernels[KERNELS_MAX]);
 
 /* Does line `line` (64 bytes) have the bits of `word` set? For callers with a line of their own. */
-int line_test(const uint8_t *line, uint64_t word, unsigned fields);
+bool line_test(const uint8_t *line, uint64_t word, unsigned fields);
 void line_set(uint8_t *line, uint64_t word, unsigned fields);
 
 /* The same for a line of a layer of either kind. */
-int kernel_line_test(const uint8_t *line, uint64_t word, struct geometry geometry);
+bool kernel_line_test(const uint8_t *line, uint64_t word, struct geometry geometry);
 void kernel_line_set(uint8_t *line, uint64_t word, struct geometry geometry);
 
 #endif

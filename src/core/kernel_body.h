@@ -44,7 +44,7 @@
 
 #define INLINE static inline __attribute__((always_inline)) KERNEL_TARGET
 
-INLINE const uint8_t *page_of(const struct bits *bits, struct key key)
+INLINE uint8_t *page_of(const struct bits *bits, struct key key)
 {
     return bits->bytes + geometry_page(key, bits->pages) * PAGE_BYTES;
 }
@@ -54,10 +54,8 @@ INLINE void prefetch_key(const struct bits *bits, struct key key, unsigned lines
     const uint8_t *page = page_of(bits, key);
     struct walk walk = walk_start(key);
     UNROLL
-    for (unsigned j = 0; j < lines; j++) {
+    for (unsigned j = 0; j < lines; j++, walk_next(&walk))
         __builtin_prefetch(page + (size_t)walk.line * LINE_BYTES);
-        walk_next(&walk);
-    }
 }
 
 INLINE void prefetch_first(const struct bits *bits, const struct key *keys, size_t n,
@@ -74,10 +72,8 @@ INLINE unsigned key_test(const struct bits *bits, struct key key, unsigned lines
     struct walk walk = walk_start(key);
     unsigned all = 1;
     UNROLL
-    for (unsigned j = 0; j < lines; j++) {
+    for (unsigned j = 0; j < lines; j++, walk_next(&walk))
         all &= line_has(fields, page + (size_t)walk.line * LINE_BYTES, walk.word);
-        walk_next(&walk);
-    }
     return all;
 }
 
@@ -88,23 +84,19 @@ INLINE unsigned key_test_early(const struct bits *bits, struct key key, unsigned
     const uint8_t *page = page_of(bits, key);
     struct walk walk = walk_start(key);
     UNROLL
-    for (unsigned j = 0; j < lines; j++) {
+    for (unsigned j = 0; j < lines; j++, walk_next(&walk))
         if (!line_has(fields, page + (size_t)walk.line * LINE_BYTES, walk.word))
             return 0;
-        walk_next(&walk);
-    }
     return 1;
 }
 
 INLINE void key_set(const struct bits *bits, struct key key, unsigned lines, struct fields fields)
 {
-    uint8_t *page = bits->bytes + geometry_page(key, bits->pages) * PAGE_BYTES;
+    uint8_t *page = page_of(bits, key);
     struct walk walk = walk_start(key);
     UNROLL
-    for (unsigned j = 0; j < lines; j++) {
+    for (unsigned j = 0; j < lines; j++, walk_next(&walk))
         line_add(fields, page + (size_t)walk.line * LINE_BYTES, walk.word);
-        walk_next(&walk);
-    }
 }
 
 /* Keys are tested line by line, or all lines at once without a branch. The first is better if the
@@ -169,50 +161,32 @@ INLINE void set_lines(const struct bits *bits, const struct key *keys, size_t n,
 }
 
 /* One copy of a loop for each g up to 6, which is p = 1e-12; the rest share one. */
-#define FOR_LINES(call)                                                                            \
-    switch (bits->geometry.lines) {                                                                \
-    case 1:                                                                                        \
-        call(1);                                                                                   \
-    case 2:                                                                                        \
-        call(2);                                                                                   \
-    case 3:                                                                                        \
-        call(3);                                                                                   \
-    case 4:                                                                                        \
-        call(4);                                                                                   \
-    case 5:                                                                                        \
-        call(5);                                                                                   \
-    case 6:                                                                                        \
-        call(6);                                                                                   \
-    default:                                                                                       \
-        call(bits->geometry.lines);                                                                \
-    }
+#define FOR_LINES(loop, ...)                                                                       \
+    (bits->geometry.lines == 1   ? loop(__VA_ARGS__, 1)                                            \
+     : bits->geometry.lines == 2 ? loop(__VA_ARGS__, 2)                                            \
+     : bits->geometry.lines == 3 ? loop(__VA_ARGS__, 3)                                            \
+     : bits->geometry.lines == 4 ? loop(__VA_ARGS__, 4)                                            \
+     : bits->geometry.lines == 5 ? loop(__VA_ARGS__, 5)                                            \
+     : bits->geometry.lines == 6 ? loop(__VA_ARGS__, 6)                                            \
+                                 : loop(__VA_ARGS__, bits->geometry.lines))
 
 KERNEL_TARGET
 static void kernel_test(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen)
 {
-#define TEST(g)                                                                                    \
-    test_lines(bits, keys, n, seen, g);                                                            \
-    return
-    FOR_LINES(TEST)
-#undef TEST
+    FOR_LINES(test_lines, bits, keys, n, seen);
 }
 
 KERNEL_TARGET
 static void kernel_set(const struct bits *bits, const struct key *keys, size_t n)
 {
-#define SET(g)                                                                                     \
-    set_lines(bits, keys, n, g);                                                                   \
-    return
-    FOR_LINES(SET)
-#undef SET
+    FOR_LINES(set_lines, bits, keys, n);
 }
 
 KERNEL_TARGET
 static size_t kernel_insert(const struct bits *bits, const struct key *keys, size_t n,
-                            uint8_t *seen, uint64_t most, uint64_t *set){
-#define INSERT(g) return insert_lines(bits, keys, n, seen, most, set, g)
-    FOR_LINES(INSERT)
-#undef INSERT
+                            uint8_t *seen, uint64_t most, uint64_t *set)
+{
+    return FOR_LINES(insert_lines, bits, keys, n, seen, most, set);
 }
 
 KERNEL_TARGET

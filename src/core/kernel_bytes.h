@@ -1,8 +1,17 @@
-/* kernel_bytes - block_mask of kernel_body.h in plain C, for versions without vectors. */
+/* kernel_bytes - what versions without vectors share of what kernel_body.h asks for. */
 #ifndef UNSEEN_CORE_KERNEL_BYTES_H
 #define UNSEEN_CORE_KERNEL_BYTES_H
 
 #include <stdint.h>
+
+struct fields {
+    unsigned count;
+};
+
+static inline struct fields fields_start(unsigned count)
+{
+    return (struct fields){count};
+}
 
 /* Which of 8 bytes are zero: the high bit of each that is (Mycroft; this form has no false hits
  * above a true one, since nothing is carried from byte to byte). */

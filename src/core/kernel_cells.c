@@ -8,18 +8,9 @@
 #define KERNEL_STRUCT kernel_cells
 #define KERNEL_TARGET
 
-struct fields {
-    unsigned count;
-};
-
-static inline struct fields fields_start(unsigned count)
-{
-    return (struct fields){count};
-}
-
 static inline unsigned line_has(struct fields fields, const uint8_t *line, uint64_t word)
 {
-    return (unsigned)cells_test(line, word, fields.count);
+    return cells_test(line, word, fields.count);
 }
 
 static inline void line_add(struct fields fields, uint8_t *line, uint64_t word)

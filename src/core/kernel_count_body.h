@@ -1,5 +1,5 @@
 /*
- * kernel_count_body - the loops behind estimate.c, written once and compiled once for each
+ * kernel_count_body - the loops under estimate.c, written once and compiled once for each
  * instruction set, as those of kernel_body.h; they read whole layers, so they are to be as fast as
  * memory.
  *
@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Half a page: where one page ends and another begins, processors do not fetch ahead by themselves,
- * and reading a layer takes a third longer. What is fetched in vain behind the last page may not
+ * and reading a layer takes a third longer. What is fetched in vain after the last page may not
  * even be mapped; a prefetch does not mind. */
 enum { COUNT_AHEAD = PAGE_BYTES / 2 };
 

@@ -7,18 +7,9 @@
 #define KERNEL_STRUCT kernel_plain
 #define KERNEL_TARGET
 
-struct fields {
-    unsigned count;
-};
-
-static inline struct fields fields_start(unsigned count)
+bool line_test(const uint8_t *line, uint64_t word, unsigned fields)
 {
-    return (struct fields){count};
-}
-
-int line_test(const uint8_t *line, uint64_t word, unsigned fields)
-{
-    int all = 1;
+    bool all = true;
     for (unsigned t = 0; t < fields; t++)
         all &= bit_test(line, geometry_field(word, t));
     return all;
@@ -32,7 +23,7 @@ void line_set(uint8_t *line, uint64_t word, unsigned fields)
 
 static inline unsigned line_has(struct fields fields, const uint8_t *line, uint64_t word)
 {
-    return (unsigned)line_test(line, word, fields.count);
+    return line_test(line, word, fields.count);
 }
 
 static inline void line_add(struct fields fields, uint8_t *line, uint64_t word)

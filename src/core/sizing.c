@@ -79,16 +79,11 @@ static struct stretch binomial_stretch(double n, double share)
 {
     double mean = n * share;
     double reach = REACH * sqrt(mean * (1 - share)) + 20;
-    struct stretch s = {
+    return (struct stretch){
         .low = mean > reach ? floor(mean - reach) : 0,
-        .mode = floor((n + 1) * share),
-        .high = floor(mean + reach),
+        .mode = fmin(floor((n + 1) * share), n),
+        .high = fmin(floor(mean + reach), n),
     };
-    if (s.mode > n)
-        s.mode = n;
-    if (s.high > n)
-        s.high = n;
-    return s;
 }
 
 enum { Q_MAX = 4096, TABLE = 896 };
@@ -299,7 +294,7 @@ double sizing_remembered(struct geometry geometry, uint64_t pages, double lines)
 /* Geometries are compared where whole pages do not matter. */
 #define MANY_PAGES (UINT64_C(1) << 20)
 
-static int fits(struct geometry geometry, double rate, double cells_per_key)
+static bool fits(struct geometry geometry, double rate, double cells_per_key)
 {
     double keys = (double)MANY_PAGES * geometry_page_cells(geometry) / cells_per_key;
     return sizing_rate(geometry, MANY_PAGES, keys) <= rate;

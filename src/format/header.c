@@ -2,7 +2,7 @@
  * header - the filter file, format version 1.
  *
  * All numbers are unsigned, little-endian, at fixed offsets, whatever machine wrote them; a double
- * is its IEEE 754 bits in 64 of them. A page is 4096 bytes. Bytes without a name are zero. The pages:
+ * is its IEEE 754 bits, as a number of 64. A page is 4096 bytes. Bytes without a name are zero.
  *
  *     0  the header, written once, when the file is made: here
  *     1  the layers, written when one is added: layer_table.c
@@ -22,8 +22,8 @@
  *       12 16*4  the ranges: the first field and the last, 2 bytes each, 1..65535, in rising order,
  *                no two of them touching; zeros after the last range
  *
- * Three features are laid out but not yet known, so that a program that does not have them refuses a
- * file by their bit: 4 a key recipe (bytes 256..383 are not zero), 8 parts (bytes 384..523), 16 a
+ * Three features are laid out but not yet known, so that a program that does not have them refuses
+ * a file by their bit: 4 a key recipe (bytes 256..383 are not zero), 8 parts (bytes 384..523), 16 a
  * hash or a hash key other than below. While their bits are not set, these bytes are zero and the
  * hash is 1.
  *
@@ -36,14 +36,14 @@
  *    4. the hash is 1, its key has 8 bytes and no check value, and cells have 4 bits if the feature
  *       counting is set, else 1;
  *    5. p is in 1e-12..0.5 (not a NaN); n is at most 10^12; size at most 2^38 pages; g at most 16
- *       and f at most 7, both zero or neither; the flag is 0, or 1 and n or size is not 0; the given
- *       values are known ones;
+ *       and f at most 7, both zero or neither; the flag is 0, or 1 and n or size is not 0; the
+ *       given values are known ones;
  *    6. flight keys are a power of two within 32..4096, and the fixed part is 14336 bytes plus the
  *       keys in flight, rounded up to whole pages, plus a page if the feature counting is set;
  *    7. bytes of the header without a name are zero, as are both recipes and the parts;
  *       a window has its feature bit, does not count and is not fixed, G is within 1..47, the slack
- *       above 0 and at most 1, and it has a time of at most 10^13 milliseconds, or else n; what is
- *       no window has zeros there;
+ *       above 0 and at most 1, and it has a time of at most 10^13 milliseconds, or else n; a filter
+ *       that is not a window has zeros there;
  *       the pages for a stage are at most 2^38, and zero in a window or a counting filter;
  *
  * and rules 8 to 11, in layer_table.c, hold for its layers.
@@ -90,7 +90,7 @@ enum {
 static const uint8_t magic[8] = {0x89, 'u', 'n', 's', 'e', 'e', 'n', '\n'};
 enum { VERSION = 1, HASH_XXH3_128 = 1, SEED_BYTES = 8 };
 
-/* Features without which a file cannot be used. A reader that finds another bit refuses the file. */
+/* Features without which a file cannot be used: if another bit is set, a reader refuses it. */
 enum { FEATURE_COUNTING = 1, FEATURE_WINDOW = 2, FEATURES_KNOWN = 3 };
 
 static uint64_t features_of(const struct filter_plan *plan)
@@ -272,10 +272,8 @@ int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const 
         flaw = header_flaw(&found, bytes);
     if (flaw == NULL && found.layers_at > file_bytes)
         flaw = "size of the file";
-    if (flaw != NULL) {
-        fault_set(fault, path, "damaged filter: %s", flaw);
-        return fault_way_out(fault, "restore it from a copy, or make a new one");
-    }
+    if (flaw != NULL)
+        return layer_damaged(0, flaw, path, fault);
     *header = found;
     return 0;
 }

@@ -1,8 +1,8 @@
 /*
  * header - page 0 of a filter file as bytes, and as numbers.
  *
- * The specification is at the head of header.c. These functions turn bytes into numbers and back and
- * check every one of them; none does any I/O or allocates.
+ * The specification is at the head of header.c. These functions turn bytes into numbers and back
+ * and check every one of them; none does any I/O or allocates.
  */
 #ifndef UNSEEN_FORMAT_HEADER_H
 #define UNSEEN_FORMAT_HEADER_H
@@ -16,7 +16,7 @@
 enum { HEADER_BYTES = 4096, UUID_BYTES = 16 };
 
 /* How many milliseconds a window by time may have: some 300 years. */
-#define FORGET_MAX UINT64_C(10000000000000)
+#define FORGET_MAX WINDOW_TIME_MAX
 
 /* What is written once, at creation. */
 struct header {
@@ -58,7 +58,7 @@ void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES]);
 bool header_is_filter(const uint8_t *bytes);
 
 /* Checks and decodes a private copy of the page; file_bytes is the file's real size. Returns 0, or
- * -1 with the fault (object `path`) naming the first field that is wrong; *header is unchanged then. */
+ * -1 with the fault (object `path`) naming the first field that is wrong, and *header unchanged. */
 int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const char *path,
                   struct header *header, struct fault *fault);
 

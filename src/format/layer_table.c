@@ -3,30 +3,32 @@
  *
  * A writer adds a record first, and raises the count after that. A record never changes.
  *
- * A layer may have a stage, in which keys gather, to be set in the layer together (stage.c): an array
- * of pages like a layer, and right after that its journal, which has those keys, as many as their
- * counter says: 16 bytes each, lo then hi. They are believed as bits are. A stage may contribute a
- * fifteenth of what its layer may to the rate.
+ * A layer may have a stage, in which keys gather, to be set in the layer together (stage.c): an
+ * array of pages like a layer, and right after that its journal, which has those keys, as many as
+ * their counter says: 16 bytes each, lo then hi. They are believed as bits are. A stage may
+ * contribute a fifteenth of what its layer may to the rate.
  *
- * The layers are arrays of pages, in which bit b is byte b/8, mask 1 << (b%8); geometry.h says which
- * bits a key has. In a counting layer cell c of a line, from 0 to 127, is the low nibble of byte c/2
- * if c is even, else the high one; a key that is in raised each of its cells by one, up to 15.
+ * The layers are arrays of pages, in which bit b is byte b/8, mask 1 << (b%8); geometry.h says
+ * which bits a key has. In a counting layer cell c of a line, from 0 to 127, is the low nibble of
+ * byte c/2 if c is even, else the high one; a key that is in raised each of its cells by one, up to
+ * 15.
  * Layers of 32 MB and more begin at a multiple of 2 MB, so that what is always written shares no
  * large folio of the page cache with them.
  *
  * A file is valid if and only if, besides the rules in header.c,
  *
- *    8. the count of layers is within 1..48, in a window at least G + 1, and without a time just that;
- *    9. for each layer below the count: the record's checksum is right; g and f are within 1..16 and
- *       1..7; pages within 1..2^38; capacity at least 1; the rate within 0..1; cells are as in the
+ *    8. the count of layers is within 1..48, in a window at least G + 1, and G + 1 if it has no
+ *       time;
+ *    9. for each layer below the count: the record's checksum is right; g and f are within 1..16
+ *       and 1..7; pages within 1..2^38; capacity at least 1; the rate within 0..1; cells as in the
  *       header; bytes without a name are zero; all numbers of the stage are zero, or its g, f and
  *       pages are within the same bounds, its journal has at most 2^38 pages and room for its
  *       capacity, which is at least 8192, and the filter is neither counting nor a window;
  *   10. the capacity of a layer is 1, or its pages can hold it: with x = capacity / pages * g/64 *
  *       (1 - (1 - 1/c)^f), c being 512, or 128 in a counting filter, x is at most 12, and
  *       (1 - 1/(1 + x + x^2/2 + x^3/6))^(g*f) at most 1.5 times the rate; the same of a stage;
- *   11. each stage and each layer begins on a page boundary, not before the end of the one before it
- *       (the first: of the fixed part), the journal counted, and ends within the file.
+ *   11. each stage and each layer begins on a page boundary, not before the end of the one before
+ *       it (the first: of the fixed part), the journal counted, and ends within the file.
  *
  * Bytes after the last layer are legal: a writer that was killed while growing leaves them.
  */
@@ -196,14 +198,13 @@ static const char *record_flaw(const struct layer_record *record, const uint8_t 
         return "checksum";
     const char *flaw = layer_flaw(&record->plan, bytes[CELL_BITS_AT]);
     if (flaw == NULL && uses_unnamed(record, bytes))
-        flaw = "unused bytes";
+        return "unused bytes";
     if (flaw == NULL)
         flaw = stage_flaw(&record->plan.stage, filter);
     return flaw != NULL ? flaw : place_flaw(record, end, file_bytes);
 }
 
-/* layer: from 1 on; 0: none of them. */
-static int damaged_layer(struct fault *fault, const char *path, unsigned layer, const char *flaw)
+int layer_damaged(unsigned layer, const char *flaw, const char *path, struct fault *fault)
 {
     if (layer == 0)
         fault_set(fault, path, "damaged filter: %s", flaw);
@@ -220,14 +221,14 @@ int layers_decode(const uint8_t page[PAGE_BYTES], const struct header *header, u
     unsigned least = growth_first_layers(&header->plan);
     bool grows = header->plan.generations == 0 || header->plan.forget != 0;
     if (n < least || n > (grows ? (unsigned)LAYERS_MAX : least))
-        return damaged_layer(fault, path, 0, "number of layers");
+        return layer_damaged(0, "number of layers", path, fault);
     uint64_t end = header->layers_at;
     for (unsigned i = 0; i < n; i++) {
         const uint8_t *bytes = page + (size_t)i * LAYER_RECORD_BYTES;
         records[i] = decode(bytes, header->plan.geometry.counting);
         const char *flaw = record_flaw(&records[i], bytes, &header->plan, end, file_bytes);
         if (flaw != NULL)
-            return damaged_layer(fault, path, i + 1, flaw);
+            return layer_damaged(i + 1, flaw, path, fault);
         end = layer_end(&records[i]);
     }
     *count = n;

@@ -25,11 +25,14 @@ struct layer_record {
 
 struct header;
 
+/* What is said of a damaged filter, or of its layer, from 1 on; 0: of none of them. Returns -1. */
+int layer_damaged(unsigned layer, const char *flaw, const char *path, struct fault *fault);
+
 /* Fills all bytes of the record, its checksum included. */
 void layer_encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_BYTES]);
 
-/* Checks and decodes a private copy of page 1 into records[0..*count); file_bytes is the file's real
- * size. Returns 0, or -1 with the fault (object `path`) naming the first field that is wrong. */
+/* Checks and decodes a private copy of page 1 into records[0..*count); file_bytes is the file's
+ * real size. Returns 0, or -1 with the fault (object `path`) naming the first wrong field. */
 int layers_decode(const uint8_t page[PAGE_BYTES], const struct header *header, uint64_t file_bytes,
                   const char *path, struct layer_record records[LAYERS_MAX], unsigned *count,
                   struct fault *fault);
@@ -38,7 +41,7 @@ int layers_decode(const uint8_t page[PAGE_BYTES], const struct header *header, u
 void layer_put(struct layer_record *record, uint64_t at);
 uint64_t layer_end(const struct layer_record *record);
 
-/* Bytes of a file with `layers` layers of so many pages, each with the stage that the plan wants. */
+/* Bytes of a file with so many layers of `pages`, each with the stage that the plan wants. */
 uint64_t header_file_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers);
 
 #endif

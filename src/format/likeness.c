@@ -5,65 +5,43 @@
 #include <stdio.h>
 #include <string.h>
 
-static void rate_text(const struct header *header, char *text)
-{
-    snprintf(text, LIKENESS_TEXT, "%.15g", header->plan.rate);
-}
+/* What must agree. There is only one hash, and one recipe for keys. */
+static const char *const names[] = {"seed", "error rate", "lines x fields",
+                                    "cell", "growth",     "window"};
+enum { NAMES = sizeof names / sizeof *names };
 
-static void seed_text(const struct header *header, char *text)
-{
-    snprintf(text, LIKENESS_TEXT, "%" PRIu64, header->seed);
-}
-
-static void hashes_text(const struct header *header, char *text)
-{
-    struct geometry geometry = header->plan.geometry;
-    if (geometry.lines == 0)
-        snprintf(text, LIKENESS_TEXT, "as the rate wants");
-    else
-        snprintf(text, LIKENESS_TEXT, "%u x %u", geometry.lines, geometry.fields);
-}
-
-static void cells_text(const struct header *header, char *text)
-{
-    snprintf(text, LIKENESS_TEXT, "%s", header->plan.geometry.counting ? "4 bits" : "1 bit");
-}
-
-static void growth_text(const struct header *header, char *text)
-{
-    snprintf(text, LIKENESS_TEXT, "%s", header->plan.fixed ? "none" : "as needed");
-}
-
-static void window_text(const struct header *header, char *text)
+static void describe(const struct header *header, char texts[NAMES][LIKENESS_TEXT])
 {
     const struct filter_plan *plan = &header->plan;
+    snprintf(texts[0], LIKENESS_TEXT, "%" PRIu64, header->seed);
+    snprintf(texts[1], LIKENESS_TEXT, "%.15g", plan->rate);
+    if (plan->geometry.lines == 0)
+        snprintf(texts[2], LIKENESS_TEXT, "as the rate wants");
+    else
+        snprintf(texts[2], LIKENESS_TEXT, "%u x %u", plan->geometry.lines, plan->geometry.fields);
+    snprintf(texts[3], LIKENESS_TEXT, "%s", plan->geometry.counting ? "4 bits" : "1 bit");
+    snprintf(texts[4], LIKENESS_TEXT, "%s", plan->fixed ? "none" : "as needed");
     if (plan->generations == 0)
-        snprintf(text, LIKENESS_TEXT, "none");
+        snprintf(texts[5], LIKENESS_TEXT, "none");
     else if (plan->forget == 0)
-        snprintf(text, LIKENESS_TEXT, "%" PRIu64 " lines in %u parts", plan->capacity,
+        snprintf(texts[5], LIKENESS_TEXT, "%" PRIu64 " lines in %u parts", plan->capacity,
                  plan->generations);
     else
-        snprintf(text, LIKENESS_TEXT, "%.3f s in %u parts", (double)plan->forget / 1000,
+        snprintf(texts[5], LIKENESS_TEXT, "%.3f s in %u parts", (double)plan->forget / 1000,
                  plan->generations);
 }
-
-/* What must agree. There is only one hash, and one recipe for keys. */
-static const struct {
-    const char *name;
-    void (*text)(const struct header *header, char *text);
-} fields[] = {
-    {"seed", seed_text},  {"error rate", rate_text}, {"lines x fields", hashes_text},
-    {"cell", cells_text}, {"growth", growth_text},   {"window", window_text},
-};
 
 const char *likeness_differs(const struct header *one, const struct header *other,
                              char one_has[LIKENESS_TEXT], char other_has[LIKENESS_TEXT])
 {
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        fields[i].text(one, one_has);
-        fields[i].text(other, other_has);
-        if (strcmp(one_has, other_has) != 0)
-            return fields[i].name;
-    }
+    char ones[NAMES][LIKENESS_TEXT], others[NAMES][LIKENESS_TEXT];
+    describe(one, ones);
+    describe(other, others);
+    for (size_t i = 0; i < NAMES; i++)
+        if (strcmp(ones[i], others[i]) != 0) {
+            memcpy(one_has, ones[i], LIKENESS_TEXT);
+            memcpy(other_has, others[i], LIKENESS_TEXT);
+            return names[i];
+        }
     return NULL;
 }

@@ -5,18 +5,18 @@
  * make the filter grow late or early, and a writer mends those that are far below what the bits
  * tell. Every word of it is read and written whole.
  *
- * Times are milliseconds since 1970-01-01 UTC, none less than any that was written before. One above
- * 10^13 means nothing.
+ * Times are milliseconds since 1970-01-01 UTC, none less than any that was written before. One
+ * above 10^13 means nothing.
  *
- * The keys in flight are 16 bytes each, lo then hi. Slot 0 has room for half of the flight keys, each
- * further one for half as many as the one before, but for at least 8. A slot counts only while its
- * owner holds a lock on byte 2^62 + 1 + slot of the file (an open file description lock; no file has
- * bytes so far from its start). Byte 2^62 is the lock for bits, counters and slots; byte 2^62 + 4096
- * the one for layer records and their count.
+ * The keys in flight are 16 bytes each, lo then hi. Slot 0 has room for half of the flight keys,
+ * each further one for half as many as the one before, but for at least 8. A slot counts only while
+ * its owner holds a lock on byte 2^62 + 1 + slot of the file (an open file description lock; no
+ * file has bytes so far from its start). Byte 2^62 is the lock for bits, counters and slots; byte
+ * 2^62 + 4096 the one for layer records and their count.
  *
- * In a counting filter the last page of the fixed part is the journal: what a remove is changing, as
- * it was before, so that a remove that is killed can be undone (removal.c). It has no checksum and
- * is not believed: it is used only if the layer is as the journal says.
+ * In a counting filter the last page of the fixed part is the journal: what a remove is changing,
+ * as it was before, so that a remove that is killed can be undone (removal.c). It has no checksum
+ * and is not believed: it is used only if the layer is as the journal says.
  *
  *        0    4  1 if it means something, else 0
  *        4    4  layer, from 0
@@ -31,7 +31,6 @@
 #include <stdint.h>
 
 enum {
-    COUNTERS_AT = 8192,
     COUNTER_SETTLED_AT = 8192, /*      8 how often keys in flight were settled */
     STAGE_EMPTIED_AT = 8200,   /*      8 how often a stage was emptied */
     STAGE_EMPTYING_AT = 8208,  /*      8 the layer whose stage is being emptied, from 1 on; or 0 */
@@ -60,10 +59,11 @@ enum {
     SLOT_BYTES = 16
 };
 
-/* The largest number is filling, smaller ones are older. These are of no generation: the layer is empty; it is being emptied. */
+/* The largest number is filling, smaller ones are older. These are of no generation: the layer is
+ * empty; it is being emptied. */
 #define GENERATION_FREE UINT64_C(0)
 #define GENERATION_RETIRED UINT64_MAX
-/* With WINDOW_LAST: the clock was behind what had been written before. */
+/* With WINDOW_LAST: the clock told less than had been written before. */
 #define WINDOW_BEHIND (UINT64_C(1) << 63)
 /* No clock tells a later time: Linux's own ends in the year 2262, this in 2286. */
 #define WINDOW_TIME_MAX UINT64_C(10000000000000)
@@ -105,7 +105,7 @@ uint64_t slot_room(uint64_t flight_keys, unsigned slot);
 /* Bytes of the whole fixed part for so many flight keys. */
 uint64_t fixed_bytes(uint64_t flight_keys, bool counting);
 
-/* The flight keys that suit a first layer of so many pages: the region is at most about 1/64 of it. */
+/* The flight keys that suit a first layer of so many pages: their bytes are at most 1/64 of it. */
 uint64_t flight_keys_for(uint64_t pages, bool fixed);
 
 #endif

@@ -40,10 +40,10 @@ static int count_rest(const struct queue *queue, uint64_t length, uint64_t *line
             return fault_errno(fault, queue->path, NULL, EINTR);
         if (whole_read_at(queue->write_fd, bytes, n, from + at) != n)
             return fault_errno(fault, queue->path, "a segment", errno != 0 ? errno : EIO);
-        const char *last = memrchr(bytes, queue->delimiter, n);
+        size_t whole = queue_whole_lines(queue, bytes, n);
         *lines += queue_count_lines(queue, bytes, n);
-        if (last != NULL)
-            *end = at + (uint64_t)(last - bytes) + 1;
+        if (whole > 0)
+            *end = at + whole;
         at += n;
         if (at - *end > queue->max_line)
             return queue_damaged(queue, "its newest segment has no end of a line", fault);
@@ -115,11 +115,6 @@ static int open_newest(struct queue *queue, struct fault *fault)
     return take_in_rest(queue, fault) == 0 ? 1 : -1;
 }
 
-static bool is_full(const struct queue *queue)
-{
-    return length_written(queue) >= queue->head.segment_bytes;
-}
-
 /* Opens what is written to: the newest segment, or if there is none, or it is full, the next. */
 static int open_to_append(struct queue *queue, struct fault *fault)
 {
@@ -129,7 +124,7 @@ static int open_to_append(struct queue *queue, struct fault *fault)
         return -1;
     if (open == 0)
         state->oldest = state->newest = queue_state_tail(state);
-    for (bool next = open == 0 || is_full(queue); next; next = is_full(queue)) {
+    for (; open == 0 || length_written(queue) >= queue->head.segment_bytes; open = 1) {
         uint64_t tail = queue_state_tail(state);
         int fd = segment_open(queue->directory, tail, O_RDWR | O_CREAT | O_EXCL);
         if (fd >= 0)
@@ -162,8 +157,7 @@ static size_t write_lines(struct queue *queue, const char *bytes, size_t length,
     if (done == length)
         return done;
     fault_errno(fault, queue->path, NULL, errno);
-    const char *last = memrchr(bytes, queue->delimiter, done);
-    done = last != NULL ? (size_t)(last - bytes) + 1 : 0;
+    done = queue_whole_lines(queue, bytes, done);
     (void)!ftruncate(queue->write_fd, (off_t)(at + done));
     return done;
 }
@@ -186,9 +180,7 @@ size_t queue_append_unsaved(struct queue *queue, const char *bytes, size_t lengt
 /* Whether the segment that is written to is still what its name leads to. */
 static int check_segment_name(const struct queue *queue, struct fault *fault)
 {
-    char name[SEGMENT_NAME_BYTES];
-    segment_name(queue->write_start, name);
-    if (queue_names(queue, name, queue->write_fd))
+    if (queue_names(queue, segment_name(queue->write_start).text, queue->write_fd))
         return 0;
     fault_set(fault, queue->path, "a segment was removed or replaced while this run wrote to it");
     return fault_way_out(fault, "run again, with the same input");

@@ -1,11 +1,5 @@
-/*
- * queue_facts - what a queue holds, and whether it is sound; see queue.h.
- *
- * Without the lock, which a file that may only be read does not give: instead the state is read
- * again, until it was the same before and after.
- */
+/* facts - what a queue holds, and whether it is sound, without the lock; see queue.h. */
 #include "queue/internal.h"
-#include "queue/segment.h"
 
 #include <errno.h>
 
@@ -76,49 +70,36 @@ int queue_lines_beside(const char *filter, const uint8_t uuid[UUID_BYTES], uint6
     return result;
 }
 
-static int count_range(struct queue *queue, uint64_t begin, uint64_t end, uint64_t *lines,
-                       struct fault *fault)
-{
-    while (begin < end) {
-        struct queue_lines some;
-        if (queue_read_bytes(queue, begin, end, &some, fault) != 0)
-            return -1;
-        begin += some.length;
-        *lines += some.count;
-    }
-    return 0;
-}
-
 /* The lines of all ranges. */
 static int count_all(struct queue *queue, uint64_t *found, struct fault *fault)
 {
-    const struct queue_range *ranges = queue->state.ranges;
+    struct queue_lines some;
     *found = 0;
-    for (unsigned i = 0; i < queue->state.used; i++)
-        if (count_range(queue, ranges[i].begin, ranges[i].end, found, fault) != 0)
-            return -1;
+    for (unsigned i = 0; i < queue->state.used; i++) {
+        struct queue_range left = queue->state.ranges[i];
+        for (; !queue_range_is_empty(&left); left.begin += some.length) {
+            if (queue_read_bytes(queue, left.begin, left.end, &some, fault) != 0)
+                return -1;
+            *found += some.count;
+        }
+    }
     return 0;
 }
 
 int queue_check(struct queue *queue, uint64_t *told, uint64_t *found, struct fault *fault)
 {
-    uint64_t sequence;
-    int result;
     *told = *found = 0;
     if (queue->fd < 0)
         return 0;
     if (load_patiently(queue, fault) != 0)
         return -1;
-    for (unsigned i = 0;; i++) {
-        sequence = queue->state.sequence;
-        *told = queue_state_lines(&queue->state);
-        result = count_all(queue, found, fault);
+    for (unsigned i = 0; i <= 100; i++) {
         struct fault later;
+        uint64_t sequence = queue->state.sequence;
+        *told = queue_state_lines(&queue->state);
+        int result = count_all(queue, found, fault);
         if (load_patiently(queue, &later) != 0 || queue->state.sequence == sequence)
             return result;
-        if (i == 100)
-            return fault_set(fault, queue->path,
-                             "changes all the time: verify it when it is not "
-                             "in use");
     }
+    return fault_set(fault, queue->path, "changes all the time: verify it when it is not in use");
 }

@@ -1,5 +1,5 @@
 /*
- * internal - what the files behind queue.h share. For nobody else.
+ * internal - what the files of queue.h share. For nobody else.
  *
  * Calls go down this list, and never up:
  *
@@ -31,7 +31,7 @@ struct queue {
     void *waits_context;
     char delimiter;
     bool durable;
-    int sync_error; /* of a segment that is no more written to */
+    int sync_error; /* of a segment that is not written to any more */
     int notify;     /* inotify, or -1 */
 
     /* The segments that were used last: one to read, one to write. */
@@ -98,7 +98,7 @@ static inline unsigned queue_lock(unsigned range)
 
 /* --- read --- */
 
-/* Under the lock: how long a segment is that is no more written to. If it is gone, because a
+/* Under the lock: how long a segment is that is not written to any more. If it is gone, because a
  * process was killed while it removed drained ones, *start moves to the next there is. */
 int queue_segment_length(const struct queue *queue, uint64_t *start, uint64_t *length,
                          struct fault *fault);
@@ -113,7 +113,8 @@ int queue_read_segment(struct queue *queue, uint64_t start, uint64_t begin, uint
  * or -1, which is also said of a segment that does not end with a line. */
 int queue_read_bytes(struct queue *queue, uint64_t begin, uint64_t end, struct queue_lines *lines,
                      struct fault *fault);
-/* How many delimiters are among the bytes. */
+/* How many of the bytes are whole lines, from the first on; how many delimiters are among them. */
+size_t queue_whole_lines(const struct queue *queue, const char *bytes, size_t length);
 uint64_t queue_count_lines(const struct queue *queue, const char *bytes, size_t length);
 
 /* --- append --- */

@@ -1,5 +1,5 @@
 /*
- * queue_make - a queue where there was none; see queue.h.
+ * make - a queue where there was none; see queue.h.
  *
  * A directory is a queue once its state has its name, which it gets whole or not at all, and the
  * first one stays (newfile.h). Of many who make the queue of one new filter at once, one makes it,
@@ -96,7 +96,5 @@ int queue_make(const char *filter, const struct stat *like, uint8_t uuid[UUID_BY
     int result = 1;
     for (unsigned i = 0; i < 100 && result > 0; i++)
         result = attempt(filter, like, uuid, fault);
-    if (result > 0)
-        return fault_errno(fault, filter, "its queue cannot be made", EAGAIN);
-    return result;
+    return result > 0 ? fault_errno(fault, filter, "its queue cannot be made", EAGAIN) : result;
 }

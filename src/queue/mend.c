@@ -1,5 +1,5 @@
 /*
- * queue_mend - after a power cut; see queue.h.
+ * mend - after a power cut; see queue.h.
  *
  * The state and the lines reach the disk in any order. So the state can tell of lines that are not
  * there: the newest segment is too short, or it and some before it. What is left is copied to
@@ -10,8 +10,6 @@
  * are some after the tail, and they are put in.
  */
 #include "queue/internal.h"
-
-#include "queue/segment.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -51,20 +49,18 @@ static bool anybody_has_lines(const struct queue *queue)
     return false;
 }
 
-/* The first range at or after `from` that waits, of the old state. */
-static bool next_range(const struct queue_state *state, uint64_t from, uint64_t *begin,
-                       uint64_t *end)
+/* The first range at or after `from` that waits, of the old state; if none, one after all. */
+static struct queue_range next_range(const struct queue_state *state, uint64_t from)
 {
-    *begin = *end = UINT64_MAX;
+    struct queue_range next = {.begin = UINT64_MAX};
     for (unsigned i = 0; i < state->used; i++) {
-        const struct queue_range *range = &state->ranges[i];
-        uint64_t first = range->begin > from ? range->begin : from;
-        if (first < range->end && first < *begin) {
-            *begin = first;
-            *end = range->end;
-        }
+        struct queue_range range = state->ranges[i];
+        if (range.begin < from)
+            range.begin = from;
+        if (range.begin < range.end && range.begin < next.begin)
+            next = range;
     }
-    return *begin < *end;
+    return next;
 }
 
 /* Copies whole lines of begin..end, which lie in one segment, to the new tail. What has no end is
@@ -86,13 +82,13 @@ static int copy_lines(struct queue *queue, uint64_t start, uint64_t begin, uint6
 static int copy_segment(struct queue *queue, const struct queue_state *old, uint64_t start,
                         struct fault *fault)
 {
-    uint64_t length, begin, end;
+    uint64_t length;
     if (segment_length(queue->directory, start, &length) != 0)
         return queue_fault_segment(queue, fault);
-    uint64_t segment_end = start + length;
-    for (uint64_t from = start; next_range(old, from, &begin, &end) && begin < segment_end;
-         from = end)
-        if (copy_lines(queue, start, begin, end < segment_end ? end : segment_end, fault) != 0)
+    uint64_t end = start + length;
+    struct queue_range range = next_range(old, start);
+    for (; range.begin < end; range = next_range(old, range.end))
+        if (copy_lines(queue, start, range.begin, range.end < end ? range.end : end, fault) != 0)
             return -1;
     return 0;
 }

@@ -1,6 +1,8 @@
 /* queue - opening one, and its lock; see queue.h and internal.h. */
 #include "queue/internal.h"
 
+#include "system/path.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -104,23 +106,18 @@ const char *queue_path(const struct queue *queue)
 
 /* --- the lock --- */
 
-static bool same_file(const struct stat *a, const struct stat *b)
-{
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
 bool queue_names(const struct queue *queue, const char *name, int fd)
 {
     struct stat open, named;
     return fstatat(queue->directory, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           fstat(fd, &open) == 0 && same_file(&open, &named);
+           fstat(fd, &open) == 0 && path_same_file(&open, &named);
 }
 
 int queue_check_name(const struct queue *queue, struct fault *fault)
 {
     struct stat open, named;
     int result = stat(queue->path, &named);
-    if (result == 0 && fstat(queue->directory, &open) == 0 && same_file(&open, &named) &&
+    if (result == 0 && fstat(queue->directory, &open) == 0 && path_same_file(&open, &named) &&
         queue_names(queue, "state", queue->fd))
         return 0;
     fault_set(fault, queue->path, "was %s while this run used it",

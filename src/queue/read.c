@@ -20,13 +20,13 @@ static uint64_t lower(uint64_t a, uint64_t b)
 
 /* --- which segment --- */
 
-/* The first there is from *start on, up to the one that is written to. */
-static int find_next(const struct queue *queue, uint64_t *start)
+/* The first there is from *start on, up to the one that is written to. If none, false and errno. */
+static bool find_next(const struct queue *queue, uint64_t *start)
 {
     struct segment_list list;
     size_t i = 0;
     if (segment_list_read(&list, queue->directory) != 0)
-        return -1;
+        return false;
     while (i < list.count && list.starts[i] < *start)
         i++;
     bool found = i < list.count && list.starts[i] <= queue->state.newest;
@@ -34,14 +34,14 @@ static int find_next(const struct queue *queue, uint64_t *start)
         *start = list.starts[i];
     segment_list_free(&list);
     errno = ENOENT;
-    return found ? 0 : -1;
+    return found;
 }
 
 int queue_segment_length(const struct queue *queue, uint64_t *start, uint64_t *length,
                          struct fault *fault)
 {
     if (segment_length(queue->directory, *start, length) == 0 ||
-        (errno == ENOENT && find_next(queue, start) == 0 &&
+        (errno == ENOENT && find_next(queue, start) &&
          segment_length(queue->directory, *start, length) == 0))
         return 0;
     return queue_fault_segment(queue, fault);
@@ -136,6 +136,12 @@ static struct queue_lines first_lines(const struct queue *queue, size_t length, 
         lines.length = (size_t)(at - queue->buffer);
     }
     return lines;
+}
+
+size_t queue_whole_lines(const struct queue *queue, const char *bytes, size_t length)
+{
+    const char *last = memrchr(bytes, queue->delimiter, length);
+    return last != NULL ? (size_t)(last - bytes) + 1 : 0;
 }
 
 uint64_t queue_count_lines(const struct queue *queue, const char *bytes, size_t length)

@@ -10,17 +10,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void segment_name(uint64_t start, char name[SEGMENT_NAME_BYTES])
+struct segment_name segment_name(uint64_t start)
 {
-    snprintf(name, SEGMENT_NAME_BYTES, "%020" PRIu64, start);
+    struct segment_name name;
+    snprintf(name.text, sizeof name.text, "%020" PRIu64, start);
+    return name;
 }
 
 int segment_open(int directory, uint64_t start, int flags)
 {
-    char name[SEGMENT_NAME_BYTES];
     struct stat status;
-    segment_name(start, name);
-    int fd = openat(directory, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    flags |= O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    int fd = openat(directory, segment_name(start).text, flags, 0666);
     if (fd < 0) {
         if (errno == ELOOP || errno == EISDIR || errno == ENXIO)
             errno = EINVAL;
@@ -35,10 +36,8 @@ int segment_open(int directory, uint64_t start, int flags)
 
 int segment_length(int directory, uint64_t start, uint64_t *length)
 {
-    char name[SEGMENT_NAME_BYTES];
     struct stat status;
-    segment_name(start, name);
-    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+    if (fstatat(directory, segment_name(start).text, &status, AT_SYMLINK_NOFOLLOW) != 0)
         return -1;
     *length = (uint64_t)status.st_size;
     if (S_ISREG(status.st_mode) && start <= SEGMENT_END_MAX && *length <= SEGMENT_END_MAX - start)
@@ -49,9 +48,7 @@ int segment_length(int directory, uint64_t start, uint64_t *length)
 
 int segment_remove(int directory, uint64_t start)
 {
-    char name[SEGMENT_NAME_BYTES];
-    segment_name(start, name);
-    return unlinkat(directory, name, 0);
+    return unlinkat(directory, segment_name(start).text, 0);
 }
 
 /* --- the list --- */
@@ -71,8 +68,7 @@ static int position_of(const char *name, uint64_t *start)
     if (name[0] < '0' || name[0] > '9')
         return 0;
     *start = strtoull(name, NULL, 10);
-    if (strlen(name) == SEGMENT_NAME_BYTES - 1 &&
-        strspn(name, "0123456789") == SEGMENT_NAME_BYTES - 1 && *start <= SEGMENT_END_MAX)
+    if (*start <= SEGMENT_END_MAX && strcmp(name, segment_name(*start).text) == 0)
         return 1;
     errno = EINVAL;
     return -1;

@@ -16,8 +16,10 @@
 #define SEGMENT_END_MAX (UINT64_C(1) << 62)
 
 /* 20 decimal digits, so that names sort as positions do. */
-enum { SEGMENT_NAME_BYTES = 21 };
-void segment_name(uint64_t start, char name[SEGMENT_NAME_BYTES]);
+struct segment_name {
+    char text[21];
+};
+struct segment_name segment_name(uint64_t start);
 
 /* A descriptor, or -1 with errno. The flags are those of open(2). Never through somebody's link,
  * and nothing but a plain file. */

@@ -1,5 +1,5 @@
 /*
- * queue_state - the file FILTER.queue/state, version 1.
+ * state - the file FILTER.queue/state, version 1.
  *
  * All numbers are unsigned and little-endian. Checksums are XXH3, 64-bit variant, seed 0.
  *

@@ -1,16 +1,8 @@
 /*
- * queue_state - which bytes of a queue are still needed, and by whom: as bytes, and as numbers.
+ * state - which bytes of a queue are still needed, and by whom: as bytes, and as numbers.
  *
- * The specification is the comment at the head of state.c. These functions do no I/O.
- *
- * Positions count the bytes that were ever put into the queue. The state is a list of ranges of
- * them, which do not overlap:
- *
- *     range 0       what nobody has taken yet; its end is the tail, where lines are put in
- *     all others    lines that somebody took: out while a live worker holds the range's lock
- *
- * Whatever no live worker has waits, and the lower position comes first. So a worker that dies puts
- * its lines back by doing nothing.
+ * Positions count the bytes that were ever put into the queue, and the state is a list of ranges of
+ * them: the specification is the comment at the head of state.c. These functions do no I/O.
  */
 #ifndef UNSEEN_QUEUE_STATE_H
 #define UNSEEN_QUEUE_STATE_H
@@ -49,6 +41,8 @@ struct queue_state {
     char delimiter;    /* of its lines, if known */
     bool known;        /* something was put in, or is about to be */
     unsigned used;     /* at least 1; ranges from this one on mean nothing */
+    /* First what nobody has taken yet, up to the tail; then what somebody took: out while a live
+     * worker holds the lock of the range. */
     struct queue_range ranges[QUEUE_RANGES];
 };
 

@@ -169,8 +169,7 @@ int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, bo
 uint64_t queue_accept(struct queue *queue, size_t bytes)
 {
     struct queue_lines *taken = &queue->taken;
-    const char *last = memrchr(taken->bytes, queue->delimiter, bytes);
-    size_t whole = last != NULL ? (size_t)(last - taken->bytes) + 1 : 0;
+    size_t whole = queue_whole_lines(queue, taken->bytes, bytes);
     uint64_t lines = queue_count_lines(queue, taken->bytes, whole);
     queue->refused_bytes = taken->length - whole;
     queue->refused_lines = taken->count - lines;

@@ -36,10 +36,10 @@ static int compare_groups(const void *left, const void *right)
 }
 
 /* Would the source fit, too? It does if there is room for all its keys; or if nothing is gained by
- * keeping it apart, since the other layer, which may be too full, has them already. It may share many
- * with what is there: then the joint bits tell. Most often a few runs of pages do, since keys fall on
- * pages evenly, and all are read only if it is close. Returns 1 or 0, *keys then being about what is
- * inside; or -1 for a signal. */
+ * keeping it apart, since the other layer, which may be too full, has them already. It may share
+ * many with what is there: then the joint bits tell. Most often a few runs of pages do, since keys
+ * fall on pages evenly, and all are read only if it is close. Returns 1 or 0, *keys then being
+ * about what is inside; or -1 for a signal. */
 static int fits(const struct group *group, const struct source *source, double *keys)
 {
     enum { SAMPLE = 4 };
@@ -78,8 +78,8 @@ static int measure(struct group *group)
     return 0;
 }
 
-/* Puts the first source that has no group into this one, and each other that then fits. Returns 0, or
- * -1: a signal. */
+/* Puts the first source that has no group into this one, and each other that then fits. Returns 0,
+ * or -1: a signal. */
 static int fill(struct group *group, struct source *sources, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -29,13 +29,13 @@ struct group {
 };
 
 /* Sorts n sources and puts each into one of the groups, which has room for n, in the order of their
- * classes; so has `members` for their bits. *keys is what all have together. Returns how many groups
- * there are, or -1: a signal came. Reads the bits of groups of several. */
+ * classes; so has `members` for their bits. *keys is what all have together. Returns how many
+ * groups there are, or -1: a signal came. Reads the bits of groups of several. */
 ptrdiff_t group_all(struct source *sources, size_t n, const struct bits **members,
                     struct group *groups, double *keys);
 
-/* What each of the layers to be may still take in. A layer's share of p is what it has now, and as much
- * of what it was made for as p has left, the largest layer first; growth keeps its own part. */
+/* What each of the layers to be may still take in. A layer's share of p is what it has now, and as
+ * much of what it was made for as p has left, the largest layer first; growth keeps its share. */
 void group_share_rate(struct group *groups, size_t count, const struct filter_plan *plan);
 
 #endif

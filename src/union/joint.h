@@ -8,8 +8,8 @@
 
 enum { JOINT_RUN = 256 }; /* pages to read at a time */
 
-/* Estimates the joint layer of n >= 1 layers of one shape from all its runs of pages, or from one in
- * `step`. Returns 0, or -1: a signal came. */
+/* Estimates the joint layer of n >= 1 layers of one shape from all its runs of pages, or from one
+ * in `step`. Returns 0, or -1: a signal came. */
 int joint_estimate(const struct bits *const *layers, size_t n, uint64_t step,
                    struct estimate *estimate);
 

@@ -1,12 +1,15 @@
 /* merge - see merge.h. */
 #include "union/merge.h"
 
+#include "core/kernel.h"
 #include "format/likeness.h"
 #include "store/create.h"
+#include "store/newfile.h"
 #include "store/pages.h"
 #include "system/signals.h"
+#include "system/whole.h"
+#include "union/group.h"
 #include "union/joint.h"
-#include "union/merged.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -63,12 +66,11 @@ static int read_source(struct source *source, const struct store *filter, unsign
     source->stage = store_is_stage(filter, layer); /* in a new file it is a layer like any other */
     estimate_start(&estimate, source->plan.geometry);
     for (uint64_t page = 0; page < source->plan.pages; page += JOINT_RUN) {
-        uint64_t left = source->plan.pages - page;
+        uint64_t left = source->plan.pages - page, pages = left < JOINT_RUN ? left : JOINT_RUN;
         if (signals_pending())
             return -1;
-        pages_read_ahead(filter, layer, page, left < JOINT_RUN ? left : JOINT_RUN);
-        estimate_add(&estimate, source->bits->bytes + page * PAGE_BYTES,
-                     left < JOINT_RUN ? left : JOINT_RUN);
+        pages_read_ahead(filter, layer, page, pages);
+        estimate_add(&estimate, source->bits->bytes + page * PAGE_BYTES, pages);
     }
     source->keys = estimate_keys(&estimate);
     return 0;
@@ -133,48 +135,112 @@ void merge_free(struct merge *merge)
     free(merge);
 }
 
-unsigned merge_layers(const struct merge *merge)
+struct merge_outcome merge_outcome(const struct merge *merge)
 {
-    return merge->count;
-}
-
-double merge_keys(const struct merge *merge)
-{
-    return merge->keys;
-}
-
-double merge_rate(const struct merge *merge)
-{
-    double rate = 0;
-    for (unsigned i = 0; i < merge->count; i++)
-        rate += (1 - rate) * merge->groups[i].rate;
-    return rate;
-}
-
-bool merge_keeps_rate(const struct merge *merge)
-{
+    struct merge_outcome outcome = {.layers = merge->count, .keys = merge->keys};
     double noise = 0;
-    for (unsigned i = 0; i < merge->count; i++)
+    for (unsigned i = 0; i < merge->count; i++) {
+        outcome.rate += (1 - outcome.rate) * merge->groups[i].rate;
         noise += merge->groups[i].noise;
-    return merge_rate(merge) - noise <= merge->header.plan.rate;
+    }
+    outcome.keeps_rate = outcome.rate - noise <= merge->header.plan.rate;
+    return outcome;
+}
+
+/* --- the file --- */
+
+struct contents {
+    const struct merge *merge;
+    struct header header;
+    struct layer_record records[LAYERS_MAX];
+    uint64_t bytes;
+};
+
+static bool is_empty(const uint8_t page[PAGE_BYTES])
+{
+    return page[0] == 0 && memcmp(page, page + 1, PAGE_BYTES - 1) == 0;
+}
+
+/* One by one: written in large pieces, the file would be cached in large folios, of which a run of
+ * a few lines would then dirty as many. Pages of zeros are there already. */
+static int write_pages(int fd, const uint8_t *bytes, unsigned pages, uint64_t at)
+{
+    for (unsigned i = 0; i < pages; i++) {
+        const uint8_t *page = bytes + (size_t)i * PAGE_BYTES;
+        if (!is_empty(page) &&
+            whole_write_at(fd, page, PAGE_BYTES, at + (uint64_t)i * PAGE_BYTES) != PAGE_BYTES)
+            return -1;
+    }
+    return 0;
+}
+
+/* Returns 0, or -1 with errno; *keys is what the layer now has: the inputs may have gone on since
+ * they were measured. Its buffers must be off the stack when it has returned. */
+__attribute__((noinline)) static int write_layer(int fd, const struct group *group, uint64_t offset,
+                                                 double *keys)
+{
+    enum { SOME = KERNEL_PAGES / 4 }; /* as many as a small stack has room for */
+    uint8_t joint[SOME * PAGE_BYTES];
+    struct estimate estimate;
+    estimate_start(&estimate, group->plan.geometry);
+    for (uint64_t at = 0; at < group->plan.pages; at += SOME) {
+        uint64_t left = group->plan.pages - at;
+        unsigned pages = left < SOME ? (unsigned)left : SOME;
+        if (signals_pending()) {
+            errno = EINTR;
+            return -1;
+        }
+        join_pages(group->members, group->count, at, pages, joint);
+        estimate_add(&estimate, joint, pages);
+        if (write_pages(fd, joint, pages, offset + at * PAGE_BYTES) != 0)
+            return -1;
+    }
+    *keys = estimate_keys(&estimate);
+    return 0;
+}
+
+static int fill(int fd, const void *context)
+{
+    const struct contents *contents = context;
+    const struct merge *merge = contents->merge;
+    uint8_t states[LAYERS_MAX * LAYER_STATE_BYTES] = {0};
+    if (whole_allocate(fd, 0, contents->bytes) != 0 ||
+        create_write_head(fd, &contents->header, contents->records, merge->count) != 0)
+        return -1;
+    for (unsigned i = 0; i < merge->count; i++) {
+        const struct layer_plan *plan = &merge->groups[i].plan;
+        double keys;
+        if (write_layer(fd, &merge->groups[i], contents->records[i].offset, &keys) != 0)
+            return -1;
+        /* As if they had come one after the other: some look seen then, and are not counted. */
+        store64(states + (keys_at(i) - LAYER_STATES_AT),
+                (uint64_t)sizing_remembered(plan->geometry, plan->pages, keys));
+    }
+    size_t wanted = sizeof states;
+    return whole_write_at(fd, states, wanted, LAYER_STATES_AT) == wanted ? 0 : -1;
 }
 
 int merge_write(const struct merge *merge, const char *path, bool over,
                 const struct store *replaced, struct fault *fault)
 {
-    struct header header = merge->header;
+    struct contents contents = {.merge = merge, .header = merge->header};
+    struct header *header = &contents.header;
+    struct newfile_plan plan = {.path = path, .over = over, .fill = fill, .context = &contents};
     struct stat status;
-    const struct stat *like = NULL;
-    header.writer_features = 0; /* a queue stays where it is */
+    header->writer_features = 0; /* a queue stays where it is */
     if (replaced == NULL) {
-        create_new_identity(&header);
+        create_new_identity(header);
     } else {
         const struct header *was = store_header(replaced);
-        memcpy(header.uuid, was->uuid, UUID_BYTES);
-        header.created = was->created;
-        header.writer_features = was->writer_features;
+        memcpy(header->uuid, was->uuid, UUID_BYTES);
+        header->created = was->created;
+        header->writer_features = was->writer_features;
         if (stat(store_path(replaced), &status) == 0)
-            like = &status;
+            plan.like = &status;
     }
-    return merged_write(&header, merge->groups, merge->count, path, over, like, fault);
+    for (unsigned i = 0; i < merge->count; i++)
+        contents.records[i].plan = merge->groups[i].plan;
+    contents.bytes = create_lay_out(header, contents.records, merge->count);
+    int result = newfile_make(&plan);
+    return result < 0 ? fault_errno(fault, path, "cannot be created", errno) : result;
 }

@@ -2,10 +2,10 @@
  * merge - one new filter of several: their union.
  *
  * Layers of one shape (pages and geometry) in which all their keys fit together become one layer,
- * bit for bit the layer that one filter of all keys has. What does not fit stays a layer of its own,
- * so that no line is lost; but a filter of several layers has the sum of their rates. So the rate is
- * measured before anything is made, and the caller decides. How much each layer may still take in
- * is then set such that the rate stays where it is promised, if it was not above it already.
+ * bit for bit the layer that one filter of all keys has. What does not fit stays a layer of its
+ * own, so that no line is lost; but a filter of several layers has the sum of their rates. So the
+ * rate is measured before anything is made, and the caller decides. How much each layer may still
+ * take in is then set such that the rate stays where it is promised, if it was not above it.
  *
  * Which layers come together depends on what is in them, not on the order of the inputs; the result
  * is the same file, but for its UUID and time, whatever the order. And where all layers of a shape
@@ -28,11 +28,13 @@ struct merge *merge_new(struct store *const *inputs, size_t count, struct fault 
 void merge_free(struct merge *merge);
 
 /* What it comes to. */
-unsigned merge_layers(const struct merge *merge);
-double merge_keys(const struct merge *merge);
-double merge_rate(const struct merge *merge);
-/* The rate is the one asked for, as far as can be told: estimates have noise. */
-bool merge_keeps_rate(const struct merge *merge);
+struct merge_outcome {
+    unsigned layers;
+    double keys;
+    double rate;
+    bool keeps_rate; /* it is the one asked for, as far as can be told: estimates have noise */
+};
+struct merge_outcome merge_outcome(const struct merge *merge);
 
 /* Writes it to a file of its own and gives that its name, over what is there if `over` is set; if
  * that is one of the inputs, `replaced`, the file has its UUID, owner and mode, so that it goes on

@@ -12,17 +12,13 @@ enum { SIGMAS = 2 };
 static bool all_alike(struct store *const *filters, size_t count)
 {
     char one[LIKENESS_TEXT], other[LIKENESS_TEXT];
-    for (size_t i = 0; i < count; i++)
-        if (likeness_differs(store_header(filters[0]), store_header(filters[i]), one, other) !=
-                NULL ||
-            store_header(filters[i])->plan.generations != 0)
+    const struct header *first = store_header(filters[0]);
+    if (first->plan.generations != 0)
+        return false;
+    for (size_t i = 1; i < count; i++)
+        if (likeness_differs(first, store_header(filters[i]), one, other) != NULL)
             return false;
     return true;
-}
-
-static bool has_stage(const struct store *filter)
-{
-    return store_is_stage(filter, 0);
 }
 
 /* Puts all layers of all filters into `layers`. Returns whether they are of one shape. */
@@ -77,5 +73,6 @@ const char *overlap_find(struct store *const *filters, size_t count, struct over
         return "a signal came";
     if (one_shape)
         return NULL;
-    return has_stage(filters[0]) ? "lines gather in their stages" : "their layers differ in size";
+    return store_is_stage(filters[0], 0) ? "lines gather in their stages"
+                                         : "their layers differ in size";
 }

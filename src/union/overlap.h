@@ -17,8 +17,8 @@ struct overlap {
     double shared_error;
 };
 
-/* Errors are two standard deviations: in 19 of 20 cases the truth is within. Returns NULL, or why it
- * cannot be told: they were not made alike, or their layers differ in size. Reads all bits. */
+/* Errors are two standard deviations: in 19 of 20 cases the truth is within. Returns NULL, or why
+ * it cannot be told: they were not made alike, or their layers differ in size. Reads all bits. */
 const char *overlap_find(struct store *const *filters, size_t count, struct overlap *overlap);
 
 #endif
