@@ -1,6 +1,7 @@
 /* inputs - see inputs.h. */
 #include "commands/inputs.h"
 
+#include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "store/newfile.h"
 #include "system/path.h"
@@ -69,18 +70,6 @@ static bool is_filter(const char *name)
     return is_standard(name) ? store_begins(STDIN_FILENO) : newfile_is_filter(name);
 }
 
-bool inputs_same(const char *a, const char *b)
-{
-    return path_is_same(a, b) || path_is_same_name(a, b);
-}
-
-bool inputs_is_standard_output(const char *name)
-{
-    struct stat status, output;
-    return stat(name, &status) == 0 && S_ISREG(status.st_mode) &&
-           fstat(STDOUT_FILENO, &output) == 0 && path_same_file(&status, &output);
-}
-
 static int check_output_is_not_filter(const char *filter, const char *output,
                                       const struct stat *output_status)
 {
@@ -131,6 +120,14 @@ int inputs_check(const struct inputs *inputs, const char *filter, const char *ou
         if (check_one(*name, filter, &status, output_is_file) != 0)
             return EXIT_TROUBLE;
     return 0;
+}
+
+const char *inputs_after_filter(struct inputs *inputs, const struct options *options)
+{
+    const char *path = filter_operand(options);
+    bool usable = path != NULL && inputs_parse(inputs, options, 1) == 0 &&
+                  inputs_check(inputs, path, NULL) == 0;
+    return usable ? path : NULL;
 }
 
 /* Runs one open input. Returns as pipeline_run. */
