@@ -249,19 +249,39 @@ int wish_plan(const struct options *options, uint64_t assumed, struct header *he
 
 /* --- filters that exist --- */
 
-__attribute__((format(printf, 3, 4))) static int disagrees(const struct store *store,
-                                                           const char *option, const char *was, ...)
+/* Says so, and returns true. */
+__attribute__((format(printf, 3, 4))) static bool
+disagrees(const struct store *store, const char *option, const char *was, ...)
 {
     char text[2048];
     va_list args;
     va_start(args, was);
     vsnprintf(text, sizeof text, was, args);
     va_end(args);
-    return message("%s: was %s (leave %s out, or make another filter)", store_path(store), text,
-                   option);
+    message("%s: was %s (leave %s out, or make another filter)", store_path(store), text, option);
+    return true;
 }
 
-static int compare_size(const struct store *store, const struct wish *wish)
+static bool lacks(const struct store *store, const char *option, bool lacking)
+{
+    return lacking && disagrees(store, option, "made without %s", option);
+}
+
+/* What was not given, 0, is not compared; nor is it below. */
+static bool count_differs(const struct store *store, const char *option, uint64_t has,
+                          uint64_t wants)
+{
+    return wants != 0 && has != wants &&
+           disagrees(store, option, "made with %s %" PRIu64 ", not %" PRIu64, option, has, wants);
+}
+
+static bool rate_differs(const struct store *store, const char *option, double has, double wants)
+{
+    return wants != 0 && has != wants &&
+           disagrees(store, option, "made with %s %g, not %g", option, has, wants);
+}
+
+static bool size_differs(const struct store *store, const struct wish *wish)
 {
     const struct filter_plan *has = &store_header(store)->plan;
     if (wish->bytes != 0 && has->pages != pages_within(has, wish->bytes))
@@ -269,45 +289,29 @@ static int compare_size(const struct store *store, const struct wish *wish)
     if (wish->bits_per_key != 0 && has->pages != pages_for_bits(has, wish->bits_per_key))
         return disagrees(store, "--bits-per-key", "not made with --bits-per-key %g",
                          wish->bits_per_key);
-    return 0;
+    return false;
 }
 
-static int compare_window(const struct store *store, const struct wish *wish)
+static bool window_differs(const struct store *store, const struct wish *wish)
 {
-    char has_text[32], wants_text[32];
+    char was[32], wanted[32];
     const struct filter_plan *has = &store_header(store)->plan;
     bool by_count = has->generations != 0 && has->forget == 0;
-    const char *without = wish->window != 0 && !by_count              ? "--window"
-                          : wish->forget != 0 && has->forget == 0     ? "--forget-after"
-                          : wish->slack != 0 && has->generations == 0 ? "--slack"
-                                                                      : NULL;
-    if (without != NULL)
-        return disagrees(store, without, "made without %s", without);
-    if (wish->window != 0 && has->capacity != wish->window)
-        return disagrees(store, "--window", "made with --window %" PRIu64 ", not %" PRIu64,
-                         has->capacity, wish->window);
+    if (lacks(store, "--window", wish->window != 0 && !by_count) ||
+        lacks(store, "--forget-after", wish->forget != 0 && has->forget == 0) ||
+        lacks(store, "--slack", wish->slack != 0 && has->generations == 0) ||
+        count_differs(store, "--window", has->capacity, wish->window))
+        return true;
     if (wish->forget != 0 && has->forget != wish->forget)
         return disagrees(store, "--forget-after", "made with --forget-after %s, not %s",
-                         report_time(has->forget, has_text), report_time(wish->forget, wants_text));
-    if (wish->slack != 0 && has->slack != wish->slack)
-        return disagrees(store, "--slack", "made with --slack %g, not %g", has->slack, wish->slack);
-    return 0;
+                         report_time(has->forget, was), report_time(wish->forget, wanted));
+    return rate_differs(store, "--slack", has->slack, wish->slack);
 }
 
-/* Only what was given is compared. */
-static int compare_open(const struct store *store, const struct wish *wish, uint64_t given,
-                        uint64_t seed)
+static bool form_differs(const struct store *store, const struct wish *wish, uint64_t given,
+                         uint64_t seed)
 {
     const struct header *has = store_header(store);
-    if ((given & ASKED_CAPACITY) && (has->asked & ASKED_CAPACITY) == 0)
-        return disagrees(store, "-n", "made without -n");
-    if ((given & ASKED_CAPACITY) && has->plan.capacity != wish->capacity)
-        return disagrees(store, "-n", "made with -n %" PRIu64 ", not %" PRIu64, has->plan.capacity,
-                         wish->capacity);
-    if ((given & ASKED_RATE) && has->plan.rate != wish->rate)
-        return disagrees(store, "-p", "made with -p %g, not %g", has->plan.rate, wish->rate);
-    if (compare_size(store, wish) != 0 || compare_window(store, wish) != 0)
-        return EXIT_TROUBLE;
     unsigned hashes = geometry_hashes(growth_geometry(&has->plan));
     if ((given & ASKED_HASHES) &&
         hashes != geometry_hashes(sizing_geometry_of_hashes((unsigned)wish->hashes, false)))
@@ -320,43 +324,39 @@ static int compare_open(const struct store *store, const struct wish *wish, uint
         return disagrees(store, "--fixed", "made to grow, not --fixed");
     if ((given & ASKED_STAGE) && has->plan.stage != wish->stage / PAGE_BYTES)
         return disagrees(store, "--stage", "not made with --stage %" PRIu64, wish->stage);
-    if ((given & ASKED_COUNTING) && !has->plan.geometry.counting)
-        return disagrees(store, "--counting", "made without --counting");
-    return 0;
+    return lacks(store, "--counting", (given & ASKED_COUNTING) && !has->plan.geometry.counting);
 }
 
-/* What likeness does not ask for, since it may differ between filters that are to be merged. */
-static const char *size_differs(const struct filter_plan *has, const struct filter_plan *wants,
-                                char has_text[LIKENESS_TEXT], char wants_text[LIKENESS_TEXT])
+static bool differs(const struct store *store, const struct wish *wish, uint64_t given,
+                    uint64_t seed)
 {
-    const struct {
-        const char *name;
-        uint64_t has, wants;
-    } sizes[] = {
-        {"capacity", has->capacity, wants->capacity},
-        {"size in pages", has->pages, wants->pages},
-        {"stage in pages", has->stage, wants->stage},
-    };
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (sizes[i].has != sizes[i].wants) {
-            snprintf(has_text, LIKENESS_TEXT, "%" PRIu64, sizes[i].has);
-            snprintf(wants_text, LIKENESS_TEXT, "%" PRIu64, sizes[i].wants);
-            return sizes[i].name;
-        }
-    return NULL;
+    const struct header *has = store_header(store);
+    return lacks(store, "-n", given & ~has->asked & ASKED_CAPACITY) ||
+           count_differs(store, "-n", has->plan.capacity, wish->capacity) ||
+           rate_differs(store, "-p", has->plan.rate, wish->rate) || size_differs(store, wish) ||
+           window_differs(store, wish) || form_differs(store, wish, given, seed);
 }
 
-static int compare_like(const struct store *store, const char *like, const struct header *wanted)
+static bool number_unlike(const struct store *store, const char *like, const char *what,
+                          uint64_t has, uint64_t wants)
 {
-    char has[LIKENESS_TEXT], wants[LIKENESS_TEXT];
-    const struct header *header = store_header(store);
-    const char *what = likeness_differs(header, wanted, has, wants);
-    if (what == NULL)
-        what = size_differs(&header->plan, &wanted->plan, has, wants);
+    return has != wants &&
+           disagrees(store, "--like", "not made --like %s: its %s is %" PRIu64 ", not %" PRIu64,
+                     like, what, has, wants);
+}
+
+/* Sizes may differ between filters that are to be merged: likeness does not ask for them. */
+static bool unlike(const struct store *store, const char *like, const struct header *wanted)
+{
+    char was[LIKENESS_TEXT], wants[LIKENESS_TEXT];
+    const struct filter_plan *has = &store_header(store)->plan, *plan = &wanted->plan;
+    const char *what = likeness_differs(store_header(store), wanted, was, wants);
     if (what != NULL)
         return disagrees(store, "--like", "not made --like %s: its %s is %s, not %s", like, what,
-                         has, wants);
-    return 0;
+                         was, wants);
+    return number_unlike(store, like, "capacity", has->capacity, plan->capacity) ||
+           number_unlike(store, like, "size in pages", has->pages, plan->pages) ||
+           number_unlike(store, like, "stage in pages", has->stage, plan->stage);
 }
 
 int wish_compare(const struct options *options, const char *path, bool queue)
@@ -372,12 +372,13 @@ int wish_compare(const struct options *options, const char *path, bool queue)
     struct store *store = filter_operand_look(path);
     if (store == NULL)
         return EXIT_TROUBLE;
-    int result = like ? compare_like(store, options->given[OPTION_LIKE], &header)
-                      : compare_open(store, &wish, given, header.seed);
-    if (result == 0 && queue && !queue_operand_has(store))
-        result = message("%s: was made without a queue (make another filter: unseen create "
-                         "--queue FILTER)",
-                         path);
+    bool other = like ? unlike(store, options->given[OPTION_LIKE], &header)
+                      : differs(store, &wish, given, header.seed);
+    if (!other && queue && !queue_operand_has(store)) {
+        message("%s: was made without a queue (make another filter: unseen create --queue FILTER)",
+                path);
+        other = true;
+    }
     store_close(store);
-    return result;
+    return other ? EXIT_TROUBLE : 0;
 }
