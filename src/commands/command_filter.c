@@ -148,8 +148,8 @@ static void tell_waits(void *context)
 }
 
 /* Opens what is missing of filter, output and second filter; EXIT_TROUBLE after a message. The
- * output is looked at before a filter is made for it, and made after; that may wait for a reader, and
- * nothing is in flight yet. */
+ * output is looked at before a filter is made for it, and opened after: that may wait for a reader,
+ * and nothing is in flight yet. */
 static int acquire(struct job *job)
 {
     struct fault fault;

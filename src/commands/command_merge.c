@@ -65,25 +65,22 @@ static void close_inputs(struct inputs_open *inputs)
 }
 
 /* Lines that wait in the queue of an input stay there, and the new filter has them as seen. */
-static void warn_of_queue(const struct store *store, const char *out)
-{
-    struct fault fault;
-    uint64_t lines;
-    if (!queue_operand_has(store))
-        return;
-    if (queue_lines_beside(store_path(store), store_header(store)->uuid, &lines, &fault) != 0)
-        message_fault(&fault);
-    else if (lines > 0)
-        message("%s: %" PRIu64 " lines still wait in its queue; %s counts them as seen and has no "
-                "queue (pop them from %s)",
-                store_path(store), lines, out, store_path(store));
-}
-
 static void warn_of_queues(const struct inputs_open *inputs, const char *out)
 {
-    for (size_t i = 0; i < inputs->count; i++)
-        if (inputs->filters[i] != inputs->replaced)
-            warn_of_queue(inputs->filters[i], out);
+    for (size_t i = 0; i < inputs->count; i++) {
+        struct fault fault;
+        uint64_t lines;
+        const struct store *store = inputs->filters[i];
+        const char *path = store_path(store);
+        if (store == inputs->replaced || !queue_operand_has(store))
+            continue;
+        if (queue_lines_beside(path, store_header(store)->uuid, &lines, &fault) != 0)
+            message_fault(&fault);
+        else if (lines > 0)
+            message("%s: %" PRIu64 " lines still wait in its queue; %s counts them as seen and has "
+                    "no queue (pop them from %s)",
+                    path, lines, out, path);
+    }
 }
 
 /* Whether OUT may be made, and over what. Returns 0, or EXIT_TROUBLE after a message. */

@@ -130,16 +130,20 @@ const char *inputs_after_filter(struct inputs *inputs, const struct options *opt
     return usable ? path : NULL;
 }
 
-/* Runs one open input. Returns as pipeline_run. */
-static int run_fd(const struct inputs *inputs, int fd, const char *name, struct pipeline *pipeline,
-                  struct fault *fault)
+/* Runs one input. Returns as pipeline_run. */
+static int run_one(const struct inputs *inputs, const char *name, struct pipeline *pipeline,
+                   struct fault *fault)
 {
+    int fd = is_standard(name) ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fault_errno(fault, name, NULL, errno);
     struct input *input = input_new(fd, shown_name(name), inputs->delimiter,
                                     (size_t)inputs->buffer_bytes, (size_t)inputs->max_line);
-    if (input == NULL)
-        return fault_errno(fault, shown_name(name), NULL, ENOMEM);
-    int result = pipeline_run(pipeline, input, fault);
+    int result = input != NULL ? pipeline_run(pipeline, input, fault)
+                               : fault_errno(fault, shown_name(name), NULL, ENOMEM);
     input_free(input);
+    if (fd != STDIN_FILENO)
+        close(fd);
     return result;
 }
 
@@ -148,15 +152,7 @@ static int run_all(const struct inputs *inputs, struct pipeline *pipeline)
     int status = EXIT_OK;
     for (const char **name = inputs->names; *name != NULL; name++) {
         struct fault fault;
-        int fd = is_standard(*name) ? STDIN_FILENO : open(*name, O_RDONLY | O_CLOEXEC);
-        if (fd < 0) {
-            fault_errno(&fault, *name, NULL, errno);
-            status = message_fault(&fault);
-            continue;
-        }
-        int result = run_fd(inputs, fd, *name, pipeline, &fault);
-        if (fd != STDIN_FILENO)
-            close(fd);
+        int result = run_one(inputs, *name, pipeline, &fault);
         if (result < 0 && signals_pending())
             return EXIT_TROUBLE;
         if (result < 0)

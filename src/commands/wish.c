@@ -109,19 +109,15 @@ static void rate_from_size(struct filter_plan *plan)
                 continue;
             double rate = sizing_rate(geometry, plan->pages, keys);
             /* A further line has to be worth its cache miss. */
-            if (rate < best * 0.8) {
+            if (rate < best * 0.8)
                 best = rate;
-                plan->rate = rate;
-            }
         }
     struct filter_plan unit = *plan;
     unit.rate = 1;
     double share = SIZING_MARGIN * growth_rate(&unit, 0) * growth_share(plan);
-    plan->rate /= share;
-    if (plan->rate < SIZING_RATE_MIN)
-        plan->rate = SIZING_RATE_MIN;
-    /* The layer gets the geometry for its rate, which need not be the best for its size: then p is what
-     * that one comes to. */
+    plan->rate = fmax(best / share, SIZING_RATE_MIN);
+    /* The layer gets the geometry for its rate, which need not be the best for its size: then p is
+     * what that one comes to. */
     for (unsigned round = 0; plan->geometry.lines == 0 && round < 8; round++) {
         struct geometry geometry = growth_geometry(plan);
         double rate = sizing_rate(geometry, plan->pages, keys) / share;

@@ -49,7 +49,8 @@ struct input *input_new(int fd, const char *name, char delimiter, size_t buffer_
 
 void input_free(struct input *input)
 {
-    free(input->buffer.bytes);
+    if (input != NULL)
+        free(input->buffer.bytes);
     free(input);
 }
 
