@@ -24,10 +24,10 @@ static unsigned layers_of(const struct answer *answer)
 /* What the answer is about: the lines of the window, or the first layer's. */
 static uint64_t capacity_of(const struct answer *answer)
 {
-    bool window = answer->plan.generations != 0;
-    uint64_t all = window ? answer->layer.capacity * answer->plan.generations
-                          : answer->layer.capacity;
-    return window && answer->plan.capacity != 0 ? answer->plan.capacity : all;
+    if (answer->plan.generations == 0)
+        return answer->layer.capacity;
+    return answer->plan.capacity != 0 ? answer->plan.capacity
+                                      : answer->layer.capacity * answer->plan.generations;
 }
 
 static double bits_per_key(const struct answer *answer)
@@ -36,7 +36,7 @@ static double bits_per_key(const struct answer *answer)
                                (double)capacity_of(answer));
 }
 
-/* Points of the curve, in parts of the capacity. */
+/* Points of the curve, as fractions of the capacity. */
 static const double points[] = {0.1, 0.25, 0.5, 1, 1.5, 2, 5};
 enum { POINTS = sizeof points / sizeof *points };
 
