@@ -6,7 +6,6 @@
 #include "store/removal.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 struct report {
     const char *path;

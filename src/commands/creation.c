@@ -45,37 +45,33 @@ static bool is_there(const char *path)
     return stat(path, &status) == 0 && status.st_size > 0;
 }
 
-int creation_make(const char *path, struct header *header, bool replace, struct fault *fault)
+int creation_make(const char *path, const struct options *options, bool queue, bool replace)
 {
-    bool queue = (header->writer_features & WRITER_QUEUE) != 0;
+    struct fault fault;
+    struct header header;
+    if (wish_plan(options, 0, &header) != 0)
+        return -1;
     /* Of a filter that stays, the queue that is there is the right one; it may have been made just
      * now. Beside a new one it would wait for ever, or be taken for the new one's. */
-    if ((queue || replace || is_beside(path)) && (replace || !is_there(path)) &&
-        queue_check_free(path, fault) != 0 && (replace || !is_there(path)))
-        return -1;
-    return create_filter(path, header, replace, queue ? queue_make : NULL, fault);
+    bool taken = (queue || replace || is_beside(path)) && (replace || !is_there(path)) &&
+                 queue_check_free(path, &fault) != 0 && (replace || !is_there(path));
+    header.writer_features = queue ? WRITER_QUEUE : 0;
+    int result = taken ? -1
+                       : create_filter(path, &header, replace, queue ? queue_make : NULL, &fault);
+    if (result < 0)
+        message_fault(&fault);
+    return result;
 }
 
 struct filter *creation_open(const char *path, const struct options *options, bool queue)
 {
-    struct header header;
-    struct fault fault;
-    bool created = false;
-    if ((options->set & CREATION_OPTIONS) != 0) {
-        if (wish_plan(options, 0, &header) != 0)
-            return NULL;
-        header.writer_features = queue ? WRITER_QUEUE : 0;
-        int result = creation_make(path, &header, false, &fault);
-        if (result < 0) {
-            message_fault(&fault);
-            return NULL;
-        }
-        created = result == 0;
-    }
-    if (!created && wish_compare(options, path, queue) != 0)
+    int result = 1;
+    if ((options->set & CREATION_OPTIONS) != 0)
+        result = creation_make(path, options, queue, false);
+    if (result < 0 || (result > 0 && wish_compare(options, path, queue) != 0))
         return NULL;
     struct filter *filter = filter_operand_open(path, options, true);
-    if (filter != NULL && created)
+    if (filter != NULL && result == 0)
         tell_created(filter_store(filter));
     return filter;
 }

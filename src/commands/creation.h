@@ -7,9 +7,10 @@
 #include "commands/options.h"
 #include "delivery/filter.h"
 
-/* Makes the filter, and the directory of its queue if it is to have one. As create_filter; but with
- * a queue in the way, nothing is made. */
-int creation_make(const char *path, struct header *header, bool replace, struct fault *fault);
+/* Makes the filter that the options describe, with a queue if `queue`; over one that is there if
+ * `replace`. With another queue in the way nothing is made. Returns 0; 1 if something is there; -1
+ * after a message. */
+int creation_make(const char *path, const struct options *options, bool queue, bool replace);
 
 /* Opens FILTER for writing, making it first if it was asked for and there is none, with one line
  * on stderr. With `queue` it is made with a queue, or must have been. NULL after a message. */
