@@ -14,8 +14,8 @@ _Static_assert(OPTIONS < 64, "options do not fit into a word");
     "-x, --pending and --durable: each says when lines are remembered (choose one)"
 #define HOW_MANY_KEYS "--bits-per-key: needs to know how many keys (add -n N)"
 
-/* An error if all of `all` are given, at least one of `any` unless that is empty, and none of `none`.
- * The first that applies is said. */
+/* An error if all of `all` are given, at least one of `any` unless that is empty, and none of
+ * `none`. The first that applies is said. */
 /* clang-format off */
 static const struct combination {
     unsigned where;

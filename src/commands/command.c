@@ -7,7 +7,8 @@
 
 /* clang-format off */
 const struct command command_table[] = {
-    {"", FOR_FILTER, "unseen [FILTER [FILE...]]", "print the lines that are new", NULL, command_filter},
+    {"", FOR_FILTER, "unseen [FILTER [FILE...]]", "print the lines that are new",
+     NULL, command_filter},
     {"create", FOR_CREATE, "unseen create FILTER", "make an empty filter",
      "new init make touch", command_create},
     {"add", FOR_ADD, "unseen add FILTER [FILE...]", "remember lines, print nothing",

@@ -7,32 +7,21 @@
 
 #include <inttypes.h>
 
-static int run(const struct options *options, const struct inputs *inputs, struct filter *filter)
-{
-    struct pipeline_plan plan = {
-        .verb = PIPELINE_ADD,
-        .filter = filter,
-        .most = UINT64_MAX,
-    };
-    struct pipeline_counts counts;
-    int status = inputs_run(inputs, &plan, &counts);
-    creation_warn(filter_store(filter));
-    if (options_has(options, OPTION_VERBOSE))
-        message("%" PRIu64 " lines read, %" PRIu64 " added", counts.read, counts.selected);
-    return status;
-}
-
 int command_add(const struct options *options)
 {
     struct inputs inputs;
-    const char *path = filter_operand(options);
-    if (path == NULL || inputs_parse(&inputs, options, 1) != 0 ||
-        inputs_check(&inputs, path, NULL) != 0)
+    struct pipeline_counts counts;
+    const char *path = inputs_after_filter(&inputs, options);
+    if (path == NULL)
         return EXIT_TROUBLE;
     struct filter *filter = creation_open(path, options, options_has(options, OPTION_QUEUE));
     if (filter == NULL)
         return EXIT_TROUBLE;
-    int status = run(options, &inputs, filter);
+    struct pipeline_plan plan = {.verb = PIPELINE_ADD, .filter = filter, .most = UINT64_MAX};
+    int status = inputs_run(&inputs, &plan, &counts);
+    filter_operand_warn(filter_store(filter));
+    if (options_has(options, OPTION_VERBOSE))
+        message("%" PRIu64 " lines read, %" PRIu64 " added", counts.read, counts.selected);
     filter_leave(filter);
     return status;
 }

@@ -1,6 +1,5 @@
 /* command_commit - `unseen commit FILTER FILE...`: settle what runs with --pending delivered. */
 #include "commands/command.h"
-#include "commands/creation.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "delivery/pending.h"
@@ -59,7 +58,7 @@ static int commit(const struct options *options, struct filter *filter, const ch
         if (result != 0)
             return message_fault(&fault);
     }
-    creation_warn(filter_store(filter));
+    filter_operand_warn(filter_store(filter));
     if (options_has(options, OPTION_VERBOSE))
         message("%" PRIu64 " lines remembered", total);
     return EXIT_OK;
@@ -67,16 +66,14 @@ static int commit(const struct options *options, struct filter *filter, const ch
 
 int command_commit(const struct options *options)
 {
-    struct fault fault;
-    struct store_watch watch = creation_watch(options);
     const char *path = filter_operand(options);
     if (path == NULL)
         return EXIT_TROUBLE;
     if (options->operand_count < 2)
         return message("commit: FILE is missing (unseen commit FILTER FILE...)");
-    struct filter *filter = filter_open(path, true, &watch, &fault);
+    struct filter *filter = filter_operand_open(path, options, true);
     if (filter == NULL)
-        return message_fault(&fault);
+        return EXIT_TROUBLE;
     int status = commit(options, filter, options->operands + 1);
     filter_close(filter);
     return status;

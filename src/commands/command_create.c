@@ -6,16 +6,13 @@
 
 int command_create(const struct options *options)
 {
-    struct header header;
-    struct fault fault;
     const char *path = filter_operand(options);
-    if (path == NULL || filter_operand_alone(options) != 0 ||
-        creation_plan(options, 0, &header) != 0)
+    if (path == NULL || filter_operand_alone(options) != 0)
         return EXIT_TROUBLE;
-    header.writer_features = options_has(options, OPTION_QUEUE) ? WRITER_QUEUE : 0;
-    int result = creation_make(path, &header, options_has(options, OPTION_FORCE), &fault);
+    int result = creation_make(path, options, options_has(options, OPTION_QUEUE),
+                               options_has(options, OPTION_FORCE));
     if (result < 0)
-        return message_fault(&fault);
+        return EXIT_TROUBLE;
     if (result > 0)
         return message("%s: File exists (to replace it: unseen create --force %s)", path, path);
     if (options_has(options, OPTION_VERBOSE))

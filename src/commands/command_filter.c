@@ -5,11 +5,14 @@
 #include "commands/filter_operand.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
+#include "commands/wish.h"
 #include "delivery/pending.h"
 #include "io/child.h"
+#include "system/path.h"
 #include "system/signals.h"
 
 #include <inttypes.h>
+#include <unistd.h>
 
 struct job {
     const struct options *options;
@@ -21,6 +24,22 @@ struct job {
     struct pipeline_plan plan;
 };
 
+/* Whether two names, of which none need exist, are the same file, or would be. */
+static bool same(const char *a, const char *b)
+{
+    return path_is_same(a, b) || path_is_same_name(a, b);
+}
+
+/* Whether a name is the regular file that lines go to. */
+static bool is_output(const struct job *job, const char *name)
+{
+    struct stat status, output;
+    if (job->output_path != NULL)
+        return same(name, job->output_path);
+    return stat(name, &status) == 0 && S_ISREG(status.st_mode) &&
+           fstat(STDOUT_FILENO, &output) == 0 && path_same_file(&status, &output);
+}
+
 /* The file of --pending is nothing else at the same time. */
 static int check_pending(const struct job *job)
 {
@@ -29,15 +48,14 @@ static int check_pending(const struct job *job)
         return 0;
     if (pending[0] == '\0')
         return message("--pending '': an empty name is not a file (is a variable empty?)");
-    bool taken = inputs_same(pending, job->path) ||
-                 (job->output_path != NULL ? inputs_same(pending, job->output_path)
-                                           : inputs_is_standard_output(pending));
+    bool taken = same(pending, job->path) || is_output(job, pending);
     for (const char **name = job->inputs.names; *name != NULL; name++)
-        taken = taken || inputs_same(pending, *name);
-    return taken ? message("%s: is the file for pending keys and also something else (name another "
-                           "file)",
-                           pending)
-                 : 0;
+        taken = taken || same(pending, *name);
+    if (taken)
+        return message("%s: is the file for pending keys and also something else (name another "
+                       "file)",
+                       pending);
+    return 0;
 }
 
 static int parse(struct job *job, const struct options *options)
@@ -63,10 +81,10 @@ static int parse(struct job *job, const struct options *options)
 
 static struct filter *memory_filter(const struct options *options)
 {
-    struct store_watch watch = creation_watch(options);
+    struct store_watch watch = filter_operand_watch(options);
     struct header header;
     struct fault fault;
-    if (creation_plan(options, 0, &header) != 0)
+    if (wish_plan(options, 0, &header) != 0)
         return NULL;
     struct filter *filter = filter_memory(&header, &fault);
     if (filter == NULL)
@@ -79,15 +97,10 @@ static struct filter *memory_filter(const struct options *options)
 /* With --pending the filter is only read. */
 static struct filter *file_filter(const struct job *job)
 {
-    struct fault fault;
     const struct options *options = job->options;
-    if (!options_has(options, OPTION_PENDING))
-        return creation_open(job->path, options, options_has(options, OPTION_QUEUE));
-    struct store_watch watch = creation_watch(options);
-    struct filter *filter = filter_open(job->path, false, &watch, &fault);
-    if (filter == NULL)
-        message_fault(&fault);
-    return filter;
+    if (options_has(options, OPTION_PENDING))
+        return filter_operand_open(job->path, options, false);
+    return creation_open(job->path, options, options_has(options, OPTION_QUEUE));
 }
 
 /* When lines are remembered later than batch by batch: prepares for it. */
@@ -105,9 +118,9 @@ static int prepare_hold(struct job *job)
         job->plan.may_close = true;
     }
     if (pending != NULL) {
-        job->plan.pending = pending_create(pending,
-                                           store_header(filter_store(job->plan.filter))->uuid,
-                                           store_settlings(filter_store(job->plan.filter)), &fault);
+        const struct store *store = filter_store(job->plan.filter);
+        job->plan.pending = pending_create(pending, store_header(store)->uuid,
+                                           store_settlings(store), &fault);
         if (job->plan.pending == NULL)
             return message_fault(&fault);
     }
@@ -135,8 +148,8 @@ static void tell_waits(void *context)
 }
 
 /* Opens what is missing of filter, output and second filter; EXIT_TROUBLE after a message. The
- * output is looked at before a filter is made for it, and made after; that may wait for a reader, and
- * nothing is in flight yet. */
+ * output is looked at before a filter is made for it, and opened after: that may wait for a reader,
+ * and nothing is in flight yet. */
 static int acquire(struct job *job)
 {
     struct fault fault;
@@ -178,18 +191,13 @@ static int finish_command(struct job *job, int status, uint64_t refused)
 {
     struct fault fault;
     uint64_t left;
-    switch (child_finish(&job->child, &left, &fault)) {
-    case CHILD_STOPPED:
-        return status;
-    case CHILD_FAILED:
+    enum child_end end = child_finish(&job->child, &left, &fault);
+    if (end == CHILD_FAILED) {
         fault_way_out(&fault, "its lines are not remembered");
         message_fault(&fault);
-        return EXIT_COMMAND;
-    case CHILD_NOT_RUN:
-        return EXIT_COMMAND;
-    case CHILD_DONE:
-        break;
     }
+    if (end != CHILD_DONE)
+        return end == CHILD_STOPPED ? status : EXIT_COMMAND;
     int settled = settle_command(job, left, refused);
     return settled == EXIT_OK ? status : settled;
 }
@@ -207,7 +215,7 @@ static int run(struct job *job)
     if (job->plan.pending != NULL && status == EXIT_OK &&
         pending_finish(job->plan.pending, &fault) != 0)
         status = message_fault(&fault);
-    creation_warn(filter_store(job->plan.filter));
+    filter_operand_warn(filter_store(job->plan.filter));
     if (options_has(job->options, OPTION_VERBOSE))
         message("%" PRIu64 " lines read, %" PRIu64 " printed", counts.read, counts.selected);
     if (status == EXIT_OK && options_has(job->options, OPTION_EXIT_STATUS) && counts.selected == 0)

@@ -6,7 +6,6 @@
  */
 #include "commands/combinations.h"
 #include "commands/command.h"
-#include "commands/creation.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/queue_operand.h"
@@ -41,19 +40,19 @@ static bool is_named_before(const struct inputs_open *inputs, const char *path)
 static int open_inputs(struct inputs_open *inputs, const struct options *options, const char *out)
 {
     struct fault fault;
-    struct store_watch watch = creation_watch(options);
+    struct store_watch watch = filter_operand_watch(options);
     for (size_t i = 0; i < options->operand_count; i++) {
         const char *path = options->operands[i];
         if (is_named_before(inputs, path))
             continue;
         bool is_out = path_is_same(path, out);
-        struct store *filter = store_open(is_out ? out : path, is_out ? filter_repairs : NULL,
-                                          &watch, &fault);
-        if (filter == NULL)
+        struct store *store = store_open(is_out ? out : path, is_out ? filter_repairs : NULL,
+                                         &watch, &fault);
+        if (store == NULL)
             return message_fault(&fault);
-        inputs->filters[inputs->count++] = filter;
+        inputs->filters[inputs->count++] = store;
         if (is_out)
-            inputs->replaced = filter;
+            inputs->replaced = store;
     }
     return 0;
 }
@@ -66,25 +65,22 @@ static void close_inputs(struct inputs_open *inputs)
 }
 
 /* Lines that wait in the queue of an input stay there, and the new filter has them as seen. */
-static void warn_of_queue(const struct store *filter, const char *out)
-{
-    struct fault fault;
-    uint64_t lines;
-    if (!queue_operand_has(filter))
-        return;
-    if (queue_lines_beside(store_path(filter), store_header(filter)->uuid, &lines, &fault) != 0)
-        message_fault(&fault);
-    else if (lines > 0)
-        message("%s: %" PRIu64 " lines still wait in its queue; %s counts them as seen and has no "
-                "queue (pop them from %s)",
-                store_path(filter), lines, out, store_path(filter));
-}
-
 static void warn_of_queues(const struct inputs_open *inputs, const char *out)
 {
-    for (size_t i = 0; i < inputs->count; i++)
-        if (inputs->filters[i] != inputs->replaced)
-            warn_of_queue(inputs->filters[i], out);
+    for (size_t i = 0; i < inputs->count; i++) {
+        struct fault fault;
+        uint64_t lines;
+        const struct store *store = inputs->filters[i];
+        const char *path = store_path(store);
+        if (store == inputs->replaced || !queue_operand_has(store))
+            continue;
+        if (queue_lines_beside(path, store_header(store)->uuid, &lines, &fault) != 0)
+            message_fault(&fault);
+        else if (lines > 0)
+            message("%s: %" PRIu64 " lines still wait in its queue; %s counts them as seen and has "
+                    "no queue (pop them from %s)",
+                    path, lines, out, path);
+    }
 }
 
 /* Whether OUT may be made, and over what. Returns 0, or EXIT_TROUBLE after a message. */

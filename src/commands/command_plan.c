@@ -1,8 +1,9 @@
 /* command_plan - `unseen plan`: what a filter would be, before it is made. Touches no file. */
 #include "commands/combinations.h"
 #include "commands/command.h"
-#include "commands/creation.h"
 #include "commands/message.h"
+#include "commands/report.h"
+#include "commands/wish.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,10 +24,10 @@ static unsigned layers_of(const struct answer *answer)
 /* What the answer is about: the lines of the window, or the first layer's. */
 static uint64_t capacity_of(const struct answer *answer)
 {
-    bool window = answer->plan.generations != 0;
-    uint64_t all = window ? answer->layer.capacity * answer->plan.generations
-                          : answer->layer.capacity;
-    return window && answer->plan.capacity != 0 ? answer->plan.capacity : all;
+    if (answer->plan.generations == 0)
+        return answer->layer.capacity;
+    return answer->plan.capacity != 0 ? answer->plan.capacity
+                                      : answer->layer.capacity * answer->plan.generations;
 }
 
 static double bits_per_key(const struct answer *answer)
@@ -35,7 +36,7 @@ static double bits_per_key(const struct answer *answer)
                                (double)capacity_of(answer));
 }
 
-/* Points of the curve, in parts of the capacity. */
+/* Points of the curve, as fractions of the capacity. */
 static const double points[] = {0.1, 0.25, 0.5, 1, 1.5, 2, 5};
 enum { POINTS = sizeof points / sizeof *points };
 
@@ -69,7 +70,7 @@ static void print_window(const struct answer *answer)
     char time[32];
     const struct filter_plan *plan = &answer->plan;
     if (plan->forget != 0)
-        printf("%-20s%s\n", "window", creation_time(plan->forget, time));
+        printf("%-20s%s\n", "window", report_time(plan->forget, time));
     else
         printf("%-20sthe last %" PRIu64 " to %" PRIu64 " lines\n", "window", plan->capacity,
                answer->layer.capacity * layers_of(answer));
@@ -89,7 +90,7 @@ static void print_text(const struct answer *answer)
     printf("%-20s%g%s\n", "error rate", answer->plan.rate,
            grows ? ", kept while the filter grows" : "");
     printf("%-20s%" PRIu64 " bytes (%s)\n", "size", answer->bytes,
-           creation_size((double)answer->bytes, size));
+           report_size((double)answer->bytes, size));
     printf("%-20s%.2f (classic filter: %.2f; no structure can do with less than %.2f)\n",
            "bits a key", bits_per_key(answer),
            sizing_classic_bits_per_key(answer->plan.rate) * geometry_cell_bits(layer->geometry),
@@ -100,9 +101,9 @@ static void print_text(const struct answer *answer)
            layers_of(answer) > 1 ? " of each layer" : "");
     if (answer->layer.stage.pages != 0)
         printf("%-20s%" PRIu64 " keys, %s of the size\n", "stage", answer->layer.stage.capacity,
-               creation_size((double)(answer->layer.stage.pages + answer->layer.stage.journal) *
-                                 PAGE_BYTES,
-                             size));
+               report_size((double)(answer->layer.stage.pages + answer->layer.stage.journal) *
+                               PAGE_BYTES,
+                           size));
     printf("\n%-20s%-20s%s\n", "keys", "rate",
            !grows                  ? ""
            : layers_of(answer) > 1 ? "(first layers alone)"
@@ -176,7 +177,7 @@ static int answer_questions(const struct options *options, struct answer *answer
 {
     struct header header;
     if (combinations_check(options, FOR_PLAN) != 0 ||
-        creation_plan(options, ANY_CAPACITY, &header) != 0)
+        wish_plan(options, ANY_CAPACITY, &header) != 0)
         return EXIT_TROUBLE;
     answer->plan = header.plan;
     if (growth_first(&answer->plan, &answer->layer) != 0 ||

@@ -60,7 +60,7 @@ static int take(struct job *job, struct queue_lines *lines, struct fault *fault)
     }
 }
 
-/* Returns the exit status. What was not delivered waits again. */
+/* Returns 0, or -1 with the fault. What was not delivered waits again. */
 static int pop(struct job *job, struct fault *fault)
 {
     bool exec = job->options->command != NULL;
@@ -68,15 +68,12 @@ static int pop(struct job *job, struct fault *fault)
         struct queue_lines lines;
         struct fault later;
         int result = take(job, &lines, fault);
-        if (result < 0)
-            return -1;
-        if (result == 0)
-            break;
+        if (result <= 0)
+            return result;
         job->taken += lines.count;
         result = deliver(job, &lines, fault);
-        if (!exec && queue_remove(job->queue, result == 0 ? fault : &later) != 0)
-            return -1;
-        if (result != 0)
+        bool removed = exec || queue_remove(job->queue, result == 0 ? fault : &later) == 0;
+        if (!removed || result != 0)
             return -1;
     }
     return 0;
@@ -114,16 +111,11 @@ static int finish_command(struct job *job, int status)
     uint64_t left;
     if (job->taken == 0)
         return status;
-    switch (child_finish(&job->child, &left, &fault)) {
-    case CHILD_STOPPED:
-        return status;
-    case CHILD_FAILED:
+    enum child_end end = child_finish(&job->child, &left, &fault);
+    if (end == CHILD_FAILED)
         return tell_failed(job, &fault);
-    case CHILD_NOT_RUN:
-        return EXIT_COMMAND;
-    case CHILD_DONE:
-        break;
-    }
+    if (end != CHILD_DONE)
+        return end == CHILD_STOPPED ? status : EXIT_COMMAND;
     int removed = remove_taken(job, left);
     return removed == EXIT_OK ? status : removed;
 }
@@ -144,14 +136,9 @@ static int run(struct job *job)
 static int parse(struct job *job, const struct options *options)
 {
     char delimiter = options_has(options, OPTION_NULL) ? '\0' : '\n';
-    *job = (struct job){
-        .options = options,
-        .output = output_standard(delimiter),
-        .most = 1,
-    };
-    if (options->command != NULL) {
-        job->output = child_output(&job->child, options->command, delimiter);
-    }
+    *job = (struct job){.options = options, .most = 1};
+    job->output = options->command != NULL ? child_output(&job->child, options->command, delimiter)
+                                           : output_standard(delimiter);
     if (options_whole(options, OPTION_MAX_COUNT, 1, UINT64_C(1) << 53, &job->most) != 0 ||
         inputs_parse_max_line(options, &job->max_line) != 0)
         return EXIT_TROUBLE;
@@ -161,16 +148,15 @@ static int parse(struct job *job, const struct options *options)
 int command_pop(const struct options *options)
 {
     struct job job;
-    struct fault fault;
     const char *path = filter_operand(options);
     if (path == NULL || filter_operand_alone(options) != 0 || parse(&job, options) != 0)
         return EXIT_TROUBLE;
-    struct filter *filter = filter_open(path, false, NULL, &fault);
-    if (filter == NULL)
-        return message_fault(&fault);
-    job.queue = queue_operand(filter_store(filter), job.output.delimiter, false, job.max_line);
+    struct store *store = filter_operand_look(path);
+    if (store == NULL)
+        return EXIT_TROUBLE;
+    job.queue = queue_operand(store, job.output.delimiter, false, job.max_line);
     int status = job.queue != NULL ? run(&job) : EXIT_TROUBLE;
     queue_close(job.queue);
-    filter_leave(filter);
+    store_leave(store);
     return status;
 }

@@ -30,7 +30,7 @@ static int run(const struct options *options, const struct inputs *inputs, struc
     }
     struct pipeline_counts counts;
     int status = inputs_run(inputs, &plan, &counts);
-    creation_warn(filter_store(filter));
+    filter_operand_warn(filter_store(filter));
     if (options_has(options, OPTION_VERBOSE))
         message("%" PRIu64 " lines read, %" PRIu64 " queued", counts.read, counts.selected);
     return status;
@@ -39,9 +39,8 @@ static int run(const struct options *options, const struct inputs *inputs, struc
 int command_push(const struct options *options)
 {
     struct inputs inputs;
-    const char *path = filter_operand(options);
-    if (path == NULL || inputs_parse(&inputs, options, 1) != 0 ||
-        inputs_check(&inputs, path, NULL) != 0)
+    const char *path = inputs_after_filter(&inputs, options);
+    if (path == NULL)
         return EXIT_TROUBLE;
     /* A filter that is made here gets a queue; one that exists must have it. */
     struct filter *filter = creation_open(path, options, true);

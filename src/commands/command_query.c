@@ -25,13 +25,13 @@ static int run(const struct options *options, const struct inputs *inputs, struc
         return EXIT_TROUBLE;
     if (quiet && !count && plan.most > 1)
         plan.most = 1;
+    struct fault fault;
     struct pipeline_counts counts;
     int status = inputs_run(inputs, &plan, &counts);
     if (count && !quiet)
         printf("%" PRIu64 "\n", counts.selected);
     if (message_finish_output() != EXIT_OK)
         status = EXIT_TROUBLE;
-    struct fault fault;
     if (output_close(&output, &fault) != 0 && plan.output != NULL)
         status = message_fault(&fault);
     if (status == EXIT_OK && counts.selected == 0)
@@ -45,14 +45,13 @@ static int run(const struct options *options, const struct inputs *inputs, struc
 int command_query(const struct options *options)
 {
     struct inputs inputs;
-    struct fault fault;
     const char *path = filter_operand(options);
     if (path == NULL || combinations_check(options, FOR_QUERY) != 0 ||
         inputs_parse(&inputs, options, 1) != 0 || inputs_check(&inputs, path, NULL) != 0)
         return EXIT_TROUBLE;
-    struct filter *filter = filter_open(path, false, NULL, &fault);
+    struct filter *filter = filter_operand_open(path, options, false);
     if (filter == NULL)
-        return message_fault(&fault);
+        return EXIT_TROUBLE;
     int status = run(options, &inputs, filter);
     filter_leave(filter);
     return status;

@@ -1,13 +1,11 @@
 /* command_remove - `unseen remove FILTER [FILE...]`: take lines out of a counting filter. */
 #include "commands/command.h"
-#include "commands/creation.h"
 #include "commands/filter_operand.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
 #include "store/removal.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 struct report {
     const char *path;
@@ -71,12 +69,11 @@ static int run(const struct options *options, const struct inputs *inputs, struc
 /* Opened for reading, so that a filter that is refused is not touched. */
 static int check_counting(const char *path)
 {
-    struct fault fault;
-    struct filter *filter = filter_open(path, false, NULL, &fault);
-    if (filter == NULL)
-        return message_fault(&fault);
-    bool counting = store_header(filter_store(filter))->plan.geometry.counting;
-    filter_close(filter);
+    struct store *store = filter_operand_look(path);
+    if (store == NULL)
+        return EXIT_TROUBLE;
+    bool counting = store_header(store)->plan.geometry.counting;
+    store_close(store);
     if (counting)
         return 0;
     return message("%s: lines can be removed from counting filters only (to make one: unseen "
@@ -87,15 +84,12 @@ static int check_counting(const char *path)
 int command_remove(const struct options *options)
 {
     struct inputs inputs;
-    struct fault fault;
-    struct store_watch watch = creation_watch(options);
-    const char *path = filter_operand(options);
-    if (path == NULL || inputs_parse(&inputs, options, 1) != 0 ||
-        inputs_check(&inputs, path, NULL) != 0 || check_counting(path) != 0)
+    const char *path = inputs_after_filter(&inputs, options);
+    if (path == NULL || check_counting(path) != 0)
         return EXIT_TROUBLE;
-    struct filter *filter = filter_open(path, true, &watch, &fault);
+    struct filter *filter = filter_operand_open(path, options, true);
     if (filter == NULL)
-        return message_fault(&fault);
+        return EXIT_TROUBLE;
     int status = run(options, &inputs, filter);
     filter_close(filter);
     return status;

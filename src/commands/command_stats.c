@@ -1,6 +1,5 @@
 /* command_stats - `unseen stats FILTER...`: what a filter is, and how full. Writes nothing. */
 #include "commands/command.h"
-#include "commands/creation.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/queue_operand.h"
@@ -38,7 +37,7 @@ static const char *generation_state(const struct layer_survey *layer)
         return "retired";
     if (generation->number == 0)
         return "free";
-    if (layer->forgotten)
+    if (generation->expired)
         return "forgotten";
     return generation->filling ? "filling" : "full";
 }
@@ -84,8 +83,8 @@ static void tell_window(struct report *report, const struct filter_plan *plan,
 {
     char time[32], most[32];
     if (plan->forget != 0) {
-        report_text(report, "window", "%s, at most %s", creation_time(plan->forget, time),
-                    creation_time(plan->forget + (plan->forget - 1) / plan->generations + 1, most));
+        report_text(report, "window", "%s, at most %s", report_time(plan->forget, time),
+                    report_time(plan->forget + (plan->forget - 1) / plan->generations + 1, most));
         report_json(report, "forget_after", "%.15g", seconds(plan->forget));
     } else {
         report_text(report, "window", "the last %" PRIu64 " lines, at most %.0f", plan->capacity,
@@ -114,14 +113,13 @@ static const char *until_text(const struct filter_plan *plan)
     return plan->fixed ? "rate is reached in" : "grows in";
 }
 
-static void tell_keys(struct report *report, const struct store *filter,
-                      const struct survey *survey)
+static void tell_keys(struct report *report, const struct store *store, const struct survey *survey)
 {
-    const struct filter_plan *plan = &store_header(filter)->plan;
+    const struct filter_plan *plan = &store_header(store)->plan;
     bool counting = plan->geometry.counting;
     char text[128];
-    report_text(report, "filter", "%s", store_path(filter));
-    report_quoted(report, "filter", store_path(filter));
+    report_text(report, "filter", "%s", store_path(store));
+    report_quoted(report, "filter", store_path(store));
     report_count(report, "keys", "keys", survey->keys, "");
     report_count(report, "capacity", "capacity", survey->capacity, "");
     report_count(report, NULL, "layers", survey->layers, "");
@@ -142,15 +140,14 @@ static void tell_keys(struct report *report, const struct store *filter,
     report_count(report, until_text(plan), "keys_left", survey->keys_until, " keys to come");
 }
 
-static void tell_form(struct report *report, const struct store *filter,
-                      const struct survey *survey)
+static void tell_form(struct report *report, const struct store *store, const struct survey *survey)
 {
-    const struct header *header = store_header(filter);
+    const struct header *header = store_header(store);
     struct geometry geometry = growth_geometry(&header->plan);
-    double bytes = (double)store_file_bytes(filter);
+    double bytes = (double)store_file_bytes(store);
     double bits_per_key = sizing_bits_per_key(survey->pages, survey->capacity);
     char size[32];
-    report_text(report, "size on disk", "%.0f bytes (%s)", bytes, creation_size(bytes, size));
+    report_text(report, "size on disk", "%.0f bytes (%s)", bytes, report_size(bytes, size));
     report_count(report, NULL, "bytes", bytes, "");
     report_text(report, "bits a key", "%.2f at capacity", bits_per_key);
     report_json(report, "bits_per_key", "%.4g", bits_per_key);
@@ -168,14 +165,14 @@ static void tell_form(struct report *report, const struct store *filter,
 }
 
 /* Returns EXIT_OK, or EXIT_TROUBLE after a message. */
-static int tell_queue(struct report *report, const struct store *filter)
+static int tell_queue(struct report *report, const struct store *store)
 {
     struct fault fault;
     struct queue_facts facts;
     char size[32];
-    if (!queue_operand_has(filter))
+    if (!queue_operand_has(store))
         return EXIT_OK;
-    struct queue *queue = queue_operand_to_read(filter);
+    struct queue *queue = queue_operand_to_read(store);
     if (queue == NULL)
         return EXIT_TROUBLE;
     int result = queue_facts(queue, &facts, &fault);
@@ -185,7 +182,7 @@ static int tell_queue(struct report *report, const struct store *filter)
     report_text(report, "queue", "%" PRIu64 " lines wait, %" PRIu64 " are out with workers",
                 facts.waiting, facts.out);
     report_text(report, "queue segments", "%" PRIu64 " (%s)", facts.segments,
-                creation_size((double)facts.bytes, size));
+                report_size((double)facts.bytes, size));
     report_json(report, "waiting", "%" PRIu64, facts.waiting);
     report_json(report, "out", "%" PRIu64, facts.out);
     report_json(report, "queue_bytes", "%" PRIu64, facts.bytes);
@@ -277,17 +274,17 @@ static void tell_overlap(struct report *report, const struct shown *shown)
 static int show(const struct options *options, size_t number, struct shown *shown)
 {
     struct survey survey;
-    struct store *filter = shown->filters[shown->count - 1];
+    struct store *store = shown->filters[shown->count - 1];
     bool all = options->operand_count > 1 && shown->count == options->operand_count;
-    if (survey_make(&survey, filter) != 0)
+    if (survey_make(&survey, store) != 0)
         return EXIT_TROUBLE;
     struct report report = {.json = options_has(options, OPTION_JSON)};
     if (!report.json && number > 0)
         putchar('\n');
-    tell_keys(&report, filter, &survey);
-    tell_form(&report, filter, &survey);
-    int status = tell_queue(&report, filter);
-    tell_layers(&report, &survey, store_header(filter)->plan.generations != 0);
+    tell_keys(&report, store, &survey);
+    tell_form(&report, store, &survey);
+    int status = tell_queue(&report, store);
+    tell_layers(&report, &survey, store_header(store)->plan.generations != 0);
     if (all)
         tell_overlap(&report, shown);
     if (report.json)
@@ -302,16 +299,12 @@ int command_stats(const struct options *options)
         return EXIT_TROUBLE;
     struct shown shown = {.count = 0};
     for (size_t i = 0; i < options->operand_count && !signals_pending(); i++) {
-        struct fault fault;
-        struct store *filter = store_open(options->operands[i], NULL, NULL, &fault);
-        if (filter == NULL) {
-            status = message_fault(&fault);
-            continue;
-        }
-        shown.filters[shown.count++] = filter;
-        if (show(options, i, &shown) != EXIT_OK)
+        struct store *store = filter_operand_look(options->operands[i]);
+        if (store != NULL)
+            shown.filters[shown.count++] = store;
+        if (store == NULL || show(options, i, &shown) != EXIT_OK)
             status = EXIT_TROUBLE;
-        if (options->operand_count > TOGETHER_MAX)
+        if (store != NULL && options->operand_count > TOGETHER_MAX)
             store_close(shown.filters[--shown.count]);
     }
     while (shown.count > 0)

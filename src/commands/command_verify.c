@@ -20,14 +20,14 @@
 #include <stdio.h>
 
 struct findings {
-    const struct store *filter;
+    const struct store *store;
     unsigned count;
     bool damaged;
 };
 
 #define note(findings, ...)                                                                        \
     do {                                                                                           \
-        printf("%s: ", store_path((findings)->filter));                                            \
+        printf("%s: ", store_path((findings)->store));                                             \
         printf(__VA_ARGS__);                                                                       \
         putchar('\n');                                                                             \
         (findings)->count++;                                                                       \
@@ -36,7 +36,7 @@ struct findings {
 #define damage(findings, ...)                                                                      \
     do {                                                                                           \
         struct fault fault;                                                                        \
-        fault_set(&fault, store_path((findings)->filter), "damaged filter: " __VA_ARGS__);         \
+        fault_set(&fault, store_path((findings)->store), "damaged filter: " __VA_ARGS__);          \
         fault_way_out(&fault, "restore it from a copy, or make a new one");                        \
         message_fault(&fault);                                                                     \
         (findings)->damaged = true;                                                                \
@@ -130,7 +130,7 @@ static void check_window_layer(struct findings *findings, unsigned number,
                                const struct layer_survey *layer, const struct survey *survey)
 {
     const struct generation *generation = &layer->generation;
-    if (generation->retired && !window_is_turning(findings->filter))
+    if (generation->retired && !window_is_turning(findings->store))
         note(findings,
              "layer %u: a writer died while it emptied it (the next one that needs room does it "
              "again)",
@@ -147,9 +147,9 @@ static void check_window_layer(struct findings *findings, unsigned number,
 static void check_layer(struct findings *findings, unsigned number, const struct survey *survey,
                         bool window)
 {
-    const struct store *filter = findings->filter;
+    const struct store *store = findings->store;
     const struct layer_survey *layer = &survey->layer[number - 1];
-    if (!layer->generation.retired && !window_is_turning(filter) && !stage_left(filter))
+    if (!layer->generation.retired && !window_is_turning(store) && !stage_left(store))
         check_pages(findings, number, layer);
     check_rate(findings, number, layer, window);
     if (window)
@@ -160,10 +160,10 @@ static void check_slots(struct findings *findings)
 {
     for (unsigned slot = 0; slot < SLOTS_MAX; slot++) {
         bool alive, holds;
-        uint64_t keys = slot_keys(findings->filter, slot, &alive, &holds);
+        uint64_t keys = slot_keys(findings->store, slot, &alive, &holds);
         if (keys == 0 && (!holds || alive))
             continue;
-        if (keys > slot_room(store_header(findings->filter)->flight_keys, slot))
+        if (keys > slot_room(store_header(findings->store)->flight_keys, slot))
             note(findings, "slot %u: counts %" PRIu64 " keys in flight, more than it has room for",
                  slot, keys);
         else if (!alive)
@@ -176,11 +176,11 @@ static void check_slots(struct findings *findings)
 
 static void check_leftovers(struct findings *findings)
 {
-    uint64_t end = store_end(findings->filter);
-    uint64_t bytes = store_file_bytes(findings->filter);
-    if (removal_is_open(findings->filter))
+    uint64_t end = store_end(findings->store);
+    uint64_t bytes = store_file_bytes(findings->store);
+    if (removal_is_open(findings->store))
         note(findings, "a remove was killed on its way (the next writer puts the line back)");
-    if (stage_left(findings->filter))
+    if (stage_left(findings->store))
         note(findings, "a writer died while it emptied a stage (the next one that needs room does "
                        "it again)");
     if (bytes > end)
@@ -195,9 +195,9 @@ static int check_queue(struct findings *findings)
     struct fault fault;
     struct queue_facts facts;
     uint64_t told, found;
-    if (!queue_operand_has(findings->filter))
+    if (!queue_operand_has(findings->store))
         return EXIT_OK;
-    struct queue *queue = queue_operand_to_read(findings->filter);
+    struct queue *queue = queue_operand_to_read(findings->store);
     if (queue == NULL)
         return EXIT_TROUBLE;
     int result = queue_check(queue, &told, &found, &fault);
@@ -215,32 +215,31 @@ static int check_queue(struct findings *findings)
 }
 
 /* A layer may be emptied while it is read: what looks like damage is looked at twice. */
-static int look(struct survey *survey, const struct store *filter)
+static int look(struct survey *survey, const struct store *store)
 {
-    if (survey_make(survey, filter) != 0)
+    if (survey_make(survey, store) != 0)
         return -1;
     for (unsigned i = 0; i < survey->layers; i++)
         if (survey->layer[i].wiped || survey->layer[i].uneven > 0)
-            return survey_make(survey, filter);
+            return survey_make(survey, store);
     return 0;
 }
 
 int command_verify(const struct options *options)
 {
-    struct fault fault;
     struct survey survey;
     const char *path = filter_operand(options);
     if (path == NULL || filter_operand_alone(options) != 0)
         return EXIT_TROUBLE;
-    struct store *filter = store_open(path, NULL, NULL, &fault);
-    if (filter == NULL)
-        return message_fault(&fault);
-    struct findings findings = {.filter = filter};
-    if (look(&survey, filter) != 0) {
-        store_close(filter);
+    struct store *store = filter_operand_look(path);
+    if (store == NULL)
+        return EXIT_TROUBLE;
+    struct findings findings = {.store = store};
+    if (look(&survey, store) != 0) {
+        store_close(store);
         return EXIT_TROUBLE;
     }
-    bool window = store_header(filter)->plan.generations != 0;
+    bool window = store_header(store)->plan.generations != 0;
     for (unsigned number = 1; number <= survey.layers; number++)
         check_layer(&findings, number, &survey, window);
     check_slots(&findings);
@@ -250,7 +249,7 @@ int command_verify(const struct options *options)
         status = EXIT_TROUBLE;
     if (findings.count == 0 && status == EXIT_OK && options_has(options, OPTION_VERBOSE))
         message("%s: sound", path);
-    store_close(filter);
+    store_close(store);
     if (message_finish_output() != EXIT_OK)
         return EXIT_TROUBLE;
     return status == EXIT_OK && findings.count > 0 ? EXIT_NOTHING : status;

@@ -1,15 +1,27 @@
 /*
- * filter_operand - the FILTER that a command names.
+ * filter_operand - the FILTER that a command names, and what is said while it is open.
  */
 #ifndef UNSEEN_COMMANDS_FILTER_OPERAND_H
 #define UNSEEN_COMMANDS_FILTER_OPERAND_H
 
 #include "commands/options.h"
+#include "delivery/filter.h"
 
 /* The first operand, if it can be a filter's name: not missing, '' or '-'. NULL after a message. */
 const char *filter_operand(const struct options *options);
 
-/* For a command that takes nothing behind FILTER. Returns 0, or EXIT_TROUBLE after a message. */
+/* For a command that takes nothing after FILTER. Returns 0, or EXIT_TROUBLE after a message. */
 int filter_operand_alone(const struct options *options);
+
+/* Opens one that exists: to look at it, or to use it. NULL after a message. */
+struct store *filter_operand_look(const char *path);
+struct filter *filter_operand_open(const char *path, const struct options *options, bool write);
+
+/* What growth and waiting say on stderr, and whether a network file system is allowed. */
+struct store_watch filter_operand_watch(const struct options *options);
+
+/* At the end of a run that writes: says so if a filter that does not grow holds more than it was
+ * made for, or if the clock was once so far ahead that a window will not forget. */
+void filter_operand_warn(const struct store *store);
 
 #endif

@@ -1,6 +1,7 @@
 /* inputs - see inputs.h. */
 #include "commands/inputs.h"
 
+#include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "store/newfile.h"
 #include "system/path.h"
@@ -9,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,12 +43,11 @@ int inputs_parse(struct inputs *inputs, const struct options *options, size_t fi
     };
     if (first >= options->operand_count)
         inputs->names = (const char **)standard_input;
+    uint64_t threads = default_threads();
     if (inputs_parse_max_line(options, &inputs->max_line) != 0 ||
         options_whole(options, OPTION_BUFFER_SIZE, 4096, UINT64_C(1) << 30,
-                      &inputs->buffer_bytes) != 0)
-        return EXIT_TROUBLE;
-    uint64_t threads = default_threads();
-    if (options_whole(options, OPTION_JOBS, 1, 1024, &threads) != 0)
+                      &inputs->buffer_bytes) != 0 ||
+        options_whole(options, OPTION_JOBS, 1, 1024, &threads) != 0)
         return EXIT_TROUBLE;
     inputs->threads = (unsigned)threads;
     return 0;
@@ -67,18 +66,6 @@ static const char *shown_name(const char *name)
 static bool is_filter(const char *name)
 {
     return is_standard(name) ? store_begins(STDIN_FILENO) : newfile_is_filter(name);
-}
-
-bool inputs_same(const char *a, const char *b)
-{
-    return path_is_same(a, b) || path_is_same_name(a, b);
-}
-
-bool inputs_is_standard_output(const char *name)
-{
-    struct stat status, output;
-    return stat(name, &status) == 0 && S_ISREG(status.st_mode) &&
-           fstat(STDOUT_FILENO, &output) == 0 && path_same_file(&status, &output);
 }
 
 static int check_output_is_not_filter(const char *filter, const char *output,
@@ -133,16 +120,28 @@ int inputs_check(const struct inputs *inputs, const char *filter, const char *ou
     return 0;
 }
 
-/* Runs one open input. Returns as pipeline_run. */
-static int run_fd(const struct inputs *inputs, int fd, const char *name, struct pipeline *pipeline,
-                  struct fault *fault)
+const char *inputs_after_filter(struct inputs *inputs, const struct options *options)
 {
+    const char *path = filter_operand(options);
+    bool usable = path != NULL && inputs_parse(inputs, options, 1) == 0 &&
+                  inputs_check(inputs, path, NULL) == 0;
+    return usable ? path : NULL;
+}
+
+/* Runs one input. Returns as pipeline_run. */
+static int run_one(const struct inputs *inputs, const char *name, struct pipeline *pipeline,
+                   struct fault *fault)
+{
+    int fd = is_standard(name) ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fault_errno(fault, name, NULL, errno);
     struct input *input = input_new(fd, shown_name(name), inputs->delimiter,
                                     (size_t)inputs->buffer_bytes, (size_t)inputs->max_line);
-    if (input == NULL)
-        return fault_errno(fault, shown_name(name), NULL, ENOMEM);
-    int result = pipeline_run(pipeline, input, fault);
+    int result = input != NULL ? pipeline_run(pipeline, input, fault)
+                               : fault_errno(fault, shown_name(name), NULL, ENOMEM);
     input_free(input);
+    if (fd != STDIN_FILENO)
+        close(fd);
     return result;
 }
 
@@ -151,15 +150,7 @@ static int run_all(const struct inputs *inputs, struct pipeline *pipeline)
     int status = EXIT_OK;
     for (const char **name = inputs->names; *name != NULL; name++) {
         struct fault fault;
-        int fd = is_standard(*name) ? STDIN_FILENO : open(*name, O_RDONLY | O_CLOEXEC);
-        if (fd < 0) {
-            fault_errno(&fault, *name, NULL, errno);
-            status = message_fault(&fault);
-            continue;
-        }
-        int result = run_fd(inputs, fd, *name, pipeline, &fault);
-        if (fd != STDIN_FILENO)
-            close(fd);
+        int result = run_one(inputs, *name, pipeline, &fault);
         if (result < 0 && signals_pending())
             return EXIT_TROUBLE;
         if (result < 0)

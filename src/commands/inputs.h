@@ -15,7 +15,7 @@ struct inputs {
     unsigned threads; /* that may work on them */
 };
 
-/* The longest line allowed, as it is by default or by --max-line. Returns 0, or EXIT_TROUBLE after a
+/* The longest line allowed, by default or by --max-line. Returns 0, or EXIT_TROUBLE after a
  * message. */
 int inputs_parse_max_line(const struct options *options, uint64_t *bytes);
 
@@ -27,11 +27,9 @@ int inputs_parse(struct inputs *inputs, const struct options *options, size_t fi
  * output path standard output is looked at. Returns 0, or EXIT_TROUBLE after a message. */
 int inputs_check(const struct inputs *inputs, const char *filter, const char *output);
 
-/* Whether two names, of which none need exist, are the same file, or would be. */
-bool inputs_same(const char *a, const char *b);
-
-/* Whether a name is the regular file that standard output goes to. */
-bool inputs_is_standard_output(const char *name);
+/* For a command with inputs after FILTER: parses and checks them. Returns FILTER; NULL after a
+ * message. */
+const char *inputs_after_filter(struct inputs *inputs, const struct options *options);
 
 /* Reads them through a pipeline, whose delimiter and threads are those of the inputs. An input that
  * cannot be read is named, and the others go on. Returns EXIT_OK or EXIT_TROUBLE, after messages; a

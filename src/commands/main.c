@@ -28,8 +28,8 @@ static void occupy_standard_descriptors(void)
             (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/* A run of one line should not ask the system for each buffer, and give each back just before it ends:
- * a fiftieth of such a run. Only what is larger than 4 MB, a long line, comes and goes by itself. */
+/* A run of one line spent a fiftieth of its time asking the system for each buffer, and giving it
+ * back just before it ends. Only what exceeds 4 MB, a long line, comes and goes by itself. */
 static void take_memory_at_once(void)
 {
 #ifdef __GLIBC__

@@ -286,15 +286,18 @@ static int bad_value(const struct options *options, enum option_id id, const cha
                    wanted);
 }
 
+static bool is_hexadecimal(const char *text)
+{
+    return text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+}
+
 /* Decimal digits with point and exponent, as strtod(3) reads them, and nothing else that it would
- * accept (hexadecimal, "inf", blanks). *end is behind it; NULL if there is no number. */
+ * accept (hexadecimal, "inf", blanks). *end is after it; NULL if there is no number. */
 static double parse_decimal(const char *text, const char **end)
 {
     static const char digits[] = "0123456789";
     *end = NULL;
-    if (strspn(text, digits) == 0 && !(text[0] == '.' && strspn(text + 1, digits) != 0))
-        return 0;
-    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+    if (strspn(text + (text[0] == '.'), digits) == 0 || is_hexadecimal(text))
         return 0;
     char *stop;
     double value = strtod(text, &stop);
@@ -307,37 +310,22 @@ struct suffix {
     double factor;
 };
 
+/* clang-format off */
 static const struct suffix count_suffixes[] = {
     {"", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {NULL, 0},
 };
-
-#define SECOND 1000.0
-static const struct suffix time_suffixes[] = {
-    {"s", SECOND},         {"m", 60 * SECOND},     {"h", 3600 * SECOND},
-    {"d", 86400 * SECOND}, {"w", 604800 * SECOND}, {NULL, 0},
+static const struct suffix time_suffixes[] = { /* milliseconds */
+    {"s", 1000}, {"m", 60e3}, {"h", 3600e3}, {"d", 86400e3}, {"w", 604800e3}, {NULL, 0},
 };
-
-#define KI 1024.0
 static const struct suffix size_suffixes[] = {
-    {"", 1},
-    {"k", KI},
-    {"K", KI},
-    {"M", KI *KI},
-    {"G", KI *KI *KI},
-    {"T", KI *KI *KI *KI},
-    {"KiB", KI},
-    {"MiB", KI *KI},
-    {"GiB", KI *KI *KI},
-    {"TiB", KI *KI *KI *KI},
-    {"kB", 1e3},
-    {"KB", 1e3},
-    {"MB", 1e6},
-    {"GB", 1e9},
-    {"TB", 1e12},
-    {NULL, 0},
+    {"", 1}, {"k", 0x1p10}, {"K", 0x1p10}, {"M", 0x1p20}, {"G", 0x1p30}, {"T", 0x1p40},
+    {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
+    {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {NULL, 0},
 };
+/* clang-format on */
 
-/* What an option counts, by the word for its argument in option_table; the last is for all others. */
+/* What an option counts, by the word for its argument in option_table; the last is for all
+ * others. */
 static const struct unit {
     const char *argument;
     const struct suffix *suffixes;
@@ -405,8 +393,7 @@ int options_seed(const struct options *options, enum option_id id, uint64_t *val
     const char *text = options->given[id];
     char *end;
     errno = 0;
-    bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    unsigned long long number = strtoull(text, &end, hexadecimal ? 16 : 10);
+    unsigned long long number = strtoull(text, &end, is_hexadecimal(text) ? 16 : 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0)
         return bad_value(options, id, "a number from 0 to 18446744073709551615");
     *value = number;

@@ -110,7 +110,7 @@ int options_parse(struct options *options, int argc, char **argv);
  * that says where they do belong. */
 int options_check(const struct options *options, unsigned command);
 
-/* Whether the CMD of -x, if there is one, can be meant. Returns 0, or EXIT_TROUBLE after a message. */
+/* Whether the CMD of -x, if any, can be meant. Returns 0, or EXIT_TROUBLE after a message. */
 int options_check_exec(const struct options *options);
 
 static inline bool options_has(const struct options *options, enum option_id id)
@@ -119,9 +119,8 @@ static inline bool options_has(const struct options *options, enum option_id id)
 }
 
 /* The value of an option if it was given; else *value stays. Returns 0, or EXIT_TROUBLE after a
- * message. Whole numbers: 1000000, 1e9, 10M, 2G (powers of 1000); if the option's argument is a SIZE:
- * 64K, 2M, 1G, 1GiB (powers of 1024), 1GB (of 1000); a TIME, 90s, 15m, 6h, 7d, 2w, is milliseconds.
- * Rates: 1e-6. */
+ * message. Whole numbers: 1000000, 1e9, 10M, 2G (powers of 1000). A SIZE: 64K, 2M, 1G, 1GiB (powers
+ * of 1024), 1GB (of 1000). A TIME, in milliseconds: 90s, 15m, 6h, 7d, 2w. Rates: 1e-6. */
 int options_whole(const struct options *options, enum option_id id, uint64_t least, uint64_t most,
                   uint64_t *value);
 int options_real(const struct options *options, enum option_id id, double least, double most,

@@ -11,18 +11,18 @@ static void tell_waits(void *context)
     message("%s: waiting for another process that uses it", queue_path(queue));
 }
 
-bool queue_operand_has(const struct store *filter)
+bool queue_operand_has(const struct store *store)
 {
-    return (store_header(filter)->writer_features & WRITER_QUEUE) != 0;
+    return (store_header(store)->writer_features & WRITER_QUEUE) != 0;
 }
 
-struct queue *queue_operand(const struct store *filter, char delimiter, bool pushes,
+struct queue *queue_operand(const struct store *store, char delimiter, bool pushes,
                             uint64_t max_line)
 {
     struct fault fault;
-    const struct header *header = store_header(filter);
-    const char *path = store_path(filter);
-    if (!queue_operand_has(filter)) {
+    const struct header *header = store_header(store);
+    const char *path = store_path(store);
+    if (!queue_operand_has(store)) {
         message("%s: has no queue (make another filter: unseen create --queue FILTER)", path);
         return NULL;
     }
@@ -44,10 +44,10 @@ struct queue *queue_operand(const struct store *filter, char delimiter, bool pus
     return NULL;
 }
 
-struct queue *queue_operand_to_read(const struct store *filter)
+struct queue *queue_operand_to_read(const struct store *store)
 {
     struct fault fault;
-    struct queue *queue = queue_open(store_path(filter), store_header(filter)->uuid, false, 0,
+    struct queue *queue = queue_open(store_path(store), store_header(store)->uuid, false, 0,
                                      &fault);
     if (queue == NULL)
         message_fault(&fault);

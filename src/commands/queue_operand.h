@@ -8,13 +8,13 @@
 #include "store/store.h"
 
 /* Opens it; lines end with `delimiter`, and with `pushes` that is settled by it if it is not yet.
- * None may be longer than max_line. NULL after a message. `filter` must outlive it. */
-struct queue *queue_operand(const struct store *filter, char delimiter, bool pushes,
+ * None may be longer than max_line. NULL after a message. `store` must outlive it. */
+struct queue *queue_operand(const struct store *store, char delimiter, bool pushes,
                             uint64_t max_line);
 
-bool queue_operand_has(const struct store *filter);
+bool queue_operand_has(const struct store *store);
 
 /* Opens it to be looked at. NULL after a message. */
-struct queue *queue_operand_to_read(const struct store *filter);
+struct queue *queue_operand_to_read(const struct store *store);
 
 #endif

@@ -1,6 +1,7 @@
 /* report - see report.h. */
 #include "commands/report.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -57,4 +58,30 @@ void report_quoted(struct report *report, const char *member, const char *text)
         else
             putchar(*c);
     putchar('"');
+}
+
+const char *report_size(double bytes, char text[16])
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+    size_t unit = 0;
+    while (bytes >= 999.5 && unit + 1 < sizeof units / sizeof *units) {
+        bytes /= 1000;
+        unit++;
+    }
+    snprintf(text, 16, bytes < 9.95 && unit > 0 ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+    return text;
+}
+
+const char *report_time(uint64_t milliseconds, char text[32])
+{
+    static const struct {
+        uint64_t milliseconds;
+        const char *letter;
+    } units[] = {{604800000, "w"}, {86400000, "d"}, {3600000, "h"}, {60000, "m"}, {1000, "s"}};
+    snprintf(text, 32, "%.3fs", (double)milliseconds / 1000);
+    for (size_t i = sizeof units / sizeof *units; i-- > 0;)
+        if (milliseconds % units[i].milliseconds == 0)
+            snprintf(text, 32, "%" PRIu64 "%s", milliseconds / units[i].milliseconds,
+                     units[i].letter);
+    return text;
 }

@@ -8,6 +8,7 @@
 #define UNSEEN_COMMANDS_REPORT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct report {
     bool json;
@@ -29,5 +30,11 @@ __attribute__((format(printf, 3, 4))) void report_json(struct report *report, co
 
 /* In JSON: a string. */
 void report_quoted(struct report *report, const char *member, const char *text);
+
+/* "3.6 MB": up to 16 bytes into text, which is returned. */
+const char *report_size(double bytes, char text[16]);
+
+/* "7d", as --forget-after takes it: up to 32 bytes into text, which is returned. */
+const char *report_time(uint64_t milliseconds, char text[32]);
 
 #endif

@@ -1,24 +1,20 @@
 /* survey - see survey.h. */
 #include "commands/survey.h"
 
-#include "core/join.h"
-#include "store/generation.h"
 #include "store/pages.h"
 #include "system/signals.h"
+#include "union/joint.h"
 
+#include <math.h>
 #include <pthread.h>
-#include <string.h>
 
 /* Lines wrongly dropped while a layer took in `keys`: those that looked seen in it, and before that
  * those that looked seen in the older, full layers, whose rate is `before`. */
 static double dropped_while_filling(const struct layer_survey *layer, double before)
 {
-    double keys = layer->keys;
-    double here = keys - layer->remembered;
     /* A difference of numbers that may be as good as equal. */
-    if (here < 0)
-        here = 0;
-    return here + (before < 1 ? keys * before / (1 - before) : 0);
+    double here = fmax(layer->keys - layer->remembered, 0);
+    return here + (before < 1 ? layer->keys * before / (1 - before) : 0);
 }
 
 /* A megabyte: what is mapped and read at a time. */
@@ -29,7 +25,7 @@ enum { SURVEY_PAGES = 256 };
 enum { TWO_PARTS_FROM = 16384 };
 
 struct part {
-    const struct store *filter;
+    const struct store *store;
     unsigned layer;
     uint64_t from, to;
     struct estimate estimate;
@@ -38,26 +34,26 @@ struct part {
 static void *survey_part(void *context)
 {
     struct part *part = context;
-    const struct bits *bits = store_bits(part->filter, part->layer);
+    const struct bits *bits = store_bits(part->store, part->layer);
     estimate_start(&part->estimate, bits->geometry);
     for (uint64_t page = part->from; page < part->to && !signals_pending(); page += SURVEY_PAGES) {
         uint64_t left = part->to - page;
         uint64_t pages = left < SURVEY_PAGES ? left : SURVEY_PAGES;
-        pages_read_ahead(part->filter, part->layer, page, pages);
+        pages_read_ahead(part->store, part->layer, page, pages);
         estimate_add(&part->estimate, bits->bytes + page * PAGE_BYTES, pages);
     }
     return NULL;
 }
 
-static void survey_pages(struct estimate *estimate, const struct store *filter, unsigned layer)
+static void survey_pages(struct estimate *estimate, const struct store *store, unsigned layer)
 {
-    uint64_t pages = store_bits(filter, layer)->pages;
+    uint64_t pages = store_bits(store, layer)->pages;
     uint64_t middle = pages < TWO_PARTS_FROM ? pages : pages / 2;
-    struct part first = {.filter = filter, .layer = layer, .to = middle};
-    struct part second = {.filter = filter, .layer = layer, .from = middle, .to = pages};
+    struct part first = {.store = store, .layer = layer, .to = middle};
+    struct part second = {.store = store, .layer = layer, .from = middle, .to = pages};
     pthread_t thread;
     /* Both are to find the layer ready to be read from front to back. */
-    pages_read_ahead(filter, layer, 0, 0);
+    pages_read_ahead(store, layer, 0, 0);
     bool beside = middle < pages && signals_start_thread(&thread, survey_part, &second);
     survey_part(&first);
     *estimate = first.estimate;
@@ -70,14 +66,14 @@ static void survey_pages(struct estimate *estimate, const struct store *filter, 
     estimate_merge(estimate, &second.estimate);
 }
 
-static void survey_layer(struct layer_survey *layer, const struct store *filter, unsigned i)
+static void survey_layer(struct layer_survey *layer, const struct store *store, unsigned i)
 {
     struct estimate estimate;
-    uint64_t counted_before = store_region_keys(filter, i);
-    survey_pages(&estimate, filter, i);
+    uint64_t counted_before = store_region_keys(store, i);
+    survey_pages(&estimate, store, i);
     *layer = (struct layer_survey){
-        .plan = store_plan(filter, i),
-        .stage = store_is_stage(filter, i),
+        .plan = store_plan(store, i),
+        .stage = store_is_stage(store, i),
         .keys = estimate_keys(&estimate),
         .rate = estimate_rate(&estimate),
         .fill = estimate_fill(&estimate),
@@ -88,59 +84,41 @@ static void survey_layer(struct layer_survey *layer, const struct store *filter,
         .wiped = estimate_has_wiped(&estimate),
         .filled = estimate_has_filled(&estimate),
         .counted_before = counted_before,
-        .counted = store_region_keys(filter, i),
+        .counted = store_region_keys(store, i),
     };
     layer->remembered = sizing_remembered(layer->plan.geometry, layer->plan.pages, layer->keys);
-    if (store_header(filter)->plan.generations == 0)
-        return;
-    layer->generation = generation_of(filter, i);
-    layer->forgotten = layer->generation.expired;
+    if (store_header(store)->plan.generations != 0)
+        layer->generation = generation_of(store, i);
 }
 
 /* --- lines in several layers --- */
 
-static bool same_shape(const struct survey *survey, const struct store *filter, unsigned a,
+static bool same_shape(const struct survey *survey, const struct store *store, unsigned a,
                        unsigned b)
 {
     return !survey->layer[a].stage && !survey->layer[b].stage &&
-           join_is_possible(store_bits(filter, a), store_bits(filter, b));
-}
-
-/* Layers of the shape of `first` that come after it, and itself. Returns how many; 0 if another one
- * was before it. */
-static unsigned layers_of_shape(const struct survey *survey, const struct store *filter,
-                                unsigned first, const struct bits *members[REGIONS_MAX])
-{
-    unsigned n = 0;
-    for (unsigned i = 0; i < survey->layers; i++) {
-        if (!same_shape(survey, filter, i, first))
-            continue;
-        if (i < first)
-            return 0;
-        members[n++] = store_bits(filter, i);
-    }
-    return n;
+           join_is_possible(store_bits(store, a), store_bits(store, b));
 }
 
 /* A filter that grew has a line in one layer, and layers of different sizes. A merged one may have
- * it in several of those that did not fit together; if they have one shape, their joint bits tell
- * how many lines there are. */
-static void count_once(struct survey *survey, const struct store *filter, unsigned first)
+ * it in several of those that did not fit together; if they have one shape, that of layer `first`,
+ * their joint bits tell how many lines there are. */
+static void count_once(struct survey *survey, const struct store *store, unsigned first)
 {
     const struct bits *members[REGIONS_MAX];
     struct estimate joint;
-    unsigned n = layers_of_shape(survey, filter, first, members);
-    if (n < 2)
-        return;
-    estimate_start(&joint, members[0]->geometry);
-    for (uint64_t page = 0; page < members[0]->pages && !signals_pending(); page += SURVEY_PAGES) {
-        uint64_t left = members[0]->pages - page;
-        join_estimate(members, n, page, left < SURVEY_PAGES ? left : SURVEY_PAGES, &joint);
-    }
+    unsigned n = 0;
     double sum = 0;
-    for (unsigned i = first; i < survey->layers; i++)
-        if (same_shape(survey, filter, i, first))
-            sum += survey->layer[i].keys;
+    for (unsigned i = 0; i < survey->layers; i++) {
+        if (!same_shape(survey, store, i, first))
+            continue;
+        if (i < first) /* it was their turn then */
+            return;
+        members[n++] = store_bits(store, i);
+        sum += survey->layer[i].keys;
+    }
+    if (n < 2 || joint_estimate(members, n, 1, &joint) != 0)
+        return;
     /* Full pages tell no number. */
     if (joint.full == 0 && estimate_keys(&joint) < sum)
         survey->keys -= sum - estimate_keys(&joint);
@@ -153,7 +131,7 @@ static double rate_beside(const struct survey *survey, unsigned layer)
 {
     double miss = 1;
     for (unsigned i = 0; i < survey->layers; i++)
-        if (i != layer && !survey->layer[i].forgotten)
+        if (i != layer && !survey->layer[i].generation.expired)
             miss *= 1 - survey->layer[i].rate;
     return 1 - miss;
 }
@@ -165,7 +143,7 @@ static unsigned oldest_of(const struct survey *survey)
     unsigned oldest = survey->layers;
     for (unsigned i = 0; i < survey->layers; i++) {
         uint64_t number = survey->layer[i].generation.number;
-        if (number != 0 && !survey->layer[i].forgotten &&
+        if (number != 0 && !survey->layer[i].generation.expired &&
             (oldest == survey->layers || number < survey->layer[oldest].generation.number))
             oldest = i;
     }
@@ -183,10 +161,8 @@ static void survey_window(struct survey *survey)
     survey->dropped = survey->until_forgetting = 0;
     for (unsigned i = 0; i < survey->layers; i++) {
         const struct layer_survey *layer = &survey->layer[i];
-        double room = layer->counted < layer->plan.capacity
-                          ? (double)(layer->plan.capacity - layer->counted)
-                          : 0;
-        if (!layer->forgotten)
+        double room = fmax((double)layer->plan.capacity - (double)layer->counted, 0);
+        if (!layer->generation.expired)
             survey->dropped += dropped_while_filling(layer, rate_beside(survey, i));
         if (layer->generation.filling)
             survey->until_forgetting += survey->keys_until = room;
@@ -195,13 +171,13 @@ static void survey_window(struct survey *survey)
     }
 }
 
-int survey_make(struct survey *survey, const struct store *filter)
+int survey_make(struct survey *survey, const struct store *store)
 {
     double miss = 1, filled = 0, before = 0;
-    *survey = (struct survey){.layers = store_regions(filter)};
+    *survey = (struct survey){.layers = store_regions(store)};
     for (unsigned i = 0; i < survey->layers; i++) {
         struct layer_survey *layer = &survey->layer[i];
-        survey_layer(layer, filter, i);
+        survey_layer(layer, store, i);
         if (signals_pending())
             return -1;
         if (!layer->stage) {
@@ -209,7 +185,7 @@ int survey_make(struct survey *survey, const struct store *filter)
             survey->capacity += (double)layer->plan.capacity;
             filled += layer->fill * (double)layer->plan.pages;
         }
-        if (layer->forgotten)
+        if (layer->generation.expired)
             continue;
         survey->keys += layer->keys;
         survey->dropped += dropped_while_filling(layer, before);
@@ -218,11 +194,11 @@ int survey_make(struct survey *survey, const struct store *filter)
     }
     survey->rate = survey->layers == 1 ? survey->layer[0].rate : 1 - miss;
     survey->fill = filled / (double)survey->pages;
-    survey->keys_until = survey->capacity > survey->keys ? survey->capacity - survey->keys : 0;
-    bool window = store_header(filter)->plan.generations != 0;
-    for (unsigned i = 0; i < survey->layers && !window; i++)
-        count_once(survey, filter, i);
-    if (window)
+    survey->keys_until = fmax(survey->capacity - survey->keys, 0);
+    if (store_header(store)->plan.generations != 0)
         survey_window(survey);
+    else
+        for (unsigned i = 0; i < survey->layers; i++)
+            count_once(survey, store, i);
     return signals_pending() ? -1 : 0;
 }

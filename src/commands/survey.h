@@ -21,7 +21,6 @@ struct layer_survey {
     uint64_t counted_before;      /* the counter's word for it, before the bits were read */
     uint64_t counted;             /* and after */
     struct generation generation; /* of a window */
-    bool forgotten;               /* of a window by time: its lines are not in any more */
 };
 
 struct survey {
@@ -42,6 +41,6 @@ struct survey {
 
 /* Reads all pages of all layers: as long as cat(1) takes, 0.1 s a gigabyte from the page cache.
  * Returns 0, or -1 if a signal wants the program to end. */
-int survey_make(struct survey *survey, const struct store *filter);
+int survey_make(struct survey *survey, const struct store *store);
 
 #endif

@@ -28,28 +28,29 @@ struct input {
 struct input *input_new(int fd, const char *name, char delimiter, size_t buffer_bytes,
                         size_t max_line)
 {
-    struct input *input = calloc(1, sizeof *input);
-    if (input == NULL)
-        return NULL;
-    *input = (struct input){.fd = fd,
-                            .name = name,
-                            .delimiter = delimiter,
-                            .max_line = max_line,
-                            .stop = -1,
-                            .buffer = {malloc(buffer_bytes + 1), buffer_bytes},
-                            .most_read = buffer_bytes};
-    if (input->buffer.bytes == NULL) {
+    struct input *input = malloc(sizeof *input);
+    char *bytes = malloc(buffer_bytes + 1);
+    if (input == NULL || bytes == NULL) {
         free(input);
+        free(bytes);
         return NULL;
     }
+    *input = (struct input){
+        .fd = fd,
+        .name = name,
+        .delimiter = delimiter,
+        .max_line = max_line,
+        .stop = -1,
+        .buffer = {bytes, buffer_bytes},
+        .most_read = buffer_bytes,
+    };
     return input;
 }
 
 void input_free(struct input *input)
 {
-    if (input == NULL)
-        return;
-    free(input->buffer.bytes);
+    if (input != NULL)
+        free(input->buffer.bytes);
     free(input);
 }
 
@@ -147,20 +148,18 @@ static ssize_t fill(struct input *input, struct fault *fault)
 {
     char *to = input->buffer.bytes + input->filled;
     size_t room = input->buffer.capacity - input->filled;
+    bool ahead = input->stop >= 0;
     if (room > input->most_read)
         room = input->most_read;
     for (;;) {
-        if (input->stop >= 0 && !wait_or_stop(input))
+        if (ahead && !wait_or_stop(input))
             return READ_WAITS;
-        ssize_t n = input->stop >= 0 ? read(input->fd, to, room)
-                                     : signals_read(input->fd, to, room);
+        ssize_t n = ahead ? read(input->fd, to, room) : signals_read(input->fd, to, room);
         if (n >= 0)
             return n;
-        if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            if (input->stop >= 0 ||
-                (signals_wait_readable(input->fd, -1) >= 0 && !signals_pending()))
-                continue;
-        }
+        if (errno == EAGAIN &&
+            (ahead || (signals_wait_readable(input->fd, -1) >= 0 && !signals_pending())))
+            continue;
         if (errno != EINTR || signals_pending())
             return fault_errno(fault, input->name, NULL, signals_pending() ? EINTR : errno);
     }

@@ -10,7 +10,6 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /*
@@ -28,17 +27,16 @@ enum outcome { BATCH, END, FAULT, HANDED_BACK };
 
 struct block {
     struct batch batch;
-    size_t *starts;
-    struct key *keys;
     enum outcome outcome;
     struct fault fault;
+    size_t starts[BATCH_LINES + 1];
+    struct key keys[BATCH_LINES];
 };
 
 struct batches {
     const struct kernel *kernel;
     char delimiter;
     uint64_t seed;
-    size_t most;
     unsigned threads;
     struct input *input;
 
@@ -48,10 +46,8 @@ struct batches {
     uint64_t pieces, bytes; /* since the input began, or the second thread ended */
     unsigned small;         /* pieces in a row */
 
-    struct block block[BLOCKS]; /* the first alone, without a second thread */
-    size_t *starts;             /* of all blocks */
-    struct key *keys;
-    size_t given; /* blocks that the caller has had */
+    struct block *block; /* BLOCKS; without a second thread, the first alone */
+    size_t given;        /* blocks that the caller has had */
 
     bool ahead; /* the second thread works */
     atomic_bool ending;
@@ -62,36 +58,28 @@ struct batches {
     size_t changes;
 };
 
-struct batches *batches_new(char delimiter, uint64_t seed, size_t most, unsigned threads)
+struct batches *batches_new(char delimiter, uint64_t seed, unsigned threads)
 {
     struct batches *batches = malloc(sizeof *batches);
-    if (batches == NULL)
+    /* Not cleared: a short run touches little of it. */
+    struct block *block = malloc(BLOCKS * sizeof *block);
+    if (batches == NULL || block == NULL) {
+        free(batches);
+        free(block);
         return NULL;
+    }
     *batches = (struct batches){.kernel = kernel_best(),
                                 .delimiter = delimiter,
                                 .seed = seed,
-                                .most = most,
-                                .threads = threads};
-    /* Not cleared: a short run touches little of it. */
-    batches->starts = malloc(BLOCKS * (most + 1) * sizeof *batches->starts);
-    batches->keys = malloc(BLOCKS * most * sizeof *batches->keys);
-    if (batches->starts == NULL || batches->keys == NULL) {
-        batches_free(batches);
-        return NULL;
-    }
-    for (size_t i = 0; i < BLOCKS; i++) {
-        batches->block[i].starts = batches->starts + i * (most + 1);
-        batches->block[i].keys = batches->keys + i * most;
-    }
+                                .threads = threads,
+                                .block = block};
     return batches;
 }
 
 void batches_free(struct batches *batches)
 {
-    if (batches == NULL)
-        return;
-    free(batches->starts);
-    free(batches->keys);
+    if (batches != NULL)
+        free(batches->block);
     free(batches);
 }
 
@@ -111,7 +99,7 @@ static enum outcome make_batch(struct batches *batches, struct block *block)
     struct chunk chunk = batches->chunk;
     block->starts[0] = batches->done;
     size_t split = batches->kernel->split(chunk.bytes, chunk.length, batches->delimiter,
-                                          block->starts, batches->most);
+                                          block->starts, BATCH_LINES);
     size_t n = input_allowed(batches->input, block->starts, split, &block->fault);
     if (n == 0)
         return FAULT;
@@ -270,7 +258,8 @@ int batches_next(struct batches *batches, struct batch *batch, struct fault *fau
         end_ahead(batches);
     if (!batches->ahead)
         block->outcome = make_next(batches, block, false);
-    *batch = block->batch;
+    if (block->outcome == BATCH)
+        *batch = block->batch;
     if (block->outcome == FAULT)
         *fault = block->fault;
     return block->outcome == BATCH ? 1 : block->outcome == END ? 0 : -1;

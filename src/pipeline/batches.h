@@ -15,6 +15,8 @@
 #include "core/hash.h"
 #include "io/input.h"
 
+enum { BATCH_LINES = 2048 }; /* in a batch, at most */
+
 struct batches;
 
 /* Lines that arrived together, one after the other; each ends with the delimiter. */
@@ -27,9 +29,9 @@ struct batch {
     bool last;       /* of its chunk, whose bytes are there until the next call */
 };
 
-/* Batches of at most `most` lines, keys under `seed`; with `threads` > 1, a second thread may work
- * ahead. NULL if memory is short. */
-struct batches *batches_new(char delimiter, uint64_t seed, size_t most, unsigned threads);
+/* Keys are made under `seed`; with `threads` > 1, a second thread may work ahead. NULL if memory is
+ * short. */
+struct batches *batches_new(char delimiter, uint64_t seed, unsigned threads);
 void batches_free(struct batches *batches);
 
 /* Starts with an input, after what was read of it. */

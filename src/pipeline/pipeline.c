@@ -15,6 +15,7 @@
 struct pipeline {
     struct pipeline_plan plan;
     const struct verb *verb;
+    struct store *store; /* the filter's */
     struct batches *batches;
     size_t most; /* lines a claim */
     struct pipeline_counts counts;
@@ -31,7 +32,7 @@ struct pipeline {
     size_t tagged_bytes; /* that are in there */
 };
 
-enum { BATCH_LINES = 2048, TAGGED_BYTES = 256 << 10 };
+enum { TAGGED_BYTES = 256 << 10 };
 
 const struct pipeline_counts *pipeline_counts(const struct pipeline *pipeline)
 {
@@ -91,8 +92,7 @@ static int judge_repeated(struct pipeline *pipeline, struct batch *batch, struct
 
 static int judge_query(struct pipeline *pipeline, struct batch *batch, struct fault *fault)
 {
-    if (probe(filter_store(pipeline->plan.filter), batch->keys, batch->n, pipeline->seen, fault) !=
-        0)
+    if (probe(pipeline->store, batch->keys, batch->n, pipeline->seen, fault) != 0)
         return -1;
     if (pipeline->plan.invert)
         marks_invert(pipeline->seen, batch->n, pipeline->select);
@@ -103,8 +103,7 @@ static int judge_query(struct pipeline *pipeline, struct batch *batch, struct fa
 
 static int judge_remove(struct pipeline *pipeline, struct batch *batch, struct fault *fault)
 {
-    if (removal_remove(filter_store(pipeline->plan.filter), batch->keys, batch->n, pipeline->seen,
-                       fault) < 0)
+    if (removal_remove(pipeline->store, batch->keys, batch->n, pipeline->seen, fault) < 0)
         return -1;
     for (size_t i = 0; i < batch->n; i++)
         pipeline->select[i] = pipeline->seen[i] == REMOVAL_DONE;
@@ -160,13 +159,11 @@ static uint64_t lines_within(const struct pipeline *pipeline, const struct batch
 {
     uint64_t count = 0;
     for (size_t i = 0; i < batch->n; i++) {
-        if (!pipeline->select[i])
-            continue;
-        size_t length = line_length(batch, i);
+        size_t length = pipeline->select[i] ? line_length(batch, i) : 0;
         if (length > bytes)
             break;
         bytes -= length;
-        count++;
+        count += pipeline->select[i];
     }
     return count;
 }
@@ -194,7 +191,7 @@ static int hand_on(struct pipeline *pipeline, const struct batch *batch, struct 
 {
     size_t accepted;
     struct fault later;
-    if (store_path(filter_store(pipeline->plan.filter)) == NULL)
+    if (store_path(pipeline->store) == NULL)
         return gather(pipeline, batch, fault);
     uint64_t selected = pick(pipeline, batch);
     bool failed = !write_picked(pipeline, &accepted, fault);
@@ -280,11 +277,12 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
     if (pipeline == NULL)
         return NULL;
     pipeline->plan = *plan;
+    pipeline->store = filter_store(plan->filter);
     pipeline->verb = &verbs[plan->verb];
     pipeline->most = filter_batch(plan->filter);
     /* What waits for input no longer than until its time comes has to wait by itself. */
-    pipeline->batches = batches_new(plan->delimiter, store_header(filter_store(plan->filter))->seed,
-                                    BATCH_LINES, plan->durable ? 1 : plan->threads);
+    pipeline->batches = batches_new(plan->delimiter, store_header(pipeline->store)->seed,
+                                    plan->durable ? 1 : plan->threads);
     pipeline->seen = malloc(pipeline->most);
     pipeline->select = malloc(pipeline->most);
     pipeline->settled = clock_monotonic();
@@ -353,12 +351,12 @@ static void expect(struct pipeline *pipeline, const struct input *input, const s
     uint64_t read = pipeline->counts.read;
     if (batch->n < MANY_LINES)
         return;
-    pages_read_slice(filter_store(pipeline->plan.filter));
+    pages_read_slice(pipeline->store);
     if (read < pipeline->expected)
         return;
     uint64_t left = bytes + input_remaining(input);
     pipeline->expected = read + left / bytes * batch->n + 1;
-    pages_expect(filter_store(pipeline->plan.filter), pipeline->expected);
+    pages_expect(pipeline->store, pipeline->expected);
     if (pipeline->expected < 2 * read)
         pipeline->expected = 2 * read;
 }
@@ -427,8 +425,7 @@ static int run_chunk(struct pipeline *pipeline, const struct input *input, struc
         if (pipeline->from == NULL) {
             pipeline->from = pipeline->to = batch.bytes;
             expect(pipeline, input, &batch);
-            if (pipeline->verb->writes &&
-                store_check_name(filter_store(pipeline->plan.filter), fault) != 0)
+            if (pipeline->verb->writes && store_check_name(pipeline->store, fault) != 0)
                 return -1;
         }
         result = run_batch(pipeline, batch, fault);

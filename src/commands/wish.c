@@ -1,0 +1,380 @@
+/* wish - see wish.h. */
+#include "commands/wish.h"
+
+#include "commands/combinations.h"
+#include "commands/filter_operand.h"
+#include "commands/message.h"
+#include "commands/queue_operand.h"
+#include "commands/report.h"
+#include "format/likeness.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The values as given, 0 where not. */
+struct wish {
+    uint64_t capacity;
+    uint64_t bytes;
+    uint64_t hashes;
+    double rate;
+    double bits_per_key;
+    uint64_t window;
+    uint64_t forget; /* milliseconds */
+    double slack;
+    uint64_t stage; /* bytes */
+};
+
+#define DEFAULT_SLACK 0.25
+/* More than 47 generations are too many to look through. */
+#define SLACK_MIN 0.022
+
+static const struct {
+    enum option_id option;
+    uint64_t asked;
+} asked_by[] = {
+    {OPTION_CAPACITY, ASKED_CAPACITY}, {OPTION_RATE, ASKED_RATE},
+    {OPTION_SIZE, ASKED_SIZE},         {OPTION_BITS_PER_KEY, ASKED_BITS_PER_KEY},
+    {OPTION_HASHES, ASKED_HASHES},     {OPTION_SEED, ASKED_SEED},
+    {OPTION_FIXED, ASKED_FIXED},       {OPTION_WINDOW, ASKED_WINDOW},
+    {OPTION_SLACK, ASKED_SLACK},       {OPTION_FORGET_AFTER, ASKED_FORGET},
+    {OPTION_COUNTING, ASKED_COUNTING}, {OPTION_STAGE, ASKED_STAGE},
+};
+
+static uint64_t asked_of(const struct options *options)
+{
+    uint64_t asked = 0;
+    for (size_t i = 0; i < sizeof asked_by / sizeof *asked_by; i++)
+        if (options_has(options, asked_by[i].option))
+            asked |= asked_by[i].asked;
+    return asked;
+}
+
+static int read_wish(const struct options *options, struct wish *wish, struct header *header)
+{
+    if (options_whole(options, OPTION_CAPACITY, 1, SIZING_KEYS_MAX, &wish->capacity) != 0 ||
+        options_real(options, OPTION_RATE, SIZING_RATE_MIN, SIZING_RATE_MAX, &wish->rate) != 0 ||
+        options_whole(options, OPTION_SIZE, 64 * 1024, (uint64_t)1 << 50, &wish->bytes) != 0 ||
+        options_real(options, OPTION_BITS_PER_KEY, 1, 1000, &wish->bits_per_key) != 0 ||
+        options_whole(options, OPTION_HASHES, 1, LINES_MAX * FIELDS_MAX, &wish->hashes) != 0 ||
+        options_seed(options, OPTION_SEED, &header->seed) != 0 ||
+        options_whole(options, OPTION_WINDOW, 1, SIZING_KEYS_MAX, &wish->window) != 0 ||
+        options_whole(options, OPTION_FORGET_AFTER, 1, FORGET_MAX, &wish->forget) != 0 ||
+        options_real(options, OPTION_SLACK, SLACK_MIN, 1, &wish->slack) != 0 ||
+        options_whole(options, OPTION_STAGE, 0, (uint64_t)1 << 50, &wish->stage) != 0)
+        return EXIT_TROUBLE;
+    return 0;
+}
+
+static const char *counted_by(const struct wish *wish)
+{
+    return wish->window != 0 ? "--window" : "-n";
+}
+
+/* Pages of each of the plan's first layers. */
+static uint64_t pages_for_bits(const struct filter_plan *plan, double bits_per_key)
+{
+    double bits = bits_per_key * (double)plan->capacity / growth_first_layers(plan);
+    return (uint64_t)ceil(bits / PAGE_BITS);
+}
+
+/* The same, of those that fit into a file of so many bytes beside its fixed part. */
+static uint64_t pages_within(const struct filter_plan *plan, uint64_t bytes)
+{
+    unsigned layers = growth_first_layers(plan);
+    uint64_t pages = bytes / PAGE_BYTES / layers;
+    while (pages > 0) {
+        uint64_t total = header_file_bytes(pages, plan, layers);
+        if (total <= bytes)
+            break;
+        uint64_t over = (total - bytes - 1) / PAGE_BYTES / layers + 1;
+        pages = over < pages ? pages - over : 0;
+    }
+    return pages;
+}
+
+/* The lowest rate at which `pages` hold `capacity` keys, over all geometries or with the one that
+ * is given; the plan gets its p, within the limits. */
+static void rate_from_size(struct filter_plan *plan)
+{
+    double best = HUGE_VAL;
+    double keys = (double)growth_first_keys(plan);
+    for (unsigned lines = 1; lines <= LINES_MAX; lines++)
+        for (unsigned fields = 1; fields <= FIELDS_MAX; fields++) {
+            struct geometry geometry = {(uint8_t)lines, (uint8_t)fields, plan->geometry.counting};
+            if (plan->geometry.lines != 0 &&
+                (lines != plan->geometry.lines || fields != plan->geometry.fields))
+                continue;
+            double rate = sizing_rate(geometry, plan->pages, keys);
+            /* A further line has to be worth its cache miss. */
+            if (rate < best * 0.8)
+                best = rate;
+        }
+    struct filter_plan unit = *plan;
+    unit.rate = 1;
+    double share = SIZING_MARGIN * growth_rate(&unit, 0) * growth_share(plan);
+    plan->rate = fmax(best / share, SIZING_RATE_MIN);
+    /* The layer gets the geometry for its rate, which need not be the best for its size: then p is
+     * what that one comes to. */
+    for (unsigned round = 0; plan->geometry.lines == 0 && round < 8; round++) {
+        struct geometry geometry = growth_geometry(plan);
+        double rate = sizing_rate(geometry, plan->pages, keys) / share;
+        if (rate <= plan->rate)
+            break;
+        plan->rate = rate;
+    }
+}
+
+static int plan_window(const struct wish *wish, struct filter_plan *plan)
+{
+    if (wish->window == 0 && wish->forget == 0)
+        return 0;
+    plan->forget = wish->forget;
+    plan->slack = wish->slack != 0 ? wish->slack : DEFAULT_SLACK;
+    plan->generations = growth_generations(wish->window, plan->slack);
+    if (plan->generations == 0)
+        return message("--window %" PRIu64 ": too few lines for a slack of %g (give more, as "
+                       "--slack 1)",
+                       wish->window, plan->slack);
+    return 0;
+}
+
+static int plan_from_wish(const struct wish *wish, struct filter_plan *plan)
+{
+    plan->rate = wish->rate != 0 ? wish->rate : GROWTH_DEFAULT_RATE;
+    plan->capacity = wish->window != 0 ? wish->window : wish->capacity;
+    if (plan_window(wish, plan) != 0)
+        return EXIT_TROUBLE;
+    if (wish->hashes != 0)
+        plan->geometry = sizing_geometry_of_hashes((unsigned)wish->hashes, plan->geometry.counting);
+    if (wish->bytes != 0)
+        plan->pages = pages_within(plan, wish->bytes);
+    if (wish->bits_per_key != 0)
+        plan->pages = pages_for_bits(plan, wish->bits_per_key);
+    if (plan->pages == 0)
+        return 0;
+    if (plan->capacity != 0) {
+        rate_from_size(plan);
+        if (plan->rate > SIZING_RATE_MAX)
+            return message("%s %" PRIu64 ": does not fit into that size at a rate of %g or less "
+                           "(give more space)",
+                           counted_by(wish), plan->capacity, SIZING_RATE_MAX);
+        return 0;
+    }
+    /* By time, the capacity is a plan for all layers, and there was none. */
+    if (plan->generations != 0)
+        return 0;
+    /* Marked as given, for the sake of the growth series: the size was meant to hold them. */
+    plan->capacity = 1;
+    double rate = growth_rate(plan, 0) * growth_share(plan);
+    plan->capacity = sizing_capacity(growth_geometry(plan), plan->pages, rate);
+    if (plan->capacity > SIZING_KEYS_MAX)
+        plan->capacity = SIZING_KEYS_MAX;
+    return plan->capacity != 0 ? 0 : message("--size: too small for that rate");
+}
+
+static int plan_with_stage(const struct wish *wish, struct filter_plan *plan)
+{
+    plan->stage = wish->stage / PAGE_BYTES;
+    if (wish->stage != 0 && (plan->geometry.counting || wish->window != 0 || wish->forget != 0))
+        return message("--stage and %s: lines that will be forgotten do not gather (leave one out)",
+                       plan->geometry.counting ? "--counting"
+                       : wish->window != 0     ? "--window"
+                                               : "--forget-after");
+    if (wish->bytes != 0 && pages_within(plan, wish->bytes) == 0)
+        return message("--size %" PRIu64 ": no room for a layer beside its stage (give more, or a "
+                       "smaller --stage)",
+                       wish->bytes);
+    return plan_from_wish(wish, plan);
+}
+
+/* --like takes all from one place, except whether there is a queue beside it. */
+static int plan_like(const struct options *options, struct header *header)
+{
+    const char *path = options->given[OPTION_LIKE];
+    for (size_t i = 0; i < sizeof asked_by / sizeof *asked_by; i++)
+        if (options_has(options, asked_by[i].option))
+            return message("%s: --like takes it from %s (leave one of them out)",
+                           options->spelled[asked_by[i].option], path);
+    struct store *store = filter_operand_look(path);
+    if (store == NULL)
+        return EXIT_TROUBLE;
+    *header = *store_header(store);
+    header->writer_features = 0;
+    store_close(store);
+    return 0;
+}
+
+/* Of the first layer; the rates of those to come are lower. */
+static bool stage_is_small(const struct filter_plan *plan)
+{
+    struct layer_plan layer = {.rate = growth_rate(plan, 0) * growth_share(plan)};
+    return growth_stage(plan, &layer) != 0;
+}
+
+int wish_plan(const struct options *options, uint64_t assumed, struct header *header)
+{
+    struct wish wish = {0};
+    struct layer_plan layer;
+    memset(header, 0, sizeof *header);
+    if (options_has(options, OPTION_LIKE))
+        return plan_like(options, header);
+    if (read_wish(options, &wish, header) != 0 ||
+        combinations_check(options, assumed != 0 ? FOR_PLANNED_FILTER : FOR_NEW_FILTER) != 0)
+        return EXIT_TROUBLE;
+    bool any_size = wish.bits_per_key != 0 && wish.capacity == 0 && wish.window == 0;
+    if (any_size)
+        wish.capacity = assumed;
+    header->plan.fixed = any_size || options_has(options, OPTION_FIXED);
+    header->plan.geometry.counting = options_has(options, OPTION_COUNTING);
+    if (plan_with_stage(&wish, &header->plan) != 0)
+        return EXIT_TROUBLE;
+    header->asked = asked_of(options);
+    /* Only an odd geometry can make one too large; working it out takes milliseconds. */
+    bool odd = header->plan.geometry.lines != 0 || header->plan.generations != 0;
+    if (wish.stage != 0 && (header->plan.stage == 0 || stage_is_small(&header->plan)))
+        return message("--stage %s: too small (give 1M or more)", options->given[OPTION_STAGE]);
+    if (odd && header->plan.capacity != 0 && growth_first(&header->plan, &layer) != 0)
+        return message("%s %" PRIu64 ": no filter of that size can be made (ask for fewer keys, or "
+                       "a higher rate)",
+                       counted_by(&wish), header->plan.capacity);
+    return 0;
+}
+
+/* --- filters that exist --- */
+
+/* Says so, and returns true. */
+__attribute__((format(printf, 3, 4))) static bool
+disagrees(const struct store *store, const char *option, const char *was, ...)
+{
+    char text[2048];
+    va_list args;
+    va_start(args, was);
+    vsnprintf(text, sizeof text, was, args);
+    va_end(args);
+    message("%s: was %s (leave %s out, or make another filter)", store_path(store), text, option);
+    return true;
+}
+
+static bool lacks(const struct store *store, const char *option, bool lacking)
+{
+    return lacking && disagrees(store, option, "made without %s", option);
+}
+
+/* What was not given, 0, is not compared; nor is it below. */
+static bool count_differs(const struct store *store, const char *option, uint64_t has,
+                          uint64_t wants)
+{
+    return wants != 0 && has != wants &&
+           disagrees(store, option, "made with %s %" PRIu64 ", not %" PRIu64, option, has, wants);
+}
+
+static bool rate_differs(const struct store *store, const char *option, double has, double wants)
+{
+    return wants != 0 && has != wants &&
+           disagrees(store, option, "made with %s %g, not %g", option, has, wants);
+}
+
+static bool size_differs(const struct store *store, const struct wish *wish)
+{
+    const struct filter_plan *has = &store_header(store)->plan;
+    if (wish->bytes != 0 && has->pages != pages_within(has, wish->bytes))
+        return disagrees(store, "--size", "not made with --size %" PRIu64, wish->bytes);
+    if (wish->bits_per_key != 0 && has->pages != pages_for_bits(has, wish->bits_per_key))
+        return disagrees(store, "--bits-per-key", "not made with --bits-per-key %g",
+                         wish->bits_per_key);
+    return false;
+}
+
+static bool window_differs(const struct store *store, const struct wish *wish)
+{
+    char was[32], wanted[32];
+    const struct filter_plan *has = &store_header(store)->plan;
+    bool by_count = has->generations != 0 && has->forget == 0;
+    if (lacks(store, "--window", wish->window != 0 && !by_count) ||
+        lacks(store, "--forget-after", wish->forget != 0 && has->forget == 0) ||
+        lacks(store, "--slack", wish->slack != 0 && has->generations == 0) ||
+        count_differs(store, "--window", has->capacity, wish->window))
+        return true;
+    if (wish->forget != 0 && has->forget != wish->forget)
+        return disagrees(store, "--forget-after", "made with --forget-after %s, not %s",
+                         report_time(has->forget, was), report_time(wish->forget, wanted));
+    return rate_differs(store, "--slack", has->slack, wish->slack);
+}
+
+static bool form_differs(const struct store *store, const struct wish *wish, uint64_t given,
+                         uint64_t seed)
+{
+    const struct header *has = store_header(store);
+    unsigned hashes = geometry_hashes(growth_geometry(&has->plan));
+    if ((given & ASKED_HASHES) &&
+        hashes != geometry_hashes(sizing_geometry_of_hashes((unsigned)wish->hashes, false)))
+        return disagrees(store, "--hashes", "made with --hashes %u, not %" PRIu64, hashes,
+                         wish->hashes);
+    if ((given & ASKED_SEED) && has->seed != seed)
+        return disagrees(store, "--seed", "made with --seed %" PRIu64 ", not %" PRIu64, has->seed,
+                         seed);
+    if ((given & ASKED_FIXED) && !has->plan.fixed)
+        return disagrees(store, "--fixed", "made to grow, not --fixed");
+    if ((given & ASKED_STAGE) && has->plan.stage != wish->stage / PAGE_BYTES)
+        return disagrees(store, "--stage", "not made with --stage %" PRIu64, wish->stage);
+    return lacks(store, "--counting", (given & ASKED_COUNTING) && !has->plan.geometry.counting);
+}
+
+static bool differs(const struct store *store, const struct wish *wish, uint64_t given,
+                    uint64_t seed)
+{
+    const struct header *has = store_header(store);
+    return lacks(store, "-n", given & ~has->asked & ASKED_CAPACITY) ||
+           count_differs(store, "-n", has->plan.capacity, wish->capacity) ||
+           rate_differs(store, "-p", has->plan.rate, wish->rate) || size_differs(store, wish) ||
+           window_differs(store, wish) || form_differs(store, wish, given, seed);
+}
+
+static bool number_unlike(const struct store *store, const char *like, const char *what,
+                          uint64_t has, uint64_t wants)
+{
+    return has != wants &&
+           disagrees(store, "--like", "not made --like %s: its %s is %" PRIu64 ", not %" PRIu64,
+                     like, what, has, wants);
+}
+
+/* Sizes may differ between filters that are to be merged: likeness does not ask for them. */
+static bool unlike(const struct store *store, const char *like, const struct header *wanted)
+{
+    char was[LIKENESS_TEXT], wants[LIKENESS_TEXT];
+    const struct filter_plan *has = &store_header(store)->plan, *plan = &wanted->plan;
+    const char *what = likeness_differs(store_header(store), wanted, was, wants);
+    if (what != NULL)
+        return disagrees(store, "--like", "not made --like %s: its %s is %s, not %s", like, what,
+                         was, wants);
+    return number_unlike(store, like, "capacity", has->capacity, plan->capacity) ||
+           number_unlike(store, like, "size in pages", has->pages, plan->pages) ||
+           number_unlike(store, like, "stage in pages", has->stage, plan->stage);
+}
+
+int wish_compare(const struct options *options, const char *path, bool queue)
+{
+    struct wish wish = {0};
+    struct header header = {.seed = 0};
+    uint64_t given = asked_of(options);
+    bool like = options_has(options, OPTION_LIKE);
+    if (given == 0 && !queue && !like)
+        return 0;
+    if (like ? plan_like(options, &header) != 0 : read_wish(options, &wish, &header) != 0)
+        return EXIT_TROUBLE;
+    struct store *store = filter_operand_look(path);
+    if (store == NULL)
+        return EXIT_TROUBLE;
+    bool other = like ? unlike(store, options->given[OPTION_LIKE], &header)
+                      : differs(store, &wish, given, header.seed);
+    if (!other && queue && !queue_operand_has(store)) {
+        message("%s: was made without a queue (make another filter: unseen create --queue FILTER)",
+                path);
+        other = true;
+    }
+    store_close(store);
+    return other ? EXIT_TROUBLE : 0;
+}
