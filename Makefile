@@ -216,7 +216,7 @@ lint-width:
 format:
 	$(Q)clang-format -i $(C_FILES) $(C_HEADERS)
 
-format-check:
+format-check: lint-width
 	$(Q)clang-format --dry-run --Werror $(C_FILES) $(C_HEADERS)
 
 # --- Installing and packing ---

@@ -4,72 +4,81 @@
  * A key on its way has one of these states:
  *
  *   new        filter_claim found it neither in the layers nor in flight anywhere;
- *   in flight  it was claimed, and its line is not delivered yet: all writers see it, and its bits are
- *              not set;
+ *   in flight  it was claimed, and its line is not delivered yet: all writers see it, and its bits
+ *              are not set;
  *   settled    its line was delivered, and its bits are set.
  *
  * and these are the places where it may be meanwhile:
  *
  *   flight        the keys in flight of this run, in its own memory (flight.h)
- *   slot          this run's place in the filter file, where other writers see a batch of them (slot.h)
+ *   slot          this run's place in the filter file, where other writers see a batch of them
+ *                 (slot.h)
  *   key set       a file beside the filter, for more keys than the slot has room for (key_set.h)
  *   hold          keeping keys in flight for longer than a batch: with -x, --durable (hold.h)
  *   pending file  keys that were delivered, and are settled by `unseen commit` (pending.h)
  *
- * A process that dies takes its keys in flight with it: the lock of its slot is gone, so the slot counts
- * as empty, and nothing need be repaired. A filter in memory has no such states (store/memory.h).
+ * A process that dies takes its keys in flight with it: the lock of its slot is gone, so the slot
+ * counts as empty, and nothing need be repaired. A filter in memory has no such states
+ * (store/memory.h).
  *
  *
  * Who writes what, under which lock, in which order
  *
  * LOCK_CHANGE  for bits, counters, slots: held for a batch of keys at a time.
- * LOCK_GROW    for making room: held for as long as the disk takes. If both are needed, it comes first.
+ * LOCK_GROW    for making room: held for as long as the disk takes. If both are needed, it comes
+ *              first.
  * LOCK_SLOT+i  for slot i, from opening to closing: it is what proves that the slot's owner lives.
  *
  *   claim      Tests without a lock. If anything is new: LOCK_CHANGE; tests again if the counter of
- *              settlings has moved since; looks at the slots and key sets of living others; puts what is
- *              still new into its flight, its slot (keys, then their number), or its key set.
+ *              settlings has moved since; looks at the slots and key sets of living others; puts
+ *              what is still new into its flight, its slot (keys, then their number), or its key
+ *              set.
  *   settle     LOCK_CHANGE; the name still leads to this file; bits and counter of each layer (in a
- *              stage: journal, mark, counter, bits, mark off), the counter of settlings, the slot's number
- *              to 0. Killed on the way: some keys are settled, and the rest comes again.
- *   hold       As claim, but into the key set; settled at the end of the run, or when the output is on
- *              disk: batch by batch, each as settle, then the key set is emptied.
+ *              stage: journal, mark, counter, bits, mark off), the counter of settlings, the slot's
+ *              number to 0. Killed on the way: some keys are settled, and the rest comes again.
+ *   hold       As claim, but into the key set; settled at the end of the run, or when the output is
+ *              on disk: batch by batch, each as settle, then the key set is emptied.
  *   make room  LOCK_GROW. A layer is allocated and flushed after the end of the file, its record
  *              written and flushed, then the count of layers, flushed.
- *   turn       LOCK_GROW, with LOCK_CHANGE for two moments: the layer is marked as retired; it is cleared
- *              and flushed without LOCK_CHANGE; it gets the next number (store/window.c).
- *   empty      LOCK_GROW, with LOCK_CHANGE for moments: the stage is marked; 512 keys at a time are set in
- *              its layer; flushed; cleared and flushed; the counters change, the mark goes (store/stage.c).
- *   remove     LOCK_CHANGE, for at most 2048 keys: each with a journal of one page (store/removal.c).
- *   merge      Inputs are read without a lock. Only a merge over one of its inputs holds LOCK_GROW and
- *              LOCK_CHANGE of that file, for as long as it takes, flushes included: what is settled there
- *              meanwhile would be missing in the file that takes its place. Writers wait, say so after
- *              five seconds, and then find that their file was replaced.
- *   queue      has a lock of its own (queue/queue.h), which is never held together with these.
+ *   turn       LOCK_GROW, with LOCK_CHANGE for two moments: the layer is marked as retired; it is
+ *              cleared and flushed without LOCK_CHANGE; it gets the next number (store/window.c).
+ *   empty      LOCK_GROW, with LOCK_CHANGE for moments: the stage is marked; 512 keys at a time are
+ *              set in its layer; flushed; cleared and flushed; the counters change, the mark goes
+ *              (store/stage.c).
+ *   remove     LOCK_CHANGE, for at most 2048 keys: each with a journal of one page
+ *              (store/removal.c).
+ *   merge      Inputs are read without a lock. Only a merge over one of its inputs holds LOCK_GROW
+ *              and LOCK_CHANGE of that file, for as long as it takes, flushes included: what is
+ *              settled there meanwhile would be missing in the file that takes its place. Writers
+ *              wait, say so after five seconds, and then find that their file was replaced.
+ *   queue      has a lock of its own (queue/queue.h). Who holds it waits for none of these.
  *
  * A reader without a lock sees bits only ever appear, but where a layer is cleared: a retired
- * generation loses lines that are being forgotten; the keys of a stage are in the layer, and that for
- * others to see, before they leave the stage, and are looked for in the stage first. A key of a
+ * generation loses lines that are being forgotten; the keys of a stage are in the layer, and that
+ * for others to see, before they leave the stage, and are looked for in the stage first. A key of a
  * counting filter that is being removed is seen as in or not in. A key that is settled while it is
  * looked for may be missed: hence the second look under the lock.
  *
- * What may wait for a disk under LOCK_CHANGE, since it must not be torn from what the lock protects:
+ * What may wait for a disk under LOCK_CHANGE, since it must not be torn from what the lock
+ * protects:
  *
- *   - a page of bits that is not in memory is read: a claim has tested the same pages just before, so
- *     few are; at most one read a key of a batch;
- *   - a page that is just being written to disk, or memory full of dirty pages, can make a store into
- *     the map wait, on file systems that need stable pages; so can the pwrite of a stage's journal (16
- *     bytes a key) and of the first 512 pages of a run (store/pages.c);
+ *   - a page of bits that is not in memory is read: a claim has tested the same pages just before,
+ *     so few are; at most one read a key of a batch;
+ *   - a page that is just being written to disk, or memory full of dirty pages, can make a store
+ *     into the map wait, on file systems that need stable pages; so can the pwrite of a stage's
+ *     journal (16 bytes a key) and of the first 512 pages of a run (store/pages.c);
  *   - the stat of the filter's name when settling: else a line would be settled in a file that was
  *     replaced a moment before;
  *   - two reads of a page, and a map, after another writer has added a layer;
  *   - opening the key set of another writer that has begun one; removing that of a dead one.
  *
- * Never, but for that merge: an fsync, an allocation of blocks, a read of input or a write of output.
+ * Never, but for that merge: an fsync, an allocation of blocks, a read of input or a write of
+ * output.
  *
- * How long it is held, measured with 2 million lines: 0.04 to 0.15 ms a batch on average, 0.3 ms for the
- * first keys in a layer of 400 MB, 0.8 ms for 2048 keys that are removed. The longest was 27 ms (63 with
- * remove), on two processors with four processes to run: the lock's owner may be without a processor.
+ * How long it is held, measured with 2 million lines: 0.04 to 0.15 ms a batch on average, 0.3 ms
+ * for the first keys in a layer of 400 MB, 0.8 ms for 2048 keys that are removed. The longest was
+ * 27 ms (63 with remove), on two processors with four processes to run: the lock's owner may be
+ * without a processor.
  *
  * One thread at a time uses a struct filter.
  */

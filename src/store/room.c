@@ -134,9 +134,9 @@ static int make_locked(struct store *store, unsigned before, bool *grown, struct
     return result;
 }
 
-/* Who asks for room has it then, unless others settle keys there first. If again and again nobody did,
- * the file says of itself what cannot be. A signal ends that sooner; but not the first tries, since what
- * was delivered is to be remembered. */
+/* Who asks for room has it then, unless others settle keys there first. If again and again nobody
+ * did, the file says of itself what cannot be. A signal ends that sooner; but not the first tries,
+ * since what was delivered is to be remembered. */
 static int check_progress(struct store *store, struct fault *fault)
 {
     enum { PATIENCE = 2 * LAYERS_MAX, TRIES_MAX = 10000 };

@@ -1,17 +1,18 @@
 /*
  * stage - see stage.h.
  *
- * Set one by one, the keys of a run dirty as many pages of the layer, anywhere. Above a fraction of the
- * memory (vm.dirty_background_ratio) the system writes such pages back as fast as they come, and each
- * faults again with its next key: of a filter of 3.7 GB 20 million keys wrote 40 GB. So they gather in
- * the layer's stage, which is small and can stay dirty. It has bits, like any layer, where keys are found;
- * and its journal has them in full. When the stage is full it is emptied: the journal is read, once for
- * each stretch of the layer that can be dirty as a whole, and the keys of that stretch are set. So a page
- * is written once for all of a stage's keys, in the order of the file.
+ * Set one by one, the keys of a run dirty as many pages of the layer, anywhere. Above a fraction of
+ * the memory (vm.dirty_background_ratio) the system writes such pages back as fast as they come,
+ * and each faults again with its next key: of a filter of 3.7 GB 20 million keys wrote 40 GB. So
+ * they gather in the layer's stage, which is small and can stay dirty. It has bits, like any layer,
+ * where keys are found; and its journal has them in full. When the stage is full it is emptied: the
+ * journal is read, once for each stretch of the layer that can be dirty as a whole, and the keys of
+ * that stretch are set. So a page is written once for all of a stage's keys, in the order of the
+ * file.
  *
- * A key is written to the journal, then counted, then its bits are set in the stage. Whoever is killed
- * on the way has left a mark where it began, and the next one that has the lock sets the bits again:
- * else those keys would not be found until the stage is emptied.
+ * A key is written to the journal, then counted, then its bits are set in the stage. Whoever is
+ * killed on the way has left a mark where it began, and the next one that has the lock sets the
+ * bits again: else those keys would not be found until the stage is emptied.
  *
  * Emptying is a stage's way to make room, and takes as long as the disk does:
  *
@@ -20,15 +21,16 @@
  *   3. the stage is cleared, and the zeros are on disk;
  *   4. its counter becomes 0, the layer's takes them over, and the mark is gone.
  *
- * Bits go from 1 to 0 in step 3, while others look without a lock. They look in the stage first, then
- * in the layer, where by then all of it is. Whoever is killed or stopped on the way leaves the mark, and
- * the next one that needs room starts again at step 2: setting bits twice changes nothing. After a power
- * cut a stage may be older or newer than its journal and the counter; at worst lines of the last seconds
- * are forgotten, as in any layer. If the zeros did not reach the disk before the counter, new keys
- * would come on top of old bits, and the rate would rise above p: hence the order.
+ * Bits go from 1 to 0 in step 3, while others look without a lock. They look in the stage first,
+ * then in the layer, where by then all of it is. Whoever is killed or stopped on the way leaves the
+ * mark, and the next one that needs room starts again at step 2: setting bits twice changes
+ * nothing. After a power cut a stage may be older or newer than its journal and the counter; at
+ * worst lines of the last seconds are forgotten, as in any layer. If the zeros did not reach the
+ * disk before the counter, new keys would come on top of old bits, and the rate would rise above p:
+ * hence the order.
  *
- * In the file the stage lies before its layer: a copy that is made front to back while it is emptied
- * has each key in one of them, if not in both.
+ * In the file the stage lies before its layer: a copy that is made front to back while it is
+ * emptied has each key in one of them, if not in both.
  */
 #include "store/stage.h"
 
@@ -101,7 +103,8 @@ unsigned stage_next(const struct store *store)
 
 /* --- filling --- */
 
-/* Under LOCK_CHANGE: writes keys after those that are there, and counts them. Returns whether it could. */
+/* Under LOCK_CHANGE: writes keys after those that are there, and counts them. Returns whether it
+ * could. */
 static bool append_journal(struct store *store, unsigned layer, const struct key *keys, size_t n)
 {
     const struct region *stage = &store->layers[layer].stage;

@@ -8,15 +8,15 @@
  *
  *     [PREPARATION ;;] [@CPU] [<FILE] PROGRAM ARGUMENT... [| PROGRAM ARGUMENT...]...
  *
- * PREPARATION is given to sh -c before each round, and not measured; ROUND in its environment is the
- * number of the round, from 1. @CPU pins all the programs to one processor. Output goes to
+ * PREPARATION is given to sh -c before each round, and not measured; ROUND in its environment is
+ * the number of the round, from 1. @CPU pins all the programs to one processor. Output goes to
  * /dev/null; with -l, lines are counted.
  *
- * Each round runs all commands once, one after the other, so that what disturbs the machine disturbs
- * all of them. For each command prints a line: status (0, the first other exit status, or "timeout"),
- * then the medians of microseconds on the clock and on the processor, the least and the most on the
- * clock, the largest peak of memory of one program in KB, and the medians of bytes read from disk,
- * pages dirtied in bytes, and lines. Exit: 0, or 2 with a message.
+ * Each round runs all commands once, one after the other, so that what disturbs the machine
+ * disturbs all of them. For each command prints a line: status (0, the first other exit status, or
+ * "timeout"), then the medians of microseconds on the clock and on the processor, the least and the
+ * most on the clock, the largest peak of memory of one program in KB, and the medians of bytes read
+ * from disk, pages dirtied in bytes, and lines. Exit: 0, or 2 with a message.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -5,11 +5,11 @@
  *     pingpong LINES COMMAND...
  *
  * A COMMAND is one argument, cut at blanks. All run at the same time and take turns of BLOCK lines,
- * so that what disturbs the machine disturbs all of them, and each has the caches to itself for most of
- * its turn, as it would have alone. Their order changes from turn to turn. All are on one processor, or
- * it is measured whether the scheduler wakes another one for each line. The lines differ, and each must
- * come out of its command before the next is sent. Prints for each command the median of nanoseconds a
- * line. Exit: 0, or 2 with a message.
+ * so that what disturbs the machine disturbs all of them, and each has the caches to itself for
+ * most of its turn, as it would have alone. Their order changes from turn to turn. All are on one
+ * processor, or it is measured whether the scheduler wakes another one for each line. The lines
+ * differ, and each must come out of its command before the next is sent. Prints for each command
+ * the median of nanoseconds a line. Exit: 0, or 2 with a message.
  */
 #include <errno.h>
 #include <fcntl.h>

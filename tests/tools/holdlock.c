@@ -4,8 +4,8 @@
  *     holdlock [-r] FILE BYTE [LENGTH]
  *
  * Takes an open file description lock on these bytes of FILE, for writing or, with -r, for reading;
- * prints a line, and holds the lock until its standard input ends. Exit: 0, or 2 with a message if the
- * lock cannot be had.
+ * prints a line, and holds the lock until its standard input ends. Exit: 0, or 2 with a message if
+ * the lock cannot be had.
  */
 #include <errno.h>
 #include <fcntl.h>

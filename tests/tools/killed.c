@@ -4,10 +4,10 @@
  *     killed BYTES MICROSECONDS COMMAND [ARGUMENT...]
  *
  * Once COMMAND has written BYTES to its standard output, a regular file, and so much time has then
- * passed, it gets SIGKILL, unless it has ended by itself. With BYTES 0 the time runs from its start.
- * Moments are what matters, so this polls, every 20 microseconds or so. Exit: as a shell says it,
- * COMMAND's own status or 128 and the number of the signal (137: it was killed); 126 if it could not
- * be run.
+ * passed, it gets SIGKILL, unless it has ended by itself. With BYTES 0 the time runs from its
+ * start. Moments are what matters, so this polls, every 20 microseconds or so. Exit: as a shell
+ * says it, COMMAND's own status or 128 and the number of the signal (137: it was killed); 126 if it
+ * could not be run.
  */
 #include <errno.h>
 #include <signal.h>

@@ -14,8 +14,9 @@
  * 4096 bytes or not, by chance (SEED). Every seventh SEED all of it, every seventh none.
  *
  * What this models: a disk with a write cache that loses any part of what was not flushed, in any
- * order. What it does not: sectors torn inside, a disk that lies about flushes, and writes that were
- * under way while another processor asked for the flush: they count as flushed if they came first.
+ * order. What it does not: sectors torn inside, a disk that lies about flushes, and writes that
+ * were under way while another processor asked for the flush: they count as flushed if they came
+ * first.
  *
  * It needs /dev/fuse and the right to mount. Exit: 0, 2 with a message, 77 if it may not mount.
  */

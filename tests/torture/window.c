@@ -3,10 +3,10 @@
  *
  *     window N RATE SLACK [FILE]      in FILE, which is made; else in memory
  *
- * Of 50 N lines a tenth repeats a line that was printed last as number d before, d counted in printed
- * lines: half of them with d at most N, which must never be printed again, and half with d above
- * (1 + slack) N, which must, save for the rate; the rest are new. Every fourth distance is one at the
- * very edge. Prints what it found; exit 1 if it is not as it should be.
+ * Of 50 N lines a tenth repeats a line that was printed last as number d before, d counted in
+ * printed lines: half of them with d at most N, which must never be printed again, and half with d
+ * above (1 + slack) N, which must, save for the rate; the rest are new. Every fourth distance is
+ * one at the very edge. Prints what it found; exit 1 if it is not as it should be.
  */
 #include "delivery/filter.h"
 #include "store/create.h"

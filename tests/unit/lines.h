@@ -3,8 +3,8 @@
  * their key.
  *
  * A line's counter stands at the end of a path, and goes up by one from a line to the next of its
- * shape, so that neighbours differ in a digit: what a hash must take apart. Four shapes of different
- * length take turns. Lines of sources with another kind or run are different ones.
+ * shape, so that neighbours differ in a digit: what a hash must take apart. Four shapes of
+ * different length take turns. Lines of sources with another kind or run are different ones.
  */
 #ifndef UNSEEN_TESTS_LINES_H
 #define UNSEEN_TESTS_LINES_H

@@ -1,6 +1,6 @@
 /*
- * model - what a filter must answer, key after key: plain bit arrays, no batches, nothing in flight,
- * bits numbered by the oracle. Only the layers' sizes are the program's own (test_growth).
+ * model - what a filter must answer, key after key: plain bit arrays, no batches, nothing in
+ * flight, bits numbered by the oracle. Only the layers' sizes are the program's own (test_growth).
  */
 #ifndef UNSEEN_TESTS_MODEL_H
 #define UNSEEN_TESTS_MODEL_H

@@ -1,4 +1,5 @@
-/* pair - a layer of the program's, and its twin, which the oracle keeps. Each has pages of its own. */
+/* pair - a layer of the program's, and its twin, which the oracle keeps. Each has pages of its
+ * own. */
 #ifndef UNSEEN_TESTS_PAIR_H
 #define UNSEEN_TESTS_PAIR_H
 

@@ -1,6 +1,6 @@
 /*
- * The counters of counting layers: the worked example, cells hit twice, saturation, and any number of
- * additions and removals against counters kept one by one.
+ * The counters of counting layers: the worked example, cells hit twice, saturation, and any number
+ * of additions and removals against counters kept one by one.
  */
 #include "core/cells.h"
 #include "core/kernel.h"

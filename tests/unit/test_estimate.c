@@ -210,8 +210,8 @@ static double measured_rate(const struct layer *layer, uint64_t queries, double 
 }
 
 /* Keys within 1 % while less than 99 % of the bits are set; the rate within the noise of counting,
- * which is wider than 10 % only where there are few hits. Before a key is added, whether its line is
- * a false positive does not matter: it would change no bit. */
+ * which is wider than 10 % only where there are few hits. Before a key is added, whether its line
+ * is a false positive does not matter: it would change no bit. */
 static void check_truth(const struct layer *layer, double p, double part)
 {
     struct estimate estimate;
@@ -227,8 +227,8 @@ static void check_truth(const struct layer *layer, double p, double part)
                   layer->keys, fill);
     tap_check(fabs(rate - truth) < error, "p = %g, %g of n: rate %g, not %g +- %g", p, part, rate,
               truth, error);
-    /* The model is a mean over many layers; where hits are rarest, one is unlike another, the more so
-     * with a quarter of the keys in a page. */
+    /* The model is a mean over many layers; where hits are rarest, one is unlike another, the more
+     * so with a quarter of the keys in a page. */
     double tolerance = layer->bits.geometry.counting ? 0.3 : 0.1;
     if (part < 0.5)
         return;

@@ -168,7 +168,8 @@ static void counting_file_against_the_model(void)
     against_the_model(in_file, true);
 }
 
-/* The key behind the last one that fits is the first of the next layer, in the middle of a batch. */
+/* The key behind the last one that fits is the first of the next layer, in the middle of a
+ * batch. */
 static void layer_changes_at_capacity(void)
 {
     struct filter_plan plan = {.rate = 1e-9, .capacity = 1000};
@@ -411,8 +412,8 @@ static void capacity_with_two_writers(void)
     filter_close(b);
 }
 
-/* A batch that begins in one layer and goes on in the next, because that is there already: the keys of
- * its first part, when they come again in the second, are not new. */
+/* A batch that begins in one layer and goes on in the next, because that is there already: the keys
+ * of its first part, when they come again in the second, are not new. */
 static void batch_over_two_layers(void)
 {
     struct filter_plan plan = {.rate = 1e-12, .capacity = 1000};

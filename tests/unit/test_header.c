@@ -1,8 +1,8 @@
 /*
  * The file format: bytes to numbers and back, and each rule that a file must keep.
  *
- * A broken rule is planted behind a checksum that is right, so that it is the rule that refuses, not
- * the checksum; that one is tested by flipping every bit.
+ * A broken rule is planted behind a checksum that is right, so that it is the rule that refuses,
+ * not the checksum; that one is tested by flipping every bit.
  */
 #include "format/header.h"
 

@@ -20,8 +20,8 @@
 
 /* --- dying in the middle ---
  *
- * What a queue changes on disk goes through these three calls, which stand in for those of libc: the
- * process can die before any of them, or with half of a write done. */
+ * What a queue changes on disk goes through these three calls, which stand in for those of libc:
+ * the process can die before any of them, or with half of a write done. */
 
 static int calls_left = -1; /* until it dies; -1: it does not */
 static bool half_done;
@@ -76,7 +76,8 @@ int fdatasync(int fd)
 
 /* --- the power fails ---
  *
- * A disk has what was flushed, and of each page that was written since the old content or the new. */
+ * A disk has what was flushed, and of each page that was written since the old content or the
+ * new. */
 
 static bool power_fails;
 static uint8_t on_disk[QUEUE_STATE_BYTES];
@@ -115,8 +116,8 @@ static void power_may_fail_before(int fd)
 
 enum { WORKERS = 5, WAITING_MAX = 1 << 16 };
 
-/* Lines are numbers, padded to a length that follows from the number. A list is sorted by rank: what
- * is put in gets the next rank, and keeps it until it is put back. */
+/* Lines are numbers, padded to a length that follows from the number. A list is sorted by rank:
+ * what is put in gets the next rank, and keeps it until it is put back. */
 struct line {
     uint64_t rank;
     unsigned number;
@@ -478,9 +479,9 @@ static void note_done(enum doing doing, unsigned count)
         note_put_back(&moved);
 }
 
-/* How many of `count` lines it happened to. Removing is done, or not at all; of a push whole lines are put
- * in, and what is put back goes one segment's lines after the other. Of those at hand, *twice may be at
- * the back though they are still at the front. */
+/* How many of `count` lines it happened to. Removing is done, or not at all; of a push whole lines
+ * are put in, and what is put back goes one segment's lines after the other. Of those at hand,
+ * *twice may be at the back though they are still at the front. */
 static unsigned happened_to(enum doing doing, unsigned count, unsigned *twice)
 {
     struct fault fault;
@@ -603,7 +604,8 @@ static int lines_with_bit(int fd, unsigned long bit)
     return count;
 }
 
-/* Each bit of the state changed: in the head, it is refused; in one of the copies, the other has all. */
+/* Each bit of the state changed: in the head, it is refused; in one of the copies, the other has
+ * all. */
 static void damage(void)
 {
     static uint8_t sound[QUEUE_STATE_BYTES];
@@ -685,8 +687,8 @@ static void put_state(const struct queue_state *state)
     close(fd);
 }
 
-/* Takes `most` lines, and says whether they are `count` lines with the numbers from `first` on; or, if
- * count is 0, none, which others have. */
+/* Takes `most` lines, and says whether they are `count` lines with the numbers from `first` on; or,
+ * if count is 0, none, which others have. */
 static bool takes(struct queue *queue, uint64_t most, unsigned first, unsigned count)
 {
     struct fault fault;
@@ -726,8 +728,8 @@ static void one_range_a_worker(void)
     next_number = 1000;
 }
 
-/* All ranges are those of dead workers, and each has more lines than are asked for. So many are given,
- * and no more; the rest comes next, for whoever asks. */
+/* All ranges are those of dead workers, and each has more lines than are asked for. So many are
+ * given, and no more; the rest comes next, for whoever asks. */
 static void only_the_dead(void)
 {
     enum { RANGES = QUEUE_RANGES - 1, EACH = 3, LINE = 5 };
@@ -820,8 +822,8 @@ static void holes(void)
     finish();
 }
 
-/* Cuts off the segment that is the `which`-th, so that it has a part of its bytes, or removes it. Returns
- * how many whole lines it had and has. */
+/* Cuts off the segment that is the `which`-th, so that it has a part of its bytes, or removes it.
+ * Returns how many whole lines it had and has. */
 static void cut_segment(unsigned which, unsigned percent, uint64_t *had, uint64_t *has)
 {
     char path[PATH_MAX], command[PATH_MAX + 100];

@@ -2,8 +2,8 @@
  * From lines to false positives: the rate of real layers, with the real hash and the real loops,
  * against the model that sizes them.
  *
- * A check that never fails proves nothing: the last tests plant the known faults of such geometries,
- * and the same check must find them.
+ * A check that never fails proves nothing: the last tests plant the known faults of such
+ * geometries, and the same check must find them.
  */
 #include "core/estimate.h"
 #include "core/kernel.h"

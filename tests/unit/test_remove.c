@@ -1,6 +1,6 @@
 /*
- * Taking keys out of counting filters: against counters kept one by one, with one layer and many; and
- * what is left when the process dies, at every single store.
+ * Taking keys out of counting filters: against counters kept one by one, with one layer and many;
+ * and what is left when the process dies, at every single store.
  */
 #include "delivery/filter.h"
 

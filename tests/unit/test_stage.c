@@ -354,8 +354,8 @@ static void killed_behind_the_journal(void)
 
 /* --- what nobody wrote --- */
 
-/* Page 2 and journals are not believed: whatever they say, new keys are new, and are in once they are
- * settled. */
+/* Page 2 and journals are not believed: whatever they say, new keys are new, and are in once they
+ * are settled. */
 static void damaged_states(void)
 {
     static const uint64_t values[] = {0, 1, 2, 3, 4, 48, 49, UINT32_MAX, UINT64_MAX, 8000, 11000};

@@ -134,7 +134,8 @@ static void generations(void)
     }
 }
 
-/* All layers at their capacity, and what several writers may have in flight: the rate is p still. */
+/* All layers at their capacity, and what several writers may have in flight: the rate is p
+ * still. */
 static void sizes(void)
 {
     static const double rates[] = {0.5, 0.1, 1e-2, 1e-6, 1e-12};
@@ -569,8 +570,8 @@ static void steady_load(void)
     clock_milliseconds = NOON;
 }
 
-/* A reader forgets by itself, though no writer comes; and a writer that delivers after its generation
- * has ended remembers from then on. */
+/* A reader forgets by itself, though no writer comes; and a writer that delivers after its
+ * generation has ended remembers from then on. */
 static void nobody_writes(void)
 {
     struct filter_plan plan = by_time(1000, 100 * SECOND, 0.25);
@@ -644,7 +645,8 @@ static void write_whole_but(const char *path, unsigned bit)
     close(fd);
 }
 
-/* Takes keys of one and a half times the window, as time passes. Each is new, and in as soon as it came. */
+/* Takes keys of one and a half times the window, as time passes. Each is new, and in as soon as it
+ * came. */
 static void go_on(struct filter *filter, unsigned bit)
 {
     for (uint64_t i = 1000; i < 1060; i++) {
@@ -655,8 +657,8 @@ static void go_on(struct filter *filter, unsigned bit)
     }
 }
 
-/* From the state of a file in use, each bit of `from`..`to` is flipped in turn. What it leads to has an
- * end (a test that has none is ended from outside), and forgets no line that comes now. */
+/* From the state of a file in use, each bit of `from`..`to` is flipped in turn. What it leads to
+ * has an end (a test that has none is ended from outside), and forgets no line that comes now. */
 static void flip_bits(const char *copy, unsigned from, unsigned to)
 {
     for (unsigned bit = from * 8; bit < to * 8; bit++) {
