@@ -41,7 +41,8 @@ size_t kernel_all(const struct kernel *kernels[KERNELS_MAX])
 const struct kernel *kernel_best(void)
 {
     const struct kernel *kernels[KERNELS_MAX];
-    return kernels[kernel_all(kernels) - 1];
+    unsigned n = kernel_all(kernels);
+    return kernels[n - 1];
 }
 
 const struct kernel *kernel_for(struct geometry geometry)

@@ -107,7 +107,8 @@ int others_look(struct filter *filter, const struct key *keys, size_t n, uint8_t
                 uint64_t *total, struct fault *fault)
 {
     const struct store *store = filter->store;
-    struct missed missed = {.keys = keys, .n = n, .seen = seen};
+    struct missed missed = {.keys = keys, .n = n};
+    missed.seen = seen;
     int result = 0;
     *total = 0;
     for (unsigned slot = 0; slot < SLOTS_MAX && result >= 0; slot++) {

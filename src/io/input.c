@@ -41,9 +41,10 @@ struct input *input_new(int fd, const char *name, char delimiter, size_t buffer_
         .delimiter = delimiter,
         .max_line = max_line,
         .stop = -1,
-        .buffer = {bytes, buffer_bytes},
+        .buffer.capacity = buffer_bytes,
         .most_read = buffer_bytes,
     };
+    input->buffer.bytes = bytes;
     return input;
 }
 

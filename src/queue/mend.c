@@ -139,8 +139,10 @@ static int mend(struct queue *queue, uint64_t *lost, struct fault *fault)
     if (segment_list_read(&list, queue->directory) != 0)
         return queue_fault_segment(queue, fault);
     struct queue_state *old = malloc(sizeof *old);
-    int result = old != NULL ? 0 : fault_errno(fault, queue->path, NULL, ENOMEM);
-    if (result == 0) {
+    int result = -1;
+    if (old == NULL) {
+        fault_errno(fault, queue->path, NULL, ENOMEM);
+    } else {
         *old = queue->state;
         /* The copies are on disk before what they were made of goes. */
         queue->durable = true;

@@ -143,8 +143,8 @@ void store_unlock_room(struct store *store);
  * must be dropped, and the work begun again. */
 int store_check_signals(const struct store *store, struct fault *fault);
 
-/* Has told the watch that it waits. */
-void store_tell_waiting(void *store);
+/* Tells the watch of the store `context` that it waits. */
+void store_tell_waiting(void *context);
 
 /* Maps layers that another writer has added. */
 int store_refresh(struct store *store, struct fault *fault);

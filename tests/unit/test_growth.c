@@ -320,7 +320,7 @@ static void stages(void)
 static void stages_asked_for(void)
 {
     struct filter_plan with = {.rate = 1e-6, .pages = 50000, .stage = 1000}, without = with;
-    struct layer_plan layer, alone;
+    struct layer_plan layer = {.pages = 0}, alone = layer;
     without.stage = 0;
     /* With the share of the stage, a layer of a given size holds a little less. */
     tap_check(growth_first(&with, &layer) == 0 && growth_first(&without, &alone) == 0, "first");
