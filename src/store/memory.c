@@ -81,8 +81,10 @@ static int enlarge(struct store *store, struct fault *fault)
     pages_use_huge(&store->layers[0].region);
     store->kernel->set(&store->layers[0].region.bits, store->memory->keys, keys);
     munmap(small.region.bits.bytes, (size_t)(small.region.bits.pages * PAGE_BYTES));
-    store->memory = realloc(store->memory, sizeof *store->memory);
     store->memory->small = false;
+    struct memory *without_keys = realloc(store->memory, sizeof *store->memory);
+    if (without_keys != NULL)
+        store->memory = without_keys;
     return 0;
 }
 
