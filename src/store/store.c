@@ -458,13 +458,12 @@ unsigned store_regions(const struct store *store)
 
 static const struct region *region_number(const struct store *store, unsigned number)
 {
-    for (unsigned i = 0; i < store->count; i++) {
-        if (has_stage(&store->layers[i]) && number-- == 0)
-            return &store->layers[i].stage;
+    for (const struct layer *layer = store->layers;; layer++) {
+        if (has_stage(layer) && number-- == 0)
+            return &layer->stage;
         if (number-- == 0)
-            return &store->layers[i].region;
+            return &layer->region;
     }
-    return NULL;
 }
 
 struct layer_plan store_plan(const struct store *store, unsigned region)
