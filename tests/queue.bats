@@ -1004,3 +1004,24 @@ waits_for() {
     done
     [[ $met -ge 3 ]]
 }
+
+@test "-x: lines that go to the back while another takes are there once, and the queue stays whole" {
+    need_preload unlock
+    local first i
+    exits 0 unseen create --queue -n 10000 q.bf
+    seq 20 | unseen push q.bf
+    LD_PRELOAD=$preload "$UNSEEN" pop q.bf -m 5 -x sh -c 'cat >w1; exit 1' 2>said 3>&- &
+    first=$!
+    # Its lines are at the back, and it has not yet given up its range.
+    for ((i = 0; i < 3000; i++)); do
+        ! unseen stats --json q.bf | grep -q '"waiting":20,"out":0' || [[ ! -s w1 ]] || break
+        sleep 0.01
+    done
+    [[ $i -lt 3000 ]]
+    exits 0 unseen pop q.bf -m 3 -x sh -c 'cat >w2; sleep 3'
+    wait "$first" && return 1
+    grep -q 'its lines are at the back of the queue' said
+    exits 0 unseen verify q.bf
+    exits 0 unseen pop q.bf -m 100
+    cat w2 "$out" | sort -n | same - <(seq 20)
+}

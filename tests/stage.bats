@@ -454,3 +454,18 @@ killed_at() {
     exits 0 unseen f.bf in
     cat got "$out" | same - in
 }
+
+@test "--stage: any error of a disk while it is emptied is told, and nothing is lost" {
+    need_strace
+    local error
+    seq 12000 >in
+    for error in EIO ENODATA ETIMEDOUT; do
+        rm -f f.bf
+        exits 0 unseen create -n 100k -p 1e-9 --stage $stage f.bf
+        exits 2 strace -qq -o trace -e trace=sync_file_range \
+            -e "inject=sync_file_range:error=$error:when=2" "$UNSEEN" f.bf in
+        cp "$out" got
+        exits 0 unseen f.bf in
+        cat got "$out" | same - in
+    done
+}

@@ -493,3 +493,15 @@ day=86400
     same got in
     exits 0 unseen verify f.bf
 }
+
+@test "--window: a signal while it turns does not keep -x from remembering what CMD took" {
+    need_strace
+    seq 3000 | unseen --create --window 500 f.bf >all
+    seq 10001 12000 >in
+    capture strace -qq -o trace -e trace=fdatasync -e inject=fdatasync:signal=TERM:when=1 \
+        "$UNSEEN" f.bf in -x sh -c 'cat >got; exit 0'
+    grep -q SIGTERM trace
+    same got in
+    exits 0 unseen query -c f.bf < <(tail -n 500 in)
+    prints '500\n'
+}

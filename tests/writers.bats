@@ -468,6 +468,26 @@ lock_byte=4611686018427387904
     same "$out" in
 }
 
+@test "Ctrl-Z stops a writer that waits for another one to make room" {
+    local pid i
+    seq 3000 >in
+    exits 0 unseen create -n 500 -p 1e-9 f.bf
+    hold_lock room "$((lock_byte + 4096))"
+    env --default-signal=TSTP "$UNSEEN" f.bf in >got 2>said 3>&- &
+    pid=$!
+    sleep 0.3
+    kill -TSTP "$pid"
+    for ((i = 0; i < 1000; i++)); do
+        [[ $(cut -d ' ' -f 3 "/proc/$pid/stat") != T ]] || break
+        sleep 0.01
+    done
+    [[ $i -lt 1000 ]]
+    kill -CONT "$pid"
+    let_go room
+    wait "$pid"
+    same got in
+}
+
 @test "Ctrl-Z at any moment keeps no lock: others go on; fg goes on, too" {
     local i pid round stopped=0
     input 60000 >in

@@ -197,6 +197,15 @@ static size_t set_claimed(struct filter *filter, const struct key *keys, size_t 
     return done;
 }
 
+/* What was delivered is to be remembered: a signal does not end the making of room for it. */
+static int make_room_to_settle(struct store *store, struct fault *fault)
+{
+    store->settling = true;
+    int result = room_make(store, fault);
+    store->settling = false;
+    return result;
+}
+
 int claim_settle(struct filter *filter, size_t delivered, struct fault *fault)
 {
     struct store *store = filter->store;
@@ -206,7 +215,7 @@ int claim_settle(struct filter *filter, size_t delivered, struct fault *fault)
     /* Lines that were long in flight should not be the newest of a generation that was to end
      * before them. If the next one cannot be had, that generation is forgotten late. */
     if (delivered > 0 && is_window(store) && generation_filling(store) == store->count)
-        (void)room_make(store, &ignored);
+        (void)make_room_to_settle(store, &ignored);
     if (store_lock_to_settle(store, fault) != 0)
         return -1;
     /* Others may have filled what was free, and added a layer for the rest. */
@@ -235,7 +244,7 @@ int filter_settle_keys(struct filter *filter, const struct key *keys, size_t n, 
         if (looked)
             done = set_claimed(filter, keys, n < BATCH_KEYS ? n : BATCH_KEYS, others, false);
         store_unlock(filter->store);
-        if (!looked || (done == 0 && room_make(filter->store, fault) != 0))
+        if (!looked || (done == 0 && make_room_to_settle(filter->store, fault) != 0))
             return -1;
         keys += done;
         n -= done;

@@ -126,7 +126,7 @@ ptrdiff_t filter_claim(struct filter *filter, const struct key *keys, size_t n, 
                        uint8_t *seen, struct fault *fault);
 
 /* The first `delivered` of the keys in flight were handed on: they are settled, the others are
- * forgotten. Returns 0, or -1 with the fault if the lock could not be had. */
+ * forgotten. Returns 0, or -1 with the fault: none is settled. */
 int filter_settle(struct filter *filter, size_t delivered, struct fault *fault);
 
 /*

@@ -83,7 +83,7 @@ static int attempt(const char *filter, const struct stat *like, uint8_t uuid[UUI
         else if (result < 0)
             fault_errno(fault, queue->path, "its state cannot be made", errno);
     }
-    /* Whoever is at this point with it makes it again. */
+    /* Anyone else who was about to use it makes it again. */
     if (result < 0 && made)
         (void)rmdir(queue->path);
     queue_close(queue);

@@ -135,7 +135,7 @@ uint64_t queue_state_lines(const struct queue_state *state)
     return lines;
 }
 
-static bool makes_sense(const struct queue_state *state)
+bool queue_state_is_sound(const struct queue_state *state)
 {
     uint64_t front = state->ranges[0].begin, tail = queue_state_tail(state);
     uint64_t lowest = queue_state_lowest(state), room = tail - lowest;
@@ -170,5 +170,6 @@ bool queue_state_decode(const uint8_t *bytes, struct queue_state *state)
         state->ranges[i] = (struct queue_range){load64(at), load64(at + 8), lines & ~taken_bit,
                                                 (lines & taken_bit) != 0};
     }
-    return makes_sense(state);
+    memset(&state->ranges[used], 0, (QUEUE_RANGES - used) * sizeof *state->ranges);
+    return queue_state_is_sound(state);
 }

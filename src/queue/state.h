@@ -70,6 +70,9 @@ static inline uint64_t queue_state_tail(const struct queue_state *state)
     return state->ranges[0].end;
 }
 
+/* Whether the numbers can be those of a queue, as the specification has it. */
+bool queue_state_is_sound(const struct queue_state *state);
+
 /* The lowest position that is still needed; the tail if none is. It never falls. */
 uint64_t queue_state_lowest(const struct queue_state *state);
 

@@ -157,7 +157,7 @@ int queue_load(struct queue *queue, struct fault *fault)
 }
 
 /* Writes a copy. One of several pages is on disk before the other is touched, since the disk can
- * have some of its pages and not the others when the power is cut; a page it has, or has not. */
+ * have some of its pages and not the others when the power is cut; but each page is there or not. */
 static bool write_copy(const struct queue *queue, unsigned copy, const uint8_t *bytes,
                        size_t length)
 {
@@ -168,6 +168,9 @@ static bool write_copy(const struct queue *queue, unsigned copy, const uint8_t *
 int queue_save(struct queue *queue, struct fault *fault)
 {
     const uint8_t *bytes = queue->copies[0];
+    /* What nobody could read again is not written over what can be read. */
+    if (!queue_state_is_sound(&queue->state))
+        return fault_set(fault, queue->path, "a change would damage its state, and was not made");
     queue->state.sequence++;
     size_t length = queue_state_encode(&queue->state, queue->copies[0]);
     if (!write_copy(queue, queue->older, bytes, length))

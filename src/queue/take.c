@@ -222,7 +222,7 @@ static struct queue_range *first_out(struct queue *queue, uint64_t *end)
     for (unsigned i = 1; i < queue->state.used; i++) {
         struct queue_range *range = &queue->state.ranges[i];
         uint64_t out_end = i == queue->last ? queue->rest.begin : range->end;
-        if (queue->own[i] && range->begin < out_end &&
+        if (queue->own[i] && !queue_range_is_empty(range) && range->begin < out_end &&
             (first == NULL || range->begin < first->begin)) {
             first = range;
             *end = out_end;

@@ -59,6 +59,7 @@ struct store {
     struct open_file file;
     struct memory *memory; /* NULL: it is in a file */
     struct store_watch watch;
+    bool settling;     /* what was delivered is settled: no signal ends that */
     uint64_t emptied;  /* how often a stage had been emptied when a place was looked for */
     unsigned tries;    /* so often room was made since */
     uint64_t tried_at; /* the counter of settlings stood here */
@@ -138,9 +139,9 @@ void store_unlock(struct store *store);
 int store_lock_room(struct store *store, struct fault *fault);
 void store_unlock_room(struct store *store);
 
-/* Told to end, or to stop (Ctrl-Z), in the middle of work that may take as long as a disk does.
- * Returns 0, or -1 with the fault, whose error is EINTR or, to stop, EAGAIN: what locks are held
- * must be dropped, and the work begun again. */
+/* Told to end (but not while it settles), or to stop (Ctrl-Z), in the middle of work that may take
+ * as long as a disk does. Returns 0, or -1 with the fault, whose error is EINTR or, to stop,
+ * EAGAIN: what locks are held must be dropped, and the work begun again. */
 int store_check_signals(const struct store *store, struct fault *fault);
 
 /* Tells the watch of the store `context` that it waits. */

@@ -5,7 +5,7 @@
  * whatever the size of the filter; a run that will touch most of them anyway is up to twice as fast
  * if they come in bulk:
  *
- *   memory        Pages of 2 MB, for want of TLB misses. But each is cleared as a whole when it is
+ *   memory        Pages of 2 MB, to save TLB misses. But each is cleared as a whole when it is
  *                 first touched, 20 ms for 56 MB: so they are asked for when HUGE_FROM keys are to
  *                 come, or have come.
  *   small layers  of a file: large folios of the page cache, mapped as pages of 2 MB, where the
@@ -164,7 +164,8 @@ void pages_begin_to_write(const struct store *store, const struct region *region
 }
 
 /* Slice by slice, since nothing ends a flush before its time; the last word has the flush of the
- * file, which then has little left to do. An error that a slice was told is not told again. */
+ * file, which then has little left to do. An error that a slice was told is not told again: so all
+ * count but those of a file system that cannot do it slice by slice. */
 int pages_flush(const struct store *store, const struct region *region, const char *doing,
                 struct fault *fault)
 {
@@ -173,7 +174,7 @@ int pages_flush(const struct store *store, const struct region *region, const ch
         if (store_check_signals(store, fault) != 0)
             return -1;
         if (sync_range(store, region, page, slice_from(page, end), FINISH) != 0 &&
-            (errno == EIO || errno == ENOSPC || errno == EDQUOT))
+            errno != ENOSYS && errno != EINVAL && errno != ESPIPE && errno != EPERM)
             return fault_errno(fault, store_name(store), doing, errno);
     }
     return fdatasync(store->file.fd) == 0 ? 0 : fault_errno(fault, store_name(store), doing, errno);

@@ -34,7 +34,7 @@ static struct place place_in(const struct store *store, unsigned layer, uint64_t
         return (struct place){layer, false, left};
     uint64_t keys = stage_keys(store, layer) + ahead;
     uint64_t capacity = store->layers[layer].stage.plan.capacity;
-    if (stage_is_emptying(store) || keys >= capacity)
+    if (stage_is_emptying(store) || stage_repair_is_due(store) || keys >= capacity)
         return nowhere(store);
     return (struct place){layer, true, left < capacity - keys ? left : capacity - keys};
 }

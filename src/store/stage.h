@@ -25,7 +25,8 @@ bool stage_is_emptying(const struct store *store);
  * 16 bytes a key to the page cache. */
 void stage_add(struct store *store, unsigned layer, const struct key *keys, size_t n);
 
-/* Repairs what a writer killed in stage_add left. If the journal cannot be read, it stays so. */
+/* Repairs what a writer killed in stage_add left. If the journal cannot be
+ * read, it stays so, and the stage takes no keys. */
 bool stage_repair_is_due(const struct store *store);
 int stage_repair(struct store *store, struct fault *fault);
 

@@ -154,9 +154,12 @@ int store_map_layer(struct store *store, const struct layer_record *record, stru
         .at = record->stage_offset,
         .keys_at = staged_at(store->count),
     };
-    if (map_region(store, &layer->region, fault) != 0 ||
-        (has_stage(layer) && map_region(store, &layer->stage, fault) != 0))
+    if (map_region(store, &layer->region, fault) != 0)
         return -1;
+    if (has_stage(layer) && map_region(store, &layer->stage, fault) != 0) {
+        map_drop(layer->region.bits.bytes, (size_t)(layer->region.plan.pages * PAGE_BYTES));
+        return -1;
+    }
     store->count++;
     return 0;
 }
@@ -379,7 +382,7 @@ void store_thaw(struct store *store)
 
 int store_check_signals(const struct store *store, struct fault *fault)
 {
-    if (signals_pending())
+    if (signals_pending() && !store->settling)
         return fault_errno(fault, store_name(store), NULL, EINTR);
     if (signals_stop_pending())
         return fault_errno(fault, store_name(store), NULL, EAGAIN);

@@ -46,7 +46,9 @@ static int wait_for(int fd, unsigned lock, lock_waits *waits, void *context)
     signals_alarm(5);
     while ((result = fcntl(fd, F_OFD_SETLKW, &flock)) != 0 && errno == EINTR &&
            !signals_pending()) {
-        /* Other signals, such as Ctrl-Z, interrupt the wait too. */
+        /* Ctrl-Z interrupts the wait, too, and takes effect here, unless another lock is held. */
+        signals_release_stop();
+        signals_hold_stop();
         if (waits == NULL || time(NULL) - start < 4)
             continue;
         waits(context);

@@ -963,6 +963,12 @@ static void round_trip(void)
                       read.ranges[i].lines == state.ranges[i].lines &&
                       read.ranges[i].taken == state.ranges[i].taken,
                   "another range %u", i);
+    /* A shorter state leaves nothing of a longer one. */
+    state.used = 2;
+    (void)queue_state_encode(&state, copy);
+    tap_check(queue_state_decode(copy, &read), "not sound");
+    for (unsigned i = read.used; i < QUEUE_RANGES; i++)
+        tap_check(read.ranges[i].end == 0, "range %u is still there", i);
 }
 
 int main(void)
