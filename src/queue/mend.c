@@ -154,7 +154,8 @@ static int mend(struct queue *queue, uint64_t *lost, struct fault *fault)
     return result;
 }
 
-/* Under the lock. What there is after the tail, an append would take in, and so does an append of no bytes. */
+/* Under the lock. What there is after the tail, an append would take in, and so does an append of
+ * no bytes. */
 static int take_in(struct queue *queue, struct fault *fault)
 {
     const struct queue_state *state = &queue->state;

@@ -7,8 +7,9 @@
 #include "store/store.h"
 
 /* Makes room for more keys in a file, unless somebody else has made some since this process looked
- * for a place. LOCK_CHANGE must not be held. Takes as long as the disk does; a signal to end or to
- * stop is obeyed at once, and whoever needs room next goes on. Returns 0, or -1 with the fault. */
+ * for a place. LOCK_CHANGE must not be held. Takes as long as the disk does; a signal to end (but
+ * not while delivered lines are settled) or to stop is obeyed at once, and whoever needs room next
+ * goes on. Returns 0, or -1 with the fault. */
 int room_make(struct store *store, struct fault *fault);
 
 /* Whether making room clears bits that keys were found by. */
