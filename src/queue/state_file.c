@@ -157,7 +157,8 @@ int queue_load(struct queue *queue, struct fault *fault)
 }
 
 /* Writes a copy. One of several pages is on disk before the other is touched, since the disk can
- * have some of its pages and not the others when the power is cut; but each page is there or not. */
+ * have some of its pages and not the others when the power is cut; but each page is there or
+ * not. */
 static bool write_copy(const struct queue *queue, unsigned copy, const uint8_t *bytes,
                        size_t length)
 {
