@@ -156,7 +156,7 @@ static int check_progress(struct store *store, struct fault *fault)
 int room_make(struct store *store, struct fault *fault)
 {
     unsigned before = store->count;
-    bool grown;
+    bool grown = false;
     int result;
     do {
         if (check_progress(store, fault) != 0)
