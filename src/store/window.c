@@ -102,11 +102,17 @@ unsigned window_next(const struct store *store)
 static int empty_layer(struct store *store, unsigned layer, struct fault *fault)
 {
     const struct region *region = &store->layers[layer].region;
-    if (generation_number(store, layer) != GENERATION_RETIRED && keys_in(store, layer) == 0 &&
-        !pages_have_data(store, region))
+    bool unused = generation_number(store, layer) != GENERATION_RETIRED &&
+                  keys_in(store, layer) == 0;
+    if (unused && !pages_have_data(store, region))
         return 0;
     if (store_lock(store, fault) != 0)
         return -1;
+    /* It may be the newest one, and somebody has settled keys there by now. */
+    if (unused && keys_in(store, layer) != 0) {
+        store_unlock(store);
+        return 0;
+    }
     put64(store, layer_state_at(layer) + WINDOW_NUMBER, GENERATION_RETIRED);
     store_unlock(store);
     return pages_clear(store, region, "cannot forget", fault);
