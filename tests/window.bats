@@ -379,6 +379,35 @@ day=86400
     farewell
 }
 
+@test "--forget-after: a generation that gets keys while it is found empty is not cleared" {
+    local noon=1800000000
+    need_strace
+    need_clock
+    echo a | exits 0 at "$noon" --forget-after 1h t.bf
+    # A power cut has left the bits of a, and no counter of them.
+    dd if=/dev/zero of=t.bf bs=8 seek=1152 count=1 conv=notrunc status=none
+    # Its time is over. Who is to clear it is held up on its way to the lock, and another settles b.
+    echo c >in
+    echo "$noon" >earlier
+    echo "$((noon + 3000))" >clock
+    FAKE_CLOCK=$PWD/clock strace -qq -o trace -E LD_PRELOAD="$preload" -e trace=lseek \
+        -e inject=lseek:delay_exit=2000000 "$UNSEEN" t.bf in >got 2>said 3>&- &
+    until grep -q SEEK_DATA trace; do
+        kill -0 "$!"
+        sleep 0.01
+    done
+    echo b | exits 0 env FAKE_CLOCK="$PWD/earlier" LD_PRELOAD="$preload" "$UNSEEN" t.bf
+    prints 'b\n'
+    wait "$!"
+    same got in
+    printf '%s\n' b c | succeeds at "$((noon + 3000))" query t.bf
+    prints 'b\nc\n'
+    # Both are counted: a generation without a count is taken for an empty one.
+    exits 0 at "$((noon + 3000))" stats --json t.bf
+    grep -q '"keys":2,' "$out"
+    exits 0 at "$((noon + 3000))" verify t.bf
+}
+
 @test "--forget-after: a clock that is set back forgets late, never early" {
     local noon=1800000000
     need_clock
