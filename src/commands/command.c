@@ -1,4 +1,3 @@
-/* command - see command.h. */
 #include "commands/command.h"
 
 #include "commands/message.h"

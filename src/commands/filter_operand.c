@@ -1,4 +1,3 @@
-/* filter_operand - see filter_operand.h. */
 #include "commands/filter_operand.h"
 
 #include "commands/message.h"

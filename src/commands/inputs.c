@@ -1,4 +1,3 @@
-/* inputs - see inputs.h. */
 #include "commands/inputs.h"
 
 #include "commands/filter_operand.h"

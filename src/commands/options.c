@@ -1,4 +1,3 @@
-/* options - see options.h. */
 #include "commands/options.h"
 
 #include "commands/command.h"

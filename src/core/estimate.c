@@ -1,4 +1,3 @@
-/* estimate - see estimate.h. */
 #include "core/estimate.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* growth - see growth.h. */
 #include "core/growth.h"
 
 #define SHARE_GIVEN 0.15

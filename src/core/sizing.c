@@ -1,4 +1,3 @@
-/* sizing - see sizing.h. */
 #include "core/sizing.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* input - see input.h. */
 #include "io/input.h"
 
 #include "system/signals.h"

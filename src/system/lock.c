@@ -1,4 +1,3 @@
-/* lock - see lock.h. */
 #include "system/lock.h"
 
 #include "system/signals.h"
