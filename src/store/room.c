@@ -1,4 +1,3 @@
-/* room - see room.h. */
 #include "store/room.h"
 
 #include "store/internal.h"
