@@ -157,15 +157,14 @@ static int run_all(const struct inputs *inputs, struct pipeline *pipeline)
     return status;
 }
 
-int inputs_run(const struct inputs *inputs, const struct pipeline_plan *plan,
+int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
                struct pipeline_counts *counts)
 {
     struct fault fault;
-    struct pipeline_plan whole = *plan;
-    whole.delimiter = inputs->delimiter;
-    whole.threads = inputs->threads;
+    plan->delimiter = inputs->delimiter;
+    plan->threads = inputs->threads;
     *counts = (struct pipeline_counts){.read = 0};
-    struct pipeline *pipeline = pipeline_new(&whole);
+    struct pipeline *pipeline = pipeline_new(plan);
     if (pipeline == NULL)
         return message("%s", strerror(ENOMEM));
     int status = run_all(inputs, pipeline);
