@@ -1,4 +1,3 @@
-/* combinations - see combinations.h. */
 #include "commands/combinations.h"
 
 #include "commands/message.h"

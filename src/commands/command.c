@@ -1,4 +1,3 @@
-/* command - see command.h. */
 #include "commands/command.h"
 
 #include "commands/message.h"
@@ -61,15 +60,12 @@ static bool is_among(const char *word, const char *words)
 static const struct command *nearest(const char *name)
 {
     const struct command *best = NULL;
-    unsigned best_distance = 3;
+    unsigned changes = 3; /* too many for a slip */
     for (const struct command *command = command_table + 1; command->name != NULL; command++) {
         if (is_among(name, command->also))
             return command;
-        unsigned distance = options_distance(name, command->name, 2);
-        if (distance < best_distance) {
-            best_distance = distance;
+        if (options_is_nearer(name, command->name, &changes))
             best = command;
-        }
     }
     return best;
 }

@@ -115,9 +115,9 @@ static void check_pages(struct findings *findings, unsigned number,
 
 /* By chance the rate is a little above or below. It is too high if there are too many keys; and
  * others than one writer may have had some in flight when a generation ended. */
-static void check_rate(struct findings *findings, unsigned number, const struct layer_survey *layer,
-                       bool window)
+static void check_rate(struct findings *findings, unsigned number, const struct layer_survey *layer)
 {
+    bool window = store_header(findings->store)->plan.generations != 0;
     double most = (double)layer->plan.capacity + (window ? GROWTH_IN_FLIGHT : 0);
     double keys = fmax((double)layer->counted, layer->remembered - tolerance(layer));
     if (keys > most && layer->rate > layer->plan.rate * 1.05 && layer->rate > 1e-15)
@@ -125,11 +125,11 @@ static void check_rate(struct findings *findings, unsigned number, const struct 
              layer->rate, layer->plan.rate);
 }
 
-/* By nature a retired layer has no counter to compare with. */
-static void check_window_layer(struct findings *findings, unsigned number,
-                               const struct layer_survey *layer, const struct survey *survey)
+/* In a filter that is no window all of a generation is zero. */
+static void check_generation(struct findings *findings, unsigned number,
+                             const struct survey *survey)
 {
-    const struct generation *generation = &layer->generation;
+    const struct generation *generation = &survey->layer[number - 1].generation;
     if (generation->retired && !window_is_turning(findings->store))
         note(findings,
              "layer %u: a writer died while it emptied it (the next one that needs room does it "
@@ -144,16 +144,14 @@ static void check_window_layer(struct findings *findings, unsigned number,
 }
 
 /* What is being emptied, or was when its writer died, is compared with nothing. */
-static void check_layer(struct findings *findings, unsigned number, const struct survey *survey,
-                        bool window)
+static void check_layer(struct findings *findings, unsigned number, const struct survey *survey)
 {
     const struct store *store = findings->store;
     const struct layer_survey *layer = &survey->layer[number - 1];
     if (!layer->generation.retired && !window_is_turning(store) && !stage_left(store))
         check_pages(findings, number, layer);
-    check_rate(findings, number, layer, window);
-    if (window)
-        check_window_layer(findings, number, layer, survey);
+    check_rate(findings, number, layer);
+    check_generation(findings, number, survey);
 }
 
 static void check_slots(struct findings *findings)
@@ -239,9 +237,8 @@ int command_verify(const struct options *options)
         store_close(store);
         return EXIT_TROUBLE;
     }
-    bool window = store_header(store)->plan.generations != 0;
     for (unsigned number = 1; number <= survey.layers; number++)
-        check_layer(&findings, number, &survey, window);
+        check_layer(&findings, number, &survey);
     check_slots(&findings);
     check_leftovers(&findings);
     int status = check_queue(&findings);

@@ -1,4 +1,3 @@
-/* creation - see creation.h. */
 #include "commands/creation.h"
 
 #include "commands/filter_operand.h"

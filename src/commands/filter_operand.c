@@ -1,4 +1,3 @@
-/* filter_operand - see filter_operand.h. */
 #include "commands/filter_operand.h"
 
 #include "commands/message.h"
@@ -33,9 +32,8 @@ int filter_operand_alone(const struct options *options)
 
 /* --- what happens on the way --- */
 
-static void tell_grew(void *context, const struct store *store, unsigned layers, uint64_t keys)
+static void tell_grew(const struct store *store, unsigned layers, uint64_t keys)
 {
-    (void)context;
     const struct filter_plan *plan = &store_header(store)->plan;
     const char *name = store_name(store);
     if (plan->forget != 0 && plan->capacity != 0 && layers == growth_first_layers(plan) + 1)
@@ -47,9 +45,8 @@ static void tell_grew(void *context, const struct store *store, unsigned layers,
                 name, keys, plan->capacity, plan->rate);
 }
 
-static void tell_waits(void *context, const struct store *store)
+static void tell_waits(const struct store *store)
 {
-    (void)context;
     message("%s: waiting for another process that writes to it", store_path(store));
 }
 

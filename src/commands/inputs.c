@@ -1,4 +1,3 @@
-/* inputs - see inputs.h. */
 #include "commands/inputs.h"
 
 #include "commands/filter_operand.h"
@@ -68,22 +67,17 @@ static bool is_filter(const char *name)
     return is_standard(name) ? store_begins(STDIN_FILENO) : newfile_is_filter(name);
 }
 
-static int check_output_is_not_filter(const char *filter, const char *output,
-                                      const struct stat *output_status)
+/* Whether `path`, if there is one, leads to that file. */
+static bool leads_to(const char *path, const struct stat *file)
 {
     struct stat status;
-    if (filter != NULL && stat(filter, &status) == 0 && path_same_file(&status, output_status))
-        return message("%s: is the filter and also the output (name another file)",
-                       output != NULL ? output : "standard output");
-    if (output != NULL && is_filter(output))
-        return message("%s: is a filter, no place for lines (name another file)", output);
-    return 0;
+    return path != NULL && stat(path, &status) == 0 && path_same_file(&status, file);
 }
 
 static int check_one(const char *name, const char *filter, const struct stat *output,
                      bool output_is_file)
 {
-    struct stat status, filter_status;
+    struct stat status;
     bool named = filter != NULL && !is_standard(name) && path_is_same_name(filter, name);
     /* What cannot be read is said when its turn comes. */
     bool there = (is_standard(name) ? fstat(STDIN_FILENO, &status) : stat(name, &status)) == 0;
@@ -91,8 +85,7 @@ static int check_one(const char *name, const char *filter, const struct stat *ou
     if (!named && there && output_is_file && path_same_file(&status, output))
         return message("%s: is the input and also the output (name another file)",
                        shown_name(name));
-    if (named || (regular && filter != NULL && stat(filter, &filter_status) == 0 &&
-                  path_same_file(&status, &filter_status)))
+    if (named || (regular && leads_to(filter, &status)))
         return message("%s: is the filter and also the input (FILTER comes first, then what to "
                        "read)",
                        shown_name(name));
@@ -110,10 +103,12 @@ int inputs_check(const struct inputs *inputs, const char *filter, const char *ou
     bool regular = there && S_ISREG(status.st_mode);
     /* By a FIFO, lines that were printed would come back as input. */
     bool output_is_file = regular || (there && output != NULL && S_ISFIFO(status.st_mode));
-    if (filter != NULL && output != NULL && path_is_same_name(filter, output))
-        return message("%s: is the filter and also the output (name another file)", output);
-    if (regular && check_output_is_not_filter(filter, output, &status) != 0)
-        return EXIT_TROUBLE;
+    bool named = filter != NULL && output != NULL && path_is_same_name(filter, output);
+    if (named || (regular && leads_to(filter, &status)))
+        return message("%s: is the filter and also the output (name another file)",
+                       output != NULL ? output : "standard output");
+    if (regular && output != NULL && is_filter(output))
+        return message("%s: is a filter, no place for lines (name another file)", output);
     for (const char **name = inputs->names; *name != NULL; name++)
         if (check_one(*name, filter, &status, output_is_file) != 0)
             return EXIT_TROUBLE;
@@ -162,15 +157,14 @@ static int run_all(const struct inputs *inputs, struct pipeline *pipeline)
     return status;
 }
 
-int inputs_run(const struct inputs *inputs, const struct pipeline_plan *plan,
+int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
                struct pipeline_counts *counts)
 {
     struct fault fault;
-    struct pipeline_plan whole = *plan;
-    whole.delimiter = inputs->delimiter;
-    whole.threads = inputs->threads;
+    plan->delimiter = inputs->delimiter;
+    plan->threads = inputs->threads;
     *counts = (struct pipeline_counts){.read = 0};
-    struct pipeline *pipeline = pipeline_new(&whole);
+    struct pipeline *pipeline = pipeline_new(plan);
     if (pipeline == NULL)
         return message("%s", strerror(ENOMEM));
     int status = run_all(inputs, pipeline);

@@ -31,10 +31,10 @@ int inputs_check(const struct inputs *inputs, const char *filter, const char *ou
  * message. */
 const char *inputs_after_filter(struct inputs *inputs, const struct options *options);
 
-/* Reads them through a pipeline, whose delimiter and threads are those of the inputs. An input that
- * cannot be read is named, and the others go on. Returns EXIT_OK or EXIT_TROUBLE, after messages; a
- * signal ends it without one, and main raises it again when all is cleaned up. */
-int inputs_run(const struct inputs *inputs, const struct pipeline_plan *plan,
+/* Reads them through a pipeline, whose plan gets the delimiter and threads of the inputs. An input
+ * that cannot be read is named, and the others go on. Returns EXIT_OK or EXIT_TROUBLE, after
+ * messages; a signal ends it without one, and main raises it again when all is cleaned up. */
+int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
                struct pipeline_counts *counts);
 
 #endif

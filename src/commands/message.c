@@ -1,4 +1,3 @@
-/* message - see message.h. */
 #include "commands/message.h"
 
 #include "system/signals.h"

@@ -1,4 +1,3 @@
-/* options - see options.h. */
 #include "commands/options.h"
 
 #include "commands/command.h"
@@ -94,20 +93,20 @@ const struct option_entry option_table[OPTIONS] = {
 };
 /* clang-format on */
 
-unsigned options_distance(const char *a, const char *b, unsigned most)
+bool options_is_nearer(const char *word, const char *name, unsigned *changes)
 {
     enum { LONGEST = 32 };
     unsigned row[LONGEST + 1];
-    size_t columns = strlen(b);
-    if (columns > LONGEST || strlen(a) > LONGEST)
-        return most + 1;
+    size_t columns = strlen(name);
+    if (columns > LONGEST)
+        return false;
     for (size_t j = 0; j <= columns; j++)
         row[j] = (unsigned)j;
-    for (size_t i = 0; a[i] != '\0'; i++) {
+    for (size_t i = 0; word[i] != '\0'; i++) {
         unsigned diagonal = row[0];
         row[0] = (unsigned)i + 1;
         for (size_t j = 0; j < columns; j++) {
-            unsigned best = diagonal + (a[i] != b[j]);
+            unsigned best = diagonal + (word[i] != name[j]);
             diagonal = row[j + 1];
             if (row[j + 1] + 1 < best)
                 best = row[j + 1] + 1;
@@ -116,23 +115,23 @@ unsigned options_distance(const char *a, const char *b, unsigned most)
             row[j + 1] = best;
         }
     }
-    return row[columns] <= most ? row[columns] : most + 1;
+    if (row[columns] >= *changes)
+        return false;
+    *changes = row[columns];
+    return true;
 }
 
 /* The option whose name begins with what was written, or is nearest to it. */
 static const char *nearest_name(const char *written)
 {
     const char *best = NULL;
-    unsigned best_distance = 3;
+    unsigned changes = 3; /* too many for a slip */
     for (size_t i = 0; i < OPTIONS; i++) {
         const char *name = option_table[i].spellings[0];
         if (strlen(written) >= 2 && strncmp(name + 2, written, strlen(written)) == 0)
             return name;
-        unsigned distance = options_distance(written, name + 2, 2);
-        if (distance < best_distance) {
-            best_distance = distance;
+        if (options_is_nearer(written, name + 2, &changes))
             best = name;
-        }
     }
     return best;
 }

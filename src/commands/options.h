@@ -127,7 +127,8 @@ int options_real(const struct options *options, enum option_id id, double least,
                  double *value);
 int options_seed(const struct options *options, enum option_id id, uint64_t *value);
 
-/* Number of single-letter changes between two words, at most `most` + 1; for "did you mean". */
-unsigned options_distance(const char *a, const char *b, unsigned most);
+/* For "did you mean": whether fewer than *changes single-letter changes make `word` into `name`,
+ * and then *changes is their number. */
+bool options_is_nearer(const char *word, const char *name, unsigned *changes);
 
 #endif

@@ -1,4 +1,3 @@
-/* queue_operand - see queue_operand.h. */
 #include "commands/queue_operand.h"
 
 #include "commands/message.h"

@@ -1,4 +1,3 @@
-/* report - see report.h. */
 #include "commands/report.h"
 
 #include <inttypes.h>

@@ -1,4 +1,3 @@
-/* survey - see survey.h. */
 #include "commands/survey.h"
 
 #include "store/pages.h"

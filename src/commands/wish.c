@@ -1,4 +1,3 @@
-/* wish - see wish.h. */
 #include "commands/wish.h"
 
 #include "commands/combinations.h"

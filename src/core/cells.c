@@ -1,4 +1,3 @@
-/* cells - see cells.h. */
 #include "core/cells.h"
 
 #include <string.h>

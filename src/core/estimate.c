@@ -1,4 +1,3 @@
-/* estimate - see estimate.h. */
 #include "core/estimate.h"
 
 #include <math.h>
@@ -125,16 +124,6 @@ double estimate_keys(const struct estimate *estimate)
 {
     /* Not -0. */
     return sum_of_logs(estimate) / log_zero(estimate) + 0.0;
-}
-
-double estimate_keys_most(const struct estimate *estimate)
-{
-    double pages = (double)estimate->pages;
-    double fill = estimate_fill(estimate);
-    if (fill > 0.68)
-        return estimate_keys(estimate);
-    /* Up to there, -ln(1 - fill) is less than this; and -ln(1 - y) is more than y. */
-    return pages * (fill + fill * fill) / geometry_share(estimate->geometry);
 }
 
 double estimate_deviation(const struct estimate *estimate)

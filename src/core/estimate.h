@@ -64,9 +64,6 @@ void estimate_merge(struct estimate *estimate, const struct estimate *other);
 /* Over all pages added: number of distinct keys inside, probability that a new key looks seen, and
  * the fraction of bits set. All 0 if no page was added. */
 double estimate_keys(const struct estimate *estimate);
-/* No fewer than that, up to a tenth more at half fill: without a logarithm, for a short run's sake,
- * unless more than 0.68 of the bits are set. */
-double estimate_keys_most(const struct estimate *estimate);
 /* The standard deviation of the number of keys, for the keys that are in these pages. */
 double estimate_deviation(const struct estimate *estimate);
 double estimate_rate(const struct estimate *estimate);

@@ -1,4 +1,3 @@
-/* growth - see growth.h. */
 #include "core/growth.h"
 
 #define SHARE_GIVEN 0.15
@@ -158,11 +157,10 @@ uint64_t growth_first_keys(const struct filter_plan *plan)
 {
     if (plan->generations == 0)
         return plan->capacity;
-    double rate = growth_rate(plan, 0);
-    struct geometry geometry = layer_geometry(plan, rate);
+    struct layer_plan layer = empty_layer(plan, 0);
     uint64_t keys = (plan->capacity - 1) / plan->generations + 1;
-    uint64_t pages = plan->pages != 0 ? plan->pages : sizing_pages(geometry, keys, rate);
-    return keys + in_flight(pages);
+    layer.pages = plan->pages != 0 ? plan->pages : sizing_pages(layer.geometry, keys, layer.rate);
+    return keys + in_flight(layer.pages);
 }
 
 /* The keys that a layer of a window by time counts until it is full. */

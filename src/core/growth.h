@@ -66,7 +66,7 @@ struct layer_plan {
 /* What is asked of a filter. */
 struct filter_plan {
     double rate;              /* p */
-    uint64_t capacity;        /* n; 0: not given, the first layer has first_pages */
+    uint64_t capacity;        /* n; 0: not given, the first layer has `pages` */
     uint64_t pages;           /* of each first layer; 0: follows from capacity and rate */
     struct geometry geometry; /* lines 0: follows from the rate; `counting` counts all the same */
     bool fixed;               /* does not grow: layer 0 has all of p */

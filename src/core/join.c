@@ -1,4 +1,3 @@
-/* join - see join.h. */
 #include "core/join.h"
 
 #include "core/cells.h"

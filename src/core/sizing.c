@@ -1,4 +1,3 @@
-/* sizing - see sizing.h. */
 #include "core/sizing.h"
 
 #include <math.h>
@@ -231,12 +230,9 @@ uint64_t sizing_pages(struct geometry geometry, uint64_t keys, double rate)
         return 1;
     if (start > (double)SIZING_PAGES_MAX)
         return 0;
-    /* Between `low`, too few, and `high`, enough; half an octave at a time to begin with.
-     * Fewer pages than that are less than a cell a key, which no rate can do with. */
-    uint64_t low = start > 1 ? grid_index((uint64_t)start) : 1;
-    if (sizing_rate(geometry, grid_pages(low), (double)keys) <= target)
-        low = 1;
-    uint64_t high = low;
+    /* Between `low`, too few, and `high`, enough; half an octave at a time to begin with. Less than
+     * one cell a key holds no rate of 0.5 or below. */
+    uint64_t low, high = start > 1 ? grid_index((uint64_t)start) : 1;
     do {
         low = high;
         high = low + 1 + (low < 2 * GRID ? low / 2 : GRID / 2);

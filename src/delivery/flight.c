@@ -1,4 +1,3 @@
-/* flight - see flight.h. */
 #include "delivery/flight.h"
 
 #include "core/kernel.h"

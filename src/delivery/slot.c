@@ -1,4 +1,3 @@
-/* slot - see slot.h. */
 #include "delivery/slot.h"
 
 #include "delivery/internal.h"

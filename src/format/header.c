@@ -99,8 +99,7 @@ static uint64_t features_of(const struct filter_plan *plan)
            (plan->generations != 0 ? (uint64_t)FEATURE_WINDOW : 0);
 }
 
-/* All of the page but its checksum. */
-static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
+void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
 {
     const struct filter_plan *plan = &header->plan;
     memset(bytes, 0, HEADER_BYTES);
@@ -130,11 +129,6 @@ static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
         store_double(bytes + SLACK_AT, plan->slack);
     }
     store64(bytes + STAGE_AT, plan->stage);
-}
-
-void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
-{
-    encode(header, bytes);
     store64(bytes + CHECKSUM_AT, hash_checksum(bytes, CHECKSUM_AT));
 }
 
@@ -216,8 +210,8 @@ static bool may_be_window(const struct filter_plan *plan)
 static bool uses_unnamed(const struct header *header, const uint8_t *bytes)
 {
     uint8_t again[HEADER_BYTES];
-    encode(header, again);
-    return memcmp(again, bytes, CHECKSUM_AT) != 0;
+    header_encode(header, again);
+    return memcmp(again, bytes, HEADER_BYTES) != 0;
 }
 
 /* Rules 6 and 7, and the rest of 5. */

@@ -55,8 +55,7 @@ enum {
     CHECKSUM_AT = 72        /* 8 XXH3, 64-bit variant, seed 0, of the record's bytes 0..71 */
 };
 
-/* All of a record but its checksum. */
-static void encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_BYTES])
+void layer_encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_BYTES])
 {
     const struct layer_plan *plan = &record->plan;
     memset(bytes, 0, LAYER_RECORD_BYTES);
@@ -75,11 +74,6 @@ static void encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD
         store64(bytes + STAGE_JOURNAL_AT, plan->stage.journal);
         store64(bytes + STAGE_CAPACITY_AT, plan->stage.capacity);
     }
-}
-
-void layer_encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_BYTES])
-{
-    encode(record, bytes);
     store64(bytes + CHECKSUM_AT, hash_checksum(bytes, CHECKSUM_AT));
 }
 
@@ -116,8 +110,8 @@ static struct layer_record decode(const uint8_t *bytes, bool counting)
 static bool uses_unnamed(const struct layer_record *record, const uint8_t *bytes)
 {
     uint8_t again[LAYER_RECORD_BYTES];
-    encode(record, again);
-    return memcmp(again, bytes, CHECKSUM_AT) != 0;
+    layer_encode(record, again);
+    return memcmp(again, bytes, LAYER_RECORD_BYTES) != 0;
 }
 
 static bool is_size(uint64_t pages)

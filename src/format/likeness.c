@@ -1,4 +1,3 @@
-/* likeness - see likeness.h. */
 #include "format/likeness.h"
 
 #include <inttypes.h>

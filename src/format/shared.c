@@ -1,4 +1,3 @@
-/* shared - see shared.h. */
 #include "format/shared.h"
 
 #include "core/geometry.h"

@@ -1,4 +1,3 @@
-/* child - see child.h. */
 #include "io/child.h"
 
 #include "system/signals.h"

@@ -1,4 +1,3 @@
-/* input - see input.h. */
 #include "io/input.h"
 
 #include "system/signals.h"
@@ -140,11 +139,9 @@ static bool wait_or_stop(const struct input *input)
     return fds[0].revents == 0;
 }
 
-enum { READ_WAITS = -2 };
-
 /* Reads what is there; waits until something is. A buffer that has grown for a long line is not
  * filled at once: what comes after the line would have to be copied. Returns the number of bytes, 0
- * at the end, -1, or READ_WAITS. */
+ * at the end, -1, or INPUT_WAITS. */
 static ssize_t fill(struct input *input, struct fault *fault)
 {
     char *to = input->buffer.bytes + input->filled;
@@ -154,7 +151,7 @@ static ssize_t fill(struct input *input, struct fault *fault)
         room = input->most_read;
     for (;;) {
         if (ahead && !wait_or_stop(input))
-            return READ_WAITS;
+            return INPUT_WAITS;
         ssize_t n = ahead ? read(input->fd, to, room) : signals_read(input->fd, to, room);
         if (n >= 0)
             return n;
@@ -193,7 +190,7 @@ int input_next(struct input *input, struct chunk *chunk, struct fault *fault)
             return -1;
         ssize_t n = fill(input, fault);
         if (n < 0)
-            return n == READ_WAITS ? INPUT_WAITS : -1;
+            return (int)n;
         const char *from = input->buffer.bytes + input->filled;
         input->filled += (size_t)n;
         input->read += (size_t)n;

@@ -44,7 +44,7 @@ int input_next(struct input *input, struct chunk *chunk, struct fault *fault);
  * making its buffer larger; it goes on where it was. No signal ends the process in input_next then.
  * input_change_buffer: the bytes of the last chunk stay where they are, in what is now *buffer; the
  * input goes on in what was there, made large enough for one read. Returns 0 or -1. */
-enum { INPUT_WAITS = 2 };
+enum { INPUT_WAITS = -2 };
 void input_let_wait(struct input *input, int stop);
 int input_change_buffer(struct input *input, struct input_buffer *buffer, struct fault *fault);
 

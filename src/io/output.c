@@ -1,4 +1,3 @@
-/* output - see output.h. */
 #include "io/output.h"
 
 #include "system/path.h"

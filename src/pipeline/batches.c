@@ -1,4 +1,3 @@
-/* batches - see batches.h. */
 #include "pipeline/batches.h"
 
 #include "core/kernel.h"

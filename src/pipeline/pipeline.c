@@ -1,4 +1,3 @@
-/* pipeline - see pipeline.h. */
 #include "pipeline/pipeline.h"
 
 #include "pipeline/batches.h"

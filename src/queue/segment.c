@@ -1,4 +1,3 @@
-/* segment - see segment.h. */
 #include "queue/segment.h"
 
 #include <errno.h>

@@ -75,9 +75,9 @@ static struct sample sample_region(const struct store *store, const struct regio
         estimate_add_keys(&estimate, page, 1);
         if (i + 1 != FIRST_PAGES)
             continue;
-        struct sample most = scale_up(estimate_keys_most(&estimate), FIRST_PAGES, region);
-        if (!is_behind(counted, most, 2))
-            return most;
+        struct sample first = scale_up(estimate_keys(&estimate), FIRST_PAGES, region);
+        if (!is_behind(counted, first, 2))
+            return first;
     }
     struct sample sample = scale_up(estimate_keys(&estimate), pages, region);
     /* The bits tell of lines that came, a counter has those that did not look seen. That takes half

@@ -1,4 +1,3 @@
-/* create - see create.h. */
 #include "store/create.h"
 
 #include "store/newfile.h"

@@ -1,4 +1,3 @@
-/* key_file - see key_file.h. */
 #include "store/key_file.h"
 
 #include "format/header.h"

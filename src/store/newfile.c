@@ -1,4 +1,3 @@
-/* newfile - see newfile.h. */
 #include "store/newfile.h"
 
 #include "store/store.h"

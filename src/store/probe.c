@@ -1,4 +1,3 @@
-/* probe - see probe.h. */
 #include "store/probe.h"
 
 #include "store/generation.h"

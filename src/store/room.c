@@ -1,4 +1,3 @@
-/* room - see room.h. */
 #include "store/room.h"
 
 #include "store/internal.h"
@@ -48,7 +47,7 @@ void room_tell(const struct store *store)
 {
     uint64_t keys = store_capacity(store) - store->layers[store->count - 1].region.plan.capacity;
     if (store->watch.grew != NULL)
-        store->watch.grew(store->watch.context, store, store->count, keys);
+        store->watch.grew(store, store->count, keys);
 }
 
 static int sync_fixed(const struct store *store)

@@ -311,7 +311,7 @@ void store_tell_waiting(void *context)
 {
     const struct store *store = context;
     if (store->watch.waits != NULL)
-        store->watch.waits(store->watch.context, store);
+        store->watch.waits(store);
 }
 
 static int take(struct store *store, unsigned lock, struct fault *fault)

@@ -23,10 +23,9 @@ struct store;
 /* What a filter tells while it works, and what it may do; members may be NULL. */
 struct store_watch {
     /* It grew: another layer was added because `keys` are inside. */
-    void (*grew)(void *context, const struct store *store, unsigned layers, uint64_t keys);
+    void (*grew)(const struct store *store, unsigned layers, uint64_t keys);
     /* It has waited five seconds for another writer's lock. */
-    void (*waits)(void *context, const struct store *store);
-    void *context;
+    void (*waits)(const struct store *store);
     /* Write to a file system that several machines share, though their maps are not coherent. */
     bool allow_network;
 };

@@ -1,4 +1,3 @@
-/* beside - see beside.h. */
 #include "system/beside.h"
 
 #include "system/path.h"

@@ -1,4 +1,3 @@
-/* clock - see clock.h. */
 #include "system/clock.h"
 
 #include <time.h>

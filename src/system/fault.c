@@ -1,4 +1,3 @@
-/* fault - see fault.h. */
 #include "system/fault.h"
 
 #include <stdarg.h>

@@ -1,4 +1,3 @@
-/* guard - see guard.h. */
 #include "system/guard.h"
 
 #include <signal.h>

@@ -1,4 +1,3 @@
-/* lock - see lock.h. */
 #include "system/lock.h"
 
 #include "system/signals.h"
@@ -36,8 +35,8 @@ int lock_try(int fd, unsigned lock)
     return errno == EAGAIN || errno == EACCES ? 0 : -1;
 }
 
-/* Held for memory work only, a lock is almost always free again in microseconds. Whoever waits five
- * seconds says so: its owner may be stopped. */
+/* Mostly a lock is free again in less than a millisecond. Whoever waits five seconds says so: its
+ * owner may be stopped. */
 static int wait_for(int fd, unsigned lock, lock_waits *waits, void *context)
 {
     struct flock flock = range(lock, F_WRLCK);

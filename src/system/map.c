@@ -1,4 +1,3 @@
-/* map - see map.h. */
 #include "system/map.h"
 
 #include "system/guard.h"

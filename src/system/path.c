@@ -1,4 +1,3 @@
-/* path - see path.h. */
 #include "system/path.h"
 
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* signals - see signals.h. */
 #include "system/signals.h"
 
 #include <errno.h>

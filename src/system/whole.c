@@ -1,4 +1,3 @@
-/* whole - see whole.h. */
 #include "system/whole.h"
 
 #include "system/signals.h"

@@ -1,4 +1,3 @@
-/* group - see group.h. */
 #include "union/group.h"
 
 #include "union/joint.h"

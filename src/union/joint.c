@@ -1,4 +1,3 @@
-/* joint - see joint.h. */
 #include "union/joint.h"
 
 #include "system/signals.h"

@@ -1,4 +1,3 @@
-/* merge - see merge.h. */
 #include "union/merge.h"
 
 #include "core/kernel.h"

@@ -1,4 +1,3 @@
-/* overlap - see overlap.h. */
 #include "union/overlap.h"
 
 #include "format/likeness.h"

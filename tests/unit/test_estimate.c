@@ -93,8 +93,8 @@ static void rate_of_even_lines(void)
     }
 }
 
-/* The limit from above; and what is added for the keys alone tells the same of them. */
-static void most_keys(void)
+/* What is added for the keys alone tells the same of them. */
+static void keys_alone(void)
 {
     static const struct geometry kinds[] = {{1, 6, false},
                                             {3, 6, false},
@@ -112,15 +112,8 @@ static void most_keys(void)
             estimate_add(&all, page, 1);
             estimate_start(&alone, kinds[kind]);
             estimate_add_keys(&alone, page, 1);
-            double keys = estimate_keys(&all), most = estimate_keys_most(&alone);
-            double fill = estimate_fill(&alone);
-            tap_check(estimate_keys(&alone) == keys, "%g keys, alone %g", keys,
-                      estimate_keys(&alone));
-            tap_check(most >= keys, "fill %g: %g keys, at most %g", fill, keys, most);
-            tap_check(fill > 0.5 || most <= 1.1 * keys, "fill %g: %g keys, at most %g", fill, keys,
-                      most);
-            tap_check(fill <= 0.68 || most == keys, "fill %g: %g keys, at most %g", fill, keys,
-                      most);
+            tap_check(estimate_keys(&alone) == estimate_keys(&all), "%g keys, alone %g",
+                      estimate_keys(&all), estimate_keys(&alone));
         }
 }
 
@@ -331,7 +324,7 @@ int main(void)
 {
     tap_run("the rate of a page: all choices of up to 4 lines, one by one", rate_by_brute_force);
     tap_run("the rate of even lines is a power", rate_of_even_lines);
-    tap_run("at most so many keys, without a logarithm", most_keys);
+    tap_run("keys, with the rate and alone", keys_alone);
     tap_run("no page, empty pages, full pages", empty_and_full);
     tap_run("keys and rate against the truth at 0.001 to 5 x n", truth);
     tap_run("keys and rate of counting layers against the truth", truth_counting);
