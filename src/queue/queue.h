@@ -129,10 +129,9 @@ int queue_remove(struct queue *queue, struct fault *fault);
  * not fit waits again in its old place once this queue is closed. */
 int queue_put_back(struct queue *queue, struct fault *fault);
 
-/* From queue_watch on, queue_wait returns when something has changed, or when it is time to look
- * whether a worker died: after a quarter of a second at most. */
-void queue_watch(struct queue *queue);
-void queue_wait(const struct queue *queue);
+/* Returns when something has changed since the call before it, or when it is time to look whether a
+ * worker died: after a quarter of a second at most. The first call only begins to watch. */
+void queue_wait(struct queue *queue);
 
 struct queue_facts {
     uint64_t waiting;         /* lines */

@@ -273,25 +273,28 @@ int queue_put_back(struct queue *queue, struct fault *fault)
 
 /* --- waiting --- */
 
-void queue_watch(struct queue *queue)
+static bool watch(struct queue *queue)
 {
     char state[64];
     queue->notify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (queue->notify < 0)
-        return;
+        return false;
     snprintf(state, sizeof state, "/proc/self/fd/%d", queue->fd);
     if (inotify_add_watch(queue->notify, state, IN_MODIFY) >= 0)
-        return;
+        return true;
     close(queue->notify);
     queue->notify = -1;
+    return false;
 }
 
-void queue_wait(const struct queue *queue)
+void queue_wait(struct queue *queue)
 {
     enum { MILLISECONDS = 250, WITHOUT_NOTICE = 50 };
     char events[4096];
     if (queue->notify < 0) {
-        (void)signals_wait_readable(-1, WITHOUT_NOTICE);
+        /* Nobody tells of what changed before: the caller looks once more. */
+        if (!watch(queue))
+            (void)signals_wait_readable(-1, WITHOUT_NOTICE);
         return;
     }
     (void)signals_wait_readable(queue->notify, MILLISECONDS);
