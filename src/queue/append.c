@@ -173,7 +173,6 @@ size_t queue_append_unsaved(struct queue *queue, const char *bytes, size_t lengt
     if (state->newest != queue->write_start)
         give_up_segment(queue);
     state->known = true;
-    state->delimiter = queue->delimiter;
     return done;
 }
 
@@ -233,7 +232,7 @@ struct output queue_output(struct queue *queue)
     return (struct output){
         .fd = -1,
         .name = queue->path,
-        .delimiter = queue->delimiter,
+        .delimiter = queue->state.delimiter,
         .append = append_as_output,
         .sync = sync_as_output,
         .context = queue,

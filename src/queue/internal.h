@@ -29,7 +29,6 @@ struct queue {
     uint64_t max_line; /* with its end */
     lock_waits *waits;
     void *waits_context;
-    char delimiter;
     bool durable;
     int sync_error; /* of a segment that is not written to any more */
     int notify;     /* inotify, or -1 */

@@ -177,14 +177,11 @@ int queue_mend(struct queue *queue, uint64_t *lost, struct fault *fault)
     *lost = 0;
     if (queue_begin(queue, fault) != 0)
         return -1;
-    char delimiter = queue->delimiter;
-    queue->delimiter = queue->state.delimiter;
     int result = is_whole(queue, fault);
     if (result == 0 && !anybody_has_lines(queue))
         result = mend(queue, lost, fault);
     else if (result > 0 && queue->state.known)
         result = take_in(queue, fault) == 0 ? 1 : -1;
-    queue->delimiter = delimiter;
     queue_end(queue);
     /* Whoever took the last lines off may have been killed before their segment was gone. */
     if (result > 0)
