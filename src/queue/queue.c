@@ -127,7 +127,7 @@ int queue_check_name(const struct queue *queue, struct fault *fault)
 
 int queue_begin(struct queue *queue, struct fault *fault)
 {
-    if (lock_take(queue->fd, LOCK_CHANGE, queue->waits, queue->waits_context) != 0)
+    if (lock_take(queue->fd, LOCK_CHANGE, queue->waits, queue) != 0)
         return fault_errno(fault, queue->path, "cannot be locked", errno);
     if (queue_check_name(queue, fault) == 0 && queue_load(queue, fault) == 0)
         return 0;
@@ -142,10 +142,9 @@ void queue_end(struct queue *queue)
 
 /* --- settings --- */
 
-void queue_set_waits(struct queue *queue, lock_waits *waits, void *context)
+void queue_set_waits(struct queue *queue, lock_waits *waits)
 {
     queue->waits = waits;
-    queue->waits_context = context;
 }
 
 void queue_set_max_line(struct queue *queue, uint64_t bytes)

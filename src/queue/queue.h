@@ -77,8 +77,9 @@ struct queue *queue_open(const char *filter, const uint8_t uuid[UUID_BYTES], boo
 /* What was taken and not removed waits again. NULL is allowed. */
 void queue_close(struct queue *queue);
 
-/* Is told when the lock, or a range to take lines into, has not come for five seconds. */
-void queue_set_waits(struct queue *queue, lock_waits *waits, void *context);
+/* Is told, with the queue, when the lock, or a range to take lines into, has not come for five
+ * seconds. */
+void queue_set_waits(struct queue *queue, lock_waits *waits);
 
 /* A line that is longer is not taken out, but a fault; 1 GB unless told. */
 void queue_set_max_line(struct queue *queue, uint64_t bytes);

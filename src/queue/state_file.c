@@ -156,9 +156,7 @@ int queue_load(struct queue *queue, struct fault *fault)
     return 0;
 }
 
-/* Writes a copy. One of several pages is on disk before the other is touched, since the disk can
- * have some of its pages and not the others when the power is cut; but each page is there or
- * not. */
+/* Writes a copy. One of several pages is on disk before the other is touched (state.c). */
 static bool write_copy(const struct queue *queue, unsigned copy, const uint8_t *bytes,
                        size_t length)
 {
