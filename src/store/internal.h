@@ -126,7 +126,7 @@ static inline bool is_window(const struct store *store)
 
 /* --- store.c --- */
 
-struct store *store_new(struct fault *fault);
+struct store *store_new(const struct store_watch *watch, struct fault *fault);
 
 /* LOCK_CHANGE, under which bits, counters and slots change; what a killed writer left half done is
  * mended first. Returns 0, or -1 with the fault. In memory there is nothing to lock. */

@@ -20,7 +20,7 @@
 
 struct store;
 
-/* What a filter tells while it works, and what it may do; members may be NULL. */
+/* What a filter tells while it works, and what it may do. It may be NULL, as may its members. */
 struct store_watch {
     /* It grew: another layer was added because `keys` are inside. */
     void (*grew)(void *context, const struct store *store, unsigned layers, uint64_t keys);
@@ -48,8 +48,6 @@ struct store *store_open(const char *path, const struct repair *repairs,
  * tenth of the time. */
 void store_close(struct store *store);
 void store_leave(struct store *store);
-
-void store_set_watch(struct store *store, const struct store_watch *watch);
 
 /* What it is. */
 const struct header *store_header(const struct store *store);
