@@ -327,11 +327,14 @@ int store_lock(struct store *store, struct fault *fault)
         return 0;
     if (take(store, LOCK_CHANGE, fault) != 0)
         return -1;
+    if (store_refresh(store, fault) != 0) {
+        store_unlock(store);
+        return -1;
+    }
     for (const struct repair *repair = store->file.repairs; repair->is_due != NULL; repair++)
-        if (repair->is_due(store) && repair->mend(store, fault) != 0) {
-            store_unlock(store);
-            return -1;
-        }
+        if (repair->is_due(store))
+            repair->mend(store);
+    store->emptied = get64(store, STAGE_EMPTIED_AT);
     return 0;
 }
 
@@ -365,11 +368,8 @@ int store_freeze(struct store *store, struct fault *fault)
 {
     if (store_lock_room(store, fault) != 0)
         return -1;
-    if (store_lock_to_settle(store, fault) == 0) {
-        if (store_refresh(store, fault) == 0)
-            return 0;
-        store_unlock(store);
-    }
+    if (store_lock_to_settle(store, fault) == 0)
+        return 0;
     store_unlock_room(store);
     return -1;
 }

@@ -31,11 +31,11 @@ struct store_watch {
     bool allow_network;
 };
 
-/* What a killed writer may have left half done, and how the next one that has LOCK_CHANGE mends it.
- * A repair returns 0, or -1 with the fault: then the lock is not had. */
+/* What a killed writer may have left half done, and how the next one that has LOCK_CHANGE mends
+ * it. */
 struct repair {
     bool (*is_due)(const struct store *store);
-    int (*mend)(struct store *store, struct fault *fault);
+    void (*mend)(struct store *store);
 };
 
 /* Opens a filter file. For reading (repairs NULL), the file and the file system may be read-only,
