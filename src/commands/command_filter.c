@@ -86,11 +86,9 @@ static struct filter *memory_filter(const struct options *options)
     struct fault fault;
     if (wish_plan(options, 0, &header) != 0)
         return NULL;
-    struct filter *filter = filter_memory(&header, &fault);
+    struct filter *filter = filter_memory(&header, &watch, &fault);
     if (filter == NULL)
         message_fault(&fault);
-    else
-        store_set_watch(filter_store(filter), &watch);
     return filter;
 }
 

@@ -46,15 +46,11 @@ static int deliver(struct job *job, const struct queue_lines *lines, struct faul
  * queue_take. */
 static int take(struct job *job, struct queue_lines *lines, struct fault *fault)
 {
-    bool awaited = false;
-    uint64_t most = job->most - job->taken;
-    int result = queue_take(job->queue, most, lines, &awaited, fault);
-    if (result != 0 || job->taken > 0 || !options_has(job->options, OPTION_WAIT))
-        return result;
-    queue_watch(job->queue);
+    bool waits = job->taken == 0 && options_has(job->options, OPTION_WAIT);
     for (;;) {
-        result = queue_take(job->queue, most, lines, &awaited, fault);
-        if (result != 0 || !awaited)
+        bool awaited;
+        int result = queue_take(job->queue, job->most - job->taken, lines, &awaited, fault);
+        if (result != 0 || !awaited || !waits)
             return result;
         queue_wait(job->queue);
     }

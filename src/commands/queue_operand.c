@@ -28,7 +28,7 @@ struct queue *queue_operand(const struct store *store, char delimiter, bool push
     struct queue *queue = queue_open(path, header->uuid, true, QUEUE_SEGMENT_BYTES, &fault);
     if (queue != NULL) {
         uint64_t lost = 0;
-        queue_set_waits(queue, tell_waits, queue);
+        queue_set_waits(queue, tell_waits);
         queue_set_max_line(queue, max_line);
         bool mended = queue_mend(queue, &lost, &fault) == 0;
         if (lost > 0)

@@ -117,17 +117,11 @@ static size_t take_new(struct filter *filter, const struct key *keys, size_t n, 
     return i;
 }
 
-int claim_look_again(struct filter *filter, const struct key *keys, size_t n, uint64_t settled,
-                     uint8_t *seen, struct fault *fault)
+void claim_look_again(const struct filter *filter, const struct key *keys, size_t n,
+                      uint64_t settled, uint8_t *seen)
 {
-    struct store *store = filter->store;
-    unsigned known = store->count;
-    if (store_refresh(store, fault) != 0)
-        return -1;
-    store->emptied = get64(store, STAGE_EMPTIED_AT);
-    if (store_settlings(store) != settled || store->count != known)
-        probe_layers(store, keys, n, seen);
-    return 0;
+    if (store_settlings(filter->store) != settled)
+        probe_layers(filter->store, keys, n, seen);
 }
 
 /* Under LOCK_CHANGE: what is still new is taken into flight. Returns how many keys were judged, or
@@ -137,8 +131,8 @@ static ptrdiff_t claim_locked(struct filter *filter, const struct key *keys, siz
                               struct fault *fault)
 {
     uint64_t others;
-    if (claim_look_again(filter, keys, n, settled, seen, fault) != 0 ||
-        others_look(filter, keys, n, seen, &others, fault) != 0)
+    claim_look_again(filter, keys, n, settled, seen);
+    if (others_look(filter, keys, n, seen, &others, fault) != 0)
         return -1;
     if (filter->flight->count == 0)
         filter->claimed_at = store_settlings(filter->store);
@@ -218,11 +212,6 @@ int claim_settle(struct filter *filter, size_t delivered, struct fault *fault)
         (void)make_room_to_settle(store, &ignored);
     if (store_lock_to_settle(store, fault) != 0)
         return -1;
-    /* Others may have filled what was free, and added a layer for the rest. */
-    if (store_refresh(store, fault) != 0) {
-        store_unlock(store);
-        return -1;
-    }
     /* The claim saw to it that there is room, unless the counters were changed since, or a
      * generation has filled up. */
     set_claimed(filter, filter->flight->keys, delivered, 0, true);
@@ -239,8 +228,7 @@ int filter_settle_keys(struct filter *filter, const struct key *keys, size_t n, 
         size_t done = 0;
         if (store_lock_to_settle(filter->store, fault) != 0)
             return -1;
-        bool looked = claim_look_again(filter, keys, 0, 0, NULL, fault) == 0 &&
-                      others_look(filter, keys, 0, NULL, &others, fault) == 0;
+        bool looked = others_look(filter, keys, 0, NULL, &others, fault) == 0;
         if (looked)
             done = set_claimed(filter, keys, n < BATCH_KEYS ? n : BATCH_KEYS, others, false);
         store_unlock(filter->store);
@@ -285,8 +273,8 @@ static ptrdiff_t add_locked(struct filter *filter, const struct key *keys, size_
     struct store *store = filter->store;
     struct flight *flight = filter->flight;
     uint64_t others;
-    if (claim_look_again(filter, keys, n, settled, seen, fault) != 0 ||
-        others_look(filter, keys, 0, NULL, &others, fault) != 0)
+    claim_look_again(filter, keys, n, settled, seen);
+    if (others_look(filter, keys, 0, NULL, &others, fault) != 0)
         return -1;
     struct place place = place_after(store, others);
     unsigned number = number_of(store, place);

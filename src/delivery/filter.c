@@ -40,9 +40,10 @@ static struct filter *filter_of(struct store *store, struct fault *fault)
     return filter;
 }
 
-struct filter *filter_memory(const struct header *header, struct fault *fault)
+struct filter *filter_memory(const struct header *header, const struct store_watch *watch,
+                             struct fault *fault)
 {
-    return filter_of(memory_new(header, fault), fault);
+    return filter_of(memory_new(header, watch, fault), fault);
 }
 
 static int start_writing(struct filter *filter, struct fault *fault)

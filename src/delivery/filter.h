@@ -95,7 +95,8 @@
 struct filter;
 
 /* A new filter in memory (memory_new). NULL with the fault. */
-struct filter *filter_memory(const struct header *header, struct fault *fault);
+struct filter *filter_memory(const struct header *header, const struct store_watch *watch,
+                             struct fault *fault);
 
 /* Opens a filter file (store_open). For writing, takes a slot, and waits while all are taken. */
 struct filter *filter_open(const char *path, bool write, const struct store_watch *watch,

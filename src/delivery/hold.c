@@ -182,8 +182,8 @@ static ptrdiff_t claim_exactly(struct filter *filter, const struct key *keys, si
         return (ptrdiff_t)take_new(hold, keys, n, most_new, seen);
     if (store_lock(filter->store, fault) != 0)
         return -1;
-    bool looked = claim_look_again(filter, keys, n, settled, seen, fault) == 0 &&
-                  others_look(filter, keys, n, seen, &others, fault) == 0;
+    claim_look_again(filter, keys, n, settled, seen);
+    bool looked = others_look(filter, keys, n, seen, &others, fault) == 0;
     ptrdiff_t judged = looked ? (ptrdiff_t)take_new(hold, keys, n, most_new, seen) : -1;
     store_unlock(filter->store);
     return judged;

@@ -1,7 +1,5 @@
 /*
- * slot - a writer's place in the filter file, where others see what it has in flight.
- *
- * It counts as long as its owner holds its lock. What a dead owner left in it means nothing.
+ * slot - a writer's place in the filter file, where others see what it has in flight (filter.h).
  */
 #ifndef UNSEEN_DELIVERY_SLOT_H
 #define UNSEEN_DELIVERY_SLOT_H

@@ -60,9 +60,8 @@ static void note_put_in(struct queue *queue, uint64_t bytes, uint64_t lines)
     queue->state.ranges[0].lines += lines;
 }
 
-/* A writer that was killed can have left lines after the tail, which it did not remember; or the
- * state is an older one, which somebody has put back, and they are remembered. So whole ones are
- * put in: at worst they come twice. */
+/* Whole lines after the tail are put in, whatever left them there (state.c): the filter may
+ * remember them, and at worst they come twice. */
 static int take_in_rest(struct queue *queue, struct fault *fault)
 {
     struct stat status;
@@ -173,7 +172,6 @@ size_t queue_append_unsaved(struct queue *queue, const char *bytes, size_t lengt
     if (state->newest != queue->write_start)
         give_up_segment(queue);
     state->known = true;
-    state->delimiter = queue->delimiter;
     return done;
 }
 
@@ -233,7 +231,7 @@ struct output queue_output(struct queue *queue)
     return (struct output){
         .fd = -1,
         .name = queue->path,
-        .delimiter = queue->delimiter,
+        .delimiter = queue->state.delimiter,
         .append = append_as_output,
         .sync = sync_as_output,
         .context = queue,

@@ -40,7 +40,6 @@ static int load_patiently(struct queue *queue, struct fault *fault)
     int result = queue_load(queue, fault);
     for (unsigned i = 0; i < 100 && result != 0; i++)
         result = queue_load(queue, fault);
-    queue->delimiter = queue->state.delimiter;
     return result;
 }
 

@@ -28,8 +28,6 @@ struct queue {
     struct stat like;  /* of the filter: what is made here takes after it; st_nlink 0: not known */
     uint64_t max_line; /* with its end */
     lock_waits *waits;
-    void *waits_context;
-    char delimiter;
     bool durable;
     int sync_error; /* of a segment that is not written to any more */
     int notify;     /* inotify, or -1 */

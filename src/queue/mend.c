@@ -4,15 +4,14 @@
  * The state and the lines reach the disk in any order. So the state can tell of lines that are not
  * there: the newest segment is too short, or it and some before it. What is left is copied to
  * segments after the old tail, and then the state is changed in one step; a kill on the way leaves
- * all as it was, but for segments that nothing refers to.
- *
- * Or the state is older than the lines, or of a killed writer only the lines are there: then there
- * are some after the tail, and they are put in.
+ * all as it was, but for segments that nothing refers to. Or there are lines after the tail: they
+ * are put in.
  */
 #include "queue/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Whether each segment ends where the next begins, and all positions in use are in them: 1, 0, or
  * -1 if that cannot be found out. */
@@ -117,7 +116,8 @@ static int rebuild(struct queue *queue, const struct queue_state *old,
     if (find_new_place(queue, list, &place, fault) != 0)
         return -1;
     state->oldest = state->newest = place;
-    state->ranges[0] = (struct queue_range){.begin = place, .end = place};
+    memset(state->ranges, 0, sizeof state->ranges);
+    state->ranges[0].begin = state->ranges[0].end = place;
     state->used = 1;
     for (size_t i = 0; i < list->count; i++)
         if (copy_segment(queue, old, list->starts[i], fault) != 0)
@@ -177,14 +177,11 @@ int queue_mend(struct queue *queue, uint64_t *lost, struct fault *fault)
     *lost = 0;
     if (queue_begin(queue, fault) != 0)
         return -1;
-    char delimiter = queue->delimiter;
-    queue->delimiter = queue->state.delimiter;
     int result = is_whole(queue, fault);
     if (result == 0 && !anybody_has_lines(queue))
         result = mend(queue, lost, fault);
     else if (result > 0 && queue->state.known)
         result = take_in(queue, fault) == 0 ? 1 : -1;
-    queue->delimiter = delimiter;
     queue_end(queue);
     /* Whoever took the last lines off may have been killed before their segment was gone. */
     if (result > 0)

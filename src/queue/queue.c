@@ -17,7 +17,7 @@ struct queue *queue_new(const char *filter, struct fault *fault)
     struct queue *queue = calloc(1, sizeof *queue);
     if (queue != NULL) {
         queue->directory = queue->fd = queue->notify = queue->read_fd = queue->write_fd = -1;
-        queue->delimiter = '\n';
+        queue->state.delimiter = '\n';
         queue->state.used = 1;
         queue_set_max_line(queue, 1 << 30);
         if (stat(filter, &queue->like) != 0)
@@ -127,7 +127,7 @@ int queue_check_name(const struct queue *queue, struct fault *fault)
 
 int queue_begin(struct queue *queue, struct fault *fault)
 {
-    if (lock_take(queue->fd, LOCK_CHANGE, queue->waits, queue->waits_context) != 0)
+    if (lock_take(queue->fd, LOCK_CHANGE, queue->waits, queue) != 0)
         return fault_errno(fault, queue->path, "cannot be locked", errno);
     if (queue_check_name(queue, fault) == 0 && queue_load(queue, fault) == 0)
         return 0;
@@ -142,10 +142,9 @@ void queue_end(struct queue *queue)
 
 /* --- settings --- */
 
-void queue_set_waits(struct queue *queue, lock_waits *waits, void *context)
+void queue_set_waits(struct queue *queue, lock_waits *waits)
 {
     queue->waits = waits;
-    queue->waits_context = context;
 }
 
 void queue_set_max_line(struct queue *queue, uint64_t bytes)
@@ -155,17 +154,17 @@ void queue_set_max_line(struct queue *queue, uint64_t bytes)
 
 int queue_set_delimiter(struct queue *queue, char delimiter, bool first, struct fault *fault)
 {
+    struct queue_state *state = &queue->state;
     int result = 0;
     if (queue_begin(queue, fault) != 0)
         return -1;
-    if (!queue->state.known && first) {
-        queue->state.known = true;
-        queue->state.delimiter = delimiter;
-        result = queue_save(queue, fault);
+    bool other = state->known && state->delimiter != delimiter;
+    if (!state->known) {
+        state->known = first;
+        state->delimiter = delimiter;
+        result = first ? queue_save(queue, fault) : 0;
     }
-    bool other = queue->state.known && queue->state.delimiter != delimiter;
     queue_end(queue);
-    queue->delimiter = delimiter;
     if (!other)
         return result;
     fault_set(fault, queue->path, "its lines end with a %s", delimiter == '\0' ? "newline" : "NUL");

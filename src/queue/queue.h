@@ -77,8 +77,9 @@ struct queue *queue_open(const char *filter, const uint8_t uuid[UUID_BYTES], boo
 /* What was taken and not removed waits again. NULL is allowed. */
 void queue_close(struct queue *queue);
 
-/* Is told when the lock, or a range to take lines into, has not come for five seconds. */
-void queue_set_waits(struct queue *queue, lock_waits *waits, void *context);
+/* Is told, with the queue, when the lock, or a range to take lines into, has not come for five
+ * seconds. */
+void queue_set_waits(struct queue *queue, lock_waits *waits);
 
 /* A line that is longer is not taken out, but a fault; 1 GB unless told. */
 void queue_set_max_line(struct queue *queue, uint64_t bytes);
@@ -129,10 +130,9 @@ int queue_remove(struct queue *queue, struct fault *fault);
  * not fit waits again in its old place once this queue is closed. */
 int queue_put_back(struct queue *queue, struct fault *fault);
 
-/* From queue_watch on, queue_wait returns when something has changed, or when it is time to look
- * whether a worker died: after a quarter of a second at most. */
-void queue_watch(struct queue *queue);
-void queue_wait(const struct queue *queue);
+/* Returns when something has changed since the call before it, or when it is time to look whether a
+ * worker died: after a quarter of a second at most. The first call only begins to watch. */
+void queue_wait(struct queue *queue);
 
 struct queue_facts {
     uint64_t waiting;         /* lines */

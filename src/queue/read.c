@@ -127,7 +127,8 @@ static struct queue_lines first_lines(const struct queue *queue, size_t length, 
     struct queue_lines lines = {.bytes = queue->buffer};
     const char *at = queue->buffer, *end = at + length;
     const char *start = at;
-    while (lines.count < most && (at = memchr(at, queue->delimiter, (size_t)(end - at))) != NULL) {
+    while (lines.count < most &&
+           (at = memchr(at, queue->state.delimiter, (size_t)(end - at))) != NULL) {
         at++;
         if ((size_t)(at - start) > queue->max_line)
             break;
@@ -140,7 +141,7 @@ static struct queue_lines first_lines(const struct queue *queue, size_t length, 
 
 size_t queue_whole_lines(const struct queue *queue, const char *bytes, size_t length)
 {
-    const char *last = memrchr(bytes, queue->delimiter, length);
+    const char *last = memrchr(bytes, queue->state.delimiter, length);
     return last != NULL ? (size_t)(last - bytes) + 1 : 0;
 }
 
@@ -148,8 +149,8 @@ uint64_t queue_count_lines(const struct queue *queue, const char *bytes, size_t 
 {
     uint64_t count = 0;
     const char *end = bytes + length;
-    for (const char *at = bytes; (at = memchr(at, queue->delimiter, (size_t)(end - at))) != NULL;
-         at++)
+    for (const char *at = bytes;
+         (at = memchr(at, queue->state.delimiter, (size_t)(end - at))) != NULL; at++)
         count++;
     return count;
 }
@@ -193,7 +194,7 @@ int queue_read_bytes(struct queue *queue, uint64_t begin, uint64_t end, struct q
         return -1;
     *lines = (struct queue_lines){queue->buffer, length,
                                   queue_count_lines(queue, queue->buffer, length)};
-    if (length == left && queue->buffer[length - 1] != queue->delimiter)
+    if (length == left && queue->buffer[length - 1] != queue->state.delimiter)
         return queue_damaged(queue, "a line has no end", fault);
     return 0;
 }

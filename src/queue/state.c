@@ -162,7 +162,8 @@ bool queue_state_decode(const uint8_t *bytes, struct queue_state *state)
     state->oldest = load64(bytes + 16);
     state->newest = load64(bytes + 24);
     state->known = ending != 0;
-    state->delimiter = ending == 2 ? '\0' : '\n';
+    if (state->known)
+        state->delimiter = ending == 2 ? '\0' : '\n';
     state->used = used;
     for (unsigned i = 0; i < used; i++) {
         const uint8_t *at = bytes + length_with(i);

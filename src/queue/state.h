@@ -38,9 +38,9 @@ struct queue_state {
     uint64_t sequence; /* of two copies, the one with the higher number counts */
     uint64_t oldest;   /* where the oldest segment begins */
     uint64_t newest;   /* where the one that is written to begins; the tail if there is none */
-    char delimiter;    /* of its lines, if known */
-    bool known;        /* something was put in, or is about to be */
-    unsigned used;     /* at least 1; ranges from this one on mean nothing */
+    char delimiter;    /* of its lines; a copy in which it is not known leaves it as it was */
+    bool known;        /* it is: something was put in, or is about to be */
+    unsigned used;     /* at least 1; ranges from this one on are empty */
     /* First what nobody has taken yet, up to the tail; then what somebody took: out while a live
      * worker holds the lock of the range. */
     struct queue_range ranges[QUEUE_RANGES];

@@ -156,28 +156,25 @@ int queue_load(struct queue *queue, struct fault *fault)
     return 0;
 }
 
-/* Writes a copy. One of several pages is on disk before the other is touched, since the disk can
- * have some of its pages and not the others when the power is cut; but each page is there or
- * not. */
-static bool write_copy(const struct queue *queue, unsigned copy, const uint8_t *bytes,
-                       size_t length)
+/* Writes what was encoded. Of several pages, it is on disk before the other copy is touched
+ * (state.c). */
+static bool write_copy(const struct queue *queue, unsigned copy, size_t length)
 {
-    return writes(queue->fd, bytes, length, copy_at(copy)) &&
+    return writes(queue->fd, queue->copies[0], length, copy_at(copy)) &&
            (length <= PAGE || fdatasync(queue->fd) == 0);
 }
 
 int queue_save(struct queue *queue, struct fault *fault)
 {
-    const uint8_t *bytes = queue->copies[0];
     /* What nobody could read again is not written over what can be read. */
     if (!queue_state_is_sound(&queue->state))
         return fault_set(fault, queue->path, "a change would damage its state, and was not made");
     queue->state.sequence++;
     size_t length = queue_state_encode(&queue->state, queue->copies[0]);
-    if (!write_copy(queue, queue->older, bytes, length))
+    if (!write_copy(queue, queue->older, length))
         return fault_errno(fault, queue->path, "its state cannot be written", errno);
     /* Now the state is the new one. In the other copy, too, so that one that is damaged takes
      * nothing with it. */
-    (void)write_copy(queue, !queue->older, bytes, length);
+    (void)write_copy(queue, !queue->older, length);
     return 0;
 }

@@ -68,8 +68,7 @@ static int find_place(const struct queue *queue, const struct queue_range *from,
         if (queue->own[*to] && state->ranges[*to].end == from->begin)
             return 1;
     for (*to = 1; *to < QUEUE_RANGES; ++*to) {
-        bool empty = *to >= state->used || queue_range_is_empty(&state->ranges[*to]);
-        int got = empty ? try_lock(queue, *to, fault) : 0;
+        int got = queue_range_is_empty(&state->ranges[*to]) ? try_lock(queue, *to, fault) : 0;
         if (got != 0)
             return got;
     }
@@ -77,19 +76,14 @@ static int find_place(const struct queue *queue, const struct queue_range *from,
     return *to > 0 ? try_lock(queue, *to, fault) : 0;
 }
 
-/* Lines that are left of a range when some are taken out. The segments may hold more or fewer than
- * the state tells of. */
-static uint64_t fewer(uint64_t lines, uint64_t taken, uint64_t bytes_left)
-{
-    uint64_t left = lines > taken ? lines - taken : 0;
-    return left < bytes_left ? left : bytes_left;
-}
-
-/* Cuts lines off the front of a range. */
+/* Cuts lines off the front of a range. Its segments may hold more or fewer than the state tells
+ * of. */
 static void cut(struct queue_range *range, uint64_t bytes, uint64_t lines)
 {
     range->begin += bytes;
-    range->lines = fewer(range->lines, lines, range->end - range->begin);
+    uint64_t left = range->lines > lines ? range->lines - lines : 0;
+    uint64_t most = range->end - range->begin;
+    range->lines = left < most ? left : most;
 }
 
 /* Moves the lines from their range to another. Returns what of that was not taken: nothing, or if
@@ -101,7 +95,7 @@ static struct queue_range move_lines(struct queue_state *state, struct queue_ran
     left.taken = false;
     cut(&left, lines->length, lines->count);
     if (range != from) {
-        if (to >= state->used || queue_range_is_empty(range))
+        if (queue_range_is_empty(range))
             *range = (struct queue_range){from->begin, from->begin, 0, true};
         if (to >= state->used)
             state->used = to + 1;
@@ -159,7 +153,7 @@ int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, bo
         if (queue->owned > 0)
             return 0;
         if (round == 500 && queue->waits != NULL)
-            queue->waits(queue->waits_context);
+            queue->waits(queue);
         (void)nanosleep(&doze, NULL);
         if (signals_pending())
             return fault_errno(fault, queue->path, NULL, EINTR);
@@ -231,9 +225,8 @@ static struct queue_range *first_out(struct queue *queue, uint64_t *end)
     return first;
 }
 
-/* Moves a chunk of it. The range and the tail change at once. A kill before that leaves whole lines
- * after the tail, which the next push takes in: they are there twice, and none is lost. Returns 1
- * if there may be more, 0 if not, -1. */
+/* Moves a chunk of it; the range and the tail change in one save. Returns 1 if there may be more, 0
+ * if not, -1. */
 static int put_back_chunk(struct queue *queue, struct fault *fault)
 {
     uint64_t end;
@@ -273,25 +266,28 @@ int queue_put_back(struct queue *queue, struct fault *fault)
 
 /* --- waiting --- */
 
-void queue_watch(struct queue *queue)
+static bool watch(struct queue *queue)
 {
     char state[64];
     queue->notify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (queue->notify < 0)
-        return;
+        return false;
     snprintf(state, sizeof state, "/proc/self/fd/%d", queue->fd);
     if (inotify_add_watch(queue->notify, state, IN_MODIFY) >= 0)
-        return;
+        return true;
     close(queue->notify);
     queue->notify = -1;
+    return false;
 }
 
-void queue_wait(const struct queue *queue)
+void queue_wait(struct queue *queue)
 {
     enum { MILLISECONDS = 250, WITHOUT_NOTICE = 50 };
     char events[4096];
     if (queue->notify < 0) {
-        (void)signals_wait_readable(-1, WITHOUT_NOTICE);
+        /* Nobody tells of what changed before: the caller looks once more. */
+        if (!watch(queue))
+            (void)signals_wait_readable(-1, WITHOUT_NOTICE);
         return;
     }
     (void)signals_wait_readable(queue->notify, MILLISECONDS);

@@ -60,7 +60,7 @@ struct store {
     struct memory *memory; /* NULL: it is in a file */
     struct store_watch watch;
     bool settling;     /* what was delivered is settled: no signal ends that */
-    uint64_t emptied;  /* how often a stage had been emptied when a place was looked for */
+    uint64_t emptied;  /* how often a stage had been emptied when LOCK_CHANGE was taken last */
     unsigned tries;    /* so often room was made since */
     uint64_t tried_at; /* the counter of settlings stood here */
     struct layer layers[LAYERS_MAX]; /* the last member: those from `count` on are not cleared */
@@ -126,10 +126,11 @@ static inline bool is_window(const struct store *store)
 
 /* --- store.c --- */
 
-struct store *store_new(struct fault *fault);
+struct store *store_new(const struct store_watch *watch, struct fault *fault);
 
-/* LOCK_CHANGE, under which bits, counters and slots change; what a killed writer left half done is
- * mended first. Returns 0, or -1 with the fault. In memory there is nothing to lock. */
+/* LOCK_CHANGE, under which bits, counters and slots change. Whoever has it knows all layers, and
+ * what a killed writer left half done is mended. Returns 0, or -1 with the fault. In memory there
+ * is nothing to lock. */
 int store_lock(struct store *store, struct fault *fault);
 /* The same in order to settle: not in a file that no name leads to any more. */
 int store_lock_to_settle(struct store *store, struct fault *fault);

@@ -135,9 +135,10 @@ static int make_layers(struct store *store, struct fault *fault)
     return 0;
 }
 
-struct store *memory_new(const struct header *header, struct fault *fault)
+struct store *memory_new(const struct header *header, const struct store_watch *watch,
+                         struct fault *fault)
 {
-    struct store *store = store_new(fault);
+    struct store *store = store_new(watch, fault);
     if (store == NULL)
         return NULL;
     store->header = *header;

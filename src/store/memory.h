@@ -12,7 +12,8 @@
 
 /* header->plan, seed: as asked; without capacity and pages it starts small (growth_in_memory).
  * Returns NULL with the fault. */
-struct store *memory_new(const struct header *header, struct fault *fault);
+struct store *memory_new(const struct header *header, const struct store_watch *watch,
+                         struct fault *fault);
 
 /* As filter_claim, but what is new is in then. */
 ptrdiff_t memory_claim(struct store *store, const struct key *keys, size_t n, uint64_t most_new,

@@ -64,12 +64,9 @@ static void journal_end(struct store *store)
     put32(store, journal_at(store), 0);
 }
 
-int removal_repair(struct store *store, struct fault *fault)
+void removal_repair(struct store *store)
 {
     const uint8_t *journal = store->fixed + journal_at(store);
-    /* The layer may be one that this process does not know yet. */
-    if (store_refresh(store, fault) != 0)
-        return -1;
     uint32_t layer = get32(store, journal_at(store) + JOURNAL_LAYER);
     /* Others may have found the key absent meanwhile: they must look again. */
     if (layer < store->count &&
@@ -77,7 +74,6 @@ int removal_repair(struct store *store, struct fault *fault)
                       journal + JOURNAL_LINES))
         count_settling(store);
     journal_end(store);
-    return 0;
 }
 
 /* The layers that may hold each key: bit i of in[] is layer i. Those not named will not come to
@@ -123,10 +119,6 @@ static ptrdiff_t remove_batch(struct store *store, const struct key *keys, size_
     /* This brings the pages into memory before the lock is taken. */
     if (probe(store, keys, n, removals, fault) != 0 || store_lock_to_settle(store, fault) != 0)
         return -1;
-    if (store_refresh(store, fault) != 0) {
-        store_unlock(store);
-        return -1;
-    }
     find_layers(store, keys, n, in);
     for (size_t i = 0; i < n; i++) {
         removals[i] = (uint8_t)remove_key(store, keys[i], in[i]);

@@ -27,6 +27,6 @@ bool removal_is_open(const struct store *store);
 
 /* The repair of a remove that was killed. */
 bool removal_repair_is_due(const struct store *store);
-int removal_repair(struct store *store, struct fault *fault);
+void removal_repair(struct store *store);
 
 #endif

@@ -140,13 +140,10 @@ bool stage_repair_is_due(const struct store *store)
     return get64(store, STAGE_SETTING_AT) != 0;
 }
 
-int stage_repair(struct store *store, struct fault *fault)
+void stage_repair(struct store *store)
 {
     struct key keys[PIECE];
     uint64_t setting = get64(store, STAGE_SETTING_AT);
-    /* The stage may be one that this process does not know yet. */
-    if (store_refresh(store, fault) != 0)
-        return 0;
     unsigned layer = layer_of(store, get64(store, STAGE_SET_IN_AT));
     uint64_t staged = layer < store->count ? stage_keys(store, layer) : 0;
     /* What says otherwise is not the work of a writer. */
@@ -155,13 +152,12 @@ int stage_repair(struct store *store, struct fault *fault)
         const struct region *stage = &store->layers[layer].stage;
         size_t n = (size_t)(staged - (setting - 1));
         if (!key_file_read(journal_of(store, stage), setting - 1, keys, n))
-            return 0;
+            return;
         store->kernel->set(&stage->bits, keys, n);
     }
     /* Others may have found them absent meanwhile. */
     count_settling(store);
     put64(store, STAGE_SETTING_AT, 0);
-    return 0;
 }
 
 /* --- emptying --- */

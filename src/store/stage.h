@@ -25,10 +25,10 @@ bool stage_is_emptying(const struct store *store);
  * 16 bytes a key to the page cache. */
 void stage_add(struct store *store, unsigned layer, const struct key *keys, size_t n);
 
-/* Repairs what a writer killed in stage_add left. If the journal cannot be
- * read, it stays so, and the stage takes no keys. */
+/* Repairs what a writer killed in stage_add left. If the journal cannot be read, it stays so, and
+ * the stage takes no keys. */
 bool stage_repair_is_due(const struct store *store);
-int stage_repair(struct store *store, struct fault *fault);
+void stage_repair(struct store *store);
 
 /* Under LOCK_GROW, and not LOCK_CHANGE: sets all keys of a stage in its layer, and empties it.
  * Takes as long as the disk does. Returns 0, or -1 with the fault, which may be

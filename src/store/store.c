@@ -206,7 +206,7 @@ static int open_all(struct store *store, struct fault *fault)
                : -1;
 }
 
-struct store *store_new(struct fault *fault)
+struct store *store_new(const struct store_watch *watch, struct fault *fault)
 {
     struct store *store = malloc(sizeof *store);
     if (store == NULL) {
@@ -215,18 +215,18 @@ struct store *store_new(struct fault *fault)
     }
     memset(store, 0, offsetof(struct store, layers));
     store->file.fd = -1;
+    if (watch != NULL)
+        store->watch = *watch;
     return store;
 }
 
 struct store *store_open(const char *path, const struct repair *repairs,
                          const struct store_watch *watch, struct fault *fault)
 {
-    struct store *store = store_new(fault);
+    struct store *store = store_new(watch, fault);
     if (store == NULL)
         return NULL;
     store->file.repairs = repairs;
-    if (watch != NULL)
-        store->watch = *watch;
     store->file.path = strdup(path);
     if (store->file.path == NULL)
         fault_errno(fault, path, NULL, ENOMEM);
@@ -327,11 +327,14 @@ int store_lock(struct store *store, struct fault *fault)
         return 0;
     if (take(store, LOCK_CHANGE, fault) != 0)
         return -1;
+    if (store_refresh(store, fault) != 0) {
+        store_unlock(store);
+        return -1;
+    }
     for (const struct repair *repair = store->file.repairs; repair->is_due != NULL; repair++)
-        if (repair->is_due(store) && repair->mend(store, fault) != 0) {
-            store_unlock(store);
-            return -1;
-        }
+        if (repair->is_due(store))
+            repair->mend(store);
+    store->emptied = get64(store, STAGE_EMPTIED_AT);
     return 0;
 }
 
@@ -365,11 +368,8 @@ int store_freeze(struct store *store, struct fault *fault)
 {
     if (store_lock_room(store, fault) != 0)
         return -1;
-    if (store_lock_to_settle(store, fault) == 0) {
-        if (store_refresh(store, fault) == 0)
-            return 0;
-        store_unlock(store);
-    }
+    if (store_lock_to_settle(store, fault) == 0)
+        return 0;
     store_unlock_room(store);
     return -1;
 }
@@ -390,11 +390,6 @@ int store_check_signals(const struct store *store, struct fault *fault)
 }
 
 /* --- facts --- */
-
-void store_set_watch(struct store *store, const struct store_watch *watch)
-{
-    store->watch = *watch;
-}
 
 const struct header *store_header(const struct store *store)
 {

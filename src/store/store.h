@@ -20,7 +20,7 @@
 
 struct store;
 
-/* What a filter tells while it works, and what it may do; members may be NULL. */
+/* What a filter tells while it works, and what it may do. It may be NULL, as may its members. */
 struct store_watch {
     /* It grew: another layer was added because `keys` are inside. */
     void (*grew)(const struct store *store, unsigned layers, uint64_t keys);
@@ -30,11 +30,11 @@ struct store_watch {
     bool allow_network;
 };
 
-/* What a killed writer may have left half done, and how the next one that has LOCK_CHANGE mends it.
- * A repair returns 0, or -1 with the fault: then the lock is not had. */
+/* What a killed writer may have left half done, and how the next one that has LOCK_CHANGE mends
+ * it. */
 struct repair {
     bool (*is_due)(const struct store *store);
-    int (*mend)(struct store *store, struct fault *fault);
+    void (*mend)(struct store *store);
 };
 
 /* Opens a filter file. For reading (repairs NULL), the file and the file system may be read-only,
@@ -47,8 +47,6 @@ struct store *store_open(const char *path, const struct repair *repairs,
  * tenth of the time. */
 void store_close(struct store *store);
 void store_leave(struct store *store);
-
-void store_set_watch(struct store *store, const struct store_watch *watch);
 
 /* What it is. */
 const struct header *store_header(const struct store *store);

@@ -61,7 +61,7 @@ static struct subject subject_new(const struct filter_plan *plan, unsigned insta
     struct fault fault;
     struct header header = {.plan = *plan, .seed = attempt};
     struct subject subject = {.run = attempt * 1000 + instance};
-    subject.filter = filter_memory(&header, &fault);
+    subject.filter = filter_memory(&header, NULL, &fault);
     if (subject.filter == NULL)
         die(fault.reason);
     lines_start(&subject.lines, "in", subject.run, 0);

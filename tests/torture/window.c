@@ -92,7 +92,8 @@ static struct filter *make(const char *path, struct header *header)
     struct fault fault;
     if (path != NULL && create_filter(path, header, true, NULL, &fault) < 0)
         return NULL;
-    return path != NULL ? filter_open(path, true, NULL, &fault) : filter_memory(header, &fault);
+    return path != NULL ? filter_open(path, true, NULL, &fault)
+                        : filter_memory(header, NULL, &fault);
 }
 
 /* Prints what was found; whether it is as it should be. */

@@ -62,7 +62,7 @@ static inline struct filter *sample_memory(const struct filter_plan *plan)
 {
     struct fault fault;
     struct header header = {.plan = *plan};
-    struct filter *filter = filter_memory(&header, &fault);
+    struct filter *filter = filter_memory(&header, NULL, &fault);
     if (filter == NULL)
         sample_fault("in memory", &fault);
     return filter;
