@@ -393,7 +393,7 @@ load crash
 
 # --- stopped ----------------------------------------------------------------------
 
-# The lock that is held for memory work only (unseen(5), "Locks").
+# The lock for changes (unseen(5), "Locks").
 lock_byte=4611686018427387904
 
 @test "a writer that waits five seconds for the lock says so, once; then it goes on" {
