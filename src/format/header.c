@@ -211,7 +211,7 @@ static bool uses_unnamed(const struct header *header, const uint8_t *bytes)
 {
     uint8_t again[HEADER_BYTES];
     header_encode(header, again);
-    return memcmp(again, bytes, HEADER_BYTES) != 0;
+    return memcmp(again, bytes, CHECKSUM_AT) != 0;
 }
 
 /* Rules 6 and 7, and the rest of 5. */

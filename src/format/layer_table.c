@@ -111,7 +111,7 @@ static bool uses_unnamed(const struct layer_record *record, const uint8_t *bytes
 {
     uint8_t again[LAYER_RECORD_BYTES];
     layer_encode(record, again);
-    return memcmp(again, bytes, LAYER_RECORD_BYTES) != 0;
+    return memcmp(again, bytes, CHECKSUM_AT) != 0;
 }
 
 static bool is_size(uint64_t pages)
