@@ -99,7 +99,8 @@ static uint64_t features_of(const struct filter_plan *plan)
            (plan->generations != 0 ? (uint64_t)FEATURE_WINDOW : 0);
 }
 
-void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
+/* All of the page but its checksum. */
+static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
 {
     const struct filter_plan *plan = &header->plan;
     memset(bytes, 0, HEADER_BYTES);
@@ -129,6 +130,11 @@ void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
         store_double(bytes + SLACK_AT, plan->slack);
     }
     store64(bytes + STAGE_AT, plan->stage);
+}
+
+void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
+{
+    encode(header, bytes);
     store64(bytes + CHECKSUM_AT, hash_checksum(bytes, CHECKSUM_AT));
 }
 
@@ -210,7 +216,7 @@ static bool may_be_window(const struct filter_plan *plan)
 static bool uses_unnamed(const struct header *header, const uint8_t *bytes)
 {
     uint8_t again[HEADER_BYTES];
-    header_encode(header, again);
+    encode(header, again);
     return memcmp(again, bytes, CHECKSUM_AT) != 0;
 }
 

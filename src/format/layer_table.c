@@ -55,7 +55,8 @@ enum {
     CHECKSUM_AT = 72        /* 8 XXH3, 64-bit variant, seed 0, of the record's bytes 0..71 */
 };
 
-void layer_encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_BYTES])
+/* All of a record but its checksum. */
+static void encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_BYTES])
 {
     const struct layer_plan *plan = &record->plan;
     memset(bytes, 0, LAYER_RECORD_BYTES);
@@ -74,6 +75,11 @@ void layer_encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_
         store64(bytes + STAGE_JOURNAL_AT, plan->stage.journal);
         store64(bytes + STAGE_CAPACITY_AT, plan->stage.capacity);
     }
+}
+
+void layer_encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_BYTES])
+{
+    encode(record, bytes);
     store64(bytes + CHECKSUM_AT, hash_checksum(bytes, CHECKSUM_AT));
 }
 
@@ -110,7 +116,7 @@ static struct layer_record decode(const uint8_t *bytes, bool counting)
 static bool uses_unnamed(const struct layer_record *record, const uint8_t *bytes)
 {
     uint8_t again[LAYER_RECORD_BYTES];
-    layer_encode(record, again);
+    encode(record, again);
     return memcmp(again, bytes, CHECKSUM_AT) != 0;
 }
 
