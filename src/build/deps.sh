@@ -14,11 +14,12 @@ set -u
 
 # What is needed from which level on, and the package that brings it. With a "-", a package manager
 # has no such package: it is done without, and the tests that need it say that they are skipped.
-#   cc          the compiler that $CC names
-#   header:H    H can be included by it
-#   command:C   C is in PATH
-#   signals     env(1) can undo an inherited SIG_IGN, which tests of SIGPIPE stand on
-#   gnu-time    time(1) can tell a program's peak memory
+#   cc            the compiler that $CC names
+#   header:H      H can be included by it
+#   command:C     C is in PATH
+#   signals       env(1) can undo an inherited SIG_IGN, which tests of SIGPIPE stand on
+#   gnu-time      time(1) can tell a program's peak memory
+#   clang-counts  clang can build a program that counts which lines it reaches
 #level need                apt            dnf               apk               pacman         brew
 needs() {
     cat <<'END'
@@ -43,6 +44,7 @@ ci    command:xz           xz-utils       xz                xz                xz
 ci    command:debootstrap  debootstrap    debootstrap       debootstrap       debootstrap    -
 ci    command:python3      python3        python3           python3           python         python3
 ci    command:llvm-profdata llvm         llvm              llvm              llvm           llvm
+ci    clang-counts         libclang-rt-dev compiler-rt     compiler-rt       compiler-rt    llvm
 ci    command:valgrind     valgrind       valgrind          valgrind          valgrind       -
 END
 }
@@ -94,6 +96,8 @@ have() {
     command:*) command -v "${1#command:}" >/dev/null 2>&1 ;;
     signals) env --default-signal=PIPE sh -c : 2>/dev/null ;;
     gnu-time) env time -f %M sh -c : >/dev/null 2>&1 ;;
+    clang-counts) echo 'int main(void) { return 0; }' |
+        clang -fprofile-instr-generate -x c -o /dev/null - >/dev/null 2>&1 ;;
     *) echo "deps: no such need: $1" >&2; exit 2 ;;
     esac
 }
