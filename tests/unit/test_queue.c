@@ -702,6 +702,30 @@ static bool takes(struct queue *queue, uint64_t most, unsigned first, unsigned c
     return right && lines.count == count;
 }
 
+/* A copy that could not be written is one of before: the other counts. */
+static void newer_copy(void)
+{
+    static uint8_t before[QUEUE_STATE_BYTES];
+    struct fault fault;
+    start(300);
+    next_number = 0;
+    push(workers[0], 4);
+    for (unsigned copy = 0; copy < 2; copy++) {
+        off_t at = QUEUE_HEAD_BYTES + (off_t)copy * QUEUE_COPY_BYTES;
+        int fd = open(scratch_path("f.queue/state"), O_RDWR);
+        tap_check(read_state(fd, before), "no state");
+        tap_check(takes(workers[0], 1, 2 * copy, 1), "not line %u", 2 * copy);
+        tap_check(queue_remove(workers[0], &fault) == 0, "remove: %s", fault.reason);
+        tap_check(raw_pwrite(fd, before + at, QUEUE_COPY_BYTES, at) == QUEUE_COPY_BYTES,
+                  "not written");
+        close(fd);
+        tap_check(takes(workers[1], 1, 2 * copy + 1, 1), "copy %u: of before, and it counts", copy);
+        tap_check(queue_remove(workers[1], &fault) == 0, "remove: %s", fault.reason);
+    }
+    finish();
+    next_number = 1000;
+}
+
 /* A worker that takes little by little has one range, and what it does not take is another's. */
 static void one_range_a_worker(void)
 {
@@ -982,6 +1006,7 @@ int main(void)
     tap_run("states of several pages and power cuts", torn_states);
     tap_run("lines that are holes", holes);
     tap_run("segments cut off by a power cut", power_cuts);
+    tap_run("of two copies the newer one counts", newer_copy);
     tap_run("one range a worker, and what it does not take waits", one_range_a_worker);
     tap_run("all ranges are those of the dead", only_the_dead);
     tap_run("100,000 random operations of five workers, against a list", model);
