@@ -226,8 +226,8 @@ int hold_keep(struct filter *filter, size_t delivered, struct fault *fault)
     hold->ordered += kept;
     if (kept == hold->last_count)
         return 0;
-    /* Without the lock, too: what was not delivered must not be settled with the rest. Others may
-     * then see half a key, which is nobody's. */
+    /* Without the lock, too: as long as this run lives, others take what is in the set for seen.
+     * They may then see half a key, which is nobody's. */
     bool locked = is_written(filter) && store_lock(filter->store, fault) == 0;
     for (size_t i = kept; i < hold->last_count; i++)
         key_set_remove(hold->set, last[i]);
