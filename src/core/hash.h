@@ -24,6 +24,20 @@ struct key hash_key(const void *bytes, size_t length, uint64_t seed);
  * the delimiter byte before starts[i + 1]; so starts has n + 1 entries, offsets from `bytes`. */
 void hash_lines(const char *bytes, const size_t *starts, size_t n, uint64_t seed, struct key *keys);
 
+/* What a key is made of. The same bytes have another key in each domain, so that none is taken for
+ * one of another kind. */
+enum hash_domain {
+    DOMAIN_KEY,    /* what counts of a line */
+    DOMAIN_ITSELF, /* a line of which nothing could be taken, and that counts as itself */
+    DOMAIN_SHARD   /* which part of a list a line belongs to */
+};
+
+/* The seed of keys in a domain, from the filter's one. */
+static inline uint64_t hash_seed(uint64_t seed, enum hash_domain domain)
+{
+    return seed ^ (uint64_t)domain * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 /* A 64-bit checksum of `length` bytes (XXH3, 64-bit variant, seed 0), for headers and records. */
 uint64_t hash_checksum(const void *bytes, size_t length);
 

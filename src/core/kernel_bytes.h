@@ -2,6 +2,8 @@
 #ifndef UNSEEN_CORE_KERNEL_BYTES_H
 #define UNSEEN_CORE_KERNEL_BYTES_H
 
+#include "core/bytes.h"
+
 #include <stdint.h>
 
 struct fields {
@@ -13,17 +15,9 @@ static inline struct fields fields_start(unsigned count)
     return (struct fields){count};
 }
 
-/* Which of 8 bytes are zero: the high bit of each that is (Mycroft; this form has no false hits
- * above a true one, since nothing is carried from byte to byte). */
-static inline uint64_t zero_bytes(uint64_t x)
-{
-    const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
-    return ~(((x & low) + low) | x | low);
-}
-
 static inline uint64_t block_mask(const char *bytes, char delimiter)
 {
-    uint64_t pattern = (uint8_t)delimiter * UINT64_C(0x0101010101010101);
+    uint64_t pattern = eight_bytes((uint8_t)delimiter);
     uint64_t mask = 0;
     for (unsigned i = 0; i < 8; i++) {
         uint64_t word = 0;

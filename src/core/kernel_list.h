@@ -2,6 +2,7 @@
 #ifndef UNSEEN_CORE_KERNEL_LIST_H
 #define UNSEEN_CORE_KERNEL_LIST_H
 
+#include "core/cpu.h"
 #include "core/kernel.h"
 
 extern const struct kernel kernel_plain;
@@ -10,9 +11,7 @@ extern const struct kernel kernel_cells; /* for counting layers */
 extern const struct kernel kernel_avx2;
 extern const struct kernel kernel_avx512;
 #endif
-/* Lanes are numbered as bytes are only where words are little-endian. */
-#if defined(__aarch64__) && defined(__ARM_NEON) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define KERNEL_HAS_NEON
+#if defined(CPU_HAS_NEON)
 extern const struct kernel kernel_neon;
 #endif
 

@@ -1,7 +1,7 @@
 /* kernel_neon - the loops for 64-bit Arm, whose every processor has 128-bit vectors. */
 #include "core/kernel_list.h"
 
-#if defined(KERNEL_HAS_NEON)
+#if defined(CPU_HAS_NEON)
 
 #include <arm_neon.h>
 

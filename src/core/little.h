@@ -12,9 +12,11 @@
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define LITTLE64(x) __builtin_bswap64(x)
 #define LITTLE32(x) __builtin_bswap32(x)
+#define LITTLE16(x) __builtin_bswap16(x)
 #else
 #define LITTLE64(x) (x)
 #define LITTLE32(x) (x)
+#define LITTLE16(x) (x)
 #endif
 
 static inline uint64_t load64(const uint8_t *bytes)
@@ -31,6 +33,13 @@ static inline uint32_t load32(const uint8_t *bytes)
     return LITTLE32(value);
 }
 
+static inline uint16_t load16(const uint8_t *bytes)
+{
+    uint16_t value;
+    memcpy(&value, bytes, sizeof value);
+    return LITTLE16(value);
+}
+
 static inline void store64(uint8_t *bytes, uint64_t value)
 {
     value = LITTLE64(value);
@@ -40,6 +49,12 @@ static inline void store64(uint8_t *bytes, uint64_t value)
 static inline void store32(uint8_t *bytes, uint32_t value)
 {
     value = LITTLE32(value);
+    memcpy(bytes, &value, sizeof value);
+}
+
+static inline void store16(uint8_t *bytes, uint16_t value)
+{
+    value = LITTLE16(value);
     memcpy(bytes, &value, sizeof value);
 }
 

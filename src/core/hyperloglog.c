@@ -1,0 +1,65 @@
+/* hyperloglog - see hyperloglog.h. Section and algorithm numbers are those of Ertl 2017. */
+#include "core/hyperloglog.h"
+
+#include <math.h>
+
+/* Bits that a run of zeros is looked for in; a register that is full holds one more. */
+enum { RUN_BITS = 64 - HYPERLOGLOG_BITS, FULL = RUN_BITS + 1 };
+
+void hyperloglog_add(struct hyperloglog *sketch, const struct key *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint8_t *at = &sketch->registers[keys[i].lo >> RUN_BITS];
+        /* The bit after the last ends the run, however long. */
+        uint64_t rest = keys[i].lo << HYPERLOGLOG_BITS | UINT64_C(1) << (HYPERLOGLOG_BITS - 1);
+        uint8_t rank = (uint8_t)(__builtin_clzll(rest) + 1);
+        if (rank > *at)
+            *at = rank;
+    }
+}
+
+/* What empty registers are worth, x being their share: x + sum of x^(2^k) 2^(k-1), k from 1 on.
+ * Infinite if all are. */
+static double worth_of_empty(double x)
+{
+    double power = x, factor = 1, sum = x, before;
+    if (x == 1)
+        return HUGE_VAL;
+    do {
+        before = sum;
+        power *= power;
+        sum += power * factor;
+        factor *= 2;
+    } while (sum != before);
+    return sum;
+}
+
+/* The same for full ones, x being the share of the others:
+ * (1 - x - sum of (1 - x^(2^-k))^2 2^-k, k from 1 on) / 3. */
+static double worth_of_full(double x)
+{
+    double root = x, factor = 1, sum = 1 - x, before;
+    if (x == 0)
+        return 0;
+    do {
+        before = sum;
+        root = sqrt(root);
+        factor /= 2;
+        sum -= (1 - root) * (1 - root) * factor;
+    } while (sum != before);
+    return sum / 3;
+}
+
+double hyperloglog_estimate(const struct hyperloglog *sketch)
+{
+    const double m = HYPERLOGLOG_REGISTERS;
+    uint32_t count[FULL + 1] = {0};
+    for (size_t i = 0; i < HYPERLOGLOG_REGISTERS; i++)
+        count[sketch->registers[i]]++;
+    /* The sum of 2^-rank over all registers, by Horner's rule, its two ends replaced. */
+    double sum = m * worth_of_full(1 - count[FULL] / m);
+    for (unsigned rank = RUN_BITS; rank >= 1; rank--)
+        sum = (sum + count[rank]) / 2;
+    sum += m * worth_of_empty(count[0] / m);
+    return m * m / (2 * log(2) * sum);
+}
