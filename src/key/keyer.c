@@ -1,0 +1,244 @@
+/* keyer - the steps of a recipe, one after the other; see recipe.h. */
+#include "key/keyer.h"
+
+#include "core/bytes.h"
+#include "key/ascii.h"
+#include "key/endpoint.h"
+#include "key/fields.h"
+#include "key/host.h"
+#include "key/look.h"
+#include "key/span.h"
+#include "key/url.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a profile needs at most: three bytes for each, and some that are written too many. */
+enum { MADE_MAX = 3 * URL_MAX + 32 };
+
+/* Room for what a profile makes. */
+struct made {
+    char url[MADE_MAX]; /* or the host */
+    char endpoint[MADE_MAX];
+    struct span names[URL_MAX / 2];
+};
+
+struct keyer {
+    struct recipe recipe;
+    const struct look *look;
+    struct made *made; /* NULL without a profile */
+    size_t room;       /* bytes at `text` */
+    char *text;        /* fields that were joined; what was folded */
+};
+
+/* A run of a single line should not pay for room that its recipe has no use for. */
+struct keyer *keyer_new(const struct recipe *recipe)
+{
+    struct keyer *keyer = calloc(1, sizeof *keyer);
+    if (keyer == NULL)
+        return NULL;
+    keyer->recipe = *recipe;
+    keyer->look = look_best();
+    if (recipe->profile != PROFILE_LINE)
+        keyer->made = malloc(sizeof *keyer->made);
+    bool short_of_memory = recipe->profile != PROFILE_LINE && keyer->made == NULL;
+    if (short_of_memory || keyer_reserve(keyer, MADE_MAX) != 0) {
+        keyer_free(keyer);
+        return NULL;
+    }
+    return keyer;
+}
+
+void keyer_free(struct keyer *keyer)
+{
+    if (keyer == NULL)
+        return;
+    free(keyer->made);
+    free(keyer->text);
+    free(keyer);
+}
+
+int keyer_reserve(struct keyer *keyer, size_t length)
+{
+    const bool copies = keyer->recipe.ranges > 0 || keyer->recipe.fold;
+    if (!copies || length <= keyer->room)
+        return 0;
+    char *text = malloc(length + FIELDS_SPARE);
+    if (text == NULL)
+        return -1;
+    free(keyer->text);
+    keyer->text = text;
+    keyer->room = length;
+    return 0;
+}
+
+static bool is_trimmed(const struct recipe *recipe, char c)
+{
+    bool blank = c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+    return blank && !(recipe->separated && c == recipe->separator);
+}
+
+static struct span trim(const struct recipe *recipe, struct span text)
+{
+    const char *first = text.bytes, *end = span_end(text);
+    while (first < end && is_trimmed(recipe, *first))
+        first++;
+    while (first < end && is_trimmed(recipe, end[-1]))
+        end--;
+    return span_between(first, end);
+}
+
+static bool take_endpoint(struct keyer *keyer, struct span *text)
+{
+    struct url url;
+    bool normal = keyer->look->line(*text);
+    if (!url_split(*text, &url))
+        return false;
+    if (!normal)
+        url_write(&url, keyer->made->url);
+    *text = endpoint_write(&url, keyer->made->endpoint, keyer->made->names);
+    return true;
+}
+
+static bool make_url(struct keyer *keyer, struct span *text)
+{
+    struct url url;
+    if (text->length > URL_MAX || !url_split(*text, &url))
+        return false;
+    *text = url_write(&url, keyer->made->url);
+    return true;
+}
+
+static bool take_url(struct keyer *keyer, struct span *text)
+{
+    return keyer->look->line(*text) || make_url(keyer, text);
+}
+
+static bool take_profile(struct keyer *keyer, struct span *text)
+{
+    if (keyer->recipe.profile == PROFILE_LINE)
+        return true;
+    if (text->length > URL_MAX)
+        return false;
+    if (keyer->recipe.profile == PROFILE_URL)
+        return take_url(keyer, text);
+    if (keyer->recipe.profile == PROFILE_HOST)
+        return host_take(*text, keyer->made->url, text);
+    return take_endpoint(keyer, text);
+}
+
+/* The high bit of each of eight bytes that is A-Z: those to which 0x80 - 'A' adds up to 0x80 or
+ * more, and 0x7f - 'Z' does not. */
+static uint64_t upper_bytes(uint64_t word)
+{
+    uint64_t low = word & eight_bytes(0x7f);
+    uint64_t from_a = low + eight_bytes(0x80 - 'A'), after_z = low + eight_bytes(0x7f - 'Z');
+    return from_a & ~after_z & ~word & eight_bytes(0x80);
+}
+
+/* The text may lie in the keyer already, at its beginning or after it: forward, then. */
+static struct span fold(struct keyer *keyer, struct span text)
+{
+    size_t at = 0;
+    for (; text.length - at >= 8; at += 8) {
+        uint64_t word;
+        memcpy(&word, text.bytes + at, sizeof word);
+        word |= upper_bytes(word) >> 2;
+        memcpy(keyer->text + at, &word, sizeof word);
+    }
+    for (; at < text.length; at++)
+        keyer->text[at] = ascii_lower(text.bytes[at]);
+    return (struct span){keyer->text, text.length};
+}
+
+/* Makes the key of the line that is `text`. Returns false if it counts as itself. */
+static bool take_key(struct keyer *keyer, struct span *text)
+{
+    const struct recipe *recipe = &keyer->recipe;
+    if (recipe->trim)
+        *text = trim(recipe, *text);
+    if (recipe->ranges > 0 && !fields_take(recipe, *text, keyer->text, text))
+        return false;
+    if (!take_profile(keyer, text))
+        return false;
+    if (recipe->fold)
+        *text = fold(keyer, *text);
+    return true;
+}
+
+struct key_text keyer_text(struct keyer *keyer, const char *line, size_t length)
+{
+    struct span text = {line, length};
+    if (!take_key(keyer, &text))
+        return (struct key_text){line, length, true};
+    return (struct key_text){text.bytes, text.length, false};
+}
+
+/* Is this all the recipe wants: lines by url? */
+static bool is_url_of_line(const struct recipe *recipe)
+{
+    return recipe->profile == PROFILE_URL && recipe->ranges == 0 && !recipe->trim && !recipe->fold;
+}
+
+/* Lines laid end to end, and where their keys go. */
+struct batch {
+    const char *bytes;
+    const size_t *starts;
+    uint64_t seed;
+    struct key *keys;
+    uint8_t *itself;
+};
+
+static struct span line_of(const struct batch *batch, size_t i)
+{
+    size_t length = batch->starts[i + 1] - 1 - batch->starts[i];
+    return (struct span){batch->bytes + batch->starts[i], length};
+}
+
+static void hash_one(const struct batch *batch, size_t i, struct span text, bool itself)
+{
+    enum hash_domain domain = itself ? DOMAIN_ITSELF : DOMAIN_KEY;
+    batch->itself[i] = itself;
+    batch->keys[i] = hash_key(text.bytes, text.length, hash_seed(batch->seed, domain));
+}
+
+static void hash_line(struct keyer *keyer, const struct batch *batch, size_t i)
+{
+    struct span line = line_of(batch, i), text = line;
+    bool itself = !take_key(keyer, &text);
+    hash_one(batch, i, itself ? line : text, itself);
+}
+
+/* Runs of lines that are URLs in normal form are hashed as they lie. */
+static void hash_urls(struct keyer *keyer, const struct batch *batch, size_t n)
+{
+    uint8_t *normal = batch->itself;
+    keyer->look->lines(batch->bytes, batch->starts, n, normal);
+    for (size_t i = 0; i < n; i++) {
+        size_t first = i;
+        while (i < n && normal[i])
+            normal[i++] = 0;
+        hash_lines(batch->bytes, batch->starts + first, i - first, batch->seed,
+                   batch->keys + first);
+        if (i == n)
+            return;
+        struct span line = line_of(batch, i), text = line;
+        bool itself = !make_url(keyer, &text);
+        hash_one(batch, i, itself ? line : text, itself);
+    }
+}
+
+void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
+                uint64_t seed, struct key *keys, uint8_t *itself)
+{
+    struct batch batch = {bytes, starts, seed, keys, itself};
+    if (recipe_is_whole_line(&keyer->recipe)) {
+        hash_lines(bytes, starts, n, seed, keys);
+        memset(itself, 0, n);
+    } else if (is_url_of_line(&keyer->recipe)) {
+        hash_urls(keyer, &batch, n);
+    } else {
+        for (size_t i = 0; i < n; i++)
+            hash_line(keyer, &batch, i);
+    }
+}

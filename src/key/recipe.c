@@ -1,0 +1,217 @@
+#include "key/recipe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const profile_names[PROFILES] = {"line", "url", "host", "endpoint"};
+const unsigned profile_versions[PROFILES] = {0, 1, 1, 1};
+
+bool recipe_is_whole_line(const struct recipe *recipe)
+{
+    return recipe->profile == PROFILE_LINE && recipe->ranges == 0 && !recipe->trim && !recipe->fold;
+}
+
+/* --- fields --- */
+
+/* A number from 1 on at *text, which is moved after it. Returns 0 if there is none. */
+static unsigned take_number(const char **text)
+{
+    unsigned number = 0;
+    while (**text >= '0' && **text <= '9' && number <= RECIPE_FIELD_MAX)
+        number = number * 10 + (unsigned)(*(*text)++ - '0');
+    return number <= RECIPE_FIELD_MAX ? number : 0;
+}
+
+/* A range at *text: "2", "2-4", "3-", "-2". Returns whether it is one. */
+static bool take_range(const char **text, struct field_range *range)
+{
+    bool open = **text == '-';
+    unsigned first = open ? 1 : take_number(text), last = first;
+    if (**text == '-') {
+        ++*text;
+        bool ended = **text == '\0' || **text == ',';
+        last = ended && !open ? 0 : take_number(text);
+        if (last < first && !(ended && !open))
+            return false;
+    }
+    *range = (struct field_range){(uint16_t)first, (uint16_t)last};
+    return first != 0 && (**text == '\0' || **text == ',');
+}
+
+static int compare_ranges(const void *left, const void *right)
+{
+    const struct field_range *a = left, *b = right;
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+/* In rising order already: joins those that overlap or touch. Returns how many are left. */
+static unsigned join_ranges(struct field_range *ranges, unsigned n)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < n; i++) {
+        struct field_range *last = count > 0 ? &ranges[count - 1] : NULL;
+        if (last != NULL && (last->last == 0 || ranges[i].first <= last->last + 1)) {
+            if (last->last != 0 && (ranges[i].last == 0 || ranges[i].last > last->last))
+                last->last = ranges[i].last;
+        } else {
+            ranges[count++] = ranges[i];
+        }
+    }
+    return count;
+}
+
+const char *recipe_parse_fields(struct recipe *recipe, const char *list, const char **wanted)
+{
+    /* Before ranges are joined there may be more than are kept. */
+    enum { WRITTEN_MAX = 256 };
+    struct field_range ranges[WRITTEN_MAX];
+    unsigned n = 0;
+    *wanted = "numbers from 1 to 65535: 2, 1,3, 2-4, 3- or -2";
+    for (const char *text = list;; text++) {
+        if (n == WRITTEN_MAX)
+            break;
+        if (!take_range(&text, &ranges[n++]))
+            return "not a list of fields";
+        if (*text == '\0')
+            break;
+    }
+    qsort(ranges, n, sizeof *ranges, compare_ranges);
+    unsigned joined = n < WRITTEN_MAX ? join_ranges(ranges, n) : n;
+    if (joined > RECIPE_RANGES_MAX) {
+        *wanted = "at most 16 of them";
+        return "too many ranges of fields";
+    }
+    memset(recipe->range, 0, sizeof recipe->range);
+    memcpy(recipe->range, ranges, joined * sizeof *ranges);
+    recipe->ranges = joined;
+    return NULL;
+}
+
+char *recipe_fields_text(const struct recipe *recipe, char *text)
+{
+    size_t at = 0;
+    text[0] = '\0';
+    for (unsigned i = 0; i < recipe->ranges; i++) {
+        const struct field_range *range = &recipe->range[i];
+        at += (size_t)snprintf(text + at, RECIPE_TEXT - at, "%s%u", i > 0 ? "," : "", range->first);
+        if (range->last == 0)
+            at += (size_t)snprintf(text + at, RECIPE_TEXT - at, "-");
+        else if (range->last != range->first)
+            at += (size_t)snprintf(text + at, RECIPE_TEXT - at, "-%u", range->last);
+    }
+    return text;
+}
+
+/* --- separator --- */
+
+static int hex_digit(char c)
+{
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    const char *found = c != '\0' ? strchr(digits, c) : NULL;
+    return found != NULL ? (int)((found - digits) % 16) : -1;
+}
+
+/* The byte that is written as `text`, or -1. */
+static int written_byte(const char *text)
+{
+    if (text[0] != '\\')
+        return text[0] != '\0' && text[1] == '\0' ? (unsigned char)text[0] : -1;
+    if (text[1] == 'x' && hex_digit(text[2]) >= 0 && hex_digit(text[3]) >= 0 && text[4] == '\0')
+        return hex_digit(text[2]) * 16 + hex_digit(text[3]);
+    if (text[1] == '\0' || text[2] != '\0')
+        return -1;
+    return text[1] == 't' ? '\t' : text[1] == '0' ? '\0' : text[1] == '\\' ? '\\' : -1;
+}
+
+const char *recipe_parse_separator(struct recipe *recipe, const char *text, const char **wanted)
+{
+    int byte = written_byte(text);
+    *wanted = "a single byte, or \\t, \\0, \\\\, \\x1f";
+    if (byte < 0)
+        return text[0] == '\0' ? "no separator" : "not one byte";
+    recipe->separated = true;
+    recipe->separator = (char)byte;
+    return NULL;
+}
+
+char *recipe_separator_text(const struct recipe *recipe, char *text)
+{
+    unsigned char byte = (unsigned char)recipe->separator;
+    if (byte == '\t' || byte == '\0' || byte == '\\')
+        snprintf(text, RECIPE_TEXT, "\\%c", byte == '\t' ? 't' : byte == '\0' ? '0' : '\\');
+    else
+        snprintf(text, RECIPE_TEXT, byte < 0x20 || byte > 0x7e ? "\\x%02x" : "%c", byte);
+    return text;
+}
+
+/* --- profile --- */
+
+const char *recipe_parse_profile(struct recipe *recipe, const char *text, bool *versioned,
+                                 const char **wanted)
+{
+    size_t length = strcspn(text, "/");
+    *wanted = "line, url, host or endpoint";
+    *versioned = text[length] == '/';
+    for (unsigned i = 0; i < PROFILES; i++) {
+        if (strlen(profile_names[i]) != length || strncmp(profile_names[i], text, length) != 0)
+            continue;
+        /* There is no second version of any yet. */
+        if (*versioned && (i == PROFILE_LINE || strcmp(text + length, "/1") != 0))
+            return "no such version of the rules";
+        recipe->profile = (enum profile)i;
+        recipe->version = profile_versions[i];
+        return NULL;
+    }
+    return "no such profile";
+}
+
+char *recipe_profile_text(const struct recipe *recipe, char *text)
+{
+    const char *name = profile_names[recipe->profile];
+    if (recipe->version == 0)
+        snprintf(text, RECIPE_TEXT, "%s", name);
+    else
+        snprintf(text, RECIPE_TEXT, "%s/%u", name, recipe->version);
+    return text;
+}
+
+/* --- all of it --- */
+
+static void add_words(char *text, const char *option, const char *value)
+{
+    size_t at = strlen(text);
+    snprintf(text + at, RECIPE_TEXT - at, "%s%s%s", at > 0 ? " " : "", option, value);
+}
+
+/* In quotes wherever a shell might read it otherwise. */
+static void add_separator(char *text, const struct recipe *recipe)
+{
+    static const char plain[] = ":.@%+=_/";
+    char separator[RECIPE_TEXT], quoted[RECIPE_TEXT + 8];
+    recipe_separator_text(recipe, separator);
+    if (separator[0] == '\'')
+        snprintf(quoted, sizeof quoted, " \"'\"");
+    else if (separator[1] == '\0' && strchr(plain, separator[0]) != NULL)
+        snprintf(quoted, sizeof quoted, " %s", separator);
+    else
+        snprintf(quoted, sizeof quoted, " '%s'", separator);
+    add_words(text, "-t", quoted);
+}
+
+char *recipe_text(const struct recipe *recipe, char *text)
+{
+    char value[RECIPE_TEXT];
+    text[0] = '\0';
+    if (recipe->trim)
+        add_words(text, "--trim", "");
+    if (recipe->ranges > 0)
+        add_words(text, "-f ", recipe_fields_text(recipe, value));
+    if (recipe->separated)
+        add_separator(text, recipe);
+    if (recipe->profile != PROFILE_LINE)
+        add_words(text, "--by ", recipe_profile_text(recipe, value));
+    if (recipe->fold)
+        add_words(text, "-i", "");
+    return text;
+}

@@ -1,0 +1,22 @@
+/* span - some bytes that lie elsewhere. */
+#ifndef UNSEEN_KEY_SPAN_H
+#define UNSEEN_KEY_SPAN_H
+
+#include <stddef.h>
+
+struct span {
+    const char *bytes;
+    size_t length;
+};
+
+static inline struct span span_between(const char *first, const char *end)
+{
+    return (struct span){first, (size_t)(end - first)};
+}
+
+static inline const char *span_end(struct span span)
+{
+    return span.bytes + span.length;
+}
+
+#endif
