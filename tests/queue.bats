@@ -837,7 +837,8 @@ segment_restored() { cp q.bf.queue/0* new && rm q.bf.queue/0* && mv new q.bf.que
         rm -rf q.bf q.bf.queue code.*
         pids=()
         for i in 1 2 3 4 5 6 7 8; do
-            { seq $((i * 10)) $((i * 10 + 14)) | unseen push --create -p 1e-9 q.bf 2>"said.$i"; echo $? >"code.$i"; } 3>&- &
+            { seq $((i * 10)) $((i * 10 + 14)) | unseen push --create -p 1e-9 q.bf 2>"said.$i" &&
+                echo 0 || echo $?; } >"code.$i" 3>&- &
             pids+=($!)
         done
         wait "${pids[@]}"

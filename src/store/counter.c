@@ -111,6 +111,47 @@ double counter_sampled_rate(const struct store *store)
     return 1 - missed;
 }
 
+/* How many distinct lines came, if so many were counted: those that looked seen were not. By
+ * Newton's method; the rate is what `remembered` falls behind by with each line. */
+static double lines_behind(struct geometry geometry, uint64_t pages, double counted)
+{
+    enum { ROUNDS = 4 };
+    double lines = counted;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        double rate = sizing_rate(geometry, pages, lines);
+        if (rate > 0.999)
+            break;
+        lines += (counted - sizing_remembered(geometry, pages, lines)) / (1 - rate);
+    }
+    return lines;
+}
+
+static double counted_rate(const struct store *store, const struct region *region)
+{
+    const double makes_a_difference = 0.001;
+    struct geometry geometry = region->bits.geometry;
+    uint64_t pages = region->bits.pages;
+    double counted = (double)region_keys(store, region);
+    double rate = sizing_rate(geometry, pages, counted);
+    return rate < makes_a_difference
+               ? rate
+               : sizing_rate(geometry, pages, lines_behind(geometry, pages, counted));
+}
+
+double counter_rate(const struct store *store)
+{
+    double missed = 1;
+    uint64_t now = generation_now(store);
+    for (unsigned i = 0; i < store->count; i++) {
+        const struct layer *layer = &store->layers[i];
+        if (has_stage(layer))
+            missed *= 1 - counted_rate(store, &layer->stage);
+        if (!generation_expired(store, i, now))
+            missed *= 1 - counted_rate(store, &layer->region);
+    }
+    return 1 - missed;
+}
+
 static bool may_mend(const struct store *store, unsigned layer, const struct region *region)
 {
     /* What is being emptied will be counted anew. */

@@ -10,6 +10,10 @@
  * held. Reads at least 4 and at most 16 pages a layer. */
 void counter_mend(struct store *store);
 
+/* The rate as it is now, by the counters: without the noise of a sample, and right while they are.
+ * 30 us a layer; with rates above 0.001, 3 ms. */
+double counter_rate(const struct store *store);
+
 /* The rate as it is now, read off the bits of at most 16 pages a layer. Not for windows. */
 double counter_sampled_rate(const struct store *store);
 

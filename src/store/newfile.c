@@ -163,6 +163,10 @@ int newfile_make(const struct newfile_plan *plan)
 
 bool newfile_is_filter(const char *path)
 {
+    struct stat status;
+    /* A FIFO would be waited for, and who writes to it would take this for its reader. */
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        return false;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
@@ -174,13 +178,16 @@ bool newfile_is_filter(const char *path)
 int newfile_look(const char *path, bool replace, struct fault *fault)
 {
     struct stat status;
-    if (stat(path, &status) != 0) {
+    while (stat(path, &status) != 0) {
         if (errno != ENOENT)
             return fault_errno(fault, path, NULL, errno);
         if (lstat(path, &status) != 0)
             return PLACE_FREE;
-        fault_set(fault, path, "symbolic link to a file that does not exist");
-        return fault_way_out(fault, "name the file itself");
+        /* Else it was made just now. */
+        if (S_ISLNK(status.st_mode)) {
+            fault_set(fault, path, "symbolic link to a file that does not exist");
+            return fault_way_out(fault, "name the file itself");
+        }
     }
     if (S_ISDIR(status.st_mode))
         return fault_errno(fault, path, NULL, EISDIR);

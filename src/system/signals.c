@@ -143,9 +143,19 @@ int signals_open(const char *path, int flags, mode_t mode)
     return fd;
 }
 
+/* What never blocks is never interrupted: a signal would wait for the end of a file. */
+static bool is_to_end(void)
+{
+    if (pending)
+        errno = EINTR;
+    return pending;
+}
+
 ssize_t signals_read(int fd, void *buffer, size_t length)
 {
     idle_begin();
+    if (is_to_end())
+        return -1;
     ssize_t n = read(fd, buffer, length);
     idle_end();
     return n;
@@ -195,9 +205,11 @@ void signals_end_thread(pthread_t thread)
 
 int signals_wait_semaphore(sem_t *semaphore)
 {
-    if (sem_trywait(semaphore) == 0)
+    if (!pending && sem_trywait(semaphore) == 0)
         return 0;
     idle_begin();
+    if (is_to_end())
+        return -1;
     int result;
     do
         result = sem_wait(semaphore);
