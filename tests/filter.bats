@@ -647,3 +647,15 @@ load helper
     exits 0 strace -qq -o trace -e trace=openat "$UNSEEN" --pending keys f.bf < <(seq 9)
     run -1 grep '"keys".*O_CREAT' trace
 }
+
+@test "--dropped to a FIFO: waits for its reader, and for nothing else" {
+    seq 3 >in
+    exits 0 unseen add --create f.bf in
+    mkfifo fifo
+    timeout 60 cat fifo >got 3>&- &
+    local reader=$!
+    succeeds timeout 30 "$UNSEEN" --dropped fifo f.bf in
+    prints ''
+    wait "$reader"
+    same got in
+}

@@ -72,7 +72,7 @@ lacks() {
     parts 1 2000
     exits 0 unseen create -n 2000 -p 1e-9 --seed 3 seed.bf
     local option
-    for option in "-n 5" "-p 1e-3" "--size 1M" "--seed 1" --fixed "--hashes 7" "--bits-per-key 9"; do
+    for option in "-n 5" "-p 1e-3" "--size 1M" "-f 1" --fixed "--hashes 7" "--bits-per-key 9"; do
         # shellcheck disable=SC2086
         fails_with 2 "${option%% *}: --like takes it from all.bf" unseen create --like all.bf $option x.bf
     done

@@ -170,3 +170,169 @@ END
         holds "$(field rate) <= $(field target_rate)"
     done
 }
+
+# --- from data ---
+
+# distinct_is N: within 1 %.
+distinct_is() {
+    holds "$(field distinct) >= $1 * 0.99 && $(field distinct) <= $1 * 1.01"
+}
+
+@test "from data: what is exact is exact, and distinct lines are told within 1 %" {
+    seq 100000 >a
+    unchanged exits 0 unseen plan --json a - < <(seq 50001 150000)
+    silent_on_stderr
+    [[ $(field lines_read) -eq 200000 ]]
+    distinct_is 150000
+    holds "$(field repeats) >= 0.24 && $(field repeats) <= 0.26"
+    # 4.88895 bytes of a, 5.5 of the other
+    holds "$(field line_bytes) > 5.1 && $(field line_bytes) < 5.3"
+    run ! grep without_key "$out"
+    # for one in a hundred more, and three digits
+    holds "$(field capacity) >= $(field distinct) * 1.01"
+    holds "$(field capacity) <= $(field distinct) * 1.02"
+    [[ $(field capacity) == ???000 ]]
+    [[ $(field command) == "unseen create -n $(field capacity) -p 1e-6 FILTER" ]]
+}
+
+@test "from data: few lines are counted exactly" {
+    local n
+    for n in 1 2 7 20; do
+        succeeds unseen plan --json - < <(seq "$n"; seq "$n"; seq "$n")
+        [[ $(field distinct) -eq $n && $(field lines_read) -eq $((3 * n)) ]]
+        [[ $(field capacity) -eq $((n + 1)) ]]
+    done
+}
+
+@test "from data: many lines, through any buffer and either number of threads, count alike" {
+    local options
+    mixed_lines 1000000 400000 >in
+    succeeds unseen plan --json in
+    cp "$out" wanted
+    distinct_is "$(sort -u in | wc -l)"
+    for options in -j1 -j2 --buffer-size=4K --buffer-size=16M; do
+        succeeds unseen plan --json $options in
+        same "$out" wanted
+        succeeds unseen plan --json $options - < <(cat in)
+        same "$out" wanted
+    done
+}
+
+@test "from data: the plan is that of plan -n, and the command makes it" {
+    local options bytes
+    seq 30000 >in
+    for options in '' '-p 1e-3' '--counting' '--size 200K' '--bits-per-key 12 --hashes 7' \
+        '--forget-after 7d --slack 0.5' '--stage 1M' '--fixed --error-rate 0.01'; do
+        # shellcheck disable=SC2086 # several words
+        succeeds unseen plan --json $options in
+        cp "$out" data
+        # shellcheck disable=SC2086
+        succeeds unseen plan --json -n "$(field capacity data)" $options
+        # all of it stands in the other one, too
+        grep -qF "$(sed 's/^{//; s/}$//' "$out")" data || complain "another plan: $options"
+        bytes=$(field bytes)
+        rm -f FILTER
+        eval "succeeds $(field command data)"
+        [[ $(stat -c %s FILTER) -eq $bytes ]] || complain "another size: $options"
+    done
+}
+
+@test "from data: as text" {
+    succeeds unseen plan -p 1e-4 - < <(seq 10; seq 10)
+    head -n 4 "$out" | tr -s ' ' >got
+    printf '%s\n' 'lines 20' 'distinct 10 (within 1 %)' 'repeats 50 %' 'bytes a line 1.1' |
+        cmp - got
+    succeeds unseen plan -p 1e-4 - < <(seq 7)
+    grep -qx 'To make it: unseen create -n 8 -p 1e-4 FILTER' "$out"
+    grep -Eqx 'capacity +8 keys' "$out"
+}
+
+@test "from data: the recipe says what is counted, and stands in the command" {
+    # two fields, ten values of the second; every fourth line has only one
+    seq 4000 | awk '{ print $1 % 4 ? $1 ";" $1 % 10 : $1 }' >in
+    succeeds unseen plan --json -t ';' -f 2 -i in
+    [[ $(field without_key) -eq 1000 ]]
+    [[ $(field command) == *" -f 2 -t ';' -i FILTER" ]]
+    distinct_is 1010
+    succeeds unseen plan -t ';' -f 2 in
+    grep -Eq '^without a key +1000 \(no such field: they count as themselves\)$' "$out"
+    succeeds unseen plan --by url in
+    grep -Eq '^without a key +4000 \(no URL: they count as themselves\)$' "$out"
+    # a recipe that every line has a key by
+    succeeds unseen plan --trim in
+    run ! grep 'without a key' "$out"
+}
+
+@test "from data: values are quoted as a shell needs it" {
+    local separator
+    # shellcheck disable=SC1003 # a backslash
+    for separator in "'" '\\' '\t' '"' '$' ' ' '*' ','; do
+        rm -f FILTER
+        succeeds unseen plan -f 1 -t "$separator" - < <(seq 9)
+        eval "succeeds $(sed -n 's/^To make it: //p' "$out")"
+        exits 1 unseen query -f 1 -t "$separator" FILTER < <(echo 1)
+    done
+}
+
+@test "from data: -z, --header" {
+    succeeds unseen plan --json -z - < <(printf 'a\nb\0a\nb\0c')
+    [[ $(field lines_read) -eq 3 && $(field distinct) -eq 2 ]]
+    [[ $(field command) != *-z* ]]
+    seq 10 >a
+    seq 10 >b
+    succeeds unseen plan --json --header a b
+    [[ $(field lines_read) -eq 18 && $(field distinct) -eq 9 ]]
+}
+
+@test "from data: none is no plan" {
+    : >empty
+    fails_with 2 'plan: no lines came' unseen plan empty
+    fails_with 2 'plan: no lines came' unseen plan -
+    echo name >heading
+    fails_with 2 'plan: no lines came' unseen plan --header heading
+    fails_with 2 'missing: No such file' unseen plan missing
+}
+
+@test "from data: a file that cannot be read is named, the others count, and exit 2" {
+    seq 9 >a
+    exits 2 unseen plan --json missing a
+    says 'missing: No such file'
+    [[ $(field lines_read) -eq 9 ]]
+    exits 2 unseen plan --json --max-line 3 a - < <(seq 5; echo 12345; seq 100)
+    says 'standard input: a line is longer than 3 bytes'
+    [[ $(field lines_read) -eq 14 ]]
+}
+
+@test "from data: what is wrong with the options is said before anything is read" {
+    mkfifo data
+    local options
+    for options in '-n 5' '--window 5' '-p 1e-3 --size 1M' '-p 1e-3 --bits-per-key 9' '-p 3' \
+        '--size 1M --bits-per-key 9' '--table' '-f 0' '-t ;' '--slack 0.1' '--stage 1K' \
+        '--forget-after 9d --counting' '--hashes 1000' '--seed 1' '-m 3'; do
+        # shellcheck disable=SC2086
+        fails_with 2 '' unseen plan $options data
+    done
+    fails_with 2 'any two of them' unseen plan -p 1e-3 --size 1M data
+    fails_with 2 'both say how many lines' unseen plan -n 5 data
+    succeeds unseen create f.bf
+    fails_with 2 'f.bf: is a filter' unseen plan f.bf
+}
+
+@test "what is said of data needs some" {
+    local option
+    for option in '-f 2' --trim -i '--by url' -z --header -j2 '--max-line 9' '--buffer-size 4K'; do
+        # shellcheck disable=SC2086
+        fails_with 2 'plan: FILE is missing' unseen plan -n 1000 $option
+    done
+    fails_with 2 'from data: unseen plan FILE' unseen plan < <(seq 9)
+}
+
+@test "from data: a size that is too small for it" {
+    fails_with 2 'does not fit into that size' unseen plan --size 64K - < <(seq 1000000)
+}
+
+@test "from data: a full disk" {
+    [[ -c /dev/full ]] || skip "needs /dev/full"
+    fails_with 2 'No space left on device' to /dev/full unseen plan - < <(seq 9)
+    fails_with 2 'No space left on device' to /dev/full unseen plan --json - < <(seq 9)
+}

@@ -23,7 +23,7 @@ for line in open(sys.argv[1]):
     exits 0 unseen -n 20000 -p 1e-4 f.bf < <(seq 5000)
     succeeds unseen stats f.bf
     local word
-    for word in f.bf capacity layer keys fill size bits geometry hash seed 'target|at most' rate dropped; do
+    for word in f.bf capacity layer keys fill size bits geometry hash seed 'target|at most' rate 'false drops'; do
         grep -Eiq -e "$word" "$out" || complain "stats says nothing of: $word"
     done
     grep -q 20000 "$out" || complain "no capacity"

@@ -5,9 +5,15 @@
 #define B(option) OPTION_BIT(OPTION_##option)
 /* The operand, as if it were one more option. */
 #define FILTER OPTION_BIT(OPTIONS)
+#define DATA FILTER /* of plan, whose operands are what it reads */
 _Static_assert(OPTIONS < 64, "options do not fit into a word");
 
 #define MAKING (FOR_NEW_FILTER | FOR_PLANNED_FILTER)
+
+/* What plan is told of data. */
+#define FOR_DATA                                                                                   \
+    (B(TRIM) | B(FIELDS) | B(SEPARATOR) | B(BY) | B(IGNORE_CASE) | B(NULL) | B(HEADER) |           \
+     B(MAX_LINE) | B(BUFFER_SIZE) | B(JOBS))
 
 #define ONE_WAY_TO_REMEMBER                                                                        \
     "-x, --pending and --durable: each says when lines are remembered (choose one)"
@@ -27,6 +33,10 @@ static const struct combination {
     {FOR_FILTER, B(REPEATED) | FILTER, 0, 0, "-d: works in memory only (unseen -d < FILE)"},
     {FOR_FILTER, B(REPEATED), B(WINDOW) | B(FORGET_AFTER), 0,
      "-d: needs to remember all lines (leave the window out)"},
+    {FOR_FILTER, B(REPEATED) | B(DROPPED), 0, 0,
+     "-d and --dropped: one prints what the other keeps (leave one out)"},
+    {FOR_FILTER, B(REPEATED) | B(SUMMARY), 0, 0,
+     "-d and --summary: a repeat is printed, not held back (leave one out)"},
     {FOR_FILTER, B(EXEC), 0, FILTER, "-x: needs a FILTER to remember lines in"},
     {FOR_FILTER, B(PENDING), 0, FILTER, "--pending: needs a FILTER to remember lines in"},
     {FOR_FILTER, B(DURABLE), 0, FILTER, "--durable: needs a FILTER to remember lines in"},
@@ -46,8 +56,20 @@ static const struct combination {
 
     {FOR_MERGE, 0, 0, B(OUTPUT), "-o is missing (unseen merge -o OUT FILTER...)"},
 
-    {FOR_PLAN, 0, 0, B(CAPACITY) | B(SIZE) | B(BITS_PER_KEY) | B(WINDOW),
-     "plan: -n N or --size SIZE is missing (unseen plan -n 1e9 -p 1e-4)"},
+    {FOR_PLAN, B(TABLE) | DATA, 0, 0,
+     "--table and FILE: the table is about no data (leave one out)"},
+    {FOR_PLAN, B(CAPACITY) | DATA, 0, 0, "-n and FILE: both say how many lines (leave one out)"},
+    {FOR_PLAN, B(WINDOW) | DATA, 0, 0,
+     "--window and FILE: both say how many lines (leave one out)"},
+    {FOR_PLAN, B(RATE) | B(SIZE) | DATA, 0, 0,
+     "FILE, -p and --size: any two of them give the third (leave one out)"},
+    {FOR_PLAN, B(RATE) | B(BITS_PER_KEY) | DATA, 0, 0,
+     "FILE, -p and --bits-per-key: any two of them give the third (leave one out)"},
+    {FOR_PLAN, 0, FOR_DATA, DATA,
+     "plan: FILE is missing (unseen plan [OPTION]... FILE, or - for standard input)"},
+    {FOR_PLAN, 0, 0, B(CAPACITY) | B(SIZE) | B(BITS_PER_KEY) | B(WINDOW) | B(TABLE) | DATA,
+     "plan: -n N or --size SIZE is missing (unseen plan -n 1e9 -p 1e-4, or from data: unseen plan "
+     "FILE)"},
 
     {MAKING, B(SIZE) | B(BITS_PER_KEY), 0, 0,
      "--size and --bits-per-key: both give the size (leave one out)"},

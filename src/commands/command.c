@@ -16,7 +16,7 @@ const struct command command_table[] = {
      "check test contains has lookup find get grep", command_query},
     {"stats", FOR_STATS, "unseen stats FILTER...", "keys, fill, rate, size, geometry",
      "show info stat status inspect", command_stats},
-    {"plan", FOR_PLAN, "unseen plan -n N -p P", "size and rate of a filter not yet made",
+    {"plan", FOR_PLAN, "unseen plan -n N -p P | FILE...", "size and rate of a filter not yet made",
      "size estimate calc", command_plan},
     {"verify", FOR_VERIFY, "unseen verify FILTER", "check a filter file",
      "fsck validate", command_verify},
@@ -30,6 +30,8 @@ const struct command command_table[] = {
      "delete del rm forget drop erase", command_remove},
     {"merge", FOR_MERGE, "unseen merge -o OUT FILTER...", "make one filter of several",
      "join union combine", command_merge},
+    {"key", FOR_KEY, "unseen key [FILE...]", "print what counts of each line",
+     "keys normalize normalise canonicalize", command_key},
     {"help", FOR_HELP, "unseen help [COMMAND]", "this help", "usage man", command_help},
     {NULL, 0, NULL, NULL, NULL, NULL},
 };

@@ -1,27 +1,38 @@
 /* command_add - `unseen add FILTER [FILE...]`: remember lines, print nothing. */
 #include "commands/command.h"
 #include "commands/creation.h"
-#include "commands/filter_operand.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
+#include "commands/side_file.h"
+#include "commands/summary.h"
 
-#include <inttypes.h>
+static int run(const struct options *options, const struct inputs *inputs,
+               struct pipeline_plan *plan)
+{
+    struct pipeline_counts counts;
+    struct output dropped;
+    if (side_file_open_dropped(options, inputs->delimiter, &dropped, plan) != 0)
+        return EXIT_TROUBLE;
+    int status = inputs_run(inputs, plan, &counts);
+    status = side_file_close_dropped(plan, status);
+    summary_tell(options, filter_store(plan->filter), &counts, "added");
+    return status;
+}
 
 int command_add(const struct options *options)
 {
     struct inputs inputs;
-    struct pipeline_counts counts;
     const char *path = inputs_after_filter(&inputs, options);
     if (path == NULL)
         return EXIT_TROUBLE;
-    struct filter *filter = creation_open(path, options, options_has(options, OPTION_QUEUE));
-    if (filter == NULL)
+    struct pipeline_plan plan = {.verb = PIPELINE_ADD, .most = UINT64_MAX};
+    struct side_files files = {options, &inputs, path, NULL, .silent = true};
+    if (side_file_check(&files) != 0 || summary_prepare(options, &plan) != 0)
         return EXIT_TROUBLE;
-    struct pipeline_plan plan = {.verb = PIPELINE_ADD, .filter = filter, .most = UINT64_MAX};
-    int status = inputs_run(&inputs, &plan, &counts);
-    filter_operand_warn(filter_store(filter));
-    if (options_has(options, OPTION_VERBOSE))
-        message("%" PRIu64 " lines read, %" PRIu64 " added", counts.read, counts.selected);
-    filter_leave(filter);
+    plan.filter = creation_open(path, options, options_has(options, OPTION_QUEUE));
+    if (plan.filter == NULL)
+        return EXIT_TROUBLE;
+    int status = run(options, &inputs, &plan);
+    filter_leave(plan.filter);
     return status;
 }

@@ -5,10 +5,12 @@
 #include "commands/filter_operand.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
+#include "commands/side_file.h"
+#include "commands/summary.h"
 #include "commands/wish.h"
+#include "commands/wish_recipe.h"
 #include "delivery/pending.h"
 #include "io/child.h"
-#include "system/path.h"
 #include "system/signals.h"
 
 #include <inttypes.h>
@@ -19,44 +21,10 @@ struct job {
     const char *path; /* NULL: in memory */
     const char *output_path;
     struct inputs inputs;
-    struct output output;
+    struct output output, dropped;
     struct child child; /* -x */
     struct pipeline_plan plan;
 };
-
-/* Whether two names, of which none need exist, are the same file, or would be. */
-static bool same(const char *a, const char *b)
-{
-    return path_is_same(a, b) || path_is_same_name(a, b);
-}
-
-/* Whether a name is the regular file that lines go to. */
-static bool is_output(const struct job *job, const char *name)
-{
-    struct stat status, output;
-    if (job->output_path != NULL)
-        return same(name, job->output_path);
-    return stat(name, &status) == 0 && S_ISREG(status.st_mode) &&
-           fstat(STDOUT_FILENO, &output) == 0 && path_same_file(&status, &output);
-}
-
-/* The file of --pending is nothing else at the same time. */
-static int check_pending(const struct job *job)
-{
-    const char *pending = job->options->given[OPTION_PENDING];
-    if (pending == NULL)
-        return 0;
-    if (pending[0] == '\0')
-        return message("--pending '': an empty name is not a file (is a variable empty?)");
-    bool taken = same(pending, job->path) || is_output(job, pending);
-    for (const char **name = job->inputs.names; *name != NULL; name++)
-        taken = taken || same(pending, *name);
-    if (taken)
-        return message("%s: is the file for pending keys and also something else (name another "
-                       "file)",
-                       pending);
-    return 0;
-}
 
 static int parse(struct job *job, const struct options *options)
 {
@@ -73,8 +41,12 @@ static int parse(struct job *job, const struct options *options)
         return EXIT_TROUBLE;
     if (job->output_path != NULL && job->output_path[0] == '\0')
         return message("-o '': an empty name is not a file (is a variable empty?)");
-    if (check_pending(job) != 0)
+    struct side_files files = {options, &job->inputs, job->path, job->output_path,
+                               .silent = options->command != NULL};
+    if (side_file_check(&files) != 0 || summary_prepare(options, &job->plan) != 0)
         return EXIT_TROUBLE;
+    if (options->command != NULL)
+        job->plan.heading = HEADING_WITH_LINES;
     job->plan.verb = options_has(options, OPTION_REPEATED) ? PIPELINE_REPEATED : PIPELINE_NEW;
     return inputs_check(&job->inputs, job->path, job->output_path);
 }
@@ -97,7 +69,10 @@ static struct filter *file_filter(const struct job *job)
 {
     const struct options *options = job->options;
     if (options_has(options, OPTION_PENDING))
-        return filter_operand_open(job->path, options, false);
+        return wish_recipe_find(options, job->path, "--create") == 0 &&
+                       wish_compare(options, job->path, false) == 0
+                   ? filter_operand_open(job->path, options, false)
+                   : NULL;
     return creation_open(job->path, options, options_has(options, OPTION_QUEUE));
 }
 
@@ -166,8 +141,13 @@ static int acquire(struct job *job)
     if (job->output_path != NULL &&
         output_open(&job->output, job->output_path, job->inputs.delimiter, &fault) != 0)
         return message_fault(&fault);
+    if (job->output_path != NULL && side_file_is_at(&job->output, job->path))
+        return message("%s: is the filter and also the output (name another file)",
+                       job->output_path);
     job->output.waits = tell_waits;
     job->plan.output = &job->output;
+    if (side_file_open_dropped(job->options, job->inputs.delimiter, &job->dropped, &job->plan) != 0)
+        return EXIT_TROUBLE;
     return prepare_hold(job);
 }
 
@@ -209,13 +189,12 @@ static int run(struct job *job)
         status = finish_command(job, status, counts.refused);
     else if (output_close(&job->output, &fault) != 0)
         status = message_fault(&fault);
+    status = side_file_close_dropped(&job->plan, status);
     /* It vouches for the lines: hence last. */
     if (job->plan.pending != NULL && status == EXIT_OK &&
         pending_finish(job->plan.pending, &fault) != 0)
         status = message_fault(&fault);
-    filter_operand_warn(filter_store(job->plan.filter));
-    if (options_has(job->options, OPTION_VERBOSE))
-        message("%" PRIu64 " lines read, %" PRIu64 " printed", counts.read, counts.selected);
+    summary_tell(job->options, filter_store(job->plan.filter), &counts, "printed");
     if (status == EXIT_OK && options_has(job->options, OPTION_EXIT_STATUS) && counts.selected == 0)
         status = EXIT_NOTHING;
     return status;

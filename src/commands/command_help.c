@@ -14,7 +14,8 @@ static void print_options(unsigned commands)
         char left[64];
         const char *letter = entry->spellings[1], *argument = entry->argument;
         snprintf(left, sizeof left, "%2s%c %s%s%s", letter != NULL ? letter : "",
-                 letter != NULL ? ',' : ' ', entry->spellings[0], argument != NULL ? " " : "",
+                 letter != NULL ? ',' : ' ', entry->spellings[0],
+                 argument != NULL && argument[0] != '[' ? " " : "",
                  argument != NULL ? argument : "");
         printf("  %-26s %s\n", left, entry->help);
     }

@@ -1,13 +1,21 @@
-/* command_plan - `unseen plan`: what a filter would be, before it is made. Touches no file. */
+/* command_plan - `unseen plan`: what a filter would be, before it is made, for so many lines or for
+ * those of a file. Changes no file. */
+#include "commands/census.h"
 #include "commands/combinations.h"
 #include "commands/command.h"
+#include "commands/command_line.h"
 #include "commands/message.h"
 #include "commands/report.h"
 #include "commands/wish.h"
+#include "commands/wish_recipe.h"
+#include "system/signals.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* What the questions come down to. */
 struct answer {
@@ -114,29 +122,39 @@ static void print_text(const struct answer *answer)
            classic_rate(answer));
 }
 
-static void print_json(const struct answer *answer)
+static void print_curve(struct report *report, const struct answer *answer)
 {
-    const struct layer_plan *layer = &answer->layer;
-    printf("{\"capacity\":%" PRIu64 ",\"target_rate\":%.6g,\"rate\":%.6g,\"bytes\":%" PRIu64
-           ",\"bits_per_key\":%.4g,\"hashes\":%u,\"lines\":%u,\"fields\":%u,\"pages\":%" PRIu64
-           ",\"fixed\":%s,\"counting\":%s,\"classic_rate\":%.6g,\"curve\":[",
-           capacity_of(answer), answer->plan.rate, rate_at(answer, (double)capacity_of(answer)),
-           answer->bytes, bits_per_key(answer), geometry_hashes(layer->geometry),
-           layer->geometry.lines, layer->geometry.fields, layer->pages,
-           answer->plan.fixed ? "true" : "false", layer->geometry.counting ? "true" : "false",
-           classic_rate(answer));
+    report_json(report, "curve", "[");
     for (size_t i = 0; i < POINTS; i++)
         printf("%s{\"keys\":%.0f,\"rate\":%.6g}", i > 0 ? "," : "", point(answer, i),
                rate_at(answer, point(answer, i)));
     putchar(']');
-    if (answer->layer.stage.pages != 0)
-        printf(",\"stage\":{\"capacity\":%" PRIu64 ",\"bytes\":%" PRIu64 "}",
-               answer->layer.stage.capacity,
-               (answer->layer.stage.pages + answer->layer.stage.journal) * PAGE_BYTES);
-    if (answer->plan.generations != 0)
-        printf(",\"generations\":%u,\"generation\":%" PRIu64, answer->plan.generations,
-               layer->capacity);
-    printf("}\n");
+}
+
+static void print_json(struct report *report, const struct answer *answer)
+{
+    const struct layer_plan *layer = &answer->layer;
+    report_json(report, "capacity", "%" PRIu64, capacity_of(answer));
+    report_json(report, "target_rate", "%.6g", answer->plan.rate);
+    report_json(report, "rate", "%.6g", rate_at(answer, (double)capacity_of(answer)));
+    report_json(report, "bytes", "%" PRIu64, answer->bytes);
+    report_json(report, "bits_per_key", "%.4g", bits_per_key(answer));
+    report_json(report, "hashes", "%u", geometry_hashes(layer->geometry));
+    report_json(report, "lines", "%u", layer->geometry.lines);
+    report_json(report, "fields", "%u", layer->geometry.fields);
+    report_json(report, "pages", "%" PRIu64, layer->pages);
+    report_json(report, "fixed", "%s", answer->plan.fixed ? "true" : "false");
+    report_json(report, "counting", "%s", layer->geometry.counting ? "true" : "false");
+    report_json(report, "classic_rate", "%.6g", classic_rate(answer));
+    print_curve(report, answer);
+    if (layer->stage.pages != 0)
+        report_json(report, "stage", "{\"capacity\":%" PRIu64 ",\"bytes\":%" PRIu64 "}",
+                    layer->stage.capacity,
+                    (layer->stage.pages + layer->stage.journal) * PAGE_BYTES);
+    if (answer->plan.generations != 0) {
+        report_json(report, "generations", "%u", answer->plan.generations);
+        report_json(report, "generation", "%" PRIu64, layer->capacity);
+    }
 }
 
 /* Rates of the classic filter for bits a key (rows) and hashes (columns), as every paper has them,
@@ -176,8 +194,7 @@ enum { ANY_CAPACITY = 100000000 };
 static int answer_questions(const struct options *options, struct answer *answer)
 {
     struct header header;
-    if (combinations_check(options, FOR_PLAN) != 0 ||
-        wish_plan(options, ANY_CAPACITY, &header) != 0)
+    if (wish_plan(options, ANY_CAPACITY, &header) != 0)
         return EXIT_TROUBLE;
     answer->plan = header.plan;
     if (growth_first(&answer->plan, &answer->layer) != 0 ||
@@ -187,19 +204,150 @@ static int answer_questions(const struct options *options, struct answer *answer
     return 0;
 }
 
-int command_plan(const struct options *options)
+static int plan_from_numbers(const struct options *options)
 {
+    struct report report = {.json = options_has(options, OPTION_JSON)};
     struct answer answer;
-    if (options->operand_count > 0)
-        return message("%s: plan takes no operands (unseen plan -n 1e9 -p 1e-4)",
-                       options->operands[0]);
-    if (options_has(options, OPTION_TABLE))
-        return print_table();
     if (answer_questions(options, &answer) != 0)
         return EXIT_TROUBLE;
-    if (options_has(options, OPTION_JSON))
-        print_json(&answer);
-    else
+    if (report.json) {
+        print_json(&report, &answer);
+        printf("}\n");
+    } else {
         print_text(&answer);
+    }
     return message_finish_output();
+}
+
+/* --- from data --- */
+
+struct job {
+    struct inputs inputs;
+    struct recipe recipe;
+    struct census census;
+    /* The options as they would be given to create: with the -n that was found, and with -p. */
+    struct options planned;
+    char capacity[24];
+};
+
+static void give(struct options *options, enum option_id id, const char *value)
+{
+    options->set |= OPTION_BIT(id);
+    options->given[id] = value;
+    options->spelled[id] = option_table[id].spellings[1];
+}
+
+/* The next number up that has three significant digits. */
+static uint64_t rounded_up(double number)
+{
+    double unit = 1;
+    while (number / unit >= 1000)
+        unit *= 10;
+    return (uint64_t)(ceil(number / unit) * unit);
+}
+
+/* All that can be wrong with the options is said before the data are read: hence a plan for one
+ * line, of which nobody hears. */
+static int parse(struct job *job, const struct options *options)
+{
+    const uint64_t sized = OPTION_BIT(OPTION_RATE) | OPTION_BIT(OPTION_SIZE) |
+                           OPTION_BIT(OPTION_BITS_PER_KEY);
+    struct answer answer;
+    job->planned = *options;
+    give(&job->planned, OPTION_CAPACITY, "1");
+    if ((options->set & sized) == 0)
+        give(&job->planned, OPTION_RATE, "1e-6");
+    if (wish_recipe_read(options, &job->recipe) != 0 ||
+        answer_questions(&job->planned, &answer) != 0 ||
+        inputs_parse(&job->inputs, options, 0) != 0)
+        return EXIT_TROUBLE;
+    return inputs_check(&job->inputs, NULL, NULL);
+}
+
+static void print_census(struct report *report, const struct job *job)
+{
+    const struct census *census = &job->census;
+    double lines = (double)census->lines;
+    double repeats = 1 - (double)census->distinct / lines;
+    double line_bytes = (double)census->bytes / lines;
+    report_count(report, "lines", "lines_read", lines, "");
+    report_count(report, "distinct", "distinct", (double)census->distinct, " (within 1 %)");
+    report_text(report, "repeats", "%.0f %%", repeats * 100);
+    report_json(report, "repeats", "%.3f", repeats);
+    report_text(report, "bytes a line", "%.1f", line_bytes);
+    report_json(report, "line_bytes", "%.6g", line_bytes);
+    const char *missing = wish_recipe_missing(&job->recipe);
+    if (missing == NULL)
+        return;
+    report_text(report, "without a key", "%" PRIu64 " (no %s: they count as themselves)",
+                census->itself, missing);
+    report_json(report, "without_key", "%" PRIu64, census->itself);
+}
+
+/* Returns NULL if memory is short. */
+static char *create_command(const struct job *job)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *to = open_memstream(&text, &length);
+    if (to == NULL)
+        return NULL;
+    fprintf(to, "unseen create");
+    command_line_write(to, &job->planned, FOR_CREATE);
+    fprintf(to, " FILTER");
+    if (fclose(to) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static int print_plan(const struct job *job, const struct answer *answer)
+{
+    struct report report = {.json = options_has(&job->planned, OPTION_JSON)};
+    char *command = create_command(job);
+    if (command == NULL)
+        return message("%s", strerror(ENOMEM));
+    print_census(&report, job);
+    if (report.json) {
+        print_json(&report, answer);
+        report_quoted(&report, "command", command);
+        printf("}\n");
+    } else {
+        putchar('\n');
+        print_text(answer);
+        printf("\nTo make it: %s\n", command);
+    }
+    free(command);
+    return message_finish_output();
+}
+
+static int plan_from_data(const struct options *options)
+{
+    struct job job;
+    struct answer answer;
+    if (parse(&job, options) != 0)
+        return EXIT_TROUBLE;
+    bool header = options_has(options, OPTION_HEADER);
+    int status = census_take(&job.inputs, &job.recipe, header, &job.census);
+    if (signals_pending() || (status != EXIT_OK && job.census.lines == 0))
+        return status;
+    if (job.census.lines == 0)
+        return message("plan: no lines came, so there is nothing to plan for (without data: unseen "
+                       "plan -n N)");
+    uint64_t capacity = rounded_up((double)job.census.distinct * 1.01);
+    snprintf(job.capacity, sizeof job.capacity, "%" PRIu64, capacity);
+    give(&job.planned, OPTION_CAPACITY, job.capacity);
+    if (answer_questions(&job.planned, &answer) != 0)
+        return EXIT_TROUBLE;
+    int printed = print_plan(&job, &answer);
+    return status == EXIT_OK ? printed : status;
+}
+
+int command_plan(const struct options *options)
+{
+    if (combinations_check(options, FOR_PLAN) != 0)
+        return EXIT_TROUBLE;
+    if (options_has(options, OPTION_TABLE))
+        return print_table();
+    return options->operand_count > 0 ? plan_from_data(options) : plan_from_numbers(options);
 }

@@ -1,38 +1,34 @@
 /* command_push - `unseen push FILTER [FILE...]`: append what is new to the filter's queue. */
 #include "commands/command.h"
 #include "commands/creation.h"
-#include "commands/filter_operand.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
 #include "commands/queue_operand.h"
+#include "commands/side_file.h"
+#include "commands/summary.h"
 #include "system/signals.h"
 
-#include <inttypes.h>
+/* Lines stay in flight until they are on disk. */
+static int hold(struct filter *filter, struct queue *queue)
+{
+    struct fault fault;
+    signals_be_careful();
+    queue_set_durable(queue);
+    return filter_hold(filter, HOLD_AS_SET, NULL, &fault) == 0 ? 0 : message_fault(&fault);
+}
 
 /* The filter form, with the queue as its output. */
-static int run(const struct options *options, const struct inputs *inputs, struct filter *filter,
-               struct queue *queue)
+static int run(const struct options *options, const struct inputs *inputs,
+               struct pipeline_plan *plan, struct queue *queue)
 {
-    struct output output = queue_output(queue);
-    struct pipeline_plan plan = {
-        .verb = PIPELINE_NEW,
-        .filter = filter,
-        .output = &output,
-        .most = UINT64_MAX,
-        .durable = options_has(options, OPTION_DURABLE),
-    };
-    struct fault fault;
-    if (plan.durable) {
-        signals_be_careful();
-        queue_set_durable(queue);
-        if (filter_hold(filter, HOLD_AS_SET, NULL, &fault) != 0)
-            return message_fault(&fault);
-    }
+    struct output dropped;
     struct pipeline_counts counts;
-    int status = inputs_run(inputs, &plan, &counts);
-    filter_operand_warn(filter_store(filter));
-    if (options_has(options, OPTION_VERBOSE))
-        message("%" PRIu64 " lines read, %" PRIu64 " queued", counts.read, counts.selected);
+    if (side_file_open_dropped(options, inputs->delimiter, &dropped, plan) != 0 ||
+        (plan->durable && hold(plan->filter, queue) != 0))
+        return EXIT_TROUBLE;
+    int status = inputs_run(inputs, plan, &counts);
+    status = side_file_close_dropped(plan, status);
+    summary_tell(options, filter_store(plan->filter), &counts, "queued");
     return status;
 }
 
@@ -42,14 +38,28 @@ int command_push(const struct options *options)
     const char *path = inputs_after_filter(&inputs, options);
     if (path == NULL)
         return EXIT_TROUBLE;
-    /* A filter that is made here gets a queue; one that exists must have it. */
-    struct filter *filter = creation_open(path, options, true);
-    if (filter == NULL)
+    struct pipeline_plan plan = {
+        .verb = PIPELINE_NEW,
+        .heading = HEADING_SKIPPED,
+        .most = UINT64_MAX,
+        .durable = options_has(options, OPTION_DURABLE),
+    };
+    struct side_files files = {options, &inputs, path, NULL, .silent = true};
+    if (side_file_check(&files) != 0 || summary_prepare(options, &plan) != 0)
         return EXIT_TROUBLE;
-    struct queue *queue = queue_operand(filter_store(filter), inputs.delimiter, true,
+    /* A filter that is made here gets a queue; one that exists must have it. */
+    plan.filter = creation_open(path, options, true);
+    if (plan.filter == NULL)
+        return EXIT_TROUBLE;
+    struct queue *queue = queue_operand(filter_store(plan.filter), inputs.delimiter, true,
                                         inputs.max_line);
-    int status = queue != NULL ? run(options, &inputs, filter, queue) : EXIT_TROUBLE;
+    int status = EXIT_TROUBLE;
+    if (queue != NULL) {
+        struct output output = queue_output(queue);
+        plan.output = &output;
+        status = run(options, &inputs, &plan, queue);
+    }
     queue_close(queue);
-    filter_leave(filter);
+    filter_leave(plan.filter);
     return status;
 }

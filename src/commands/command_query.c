@@ -4,6 +4,7 @@
 #include "commands/filter_operand.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
+#include "commands/wish_recipe.h"
 #include "system/signals.h"
 
 #include <inttypes.h>
@@ -47,12 +48,16 @@ int command_query(const struct options *options)
     struct inputs inputs;
     const char *path = filter_operand(options);
     if (path == NULL || combinations_check(options, FOR_QUERY) != 0 ||
-        inputs_parse(&inputs, options, 1) != 0 || inputs_check(&inputs, path, NULL) != 0)
+        inputs_parse(&inputs, options, 1) != 0 || inputs_check(&inputs, path, NULL) != 0 ||
+        wish_recipe_find(options, path, "--create") != 0)
         return EXIT_TROUBLE;
     struct filter *filter = filter_operand_open(path, options, false);
     if (filter == NULL)
         return EXIT_TROUBLE;
-    int status = run(options, &inputs, filter);
+    const struct store *store = filter_store(filter);
+    int status = wish_recipe_compare(options, path, &store_header(store)->recipe);
+    if (status == 0)
+        status = run(options, &inputs, filter);
     filter_leave(filter);
     return status;
 }

@@ -3,6 +3,7 @@
 #include "commands/filter_operand.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
+#include "commands/wish_recipe.h"
 #include "store/removal.h"
 
 #include <inttypes.h>
@@ -67,15 +68,18 @@ static int run(const struct options *options, const struct inputs *inputs, struc
 }
 
 /* Opened for reading, so that a filter that is refused is not touched. */
-static int check_counting(const char *path)
+static int check_filter(const struct options *options, const char *path)
 {
+    if (wish_recipe_find(options, path, "create --counting") != 0)
+        return EXIT_TROUBLE;
     struct store *store = filter_operand_look(path);
     if (store == NULL)
         return EXIT_TROUBLE;
     bool counting = store_header(store)->plan.geometry.counting;
+    int status = counting ? wish_recipe_compare(options, path, &store_header(store)->recipe) : 0;
     store_close(store);
     if (counting)
-        return 0;
+        return status;
     return message("%s: lines can be removed from counting filters only (to make one: unseen "
                    "create --counting FILTER)",
                    path);
@@ -85,7 +89,7 @@ int command_remove(const struct options *options)
 {
     struct inputs inputs;
     const char *path = inputs_after_filter(&inputs, options);
-    if (path == NULL || check_counting(path) != 0)
+    if (path == NULL || check_filter(options, path) != 0)
         return EXIT_TROUBLE;
     struct filter *filter = filter_operand_open(path, options, true);
     if (filter == NULL)

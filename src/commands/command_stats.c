@@ -5,6 +5,7 @@
 #include "commands/queue_operand.h"
 #include "commands/report.h"
 #include "commands/survey.h"
+#include "commands/wish_recipe.h"
 #include "system/signals.h"
 #include "union/overlap.h"
 
@@ -136,8 +137,25 @@ static void tell_keys(struct report *report, const struct store *store, const st
     report_json(report, "fill", "%.6g", survey->fill);
     if (isatty(STDOUT_FILENO))
         report_text(report, "", "[%s] %.0f %%", gauge(survey->fill, text), survey->fill * 100);
-    report_rate(report, "wrongly dropped", "dropped", survey->dropped, ", expected");
+    report_rate(report, "false drops", "false_drops", survey->false_drops, ", expected");
     report_count(report, until_text(plan), "keys_left", survey->keys_until, " keys to come");
+}
+
+static void tell_recipe(struct report *report, const struct recipe *recipe)
+{
+    char text[RECIPE_TEXT];
+    report_text(report, "counts", "%s", wish_recipe_shown(recipe, text));
+    if (recipe_is_whole_line(recipe)) {
+        report_json(report, "recipe", "null");
+        return;
+    }
+    report_json(report, "recipe", "{\"trim\":%s", recipe->trim ? "true" : "false");
+    if (recipe->ranges > 0)
+        report_json(report, "fields", "\"%s\"", recipe_fields_text(recipe, text));
+    if (recipe->separated)
+        report_quoted(report, "separator", recipe_separator_text(recipe, text));
+    report_json(report, "by", "\"%s\"", recipe_profile_text(recipe, text));
+    report_json(report, "ignore_case", "%s}", recipe->fold ? "true" : "false");
 }
 
 static void tell_form(struct report *report, const struct store *store, const struct survey *survey)
@@ -154,6 +172,7 @@ static void tell_form(struct report *report, const struct store *store, const st
     report_text(report, "geometry", "%u lines x %u fields%s a key, in 1 page of 4096 bytes",
                 geometry.lines, geometry.fields,
                 header->plan.geometry.counting ? " of 4-bit cells" : "");
+    tell_recipe(report, &header->recipe);
     report_text(report, "hash", "xxh3-128, seed %" PRIu64, header->seed);
     report_json(report, "hash", "\"xxh3-128\"");
     report_json(report, "seed", "%" PRIu64, header->seed);

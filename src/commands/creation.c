@@ -4,6 +4,7 @@
 #include "commands/message.h"
 #include "commands/report.h"
 #include "commands/wish.h"
+#include "commands/wish_recipe.h"
 #include "queue/queue.h"
 #include "store/create.h"
 #include "system/beside.h"
@@ -65,7 +66,10 @@ int creation_make(const char *path, const struct options *options, bool queue, b
 struct filter *creation_open(const char *path, const struct options *options, bool queue)
 {
     int result = 1;
-    if ((options->set & CREATION_OPTIONS) != 0)
+    bool make = (options->set & CREATION_OPTIONS) != 0;
+    if (!make && wish_recipe_find(options, path, queue ? "create --queue" : "--create") != 0)
+        return NULL;
+    if (make)
         result = creation_make(path, options, queue, false);
     if (result < 0 || (result > 0 && wish_compare(options, path, queue) != 0))
         return NULL;

@@ -2,6 +2,7 @@
 
 #include "commands/filter_operand.h"
 #include "commands/message.h"
+#include "commands/wish_recipe.h"
 #include "store/newfile.h"
 #include "system/path.h"
 #include "system/signals.h"
@@ -38,6 +39,7 @@ int inputs_parse(struct inputs *inputs, const struct options *options, size_t fi
     *inputs = (struct inputs){
         .names = options->operands + first,
         .delimiter = options_has(options, OPTION_NULL) ? '\0' : '\n',
+        .header = options_has(options, OPTION_HEADER),
         .buffer_bytes = 256 * 1024,
     };
     if (first >= options->operand_count)
@@ -89,6 +91,9 @@ static int check_one(const char *name, const char *filter, const struct stat *ou
         return message("%s: is the filter and also the input (FILTER comes first, then what to "
                        "read)",
                        shown_name(name));
+    /* Named where all operands are inputs. */
+    if (regular && filter == NULL && !is_standard(name) && is_filter(name))
+        return message("%s: is a filter, not a list of lines (name files with lines)", name);
     if (regular && is_filter(name))
         return message("%s: is a filter, not a list of lines (FILTER comes first, then what to "
                        "read)",
@@ -123,16 +128,15 @@ const char *inputs_after_filter(struct inputs *inputs, const struct options *opt
     return usable ? path : NULL;
 }
 
-/* Runs one input. Returns as pipeline_run. */
-static int run_one(const struct inputs *inputs, const char *name, struct pipeline *pipeline,
-                   struct fault *fault)
+static int read_one(const struct inputs *inputs, const char *name, input_reader *reader,
+                    void *context, struct fault *fault)
 {
     int fd = is_standard(name) ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return fault_errno(fault, name, NULL, errno);
     struct input *input = input_new(fd, shown_name(name), inputs->delimiter,
                                     (size_t)inputs->buffer_bytes, (size_t)inputs->max_line);
-    int result = input != NULL ? pipeline_run(pipeline, input, fault)
+    int result = input != NULL ? reader(context, input, fault)
                                : fault_errno(fault, shown_name(name), NULL, ENOMEM);
     input_free(input);
     if (fd != STDIN_FILENO)
@@ -140,12 +144,12 @@ static int run_one(const struct inputs *inputs, const char *name, struct pipelin
     return result;
 }
 
-static int run_all(const struct inputs *inputs, struct pipeline *pipeline)
+int inputs_read(const struct inputs *inputs, input_reader *reader, void *context)
 {
     int status = EXIT_OK;
     for (const char **name = inputs->names; *name != NULL; name++) {
         struct fault fault;
-        int result = run_one(inputs, *name, pipeline, &fault);
+        int result = read_one(inputs, *name, reader, context, &fault);
         if (result < 0 && signals_pending())
             return EXIT_TROUBLE;
         if (result < 0)
@@ -157,20 +161,31 @@ static int run_all(const struct inputs *inputs, struct pipeline *pipeline)
     return status;
 }
 
+static int run_pipeline(void *context, struct input *input, struct fault *fault)
+{
+    return pipeline_run(context, input, fault);
+}
+
 int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
                struct pipeline_counts *counts)
 {
     struct fault fault;
     plan->delimiter = inputs->delimiter;
     plan->threads = inputs->threads;
+    if (!inputs->header)
+        plan->heading = HEADING_COUNTS;
+    else if (plan->heading == HEADING_COUNTS)
+        plan->heading = HEADING_PRINTED;
     *counts = (struct pipeline_counts){.read = 0};
     struct pipeline *pipeline = pipeline_new(plan);
     if (pipeline == NULL)
         return message("%s", strerror(ENOMEM));
-    int status = run_all(inputs, pipeline);
+    int status = inputs_read(inputs, run_pipeline, pipeline);
     if (plan->durable && pipeline_settle(pipeline, &fault) != 0)
         status = message_fault(&fault);
     *counts = *pipeline_counts(pipeline);
     pipeline_free(pipeline);
+    const struct store *store = filter_store(plan->filter);
+    wish_recipe_warn(&store_header(store)->recipe, store_name(store), counts->read, counts->itself);
     return status;
 }

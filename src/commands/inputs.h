@@ -10,6 +10,7 @@
 struct inputs {
     const char **names; /* NULL at the end; "-" is standard input */
     char delimiter;
+    bool header; /* the first line of each is a heading */
     uint64_t buffer_bytes;
     uint64_t max_line;
     unsigned threads; /* that may work on them */
@@ -31,9 +32,18 @@ int inputs_check(const struct inputs *inputs, const char *filter, const char *ou
  * message. */
 const char *inputs_after_filter(struct inputs *inputs, const struct options *options);
 
-/* Reads them through a pipeline, whose plan gets the delimiter and threads of the inputs. An input
- * that cannot be read is named, and the others go on. Returns EXIT_OK or EXIT_TROUBLE, after
- * messages; a signal ends it without one, and main raises it again when all is cleaned up. */
+/* Reads one input. Returns 0 to go on with the next one, 1 if no more is wanted, -1 with the fault:
+ * if that is of the input, the others go on. */
+typedef int input_reader(void *context, struct input *input, struct fault *fault);
+
+/* Opens one after the other for `reader`. An input that cannot be read is named, and the others go
+ * on. Returns EXIT_OK or EXIT_TROUBLE, after messages; a signal ends it without one, and main
+ * raises it again when all is cleaned up. */
+int inputs_read(const struct inputs *inputs, input_reader *reader, void *context);
+
+/* Reads them through a pipeline, whose plan gets the delimiter and threads of the inputs, and if
+ * they have headings prints these unless it says otherwise. If most lines have no key, says so.
+ * Returns as inputs_read. */
 int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
                struct pipeline_counts *counts);
 

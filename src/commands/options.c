@@ -38,6 +38,16 @@ const struct option_entry option_table[OPTIONS] = {
      "space where new lines gather before a large layer"},
     {OPTION_QUEUE, FOR_FILTER | FOR_CREATE | FOR_ADD, {"--queue"}, NULL,
      "with a queue beside it, for push and pop"},
+    {OPTION_TRIM, FOR_RECIPES, {"--trim"}, NULL,
+     "blanks at the ends of a line do not count, nor CR"},
+    {OPTION_FIELDS, FOR_RECIPES, {"--fields", "-f"}, "LIST",
+     "only these fields count: 2, 1,3, 2-4, 3-"},
+    {OPTION_SEPARATOR, FOR_RECIPES, {"--separator", "-t"}, "SEP",
+     "a byte that ends fields: , or \\t (default: blanks)"},
+    {OPTION_BY, FOR_RECIPES, {"--by"}, "PROFILE",
+     "what counts: line, url, host or endpoint"},
+    {OPTION_IGNORE_CASE, FOR_RECIPES, {"--ignore-case", "-i"}, NULL,
+     "A to Z count as a to z"},
     {OPTION_CREATE, FOR_FILTER | FOR_ADD | FOR_PUSH, {"--create"}, NULL,
      "make FILTER if there is none (implied by -n, -p)"},
     {OPTION_LIKE, FOR_MAKERS, {"--like"}, "FILTER",
@@ -48,10 +58,14 @@ const struct option_entry option_table[OPTIONS] = {
      "merge though the rate comes out above P"},
     {OPTION_NULL, FOR_READERS | FOR_POP, {"--null", "-z", "-0"}, NULL,
      "lines end with NUL, not newline, in and out"},
+    {OPTION_HEADER, FOR_READERS, {"--header"}, NULL,
+     "the first line of each FILE is a heading"},
     {OPTION_OUTPUT, FOR_FILTER | FOR_MERGE, {"--output", "-o"}, "FILE",
      "append to FILE, not standard output; merge: make it"},
+    {OPTION_DROPPED, FOR_FILTER | FOR_ADD | FOR_PUSH, {"--dropped"}, "FILE",
+     "append the lines that are held back to FILE"},
     {OPTION_MAX_COUNT, FOR_FILTER | FOR_QUERY | FOR_POP, {"--max-count", "-m"}, "N",
-     "stop behind the Nth line printed or selected"},
+     "stop after the Nth line printed or selected"},
     {OPTION_EXIT_STATUS, FOR_FILTER, {"--exit-status", "-e"}, NULL,
      "exit with 1 if no line was new"},
     {OPTION_REPEATED, FOR_FILTER, {"--repeated", "-d"}, NULL,
@@ -70,8 +84,8 @@ const struct option_entry option_table[OPTIONS] = {
      "print only how many lines were selected"},
     {OPTION_QUIET, FOR_QUERY, {"--quiet", "-q"}, NULL,
      "print nothing; stop at the first line selected"},
-    {OPTION_TAG, FOR_QUERY, {"--tag"}, NULL,
-     "print each line behind \"in\" or \"new\" and a TAB"},
+    {OPTION_TAG, FOR_QUERY | FOR_KEY, {"--tag"}, NULL,
+     "print what a line is, and a TAB, before it"},
     {OPTION_JSON, FOR_STATS | FOR_PLAN, {"--json"}, NULL,
      "one JSON object a line"},
     {OPTION_TABLE, FOR_PLAN, {"--table"}, NULL,
@@ -85,6 +99,8 @@ const struct option_entry option_table[OPTIONS] = {
      "bytes to read at a time (default 256K)"},
     {OPTION_JOBS, FOR_READERS, {"--jobs", "-j"}, "N",
      "threads that may work (default 2, or 1)"},
+    {OPTION_SUMMARY, FOR_FILTER | FOR_ADD | FOR_PUSH, {"--summary"}, "[=json]",
+     "say at the end how many lines were held back"},
     {OPTION_VERBOSE, FOR_MAKERS | FOR_COMMIT | FOR_VERIFY | FOR_POP | FOR_REMOVE | FOR_MERGE,
      {"--verbose"}, NULL,
      "say on standard error what was done"},
@@ -148,11 +164,13 @@ static void describe(char *letters, struct option *names)
     *letters++ = ':';
     for (int i = 0; i < OPTIONS; i++) {
         const struct option_entry *entry = &option_table[i];
-        bool takes = entry->argument != NULL;
+        int takes = entry->argument == NULL     ? no_argument
+                    : entry->argument[0] == '[' ? optional_argument
+                                                : required_argument;
         names[i] = (struct option){entry->spellings[0] + 2, takes, NULL, NAMES + i};
         for (size_t j = 1; j < 3 && entry->spellings[j] != NULL; j++) {
             *letters++ = entry->spellings[j][1];
-            if (takes)
+            if (takes == required_argument)
                 *letters++ = ':';
         }
     }

@@ -27,9 +27,11 @@ enum {
     FOR_POP = 1024,
     FOR_REMOVE = 2048,
     FOR_MERGE = 4096,
-    FOR_ALL = 8191,
-    FOR_READERS = FOR_FILTER | FOR_ADD | FOR_QUERY | FOR_PUSH | FOR_REMOVE,
+    FOR_KEY = 8192,
+    FOR_ALL = 16383,
+    FOR_READERS = FOR_FILTER | FOR_ADD | FOR_QUERY | FOR_PUSH | FOR_REMOVE | FOR_PLAN | FOR_KEY,
     FOR_MAKERS = FOR_FILTER | FOR_CREATE | FOR_ADD | FOR_PUSH,
+    FOR_RECIPES = FOR_READERS | FOR_CREATE,
 };
 
 enum option_id {
@@ -46,12 +48,19 @@ enum option_id {
     OPTION_COUNTING,
     OPTION_STAGE,
     OPTION_QUEUE,
+    OPTION_TRIM,
+    OPTION_FIELDS,
+    OPTION_SEPARATOR,
+    OPTION_BY,
+    OPTION_IGNORE_CASE,
     OPTION_CREATE,
     OPTION_LIKE,
     OPTION_FORCE,
     OPTION_ACCEPT_RATE,
     OPTION_NULL,
+    OPTION_HEADER,
     OPTION_OUTPUT,
+    OPTION_DROPPED,
     OPTION_MAX_COUNT,
     OPTION_EXIT_STATUS,
     OPTION_REPEATED,
@@ -69,6 +78,7 @@ enum option_id {
     OPTION_MAX_LINE,
     OPTION_BUFFER_SIZE,
     OPTION_JOBS,
+    OPTION_SUMMARY,
     OPTION_VERBOSE,
     OPTION_HELP,
     OPTION_VERSION,
@@ -86,7 +96,7 @@ struct option_entry {
     enum option_id id;
     unsigned commands;
     const char *spellings[3]; /* "--null", "-z", "-0": letters may be missing */
-    const char *argument;     /* what it takes, or NULL */
+    const char *argument;     /* what it takes, "[=...]" if that may be left out; or NULL */
     const char *help;
 };
 

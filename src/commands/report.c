@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 void report_text(const struct report *report, const char *name, const char *format, ...)
 {
@@ -43,20 +42,25 @@ void report_rate(struct report *report, const char *name, const char *member, do
 }
 
 /* Bytes above 0x7e and control characters as \u00XX, so that the object is valid whatever the
- * name. */
-void report_quoted(struct report *report, const char *member, const char *text)
+ * text. */
+void report_quote(FILE *to, const char *text)
 {
-    if (!report->json)
-        return;
-    report_json(report, member, "%c", '"');
+    putc('"', to);
     for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++)
         if (*c == '"' || *c == '\\')
-            printf("\\%c", *c);
+            fprintf(to, "\\%c", *c);
         else if (*c < 0x20 || *c > 0x7e)
-            printf("\\u%04x", *c);
+            fprintf(to, "\\u%04x", *c);
         else
-            putchar(*c);
-    putchar('"');
+            putc(*c, to);
+    putc('"', to);
+}
+
+void report_quoted(struct report *report, const char *member, const char *text)
+{
+    report_json(report, member, "%s", "");
+    if (report->json)
+        report_quote(stdout, text);
 }
 
 const char *report_size(double bytes, char text[16])

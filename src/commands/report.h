@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct report {
     bool json;
@@ -28,8 +29,9 @@ __attribute__((format(printf, 3, 4))) void report_text(const struct report *repo
 __attribute__((format(printf, 3, 4))) void report_json(struct report *report, const char *member,
                                                        const char *format, ...);
 
-/* In JSON: a string. */
+/* In JSON: a string; and the string alone. */
 void report_quoted(struct report *report, const char *member, const char *text);
+void report_quote(FILE *to, const char *text);
 
 /* "3.6 MB": up to 16 bytes into text, which is returned. */
 const char *report_size(double bytes, char text[16]);

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <pthread.h>
 
-/* Lines wrongly dropped while a layer took in `keys`: those that looked seen in it, and before that
+/* False drops while a layer took in its keys: new lines that looked seen in it, and before that
  * those that looked seen in the older, full layers, whose rate is `before`. */
-static double dropped_while_filling(const struct layer_survey *layer, double before)
+static double false_drops_while_filling(const struct layer_survey *layer, double before)
 {
     /* A difference of numbers that may be as good as equal. */
     double here = fmax(layer->keys - layer->remembered, 0);
@@ -149,7 +149,7 @@ static unsigned oldest_of(const struct survey *survey)
     return oldest;
 }
 
-/* What is different in a window: only lines that are in count as dropped wrongly or not, and what
+/* What is different in a window: only layers whose lines are in count for false drops, and what
  * is reached next is the end of a generation. Every layer that is not in use is one more to fill
  * before the oldest goes. */
 static void survey_window(struct survey *survey)
@@ -157,12 +157,12 @@ static void survey_window(struct survey *survey)
     survey->next = oldest_of(survey);
     /* If none is filling, the next key begins one; the first are alike. */
     survey->keys_until = (double)survey->layer[0].plan.capacity;
-    survey->dropped = survey->until_forgetting = 0;
+    survey->false_drops = survey->until_forgetting = 0;
     for (unsigned i = 0; i < survey->layers; i++) {
         const struct layer_survey *layer = &survey->layer[i];
         double room = fmax((double)layer->plan.capacity - (double)layer->counted, 0);
         if (!layer->generation.expired)
-            survey->dropped += dropped_while_filling(layer, rate_beside(survey, i));
+            survey->false_drops += false_drops_while_filling(layer, rate_beside(survey, i));
         if (layer->generation.filling)
             survey->until_forgetting += survey->keys_until = room;
         if (layer->generation.number == 0)
@@ -187,7 +187,7 @@ int survey_make(struct survey *survey, const struct store *store)
         if (layer->generation.expired)
             continue;
         survey->keys += layer->keys;
-        survey->dropped += dropped_while_filling(layer, before);
+        survey->false_drops += false_drops_while_filling(layer, before);
         before = 1 - (1 - before) * (1 - layer->rate);
         miss *= 1 - layer->rate;
     }

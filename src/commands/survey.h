@@ -30,8 +30,8 @@ struct survey {
     double keys; /* over all layers; once, if they are in several layers of one shape */
     double rate; /* that a new line looks seen: 1 - prod(1 - rate of layer) */
     double fill;
-    double dropped;    /* lines wrongly dropped so far, expected */
-    double keys_until; /* keys to add until it is full (grows, or passes its rate) */
+    double false_drops; /* so far, expected */
+    double keys_until;  /* keys to add until it is full (grows, or passes its rate) */
     double capacity;
     /* Of a window: the layer whose lines are forgotten next, or `layers`; and how many keys can
      * come before that, if it is not by time. */

@@ -5,6 +5,7 @@
 #include "commands/message.h"
 #include "commands/queue_operand.h"
 #include "commands/report.h"
+#include "commands/wish_recipe.h"
 #include "format/likeness.h"
 
 #include <inttypes.h>
@@ -189,21 +190,31 @@ static int plan_with_stage(const struct wish *wish, struct filter_plan *plan)
     return plan_from_wish(wish, plan);
 }
 
-/* --like takes all from one place, except whether there is a queue beside it. */
+static int taken_by_like(const struct options *options, const char *option)
+{
+    return message("%s: --like takes it from %s (leave one of them out)", option,
+                   options->given[OPTION_LIKE]);
+}
+
+/* --like takes all from one place, except whether there is a queue beside it, and the seed if
+ * another one is given: false drops of one filter are then not those of the other. */
 static int plan_like(const struct options *options, struct header *header)
 {
-    const char *path = options->given[OPTION_LIKE];
+    const char *recipe = wish_recipe_given(options);
     for (size_t i = 0; i < sizeof asked_by / sizeof *asked_by; i++)
-        if (options_has(options, asked_by[i].option))
-            return message("%s: --like takes it from %s (leave one of them out)",
-                           options->spelled[asked_by[i].option], path);
-    struct store *store = filter_operand_look(path);
+        if (options_has(options, asked_by[i].option) && asked_by[i].option != OPTION_SEED)
+            return taken_by_like(options, options->spelled[asked_by[i].option]);
+    if (recipe != NULL)
+        return taken_by_like(options, recipe);
+    struct store *store = filter_operand_look(options->given[OPTION_LIKE]);
     if (store == NULL)
         return EXIT_TROUBLE;
     *header = *store_header(store);
     header->writer_features = 0;
     store_close(store);
-    return 0;
+    if (options_has(options, OPTION_SEED))
+        header->asked |= ASKED_SEED;
+    return options_seed(options, OPTION_SEED, &header->seed);
 }
 
 /* Of the first layer; the rates of those to come are lower. */
@@ -220,7 +231,7 @@ int wish_plan(const struct options *options, uint64_t assumed, struct header *he
     memset(header, 0, sizeof *header);
     if (options_has(options, OPTION_LIKE))
         return plan_like(options, header);
-    if (read_wish(options, &wish, header) != 0 ||
+    if (read_wish(options, &wish, header) != 0 || wish_recipe_read(options, &header->recipe) != 0 ||
         combinations_check(options, assumed != 0 ? FOR_PLANNED_FILTER : FOR_NEW_FILTER) != 0)
         return EXIT_TROUBLE;
     bool any_size = wish.bits_per_key != 0 && wish.capacity == 0 && wish.window == 0;
@@ -360,7 +371,7 @@ int wish_compare(const struct options *options, const char *path, bool queue)
     struct header header = {.seed = 0};
     uint64_t given = asked_of(options);
     bool like = options_has(options, OPTION_LIKE);
-    if (given == 0 && !queue && !like)
+    if (given == 0 && !queue && !like && wish_recipe_given(options) == NULL)
         return 0;
     if (like ? plan_like(options, &header) != 0 : read_wish(options, &wish, &header) != 0)
         return EXIT_TROUBLE;
@@ -368,7 +379,8 @@ int wish_compare(const struct options *options, const char *path, bool queue)
     if (store == NULL)
         return EXIT_TROUBLE;
     bool other = like ? unlike(store, options->given[OPTION_LIKE], &header)
-                      : differs(store, &wish, given, header.seed);
+                      : differs(store, &wish, given, header.seed) ||
+                            wish_recipe_compare(options, path, &store_header(store)->recipe) != 0;
     if (!other && queue && !queue_operand_has(store)) {
         message("%s: was made without a queue (make another filter: unseen create --queue FILTER)",
                 path);

@@ -11,21 +11,20 @@
  *
  * These are the fixed part. After it come the layers.
  *
- * A recipe has 128 bytes. It says how the bytes that count are made of a line:
+ * A recipe has 128 bytes. It says what part of a line counts (recipe.h); all zeros: the whole line.
  *
- *        0    2  profile: 0 the line, 1 url, 2 host, 3 endpoint
- *        2    2  number of the profile's rules: 0 for the line, else from 1 on
- *        4    4  flags: 1 blanks at both ends do not count, 2 A-Z count as a-z
- *        8    1  1 if fields are separated by the next byte, 0 if by blanks
- *        9    1  the separator
- *       10    2  number of ranges of fields, 0..16; 0: the whole line
- *       12 16*4  the ranges: the first field and the last, 2 bytes each, 1..65535, in rising order,
- *                no two of them touching; zeros after the last range
+ *        0   16  profile: the name "url", "host" or "endpoint", then zeros; zeros: the line
+ *       16    2  version of the profile's rules, from 1 on; 0 for the line
+ *       18    2  number of ranges of fields, 0..16; 0: the whole line
+ *       20    4  flags: 1 blanks at both ends do not count, 2 A-Z count as a-z, 4 fields end at the
+ *                separator, else they are runs of anything but blanks
+ *       24    1  the separator
+ *       32 16*4  the ranges: the first field, from 1 on, and the last, 2 bytes each, the last 0 for
+ *                the rest of the line; in rising order, no two touching; zeros after the last range
  *
- * Three features are laid out but not yet known, so that a program that does not have them refuses
- * a file by their bit: 4 a key recipe (bytes 256..383 are not zero), 8 parts (bytes 384..523), 16 a
- * hash or a hash key other than below. While their bits are not set, these bytes are zero and the
- * hash is 1.
+ * Two features are laid out but not yet known, so that a program that does not have them refuses a
+ * file by their bit: 8 parts (bytes 384..523), 16 a hash or a hash key other than below. While
+ * their bits are not set, these bytes are zero and the hash is 1.
  *
  * A file is valid if and only if
  *
@@ -40,7 +39,9 @@
  *       given values are known ones;
  *    6. flight keys are a power of two within 32..4096, and the fixed part is 14336 bytes plus the
  *       keys in flight, rounded up to whole pages, plus a page if the feature counting is set;
- *    7. bytes of the header without a name are zero, as are both recipes and the parts;
+ *    7. bytes of the header without a name are zero, as are the second recipe and the parts; the
+ *       first recipe is as above, of a profile and version that are known, and not all zeros if
+ *       and only if the feature recipe is set; there is a separator only if there are fields;
  *       a window has its feature bit, does not count and is not fixed, G is within 1..47, the slack
  *       above 0 and at most 1, and it has a time of at most 10^13 milliseconds, or else n; a filter
  *       that is not a window has zeros there;
@@ -49,6 +50,8 @@
  * and rules 8 to 11, in layer_table.c, hold for its layers.
  */
 #include "format/header.h"
+
+#include "format/recipe_record.h"
 
 #include <inttypes.h>
 
@@ -91,12 +94,14 @@ static const uint8_t magic[8] = {0x89, 'u', 'n', 's', 'e', 'e', 'n', '\n'};
 enum { VERSION = 1, HASH_XXH3_128 = 1, SEED_BYTES = 8 };
 
 /* Features without which a file cannot be used: if another bit is set, a reader refuses it. */
-enum { FEATURE_COUNTING = 1, FEATURE_WINDOW = 2, FEATURES_KNOWN = 3 };
+enum { FEATURE_COUNTING = 1, FEATURE_WINDOW = 2, FEATURE_RECIPE = 4, FEATURES_KNOWN = 7 };
 
-static uint64_t features_of(const struct filter_plan *plan)
+static uint64_t features_of(const struct header *header)
 {
+    const struct filter_plan *plan = &header->plan;
     return (plan->geometry.counting ? (uint64_t)FEATURE_COUNTING : 0) |
-           (plan->generations != 0 ? (uint64_t)FEATURE_WINDOW : 0);
+           (plan->generations != 0 ? (uint64_t)FEATURE_WINDOW : 0) |
+           (recipe_is_whole_line(&header->recipe) ? 0 : (uint64_t)FEATURE_RECIPE);
 }
 
 /* All of the page but its checksum. */
@@ -107,7 +112,7 @@ static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
     memcpy(bytes + MAGIC_AT, magic, sizeof magic);
     store32(bytes + VERSION_AT, VERSION);
     store32(bytes + HEADER_BYTES_AT, HEADER_BYTES);
-    store64(bytes + FEATURES_AT, features_of(plan));
+    store64(bytes + FEATURES_AT, features_of(header));
     store64(bytes + WRITER_FEATURES_AT, header->writer_features);
     memcpy(bytes + UUID_AT, header->uuid, UUID_BYTES);
     store64(bytes + CREATED_AT, (uint64_t)header->created);
@@ -130,6 +135,7 @@ static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
         store_double(bytes + SLACK_AT, plan->slack);
     }
     store64(bytes + STAGE_AT, plan->stage);
+    recipe_encode(&header->recipe, bytes + KEY_RECIPE_AT);
 }
 
 void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
@@ -235,7 +241,7 @@ static const char *header_flaw(const struct header *header, const uint8_t *bytes
         return "window";
     if (uses_unnamed(header, bytes))
         return "unused bytes of the header";
-    if (plan->stage > (features == 0 ? SIZING_PAGES_MAX : 0))
+    if (plan->stage > ((features & ~(uint64_t)FEATURE_RECIPE) == 0 ? SIZING_PAGES_MAX : 0))
         return "stage";
     return NULL;
 }
@@ -256,16 +262,29 @@ static int check_known(const uint8_t *bytes, const char *path, struct fault *fau
     return fault_way_out(fault, "use a newer unseen");
 }
 
+/* Returns -1 with the fault if the key recipe is none that this program knows. */
+static int unknown_recipe(const char *name, const char *path, struct fault *fault)
+{
+    fault_set(fault, path, "counts lines by %s, which this program does not know", name);
+    return fault_way_out(fault, "use a newer unseen");
+}
+
 int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const char *path,
                   struct header *header, struct fault *fault)
 {
     struct header found;
+    char recipe[RECIPE_NAME];
     if (!header_is_filter(bytes))
         return fault_set(fault, path, "not a filter");
     if (check_known(bytes, path, fault) != 0)
         return -1;
     decode(bytes, &found);
     const char *flaw = page_flaw(bytes);
+    enum recipe_found known = recipe_decode(bytes + KEY_RECIPE_AT, &found.recipe, recipe);
+    if (flaw == NULL && known == RECIPE_UNKNOWN)
+        return unknown_recipe(recipe, path, fault);
+    if (flaw == NULL && known == RECIPE_DAMAGED)
+        flaw = "key recipe";
     if (flaw == NULL)
         flaw = plan_flaw(&found.plan, bytes);
     if (flaw == NULL)

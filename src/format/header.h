@@ -11,6 +11,7 @@
 #include "core/little.h"
 #include "format/layer_table.h"
 #include "format/shared.h"
+#include "key/recipe.h"
 #include "system/fault.h"
 
 enum { HEADER_BYTES = 4096, UUID_BYTES = 16 };
@@ -23,6 +24,7 @@ struct header {
     uint8_t uuid[UUID_BYTES];
     int64_t created; /* seconds since 1970 */
     uint64_t seed;
+    struct recipe recipe;     /* how a line becomes its key */
     struct filter_plan plan;  /* as asked for */
     uint64_t asked;           /* which of its values were given: ASKED_... */
     uint64_t flight_keys;     /* room of the first slot times two, a power of two */

@@ -4,29 +4,32 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What must agree. There is only one hash, and one recipe for keys. */
-static const char *const names[] = {"seed", "error rate", "lines x fields",
-                                    "cell", "growth",     "window"};
+/* What must agree. There is only one hash. */
+static const char *const names[] = {"key recipe", "seed",   "error rate", "lines x fields",
+                                    "cell",       "growth", "window"};
 enum { NAMES = sizeof names / sizeof *names };
 
 static void describe(const struct header *header, char texts[NAMES][LIKENESS_TEXT])
 {
     const struct filter_plan *plan = &header->plan;
-    snprintf(texts[0], LIKENESS_TEXT, "%" PRIu64, header->seed);
-    snprintf(texts[1], LIKENESS_TEXT, "%.15g", plan->rate);
+    recipe_text(&header->recipe, texts[0]);
+    if (texts[0][0] == '\0')
+        snprintf(texts[0], LIKENESS_TEXT, "whole lines");
+    snprintf(texts[1], LIKENESS_TEXT, "%" PRIu64, header->seed);
+    snprintf(texts[2], LIKENESS_TEXT, "%.15g", plan->rate);
     if (plan->geometry.lines == 0)
-        snprintf(texts[2], LIKENESS_TEXT, "as the rate wants");
+        snprintf(texts[3], LIKENESS_TEXT, "as the rate wants");
     else
-        snprintf(texts[2], LIKENESS_TEXT, "%u x %u", plan->geometry.lines, plan->geometry.fields);
-    snprintf(texts[3], LIKENESS_TEXT, "%s", plan->geometry.counting ? "4 bits" : "1 bit");
-    snprintf(texts[4], LIKENESS_TEXT, "%s", plan->fixed ? "none" : "as needed");
+        snprintf(texts[3], LIKENESS_TEXT, "%u x %u", plan->geometry.lines, plan->geometry.fields);
+    snprintf(texts[4], LIKENESS_TEXT, "%s", plan->geometry.counting ? "4 bits" : "1 bit");
+    snprintf(texts[5], LIKENESS_TEXT, "%s", plan->fixed ? "none" : "as needed");
     if (plan->generations == 0)
-        snprintf(texts[5], LIKENESS_TEXT, "none");
+        snprintf(texts[6], LIKENESS_TEXT, "none");
     else if (plan->forget == 0)
-        snprintf(texts[5], LIKENESS_TEXT, "%" PRIu64 " lines in %u parts", plan->capacity,
+        snprintf(texts[6], LIKENESS_TEXT, "%" PRIu64 " lines in %u parts", plan->capacity,
                  plan->generations);
     else
-        snprintf(texts[5], LIKENESS_TEXT, "%.3f s in %u parts", (double)plan->forget / 1000,
+        snprintf(texts[6], LIKENESS_TEXT, "%.3f s in %u parts", (double)plan->forget / 1000,
                  plan->generations);
 }
 

@@ -11,7 +11,7 @@
 
 /* Returns NULL if they agree in all that matters; else the name of the first thing in which they
  * differ, and how it reads for each. */
-enum { LIKENESS_TEXT = 64 };
+enum { LIKENESS_TEXT = RECIPE_TEXT };
 const char *likeness_differs(const struct header *one, const struct header *other,
                              char one_has[LIKENESS_TEXT], char other_has[LIKENESS_TEXT]);
 

@@ -30,10 +30,12 @@ struct block {
     struct fault fault;
     size_t starts[BATCH_LINES + 1];
     struct key keys[BATCH_LINES];
+    uint8_t itself[BATCH_LINES];
 };
 
 struct batches {
     const struct kernel *kernel;
+    struct keyer *keyer; /* NULL: the key is the whole line */
     char delimiter;
     uint64_t seed;
     unsigned threads;
@@ -57,17 +59,22 @@ struct batches {
     size_t changes;
 };
 
-struct batches *batches_new(char delimiter, uint64_t seed, unsigned threads)
+struct batches *batches_new(char delimiter, const struct recipe *recipe, uint64_t seed,
+                            unsigned threads)
 {
+    bool whole = recipe_is_whole_line(recipe);
     struct batches *batches = malloc(sizeof *batches);
     /* Not cleared: a short run touches little of it. */
     struct block *block = malloc(BLOCKS * sizeof *block);
-    if (batches == NULL || block == NULL) {
+    struct keyer *keyer = whole ? NULL : keyer_new(recipe);
+    if (batches == NULL || block == NULL || (keyer == NULL && !whole)) {
         free(batches);
         free(block);
+        keyer_free(keyer);
         return NULL;
     }
     *batches = (struct batches){.kernel = kernel_best(),
+                                .keyer = keyer,
                                 .delimiter = delimiter,
                                 .seed = seed,
                                 .threads = threads,
@@ -77,8 +84,10 @@ struct batches *batches_new(char delimiter, uint64_t seed, unsigned threads)
 
 void batches_free(struct batches *batches)
 {
-    if (batches != NULL)
-        free(batches->block);
+    if (batches == NULL)
+        return;
+    keyer_free(batches->keyer);
+    free(batches->block);
     free(batches);
 }
 
@@ -92,6 +101,22 @@ void batches_begin(struct batches *batches, struct input *input)
 
 /* --- making a batch, in whichever thread --- */
 
+/* Returns 0, or -1 with the fault. */
+static int make_keys(struct batches *batches, struct block *block, size_t n)
+{
+    const struct chunk *chunk = &batches->chunk;
+    if (batches->keyer == NULL) {
+        hash_lines(chunk->bytes, block->starts, n, batches->seed, block->keys);
+        return 0;
+    }
+    if (keyer_reserve(batches->keyer, chunk->length) != 0)
+        return fault_errno(&block->fault, input_name(batches->input),
+                           "the key of a line does not fit into memory", ENOMEM);
+    keyer_hash(batches->keyer, chunk->bytes, block->starts, n, batches->seed, block->keys,
+               block->itself);
+    return 0;
+}
+
 /* A chunk is there: makes the batch of its next lines. */
 static enum outcome make_batch(struct batches *batches, struct block *block)
 {
@@ -100,14 +125,14 @@ static enum outcome make_batch(struct batches *batches, struct block *block)
     size_t split = batches->kernel->split(chunk.bytes, chunk.length, batches->delimiter,
                                           block->starts, BATCH_LINES);
     size_t n = input_allowed(batches->input, block->starts, split, &block->fault);
-    if (n == 0)
+    if (n == 0 || make_keys(batches, block, n) != 0)
         return FAULT;
-    hash_lines(chunk.bytes, block->starts, n, batches->seed, block->keys);
     batches->done = block->starts[n];
     block->batch = (struct batch){
         .bytes = chunk.bytes,
         .starts = block->starts,
         .keys = block->keys,
+        .itself = batches->keyer != NULL ? block->itself : NULL,
         .n = n,
         .offset = chunk.offset,
         .last = batches->done == chunk.length,

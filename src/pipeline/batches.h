@@ -12,8 +12,8 @@
 #ifndef UNSEEN_PIPELINE_BATCHES_H
 #define UNSEEN_PIPELINE_BATCHES_H
 
-#include "core/hash.h"
 #include "io/input.h"
+#include "key/keyer.h"
 
 enum { BATCH_LINES = 2048 }; /* in a batch, at most */
 
@@ -24,14 +24,26 @@ struct batch {
     char *bytes; /* of their chunk, which the caller may change up to the end of the batch */
     const size_t *starts; /* n + 1: where they begin in it */
     const struct key *keys;
+    const uint8_t *itself; /* 1 for a line that counts as itself (keyer.h); NULL: of no interest */
     size_t n;
     uint64_t offset; /* of the chunk in the input */
     bool last;       /* of its chunk, whose bytes are there until the next call */
 };
 
-/* Keys are made under `seed`; with `threads` > 1, a second thread may work ahead. NULL if memory is
- * short. */
-struct batches *batches_new(char delimiter, uint64_t seed, unsigned threads);
+/* Leaves out the first `n` lines of what is left of a batch. */
+static inline void batch_skip(struct batch *batch, size_t n)
+{
+    batch->starts += n;
+    batch->keys += n;
+    if (batch->itself != NULL)
+        batch->itself += n;
+    batch->n -= n;
+}
+
+/* Keys are made as the recipe says, under `seed`; with `threads` > 1, a second thread may work
+ * ahead. NULL if memory is short. */
+struct batches *batches_new(char delimiter, const struct recipe *recipe, uint64_t seed,
+                            unsigned threads);
 void batches_free(struct batches *batches);
 
 /* Starts with an input, after what was read of it. */

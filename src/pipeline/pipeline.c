@@ -1,6 +1,8 @@
 #include "pipeline/pipeline.h"
 
+#include "io/collect.h"
 #include "pipeline/batches.h"
+#include "pipeline/false_drops.h"
 #include "pipeline/marks.h"
 #include "store/pages.h"
 #include "store/probe.h"
@@ -21,17 +23,19 @@ struct pipeline {
     uint64_t expected; /* lines that the filter was told to expect */
     /* Of the lines at hand, at most `most`: */
     uint8_t *seen;
-    uint8_t *select;     /* which are printed */
-    char *from, *to;     /* in the chunk: selected lines, moved together and not yet written */
-    uint64_t used;       /* bytes of the input up to the last line wanted */
-    bool closed;         /* the reader has had enough */
-    bool unsure;         /* durable: a flush or settling failed, and is not tried again */
-    int64_t settled;     /* durable: when it was done last, by clock_monotonic */
-    char *tagged;        /* PIPELINE_TAG: TAGGED_BYTES for lines with their tags */
-    size_t tagged_bytes; /* that are in there */
+    uint8_t *select;         /* which are printed */
+    char *from, *to;         /* in the chunk: selected lines, moved together and not yet written */
+    uint64_t used;           /* bytes of the input up to the last line wanted */
+    bool closed;             /* the reader has had enough */
+    bool unsure;             /* durable: a flush or settling failed, and is not tried again */
+    int64_t settled;         /* durable: when it was done last, by clock_monotonic */
+    struct collect *tagged;  /* PIPELINE_TAG: lines with their tags */
+    struct collect *dropped; /* lines held back */
+    struct false_drops false_drops;
+    bool begins;   /* the next line is the first of its input */
+    char *heading; /* HEADING_WITH_LINES: one that is still to be written */
+    size_t heading_length;
 };
-
-enum { TAGGED_BYTES = 256 << 10 };
 
 const struct pipeline_counts *pipeline_counts(const struct pipeline *pipeline)
 {
@@ -142,13 +146,35 @@ static int gather(struct pipeline *pipeline, const struct batch *batch, struct f
     return 0;
 }
 
+/* In one write, since a command that is started by it has taken all of that (child.h). Returns how
+ * many bytes of the lines were accepted. */
+static size_t write_with_heading(struct pipeline *pipeline, const char *lines, size_t length,
+                                 struct fault *fault)
+{
+    size_t before = pipeline->heading_length;
+    char *all = realloc(pipeline->heading, before + length);
+    if (all == NULL) {
+        fault_errno(fault, pipeline->plan.output->name, NULL, ENOMEM);
+        return 0;
+    }
+    memcpy(all + before, lines, length);
+    size_t accepted = output_write(pipeline->plan.output, all, before + length, fault);
+    free(all);
+    pipeline->heading = NULL;
+    return accepted > before ? accepted - before : 0;
+}
+
 /* Writes what was picked. Returns whether all of it was accepted; *accepted: how many bytes. */
 static bool write_picked(struct pipeline *pipeline, size_t *accepted, struct fault *fault)
 {
     char *from = pipeline->from;
     size_t length = (size_t)(pipeline->to - from);
     pipeline->from = pipeline->to;
-    *accepted = length > 0 ? output_write(pipeline->plan.output, from, length, fault) : 0;
+    *accepted = 0;
+    if (length > 0)
+        *accepted = pipeline->heading != NULL
+                        ? write_with_heading(pipeline, from, length, fault)
+                        : output_write(pipeline->plan.output, from, length, fault);
     return *accepted == length;
 }
 
@@ -204,40 +230,17 @@ static int hand_on(struct pipeline *pipeline, const struct batch *batch, struct 
     return settle(pipeline, batch, delivered, failed ? &later : fault) != 0 || failed ? -1 : 0;
 }
 
-/* Lines with their tags are gathered, so that short ones are written many at a time; one that is
- * too long for that is written by itself, and not copied. */
-static int flush_tagged(struct pipeline *pipeline, struct fault *fault)
-{
-    size_t length = pipeline->tagged_bytes;
-    pipeline->tagged_bytes = 0;
-    return output_write(pipeline->plan.output, pipeline->tagged, length, fault) == length ? 0 : -1;
-}
-
-static int tag(struct pipeline *pipeline, const char *bytes, size_t length, struct fault *fault)
-{
-    if (length > TAGGED_BYTES - pipeline->tagged_bytes && flush_tagged(pipeline, fault) != 0)
-        return -1;
-    if (length > TAGGED_BYTES)
-        return output_write(pipeline->plan.output, bytes, length, fault) == length ? 0 : -1;
-    memcpy(pipeline->tagged + pipeline->tagged_bytes, bytes, length);
-    pipeline->tagged_bytes += length;
-    return 0;
-}
-
 static int write_tagged(struct pipeline *pipeline, const struct batch *batch, struct fault *fault)
 {
-    if (pipeline->tagged == NULL)
-        pipeline->tagged = malloc(TAGGED_BYTES);
-    if (pipeline->tagged == NULL)
-        return fault_errno(fault, "lines with tags", NULL, ENOMEM);
     for (size_t i = 0; i < batch->n; i++) {
         const char *in_or_new = pipeline->seen[i] ? "in\t" : "new\t";
-        if (tag(pipeline, in_or_new, strlen(in_or_new), fault) != 0 ||
-            tag(pipeline, batch->bytes + batch->starts[i], line_length(batch, i), fault) != 0)
+        if (collect_add(pipeline->tagged, in_or_new, strlen(in_or_new), fault) != 0 ||
+            collect_add(pipeline->tagged, batch->bytes + batch->starts[i], line_length(batch, i),
+                        fault) != 0)
             return -1;
     }
     pipeline->counts.selected += marks_count(pipeline->select, batch->n);
-    return flush_tagged(pipeline, fault);
+    return collect_flush(pipeline->tagged, fault);
 }
 
 static int tell_not_removed(struct pipeline *pipeline, const struct batch *batch,
@@ -280,12 +283,21 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
     pipeline->verb = &verbs[plan->verb];
     pipeline->most = filter_batch(plan->filter);
     /* What waits for input no longer than until its time comes has to wait by itself. */
-    pipeline->batches = batches_new(plan->delimiter, store_header(pipeline->store)->seed,
+    const struct header *header = store_header(pipeline->store);
+    pipeline->batches = batches_new(plan->delimiter, &header->recipe, header->seed,
                                     plan->durable ? 1 : plan->threads);
     pipeline->seen = malloc(pipeline->most);
     pipeline->select = malloc(pipeline->most);
+    if (plan->verb == PIPELINE_TAG)
+        pipeline->tagged = collect_new(plan->output);
+    if (plan->dropped != NULL)
+        pipeline->dropped = collect_new(plan->dropped);
+    if (plan->counts_drops)
+        false_drops_start(&pipeline->false_drops, pipeline->store);
     pipeline->settled = clock_monotonic();
-    if (pipeline->batches == NULL || pipeline->seen == NULL || pipeline->select == NULL) {
+    if (pipeline->batches == NULL || pipeline->seen == NULL || pipeline->select == NULL ||
+        (plan->verb == PIPELINE_TAG && pipeline->tagged == NULL) ||
+        (plan->dropped != NULL && pipeline->dropped == NULL)) {
         pipeline_free(pipeline);
         return NULL;
     }
@@ -299,7 +311,9 @@ void pipeline_free(struct pipeline *pipeline)
     batches_free(pipeline->batches);
     free(pipeline->seen);
     free(pipeline->select);
-    free(pipeline->tagged);
+    collect_free(pipeline->tagged);
+    collect_free(pipeline->dropped);
+    free(pipeline->heading);
     free(pipeline);
 }
 
@@ -315,15 +329,25 @@ static int milliseconds_left(const struct pipeline *pipeline)
     return passed < EPOCH_MILLISECONDS ? (int)(EPOCH_MILLISECONDS - passed) : 0;
 }
 
+/* What is not a regular file is on no disk. */
+static int sync_dropped(struct pipeline *pipeline, struct fault *fault)
+{
+    if (pipeline->dropped == NULL || !pipeline->plan.dropped->mends)
+        return 0;
+    return collect_flush(pipeline->dropped, fault) == 0 ? output_sync(pipeline->plan.dropped, fault)
+                                                        : -1;
+}
+
 int pipeline_settle(struct pipeline *pipeline, struct fault *fault)
 {
     /* The system reports a lost write once; the next flush would succeed without it. And what was
      * settled in part would be settled again. */
     if (pipeline->unsure)
         return 0;
-    pipeline->unsure = filter_held(pipeline->plan.filter) > 0 &&
-                       (output_sync(pipeline->plan.output, fault) != 0 ||
-                        filter_settle_held(pipeline->plan.filter, fault) != 0);
+    bool held = filter_held(pipeline->plan.filter) > 0;
+    pipeline->unsure = (held && output_sync(pipeline->plan.output, fault) != 0) ||
+                       sync_dropped(pipeline, fault) != 0 ||
+                       (held && filter_settle_held(pipeline->plan.filter, fault) != 0);
     pipeline->settled = clock_monotonic();
     return pipeline->unsure ? -1 : 0;
 }
@@ -370,6 +394,32 @@ static size_t end_of_wanted(const struct pipeline *pipeline, size_t n)
     return n;
 }
 
+/* Lines that were judged and are not selected are gathered for whoever wants them: before the
+ * others are moved together, which may be to where these are. */
+static int hold_back(struct pipeline *pipeline, const struct batch *batch, struct fault *fault)
+{
+    const size_t *starts = batch->starts;
+    pipeline->counts.held_back += batch->n - marks_count(pipeline->select, batch->n);
+    for (size_t i = 0, from; i < batch->n && pipeline->dropped != NULL;) {
+        from = i;
+        i = marks_run(pipeline->select, from, batch->n);
+        if (!pipeline->select[from] && collect_add(pipeline->dropped, batch->bytes + starts[from],
+                                                   starts[i] - starts[from], fault) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int deliver(struct pipeline *pipeline, const struct batch *batch, struct fault *fault)
+{
+    uint64_t before = pipeline->counts.selected;
+    int result = pipeline->verb->deliver(pipeline, batch, fault);
+    if (pipeline->plan.counts_drops)
+        pipeline->counts.false_drops += false_drops_add(&pipeline->false_drops,
+                                                        pipeline->counts.selected - before);
+    return result;
+}
+
 /* Lines of a batch, from their keys to their output. Returns how many of them were judged, or
  * -1. */
 static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, struct fault *fault)
@@ -380,7 +430,11 @@ static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, struct faul
         return -1;
     batch.n = end_of_wanted(pipeline, batch.n);
     pipeline->counts.read += batch.n;
-    return pipeline->verb->deliver(pipeline, &batch, fault) == 0 ? (ptrdiff_t)batch.n : -1;
+    if (batch.itself != NULL)
+        pipeline->counts.itself += marks_count(batch.itself, batch.n);
+    if (hold_back(pipeline, &batch, fault) != 0 || deliver(pipeline, &batch, fault) != 0)
+        return -1;
+    return (ptrdiff_t)batch.n;
 }
 
 /* A batch goes as many lines at a time as the filter takes, and as it judges: fewer where a layer
@@ -391,9 +445,7 @@ static int run_batch(struct pipeline *pipeline, struct batch batch, struct fault
         ptrdiff_t judged = pass(pipeline, batch, fault);
         if (judged < 0)
             return -1;
-        batch.starts += judged;
-        batch.keys += judged;
-        batch.n -= (size_t)judged;
+        batch_skip(&batch, (size_t)judged);
         /* A claim that judges none wants what is held to be settled first. */
         if (pipeline->plan.durable && (judged == 0 || milliseconds_left(pipeline) == 0) &&
             pipeline_settle(pipeline, fault) != 0)
@@ -404,6 +456,54 @@ static int run_batch(struct pipeline *pipeline, struct batch batch, struct fault
         }
     }
     return 0;
+}
+
+/* The first line of an input is at the beginning of the chunk, and no line like the others. */
+static int take_heading(struct pipeline *pipeline, struct batch *batch, struct fault *fault)
+{
+    struct output *output = pipeline->plan.output;
+    enum heading heading = output != NULL ? pipeline->plan.heading : HEADING_SKIPPED;
+    size_t length = line_length(batch, 0);
+    pipeline->begins = false;
+    if (heading == HEADING_PRINTED && output_write(output, batch->bytes, length, fault) != length)
+        return -1;
+    if (heading == HEADING_WITH_LINES && pipeline->counts.selected == 0) {
+        free(pipeline->heading);
+        pipeline->heading = malloc(length);
+        if (pipeline->heading == NULL)
+            return fault_errno(fault, output->name, NULL, ENOMEM);
+        memcpy(pipeline->heading, batch->bytes, length);
+        pipeline->heading_length = length;
+    }
+    batch_skip(batch, 1);
+    return 0;
+}
+
+static uint64_t count_lines(const struct pipeline *pipeline, const char *at, const char *end)
+{
+    uint64_t lines = 0;
+    while ((at = memchr(at, pipeline->plan.delimiter, (size_t)(end - at))) != NULL) {
+        lines++;
+        at++;
+    }
+    return lines;
+}
+
+/* Writes what was picked and held back of a chunk, even if there was a fault, which stays then. */
+static int finish_chunk(struct pipeline *pipeline, int result, struct fault *fault)
+{
+    size_t accepted;
+    struct fault later;
+    const char *from = pipeline->from, *to = pipeline->to;
+    if (!write_picked(pipeline, &accepted, result < 0 ? &later : fault)) {
+        /* They were counted when they were picked. */
+        pipeline->counts.selected -= count_lines(pipeline, from + accepted, to);
+        result = -1;
+    }
+    if (pipeline->dropped != NULL &&
+        collect_flush(pipeline->dropped, result < 0 ? &later : fault) != 0)
+        result = -1;
+    return result;
 }
 
 /* A chunk, batch by batch. What was picked of it is written even if it ends in a fault. Returns as
@@ -427,17 +527,18 @@ static int run_chunk(struct pipeline *pipeline, const struct input *input, struc
             if (pipeline->verb->writes && store_check_name(pipeline->store, fault) != 0)
                 return -1;
         }
+        if (pipeline->begins && take_heading(pipeline, &batch, fault) != 0)
+            return -1;
         result = run_batch(pipeline, batch, fault);
     }
-    size_t accepted;
-    struct fault later;
-    return write_picked(pipeline, &accepted, result < 0 ? &later : fault) ? result : -1;
+    return finish_chunk(pipeline, result, fault);
 }
 
 int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *fault)
 {
     int result = pipeline->counts.selected == pipeline->plan.most;
     pipeline->used = 0;
+    pipeline->begins = pipeline->plan.heading != HEADING_COUNTS;
     batches_begin(pipeline->batches, input);
     while (result == 0) {
         result = wait_for_input(pipeline, input, fault);
@@ -445,6 +546,8 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
             result = run_chunk(pipeline, input, fault);
     }
     batches_end(pipeline->batches);
+    if (pipeline->plan.counts_drops)
+        pipeline->counts.false_drops += false_drops_finish(&pipeline->false_drops);
     if (result == 1)
         input_give_back(input, pipeline->used);
     return result == END_OF_INPUT ? 0 : result;

@@ -28,13 +28,23 @@ enum pipeline_verb {
     PIPELINE_REMOVE,   /* forget lines, print nothing; those forgotten count as selected */
 };
 
+/* What becomes of the first line of each input. */
+enum heading {
+    HEADING_COUNTS,     /* it is a line like any other */
+    HEADING_PRINTED,    /* it is printed as it is, if anything is, and not judged */
+    HEADING_WITH_LINES, /* likewise, but together with the first line printed, and only once */
+    HEADING_SKIPPED,
+};
+
 struct pipeline_plan {
     enum pipeline_verb verb;
     struct filter *filter;
     struct filter *repeats; /* PIPELINE_REPEATED: what was printed already */
     struct output *output;  /* NULL: nothing is printed */
+    struct output *dropped; /* lines that are held back go here; may be NULL */
     bool invert;            /* PIPELINE_QUERY: print what is not in */
     char delimiter;
+    enum heading heading;
     uint64_t most;           /* stop after so many selected lines */
     struct pending *pending; /* keys of delivered lines go here; may be NULL */
     unsigned threads;        /* that may work on it, this one included; 0 is 1 */
@@ -42,7 +52,8 @@ struct pipeline_plan {
     /* PIPELINE_REMOVE: a line of so many bytes, without its end, that was not removed, and why. */
     void *context;
     void (*not_removed)(void *context, const char *line, size_t length, enum removal why);
-    bool may_close; /* a reader that closes the output has had enough: no fault */
+    bool may_close;    /* a reader that closes the output has had enough: no fault */
+    bool counts_drops; /* counts.false_drops is wanted */
 };
 
 struct pipeline;
@@ -55,15 +66,18 @@ void pipeline_free(struct pipeline *pipeline);
  * -1 with the fault: fault->error is EINTR if a signal came (signals_raise() is next). */
 int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *fault);
 
-/* PIPELINE_NEW with `durable`: flushes the output and settles what is held; at the end of all
+/* PIPELINE_NEW with `durable`: flushes the outputs and settles what is held; at the end of all
  * input. Returns 0, or -1 with the fault. */
 int pipeline_settle(struct pipeline *pipeline, struct fault *fault);
 
 /* Lines, so far. */
 struct pipeline_counts {
     uint64_t read;
-    uint64_t selected; /* printed, or with no output: that would have been */
-    uint64_t refused;  /* with `may_close`: would have been selected, but the output was closed */
+    uint64_t selected;  /* printed, or with no output: that would have been */
+    uint64_t refused;   /* with `may_close`: would have been selected, but the output was closed */
+    uint64_t held_back; /* judged, and not selected */
+    uint64_t itself;    /* had no key by the recipe, and counted as themselves */
+    double false_drops; /* with `counts_drops`: how many are expected */
 };
 const struct pipeline_counts *pipeline_counts(const struct pipeline *pipeline);
 

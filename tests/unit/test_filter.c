@@ -566,7 +566,7 @@ static void features(void)
     tap_check(filter == NULL && strstr(fault.reason, "features") != NULL, "a writer: %s",
               filter == NULL ? fault.reason : "it opens");
     filter_close(filter);
-    plant(path, 16, 4);
+    plant(path, 16, 8);
     for (int write = 0; write < 2; write++) {
         filter = filter_open(path, write, NULL, &fault);
         tap_check(filter == NULL && strstr(fault.reason, "features") != NULL,

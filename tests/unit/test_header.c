@@ -97,11 +97,18 @@ static bool same_plan(const struct filter_plan *a, const struct filter_plan *b)
            a->stage == b->stage;
 }
 
+static bool same_recipe(const struct recipe *a, const struct recipe *b)
+{
+    return a->profile == b->profile && a->version == b->version && a->trim == b->trim &&
+           a->fold == b->fold && a->separated == b->separated && a->separator == b->separator &&
+           a->ranges == b->ranges && memcmp(a->range, b->range, sizeof a->range) == 0;
+}
+
 static bool same_header(const struct header *a, const struct header *b)
 {
-    return memcmp(a->uuid, b->uuid, UUID_BYTES) == 0 && a->created == b->created &&
-           a->seed == b->seed && same_plan(&a->plan, &b->plan) && a->asked == b->asked &&
-           a->flight_keys == b->flight_keys && a->layers_at == b->layers_at;
+    return same_recipe(&a->recipe, &b->recipe) && memcmp(a->uuid, b->uuid, UUID_BYTES) == 0 &&
+           a->created == b->created && a->seed == b->seed && same_plan(&a->plan, &b->plan) &&
+           a->asked == b->asked && a->flight_keys == b->flight_keys && a->layers_at == b->layers_at;
 }
 
 static bool same_stage(const struct stage_plan *a, const struct stage_plan *b)
@@ -157,6 +164,28 @@ static void round_trip(void)
 }
 
 /* Any header that a plan can lead to. */
+/* Fields such that a list of them is in canonical form; sometimes to the end of the line. */
+static void some_recipe(struct chance *chance, struct recipe *recipe)
+{
+    unsigned at = 0;
+    recipe->profile = (enum profile)chance_below(chance, PROFILES);
+    recipe->version = profile_versions[recipe->profile];
+    recipe->trim = chance_below(chance, 2);
+    recipe->fold = chance_below(chance, 2);
+    recipe->ranges = (unsigned)chance_below(chance, RECIPE_RANGES_MAX + 1);
+    for (unsigned i = 0; i < recipe->ranges; i++) {
+        recipe->range[i].first = (uint16_t)(at + 1 + chance_below(chance, 2000));
+        at = recipe->range[i].first + (unsigned)chance_below(chance, 2000);
+        recipe->range[i].last = (uint16_t)at++;
+    }
+    if (recipe->ranges > 0 && chance_below(chance, 2))
+        recipe->range[recipe->ranges - 1].last = 0;
+    if (recipe->ranges > 0 && chance_below(chance, 2)) {
+        recipe->separated = true;
+        recipe->separator = (char)chance_below(chance, 256);
+    }
+}
+
 static void round_trip_of_many(void)
 {
     struct chance chance = {30};
@@ -188,6 +217,8 @@ static void round_trip_of_many(void)
             header->plan.geometry =
                 (struct geometry){.lines = (uint8_t)(1 + chance_below(&chance, 16)),
                                   .fields = (uint8_t)(1 + chance_below(&chance, 7))};
+        if (i % 5 == 3)
+            some_recipe(&chance, &header->recipe);
         header_encode(header, file.page0);
         tap_check(opens_the_same(&file, LAYERS), "header %u does not come back", i);
     }
@@ -388,15 +419,16 @@ static const struct {
     {"2^64 - 1 pages for a stage", 184, 8, UINT64_MAX, "stage"},
     {"unused 192", 192, 1, 1, "unused"},
     {"unused 255", 255, 1, 1, "unused"},
-    {"a key recipe", 256, 1, 1, "unused"},
+    {"a key recipe's unused byte", 274 + 7, 1, 1, "unused"},
     {"the end of the recipe", 383, 1, 1, "unused"},
+    {"a key recipe without its feature", 276, 4, 1, "unused"},
     {"a recipe for parts", 384, 1, 1, "unused"},
     {"the end of that recipe", 511, 1, 1, "unused"},
     {"a part", 512, 4, 1, "unused"},
     {"a number of parts", 516, 4, 2, "unused"},
     {"a mapping to parts", 520, 4, 1, "unused"},
     {"unused 524", 524, 1, 1, "unused"},
-    {"a key recipe, with its feature", 16, 8, 4, "features"},
+    {"the feature of a key recipe, without one", 16, 8, 4, "unused"},
     {"parts, with their feature", 16, 8, 8, "features"},
     {"a keyed hash, with its feature", 16, 8, 16, "features"},
     {"the last byte before the checksum", 4087, 1, 1, "unused"},
@@ -451,6 +483,61 @@ static void rules_of_windows(void)
         store(file.page0 + window_rules[i].at, window_rules[i].size, window_rules[i].value);
         seal(file.page0, CHECKSUM_AT);
         check_refused(&file, window_rules[i].name, window_rules[i].says);
+    }
+}
+
+/* The same of a file with fields 2-4 and 7, separated, by url/1. */
+static const struct {
+    const char *name;
+    unsigned at, size;
+    uint64_t value;
+    const char *says;
+} recipe_rules[] = {
+    {"no feature bit", 16, 8, 0, "unused"},
+    {"another profile", 256, 4, 0x74727573, "counts lines by surt/1, which this program does not"},
+    {"a longer name", 259, 1, 'x', "counts lines by urlx/1, which this program does not know"},
+    {"a name of 16 letters", 256, 8, UINT64_C(0x6161616161616161), "counts lines by aaaaaaaa/1"},
+    {"version 2", 272, 2, 2, "counts lines by url/2, which this program does not know"},
+    {"version 0", 272, 2, 0, "key recipe"},
+    {"a version of the line", 256, 4, 0, "key recipe"},
+    {"a name that cannot be shown", 256, 1, 27, "key recipe"},
+    {"something after the name", 271, 1, 'x', "key recipe"},
+    {"17 ranges", 274, 2, 17, "key recipe"},
+    {"more ranges than there are", 274, 2, 3, "key recipe"},
+    {"fewer ranges than there are", 274, 2, 1, "unused"},
+    {"a separator without fields", 274, 2, 0, "key recipe"},
+    {"an unknown flag", 276, 4, 4 | 8, "key recipe"},
+    {"a separator, and no flag for it", 276, 4, 0, "key recipe"},
+    {"after the separator", 281, 1, 1, "unused"},
+    {"before the ranges", 287, 1, 1, "unused"},
+    {"field 0", 288, 2, 0, "key recipe"},
+    {"a range that ends before it begins", 290, 2, 1, "key recipe"},
+    {"the rest of the line, and more", 290, 2, 0, "key recipe"},
+    {"ranges that overlap", 292, 2, 4, "key recipe"},
+    {"ranges that touch", 292, 2, 5, "key recipe"},
+    {"after the last range", 296, 1, 1, "unused"},
+    {"the last range", 288 + 15 * 4, 2, 9, "unused"},
+};
+
+static void rules_of_recipes(void)
+{
+    struct file file;
+    file_make(&file);
+    file.header.recipe = (struct recipe){.profile = PROFILE_URL,
+                                         .version = 1,
+                                         .separated = true,
+                                         .separator = ',',
+                                         .ranges = 2,
+                                         .range = {{2, 4}, {7, 7}}};
+    header_encode(&file.header, file.page0);
+    tap_check(opens_the_same(&file, LAYERS), "it does not open");
+    tap_check(load64(file.page0 + 16) == 4 && memcmp(file.page0 + 256, "url\0", 4) == 0,
+              "the feature, the name");
+    for (size_t i = 0; i < sizeof recipe_rules / sizeof *recipe_rules; i++) {
+        struct file other = file;
+        store(other.page0 + recipe_rules[i].at, recipe_rules[i].size, recipe_rules[i].value);
+        seal(other.page0, CHECKSUM_AT);
+        check_refused(&other, recipe_rules[i].name, recipe_rules[i].says);
     }
 }
 
@@ -823,6 +910,7 @@ int main(void)
             every_bit_of_the_layers);
     tap_run("noise is refused", noise);
     tap_run("rules of the header, behind a right checksum", rules_of_the_header);
+    tap_run("rules of key recipes", rules_of_recipes);
     tap_run("counting filters", counting);
     tap_run("rules of windows", rules_of_windows);
     tap_run("features that only a writer must know", features_for_writers);

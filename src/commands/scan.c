@@ -1,0 +1,68 @@
+#include "commands/scan.h"
+
+#include "commands/message.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct progress {
+    const struct scan *scan;
+    struct batches *batches;
+};
+
+static int take_heading(const struct scan *scan, struct batch *batch, struct fault *fault)
+{
+    const char *line = batch->bytes + batch->starts[0];
+    size_t length = batch->starts[1] - batch->starts[0];
+    batch_skip(batch, 1);
+    return scan->heading != NULL ? scan->heading(scan->context, line, length, fault) : 0;
+}
+
+static int tell_pause(const struct scan *scan, struct fault *fault)
+{
+    return scan->pause != NULL ? scan->pause(scan->context, fault) : 0;
+}
+
+/* Returns 1, 0 at the end, -1 with the fault. */
+static int take_batch(const struct progress *progress, bool first, struct fault *fault)
+{
+    const struct scan *scan = progress->scan;
+    struct batch batch;
+    int got = batches_next(progress->batches, &batch, fault);
+    if (got <= 0)
+        return got;
+    if (first && scan->header && take_heading(scan, &batch, fault) != 0)
+        return -1;
+    if (batch.n > 0 && scan->lines(scan->context, &batch, fault) != 0)
+        return -1;
+    return batch.last && tell_pause(scan, fault) != 0 ? -1 : 1;
+}
+
+static int scan_input(void *context, struct input *input, struct fault *fault)
+{
+    const struct progress *progress = context;
+    struct fault later;
+    batches_begin(progress->batches, input);
+    int got = take_batch(progress, true, fault);
+    while (got > 0)
+        got = take_batch(progress, false, fault);
+    batches_end(progress->batches);
+    /* After a line that is too long the next input may have to be waited for. */
+    if (got < 0 && tell_pause(progress->scan, &later) != 0)
+        *fault = later;
+    return got;
+}
+
+int scan_inputs(const struct scan *scan)
+{
+    const struct inputs *inputs = scan->inputs;
+    struct progress progress = {
+        .scan = scan,
+        .batches = batches_new(inputs->delimiter, scan->recipe, 0, inputs->threads),
+    };
+    if (progress.batches == NULL)
+        return message("%s", strerror(ENOMEM));
+    int status = inputs_read(inputs, scan_input, &progress);
+    batches_free(progress.batches);
+    return status;
+}

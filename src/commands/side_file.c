@@ -1,0 +1,142 @@
+#include "commands/side_file.h"
+
+#include "commands/message.h"
+#include "store/newfile.h"
+#include "system/beside.h"
+#include "system/path.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Whether two names, of which none need exist, are the same file, or would be. */
+static bool same(const char *a, const char *b)
+{
+    return path_is_same(a, b) || path_is_same_name(a, b);
+}
+
+/* Whether a name leads to what a descriptor is open for, and lines would go to or come from both:
+ * not a terminal, or /dev/null. */
+static bool is_open_as(const char *name, int fd)
+{
+    struct stat status, open_file;
+    return stat(name, &status) == 0 && (S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode)) &&
+           fstat(fd, &open_file) == 0 && path_same_file(&status, &open_file);
+}
+
+static bool is_input(const struct inputs *inputs, const char *name)
+{
+    for (const char **input = inputs->names; *input != NULL; input++)
+        if (strcmp(*input, "-") == 0 ? is_open_as(name, STDIN_FILENO) : same(name, *input))
+            return true;
+    return false;
+}
+
+static bool is_output(const struct side_files *files, const char *name)
+{
+    if (files->output != NULL)
+        return same(name, files->output);
+    return !files->silent && is_open_as(name, STDOUT_FILENO);
+}
+
+/* The filter, its queue, or something in that. */
+static bool is_filter(const struct side_files *files, const char *name)
+{
+    char queue[BESIDE_MAX], directory[PATH_MAX];
+    if (files->filter == NULL)
+        return false;
+    beside_name(files->filter, ".queue", queue);
+    path_directory(name, directory);
+    return same(name, files->filter) || same(name, queue) || same(directory, queue);
+}
+
+static int something_else(const char *name, const char *what)
+{
+    return message("%s: is the file for %s and also something else (name another file)", name,
+                   what);
+}
+
+static int check_one(const struct side_files *files, enum option_id id, const char *what)
+{
+    const char *name = files->options->given[id];
+    if (name == NULL)
+        return 0;
+    if (name[0] == '\0')
+        return message("%s '': an empty name is not a file (is a variable empty?)",
+                       files->options->spelled[id]);
+    if (is_filter(files, name) || is_input(files->inputs, name) || is_output(files, name))
+        return something_else(name, what);
+    return 0;
+}
+
+static int check_dropped(const struct options *options)
+{
+    struct fault fault;
+    const char *dropped = options->given[OPTION_DROPPED];
+    const char *pending = options->given[OPTION_PENDING];
+    if (dropped == NULL)
+        return 0;
+    if (pending != NULL && same(dropped, pending))
+        return message("%s: is the file for dropped lines and also for pending keys (name another "
+                       "file)",
+                       dropped);
+    if (newfile_is_filter(dropped))
+        return message("%s: is a filter, no place for lines (name another file)", dropped);
+    return output_check(dropped, &fault) == 0 ? 0 : message_fault(&fault);
+}
+
+int side_file_check(const struct side_files *files)
+{
+    if (check_one(files, OPTION_PENDING, "pending keys") != 0 ||
+        check_one(files, OPTION_DROPPED, "dropped lines") != 0)
+        return EXIT_TROUBLE;
+    return check_dropped(files->options);
+}
+
+static void tell_waits(void *context)
+{
+    const char *name = context;
+    message("%s: waiting for another process that appends to it", name);
+}
+
+bool side_file_is_at(const struct output *output, const char *path)
+{
+    struct stat status, named;
+    return path != NULL && fstat(output->fd, &status) == 0 && stat(path, &named) == 0 &&
+           path_same_file(&status, &named);
+}
+
+static bool is_same_file(const struct output *one, const struct output *other)
+{
+    struct stat status, as;
+    return other != NULL && other->fd >= 0 && fstat(one->fd, &status) == 0 &&
+           S_ISREG(status.st_mode) && fstat(other->fd, &as) == 0 && path_same_file(&status, &as);
+}
+
+/* What the names did not tell, as a link whose target was made meanwhile, the open file does. */
+int side_file_open_dropped(const struct options *options, char delimiter, struct output *dropped,
+                           struct pipeline_plan *plan)
+{
+    struct fault fault;
+    const char *name = options->given[OPTION_DROPPED];
+    if (name == NULL)
+        return 0;
+    if (output_open(dropped, name, delimiter, &fault) != 0)
+        return message_fault(&fault);
+    if (side_file_is_at(dropped, store_path(filter_store(plan->filter))) ||
+        is_same_file(dropped, plan->output)) {
+        (void)output_close(dropped, &fault);
+        return something_else(name, "dropped lines");
+    }
+    dropped->waits = tell_waits;
+    plan->dropped = dropped;
+    return 0;
+}
+
+int side_file_close_dropped(struct pipeline_plan *plan, int status)
+{
+    struct fault fault;
+    if (plan->dropped == NULL || output_close(plan->dropped, &fault) == 0)
+        return status;
+    return message_fault(&fault);
+}

@@ -1,0 +1,83 @@
+# Runs with --dropped that are killed; load it after crash.bash.
+
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # UNSEEN, err and code are set by helper.bash
+# shellcheck disable=SC2119,SC2120 # what the filter is made with is for the tests to say
+
+# doubtful [OPTION...]: f.bf, in which thousands of the lines of ./in look like one that it has.
+doubtful() {
+    rm -rf f.bf f.bf.queue
+    exits 0 unseen create -n 200k -p 0.5 "$@" f.bf || return 1
+    input 130000 5000000 | unseen add f.bf
+}
+
+# only_torn MOST FILE...: what is no line of ./in is the beginning of one; there are at most MOST.
+only_torn() {
+    local most=$1
+    shift
+    sort -u "$@" | comm -23 - <(sort -u in) >"$BATS_TEST_TMPDIR/torn"
+    awk '{ gsub(/[0-9]/, "0") } $0 != substr("http://example.org/page/00000000/end", 1, length($0))' \
+        "$BATS_TEST_TMPDIR/torn" | grep . && return 1
+    [[ $(wc -l <"$BATS_TEST_TMPDIR/torn") -le $most ]] || { cat "$BATS_TEST_TMPDIR/torn"; return 1; }
+}
+
+# kill_with_drops HITS EACH OPTION...: kills runs over ./in at random moments until HITS of them were
+# at work, EACH on one filter and one ./dropped, which is then run to its end: each line was printed or
+# dropped, and nothing else was.
+kill_with_drops() {
+    local wanted=$1 each=$2 hits=0 tries=0 i size moment
+    shift 2
+    size=$(bytes_of in)
+    doubtful || return 1
+    cp f.bf before.bf
+    while [[ $hits -lt $wanted ]]; do
+        cp before.bf f.bf
+        rm -f dropped part.*
+        for ((i = 0; i < each; i++)); do
+            tries=$((tries + 1))
+            [[ $tries -le $((wanted * 20 + 100)) ]] ||
+                { echo "only $hits of $tries kills came while it was at work"; return 1; }
+            moment $((size * 3 / 4))
+            code=0
+            "$tools/killed" "${moment[@]}" "$UNSEEN" f.bf in --dropped dropped "$@" >"part.$i" 2>"$err" || code=$?
+            [[ $code -eq 137 || $code -eq 0 ]] || { echo "exit code $code"; cat "$err"; return 1; }
+            [[ $code -ne 137 || ! -s part.$i ]] || hits=$((hits + 1))
+        done
+        "$UNSEEN" f.bf in --dropped dropped >part.last 2>"$err" || { cat "$err"; return 1; }
+        { none_lost in part.* dropped && only_torn "$each" dropped; } || { echo "after kill $tries"; return 1; }
+    done
+    echo "$hits kills at work of $tries, each line printed or dropped"
+}
+
+# some_killed_with_drops RUNS: in each run eight writers over ./in, three of them killed at random
+# moments, all to one ./dropped; then it is run again.
+some_killed_with_drops() {
+    local runs=$1 run hits=0
+    doubtful || return 1
+    cp f.bf before.bf
+    for ((run = 0; run < runs; run++)); do
+        cp before.bf f.bf
+        eight_with_drops || { echo "run $run"; return 1; }
+    done
+    echo "$hits of $((3 * runs)) writers were killed at work, each line printed or dropped"
+}
+
+eight_with_drops() {
+    local i pids=() moment status
+    rm -f out.* dropped
+    for ((i = 0; i < 8; i++)); do
+        moment $(($(bytes_of in) / 16))
+        [[ $i -lt 3 ]] || moment=(0 600000000)
+        "$tools/killed" "${moment[@]}" "$UNSEEN" f.bf in --dropped dropped >"out.$i" 2>"err.$i" 3>&- &
+        pids+=($!)
+    done
+    for ((i = 0; i < 8; i++)); do
+        status=0
+        wait "${pids[i]}" || status=$?
+        [[ $status -eq 0 || ($i -lt 3 && $status -eq 137) ]] ||
+            { echo "writer $i: exit code $status"; cat "err.$i"; return 1; }
+        [[ $status -ne 137 || ! -s out.$i ]] || hits=$((hits + 1))
+    done
+    "$UNSEEN" f.bf in --dropped dropped >out.again || return 1
+    none_lost in out.* dropped && only_torn 3 dropped
+}

@@ -1,0 +1,295 @@
+#!/usr/bin/env bats
+# --header: the first line of each input is a heading: printed, never judged, never remembered.
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+# shellcheck disable=SC2016 # what sh -c gets is meant for that shell
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
+load helper
+load crash
+
+# with_headings: ./a and ./b, inputs whose heading is `name,id`; ./lines, all their lines; ./new, what is
+# new of them, after the heading of each.
+with_headings() {
+    mixed_lines 20000 9000 >lines
+    { echo name,id; head -n 12000 lines; } >a
+    { echo name,id; tail -n 8000 lines; } >b
+    awk -v at=12000 'NR == 1 || NR == at + 1 { print "name,id" } !s[$0]++' lines >new
+    lines_unique lines >unique
+}
+
+known() {
+    succeeds unseen query -c f.bf unique || return 1
+    prints "$(wc -l <unique)\\n" || return 1
+    exits 1 unseen query -c f.bf < <(echo name,id)
+}
+
+@test "the heading of each input comes first, and is neither judged nor remembered" {
+    local form
+    with_headings
+    for form in '' '-j 1' '-j 2' '--buffer-size 4096' '--durable' '-j 2 --buffer-size 4096'; do
+        rm -f f.bf got
+        exits 0 unseen create -n 1000 -p 1e-9 f.bf
+        # shellcheck disable=SC2086 # several words
+        exits 0 to got unseen --header $form f.bf a b
+        same got new
+        known
+        # and every time
+        succeeds unseen --header f.bf a b
+        prints 'name,id\nname,id\n'
+    done
+    rm f.bf
+    exits 0 unseen create -p 1e-9 f.bf
+    succeeds unseen --header --pending keys f.bf a b
+    same "$out" new
+    succeeds unseen commit f.bf keys
+    known
+    succeeds unseen --header -p 1e-9 <a
+    { echo name,id; lines_unique < <(head -n 12000 lines); } | cmp - "$out"
+    # a line like it, further down, is a line
+    printf 'h\nh\nx\nh\n' | succeeds unseen --header -p 1e-9
+    prints 'h\nh\nx\n'
+}
+
+@test "the heading is not counted: --verbose, --summary, -e, --dropped" {
+    printf 'h\n1\n2\n1\n' >a
+    exits 0 unseen --create -p 1e-9 --header --summary --dropped dropped f.bf a a
+    grep -q ': 6 lines read, 2 printed, 4 held back, 0 without a key' "$err"
+    printf '1\n1\n2\n1\n' | cmp - dropped
+    exits 1 unseen -e --header f.bf a
+    prints 'h\n'
+    exits 0 unseen --header --verbose f.bf a
+    says '3 lines read, 0 printed'
+    # the heading of a list of fields has the field
+    printf 'h\nx,1\ny,1\n' | succeeds unseen --header -f 2 -t , -p 1e-9
+    prints 'h\nx,1\n'
+}
+
+@test "a heading alone, with and without its newline; an empty input" {
+    local form
+    exits 0 unseen create -p 1e-9 f.bf
+    for form in f.bf '-p 1e-9'; do
+        # shellcheck disable=SC2086 # several words
+        {
+            succeeds unseen --header $form < <(echo h)
+            prints 'h\n'
+            succeeds unseen --header $form < <(printf h)
+            prints 'h\n'
+            succeeds unseen --header $form </dev/null
+            prints ''
+            succeeds unseen --header $form < <(printf '\n')
+            prints '\n'
+            exits 1 unseen -e --header $form < <(echo h)
+        }
+    done
+    printf h >a
+    : >b
+    printf 'h\nx' >c
+    succeeds unseen --header f.bf a b c a
+    prints 'h\nh\nx\nh\n'
+    exits 0 unseen query -v f.bf < <(printf 'h\nx\n')
+    prints 'h\n'
+    # without an x left: nothing but headings
+    exits 2 unseen --header f.bf missing c
+    prints 'h\n'
+}
+
+@test "a heading of 1 MB, and of 5 MB" {
+    local i
+    { head -c 1000000 /dev/zero | tr '\0' h; echo; } >one
+    { head -c 5000000 /dev/zero | tr '\0' H; echo; } >five
+    seq 1000 >lines
+    cat one lines >a
+    cat five lines lines >b
+    cat one lines five >wanted
+    for i in '' '-j 1' '-j 2' '--buffer-size 4096'; do
+        rm -f f.bf
+        exits 0 unseen create -p 1e-9 f.bf
+        # shellcheck disable=SC2086 # several words
+        succeeds unseen --header $i f.bf a b
+        same "$out" wanted
+        # shellcheck disable=SC2086
+        succeeds unseen --header $i -p 1e-9 <b
+        cat five lines | cmp - "$out"
+        rm f.bf
+        exits 0 unseen create -p 1e-9 f.bf
+        # shellcheck disable=SC2086
+        succeeds unseen --header $i f.bf a b -x cat
+        cat one lines | cmp - "$out"
+    done
+    fails_with 2 'longer than' unseen --header --max-line 1000 -p 1e-9 <a
+}
+
+@test "-m: the heading is none of the N lines" {
+    seq 10 >a
+    succeeds unseen --header -m 1 -p 1e-9 <a
+    prints '1\n2\n'
+    exits 0 unseen create -p 1e-9 f.bf
+    succeeds unseen --header -m 1 f.bf a a
+    prints '1\n2\n'
+    succeeds unseen --header -m 3 f.bf a a
+    prints '1\n3\n4\n5\n'
+    succeeds unseen query --header -m 2 f.bf a
+    prints '1\n2\n3\n'
+    # what comes after the last line wanted is left
+    { succeeds unseen --header -m 1 -p 1e-9; cat >rest; } <a
+    tail -n +3 a | cmp - rest
+}
+
+@test "-z" {
+    printf 'h\n2\0a\nb\0c\0a\nb\0' >a
+    succeeds unseen --header -z -p 1e-9 <a
+    printf 'h\n2\0a\nb\0c\0' | cmp - "$out"
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 0 unseen --header -z f.bf a
+    printf 'h\n2\0a\nb\0c\0' | cmp - "$out"
+}
+
+@test "query: printed with -v and --tag as without, not with -c and -q" {
+    printf 'h\n1\n2\n3\n' >a
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 0 unseen add f.bf < <(seq 2)
+    succeeds unseen query --header f.bf a
+    prints 'h\n1\n2\n'
+    succeeds unseen query --header f.bf a a
+    prints 'h\n1\n2\nh\n1\n2\n'
+    succeeds unseen query --header -v f.bf a
+    prints 'h\n3\n'
+    succeeds unseen query --header --tag f.bf a a
+    prints 'h\nin\t1\nin\t2\nnew\t3\nh\nin\t1\nin\t2\nnew\t3\n'
+    succeeds unseen query --header -c f.bf a a
+    prints '4\n'
+    succeeds unseen query --header -v -c f.bf a
+    prints '1\n'
+    succeeds unseen query --header -q f.bf a
+    prints ''
+    exits 1 unseen query --header f.bf < <(echo 1)
+    prints '1\n'
+    exits 1 unseen query --header -q f.bf < <(echo 1)
+    prints ''
+}
+
+@test "add, remove and push leave it out" {
+    printf 'h\n1\n2\n' >a
+    exits 0 unseen create --counting -p 1e-9 f.bf
+    succeeds unseen add --header f.bf a a
+    prints ''
+    exits 0 unseen query --tag f.bf a
+    prints 'new\th\nin\t1\nin\t2\n'
+    exits 0 unseen add f.bf < <(echo h)
+    succeeds unseen remove --header f.bf a
+    prints ''
+    exits 0 unseen query --tag f.bf a
+    prints 'in\th\nnew\t1\nnew\t2\n'
+    exits 0 unseen create --queue -p 1e-9 q.bf
+    succeeds unseen push --header q.bf a a
+    succeeds unseen pop q.bf -m 10
+    prints '1\n2\n'
+    exits 0 unseen query --tag q.bf a
+    prints 'new\th\nin\t1\nin\t2\n'
+}
+
+@test "-x: CMD gets the heading and its lines in one; without a new line it is not started" {
+    printf 'h\n1\n2\n' >a
+    exits 0 unseen create -p 1e-9 f.bf
+    succeeds unseen --header f.bf a -x cat
+    prints 'h\n1\n2\n'
+    succeeds unseen --header f.bf a -x touch started
+    [[ ! -e started ]]
+    exits 1 unseen query -q f.bf < <(echo h)
+    # four inputs, one CMD, one heading: that of the first input with a new line
+    printf 'H\n3\n1\n' >b
+    printf 'G\n1\n2\n' >c
+    printf 'F\n4\n' >d
+    succeeds unseen --header f.bf c b c d -x cat
+    prints 'H\n3\n4\n'
+    # the heading is no line that has to be done
+    printf 'h\n5\n6\n' >e
+    exits 3 unseen --header f.bf e -x sh -c 'cat >/dev/null; exit 1'
+    succeeds unseen --header f.bf e -x cat
+    prints 'h\n5\n6\n'
+    # heading and line arrive apart
+    succeeds unseen --header f.bf -x cat < <(echo h; sleep 0.2; echo 7)
+    prints 'h\n7\n'
+}
+
+@test "-x: a CMD that reads only some, or nothing, has taken what it was started with" {
+    printf 'h\n1\n2\n' >a
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 0 unseen --header f.bf a -x head -n 1
+    prints 'h\n'
+    exits 0 unseen query -c f.bf a
+    prints '2\n'
+    rm f.bf
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 0 unseen --header f.bf a -x true
+    exits 0 unseen query -c f.bf a
+    prints '2\n'
+    # what it left in the pipe comes again
+    rm f.bf
+    { echo h; input 60000; } >in
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 0 unseen --header f.bf in -x sh -c 'read -r heading; sleep 0.1; echo "$heading"'
+    prints 'h\n'
+    says 'lines left unread: at least'
+    exits 0 unseen --header f.bf in
+    n=$(wc -l <"$out")
+    tail -n $((n - 1)) in | cmp - <(tail -n +2 "$out")
+    holds "$n > 50000"
+}
+
+@test "-x: headings of several inputs are no lines that CMD left unread" {
+    local i
+    for i in 1 2 3 4; do
+        printf 'h%d\nline%d\n' $i $i >in$i
+    done
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 0 unseen --header f.bf in1 in2 in3 in4 -x sleep 1
+    says 'lines left unread: at least 3 \('
+    exits 0 unseen query f.bf <(printf 'line%d\n' 1 2 3 4)
+    prints 'line1\n'
+}
+
+@test "a heading comes out before any line does, and is not waited for" {
+    converse "$UNSEEN" --header -p 1e-9
+    say h
+    hear h
+    say h
+    hear h
+    say h
+    say 2
+    hear 2
+    farewell
+    exits 0 unseen create -p 1e-9 f.bf
+    converse "$UNSEEN" --header f.bf
+    say h
+    hear h
+    say 1
+    hear 1
+    farewell
+    converse "$UNSEEN" query --header --tag f.bf
+    say h
+    hear h
+    say 1
+    hear $'in\t1'
+    farewell
+}
+
+@test "an output that cannot take the heading: exit 2, nothing remembered" {
+    [[ -c /dev/full ]] || skip 'needs /dev/full'
+    seq 5 >a
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 2 to /dev/full unseen --header f.bf a
+    says 'standard output: No space left'
+    exits 1 unseen query f.bf a
+    exits 2 to /dev/full unseen --header -p 1e-9 <a
+    exits 2 unseen --header -o /dev/full f.bf a
+    exits 1 unseen query f.bf a
+}
+
+@test "key and plan leave it out of what they count" {
+    printf 'h,H\nx,A\n' >a
+    succeeds unseen key --header -f 2 -t , -i a
+    prints 'h,H\na\n'
+    succeeds unseen key --header --tag -f 2 -t , a
+    prints 'h,H\nkey\tA\n'
+}
