@@ -8,6 +8,7 @@
 #   make accuracy        false-positive rates, measured, as a table
 #   make mutation        known faults, planted one at a time: which test finds each
 #   make torture         the heavy tests: kills, faults, full disks
+#   make fuzz            looks for what breaks a fuzz program, FUZZ_SECONDS (60) each, with clang
 #   make coverage        the tests again, and which lines of src they reached
 #   make lint            what reads the source: compilers' analyzers, shellcheck, mandoc
 #   make format          lays the C out anew; format-check only asks whether that is needed
@@ -61,6 +62,8 @@ TORTURE = $(call programs_in,torture)
 FUZZ = $(call programs_in,fuzz)
 # Generators and the like: programs of one file, without any of src.
 TOOLS = $(call programs_in,tools)
+# Programs that ask a library what our rules should give, each linked with the one it is named for.
+ORACLES = $(call programs_in,key)
 # Libraries for LD_PRELOAD.
 PRELOADS = $(patsubst tests/tools/preload/%.c,$(BUILD)/tests/tools/%.so,\
 	$(sort $(wildcard tests/tools/preload/*.c)))
@@ -80,7 +83,7 @@ ALL_LDLIBS = $(LDLIBS) -lc -lm -pthread
 
 # WARN, HARDEN and HARDEN_LINK come from probing the compiler. Some goals must run without one: a
 # bare machine has none before it has asked src/build/deps.sh.
-NO_COMPILER = demo check coverage deps clean dist uninstall lint lint-% format format-check
+NO_COMPILER = demo check coverage fuzz deps clean dist uninstall lint lint-% format format-check
 ifneq ($(filter-out $(NO_COMPILER),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
 endif
@@ -117,6 +120,20 @@ $(TOOLS): $(BUILD)/tests/%: tests/%.c $(BUILD)/config.mk Makefile
 	$(SAY) "  CC      $<"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $< $(ALL_LDLIBS)
 
+# Where a library is not there, or cannot be linked as the flags want it, its oracle is not made, and
+# the test that needs it is skipped.
+$(BUILD)/tests/key/oracle_curl: NEEDS = -include curl/curl.h -DSYMBOL=curl_url -lcurl
+$(BUILD)/tests/key/oracle_uriparser: NEEDS = -include uriparser/Uri.h -DSYMBOL=uriNormalizeSyntaxA -luriparser
+$(ORACLES): $(BUILD)/tests/key/oracle_%: tests/key/oracle_%.c $(BUILD)/config.mk Makefile
+	@mkdir -p $(@D)
+	@if echo 'int main(void) { void *volatile p = (void *)SYMBOL; return !p; }' | $(CC) -w $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) \
+		-x c -o $@.probe - $(NEEDS) $(LDLIBS) 2>$@.log; then \
+		echo "  CC      $<" && rm $@.probe && $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) \
+			-o $@ $< -l$* $(ALL_LDLIBS); \
+	else \
+		echo "  NOT     $< (see $@.log)"; \
+	fi
+
 # Not with the flags of the program: what a sanitizer needs is not in every process.
 $(PRELOADS): $(BUILD)/tests/tools/%.so: tests/tools/preload/%.c $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D)
@@ -150,7 +167,7 @@ check:
 	@$(MAKE) --no-print-directory $(PARALLEL) check-programs
 	@tests/run --build $(BUILD) $(TESTS)
 
-check-programs: all tools $(UNIT)
+check-programs: all tools $(UNIT) $(ORACLES)
 
 tools: $(TOOLS) $(PRELOADS)
 
@@ -172,6 +189,19 @@ torture: all tools $(TORTURE)
 	@BUILD=$(BUILD) tests/torture/run
 
 fuzz-programs: all $(FUZZ)
+
+FUZZ_SECONDS = 60
+FUZZED = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
+	-fno-sanitize-recover=all -DLIBFUZZER
+
+# Only these programs get the fuzzer's main.
+$(FUZZ): ALL_LDLIBS += $(FUZZER)
+
+fuzz:
+	@src/build/deps.sh ci
+	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)/fuzz CC=clang CFLAGS='$(FUZZED)' \
+		FUZZER=-fsanitize=fuzzer fuzz-programs
+	@BUILD=$(BUILD)/fuzz tests/fuzz/replay --fuzz $(FUZZ_SECONDS)
 
 # The compiler counts lines of source, whatever it optimises. The counters are mapped into a
 # file (that is what the relocation is for), so that those of a run that is killed count, too, and
@@ -249,5 +279,5 @@ clean:
 
 FORCE:
 .PHONY: all deps demo check check-programs tools test-unit bench bench-quick accuracy mutation \
-	torture fuzz-programs coverage lint lint-tidy lint-cppcheck lint-shell lint-man \
+	torture fuzz fuzz-programs coverage lint lint-tidy lint-cppcheck lint-shell lint-man \
 	lint-width format format-check install uninstall dist clean FORCE

@@ -155,7 +155,7 @@ deps() {
 }
 
 @test "deps: silent where nothing is missing" {
-    succeeds "$repository/src/build/deps.sh" check
+    succeeds "$repository/src/build/deps.sh" build
     [[ ! -s $out ]]
 }
 
@@ -183,7 +183,7 @@ END
     a_bare_machine
     a_manager dnf "$(bringing bats cc time)"
     exits 0 deps check || complain "$(cat called)"
-    [[ $(grep -c '^dnf ' called) -eq 1 ]]
+    [[ $(grep -c '^dnf .* bats ' called) -eq 1 ]]
 }
 
 @test "deps: what the manager does not have is done without" {
@@ -191,6 +191,28 @@ END
     a_manager brew "$(bringing bats cc)"
     exits 0 deps check || complain "$(cat called)"
     grep -q 'no package known for GNU time: going on without' "$err"
+}
+
+@test "deps: without what is only wished for all goes on" {
+    a_bare_machine
+    ln -s "$(type -P bats)" "$(type -P time)" bin/
+    # A compiler that finds all headers but those of two libraries.
+    cat >bin/cc <<'END'
+#!/bin/sh
+read -r line
+case $line in *curl* | *uriparser*) exit 1 ;; esac
+END
+    chmod +x bin/cc
+    exits 0 deps check NO_INSTALL=1
+    grep -q 'going on without' "$err"
+    a_manager dnf 'exit 1'
+    exits 0 deps check
+    grep -Fxq 'dnf install -y --setopt=install_weak_deps=False python3 libcurl-devel uriparser-devel' called
+    grep -q 'going on without' "$err"
+    # Nothing of that is tried for a build, and what is needed is still insisted on.
+    succeeds deps build
+    rm bin/bats
+    exits 1 deps check NO_INSTALL=1
 }
 
 @test "deps: NO_INSTALL and DEB_BUILD_OPTIONS forbid installing, and it says how" {
@@ -303,6 +325,64 @@ genlines() {
         [[ $(wc -l <"$err") -eq 1 && ! -s $out ]] || complain "$wrong"
     done
     exits 2 to /dev/full genlines 10 5 1
+}
+
+# --- tests/tools/genhostile --------------------------------------------------
+
+genhostile() {
+    "${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/genhostile" "$@"
+}
+
+@test "genhostile: so many lines, the same for the same arguments" {
+    genhostile 5000 1 >a
+    genhostile 5000 1 >b
+    genhostile 5000 2 >c
+    cmp a b
+    run ! cmp -s a c
+    [[ $(wc -l <a) -eq 5000 ]]
+    genhostile -z 5000 1 >z
+    [[ $(tr -dc '\0' <z | wc -c) -eq 5000 ]]
+    # And the same on every machine.
+    [[ $(genhostile 3000 1 | cksum) == "1672051916 355833" ]]
+    [[ $(genhostile -f -z 3000 1 | cksum) == "4084267796 338713" ]]
+    [[ $(genhostile -w 3000 1 | cksum) == "740827525 104919" ]]
+}
+
+@test "genhostile: well-formed URLs are so" {
+    genhostile -w 5000 1 >list
+    run ! grep -vE '^[A-Za-z]+://([A-Za-z0-9%;=:]+@)?[A-Za-z0-9.-]+(:[0-9]*)?([/?#]|$)' list
+    run ! grep -E '%($|.$|[^0-9A-Fa-f]|.[^0-9A-Fa-f])' list
+    run ! grep "[^A-Za-z0-9._~:/?#@!\$&'()*+,;=%-]" list
+}
+
+@test "genhostile: wrong uses and a full disk" {
+    local wrong
+    for wrong in "" "1" "1 2 3" "x 1" "1 x" "-x 1 1" "-1 1"; do
+        # shellcheck disable=SC2086
+        exits 2 genhostile $wrong || return 1
+        [[ ! -s $out && -s $err ]] || complain "$wrong"
+    done
+    exits 2 to /dev/full genhostile 10 5
+}
+
+# --- tests/fuzz/replay -------------------------------------------------------
+
+@test "replay: every fuzz program must be there, have inputs, and take them" {
+    mkdir -p tree/tests/fuzz/corpus/x tree/build/tests/fuzz
+    cp "$repository/tests/fuzz/replay" tree/tests/fuzz/
+    unset BUILD
+    exits 1 tree/tests/fuzz/replay
+    touch tree/tests/fuzz/fuzz_x.c tree/tests/fuzz/corpus/x/one
+    exits 1 tree/tests/fuzz/replay
+    printf '#!/bin/sh\necho "$# inputs"\n' >tree/build/tests/fuzz/fuzz_x
+    chmod +x tree/build/tests/fuzz/fuzz_x
+    exits 0 tree/tests/fuzz/replay
+    prints 'x: 1 inputs\n'
+    rm tree/tests/fuzz/corpus/x/one
+    exits 1 tree/tests/fuzz/replay
+    touch tree/tests/fuzz/corpus/x/two
+    printf '#!/bin/sh\nkill -ABRT $$\n' >tree/build/tests/fuzz/fuzz_x
+    exits 1 tree/tests/fuzz/replay
 }
 
 # --- Makefile ----------------------------------------------------------------

@@ -16,6 +16,8 @@ set -u
 # has no such package: it is done without, and the tests that need it say that they are skipped.
 #   cc            the compiler that $CC names
 #   header:H      H can be included by it
+#   wish:N        a header, or a command; but without it only some tests are skipped, so it is asked
+#                 for last, by itself, and all goes on whatever becomes of that
 #   command:C     C is in PATH
 #   signals       env(1) can undo an inherited SIG_IGN, which tests of SIGPIPE stand on
 #   gnu-time      time(1) can tell a program's peak memory
@@ -32,6 +34,9 @@ check command:awk          mawk           gawk              gawk              ga
 check command:timeout      coreutils      coreutils         coreutils         coreutils      coreutils
 check signals              coreutils      coreutils         coreutils         coreutils      -
 check gnu-time             time           time              time              time           -
+check wish:python3         python3        python3           python3           python         python3
+check wish:curl/curl.h     libcurl4-openssl-dev libcurl-devel curl-dev       curl           curl
+check wish:uriparser/Uri.h liburiparser-dev uriparser-devel uriparser-dev    uriparser      uriparser
 ci    command:gcc          gcc            gcc               gcc               gcc            gcc
 ci    command:clang        clang          clang             clang             clang          llvm
 ci    command:clang-format clang-format   clang-tools-extra clang-extra-tools clang          clang-format
@@ -42,7 +47,6 @@ ci    command:mandoc       mandoc         mandoc            mandoc            ma
 ci    command:git          git            git               git               git            git
 ci    command:xz           xz-utils       xz                xz                xz             xz
 ci    command:debootstrap  debootstrap    debootstrap       debootstrap       debootstrap    -
-ci    command:python3      python3        python3           python3           python         python3
 ci    command:llvm-profdata llvm         llvm              llvm              llvm           llvm
 ci    clang-counts         libclang-rt-dev compiler-rt     compiler-rt       compiler-rt    llvm
 ci    command:valgrind     valgrind       valgrind          valgrind          valgrind       -
@@ -91,9 +95,9 @@ compiler_name() {
 have() {
     case $1 in
     cc) command -v "$(compiler_name)" >/dev/null 2>&1 ;;
-    header:*) printf '#include <%s>\n' "${1#header:}" |
+    header:* | wish:*.h) printf '#include <%s>\n' "${1#*:}" |
         compiler -E -x c -o /dev/null - >/dev/null 2>&1 ;;
-    command:*) command -v "${1#command:}" >/dev/null 2>&1 ;;
+    command:* | wish:*) command -v "${1#*:}" >/dev/null 2>&1 ;;
     signals) env --default-signal=PIPE sh -c : 2>/dev/null ;;
     gnu-time) env time -f %M sh -c : >/dev/null 2>&1 ;;
     clang-counts) echo 'int main(void) { return 0; }' |
@@ -118,12 +122,12 @@ package_for() {
         $2 == need { print $column[manager]; exit }'
 }
 
-# Sets missing to the needs of the level, and of those below it, that are not met.
+# Sets missing to the needs of the level, and of those below it, that are not met; or to the wishes.
 find_missing() {
     missing=
-    for need in $(needs | awk -v level="$level" '
+    for need in $(needs | awk -v level="$level" -v wishes="${1-}" '
         BEGIN { rank["build"] = 1; rank["check"] = 2; rank["ci"] = 3 }
-        rank[$1] <= rank[level] { print $2 }'); do
+        rank[$1] <= rank[level] && ($2 ~ /^wish:/) == (wishes != "") { print $2 }'); do
         have "$need" || missing="$missing $need"
     done
 }
@@ -131,8 +135,8 @@ find_missing() {
 describe() {
     case $1 in
     cc) echo "a C compiler ($(compiler_name))" ;;
-    header:*) echo "the C header ${1#header:}" ;;
-    command:*) echo "the command ${1#command:}" ;;
+    header:* | wish:*.h) echo "the C header ${1#*:}" ;;
+    command:* | wish:*) echo "the command ${1#*:}" ;;
     signals) echo "an env that knows --default-signal" ;;
     gnu-time) echo "GNU time" ;;
     esac
@@ -181,6 +185,61 @@ install() {
     run $as_root $refresh && run $as_root $(install_command "$@")
 }
 
+# Brings what is missing, or exits.
+bring() {
+    say_missing
+    find_manager || give_up "no package manager that is known here" \
+        "(apt-get, dnf, apk, pacman, brew): install them by hand"
+    choose_packages
+    [ -n "$packages" ] || return 0
+    find_rights
+    # shellcheck disable=SC2086
+    if [ -n "$cannot" ]; then
+        echo "deps: not installing ($cannot); this would do it:" >&2
+        echo "    $as_root $(install_command $packages)" | sed 's/^ */    /' >&2
+        exit 1
+    fi
+    # shellcheck disable=SC2086
+    install $packages || give_up "the package manager failed; see above"
+}
+
+# Sets packages.
+choose_packages() {
+    packages=
+    for need in $missing; do
+        package=$(package_for "$need")
+        case " $packages " in
+        *" $package "*) continue ;;
+        esac
+        if [ "$package" != - ]; then
+            packages="${packages:+$packages }$package"
+        elif [ "$need" = cc ]; then
+            give_up "no package known for $(describe "$need"): install it by hand"
+        else
+            echo "deps: no package known for $(describe "$need"): going on without" >&2
+        fi
+    done
+}
+
+# Sets as_root, and cannot to why nothing may be installed. Homebrew refuses to run as root, so it
+# never gets sudo.
+find_rights() {
+    as_root=
+    cannot=
+    if [ "$manager" != brew ] && [ "$(id -u)" != 0 ]; then
+        if command -v sudo >/dev/null 2>&1; then
+            as_root=sudo
+        else
+            cannot="this is not root, and there is no sudo"
+        fi
+    fi
+    if [ -n "${DEB_BUILD_OPTIONS+set}" ]; then
+        cannot="DEB_BUILD_OPTIONS is set: a package build installs nothing"
+    elif [ -n "${NO_INSTALL:-}" ] && [ "$NO_INSTALL" != 0 ]; then
+        cannot="NO_INSTALL is set"
+    fi
+}
+
 case ${1-} in
 build | check | ci) level=$1 ;;
 *)
@@ -190,55 +249,14 @@ build | check | ci) level=$1 ;;
 esac
 
 find_missing
-[ -n "$missing" ] || exit 0
-say_missing
-
-find_manager || give_up "no package manager that is known here" \
-    "(apt-get, dnf, apk, pacman, brew): install them by hand"
-
-packages=
-for need in $missing; do
-    package=$(package_for "$need")
-    case " $packages " in
-    *" $package "*) continue ;;
-    esac
-    if [ "$package" != - ]; then
-        packages="${packages:+$packages }$package"
-    elif [ "$need" = cc ]; then
-        give_up "no package known for $(describe "$need"): install it by hand"
-    else
-        echo "deps: no package known for $(describe "$need"): going on without" >&2
-    fi
-done
-[ -n "$packages" ] || exit 0
-
-# Homebrew refuses to run as root, so it never gets sudo.
-as_root=
-cannot=
-if [ "$manager" != brew ] && [ "$(id -u)" != 0 ]; then
-    if command -v sudo >/dev/null 2>&1; then
-        as_root=sudo
-    else
-        cannot="this is not root, and there is no sudo"
-    fi
-fi
-if [ -n "${DEB_BUILD_OPTIONS+set}" ]; then
-    cannot="DEB_BUILD_OPTIONS is set: a package build installs nothing"
-elif [ -n "${NO_INSTALL:-}" ] && [ "$NO_INSTALL" != 0 ]; then
-    cannot="NO_INSTALL is set"
-fi
-# shellcheck disable=SC2086
-if [ -n "$cannot" ]; then
-    echo "deps: not installing ($cannot); this would do it:" >&2
-    echo "    $as_root $(install_command $packages)" | sed 's/^ */    /' >&2
-    exit 1
+if [ -n "$missing" ]; then
+    bring
+    find_missing
+    for need in $missing; do
+        [ "$(package_for "$need")" = - ] ||
+            give_up "still missing, although installing succeeded: $(describe "$need")"
+    done
 fi
 
-# shellcheck disable=SC2086
-install $packages || give_up "the package manager failed; see above"
-
-find_missing
-for need in $missing; do
-    [ "$(package_for "$need")" = - ] ||
-        give_up "still missing, although installing succeeded: $(describe "$need")"
-done
+find_missing wishes
+[ -z "$missing" ] || (bring) || echo "deps: going on without; tests that need it are skipped" >&2

@@ -1,0 +1,177 @@
+/*
+ * fuzz_key - keys of any lines, by any recipe.
+ *
+ * The first three bytes choose the recipe: profile and switches, separator, list of fields. The
+ * rest are lines, each ended by a newline or the end.
+ *
+ * What must hold: a key is no longer than keyer.h has room for; a line that counts as itself is
+ * left as it is; keyer_hash says what keyer_text says. A URL in normal form has legal bytes alone,
+ * is its own normal form, and has the host and the endpoint of the line.
+ */
+#include "key/keyer.h"
+#include "replay.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+    LINES_MAX = 64,
+    PROFILE_LENGTH_MAX = 65536,
+    SWITCH_TRIM = 4,
+    SWITCH_FOLD = 8,
+    SWITCH_SEPARATED = 16
+};
+
+static const char *const lists[] = {NULL,  "1",  "2",   "3",      "1,3",     "2-",
+                                    "-2",  "1-", "3-4", "2-3,5-", "2,4,6,8", "1,3,5,7,9,11,13,15",
+                                    "100", "2-", "1",   "65535"};
+
+static struct recipe choose_recipe(const uint8_t *choice)
+{
+    struct recipe recipe = {0};
+    const char *list = lists[choice[2] % (sizeof lists / sizeof *lists)];
+    const char *wanted;
+    bool versioned;
+
+    INSIST(
+        !recipe_parse_profile(&recipe, profile_names[choice[0] % PROFILES], &versioned, &wanted));
+    recipe.trim = choice[0] & SWITCH_TRIM;
+    recipe.fold = choice[0] & SWITCH_FOLD;
+    if (list)
+        INSIST(!recipe_parse_fields(&recipe, list, &wanted));
+    if (list && choice[0] & SWITCH_SEPARATED) {
+        recipe.separated = true;
+        recipe.separator = (char)choice[1];
+    }
+    return recipe;
+}
+
+static struct keyer *new_keyer(const struct recipe *recipe, size_t length)
+{
+    struct keyer *keyer = keyer_new(recipe);
+
+    INSIST(keyer && keyer_reserve(keyer, length) == 0);
+    return keyer;
+}
+
+/* Keyers take memory, which takes time: those of the profiles are made once. Two of each, so that
+ * two texts can be compared. */
+static struct keyer *profile_keyer(enum profile profile, bool second, size_t length)
+{
+    static struct keyer *keyers[PROFILES][2];
+    struct keyer **keyer = &keyers[profile][second];
+    struct recipe recipe = {0};
+    const char *wanted;
+    bool versioned;
+
+    INSIST(!recipe_parse_profile(&recipe, profile_names[profile], &versioned, &wanted));
+    if (!*keyer)
+        *keyer = new_keyer(&recipe, length);
+    INSIST(length <= PROFILE_LENGTH_MAX || keyer_reserve(*keyer, length) == 0);
+    return *keyer;
+}
+
+static bool equal(struct key_text a, struct key_text b)
+{
+    return a.itself == b.itself && a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
+}
+
+static bool is_legal(struct key_text url)
+{
+    static const char legal[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-._~:/?@!$&'()*+,;=%[]";
+
+    for (size_t i = 0; i < url.length; i++)
+        if (!url.bytes[i] || !strchr(legal, url.bytes[i]))
+            return false;
+    return true;
+}
+
+/* A profile makes the same of a line and of its normal form, which is a copy. */
+static void check_profile(enum profile profile, const char *line, size_t length,
+                          struct key_text normal)
+{
+    struct keyer *one = profile_keyer(profile, false, length);
+    struct keyer *other = profile_keyer(profile, true, normal.length);
+
+    INSIST(equal(keyer_text(one, line, length), keyer_text(other, normal.bytes, normal.length)));
+}
+
+static void check_url(const char *line, size_t length)
+{
+    struct key_text normal = keyer_text(profile_keyer(PROFILE_URL, false, length), line, length);
+
+    if (normal.itself)
+        return;
+    INSIST(is_legal(normal));
+    /* Encoded, it may have become too long for one. */
+    if (normal.length > PROFILE_LENGTH_MAX)
+        return;
+    char *copy = malloc(normal.length);
+    INSIST(copy);
+    normal.bytes = memcpy(copy, normal.bytes, normal.length);
+    check_profile(PROFILE_URL, line, length, normal);
+    check_profile(PROFILE_HOST, line, length, normal);
+    check_profile(PROFILE_ENDPOINT, line, length, normal);
+    free(copy);
+}
+
+static void check_text(struct key_text text, const char *line, size_t length)
+{
+    INSIST(text.length <= 3 * length + 2);
+    if (text.itself)
+        INSIST(text.length == length && memcmp(text.bytes, line, length) == 0);
+}
+
+/* starts[] as hash_lines has it; returns how many lines there are. */
+static size_t find_lines(const char *bytes, size_t size, size_t *starts)
+{
+    size_t n = 0;
+
+    starts[0] = 0;
+    while (n < LINES_MAX && starts[n] <= size) {
+        const char *end = memchr(bytes + starts[n], '\n', size - starts[n]);
+        starts[n + 1] = (end ? (size_t)(end - bytes) : size) + 1;
+        n++;
+    }
+    return n;
+}
+
+static void check_lines(struct keyer *keyer, const char *bytes, size_t size)
+{
+    const uint64_t seed = 0x0123456789abcdef;
+    size_t starts[LINES_MAX + 1];
+    struct key keys[LINES_MAX];
+    uint8_t itself[LINES_MAX];
+    size_t n = find_lines(bytes, size, starts);
+
+    keyer_hash(keyer, bytes, starts, n, seed, keys, itself);
+    for (size_t i = 0; i < n; i++) {
+        const char *line = bytes + starts[i];
+        size_t length = starts[i + 1] - starts[i] - 1;
+        struct key_text text = keyer_text(keyer, line, length);
+        check_text(text, line, length);
+        INSIST(itself[i] == text.itself);
+        struct key key = hash_key(text.bytes, text.length,
+                                  hash_seed(seed, text.itself ? DOMAIN_ITSELF : DOMAIN_KEY));
+        INSIST(key.lo == keys[i].lo && key.hi == keys[i].hi);
+        check_url(line, length);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < 3)
+        return 0;
+    struct recipe recipe = choose_recipe(data);
+    struct keyer *keyer = new_keyer(&recipe, size);
+    /* With the last delimiter, which a chunk of lines has. */
+    char *bytes = malloc(size - 2);
+    INSIST(bytes);
+    memcpy(bytes, data + 3, size - 3);
+    bytes[size - 3] = '\n';
+    check_lines(keyer, bytes, size - 3);
+    free(bytes);
+    keyer_free(keyer);
+    return 0;
+}
