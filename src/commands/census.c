@@ -22,14 +22,12 @@ static int count_lines(void *context, const struct batch *batch, struct fault *f
     (void)fault;
     census->lines += batch->n;
     census->bytes += batch->starts[batch->n] - batch->starts[0] - batch->n;
-    if (batch->itself != NULL)
-        census->itself += marks_count(batch->itself, batch->n);
+    census->itself += marks_count(batch->itself, batch->n);
     hyperloglog_add(count->sketch, batch->keys, batch->n);
     return 0;
 }
 
-int census_take(const struct inputs *inputs, const struct recipe *recipe, bool header,
-                struct census *census)
+int census_take(const struct inputs *inputs, const struct recipe *recipe, struct census *census)
 {
     struct count count = {census, calloc(1, sizeof *count.sketch)};
     *census = (struct census){.lines = 0};
@@ -38,7 +36,6 @@ int census_take(const struct inputs *inputs, const struct recipe *recipe, bool h
     int status = scan_inputs(&(struct scan){
         .inputs = inputs,
         .recipe = recipe,
-        .header = header,
         .context = &count,
         .lines = count_lines,
     });

@@ -14,10 +14,8 @@ struct census {
     uint64_t distinct; /* keys: an estimate, within 1 % (3.4 standard errors) */
 };
 
-/* Counts the lines of all inputs, keys made as the recipe says; with `header`, without the first
- * line of each. 128 KB, and the time of reading. Returns as inputs_read; what was counted before an
- * input failed is in the census. */
-int census_take(const struct inputs *inputs, const struct recipe *recipe, bool header,
-                struct census *census);
+/* Counts the lines of all inputs, keys made as the recipe says. 128 KB, and the time of reading.
+ * Returns as inputs_read; what was counted before an input failed is in the census. */
+int census_take(const struct inputs *inputs, const struct recipe *recipe, struct census *census);
 
 #endif

@@ -11,6 +11,7 @@
 #include "commands/wish_recipe.h"
 #include "delivery/pending.h"
 #include "io/child.h"
+#include "system/path.h"
 #include "system/signals.h"
 
 #include <inttypes.h>
@@ -114,12 +115,6 @@ static int check_output(const struct job *job)
     return 0;
 }
 
-static void tell_waits(void *context)
-{
-    const char *output = context;
-    message("%s: waiting for another process that appends to it", output);
-}
-
 /* Opens what is missing of filter, output and second filter; EXIT_TROUBLE after a message. The
  * output is looked at before a filter is made for it, and opened after: that may wait for a reader,
  * and nothing is in flight yet. */
@@ -141,10 +136,10 @@ static int acquire(struct job *job)
     if (job->output_path != NULL &&
         output_open(&job->output, job->output_path, job->inputs.delimiter, &fault) != 0)
         return message_fault(&fault);
-    if (job->output_path != NULL && side_file_is_at(&job->output, job->path))
+    if (job->output_path != NULL && job->path != NULL && path_is_same(job->output_path, job->path))
         return message("%s: is the filter and also the output (name another file)",
                        job->output_path);
-    job->output.waits = tell_waits;
+    job->output.waits = message_waits;
     job->plan.output = &job->output;
     if (side_file_open_dropped(job->options, job->inputs.delimiter, &job->dropped, &job->plan) != 0)
         return EXIT_TROUBLE;

@@ -54,14 +54,13 @@ static int flush(void *context, struct fault *fault)
 }
 
 /* The batches are made of whole lines: their hashes are of no interest here. */
-static int run(struct job *job, const struct inputs *inputs, bool header)
+static int run(struct job *job, const struct inputs *inputs)
 {
     static const struct recipe whole_line = {.ranges = 0};
     struct fault fault;
     int status = scan_inputs(&(struct scan){
         .inputs = inputs,
         .recipe = &whole_line,
-        .header = header,
         .context = job,
         .heading = print_heading,
         .lines = print_keys,
@@ -80,9 +79,8 @@ int command_key(const struct options *options)
     job.output = output_standard(inputs.delimiter);
     job.keyer = keyer_new(&job.recipe);
     job.collect = collect_new(&job.output);
-    int status = job.keyer != NULL && job.collect != NULL
-                     ? run(&job, &inputs, options_has(options, OPTION_HEADER))
-                     : message("%s", strerror(ENOMEM));
+    int status = job.keyer != NULL && job.collect != NULL ? run(&job, &inputs)
+                                                          : message("%s", strerror(ENOMEM));
     keyer_free(job.keyer);
     collect_free(job.collect);
     return status;

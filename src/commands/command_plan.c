@@ -327,8 +327,7 @@ static int plan_from_data(const struct options *options)
     struct answer answer;
     if (parse(&job, options) != 0)
         return EXIT_TROUBLE;
-    bool header = options_has(options, OPTION_HEADER);
-    int status = census_take(&job.inputs, &job.recipe, header, &job.census);
+    int status = census_take(&job.inputs, &job.recipe, &job.census);
     if (signals_pending() || (status != EXIT_OK && job.census.lines == 0))
         return status;
     if (job.census.lines == 0)

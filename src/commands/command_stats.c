@@ -5,7 +5,6 @@
 #include "commands/queue_operand.h"
 #include "commands/report.h"
 #include "commands/survey.h"
-#include "commands/wish_recipe.h"
 #include "system/signals.h"
 #include "union/overlap.h"
 
@@ -144,7 +143,7 @@ static void tell_keys(struct report *report, const struct store *store, const st
 static void tell_recipe(struct report *report, const struct recipe *recipe)
 {
     char text[RECIPE_TEXT];
-    report_text(report, "counts", "%s", wish_recipe_shown(recipe, text));
+    report_text(report, "counts", "%s", recipe_shown(recipe, text));
     if (recipe_is_whole_line(recipe)) {
         report_json(report, "recipe", "null");
         return;

@@ -36,6 +36,11 @@ int message_fault(const struct fault *fault)
     return message("%s: %s", fault->object, fault->reason);
 }
 
+void message_waits(void *name)
+{
+    message("%s: waiting for another process that appends to it", (const char *)name);
+}
+
 int message_finish_output(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))

@@ -17,6 +17,9 @@ enum exit_status {
 __attribute__((format(printf, 1, 2))) int message(const char *format, ...);
 int message_fault(const struct fault *fault);
 
+/* A lock_waits (system/lock.h) for a file that lines are appended to: `name` is its name. */
+void message_waits(void *name);
+
 /* Flushes and checks standard output, for commands that print reports. Returns EXIT_OK, or says
  * what went wrong and returns EXIT_TROUBLE. */
 int message_finish_output(void);

@@ -31,7 +31,7 @@ static int take_batch(const struct progress *progress, bool first, struct fault 
     int got = batches_next(progress->batches, &batch, fault);
     if (got <= 0)
         return got;
-    if (first && scan->header && take_heading(scan, &batch, fault) != 0)
+    if (first && scan->inputs->header && take_heading(scan, &batch, fault) != 0)
         return -1;
     if (batch.n > 0 && scan->lines(scan->context, &batch, fault) != 0)
         return -1;

@@ -11,7 +11,6 @@
 struct scan {
     const struct inputs *inputs;
     const struct recipe *recipe; /* that the keys are made by, under seed 0 */
-    bool header;                 /* the first line of each input is a heading */
     void *context;
     /* A heading, with its delimiter; may be NULL. */
     int (*heading)(void *context, const char *line, size_t length, struct fault *fault);

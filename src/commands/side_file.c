@@ -93,27 +93,7 @@ int side_file_check(const struct side_files *files)
     return check_dropped(files->options);
 }
 
-static void tell_waits(void *context)
-{
-    const char *name = context;
-    message("%s: waiting for another process that appends to it", name);
-}
-
-bool side_file_is_at(const struct output *output, const char *path)
-{
-    struct stat status, named;
-    return path != NULL && fstat(output->fd, &status) == 0 && stat(path, &named) == 0 &&
-           path_same_file(&status, &named);
-}
-
-static bool is_same_file(const struct output *one, const struct output *other)
-{
-    struct stat status, as;
-    return other != NULL && other->fd >= 0 && fstat(one->fd, &status) == 0 &&
-           S_ISREG(status.st_mode) && fstat(other->fd, &as) == 0 && path_same_file(&status, &as);
-}
-
-/* What the names did not tell, as a link whose target was made meanwhile, the open file does. */
+/* A link whose target was not there when names were compared leads somewhere now. */
 int side_file_open_dropped(const struct options *options, char delimiter, struct output *dropped,
                            struct pipeline_plan *plan)
 {
@@ -123,12 +103,13 @@ int side_file_open_dropped(const struct options *options, char delimiter, struct
         return 0;
     if (output_open(dropped, name, delimiter, &fault) != 0)
         return message_fault(&fault);
-    if (side_file_is_at(dropped, store_path(filter_store(plan->filter))) ||
-        is_same_file(dropped, plan->output)) {
+    const char *filter = store_path(filter_store(plan->filter));
+    if ((filter != NULL && path_is_same(name, filter)) ||
+        (plan->output != NULL && is_open_as(name, plan->output->fd))) {
         (void)output_close(dropped, &fault);
         return something_else(name, "dropped lines");
     }
-    dropped->waits = tell_waits;
+    dropped->waits = message_waits;
     plan->dropped = dropped;
     return 0;
 }

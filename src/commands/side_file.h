@@ -19,10 +19,6 @@ struct side_files {
  * nothing else at the same time. Returns 0, or EXIT_TROUBLE after a message. */
 int side_file_check(const struct side_files *files);
 
-/* Whether an open output is the file at `path`, which may be NULL: names cannot tell of a link
- * whose target is made later. */
-bool side_file_is_at(const struct output *output, const char *path);
-
 /* The file of --dropped, for lines to be appended; plan->dropped stays NULL if none was named. A
  * FIFO is waited for. Returns 0, or EXIT_TROUBLE after a message. */
 int side_file_open_dropped(const struct options *options, char delimiter, struct output *dropped,

@@ -104,15 +104,6 @@ void wish_recipe_warn(const struct recipe *recipe, const char *name, uint64_t li
             name, itself, lines, wish_recipe_missing(recipe), recipe_text(recipe, text));
 }
 
-const char *wish_recipe_shown(const struct recipe *recipe, char *text)
-{
-    if (recipe_is_whole_line(recipe))
-        snprintf(text, RECIPE_TEXT, "whole lines");
-    else
-        recipe_text(recipe, text);
-    return text;
-}
-
 /* Which of the options given does not hold for the filter; OPTIONS if all do. */
 static enum option_id differs(const struct options *options, const struct recipe *has,
                               const struct recipe *wants, bool versioned)
@@ -153,7 +144,7 @@ int wish_recipe_compare(const struct options *options, const char *path, const s
         take_fields(&wants, has);
     if (wants.separated && wants.ranges == 0)
         return no_fields(options);
-    wish_recipe_shown(has, was);
+    recipe_shown(has, was);
     recipe_text(&wants, wanted);
     const char *option = options->spelled[id], *given = options->given[id];
     return message("%s: made for %s, not for %s%s%s (leave %s out, or make another filter: unseen "

@@ -29,7 +29,4 @@ const char *wish_recipe_missing(const struct recipe *recipe);
 void wish_recipe_warn(const struct recipe *recipe, const char *name, uint64_t lines,
                       uint64_t itself);
 
-/* For messages: "whole lines", or the recipe's options. Returns `text`, of RECIPE_TEXT bytes. */
-const char *wish_recipe_shown(const struct recipe *recipe, char *text);
-
 #endif

@@ -12,9 +12,7 @@ enum { NAMES = sizeof names / sizeof *names };
 static void describe(const struct header *header, char texts[NAMES][LIKENESS_TEXT])
 {
     const struct filter_plan *plan = &header->plan;
-    recipe_text(&header->recipe, texts[0]);
-    if (texts[0][0] == '\0')
-        snprintf(texts[0], LIKENESS_TEXT, "whole lines");
+    recipe_shown(&header->recipe, texts[0]);
     snprintf(texts[1], LIKENESS_TEXT, "%" PRIu64, header->seed);
     snprintf(texts[2], LIKENESS_TEXT, "%.15g", plan->rate);
     if (plan->geometry.lines == 0)

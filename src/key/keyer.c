@@ -166,12 +166,19 @@ static bool take_key(struct keyer *keyer, struct span *text)
     return true;
 }
 
+/* The key that was taken of a line, or the line, which counts as itself. */
+static struct key_text key_or_line(bool taken, struct span key, struct span line)
+{
+    return taken ? (struct key_text){key.bytes, key.length, false}
+                 : (struct key_text){line.bytes, line.length, true};
+}
+
 struct key_text keyer_text(struct keyer *keyer, const char *line, size_t length)
 {
-    struct span text = {line, length};
-    if (!take_key(keyer, &text))
-        return (struct key_text){line, length, true};
-    return (struct key_text){text.bytes, text.length, false};
+    const struct span whole = {line, length};
+    struct span key = whole;
+    bool taken = take_key(keyer, &key);
+    return key_or_line(taken, key, whole);
 }
 
 /* Is this all the recipe wants: lines by url? */
@@ -195,18 +202,11 @@ static struct span line_of(const struct batch *batch, size_t i)
     return (struct span){batch->bytes + batch->starts[i], length};
 }
 
-static void hash_one(const struct batch *batch, size_t i, struct span text, bool itself)
+static void hash_text(const struct batch *batch, size_t i, struct key_text text)
 {
-    enum hash_domain domain = itself ? DOMAIN_ITSELF : DOMAIN_KEY;
-    batch->itself[i] = itself;
+    enum hash_domain domain = text.itself ? DOMAIN_ITSELF : DOMAIN_KEY;
+    batch->itself[i] = text.itself;
     batch->keys[i] = hash_key(text.bytes, text.length, hash_seed(batch->seed, domain));
-}
-
-static void hash_line(struct keyer *keyer, const struct batch *batch, size_t i)
-{
-    struct span line = line_of(batch, i), text = line;
-    bool itself = !take_key(keyer, &text);
-    hash_one(batch, i, itself ? line : text, itself);
 }
 
 /* Runs of lines that are URLs in normal form are hashed as they lie. */
@@ -222,9 +222,9 @@ static void hash_urls(struct keyer *keyer, const struct batch *batch, size_t n)
                    batch->keys + first);
         if (i == n)
             return;
-        struct span line = line_of(batch, i), text = line;
-        bool itself = !make_url(keyer, &text);
-        hash_one(batch, i, itself ? line : text, itself);
+        struct span line = line_of(batch, i), key = line;
+        bool taken = make_url(keyer, &key);
+        hash_text(batch, i, key_or_line(taken, key, line));
     }
 }
 
@@ -238,7 +238,9 @@ void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, si
     } else if (is_url_of_line(&keyer->recipe)) {
         hash_urls(keyer, &batch, n);
     } else {
-        for (size_t i = 0; i < n; i++)
-            hash_line(keyer, &batch, i);
+        for (size_t i = 0; i < n; i++) {
+            struct span line = line_of(&batch, i);
+            hash_text(&batch, i, keyer_text(keyer, line.bytes, line.length));
+        }
     }
 }

@@ -1,5 +1,7 @@
 #include "key/recipe.h"
 
+#include "key/ascii.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,7 @@ bool recipe_is_whole_line(const struct recipe *recipe)
 static unsigned take_number(const char **text)
 {
     unsigned number = 0;
-    while (**text >= '0' && **text <= '9' && number <= RECIPE_FIELD_MAX)
+    while (ascii_is_digit(**text) && number <= RECIPE_FIELD_MAX)
         number = number * 10 + (unsigned)(*(*text)++ - '0');
     return number <= RECIPE_FIELD_MAX ? number : 0;
 }
@@ -105,20 +107,13 @@ char *recipe_fields_text(const struct recipe *recipe, char *text)
 
 /* --- separator --- */
 
-static int hex_digit(char c)
-{
-    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-    const char *found = c != '\0' ? strchr(digits, c) : NULL;
-    return found != NULL ? (int)((found - digits) % 16) : -1;
-}
-
 /* The byte that is written as `text`, or -1. */
 static int written_byte(const char *text)
 {
     if (text[0] != '\\')
         return text[0] != '\0' && text[1] == '\0' ? (unsigned char)text[0] : -1;
-    if (text[1] == 'x' && hex_digit(text[2]) >= 0 && hex_digit(text[3]) >= 0 && text[4] == '\0')
-        return hex_digit(text[2]) * 16 + hex_digit(text[3]);
+    if (text[1] == 'x' && ascii_is_hex(text[2]) && ascii_is_hex(text[3]) && text[4] == '\0')
+        return (int)(ascii_hex_value(text[2]) * 16 + ascii_hex_value(text[3]));
     if (text[1] == '\0' || text[2] != '\0')
         return -1;
     return text[1] == 't' ? '\t' : text[1] == '0' ? '\0' : text[1] == '\\' ? '\\' : -1;
@@ -213,5 +208,14 @@ char *recipe_text(const struct recipe *recipe, char *text)
         add_words(text, "--by ", recipe_profile_text(recipe, value));
     if (recipe->fold)
         add_words(text, "-i", "");
+    return text;
+}
+
+const char *recipe_shown(const struct recipe *recipe, char *text)
+{
+    if (recipe_is_whole_line(recipe))
+        snprintf(text, RECIPE_TEXT, "whole lines");
+    else
+        recipe_text(recipe, text);
     return text;
 }

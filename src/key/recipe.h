@@ -67,4 +67,7 @@ char *recipe_profile_text(const struct recipe *recipe, char *text);
  * line. Returns `text`. */
 char *recipe_text(const struct recipe *recipe, char *text);
 
+/* For messages and reports: the same, or "whole lines". */
+const char *recipe_shown(const struct recipe *recipe, char *text);
+
 #endif

@@ -35,7 +35,7 @@ struct block {
 
 struct batches {
     const struct kernel *kernel;
-    struct keyer *keyer; /* NULL: the key is the whole line */
+    struct keyer *keyer;
     char delimiter;
     uint64_t seed;
     unsigned threads;
@@ -62,12 +62,11 @@ struct batches {
 struct batches *batches_new(char delimiter, const struct recipe *recipe, uint64_t seed,
                             unsigned threads)
 {
-    bool whole = recipe_is_whole_line(recipe);
     struct batches *batches = malloc(sizeof *batches);
     /* Not cleared: a short run touches little of it. */
     struct block *block = malloc(BLOCKS * sizeof *block);
-    struct keyer *keyer = whole ? NULL : keyer_new(recipe);
-    if (batches == NULL || block == NULL || (keyer == NULL && !whole)) {
+    struct keyer *keyer = keyer_new(recipe);
+    if (batches == NULL || block == NULL || keyer == NULL) {
         free(batches);
         free(block);
         keyer_free(keyer);
@@ -105,10 +104,6 @@ void batches_begin(struct batches *batches, struct input *input)
 static int make_keys(struct batches *batches, struct block *block, size_t n)
 {
     const struct chunk *chunk = &batches->chunk;
-    if (batches->keyer == NULL) {
-        hash_lines(chunk->bytes, block->starts, n, batches->seed, block->keys);
-        return 0;
-    }
     if (keyer_reserve(batches->keyer, chunk->length) != 0)
         return fault_errno(&block->fault, input_name(batches->input),
                            "the key of a line does not fit into memory", ENOMEM);
@@ -132,7 +127,7 @@ static enum outcome make_batch(struct batches *batches, struct block *block)
         .bytes = chunk.bytes,
         .starts = block->starts,
         .keys = block->keys,
-        .itself = batches->keyer != NULL ? block->itself : NULL,
+        .itself = block->itself,
         .n = n,
         .offset = chunk.offset,
         .last = batches->done == chunk.length,

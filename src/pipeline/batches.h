@@ -24,7 +24,7 @@ struct batch {
     char *bytes; /* of their chunk, which the caller may change up to the end of the batch */
     const size_t *starts; /* n + 1: where they begin in it */
     const struct key *keys;
-    const uint8_t *itself; /* 1 for a line that counts as itself (keyer.h); NULL: of no interest */
+    const uint8_t *itself; /* 1 for a line that counts as itself (keyer.h), else 0 */
     size_t n;
     uint64_t offset; /* of the chunk in the input */
     bool last;       /* of its chunk, whose bytes are there until the next call */
@@ -35,8 +35,7 @@ static inline void batch_skip(struct batch *batch, size_t n)
 {
     batch->starts += n;
     batch->keys += n;
-    if (batch->itself != NULL)
-        batch->itself += n;
+    batch->itself += n;
     batch->n -= n;
 }
 

@@ -1,5 +1,6 @@
 #include "pipeline/pipeline.h"
 
+#include "core/bytes.h"
 #include "io/collect.h"
 #include "pipeline/batches.h"
 #include "pipeline/false_drops.h"
@@ -430,8 +431,7 @@ static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, struct faul
         return -1;
     batch.n = end_of_wanted(pipeline, batch.n);
     pipeline->counts.read += batch.n;
-    if (batch.itself != NULL)
-        pipeline->counts.itself += marks_count(batch.itself, batch.n);
+    pipeline->counts.itself += marks_count(batch.itself, batch.n);
     if (hold_back(pipeline, &batch, fault) != 0 || deliver(pipeline, &batch, fault) != 0)
         return -1;
     return (ptrdiff_t)batch.n;
@@ -479,16 +479,6 @@ static int take_heading(struct pipeline *pipeline, struct batch *batch, struct f
     return 0;
 }
 
-static uint64_t count_lines(const struct pipeline *pipeline, const char *at, const char *end)
-{
-    uint64_t lines = 0;
-    while ((at = memchr(at, pipeline->plan.delimiter, (size_t)(end - at))) != NULL) {
-        lines++;
-        at++;
-    }
-    return lines;
-}
-
 /* Writes what was picked and held back of a chunk, even if there was a fault, which stays then. */
 static int finish_chunk(struct pipeline *pipeline, int result, struct fault *fault)
 {
@@ -497,7 +487,8 @@ static int finish_chunk(struct pipeline *pipeline, int result, struct fault *fau
     const char *from = pipeline->from, *to = pipeline->to;
     if (!write_picked(pipeline, &accepted, result < 0 ? &later : fault)) {
         /* They were counted when they were picked. */
-        pipeline->counts.selected -= count_lines(pipeline, from + accepted, to);
+        pipeline->counts.selected -= count_byte(from + accepted, (size_t)(to - from) - accepted,
+                                                pipeline->plan.delimiter);
         result = -1;
     }
     if (pipeline->dropped != NULL &&

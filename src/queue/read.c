@@ -1,6 +1,7 @@
 /* read - lines of the segments that they lie in; see internal.h. */
 #include "queue/internal.h"
 
+#include "core/bytes.h"
 #include "system/signals.h"
 #include "system/whole.h"
 
@@ -147,12 +148,7 @@ size_t queue_whole_lines(const struct queue *queue, const char *bytes, size_t le
 
 uint64_t queue_count_lines(const struct queue *queue, const char *bytes, size_t length)
 {
-    uint64_t count = 0;
-    const char *end = bytes + length;
-    for (const char *at = bytes;
-         (at = memchr(at, queue->state.delimiter, (size_t)(end - at))) != NULL; at++)
-        count++;
-    return count;
+    return count_byte(bytes, length, queue->state.delimiter);
 }
 
 int queue_read_segment(struct queue *queue, uint64_t start, uint64_t begin, uint64_t end,

@@ -99,18 +99,6 @@ static double sampled_rate(const struct store *store, const struct region *regio
     return estimate_rate(&estimate);
 }
 
-double counter_sampled_rate(const struct store *store)
-{
-    double missed = 1;
-    for (unsigned i = 0; i < store->count; i++) {
-        const struct layer *layer = &store->layers[i];
-        if (has_stage(layer))
-            missed *= 1 - sampled_rate(store, &layer->stage);
-        missed *= 1 - sampled_rate(store, &layer->region);
-    }
-    return 1 - missed;
-}
-
 /* How many distinct lines came, if so many were counted: those that looked seen were not. By
  * Newton's method; the rate is what `remembered` falls behind by with each line. */
 static double lines_behind(struct geometry geometry, uint64_t pages, double counted)
@@ -138,18 +126,30 @@ static double counted_rate(const struct store *store, const struct region *regio
                : sizing_rate(geometry, pages, lines_behind(geometry, pages, counted));
 }
 
-double counter_rate(const struct store *store)
+/* That a new line looks seen in any layer that has not expired, by a function for one region. */
+static double rate_of_all(const struct store *store,
+                          double (*rate)(const struct store *store, const struct region *region))
 {
     double missed = 1;
     uint64_t now = generation_now(store);
     for (unsigned i = 0; i < store->count; i++) {
         const struct layer *layer = &store->layers[i];
         if (has_stage(layer))
-            missed *= 1 - counted_rate(store, &layer->stage);
+            missed *= 1 - rate(store, &layer->stage);
         if (!generation_expired(store, i, now))
-            missed *= 1 - counted_rate(store, &layer->region);
+            missed *= 1 - rate(store, &layer->region);
     }
     return 1 - missed;
+}
+
+double counter_rate(const struct store *store)
+{
+    return rate_of_all(store, counted_rate);
+}
+
+double counter_sampled_rate(const struct store *store)
+{
+    return rate_of_all(store, sampled_rate);
 }
 
 static bool may_mend(const struct store *store, unsigned layer, const struct region *region)

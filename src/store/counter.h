@@ -14,7 +14,7 @@ void counter_mend(struct store *store);
  * 30 us a layer; with rates above 0.001, 3 ms. */
 double counter_rate(const struct store *store);
 
-/* The rate as it is now, read off the bits of at most 16 pages a layer. Not for windows. */
+/* The rate as it is now, read off the bits of at most 16 pages a layer. */
 double counter_sampled_rate(const struct store *store);
 
 #endif
