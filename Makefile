@@ -124,7 +124,7 @@ $(TOOLS): $(BUILD)/tests/%: tests/%.c $(BUILD)/config.mk Makefile
 # the test that needs it is skipped.
 $(BUILD)/tests/key/oracle_curl: NEEDS = -include curl/curl.h -DSYMBOL=curl_url -lcurl
 $(BUILD)/tests/key/oracle_uriparser: NEEDS = -include uriparser/Uri.h -DSYMBOL=uriNormalizeSyntaxA -luriparser
-$(ORACLES): $(BUILD)/tests/key/oracle_%: tests/key/oracle_%.c $(BUILD)/config.mk Makefile
+$(ORACLES): $(BUILD)/tests/key/oracle_%: tests/key/oracle_%.c tests/key/oracle.h $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D)
 	@if echo 'int main(void) { void *volatile p = (void *)SYMBOL; return !p; }' | $(CC) -w $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) \
 		-x c -o $@.probe - $(NEEDS) $(LDLIBS) 2>$@.log; then \

@@ -57,27 +57,9 @@ some_killed_with_drops() {
     cp f.bf before.bf
     for ((run = 0; run < runs; run++)); do
         cp before.bf f.bf
-        eight_with_drops || { echo "run $run"; return 1; }
+        rm -f dropped
+        { three_killed 16 --dropped dropped && none_lost in out.* dropped && only_torn 3 dropped; } ||
+            { echo "run $run"; return 1; }
     done
     echo "$hits of $((3 * runs)) writers were killed at work, each line printed or dropped"
-}
-
-eight_with_drops() {
-    local i pids=() moment status
-    rm -f out.* dropped
-    for ((i = 0; i < 8; i++)); do
-        moment $(($(bytes_of in) / 16))
-        [[ $i -lt 3 ]] || moment=(0 600000000)
-        "$tools/killed" "${moment[@]}" "$UNSEEN" f.bf in --dropped dropped >"out.$i" 2>"err.$i" 3>&- &
-        pids+=($!)
-    done
-    for ((i = 0; i < 8; i++)); do
-        status=0
-        wait "${pids[i]}" || status=$?
-        [[ $status -eq 0 || ($i -lt 3 && $status -eq 137) ]] ||
-            { echo "writer $i: exit code $status"; cat "err.$i"; return 1; }
-        [[ $status -ne 137 || ! -s out.$i ]] || hits=$((hits + 1))
-    done
-    "$UNSEEN" f.bf in --dropped dropped >out.again || return 1
-    none_lost in out.* dropped && only_torn 3 dropped
 }

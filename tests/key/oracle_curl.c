@@ -1,8 +1,7 @@
 /*
  * oracle_curl - URLs in normal form, as libcurl makes it.
  *
- * Reads lines, prints one for each: the normal form, "refused" if it is no URL to the library, or
- * "-" where the library has no say:
+ * It has no say (oracle.h) about
  *
  *   - lines with a percent sign: what becomes of it has changed from version to version
  *   - schemes other than http and https: which of them have a port is a matter of how it was built
@@ -11,11 +10,9 @@
  * are: they become lower case. All else is its work: the letters of the scheme, ports, empty paths,
  * dot segments, fragments.
  */
+#include "oracle.h"
+
 #include <curl/curl.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 static bool lower_host(CURLU *url)
@@ -59,18 +56,4 @@ static bool answer(const char *line)
         done = print_normal_form(url);
     curl_url_cleanup(url);
     return done;
-}
-
-int main(void)
-{
-    char *line = NULL;
-    size_t size = 0;
-    bool done = true;
-
-    while (done && getline(&line, &size, stdin) > 0) {
-        line[strcspn(line, "\n")] = '\0';
-        done = answer(line);
-    }
-    free(line);
-    return !done || ferror(stdin) || fflush(stdout) != 0;
 }

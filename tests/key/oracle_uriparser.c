@@ -1,8 +1,7 @@
 /*
  * oracle_uriparser - URLs in normal form, as uriparser makes it.
  *
- * Reads lines, prints one for each: the normal form, "refused" if it is no URL to the library, or
- * "-" where the library has no say:
+ * It has no say (oracle.h) about
  *
  *   - ports that are empty, a scheme's own or begin with a zero: it left them alone before 0.9.9,
  *     and leaves a scheme's own alone to this day
@@ -11,10 +10,8 @@
  * an empty path becomes "/". All else is its work: letters of scheme and host, percent-encoding,
  * dot segments.
  */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "oracle.h"
+
 #include <uriparser/Uri.h>
 
 static bool port_is_plain(const UriTextRangeA *port)
@@ -76,18 +73,4 @@ static bool answer(const char *line)
         done = uriNormalizeSyntaxA(&uri) == URI_SUCCESS && print_normal_form(&uri);
     uriFreeUriMembersA(&uri);
     return done;
-}
-
-int main(void)
-{
-    char *line = NULL;
-    size_t size = 0;
-    bool done = true;
-
-    while (done && getline(&line, &size, stdin) > 0) {
-        line[strcspn(line, "\n")] = '\0';
-        done = answer(line);
-    }
-    free(line);
-    return !done || ferror(stdin) || fflush(stdout) != 0;
 }

@@ -351,13 +351,16 @@ static void noise(void)
 
 /* --- rules --- */
 
-/* A value planted in the header, behind a right checksum, and what the message must say. */
-static const struct {
+/* What is planted at `at`, and what the fault then says. */
+struct rule {
     const char *name;
     unsigned at, size;
     uint64_t value;
     const char *says;
-} header_rules[] = {
+};
+
+/* A value planted in the header, behind a right checksum, and what the message must say. */
+static const struct rule header_rules[] = {
     {"magic", 0, 1, 0x88, "not a filter"},
     {"magic, its end", 7, 1, '\r', "not a filter"},
     {"version 0", 8, 4, 0, "version"},
@@ -487,12 +490,7 @@ static void rules_of_windows(void)
 }
 
 /* The same of a file with fields 2-4 and 7, separated, by url/1. */
-static const struct {
-    const char *name;
-    unsigned at, size;
-    uint64_t value;
-    const char *says;
-} recipe_rules[] = {
+static const struct rule recipe_rules[] = {
     {"no feature bit", 16, 8, 0, "unused"},
     {"another profile", 256, 4, 0x74727573, "counts lines by surt/1, which this program does not"},
     {"a longer name", 259, 1, 'x', "counts lines by urlx/1, which this program does not know"},
@@ -634,12 +632,7 @@ static void file_sizes(void)
 }
 
 /* The same for a layer's record. */
-static const struct {
-    const char *name;
-    unsigned at, size;
-    uint64_t value;
-    const char *says;
-} record_rules[] = {
+static const struct rule record_rules[] = {
     {"offset 0", 0, 8, 0, "offset"},
     {"an offset inside the fixed part", 0, 8, 8192, "offset"},
     {"an offset off the page boundary", 0, 8, 4096 * 4000 + 1, "offset"},
@@ -679,12 +672,7 @@ static const struct {
 };
 
 /* The same for the stage of a layer: 20 pages and 32 of journal, for 8192 keys. */
-static const struct {
-    const char *name;
-    unsigned at, size;
-    uint64_t value;
-    const char *says;
-} stage_rules[] = {
+static const struct rule stage_rules[] = {
     {"no pages", 48, 8, 0, "unused"},
     {"more pages than may be", 48, 8, SIZING_PAGES_MAX + 1, "size of the stage"},
     {"as many pages as may be", 48, 8, SIZING_PAGES_MAX, "offset"},
