@@ -1,0 +1,43 @@
+#include "system/terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { WIDTH_LEAST = 20, WIDTH_DEFAULT = 80, WIDTH_MOST = 1000 };
+
+bool terminal_is(int fd)
+{
+    return isatty(fd) == 1;
+}
+
+unsigned terminal_width(int fd)
+{
+    struct winsize size = {0};
+    const char *columns = getenv("COLUMNS");
+    unsigned long width = WIDTH_DEFAULT;
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col != 0)
+        width = size.ws_col;
+    else if (columns != NULL && columns[0] >= '1' && columns[0] <= '9')
+        width = strtoul(columns, NULL, 10);
+    if (width < WIDTH_LEAST)
+        return WIDTH_LEAST;
+    return width < WIDTH_MOST ? (unsigned)width : WIDTH_MOST;
+}
+
+/* As setlocale(3) looks for them: the first that is not empty counts. */
+bool terminal_shows_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *locale = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        locale = getenv(names[i]);
+        if (locale != NULL && locale[0] != '\0')
+            break;
+    }
+    const char *charset = locale != NULL ? strchr(locale, '.') : NULL;
+    return charset != NULL &&
+           (strncasecmp(charset, ".utf-8", 6) == 0 || strncasecmp(charset, ".utf8", 5) == 0);
+}
