@@ -1,34 +1,41 @@
 #!/usr/bin/env bats
-# The examples in the manual and in README are run, each alone in an empty
-# directory, by bash: exit 0, and one with "# prints:" comments prints those
-# lines and no others.
+# Every example of README.md and of the manual pages is run by dash (without dash: by sh), each alone
+# in an empty directory: exit 0, and one with "# prints:" comments prints those lines and no others.
 #
-# In man/unseen.1 these are the .Bd -literal blocks of EXAMPLES; in README.md
-# the blocks marked sh. (Those marked console show commands and do not run.)
-# The test vectors of keys in man/unseen.5 are tests, too.
+# An example is a block marked sh in README.md (those marked console only show), and every
+# .Bd -literal block of man/*.[1-8]. Comments on the lines just above a block say more about it;
+# README has them as <!-- before: SHELL -->:
+#
+#     .\" before: SHELL   run first, unseen by the reader: makes the files that the block reads
+#     .\" shown: WHY      no example, it is not run (nor is a table of test vectors, .\" keys:)
+#
+# mail(1) is one that prints what it is given. The test vectors of unseen(5) are tests, too.
 
 # shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load helper
 
-manual=$repository/man/unseen.1
 readme=$repository/README.md
+shell=$(command -v dash || command -v sh)
 
-# The extractors write each example to $1/01, $1/02, ... and its line to $1/01.line.
-
-manual_examples() {
-    mkdir -p "$1"
-    awk -v to="$1" '
-        /^\.Sh / { inside = $2 == "EXAMPLES" }
-        inside && /^\.Bd -literal/ {
+# page_examples PAGE DIRECTORY: each example to DIRECTORY/01, 02, ..., where it stands to 01.line.
+page_examples() {
+    mkdir -p "$2"
+    awk -v to="$2" '
+        /^\.\\" (shown|keys): / { shown = 1; next }
+        /^\.\\" before: / { before = before substr($0, length(".\\\" before: ") + 1) "\n"; next }
+        /^\.Bd -literal/ && !shown {
             file = sprintf("%s/%02d", to, ++count)
-            printf "" >file
+            printf "%s", before >file
             print FILENAME ":" FNR >(file ".line")
             next
         }
         /^\.Ed/ { file = "" }
+        { before = ""; shown = 0 }
         file != "" {
-            if ($0 ~ /^[.\047]/) {
-                print FILENAME ":" FNR ": a macro inside an example: " $0
+            rest = $0
+            gsub(/\\(&|-|e|\((dq|aq|ti|ha|ga|rs))/, "", rest)
+            if ($0 ~ /^[.\047]/ || rest ~ /\\/) {
+                print FILENAME ":" FNR ": a macro or an escape inside an example: " $0
                 exit 1
             }
             gsub(/\\&/, "")
@@ -38,23 +45,26 @@ manual_examples() {
             gsub(/\\\(ti/, "~")
             gsub(/\\\(ha/, "^")
             gsub(/\\\(ga/, "`")
-            gsub(/\\\(rs/, "\\")
-            gsub(/\\e/, "\\")
+            gsub(/\\(\(rs|e)/, "\\")
             print >file
-        }' "$manual"
+        }' "$1"
 }
 
+# readme_examples DIRECTORY: the same of README.md.
 readme_examples() {
     mkdir -p "$1"
     awk -v to="$1" '
+        file == "" && sub(/^<!-- before: /, "") && sub(/ -->$/, "") { before = before $0 "\n"; next }
         /^```/ {
             if (file == "" && $0 == "```sh") {
                 file = sprintf("%s/%02d", to, ++count)
+                printf "%s", before >file
                 print FILENAME ":" FNR >(file ".line")
                 next
             }
             file = ""
         }
+        { before = "" }
         file != "" { print >file }' "$readme"
 }
 
@@ -63,10 +73,12 @@ run_example() {
     local example=$1 directory=$BATS_TEST_TMPDIR/examples/${1##*/} status=0
     mkdir -p "$directory" "$BATS_TEST_TMPDIR/bin"
     ln -sf "$UNSEEN" "$BATS_TEST_TMPDIR/bin/unseen"
+    printf '#!/bin/sh\nexec cat\n' >"$BATS_TEST_TMPDIR/bin/mail"
+    chmod +x "$BATS_TEST_TMPDIR/bin/mail"
     (
         cd "$directory" || exit 125
         export PATH="$BATS_TEST_TMPDIR/bin:$PATH" TMPDIR=$BATS_TEST_TMPDIR
-        exec timeout -k 5 "$UNSEEN_TIMEOUT" bash "$example" 3>&-
+        exec timeout -k 5 "$UNSEEN_TIMEOUT" "$shell" "$example" 3>&-
     ) >"$out" 2>"$err" || status=$?
     sed -n 's/^# prints: \{0,1\}//p' "$example" >"$BATS_TEST_TMPDIR/expected"
     if [[ $status -ne 0 ]]; then
@@ -85,6 +97,7 @@ run_example() {
 run_examples() {
     local example failed=0 count=0
     for example in "$1"/[0-9][0-9]; do
+        [[ -e $example ]] || break
         run_example "$example" || failed=$((failed + 1))
         count=$((count + 1))
     done
@@ -108,16 +121,60 @@ run_examples() {
     run_example "$PWD/example"
 }
 
+@test "the finder can tell: what is run, what only shown, what comes before" {
+    cat >page.1 <<'END'
+.\" before: echo hidden
+.\" before: echo file >name
+.Bd -literal -offset indent
+echo a \(dq\e\(dq
+.Ed
+.\" before: echo of another block
+.Pp
+.Bd -literal
+cat name
+.Ed
+.\" shown: it is no shell
+.Bd -literal
+false
+.Ed
+END
+    succeeds page_examples page.1 found
+    same found/01 <(printf 'echo hidden\necho file >name\necho a "\\"\n')
+    same found/02 <(echo cat name)
+    [[ ! -e found/03 && $(cat found/02.line) == page.1:8 ]]
+    printf '.Bd -literal\n%s\n.Ed\n' '.Pp' >page.1
+    run ! page_examples page.1 macro
+    printf '.Bd -literal\n%s\n.Ed\n' "printf '\\n'" >page.1
+    run ! page_examples page.1 escape
+}
+
+# page_has PAGE: how many examples it has at least.
+page_has() {
+    case $1 in
+    unseen.1) echo 36 ;;
+    unseen-*.7) echo 1 ;;
+    *) echo 0 ;;
+    esac
+}
+
 @test "the examples of the manual" {
-    [[ -e $manual ]] || skip "there is no man/unseen.1"
-    manual_examples "$BATS_TEST_TMPDIR/manual"
-    run_examples "$BATS_TEST_TMPDIR/manual" 15
+    local page name pages=0 failed=0
+    for page in "$repository"/man/*.[1-8]; do
+        name=${page##*/}
+        page_examples "$page" "$BATS_TEST_TMPDIR/$name"
+        run_examples "$BATS_TEST_TMPDIR/$name" "$(page_has "$name")" || failed=$((failed + 1))
+        pages=$((pages + 1))
+    done
+    [[ $failed -eq 0 && $pages -ge 2 ]]
 }
 
 @test "the examples of README" {
-    [[ -e $readme ]] || skip "there is no README.md"
     readme_examples "$BATS_TEST_TMPDIR/readme"
     run_examples "$BATS_TEST_TMPDIR/readme" 3
+}
+
+@test "the examples were run by dash" {
+    need dash
 }
 
 # key_vectors DIRECTORY: each table of keys in unseen.5, as printf writes its bytes, to 01, 02, ...:
@@ -185,18 +242,17 @@ options_of() {
 }
 
 @test "the manual has every command and every option that help has" {
-    [[ -e $manual ]] || skip "there is no man/unseen.1"
     local command option commands missing=0
     commands=$(unseen help | sed -n 's/^  *unseen \([a-z][a-z]*\)\( .*\)\{0,1\}$/\1/p' | sort -u)
     [[ $(wc -w <<<"$commands") -ge 7 ]]
     for command in '' $commands; do
-        [[ -z $command ]] || grep -Eq "^\\.(It )?Cm $command( |$)" "$manual" || {
+        [[ -z $command ]] || grep -Eq "^\\.(It )?Cm $command( |$)" "$repository/man/unseen.1" || {
             echo "no command $command in the manual"
             missing=1
         }
         for option in $(options_of "$command"); do
             # --null is written "Fl -null"
-            grep -Eq -e "Fl ${option#-}( |$)" "$manual" || {
+            grep -Eq -e "Fl ${option#-}( |$)" "$repository"/man/*.[1-8] || {
                 echo "no option $option (of '$command') in the manual"
                 missing=1
             }
@@ -206,17 +262,15 @@ options_of() {
 }
 
 @test "the manual has every exit code, and the caveat in its first paragraph" {
-    [[ -e $manual ]] || skip "there is no man/unseen.1"
     awk '/^\.Sh EXIT STATUS/ { inside = 1; next } /^\.Sh / { inside = 0 } inside && /^\.It / { print $2 }' \
-        "$manual" >codes
+        "$repository/man/unseen.1" >codes
     printf '0\n1\n2\n3\n' >wanted
     same codes wanted
-    awk '/^\.Sh DESCRIPTION/ { inside = 1; next } inside && /^\.Pp/ { exit } inside' "$manual" >first
+    awk '/^\.Sh DESCRIPTION/ { inside = 1; next } inside && /^\.Pp/ { exit } inside' "$repository/man/unseen.1" >first
     grep -q 'false-positive' first
 }
 
 @test "the manual is well-formed" {
-    [[ -e $manual ]] || skip "there is no man/unseen.1"
     need mandoc
     local page
     for page in "$repository"/man/*.[1-8]; do
