@@ -319,7 +319,7 @@ of_lines() {
         of_lines 1000 501
         # shellcheck disable=SC2086 # several words
         exits 0 unseen $form <in || { echo "$form"; false; }
-        says '^unseen: .*501 of 1000 lines have no such field, .*-f 2 -t .,.'
+        says '^unseen: .*501 of 1000 lines have no such field, .*-f 2 -t ,'
         for n in '1000 500' '999 999' '999 500' '1001 500'; do
             # shellcheck disable=SC2086
             of_lines $n
@@ -470,7 +470,7 @@ agrees() {
 @test "a filter that is not there: the hint has the recipe, and works" {
     local words
     echo 'a,b' >in
-    fails_with 2 '^unseen: n\.bf: No such file or directory \(to start one: unseen --create -f 2 -t .,. n\.bf\)' \
+    fails_with 2 '^unseen: n\.bf: No such file or directory \(to start one: unseen --create -f 2 -t , n\.bf\)' \
         unseen -f 2 -t , n.bf in
     words=$(sed 's/.*to start one: \(.*\))$/\1/' "$err")
     eval "$words" <in >got
@@ -586,7 +586,7 @@ assert stats["recipe"] == json.loads(sys.argv[2]), stats["recipe"]' "$out" "$2" 
     recipe=(-f 2 -t '"')
     shown "-f 2 -t '\"'" '{"trim": false, "fields": "2", "separator": "\"", "by": "line", "ignore_case": false}'
     recipe=(-f 2 -t "'")
-    shown '-f 2 -t ".*"' \
+    shown "-f 2 -t ''.'''" \
         "{\"trim\": false, \"fields\": \"2\", \"separator\": \"'\", \"by\": \"line\", \"ignore_case\": false}"
     recipe=(-f 2 -t '\\')
     shown "-f 2 -t '..'" '{"trim": false, "fields": "2", "separator": "\\\\", "by": "line", "ignore_case": false}'

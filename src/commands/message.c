@@ -1,5 +1,6 @@
 #include "commands/message.h"
 
+#include "core/quote.h"
 #include "system/signals.h"
 
 #include <errno.h>
@@ -11,12 +12,12 @@
 int message(const char *format, ...)
 {
     /* Put together first, so that it is one write(2) and lines of several processes do not mix. */
-    char text[2048];
+    char text[2048], shown[2048];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    fprintf(stderr, "unseen: %s\n", text);
+    fprintf(stderr, "unseen: %s\n", quote_controls(text, shown, sizeof shown));
     return EXIT_TROUBLE;
 }
 

@@ -1,5 +1,6 @@
 #include "key/recipe.h"
 
+#include "core/quote.h"
 #include "key/ascii.h"
 
 #include <stdio.h>
@@ -179,19 +180,11 @@ static void add_words(char *text, const char *option, const char *value)
     snprintf(text + at, RECIPE_TEXT - at, "%s%s%s", at > 0 ? " " : "", option, value);
 }
 
-/* In quotes wherever a shell might read it otherwise. */
 static void add_separator(char *text, const struct recipe *recipe)
 {
-    static const char plain[] = ":.@%+=_/";
-    char separator[RECIPE_TEXT], quoted[RECIPE_TEXT + 8];
+    char separator[RECIPE_TEXT], quoted[QUOTE_MAX];
     recipe_separator_text(recipe, separator);
-    if (separator[0] == '\'')
-        snprintf(quoted, sizeof quoted, " \"'\"");
-    else if (separator[1] == '\0' && strchr(plain, separator[0]) != NULL)
-        snprintf(quoted, sizeof quoted, " %s", separator);
-    else
-        snprintf(quoted, sizeof quoted, " '%s'", separator);
-    add_words(text, "-t", quoted);
+    add_words(text, "-t ", quote_word(separator, quoted));
 }
 
 char *recipe_text(const struct recipe *recipe, char *text)

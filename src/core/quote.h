@@ -1,0 +1,24 @@
+/*
+ * quote - text that somebody else chose, such as a file's name, as it can be shown.
+ */
+#ifndef UNSEEN_CORE_QUOTE_H
+#define UNSEEN_CORE_QUOTE_H
+
+#include <stddef.h>
+
+/* Room for a quoted word; a longer one is cut off. */
+enum { QUOTE_MAX = 600 };
+
+/* One word for a shell: as it is where no byte means anything to one, else between single quotes.
+ * Returns `quoted`. */
+const char *quote_word(const char *text, char quoted[QUOTE_MAX]);
+
+/* The same of a file's name that stands where an option may: "./" before a hyphen. */
+const char *quote_file(const char *name, char quoted[QUOTE_MAX]);
+
+/* The text with control characters (C0, DEL, and C1 in UTF-8) as \n, \t, \r or \xHH, which neither
+ * end a line nor speak to a terminal. All other bytes stay. Cut off at `size`, which is at least 1;
+ * returns `shown`. */
+const char *quote_controls(const char *text, char *shown, size_t size);
+
+#endif
