@@ -4,10 +4,11 @@
 #
 # An example is a block marked sh in README.md (those marked console only show), and every
 # .Bd -literal block of man/*.[1-8]. Comments on the lines just above a block say more about it;
-# README has them as <!-- before: SHELL -->:
+# README has them as <!-- before: SHELL --> and <!-- needs: COMMAND -->:
 #
-#     .\" before: SHELL   run first, unseen by the reader: makes the files that the block reads
-#     .\" shown: WHY      no example, it is not run (nor is a table of test vectors, .\" keys:)
+#     .\" before: SHELL  run first, unseen by the reader: makes the files that the block reads
+#     .\" needs: COMMAND left out where this is not installed
+#     .\" shown: WHY     no example, it is not run (nor is a table of test vectors, .\" keys:)
 #
 # mail(1) is one that prints what it is given. The test vectors of unseen(5) are tests, too.
 
@@ -22,6 +23,7 @@ page_examples() {
     mkdir -p "$2"
     awk -v to="$2" '
         /^\.\\" (shown|keys): / { shown = 1; next }
+        /^\.\\" needs: / { shown = system("command -v " $3 " >/dev/null") != 0; next }
         /^\.\\" before: / { before = before substr($0, length(".\\\" before: ") + 1) "\n"; next }
         /^\.Bd -literal/ && !shown {
             file = sprintf("%s/%02d", to, ++count)
@@ -54,9 +56,10 @@ page_examples() {
 readme_examples() {
     mkdir -p "$1"
     awk -v to="$1" '
+        file == "" && /^<!-- needs: / { shown = system("command -v " $3 " >/dev/null") != 0; next }
         file == "" && sub(/^<!-- before: /, "") && sub(/ -->$/, "") { before = before $0 "\n"; next }
         /^```/ {
-            if (file == "" && $0 == "```sh") {
+            if (file == "" && $0 == "```sh" && !shown) {
                 file = sprintf("%s/%02d", to, ++count)
                 printf "%s", before >file
                 print FILENAME ":" FNR >(file ".line")
@@ -64,14 +67,15 @@ readme_examples() {
             }
             file = ""
         }
-        { before = "" }
+        { before = ""; shown = 0 }
         file != "" { print >file }' "$readme"
 }
 
 # run_example FILE: as it says at the top of this file; else why not, and 1.
 run_example() {
-    local example=$1 directory=$BATS_TEST_TMPDIR/examples/${1##*/} status=0
-    mkdir -p "$directory" "$BATS_TEST_TMPDIR/bin"
+    local example=$1 directory status=0
+    directory=$(mktemp -d "$BATS_TEST_TMPDIR/example.XXXXXX")
+    mkdir -p "$BATS_TEST_TMPDIR/bin"
     ln -sf "$UNSEEN" "$BATS_TEST_TMPDIR/bin/unseen"
     printf '#!/bin/sh\nexec cat\n' >"$BATS_TEST_TMPDIR/bin/mail"
     chmod +x "$BATS_TEST_TMPDIR/bin/mail"
@@ -137,11 +141,19 @@ cat name
 .Bd -literal
 false
 .Ed
+.\" needs: no-such-command
+.Bd -literal
+no-such-command
+.Ed
+.\" needs: cat
+.Bd -literal
+cat name
+.Ed
 END
     succeeds page_examples page.1 found
     same found/01 <(printf 'echo hidden\necho file >name\necho a "\\"\n')
     same found/02 <(echo cat name)
-    [[ ! -e found/03 && $(cat found/02.line) == page.1:8 ]]
+    [[ $(cat found/02.line found/03.line) == $'page.1:8\npage.1:20' && ! -e found/04 ]]
     printf '.Bd -literal\n%s\n.Ed\n' '.Pp' >page.1
     run ! page_examples page.1 macro
     printf '.Bd -literal\n%s\n.Ed\n' "printf '\\n'" >page.1
@@ -173,8 +185,9 @@ page_has() {
     run_examples "$BATS_TEST_TMPDIR/readme" 3
 }
 
-@test "the examples were run by dash" {
-    need dash
+@test "the examples had all that they need" {
+    # shellcheck disable=SC2046 # each a word
+    need dash $(sed -nE 's/^(\.\\"|<!--) needs: ([^ ]+).*/\2/p' "$readme" "$repository"/man/*.[1-8])
 }
 
 # key_vectors DIRECTORY: each table of keys in unseen.5, as printf writes its bytes, to 01, 02, ...:
