@@ -1,25 +1,25 @@
-# unseen: how it is built, tried, tested and installed.
+# unseen: how to build, try, test and install it.
 #
-#   make                 builds build/unseen
-#   make demo            filters a generated list twice and shows what happens
-#   make check           all tests; ends with "N passed, N failed"
-#   make test-unit       the C tests of the core alone
-#   make bench           speed beside other tools; bench-quick: in a minute
-#   make accuracy        false-positive rates, measured, as a table
-#   make mutation        known faults, planted one at a time: which test finds each
-#   make torture         the heavy tests: kills, faults, full disks
-#   make fuzz            looks for what breaks a fuzz program, FUZZ_SECONDS (60) each, with clang
-#   make coverage        the tests again, and which lines of src they reached
-#   make lint            what reads the source: compilers' analyzers, shellcheck, mandoc
-#   make format          lays the C out anew; format-check only asks whether that is needed
-#   make install         into $(DESTDIR)$(prefix); uninstall takes it away again
+#   make                 build/unseen
+#   make demo            filter a generated list twice, and show what happens
+#   make check           all tests; the last line is "N passed, N failed"
+#   make test-unit       only the tests in C
+#   make bench           speed, beside other tools; bench-quick: in a minute
+#   make accuracy        measure false-positive rates, as a table
+#   make mutation        plant known faults, one at a time, and see which test finds each
+#   make torture         the long tests: kills, faults, full disks
+#   make fuzz            look for input that breaks a fuzz program, FUZZ_SECONDS (60) each
+#   make coverage        run the tests, and show which lines of src they reach
+#   make lint            read the source: analyzers, shellcheck, mandoc
+#   make format          run clang-format; format-check only asks whether that is needed
+#   make install         into $(DESTDIR)$(prefix); uninstall removes it
 #   make dist            a source archive in build/dist
-#   make deps            installs what a build needs; demo and check do so by themselves
+#   make deps            install what a build needs; demo and check do so by themselves
 #
-# Yours to set: CC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS, DESTDIR, prefix or PREFIX (and bindir, mandir,
-# docdir); BUILD, where everything made goes, so that variants stand side by side; TESTS, the tests
-# that check runs ("filter.bats sizing"); WERROR=1, warnings are errors; NO_INSTALL=1, never install
-# packages; V=1, show whole commands.
+# You can set: CC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS, DESTDIR, prefix or PREFIX (and bindir, mandir,
+# docdir); BUILD, the directory for all that is built, so that builds can stand side by side; TESTS,
+# the tests that check runs ("filter.bats sizing"); WERROR=1, to turn warnings into errors;
+# NO_INSTALL=1, never to install packages; V=1, to show whole commands.
 
 VERSION = 0.1.0
 BUILD = build
@@ -90,7 +90,7 @@ endif
 
 all: $(BUILD)/unseen
 
-# $(1): a text that, when it changes, must make what depends on this file anew.
+# Writes TEXT to the target, but leaves that alone if it has not changed: then nothing is rebuilt.
 keep_text = @mkdir -p $(@D) && printf '%s\n' "$$TEXT" >$@.new && \
 	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 

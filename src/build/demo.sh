@@ -1,6 +1,6 @@
 #!/bin/sh
-# A first look: a list of URLs goes through one filter file twice. Each command is shown as one
-# would type it, and what comes out is checked, so that the demo cannot show nonsense.
+# A first look: one list of URLs goes through one filter twice. Each command is shown as one would
+# type it, then runs, and what it prints is checked, so that the demo cannot show nonsense.
 #
 #     src/build/demo.sh DIRECTORY     (where unseen and tests/tools were built)
 set -u
@@ -15,11 +15,6 @@ trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
 cd "$scratch" || exit 1
 
-say() {
-    echo
-    printf '# %s\n' "$@"
-}
-
 wrong() {
     echo "demo: $*" >&2
     exit 1
@@ -31,31 +26,30 @@ show() {
     eval "$1" || wrong "exit status $?: $1"
 }
 
-say "A list of $lines URLs, as a crawler finds them; $distinct of them are different."
-show "genlines $lines $distinct 1 >urls.txt"
-show "head -n 3 urls.txt"
-show "sort -u urls.txt | wc -l"
+genlines $lines $distinct 1 >urls || exit 1
 
-say "Without a filter file, unseen remembers for this run only."
-show "unseen <urls.txt >new.txt"
-show "wc -l <new.txt"
-in_memory=$(wc -l <new.txt)
+printf '# %s\n' "A crawler's list of $lines URLs; $distinct of them are different."
+show "head -n 2 urls"
+show "wc -l <urls"
 
-say "With one, it remembers from run to run. The first run makes the file and prints each URL once," \
-    "in the order of the list."
-show "unseen --create seen.bf <urls.txt >new.txt"
-show "wc -l <new.txt"
-in_file=$(wc -l <new.txt)
+printf '\n# %s\n' "In memory: each URL once, in the order of the list."
+show "unseen <urls >new"
+show "wc -l <new"
+in_memory=$(wc -l <new)
 
-say "The second run is silent: there is nothing new."
-show "unseen seen.bf <urls.txt >again.txt"
-show "wc -l <again.txt"
+printf '\n# %s\n' "In a file: remembered between runs. The second run prints nothing."
+show "unseen create seen.bf"
+show "unseen seen.bf urls >new"
+show "wc -l <new"
+in_file=$(wc -l <new)
+show "unseen seen.bf urls >again"
+show "wc -l <again"
 
-say "A line that was never seen comes through."
-show "echo https://www.example/tomorrow | unseen seen.bf | tee tomorrow.txt"
+printf '\n# %s\n' "A new line comes through."
+show "echo https://www.example/tomorrow | unseen seen.bf | tee tomorrow"
 
-say "What the filter says of itself:"
-show "unseen stats seen.bf"
+printf '\n# %s\n' "How many lines it holds (an estimate), and the probability that it drops a new one by mistake:"
+show "unseen stats seen.bf | grep -E '^(keys|rate|size)'"
 
 # A millionth of the new lines may be taken for seen ones: of 120,000, more than three never are.
 for printed in "$in_memory" "$in_file"; do
@@ -63,8 +57,7 @@ for printed in "$in_memory" "$in_file"; do
         wrong "printed $printed lines, and $distinct are different"
     fi
 done
-cmp -s /dev/null again.txt || wrong "the second run printed lines again"
-[ -s tomorrow.txt ] || wrong "a new line did not come through"
+cmp -s /dev/null again || wrong "the second run printed lines again"
+[ -s tomorrow ] || wrong "a new line did not come through"
 
-echo
-echo "demo: $in_file of $lines lines were new; the second run printed none of them again."
+printf '\ndemo: %s\n' "$in_file of $lines lines were new; the second run printed none of them again."
