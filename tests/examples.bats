@@ -164,6 +164,7 @@ END
 page_has() {
     case $1 in
     unseen.1) echo 36 ;;
+    unseen-cookbook.7) echo 24 ;;
     unseen-*.7) echo 1 ;;
     *) echo 0 ;;
     esac
