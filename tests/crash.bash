@@ -228,17 +228,17 @@ fed() {
     wait "$pid" || code=$?
 }
 
-# notices_change COMMAND...: a writer to f.bf ends with exit 2 and says why, if another file
+# notices_change COMMAND...: a writer to f.bf ends with exit 75 and says why, if another file
 # takes the place of f.bf, or f.bf is removed.
 notices_change() {
     exits 0 unseen create -p 1e-9 other.bf || return 1
     cp f.bf kept.bf
     fed 'echo one' 'mv other.bf f.bf' 'echo two' "$@"
-    [[ $code -eq 2 ]] || complain "replaced: $*" || return 1
+    [[ $code -eq 75 ]] || complain "replaced: $*" || return 1
     says '^unseen: f\.bf: was replaced by another file while this run used it \(run again' || return 1
     mv kept.bf f.bf
     fed 'echo one' 'rm f.bf' 'echo two' "$@"
-    [[ $code -eq 2 ]] || complain "removed: $*" || return 1
+    [[ $code -eq 75 ]] || complain "removed: $*" || return 1
     says '^unseen: f\.bf: was removed while this run used it \(run again'
 }
 

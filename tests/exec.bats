@@ -274,16 +274,28 @@ first_lines() { head -c 4096 in | wc -l; }
     prints '{}\n'
 }
 
-@test "CMD that cannot be run: exit 3, nothing remembered" {
+@test "CMD that is not there: exit 127; that cannot be run: 126; nothing remembered" {
+    local cmd
     input 50000 >in
     exits 0 unseen create -p 1e-9 f.bf
-    exits 3 unseen f.bf in -x ./no-such-program
-    says '^unseen: \./no-such-program: .*No such file or directory'
-    prints ''
-    remembers 0
+    for cmd in ./no-such-program no-such-program; do
+        exits 127 unseen f.bf in -x "$cmd"
+        says "^unseen: $cmd: cannot be run: No such file or directory"
+        prints ''
+        remembers 0
+    done
     mkdir directory
-    exits 3 unseen f.bf in -x ./directory
+    exits 126 unseen f.bf in -x ./directory
     says 'Permission denied'
+    : >file
+    exits 126 unseen f.bf in -x ./file
+    chmod +x file
+    exits 126 unseen f.bf in -x ./file
+    says 'Exec format error'
+    remembers 0
+    # What CMD itself says so is its own failure; and who got no line was not looked for.
+    exits 3 unseen f.bf in -x sh -c 'exit 127'
+    exits 0 unseen f.bf -x ./no-such-program </dev/null
     remembers 0
     no_debris
 }
@@ -556,15 +568,17 @@ hold_open() {
     chmod 755 .
 }
 
-@test "the filter is replaced while CMD works: a message and exit 2" {
+@test "the filter is replaced while CMD works: a message and exit 75" {
     seq 3 >in
     exits 0 unseen create -p 1e-9 f.bf
     exits 0 unseen create -p 1e-9 other.bf
-    exits 2 unseen f.bf in -x sh -c 'cat; mv other.bf f.bf'
+    exits 75 unseen f.bf in -x sh -c 'cat; mv other.bf f.bf'
     says 'f\.bf: was replaced by another file while this run used it'
     remembers 0
     no_debris
-    exits 2 unseen f.bf in -x sh -c 'cat; rm f.bf'
+    # What lasts outweighs what may pass.
+    exits 2 unseen f.bf missing in -x sh -c 'cat; cp f.bf new; mv new f.bf'
+    exits 75 unseen f.bf in -x sh -c 'cat; rm f.bf'
     says 'f\.bf: was removed while this run used it'
 }
 

@@ -249,7 +249,7 @@ need_disk() {
     same "$out" in
 }
 
-@test "the filter is replaced or removed while in use: noticed, exit 2, for every writer" {
+@test "the filter is replaced or removed while in use: noticed, exit 75, for every writer" {
     local form
     for form in 'f.bf' 'add f.bf' '--durable f.bf -o got' 'f.bf -x cat'; do
         exits 0 unseen create --force -p 1e-9 f.bf

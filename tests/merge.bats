@@ -411,7 +411,7 @@ limited() {
     say after
     local status=0
     farewell || status=$?
-    [[ $status -eq 2 ]]
+    [[ $status -eq 75 ]]
     says 'part1.bf: was replaced by another file while this run used it \(run again'
     lacks part1.bf <(echo after)
     echo after | exits 0 unseen part1.bf
@@ -430,7 +430,7 @@ limited() {
     { echo "$first"; cat <&"$reader"; } >printed
     wait "$writer" || status=$?
     exec {reader}<&-
-    [[ $status -eq 2 ]]
+    [[ $status -eq 75 ]]
     cp said "$err"
     says 'part1.bf: was replaced by another file while this run used it'
     # What it printed is in, but for that batch; the next run prints that, and all that is missing.

@@ -263,9 +263,11 @@ files() { find q.bf.queue -type f | wc -l; }
     empty
 }
 
-@test "-x: a CMD that cannot be run leaves the lines where they are, and the status is 3" {
+@test "-x: a CMD that is not there, or cannot be run, leaves the lines where they are: exit 127, 126" {
     a_queue 1 4
-    exits 3 unseen pop q.bf -m 2 -x ./no-such-program
+    exits 127 unseen pop q.bf -m 2 -x ./no-such-program
+    says 'cannot be run'
+    exits 126 unseen pop q.bf -m 2 -x .
     says 'cannot be run'
     pops '1\n2\n3\n4\n' -m 9
 }
@@ -782,7 +784,7 @@ refused() {
 }
 
 # push_meanwhile COMMAND... [-- OPTION...]: COMMAND is run between two lines of one push, which must
-# notice: exit 2, and the second line is as new as it was.
+# notice: exit 75, and the second line is as new as it was.
 push_meanwhile() {
     local before=() status=0
     while [[ $# -gt 0 && $1 != -- ]]; do before+=("$1"); shift; done
@@ -793,7 +795,7 @@ push_meanwhile() {
     "${before[@]}"
     say second
     farewell || status=$?
-    [[ $status -eq 2 ]] || { cat "$err"; echo "exit $status"; return 1; }
+    [[ $status -eq 75 ]] || { cat "$err"; echo "exit $status"; return 1; }
     says "q.bf.queue: .*(was|were) (removed|replaced).*\(run again, with the same input\)" || return 1
     exits 1 unseen query q.bf <<<second
 }
@@ -823,7 +825,7 @@ segment_restored() { cp q.bf.queue/0* new && rm q.bf.queue/0* && mv new q.bf.que
 
 @test "a queue that is moved while pop has lines out: it says so, and they come again" {
     a_queue 1 5
-    exits 2 unseen pop q.bf -m 2 -x sh -c 'cat; mv q.bf.queue away'
+    exits 75 unseen pop q.bf -m 2 -x sh -c 'cat; mv q.bf.queue away'
     says 'q.bf.queue: was removed while this run used it'
     mv away q.bf.queue
     pops '1\n2\n3\n4\n5\n' -m 9

@@ -88,6 +88,21 @@ slowly() {
     [[ $n -gt 5 && $n -lt 200 && $first -gt 0 ]]
 }
 
+@test "a lock that cannot be had now: exit 75, as the same run may do later; one that never can: 2" {
+    need_strace
+    local error
+    input 10 >in
+    exits 0 unseen create -p 1e-9 --queue f.bf
+    for error in ENOLCK:75 EINVAL:2; do
+        exits "${error#*:}" strace -qq -o trace -e trace=fcntl -e "inject=fcntl:error=${error%:*}" "$UNSEEN" f.bf in
+        says '^unseen: f\.bf: cannot be locked'
+        exits "${error#*:}" strace -qq -o trace -e trace=fcntl -e "inject=fcntl:error=${error%:*}" "$UNSEEN" pop f.bf
+        says '^unseen: .*f\.bf\.queue: cannot be locked'
+    done
+    exits 0 unseen query -v -c f.bf in
+    prints '10\n'
+}
+
 # --- long flights --------------------------------------------------------------------------
 
 @test "an output cut short while locks fail: what it did not take is never remembered" {
@@ -119,11 +134,11 @@ slowly() {
     pid=$!
     filled here
     cp debris f.bf.flight-0
-    exits 2 unseen f.bf in
+    exits 75 unseen f.bf in
     says 'f\.bf\.flight-0: .*another name'
     [[ ! -s $out ]]
     rm f.bf.flight-0
-    exits 2 unseen f.bf in
+    exits 75 unseen f.bf in
     says 'f\.bf\.flight-0: .*another name'
     exits 0 unseen other/g.bf in
     same "$out" in
@@ -226,7 +241,7 @@ slowly() {
     exits 0 unseen create --force -p 1e-9 f.bf
     let_go change
     wait "$pid" || status=$?
-    [[ $status -eq 2 ]]
+    [[ $status -eq 75 ]]
     grep -q '^unseen: f\.bf: was replaced' said
 }
 

@@ -241,7 +241,7 @@ sweep_one() {
         case $code in
         0) "done_$form" || { sweep_wrong 'says that it is done'; return 1; } ;;
         1) [[ $form == query || $form == stats || $form == pop* ]] && { sweep_wrong 'nothing found'; return 1; } ;;
-        2 | 3)
+        2 | 3 | 75 | 126)
             grep -q '^unseen: ' said || { sweep_wrong 'without a word'; return 1; }
             "again_$form" || { sweep_wrong 'lost'; return 1; }
             ;;
@@ -252,7 +252,7 @@ sweep_one() {
             "$UNSEEN" verify f.bf >>said 2>&1 || code=$?
             [[ $code -le 1 ]] || { sweep_wrong 'damaged filter'; return 1; }
         fi
-        [[ $form != create || $code -ne 2 || -z $(find . -name 'f.bf?*') ]] || { sweep_wrong 'debris'; return 1; }
+        [[ $form != create || $code -lt 2 || -z $(find . -name 'f.bf?*') ]] || { sweep_wrong 'debris'; return 1; }
     done
     sweep_wrong 'no end'
 }

@@ -169,6 +169,8 @@ static int finish_command(struct job *job, int status, uint64_t refused)
         fault_way_out(&fault, "its lines are not remembered");
         message_fault(&fault);
     }
+    if (end == CHILD_NOT_RUN)
+        return message_not_run(job->child.error);
     if (end != CHILD_DONE)
         return end == CHILD_STOPPED ? status : EXIT_COMMAND;
     int settled = settle_command(job, left, refused);

@@ -111,7 +111,7 @@ static int finish_command(struct job *job, int status)
     if (end == CHILD_FAILED)
         return tell_failed(job, &fault);
     if (end != CHILD_DONE)
-        return end == CHILD_STOPPED ? status : EXIT_COMMAND;
+        return end == CHILD_STOPPED ? status : message_not_run(job->child.error);
     int removed = remove_taken(job, left);
     return removed == EXIT_OK ? status : removed;
 }

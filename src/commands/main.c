@@ -84,5 +84,5 @@ int main(int argc, char **argv)
     if (status == 0)
         status = dispatch(&options);
     signals_raise();
-    return status;
+    return message_exit_status(status);
 }

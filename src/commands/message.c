@@ -21,11 +21,14 @@ int message(const char *format, ...)
     return EXIT_TROUBLE;
 }
 
+static unsigned passing, lasting; /* faults */
+
 int message_fault(const struct fault *fault)
 {
     /* The signal that ends the program says it all. */
     if (fault->error == EINTR && signals_pending())
         return EXIT_TROUBLE;
+    *(fault->passing ? &passing : &lasting) += 1;
     /* What stopped a run can stop its end as well; once is enough. */
     static struct fault last;
     bool again = strcmp(last.object, fault->object) == 0 && strcmp(last.reason, fault->reason) == 0;
@@ -35,6 +38,27 @@ int message_fault(const struct fault *fault)
     if (fault->way_out[0] != '\0')
         return message("%s: %s (%s)", fault->object, fault->reason, fault->way_out);
     return message("%s: %s", fault->object, fault->reason);
+}
+
+int message_exit_status(int status)
+{
+    return status == EXIT_TROUBLE && passing > 0 && lasting == 0 ? EXIT_AGAIN : status;
+}
+
+int message_not_run(int error)
+{
+    switch (error) {
+    case ENOENT:
+        return EXIT_NOT_FOUND;
+    case EAGAIN: /* of ours: too many processes, or not enough of something else */
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE:
+    case 0:
+        return EXIT_TROUBLE;
+    default:
+        return EXIT_CANNOT_RUN;
+    }
 }
 
 void message_waits(void *name)

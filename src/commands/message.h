@@ -8,14 +8,24 @@
 
 enum exit_status {
     EXIT_OK = 0,
-    EXIT_NOTHING = 1, /* nothing selected */
-    EXIT_TROUBLE = 2,
-    EXIT_COMMAND = 3, /* CMD of -x failed */
+    EXIT_NOTHING = 1,      /* nothing selected */
+    EXIT_TROUBLE = 2,      /* this, and all that is higher */
+    EXIT_COMMAND = 3,      /* CMD of -x failed */
+    EXIT_AGAIN = 75,       /* trouble that may pass: the same command may succeed later */
+    EXIT_CANNOT_RUN = 126, /* CMD was found, and cannot be run */
+    EXIT_NOT_FOUND = 127,  /* CMD was not found */
 };
 
 /* One line. Both return EXIT_TROUBLE, for `return message(...)`. */
 __attribute__((format(printf, 1, 2))) int message(const char *format, ...);
 int message_fault(const struct fault *fault);
+
+/* The status that the process exits with: `status`, or EXIT_AGAIN if that is EXIT_TROUBLE and every
+ * fault that was said may pass. */
+int message_exit_status(int status);
+
+/* The status for a CMD that was not started, by the errno of that. */
+int message_not_run(int error);
 
 /* A lock_waits (system/lock.h) for a file that lines are appended to: `name` is its name. */
 void message_waits(void *name);

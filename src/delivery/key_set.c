@@ -217,7 +217,8 @@ static int fault_elsewhere(const char *path, struct fault *fault)
 {
     fault_set(fault, path,
               "keys in flight are not here: their writer uses the filter by another name");
-    return fault_way_out(fault, "use that name, or wait until it ends");
+    fault_way_out(fault, "use that name, or wait until it ends");
+    return fault_may_pass(fault);
 }
 
 struct key_set *key_set_attach(const char *path, uint64_t mark, struct fault *fault)

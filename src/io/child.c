@@ -56,7 +56,7 @@ static size_t start(struct child *child, const char *bytes, size_t length, struc
     /* Ignored by our parent, it would take CMD's exit code away before we can ask for it. */
     signal(SIGCHLD, SIG_DFL);
     if (error == 0)
-        error = spawn(&child->pid, ends[0], child->argv);
+        error = child->error = spawn(&child->pid, ends[0], child->argv);
     close(ends[0]);
     if (error != 0) {
         child->pid = 0;

@@ -35,7 +35,8 @@ enum { CHILD_GIVEN = 4096 };
 struct child {
     const char *const *argv;
     char delimiter;
-    bool failed;      /* it could not be run */
+    bool failed;      /* it could not be run: */
+    int error;        /* the errno of that, or 0 if this process had trouble before */
     pid_t pid;        /* 0: not started, or it has ended */
     int fd;           /* its standard input */
     uint64_t written; /* bytes */
