@@ -165,7 +165,8 @@ page_has() {
     case $1 in
     unseen.1) echo 36 ;;
     unseen-cookbook.7) echo 24 ;;
-    unseen-*.7) echo 1 ;;
+    unseen-filters.7) echo 10 ;;
+    unseen-*.7) echo 2 ;;
     *) echo 0 ;;
     esac
 }
