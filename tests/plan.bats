@@ -154,6 +154,55 @@ END
     done
 }
 
+@test "on a terminal it draws the rate against lines" {
+    need_terminal
+    on_terminal 60 C "'$UNSEEN' plan -n 10M -p 1e-6" >terminal
+    grep -Eqx '  8\.2e-7 \+( -)+ .*O.*' terminal
+    grep -qx ' *0 \{1,\}10M \{1,\}20M lines' terminal
+    sed -n '/^O With/,/^$/p' terminal >got
+    cmp got - <<'END'
+O With 10M lines the rate is 8.2e-7.
+Past that the filter grows, and the rate stays below 1e-6;
+dotted: if it did not grow.
+
+END
+    on_terminal 60 C.UTF-8 "'$UNSEEN' plan -n 10M --fixed" | grep -Eq '^  9\.7e-7 ┤(╌)+.*●.*'
+    seq 30000 >in
+    on_terminal 60 C "'$UNSEEN' plan in" >terminal
+    grep -q '^O With 30.[0-9]*K lines the rate is ' terminal
+    grep -q '^To make it: ' terminal
+}
+
+@test "on a terminal --json draws nothing; nor does anything into a pipe or a file" {
+    need_terminal
+    local options
+    for options in --json ''; do
+        # shellcheck disable=SC2086
+        succeeds unseen plan $options -n 10M
+        on_terminal 80 C "'$UNSEEN' plan $options -n 10M | cat >pipe; '$UNSEEN' plan $options -n 10M >file" >terminal
+        [[ ! -s terminal ]]
+        cmp pipe "$out"
+        cmp file "$out"
+    done
+    on_terminal 80 C "'$UNSEEN' plan --json -n 10M" >terminal
+    unseen plan --json -n 10M | cmp - terminal
+}
+
+@test "the picture fits every width, rate and number of lines" {
+    need_terminal
+    local columns options
+    for columns in 20 33 80 300; do
+        for options in '-n 1 -p 0.5' '-n 1e12 -p 1e-12' '--window 3000 --slack 0.03 -p 1e-12' \
+            '-n 1 --size 1G --hashes 112' '--counting -n 12345 -p 0.5' '--forget-after 7d -n 1M'; do
+            on_terminal "$columns" C "'$UNSEEN' plan $options" >terminal
+            sed -n '/^rate of false drops/,/^$/p' terminal >picture
+            [[ $(wc -l <picture) -gt 12 ]]
+            awk -v most="$columns" 'length($0) > most { exit 1 }' picture
+            grep -q '^         +-*+-*$' picture
+        done
+    done
+}
+
 @test "too little is an error" {
     fails_with 2 '' unseen plan
     fails_with 2 '' unseen plan -p 0.01

@@ -36,13 +36,65 @@ for line in open(sys.argv[1]):
     [[ $(tr -d '\12\40-\176' <"$out" | wc -c) -eq 0 ]] || complain "odd bytes"
 }
 
-@test "on a terminal it draws a gauge" {
-    need script
+# The rows before the picture, and no more.
+report_of() {
+    succeeds unseen stats "$1"
+    grep -Ev '^(layer|stage) +[0-9]' "$out" >report
+}
+
+@test "on a terminal it draws how full each layer is" {
+    need_terminal
     exits 0 unseen -n 20000 -p 1e-4 f.bf < <(seq 15000)
+    report_of f.bf
+    on_terminal 60 C "'$UNSEEN' stats f.bf" >terminal
+    { cat report -; } >wanted <<'END'
+
+layer 1 #############...|.................  39 %  15K of 20K
+Fill by layer; | marks where a layer is full.
+END
+    same terminal wanted
+    on_terminal 60 en_US.UTF-8 "'$UNSEEN' stats f.bf" | tail -n 2 >terminal
+    printf '%s\n' 'layer 1 █████████████▎··│·················  39 %  15K of 20K' \
+        'Fill by layer; │ marks where a layer is full.' | cmp terminal -
+    # Past what it was made for.
+    exits 0 unseen create --fixed -n 1000 full.bf
+    exits 0 unseen add full.bf < <(seq 20000)
+    on_terminal 40 C "'$UNSEEN' stats full.bf" | sed '1,/^$/d' >terminal
+    head -n 1 terminal | grep -Eqx 'layer 1 #+\|#+ +100 %'
+    # A stage, many layers, and the generation that is being filled.
+    exits 0 unseen create -n 1000 --stage 1M stage.bf
+    exits 0 unseen add stage.bf < <(seq 500000)
+    on_terminal 130 C "'$UNSEEN' stats stage.bf" >terminal
+    grep -Eqx ' stage 1 [#.|]+ +[0-9]+ % +[0-9.]+K? of [0-9.]+K?  rate [0-9.e-]+ of [0-9.e-]+' terminal
+    [[ $(grep -Ec '^ *(stage|layer) [0-9]+ [#.|]+ ' terminal) -gt 3 ]]
+    exits 0 unseen create --window 1000 window.bf
+    exits 0 unseen add window.bf < <(seq 1100)
+    on_terminal 80 C "'$UNSEEN' stats window.bf" >terminal
+    [[ $(grep -Ec '^> layer [1-5] [#.|]+ +[0-9]+ %  100 of 250  filling$' terminal) -eq 1 ]]
+    [[ $(grep -Ec '^  layer [1-5] [#.|]+ +[0-9]+ %  [0-9]+ of 250  full$' terminal) -eq 4 ]]
+}
+
+@test "on a terminal --json draws nothing; nor does anything into a pipe or a file" {
+    need_terminal
+    exits 0 unseen -n 100 f.bf < <(seq 5000)
+    succeeds unseen stats --json f.bf
+    on_terminal 80 C "'$UNSEEN' stats --json f.bf" | cmp - "$out"
     succeeds unseen stats f.bf
-    script -qec "'$UNSEEN' stats f.bf" /dev/null </dev/null 2>&1 | tr -d '\r' >terminal
-    run ! cmp -s "$out" terminal
-    [[ $(wc -c <terminal) -gt $(wc -c <"$out") ]]
+    grep -q '^layer 2' "$out"
+    on_terminal 80 C.UTF-8 "'$UNSEEN' stats f.bf | cat >pipe; '$UNSEEN' stats f.bf >file" >terminal
+    [[ ! -s terminal ]]
+    cmp pipe "$out"
+    cmp file "$out"
+}
+
+@test "the picture is as wide as the terminal, and no wider" {
+    need_terminal
+    exits 0 unseen -n 100 f.bf < <(seq 50000)
+    local columns
+    for columns in 20 33 80 300; do
+        on_terminal "$columns" C "'$UNSEEN' stats f.bf" | sed '1,/^$/d' >terminal
+        awk '{ if (length($0) > most) most = length($0) } END { print most }' terminal | grep -qx "$columns"
+    done
 }
 
 @test "--json: the stable names" {

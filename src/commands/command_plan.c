@@ -5,6 +5,7 @@
 #include "commands/command.h"
 #include "commands/command_line.h"
 #include "commands/message.h"
+#include "commands/picture.h"
 #include "commands/report.h"
 #include "commands/wish.h"
 #include "commands/wish_recipe.h"
@@ -55,8 +56,9 @@ static double rate_at(const struct answer *answer, double keys)
     double each = (double)layer->capacity, miss = 1;
     if (answer->plan.generations == 0)
         return sizing_rate(layer->geometry, layer->pages, keys);
+    double full = sizing_rate(layer->geometry, layer->pages, each);
     for (unsigned i = 0; i < layers_of(answer) && keys > 0; i++, keys -= each)
-        miss *= 1 - sizing_rate(layer->geometry, layer->pages, keys < each ? keys : each);
+        miss *= 1 - (keys < each ? sizing_rate(layer->geometry, layer->pages, keys) : full);
     return 1 - miss;
 }
 
@@ -86,17 +88,64 @@ static void print_window(const struct answer *answer)
            answer->layer.capacity);
 }
 
+static bool grows(const struct answer *answer)
+{
+    return growth_rate(&answer->plan, layers_of(answer)) > 0 && !answer->plan.fixed;
+}
+
+static void print_points(const struct answer *answer)
+{
+    printf("%-20s%-20s%s\n", "keys", "rate",
+           !grows(answer)          ? ""
+           : layers_of(answer) > 1 ? "(first layers alone)"
+                                   : "(first layer alone)");
+    for (size_t i = 0; i < POINTS; i++)
+        printf("%-20.0f%.3g\n", point(answer, i), rate_at(answer, point(answer, i)));
+}
+
+static double rate_in_picture(const void *context, double keys)
+{
+    return rate_at(context, keys);
+}
+
+static void draw_curve(const struct picture *picture, const struct answer *answer)
+{
+    bool dotted = grows(answer);
+    double lines = (double)capacity_of(answer);
+    struct picture_curve curve = {
+        .rate = rate_in_picture,
+        .context = answer,
+        .lines = lines,
+        .solid = dotted ? lines : INFINITY,
+    };
+    char count[32], rate[32], most[32];
+    picture_say(picture, "rate of false drops");
+    picture_curve(picture, &curve);
+    picture_say(picture, "%s With %s line%s the rate is %s.", picture_point(picture),
+                picture_count(lines, count), lines > 1 ? "s" : "",
+                picture_rate(rate_at(answer, lines), rate));
+    picture_rate(answer->plan.rate, most);
+    if (dotted)
+        picture_say(picture,
+                    "Past that the filter grows, and the rate stays below %s; dotted: if "
+                    "it did not grow.",
+                    most);
+    else if (answer->plan.generations != 0)
+        picture_say(picture, "Past that old lines are forgotten, and the rate stays below %s.",
+                    most);
+}
+
 static void print_text(const struct answer *answer)
 {
     char size[16];
+    struct picture picture;
     const struct layer_plan *layer = &answer->layer;
     unsigned hashes = geometry_hashes(layer->geometry);
-    bool grows = growth_rate(&answer->plan, layers_of(answer)) > 0 && !answer->plan.fixed;
     printf("%-20s%" PRIu64 " keys\n", "capacity", capacity_of(answer));
     if (answer->plan.generations != 0)
         print_window(answer);
     printf("%-20s%g%s\n", "error rate", answer->plan.rate,
-           grows ? ", kept while the filter grows" : "");
+           grows(answer) ? ", kept while the filter grows" : "");
     printf("%-20s%" PRIu64 " bytes (%s)\n", "size", answer->bytes,
            report_size((double)answer->bytes, size));
     printf("%-20s%.2f (classic filter: %.2f; no structure can do with less than %.2f)\n",
@@ -112,12 +161,11 @@ static void print_text(const struct answer *answer)
                report_size((double)(answer->layer.stage.pages + answer->layer.stage.journal) *
                                PAGE_BYTES,
                            size));
-    printf("\n%-20s%-20s%s\n", "keys", "rate",
-           !grows                  ? ""
-           : layers_of(answer) > 1 ? "(first layers alone)"
-                                   : "(first layer alone)");
-    for (size_t i = 0; i < POINTS; i++)
-        printf("%-20.0f%.3g\n", point(answer, i), rate_at(answer, point(answer, i)));
+    putchar('\n');
+    if (picture_begin(&picture))
+        draw_curve(&picture, answer);
+    else
+        print_points(answer);
     printf("\nA classic filter of this size with %u hashes: %.3g at capacity\n", hashes,
            classic_rate(answer));
 }

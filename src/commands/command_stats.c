@@ -2,6 +2,7 @@
 #include "commands/command.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
+#include "commands/picture.h"
 #include "commands/queue_operand.h"
 #include "commands/report.h"
 #include "commands/survey.h"
@@ -9,24 +10,10 @@
 #include "union/overlap.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
-#include <unistd.h>
-
-/* As wide as fits beside the names. */
-static const char *gauge(double fill, char text[128])
-{
-    struct winsize window;
-    size_t width = 60;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 40)
-        width = window.ws_col < 100 ? window.ws_col - 30U : 70;
-    memset(text, '.', width);
-    memset(text, '#', (size_t)(fill * (double)width + 0.5));
-    text[width] = '\0';
-    return text;
-}
 
 /* --- windows --- */
 
@@ -117,7 +104,6 @@ static void tell_keys(struct report *report, const struct store *store, const st
 {
     const struct filter_plan *plan = &store_header(store)->plan;
     bool counting = plan->geometry.counting;
-    char text[128];
     report_text(report, "filter", "%s", store_path(store));
     report_quoted(report, "filter", store_path(store));
     report_count(report, "keys", "keys", survey->keys, "");
@@ -134,8 +120,6 @@ static void tell_keys(struct report *report, const struct store *store, const st
     report_text(report, "fill", "%.1f %% of %s", survey->fill * 100,
                 counting ? "cells in use" : "bits set");
     report_json(report, "fill", "%.6g", survey->fill);
-    if (isatty(STDOUT_FILENO))
-        report_text(report, "", "[%s] %.0f %%", gauge(survey->fill, text), survey->fill * 100);
     report_rate(report, "false drops", "false_drops", survey->false_drops, ", expected");
     report_count(report, until_text(plan), "keys_left", survey->keys_until, " keys to come");
 }
@@ -257,6 +241,52 @@ static void tell_layers(struct report *report, const struct survey *survey, bool
         putchar(']');
 }
 
+/* --- the same as a picture --- */
+
+/* Cells that are expected to be in use when a layer is full. */
+static double fill_at_capacity(const struct layer_plan *plan)
+{
+    double keys_a_page = (double)plan->capacity / (double)plan->pages;
+    return -expm1(-geometry_share(plan->geometry) * keys_a_page);
+}
+
+static void note_generation(const struct layer_survey *layer, struct picture_bar *bar)
+{
+    char date[64];
+    bar->here = layer->generation.filling;
+    snprintf(bar->notes[2], PICTURE_NOTE, "%s", generation_state(layer));
+    if (layer->generation.number != 0)
+        snprintf(bar->notes[3], PICTURE_NOTE, "since %.40s",
+                 date_text(layer->generation.began, date));
+}
+
+static struct picture_bar bar_of(const struct layer_survey *layer, unsigned number, bool window)
+{
+    struct picture_bar bar = {.part = layer->fill, .mark = fill_at_capacity(&layer->plan)};
+    char keys[32], capacity[32], rate[32], most[32];
+    bool little = layer->fill > 0 && layer->fill < 0.005;
+    snprintf(bar.label, sizeof bar.label, "%s %u", layer->stage ? "stage" : "layer", number);
+    snprintf(bar.notes[0], PICTURE_NOTE, little ? "<1 %%" : "%.0f %%", layer->fill * 100);
+    snprintf(bar.notes[1], PICTURE_NOTE, "%s of %s", picture_count(layer->keys, keys),
+             picture_count((double)layer->plan.capacity, capacity));
+    if (window)
+        note_generation(layer, &bar);
+    else
+        snprintf(bar.notes[2], PICTURE_NOTE, "rate %s of %s", picture_rate(layer->rate, rate),
+                 picture_rate(layer->plan.rate, most));
+    return bar;
+}
+
+static void draw_layers(const struct picture *picture, const struct survey *survey, bool window)
+{
+    struct picture_bar bars[REGIONS_MAX];
+    for (unsigned i = 0; i < survey->layers; i++)
+        bars[i] = bar_of(&survey->layer[i], i + 1, window);
+    putchar('\n');
+    picture_bars(picture, bars, survey->layers);
+    picture_say(picture, "Fill by layer; %s marks where a layer is full.", picture_mark(picture));
+}
+
 /* --- several --- */
 
 /* Filters that are open at a time, to be compared: of more of them only each by itself is shown. */
@@ -292,6 +322,7 @@ static void tell_overlap(struct report *report, const struct shown *shown)
 static int show(const struct options *options, size_t number, struct shown *shown)
 {
     struct survey survey;
+    struct picture picture;
     struct store *store = shown->filters[shown->count - 1];
     bool all = options->operand_count > 1 && shown->count == options->operand_count;
     if (survey_make(&survey, store) != 0)
@@ -302,7 +333,11 @@ static int show(const struct options *options, size_t number, struct shown *show
     tell_keys(&report, store, &survey);
     tell_form(&report, store, &survey);
     int status = tell_queue(&report, store);
-    tell_layers(&report, &survey, store_header(store)->plan.generations != 0);
+    bool window = store_header(store)->plan.generations != 0;
+    if (!report.json && picture_begin(&picture))
+        draw_layers(&picture, &survey, window);
+    else
+        tell_layers(&report, &survey, window);
     if (all)
         tell_overlap(&report, shown);
     if (report.json)
