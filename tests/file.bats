@@ -75,12 +75,65 @@ load helper
 # --- how one is started ------------------------------------------------------
 
 @test "an absent filter is an error with the way out" {
-    local line='unseen: seen.bf: No such file or directory (to start one: unseen --create seen.bf)'
+    local line='unseen: seen.bf: No such file or directory (to make it: unseen create seen.bf)'
     fails_with 2 'No such file' unseen seen.bf < <(seq 3)
     [[ $(cat "$err") == "$line" ]] || complain "wanted: $line"
     fails_with 2 'No such file' unseen -e -z seen.bf < <(seq 3)
     [[ $(cat "$err") == "$line" ]] || complain "wanted: $line"
-    fails_with 2 'sub/seen\.bf: No such file or directory' unseen sub/seen.bf < <(seq 3)
+    fails_with 2 'sub/seen\.bf: No such file or directory \(there is no directory sub\)' \
+        unseen sub/seen.bf < <(seq 3)
+}
+
+# leads_on COMMAND...: it fails, and works after what its message says was done.
+leads_on() {
+    local advice
+    fails_with 2 '^unseen: .*: (No such file or directory|empty, not a filter) \(to make it: unseen ' \
+        unseen "$@" in || return 1
+    advice=$(sed 's/.*(to make it: unseen \(.*\))$/\1/' "$err")
+    eval "succeeds unseen $advice" && succeeds unseen "$@" in
+}
+
+@test "what makes an absent filter is said so that it can be pasted, whatever its name" {
+    local name
+    seq 3 >in
+    for name in a.bf 'b c.bf' "d'e.bf" ./f '$g.bf' "*.bf"; do
+        leads_on "$name" || return 1
+        rm -f -- "$name"
+        leads_on add "$name" || return 1
+        rm -f -- "$name"
+        leads_on push "$name.queue1" || return 1
+        rm -rf -- "$name.queue1" "$name.queue1.queue"
+    done
+    : >empty.bf
+    leads_on empty.bf
+    leads_on -- -dash
+}
+
+@test "what only reads a filter is told no way to make one, but a name that is near" {
+    seq 3 >in
+    exits 0 unseen create --queue seen.bf
+    exits 0 unseen create other.bf
+    echo line >sees.bf
+    local command hint='sene\.bf: No such file or directory \(did you mean seen\.bf\?\)$'
+    for command in query stats verify pop remove; do
+        fails_with 2 "$hint" unseen "$command" sene.bf
+        fails_with 2 'nothing\.bf: No such file or directory \(is the name right\?\)$' \
+            unseen "$command" nothing.bf
+    done
+    fails_with 2 "$hint" unseen commit sene.bf in
+    fails_with 2 "$hint" unseen merge -o out.bf seen.bf sene.bf
+    fails_with 2 "$hint" unseen create --like sene.bf new.bf
+    fails_with 2 'did you mean seen\.bf\? to make it: unseen create sene\.bf' unseen sene.bf in
+    mkdir sub
+    mv seen.bf seen.bf.queue sub
+    fails_with 2 'sub/sene\.bf: .*did you mean sub/seen\.bf\?' unseen query sub/sene.bf in
+}
+
+@test "control characters of a name are shown, and never sent to the terminal" {
+    fails_with 2 '^unseen: a\\x1b\[31m\\nb\\x7f: No such file' unseen query $'a\e[31m\nb\x7f' </dev/null
+    [[ $(wc -l <"$err") == 1 ]]
+    fails_with 2 '^unseen: \\xc2\\x9b: No such file' unseen query $'\xc2\x9b' </dev/null
+    fails_with 2 $'^unseen: \xc3\xa4: No such file' unseen query $'\xc3\xa4' </dev/null
 }
 
 @test "an absent filter is an error for every other command" {
@@ -448,8 +501,10 @@ large_filters() {
     prints '2\n'
     succeeds as_nobody "$public/unseen" stats f.bf
     succeeds as_nobody "$public/unseen" verify f.bf
-    fails_with 2 'f\.bf: Permission denied' as_nobody "$public/unseen" f.bf in
-    fails_with 2 'f\.bf: Permission denied' as_nobody "$public/unseen" add f.bf in
+    fails_with 2 'f\.bf: cannot be opened for writing: Permission denied \(query, stats and verify only read it\)' \
+        as_nobody "$public/unseen" f.bf in
+    fails_with 2 'f\.bf: cannot be opened for writing: Permission denied' \
+        as_nobody "$public/unseen" add f.bf in
     fails_with 2 'new\.bf: .*Permission denied' as_nobody "$public/unseen" --create new.bf in
     fails_with 2 'new\.bf: .*Permission denied' as_nobody "$public/unseen" create new.bf
     chmod 755 .
@@ -493,7 +548,7 @@ large_filters() {
     prints '49\n50\n'
     unchanged succeeds read_only stats f.bf
     unchanged succeeds read_only verify f.bf
-    fails_with 2 'f\.bf: Read-only file system' read_only f.bf in
+    fails_with 2 'f\.bf: cannot be opened for writing: Read-only file system' read_only f.bf in
     fails_with 2 'new\.bf: .*Read-only file system' read_only --create new.bf in
 }
 

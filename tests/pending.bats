@@ -313,7 +313,8 @@ filter_untouched() {
     : >secret
     chmod 600 secret
     fails_with 2 'secret: Permission denied' as_nobody "$public/unseen" --pending secret f.bf in
-    fails_with 2 'f\.bf: Permission denied' as_nobody "$public/unseen" f.bf in
+    fails_with 2 'f\.bf: cannot be opened for writing: Permission denied \(query, stats and verify only read it\)' \
+        as_nobody "$public/unseen" f.bf in
     mkdir mine
     chmod 777 mine
     succeeds as_nobody "$public/unseen" --pending mine/keys f.bf in

@@ -49,7 +49,7 @@ static int open_inputs(struct inputs_open *inputs, const struct options *options
         struct store *store = store_open(is_out ? out : path, is_out ? filter_repairs : NULL,
                                          &watch, &fault);
         if (store == NULL)
-            return message_fault(&fault);
+            return filter_operand_refuse(&fault, options, path);
         inputs->filters[inputs->count++] = store;
         if (is_out)
             inputs->replaced = store;

@@ -147,7 +147,7 @@ int command_pop(const struct options *options)
     const char *path = filter_operand(options);
     if (path == NULL || filter_operand_alone(options) != 0 || parse(&job, options) != 0)
         return EXIT_TROUBLE;
-    struct store *store = filter_operand_look(path);
+    struct store *store = filter_operand_look(path, options);
     if (store == NULL)
         return EXIT_TROUBLE;
     job.queue = queue_operand(store, job.output.delimiter, false, job.max_line);

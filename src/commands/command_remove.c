@@ -72,7 +72,7 @@ static int check_filter(const struct options *options, const char *path)
 {
     if (wish_recipe_find(options, path, "create --counting") != 0)
         return EXIT_TROUBLE;
-    struct store *store = filter_operand_look(path);
+    struct store *store = filter_operand_look(path, options);
     if (store == NULL)
         return EXIT_TROUBLE;
     bool counting = store_header(store)->plan.geometry.counting;

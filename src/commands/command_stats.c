@@ -352,7 +352,7 @@ int command_stats(const struct options *options)
         return EXIT_TROUBLE;
     struct shown shown = {.count = 0};
     for (size_t i = 0; i < options->operand_count && !signals_pending(); i++) {
-        struct store *store = filter_operand_look(options->operands[i]);
+        struct store *store = filter_operand_look(options->operands[i], options);
         if (store != NULL)
             shown.filters[shown.count++] = store;
         if (store == NULL || show(options, i, &shown) != EXIT_OK)

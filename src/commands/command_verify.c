@@ -229,7 +229,7 @@ int command_verify(const struct options *options)
     const char *path = filter_operand(options);
     if (path == NULL || filter_operand_alone(options) != 0)
         return EXIT_TROUBLE;
-    struct store *store = filter_operand_look(path);
+    struct store *store = filter_operand_look(path, options);
     if (store == NULL)
         return EXIT_TROUBLE;
     struct findings findings = {.store = store};

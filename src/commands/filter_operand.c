@@ -1,12 +1,21 @@
 #include "commands/filter_operand.h"
 
+#include "commands/command.h"
 #include "commands/message.h"
+#include "core/quote.h"
 #include "store/counter.h"
 #include "store/generation.h"
+#include "store/newfile.h"
+#include "system/path.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 const char *filter_operand(const struct options *options)
 {
@@ -59,12 +68,93 @@ struct store_watch filter_operand_watch(const struct options *options)
     };
 }
 
-struct store *filter_operand_look(const char *path)
+/* --- one that cannot be used --- */
+
+static bool is_absent(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) != 0 ? errno == ENOENT
+                                    : S_ISREG(status.st_mode) && status.st_size == 0;
+}
+
+/* A filter in the same directory whose name differs by a slip, quoted; "" if there is none. */
+static const char *nearest_filter(const char *path, char quoted[QUOTE_MAX])
+{
+    enum { MOST = 10000 };
+    char directory[PATH_MAX], found[PATH_MAX];
+    const char *name = path_directory(path, directory);
+    unsigned changes = strlen(name) > 5 ? 3 : 2;
+    DIR *entries = opendir(directory);
+    const struct dirent *entry;
+    quoted[0] = '\0';
+    for (unsigned i = 0; entries != NULL && i < MOST && (entry = readdir(entries)) != NULL; i++) {
+        unsigned fewer = changes;
+        int length = snprintf(found, sizeof found, "%.*s%s", (int)(name - path), path,
+                              entry->d_name);
+        if (length < (int)sizeof found && options_is_nearer(name, entry->d_name, &fewer) &&
+            newfile_is_filter(found)) {
+            changes = fewer;
+            quote_file(found, quoted);
+        }
+    }
+    if (entries != NULL)
+        closedir(entries);
+    return quoted;
+}
+
+/* Only what goes on to write to a new filter is told how to make one: to all others an empty one
+ * would answer a mistyped name. */
+static void suggest_another(struct fault *fault, const struct options *options, const char *path)
+{
+    char near[QUOTE_MAX], name[QUOTE_MAX], directory[PATH_MAX];
+    unsigned bit = options->asked->bit;
+    const char *maker = bit == FOR_PUSH ? "create --queue" : "create";
+    bool makes = (bit & (FOR_FILTER | FOR_ADD | FOR_PUSH)) != 0;
+    path_directory(path, directory);
+    nearest_filter(path, near);
+    quote_file(path, name);
+    if (access(directory, F_OK) != 0)
+        fault_way_out(fault, "there is no directory %s", quote_file(directory, near));
+    else if (makes && near[0] != '\0')
+        fault_way_out(fault, "did you mean %s? to make it: unseen %s %s", near, maker, name);
+    else if (makes)
+        fault_way_out(fault, "to make it: unseen %s %s", maker, name);
+    else if (near[0] != '\0')
+        fault_way_out(fault, "did you mean %s?", near);
+    else
+        fault_way_out(fault, "is the name right?");
+}
+
+/* Lines where a filter should be: perhaps they were meant to be read. */
+static void suggest_input(struct fault *fault, const struct options *options, const char *path)
+{
+    char name[QUOTE_MAX];
+    unsigned bit = options->asked->bit;
+    quote_file(path, name);
+    if (bit == FOR_FILTER && options->operand_count == 1)
+        fault_way_out(fault, "to read it as lines: unseen < %s", name);
+    else if ((bit & (FOR_READERS | FOR_COMMIT)) != 0)
+        fault_way_out(fault, "FILTER comes first, then what to read");
+    else
+        fault_way_out(fault, "is the name right?");
+}
+
+int filter_operand_refuse(struct fault *fault, const struct options *options, const char *path)
+{
+    bool named = strcmp(fault->object, path) == 0 && fault->way_out[0] == '\0';
+    if (named && is_absent(path))
+        suggest_another(fault, options, path);
+    else if (named && fault->error == 0 && !newfile_is_filter(path))
+        suggest_input(fault, options, path);
+    return message_fault(fault);
+}
+
+struct store *filter_operand_look(const char *path, const struct options *options)
 {
     struct fault fault;
     struct store *store = store_open(path, NULL, NULL, &fault);
     if (store == NULL)
-        message_fault(&fault);
+        filter_operand_refuse(&fault, options, path);
     return store;
 }
 
@@ -74,7 +164,7 @@ struct filter *filter_operand_open(const char *path, const struct options *optio
     struct store_watch watch = filter_operand_watch(options);
     struct filter *filter = filter_open(path, write, &watch, &fault);
     if (filter == NULL)
-        message_fault(&fault);
+        filter_operand_refuse(&fault, options, path);
     return filter;
 }
 

@@ -14,8 +14,13 @@ const char *filter_operand(const struct options *options);
 int filter_operand_alone(const struct options *options);
 
 /* Opens one that exists: to look at it, or to use it. NULL after a message. */
-struct store *filter_operand_look(const char *path);
+struct store *filter_operand_look(const char *path, const struct options *options);
 struct filter *filter_operand_open(const char *path, const struct options *options, bool write);
+
+/* Says why a filter could not be opened, with a way out that fits the command: how to make one where
+ * that is what it would have written to, a filter of nearly that name if there is one. Returns
+ * EXIT_TROUBLE. */
+int filter_operand_refuse(struct fault *fault, const struct options *options, const char *path);
 
 /* What growth and waiting say on stderr, and whether a network file system is allowed. */
 struct store_watch filter_operand_watch(const struct options *options);

@@ -64,6 +64,7 @@ static int dispatch(struct options *options)
         options->operands++;
         options->operand_count--;
     }
+    options->asked = command;
     if (options_has(options, OPTION_HELP))
         return command_print_help(command);
     if (options_has(options, OPTION_VERSION))

@@ -102,11 +102,14 @@ struct option_entry {
 
 extern const struct option_entry option_table[OPTIONS];
 
+struct command;
+
 struct options {
     uint64_t set;                 /* OPTION_BIT of each that was given */
     const char *given[OPTIONS];   /* its argument; NULL: not given, or takes none */
     const char *spelled[OPTIONS]; /* as it was written */
     const char *const *command;   /* CMD ARG... of -x, NULL at the end */
+    const struct command *asked;  /* what is to be done */
     const char **operands;        /* NULL at the end */
     size_t operand_count;
     bool first_is_literal; /* "--" stood before the first operand: it is no command */

@@ -206,7 +206,7 @@ static int plan_like(const struct options *options, struct header *header)
             return taken_by_like(options, options->spelled[asked_by[i].option]);
     if (recipe != NULL)
         return taken_by_like(options, recipe);
-    struct store *store = filter_operand_look(options->given[OPTION_LIKE]);
+    struct store *store = filter_operand_look(options->given[OPTION_LIKE], options);
     if (store == NULL)
         return EXIT_TROUBLE;
     *header = *store_header(store);
@@ -375,7 +375,7 @@ int wish_compare(const struct options *options, const char *path, bool queue)
         return 0;
     if (like ? plan_like(options, &header) != 0 : read_wish(options, &wish, &header) != 0)
         return EXIT_TROUBLE;
-    struct store *store = filter_operand_look(path);
+    struct store *store = filter_operand_look(path, options);
     if (store == NULL)
         return EXIT_TROUBLE;
     bool other = like ? unlike(store, options->given[OPTION_LIKE], &header)

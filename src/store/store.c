@@ -27,17 +27,16 @@ static int open_fd(struct store *store, struct fault *fault)
 {
     const char *path = store->file.path;
     /* O_NONBLOCK: a FIFO of that name must not hang the program. */
-    int access = is_writable(store) ? O_RDWR : O_RDONLY;
-    store->file.fd = open(path, access | O_CLOEXEC | O_NONBLOCK);
+    int mode = is_writable(store) ? O_RDWR : O_RDONLY;
+    store->file.fd = open(path, mode | O_CLOEXEC | O_NONBLOCK);
     if (store->file.fd >= 0)
         return 0;
     int error = errno;
-    fault_errno(fault, path, NULL, error);
-    /* A bare lower-case word would be taken for a command. */
-    bool word = path[strspn(path, "abcdefghijklmnopqrstuvwxyz-")] == '\0';
-    if (error == ENOENT)
-        fault_way_out(fault, "to start one: unseen --create %s%s", word ? "./" : "", path);
-    return -1;
+    bool denied = (error == EACCES || error == EROFS) && access(path, R_OK) == 0;
+    if (!denied || !is_writable(store))
+        return fault_errno(fault, path, NULL, error);
+    fault_errno(fault, path, "cannot be opened for writing", error);
+    return fault_way_out(fault, "query, stats and verify only read it");
 }
 
 static int check_kind(struct store *store, struct fault *fault)
@@ -52,8 +51,7 @@ static int check_kind(struct store *store, struct fault *fault)
         return fault_set(fault, path, "not a regular file");
     if (status->st_size != 0)
         return 0;
-    fault_set(fault, path, "empty, not a filter");
-    return fault_way_out(fault, "to start one: unseen --create %s", path);
+    return fault_set(fault, path, "empty, not a filter");
 }
 
 /* File systems whose maps are not coherent between machines. Locks may work there; bits set on one
@@ -99,10 +97,8 @@ static int read_header(struct store *store, struct fault *fault)
     uint64_t bytes = (uint64_t)store->file.status.st_size;
     if (read_page(store, 0, page, fault) != 0)
         return -1;
-    if (!header_is_filter(page)) {
-        fault_set(fault, path, "not a filter");
-        return fault_way_out(fault, "to read it as lines: unseen < %s", path);
-    }
+    if (!header_is_filter(page))
+        return fault_set(fault, path, "not a filter");
     if (header_decode(page, bytes, path, &store->header, fault) != 0)
         return -1;
     store->kernel = kernel_for(store->header.plan.geometry);
