@@ -542,12 +542,12 @@ rerun() {
     rm got dropped
     # The output's is the first.
     exits 2 traced -e inject=fdatasync:error=EIO:when=2 "$UNSEEN" --durable --dropped dropped f.bf both -o got
-    says '^unseen: dropped: .*Input/output error'
+    says '^unseen: dropped: .*(Input/output|I/O) error'
     remembers 0
     same got in
     cp before.bf f.bf
     exits 2 traced -e inject=fdatasync:error=EIO:when=1 "$UNSEEN" --durable --dropped dropped f.bf both -o got
-    says '^unseen: got: .*Input/output error'
+    says '^unseen: got: .*(Input/output|I/O) error'
     remembers 0
     # What is on no disk needs none.
     cp before.bf f.bf

@@ -76,7 +76,7 @@ traced() {
     input 3000 >in
     exits 0 unseen create -p 1e-9 f.bf
     exits 2 traced fdatasync:error=EIO -- --durable f.bf in -o got
-    says 'got: .*Input/output error'
+    says 'got: .*(Input/output|I/O) error'
     same got in
     remembers 0
     no_debris
@@ -106,7 +106,7 @@ traced() {
     exec {feed}>&-
     wait "$pid" || status=$?
     [[ $status -eq 2 ]]
-    grep -q 'got: .*Input/output error' said
+    grep -Eq 'got: .*(Input/output|I/O) error' said
     remembers 0
     exits 0 unseen --durable f.bf in -o got2
     same got2 in

@@ -641,10 +641,10 @@ load helper
     : >got
     : >keys
     exits 0 unseen create f.bf
-    exits 0 strace -qq -o trace -e trace=openat "$UNSEEN" f.bf -o got < <(seq 3)
+    exits 0 strace -qq -o trace -e trace=?open,openat "$UNSEEN" f.bf -o got < <(seq 3)
     grep -q '"got", O_WRONLY|' trace
     run -1 grep '"got".*O_CREAT' trace
-    exits 0 strace -qq -o trace -e trace=openat "$UNSEEN" --pending keys f.bf < <(seq 9)
+    exits 0 strace -qq -o trace -e trace=?open,openat "$UNSEEN" --pending keys f.bf < <(seq 9)
     run -1 grep '"keys".*O_CREAT' trace
 }
 

@@ -1,9 +1,11 @@
 #include "core/cpu.h"
 
+#include <features.h> /* __GLIBC__ */
+
 /* The C library has asked the processor already. To ask again, as the compiler's own
  * __builtin_cpu_supports does, takes half a dozen CPUID instructions, and under a hypervisor each
  * of them is a trip out of the machine: 20 us, of a run of one line a tenth. */
-#if defined(__x86_64__) && defined(__has_include)
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__has_include)
 #if __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
 /* CPU_FEATURE_ACTIVE, without its shift of a signed 1 by 31. */

@@ -38,7 +38,7 @@ static void write_in_place(int fd)
 {
 #ifdef FS_NOCOW_FL
     int flags = 0;
-    if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0)
+    if (ioctl(fd, (int)FS_IOC_GETFLAGS, &flags) != 0) /* an int in musl; of it, 32 bits count */
         return;
     flags |= FS_NOCOW_FL;
     (void)ioctl(fd, FS_IOC_SETFLAGS, &flags);
