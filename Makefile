@@ -14,6 +14,10 @@
 #   make format          run clang-format; format-check only asks whether that is needed
 #   make install         into $(DESTDIR)$(prefix); uninstall removes it
 #   make dist            a source archive in build/dist
+#   make release         static programs for two processors, with manuals and completions, the source
+#                        archive and checksums, in build/release
+#   make deb             a Debian package in build/deb, and what lintian says of it
+#   make html            the manual as HTML, in build/html
 #   make deps            install what a build needs; demo and check do so by themselves
 #
 # You can set: CC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS, DESTDIR, prefix or PREFIX (and bindir, mandir,
@@ -22,6 +26,9 @@
 # NO_INSTALL=1, never to install packages; V=1, to show whole commands.
 
 VERSION = 0.1.0
+# Where packages say the project is, and who made them.
+HOMEPAGE = https://unseen.example
+MAINTAINER = The unseen authors <authors@unseen.example>
 BUILD = build
 
 CFLAGS ?= -O2 -g
@@ -83,7 +90,8 @@ ALL_LDLIBS = $(LDLIBS) -lc -lm -pthread
 
 # WARN, HARDEN and HARDEN_LINK come from probing the compiler. Some goals must run without one: a
 # bare machine has none before it has asked src/build/deps.sh.
-NO_COMPILER = demo check coverage fuzz deps clean dist uninstall lint lint-% format format-check
+NO_COMPILER = demo check coverage fuzz deps clean dist release deb html uninstall lint lint-% format \
+	format-check
 ifneq ($(filter-out $(NO_COMPILER),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
 endif
@@ -268,7 +276,24 @@ uninstall:
 	if [ -d "$(DESTDIR)$(docdir)" ]; then rmdir "$(DESTDIR)$(docdir)"; fi
 
 dist:
-	@src/build/dist.sh $(VERSION) $(BUILD)/dist
+	@src/build/dist.sh $(VERSION) $(BUILD)/dist $(BUILD)
+
+release deb: export VERSION := $(VERSION)
+release deb: export HOMEPAGE := $(HOMEPAGE)
+release deb: export MAINTAINER := $(MAINTAINER)
+release deb:
+	@src/build/deps.sh $@
+	@src/packaging/$@.sh $(BUILD)
+
+# Other projects' pages have no place to link to.
+html:
+	@src/build/deps.sh html
+	@mkdir -p $(BUILD)/html
+	$(Q)cp src/packaging/manual.css $(BUILD)/html
+	$(Q)cd man && for page in $(MANUALS:man/%=%); do \
+		mandoc -T html -O 'style=manual.css,man=%N.%S.html;elsewhere:' $$page | \
+		sed 's|<a class="Xr" href="elsewhere:[^"]*">\([^<]*\)</a>|\1|g' >$(abspath $(BUILD))/html/$$page.html; \
+	done
 
 # BUILD is the user's, and rm -r is final: only a directory that was made here goes.
 clean:
@@ -280,4 +305,4 @@ clean:
 FORCE:
 .PHONY: all deps demo check check-programs tools test-unit bench bench-quick accuracy mutation \
 	torture fuzz fuzz-programs coverage lint lint-tidy lint-cppcheck lint-shell lint-man \
-	lint-width format format-check install uninstall dist clean FORCE
+	lint-width format format-check install uninstall dist release deb html clean FORCE

@@ -361,6 +361,17 @@ need_preload() {
     grep -aqE '/ld-(linux|musl)' "$UNSEEN" || skip "a static program loads no libraries"
 }
 
+need_terminal() {
+    need script stty
+    script -qec true /dev/null >/dev/null 2>&1 ||
+        skip "no pseudo-terminal can be opened here (mount -t devpts devpts /dev/pts)"
+}
+
+# on_terminal COLUMNS LOCALE COMMAND: what COMMAND, a line for sh, shows on a terminal that is so wide.
+on_terminal() {
+    script -qec "stty cols $1; LC_ALL=$2; export LC_ALL; $3" /dev/null | tr -d '\r'
+}
+
 # need_signals: env(1) of GNU, which can undo an inherited SIG_IGN.
 need_signals() {
     env --default-signal=PIPE true 2>/dev/null || skip "needs env --default-signal (GNU coreutils)"

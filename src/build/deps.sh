@@ -1,8 +1,8 @@
 #!/bin/sh
-# Finds what this machine lacks for building, checking or the whole of CI, and installs it with the
-# machine's own package manager.
+# Finds what this machine lacks for building, checking, the whole of CI, packing or the manual as HTML,
+# and installs it with the machine's own package manager.
 #
-#     src/build/deps.sh build | check | ci
+#     src/build/deps.sh build | check | ci | release | deb | html
 #
 # Nothing missing: it says nothing and changes nothing, so make can ask every time (some 20 ms).
 # Something missing: it prints each command before it runs it. It never installs where that is not
@@ -12,7 +12,7 @@
 # CC, CPPFLAGS and CFLAGS are looked at as make would use them. Exit: 0 all there, 1 not, 2 misuse.
 set -u
 
-# What is needed from which level on, and the package that brings it. With a "-", a package manager
+# What is needed on which level (levels_of says which take in others), and the package that brings it. With a "-", a package manager
 # has no such package: it is done without, and the tests that need it say that they are skipped.
 #   cc            the compiler that $CC names
 #   header:H      H can be included by it
@@ -21,6 +21,7 @@ set -u
 #   command:C     C is in PATH
 #   signals       env(1) can undo an inherited SIG_IGN, which tests of SIGPIPE stand on
 #   gnu-time      time(1) can tell a program's peak memory
+#   arm64-libc    the cross compiler for arm64 can link static programs
 #   clang-counts  clang can build a program that counts which lines it reaches
 #level need                apt            dnf               apk               pacman         brew
 needs() {
@@ -50,6 +51,17 @@ ci    command:debootstrap  debootstrap    debootstrap       debootstrap       de
 ci    command:llvm-profdata llvm         llvm              llvm              llvm           llvm
 ci    clang-counts         libclang-rt-dev compiler-rt     compiler-rt       compiler-rt    llvm
 ci    command:valgrind     valgrind       valgrind          valgrind          valgrind       -
+release command:bash       bash           bash              bash              bash           bash
+release command:xz         xz-utils       xz                xz                xz             xz
+release command:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu - aarch64-linux-gnu-gcc -
+release arm64-libc         libc6-dev-arm64-cross -          -                 aarch64-linux-gnu-glibc -
+release wish:musl-gcc      musl-tools     musl-gcc          -                 musl           -
+release wish:qemu-aarch64-static qemu-user-static qemu-user-static - qemu-user-static -
+deb   command:xz           xz-utils       xz                xz                xz             xz
+deb   command:dpkg-buildpackage dpkg-dev  -                 -                 -              -
+deb   command:dh           debhelper      -                 -                 -              -
+deb   command:lintian      lintian        -                 -                 -              -
+html  command:mandoc       mandoc         mandoc            mandoc            mandoc         mandoc
 END
 }
 
@@ -100,6 +112,8 @@ have() {
     command:* | wish:*) command -v "${1#*:}" >/dev/null 2>&1 ;;
     signals) env --default-signal=PIPE sh -c : 2>/dev/null ;;
     gnu-time) env time -f %M sh -c : >/dev/null 2>&1 ;;
+    arm64-libc) echo 'int main(void) { return 0; }' |
+        aarch64-linux-gnu-gcc -static -x c -o /dev/null - >/dev/null 2>&1 ;;
     clang-counts) echo 'int main(void) { return 0; }' |
         clang -fprofile-instr-generate -x c -o /dev/null - >/dev/null 2>&1 ;;
     *) echo "deps: no such need: $1" >&2; exit 2 ;;
@@ -122,12 +136,20 @@ package_for() {
         $2 == need { print $column[manager]; exit }'
 }
 
-# Sets missing to the needs of the level, and of those below it, that are not met; or to the wishes.
+# The levels whose needs are those of this one.
+levels_of() {
+    case $1 in
+    build | html) echo "$1" ;;
+    ci) echo build check ci release deb html ;;
+    *) echo build "$1" ;;
+    esac
+}
+
+# Sets missing to the needs of the level that are not met; or to the wishes.
 find_missing() {
     missing=
-    for need in $(needs | awk -v level="$level" -v wishes="${1-}" '
-        BEGIN { rank["build"] = 1; rank["check"] = 2; rank["ci"] = 3 }
-        rank[$1] <= rank[level] && ($2 ~ /^wish:/) == (wishes != "") { print $2 }'); do
+    for need in $(needs | awk -v levels=" $(levels_of "$level") " -v wishes="${1-}" '
+        index(levels, " " $1 " ") && ($2 ~ /^wish:/) == (wishes != "") && !seen[$2]++ { print $2 }'); do
         have "$need" || missing="$missing $need"
     done
 }
@@ -138,6 +160,7 @@ describe() {
     header:* | wish:*.h) echo "the C header ${1#*:}" ;;
     command:* | wish:*) echo "the command ${1#*:}" ;;
     signals) echo "an env that knows --default-signal" ;;
+    arm64-libc) echo "a static C library for arm64" ;;
     gnu-time) echo "GNU time" ;;
     esac
 }
@@ -241,9 +264,9 @@ find_rights() {
 }
 
 case ${1-} in
-build | check | ci) level=$1 ;;
+build | check | ci | release | deb | html) level=$1 ;;
 *)
-    echo "usage: src/build/deps.sh build|check|ci" >&2
+    echo "usage: src/build/deps.sh build|check|ci|release|deb|html" >&2
     exit 2
     ;;
 esac

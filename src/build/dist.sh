@@ -1,32 +1,35 @@
 #!/bin/sh
-# Packs the committed tree into DIRECTORY/unseen-VERSION.tar.xz, the same bytes each time.
+# Packs the sources into DIRECTORY/unseen-VERSION.tar.xz, the same bytes each time.
 #
-#     src/build/dist.sh VERSION DIRECTORY
+#     src/build/dist.sh VERSION DIRECTORY [BUILD]
 #
-# git archive says what belongs in. It is packed anew, because git's own archive takes modes from
-# the user's configuration and the commit's name along.
+# git archive says what belongs in: what is committed. It is packed again, because git's own archive
+# takes modes from the user's configuration and the commit's name along. The changelog, which is
+# made from the commits, is added. Where there is no git, in an unpacked archive, all belongs in that
+# was not built (in BUILD).
 set -eu
 
 name=unseen-$1
 directory=$2
-
-if ! git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
-    echo "dist: packs what is committed, and this is no git repository" >&2
-    exit 1
-fi
-if [ -n "$(git status --porcelain)" ]; then
-    echo "dist: note: there are changes that are not committed; they are left out" >&2
-fi
+build=${3:-build}
+build=${build#"$PWD/"}
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
 
 mkdir -p "$directory"
-git archive --format=tar --prefix="$name/" HEAD | tar -x -C "$scratch"
-tar -c -C "$scratch" --format=ustar --sort=name --owner=0 --group=0 --numeric-owner \
-    --mode=u+rw,go+r,go-w,a-s --mtime="@${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}" \
-    -f "$scratch/$name.tar" "$name"
+if [ -e .git ]; then
+    if [ -n "$(git status --porcelain)" ]; then
+        echo "dist: note: there are changes that are not committed; they are left out" >&2
+    fi
+    git archive --format=tar --prefix="$name/" HEAD | tar -x -C "$scratch"
+    src/packaging/changelog.sh "$1" >"$scratch/$name/src/packaging/CHANGELOG"
+else
+    mkdir "$scratch/$name"
+    tar -c --exclude="./${build#./}" . | tar -x -C "$scratch/$name"
+fi
+src/build/tar.sh "$scratch" "$name" >"$scratch/$name.tar"
 # One thread: with more, the blocks, and so the bytes, depend on the machine.
 xz -9 -T1 "$scratch/$name.tar"
 mv "$scratch/$name.tar.xz" "$directory/$name.tar.xz"

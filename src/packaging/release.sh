@@ -1,0 +1,98 @@
+#!/bin/bash
+# Makes a release in BUILD/release, the same bytes each time: the source archive; for each processor
+# a static program with its manuals and completions; CHANGELOG; recipes for the AUR and Homebrew;
+# SHA256SUMS.
+#
+#     VERSION=... HOMEPAGE=... MAINTAINER=... [MACHINES='x86_64 aarch64'] src/packaging/release.sh BUILD
+#
+# The C library is musl where PATH has a compiler for it, else the one that the compiler knows.
+set -euo pipefail
+
+build=$1
+out=$build/release
+export LC_ALL=C
+unset CC CPPFLAGS CFLAGS LDFLAGS LDLIBS
+
+# compiler_for MACHINE: the first that is there.
+compiler_for() {
+    local candidate candidates=("$1-linux-musl-gcc")
+    [[ $(uname -m) != "$1" ]] || candidates+=(musl-gcc)
+    candidates+=("$1-linux-gnu-gcc")
+    [[ $(uname -m) != "$1" ]] || candidates+=(gcc)
+    for candidate in "${candidates[@]}"; do
+        command -v "$candidate" && return
+    done
+    echo "release: no compiler for $1: looked for ${candidates[*]}" >&2
+    return 1
+}
+
+# headers_for COMPILER: musl's wrapper finds neither the kernel's headers nor xxHash's; a cross compiler
+# does not find xxHash's.
+headers_for() {
+    echo "-idirafter /usr/include -idirafter /usr/include/$("$1" -dumpmachine)"
+}
+
+# emulator_for MACHINE: what runs its programs here, if that takes anything.
+emulator_for() {
+    [[ $(uname -m) == "$1" ]] || command -v "qemu-$1-static" || command -v "qemu-$1" ||
+        { echo "release: no qemu-$1: this program is not tried" >&2 && echo true; }
+}
+
+# try COMMAND...: the program starts, and tells lines apart, with a file and without.
+try() {
+    local scratch
+    scratch=$(mktemp -d)
+    printf '%s\n' one two one >"$scratch/lines"
+    "$@" --version
+    [[ $1 == true ]] || { "$@" <"$scratch/lines" && "$@" -n 10 "$scratch/f.bf" "$scratch/lines"; } |
+        cmp - <(printf '%s\n' one two one two)
+    rm -r "$scratch"
+}
+
+# notices COMPILER: the licences of what a static program contains, which ask to be passed on.
+notices() {
+    local file
+    echo "The program contains xxHash and the C library it was linked with. Their licences:"
+    sed '/\*\//q' /usr/include/xxhash.h
+    case ${1##*/} in
+    *musl*) file=/usr/share/doc/musl/copyright ;;
+    *) file=/usr/share/doc/libc6/copyright ;;
+    esac
+    [[ -e $file ]] && cat "$file" || echo "release: note: no $file for the notices" >&2
+}
+
+# pack MACHINE: what make install puts below a prefix.
+pack() {
+    local machine=$1 compiler name=unseen-$VERSION-linux-$1 stage=$out/stage flags
+    compiler=$(compiler_for "$machine")
+    flags=(BUILD="$out/$machine" CC="$compiler" CPPFLAGS="$(headers_for "$compiler")" CFLAGS=-O2
+        LDFLAGS="-static -s" LDLIBS= DESTDIR="$stage/$name" prefix=)
+    echo "release: $machine, by ${compiler##*/}"
+    make --no-print-directory -j"$(getconf _NPROCESSORS_ONLN)" "${flags[@]}" all
+    # shellcheck disable=SC2046  # no emulator is no word
+    try $(emulator_for "$machine") "$out/$machine/unseen"
+    make --silent --no-print-directory "${flags[@]}" install
+    cp "$out/CHANGELOG" "$stage/$name/share/doc/unseen"
+    notices "$compiler" >"$stage/$name/share/doc/unseen/NOTICES"
+    src/build/tar.sh "$stage" "$name" | gzip -9 -n >"$out/$name.tar.gz"
+}
+
+# recipes: those that build from the source archive need its checksum.
+recipes() {
+    local recipe
+    for recipe in PKGBUILD unseen.rb; do
+        SHA256=$(sha256sum <"$out/unseen-$VERSION.tar.xz" | cut -d ' ' -f 1) \
+            src/packaging/fill.sh "src/packaging/$recipe" >"$out/$recipe"
+    done
+}
+
+mkdir -p "$out"
+rm -rf "$out"/stage "$out"/unseen-* "$out"/SHA256SUMS
+src/packaging/changelog.sh "$VERSION" >"$out/CHANGELOG"
+src/build/dist.sh "$VERSION" "$out" "$build" >/dev/null
+for machine in ${MACHINES:-x86_64 aarch64}; do
+    pack "$machine"
+done
+recipes
+rm -r "$out/stage"
+(cd "$out" && sha256sum unseen-*.tar.* CHANGELOG PKGBUILD unseen.rb | tee SHA256SUMS)
