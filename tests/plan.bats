@@ -184,6 +184,7 @@ END
         cmp pipe "$out"
         cmp file "$out"
     done
+    [[ $(grep -Ec '^[0-9]+0000 +[0-9.e-]+$' "$out") -eq 7 ]]
     on_terminal 80 C "'$UNSEEN' plan --json -n 10M" >terminal
     unseen plan --json -n 10M | cmp - terminal
 }

@@ -1,5 +1,7 @@
 #include "commands/report.h"
 
+#include "core/quote.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 
@@ -41,18 +43,28 @@ void report_rate(struct report *report, const char *name, const char *member, do
     report_json(report, member, "%.6g", rate);
 }
 
-/* Bytes above 0x7e and control characters as \u00XX, so that the object is valid whatever the
- * text. */
+/* One character, or a byte that is none: as "\\xHH", a backslash being doubled in JSON. Returns how
+ * many bytes it took. */
+static size_t quote_one(FILE *to, const char *text)
+{
+    size_t length = quote_character(text);
+    unsigned char byte = (unsigned char)text[0], second = (unsigned char)text[1];
+    if (length == 0)
+        fprintf(to, "\\\\x%02x", byte);
+    else if (byte < 0x20 || byte == 0x7f)
+        fprintf(to, "\\u%04x", byte);
+    else if (byte == 0xc2 && second < 0xa0)
+        fprintf(to, "\\u%04x", second);
+    else
+        fprintf(to, "%s%.*s", byte == '"' || byte == '\\' ? "\\" : "", (int)length, text);
+    return length > 0 ? length : 1;
+}
+
 void report_quote(FILE *to, const char *text)
 {
     putc('"', to);
-    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++)
-        if (*c == '"' || *c == '\\')
-            fprintf(to, "\\%c", *c);
-        else if (*c < 0x20 || *c > 0x7e)
-            fprintf(to, "\\u%04x", *c);
-        else
-            putc(*c, to);
+    while (*text != '\0')
+        text += quote_one(to, text);
     putc('"', to);
 }
 

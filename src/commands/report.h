@@ -29,7 +29,8 @@ __attribute__((format(printf, 3, 4))) void report_text(const struct report *repo
 __attribute__((format(printf, 3, 4))) void report_json(struct report *report, const char *member,
                                                        const char *format, ...);
 
-/* In JSON: a string; and the string alone. */
+/* In JSON: a string; and the string alone. It is in UTF-8: characters stay as they are, except
+ * controls (\u00XX). A byte that is not UTF-8 becomes the four characters \xHH. */
 void report_quoted(struct report *report, const char *member, const char *text);
 void report_quote(FILE *to, const char *text);
 

@@ -59,3 +59,25 @@ const char *quote_controls(const char *text, char *shown, size_t size)
             length += (size_t)snprintf(shown + length, size - length, "\\x%02x", *c);
     return shown;
 }
+
+/* The Unicode Standard, table 3-7: the length follows from the first byte, all others are 80 to bf,
+ * and after some first bytes the second one has less room. */
+size_t quote_character(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    static const struct {
+        unsigned char first, least, most; /* the second byte is one of these */
+    } narrow[] = {{0xe0, 0xa0, 0xbf}, {0xed, 0x80, 0x9f}, {0xf0, 0x90, 0xbf}, {0xf4, 0x80, 0x8f}};
+    size_t length = c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
+    if (c[0] < 0x80)
+        return 1;
+    if (c[0] < 0xc2 || c[0] > 0xf4)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if (c[i] < 0x80 || c[i] > 0xbf)
+            return 0;
+    for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++)
+        if (c[0] == narrow[i].first && (c[1] < narrow[i].least || c[1] > narrow[i].most))
+            return 0;
+    return length;
+}

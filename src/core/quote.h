@@ -21,4 +21,7 @@ const char *quote_file(const char *name, char quoted[QUOTE_MAX]);
  * returns `shown`. */
 const char *quote_controls(const char *text, char *shown, size_t size);
 
+/* How many bytes the first character of the text has, 1 to 4; 0 if they are not valid UTF-8. */
+size_t quote_character(const char *text);
+
 #endif

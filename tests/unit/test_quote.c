@@ -50,11 +50,43 @@ static void controls(void)
     tap_check(strlen(tiny) < sizeof tiny && strncmp(tiny, "ab", 2) == 0, "%s", tiny);
 }
 
+static size_t encode(unsigned long code, char text[5])
+{
+    size_t length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    memset(text, 0, 5);
+    for (size_t i = length; i-- > 1; code >>= 6)
+        text[i] = (char)(0x80 | (code & 0x3f));
+    text[0] = (char)(first[length] | code);
+    return length;
+}
+
+/* All characters are; and of three bytes there are no more than these. */
+static void characters(void)
+{
+    char text[5];
+    unsigned long counts[5] = {0};
+    for (unsigned long code = 0; code < 0x200000; code++) {
+        size_t length = encode(code, text);
+        bool surrogate = code >= 0xd800 && code < 0xe000;
+        size_t wanted = surrogate || code > 0x10ffff ? 0 : length;
+        tap_check(quote_character(text) == wanted, "U+%04lx: %zu", code, quote_character(text));
+    }
+    for (unsigned long bytes = 0; bytes < 0x1000000; bytes++) {
+        memcpy(text, (char[]){(char)(bytes >> 16), (char)(bytes >> 8), (char)bytes, 0}, 4);
+        counts[quote_character(text)]++;
+    }
+    tap_check(counts[1] == 128UL << 16 && counts[2] == 1920UL << 8 && counts[3] == 61440 &&
+                  counts[4] == 0,
+              "%lu %lu %lu %lu", counts[1], counts[2], counts[3], counts[4]);
+}
+
 int main(void)
 {
     tap_run("words as a shell reads them back", words);
     tap_run("a name that looks like an option", options);
     tap_run("a name that is too long is cut off within its quotes", long_names);
     tap_run("control characters, those of UTF-8 too, and nothing else", controls);
+    tap_run("characters of UTF-8", characters);
     return tap_end();
 }
