@@ -578,3 +578,32 @@ damaged_filter() {
         says 'f\.bf: '
     done
 }
+
+@test "a filter that standard output goes to: whether the shell has emptied it" {
+    exits 0 unseen create f.bf
+    fails_with 2 '^unseen: standard output: is the filter and also the output' \
+        appending_to f.bf unseen f.bf < <(seq 3)
+    succeeds unseen verify f.bf
+    exits 2 to f.bf unseen f.bf < <(seq 3)
+    says '^unseen: f\.bf: is the filter and also standard output, and the shell has emptied it'
+}
+
+@test "a command after FILTER is read as a file: where it belongs is said if there is none" {
+    exits 0 unseen create f.bf
+    fails_with 2 '^unseen: stats: No such file or directory \(a command comes first: unseen stats FILTER' \
+        unseen f.bf stats
+    seq 3 >stats
+    succeeds unseen f.bf stats
+    prints '1\n2\n3\n'
+}
+
+@test "a filter that does not fit: how much it needs, and how much there is" {
+    fails_with 2 '^unseen: f\.bf: cannot be created: .* \(it needs 990 TB, ' unseen create --size 900T f.bf
+    [[ ! -e f.bf ]]
+}
+
+@test "a file made of another size than asked for: which it has is said" {
+    exits 0 unseen create --size 4M f.bf
+    fails_with 2 '^unseen: f\.bf: was made with 4194304 bytes, not 2097152 \(leave --size out' \
+        unseen --size 2M f.bf < <(seq 3)
+}

@@ -274,6 +274,14 @@ first_lines() { head -c 4096 in | wc -l; }
     prints '{}\n'
 }
 
+@test "CMD in one word: how to write it is said" {
+    exits 0 unseen create f.bf
+    exits 127 unseen f.bf -x 'wc -l' < <(seq 3)
+    says "^unseen: wc -l: cannot be run: .* \\(write its words one by one, or have a shell run it: -x sh -c 'wc -l'\\)"
+    succeeds unseen f.bf -x sh -c 'wc -l' < <(seq 3)
+    prints '3\n'
+}
+
 @test "CMD that is not there: exit 127; that cannot be run: 126; nothing remembered" {
     local cmd
     input 50000 >in

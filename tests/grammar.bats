@@ -313,7 +313,7 @@ create g.bf --fixed|--fixed: needs to know how large (add -n N or --size SIZE)
 create g.bf --stage 1M --counting|--stage and --counting: lines that will be forgotten do not gather (leave one out)
 END
     # of a filter that is there, what differs is said instead
-    fails_with 2 'was not made with --size' unseen f.bf --size 1M --bits-per-key 9 < <(seq 3)
+    fails_with 2 'was made without --size' unseen f.bf --size 1M --bits-per-key 9 < <(seq 3)
     succeeds unseen plan --bits-per-key 9
 }
 

@@ -187,9 +187,9 @@ repeated_lines() {
     exits 0 unseen create plain.bf
     exits 0 unseen --stage 1M --create f.bf
     unchanged exits 2 unseen --stage 2M --create f.bf
-    says '^unseen: f\.bf: was not made with --stage 2097152 '
+    says '^unseen: f\.bf: was made with --stage 1048576, not 2097152 '
     unchanged exits 2 unseen --stage 1M --create plain.bf
-    says '^unseen: plain\.bf: was not made with --stage 1048576 '
+    says '^unseen: plain\.bf: was made without --stage '
     exits 0 unseen create --like f.bf like.bf
     [[ $(bytes_of like.bf) -eq $(bytes_of f.bf) ]]
     exits 0 unseen --stage 1M --create like.bf

@@ -8,8 +8,12 @@
 #include "queue/queue.h"
 #include "store/create.h"
 #include "system/beside.h"
+#include "system/path.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 static void tell_created(const struct store *store)
@@ -45,6 +49,25 @@ static bool is_there(const char *path)
     return stat(path, &status) == 0 && status.st_size > 0;
 }
 
+/* How much it needs, and how much there is. */
+static void tell_space(struct fault *fault, const char *path, const struct filter_plan *asked)
+{
+    char needed[16], free_there[16], directory[PATH_MAX];
+    struct filter_plan plan = *asked;
+    struct layer_plan layer;
+    struct statvfs system;
+    path_directory(path, directory);
+    if (growth_first(&plan, &layer) != 0 || growth_stage(&plan, &layer) != 0)
+        return;
+    uint64_t bytes = header_file_bytes(layer.pages, &plan, growth_first_layers(&plan));
+    report_size((double)bytes, needed);
+    if (fault->error == EFBIG)
+        fault_way_out(fault, "it needs %s, more than one file can have there", needed);
+    else if (statvfs(directory, &system) == 0)
+        fault_way_out(fault, "it needs %s, and %s are free", needed,
+                      report_size((double)system.f_bavail * (double)system.f_frsize, free_there));
+}
+
 int creation_make(const char *path, const struct options *options, bool queue, bool replace)
 {
     struct fault fault;
@@ -58,6 +81,8 @@ int creation_make(const char *path, const struct options *options, bool queue, b
     header.writer_features = queue ? WRITER_QUEUE : 0;
     int result = taken ? -1
                        : create_filter(path, &header, replace, queue ? queue_make : NULL, &fault);
+    if (result < 0 && !taken && (fault.error == ENOSPC || fault.error == EFBIG))
+        tell_space(&fault, path, &header.plan);
     if (result < 0)
         message_fault(&fault);
     return result;

@@ -1,5 +1,6 @@
 #include "commands/inputs.h"
 
+#include "commands/command.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/wish_recipe.h"
@@ -101,6 +102,16 @@ static int check_one(const char *name, const char *filter, const struct stat *ou
     return 0;
 }
 
+static int is_output_too(const char *filter, const char *output, const struct stat *status)
+{
+    if (output == NULL && status->st_size == 0)
+        return message("%s: is the filter and also standard output, and the shell has emptied it "
+                       "(restore it from a copy, and send the output elsewhere)",
+                       filter);
+    return message("%s: is the filter and also the output (name another file)",
+                   output != NULL ? output : "standard output");
+}
+
 int inputs_check(const struct inputs *inputs, const char *filter, const char *output)
 {
     struct stat status;
@@ -110,8 +121,7 @@ int inputs_check(const struct inputs *inputs, const char *filter, const char *ou
     bool output_is_file = regular || (there && output != NULL && S_ISFIFO(status.st_mode));
     bool named = filter != NULL && output != NULL && path_is_same_name(filter, output);
     if (named || (regular && leads_to(filter, &status)))
-        return message("%s: is the filter and also the output (name another file)",
-                       output != NULL ? output : "standard output");
+        return is_output_too(filter, output, &status);
     if (regular && output != NULL && is_filter(output))
         return message("%s: is a filter, no place for lines (name another file)", output);
     for (const char **name = inputs->names; *name != NULL; name++)
@@ -128,12 +138,22 @@ const char *inputs_after_filter(struct inputs *inputs, const struct options *opt
     return usable ? path : NULL;
 }
 
+/* `unseen seen.bf stats` reads a file of that name; there is most often none. */
+static int cannot_open(const char *name, struct fault *fault)
+{
+    const struct command *command = command_find(name);
+    fault_errno(fault, name, NULL, errno);
+    if (fault->error == ENOENT && command != NULL)
+        fault_way_out(fault, "a command comes first: %s", command->synopsis);
+    return -1;
+}
+
 static int read_one(const struct inputs *inputs, const char *name, input_reader *reader,
                     void *context, struct fault *fault)
 {
     int fd = is_standard(name) ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return fault_errno(fault, name, NULL, errno);
+        return cannot_open(name, fault);
     struct input *input = input_new(fd, shown_name(name), inputs->delimiter,
                                     (size_t)inputs->buffer_bytes, (size_t)inputs->max_line);
     int result = input != NULL ? reader(context, input, fault)

@@ -290,8 +290,12 @@ static bool rate_differs(const struct store *store, const char *option, double h
 static bool size_differs(const struct store *store, const struct wish *wish)
 {
     const struct filter_plan *has = &store_header(store)->plan;
+    if (lacks(store, "--size", wish->bytes != 0 && has->pages == 0) ||
+        lacks(store, "--bits-per-key", wish->bits_per_key != 0 && has->pages == 0))
+        return true;
     if (wish->bytes != 0 && has->pages != pages_within(has, wish->bytes))
-        return disagrees(store, "--size", "not made with --size %" PRIu64, wish->bytes);
+        return disagrees(store, "--size", "made with %" PRIu64 " bytes, not %" PRIu64,
+                         header_file_bytes(has->pages, has, growth_first_layers(has)), wish->bytes);
     if (wish->bits_per_key != 0 && has->pages != pages_for_bits(has, wish->bits_per_key))
         return disagrees(store, "--bits-per-key", "not made with --bits-per-key %g",
                          wish->bits_per_key);
@@ -329,7 +333,9 @@ static bool form_differs(const struct store *store, const struct wish *wish, uin
     if ((given & ASKED_FIXED) && !has->plan.fixed)
         return disagrees(store, "--fixed", "made to grow, not --fixed");
     if ((given & ASKED_STAGE) && has->plan.stage != wish->stage / PAGE_BYTES)
-        return disagrees(store, "--stage", "not made with --stage %" PRIu64, wish->stage);
+        return lacks(store, "--stage", has->plan.stage == 0) ||
+               disagrees(store, "--stage", "made with --stage %" PRIu64 ", not %" PRIu64,
+                         has->plan.stage * PAGE_BYTES, wish->stage);
     return lacks(store, "--counting", (given & ASKED_COUNTING) && !has->plan.geometry.counting);
 }
 

@@ -1,5 +1,6 @@
 #include "io/child.h"
 
+#include "core/quote.h"
 #include "system/signals.h"
 #include "system/whole.h"
 
@@ -39,6 +40,17 @@ static size_t given(const struct child *child, const char *bytes, size_t length)
     return last != NULL ? (size_t)(last - bytes) + 1 : length;
 }
 
+/* A whole line of words in one is a slip; no program has such a name. */
+static void cannot_run(const struct child *child, int error, struct fault *fault)
+{
+    char quoted[QUOTE_MAX];
+    const char *name = child->argv[0];
+    fault_errno(fault, name, "cannot be run", error);
+    if (error == ENOENT && child->argv[1] == NULL && strpbrk(name, " \t|<>;&") != NULL)
+        fault_way_out(fault, "write its words one by one, or have a shell run it: -x sh -c %s",
+                      quote_word(name, quoted));
+}
+
 /* The lines that it starts with, as far as a pipe surely holds them, are in there before it can
  * end. Returns how many bytes that is, or 0 with the fault. */
 static size_t start(struct child *child, const char *bytes, size_t length, struct fault *fault)
@@ -61,7 +73,7 @@ static size_t start(struct child *child, const char *bytes, size_t length, struc
     if (error != 0) {
         child->pid = 0;
         close(ends[1]);
-        fault_errno(fault, child->argv[0], "cannot be run", error);
+        cannot_run(child, error, fault);
         return 0;
     }
     child->failed = false;
