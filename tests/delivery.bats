@@ -36,7 +36,7 @@ load crash
     says 'No space left on device'
     exits 1 unseen query -c f.bf in
     prints '0\n'
-    exits 2 unseen f.bf in -o /dev/full
+    exits 2 unseen f.bf in -a /dev/full
     exits 2 to /dev/full unseen f.bf < <(cat in)
     exits 2 to /dev/full unseen f.bf -m 5 in
     exits 1 unseen query -c f.bf in
@@ -58,7 +58,7 @@ load crash
     input 100000 >in
     exits 0 unseen create -n 1M -p 1e-9 f.bf
     limited() { (ulimit -f 1000; "$@"); }
-    exits 2 limited unseen f.bf in -o first
+    exits 2 limited unseen f.bf in -a first
     [[ -s first ]]
     succeeds unseen f.bf in
     none_lost in first "$out"
@@ -139,20 +139,20 @@ killed_at_work() {
     [[ $hits -ge 5 ]]
 }
 
-@test "kill -9 with -o FILE: the line that was cut is ended, and comes again" {
+@test "kill -9 with -a FILE: the line that was cut is ended, and comes again" {
     input 150000 >in
     exits 0 unseen create -p 1e-9 f.bf
     local i pid
     for ((i = 0; i < 8; i++)); do
-        "$UNSEEN" f.bf in -o all.txt 3>&- &
+        "$UNSEEN" f.bf in -a all.txt 3>&- &
         pid=$!
         sleep "0.00$((i * 3 + 2))"
         kill -9 "$pid" 2>/dev/null || true
         wait "$pid" || true
     done
-    succeeds unseen f.bf in -o all.txt
+    succeeds unseen f.bf in -a all.txt
     none_lost in all.txt
-    succeeds unseen f.bf in -o all.txt
+    succeeds unseen f.bf in -a all.txt
     none_lost in all.txt
 }
 

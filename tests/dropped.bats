@@ -161,7 +161,7 @@ complete() {
     exits 0 unseen --dropped dropped f.bf in
     complete "$out" dropped
     cp "$out" new
-    exits 0 unseen add --dropped dropped.add --verbose add.bf in
+    exits 0 unseen add --dropped dropped.add --summary add.bf in
     same dropped.add dropped
     grep -q "60000 lines read, $(wc -l <new) added" "$err"
     exits 0 unseen push --dropped dropped.push push.bf in
@@ -288,7 +288,7 @@ not() {
     local form
     for form in '--create n.bf in' 'f.bf in' 'f.bf' 'add f.bf in' 'add --create n.bf in' 'push q.bf in' \
         'push --create n.bf in' '-p 0.1' 'f.bf in -x touch started' '--pending keys f.bf in' \
-        '--durable f.bf in -o got'; do
+        '--durable f.bf in -a got'; do
         # shellcheck disable=SC2086 # several words
         fails_with 2 "${2:-^unseen: .*$1}" unseen --dropped "$1" $form <in || { echo "$form"; return 1; }
     done
@@ -303,7 +303,7 @@ not() {
     exits 0 unseen create -p 1e-9 f.bf
     exits 0 unseen create --queue q.bf
     local also='is the file for dropped lines and also something else'
-    for form in 'f.bf in' 'f.bf in -o got' 'add f.bf in' '--pending keys f.bf in' 'f.bf in -x touch started'; do
+    for form in 'f.bf in' 'f.bf in -a got' 'add f.bf in' '--pending keys f.bf in' 'f.bf in -x touch started'; do
         # shellcheck disable=SC2086 # several words
         {
             fails_with 2 "f\\.bf: $also" unseen --dropped f.bf $form
@@ -316,7 +316,7 @@ not() {
     done
     # of files that are not there yet
     fails_with 2 "n\\.bf: $also" unseen --create --dropped ./n.bf n.bf in
-    fails_with 2 "got: $also" unseen --dropped ./got -o got f.bf in
+    fails_with 2 "got: $also" unseen --dropped ./got -a got f.bf in
     fails_with 2 'keys: is the file for dropped lines and also for pending keys' \
         unseen --dropped ./keys --pending keys f.bf in
     # by redirections
@@ -536,22 +536,22 @@ rerun() {
     traced() {
         strace -qq -o "$BATS_TEST_TMPDIR/trace" -e trace=fdatasync,fsync "$@"
     }
-    exits 0 traced "$UNSEEN" --durable --dropped dropped f.bf both -o got
+    exits 0 traced "$UNSEEN" --durable --dropped dropped f.bf both -a got
     [[ $(grep -c '^fdatasync' "$BATS_TEST_TMPDIR/trace") -ge 2 ]]
     cp before.bf f.bf
     rm got dropped
     # The output's is the first.
-    exits 2 traced -e inject=fdatasync:error=EIO:when=2 "$UNSEEN" --durable --dropped dropped f.bf both -o got
+    exits 2 traced -e inject=fdatasync:error=EIO:when=2 "$UNSEEN" --durable --dropped dropped f.bf both -a got
     says '^unseen: dropped: .*(Input/output|I/O) error'
     remembers 0
     same got in
     cp before.bf f.bf
-    exits 2 traced -e inject=fdatasync:error=EIO:when=1 "$UNSEEN" --durable --dropped dropped f.bf both -o got
+    exits 2 traced -e inject=fdatasync:error=EIO:when=1 "$UNSEEN" --durable --dropped dropped f.bf both -a got
     says '^unseen: got: .*(Input/output|I/O) error'
     remembers 0
     # What is on no disk needs none.
     cp before.bf f.bf
-    exits 0 unseen --durable --dropped /dev/null f.bf both -o got
+    exits 0 unseen --durable --dropped /dev/null f.bf both -a got
     remembers 3000
 }
 
@@ -622,12 +622,12 @@ all_in_one() {
     exits 0 unseen verify f.bf
     rm link
     ln -s new link
-    exits 2 unseen -o new --dropped link < <(printf 'a\na\n')
+    exits 2 unseen -a new --dropped link < <(printf 'a\na\n')
     says 'link: is the file for dropped lines and also something else'
     [[ ! -s new ]]
     rm link
     ln -s g.bf link
-    exits 2 unseen --create g.bf -o link < <(printf 'a\na\n')
+    exits 2 unseen --create g.bf -a link < <(printf 'a\na\n')
     grep -q 'link: is the filter and also the output' "$err"
     exits 0 unseen verify g.bf
 }

@@ -22,7 +22,7 @@ traced() {
     mixed_lines 20000 9000 >in
     lines_unique in >wanted
     exits 0 unseen create -n 500 -p 1e-9 f.bf
-    exits 0 unseen --durable f.bf in -o got
+    exits 0 unseen --durable f.bf in -a got
     prints ''
     same got wanted
     remembers 20000
@@ -43,19 +43,19 @@ traced() {
     exits 0 unseen create -p 1e-9 f.bf
     to_pipe() { "$@" | cat; return "${PIPESTATUS[0]}"; }
     exits 2 to_pipe unseen --durable f.bf in
-    says '^unseen: --durable: standard output is not a file on disk \(use -o FILE, or > FILE\)'
+    says '^unseen: --durable: standard output is not a file on disk \(use -a FILE, or > FILE\)'
     prints ''
     exits 2 to /dev/null unseen --durable f.bf in
-    fails_with 2 '\-\-durable: /dev/null is not a file' unseen --durable f.bf in -o /dev/null
+    fails_with 2 '\-\-durable: /dev/null is not a file' unseen --durable f.bf in -a /dev/null
     mkfifo fifo
     sleep 100 <>fifo 3>&- &
     local holder=$!
-    exits 2 unseen --durable f.bf in -o fifo
+    exits 2 unseen --durable f.bf in -a fifo
     kill "$holder"
     exits 1 unseen query -c f.bf in
     prints '0\n'
     # A FIFO is not waited for, and nothing is made.
-    fails_with 2 'fifo is not a file on disk' timeout 20 "$UNSEEN" --durable --create new.bf in -o fifo
+    fails_with 2 'fifo is not a file on disk' timeout 20 "$UNSEEN" --durable --create new.bf in -a fifo
     exits 2 to_pipe unseen --durable --create new.bf in
     [[ ! -e new.bf ]]
 }
@@ -65,7 +65,7 @@ traced() {
     exits 0 unseen create -p 1e-9 f.bf
     fails_with 2 'FILTER' unseen --durable
     fails_with 2 'choose one' unseen --durable f.bf in -x cat
-    fails_with 2 'choose one' unseen --durable --pending keys f.bf in -o o.txt
+    fails_with 2 'choose one' unseen --durable --pending keys f.bf in -a o.txt
     fails_with 2 '\-\-durable' unseen add --durable f.bf in
     fails_with 2 '\-\-durable' unseen query --durable f.bf in
     fails_with 2 '\-\-durable' unseen commit --durable f.bf in
@@ -75,15 +75,15 @@ traced() {
     need_strace
     input 3000 >in
     exits 0 unseen create -p 1e-9 f.bf
-    exits 2 traced fdatasync:error=EIO -- --durable f.bf in -o got
+    exits 2 traced fdatasync:error=EIO -- --durable f.bf in -a got
     says 'got: .*(Input/output|I/O) error'
     same got in
     remembers 0
     no_debris
-    exits 2 traced fdatasync:error=ENOSPC -- --durable f.bf in -o got
+    exits 2 traced fdatasync:error=ENOSPC -- --durable f.bf in -a got
     says 'got: .*No space left'
     remembers 0
-    exits 0 unseen --durable f.bf in -o got2
+    exits 0 unseen --durable f.bf in -a got2
     same got2 in
     remembers 3000
 }
@@ -97,7 +97,7 @@ traced() {
     exits 0 unseen create -p 1e-9 f.bf
     mkfifo pipe
     strace -qq -o /dev/null -e trace=fdatasync -e inject=fdatasync:error=EIO:when=1 \
-        "$UNSEEN" --durable f.bf pipe -o got 2>said 3>&- &
+        "$UNSEEN" --durable f.bf pipe -a got 2>said 3>&- &
     pid=$!
     exec {feed}>pipe
     cat in >&"$feed"
@@ -108,7 +108,7 @@ traced() {
     [[ $status -eq 2 ]]
     grep -Eq 'got: .*(Input/output|I/O) error' said
     remembers 0
-    exits 0 unseen --durable f.bf in -o got2
+    exits 0 unseen --durable f.bf in -a got2
     same got2 in
 }
 
@@ -118,7 +118,7 @@ traced() {
     input 3000 >in
     exits 0 unseen create -p 1e-9 f.bf
     strace -qq -o trace -e trace=fdatasync -e inject=fdatasync:delay_enter=600000000 \
-        "$UNSEEN" --durable f.bf in -o got 2>said 3>&- &
+        "$UNSEEN" --durable f.bf in -a got 2>said 3>&- &
     pid=$!
     for ((i = 0; i < 3000; i++)); do
         [[ -e got && $(bytes_of got) -lt $((3000 * line_bytes)) ]] || break
@@ -138,7 +138,7 @@ traced() {
     wait "$pid" || true
     [[ $early -eq 0 && ! -s others ]]
     remembers 0
-    exits 0 unseen --durable f.bf in -o got2
+    exits 0 unseen --durable f.bf in -a got2
     same got2 in
     remembers 3000
     no_debris
@@ -148,7 +148,7 @@ traced() {
     need_strace
     input 3000 >in
     exits 0 unseen create -p 1e-9 f.bf
-    exits 0 traced -- --durable f.bf in -o got
+    exits 0 traced -- --durable f.bf in -a got
     # the last write of lines comes before the last flush
     awk '/^write/ { w = NR } /^f(data)?sync/ { s = NR } END { exit !(w > 0 && s > w) }' "$BATS_TEST_TMPDIR/trace"
 }
@@ -158,7 +158,7 @@ traced() {
     input 10 >in
     exits 0 unseen create -p 1e-9 f.bf
     mkfifo pipe
-    "$UNSEEN" --durable f.bf pipe -o got 3>&- &
+    "$UNSEEN" --durable f.bf pipe -a got 3>&- &
     pid=$!
     exec {feed}>pipe
     cat in >&"$feed"
@@ -174,7 +174,7 @@ traced() {
     kill -9 "$pid"
     wait "$pid" || true
     exec {feed}>&-
-    exits 0 unseen --durable f.bf in -o got
+    exits 0 unseen --durable f.bf in -a got
     same got in
 }
 
@@ -183,7 +183,7 @@ traced() {
     input 10 >in
     exits 0 unseen create -p 1e-9 f.bf
     mkfifo pipe
-    "$UNSEEN" --durable f.bf pipe -o got 3>&- &
+    "$UNSEEN" --durable f.bf pipe -a got 3>&- &
     pid=$!
     exec {feed}>pipe
     cat in >&"$feed"
@@ -205,7 +205,7 @@ traced() {
         rm -f part got
         moment $((20000 * line_bytes))
         "$tools/killed" "${moment[@]}" "$UNSEEN" --durable f.bf in >part 2>said || true
-        exits 0 unseen --durable f.bf in -o got
+        exits 0 unseen --durable f.bf in -a got
         none_lost in part got
         verify_usable
         no_debris
@@ -218,7 +218,7 @@ traced() {
     input 2000 >in
     exits 0 unseen create -p 1e-9 f.bf
     mkfifo pipe
-    env --default-signal=TERM "$UNSEEN" --durable f.bf pipe -o first 3>&- &
+    env --default-signal=TERM "$UNSEEN" --durable f.bf pipe -a first 3>&- &
     pid=$!
     exec {feed}>pipe
     head -n 1000 in >&"$feed"
@@ -236,9 +236,9 @@ traced() {
     input 30000 >in
     limited() { (ulimit -f 600; "$@"); }
     exits 0 unseen create -n 100k -p 1e-9 f.bf
-    exits 2 limited unseen --durable f.bf in -o first
+    exits 2 limited unseen --durable f.bf in -a first
     says 'File too large'
-    exits 0 unseen --durable f.bf in -o second
+    exits 0 unseen --durable f.bf in -a second
     none_lost in first second
     verify_usable
 }
@@ -246,12 +246,12 @@ traced() {
 @test "-m, -e and an input that cannot be read go with it" {
     input 5000 >in
     exits 0 unseen create -p 1e-9 f.bf
-    succeeds unseen -m 3000 --durable f.bf in -o got
+    succeeds unseen -m 3000 --durable f.bf in -a got
     remembers 3000
-    exits 2 unseen --durable f.bf missing in -o got
+    exits 2 unseen --durable f.bf missing in -a got
     same got in
     remembers 5000
-    exits 1 unseen -e --durable f.bf in -o got
+    exits 1 unseen -e --durable f.bf in -a got
     same got in
 }
 
@@ -259,7 +259,7 @@ traced() {
     need_strace
     input 1300000 >in
     exits 0 unseen create -n 1500k -p 1e-9 f.bf
-    exits 0 traced -- --durable f.bf in -o got
+    exits 0 traced -- --durable f.bf in -a got
     same got in
     [[ $(grep -c '^fdatasync' "$BATS_TEST_TMPDIR/trace") -ge 2 ]]
     remembers 1300000
@@ -298,8 +298,8 @@ parted() {
             mkdir $number && cd $number
             "$UNSEEN" create $options plain.bf && cp plain.bf paused.bf && cp plain.bf small.bf
             "$UNSEEN" plain.bf ../in >wanted 2>/dev/null
-            parted ../in | "$UNSEEN" --durable paused.bf -o paused 2>/dev/null
-            "$UNSEEN" --durable --buffer-size 4K small.bf ../in -o small 2>/dev/null
+            parted ../in | "$UNSEEN" --durable paused.bf -a paused 2>/dev/null
+            "$UNSEEN" --durable --buffer-size 4K small.bf ../in -a small 2>/dev/null
         ) 3>&- &
         jobs+=($!)
     done <<<"$doubtful"

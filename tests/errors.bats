@@ -25,7 +25,7 @@ in_400_mb() { (ulimit -v 400000; "$@"); }
     fails_with 2 "$full" to /dev/full unseen <in
     fails_with 2 "$full" to /dev/full unseen -d < <(seq 9; seq 9)
     fails_with 2 "$full" to /dev/full unseen -m 3 <in
-    fails_with 2 "$full" unseen -o /dev/full <in
+    fails_with 2 "$full" unseen -a /dev/full <in
     fails_with 2 "$full" to /dev/full unseen query f.bf in
     fails_with 2 "$full" to /dev/full unseen query -c f.bf in
     fails_with 2 "$full" to /dev/full unseen query --tag f.bf in
@@ -134,12 +134,12 @@ in_400_mb() { (ulimit -v 400000; "$@"); }
 @test "a limit on file size: exit 2, not SIGXFSZ" {
     small_filter
     seq 100000 >in
-    exits 2 in_64k_files unseen -o part.txt <in
+    exits 2 in_64k_files unseen -a part.txt <in
     says 'File too large'
-    exits 2 in_64k_files unseen f.bf in -o part2.txt
+    exits 2 in_64k_files unseen f.bf in -a part2.txt
     says 'File too large'
     succeeds unseen verify f.bf
-    succeeds unseen f.bf in -o part2.txt
+    succeeds unseen f.bf in -a part2.txt
     sort -u part2.txt >got
     seq 51 100000 | sort >wanted
     # a line that was cut off in the middle stands there, too
@@ -299,14 +299,14 @@ tiny_disk() {
     ln f.bf hard.bf
     local name
     for name in f.bf soft.bf hard.bf ./f.bf; do
-        fails_with 2 ': ' unseen f.bf -o "$name" < <(seq 60)
+        fails_with 2 ': ' unseen f.bf -a "$name" < <(seq 60)
         fails_with 2 ': ' appending_to "$name" unseen f.bf < <(seq 60)
         fails_with 2 ': ' appending_to "$name" unseen query f.bf < <(seq 60)
     done
     : >new.bf
     fails_with 2 ': ' appending_to new.bf unseen --create new.bf < <(seq 60)
-    fails_with 2 ': ' unseen --create new.bf -o new.bf < <(seq 60)
-    fails_with 2 ': ' unseen --create absent.bf -o absent.bf < <(seq 60)
+    fails_with 2 ': ' unseen --create new.bf -a new.bf < <(seq 60)
+    fails_with 2 ': ' unseen --create absent.bf -a absent.bf < <(seq 60)
 }
 
 @test "a line longer than --max-line: exit 2, what came before is printed" {

@@ -345,7 +345,7 @@ hold_open() {
     same "$out" wanted
     exits 0 unseen f.bf in
     prints ''
-    exits 0 unseen f.bf in --durable -o durable.out
+    exits 0 unseen f.bf in --durable -a durable.out
     [[ ! -s durable.out ]]
     exits 0 unseen f.bf in -x touch second
     [[ ! -e second ]]
@@ -555,7 +555,7 @@ hold_open() {
     seq 3 >in
     exits 0 unseen create -p 1e-9 f.bf
     fails_with 2 'FILTER' unseen -x cat
-    fails_with 2 '\-o and -x' unseen f.bf in -o out.txt -x cat
+    fails_with 2 '\-a and -x' unseen f.bf in -a out.txt -x cat
     fails_with 2 'choose one' unseen f.bf in --pending keys -x cat
     fails_with 2 'choose one' unseen f.bf in --durable -x cat
     fails_with 2 '\-x' unseen f.bf in -x

@@ -83,7 +83,7 @@ load sweep
     }
     capture nfs f.bf in
     grep -q INJECTED trace || skip "this strace cannot change what a call returns"
-    for form in 'f.bf in' 'add f.bf in' 'f.bf in -x cat' '--durable f.bf in -o got'; do
+    for form in 'f.bf in' 'add f.bf in' 'f.bf in -x cat' '--durable f.bf in -a got'; do
         exits 2 nfs $form
         says '^unseen: f\.bf: is on NFS, .*--allow-network'
         exits 0 nfs --allow-network $form
@@ -141,7 +141,7 @@ need_disk() {
     need_disk
     local form
     input 20000 >in
-    for form in '--durable f.bf ../in -o got' 'add f.bf ../in' 'f.bf ../in -x cat' '--pending keys f.bf ../in'; do
+    for form in '--durable f.bf ../in -a got' 'add f.bf ../in' 'f.bf ../in -x cat' '--pending keys f.bf ../in'; do
         capture on_disk 100 sh -c '
             "$UNSEEN" create -n 200 -p 1e-9 f.bf || exit 9
             "$UNSEEN" "$@"
@@ -193,7 +193,7 @@ need_disk() {
     exits 0 unseen create -n 200 -p 1e-9 f.bf
     exits 0 unseen --pending keys f.bf in
     cp f.bf empty.bf
-    for form in 'f.bf in' '--durable f.bf in -o got' 'add f.bf in' 'f.bf in -x cat' 'commit f.bf keys'; do
+    for form in 'f.bf in' '--durable f.bf in -a got' 'add f.bf in' 'f.bf in -x cat' 'commit f.bf keys'; do
         cp empty.bf f.bf
         rm -f got
         capture limited $form
@@ -217,7 +217,7 @@ need_disk() {
     local length form
     exits 0 unseen --create -n 1000 -p 1e-9 f.bf < <(seq 900)
     cp f.bf whole.bf
-    for form in 'f.bf' '--durable f.bf -o got' 'f.bf -x cat' 'query --tag f.bf'; do
+    for form in 'f.bf' '--durable f.bf -a got' 'f.bf -x cat' 'query --tag f.bf'; do
         for length in 0 4096 8192 12288 16384; do
             cp whole.bf f.bf
             : >got
@@ -251,7 +251,7 @@ need_disk() {
 
 @test "the filter is replaced or removed while in use: noticed, exit 75, for every writer" {
     local form
-    for form in 'f.bf' 'add f.bf' '--durable f.bf -o got' 'f.bf -x cat'; do
+    for form in 'f.bf' 'add f.bf' '--durable f.bf -a got' 'f.bf -x cat'; do
         exits 0 unseen create --force -p 1e-9 f.bf
         notices_change "$UNSEEN" $form
     done
@@ -262,7 +262,7 @@ need_disk() {
 # every_writer CODE PATTERN NAME: all forms that write to a filter of that name say so, and change nothing.
 every_writer() {
     local form
-    for form in "$3 in" "add $3 in" "--durable $3 in -o got" "commit $3 keys" "$3 in -x cat" \
+    for form in "$3 in" "add $3 in" "--durable $3 in -a got" "commit $3 keys" "$3 in -x cat" \
         "--create $3 in" "create $3" "--pending keys2 $3 in"; do
         fails_with "$1" "$2" unseen $form || { echo "form: $form"; return 1; }
     done

@@ -152,16 +152,87 @@ leads_on() {
     [[ -f seen.bf ]]
 }
 
-@test "-n or -p imply --create; other values do not" {
-    seq 3 >in
-    exits 0 unseen -n 1000 n.bf <in
-    says '^unseen: n\.bf: created \(.*\)$'
-    exits 0 unseen p.bf -p 1e-3 <in
-    says '^unseen: p\.bf: created \(.*\)$'
-    exits 0 unseen np.bf --capacity=1k --error-rate=1e-3 <in
-    says '^unseen: np\.bf: created \(.*\)$'
-    fails_with 2 'x\.bf: No such file or directory' unseen --seed 7 x.bf <in
-    fails_with 2 'x\.bf: No such file or directory' unseen --bits-per-key 20 x.bf <in
+# What says what a new filter is to be, as few words as it goes with, and what is wrong with another.
+making='-n 1000|-n 2000
+-p 1e-3|-p 1e-4
+--size 1M|--size 2M
+--bits-per-key 20 -n 100k|--bits-per-key 30 -n 100k
+--hashes 8|--hashes 3
+--seed 7|--seed 8
+--fixed -n 1000|--fixed -n 2000
+--window 1000|--window 2000
+--forget-after 7d|--forget-after 8d
+--slack 0.5 --window 1000|--slack 0.1 --window 1000
+--counting|--window 9
+--stage 16M|--stage 8M
+--queue|--fixed
+--like like.bf|--like queue.bf
+--like queue.bf --queue|--like like.bf
+-f 2|-f 3
+-f 2 -t ,|-f 2 -t ;
+--by url|--by host
+-i|--trim
+--trim|-i'
+
+@test "every option that says what a new filter is to be implies --create: the plain form, add, push" {
+    local options other form
+    printf 'a,1\nb,2\n' >in
+    exits 0 unseen create -n 777 like.bf
+    exits 0 unseen create --queue -i queue.bf
+    while IFS='|' read -r options other; do
+        for form in '' add push; do
+            rm -rf f.bf f.bf.queue
+            # shellcheck disable=SC2086 # several words
+            exits 0 unseen $form $options f.bf in
+            says '^unseen: f\.bf: created \('
+            # the same again is no contradiction; another is, and the last word is not lost
+            # shellcheck disable=SC2086
+            succeeds unseen $form $options f.bf in
+            # shellcheck disable=SC2086
+            fails_with 2 '^unseen: f\.bf: ' unseen $form $other f.bf in
+        done
+        # and create takes them all
+        rm -rf f.bf f.bf.queue
+        # shellcheck disable=SC2086
+        succeeds unseen create $options f.bf
+    done <<<"$making"
+}
+
+@test "an option for a filter that is there need not be enough to make one" {
+    seq 5 >in
+    exits 0 unseen --fixed -n 1000 fixed.bf in
+    succeeds unseen --fixed fixed.bf in
+    exits 0 unseen --slack 0.5 --window 1000 window.bf in
+    succeeds unseen --slack 0.5 window.bf in
+    exits 0 unseen -f 1 -t , fields.bf in
+    succeeds unseen -t , fields.bf in
+    fails_with 2 '^unseen: --fixed: needs to know' unseen --fixed new.bf in
+    fails_with 2 '^unseen: -t: separates fields' unseen -t , new.bf in
+}
+
+@test "create --if-missing: success if it is there and agrees, and nothing changes" {
+    local options other
+    exits 0 unseen create -n 777 like.bf
+    exits 0 unseen create --queue -i queue.bf
+    while IFS='|' read -r options other; do
+        rm -rf f.bf f.bf.queue
+        # shellcheck disable=SC2086
+        succeeds unseen create --if-missing $options f.bf
+        # shellcheck disable=SC2086
+        unchanged succeeds unseen create --if-missing $options f.bf
+        unchanged succeeds unseen create --if-missing f.bf
+        # shellcheck disable=SC2086
+        fails_with 2 '^unseen: f\.bf: ' unseen create --if-missing $other f.bf
+    done <<<"${making//--like queue.bf --queue*like.bf
+/}"
+    echo text >list
+    fails_with 2 '^unseen: list: not a filter' unseen create --if-missing list
+    fails_with 2 '^unseen: dir: ' unseen create --if-missing "$(mkdir dir; echo dir)"
+    fails_with 2 '^unseen: --force and --if-missing' unseen create --if-missing --force f.bf
+    # an empty file is filled, as ever
+    : >empty.bf
+    succeeds unseen create --if-missing empty.bf
+    succeeds unseen stats empty.bf
 }
 
 @test "a path with a directory, spaces and odd bytes in its name" {
@@ -452,7 +523,7 @@ large_filters() {
     pages_written f.bf few -x cat
     [[ $pages -eq 50 ]]
     mixed_lines 50 100000000 9 >few
-    pages_written --durable f.bf few -o got
+    pages_written --durable f.bf few -a got
     [[ $pages -eq 50 ]]
     mixed_lines 50 100000000 10 >few
     exits 0 unseen --pending keys f.bf few
@@ -526,7 +597,7 @@ large_filters() {
         fails_with 2 'secret\.bf: Permission denied' as_nobody "$public/unseen" "$command" secret.bf
     done
     fails_with 2 'secret\.bf: Permission denied' as_nobody "$public/unseen" secret.bf in
-    fails_with 2 'secret\.out: Permission denied' as_nobody "$public/unseen" f.bf in -o secret.out
+    fails_with 2 'secret\.out: Permission denied' as_nobody "$public/unseen" f.bf in -a secret.out
     exits 2 as_nobody "$public/unseen" f.bf secret.txt in
     says 'secret\.txt: Permission denied'
     prints '51\n52\n'

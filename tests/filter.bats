@@ -453,47 +453,47 @@ load helper
     prints ''
 }
 
-# --- -o ----------------------------------------------------------------------
+# --- -a ----------------------------------------------------------------------
 
-@test "-o FILE, --output FILE: writes there, makes it, appends" {
-    seq 5 | { succeeds unseen -o new.txt; prints ''; }
+@test "-a FILE, --append FILE: writes there, makes it, appends" {
+    seq 5 | { succeeds unseen -a new.txt; prints ''; }
     seq 5 >wanted
     same new.txt wanted
-    seq 6 7 | { succeeds unseen --output=new.txt; prints ''; }
+    seq 6 7 | { succeeds unseen --append=new.txt; prints ''; }
     seq 7 >wanted
     same new.txt wanted
     [[ $(stat -c %a new.txt) == 644 ]]
 }
 
-@test "-o FILE: an unfinished last line is ended first" {
+@test "-a FILE: an unfinished last line is ended first" {
     printf 'whole\nunfini' >new.txt
-    seq 2 | { succeeds unseen -o new.txt; prints ''; }
+    seq 2 | { succeeds unseen -a new.txt; prints ''; }
     printf 'whole\nunfini\n1\n2\n' >wanted
     same new.txt wanted
     printf 'whole\0unfini' >new.txt
-    printf '1\0' | { succeeds unseen -z -o new.txt; prints ''; }
+    printf '1\0' | { succeeds unseen -z -a new.txt; prints ''; }
     printf 'whole\0unfini\0001\0' >wanted
     same new.txt wanted
 }
 
-@test "-o FILE that cannot be opened: exit 2, and nothing is made or remembered" {
+@test "-a FILE that cannot be opened: exit 2, and nothing is made or remembered" {
     exits 0 unseen --create f.bf < <(seq 3)
-    fails_with 2 'nodir/new: No such file or directory' unseen f.bf -o nodir/new < <(seq 9)
+    fails_with 2 'nodir/new: No such file or directory' unseen f.bf -a nodir/new < <(seq 9)
     mkdir dir
-    fails_with 2 'dir: Is a directory' unseen f.bf -o dir < <(seq 9)
-    fails_with 2 'nodir/new: No such file or directory' unseen --create g.bf -o nodir/new < <(seq 9)
+    fails_with 2 'dir: Is a directory' unseen f.bf -a dir < <(seq 9)
+    fails_with 2 'nodir/new: No such file or directory' unseen --create g.bf -a nodir/new < <(seq 9)
     succeeds unseen f.bf < <(seq 9)
     seq 4 9 >wanted
     same "$out" wanted
 }
 
-@test "-o FIFO: waits for a reader, who gets all; nothing is in flight, made or remembered before" {
+@test "-a FIFO: waits for a reader, who gets all; nothing is in flight, made or remembered before" {
     need_signals
     local pid
     seq 30000 >in
     mkfifo fifo
     exits 0 unseen create -p 1e-9 f.bf
-    env --default-signal=TERM "$UNSEEN" f.bf in -o fifo 3>&- &
+    env --default-signal=TERM "$UNSEEN" f.bf in -a fifo 3>&- &
     pid=$!
     sleep 0.3
     kill -TERM "$pid"
@@ -502,7 +502,7 @@ load helper
     [[ $code -eq 143 ]] || { echo "$code"; false; }
     exits 1 unseen query -c f.bf in
     prints '0\n'
-    "$UNSEEN" f.bf in -o fifo 3>&- &
+    "$UNSEEN" f.bf in -a fifo 3>&- &
     pid=$!
     cat fifo >got
     wait "$pid"
@@ -511,11 +511,11 @@ load helper
     prints ''
 }
 
-@test "-o FIFO: Ctrl-Z while it waits for a reader does not end it" {
+@test "-a FIFO: Ctrl-Z while it waits for a reader does not end it" {
     local pid
     seq 5 >in
     mkfifo fifo
-    "$UNSEEN" -o fifo <in 3>&- &
+    "$UNSEEN" -a fifo <in 3>&- &
     pid=$!
     sleep 0.2
     kill -TSTP "$pid"
@@ -526,7 +526,7 @@ load helper
     same got in
 }
 
-@test "-o FIFO, /dev/stdout, /dev/fd/N: a reader that goes away ends it by SIGPIPE, as without -o" {
+@test "-a FIFO, /dev/stdout, /dev/fd/N: a reader that goes away ends it by SIGPIPE, as without -a" {
     need_signals
     local name status reader
     [[ -e /dev/stdout && -e /dev/fd/1 ]] || skip "needs /dev/stdout and /dev/fd"
@@ -538,10 +538,10 @@ load helper
             head -n 1 fifo >first 3>&- &
             reader=$!
             code=0
-            timeout --foreground 20 env --default-signal=PIPE "$UNSEEN" f.bf in -o fifo || code=$?
+            timeout --foreground 20 env --default-signal=PIPE "$UNSEEN" f.bf in -a fifo || code=$?
             wait "$reader"
         else
-            timeout --foreground 20 env --default-signal=PIPE "$UNSEEN" f.bf in -o $name | head -n 1 >first
+            timeout --foreground 20 env --default-signal=PIPE "$UNSEEN" f.bf in -a $name | head -n 1 >first
             status=("${PIPESTATUS[@]}")
             code=${status[0]}
         fi
@@ -553,36 +553,36 @@ load helper
     done
 }
 
-@test "-o FIFO with SIGPIPE ignored: a message and exit 2" {
+@test "-a FIFO with SIGPIPE ignored: a message and exit 2" {
     need_signals
     seq 1000000 >in
     mkfifo fifo
     head -n 1 fifo >first 3>&- &
-    exits 2 timeout 20 env --ignore-signal=PIPE "$UNSEEN" -o fifo <in
+    exits 2 timeout 20 env --ignore-signal=PIPE "$UNSEEN" -a fifo <in
     says 'fifo: Broken pipe'
 }
 
-@test "-o: what is no regular file is opened for writing only" {
+@test "-a: what is no regular file is opened for writing only" {
     need_strace
     mkfifo fifo
     cat fifo >got 3>&- &
     local reader=$!
-    seq 5 | timeout 20 strace -qq -o trace -e trace=openat,open "$UNSEEN" -o fifo
+    seq 5 | timeout 20 strace -qq -o trace -e trace=openat,open "$UNSEEN" -a fifo
     kill "$reader" 2>/dev/null || true
     wait "$reader" || true
     grep fifo trace
     run ! grep -E 'fifo.*O_RD(WR|ONLY)' trace
 }
 
-@test "-o the FIFO that is read: refused" {
+@test "-a the FIFO that is read: refused" {
     mkfifo fifo
-    fails_with 2 'fifo: is the input and also the output' unseen --create f.bf fifo -o fifo
+    fails_with 2 'fifo: is the input and also the output' unseen --create f.bf fifo -a fifo
     exec {hold}<>fifo
-    fails_with 2 'standard input: is the input and also the output' unseen --create f.bf -o /dev/stdin <fifo
+    fails_with 2 'standard input: is the input and also the output' unseen --create f.bf -a /dev/stdin <fifo
     exec {hold}>&-
 }
 
-@test "-o FILE that another process keeps locked: says so after five seconds, and goes on" {
+@test "-a FILE that another process keeps locked: says so after five seconds, and goes on" {
     local pid hold
     seq 3 >in
     : >shared.txt
@@ -590,7 +590,7 @@ load helper
     "${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/holdlock" shared.txt 4611686018427387904 <hold >held 3>&- &
     exec {hold}>hold
     filled held
-    "$UNSEEN" -o shared.txt <in 2>said 3>&- {hold}>&- &
+    "$UNSEEN" -a shared.txt <in 2>said 3>&- {hold}>&- &
     pid=$!
     filled said
     grep -qx 'unseen: shared.txt: waiting for another process that appends to it' said
@@ -627,21 +627,21 @@ load helper
     same "$out" in
 }
 
-@test "--verbose changes nothing on stdout" {
+@test "--summary changes nothing on stdout" {
     mixed_lines 1000 300 >in
     lines_unique in >wanted
-    exits 0 unseen --verbose <in
+    exits 0 unseen --summary <in
     same "$out" wanted
-    exits 0 unseen --create f.bf --verbose <in
+    exits 0 unseen --create f.bf --summary <in
     same "$out" wanted
 }
 
-@test "-o, --pending: a file that is there is not opened to be made (fs.protected_regular)" {
+@test "-a, --pending: a file that is there is not opened to be made (fs.protected_regular)" {
     need_strace
     : >got
     : >keys
     exits 0 unseen create f.bf
-    exits 0 strace -qq -o trace -e trace=?open,openat "$UNSEEN" f.bf -o got < <(seq 3)
+    exits 0 strace -qq -o trace -e trace=?open,openat "$UNSEEN" f.bf -a got < <(seq 3)
     grep -q '"got", O_WRONLY|' trace
     run -1 grep '"got".*O_CREAT' trace
     exits 0 strace -qq -o trace -e trace=?open,openat "$UNSEEN" --pending keys f.bf < <(seq 9)

@@ -131,7 +131,7 @@ END
 @test "abbreviated long options are refused" {
     exits 0 unseen --create f.bf < <(seq 3)
     local option
-    for option in --creat --cap=10 --error=0.1 --nul --max-c=1 --exit --repeat --verb --hel --vers --buffer=4K --fix; do
+    for option in --creat --cap=10 --error=0.1 --nul --max-c=1 --exit --repeat --summ --hel --vers --buffer=4K --fix; do
         fails_with 2 "${option%%=*}" unseen "$option" f.bf < <(seq 5)
     done
     for option in --inv --invert --cou --qui --ta; do
@@ -218,8 +218,8 @@ END
 
 @test "a missing value is an error" {
     local option
-    for option in -n -p -m -o --capacity --error-rate --size --bits-per-key --hashes --seed \
-        --output --max-count --max-line --buffer-size; do
+    for option in -n -p -m -a --capacity --error-rate --size --bits-per-key --hashes --seed \
+        --append --max-count --max-line --buffer-size; do
         fails_with 2 "$option" unseen "$option" < <(seq 3)
         fails_with 2 "$option" unseen f.bf "$option" < <(seq 3)
     done
@@ -229,7 +229,7 @@ END
         --max-line --buffer-size; do
         fails_with 2 "$option" unseen "$option=" < <(seq 3)
     done
-    fails_with 2 '-o' unseen --output= < <(seq 3)
+    fails_with 2 '-a' unseen --append= < <(seq 3)
     fails_with 2 '-n' unseen -n '' f.bf < <(seq 3)
 }
 
@@ -285,9 +285,8 @@ END
 f.bf --pending p -x cat|-x, --pending and --durable: each says when lines are remembered (choose one)
 f.bf --durable -x cat|-x, --pending and --durable: each says when lines are remembered (choose one)
 f.bf --pending p --durable|-x, --pending and --durable: each says when lines are remembered (choose one)
-f.bf -o out -x cat|-o and -x: lines go to CMD (redirect CMD's output with >)
+f.bf -a out -x cat|-a and -x: lines go to CMD (redirect CMD's output with >)
 f.bf --pending p --create|--pending: the filter must exist (unseen create FILTER)
-f.bf --pending p -n 9|--pending: the filter must exist (unseen create FILTER)
 query --tag -c f.bf|--tag and -c: one prints every line, the other none (leave one out)
 query --tag -q f.bf|--tag and -q: one prints every line, the other none (leave one out)
 query --tag -v f.bf|--tag and -v: --tag prints all lines, in or not (leave -v out)
@@ -324,7 +323,6 @@ END
         fails_with 2 'FILTER|filter' unseen "$command" < <(seq 5)
     done
     fails_with 2 '' unseen create a.bf b.bf
-    fails_with 2 '' unseen verify f.bf f.bf
     fails_with 2 '' unseen plan -n 1000 f.bf
     fails_with 2 '' unseen help query stats
 }
@@ -456,8 +454,8 @@ END
 @test "help names every option of the command" {
     local option
     succeeds unseen help
-    for option in --create --capacity --error-rate --size --bits-per-key --hashes --seed --fixed --output \
-        --max-count --exit-status --repeated --null --max-line --buffer-size --verbose --help --version; do
+    for option in --create --capacity --error-rate --size --bits-per-key --hashes --seed --fixed --append \
+        --max-count --exit-status --repeated --null --max-line --buffer-size --summary --help --version; do
         grep -q -e "$option" "$out" || { echo "no $option in help"; return 1; }
     done
     succeeds unseen help query

@@ -50,14 +50,14 @@ known() {
     prints 'h\nh\nx\n'
 }
 
-@test "the heading is not counted: --verbose, --summary, -e, --dropped" {
+@test "the heading is not counted: --summary, -e, --dropped" {
     printf 'h\n1\n2\n1\n' >a
     exits 0 unseen --create -p 1e-9 --header --summary --dropped dropped f.bf a a
     grep -q ': 6 lines read, 2 printed, 4 held back, 0 without a key' "$err"
     printf '1\n1\n2\n1\n' | cmp - dropped
     exits 1 unseen -e --header f.bf a
     prints 'h\n'
-    exits 0 unseen --header --verbose f.bf a
+    exits 0 unseen --header --summary f.bf a
     says '3 lines read, 0 printed'
     # the heading of a list of fields has the field
     printf 'h\nx,1\ny,1\n' | succeeds unseen --header -f 2 -t , -p 1e-9
@@ -282,7 +282,7 @@ known() {
     says 'standard output: No space left'
     exits 1 unseen query f.bf a
     exits 2 to /dev/full unseen --header -p 1e-9 <a
-    exits 2 unseen --header -o /dev/full f.bf a
+    exits 2 unseen --header -a /dev/full f.bf a
     exits 1 unseen query f.bf a
 }
 

@@ -113,8 +113,7 @@ filter_untouched() {
     exits 0 unseen create -p 1e-9 f.bf
     succeeds unseen --pending keys f.bf in
     succeeds unseen f.bf < <(head -n 3000 in)
-    succeeds unseen --verbose commit f.bf keys 2>/dev/null || true
-    exits 0 unseen commit f.bf keys
+    succeeds unseen commit f.bf keys
     remembers 5000 in
 }
 
@@ -226,7 +225,7 @@ filter_untouched() {
     fails_with 2 'keys: unfinished' unseen commit f.bf keys
     # shellcheck disable=SC2317 # called by exits
     limited() { (ulimit -f 600; "$@"); }
-    exits 2 limited unseen --pending keys f.bf in -o part
+    exits 2 limited unseen --pending keys f.bf in -a part
     fails_with 2 'keys: unfinished' unseen commit f.bf keys
     exits 2 unseen --pending keys f.bf in missing
     [[ $(wc -l <"$out") -eq 50000 ]]
@@ -300,7 +299,7 @@ filter_untouched() {
 @test "the pending file as the output, too: refused" {
     seq 5 >in
     exits 0 unseen create -p 1e-9 f.bf
-    exits 2 unseen --pending keys f.bf in -o keys
+    exits 2 unseen --pending keys f.bf in -a keys
     rm -f keys
     exits 2 to keys unseen --pending keys f.bf in
 }
@@ -389,8 +388,8 @@ filter_untouched() {
     fails_with 2 'FILTER' unseen --pending keys
     fails_with 2 'missing\.bf: No such file' unseen --pending keys missing.bf in
     fails_with 2 'must exist' unseen --pending keys --create new.bf in
-    fails_with 2 'must exist' unseen --pending keys -n 1000 new.bf in
-    fails_with 2 'choose one' unseen --pending keys --durable f.bf in -o out.txt
+    fails_with 2 'new\.bf: No such file' unseen --pending keys -n 1000 new.bf in
+    fails_with 2 'choose one' unseen --pending keys --durable f.bf in -a out.txt
     fails_with 2 '\-\-pending' unseen add --pending keys f.bf in
     fails_with 2 '\-\-pending' unseen query --pending keys f.bf in
 }

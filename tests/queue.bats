@@ -165,7 +165,7 @@ files() { find q.bf.queue -type f | wc -l; }
         # shellcheck disable=SC2086
         fails_with 2 '' unseen pop $arguments
     done
-    for arguments in '-m 3 q.bf' '-x cat q.bf' '--wait q.bf' '-o out q.bf' '-d q.bf' ''; do
+    for arguments in '-m 3 q.bf' '-x cat q.bf' '--wait q.bf' '-a out q.bf' '-d q.bf' ''; do
         # shellcheck disable=SC2086
         fails_with 2 '' unseen push $arguments < <(seq 9)
     done

@@ -109,7 +109,7 @@ slowly() {
     need_strace
     sweep_start 2500
     prepare_limit() { prepare_filter; }
-    form_limit() { (ulimit -f 88 && strace_it --durable f.bf in -o part); }
+    form_limit() { (ulimit -f 88 && strace_it --durable f.bf in -a part); }
     done_limit() { echo 'that cannot be'; return 1; }
     again_limit() { again_filter; }
     runs=0
@@ -212,7 +212,7 @@ slowly() {
     pid=$!
     # CMD has all of it only when its input has ended.
     filled here
-    exits 0 unseen add --verbose f.bf in
+    exits 0 unseen add --summary f.bf in
     says '100 lines read, 100 added'
     echo >go
     wait "$pid" || status=$?
@@ -282,7 +282,7 @@ slowly() {
     local form n met=0
     input 3000 >in
     exits 0 unseen create -n 500 -p 1e-9 made.bf
-    for form in 'create new.bf' 'f.bf in' 'f.bf in -x cat' '--durable f.bf in -o got' 'add f.bf in'; do
+    for form in 'create new.bf' 'f.bf in' 'f.bf in -x cat' '--durable f.bf in -a got' 'add f.bf in'; do
         for ((n = 1; n < 10; n++)); do
             rm -f f.bf* new.bf got
             cp made.bf f.bf
@@ -300,7 +300,7 @@ slowly() {
 
 # --- the output ----------------------------------------------------------------------------
 
-@test "-o to a file that may only be written to: appended to, as it is" {
+@test "-a to a file that may only be written to: appended to, as it is" {
     public_directory
     chmod 777 .
     seq 3 >in
@@ -308,7 +308,7 @@ slowly() {
     exits 0 unseen create -p 1e-9 f.bf
     chmod 666 f.bf
     chmod 222 got
-    exits 0 as_nobody "$public/unseen" f.bf in -o got
+    exits 0 as_nobody "$public/unseen" f.bf in -a got
     printf 'half1\n2\n3\n' >wanted
     same got wanted
 }
@@ -343,12 +343,12 @@ slowly() {
     let_go change
 }
 
-@test "-o to another filter: refused, nothing changed" {
+@test "-a to another filter: refused, nothing changed" {
     input 10 >in
     exits 0 unseen create -p 1e-9 f.bf
     exits 0 unseen create -p 1e-9 g.bf
-    fails_with 2 'g\.bf: is a filter' unseen f.bf in -o g.bf
-    fails_with 2 'g\.bf: is a filter' unseen -o g.bf
+    fails_with 2 'g\.bf: is a filter' unseen f.bf in -a g.bf
+    fails_with 2 'g\.bf: is a filter' unseen -a g.bf
 }
 
 # --- mapped files -----------------------------------------------------------------------------

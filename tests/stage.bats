@@ -97,14 +97,14 @@ repeated_lines() {
         exits 0 unseen create -n 200k -p 0.3 --stage 256K f.bf
         case $form in
         -x*) capture unseen f.bf in -x cat && cp "$out" got ;;
-        --durable) capture unseen f.bf in --durable -o got ;;
+        --durable) capture unseen f.bf in --durable -a got ;;
         add) capture unseen add f.bf in && cp in got ;;
         commit) capture unseen --pending keys f.bf in && cp "$out" got && capture unseen commit f.bf keys ;;
         esac
         [[ $code -eq 0 && $(wc -l <got) -gt 100000 ]] || complain "$form"
         has f.bf got || complain "$form"
         # Once more: nothing is counted.
-        [[ $form != commit ]] || { exits 0 unseen commit --verbose f.bf keys && says ' 0 lines remembered'; }
+        [[ $form != commit ]] || { exits 0 unseen commit --summary f.bf keys && says ' 0 lines remembered'; }
     done
 }
 

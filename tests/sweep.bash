@@ -68,7 +68,7 @@ again_filter() {
 }
 
 prepare_output() { prepare_filter; }
-form_output() { strace_it f.bf in -o part; }
+form_output() { strace_it f.bf in -a part; }
 done_output() { done_filter; }
 again_output() { again_filter; }
 

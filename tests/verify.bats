@@ -24,12 +24,12 @@ finds() {
     grep -Exq "f\.bf: $1" "$out" || complain "should find: $1"
 }
 
-@test "a sound filter: exit 0 and not a word; --verbose says so" {
+@test "a sound filter: exit 0 and not a word; --summary says so" {
     exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 900)
     unchanged succeeds unseen verify f.bf
     prints ''
-    unchanged exits 0 unseen verify --verbose f.bf
-    says '^unseen: f\.bf: sound$'
+    unchanged exits 0 unseen verify --summary f.bf
+    says '^unseen: f\.bf: 0 notes, 0 damages$'
     prints ''
     # Grown, and empty.
     exits 0 unseen f.bf < <(seq 1000 9000)
@@ -258,8 +258,23 @@ sound() {
     [[ $(wc -l <"$out") -eq 3 ]]
     run -0 grep -c '^f\.bf: ' "$out"
     [[ $output == 3 ]]
-    unchanged exits 1 unseen verify --verbose f.bf
+    unchanged exits 1 unseen verify --summary=json f.bf
+    [[ $(<"$err") == '{"filter":"f.bf","notes":3,"damages":0}' ]] || complain summary
+}
+
+@test "several filters: each finding names its file, and the exit is the worst of all" {
+    exits 0 unseen create -n 1000 a.bf
+    exits 0 unseen create -n 1000 f.bf
+    printf x >>f.bf
+    unchanged exits 1 unseen verify a.bf f.bf a.bf
+    [[ $(wc -l <"$out") -eq 1 ]] && grep -q '^f\.bf: ' "$out"
     silent_on_stderr
+    unchanged exits 2 unseen verify missing.bf f.bf
+    says '^unseen: missing\.bf: No such file'
+    grep -q '^f\.bf: ' "$out"
+    unchanged exits 2 unseen verify f.bf missing.bf a.bf --summary
+    says_lines 3 '^unseen: f\.bf: 1 notes' '^unseen: missing\.bf: No such' '^unseen: a\.bf: 0 notes, 0 damages$'
+    unchanged succeeds unseen verify a.bf a.bf
 }
 
 @test "damage: exit 2, and one line that says what" {

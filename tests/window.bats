@@ -188,12 +188,12 @@ END
 @test "--window: with -x, --durable and --pending, lines enter it in their order" {
     local form
     seq 5000 >in
-    for form in '-x cat' '--durable -o got' '--pending keys'; do
+    for form in '-x cat' '--durable -a got' '--pending keys'; do
         rm -f w.bf got
         unseen create --window 1000 w.bf
         case $form in
         -x*) exits 0 unseen w.bf in -x cat && same "$out" in ;;
-        --durable*) exits 0 unseen --durable -o got w.bf in && same got in ;;
+        --durable*) exits 0 unseen --durable -a got w.bf in && same got in ;;
         *) exits 0 unseen --pending keys w.bf in && same "$out" in && exits 0 unseen commit w.bf keys ;;
         esac
         exits 0 unseen query w.bf in
@@ -207,12 +207,12 @@ END
     # So many lines that no generation is better than it need be, for want of a smaller page.
     local form
     seq 400000 >in
-    for form in '-x cat' '--durable -o got' commit; do
+    for form in '-x cat' '--durable -a got' commit; do
         rm -f w.bf got
         exits 0 unseen create --window 50000 -p 0.3 w.bf
         case $form in
         -x*) exits 0 unseen w.bf in -x cat && cp "$out" got ;;
-        --durable*) exits 0 unseen --durable -o got w.bf in ;;
+        --durable*) exits 0 unseen --durable -a got w.bf in ;;
         commit) exits 0 unseen --pending keys w.bf in && cp "$out" got && exits 0 unseen commit w.bf keys ;;
         esac
         tail -n 50000 got >last

@@ -47,7 +47,7 @@ load crash
     kill_and_rerun 100 4 -n 500
 }
 
-@test "50 kills -9 at work, with -o: an unfinished last line is ended first" {
+@test "50 kills -9 at work, with -a: an unfinished last line is ended first" {
     local i hits=0 tries=0 before after moment
     input 20000 >in
     while [[ $hits -lt 50 ]]; do
@@ -59,18 +59,18 @@ load crash
             [[ $tries -lt 1200 ]] || { echo "only $hits hits"; false; }
             moment $((20000 * line_bytes))
             # shellcheck disable=SC2094 # it appends, and killed looks at the size
-            "$tools/killed" "${moment[@]}" "$UNSEEN" f.bf in -o all.txt >>all.txt 2>"$err" || true
+            "$tools/killed" "${moment[@]}" "$UNSEEN" f.bf in -a all.txt >>all.txt 2>"$err" || true
             after=$(bytes_of all.txt 2>/dev/null || echo 0)
             [[ $after -eq $before || $after -ge $((20000 * line_bytes)) ]] || hits=$((hits + 1))
         done
-        exits 0 unseen f.bf in -o all.txt
+        exits 0 unseen f.bf in -a all.txt
         none_lost in all.txt
     done
     # A line that was cut stands there, ended; nothing is glued to it.
     input 10 >in
     head -c 1000 in | head -c 100 >all.txt
     exits 0 unseen create --force -p 1e-9 f.bf
-    exits 0 unseen f.bf in -o all.txt
+    exits 0 unseen f.bf in -a all.txt
     { head -c 100 in && echo && cat in; } >wanted
     same all.txt wanted
 }
@@ -144,14 +144,14 @@ load crash
     done
 }
 
-@test "8 writers on one file by -o: each line exactly once, 6 runs" {
+@test "8 writers on one file by -a: each line exactly once, 6 runs" {
     # What another one has written half is no unfinished line of a killed run.
     local i
     input 20000 >in
     for i in 1 2 3 4 5 6; do
         exits 0 unseen create --force -p 1e-9 f.bf
         rm -f all.txt
-        writers 8 "$UNSEEN" f.bf in -o all.txt
+        writers 8 "$UNSEEN" f.bf in -a all.txt
         each_once in all.txt
     done
 }
@@ -245,7 +245,7 @@ load crash
             moment $(($(bytes_of in) / 2))
             [[ $j -lt 3 ]] || moment=(0 600000000)
             # shellcheck disable=SC2094 # it appends, and killed looks at the size
-            "$tools/killed" "${moment[@]}" "$UNSEEN" f.bf in -o all.txt >>all.txt 2>"err.$j" 3>&- &
+            "$tools/killed" "${moment[@]}" "$UNSEEN" f.bf in -a all.txt >>all.txt 2>"err.$j" 3>&- &
             pids+=($!)
         done
         for ((j = 0; j < 8; j++)); do
@@ -254,7 +254,7 @@ load crash
             [[ $status -eq 0 || ($j -lt 3 && $status -eq 137) ]] || { echo "writer $j: exit code $status"; cat "err.$j"; false; }
             [[ $status -ne 137 ]] || hits=$((hits + 1))
         done
-        exits 0 unseen f.bf in -o all.txt
+        exits 0 unseen f.bf in -a all.txt
         none_lost in all.txt
         # What is no line of the input is the beginning of one, where a kill cut it.
         sort -u all.txt | comm -13 <(sort in) - >pieces
@@ -330,8 +330,8 @@ load crash
     exits 0 unseen create -p 1e-9 f.bf
     stall
     cp /dev/null second
-    exits 0 unseen f.bf in -o second
-    exits 0 unseen f.bf in -o second
+    exits 0 unseen f.bf in -a second
+    exits 0 unseen f.bf in -a second
     exits 0 unseen query -v f.bf in
     cp "$out" in_flight
     [[ -s in_flight ]]
@@ -547,7 +547,7 @@ lock_byte=4611686018427387904
     input 3000 >before
     input 3000 3000 >held
     sort -u before held >all
-    for form in '-x sh -c "cat >got; echo all >here; read -r line <go"' '--durable -o got'; do
+    for form in '-x sh -c "cat >got; echo all >here; read -r line <go"' '--durable -a got'; do
         rm -rf f.bf* copy.bf* got here go feed
         exits 0 unseen -n 500 -p 1e-9 f.bf before
         mkfifo go feed

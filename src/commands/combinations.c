@@ -13,7 +13,7 @@ _Static_assert(OPTIONS < 64, "options do not fit into a word");
 /* What plan is told of data. */
 #define FOR_DATA                                                                                   \
     (B(TRIM) | B(FIELDS) | B(SEPARATOR) | B(BY) | B(IGNORE_CASE) | B(NULL) | B(HEADER) |           \
-     B(MAX_LINE) | B(BUFFER_SIZE) | B(JOBS))
+     B(MAX_LINE) | B(BUFFER_SIZE) | B(THREADS))
 
 #define ONE_WAY_TO_REMEMBER                                                                        \
     "-x, --pending and --durable: each says when lines are remembered (choose one)"
@@ -42,10 +42,13 @@ static const struct combination {
     {FOR_FILTER, B(DURABLE), 0, FILTER, "--durable: needs a FILTER to remember lines in"},
     {FOR_FILTER, B(EXEC), B(PENDING) | B(DURABLE), 0, ONE_WAY_TO_REMEMBER},
     {FOR_FILTER, B(PENDING) | B(DURABLE), 0, 0, ONE_WAY_TO_REMEMBER},
-    {FOR_FILTER, B(EXEC) | B(OUTPUT), 0, 0,
-     "-o and -x: lines go to CMD (redirect CMD's output with >)"},
-    {FOR_FILTER, B(PENDING), CREATION_OPTIONS, 0,
+    {FOR_FILTER, B(EXEC) | B(APPEND), 0, 0,
+     "-a and -x: lines go to CMD (redirect CMD's output with >)"},
+    {FOR_FILTER, B(PENDING) | B(CREATE), 0, 0,
      "--pending: the filter must exist (unseen create FILTER)"},
+
+    {FOR_CREATE, B(FORCE) | B(IF_MISSING), 0, 0,
+     "--force and --if-missing: one replaces what the other keeps (leave one out)"},
 
     {FOR_QUERY, B(TAG) | B(COUNT), 0, 0,
      "--tag and -c: one prints every line, the other none (leave one out)"},

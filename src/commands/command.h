@@ -6,13 +6,23 @@
 
 #include "commands/options.h"
 
+/* What stands after a command's name, for the shells to complete. */
+enum operand_kind {
+    OPERANDS_FILTER,
+    OPERANDS_FILTERS,
+    OPERANDS_FILTER_FILES, /* FILTER [FILE...] */
+    OPERANDS_FILES,
+    OPERANDS_COMMAND, /* a command's name */
+};
+
 struct command {
     const char *name; /* "" for the filter form */
     unsigned bit;     /* FOR_..., in options.h */
+    enum operand_kind operands;
     const char *synopsis;
     const char *summary;
     const char *also; /* words that people try instead, separated by blanks; may be NULL */
-    /* operands: without the command's name. Returns the exit status. */
+    /* options->operands: without the command's name. Returns the exit status. */
     int (*run)(const struct options *options);
 };
 

@@ -27,8 +27,9 @@ int command_add(const struct options *options)
         return EXIT_TROUBLE;
     struct pipeline_plan plan = {.verb = PIPELINE_ADD, .most = UINT64_MAX};
     struct side_files files = {options, &inputs, path, NULL, .silent = true};
-    if (side_file_check(&files) != 0 || summary_prepare(options, &plan) != 0)
+    if (side_file_check(&files) != 0)
         return EXIT_TROUBLE;
+    summary_prepare(options, &plan);
     plan.filter = creation_open(path, options, options_has(options, OPTION_QUEUE));
     if (plan.filter == NULL)
         return EXIT_TROUBLE;

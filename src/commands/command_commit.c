@@ -2,9 +2,8 @@
 #include "commands/command.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
+#include "commands/summary.h"
 #include "delivery/pending.h"
-
-#include <inttypes.h>
 
 enum { CHUNK = 2048 };
 
@@ -59,8 +58,11 @@ static int commit(const struct options *options, struct filter *filter, const ch
             return message_fault(&fault);
     }
     filter_operand_warn(filter_store(filter));
-    if (options_has(options, OPTION_VERBOSE))
-        message("%" PRIu64 " lines remembered", total);
+    summary_numbers(options, store_path(filter_store(filter)),
+                    (struct summary_number[]){
+                        {"remembered", "", " lines remembered", (double)total},
+                        {NULL},
+                    });
     return EXIT_OK;
 }
 

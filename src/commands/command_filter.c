@@ -8,7 +8,6 @@
 #include "commands/side_file.h"
 #include "commands/summary.h"
 #include "commands/wish.h"
-#include "commands/wish_recipe.h"
 #include "delivery/pending.h"
 #include "io/child.h"
 #include "system/path.h"
@@ -29,7 +28,7 @@ struct job {
 
 static int parse(struct job *job, const struct options *options)
 {
-    *job = (struct job){.options = options, .output_path = options->given[OPTION_OUTPUT]};
+    *job = (struct job){.options = options, .output_path = options->given[OPTION_APPEND]};
     job->plan.most = UINT64_MAX;
     if (options->operand_count > 0) {
         job->path = filter_operand(options);
@@ -41,11 +40,12 @@ static int parse(struct job *job, const struct options *options)
         combinations_check(options, FOR_FILTER) != 0 || options_check_exec(options) != 0)
         return EXIT_TROUBLE;
     if (job->output_path != NULL && job->output_path[0] == '\0')
-        return message("-o '': an empty name is not a file (is a variable empty?)");
+        return message("-a '': an empty name is not a file (is a variable empty?)");
     struct side_files files = {options, &job->inputs, job->path, job->output_path,
                                .silent = options->command != NULL};
-    if (side_file_check(&files) != 0 || summary_prepare(options, &job->plan) != 0)
+    if (side_file_check(&files) != 0)
         return EXIT_TROUBLE;
+    summary_prepare(options, &job->plan);
     if (options->command != NULL)
         job->plan.heading = HEADING_WITH_LINES;
     job->plan.verb = options_has(options, OPTION_REPEATED) ? PIPELINE_REPEATED : PIPELINE_NEW;
@@ -70,8 +70,7 @@ static struct filter *file_filter(const struct job *job)
 {
     const struct options *options = job->options;
     if (options_has(options, OPTION_PENDING))
-        return wish_recipe_find(options, job->path, "--create") == 0 &&
-                       wish_compare(options, job->path, false) == 0
+        return wish_compare(options, job->path, false) == 0
                    ? filter_operand_open(job->path, options, false)
                    : NULL;
     return creation_open(job->path, options, options_has(options, OPTION_QUEUE));
@@ -110,7 +109,7 @@ static int check_output(const struct job *job)
     if (path != NULL && output_check(path, &fault) != 0)
         return message_fault(&fault);
     if (job->plan.durable && !output_is_file(path))
-        return message("--durable: %s is not a file on disk (use -o FILE, or > FILE)",
+        return message("--durable: %s is not a file on disk (use -a FILE, or > FILE)",
                        path != NULL ? path : "standard output");
     return 0;
 }

@@ -13,6 +13,8 @@ static void print_options(unsigned commands)
             continue;
         char left[64];
         const char *letter = entry->spellings[1], *argument = entry->argument;
+        if (letter != NULL && letter[1] == '-')
+            letter = entry->spellings[2];
         snprintf(left, sizeof left, "%2s%c %s%s%s", letter != NULL ? letter : "",
                  letter != NULL ? ',' : ' ', entry->spellings[0],
                  argument != NULL && argument[0] != '[' ? " " : "",

@@ -5,12 +5,11 @@
 void command_line_write(FILE *to, const struct options *options, unsigned command)
 {
     char quoted[QUOTE_MAX];
-    for (size_t i = 0; i < OPTIONS; i++) {
-        const struct option_entry *entry = &option_table[i];
-        if (!options_has(options, entry->id) || (entry->commands & command) == 0)
+    for (enum option_id id = 0; id < OPTIONS; id++) {
+        if (!options_has(options, id) || (option_table[id].commands & command) == 0)
             continue;
-        fprintf(to, " %s", options->spelled[i]);
-        if (options->given[i] != NULL)
-            fprintf(to, " %s", quote_word(options->given[i], quoted));
+        fprintf(to, " %s", options->spelled[id]);
+        if (options->given[id] != NULL)
+            fprintf(to, " %s", quote_word(options->given[id], quoted));
     }
 }

@@ -9,6 +9,7 @@
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/queue_operand.h"
+#include "commands/summary.h"
 #include "delivery/filter.h"
 #include "store/newfile.h"
 #include "system/path.h"
@@ -122,10 +123,21 @@ static int judge_rate(const struct options *options, const char *out, const stru
         message("%s: %.0f keys in %u layers, which do not fit into fewer; the error rate is %.3g, "
                 "of %g asked for",
                 out, has.keys, has.layers, has.rate, wanted);
-    else if (options_has(options, OPTION_VERBOSE))
-        message("%s: %.0f keys in one layer; the error rate is %.3g, of %g asked for", out,
-                has.keys, has.rate, wanted);
     return 0;
+}
+
+static void summarize(const struct options *options, const char *out, const struct merge *merge,
+                      double wanted)
+{
+    struct merge_outcome has = merge_outcome(merge);
+    summary_numbers(options, out,
+                    (struct summary_number[]){
+                        {"keys", "", " keys", has.keys},
+                        {"layers", ", layers: ", "", has.layers},
+                        {"rate", "; error rate ", "", has.rate},
+                        {"error_rate", ", ", " asked for", wanted},
+                        {NULL},
+                    });
 }
 
 static int merge_open(const struct options *options, const char *out,
@@ -144,9 +156,11 @@ static int merge_open(const struct options *options, const char *out,
         else if (result > 0)
             status = message("%s: File exists (it was made by somebody else meanwhile)", out);
     }
-    merge_free(merge);
-    if (status == 0)
+    if (status == 0) {
         warn_of_queues(inputs, out);
+        summarize(options, out, merge, wanted);
+    }
+    merge_free(merge);
     return status;
 }
 

@@ -9,15 +9,16 @@
 #include "commands/inputs.h"
 #include "commands/message.h"
 #include "commands/queue_operand.h"
+#include "commands/summary.h"
 #include "io/child.h"
 #include "io/output.h"
 #include "system/signals.h"
 
 #include <errno.h>
-#include <inttypes.h>
 
 struct job {
     const struct options *options;
+    const char *path;
     struct queue *queue;
     struct output output;
     struct child child; /* -x */
@@ -124,8 +125,11 @@ static int run(struct job *job)
         status = finish_command(job, status);
     else if (output_close(&job->output, &fault) != 0)
         status = message_fault(&fault);
-    if (options_has(job->options, OPTION_VERBOSE))
-        message("%" PRIu64 " lines popped", job->delivered);
+    summary_numbers(job->options, job->path,
+                    (struct summary_number[]){
+                        {"popped", "", " lines popped", (double)job->delivered},
+                        {NULL},
+                    });
     return status == EXIT_OK && job->taken == 0 ? EXIT_NOTHING : status;
 }
 
@@ -150,6 +154,7 @@ int command_pop(const struct options *options)
     struct store *store = filter_operand_look(path, options);
     if (store == NULL)
         return EXIT_TROUBLE;
+    job.path = path;
     job.queue = queue_operand(store, job.output.delimiter, false, job.max_line);
     int status = job.queue != NULL ? run(&job) : EXIT_TROUBLE;
     queue_close(job.queue);

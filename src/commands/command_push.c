@@ -45,8 +45,9 @@ int command_push(const struct options *options)
         .durable = options_has(options, OPTION_DURABLE),
     };
     struct side_files files = {options, &inputs, path, NULL, .silent = true};
-    if (side_file_check(&files) != 0 || summary_prepare(options, &plan) != 0)
+    if (side_file_check(&files) != 0)
         return EXIT_TROUBLE;
+    summary_prepare(options, &plan);
     /* A filter that is made here gets a queue; one that exists must have it. */
     plan.filter = creation_open(path, options, true);
     if (plan.filter == NULL)

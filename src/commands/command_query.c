@@ -48,8 +48,7 @@ int command_query(const struct options *options)
     struct inputs inputs;
     const char *path = filter_operand(options);
     if (path == NULL || combinations_check(options, FOR_QUERY) != 0 ||
-        inputs_parse(&inputs, options, 1) != 0 || inputs_check(&inputs, path, NULL) != 0 ||
-        wish_recipe_find(options, path, "--create") != 0)
+        inputs_parse(&inputs, options, 1) != 0 || inputs_check(&inputs, path, NULL) != 0)
         return EXIT_TROUBLE;
     struct filter *filter = filter_operand_open(path, options, false);
     if (filter == NULL)

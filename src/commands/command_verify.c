@@ -1,5 +1,5 @@
 /*
- * command_verify - `unseen verify FILTER`: is the file sound?
+ * command_verify - `unseen verify FILTER...`: are the files sound?
  *
  * What would keep it from being opened is damage, and is said as any command would say it. What is
  * worth knowing though the file can be used is a note, a line each on standard output.
@@ -8,6 +8,7 @@
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/queue_operand.h"
+#include "commands/summary.h"
 #include "commands/survey.h"
 #include "delivery/slot.h"
 #include "store/removal.h"
@@ -21,8 +22,7 @@
 
 struct findings {
     const struct store *store;
-    unsigned count;
-    bool damaged;
+    unsigned notes, damages;
 };
 
 #define note(findings, ...)                                                                        \
@@ -30,7 +30,7 @@ struct findings {
         printf("%s: ", store_path((findings)->store));                                             \
         printf(__VA_ARGS__);                                                                       \
         putchar('\n');                                                                             \
-        (findings)->count++;                                                                       \
+        (findings)->notes++;                                                                       \
     } while (0)
 
 #define damage(findings, ...)                                                                      \
@@ -39,7 +39,7 @@ struct findings {
         fault_set(&fault, store_path((findings)->store), "damaged filter: " __VA_ARGS__);          \
         fault_way_out(&fault, "restore it from a copy, or make a new one");                        \
         message_fault(&fault);                                                                     \
-        (findings)->damaged = true;                                                                \
+        (findings)->damages++;                                                                     \
     } while (0)
 
 /* How far two numbers of keys may be apart by chance: six standard deviations, of the estimate and
@@ -223,16 +223,14 @@ static int look(struct survey *survey, const struct store *store)
     return 0;
 }
 
-int command_verify(const struct options *options)
+/* What was found in one filter, as an exit status. */
+static int verify(const struct options *options, const char *path)
 {
     struct survey survey;
-    const char *path = filter_operand(options);
-    if (path == NULL || filter_operand_alone(options) != 0)
-        return EXIT_TROUBLE;
     struct store *store = filter_operand_look(path, options);
+    struct findings findings = {.store = store};
     if (store == NULL)
         return EXIT_TROUBLE;
-    struct findings findings = {.store = store};
     if (look(&survey, store) != 0) {
         store_close(store);
         return EXIT_TROUBLE;
@@ -242,12 +240,26 @@ int command_verify(const struct options *options)
     check_slots(&findings);
     check_leftovers(&findings);
     int status = check_queue(&findings);
-    if (findings.damaged)
-        status = EXIT_TROUBLE;
-    if (findings.count == 0 && status == EXIT_OK && options_has(options, OPTION_VERBOSE))
-        message("%s: sound", path);
+    summary_numbers(options, path,
+                    (struct summary_number[]){
+                        {"notes", "", " notes", findings.notes},
+                        {"damages", ", ", " damages", findings.damages},
+                        {NULL},
+                    });
     store_close(store);
-    if (message_finish_output() != EXIT_OK)
+    if (message_finish_output() != EXIT_OK || findings.damages > 0)
         return EXIT_TROUBLE;
-    return status == EXIT_OK && findings.count > 0 ? EXIT_NOTHING : status;
+    return status == EXIT_OK && findings.notes > 0 ? EXIT_NOTHING : status;
+}
+
+int command_verify(const struct options *options)
+{
+    int worst = EXIT_OK;
+    if (filter_operand(options) == NULL)
+        return EXIT_TROUBLE;
+    for (const char **path = options->operands; *path != NULL; path++) {
+        int status = verify(options, *path);
+        worst = status > worst ? status : worst;
+    }
+    return worst;
 }

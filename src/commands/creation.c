@@ -4,7 +4,6 @@
 #include "commands/message.h"
 #include "commands/report.h"
 #include "commands/wish.h"
-#include "commands/wish_recipe.h"
 #include "queue/queue.h"
 #include "store/create.h"
 #include "system/beside.h"
@@ -46,7 +45,7 @@ static bool is_beside(const char *path)
 static bool is_there(const char *path)
 {
     struct stat status;
-    return stat(path, &status) == 0 && status.st_size > 0;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
 }
 
 /* How much it needs, and how much there is. */
@@ -72,12 +71,14 @@ int creation_make(const char *path, const struct options *options, bool queue, b
 {
     struct fault fault;
     struct header header;
+    if (!replace && is_there(path))
+        return 1;
     if (wish_plan(options, 0, &header) != 0)
         return -1;
     /* Of a filter that stays, the queue that is there is the right one; it may have been made just
      * now. Beside a new one it would wait for ever, or be taken for the new one's. */
-    bool taken = (queue || replace || is_beside(path)) && (replace || !is_there(path)) &&
-                 queue_check_free(path, &fault) != 0 && (replace || !is_there(path));
+    bool taken = (queue || replace || is_beside(path)) && queue_check_free(path, &fault) != 0 &&
+                 (replace || !is_there(path));
     header.writer_features = queue ? WRITER_QUEUE : 0;
     int result = taken ? -1
                        : create_filter(path, &header, replace, queue ? queue_make : NULL, &fault);
@@ -91,10 +92,7 @@ int creation_make(const char *path, const struct options *options, bool queue, b
 struct filter *creation_open(const char *path, const struct options *options, bool queue)
 {
     int result = 1;
-    bool make = (options->set & CREATION_OPTIONS) != 0;
-    if (!make && wish_recipe_find(options, path, queue ? "create --queue" : "--create") != 0)
-        return NULL;
-    if (make)
+    if ((options->set & CREATION_OPTIONS) != 0)
         result = creation_make(path, options, queue, false);
     if (result < 0 || (result > 0 && wish_compare(options, path, queue) != 0))
         return NULL;

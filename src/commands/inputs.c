@@ -49,7 +49,7 @@ int inputs_parse(struct inputs *inputs, const struct options *options, size_t fi
     if (inputs_parse_max_line(options, &inputs->max_line) != 0 ||
         options_whole(options, OPTION_BUFFER_SIZE, 4096, UINT64_C(1) << 30,
                       &inputs->buffer_bytes) != 0 ||
-        options_whole(options, OPTION_JOBS, 1, 1024, &threads) != 0)
+        options_whole(options, OPTION_THREADS, 1, 1024, &threads) != 0)
         return EXIT_TROUBLE;
     inputs->threads = (unsigned)threads;
     return 0;

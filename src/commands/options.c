@@ -12,100 +12,121 @@
 
 /* clang-format off */
 const struct option_entry option_table[OPTIONS] = {
-    {OPTION_CAPACITY, FOR_MAKERS | FOR_PLAN, {"--capacity", "-n"}, "N",
-     "make it for N distinct lines: 1000000, 1e9, 10M"},
-    {OPTION_RATE, FOR_MAKERS | FOR_PLAN, {"--error-rate", "-p"}, "P",
-     "false-positive rate, 0.5..1e-12 (default 1e-6)"},
-    {OPTION_SIZE, FOR_MAKERS | FOR_PLAN, {"--size"}, "SIZE",
-     "size of the file, 64M, 2G, instead of -n or -p"},
-    {OPTION_BITS_PER_KEY, FOR_MAKERS | FOR_PLAN, {"--bits-per-key"}, "B",
-     "size in bits for each of -n lines"},
-    {OPTION_HASHES, FOR_MAKERS | FOR_PLAN, {"--hashes"}, "K",
-     "bits set for each line, as lines x fields"},
-    {OPTION_SEED, FOR_MAKERS, {"--seed"}, "S",
-     "seed of the hash, 64 bits (default 0)"},
-    {OPTION_FIXED, FOR_MAKERS | FOR_PLAN, {"--fixed"}, NULL,
-     "never grow; past N the rate rises, with a warning"},
-    {OPTION_WINDOW, FOR_MAKERS | FOR_PLAN, {"--window"}, "N",
-     "remember the last N lines, and forget older ones"},
-    {OPTION_FORGET_AFTER, FOR_MAKERS | FOR_PLAN, {"--forget-after"}, "TIME",
-     "forget lines after a time: 90s, 15m, 6h, 7d, 2w"},
-    {OPTION_SLACK, FOR_MAKERS | FOR_PLAN, {"--slack"}, "X",
-     "at most 1 + X times as many, as long (default 0.25)"},
-    {OPTION_COUNTING, FOR_MAKERS | FOR_PLAN, {"--counting"}, NULL,
-     "so that lines can be removed; four times the size"},
-    {OPTION_STAGE, FOR_MAKERS | FOR_PLAN, {"--stage"}, "SIZE",
-     "space where new lines gather before a large layer"},
-    {OPTION_QUEUE, FOR_FILTER | FOR_CREATE | FOR_ADD, {"--queue"}, NULL,
-     "with a queue beside it, for push and pop"},
-    {OPTION_TRIM, FOR_RECIPES, {"--trim"}, NULL,
-     "blanks at the ends of a line do not count, nor CR"},
-    {OPTION_FIELDS, FOR_RECIPES, {"--fields", "-f"}, "LIST",
-     "only these fields count: 2, 1,3, 2-4, 3-"},
-    {OPTION_SEPARATOR, FOR_RECIPES, {"--separator", "-t"}, "SEP",
-     "a byte that ends fields: , or \\t (default: blanks)"},
-    {OPTION_BY, FOR_RECIPES, {"--by"}, "PROFILE",
-     "what counts: line, url, host or endpoint"},
-    {OPTION_IGNORE_CASE, FOR_RECIPES, {"--ignore-case", "-i"}, NULL,
-     "A to Z count as a to z"},
-    {OPTION_CREATE, FOR_FILTER | FOR_ADD | FOR_PUSH, {"--create"}, NULL,
-     "make FILTER if there is none (implied by -n, -p)"},
-    {OPTION_LIKE, FOR_MAKERS, {"--like"}, "FILTER",
-     "make it as FILTER was made, to merge them later"},
-    {OPTION_FORCE, FOR_CREATE | FOR_MERGE, {"--force"}, NULL,
-     "replace a FILTER that exists"},
-    {OPTION_ACCEPT_RATE, FOR_MERGE, {"--accept-rate"}, NULL,
-     "merge though the rate comes out above P"},
-    {OPTION_NULL, FOR_READERS | FOR_POP, {"--null", "-z", "-0"}, NULL,
-     "lines end with NUL, not newline, in and out"},
-    {OPTION_HEADER, FOR_READERS, {"--header"}, NULL,
-     "the first line of each FILE is a heading"},
-    {OPTION_OUTPUT, FOR_FILTER | FOR_MERGE, {"--output", "-o"}, "FILE",
-     "append to FILE, not standard output; merge: make it"},
-    {OPTION_DROPPED, FOR_FILTER | FOR_ADD | FOR_PUSH, {"--dropped"}, "FILE",
-     "append the lines that are held back to FILE"},
-    {OPTION_MAX_COUNT, FOR_FILTER | FOR_QUERY | FOR_POP, {"--max-count", "-m"}, "N",
-     "stop after the Nth line printed or selected"},
-    {OPTION_EXIT_STATUS, FOR_FILTER, {"--exit-status", "-e"}, NULL,
-     "exit with 1 if no line was new"},
-    {OPTION_REPEATED, FOR_FILTER, {"--repeated", "-d"}, NULL,
-     "print lines that come again, once each"},
-    {OPTION_EXEC, FOR_FILTER | FOR_POP, {"--exec", "-x"}, "CMD ARG...",
-     "hand lines to CMD; they are done if it exits 0"},
-    {OPTION_PENDING, FOR_FILTER, {"--pending"}, "FILE",
-     "write the keys to FILE, for a later commit"},
-    {OPTION_DURABLE, FOR_FILTER | FOR_PUSH, {"--durable"}, NULL,
-     "remember lines once the output is on disk"},
-    {OPTION_WAIT, FOR_POP, {"--wait"}, NULL,
-     "wait for a line while one is out with a worker"},
-    {OPTION_INVERT, FOR_QUERY, {"--invert-match", "-v"}, NULL,
-     "select the lines that are not in"},
-    {OPTION_COUNT, FOR_QUERY, {"--count", "-c"}, NULL,
-     "print only how many lines were selected"},
-    {OPTION_QUIET, FOR_QUERY, {"--quiet", "-q"}, NULL,
-     "print nothing; stop at the first line selected"},
-    {OPTION_TAG, FOR_QUERY | FOR_KEY, {"--tag"}, NULL,
-     "print what a line is, and a TAB, before it"},
-    {OPTION_JSON, FOR_STATS | FOR_PLAN, {"--json"}, NULL,
-     "one JSON object a line"},
-    {OPTION_TABLE, FOR_PLAN, {"--table"}, NULL,
-     "the classic table of rates"},
-    {OPTION_ALLOW_NETWORK, FOR_FILTER | FOR_ADD | FOR_COMMIT | FOR_PUSH | FOR_REMOVE | FOR_MERGE,
-     {"--allow-network"}, NULL,
-     "write to a filter on NFS, SMB and their like"},
-    {OPTION_MAX_LINE, FOR_READERS | FOR_POP, {"--max-line"}, "SIZE",
-     "longest line allowed (default 1G)"},
-    {OPTION_BUFFER_SIZE, FOR_READERS, {"--buffer-size"}, "SIZE",
-     "bytes to read at a time (default 256K)"},
-    {OPTION_JOBS, FOR_READERS, {"--jobs", "-j"}, "N",
-     "threads that may work (default 2, or 1)"},
-    {OPTION_SUMMARY, FOR_FILTER | FOR_ADD | FOR_PUSH, {"--summary"}, "[=json]",
-     "say at the end how many lines were held back"},
-    {OPTION_VERBOSE, FOR_MAKERS | FOR_COMMIT | FOR_VERIFY | FOR_POP | FOR_REMOVE | FOR_MERGE,
-     {"--verbose"}, NULL,
-     "say on standard error what was done"},
-    {OPTION_HELP, FOR_ALL, {"--help", "-h"}, NULL, "this help"},
-    {OPTION_VERSION, FOR_ALL, {"--version", "-V"}, NULL, "version and build"},
+    [OPTION_FIELDS] = {GROUP_KEY, FOR_RECIPES, {"--fields", "-f"}, TAKES_FIELDS, "LIST", "1,3",
+     "only these fields count", "only these fields count: 2, 1,3, 2-4, 3-"},
+    [OPTION_SEPARATOR] = {GROUP_KEY, FOR_RECIPES, {"--separator", "-t"}, TAKES_SEPARATOR, "SEP", ",",
+     "what separates fields", "one byte between fields: , or \\t (default: blanks)"},
+    [OPTION_BY] = {GROUP_KEY, FOR_RECIPES, {"--by"}, TAKES_PROFILE, "PROFILE", "url",
+     "url, host or endpoint", "what counts: line, url, host or endpoint"},
+    [OPTION_IGNORE_CASE] = {GROUP_KEY, FOR_RECIPES, {"--ignore-case", "-i"}, TAKES_NOTHING, NULL, NULL,
+     "A to Z are a to z", "A to Z count as a to z"},
+    [OPTION_TRIM] = {GROUP_KEY, FOR_RECIPES, {"--trim"}, TAKES_NOTHING, NULL, NULL,
+     "ignore blanks at ends", "ignore blanks at both ends of a line, and a CR"},
+    [OPTION_HEADER] = {GROUP_KEY, FOR_READERS, {"--header"}, TAKES_NOTHING, NULL, NULL,
+     NULL, "the first line of each FILE is a heading"},
+
+    [OPTION_NULL] = {GROUP_LINES, FOR_READERS | FOR_POP, {"--null", "--zero-terminated", "-z", "-0"},
+     TAKES_NOTHING, NULL, NULL,
+     "lines end with NUL", "lines end with NUL, not newline, in and out"},
+    [OPTION_APPEND] = {GROUP_LINES, FOR_FILTER, {"--append", "-a"}, TAKES_FILE, "FILE", "new.txt",
+     "append new lines to it", "append new lines to FILE, not to standard output"},
+    [OPTION_DROPPED] = {GROUP_LINES, FOR_FILTER | FOR_ADD | FOR_PUSH, {"--dropped"}, TAKES_FILE,
+     "FILE", "seen.txt",
+     "append the others to it", "append the lines that are held back to FILE"},
+    [OPTION_MAX_COUNT] = {GROUP_LINES, FOR_FILTER | FOR_QUERY | FOR_POP, {"--max-count", "-m"},
+     TAKES_COUNT, "N", "10",
+     "stop after N new lines", "stop after N lines were printed or selected"},
+    [OPTION_EXIT_STATUS] = {GROUP_LINES, FOR_FILTER, {"--exit-status", "-e"}, TAKES_NOTHING, NULL, NULL,
+     "exit 1 if none is new", "exit with 1 if no line was new"},
+    [OPTION_REPEATED] = {GROUP_LINES, FOR_FILTER, {"--repeated", "-d"}, TAKES_NOTHING, NULL, NULL,
+     NULL, "print lines that come again, once each"},
+
+    [OPTION_EXEC] = {GROUP_DELIVERY, FOR_FILTER | FOR_POP, {"--exec", "-x"}, TAKES_COMMAND,
+     "CMD ARG...", "wc -l",
+     "hand new lines to CMD", "hand lines to CMD; they are done if it exits with 0"},
+    [OPTION_PENDING] = {GROUP_DELIVERY, FOR_FILTER, {"--pending"}, TAKES_FILE, "FILE", "keys",
+     NULL, "remember nothing yet; commit FILE does it later"},
+    [OPTION_DURABLE] = {GROUP_DELIVERY, FOR_FILTER | FOR_PUSH, {"--durable"}, TAKES_NOTHING, NULL, NULL,
+     NULL, "remember lines once the output is on disk"},
+
+    [OPTION_CREATE] = {GROUP_MAKING, FOR_FILTER | FOR_ADD | FOR_PUSH, {"--create"}, TAKES_NOTHING,
+     NULL, NULL,
+     "make FILTER if missing", "make FILTER if there is none"},
+    [OPTION_CAPACITY] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--capacity", "-n"}, TAKES_COUNT, "N",
+     "1000000",
+     "make it for N lines", "make it for N distinct lines: 1000000, 1e9, 10M"},
+    [OPTION_RATE] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--error-rate", "-p"}, TAKES_RATE, "P",
+     "1e-4",
+     "rate of false drops", "rate of false drops, 0.5 to 1e-12 (default 1e-6)"},
+    [OPTION_WINDOW] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--window"}, TAKES_COUNT, "N", "1000000",
+     "remember the last N", "remember the last N lines, and forget older ones"},
+    [OPTION_FORGET_AFTER] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--forget-after"}, TAKES_TIME,
+     "TIME", "7d",
+     NULL, "forget lines after a time: 90s, 15m, 6h, 7d, 2w"},
+    [OPTION_SIZE] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--size"}, TAKES_SIZE, "SIZE", "64M",
+     NULL, "size of the file, 64M, 2G, instead of -n or -p"},
+    [OPTION_FIXED] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--fixed"}, TAKES_NOTHING, NULL, NULL,
+     NULL, "never grow; past N the rate rises, with a warning"},
+    [OPTION_COUNTING] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--counting"}, TAKES_NOTHING, NULL, NULL,
+     NULL, "let remove take lines out; four times the size"},
+    [OPTION_QUEUE] = {GROUP_MAKING, FOR_MAKERS, {"--queue"}, TAKES_NOTHING, NULL, NULL,
+     NULL, "with a queue beside it, for push and pop"},
+    [OPTION_LIKE] = {GROUP_MAKING, FOR_MAKERS, {"--like"}, TAKES_FILTER, "FILTER", "seen.bf",
+     NULL, "make it as FILTER was made, to merge them later"},
+    [OPTION_IF_MISSING] = {GROUP_MAKING, FOR_CREATE, {"--if-missing"}, TAKES_NOTHING, NULL, NULL,
+     NULL, "succeed if it is there and was made so"},
+    [OPTION_FORCE] = {GROUP_MAKING, FOR_CREATE | FOR_MERGE, {"--force"}, TAKES_NOTHING, NULL, NULL,
+     NULL, "replace a FILTER that exists"},
+
+    [OPTION_OUTPUT] = {GROUP_SINGLE, FOR_MERGE, {"--output", "-o"}, TAKES_FILTER, "OUT", "all.bf",
+     NULL, "the filter to make"},
+    [OPTION_ACCEPT_RATE] = {GROUP_SINGLE, FOR_MERGE, {"--accept-rate"}, TAKES_NOTHING, NULL, NULL,
+     NULL, "merge though the rate comes out above P"},
+    [OPTION_WAIT] = {GROUP_SINGLE, FOR_POP, {"--wait"}, TAKES_NOTHING, NULL, NULL,
+     NULL, "wait for a line while one is out with a worker"},
+    [OPTION_INVERT] = {GROUP_SINGLE, FOR_QUERY, {"--invert-match", "-v"}, TAKES_NOTHING, NULL, NULL,
+     NULL, "select the lines that are not in"},
+    [OPTION_COUNT] = {GROUP_SINGLE, FOR_QUERY, {"--count", "-c"}, TAKES_NOTHING, NULL, NULL,
+     NULL, "print only how many lines were selected"},
+    [OPTION_QUIET] = {GROUP_SINGLE, FOR_QUERY, {"--quiet", "-q"}, TAKES_NOTHING, NULL, NULL,
+     NULL, "print nothing; stop at the first line selected"},
+    [OPTION_TAG] = {GROUP_SINGLE, FOR_QUERY | FOR_KEY, {"--tag"}, TAKES_NOTHING, NULL, NULL,
+     NULL, "print what a line is, and a TAB, before it"},
+    [OPTION_JSON] = {GROUP_SINGLE, FOR_STATS | FOR_PLAN, {"--json"}, TAKES_NOTHING, NULL, NULL,
+     NULL, "one JSON object a line"},
+    [OPTION_TABLE] = {GROUP_SINGLE, FOR_PLAN, {"--table"}, TAKES_NOTHING, NULL, NULL,
+     NULL, "the classic table of rates"},
+
+    [OPTION_BITS_PER_KEY] = {GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--bits-per-key"}, TAKES_NUMBER,
+     "B", "20",
+     NULL, "size in bits for each of -n lines"},
+    [OPTION_HASHES] = {GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--hashes"}, TAKES_COUNT, "K", "8",
+     NULL, "bits that a line sets (default: what suits)"},
+    [OPTION_SEED] = {GROUP_EXPERT, FOR_MAKERS, {"--seed"}, TAKES_NUMBER, "S", "42",
+     NULL, "seed of the hash, 64 bits (default 0)"},
+    [OPTION_SLACK] = {GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--slack"}, TAKES_NUMBER, "X", "0.1",
+     NULL, "a window may keep up to X more (default 0.25)"},
+    [OPTION_STAGE] = {GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--stage"}, TAKES_SIZE, "SIZE", "16M",
+     NULL, "gather lines before they go to a large layer"},
+    [OPTION_THREADS] = {GROUP_EXPERT, FOR_READERS, {"--threads", "-j"}, TAKES_COUNT, "N", "4",
+     NULL, "threads that share the work (default 2, or 1)"},
+    [OPTION_BUFFER_SIZE] = {GROUP_EXPERT, FOR_READERS, {"--buffer-size"}, TAKES_SIZE, "SIZE", "1M",
+     NULL, "bytes to read at a time (default 256K)"},
+    [OPTION_MAX_LINE] = {GROUP_EXPERT, FOR_READERS | FOR_POP, {"--max-line"}, TAKES_SIZE, "SIZE", "1M",
+     NULL, "longest line allowed (default 1G)"},
+    [OPTION_ALLOW_NETWORK] = {GROUP_EXPERT,
+     FOR_FILTER | FOR_ADD | FOR_COMMIT | FOR_PUSH | FOR_REMOVE | FOR_MERGE, {"--allow-network"},
+     TAKES_NOTHING, NULL, NULL,
+     NULL, "write to a filter on NFS, SMB and their like"},
+
+    [OPTION_SUMMARY] = {GROUP_SAID,
+     FOR_FILTER | FOR_ADD | FOR_PUSH | FOR_POP | FOR_COMMIT | FOR_REMOVE | FOR_MERGE | FOR_VERIFY,
+     {"--summary"}, TAKES_FORM, "[=json]", "json",
+     "at the end: how many", "say at the end, on standard error, what was done"},
+    [OPTION_HELP] = {GROUP_SAID, FOR_ALL, {"--help", "-h"}, TAKES_NOTHING, NULL, NULL,
+     NULL, "help"},
+    [OPTION_VERSION] = {GROUP_SAID, FOR_ALL, {"--version", "-V"}, TAKES_NOTHING, NULL, NULL,
+     NULL, "version and build"},
 };
 /* clang-format on */
 
@@ -154,8 +175,16 @@ static const char *nearest_name(const char *written)
 
 /* --- parsing --- */
 
-/* What getopt_long returns for an operand; and, counted from here on, for the name of an option. */
-enum { OPERAND = 1, NAMES = 256 };
+enum {
+    SPELLINGS = sizeof option_table->spellings / sizeof *option_table->spellings,
+    OPERAND = 1, /* what getopt_long returns for one; */
+    NAMES = 256  /* and, counted from here on, for the long spelling of an option */
+};
+
+static bool is_long(const char *spelling)
+{
+    return spelling[1] == '-';
+}
 
 /* A leading '-' asks for operands in order, ':' for silence about errors. */
 static void describe(char *letters, struct option *names)
@@ -164,33 +193,35 @@ static void describe(char *letters, struct option *names)
     *letters++ = ':';
     for (int i = 0; i < OPTIONS; i++) {
         const struct option_entry *entry = &option_table[i];
-        int takes = entry->argument == NULL     ? no_argument
-                    : entry->argument[0] == '[' ? optional_argument
-                                                : required_argument;
-        names[i] = (struct option){entry->spellings[0] + 2, takes, NULL, NAMES + i};
-        for (size_t j = 1; j < 3 && entry->spellings[j] != NULL; j++) {
-            *letters++ = entry->spellings[j][1];
+        int takes = entry->kind == TAKES_NOTHING ? no_argument
+                    : entry->kind == TAKES_FORM  ? optional_argument
+                                                 : required_argument;
+        for (int j = 0; j < SPELLINGS && entry->spellings[j] != NULL; j++) {
+            const char *spelling = entry->spellings[j];
+            if (is_long(spelling)) {
+                *names++ = (struct option){spelling + 2, takes, NULL, NAMES + i * SPELLINGS + j};
+                continue;
+            }
+            *letters++ = spelling[1];
             if (takes == required_argument)
                 *letters++ = ':';
         }
     }
     *letters = '\0';
-    names[OPTIONS] = (struct option){0};
+    *names = (struct option){0};
 }
 
-/* The option that getopt_long means by a number, and which of its spellings; NULL: none. */
-static const struct option_entry *find(int number, const char **spelled)
+/* The option that getopt_long means by a number, and which of its spellings; OPTIONS: none. */
+static enum option_id find(int number, const char **spelled)
 {
-    for (int i = 0; i < OPTIONS; i++) {
-        const char *const *spellings = option_table[i].spellings;
-        size_t j = number == NAMES + i ? 0 : 1;
-        while (j > 0 && j < 3 && spellings[j] != NULL && spellings[j][1] != number)
-            j++;
-        *spelled = j < 3 ? spellings[j] : NULL;
-        if (*spelled != NULL)
-            return &option_table[i];
+    for (int i = 0; i < OPTIONS * SPELLINGS; i++) {
+        const char *spelling = option_table[i / SPELLINGS].spellings[i % SPELLINGS];
+        if (spelling == NULL || (is_long(spelling) ? NAMES + i : spelling[1]) != number)
+            continue;
+        *spelled = spelling;
+        return (enum option_id)(i / SPELLINGS);
     }
-    return NULL;
+    return OPTIONS;
 }
 
 static int unknown_name(const char *word)
@@ -215,35 +246,34 @@ static bool is_whole(const char *word, const char *name)
 static int take(struct options *options, char **argv, const char *word, int got)
 {
     const char *spelled;
-    const struct option_entry *entry = find(got == '?' || got == ':' ? optopt : got, &spelled);
-    bool by_name = word[1] == '-';
-    if (by_name && (entry == NULL || !is_whole(word, spelled)))
+    enum option_id id = find(got == '?' || got == ':' ? optopt : got, &spelled);
+    if (is_long(word) && (id == OPTIONS || !is_whole(word, spelled)))
         return unknown_name(word);
-    if (entry == NULL)
+    if (id == OPTIONS)
         return message("-%c: unknown option (see unseen --help)", optopt);
     if (got == '?')
         return message("%s: takes no value (leave out %s)", spelled, strchr(word, '='));
-    bool exec = entry->id == OPTION_EXEC;
+    bool exec = id == OPTION_EXEC;
     if (got == ':' && exec)
         return message("%s: needs a command (unseen FILTER -x CMD ARG...)", spelled);
     if (got == ':')
-        return message("%s: needs a value (%s %s)", spelled, spelled, entry->argument);
+        return message("%s: needs a value (%s %s)", spelled, spelled, option_table[id].argument);
     /* CMD is a word by itself, and then the one before the next. */
     if (exec && optarg != argv[optind - 1])
         return message("%s: takes the rest of the line (unseen FILTER %s CMD ARG...)", spelled,
                        spelled);
     if (exec)
         options->command = (const char *const *)argv + optind - 1;
-    options->set |= OPTION_BIT(entry->id);
-    options->given[entry->id] = optarg;
-    options->spelled[entry->id] = spelled;
+    options->set |= OPTION_BIT(id);
+    options->given[id] = optarg;
+    options->spelled[id] = spelled;
     return 0;
 }
 
 int options_parse(struct options *options, int argc, char **argv)
 {
-    char letters[2 + 4 * OPTIONS + 1];
-    struct option names[OPTIONS + 1];
+    char letters[2 + 2 * SPELLINGS * OPTIONS + 1];
+    struct option names[SPELLINGS * OPTIONS + 1];
     size_t n = 0;
     *options = (struct options){.operands = (const char **)argv + 1};
     describe(letters, names);
@@ -279,20 +309,37 @@ static void list_commands(unsigned commands, char *list, size_t size)
                                        command->name[0] != '\0' ? command->name : "unseen FILTER");
 }
 
+/* Options whose value may be left out have but one. */
+static int check_forms(const struct options *options)
+{
+    for (enum option_id id = 0; id < OPTIONS; id++) {
+        const char *form = option_table[id].example, *spelled = options->spelled[id];
+        if (option_table[id].kind == TAKES_FORM && options->given[id] != NULL &&
+            strcmp(options->given[id], form) != 0)
+            return message("%s=%s: not a form it has (%s, or %s=%s)", spelled, options->given[id],
+                           spelled, spelled, form);
+    }
+    return 0;
+}
+
 int options_check(const struct options *options, unsigned command)
 {
-    for (size_t i = 0; i < OPTIONS; i++) {
-        const struct option_entry *entry = &option_table[i];
-        if (!options_has(options, entry->id) || (entry->commands & command) != 0)
+    for (enum option_id id = 0; id < OPTIONS; id++) {
+        const struct option_entry *entry = &option_table[id];
+        if (!options_has(options, id) || (entry->commands & command) != 0)
             continue;
-        const char *spelled = options->spelled[i];
+        const char *spelled = options->spelled[id], *given = options->given[id];
+        if (command == FOR_FILTER && id == OPTION_OUTPUT)
+            return message(
+                "%s %s: not an option here (to append to it: -a %s; to replace it: > %s)", spelled,
+                given, given, given);
         if (command == FOR_FILTER && entry->commands == FOR_QUERY)
             return message("%s: belongs to query (unseen query %s FILTER)", spelled, spelled);
         char list[256];
         list_commands(entry->commands, list, sizeof list);
         return message("%s: not an option here (it belongs to: %s)", spelled, list);
     }
-    return 0;
+    return check_forms(options);
 }
 
 /* --- values --- */
@@ -341,25 +388,15 @@ static const struct suffix size_suffixes[] = {
 };
 /* clang-format on */
 
-/* What an option counts, by the word for its argument in option_table; the last is for all
- * others. */
+/* What an option counts. */
 static const struct unit {
-    const char *argument;
     const struct suffix *suffixes;
-    const char *what, *as_in;
+    const char *what;
 } units[] = {
-    {"SIZE", size_suffixes, "bytes", "65536, 64K, 2G"},
-    {"TIME", time_suffixes, "a time in milliseconds", "90s, 15m, 6h, 7d, 2w"},
-    {NULL, count_suffixes, "a whole number", "1000000, 1e9, 10M"},
+    [TAKES_COUNT] = {count_suffixes, "a whole number"},
+    [TAKES_SIZE] = {size_suffixes, "bytes"},
+    [TAKES_TIME] = {time_suffixes, "a time in milliseconds"},
 };
-
-static const struct unit *unit_of(enum option_id id)
-{
-    const struct unit *unit = units;
-    while (unit->argument != NULL && strcmp(unit->argument, option_table[id].argument) != 0)
-        unit++;
-    return unit;
-}
 
 static bool parse_whole(const char *text, const struct suffix *suffixes, double *number)
 {
@@ -376,11 +413,11 @@ int options_whole(const struct options *options, enum option_id id, uint64_t lea
 {
     char wanted[128];
     double number;
-    const struct unit *unit = unit_of(id);
+    const struct unit *unit = &units[option_table[id].kind];
     if (!options_has(options, id))
         return 0;
-    snprintf(wanted, sizeof wanted, "%s from %llu to %g, as in %s", unit->what,
-             (unsigned long long)least, (double)most, unit->as_in);
+    snprintf(wanted, sizeof wanted, "%s from %llu to %g, such as %s", unit->what,
+             (unsigned long long)least, (double)most, option_table[id].example);
     if (!parse_whole(options->given[id], unit->suffixes, &number) || number < (double)least ||
         number > (double)most)
         return bad_value(options, id, wanted);

@@ -35,31 +35,14 @@ enum {
 };
 
 enum option_id {
-    OPTION_CAPACITY,
-    OPTION_RATE,
-    OPTION_SIZE,
-    OPTION_BITS_PER_KEY,
-    OPTION_HASHES,
-    OPTION_SEED,
-    OPTION_FIXED,
-    OPTION_WINDOW,
-    OPTION_FORGET_AFTER,
-    OPTION_SLACK,
-    OPTION_COUNTING,
-    OPTION_STAGE,
-    OPTION_QUEUE,
-    OPTION_TRIM,
     OPTION_FIELDS,
     OPTION_SEPARATOR,
     OPTION_BY,
     OPTION_IGNORE_CASE,
-    OPTION_CREATE,
-    OPTION_LIKE,
-    OPTION_FORCE,
-    OPTION_ACCEPT_RATE,
-    OPTION_NULL,
+    OPTION_TRIM,
     OPTION_HEADER,
-    OPTION_OUTPUT,
+    OPTION_NULL,
+    OPTION_APPEND,
     OPTION_DROPPED,
     OPTION_MAX_COUNT,
     OPTION_EXIT_STATUS,
@@ -67,6 +50,20 @@ enum option_id {
     OPTION_EXEC,
     OPTION_PENDING,
     OPTION_DURABLE,
+    OPTION_CREATE,
+    OPTION_CAPACITY,
+    OPTION_RATE,
+    OPTION_WINDOW,
+    OPTION_FORGET_AFTER,
+    OPTION_SIZE,
+    OPTION_FIXED,
+    OPTION_COUNTING,
+    OPTION_QUEUE,
+    OPTION_LIKE,
+    OPTION_IF_MISSING,
+    OPTION_FORCE,
+    OPTION_OUTPUT,
+    OPTION_ACCEPT_RATE,
     OPTION_WAIT,
     OPTION_INVERT,
     OPTION_COUNT,
@@ -74,12 +71,16 @@ enum option_id {
     OPTION_TAG,
     OPTION_JSON,
     OPTION_TABLE,
-    OPTION_ALLOW_NETWORK,
-    OPTION_MAX_LINE,
+    OPTION_BITS_PER_KEY,
+    OPTION_HASHES,
+    OPTION_SEED,
+    OPTION_SLACK,
+    OPTION_STAGE,
+    OPTION_THREADS,
     OPTION_BUFFER_SIZE,
-    OPTION_JOBS,
+    OPTION_MAX_LINE,
+    OPTION_ALLOW_NETWORK,
     OPTION_SUMMARY,
-    OPTION_VERBOSE,
     OPTION_HELP,
     OPTION_VERSION,
     OPTIONS
@@ -87,16 +88,57 @@ enum option_id {
 
 #define OPTION_BIT(id) (UINT64_C(1) << (id))
 
-/* --create, and what implies it. */
+/* What says which lines count as one. */
+#define RECIPE_OPTIONS                                                                             \
+    (OPTION_BIT(OPTION_FIELDS) | OPTION_BIT(OPTION_SEPARATOR) | OPTION_BIT(OPTION_BY) |            \
+     OPTION_BIT(OPTION_IGNORE_CASE) | OPTION_BIT(OPTION_TRIM))
+
+/* --create, and what implies it: all that says what a new filter is to be. */
 #define CREATION_OPTIONS                                                                           \
     (OPTION_BIT(OPTION_CREATE) | OPTION_BIT(OPTION_CAPACITY) | OPTION_BIT(OPTION_RATE) |           \
-     OPTION_BIT(OPTION_WINDOW) | OPTION_BIT(OPTION_FORGET_AFTER) | OPTION_BIT(OPTION_LIKE))
+     OPTION_BIT(OPTION_SIZE) | OPTION_BIT(OPTION_BITS_PER_KEY) | OPTION_BIT(OPTION_HASHES) |       \
+     OPTION_BIT(OPTION_SEED) | OPTION_BIT(OPTION_FIXED) | OPTION_BIT(OPTION_WINDOW) |              \
+     OPTION_BIT(OPTION_FORGET_AFTER) | OPTION_BIT(OPTION_SLACK) | OPTION_BIT(OPTION_COUNTING) |    \
+     OPTION_BIT(OPTION_STAGE) | OPTION_BIT(OPTION_QUEUE) | OPTION_BIT(OPTION_LIKE) |               \
+     RECIPE_OPTIONS)
+
+/* What an option takes: how it is read, and what a shell may complete it to. */
+enum argument_kind {
+    TAKES_NOTHING,
+    TAKES_FILE,
+    TAKES_FILTER,
+    TAKES_COUNT,     /* 1000000, 1e9, 10M */
+    TAKES_SIZE,      /* 64K, 2G */
+    TAKES_TIME,      /* 15m, 7d, 1d12h */
+    TAKES_RATE,      /* 1e-6, 1% */
+    TAKES_NUMBER,    /* 0.25 */
+    TAKES_FIELDS,    /* 1,3-4 */
+    TAKES_SEPARATOR, /* a byte */
+    TAKES_PROFILE,   /* of --by */
+    TAKES_FORM,      /* "json", after a "=", or nothing */
+    TAKES_COMMAND,   /* the rest of the line */
+};
+
+/* Where help lists an option. */
+enum option_group {
+    GROUP_KEY,
+    GROUP_LINES,
+    GROUP_DELIVERY,
+    GROUP_MAKING,
+    GROUP_SINGLE,
+    GROUP_EXPERT,
+    GROUP_SAID,
+    GROUPS
+};
 
 struct option_entry {
-    enum option_id id;
+    enum option_group group;
     unsigned commands;
-    const char *spellings[3]; /* "--null", "-z", "-0": letters may be missing */
-    const char *argument;     /* what it takes, "[=...]" if that may be left out; or NULL */
+    const char *spellings[4]; /* "--null", "-z": a long one first; NULL after the last */
+    enum argument_kind kind;
+    const char *argument; /* what help calls it; NULL: takes none */
+    const char *example;  /* a value that it accepts */
+    const char *brief;    /* in the short help, up to 23 characters; NULL: not there */
     const char *help;
 };
 

@@ -6,72 +6,81 @@
 #include "store/counter.h"
 #include "system/signals.h"
 
-#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-int summary_prepare(const struct options *options, struct pipeline_plan *plan)
+void summary_prepare(const struct options *options, struct pipeline_plan *plan)
 {
-    const char *form = options->given[OPTION_SUMMARY];
     if (!options_has(options, OPTION_SUMMARY))
-        return 0;
-    if (form != NULL && strcmp(form, "json") != 0)
-        return message("--summary=%s: not a form it has (--summary, or --summary=json)", form);
+        return;
     plan->counts_drops = true;
     signals_be_careful();
-    return 0;
 }
 
-static void print_json(FILE *to, const struct store *store, const struct pipeline_counts *counts,
-                       const char *done)
+/* Counts are exact up to 2^53. */
+static void print_number(FILE *to, double value, int figures)
+{
+    fprintf(to, "%.*g", value == floor(value) ? 16 : figures, value);
+}
+
+static void print_json(FILE *to, const char *path, const struct summary_number *number)
 {
     fputs("{\"filter\":", to);
-    if (store_path(store) != NULL)
-        report_quote(to, store_path(store));
+    if (path != NULL)
+        report_quote(to, path);
     else
         fputs("null", to);
-    fprintf(to,
-            ",\"read\":%" PRIu64 ",\"%s\":%" PRIu64 ",\"held_back\":%" PRIu64
-            ",\"without_key\":%" PRIu64 ",\"false_drops\":%.6g,\"rate\":%.6g}\n",
-            counts->read, done, counts->selected, counts->held_back, counts->itself,
-            counts->false_drops, counter_rate(store));
+    for (; number->member != NULL; number++) {
+        fprintf(to, ",\"%s\":", number->member);
+        print_number(to, number->value, 6);
+    }
+    fputs("}\n", to);
+}
+
+static void print_text(FILE *to, const char *path, const struct summary_number *number)
+{
+    fprintf(to, "%s: ", path != NULL ? path : "filter in memory");
+    for (; number->member != NULL; number++) {
+        fputs(number->before, to);
+        print_number(to, number->value, 3);
+        fputs(number->after, to);
+    }
 }
 
 /* Put together first, as messages are. */
-static void tell_json(const struct store *store, const struct pipeline_counts *counts,
-                      const char *done)
+void summary_numbers(const struct options *options, const char *path,
+                     const struct summary_number *numbers)
 {
     char *text = NULL;
     size_t length = 0;
-    FILE *memory = open_memstream(&text, &length);
+    bool json = options->given[OPTION_SUMMARY] != NULL;
+    FILE *memory = options_has(options, OPTION_SUMMARY) ? open_memstream(&text, &length) : NULL;
     if (memory == NULL)
         return;
-    print_json(memory, store, counts, done);
-    if (fclose(memory) == 0)
+    (json ? print_json : print_text)(memory, path, numbers);
+    if (fclose(memory) == 0 && json)
         (void)!fwrite(text, 1, length, stderr);
+    else if (text != NULL)
+        message("%s", text);
     free(text);
-}
-
-static void tell_line(const struct store *store, const struct pipeline_counts *counts,
-                      const char *done)
-{
-    message("%s: %" PRIu64 " lines read, %" PRIu64 " %s, %" PRIu64 " held back, %" PRIu64
-            " without a key; false drops in this run: %.3g expected; rate now: %.3g",
-            store_name(store), counts->read, counts->selected, done, counts->held_back,
-            counts->itself, counts->false_drops, counter_rate(store));
 }
 
 void summary_tell(const struct options *options, const struct store *store,
                   const struct pipeline_counts *counts, const char *done)
 {
+    char after[32];
+    snprintf(after, sizeof after, " %s", done);
     filter_operand_warn(store);
-    if (options_has(options, OPTION_VERBOSE))
-        message("%" PRIu64 " lines read, %" PRIu64 " %s", counts->read, counts->selected, done);
-    if (!options_has(options, OPTION_SUMMARY))
-        return;
-    if (options->given[OPTION_SUMMARY] != NULL)
-        tell_json(store, counts, done);
-    else
-        tell_line(store, counts, done);
+    summary_numbers(options, store_path(store),
+                    (struct summary_number[]){
+                        {"read", "", " lines read", (double)counts->read},
+                        {done, ", ", after, (double)counts->selected},
+                        {"held_back", ", ", " held back", (double)counts->held_back},
+                        {"without_key", ", ", " without a key", (double)counts->itself},
+                        {"false_drops", "; false drops in this run: ", " expected",
+                         counts->false_drops},
+                        {"rate", "; rate now: ", "", counter_rate(store)},
+                        {NULL},
+                    });
 }

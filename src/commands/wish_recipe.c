@@ -8,15 +8,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const enum option_id recipe_options[] = {OPTION_TRIM, OPTION_FIELDS, OPTION_SEPARATOR,
-                                                OPTION_BY, OPTION_IGNORE_CASE};
-enum { RECIPE_OPTIONS = sizeof recipe_options / sizeof *recipe_options };
-
 const char *wish_recipe_given(const struct options *options)
 {
-    for (size_t i = 0; i < RECIPE_OPTIONS; i++)
-        if (options_has(options, recipe_options[i]))
-            return options->spelled[recipe_options[i]];
+    for (enum option_id id = 0; id < OPTIONS; id++)
+        if ((options->set & RECIPE_OPTIONS & OPTION_BIT(id)) != 0)
+            return options->spelled[id];
     return NULL;
 }
 
@@ -65,21 +61,6 @@ int wish_recipe_read(const struct options *options, struct recipe *recipe)
     if (read_recipe(options, recipe, &versioned) != 0)
         return EXIT_TROUBLE;
     return recipe->separated && recipe->ranges == 0 ? no_fields(options) : 0;
-}
-
-int wish_recipe_find(const struct options *options, const char *path, const char *how)
-{
-    struct recipe recipe;
-    struct stat status;
-    char text[RECIPE_TEXT];
-    bool there = stat(path, &status) == 0;
-    if (wish_recipe_given(options) == NULL || (there ? status.st_size > 0 : errno != ENOENT))
-        return 0;
-    if (wish_recipe_read(options, &recipe) != 0)
-        return EXIT_TROUBLE;
-    return message("%s: %s (to start one: unseen %s %s %s)", path,
-                   there ? "empty, not a filter" : strerror(ENOENT), how,
-                   recipe_text(&recipe, text), path);
 }
 
 const char *wish_recipe_missing(const struct recipe *recipe)

@@ -18,10 +18,6 @@ const char *wish_recipe_given(const struct options *options);
  * Returns 0, or EXIT_TROUBLE after a message. */
 int wish_recipe_compare(const struct options *options, const char *path, const struct recipe *has);
 
-/* Whether there is a filter to compare with what was given; if nothing was, 0. Else EXIT_TROUBLE
- * after a message that says how to start one with this recipe: `how`, as in "push --create". */
-int wish_recipe_find(const struct options *options, const char *path, const char *how);
-
 /* What a line that counts as itself does not have: "such field", "URL"; NULL if none does. */
 const char *wish_recipe_missing(const struct recipe *recipe);
 

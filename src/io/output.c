@@ -95,7 +95,7 @@ static void stop_mending(struct output *output)
 
 /* A run that was killed, now or long ago, can have left half a line, which would spoil the next
  * one. Whether the file ends in one can only be told while nobody else is in the middle of a write:
- * hence a lock on the output, that all who write by -o take. */
+ * hence a lock on the output, that all who write by -a take. */
 static size_t write_mending(struct output *output, const char *bytes, size_t length,
                             struct fault *fault)
 {

@@ -244,14 +244,13 @@ static int write_tagged(struct pipeline *pipeline, const struct batch *batch, st
     return collect_flush(pipeline->tagged, fault);
 }
 
-static int tell_not_removed(struct pipeline *pipeline, const struct batch *batch,
-                            struct fault *fault)
+static int count_not_removed(struct pipeline *pipeline, const struct batch *batch,
+                             struct fault *fault)
 {
-    const struct pipeline_plan *plan = &pipeline->plan;
-    for (size_t i = 0; i < batch->n; i++)
-        if (!pipeline->select[i])
-            plan->not_removed(plan->context, batch->bytes + batch->starts[i],
-                              line_length(batch, i) - 1, pipeline->seen[i]);
+    for (size_t i = 0; i < batch->n; i++) {
+        pipeline->counts.absent += pipeline->seen[i] == REMOVAL_ABSENT;
+        pipeline->counts.ambiguous += pipeline->seen[i] == REMOVAL_AMBIGUOUS;
+    }
     return gather(pipeline, batch, fault);
 }
 
@@ -271,7 +270,7 @@ static const struct verb verbs[] = {
     [PIPELINE_REPEATED] = {judge_repeated, gather, false},
     [PIPELINE_QUERY] = {judge_query, gather, false},
     [PIPELINE_TAG] = {judge_query, write_tagged, false},
-    [PIPELINE_REMOVE] = {judge_remove, tell_not_removed, true},
+    [PIPELINE_REMOVE] = {judge_remove, count_not_removed, true},
 };
 
 struct pipeline *pipeline_new(const struct pipeline_plan *plan)

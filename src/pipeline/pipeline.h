@@ -49,11 +49,8 @@ struct pipeline_plan {
     struct pending *pending; /* keys of delivered lines go here; may be NULL */
     unsigned threads;        /* that may work on it, this one included; 0 is 1 */
     bool durable;            /* the filter holds keys; settle them once the output is on disk */
-    /* PIPELINE_REMOVE: a line of so many bytes, without its end, that was not removed, and why. */
-    void *context;
-    void (*not_removed)(void *context, const char *line, size_t length, enum removal why);
-    bool may_close;    /* a reader that closes the output has had enough: no fault */
-    bool counts_drops; /* counts.false_drops is wanted */
+    bool may_close;          /* a reader that closes the output has had enough: no fault */
+    bool counts_drops;       /* counts.false_drops is wanted */
 };
 
 struct pipeline;
@@ -76,6 +73,8 @@ struct pipeline_counts {
     uint64_t selected;  /* printed, or with no output: that would have been */
     uint64_t refused;   /* with `may_close`: would have been selected, but the output was closed */
     uint64_t held_back; /* judged, and not selected */
+    uint64_t absent;    /* PIPELINE_REMOVE: were not in; */
+    uint64_t ambiguous; /* and: look in in several layers, and stay */
     uint64_t itself;    /* had no key by the recipe, and counted as themselves */
     double false_drops; /* with `counts_drops`: how many are expected */
 };

@@ -66,7 +66,7 @@ need_library() {
         same "$out" in
         rm -f got
         cp made.bf f.bf
-        exits 0 short --durable f.bf in -o got
+        exits 0 short --durable f.bf in -a got
         same got in
         rm -f new.bf
         exits 0 short create -p 1e-9 new.bf
@@ -82,7 +82,7 @@ need_library() {
     input 300 >in
     "$UNSEEN" create -n 100 -p 1e-9 made.bf
     "$UNSEEN" --pending made.keys made.bf in >/dev/null
-    for form in 'f.bf in' 'f.bf in -x cat' '--pending keys f.bf in' '--durable f.bf in -o got' \
+    for form in 'f.bf in' 'f.bf in -x cat' '--pending keys f.bf in' '--durable f.bf in -a got' \
         'add f.bf in' 'commit f.bf made.keys' 'query f.bf in' 'stats f.bf' 'verify f.bf' 'create new.bf' 'in-memory'; do
         for ((n = 1; n < 1000; n++)); do
             cp made.bf f.bf

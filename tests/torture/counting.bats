@@ -29,7 +29,7 @@ within_six_sigma() {
     for p in 1e-2 1e-3; do
         rm -f f.bf added
         # What is dropped on the way in was not added.
-        exits 0 unseen --counting -n "$n" -p $p -o added f.bf in
+        exits 0 unseen --counting -n "$n" -p $p -a added f.bf in
         sort added >sorted
         sort gone | comm -12 - sorted >gone.in
         sort kept | comm -12 - sorted >kept.in

@@ -50,7 +50,7 @@ full_disk() {
     [[ $full -gt 0 ]]
 }
 
-all_forms=('f.bf ../in' 'f.bf ../in -o got' '--durable f.bf ../in -o got' 'f.bf ../in -x cat' 'add f.bf ../in')
+all_forms=('f.bf ../in' 'f.bf ../in -a got' '--durable f.bf ../in -a got' 'f.bf ../in -x cat' 'add f.bf ../in')
 
 # filters FILE_SYSTEM MEGABYTES
 filters() {

@@ -50,7 +50,7 @@ load scale
         each_once in out.* || { echo "run $i, overlapping"; false; }
         exits 0 unseen create --force -n 2000 -p 1e-9 f.bf
         rm -f all.txt
-        writers 8 "$UNSEEN" f.bf in -o all.txt
+        writers 8 "$UNSEEN" f.bf in -a all.txt
         each_once in all.txt || { echo "run $i, one file"; false; }
     done
     echo "$((2 * runs)) runs, each line exactly once"

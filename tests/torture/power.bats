@@ -107,16 +107,16 @@ small='"$UNSEEN" create -n 2000 -p 1e-9 f.bf'
 @test "--durable: 200 power cuts, no line lost, the file always opens" {
     need_powerdisk
     input 18000 >in
-    no_line_lost "$small" "($slowly)"' | "$UNSEEN" --durable f.bf -o got 2>/dev/null' "$look" tally
+    no_line_lost "$small" "($slowly)"' | "$UNSEEN" --durable f.bf -a got 2>/dev/null' "$look" tally
 }
 
 @test "--durable in three runs and with another writer: 200 power cuts, no line lost" {
     need_powerdisk
     input 18000 >in
     no_line_lost "$small" '
-        (for i in 1 2 3; do head -n $((i * 6000)) ../in | "$UNSEEN" --durable f.bf -o got; sleep 0.3; done) 2>/dev/null &
+        (for i in 1 2 3; do head -n $((i * 6000)) ../in | "$UNSEEN" --durable f.bf -a got; sleep 0.3; done) 2>/dev/null &
         first=$!
-        tail -n 9000 ../in | "$UNSEEN" --durable f.bf -o got 2>/dev/null && wait $first' "$look" tally
+        tail -n 9000 ../in | "$UNSEEN" --durable f.bf -a got 2>/dev/null && wait $first' "$look" tally
 }
 
 @test "the judge can tell: without --durable a power cut loses lines" {
@@ -124,7 +124,7 @@ small='"$UNSEEN" create -n 2000 -p 1e-9 f.bf'
     local first lost=0 knew=0
     need_powerdisk
     input 18000 >in
-    record_run "$small" "($slowly)"' | "$UNSEEN" f.bf -o got 2>/dev/null'
+    record_run "$small" "($slowly)"' | "$UNSEEN" f.bf -a got 2>/dev/null'
     cuts 20 "$look" tally
     echo "20 cuts; $knew lines remembered in all, $lost of them lost"
     [[ $lost -gt 0 ]]
@@ -136,7 +136,7 @@ small='"$UNSEEN" create -n 2000 -p 1e-9 f.bf'
 # quarter of an hour after those before.
 runs='for i in $(seq $(($(wc -l <../in) / each))); do
         [ ! -e ../clock ] || echo $((1800000000 + i * 900)) >../clock
-        head -n $((i * each)) ../in | tail -n $each | "$UNSEEN" --durable f.bf -o got 2>/dev/null || exit
+        head -n $((i * each)) ../in | tail -n $each | "$UNSEEN" --durable f.bf -a got 2>/dev/null || exit
         flushed $((i * each))
     done'
 export each=2000
