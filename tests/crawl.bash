@@ -1,11 +1,8 @@
-# A site of linked pages, a web server for it, and the crawler of the manual; load it behind
-# helper.bash.
+# A site of linked pages, a web server for it, and a crawler of four workers; load it after helper.bash.
 
 # shellcheck shell=bash
 # shellcheck disable=SC2016 # what is looked for in scripts is meant for those
 # shellcheck disable=SC2154 # UNSEEN is set by helper.bash
-
-the_manual=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd -P)/man/unseen.1
 
 # site PAGES: in ./site, pages 0 to PAGES-1. Page n links to 2n+1 and 2n+2, so that all are reached, and
 # to three more, so that most links lead to what is known.
@@ -69,20 +66,25 @@ fetch() {
     sed '1,/^\r*$/d' <&"$socket"
 }
 
-# the_crawler: out of the manual, as it stands there, but for where pages come from, how deep it goes, and
-# its first page. Makes ./visit and ./crawler, which has the workers.
+# the_crawler: makes ./visit, which fetches the page of one line, "DEPTH PAGE", and pushes its links; and
+# ./crawler, which has the workers. A page is known, whatever its depth, once it is in the queue.
 the_crawler() {
-    awk '
-        /^\.Bd -literal/ { text = ""; inside = 1; next }
-        /^\.Ed/ { if (text ~ /cat >visit/) print text; inside = 0 }
-        inside { text = text $0 "\n" }' "$the_manual" |
-        sed -e 's/\\e/\\/g' >"$BATS_TEST_TMPDIR/example"
-    sed -n "/^cat >visit/,/^END/p" "$BATS_TEST_TMPDIR/example" | sed '1d;$d' |
-        sed -e 's/$(cat "$page")/$(fetch "$page")/' -e 's/-lt 2/-lt "$deepest"/' >visit
-    [[ $(grep -c -e 'fetch "$page"' -e '"$deepest"' visit) -eq 2 ]] || { cat visit; return 1; }
-    sed -n '/^echo one/,/^wait/p' "$BATS_TEST_TMPDIR/example" | sed -e 's/echo one/echo 0/' \
-        -e 's/-x sh visit/-x bash visit/' -e 's/done &/done \& echo $! >>workers/' >crawler
-    [[ $(grep -c -e 'echo 0' -e 'bash visit' -e '^wait' crawler) -eq 3 ]] || { cat crawler; return 1; }
+    cat >visit <<'END'
+read -r depth page
+html=$(fetch "$page") || exit 1
+echo "$page" >>fetched
+[ "$depth" -lt "$deepest" ] || exit 0
+printf '%s\n' "$html" | grep -o 'href="[^"]*"' | cut -d '"' -f 2 |
+    unseen known.bf -x sh -c 'sed "s/^/$0 /" | unseen push todo.bf' $((depth + 1))
+END
+    cat >crawler <<'END'
+until_done=$(unseen help pop | grep -o -e --until-done || echo --wait)
+echo 0 | unseen --create known.bf -x sh -c 'sed "s/^/0 /" | unseen push --create todo.bf'
+for worker in 1 2 3 4; do
+    while unseen pop todo.bf $until_done -x bash visit || [ $? -eq 3 ]; do :; done & echo $! >>workers
+done
+wait
+END
 }
 
 # crawl DEEPEST: all of the site that is not deeper; the program is in PATH as `unseen`.

@@ -163,7 +163,7 @@ END
 # page_has PAGE: how many examples it has at least.
 page_has() {
     case $1 in
-    unseen.1) echo 36 ;;
+    unseen.1) echo 10 ;;
     unseen-cookbook.7) echo 24 ;;
     unseen-filters.7) echo 10 ;;
     unseen-*.7) echo 2 ;;
@@ -279,7 +279,7 @@ options_of() {
 @test "the manual has every exit code, and the caveat in its first paragraph" {
     awk '/^\.Sh EXIT STATUS/ { inside = 1; next } /^\.Sh / { inside = 0 } inside && /^\.It / { print $2 }' \
         "$repository/man/unseen.1" >codes
-    printf '0\n1\n2\n3\n' >wanted
+    printf '%s\n' 0 1 2 3 75 126 127 >wanted
     same codes wanted
     awk '/^\.Sh DESCRIPTION/ { inside = 1; next } inside && /^\.Pp/ { exit } inside' "$repository/man/unseen.1" >first
     grep -q 'false-positive' first

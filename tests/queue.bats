@@ -966,7 +966,7 @@ waits_for() {
 
 # --- a crawl -----------------------------------------------------------------
 
-@test "the manual's crawler, on a web server's pages: each is fetched once" {
+@test "a crawler of four workers, on a web server's pages: each is fetched once" {
     need_server
     site 300
     serve
