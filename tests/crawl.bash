@@ -56,7 +56,7 @@ END
 need_server() {
     need python3
     python3 -c 'import http.server; http.server.ThreadingHTTPServer' 2>/dev/null ||
-        skip "this python3 has no web server"
+        skip "this python3 has no web server (its whole standard library has: not a python3-minimal)"
 }
 
 # fetch PAGE: by the shell alone, so that ten thousand of them do not take an hour.

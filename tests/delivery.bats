@@ -29,7 +29,7 @@ load crash
 # --- a write that fails ------------------------------------------------------
 
 @test "a full disk: what could not be printed is printed by the next run" {
-    [[ -c /dev/full ]] || skip "needs /dev/full"
+    need_full
     input 20000 >in
     exits 0 unseen create -p 1e-9 f.bf
     exits 2 to /dev/full unseen f.bf in
@@ -47,7 +47,7 @@ load crash
 }
 
 @test "a full disk at creation: the filter remembers nothing" {
-    [[ -c /dev/full ]] || skip "needs /dev/full"
+    need_full
     input 20000 >in
     exits 2 to /dev/full unseen -p 1e-9 f.bf in
     exits 0 unseen -p 1e-9 f.bf in

@@ -403,7 +403,7 @@ rerun() {
 
 @test "a full disk for FILE: named, exit 2, what was printed is remembered, nothing is lost" {
     local form
-    [[ -c /dev/full ]] || skip 'needs /dev/full'
+    need_full
     input 60000 >in
     for form in '' '-j 1' '-j 2' '--buffer-size 4096' --durable '-x cat'; do
         rm -f got later
@@ -438,7 +438,7 @@ rerun() {
 }
 
 @test "a full disk for the output: what was held back is in FILE, and nothing is lost" {
-    [[ -c /dev/full ]] || skip 'needs /dev/full'
+    need_full
     input 60000 >in
     doubtful
     exits 2 to /dev/full unseen --dropped dropped f.bf in

@@ -18,7 +18,7 @@ in_400_mb() { (ulimit -v 400000; "$@"); }
 # --- outputs that fail -------------------------------------------------------
 
 @test "/dev/full: exit 2 and the reason, for whatever prints" {
-    [[ -c /dev/full ]] || skip "needs /dev/full"
+    need_full
     small_filter
     seq 40 60 >in
     local full='No space left on device'
@@ -162,10 +162,8 @@ tiny_disk() {
 }
 
 @test "a full disk while creating: exit 2, nothing left behind" {
-    unshare -m true 2>/dev/null || skip "needs the right to mount"
     mkdir tiny
-    capture tiny_disk true
-    [[ $code -eq 0 ]] || skip "needs the right to mount a tmpfs"
+    need_mounts tiny_disk true
     exits 2 tiny_disk "$UNSEEN" create -n 10M f.bf
     says 'f\.bf: .*No space left on device'
     [[ ! -s left ]]
@@ -176,10 +174,8 @@ tiny_disk() {
 }
 
 @test "a full disk while growing: exit 2, the file stays good, no line is lost" {
-    unshare -m true 2>/dev/null || skip "needs the right to mount"
     mkdir tiny
-    capture tiny_disk true
-    [[ $code -eq 0 ]] || skip "needs the right to mount a tmpfs"
+    need_mounts tiny_disk true
     seq 1000000 >in
     # shellcheck disable=SC2016
     exits 2 tiny_disk sh -c '
@@ -197,7 +193,7 @@ tiny_disk() {
 }
 
 @test "out of memory: exit 2" {
-    ! sanitized || skip "a sanitizer needs the address space"
+    plain_build "needs the address space"
     fails_with 2 'Cannot allocate memory|Out of memory' in_400_mb "$UNSEEN" -n 10G < <(seq 3)
 }
 
@@ -416,7 +412,7 @@ nonblocking() {
 }
 
 @test "a device as FILTER is not replaced by a file" {
-    mknod null c 1 3 2>/dev/null || skip "needs the right to make a device"
+    mknod null c 1 3 2>/dev/null || skip "needs the right to make a device (root; in a container also: --cap-add MKNOD)"
     fails_with 2 'null: ' unseen ./null < <(seq 3)
     fails_with 2 'null: ' unseen --create ./null < <(seq 3)
     fails_with 2 'null: ' unseen create ./null

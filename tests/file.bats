@@ -604,12 +604,12 @@ large_filters() {
 }
 
 @test "a read-only file system: query, stats, verify" {
-    [[ $(id -u) -eq 0 ]] || skip "needs root to mount"
+    need_mounts
     exits 0 unseen --create f.bf < <(seq 50)
     seq 49 52 >in
     # shellcheck disable=SC2016
     unshare -m sh -c 'mount --bind . . && mount -o remount,bind,ro .' 2>/dev/null ||
-        skip "needs the right to mount"
+        skip "a directory cannot be mounted read-only here (TMPDIR elsewhere)"
     read_only() {
         # shellcheck disable=SC2016
         unshare -m sh -c 'mount --bind . . && mount -o remount,bind,ro . && cd "$PWD" && exec "$@"' sh \

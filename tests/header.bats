@@ -275,7 +275,7 @@ known() {
 }
 
 @test "an output that cannot take the heading: exit 2, nothing remembered" {
-    [[ -c /dev/full ]] || skip 'needs /dev/full'
+    need_full
     seq 5 >a
     exits 0 unseen create -p 1e-9 f.bf
     exits 2 to /dev/full unseen --header f.bf a

@@ -339,26 +339,35 @@ sanitized() {
     grep -aq -e __asan_init -e __tsan_init -e __msan_init -e __ubsan_handle "$UNSEEN"
 }
 
-# need COMMAND...: skips aloud where one is missing.
+# A test that is skipped says what would run it.
+
+# need COMMAND...
 need() {
-    local command
+    local command level
     for command; do
-        command -v "$command" >/dev/null || skip "needs $command"
+        ! command -v "$command" >/dev/null || continue
+        level=$(sed -nE "s/^([a-z]+) +(command|wish):$command .*/\1/p" "$repository/src/build/deps.sh" | head -n 1)
+        skip "needs $command${level:+ (to install it: src/build/deps.sh $level)}"
     done
+}
+
+# plain_build WHY: not one with a sanitizer.
+plain_build() {
+    ! sanitized || skip "a sanitizer $1 (a plain build runs this)"
 }
 
 need_strace() {
     need strace
-    strace -qq -o /dev/null true 2>/dev/null || skip "strace may not trace here"
-    ! sanitized || skip "a sanitizer does not go with strace"
+    strace -qq -o /dev/null true 2>/dev/null ||
+        skip "strace may not trace here (in a container: --cap-add SYS_PTRACE)"
+    plain_build "does not go with strace"
 }
 
 # need_preload NAME: that library of tests/tools/preload. Sets `preload`.
 need_preload() {
     preload=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/$1.so
-    [[ -e $preload ]] || skip "no library at $preload"
-    ! sanitized || skip "a sanitizer does not go with LD_PRELOAD"
-    grep -aqE '/ld-(linux|musl)' "$UNSEEN" || skip "a static program loads no libraries"
+    [[ -e $preload ]] || skip "no library at $preload (make tools builds it)"
+    plain_build "does not go with LD_PRELOAD"
 }
 
 need_terminal() {
@@ -372,9 +381,22 @@ on_terminal() {
     script -qec "stty cols $1; LC_ALL=$2; export LC_ALL; $3" /dev/null | tr -d '\r'
 }
 
+need_full() {
+    [[ -c /dev/full ]] || skip "needs /dev/full (mknod -m 666 /dev/full c 1 7)"
+}
+
+# need_mounts [COMMAND...]: file systems can be mounted, and COMMAND, which mounts one, succeeds.
+need_mounts() {
+    local how="root; in a container also: --cap-add SYS_ADMIN"
+    unshare -m true 2>/dev/null || skip "needs the right to mount ($how)"
+    [[ $# -gt 0 ]] || return 0
+    capture "$@"
+    [[ $code -eq 0 ]] || skip "needs the right to mount a tmpfs ($how): $(head -n 1 "$err")"
+}
+
 # need_signals: env(1) of GNU, which can undo an inherited SIG_IGN.
 need_signals() {
-    env --default-signal=PIPE true 2>/dev/null || skip "needs env --default-signal (GNU coreutils)"
+    env --default-signal=PIPE true 2>/dev/null || skip "needs env --default-signal (coreutils 8.31)"
 }
 
 # as_nobody COMMAND...: without root's rights.
@@ -392,13 +414,13 @@ as_nobody() {
 # check, so a test of them needs somebody else.
 public_directory() {
     as_nobody true 2>/dev/null ||
-        skip "runs as root and cannot give up its rights (setpriv)"
+        skip "runs as root and cannot give up its rights (setpriv of util-linux; an ordinary user can run this)"
     public=$(mktemp -d "${TMPDIR:-/tmp}/unseen-test.XXXXXX")
     chmod 755 "$public"
     cp "$UNSEEN" "$public/unseen"
     chmod 755 "$public/unseen"
     as_nobody "$public/unseen" --version >/dev/null ||
-        skip "an ordinary user cannot run programs in $public"
+        skip "an ordinary user cannot run programs in $public (TMPDIR elsewhere)"
     mkdir "$public/work"
     cd "$public/work" || return 1
 }

@@ -136,7 +136,7 @@ load helper
 }
 
 @test "a full disk: exit 2 and the reason" {
-    [[ -c /dev/full ]] || skip "needs /dev/full"
+    need_full
     fails_with 2 'No space left on device' to /dev/full unseen key < <(seq 9)
     fails_with 2 'No space left on device' to /dev/full unseen key < <(seq 1000000)
 }

@@ -668,7 +668,7 @@ END
 # of them or more.
 library_agrees() {
     local oracle=${UNSEEN%/*}/tests/key/oracle_$1
-    [[ -x $oracle ]] || skip "was built without the library"
+    [[ -x $oracle ]] || skip "was built without the library (src/build/deps.sh check installs it; then make check)"
     "$tools/genhostile" -w 50000 3 >lines
     succeeds unseen key --tag --by url lines
     sed 's/^key\t//' "$out" >keys

@@ -321,8 +321,7 @@ filter_untouched() {
 }
 
 @test "a read-only file system for the filter, the pending file elsewhere" {
-    [[ $(id -u) -eq 0 ]] || skip "needs root to mount"
-    unshare -m true 2>/dev/null || skip "needs the right to mount"
+    need_mounts
     seq 5 >in
     mkdir ro
     "$UNSEEN" create -p 1e-9 ro/f.bf
@@ -395,7 +394,7 @@ filter_untouched() {
 }
 
 @test "memory does not grow with the keys: 1 M lines in 12 MB" {
-    ! sanitized || skip "a sanitizer has memory of its own"
+    plain_build "has memory of its own"
     input 1000000 >in
     exits 0 unseen create --fixed -n 1000 -p 1e-9 f.bf
     exits 0 sh -c 'ulimit -d 12000; exec "$UNSEEN" --pending keys f.bf in'

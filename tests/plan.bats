@@ -382,7 +382,7 @@ distinct_is() {
 }
 
 @test "from data: a full disk" {
-    [[ -c /dev/full ]] || skip "needs /dev/full"
+    need_full
     fails_with 2 'No space left on device' to /dev/full unseen plan - < <(seq 9)
     fails_with 2 'No space left on device' to /dev/full unseen plan --json - < <(seq 9)
 }

@@ -198,7 +198,7 @@ files() { find q.bf.queue -type f | wc -l; }
 # --- delivery ----------------------------------------------------------------
 
 @test "lines that cannot be written stay" {
-    [[ -c /dev/full ]] || skip "needs /dev/full"
+    need_full
     a_queue 1 5
     exits 2 to /dev/full unseen pop q.bf -m 3
     says 'standard output: No space left on device'

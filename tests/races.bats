@@ -190,7 +190,7 @@ slowly() {
 # --- CMD ------------------------------------------------------------------------------
 
 @test "-x under a parent that ignores SIGCHLD: CMD's exit code counts all the same" {
-    env --ignore-signal=CHLD true 2>/dev/null || skip "needs env --ignore-signal (GNU coreutils)"
+    env --ignore-signal=CHLD true 2>/dev/null || skip "needs env --ignore-signal (coreutils 8.31)"
     input 100 >in
     exits 0 unseen create -p 1e-9 f.bf
     exits 3 env --ignore-signal=CHLD "$UNSEEN" f.bf in -x sh -c 'cat >/dev/null; exit 7'
@@ -354,7 +354,7 @@ slowly() {
 # --- mapped files -----------------------------------------------------------------------------
 
 @test "a filter cut off while SIGBUS is blocked by the parent: a message and exit 2, no signal" {
-    env --block-signal=BUS true 2>/dev/null || skip "needs env --block-signal (GNU coreutils)"
+    env --block-signal=BUS true 2>/dev/null || skip "needs env --block-signal (coreutils 8.31)"
     exits 0 unseen create -p 1e-9 f.bf
     converse env --block-signal=BUS "$UNSEEN" f.bf
     say hello

@@ -107,8 +107,8 @@ peak_of() {
 }
 
 need_memory_figures() {
-    env time -f %M true >/dev/null 2>&1 || skip "needs GNU time"
-    ! sanitized || skip "a sanitizer has its own need of memory"
+    env time -f %M true >/dev/null 2>&1 || skip "needs GNU time (to install it: src/build/deps.sh check)"
+    plain_build "has its own need of memory"
 }
 
 # half_gigabyte: 1000 lines of 1000 bytes, again and again.
@@ -193,7 +193,7 @@ available() {
 # bats test_tags=slow
 @test "a line of 900 MB, twice, and one that differs in its last byte" {
     [[ $(available) -ge 4000 ]] || skip "needs 4 GB of free memory"
-    ! sanitized || skip "a sanitizer makes this line take minutes"
+    plain_build "makes this line take minutes"
     giant() { head -c 900000000 /dev/zero | tr '\0' g; }
     { giant; echo; echo short; giant; echo; echo short; giant; echo h; } |
         timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" |
@@ -205,7 +205,7 @@ available() {
 # bats test_tags=slow
 @test "a line of 900 MB with a filter file, and without a newline" {
     [[ $(available) -ge 4000 ]] || skip "needs 4 GB of free memory"
-    ! sanitized || skip "a sanitizer makes this line take minutes"
+    plain_build "makes this line take minutes"
     giant() { head -c 900000000 /dev/zero | tr '\0' g; }
     exits 0 unseen create f.bf
     giant | timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" f.bf | cmp - <(giant; echo)

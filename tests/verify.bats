@@ -301,7 +301,7 @@ END
 }
 
 @test "what it found cannot be printed: exit 2" {
-    [[ -c /dev/full ]] || skip "needs /dev/full"
+    need_full
     exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 900)
     head -c 100 /dev/zero >>f.bf
     exits 2 to /dev/full unseen verify f.bf

@@ -12,12 +12,13 @@
 # CC, CPPFLAGS and CFLAGS are looked at as make would use them. Exit: 0 all there, 1 not, 2 misuse.
 set -u
 
-# What is needed on which level (levels_of says which take in others), and the package that brings it. With a "-", a package manager
-# has no such package: it is done without, and the tests that need it say that they are skipped.
+# What is needed on which level (levels_of says which take in others), and the package that brings
+# it. With a "-", a package manager has no such package: it is done without, and the tests that need
+# it say that they are skipped.
 #   cc            the compiler that $CC names
 #   header:H      H can be included by it
-#   wish:N        a header, or a command; but without it only some tests are skipped, so it is asked
-#                 for last, by itself, and all goes on whatever becomes of that
+#   wish:N        a header, or a command; but without it only some tests are skipped, so wishes come
+#                 last, by themselves, and all goes on whatever becomes of them
 #   command:C     C is in PATH
 #   signals       env(1) can undo an inherited SIG_IGN, which tests of SIGPIPE stand on
 #   gnu-time      time(1) can tell a program's peak memory
@@ -36,6 +37,16 @@ check command:timeout      coreutils      coreutils         coreutils         co
 check signals              coreutils      coreutils         coreutils         coreutils      -
 check gnu-time             time           time              time              time           -
 check wish:python3         python3        python3           python3           python         python3
+check wish:strace          strace         strace            strace            strace         strace
+check wish:mandoc          mandoc         mandoc            mandoc            mandoc         mandoc
+check wish:jq              jq             jq                jq                jq             jq
+check wish:git             git            git               git               git            git
+check wish:xz              xz-utils       xz                xz                xz             xz
+check wish:perl            perl-base      perl-interpreter  perl              perl           perl
+check wish:ps              procps         procps-ng         procps            procps-ng      -
+check wish:script          bsdutils       /usr/bin/script   util-linux-misc   util-linux     util-linux
+check wish:setpriv         util-linux     util-linux        setpriv           util-linux     util-linux
+check wish:taskset         util-linux     /usr/bin/taskset  util-linux-misc   util-linux     util-linux
 check wish:curl/curl.h     libcurl4-openssl-dev libcurl-devel curl-dev       curl           curl
 check wish:uriparser/Uri.h liburiparser-dev uriparser-devel uriparser-dev    uriparser      uriparser
 ci    command:gcc          gcc            gcc               gcc               gcc            gcc
@@ -51,6 +62,7 @@ ci    command:debootstrap  debootstrap    debootstrap       debootstrap       de
 ci    command:llvm-profdata llvm         llvm              llvm              llvm           llvm
 ci    clang-counts         libclang-rt-dev compiler-rt     compiler-rt       compiler-rt    llvm
 ci    command:valgrind     valgrind       valgrind          valgrind          valgrind       -
+ci    wish:ruby            ruby           ruby              ruby              ruby           ruby
 release command:bash       bash           bash              bash              bash           bash
 release command:xz         xz-utils       xz                xz                xz             xz
 release command:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu - aarch64-linux-gnu-gcc -
@@ -226,6 +238,18 @@ bring() {
     install $packages || give_up "the package manager failed; see above"
 }
 
+# All wishes at once; if that fails, one by one: what cannot be had keeps none of the others away.
+bring_wishes() {
+    (bring) && return
+    find_manager && find_rights
+    [ -n "$manager" ] && [ -z "$cannot" ] || return 1
+    status=0
+    for missing in $missing; do
+        (bring) || status=1
+    done
+    return $status
+}
+
 # Sets packages.
 choose_packages() {
     packages=
@@ -282,4 +306,5 @@ if [ -n "$missing" ]; then
 fi
 
 find_missing wishes
-[ -z "$missing" ] || (bring) || echo "deps: going on without; tests that need it are skipped" >&2
+[ -z "$missing" ] || bring_wishes ||
+    echo "deps: going on without; tests that need it are skipped" >&2

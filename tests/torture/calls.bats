@@ -34,7 +34,7 @@ sweep_form() {
 # --- with the library of tests/torture/preload ------------------------------------------
 
 need_library() {
-    ! sanitized || skip "a sanitizer has its own allocator"
+    plain_build "has its own allocator"
     [[ -e $programs/faults.so ]] || skip "needs $programs/faults.so: tests/torture/run makes it"
     LD_PRELOAD=$programs/faults.so true || skip "libraries cannot be preloaded here"
 }

@@ -33,7 +33,7 @@ on() {
 
 # need_disk_of FILE_SYSTEM MEGABYTES: skips where it cannot be mounted.
 need_disk_of() {
-    unshare -m true 2>/dev/null || skip "needs the right to mount"
+    need_mounts
     [[ $1 == tmpfs ]] || command -v "mkfs.$1" >/dev/null || skip "needs mkfs.$1"
     capture on "$1" "$2" true
     [[ $code -eq 0 ]] || skip "cannot mount $1 here: $(head -n 1 "$err")"

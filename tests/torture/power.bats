@@ -10,7 +10,7 @@ load ../crash
 load scale
 
 need_powerdisk() {
-    unshare -m true 2>/dev/null || skip "needs the right to mount"
+    need_mounts
     [[ -c /dev/fuse ]] || skip "needs /dev/fuse"
     command -v mkfs.ext4 >/dev/null || skip "needs mkfs.ext4"
     [[ -x $programs/powerdisk ]] || skip "needs $programs/powerdisk: make torture builds it"

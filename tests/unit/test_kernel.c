@@ -291,7 +291,7 @@ static void large_layer(void)
     bits.bytes = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (bits.bytes == MAP_FAILED) {
-        tap_skip("12 GB of address space cannot be had");
+        tap_skip("12 GB of address space cannot be had (ulimit -v unlimited)");
         return;
     }
     for (size_t i = 0; i < kernel_count; i++) {

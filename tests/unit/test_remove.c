@@ -392,7 +392,7 @@ static void killed_at_every_store(void)
         tap_check(verdict.whole > 10 && verdict.gone > 0 && verdict.half > 10,
                   "the test is about nothing");
     } else {
-        tap_skip("a process cannot be traced here");
+        tap_skip("a process cannot be traced here (in a container: --cap-add SYS_PTRACE)");
     }
     munmap(image.bytes, image.length);
     free(with);
