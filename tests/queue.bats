@@ -165,7 +165,7 @@ files() { find q.bf.queue -type f | wc -l; }
         # shellcheck disable=SC2086
         fails_with 2 '' unseen pop $arguments
     done
-    for arguments in '-m 3 q.bf' '-x cat q.bf' '--wait q.bf' '-a out q.bf' '-d q.bf' ''; do
+    for arguments in '-m 3 q.bf' '-x cat q.bf' '--until-done q.bf' '-a out q.bf' '-d q.bf' ''; do
         # shellcheck disable=SC2086
         fails_with 2 '' unseen push $arguments < <(seq 9)
     done
@@ -372,23 +372,23 @@ files() { find q.bf.queue -type f | wc -l; }
 
 # --- waiting -----------------------------------------------------------------
 
-@test "--wait: at once if there is a line, 1 if there is none and none is out" {
+@test "--until-done: at once if there is a line, 1 if there is none and none is out" {
     a_queue 1 2
-    pops '1\n' --wait
-    pops '2\n' --wait -m 5
-    exits 1 unseen pop q.bf --wait
+    pops '1\n' --until-done
+    pops '2\n' --until-done -m 5
+    exits 1 unseen pop q.bf --until-done
     silent_on_stderr
-    exits 1 unseen pop q.bf --wait -x cat
+    exits 1 unseen pop q.bf --until-done -x cat
     prints ''
 }
 
-@test "--wait: gets what a worker pushes, and ends when the last one is done" {
+@test "--until-done: gets what a worker pushes, and ends when the last one is done" {
     a_queue 1 1
     mkfifo go
     "$UNSEEN" pop q.bf -x sh -c 'read -r l <go; echo 2 | "$0" push q.bf; read -r l <go' "$UNSEEN" 3>&- &
     local first=$!
     until counts 0 1 2>/dev/null >&2; do sleep 0.01; done
-    "$UNSEEN" pop q.bf --wait >second 3>&- &
+    "$UNSEEN" pop q.bf --until-done >second 3>&- &
     local second=$! go
     sleep 0.3
     [[ ! -s second ]] && kill -0 $second
@@ -396,7 +396,7 @@ files() { find q.bf.queue -type f | wc -l; }
     echo >&"$go"
     wait $second
     echo 2 | cmp - second
-    "$UNSEEN" pop q.bf --wait >third 3>&- {go}>&- &
+    "$UNSEEN" pop q.bf --until-done >third 3>&- {go}>&- &
     local third=$! status=0
     sleep 0.3
     kill -0 $third
@@ -406,19 +406,19 @@ files() { find q.bf.queue -type f | wc -l; }
     [[ $status -eq 1 && ! -s third ]]
 }
 
-@test "--wait: gets the lines of a worker that is killed, and of a CMD that fails" {
+@test "--until-done: gets the lines of a worker that is killed, and of a CMD that fails" {
     a_queue 1 1
     mkfifo go
     "$UNSEEN" pop q.bf -x sh -c 'read -r l <go' 3>&- &
     local worker=$! waiter go
     until counts 0 1 2>/dev/null >&2; do sleep 0.01; done
-    "$UNSEEN" pop q.bf --wait -x sh -c 'echo >taken; read -r l <go; exit 1' 2>"$err" 3>&- &
+    "$UNSEEN" pop q.bf --until-done -x sh -c 'echo >taken; read -r l <go; exit 1' 2>"$err" 3>&- &
     waiter=$!
     sleep 0.1
     kill -9 $worker
     wait $worker || true
     filled taken
-    "$UNSEEN" pop q.bf --wait >last 3>&- &
+    "$UNSEEN" pop q.bf --until-done >last 3>&- &
     local last=$! status=0
     sleep 0.1
     exec {go}<>go
@@ -430,13 +430,13 @@ files() { find q.bf.queue -type f | wc -l; }
     echo 1 | cmp - last
 }
 
-@test "--wait is ended by a signal" {
+@test "--until-done is ended by a signal" {
     a_queue 1 1
     mkfifo go
     "$UNSEEN" pop q.bf -x sh -c 'read -r l <go' 3>&- &
     local worker=$! status=0
     until counts 0 1 2>/dev/null >&2; do sleep 0.01; done
-    "$UNSEEN" pop q.bf --wait 3>&- &
+    "$UNSEEN" pop q.bf --until-done 3>&- &
     local waiter=$!
     sleep 0.2
     kill -TERM $waiter
@@ -447,6 +447,287 @@ files() { find q.bf.queue -type f | wc -l; }
     pops '1\n'
     exec {go}<>go
     echo >&"$go"
+}
+
+@test "--wait TIME: 1 when no line came in time, or with --until-done as soon as none can come" {
+    a_queue 1 2
+    pops '1\n' --wait 100s
+    pops '2\n' --wait 0s -m 5
+    exits 1 unseen pop q.bf --wait 0s
+    exits 1 unseen pop q.bf --wait 0.3s -x cat
+    silent_on_stderr
+    # It would take too long for a test.
+    exits 1 unseen pop q.bf --wait 10w --until-done
+    exits 1 unseen pop q.bf --until-done --wait 10w -x cat
+    fails_with 2 'not a value' unseen pop q.bf --wait 7x
+    fails_with 2 'not a value' unseen pop q.bf --wait -x
+    # A line is out, and its worker stays: the time counts.
+    unseen push q.bf <<<3
+    unseen pop q.bf -x sh -c '"$1" pop q.bf --until-done --wait 0.3s; echo $? >status' sh "$UNSEEN"
+    [[ $(cat status) -eq 1 ]]
+    empty
+}
+
+@test "--wait TIME: gets what is pushed meanwhile, and a signal ends it" {
+    a_queue
+    local signal status waiter
+    "$UNSEEN" pop q.bf --wait 10w >got 3>&- &
+    waiter=$!
+    sleep 0.2
+    kill -0 $waiter
+    exits 0 unseen push q.bf <<<1
+    wait $waiter
+    echo 1 | cmp - got
+    for signal in TERM:143 INT:130; do
+        env --default-signal=INT,TERM "$UNSEEN" pop q.bf --wait 10w -x cat 3>&- &
+        waiter=$!
+        sleep 0.2
+        status=0
+        kill -s "${signal%:*}" $waiter
+        wait $waiter || status=$?
+        [[ $status -eq ${signal#*:} ]]
+    done
+    empty
+}
+
+# --- tries -------------------------------------------------------------------
+
+# tries EXIT N LINE [OPTION...]: a CMD fails on the next line, which is LINE.
+tries() {
+    local status=$1 n=$2 line=$3
+    shift 3
+    exits "$status" unseen pop q.bf --tries "$n" "$@" -x sh -c 'cat >tried; exit 1' || return 1
+    [[ $(cat tried) == "$line" ]] || { echo "not $line but $(cat tried)"; return 1; }
+}
+
+# has_failed N: as stats has them.
+has_failed() {
+    capture unseen stats --json q.bf
+    [[ $(field failed) == "$1" ]] || complain "should be $1 failed"
+}
+
+@test "--tries: a loop ends with an empty queue, and what failed so often is in FILE" {
+    a_queue 1 9
+    cat >visit <<'END'
+#!/bin/sh
+read -r n
+echo "$n" >>visits
+[ $((n % 4)) -ne 0 ]
+END
+    chmod +x visit
+    (PATH=$(dirname "$UNSEEN"):$PATH
+     timeout 60 dash -c 'while unseen pop q.bf --tries 3 --failed dead -x ./visit; do :; done' 2>said)
+    printf '4\n8\n' | cmp - dead
+    printf '%s\n' 1 2 3 4 5 6 7 8 9 4 8 4 8 | cmp - visits
+    [[ $(grep -c 'visit: exited with 1 (its lines are at the back of the queue)$' said) -eq 4 ]]
+    [[ $(grep -c 'visit: exited with 1 (its lines are in dead)$' said) -eq 2 && $(wc -l <said) -eq 6 ]]
+    empty
+    has_failed 0
+}
+
+@test "--tries without --failed: FILTER.queue/failed, which stats counts" {
+    a_queue 1 3
+    tries 0 1 1
+    says 'its lines are in .*q\.bf\.queue/failed\)$'
+    tries 0 1 2
+    has_failed 2
+    succeeds unseen stats q.bf
+    grep -q '^queue failed  *2 lines, in .*q.bf.queue/failed$' "$out"
+    unchanged succeeds unseen verify q.bf
+    printf '1\n2\n' | cmp - q.bf.queue/failed
+    pops '3\n' -m 9
+    # They are not new again, and the file stays.
+    exits 0 unseen push q.bf < <(seq 3)
+    exits 1 unseen pop q.bf
+    has_failed 2
+    # A line cut off by others counts.
+    printf 4 >>q.bf.queue/failed
+    has_failed 3
+}
+
+@test "--tries: every failure counts, whatever N there was; a kill, or a CMD that cannot be run, does not" {
+    a_queue 1 1
+    exits 3 unseen pop q.bf -x false
+    tries 0 9 1
+    exits 137 unseen pop q.bf --tries 1 -x sh -c 'kill -9 $PPID'
+    exits 127 unseen pop q.bf --tries 1 -x ./no-such-program
+    exits 126 unseen pop q.bf --tries 1 -x .
+    env --default-signal=TERM timeout -s TERM 0.3 "$UNSEEN" pop q.bf --tries 1 -x sleep 100 3>&- || [[ $? -eq 124 ]]
+    pops '' -x true
+    exits 0 unseen push q.bf <<<2
+    tries 0 3 2
+    exits 3 unseen pop q.bf -x false
+    counts 1 0
+    # CMD was killed: a try.
+    exits 0 unseen pop q.bf --tries 3 --failed dead -x sh -c 'kill -9 $$'
+    echo 2 | cmp - dead
+    empty
+    # What comes at the same places later begins from 0.
+    exits 0 unseen push q.bf < <(seq 3 4)
+    tries 0 2 3
+    counts 2 0
+}
+
+@test "--tries: lines that are handed over together fail together; the same line twice is two" {
+    exits 0 unseen create --counting --queue -p 1e-9 q.bf
+    exits 0 unseen push q.bf < <(seq 4)
+    tries 0 2 1
+    # 2 and 3 once, then 4 and 1: of these 1 has had two.
+    tries 0 2 $'2\n3' -m 2
+    tries 0 2 $'4\n1' -m 2 --failed dead
+    says '\(1 of its lines are in dead, the others at the back of the queue\)$'
+    echo 1 | cmp - dead
+    tries 0 9 $'2\n3\n4' -m 9
+    counts 3 0
+    # 2 has had two, and a new 2 none.
+    exits 0 unseen remove q.bf <<<2
+    exits 0 unseen push q.bf <<<2
+    tries 0 3 $'2\n3\n4\n2' -m 9 --failed dead
+    printf '%s\n' 1 2 3 4 | cmp - dead
+    pops '2\n' -m 9
+    empty
+}
+
+@test "--failed: appends, ends half a line of a killed run, to a FIFO as well; with -z" {
+    a_queue 1 3
+    printf 'half' >dead
+    tries 0 1 1 --failed dead
+    printf 'half\n1\n' | cmp - dead
+    mkfifo fifo
+    cat fifo >got 3>&- &
+    tries 0 1 2 --failed fifo
+    wait $!
+    echo 2 | cmp - got
+    exits 0 unseen create --queue z.bf
+    printf 'a\nb\0c\0' | exits 0 unseen push -z z.bf
+    exits 0 unseen pop -z z.bf -m 9 --tries 1 -x false
+    printf 'a\nb\0c\0' | cmp - z.bf.queue/failed
+    capture unseen stats --json z.bf
+    [[ $(field failed) == 2 ]]
+}
+
+@test "--failed: what does not fit into FILE stays in front, and has not had one more try" {
+    a_queue 1 2
+    exits 3 unseen pop q.bf -m 9 -x false
+    exits 2 unseen pop q.bf --tries 2 --failed /dev/full -x false
+    says_lines 2 'false: exited with 1$' '/dev/full: No space left on device \(the lines of false stay at the front\)$'
+    tries 0 9 1
+    tries 0 3 2 --failed dead
+    [[ ! -e dead ]]
+    # It was there when the run began, and is not any more.
+    mkdir there
+    exits 2 unseen pop q.bf --tries 3 --failed there/dead -x sh -c 'rmdir there; exit 1'
+    says_lines 2 'there/dead: No such file or directory'
+    tries 0 3 1 --failed dead
+    tries 0 3 2 --failed dead
+    printf '1\n2\n' | cmp - dead
+    empty
+}
+
+@test "--tries and --failed: wrong uses" {
+    a_queue 1 3
+    mkdir directory
+    ln -s q.bf link.bf
+    local arguments
+    for arguments in '--tries 3' '--failed dead -x cat' '--tries 0 -x cat' '--tries x -x cat' '--tries -x cat' \
+        '--tries 3 --failed q.bf -x cat' '--tries 3 --failed link.bf -x cat' '--tries 3 --failed directory -x cat' \
+        '--tries 3 --failed q.bf.queue/state -x cat' '--tries 3 --failed nowhere/dead -x cat'; do
+        # shellcheck disable=SC2086
+        fails_with 2 '' unseen pop q.bf $arguments
+    done
+    fails_with 2 'an empty name is not a file' unseen pop q.bf --tries 3 --failed '' -x cat
+    pops '1\n2\n3\n' -m 9
+    empty
+}
+
+# spoiled STATUS COMMAND...: what a COMMAND does to the counts of a queue costs no line: with STATUS 0 all
+# tries begin from 0, which is said once, with 2 the lines stay.
+spoiled() {
+    local status=$1 said
+    shift
+    rm -rf q.bf* dead
+    a_queue 1 3 || return 1
+    exits 3 unseen pop q.bf -m 9 -x false
+    "$@"
+    exits "$status" unseen pop q.bf -m 2 --tries 2 --failed dead -x false || return 1
+    said=$(grep -c 'its counts of tries cannot be used (all begin from 0 again)$' "$err") || true
+    [[ $status -ne 0 || $said -eq 1 ]] || complain 'not said' || return 1
+    rm -rf q.bf.queue/tries
+    exits 0 unseen pop q.bf -m 9 --tries 2 --failed dead -x false || return 1
+    ! grep -q 'begin from 0' "$err" || return 1
+    counts 3 0 && [[ ! -e dead ]]
+}
+
+of_another() {
+    exits 0 unseen create --queue o.bf
+    exits 0 unseen push o.bf < <(seq 7 9)
+    exits 3 unseen pop o.bf -m 9 -x false
+    cp o.bf.queue/tries q.bf.queue/tries
+    rm -r o.bf*
+}
+linked() { rm q.bf.queue/tries; echo kept >target; ln -s ../target q.bf.queue/tries; }
+piped() { rm q.bf.queue/tries; mkfifo q.bf.queue/tries; }
+in_the_way() { rm q.bf.queue/tries; mkdir q.bf.queue/tries; }
+of_zeros() { head -c 320 /dev/zero >q.bf.queue/tries; }
+of_noise() { seq 1000 >q.bf.queue/tries; }
+
+@test "counts of tries that are damaged, foreign or no file: said once, and no line is lost" {
+    local how
+    for how in of_another linked piped of_zeros of_noise; do
+        spoiled 0 $how || complain "$how"
+    done
+    echo kept | cmp - target
+    spoiled 2 in_the_way
+    # Gone, or cut off: there is nothing that could be doubted.
+    exits 3 unseen pop q.bf -m 9 -x false
+    truncate -s 31 q.bf.queue/tries
+    exits 0 unseen pop q.bf -m 9 --tries 2 --failed dead -x false
+    counts 3 0
+}
+
+@test "'failed' that is no plain file: the lines stay" {
+    local how
+    a_queue 1 3
+    for how in 'mkdir' 'mkfifo' 'ln -s /dev/null'; do
+        $how q.bf.queue/failed
+        exits 2 unseen pop q.bf -m 9 --tries 1 -x false
+        says_lines 2 "'failed' in it is not a plain file: move it away \\(the lines of false stay at the front\\)$"
+        rm -r q.bf.queue/failed
+    done
+    pops '1\n2\n3\n' -m 9
+}
+
+@test "no room for a count: the line stays in front" {
+    need_strace
+    local call
+    a_queue 1 3
+    # The lines, their count.
+    for call in 1 2; do
+        exits 2 strace -qq -o trace -P "$PWD/q.bf.queue/tries" -P "$PWD/q.bf.queue/00000000000000000000" \
+            -e trace=pwrite64 -e "inject=pwrite64:error=ENOSPC:when=$call" "$UNSEEN" pop q.bf -x false
+        grep -q INJECTED trace
+        says_lines 2 'No space left on device'
+        [[ ! -s q.bf.queue/tries ]]
+        counts 3 0
+    done
+    pops '1\n2\n3\n' -m 9
+    empty
+}
+
+@test "--tries by four at once: each line is done once, or fails as often as it may" {
+    a_queue 1 400
+    local i pids=()
+    for i in 0 1 2 3; do
+        { while "$UNSEEN" pop q.bf -m $((1 + i)) --until-done --tries 3 --failed dead -x \
+            sh -c 'cat >"mine.$$"; ! grep -q 7 "mine.$$" || exit 1; cat "mine.$$" >>"done.$0"' $i; do :; done 2>>said; } 3>&- &
+        pids+=($!)
+    done
+    for i in "${pids[@]}"; do wait "$i"; done
+    # Whoever was with a 7 three times is not done either.
+    sort -n done.? dead | cmp - <(seq 400)
+    [[ $(grep -c 7 dead) -eq $(seq 400 | grep -c 7) ]]
+    [[ $(cat mine.* | grep -cx 7) -eq 3 ]]
+    empty
 }
 
 # --- many at once, kills, full disks -----------------------------------------
@@ -904,6 +1185,13 @@ segment_restored() { cp q.bf.queue/0* new && rm q.bf.queue/0* && mv new q.bf.que
     (umask 077 && exits 0 as_nobody "$public/unseen" push q.bf < <(seq 8))
     exits 0 "$public/unseen" pop q.bf
     prints '8\n'
+    # What CMDs fail on.
+    exits 0 "$public/unseen" push q.bf < <(seq 20 22)
+    (umask 077 && exits 3 as_nobody "$public/unseen" pop q.bf -m 2 -x false)
+    (umask 077 && exits 0 as_nobody "$public/unseen" pop q.bf --tries 1 -x false)
+    [[ $(stat -c %a q.bf.queue/tries) == 666 && $(stat -c %a q.bf.queue/failed) == 666 ]] || { ls -la q.bf.queue; false; }
+    exits 0 "$public/unseen" pop q.bf -m 9 --tries 1 -x false
+    printf '%s\n' 22 20 21 | cmp - q.bf.queue/failed
     # And not more open than the filter.
     (umask 077 && exits 0 unseen create --queue -p 1e-9 r.bf)
     exits 0 unseen push r.bf < <(seq 3)

@@ -2,19 +2,25 @@
  * command_pop - `unseen pop FILTER`: the oldest lines of its queue, off once they are handed on.
  *
  * Without -x, lines are off chunk by chunk, when they are written. With -x all of them are out
- * until CMD has ended: off if it exited with 0, whatever it has read, else at the back.
+ * until CMD has ended: off if it exited with 0, whatever it has read, else at the back. With
+ * --tries a CMD that fails is provided for, so pop has done its work, and exits with 0: a loop goes
+ * on until the queue is empty, or there is trouble that no further try would end.
  */
+#include "commands/combinations.h"
 #include "commands/command.h"
 #include "commands/filter_operand.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
 #include "commands/queue_operand.h"
+#include "commands/side_file.h"
 #include "commands/summary.h"
 #include "io/child.h"
 #include "io/output.h"
 #include "system/signals.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <time.h>
 
 struct job {
     const struct options *options;
@@ -24,6 +30,10 @@ struct job {
     struct child child; /* -x */
     uint64_t most;
     uint64_t max_line;
+    uint64_t wait;  /* milliseconds, for the first line */
+    uint64_t tries; /* a line gets so many */
+    char failed_path[QUEUE_FAILED_MAX];
+    struct output failed;      /* for lines that had them all; no name: not open yet */
     uint64_t taken, delivered; /* lines */
     bool closed;               /* CMD reads no more */
 };
@@ -43,17 +53,26 @@ static int deliver(struct job *job, const struct queue_lines *lines, struct faul
     return written == lines->length ? 0 : -1;
 }
 
-/* The next lines. With --wait, until there are some, or none can come any more. Returns as
- * queue_take. */
+static uint64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+}
+
+/* The next lines. The first is waited for: with --wait so long, with --until-done as long as it can
+ * come from a worker. Returns as queue_take. */
 static int take(struct job *job, struct queue_lines *lines, struct fault *fault)
 {
-    bool waits = job->taken == 0 && options_has(job->options, OPTION_WAIT);
+    bool until_done = options_has(job->options, OPTION_UNTIL_DONE);
+    uint64_t start = now(), waited = 0;
     for (;;) {
         bool awaited;
         int result = queue_take(job->queue, job->most - job->taken, lines, &awaited, fault);
-        if (result != 0 || !awaited || !waits)
+        if (result != 0 || job->taken > 0 || waited >= job->wait || (until_done && !awaited))
             return result;
-        queue_wait(job->queue);
+        queue_wait(job->queue, job->wait - waited);
+        waited = now() - start;
     }
 }
 
@@ -76,13 +95,69 @@ static int pop(struct job *job, struct fault *fault)
     return 0;
 }
 
-static int tell_failed(struct job *job, struct fault *fault)
+/* --- CMD has failed --- */
+
+/* Opened when there is something to write. Neither a FIFO nor a terminal can be flushed. */
+static size_t append_failed(void *context, const char *bytes, size_t length, struct fault *fault)
 {
-    struct fault why_not;
-    if (queue_put_back(job->queue, &why_not) == 0) {
+    struct job *job = context;
+    const char *name = job->options->given[OPTION_FAILED];
+    if (job->failed.name == NULL) {
+        if (name == NULL && queue_failed_file(job->queue, job->failed_path, fault) != 0)
+            return 0;
+        name = name != NULL ? name : job->failed_path;
+        if (output_open(&job->failed, name, job->output.delimiter, fault) != 0)
+            return 0;
+        job->failed.waits = message_waits;
+    }
+    return output_write(&job->failed, bytes, length, fault);
+}
+
+static int sync_failed(void *context, struct fault *fault)
+{
+    const struct job *job = context;
+    return output_is_file(job->failed.name) ? output_sync(&job->failed, fault) : 0;
+}
+
+static int close_failed(struct job *job, struct fault *fault)
+{
+    return job->failed.name != NULL ? output_close(&job->failed, fault) : 0;
+}
+
+/* What became of the lines. */
+static void tell_failed(const struct job *job, const struct queue_failed *what, struct fault *fault)
+{
+    if (what->uncounted)
+        message("%s: its counts of tries cannot be used (all begin from 0 again)",
+                queue_path(job->queue));
+    if (what->given_up == 0)
         fault_way_out(fault, "its lines are at the back of the queue");
-        message_fault(fault);
-        return EXIT_COMMAND;
+    else if (what->back == 0)
+        fault_way_out(fault, "its lines are in %s", job->failed.name);
+    else
+        fault_way_out(fault,
+                      "%" PRIu64 " of its lines are in %s, the others at the back of the queue",
+                      what->given_up, job->failed.name);
+    message_fault(fault);
+}
+
+/* CMD has failed, as the fault says. */
+static int put_back(struct job *job, struct fault *fault)
+{
+    bool limited = options_has(job->options, OPTION_TRIES);
+    struct output failed = {
+        .fd = -1,
+        .append = append_failed,
+        .sync = sync_failed,
+        .context = job,
+    };
+    struct queue_failed what;
+    struct fault why_not, later;
+    int result = queue_put_back(job->queue, (uint32_t)job->tries, limited ? &failed : NULL, &what,
+                                &why_not);
+    if (close_failed(job, result == 0 ? &why_not : &later) == 0 && result == 0) {
+        tell_failed(job, &what, fault);
+        return limited ? EXIT_OK : EXIT_COMMAND;
     }
     message_fault(fault);
     fault_way_out(&why_not, "the lines of %s stay at the front", job->options->command[0]);
@@ -110,7 +185,7 @@ static int finish_command(struct job *job, int status)
         return status;
     enum child_end end = child_finish(&job->child, &left, &fault);
     if (end == CHILD_FAILED)
-        return tell_failed(job, &fault);
+        return put_back(job, &fault);
     if (end != CHILD_DONE)
         return end == CHILD_STOPPED ? status : message_not_run(job->child.error);
     int removed = remove_taken(job, left);
@@ -133,14 +208,27 @@ static int run(struct job *job)
     return status == EXIT_OK && job->taken == 0 ? EXIT_NOTHING : status;
 }
 
+/* The file of --failed is nothing else at the same time. */
+static int check_failed(const struct options *options, const char *path)
+{
+    const char *none = NULL;
+    struct inputs inputs = {.names = &none};
+    struct side_files files = {options, &inputs, path, NULL, .silent = true};
+    return side_file_check(&files);
+}
+
 static int parse(struct job *job, const struct options *options)
 {
     char delimiter = options_has(options, OPTION_NULL) ? '\0' : '\n';
-    *job = (struct job){.options = options, .most = 1};
+    bool until_done = options_has(options, OPTION_UNTIL_DONE);
+    *job = (struct job){.options = options, .most = 1, .wait = until_done ? UINT64_MAX : 0};
     job->output = options->command != NULL ? child_output(&job->child, options->command, delimiter)
                                            : output_standard(delimiter);
     if (options_whole(options, OPTION_MAX_COUNT, 1, UINT64_C(1) << 53, &job->most) != 0 ||
-        inputs_parse_max_line(options, &job->max_line) != 0)
+        options_whole(options, OPTION_WAIT, 0, UINT64_C(1) << 53, &job->wait) != 0 ||
+        options_whole(options, OPTION_TRIES, 1, 1000000, &job->tries) != 0 ||
+        inputs_parse_max_line(options, &job->max_line) != 0 ||
+        combinations_check(options, FOR_POP) != 0)
         return EXIT_TROUBLE;
     return options_check_exec(options);
 }
@@ -149,7 +237,8 @@ int command_pop(const struct options *options)
 {
     struct job job;
     const char *path = filter_operand(options);
-    if (path == NULL || filter_operand_alone(options) != 0 || parse(&job, options) != 0)
+    if (path == NULL || filter_operand_alone(options) != 0 || parse(&job, options) != 0 ||
+        check_failed(options, path) != 0)
         return EXIT_TROUBLE;
     struct store *store = filter_operand_look(path, options);
     if (store == NULL)

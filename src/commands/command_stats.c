@@ -178,17 +178,21 @@ static int tell_queue(struct report *report, const struct store *store)
     if (queue == NULL)
         return EXIT_TROUBLE;
     int result = queue_facts(queue, &facts, &fault);
+    if (result == 0) {
+        report_text(report, "queue", "%" PRIu64 " lines wait, %" PRIu64 " are out with workers",
+                    facts.waiting, facts.out);
+        report_text(report, "queue segments", "%" PRIu64 " (%s)", facts.segments,
+                    report_size((double)facts.bytes, size));
+        if (facts.failed > 0)
+            report_text(report, "queue failed", "%" PRIu64 " lines, in %s/failed", facts.failed,
+                        queue_path(queue));
+        report_json(report, "waiting", "%" PRIu64, facts.waiting);
+        report_json(report, "out", "%" PRIu64, facts.out);
+        report_json(report, "failed", "%" PRIu64, facts.failed);
+        report_json(report, "queue_bytes", "%" PRIu64, facts.bytes);
+    }
     queue_close(queue);
-    if (result != 0)
-        return message_fault(&fault);
-    report_text(report, "queue", "%" PRIu64 " lines wait, %" PRIu64 " are out with workers",
-                facts.waiting, facts.out);
-    report_text(report, "queue segments", "%" PRIu64 " (%s)", facts.segments,
-                report_size((double)facts.bytes, size));
-    report_json(report, "waiting", "%" PRIu64, facts.waiting);
-    report_json(report, "out", "%" PRIu64, facts.out);
-    report_json(report, "queue_bytes", "%" PRIu64, facts.bytes);
-    return EXIT_OK;
+    return result == 0 ? EXIT_OK : message_fault(&fault);
 }
 
 /* --- layers --- */

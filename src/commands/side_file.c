@@ -69,28 +69,35 @@ static int check_one(const struct side_files *files, enum option_id id, const ch
     return 0;
 }
 
-static int check_dropped(const struct options *options)
+/* A file that lines will be appended to. */
+static int check_lines(const char *name)
 {
     struct fault fault;
+    if (name == NULL)
+        return 0;
+    if (newfile_is_filter(name))
+        return message("%s: is a filter, no place for lines (name another file)", name);
+    return output_check(name, &fault) == 0 ? 0 : message_fault(&fault);
+}
+
+static int check_dropped(const struct options *options)
+{
     const char *dropped = options->given[OPTION_DROPPED];
     const char *pending = options->given[OPTION_PENDING];
-    if (dropped == NULL)
-        return 0;
-    if (pending != NULL && same(dropped, pending))
+    if (dropped != NULL && pending != NULL && same(dropped, pending))
         return message("%s: is the file for dropped lines and also for pending keys (name another "
                        "file)",
                        dropped);
-    if (newfile_is_filter(dropped))
-        return message("%s: is a filter, no place for lines (name another file)", dropped);
-    return output_check(dropped, &fault) == 0 ? 0 : message_fault(&fault);
+    return check_lines(dropped);
 }
 
 int side_file_check(const struct side_files *files)
 {
     if (check_one(files, OPTION_PENDING, "pending keys") != 0 ||
-        check_one(files, OPTION_DROPPED, "dropped lines") != 0)
+        check_one(files, OPTION_DROPPED, "dropped lines") != 0 ||
+        check_one(files, OPTION_FAILED, "failed lines") != 0 || check_dropped(files->options) != 0)
         return EXIT_TROUBLE;
-    return check_dropped(files->options);
+    return check_lines(files->options->given[OPTION_FAILED]);
 }
 
 /* A link whose target was not there when names were compared leads somewhere now. */

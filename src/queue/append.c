@@ -147,32 +147,40 @@ static void give_up_segment(struct queue *queue)
     queue->write_fd = -1;
 }
 
-/* Writes as much as there is room for, and gives back the room of a line that is not whole. */
-static size_t write_lines(struct queue *queue, const char *bytes, size_t length,
-                          struct fault *fault)
+/* Writes as much as there is room for, and gives back the room of a line that is not whole, and of
+ * lines whose tries cannot be noted. */
+static struct queue_lines write_lines(struct queue *queue, const char *bytes, size_t length,
+                                      uint32_t tries, struct fault *fault)
 {
+    struct fault later;
     uint64_t at = length_written(queue);
-    size_t done = whole_write_at(queue->write_fd, bytes, length, at);
-    if (done == length)
-        return done;
-    fault_errno(fault, queue->path, NULL, errno);
-    done = queue_whole_lines(queue, bytes, done);
-    (void)!ftruncate(queue->write_fd, (off_t)(at + done));
+    struct queue_lines done = {bytes, whole_write_at(queue->write_fd, bytes, length, at), 0};
+    bool all = done.length == length;
+    if (!all) {
+        fault_errno(fault, queue->path, NULL, errno);
+        done.length = queue_whole_lines(queue, bytes, done.length);
+    }
+    if (tries > 0 && done.length > 0 &&
+        tries_note(queue, queue->write_start + at, &done, tries, all ? fault : &later) != 0)
+        done.length = 0;
+    if (done.length < length)
+        (void)!ftruncate(queue->write_fd, (off_t)(at + done.length));
+    done.count = queue_count_lines(queue, bytes, done.length);
     return done;
 }
 
-size_t queue_append_unsaved(struct queue *queue, const char *bytes, size_t length,
+size_t queue_append_unsaved(struct queue *queue, const char *bytes, size_t length, uint32_t tries,
                             struct fault *fault)
 {
     struct queue_state *state = &queue->state;
     if (open_to_append(queue, fault) != 0)
         return 0;
-    size_t done = write_lines(queue, bytes, length, fault);
-    note_put_in(queue, done, queue_count_lines(queue, bytes, done));
+    struct queue_lines done = write_lines(queue, bytes, length, tries, fault);
+    note_put_in(queue, done.length, done.count);
     if (state->newest != queue->write_start)
         give_up_segment(queue);
     state->known = true;
-    return done;
+    return done.length;
 }
 
 /* Whether the segment that is written to is still what its name leads to. */
@@ -191,7 +199,7 @@ size_t queue_append(struct queue *queue, const char *bytes, size_t length, struc
     if (queue_begin(queue, fault) != 0)
         return 0;
     uint64_t before = queue_state_tail(&queue->state);
-    size_t done = queue_append_unsaved(queue, bytes, length, fault);
+    size_t done = queue_append_unsaved(queue, bytes, length, 0, fault);
     struct fault *first = done < length ? &later : fault;
     if (queue_state_tail(&queue->state) != before &&
         (queue_save(queue, first) != 0 || queue_check_name(queue, first) != 0 ||

@@ -36,6 +36,7 @@ static void drain_to(struct queue *queue, uint64_t off)
     struct queue_state *state = &queue->state;
     struct fault ignored;
     uint64_t length, before = state->oldest;
+    tries_forget(queue, off);
     while (state->oldest < state->newest) {
         if (queue_segment_length(queue, &state->oldest, &length, &ignored) != 0)
             return;

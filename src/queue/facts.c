@@ -51,6 +51,8 @@ int queue_facts(struct queue *queue, struct queue_facts *facts, struct fault *fa
     if (load_patiently(queue, fault) != 0)
         return -1;
     count_lines(queue, facts);
+    if (queue_count_failed(queue, &facts->failed, fault) != 0)
+        return -1;
     return count_segments(queue, facts, fault);
 }
 

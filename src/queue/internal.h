@@ -4,7 +4,9 @@
  * Calls go down this list, and never up:
  *
  *     facts  mend  make  take    what can be done with a queue
- *     drain  append  read        lines: the segments they leave, enter and lie in
+ *     failed                     lines that were given up
+ *     drain  append  tries       lines: the segments they leave and enter; what CMDs failed on
+ *     read                       the segments that they lie in
  *     queue                      opening and locking one
  *     state_file                 FILTER.queue/state on disk
  *     damage  segment  state     what is said of a broken one; files of lines; bytes and numbers
@@ -15,7 +17,11 @@
 #include "queue/queue.h"
 #include "queue/segment.h"
 #include "queue/state.h"
+#include "queue/tries.h"
 #include "system/beside.h"
+
+/* How much is read at a time, in bytes, unless a line is longer. */
+enum { QUEUE_CHUNK = 256 * 1024 };
 
 struct queue {
     char *path;
@@ -45,6 +51,7 @@ struct queue {
     struct queue_lines taken; /* these */
     uint64_t refused_bytes, refused_lines;
     struct queue_range rest; /* the end of range `last`, which is locked but not taken (take.c) */
+    bool uncounted;          /* counts of tries could not be believed */
 };
 
 /* --- damage --- */
@@ -115,10 +122,16 @@ int queue_read_bytes(struct queue *queue, uint64_t begin, uint64_t end, struct q
 size_t queue_whole_lines(const struct queue *queue, const char *bytes, size_t length);
 uint64_t queue_count_lines(const struct queue *queue, const char *bytes, size_t length);
 
+/* --- failed --- */
+
+/* How many lines there are in FILTER.queue/failed: 0 if there is none. Returns 0 or -1. */
+int queue_count_failed(const struct queue *queue, uint64_t *lines, struct fault *fault);
+
 /* --- append --- */
 
-/* Under the lock: puts whole lines in, as queue_append, but does not save. */
-size_t queue_append_unsaved(struct queue *queue, const char *bytes, size_t length,
+/* Under the lock: puts whole lines in, as queue_append, but does not save. They have had so many
+ * tries. */
+size_t queue_append_unsaved(struct queue *queue, const char *bytes, size_t length, uint32_t tries,
                             struct fault *fault);
 
 /* --- drain --- */

@@ -71,7 +71,7 @@ static int copy_lines(struct queue *queue, uint64_t start, uint64_t begin, uint6
     while (begin < end) {
         if (queue_read_segment(queue, start, begin, end, UINT64_MAX, &lines, fault) != 0)
             return fault->error == 0 ? 0 : -1;
-        if (queue_append_unsaved(queue, lines.bytes, lines.length, fault) != lines.length)
+        if (queue_append_unsaved(queue, lines.bytes, lines.length, 0, fault) != lines.length)
             return -1;
         begin += lines.length;
     }
@@ -166,7 +166,7 @@ static int take_in(struct queue *queue, struct fault *fault)
     if (!longer && segment_length(queue->directory, tail, &length) != 0)
         return 0;
     fault->reason[0] = '\0';
-    (void)queue_append_unsaved(queue, "", 0, fault);
+    (void)queue_append_unsaved(queue, "", 0, 0, fault);
     if (fault->reason[0] != '\0')
         return -1;
     return queue_state_tail(state) != tail ? queue_save(queue, fault) : 0;

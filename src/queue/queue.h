@@ -14,9 +14,12 @@
  *     take      lock { lock a range; read its lines; save, which makes the range }
  *               killed at any time: nobody locks the range, so it waits
  *     remove    lock { save, without the ranges; drop their locks }; drain
- *     put back  for each chunk: lock { read; lines after the tail; save, which moves the tail and
- *               shortens the range }; remove
+ *     put back  for each chunk: lock { read; lines after the tail; their count of tries; save, which
+ *               moves the tail and shortens the range }; remove
  *               killed between: a chunk that is there twice
+ *     give up   for each chunk: lock { read }; lines to the file for them, flushed; lock { save,
+ *               which shortens the range }; remove
+ *               killed between: a chunk that is in the queue and in that file
  *     drain     flush the state; lock { remove segments that it does not need; save }
  *               killed between: segments that nobody needs, which the next to open it removes
  *     mend      if lines are missing, and nobody has any: lock { copy what is left to new segments;
@@ -46,6 +49,7 @@
 
 #include "format/header.h"
 #include "io/output.h"
+#include "system/beside.h"
 #include "system/fault.h"
 #include "system/lock.h"
 
@@ -56,7 +60,7 @@
 
 struct queue;
 
-enum { QUEUE_SEGMENT_BYTES = 16 << 20 };
+enum { QUEUE_SEGMENT_BYTES = 16 << 20, QUEUE_FAILED_MAX = BESIDE_MAX + 8 };
 
 /* Whether there is room beside `filter` for the queue of a new filter: nothing may be there, or an
  * empty directory, or a queue that was never used. Changes nothing. Returns 0, or -1 with the
@@ -126,19 +130,34 @@ uint64_t queue_accept(struct queue *queue, size_t bytes);
  * closed. */
 int queue_remove(struct queue *queue, struct fault *fault);
 
-/* What was taken goes to the back, accepted or not. Returns 0; or -1 with the fault, and what did
- * not fit waits again in its old place once this queue is closed. */
-int queue_put_back(struct queue *queue, struct fault *fault);
+struct queue_failed {
+    uint64_t back, given_up; /* lines */
+    bool uncounted;          /* counts of tries could not be believed, and begin from 0 again */
+};
 
-/* Returns when something has changed since the call before it, or when it is time to look whether a
- * worker died: after a quarter of a second at most. The first call only begins to watch. */
-void queue_wait(struct queue *queue);
+/* CMD failed on what was taken, accepted or not: that is one more try for each of the lines
+ * (tries.h). Those that have had `most` tries by now, at least 1, are appended to `failed`, and
+ * flushed, unless that is NULL; the others go to the back. Returns 0; or -1 with the fault, and what did not fit, or had not come to
+ * its turn when a signal came, waits again in its old place once this queue is closed. */
+int queue_put_back(struct queue *queue, uint32_t most, struct output *failed,
+                   struct queue_failed *what, struct fault *fault);
+
+/* The path of FILTER.queue/failed, where lines that are given up go unless the user says otherwise:
+ * made, with owner, group and mode as all that is in the queue, if it is not there. Returns 0, or -1
+ * with the fault. */
+int queue_failed_file(struct queue *queue, char path[QUEUE_FAILED_MAX], struct fault *fault);
+
+/* Returns when something has changed since the call before it, or after `most` milliseconds, or
+ * when it is time to look whether a worker died: after a quarter of a second at most. The first
+ * call only begins to watch. */
+void queue_wait(struct queue *queue, uint64_t most);
 
 struct queue_facts {
     uint64_t waiting;         /* lines */
     uint64_t left_by_dead;    /* of them */
     uint64_t out;             /* lines with live workers */
     uint64_t segments, bytes; /* files, and their lengths in all */
+    uint64_t failed; /* lines in FILTER.queue/failed, which are not in the queue any more */
 };
 
 /* What it is now. Returns 0 or -1. */

@@ -12,8 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CHUNK_BYTES = 256 * 1024 };
-
 static uint64_t lower(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -157,7 +155,7 @@ int queue_read_segment(struct queue *queue, uint64_t start, uint64_t begin, uint
     if (open_to_read(queue, start, fault) != 0)
         return -1;
     uint64_t all = end - begin;
-    size_t have = 0, want = (size_t)lower(all, CHUNK_BYTES);
+    size_t have = 0, want = (size_t)lower(all, QUEUE_CHUNK);
     for (;;) {
         if (signals_pending())
             return fault_errno(fault, queue->path, NULL, EINTR);
@@ -185,7 +183,7 @@ int queue_read_bytes(struct queue *queue, uint64_t begin, uint64_t end, struct q
         open_to_read(queue, start, fault) != 0)
         return -1;
     uint64_t left = lower(end, segment_end) - begin;
-    size_t length = (size_t)lower(left, CHUNK_BYTES);
+    size_t length = (size_t)lower(left, QUEUE_CHUNK);
     if (fill(queue, begin, 0, length, fault) != 0)
         return -1;
     *lines = (struct queue_lines){queue->buffer, length,

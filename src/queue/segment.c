@@ -16,11 +16,11 @@ struct segment_name segment_name(uint64_t start)
     return name;
 }
 
-int segment_open(int directory, uint64_t start, int flags)
+int segment_open_named(int directory, const char *name, int flags)
 {
     struct stat status;
     flags |= O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-    int fd = openat(directory, segment_name(start).text, flags, 0666);
+    int fd = openat(directory, name, flags, 0666);
     if (fd < 0) {
         if (errno == ELOOP || errno == EISDIR || errno == ENXIO)
             errno = EINVAL;
@@ -31,6 +31,11 @@ int segment_open(int directory, uint64_t start, int flags)
     close(fd);
     errno = EINVAL;
     return -1;
+}
+
+int segment_open(int directory, uint64_t start, int flags)
+{
+    return segment_open_named(directory, segment_name(start).text, flags);
 }
 
 int segment_length(int directory, uint64_t start, uint64_t *length)

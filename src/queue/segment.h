@@ -24,6 +24,8 @@ struct segment_name segment_name(uint64_t start);
 /* A descriptor, or -1 with errno. The flags are those of open(2). Never through somebody's link,
  * and nothing but a plain file. */
 int segment_open(int directory, uint64_t start, int flags);
+/* The same for a file of any other name. */
+int segment_open_named(int directory, const char *name, int flags);
 
 /* Its length. Returns 0, or -1 with errno. */
 int segment_length(int directory, uint64_t start, uint64_t *length);

@@ -225,40 +225,102 @@ static struct queue_range *first_out(struct queue *queue, uint64_t *end)
     return first;
 }
 
-/* Moves a chunk of it; the range and the tail change in one save. Returns 1 if there may be more, 0
- * if not, -1. */
-static int put_back_chunk(struct queue *queue, struct fault *fault)
+/* Lines that are out, lie in one segment, and have had equally many tries. */
+struct chunk {
+    struct queue_lines lines;
+    uint64_t begin;
+    uint32_t tries;
+};
+
+/* Under the lock: reads the next one. Returns 1, 0 if there is none, -1. */
+static int read_out(struct queue *queue, struct chunk *chunk, struct fault *fault)
 {
     uint64_t end;
-    struct queue_lines lines;
-    struct queue_range *range = first_out(queue, &end);
+    const struct queue_range *range = first_out(queue, &end);
     if (range == NULL)
         return 0;
-    if (queue_read_lines(queue, range->begin, end, UINT64_MAX, &lines, fault) != 0)
+    chunk->begin = range->begin;
+    if (tries_find(queue, range->begin, &end, &chunk->tries, fault) != 0 ||
+        queue_read_lines(queue, range->begin, end, UINT64_MAX, &chunk->lines, fault) != 0)
         return -1;
-    size_t put = queue_append_unsaved(queue, lines.bytes, lines.length, fault);
-    if (put == 0)
-        return -1;
-    cut(range, put, queue_count_lines(queue, lines.bytes, put));
-    struct fault later;
-    bool whole = put == lines.length;
-    return queue_save(queue, whole ? fault : &later) == 0 && whole ? 1 : -1;
+    return 1;
 }
 
-int queue_put_back(struct queue *queue, struct fault *fault)
+/* Under the lock: its first `length` bytes are not out any more. */
+static int cut_out(struct queue *queue, const struct chunk *chunk, size_t length,
+                   struct fault *fault)
+{
+    uint64_t end;
+    struct queue_range *range = first_out(queue, &end);
+    if (range == NULL || range->begin != chunk->begin || end - chunk->begin < length)
+        return queue_damaged(queue, "its state was written by something else", fault);
+    cut(range, length, queue_count_lines(queue, chunk->lines.bytes, length));
+    return queue_save(queue, fault);
+}
+
+/* Under the lock: the range and the tail change in one save. Returns how many bytes went to the
+ * back: all, or fewer with the fault. */
+static size_t move_to_back(struct queue *queue, const struct chunk *chunk, struct fault *fault)
+{
+    struct fault later;
+    size_t length = chunk->lines.length;
+    size_t put = queue_append_unsaved(queue, chunk->lines.bytes, length,
+                                      chunk->tries + (chunk->tries < UINT32_MAX), fault);
+    return put > 0 && cut_out(queue, chunk, put, put == length ? fault : &later) != 0 ? 0 : put;
+}
+
+/* Without the lock: nobody else takes or moves what is out here. Returns as move_to_back. */
+static size_t give_up(struct queue *queue, const struct chunk *chunk, struct output *failed,
+                      struct fault *fault)
+{
+    struct fault later;
+    const struct queue_lines *lines = &chunk->lines;
+    size_t done = output_write(failed, lines->bytes, lines->length, fault);
+    done = queue_whole_lines(queue, lines->bytes, done);
+    struct fault *first = done < lines->length ? &later : fault;
+    if (done == 0 || output_sync(failed, first) != 0 || queue_begin(queue, first) != 0)
+        return 0;
+    int result = cut_out(queue, chunk, done, first);
+    queue_end(queue);
+    return result == 0 ? done : 0;
+}
+
+/* Does away with the next chunk. Returns 1 if there may be more, 0 if all is done, -1. */
+static int fail_chunk(struct queue *queue, uint32_t most, struct output *failed,
+                      struct queue_failed *what, struct fault *fault)
+{
+    struct chunk chunk;
+    size_t done = 0;
+    if (queue_begin(queue, fault) != 0)
+        return -1;
+    int read = read_out(queue, &chunk, fault);
+    int result = read == 0 ? remove_locked(queue, fault) : read;
+    bool gives_up = read > 0 && failed != NULL && chunk.tries >= most - 1;
+    if (read > 0 && !gives_up)
+        done = move_to_back(queue, &chunk, fault);
+    queue_end(queue);
+    if (read <= 0)
+        return result;
+    if (gives_up)
+        done = give_up(queue, &chunk, failed, fault);
+    *(gives_up ? &what->given_up : &what->back) += queue_count_lines(queue, chunk.lines.bytes,
+                                                                     done);
+    return done == chunk.lines.length ? 1 : -1;
+}
+
+int queue_put_back(struct queue *queue, uint32_t most, struct output *failed,
+                   struct queue_failed *what, struct fault *fault)
 {
     int result = 1;
+    *what = (struct queue_failed){0};
     queue->refused_bytes = queue->refused_lines = 0;
     while (result > 0) {
         if (signals_pending())
             return fault_errno(fault, queue->path, NULL, EINTR);
-        if (queue_begin(queue, fault) != 0)
-            return -1;
-        result = put_back_chunk(queue, fault);
-        if (result == 0)
-            result = remove_locked(queue, fault);
-        queue_end(queue);
+        result = fail_chunk(queue, most, failed, what, fault);
     }
+    what->uncounted = queue->uncounted;
+    queue->uncounted = false;
     if (result == 0)
         queue_drain(queue);
     return result;
@@ -280,17 +342,17 @@ static bool watch(struct queue *queue)
     return false;
 }
 
-void queue_wait(struct queue *queue)
+void queue_wait(struct queue *queue, uint64_t most)
 {
     enum { MILLISECONDS = 250, WITHOUT_NOTICE = 50 };
     char events[4096];
     if (queue->notify < 0) {
         /* Nobody tells of what changed before: the caller looks once more. */
         if (!watch(queue))
-            (void)signals_wait_readable(-1, WITHOUT_NOTICE);
+            (void)signals_wait_readable(-1, most < WITHOUT_NOTICE ? (int)most : WITHOUT_NOTICE);
         return;
     }
-    (void)signals_wait_readable(queue->notify, MILLISECONDS);
+    (void)signals_wait_readable(queue->notify, most < MILLISECONDS ? (int)most : MILLISECONDS);
     while (read(queue->notify, events, sizeof events) > 0)
         continue;
 }

@@ -109,7 +109,7 @@ drained() {
         for j in 0 1 2; do
             "$tools/killed" 0 $((RANDOM % 8000)) "$UNSEEN" push q.bf in >/dev/null 2>&1 3>&- &
             pids+=($!)
-            "$tools/killed" 0 $((RANDOM % 8000)) "$UNSEEN" pop q.bf -m 3000 --wait >"out.$j" 2>/dev/null 3>&- &
+            "$tools/killed" 0 $((RANDOM % 8000)) "$UNSEEN" pop q.bf -m 3000 --until-done >"out.$j" 2>/dev/null 3>&- &
             pids+=($!)
         done
         for j in "${pids[@]}"; do
@@ -130,6 +130,52 @@ drained() {
         [[ $code -le 1 ]] && ! grep queue: "$out"
     done
     echo "$runs runs, $hits killed, $twice lines twice"
+}
+
+@test "300 runs of poppers with --tries, killed at any moment: nothing lost, given up only after two tries" {
+    local runs i j pids hits=0 both=0 status
+    runs=$(scaled 300)
+    seq 40 >in
+    cat >work <<'END'
+#!/bin/sh
+cat >tried.$$
+! grep -q 7 tried.$$ || exit 1
+cat tried.$$ >>done
+END
+    chmod +x work
+    for ((i = 0; i < runs; i++)); do
+        rm -rf q.bf q.bf.queue tried.* done dead
+        : >done
+        : >dead
+        unseen create --queue -n 10000 -p 1e-9 q.bf
+        unseen push q.bf in
+        pids=()
+        for ((j = 0; j < 8; j++)); do
+            "$tools/killed" 0 $((RANDOM % 30000)) "$UNSEEN" pop q.bf -m $((1 + RANDOM % 20)) --tries 2 --failed dead -x ./work >/dev/null 2>>said 3>&- &
+            pids+=($!)
+        done
+        for j in "${pids[@]}"; do
+            status=0
+            wait "$j" || status=$?
+            [[ $status -le 1 || $status -eq 137 ]] || { echo "exit $status"; false; }
+            [[ $status -ne 137 ]] || hits=$((hits + 1))
+        done
+        while unseen pop q.bf -m 3 --until-done --tries 2 --failed dead -x ./work 2>>said; do :; done
+        # The CMD of a popper that was killed may still be at work.
+        for ((j = 0; j < 1000; j++)); do
+            ! sort -un done dead | cmp -s - in || break
+            sleep 0.01
+        done
+        sort -un done dead | cmp - in || complain "run $i"
+        while read -r line; do
+            [[ $(cat tried.* | grep -cx "$line") -ge 2 ]] || complain "run $i: $line after one try"
+        done <dead
+        both=$((both + $(sort dead done | uniq -d | wc -l)))
+        drained q.bf
+    done
+    grep -q 'begin from 0' said && return 1
+    echo "$runs runs, $hits killed, $both lines twice"
+    [[ $hits -gt $runs ]]
 }
 
 # full_disk FILE_SYSTEM MEGABYTES

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -121,6 +122,7 @@ enum { WORKERS = 5, WAITING_MAX = 1 << 16 };
 struct line {
     uint64_t rank;
     unsigned number;
+    unsigned tries;
 };
 
 struct list {
@@ -232,7 +234,7 @@ static void push(struct queue *queue, unsigned count)
 static void note_pushed(unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        list_insert(&waiting, (struct line){next_rank++, next_number++});
+        list_insert(&waiting, (struct line){next_rank++, next_number++, 0});
 }
 
 /* Whether the lines are the first that wait. */
@@ -309,18 +311,72 @@ static void remove_out(unsigned w)
     out[w].count = 0;
 }
 
-static void note_put_back(struct list *list)
+/* Those that had `most` tries are to be given up. */
+static void note_put_back(struct list *list, unsigned most, struct list *given_up)
 {
-    for (size_t i = 0; i < list->count; i++)
-        list_insert(&waiting, (struct line){next_rank++, list->lines[i].number});
+    given_up->count = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        struct line line = {next_rank, list->lines[i].number, list->lines[i].tries + 1};
+        list_insert(line.tries < most ? &waiting : given_up, line);
+        next_rank++;
+    }
     list->count = 0;
 }
 
-static void put_back(unsigned w)
+/* Where lines that are given up go. */
+static struct queue_lines got;
+
+static size_t get_failed(void *context, const char *some, size_t length, struct fault *fault)
 {
+    static char failed[1 << 22];
+    (void)fault;
+    tap_check(context == &got && got.length + length <= sizeof failed, "too many are given up");
+    memcpy(failed + got.length, some, length);
+    got.bytes = failed;
+    got.length += length;
+    return length;
+}
+
+static int flush_failed(void *context, struct fault *fault)
+{
+    (void)context;
+    (void)fault;
+    return 0;
+}
+
+static struct output failed_output(void)
+{
+    got.length = 0;
+    return (struct output){.fd = -1, .append = get_failed, .sync = flush_failed, .context = &got};
+}
+
+static int put_all_back(struct queue *queue, struct fault *fault)
+{
+    struct queue_failed what;
+    int result = queue_put_back(queue, 1, NULL, &what, fault);
+    return tap_check(!what.uncounted && what.given_up == 0, "uncounted, or given up") ? result : -1;
+}
+
+static void put_back(unsigned w, unsigned most)
+{
+    static struct list given_up;
+    static char wanted[1 << 22];
     struct fault fault;
-    tap_check(queue_put_back(workers[w], &fault) == 0, "put back: %s", fault.reason);
-    note_put_back(&out[w]);
+    struct queue_failed what;
+    struct output failed = failed_output();
+    uint64_t count = out[w].count;
+    size_t length = 0;
+    note_put_back(&out[w], most, &given_up);
+    for (size_t i = 0; i < given_up.count; i++)
+        length += line_text(given_up.lines[i].number, wanted + length);
+    tap_check(queue_put_back(workers[w], most, &failed, &what, &fault) == 0, "put back: %s",
+              fault.reason);
+    tap_check(what.given_up == given_up.count && what.back == count - given_up.count &&
+                  !what.uncounted,
+              "%" PRIu64 " given up, not %zu; %" PRIu64 " back of %" PRIu64 "%s", what.given_up,
+              given_up.count, what.back, count, what.uncounted ? "; uncounted" : "");
+    tap_check(length == got.length && memcmp(wanted, got.bytes, length) == 0,
+              "other lines are given up than those with %u tries", most);
 }
 
 static void die(unsigned w)
@@ -393,7 +449,7 @@ static void operate(struct chance *chance)
     } else if (what < 80) {
         remove_out(w);
     } else if (what < 88) {
-        put_back(w);
+        put_back(w, 1 + (unsigned)chance_below(chance, 6));
     } else if (what < 97) {
         die(w);
     } else {
@@ -421,7 +477,7 @@ static int in_child(enum doing doing, unsigned count, int calls)
         calls_left = calls;
         if (doing == PUSHING)
             push(queue, count);
-        else if ((doing == REMOVING ? queue_remove : queue_put_back)(queue, &fault) != 0)
+        else if ((doing == REMOVING ? queue_remove : put_all_back)(queue, &fault) != 0)
             _exit(8);
         _exit(0);
     }
@@ -467,7 +523,7 @@ static unsigned first_number(void)
 
 static void note_done(enum doing doing, unsigned count)
 {
-    static struct list moved;
+    static struct list moved, none;
     moved.count = 0;
     for (unsigned i = 0; doing != PUSHING && i < count; i++)
         list_insert(&moved, waiting.lines[i]);
@@ -476,7 +532,7 @@ static void note_done(enum doing doing, unsigned count)
     else
         list_remove_first(&waiting, count);
     if (doing == PUTTING_BACK)
-        note_put_back(&moved);
+        note_put_back(&moved, UINT_MAX, &none);
 }
 
 /* How many of `count` lines it happened to. Removing is done, or not at all; of a push whole lines
@@ -510,7 +566,7 @@ static unsigned happened_to(enum doing doing, unsigned count, unsigned *twice)
 static void note_twice(unsigned count, struct chance *chance)
 {
     for (unsigned i = 0; i < count; i++)
-        list_insert(&waiting, (struct line){next_rank++, waiting.lines[i].number});
+        list_insert(&waiting, (struct line){next_rank++, waiting.lines[i].number, 0});
     while (count > 0 && waiting.count > 0) {
         take(0, (unsigned)waiting.count, chance);
         remove_out(0);
@@ -565,7 +621,10 @@ static void deaths(void)
             }
             if (chance_below(&chance, 3) == 0) {
                 take(0, (unsigned)chance_below(&chance, waiting.count), &chance);
-                remove_out(0);
+                if (chance_below(&chance, 2) == 0)
+                    remove_out(0);
+                else
+                    put_back(0, 1 + (unsigned)chance_below(&chance, 4));
             }
             if (waiting.count < 2)
                 continue;
@@ -581,6 +640,77 @@ static void deaths(void)
     drain(&chance);
     finish();
     tap_check(died > 300 && done > 200, "only %u deaths, %u done", died, done);
+}
+
+static unsigned times[2][60]; /* each line came: out of the queue; out of the file */
+
+static void note_times(const struct queue_lines *lines, unsigned *count)
+{
+    for (size_t at = 0; at < lines->length;)
+        count[number_at(lines, &at)]++;
+}
+
+static size_t append_to_file(void *context, const char *some, size_t length, struct fault *fault)
+{
+    (void)fault;
+    return write(*(int *)context, some, length) == (ssize_t)length ? length : 0;
+}
+
+/* In a child: gives up the first 50 of 60 lines, and dies at the given call. Returns as it. */
+static int give_up_in_child(int fd, int calls)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct fault fault;
+        struct queue_lines lines;
+        struct queue_failed what;
+        bool awaited;
+        struct queue *queue = open_queue();
+        struct output failed = {.fd = -1,
+                                .append = append_to_file,
+                                .sync = flush_failed,
+                                .context = &fd};
+        for (uint64_t n = 0; n < 50; n += lines.count)
+            if (queue_take(queue, 50 - n, &lines, &awaited, &fault) <= 0)
+                _exit(8);
+        calls_left = calls;
+        _exit(queue_put_back(queue, 1, &failed, &what, &fault) == 0 ? 0 : 8);
+    }
+    int status = 0;
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* It dies at each call: every line is in the queue or in the file, those of one chunk in both. */
+static void deaths_giving_up(void)
+{
+    struct fault fault;
+    struct queue_lines lines;
+    bool awaited;
+    unsigned both = 0;
+    for (int calls = 0, status = 9; status == 9; calls++) {
+        memset(times, 0, sizeof times);
+        next_number = 0;
+        start(700);
+        push(workers[0], 60);
+        int fd = open(scratch_path("failed"), O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0666);
+        status = give_up_in_child(fd, calls);
+        lines = (struct queue_lines){bytes, (size_t)pread(fd, bytes, sizeof bytes, 0), 0};
+        close(fd);
+        note_times(&lines, times[1]);
+        while (queue_take(workers[1], 60, &lines, &awaited, &fault) > 0)
+            note_times(&lines, times[0]);
+        for (unsigned i = 0; i < 60; i++) {
+            both += times[0][i] == 1 && times[1][i] == 1;
+            tap_check(times[0][i] <= 1 && times[1][i] <= 1 && times[0][i] + times[1][i] > 0,
+                      "call %d: line %u is %u times in the queue, and %u in the file", calls, i,
+                      times[0][i], times[1][i]);
+            tap_check(status != 0 || times[0][i] == (i >= 50), "line %u is in the wrong place", i);
+        }
+        tap_check(status == 0 || status == 9, "the child exits with %d", status);
+        finish();
+    }
+    tap_check(both > 0, "no death between the file and the queue");
+    next_number = 1000;
 }
 
 /* What is to be had with the bit of the state changed: -1 if it is refused. */
@@ -702,6 +832,69 @@ static bool takes(struct queue *queue, uint64_t most, unsigned first, unsigned c
     return right && lines.count == count;
 }
 
+/* Puts 10 lines back, then 5 of them once more; and unless `spoiled` is NULL, has these bytes for
+ * counts. */
+static void count_and_spoil(const uint8_t *spoiled, size_t length)
+{
+    struct fault fault;
+    next_number = 0;
+    start(1 << 20);
+    push(workers[0], 10);
+    tap_check(takes(workers[0], 10, 0, 10) && put_all_back(workers[0], &fault) == 0 &&
+                  takes(workers[0], 5, 0, 5) && put_all_back(workers[0], &fault) == 0,
+              "not put back");
+    if (spoiled == NULL)
+        return;
+    int fd = open(scratch_path("f.queue/tries"), O_WRONLY | O_TRUNC);
+    tap_check(raw_pwrite(fd, spoiled, length, 0) == (ssize_t)length, "not spoiled");
+    close(fd);
+}
+
+/* How many of the lines have had two tries, by who has had three then. */
+static uint64_t with_two_tries(bool *uncounted)
+{
+    struct fault fault;
+    struct queue_failed what;
+    struct output failed = failed_output();
+    tap_check(takes(workers[1], 5, 5, 5) && takes(workers[1], 5, 0, 5), "other lines");
+    tap_check(queue_put_back(workers[1], 3, &failed, &what, &fault) == 0 &&
+                  what.back + what.given_up == 10,
+              "put back: %s", fault.reason);
+    check_sums(what.back);
+    *uncounted = what.uncounted;
+    finish();
+    return what.given_up;
+}
+
+/* Each bit of the counts changed: all begin from 0, which is said. Cut off: what is left counts. */
+static void damaged_counts(void)
+{
+    enum { RECORDS = 64 };
+    uint8_t sound[RECORDS + 1], spoiled[RECORDS];
+    bool uncounted;
+    count_and_spoil(NULL, 0);
+    int fd = open(scratch_path("f.queue/tries"), O_RDONLY);
+    tap_check(pread(fd, sound, sizeof sound, 0) == RECORDS, "not two records");
+    close(fd);
+    tap_check(with_two_tries(&uncounted) == 5 && !uncounted, "not counted");
+    for (size_t bit = 0; bit < RECORDS * 8; bit += 3 + bit % 5) {
+        memcpy(spoiled, sound, RECORDS);
+        spoiled[bit / 8] ^= (uint8_t)(1U << bit % 8);
+        count_and_spoil(spoiled, RECORDS);
+        tap_check(with_two_tries(&uncounted) == 0 && uncounted, "bit %zu is believed", bit);
+    }
+    for (size_t length = 0; length < RECORDS; length += 1 + length % 5) {
+        count_and_spoil(sound, length);
+        tap_check(with_two_tries(&uncounted) == 0 && !uncounted, "cut off at %zu", length);
+    }
+    /* Sound, and of other lines: swapped, they are not in order, and once more, they are old. */
+    memcpy(spoiled, sound + 32, 32);
+    memcpy(spoiled + 32, sound, 32);
+    count_and_spoil(spoiled, RECORDS);
+    (void)with_two_tries(&uncounted);
+    next_number = 1000;
+}
+
 /* A copy that could not be written is one of before: the other counts. */
 static void newer_copy(void)
 {
@@ -744,7 +937,7 @@ static void one_range_a_worker(void)
         ranges += !queue_range_is_empty(&state.ranges[i]);
     tap_check(ranges == 2, "%u ranges, not one and the rest", ranges);
     tap_check(takes(workers[2], 2, 6, 2), "the rest is not another's");
-    tap_check(queue_put_back(workers[0], &fault) == 0 && queue_remove(workers[2], &fault) == 0,
+    tap_check(put_all_back(workers[0], &fault) == 0 && queue_remove(workers[2], &fault) == 0,
               "not done: %s", fault.reason);
     check_sums(38);
     tap_check(takes(workers[2], 1, 8, 1), "line 8 is not the next");
@@ -785,7 +978,7 @@ static void only_the_dead(void)
     tap_check(queue_remove(workers[0], &fault) == 0, "remove: %s", fault.reason);
     tap_check(queue_accept(workers[1], LINE) == 1 && queue_remove(workers[1], &fault) == 0,
               "remove: %s", fault.reason);
-    tap_check(queue_put_back(workers[2], &fault) == 0, "put back: %s", fault.reason);
+    tap_check(put_all_back(workers[2], &fault) == 0, "put back: %s", fault.reason);
     check_sums(RANGES * EACH - 2);
     tap_check(takes(workers[3], 9, 1, 2), "not the rest of the first");
     tap_check(takes(workers[3], 9, 5, 2), "not what was refused, and the rest");
@@ -1007,9 +1200,11 @@ int main(void)
     tap_run("lines that are holes", holes);
     tap_run("segments cut off by a power cut", power_cuts);
     tap_run("of two copies the newer one counts", newer_copy);
+    tap_run("counts of tries with any bit changed, and cut off anywhere", damaged_counts);
     tap_run("one range a worker, and what it does not take waits", one_range_a_worker);
     tap_run("all ranges are those of the dead", only_the_dead);
     tap_run("100,000 random operations of five workers, against a list", model);
     tap_run("a process dies at each call that changes something", deaths);
+    tap_run("a process dies while it gives lines up", deaths_giving_up);
     return tap_end();
 }
