@@ -39,6 +39,9 @@ bindir = $(exec_prefix)/bin
 datarootdir = $(prefix)/share
 mandir = $(datarootdir)/man
 docdir = $(datarootdir)/doc/unseen
+bashcompdir = $(datarootdir)/bash-completion/completions
+zshcompdir = $(datarootdir)/zsh/site-functions
+fishcompdir = $(datarootdir)/fish/vendor_completions.d
 INSTALL = install
 TESTS ?=
 WERROR =
@@ -56,7 +59,9 @@ PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ON
 
 # --- What is made of what ---
 
-SOURCES = $(sort $(wildcard src/*/*.c))
+# Not part of the program: what prints its tables for shells.
+GENERATOR = src/completions/generate.c
+SOURCES = $(filter-out $(GENERATOR),$(sort $(wildcard src/*/*.c)))
 OBJECTS = $(SOURCES:src/%.c=$(BUILD)/obj/%.o)
 # Tests in C link all but main.
 PARTS = $(filter-out $(BUILD)/obj/commands/main.o,$(OBJECTS))
@@ -75,6 +80,9 @@ ORACLES = $(call programs_in,key)
 PRELOADS = $(patsubst tests/tools/preload/%.c,$(BUILD)/tests/tools/%.so,\
 	$(sort $(wildcard tests/tools/preload/*.c)))
 MANUALS = $(sort $(wildcard man/*.[1-8]))
+COMPLETIONS = $(addprefix $(BUILD)/completions/,unseen.bash _unseen unseen.fish)
+# Who builds for another processor needs one that was built for this one.
+COMPLETER = $(BUILD)/completions/generate
 
 # --- Flags ---
 
@@ -96,7 +104,7 @@ ifneq ($(filter-out $(NO_COMPILER),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
 endif
 
-all: $(BUILD)/unseen
+all: $(BUILD)/unseen $(COMPLETIONS)
 
 # Writes TEXT to the target, but leaves that alone if it has not changed: then nothing is rebuilt.
 keep_text = @mkdir -p $(@D) && printf '%s\n' "$$TEXT" >$@.new && \
@@ -122,6 +130,16 @@ $(BUILD)/obj/%.o: src/%.c $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D)
 	$(SAY) "  CC      $<"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/completions/generate: $(GENERATOR) $(PARTS) $(BUILD)/sources $(BUILD)/config.mk Makefile
+	@mkdir -p $(@D)
+	$(SAY) "  CC      $<"
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $< $(PARTS) \
+		$(ALL_LDLIBS)
+
+$(COMPLETIONS): $(BUILD)/completions/%: src/completions/% $(COMPLETER)
+	@mkdir -p $(@D)
+	$(Q){ $(COMPLETER) $* && cat $<; } >$@
 
 $(TOOLS): $(BUILD)/tests/%: tests/%.c $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D)
@@ -155,7 +173,7 @@ $(UNIT) $(BENCH) $(ACCURACY) $(TORTURE) $(FUZZ): $(BUILD)/tests/%: tests/%.c $(P
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $< $(PARTS) \
 		$(ALL_LDLIBS)
 
--include $(OBJECTS:.o=.d)
+-include $(OBJECTS:.o=.d) $(BUILD)/completions/generate.d
 -include $(addsuffix .d,$(TOOLS) $(UNIT) $(BENCH) $(ACCURACY) $(TORTURE) $(FUZZ))
 
 # --- Trying and testing ---
@@ -268,11 +286,17 @@ install: all
 	$(foreach page,$(MANUALS),$(INSTALL) -d "$(call manual_path,$(page))" && \
 		$(INSTALL) -m 644 $(page) "$(call manual_path,$(page))" &&) :
 	$(INSTALL) -m 644 LICENSE $(wildcard README.md) "$(DESTDIR)$(docdir)"
+	$(INSTALL) -d "$(DESTDIR)$(bashcompdir)" "$(DESTDIR)$(zshcompdir)" "$(DESTDIR)$(fishcompdir)"
+	$(INSTALL) -m 644 $(BUILD)/completions/unseen.bash "$(DESTDIR)$(bashcompdir)/unseen"
+	$(INSTALL) -m 644 $(BUILD)/completions/_unseen "$(DESTDIR)$(zshcompdir)"
+	$(INSTALL) -m 644 $(BUILD)/completions/unseen.fish "$(DESTDIR)$(fishcompdir)"
 
 uninstall:
 	rm -f "$(DESTDIR)$(bindir)/unseen"
 	rm -f $(foreach page,$(MANUALS),"$(call manual_path,$(page))/$(notdir $(page))")
 	rm -f "$(DESTDIR)$(docdir)/LICENSE" "$(DESTDIR)$(docdir)/README.md"
+	rm -f "$(DESTDIR)$(bashcompdir)/unseen" "$(DESTDIR)$(zshcompdir)/_unseen" \
+		"$(DESTDIR)$(fishcompdir)/unseen.fish"
 	if [ -d "$(DESTDIR)$(docdir)" ]; then rmdir "$(DESTDIR)$(docdir)"; fi
 
 dist:

@@ -22,6 +22,7 @@ set -u
 #   command:C     C is in PATH
 #   signals       env(1) can undo an inherited SIG_IGN, which tests of SIGPIPE stand on
 #   gnu-time      time(1) can tell a program's peak memory
+#   git           git, where there is a repository to read
 #   arm64-libc    the cross compiler for arm64 can link static programs
 #   clang-counts  clang can build a program that counts which lines it reaches
 #level need                apt            dnf               apk               pacman         brew
@@ -47,6 +48,8 @@ check wish:ps              procps         procps-ng         procps            pr
 check wish:script          bsdutils       /usr/bin/script   util-linux-misc   util-linux     util-linux
 check wish:setpriv         util-linux     util-linux        setpriv           util-linux     util-linux
 check wish:taskset         util-linux     /usr/bin/taskset  util-linux-misc   util-linux     util-linux
+check wish:zsh             zsh            zsh               zsh               zsh            zsh
+check wish:fish            fish           fish              fish              fish           fish
 check wish:curl/curl.h     libcurl4-openssl-dev libcurl-devel curl-dev       curl           curl
 check wish:uriparser/Uri.h liburiparser-dev uriparser-devel uriparser-dev    uriparser      uriparser
 ci    command:gcc          gcc            gcc               gcc               gcc            gcc
@@ -63,12 +66,14 @@ ci    command:llvm-profdata llvm         llvm              llvm              llv
 ci    clang-counts         libclang-rt-dev compiler-rt     compiler-rt       compiler-rt    llvm
 ci    command:valgrind     valgrind       valgrind          valgrind          valgrind       -
 ci    wish:ruby            ruby           ruby              ruby              ruby           ruby
+release git                git            git               git               git            git
 release command:bash       bash           bash              bash              bash           bash
 release command:xz         xz-utils       xz                xz                xz             xz
 release command:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu - aarch64-linux-gnu-gcc -
 release arm64-libc         libc6-dev-arm64-cross -          -                 aarch64-linux-gnu-glibc -
 release wish:musl-gcc      musl-tools     musl-gcc          -                 musl           -
 release wish:qemu-aarch64-static qemu-user-static qemu-user-static - qemu-user-static -
+deb   git                  git            git               git               git            git
 deb   command:xz           xz-utils       xz                xz                xz             xz
 deb   command:dpkg-buildpackage dpkg-dev  -                 -                 -              -
 deb   command:dh           debhelper      -                 -                 -              -
@@ -124,6 +129,7 @@ have() {
     command:* | wish:*) command -v "${1#*:}" >/dev/null 2>&1 ;;
     signals) env --default-signal=PIPE sh -c : 2>/dev/null ;;
     gnu-time) env time -f %M sh -c : >/dev/null 2>&1 ;;
+    git) [ ! -e .git ] || command -v git >/dev/null 2>&1 ;;
     arm64-libc) echo 'int main(void) { return 0; }' |
         aarch64-linux-gnu-gcc -static -x c -o /dev/null - >/dev/null 2>&1 ;;
     clang-counts) echo 'int main(void) { return 0; }' |
@@ -172,6 +178,7 @@ describe() {
     header:* | wish:*.h) echo "the C header ${1#*:}" ;;
     command:* | wish:*) echo "the command ${1#*:}" ;;
     signals) echo "an env that knows --default-signal" ;;
+    git) echo "the command git" ;;
     arm64-libc) echo "a static C library for arm64" ;;
     gnu-time) echo "GNU time" ;;
     esac

@@ -61,19 +61,26 @@ notices() {
     [[ -e $file ]] && cat "$file" || echo "release: note: no $file for the notices" >&2
 }
 
+# make_for MACHINE GOAL [VARIABLE=VALUE...]
+make_for() {
+    local compiler completer=()
+    compiler=$(compiler_for "$1")
+    # What prints the completions is run here.
+    [[ $1 == "$(uname -m)" ]] || completer=(COMPLETER="$out/$(uname -m)/completions/generate")
+    make --no-print-directory -j"$(getconf _NPROCESSORS_ONLN)" BUILD="$out/$1" CC="$compiler" \
+        CPPFLAGS="$(headers_for "$compiler")" CFLAGS=-O2 LDFLAGS="-static -s" LDLIBS= \
+        "${completer[@]}" "${@:2}"
+}
+
 # pack MACHINE: what make install puts below a prefix.
 pack() {
-    local machine=$1 compiler name=unseen-$VERSION-linux-$1 stage=$out/stage flags
-    compiler=$(compiler_for "$machine")
-    flags=(BUILD="$out/$machine" CC="$compiler" CPPFLAGS="$(headers_for "$compiler")" CFLAGS=-O2
-        LDFLAGS="-static -s" LDLIBS= DESTDIR="$stage/$name" prefix=)
-    echo "release: $machine, by ${compiler##*/}"
-    make --no-print-directory -j"$(getconf _NPROCESSORS_ONLN)" "${flags[@]}" all
+    local name=unseen-$VERSION-linux-$1 stage=$out/stage
+    make_for "$1" all
     # shellcheck disable=SC2046  # no emulator is no word
-    try $(emulator_for "$machine") "$out/$machine/unseen"
-    make --silent --no-print-directory "${flags[@]}" install
+    try $(emulator_for "$1") "$out/$1/unseen"
+    make_for "$1" install DESTDIR="$stage/$name" prefix= >/dev/null
     cp "$out/CHANGELOG" "$stage/$name/share/doc/unseen"
-    notices "$compiler" >"$stage/$name/share/doc/unseen/NOTICES"
+    notices "$(compiler_for "$1")" >"$stage/$name/share/doc/unseen/NOTICES"
     src/build/tar.sh "$stage" "$name" | gzip -9 -n >"$out/$name.tar.gz"
 }
 
@@ -90,6 +97,7 @@ mkdir -p "$out"
 rm -rf "$out"/stage "$out"/unseen-* "$out"/SHA256SUMS
 src/packaging/changelog.sh "$VERSION" >"$out/CHANGELOG"
 src/build/dist.sh "$VERSION" "$out" "$build" >/dev/null
+make_for "$(uname -m)" all
 for machine in ${MACHINES:-x86_64 aarch64}; do
     pack "$machine"
 done

@@ -1,0 +1,284 @@
+/*
+ * generate - prints what a shell must know to complete command lines, from the tables that the
+ * program reads them with. What the shell does with it is in the file of that name beside this
+ * one; the Makefile joins the two.
+ *
+ *     generate unseen.bash | _unseen | unseen.fish
+ */
+#include "commands/command.h"
+#include "key/recipe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SPELLINGS = sizeof option_table->spellings / sizeof *option_table->spellings };
+
+static const char *const operand_names[] = {
+    [OPERANDS_FILTER] = "filter",
+    [OPERANDS_FILTERS] = "filters",
+    [OPERANDS_FILTER_FILES] = "filter-files",
+    [OPERANDS_FILES] = "files",
+    [OPERANDS_COMMAND] = "command",
+};
+
+/* What a value is completed to; "value": nothing a shell could know. */
+static const char *kind_name(enum argument_kind kind)
+{
+    static const char *const names[] = {
+        [TAKES_FILE] = "file", [TAKES_FILTER] = "filter",   [TAKES_PROFILE] = "profile",
+        [TAKES_FORM] = "form", [TAKES_COMMAND] = "command",
+    };
+    return kind < sizeof names / sizeof *names && names[kind] != NULL ? names[kind] : "value";
+}
+
+static bool is_long(const char *spelling)
+{
+    return spelling[1] == '-';
+}
+
+/* The name of a command in the scripts. */
+static const char *name_of(const struct command *command)
+{
+    return command->name[0] != '\0' ? command->name : "filter";
+}
+
+/* Text within single quotes of a shell, whose way to write such a quote is `quote`; a backslash
+ * before each of `special`. */
+static void print_text(const char *text, const char *quote, const char *special)
+{
+    for (; *text != '\0'; text++)
+        if (*text == '\'')
+            fputs(quote, stdout);
+        else
+            printf("%s%c", strchr(special, *text) != NULL ? "\\" : "", *text);
+}
+
+static void print_commands_of(const struct option_entry *entry)
+{
+    for (const struct command *command = command_table; command->name != NULL; command++)
+        if ((entry->commands & command->bit) != 0)
+            printf(" %s", name_of(command));
+}
+
+static void print_spellings(const struct option_entry *entry, const char *separator)
+{
+    for (int i = 0; i < SPELLINGS && entry->spellings[i] != NULL; i++)
+        printf("%s%s", i == 0 ? "" : separator, entry->spellings[i]);
+}
+
+static void print_profiles(void)
+{
+    for (int i = 0; i < PROFILES; i++)
+        printf("%s%s", i == 0 ? "" : " ", profile_names[i]);
+}
+
+/* --- bash: functions that map a word to words --- */
+
+static void bash_options(void)
+{
+    puts("_unseen_options() # COMMAND\n{\n    case $1 in");
+    for (const struct command *command = command_table; command->name != NULL; command++) {
+        printf("    %s) echo '", name_of(command));
+        for (int i = 0; i < OPTIONS; i++)
+            if ((option_table[i].commands & command->bit) != 0) {
+                print_spellings(&option_table[i], " ");
+                putchar(' ');
+            }
+        puts("' ;;");
+    }
+    puts("    esac\n}");
+}
+
+static void bash_takes(void)
+{
+    puts("_unseen_takes() # OPTION\n{\n    case $1 in");
+    for (int i = 0; i < OPTIONS; i++) {
+        if (option_table[i].kind == TAKES_NOTHING)
+            continue;
+        fputs("    ", stdout);
+        print_spellings(&option_table[i], " | ");
+        printf(") echo %s ;;\n", kind_name(option_table[i].kind));
+    }
+    puts("    esac\n}");
+}
+
+static void bash_operands(void)
+{
+    puts("_unseen_operands() # COMMAND\n{\n    case $1 in");
+    for (const struct command *command = command_table; command->name != NULL; command++)
+        printf("    %s) echo %s ;;\n", name_of(command), operand_names[command->operands]);
+    puts("    esac\n}");
+}
+
+static void print_bash(void)
+{
+    fputs("_unseen_commands='", stdout);
+    for (const struct command *command = command_table + 1; command->name != NULL; command++)
+        printf("%s ", command->name);
+    fputs("'\n_unseen_profiles='", stdout);
+    print_profiles();
+    puts("'");
+    bash_options();
+    bash_takes();
+    bash_operands();
+}
+
+/* --- zsh: specifications for _arguments --- */
+
+static void zsh_value(const struct option_entry *entry)
+{
+    switch (entry->kind) {
+    case TAKES_NOTHING:
+        break;
+    case TAKES_FILE:
+        printf(":%s:_files", entry->argument);
+        break;
+    case TAKES_FILTER:
+        printf(":%s:_unseen_filters", entry->argument);
+        break;
+    case TAKES_FORM:
+        fputs("::form:(json)", stdout);
+        break;
+    case TAKES_COMMAND:
+        fputs(":command: _command_names -e:*::arguments: _normal", stdout);
+        break;
+    case TAKES_PROFILE:
+        printf(":%s:(", entry->argument);
+        print_profiles();
+        putchar(')');
+        break;
+    default:
+        printf(":%s: ", entry->argument);
+    }
+}
+
+/* How a spelling and its value are written: "-n+" in one word or two, "--size=" as well. */
+static const char *zsh_ending(const char *spelling, enum argument_kind kind)
+{
+    if (kind == TAKES_NOTHING || kind == TAKES_COMMAND)
+        return "";
+    if (kind == TAKES_FORM)
+        return "=-";
+    return is_long(spelling) ? "=" : "+";
+}
+
+static void zsh_option(const struct option_entry *entry)
+{
+    for (int i = 0; i < SPELLINGS && entry->spellings[i] != NULL; i++) {
+        fputs("    _unseen_option '", stdout);
+        print_commands_of(entry);
+        fputs(" ' '(", stdout);
+        print_spellings(entry, " ");
+        printf(")%s%s[", entry->spellings[i], zsh_ending(entry->spellings[i], entry->kind));
+        print_text(entry->help, "'\\''", "[]:\\");
+        putchar(']');
+        zsh_value(entry);
+        puts("'");
+    }
+}
+
+static void print_zsh(void)
+{
+    puts("#compdef unseen\n\n_unseen_commands=(");
+    for (const struct command *command = command_table + 1; command->name != NULL; command++) {
+        printf("    '%s:", command->name);
+        print_text(command->summary, "'\\''", ":\\");
+        puts("'");
+    }
+    puts(")\ntypeset -gA _unseen_operands=(");
+    for (const struct command *command = command_table; command->name != NULL; command++)
+        printf("    %s %s\n", name_of(command), operand_names[command->operands]);
+    puts(")\n_unseen_options() {");
+    for (int i = 0; i < OPTIONS; i++)
+        zsh_option(&option_table[i]);
+    puts("}");
+}
+
+/* --- fish: a call of complete for each option --- */
+
+static void fish_value(enum argument_kind kind)
+{
+    switch (kind) {
+    case TAKES_NOTHING:
+    case TAKES_COMMAND:
+        break;
+    case TAKES_FILE:
+        fputs(" -r -F", stdout);
+        break;
+    case TAKES_FILTER:
+        fputs(" -x -a '(__unseen_filters)'", stdout);
+        break;
+    case TAKES_FORM:
+        fputs(" -f -a json", stdout);
+        break;
+    case TAKES_PROFILE:
+        fputs(" -x -a '", stdout);
+        print_profiles();
+        putchar('\'');
+        break;
+    default:
+        fputs(" -x", stdout);
+    }
+}
+
+static void fish_option(const struct option_entry *entry)
+{
+    fputs("complete -c unseen -n '__unseen_is", stdout);
+    print_commands_of(entry);
+    putchar('\'');
+    for (int i = 0; i < SPELLINGS && entry->spellings[i] != NULL; i++)
+        if (is_long(entry->spellings[i]))
+            printf(" -l %s", entry->spellings[i] + 2);
+        else
+            printf(" -s %s", entry->spellings[i] + 1);
+    fish_value(entry->kind);
+    fputs(" -d '", stdout);
+    print_text(entry->help, "\\'", "\\");
+    puts("'");
+}
+
+/* Options whose value may be the next word, for those who look for operands. */
+static void fish_valued(void)
+{
+    fputs("set -g __unseen_valued", stdout);
+    for (int i = 0; i < OPTIONS; i++)
+        if (option_table[i].kind != TAKES_NOTHING && option_table[i].kind != TAKES_FORM &&
+            option_table[i].kind != TAKES_COMMAND) {
+            putchar(' ');
+            print_spellings(&option_table[i], " ");
+        }
+    putchar('\n');
+}
+
+static void print_fish(void)
+{
+    puts("set -g __unseen_commands");
+    for (const struct command *command = command_table + 1; command->name != NULL; command++) {
+        printf("set -a __unseen_commands %s\\t'", command->name);
+        print_text(command->summary, "\\'", "\\");
+        puts("'");
+    }
+    for (const struct command *command = command_table; command->name != NULL; command++)
+        printf("set -g __unseen_operands_%s %s\n", name_of(command),
+               operand_names[command->operands]);
+    fish_valued();
+    for (int i = 0; i < OPTIONS; i++)
+        fish_option(&option_table[i]);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*print)(void);
+    } scripts[] = {{"unseen.bash", print_bash},
+                   {"_unseen", print_zsh},
+                   {"unseen.fish", print_fish}};
+    for (size_t i = 0; argc == 2 && i < sizeof scripts / sizeof *scripts; i++)
+        if (strcmp(argv[1], scripts[i].name) == 0) {
+            scripts[i].print();
+            return fflush(stdout) == 0 ? 0 : 1;
+        }
+    fputs("usage: generate unseen.bash | _unseen | unseen.fish\n", stderr);
+    return 2;
+}

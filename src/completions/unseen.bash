@@ -1,0 +1,96 @@
+
+# Completes unseen in bash, with or without bash-completion. Above are the tables of the program.
+# shellcheck shell=bash disable=SC2154
+
+# _unseen_offer CURRENT COMPGEN-OPTION...
+_unseen_offer() {
+    local current=$1 more
+    shift
+    mapfile -t more < <(compgen "$@" -- "$current")
+    COMPREPLY+=("${more[@]}")
+}
+
+_unseen_files() {
+    compopt -o filenames 2>/dev/null
+    _unseen_offer "$1" -f
+}
+
+# Filters end in .bf, where there are any; else any file may be one.
+_unseen_filters() {
+    compopt -o filenames 2>/dev/null
+    _unseen_offer "$1" -f -X '!*.bf'
+    if ((${#COMPREPLY[@]})); then _unseen_offer "$1" -d; else _unseen_offer "$1" -f; fi
+}
+
+# _unseen_value KIND CURRENT: of an option.
+_unseen_value() {
+    case $1 in
+    file) _unseen_files "$2" ;;
+    filter) _unseen_filters "$2" ;;
+    profile) _unseen_offer "$2" -W "$_unseen_profiles" ;;
+    form) _unseen_offer "$2" -W json ;;
+    esac
+}
+
+# _unseen_rest FIRST: the command of -x, whose words begin at FIRST.
+_unseen_rest() {
+    if declare -F _comp_command_offset >/dev/null; then
+        _comp_command_offset "$1"
+    elif declare -F _command_offset >/dev/null; then
+        _command_offset "$1"
+    elif ((COMP_CWORD == $1)); then
+        _unseen_offer "${COMP_WORDS[COMP_CWORD]}" -c
+    else
+        _unseen_files "${COMP_WORDS[COMP_CWORD]}"
+    fi
+}
+
+# _unseen_operand COMMAND PLACE CURRENT
+_unseen_operand() {
+    case $(_unseen_operands "$1") in
+    filter) (($2 > 1)) || _unseen_filters "$3" ;;
+    filters) _unseen_filters "$3" ;;
+    filter-files) if (($2 > 1)); then _unseen_files "$3"; else _unseen_filters "$3"; fi ;;
+    files) _unseen_files "$3" ;;
+    command) _unseen_offer "$3" -W "$_unseen_commands" ;;
+    esac
+}
+
+_unseen() {
+    local current=${COMP_WORDS[COMP_CWORD]} command=filter operands=0 literal='' option='' i word
+    COMPREPLY=()
+    # What stands before the cursor: bash makes "=" a word by itself.
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        if [[ -n $option && $word == = ]]; then
+            continue
+        elif [[ -n $option ]]; then
+            option=
+        elif [[ -z $literal && $word == -- ]]; then
+            literal=yes
+        elif [[ -z $literal && $word == -?* ]]; then
+            case $(_unseen_takes "$word") in
+            command) _unseen_rest $((i + 1)); return ;;
+            form) [[ ${COMP_WORDS[i + 1]} != = ]] || option=$word ;;
+            '') ;;
+            *) option=$word ;;
+            esac
+        else
+            [[ -n $literal || $operands -gt 0 || " $_unseen_commands " != *" $word "* ]] ||
+                { command=$word && continue; }
+            operands=$((operands + 1))
+        fi
+    done
+    if [[ -n $option ]]; then
+        [[ $current != = ]] || current=
+        _unseen_value "$(_unseen_takes "$option")" "$current"
+    elif [[ -z $literal && $current == -* ]]; then
+        _unseen_offer "$current" -W "$(_unseen_options "$command")"
+    else
+        _unseen_operand "$command" $((operands + 1)) "$current"
+        [[ $command != filter || -n $literal || $operands -gt 0 ]] ||
+            _unseen_offer "$current" -W "$_unseen_commands"
+    fi
+}
+
+complete -F _unseen unseen

@@ -1,0 +1,67 @@
+
+# Completes unseen in fish. Above are the tables of the program.
+
+# What stands before the cursor: prints the command, the number of operands after it, and "no", or "--"
+# after that; or "-x" and the words of its command.
+function __unseen_read
+    set -l words (commandline -opc)[2..-1]
+    set -l command filter
+    set -l operands 0
+    set -l mark no
+    set -l value no
+    while set -q words[1]
+        set -l word $words[1]
+        set -e words[1]
+        if test $value = yes
+            set value no
+        else if test $mark = no; and contains -- $word -x --exec
+            printf '%s\n' $command $operands -x $words
+            return
+        else if test $mark = no; and test $word = --
+            set mark --
+        else if test $mark = no; and string match -q -- '-?*' $word
+            contains -- $word $__unseen_valued; and set value yes
+        else if test $command$operands$mark = filter0no; and string match -q -- $word\t'*' $__unseen_commands
+            set command $word
+        else
+            set operands (math $operands + 1)
+        end
+    end
+    printf '%s\n' $command $operands $mark
+end
+
+# __unseen_is COMMAND...: the line is one of these, and options may follow.
+function __unseen_is
+    set -l line (__unseen_read)
+    test $line[3] = no; and contains -- $line[1] $argv
+end
+
+# Filters end in .bf: those come first.
+function __unseen_filters
+    __fish_complete_suffix .bf
+end
+
+function __unseen_files
+    __fish_complete_path (commandline -ct)
+end
+
+function __unseen_complete
+    string match -q -- '--*=*' (commandline -ct); and return
+    set -l line (__unseen_read)
+    if test $line[3] = -x
+        complete -C (string join ' ' -- (string escape -- $line[4..-1]) (commandline -ct))
+        return
+    end
+    set -l kind __unseen_operands_$line[1]
+    switch $$kind$line[2]
+        case filter0 'filters*' filter-files0
+            __unseen_filters
+        case 'filter-files*' 'files*'
+            __unseen_files
+        case 'command*'
+            printf '%s\n' $__unseen_commands
+    end
+    test $line[1]$line[2]$line[3] = filter0no; and printf '%s\n' $__unseen_commands
+end
+
+complete -c unseen -f -a '(__unseen_complete)'
