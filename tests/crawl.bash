@@ -78,10 +78,9 @@ printf '%s\n' "$html" | grep -o 'href="[^"]*"' | cut -d '"' -f 2 |
     unseen known.bf -x sh -c 'sed "s/^/$0 /" | unseen push todo.bf' $((depth + 1))
 END
     cat >crawler <<'END'
-until_done=$(unseen help pop | grep -o -e --until-done || echo --wait)
 echo 0 | unseen --create known.bf -x sh -c 'sed "s/^/0 /" | unseen push --create todo.bf'
 for worker in 1 2 3 4; do
-    while unseen pop todo.bf $until_done -x bash visit || [ $? -eq 3 ]; do :; done & echo $! >>workers
+    while unseen pop todo.bf --until-done -x bash visit || [ $? -eq 3 ]; do :; done & echo $! >>workers
 done
 wait
 END

@@ -285,6 +285,12 @@ options_of() {
     grep -q 'false-positive' first
 }
 
+@test "README and unseen(1) are short" {
+    need mandoc
+    [[ $(wc -l <"$readme") -le 150 ]]
+    [[ $(mandoc -O width=80 "$repository/man/unseen.1" | wc -l) -le 450 ]]
+}
+
 @test "the manual is well-formed" {
     need mandoc
     local page
