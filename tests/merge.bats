@@ -269,7 +269,7 @@ lacks() {
         fails_with 2 "b.bf: cannot be merged with a.bf: its $what \\(" unseen merge -o out.bf a.bf b.bf || return 1
     done <<'END'
 -n 1000 --seed 9|seed is 9, not 0
--n 1000 -p 1e-5|error rate is 1e-05, not 1e-06
+-n 1000 -p 1e-5|error rate is 1e-5, not 1e-6
 -n 1000 --hashes 10|lines x fields is 2 x 5, not as the rate wants
 -n 1000 --fixed|growth is none, not as needed
 -n 1000 --counting|cell is 4 bits, not 1 bit
@@ -292,11 +292,11 @@ END
     parts 1 20000
     succeeds unseen create --like all.bf more.bf
     input 20000 20000 | exits 0 unseen add more.bf
-    fails_with 2 'out.bf: its rate would be 1\.[0-9]*e-09, above 1e-09.*--accept-rate' \
+    fails_with 2 'out.bf: its rate would be 1\.[0-9]*e-9, above 1e-9.*--accept-rate' \
         unseen merge -o out.bf part1.bf more.bf
     unchanged exits 2 unseen merge -o part1.bf part1.bf more.bf
     exits 0 unseen merge --accept-rate -o out.bf part1.bf more.bf
-    says 'out.bf: [34][0-9]* keys in 2 layers.*the error rate is 1\.[0-9]*e-09, of 1e-09 asked for'
+    says 'out.bf: [34][0-9]* keys in 2 layers.*the error rate is 1\.[0-9]*e-9, of 1e-9 asked for'
     succeeds unseen verify out.bf
     has out.bf part1
 }

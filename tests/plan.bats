@@ -302,7 +302,7 @@ distinct_is() {
     seq 4000 | awk '{ print $1 % 4 ? $1 ";" $1 % 10 : $1 }' >in
     succeeds unseen plan --json -t ';' -f 2 -i in
     [[ $(field without_key) -eq 1000 ]]
-    [[ $(field command) == *" -f 2 -t ';' -i FILTER" ]]
+    [[ $(field command) == *" -f 2 -t ';' -i -n "* ]]
     distinct_is 1010
     succeeds unseen plan -t ';' -f 2 in
     grep -Eq '^without a key +1000 \(no such field: they count as themselves\)$' "$out"

@@ -137,9 +137,9 @@ END
     echo a | succeeds unseen --forget-after 168h t.bf
     # Both make the filter, as -n does.
     echo a | exits 0 unseen --window 100 new.bf
-    says 'new.bf: created \(for the last 100 lines at an error rate of 1e-06, '
+    says 'new.bf: created \(for the last 100 lines at an error rate of 1e-6, '
     echo a | exits 0 unseen --forget-after 90m late.bf
-    says 'late.bf: created \(for the lines of 90m at an error rate of 1e-06, grows from '
+    says 'late.bf: created \(for the lines of 90m at an error rate of 1e-6, grows from '
 }
 
 @test "--window: stats says what is forgotten next, as text and as JSON" {

@@ -10,6 +10,7 @@
 #include "commands/message.h"
 #include "commands/queue_operand.h"
 #include "commands/summary.h"
+#include "core/number.h"
 #include "delivery/filter.h"
 #include "store/newfile.h"
 #include "system/path.h"
@@ -113,16 +114,18 @@ static int check_place(const struct options *options, const char *out,
 static int judge_rate(const struct options *options, const char *out, const struct merge *merge,
                       double wanted)
 {
+    char rate[NUMBER_TEXT], asked[NUMBER_TEXT];
     struct merge_outcome has = merge_outcome(merge);
+    number_text(has.rate, NUMBER_FOUND, rate);
+    number_text(wanted, NUMBER_ASKED, asked);
     if (!has.keeps_rate && !options_has(options, OPTION_ACCEPT_RATE))
-        return message(
-            "%s: its rate would be %.3g, above %g: the keys do not fit together (to have "
-            "it so: --accept-rate; else make the inputs --like a larger filter)",
-            out, has.rate, wanted);
+        return message("%s: its rate would be %s, above %s: the keys do not fit together (to have "
+                       "it so: --accept-rate; else make the inputs --like a larger filter)",
+                       out, rate, asked);
     if (has.layers > 1)
-        message("%s: %.0f keys in %u layers, which do not fit into fewer; the error rate is %.3g, "
-                "of %g asked for",
-                out, has.keys, has.layers, has.rate, wanted);
+        message("%s: %.0f keys in %u layers, which do not fit into fewer; the error rate is %s, "
+                "of %s asked for",
+                out, has.keys, has.layers, rate, asked);
     return 0;
 }
 

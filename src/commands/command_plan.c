@@ -9,6 +9,7 @@
 #include "commands/report.h"
 #include "commands/wish.h"
 #include "commands/wish_recipe.h"
+#include "core/number.h"
 #include "system/signals.h"
 
 #include <errno.h>
@@ -99,8 +100,10 @@ static void print_points(const struct answer *answer)
            !grows(answer)          ? ""
            : layers_of(answer) > 1 ? "(first layers alone)"
                                    : "(first layer alone)");
+    char rate[NUMBER_TEXT];
     for (size_t i = 0; i < POINTS; i++)
-        printf("%-20.0f%.3g\n", point(answer, i), rate_at(answer, point(answer, i)));
+        printf("%-20.0f%s\n", point(answer, i),
+               number_text(rate_at(answer, point(answer, i)), NUMBER_FOUND, rate));
 }
 
 static double rate_in_picture(const void *context, double keys)
@@ -137,14 +140,14 @@ static void draw_curve(const struct picture *picture, const struct answer *answe
 
 static void print_text(const struct answer *answer)
 {
-    char size[16];
+    char size[16], rate[NUMBER_TEXT];
     struct picture picture;
     const struct layer_plan *layer = &answer->layer;
     unsigned hashes = geometry_hashes(layer->geometry);
     printf("%-20s%" PRIu64 " keys\n", "capacity", capacity_of(answer));
     if (answer->plan.generations != 0)
         print_window(answer);
-    printf("%-20s%g%s\n", "error rate", answer->plan.rate,
+    printf("%-20s%s%s\n", "error rate", number_text(answer->plan.rate, NUMBER_ASKED, rate),
            grows(answer) ? ", kept while the filter grows" : "");
     printf("%-20s%" PRIu64 " bytes (%s)\n", "size", answer->bytes,
            report_size((double)answer->bytes, size));
@@ -166,8 +169,8 @@ static void print_text(const struct answer *answer)
         draw_curve(&picture, answer);
     else
         print_points(answer);
-    printf("\nA classic filter of this size with %u hashes: %.3g at capacity\n", hashes,
-           classic_rate(answer));
+    printf("\nA classic filter of this size with %u hashes: %s at capacity\n", hashes,
+           number_text(classic_rate(answer), NUMBER_FOUND, rate));
 }
 
 static void print_curve(struct report *report, const struct answer *answer)
@@ -210,6 +213,7 @@ static void print_json(struct report *report, const struct answer *answer)
 static int print_table(void)
 {
     enum { BITS_MIN = 2, BITS_MAX = 32, HASHES_SHOWN = 8 };
+    char text[NUMBER_TEXT];
     printf("Classic Bloom filter: rate for m/n bits a key and k hashes\n\n m/n  best k");
     for (unsigned k = 1; k <= HASHES_SHOWN; k++)
         printf("       k=%u", k);
@@ -218,8 +222,8 @@ static int print_table(void)
         unsigned best = sizing_classic_hashes(bits);
         printf("%4u  %6u", bits, best);
         for (unsigned k = 1; k <= HASHES_SHOWN; k++)
-            printf("  %8.3g", sizing_classic_rate(bits, k));
-        printf("  %8.3g\n", sizing_classic_rate(bits, best));
+            printf("  %8s", number_text(sizing_classic_rate(bits, k), NUMBER_FOUND, text));
+        printf("  %8s\n", number_text(sizing_classic_rate(bits, best), NUMBER_FOUND, text));
     }
     printf("\nFor a rate p: the classic filter with its best k, and unseen\n\n"
            "       p   m/n  best k   unseen m/n   lines x fields\n");
@@ -229,7 +233,8 @@ static int print_table(void)
         struct geometry geometry = sizing_geometry(rate, false);
         uint64_t keys = 100000000;
         uint64_t pages = sizing_pages(geometry, keys, rate);
-        printf("%8.0e %5.2f  %6u  %11.2f   %u x %u\n", rate, bits, sizing_classic_hashes(bits),
+        snprintf(text, sizeof text, "1e-%d", exponent);
+        printf("%8s %5.2f  %6u  %11.2f   %u x %u\n", text, bits, sizing_classic_hashes(bits),
                sizing_bits_per_key(pages, (double)keys), geometry.lines, geometry.fields);
     }
     return message_finish_output();

@@ -6,6 +6,7 @@
 #include "commands/queue_operand.h"
 #include "commands/report.h"
 #include "commands/survey.h"
+#include "core/number.h"
 #include "system/signals.h"
 #include "union/overlap.h"
 
@@ -199,12 +200,13 @@ static int tell_queue(struct report *report, const struct store *store)
 
 static void print_layer(unsigned number, const struct layer_survey *layer, bool window)
 {
-    char date[64];
+    char date[64], rate[NUMBER_TEXT], most[NUMBER_TEXT];
     printf("%s %-14u%.0f of %" PRIu64 " keys, %" PRIu64 " pages, %u lines x %u fields, fill "
-           "%.1f %%, rate %.3g of %.3g",
+           "%.1f %%, rate %s of %s",
            layer->stage ? "stage" : "layer", number, layer->keys, layer->plan.capacity,
            layer->plan.pages, layer->plan.geometry.lines, layer->plan.geometry.fields,
-           layer->fill * 100, layer->rate, layer->plan.rate);
+           layer->fill * 100, number_text(layer->rate, NUMBER_FOUND, rate),
+           number_text(layer->plan.rate, NUMBER_FOUND, most));
     if (window)
         printf(", %s", generation_state(layer));
     if (window && layer->generation.number != 0)

@@ -10,6 +10,7 @@
 #include "commands/queue_operand.h"
 #include "commands/summary.h"
 #include "commands/survey.h"
+#include "core/number.h"
 #include "delivery/slot.h"
 #include "store/removal.h"
 #include "store/stage.h"
@@ -120,9 +121,11 @@ static void check_rate(struct findings *findings, unsigned number, const struct 
     bool window = store_header(findings->store)->plan.generations != 0;
     double most = (double)layer->plan.capacity + (window ? GROWTH_IN_FLIGHT : 0);
     double keys = fmax((double)layer->counted, layer->remembered - tolerance(layer));
+    char rate[NUMBER_TEXT], made_for[NUMBER_TEXT];
     if (keys > most && layer->rate > layer->plan.rate * 1.05 && layer->rate > 1e-15)
-        note(findings, "layer %u: its rate is %.3g, above the %.3g it was made for", number,
-             layer->rate, layer->plan.rate);
+        note(findings, "layer %u: its rate is %s, above the %s it was made for", number,
+             number_text(layer->rate, NUMBER_FOUND, rate),
+             number_text(layer->plan.rate, NUMBER_FOUND, made_for));
 }
 
 /* In a filter that is no window all of a generation is zero. */

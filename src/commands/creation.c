@@ -4,6 +4,7 @@
 #include "commands/message.h"
 #include "commands/report.h"
 #include "commands/wish.h"
+#include "core/number.h"
 #include "queue/queue.h"
 #include "store/create.h"
 #include "system/beside.h"
@@ -17,21 +18,22 @@
 
 static void tell_created(const struct store *store)
 {
-    char size[16], time[32];
+    char size[16], time[32], rate[NUMBER_TEXT];
     const struct filter_plan *plan = &store_header(store)->plan;
     report_size((double)store_file_bytes(store), size);
+    number_text(plan->rate, plan->pages != 0 ? NUMBER_FOUND : NUMBER_ASKED, rate);
     if (plan->forget != 0)
-        message("%s: created (for the lines of %s at an error rate of %g, grows from %s)",
-                store_path(store), report_time(plan->forget, time), plan->rate, size);
+        message("%s: created (for the lines of %s at an error rate of %s, grows from %s)",
+                store_path(store), report_time(plan->forget, time), rate, size);
     else if (plan->generations != 0)
-        message("%s: created (for the last %" PRIu64 " lines at an error rate of %g, %s)",
-                store_path(store), plan->capacity, plan->rate, size);
+        message("%s: created (for the last %" PRIu64 " lines at an error rate of %s, %s)",
+                store_path(store), plan->capacity, rate, size);
     else if (plan->capacity != 0)
-        message("%s: created (for %" PRIu64 " keys at an error rate of %g, %s)", store_path(store),
-                plan->capacity, plan->rate, size);
+        message("%s: created (for %" PRIu64 " keys at an error rate of %s, %s)", store_path(store),
+                plan->capacity, rate, size);
     else
-        message("%s: created (for any number of keys at an error rate of %g, grows from %s)",
-                store_path(store), plan->rate, size);
+        message("%s: created (for any number of keys at an error rate of %s, grows from %s)",
+                store_path(store), rate, size);
 }
 
 /* Whether something has the name of its queue. */

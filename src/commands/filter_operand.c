@@ -2,6 +2,7 @@
 
 #include "commands/command.h"
 #include "commands/message.h"
+#include "core/number.h"
 #include "core/quote.h"
 #include "store/counter.h"
 #include "store/generation.h"
@@ -45,13 +46,15 @@ static void tell_grew(const struct store *store, unsigned layers, uint64_t keys)
 {
     const struct filter_plan *plan = &store_header(store)->plan;
     const char *name = store_name(store);
+    char rate[NUMBER_TEXT];
+    number_text(plan->rate, NUMBER_ASKED, rate);
     if (plan->forget != 0 && plan->capacity != 0 && layers == growth_first_layers(plan) + 1)
         message("%s: more than %" PRIu64 " keys come in its time, and it grows (the error rate "
-                "stays at %g)",
-                name, plan->capacity, plan->rate);
+                "stays at %s)",
+                name, plan->capacity, rate);
     else if (plan->capacity != 0 && layers == 2)
-        message("%s: holds %" PRIu64 " of %" PRIu64 " keys and grows (the error rate stays at %g)",
-                name, keys, plan->capacity, plan->rate);
+        message("%s: holds %" PRIu64 " of %" PRIu64 " keys and grows (the error rate stays at %s)",
+                name, keys, plan->capacity, rate);
 }
 
 static void tell_waits(const struct store *store)

@@ -1,5 +1,6 @@
 #include "commands/report.h"
 
+#include "core/number.h"
 #include "core/quote.h"
 
 #include <inttypes.h>
@@ -39,7 +40,8 @@ void report_count(struct report *report, const char *name, const char *member, d
 void report_rate(struct report *report, const char *name, const char *member, double rate,
                  const char *unit)
 {
-    report_text(report, name, "%.3g%s", rate, unit);
+    char text[NUMBER_TEXT];
+    report_text(report, name, "%s%s", number_text(rate, NUMBER_FOUND, text), unit);
     report_json(report, member, "%.6g", rate);
 }
 

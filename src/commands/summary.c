@@ -3,6 +3,7 @@
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/report.h"
+#include "core/number.h"
 #include "store/counter.h"
 #include "system/signals.h"
 
@@ -19,9 +20,10 @@ void summary_prepare(const struct options *options, struct pipeline_plan *plan)
 }
 
 /* Counts are exact up to 2^53. */
-static void print_number(FILE *to, double value, int figures)
+static void print_number(FILE *to, double value, unsigned figures)
 {
-    fprintf(to, "%.*g", value == floor(value) ? 16 : figures, value);
+    char text[NUMBER_TEXT];
+    fputs(number_text(value, value == floor(value) ? 16 : figures, text), to);
 }
 
 static void print_json(FILE *to, const char *path, const struct summary_number *number)

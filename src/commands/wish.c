@@ -6,6 +6,7 @@
 #include "commands/queue_operand.h"
 #include "commands/report.h"
 #include "commands/wish_recipe.h"
+#include "core/number.h"
 #include "format/likeness.h"
 
 #include <inttypes.h>
@@ -283,8 +284,10 @@ static bool count_differs(const struct store *store, const char *option, uint64_
 
 static bool rate_differs(const struct store *store, const char *option, double has, double wants)
 {
+    char was[NUMBER_TEXT], wanted[NUMBER_TEXT];
     return wants != 0 && has != wants &&
-           disagrees(store, option, "made with %s %g, not %g", option, has, wants);
+           disagrees(store, option, "made with %s %s, not %s", option,
+                     number_text(has, NUMBER_ASKED, was), number_text(wants, NUMBER_ASKED, wanted));
 }
 
 static bool size_differs(const struct store *store, const struct wish *wish)

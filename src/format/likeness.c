@@ -1,4 +1,5 @@
 #include "format/likeness.h"
+#include "core/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ static void describe(const struct header *header, char texts[NAMES][LIKENESS_TEX
     const struct filter_plan *plan = &header->plan;
     recipe_shown(&header->recipe, texts[0]);
     snprintf(texts[1], LIKENESS_TEXT, "%" PRIu64, header->seed);
-    snprintf(texts[2], LIKENESS_TEXT, "%.15g", plan->rate);
+    number_text(plan->rate, 15, texts[2]);
     if (plan->geometry.lines == 0)
         snprintf(texts[3], LIKENESS_TEXT, "as the rate wants");
     else

@@ -1,0 +1,15 @@
+/*
+ * number - a number as people write it.
+ */
+#ifndef UNSEEN_CORE_NUMBER_H
+#define UNSEEN_CORE_NUMBER_H
+
+enum { NUMBER_TEXT = 32 };
+
+/* With at most so many digits: 0.01, 1e-6, 3.19e-7. (printf would write 1e-06.) Returns `text`. */
+const char *number_text(double number, unsigned digits, char text[NUMBER_TEXT]);
+
+/* The digits that tell what was asked for, and those that are enough for what was worked out. */
+enum { NUMBER_ASKED = 6, NUMBER_FOUND = 3 };
+
+#endif
