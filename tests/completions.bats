@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What bash, zsh and fish offer to complete a command line to. Each shell answers the same questions.
+# What bash, zsh and fish offer as completions. Each shell answers the same questions.
 
 # shellcheck disable=SC2154 # repository, out, err and code are set by helper.bash
 load helper
@@ -67,6 +67,9 @@ unseen create --app|
 unseen --app|--append
 unseen create --if|--if-missing
 unseen merge --out|--output
+unseen pop --until|--until-done
+unseen pop --failed n|notes.txt
+unseen pop --wait |
 unseen --by |endpoint host line url
 unseen --by=u|url
 unseen key --by e|endpoint

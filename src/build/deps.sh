@@ -1,6 +1,6 @@
 #!/bin/sh
-# Finds what this machine lacks for building, checking, the whole of CI, packing or the manual as HTML,
-# and installs it with the machine's own package manager.
+# Finds what this machine lacks for building, checking, the whole of CI, packages or HTML pages, and
+# installs it with the machine's own package manager.
 #
 #     src/build/deps.sh build | check | ci | release | deb | html
 #

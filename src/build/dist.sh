@@ -5,8 +5,8 @@
 #
 # git archive says what belongs in: what is committed. It is packed again, because git's own archive
 # takes modes from the user's configuration and the commit's name along. The changelog, which is
-# made from the commits, is added. Where there is no git, in an unpacked archive, all belongs in that
-# was not built (in BUILD).
+# made from the commits, is added. In an unpacked archive, without git, everything belongs in but
+# what was built (in BUILD).
 set -eu
 
 name=unseen-$1

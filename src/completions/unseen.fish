@@ -1,8 +1,8 @@
 
 # Completes unseen in fish. Above are the tables of the program.
 
-# What stands before the cursor: prints the command, the number of operands after it, and "no", or "--"
-# after that; or "-x" and the words of its command.
+# What stands before the cursor: prints the command, the number of operands after it, and "no", or
+# "--" after that; or "-x" and the words of its command.
 function __unseen_read
     set -l words (commandline -opc)[2..-1]
     set -l command filter

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints what changed, release by release, in the words of the commits: those that touched the program
-# or its manual, newest first. Releases are the tags v*; what came after the last one is in VERSION.
+# Prints what changed, release by release, in the words of the commits: those that touched the
+# program or its manual, newest first. Releases are the tags v*; VERSION is what came after the last.
 #
 #     src/packaging/changelog.sh VERSION
 #

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes a Debian package of the source archive, in BUILD/deb, and asks lintian about it. Its warnings
-# are failures.
+# Makes a Debian package of the source archive, in BUILD/deb, and asks lintian about it. A warning is
+# a failure.
 #
 #     VERSION=... HOMEPAGE=... MAINTAINER=... src/packaging/deb.sh BUILD
 set -eu

@@ -3,8 +3,9 @@
 # a static program with its manuals and completions; CHANGELOG; recipes for the AUR and Homebrew;
 # SHA256SUMS.
 #
-#     VERSION=... HOMEPAGE=... MAINTAINER=... [MACHINES='x86_64 aarch64'] src/packaging/release.sh BUILD
+#     VERSION=... HOMEPAGE=... MAINTAINER=... src/packaging/release.sh BUILD
 #
+# MACHINES names the processors (x86_64 aarch64).
 # The C library is musl where PATH has a compiler for it, else the one that the compiler knows.
 set -euo pipefail
 
@@ -26,8 +27,8 @@ compiler_for() {
     return 1
 }
 
-# headers_for COMPILER: musl's wrapper finds neither the kernel's headers nor xxHash's; a cross compiler
-# does not find xxHash's.
+# headers_for COMPILER: musl's wrapper finds neither the kernel's headers nor xxHash's; a cross
+# compiler does not find xxHash's.
 headers_for() {
     echo "-idirafter /usr/include -idirafter /usr/include/$("$1" -dumpmachine)"
 }

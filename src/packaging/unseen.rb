@@ -1,5 +1,5 @@
-# For Homebrew on Linux; make release fills in the version and the checksum. Checked so far: ruby -c.
-# Not checked: brew audit, brew install, brew test.
+# For Homebrew on Linux; make release fills in the version and the checksum. Checked so far:
+# ruby -c. Not checked: brew audit, brew install, brew test.
 class Unseen < Formula
   desc "Print lines that were not seen before, in this run or an earlier one"
   homepage "@HOMEPAGE@"
