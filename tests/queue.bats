@@ -624,6 +624,18 @@ END
     empty
 }
 
+@test "--summary of pop: what is off the queue as done, what went back, what was given up" {
+    a_queue 1 9
+    exits 0 unseen pop q.bf -m 2 --summary
+    says '^unseen: q\.bf: 2 lines popped, 0 put back, 0 given up$'
+    exits 3 unseen pop q.bf -m 3 --summary -x false
+    says_lines 2 '0 lines popped, 3 put back, 0 given up$'
+    exits 0 unseen pop q.bf -m 6 --tries 2 --summary=json -x false
+    grep -q '"popped":0,"put_back":4,"given_up":2' "$err"
+    exits 0 unseen pop q.bf -m 1 --summary -x cat
+    says '1 lines popped, 0 put back, 0 given up$'
+}
+
 @test "--tries and --failed: wrong uses" {
     a_queue 1 3
     mkdir directory

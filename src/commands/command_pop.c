@@ -33,9 +33,10 @@ struct job {
     uint64_t wait;  /* milliseconds, for the first line */
     uint64_t tries; /* a line gets so many */
     char failed_path[QUEUE_FAILED_MAX];
-    struct output failed;      /* for lines that had them all; no name: not open yet */
-    uint64_t taken, delivered; /* lines */
-    bool closed;               /* CMD reads no more */
+    struct output failed;       /* for lines that had them all; no name: not open yet */
+    uint64_t taken, delivered;  /* lines */
+    struct queue_failed undone; /* of them, by a CMD that failed */
+    bool closed;                /* CMD reads no more */
 };
 
 /* Writes what was taken. A CMD that reads no more may still exit with 0, and be done with all of
@@ -125,8 +126,9 @@ static int close_failed(struct job *job, struct fault *fault)
 }
 
 /* What became of the lines. */
-static void tell_failed(const struct job *job, const struct queue_failed *what, struct fault *fault)
+static void tell_failed(const struct job *job, struct fault *fault)
 {
+    const struct queue_failed *what = &job->undone;
     if (what->uncounted)
         message("%s: its counts of tries cannot be used (all begin from 0 again)",
                 queue_path(job->queue));
@@ -151,12 +153,12 @@ static int put_back(struct job *job, struct fault *fault)
         .sync = sync_failed,
         .context = job,
     };
-    struct queue_failed what;
     struct fault why_not, later;
-    int result = queue_put_back(job->queue, (uint32_t)job->tries, limited ? &failed : NULL, &what,
-                                &why_not);
+    job->delivered = 0;
+    int result = queue_put_back(job->queue, (uint32_t)job->tries, limited ? &failed : NULL,
+                                &job->undone, &why_not);
     if (close_failed(job, result == 0 ? &why_not : &later) == 0 && result == 0) {
-        tell_failed(job, &what, fault);
+        tell_failed(job, fault);
         return limited ? EXIT_OK : EXIT_COMMAND;
     }
     message_fault(fault);
@@ -203,6 +205,8 @@ static int run(struct job *job)
     summary_numbers(job->options, job->path,
                     (struct summary_number[]){
                         {"popped", "", " lines popped", (double)job->delivered},
+                        {"put_back", ", ", " put back", (double)job->undone.back},
+                        {"given_up", ", ", " given up", (double)job->undone.given_up},
                         {NULL},
                     });
     return status == EXIT_OK && job->taken == 0 ? EXIT_NOTHING : status;
