@@ -636,7 +636,7 @@ large_filters() {
     prints '5001\n5002\n'
 }
 
-@test "bytes behind the last layer are legal" {
+@test "bytes after the last layer are legal" {
     exits 0 unseen --create f.bf < <(seq 50)
     head -c 10000 /dev/zero | tr '\0' X >>f.bf
     succeeds unseen query -c f.bf < <(seq 60)

@@ -241,10 +241,10 @@ sound() {
     cmp "$out" <(seq 10)
 }
 
-@test "bytes behind the last layer, as a writer leaves them that is killed while growing" {
+@test "bytes after the last layer, as a writer leaves them that is killed while growing" {
     exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 900)
     head -c 12345 /dev/zero >>f.bf
-    finds '12345 bytes behind the last layer \(left by a writer that was killed while growing; the next growth uses them\)'
+    finds '12345 bytes after the last layer \(left by a writer that was killed while growing; the next growth uses them\)'
     exits 0 unseen f.bf < <(seq 901 3000)
     succeeds unseen verify f.bf
 }

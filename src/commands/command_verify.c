@@ -186,7 +186,7 @@ static void check_leftovers(struct findings *findings)
                        "it again)");
     if (bytes > end)
         note(findings,
-             "%" PRIu64 " bytes behind the last layer (left by a writer that was killed "
+             "%" PRIu64 " bytes after the last layer (left by a writer that was killed "
              "while growing; the next growth uses them)",
              bytes - end);
 }

@@ -15,8 +15,8 @@
 
 struct pending;
 
-/* Starts the file anew for the filter with this UUID. What is there is cut off, but only if it is
- * empty or such a file itself. Until pending_finish it is marked as unfinished. `settlings`:
+/* Starts a file for the filter with this UUID. A file that is there is overwritten, but only if it
+ * is empty or such a file itself. Until pending_finish it is marked as unfinished. `settlings`:
  * store_settlings, before the first claim. `path` must stay where it is. NULL with the fault. */
 struct pending *pending_create(const char *path, const uint8_t uuid[UUID_BYTES], uint64_t settlings,
                                struct fault *fault);

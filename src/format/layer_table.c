@@ -186,7 +186,7 @@ static const char *place_flaw(const struct layer_record *record, uint64_t from, 
     if (record->offset % PAGE_BYTES != 0 || record->offset < from)
         return "offset";
     if (record->offset > to || record->plan.pages * PAGE_BYTES > to - record->offset)
-        return "end, which is behind the end of the file";
+        return "end, which is after the end of the file";
     return NULL;
 }
 

@@ -2,7 +2,7 @@
  * false_drops - how many false drops a run is expected to have had.
  *
  * Of the new lines that come while a filter has the rate R, the fraction R is held back and 1 - R
- * printed: so for each one printed, R / (1 - R) were not. R is worked out anew whenever there
+ * printed: so for each one printed, R / (1 - R) were not. R is worked out again whenever there
  * are a sixteenth more keys; in between it is taken to change evenly with them.
  */
 #ifndef UNSEEN_PIPELINE_FALSE_DROPS_H

@@ -93,8 +93,8 @@ void queue_set_max_line(struct queue *queue, uint64_t bytes);
 int queue_set_delimiter(struct queue *queue, char delimiter, bool first, struct fault *fault);
 
 /* A power cut can take lines that were put in without queue_sync, though the state tells of them.
- * If so, and nobody has lines out, the queue is made anew of those that are left, in their order;
- * *lost says how many are not. Lines that the state does not tell of are put in, and segments that
+ * If so, and nobody has lines out, the queue is made again from those that are left, in their order;
+ * *lost says how many are lost. Lines that the state does not tell of are put in, and segments that
  * a killed process did not come to remove are removed. Returns 0, or -1 with the fault. */
 int queue_mend(struct queue *queue, uint64_t *lost, struct fault *fault);
 
