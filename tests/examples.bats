@@ -164,7 +164,7 @@ END
 page_has() {
     case $1 in
     unseen.1) echo 10 ;;
-    unseen-cookbook.7) echo 26 ;;
+    unseen-cookbook.7) echo 27 ;;
     unseen-filters.7) echo 10 ;;
     unseen-*.7) echo 4 ;;
     *) echo 0 ;;
