@@ -23,6 +23,7 @@ set -u
 #   signals       env(1) can undo an inherited SIG_IGN, which tests of SIGPIPE stand on
 #   gnu-time      time(1) can tell a program's peak memory
 #   git           git, where there is a repository to read
+#   build-essential  what Debian takes for granted wherever packages are built
 #   arm64-libc    the cross compiler for arm64 can link static programs
 #   clang-counts  clang can build a program that counts which lines it reaches
 #level need                apt            dnf               apk               pacman         brew
@@ -76,6 +77,7 @@ release wish:qemu-aarch64-static qemu-user-static qemu-user-static - qemu-user-s
 deb   git                  git            git               git               git            git
 deb   command:xz           xz-utils       xz                xz                xz             xz
 deb   command:dpkg-buildpackage dpkg-dev  -                 -                 -              -
+deb   build-essential      build-essential -                -                 -              -
 deb   command:dh           debhelper      -                 -                 -              -
 deb   command:lintian      lintian        -                 -                 -              -
 html  command:mandoc       mandoc         mandoc            mandoc            mandoc         mandoc
@@ -130,6 +132,7 @@ have() {
     signals) env --default-signal=PIPE sh -c : 2>/dev/null ;;
     gnu-time) env time -f %M sh -c : >/dev/null 2>&1 ;;
     git) [ ! -e .git ] || command -v git >/dev/null 2>&1 ;;
+    build-essential) dpkg-query -W -f '${Status}' build-essential 2>/dev/null | grep -q ' installed' ;;
     arm64-libc) echo 'int main(void) { return 0; }' |
         aarch64-linux-gnu-gcc -static -x c -o /dev/null - >/dev/null 2>&1 ;;
     clang-counts) echo 'int main(void) { return 0; }' |
@@ -179,6 +182,7 @@ describe() {
     command:* | wish:*) echo "the command ${1#*:}" ;;
     signals) echo "an env that knows --default-signal" ;;
     git) echo "the command git" ;;
+    build-essential) echo "the package build-essential" ;;
     arm64-libc) echo "a static C library for arm64" ;;
     gnu-time) echo "GNU time" ;;
     esac
