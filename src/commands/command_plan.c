@@ -126,8 +126,8 @@ static void draw_curve(const struct picture *picture, const struct answer *answe
     picture_curve(picture, &curve);
     picture_say(picture, "%s With %s line%s the rate is %s.", picture_point(picture),
                 picture_count(lines, count), lines > 1 ? "s" : "",
-                picture_rate(rate_at(answer, lines), rate));
-    picture_rate(answer->plan.rate, most);
+                number_text(rate_at(answer, lines), PICTURE_DIGITS, rate));
+    number_text(answer->plan.rate, NUMBER_ASKED, most);
     if (dotted)
         picture_say(picture,
                     "Past that the filter grows, and the rate stays below %s; dotted: if "

@@ -278,8 +278,9 @@ static struct picture_bar bar_of(const struct layer_survey *layer, unsigned numb
     if (window)
         note_generation(layer, &bar);
     else
-        snprintf(bar.notes[2], PICTURE_NOTE, "rate %s of %s", picture_rate(layer->rate, rate),
-                 picture_rate(layer->plan.rate, most));
+        snprintf(bar.notes[2], PICTURE_NOTE, "rate %s of %s",
+                 number_text(layer->rate, PICTURE_DIGITS, rate),
+                 number_text(layer->plan.rate, PICTURE_DIGITS, most));
     return bar;
 }
 

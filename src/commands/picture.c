@@ -1,5 +1,6 @@
 #include "commands/picture.h"
 
+#include "core/number.h"
 #include "system/terminal.h"
 
 #include <math.h>
@@ -79,19 +80,6 @@ const char *picture_count(double count, char text[32])
     for (; count >= 999.5 && unit + 1 < sizeof units / sizeof *units; unit++)
         count /= 1000;
     snprintf(text, 32, "%.3g%s", count, units[unit]);
-    return text;
-}
-
-const char *picture_rate(double rate, char text[32])
-{
-    char digits[16];
-    snprintf(text, 32, "%.2g", rate);
-    if (rate >= 0.00995 || rate <= 0)
-        return text;
-    snprintf(digits, sizeof digits, "%.1e", rate);
-    int exponent = atoi(strchr(digits, 'e') + 1);
-    digits[digits[2] == '0' ? 1 : 3] = '\0';
-    snprintf(text, 32, "%se%d", digits, exponent);
     return text;
 }
 
@@ -224,7 +212,7 @@ struct sheet {
     double bottom, top; /* powers of ten */
     unsigned point_row, point_column;
     unsigned char dots[ROWS_MOST][COLUMNS_MOST];
-    char labels[ROWS_MOST][32]; /* row 0 is the uppermost */
+    char labels[ROWS_MOST][NUMBER_TEXT]; /* row 0 is the uppermost */
 };
 
 /* May be below the sheet. */
@@ -284,8 +272,8 @@ static void label(struct sheet *sheet, const struct picture_curve *curve)
     double at = curve->rate(curve->context, curve->lines);
     double decades = sheet->top - sheet->bottom, step = ceil(2 * decades / (sheet->rows - 1));
     for (double power = sheet->top; power >= sheet->bottom; power -= step)
-        picture_rate(pow(10, power), sheet->labels[row_of(sheet, pow(10, power))]);
-    picture_rate(at, sheet->labels[sheet->point_row]);
+        number_text(pow(10, power), PICTURE_DIGITS, sheet->labels[row_of(sheet, pow(10, power))]);
+    number_text(at, PICTURE_DIGITS, sheet->labels[sheet->point_row]);
 }
 
 /* Some dots, not none. */

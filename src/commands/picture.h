@@ -60,8 +60,10 @@ __attribute__((format(printf, 2, 3))) void picture_say(const struct picture *pic
 const char *picture_point(const struct picture *picture);
 const char *picture_mark(const struct picture *picture);
 
-/* "12.3M" and "1e-6", as options take them: into text, which is returned. */
+/* Of a rate, for core/number.h. */
+enum { PICTURE_DIGITS = 2 };
+
+/* "12.3M", as options take it: into text, which is returned. */
 const char *picture_count(double count, char text[32]);
-const char *picture_rate(double rate, char text[32]);
 
 #endif
