@@ -45,6 +45,19 @@ END
     fails_with 2 '\./x' unseen x < <(seq 3)
 }
 
+@test "an unknown command that is a file is a way to read it; short words are not taken for slips" {
+    echo x | tee urls >stat
+    fails_with 2 '^unseen: urls: unknown command \(to read the file: unseen < urls\)$' unseen urls
+    fails_with 2 '^unseen: stat: unknown command \(to read the file: unseen < stat\)$' unseen stat
+    rm stat
+    local word
+    for word in foo bar baz new2 log abc; do
+        capture unseen "$word"
+        ! grep -q 'did you mean' "$err" || complain "$word"
+    done
+    fails_with 2 "did you mean 'pop'" unseen pob
+}
+
 @test "the file system is never asked: a file of that name changes nothing" {
     exits 0 unseen --create ./seen < <(seq 3)
     fails_with 2 '\./seen' unseen seen < <(seq 5)
@@ -320,8 +333,10 @@ END
     exits 0 unseen --create f.bf < <(seq 3)
     local command
     for command in create add query stats verify; do
-        fails_with 2 'FILTER|filter' unseen "$command" < <(seq 5)
+        fails_with 2 "^unseen: FILTER is missing \(unseen $command FILTER.*\)\$" unseen "$command" < <(seq 5)
     done
+    fails_with 2 '^unseen: b\.bf: one operand too many \(unseen create FILTER\)$' unseen create a.bf b.bf
+    fails_with 2 '^unseen: b\.bf: one operand too many \(unseen pop FILTER\)$' unseen pop a.bf b.bf
     fails_with 2 '' unseen create a.bf b.bf
     fails_with 2 '' unseen plan -n 1000 f.bf
     fails_with 2 '' unseen help query stats
@@ -424,25 +439,40 @@ END
 
 # --- help --------------------------------------------------------------------
 
-@test "help: on stdout, exit 0, and it reads nothing" {
-    succeeds unseen help
-    [[ -s $out ]]
-    cp "$out" wanted
+# commands: as the short help lists them.
+commands() { unseen help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p'; }
+
+# spellings: of every option in `help all`, a line each: "-n --capacity".
+spellings() { unseen help all | sed -n 's/^ *\(-.*\)/\1/p' | sed 's/   .*//; s/,//g; s/\[.*//; s/ [A-Z].*//'; }
+
+@test "help: on stdout, exit 0, and it reads nothing; 40 lines of 80 columns name every command" {
     local command
-    for command in create add query stats plan verify help; do
-        grep -qw "$command" wanted || { echo "help does not name $command"; return 1; }
+    succeeds unseen help
+    cp "$out" wanted
+    [[ $(wc -l <wanted) -le 40 && $(wc -L <wanted) -le 80 ]] || complain "too long"
+    [[ $(commands | wc -l) -ge 13 ]]
+    # what can be asked for is there: a command that is none says which are near
+    for command in create add query stats plan verify commit push pop remove merge key help; do
+        commands | grep -qx "$command" || { echo "help does not name $command"; return 1; }
     done
     succeeds unseen --help
     same "$out" wanted
     succeeds unseen -h
     same "$out" wanted
+    for option in -f -t --by -i --trim -z -a --dropped -m -e -x --create -n -p --window --summary; do
+        grep -Eq -- "^(.{40})?  $option( |\$)" wanted || { echo "help does not name $option"; return 1; }
+    done
+    # for experts only
+    run -1 grep -E -- '--(hashes|bits-per-key|seed|buffer-size|slack|stage)|-j( |$)' wanted
 }
 
 @test "help for each command, by three names" {
     local command
-    for command in create add query stats plan verify help; do
+    for command in $(commands); do
         succeeds unseen help "$command"
-        grep -q "unseen $command" "$out" || complain "does not say 'unseen $command'"
+        grep -q "^Usage: unseen $command" "$out" || complain "does not say 'unseen $command'"
+        [[ $(wc -L <"$out") -le 80 ]] || complain "a line is longer than 80 columns"
+        run -1 grep -E -- '--(hashes|bits-per-key|seed|buffer-size|slack|stage)|-j,' "$out"
         cp "$out" wanted
         succeeds unseen "$command" --help
         same "$out" wanted
@@ -451,35 +481,92 @@ END
     done
 }
 
-@test "help names every option of the command" {
-    local option
-    succeeds unseen help
-    for option in --create --capacity --error-rate --size --bits-per-key --hashes --seed --fixed --append \
-        --max-count --exit-status --repeated --null --max-line --buffer-size --summary --help --version; do
-        grep -q -e "$option" "$out" || { echo "no $option in help"; return 1; }
+@test "help all has every option that is taken, and the commands that take it" {
+    local option line command short
+    spellings >all
+    unseen help all >text
+    [[ $(wc -L <text) -le 80 && $(wc -l <all) -ge 48 ]]
+    # every option of the help of a command is there, and says so
+    for command in $(commands); do
+        for option in $(unseen help "$command" | grep -Eo -- '^ {2,6}-.*' | grep -Eo -- '--[a-z-]+' | grep -v -e help -e version); do
+            grep -A2 -E -- "^ .* $option( |\[|,|\$)" text | grep -Eq "[( ]$command[ )]" || { echo "$command $option"; return 1; }
+        done
     done
-    succeeds unseen help query
-    for option in --invert-match --count --quiet --tag --null; do
-        grep -q -e "$option" "$out" || { echo "no $option in help query"; return 1; }
+    # each of them is an option, by each of its names, and a name that is none is none
+    while read -r line; do
+        for option in $line; do
+            capture unseen "$option" --help
+            ! grep -q 'unknown' "$err" || complain "help all names $option"
+        done
+        [[ $line =~ -- ]] || complain "no long name: $line"
+    done <all
+    # and every one that getopt knows: those that a typed beginning brings up
+    for short in a b c d e f g h i j k l m n o p q r s t u v w x y z A B C D E F G H I J K L M N O P Q R S T U V W X Y Z 0 1; do
+        capture unseen "-$short" x --help
+        grep -q 'unknown option' "$err" || grep -Eq -- "(^| )-$short( |\$)" all || complain "-$short is in no help"
     done
-    succeeds unseen help create
-    for option in --force --capacity --error-rate --size --bits-per-key --hashes --seed --fixed; do
-        grep -q -e "$option" "$out" || { echo "no $option in help create"; return 1; }
-    done
-    succeeds unseen help plan
-    for option in --table --json --capacity --error-rate --size; do
-        grep -q -e "$option" "$out" || { echo "no $option in help plan"; return 1; }
-    done
-    succeeds unseen help stats
-    grep -q -e '--json' "$out"
 }
 
-@test "help fits a terminal: 80 columns" {
-    local command
-    for command in '' create add query stats plan verify help; do
-        # shellcheck disable=SC2086
-        succeeds unseen help $command
-        [[ $(wc -L <"$out") -le 80 ]] || complain "a line is longer than 80 columns"
+@test "what a value must be: each example is taken, and limits are as one would write them" {
+    local option argument example command
+    while read -r option argument; do
+        command=create
+        capture unseen create "$option" "$argument" new.bf
+        ! grep -q 'not an option here' "$err" || command=key
+        fails_with 2 'not a value it can take' unseen $command "$option" "$argument" new.bf
+        example=$(sed -n 's/.*such as \([^ ,)]*\).*/\1/p' "$err")
+        [[ -n $example ]] || complain "no example for $option" || return 1
+        run -1 grep -E '[0-9]e\+|[0-9]{7}' "$err"
+        # whatever else is missing, the value will do
+        capture unseen $command "$option" "$example" new.bf
+        ! grep -q 'not a value' "$err" || complain "$option $example" || return 1
+        rm -f new.bf
+    done <<'END'
+-n x
+-n 0
+-p 2
+-p 101%
+--size 10
+--window 0
+--forget-after 7x
+--forget-after 1h1h
+--forget-after 1h2d
+--bits-per-key 0
+--hashes 0
+--slack 9
+--stage 2000P
+-j 0
+--buffer-size 1
+--max-line 0
+END
+    fails_with 2 '^unseen: -j 0: not a value it can take \(a whole number from 1 to 1024, such as 4\)$' unseen -j 0
+    fails_with 2 '\(a size from 64K to 1P, such as 64M\)$' unseen plan --size 10
+    fails_with 2 '^unseen: --forget-after 7: needs a unit \(7s, 7m, 7h, 7d or 7w\)$' unseen plan --forget-after 7 -n 9
+    fails_with 2 '^unseen: -m 1.5: ' unseen -m 1.5
+}
+
+@test "rates in percent, times of several units and in words" {
+    local option value same
+    while read -r option value same; do
+        exits 0 unseen create --force "$option" "$value" f.bf
+        succeeds unseen create --if-missing "$option" "$same" f.bf
+    done <<'END'
+-p 1% 0.01
+-p 0.3% 0.003
+-p 1e-2% 1e-4
+-p 0.7% 7e-3
+--forget-after 1d12h 36h
+--forget-after 7days 1w
+--forget-after 1week2days3hours4min5sec 9d3h4m5s
+--forget-after 90seconds 1.5minutes
+--forget-after 1day 24hours
+END
+    local bad
+    for bad in 1dh d 1d12 7day7 1h1h 1s1d 7D '7 d' 1d-2h 1d+2h 0x7d infd -7d; do
+        fails_with 2 "^unseen: --forget-after ${bad/+/.}: " unseen create "--forget-after=$bad" new.bf
+    done
+    for bad in % 1%% 1%x 60% 0% '1 %'; do
+        fails_with 2 "^unseen: -p $bad: " unseen create -p "$bad" new.bf
     done
 }
 

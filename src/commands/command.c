@@ -1,40 +1,89 @@
 #include "commands/command.h"
 
 #include "commands/message.h"
+#include "store/newfile.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* clang-format off */
 const struct command command_table[] = {
-    {"", FOR_FILTER, OPERANDS_FILTER_FILES,
-     "unseen [FILTER [FILE...]]", "print the lines that are new",
+    {"", FOR_FILTER, OPERANDS_FILTER_FILES, "unseen [FILTER [FILE...]]",
+     "print the lines that are new",
+     NULL,
      NULL, command_filter},
-    {"create", FOR_CREATE, OPERANDS_FILTER, "unseen create FILTER", "make an empty filter",
+    {"create", FOR_CREATE, OPERANDS_FILTER, "unseen create FILTER",
+     "make an empty filter",
+     "Say it once, and `unseen FILTER` every day: then a mistyped name is an error.\n"
+     "Without options FILTER grows as needed, at a rate of false drops of 1e-6.\n"
+     "Any two of -n, -p and --size give the third.\n",
      "new init make touch", command_create},
-    {"add", FOR_ADD, OPERANDS_FILTER_FILES, "unseen add FILTER [FILE...]", "remember lines, print nothing",
+    {"add", FOR_ADD, OPERANDS_FILTER_FILES, "unseen add FILTER [FILE...]",
+     "remember lines, print nothing",
+     "For lines that need not come out any more, such as those of last year.\n",
      "insert put learn import load", command_add},
-    {"query", FOR_QUERY, OPERANDS_FILTER_FILES, "unseen query FILTER [FILE...]", "print the lines that are in",
+    {"query", FOR_QUERY, OPERANDS_FILTER_FILES, "unseen query FILTER [FILE...]",
+     "print the lines that are in, remember nothing",
+     "Exit status: 0 if a line was selected, 1 if none was, 2 or more is trouble.\n"
+     "  unseen query -v FILTER list      the lines that are new\n"
+     "  unseen query -c FILTER list      how many lines are in\n"
+     "  unseen query -q FILTER list      the exit status alone\n"
+     "  unseen query --tag FILTER list   every line, after \"in\" or \"new\" and a TAB\n",
      "check test contains has lookup find get grep", command_query},
-    {"stats", FOR_STATS, OPERANDS_FILTERS, "unseen stats FILTER...", "keys, fill, rate, size, geometry",
+    {"stats", FOR_STATS, OPERANDS_FILTERS, "unseen stats FILTER...",
+     "report keys, fill, rate and size",
+     "Of several filters one report after the other, or with --json an object a line.\n"
+     "The rate is read from the bits: it holds whatever the counter says.\n",
      "show info stat status inspect", command_stats},
-    {"plan", FOR_PLAN, OPERANDS_FILES, "unseen plan -n N -p P | FILE...", "size and rate of a filter not yet made",
+    {"plan", FOR_PLAN, OPERANDS_FILES, "unseen plan -n N -p P | FILE...",
+     "size and rate of a filter not yet made",
+     "Any two of -n, -p and --size give the third. Nothing is made.\n"
+     "With FILE the distinct lines in it are counted, and take the place of -n;\n"
+     "at the end there is the command that makes the filter.\n",
      "size estimate calc", command_plan},
-    {"verify", FOR_VERIFY, OPERANDS_FILTERS, "unseen verify FILTER...", "check a filter file",
+    {"verify", FOR_VERIFY, OPERANDS_FILTERS, "unseen verify FILTER...",
+     "check filter files",
+     "Exit status: 0 if all are sound; 1 if something is worth noting (a line each on\n"
+     "standard output, and the filter can be used); 2 if one is damaged or unreadable.\n",
      "fsck validate", command_verify},
-    {"commit", FOR_COMMIT, OPERANDS_FILTER_FILES, "unseen commit FILTER FILE...", "remember what --pending runs delivered",
+    {"commit", FOR_COMMIT, OPERANDS_FILTER_FILES, "unseen commit FILTER FILE...",
+     "remember what --pending runs delivered",
+     "  unseen --pending keys FILTER list >new    print new lines, remember none yet\n"
+     "  unseen commit FILTER keys                 once they are safe: remember them\n"
+     "The files may be committed in any order, at any time, and more than once.\n",
      "settle", command_commit},
-    {"push", FOR_PUSH, OPERANDS_FILTER_FILES, "unseen push FILTER [FILE...]", "append lines that are new to the queue",
+    {"push", FOR_PUSH, OPERANDS_FILTER_FILES, "unseen push FILTER [FILE...]",
+     "append the lines that are new to the queue",
+     "The filter needs a queue: unseen create --queue FILTER, or push --create.\n",
      "enqueue append offer", command_push},
-    {"pop", FOR_POP, OPERANDS_FILTER, "unseen pop FILTER", "take the oldest lines off the queue",
+    {"pop", FOR_POP, OPERANDS_FILTER, "unseen pop FILTER",
+     "print the oldest line, take it off the queue",
+     "-m N takes the oldest N lines. Exit status: 1 if the queue is empty.\n"
+     "With -x, which ends the line, CMD gets them on its standard input: they are off\n"
+     "the queue if it exits with 0; else they go to its end, and the status is 3.\n"
+     "  while unseen pop FILTER --until-done -x ./visit || [ $? -eq 3 ]; do :; done\n",
      "dequeue shift take next", command_pop},
-    {"remove", FOR_REMOVE, OPERANDS_FILTER_FILES, "unseen remove FILTER [FILE...]", "take lines out (--counting)",
+    {"remove", FOR_REMOVE, OPERANDS_FILTER_FILES, "unseen remove FILTER [FILE...]",
+     "take lines out of a counting filter",
+     "Only of a filter that counts: unseen create --counting FILTER.\n"
+     "Lines that are not in are counted, and are no failure. Remove what was added:\n"
+     "a line that only looks as if it were in takes bits of others with it.\n",
      "delete del rm forget drop erase", command_remove},
-    {"merge", FOR_MERGE, OPERANDS_FILTERS, "unseen merge -o OUT FILTER...", "make one filter of several",
+    {"merge", FOR_MERGE, OPERANDS_FILTERS, "unseen merge -o OUT FILTER...",
+     "make one filter of several",
+     "OUT has all lines of all; it may be one of them. They must have been made alike:\n"
+     "  unseen create --like first.bf second.bf\n",
      "join union combine", command_merge},
-    {"key", FOR_KEY, OPERANDS_FILES, "unseen key [FILE...]", "print what counts of each line",
+    {"key", FOR_KEY, OPERANDS_FILES, "unseen key [FILE...]",
+     "print what counts of each line",
+     "All operands are files to read, none is a FILTER.\n"
+     "  unseen key --by url links       what of each link counts\n",
      "keys normalize normalise canonicalize", command_key},
-    {"help", FOR_HELP, OPERANDS_COMMAND, "unseen help [COMMAND]", "this help", "usage man", command_help},
-    {NULL, 0, 0, NULL, NULL, NULL, NULL},
+    {"help", FOR_HELP, OPERANDS_COMMAND, "unseen help [COMMAND | all]",
+     "help of a command, or all options",
+     NULL,
+     "usage man", command_help},
+    {NULL, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 /* clang-format on */
 
@@ -63,7 +112,7 @@ static bool is_among(const char *word, const char *words)
 static const struct command *nearest(const char *name)
 {
     const struct command *best = NULL;
-    unsigned changes = 3; /* too many for a slip */
+    unsigned changes = strlen(name) < 4 ? 2 : 3; /* too many for a slip */
     for (const struct command *command = command_table + 1; command->name != NULL; command++) {
         if (is_among(name, command->also))
             return command;
@@ -76,6 +125,8 @@ static const struct command *nearest(const char *name)
 int command_unknown(const char *word)
 {
     const struct command *meant = nearest(word);
+    if (access(word, F_OK) == 0 && !newfile_is_filter(word))
+        return message("%s: unknown command (to read the file: unseen < %s)", word, word);
     if (meant != NULL)
         return message("%s: unknown command (did you mean '%s'? a filter of that name: ./%s)", word,
                        meant->name, word);

@@ -21,7 +21,8 @@ struct command {
     enum operand_kind operands;
     const char *synopsis;
     const char *summary;
-    const char *also; /* words that people try instead, separated by blanks; may be NULL */
+    const char *notes; /* lines of its help; may be NULL */
+    const char *also;  /* words that people try instead, separated by blanks; may be NULL */
     /* options->operands: without the command's name. Returns the exit status. */
     int (*run)(const struct options *options);
 };
@@ -48,7 +49,7 @@ const struct command *command_find(const char *name);
 /* Says that there is no such command, and which was perhaps meant. Returns EXIT_TROUBLE. */
 int command_unknown(const char *word);
 
-/* Prints the help of a command, or of all if it is the filter form. Returns the exit status. */
+/* Prints the help of a command: of the filter form, the short help. Returns the exit status. */
 int command_print_help(const struct command *command);
 
 #endif

@@ -1,59 +1,184 @@
-/* command_help - `unseen help [COMMAND]` and --help: printed from the tables. */
+/*
+ * command_help - `unseen help [COMMAND | all]` and --help: printed from the tables.
+ *
+ * The short help fits a terminal of 40 lines and 80 columns: of the options it has those with a
+ * `brief`, two a line. What only some need is in `help all`.
+ */
 #include "commands/command.h"
 #include "commands/message.h"
 
 #include <stdio.h>
+#include <string.h>
 
-static void print_options(unsigned commands)
+static const char *const groups[GROUPS] = {
+    [GROUP_KEY] = "What counts of a line",
+    [GROUP_LINES] = "What goes in and out",
+    [GROUP_DELIVERY] = "When lines are remembered",
+    [GROUP_MAKING] = "Making a filter",
+    [GROUP_SINGLE] = "For single commands",
+    [GROUP_EXPERT] = "For experts",
+    [GROUP_SAID] = "What is said",
+};
+
+enum { HELP_COLUMN = 29, LEFT_MAX = 96 };
+
+/* "-n, --capacity N": letters first. */
+static void write_left(const struct option_entry *entry, char left[LEFT_MAX])
 {
-    printf("\nOptions:\n");
+    size_t length = 0, count = sizeof entry->spellings / sizeof *entry->spellings;
+    for (int is_long = 0; is_long <= 1; is_long++) {
+        if (is_long && length == 0)
+            length = (size_t)snprintf(left, LEFT_MAX, "    ");
+        for (size_t i = 0; i < count && entry->spellings[i] != NULL; i++)
+            if ((entry->spellings[i][1] == '-') == is_long)
+                length += (size_t)snprintf(left + length, LEFT_MAX - length, "%s%s",
+                                           length > 0 && left[0] == '-' ? ", " : "",
+                                           entry->spellings[i]);
+    }
+    if (entry->argument != NULL)
+        snprintf(left + length, LEFT_MAX - length, "%s%s", entry->kind == TAKES_FORM ? "" : " ",
+                 entry->argument);
+}
+
+static void print_option(const struct option_entry *entry)
+{
+    char left[LEFT_MAX];
+    write_left(entry, left);
+    printf("  %-*s", HELP_COLUMN - 3, left);
+    if (strlen(left) > HELP_COLUMN - 3)
+        printf("\n%*s", HELP_COLUMN - 1, "");
+    printf(" %s\n", entry->help);
+}
+
+/* --- the short help --- */
+
+static void print_brief_options(void)
+{
+    unsigned count = 0;
     for (size_t i = 0; i < OPTIONS; i++) {
         const struct option_entry *entry = &option_table[i];
-        if ((entry->commands & commands) == 0)
+        const char *spelling = entry->spellings[1] != NULL ? entry->spellings[1]
+                                                           : entry->spellings[0];
+        if (entry->brief == NULL)
             continue;
-        char left[64];
-        const char *letter = entry->spellings[1], *argument = entry->argument;
-        if (letter != NULL && letter[1] == '-')
-            letter = entry->spellings[2];
-        snprintf(left, sizeof left, "%2s%c %s%s%s", letter != NULL ? letter : "",
-                 letter != NULL ? ',' : ' ', entry->spellings[0],
-                 argument != NULL && argument[0] != '[' ? " " : "",
-                 argument != NULL ? argument : "");
-        printf("  %-26s %s\n", left, entry->help);
+        if (spelling[1] == '-' && entry->spellings[2] != NULL)
+            spelling = entry->spellings[2];
+        char left[LEFT_MAX];
+        bool shown = entry->argument != NULL && entry->kind != TAKES_FORM;
+        snprintf(left, sizeof left, "%s%s%s", spelling, shown ? " " : "",
+                 shown ? entry->argument : "");
+        bool second = count++ % 2 != 0;
+        printf("  %-14s %-*s%s", left, second ? 0 : 23, entry->brief, second ? "\n" : "");
+    }
+    if (count % 2 != 0)
+        putchar('\n');
+}
+
+static void print_short_help(void)
+{
+    fputs("Usage: unseen [OPTION]... [FILTER [FILE...]]\n"
+          "       unseen COMMAND [OPTION]... [OPERAND]...\n"
+          "\n"
+          "Prints the lines it has not seen before: in this run, or in any run with FILTER.\n"
+          "About one new line in a million is taken for a seen one, and dropped (-p).\n"
+          "\n"
+          "  cat urls | unseen                      each line once; nothing is kept\n"
+          "  unseen create seen.bf                  make a filter; then, every day:\n"
+          "  unseen seen.bf today >new              only what is new\n"
+          "  unseen seen.bf feed -x mail -s News me the same by mail, if there is any\n"
+          "\n"
+          "Commands:\n",
+          stdout);
+    for (const struct command *command = command_table + 1; command->name != NULL; command++)
+        printf("  %-30s %s\n", command->synopsis + strlen("unseen "), command->summary);
+    printf("\nOptions:\n");
+    print_brief_options();
+    printf("\nExit status: 0 success, 1 nothing selected (query, pop, -e), 3 CMD failed; 2 or\n"
+           "more is trouble. Read on: unseen help COMMAND, unseen help all, man unseen\n");
+}
+
+/* --- all options --- */
+
+static void print_takers(unsigned commands)
+{
+    char between = '(';
+    printf("%*s", HELP_COLUMN, "");
+    for (const struct command *command = command_table; command->name != NULL; command++)
+        if ((command->bit & commands) != 0) {
+            printf("%c%s", between, command->name[0] != '\0' ? command->name : "plain");
+            between = ' ';
+        }
+    printf(")\n");
+}
+
+static void print_all(void)
+{
+    printf("All options, and the commands that take them; plain is unseen without a command.\n");
+    for (enum option_group group = 0; group < GROUPS; group++) {
+        printf("\n%s:\n", groups[group]);
+        for (size_t i = 0; i < OPTIONS; i++) {
+            if (option_table[i].group != group)
+                continue;
+            print_option(&option_table[i]);
+            if (option_table[i].commands != FOR_ALL)
+                print_takers(option_table[i].commands);
+        }
     }
 }
 
-static void print_overview(void)
+/* --- one command --- */
+
+/* Besides the plain form not more than two commands take it. */
+static bool is_particular(unsigned commands)
 {
-    printf("unseen prints the lines it has not seen before, in this run or in any earlier\n"
-           "one with the same FILTER. A new line is taken for a seen one, and dropped, with\n"
-           "a probability of at most -p.\n\nUsage:\n");
-    for (const struct command *command = command_table; command->name != NULL; command++)
-        printf("  %-36s %s\n", command->synopsis, command->summary);
+    return __builtin_popcount(commands & ~(unsigned)FOR_FILTER) <= 2;
+}
+
+static bool print_options(const struct command *command, bool particular, const char *heading)
+{
+    bool any = false;
+    for (size_t i = 0; i < OPTIONS; i++) {
+        const struct option_entry *entry = &option_table[i];
+        if ((entry->commands & command->bit) == 0 || entry->group == GROUP_EXPERT ||
+            is_particular(entry->commands) != particular)
+            continue;
+        if (!any)
+            printf("\n%s:\n", heading);
+        print_option(entry);
+        any = true;
+    }
+    return any;
+}
+
+static void print_command(const struct command *command)
+{
+    printf("Usage: %s [OPTION]...\n\nunseen %s: %s.\n%s", command->synopsis, command->name,
+           command->summary, command->notes != NULL ? command->notes : "");
+    bool any = print_options(command, true, "Options");
+    print_options(command, false, any ? "Options it shares with others" : "Options");
+    printf("\nMore: unseen help all, man unseen\n");
 }
 
 int command_print_help(const struct command *command)
 {
     if (command->bit == FOR_FILTER)
-        print_overview();
+        print_short_help();
     else
-        printf("Usage: %s [OPTION]...\n\n%s.\n", command->synopsis, command->summary);
-    print_options(command->bit);
-    if (command->bit == FOR_FILTER)
-        printf(
-            "\nExit status: 0 success, 1 nothing selected (query, -e), 2 trouble, 3 CMD failed.\n"
-            "More: unseen COMMAND --help, man unseen\n");
+        print_command(command);
     return message_finish_output();
 }
 
 int command_help(const struct options *options)
 {
+    const char *word = options->operands[0];
     if (options->operand_count > 1)
         return message("%s: one operand too many (unseen help COMMAND)", options->operands[1]);
-    if (options->operand_count == 0)
+    if (word == NULL)
         return command_print_help(&command_table[0]);
-    const struct command *command = command_find(options->operands[0]);
-    if (command == NULL)
-        return command_unknown(options->operands[0]);
-    return command_print_help(command);
+    if (strcmp(word, "all") == 0) {
+        print_all();
+        return message_finish_output();
+    }
+    const struct command *command = command_find(word);
+    return command != NULL ? command_print_help(command) : command_unknown(word);
 }

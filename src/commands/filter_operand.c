@@ -22,7 +22,7 @@ const char *filter_operand(const struct options *options)
 {
     const char *name = options->operands[0];
     if (name == NULL)
-        message("FILTER is missing (see unseen --help)");
+        message("FILTER is missing (%s)", options->asked->synopsis);
     else if (name[0] == '\0')
         message("'': an empty name is not a FILTER (is a variable empty?)");
     else if (strcmp(name, "-") == 0)
@@ -35,8 +35,8 @@ const char *filter_operand(const struct options *options)
 int filter_operand_alone(const struct options *options)
 {
     if (options->operand_count > 1)
-        return message("%s: one operand too many (FILTER is all that is read here)",
-                       options->operands[1]);
+        return message("%s: one operand too many (%s)", options->operands[1],
+                       options->asked->synopsis);
     return 0;
 }
 

@@ -51,30 +51,30 @@ const struct option_entry option_table[OPTIONS] = {
 
     [OPTION_CREATE] = {GROUP_MAKING, FOR_FILTER | FOR_ADD | FOR_PUSH, {"--create"}, TAKES_NOTHING,
      NULL, NULL,
-     "make FILTER if missing", "make FILTER if there is none"},
+     "make FILTER if missing", "make FILTER if there is none (all below imply it)"},
     [OPTION_CAPACITY] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--capacity", "-n"}, TAKES_COUNT, "N",
-     "1000000",
+     "1M",
      "make it for N lines", "make it for N distinct lines: 1000000, 1e9, 10M"},
     [OPTION_RATE] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--error-rate", "-p"}, TAKES_RATE, "P",
      "1e-4",
-     "rate of false drops", "rate of false drops, 0.5 to 1e-12 (default 1e-6)"},
-    [OPTION_WINDOW] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--window"}, TAKES_COUNT, "N", "1000000",
+     "rate of false drops", "false drops allowed: 1e-4, 1% (default 1e-6)"},
+    [OPTION_WINDOW] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--window"}, TAKES_COUNT, "N", "1M",
      "remember the last N", "remember the last N lines, and forget older ones"},
     [OPTION_FORGET_AFTER] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--forget-after"}, TAKES_TIME,
      "TIME", "7d",
-     NULL, "forget lines after a time: 90s, 15m, 6h, 7d, 2w"},
+     NULL, "forget lines after a time: 90s, 15m, 7d, 1d12h"},
     [OPTION_SIZE] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--size"}, TAKES_SIZE, "SIZE", "64M",
      NULL, "size of the file, 64M, 2G, instead of -n or -p"},
     [OPTION_FIXED] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--fixed"}, TAKES_NOTHING, NULL, NULL,
      NULL, "never grow; past N the rate rises, with a warning"},
     [OPTION_COUNTING] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--counting"}, TAKES_NOTHING, NULL, NULL,
-     NULL, "let remove take lines out; four times the size"},
+     NULL, "so that remove can take lines out; 4 times the size"},
     [OPTION_QUEUE] = {GROUP_MAKING, FOR_MAKERS, {"--queue"}, TAKES_NOTHING, NULL, NULL,
      NULL, "with a queue beside it, for push and pop"},
     [OPTION_LIKE] = {GROUP_MAKING, FOR_MAKERS, {"--like"}, TAKES_FILTER, "FILTER", "seen.bf",
      NULL, "make it as FILTER was made, to merge them later"},
     [OPTION_IF_MISSING] = {GROUP_MAKING, FOR_CREATE, {"--if-missing"}, TAKES_NOTHING, NULL, NULL,
-     NULL, "succeed if it is there and was made so"},
+     NULL, "create: succeed if FILTER is there and agrees"},
     [OPTION_FORCE] = {GROUP_MAKING, FOR_CREATE | FOR_MERGE, {"--force"}, TAKES_NOTHING, NULL, NULL,
      NULL, "replace a FILTER that exists"},
 
@@ -107,13 +107,13 @@ const struct option_entry option_table[OPTIONS] = {
      "B", "20",
      NULL, "size in bits for each of -n lines"},
     [OPTION_HASHES] = {GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--hashes"}, TAKES_COUNT, "K", "8",
-     NULL, "bits that a line sets (default: what suits)"},
+     NULL, "bits set by each line (default: what suits -p)"},
     [OPTION_SEED] = {GROUP_EXPERT, FOR_MAKERS, {"--seed"}, TAKES_NUMBER, "S", "42",
      NULL, "seed of the hash, 64 bits (default 0)"},
     [OPTION_SLACK] = {GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--slack"}, TAKES_NUMBER, "X", "0.1",
-     NULL, "a window may keep up to X more (default 0.25)"},
+     NULL, "a window may remember X times more (default 0.25)"},
     [OPTION_STAGE] = {GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--stage"}, TAKES_SIZE, "SIZE", "16M",
-     NULL, "gather lines before they go to a large layer"},
+     NULL, "collect lines here, for layers larger than memory"},
     [OPTION_THREADS] = {GROUP_EXPERT, FOR_READERS, {"--threads", "-j"}, TAKES_COUNT, "N", "4",
      NULL, "threads that share the work (default 2, or 1)"},
     [OPTION_BUFFER_SIZE] = {GROUP_EXPERT, FOR_READERS, {"--buffer-size"}, TAKES_SIZE, "SIZE", "1M",
@@ -130,7 +130,7 @@ const struct option_entry option_table[OPTIONS] = {
      {"--summary"}, TAKES_FORM, "[=json]", "json",
      "at the end: how many", "say at the end, on standard error, what was done"},
     [OPTION_HELP] = {GROUP_SAID, FOR_ALL, {"--help", "-h"}, TAKES_NOTHING, NULL, NULL,
-     NULL, "help"},
+     NULL, "help; of a command, its own"},
     [OPTION_VERSION] = {GROUP_SAID, FOR_ALL, {"--version", "-V"}, TAKES_NOTHING, NULL, NULL,
      NULL, "version and build"},
 };
@@ -385,12 +385,16 @@ static const struct suffix count_suffixes[] = {
     {"", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {NULL, 0},
 };
 static const struct suffix time_suffixes[] = { /* milliseconds */
-    {"s", 1000}, {"m", 60e3}, {"h", 3600e3}, {"d", 86400e3}, {"w", 604800e3}, {NULL, 0},
+    {"s", 1000}, {"sec", 1000}, {"second", 1000}, {"seconds", 1000},
+    {"m", 60e3}, {"min", 60e3}, {"minute", 60e3}, {"minutes", 60e3},
+    {"h", 3600e3}, {"hour", 3600e3}, {"hours", 3600e3},
+    {"d", 86400e3}, {"day", 86400e3}, {"days", 86400e3},
+    {"w", 604800e3}, {"week", 604800e3}, {"weeks", 604800e3}, {NULL, 0},
 };
 static const struct suffix size_suffixes[] = {
-    {"", 1}, {"k", 0x1p10}, {"K", 0x1p10}, {"M", 0x1p20}, {"G", 0x1p30}, {"T", 0x1p40},
-    {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
-    {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {NULL, 0},
+    {"", 1}, {"k", 0x1p10}, {"K", 0x1p10}, {"M", 0x1p20}, {"G", 0x1p30}, {"T", 0x1p40}, {"P", 0x1p50},
+    {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"PiB", 0x1p50},
+    {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"PB", 1e15}, {NULL, 0},
 };
 /* clang-format on */
 
@@ -398,37 +402,95 @@ static const struct suffix size_suffixes[] = {
 static const struct unit {
     const struct suffix *suffixes;
     const char *what;
+    const char *letters; /* the units that limits are shown in, the smallest first */
+    double step;         /* from one to the next */
 } units[] = {
-    [TAKES_COUNT] = {count_suffixes, "a whole number"},
-    [TAKES_SIZE] = {size_suffixes, "bytes"},
-    [TAKES_TIME] = {time_suffixes, "a time in milliseconds"},
+    [TAKES_COUNT] = {count_suffixes, "a whole number", " kMGT", 1000},
+    [TAKES_SIZE] = {size_suffixes, "a size", " KMGTP", 1024},
+    [TAKES_TIME] = {time_suffixes, "a time", NULL, 0},
 };
 
-static bool parse_whole(const char *text, const struct suffix *suffixes, double *number)
+static const struct suffix *find_suffix(const struct suffix *suffix, const char *text,
+                                        size_t length)
 {
-    const char *end;
-    *number = parse_decimal(text, &end);
-    while (end != NULL && suffixes->text != NULL && strcmp(suffixes->text, end) != 0)
-        suffixes++;
-    *number *= suffixes->factor;
-    return end != NULL && suffixes->text != NULL && *number == floor(*number);
+    for (; suffix->text != NULL; suffix++)
+        if (strlen(suffix->text) == length && strncmp(suffix->text, text, length) == 0)
+            return suffix;
+    return NULL;
+}
+
+/* A number and its unit; of a time several, each smaller than the one before. */
+static bool parse_whole(const char *text, enum argument_kind kind, double *number)
+{
+    double last = HUGE_VAL;
+    *number = 0;
+    do {
+        const char *end;
+        double part = parse_decimal(text, &end);
+        if (end == NULL)
+            return false;
+        text = end + strcspn(end, "0123456789.");
+        const struct suffix *suffix = find_suffix(units[kind].suffixes, end, (size_t)(text - end));
+        if (suffix == NULL || suffix->factor >= last)
+            return false;
+        last = suffix->factor;
+        *number += part * last;
+    } while (*text != '\0' && kind == TAKES_TIME);
+    return *text == '\0' && *number == floor(*number);
+}
+
+/* In the largest unit of which it is a whole number, but small ones as they are. */
+static const char *show_limit(uint64_t limit, const struct unit *unit, char text[32])
+{
+    double value = (double)limit;
+    const char *letter = unit->letters;
+    if (value >= 1e6 || unit->step != 1000)
+        while (letter[1] != '\0' && value >= unit->step && fmod(value, unit->step) == 0) {
+            value /= unit->step;
+            letter++;
+        }
+    snprintf(text, 32, "%.0f%.*s", value, *letter != ' ', letter);
+    return text;
+}
+
+static int bad_whole(const struct options *options, enum option_id id, uint64_t least,
+                     uint64_t most)
+{
+    char wanted[128], from[32], to[32];
+    const char *given = options->given[id], *example = option_table[id].example;
+    enum argument_kind kind = option_table[id].kind;
+    if (kind == TAKES_TIME && given[0] != '\0' && given[strspn(given, "0123456789.")] == '\0')
+        return message("%s %s: needs a unit (%ss, %sm, %sh, %sd or %sw)", options->spelled[id],
+                       given, given, given, given, given, given);
+    if (kind == TAKES_TIME)
+        snprintf(wanted, sizeof wanted, "a time up to %.0fw, such as 90s, %s or 1d12h",
+                 floor((double)most / 604800e3), example);
+    else
+        snprintf(wanted, sizeof wanted, "%s from %s to %s, such as %s", units[kind].what,
+                 show_limit(least, &units[kind], from), show_limit(most, &units[kind], to),
+                 example);
+    return bad_value(options, id, wanted);
 }
 
 int options_whole(const struct options *options, enum option_id id, uint64_t least, uint64_t most,
                   uint64_t *value)
 {
-    char wanted[128];
     double number;
-    const struct unit *unit = &units[option_table[id].kind];
     if (!options_has(options, id))
         return 0;
-    snprintf(wanted, sizeof wanted, "%s from %llu to %g, such as %s", unit->what,
-             (unsigned long long)least, (double)most, option_table[id].example);
-    if (!parse_whole(options->given[id], unit->suffixes, &number) || number < (double)least ||
-        number > (double)most)
-        return bad_value(options, id, wanted);
+    if (!parse_whole(options->given[id], option_table[id].kind, &number) ||
+        number < (double)least || number > (double)most)
+        return bad_whole(options, id, least, most);
     *value = (uint64_t)number;
     return 0;
+}
+
+/* As if it had been written so: 0.3% is the same number as 0.003. */
+static double hundredth(double number)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.15g", number / 100);
+    return strtod(text, NULL);
 }
 
 int options_real(const struct options *options, enum option_id id, double least, double most,
@@ -436,10 +498,16 @@ int options_real(const struct options *options, enum option_id id, double least,
 {
     char wanted[128];
     const char *end;
+    bool is_rate = option_table[id].kind == TAKES_RATE;
     if (!options_has(options, id))
         return 0;
-    snprintf(wanted, sizeof wanted, "a number from %g to %g", least, most);
     double number = parse_decimal(options->given[id], &end);
+    if (end != NULL && *end == '%' && is_rate) {
+        number = hundredth(number);
+        end++;
+    }
+    snprintf(wanted, sizeof wanted, "a %s from %g to %g, such as %s", is_rate ? "rate" : "number",
+             least, most, option_table[id].example);
     if (end == NULL || *end != '\0' || !(number >= least && number <= most))
         return bad_value(options, id, wanted);
     *value = number;
@@ -455,7 +523,7 @@ int options_seed(const struct options *options, enum option_id id, uint64_t *val
     errno = 0;
     unsigned long long number = strtoull(text, &end, is_hexadecimal(text) ? 16 : 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0)
-        return bad_value(options, id, "a number from 0 to 18446744073709551615");
+        return bad_value(options, id, "a whole number from 0 to 18446744073709551615");
     *value = number;
     return 0;
 }

@@ -91,6 +91,9 @@ enum option_id {
 
 #define OPTION_BIT(id) (UINT64_C(1) << (id))
 
+/* More than any run has. */
+#define OPTIONS_LINES_MAX UINT64_C(1000000000000000)
+
 /* What says which lines count as one. */
 #define RECIPE_OPTIONS                                                                             \
     (OPTION_BIT(OPTION_FIELDS) | OPTION_BIT(OPTION_SEPARATOR) | OPTION_BIT(OPTION_BY) |            \
@@ -178,7 +181,8 @@ static inline bool options_has(const struct options *options, enum option_id id)
 
 /* The value of an option if it was given; else *value stays. Returns 0, or EXIT_TROUBLE after a
  * message. Whole numbers: 1000000, 1e9, 10M, 2G (powers of 1000). A SIZE: 64K, 2M, 1G, 1GiB (powers
- * of 1024), 1GB (of 1000). A TIME, in milliseconds: 90s, 15m, 6h, 7d, 2w. Rates: 1e-6. */
+ * of 1024), 1GB (of 1000). A TIME, in milliseconds: 90s, 15m, 6h, 7d, 2w, 1d12h, 7days. Rates:
+ * 1e-6, 1%. */
 int options_whole(const struct options *options, enum option_id id, uint64_t least, uint64_t most,
                   uint64_t *value);
 int options_real(const struct options *options, enum option_id id, double least, double most,
