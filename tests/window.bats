@@ -116,7 +116,7 @@ END
 --window 3|--window 3: too few lines for a slack of 0.25
 --window 10 --slack 2|--slack 2: not a value
 --window 10 --slack 0.01|--slack 0.01: not a value
---forget-after 7|--forget-after 7: not a value
+--forget-after 7|--forget-after 7: needs a unit
 --forget-after 7x|--forget-after 7x: not a value
 --forget-after 0s|--forget-after 0s: not a value
 --window 1M --size 1M -p 1e-3|--window, -p and --size: any two
