@@ -129,6 +129,27 @@ leads_on() {
     fails_with 2 'sub/sene\.bf: .*did you mean sub/seen\.bf\?' unseen query sub/sene.bf in
 }
 
+@test "a short name is near to no other, and two letters that changed places are one slip" {
+    local name
+    for name in q.bf done.bf ab.bf; do
+        exits 0 unseen create "$name"
+    done
+    fails_with 2 '^unseen: n\.bf: No such file or directory \(is the name right\?\)$' unseen stats n.bf
+    fails_with 2 '\(did you mean ab\.bf\?\)$' unseen stats ac.bf
+    fails_with 2 '\(did you mean ab\.bf\?\)$' unseen stats ba.bf
+    fails_with 2 '\(is the name right\?\)$' unseen stats cd.bf
+    fails_with 2 '\(did you mean done\.bf\?\)$' unseen stats odne.bf
+}
+
+@test "lines where FILTER should be: the usage of this very command" {
+    seq 3 >lines
+    fails_with 2 '^unseen: \./lines: not a filter \(to read it as lines: unseen < \./lines\)$' unseen ./lines
+    fails_with 2 '\(FILTER comes first: unseen FILTER FILE\.\.\.\)$' unseen ./lines other
+    fails_with 2 '\(FILTER comes first: unseen commit FILTER FILE\.\.\.\)$' unseen commit lines lines
+    fails_with 2 '\(FILTER comes first: unseen query FILTER \[FILE\.\.\.\]\)$' unseen query lines
+    fails_with 2 '\(is the name right\?\)$' unseen stats lines
+}
+
 @test "control characters of a name are shown, and never sent to the terminal" {
     fails_with 2 '^unseen: a\\x1b\[31m\\nb\\x7f: No such file' unseen query $'a\e[31m\nb\x7f' </dev/null
     [[ $(wc -l <"$err") == 1 ]]

@@ -80,13 +80,20 @@ static bool is_absent(const char *path)
                                     : S_ISREG(status.st_mode) && status.st_size == 0;
 }
 
+/* How many changed letters are a slip, and not another name: of a short one none, as a.bf and b.bf. */
+static unsigned slips_in(const char *name)
+{
+    size_t length = strlen(name);
+    return length <= 4 ? 0 : length <= 6 ? 1 : 2;
+}
+
 /* A filter in the same directory whose name differs by a slip, quoted; "" if there is none. */
 static const char *nearest_filter(const char *path, char quoted[QUOTE_MAX])
 {
     enum { MOST = 10000 };
     char directory[PATH_MAX], found[PATH_MAX];
     const char *name = path_directory(path, directory);
-    unsigned changes = strlen(name) > 5 ? 3 : 2;
+    unsigned changes = slips_in(name) + 1;
     DIR *entries = opendir(directory);
     const struct dirent *entry;
     quoted[0] = '\0';
@@ -137,7 +144,8 @@ static void suggest_input(struct fault *fault, const struct options *options, co
     if (bit == FOR_FILTER && options->operand_count == 1)
         fault_way_out(fault, "to read it as lines: unseen < %s", name);
     else if ((bit & (FOR_READERS | FOR_COMMIT)) != 0)
-        fault_way_out(fault, "FILTER comes first, then what to read");
+        fault_way_out(fault, "FILTER comes first: %s",
+                      bit == FOR_FILTER ? "unseen FILTER FILE..." : options->asked->synopsis);
     else
         fault_way_out(fault, "is the name right?");
 }

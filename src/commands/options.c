@@ -136,6 +136,16 @@ const struct option_entry option_table[OPTIONS] = {
 };
 /* clang-format on */
 
+/* Whether two letters that stand side by side changed places, and nothing else. */
+static bool is_swapped(const char *word, const char *name)
+{
+    size_t i = 0;
+    while (word[i] != '\0' && word[i] == name[i])
+        i++;
+    return word[i] != '\0' && word[i + 1] != '\0' && word[i + 1] == name[i] &&
+           word[i] == name[i + 1] && strcmp(word + i + 2, name + i + 2) == 0;
+}
+
 bool options_is_nearer(const char *word, const char *name, unsigned *changes)
 {
     enum { LONGEST = 32 };
@@ -158,9 +168,10 @@ bool options_is_nearer(const char *word, const char *name, unsigned *changes)
             row[j + 1] = best;
         }
     }
-    if (row[columns] >= *changes)
+    unsigned found = is_swapped(word, name) ? 1 : row[columns];
+    if (found >= *changes)
         return false;
-    *changes = row[columns];
+    *changes = found;
     return true;
 }
 

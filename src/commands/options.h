@@ -190,7 +190,7 @@ int options_real(const struct options *options, enum option_id id, double least,
 int options_seed(const struct options *options, enum option_id id, uint64_t *value);
 
 /* For "did you mean": whether fewer than *changes single-letter changes make `word` into `name`,
- * and then *changes is their number. */
+ * and then *changes is their number. Two letters that changed places count as one. */
 bool options_is_nearer(const char *word, const char *name, unsigned *changes);
 
 #endif
