@@ -290,6 +290,16 @@ END
 --queue|--queue: needs a name (unseen create --queue FILTER)
 --counting|--counting: needs a FILTER to remove lines from later
 -d f.bf|-d: works in memory only (unseen -d < FILE)
+-d -x cat|-d and -x: one works in memory only, the other needs a FILTER (leave one out)
+-d f.bf -x cat|-d and -x: one works in memory only, the other needs a FILTER (leave one out)
+-d f.bf --pending p|-d and --pending: one works in memory only, the other needs a FILTER (leave one out)
+-d --durable|-d and --durable: one works in memory only, the other needs a FILTER (leave one out)
+f.bf -q|-q: belongs to query (to remember lines and print none: unseen add FILTER)
+f.bf -v|-v: belongs to query (new lines are printed without it)
+-c f.bf|-c: belongs to query (to count the lines that are new: --summary, or | wc -l)
+--summary json|--summary json: the = is missing (--summary=json; a file of that name: ./json)
+f.bf --summary json|--summary json: the = is missing (--summary=json; a file of that name: ./json)
+plan --json --table|--table and --json: the table is text only (leave one out)
 -d --window 9|-d: needs to remember all lines (leave the window out)
 -d --forget-after 9s|-d: needs to remember all lines (leave the window out)
 -x cat|-x: needs a FILTER to remember lines in

@@ -17,6 +17,8 @@ _Static_assert(OPTIONS < 64, "options do not fit into a word");
 
 #define ONE_WAY_TO_REMEMBER                                                                        \
     "-x, --pending and --durable: each says when lines are remembered (choose one)"
+#define NEITHER(option)                                                                            \
+    "-d and " option ": one works in memory only, the other needs a FILTER (leave one out)"
 #define HOW_MANY_KEYS "--bits-per-key: needs to know how many keys (add -n N)"
 
 /* An error if all of `all` are given, at least one of `any` unless that is empty, and none of
@@ -30,6 +32,9 @@ static const struct combination {
     {FOR_FILTER, B(CREATE), 0, FILTER, "--create: needs a name (unseen --create FILTER)"},
     {FOR_FILTER, B(QUEUE), 0, FILTER, "--queue: needs a name (unseen create --queue FILTER)"},
     {FOR_FILTER, B(COUNTING), 0, FILTER, "--counting: needs a FILTER to remove lines from later"},
+    {FOR_FILTER, B(REPEATED) | B(EXEC), 0, 0, NEITHER("-x")},
+    {FOR_FILTER, B(REPEATED) | B(PENDING), 0, 0, NEITHER("--pending")},
+    {FOR_FILTER, B(REPEATED) | B(DURABLE), 0, 0, NEITHER("--durable")},
     {FOR_FILTER, B(REPEATED) | FILTER, 0, 0, "-d: works in memory only (unseen -d < FILE)"},
     {FOR_FILTER, B(REPEATED), B(WINDOW) | B(FORGET_AFTER), 0,
      "-d: needs to remember all lines (leave the window out)"},
@@ -62,6 +67,7 @@ static const struct combination {
 
     {FOR_MERGE, 0, 0, B(OUTPUT), "-o is missing (unseen merge -o OUT FILTER...)"},
 
+    {FOR_PLAN, B(TABLE) | B(JSON), 0, 0, "--table and --json: the table is text only (leave one out)"},
     {FOR_PLAN, B(TABLE) | DATA, 0, 0,
      "--table and FILE: the table is about no data (leave one out)"},
     {FOR_PLAN, B(CAPACITY) | DATA, 0, 0, "-n and FILE: both say how many lines (leave one out)"},

@@ -279,6 +279,11 @@ static int take(struct options *options, char **argv, const char *word, int got)
     if (exec && optarg != argv[optind - 1])
         return message("%s: takes the rest of the line (unseen FILTER %s CMD ARG...)", spelled,
                        spelled);
+    const char *next = got == ':' ? NULL : argv[optind], *form = option_table[id].example;
+    if (option_table[id].kind == TAKES_FORM && optarg == NULL && next != NULL &&
+        strcmp(next, form) == 0)
+        return message("%s %s: the = is missing (%s=%s; a file of that name: ./%s)", spelled, form,
+                       spelled, form, form);
     if (exec)
         options->command = (const char *const *)argv + optind - 1;
     options->set |= OPTION_BIT(id);
@@ -339,6 +344,19 @@ static int check_forms(const struct options *options)
     return 0;
 }
 
+/* Options of query that people try with the plain form, and what they most likely want there. */
+static int belongs_to_query(const char *spelled, enum option_id id)
+{
+    static const char *const wanted[OPTIONS] = {
+        [OPTION_QUIET] = "to remember lines and print none: unseen add FILTER",
+        [OPTION_INVERT] = "new lines are printed without it",
+        [OPTION_COUNT] = "to count the lines that are new: --summary, or | wc -l",
+    };
+    if (wanted[id] != NULL)
+        return message("%s: belongs to query (%s)", spelled, wanted[id]);
+    return message("%s: belongs to query (unseen query %s FILTER)", spelled, spelled);
+}
+
 int options_check(const struct options *options, unsigned command)
 {
     for (enum option_id id = 0; id < OPTIONS; id++) {
@@ -351,7 +369,7 @@ int options_check(const struct options *options, unsigned command)
                 "%s %s: not an option here (to append to it: -a %s; to replace it: > %s)", spelled,
                 given, given, given);
         if (command == FOR_FILTER && entry->commands == FOR_QUERY)
-            return message("%s: belongs to query (unseen query %s FILTER)", spelled, spelled);
+            return belongs_to_query(spelled, id);
         char list[256];
         list_commands(entry->commands, list, sizeof list);
         return message("%s: not an option here (it belongs to: %s)", spelled, list);
