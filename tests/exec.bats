@@ -572,7 +572,7 @@ hold_open() {
     "$UNSEEN" create -p 1e-9 f.bf
     chmod 666 f.bf
     chmod 555 .
-    fails_with 2 'keys in flight' as_nobody "$public/unseen" f.bf in -x echo started
+    fails_with 2 'lines in flight need a file beside the filter' as_nobody "$public/unseen" f.bf in -x echo started
     chmod 755 .
 }
 

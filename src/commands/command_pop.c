@@ -125,13 +125,15 @@ static int close_failed(struct job *job, struct fault *fault)
     return job->failed.name != NULL ? output_close(&job->failed, fault) : 0;
 }
 
-/* What became of the lines. */
+/* What became of the lines. With --tries a line that is only tried again is no news. */
 static void tell_failed(const struct job *job, struct fault *fault)
 {
     const struct queue_failed *what = &job->undone;
     if (what->uncounted)
         message("%s: its counts of tries cannot be used (all begin from 0 again)",
                 queue_path(job->queue));
+    if (what->given_up == 0 && options_has(job->options, OPTION_TRIES))
+        return;
     if (what->given_up == 0)
         fault_way_out(fault, "its lines are at the back of the queue");
     else if (what->back == 0)

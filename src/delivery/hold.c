@@ -86,7 +86,7 @@ static int hold_for_others(struct filter *filter, struct fault *fault)
     if (hold->exactly) {
         hold->order.fd = beside_nameless(key_set_path(hold->set));
         if (hold->order.fd < 0)
-            return fault_file(hold, "keys in flight need a file", fault);
+            return fault_file(hold, "lines in flight need a file beside the filter", fault);
     } else if (claim_fit_flight(filter, as_set_room(filter->store), fault) != 0) {
         return -1;
     }
