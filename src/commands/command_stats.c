@@ -262,7 +262,7 @@ static void note_generation(const struct layer_survey *layer, struct picture_bar
     bar->here = layer->generation.filling;
     snprintf(bar->notes[2], PICTURE_NOTE, "%s", generation_state(layer));
     if (layer->generation.number != 0)
-        snprintf(bar->notes[3], PICTURE_NOTE, "since %.40s",
+        snprintf(bar->notes[3], PICTURE_NOTE, "since %.25s",
                  date_text(layer->generation.began, date));
 }
 

@@ -23,14 +23,14 @@ bool picture_begin(struct picture *picture);
 
 /* --- bars --- */
 
-enum { PICTURE_NOTES = 4, PICTURE_NOTE = 48 };
+enum { PICTURE_NOTES = 4, PICTURE_NOTE = 32 };
 
 /* A bar with its label on the left and notes on the right. Labels and notes are ASCII. */
 struct picture_bar {
     bool here;   /* it is pointed at */
     double part; /* how much of the bar is filled, 0 to 1 */
     double mark; /* where a mark stands, 0 to 1 */
-    char label[16];
+    char label[24];
     char notes[PICTURE_NOTES][PICTURE_NOTE]; /* where the picture is narrow, only the first few */
 };
 
