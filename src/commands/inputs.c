@@ -3,6 +3,7 @@
 #include "commands/command.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
+#include "commands/progress.h"
 #include "commands/wish_recipe.h"
 #include "store/newfile.h"
 #include "system/path.h"
@@ -52,6 +53,7 @@ int inputs_parse(struct inputs *inputs, const struct options *options, size_t fi
         options_whole(options, OPTION_THREADS, 1, 1024, &threads) != 0)
         return EXIT_TROUBLE;
     inputs->threads = (unsigned)threads;
+    progress_start(inputs->names, options_has(options, OPTION_PROGRESS));
     return 0;
 }
 
@@ -151,24 +153,27 @@ static int cannot_open(const char *name, struct fault *fault)
 static int read_one(const struct inputs *inputs, const char *name, input_reader *reader,
                     void *context, struct fault *fault)
 {
-    int fd = is_standard(name) ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    int fd = is_standard(name) ? STDIN_FILENO : signals_open(name, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
         return cannot_open(name, fault);
     struct input *input = input_new(fd, shown_name(name), inputs->delimiter,
                                     (size_t)inputs->buffer_bytes, (size_t)inputs->max_line);
+    progress_input(input);
     int result = input != NULL ? reader(context, input, fault)
                                : fault_errno(fault, shown_name(name), NULL, ENOMEM);
+    progress_input(NULL);
     input_free(input);
     if (fd != STDIN_FILENO)
         close(fd);
     return result;
 }
 
-int inputs_read(const struct inputs *inputs, input_reader *reader, void *context)
+static int read_all(const struct inputs *inputs, input_reader *reader, void *context)
 {
     int status = EXIT_OK;
     for (const char **name = inputs->names; *name != NULL; name++) {
         struct fault fault;
+        progress_turn(name);
         int result = read_one(inputs, *name, reader, context, &fault);
         if (result < 0 && signals_pending())
             return EXIT_TROUBLE;
@@ -181,10 +186,24 @@ int inputs_read(const struct inputs *inputs, input_reader *reader, void *context
     return status;
 }
 
+int inputs_read(const struct inputs *inputs, input_reader *reader, void *context)
+{
+    progress_begin();
+    int status = read_all(inputs, reader, context);
+    progress_end();
+    return status;
+}
+
 static int run_pipeline(void *context, struct input *input, struct fault *fault)
 {
     return pipeline_run(context, input, fault);
 }
+
+/* What the lines that a verb selects are. */
+static const char *const selected_words[] = {
+    [PIPELINE_NEW] = "new",        [PIPELINE_ADD] = "new", [PIPELINE_REPEATED] = "repeated",
+    [PIPELINE_QUERY] = "selected", [PIPELINE_TAG] = "in",  [PIPELINE_REMOVE] = "removed",
+};
 
 int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
                struct pipeline_counts *counts)
@@ -200,6 +219,8 @@ int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
     struct pipeline *pipeline = pipeline_new(plan);
     if (pipeline == NULL)
         return message("%s", strerror(ENOMEM));
+    progress_count(&pipeline_counts(pipeline)->read, &pipeline_counts(pipeline)->selected,
+                   selected_words[plan->verb]);
     int status = inputs_read(inputs, run_pipeline, pipeline);
     if (plan->durable && pipeline_settle(pipeline, &fault) != 0)
         status = message_fault(&fault);

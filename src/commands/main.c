@@ -77,9 +77,9 @@ static int dispatch(struct options *options)
 int main(int argc, char **argv)
 {
     struct options options;
+    signals_start(); /* first: until then SIGUSR1 would end the process */
     take_memory_at_once();
     occupy_standard_descriptors();
-    signals_start();
     guard_start();
     int status = options_parse(&options, argc, argv);
     if (status == 0)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 int message(const char *format, ...)
 {
@@ -17,7 +18,9 @@ int message(const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    signals_begin_write(STDERR_FILENO);
     fprintf(stderr, "unseen: %s\n", quote_controls(text, shown, sizeof shown));
+    signals_end_write();
     return EXIT_TROUBLE;
 }
 

@@ -125,6 +125,8 @@ const struct option_entry option_table[OPTIONS] = {
      TAKES_NOTHING, NULL, NULL,
      NULL, "write to a filter on NFS, SMB and their like"},
 
+    [OPTION_PROGRESS] = {GROUP_SAID, FOR_READERS, {"--progress"}, TAKES_NOTHING, NULL, NULL,
+     NULL, "on a terminal, show how far it is, and how fast"},
     [OPTION_SUMMARY] = {GROUP_SAID,
      FOR_FILTER | FOR_ADD | FOR_PUSH | FOR_POP | FOR_COMMIT | FOR_REMOVE | FOR_MERGE | FOR_VERIFY,
      {"--summary"}, TAKES_FORM, "[=json]", "json",

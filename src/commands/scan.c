@@ -1,13 +1,15 @@
 #include "commands/scan.h"
 
 #include "commands/message.h"
+#include "commands/progress.h"
 
 #include <errno.h>
 #include <string.h>
 
-struct progress {
+struct reading {
     const struct scan *scan;
     struct batches *batches;
+    uint64_t lines;
 };
 
 static int take_heading(const struct scan *scan, struct batch *batch, struct fault *fault)
@@ -24,15 +26,16 @@ static int tell_pause(const struct scan *scan, struct fault *fault)
 }
 
 /* Returns 1, 0 at the end, -1 with the fault. */
-static int take_batch(const struct progress *progress, bool first, struct fault *fault)
+static int take_batch(struct reading *reading, bool first, struct fault *fault)
 {
-    const struct scan *scan = progress->scan;
+    const struct scan *scan = reading->scan;
     struct batch batch;
-    int got = batches_next(progress->batches, &batch, fault);
+    int got = batches_next(reading->batches, &batch, fault);
     if (got <= 0)
         return got;
     if (first && scan->inputs->header && take_heading(scan, &batch, fault) != 0)
         return -1;
+    reading->lines += batch.n;
     if (batch.n > 0 && scan->lines(scan->context, &batch, fault) != 0)
         return -1;
     return batch.last && tell_pause(scan, fault) != 0 ? -1 : 1;
@@ -40,15 +43,15 @@ static int take_batch(const struct progress *progress, bool first, struct fault 
 
 static int scan_input(void *context, struct input *input, struct fault *fault)
 {
-    const struct progress *progress = context;
+    struct reading *reading = context;
     struct fault later;
-    batches_begin(progress->batches, input);
-    int got = take_batch(progress, true, fault);
+    batches_begin(reading->batches, input);
+    int got = take_batch(reading, true, fault);
     while (got > 0)
-        got = take_batch(progress, false, fault);
-    batches_end(progress->batches);
+        got = take_batch(reading, false, fault);
+    batches_end(reading->batches);
     /* After a line that is too long the next input may have to be waited for. */
-    if (got < 0 && tell_pause(progress->scan, &later) != 0)
+    if (got < 0 && tell_pause(reading->scan, &later) != 0)
         *fault = later;
     return got;
 }
@@ -56,13 +59,14 @@ static int scan_input(void *context, struct input *input, struct fault *fault)
 int scan_inputs(const struct scan *scan)
 {
     const struct inputs *inputs = scan->inputs;
-    struct progress progress = {
+    struct reading reading = {
         .scan = scan,
         .batches = batches_new(inputs->delimiter, scan->recipe, 0, inputs->threads),
     };
-    if (progress.batches == NULL)
+    if (reading.batches == NULL)
         return message("%s", strerror(ENOMEM));
-    int status = inputs_read(inputs, scan_input, &progress);
-    batches_free(progress.batches);
+    progress_count(&reading.lines, NULL, NULL);
+    int status = inputs_read(inputs, scan_input, &reading);
+    batches_free(reading.batches);
     return status;
 }

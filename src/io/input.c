@@ -59,6 +59,11 @@ const char *input_name(const struct input *input)
     return input->name;
 }
 
+uint64_t input_bytes(const struct input *input)
+{
+    return __atomic_load_n(&input->read, __ATOMIC_RELAXED);
+}
+
 size_t input_most_read(const struct input *input)
 {
     return input->most_read;
@@ -193,7 +198,7 @@ int input_next(struct input *input, struct chunk *chunk, struct fault *fault)
             return (int)n;
         const char *from = input->buffer.bytes + input->filled;
         input->filled += (size_t)n;
-        input->read += (size_t)n;
+        __atomic_store_n(&input->read, input->read + (size_t)n, __ATOMIC_RELAXED);
         input->ended = n == 0;
         const char *last = memrchr(from, input->delimiter, (size_t)n);
         if (last != NULL) {

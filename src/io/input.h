@@ -49,7 +49,7 @@ void input_let_wait(struct input *input, int stop);
 int input_change_buffer(struct input *input, struct input_buffer *buffer, struct fault *fault);
 
 /* Waits for input at most so many milliseconds. Returns whether input_next has something to say;
- * else time ran out. */
+ * else time ran out, or a signal came that does not end the process. */
 bool input_wait(struct input *input, int milliseconds);
 
 /* Gives back what comes after the first `used` bytes of the input: where it can be positioned, its
@@ -58,6 +58,9 @@ void input_give_back(struct input *input, uint64_t used);
 
 /* Bytes that are still to be read, as far as that is known: of a regular file; else 0. */
 uint64_t input_remaining(const struct input *input);
+
+/* Bytes that were read so far; also for a signal handler, whichever thread reads. */
+uint64_t input_bytes(const struct input *input);
 
 const char *input_name(const struct input *input);
 size_t input_most_read(const struct input *input);

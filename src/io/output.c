@@ -80,7 +80,9 @@ bool output_is_file(const char *path)
 static size_t write_all(const struct output *output, const char *bytes, size_t length,
                         struct fault *fault)
 {
+    signals_begin_write(output->fd);
     size_t done = whole_write(output->fd, bytes, length);
+    signals_end_write();
     if (done != length)
         fault_errno(fault, output->name, NULL, errno);
     return done;

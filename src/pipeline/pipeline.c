@@ -357,7 +357,7 @@ static int wait_for_input(struct pipeline *pipeline, struct input *input, struct
 {
     while (pipeline->plan.durable && filter_held(pipeline->plan.filter) > 0 &&
            !input_wait(input, milliseconds_left(pipeline)))
-        if (pipeline_settle(pipeline, fault) != 0)
+        if (milliseconds_left(pipeline) == 0 && pipeline_settle(pipeline, fault) != 0)
             return -1;
     return 0;
 }

@@ -65,10 +65,14 @@ size_t whole_read_at(int fd, void *bytes, size_t length, uint64_t at)
 
 int whole_allocate(int fd, uint64_t at, uint64_t bytes)
 {
-    int error;
-    do
-        error = posix_fallocate(fd, (off_t)at, (off_t)bytes);
-    while (error == EINTR && !signals_pending());
+    int error = posix_fallocate(fd, (off_t)at, (off_t)bytes);
+    if (error == EINTR) {
+        /* Some file systems take back what they gave. */
+        signals_hold_asking();
+        while (error == EINTR && !signals_pending())
+            error = posix_fallocate(fd, (off_t)at, (off_t)bytes);
+        signals_release_asking();
+    }
     errno = error;
     return error == 0 ? 0 : -1;
 }
