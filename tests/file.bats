@@ -96,6 +96,7 @@ leads_on() {
 @test "what makes an absent filter is said so that it can be pasted, whatever its name" {
     local name
     seq 3 >in
+    # shellcheck disable=SC2016
     for name in a.bf 'b c.bf' "d'e.bf" ./f '$g.bf' "*.bf"; do
         leads_on "$name" || return 1
         rm -f -- "$name"

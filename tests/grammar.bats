@@ -499,7 +499,7 @@ spellings() { unseen help all | sed -n 's/^ *\(-.*\)/\1/p' | sed 's/   .*//; s/,
     # every option of the help of a command is there, and says so
     for command in $(commands); do
         for option in $(unseen help "$command" | grep -Eo -- '^ {2,6}-.*' | grep -Eo -- '--[a-z-]+' | grep -v -e help -e version); do
-            grep -A2 -E -- "^ .* $option( |\[|,|\$)" text | grep -Eq "[( ]$command[ )]" || { echo "$command $option"; return 1; }
+            grep -A2 -E -- "^ .* ${option}( |\[|,|\$)" text | grep -Eq "[( ]${command}[ )]" || { echo "$command $option"; return 1; }
         done
     done
     # each of them is an option, by each of its names, and a name that is none is none

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # --progress and SIGUSR1: what they show, and that nothing else is different.
 
-# shellcheck disable=SC2154,SC2016 # out, err and code are set by helper.bash; $UNSEEN is for sh
+# shellcheck disable=SC2030,SC2031,SC2154,SC2016 # out, err and code are set by helper.bash; $UNSEEN is for sh
 load helper
 
 # input LINES: LINES lines, each of them twice.
@@ -223,7 +223,7 @@ at_end="$size, in [0-9:]+, $count lines, $count new, $rates"
     exits 0 unseen create --queue q.bf
     for command in 'add f.bf' 'query f.bf' 'remove f.bf' 'push q.bf' 'key' 'plan'; do
         # shellcheck disable=SC2086
-        on_terminal 80 -- sh -c '"$UNSEEN" '"${command%% *} --progress ${command#${command%% *}}"' in >got'
+        on_terminal 80 -- sh -c '"$UNSEEN" '"${command%% *} --progress ${command#"${command%% *}"}"' in >got'
         [[ $code -eq 0 ]]
         shows '100 % of .*, 1\.00k lines.*'
     done
@@ -274,7 +274,7 @@ undisturbed() {
 }
 
 @test "a storm of SIGUSR1 changes no byte: what prints" {
-    local form times
+    local form
     input 20000 >in
     awk '{print $0 "/and/so/on/for/a/while/as/addresses/do"}' in >long
     cat long long in >in.all
@@ -298,7 +298,7 @@ undisturbed() {
 }
 
 @test "a storm of SIGUSR1 changes no byte: what remembers" {
-    local form
+    local form which
     input 20000 >in
     for form in '-n 500 -p 0.5' '--window 5000 -p 0.5' '--counting -n 500 -p 0.5' '--stage 1M -n 3M'; do
         # shellcheck disable=SC2086
@@ -309,11 +309,11 @@ undisturbed() {
         sed 's/one\.bf/two.bf/g' "$err" >said
         storm in "$UNSEEN" push two.bf
         undisturbed 0 || { echo "in: $form"; return 1; }
-        for form in one two; do
-            exits 0 unseen query --tag $form.bf in
-            cp "$out" $form.tagged
-            exits 0 unseen pop -m 1000000 $form.bf
-            cp "$out" $form.popped
+        for which in one two; do
+            exits 0 unseen query --tag $which.bf in
+            cp "$out" $which.tagged
+            exits 0 unseen pop -m 1000000 $which.bf
+            cp "$out" $which.popped
         done
         same two.tagged one.tagged
         same two.popped one.popped

@@ -17,9 +17,9 @@ int filter_operand_alone(const struct options *options);
 struct store *filter_operand_look(const char *path, const struct options *options);
 struct filter *filter_operand_open(const char *path, const struct options *options, bool write);
 
-/* Says why a filter could not be opened, with a way out that fits the command: how to make one where
- * that is what it would have written to, a filter of nearly that name if there is one. Returns
- * EXIT_TROUBLE. */
+/* Says why a filter could not be opened, with a way out that fits the command: how to make one
+ * where that is what it would have written to, a filter of nearly that name if there is one.
+ * Returns EXIT_TROUBLE. */
 int filter_operand_refuse(struct fault *fault, const struct options *options, const char *path);
 
 /* What growth and waiting say on stderr, and whether a network file system is allowed. */

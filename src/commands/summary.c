@@ -74,6 +74,8 @@ void summary_tell(const struct options *options, const struct store *store,
     char after[32];
     snprintf(after, sizeof after, " %s", done);
     filter_operand_warn(store);
+    if (!options_has(options, OPTION_SUMMARY))
+        return; /* the rate takes half as long as a run of one line */
     summary_numbers(options, store_path(store),
                     (struct summary_number[]){
                         {"read", "", " lines read", (double)counts->read},

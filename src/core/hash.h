@@ -24,8 +24,8 @@ struct key hash_key(const void *bytes, size_t length, uint64_t seed);
  * the delimiter byte before starts[i + 1]; so starts has n + 1 entries, offsets from `bytes`. */
 void hash_lines(const char *bytes, const size_t *starts, size_t n, uint64_t seed, struct key *keys);
 
-/* What a key is made of. The same bytes have a different key in each domain, so that no key is taken
- * for one of another kind. */
+/* What a key is made of. The same bytes have a different key in each domain, so that no key is
+ * taken for one of another kind. */
 enum hash_domain {
     DOMAIN_KEY,    /* what counts of a line */
     DOMAIN_ITSELF, /* a line of which nothing could be taken, and that counts as itself */

@@ -14,8 +14,8 @@
  *     take      lock { lock a range; read its lines; save, which makes the range }
  *               killed at any time: nobody locks the range, so it waits
  *     remove    lock { save, without the ranges; drop their locks }; drain
- *     put back  for each chunk: lock { read; lines after the tail; their count of tries; save, which
- *               moves the tail and shortens the range }; remove
+ *     put back  for each chunk: lock { read; lines after the tail; their count of tries; save,
+ *               which moves the tail and shortens the range }; remove
  *               killed between: a chunk that is there twice
  *     give up   for each chunk: lock { read }; lines to the file for them, flushed; lock { save,
  *               which shortens the range }; remove
@@ -93,9 +93,10 @@ void queue_set_max_line(struct queue *queue, uint64_t bytes);
 int queue_set_delimiter(struct queue *queue, char delimiter, bool first, struct fault *fault);
 
 /* A power cut can take lines that were put in without queue_sync, though the state tells of them.
- * If so, and nobody has lines out, the queue is made again from those that are left, in their order;
- * *lost says how many are lost. Lines that the state does not tell of are put in, and segments that
- * a killed process did not come to remove are removed. Returns 0, or -1 with the fault. */
+ * If so, and nobody has lines out, the queue is made again from those that are left, in their
+ * order; *lost says how many are lost. Lines that the state does not tell of are put in, and
+ * segments that a killed process did not come to remove are removed. Returns 0, or -1 with the
+ * fault. */
 int queue_mend(struct queue *queue, uint64_t *lost, struct fault *fault);
 
 /* Puts whole lines in, at the back. Returns how many bytes went in, whole lines: all, or fewer with
@@ -137,14 +138,15 @@ struct queue_failed {
 
 /* CMD failed on what was taken, accepted or not: that is one more try for each of the lines
  * (tries.h). Those that have had `most` tries by now, at least 1, are appended to `failed`, and
- * flushed, unless that is NULL; the others go to the back. Returns 0; or -1 with the fault, and what did not fit, or had not come to
- * its turn when a signal came, waits again in its old place once this queue is closed. */
+ * flushed, unless that is NULL; the others go to the back. Returns 0; or -1 with the fault, and
+ * what did not fit, or had not come to its turn when a signal came, waits again in its old place
+ * once this queue is closed. */
 int queue_put_back(struct queue *queue, uint32_t most, struct output *failed,
                    struct queue_failed *what, struct fault *fault);
 
 /* The path of FILTER.queue/failed, where lines that are given up go unless the user says otherwise:
- * made, with owner, group and mode as all that is in the queue, if it is not there. Returns 0, or -1
- * with the fault. */
+ * made, with owner, group and mode as all that is in the queue, if it is not there. Returns 0, or
+ * -1 with the fault. */
 int queue_failed_file(struct queue *queue, char path[QUEUE_FAILED_MAX], struct fault *fault);
 
 /* Returns when something has changed since the call before it, or after `most` milliseconds, or

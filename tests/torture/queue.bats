@@ -140,12 +140,12 @@ drained() {
 #!/bin/sh
 cat >tried.$$
 ! grep -q 7 tried.$$ || exit 1
-cat tried.$$ >>done
+cat tried.$$ >>finished
 END
     chmod +x work
     for ((i = 0; i < runs; i++)); do
-        rm -rf q.bf q.bf.queue tried.* done dead
-        : >done
+        rm -rf q.bf q.bf.queue tried.* finished dead
+        : >finished
         : >dead
         unseen create --queue -n 10000 -p 1e-9 q.bf
         unseen push q.bf in
@@ -163,14 +163,14 @@ END
         while unseen pop q.bf -m 3 --until-done --tries 2 --failed dead -x ./work 2>>said; do :; done
         # The CMD of a popper that was killed may still be at work.
         for ((j = 0; j < 1000; j++)); do
-            ! sort -un done dead | cmp -s - in || break
+            ! sort -un finished dead | cmp -s - in || break
             sleep 0.01
         done
-        sort -un done dead | cmp - in || complain "run $i"
+        sort -un finished dead | cmp - in || complain "run $i"
         while read -r line; do
             [[ $(cat tried.* | grep -cx "$line") -ge 2 ]] || complain "run $i: $line after one try"
         done <dead
-        both=$((both + $(sort dead done | uniq -d | wc -l)))
+        both=$((both + $(sort dead finished | uniq -d | wc -l)))
         drained q.bf
     done
     grep -q 'begin from 0' said && return 1
