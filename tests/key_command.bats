@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# key: what counts of each line is printed. (Which part that is: keys.bats.)
+# key: what counts in each line is printed. (Which part that is: keys.bats.)
 
 # shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load helper

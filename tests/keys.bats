@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What counts of a line: every example of the rules, then the program against two oracles: a model
+# What counts in a line: every example of the rules, then the program against two oracles: a model
 # of all rules in Python, and libraries that know URLs.
 
 # shellcheck disable=SC2154 # repository, out, err and code are set by helper.bash

@@ -14,73 +14,77 @@ const struct command command_table[] = {
      NULL, command_filter},
     {"create", FOR_CREATE, OPERANDS_FILTER, "unseen create FILTER",
      "make an empty filter",
-     "Say it once, and `unseen FILTER` every day: then a mistyped name is an error.\n"
-     "Without options FILTER grows as needed, at a rate of false drops of 1e-6.\n"
+     "Run it once, and `unseen FILTER` every day: then a mistyped name is an error.\n"
+     "Without options FILTER grows as needed, and at most one new line in a million\n"
+     "is dropped by mistake.\n"
      "Any two of -n, -p and --size give the third.\n",
      "new init make touch", command_create},
     {"add", FOR_ADD, OPERANDS_FILTER_FILES, "unseen add FILTER [FILE...]",
      "remember lines, print nothing",
-     "For lines that need not come out any more, such as those of last year.\n",
+     "For lines that you do not want to see printed, such as those of last year.\n",
      "insert put learn import load", command_add},
     {"query", FOR_QUERY, OPERANDS_FILTER_FILES, "unseen query FILTER [FILE...]",
-     "print the lines that are in, remember nothing",
+     "print lines that are in it, remember nothing",
      "Exit status: 0 if a line was selected, 1 if none was, 2 or more is trouble.\n"
      "  unseen query -v FILTER list      the lines that are new\n"
-     "  unseen query -c FILTER list      how many lines are in\n"
+     "  unseen query -c FILTER list      how many lines are in it\n"
      "  unseen query -q FILTER list      the exit status alone\n"
      "  unseen query --tag FILTER list   every line, after \"in\" or \"new\" and a TAB\n",
      "check test contains has lookup find get grep", command_query},
     {"stats", FOR_STATS, OPERANDS_FILTERS, "unseen stats FILTER...",
-     "report keys, fill, rate and size",
+     "report lines, fill, rate and size",
      "Of several filters one report after the other, or with --json an object a line.\n"
-     "The rate is read from the bits: it holds whatever the counter says.\n",
+     "The rate is computed from the bits, not from counters.\n",
      "show info stat status inspect", command_stats},
     {"plan", FOR_PLAN, OPERANDS_FILES, "unseen plan -n N -p P | FILE...",
-     "size and rate of a filter not yet made",
+     "say how large a filter would be",
      "Any two of -n, -p and --size give the third. Nothing is made.\n"
-     "With FILE the distinct lines in it are counted, and take the place of -n;\n"
-     "at the end there is the command that makes the filter.\n",
+     "With FILE the distinct lines in it are counted, and take the place of -n.\n"
+     "The report ends with the command that makes the filter.\n",
      "size estimate calc", command_plan},
     {"verify", FOR_VERIFY, OPERANDS_FILTERS, "unseen verify FILTER...",
      "check filter files",
-     "Exit status: 0 if all are sound; 1 if something is worth noting (a line each on\n"
-     "standard output, and the filter can be used); 2 if one is damaged or unreadable.\n",
+     "Exit status: 0 if all are sound; 1 if something is worth noting (each a line on\n"
+     "standard output; the filter can be used); 2 if one is damaged or unreadable.\n",
      "fsck validate", command_verify},
     {"commit", FOR_COMMIT, OPERANDS_FILTER_FILES, "unseen commit FILTER FILE...",
-     "remember what --pending runs delivered",
+     "remember the lines of --pending runs",
      "  unseen --pending keys FILTER list >new    print new lines, remember none yet\n"
-     "  unseen commit FILTER keys                 once they are safe: remember them\n"
+     "  unseen commit FILTER keys                 remember them, once `new` is safe\n"
      "The files may be committed in any order, at any time, and more than once.\n",
      "settle", command_commit},
     {"push", FOR_PUSH, OPERANDS_FILTER_FILES, "unseen push FILTER [FILE...]",
-     "append the lines that are new to the queue",
+     "append new lines to the queue",
      "The filter needs a queue: unseen create --queue FILTER, or push --create.\n",
      "enqueue append offer", command_push},
     {"pop", FOR_POP, OPERANDS_FILTER, "unseen pop FILTER",
      "print the oldest line, take it off the queue",
-     "-m N takes the oldest N lines. Exit status: 1 if the queue is empty.\n"
-     "With -x, which ends the line, CMD gets them on its standard input: they are off\n"
-     "the queue if it exits with 0; else they go to its end, and the status is 3.\n"
-     "  while unseen pop FILTER --until-done -x ./visit || [ $? -eq 3 ]; do :; done\n",
+     "-m N takes the oldest N lines. The exit status is 1 if the queue is empty.\n"
+     "With -x, which takes the rest of the line, CMD gets them on its standard input.\n"
+     "If it exits with 0, they are off the queue. If it fails, they go to the back,\n"
+     "and the exit status is 3; with --tries it is 0, so that a loop goes on:\n"
+     "  while unseen pop FILTER --until-done --tries 3 --failed dead -x ./visit\n"
+     "  do :; done\n",
      "dequeue shift take next", command_pop},
     {"remove", FOR_REMOVE, OPERANDS_FILTER_FILES, "unseen remove FILTER [FILE...]",
      "take lines out of a counting filter",
-     "Only of a filter that counts: unseen create --counting FILTER.\n"
-     "Lines that are not in are counted, and are no failure. Remove what was added:\n"
-     "a line that only looks as if it were in takes bits of others with it.\n",
+     "FILTER must be a counting one: unseen create --counting FILTER.\n"
+     "Lines that are not in it are no error; at the end you are told how many.\n"
+     "Remove only lines that FILTER has printed: removing others can make it forget\n"
+     "some of its own.\n",
      "delete del rm forget drop erase", command_remove},
     {"merge", FOR_MERGE, OPERANDS_FILTERS, "unseen merge -o OUT FILTER...",
      "make one filter of several",
-     "OUT has all lines of all; it may be one of them. They must have been made alike:\n"
+     "OUT gets the lines of all, and may be one of them. All must be made alike:\n"
      "  unseen create --like first.bf second.bf\n",
      "join union combine", command_merge},
     {"key", FOR_KEY, OPERANDS_FILES, "unseen key [FILE...]",
-     "print what counts of each line",
-     "All operands are files to read, none is a FILTER.\n"
-     "  unseen key --by url links       what of each link counts\n",
+     "print what counts in each line",
+     "Its operands are files to read, not filters.\n"
+     "  unseen key --by url links       what counts in each link\n",
      "keys normalize normalise canonicalize", command_key},
     {"help", FOR_HELP, OPERANDS_COMMAND, "unseen help [COMMAND | all]",
-     "help of a command, or all options",
+     "help on a command, or all options",
      NULL,
      "usage man", command_help},
     {NULL, 0, 0, NULL, NULL, NULL, NULL, NULL},

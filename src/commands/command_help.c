@@ -11,13 +11,13 @@
 #include <string.h>
 
 static const char *const groups[GROUPS] = {
-    [GROUP_KEY] = "What counts of a line",
-    [GROUP_LINES] = "What goes in and out",
-    [GROUP_DELIVERY] = "When lines are remembered",
+    [GROUP_KEY] = "What counts in a line",
+    [GROUP_LINES] = "Input and output",
+    [GROUP_DELIVERY] = "When lines count as seen",
     [GROUP_MAKING] = "Making a filter",
     [GROUP_SINGLE] = "For single commands",
     [GROUP_EXPERT] = "For experts",
-    [GROUP_SAID] = "What is said",
+    [GROUP_SAID] = "Reports and help",
 };
 
 enum { HELP_COLUMN = 29, LEFT_MAX = 96 };
@@ -80,12 +80,12 @@ static void print_short_help(void)
           "       unseen COMMAND [OPTION]... [OPERAND]...\n"
           "\n"
           "Prints the lines it has not seen before: in this run, or in any run with FILTER.\n"
-          "About one new line in a million is taken for a seen one, and dropped (-p).\n"
+          "At most one new line in a million is dropped as if it had been seen (see -p).\n"
           "\n"
-          "  cat urls | unseen                      each line once; nothing is kept\n"
-          "  unseen create seen.bf                  make a filter; then, every day:\n"
-          "  unseen seen.bf today >new              only what is new\n"
-          "  unseen seen.bf feed -x mail -s News me the same by mail, if there is any\n"
+          "  cat urls | unseen                        each line once; nothing is kept\n"
+          "  unseen create seen.bf                    make a filter once; then, every day:\n"
+          "  unseen seen.bf today >new                print only what is new\n"
+          "  unseen seen.bf feed -x mail -s News me   mail what is new, if anything is\n"
           "\n"
           "Commands:\n",
           stdout);
@@ -94,7 +94,7 @@ static void print_short_help(void)
     printf("\nOptions:\n");
     print_brief_options();
     printf("\nExit status: 0 success, 1 nothing selected (query, pop, -e), 3 CMD failed; 2 or\n"
-           "more is trouble. Read on: unseen help COMMAND, unseen help all, man unseen\n");
+           "more is trouble. More: unseen help COMMAND, unseen help all, man unseen\n");
 }
 
 /* --- all options --- */
@@ -113,7 +113,7 @@ static void print_takers(unsigned commands)
 
 static void print_all(void)
 {
-    printf("All options, and the commands that take them; plain is unseen without a command.\n");
+    printf("All options, and the commands that take them (plain: unseen without a command).\n");
     for (enum option_group group = 0; group < GROUPS; group++) {
         printf("\n%s:\n", groups[group]);
         for (size_t i = 0; i < OPTIONS; i++) {
@@ -156,7 +156,7 @@ static void print_command(const struct command *command)
            command->summary, command->notes != NULL ? command->notes : "");
     bool any = print_options(command, true, "Options");
     print_options(command, false, any ? "Options it shares with others" : "Options");
-    printf("\nMore: unseen help all, man unseen\n");
+    printf("\nMore options: unseen help all. The manual: man unseen\n");
 }
 
 int command_print_help(const struct command *command)

@@ -1,4 +1,4 @@
-/* command_key - `unseen key [FILE...]`: print what counts of each line. */
+/* command_key - `unseen key [FILE...]`: print what counts in each line. */
 #include "commands/command.h"
 #include "commands/inputs.h"
 #include "commands/message.h"

@@ -27,7 +27,7 @@ void hash_lines(const char *bytes, const size_t *starts, size_t n, uint64_t seed
 /* What a key is made of. The same bytes have a different key in each domain, so that no key is
  * taken for one of another kind. */
 enum hash_domain {
-    DOMAIN_KEY,    /* what counts of a line */
+    DOMAIN_KEY,    /* what counts in a line */
     DOMAIN_ITSELF, /* a line of which nothing could be taken, and that counts as itself */
     DOMAIN_SHARD   /* which part of a list a line belongs to */
 };

@@ -20,7 +20,7 @@ void keyer_free(struct keyer *keyer);
  * so only very long lines need this. Returns 0, or -1 if memory is short. */
 int keyer_reserve(struct keyer *keyer, size_t length);
 
-/* What counts of a line. */
+/* What counts in a line. */
 struct key_text {
     const char *bytes; /* in the line, or in the keyer until the next call */
     size_t length;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The reference for `unseen key`: what counts of a line, rule by rule, in the plainest way.
+"""The reference for `unseen key`: what counts in a line, rule by rule, in the plainest way.
 
     model.py [--trim] [-f LIST] [-t SEP] [--by PROFILE] [-i] [-z] [--tag | --unique] [FILE...]
 
