@@ -59,13 +59,13 @@ load counting
     exits 0 unseen add --counting -n 2000 -p 1e-9 f.bf in
     layer f.bf >before
     exits 0 unseen remove f.bf others
-    says '^unseen: f.bf: 300 of 300 lines were not in it$'
+    says '^unseen: f.bf: 300 of 300 lines were not in the filter$'
     prints ''
     cmp before <(layer f.bf)
     remembers 2000 in
     # the second time a line is not there any more
     exits 0 unseen remove f.bf < <(head -n 1 in; head -n 1 in)
-    says 'f.bf: 1 of 2 lines were not in it'
+    says 'f.bf: 1 of 2 lines were not in the filter'
     succeeds unseen remove f.bf </dev/null
 }
 
@@ -73,8 +73,8 @@ load counting
     exits 0 unseen create --counting f.bf
     exits 0 unseen add f.bf < <(echo a)
     exits 0 unseen remove --summary f.bf < <(printf 'a\nb\n\n')
-    says_lines 2 '^unseen: f.bf: 2 of 3 lines were not in it$' \
-        '^unseen: f.bf: 3 lines read, 1 removed, 2 not in it, 0 left in$'
+    says_lines 2 '^unseen: f.bf: 2 of 3 lines were not in the filter$' \
+        '^unseen: f.bf: 3 lines read, 1 removed, 2 not in the filter, 0 left in$'
     exits 0 unseen remove --summary=json f.bf </dev/null
     [[ $(<"$err") == '{"filter":"f.bf","read":0,"removed":0,"absent":0,"ambiguous":0}' ]]
 }
@@ -93,14 +93,14 @@ load counting
 
 @test "a filter that does not count is refused and left alone" {
     exits 0 unseen create f.bf
-    fails_with 2 'f.bf: lines can be removed from counting filters only .*--counting' \
+    fails_with 2 '^unseen: f.bf: is not a counting filter, so that lines cannot be removed from it \(to make one: unseen create --counting NEW\)$' \
         unseen remove f.bf < <(seq 3)
     fails_with 2 'none.bf: No such file' unseen remove none.bf < <(seq 3)
     seq 3 >list
-    fails_with 2 'list: not a filter' unseen remove list < <(seq 3)
+    fails_with 2 'list: is not a filter' unseen remove list < <(seq 3)
     fails_with 2 'FILTER is missing' unseen remove < <(seq 3)
     exits 0 unseen create --counting c.bf
-    fails_with 2 'c.bf: is the filter and also the input' unseen remove c.bf c.bf
+    fails_with 2 'c.bf: is both FILTER and input' unseen remove c.bf c.bf
     fails_with 2 'f.bf: is a filter, not a list' unseen remove c.bf f.bf
     fails_with 2 'not an option here' unseen remove -n 10 c.bf
     fails_with 2 "did you mean 'remove'" unseen delete c.bf
@@ -156,7 +156,7 @@ END
 }
 
 @test "a window forgets by itself, and counts not" {
-    fails_with 2 '--window and --counting: a window forgets by itself' unseen create --counting --window 100 f.bf
+    fails_with 2 '--window and --counting: lines cannot be removed from a window' unseen create --counting --window 100 f.bf
     fails_with 2 '--forget-after and --counting' unseen create --counting --forget-after 7d f.bf
 }
 
@@ -202,7 +202,7 @@ END
     sed -n '1~2p' in >gone
     sed '1~2d' in >kept
     exits 0 unseen add --counting -n 500 -p 1e-9 f.bf in
-    says_lines 2 'f.bf: holds 500 of 500 keys and grows' 'created'
+    says_lines 2 'f.bf: holds 500 of 500 lines, and grows' 'created'
     exits 0 unseen remove f.bf gone
     remembers 0 gone
     remembers 10000 kept
@@ -236,7 +236,7 @@ END
     # what is in flight is not in
     succeeds unseen --pending keys f.bf in
     exits 0 unseen remove f.bf in
-    says '10 of 10 lines were not in it'
+    says '10 of 10 lines were not in the filter'
     # counted once, however often it is committed
     succeeds unseen commit f.bf keys keys
     succeeds unseen commit f.bf keys

@@ -156,7 +156,7 @@ writers() {
         wait "$i" || failed=1
     done
     # That it grows is all that a writer may say.
-    { [[ $failed -eq 0 ]] && ! cat err.* | grep -qv ' keys and grows ('; } || { cat err.*; return 1; }
+    { [[ $failed -eq 0 ]] && ! cat err.* | grep -qv ' lines, and grows ('; } || { cat err.*; return 1; }
 }
 
 # overlapping LINES STEP: the inputs in.0 ... in.7 of so many lines, each STEP lines further on than the
@@ -235,11 +235,11 @@ notices_change() {
     cp f.bf kept.bf
     fed 'echo one' 'mv other.bf f.bf' 'echo two' "$@"
     [[ $code -eq 75 ]] || complain "replaced: $*" || return 1
-    says '^unseen: f\.bf: was replaced by another file while this run used it \(run again' || return 1
+    says '^unseen: f\.bf: was replaced during this run \(run it again' || return 1
     mv kept.bf f.bf
     fed 'echo one' 'rm f.bf' 'echo two' "$@"
     [[ $code -eq 75 ]] || complain "removed: $*" || return 1
-    says '^unseen: f\.bf: was removed while this run used it \(run again'
+    says '^unseen: f\.bf: was removed during this run \(run it again'
 }
 
 # interrupted WORD SIGNAL COMMAND...: starts COMMAND with a slow disk, and sends it SIGNAL as soon as the

@@ -302,7 +302,7 @@ not() {
     ln in hard
     exits 0 unseen create -p 1e-9 f.bf
     exits 0 unseen create --queue q.bf
-    local also='is the file for dropped lines and also something else'
+    local also='is the file for dropped lines, and is used for something else, too'
     for form in 'f.bf in' 'f.bf in -a got' 'add f.bf in' '--pending keys f.bf in' 'f.bf in -x touch started'; do
         # shellcheck disable=SC2086 # several words
         {
@@ -317,7 +317,7 @@ not() {
     # of files that are not there yet
     fails_with 2 "n\\.bf: $also" unseen --create --dropped ./n.bf n.bf in
     fails_with 2 "got: $also" unseen --dropped ./got -a got f.bf in
-    fails_with 2 'keys: is the file for dropped lines and also for pending keys' \
+    fails_with 2 'keys: is the file of both --dropped and --pending' \
         unseen --dropped ./keys --pending keys f.bf in
     # by redirections
     fails_with 2 "in: $also" unseen --dropped in f.bf <in
@@ -355,7 +355,7 @@ not() {
     exits 0 unseen create --queue -p 1e-9 q.bf
     not d '^unseen: d: Is a directory'
     not d/ '^unseen: d/: Is a directory'
-    not other.bf '^unseen: other\.bf: is a filter, no place for lines'
+    not other.bf '^unseen: other\.bf: is a filter, and lines cannot be appended to it'
     not missing/d '^unseen: missing/d: No such file'
     not in/d '^unseen: in/d: Not a directory'
     not '' "^unseen: --dropped '': an empty name is not a file"
@@ -618,24 +618,24 @@ all_in_one() {
 @test "FILE that is a link to a file not yet made: the filter, the output" {
     ln -s f.bf link
     exits 2 unseen --create f.bf --dropped link < <(printf 'a\na\n')
-    grep -q 'link: is the file for dropped lines and also something else' "$err"
+    grep -q 'link: is the file for dropped lines, and is used for something else, too' "$err"
     exits 0 unseen verify f.bf
     rm link
     ln -s new link
     exits 2 unseen -a new --dropped link < <(printf 'a\na\n')
-    says 'link: is the file for dropped lines and also something else'
+    says 'link: is the file for dropped lines, and is used for something else, too'
     [[ ! -s new ]]
     rm link
     ln -s g.bf link
     exits 2 unseen --create g.bf -a link < <(printf 'a\na\n')
-    grep -q 'link: is the filter and also the output' "$err"
+    grep -q 'link: is both FILTER and output' "$err"
     exits 0 unseen verify g.bf
 }
 
 @test "FILE that is the queue of the filter, or in it: refused before anything is made" {
     seq 3 >in
-    fails_with 2 'q.bf.queue: is the file for dropped lines and also something else' \
+    fails_with 2 'q.bf.queue: is the file for dropped lines, and is used for something else, too' \
         unseen push --create q.bf --dropped q.bf.queue in
-    fails_with 2 'q.bf.queue/d: is the file for dropped lines and also something else' \
+    fails_with 2 'q.bf.queue/d: is the file for dropped lines, and is used for something else, too' \
         unseen push --create q.bf --dropped q.bf.queue/d in
 }

@@ -239,14 +239,14 @@ tiny_disk() {
     small_filter
     seq 60 >access.log
     fails_with 2 'not a filter' unseen access.log </dev/null
-    [[ $(cat "$err") == 'unseen: access.log: not a filter (to read it as lines: unseen < access.log)' ]]
-    fails_with 2 'access\.log: not a filter' unseen --create access.log </dev/null
-    fails_with 2 'access\.log: not a filter' unseen -n 1000 access.log </dev/null
-    fails_with 2 'access\.log: not a filter' unseen add access.log </dev/null
-    fails_with 2 'access\.log: not a filter' unseen query access.log </dev/null
-    fails_with 2 'access\.log: not a filter' unseen stats access.log
+    [[ $(cat "$err") == 'unseen: access.log: is not a filter (to read it as lines: unseen < access.log)' ]]
+    fails_with 2 'access\.log: is not a filter' unseen --create access.log </dev/null
+    fails_with 2 'access\.log: is not a filter' unseen -n 1000 access.log </dev/null
+    fails_with 2 'access\.log: is not a filter' unseen add access.log </dev/null
+    fails_with 2 'access\.log: is not a filter' unseen query access.log </dev/null
+    fails_with 2 'access\.log: is not a filter' unseen stats access.log
     # swapped, both are wrong: one of them is named
-    local swapped='access\.log: not a filter|f\.bf: is a filter'
+    local swapped='access\.log: is not a filter|f\.bf: is a filter'
     fails_with 2 "$swapped" unseen access.log f.bf
     fails_with 2 "$swapped" unseen --create access.log f.bf
     fails_with 2 "$swapped" unseen -n 1000 access.log f.bf
@@ -429,9 +429,9 @@ nonblocking() {
     head -c 100000 /dev/zero >zeros
     local name command
     for name in text noise one empty zeros; do
-        fails_with 2 "$name: (empty, )?not a filter" unseen "./$name" < <(seq 3)
+        fails_with 2 "$name: is (empty, )?not a filter" unseen "./$name" < <(seq 3)
         for command in add query stats; do
-            fails_with 2 "$name: (empty, )?not a filter" unseen "$command" "$name"
+            fails_with 2 "$name: is (empty, )?not a filter" unseen "$command" "$name"
         done
         unchanged exits 2 unseen verify "$name"
     done
@@ -577,11 +577,11 @@ damaged_filter() {
 
 @test "a filter that standard output goes to: whether the shell has emptied it" {
     exits 0 unseen create f.bf
-    fails_with 2 '^unseen: standard output: is the filter and also the output' \
+    fails_with 2 '^unseen: standard output: is both FILTER and output' \
         appending_to f.bf unseen f.bf < <(seq 3)
     succeeds unseen verify f.bf
     exits 2 to f.bf unseen f.bf < <(seq 3)
-    says '^unseen: f\.bf: is the filter and also standard output, and the shell has emptied it'
+    says '^unseen: f\.bf: is both FILTER and standard output, and the shell has emptied it'
 }
 
 @test "a command after FILTER is read as a file: where it belongs is said if there is none" {

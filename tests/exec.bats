@@ -175,7 +175,7 @@ first_lines() { head -c 4096 in | wc -l; }
     for ((i = 0; i < 20; i++)); do
         exits 0 unseen create --force -p 1e-9 f.bf
         exits 0 unseen f.bf in -x true
-        says '^unseen: true: lines left unread: at least [1-9][0-9]* \(they are not remembered, and come again\)$'
+        says '^unseen: true: exited with 0 and left at least [1-9][0-9]* lines? unread \(not remembered: they come again\)$'
         exits 0 unseen query f.bf in
         cmp "$out" <(head -n "$n" in)
     done
@@ -197,7 +197,7 @@ first_lines() { head -c 4096 in | wc -l; }
     { head -c 3000000 /dev/zero | tr '\0' a; echo; head -c 3000 /dev/zero | tr '\0' b; echo; } >in
     exits 0 unseen create -p 1e-9 f.bf
     exits 0 unseen f.bf in -x true
-    says 'lines left unread: at least 1 '
+    says 'left at least 1 line unread '
     head -n 1 in >wanted
     exits 0 unseen query f.bf in
     same "$out" wanted
@@ -215,7 +215,7 @@ first_lines() { head -c 4096 in | wc -l; }
         n=$(head -c "$step" rest | wc -l)
         [[ $step -gt 4096 ]] || n=$(head -c 4096 rest | wc -l)
         exits 0 unseen f.bf in -x sh -c 'head -c "$1" >/dev/null' sh "$step"
-        says 'sh: lines left unread: at least [1-9]'
+        says 'sh: exited with 0 and left at least [1-9]'
         total=$((total + n))
         exits 0 unseen query f.bf in
         cmp "$out" <(head -n "$total" in)
@@ -257,7 +257,7 @@ first_lines() { head -c 4096 in | wc -l; }
     wait "$pid" || code=$?
     exec {feed}>&-
     [[ $code -eq 0 ]]
-    grep -q '^unseen: sh: lines left unread: at least 1 ' said
+    grep -q '^unseen: sh: exited with 0 and left at least 1 line unread ' said
     exits 0 unseen query f.bf in
     prints 'a\n'
 }
@@ -581,13 +581,13 @@ hold_open() {
     exits 0 unseen create -p 1e-9 f.bf
     exits 0 unseen create -p 1e-9 other.bf
     exits 75 unseen f.bf in -x sh -c 'cat; mv other.bf f.bf'
-    says 'f\.bf: was replaced by another file while this run used it'
+    says 'f\.bf: was replaced during this run'
     remembers 0
     no_debris
     # What lasts outweighs what may pass.
     exits 2 unseen f.bf missing in -x sh -c 'cat; cp f.bf new; mv new f.bf'
     exits 75 unseen f.bf in -x sh -c 'cat; rm f.bf'
-    says 'f\.bf: was removed while this run used it'
+    says 'f\.bf: was removed during this run'
 }
 
 @test "the name of a stranger's file where keys in flight go: never written through" {

@@ -273,12 +273,12 @@ every_writer() {
     mkdir d.bf
     every_writer 2 '^unseen: d\.bf: Is a directory$' d.bf
     mkfifo p.bf
-    every_writer 2 '^unseen: p\.bf: not a regular file' p.bf
-    every_writer 2 '^unseen: /dev/null: not a regular file' /dev/null
+    every_writer 2 '^unseen: p\.bf: is not a regular file' p.bf
+    every_writer 2 '^unseen: /dev/null: is not a regular file' /dev/null
     every_writer 2 '^unseen: nodir/f\.bf: (cannot be created: )?No such file or directory' nodir/f.bf
     every_writer 2 '^unseen: in/f\.bf: (cannot be created: )?Not a directory' in/f.bf
     ln -s nowhere.bf l.bf
-    every_writer 2 '^unseen: l\.bf: (No such file or directory|symbolic link to a file that does not exist)' l.bf
+    every_writer 2 '^unseen: l\.bf: (No such file or directory|is a symbolic link to a file that does not exist)' l.bf
     ln -s loop.bf loop.bf
     every_writer 2 '^unseen: loop\.bf: (Too many levels of symbolic links|Symbolic link loop)' loop.bf
 }

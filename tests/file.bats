@@ -87,7 +87,7 @@ load helper
 # leads_on COMMAND...: it fails, and works after what its message says was done.
 leads_on() {
     local advice
-    fails_with 2 '^unseen: .*: (No such file or directory|empty, not a filter) \(to make it: unseen ' \
+    fails_with 2 '^unseen: .*: (No such file or directory|is empty, not a filter) \(to make it: unseen ' \
         unseen "$@" in || return 1
     advice=$(sed 's/.*(to make it: unseen \(.*\))$/\1/' "$err")
     eval "succeeds unseen $advice" && succeeds unseen "$@" in
@@ -144,7 +144,7 @@ leads_on() {
 
 @test "lines where FILTER should be: the usage of this very command" {
     seq 3 >lines
-    fails_with 2 '^unseen: \./lines: not a filter \(to read it as lines: unseen < \./lines\)$' unseen ./lines
+    fails_with 2 '^unseen: \./lines: is not a filter \(to read it as lines: unseen < \./lines\)$' unseen ./lines
     fails_with 2 '\(FILTER comes first: unseen FILTER FILE\.\.\.\)$' unseen ./lines other
     fails_with 2 '\(FILTER comes first: unseen commit FILTER FILE\.\.\.\)$' unseen commit lines lines
     fails_with 2 '\(FILTER comes first: unseen query FILTER \[FILE\.\.\.\]\)$' unseen query lines
@@ -229,7 +229,7 @@ making='-n 1000|-n 2000
     exits 0 unseen -f 1 -t , fields.bf in
     succeeds unseen -t , fields.bf in
     fails_with 2 '^unseen: --fixed: needs to know' unseen --fixed new.bf in
-    fails_with 2 '^unseen: -t: separates fields' unseen -t , new.bf in
+    fails_with 2 '^unseen: -t: which fields\?' unseen -t , new.bf in
 }
 
 @test "create --if-missing: success if it is there and agrees, and nothing changes" {
@@ -248,7 +248,7 @@ making='-n 1000|-n 2000
     done <<<"${making//--like queue.bf --queue*like.bf
 /}"
     echo text >list
-    fails_with 2 '^unseen: list: not a filter' unseen create --if-missing list
+    fails_with 2 '^unseen: list: is not a filter' unseen create --if-missing list
     fails_with 2 '^unseen: dir: ' unseen create --if-missing "$(mkdir dir; echo dir)"
     fails_with 2 '^unseen: --force and --if-missing' unseen create --if-missing --force f.bf
     # an empty file is filled, as ever
@@ -294,7 +294,7 @@ making='-n 1000|-n 2000
     succeeds unseen verify absent.bf
 }
 
-@test "an empty file as FILTER: not a filter, but --create may fill it" {
+@test "an empty file as FILTER: is not a filter, but --create may fill it" {
     : >empty.bf
     fails_with 2 'empty\.bf: ' unseen empty.bf < <(seq 5)
     fails_with 2 'empty\.bf: ' unseen query empty.bf < <(seq 5)
@@ -482,7 +482,7 @@ END
     local size
     size=$(stat -c %s f.bf)
     exits 0 unseen f.bf < <(seq 100000)
-    says '^unseen: f\.bf: holds [0-9]+ of 1000 keys; about [0-9.]+ % of new lines are now dropped$'
+    says '^unseen: f\.bf: holds [0-9]+ lines, and was made for 1000; about [0-9.]+ % of new lines are now dropped$'
     [[ $(stat -c %s f.bf) -eq $size ]]
     exits 1 unseen verify f.bf
 }
@@ -707,7 +707,7 @@ large_pages() {
     for filter in '' f.bf; do
         # shellcheck disable=SC2086 # none, or one
         exits 0 unseen --fixed -n 10000 $filter <in
-        grep -Eq 'holds [0-9]+ of 10000 keys; about 100 % of new lines are now dropped$' "$err" ||
+        grep -Eq 'holds [0-9]+ lines, and was made for 10000; about 100 % of new lines are now dropped$' "$err" ||
             complain "filter: $filter"
     done
 }

@@ -576,9 +576,9 @@ load helper
 
 @test "-a the FIFO that is read: refused" {
     mkfifo fifo
-    fails_with 2 'fifo: is the input and also the output' unseen --create f.bf fifo -a fifo
+    fails_with 2 'fifo: is both input and output' unseen --create f.bf fifo -a fifo
     exec {hold}<>fifo
-    fails_with 2 'standard input: is the input and also the output' unseen --create f.bf -a /dev/stdin <fifo
+    fails_with 2 'standard input: is both input and output' unseen --create f.bf -a /dev/stdin <fifo
     exec {hold}>&-
 }
 
@@ -593,7 +593,7 @@ load helper
     "$UNSEEN" -a shared.txt <in 2>said 3>&- {hold}>&- &
     pid=$!
     filled said
-    grep -qx 'unseen: shared.txt: waiting for another process that appends to it' said
+    grep -qx 'unseen: shared.txt: waiting for another process that is appending to it' said
     [[ ! -s shared.txt ]]
     exec {hold}>&-
     wait "$pid"

@@ -151,7 +151,7 @@ open_pipe() {
     succeeds unseen create f.bf
     exits 2 unseen -j 2 --max-line 90000 f.bf long last
     { lines_unique in; echo last; } | cmp - "$out"
-    says '^unseen: long: a line is longer than 90000 bytes \(to allow it: --max-line\)$'
+    says '^unseen: long: has a line of more than 90000 bytes \(to allow it: --max-line SIZE; if lines end with NUL: -z\)$'
 }
 
 @test "lines longer than the buffer, among many" {

@@ -65,11 +65,11 @@ load helper
     succeeds unseen create f.bf
     fails_with 2 'f.bf: is a filter, not a list of lines \(name files with lines\)' unseen key f.bf
     echo 1 >a
-    fails_with 2 'a: is the input and also the output' appending_to a unseen key a
+    fails_with 2 'a: is both input and output' appending_to a unseen key a
 }
 
 @test "options that are of no use here" {
-    fails_with 2 '-t: separates fields' unseen key -t , </dev/null
+    fails_with 2 '-t: which fields\?' unseen key -t , </dev/null
     fails_with 2 '-n: not an option here' unseen key -n 5 </dev/null
     fails_with 2 '-f' unseen key -f 0 </dev/null
 }
@@ -102,7 +102,7 @@ load helper
     local status=0
     farewell || status=$?
     [[ $status -eq 2 ]]
-    says 'in: a line is longer than 5000 bytes'
+    says 'in: has a line of more than 5000 bytes'
 }
 
 @test "many lines, in any buffer, with one thread or two" {

@@ -157,7 +157,7 @@ filter_untouched() {
     exits 2 unseen commit f.bf good missing
     says 'missing: No such file'
     exits 2 unseen commit f.bf good in bad
-    says_lines 2 'in: not a file of pending keys' 'bad: belongs'
+    says_lines 2 'in: is not a file of pending keys' 'bad: belongs'
     remembers 0 in later
     succeeds unseen commit f.bf good
     remembers 5 in later
@@ -176,7 +176,7 @@ filter_untouched() {
         [[ -e keys ]] || continue
         capture unseen commit f.bf keys
         if [[ $code -eq 2 ]]; then
-            [[ ! -s keys ]] || says 'keys: (unfinished|damaged)'
+            [[ ! -s keys ]] || says 'keys: (is unfinished|damaged)'
             refused=$((refused + 1))
             remembers 0 in
         else
@@ -209,7 +209,7 @@ filter_untouched() {
         wait "$pid" || status=$?
         exec {feed}>&-
         [[ $status -eq $((128 + signal)) ]] || { echo "signal $signal: $status"; false; }
-        fails_with 2 'keys: unfinished' unseen commit f.bf keys
+        fails_with 2 'keys: is unfinished' unseen commit f.bf keys
     done
     remembers 0 in
 }
@@ -220,16 +220,16 @@ filter_untouched() {
     exits 0 unseen create -p 1e-9 f.bf
     exits 2 to /dev/full unseen --pending keys f.bf in
     says 'No space left'
-    fails_with 2 'keys: unfinished' unseen commit f.bf keys
+    fails_with 2 'keys: is unfinished' unseen commit f.bf keys
     env --default-signal=PIPE "$UNSEEN" --pending keys f.bf in | head -n 1 >/dev/null
-    fails_with 2 'keys: unfinished' unseen commit f.bf keys
+    fails_with 2 'keys: is unfinished' unseen commit f.bf keys
     # shellcheck disable=SC2317 # called by exits
     limited() { (ulimit -f 600; "$@"); }
     exits 2 limited unseen --pending keys f.bf in -a part
-    fails_with 2 'keys: unfinished' unseen commit f.bf keys
+    fails_with 2 'keys: is unfinished' unseen commit f.bf keys
     exits 2 unseen --pending keys f.bf in missing
     [[ $(wc -l <"$out") -eq 50000 ]]
-    fails_with 2 'keys: unfinished' unseen commit f.bf keys
+    fails_with 2 'keys: is unfinished' unseen commit f.bf keys
     remembers 0 in
 }
 
@@ -242,7 +242,7 @@ filter_untouched() {
     to_pipe() { "$@" | cat >got; return "${PIPESTATUS[0]}"; }
     exits 2 to_pipe limited "$UNSEEN" --pending keys f.bf in
     says 'File too large'
-    fails_with 2 'keys: (unfinished|damaged)' unseen commit f.bf keys
+    fails_with 2 'keys: (is unfinished|damaged)' unseen commit f.bf keys
     remembers 0 in
 }
 
@@ -286,8 +286,8 @@ filter_untouched() {
     mkdir dir
     fails_with 2 'dir: Is a directory' unseen --pending dir f.bf in
     mkfifo fifo
-    fails_with 2 'fifo: not a regular file' unseen --pending fifo f.bf in
-    fails_with 2 '/dev/null: not a regular file' unseen --pending /dev/null f.bf in
+    fails_with 2 'fifo: is not a regular file' unseen --pending fifo f.bf in
+    fails_with 2 '/dev/null: is not a regular file' unseen --pending /dev/null f.bf in
     fails_with 2 'nodir/keys: No such file' unseen --pending nodir/keys f.bf in
     fails_with 2 'unseen: ' unseen --pending '' f.bf in
     : >empty
@@ -360,7 +360,7 @@ filter_untouched() {
     exits 2 unseen commit f.bf bad
     head -c 100000 /dev/urandom >bad
     exits 2 unseen commit f.bf bad
-    says 'bad: not a file of pending keys'
+    says 'bad: is not a file of pending keys'
     [[ $(layer_sum f.bf) == "$before" ]]
     succeeds unseen commit f.bf keys
     remembers 3 in
@@ -373,8 +373,8 @@ filter_untouched() {
     fails_with 2 'FILE is missing' unseen commit f.bf
     fails_with 2 'FILTER' unseen commit
     fails_with 2 'No such file' unseen commit missing.bf keys
-    fails_with 2 'keys: not a filter' unseen commit keys keys
-    fails_with 2 'f\.bf: not a file of pending keys' unseen commit f.bf f.bf
+    fails_with 2 'keys: is not a filter' unseen commit keys keys
+    fails_with 2 'f\.bf: is not a file of pending keys' unseen commit f.bf f.bf
     mkdir dir
     fails_with 2 'dir: ' unseen commit f.bf dir
     mkfifo fifo
@@ -386,7 +386,7 @@ filter_untouched() {
     exits 0 unseen create -p 1e-9 f.bf
     fails_with 2 'FILTER' unseen --pending keys
     fails_with 2 'missing\.bf: No such file' unseen --pending keys missing.bf in
-    fails_with 2 'must exist' unseen --pending keys --create new.bf in
+    fails_with 2 '^unseen: --pending: makes no filter \(make it first: unseen create FILTER\)$' unseen --pending keys --create new.bf in
     fails_with 2 'new\.bf: No such file' unseen --pending keys -n 1000 new.bf in
     fails_with 2 'choose one' unseen --pending keys --durable f.bf in -a out.txt
     fails_with 2 '\-\-pending' unseen add --pending keys f.bf in

@@ -294,7 +294,7 @@ distinct_is() {
         cmp - got
     succeeds unseen plan -p 1e-4 - < <(seq 7)
     grep -qx 'To make it: unseen create -n 8 -p 1e-4 FILTER' "$out"
-    grep -Eqx 'capacity +8 keys' "$out"
+    grep -Eqx 'capacity +8 lines' "$out"
 }
 
 @test "from data: the recipe says what is counted, and stands in the command" {
@@ -336,10 +336,10 @@ distinct_is() {
 
 @test "from data: none is no plan" {
     : >empty
-    fails_with 2 'plan: no lines came' unseen plan empty
-    fails_with 2 'plan: no lines came' unseen plan -
+    fails_with 2 'plan: the input has no lines' unseen plan empty
+    fails_with 2 'plan: the input has no lines' unseen plan -
     echo name >heading
-    fails_with 2 'plan: no lines came' unseen plan --header heading
+    fails_with 2 'plan: the input has no lines' unseen plan --header heading
     fails_with 2 'missing: No such file' unseen plan missing
 }
 
@@ -349,7 +349,7 @@ distinct_is() {
     says 'missing: No such file'
     [[ $(field lines_read) -eq 9 ]]
     exits 2 unseen plan --json --max-line 3 a - < <(seq 5; echo 12345; seq 100)
-    says 'standard input: a line is longer than 3 bytes'
+    says 'standard input: has a line of more than 3 bytes'
     [[ $(field lines_read) -eq 14 ]]
 }
 
@@ -372,9 +372,9 @@ distinct_is() {
     local option
     for option in '-f 2' --trim -i '--by url' -z --header -j2 '--max-line 9' '--buffer-size 4K'; do
         # shellcheck disable=SC2086
-        fails_with 2 'plan: FILE is missing' unseen plan -n 1000 $option
+        fails_with 2 '^unseen: plan: which FILE\? \(unseen plan OPTION\.\.\. FILE; - is standard input\)$' unseen plan -n 1000 $option
     done
-    fails_with 2 'from data: unseen plan FILE' unseen plan < <(seq 9)
+    fails_with 2 'or of a file: unseen plan FILE' unseen plan < <(seq 9)
 }
 
 @test "from data: a size that is too small for it" {

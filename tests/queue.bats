@@ -98,18 +98,18 @@ files() { find q.bf.queue -type f | wc -l; }
     exits 0 unseen create f.bf
     fails_with 2 'f.bf: was made without a queue' unseen push f.bf < <(seq 3)
     fails_with 2 'f.bf: was made without a queue' unseen push --create f.bf < <(seq 3)
-    fails_with 2 'f.bf: has no queue' unseen pop f.bf
+    fails_with 2 'f.bf: was made without a queue \(only a new filter can have one: unseen create --queue NEW\)' unseen pop f.bf
     fails_with 2 'No such file' unseen push g.bf < <(seq 3)
     fails_with 2 'No such file' unseen pop g.bf
-    fails_with 2 '--queue: needs a name' unseen --queue < <(seq 3)
+    fails_with 2 '--queue: needs a FILTER' unseen --queue < <(seq 3)
     fails_with 2 'not an option here' unseen query --queue f.bf
 }
 
 @test "a queue in the way, one that is gone, one of another filter" {
     mkdir q.bf.queue
     seq 3 >q.bf.queue/00000000000000000000
-    fails_with 2 'q.bf.queue: a queue that was used is here' unseen create --queue q.bf
-    fails_with 2 'q.bf.queue: a queue that was used is here' unseen push --create q.bf < <(seq 3)
+    fails_with 2 'q.bf.queue: belongs to an earlier filter, and may still have lines' unseen create --queue q.bf
+    fails_with 2 'q.bf.queue: belongs to an earlier filter, and may still have lines' unseen push --create q.bf < <(seq 3)
     rm -r q.bf.queue
     touch q.bf.queue
     fails_with 2 'q.bf.queue: Not a directory' unseen create --queue q.bf
@@ -146,8 +146,8 @@ files() { find q.bf.queue -type f | wc -l; }
 @test "-z: settled by the first push, refused otherwise" {
     a_queue
     printf 'a\nb\0c\0' | succeeds unseen push -z q.bf
-    fails_with 2 'its lines end with a NUL \(add -z\)' unseen pop q.bf
-    fails_with 2 'its lines end with a NUL' unseen push q.bf < <(seq 3)
+    fails_with 2 'its lines end with NUL, not a newline \(add -z\)' unseen pop q.bf
+    fails_with 2 'its lines end with NUL, not a newline' unseen push q.bf < <(seq 3)
     succeeds unseen pop -0 q.bf
     printf 'a\nb\0' | cmp - "$out"
     succeeds unseen pop -z -m 9 q.bf
@@ -155,7 +155,7 @@ files() { find q.bf.queue -type f | wc -l; }
     exits 0 unseen create --queue r.bf
     exits 1 unseen pop -z r.bf
     succeeds unseen push r.bf < <(seq 3)
-    fails_with 2 'its lines end with a newline \(leave -z out\)' unseen pop -z r.bf
+    fails_with 2 'its lines end with a newline, not NUL \(leave -z out\)' unseen pop -z r.bf
 }
 
 @test "wrong uses" {
@@ -170,14 +170,14 @@ files() { find q.bf.queue -type f | wc -l; }
         fails_with 2 '' unseen push $arguments < <(seq 9)
     done
     fails_with 2 'empty name' unseen pop q.bf -x ''
-    fails_with 2 'is the filter and also the input' unseen push q.bf q.bf
+    fails_with 2 'is both FILTER and input' unseen push q.bf q.bf
     pops '1\n2\n3\n' -m 9
 }
 
 @test "stats and verify tell of the queue" {
     a_queue 1 100
     succeeds unseen stats q.bf
-    grep -q '^queue  *100 lines wait, 0 are out with workers$' "$out"
+    grep -q '^queue  *100 lines waiting, 0 out with workers$' "$out"
     unseen pop q.bf -m 10 -x sh -c '"$1" stats --json q.bf' sh "$UNSEEN" >"$out"
     [[ $(field waiting) == 90 && $(field out) == 10 ]]
     counts 90 0
@@ -240,7 +240,7 @@ files() { find q.bf.queue -type f | wc -l; }
 @test "-x: the lines of a CMD that fails or is killed go to the back, and the status is 3" {
     a_queue 1 6
     exits 3 unseen pop q.bf -m 2 -x sh -c 'cat >got; exit 1'
-    says '^unseen: sh: exited with 1 \(its lines are at the back of the queue\)$'
+    says '^unseen: sh: exited with 1 \(its lines went to the back of the queue\)$'
     printf '1\n2\n' | cmp - got
     exits 3 unseen pop q.bf -m 2 -x sh -c 'cat >/dev/null; kill -9 $$'
     says 'was killed by signal 9'
@@ -293,12 +293,12 @@ files() { find q.bf.queue -type f | wc -l; }
     succeeds unseen push q.bf in
     for ((i = 0; i < 20; i++)); do
         exits 0 unseen pop q.bf -m 40000 -x true
-        says '^unseen: true: exited with 0, and left lines unread \(they are off the queue all the same\)$'
+        says '^unseen: true: exited with 0 and left lines unread \(they are off the queue all the same\)$'
         counts $((1000001 - 40000 * (i + 1))) 0
     done
     exits 0 unseen pop q.bf -m 1e6 -x head -n 1
     prints '1800000\n'
-    says 'head: exited with 0, and left lines unread'
+    says 'head: exited with 0 and left lines unread'
     empty
 }
 
@@ -768,7 +768,7 @@ of_noise() { seq 1000 >q.bf.queue/tries; }
 
 @test "it grows while lines are pushed" {
     exits 0 unseen push -n 300 -p 1e-9 q.bf < <(seq 20000)
-    says_lines 2 'q.bf: created' 'q.bf: holds 300 of 300 keys and grows'
+    says_lines 2 'q.bf: created' 'q.bf: holds 300 of 300 lines, and grows'
     succeeds unseen push q.bf < <(seq 20005)
     succeeds unseen pop q.bf -m 1e6
     seq 20005 | cmp - "$out"
@@ -793,13 +793,13 @@ of_noise() { seq 1000 >q.bf.queue/tries; }
 
 @test "create --force: a queue that is in the way stays, and so does its filter" {
     a_queue 1 5
-    fails_with 2 'q.bf.queue: a queue that was used is here' unseen create --force --queue q.bf
+    fails_with 2 'q.bf.queue: belongs to an earlier filter, and may still have lines' unseen create --force --queue q.bf
     pops '1\n2\n3\n4\n5\n' -m 9
     # Not even for a filter without one: its lines would be out of reach.
-    fails_with 2 'q.bf.queue: a queue that was used is here' unseen create --force q.bf
+    fails_with 2 'q.bf.queue: belongs to an earlier filter, and may still have lines' unseen create --force q.bf
     rm -r q.bf.queue
     exits 0 unseen create --force q.bf
-    fails_with 2 'has no queue' unseen pop q.bf
+    fails_with 2 'was made without a queue' unseen pop q.bf
 }
 
 @test "push --durable: the lines are on disk before they are remembered" {
@@ -906,7 +906,7 @@ of_noise() { seq 1000 >q.bf.queue/tries; }
     truncate -s 150 q.bf.queue/0*
     exits 2 unseen verify q.bf
     exits 0 unseen pop q.bf -m 3
-    says 'q.bf.queue: 47 lines are lost: .*--durable'
+    says 'q.bf.queue: 47 lines were lost in a crash: .*--durable'
     prints '1\n2\n3\n'
     succeeds unseen push q.bf < <(seq 99 102)
     succeeds unseen pop q.bf -m 99
@@ -1043,7 +1043,7 @@ refused() {
         000000000000000000000 00000000000000000000.old; do
         echo x >"q.bf.queue/$name"
         unchanged exits 2 unseen verify q.bf
-        says 'q.bf.queue: damaged queue: a file in it has the name of a segment but is not one'
+        says 'q.bf.queue: damaged queue: a file in it is named like a file of lines, but is not one'
         unchanged exits 2 unseen stats q.bf
         rm "q.bf.queue/$name"
     done
@@ -1054,13 +1054,13 @@ refused() {
     refused 'q.bf.queue: damaged queue: a '
     rm q.bf.queue/18446744073709551615
     mkdir "$at"
-    refused 'q.bf.queue: damaged queue: a file in it has the name of a segment but is not one'
+    refused 'q.bf.queue: damaged queue: a file in it is named like a file of lines, but is not one'
     rmdir "$at"
     mkfifo "$at"
-    refused 'q.bf.queue: damaged queue: a file in it has the name of a segment but is not one'
+    refused 'q.bf.queue: damaged queue: a file in it is named like a file of lines, but is not one'
     rm "$at"
     ln -s ../kept "$at"
-    refused 'q.bf.queue: damaged queue: a file in it has the name of a segment but is not one'
+    refused 'q.bf.queue: damaged queue: a file in it is named like a file of lines, but is not one'
     rm "$at"
     mv kept "$at"
     # Other names are nobody's business.
@@ -1089,7 +1089,7 @@ push_meanwhile() {
     say second
     farewell || status=$?
     [[ $status -eq 75 ]] || { cat "$err"; echo "exit $status"; return 1; }
-    says "q.bf.queue: .*(was|were) (removed|replaced).*\(run again, with the same input\)" || return 1
+    says "q.bf.queue: .*(was|were) (removed|replaced).*\(run it again, with the same input\)" || return 1
     exits 1 unseen query q.bf <<<second
 }
 
@@ -1119,7 +1119,7 @@ segment_restored() { cp q.bf.queue/0* new && rm q.bf.queue/0* && mv new q.bf.que
 @test "a queue that is moved while pop has lines out: it says so, and they come again" {
     a_queue 1 5
     exits 75 unseen pop q.bf -m 2 -x sh -c 'cat; mv q.bf.queue away'
-    says 'q.bf.queue: was removed while this run used it'
+    says 'q.bf.queue: was removed during this run'
     mv away q.bf.queue
     pops '1\n2\n3\n4\n5\n' -m 9
 }
@@ -1158,7 +1158,7 @@ segment_restored() { cp q.bf.queue/0* new && rm q.bf.queue/0* && mv new q.bf.que
     pops '1\n2\n3\n' -m 9
     # One that was used is not taken over, though it is empty, and nobody is told to remove it.
     rm q.bf
-    fails_with 2 'q.bf.queue: a queue that was used is here \(name another filter, or move it away once nobody uses it\)' \
+    fails_with 2 'q.bf.queue: belongs to an earlier filter, and may still have lines \(name another filter; or pop or save its lines, and move it away\)' \
         unseen push --create q.bf < <(seq 3)
 }
 
@@ -1240,9 +1240,9 @@ waits_for() {
     { head -c 3000000 /dev/zero | tr '\0' a; echo; echo b; } >in
     succeeds unseen push q.bf in
     exits 2 unseen pop q.bf --max-line 2999999
-    says 'q.bf.queue: a line is longer than 2999999 bytes \(to allow it: --max-line\)'
+    says 'q.bf.queue: the next line has more than 2999999 bytes \(to allow it: --max-line SIZE\)'
     exits 2 unseen pop q.bf --max-line 100
-    says 'a line is longer than 100 bytes'
+    says 'the next line has more than 100 bytes'
     succeeds unseen pop q.bf --max-line 3000000 -m 9
     same "$out" in
     empty
@@ -1324,7 +1324,7 @@ waits_for() {
     [[ $i -lt 3000 ]]
     exits 0 unseen pop q.bf -m 3 -x sh -c 'cat >w2; sleep 3'
     wait "$first" && return 1
-    grep -q 'its lines are at the back of the queue' said
+    grep -q 'its lines went to the back of the queue' said
     exits 0 unseen verify q.bf
     exits 0 unseen pop q.bf -m 100
     cat w2 "$out" | sort -n | same - <(seq 20)

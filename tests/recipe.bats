@@ -355,7 +355,7 @@ contradicts() {
         'remove f.bf in' 'push f.bf in' '--pending keys f.bf in' \
         '--durable f.bf in -a got' '--dropped dropped f.bf in' 'f.bf in -x touch started'; do
         # shellcheck disable=SC2086
-        fails_with 2 '^unseen: f\.bf: made for .*, not for .* \(leave .* out, or make another filter: unseen create .*NEW\)$' \
+        fails_with 2 '^unseen: f\.bf: was made for .*, not for .* \(leave .* out, or make another filter: unseen create .*NEW\)$' \
             unseen "$@" $form || { echo "$* on $made: $form"; return 1; }
         grep -qF -- "made for ${shown//,/}" <(tr -d "',\\\\" <"$err") || complain "does not say $shown" || return 1
     done
@@ -458,10 +458,10 @@ agrees() {
     wrong "^unseen: --by 'url/': no such version" --by url/
     wrong "^unseen: --by 'line/1': no such version" --by line/1
     wrong "^unseen: --by '': no such profile" --by ''
-    fails_with 2 '^unseen: -t: separates fields, and none are chosen \(add -f LIST\)' unseen create -t , g.bf
-    fails_with 2 '^unseen: -t: separates fields' unseen --create -t , g.bf in
-    fails_with 2 '^unseen: -t: separates fields' unseen -t , </dev/null
-    fails_with 2 '^unseen: -t: separates fields' unseen key -t , in
+    fails_with 2 '^unseen: -t: which fields\? \(add -f LIST\)' unseen create -t , g.bf
+    fails_with 2 '^unseen: -t: which fields\?' unseen --create -t , g.bf in
+    fails_with 2 '^unseen: -t: which fields\?' unseen -t , </dev/null
+    fails_with 2 '^unseen: -t: which fields\?' unseen key -t , in
     # sixteen ranges are not too many, nor is the last field there can be
     exits 0 unseen create -f "$(seq -s, 1 2 31)" g.bf
     exits 0 unseen create -f 65535- h.bf
@@ -476,13 +476,13 @@ taken_over() {
     mv g.bf f.bf
     succeeds unseen f.bf in && same "$out" wanted && now_in || return 1
     mv first.bf g.bf
-    fails_with 2 '^unseen: --?[a-z]+: --like takes it from f\.bf' unseen create --like f.bf "${recipe[@]}" h.bf
+    fails_with 2 '^unseen: --?[a-z]+ and --like: --like takes that from f\.bf' unseen create --like f.bf "${recipe[@]}" h.bf
 }
 
 @test "--like takes the recipe over, and takes no other" {
     each_recipe taken_over
-    fails_with 2 '^unseen: -f: --like takes it' unseen create --like f.bf -f 1 h.bf
-    fails_with 2 '^unseen: -i: --like takes it' unseen create --like f.bf -i h.bf
+    fails_with 2 '^unseen: -f and --like: --like takes that' unseen create --like f.bf -f 1 h.bf
+    fails_with 2 '^unseen: -i and --like: --like takes that' unseen create --like f.bf -i h.bf
 }
 
 another_seed() {

@@ -66,7 +66,7 @@ repeated_lines() {
     input 40000 >in
     exits 0 unseen create -p 1e-9 -n 5000 --stage $stage f.bf
     exits 0 unseen f.bf in
-    says 'holds 5000 of 5000 keys and grows'
+    says 'holds 5000 of 5000 lines, and grows'
     same "$out" in
     has f.bf in
     exits 0 unseen add f.bf < <(input 40000 50000)
@@ -147,7 +147,7 @@ repeated_lines() {
     exits 0 unseen plan -n 1e9 --stage 640M --json
     [[ $(grep -o '"stage":{"capacity":[0-9]*' "$out" | grep -o '[0-9]*$') -gt 30000000 ]]
     exits 0 unseen plan -n 1e9 --stage 640M
-    grep -Eq '^stage +[0-9]+ keys, 671 MB of the size$' "$out"
+    grep -Eq '^stage +[0-9]+ lines, 671 MB of the size$' "$out"
     unseen plan -n 1e6 --stage 2M --json >with
     unseen plan -n 1e6 --json >without
     more=$(($(grep -o '"bytes":[0-9]*' with | head -n 1 | grep -o '[0-9]*') -
@@ -158,9 +158,9 @@ repeated_lines() {
     unseen f.bf < <(seq 1000) >/dev/null
     exits 0 unseen stats f.bf
     grep -Eq '^capacity +1000000$' "$out"
-    grep -Eq '^keys +1000$' "$out"
-    grep -Eq '^stage 1 +1000 of [0-9]+ keys' "$out"
-    grep -Eq '^layer 2 +0 of 1000000 keys' "$out"
+    grep -Eq '^lines +1000$' "$out"
+    grep -Eq '^stage 1 +1000 of [0-9]+ lines' "$out"
+    grep -Eq '^layer 2 +0 of 1000000 lines' "$out"
     exits 0 unseen plan --size 3G --stage 512M --json
     bytes=$(grep -o '"bytes":[0-9]*' "$out" | head -n 1 | grep -o '[0-9]*')
     [[ $bytes -le 3221225472 && $bytes -gt 3210000000 ]]

@@ -23,7 +23,7 @@ for line in open(sys.argv[1], encoding="utf-8"):
     exits 0 unseen -n 20000 -p 1e-4 f.bf < <(seq 5000)
     succeeds unseen stats f.bf
     local word
-    for word in f.bf capacity layer keys fill size bits geometry hash seed 'target|at most' rate 'false drops'; do
+    for word in f.bf capacity layer lines fill size bits geometry hash seed 'target|at most' rate 'false drops'; do
         grep -Eiq -e "$word" "$out" || complain "stats says nothing of: $word"
     done
     grep -q 20000 "$out" || complain "no capacity"
@@ -80,7 +80,7 @@ END
     succeeds unseen stats --json f.bf
     on_terminal 80 C "'$UNSEEN' stats --json f.bf" | cmp - "$out"
     succeeds unseen stats f.bf
-    grep -Eq '^layer 2 +[0-9]+ of [0-9]+ keys, ' "$out"
+    grep -Eq '^layer 2 +[0-9]+ of [0-9]+ lines, ' "$out"
     on_terminal 80 C.UTF-8 "'$UNSEEN' stats f.bf | cat >pipe; '$UNSEEN' stats f.bf >file" >terminal
     [[ ! -s terminal ]]
     cmp pipe "$out"
@@ -160,7 +160,7 @@ names_in_json=(
     exits 0 unseen --create a.bf < <(seq 10)
     echo text >list.txt
     unchanged exits 2 unseen stats --json a.bf nofile.bf list.txt a.bf
-    says_lines 2 'nofile\.bf: No such file or directory' 'list\.txt: not a filter'
+    says_lines 2 'nofile\.bf: No such file or directory' 'list\.txt: is not a filter'
     [[ $(wc -l <"$out") -eq 2 ]]
     valid_json "$out"
 }
@@ -182,8 +182,8 @@ names_in_json=(
     holds "($(field union last) - 100000)^2 < ($(field union_error last) * 3)^2"
     holds "($(field overlap last) - 20000)^2 < ($(field overlap_error last) * 3)^2"
     succeeds unseen stats a.bf b.bf
-    grep -Eq '^union               (9|10)[0-9]{4,5} keys, \+/- [0-9]+$' "$out"
-    grep -Eq '^overlap             (19|20)[0-9]{3} keys, \+/- [0-9]+$' "$out"
+    grep -Eq '^union               (9|10)[0-9]{4,5} lines, \+/- [0-9]+$' "$out"
+    grep -Eq '^overlap             (19|20)[0-9]{3} lines, \+/- [0-9]+$' "$out"
     # Of three: what is in more than one. What is in none of the others: about nothing.
     succeeds unseen stats --json a.bf b.bf c.bf
     tail -n 1 "$out" >last

@@ -29,7 +29,7 @@ finds() {
     unchanged succeeds unseen verify f.bf
     prints ''
     unchanged exits 0 unseen verify --summary f.bf
-    says '^unseen: f\.bf: 0 notes, 0 damages$'
+    says '^unseen: f\.bf: 0 notes; damaged parts: 0$'
     prints ''
     # Grown, and empty.
     exits 0 unseen f.bf < <(seq 1000 9000)
@@ -44,12 +44,12 @@ finds() {
     exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 900)
     [[ $(number_at 9216) -ge 890 ]]
     write_at 9216 '\001\000'
-    finds 'layer 1: counts 1 keys, and its bits tell of [89][0-9]{2} \(a hint only; .*\)'
+    finds 'layer 1: its counter says 1, its bits say [89][0-9]{2} lines \(it grows late, and loses nothing\)'
     # A writer mends it.
     exits 0 unseen f.bf < <(seq 900)
     succeeds unseen verify f.bf
     write_at 9216 '\000\020'
-    finds 'layer 1: counts 4096 keys, and its bits tell of [89][0-9]{2} \(the counter is wrong, or .*\)'
+    finds 'layer 1: its counter says 4096, its bits say [89][0-9]{2} lines \(the counter is wrong, or .*\)'
     # A little is no finding.
     write_at 9216 '\204\003'
     succeeds unseen verify f.bf
@@ -71,7 +71,7 @@ finds() {
 @test "the second layer is named as such" {
     exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 1500)
     write_at 9280 '\001\000'
-    finds 'layer 2: counts 1 keys, and its bits tell of [45][0-9]{2} \(.*\)'
+    finds 'layer 2: its counter says 1, its bits say [45][0-9]{2} lines \(.*\)'
 }
 
 @test "pages with every bit set" {
@@ -113,7 +113,7 @@ zero() {
         # A part of some.
         cp sound.bf f.bf
         zero 7 512 65
-        finds 'layer 1: its pages are filled less evenly than by chance \(.*\)'
+        finds 'layer 1: its pages are filled less evenly than chance fills them \(.*\)'
     done
     # Few keys leave pages empty by chance.
     for at in 1 10 50 200; do
@@ -124,7 +124,7 @@ zero() {
     # All of them: a power cut may have done it.
     exits 0 unseen add f.bf < <(seq 10000)
     zero 47 4096 0
-    finds 'layer 1: counts [0-9]+ keys, and its bits tell of 0 \(.*\)'
+    finds 'layer 1: its counter says [0-9]+, its bits say 0 lines \(.*\)'
 }
 
 @test "lines that were judged beside each other, by -x and --pending, at p = 0.5: sound" {
@@ -149,7 +149,7 @@ zero() {
     bytes=$(stat -c %s f.bf)
     { head -c $((bytes / 2)) early.bf; tail -c +$((bytes / 2 + 1)) f.bf; } >copy.bf
     mv copy.bf f.bf
-    finds 'layer 1: its pages are filled less evenly than by chance \(.*copy made while.*\)'
+    finds 'layer 1: its pages are filled less evenly than chance fills them \(.*copy made while.*\)'
 }
 
 # sound OPTION...: filters of that kind, of fixed lines, in which nothing is to be found.
@@ -218,7 +218,7 @@ sound() {
     # While it lives, that is how it should be.
     succeeds unseen verify f.bf
     end_stalled printed
-    finds 'slot 0: a writer died with keys in flight \(they were not remembered; its lines come out again\)'
+    finds 'slot 0: a writer died with lines in flight \(not remembered: they come again when its input does\)'
     exits 0 unseen f.bf in
     succeeds unseen verify f.bf
 
@@ -226,7 +226,7 @@ sound() {
     # `exec`: what it was told to run must not outlive it, and be waited for.
     exits 137 "$UNSEEN" f.bf in -x sh -c 'read -r line; kill -9 $PPID; exec cat >/dev/null'
     [[ -e f.bf.flight-0 ]]
-    finds 'slot 0: a writer died with keys in flight \(they were not remembered; its lines come out again, and the next writer removes its file\)'
+    finds 'slot 0: a writer died with lines in flight \(not remembered: they come again when its input does, and the next writer removes its file\)'
     exits 0 unseen f.bf </dev/null
     [[ ! -e f.bf.flight-0 ]]
     succeeds unseen verify f.bf
@@ -236,7 +236,7 @@ sound() {
     exits 0 unseen create -p 1e-9 f.bf
     # Slot 3 of a small filter.
     write_at $((12288 + 3 * 16)) '\377\377\000\000'
-    finds 'slot 3: counts 65535 keys in flight, more than it has room for'
+    finds 'slot 3: counts 65535 lines in flight, more than it has room for'
     exits 0 unseen f.bf < <(seq 10)
     cmp "$out" <(seq 10)
 }
@@ -244,7 +244,7 @@ sound() {
 @test "bytes after the last layer, as a writer leaves them that is killed while growing" {
     exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 900)
     head -c 12345 /dev/zero >>f.bf
-    finds '12345 bytes after the last layer \(left by a writer that was killed while growing; the next growth uses them\)'
+    finds '12345 bytes after the last layer \(left by a writer that was killed while it added a layer; the next layer takes their place\)'
     exits 0 unseen f.bf < <(seq 901 3000)
     succeeds unseen verify f.bf
 }
@@ -273,7 +273,7 @@ sound() {
     says '^unseen: missing\.bf: No such file'
     grep -q '^f\.bf: ' "$out"
     unchanged exits 2 unseen verify f.bf missing.bf a.bf --summary
-    says_lines 3 '^unseen: f\.bf: 1 notes' '^unseen: missing\.bf: No such' '^unseen: a\.bf: 0 notes, 0 damages$'
+    says_lines 3 '^unseen: f\.bf: 1 note; ' '^unseen: missing\.bf: No such' '^unseen: a\.bf: 0 notes; damaged parts: 0$'
     unchanged succeeds unseen verify a.bf a.bf
 }
 
@@ -285,8 +285,8 @@ sound() {
         write_at "$place" '\377\377'
         fails_with 2 "^unseen: f\\.bf: $pattern" unseen verify f.bf
     done <<'END'
-0 not a filter
-8 filter format version 65535
+0 is not a filter
+8 has filter format version 65535
 12 damaged filter: header size
 16 .*features
 100 damaged filter: checksum of the header
@@ -297,7 +297,7 @@ END
     truncate -s 20000 f.bf
     fails_with 2 '^unseen: f\.bf: damaged filter: ' unseen verify f.bf
     truncate -s 0 f.bf
-    fails_with 2 '^unseen: f\.bf: empty, not a filter' unseen verify f.bf
+    fails_with 2 '^unseen: f\.bf: is empty, not a filter' unseen verify f.bf
 }
 
 @test "what it found cannot be printed: exit 2" {

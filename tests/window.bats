@@ -132,14 +132,14 @@ END
     fails_with 2 'was made with --forget-after 1w, not 1d' unseen --forget-after 24h t.bf
     fails_with 2 'was made with --slack 0.25, not 0.5' unseen --slack 0.5 w.bf
     fails_with 2 'was made without --slack' unseen --slack 0.5 n.bf
-    fails_with 2 '^unseen: -d: needs to remember' unseen -d --window 10
+    fails_with 2 '^unseen: -d: remembers all lines \(leave --window and --forget-after out\)$' unseen -d --window 10
     echo a | succeeds unseen --window 100 --slack 0.25 w.bf
     echo a | succeeds unseen --forget-after 168h t.bf
     # Both make the filter, as -n does.
     echo a | exits 0 unseen --window 100 new.bf
-    says 'new.bf: created \(for the last 100 lines at an error rate of 1e-6, '
+    says 'new.bf: created \(for the last 100 lines, .*, false-drop rate 1e-6\)'
     echo a | exits 0 unseen --forget-after 90m late.bf
-    says 'late.bf: created \(for the lines of 90m at an error rate of 1e-6, grows from '
+    says 'late.bf: created \(forgets lines after 90m, starts at .*, false-drop rate 1e-6\)'
 }
 
 @test "--window: stats says what is forgotten next, as text and as JSON" {
@@ -151,8 +151,8 @@ END
     grep -Eq '^growth +none \(--window\)$' "$out"
     seq 1100 | unseen w.bf >all
     succeeds unseen stats w.bf
-    grep -Eq '^forgotten next +2[45][0-9] keys, with the one after 150 more$' "$out"
-    grep -Eq '^generation full in +150 keys to come$' "$out"
+    grep -Eq '^forgotten next +2[45][0-9] lines, after 150 more$' "$out"
+    grep -Eq '^generation full in +150 lines$' "$out"
     grep -Eq '^layer 5 .* filling, generation 5 of 20' "$out"
     succeeds unseen stats --json w.bf
     grep -q '"forgotten_next":{"keys":2[45][0-9],"after":150}' "$out"
@@ -263,10 +263,10 @@ END
 @test "--window: an empty one says how much fits into its first generation" {
     succeeds unseen create --window 1000 w.bf
     succeeds unseen stats w.bf
-    grep -q '^generation full in *250 keys to come$' "$out" || complain 'not 250'
+    grep -q '^generation full in *250 lines$' "$out" || complain 'not 250'
     exits 0 unseen add w.bf < <(seq 100)
     succeeds unseen stats w.bf
-    grep -q '^generation full in *150 keys to come$' "$out" || complain 'not 150'
+    grep -q '^generation full in *150 lines$' "$out" || complain 'not 150'
 }
 
 @test "--window: a writer killed while it empties a layer: verify says it, the next one mends it" {
@@ -278,7 +278,7 @@ END
         "$UNSEEN" w.bf next'
     [[ ! -s $out ]]
     exits 1 unseen verify w.bf
-    grep -q '^w.bf: layer 1: a writer died while it emptied it (the next one ' "$out"
+    grep -q '^w.bf: layer 1: a writer died while it emptied this layer (the next one ' "$out"
     seq 251 1250 | exits 0 unseen query -c w.bf
     prints '1000\n'
     exits 0 unseen w.bf next
@@ -415,9 +415,9 @@ day=86400
     # Set back by ten hours, for two hours, and right again. Writers say that nothing is forgotten.
     echo b | exits 0 at "$((noon - 36000))" t.bf
     prints 'b\n'
-    says 't\.bf: was last written at 2027-01-15 08:00 UTC, in the future, .* unseen create --like t\.bf NEW'
+    says 't\.bf: was last written at 2027-01-15 08:00 UTC, which is in the future, .* unseen create --like t\.bf NEW'
     exits 1 at "$((noon - 36000))" verify t.bf
-    grep -q 'the clock was set back (it is forgotten late)' "$out"
+    grep -q 'the clock was set back (its lines are forgotten late)' "$out"
     printf 'a\nb\n' | exits 0 at "$((noon - 32000))" t.bf
     prints ''
     printf 'b\nc\n' | exits 0 at "$((noon - 30000))" t.bf
@@ -440,7 +440,7 @@ day=86400
     for form in t.bf 'add t.bf'; do
         # shellcheck disable=SC2086 # words
         echo b | exits 0 at "$noon" $form
-        says 't\.bf: was last written at 2099-01-01 00:00 UTC, in the future, '
+        says 't\.bf: was last written at 2099-01-01 00:00 UTC, which is in the future, '
     done
     # A minute is nothing to speak of, and reading needs no word.
     exits 1 at "$noon" query -v t.bf < <(printf "a\nb\n")
@@ -478,7 +478,7 @@ day=86400
     need_clock
     exits 0 at "$noon" create --forget-after 1d -n 1000 -p 1e-3 t.bf
     seq 40000 | exits 0 at "$noon" t.bf
-    says 't.bf: more than 1000 keys come in its time, and it grows \(the error rate stays at 0.001\)'
+    says 't.bf: more than 1000 lines came within its time, and it grows \(its rate stays below 0.001\)'
     holds "$(wc -l <"$out") > 40000 * (1 - 2e-3)"
     seq 40000 | exits 0 at "$((noon + day - 1))" query -c t.bf
     prints '40000\n'

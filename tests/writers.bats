@@ -414,7 +414,7 @@ lock_byte=4611686018427387904
     let_go change
     wait "$pid"
     same got in
-    [[ $(cat said) == 'unseen: f.bf: waiting for another process that writes to it'* ]]
+    [[ $(cat said) == 'unseen: f.bf: waiting for another process that is writing to it'* ]]
     [[ $(wc -l <said) -eq 1 ]]
 }
 

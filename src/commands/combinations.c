@@ -19,7 +19,7 @@ _Static_assert(OPTIONS < 64, "options do not fit into a word");
     "-x, --pending and --durable: each says when lines are remembered (choose one)"
 #define NEITHER(option)                                                                            \
     "-d and " option ": one works in memory only, the other needs a FILTER (leave one out)"
-#define HOW_MANY_KEYS "--bits-per-key: needs to know how many keys (add -n N)"
+#define HOW_MANY_LINES "--bits-per-key: for how many lines? (add -n N)"
 
 /* An error if all of `all` are given, at least one of `any` unless that is empty, and none of
  * `none`. The first that applies is said. */
@@ -29,28 +29,28 @@ static const struct combination {
     uint64_t all, any, none;
     const char *error;
 } combinations[] = {
-    {FOR_FILTER, B(CREATE), 0, FILTER, "--create: needs a name (unseen --create FILTER)"},
-    {FOR_FILTER, B(QUEUE), 0, FILTER, "--queue: needs a name (unseen create --queue FILTER)"},
-    {FOR_FILTER, B(COUNTING), 0, FILTER, "--counting: needs a FILTER to remove lines from later"},
+    {FOR_FILTER, B(CREATE), 0, FILTER, "--create: needs a FILTER (unseen --create FILTER)"},
+    {FOR_FILTER, B(QUEUE), 0, FILTER, "--queue: needs a FILTER (unseen create --queue FILTER)"},
+    {FOR_FILTER, B(COUNTING), 0, FILTER, "--counting: needs a FILTER (unseen create --counting FILTER)"},
     {FOR_FILTER, B(REPEATED) | B(EXEC), 0, 0, NEITHER("-x")},
     {FOR_FILTER, B(REPEATED) | B(PENDING), 0, 0, NEITHER("--pending")},
     {FOR_FILTER, B(REPEATED) | B(DURABLE), 0, 0, NEITHER("--durable")},
     {FOR_FILTER, B(REPEATED) | FILTER, 0, 0, "-d: works in memory only (unseen -d < FILE)"},
     {FOR_FILTER, B(REPEATED), B(WINDOW) | B(FORGET_AFTER), 0,
-     "-d: needs to remember all lines (leave the window out)"},
+     "-d: remembers all lines (leave --window and --forget-after out)"},
     {FOR_FILTER, B(REPEATED) | B(DROPPED), 0, 0,
-     "-d and --dropped: one prints what the other keeps (leave one out)"},
+     "-d and --dropped: both are for repeats (leave one out)"},
     {FOR_FILTER, B(REPEATED) | B(SUMMARY), 0, 0,
-     "-d and --summary: a repeat is printed, not held back (leave one out)"},
-    {FOR_FILTER, B(EXEC), 0, FILTER, "-x: needs a FILTER to remember lines in"},
-    {FOR_FILTER, B(PENDING), 0, FILTER, "--pending: needs a FILTER to remember lines in"},
-    {FOR_FILTER, B(DURABLE), 0, FILTER, "--durable: needs a FILTER to remember lines in"},
+     "-d and --summary: one prints the repeats that the other counts (leave one out)"},
+    {FOR_FILTER, B(EXEC), 0, FILTER, "-x: needs a FILTER (unseen FILTER -x CMD ARG...)"},
+    {FOR_FILTER, B(PENDING), 0, FILTER, "--pending: needs a FILTER (unseen --pending KEYS FILTER)"},
+    {FOR_FILTER, B(DURABLE), 0, FILTER, "--durable: needs a FILTER (unseen --durable FILTER > OUT)"},
     {FOR_FILTER, B(EXEC), B(PENDING) | B(DURABLE), 0, ONE_WAY_TO_REMEMBER},
     {FOR_FILTER, B(PENDING) | B(DURABLE), 0, 0, ONE_WAY_TO_REMEMBER},
     {FOR_FILTER, B(EXEC) | B(APPEND), 0, 0,
-     "-a and -x: lines go to CMD (redirect CMD's output with >)"},
+     "-a and -x: lines go to CMD (to keep what CMD prints: >> FILE)"},
     {FOR_FILTER, B(PENDING) | B(CREATE), 0, 0,
-     "--pending: the filter must exist (unseen create FILTER)"},
+     "--pending: makes no filter (make it first: unseen create FILTER)"},
 
     {FOR_CREATE, B(FORCE) | B(IF_MISSING), 0, 0,
      "--force and --if-missing: one replaces what the other keeps (leave one out)"},
@@ -69,7 +69,7 @@ static const struct combination {
 
     {FOR_PLAN, B(TABLE) | B(JSON), 0, 0, "--table and --json: the table is text only (leave one out)"},
     {FOR_PLAN, B(TABLE) | DATA, 0, 0,
-     "--table and FILE: the table is about no data (leave one out)"},
+     "--table and FILE: the table does not depend on data (leave one out)"},
     {FOR_PLAN, B(CAPACITY) | DATA, 0, 0, "-n and FILE: both say how many lines (leave one out)"},
     {FOR_PLAN, B(WINDOW) | DATA, 0, 0,
      "--window and FILE: both say how many lines (leave one out)"},
@@ -78,16 +78,15 @@ static const struct combination {
     {FOR_PLAN, B(RATE) | B(BITS_PER_KEY) | DATA, 0, 0,
      "FILE, -p and --bits-per-key: any two of them give the third (leave one out)"},
     {FOR_PLAN, 0, FOR_DATA, DATA,
-     "plan: FILE is missing (unseen plan [OPTION]... FILE, or - for standard input)"},
+     "plan: which FILE? (unseen plan OPTION... FILE; - is standard input)"},
     {FOR_PLAN, 0, 0, B(CAPACITY) | B(SIZE) | B(BITS_PER_KEY) | B(WINDOW) | B(TABLE) | DATA,
-     "plan: -n N or --size SIZE is missing (unseen plan -n 1e9 -p 1e-4, or from data: unseen plan "
-     "FILE)"},
+     "plan: for how many lines? (unseen plan -n 1e9 -p 1e-4; or of a file: unseen plan FILE)"},
 
     {MAKING, B(SIZE) | B(BITS_PER_KEY), 0, 0,
      "--size and --bits-per-key: both give the size (leave one out)"},
-    {FOR_NEW_FILTER, B(BITS_PER_KEY), 0, B(CAPACITY) | B(WINDOW), HOW_MANY_KEYS},
+    {FOR_NEW_FILTER, B(BITS_PER_KEY), 0, B(CAPACITY) | B(WINDOW), HOW_MANY_LINES},
     {FOR_PLANNED_FILTER, B(BITS_PER_KEY) | B(FORGET_AFTER), 0, B(CAPACITY) | B(WINDOW),
-     HOW_MANY_KEYS},
+     HOW_MANY_LINES},
     {MAKING, B(WINDOW) | B(RATE) | B(SIZE), 0, 0,
      "--window, -p and --size: any two of them give the third (leave one out)"},
     {MAKING, B(CAPACITY) | B(RATE) | B(SIZE), 0, 0,
@@ -101,9 +100,9 @@ static const struct combination {
     {MAKING, B(WINDOW) | B(FORGET_AFTER), 0, 0,
      "--window and --forget-after: two ways to forget (leave one out)"},
     {MAKING, B(WINDOW) | B(COUNTING), 0, 0,
-     "--window and --counting: a window forgets by itself (leave one out)"},
+     "--window and --counting: lines cannot be removed from a window (leave one out)"},
     {MAKING, B(FORGET_AFTER) | B(COUNTING), 0, 0,
-     "--forget-after and --counting: a window forgets by itself (leave one out)"},
+     "--forget-after and --counting: lines cannot be removed from a window (leave one out)"},
     {MAKING, B(WINDOW) | B(FIXED), 0, 0,
      "--window and --fixed: a window forgets instead of growing (leave one out)"},
     {MAKING, B(FORGET_AFTER) | B(FIXED), 0, 0,
@@ -111,7 +110,7 @@ static const struct combination {
     {MAKING, B(WINDOW) | B(CAPACITY), 0, 0,
      "--window and -n: both say how many lines (leave -n out)"},
     {MAKING, B(FIXED), 0, B(CAPACITY) | B(SIZE) | B(BITS_PER_KEY),
-     "--fixed: needs to know how large (add -n N or --size SIZE)"},
+     "--fixed: how large? (add -n N or --size SIZE)"},
 };
 /* clang-format on */
 

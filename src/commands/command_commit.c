@@ -60,7 +60,8 @@ static int commit(const struct options *options, struct filter *filter, const ch
     filter_operand_warn(filter_store(filter));
     summary_numbers(options, store_path(filter_store(filter)),
                     (struct summary_number[]){
-                        {"remembered", "", " lines remembered", (double)total},
+                        {"remembered", "", total == 1 ? " line remembered" : " lines remembered",
+                         (double)total},
                         {NULL},
                     });
     return EXIT_OK;

@@ -29,6 +29,7 @@ int command_create(const struct options *options)
     if (result > 0 && options_has(options, OPTION_IF_MISSING))
         return agrees(options, path);
     if (result > 0)
-        return message("%s: File exists (to replace it: unseen create --force %s)", path, path);
+        return message(
+            "%s: File exists (to keep it if it fits: --if-missing; to replace it: --force)", path);
     return EXIT_OK;
 }

@@ -8,6 +8,7 @@
 #include "commands/side_file.h"
 #include "commands/summary.h"
 #include "commands/wish.h"
+#include "core/number.h"
 #include "delivery/pending.h"
 #include "io/child.h"
 #include "system/path.h"
@@ -109,7 +110,7 @@ static int check_output(const struct job *job)
     if (path != NULL && output_check(path, &fault) != 0)
         return message_fault(&fault);
     if (job->plan.durable && !output_is_file(path))
-        return message("--durable: %s is not a file on disk (use -a FILE, or > FILE)",
+        return message("--durable: %s is not a regular file (use -a FILE, or > FILE)",
                        path != NULL ? path : "standard output");
     return 0;
 }
@@ -136,8 +137,7 @@ static int acquire(struct job *job)
         output_open(&job->output, job->output_path, job->inputs.delimiter, &fault) != 0)
         return message_fault(&fault);
     if (job->output_path != NULL && job->path != NULL && path_is_same(job->output_path, job->path))
-        return message("%s: is the filter and also the output (name another file)",
-                       job->output_path);
+        return message("%s: is both FILTER and output (name another file)", job->output_path);
     job->output.waits = message_waits;
     job->plan.output = &job->output;
     if (side_file_open_dropped(job->options, job->inputs.delimiter, &job->dropped, &job->plan) != 0)
@@ -153,9 +153,9 @@ static int settle_command(struct job *job, uint64_t left, uint64_t refused)
     if (filter_settle_held(job->plan.filter, &fault) != 0)
         return message_fault(&fault);
     if (left + refused > 0)
-        message("%s: lines left unread: at least %" PRIu64
-                " (they are not remembered, and come again)",
-                job->options->command[0], left + refused);
+        message("%s: exited with 0 and left at least %" PRIu64
+                " %s unread (not remembered: they come again)",
+                job->options->command[0], left + refused, number_lines(left + refused));
     return EXIT_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "commands/queue_operand.h"
 #include "commands/summary.h"
 #include "core/number.h"
+#include "core/quote.h"
 #include "delivery/filter.h"
 #include "store/newfile.h"
 #include "system/path.h"
@@ -72,6 +73,7 @@ static void warn_of_queues(const struct inputs_open *inputs, const char *out)
     for (size_t i = 0; i < inputs->count; i++) {
         struct fault fault;
         uint64_t lines;
+        char quoted[QUOTE_MAX];
         const struct store *store = inputs->filters[i];
         const char *path = store_path(store);
         if (store == inputs->replaced || !queue_operand_has(store))
@@ -79,9 +81,9 @@ static void warn_of_queues(const struct inputs_open *inputs, const char *out)
         if (queue_lines_beside(path, store_header(store)->uuid, &lines, &fault) != 0)
             message_fault(&fault);
         else if (lines > 0)
-            message("%s: %" PRIu64 " lines still wait in its queue; %s counts them as seen and has "
-                    "no queue (pop them from %s)",
-                    path, lines, out, path);
+            message("%s: has %" PRIu64 " %s waiting in its queue, which %s counts as seen (to take "
+                                       "them out: unseen pop %s)",
+                    path, lines, number_lines(lines), out, quote_file(path, quoted));
     }
 }
 
@@ -98,7 +100,7 @@ static int check_place(const struct options *options, const char *out,
     if (there < 0)
         return message_fault(&fault);
     if (there == PLACE_TAKEN)
-        return message("%s: File exists (to replace it: --force; to keep what is in it: name it as "
+        return message("%s: File exists (to replace it: --force; to keep its lines: name it as "
                        "an input, too)",
                        out);
     *over = there == PLACE_REPLACEABLE;
@@ -119,13 +121,12 @@ static int judge_rate(const struct options *options, const char *out, const stru
     number_text(has.rate, NUMBER_FOUND, rate);
     number_text(wanted, NUMBER_ASKED, asked);
     if (!has.keeps_rate && !options_has(options, OPTION_ACCEPT_RATE))
-        return message("%s: its rate would be %s, above %s: the keys do not fit together (to have "
-                       "it so: --accept-rate; else make the inputs --like a larger filter)",
+        return message("%s: its rate would be %s, above the %s asked for (to accept that: "
+                       "--accept-rate; to avoid it: make the inputs --like a larger filter)",
                        out, rate, asked);
     if (has.layers > 1)
-        message("%s: %.0f keys in %u layers, which do not fit into fewer; the error rate is %s, "
-                "of %s asked for",
-                out, has.keys, has.layers, rate, asked);
+        message("%s: has %.0f lines in %u layers; its rate is %s, of %s asked for", out, has.keys,
+                has.layers, rate, asked);
     return 0;
 }
 
@@ -135,10 +136,10 @@ static void summarize(const struct options *options, const char *out, const stru
     struct merge_outcome has = merge_outcome(merge);
     summary_numbers(options, out,
                     (struct summary_number[]){
-                        {"keys", "", " keys", has.keys},
+                        {"keys", "", has.keys == 1 ? " line" : " lines", has.keys},
                         {"layers", ", layers: ", "", has.layers},
-                        {"rate", "; error rate ", "", has.rate},
-                        {"error_rate", ", ", " asked for", wanted},
+                        {"rate", "; rate ", "", has.rate},
+                        {"error_rate", ", of ", " asked for", wanted},
                         {NULL},
                     });
 }
@@ -157,7 +158,8 @@ static int merge_open(const struct options *options, const char *out,
         if (result < 0)
             status = message_fault(&fault);
         else if (result > 0)
-            status = message("%s: File exists (it was made by somebody else meanwhile)", out);
+            status = message(
+                "%s: File exists: another process made it during this run (merge again)", out);
     }
     if (status == 0) {
         warn_of_queues(inputs, out);
@@ -189,7 +191,8 @@ int command_merge(const struct options *options)
     if (combinations_check(options, FOR_MERGE) != 0)
         return EXIT_TROUBLE;
     if (out[0] == '\0' || strcmp(out, "-") == 0)
-        return message("-o %s: not the name of a filter", out[0] == '\0' ? "''" : out);
+        return message("-o %s: cannot be the name of a filter (unseen merge -o OUT FILTER...)",
+                       out[0] == '\0' ? "''" : out);
     if (filter_operand(options) == NULL)
         return EXIT_TROUBLE;
     inputs.filters = calloc(options->operand_count, sizeof(struct store *));

@@ -85,7 +85,7 @@ static void print_window(const struct answer *answer)
     else
         printf("%-20sthe last %" PRIu64 " to %" PRIu64 " lines\n", "window", plan->capacity,
                answer->layer.capacity * layers_of(answer));
-    printf("%-20s%u of %" PRIu64 " keys, and one that fills\n", "generations", plan->generations,
+    printf("%-20s%u of %" PRIu64 " lines, and one that fills\n", "generations", plan->generations,
            answer->layer.capacity);
 }
 
@@ -96,7 +96,7 @@ static bool grows(const struct answer *answer)
 
 static void print_points(const struct answer *answer)
 {
-    printf("%-20s%-20s%s\n", "keys", "rate",
+    printf("%-20s%-20s%s\n", "lines", "rate",
            !grows(answer)          ? ""
            : layers_of(answer) > 1 ? "(first layers alone)"
                                    : "(first layer alone)");
@@ -144,23 +144,24 @@ static void print_text(const struct answer *answer)
     struct picture picture;
     const struct layer_plan *layer = &answer->layer;
     unsigned hashes = geometry_hashes(layer->geometry);
-    printf("%-20s%" PRIu64 " keys\n", "capacity", capacity_of(answer));
+    printf("%-20s%" PRIu64 " %s\n", "capacity", capacity_of(answer),
+           number_lines(capacity_of(answer)));
     if (answer->plan.generations != 0)
         print_window(answer);
     printf("%-20s%s%s\n", "error rate", number_text(answer->plan.rate, NUMBER_ASKED, rate),
            grows(answer) ? ", kept while the filter grows" : "");
     printf("%-20s%" PRIu64 " bytes (%s)\n", "size", answer->bytes,
            report_size((double)answer->bytes, size));
-    printf("%-20s%.2f (classic filter: %.2f; no structure can do with less than %.2f)\n",
-           "bits a key", bits_per_key(answer),
+    printf("%-20s%.2f (classic filter %.2f, any structure at least %.2f)\n", "bits a line",
+           bits_per_key(answer),
            sizing_classic_bits_per_key(answer->plan.rate) * geometry_cell_bits(layer->geometry),
            log2(1 / answer->plan.rate));
-    printf("%-20s%u = %u lines x %u fields%s, in one of %" PRIu64 " pages%s\n", "hashes", hashes,
-           layer->geometry.lines, layer->geometry.fields,
+    printf("%-20s%u = %u cache lines x %u fields%s, in one of %" PRIu64 " pages%s\n", "hashes",
+           hashes, layer->geometry.lines, layer->geometry.fields,
            layer->geometry.counting ? " of 4-bit cells" : "", layer->pages,
            layers_of(answer) > 1 ? " of each layer" : "");
     if (answer->layer.stage.pages != 0)
-        printf("%-20s%" PRIu64 " keys, %s of the size\n", "stage", answer->layer.stage.capacity,
+        printf("%-20s%" PRIu64 " lines, %s of the size\n", "stage", answer->layer.stage.capacity,
                report_size((double)(answer->layer.stage.pages + answer->layer.stage.journal) *
                                PAGE_BYTES,
                            size));
@@ -214,7 +215,7 @@ static int print_table(void)
 {
     enum { BITS_MIN = 2, BITS_MAX = 32, HASHES_SHOWN = 8 };
     char text[NUMBER_TEXT];
-    printf("Classic Bloom filter: rate for m/n bits a key and k hashes\n\n m/n  best k");
+    printf("Classic Bloom filter: rate for m/n bits a line and k hashes\n\n m/n  best k");
     for (unsigned k = 1; k <= HASHES_SHOWN; k++)
         printf("       k=%u", k);
     printf("    best\n");
@@ -226,7 +227,7 @@ static int print_table(void)
         printf("  %8s\n", number_text(sizing_classic_rate(bits, best), NUMBER_FOUND, text));
     }
     printf("\nFor a rate p: the classic filter with its best k, and unseen\n\n"
-           "       p   m/n  best k   unseen m/n   lines x fields\n");
+           "       p   m/n  best k   unseen m/n   cache lines x fields\n");
     for (int exponent = 1; exponent <= 12; exponent++) {
         double rate = pow(10, -exponent);
         double bits = sizing_classic_bits_per_key(rate);
@@ -252,7 +253,8 @@ static int answer_questions(const struct options *options, struct answer *answer
     answer->plan = header.plan;
     if (growth_first(&answer->plan, &answer->layer) != 0 ||
         growth_stage(&answer->plan, &answer->layer) != 0)
-        return message("plan: no filter of that size can be made");
+        return message(
+            "plan: a filter cannot be that large (ask for fewer lines, or a higher rate)");
     answer->bytes = header_file_bytes(answer->layer.pages, &answer->plan, layers_of(answer));
     return 0;
 }
@@ -384,8 +386,7 @@ static int plan_from_data(const struct options *options)
     if (signals_pending() || (status != EXIT_OK && job.census.lines == 0))
         return status;
     if (job.census.lines == 0)
-        return message("plan: no lines came, so there is nothing to plan for (without data: unseen "
-                       "plan -n N)");
+        return message("plan: the input has no lines (without data: unseen plan -n N)");
     uint64_t capacity = rounded_up((double)job.census.distinct * 1.01);
     snprintf(job.capacity, sizeof job.capacity, "%" PRIu64, capacity);
     give(&job.planned, OPTION_CAPACITY, job.capacity);

@@ -135,7 +135,7 @@ static void tell_failed(const struct job *job, struct fault *fault)
     if (what->given_up == 0 && options_has(job->options, OPTION_TRIES))
         return;
     if (what->given_up == 0)
-        fault_way_out(fault, "its lines are at the back of the queue");
+        fault_way_out(fault, "its lines went to the back of the queue");
     else if (what->back == 0)
         fault_way_out(fault, "its lines are in %s", job->failed.name);
     else
@@ -175,7 +175,7 @@ static int remove_taken(struct job *job, uint64_t left)
     if (queue_remove(job->queue, &fault) != 0)
         return message_fault(&fault);
     if (left > 0 || job->closed)
-        message("%s: exited with 0, and left lines unread (they are off the queue all the same)",
+        message("%s: exited with 0 and left lines unread (they are off the queue all the same)",
                 job->options->command[0]);
     return EXIT_OK;
 }

@@ -12,17 +12,19 @@ static void tell(const struct options *options, const char *path,
                  const struct pipeline_counts *counts)
 {
     if (counts->absent > 0)
-        message("%s: %" PRIu64 " of %" PRIu64 " lines were not in it", path, counts->absent,
-                counts->read);
+        message("%s: %" PRIu64 " of %" PRIu64 " %s not in the filter", path, counts->absent,
+                counts->read, counts->read == 1 ? "line was" : "lines were");
     if (counts->ambiguous > 0)
-        message("%s: %" PRIu64 " of %" PRIu64 " lines were left in, since they look in in more "
-                "than one layer",
-                path, counts->ambiguous, counts->read);
+        message("%s: %" PRIu64 " of %" PRIu64 " %s not removed: in more than one layer, to all "
+                "appearances",
+                path, counts->ambiguous, counts->read,
+                counts->read == 1 ? "line was" : "lines were");
     summary_numbers(options, path,
                     (struct summary_number[]){
-                        {"read", "", " lines read", (double)counts->read},
+                        {"read", "", counts->read == 1 ? " line read" : " lines read",
+                         (double)counts->read},
                         {"removed", ", ", " removed", (double)counts->selected},
-                        {"absent", ", ", " not in it", (double)counts->absent},
+                        {"absent", ", ", " not in the filter", (double)counts->absent},
                         {"ambiguous", ", ", " left in", (double)counts->ambiguous},
                         {NULL},
                     });
@@ -48,8 +50,8 @@ static int check_filter(const struct options *options, const char *path)
     store_close(store);
     if (counting)
         return status;
-    return message("%s: lines can be removed from counting filters only (to make one: unseen "
-                   "create --counting FILTER)",
+    return message("%s: is not a counting filter, so that lines cannot be removed from it (to "
+                   "make one: unseen create --counting NEW)",
                    path);
 }
 

@@ -58,10 +58,10 @@ static void tell_next(struct report *report, const struct filter_plan *plan,
         report_text(report, name, "nothing yet");
         report_json(report, member, "null");
     } else if (plan->forget != 0) {
-        report_text(report, name, "%.0f keys, at %s", keys, date_text(ends, date));
+        report_text(report, name, "%.0f lines, at %s", keys, date_text(ends, date));
         report_json(report, member, "{\"keys\":%.0f,\"time\":%.15g}", keys, seconds(ends));
     } else {
-        report_text(report, name, "%.0f keys, with the one after %.0f more", keys, after);
+        report_text(report, name, "%.0f lines, after %.0f more", keys, after);
         report_json(report, member, "{\"keys\":%.0f,\"after\":%.0f}", keys, after);
     }
 }
@@ -107,7 +107,7 @@ static void tell_keys(struct report *report, const struct store *store, const st
     bool counting = plan->geometry.counting;
     report_text(report, "filter", "%s", store_path(store));
     report_quoted(report, "filter", store_path(store));
-    report_count(report, "keys", "keys", survey->keys, "");
+    report_count(report, "lines", "keys", survey->keys, "");
     report_count(report, "capacity", "capacity", survey->capacity, "");
     report_count(report, NULL, "layers", survey->layers, "");
     report_json(report, "fixed", plan->fixed ? "true" : "false");
@@ -122,7 +122,8 @@ static void tell_keys(struct report *report, const struct store *store, const st
                 counting ? "cells in use" : "bits set");
     report_json(report, "fill", "%.6g", survey->fill);
     report_rate(report, "false drops", "false_drops", survey->false_drops, ", expected");
-    report_count(report, until_text(plan), "keys_left", survey->keys_until, " keys to come");
+    report_count(report, until_text(plan), "keys_left", survey->keys_until,
+                 survey->keys_until == 1 ? " line" : " lines");
 }
 
 static void tell_recipe(struct report *report, const struct recipe *recipe)
@@ -151,9 +152,10 @@ static void tell_form(struct report *report, const struct store *store, const st
     char size[32];
     report_text(report, "size on disk", "%.0f bytes (%s)", bytes, report_size(bytes, size));
     report_count(report, NULL, "bytes", bytes, "");
-    report_text(report, "bits a key", "%.2f at capacity", bits_per_key);
+    report_text(report, "bits a line", "%.2f at capacity", bits_per_key);
     report_json(report, "bits_per_key", "%.4g", bits_per_key);
-    report_text(report, "geometry", "%u lines x %u fields%s a key, in 1 page of 4096 bytes",
+    report_text(report, "geometry",
+                "%u cache lines x %u fields%s for each line, in 1 page of 4096 bytes",
                 geometry.lines, geometry.fields,
                 header->plan.geometry.counting ? " of 4-bit cells" : "");
     tell_recipe(report, &header->recipe);
@@ -180,13 +182,13 @@ static int tell_queue(struct report *report, const struct store *store)
         return EXIT_TROUBLE;
     int result = queue_facts(queue, &facts, &fault);
     if (result == 0) {
-        report_text(report, "queue", "%" PRIu64 " lines wait, %" PRIu64 " are out with workers",
-                    facts.waiting, facts.out);
-        report_text(report, "queue segments", "%" PRIu64 " (%s)", facts.segments,
+        report_text(report, "queue", "%" PRIu64 " %s waiting, %" PRIu64 " out with workers",
+                    facts.waiting, number_lines(facts.waiting), facts.out);
+        report_text(report, "queue files", "%" PRIu64 " (%s)", facts.segments,
                     report_size((double)facts.bytes, size));
         if (facts.failed > 0)
-            report_text(report, "queue failed", "%" PRIu64 " lines, in %s/failed", facts.failed,
-                        queue_path(queue));
+            report_text(report, "queue failed", "%" PRIu64 " %s, in %s/failed", facts.failed,
+                        number_lines(facts.failed), queue_path(queue));
         report_json(report, "waiting", "%" PRIu64, facts.waiting);
         report_json(report, "out", "%" PRIu64, facts.out);
         report_json(report, "failed", "%" PRIu64, facts.failed);
@@ -201,7 +203,7 @@ static int tell_queue(struct report *report, const struct store *store)
 static void print_layer(unsigned number, const struct layer_survey *layer, bool window)
 {
     char date[64], rate[NUMBER_TEXT], most[NUMBER_TEXT];
-    printf("%s %-14u%.0f of %" PRIu64 " keys, %" PRIu64 " pages, %u lines x %u fields, fill "
+    printf("%s %-14u%.0f of %" PRIu64 " lines, %" PRIu64 " pages, %u cache lines x %u fields, fill "
            "%.1f %%, rate %s of %s",
            layer->stage ? "stage" : "layer", number, layer->keys, layer->plan.capacity,
            layer->plan.pages, layer->plan.geometry.lines, layer->plan.geometry.fields,
@@ -316,8 +318,8 @@ static void tell_overlap(struct report *report, const struct shown *shown)
         report_json(report, "overlap", "null");
         return;
     }
-    report_text(report, "union", "%.0f keys, +/- %.0f", overlap.keys, overlap.keys_error);
-    report_text(report, "overlap", "%.0f keys, +/- %.0f", overlap.shared, overlap.shared_error);
+    report_text(report, "union", "%.0f lines, +/- %.0f", overlap.keys, overlap.keys_error);
+    report_text(report, "overlap", "%.0f lines, +/- %.0f", overlap.shared, overlap.shared_error);
     report_count(report, NULL, "union", overlap.keys, "");
     report_count(report, NULL, "union_error", overlap.keys_error, "");
     report_count(report, NULL, "overlap", overlap.shared, "");

@@ -58,14 +58,14 @@ static void check_counter(struct findings *findings, unsigned number,
 {
     if ((double)layer->counted_before > layer->keys + tolerance(layer))
         note(findings,
-             "layer %u: counts %" PRIu64
-             " keys, and its bits tell of %.0f (the counter is wrong, or "
-             "lines are forgotten, as by a power cut)",
+             "layer %u: its counter says %" PRIu64
+             ", its bits say %.0f lines (the counter is wrong, or "
+             "lines are lost, as by a power cut)",
              number, layer->counted_before, layer->keys);
     else if ((double)layer->counted < layer->remembered - tolerance(layer))
         note(findings,
-             "layer %u: counts %" PRIu64 " keys, and its bits tell of %.0f (a hint only; growth "
-             "comes late)",
+             "layer %u: its counter says %" PRIu64 ", its bits say %.0f lines (it grows late, "
+             "and loses nothing)",
              number, layer->counted, layer->remembered);
 }
 
@@ -107,8 +107,8 @@ static void check_pages(struct findings *findings, unsigned number,
              layer->full_pages, layer->plan.pages, counting ? "cell in use" : "bit set");
     else if (layer->wiped || layer->uneven > 6)
         note(findings,
-             "layer %u: its pages are filled less evenly than by chance (lines of the "
-             "emptier ones are forgotten, as in a copy made while many came)",
+             "layer %u: its pages are filled less evenly than chance fills them (lines of the "
+             "emptier ones are lost, as in a copy made while many came)",
              number);
     else
         check_counter(findings, number, layer);
@@ -135,11 +135,11 @@ static void check_generation(struct findings *findings, unsigned number,
     const struct generation *generation = &survey->layer[number - 1].generation;
     if (generation->retired && !window_is_turning(findings->store))
         note(findings,
-             "layer %u: a writer died while it emptied it (the next one that needs room does it "
-             "again)",
+             "layer %u: a writer died while it emptied this layer (the next one that needs room "
+             "empties it again)",
              number);
     if (generation->behind || generation->began > clock_now())
-        note(findings, "layer %u: the clock was set back (it is forgotten late)", number);
+        note(findings, "layer %u: the clock was set back (its lines are forgotten late)", number);
     for (unsigned i = number; i < survey->layers; i++)
         if (generation->number != 0 && survey->layer[i].generation.number == generation->number)
             note(findings, "layers %u and %u: both are generation %" PRIu64, number, i + 1,
@@ -165,13 +165,14 @@ static void check_slots(struct findings *findings)
         if (keys == 0 && (!holds || alive))
             continue;
         if (keys > slot_room(store_header(findings->store)->flight_keys, slot))
-            note(findings, "slot %u: counts %" PRIu64 " keys in flight, more than it has room for",
+            note(findings, "slot %u: counts %" PRIu64 " lines in flight, more than it has room for",
                  slot, keys);
         else if (!alive)
-            note(findings,
-                 "slot %u: a writer died with keys in flight (they were not remembered; its lines "
-                 "come out again%s)",
-                 slot, holds ? ", and the next writer removes its file" : "");
+            note(
+                findings,
+                "slot %u: a writer died with lines in flight (not remembered: they come again when "
+                "its input does%s)",
+                slot, holds ? ", and the next writer removes its file" : "");
     }
 }
 
@@ -180,14 +181,14 @@ static void check_leftovers(struct findings *findings)
     uint64_t end = store_end(findings->store);
     uint64_t bytes = store_file_bytes(findings->store);
     if (removal_is_open(findings->store))
-        note(findings, "a remove was killed on its way (the next writer puts the line back)");
+        note(findings, "a remove was killed (the next writer puts its line back)");
     if (stage_left(findings->store))
         note(findings, "a writer died while it emptied a stage (the next one that needs room does "
                        "it again)");
     if (bytes > end)
         note(findings,
              "%" PRIu64 " bytes after the last layer (left by a writer that was killed "
-             "while growing; the next growth uses them)",
+             "while it added a layer; the next layer takes their place)",
              bytes - end);
 }
 
@@ -208,10 +209,11 @@ static int check_queue(struct findings *findings)
     if (result != 0)
         return message_fault(&fault);
     if (told != found)
-        note(findings, "queue: has %" PRIu64 " lines, and counts %" PRIu64, found, told);
+        note(findings, "queue: has %" PRIu64 " %s, but its state says %" PRIu64, found,
+             number_lines(found), told);
     if (facts.left_by_dead > 0)
-        note(findings, "queue: a worker died with %" PRIu64 " lines (they come out next)",
-             facts.left_by_dead);
+        note(findings, "queue: a worker died with %" PRIu64 " %s (to come out next)",
+             facts.left_by_dead, number_lines(facts.left_by_dead));
     return EXIT_OK;
 }
 
@@ -245,8 +247,8 @@ static int verify(const struct options *options, const char *path)
     int status = check_queue(&findings);
     summary_numbers(options, path,
                     (struct summary_number[]){
-                        {"notes", "", " notes", findings.notes},
-                        {"damages", ", ", " damages", findings.damages},
+                        {"notes", "", findings.notes == 1 ? " note" : " notes", findings.notes},
+                        {"damages", "; damaged parts: ", "", findings.damages},
                         {NULL},
                     });
     store_close(store);

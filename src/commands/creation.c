@@ -23,17 +23,17 @@ static void tell_created(const struct store *store)
     report_size((double)store_file_bytes(store), size);
     number_text(plan->rate, plan->pages != 0 ? NUMBER_FOUND : NUMBER_ASKED, rate);
     if (plan->forget != 0)
-        message("%s: created (for the lines of %s at an error rate of %s, grows from %s)",
-                store_path(store), report_time(plan->forget, time), rate, size);
+        message("%s: created (forgets lines after %s, starts at %s, false-drop rate %s)",
+                store_path(store), report_time(plan->forget, time), size, rate);
     else if (plan->generations != 0)
-        message("%s: created (for the last %" PRIu64 " lines at an error rate of %s, %s)",
-                store_path(store), plan->capacity, rate, size);
+        message("%s: created (for the last %" PRIu64 " %s, %s, false-drop rate %s)",
+                store_path(store), plan->capacity, number_lines(plan->capacity), size, rate);
     else if (plan->capacity != 0)
-        message("%s: created (for %" PRIu64 " keys at an error rate of %s, %s)", store_path(store),
-                plan->capacity, rate, size);
+        message("%s: created (for %" PRIu64 " %s, %s, false-drop rate %s)", store_path(store),
+                plan->capacity, number_lines(plan->capacity), size, rate);
     else
-        message("%s: created (for any number of keys at an error rate of %s, grows from %s)",
-                store_path(store), rate, size);
+        message("%s: created (for any number of lines, starts at %s, false-drop rate %s)",
+                store_path(store), size, rate);
 }
 
 /* Whether something has the name of its queue. */

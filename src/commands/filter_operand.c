@@ -18,6 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
+static const char *usage(const struct options *options)
+{
+    return options->asked->bit == FOR_FILTER ? "unseen FILTER FILE..." : options->asked->synopsis;
+}
+
 const char *filter_operand(const struct options *options)
 {
     const char *name = options->operands[0];
@@ -26,7 +31,7 @@ const char *filter_operand(const struct options *options)
     else if (name[0] == '\0')
         message("'': an empty name is not a FILTER (is a variable empty?)");
     else if (strcmp(name, "-") == 0)
-        message("-: standard input is not a FILTER (FILTER comes first, then what to read)");
+        message("-: standard input cannot be a FILTER (FILTER comes first: %s)", usage(options));
     else
         return name;
     return NULL;
@@ -49,17 +54,17 @@ static void tell_grew(const struct store *store, unsigned layers, uint64_t keys)
     char rate[NUMBER_TEXT];
     number_text(plan->rate, NUMBER_ASKED, rate);
     if (plan->forget != 0 && plan->capacity != 0 && layers == growth_first_layers(plan) + 1)
-        message("%s: more than %" PRIu64 " keys come in its time, and it grows (the error rate "
-                "stays at %s)",
-                name, plan->capacity, rate);
+        message("%s: more than %" PRIu64 " %s came within its time, and it grows (its rate stays "
+                "below %s)",
+                name, plan->capacity, number_lines(plan->capacity), rate);
     else if (plan->capacity != 0 && layers == 2)
-        message("%s: holds %" PRIu64 " of %" PRIu64 " keys and grows (the error rate stays at %s)",
-                name, keys, plan->capacity, rate);
+        message("%s: holds %" PRIu64 " of %" PRIu64 " %s, and grows (its rate stays below %s)",
+                name, keys, plan->capacity, number_lines(plan->capacity), rate);
 }
 
 static void tell_waits(const struct store *store)
 {
-    message("%s: waiting for another process that writes to it", store_path(store));
+    message("%s: waiting for another process that is writing to it", store_path(store));
 }
 
 struct store_watch filter_operand_watch(const struct options *options)
@@ -144,8 +149,7 @@ static void suggest_input(struct fault *fault, const struct options *options, co
     if (bit == FOR_FILTER && options->operand_count == 1)
         fault_way_out(fault, "to read it as lines: unseen < %s", name);
     else if ((bit & (FOR_READERS | FOR_COMMIT)) != 0)
-        fault_way_out(fault, "FILTER comes first: %s",
-                      bit == FOR_FILTER ? "unseen FILTER FILE..." : options->asked->synopsis);
+        fault_way_out(fault, "FILTER comes first: %s", usage(options));
     else
         fault_way_out(fault, "is the name right?");
 }
@@ -185,9 +189,12 @@ static void warn_if_over(const struct store *store)
     if (!store_header(store)->plan.fixed || keys <= store_capacity(store))
         return;
     /* The bits tell, not the counter: of lines that looked seen it has none. */
+    char shown[NUMBER_TEXT];
     double percent = 100 * counter_sampled_rate(store);
-    message("%s: holds %" PRIu64 " of %" PRIu64 " keys; about %.*g %% of new lines are now dropped",
-            store_name(store), keys, store_capacity(store), percent < 99.5 ? 2 : 3, percent);
+    message("%s: holds %" PRIu64 " %s, and was made for %" PRIu64 "; about %s %% of new lines are "
+            "now dropped",
+            store_name(store), keys, number_lines(keys), store_capacity(store),
+            number_text(percent, percent < 99.5 ? 2 : 3, shown));
 }
 
 static void warn_if_ahead(const struct store *store)
@@ -195,13 +202,13 @@ static void warn_if_ahead(const struct store *store)
     uint64_t ahead = store_path(store) != NULL ? generation_clock_ahead(store) : 0;
     time_t time = (time_t)(ahead / 1000);
     struct tm date;
-    char text[64];
+    char text[64], quoted[QUOTE_MAX];
     if (ahead == 0 || gmtime_r(&time, &date) == NULL ||
         strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &date) == 0)
         return;
-    message("%s: was last written at %s, in the future, and forgets nothing until then (if the "
-            "clock is right now: unseen create --like %s NEW)",
-            store_path(store), text, store_path(store));
+    message("%s: was last written at %s, which is in the future, and forgets nothing until then "
+            "(if the clock is right now, start a new one: unseen create --like %s NEW)",
+            store_path(store), text, quote_file(store_path(store), quoted));
 }
 
 void filter_operand_warn(const struct store *store)

@@ -88,29 +88,29 @@ static int check_one(const char *name, const char *filter, const struct stat *ou
     bool there = (is_standard(name) ? fstat(STDIN_FILENO, &status) : stat(name, &status)) == 0;
     bool regular = there && S_ISREG(status.st_mode);
     if (!named && there && output_is_file && path_same_file(&status, output))
-        return message("%s: is the input and also the output (name another file)",
-                       shown_name(name));
+        return message("%s: is both input and output (name another file)", shown_name(name));
     if (named || (regular && leads_to(filter, &status)))
-        return message("%s: is the filter and also the input (FILTER comes first, then what to "
+        return message("%s: is both FILTER and input (FILTER comes first, then the files to "
                        "read)",
                        shown_name(name));
     /* Named where all operands are inputs. */
     if (regular && filter == NULL && !is_standard(name) && is_filter(name))
         return message("%s: is a filter, not a list of lines (name files with lines)", name);
     if (regular && is_filter(name))
-        return message("%s: is a filter, not a list of lines (FILTER comes first, then what to "
-                       "read)",
-                       shown_name(name));
+        return message(
+            "%s: is a filter, not a list of lines (FILTER comes first, then the files to "
+            "read)",
+            shown_name(name));
     return 0;
 }
 
 static int is_output_too(const char *filter, const char *output, const struct stat *status)
 {
     if (output == NULL && status->st_size == 0)
-        return message("%s: is the filter and also standard output, and the shell has emptied it "
+        return message("%s: is both FILTER and standard output, and the shell has emptied it "
                        "(restore it from a copy, and send the output elsewhere)",
                        filter);
-    return message("%s: is the filter and also the output (name another file)",
+    return message("%s: is both FILTER and output (name another file)",
                    output != NULL ? output : "standard output");
 }
 
@@ -125,7 +125,8 @@ int inputs_check(const struct inputs *inputs, const char *filter, const char *ou
     if (named || (regular && leads_to(filter, &status)))
         return is_output_too(filter, output, &status);
     if (regular && output != NULL && is_filter(output))
-        return message("%s: is a filter, no place for lines (name another file)", output);
+        return message("%s: is a filter, and lines cannot be appended to it (name another file)",
+                       output);
     for (const char **name = inputs->names; *name != NULL; name++)
         if (check_one(*name, filter, &status, output_is_file) != 0)
             return EXIT_TROUBLE;

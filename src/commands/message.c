@@ -66,7 +66,7 @@ int message_not_run(int error)
 
 void message_waits(void *name)
 {
-    message("%s: waiting for another process that appends to it", (const char *)name);
+    message("%s: waiting for another process that is appending to it", (const char *)name);
 }
 
 int message_finish_output(void)

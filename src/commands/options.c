@@ -340,7 +340,7 @@ static int check_forms(const struct options *options)
         const char *form = option_table[id].example, *spelled = options->spelled[id];
         if (option_table[id].kind == TAKES_FORM && options->given[id] != NULL &&
             strcmp(options->given[id], form) != 0)
-            return message("%s=%s: not a form it has (%s, or %s=%s)", spelled, options->given[id],
+            return message("%s=%s: unknown form (%s, or %s=%s)", spelled, options->given[id],
                            spelled, spelled, form);
     }
     return 0;

@@ -1,6 +1,7 @@
 #include "commands/queue_operand.h"
 
 #include "commands/message.h"
+#include "core/number.h"
 
 #include <inttypes.h>
 
@@ -22,7 +23,9 @@ struct queue *queue_operand(const struct store *store, char delimiter, bool push
     const struct header *header = store_header(store);
     const char *path = store_path(store);
     if (!queue_operand_has(store)) {
-        message("%s: has no queue (make another filter: unseen create --queue FILTER)", path);
+        message("%s: was made without a queue (only a new filter can have one: unseen create "
+                "--queue NEW)",
+                path);
         return NULL;
     }
     struct queue *queue = queue_open(path, header->uuid, true, QUEUE_SEGMENT_BYTES, &fault);
@@ -32,9 +35,10 @@ struct queue *queue_operand(const struct store *store, char delimiter, bool push
         queue_set_max_line(queue, max_line);
         bool mended = queue_mend(queue, &lost, &fault) == 0;
         if (lost > 0)
-            message("%s: %" PRIu64 " lines are lost: they were not on disk yet when it stopped "
-                    "(against that: push --durable)",
-                    queue_path(queue), lost);
+            message("%s: %" PRIu64
+                    " %s were lost in a crash: not yet on disk (to prevent that: push "
+                    "--durable)",
+                    queue_path(queue), lost, number_lines(lost));
         if (mended && queue_set_delimiter(queue, delimiter, pushes, &fault) == 0)
             return queue;
         queue_close(queue);

@@ -52,8 +52,9 @@ static bool is_filter(const struct side_files *files, const char *name)
 
 static int something_else(const char *name, const char *what)
 {
-    return message("%s: is the file for %s and also something else (name another file)", name,
-                   what);
+    return message(
+        "%s: is the file for %s, and is used for something else, too (name another file)", name,
+        what);
 }
 
 static int check_one(const struct side_files *files, enum option_id id, const char *what)
@@ -76,7 +77,8 @@ static int check_lines(const char *name)
     if (name == NULL)
         return 0;
     if (newfile_is_filter(name))
-        return message("%s: is a filter, no place for lines (name another file)", name);
+        return message("%s: is a filter, and lines cannot be appended to it (name another file)",
+                       name);
     return output_check(name, &fault) == 0 ? 0 : message_fault(&fault);
 }
 
@@ -85,7 +87,7 @@ static int check_dropped(const struct options *options)
     const char *dropped = options->given[OPTION_DROPPED];
     const char *pending = options->given[OPTION_PENDING];
     if (dropped != NULL && pending != NULL && same(dropped, pending))
-        return message("%s: is the file for dropped lines and also for pending keys (name another "
+        return message("%s: is the file of both --dropped and --pending (name another "
                        "file)",
                        dropped);
     return check_lines(dropped);

@@ -44,6 +44,8 @@ static void print_text(FILE *to, const char *path, const struct summary_number *
 {
     fprintf(to, "%s: ", path != NULL ? path : "filter in memory");
     for (; number->member != NULL; number++) {
+        if (number->before == NULL)
+            continue;
         fputs(number->before, to);
         print_number(to, number->value, 3);
         fputs(number->after, to);
@@ -76,15 +78,16 @@ void summary_tell(const struct options *options, const struct store *store,
     filter_operand_warn(store);
     if (!options_has(options, OPTION_SUMMARY))
         return; /* the rate takes half as long as a run of one line */
-    summary_numbers(options, store_path(store),
-                    (struct summary_number[]){
-                        {"read", "", " lines read", (double)counts->read},
-                        {done, ", ", after, (double)counts->selected},
-                        {"held_back", ", ", " held back", (double)counts->held_back},
-                        {"without_key", ", ", " without a key", (double)counts->itself},
-                        {"false_drops", "; false drops in this run: ", " expected",
-                         counts->false_drops},
-                        {"rate", "; rate now: ", "", counter_rate(store)},
-                        {NULL},
-                    });
+    summary_numbers(
+        options, store_path(store),
+        (struct summary_number[]){
+            {"read", "", counts->read == 1 ? " line read" : " lines read", (double)counts->read},
+            {done, ", ", after, (double)counts->selected},
+            {"held_back", ", ", " held back", (double)counts->held_back},
+            {"without_key", recipe_is_whole_line(&store_header(store)->recipe) ? NULL : ", ",
+             " without a key", (double)counts->itself},
+            {"false_drops", "; false drops in this run: ", " expected", counts->false_drops},
+            {"rate", "; rate now: ", "", counter_rate(store)},
+            {NULL},
+        });
 }

@@ -136,7 +136,8 @@ static int plan_window(const struct wish *wish, struct filter_plan *plan)
     plan->slack = wish->slack != 0 ? wish->slack : DEFAULT_SLACK;
     plan->generations = growth_generations(wish->window, plan->slack);
     if (plan->generations == 0)
-        return message("--window %" PRIu64 ": too few lines for a slack of %g (give more, as "
+        return message("--window %" PRIu64
+                       ": too few lines for a slack of %g (give more slack, such as "
                        "--slack 1)",
                        wish->window, plan->slack);
     return 0;
@@ -173,17 +174,21 @@ static int plan_from_wish(const struct wish *wish, struct filter_plan *plan)
     plan->capacity = sizing_capacity(growth_geometry(plan), plan->pages, rate);
     if (plan->capacity > SIZING_KEYS_MAX)
         plan->capacity = SIZING_KEYS_MAX;
-    return plan->capacity != 0 ? 0 : message("--size: too small for that rate");
+    return plan->capacity != 0
+               ? 0
+               : message("--size: too small for a line at that rate (give more, or a higher -p)");
 }
 
 static int plan_with_stage(const struct wish *wish, struct filter_plan *plan)
 {
     plan->stage = wish->stage / PAGE_BYTES;
     if (wish->stage != 0 && (plan->geometry.counting || wish->window != 0 || wish->forget != 0))
-        return message("--stage and %s: lines that will be forgotten do not gather (leave one out)",
+        return message("--stage and %s: %s (leave one out)",
                        plan->geometry.counting ? "--counting"
                        : wish->window != 0     ? "--window"
-                                               : "--forget-after");
+                                               : "--forget-after",
+                       plan->geometry.counting ? "lines cannot be removed from a stage"
+                                               : "a window cannot have a stage");
     if (wish->bytes != 0 && pages_within(plan, wish->bytes) == 0)
         return message("--size %" PRIu64 ": no room for a layer beside its stage (give more, or a "
                        "smaller --stage)",
@@ -193,7 +198,7 @@ static int plan_with_stage(const struct wish *wish, struct filter_plan *plan)
 
 static int taken_by_like(const struct options *options, const char *option)
 {
-    return message("%s: --like takes it from %s (leave one of them out)", option,
+    return message("%s and --like: --like takes that from %s (leave one out)", option,
                    options->given[OPTION_LIKE]);
 }
 
@@ -248,7 +253,7 @@ int wish_plan(const struct options *options, uint64_t assumed, struct header *he
     if (wish.stage != 0 && (header->plan.stage == 0 || stage_is_small(&header->plan)))
         return message("--stage %s: too small (give 1M or more)", options->given[OPTION_STAGE]);
     if (odd && header->plan.capacity != 0 && growth_first(&header->plan, &layer) != 0)
-        return message("%s %" PRIu64 ": no filter of that size can be made (ask for fewer keys, or "
+        return message("%s %" PRIu64 ": a filter cannot be that large (ask for fewer lines, or "
                        "a higher rate)",
                        counted_by(&wish), header->plan.capacity);
     return 0;
@@ -391,7 +396,8 @@ int wish_compare(const struct options *options, const char *path, bool queue)
                       : differs(store, &wish, given, header.seed) ||
                             wish_recipe_compare(options, path, &store_header(store)->recipe) != 0;
     if (!other && queue && !queue_operand_has(store)) {
-        message("%s: was made without a queue (make another filter: unseen create --queue FILTER)",
+        message("%s: was made without a queue (only a new filter can have one: unseen create "
+                "--queue NEW)",
                 path);
         other = true;
     }

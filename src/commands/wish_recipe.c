@@ -51,8 +51,7 @@ static int read_recipe(const struct options *options, struct recipe *recipe, boo
 
 static int no_fields(const struct options *options)
 {
-    return message("%s: separates fields, and none are chosen (add -f LIST)",
-                   options->spelled[OPTION_SEPARATOR]);
+    return message("%s: which fields? (add -f LIST)", options->spelled[OPTION_SEPARATOR]);
 }
 
 int wish_recipe_read(const struct options *options, struct recipe *recipe)
@@ -128,8 +127,9 @@ int wish_recipe_compare(const struct options *options, const char *path, const s
     recipe_shown(has, was);
     recipe_text(&wants, wanted);
     const char *option = options->spelled[id], *given = options->given[id];
-    return message("%s: made for %s, not for %s%s%s (leave %s out, or make another filter: unseen "
-                   "create %s%sNEW)",
-                   path, was, option, given != NULL ? " " : "", given != NULL ? given : "", option,
-                   wanted, wanted[0] != '\0' ? " " : "");
+    return message(
+        "%s: was made for %s, not for %s%s%s (leave %s out, or make another filter: unseen "
+        "create %s%sNEW)",
+        path, was, option, given != NULL ? " " : "", given != NULL ? given : "", option, wanted,
+        wanted[0] != '\0' ? " " : "");
 }

@@ -4,10 +4,18 @@
 #ifndef UNSEEN_CORE_NUMBER_H
 #define UNSEEN_CORE_NUMBER_H
 
+#include <stdint.h>
+
 enum { NUMBER_TEXT = 32 };
 
 /* With at most so many digits: 0.01, 1e-6, 3.19e-7. (printf would write 1e-06.) Returns `text`. */
 const char *number_text(double number, unsigned digits, char text[NUMBER_TEXT]);
+
+/* What so many lines are called. */
+static inline const char *number_lines(uint64_t number)
+{
+    return number == 1 ? "line" : "lines";
+}
 
 /* The digits that tell what was asked for, and those that are enough for what was worked out. */
 enum { NUMBER_ASKED = 6, NUMBER_FOUND = 3 };

@@ -222,7 +222,7 @@ int hold_keep(struct filter *filter, size_t delivered, struct fault *fault)
     const struct key *last = last_keys(filter);
     size_t kept = delivered < hold->last_count ? delivered : hold->last_count;
     if (hold->order.fd >= 0 && !key_file_write(hold->order, hold->ordered, last, kept))
-        return fault_file(hold, "keys in flight do not fit", fault);
+        return fault_file(hold, "the file of lines in flight cannot grow", fault);
     hold->ordered += kept;
     if (kept == hold->last_count)
         return 0;
@@ -247,7 +247,7 @@ static int settle_exactly(struct filter *filter, struct fault *fault)
         uint64_t left = hold->ordered - done;
         n = left < BATCH_KEYS ? (size_t)left : BATCH_KEYS;
         if (!key_file_read(hold->order, done, hold->last, n))
-            return fault_file(hold, "keys in flight cannot be read", fault);
+            return fault_file(hold, "the file of lines in flight cannot be read", fault);
         if (filter_settle_keys(filter, hold->last, n, fault) != 0)
             return -1;
     }

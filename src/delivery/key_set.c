@@ -146,7 +146,7 @@ static int add_segment(struct key_set *set, struct fault *fault)
     if (i < set->mapped)
         memset(set->segment[i], 0, bytes_of(i));
     else if (whole_allocate(set->fd, offset_of(i), bytes_of(i)) != 0)
-        return fault_errno(fault, set->path, "keys in flight do not fit", errno);
+        return fault_errno(fault, set->path, "the file of lines in flight cannot grow", errno);
     else if (map_segment(set, fault) != 0)
         return -1;
     use(set, i + 1);
@@ -216,7 +216,7 @@ void key_set_leave(struct key_set *set)
 static int fault_elsewhere(const char *path, struct fault *fault)
 {
     fault_set(fault, path,
-              "keys in flight are not here: their writer uses the filter by another name");
+              "another process uses it by another name, where its lines in flight are");
     fault_way_out(fault, "use that name, or wait until it ends");
     return fault_may_pass(fault);
 }
@@ -233,10 +233,10 @@ struct key_set *key_set_attach(const char *path, uint64_t mark, struct fault *fa
     } else if (set->fd < 0 || fstat(set->fd, &status) != 0) {
         fault_errno(fault, path, NULL, errno);
     } else if (!S_ISREG(status.st_mode) || status.st_size < HEAD_BYTES) {
-        fault_set(fault, path, "not a file of keys in flight");
+        fault_set(fault, path, "is not a file of lines in flight");
     } else if (map_head(set, fault) == 0) {
         if (memcmp(set->head, magic, sizeof magic) != 0)
-            fault_set(fault, path, "not a file of keys in flight");
+            fault_set(fault, path, "is not a file of lines in flight");
         else if (load64(set->head + MARK_AT) != mark)
             fault_elsewhere(path, fault);
         else if (key_set_refresh(set, fault) == 0)
@@ -269,7 +269,7 @@ int key_set_refresh(struct key_set *set, struct fault *fault)
         return 0;
     if (segments > SEGMENTS_MAX || fstat(set->fd, &status) != 0 ||
         (uint64_t)status.st_size < offset_of(segments))
-        return fault_set(fault, set->path, "damaged file of keys in flight");
+        return fault_set(fault, set->path, "damaged file of lines in flight");
     while (set->mapped < segments)
         if (map_segment(set, fault) != 0)
             return -1;

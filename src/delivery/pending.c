@@ -89,7 +89,7 @@ static int start_anew(const struct pending *pending, struct fault *fault)
     if (fstat(pending->file.fd, &status) != 0)
         return fault_errno(fault, pending->path, NULL, errno);
     if (!S_ISREG(status.st_mode))
-        return fault_set(fault, pending->path, "not a regular file");
+        return fault_set(fault, pending->path, "is not a regular file");
     if (status.st_size == 0 ||
         (whole_read_at(pending->file.fd, found, sizeof found, 0) == sizeof found &&
          memcmp(found, magic, sizeof magic) == 0))
@@ -165,20 +165,22 @@ static int damaged(const struct pending *pending, const char *what, struct fault
 static int check_head(struct pending *pending, const uint8_t head[HEAD], struct fault *fault)
 {
     if (memcmp(head, magic, sizeof magic) != 0)
-        return fault_set(fault, pending->path, "not a file of pending keys");
+        return fault_set(fault, pending->path, "is not a file of pending keys");
     if (load32(head + 8) != 1) {
-        fault_set(fault, pending->path, "format version %" PRIu32 ", and this program knows 1",
-                  load32(head + 8));
+        fault_set(fault, pending->path,
+                  "has format version %" PRIu32 "; this program knows version 1", load32(head + 8));
         return fault_way_out(fault, "use a newer unseen");
     }
     if (hash_checksum(head, HEAD - 8) != load64(head + HEAD - 8) || load32(head + 12) > 1)
         return damaged(pending, "header", fault);
     if (load32(head + 12) == 0) {
-        fault_set(fault, pending->path, "unfinished: the run that wrote it did not end well");
+        fault_set(fault, pending->path, "is unfinished: the run that wrote it failed");
         return fault_way_out(fault, "run it again");
     }
-    if (memcmp(head + 16, pending->uuid, UUID_BYTES) != 0)
-        return fault_set(fault, pending->path, "belongs to another filter");
+    if (memcmp(head + 16, pending->uuid, UUID_BYTES) != 0) {
+        fault_set(fault, pending->path, "belongs to another filter");
+        return fault_way_out(fault, "commit it to the filter that its run named");
+    }
     pending->count = load64(head + 32);
     pending->sum = load64(head + 40);
     pending->settlings = load64(head + 48);

@@ -254,10 +254,10 @@ static int check_known(const uint8_t *bytes, const char *path, struct fault *fau
     if (version == VERSION && unknown == 0)
         return 0;
     if (version != VERSION)
-        fault_set(fault, path, "filter format version %" PRIu32 ", and this program knows 1",
-                  version);
+        fault_set(fault, path,
+                  "has filter format version %" PRIu32 "; this program knows version 1", version);
     else
-        fault_set(fault, path, "needs features that this program does not know (0x%" PRIx64 ")",
+        fault_set(fault, path, "uses features that this program does not know (0x%" PRIx64 ")",
                   unknown);
     return fault_way_out(fault, "use a newer unseen");
 }
@@ -265,7 +265,7 @@ static int check_known(const uint8_t *bytes, const char *path, struct fault *fau
 /* Returns -1 with the fault if the key recipe is none that this program knows. */
 static int unknown_recipe(const char *name, const char *path, struct fault *fault)
 {
-    fault_set(fault, path, "counts lines by %s, which this program does not know", name);
+    fault_set(fault, path, "was made for --by %s, which this program does not know", name);
     return fault_way_out(fault, "use a newer unseen");
 }
 
@@ -275,7 +275,7 @@ int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const 
     struct header found;
     char recipe[RECIPE_NAME];
     if (!header_is_filter(bytes))
-        return fault_set(fault, path, "not a filter");
+        return fault_set(fault, path, "is not a filter");
     if (check_known(bytes, path, fault) != 0)
         return -1;
     decode(bytes, &found);

@@ -71,8 +71,8 @@ size_t input_most_read(const struct input *input)
 
 static int too_long(const struct input *input, struct fault *fault)
 {
-    fault_set(fault, input->name, "a line is longer than %zu bytes", input->max_line);
-    return fault_way_out(fault, "to allow it: --max-line");
+    fault_set(fault, input->name, "has a line of more than %zu bytes", input->max_line);
+    return fault_way_out(fault, "to allow it: --max-line SIZE; if lines end with NUL: -z");
 }
 
 size_t input_allowed(const struct input *input, const size_t *starts, size_t n, struct fault *fault)

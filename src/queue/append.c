@@ -39,7 +39,7 @@ static int count_rest(const struct queue *queue, uint64_t length, uint64_t *line
         if (signals_pending())
             return fault_errno(fault, queue->path, NULL, EINTR);
         if (whole_read_at(queue->write_fd, bytes, n, from + at) != n)
-            return fault_errno(fault, queue->path, "a segment", errno != 0 ? errno : EIO);
+            return fault_errno(fault, queue->path, "a file of lines", errno != 0 ? errno : EIO);
         size_t whole = queue_whole_lines(queue, bytes, n);
         *lines += queue_count_lines(queue, bytes, n);
         if (whole > 0)
@@ -188,8 +188,8 @@ static int check_segment_name(const struct queue *queue, struct fault *fault)
 {
     if (queue_names(queue, segment_name(queue->write_start).text, queue->write_fd))
         return 0;
-    fault_set(fault, queue->path, "a segment was removed or replaced while this run wrote to it");
-    fault_way_out(fault, "run again, with the same input");
+    fault_set(fault, queue->path, "a file in it was removed or replaced during this run");
+    fault_way_out(fault, "run it again, with the same input");
     return fault_may_pass(fault);
 }
 

@@ -20,8 +20,9 @@ int queue_damaged(const struct queue *queue, const char *what, struct fault *fau
 int queue_fault_segment(const struct queue *queue, struct fault *fault)
 {
     if (errno == EINVAL)
-        return queue_damaged(queue, "a file in it has the name of a segment but is not one", fault);
+        return queue_damaged(queue, "a file in it is named like a file of lines, but is not one",
+                             fault);
     if (errno == ENOENT)
-        return queue_damaged(queue, "a segment is missing", fault);
-    return fault_errno(fault, queue->path, "a segment", errno);
+        return queue_damaged(queue, "a file of lines is missing", fault);
+    return fault_errno(fault, queue->path, "a file of lines", errno);
 }

@@ -102,6 +102,6 @@ int queue_check(struct queue *queue, uint64_t *told, uint64_t *found, struct fau
         if (load_patiently(queue, &later) != 0 || queue->state.sequence == sequence)
             return result;
     }
-    fault_set(fault, queue->path, "changes all the time: verify it when it is not in use");
+    fault_set(fault, queue->path, "is changing all the time: verify it when it is not in use");
     return fault_may_pass(fault);
 }

@@ -15,8 +15,8 @@
 
 static int fault_taken(const struct queue *queue, struct fault *fault)
 {
-    fault_set(fault, queue->path, "a queue that was used is here");
-    return fault_way_out(fault, "name another filter, or move it away once nobody uses it");
+    fault_set(fault, queue->path, "belongs to an earlier filter, and may still have lines");
+    return fault_way_out(fault, "name another filter; or pop or save its lines, and move it away");
 }
 
 /* But for what somebody may be making of it. */
@@ -81,7 +81,7 @@ static int attempt(const char *filter, const struct stat *like, uint8_t uuid[UUI
         if (result < 0 && errno == ENOENT)
             result = 1;
         else if (result < 0)
-            fault_errno(fault, queue->path, "its state cannot be made", errno);
+            fault_errno(fault, queue->path, "its file state cannot be made", errno);
     }
     /* Anyone else who was about to use it makes it again. */
     if (result < 0 && made)

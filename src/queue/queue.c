@@ -120,9 +120,8 @@ int queue_check_name(const struct queue *queue, struct fault *fault)
     if (result == 0 && fstat(queue->directory, &open) == 0 && path_same_file(&open, &named) &&
         queue_names(queue, "state", queue->fd))
         return 0;
-    fault_set(fault, queue->path, "was %s while this run used it",
-              result == 0 ? "replaced by another" : "removed");
-    fault_way_out(fault, "run again, with the same input");
+    fault_set(fault, queue->path, "was %s during this run", result == 0 ? "replaced" : "removed");
+    fault_way_out(fault, "run it again, with the same input");
     return fault_may_pass(fault);
 }
 
@@ -168,6 +167,7 @@ int queue_set_delimiter(struct queue *queue, char delimiter, bool first, struct 
     queue_end(queue);
     if (!other)
         return result;
-    fault_set(fault, queue->path, "its lines end with a %s", delimiter == '\0' ? "newline" : "NUL");
+    fault_set(fault, queue->path, "its lines end with %s",
+              delimiter == '\0' ? "a newline, not NUL" : "NUL, not a newline");
     return fault_way_out(fault, delimiter == '\0' ? "leave -z out" : "add -z");
 }

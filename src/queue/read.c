@@ -101,9 +101,10 @@ static int make_room(struct queue *queue, size_t bytes, struct fault *fault)
 
 static int too_long(const struct queue *queue, struct fault *fault)
 {
-    fault_set(fault, queue->path, "a line is longer than %" PRIu64 " bytes", queue->max_line - 1);
+    fault_set(fault, queue->path, "the next line has more than %" PRIu64 " bytes",
+              queue->max_line - 1);
     fault->error = EFBIG;
-    return fault_way_out(fault, "to allow it: --max-line");
+    return fault_way_out(fault, "to allow it: --max-line SIZE");
 }
 
 /* Fills the buffer from `have` to `want` bytes of what begins at `at` in the open segment. */
@@ -117,7 +118,7 @@ static int fill(struct queue *queue, uint64_t at, size_t have, size_t want, stru
         return 0;
     if (errno != 0)
         return fault_errno(fault, queue->path, NULL, errno);
-    return queue_damaged(queue, "a segment is cut off", fault);
+    return queue_damaged(queue, "a file of lines is cut off", fault);
 }
 
 /* The first lines, at most `most`, of `length` bytes, up to one that is too long. */

@@ -74,7 +74,7 @@ int queue_head_decode(const uint8_t bytes[QUEUE_HEAD_BYTES], const char *path,
     if (memcmp(bytes, magic, sizeof magic) != 0)
         return fault_set(fault, path, "damaged queue: its state is not that of a queue");
     if (load32(bytes + 8) != VERSION) {
-        fault_set(fault, path, "queue format version %" PRIu32 ", and this program knows 1",
+        fault_set(fault, path, "has queue format version %" PRIu32 "; this program knows version 1",
                   load32(bytes + 8));
         return fault_way_out(fault, "use a newer unseen");
     }

@@ -117,7 +117,7 @@ int queue_open_state(struct queue *queue, bool write, struct fault *fault)
         if (queue->fd < 0 && !write)
             return 0;
         if (queue->fd < 0 && queue_make_state(queue) < 0)
-            return fault_errno(fault, queue->path, "its state cannot be made", errno);
+            return fault_errno(fault, queue->path, "its file state cannot be made", errno);
         if (queue->fd < 0)
             (void)open_file(queue, write);
     }
@@ -125,7 +125,8 @@ int queue_open_state(struct queue *queue, bool write, struct fault *fault)
         return check_file(queue, fault);
     fault_errno(fault, queue->path, "its state", errno);
     if (fault->error == EACCES)
-        fault_way_out(fault, "ask its owner to share it as the filter is shared: chmod");
+        fault_way_out(fault,
+                      "ask its owner to give you the access that you have to the filter: chmod");
     return -1;
 }
 

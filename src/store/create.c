@@ -144,7 +144,7 @@ int create_filter(const char *path, struct header *header, bool replace, create_
         return 1;
     unsigned count = first_layers(&header->plan, records);
     if (count == 0)
-        return fault_set(fault, path, "no filter of that size can be made");
+        return fault_set(fault, path, "a filter cannot be that large");
     create_new_identity(header);
     struct empty empty = {path,   header, records, count, create_lay_out(header, records, count),
                           beside, fault};

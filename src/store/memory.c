@@ -50,8 +50,9 @@ static int add_layer(struct store *store, const struct layer_plan *plan, struct 
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED) {
         fault_errno(fault, store_name(store), NULL, errno);
-        return fault_way_out(fault, "it needs %llu bytes; a file does not have to fit into memory",
-                             (unsigned long long)bytes);
+        return fault_way_out(
+            fault, "it needs %llu bytes of memory; a filter in a file need not fit: unseen FILTER",
+            (unsigned long long)bytes);
     }
     if (more > 0)
         map = align(map, bytes);
@@ -72,7 +73,8 @@ static int enlarge(struct store *store, struct fault *fault)
     struct layer small = store->layers[0];
     size_t keys = (size_t)region_keys(store, &small.region);
     if (growth_in_memory(&store->header.plan, false, &plan) != 0)
-        return fault_set(fault, store_name(store), "cannot grow any further");
+        return fault_set(fault, store_name(store),
+                         "has the most layers that a filter can have, and cannot grow");
     store->count = 0;
     if (add_layer(store, &plan, fault) != 0) {
         store->count = 1;
@@ -122,7 +124,7 @@ static int make_layers(struct store *store, struct fault *fault)
     struct layer_plan plan;
     int small = plan_first(&store->header.plan, &plan);
     if (small < 0)
-        return fault_set(fault, store_name(store), "no filter of that size can be made");
+        return fault_set(fault, store_name(store), "a filter cannot be that large");
     size_t noted = small > 0 ? (size_t)plan.capacity * sizeof(struct key) : 0;
     store->memory = malloc(sizeof *store->memory + noted);
     store->fixed = calloc(1, FLIGHT_AT);

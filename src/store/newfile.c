@@ -185,20 +185,20 @@ int newfile_look(const char *path, bool replace, struct fault *fault)
             return PLACE_FREE;
         /* Else it was made just now. */
         if (S_ISLNK(status.st_mode)) {
-            fault_set(fault, path, "symbolic link to a file that does not exist");
+            fault_set(fault, path, "is a symbolic link to a file that does not exist");
             return fault_way_out(fault, "name the file itself");
         }
     }
     if (S_ISDIR(status.st_mode))
         return fault_errno(fault, path, NULL, EISDIR);
     if (!S_ISREG(status.st_mode))
-        return fault_set(fault, path, "not a regular file");
+        return fault_set(fault, path, "is not a regular file");
     if (status.st_size == 0)
         return PLACE_REPLACEABLE;
     if (!replace)
         return PLACE_TAKEN;
     if (newfile_is_filter(path))
         return PLACE_REPLACEABLE;
-    fault_set(fault, path, "not a filter, and --force replaces nothing else");
+    fault_set(fault, path, "is not a filter, and --force replaces only filters");
     return fault_way_out(fault, "remove it first, or name another file");
 }

@@ -133,7 +133,7 @@ ptrdiff_t removal_remove(struct store *store, const struct key *keys, size_t n, 
 {
     ptrdiff_t removed = 0;
     if (!store->header.plan.geometry.counting)
-        return fault_set(fault, store->file.path, "not a counting filter");
+        return fault_set(fault, store->file.path, "is not a counting filter");
     for (size_t done = 0; done < n;) {
         size_t batch = n - done < BATCH_KEYS ? n - done : BATCH_KEYS;
         ptrdiff_t now = remove_batch(store, keys + done, batch, removals + done, fault);

@@ -37,7 +37,8 @@ int room_plan(const struct store *store, struct layer_plan *layer, struct fault 
     unsigned index = growth_index(asked, store->count, rate_of_all(store));
     if (store->count == LAYERS_MAX ||
         growth_next(asked, index, pages_in_all(store), store_capacity(store), layer) != 0)
-        return fault_set(fault, store_name(store), "cannot grow any further");
+        return fault_set(fault, store_name(store),
+                         "has the most layers that a filter can have, and cannot grow");
     /* A layer can do without a stage. */
     (void)growth_stage(asked, layer);
     return 0;
@@ -148,7 +149,7 @@ static int check_progress(struct store *store, struct fault *fault)
         return fault_errno(fault, store->file.path, "cannot grow", EINTR);
     if (store->tries <= TRIES_MAX)
         return 0;
-    fault_set(fault, store->file.path, "damaged filter: making room makes none");
+    fault_set(fault, store->file.path, "damaged filter: emptying a layer frees no room");
     return fault_way_out(fault, "restore it from a copy, or make a new one");
 }
 

@@ -48,10 +48,10 @@ static int check_kind(struct store *store, struct fault *fault)
     if (S_ISDIR(status->st_mode))
         return fault_errno(fault, path, NULL, EISDIR);
     if (!S_ISREG(status->st_mode))
-        return fault_set(fault, path, "not a regular file");
+        return fault_set(fault, path, "is not a regular file");
     if (status->st_size != 0)
         return 0;
-    return fault_set(fault, path, "empty, not a filter");
+    return fault_set(fault, path, "is empty, not a filter");
 }
 
 /* File systems whose maps are not coherent between machines. Locks may work there; bits set on one
@@ -98,14 +98,14 @@ static int read_header(struct store *store, struct fault *fault)
     if (read_page(store, 0, page, fault) != 0)
         return -1;
     if (!header_is_filter(page))
-        return fault_set(fault, path, "not a filter");
+        return fault_set(fault, path, "is not a filter");
     if (header_decode(page, bytes, path, &store->header, fault) != 0)
         return -1;
     store->kernel = kernel_for(store->header.plan.geometry);
     if (!is_writable(store) || (store->header.writer_features & ~(uint64_t)WRITER_ALL) == 0)
         return 0;
-    fault_set(fault, path, "to write it needs features that this program does not know");
-    return fault_way_out(fault, "use a newer unseen; reading it is possible");
+    fault_set(fault, path, "cannot be written by this version, only read");
+    return fault_way_out(fault, "to write to it, use a newer unseen");
 }
 
 static int map_fixed(struct store *store, struct fault *fault)
@@ -123,7 +123,7 @@ static int map_region(const struct store *store, struct region *region, struct f
     const char *path = store->file.path;
     size_t bytes = (size_t)(plan->pages * PAGE_BYTES);
     if (bytes / PAGE_BYTES != plan->pages)
-        return fault_set(fault, path, "too large to be mapped by this machine");
+        return fault_set(fault, path, "is too large for the address space of this machine");
     void *map = map_file(store->file.fd, is_writable(store), region->at, bytes, path, fault);
     if (map == NULL)
         return -1;
@@ -277,9 +277,9 @@ static int check_name_now(struct store *store, struct fault *fault)
         store->file.named_at = clock_monotonic();
         return 0;
     }
-    fault_set(fault, store->file.path, "was %s while this run used it",
-              result == 0 ? "replaced by another file" : "removed");
-    fault_way_out(fault, "run again, with the same input");
+    fault_set(fault, store->file.path, "was %s during this run",
+              result == 0 ? "replaced" : "removed");
+    fault_way_out(fault, "run it again, with the same input");
     return fault_may_pass(fault);
 }
 

@@ -41,8 +41,7 @@ static int check_alike(struct merge *merge, struct store *const *inputs, size_t 
         const struct header *header = store_header(inputs[i]);
         if (header->plan.generations != 0)
             return fault_set(fault, store_path(inputs[i]),
-                             "is a window, which cannot be merged: what it forgets next would be "
-                             "among what the others keep");
+                             "is a window, and windows cannot be merged");
         const char *what = likeness_differs(&merge->header, header, wanted, found);
         if (what != NULL) {
             fault_set(fault, store_path(inputs[i]),
@@ -100,7 +99,7 @@ static int form_groups(struct merge *merge, struct fault *fault)
     if (count < 0)
         return fault_errno(fault, "merge", NULL, EINTR);
     if (count > LAYERS_MAX) {
-        fault_set(fault, "merge", "%td layers do not fit together, and a filter has at most %u",
+        fault_set(fault, "merge", "the result would have %td layers, and a filter has at most %u",
                   count, LAYERS_MAX);
         return fault_way_out(fault, "merge filters made --like one that is large enough for all");
     }

@@ -43,7 +43,7 @@ within_six_sigma() {
 
         sort -R --random-source=<(yes) gone.in >in.order
         exits 0 unseen remove f.bf in.order
-        [[ ! -s $err ]] || grep -q 'look in in more than one layer' "$err"
+        [[ ! -s $err ]] || grep -q 'in more than one layer, to all appearances' "$err"
         exits 1 unseen query -v f.bf kept.in
         remembers "$(wc -l <kept.in)" kept.in
         made_of kept.in -n "$n" -p $p
