@@ -603,3 +603,22 @@ damaged_filter() {
     fails_with 2 '^unseen: f\.bf: was made with 4194304 bytes, not 2097152 \(leave --size out' \
         unseen --size 2M f.bf < <(seq 3)
 }
+
+@test "an output that cannot be made: its directory is named, and no filter is made" {
+    seq 3 >in
+    unchanged fails_with 2 '^unseen: nodir/out: No such file or directory \(there is no directory nodir\)$' \
+        unseen --create f.bf in -a nodir/out
+    unchanged fails_with 2 '^unseen: nodir/out: No such file or directory \(there is no directory nodir\)$' \
+        unseen --create f.bf in --dropped nodir/out
+}
+
+@test "a queue that is missing or damaged: commands that can be pasted" {
+    exits 0 unseen push --create 'my q.bf' < <(seq 3)
+    mv 'my q.bf.queue' away
+    fails_with 2 "/my q\.bf\.queue: No such file or directory \(put it back; or, to start with an empty queue: mkdir '$PWD/my q\.bf\.queue'\)$" \
+        unseen pop 'my q.bf'
+    mv away 'my q.bf.queue'
+    truncate -s 10 'my q.bf.queue/state'
+    fails_with 2 "\(save its lines: cat '$PWD/my q\.bf\.queue'/\[0-9\]\*; then move it away, and make an empty one: mkdir '$PWD/my q\.bf\.queue'\)$" \
+        unseen pop 'my q.bf'
+}

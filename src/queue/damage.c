@@ -1,14 +1,17 @@
 /* damage - what is said of a queue that is not sound; see internal.h. */
 #include "queue/internal.h"
 
+#include "core/quote.h"
+
 #include <errno.h>
 
 int queue_way_out(const struct queue *queue, struct fault *fault)
 {
-    return fault_way_out(fault,
-                         "save its lines: cat %s/[0-9]*; then move the directory away, and make "
-                         "an empty one",
-                         queue->path);
+    char name[QUOTE_MAX];
+    quote_file(queue->path, name);
+    return fault_way_out(
+        fault, "save its lines: cat %s/[0-9]*; then move it away, and make an empty one: mkdir %s",
+        name, name);
 }
 
 int queue_damaged(const struct queue *queue, const char *what, struct fault *fault)

@@ -1,6 +1,8 @@
 /* queue - opening one, and its lock; see queue.h and internal.h. */
 #include "queue/internal.h"
 
+#include "core/quote.h"
+
 #include "system/path.h"
 
 #include <errno.h>
@@ -37,10 +39,11 @@ int queue_open_directory(struct queue *queue, struct fault *fault)
     queue->directory = open(queue->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (queue->directory >= 0)
         return 0;
+    char name[QUOTE_MAX];
     fault_errno(fault, queue->path, NULL, errno);
     if (fault->error == ENOENT)
         fault_way_out(fault, "put it back; or, to start with an empty queue: mkdir %s",
-                      queue->path);
+                      quote_file(queue->path, name));
     return -1;
 }
 

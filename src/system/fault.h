@@ -14,7 +14,7 @@ struct fault {
     const char *of;   /* the object as it was handed in: to be compared, not read */
     char object[512]; /* its name, cut off if need be */
     char reason[256];
-    char way_out[256];
+    char way_out[512];
     int error;    /* errno, or 0 if no system call is the cause */
     bool passing; /* the same run, tried again, may well succeed */
 };
