@@ -285,3 +285,10 @@ drops_about() {
     grep -Eq ' [0-9]+ lines read, ([0-9]+) printed' "$err" || complain 'no summary'
     holds "$(sed -E 's/.* ([0-9]+) printed.*/\1/' "$err") < $(sed -E 's/.* ([0-9]+) lines read.*/\1/' "$err")"
 }
+
+@test "one line is a line, and without a recipe nothing is said of keys" {
+    exits 0 unseen --summary --create f.bf < <(echo one)
+    says_lines 2 'created' "^unseen: f\.bf: 1 line read, 1 printed, 0 held back; false drops in this run: $number expected; rate now: $number\$"
+    exits 0 unseen --summary -f 2 < <(echo one)
+    says '^unseen: filter in memory: 1 line read, 1 printed, 0 held back, 1 without a key; '
+}
