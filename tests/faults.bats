@@ -291,7 +291,7 @@ every_writer() {
     "$UNSEEN" --pending keys f.bf in >"$out"
     chmod 444 f.bf
     for form in 'f.bf in' 'add f.bf in' 'commit f.bf keys' 'f.bf in -x cat'; do
-        fails_with 2 '^unseen: f\.bf: Permission denied' as_nobody "$public/unseen" $form
+        fails_with 2 '^unseen: f\.bf: cannot be opened for writing: Permission denied' as_nobody "$public/unseen" $form
     done
     fails_with 2 '^unseen: new\.bf: .*Permission denied' as_nobody "$public/unseen" --create new.bf in
     chmod 000 f.bf
