@@ -20,6 +20,14 @@ int queue_damaged(const struct queue *queue, const char *what, struct fault *fau
     return queue_way_out(queue, fault);
 }
 
+int queue_fault_file(const struct queue *queue, const char *name, const char *what,
+                     struct fault *fault)
+{
+    if (errno != EINVAL)
+        return fault_errno(fault, queue->path, what, errno);
+    return fault_set(fault, queue->path, "'%s' in it is not a plain file: move it away", name);
+}
+
 int queue_fault_segment(const struct queue *queue, struct fault *fault)
 {
     if (errno == EINVAL)

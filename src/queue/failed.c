@@ -9,26 +9,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static const char name[] = "failed";
-
-static int fault_open(const struct queue *queue, struct fault *fault)
-{
-    if (errno != EINVAL)
-        return fault_errno(fault, queue->path, "its file of failed lines", errno);
-    return fault_set(fault, queue->path, "'failed' in it is not a plain file: move it away");
-}
+static const char name[] = "failed", what[] = "its file of failed lines";
 
 int queue_failed_file(struct queue *queue, char path[QUEUE_FAILED_MAX], struct fault *fault)
 {
     snprintf(path, QUEUE_FAILED_MAX, "%s/%s", queue->path, name);
-    int fd = segment_open_named(queue->directory, name, O_WRONLY);
-    if (fd < 0 && errno == ENOENT) {
-        fd = segment_open_named(queue->directory, name, O_WRONLY | O_CREAT);
-        if (fd >= 0)
-            queue_follow(queue, fd);
-    }
+    int fd = queue_open_file(queue, name, O_WRONLY);
     if (fd < 0)
-        return fault_open(queue, fault);
+        return queue_fault_file(queue, name, what, fault);
     close(fd);
     return 0;
 }
@@ -43,7 +31,7 @@ static int count_lines(const struct queue *queue, int fd, uint64_t bytes, uint64
         if (signals_pending())
             return fault_errno(fault, queue->path, NULL, EINTR);
         if (whole_read_at(fd, some, n, at) != n)
-            return errno == 0 ? 0 : fault_open(queue, fault);
+            return errno == 0 ? 0 : queue_fault_file(queue, name, what, fault);
         at += n;
         *lines += queue_count_lines(queue, some, n);
         *lines += at == bytes && some[n - 1] != queue->state.delimiter;
@@ -57,10 +45,10 @@ int queue_count_failed(const struct queue *queue, uint64_t *lines, struct fault 
     *lines = 0;
     int fd = segment_open_named(queue->directory, name, O_RDONLY);
     if (fd < 0)
-        return errno == ENOENT ? 0 : fault_open(queue, fault);
+        return errno == ENOENT ? 0 : queue_fault_file(queue, name, what, fault);
     int result = fstat(fd, &status) == 0
                      ? count_lines(queue, fd, (uint64_t)status.st_size, lines, fault)
-                     : fault_open(queue, fault);
+                     : queue_fault_file(queue, name, what, fault);
     close(fd);
     return result;
 }

@@ -61,6 +61,9 @@ int queue_way_out(const struct queue *queue, struct fault *fault);
 int queue_damaged(const struct queue *queue, const char *what, struct fault *fault);
 /* What a call of segment.h could not do, by its errno. fault->error is 0 if that is damage. */
 int queue_fault_segment(const struct queue *queue, struct fault *fault);
+/* The same of another file in the directory: `what` it is. */
+int queue_fault_file(const struct queue *queue, const char *name, const char *what,
+                     struct fault *fault);
 
 /* --- state_file --- */
 
@@ -87,6 +90,9 @@ static inline void queue_follow(const struct queue *queue, int fd)
 /* In steps: one that is not open; its directory. */
 struct queue *queue_new(const char *filter, struct fault *fault);
 int queue_open_directory(struct queue *queue, struct fault *fault);
+/* Opens a plain file in the directory to be written, made if it is not there. Returns a descriptor,
+ * or -1 with errno, which is EINVAL if something else has the name. */
+int queue_open_file(const struct queue *queue, const char *name, int flags);
 /* Whether a name in the directory is that of the open file. */
 bool queue_names(const struct queue *queue, const char *name, int fd);
 /* Whether the queue is still what its name leads to. Returns 0 or -1. */

@@ -107,6 +107,17 @@ const char *queue_path(const struct queue *queue)
     return queue->path;
 }
 
+int queue_open_file(const struct queue *queue, const char *name, int flags)
+{
+    int fd = segment_open_named(queue->directory, name, flags);
+    if (fd < 0 && errno == ENOENT) {
+        fd = segment_open_named(queue->directory, name, flags | O_CREAT);
+        if (fd >= 0)
+            queue_follow(queue, fd);
+    }
+    return fd;
+}
+
 /* --- the lock --- */
 
 bool queue_names(const struct queue *queue, const char *name, int fd)

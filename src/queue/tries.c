@@ -10,7 +10,7 @@
 
 enum { RECORD_BYTES = 32 };
 
-static const char name[] = "tries", new_name[] = "tries.new";
+static const char name[] = "tries", new_name[] = "tries.new", what[] = "its counts of tries";
 
 struct record {
     uint64_t begin, end;
@@ -95,33 +95,14 @@ static int write_record(struct queue *queue, int fd, const struct record *record
     return -1;
 }
 
-static int fault_file(const struct queue *queue, struct fault *fault)
-{
-    if (errno != EINVAL)
-        return fault_errno(fault, queue->path, "its counts of tries", errno);
-    return fault_set(fault, queue->path, "'tries' in it is not a plain file: move it away");
-}
-
-/* A new one is opened to the users of the queue. */
-static int open_to_write(const struct queue *queue, const char *which)
-{
-    int fd = segment_open_named(queue->directory, which, O_RDWR);
-    if (fd < 0 && errno == ENOENT) {
-        fd = segment_open_named(queue->directory, which, O_RDWR | O_CREAT);
-        if (fd >= 0)
-            queue_follow(queue, fd);
-    }
-    return fd;
-}
-
 int tries_note(struct queue *queue, uint64_t begin, const struct queue_lines *lines, uint32_t tries,
                struct fault *fault)
 {
     struct record record = {begin, begin + lines->length, sum_of(lines), tries};
-    int fd = open_to_write(queue, name);
+    int fd = queue_open_file(queue, name, O_RDWR);
     int result = fd >= 0 ? write_record(queue, fd, &record) : -1;
     if (result != 0)
-        fault_file(queue, fault);
+        queue_fault_file(queue, name, what, fault);
     if (fd >= 0)
         close(fd);
     return result;
@@ -171,7 +152,7 @@ int tries_find(struct queue *queue, uint64_t at, uint64_t *end, uint32_t *tries,
     if (fd < 0 && errno == ENOENT)
         return 0;
     if (fd < 0 && errno != EINVAL)
-        return fault_file(queue, fault);
+        return queue_fault_file(queue, name, what, fault);
     int result = fd >= 0 ? find_in(queue, fd, at, end, tries, fault) : 0;
     if (fd >= 0)
         close(fd);
@@ -201,7 +182,7 @@ static bool copy_records(int from, int to, uint64_t first, uint64_t count)
 static void keep_from(const struct queue *queue, int fd, uint64_t first, uint64_t count)
 {
     (void)unlinkat(queue->directory, new_name, 0);
-    int to = open_to_write(queue, new_name);
+    int to = queue_open_file(queue, new_name, O_RDWR);
     if (to < 0)
         return;
     if (!copy_records(fd, to, first, count) ||
