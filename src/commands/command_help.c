@@ -25,12 +25,12 @@ enum { HELP_COLUMN = 29, LEFT_MAX = 96 };
 /* "-n, --capacity N": letters first. */
 static void write_left(const struct option_entry *entry, char left[LEFT_MAX])
 {
-    size_t length = 0, count = sizeof entry->spellings / sizeof *entry->spellings;
+    size_t length = 0;
     for (int is_long = 0; is_long <= 1; is_long++) {
         if (is_long && length == 0)
             length = (size_t)snprintf(left, LEFT_MAX, "    ");
-        for (size_t i = 0; i < count && entry->spellings[i] != NULL; i++)
-            if ((entry->spellings[i][1] == '-') == is_long)
+        for (size_t i = 0; i < OPTION_SPELLINGS && entry->spellings[i] != NULL; i++)
+            if (option_is_long(entry->spellings[i]) == is_long)
                 length += (size_t)snprintf(left + length, LEFT_MAX - length, "%s%s",
                                            length > 0 && left[0] == '-' ? ", " : "",
                                            entry->spellings[i]);
@@ -52,20 +52,25 @@ static void print_option(const struct option_entry *entry)
 
 /* --- the short help --- */
 
+/* Its letter, or its name if it has none. */
+static const char *letter_of(const struct option_entry *entry)
+{
+    for (size_t i = 0; i < OPTION_SPELLINGS && entry->spellings[i] != NULL; i++)
+        if (!option_is_long(entry->spellings[i]))
+            return entry->spellings[i];
+    return entry->spellings[0];
+}
+
 static void print_brief_options(void)
 {
     unsigned count = 0;
     for (size_t i = 0; i < OPTIONS; i++) {
         const struct option_entry *entry = &option_table[i];
-        const char *spelling = entry->spellings[1] != NULL ? entry->spellings[1]
-                                                           : entry->spellings[0];
         if (entry->brief == NULL)
             continue;
-        if (spelling[1] == '-' && entry->spellings[2] != NULL)
-            spelling = entry->spellings[2];
         char left[LEFT_MAX];
         bool shown = entry->argument != NULL && entry->kind != TAKES_FORM;
-        snprintf(left, sizeof left, "%s%s%s", spelling, shown ? " " : "",
+        snprintf(left, sizeof left, "%s%s%s", letter_of(entry), shown ? " " : "",
                  shown ? entry->argument : "");
         bool second = count++ % 2 != 0;
         printf("  %-14s %-*s%s", left, second ? 0 : 23, entry->brief, second ? "\n" : "");

@@ -16,11 +16,11 @@
 #include "commands/summary.h"
 #include "io/child.h"
 #include "io/output.h"
+#include "system/clock.h"
 #include "system/signals.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <time.h>
 
 struct job {
     const struct options *options;
@@ -54,26 +54,20 @@ static int deliver(struct job *job, const struct queue_lines *lines, struct faul
     return written == lines->length ? 0 : -1;
 }
 
-static uint64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
-}
-
 /* The next lines. The first is waited for: with --wait so long, with --until-done as long as it can
  * come from a worker. Returns as queue_take. */
 static int take(struct job *job, struct queue_lines *lines, struct fault *fault)
 {
     bool until_done = options_has(job->options, OPTION_UNTIL_DONE);
-    uint64_t start = now(), waited = 0;
+    int64_t start = clock_monotonic();
+    uint64_t waited = 0;
     for (;;) {
         bool awaited;
         int result = queue_take(job->queue, job->most - job->taken, lines, &awaited, fault);
         if (result != 0 || job->taken > 0 || waited >= job->wait || (until_done && !awaited))
             return result;
         queue_wait(job->queue, job->wait - waited);
-        waited = now() - start;
+        waited = (uint64_t)(clock_monotonic() - start);
     }
 }
 

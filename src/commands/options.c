@@ -195,15 +195,9 @@ static const char *nearest_name(const char *written)
 /* --- parsing --- */
 
 enum {
-    SPELLINGS = sizeof option_table->spellings / sizeof *option_table->spellings,
     OPERAND = 1, /* what getopt_long returns for one; */
     NAMES = 256  /* and, counted from here on, for the long spelling of an option */
 };
-
-static bool is_long(const char *spelling)
-{
-    return spelling[1] == '-';
-}
 
 /* A leading '-' asks for operands in order, ':' for silence about errors. */
 static void describe(char *letters, struct option *names)
@@ -215,10 +209,11 @@ static void describe(char *letters, struct option *names)
         int takes = entry->kind == TAKES_NOTHING ? no_argument
                     : entry->kind == TAKES_FORM  ? optional_argument
                                                  : required_argument;
-        for (int j = 0; j < SPELLINGS && entry->spellings[j] != NULL; j++) {
+        for (int j = 0; j < OPTION_SPELLINGS && entry->spellings[j] != NULL; j++) {
             const char *spelling = entry->spellings[j];
-            if (is_long(spelling)) {
-                *names++ = (struct option){spelling + 2, takes, NULL, NAMES + i * SPELLINGS + j};
+            if (option_is_long(spelling)) {
+                *names++ = (struct option){spelling + 2, takes, NULL,
+                                           NAMES + i * OPTION_SPELLINGS + j};
                 continue;
             }
             *letters++ = spelling[1];
@@ -233,12 +228,12 @@ static void describe(char *letters, struct option *names)
 /* The option that getopt_long means by a number, and which of its spellings; OPTIONS: none. */
 static enum option_id find(int number, const char **spelled)
 {
-    for (int i = 0; i < OPTIONS * SPELLINGS; i++) {
-        const char *spelling = option_table[i / SPELLINGS].spellings[i % SPELLINGS];
-        if (spelling == NULL || (is_long(spelling) ? NAMES + i : spelling[1]) != number)
+    for (int i = 0; i < OPTIONS * OPTION_SPELLINGS; i++) {
+        const char *spelling = option_table[i / OPTION_SPELLINGS].spellings[i % OPTION_SPELLINGS];
+        if (spelling == NULL || (option_is_long(spelling) ? NAMES + i : spelling[1]) != number)
             continue;
         *spelled = spelling;
-        return (enum option_id)(i / SPELLINGS);
+        return (enum option_id)(i / OPTION_SPELLINGS);
     }
     return OPTIONS;
 }
@@ -266,7 +261,7 @@ static int take(struct options *options, char **argv, const char *word, int got)
 {
     const char *spelled;
     enum option_id id = find(got == '?' || got == ':' ? optopt : got, &spelled);
-    if (is_long(word) && (id == OPTIONS || !is_whole(word, spelled)))
+    if (option_is_long(word) && (id == OPTIONS || !is_whole(word, spelled)))
         return unknown_name(word);
     if (id == OPTIONS)
         return message("-%c: unknown option (see unseen --help)", optopt);
@@ -281,7 +276,7 @@ static int take(struct options *options, char **argv, const char *word, int got)
     if (exec && optarg != argv[optind - 1])
         return message("%s: takes the rest of the line (unseen FILTER %s CMD ARG...)", spelled,
                        spelled);
-    const char *next = got == ':' ? NULL : argv[optind], *form = option_table[id].example;
+    const char *next = argv[optind], *form = option_table[id].example;
     if (option_table[id].kind == TAKES_FORM && optarg == NULL && next != NULL &&
         strcmp(next, form) == 0)
         return message("%s %s: the = is missing (%s=%s; a file of that name: ./%s)", spelled, form,
@@ -296,8 +291,8 @@ static int take(struct options *options, char **argv, const char *word, int got)
 
 int options_parse(struct options *options, int argc, char **argv)
 {
-    char letters[2 + 2 * SPELLINGS * OPTIONS + 1];
-    struct option names[SPELLINGS * OPTIONS + 1];
+    char letters[2 + 2 * OPTION_SPELLINGS * OPTIONS + 1];
+    struct option names[OPTION_SPELLINGS * OPTIONS + 1];
     size_t n = 0;
     *options = (struct options){.operands = (const char **)argv + 1};
     describe(letters, names);

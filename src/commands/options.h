@@ -138,10 +138,13 @@ enum option_group {
     GROUPS
 };
 
+enum { OPTION_SPELLINGS = 4 };
+
 struct option_entry {
     enum option_group group;
     unsigned commands;
-    const char *spellings[4]; /* "--null", "-z": a long one first; NULL after the last */
+    const char
+        *spellings[OPTION_SPELLINGS]; /* "--null", "-z": a long one first; NULL after the last */
     enum argument_kind kind;
     const char *argument; /* what help calls it; NULL: takes none */
     const char *example;  /* a value that it accepts */
@@ -150,6 +153,11 @@ struct option_entry {
 };
 
 extern const struct option_entry option_table[OPTIONS];
+
+static inline bool option_is_long(const char *spelling)
+{
+    return spelling[1] == '-';
+}
 
 struct command;
 

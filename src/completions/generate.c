@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SPELLINGS = sizeof option_table->spellings / sizeof *option_table->spellings };
-
 static const char *const operand_names[] = {
     [OPERANDS_FILTER] = "filter",
     [OPERANDS_FILTERS] = "filters",
@@ -29,11 +27,6 @@ static const char *kind_name(enum argument_kind kind)
         [TAKES_FORM] = "form", [TAKES_COMMAND] = "command",
     };
     return kind < sizeof names / sizeof *names && names[kind] != NULL ? names[kind] : "value";
-}
-
-static bool is_long(const char *spelling)
-{
-    return spelling[1] == '-';
 }
 
 /* The name of a command in the scripts. */
@@ -62,7 +55,7 @@ static void print_commands_of(const struct option_entry *entry)
 
 static void print_spellings(const struct option_entry *entry, const char *separator)
 {
-    for (int i = 0; i < SPELLINGS && entry->spellings[i] != NULL; i++)
+    for (int i = 0; i < OPTION_SPELLINGS && entry->spellings[i] != NULL; i++)
         printf("%s%s", i == 0 ? "" : separator, entry->spellings[i]);
 }
 
@@ -159,12 +152,12 @@ static const char *zsh_ending(const char *spelling, enum argument_kind kind)
         return "";
     if (kind == TAKES_FORM)
         return "=-";
-    return is_long(spelling) ? "=" : "+";
+    return option_is_long(spelling) ? "=" : "+";
 }
 
 static void zsh_option(const struct option_entry *entry)
 {
-    for (int i = 0; i < SPELLINGS && entry->spellings[i] != NULL; i++) {
+    for (int i = 0; i < OPTION_SPELLINGS && entry->spellings[i] != NULL; i++) {
         fputs("    _unseen_option '", stdout);
         print_commands_of(entry);
         fputs(" ' '(", stdout);
@@ -226,8 +219,8 @@ static void fish_option(const struct option_entry *entry)
     fputs("complete -c unseen -n '__unseen_is", stdout);
     print_commands_of(entry);
     putchar('\'');
-    for (int i = 0; i < SPELLINGS && entry->spellings[i] != NULL; i++)
-        if (is_long(entry->spellings[i]))
+    for (int i = 0; i < OPTION_SPELLINGS && entry->spellings[i] != NULL; i++)
+        if (option_is_long(entry->spellings[i]))
             printf(" -l %s", entry->spellings[i] + 2);
         else
             printf(" -s %s", entry->spellings[i] + 1);
