@@ -228,7 +228,7 @@ making='-n 1000|-n 2000
     succeeds unseen --slack 0.5 window.bf in
     exits 0 unseen -f 1 -t , fields.bf in
     succeeds unseen -t , fields.bf in
-    fails_with 2 '^unseen: --fixed: needs to know' unseen --fixed new.bf in
+    fails_with 2 '^unseen: --fixed: how large\? \(add -n N or --size SIZE\)$' unseen --fixed new.bf in
     fails_with 2 '^unseen: -t: which fields\?' unseen -t , new.bf in
 }
 
