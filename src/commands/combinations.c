@@ -31,7 +31,8 @@ static const struct combination {
 } combinations[] = {
     {FOR_FILTER, B(CREATE), 0, FILTER, "--create: needs a FILTER (unseen --create FILTER)"},
     {FOR_FILTER, B(QUEUE), 0, FILTER, "--queue: needs a FILTER (unseen create --queue FILTER)"},
-    {FOR_FILTER, B(COUNTING), 0, FILTER, "--counting: needs a FILTER (unseen create --counting FILTER)"},
+    {FOR_FILTER, B(COUNTING), 0, FILTER,
+     "--counting: needs a FILTER (unseen create --counting FILTER)"},
     {FOR_FILTER, B(REPEATED) | B(EXEC), 0, 0, NEITHER("-x")},
     {FOR_FILTER, B(REPEATED) | B(PENDING), 0, 0, NEITHER("--pending")},
     {FOR_FILTER, B(REPEATED) | B(DURABLE), 0, 0, NEITHER("--durable")},
@@ -44,7 +45,8 @@ static const struct combination {
      "-d and --summary: one prints the repeats that the other counts (leave one out)"},
     {FOR_FILTER, B(EXEC), 0, FILTER, "-x: needs a FILTER (unseen FILTER -x CMD ARG...)"},
     {FOR_FILTER, B(PENDING), 0, FILTER, "--pending: needs a FILTER (unseen --pending KEYS FILTER)"},
-    {FOR_FILTER, B(DURABLE), 0, FILTER, "--durable: needs a FILTER (unseen --durable FILTER > OUT)"},
+    {FOR_FILTER, B(DURABLE), 0, FILTER,
+     "--durable: needs a FILTER (unseen --durable FILTER > OUT)"},
     {FOR_FILTER, B(EXEC), B(PENDING) | B(DURABLE), 0, ONE_WAY_TO_REMEMBER},
     {FOR_FILTER, B(PENDING) | B(DURABLE), 0, 0, ONE_WAY_TO_REMEMBER},
     {FOR_FILTER, B(EXEC) | B(APPEND), 0, 0,
@@ -67,7 +69,8 @@ static const struct combination {
 
     {FOR_MERGE, 0, 0, B(OUTPUT), "-o is missing (unseen merge -o OUT FILTER...)"},
 
-    {FOR_PLAN, B(TABLE) | B(JSON), 0, 0, "--table and --json: the table is text only (leave one out)"},
+    {FOR_PLAN, B(TABLE) | B(JSON), 0, 0,
+     "--table and --json: the table is text only (leave one out)"},
     {FOR_PLAN, B(TABLE) | DATA, 0, 0,
      "--table and FILE: the table does not depend on data (leave one out)"},
     {FOR_PLAN, B(CAPACITY) | DATA, 0, 0, "-n and FILE: both say how many lines (leave one out)"},

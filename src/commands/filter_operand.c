@@ -85,7 +85,8 @@ static bool is_absent(const char *path)
                                     : S_ISREG(status.st_mode) && status.st_size == 0;
 }
 
-/* How many changed letters are a slip, and not another name: of a short one none, as a.bf and b.bf. */
+/* How many changed letters are a slip and not another name: none of a short one, as in a.bf and
+ * b.bf. */
 static unsigned slips_in(const char *name)
 {
     size_t length = strlen(name);

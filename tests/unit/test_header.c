@@ -492,7 +492,7 @@ static void rules_of_windows(void)
 /* The same of a file with fields 2-4 and 7, separated, by url/1. */
 static const struct rule recipe_rules[] = {
     {"no feature bit", 16, 8, 0, "unused"},
-    {"another profile", 256, 4, 0x74727573, "was made for --by surt/1, which this program does not"},
+    {"another profile", 256, 4, 0x74727573, "was made for --by surt/1, which this program"},
     {"a longer name", 259, 1, 'x', "was made for --by urlx/1, which this program does not know"},
     {"a name of 16 letters", 256, 8, UINT64_C(0x6161616161616161), "was made for --by aaaaaaaa/1"},
     {"version 2", 272, 2, 2, "was made for --by url/2, which this program does not know"},
