@@ -624,6 +624,14 @@ END
     empty
 }
 
+@test "--tries: a CMD that fails is provided for, but not that lines could not be read" {
+    a_queue 1 2
+    printf '%0100d\n' 0 | exits 0 unseen push q.bf
+    exits 2 unseen pop q.bf -m 9 --max-line 50 --tries 1 --failed dead -x false
+    says_lines 2 'the next line has more than 50 bytes ' 'false: exited with 1 \(its lines are in dead\)$'
+    printf '1\n2\n' | cmp - dead
+}
+
 @test "--summary of pop: what is off the queue as done, what went back, what was given up" {
     a_queue 1 9
     exits 0 unseen pop q.bf -m 2 --summary
@@ -640,14 +648,17 @@ END
     a_queue 1 3
     mkdir directory
     ln -s q.bf link.bf
+    ln -s q.bf.queue/state link
     local arguments
     for arguments in '--tries 3' '--failed dead -x cat' '--tries 0 -x cat' '--tries x -x cat' '--tries -x cat' \
         '--tries 3 --failed q.bf -x cat' '--tries 3 --failed link.bf -x cat' '--tries 3 --failed directory -x cat' \
-        '--tries 3 --failed q.bf.queue/state -x cat' '--tries 3 --failed nowhere/dead -x cat'; do
+        '--tries 3 --failed q.bf.queue/state -x cat' '--tries 3 --failed link -x cat' \
+        '--tries 3 --failed nowhere/dead -x cat'; do
         # shellcheck disable=SC2086
         fails_with 2 '' unseen pop q.bf $arguments
     done
     fails_with 2 'an empty name is not a file' unseen pop q.bf --tries 3 --failed '' -x cat
+    fails_with 2 'such as 90s, 5m or 1d12h' unseen pop q.bf --wait soon
     pops '1\n2\n3\n' -m 9
     empty
 }

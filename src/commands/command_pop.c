@@ -182,12 +182,12 @@ static int finish_command(struct job *job, int status)
     if (job->taken == 0)
         return status;
     enum child_end end = child_finish(&job->child, &left, &fault);
-    if (end == CHILD_FAILED)
-        return put_back(job, &fault);
-    if (end != CHILD_DONE)
-        return end == CHILD_STOPPED ? status : message_not_run(job->child.error);
-    int removed = remove_taken(job, left);
-    return removed == EXIT_OK ? status : removed;
+    if (end == CHILD_NOT_RUN)
+        return message_not_run(job->child.error);
+    if (end == CHILD_STOPPED)
+        return status;
+    int done = end == CHILD_FAILED ? put_back(job, &fault) : remove_taken(job, left);
+    return done == EXIT_OK ? status : done;
 }
 
 static int run(struct job *job)

@@ -89,7 +89,7 @@ const struct option_entry option_table[OPTIONS] = {
      NULL, "make OUT even if its rate comes out above -p"},
     [OPTION_UNTIL_DONE] = {GROUP_SINGLE, FOR_POP, {"--until-done"}, TAKES_NOTHING, NULL, NULL,
      NULL, "if it is empty, wait while workers have lines out"},
-    [OPTION_WAIT] = {GROUP_SINGLE, FOR_POP, {"--wait"}, TAKES_TIME, "TIME", "90s",
+    [OPTION_WAIT] = {GROUP_SINGLE, FOR_POP, {"--wait"}, TAKES_TIME, "TIME", "5m",
      NULL, "if it is empty, wait at most this long for a line"},
     [OPTION_TRIES] = {GROUP_SINGLE, FOR_POP, {"--tries"}, TAKES_COUNT, "N", "3",
      NULL, "give up a line once CMD has failed on it N times"},

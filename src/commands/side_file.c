@@ -6,6 +6,7 @@
 #include "system/path.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,15 +40,25 @@ static bool is_output(const struct side_files *files, const char *name)
     return !files->silent && is_open_as(name, STDOUT_FILENO);
 }
 
-/* The filter, its queue, or something in that. */
-static bool is_filter(const struct side_files *files, const char *name)
+/* Something in the filter's queue, also by way of a link. */
+static bool is_in_queue(const struct side_files *files, const char *name)
 {
-    char queue[BESIDE_MAX], directory[PATH_MAX];
+    char queue[BESIDE_MAX], directory[PATH_MAX], target[PATH_MAX];
     if (files->filter == NULL)
         return false;
     beside_name(files->filter, ".queue", queue);
-    path_directory(name, directory);
-    return same(name, files->filter) || same(name, queue) || same(directory, queue);
+    path_directory(realpath(name, target) != NULL ? target : name, directory);
+    return same(directory, queue);
+}
+
+/* The filter, its queue, or something in that. */
+static bool is_filter(const struct side_files *files, const char *name)
+{
+    char queue[BESIDE_MAX];
+    if (files->filter == NULL)
+        return false;
+    beside_name(files->filter, ".queue", queue);
+    return same(name, files->filter) || same(name, queue) || is_in_queue(files, name);
 }
 
 static int something_else(const char *name, const char *what)
@@ -93,9 +104,17 @@ static int check_dropped(const struct options *options)
     return check_lines(dropped);
 }
 
+static int check_output(const struct side_files *files)
+{
+    if (files->output != NULL && is_in_queue(files, files->output))
+        return message("%s: is in the filter's queue, no place for the output (name another file)",
+                       files->output);
+    return 0;
+}
+
 int side_file_check(const struct side_files *files)
 {
-    if (check_one(files, OPTION_PENDING, "pending keys") != 0 ||
+    if (check_output(files) != 0 || check_one(files, OPTION_PENDING, "pending keys") != 0 ||
         check_one(files, OPTION_DROPPED, "dropped lines") != 0 ||
         check_one(files, OPTION_FAILED, "failed lines") != 0 || check_dropped(files->options) != 0)
         return EXIT_TROUBLE;
