@@ -62,7 +62,7 @@ static int commit(const struct options *options, struct filter *filter, const ch
                     (struct summary_number[]){
                         {"remembered", "", total == 1 ? " line remembered" : " lines remembered",
                          (double)total},
-                        {NULL},
+                        {.member = NULL},
                     });
     return EXIT_OK;
 }

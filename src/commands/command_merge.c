@@ -82,7 +82,7 @@ static void warn_of_queues(const struct inputs_open *inputs, const char *out)
             message_fault(&fault);
         else if (lines > 0)
             message("%s: has %" PRIu64 " %s waiting in its queue, which %s counts as seen (to take "
-                                       "them out: unseen pop %s)",
+                    "them out: unseen pop %s)",
                     path, lines, number_lines(lines), out, quote_file(path, quoted));
     }
 }
@@ -140,7 +140,7 @@ static void summarize(const struct options *options, const char *out, const stru
                         {"layers", ", layers: ", "", has.layers},
                         {"rate", "; rate ", "", has.rate},
                         {"error_rate", ", of ", " asked for", wanted},
-                        {NULL},
+                        {.member = NULL},
                     });
 }
 

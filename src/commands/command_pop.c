@@ -203,7 +203,7 @@ static int run(struct job *job)
                         {"popped", "", " lines popped", (double)job->delivered},
                         {"put_back", ", ", " put back", (double)job->undone.back},
                         {"given_up", ", ", " given up", (double)job->undone.given_up},
-                        {NULL},
+                        {.member = NULL},
                     });
     return status == EXIT_OK && job->taken == 0 ? EXIT_NOTHING : status;
 }

@@ -26,7 +26,7 @@ static void tell(const struct options *options, const char *path,
                         {"removed", ", ", " removed", (double)counts->selected},
                         {"absent", ", ", " not in the filter", (double)counts->absent},
                         {"ambiguous", ", ", " left in", (double)counts->ambiguous},
-                        {NULL},
+                        {.member = NULL},
                     });
 }
 

@@ -249,7 +249,7 @@ static int verify(const struct options *options, const char *path)
                     (struct summary_number[]){
                         {"notes", "", findings.notes == 1 ? " note" : " notes", findings.notes},
                         {"damages", "; damaged parts: ", "", findings.damages},
-                        {NULL},
+                        {.member = NULL},
                     });
     store_close(store);
     if (message_finish_output() != EXIT_OK || findings.damages > 0)

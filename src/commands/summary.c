@@ -88,6 +88,6 @@ void summary_tell(const struct options *options, const struct store *store,
              " without a key", (double)counts->itself},
             {"false_drops", "; false drops in this run: ", " expected", counts->false_drops},
             {"rate", "; rate now: ", "", counter_rate(store)},
-            {NULL},
+            {.member = NULL},
         });
 }
