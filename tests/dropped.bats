@@ -640,7 +640,7 @@ all_in_one() {
         unseen push --create q.bf --dropped q.bf.queue/d in
     exits 0 unseen create --queue q.bf
     ln -s q.bf.queue/state link
-    fails_with 2 'link: is the file for dropped lines and also something else' unseen q.bf --dropped link in
+    fails_with 2 'link: is the file for dropped lines, and is used for something else' unseen q.bf --dropped link in
     for output in link q.bf.queue/state q.bf.queue/new; do
         fails_with 2 "$output: is in the filter's queue, no place for the output" unseen q.bf -a "$output" in
     done
