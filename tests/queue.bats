@@ -632,6 +632,15 @@ END
     printf '1\n2\n' | cmp - dead
 }
 
+@test "--failed: a FILE that CMD made a link to the filter is refused, and the lines stay" {
+    a_queue 1 2
+    cp q.bf before
+    exits 2 unseen pop q.bf --tries 1 --failed dead -x sh -c 'ln -s q.bf dead; exit 1'
+    says_lines 2 'dead: leads to the filter by now \(the lines of sh stay at the front\)$'
+    same q.bf before
+    pops '1\n2\n' -m 9
+}
+
 @test "--summary of pop: what is off the queue as done, what went back, what was given up" {
     a_queue 1 9
     exits 0 unseen pop q.bf -m 2 --summary

@@ -17,6 +17,7 @@
 #include "io/child.h"
 #include "io/output.h"
 #include "system/clock.h"
+#include "system/path.h"
 #include "system/signals.h"
 
 #include <errno.h>
@@ -92,7 +93,8 @@ static int pop(struct job *job, struct fault *fault)
 
 /* --- CMD has failed --- */
 
-/* Opened when there is something to write. Neither a FIFO nor a terminal can be flushed. */
+/* Opened when there is something to write: CMD may have made what was not there when names were
+ * compared. Neither a FIFO nor a terminal can be flushed. */
 static size_t append_failed(void *context, const char *bytes, size_t length, struct fault *fault)
 {
     struct job *job = context;
@@ -103,6 +105,10 @@ static size_t append_failed(void *context, const char *bytes, size_t length, str
         name = name != NULL ? name : job->failed_path;
         if (output_open(&job->failed, name, job->output.delimiter, fault) != 0)
             return 0;
+        if (path_is_same(name, job->path)) {
+            fault_set(fault, name, "leads to the filter by now");
+            return 0;
+        }
         job->failed.waits = message_waits;
     }
     return output_write(&job->failed, bytes, length, fault);
