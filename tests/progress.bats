@@ -418,6 +418,31 @@ undisturbed() {
     same got expected
 }
 
+@test "asked all the time, a wait for a lock still says so" {
+    local i pids=()
+    unseen create f.bf 2>/dev/null
+    mkfifo hold
+    "${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/holdlock" f.bf 4611686018427387904 <hold >held 3>&- &
+    exec {hold}>hold
+    filled held
+    for i in 1 2 3 4; do
+        echo $i | "$UNSEEN" f.bf >got.$i 2>said.$i 3>&- {hold}>&- &
+        pids+=($!)
+    done
+    for i in "${pids[@]}"; do ready "$i"; done
+    SECONDS=0
+    # A signal that comes with the one that ends the wait must not take it away.
+    for i in 1 2 3 4; do
+        until grep -q 'waiting for another process' said.$i; do
+            for _ in {1..2000}; do kill -USR1 "${pids[@]}"; done
+            ((SECONDS < 30))
+        done
+    done
+    exec {hold}>&-
+    for i in "${pids[@]}"; do wait "$i"; done
+    sort got.? | cmp - <(seq 4)
+}
+
 @test "pop goes on waiting" {
     local worker waiter
     mkfifo go

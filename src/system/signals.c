@@ -87,11 +87,11 @@ static void on_end(int signal_number)
     alarm(1);
 }
 
+/* If another signal came at the same time, the system call has gone on: it comes again. */
 static void on_alarm(int signal_number)
 {
     (void)signal_number;
-    if (pending)
-        alarm(1);
+    alarm(1);
 }
 
 static void on_stop(int signal_number)
