@@ -91,7 +91,7 @@ COMPLETER = $(BUILD)/completions/generate
 # so that a build does not depend on where it was made.
 ALL_CPPFLAGS = -Isrc -D_GNU_SOURCE -DUNSEEN_VERSION='"$(VERSION)"' $(CPPFLAGS)
 ALL_CFLAGS = -std=c17 $(WARN) $(if $(filter 1,$(WERROR)),-Werror) $(HARDEN) \
-	-ffile-prefix-map=$(CURDIR)=. $(CFLAGS) -ffp-contract=off -fno-fast-math
+	-ffile-prefix-map='$(CURDIR)'=. $(CFLAGS) -ffp-contract=off -fno-fast-math
 ALL_LDFLAGS = $(HARDEN_LINK) $(LDFLAGS)
 # libc first: most symbols are there, and at each start all libraries before it are asked for them.
 # librt has timers where libc, before glibc 2.34, has none.

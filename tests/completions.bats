@@ -84,6 +84,7 @@ unseen --like o|other.bf
 unseen merge -o al|
 unseen -a n|notes.txt
 unseen key n|notes.txt
+unseen '*' n|notes.txt
 unseen seen.bf -x hand-o|hand-over
 unseen seen.bf -x cat n|notes.txt
 unseen pop seen.bf -x cat --inv n|notes.txt

@@ -21,7 +21,7 @@ function __unseen_read
             set mark --
         else if test $mark = no; and string match -q -- '-?*' $word
             contains -- $word $__unseen_valued; and set value yes
-        else if test $command$operands$mark = filter0no; and string match -q -- $word\t'*' $__unseen_commands
+        else if test $command$operands$mark = filter0no; and contains -- $word (string replace -r '\t.*' '' -- $__unseen_commands)
             set command $word
         else
             set operands (math $operands + 1)
