@@ -64,8 +64,8 @@ static const struct combination {
     {FOR_QUERY, B(TAG) | B(INVERT), 0, 0,
      "--tag and -v: --tag prints all lines, in or not (leave -v out)"},
 
-    {FOR_POP, B(TRIES), 0, B(EXEC), "--tries: whose? (add -x CMD)"},
-    {FOR_POP, B(FAILED), 0, B(TRIES), "--failed: after how many tries? (add --tries N)"},
+    {FOR_POP, B(TRIES), 0, B(EXEC), "--tries: needs a command to try (add -x CMD)"},
+    {FOR_POP, B(FAILED), 0, B(TRIES), "--failed: needs a number of tries (add --tries N)"},
 
     {FOR_MERGE, 0, 0, B(OUTPUT), "-o is missing (unseen merge -o OUT FILTER...)"},
 

@@ -26,7 +26,10 @@ static const char *usage(const struct options *options)
 const char *filter_operand(const struct options *options)
 {
     const char *name = options->operands[0];
-    if (name == NULL)
+    if (name == NULL && options->command != NULL)
+        message("FILTER is missing (before -x, which takes the rest of the line: %s -x CMD ARG...)",
+                options->asked->synopsis);
+    else if (name == NULL)
         message("FILTER is missing (%s)", options->asked->synopsis);
     else if (name[0] == '\0')
         message("'': an empty name is not a FILTER (is a variable empty?)");
@@ -125,7 +128,7 @@ static void suggest_another(struct fault *fault, const struct options *options, 
     char near[QUOTE_MAX], name[QUOTE_MAX], directory[PATH_MAX];
     unsigned bit = options->asked->bit;
     const char *maker = bit == FOR_PUSH ? "create --queue" : "create";
-    bool makes = (bit & (FOR_FILTER | FOR_ADD | FOR_PUSH)) != 0;
+    bool makes = (bit & (FOR_FILTER | FOR_ADD | FOR_PUSH)) != 0 && path == options->operands[0];
     path_directory(path, directory);
     nearest_filter(path, near);
     quote_file(path, name);
@@ -148,7 +151,8 @@ static void suggest_input(struct fault *fault, const struct options *options, co
     unsigned bit = options->asked->bit;
     quote_file(path, name);
     if (bit == FOR_FILTER && options->operand_count == 1)
-        fault_way_out(fault, "to read it as lines: unseen < %s", name);
+        fault_way_out(fault, "to read it as lines: unseen %s< %s",
+                      options->set != 0 ? "[OPTION]... " : "", name);
     else if ((bit & (FOR_READERS | FOR_COMMIT)) != 0)
         fault_way_out(fault, "FILTER comes first: %s", usage(options));
     else
