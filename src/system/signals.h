@@ -53,8 +53,8 @@ void signals_end_write(void);
 void signals_hold_asking(void);
 void signals_release_asking(void);
 
-/* SIGALRM in so many seconds, and then every second, which interrupts a system call and does nothing
- * else; 0: no more. */
+/* SIGALRM in so many seconds, and then every second, which interrupts a system call and does
+ * nothing else; 0: no more. */
 void signals_alarm(unsigned seconds);
 
 /* The signal that has come, or 0. */
