@@ -622,3 +622,13 @@ damaged_filter() {
     fails_with 2 "\(save its lines: cat '$PWD/my q\.bf\.queue'/\[0-9\]\*; then move it away, and make an empty one: mkdir '$PWD/my q\.bf\.queue'\)$" \
         unseen pop 'my q.bf'
 }
+
+@test "a later FILTER that is empty, or '-': said as of the first" {
+    exits 0 unseen create f.bf
+    exits 2 unseen stats f.bf ''
+    says "^unseen: '': an empty name is not a FILTER"
+    fails_with 2 "^unseen: '': an empty name is not a FILTER" unseen verify f.bf ''
+    fails_with 2 '^unseen: -: standard input cannot be a FILTER' unseen verify f.bf -
+    fails_with 2 "^unseen: '': an empty name is not a FILTER" unseen create --like '' new.bf
+    fails_with 2 "^unseen: '': an empty name is not a FILTER" unseen merge -o new.bf f.bf ''
+}

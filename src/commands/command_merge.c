@@ -46,6 +46,8 @@ static int open_inputs(struct inputs_open *inputs, const struct options *options
     struct store_watch watch = filter_operand_watch(options);
     for (size_t i = 0; i < options->operand_count; i++) {
         const char *path = options->operands[i];
+        if (!filter_operand_is_name(path, options))
+            return EXIT_TROUBLE;
         if (is_named_before(inputs, path))
             continue;
         bool is_out = path_is_same(path, out);

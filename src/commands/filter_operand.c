@@ -23,6 +23,17 @@ static const char *usage(const struct options *options)
     return options->asked->bit == FOR_FILTER ? "unseen FILTER FILE..." : options->asked->synopsis;
 }
 
+bool filter_operand_is_name(const char *name, const struct options *options)
+{
+    if (name[0] == '\0')
+        message("'': an empty name is not a FILTER (is a variable empty?)");
+    else if (strcmp(name, "-") == 0)
+        message("-: standard input cannot be a FILTER (FILTER comes first: %s)", usage(options));
+    else
+        return true;
+    return false;
+}
+
 const char *filter_operand(const struct options *options)
 {
     const char *name = options->operands[0];
@@ -31,11 +42,7 @@ const char *filter_operand(const struct options *options)
                 options->asked->synopsis);
     else if (name == NULL)
         message("FILTER is missing (%s)", options->asked->synopsis);
-    else if (name[0] == '\0')
-        message("'': an empty name is not a FILTER (is a variable empty?)");
-    else if (strcmp(name, "-") == 0)
-        message("-: standard input cannot be a FILTER (FILTER comes first: %s)", usage(options));
-    else
+    else if (filter_operand_is_name(name, options))
         return name;
     return NULL;
 }
@@ -172,6 +179,8 @@ int filter_operand_refuse(struct fault *fault, const struct options *options, co
 struct store *filter_operand_look(const char *path, const struct options *options)
 {
     struct fault fault;
+    if (!filter_operand_is_name(path, options))
+        return NULL;
     struct store *store = store_open(path, NULL, NULL, &fault);
     if (store == NULL)
         filter_operand_refuse(&fault, options, path);

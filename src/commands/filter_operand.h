@@ -10,6 +10,9 @@
 /* The first operand, if it can be a filter's name: not missing, '' or '-'. NULL after a message. */
 const char *filter_operand(const struct options *options);
 
+/* Whether a name can be that of a FILTER: not '' or '-'. Else says so. */
+bool filter_operand_is_name(const char *name, const struct options *options);
+
 /* For a command that takes nothing after FILTER. Returns 0, or EXIT_TROUBLE after a message. */
 int filter_operand_alone(const struct options *options);
 
