@@ -133,7 +133,7 @@ static void put_scaled(struct text *text, uint64_t n, unsigned digits, const cha
     uint64_t whole = n / unit;
     unsigned decimals = digits - (whole > 0) - (whole > 9) - (whole > 99);
     put_number(text, whole, 1);
-    if (unit > 1 && decimals > 0 && decimals < digits) {
+    if (unit >= 1000 && decimals > 0 && decimals < digits) {
         put(text, ".");
         uint64_t rest = n % unit / (unit / 1000); /* thousandths */
         put_number(text, decimals == 1 ? rest / 100 : rest / 10, decimals);

@@ -273,7 +273,7 @@ static size_t move_to_back(struct queue *queue, const struct chunk *chunk, struc
 static size_t give_up(struct queue *queue, const struct chunk *chunk, struct output *failed,
                       struct fault *fault)
 {
-    struct fault later;
+    struct fault later = {0};
     const struct queue_lines *lines = &chunk->lines;
     size_t done = output_write(failed, lines->bytes, lines->length, fault);
     done = queue_whole_lines(queue, lines->bytes, done);
