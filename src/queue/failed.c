@@ -25,7 +25,7 @@ int queue_failed_file(struct queue *queue, char path[QUEUE_FAILED_MAX], struct f
 static int count_lines(const struct queue *queue, int fd, uint64_t bytes, uint64_t *lines,
                        struct fault *fault)
 {
-    char some[65536];
+    char some[16384];
     for (uint64_t at = 0; at < bytes;) {
         size_t n = bytes - at < sizeof some ? (size_t)(bytes - at) : sizeof some;
         if (signals_pending())

@@ -38,7 +38,7 @@ enum signals_event {
     SIGNALS_HIDE,      /* the process stops, or something is written where standard error goes */
     SIGNALS_ENDS,      /* a signal ends the process next */
 };
-void signals_listen(void (*listener)(enum signals_event event));
+void signals_listen(void (*told)(enum signals_event event));
 
 /* Whether there are SIGNALS_TICK and SIGNALS_HIDE. */
 void signals_tick(bool on);
