@@ -143,8 +143,8 @@ enum { OPTION_SPELLINGS = 4 };
 struct option_entry {
     enum option_group group;
     unsigned commands;
-    const char
-        *spellings[OPTION_SPELLINGS]; /* "--null", "-z": a long one first; NULL after the last */
+    /* "--null", "-z": a long one first; NULL after the last */
+    const char *spellings[OPTION_SPELLINGS];
     enum argument_kind kind;
     const char *argument; /* what help calls it; NULL: takes none */
     const char *example;  /* a value that it accepts */
