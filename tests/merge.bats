@@ -60,7 +60,7 @@ lacks() {
     parts 1 2000
     exits 0 unseen --create --like all.bf new.bf part1
     same "$out" part1
-    says 'new.bf: created \(for 2000 keys'
+    says 'new.bf: created \(for 2000 lines'
     succeeds unseen --create --like all.bf new.bf part1
     prints ''
     exits 0 unseen --like all.bf other.bf part1
