@@ -43,10 +43,10 @@ traced() {
     exits 0 unseen create -p 1e-9 f.bf
     to_pipe() { "$@" | cat; return "${PIPESTATUS[0]}"; }
     exits 2 to_pipe unseen --durable f.bf in
-    says '^unseen: --durable: standard output is not a file on disk \(use -a FILE, or > FILE\)'
+    says '^unseen: --durable: standard output is not a regular file \(use -a FILE, or > FILE\)'
     prints ''
     exits 2 to /dev/null unseen --durable f.bf in
-    fails_with 2 '\-\-durable: /dev/null is not a file' unseen --durable f.bf in -a /dev/null
+    fails_with 2 '\-\-durable: /dev/null is not a regular file' unseen --durable f.bf in -a /dev/null
     mkfifo fifo
     sleep 100 <>fifo 3>&- &
     local holder=$!
@@ -55,7 +55,7 @@ traced() {
     exits 1 unseen query -c f.bf in
     prints '0\n'
     # A FIFO is not waited for, and nothing is made.
-    fails_with 2 'fifo is not a file on disk' timeout 20 "$UNSEEN" --durable --create new.bf in -a fifo
+    fails_with 2 'fifo is not a regular file' timeout 20 "$UNSEEN" --durable --create new.bf in -a fifo
     exits 2 to_pipe unseen --durable --create new.bf in
     [[ ! -e new.bf ]]
 }

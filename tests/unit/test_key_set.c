@@ -158,12 +158,12 @@ static void files_that_are_none(void)
     refused(scratch_path("absent"), "by another name");
     refused(scratch_directory, "");
     write_file(scratch_path("short"), text, sizeof text, 0);
-    refused(scratch_path("short"), "not a file of keys");
+    refused(scratch_path("short"), "not a file of lines in flight");
     write_file(scratch_path("text"), text, sizeof text, 0);
     write_file(scratch_path("text"), text, sizeof text, 100000);
-    refused(scratch_path("text"), "not a file of keys");
+    refused(scratch_path("text"), "not a file of lines in flight");
     if (mkfifo(scratch_path("fifo"), 0600) == 0)
-        refused(scratch_path("fifo"), "not a file of keys");
+        refused(scratch_path("fifo"), "not a file of lines in flight");
     if (symlink("short", scratch_path("link")) == 0)
         refused(scratch_path("link"), "");
 
