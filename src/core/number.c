@@ -30,6 +30,6 @@ const char *number_text(double number, unsigned digits, char text[NUMBER_TEXT])
         snprintf(text, NUMBER_TEXT, "%s", form);
     else
         snprintf(text, NUMBER_TEXT, "%.*se%d", (int)(end_of_mantissa(form, exponent) - form), form,
-                 atoi(exponent + 1));
+                 (int)strtol(exponent + 1, NULL, 10));
     return text;
 }
