@@ -59,15 +59,16 @@ int queue_facts(struct queue *queue, struct queue_facts *facts, struct fault *fa
 int queue_lines_beside(const char *filter, const uint8_t uuid[UUID_BYTES], uint64_t *lines,
                        struct fault *fault)
 {
-    struct queue_facts facts;
+    struct queue_facts facts = {0};
     struct queue *queue = queue_open(filter, uuid, false, 0, fault);
     *lines = 0;
     if (queue == NULL)
         return fault->error == ENOENT ? 0 : -1;
-    int result = queue_facts(queue, &facts, fault);
+    int result = queue->fd >= 0 ? load_patiently(queue, fault) : 0;
+    if (queue->fd >= 0 && result == 0)
+        count_lines(queue, &facts);
     queue_close(queue);
-    if (result == 0)
-        *lines = facts.waiting + facts.out;
+    *lines = facts.waiting + facts.out;
     return result;
 }
 
