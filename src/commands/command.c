@@ -39,8 +39,8 @@ const struct command command_table[] = {
     {"plan", FOR_PLAN, OPERANDS_FILES, "unseen plan -n N -p P | FILE...",
      "say how large a filter would be",
      "Any two of -n, -p and --size give the third. Nothing is made.\n"
-     "With FILE the distinct lines in it are counted, and take the place of -n.\n"
-     "The report ends with the command that makes the filter.\n",
+     "With FILE the distinct lines in it are counted, and take the place of -n; then\n"
+     "the report ends with the command that makes the filter.\n",
      "size estimate calc", command_plan},
     {"verify", FOR_VERIFY, OPERANDS_FILTERS, "unseen verify FILTER...",
      "check filter files",

@@ -124,8 +124,8 @@ static void draw_curve(const struct picture *picture, const struct answer *answe
     char count[32], rate[32], most[32];
     picture_say(picture, "rate of false drops");
     picture_curve(picture, &curve);
-    picture_say(picture, "%s With %s line%s the rate is %s.", picture_point(picture),
-                picture_count(lines, count), lines > 1 ? "s" : "",
+    picture_say(picture, "%s With %s %s the rate is %s.", picture_point(picture),
+                picture_count(lines, count), number_lines(capacity_of(answer)),
                 number_text(rate_at(answer, lines), PICTURE_DIGITS, rate));
     number_text(answer->plan.rate, NUMBER_ASKED, most);
     if (dotted)
