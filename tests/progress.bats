@@ -9,11 +9,11 @@ input() { seq -f 'http://example.org/%.0f/page' $(($1 / 2)) | sed p; }
 
 # --- the terminal --------------------------------------------------------------
 
-# on_terminal COLUMNS [PATTERN DO]... -- COMMAND...: COMMAND on a terminal of its own; once it has
+# at_terminal COLUMNS [PATTERN DO]... -- COMMAND...: COMMAND on a terminal of its own; once it has
 # shown PATTERN, "^C" or "^Z" is typed, or the words of DO are run by sh with the process in $pid.
 # `raw` gets what was sent to the terminal, `screen` what is on it in the end, `code` the exit code,
 # 128 and more if it was ended by a signal.
-on_terminal() {
+at_terminal() {
     need python3
     code=0
     timeout -k 5 "$UNSEEN_TIMEOUT" python3 - "$@" <<'END' || code=$?
@@ -102,7 +102,7 @@ at_end="$size, in [0-9:]+, $count lines, $count new, $rates"
 @test "--progress: the last line stays, alone; what was printed is the same" {
     input 10000 >in
     lines_unique in >expected
-    on_terminal 80 -- sh -c '"$UNSEEN" --progress <in >got'
+    at_terminal 80 -- sh -c '"$UNSEEN" --progress <in >got'
     [[ $code -eq 0 ]]
     same got expected
     shows "100 % of $(($(wc -c <in) / 1000)) kB, in 0:00, 10.0k lines, 5.00k new, $rates"
@@ -113,30 +113,30 @@ at_end="$size, in [0-9:]+, $count lines, $count new, $rates"
     input 10000 >a
     input 20000 >b
     : >empty
-    on_terminal 80 -- sh -c '"$UNSEEN" --create --progress f.bf a empty b >got'
+    at_terminal 80 -- sh -c '"$UNSEEN" --create --progress f.bf a empty b >got'
     shows "100 % of $(($(cat a b | wc -c) / 1000)) kB, in 0:00, 30.0k lines, 10.0k new, .*"
-    on_terminal 80 -- sh -c '{ dd bs=100000 count=1 of=/dev/null 2>/dev/null; "$UNSEEN" --progress; } <a >got'
+    at_terminal 80 -- sh -c '{ dd bs=100000 count=1 of=/dev/null 2>/dev/null; "$UNSEEN" --progress; } <a >got'
     shows "100 % of $(($(wc -c <a) / 1000 - 100))(\.[0-9]*)? kB, .*"
-    on_terminal 80 -- sh -c '"$UNSEEN" --progress -m 100 <b >got'
+    at_terminal 80 -- sh -c '"$UNSEEN" --progress -m 100 <b >got'
     shows "[0-9]+ % of .*, 100 new, .*"
 }
 
 @test "sizes that nobody knows are not made up: pipes, and files of /proc" {
     local i
     input 10000 >in
-    on_terminal 80 -- sh -c 'cat in | "$UNSEEN" --progress >got'
+    at_terminal 80 -- sh -c 'cat in | "$UNSEEN" --progress >got'
     shows "$at_end"
-    on_terminal 80 -- sh -c 'cat in | "$UNSEEN" --progress --create f.bf in - >got'
+    at_terminal 80 -- sh -c 'cat in | "$UNSEEN" --progress --create f.bf in - >got'
     shows "$at_end"
     [[ -e /proc/self/status ]] || return 0
-    on_terminal 80 -- sh -c '"$UNSEEN" --progress </proc/self/status >got'
+    at_terminal 80 -- sh -c '"$UNSEEN" --progress </proc/self/status >got'
     shows "$at_end"
 }
 
 @test "while a pipe is silent, the line goes on, with true rates" {
     input 10000 >in
     dribble in
-    on_terminal 80 "[1-9]$size?.*10.0k lines, .*/s" : ' 0 B/s, 0 lines/s' 'echo >go' \
+    at_terminal 80 "[1-9]$size?.*10.0k lines, .*/s" : ' 0 B/s, 0 lines/s' 'echo >go' \
         -- sh -c '"$UNSEEN" --progress <pipe >got'
     [[ $code -eq 0 ]]
     drawn | grep -Eqx "$unknown"
@@ -147,7 +147,7 @@ at_end="$size, in [0-9:]+, $count lines, $count new, $rates"
     local columns
     input 10000 >in
     for columns in 20 30 44 80 200; do
-        on_terminal $columns -- sh -c '"$UNSEEN" --progress <in >got'
+        at_terminal $columns -- sh -c '"$UNSEEN" --progress <in >got'
         [[ $code -eq 0 ]]
         drawn | awk -v most=$((columns - 1)) 'length > most { exit 1 }'
         shows '100 % of .*'
@@ -165,7 +165,7 @@ at_end="$size, in [0-9:]+, $count lines, $count new, $rates"
         sed -n '100,$p' in
     } >pipe 3>&- &
     mkfifo go
-    on_terminal 80 ' 0 B/s, 0 lines/s' 'echo >go' -- "$UNSEEN" --progress --create f.bf missing pipe
+    at_terminal 80 ' 0 B/s, 0 lines/s' 'echo >go' -- "$UNSEEN" --progress --create f.bf missing pipe
     [[ $code -eq 2 ]]
     # created, missing, the lines, the last of progress
     sed -n 3,152p screen >got
@@ -180,7 +180,7 @@ at_end="$size, in [0-9:]+, $count lines, $count new, $rates"
 @test "Ctrl-C: the last line stays, and the shell's next one is free" {
     input 100 >in
     dribble in
-    on_terminal 80 "100 lines, " ^C -- sh -c 'exec "$UNSEEN" --progress <pipe >got'
+    at_terminal 80 "100 lines, " ^C -- sh -c 'exec "$UNSEEN" --progress <pipe >got'
     [[ $code -eq 130 ]]
     shows ".*, 100 lines, 50 new, .*"
     [[ $(tail -c 1 screen | wc -l) -eq 1 ]]
@@ -188,7 +188,7 @@ at_end="$size, in [0-9:]+, $count lines, $count new, $rates"
     # with something to clean up first
     rm pipe go
     dribble in
-    on_terminal 80 "100 lines, " ^C -- sh -c 'exec "$UNSEEN" --progress --summary <pipe >got'
+    at_terminal 80 "100 lines, " ^C -- sh -c 'exec "$UNSEEN" --progress --summary <pipe >got'
     [[ $code -eq 130 ]]
     shows ".*, 100 lines, 50 new, .*"
     shows 'unseen: .*100 lines read.*'
@@ -198,7 +198,7 @@ at_end="$size, in [0-9:]+, $count lines, $count new, $rates"
 @test "Ctrl-Z: the line is cleared, and drawn again when it goes on" {
     input 100 >in
     dribble in
-    on_terminal 80 '100 lines, ' ^Z '100 lines, ' 'echo >go' -- sh -c 'exec "$UNSEEN" --progress <pipe >got'
+    at_terminal 80 '100 lines, ' ^Z '100 lines, ' 'echo >go' -- sh -c 'exec "$UNSEEN" --progress <pipe >got'
     [[ $code -eq 0 ]]
     # nothing is on the line when it stops, and the line comes after
     tr '\r' '\n' <raw | grep -q $'^\x1b\[K<stopped>'
@@ -207,11 +207,11 @@ at_end="$size, in [0-9:]+, $count lines, $count new, $rates"
 
 @test "in the background, and where standard error is no terminal: nothing" {
     input 10000 >in
-    on_terminal 80 -- sh -mc '"$UNSEEN" --progress <in >got & wait $!'
+    at_terminal 80 -- sh -mc '"$UNSEEN" --progress <in >got & wait $!'
     run ! grep -q lines raw
     succeeds unseen --progress <in
     # shellcheck disable=SC2016
-    on_terminal 80 -- env TERM=dumb sh -c '"$UNSEEN" --progress <in >got; echo end'
+    at_terminal 80 -- env TERM=dumb sh -c '"$UNSEEN" --progress <in >got; echo end'
     shows end
     [[ $(wc -l <screen) -eq 1 ]]
 }
@@ -223,7 +223,7 @@ at_end="$size, in [0-9:]+, $count lines, $count new, $rates"
     exits 0 unseen create --queue q.bf
     for command in 'add f.bf' 'query f.bf' 'remove f.bf' 'push q.bf' 'key' 'plan'; do
         # shellcheck disable=SC2086
-        on_terminal 80 -- sh -c '"$UNSEEN" '"${command%% *} --progress ${command#"${command%% *}"}"' in >got'
+        at_terminal 80 -- sh -c '"$UNSEEN" '"${command%% *} --progress ${command#"${command%% *}"}"' in >got'
         [[ $code -eq 0 ]]
         shows '100 % of .*, 1\.00k lines.*'
     done
