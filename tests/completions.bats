@@ -106,20 +106,22 @@ END
     answers fish
 }
 
-# The program itself says whether an option is one of a command's.
+# The program itself says whether an option is one of a command's. (One shell asks it all, without the
+# traps of bats.)
 @test "bash: all options of each command, and no others" {
-    local command option all
+    local command all
     all=$(for command in '' $(in_bash 'unseen help '); do in_bash "unseen $command -"; done | sort -u)
     [[ $(wc -w <<<"$all") -gt 60 ]]
     for command in $(in_bash 'unseen help '); do
         in_bash "unseen $command -" | sort >offered
-        for option in $all; do
-            capture timeout 10 "$UNSEEN" "$command" "$option" x
-            case $(cat "$err") in
-            *'not an option here'* | *'belongs to'*) run ! grep -qx -e "$option" offered ;;
-            *) grep -qx -e "$option" offered ;;
-            esac || { echo "$command $option"; cat offered "$err"; return 1; }
-        done
+        # shellcheck disable=SC2016,SC2086 # for the other shell; options are words
+        timeout 60 sh -c 'command=$1
+            shift
+            for option; do
+                "$UNSEEN" "$command" "$option" x 2>said >/dev/null </dev/null
+                grep -q -e "not an option here" -e "belongs to" said || printf "%s\n" "$option"
+            done' sh "$command" $all >taken
+        diff offered taken || { echo "offered, and taken: $command"; return 1; }
     done
 }
 

@@ -20,7 +20,8 @@ made_of() {
 # it was at work. ./gone and ./kept were added before to a filter for so many
 # lines. Of ./kept none may be lost, and of ./gone each is whole in or whole out.
 kill_removals() {
-    local wanted=$1 span hits=0 tries=0 undone=0 lines status left
+    local wanted span hits=0 tries=0 undone=0 lines status left
+    wanted=$(fewer "$1")
     lines=$(cat gone kept | wc -l)
     exits 0 unseen create --force --counting -n "$lines" -p 1e-9 full.bf || return 1
     exits 0 unseen add full.bf gone kept || return 1

@@ -114,7 +114,8 @@ verify_usable() {
 # one filter, which is then run to its end. Nothing may be lost. A kill before or
 # after the work proves nothing and is not counted.
 kill_and_rerun() {
-    local wanted=$1 each=$2 lines hits=0 tries=0 i repeated=0 next from count moment
+    local wanted each=$2 lines hits=0 tries=0 i repeated=0 next from count moment
+    wanted=$(fewer "$1")
     shift 2
     lines=$(($(bytes_of in) / line_bytes))
     exits 0 unseen create --force -p 1e-9 "$@" f.bf || return 1
@@ -172,7 +173,8 @@ overlapping() {
 # some_killed RUNS CREATE_OPTION...: in each run eight writers over ./in, three of them killed at random
 # moments; then all is run again. Sets `hits`, how many had printed lines.
 some_killed() {
-    local runs=$1 run
+    local runs run
+    runs=$(fewer "$1")
     shift
     hits=0
     for ((run = 0; run < runs; run++)); do

@@ -52,7 +52,8 @@ kill_with_drops() {
 # some_killed_with_drops RUNS: in each run eight writers over ./in, three of them killed at random
 # moments, all to one ./dropped; then it is run again.
 some_killed_with_drops() {
-    local runs=$1 run hits=0
+    local runs run hits=0
+    runs=$(fewer "$1")
     doubtful || return 1
     cp f.bf before.bf
     for ((run = 0; run < runs; run++)); do

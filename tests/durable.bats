@@ -198,9 +198,10 @@ traced() {
 }
 
 @test "40 kills -9 at random moments: 0 lost" {
-    local i moment
+    local i moment kills
+    kills=$(fewer 40)
     input 20000 >in
-    for ((i = 0; i < 40; i++)); do
+    for ((i = 0; i < kills; i++)); do
         exits 0 unseen create --force -n 500 -p 1e-9 f.bf
         rm -f part got
         moment $((20000 * line_bytes))

@@ -442,9 +442,10 @@ hold_open() {
 }
 
 @test "30 kills -9 at random moments of -x: all or nothing, never a line lost" {
-    local i j n
+    local i j n kills
+    kills=$(fewer 30)
     input 20000 >in
-    for ((i = 0; i < 30; i++)); do
+    for ((i = 0; i < kills; i++)); do
         exits 0 unseen create --force -n 500 -p 1e-9 f.bf
         rm -f ended
         # killed's output is the file that CMD writes, so BYTES are CMD's; the last moments are

@@ -233,10 +233,12 @@ at_end="$size, in [0-9:]+, $count lines, $count new, $rates"
 
 report="unseen: ([0-9]+ % of )?$size(, (in )?[0-9:]+( left)?)?, $count lines(, $count [a-z]+)?, $rates"
 
-# ready PID: its handler is there; before, the signal would end it.
+# ready PID: its handler is there; before, the signal would end it. (Until it is the program, it is a
+# shell, which has handlers of its own.)
 ready() {
     [[ -r /proc/self/status ]] || skip "needs /proc"
     local name mask=0
+    while [[ /proc/$1/exe -ef /proc/$$/exe ]]; do :; done
     until ((0x$mask & 0x200)); do
         while read -r name mask && [[ $name != SigCgt: ]]; do :; done <"/proc/$1/status" || return 0
     done

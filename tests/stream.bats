@@ -166,7 +166,7 @@ half_gigabyte() {
     lines() {
         local i
         for i in 1 2 3; do
-            head -c 100000000 /dev/zero | tr '\0' "$i"
+            head -c 32000000 /dev/zero | tr '\0' "$i"
             [[ $i -eq 3 ]] || printf '\n'
         done
     }
@@ -178,9 +178,9 @@ half_gigabyte() {
         lines | if [[ $command == -z ]]; then tr '\n' '\0'; else cat; fi | {
             # query exits with 1 if no line is in
             peak_of "$UNSEEN" $command >got || true
-            [[ $peak -lt 130000 ]] || { echo "$command"; false; }
+            [[ $peak -lt 45000 ]] || { echo "$command"; false; }
         }
-        [[ $(wc -c <got) -ge 300000003 ]]
+        [[ $(wc -c <got) -ge 96000003 ]]
     done
     [[ $(tr -d 123 <got | wc -l) -eq 3 ]]
 }

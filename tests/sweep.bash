@@ -213,8 +213,9 @@ sweep_start() {
 }
 
 strace_it() {
-    timeout --foreground -k 5 60 strace -qq -o trace -e "trace=$call" -e "inject=$call:error=$error:when=$n" \
-        "$UNSEEN" "$@"
+    local fault=()
+    [[ -z $error ]] || fault=(-e "inject=$call:error=$error:when=$n")
+    timeout --foreground -k 5 60 strace -qq -o trace -e "trace=$call" "${fault[@]}" "$UNSEEN" "$@"
 }
 
 sweep_wrong() {
@@ -224,14 +225,27 @@ sweep_wrong() {
     return 1
 }
 
+start_over() {
+    rm -rf f.bf* part rest keys trace
+    : >part
+    "prepare_$1"
+}
+
+# calls_of FORM: those that it makes while none fails, with a space around each.
+calls_of() {
+    local call=all error='' code=0
+    start_over "$1"
+    "form_$1" 2>said || code=$?
+    [[ $code -eq 0 ]] || { cat said >&2; return 1; }
+    sed -n 's/^\([a-z_0-9]*\)(.*/\1/p' trace | sort -u | paste -sd ' ' | sed 's/.*/ & /'
+}
+
 # sweep_one FORM CALL ERROR: N from 1 until a run is clean. Adds to `runs`.
 sweep_one() {
     local form=$1 call=$2 error=$3 n code
     ! sweep_skips "$form" "$call" || return 0
     for ((n = $(first_call "$call"); n < 2000; n++)); do
-        rm -rf f.bf* part rest keys trace
-        : >part
-        "prepare_$form"
+        start_over "$form"
         code=0
         "form_$form" 2>said || code=$?
         grep -q INJECTED trace || return 0
@@ -259,15 +273,14 @@ sweep_one() {
 
 # sweep_all ERRORS FORM...: all calls, the first ERRORS errnos of each.
 sweep_all() {
-    local most=$1 form call errors error failed=0 i before
+    local most=$1 form call errors error failed=0 i before made
     shift
     runs=0
     for form; do
         before=$runs
+        made=$(calls_of "$form") || return 1
         while read -r call errors; do
-            [[ -n $call ]] || continue
-            # Not every machine has every call.
-            strace -qq -o /dev/null -e "trace=$call" true 2>/dev/null || continue
+            [[ -n $call && $made == *" $call "* ]] || continue
             i=0
             for error in $errors; do
                 [[ $i -lt $most ]] || break

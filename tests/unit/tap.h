@@ -16,6 +16,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { TAP_REASONS_MAX = 10 };
 
@@ -67,6 +68,17 @@ static inline void tap_run(const char *name, void (*test)(void))
     putchar('\n');
     /* What was found so far is told even if the next test dies. */
     fflush(stdout);
+}
+
+static inline void tap_skip_long(void)
+{
+    tap_skip("takes too long under an emulator");
+}
+
+/* One that tests/cpus leaves out. */
+static inline void tap_run_long(const char *name, void (*test)(void))
+{
+    tap_run(name, getenv("TEST_BRIEF") == NULL ? test : tap_skip_long);
 }
 
 /* The plan; for main to return. */

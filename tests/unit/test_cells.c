@@ -216,7 +216,7 @@ int main(void)
     tap_run("the worked example: two keys with equal cells", worked_example);
     tap_run("a cell hit twice by one key counts it once", hit_twice);
     tap_run("a cell stays at 15; its neighbour in the byte is left alone", saturation);
-    tap_run("any additions and removals, all g and f", adds_and_removes);
+    tap_run_long("any additions and removals, all g and f", adds_and_removes);
     tap_run("a removal that stopped anywhere is undone", restored);
     tap_run("what is not such a removal is left alone", not_restored);
     return tap_end();

@@ -326,8 +326,8 @@ int main(void)
     tap_run("the rate of even lines is a power", rate_of_even_lines);
     tap_run("keys, with the rate and alone", keys_alone);
     tap_run("no page, empty pages, full pages", empty_and_full);
-    tap_run("keys and rate against the truth at 0.001 to 5 x n", truth);
-    tap_run("keys and rate of counting layers against the truth", truth_counting);
+    tap_run_long("keys and rate against the truth at 0.001 to 5 x n", truth);
+    tap_run_long("keys and rate of counting layers against the truth", truth_counting);
     tap_run("few keys in one page", few_keys);
     tap_run("the same in pieces", in_pieces);
     tap_run("the same merged", merged);

@@ -230,6 +230,6 @@ int main(void)
     tap_run("covers: as if the bits were set", differential);
     tap_run("keys that differ in one bit, and other layers", near_misses);
     tap_run("the last ones are dropped", drop_last);
-    tap_run("as many keys as it has room for, again and again", rooms);
+    tap_run_long("as many keys as it has room for, again and again", rooms);
     return tap_end();
 }

@@ -338,12 +338,12 @@ int main(void)
     tap_run("the rates of 48 layers sum up to p at most", sum_of_rates);
     tap_run("the next layer of a merged filter", next_place);
     tap_run("--fixed has all of p", fixed_has_all);
-    tap_run("at most 2.2 times the right size after growing, or 64 MB", size_after_growing);
-    tap_run("how large it gets at high rates", size_at_high_rates);
-    tap_run("no overflow up to the largest filter", extremes);
+    tap_run_long("at most 2.2 times the right size after growing, or 64 MB", size_after_growing);
+    tap_run_long("how large it gets at high rates", size_at_high_rates);
+    tap_run_long("no overflow up to the largest filter", extremes);
     tap_run("what cannot be made is refused", refused);
     tap_run("geometry and size by hand", by_hand);
-    tap_run("pages and keys of known filters, exactly", pinned);
+    tap_run_long("pages and keys of known filters, exactly", pinned);
     tap_run("a filter in memory of which no size was asked", memory_layers);
     tap_run("a stage and its layer share space and rate", stages);
     tap_run("only a filter that asks for stages has any", stages_asked_for);

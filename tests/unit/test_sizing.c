@@ -446,21 +446,21 @@ static void classic(void)
 
 int main(void)
 {
-    tap_run("the rate at capacity equals the oracle's, n = 1 to 10^7", rate_at_capacity);
-    tap_run("the rate of any geometry at any fill equals the oracle's", rate_anywhere);
-    tap_run("the rate equals that of simulated ideal keys", rate_by_simulation);
+    tap_run_long("the rate at capacity equals the oracle's, n = 1 to 10^7", rate_at_capacity);
+    tap_run_long("the rate of any geometry at any fill equals the oracle's", rate_anywhere);
+    tap_run_long("the rate equals that of simulated ideal keys", rate_by_simulation);
     tap_run("the rate grows with keys and falls with pages", rate_is_monotone);
     tap_run("the rate of empty, overfull and huge layers is a number in 0..1", rate_at_the_edges);
     tap_run("the rate with parts of a key", rate_of_parts_of_keys);
     tap_run("pages are the fewest on their grid, n = 1 to 10^12", pages_are_the_fewest);
-    tap_run("capacity is the inverse of pages", capacity_is_the_inverse);
+    tap_run_long("capacity is the inverse of pages", capacity_is_the_inverse);
     tap_run("what would be too large is refused", too_large);
-    tap_run("within 6 % of the classic filter from 10^6 keys on", near_the_classic_filter);
+    tap_run_long("within 6 % of the classic filter from 10^6 keys on", near_the_classic_filter);
     tap_run("pages and capacities of known cases, exactly", pinned);
     tap_run("the geometries of the design's table", geometries);
     tap_run("geometries of counting filters are near the best", counting_geometries);
     tap_run("geometries for a number of hashes", geometries_of_hashes);
     tap_run("figures of the classic filter", classic);
-    tap_run("the bound that a file's capacity keeps", what_may_be);
+    tap_run_long("the bound that a file's capacity keeps", what_may_be);
     return tap_end();
 }

@@ -413,16 +413,16 @@ static void no_journal(void)
 int main(void)
 {
     scratch_make();
-    tap_run("nothing is lost, while it is emptied many times and the filter grows",
-            nothing_is_lost);
+    tap_run_long("nothing is lost, while it is emptied many times and the filter grows",
+                 nothing_is_lost);
     tap_run("the rate is true", the_rate_is_true);
-    tap_run("any batches, the same verdicts", any_batches);
+    tap_run_long("any batches, the same verdicts", any_batches);
     tap_run("what is added gathers, too", added);
     tap_run("two writers", two_writers);
     tap_run("killed while it is emptied", killed_while_emptying);
     tap_run("killed before the bits are set", killed_before_the_bits);
     tap_run("killed between the journal and the bits", killed_behind_the_journal);
-    tap_run("damaged states", damaged_states);
+    tap_run_long("damaged states", damaged_states);
     tap_run("a journal without room", no_journal);
     return tap_end();
 }

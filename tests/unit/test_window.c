@@ -712,18 +712,18 @@ int main(void)
     tap_run("how many generations", generations);
     tap_run("layers are large enough for what writers have in flight", sizes);
     tap_run("in memory: the model's verdicts", memory_against_the_model);
-    tap_run("in a file: the model's verdicts, however keys are cut", file_against_the_model);
+    tap_run_long("in a file: the model's verdicts, however keys are cut", file_against_the_model);
     tap_run("what is not delivered ends no generation", undelivered);
     tap_run("two writers: the last N are in", two_writers);
     tap_run("a writer that stood still", stood_still);
     tap_run("killed while it emptied a layer", killed_while_emptying);
-    tap_run("damaged states", damaged_states);
+    tap_run_long("damaged states", damaged_states);
     tap_run("by time, in memory: not before T, not after (1 + slack) T", memory_by_time);
-    tap_run("by time, in a file", file_by_time);
-    tap_run("by time: a steady load", steady_load);
+    tap_run_long("by time, in a file", file_by_time);
+    tap_run_long("by time: a steady load", steady_load);
     tap_run("by time: readers, and late deliveries", nobody_writes);
     tap_run("a repeat refreshes nothing", no_refresh);
-    tap_run("by count: each bit of the states, flipped", every_bit_by_count);
-    tap_run("by time: each bit of the states, flipped", every_bit_by_time);
+    tap_run_long("by count: each bit of the states, flipped", every_bit_by_count);
+    tap_run_long("by time: each bit of the states, flipped", every_bit_by_time);
     return tap_end();
 }
