@@ -1,6 +1,7 @@
 # unseen: how to build, try, test and install it.
 #
 #   make                 build/unseen
+#   make static          build/static/unseen, which needs no library; CC=musl-gcc makes it small
 #   make demo            filter a generated list twice, and show what happens
 #   make check           all tests; the last line is "N passed, N failed"
 #   make test-unit       only the tests in C
@@ -87,20 +88,22 @@ COMPLETER = $(BUILD)/completions/generate
 # --- Flags ---
 
 # Sizes of filters come from floating point and must be the same bits on every machine: hence no
-# contraction and no fast-math, whatever CFLAGS say. File names in debug information are relative,
-# so that a build does not depend on where it was made.
-ALL_CPPFLAGS = -Isrc -D_GNU_SOURCE -DUNSEEN_VERSION='"$(VERSION)"' $(CPPFLAGS)
+# contraction, no fast-math and no wider registers, whatever CFLAGS say. Files and times have 64 bits
+# on machines of 32, too. File names in debug information are relative, so that a build does not
+# depend on where it was made.
+ALL_CPPFLAGS = -Isrc -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 \
+	-DUNSEEN_VERSION='"$(VERSION)"' $(CPPFLAGS) $(HEADERS)
 ALL_CFLAGS = -std=c17 $(WARN) $(if $(filter 1,$(WERROR)),-Werror) $(HARDEN) \
-	-ffile-prefix-map='$(CURDIR)'=. $(CFLAGS) -ffp-contract=off -fno-fast-math
+	-ffile-prefix-map='$(CURDIR)'=. $(CFLAGS) -ffp-contract=off -fno-fast-math $(DOUBLES)
 ALL_LDFLAGS = $(HARDEN_LINK) $(LDFLAGS)
 # libc first: most symbols are there, and at each start all libraries before it are asked for them.
 # librt has timers where libc, before glibc 2.34, has none.
 ALL_LDLIBS = $(LDLIBS) -lc -lm -pthread -lrt
 
-# WARN, HARDEN and HARDEN_LINK come from probing the compiler. Some goals must run without one: a
-# bare machine has none before it has asked src/build/deps.sh.
-NO_COMPILER = demo check coverage fuzz deps clean dist release deb html uninstall lint lint-% format \
-	format-check
+# WARN, HARDEN, HARDEN_LINK, DOUBLES and HEADERS come from probing the compiler. Some goals must run
+# without one: a bare machine has none before it has asked src/build/deps.sh.
+NO_COMPILER = demo static check coverage fuzz deps clean dist release deb html uninstall lint \
+	lint-% format format-check
 ifneq ($(filter-out $(NO_COMPILER),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
 endif
@@ -188,6 +191,10 @@ demo:
 	@src/build/deps.sh build
 	@$(MAKE) --no-print-directory $(PARALLEL) all tools
 	@src/build/demo.sh $(BUILD)
+
+static:
+	@src/build/deps.sh build
+	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)/static LDFLAGS="-static $(LDFLAGS)" all
 
 check:
 	@src/build/deps.sh check
@@ -332,6 +339,6 @@ clean:
 	rm -rf "$(BUILD)"
 
 FORCE:
-.PHONY: all deps demo check check-programs tools test-unit bench bench-quick accuracy mutation \
+.PHONY: all static deps demo check check-programs tools test-unit bench bench-quick accuracy mutation \
 	torture fuzz fuzz-programs coverage lint lint-tidy lint-cppcheck lint-shell lint-man \
 	lint-width format format-check install uninstall dist release deb html clean FORCE

@@ -711,3 +711,16 @@ large_pages() {
             complain "filter: $filter"
     done
 }
+
+in_300_mb() { (ulimit -v 300000 && "$@" </dev/null); }
+
+@test "a filter that could not be mapped is not made: memory is limited, or addresses have 32 bits" {
+    local form
+    plain_build 'needs more memory'
+    for form in '' create add push; do
+        # shellcheck disable=SC2086
+        fails_with 2 '^unseen: f\.bf: does not fit into the address space \(make it smaller, or: ulimit -v unlimited\)$' \
+            in_300_mb unseen $form --size 1G f.bf
+        [[ ! -e f.bf && ! -e f.bf.queue ]] || complain "unseen $form made something"
+    done
+}

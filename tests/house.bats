@@ -173,10 +173,10 @@ deps() {
         grep -q "^+ .*$manager $wanted" "$out" || complain "not shown: $manager $wanted"
         grep -q 'still missing' "$err" || complain "believed the manager"
     done <<'END'
-apt-get install -y --no-install-recommends gcc libc6-dev libxxhash-dev
-dnf install -y --setopt=install_weak_deps=False gcc glibc-devel xxhash-devel
-apk add --update-cache gcc musl-dev xxhash-dev
-pacman -S --needed --noconfirm gcc glibc xxhash
+apt-get install -y --no-install-recommends gcc libc6-dev linux-libc-dev libxxhash-dev
+dnf install -y --setopt=install_weak_deps=False gcc glibc-devel kernel-headers xxhash-devel
+apk add --update-cache gcc musl-dev linux-headers xxhash-dev
+pacman -S --needed --noconfirm gcc glibc linux-api-headers xxhash
 brew install gcc xxhash
 END
 }
@@ -272,7 +272,7 @@ END
     a_manager apk
     a_manager sudo "exit 0"
     exits 1 deps build
-    [[ $(cat called) == "sudo apk add --update-cache gcc musl-dev xxhash-dev" ]] ||
+    [[ $(cat called) == "sudo apk add --update-cache gcc musl-dev linux-headers xxhash-dev" ]] ||
         complain "$(cat called)"
 }
 
@@ -443,4 +443,20 @@ clean_make() {
     exits 2 clean_make -C "$repository" BUILD="$PWD/made" CC=no-such-cc all
     grep -q 'no-such-cc cannot build a C17 program' "$err"
     grep -q 'make deps' "$err"
+}
+
+# But for the processor: a C library knows it.
+@test "only src/system asks which operating system or C library it is" {
+    cd "$BATS_TEST_DIRNAME/.."
+    elsewhere=$(grep -nE '^ *# *(if|ifdef|ifndef|elif).*(__linux__|__APPLE__|BSD__|__GLIBC__|MADV_|linux/|F_OFD)' \
+        -r src --include='*.[ch]' | grep -vE '^src/(system/|core/cpu\.c)' || true)
+    echo "$elsewhere"
+    [[ -z $elsewhere ]]
+}
+
+@test "without locks of open file descriptions it does not build, and says so" {
+    cd "$BATS_TEST_DIRNAME/.."
+    sed 's/F_OFD_SETLK/F_OFD_NOWHERE/' src/system/lock.c >"$BATS_TEST_TMPDIR/lock.c"
+    run "${CC:-cc}" -std=c17 -D_GNU_SOURCE -Isrc -fsyntax-only "$BATS_TEST_TMPDIR/lock.c"
+    [[ $status -ne 0 && $output == *'unseen needs locks of open file descriptions'* ]]
 }

@@ -24,13 +24,14 @@ set -u
 #   gnu-time      time(1) can tell a program's peak memory
 #   git           git, where there is a repository to read
 #   build-essential  what Debian takes for granted wherever packages are built
-#   arm64-libc    the cross compiler for arm64 can link static programs
+#   libc:T        the compiler T-gcc can link static programs
 #   clang-counts  clang can build a program that counts which lines it reaches
 #level need                apt            dnf               apk               pacman         brew
 needs() {
     cat <<'END'
 build cc                   gcc            gcc               gcc               gcc            gcc
 build header:stdio.h       libc6-dev      glibc-devel       musl-dev          glibc          -
+build header:linux/fs.h    linux-libc-dev kernel-headers    linux-headers     linux-api-headers -
 build header:xxhash.h      libxxhash-dev  xxhash-devel      xxhash-dev        xxhash         xxhash
 check command:bash         bash           bash              bash              bash           bash
 check command:bats         bats           bats              bats              bats           bats-core
@@ -71,7 +72,7 @@ release git                git            git               git               gi
 release command:bash       bash           bash              bash              bash           bash
 release command:xz         xz-utils       xz                xz                xz             xz
 release command:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu - aarch64-linux-gnu-gcc -
-release arm64-libc         libc6-dev-arm64-cross -          -                 aarch64-linux-gnu-glibc -
+release libc:aarch64-linux-gnu libc6-dev-arm64-cross -          -                 aarch64-linux-gnu-glibc -
 release wish:musl-gcc      musl-tools     musl-gcc          -                 musl           -
 release wish:qemu-aarch64-static qemu-user-static qemu-user-static - qemu-user-static -
 deb   git                  git            git               git               git            git
@@ -127,14 +128,14 @@ have() {
     case $1 in
     cc) command -v "$(compiler_name)" >/dev/null 2>&1 ;;
     header:* | wish:*.h) printf '#include <%s>\n' "${1#*:}" |
-        compiler -E -x c -o /dev/null - >/dev/null 2>&1 ;;
+        compiler "$("${0%/*}/headers.sh")" -E -x c -o /dev/null - >/dev/null 2>&1 ;;
+    *libc:*) echo 'int main(void) { return 0; }' |
+        "${1##*:}-gcc" -static -x c -o /dev/null - >/dev/null 2>&1 ;;
     command:* | wish:*) command -v "${1#*:}" >/dev/null 2>&1 ;;
     signals) env --default-signal=PIPE sh -c : 2>/dev/null ;;
     gnu-time) env time -f %M sh -c : >/dev/null 2>&1 ;;
     git) [ ! -e .git ] || command -v git >/dev/null 2>&1 ;;
     build-essential) dpkg-query -W -f '${Status}' build-essential 2>/dev/null | grep -q ' installed' ;;
-    arm64-libc) echo 'int main(void) { return 0; }' |
-        aarch64-linux-gnu-gcc -static -x c -o /dev/null - >/dev/null 2>&1 ;;
     clang-counts) echo 'int main(void) { return 0; }' |
         clang -fprofile-instr-generate -x c -o /dev/null - >/dev/null 2>&1 ;;
     *) echo "deps: no such need: $1" >&2; exit 2 ;;
@@ -179,11 +180,11 @@ describe() {
     case $1 in
     cc) echo "a C compiler ($(compiler_name))" ;;
     header:* | wish:*.h) echo "the C header ${1#*:}" ;;
+    *libc:*) echo "a static C library for ${1##*:}" ;;
     command:* | wish:*) echo "the command ${1#*:}" ;;
     signals) echo "an env that knows --default-signal" ;;
     git) echo "the command git" ;;
     build-essential) echo "the package build-essential" ;;
-    arm64-libc) echo "a static C library for arm64" ;;
     gnu-time) echo "GNU time" ;;
     esac
 }

@@ -12,8 +12,12 @@ trap 'exit 1' HUP INT TERM
 
 # A copy of unknown length: it takes a part of the C library that _FORTIFY_SOURCE replaces.
 cat >"$scratch/probe.c" <<'END'
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
+#if defined(DOUBLES) && FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1
+#error "doubles are wider than they should be"
+#endif
 int main(int argc, char **argv)
 {
     char copy[64];
@@ -87,8 +91,17 @@ case $user_flags in
     ;;
 esac
 
+# The old floating-point unit of i386 calculates in 80 bits, and comes to other last bits than all
+# other machines.
+doubles=
+if ! try -DDOUBLES && try -DDOUBLES -msse2 -mfpmath=sse; then
+    doubles='-msse2 -mfpmath=sse'
+fi
+
 echo "WARN := -Wall -Wextra -Wpedantic $(all_of -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
     -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wcast-align -Wpointer-arith -Wwrite-strings \
     -Wimplicit-fallthrough -Wduplicated-cond -Wdate-time)"
 echo "HARDEN := $fortify $(all_of -fstack-protector-strong -fstack-clash-protection) $pie_compile"
 echo "HARDEN_LINK := $pie_link $(all_of -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)"
+echo "DOUBLES := $doubles"
+echo "HEADERS := $("${0%/*}/headers.sh")"

@@ -5,12 +5,10 @@
 #include "commands/message.h"
 #include "core/kernel.h"
 #include "system/guard.h"
+#include "system/heap.h"
 #include "system/signals.h"
 
 #include <fcntl.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,17 +24,6 @@ static void occupy_standard_descriptors(void)
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0)
             (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-}
-
-/* A run of one line spent a fiftieth of its time asking the system for each buffer, and giving it
- * back just before it ends. Only what exceeds 4 MB, a long line, comes and goes by itself. */
-static void take_memory_at_once(void)
-{
-#ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, 4 << 20);
-    mallopt(M_TRIM_THRESHOLD, 64 << 20);
-    mallopt(M_TOP_PAD, 1 << 20);
-#endif
 }
 
 /* [a-z][a-z-]*: such a first word is a command, known or not. The file system is not asked, so
@@ -78,7 +65,7 @@ int main(int argc, char **argv)
 {
     struct options options;
     signals_start(); /* first: until then SIGUSR1 would end the process */
-    take_memory_at_once();
+    heap_start();
     occupy_standard_descriptors();
     guard_start();
     int status = options_parse(&options, argc, argv);

@@ -17,9 +17,8 @@
  *
  *   3. Every machine must come to the same number of pages: filters made apart can then be merged,
  *      and output is the same everywhere. exp() and the like differ in the last bit. So binomials
- *      and q come from recurrences of + - * / on IEEE doubles, in a fixed order and without
- *      contraction. (sqrt() is exact, too; log2() only chooses between geometries that differ by
- *      far more than its last bit.)
+ *      and q come from recurrences of + - * / on IEEE doubles, in a fixed order, without
+ *      contraction and in no wider registers; so does the one logarithm. (sqrt() is exact, too.)
  *   4. Sums over all n keys would never end. What is more than 9 standard deviations off the mean
  *      does not count, and M goes in steps of a quarter of one: 30 us.
  *   5. Solving for pages tries sizes of 12 significant bits only: a dozen tries.

@@ -27,12 +27,6 @@ compiler_for() {
     return 1
 }
 
-# headers_for COMPILER: musl's wrapper finds neither the kernel's headers nor xxHash's; a cross
-# compiler does not find xxHash's.
-headers_for() {
-    echo "-idirafter /usr/include -idirafter /usr/include/$("$1" -dumpmachine)"
-}
-
 # emulator_for MACHINE: what runs its programs here, if that takes anything.
 emulator_for() {
     [[ $(uname -m) == "$1" ]] || command -v "qemu-$1-static" || command -v "qemu-$1" ||
@@ -69,7 +63,7 @@ make_for() {
     # What prints the completions is run here.
     [[ $1 == "$(uname -m)" ]] || completer=(COMPLETER="$out/$(uname -m)/completions/generate")
     make --no-print-directory -j"$(getconf _NPROCESSORS_ONLN)" BUILD="$out/$1" CC="$compiler" \
-        CPPFLAGS="$(headers_for "$compiler")" CFLAGS=-O2 LDFLAGS="-static -s" LDLIBS= \
+        CFLAGS=-O2 LDFLAGS="-static -s" LDLIBS= \
         "${completer[@]}" "${@:2}"
 }
 

@@ -7,11 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
-#if __has_include(<linux/fs.h>) /* not part of every libc */
-#include <linux/fs.h>
-#endif
 
 enum { PAGE = 4096 };
 
@@ -32,28 +28,13 @@ static uint64_t copy_at(unsigned copy)
 
 /* --- made --- */
 
-/* Lines must be taken off a full disk, too. Where a file system writes every change to a new place,
- * it is asked not to; others do not know the question. */
-static void write_in_place(int fd)
-{
-#ifdef FS_NOCOW_FL
-    int flags = 0;
-    if (ioctl(fd, (int)FS_IOC_GETFLAGS, &flags) != 0) /* an int in musl; of it, 32 bits count */
-        return;
-    flags |= FS_NOCOW_FL;
-    (void)ioctl(fd, FS_IOC_SETFLAGS, &flags);
-#else
-    (void)fd;
-#endif
-}
-
 static int fill(int fd, const void *context)
 {
     const struct queue *queue = context;
     uint8_t head[QUEUE_HEAD_BYTES];
     size_t length = queue_state_length(queue->copies[0]);
     queue_head_encode(&queue->head, head);
-    write_in_place(fd);
+    whole_write_in_place(fd); /* lines must be taken off a full disk, too */
     if (whole_allocate(fd, 0, QUEUE_STATE_BYTES) != 0 || !writes(fd, head, sizeof head, 0) ||
         !writes(fd, queue->copies[0], length, copy_at(0)) ||
         !writes(fd, queue->copies[0], length, copy_at(1)))

@@ -2,6 +2,7 @@
 
 #include "store/newfile.h"
 #include "system/lock.h"
+#include "system/map.h"
 #include "system/path.h"
 #include "system/whole.h"
 
@@ -61,7 +62,7 @@ struct empty {
     unsigned count;
     uint64_t bytes;
     create_beside *beside;
-    struct fault *beside_fault; /* that could not be made */
+    struct fault *fault; /* with a reason, unless errno says it */
 };
 
 /* What lies beside the filter is there before the filter is. */
@@ -74,14 +75,15 @@ static int make_beside(int fd, const struct empty *empty)
         return -1;
     /* What has no name has no link either. */
     like.st_nlink = 1;
-    return empty->beside(empty->path, &like, empty->header->uuid, empty->beside_fault);
+    return empty->beside(empty->path, &like, empty->header->uuid, empty->fault);
 }
 
 static int fill_empty(int fd, const void *context)
 {
     const struct empty *empty = context;
-    empty->beside_fault->reason[0] = '\0';
-    if (whole_allocate(fd, 0, empty->bytes) != 0 || make_beside(fd, empty) != 0)
+    empty->fault->reason[0] = '\0';
+    if (whole_allocate(fd, 0, empty->bytes) != 0 ||
+        !map_has_room(empty->bytes, empty->path, empty->fault) || make_beside(fd, empty) != 0)
         return -1;
     return create_write_head(fd, empty->header, empty->records, empty->count);
 }
@@ -160,7 +162,7 @@ int create_filter(const char *path, struct header *header, bool replace, create_
     });
     int error = errno;
     unlock_empty(lock);
-    /* What lies beside was not free any more, since somebody else has made both. */
+    /* What lies beside may not be free any more, since somebody else has made both. */
     if (result < 0 && fault->reason[0] != '\0')
         return newfile_look(path, replace, &(struct fault){0}) == PLACE_TAKEN ? 1 : -1;
     return result < 0 ? fault_errno(fault, path, "cannot be created", error) : result;

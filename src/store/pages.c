@@ -34,12 +34,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What C libraries lack whose headers are older than Linux 5.14. */
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
-#define MADV_POPULATE_WRITE 23
-#endif
-
 /* A run is large if it looks at one of so many pages. */
 enum { FEW = 16 };
 enum { SMALL_BYTES = 128 << 20 };

@@ -122,11 +122,13 @@ static int map_region(const struct store *store, struct region *region, struct f
     const struct layer_plan *plan = &region->plan;
     const char *path = store->file.path;
     size_t bytes = (size_t)(plan->pages * PAGE_BYTES);
+    void *map = NULL;
     if (bytes / PAGE_BYTES != plan->pages)
-        return fault_set(fault, path, "is too large for the address space of this machine");
-    void *map = map_file(store->file.fd, is_writable(store), region->at, bytes, path, fault);
+        fault_set(fault, path, "is too large for the address space of this machine");
+    else
+        map = map_file(store->file.fd, is_writable(store), region->at, bytes, path, fault);
     if (map == NULL)
-        return -1;
+        return sizeof bytes < 8 ? fault_way_out(fault, "use it on a 64-bit machine") : -1;
     /* One key is one page: reading ahead would read a hundred times too much. */
     map_advise(map, bytes, MADV_RANDOM);
     region->bits = (struct bits){.bytes = map, .pages = plan->pages, .geometry = plan->geometry};

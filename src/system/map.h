@@ -12,11 +12,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
+
+/* What C libraries lack whose headers are older than Linux 5.14. */
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
 
 /* Maps `bytes` bytes from `offset` on, a multiple of 4096, to be read and, if `write`, written. Bus
  * errors in it are those of `name` (guard.h), which must stay where it is. NULL with the fault. */
 void *map_file(int fd, bool write, uint64_t offset, size_t bytes, const char *name,
                struct fault *fault);
+
+/* Whether so many bytes could be mapped at once, now. If not, the fault is that of `name`. */
+bool map_has_room(uint64_t bytes, const char *name, struct fault *fault);
 
 /* Takes back what map_file returned. */
 void map_drop(void *address, size_t bytes);

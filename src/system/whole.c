@@ -5,8 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <sys/ioctl.h>
 #include <sys/types.h>
 #include <unistd.h>
+#if __has_include(<linux/fs.h>) /* not part of every libc */
+#include <linux/fs.h>
+#endif
 
 /* Whether a failed write to a stream is to be tried again. */
 static bool may_go_on(int fd)
@@ -75,4 +79,17 @@ int whole_allocate(int fd, uint64_t at, uint64_t bytes)
     }
     errno = error;
     return error == 0 ? 0 : -1;
+}
+
+void whole_write_in_place(int fd)
+{
+#ifdef FS_NOCOW_FL
+    int flags = 0;
+    if (ioctl(fd, (int)FS_IOC_GETFLAGS, &flags) != 0) /* an int in musl; of it, 32 bits count */
+        return;
+    flags |= FS_NOCOW_FL;
+    (void)ioctl(fd, FS_IOC_SETFLAGS, &flags);
+#else
+    (void)fd;
+#endif
 }

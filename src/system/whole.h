@@ -23,4 +23,8 @@ size_t whole_read_at(int fd, void *bytes, size_t length, uint64_t at);
  * disk. Returns 0, or -1 with errno: EINTR only if a signal wants the program to end. */
 int whole_allocate(int fd, uint64_t at, uint64_t bytes);
 
+/* Of a new, empty file: where a file system writes every change to a new place, it is asked not to;
+ * others do not know the question. */
+void whole_write_in_place(int fd);
+
 #endif

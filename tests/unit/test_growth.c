@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 /* As many as the file format has room for. */
 enum { LAYERS = 48 };
@@ -333,6 +334,68 @@ static void stages_asked_for(void)
     tap_check(growth_stage(&with, &layer) == -1 && layer.stage.pages == 0, "30 pages are too few");
 }
 
+/* FNV-1a, over the value's bytes from the lowest on. */
+static uint64_t digest(uint64_t before, uint64_t value)
+{
+    for (unsigned i = 0; i < 8; i++)
+        before = (before ^ (value >> (8 * i) & 255)) * UINT64_C(0x100000001b3);
+    return before;
+}
+
+static uint64_t digest_layer(uint64_t before, const struct layer_plan *layer)
+{
+    uint64_t rate;
+    memcpy(&rate, &layer->rate, sizeof rate);
+    before = digest(before, layer->pages);
+    before = digest(before, layer->capacity);
+    before = digest(before, rate);
+    return digest(before, layer->geometry.lines * 16U + layer->geometry.fields);
+}
+
+/* All kinds of filters in turn, each with its first layer and the one after it. */
+static uint64_t digest_filter(uint64_t before, unsigned number, double rate, uint64_t keys)
+{
+    struct layer_plan layer = {.pages = 0};
+    struct filter_plan plan = {.rate = rate, .capacity = keys, .fixed = number % 7 == 1};
+    plan.geometry.counting = number % 5 == 1;
+    if (number % 7 == 2)
+        plan.generations = 1 + number % 5;
+    if (number % 7 == 3) {
+        plan.pages = keys;
+        plan.capacity = 0;
+    }
+    if (growth_first(&plan, &layer) != 0)
+        return digest(before, 0);
+    before = digest_layer(before, &layer);
+    if (!plan.fixed && plan.generations == 0 &&
+        growth_next(&plan, 1, layer.pages, layer.capacity, &layer) == 0)
+        before = digest_layer(before, &layer);
+    return before;
+}
+
+/* To the last bit of the rate, on every processor and with every C library and compiler. */
+static uint64_t digest_filters(double first, double least)
+{
+    uint64_t all = UINT64_C(0xcbf29ce484222325);
+    unsigned number = 0;
+    for (double rate = first; rate >= least; rate /= 1.7)
+        for (uint64_t keys = 1 + number % 3; keys <= SIZING_KEYS_MAX; keys = keys * 41 + 7)
+            all = digest_filter(all, number++, rate, keys);
+    return all;
+}
+
+static void some_digested(void)
+{
+    uint64_t some = digest_filters(1e-6, 1e-6);
+    tap_check(some == UINT64_C(0xdfed53e02356d4af), "%016" PRIx64, some);
+}
+
+static void all_digested(void)
+{
+    uint64_t all = digest_filters(0.5, SIZING_RATE_MIN);
+    tap_check(all == UINT64_C(0xcda9ed728515aa7b), "%016" PRIx64, all);
+}
+
 int main(void)
 {
     tap_run("the rates of 48 layers sum up to p at most", sum_of_rates);
@@ -344,6 +407,8 @@ int main(void)
     tap_run("what cannot be made is refused", refused);
     tap_run("geometry and size by hand", by_hand);
     tap_run_long("pages and keys of known filters, exactly", pinned);
+    tap_run("the layers of 8 filters, to the last bit", some_digested);
+    tap_run_long("the layers of 408 filters, to the last bit", all_digested);
     tap_run("a filter in memory of which no size was asked", memory_layers);
     tap_run("a stage and its layer share space and rate", stages);
     tap_run("only a filter that asks for stages has any", stages_asked_for);

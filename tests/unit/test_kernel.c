@@ -287,7 +287,11 @@ static void large_layer(void)
     struct bits bits = {.pages = 3000000, .geometry = geometry};
     struct chance chance = {9};
     struct key keys[KEYS_MAX];
-    size_t bytes = bits.pages * PAGE_BYTES;
+    if (bits.pages > SIZE_MAX / PAGE_BYTES) {
+        tap_skip("this machine has addresses of 32 bits");
+        return;
+    }
+    size_t bytes = (size_t)bits.pages * PAGE_BYTES;
     bits.bytes = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (bits.bytes == MAP_FAILED) {

@@ -41,6 +41,12 @@ void *mmap(void *address, size_t length, int access, int flags, int fd, off_t of
     return (void *)syscall(SYS_mmap, from, length, access, flags | MAP_FIXED, fd, offset);
 }
 
+/* The program's own name for it, since it is built with 64-bit offsets. */
+void *mmap64(void *address, size_t length, int access, int flags, int fd, off_t offset)
+{
+    return mmap(address, length, access, flags, fd, offset);
+}
+
 int munmap(void *address, size_t length)
 {
     if ((uintptr_t)address % PAGE != 0)
