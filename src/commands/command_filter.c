@@ -55,12 +55,11 @@ static int parse(struct job *job, const struct options *options)
 
 static struct filter *memory_filter(const struct options *options)
 {
-    struct store_watch watch = filter_operand_watch(options);
     struct header header;
     struct fault fault;
     if (wish_plan(options, 0, &header) != 0)
         return NULL;
-    struct filter *filter = filter_memory(&header, &watch, &fault);
+    struct filter *filter = filter_memory(&header, &filter_operand_watch, &fault);
     if (filter == NULL)
         message_fault(&fault);
     return filter;

@@ -43,7 +43,6 @@ static bool is_named_before(const struct inputs_open *inputs, const char *path)
 static int open_inputs(struct inputs_open *inputs, const struct options *options, const char *out)
 {
     struct fault fault;
-    struct store_watch watch = filter_operand_watch(options);
     for (size_t i = 0; i < options->operand_count; i++) {
         const char *path = options->operands[i];
         if (!filter_operand_is_name(path, options))
@@ -52,7 +51,7 @@ static int open_inputs(struct inputs_open *inputs, const struct options *options
             continue;
         bool is_out = path_is_same(path, out);
         struct store *store = store_open(is_out ? out : path, is_out ? filter_repairs : NULL,
-                                         &watch, &fault);
+                                         &filter_operand_watch, &fault);
         if (store == NULL)
             return filter_operand_refuse(&fault, options, path);
         inputs->filters[inputs->count++] = store;

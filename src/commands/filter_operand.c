@@ -77,14 +77,7 @@ static void tell_waits(const struct store *store)
     message("%s: waiting for another process that is writing to it", store_path(store));
 }
 
-struct store_watch filter_operand_watch(const struct options *options)
-{
-    return (struct store_watch){
-        .grew = tell_grew,
-        .waits = tell_waits,
-        .allow_network = options_has(options, OPTION_ALLOW_NETWORK),
-    };
-}
+const struct store_watch filter_operand_watch = {.grew = tell_grew, .waits = tell_waits};
 
 /* --- one that cannot be used --- */
 
@@ -190,8 +183,7 @@ struct store *filter_operand_look(const char *path, const struct options *option
 struct filter *filter_operand_open(const char *path, const struct options *options, bool write)
 {
     struct fault fault;
-    struct store_watch watch = filter_operand_watch(options);
-    struct filter *filter = filter_open(path, write, &watch, &fault);
+    struct filter *filter = filter_open(path, write, &filter_operand_watch, &fault);
     if (filter == NULL)
         filter_operand_refuse(&fault, options, path);
     return filter;

@@ -25,8 +25,8 @@ struct filter *filter_operand_open(const char *path, const struct options *optio
  * Returns EXIT_TROUBLE. */
 int filter_operand_refuse(struct fault *fault, const struct options *options, const char *path);
 
-/* What growth and waiting say on stderr, and whether a network file system is allowed. */
-struct store_watch filter_operand_watch(const struct options *options);
+/* What growth and waiting say on stderr. */
+extern const struct store_watch filter_operand_watch;
 
 /* At the end of a run that writes: says so if a filter that does not grow holds more than it was
  * made for, or if the clock was once so far ahead that a window will not forget. */

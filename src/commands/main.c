@@ -6,6 +6,7 @@
 #include "core/kernel.h"
 #include "system/guard.h"
 #include "system/heap.h"
+#include "system/network.h"
 #include "system/signals.h"
 
 #include <fcntl.h>
@@ -58,6 +59,8 @@ static int dispatch(struct options *options)
         return print_version();
     if (options_check(options, command->bit) != 0)
         return EXIT_TROUBLE;
+    if (options_has(options, OPTION_ALLOW_NETWORK))
+        network_allow();
     return command->run(options);
 }
 

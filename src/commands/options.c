@@ -127,9 +127,9 @@ const struct option_entry option_table[OPTIONS] = {
      TAKES_SIZE, "SIZE", "1M",
      NULL, "longest line allowed (default 1G)"},
     [OPTION_ALLOW_NETWORK] = {GROUP_EXPERT,
-     FOR_FILTER | FOR_ADD | FOR_COMMIT | FOR_PUSH | FOR_REMOVE | FOR_MERGE, {"--allow-network"},
+     FOR_MAKERS | FOR_COMMIT | FOR_REMOVE | FOR_MERGE | FOR_POP, {"--allow-network"},
      TAKES_NOTHING, NULL, NULL,
-     NULL, "write to a filter on NFS, SMB and the like"},
+     NULL, "write to a filter on NFS, SMB, sshfs and the like"},
 
     [OPTION_PROGRESS] = {GROUP_SAID, FOR_READERS, {"--progress"}, TAKES_NOTHING, NULL, NULL,
      NULL, "show on a terminal how far it is, and how fast"},

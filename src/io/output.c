@@ -35,15 +35,7 @@ int output_check(const char *path, struct fault *fault)
     }
     if (errno != ENOENT)
         return fault_errno(fault, path, NULL, errno);
-    char directory[PATH_MAX];
-    path_directory(path, directory);
-    if (access(directory, W_OK | X_OK) == 0)
-        return 0;
-    fault_errno(fault, path, NULL, errno);
-    return fault_way_out(fault,
-                         fault->error == ENOENT ? "there is no directory %s"
-                                                : "nothing can be written to the directory %s",
-                         directory);
+    return path_check_directory(path, fault);
 }
 
 /* The same regular file, open for reading; -1 if it is another one, or must not be read. */

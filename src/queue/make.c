@@ -9,6 +9,8 @@
  */
 #include "queue/internal.h"
 
+#include "system/network.h"
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,6 +71,9 @@ static int attempt(const char *filter, const struct stat *like, uint8_t uuid[UUI
     bool made = mkdir(queue->path, 0777) == 0;
     int result = made || errno == EEXIST ? look(queue, fault)
                                          : fault_errno(fault, queue->path, NULL, errno);
+    if (result >= 0 && queue->directory >= 0 &&
+        network_check(queue->directory, queue->path, fault) != 0)
+        result = -1;
     if (result == 1) {
         memcpy(uuid, queue->head.uuid, UUID_BYTES);
         result = 0;

@@ -3,6 +3,7 @@
 
 #include "core/quote.h"
 
+#include "system/network.h"
 #include "system/path.h"
 
 #include <errno.h>
@@ -61,6 +62,8 @@ static int open_all(struct queue *queue, const uint8_t uuid[UUID_BYTES], bool wr
                     struct fault *fault)
 {
     if (queue_open_directory(queue, fault) != 0)
+        return -1;
+    if (write && network_check(queue->directory, queue->path, fault) != 0)
         return -1;
     int there = queue_open_state(queue, write, fault);
     if (there <= 0)

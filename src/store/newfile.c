@@ -1,6 +1,7 @@
 #include "store/newfile.h"
 
 #include "store/store.h"
+#include "system/network.h"
 #include "system/path.h"
 
 #include <errno.h>
@@ -175,7 +176,8 @@ bool newfile_is_filter(const char *path)
     return is;
 }
 
-int newfile_look(const char *path, bool replace, struct fault *fault)
+/* What stands there, without a look at the file system that it stands on. */
+static int look(const char *path, bool replace, struct fault *fault)
 {
     struct stat status;
     while (stat(path, &status) != 0) {
@@ -201,4 +203,17 @@ int newfile_look(const char *path, bool replace, struct fault *fault)
         return PLACE_REPLACEABLE;
     fault_set(fault, path, "is not a filter, and --force replaces only filters");
     return fault_way_out(fault, "remove it first, or name another file");
+}
+
+int newfile_look(const char *path, bool replace, struct fault *fault)
+{
+    char directory[PATH_MAX];
+    int there = look(path, replace, fault);
+    if (there < 0 || there == PLACE_TAKEN)
+        return there;
+    if (there == PLACE_FREE && path_check_directory(path, fault) != 0)
+        return -1;
+    path_directory(path, directory);
+    const char *place = there == PLACE_FREE ? directory : path;
+    return network_check_place(place, path, fault) == 0 ? there : -1;
 }

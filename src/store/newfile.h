@@ -22,7 +22,8 @@ enum newfile_place {
     PLACE_TAKEN,
 };
 
-/* Returns what is there, or -1 with the fault if no filter can ever stand there. */
+/* Returns what is there, or -1 with the fault if no filter can ever stand there, or none is to be
+ * made there (system/network.h). */
 int newfile_look(const char *path, bool replace, struct fault *fault);
 
 /* Whether what a name stands for begins as a filter does. */

@@ -4,6 +4,7 @@
 #include "system/clock.h"
 #include "system/lock.h"
 #include "system/map.h"
+#include "system/network.h"
 #include "system/path.h"
 #include "system/signals.h"
 #include "system/whole.h"
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 /* --- opening --- */
@@ -52,32 +52,6 @@ static int check_kind(struct store *store, struct fault *fault)
     if (status->st_size != 0)
         return 0;
     return fault_set(fault, path, "is empty, not a filter");
-}
-
-/* File systems whose maps are not coherent between machines. Locks may work there; bits set on one
- * machine are not seen on the other, or are overwritten. */
-static const struct {
-    unsigned long type;
-    const char *name;
-} network_systems[] = {
-    {0x6969, "NFS"},        {0x517b, "SMB"},       {0xff534d42, "SMB"},  {0xfe534d42, "SMB"},
-    {0x0bd00bd0, "Lustre"}, {0x00c36400, "Ceph"},  {0x5346414f, "AFS"},  {0x47504653, "GPFS"},
-    {0x19830326, "BeeGFS"}, {0x7461636f, "OCFS2"}, {0x01161970, "GFS2"},
-};
-
-static int check_file_system(const struct store *store, struct fault *fault)
-{
-    struct statfs status;
-    if (!is_writable(store) || store->watch.allow_network || fstatfs(store->file.fd, &status) != 0)
-        return 0;
-    for (size_t i = 0; i < sizeof network_systems / sizeof *network_systems; i++)
-        if (((unsigned long)status.f_type & 0xffffffff) == network_systems[i].type) {
-            fault_set(fault, store->file.path,
-                      "is on %s, where writers on two machines would lose each other's lines",
-                      network_systems[i].name);
-            return fault_way_out(fault, "if only one machine writes to it: --allow-network");
-        }
-    return 0;
 }
 
 /* Reads a page into private memory; what the file lacks reads as zeros. */
@@ -197,9 +171,10 @@ int store_refresh(struct store *store, struct fault *fault)
 
 static int open_all(struct store *store, struct fault *fault)
 {
+    const struct open_file *file = &store->file;
     return open_fd(store, fault) == 0 && check_kind(store, fault) == 0 &&
-                   check_file_system(store, fault) == 0 && read_header(store, fault) == 0 &&
-                   map_new_layers(store, fault) == 0
+                   (!is_writable(store) || network_check(file->fd, file->path, fault) == 0) &&
+                   read_header(store, fault) == 0 && map_new_layers(store, fault) == 0
                ? map_fixed(store, fault)
                : -1;
 }

@@ -20,14 +20,12 @@
 
 struct store;
 
-/* What a filter tells while it works, and what it may do. It may be NULL, as may its members. */
+/* What a filter tells while it works. It may be NULL, as may its members. */
 struct store_watch {
     /* It grew: another layer was added because `keys` are inside. */
     void (*grew)(const struct store *store, unsigned layers, uint64_t keys);
     /* It has waited five seconds for another writer's lock. */
     void (*waits)(const struct store *store);
-    /* Write to a file system that several machines share, though their maps are not coherent. */
-    bool allow_network;
 };
 
 /* What a killed writer may have left half done, and how the next one that has LOCK_CHANGE mends
@@ -38,7 +36,8 @@ struct repair {
 };
 
 /* Opens a filter file. For reading (repairs NULL), the file and the file system may be read-only,
- * and nothing is ever written. For writing, `repairs` are made; the last one is {NULL, NULL}.
+ * and nothing is ever written. For writing, `repairs` are made; the last one is {NULL, NULL}; it is
+ * refused where writers would not see each other (system/network.h).
  * Returns NULL with the fault; fault->error is ENOENT if there is no file. */
 struct store *store_open(const char *path, const struct repair *repairs,
                          const struct store_watch *watch, struct fault *fault);

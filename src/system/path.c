@@ -1,7 +1,9 @@
 #include "system/path.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *path_directory(const char *path, char directory[PATH_MAX])
 {
@@ -14,6 +16,19 @@ const char *path_directory(const char *path, char directory[PATH_MAX])
     size_t length = slash == path ? 1 : (size_t)(slash - path);
     snprintf(directory, PATH_MAX, "%.*s", length < PATH_MAX ? (int)length : PATH_MAX - 1, path);
     return slash + 1;
+}
+
+int path_check_directory(const char *path, struct fault *fault)
+{
+    char directory[PATH_MAX];
+    path_directory(path, directory);
+    if (access(directory, W_OK | X_OK) == 0)
+        return 0;
+    fault_errno(fault, path, NULL, errno);
+    return fault_way_out(fault,
+                         fault->error == ENOENT ? "there is no directory %s"
+                                                : "nothing can be written to the directory %s",
+                         directory);
 }
 
 bool path_is_same(const char *a, const char *b)

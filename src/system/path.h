@@ -4,6 +4,8 @@
 #ifndef UNSEEN_SYSTEM_PATH_H
 #define UNSEEN_SYSTEM_PATH_H
 
+#include "system/fault.h"
+
 #include <limits.h>
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -12,6 +14,10 @@
  * Neither need exist. A path too long for PATH_MAX is too long for every system call, too: its
  * directory is cut off and found by nobody. */
 const char *path_directory(const char *path, char directory[PATH_MAX]);
+
+/* Whether the file, which does not exist, could be made in its directory. Returns 0, or -1 with the
+ * fault, which names that. */
+int path_check_directory(const char *path, struct fault *fault);
 
 static inline bool path_same_file(const struct stat *a, const struct stat *b)
 {

@@ -1,0 +1,193 @@
+#!/usr/bin/env bats
+# Where several machines, or several mounts, write to one file: who asks, what is let through, and
+# what is said.
+
+# shellcheck disable=SC2086 # a form is several words
+# shellcheck disable=SC2154 # out, err and preload are set by helper.bash
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
+load helper
+
+# planted [OPTION]... ARGUMENT...: the program, with what FAKE_TYPE and so on say (preload/network.c).
+planted() {
+    LD_PRELOAD=$preload "$UNSEEN" "$@"
+}
+
+# need_planted: everything in this directory lies on NFS; filters of all kinds are there.
+need_planted() {
+    need_preload network
+    export FAKE_TYPE=6969 FAKE_PLACE=$PWD FAKE_MOUNTS=/dev/null
+    seq 5 >in
+    exits 0 unseen --create f.bf in
+    exits 0 unseen add --create --counting counting.bf in
+    exits 0 unseen push --create queue.bf in
+    exits 0 unseen --pending keys f.bf < <(seq 6 9)
+}
+
+# mounted TYPE: this directory lies on FUSE, on a mount of that type.
+mounted() {
+    local number
+    export FAKE_TYPE=65735546 FAKE_MOUNTS=$BATS_TEST_TMPDIR/mounts
+    number=$(sed -n 's/^mnt_id:[[:blank:]]*//p' /proc/self/fdinfo/0 <.)
+    [[ -n $number ]] || skip "needs Linux's /proc (in a container: mount -t proc proc /proc)"
+    printf '%s 1 0:9 / /elsewhere rw - %s x rw\n' 1"$number" nfs "$number" "$1" "$number"1 ext4 >"$FAKE_MOUNTS"
+}
+
+# refused SYSTEM COMMAND...: with the whole of the message; nothing is changed.
+refused() {
+    local system=$1
+    shift
+    fails_with 2 "^unseen: [^ ]*: lies on $system, where writers on two machines, or through two mounts, would lose each other's lines \(if only one machine writes to it, through one mount: --allow-network\)$" "$@"
+}
+
+@test "all who write or make a filter are refused, and told the way out, which works" {
+    need_planted
+    local form
+    for form in 'f.bf in' 'f.bf in -x cat' '--durable f.bf in -a got' 'add f.bf in' 'commit f.bf keys' \
+        'remove counting.bf in' 'push queue.bf in' 'pop queue.bf' 'pop queue.bf -x cat' \
+        'merge -o f.bf f.bf' 'merge -o new1.bf f.bf' 'create new2.bf' 'create --queue new3.bf' 'create --force f.bf' \
+        '--create new4.bf in' 'add --create new5.bf in' 'push --create new6.bf in'; do
+        refused NFS planted $form
+        exits 0 planted --allow-network $form
+    done
+}
+
+@test "all who only read are let through" {
+    need_planted
+    local form
+    for form in 'query f.bf in' 'stats queue.bf' 'verify queue.bf' 'key in' 'create --if-missing f.bf' '--pending more f.bf in'; do
+        succeeds planted $form
+    done
+    exits 1 planted query f.bf < <(seq 90 99)
+}
+
+@test "an empty file, and a link to one, are on the file system that the file is on" {
+    need_planted
+    mkdir there
+    export FAKE_PLACE=$PWD/there
+    touch there/empty.bf
+    ln -s there/empty.bf empty.bf
+    ln -s there/full.bf full.bf
+    refused NFS planted --create empty.bf in
+    refused NFS planted create empty.bf
+    cp f.bf there/full.bf
+    refused NFS planted full.bf in
+    refused NFS planted create --force full.bf
+    refused NFS planted merge --force -o full.bf f.bf
+    succeeds planted query -c full.bf in
+    prints '5\n'
+}
+
+@test "a queue that is a link to a network file system, beside a filter that is not on one" {
+    need_planted
+    mkdir there
+    export FAKE_PLACE=$PWD/there
+    mv queue.bf.queue there/queue
+    ln -s there/queue queue.bf.queue
+    mkdir there/new
+    ln -s there/new new.bf.queue
+    refused NFS planted push queue.bf < <(seq 10 12)
+    refused NFS planted pop queue.bf
+    refused NFS planted create --queue new.bf
+    refused NFS planted push --create new.bf in
+    succeeds planted stats queue.bf
+    succeeds planted verify queue.bf
+    succeeds planted queue.bf in
+    exits 0 planted push --allow-network queue.bf < <(seq 10 12)
+    succeeds planted pop --allow-network queue.bf -m 9
+    seq 5 | cat - <(seq 10 12) | same "$out" /dev/stdin
+}
+
+@test "FUSE is what its mount is: of few types it is let through" {
+    need_planted
+    local type
+    for type in fuse.sshfs fuse.glusterfs fuse.s3fs fuse fuse.bindfs virtiofs fakeowner fuseblks fuse.fuse-overlayfs2 \
+        fuse.fuseblk ext4; do
+        mounted "$type"
+        refused "$type" planted f.bf in
+        refused "$type" planted create new.bf
+    done
+    for type in fuseblk fuseblk.ntfs-3g fuse.fuse-overlayfs; do
+        mounted "$type"
+        succeeds planted f.bf in
+        exits 0 planted create "$type.bf"
+    done
+}
+
+@test "FUSE whose mount cannot be found is refused; one that cannot say what it is, is found" {
+    need_planted
+    mounted fuse.sshfs
+    FAKE_MOUNTS=/dev/null refused FUSE planted f.bf in
+    FAKE_MOUNTS=$PWD/none refused FUSE planted f.bf in
+    sed -i 's/^/7/' "$FAKE_MOUNTS"
+    refused FUSE planted f.bf in
+    mounted fuse.sshfs
+    export FAKE_TYPE=none
+    refused fuse.sshfs planted f.bf in
+    mounted fuseblk
+    FAKE_TYPE=none succeeds planted f.bf in
+    mounted ext4
+    FAKE_TYPE=none succeeds planted f.bf in
+    FAKE_TYPE=none FAKE_MOUNTS=/dev/null succeeds planted f.bf in
+}
+
+@test "every system by its number; all others are let through" {
+    need_planted
+    local system
+    mounted fuseblk # is only asked where it matters
+    for system in 6969:NFS 517b:SMB ff534d42:SMB fe534d42:SMB 1021997:9p bd00bd0:Lustre c36400:Ceph 5346414f:AFS \
+        6b414653:AFS 47504653:GPFS 19830326:BeeGFS 20030528:OrangeFS 73757245:Coda 7461636f:OCFS2 1161970:GFS2 \
+        786f4256:vboxsf bacbacbc:vmhgfs; do
+        FAKE_TYPE=${system%:*} refused "${system#*:}" planted f.bf in
+    done
+    for system in ef53 1021994 794c7630 9123683e 58465342 2fc12fc1 0; do
+        FAKE_TYPE=$system succeeds planted f.bf in
+    done
+}
+
+# --- a real one, without a network ----------------------------------------------------------
+
+# mount_here DIRECTORY: ./served, by sshfs, whose other end is a process beside it.
+mount_here() {
+    mkdir "$1"
+    sshfs -o ssh_command="$PWD/server" "anywhere:$PWD/served" "$1"
+}
+
+need_sshfs() {
+    local server
+    need sshfs fusermount3
+    for server in /usr/lib/openssh /usr/lib/ssh /usr/libexec/openssh /usr/libexec; do
+        [[ ! -x $server/sftp-server ]] || break
+    done
+    [[ -x $server/sftp-server ]] || skip "needs sftp-server (of OpenSSH)"
+    printf '#!/bin/sh\nexec %s/sftp-server\n' "$server" >server
+    chmod +x server
+    mkdir served
+    capture mount_here a
+    [[ $code -eq 0 ]] || skip "needs the right to mount (/dev/fuse): $(head -n 1 "$err")"
+}
+
+teardown() {
+    local mount
+    for mount in a b; do
+        [[ ! -d $mount ]] || fusermount3 -u -z "$mount" 2>/dev/null || true
+    done
+    [[ -z ${public:-} ]] || rm -rf "$public"
+}
+
+@test "two mounts by sshfs: refused; through one of them, if that is allowed, nothing is lost" {
+    need_sshfs
+    seq 20000 >in
+    exits 0 unseen create f.bf
+    cp f.bf served/f.bf
+    fails_with 2 '^unseen: a/f\.bf: lies on fuse\.sshfs, ' unseen a/f.bf in
+    fails_with 2 '^unseen: a/new\.bf: lies on fuse\.sshfs, ' unseen create a/new.bf
+    "$UNSEEN" --allow-network a/f.bf in >one 3>&- &
+    "$UNSEEN" --allow-network a/f.bf in >two 3>&-
+    wait $!
+    each_once in one two
+    # The other mount has nothing in memory yet.
+    mount_here b
+    succeeds unseen query -vc b/f.bf in || [[ $code -eq 1 ]]
+    prints '0\n'
+    fails_with 2 '^unseen: b/f\.bf: lies on fuse\.sshfs, ' unseen b/f.bf in
+}
