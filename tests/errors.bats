@@ -41,16 +41,36 @@ in_400_mb() { (ulimit -v 400000; "$@"); }
     says "$full"
 }
 
+@test "a full output: how to get the rest, where what was printed is remembered" {
+    need_full
+    small_filter
+    seq 40 60 >in
+    exits 2 to /dev/full unseen f.bf in
+    says '^unseen: standard output: No space left on device \(what was printed is remembered; make room, and get the rest with the same input and -a FILE\)$'
+    exits 2 unseen f.bf in -a /dev/full
+    says '^unseen: /dev/full: No space left on device \(make room, and run it again with the same input\)$'
+    exits 2 unseen add f.bf in --dropped /dev/full
+    says '^unseen: /dev/full: No space left on device \(make room, and run it again with the same input\)$'
+    fails_with 2 '^unseen: standard output: No space left on device$' to /dev/full unseen <in
+    fails_with 2 '^unseen: standard output: No space left on device$' to /dev/full unseen query f.bf in
+    exits 2 to /dev/full unseen --pending keys f.bf < <(seq 70 80)
+    says '^unseen: standard output: No space left on device$'
+}
+
+closed='Bad file descriptor \(it is closed; to read or print nothing: < /dev/null, > /dev/null\)$'
+
 @test "a closed stdout: exit 2" {
     small_filter
     seq 40 60 >in
-    fails_with 2 ': ' without_stdout unseen <in
-    fails_with 2 ': ' without_stdout unseen query f.bf in
-    fails_with 2 ': ' without_stdout unseen query -c f.bf in
-    fails_with 2 ': ' without_stdout unseen stats f.bf
-    fails_with 2 ': ' without_stdout unseen plan -n 1e6
-    fails_with 2 ': ' without_stdout unseen help
-    fails_with 2 ': ' without_stdout unseen --version
+    local said="^unseen: standard output: $closed"
+    fails_with 2 "$said" without_stdout unseen <in
+    fails_with 2 "$said" without_stdout unseen query f.bf in
+    fails_with 2 "$said" without_stdout unseen query -c f.bf in
+    fails_with 2 "$said" without_stdout unseen stats f.bf
+    fails_with 2 "$said" without_stdout unseen plan -n 1e6
+    fails_with 2 "$said" without_stdout unseen help
+    fails_with 2 "$said" without_stdout unseen --version
+    fails_with 2 "^unseen: standard input: $closed" without_stdin unseen query f.bf
 }
 
 @test "a closed stdout: the filter does not take its place" {
@@ -184,17 +204,27 @@ tiny_disk() {
         status=$?
         cp f.bf ../f.bf
         exit $status'
-    says_lines 2 'f\.bf: .*grows' 'f\.bf: .*No space left on device'
+    says_lines 2 'f\.bf: .*grows' '^unseen: f\.bf: cannot grow: No space left on device \(what was printed is remembered; make room, and get the rest with the same input and -a FILE\)$'
     cp "$out" first
-    # what was printed is remembered, and the rest comes now
     succeeds unseen verify f.bf
-    succeeds unseen f.bf in
-    cat first "$out" | cmp - in
+    succeeds unseen f.bf in -a first
+    same first in
 }
 
 @test "out of memory: exit 2" {
     plain_build "needs the address space"
     fails_with 2 'Cannot allocate memory|Out of memory' in_400_mb "$UNSEEN" -n 10G < <(seq 3)
+}
+
+@test "more open files than allowed: the way out, which works" {
+    local i way few='ulimit -Sn 10'
+    for ((i = 0; i < 12; i++)); do
+        exits 0 unseen create -n 10 "$i.bf"
+    done
+    fails_with 2 '^unseen: ./[0-9]+\.bf: (Too many open files|No file descriptors available) \(to allow as many as the system does: ulimit -n \$\(ulimit -Hn\)\)$' \
+        sh -c "$few; exec \"\$@\"" sh "$UNSEEN" merge -o all.bf ./*.bf
+    way=$(sed 's/.*: \(ulimit .*\))$/\1/' "$err")
+    exits 0 sh -c "$few; $way; exec \"\$@\"" sh "$UNSEEN" merge -o all.bf ./*.bf
 }
 
 # --- inputs ------------------------------------------------------------------

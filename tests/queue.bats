@@ -201,7 +201,7 @@ files() { find q.bf.queue -type f | wc -l; }
     need_full
     a_queue 1 5
     exits 2 to /dev/full unseen pop q.bf -m 3
-    says 'standard output: No space left on device'
+    says '^unseen: standard output: No space left on device \(lines that were printed whole are off the queue; make room, and pop the others to another file\)$'
     exits 2 to /dev/full unseen pop q.bf
     pops '1\n2\n3\n4\n5\n' -m 9
 }

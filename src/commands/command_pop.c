@@ -196,10 +196,19 @@ static int finish_command(struct job *job, int status)
     return done == EXIT_OK ? status : done;
 }
 
+/* The same command line may have > FILE, which would cut off what is on no queue any more. */
+static int tell_stopped(const struct job *job, struct fault *fault)
+{
+    if (fault->of == job->output.name && (fault->error == ENOSPC || fault->error == EDQUOT))
+        fault_way_out(fault, "lines that were printed whole are off the queue; make room, and pop "
+                             "the others to another file");
+    return message_fault(fault);
+}
+
 static int run(struct job *job)
 {
     struct fault fault;
-    int status = pop(job, &fault) == 0 ? EXIT_OK : message_fault(&fault);
+    int status = pop(job, &fault) == 0 ? EXIT_OK : tell_stopped(job, &fault);
     if (job->options->command != NULL)
         status = finish_command(job, status);
     else if (output_close(&job->output, &fault) != 0)

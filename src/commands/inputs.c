@@ -195,9 +195,35 @@ int inputs_read(const struct inputs *inputs, input_reader *reader, void *context
     return status;
 }
 
+struct run {
+    const struct pipeline_plan *plan;
+    struct pipeline *pipeline;
+};
+
+/* No room for what was to be written, to the output or the filter. The same command line may have
+ * > FILE, which would cut off what is printed and remembered. */
+static void suggest_rest(const struct pipeline_plan *plan, struct fault *fault)
+{
+    bool settles = plan->verb == PIPELINE_NEW || plan->verb == PIPELINE_ADD ||
+                   plan->verb == PIPELINE_REMOVE;
+    if ((fault->error != ENOSPC && fault->error != EDQUOT) || fault->way_out[0] != '\0' ||
+        !settles || plan->pending != NULL || plan->may_close ||
+        store_path(filter_store(plan->filter)) == NULL)
+        return;
+    if (plan->output != NULL && plan->output->fd == STDOUT_FILENO)
+        fault_way_out(fault, "what was printed is remembered; make room, and get the rest with the "
+                             "same input and -a FILE");
+    else
+        fault_way_out(fault, "make room, and run it again with the same input");
+}
+
 static int run_pipeline(void *context, struct input *input, struct fault *fault)
 {
-    return pipeline_run(context, input, fault);
+    const struct run *run = context;
+    int result = pipeline_run(run->pipeline, input, fault);
+    if (result < 0)
+        suggest_rest(run->plan, fault);
+    return result;
 }
 
 /* What the lines that a verb selects are. */
@@ -222,7 +248,7 @@ int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
         return message("%s", strerror(ENOMEM));
     progress_count(&pipeline_counts(pipeline)->read, &pipeline_counts(pipeline)->selected,
                    selected_words[plan->verb]);
-    int status = inputs_read(inputs, run_pipeline, pipeline);
+    int status = inputs_read(inputs, run_pipeline, &(struct run){plan, pipeline});
     if (plan->durable && pipeline_settle(pipeline, &fault) != 0)
         status = message_fault(&fault);
     *counts = *pipeline_counts(pipeline);

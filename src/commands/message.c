@@ -73,5 +73,7 @@ int message_finish_output(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return EXIT_OK;
-    return message("standard output: %s", strerror(errno));
+    struct fault fault;
+    fault_errno(&fault, "standard output", NULL, errno);
+    return message_fault(&fault);
 }

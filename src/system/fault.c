@@ -2,8 +2,19 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+/* What can be done is the same whatever was being done. */
+static const struct {
+    int error;
+    const char *way_out;
+} ways_out[] = {
+    {EMFILE, "to allow as many as the system does: ulimit -n $(ulimit -Hn)"},
+    /* None of ours: the caller left out standard input or output. */
+    {EBADF, "it is closed; to read or print nothing: < /dev/null, > /dev/null"},
+};
 
 int fault_errno(struct fault *fault, const char *object, const char *doing, int error)
 {
@@ -11,6 +22,9 @@ int fault_errno(struct fault *fault, const char *object, const char *doing, int 
               strerror(error));
     fault->error = error;
     fault->passing = error == EAGAIN || error == ENOLCK;
+    for (size_t i = 0; i < sizeof ways_out / sizeof *ways_out; i++)
+        if (error == ways_out[i].error)
+            fault_way_out(fault, "%s", ways_out[i].way_out);
     return -1;
 }
 

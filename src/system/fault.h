@@ -22,7 +22,8 @@ struct fault {
 /* All return -1, so that a failing function can `return fault_...(...)`. */
 
 /* The reason is the system's word for `error`, with what was being done before it, or NULL. Trouble
- * that the system itself expects to pass (EAGAIN, ENOLCK) is marked so. */
+ * that the system itself expects to pass (EAGAIN, ENOLCK) is marked so; with some errors there is a
+ * way out, which another one replaces. */
 int fault_errno(struct fault *fault, const char *object, const char *doing, int error);
 
 /* The reason is a format with its values. */
