@@ -334,7 +334,7 @@ parted() {
     mixed_lines 20000 9000 >in
     head -n 3000 in >before
     while IFS= read -r options; do
-        rm -f ./*.bf
+        rm -f ./*.bf keys
         # shellcheck disable=SC2086 # options are words
         exits 0 unseen create $options f.bf
         capture unseen f.bf before

@@ -660,6 +660,20 @@ killed_holding() {
     no_debris
 }
 
+@test "it is in the way, and all other places among the writers are taken: exit 75" {
+    public_directory
+    chmod 1777 .
+    "$UNSEEN" create -p 1e-9 f.bf
+    chmod 666 f.bf
+    seq 3 | killed_holding
+    hold_lock others 4611686018427387906 f.bf 127
+    exits 75 as_nobody "$public/unseen" f.bf -x cat < <(seq 4)
+    says 'f\.bf\.flight-0: .*File exists'
+    let_go others
+    exits 0 as_nobody "$public/unseen" f.bf -x cat < <(seq 4)
+    prints '1\n2\n3\n4\n'
+}
+
 @test "CMD exits 0 and leaves a process behind that reads on: it gets all lines, whole" {
     local i
     seq 20000 >in

@@ -309,7 +309,6 @@ f.bf --pending p -x cat|-x, --pending and --durable: each says when lines are re
 f.bf --durable -x cat|-x, --pending and --durable: each says when lines are remembered (choose one)
 f.bf --pending p --durable|-x, --pending and --durable: each says when lines are remembered (choose one)
 f.bf -a out -x cat|-a and -x: lines go to CMD (to keep what CMD prints: >> FILE)
-f.bf --pending p --create|--pending: makes no filter (make it first: unseen create FILTER)
 query --tag -c f.bf|--tag and -c: one prints every line, the other none (leave one out)
 query --tag -q f.bf|--tag and -q: one prints every line, the other none (leave one out)
 query --tag -v f.bf|--tag and -v: --tag prints all lines, in or not (leave -v out)

@@ -180,7 +180,7 @@ slowly() {
         grep -q INJECTED trace || break
         [[ $code -ne 0 ]] || continue
         # The loader closes files, too.
-        [[ -s keys ]] || continue
+        [[ -e keys ]] || continue
         ! grep -q 'standard output' "$err" || refused=$((refused + 1))
         exits 2 unseen commit f.bf keys
     done
@@ -229,6 +229,7 @@ slowly() {
     "$UNSEEN" commit f.bf keys 2>said 3>&- &
     wait $!
     exits 0 unseen create --force -p 1e-9 f.bf
+    rm keys
     exits 0 unseen --pending keys f.bf in
     hold_lock change "$change"
     "$UNSEEN" commit f.bf keys 2>said 3>&- &

@@ -161,6 +161,7 @@ removal() {
 
 later() {
     cp f.bf before.bf
+    rm -f keys
     succeeds unseen --pending keys f.bf in && same "$out" wanted || return 1
     exits 1 unseen query f.bf in || return 1
     succeeds unseen commit f.bf keys && now_in || return 1
@@ -324,6 +325,7 @@ of_lines() {
             # shellcheck disable=SC2086
             of_lines $n
             cp empty.bf f.bf
+            rm -f keys
             # shellcheck disable=SC2086
             exits 0 unseen $form <in || { echo "$form: $n"; false; }
             silent_on_stderr

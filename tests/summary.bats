@@ -35,6 +35,7 @@ sums_json() {
         exits 0 unseen --summary f.bf in $form
         sums 'f\.bf' 30000 printed "$n" $((30000 - n)) 0
         cp made.bf f.bf
+        rm -f keys
         # shellcheck disable=SC2086
         exits 0 unseen --summary=json f.bf in $form
         sums_json '"f.bf"' 30000 printed "$n" $((30000 - n)) 0

@@ -135,6 +135,7 @@ zero() {
         capture unseen f.bf in -x cat
         succeeds unseen verify f.bf
         exits 0 unseen create --force -n 50000 -p $p f.bf
+        rm -f keys
         capture unseen --pending keys f.bf in
         exits 0 unseen commit f.bf keys
         succeeds unseen verify f.bf

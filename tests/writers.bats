@@ -176,9 +176,9 @@ load crash
     input 8000 >in
     for i in 1 2 3; do
         exits 0 unseen create --force -n 500 -p 1e-9 f.bf
+        rm -f out.* keys
         input 3000 20000 >pending.in
         exits 0 unseen --pending keys f.bf pending.in
-        rm -f out.*
         pids=() failed=0
         for j in 0 1; do
             "$UNSEEN" f.bf in >"out.$j" 2>"err.$j" 3>&- &

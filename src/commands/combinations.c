@@ -51,8 +51,6 @@ static const struct combination {
     {FOR_FILTER, B(PENDING) | B(DURABLE), 0, 0, ONE_WAY_TO_REMEMBER},
     {FOR_FILTER, B(EXEC) | B(APPEND), 0, 0,
      "-a and -x: lines go to CMD (to keep what CMD prints: >> FILE)"},
-    {FOR_FILTER, B(PENDING) | B(CREATE), 0, 0,
-     "--pending: makes no filter (make it first: unseen create FILTER)"},
 
     {FOR_CREATE, B(FORCE) | B(IF_MISSING), 0, 0,
      "--force and --if-missing: one replaces what the other keeps (leave one out)"},

@@ -22,24 +22,23 @@ static int check_all(const struct filter *filter, const char **paths)
     return status;
 }
 
-/* If nothing was settled since the run began, its lines are as new as they were then. Else some may
- * be in by now: from another file, or this one. */
+/* As long as nothing was settled since the run began, its lines are as new as they were then. Else
+ * some may be in by now: from another file, or this one. */
 static int settle_all(struct filter *filter, struct pending *pending, uint64_t *total,
                       struct fault *fault)
 {
     static struct key keys[CHUNK];
     static uint8_t seen[CHUNK];
-    bool untouched = store_settlings(filter_store(filter)) == pending_settlings(pending);
     filter_set_claimed(filter, pending_settlings(pending));
     for (;;) {
         ptrdiff_t n = pending_next(pending, keys, CHUNK, fault);
-        uint64_t added = (uint64_t)n;
+        uint64_t added;
         if (n <= 0)
             return (int)n;
-        if (untouched ? filter_settle_keys(filter, keys, (size_t)n, fault) != 0
-                      : filter_add(filter, keys, (size_t)n, seen, &added, fault) != 0)
+        ptrdiff_t new = filter_settle_alone(filter, keys, (size_t)n, fault);
+        if (new < 0 || filter_add(filter, keys + new, (size_t)(n - new), seen, &added, fault) != 0)
             return -1;
-        *total += added;
+        *total += (uint64_t) new + added;
     }
 }
 

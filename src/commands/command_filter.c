@@ -27,6 +27,13 @@ struct job {
     struct pipeline_plan plan;
 };
 
+static int check_side_files(const struct job *job)
+{
+    struct side_files files = {job->options, &job->inputs, job->path, job->output_path,
+                               .silent = job->options->command != NULL};
+    return side_file_check(&files);
+}
+
 static int parse(struct job *job, const struct options *options)
 {
     *job = (struct job){.options = options, .output_path = options->given[OPTION_APPEND]};
@@ -42,9 +49,7 @@ static int parse(struct job *job, const struct options *options)
         return EXIT_TROUBLE;
     if (job->output_path != NULL && job->output_path[0] == '\0')
         return message("-a '': an empty name is not a file (is a variable empty?)");
-    struct side_files files = {options, &job->inputs, job->path, job->output_path,
-                               .silent = options->command != NULL};
-    if (side_file_check(&files) != 0)
+    if (check_side_files(job) != 0)
         return EXIT_TROUBLE;
     summary_prepare(options, &job->plan);
     if (options->command != NULL)
@@ -65,15 +70,40 @@ static struct filter *memory_filter(const struct options *options)
     return filter;
 }
 
-/* With --pending the filter is only read. */
+/* With --pending the filter is only read, once it is there. */
 static struct filter *file_filter(const struct job *job)
 {
     const struct options *options = job->options;
-    if (options_has(options, OPTION_PENDING))
-        return wish_compare(options, job->path, false) == 0
-                   ? filter_operand_open(job->path, options, false)
-                   : NULL;
-    return creation_open(job->path, options, options_has(options, OPTION_QUEUE));
+    return creation_open(job->path, options, options_has(options, OPTION_QUEUE),
+                         job->plan.pending == NULL);
+}
+
+/* What a run that ended well has printed is printed again. */
+static int owe(struct filter *filter, struct pending *pending, const char *name,
+               struct fault *fault)
+{
+    struct key keys[512];
+    ptrdiff_t n;
+    uint64_t count = pending_count(pending);
+    while ((n = pending_next(pending, keys, sizeof keys / sizeof *keys, fault)) > 0)
+        if (filter_owe(filter, keys, (size_t)n, fault) != 0)
+            return -1;
+    if (n == 0)
+        message("%s: this task was run before, and prints its %" PRIu64 " %s again (another task "
+                "needs another file)",
+                name, count, number_lines(count));
+    return (int)n;
+}
+
+static int begin_pending(struct job *job, struct fault *fault)
+{
+    struct filter *filter = job->plan.filter;
+    struct pending *pending = job->plan.pending;
+    const struct store *store = filter_store(filter);
+    if (filter_hold(filter, HOLD_EXACTLY, pending_target(pending), fault) != 0)
+        return -1;
+    int there = pending_begin(pending, store_header(store)->uuid, store_settlings(store), fault);
+    return there > 0 ? owe(filter, pending, job->options->given[OPTION_PENDING], fault) : there;
 }
 
 /* When lines are remembered later than batch by batch: prepares for it. */
@@ -81,8 +111,8 @@ static int prepare_hold(struct job *job)
 {
     struct fault fault;
     const struct options *options = job->options;
-    const char *pending = options->given[OPTION_PENDING];
-    if (options->command == NULL && pending == NULL && !job->plan.durable)
+    bool pending = job->plan.pending != NULL;
+    if (options->command == NULL && !pending && !job->plan.durable)
         return 0;
     signals_be_careful();
     job->inputs.threads = 1; /* what waits for input here has more to do than to wait */
@@ -90,15 +120,10 @@ static int prepare_hold(struct job *job)
         job->output = child_output(&job->child, options->command, job->inputs.delimiter);
         job->plan.may_close = true;
     }
-    if (pending != NULL) {
-        const struct store *store = filter_store(job->plan.filter);
-        job->plan.pending = pending_create(pending, store_header(store)->uuid,
-                                           store_settlings(store), &fault);
-        if (job->plan.pending == NULL)
-            return message_fault(&fault);
-    }
     enum hold_kind kind = job->plan.durable ? HOLD_AS_SET : HOLD_EXACTLY;
-    return filter_hold(job->plan.filter, kind, pending, &fault) == 0 ? 0 : message_fault(&fault);
+    int result = pending ? begin_pending(job, &fault)
+                         : filter_hold(job->plan.filter, kind, NULL, &fault);
+    return result == 0 ? 0 : message_fault(&fault);
 }
 
 /* Whether the output is likely to do, before anything is made. */
@@ -114,6 +139,19 @@ static int check_output(const struct job *job)
     return 0;
 }
 
+/* First, as nothing else may be touched if another run has it. It is there from now on: a link to
+ * it may turn out to be one to something else that was named. */
+static int claim_pending(struct job *job)
+{
+    struct fault fault;
+    const char *path = job->options->given[OPTION_PENDING];
+    if (path == NULL)
+        return 0;
+    signals_be_careful();
+    job->plan.pending = pending_claim(path, &fault);
+    return job->plan.pending != NULL ? check_side_files(job) : message_fault(&fault);
+}
+
 /* Opens what is missing of filter, output and second filter; EXIT_TROUBLE after a message. The
  * output is looked at before a filter is made for it, and opened after: that may wait for a reader,
  * and nothing is in flight yet. */
@@ -121,7 +159,7 @@ static int acquire(struct job *job)
 {
     struct fault fault;
     job->plan.durable = options_has(job->options, OPTION_DURABLE);
-    if (check_output(job) != 0)
+    if (check_output(job) != 0 || claim_pending(job) != 0)
         return EXIT_TROUBLE;
     job->plan.filter = job->path != NULL ? file_filter(job) : memory_filter(job->options);
     if (job->plan.filter == NULL)
@@ -175,6 +213,19 @@ static int finish_command(struct job *job, int status, uint64_t refused)
     return settled == EXIT_OK ? status : settled;
 }
 
+/* It vouches for the lines: hence last. */
+static int finish_pending(struct job *job)
+{
+    struct fault fault;
+    uint64_t owed = filter_owed(job->plan.filter);
+    if (owed > 0)
+        return message("%s: %" PRIu64 " of its %s did not come again, so it stays as it was (the "
+                       "same task needs the same input, another task another file)",
+                       job->options->given[OPTION_PENDING], owed,
+                       number_lines(pending_count(job->plan.pending)));
+    return pending_finish(job->plan.pending, &fault) == 0 ? EXIT_OK : message_fault(&fault);
+}
+
 static int run(struct job *job)
 {
     struct fault fault;
@@ -185,10 +236,8 @@ static int run(struct job *job)
     else if (output_close(&job->output, &fault) != 0)
         status = message_fault(&fault);
     status = side_file_close_dropped(&job->plan, status);
-    /* It vouches for the lines: hence last. */
-    if (job->plan.pending != NULL && status == EXIT_OK &&
-        pending_finish(job->plan.pending, &fault) != 0)
-        status = message_fault(&fault);
+    if (job->plan.pending != NULL && status == EXIT_OK)
+        status = finish_pending(job);
     summary_tell(job->options, filter_store(job->plan.filter), &counts, "printed");
     if (status == EXIT_OK && options_has(job->options, OPTION_EXIT_STATUS) && counts.selected == 0)
         status = EXIT_NOTHING;

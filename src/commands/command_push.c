@@ -49,7 +49,7 @@ int command_push(const struct options *options)
         return EXIT_TROUBLE;
     summary_prepare(options, &plan);
     /* A filter that is made here gets a queue; one that exists must have it. */
-    plan.filter = creation_open(path, options, true);
+    plan.filter = creation_open(path, options, true, true);
     if (plan.filter == NULL)
         return EXIT_TROUBLE;
     struct queue *queue = queue_operand(filter_store(plan.filter), inputs.delimiter, true,

@@ -91,14 +91,15 @@ int creation_make(const char *path, const struct options *options, bool queue, b
     return result;
 }
 
-struct filter *creation_open(const char *path, const struct options *options, bool queue)
+struct filter *creation_open(const char *path, const struct options *options, bool queue,
+                             bool write)
 {
     int result = 1;
     if ((options->set & CREATION_OPTIONS) != 0)
         result = creation_make(path, options, queue, false);
     if (result < 0 || (result > 0 && wish_compare(options, path, queue) != 0))
         return NULL;
-    struct filter *filter = filter_operand_open(path, options, true);
+    struct filter *filter = filter_operand_open(path, options, write);
     if (filter != NULL && result == 0)
         tell_created(filter_store(filter));
     return filter;

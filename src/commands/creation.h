@@ -12,8 +12,9 @@
  * after a message. */
 int creation_make(const char *path, const struct options *options, bool queue, bool replace);
 
-/* Opens FILTER for writing, making it first if it was asked for and there is none, with one line
- * on stderr. With `queue` it is made with a queue, or must have been. NULL after a message. */
-struct filter *creation_open(const char *path, const struct options *options, bool queue);
+/* Opens FILTER, making it first if it was asked for and there is none, with one line on stderr.
+ * With `queue` it is made with a queue, or must have been. NULL after a message. */
+struct filter *creation_open(const char *path, const struct options *options, bool queue,
+                             bool write);
 
 #endif

@@ -221,23 +221,43 @@ int claim_settle(struct filter *filter, size_t delivered, struct fault *fault)
     return 0;
 }
 
-int filter_settle_keys(struct filter *filter, const struct key *keys, size_t n, struct fault *fault)
+/* `alone`: only as long as nobody else has settled any since they were claimed. */
+static int settle(struct filter *filter, const struct key *keys, size_t n, bool alone,
+                  size_t *settled, struct fault *fault)
 {
-    while (n > 0) {
+    const struct store *store = filter->store;
+    *settled = 0;
+    while (*settled < n) {
         uint64_t others;
-        size_t done = 0;
+        size_t done = 0, left = n - *settled;
         if (store_lock_to_settle(filter->store, fault) != 0)
             return -1;
+        bool stops = alone && store_settlings(store) != filter->claimed_at;
         bool looked = others_look(filter, keys, 0, NULL, &others, fault) == 0;
-        if (looked)
-            done = set_claimed(filter, keys, n < BATCH_KEYS ? n : BATCH_KEYS, others, false);
+        if (looked && !stops)
+            done = set_claimed(filter, keys + *settled, left < BATCH_KEYS ? left : BATCH_KEYS,
+                               others, false);
         store_unlock(filter->store);
+        if (looked && stops)
+            return 0;
         if (!looked || (done == 0 && make_room_to_settle(filter->store, fault) != 0))
             return -1;
-        keys += done;
-        n -= done;
+        *settled += done;
     }
     return 0;
+}
+
+int filter_settle_keys(struct filter *filter, const struct key *keys, size_t n, struct fault *fault)
+{
+    size_t settled;
+    return settle(filter, keys, n, false, &settled, fault);
+}
+
+ptrdiff_t filter_settle_alone(struct filter *filter, const struct key *keys, size_t n,
+                              struct fault *fault)
+{
+    size_t settled;
+    return settle(filter, keys, n, true, &settled, fault) == 0 ? (ptrdiff_t)settled : -1;
 }
 
 /* --- adding: keys that are in flight and settled at once --- */

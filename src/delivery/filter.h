@@ -6,7 +6,8 @@
  *   new        filter_claim found it neither in the layers nor in flight anywhere;
  *   in flight  it was claimed, and its line is not delivered yet: all writers see it, and its bits
  *              are not set;
- *   settled    its line was delivered, and its bits are set.
+ *   settled    its line was delivered, and its bits are set;
+ *   owed       an earlier run of the same task delivered its line, and this one will again.
  *
  * and these are the places where it may be meanwhile:
  *
@@ -16,6 +17,20 @@
  *   key set       a file beside the filter, for more keys than the slot has room for (key_set.h)
  *   hold          keeping keys in flight for longer than a batch: with -x, --durable (hold.h)
  *   pending file  keys that were delivered, and are settled by `unseen commit` (pending.h)
+ *
+ *
+ * A retry
+ *
+ * A task whose run ended well, and left a whole pending file, may be run again all the same: it was
+ * killed before anybody took note, perhaps in the midst of its commit, and its output is gone. Then
+ * the layers may have some of its lines or all. So the keys of the pending file are *owed*: a claim
+ * takes them for new whatever the layers say, and once, as it does all that it takes into flight.
+ * Every other key is judged as ever. This gives the lines of the first run, no more and no fewer:
+ * what was new then is owed now; and what was in then is in now, for layers only gain keys (but a
+ * window forgets, and so does remove: a line that neither the layers nor the file have is new).
+ * Nothing depends on what was committed meanwhile, by this task or by others. If at the end a key
+ * is still owed, the input was not the same, and the pending file stays as it was: else its line,
+ * if it was committed, would be in no output and never come again.
  *
  * A process that dies takes its keys in flight with it: the lock of its slot is gone, so the slot
  * counts as empty, and nothing need be repaired. A filter in memory has no such states
@@ -144,6 +159,15 @@ int filter_settle(struct filter *filter, size_t delivered, struct fault *fault);
 enum hold_kind { HOLD_EXACTLY, HOLD_AS_SET };
 int filter_hold(struct filter *filter, enum hold_kind kind, const char *beside,
                 struct fault *fault);
+
+/* More keys that are owed (see above), in any order, before the first claim. Precondition: keys are
+ * held exactly, in a filter opened for reading. Returns 0 or -1. About 1 us a key, and on disk, not
+ * in memory. */
+int filter_owe(struct filter *filter, const struct key *keys, size_t n, struct fault *fault);
+
+/* How many of them have not come. Precondition: keys are held. */
+uint64_t filter_owed(const struct filter *filter);
+
 uint64_t filter_held(const struct filter *filter);
 int filter_settle_held(struct filter *filter, struct fault *fault);
 
@@ -152,10 +176,14 @@ void filter_drop_held(struct filter *filter, uint64_t n);
 
 /* filter_settle_keys settles keys that were claimed, in order and growing as needed, whatever they
  * are found in by now; if another process claimed them, filter_set_claimed says when that was, as
- * store_settlings was then. Returns 0, or -1 with the fault: some may have been settled. */
+ * store_settlings was then. Returns 0, or -1 with the fault: some may have been settled.
+ * filter_settle_alone stops where others have settled any since: what follows may be in by now.
+ * Returns how many are settled. */
 void filter_set_claimed(struct filter *filter, uint64_t settlings);
 int filter_settle_keys(struct filter *filter, const struct key *keys, size_t n,
                        struct fault *fault);
+ptrdiff_t filter_settle_alone(struct filter *filter, const struct key *keys, size_t n,
+                              struct fault *fault);
 
 /* Sets the bits of keys that are known to be delivered, growing as needed, in flight somewhere or
  * not; those that are in change nothing. seen[i] = 1 if it was in, else 0; *added: how many were

@@ -28,6 +28,7 @@
 struct hold {
     bool exactly;
     struct key_set *set;
+    struct key_set *owed;  /* of a retry: what has not come yet; NULL: none ever was */
     struct key_file order; /* exactly, to be settled: the keys that were delivered; else fd -1 */
     uint64_t ordered;      /* how many these are */
     size_t last_count;     /* keys that the last claim took into flight */
@@ -127,11 +128,30 @@ void hold_free(struct filter *filter)
         key_set_leave(filter->set);
     }
     key_set_free(hold->set);
+    key_set_free(hold->owed);
     if (hold->order.fd >= 0)
         close(hold->order.fd);
     free(hold);
     filter->set = NULL;
     filter->hold = NULL;
+}
+
+int filter_owe(struct filter *filter, const struct key *keys, size_t n, struct fault *fault)
+{
+    struct hold *hold = filter->hold;
+    if (hold->owed == NULL)
+        hold->owed = key_set_nameless(key_set_path(hold->set), fault);
+    if (hold->owed == NULL || key_set_reserve(hold->owed, n, fault) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        key_set_add(hold->owed, keys[i]);
+    return 0;
+}
+
+uint64_t filter_owed(const struct filter *filter)
+{
+    const struct hold *hold = filter->hold;
+    return hold->owed != NULL ? key_set_count(hold->owed) : 0;
 }
 
 uint64_t filter_held(const struct filter *filter)
@@ -159,11 +179,21 @@ static size_t take_new(struct hold *hold, const struct key *keys, size_t n, uint
             seen[i] = 1;
         } else if (key_set_add(hold->set, keys[i])) {
             hold->last[hold->last_count++] = keys[i];
+            if (hold->owed != NULL)
+                key_set_remove(hold->owed, keys[i]);
         } else {
             seen[i] = 1;
         }
     }
     return n;
+}
+
+/* What is owed is as new as it was, whatever the layers say by now. */
+static void look_for_owed(const struct hold *hold, const struct key *keys, size_t n, uint8_t *seen)
+{
+    for (size_t i = 0; i < n && hold->owed != NULL; i++)
+        if (seen[i])
+            seen[i] = !key_set_has(hold->owed, keys[i]);
 }
 
 static ptrdiff_t claim_exactly(struct filter *filter, const struct key *keys, size_t n,
@@ -173,6 +203,7 @@ static ptrdiff_t claim_exactly(struct filter *filter, const struct key *keys, si
     uint64_t others, settled = store_settlings(filter->store);
     if (probe(filter->store, keys, n, seen, fault) != 0)
         return -1;
+    look_for_owed(hold, keys, n, seen);
     for (size_t i = 0; i < n; i++)
         if (!seen[i])
             seen[i] = key_set_has(hold->set, keys[i]);

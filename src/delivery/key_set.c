@@ -179,7 +179,10 @@ static struct key_set *start(const char *path, int fd, bool named, struct fault 
     set->named = named && fd >= 0;
     set->fd = fd;
     if (error != 0) {
-        fault_errno(fault, path, "lines in flight need a file beside the filter", error);
+        fault_errno(fault, path,
+                    named ? "lines in flight need a file beside the filter"
+                          : "no new file can be made beside it",
+                    error);
     } else if (map_head(set, fault) == 0 && add_segment(set, fault) == 0) {
         memcpy(set->head, magic, sizeof magic);
         return set;

@@ -5,12 +5,11 @@
  *
  *   offset size meaning
  *        0    8  magic: 89 75 6e 73 70 6e 64 0a  ("unspnd" between a byte that is no text and LF)
- *        8    4  format version: 1
- *       12    4  1 if the run that wrote it came to its end, else 0
+ *        8    8  format version: 1
  *       16   16  UUID of the filter
  *       32    8  number of keys
  *       40    8  checksum of the keys: s = 0, then for each key s = XXH3-64 of its 16 bytes, seed s
- *       48    8  how often keys had been settled in the filter when the run began
+ *       48    8  how often keys had been settled in the filter when the task's first run began
  *       56    8  checksum: XXH3-64, seed 0, of bytes 0..55
  *       64  16*n keys, lo then hi
  *
@@ -19,12 +18,16 @@
 #include "delivery/pending.h"
 
 #include "store/key_file.h"
+#include "store/newfile.h"
+#include "system/beside.h"
+#include "system/lock.h"
+#include "system/path.h"
+#include "system/signals.h"
 #include "system/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,17 +36,29 @@ enum { HEAD = 64, PIECE = 512 };
 
 static const uint8_t magic[8] = {0x89, 'u', 'n', 's', 'p', 'n', 'd', '\n'};
 
+/* The keys of one file, as they are read or written. */
+struct body {
+    struct key_file file;
+    uint64_t count, sum; /* as the head says, or as it will say */
+    uint64_t done;       /* keys that were written, or given out */
+    uint64_t summed;     /* the checksum of those that were given out */
+};
+
 struct pending {
     const char *path;
-    struct key_file file;
+    char target[PATH_MAX];
     uint8_t uuid[UUID_BYTES];
-    uint64_t count, sum, settlings;
-    uint64_t done; /* keys written, or given out */
+    uint64_t settlings;
+    int fd;               /* what stands under the name; claimed, or opened by commit */
+    bool claimed, made;   /* it is ours; it was not there before, and nothing has begun */
+    struct stat status;   /* claimed: of fd */
+    uint8_t head[HEAD];   /* of what is read */
+    struct body old, new; /* what is read, and what is written */
+    struct newfile *file; /* where that is; NULL: nothing is written */
     struct key buffer[PIECE];
 };
 
-static struct pending *pending_alloc(const char *path, const uint8_t uuid[UUID_BYTES],
-                                     struct fault *fault)
+static struct pending *pending_alloc(const char *path, struct fault *fault)
 {
     struct pending *pending = calloc(1, sizeof *pending);
     if (pending == NULL) {
@@ -51,80 +66,48 @@ static struct pending *pending_alloc(const char *path, const uint8_t uuid[UUID_B
         return NULL;
     }
     pending->path = path;
-    pending->file = (struct key_file){.fd = -1, .at = HEAD};
-    memcpy(pending->uuid, uuid, UUID_BYTES);
+    pending->fd = -1;
     return pending;
+}
+
+static int fault_system(const struct pending *pending, struct fault *fault)
+{
+    return fault_errno(fault, pending->path, NULL, errno);
+}
+
+/* Whether a name leads to the file that was claimed. */
+static bool leads_here(const struct pending *pending, const char *name)
+{
+    struct stat status;
+    return stat(name, &status) == 0 && path_same_file(&status, &pending->status);
 }
 
 void pending_free(struct pending *pending)
 {
     if (pending == NULL)
         return;
-    if (pending->file.fd >= 0)
-        close(pending->file.fd);
+    newfile_free(pending->file);
+    /* Before the lock goes with the descriptor. */
+    if (pending->made && leads_here(pending, pending->target))
+        unlink(pending->target);
+    if (pending->fd >= 0)
+        close(pending->fd);
     free(pending);
 }
 
-static int write_head(const struct pending *pending, bool finished, struct fault *fault)
+const char *pending_target(const struct pending *pending)
 {
-    uint8_t head[HEAD] = {0};
-    memcpy(head, magic, sizeof magic);
-    store32(head + 8, 1);
-    store32(head + 12, finished);
-    memcpy(head + 16, pending->uuid, UUID_BYTES);
-    store64(head + 32, pending->count);
-    store64(head + 40, pending->sum);
-    store64(head + 48, pending->settlings);
-    store64(head + HEAD - 8, hash_checksum(head, HEAD - 8));
-    if (whole_write_at(pending->file.fd, head, sizeof head, 0) != sizeof head)
-        return fault_errno(fault, pending->path, NULL, errno);
-    return 0;
+    return pending->target;
 }
 
-/* Cuts off what is at `path`, but not a list named by mistake. */
-static int start_anew(const struct pending *pending, struct fault *fault)
+uint64_t pending_count(const struct pending *pending)
 {
-    uint8_t found[sizeof magic];
-    struct stat status;
-    if (fstat(pending->file.fd, &status) != 0)
-        return fault_errno(fault, pending->path, NULL, errno);
-    if (!S_ISREG(status.st_mode))
-        return fault_set(fault, pending->path, "is not a regular file");
-    if (status.st_size == 0 ||
-        (whole_read_at(pending->file.fd, found, sizeof found, 0) == sizeof found &&
-         memcmp(found, magic, sizeof magic) == 0))
-        return ftruncate(pending->file.fd, 0) == 0 ? write_head(pending, false, fault)
-                                                   : fault_errno(fault, pending->path, NULL, errno);
-    fault_set(fault, pending->path, "exists, and is not a file of pending keys");
-    return fault_way_out(fault, "name a new file");
+    return pending->old.count;
 }
 
-struct pending *pending_create(const char *path, const uint8_t uuid[UUID_BYTES], uint64_t settlings,
-                               struct fault *fault)
+uint64_t pending_settlings(const struct pending *pending)
 {
-    struct pending *pending = pending_alloc(path, uuid, fault);
-    if (pending == NULL)
-        return NULL;
-    pending->settlings = settlings;
-    /* O_CREAT only if it is absent: in a sticky directory it is refused for another user's file. */
-    pending->file.fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-    if (pending->file.fd < 0 && errno == ENOENT)
-        pending->file.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
-    if (pending->file.fd < 0)
-        fault_errno(fault, path, NULL, errno);
-    else if (start_anew(pending, fault) == 0)
-        return pending;
-    pending_free(pending);
-    return NULL;
-}
-
-static int flush(struct pending *pending, struct fault *fault)
-{
-    uint64_t from = pending->done;
-    pending->done = pending->count; /* even if it fails: the buffer must not overflow */
-    if (!key_file_write(pending->file, from, pending->buffer, (size_t)(pending->count - from)))
-        return fault_errno(fault, pending->path, NULL, errno);
-    return 0;
+    return pending->settlings;
 }
 
 /* The next link of the checksum of the keys. */
@@ -135,112 +118,292 @@ static uint64_t chain(uint64_t sum, struct key key)
     return hash_chain(sum, bytes, sizeof bytes);
 }
 
-int pending_append(struct pending *pending, struct key key, struct fault *fault)
-{
-    pending->buffer[pending->count++ - pending->done] = key;
-    pending->sum = chain(pending->sum, key);
-    return pending->count - pending->done == PIECE ? flush(pending, fault) : 0;
-}
-
-/* The keys must be on disk before the header that vouches for them. */
-int pending_finish(struct pending *pending, struct fault *fault)
-{
-    if (flush(pending, fault) != 0)
-        return -1;
-    if (fsync(pending->file.fd) != 0)
-        return fault_errno(fault, pending->path, NULL, errno);
-    if (write_head(pending, true, fault) != 0)
-        return -1;
-    if (fsync(pending->file.fd) != 0)
-        return fault_errno(fault, pending->path, NULL, errno);
-    return 0;
-}
+/* --- reading --- */
 
 static int damaged(const struct pending *pending, const char *what, struct fault *fault)
 {
     fault_set(fault, pending->path, "damaged file of pending keys: %s", what);
-    return fault_way_out(fault, "run the job that wrote it again");
+    return fault_way_out(fault, "remove it and run its task again; what was committed from it "
+                                "does not come again");
 }
 
-static int check_head(struct pending *pending, const uint8_t head[HEAD], struct fault *fault)
+static int no_pending_file(const struct pending *pending, struct fault *fault)
 {
-    if (memcmp(head, magic, sizeof magic) != 0)
+    if (!pending->claimed)
         return fault_set(fault, pending->path, "is not a file of pending keys");
-    if (load32(head + 8) != 1) {
-        fault_set(fault, pending->path,
-                  "has format version %" PRIu32 "; this program knows version 1", load32(head + 8));
-        return fault_way_out(fault, "use a newer unseen");
-    }
-    if (hash_checksum(head, HEAD - 8) != load64(head + HEAD - 8) || load32(head + 12) > 1)
-        return damaged(pending, "header", fault);
-    if (load32(head + 12) == 0) {
-        fault_set(fault, pending->path, "is unfinished: the run that wrote it failed");
-        return fault_way_out(fault, "run it again");
-    }
-    if (memcmp(head + 16, pending->uuid, UUID_BYTES) != 0) {
-        fault_set(fault, pending->path, "belongs to another filter");
-        return fault_way_out(fault, "commit it to the filter that its run named");
-    }
-    pending->count = load64(head + 32);
-    pending->sum = load64(head + 40);
-    pending->settlings = load64(head + 48);
-    return 0;
+    fault_set(fault, pending->path, "exists, and is not a file of pending keys");
+    return fault_way_out(fault, "name a new file");
+}
+
+/* Reads the head. Returns 1; 0 if the file is empty; -1. */
+static int read_head(struct pending *pending, struct fault *fault)
+{
+    size_t got = whole_read_at(pending->fd, pending->head, HEAD, 0);
+    if (got < HEAD && errno != 0)
+        return fault_system(pending, fault);
+    if (got > 0 && (got < sizeof magic || memcmp(pending->head, magic, sizeof magic) != 0))
+        return no_pending_file(pending, fault);
+    return got > 0;
+}
+
+static int check_uuid(const struct pending *pending, struct fault *fault)
+{
+    if (memcmp(pending->head + 16, pending->uuid, UUID_BYTES) == 0)
+        return 0;
+    fault_set(fault, pending->path, "belongs to another filter");
+    return fault_way_out(fault, pending->claimed ? "name another file for this one"
+                                                 : "commit it to the filter that its run named");
 }
 
 static int check_size(const struct pending *pending, struct fault *fault)
 {
     struct stat status;
-    if (fstat(pending->file.fd, &status) != 0)
-        return fault_errno(fault, pending->path, NULL, errno);
+    if (fstat(pending->fd, &status) != 0)
+        return fault_system(pending, fault);
     uint64_t bytes = (uint64_t)status.st_size;
     if (bytes < HEAD || (bytes - HEAD) % KEY_BYTES != 0 ||
-        (bytes - HEAD) / KEY_BYTES != pending->count)
+        (bytes - HEAD) / KEY_BYTES != pending->old.count)
         return damaged(pending, "size", fault);
     return 0;
 }
 
+static int check_head(struct pending *pending, struct fault *fault)
+{
+    const uint8_t *head = pending->head;
+    if (load64(head + 8) != 1) {
+        fault_set(fault, pending->path,
+                  "has format version %" PRIu64 "; this program knows version 1", load64(head + 8));
+        return fault_way_out(fault, "use a newer unseen");
+    }
+    if (hash_checksum(head, HEAD - 8) != load64(head + HEAD - 8))
+        return damaged(pending, "header", fault);
+    pending->old = (struct body){.file = {.fd = pending->fd, .at = HEAD},
+                                 .count = load64(head + 32),
+                                 .sum = load64(head + 40)};
+    pending->settlings = load64(head + 48);
+    return check_uuid(pending, fault) == 0 ? check_size(pending, fault) : -1;
+}
+
+ptrdiff_t pending_next(struct pending *pending, struct key *keys, size_t most, struct fault *fault)
+{
+    struct body *body = &pending->old;
+    uint64_t left = body->count - body->done;
+    size_t n = left < most ? (size_t)left : most;
+    if (signals_pending())
+        return fault_errno(fault, pending->path, NULL, EINTR);
+    if (!key_file_read(body->file, body->done, keys, n))
+        return errno != 0 ? fault_system(pending, fault) : damaged(pending, "size", fault);
+    for (size_t i = 0; i < n; i++)
+        body->summed = chain(body->summed, keys[i]);
+    body->done += n;
+    if (n == 0 && body->summed != body->sum)
+        return damaged(pending, "checksum of the keys", fault);
+    return (ptrdiff_t)n;
+}
+
+/* Nothing is given out before all of it is known to be good. */
 static int check_keys(struct pending *pending, struct fault *fault)
 {
-    uint64_t sum = 0;
     ptrdiff_t n;
-    while ((n = pending_next(pending, pending->buffer, PIECE, fault)) > 0)
-        for (ptrdiff_t i = 0; i < n; i++)
-            sum = chain(sum, pending->buffer[i]);
-    pending->done = 0;
-    if (n == 0 && sum != pending->sum)
-        return damaged(pending, "checksum of the keys", fault);
+    while ((n = pending_next(pending, pending->buffer, PIECE, fault)) > 0) {
+    }
+    pending->old.done = pending->old.summed = 0;
     return (int)n;
+}
+
+static int is_empty(const struct pending *pending, struct fault *fault)
+{
+    if (lock_ask(pending->fd, LOCK_PENDING) > 0) {
+        fault_set(fault, pending->path, "is empty: a run is still writing it");
+        fault_way_out(fault, "commit it once that has ended well");
+        return fault_may_pass(fault);
+    }
+    fault_set(fault, pending->path, "is empty: the run that was to write it did not end well");
+    return fault_way_out(fault, "run it again, with the same input");
 }
 
 struct pending *pending_open(const char *path, const uint8_t uuid[UUID_BYTES], struct fault *fault)
 {
-    uint8_t head[HEAD] = {0};
-    struct pending *pending = pending_alloc(path, uuid, fault);
+    struct pending *pending = pending_alloc(path, fault);
     if (pending == NULL)
         return NULL;
-    pending->file.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (pending->file.fd < 0 ||
-        (whole_read_at(pending->file.fd, head, sizeof head, 0) < sizeof head && errno != 0))
-        fault_errno(fault, path, NULL, errno);
-    else if (check_head(pending, head, fault) == 0 && check_size(pending, fault) == 0 &&
-             check_keys(pending, fault) == 0)
+    memcpy(pending->uuid, uuid, UUID_BYTES);
+    pending->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int there = pending->fd < 0 ? fault_system(pending, fault) : read_head(pending, fault);
+    if (there == 0)
+        there = is_empty(pending, fault);
+    if (there > 0 && check_head(pending, fault) == 0 && check_keys(pending, fault) == 0)
         return pending;
     pending_free(pending);
     return NULL;
 }
 
-uint64_t pending_settlings(const struct pending *pending)
+/* --- claiming --- */
+
+static int open_or_make(struct pending *pending, struct fault *fault)
 {
-    return pending->settlings;
+    int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK;
+    /* O_CREAT only if it is absent: in a sticky directory it is refused for another user's file. */
+    pending->made = false;
+    pending->fd = open(pending->path, flags);
+    if (pending->fd < 0 && errno == ENOENT) {
+        pending->fd = open(pending->path, flags | O_CREAT, 0666);
+        pending->made = pending->fd >= 0;
+    }
+    if (pending->fd < 0 || fstat(pending->fd, &pending->status) != 0)
+        return fault_system(pending, fault);
+    if (!S_ISREG(pending->status.st_mode))
+        return fault_set(fault, pending->path, "is not a regular file");
+    return 0;
 }
 
-ptrdiff_t pending_next(struct pending *pending, struct key *keys, size_t most, struct fault *fault)
+static int lock(struct pending *pending, struct fault *fault)
 {
-    uint64_t left = pending->count - pending->done;
-    size_t n = left < most ? (size_t)left : most;
-    if (!key_file_read(pending->file, pending->done, keys, n))
-        return errno != 0 ? fault_errno(fault, pending->path, NULL, errno)
-                          : damaged(pending, "size", fault);
-    pending->done += n;
-    return (ptrdiff_t)n;
+    int got = lock_try(pending->fd, LOCK_PENDING);
+    if (got > 0)
+        return 0;
+    pending->made = false; /* another run's by now */
+    if (got < 0)
+        return fault_errno(fault, pending->path, "cannot be locked", errno);
+    fault_set(fault, pending->path, "another run is writing it");
+    fault_way_out(fault, "wait until it has ended; another task needs another file");
+    return fault_may_pass(fault);
+}
+
+/* In a sticky directory only the owner of a file can give its name to another one, or that of the
+ * directory. Better said now than after the last line. */
+static int check_replaceable(const struct pending *pending, struct fault *fault)
+{
+    struct stat directory;
+    char name[PATH_MAX];
+    uid_t user = geteuid();
+    path_directory(pending->target, name);
+    if (stat(name, &directory) != 0)
+        return fault_system(pending, fault);
+    if ((directory.st_mode & S_ISVTX) == 0 || user == 0 || user == directory.st_uid ||
+        user == pending->status.st_uid)
+        return 0;
+    fault_set(fault, pending->path,
+              "belongs to another user, and cannot be replaced in a "
+              "directory with the sticky bit");
+    return fault_way_out(fault, "name another file");
+}
+
+/* Opens and locks what the name leads to; again, if that was replaced before it was locked. */
+static int claim(struct pending *pending, struct fault *fault)
+{
+    while (open_or_make(pending, fault) == 0 && lock(pending, fault) == 0) {
+        if (realpath(pending->path, pending->target) != NULL &&
+            leads_here(pending, pending->target))
+            return read_head(pending, fault) >= 0 ? check_replaceable(pending, fault) : -1;
+        if (signals_pending())
+            return fault_errno(fault, pending->path, NULL, EINTR);
+        close(pending->fd);
+    }
+    return -1;
+}
+
+struct pending *pending_claim(const char *path, struct fault *fault)
+{
+    struct pending *pending = pending_alloc(path, fault);
+    if (pending == NULL)
+        return NULL;
+    pending->claimed = true;
+    if (claim(pending, fault) == 0)
+        return pending;
+    pending_free(pending);
+    return NULL;
+}
+
+/* --- writing --- */
+
+static int start_new(struct pending *pending, bool whole, struct fault *fault)
+{
+    /* What is whole must be there at every moment; an empty one need not. */
+    struct newfile_plan plan = {.path = pending->target, .over = true, .may_be_absent = !whole};
+    int fd;
+    pending->file = newfile_begin(&plan, &fd);
+    if (pending->file == NULL)
+        return fault_errno(fault, pending->path, "no new file can be made beside it", errno);
+    beside_take_after(fd, &pending->status);
+    pending->new.file = (struct key_file){.fd = fd, .at = HEAD};
+    pending->made = false;
+    return whole;
+}
+
+int pending_begin(struct pending *pending, const uint8_t uuid[UUID_BYTES], uint64_t settlings,
+                  struct fault *fault)
+{
+    memcpy(pending->uuid, uuid, UUID_BYTES);
+    pending->settlings = settlings;
+    int there = read_head(pending, fault);
+    if (there < 0 || (there > 0 && check_head(pending, fault) != 0))
+        return -1;
+    return start_new(pending, there > 0, fault);
+}
+
+static int flush(struct pending *pending, struct fault *fault)
+{
+    struct body *body = &pending->new;
+    uint64_t from = body->done;
+    body->done = body->count; /* even if it fails: the buffer must not overflow */
+    if (!key_file_write(body->file, from, pending->buffer, (size_t)(body->count - from)))
+        return fault_system(pending, fault);
+    return 0;
+}
+
+int pending_append(struct pending *pending, struct key key, struct fault *fault)
+{
+    struct body *body = &pending->new;
+    pending->buffer[body->count++ - body->done] = key;
+    body->sum = chain(body->sum, key);
+    return body->count - body->done == PIECE ? flush(pending, fault) : 0;
+}
+
+static void make_head(const struct pending *pending, uint8_t head[HEAD])
+{
+    memcpy(head, magic, sizeof magic);
+    store64(head + 8, 1);
+    memcpy(head + 16, pending->uuid, UUID_BYTES);
+    store64(head + 32, pending->new.count);
+    store64(head + 40, pending->new.sum);
+    store64(head + 48, pending->settlings);
+    store64(head + HEAD - 8, hash_checksum(head, HEAD - 8));
+}
+
+static int check_names(const struct pending *pending, struct fault *fault)
+{
+    if (leads_here(pending, pending->path) && leads_here(pending, pending->target))
+        return 0;
+    fault_set(fault, pending->path, "was replaced or removed during this run");
+    fault_way_out(fault, "run it again, with the same input");
+    return fault_may_pass(fault);
+}
+
+/* Whether what was read is as it was: then a file with the same head is there, and on disk. */
+static bool is_untouched(const struct pending *pending)
+{
+    const struct stat *was = &pending->status;
+    struct stat is;
+    return fstat(pending->fd, &is) == 0 && is.st_size == was->st_size &&
+           is.st_ctim.tv_sec == was->st_ctim.tv_sec && is.st_ctim.tv_nsec == was->st_ctim.tv_nsec;
+}
+
+int pending_finish(struct pending *pending, struct fault *fault)
+{
+    uint8_t head[HEAD];
+    make_head(pending, head);
+    if (flush(pending, fault) != 0 || check_names(pending, fault) != 0)
+        return -1;
+    if (memcmp(head, pending->head, HEAD) == 0 && is_untouched(pending))
+        return 0;
+    if (whole_write_at(pending->new.file.fd, head, HEAD, 0) != HEAD)
+        return fault_system(pending, fault);
+    int result = newfile_end(pending->file);
+    if (result == 0)
+        return 0;
+    if (result < 0)
+        return fault_system(pending, fault);
+    fault_errno(fault, pending->path, NULL, EEXIST); /* made by another run just now */
+    return fault_may_pass(fault);
 }

@@ -156,8 +156,9 @@ int slot_take(struct filter *filter, struct fault *fault)
 int slot_change(struct filter *filter, struct fault *fault)
 {
     unsigned before = filter->slot;
-    if (take_empty(filter, before + 1, fault) <= 0)
-        return -1;
+    int taken = take_empty(filter, before + 1, fault);
+    if (taken <= 0) /* the others are taken by who will end */
+        return taken == 0 ? fault_may_pass(fault) : -1;
     lock_let_go(filter->store->file.fd, LOCK_SLOT + before);
     return 0;
 }

@@ -21,7 +21,7 @@ uint64_t slot_keys(const struct store *store, unsigned slot, bool *alive, bool *
 int slot_take(struct filter *filter, struct fault *fault);
 
 /* Another free slot, after this one, is this writer's. Precondition: nothing is in flight. Returns
- * 0, or -1 with the fault: there is none. */
+ * 0, or -1: there is none, and the fault that the caller has stands, as one that may pass. */
 int slot_change(struct filter *filter, struct fault *fault);
 
 /* Whether the owner of another slot lives: 1 or 0, or -1 with the fault. */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 struct newfile {
-    const struct newfile_plan *plan;
+    struct newfile_plan plan;
     char target[PATH_MAX]; /* the path, symbolic links followed if it exists */
     char directory[PATH_MAX];
     char temporary[PATH_MAX + 16]; /* empty: the file has no name yet */
@@ -30,7 +30,7 @@ static mode_t creation_mode(void)
 
 static int find_directory(struct newfile *file)
 {
-    const char *path = file->plan->path;
+    const char *path = file->plan.path;
     if (realpath(path, file->target) == NULL) {
         if (errno != ENOENT && errno != ENOTDIR)
             return -1;
@@ -65,7 +65,7 @@ static int open_nameless(struct newfile *file)
  * not be given away. */
 static int take_after(const struct newfile *file)
 {
-    const struct stat *like = file->plan->like;
+    const struct stat *like = file->plan.like;
     if (like == NULL)
         return 0;
     bool owned = fchown(file->fd, like->st_uid, like->st_gid) == 0;
@@ -103,7 +103,10 @@ static int give_temporary_name(struct newfile *file)
 /* Puts the finished file under its name. Returns 1 if the name is taken. */
 static int publish(struct newfile *file)
 {
-    if (file->plan->over) {
+    if (file->plan.over && file->plan.may_be_absent && file->temporary[0] == '\0') {
+        if (unlink(file->target) != 0 || give_name(file, file->target) != 0)
+            return errno == EEXIST ? 1 : -1;
+    } else if (file->plan.over) {
         if (give_temporary_name(file) != 0 || rename(file->temporary, file->target) != 0)
             return -1;
         file->temporary[0] = '\0';
@@ -132,15 +135,20 @@ static void drop(struct newfile *file)
         close(file->fd);
 }
 
+/* The contents are there: what is left is to flush it and to name it. */
+int newfile_end(struct newfile *file)
+{
+    return take_after(file) == 0 && fsync(file->fd) == 0 ? publish(file) : -1;
+}
+
 /* One attempt, with or without a name from the start. */
 static int attempt(struct newfile *file, bool named)
 {
     file->fd = -1;
     file->temporary[0] = '\0';
     bool whole = (named ? open_named(file) : open_nameless(file)) == 0 &&
-                 file->plan->fill(file->fd, file->plan->context) == 0 && take_after(file) == 0 &&
-                 fsync(file->fd) == 0;
-    int result = whole ? publish(file) : -1;
+                 file->plan.fill(file->fd, file->plan.context) == 0;
+    int result = whole ? newfile_end(file) : -1;
     int error = errno;
     drop(file);
     errno = error;
@@ -155,11 +163,47 @@ static bool is_final(int error)
 
 int newfile_make(const struct newfile_plan *plan)
 {
-    struct newfile file = {.plan = plan};
+    struct newfile file = {.plan = *plan};
     if (find_directory(&file) != 0)
         return -1;
     int result = attempt(&file, false);
     return result < 0 && !is_final(errno) ? attempt(&file, true) : result;
+}
+
+/* Whether a nameless file can get its name, which goes through /proc. */
+static bool can_be_named(const struct newfile *file)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file->fd);
+    return access(link, F_OK) == 0;
+}
+
+struct newfile *newfile_begin(const struct newfile_plan *plan, int *fd)
+{
+    struct newfile *file = calloc(1, sizeof *file);
+    if (file == NULL)
+        return NULL;
+    file->plan = *plan;
+    file->fd = -1;
+    bool begun = find_directory(file) == 0;
+    if (begun && (open_nameless(file) != 0 || !can_be_named(file))) {
+        drop(file);
+        begun = open_named(file) == 0;
+    }
+    *fd = file->fd;
+    if (begun)
+        return file;
+    int error = errno;
+    newfile_free(file);
+    errno = error;
+    return NULL;
+}
+
+void newfile_free(struct newfile *file)
+{
+    if (file != NULL)
+        drop(file);
+    free(file);
 }
 
 bool newfile_is_filter(const char *path)

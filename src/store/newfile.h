@@ -1,5 +1,5 @@
 /*
- * newfile - a filter file that is there whole, or not at all.
+ * newfile - a file, most often a filter, that is there whole, or not at all.
  *
  * It is made without a name (O_TMPFILE), filled, flushed, and only then given its name, by a link,
  * which fails if something has that name by now; or, over an older file, by a rename. So a
@@ -35,14 +35,23 @@ typedef int newfile_fill(int fd, const void *context);
 
 struct newfile_plan {
     const char *path;        /* symbolic links are followed */
-    bool over;               /* replace what is there */
+    bool over;               /* replace what is there, */
+    bool may_be_absent;      /* and for a moment there may be nothing: so a kill leaves nothing */
     const struct stat *like; /* whose owner and mode it gets; NULL: as any new file */
-    newfile_fill *fill;
+    newfile_fill *fill;      /* for newfile_make */
     const void *context;
 };
 
 /* Makes it. Returns 0; 1 if something has the name and `over` is not set; -1 with errno. In the
  * last two cases nothing was changed. Takes as long as an fsync. */
 int newfile_make(const struct newfile_plan *plan);
+
+/* The same in two steps, for a file that is filled over a longer time: begin opens it, as *fd, for
+ * the caller to fill; NULL with errno. End returns as newfile_make. Free closes it; what has no
+ * name by then is gone. NULL is allowed. */
+struct newfile;
+struct newfile *newfile_begin(const struct newfile_plan *plan, int *fd);
+int newfile_end(struct newfile *file);
+void newfile_free(struct newfile *file);
 
 #endif

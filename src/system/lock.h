@@ -12,8 +12,8 @@
 
 /* Numbers of locks; a slot's is LOCK_SLOT + slot. */
 enum { LOCK_CHANGE = 0, LOCK_SLOT = 1, LOCK_GROW = 4096 };
-/* The lock of a file that lines are appended to. */
-enum { LOCK_OUTPUT = 0 };
+/* The lock of a file that lines are appended to; that of a file of pending keys. */
+enum { LOCK_OUTPUT = 0, LOCK_PENDING = 0 };
 
 /* Called about once after five seconds of waiting. */
 typedef void lock_waits(void *context);
