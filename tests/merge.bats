@@ -106,6 +106,21 @@ lacks() {
     succeeds unseen verify out.bf
 }
 
+# At high rates a layer counts fewer lines than it is made for: some look seen on the way.
+@test "parts that fit, at high rates: one layer, and no more false drops than p" {
+    local rate
+    input 40000 500000 >others
+    for rate in 0.5 0.1 1e-2; do
+        parts 4 20000 -n 82000 -p $rate
+        cat part? | exits 0 unseen add all.bf
+        succeeds unseen merge -o out.bf part?.bf
+        cmp <(bits_of out.bf) <(bits_of all.bf) || complain "p = $rate: other bits"
+        exits 0 unseen query -c out.bf others
+        holds "$(cat "$out") <= 40000 * $rate + 6 * sqrt(40000 * $rate)"
+        rm ./*.bf
+    done
+}
+
 @test "the order of inputs changes no answer, nor do steps" {
     parts 4 3000
     succeeds unseen merge -o abcd.bf part1.bf part2.bf part3.bf part4.bf
@@ -266,20 +281,20 @@ lacks() {
         rm -f b.bf
         # shellcheck disable=SC2086
         exits 0 unseen create $options b.bf
-        fails_with 2 "b.bf: cannot be merged with a.bf: its $what \\(" unseen merge -o out.bf a.bf b.bf || return 1
+        fails_with 2 "b.bf: cannot be merged with a.bf: its $what \\(filters that" unseen merge -o out.bf a.bf b.bf || return 1
     done <<'END'
 -n 1000 --seed 9|seed is 9, not 0
 -n 1000 -p 1e-5|error rate is 1e-5, not 1e-6
--n 1000 --hashes 10|lines x fields is 2 x 5, not as the rate wants
--n 1000 --fixed|growth is none, not as needed
--n 1000 --counting|cell is 4 bits, not 1 bit
+-n 1000 --hashes 10|number of hashes is 10 \(2 x 5\), not what suits the rate
+-n 1000 --fixed|growth is none \(--fixed\), not as needed
+-n 1000 --counting|kind is --counting, not plain
 END
     # A window forgets by itself, and alone.
     exits 0 unseen create --window 1000 w.bf
     fails_with 2 'w.bf: is a window, and windows cannot be merged' unseen merge -o out.bf a.bf w.bf
     fails_with 2 'w.bf: is a window, and windows cannot be merged' unseen merge -o out.bf w.bf
     exits 0 unseen create --window 2000 w2.bf
-    fails_with 2 'w.bf: was not made --like w2.bf: its window is 1000 lines in 4 parts, not 2000' \
+    fails_with 2 'w.bf: was not made --like w2.bf: its window is 1000 lines in 4 generations, not 2000' \
         unseen --like w2.bf w.bf
     # A capacity may differ.
     exits 0 unseen create -n 5000 c.bf
@@ -316,6 +331,18 @@ END
     exits 0 unseen stats --json out.bf
     holds "$(field rate) <= 0.05"
     succeeds unseen verify out.bf
+}
+
+@test "the rate is kept for ever at 0.5, too: the layers that stay take in no more" {
+    succeeds unseen create -n 200000 -p 0.5 a.bf
+    succeeds unseen create --like a.bf b.bf
+    input 198000 | exits 0 unseen add a.bf
+    input 60000 200000 | exits 0 unseen add b.bf
+    exits 0 unseen merge -o out.bf a.bf b.bf
+    says 'out.bf: has .* lines in 2 layers'
+    input 400000 300000 | exits 0 unseen add out.bf
+    exits 0 unseen stats --json out.bf
+    holds "$(field rate) <= 0.5"
 }
 
 @test "--fixed filters keep their promise, too" {

@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,13 @@ static void warn_of_queues(const struct inputs_open *inputs, const char *out)
     }
 }
 
+static int say_taken(const char *out)
+{
+    return message("%s: File exists (to replace it: --force; to keep its lines: name it as an "
+                   "input, too)",
+                   out);
+}
+
 /* Whether OUT may be made, and over what. Returns 0, or EXIT_TROUBLE after a message. */
 static int check_place(const struct options *options, const char *out,
                        const struct inputs_open *inputs, bool *over)
@@ -101,9 +109,7 @@ static int check_place(const struct options *options, const char *out,
     if (there < 0)
         return message_fault(&fault);
     if (there == PLACE_TAKEN)
-        return message("%s: File exists (to replace it: --force; to keep its lines: name it as "
-                       "an input, too)",
-                       out);
+        return say_taken(out);
     *over = there == PLACE_REPLACEABLE;
     /* The new filter has no queue: nobody would pop what waits there. */
     if (queue_check_free(out, &fault) == 0)
@@ -114,13 +120,12 @@ static int check_place(const struct options *options, const char *out,
 }
 
 /* The rate, where it is not simply the one that was asked for. Returns 0, or EXIT_TROUBLE. */
-static int judge_rate(const struct options *options, const char *out, const struct merge *merge,
-                      double wanted)
+static int judge_rate(const struct options *options, const char *out, const struct merge *merge)
 {
     char rate[NUMBER_TEXT], asked[NUMBER_TEXT];
     struct merge_outcome has = merge_outcome(merge);
     number_text(has.rate, NUMBER_FOUND, rate);
-    number_text(wanted, NUMBER_ASKED, asked);
+    number_text(has.wanted, NUMBER_ASKED, asked);
     if (!has.keeps_rate && !options_has(options, OPTION_ACCEPT_RATE))
         return message("%s: its rate would be %s, above the %s asked for (to accept that: "
                        "--accept-rate; to avoid it: make the inputs --like a larger filter)",
@@ -131,16 +136,15 @@ static int judge_rate(const struct options *options, const char *out, const stru
     return 0;
 }
 
-static void summarize(const struct options *options, const char *out, const struct merge *merge,
-                      double wanted)
+static void summarize(const struct options *options, const char *out, const struct merge *merge)
 {
     struct merge_outcome has = merge_outcome(merge);
     summary_numbers(options, out,
                     (struct summary_number[]){
-                        {"keys", "", has.keys == 1 ? " line" : " lines", has.keys},
+                        {"keys", "", has.keys == 1 ? " line" : " lines", round(has.keys)},
                         {"layers", ", layers: ", "", has.layers},
                         {"rate", "; rate ", "", has.rate},
-                        {"error_rate", ", of ", " asked for", wanted},
+                        {"error_rate", ", of ", " asked for", has.wanted},
                         {.member = NULL},
                     });
 }
@@ -152,19 +156,17 @@ static int merge_open(const struct options *options, const char *out,
     struct merge *merge = merge_new(inputs->filters, inputs->count, &fault);
     if (merge == NULL)
         return message_fault(&fault);
-    double wanted = store_header(inputs->filters[0])->plan.rate;
-    int status = judge_rate(options, out, merge, wanted);
+    int status = judge_rate(options, out, merge);
     if (status == 0) {
         int result = merge_write(merge, out, over, inputs->replaced, &fault);
         if (result < 0)
             status = message_fault(&fault);
         else if (result > 0)
-            status = message(
-                "%s: File exists: another process made it during this run (merge again)", out);
+            status = say_taken(out);
     }
     if (status == 0) {
         warn_of_queues(inputs, out);
-        summarize(options, out, merge, wanted);
+        summarize(options, out, merge);
     }
     merge_free(merge);
     return status;

@@ -104,6 +104,21 @@ uint64_t growth_capacity(struct geometry geometry, uint64_t pages, double rate)
     return counted(&layer, sizing_capacity(geometry, pages, rate));
 }
 
+double growth_full(const struct layer_plan *layer)
+{
+    enum {
+        ROUNDS = 64
+    }; /* each halves what is missing, or does better; a file may have nonsense */
+    double capacity = (double)layer->capacity, keys = capacity, missing = 1;
+    if (layer->rate <= RATE_LOW)
+        return keys;
+    for (unsigned round = 0; round < ROUNDS && missing > 0.5; round++) {
+        missing = capacity - sizing_remembered(layer->geometry, layer->pages, keys);
+        keys += missing;
+    }
+    return keys;
+}
+
 /* The pages of a layer made for as many lines as have to come until it has remembered `keys`; 0 if
  * they are too many. */
 static uint64_t pages_to_remember(struct layer_plan layer, uint64_t keys)

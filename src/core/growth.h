@@ -111,6 +111,10 @@ unsigned growth_index(const struct filter_plan *plan, unsigned count, double spe
 /* The keys that a layer of that shape counts when it is at that rate. */
 uint64_t growth_capacity(struct geometry geometry, uint64_t pages, double rate);
 
+/* How many keys are in a layer of a filter that grows when it has counted `capacity`, that is when
+ * it is full: more than that at high rates. About 10 ms there. */
+double growth_full(const struct layer_plan *layer);
+
 /* A stage has room for more keys than all writers can have in flight. */
 enum { STAGE_KEYS_MIN = 8192 };
 #define STAGE_SHARE (1.0 / 16)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* What must agree. There is only one hash. */
-static const char *const names[] = {"key recipe", "seed",   "error rate", "lines x fields",
-                                    "cell",       "growth", "window"};
+static const char *const names[] = {"key recipe", "seed",   "error rate", "number of hashes",
+                                    "kind",       "growth", "window"};
 enum { NAMES = sizeof names / sizeof *names };
 
 static void describe(const struct header *header, char texts[NAMES][LIKENESS_TEXT])
@@ -17,18 +17,19 @@ static void describe(const struct header *header, char texts[NAMES][LIKENESS_TEX
     snprintf(texts[1], LIKENESS_TEXT, "%" PRIu64, header->seed);
     number_text(plan->rate, 15, texts[2]);
     if (plan->geometry.lines == 0)
-        snprintf(texts[3], LIKENESS_TEXT, "as the rate wants");
+        snprintf(texts[3], LIKENESS_TEXT, "what suits the rate");
     else
-        snprintf(texts[3], LIKENESS_TEXT, "%u x %u", plan->geometry.lines, plan->geometry.fields);
-    snprintf(texts[4], LIKENESS_TEXT, "%s", plan->geometry.counting ? "4 bits" : "1 bit");
-    snprintf(texts[5], LIKENESS_TEXT, "%s", plan->fixed ? "none" : "as needed");
+        snprintf(texts[3], LIKENESS_TEXT, "%u (%u x %u)", geometry_hashes(plan->geometry),
+                 plan->geometry.lines, plan->geometry.fields);
+    snprintf(texts[4], LIKENESS_TEXT, "%s", plan->geometry.counting ? "--counting" : "plain");
+    snprintf(texts[5], LIKENESS_TEXT, "%s", plan->fixed ? "none (--fixed)" : "as needed");
     if (plan->generations == 0)
         snprintf(texts[6], LIKENESS_TEXT, "none");
     else if (plan->forget == 0)
-        snprintf(texts[6], LIKENESS_TEXT, "%" PRIu64 " lines in %u parts", plan->capacity,
+        snprintf(texts[6], LIKENESS_TEXT, "%" PRIu64 " lines in %u generations", plan->capacity,
                  plan->generations);
     else
-        snprintf(texts[6], LIKENESS_TEXT, "%.3f s in %u parts", (double)plan->forget / 1000,
+        snprintf(texts[6], LIKENESS_TEXT, "%.3f s in %u generations", (double)plan->forget / 1000,
                  plan->generations);
 }
 

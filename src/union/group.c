@@ -42,7 +42,7 @@ static int compare_groups(const void *left, const void *right)
 static int fits(const struct group *group, const struct source *source, double *keys)
 {
     enum { SAMPLE = 4 };
-    double most = fmax((double)group->plan.capacity, fmax(group->keys, source->keys));
+    double most = fmax(group->full, fmax(group->keys, source->keys));
     struct estimate estimate;
     *keys = group->keys + source->keys;
     if (*keys <= most)
@@ -120,14 +120,16 @@ static size_t class_size(const struct source *sources, size_t n)
 }
 
 /* group_all for sources of one class; adds to *keys. */
-static ptrdiff_t group_class(struct source *sources, size_t n, const struct bits **members,
-                             struct group *groups, double *keys)
+static ptrdiff_t group_class(struct source *sources, size_t n, bool fixed,
+                             const struct bits **members, struct group *groups, double *keys)
 {
     struct estimate estimate;
+    struct layer_plan plan = class_plan(sources, n);
+    double full = fixed ? (double)plan.capacity : growth_full(&plan);
     double sum = 0;
     size_t count = 0;
     for (size_t placed = 0; placed < n; placed += groups[count++].count) {
-        groups[count] = (struct group){.members = members + placed, .plan = class_plan(sources, n)};
+        groups[count] = (struct group){.members = members + placed, .plan = plan, .full = full};
         if (fill(&groups[count], sources, n) != 0)
             return -1;
         sum += groups[count].keys;
@@ -140,7 +142,7 @@ static ptrdiff_t group_class(struct source *sources, size_t n, const struct bits
     return (ptrdiff_t)count;
 }
 
-ptrdiff_t group_all(struct source *sources, size_t n, const struct bits **members,
+ptrdiff_t group_all(struct source *sources, size_t n, bool fixed, const struct bits **members,
                     struct group *groups, double *keys)
 {
     ptrdiff_t count = 0;
@@ -148,7 +150,7 @@ ptrdiff_t group_all(struct source *sources, size_t n, const struct bits **member
     qsort(sources, n, sizeof *sources, compare_sources);
     for (size_t i = 0, size; i < n; i += size) {
         size = class_size(sources + i, n - i);
-        ptrdiff_t more = group_class(sources + i, size, members + i, groups + count, keys);
+        ptrdiff_t more = group_class(sources + i, size, fixed, members + i, groups + count, keys);
         if (more < 0)
             return -1;
         count += more;
@@ -170,9 +172,10 @@ void group_share_rate(struct group *groups, size_t count, const struct filter_pl
         }
         group->plan.rate = group->rate + (left > 0 ? left : 0);
         left = 0;
-        uint64_t capacity = growth_capacity(group->plan.geometry, group->plan.pages,
-                                            group->plan.rate);
-        uint64_t keys = group->keys > 1 ? (uint64_t)group->keys : 1;
-        group->plan.capacity = capacity > keys ? capacity : keys;
+        struct layer_plan *layer = &group->plan;
+        uint64_t capacity = growth_capacity(layer->geometry, layer->pages, layer->rate);
+        double counted = sizing_remembered(layer->geometry, layer->pages, group->keys);
+        uint64_t keys = counted > 1 ? (uint64_t)counted : 1;
+        layer->capacity = capacity > keys ? capacity : keys;
     }
 }

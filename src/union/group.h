@@ -23,6 +23,7 @@ struct group {
     const struct bits **members;
     size_t count;
     struct layer_plan plan;
+    double full; /* with so many keys in it */
     double keys;
     double rate;
     double noise; /* how far the rate may be off */
@@ -30,8 +31,9 @@ struct group {
 
 /* Sorts n sources and puts each into one of the groups, which has room for n, in the order of their
  * classes; so has `members` for their bits. *keys is what all have together. Returns how many
- * groups there are, or -1: a signal came. Reads the bits of groups of several. */
-ptrdiff_t group_all(struct source *sources, size_t n, const struct bits **members,
+ * groups there are, or -1: a signal came. Reads the bits of groups of several. `fixed`: they are of
+ * filters that do not grow. */
+ptrdiff_t group_all(struct source *sources, size_t n, bool fixed, const struct bits **members,
                     struct group *groups, double *keys);
 
 /* What each of the layers to be may still take in. A layer's share of p is what it has now, and as

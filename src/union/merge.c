@@ -94,14 +94,14 @@ static int read_sources(struct merge *merge, struct store *const *inputs, size_t
 
 static int form_groups(struct merge *merge, struct fault *fault)
 {
-    ptrdiff_t count = group_all(merge->sources, merge->source_count, merge->members, merge->groups,
-                                &merge->keys);
+    ptrdiff_t count = group_all(merge->sources, merge->source_count, merge->header.plan.fixed,
+                                merge->members, merge->groups, &merge->keys);
     if (count < 0)
         return fault_errno(fault, "merge", NULL, EINTR);
     if (count > LAYERS_MAX) {
         fault_set(fault, "merge", "the result would have %td layers, and a filter has at most %u",
                   count, LAYERS_MAX);
-        return fault_way_out(fault, "merge filters made --like one that is large enough for all");
+        return fault_way_out(fault, "make the inputs --like a filter that is for all their lines");
     }
     merge->count = (unsigned)count;
     group_share_rate(merge->groups, merge->count, &merge->header.plan);
@@ -135,7 +135,9 @@ void merge_free(struct merge *merge)
 
 struct merge_outcome merge_outcome(const struct merge *merge)
 {
-    struct merge_outcome outcome = {.layers = merge->count, .keys = merge->keys};
+    struct merge_outcome outcome = {.layers = merge->count,
+                                    .keys = merge->keys,
+                                    .wanted = merge->header.plan.rate};
     double noise = 0;
     for (unsigned i = 0; i < merge->count; i++) {
         outcome.rate += (1 - outcome.rate) * merge->groups[i].rate;

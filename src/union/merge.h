@@ -32,6 +32,7 @@ struct merge_outcome {
     unsigned layers;
     double keys;
     double rate;
+    double wanted;   /* the rate asked for */
     bool keeps_rate; /* it is the one asked for, as far as can be told: estimates have noise */
 };
 struct merge_outcome merge_outcome(const struct merge *merge);
