@@ -76,7 +76,7 @@ unseen key --by e|endpoint
 unseen --summary=|json
 unseen -n |
 unseen query s|seen.bf
-unseen s|seen.bf stats
+unseen s|seen.bf shard stats
 unseen stats seen.bf o|other.bf
 unseen query seen.bf n|notes.txt
 unseen create seen.bf n|

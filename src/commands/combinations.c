@@ -67,6 +67,9 @@ static const struct combination {
 
     {FOR_MERGE, 0, 0, B(OUTPUT), "-o is missing (unseen merge -o OUT FILTER...)"},
 
+    {FOR_SHARD, B(LIKE), RECIPE_OPTIONS, 0,
+     "--like: the filter says what counts in a line (leave the other options for that out)"},
+
     {FOR_PLAN, B(TABLE) | B(JSON), 0, 0,
      "--table and --json: the table is text only (leave one out)"},
     {FOR_PLAN, B(TABLE) | DATA, 0, 0,

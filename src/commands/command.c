@@ -83,6 +83,13 @@ const struct command command_table[] = {
      "Its operands are files to read, not filters.\n"
      "  unseen key --by url links       what counts in each link\n",
      "keys normalize normalise canonicalize", command_key},
+    {"shard", FOR_SHARD, OPERANDS_FILES, "unseen shard I/N [FILE...]",
+     "print the lines of part I of N",
+     "Parts count from 1. A line is always in the same part, by what counts in it.\n"
+     "  unseen shard 1/4 list            the lines of the first of 4 parts\n"
+     "  unseen shard 4 list              every line, after its part and a TAB\n"
+     "  unseen shard --by host 1/4 list  all pages of a host are in one part\n",
+     "split part partition distribute", command_shard},
     {"help", FOR_HELP, OPERANDS_COMMAND, "unseen help [COMMAND | all]",
      "help on a command, or all options",
      NULL,

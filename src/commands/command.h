@@ -43,6 +43,7 @@ int command_push(const struct options *options);
 int command_pop(const struct options *options);
 int command_remove(const struct options *options);
 int command_key(const struct options *options);
+int command_shard(const struct options *options);
 int command_help(const struct options *options);
 
 const struct command *command_find(const char *name);

@@ -20,7 +20,7 @@ static const char *const groups[GROUPS] = {
     [GROUP_SAID] = "Reports and help",
 };
 
-enum { HELP_COLUMN = 29, LEFT_MAX = 96 };
+enum { HELP_COLUMN = 29, HELP_WIDTH = 80, LEFT_MAX = 96 };
 
 /* "-n, --capacity N": letters first. */
 static void write_left(const struct option_entry *entry, char left[LEFT_MAX])
@@ -106,14 +106,16 @@ static void print_short_help(void)
 
 static void print_takers(unsigned commands)
 {
-    char between = '(';
-    printf("%*s", HELP_COLUMN, "");
-    for (const struct command *command = command_table; command->name != NULL; command++)
-        if ((command->bit & commands) != 0) {
-            printf("%c%s", between, command->name[0] != '\0' ? command->name : "plain");
-            between = ' ';
-        }
-    printf(")\n");
+    int column = printf("%*s(", HELP_COLUMN, "");
+    for (const struct command *command = command_table; command->name != NULL; command++) {
+        const char *name = command->name[0] != '\0' ? command->name : "plain";
+        if ((command->bit & commands) == 0)
+            continue;
+        commands &= ~command->bit;
+        if (column + strlen(name) >= HELP_WIDTH)
+            column = printf("\n%*s", HELP_COLUMN + 1, "") - 1;
+        column += printf("%s%s", name, commands != 0 ? " " : ")\n");
+    }
 }
 
 static void print_all(void)

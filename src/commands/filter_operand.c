@@ -27,6 +27,8 @@ bool filter_operand_is_name(const char *name, const struct options *options)
 {
     if (name[0] == '\0')
         message("'': an empty name is not a FILTER (is a variable empty?)");
+    else if (strcmp(name, "-") == 0 && name != options->operands[0])
+        message("-: standard input cannot be a FILTER");
     else if (strcmp(name, "-") == 0)
         message("-: standard input cannot be a FILTER (FILTER comes first: %s)", usage(options));
     else
@@ -149,11 +151,12 @@ static void suggest_input(struct fault *fault, const struct options *options, co
 {
     char name[QUOTE_MAX];
     unsigned bit = options->asked->bit;
+    bool operand = path == options->operands[0]; /* else that of --like */
     quote_file(path, name);
-    if (bit == FOR_FILTER && options->operand_count == 1)
+    if (operand && bit == FOR_FILTER && options->operand_count == 1)
         fault_way_out(fault, "to read it as lines: unseen %s< %s",
                       options->set != 0 ? "[OPTION]... " : "", name);
-    else if ((bit & (FOR_READERS | FOR_COMMIT)) != 0)
+    else if (operand && (bit & (FOR_READERS | FOR_COMMIT)) != 0)
         fault_way_out(fault, "FILTER comes first: %s", usage(options));
     else
         fault_way_out(fault, "is the name right?");

@@ -10,7 +10,8 @@
 /* Each function returns 0, or -1 with the fault, which ends the scan. */
 struct scan {
     const struct inputs *inputs;
-    const struct recipe *recipe; /* that the keys are made by, under seed 0 */
+    const struct recipe *recipe; /* that the keys are made by, */
+    struct hash_seeds seeds;     /* and under which seeds */
     void *context;
     /* A heading, with its delimiter; may be NULL. */
     int (*heading)(void *context, const char *line, size_t length, struct fault *fault);

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void summary_prepare(const struct options *options, struct pipeline_plan *plan)
 {
@@ -26,11 +27,12 @@ static void print_number(FILE *to, double value, unsigned figures)
     fputs(number_text(value, value == floor(value) ? 16 : figures, text), to);
 }
 
-static void print_json(FILE *to, const char *path, const struct summary_number *number)
+static void print_json(FILE *to, const char *kind, const char *name,
+                       const struct summary_number *number)
 {
-    fputs("{\"filter\":", to);
-    if (path != NULL)
-        report_quote(to, path);
+    fprintf(to, "{\"%s\":", kind);
+    if (name != NULL)
+        report_quote(to, name);
     else
         fputs("null", to);
     for (; number->member != NULL; number++) {
@@ -40,9 +42,12 @@ static void print_json(FILE *to, const char *path, const struct summary_number *
     fputs("}\n", to);
 }
 
-static void print_text(FILE *to, const char *path, const struct summary_number *number)
+static void print_text(FILE *to, const char *kind, const char *name,
+                       const struct summary_number *number)
 {
-    fprintf(to, "%s: ", path != NULL ? path : "filter in memory");
+    bool filter = strcmp(kind, "filter") == 0;
+    fprintf(to, "%s%s%s: ", filter ? "" : kind, filter ? "" : " ",
+            name != NULL ? name : "filter in memory");
     for (; number->member != NULL; number++) {
         if (number->before == NULL)
             continue;
@@ -53,8 +58,8 @@ static void print_text(FILE *to, const char *path, const struct summary_number *
 }
 
 /* Put together first, as messages are. */
-void summary_numbers(const struct options *options, const char *path,
-                     const struct summary_number *numbers)
+void summary_numbers_of(const struct options *options, const char *kind, const char *name,
+                        const struct summary_number *numbers)
 {
     char *text = NULL;
     size_t length = 0;
@@ -62,12 +67,18 @@ void summary_numbers(const struct options *options, const char *path,
     FILE *memory = options_has(options, OPTION_SUMMARY) ? open_memstream(&text, &length) : NULL;
     if (memory == NULL)
         return;
-    (json ? print_json : print_text)(memory, path, numbers);
+    (json ? print_json : print_text)(memory, kind, name, numbers);
     if (fclose(memory) == 0 && json)
         (void)!fwrite(text, 1, length, stderr);
     else if (text != NULL)
         message("%s", text);
     free(text);
+}
+
+void summary_numbers(const struct options *options, const char *path,
+                     const struct summary_number *numbers)
+{
+    summary_numbers_of(options, "filter", path, numbers);
 }
 
 void summary_tell(const struct options *options, const struct store *store,

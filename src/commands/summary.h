@@ -27,4 +27,8 @@ struct summary_number {
 void summary_numbers(const struct options *options, const char *path,
                      const struct summary_number *numbers);
 
+/* The same of something else: which kind of thing, and which one. */
+void summary_numbers_of(const struct options *options, const char *kind, const char *name,
+                        const struct summary_number *numbers);
+
 #endif

@@ -38,6 +38,24 @@ static inline uint64_t hash_seed(uint64_t seed, enum hash_domain domain)
     return seed ^ (uint64_t)domain * UINT64_C(0x9e3779b97f4a7c15);
 }
 
+/* The seeds for the lines of a list. */
+struct hash_seeds {
+    uint64_t key;    /* of what counts in a line */
+    uint64_t itself; /* of a line that counts as itself */
+};
+
+static inline struct hash_seeds hash_seeds_of_keys(uint64_t seed)
+{
+    return (struct hash_seeds){hash_seed(seed, DOMAIN_KEY), hash_seed(seed, DOMAIN_ITSELF)};
+}
+
+/* Parts are the same whatever filter they are for: hence no seed. */
+static inline struct hash_seeds hash_seeds_of_shards(void)
+{
+    uint64_t seed = hash_seed(0, DOMAIN_SHARD);
+    return (struct hash_seeds){seed, seed};
+}
+
 /* A 64-bit checksum of `length` bytes (XXH3, 64-bit variant, seed 0), for headers and records. */
 uint64_t hash_checksum(const void *bytes, size_t length);
 

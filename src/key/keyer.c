@@ -58,6 +58,11 @@ void keyer_free(struct keyer *keyer)
     free(keyer);
 }
 
+const struct recipe *keyer_recipe(const struct keyer *keyer)
+{
+    return &keyer->recipe;
+}
+
 int keyer_reserve(struct keyer *keyer, size_t length)
 {
     const bool copies = keyer->recipe.ranges > 0 || keyer->recipe.fold;
@@ -187,13 +192,18 @@ static bool is_url_of_line(const struct recipe *recipe)
     return recipe->profile == PROFILE_URL && recipe->ranges == 0 && !recipe->trim && !recipe->fold;
 }
 
+/* Where keys go that are made under some seeds. */
+struct seeded {
+    struct hash_seeds seeds;
+    struct key *keys;
+};
+
 /* Lines laid end to end, and where their keys go. */
 struct batch {
     const char *bytes;
     const size_t *starts;
-    uint64_t seed;
-    struct key *keys;
     uint8_t *itself;
+    struct seeded first, second; /* the second may have no keys */
 };
 
 static struct span line_of(const struct batch *batch, size_t i)
@@ -202,11 +212,28 @@ static struct span line_of(const struct batch *batch, size_t i)
     return (struct span){batch->bytes + batch->starts[i], length};
 }
 
+static void hash_into(const struct seeded *set, size_t i, struct key_text text)
+{
+    uint64_t seed = text.itself ? set->seeds.itself : set->seeds.key;
+    set->keys[i] = hash_key(text.bytes, text.length, seed);
+}
+
 static void hash_text(const struct batch *batch, size_t i, struct key_text text)
 {
-    enum hash_domain domain = text.itself ? DOMAIN_ITSELF : DOMAIN_KEY;
     batch->itself[i] = text.itself;
-    batch->keys[i] = hash_key(text.bytes, text.length, hash_seed(batch->seed, domain));
+    hash_into(&batch->first, i, text);
+    if (batch->second.keys != NULL)
+        hash_into(&batch->second, i, text);
+}
+
+/* Lines from..end are keys as they lie. */
+static void hash_run(const struct batch *batch, size_t from, size_t end)
+{
+    const struct seeded *first = &batch->first, *second = &batch->second;
+    const size_t *starts = batch->starts + from;
+    hash_lines(batch->bytes, starts, end - from, first->seeds.key, first->keys + from);
+    if (second->keys != NULL)
+        hash_lines(batch->bytes, starts, end - from, second->seeds.key, second->keys + from);
 }
 
 /* Runs of lines that are URLs in normal form are hashed as they lie. */
@@ -218,8 +245,7 @@ static void hash_urls(struct keyer *keyer, const struct batch *batch, size_t n)
         size_t first = i;
         while (i < n && normal[i])
             normal[i++] = 0;
-        hash_lines(batch->bytes, batch->starts + first, i - first, batch->seed,
-                   batch->keys + first);
+        hash_run(batch, first, i);
         if (i == n)
             return;
         struct span line = line_of(batch, i), key = line;
@@ -228,19 +254,30 @@ static void hash_urls(struct keyer *keyer, const struct batch *batch, size_t n)
     }
 }
 
-void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
-                uint64_t seed, struct key *keys, uint8_t *itself)
+static void hash_batch(struct keyer *keyer, const struct batch *batch, size_t n)
 {
-    struct batch batch = {bytes, starts, seed, keys, itself};
     if (recipe_is_whole_line(&keyer->recipe)) {
-        hash_lines(bytes, starts, n, seed, keys);
-        memset(itself, 0, n);
+        hash_run(batch, 0, n);
+        memset(batch->itself, 0, n);
     } else if (is_url_of_line(&keyer->recipe)) {
-        hash_urls(keyer, &batch, n);
+        hash_urls(keyer, batch, n);
     } else {
         for (size_t i = 0; i < n; i++) {
-            struct span line = line_of(&batch, i);
-            hash_text(&batch, i, keyer_text(keyer, line.bytes, line.length));
+            struct span line = line_of(batch, i);
+            hash_text(batch, i, keyer_text(keyer, line.bytes, line.length));
         }
     }
+}
+
+void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
+                struct hash_seeds seeds, struct key *keys, uint8_t *itself)
+{
+    hash_batch(keyer, &(struct batch){bytes, starts, itself, {seeds, keys}, {{0}, NULL}}, n);
+}
+
+void keyer_hash_twice(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
+                      const struct hash_seeds seeds[2], struct key *const keys[2], uint8_t *itself)
+{
+    const struct seeded first = {seeds[0], keys[0]}, second = {seeds[1], keys[1]};
+    hash_batch(keyer, &(struct batch){bytes, starts, itself, first, second}, n);
 }

@@ -15,6 +15,7 @@ struct keyer;
 /* NULL if memory is short. */
 struct keyer *keyer_new(const struct recipe *recipe);
 void keyer_free(struct keyer *keyer);
+const struct recipe *keyer_recipe(const struct keyer *keyer);
 
 /* Makes room for the keys of lines of up to `length` bytes; keyer_new makes it for those of 64 KiB,
  * so only very long lines need this. Returns 0, or -1 if memory is short. */
@@ -33,6 +34,10 @@ struct key_text keyer_text(struct keyer *keyer, const char *line, size_t length)
 /* The keys of `n` lines laid end to end, as in hash_lines; itself[i] = 1 if line i counts as
  * itself, else 0. Precondition: there is room for each. */
 void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
-                uint64_t seed, struct key *keys, uint8_t *itself);
+                struct hash_seeds seeds, struct key *keys, uint8_t *itself);
+
+/* Two keys of each line under two pairs of seeds, at the cost of one text. */
+void keyer_hash_twice(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
+                      const struct hash_seeds seeds[2], struct key *const keys[2], uint8_t *itself);
 
 #endif

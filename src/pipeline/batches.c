@@ -37,7 +37,7 @@ struct batches {
     const struct kernel *kernel;
     struct keyer *keyer;
     char delimiter;
-    uint64_t seed;
+    struct hash_seeds seeds;
     unsigned threads;
     struct input *input;
 
@@ -59,7 +59,7 @@ struct batches {
     size_t changes;
 };
 
-struct batches *batches_new(char delimiter, const struct recipe *recipe, uint64_t seed,
+struct batches *batches_new(char delimiter, const struct recipe *recipe, struct hash_seeds seeds,
                             unsigned threads)
 {
     struct batches *batches = malloc(sizeof *batches);
@@ -75,7 +75,7 @@ struct batches *batches_new(char delimiter, const struct recipe *recipe, uint64_
     *batches = (struct batches){.kernel = kernel_best(),
                                 .keyer = keyer,
                                 .delimiter = delimiter,
-                                .seed = seed,
+                                .seeds = seeds,
                                 .threads = threads,
                                 .block = block};
     return batches;
@@ -107,7 +107,7 @@ static int make_keys(struct batches *batches, struct block *block, size_t n)
     if (keyer_reserve(batches->keyer, chunk->length) != 0)
         return fault_errno(&block->fault, input_name(batches->input),
                            "the key of a line does not fit into memory", ENOMEM);
-    keyer_hash(batches->keyer, chunk->bytes, block->starts, n, batches->seed, block->keys,
+    keyer_hash(batches->keyer, chunk->bytes, block->starts, n, batches->seeds, block->keys,
                block->itself);
     return 0;
 }

@@ -5,6 +5,7 @@
 #include "pipeline/batches.h"
 #include "pipeline/false_drops.h"
 #include "pipeline/marks.h"
+#include "pipeline/picked.h"
 #include "store/pages.h"
 #include "store/probe.h"
 #include "store/removal.h"
@@ -25,7 +26,7 @@ struct pipeline {
     /* Of the lines at hand, at most `most`: */
     uint8_t *seen;
     uint8_t *select;         /* which are printed */
-    char *from, *to;         /* in the chunk: selected lines, moved together and not yet written */
+    struct picked picked;    /* of the chunk: selected lines that are not yet written */
     uint64_t used;           /* bytes of the input up to the last line wanted */
     bool closed;             /* the reader has had enough */
     bool unsure;             /* durable: a flush or settling failed, and is not tried again */
@@ -121,21 +122,11 @@ static size_t line_length(const struct batch *batch, size_t i)
     return batch->starts[i + 1] - batch->starts[i];
 }
 
-/* Moves the selected lines of the batch up to those of the chunk that were picked before.
- * Neighbours move as one. Returns how many there are. */
+/* Returns how many lines of the batch are selected. */
 static uint64_t pick(struct pipeline *pipeline, const struct batch *batch)
 {
-    const size_t *starts = batch->starts;
-    for (size_t i = 0, from; i < batch->n && pipeline->plan.output != NULL;) {
-        from = i;
-        i = marks_run(pipeline->select, from, batch->n);
-        if (!pipeline->select[from])
-            continue;
-        size_t length = starts[i] - starts[from];
-        if (pipeline->to != batch->bytes + starts[from])
-            memmove(pipeline->to, batch->bytes + starts[from], length);
-        pipeline->to += length;
-    }
+    if (pipeline->plan.output != NULL)
+        picked_add(&pipeline->picked, batch, pipeline->select);
     return marks_count(pipeline->select, batch->n);
 }
 
@@ -168,9 +159,9 @@ static size_t write_with_heading(struct pipeline *pipeline, const char *lines, s
 /* Writes what was picked. Returns whether all of it was accepted; *accepted: how many bytes. */
 static bool write_picked(struct pipeline *pipeline, size_t *accepted, struct fault *fault)
 {
-    char *from = pipeline->from;
-    size_t length = (size_t)(pipeline->to - from);
-    pipeline->from = pipeline->to;
+    const char *from = pipeline->picked.from;
+    size_t length = (size_t)(pipeline->picked.to - from);
+    pipeline->picked.from = pipeline->picked.to;
     *accepted = 0;
     if (length > 0)
         *accepted = pipeline->heading != NULL
@@ -284,7 +275,8 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
     pipeline->most = filter_batch(plan->filter);
     /* What waits for input no longer than until its time comes has to wait by itself. */
     const struct header *header = store_header(pipeline->store);
-    pipeline->batches = batches_new(plan->delimiter, &header->recipe, header->seed,
+    pipeline->batches = batches_new(plan->delimiter, &header->recipe,
+                                    hash_seeds_of_keys(header->seed),
                                     plan->durable ? 1 : plan->threads);
     pipeline->seen = malloc(pipeline->most);
     pipeline->select = malloc(pipeline->most);
@@ -483,7 +475,7 @@ static int finish_chunk(struct pipeline *pipeline, int result, struct fault *fau
 {
     size_t accepted;
     struct fault later;
-    const char *from = pipeline->from, *to = pipeline->to;
+    const char *from = pipeline->picked.from, *to = pipeline->picked.to;
     if (!write_picked(pipeline, &accepted, result < 0 ? &later : fault)) {
         /* They were counted when they were picked. */
         pipeline->counts.selected -= count_byte(from + accepted, (size_t)(to - from) - accepted,
@@ -504,15 +496,15 @@ static int run_chunk(struct pipeline *pipeline, const struct input *input, struc
 {
     struct batch batch = {.last = false};
     int result = 0;
-    pipeline->from = pipeline->to = NULL;
+    pipeline->picked = (struct picked){NULL, NULL};
     while (result == 0 && !batch.last) {
         int got = batches_next(pipeline->batches, &batch, fault);
         if (got <= 0) {
             result = got < 0 ? -1 : END_OF_INPUT;
             break;
         }
-        if (pipeline->from == NULL) {
-            pipeline->from = pipeline->to = batch.bytes;
+        if (pipeline->picked.from == NULL) {
+            pipeline->picked = (struct picked){batch.bytes, batch.bytes};
             expect(pipeline, input, &batch);
             if (pipeline->verb->writes && store_check_name(pipeline->store, fault) != 0)
                 return -1;

@@ -145,7 +145,7 @@ static void check_lines(struct keyer *keyer, const char *bytes, size_t size)
     uint8_t itself[LINES_MAX];
     size_t n = find_lines(bytes, size, starts);
 
-    keyer_hash(keyer, bytes, starts, n, seed, keys, itself);
+    keyer_hash(keyer, bytes, starts, n, hash_seeds_of_keys(seed), keys, itself);
     for (size_t i = 0; i < n; i++) {
         const char *line = bytes + starts[i];
         size_t length = starts[i + 1] - starts[i] - 1;

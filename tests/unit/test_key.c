@@ -608,6 +608,7 @@ static void keys_of_texts(void)
     static struct key keys[LINES];
     static uint8_t itself[LINES];
     const uint64_t seed = 99, other = seed ^ UINT64_C(0x9e3779b97f4a7c15);
+    const struct hash_seeds seeds = hash_seeds_of_keys(seed);
     struct chance chance = {4};
     for (size_t i = 0; i < LINES; i++)
         starts[i + 1] = starts[i] + hostile(&chance, bytes + starts[i], 250) + 1;
@@ -616,7 +617,7 @@ static void keys_of_texts(void)
     for (size_t r = 0; r < n; r++) {
         struct keyer *keyer = keyer_of(recipes[r]);
         memset(itself, 7, sizeof itself);
-        keyer_hash(keyer, bytes, starts, LINES, seed, keys, itself);
+        keyer_hash(keyer, bytes, starts, LINES, seeds, keys, itself);
         for (size_t i = 0; i < LINES; i++) {
             size_t length = starts[i + 1] - 1 - starts[i];
             struct key_text text = keyer_text(keyer, bytes + starts[i], length);

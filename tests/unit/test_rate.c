@@ -7,6 +7,7 @@
  */
 #include "core/estimate.h"
 #include "core/kernel.h"
+#include "core/shard.h"
 #include "core/sizing.h"
 
 #include "chance.h"
@@ -358,6 +359,125 @@ static void planted_textbook_size(void)
     }
 }
 
+/* --- filters for a part of a list --- */
+
+/* Keys of the lines of a part. What chooses it must have nothing to do with what chooses the
+ * page. */
+struct part_source {
+    struct lines lines, again; /* the same, for the two hashes of each */
+    uint32_t parts;
+    bool planted; /* the fault: the part comes from the bits that choose the page */
+};
+
+static void part_start(struct part_source *source, const char *kind)
+{
+    lines_start(&source->lines, kind, 5, 0);
+    lines_start(&source->again, kind, 5, 0);
+}
+
+/* Those of the last part among the next BATCH lines. */
+static size_t part_keys(struct part_source *source, struct key keys[BATCH])
+{
+    struct key made[BATCH], chosen_by[BATCH];
+    size_t n = 0;
+    lines_keys(&source->lines, made, BATCH, 0);
+    lines_keys(&source->again, chosen_by, BATCH, hash_seeds_of_shards().key);
+    for (size_t i = 0; i < BATCH; i++) {
+        uint32_t part = source->planted ? (uint32_t)((made[i].hi >> 32) * source->parts >> 32) + 1
+                                        : shard_part(chosen_by[i], source->parts);
+        keys[n] = made[i];
+        n += part == source->parts;
+    }
+    return n;
+}
+
+/* How far the keys of the pages are from what chance gives them, in standard deviations of
+ * chi-squared. */
+static double unevenness(const uint64_t *counts, uint64_t pages, double keys)
+{
+    double sum = 0, mean = keys / (double)pages, freedom = (double)pages - 1;
+    for (uint64_t i = 0; i < pages; i++)
+        sum += ((double)counts[i] - mean) * ((double)counts[i] - mean) / mean;
+    return (sum - freedom) / sqrt(2 * freedom);
+}
+
+struct part_task {
+    uint32_t parts;
+    double rate;
+    uint64_t pages, queries;
+};
+
+static struct measurement measure_part(const struct part_task *task, bool planted, double *uneven)
+{
+    struct part_source source = {.parts = task->parts, .planted = planted};
+    struct geometry geometry = sizing_geometry(task->rate, false);
+    struct bits bits = layer_new(geometry, task->pages);
+    uint64_t wanted = sizing_capacity(geometry, task->pages, task->rate), have = 0;
+    uint64_t *counts = calloc(task->pages, sizeof *counts);
+    struct measurement m = {.model = sizing_rate(geometry, task->pages, (double)wanted)};
+    struct key keys[BATCH];
+    uint8_t seen[BATCH];
+    part_start(&source, "in");
+    for (size_t n; have < wanted && counts != NULL; have += n) {
+        n = part_keys(&source, keys);
+        n = n < wanted - have ? n : (size_t)(wanted - have);
+        kernel_best()->set(&bits, keys, n);
+        for (size_t i = 0; i < n; i++)
+            counts[geometry_page(keys[i], task->pages)]++;
+    }
+    *uneven = counts != NULL ? unevenness(counts, task->pages, (double)wanted) : HUGE_VAL;
+    part_start(&source, "out");
+    while (m.queries < (double)task->queries) {
+        size_t n = part_keys(&source, keys);
+        memset(seen, 0, sizeof seen);
+        kernel_best()->test(&bits, keys, n, seen);
+        m.queries += (double)n;
+        for (size_t i = 0; i < n; i++)
+            m.hits += seen[i];
+    }
+    free(counts);
+    free(bits.bytes);
+    return m;
+}
+
+static const struct part_task part_tasks[] = {
+    {2, 1e-2, 300, 1000000}, {2, 1e-4, 300, 4000000}, {16, 1e-2, 100, 400000},
+    {16, 1e-4, 100, 400000}, {1000, 1e-2, 3, 4000},   {1000, 1e-4, 4, 2000},
+};
+enum { PART_TASKS = sizeof part_tasks / sizeof *part_tasks };
+
+/* Full of lines of one part, and asked for others of it. */
+static void parts_of_a_list(void)
+{
+    for (size_t i = 0; i < PART_TASKS; i++) {
+        const struct part_task *task = &part_tasks[i];
+        double uneven;
+        struct measurement m = measure_part(task, false, &uneven);
+        tap_check(chance_excess(m.hits, m.queries, task->rate) < CHANCE_SIGMAS &&
+                      fabs(chance_excess(m.hits, m.queries, m.model)) < CHANCE_SIGMAS,
+                  "1 of %" PRIu32 " at %g: %.0f hits of %.0f", task->parts, task->rate, m.hits,
+                  m.queries);
+        tap_check(fabs(uneven) < CHANCE_SIGMAS, "1 of %" PRIu32 ": pages are uneven by %g",
+                  task->parts, uneven);
+        printf("# part of %" PRIu32 " at %g: %.2f of the rate, pages %+.1f sigma\n", task->parts,
+               task->rate, m.hits / m.queries / task->rate, uneven);
+    }
+}
+
+static void planted_parts(void)
+{
+    for (size_t i = 0; i < PART_TASKS; i += 2) {
+        const struct part_task *task = &part_tasks[i];
+        double uneven;
+        struct measurement m = measure_part(task, true, &uneven);
+        printf("# planted, of %" PRIu32 ": %.0f times the rate, pages %+.0f sigma\n", task->parts,
+               m.hits / m.queries / task->rate, uneven);
+        tap_check(chance_excess(m.hits, m.queries, task->rate) > CHANCE_SIGMAS &&
+                      uneven > CHANCE_SIGMAS,
+                  "parts by the bits of the page pass for good ones: 1 of %" PRIu32, task->parts);
+    }
+}
+
 int main(void)
 {
     tap_run_long("rates of 0.5 to 1e-2, 10^5 hits each", high_rates);
@@ -369,5 +489,7 @@ int main(void)
     tap_run("no false negative among 10^6", no_false_negative);
     tap_run_long("planted faults of the geometry are found", planted_faults);
     tap_run("the planted textbook size is found", planted_textbook_size);
+    tap_run("filters that are full of one part of 2, 16, 1000", parts_of_a_list);
+    tap_run("parts by the bits that choose the page are found", planted_parts);
     return tap_end();
 }

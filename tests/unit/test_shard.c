@@ -1,0 +1,136 @@
+/*
+ * Parts of a list: the mapping is as published, and as it always was; it is even, and when there is
+ * a part more, only the keys that go there move.
+ */
+#include "core/shard.h"
+
+#include "chance.h"
+#include "tap.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static uint32_t bucket(uint64_t k, uint32_t buckets)
+{
+    return shard_part((struct key){.lo = k}, buckets) - 1;
+}
+
+/* Of other implementations of the published function. */
+static void published(void)
+{
+    static const uint32_t hundred[] = {0, 55, 62, 8, 45, 59, 86, 97, 82, 59};
+    for (uint64_t k = 0; k < 10; k++)
+        tap_check(bucket(k, 100) == hundred[k], "%" PRIu64 ": %" PRIu32, k, bucket(k, 100));
+    tap_check(bucket(256, 1024) == 520, "256 of 1024: %" PRIu32, bucket(256, 1024));
+}
+
+/* The same in floating point, as it was published. */
+static uint32_t in_doubles(uint64_t k, uint32_t buckets)
+{
+    int64_t b = -1, j = 0;
+    while (j < (int64_t)buckets) {
+        b = j;
+        k = k * 2862933555777941757U + 1;
+        j = (int64_t)((double)(b + 1) * ((double)(1LL << 31) / (double)((k >> 33) + 1)));
+    }
+    return (uint32_t)b;
+}
+
+/* Rounding may differ, once in millions of keys. */
+static void as_in_doubles(void)
+{
+    static const uint32_t counts[] = {1, 2, 3, 7, 100, 4096, 99991, SHARD_PARTS_MAX};
+    struct chance chance = {1};
+    unsigned differ = 0;
+    for (unsigned i = 0; i < 200000; i++) {
+        uint64_t k = chance_next(&chance);
+        uint32_t buckets = counts[i % (sizeof counts / sizeof *counts)], got = bucket(k, buckets);
+        tap_check(got < buckets, "bucket %" PRIu32 " of %" PRIu32, got, buckets);
+        differ += got != in_doubles(k, buckets);
+    }
+    tap_check(differ <= 2, "%u differ", differ);
+}
+
+/* The vectors of unseen(5): lines, and their parts of 2, 3, 100 and a million. */
+static void vectors(void)
+{
+    static const struct {
+        const char *line;
+        uint32_t parts[4];
+    } known[] = {
+        {"", {2, 3, 22, 417253}},
+        {"a", {1, 1, 17, 708690}},
+        {"http://example.com/", {1, 1, 16, 656297}},
+        {"www.example.com", {2, 2, 63, 195084}},
+    };
+    static const uint32_t counts[] = {2, 3, 100, SHARD_PARTS_MAX};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const char *line = known[i].line;
+        struct key key = hash_key(line, strlen(line), hash_seeds_of_shards().key);
+        for (size_t c = 0; c < 4; c++) {
+            uint32_t part = shard_part(key, counts[c]);
+            tap_check(part == known[i].parts[c], "'%s' of %" PRIu32 ": %" PRIu32, line, counts[c],
+                      part);
+        }
+    }
+}
+
+/* Each part has its share of a million keys, within 6 sigma. */
+static void even(void)
+{
+    enum { KEYS = 1000000, PARTS = 10 };
+    unsigned count[PARTS] = {0};
+    for (uint64_t i = 0; i < KEYS; i++)
+        count[shard_part(hash_key(&i, sizeof i, hash_seeds_of_shards().key), PARTS) - 1]++;
+    double mean = (double)KEYS / PARTS, sigma = sqrt(mean * (1 - 1.0 / PARTS));
+    for (unsigned i = 0; i < PARTS; i++)
+        tap_check(fabs(count[i] - mean) < 6 * sigma, "part %u has %u", i + 1, count[i]);
+}
+
+static void few_move(void)
+{
+    enum { KEYS = 200000 };
+    for (uint32_t parts = 1; parts <= 12; parts++) {
+        unsigned moved = 0;
+        for (uint64_t i = 0; i < KEYS; i++) {
+            struct key key = hash_key(&i, sizeof i, hash_seeds_of_shards().key);
+            uint32_t before = shard_part(key, parts), after = shard_part(key, parts + 1);
+            tap_check(after == before || after == parts + 1, "from %" PRIu32 " to %" PRIu32, before,
+                      after);
+            moved += after != before;
+        }
+        double share = 1.0 / (parts + 1), sigma = sqrt(KEYS * share * (1 - share));
+        tap_check(fabs(moved - KEYS * share) < 6 * sigma, "to %" PRIu32 ": %u", parts + 1, moved);
+    }
+}
+
+/* However many keys there are, and whatever their neighbours. */
+static void together(void)
+{
+    enum { KEYS = 4099 };
+    static const uint32_t counts[] = {1, 2, 3, 100, SHARD_PARTS_MAX};
+    struct key keys[KEYS];
+    uint32_t parts[KEYS + 1];
+    for (uint64_t i = 0; i < KEYS; i++)
+        keys[i] = hash_key(&i, sizeof i, hash_seeds_of_shards().key);
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+        for (size_t n = 0; n <= KEYS; n += n < 9 ? 1 : KEYS - 9) {
+            memset(parts, 0, sizeof parts);
+            shard_parts(keys, n, counts[c], parts);
+            for (size_t i = 0; i < n; i++)
+                tap_check(parts[i] == shard_part(keys[i], counts[c]), "key %zu of %zu", i, n);
+            tap_check(parts[n] == 0, "one too many of %zu", n);
+        }
+}
+
+int main(void)
+{
+    tap_run("published vectors", published);
+    tap_run_long("in integers as in floating point", as_in_doubles);
+    tap_run("the vectors of unseen(5)", vectors);
+    tap_run("many keys together as one by one", together);
+    tap_run_long("parts are even", even);
+    tap_run_long("with a part more, few keys move, and only there", few_move);
+    return tap_end();
+}
