@@ -20,6 +20,18 @@ holds_together() {
     done
 }
 
+# in_files N FILE [OPTION...]: the same parts, which `holds_together` left in `tagged`, in files.
+in_files() {
+    local n=$1 file=$2 i
+    shift 2
+    exits 0 unseen shard "$n" --files 'part.%d' "$@" "$file"
+    [[ ! -s $out && ! -s $err ]] || complain "it should be silent"
+    for ((i = 1; i <= n; i++)); do
+        sed -n "s/^$i\t//p" tagged | cmp - "part.$i"
+    done
+    rm part.*
+}
+
 @test "the vectors of unseen(5)" {
     printf '%s\n' '' a http://example.com/ www.example.com >in
     exits 0 unseen shard 2 in
@@ -37,6 +49,7 @@ holds_together() {
 @test "each line is in one part, in order: one thread and two, small buffers" {
     "$genlines" 60000 30000 1 | sed 's/.*/http:\/\/h&.example\/page/' >in
     holds_together 3 in -j 1
+    in_files 3 in
     exits 0 unseen shard 3 -j 2 in
     cmp tagged "$out"
     exits 0 unseen shard 3 -j 2 --buffer-size 4096 in
@@ -52,6 +65,7 @@ holds_together() {
     for length in 70000 3000000; do
         { printf 'a\r\n\n\n\0\377\n'; head -c $length /dev/zero | tr '\0' x; printf '\nb\n'; } >in
         holds_together 2 in
+        in_files 2 in
     done
     printf 'a\nb\nlast' >in
     exits 0 unseen shard 1/1 in
@@ -107,6 +121,10 @@ holds_together() {
 @test "--header: the first heading, once, in every part" {
     printf 'id,name\n1,x\n' >a
     printf 'id,name\n2,y\n' >b
+    exits 0 unseen shard --header 1 --files 'c%d' a b
+    printf 'id,name\n1,x\n2,y\n' | cmp - c1
+    exits 0 unseen shard --header 3 --files 'd%d' a
+    [[ $(head -qn 1 d1 d2 d3 | uniq) == id,name && $(cat d* | wc -l) -eq 4 ]]
     : >empty
     exits 0 unseen shard --header 1/1 empty a b
     prints 'id,name\n1,x\n2,y\n'
@@ -188,4 +206,117 @@ holds_together() {
     grep -q '^{"shard":"2","read":2000,"smallest":[0-9]*,"largest":[0-9]*}$' "$err"
     exits 0 unseen shard --by host 2 < <(yes 'no host' | head -n 2000)
     says 'shard: 2000 of 2000 lines have no host'
+}
+
+# --- --files -----------------------------------------------------------------
+
+@test "--files: a file for each part, empty ones too; other names stay" {
+    echo http://example.com/ >in
+    echo old >part.1
+    echo old >part.9
+    umask 027
+    exits 0 unseen shard 3 --files 'part.%d' in
+    cmp part.1 in
+    [[ -e part.2 && ! -s part.2 && -e part.3 && ! -s part.3 && $(cat part.9) == old ]]
+    [[ $(stat -c %a part.1 part.2 | uniq) == 640 ]]
+    [[ $(echo *) == 'in part.1 part.2 part.3 part.9' ]]
+    mkdir a1 a2
+    exits 0 unseen shard 2 --files 'a%d/100%%' in
+    cmp in a1/100%
+    exits 0 unseen shard 10 --files '%03d' in
+    [[ $(echo 0*) == '001 002 003 004 005 006 007 008 009 010' ]]
+}
+
+@test "--files: names that are none" {
+    local pattern
+    echo a >in
+    for pattern in part 'a%d%d' %s '%' 'a%' %5d %0d %00d %010d %-3d %ld '%%d' ''; do
+        unchanged exits 2 unseen shard 3 --files "$pattern" in
+        [[ ! -s $out && $(wc -l <"$err") -eq 1 ]] || complain "one line of error: '$pattern'"
+    done
+    exits 2 unseen shard 3 --files part in
+    says '--files part: has no place for the part .--files part.%d.'
+    exits 2 unseen shard 3 --files 'a;b' in
+    says "--files 'a;b': needs one place for the part .--files part.%d."
+    exits 2 unseen shard 3 --files 'a%é' in
+    says "'%é' is not %d"
+    unchanged exits 2 unseen shard 1/3 --files 'part.%d' in
+    says '--files: is for all parts'
+    unchanged exits 2 unseen shard 3 --files 'no/part.%d' in
+    says 'no/part.1: No such file or directory .there is no directory no.'
+}
+
+@test "--files: what is not replaced, and then nothing is" {
+    echo a >in
+    echo old >a.1
+    cp in a.2
+    unchanged exits 2 unseen shard 3 --files 'a.%d' a.2
+    says 'a.2: is both an input and a part'
+    unchanged exits 2 unseen shard 3 --files 'a.%d' <a.2
+    says 'a.2: is both an input and a part'
+    mkfifo b.2
+    unchanged exits 2 unseen shard 3 --files 'b.%d' in
+    says 'b.2: is not a regular file, .* .to write to it: unseen shard 2/3 >b.2.'
+    mkdir c.3
+    unchanged exits 2 unseen shard 3 --files 'c.%d' in
+    says 'c.3: Is a directory'
+    exits 0 unseen create d.3
+    unchanged exits 2 unseen shard 3 --files 'd.%d' in
+    says 'd.3: is a filter'
+    ln -s missing e.1
+    unchanged exits 2 unseen shard 3 --files 'e.%d' in
+    says 'e.1: is a symbolic link'
+    echo >f.1
+    ln -s f.1 f.2
+    unchanged exits 2 unseen shard 3 --files 'f.%d' in
+    says 'f.[12]: is the same file as part [12]'
+}
+
+@test "--files: a link is followed" {
+    mkdir data
+    echo old >data/first
+    ln -s data/first part.1
+    echo a >in
+    exits 0 unseen shard 1 --files 'part.%d' in
+    [[ -L part.1 ]]
+    cmp in data/first
+}
+
+@test "--files: a run that fails changes nothing" {
+    echo a >in
+    echo old >part.1
+    unchanged exits 2 unseen shard 2 --files 'part.%d' in missing
+    says_lines 2 'missing: No such file' 'part.%d: no file was made or replaced'
+    unchanged exits 2 unseen shard 2 --max-line 3 --files 'part.%d' < <(printf 'a\nlong line\n')
+    # a limit on file size stands for a full disk
+    yes "a line, many times" | head -n 100000 >in
+    # shellcheck disable=SC2016 # for the other shell
+    unchanged exits 2 bash -c 'ulimit -f 64 && exec "$0" shard 2 --files part.%d in' "$UNSEEN"
+    says 'part.[12]: File too large'
+    # shellcheck disable=SC2016 # for the other shell
+    unchanged exits 2 bash -c 'ulimit -n 100 && exec "$0" shard 90 --files p.%d in' "$UNSEEN"
+    says '--files: 90 files cannot be open at once .raise the limit: ulimit -n 154; .*'
+    # shellcheck disable=SC2016 # for the other shell
+    exits 0 bash -c 'ulimit -Sn 50 && exec "$0" shard 90 --files p.%d in' "$UNSEEN"
+    [[ $(cat p.* | wc -l) -eq 100000 ]]
+}
+
+@test "--files: a run that is ended by a signal changes nothing" {
+    local signal before pid
+    echo old >part.1
+    mkfifo "$BATS_TEST_TMPDIR/to"
+    for signal in TERM INT KILL; do
+        before=$(snapshot)
+        env --default-signal=INT "$UNSEEN" shard 2 --files 'part.%d' <"$BATS_TEST_TMPDIR/to" 3>&- &
+        pid=$!
+        exec 8>"$BATS_TEST_TMPDIR/to"
+        seq 100000 >&8
+        sleep 0.2
+        # no file system without nameless files: there a kill leaves what had a name
+        [[ $signal != KILL || $(snapshot) == "$before" ]] || { exec 8>&-; continue; }
+        kill -"$signal" $pid
+        run wait $pid
+        exec 8>&-
+        [[ $(snapshot) == "$before" ]] || complain "SIG$signal left something"
+    done
 }

@@ -88,6 +88,7 @@ const struct command command_table[] = {
      "Parts count from 1. A line is always in the same part, by what counts in it.\n"
      "  unseen shard 1/4 list            the lines of the first of 4 parts\n"
      "  unseen shard 4 list              every line, after its part and a TAB\n"
+     "  unseen shard 4 --files p%d list  each part in a file, p1 to p4\n"
      "  unseen shard --by host 1/4 list  all pages of a host are in one part\n",
      "split part partition distribute", command_shard},
     {"help", FOR_HELP, OPERANDS_COMMAND, "unseen help [COMMAND | all]",

@@ -1,6 +1,6 @@
 /*
  * command_shard - `unseen shard I/N [FILE...]`: the lines of one part of a list; `unseen shard N`:
- * all lines, each after its part.
+ * all lines, each after its part; with --files, in a file for each part.
  *
  * One heading goes to every part, so that each is a list as the whole was: the first one that the
  * inputs have. The others are left out.
@@ -10,6 +10,8 @@
 #include "commands/filter_operand.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
+#include "commands/part_files.h"
+#include "commands/part_name.h"
 #include "commands/part_text.h"
 #include "commands/scan.h"
 #include "commands/summary.h"
@@ -32,7 +34,9 @@ struct job {
     struct output output;
     struct picked picked;    /* I/N: lines of the part in the chunk */
     struct collect *collect; /* N: lines with their parts */
-    bool headed;             /* there was a heading */
+    struct part_files *files;
+    bool failed; /* one of them */
+    bool headed; /* there was a heading */
     uint64_t read, itself;
     uint64_t *lines; /* of each part, from 1 on */
     /* Of the lines at hand: */
@@ -52,6 +56,8 @@ static int print_heading(void *context, const char *line, size_t length, struct 
     struct job *job = context;
     bool first = !job->headed;
     job->headed = true;
+    if (first && job->files != NULL)
+        return part_files_add(job->files, 0, line, length, fault);
     return !first || output_write(&job->output, line, length, fault) == length ? 0 : -1;
 }
 
@@ -113,9 +119,27 @@ static int print_tagged(void *context, struct fault *fault)
     return collect_flush(job->collect, fault);
 }
 
+/* --- a file for each part --- */
+
+static int file_lines(void *context, const struct batch *batch, struct fault *fault)
+{
+    struct job *job = context;
+    find_parts(job, batch);
+    for (size_t i = 0; i < batch->n; i++) {
+        size_t length = batch->starts[i + 1] - batch->starts[i];
+        if (part_files_add(job->files, job->part[i], batch->bytes + batch->starts[i], length,
+                           fault) != 0) {
+            job->failed = true;
+            return -1;
+        }
+        job->lines[job->part[i]]++;
+    }
+    return 0;
+}
+
 /* --- the command --- */
 
-/* What becomes of lines; and what is done when all that have arrived were taken. */
+/* What becomes of lines; and what is done when all that have arrived were taken, if anything. */
 struct form {
     int (*lines)(void *context, const struct batch *batch, struct fault *fault);
     int (*pause)(void *context, struct fault *fault);
@@ -123,6 +147,7 @@ struct form {
 
 static const struct form one_part = {pick_lines, print_picked};
 static const struct form all_parts = {tag_lines, print_tagged};
+static const struct form in_files = {file_lines, NULL};
 
 static void summarize(const struct options *options, const struct job *job)
 {
@@ -147,10 +172,25 @@ static void summarize(const struct options *options, const struct job *job)
     summary_numbers_of(options, "shard", options->operands[0], one ? passed : sizes);
 }
 
+/* An input that could not be read lets the others go on; but a part with lines missing could be
+ * taken for a whole one. Returns the exit status. */
+static int finish_files(struct job *job, const struct options *options, int status)
+{
+    struct fault fault;
+    if (status == EXIT_OK)
+        return part_files_finish(job->files, &fault) == 0 ? EXIT_OK : message_fault(&fault);
+    if (!job->failed && !signals_pending())
+        message("%s: no file was made or replaced, as not all lines were read",
+                options->given[OPTION_FILES]);
+    return status;
+}
+
 static int run(struct job *job, const struct options *options, const struct inputs *inputs)
 {
     struct fault fault;
-    const struct form *form = job->shard.part != 0 ? &one_part : &all_parts;
+    const struct form *form = job->files != NULL     ? &in_files
+                              : job->shard.part != 0 ? &one_part
+                                                     : &all_parts;
     int status = scan_inputs(&(struct scan){
         .inputs = inputs,
         .recipe = &job->recipe,
@@ -160,6 +200,8 @@ static int run(struct job *job, const struct options *options, const struct inpu
         .lines = form->lines,
         .pause = form->pause,
     });
+    if (job->files != NULL)
+        status = finish_files(job, options, status);
     if (output_close(&job->output, &fault) != 0)
         status = message_fault(&fault);
     wish_recipe_warn(&job->recipe, "shard", job->read, job->itself);
@@ -186,6 +228,7 @@ static int read_recipe(const struct options *options, struct recipe *recipe)
 static int read_shard(const struct options *options, struct shard *shard)
 {
     const char *text = options->operands[0];
+    bool files = options_has(options, OPTION_FILES);
     char quoted[QUOTE_MAX];
     if (text == NULL)
         return message("shard: which part? (unseen shard 1/4 [FILE...]; or all, with their "
@@ -193,8 +236,29 @@ static int read_shard(const struct options *options, struct shard *shard)
     if (text[strspn(text, "0123456789/")] != '\0' && access(text, F_OK) == 0)
         return message("%s: is a file, and the part comes first (unseen shard 1/4 %s)", text,
                        quote_file(text, quoted));
+    if (files && strchr(text, '/') != NULL)
+        return message("--files: is for all parts (unseen shard N --files %s; for one: unseen "
+                       "shard I/N)",
+                       quote_word(options->given[OPTION_FILES], quoted));
     return strchr(text, '/') != NULL ? part_text_read("shard", text, shard)
                                      : part_text_read_parts("shard", text, shard);
+}
+
+static int check_pattern(const struct options *options)
+{
+    const char *pattern = options->given[OPTION_FILES];
+    return pattern != NULL ? part_name_check(pattern) : 0;
+}
+
+/* Returns 0, or EXIT_TROUBLE after a message. */
+static int open_files(struct job *job, const struct options *options, const struct inputs *inputs)
+{
+    struct fault fault;
+    const char *pattern = options->given[OPTION_FILES];
+    if (pattern == NULL)
+        return 0;
+    job->files = part_files_new(pattern, job->shard.parts, inputs->names, &fault);
+    return job->files != NULL ? 0 : message_fault(&fault);
 }
 
 /* Returns the exit status. */
@@ -206,7 +270,7 @@ static int prepare_and_run(struct job *job, const struct options *options,
     job->collect = collect_new(&job->output);
     if (job->lines == NULL || job->collect == NULL)
         return message("%s", strerror(ENOMEM));
-    return run(job, options, inputs);
+    return open_files(job, options, inputs) == 0 ? run(job, options, inputs) : EXIT_TROUBLE;
 }
 
 int command_shard(const struct options *options)
@@ -217,9 +281,10 @@ int command_shard(const struct options *options)
     if (job == NULL)
         return message("%s", strerror(ENOMEM));
     if (combinations_check(options, FOR_SHARD) == 0 && read_shard(options, &job->shard) == 0 &&
-        read_recipe(options, &job->recipe) == 0 && inputs_parse(&inputs, options, 1) == 0 &&
-        inputs_check(&inputs, NULL, NULL) == 0)
+        check_pattern(options) == 0 && read_recipe(options, &job->recipe) == 0 &&
+        inputs_parse(&inputs, options, 1) == 0 && inputs_check(&inputs, NULL, NULL) == 0)
         status = prepare_and_run(job, options, &inputs);
+    part_files_free(job->files);
     free(job->lines);
     collect_free(job->collect);
     free(job);

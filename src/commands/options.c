@@ -108,6 +108,8 @@ const struct option_entry option_table[OPTIONS] = {
      NULL, "one JSON object a line"},
     [OPTION_TABLE] = {GROUP_SINGLE, FOR_PLAN, {"--table"}, TAKES_NOTHING, NULL, NULL,
      NULL, "the classic table of rates, by size and hashes"},
+    [OPTION_FILES] = {GROUP_SINGLE, FOR_SHARD, {"--files"}, TAKES_FILE, "PATTERN", "part.%d",
+     NULL, "with N: a file for each part, such as 'part.%d'"},
 
     [OPTION_BITS_PER_KEY] = {GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--bits-per-key"}, TAKES_NUMBER,
      "B", "20",

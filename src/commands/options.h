@@ -76,6 +76,7 @@ enum option_id {
     OPTION_TAG,
     OPTION_JSON,
     OPTION_TABLE,
+    OPTION_FILES,
     OPTION_BITS_PER_KEY,
     OPTION_HASHES,
     OPTION_SEED,
