@@ -373,6 +373,133 @@ END
     same "$out" in
 }
 
+# --- parts of a list ---
+
+# shards N: all.bf, and part1.bf ... partN.bf made like it for the parts of a list, all empty.
+shards() {
+    local i
+    succeeds unseen create -n 40000 -p 1e-9 all.bf
+    for ((i = 1; i <= $1; i++)); do
+        succeeds unseen create --like all.bf --shard "$i/$1" "part$i.bf"
+    done
+}
+
+# is_part FILE PART PARTS: as its header has it.
+is_part() {
+    [[ $(od -An -v -tu4 -j 512 -N 8 "$1" | tr -s ' ') == " $2 $3" ]] || complain "$1 is not for part $2/$3"
+}
+
+@test "all parts of a list become a filter for the list, which takes any line" {
+    shards 4
+    input 20000 >in
+    local i
+    for i in 1 2 3 4; do
+        unseen shard $i/4 in >in.$i
+        exits 0 unseen add part$i.bf in.$i
+    done
+    exits 0 unseen add all.bf in
+    succeeds unseen merge -o out.bf part4.bf part2.bf part1.bf part3.bf
+    is_part out.bf 0 0
+    cmp <(bits_of out.bf) <(bits_of all.bf)
+    succeeds unseen verify out.bf
+    input 21000 >longer
+    succeeds unseen out.bf longer
+    same "$out" <(tail -n 1000 longer)
+    # With one for the list, or a part tried twice, it is the same.
+    cp part2.bf again.bf
+    succeeds unseen merge -o other.bf part?.bf again.bf all.bf
+    is_part other.bf 0 0
+    cmp <(bits_of other.bf) <(bits_of all.bf)
+    # Over one of them: a filter for the list, with the UUID of that part.
+    exits 0 unseen --pending keys part1.bf in.1
+    succeeds unseen merge -o part1.bf part?.bf
+    is_part part1.bf 0 0
+    has part1.bf in
+    succeeds unseen commit part1.bf keys
+}
+
+@test "filters for one and the same part become one for that part" {
+    shards 3
+    cp part2.bf again.bf
+    succeeds unseen merge -o out.bf part2.bf again.bf ./part2.bf
+    is_part out.bf 2 3
+    succeeds unseen merge -o copy.bf part3.bf
+    is_part copy.bf 3 3
+    # They are parts like any other.
+    succeeds unseen merge -o whole.bf out.bf copy.bf part1.bf
+    is_part whole.bf 0 0
+    # Of one part, it is all there is.
+    succeeds unseen create --shard 1/1 one.bf
+    succeeds unseen merge -o one.bf one.bf
+    is_part one.bf 0 0
+}
+
+@test "parts that are missing are named, and an empty one can take the place of one" {
+    shards 8
+    local way="name their filters, too; if one is lost, an empty one can take its place: "
+    fails_with 2 "^unseen: merge: parts 3, 5-7 of 8 are missing \\(${way}unseen create --like part1.bf --shard 3/8 part3.bf\\)$" \
+        unseen merge -o out.bf part[1248].bf
+    fails_with 2 '^unseen: merge: parts 1-7 of 8 are missing .* --like part8.bf --shard 1/8 part1.bf\)$' \
+        unseen merge -o out.bf part8.bf all.bf
+    fails_with 2 '^unseen: merge: part 8 of 8 is missing \(name its filter, too; .*--shard 8/8 part8.bf\)$' \
+        unseen merge --force -o all.bf all.bf part[1-7].bf part1.bf
+    rm part3.bf
+    exits 2 unseen merge -o out.bf part?.bf
+    says 'merge: part 3 of 8 is missing'
+    eval "succeeds $(sed 's/.*: \(unseen create .*\))$/\1/' "$err")"
+    succeeds unseen merge -o out.bf part?.bf
+    is_part out.bf 0 0
+}
+
+@test "missing parts of a million are told in a line" {
+    local i
+    for i in 1 2 999999 500000; do
+        succeeds unseen create -n 1000 --shard "$i/1000000" "part$i.bf"
+    done
+    fails_with 2 '^unseen: merge: parts 3-499999, 500001-999998, 1000000 of 1000000 are missing ' \
+        unseen merge -o out.bf part*.bf
+    for i in {11..29..2}; do
+        succeeds unseen create -n 1000 --shard "$i/1000000" "part$i.bf"
+    done
+    fails_with 2 '^unseen: merge: parts 3-10, 12, 14, 16, 18, 20, 22, 24 and 999971 more of 1000000 are missing ' \
+        unseen merge -o out.bf part*.bf
+}
+
+@test "parts of other lists, or made by something else, are no parts of this one" {
+    shards 2
+    succeeds unseen create -n 40000 -p 1e-9 --shard 3/4 four.bf
+    fails_with 2 'four.bf: cannot be merged with part1.bf: its number of parts is 4, not 2' \
+        unseen merge -o out.bf all.bf part1.bf part2.bf four.bf
+    succeeds unseen create -n 40000 -p 1e-9 --by url --shard 1/2 --shard-by host host.bf
+    succeeds unseen create -n 40000 -p 1e-9 --by url --shard 2/2 url.bf
+    fails_with 2 'url.bf: cannot be merged with host.bf: its recipe for parts is --by url/1, not --by host/1' \
+        unseen merge -o out.bf host.bf url.bf
+    # How far they overlap can be told all the same.
+    exits 0 unseen stats all.bf part1.bf four.bf
+    grep -Eq '^overlap +0 lines' "$out"
+}
+
+@test "parts made for their share do not fit: how large they should have been" {
+    local i advice='make each part for all lines of the list, as with -n 40[0-9]00\)$'
+    input 40000 >in
+    for i in 1 2 3 4; do
+        succeeds unseen create -n 10500 --shard $i/4 part$i.bf
+        unseen shard $i/4 in | succeeds unseen add part$i.bf
+    done
+    fails_with 2 "out.bf: its rate would be 1.*e-6, above the 1e-6 asked for \\(to accept that: --accept-rate; to avoid it: $advice" \
+        unseen merge -o out.bf part?.bf
+    exits 0 unseen merge --accept-rate -o out.bf part?.bf
+    says "in 4 layers; its rate is .* asked for \\(to get a smaller filter of one layer: $advice"
+    is_part out.bf 0 0
+    has out.bf in
+    rm ./*.bf
+    for i in 1 2 3 4; do
+        succeeds unseen create -n 40500 --shard $i/4 part$i.bf
+        unseen shard $i/4 in | succeeds unseen add part$i.bf
+    done
+    succeeds unseen merge -o out.bf part?.bf
+}
+
 # --- trouble -----------------------------------------------------------------
 
 # limited COMMAND...: where a disk would be full, a limit on the size of a file is met.

@@ -33,6 +33,9 @@ static const struct combination {
     {FOR_FILTER, B(QUEUE), 0, FILTER, "--queue: needs a FILTER (unseen create --queue FILTER)"},
     {FOR_FILTER, B(COUNTING), 0, FILTER,
      "--counting: needs a FILTER (unseen create --counting FILTER)"},
+    {FOR_FILTER, 0, B(SHARD) | B(SHARD_BY), FILTER,
+     "--shard: needs a FILTER (unseen create --shard I/N FILTER; to pick the lines of a part: "
+     "unseen shard I/N)"},
     {FOR_FILTER, B(REPEATED) | B(EXEC), 0, 0, NEITHER("-x")},
     {FOR_FILTER, B(REPEATED) | B(PENDING), 0, 0, NEITHER("--pending")},
     {FOR_FILTER, B(REPEATED) | B(DURABLE), 0, 0, NEITHER("--durable")},

@@ -76,7 +76,8 @@ const struct command command_table[] = {
     {"merge", FOR_MERGE, OPERANDS_FILTERS, "unseen merge -o OUT FILTER...",
      "make one filter of several",
      "OUT gets the lines of all, and may be one of them. All must be made alike:\n"
-     "  unseen create --like first.bf second.bf\n",
+     "  unseen create --like first.bf second.bf\n"
+     "Of filters made with --shard I/N, name all N.\n",
      "join union combine", command_merge},
     {"key", FOR_KEY, OPERANDS_FILES, "unseen key [FILE...]",
      "print what counts in each line",

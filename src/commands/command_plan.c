@@ -292,15 +292,6 @@ static void give(struct options *options, enum option_id id, const char *value)
     options->spelled[id] = option_table[id].spellings[1];
 }
 
-/* The next number up that has three significant digits. */
-static uint64_t rounded_up(double number)
-{
-    double unit = 1;
-    while (number / unit >= 1000)
-        unit *= 10;
-    return (uint64_t)(ceil(number / unit) * unit);
-}
-
 /* All that can be wrong with the options is said before the data are read: hence a plan for one
  * line, of which nobody hears. */
 static int parse(struct job *job, const struct options *options)
@@ -387,7 +378,7 @@ static int plan_from_data(const struct options *options)
         return status;
     if (job.census.lines == 0)
         return message("plan: the input has no lines (without data: unseen plan -n N)");
-    uint64_t capacity = rounded_up((double)job.census.distinct * 1.01);
+    uint64_t capacity = number_capacity((double)job.census.distinct);
     snprintf(job.capacity, sizeof job.capacity, "%" PRIu64, capacity);
     give(&job.planned, OPTION_CAPACITY, job.capacity);
     if (answer_questions(&job.planned, &answer) != 0)

@@ -4,6 +4,7 @@
 #include "commands/message.h"
 #include "commands/picture.h"
 #include "commands/queue_operand.h"
+#include "commands/recipe_word.h"
 #include "commands/report.h"
 #include "commands/survey.h"
 #include "core/number.h"
@@ -126,15 +127,14 @@ static void tell_keys(struct report *report, const struct store *store, const st
                  survey->keys_until == 1 ? " line" : " lines");
 }
 
-static void tell_recipe(struct report *report, const struct recipe *recipe)
+static void tell_recipe(struct report *report, const char *member, const struct recipe *recipe)
 {
     char text[RECIPE_TEXT];
-    report_text(report, "counts", "%s", recipe_shown(recipe, text));
     if (recipe_is_whole_line(recipe)) {
-        report_json(report, "recipe", "null");
+        report_json(report, member, "null");
         return;
     }
-    report_json(report, "recipe", "{\"trim\":%s", recipe->trim ? "true" : "false");
+    report_json(report, member, "{\"trim\":%s", recipe->trim ? "true" : "false");
     if (recipe->ranges > 0)
         report_json(report, "fields", "\"%s\"", recipe_fields_text(recipe, text));
     if (recipe->separated)
@@ -143,13 +143,26 @@ static void tell_recipe(struct report *report, const struct recipe *recipe)
     report_json(report, "ignore_case", "%s}", recipe->fold ? "true" : "false");
 }
 
+static void tell_part(struct report *report, const struct header *header)
+{
+    char text[RECIPE_TEXT];
+    struct shard shard = header->shard;
+    if (shard.parts == 0)
+        return;
+    report_text(report, "part", "%" PRIu32 " of %" PRIu32 ", by %s", shard.part, shard.parts,
+                recipe_word_text(&header->part_recipe, text));
+    report_json(report, "part", "%" PRIu32, shard.part);
+    report_json(report, "parts", "%" PRIu32, shard.parts);
+    tell_recipe(report, "part_recipe", &header->part_recipe);
+}
+
 static void tell_form(struct report *report, const struct store *store, const struct survey *survey)
 {
     const struct header *header = store_header(store);
     struct geometry geometry = growth_geometry(&header->plan);
     double bytes = (double)store_file_bytes(store);
     double bits_per_key = sizing_bits_per_key(survey->pages, survey->capacity);
-    char size[32];
+    char size[32], text[RECIPE_TEXT];
     report_text(report, "size on disk", "%.0f bytes (%s)", bytes, report_size(bytes, size));
     report_count(report, NULL, "bytes", bytes, "");
     report_text(report, "bits a line", "%.2f at capacity", bits_per_key);
@@ -158,7 +171,9 @@ static void tell_form(struct report *report, const struct store *store, const st
                 "%u cache lines x %u fields%s for each line, in 1 page of 4096 bytes",
                 geometry.lines, geometry.fields,
                 header->plan.geometry.counting ? " of 4-bit cells" : "");
-    tell_recipe(report, &header->recipe);
+    report_text(report, "counts", "%s", recipe_shown(&header->recipe, text));
+    tell_recipe(report, "recipe", &header->recipe);
+    tell_part(report, header);
     report_text(report, "hash", "xxh3-128, seed %" PRIu64, header->seed);
     report_json(report, "hash", "\"xxh3-128\"");
     report_json(report, "seed", "%" PRIu64, header->seed);

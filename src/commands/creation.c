@@ -13,27 +13,31 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 static void tell_created(const struct store *store)
 {
-    char size[16], time[32], rate[NUMBER_TEXT];
+    char size[16], time[32], rate[NUMBER_TEXT], part[64] = "";
     const struct filter_plan *plan = &store_header(store)->plan;
+    struct shard shard = store_header(store)->shard;
+    if (shard.parts != 0)
+        snprintf(part, sizeof part, "part %" PRIu32 " of %" PRIu32 ", ", shard.part, shard.parts);
     report_size((double)store_file_bytes(store), size);
     number_text(plan->rate, plan->pages != 0 ? NUMBER_FOUND : NUMBER_ASKED, rate);
     if (plan->forget != 0)
-        message("%s: created (forgets lines after %s, starts at %s, false-drop rate %s)",
-                store_path(store), report_time(plan->forget, time), size, rate);
+        message("%s: created (%sforgets lines after %s, starts at %s, false-drop rate %s)",
+                store_path(store), part, report_time(plan->forget, time), size, rate);
     else if (plan->generations != 0)
-        message("%s: created (for the last %" PRIu64 " %s, %s, false-drop rate %s)",
-                store_path(store), plan->capacity, number_lines(plan->capacity), size, rate);
+        message("%s: created (%sfor the last %" PRIu64 " %s, %s, false-drop rate %s)",
+                store_path(store), part, plan->capacity, number_lines(plan->capacity), size, rate);
     else if (plan->capacity != 0)
-        message("%s: created (for %" PRIu64 " %s, %s, false-drop rate %s)", store_path(store),
-                plan->capacity, number_lines(plan->capacity), size, rate);
+        message("%s: created (%sfor %" PRIu64 " %s, %s, false-drop rate %s)", store_path(store),
+                part, plan->capacity, number_lines(plan->capacity), size, rate);
     else
-        message("%s: created (for any number of lines, starts at %s, false-drop rate %s)",
-                store_path(store), size, rate);
+        message("%s: created (%sfor any number of lines, starts at %s, false-drop rate %s)",
+                store_path(store), part, size, rate);
 }
 
 /* Whether something has the name of its queue. */

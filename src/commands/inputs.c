@@ -5,12 +5,14 @@
 #include "commands/message.h"
 #include "commands/progress.h"
 #include "commands/wish_recipe.h"
+#include "core/quote.h"
 #include "store/newfile.h"
 #include "system/path.h"
 #include "system/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -62,9 +64,11 @@ static bool is_standard(const char *name)
     return strcmp(name, "-") == 0;
 }
 
+static const char standard_name[] = "standard input";
+
 static const char *shown_name(const char *name)
 {
-    return is_standard(name) ? "standard input" : name;
+    return is_standard(name) ? standard_name : name;
 }
 
 static bool is_filter(const char *name)
@@ -196,6 +200,7 @@ int inputs_read(const struct inputs *inputs, input_reader *reader, void *context
 }
 
 struct run {
+    const struct inputs *inputs;
     const struct pipeline_plan *plan;
     struct pipeline *pipeline;
 };
@@ -217,11 +222,29 @@ static void suggest_rest(const struct pipeline_plan *plan, struct fault *fault)
         fault_way_out(fault, "make room, and run it again with the same input");
 }
 
+/* It may be the wrong host, or a list that was not split yet. */
+static void suggest_shard(const struct run *run, const char *input, struct fault *fault)
+{
+    char filter[QUOTE_MAX], file[QUOTE_MAX] = "";
+    const struct store *store = filter_store(run->plan->filter);
+    struct shard shard = store_header(store)->shard;
+    if (input != standard_name)
+        quote_file(input, file);
+    fault_way_out(fault,
+                  "is this the right host, and was the list split by the same recipe? to pick its "
+                  "lines: unseen shard %" PRIu32 "/%" PRIu32 " --like %s%s%s%s%s",
+                  shard.part, shard.parts, quote_file(store_path(store), filter),
+                  run->inputs->delimiter == '\0' ? " -z" : "",
+                  run->inputs->header ? " --header" : "", file[0] != '\0' ? " " : "", file);
+}
+
 static int run_pipeline(void *context, struct input *input, struct fault *fault)
 {
     const struct run *run = context;
     int result = pipeline_run(run->pipeline, input, fault);
-    if (result < 0)
+    if (result < 0 && pipeline_met_other_part(run->pipeline))
+        suggest_shard(run, input_name(input), fault);
+    else if (result < 0)
         suggest_rest(run->plan, fault);
     return result;
 }
@@ -248,7 +271,7 @@ int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
         return message("%s", strerror(ENOMEM));
     progress_count(&pipeline_counts(pipeline)->read, &pipeline_counts(pipeline)->selected,
                    selected_words[plan->verb]);
-    int status = inputs_read(inputs, run_pipeline, &(struct run){plan, pipeline});
+    int status = inputs_read(inputs, run_pipeline, &(struct run){inputs, plan, pipeline});
     if (plan->durable && pipeline_settle(pipeline, &fault) != 0)
         status = message_fault(&fault);
     *counts = *pipeline_counts(pipeline);

@@ -62,6 +62,8 @@ enum option_id {
     OPTION_COUNTING,
     OPTION_QUEUE,
     OPTION_LIKE,
+    OPTION_SHARD,
+    OPTION_SHARD_BY,
     OPTION_IF_MISSING,
     OPTION_FORCE,
     OPTION_OUTPUT,
@@ -110,7 +112,7 @@ enum option_id {
      OPTION_BIT(OPTION_SEED) | OPTION_BIT(OPTION_FIXED) | OPTION_BIT(OPTION_WINDOW) |              \
      OPTION_BIT(OPTION_FORGET_AFTER) | OPTION_BIT(OPTION_SLACK) | OPTION_BIT(OPTION_COUNTING) |    \
      OPTION_BIT(OPTION_STAGE) | OPTION_BIT(OPTION_QUEUE) | OPTION_BIT(OPTION_LIKE) |               \
-     RECIPE_OPTIONS)
+     OPTION_BIT(OPTION_SHARD) | OPTION_BIT(OPTION_SHARD_BY) | RECIPE_OPTIONS)
 
 /* What an option takes: how it is read, and what a shell may complete it to. */
 enum argument_kind {
@@ -127,6 +129,7 @@ enum argument_kind {
     TAKES_PROFILE,   /* of --by */
     TAKES_FORM,      /* "json", after a "=", or nothing */
     TAKES_COMMAND,   /* the rest of the line */
+    TAKES_PART,      /* 1/4 */
 };
 
 /* Where help lists an option. */

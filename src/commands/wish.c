@@ -4,7 +4,9 @@
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/queue_operand.h"
+#include "commands/recipe_word.h"
 #include "commands/report.h"
+#include "commands/wish_part.h"
 #include "commands/wish_recipe.h"
 #include "core/number.h"
 #include "format/likeness.h"
@@ -202,8 +204,9 @@ static int taken_by_like(const struct options *options, const char *option)
                    options->given[OPTION_LIKE]);
 }
 
-/* --like takes all from one place, except whether there is a queue beside it, and the seed if
- * another one is given: false drops of one filter are then not those of the other. */
+/* --like takes all from one place, except whether there is a queue beside it, another part of the
+ * list, and the seed if another one is given: false drops of one filter are then not those of the
+ * other. */
 static int plan_like(const struct options *options, struct header *header)
 {
     const char *recipe = wish_recipe_given(options);
@@ -220,6 +223,8 @@ static int plan_like(const struct options *options, struct header *header)
     store_close(store);
     if (options_has(options, OPTION_SEED))
         header->asked |= ASKED_SEED;
+    if (wish_part_read(options, header) != 0)
+        return EXIT_TROUBLE;
     return options_seed(options, OPTION_SEED, &header->seed);
 }
 
@@ -238,6 +243,7 @@ int wish_plan(const struct options *options, uint64_t assumed, struct header *he
     if (options_has(options, OPTION_LIKE))
         return plan_like(options, header);
     if (read_wish(options, &wish, header) != 0 || wish_recipe_read(options, &header->recipe) != 0 ||
+        wish_part_read(options, header) != 0 ||
         combinations_check(options, assumed != 0 ? FOR_PLANNED_FILTER : FOR_NEW_FILTER) != 0)
         return EXIT_TROUBLE;
     bool any_size = wish.bits_per_key != 0 && wish.capacity == 0 && wish.window == 0;
@@ -357,6 +363,27 @@ static bool differs(const struct store *store, const struct wish *wish, uint64_t
            window_differs(store, wish) || form_differs(store, wish, given, seed);
 }
 
+static bool part_differs(const struct store *store, const struct options *options)
+{
+    struct header wanted;
+    const struct header *has = store_header(store);
+    char by[RECIPE_TEXT], wants_by[RECIPE_TEXT];
+    if (!wish_part_given(options))
+        return false;
+    if (lacks(store, options_has(options, OPTION_SHARD) ? "--shard" : "--shard-by",
+              has->shard.parts == 0) ||
+        wish_part_against(options, has, &wanted) != 0)
+        return true;
+    struct shard is = has->shard, wants = wanted.shard;
+    if (is.part != wants.part || is.parts != wants.parts)
+        return disagrees(store, "--shard", "made with --shard %u/%u, not %u/%u", is.part, is.parts,
+                         wants.part, wants.parts);
+    return !recipe_is_same(&has->part_recipe, &wanted.part_recipe) &&
+           disagrees(store, "--shard-by", "made with --shard-by '%s', not '%s'",
+                     recipe_word_text(&has->part_recipe, by),
+                     recipe_word_text(&wanted.part_recipe, wants_by));
+}
+
 static bool number_unlike(const struct store *store, const char *like, const char *what,
                           uint64_t has, uint64_t wants)
 {
@@ -376,7 +403,8 @@ static bool unlike(const struct store *store, const char *like, const struct hea
                          was, wants);
     return number_unlike(store, like, "capacity", has->capacity, plan->capacity) ||
            number_unlike(store, like, "size in pages", has->pages, plan->pages) ||
-           number_unlike(store, like, "stage in pages", has->stage, plan->stage);
+           number_unlike(store, like, "stage in pages", has->stage, plan->stage) ||
+           number_unlike(store, like, "part", store_header(store)->shard.part, wanted->shard.part);
 }
 
 int wish_compare(const struct options *options, const char *path, bool queue)
@@ -385,7 +413,8 @@ int wish_compare(const struct options *options, const char *path, bool queue)
     struct header header = {.seed = 0};
     uint64_t given = asked_of(options);
     bool like = options_has(options, OPTION_LIKE);
-    if (given == 0 && !queue && !like && wish_recipe_given(options) == NULL)
+    if (given == 0 && !queue && !like && !wish_part_given(options) &&
+        wish_recipe_given(options) == NULL)
         return 0;
     if (like ? plan_like(options, &header) != 0 : read_wish(options, &wish, &header) != 0)
         return EXIT_TROUBLE;
@@ -393,7 +422,7 @@ int wish_compare(const struct options *options, const char *path, bool queue)
     if (store == NULL)
         return EXIT_TROUBLE;
     bool other = like ? unlike(store, options->given[OPTION_LIKE], &header)
-                      : differs(store, &wish, given, header.seed) ||
+                      : differs(store, &wish, given, header.seed) || part_differs(store, options) ||
                             wish_recipe_compare(options, path, &store_header(store)->recipe) != 0;
     if (!other && queue && !queue_operand_has(store)) {
         message("%s: was made without a queue (only a new filter can have one: unseen create "

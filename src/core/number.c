@@ -17,6 +17,14 @@ static char *end_of_mantissa(char *text, char *exponent)
     return end[-1] == '.' ? end - 1 : end;
 }
 
+uint64_t number_capacity(double lines)
+{
+    double number = lines * 1.01, unit = 1;
+    while (number / unit >= 1000)
+        unit *= 10;
+    return (uint64_t)(ceil(number / unit) * unit);
+}
+
 const char *number_text(double number, unsigned digits, char text[NUMBER_TEXT])
 {
     char form[NUMBER_TEXT];

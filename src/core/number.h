@@ -17,6 +17,10 @@ static inline const char *number_lines(uint64_t number)
     return number == 1 ? "line" : "lines";
 }
 
+/* The capacity to ask for where about so many lines are expected: 1 % more, and the next number up
+ * that has three significant digits. */
+uint64_t number_capacity(double lines);
+
 /* The digits that tell what was asked for, and those that are enough for what was worked out. */
 enum { NUMBER_ASKED = 6, NUMBER_FOUND = 3 };
 

@@ -22,9 +22,11 @@
  *       32 16*4  the ranges: the first field, from 1 on, and the last, 2 bytes each, the last 0 for
  *                the rest of the line; in rising order, no two touching; zeros after the last range
  *
- * Two features are laid out but not yet known, so that a program that does not have them refuses a
- * file by their bit: 8 parts (bytes 384..523), 16 a hash or a hash key other than below. While
- * their bits are not set, these bytes are zero and the hash is 1.
+ * A filter may be for a part of a list (core/shard.h): it has the feature 8, and refuses lines of
+ * other parts. The second recipe says what of a line decides that.
+ *
+ * One feature is laid out but not yet known, so that a program that does not have it refuses a file
+ * by its bit: 16, a hash or a hash key other than below.
  *
  * A file is valid if and only if
  *
@@ -39,9 +41,10 @@
  *       given values are known ones;
  *    6. flight keys are a power of two within 32..4096, and the fixed part is 14336 bytes plus the
  *       keys in flight, rounded up to whole pages, plus a page if the feature counting is set;
- *    7. bytes of the header without a name are zero, as are the second recipe and the parts; the
- *       first recipe is as above, of a profile and version that are known, and not all zeros if
- *       and only if the feature recipe is set; there is a separator only if there are fields;
+ *    7. bytes of the header without a name are zero; recipes are as above, of a profile and version
+ *       that are known, with a separator only if there are fields; the first is not all zeros if
+ *       and only if the feature recipe is set; if the feature part is set, N is 1..10^6, I is
+ *       1..N and the mapping is 1, else these and the second recipe are zero;
  *       a window has its feature bit, does not count and is not fixed, G is within 1..47, the slack
  *       above 0 and at most 1, and it has a time of at most 10^13 milliseconds, or else n; a filter
  *       that is not a window has zeros there;
@@ -83,7 +86,7 @@ enum {
     STAGE_AT = 184,       /*   8 pages for the stage of each layer; 0: there is none */
     KEY_RECIPE_AT = 256,  /* 128 how a line becomes its key: zeros, the key is the whole line */
     PART_RECIPE_AT = 384, /* 128 how a line gets its part: likewise */
-    PART_AT = 512,        /*   4 which of the parts the filter is for, I, from 1 on; 0: all */
+    PART_AT = 512,        /*   4 which of the parts the filter is for, I, from 1 on */
     PARTS_AT = 516,       /*   4 number of parts, N; 0: there are none */
     MAPPING_AT = 520,     /*   4 number of the rule by which keys are mapped to parts */
     CHECKSUM_AT = 4088    /*   8 XXH3, 64-bit variant, seed 0, of bytes 0..4087 */
@@ -94,14 +97,21 @@ static const uint8_t magic[8] = {0x89, 'u', 'n', 's', 'e', 'e', 'n', '\n'};
 enum { VERSION = 1, HASH_XXH3_128 = 1, SEED_BYTES = 8 };
 
 /* Features without which a file cannot be used: if another bit is set, a reader refuses it. */
-enum { FEATURE_COUNTING = 1, FEATURE_WINDOW = 2, FEATURE_RECIPE = 4, FEATURES_KNOWN = 7 };
+enum {
+    FEATURE_COUNTING = 1,
+    FEATURE_WINDOW = 2,
+    FEATURE_RECIPE = 4,
+    FEATURE_PART = 8,
+    FEATURES_KNOWN = 15
+};
 
 static uint64_t features_of(const struct header *header)
 {
     const struct filter_plan *plan = &header->plan;
     return (plan->geometry.counting ? (uint64_t)FEATURE_COUNTING : 0) |
            (plan->generations != 0 ? (uint64_t)FEATURE_WINDOW : 0) |
-           (recipe_is_whole_line(&header->recipe) ? 0 : (uint64_t)FEATURE_RECIPE);
+           (recipe_is_whole_line(&header->recipe) ? 0 : (uint64_t)FEATURE_RECIPE) |
+           (header->shard.parts != 0 ? (uint64_t)FEATURE_PART : 0);
 }
 
 /* All of the page but its checksum. */
@@ -136,6 +146,12 @@ static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
     }
     store64(bytes + STAGE_AT, plan->stage);
     recipe_encode(&header->recipe, bytes + KEY_RECIPE_AT);
+    if (header->shard.parts != 0) {
+        recipe_encode(&header->part_recipe, bytes + PART_RECIPE_AT);
+        store32(bytes + PART_AT, header->shard.part);
+        store32(bytes + PARTS_AT, header->shard.parts);
+        store32(bytes + MAPPING_AT, SHARD_MAPPING);
+    }
 }
 
 void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
@@ -166,6 +182,7 @@ static void decode(const uint8_t *bytes, struct header *header)
         .flight_keys = load64(bytes + FLIGHT_KEYS_AT),
         .writer_features = load64(bytes + WRITER_FEATURES_AT),
         .layers_at = load64(bytes + LAYERS_AT_AT),
+        .shard = {load32(bytes + PART_AT), load32(bytes + PARTS_AT)},
     };
     memcpy(header->uuid, bytes + UUID_AT, UUID_BYTES);
 }
@@ -211,6 +228,12 @@ static const char *plan_flaw(const struct filter_plan *plan, const uint8_t *byte
     return NULL;
 }
 
+static bool is_part(struct shard shard)
+{
+    return shard.parts >= 1 && shard.parts <= SHARD_PARTS_MAX && shard.part >= 1 &&
+           shard.part <= shard.parts;
+}
+
 static bool may_be_window(const struct filter_plan *plan)
 {
     bool bounded = plan->forget != 0 ? plan->forget <= FORGET_MAX : plan->capacity != 0;
@@ -239,9 +262,12 @@ static const char *header_flaw(const struct header *header, const uint8_t *bytes
         return "size of the fixed part";
     if ((features & FEATURE_WINDOW) != 0 && !may_be_window(plan))
         return "window";
+    if ((features & FEATURE_PART) != 0 && !is_part(header->shard))
+        return "part";
     if (uses_unnamed(header, bytes))
         return "unused bytes of the header";
-    if (plan->stage > ((features & ~(uint64_t)FEATURE_RECIPE) == 0 ? SIZING_PAGES_MAX : 0))
+    if (plan->stage >
+        ((features & (FEATURE_COUNTING | FEATURE_WINDOW)) == 0 ? SIZING_PAGES_MAX : 0))
         return "stage";
     return NULL;
 }
@@ -262,29 +288,56 @@ static int check_known(const uint8_t *bytes, const char *path, struct fault *fau
     return fault_way_out(fault, "use a newer unseen");
 }
 
-/* Returns -1 with the fault if the key recipe is none that this program knows. */
-static int unknown_recipe(const char *name, const char *path, struct fault *fault)
+static int unknown_recipe(const char *option, const char *name, const char *path,
+                          struct fault *fault)
 {
-    fault_set(fault, path, "was made for --by %s, which this program does not know", name);
+    fault_set(fault, path, "was made for %s %s, which this program does not know", option, name);
     return fault_way_out(fault, "use a newer unseen");
+}
+
+static int unknown_mapping(uint32_t mapping, const char *path, struct fault *fault)
+{
+    fault_set(fault, path, "maps lines to parts by rule %" PRIu32 "; this program knows rule %d",
+              mapping, SHARD_MAPPING);
+    return fault_way_out(fault, "use a newer unseen");
+}
+
+/* Decodes both recipes and checks that they and the mapping are known. Returns 0, or -1 with the
+ * fault; *flaw is set if one is damaged. */
+static int decode_recipes(const uint8_t *bytes, const char *path, struct header *header,
+                          const char **flaw, struct fault *fault)
+{
+    char name[RECIPE_NAME];
+    bool part = (load64(bytes + FEATURES_AT) & FEATURE_PART) != 0;
+    enum recipe_found key = recipe_decode(bytes + KEY_RECIPE_AT, &header->recipe, name);
+    if (key == RECIPE_UNKNOWN)
+        return unknown_recipe("--by", name, path, fault);
+    if (part && load32(bytes + MAPPING_AT) > SHARD_MAPPING)
+        return unknown_mapping(load32(bytes + MAPPING_AT), path, fault);
+    enum recipe_found parts = part ? recipe_decode(bytes + PART_RECIPE_AT, &header->part_recipe,
+                                                   name)
+                                   : RECIPE_GOOD;
+    if (parts == RECIPE_UNKNOWN)
+        return unknown_recipe("--shard-by", name, path, fault);
+    if (key == RECIPE_DAMAGED)
+        *flaw = "key recipe";
+    if (parts == RECIPE_DAMAGED)
+        *flaw = "recipe for parts";
+    return 0;
 }
 
 int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const char *path,
                   struct header *header, struct fault *fault)
 {
     struct header found;
-    char recipe[RECIPE_NAME];
     if (!header_is_filter(bytes))
         return fault_set(fault, path, "is not a filter");
     if (check_known(bytes, path, fault) != 0)
         return -1;
     decode(bytes, &found);
     const char *flaw = page_flaw(bytes);
-    enum recipe_found known = recipe_decode(bytes + KEY_RECIPE_AT, &found.recipe, recipe);
-    if (flaw == NULL && known == RECIPE_UNKNOWN)
-        return unknown_recipe(recipe, path, fault);
-    if (flaw == NULL && known == RECIPE_DAMAGED)
-        flaw = "key recipe";
+    if (flaw == NULL && decode_recipes(bytes, path, &found, &flaw, fault) != 0)
+        return -1;
     if (flaw == NULL)
         flaw = plan_flaw(&found.plan, bytes);
     if (flaw == NULL)

@@ -9,6 +9,7 @@
 
 #include "core/growth.h"
 #include "core/little.h"
+#include "core/shard.h"
 #include "format/layer_table.h"
 #include "format/shared.h"
 #include "key/recipe.h"
@@ -24,12 +25,14 @@ struct header {
     uint8_t uuid[UUID_BYTES];
     int64_t created; /* seconds since 1970 */
     uint64_t seed;
-    struct recipe recipe;     /* how a line becomes its key */
-    struct filter_plan plan;  /* as asked for */
-    uint64_t asked;           /* which of its values were given: ASKED_... */
-    uint64_t flight_keys;     /* room of the first slot times two, a power of two */
-    uint64_t writer_features; /* what a writer must know: WRITER_... */
-    uint64_t layers_at;       /* where the first layer may begin; the fixed part ends there */
+    struct recipe recipe;      /* how a line becomes its key */
+    struct shard shard;        /* which part of a list it is for */
+    struct recipe part_recipe; /* how a line gets its part; the whole line if there are none */
+    struct filter_plan plan;   /* as asked for */
+    uint64_t asked;            /* which of its values were given: ASKED_... */
+    uint64_t flight_keys;      /* room of the first slot times two, a power of two */
+    uint64_t writer_features;  /* what a writer must know: WRITER_... */
+    uint64_t layers_at;        /* where the first layer may begin; the fixed part ends there */
 };
 
 enum {

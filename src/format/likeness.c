@@ -6,8 +6,9 @@
 #include <string.h>
 
 /* What must agree. There is only one hash. */
-static const char *const names[] = {"key recipe", "seed",   "error rate", "number of hashes",
-                                    "kind",       "growth", "window"};
+static const char *const names[] = {
+    "key recipe", "seed",   "error rate",      "number of hashes", "kind",
+    "growth",     "window", "number of parts", "recipe for parts"};
 enum { NAMES = sizeof names / sizeof *names };
 
 static void describe(const struct header *header, char texts[NAMES][LIKENESS_TEXT])
@@ -23,6 +24,8 @@ static void describe(const struct header *header, char texts[NAMES][LIKENESS_TEX
                  plan->geometry.lines, plan->geometry.fields);
     snprintf(texts[4], LIKENESS_TEXT, "%s", plan->geometry.counting ? "--counting" : "plain");
     snprintf(texts[5], LIKENESS_TEXT, "%s", plan->fixed ? "none (--fixed)" : "as needed");
+    snprintf(texts[7], LIKENESS_TEXT, "%" PRIu32, header->shard.parts);
+    recipe_shown(&header->part_recipe, texts[8]);
     if (plan->generations == 0)
         snprintf(texts[6], LIKENESS_TEXT, "none");
     else if (plan->forget == 0)

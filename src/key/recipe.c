@@ -15,6 +15,63 @@ bool recipe_is_whole_line(const struct recipe *recipe)
     return recipe->profile == PROFILE_LINE && recipe->ranges == 0 && !recipe->trim && !recipe->fold;
 }
 
+static bool same_fields(const struct recipe *recipe, const struct recipe *other)
+{
+    return recipe->ranges == other->ranges &&
+           memcmp(recipe->range, other->range, sizeof recipe->range) == 0;
+}
+
+bool recipe_is_same(const struct recipe *recipe, const struct recipe *other)
+{
+    return recipe->profile == other->profile && recipe->version == other->version &&
+           recipe->trim == other->trim && recipe->fold == other->fold &&
+           recipe->separated == other->separated && recipe->separator == other->separator &&
+           same_fields(recipe, other);
+}
+
+/* What is made of a URL can be made of what decides it; but of lines that have no URL, each counts
+ * as itself to both. */
+static bool profile_decides(enum profile profile, enum profile other)
+{
+    static const enum profile coarser[PROFILES][3] = {
+        [PROFILE_LINE] = {PROFILE_LINE, PROFILE_LINE, PROFILE_LINE},
+        [PROFILE_URL] = {PROFILE_URL, PROFILE_ENDPOINT, PROFILE_HOST},
+        [PROFILE_ENDPOINT] = {PROFILE_ENDPOINT, PROFILE_ENDPOINT, PROFILE_HOST},
+        [PROFILE_HOST] = {PROFILE_HOST, PROFILE_HOST, PROFILE_HOST},
+    };
+    for (size_t i = 0; i < 3; i++)
+        if (coarser[profile][i] == other)
+            return true;
+    return false;
+}
+
+/* Each range of the other begins with one of the recipe's, so that they miss a field in the same
+ * lines, and ends within it. */
+static bool fields_decide(const struct recipe *recipe, const struct recipe *other)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < recipe->ranges && found < other->ranges; i++) {
+        struct field_range range = recipe->range[i], part = other->range[found];
+        found += range.first == part.first &&
+                 (range.last == 0 || (part.last != 0 && part.last <= range.last));
+    }
+    return found == other->ranges && other->ranges > 0 && recipe->profile == PROFILE_LINE;
+}
+
+bool recipe_decides(const struct recipe *recipe, const struct recipe *other)
+{
+    if (recipe_is_whole_line(recipe) || recipe_is_same(recipe, other))
+        return true;
+    /* Of names in a query that differ in case, an endpoint has each, and in the order of bytes. */
+    bool names = recipe->fold && other->profile == PROFILE_ENDPOINT &&
+                 recipe->profile != PROFILE_ENDPOINT;
+    bool folds = other->fold || other->profile == PROFILE_HOST;
+    return recipe->trim == other->trim && (folds || !recipe->fold) && !names &&
+           recipe->separated == other->separated && recipe->separator == other->separator &&
+           (same_fields(recipe, other) || fields_decide(recipe, other)) &&
+           profile_decides(recipe->profile, other->profile);
+}
+
 /* --- fields --- */
 
 /* A number from 1 on at *text, which is moved after it. Returns 0 if there is none. */

@@ -1,6 +1,7 @@
 #include "pipeline/batches.h"
 
 #include "core/kernel.h"
+#include "core/shard.h"
 #include "system/signals.h"
 
 #include <errno.h>
@@ -31,11 +32,21 @@ struct block {
     size_t starts[BATCH_LINES + 1];
     struct key keys[BATCH_LINES];
     uint8_t itself[BATCH_LINES];
+    uint32_t parts[BATCH_LINES];
+};
+
+/* What parts are made with. */
+struct part_maker {
+    uint32_t parts;
+    struct keyer *keyer; /* NULL: of the same text as the keys */
+    struct key keys[BATCH_LINES];
+    uint8_t itself[BATCH_LINES];
 };
 
 struct batches {
     const struct kernel *kernel;
     struct keyer *keyer;
+    struct part_maker *part_maker; /* NULL: none are wanted */
     char delimiter;
     struct hash_seeds seeds;
     unsigned threads;
@@ -85,9 +96,26 @@ void batches_free(struct batches *batches)
 {
     if (batches == NULL)
         return;
+    if (batches->part_maker != NULL)
+        keyer_free(batches->part_maker->keyer);
+    free(batches->part_maker);
     keyer_free(batches->keyer);
     free(batches->block);
     free(batches);
+}
+
+int batches_add_parts(struct batches *batches, const struct recipe *recipe, uint32_t parts)
+{
+    struct part_maker *maker = malloc(sizeof *maker);
+    batches->part_maker = maker;
+    if (maker == NULL)
+        return -1;
+    maker->parts = parts;
+    maker->keyer = NULL;
+    if (recipe_is_same(recipe, keyer_recipe(batches->keyer)))
+        return 0;
+    maker->keyer = keyer_new(recipe);
+    return maker->keyer != NULL ? 0 : -1;
 }
 
 void batches_begin(struct batches *batches, struct input *input)
@@ -100,15 +128,36 @@ void batches_begin(struct batches *batches, struct input *input)
 
 /* --- making a batch, in whichever thread --- */
 
+/* Keys and parts of `n` lines; of the same text, if they can be. */
+static void make_parts(const struct batches *batches, struct block *block, size_t n)
+{
+    const char *bytes = batches->chunk.bytes;
+    struct part_maker *maker = batches->part_maker;
+    const struct hash_seeds seeds[2] = {batches->seeds, hash_seeds_of_shards()};
+    struct key *const keys[2] = {block->keys, maker->keys};
+    if (maker->keyer == NULL) {
+        keyer_hash_twice(batches->keyer, bytes, block->starts, n, seeds, keys, block->itself);
+    } else {
+        keyer_hash(batches->keyer, bytes, block->starts, n, seeds[0], keys[0], block->itself);
+        keyer_hash(maker->keyer, bytes, block->starts, n, seeds[1], keys[1], maker->itself);
+    }
+    shard_parts(maker->keys, n, maker->parts, block->parts);
+}
+
 /* Returns 0, or -1 with the fault. */
-static int make_keys(struct batches *batches, struct block *block, size_t n)
+static int make_keys(const struct batches *batches, struct block *block, size_t n)
 {
     const struct chunk *chunk = &batches->chunk;
-    if (keyer_reserve(batches->keyer, chunk->length) != 0)
+    const struct part_maker *maker = batches->part_maker;
+    if (keyer_reserve(batches->keyer, chunk->length) != 0 ||
+        (maker != NULL && maker->keyer != NULL && keyer_reserve(maker->keyer, chunk->length) != 0))
         return fault_errno(&block->fault, input_name(batches->input),
                            "the key of a line does not fit into memory", ENOMEM);
-    keyer_hash(batches->keyer, chunk->bytes, block->starts, n, batches->seeds, block->keys,
-               block->itself);
+    if (maker != NULL)
+        make_parts(batches, block, n);
+    else
+        keyer_hash(batches->keyer, chunk->bytes, block->starts, n, batches->seeds, block->keys,
+                   block->itself);
     return 0;
 }
 
@@ -128,6 +177,7 @@ static enum outcome make_batch(struct batches *batches, struct block *block)
         .starts = block->starts,
         .keys = block->keys,
         .itself = block->itself,
+        .parts = block->parts,
         .n = n,
         .offset = chunk.offset,
         .last = batches->done == chunk.length,

@@ -25,6 +25,7 @@ struct batch {
     const size_t *starts; /* n + 1: where they begin in it */
     const struct key *keys;
     const uint8_t *itself; /* 1 for a line that counts as itself (keyer.h), else 0 */
+    const uint32_t *parts; /* after batches_add_parts: of which part each line is */
     size_t n;
     uint64_t offset; /* of the chunk in the input */
     bool last;       /* of its chunk, whose bytes are there until the next call */
@@ -36,6 +37,7 @@ static inline void batch_skip(struct batch *batch, size_t n)
     batch->starts += n;
     batch->keys += n;
     batch->itself += n;
+    batch->parts += n;
     batch->n -= n;
 }
 
@@ -44,6 +46,10 @@ static inline void batch_skip(struct batch *batch, size_t n)
 struct batches *batches_new(char delimiter, const struct recipe *recipe, struct hash_seeds seeds,
                             unsigned threads);
 void batches_free(struct batches *batches);
+
+/* From now on each line also gets its part, of so many, by the recipe. Before batches_begin.
+ * Returns 0, or -1 if memory is short. */
+int batches_add_parts(struct batches *batches, const struct recipe *recipe, uint32_t parts);
 
 /* Starts with an input, after what was read of it. */
 void batches_begin(struct batches *batches, struct input *input);

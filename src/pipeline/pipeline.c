@@ -12,6 +12,7 @@
 #include "system/clock.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,14 +35,22 @@ struct pipeline {
     struct collect *tagged;  /* PIPELINE_TAG: lines with their tags */
     struct collect *dropped; /* lines held back */
     struct false_drops false_drops;
-    bool begins;   /* the next line is the first of its input */
-    char *heading; /* HEADING_WITH_LINES: one that is still to be written */
+    struct shard shard; /* the part that the filter is for */
+    uint64_t before;    /* lines read before this input */
+    bool other_part;    /* it ended at a line of one */
+    bool begins;        /* the next line is the first of its input */
+    char *heading;      /* HEADING_WITH_LINES: one that is still to be written */
     size_t heading_length;
 };
 
 const struct pipeline_counts *pipeline_counts(const struct pipeline *pipeline)
 {
     return &pipeline->counts;
+}
+
+bool pipeline_met_other_part(const struct pipeline *pipeline)
+{
+    return pipeline->other_part;
 }
 
 /* --- verdicts: seen[i] and select[i]; a batch is shortened to the lines that were judged --- */
@@ -264,6 +273,19 @@ static const struct verb verbs[] = {
     [PIPELINE_REMOVE] = {judge_remove, count_not_removed, true},
 };
 
+static struct batches *make_batches(const struct pipeline_plan *plan, const struct header *header)
+{
+    /* What waits for input no longer than until its time comes has to wait by itself. */
+    unsigned threads = plan->durable ? 1 : plan->threads;
+    struct batches *batches = batches_new(plan->delimiter, &header->recipe,
+                                          hash_seeds_of_keys(header->seed), threads);
+    if (batches == NULL || header->shard.parts == 0 ||
+        batches_add_parts(batches, &header->part_recipe, header->shard.parts) == 0)
+        return batches;
+    batches_free(batches);
+    return NULL;
+}
+
 struct pipeline *pipeline_new(const struct pipeline_plan *plan)
 {
     struct pipeline *pipeline = calloc(1, sizeof *pipeline);
@@ -273,11 +295,8 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
     pipeline->store = filter_store(plan->filter);
     pipeline->verb = &verbs[plan->verb];
     pipeline->most = filter_batch(plan->filter);
-    /* What waits for input no longer than until its time comes has to wait by itself. */
-    const struct header *header = store_header(pipeline->store);
-    pipeline->batches = batches_new(plan->delimiter, &header->recipe,
-                                    hash_seeds_of_keys(header->seed),
-                                    plan->durable ? 1 : plan->threads);
+    pipeline->shard = store_header(pipeline->store)->shard;
+    pipeline->batches = make_batches(plan, store_header(pipeline->store));
     pipeline->seen = malloc(pipeline->most);
     pipeline->select = malloc(pipeline->most);
     if (plan->verb == PIPELINE_TAG)
@@ -428,10 +447,38 @@ static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, struct faul
     return (ptrdiff_t)batch.n;
 }
 
-/* A batch goes as many lines at a time as the filter takes, and as it judges: fewer where a layer
- * ends. Returns as pipeline_run. */
-static int run_batch(struct pipeline *pipeline, struct batch batch, struct fault *fault)
+/* How many lines of the batch come before the first of another part. */
+static size_t lines_of_part(const struct pipeline *pipeline, const struct batch *batch)
 {
+    size_t n = 0;
+    while (n < batch->n && batch->parts[n] == pipeline->shard.part)
+        n++;
+    return n;
+}
+
+/* All lines of the input before this one were judged. */
+static int refuse_line(struct pipeline *pipeline, uint32_t part, const char *input,
+                       struct fault *fault)
+{
+    bool heading = pipeline->plan.heading != HEADING_COUNTS;
+    pipeline->other_part = true;
+    return fault_set(fault, store_path(pipeline->store),
+                     "is for part %" PRIu32 " of %" PRIu32 ", and line %" PRIu64
+                     " of %.150s belongs to part %" PRIu32,
+                     pipeline->shard.part, pipeline->shard.parts,
+                     pipeline->counts.read - pipeline->before + heading + 1, input, part);
+}
+
+/* A batch goes as many lines at a time as the filter takes, and as it judges: fewer where a layer
+ * ends, none from a line of another part on. Returns as pipeline_run. */
+static int run_batch(struct pipeline *pipeline, struct batch batch, const char *input,
+                     struct fault *fault)
+{
+    size_t others = 0;
+    if (pipeline->shard.parts != 0) {
+        others = batch.n - lines_of_part(pipeline, &batch);
+        batch.n -= others;
+    }
     while (batch.n > 0) {
         ptrdiff_t judged = pass(pipeline, batch, fault);
         if (judged < 0)
@@ -446,7 +493,7 @@ static int run_batch(struct pipeline *pipeline, struct batch batch, struct fault
             return 1;
         }
     }
-    return 0;
+    return others > 0 ? refuse_line(pipeline, batch.parts[0], input, fault) : 0;
 }
 
 /* The first line of an input is at the beginning of the chunk, and no line like the others. */
@@ -511,7 +558,7 @@ static int run_chunk(struct pipeline *pipeline, const struct input *input, struc
         }
         if (pipeline->begins && take_heading(pipeline, &batch, fault) != 0)
             return -1;
-        result = run_batch(pipeline, batch, fault);
+        result = run_batch(pipeline, batch, input_name(input), fault);
     }
     return finish_chunk(pipeline, result, fault);
 }
@@ -520,6 +567,7 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
 {
     int result = pipeline->counts.selected == pipeline->plan.most;
     pipeline->used = 0;
+    pipeline->before = pipeline->counts.read;
     pipeline->begins = pipeline->plan.heading != HEADING_COUNTS;
     batches_begin(pipeline->batches, input);
     while (result == 0) {

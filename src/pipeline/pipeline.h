@@ -59,9 +59,13 @@ struct pipeline;
 struct pipeline *pipeline_new(const struct pipeline_plan *plan);
 void pipeline_free(struct pipeline *pipeline);
 
-/* Reads an input to its end, or to the last line wanted. Returns 0; 1 if no more lines are wanted;
+/* Reads an input to its end, or to the last line wanted; or, if the filter is for a part of a list,
+ * to a line of another part, before which all is as ever. Returns 0; 1 if no more lines are wanted;
  * -1 with the fault: fault->error is EINTR if a signal came (signals_raise() is next). */
 int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *fault);
+
+/* Whether it ended at a line of another part than the filter is for: the fault says which. */
+bool pipeline_met_other_part(const struct pipeline *pipeline);
 
 /* PIPELINE_NEW with `durable`: flushes the outputs and settles what is held; at the end of all
  * input. Returns 0, or -1 with the fault. */

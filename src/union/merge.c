@@ -9,6 +9,7 @@
 #include "system/whole.h"
 #include "union/group.h"
 #include "union/joint.h"
+#include "union/parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -32,27 +33,53 @@ static bool is_larger(const struct filter_plan *a, const struct filter_plan *b)
     return a->pages > b->pages;
 }
 
-static int check_alike(struct merge *merge, struct store *const *inputs, size_t count,
-                       struct fault *fault)
+/* What the others are compared with: the first that is for a part of a list, or the first. One for
+ * all of a list agrees with parts of any. */
+static const struct store *model_of(struct store *const *inputs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (store_header(inputs[i])->shard.parts != 0)
+            return inputs[i];
+    return inputs[0];
+}
+
+static int check_alike(const struct store *filter, const struct store *model, struct fault *fault)
 {
     char wanted[LIKENESS_TEXT], found[LIKENESS_TEXT];
-    merge->header = *store_header(inputs[0]);
-    for (size_t i = 0; i < count; i++) {
-        const struct header *header = store_header(inputs[i]);
-        if (header->plan.generations != 0)
-            return fault_set(fault, store_path(inputs[i]),
-                             "is a window, and windows cannot be merged");
-        const char *what = likeness_differs(&merge->header, header, wanted, found);
-        if (what != NULL) {
-            fault_set(fault, store_path(inputs[i]),
-                      "cannot be merged with %s: its %s is %s, not %s", store_path(inputs[0]), what,
-                      found, wanted);
-            return fault_way_out(fault,
-                                 "filters that are to be merged are made --like one another");
-        }
-        if (is_larger(&header->plan, &merge->header.plan))
-            merge->header = *header;
+    struct header header = *store_header(filter);
+    if (header.plan.generations != 0) {
+        fault_set(fault, store_path(filter), "is a window, and windows cannot be merged");
+        return fault_way_out(fault, "leave it out");
     }
+    if (header.shard.parts == 0) {
+        header.shard = store_header(model)->shard;
+        header.part_recipe = store_header(model)->part_recipe;
+    }
+    const char *what = likeness_differs(store_header(model), &header, wanted, found);
+    if (what == NULL)
+        return 0;
+    fault_set(fault, store_path(filter), "cannot be merged with %s: its %s is %s, not %s",
+              store_path(model), what, found, wanted);
+    return fault_way_out(fault, "filters that are to be merged are made --like one another");
+}
+
+static int make_header(struct header *header, struct store *const *inputs, size_t count,
+                       struct fault *fault)
+{
+    struct shard shard;
+    const struct store *model = model_of(inputs, count);
+    *header = *store_header(inputs[0]);
+    for (size_t i = 0; i < count; i++) {
+        if (check_alike(inputs[i], model, fault) != 0)
+            return -1;
+        if (is_larger(&store_header(inputs[i])->plan, &header->plan))
+            *header = *store_header(inputs[i]);
+    }
+    if (parts_join(inputs, count, &shard, fault) != 0)
+        return -1;
+    header->shard = shard;
+    if (shard.parts == 0)
+        header->part_recipe = (struct recipe){0};
     return 0;
 }
 
@@ -115,7 +142,7 @@ struct merge *merge_new(struct store *const *inputs, size_t count, struct fault 
         fault_errno(fault, "merge", NULL, ENOMEM);
         return NULL;
     }
-    if (check_alike(merge, inputs, count, fault) != 0 ||
+    if (make_header(&merge->header, inputs, count, fault) != 0 ||
         read_sources(merge, inputs, count, fault) != 0 || form_groups(merge, fault) != 0) {
         merge_free(merge);
         return NULL;

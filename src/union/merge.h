@@ -22,8 +22,8 @@
 struct merge;
 
 /* Reads the bits of all inputs, which stay the caller's, and works out what becomes of them. NULL
- * with the fault: they were not made alike, or too many layers do not fit together; EINTR if a
- * signal came. About 1 us a page. */
+ * with the fault: they were not made alike, parts of their list are missing (parts.h), or too many
+ * layers do not fit together; EINTR if a signal came. About 1 us a page. */
 struct merge *merge_new(struct store *const *inputs, size_t count, struct fault *fault);
 void merge_free(struct merge *merge);
 

@@ -8,15 +8,20 @@
 
 enum { SIGMAS = 2 };
 
+/* For which part of a list each of them is does not matter. */
 static bool all_alike(struct store *const *filters, size_t count)
 {
     char one[LIKENESS_TEXT], other[LIKENESS_TEXT];
     const struct header *first = store_header(filters[0]);
     if (first->plan.generations != 0)
         return false;
-    for (size_t i = 1; i < count; i++)
-        if (likeness_differs(first, store_header(filters[i]), one, other) != NULL)
+    for (size_t i = 1; i < count; i++) {
+        struct header header = *store_header(filters[i]);
+        header.shard = first->shard;
+        header.part_recipe = first->part_recipe;
+        if (likeness_differs(first, &header, one, other) != NULL)
             return false;
+    }
     return true;
 }
 

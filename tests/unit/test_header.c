@@ -97,16 +97,11 @@ static bool same_plan(const struct filter_plan *a, const struct filter_plan *b)
            a->stage == b->stage;
 }
 
-static bool same_recipe(const struct recipe *a, const struct recipe *b)
-{
-    return a->profile == b->profile && a->version == b->version && a->trim == b->trim &&
-           a->fold == b->fold && a->separated == b->separated && a->separator == b->separator &&
-           a->ranges == b->ranges && memcmp(a->range, b->range, sizeof a->range) == 0;
-}
-
 static bool same_header(const struct header *a, const struct header *b)
 {
-    return same_recipe(&a->recipe, &b->recipe) && memcmp(a->uuid, b->uuid, UUID_BYTES) == 0 &&
+    return recipe_is_same(&a->recipe, &b->recipe) &&
+           recipe_is_same(&a->part_recipe, &b->part_recipe) && a->shard.part == b->shard.part &&
+           a->shard.parts == b->shard.parts && memcmp(a->uuid, b->uuid, UUID_BYTES) == 0 &&
            a->created == b->created && a->seed == b->seed && same_plan(&a->plan, &b->plan) &&
            a->asked == b->asked && a->flight_keys == b->flight_keys && a->layers_at == b->layers_at;
 }
@@ -425,14 +420,14 @@ static const struct rule header_rules[] = {
     {"a key recipe's unused byte", 274 + 7, 1, 1, "unused"},
     {"the end of the recipe", 383, 1, 1, "unused"},
     {"a key recipe without its feature", 276, 4, 1, "unused"},
-    {"a recipe for parts", 384, 1, 1, "unused"},
+    {"a recipe for parts without the feature", 384, 1, 1, "unused"},
     {"the end of that recipe", 511, 1, 1, "unused"},
     {"a part", 512, 4, 1, "unused"},
     {"a number of parts", 516, 4, 2, "unused"},
     {"a mapping to parts", 520, 4, 1, "unused"},
     {"unused 524", 524, 1, 1, "unused"},
     {"the feature of a key recipe, without one", 16, 8, 4, "unused"},
-    {"parts, with their feature", 16, 8, 8, "features"},
+    {"the feature of a part, without one", 16, 8, 8, "part"},
     {"a keyed hash, with its feature", 16, 8, 16, "features"},
     {"the last byte before the checksum", 4087, 1, 1, "unused"},
 };
@@ -517,6 +512,17 @@ static const struct rule recipe_rules[] = {
     {"the last range", 288 + 15 * 4, 2, 9, "unused"},
 };
 
+/* Each rule, broken in a header that is good. */
+static void check_rules(const struct file *good, const struct rule *rules, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct file file = *good;
+        store(file.page0 + rules[i].at, rules[i].size, rules[i].value);
+        seal(file.page0, CHECKSUM_AT);
+        check_refused(&file, rules[i].name, rules[i].says);
+    }
+}
+
 static void rules_of_recipes(void)
 {
     struct file file;
@@ -531,12 +537,42 @@ static void rules_of_recipes(void)
     tap_check(opens_the_same(&file, LAYERS), "it does not open");
     tap_check(load64(file.page0 + 16) == 4 && memcmp(file.page0 + 256, "url\0", 4) == 0,
               "the feature, the name");
-    for (size_t i = 0; i < sizeof recipe_rules / sizeof *recipe_rules; i++) {
-        struct file other = file;
-        store(other.page0 + recipe_rules[i].at, recipe_rules[i].size, recipe_rules[i].value);
-        seal(other.page0, CHECKSUM_AT);
-        check_refused(&other, recipe_rules[i].name, recipe_rules[i].says);
-    }
+    check_rules(&file, recipe_rules, sizeof recipe_rules / sizeof *recipe_rules);
+}
+
+/* Of a filter for part 3 of 8 by host. */
+static const struct rule part_rules[] = {
+    {"no feature bit", 16, 8, 0, "unused"},
+    {"part 0", 512, 4, 0, "part"},
+    {"part 9 of 8", 512, 4, 9, "part"},
+    {"part 2^32 - 1", 512, 4, UINT32_MAX, "part"},
+    {"of 0 parts", 516, 4, 0, "part"},
+    {"of more parts than may be", 516, 4, SHARD_PARTS_MAX + 1, "part"},
+    {"no mapping", 520, 4, 0, "unused"},
+    {"another mapping", 520, 4, 2, "maps lines to parts by rule 2; this program knows rule 1"},
+    {"another profile", 384, 4, 0x74727573, "was made for --shard-by surt/1, which this program"},
+    {"version 0", 400, 2, 0, "recipe for parts"},
+    {"an unknown flag", 404, 4, 8, "recipe for parts"},
+    {"after the mapping", 524, 1, 1, "unused"},
+};
+
+static void rules_of_parts(void)
+{
+    struct file file;
+    file_make(&file);
+    file.header.shard = (struct shard){3, 8};
+    file.header.part_recipe = (struct recipe){.profile = PROFILE_HOST, .version = 1};
+    file.header.plan.stage = 20;
+    header_encode(&file.header, file.page0);
+    tap_check(opens_the_same(&file, LAYERS), "it does not open");
+    tap_check(load64(file.page0 + 16) == 8 && memcmp(file.page0 + 384, "host\0", 5) == 0 &&
+                  load32(file.page0 + 512) == 3 && load32(file.page0 + 516) == 8,
+              "the feature, the recipe, the part");
+    check_rules(&file, part_rules, sizeof part_rules / sizeof *part_rules);
+    file.header.shard = (struct shard){SHARD_PARTS_MAX, SHARD_PARTS_MAX};
+    file.header.part_recipe = (struct recipe){.ranges = 0};
+    header_encode(&file.header, file.page0);
+    tap_check(opens_the_same(&file, LAYERS), "the last of the most parts, by whole lines");
 }
 
 static void rules_of_the_header(void)
@@ -547,13 +583,9 @@ static void rules_of_the_header(void)
     fixed.header.plan.capacity = fixed.header.plan.pages = 0;
     header_encode(&fixed.header, fixed.page0);
     check_refused(&fixed, "fixed, of no size", "fixed flag");
-    for (size_t i = 0; i < sizeof header_rules / sizeof *header_rules; i++) {
-        struct file file;
-        file_make(&file);
-        store(file.page0 + header_rules[i].at, header_rules[i].size, header_rules[i].value);
-        seal(file.page0, CHECKSUM_AT);
-        check_refused(&file, header_rules[i].name, header_rules[i].says);
-    }
+    struct file file;
+    file_make(&file);
+    check_rules(&file, header_rules, sizeof header_rules / sizeof *header_rules);
 }
 
 /* A counting filter: other cells in all records, and a page more before the layers. */
@@ -899,6 +931,7 @@ int main(void)
     tap_run("noise is refused", noise);
     tap_run("rules of the header, behind a right checksum", rules_of_the_header);
     tap_run("rules of key recipes", rules_of_recipes);
+    tap_run("rules of parts", rules_of_parts);
     tap_run("counting filters", counting);
     tap_run("rules of windows", rules_of_windows);
     tap_run("features that only a writer must know", features_for_writers);

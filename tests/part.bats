@@ -1,0 +1,460 @@
+#!/usr/bin/env bats
+# A filter for a part of a list: it keeps what makes the parts, and refuses lines of others.
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
+load helper
+
+# split_in N: the lines of ./in by their part, into part.1 ... part.N
+split_in() {
+    local i
+    for ((i = 1; i <= $1; i++)); do
+        unseen shard "$i/$1" in >"part.$i"
+    done
+}
+
+# A counting filter for part 1 of 2 that has the first ten lines of part.1, and ./list: the next
+# ten, a line of part 2, and ten more of part 1.
+a_stray() {
+    rm -f f.bf
+    seq 200 >in
+    split_in 2
+    exits 0 unseen --shard 1/2 --counting f.bf < <(head -n 10 part.1)
+    {
+        sed -n 11,20p part.1
+        sed -n 1p part.2
+        sed -n 21,30p part.1
+    } >list
+    head -n 10 list >before
+    sed -n 12,21p list >after
+    refusal='^unseen: f\.bf: is for part 1 of 2, and line 11 of list belongs to part 2 \(is this the right host, and was the list split by the same recipe\? to pick its lines: unseen shard 1/2 --like f\.bf list\)$'
+}
+
+# remembers FILE N: so many of its lines.
+remembers() {
+    capture unseen query -c f.bf "$1"
+    prints "$2\n"
+}
+
+@test "the filters of all parts together print each line once" {
+    local recipe i
+    {
+        mixed_lines 20000 3000 | sed 's,org/\(.*\)/,\1.org/a/,'
+        echo no URL
+    } >in
+    for recipe in '' '--by url' '--by url --shard-by host' '-i' '-f 3 -t / --trim' '--by host'; do
+        rm -f out.* ./*.bf
+        # shellcheck disable=SC2086 # several words
+        exits 0 unseen create --shard 1/3 $recipe 1.bf
+        for i in 1 2 3; do
+            unseen shard "$i/3" --like 1.bf in >"part.$i"
+            # shellcheck disable=SC2086
+            unseen --shard "$i/3" $recipe "$i.bf" "part.$i" >"out.$i"
+            succeeds unseen "$i.bf" "part.$i"
+            prints ''
+        done
+        # shellcheck disable=SC2086
+        unseen ${recipe%--shard-by*} <in | sort >wanted
+        sort out.* | cmp - wanted
+        [[ -s out.1 && -s out.2 && -s out.3 ]]
+    done
+}
+
+@test "a line of another part ends a run: what comes before it is printed and remembered, and no more" {
+    a_stray
+    exits 2 unseen f.bf list
+    says "$refusal"
+    same "$out" before
+    remembers before 10
+    remembers after 0
+}
+
+@test "-x: the command gets what comes before, and if it succeeds that is remembered" {
+    a_stray
+    exits 2 unseen f.bf list -x cat
+    says "$refusal"
+    same "$out" before
+    remembers before 10
+    remembers after 0
+}
+
+@test "-x: the command has failed: 3, and nothing is remembered" {
+    a_stray
+    exits 3 unseen f.bf list -x false
+    grep -Eq "$refusal" "$err"
+    remembers before 0
+}
+
+@test "--durable: what comes before is on disk and remembered" {
+    a_stray
+    exits 2 to new unseen --durable f.bf list
+    says "$refusal"
+    same new before
+    remembers before 10
+    remembers after 0
+}
+
+@test "--pending: the filter stays as it is" {
+    a_stray
+    cp f.bf saved
+    exits 2 unseen --pending keys f.bf list
+    grep -Eq "$refusal" "$err"
+    same "$out" before
+    cmp f.bf saved
+}
+
+@test "add, push" {
+    a_stray
+    exits 2 unseen add f.bf list
+    says "$refusal"
+    remembers before 10
+    remembers after 0
+    rm f.bf
+    exits 0 unseen create --queue --shard 1/2 f.bf
+    exits 2 unseen push f.bf list
+    says "$refusal"
+    remembers before 10
+    remembers after 0
+    exits 0 unseen pop -m 100 f.bf
+    same "$out" before
+}
+
+@test "query: all its forms answer up to that line, and fail" {
+    local form
+    a_stray
+    cat part.1 >all
+    sed -n '1,15p' part.1 >list
+    sed -n 1p part.2 >>list
+    refusal=${refusal/line 11/line 16}
+    for form in '' -v -c -vc --tag -j1; do
+        # shellcheck disable=SC2086
+        unchanged exits 2 unseen query $form f.bf list
+        says "$refusal"
+        # shellcheck disable=SC2086
+        unseen query $form f.bf < <(head -n 15 list) | cmp - "$out"
+    done
+    # answered before
+    succeeds unseen query -q f.bf list
+    succeeds unseen query -vq f.bf list
+    succeeds unseen query -m 10 f.bf list
+    unchanged exits 2 unseen query -m 11 f.bf list
+}
+
+@test "remove: lines before it are taken out" {
+    a_stray
+    cp part.1 list
+    sed -i "5s/.*/$(head -n 1 part.2)/" list
+    exits 2 unseen remove f.bf list
+    says "${refusal/line 11/line 5}"
+    remembers part.1 6
+}
+
+@test "the first line is of another part: nothing is printed, and nothing changes" {
+    local command
+    a_stray
+    cat part.2 part.1 >list
+    refusal=${refusal/line 11/line 1}
+    # the keys in flight have been written once
+    exits 2 unseen add f.bf list
+    for command in '' add query 'query -v' 'query --tag' remove '--dropped /dev/null' '--append out'; do
+        : >out
+        cp f.bf saved
+        # shellcheck disable=SC2086
+        exits 2 unseen $command f.bf list
+        says "$refusal"
+        prints ''
+        [[ ! -s out ]]
+        cmp f.bf saved
+    done
+    exits 2 unseen query -c f.bf list
+    prints '0\n'
+    layer f.bf >saved
+    exits 2 unseen f.bf list -x touch ran
+    [[ ! -e ran ]]
+    layer f.bf | cmp - saved
+    # one that is made for it is there, and empty
+    exits 2 unseen --shard 1/2 new.bf list
+    says_lines 2 '^unseen: new\.bf: created \(part 1 of 2, ' '^unseen: new\.bf: is for part 1 of 2, and line 1 of '
+    [[ $(unseen stats --json new.bf | field keys /dev/stdin) == 0 ]]
+}
+
+@test "the run does not go on with the next FILE" {
+    a_stray
+    exits 2 unseen f.bf list after
+    same "$out" before
+    exits 2 unseen f.bf after list after
+    says "$refusal"
+    remembers after 10
+}
+
+@test "where it ends depends on the lines alone: threads, buffers, pauses" {
+    local form
+    mixed_lines 60000 20000 >all
+    cp all in
+    split_in 2
+    { head -n 25000 part.1; head -n 1 part.2; tail -n 1000 part.1; } >in
+    head -n 25000 part.1 | lines_unique >wanted
+    for form in -j1 -j2 '-j2 --buffer-size 4096' '-j1 --buffer-size 64K'; do
+        rm -f f.bf
+        exits 0 unseen create --shard 1/2 -p 0.5 f.bf
+        # shellcheck disable=SC2086
+        exits 2 unseen $form f.bf in
+        grep -q 'line 25001 of in belongs' "$err"
+        mv "$out" "out$form"
+        cmp "out$form" out-j1
+        rm -f g.bf
+        exits 0 unseen create --shard 1/2 g.bf
+        # shellcheck disable=SC2086
+        exits 2 unseen $form g.bf < <(head -n 20000 in; sleep 0.1; tail -n +20001 in)
+        grep -q 'line 25001 of standard input belongs' "$err"
+        same "$out" wanted
+    done
+}
+
+@test "-m: a line after the last one that is wanted is not looked at" {
+    a_stray
+    succeeds unseen -m 10 f.bf list
+    same "$out" before
+    a_stray
+    exits 2 unseen -m 11 f.bf list
+    same "$out" before
+    succeeds unseen -m 0 f.bf part.2
+}
+
+@test "headings are not judged, and count as lines of their FILE" {
+    a_stray
+    cp list body
+    { head -n 1 part.2; cat body; } >list
+    exits 2 unseen --header f.bf list
+    says 'and line 12 of list belongs to part 2 .* unseen shard 1/2 --like f\.bf --header list\)$'
+    { head -n 1 part.2; cat before; } >one
+    { head -n 1 part.2; cat after; } >two
+    succeeds unseen --header f.bf one two
+}
+
+@test "the way out can be pasted: odd names, NUL, a heading, standard input" {
+    local way
+    a_stray
+    mv f.bf 'my f.bf'
+    mv list 'a list'
+    cp part.1 in
+    exits 2 unseen 'my f.bf' 'a list'
+    way=$(sed 's/.*to pick its lines: \(.*\))$/\1/' "$err")
+    eval "$way" | cmp - <(cat before after)
+    tr '\n' '\0' <'a list' >nul
+    exits 2 unseen -z --header 'my f.bf' nul
+    way=$(sed 's/.*to pick its lines: \(.*\))$/\1/' "$err")
+    eval "$way" | tr '\0' '\n' | cmp - <(cat before after)
+    exits 2 unseen 'my f.bf' <'a list'
+    says "line 11 of standard input belongs .* unseen shard 1/2 --like 'my f\.bf'\)\$"
+    way=$(sed 's/.*to pick its lines: \(.*\))$/\1/' "$err")
+    eval "$way" <'a list' | cmp - <(cat before after)
+}
+
+@test "what makes the parts is written as it is read" {
+    local by text
+    while read -r by; do
+        rm -f f.bf g.bf
+        exits 0 unseen create --shard 1/2 --shard-by "$by" f.bf
+        text=$(unseen stats f.bf | sed -n 's/^part  *1 of 2, by //p')
+        [[ -n $text ]]
+        succeeds unseen create --if-missing --shard-by "$text" f.bf
+        exits 0 unseen create --shard 1/2 --shard-by "$text" g.bf
+        [[ $(unseen stats --json f.bf | grep -o '"part_recipe".*"hash"') == \
+            "$(unseen stats --json g.bf | grep -o '"part_recipe".*"hash"')" ]]
+    done <<'END'
+line
+url
+url/1
+host
+endpoint
+--by host
+--by=host/1
+-f 2
+-f2
+--fields 2,4-
+--fields=1,3-5
+--trim
+-i
+--ignore-case
+--trim -f 2 -t , --by url -i
+-f 2 -t ,
+-f 2 -t,
+-f 2 -t ';'
+-f 2 -t ";"
+-f 2 -t ' '
+-f 2 --separator=' '
+-f 2 -t \t
+-f 2 -t '\t'
+-f 2 -t '\\'
+-f 2 -t \0
+-f 2 -t '\x1f'
+-f 2 -t '\xff'
+-f 2 -t ''\'''
+-f 2 -t "'"
+-f 2 -t '"'
+-f 2 -t -
+-f 2 -t /
+-f 2 -t '#' --by endpoint
+-i   --trim
+--trim	-i
+END
+}
+
+@test "what is no recipe is refused, and nothing is made" {
+    local by
+    while read -r by; do
+        fails_with 2 '^unseen: --shard-by' unseen create --shard 1/2 --shard-by "$by" f.bf
+    done <<'END'
+
+hots
+url/2
+line/1
+'
+''
+-
+--
+-f
+-f 0
+-f 2 3
+-f 2 -t
+-f 2 -t ab
+-t ,
+-x
+-n 100
+--by
+--by hots
+host host
+-f 2 -t 'x
+-iq
+--trim=2
+-f 2 -t ''
+END
+}
+
+@test "parts that could tear apart lines that count as one are refused" {
+    local key by
+    : >in
+    while IFS='|' read -r key by; do
+        # shellcheck disable=SC2086
+        fails_with 2 "^unseen: --shard-by '.*': lines that count as one could be in different parts, as what counts is .* \(leave it out, " \
+            unseen create $key --shard 1/2 --shard-by "$by" f.bf
+        # shellcheck disable=SC2086
+        fails_with 2 "^unseen: --shard-by " unseen $key --shard 1/2 --shard-by "$by" f.bf in
+    done <<'END'
+--by url|line
+--by host|line
+--by host|url
+--by host|endpoint
+--by endpoint|url
+--by endpoint|line
+-i|line
+-i|host
+-i|--trim
+--trim|line
+--trim|host
+--trim|-i
+-f 2|line
+-f 2|host
+-f 2|-f 1
+-f 2|-f 2-
+-f 2|-f 2 -t ,
+-f 2 -t ,|-f 2 -t ;
+-f 2,3|-f 3,4
+-f 1-2 -t ,|-f 2 -t ,
+-f 2 -t ,|-f 2 -t , --by host
+-f 2 -t , --by host|-f 2 -t , --by url
+-f 1,3,5,7,9,11,13,15,17|-f 19
+--trim -f 1|-f 1
+--by url -i|url
+--by url -i|--by endpoint -i
+-f 2 -t , --by url|--trim -f 2 -t , --by host
+END
+    while IFS='|' read -r key by; do
+        rm -f f.bf
+        # shellcheck disable=SC2086
+        succeeds unseen create $key --shard 1/2 --shard-by "$by" f.bf
+    done <<'END'
+|line
+|url
+|host
+|endpoint
+|-i
+|-f 2 -t , --by host
+--by url|url
+--by url|host
+--by url|endpoint
+--by endpoint|endpoint
+--by endpoint|host
+--by host|host
+--by host -i|host
+--by url -i|host
+--trim --by url|--trim --by host
+--trim --by url|--trim --by url
+--trim|--trim
+-i|-i
+-f 2,3 -t ,|-f 2 -t ,
+-f 2- -t ,|-f 2 -t ,
+-f 2|-f 2
+-f 2 -t ,|-f 2 -t ,
+-f 2 -t , --by url|-f 2 -t , --by host
+END
+}
+
+@test "which part: compared with the filter that is there" {
+    : >in
+    exits 0 unseen create --by url --shard 2/8 --shard-by host f.bf
+    exits 0 unseen create g.bf
+    succeeds unseen --shard 2/8 --shard-by host/1 f.bf in
+    succeeds unseen --shard-by '--by host' f.bf in
+    succeeds unseen f.bf in
+    fails_with 2 '^unseen: f\.bf: was made with --shard 2/8, not 3/8 \(leave --shard out, or make another filter\)$' \
+        unseen --shard 3/8 f.bf in
+    fails_with 2 "^unseen: f\.bf: was made with --shard-by 'host/1', not '-f 2' \(leave --shard-by out, " \
+        unseen --shard-by '-f 2' f.bf in
+    fails_with 2 '^unseen: g\.bf: was made without --shard ' unseen --shard 1/1 g.bf in
+    fails_with 2 '^unseen: g\.bf: was made without --shard-by ' unseen add --shard-by line g.bf in
+    fails_with 2 '^unseen: --shard 9/8: ' unseen --shard 9/8 f.bf in
+    fails_with 2 '^unseen: --shard-by: for which part\? \(add --shard I/N\)$' unseen create --shard-by host new.bf
+    fails_with 2 '^unseen: --shard: needs a FILTER ' unseen --shard 1/2 <in
+}
+
+@test "--like takes the part over, or gives another part of the same list" {
+    exits 0 unseen create --by url -n 5000 --shard 2/8 --shard-by host f.bf
+    exits 0 unseen create --by url plain.bf
+    exits 0 unseen create --like f.bf same.bf
+    [[ $(unseen stats same.bf | grep ^part) == $(unseen stats f.bf | grep ^part) ]]
+    exits 0 unseen create --like f.bf --shard 3/8 other.bf
+    unseen stats other.bf | grep '^part  *3 of 8, by host/1$'
+    succeeds unseen create --if-missing --like f.bf --shard 3/8 other.bf
+    fails_with 2 '^unseen: other\.bf: was not made --like f\.bf: its part is 3, not 2 ' \
+        unseen create --if-missing --like f.bf other.bf
+    fails_with 2 '^unseen: plain\.bf: was not made --like f\.bf: ' \
+        unseen create --if-missing --like f.bf plain.bf
+    fails_with 2 '^unseen: --shard 3/9: f\.bf is for part 2 of 8 ' unseen create --like f.bf --shard 3/9 new.bf
+    fails_with 2 "^unseen: --shard-by 'url/1': parts of f\.bf are made by 'host/1' " \
+        unseen create --like f.bf --shard-by url --shard 3/8 new.bf
+    exits 0 unseen create --like f.bf --shard-by host --shard 4/8 fourth.bf
+    # of a filter for a whole list
+    exits 0 unseen create --like plain.bf --shard 1/2 1.bf
+    unseen stats 1.bf | grep '^part  *1 of 2, by url/1$'
+    exits 0 unseen create --like plain.bf --shard 1/2 --shard-by host 2.bf
+    unseen stats 2.bf | grep '^part  *1 of 2, by host/1$'
+    fails_with 2 '^unseen: --shard-by: for which part' unseen create --like plain.bf --shard-by host new.bf
+    fails_with 2 "^unseen: --shard-by 'line': lines that count as one" \
+        unseen create --like plain.bf --shard 1/2 --shard-by line new.bf
+}
+
+@test "create and stats say which part it is" {
+    : >in
+    exits 0 unseen --by url --shard 2/8 --shard-by host f.bf in
+    says '^unseen: f\.bf: created \(part 2 of 8, for any number of lines, '
+    exits 0 unseen stats f.bf
+    grep '^part  *2 of 8, by host/1$' "$out"
+    exits 0 unseen stats --json f.bf
+    [[ $(field part) == 2 && $(field parts) == 8 ]]
+    grep '"part_recipe":{"trim":false,"by":"host/1","ignore_case":false}' "$out"
+    exits 0 unseen create g.bf
+    exits 0 unseen stats g.bf
+    [[ $(grep -c '^part ' "$out") -eq 0 ]]
+}
