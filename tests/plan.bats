@@ -221,6 +221,94 @@ END
     done
 }
 
+# --- parts of a list ---
+
+# part NAME: a member of "part" in the captured line of JSON.
+part() {
+    sed 's/.*"part"://' "$out" >"$BATS_TEST_TMPDIR/part"
+    field "$1" "$BATS_TEST_TMPDIR/part"
+}
+
+@test "--shards: the lines of a part, of the largest one, and the size of its filter" {
+    local options most bytes
+    while read -r options; do
+        # shellcheck disable=SC2086
+        succeeds unseen plan --json --shards 4 -n 1000000 $options
+        most=$(part capacity) bytes=$(part bytes)
+        [[ $(part keys) -eq 250000 && $(field shards) -eq 4 ]]
+        # six standard deviations of 433
+        holds "$most > 252500 && $most < 252700"
+        # shellcheck disable=SC2086
+        succeeds unseen create -n "$most" $options --shard 2/4 part.bf
+        holds "$bytes == $(stat -c %s part.bf)"
+        rm part.bf
+    done <<'END'
+
+-p 0.5
+-p 1e-9 --fixed
+--counting --hashes 8
+--stage 1M
+--forget-after 7d
+END
+    succeeds unseen plan --json --shards 4 --window 1000
+    bytes=$(part bytes)
+    succeeds unseen create --window "$(part capacity)" --shard 2/4 part.bf
+    holds "$bytes == $(stat -c %s part.bf)"
+}
+
+@test "--shards: as text, two lines more" {
+    succeeds unseen plan -n 100M
+    cp "$out" without
+    succeeds unseen plan -n 100M --shards 4
+    diff without "$out" | sed -n 's/^[<>] //p' >got || true
+    cmp got - <<'END'
+parts               4 of 25000000 lines each, at most 25025987
+size of a part      96993280 bytes (97 MB), in memory, too; 381 MB if parts are to be merged
+END
+    # Windows cannot be merged.
+    succeeds unseen plan --window 1M --shards 4
+    grep -Eqx 'size of a part +[0-9]+ bytes \(.*\), in memory, too' "$out"
+}
+
+@test "--shards: one part is the whole, and parts may outnumber the lines" {
+    local n
+    for n in 1 2 1000000; do
+        succeeds unseen plan --json --shards 1 -n $n
+        [[ $(part keys) -eq $n && $(part capacity) -eq $n && $(part bytes) -eq $(field bytes) ]]
+        succeeds unseen plan --json --shards 1M -n $n
+        [[ $(part keys) -eq 1 ]]
+        holds "$(part capacity) <= $n && $(part capacity) <= 13"
+    done
+}
+
+@test "--shards: of what, and how many" {
+    local number
+    for number in 0 1000001 -1 1/4 x ''; do
+        fails_with 2 '^unseen: --shards .*: not a value it can take \(a whole number from 1 to 1M' unseen plan -n 9 --shards "$number"
+    done
+    for number in '' --table '--bits-per-key 9' '-p 0.1' '--forget-after 7d'; do
+        # shellcheck disable=SC2086
+        fails_with 2 '^unseen: --shards: parts of how many lines\? \(add -n N\)$' unseen plan --shards 4 $number
+    done
+    fails_with 2 '^unseen: --shards: not an option here' unseen create --shards 4 x.bf
+}
+
+@test "--shards: from data, the command makes the first part" {
+    local options bytes
+    seq 30000 >in
+    for options in '' '-p 1e-3 -t ; -f 1' '--size 200K' '--bits-per-key 12 --hashes 7'; do
+        # shellcheck disable=SC2086
+        succeeds unseen plan --json --shards 3 $options in
+        bytes=$(part bytes)
+        [[ $(field command) == *' --shard 1/3 '* ]]
+        rm -f FILTER
+        eval "succeeds $(field command)"
+        holds "$bytes == $(stat -c %s FILTER)"
+    done
+    succeeds unseen plan --shards 3 in
+    grep -Eqx 'To make part 1: unseen create -n 1[0-9]{4} -p 1e-6 --shard 1/3 FILTER' "$out"
+}
+
 # --- from data ---
 
 # distinct_is N: within 1 %.
@@ -372,7 +460,7 @@ distinct_is() {
     local option
     for option in '-f 2' --trim -i '--by url' -z --header -j2 '--max-line 9' '--buffer-size 4K'; do
         # shellcheck disable=SC2086
-        fails_with 2 '^unseen: plan: which FILE\? \(unseen plan OPTION\.\.\. FILE; - is standard input\)$' unseen plan -n 1000 $option
+        fails_with 2 '^unseen: plan: which FILE\? \(- is standard input; with -n leave out options about lines, as --by\)$' unseen plan -n 1000 $option
     done
     fails_with 2 'or of a file: unseen plan FILE' unseen plan < <(seq 9)
 }

@@ -85,7 +85,9 @@ static const struct combination {
     {FOR_PLAN, B(RATE) | B(BITS_PER_KEY) | DATA, 0, 0,
      "FILE, -p and --bits-per-key: any two of them give the third (leave one out)"},
     {FOR_PLAN, 0, FOR_DATA, DATA,
-     "plan: which FILE? (unseen plan OPTION... FILE; - is standard input)"},
+     "plan: which FILE? (- is standard input; with -n leave out options about lines, as --by)"},
+    {FOR_PLAN, B(SHARDS), 0, B(CAPACITY) | B(SIZE) | B(WINDOW) | DATA,
+     "--shards: parts of how many lines? (add -n N)"},
     {FOR_PLAN, 0, 0, B(CAPACITY) | B(SIZE) | B(BITS_PER_KEY) | B(WINDOW) | B(TABLE) | DATA,
      "plan: for how many lines? (unseen plan -n 1e9 -p 1e-4; or of a file: unseen plan FILE)"},
 

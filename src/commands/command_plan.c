@@ -19,11 +19,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One of the parts that a list is split into, and a filter for that alone. */
+struct node {
+    uint64_t parts; /* 0: it is not split */
+    uint64_t keys;  /* of each part, on average */
+    uint64_t most;  /* of the largest one */
+    uint64_t bytes; /* of the file, made for so many */
+};
+
 /* What the questions come down to. */
 struct answer {
     struct filter_plan plan;
     struct layer_plan layer;
     uint64_t bytes; /* of the file */
+    struct node node;
 };
 
 static unsigned layers_of(const struct answer *answer)
@@ -87,6 +96,19 @@ static void print_window(const struct answer *answer)
                answer->layer.capacity * layers_of(answer));
     printf("%-20s%u of %" PRIu64 " lines, and one that fills\n", "generations", plan->generations,
            answer->layer.capacity);
+}
+
+static void print_node(const struct answer *answer)
+{
+    char size[16], whole[16];
+    const struct node *node = &answer->node;
+    printf("%-20s%" PRIu64 " of %" PRIu64 " %s each, at most %" PRIu64 "\n", "parts", node->parts,
+           node->keys, number_lines(node->keys), node->most);
+    printf("%-20s%" PRIu64 " bytes (%s), in memory, too", "size of a part", node->bytes,
+           report_size((double)node->bytes, size));
+    if (answer->plan.generations == 0)
+        printf("; %s if parts are to be merged", report_size((double)answer->bytes, whole));
+    putchar('\n');
 }
 
 static bool grows(const struct answer *answer)
@@ -165,6 +187,8 @@ static void print_text(const struct answer *answer)
                report_size((double)(answer->layer.stage.pages + answer->layer.stage.journal) *
                                PAGE_BYTES,
                            size));
+    if (answer->node.parts != 0)
+        print_node(answer);
     putchar('\n');
     if (picture_begin(&picture))
         draw_curve(&picture, answer);
@@ -207,6 +231,12 @@ static void print_json(struct report *report, const struct answer *answer)
         report_json(report, "generations", "%u", answer->plan.generations);
         report_json(report, "generation", "%" PRIu64, layer->capacity);
     }
+    if (answer->node.parts != 0) {
+        report_json(report, "shards", "%" PRIu64, answer->node.parts);
+        report_json(report, "part",
+                    "{\"keys\":%" PRIu64 ",\"capacity\":%" PRIu64 ",\"bytes\":%" PRIu64 "}",
+                    answer->node.keys, answer->node.most, answer->node.bytes);
+    }
 }
 
 /* Rates of the classic filter for bits a key (rows) and hashes (columns), as every paper has them,
@@ -245,10 +275,40 @@ static int print_table(void)
  * pages not to matter. */
 enum { ANY_CAPACITY = 100000000 };
 
+/* What is split at random into equal parts differs from part to part as coins do: at six standard
+ * deviations and six lines more, not one part in a million is larger. */
+static double largest_part(double keys, double parts)
+{
+    double mean = keys / parts;
+    return fmin(ceil(mean + 6 * sqrt(mean * (1 - 1 / parts)) + 6), keys);
+}
+
+/* The rest of the plan is that of all lines: a size that was given is one for all of them, too. */
+static int plan_node(struct answer *answer)
+{
+    struct node *node = &answer->node;
+    struct filter_plan plan = answer->plan;
+    struct layer_plan layer;
+    double keys = (double)(plan.capacity != 0 ? plan.capacity : capacity_of(answer));
+    double parts = (double)node->parts;
+    node->keys = (uint64_t)ceil(keys / parts);
+    node->most = (uint64_t)largest_part(keys, parts);
+    plan.capacity = node->most;
+    plan.pages = 0;
+    if (plan.generations != 0 && plan.forget == 0)
+        plan.generations = growth_generations(plan.capacity, plan.slack);
+    if (growth_first(&plan, &layer) != 0 || growth_stage(&plan, &layer) != 0)
+        return -1;
+    node->bytes = header_file_bytes(layer.pages, &plan, growth_first_layers(&plan));
+    return 0;
+}
+
 static int answer_questions(const struct options *options, struct answer *answer)
 {
     struct header header;
-    if (wish_plan(options, ANY_CAPACITY, &header) != 0)
+    *answer = (struct answer){.bytes = 0};
+    if (wish_plan(options, ANY_CAPACITY, &header) != 0 ||
+        options_whole(options, OPTION_SHARDS, 1, SHARD_PARTS_MAX, &answer->node.parts) != 0)
         return EXIT_TROUBLE;
     answer->plan = header.plan;
     if (growth_first(&answer->plan, &answer->layer) != 0 ||
@@ -256,6 +316,9 @@ static int answer_questions(const struct options *options, struct answer *answer
         return message(
             "plan: a filter cannot be that large (ask for fewer lines, or a higher rate)");
     answer->bytes = header_file_bytes(answer->layer.pages, &answer->plan, layers_of(answer));
+    if (answer->node.parts != 0 && plan_node(answer) != 0)
+        return message("--shards %" PRIu64 ": too few lines in a part (ask for fewer parts)",
+                       answer->node.parts);
     return 0;
 }
 
@@ -282,14 +345,29 @@ struct job {
     struct census census;
     /* The options as they would be given to create: with the -n that was found, and with -p. */
     struct options planned;
-    char capacity[24];
+    char capacity[24], rate[NUMBER_TEXT], part[24];
 };
 
 static void give(struct options *options, enum option_id id, const char *value)
 {
     options->set |= OPTION_BIT(id);
     options->given[id] = value;
-    options->spelled[id] = option_table[id].spellings[1];
+    const char *const *spellings = option_table[id].spellings;
+    options->spelled[id] = spellings[spellings[1] != NULL];
+}
+
+/* The command is to make the first part, of a list that is split. */
+static void plan_first_part(struct job *job, const struct answer *answer)
+{
+    const uint64_t sizes = OPTION_BIT(OPTION_SIZE) | OPTION_BIT(OPTION_BITS_PER_KEY);
+    if ((job->planned.set & sizes) != 0) {
+        /* They are of all lines, and the rate came of them. */
+        job->planned.set &= ~sizes;
+        give(&job->planned, OPTION_RATE, number_text(answer->plan.rate, 15, job->rate));
+    }
+    snprintf(job->capacity, sizeof job->capacity, "%" PRIu64, answer->node.most);
+    snprintf(job->part, sizeof job->part, "1/%" PRIu64, answer->node.parts);
+    give(&job->planned, OPTION_SHARD, job->part);
 }
 
 /* All that can be wrong with the options is said before the data are read: hence a plan for one
@@ -361,7 +439,7 @@ static int print_plan(const struct job *job, const struct answer *answer)
     } else {
         putchar('\n');
         print_text(answer);
-        printf("\nTo make it: %s\n", command);
+        printf("\nTo make %s: %s\n", answer->node.parts != 0 ? "part 1" : "it", command);
     }
     free(command);
     return message_finish_output();
@@ -383,6 +461,8 @@ static int plan_from_data(const struct options *options)
     give(&job.planned, OPTION_CAPACITY, job.capacity);
     if (answer_questions(&job.planned, &answer) != 0)
         return EXIT_TROUBLE;
+    if (answer.node.parts != 0)
+        plan_first_part(&job, &answer);
     int printed = print_plan(&job, &answer);
     return status == EXIT_OK ? printed : status;
 }

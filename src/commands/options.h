@@ -78,6 +78,7 @@ enum option_id {
     OPTION_TAG,
     OPTION_JSON,
     OPTION_TABLE,
+    OPTION_SHARDS,
     OPTION_FILES,
     OPTION_BITS_PER_KEY,
     OPTION_HASHES,
