@@ -6,6 +6,7 @@
 #   make check           all tests; the last line is "N passed, N failed"
 #   make test-unit       only the tests in C
 #   make bench           speed, beside other tools; bench-quick: in a minute
+#   make cpus            build and test for five other processors; they and this one share files
 #   make accuracy        measure false-positive rates, as a table
 #   make mutation        plant known faults, one at a time, and see which test finds each
 #   make torture         the long tests: kills, faults, full disks
@@ -17,6 +18,7 @@
 #   make dist            a source archive in build/dist
 #   make release         static programs for two processors, with manuals and completions, the source
 #                        archive and checksums, in build/release
+#   make check-long      what CI leaves out for its time: packages, built twice; keys of many lines
 #   make deb             a Debian package in build/deb, and what lintian says of it
 #   make html            the manual as HTML, in build/html
 #   make deps            install what a build needs; demo and check do so by themselves
@@ -102,7 +104,7 @@ ALL_LDLIBS = $(LDLIBS) -lc -lm -pthread -lrt
 
 # WARN, HARDEN, HARDEN_LINK, DOUBLES and HEADERS come from probing the compiler. Some goals must run
 # without one: a bare machine has none before it has asked src/build/deps.sh.
-NO_COMPILER = demo static check coverage fuzz deps clean dist release deb html uninstall lint \
+NO_COMPILER = demo static check coverage fuzz deps clean dist release deb check-long html uninstall lint \
 	lint-% format format-check
 ifneq ($(filter-out $(NO_COMPILER),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
@@ -211,6 +213,10 @@ test-unit: $(UNIT)
 # Each of these is a script of its own, told where the programs are.
 bench bench-quick: all tools $(BENCH)
 	@BUILD=$(BUILD) tests/bench/run $(if $(filter bench-quick,$@),--quick)
+
+cpus: all tools
+	@src/build/deps.sh cpus
+	@BUILD=$(BUILD) tests/cpus
 
 accuracy: all tools $(ACCURACY)
 	@BUILD=$(BUILD) tests/accuracy/run
@@ -321,6 +327,10 @@ release deb:
 	@src/build/deps.sh $@
 	@src/packaging/$@.sh $(BUILD)
 
+# The steps that CI leaves out, for their time.
+check-long:
+	@.ci/run keys_million reproducible release deb
+
 # Other projects' pages have no place to link to.
 html:
 	@src/build/deps.sh html
@@ -339,6 +349,6 @@ clean:
 	rm -rf "$(BUILD)"
 
 FORCE:
-.PHONY: all static deps demo check check-programs tools test-unit bench bench-quick accuracy mutation \
+.PHONY: all static deps demo check check-programs tools test-unit bench bench-quick cpus accuracy mutation \
 	torture fuzz fuzz-programs coverage lint lint-tidy lint-cppcheck lint-shell lint-man \
-	lint-width format format-check install uninstall dist release deb html clean FORCE
+	lint-width format format-check install uninstall dist release deb check-long html clean FORCE

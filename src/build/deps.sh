@@ -2,7 +2,7 @@
 # Finds what this machine lacks for building, checking, the whole of CI, packages or HTML pages, and
 # installs it with the machine's own package manager.
 #
-#     src/build/deps.sh build | check | ci | release | deb | html
+#     src/build/deps.sh build | check | ci | cpus | release | deb | html
 #
 # Nothing missing: it says nothing and changes nothing, so make can ask every time (some 20 ms).
 # Something missing: it prints each command before it runs it. It never installs where that is not
@@ -68,6 +68,17 @@ ci    command:llvm-profdata llvm         llvm              llvm              llv
 ci    clang-counts         libclang-rt-dev compiler-rt     compiler-rt       compiler-rt    llvm
 ci    command:valgrind     valgrind       valgrind          valgrind          valgrind       -
 ci    wish:ruby            ruby           ruby              ruby              ruby           ruby
+cpus  wish:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu - - aarch64-linux-gnu-gcc -
+cpus  wish:libc:aarch64-linux-gnu libc6-dev-arm64-cross - - aarch64-linux-gnu-glibc -
+cpus  wish:arm-linux-gnueabihf-gcc gcc-arm-linux-gnueabihf - - - -
+cpus  wish:libc:arm-linux-gnueabihf libc6-dev-armhf-cross - - - -
+cpus  wish:i686-linux-gnu-gcc gcc-i686-linux-gnu - - - -
+cpus  wish:libc:i686-linux-gnu libc6-dev-i386-cross - - - -
+cpus  wish:riscv64-linux-gnu-gcc gcc-riscv64-linux-gnu - - riscv64-linux-gnu-gcc -
+cpus  wish:libc:riscv64-linux-gnu libc6-dev-riscv64-cross - - riscv64-linux-gnu-glibc -
+cpus  wish:s390x-linux-gnu-gcc gcc-s390x-linux-gnu - - - -
+cpus  wish:libc:s390x-linux-gnu libc6-dev-s390x-cross - - - -
+cpus  wish:qemu-s390x-static qemu-user-static qemu-user-static - qemu-user-static -
 release git                git            git               git               git            git
 release command:bash       bash           bash              bash              bash           bash
 release command:xz         xz-utils       xz                xz                xz             xz
@@ -162,7 +173,7 @@ package_for() {
 levels_of() {
     case $1 in
     build | html) echo "$1" ;;
-    ci) echo build check ci release deb html ;;
+    ci) echo build check ci cpus release deb html ;;
     *) echo build "$1" ;;
     esac
 }
@@ -300,9 +311,9 @@ find_rights() {
 }
 
 case ${1-} in
-build | check | ci | release | deb | html) level=$1 ;;
+build | check | ci | cpus | release | deb | html) level=$1 ;;
 *)
-    echo "usage: src/build/deps.sh build|check|ci|release|deb|html" >&2
+    echo "usage: src/build/deps.sh build|check|ci|cpus|release|deb|html" >&2
     exit 2
     ;;
 esac
