@@ -460,3 +460,22 @@ clean_make() {
     run "${CC:-cc}" -std=c17 -D_GNU_SOURCE -Isrc -fsyntax-only "$BATS_TEST_TMPDIR/lock.c"
     [[ $status -ne 0 && $output == *'unseen needs locks of open file descriptions'* ]]
 }
+
+# symbols HOW FILE: the names of the functions that FILE exports or takes from elsewhere.
+symbols() {
+    nm -D "$1" "$2" | sed 's/.* //; s/@.*//' | sort -u
+}
+
+# A program that is built with 64-bit offsets calls open64, where it says open.
+@test "a preloaded library stands in for the calls that the program makes" {
+    need nm
+    need_preload pages
+    symbols --undefined-only "$UNSEEN" >taken
+    for library in "${preload%/*}"/*.so; do
+        symbols --defined-only "$library" >given
+        run comm -12 given taken
+        [[ -n $output ]] || { echo "$library: the program calls none of these" && false; }
+        run comm -23 <(sed 's/$/64/' given | comm -12 - taken) given
+        [[ -z $output ]] || { echo "$library does not have: $output" && false; }
+    done
+}
