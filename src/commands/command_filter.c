@@ -85,9 +85,10 @@ static int owe(struct filter *filter, struct pending *pending, const char *name,
     struct key keys[512];
     ptrdiff_t n;
     uint64_t count = pending_count(pending);
+    if (filter_expect(filter, count, fault) != 0)
+        return -1;
     while ((n = pending_next(pending, keys, sizeof keys / sizeof *keys, fault)) > 0)
-        if (filter_owe(filter, keys, (size_t)n, fault) != 0)
-            return -1;
+        filter_owe(filter, keys, (size_t)n);
     if (n == 0)
         message("%s: this task was run before, and prints its %" PRIu64 " %s again (another task "
                 "needs another file)",

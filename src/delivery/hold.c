@@ -136,16 +136,21 @@ void hold_free(struct filter *filter)
     filter->hold = NULL;
 }
 
-int filter_owe(struct filter *filter, const struct key *keys, size_t n, struct fault *fault)
+int filter_expect(struct filter *filter, uint64_t n, struct fault *fault)
 {
     struct hold *hold = filter->hold;
-    if (hold->owed == NULL)
-        hold->owed = key_set_nameless(key_set_path(hold->set), fault);
+    hold->owed = key_set_nameless(key_set_path(hold->set), fault);
     if (hold->owed == NULL || key_set_reserve(hold->owed, n, fault) != 0)
         return -1;
+    return key_set_reserve(hold->set, n, fault);
+}
+
+void filter_owe(struct filter *filter, const struct key *keys, size_t n)
+{
+    uint8_t ignored[BATCH_KEYS] = {0};
+    key_set_look(filter->hold->owed, keys, n, ignored);
     for (size_t i = 0; i < n; i++)
-        key_set_add(hold->owed, keys[i]);
-    return 0;
+        key_set_add(filter->hold->owed, keys[i]);
 }
 
 uint64_t filter_owed(const struct filter *filter)
@@ -188,12 +193,15 @@ static size_t take_new(struct hold *hold, const struct key *keys, size_t n, uint
     return n;
 }
 
-/* What is owed is as new as it was, whatever the layers say by now. */
+/* What is owed is as new as it was, whatever the layers say by now. At most BATCH_KEYS keys. */
 static void look_for_owed(const struct hold *hold, const struct key *keys, size_t n, uint8_t *seen)
 {
-    for (size_t i = 0; i < n && hold->owed != NULL; i++)
-        if (seen[i])
-            seen[i] = !key_set_has(hold->owed, keys[i]);
+    uint8_t owed[BATCH_KEYS] = {0};
+    if (hold->owed == NULL)
+        return;
+    key_set_look(hold->owed, keys, n, owed);
+    for (size_t i = 0; i < n; i++)
+        seen[i] &= !owed[i];
 }
 
 static ptrdiff_t claim_exactly(struct filter *filter, const struct key *keys, size_t n,
@@ -204,9 +212,7 @@ static ptrdiff_t claim_exactly(struct filter *filter, const struct key *keys, si
     if (probe(filter->store, keys, n, seen, fault) != 0)
         return -1;
     look_for_owed(hold, keys, n, seen);
-    for (size_t i = 0; i < n; i++)
-        if (!seen[i])
-            seen[i] = key_set_has(hold->set, keys[i]);
+    key_set_look(hold->set, keys, n, seen);
     if (memchr(seen, 0, n) == NULL)
         return (ptrdiff_t)n;
     if (!is_written(filter))

@@ -26,6 +26,7 @@ enum {
     HEAD_BYTES = 4096,
     FIRST_KEYS = 4096, /* of the first segment */
     SEGMENTS_MAX = 28, /* 10^12 keys */
+    AHEAD = 16,        /* keys, as in core/kernel_body.h */
     SEGMENTS_AT = 8,
     MARK_AT = 16
 };
@@ -37,7 +38,8 @@ struct key_set {
     int fd;
     uint8_t *head;
     uint8_t *segment[SEGMENTS_MAX];
-    unsigned mapped, ours; /* segments that are mapped; of our own set, in use */
+    unsigned lowest;       /* the first segment: what was before it has moved into it */
+    unsigned mapped, ours; /* the end of those that are mapped; of our own set, in use */
     uint64_t used;         /* places in the newest of them */
     uint64_t count;
     char path[];
@@ -114,7 +116,7 @@ static uint8_t *find(const struct key_set *set, unsigned segment, struct key key
 
 static uint8_t *find_present(const struct key_set *set, struct key key)
 {
-    for (unsigned i = in_use(set); i-- > 0;) {
+    for (unsigned i = in_use(set); i-- > set->lowest;) {
         uint8_t *place = find(set, i, key);
         if (place != NULL && !is_empty(place))
             return place;
@@ -122,13 +124,12 @@ static uint8_t *find_present(const struct key_set *set, struct key key)
     return NULL;
 }
 
-static int map_segment(struct key_set *set, struct fault *fault)
+static int map_segment(struct key_set *set, unsigned i, struct fault *fault)
 {
-    unsigned i = set->mapped;
     set->segment[i] = map_file(set->fd, set->owned, offset_of(i), bytes_of(i), set->path, fault);
     if (set->segment[i] == NULL)
         return -1;
-    set->mapped++;
+    set->mapped = i + 1;
     return 0;
 }
 
@@ -138,18 +139,55 @@ static int map_head(struct key_set *set, struct fault *fault)
     return set->head != NULL ? 0 : -1;
 }
 
-static int add_segment(struct key_set *set, struct fault *fault)
+static int fault_growth(const struct key_set *set, struct fault *fault)
 {
-    unsigned i = set->ours;
-    if (i == SEGMENTS_MAX)
+    return fault_errno(fault, set->path, "the file of lines in flight cannot grow", errno);
+}
+
+/* Begins segment `i`, the next one; in a set without a name, any later one. */
+static int add_segment(struct key_set *set, unsigned i, struct fault *fault)
+{
+    if (i >= SEGMENTS_MAX)
         return fault_set(fault, set->path, "too many lines in flight");
     if (i < set->mapped)
         memset(set->segment[i], 0, bytes_of(i));
     else if (whole_allocate(set->fd, offset_of(i), bytes_of(i)) != 0)
-        return fault_errno(fault, set->path, "the file of lines in flight cannot grow", errno);
-    else if (map_segment(set, fault) != 0)
+        return fault_growth(set, fault);
+    else if (map_segment(set, i, fault) != 0)
         return -1;
     use(set, i + 1);
+    return 0;
+}
+
+/* Moves what is in the first segment into the last one. */
+static void move_keys(struct key_set *set, unsigned from, unsigned to)
+{
+    for (uint64_t i = 0; i < keys_in(from); i++) {
+        struct key key = load_key(set->segment[from] + i * KEY_BYTES);
+        if ((key.lo == 0 && key.hi == 0) || (key.lo == UINT64_MAX && key.hi == UINT64_MAX))
+            continue;
+        store_key(find(set, to, key), key);
+        set->used++;
+    }
+    map_drop(set->segment[from], bytes_of(from));
+    set->lowest = to;
+}
+
+/* A set without a name: one segment with room for `n` more keys, in a file of its own, for the disk
+ * to have the old one's back. */
+static int enlarge(struct key_set *set, uint64_t n, struct fault *fault)
+{
+    unsigned from = set->lowest, to = from;
+    while (to < SEGMENTS_MAX && (to == from || room_in(to) < set->count + n))
+        to++;
+    int fd = beside_nameless(set->path);
+    if (fd < 0)
+        return fault_growth(set, fault);
+    close(set->fd);
+    set->fd = fd;
+    if (add_segment(set, to, fault) != 0)
+        return -1;
+    move_keys(set, from, to);
     return 0;
 }
 
@@ -183,7 +221,7 @@ static struct key_set *start(const char *path, int fd, bool named, struct fault 
                     named ? "lines in flight need a file beside the filter"
                           : "no new file can be made beside it",
                     error);
-    } else if (map_head(set, fault) == 0 && add_segment(set, fault) == 0) {
+    } else if (map_head(set, fault) == 0 && add_segment(set, 0, fault) == 0) {
         memcpy(set->head, magic, sizeof magic);
         return set;
     }
@@ -253,7 +291,7 @@ void key_set_free(struct key_set *set)
 {
     if (set == NULL)
         return;
-    for (unsigned i = 0; i < set->mapped; i++)
+    for (unsigned i = set->lowest; i < set->mapped; i++)
         map_drop(set->segment[i], bytes_of(i));
     if (set->head != NULL)
         map_drop(set->head, HEAD_BYTES);
@@ -274,7 +312,7 @@ int key_set_refresh(struct key_set *set, struct fault *fault)
         (uint64_t)status.st_size < offset_of(segments))
         return fault_set(fault, set->path, "damaged file of lines in flight");
     while (set->mapped < segments)
-        if (map_segment(set, fault) != 0)
+        if (map_segment(set, set->mapped, fault) != 0)
             return -1;
     return 0;
 }
@@ -282,9 +320,27 @@ int key_set_refresh(struct key_set *set, struct fault *fault)
 int key_set_reserve(struct key_set *set, uint64_t n, struct fault *fault)
 {
     while (set->ours == 0 || room_in(set->ours - 1) - set->used < n)
-        if (add_segment(set, fault) != 0)
+        if ((set->named ? add_segment(set, set->ours, fault) : enlarge(set, n, fault)) != 0)
             return -1;
     return 0;
+}
+
+static void prefetch(const struct key_set *set, struct key key)
+{
+    for (unsigned i = in_use(set); i-- > set->lowest;)
+        __builtin_prefetch(set->segment[i] + (key.lo & (keys_in(i) - 1)) * KEY_BYTES);
+}
+
+void key_set_look(const struct key_set *set, const struct key *keys, size_t n, uint8_t *seen)
+{
+    for (size_t i = 0; i < n && i < AHEAD; i++)
+        prefetch(set, keys[i]);
+    for (size_t i = 0; i < n; i++) {
+        if (n - i > AHEAD)
+            prefetch(set, keys[i + AHEAD]);
+        if (!seen[i])
+            seen[i] = key_set_has(set, keys[i]);
+    }
 }
 
 bool key_set_has(const struct key_set *set, struct key key)

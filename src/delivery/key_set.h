@@ -13,9 +13,15 @@
  *      followed by one of twice the size, and a key is looked for in all of them, newest first,
  *      since that holds half of the keys. A segment gets its blocks and its zeros before the lock
  *      is taken, so that adding cannot fail and waits for no disk.
- *   3. A key that is removed leaves a mark, not an empty place: looking for a key that once had to
+ *      But nobody else looks into a set without a name, and no lock covers it. So there the keys do
+ *      move, in the order of their places, and a key is looked for in one segment: of 10 million
+ *      keys there would be twelve.
+ *   3. Each look waits for memory. So keys are looked for in batches, and their places prefetched
+ *      (as in core/kernel_body.h). This and moving make 1300 ns a line 110, for 10 million lines
+ *      with --pending.
+ *   4. A key that is removed leaves a mark, not an empty place: looking for a key that once had to
  *      make way for it must go on.
- *   4. Emptying it means zeros everywhere: up to 80 ms for 3 million keys, under the lock. So only
+ *   5. Emptying it means zeros everywhere: up to 80 ms for 3 million keys, under the lock. So only
  *      the number of segments in use becomes 0, which hides them from everybody in 0.1 us. A
  *      segment is cleared when it is used again: without the lock, and only if it is needed.
  */
@@ -50,12 +56,15 @@ void key_set_leave(struct key_set *set);
 int key_set_reserve(struct key_set *set, uint64_t n, struct fault *fault);
 
 /* Adds a key; returns whether it was not in yet. Precondition: room was reserved. About 0.1 to 1
- * us, as are key_set_remove and key_set_has. */
+ * us, as are key_set_remove and key_set_has; less after key_set_look for the same keys. */
 bool key_set_add(struct key_set *set, struct key key);
 void key_set_remove(struct key_set *set, struct key key);
 bool key_set_has(const struct key_set *set, struct key key);
 
-/* Empties it, in 0.1 us. */
+/* Makes seen[i] 1 if keys[i] is in. About 0.03 us a key. */
+void key_set_look(const struct key_set *set, const struct key *keys, size_t n, uint8_t *seen);
+
+/* Empties a set at a path, in 0.1 us. */
 void key_set_clear(struct key_set *set);
 
 uint64_t key_set_count(const struct key_set *set);

@@ -84,9 +84,7 @@ static int look_into_set(struct filter *filter, unsigned slot, struct missed *mi
     const struct key_set *set = attached(filter, slot, fault);
     if (set == NULL)
         return -1;
-    for (size_t i = 0; i < missed->n; i++)
-        if (!missed->seen[i])
-            missed->seen[i] = key_set_has(set, missed->keys[i]);
+    key_set_look(set, missed->keys, missed->n, missed->seen);
     return 0;
 }
 

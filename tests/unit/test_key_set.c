@@ -39,12 +39,24 @@ static void add_numbers(struct key_set *set, uint64_t from, uint64_t to)
     }
 }
 
-/* How many of the numbers below `to` are in. */
+/* How many of the numbers below `to` are in, in batches and one by one. */
 static uint64_t count_numbers(const struct key_set *set, uint64_t to)
 {
+    enum { BATCH = 100 };
     uint64_t count = 0;
-    for (uint64_t i = 0; i < to; i++)
-        count += key_set_has(set, key_number(i));
+    for (uint64_t i = 0; i < to; i += BATCH) {
+        struct key keys[BATCH];
+        uint8_t seen[BATCH] = {[7] = 1};
+        size_t n = to - i < BATCH ? (size_t)(to - i) : BATCH;
+        for (size_t j = 0; j < n; j++)
+            keys[j] = key_number(i + j);
+        key_set_look(set, keys, n, seen);
+        for (size_t j = 0; j < n; j++) {
+            bool in = key_set_has(set, keys[j]);
+            count += in;
+            tap_check(seen[j] == (in || j == 7), "the batch does not agree");
+        }
+    }
     return count;
 }
 
@@ -123,8 +135,16 @@ static void nameless(void)
     struct key_set *set = key_set_nameless(scratch_path("beside"), &fault);
     if (!tap_check(set != NULL, "%s", fault.reason))
         return;
-    add_numbers(set, 0, KEYS);
-    tap_check(count_numbers(set, KEYS) == KEYS, "not all in");
+    add_numbers(set, 0, 2500);
+    for (uint64_t i = 0; i < 2500; i += 2)
+        key_set_remove(set, key_number(i));
+    tap_check(key_set_reserve(set, KEYS, &fault) == 0 && count_numbers(set, KEYS) == 1250,
+              "not the same after making room");
+    add_numbers(set, 2500, KEYS + 1250);
+    add_numbers(set, KEYS + 1250, 3 * KEYS);
+    tap_check(key_set_count(set) == 3 * KEYS - 1250 &&
+                  count_numbers(set, 4 * KEYS) == 3 * KEYS - 1250,
+              "not all in, or others");
     tap_check(access(scratch_path("beside"), F_OK) != 0, "it has a name");
     key_set_free(set);
     tap_check(key_set_nameless("/nowhere/at/all", &fault) == NULL && fault.error == ENOENT,
