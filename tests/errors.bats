@@ -257,6 +257,38 @@ tiny_disk() {
     prints '51\n52\n53\n'
 }
 
+# way_out COMMAND: the way out says COMMAND to its end, or there is none.
+way_out() {
+    local said
+    said=$(cat "$err")
+    [[ $said == *"$1)" || $said != *'('* ]] || complain "cut off: $1"
+}
+
+@test "names up to the longest: a way out is whole, or left out" {
+    local n long ways=0
+    seq 3 >'some text'
+    exits 0 unseen create --queue -p 1e-9 q.bf
+    exits 0 unseen push q.bf 'some text'
+    for ((n = 0; n < 2040; n += (n >= 200 && n < 250 ? 2 : 50))); do
+        long=$(printf './%.0s' $(seq "$n"))
+        exits 2 unseen "${long}missing.bf"
+        says 'No such file'
+        way_out "to make it: unseen create ${long}missing.bf"
+        ! grep -q '(' "$err" || ways=$((ways + 1))
+        exits 2 unseen "${long}some text"
+        way_out "to read it as lines: unseen < '${long}some text'"
+        exits 2 unseen shard "${long}some text" 1/4
+        way_out "(unseen shard 1/4 '${long}some text'"
+        exits 0 unseen merge --force -o out.bf "${long}q.bf"
+        says "\(to take them out: unseen pop ${long}q.bf\)$"
+    done
+    [[ $ways -gt 10 ]] || complain "only $ways"
+    # each byte is shown as four
+    long=$(printf '\033%.0s' $(seq 250))
+    exits 2 unseen "$long"
+    says "^unseen: (.x1b){250}: No such file or directory"
+}
+
 @test "a directory as standard input" {
     small_filter
     fails_with 2 'Is a directory' unseen <.

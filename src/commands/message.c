@@ -7,20 +7,40 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+/* Put together first, so that it is one write(2) and lines of several processes do not mix. */
+static void say(const char *text)
+{
+    enum { LONGEST = 4 }; /* what a byte can become */
+    char room[8192];
+    size_t size = LONGEST * strlen(text) + LONGEST + 1;
+    char *larger = size > sizeof room ? malloc(size) : NULL;
+    const char *shown = larger != NULL ? quote_controls(text, larger, size)
+                                       : quote_controls(text, room, sizeof room);
+    signals_begin_write(STDERR_FILENO);
+    fprintf(stderr, "unseen: %s\n", shown);
+    signals_end_write();
+    free(larger);
+}
+
 int message(const char *format, ...)
 {
-    /* Put together first, so that it is one write(2) and lines of several processes do not mix. */
-    char text[2048], shown[2048];
-    va_list args;
+    char room[2048], *larger = NULL;
+    va_list args, again;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    va_copy(again, args);
+    int length = vsnprintf(room, sizeof room, format, args);
+    if (length >= (int)sizeof room)
+        larger = malloc((size_t)length + 1);
+    if (larger != NULL)
+        vsnprintf(larger, (size_t)length + 1, format, again);
+    va_end(again);
     va_end(args);
-    signals_begin_write(STDERR_FILENO);
-    fprintf(stderr, "unseen: %s\n", quote_controls(text, shown, sizeof shown));
-    signals_end_write();
+    say(larger != NULL ? larger : room);
+    free(larger);
     return EXIT_TROUBLE;
 }
 

@@ -23,7 +23,7 @@ static const char *quote_after(const char *prefix, const char *text, char quoted
         else
             quoted[length++] = *text;
     snprintf(quoted + length, QUOTE_MAX - length, "%s", plain ? "" : "'");
-    return quoted;
+    return *text == '\0' ? quoted : strcpy(quoted, "...");
 }
 
 const char *quote_word(const char *text, char quoted[QUOTE_MAX])

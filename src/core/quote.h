@@ -6,8 +6,9 @@
 
 #include <stddef.h>
 
-/* Room for a quoted word; a longer one is cut off. */
-enum { QUOTE_MAX = 600 };
+/* Room for any path as a quoted word, unless it is full of quotes. What is too long becomes "...":
+ * cut off, it would be another name. */
+enum { QUOTE_MAX = 2 * 4096 + 8 };
 
 /* One word for a shell: as it is where no byte means anything to one, else between single quotes.
  * Returns `quoted`. */

@@ -161,8 +161,8 @@ int filter_hold(struct filter *filter, enum hold_kind kind, const char *beside,
                 struct fault *fault);
 
 /* `n` keys will be owed (see above): makes room for them, on disk, not in memory. Before the first
- * claim, and once. Precondition: keys are held exactly, in a filter opened for reading. Returns 0 or
- * -1. Then filter_owe names them, in any order, at most BATCH_KEYS at a time. About 0.1 us a key. */
+ * claim, and once. Precondition: keys are held exactly, in a filter opened for reading. Returns 0
+ * or -1. Then filter_owe names them, in any order, at most BATCH_KEYS at a time; 0.1 us a key. */
 int filter_expect(struct filter *filter, uint64_t n, struct fault *fault);
 void filter_owe(struct filter *filter, const struct key *keys, size_t n);
 

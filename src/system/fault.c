@@ -46,8 +46,10 @@ int fault_way_out(struct fault *fault, const char *way, ...)
 {
     va_list args;
     va_start(args, way);
-    vsnprintf(fault->way_out, sizeof fault->way_out, way, args);
+    int length = vsnprintf(fault->way_out, sizeof fault->way_out, way, args);
     va_end(args);
+    if (length >= (int)sizeof fault->way_out)
+        fault->way_out[0] = '\0';
     return -1;
 }
 

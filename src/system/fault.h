@@ -30,7 +30,8 @@ int fault_errno(struct fault *fault, const char *object, const char *doing, int 
 __attribute__((format(printf, 3, 4))) int fault_set(struct fault *fault, const char *object,
                                                     const char *reason, ...);
 
-/* Adds the way out. */
+/* Adds the way out. One that is too long, as names can be, is left out: cut off, a command would be
+ * another one. */
 __attribute__((format(printf, 2, 3))) int fault_way_out(struct fault *fault, const char *way, ...);
 
 /* Marks it as one that may pass. */
