@@ -401,11 +401,53 @@ filter_untouched() {
     fails_with 2 'FILTER' unseen commit
     fails_with 2 'No such file' unseen commit missing.bf keys
     fails_with 2 'keys: is not a filter' unseen commit keys keys
-    fails_with 2 'f\.bf: is not a file of pending keys' unseen commit f.bf f.bf
+    fails_with 2 "'': an empty name is not a FILTER" unseen commit '' keys
+    fails_with 2 '^unseen: -: standard input cannot be a FILTER' unseen commit - keys
+    fails_with 2 "^unseen: '': an empty name is not a FILE \\(is a variable empty\\?\\)$" unseen commit f.bf keys ''
+    local none='No such file or directory \(a run with --pending FILE makes it\)$'
+    local regular='is not a regular file \(name files that runs with --pending have left\)$'
+    fails_with 2 "^unseen: missing: $none" unseen commit f.bf keys missing
+    fails_with 2 "^unseen: -: $none" unseen commit f.bf - <keys
+    ln -s nowhere dangling
+    fails_with 2 "^unseen: dangling: $none" unseen commit f.bf dangling
+    fails_with 2 'keys/x: Not a directory$' unseen commit f.bf keys/x
     mkdir dir
-    fails_with 2 'dir: ' unseen commit f.bf dir
+    fails_with 2 '^unseen: dir: Is a directory \(name files that runs' unseen commit f.bf dir
     mkfifo fifo
-    fails_with 2 'fifo: ' unseen commit f.bf fifo
+    fails_with 2 "^unseen: fifo: $regular" unseen commit f.bf fifo
+    fails_with 2 "^unseen: /dev/null: $regular" unseen commit f.bf /dev/null
+    fails_with 2 "^unseen: /dev/zero: $regular" unseen commit f.bf /dev/zero
+    fails_with 2 "^unseen: /dev/stdin: $regular" unseen commit f.bf /dev/stdin < <(cat keys)
+    local filter='is a filter, not a file of pending keys \(to unite filters: unseen merge\)$'
+    exits 0 unseen create -p 1e-9 other.bf
+    fails_with 2 "^unseen: f\\.bf: $filter" unseen commit f.bf f.bf
+    fails_with 2 "^unseen: other\\.bf: $filter" unseen commit f.bf keys other.bf
+    exits 0 unseen create --queue -p 1e-9 q.bf
+    fails_with 2 'q\.bf\.queue: Is a directory' unseen commit f.bf q.bf.queue
+    fails_with 2 'in: is not a file of pending keys \(to remember the lines of a file: unseen add\)$' unseen commit f.bf in
+    : >empty
+    fails_with 2 'empty: is empty: the run that was to write it did not end well \(run it again' unseen commit f.bf empty
+    remembers 0
+    # one file by several names
+    ln -s keys link
+    ln keys hard
+    exits 0 unseen commit --summary f.bf link hard ./keys /dev/stdin <keys
+    says ': 3 lines remembered'
+    remembers 3
+}
+
+@test "commit of another user's file: what may be read, may be committed" {
+    public_directory
+    seq 3 >in
+    "$UNSEEN" create -p 1e-9 f.bf
+    chmod 666 f.bf
+    "$UNSEEN" --pending keys f.bf in
+    chmod 0 keys
+    fails_with 2 '^unseen: keys: Permission denied$' as_nobody "$public/unseen" commit f.bf keys
+    remembers 0
+    chmod 444 keys
+    succeeds as_nobody "$public/unseen" commit f.bf keys
+    remembers 3
 }
 
 @test "--pending: what it needs and what it cannot go with" {

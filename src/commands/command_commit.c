@@ -7,18 +7,23 @@
 
 enum { CHUNK = 2048 };
 
+static int check(const struct filter *filter, const char *path)
+{
+    struct fault fault;
+    if (path[0] == '\0')
+        return message("'': an empty name is not a FILE (is a variable empty?)");
+    struct pending *pending = pending_open(path, store_header(filter_store(filter))->uuid, &fault);
+    pending_free(pending);
+    return pending != NULL ? EXIT_OK : message_fault(&fault);
+}
+
 /* All files are checked before anything is changed. */
 static int check_all(const struct filter *filter, const char **paths)
 {
     int status = EXIT_OK;
-    for (; *paths != NULL; paths++) {
-        struct fault fault;
-        struct pending *pending = pending_open(*paths, store_header(filter_store(filter))->uuid,
-                                               &fault);
-        if (pending == NULL)
-            status = message_fault(&fault);
-        pending_free(pending);
-    }
+    for (; *paths != NULL; paths++)
+        if (check(filter, *paths) != EXIT_OK)
+            status = EXIT_TROUBLE;
     return status;
 }
 

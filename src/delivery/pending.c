@@ -19,6 +19,7 @@
 
 #include "store/key_file.h"
 #include "store/newfile.h"
+#include "store/store.h"
 #include "system/beside.h"
 #include "system/lock.h"
 #include "system/path.h"
@@ -51,7 +52,7 @@ struct pending {
     uint64_t settlings;
     int fd;               /* what stands under the name; claimed, or opened by commit */
     bool claimed, made;   /* it is ours; it was not there before, and nothing has begun */
-    struct stat status;   /* claimed: of fd */
+    struct stat status;   /* of fd */
     uint8_t head[HEAD];   /* of what is read */
     struct body old, new; /* what is read, and what is written */
     struct newfile *file; /* where that is; NULL: nothing is written */
@@ -129,10 +130,15 @@ static int damaged(const struct pending *pending, const char *what, struct fault
 
 static int no_pending_file(const struct pending *pending, struct fault *fault)
 {
-    if (!pending->claimed)
-        return fault_set(fault, pending->path, "is not a file of pending keys");
-    fault_set(fault, pending->path, "exists, and is not a file of pending keys");
-    return fault_way_out(fault, "name a new file");
+    if (pending->claimed) {
+        fault_set(fault, pending->path, "exists, and is not a file of pending keys");
+        return fault_way_out(fault, "name a new file");
+    }
+    bool filter = store_begins(pending->fd);
+    fault_set(fault, pending->path, "is %s a file of pending keys",
+              filter ? "a filter, not" : "not");
+    return fault_way_out(fault, filter ? "to unite filters: unseen merge"
+                                       : "to remember the lines of a file: unseen add");
 }
 
 /* Reads the head. Returns 1; 0 if the file is empty; -1. */
@@ -222,14 +228,32 @@ static int is_empty(const struct pending *pending, struct fault *fault)
     return fault_way_out(fault, "run it again, with the same input");
 }
 
+static int open_to_read(struct pending *pending, struct fault *fault)
+{
+    pending->fd = open(pending->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (pending->fd < 0) {
+        int error = errno;
+        fault_system(pending, fault);
+        return error == ENOENT ? fault_way_out(fault, "a run with --pending FILE makes it") : -1;
+    }
+    if (fstat(pending->fd, &pending->status) != 0)
+        return fault_system(pending, fault);
+    if (S_ISREG(pending->status.st_mode))
+        return 0;
+    if (S_ISDIR(pending->status.st_mode))
+        fault_errno(fault, pending->path, NULL, EISDIR);
+    else
+        fault_set(fault, pending->path, "is not a regular file");
+    return fault_way_out(fault, "name files that runs with --pending have left");
+}
+
 struct pending *pending_open(const char *path, const uint8_t uuid[UUID_BYTES], struct fault *fault)
 {
     struct pending *pending = pending_alloc(path, fault);
     if (pending == NULL)
         return NULL;
     memcpy(pending->uuid, uuid, UUID_BYTES);
-    pending->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    int there = pending->fd < 0 ? fault_system(pending, fault) : read_head(pending, fault);
+    int there = open_to_read(pending, fault) == 0 ? read_head(pending, fault) : -1;
     if (there == 0)
         there = is_empty(pending, fault);
     if (there > 0 && check_head(pending, fault) == 0 && check_keys(pending, fault) == 0)
