@@ -80,7 +80,7 @@ only_printed() {
 # no_litter: nothing lies beside K and the filter.
 no_litter() {
     local litter
-    litter=$(find . -name 'K.*.*' -o -name 'seen.bf?*')
+    litter=$(find . -name 'K.*.*' -o -name '.K.*' -o -name 'seen.bf?*')
     [[ -z $litter ]] || { echo "litter: $litter"; return 1; }
 }
 

@@ -341,6 +341,64 @@ again() {
     [[ -z $(find . -name 'keys?*') ]]
 }
 
+@test "what lies where the new file gets its name: removed if a killed run left it, else left alone" {
+    need_strace
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 0 unseen --pending first f.bf < <(seq 5)
+    retry() {
+        cp first keys
+        exits 0 unseen --pending keys f.bf < <(seq 6) && exits 0 unseen commit f.bf keys || return 1
+        [[ -z $(find . -name 'keys.??????') ]]
+    }
+    local form kind
+    # a whole one; the beginning of one; nothing yet
+    for form in 'cp first .keys.unseen-new' 'truncate -s 1000 .keys.unseen-new' ': >.keys.unseen-new'; do
+        eval "$form"
+        retry
+        [[ ! -e .keys.unseen-new ]] || complain "$form"
+    done
+    echo list >list
+    for form in 'cp list .keys.unseen-new' 'ln -s list .keys.unseen-new' 'ln first .keys.unseen-new' \
+        'ln -s nowhere .keys.unseen-new' 'mkdir .keys.unseen-new' 'mkfifo .keys.unseen-new' 'head -c 9 first >.keys.unseen-new'; do
+        eval "$form"
+        kind=$(stat -c '%i %F %s' .keys.unseen-new)
+        retry
+        [[ $(stat -c '%i %F %s' .keys.unseen-new) == "$kind" ]] || complain "$form"
+        rm -r .keys.unseen-new
+    done
+    [[ $(cat list) == list ]]
+    # somebody has it
+    cp first .keys.unseen-new
+    hold_lock pending 4611686018427387904 .keys.unseen-new
+    retry
+    let_go pending
+    cmp first .keys.unseen-new
+    retry
+    [[ ! -e .keys.unseen-new ]]
+    if [[ $(id -u) -eq 0 ]]; then
+        cp first .keys.unseen-new
+        chown 65534 .keys.unseen-new
+        retry
+        cmp first .keys.unseen-new
+    fi
+}
+
+@test "FILE with the longest name" {
+    need_strace
+    local name
+    seq 5 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    name=$(printf 'k%.0s' {1..255})
+    exits 0 unseen --pending "$name" f.bf in
+    exits 0 unseen --pending "$name" f.bf < <(seq 6)
+    exits 0 unseen commit f.bf "$name"
+    remembers 6 <(seq 7)
+    [[ $(find . -type f | wc -l) -eq 3 ]]
+    # that of the new one is cut off
+    exits 0 strace -qq -o trace -e trace=linkat "$UNSEEN" --pending "$name" f.bf < <(seq 7)
+    grep -Fq "/.${name:0:243}.unseen-new\"" trace
+}
+
 # --- killed at every call ----------------------------------------------------------------
 
 @test "the recipe, killed at each call of its three programs and again: the output is the oracle's" {
@@ -361,4 +419,45 @@ again() {
     done
     echo "$kills kills, 0 lost, 0 doubled"
     [[ $kills -gt 50 ]]
+}
+
+# killed_retry CALL [INJECT...]: a retry with two lines more, killed at CALL, and run again.
+killed_retry() {
+    local call=$1
+    shift
+    cp first keys
+    capture strace -qq -o trace -e trace="openat,${call%:*}" "$@" -e "inject=${call%:*}:signal=KILL:when=${call#*:}" \
+        "$UNSEEN" --pending keys f.bf in
+    [[ $code -eq 137 ]] || return 0
+    kills=$((kills + 1))
+    cmp -s keys first || cmp -s keys second || complain 'FILE is neither' || return 1
+    [[ $(echo keys*) == keys && $(echo .keys*) == .keys?(.unseen-new|\*) ]] || complain "$(echo keys* .keys*)" || return 1
+    left=$((left + $(find . -name '.keys*' | wc -l)))
+    exits 0 "${again[@]}" "$UNSEEN" --pending keys f.bf in || return 1
+    same "$out" in && cmp keys second || return 1
+    [[ $(echo keys* .keys*) == 'keys .keys*' ]] || complain "$(echo keys* .keys*)"
+}
+
+@test "a retry with more lines, killed at each call: what it leaves beside FILE, the next run removes" {
+    need_strace
+    local call nameless left=0 again=(env)
+    seq 5 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 0 unseen --pending first f.bf < <(seq 3)
+    cp first keys
+    exits 0 strace -qq -o trace "$UNSEEN" --pending keys f.bf in
+    cp keys second
+    awk -F'(' '/^[a-z]/ { print $1 ":" ++n[$1] }' trace | tail -n 60 >calls
+    nameless=$(awk '/^openat/ && ++n && /TMPFILE, 0666/ { print n }' trace)
+    while read -r call; do
+        killed_retry "$call" || { echo "$call"; false; }
+    done <calls
+    holds "$kills > 30 && $left >= 1"
+    # where files have no names yet; openat is tampered with
+    again=(strace -qq -o trace -e trace=openat -e "inject=openat:error=EOPNOTSUPP:when=$nameless")
+    kills=0 left=0
+    while read -r call; do
+        killed_retry "$call" -e "inject=openat:error=EOPNOTSUPP:when=$nameless" || { echo "named, $call"; false; }
+    done < <(grep -v openat calls)
+    holds "$kills > 20 && $left >= 10"
 }

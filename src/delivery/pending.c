@@ -35,6 +35,8 @@
 
 enum { HEAD = 64, PIECE = 512 };
 
+static const char temporary[] = ".unseen-new"; /* after FILE, where a new one must have a name */
+
 static const uint8_t magic[8] = {0x89, 'u', 'n', 's', 'p', 'n', 'd', '\n'};
 
 /* The keys of one file, as they are read or written. */
@@ -341,15 +343,50 @@ struct pending *pending_claim(const char *path, struct fault *fault)
 
 /* --- writing --- */
 
+/* Whether it is a new file of pending keys, or the beginning of one, in which the head comes last;
+ * and nobody's. */
+static bool is_leftover(const struct pending *pending, int fd)
+{
+    static const uint8_t none[HEAD];
+    uint8_t head[HEAD];
+    struct stat status;
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1 ||
+        (status.st_uid != geteuid() && status.st_uid != pending->status.st_uid) ||
+        lock_ask(fd, LOCK_PENDING) != 0)
+        return false;
+    size_t got = whole_read_at(fd, head, HEAD, 0);
+    return (got == 0 && errno == 0) || (got == HEAD && (memcmp(head, none, HEAD) == 0 ||
+                                                        memcmp(head, magic, sizeof magic) == 0));
+}
+
+/* A run that was killed while its new file had that name has left it. As long as FILE is claimed
+ * nobody else makes one. */
+static void remove_leftover(const struct pending *pending)
+{
+    char name[NEWFILE_NAME_MAX];
+    newfile_temporary_name(pending->target, temporary, name);
+    int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (is_leftover(pending, fd))
+        unlink(name);
+    close(fd);
+}
+
 static int start_new(struct pending *pending, bool whole, struct fault *fault)
 {
     /* What is whole must be there at every moment; an empty one need not. */
-    struct newfile_plan plan = {.path = pending->target, .over = true, .may_be_absent = !whole};
+    struct newfile_plan plan = {.path = pending->target,
+                                .over = true,
+                                .may_be_absent = !whole,
+                                .suffix = temporary};
     int fd;
+    remove_leftover(pending);
     pending->file = newfile_begin(&plan, &fd);
     if (pending->file == NULL)
         return fault_errno(fault, pending->path, "no new file can be made beside it", errno);
     beside_take_after(fd, &pending->status);
+    (void)lock_try(fd, LOCK_PENDING); /* for is_leftover */
     pending->new.file = (struct key_file){.fd = fd, .at = HEAD};
     pending->made = false;
     return whole;

@@ -17,7 +17,7 @@ struct newfile {
     struct newfile_plan plan;
     char target[PATH_MAX]; /* the path, symbolic links followed if it exists */
     char directory[PATH_MAX];
-    char temporary[PATH_MAX + 16]; /* empty: the file has no name yet */
+    char temporary[NEWFILE_NAME_MAX]; /* empty: the file has no name yet */
     int fd;
 };
 
@@ -44,10 +44,31 @@ static int find_directory(struct newfile *file)
     return 0;
 }
 
+static void name_beside(const char *target, const char *prefix, const char *suffix,
+                        char name[NEWFILE_NAME_MAX])
+{
+    const char *slash = strrchr(target, '/');
+    const char *last = slash != NULL ? slash + 1 : target;
+    snprintf(name, NEWFILE_NAME_MAX, "%.*s%s%.*s%s", (int)(last - target), target, prefix,
+             (int)(NAME_MAX - strlen(prefix) - strlen(suffix)), last, suffix);
+}
+
+void newfile_temporary_name(const char *target, const char *suffix, char name[NEWFILE_NAME_MAX])
+{
+    name_beside(target, ".", suffix, name);
+}
+
 static int open_named(struct newfile *file)
 {
-    snprintf(file->temporary, sizeof file->temporary, "%s.XXXXXX", file->target);
-    file->fd = mkostemp(file->temporary, O_CLOEXEC);
+    file->fd = -1;
+    if (file->plan.suffix != NULL) {
+        newfile_temporary_name(file->target, file->plan.suffix, file->temporary);
+        file->fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    }
+    if (file->fd < 0) {
+        name_beside(file->target, "", ".XXXXXX", file->temporary);
+        file->fd = mkostemp(file->temporary, O_CLOEXEC);
+    }
     if (file->fd < 0) {
         file->temporary[0] = '\0';
         return -1;
@@ -87,10 +108,14 @@ static int give_temporary_name(struct newfile *file)
         return 0;
     for (unsigned attempt = 0; attempt < 100; attempt++) {
         unsigned number = 0;
+        char any[8];
         if (getrandom(&number, sizeof number, 0) < 0)
             return -1;
-        snprintf(file->temporary, sizeof file->temporary, "%s.%06x", file->target,
-                 number & 0xffffff);
+        snprintf(any, sizeof any, ".%06x", number & 0xffffff);
+        if (attempt == 0 && file->plan.suffix != NULL)
+            newfile_temporary_name(file->target, file->plan.suffix, file->temporary);
+        else
+            name_beside(file->target, "", any, file->temporary);
         if (give_name(file, file->temporary) == 0)
             return 0;
         if (errno != EEXIST)

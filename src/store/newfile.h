@@ -11,6 +11,7 @@
 
 #include "system/fault.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -37,10 +38,16 @@ struct newfile_plan {
     const char *path;        /* symbolic links are followed */
     bool over;               /* replace what is there, */
     bool may_be_absent;      /* and for a moment there may be nothing: so a kill leaves nothing */
+    const char *suffix;      /* of a temporary name, if there must be one; NULL: any */
     const struct stat *like; /* whose owner and mode it gets; NULL: as any new file */
     newfile_fill *fill;      /* for newfile_make */
     const void *context;
 };
+
+/* The temporary name with a suffix: a dot, lest a shell's * finds it, the name of the file, cut off
+ * if it would be too long, and the suffix. If something has it, another one is taken. */
+enum { NEWFILE_NAME_MAX = PATH_MAX + 16 };
+void newfile_temporary_name(const char *target, const char *suffix, char name[NEWFILE_NAME_MAX]);
 
 /* Makes it. Returns 0; 1 if something has the name and `over` is not set; -1 with errno. In the
  * last two cases nothing was changed. Takes as long as an fsync. */
