@@ -1,36 +1,49 @@
 #include "core/shard.h"
 
-/* The obvious way is shard_part for one key after the other. Most of its time is spent waiting: for
- * a division, and then for the right instructions, since how many steps a key takes cannot be
- * foretold. So a few keys take each step together, and those that are done stay as they are until
- * the last one is. That takes 0.9 of the time with 2 parts, 0.7 with 100, 0.6 with a million. */
-enum { TOGETHER = 4 };
+_Static_assert(SHARD_PARTS_MAX <= 1 << 20, "which the proof of jump needs");
 
-static void find_together(const struct key *keys, uint64_t parts, uint32_t *part)
+/* The obvious way is shard_part for one key after the other. Most of its time goes into wrong
+ * guesses of the processor, since how many steps a key takes cannot be foretold. So many keys take
+ * a step together; those that have further to go move up over those that are done, and so on until
+ * none is left: no branch depends on a key. That takes 0.4 of the time, with 2 parts as with a
+ * million.
+ *
+ * The division is one of doubles, which is faster: 0.85 of the time where the processor divides
+ * integers quickly, far less where it does not. Rounded down, it is the same as shard_jump. Both
+ * numbers, a and d, are exact: a is at most 2^51, and d at most 2^31. If a/d is not an integer, let
+ * m be the next one above: md is at least a + 1, so a/d is less than m by at least 1/d, which is m
+ * divided by md, and md is less than a + d, so below 2^52. That is more than 2^-52 of m; rounding
+ * moves a/d by at most 2^-53 of it, so not up to m. */
+static inline uint64_t jump(uint64_t bucket, uint64_t k)
 {
-    uint64_t k[TOGETHER], bucket[TOGETHER] = {0}, next[TOGETHER] = {0}, going;
-    for (unsigned i = 0; i < TOGETHER; i++)
-        k[i] = keys[i].lo;
-    do {
-        going = 0;
-        for (unsigned i = 0; i < TOGETHER; i++) {
-            uint64_t step = next[i] < parts;
-            k[i] = k[i] * SHARD_FACTOR + 1;
-            bucket[i] = step ? next[i] : bucket[i];
-            uint64_t after = shard_jump(bucket[i], k[i]);
-            next[i] = step ? after : next[i];
-            going |= next[i] < parts;
+    double a = (double)(int64_t)((bucket + 1) << 31), d = (double)(int64_t)((k >> 33) + 1);
+    return (uint64_t)(int64_t)(a / d);
+}
+
+enum { TOGETHER = 256 };
+
+/* The parts of `n` keys, TOGETHER at most. */
+static void find_together(const struct key *keys, size_t n, uint32_t parts, uint32_t *part)
+{
+    struct {
+        uint64_t k;
+        uint32_t bucket, i;
+    } way[TOGETHER];
+    for (size_t i = 0; i < n; i++)
+        way[i].k = keys[i].lo, way[i].bucket = 0, way[i].i = (uint32_t)i;
+    for (size_t going = 0; n > 0; n = going, going = 0)
+        for (size_t i = 0; i < n; i++) {
+            uint64_t k = way[i].k * SHARD_FACTOR + 1, next = jump(way[i].bucket, k);
+            part[way[i].i] = way[i].bucket + 1;
+            way[going].k = k;
+            way[going].bucket = (uint32_t)next;
+            way[going].i = way[i].i;
+            going += next < parts;
         }
-    } while (going);
-    for (unsigned i = 0; i < TOGETHER; i++)
-        part[i] = (uint32_t)bucket[i] + 1;
 }
 
 void shard_parts(const struct key *keys, size_t n, uint32_t parts, uint32_t *part)
 {
-    size_t i = 0;
-    for (; i + TOGETHER <= n; i += TOGETHER)
-        find_together(keys + i, parts, part + i);
-    for (; i < n; i++)
-        part[i] = shard_part(keys[i], parts);
+    for (size_t i = 0; i < n; i += TOGETHER)
+        find_together(keys + i, n - i < TOGETHER ? n - i : TOGETHER, parts, part + i);
 }

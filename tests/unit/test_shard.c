@@ -110,12 +110,14 @@ static void together(void)
 {
     enum { KEYS = 4099 };
     static const uint32_t counts[] = {1, 2, 3, 100, SHARD_PARTS_MAX};
+    static const size_t sizes[] = {0, 1, 2, 3, 7, 255, 256, 257, 511, 513, KEYS};
     struct key keys[KEYS];
     uint32_t parts[KEYS + 1];
     for (uint64_t i = 0; i < KEYS; i++)
         keys[i] = hash_key(&i, sizeof i, hash_seeds_of_shards().key);
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
-        for (size_t n = 0; n <= KEYS; n += n < 9 ? 1 : KEYS - 9) {
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            size_t n = sizes[s];
             memset(parts, 0, sizeof parts);
             shard_parts(keys, n, counts[c], parts);
             for (size_t i = 0; i < n; i++)
@@ -124,12 +126,51 @@ static void together(void)
         }
 }
 
+static void same(uint64_t k, uint64_t parts)
+{
+    struct key key = {.lo = k};
+    uint32_t part;
+    if (parts < 1 || parts > SHARD_PARTS_MAX)
+        return;
+    shard_parts(&key, 1, (uint32_t)parts, &part);
+    tap_check(part == shard_part(key, (uint32_t)parts), "%" PRIx64 " of %" PRIu64, k, parts);
+}
+
+/* The fast way divides doubles: a key changes its part at the same numbers of parts. */
+static void at_each_change(void)
+{
+    struct chance chance = {2};
+    for (unsigned i = 0; i < 100000; i++) {
+        uint64_t key = chance_next(&chance), k = key, next = 0;
+        while (next < SHARD_PARTS_MAX) {
+            k = k * SHARD_FACTOR + 1;
+            next = shard_jump(next, k);
+            same(key, next);
+            same(key, next + 1);
+        }
+    }
+}
+
+/* And where the first quotient is an integer, or nearly one. */
+static void at_integers(void)
+{
+    uint64_t inverse = SHARD_FACTOR; /* modulo 2^3, then 2^6, 2^12 ... */
+    for (unsigned i = 0; i < 5; i++)
+        inverse *= 2 - SHARD_FACTOR * inverse;
+    for (uint64_t quotient = 1; quotient < SHARD_PARTS_MAX; quotient += 1 + quotient / 64)
+        for (uint64_t d = (UINT64_C(1) << 31) / quotient - 1, i = 0; i < 4; i++, d++)
+            for (uint64_t parts = quotient - 1; parts <= quotient + 1; parts++)
+                same((((d - 1) << 33) - 1) * inverse, parts);
+}
+
 int main(void)
 {
     tap_run("published vectors", published);
     tap_run_long("in integers as in floating point", as_in_doubles);
     tap_run("the vectors of unseen(5)", vectors);
     tap_run("many keys together as one by one", together);
+    tap_run_long("at each change of a key's part", at_each_change);
+    tap_run("at integers, and near them", at_integers);
     tap_run_long("parts are even", even);
     tap_run_long("with a part more, few keys move, and only there", few_move);
     return tap_end();
