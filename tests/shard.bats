@@ -154,6 +154,25 @@ in_files() {
     done
 }
 
+@test "a line is printed as soon as it has arrived, by two threads, too" {
+    local form
+    yes 'a line of a long list' | head -c 4000000 >long
+    for form in 1/1 1; do
+        mkfifo "to" "from"
+        unseen shard -j 2 "$form" <"to" 3>&- | grep --line-buffered -v 'a line' >"from" &
+        exec 8>"to" 9<"from"
+        cat long >&8
+        for word in one two; do
+            printf '\n%s\n' $word >&8
+            while IFS= read -r -t 60 line <&9 && [[ $line != *$word ]]; do :; done
+            [[ $line == *$word ]]
+        done
+        exec 8>&- 9<&-
+        wait $!
+        rm to from
+    done
+}
+
 @test "parts that are none" {
     local text
     echo a >list
@@ -218,7 +237,8 @@ in_files() {
     exits 0 unseen shard 3 --files 'part.%d' in
     cmp part.1 in
     [[ -e part.2 && ! -s part.2 && -e part.3 && ! -s part.3 && $(cat part.9) == old ]]
-    [[ $(stat -c %a part.1 part.2 | uniq) == 640 ]]
+    [[ $(stat -c %a part.1 part.2 part.3 | paste -sd ' ') == '644 640 640' ]] ||
+        complain "a new file has the mode that > gives it, an older one keeps its own"
     [[ $(echo *) == 'in part.1 part.2 part.3 part.9' ]]
     mkdir a1 a2
     exits 0 unseen shard 2 --files 'a%d/100%%' in
@@ -263,6 +283,10 @@ in_files() {
     exits 0 unseen create d.3
     unchanged exits 2 unseen shard 3 --files 'd.%d' in
     says 'd.3: is a filter'
+    exits 0 unseen create seen.bf
+    exits 0 unseen seen.bf --pending g.1 in
+    unchanged exits 2 unseen shard 3 --files 'g.%d' in
+    says 'g.1: is a file of pending keys, and would be replaced by lines .choose other names.'
     ln -s missing e.1
     unchanged exits 2 unseen shard 3 --files 'e.%d' in
     says 'e.1: is a symbolic link'
@@ -280,6 +304,61 @@ in_files() {
     exits 0 unseen shard 1 --files 'part.%d' in
     [[ -L part.1 ]]
     cmp in data/first
+}
+
+@test "--files: an older file keeps its mode" {
+    echo a >in
+    echo old >part.1
+    chmod 600 part.1
+    exits 0 unseen shard 1 --files 'part.%d' in
+    cmp in part.1
+    [[ $(stat -c %a part.1) == 600 ]]
+}
+
+@test "--files: a file that cannot be written to is not replaced" {
+    public_directory
+    chmod 777 .
+    echo a >in
+    echo old >part.2
+    chmod 444 part.2
+    unchanged exits 2 as_nobody "$public/unseen" shard 2 --files 'part.%d' in
+    says 'part.2: Permission denied .remove it, or choose other names.'
+}
+
+@test "--files: no file gets its name before all are on disk; then the directory, once" {
+    need_strace
+    echo old >part.2
+    echo a >in
+    exits 0 strace -f -qq -o calls -e trace=fsync,linkat,rename "$UNSEEN" shard 3 --files 'part.%d' in
+    sed -E 's/^[0-9]+ +//; s/\(.*//' calls | uniq -c | awk '{ print $1, $2 }' | paste -sd ' ' >order
+    [[ $(cat order) == '3 fsync 2 linkat 1 rename 1 linkat 1 fsync' ]] || complain "$(cat order)"
+    rm part.*
+    mkdir d1 d2
+    exits 0 strace -f -qq -o calls -e trace=fsync,linkat "$UNSEEN" shard 2 --files 'd%d/part' in
+    [[ $(grep -c fsync calls) -eq 4 ]] || complain "each directory"
+}
+
+@test "--files: a signal while files are flushed ends that, and changes nothing" {
+    need_strace
+    echo old >part.2
+    echo a >in
+    unchanged exits 143 strace -f -qq -o "$BATS_TEST_TMPDIR/calls" -e trace=fsync \
+        -e inject=fsync:signal=TERM:when=2 env --default-signal=TERM "$UNSEEN" shard 4 --files 'part.%d' in
+    [[ $(grep -c fsync "$BATS_TEST_TMPDIR/calls") -eq 2 ]]
+}
+
+@test "--files: names as long as a name may be, new and old" {
+    local name
+    name=$(printf '%0254d' 0)
+    echo a >in
+    exits 0 unseen shard 2 --files "$name%d" in
+    exits 0 unseen shard 2 --files "$name%d" in
+    [[ $(cat "${name}1" "${name}2") == a && $(echo *) == "${name}1 ${name}2 in" ]]
+    # one longer: said before any line is read
+    unchanged exits 2 unseen shard 10 --files "$name%d" in
+    says "${name}10: File name too long"
+    unchanged exits 2 unseen shard 10 --files "$name%d" < <(yes)
+    [[ ! -s $out && $(wc -l <"$err") -eq 1 ]]
 }
 
 @test "--files: a run that fails changes nothing" {

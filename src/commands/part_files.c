@@ -2,13 +2,17 @@
 
 #include "commands/part_name.h"
 #include "core/quote.h"
+#include "delivery/pending.h"
 #include "store/newfile.h"
+#include "store/store.h"
+#include "system/beside.h"
 #include "system/descriptors.h"
 #include "system/path.h"
 #include "system/signals.h"
 #include "system/whole.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -50,22 +54,28 @@ static int by_file(const void *a, const void *b)
     return one->st_ino < other->st_ino ? -1 : one->st_ino > other->st_ino;
 }
 
-static bool is_input(const char *const *inputs, const struct stat *file)
+/* Whether lines may replace what stands there, a regular file. As `>` does, this wants a file that
+ * can be written to. Returns 1, or -1 with the fault. */
+static int check_replaceable(const char *name, struct fault *fault)
 {
-    for (; *inputs != NULL; inputs++) {
-        struct stat status;
-        bool there = strcmp(*inputs, "-") == 0 ? fstat(STDIN_FILENO, &status) == 0
-                                               : stat(*inputs, &status) == 0;
-        if (there && path_same_file(&status, file))
-            return true;
+    int fd = access(name, W_OK) == 0 ? open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+    if (fd < 0) {
+        fault_errno(fault, name, NULL, errno);
+        return fault_way_out(fault, "remove it, or choose other names");
     }
-    return false;
+    const char *what = store_begins(fd) ? "a filter"
+                       : pending_is(fd) ? "a file of pending keys"
+                                        : NULL;
+    close(fd);
+    if (what == NULL)
+        return 1;
+    fault_set(fault, name, "is %s, and would be replaced by lines", what);
+    return fault_way_out(fault, "choose other names");
 }
 
 /* Returns 1 if a file of that name would be replaced, 0 if there is none, -1 with the fault if it
  * must stay. */
-static int look(struct part_files *files, const char *const *inputs, struct place *place,
-                struct fault *fault)
+static int look(struct part_files *files, struct place *place, struct fault *fault)
 {
     const char *name = files->name;
     char quoted[QUOTE_MAX];
@@ -87,22 +97,32 @@ static int look(struct part_files *files, const char *const *inputs, struct plac
         return fault_way_out(fault, "to write to it: unseen shard %" PRIu32 "/%" PRIu32 " >%s",
                              place->part, files->parts, quote_word(name, quoted));
     }
-    if (is_input(inputs, status)) {
-        fault_set(fault, name, "is both an input and a part");
+    return check_replaceable(name, fault);
+}
+
+/* Those that are there are sorted by_file. */
+static int check_inputs(struct part_files *files, const char *const *inputs,
+                        const struct place *places, size_t count, struct fault *fault)
+{
+    for (; *inputs != NULL; inputs++) {
+        struct place input = {.part = 0};
+        const struct place *both = NULL;
+        if (strcmp(*inputs, "-") == 0 ? fstat(STDIN_FILENO, &input.status) == 0
+                                      : stat(*inputs, &input.status) == 0)
+            both = bsearch(&input, places, count, sizeof input, by_file);
+        if (both == NULL)
+            continue;
+        part_name_write(files->pattern, both->part, files->name);
+        fault_set(fault, files->name, "is both an input and a part");
         return fault_way_out(fault, "choose other names");
     }
-    if (newfile_is_filter(name)) {
-        fault_set(fault, name, "is a filter, and would be replaced by lines");
-        return fault_way_out(fault, "choose other names");
-    }
-    return 1;
+    return 0;
 }
 
 /* Two names can lead to one file, by a link: it would be replaced twice. */
-static int check_distinct(struct part_files *files, struct place *places, size_t count,
+static int check_distinct(struct part_files *files, const struct place *places, size_t count,
                           struct fault *fault)
 {
-    qsort(places, count, sizeof *places, by_file);
     for (size_t i = 1; i < count; i++)
         if (by_file(&places[i - 1], &places[i]) == 0) {
             part_name_write(files->pattern, places[i].part, files->name);
@@ -122,9 +142,12 @@ static int check_places(struct part_files *files, const char *const *inputs, str
     for (uint32_t part = 1; part <= files->parts && there >= 0; part++) {
         places[count].part = part;
         part_name_write(files->pattern, part, files->name);
-        there = look(files, inputs, &places[count], fault);
+        there = look(files, &places[count], fault);
         count += there > 0;
     }
+    qsort(places, count, sizeof *places, by_file);
+    if (there >= 0)
+        there = check_inputs(files, inputs, places, count, fault);
     if (there >= 0)
         there = check_distinct(files, places, count, fault);
     free(places);
@@ -145,12 +168,16 @@ static int too_many(const struct part_files *files, struct fault *fault)
 static int open_one(struct part_files *files, uint32_t number, struct fault *fault)
 {
     char directory[PATH_MAX];
+    struct stat old;
     struct part_file *part = &files->part[number - 1];
     part_name_write(files->pattern, number, files->name);
-    struct newfile_plan plan = {.path = files->name, .over = access(files->name, F_OK) == 0};
+    struct newfile_plan plan = {.path = files->name, .over = stat(files->name, &old) == 0};
     part->file = newfile_begin(&plan, &part->fd);
-    if (part->file != NULL)
+    if (part->file != NULL) {
+        if (plan.over)
+            beside_take_after(part->fd, &old);
         return 0;
+    }
     if (errno == EMFILE || errno == ENFILE)
         return too_many(files, fault);
     fault_errno(fault, files->name, NULL, errno);
@@ -264,7 +291,7 @@ int part_files_add(struct part_files *files, uint32_t part, const char *bytes, s
 static int name_all(struct part_files *files, struct fault *fault)
 {
     for (uint32_t part = 1; part <= files->parts; part++) {
-        int named = newfile_end(files->part[part - 1].file);
+        int named = newfile_name(files->part[part - 1].file);
         if (named == 0)
             continue;
         if (named > 0)
@@ -274,6 +301,8 @@ static int name_all(struct part_files *files, struct fault *fault)
             fault_way_out(fault, "the parts before it are in place; mend that, then run it again");
         return -1;
     }
+    for (uint32_t i = 0; i < files->parts; i++)
+        newfile_flush_name(files->part[i].file, i > 0 ? files->part[i - 1].file : NULL);
     return 0;
 }
 
@@ -282,8 +311,8 @@ int part_files_finish(struct part_files *files, struct fault *fault)
     for (uint32_t part = 1; part <= files->parts; part++)
         if (flush(files, part, fault) != 0)
             return -1;
-    for (uint32_t part = 1; part <= files->parts; part++)
-        if (fsync(files->part[part - 1].fd) != 0)
+    for (uint32_t part = 1; part <= files->parts && !signals_pending(); part++)
+        if (newfile_flush(files->part[part - 1].file) != 0)
             return fail(files, part, "cannot be flushed to disk", fault);
     if (signals_pending())
         return fault_errno(fault, files->pattern, NULL, EINTR);

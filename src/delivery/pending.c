@@ -143,6 +143,13 @@ static int no_pending_file(const struct pending *pending, struct fault *fault)
                                        : "to remember the lines of a file: unseen add");
 }
 
+bool pending_is(int fd)
+{
+    uint8_t bytes[sizeof magic];
+    return whole_read_at(fd, bytes, sizeof bytes, 0) == sizeof bytes &&
+           memcmp(bytes, magic, sizeof magic) == 0;
+}
+
 /* Reads the head. Returns 1; 0 if the file is empty; -1. */
 static int read_head(struct pending *pending, struct fault *fault)
 {

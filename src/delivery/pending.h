@@ -59,6 +59,9 @@ int pending_finish(struct pending *pending, struct fault *fault);
  * with the fault. */
 struct pending *pending_open(const char *path, const uint8_t uuid[UUID_BYTES], struct fault *fault);
 
+/* Whether an open file begins as one does. */
+bool pending_is(int fd);
+
 /* Of the file that is read: how many keys, and store_settlings when its first run began. */
 uint64_t pending_count(const struct pending *pending);
 uint64_t pending_settlings(const struct pending *pending);

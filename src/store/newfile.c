@@ -34,11 +34,12 @@ static int find_directory(struct newfile *file)
     if (realpath(path, file->target) == NULL) {
         if (errno != ENOENT && errno != ENOTDIR)
             return -1;
-        if (strlen(path) >= sizeof file->target - 16) {
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-        strcpy(file->target, path);
+        snprintf(file->target, sizeof file->target, "%s", path);
+    }
+    /* With a temporary name, too. */
+    if (strlen(file->target) >= sizeof file->target - 16) {
+        errno = ENAMETOOLONG;
+        return -1;
     }
     path_directory(file->target, file->directory);
     return 0;
@@ -125,8 +126,7 @@ static int give_temporary_name(struct newfile *file)
     return -1;
 }
 
-/* Puts the finished file under its name. Returns 1 if the name is taken. */
-static int publish(struct newfile *file)
+int newfile_name(struct newfile *file)
 {
     if (file->plan.over && file->plan.may_be_absent && file->temporary[0] == '\0') {
         if (unlink(file->target) != 0 || give_name(file, file->target) != 0)
@@ -143,13 +143,19 @@ static int publish(struct newfile *file)
     } else if (give_name(file, file->target) != 0) {
         return errno == EEXIST ? 1 : -1;
     }
-    /* The name is there; what is left is to make it last. Not all file systems can. */
+    return 0;
+}
+
+/* What is left is to make the name last. Not all file systems can. */
+void newfile_flush_name(const struct newfile *file, const struct newfile *before)
+{
+    if (before != NULL && path_is_same(file->directory, before->directory))
+        return;
     int directory = open(file->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory >= 0) {
         fsync(directory);
         close(directory);
     }
-    return 0;
 }
 
 static void drop(struct newfile *file)
@@ -160,10 +166,17 @@ static void drop(struct newfile *file)
         close(file->fd);
 }
 
-/* The contents are there: what is left is to flush it and to name it. */
+int newfile_flush(struct newfile *file)
+{
+    return take_after(file) == 0 ? fsync(file->fd) : -1;
+}
+
 int newfile_end(struct newfile *file)
 {
-    return take_after(file) == 0 && fsync(file->fd) == 0 ? publish(file) : -1;
+    int named = newfile_flush(file) == 0 ? newfile_name(file) : -1;
+    if (named == 0)
+        newfile_flush_name(file, NULL);
+    return named;
 }
 
 /* One attempt, with or without a name from the start. */
