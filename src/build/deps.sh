@@ -68,6 +68,8 @@ ci    command:llvm-profdata llvm         llvm              llvm              llv
 ci    clang-counts         libclang-rt-dev compiler-rt     compiler-rt       compiler-rt    llvm
 ci    command:valgrind     valgrind       valgrind          valgrind          valgrind       -
 ci    wish:ruby            ruby           ruby              ruby              ruby           ruby
+ci    wish:sshfs           sshfs          fuse-sshfs        sshfs             sshfs          -
+ci    wish:/usr/lib/openssh/sftp-server openssh-sftp-server - - - -
 cpus  wish:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu - - aarch64-linux-gnu-gcc -
 cpus  wish:libc:aarch64-linux-gnu libc6-dev-arm64-cross - - aarch64-linux-gnu-glibc -
 cpus  wish:arm-linux-gnueabihf-gcc gcc-arm-linux-gnueabihf - - - -
