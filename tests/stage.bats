@@ -127,6 +127,29 @@ repeated_lines() {
     has f.bf seeming
 }
 
+@test "--stage: lines that come again by commit and add are in once, and counted once" {
+    input 9000 >in
+    exits 0 unseen create -p 1e-9 -n 200k --stage $stage f.bf
+    exits 0 unseen --pending keys f.bf in
+    for again in 1 2; do
+        exits 0 unseen commit f.bf keys
+    done
+    exits 0 unseen add f.bf in
+    for again in 1 2; do
+        succeeds unseen verify f.bf
+        exits 0 unseen stats --json f.bf
+        holds "$(field keys) > 8900 && $(field keys) < 9100 && $(field keys_left) > 190900"
+        # A writer that opens it mends no counter.
+        exits 0 unseen f.bf </dev/null
+    done
+    # Emptied, the layer has them.
+    exits 0 unseen f.bf < <(input 5000 100000)
+    succeeds unseen verify f.bf
+    [[ $(od -An -v -tu8 -j 9216 -N 8 f.bf) -gt 9000 && $(od -An -v -tu8 -j 9216 -N 8 f.bf) -le 14000 ]]
+    exits 0 unseen stats --json f.bf
+    holds "$(field keys) > 13900 && $(field keys) < 14100"
+}
+
 @test "--stage: emptied with a stack of 64 KB" {
     plain_build "needs a larger stack"
     local form

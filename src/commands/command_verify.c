@@ -52,7 +52,7 @@ static double tolerance(const struct layer_survey *layer)
 
 /* The bits tell of the keys that came, and the counter has at least those that did not look seen:
  * near p = 0.5 three quarters. It has all that were judged beside each other, as with -x or in a
- * stage. */
+ * stage. Those of a stage may be in its layer before they are counted there. */
 static void check_counter(struct findings *findings, unsigned number,
                           const struct layer_survey *layer)
 {
@@ -62,7 +62,7 @@ static void check_counter(struct findings *findings, unsigned number,
              ", its bits say %.0f lines (the counter is wrong, or "
              "lines are lost, as by a power cut)",
              number, layer->counted_before, layer->keys);
-    else if ((double)layer->counted < layer->remembered - tolerance(layer))
+    else if ((double)(layer->counted + layer->staged) < layer->remembered - tolerance(layer))
         note(findings,
              "layer %u: its counter says %" PRIu64 ", its bits say %.0f lines (it grows late, "
              "and loses nothing)",

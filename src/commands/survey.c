@@ -92,6 +92,14 @@ static void survey_layer(struct layer_survey *layer, const struct store *store, 
 
 /* --- lines in several layers --- */
 
+/* Keys of a stage that are in its layer already, which counts them when the stage is emptied: those
+ * that came again. */
+static double also_in_stage(const struct layer_survey *layer)
+{
+    double uncounted = layer->remembered - (double)layer->counted;
+    return fmin(fmax(uncounted, 0), (double)layer->staged);
+}
+
 static bool same_shape(const struct survey *survey, const struct store *store, unsigned a,
                        unsigned b)
 {
@@ -177,6 +185,8 @@ int survey_make(struct survey *survey, const struct store *store)
     for (unsigned i = 0; i < survey->layers; i++) {
         struct layer_survey *layer = &survey->layer[i];
         survey_layer(layer, store, i);
+        if (i > 0 && layer[-1].stage)
+            layer->staged = layer[-1].counted;
         if (signals_pending())
             return -1;
         if (!layer->stage) {
@@ -186,7 +196,7 @@ int survey_make(struct survey *survey, const struct store *store)
         }
         if (layer->generation.expired)
             continue;
-        survey->keys += layer->keys;
+        survey->keys += layer->keys - also_in_stage(layer);
         survey->false_drops += false_drops_while_filling(layer, before);
         before = 1 - (1 - before) * (1 - layer->rate);
         miss *= 1 - layer->rate;

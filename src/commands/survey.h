@@ -20,6 +20,7 @@ struct layer_survey {
     bool wiped, filled;
     uint64_t counted_before;      /* the counter's word for it, before the bits were read */
     uint64_t counted;             /* and after */
+    uint64_t staged;              /* keys in its stage; some of them may be in the layer, too */
     struct generation generation; /* of a window */
 };
 

@@ -161,18 +161,25 @@ static bool may_mend(const struct store *store, unsigned layer, const struct reg
            !(is_window(store) && generation_of(store, layer).retired);
 }
 
+/* The keys that a region can have by the counters. Some of a stage's may be in its layer already,
+ * which counts them when the stage is emptied: those that came again (delivery/claim.c). */
+static uint64_t accounted(const struct store *store, unsigned layer, const struct region *region)
+{
+    return region_keys(store, region) + (is_stage(region) ? 0 : stage_keys(store, layer));
+}
+
 /* The disk is read without the lock, which others wait for. Meanwhile they may have mended the
  * counter, or begun a new one. A lock that cannot be had leaves a hint as it was. */
 static void mend(struct store *store, unsigned layer, const struct region *region)
 {
     struct fault ignored;
-    uint64_t counted = region_keys(store, region);
+    uint64_t counted = accounted(store, layer, region);
     if (!may_mend(store, layer, region))
         return;
     struct sample sample = sample_region(store, region, counted);
     if (!is_behind(counted, sample, 6) || store_lock(store, &ignored) != 0)
         return;
-    uint64_t now = region_keys(store, region);
+    uint64_t now = accounted(store, layer, region);
     if (now >= counted && may_mend(store, layer, region) && is_behind(now, sample, 6))
         put64(store, region->keys_at, (uint64_t)sample.keys);
     store_unlock(store);
