@@ -65,6 +65,26 @@ END
 END
 }
 
+@test "at high rates it is about the lines that come, too, and its rate is theirs" {
+    local p rate
+    for p in 0.5 0.1; do
+        succeeds unseen plan -n 100000 -p $p --json
+        [[ $(field capacity) == 100000 ]]
+        rate=$(field rate)
+        exits 0 unseen create --force -n 100000 -p $p f.bf
+        exits 0 unseen add f.bf < <(seq 100000)
+        succeeds unseen stats --json f.bf
+        holds "($(field rate) - $rate)^2 < (0.02 * $rate)^2"
+    done
+    # A window is about lines that are remembered.
+    succeeds unseen plan --window 100000 -p 0.5 --json
+    rate=$(sed 's/.*{"keys":100000,"rate":\([^}]*\)}.*/\1/' "$out")
+    exits 0 unseen create --force --window 100000 -p 0.5 f.bf
+    exits 0 unseen f.bf -m 100000 < <(seq 1000000)
+    succeeds unseen stats --json f.bf
+    holds "($(field rate) - $rate)^2 < (0.02 * $rate)^2"
+}
+
 @test "--size is kept: the file is not larger" {
     local size bytes
     while read -r size bytes; do

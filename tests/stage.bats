@@ -131,11 +131,10 @@ repeated_lines() {
     input 9000 >in
     exits 0 unseen create -p 1e-9 -n 200k --stage $stage f.bf
     exits 0 unseen --pending keys f.bf in
-    for again in 1 2; do
-        exits 0 unseen commit f.bf keys
-    done
+    exits 0 unseen commit f.bf keys
+    exits 0 unseen commit f.bf keys
     exits 0 unseen add f.bf in
-    for again in 1 2; do
+    for _ in 1 2; do
         succeeds unseen verify f.bf
         exits 0 unseen stats --json f.bf
         holds "$(field keys) > 8900 && $(field keys) < 9100 && $(field keys_left) > 190900"

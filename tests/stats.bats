@@ -266,6 +266,67 @@ truth() {
     truth 1e-4
 }
 
+# about A B PART: they differ by less than PART of B and 6 standard deviations.
+about() { holds "($1 - $2)^2 < ($3 * $2 + 6 * sqrt($2) + 1)^2"; }
+
+@test "at high rates: the lines that came, and how many of them were dropped" {
+    local p kind n printed
+    for p in 0.5 0.1; do
+        for kind in '-n 100k' '-n 100k --fixed' '-n 100k --counting' '-n 100k --stage 256K'; do
+            for n in 50000 250000; do
+                rm -f f.bf
+                # shellcheck disable=SC2086 # words
+                exits 0 unseen create -p $p $kind f.bf
+                capture unseen f.bf < <(seq $n)
+                printed=$(wc -l <"$out")
+                succeeds unseen stats --json f.bf
+                about "$(field keys)" $n 0.01 || complain "$p $kind $n: lines"
+                about "$(field false_drops)" $((n - printed)) 0.02 || complain "$p $kind $n: $printed printed"
+                [[ $n -gt 50000 ]] || holds "$(field capacity) == 100000" || complain "$p $kind: capacity"
+            done
+        done
+    done
+    # Judged beside each other, they are all printed.
+    exits 0 unseen create --force -n 100k -p 0.5 f.bf
+    exits 0 unseen f.bf -x cat < <(seq 50000)
+    succeeds unseen stats --json f.bf
+    holds "$(field false_drops) == 0"
+}
+
+@test "at high rates: it grows when as many lines have come as stats said" {
+    local p first=40000 left
+    for p in 0.5 0.1; do
+        exits 0 unseen create --force -n 100k -p $p f.bf
+        exits 0 unseen f.bf < <(seq $first)
+        succeeds unseen stats --json f.bf
+        left=$(field keys_left)
+        exits 0 unseen f.bf < <(seq $((first + 1)) $((first + left * 98 / 100)))
+        silent_on_stderr
+        exits 0 unseen f.bf < <(seq $((first + left * 98 / 100)) $((first + left * 102 / 100)))
+        says "^unseen: f\\.bf: holds 100000 of 100000 lines, and grows \\(its rate stays below $p\\)$"
+    done
+}
+
+@test "at high rates: in a window, the lines that were printed, and those that were dropped meanwhile" {
+    local p n each=2500 lines before
+    for p in 0.5 0.1; do
+        # None of them forgotten, and many.
+        for n in 5000 12000 40000; do
+            exits 0 unseen create --force -p $p --window 10000 f.bf
+            capture unseen f.bf < <(seq $n)
+            lines=$(wc -l <"$out")
+            before=0
+            if [[ $lines -gt $((5 * each)) ]]; then
+                before=$(sed -n "$(((lines - 1) / each * each - 4 * each))p" "$out")
+                lines=$((4 * each + (lines - 1) % each + 1))
+            fi
+            succeeds unseen stats --json f.bf
+            about "$(field keys)" "$lines" 0.01 || complain "$p $n: not $lines lines"
+            about "$(field false_drops)" $((n - before - lines)) 0.04 || complain "$p $n: false drops"
+        done
+    done
+}
+
 @test "stats of a full filter: no division by zero, a rate of at most 1" {
     exits 0 unseen create -n 1000 -p 0.5 --fixed f.bf
     exits 0 unseen add f.bf < <(seq 1000000)

@@ -239,6 +239,11 @@ drops_about() {
     grep -v ^unseen "$err" >json
     cp json "$err"
     drops_about "$(field held_back "$err")"
+    # far past it: no more than were held back
+    input 600000 200000 >further
+    exits 0 unseen --summary=json f.bf further
+    grep -v ^unseen "$err" >json
+    holds "$(field false_drops json) <= $(field held_back json)"
     # in memory; by add
     exits 0 unseen --summary=json --fixed -n 100k -p 0.1 <in
     drops_about "$(field held_back "$err")"

@@ -212,6 +212,16 @@ sound() {
     finds 'layer 1: its rate is 0\.[0-9]+, above the 0\.01 it was made for'
 }
 
+@test "a fixed filter at p = 0.5, which counts fewer lines than come" {
+    exits 0 unseen create -n 100000 -p 0.5 --fixed f.bf
+    exits 0 unseen f.bf < <(seq 100000)
+    silent_on_stderr
+    succeeds unseen verify f.bf
+    exits 0 unseen f.bf < <(seq 100001 130000)
+    says '^unseen: f\.bf: holds 1(29|30)[0-9]{3} lines, and was made for 100000; about 5[45] % of new lines are now dropped$'
+    finds 'layer 1: its rate is 0\.5[45][0-9]*, above the 0\.5 it was made for'
+}
+
 @test "a writer that died with keys in flight, here and in a file; the next one puts both right" {
     input 5000 >in
     exits 0 unseen create -p 1e-9 f.bf

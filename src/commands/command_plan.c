@@ -31,7 +31,8 @@ struct node {
 struct answer {
     struct filter_plan plan;
     struct layer_plan layer;
-    uint64_t bytes; /* of the file */
+    uint64_t capacity; /* what it is about: the lines of the window, or the first layer's */
+    uint64_t bytes;    /* of the file */
     struct node node;
 };
 
@@ -40,24 +41,28 @@ static unsigned layers_of(const struct answer *answer)
     return growth_first_layers(&answer->plan);
 }
 
-/* What the answer is about: the lines of the window, or the first layer's. */
-static uint64_t capacity_of(const struct answer *answer)
+static uint64_t capacity_of(const struct filter_plan *plan, const struct layer_plan *layer)
 {
-    if (answer->plan.generations == 0)
-        return answer->layer.capacity;
-    return answer->plan.capacity != 0 ? answer->plan.capacity
-                                      : answer->layer.capacity * answer->plan.generations;
+    if (plan->generations == 0)
+        return (uint64_t)round(growth_made_for(plan, layer));
+    return plan->capacity != 0 ? plan->capacity : layer->capacity * plan->generations;
 }
 
 static double bits_per_key(const struct answer *answer)
 {
-    return sizing_bits_per_key(answer->layer.pages * layers_of(answer),
-                               (double)capacity_of(answer));
+    return sizing_bits_per_key(answer->layer.pages * layers_of(answer), (double)answer->capacity);
 }
 
 /* Points of the curve, as fractions of the capacity. */
 static const double points[] = {0.1, 0.25, 0.5, 1, 1.5, 2, 5};
 enum { POINTS = sizeof points / sizeof *points };
+
+/* The rate of a layer of a window that has remembered so many keys. */
+static double rate_of_generation(struct layer_plan layer, double keys)
+{
+    layer.capacity = (uint64_t)keys;
+    return sizing_rate(layer.geometry, layer.pages, growth_full(&layer));
+}
 
 /* The rate after so many keys. A window's layers fill one after the other, as many as there are. */
 static double rate_at(const struct answer *answer, double keys)
@@ -66,15 +71,15 @@ static double rate_at(const struct answer *answer, double keys)
     double each = (double)layer->capacity, miss = 1;
     if (answer->plan.generations == 0)
         return sizing_rate(layer->geometry, layer->pages, keys);
-    double full = sizing_rate(layer->geometry, layer->pages, each);
+    double full = rate_of_generation(*layer, each);
     for (unsigned i = 0; i < layers_of(answer) && keys > 0; i++, keys -= each)
-        miss *= 1 - (keys < each ? sizing_rate(layer->geometry, layer->pages, keys) : full);
+        miss *= 1 - (keys < each ? rate_of_generation(*layer, keys) : full);
     return 1 - miss;
 }
 
 static double point(const struct answer *answer, size_t i)
 {
-    return points[i] * (double)capacity_of(answer);
+    return points[i] * (double)answer->capacity;
 }
 
 /* The classic filter of the same size, k and cells: what the textbooks promise. */
@@ -136,7 +141,7 @@ static double rate_in_picture(const void *context, double keys)
 static void draw_curve(const struct picture *picture, const struct answer *answer)
 {
     bool dotted = grows(answer);
-    double lines = (double)capacity_of(answer);
+    double lines = (double)answer->capacity;
     struct picture_curve curve = {
         .rate = rate_in_picture,
         .context = answer,
@@ -147,7 +152,7 @@ static void draw_curve(const struct picture *picture, const struct answer *answe
     picture_say(picture, "rate of false drops");
     picture_curve(picture, &curve);
     picture_say(picture, "%s With %s %s the rate is %s.", picture_point(picture),
-                picture_count(lines, count), number_lines(capacity_of(answer)),
+                picture_count(lines, count), number_lines(answer->capacity),
                 number_text(rate_at(answer, lines), PICTURE_DIGITS, rate));
     number_text(answer->plan.rate, NUMBER_ASKED, most);
     if (dotted)
@@ -166,8 +171,7 @@ static void print_text(const struct answer *answer)
     struct picture picture;
     const struct layer_plan *layer = &answer->layer;
     unsigned hashes = geometry_hashes(layer->geometry);
-    printf("%-20s%" PRIu64 " %s\n", "capacity", capacity_of(answer),
-           number_lines(capacity_of(answer)));
+    printf("%-20s%" PRIu64 " %s\n", "capacity", answer->capacity, number_lines(answer->capacity));
     if (answer->plan.generations != 0)
         print_window(answer);
     printf("%-20s%s%s\n", "error rate", number_text(answer->plan.rate, NUMBER_ASKED, rate),
@@ -210,9 +214,9 @@ static void print_curve(struct report *report, const struct answer *answer)
 static void print_json(struct report *report, const struct answer *answer)
 {
     const struct layer_plan *layer = &answer->layer;
-    report_json(report, "capacity", "%" PRIu64, capacity_of(answer));
+    report_json(report, "capacity", "%" PRIu64, answer->capacity);
     report_json(report, "target_rate", "%.6g", answer->plan.rate);
-    report_json(report, "rate", "%.6g", rate_at(answer, (double)capacity_of(answer)));
+    report_json(report, "rate", "%.6g", rate_at(answer, (double)answer->capacity));
     report_json(report, "bytes", "%" PRIu64, answer->bytes);
     report_json(report, "bits_per_key", "%.4g", bits_per_key(answer));
     report_json(report, "hashes", "%u", geometry_hashes(layer->geometry));
@@ -289,7 +293,7 @@ static int plan_node(struct answer *answer)
     struct node *node = &answer->node;
     struct filter_plan plan = answer->plan;
     struct layer_plan layer;
-    double keys = (double)(plan.capacity != 0 ? plan.capacity : capacity_of(answer));
+    double keys = (double)(plan.capacity != 0 ? plan.capacity : answer->capacity);
     double parts = (double)node->parts;
     node->keys = (uint64_t)ceil(keys / parts);
     node->most = (uint64_t)largest_part(keys, parts);
@@ -315,6 +319,7 @@ static int answer_questions(const struct options *options, struct answer *answer
         growth_stage(&answer->plan, &answer->layer) != 0)
         return message(
             "plan: a filter cannot be that large (ask for fewer lines, or a higher rate)");
+    answer->capacity = capacity_of(&answer->plan, &answer->layer);
     answer->bytes = header_file_bytes(answer->layer.pages, &answer->plan, layers_of(answer));
     if (answer->node.parts != 0 && plan_node(answer) != 0)
         return message("--shards %" PRIu64 ": too few lines in a part (ask for fewer parts)",

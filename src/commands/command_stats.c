@@ -52,7 +52,7 @@ static void tell_next(struct report *report, const struct filter_plan *plan,
     static const char name[] = "forgotten next", member[] = "forgotten_next";
     bool none = survey->next == survey->layers;
     const struct layer_survey *layer = &survey->layer[none ? 0 : survey->next];
-    double keys = layer->keys, after = survey->until_forgetting;
+    double keys = survey_lines(layer), after = survey->until_forgetting;
     uint64_t ends = layer->generation.ends;
     char date[64];
     if (none) {
@@ -218,9 +218,9 @@ static int tell_queue(struct report *report, const struct store *store)
 static void print_layer(unsigned number, const struct layer_survey *layer, bool window)
 {
     char date[64], rate[NUMBER_TEXT], most[NUMBER_TEXT];
-    printf("%s %-14u%.0f of %" PRIu64 " lines, %" PRIu64 " pages, %u cache lines x %u fields, fill "
+    printf("%s %-14u%.0f of %.0f lines, %" PRIu64 " pages, %u cache lines x %u fields, fill "
            "%.1f %%, rate %s of %s",
-           layer->stage ? "stage" : "layer", number, layer->keys, layer->plan.capacity,
+           layer->stage ? "stage" : "layer", number, survey_lines(layer), survey_capacity(layer),
            layer->plan.pages, layer->plan.geometry.lines, layer->plan.geometry.fields,
            layer->fill * 100, number_text(layer->rate, NUMBER_FOUND, rate),
            number_text(layer->plan.rate, NUMBER_FOUND, most));
@@ -234,10 +234,11 @@ static void print_layer(unsigned number, const struct layer_survey *layer, bool 
 
 static void print_json_layer(const struct layer_survey *layer, bool window)
 {
-    printf("{\"keys\":%.0f,\"capacity\":%" PRIu64 ",\"pages\":%" PRIu64
+    printf("{\"keys\":%.0f,\"capacity\":%.0f,\"pages\":%" PRIu64
            ",\"lines\":%u,\"fields\":%u,\"fill\":%.6g,\"rate\":%.6g,\"target_rate\":%.6g",
-           layer->keys, layer->plan.capacity, layer->plan.pages, layer->plan.geometry.lines,
-           layer->plan.geometry.fields, layer->fill, layer->rate, layer->plan.rate);
+           survey_lines(layer), survey_capacity(layer), layer->plan.pages,
+           layer->plan.geometry.lines, layer->plan.geometry.fields, layer->fill, layer->rate,
+           layer->plan.rate);
     if (window)
         printf(",\"state\":\"%s\"", generation_state(layer));
     if (window && layer->generation.number != 0)
@@ -267,10 +268,10 @@ static void tell_layers(struct report *report, const struct survey *survey, bool
 /* --- the same as a picture --- */
 
 /* Cells that are expected to be in use when a layer is full. */
-static double fill_at_capacity(const struct layer_plan *plan)
+static double fill_at_capacity(const struct layer_survey *layer)
 {
-    double keys_a_page = (double)plan->capacity / (double)plan->pages;
-    return -expm1(-geometry_share(plan->geometry) * keys_a_page);
+    double keys_a_page = layer->full / (double)layer->plan.pages;
+    return -expm1(-geometry_share(layer->plan.geometry) * keys_a_page);
 }
 
 static void note_generation(const struct layer_survey *layer, struct picture_bar *bar)
@@ -285,13 +286,13 @@ static void note_generation(const struct layer_survey *layer, struct picture_bar
 
 static struct picture_bar bar_of(const struct layer_survey *layer, unsigned number, bool window)
 {
-    struct picture_bar bar = {.part = layer->fill, .mark = fill_at_capacity(&layer->plan)};
+    struct picture_bar bar = {.part = layer->fill, .mark = fill_at_capacity(layer)};
     char keys[32], capacity[32], rate[32], most[32];
     bool little = layer->fill > 0 && layer->fill < 0.005;
     snprintf(bar.label, sizeof bar.label, "%s %u", layer->stage ? "stage" : "layer", number);
     snprintf(bar.notes[0], PICTURE_NOTE, little ? "<1 %%" : "%.0f %%", layer->fill * 100);
-    snprintf(bar.notes[1], PICTURE_NOTE, "%s of %s", picture_count(layer->keys, keys),
-             picture_count((double)layer->plan.capacity, capacity));
+    snprintf(bar.notes[1], PICTURE_NOTE, "%s of %s", picture_count(survey_lines(layer), keys),
+             picture_count(survey_capacity(layer), capacity));
     if (window)
         note_generation(layer, &bar);
     else

@@ -53,16 +53,17 @@ static double tolerance(const struct layer_survey *layer)
 /* The bits tell of the keys that came, and the counter has at least those that did not look seen:
  * near p = 0.5 three quarters. It has all that were judged beside each other, as with -x or in a
  * stage. Those of a stage may be in its layer before they are counted there. */
-static void check_counter(struct findings *findings, unsigned number,
-                          const struct layer_survey *layer)
+static void check_counter(struct findings *findings, unsigned number, const struct survey *survey)
 {
+    const struct layer_survey *layer = &survey->layer[number - 1];
+    uint64_t counted = layer->counted + survey_staged(survey, number - 1);
     if ((double)layer->counted_before > layer->keys + tolerance(layer))
         note(findings,
              "layer %u: its counter says %" PRIu64
              ", its bits say %.0f lines (the counter is wrong, or "
              "lines are lost, as by a power cut)",
              number, layer->counted_before, layer->keys);
-    else if ((double)(layer->counted + layer->staged) < layer->remembered - tolerance(layer))
+    else if ((double)counted < layer->remembered - tolerance(layer))
         note(findings,
              "layer %u: its counter says %" PRIu64 ", its bits say %.0f lines (it grows late, "
              "and loses nothing)",
@@ -90,9 +91,9 @@ static bool has_lost_pages(const struct layer_survey *layer)
 }
 
 /* Keys fall on pages by chance. */
-static void check_pages(struct findings *findings, unsigned number,
-                        const struct layer_survey *layer)
+static void check_pages(struct findings *findings, unsigned number, const struct survey *survey)
 {
+    const struct layer_survey *layer = &survey->layer[number - 1];
     bool counting = layer->plan.geometry.counting;
     if (layer->filled)
         damage(findings, "layer %u: %" PRIu64 " of %" PRIu64 " pages have every %s", number,
@@ -111,7 +112,7 @@ static void check_pages(struct findings *findings, unsigned number,
              "emptier ones are lost, as in a copy made while many came)",
              number);
     else
-        check_counter(findings, number, layer);
+        check_counter(findings, number, survey);
 }
 
 /* By chance the rate is a little above or below. It is too high if there are too many keys; and
@@ -119,10 +120,11 @@ static void check_pages(struct findings *findings, unsigned number,
 static void check_rate(struct findings *findings, unsigned number, const struct layer_survey *layer)
 {
     bool window = store_header(findings->store)->plan.generations != 0;
-    double most = (double)layer->plan.capacity + (window ? GROWTH_IN_FLIGHT : 0);
-    double keys = fmax((double)layer->counted, layer->remembered - tolerance(layer));
+    double more = window ? GROWTH_IN_FLIGHT : 0;
+    bool over = (double)layer->counted > (double)layer->plan.capacity + more ||
+                layer->keys - tolerance(layer) > layer->full + more;
     char rate[NUMBER_TEXT], made_for[NUMBER_TEXT];
-    if (keys > most && layer->rate > layer->plan.rate * 1.05 && layer->rate > 1e-15)
+    if (over && layer->rate > layer->plan.rate * 1.05 && layer->rate > 1e-15)
         note(findings, "layer %u: its rate is %s, above the %s it was made for", number,
              number_text(layer->rate, NUMBER_FOUND, rate),
              number_text(layer->plan.rate, NUMBER_FOUND, made_for));
@@ -152,7 +154,7 @@ static void check_layer(struct findings *findings, unsigned number, const struct
     const struct store *store = findings->store;
     const struct layer_survey *layer = &survey->layer[number - 1];
     if (!layer->generation.retired && !window_is_turning(store) && !stage_left(store))
-        check_pages(findings, number, layer);
+        check_pages(findings, number, survey);
     check_rate(findings, number, layer);
     check_generation(findings, number, survey);
 }

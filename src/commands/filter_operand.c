@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -59,19 +60,21 @@ int filter_operand_alone(const struct options *options)
 
 /* --- what happens on the way --- */
 
-static void tell_grew(const struct store *store, unsigned layers, uint64_t keys)
+static void tell_grew(const struct store *store, unsigned layers)
 {
     const struct filter_plan *plan = &store_header(store)->plan;
     const char *name = store_name(store);
     char rate[NUMBER_TEXT];
+    const struct layer_plan first = store_plan(store, store_is_stage(store, 0));
+    double full = growth_made_for(plan, &first);
     number_text(plan->rate, NUMBER_ASKED, rate);
     if (plan->forget != 0 && plan->capacity != 0 && layers == growth_first_layers(plan) + 1)
         message("%s: more than %" PRIu64 " %s came within its time, and it grows (its rate stays "
                 "below %s)",
                 name, plan->capacity, number_lines(plan->capacity), rate);
     else if (plan->capacity != 0 && layers == 2)
-        message("%s: holds %" PRIu64 " of %" PRIu64 " %s, and grows (its rate stays below %s)",
-                name, keys, plan->capacity, number_lines(plan->capacity), rate);
+        message("%s: holds %.0f of %" PRIu64 " %s, and grows (its rate stays below %s)", name, full,
+                plan->capacity, number_lines(plan->capacity), rate);
 }
 
 static void tell_waits(const struct store *store)
@@ -194,15 +197,17 @@ struct filter *filter_operand_open(const char *path, const struct options *optio
 
 static void warn_if_over(const struct store *store)
 {
-    uint64_t keys = store_keys(store);
-    if (!store_header(store)->plan.fixed || keys <= store_capacity(store))
+    double capacity = (double)store_capacity(store);
+    double lines = store_header(store)->plan.fixed ? counter_lines(store) : 0;
+    /* As many as it was made for may seem a few more: how many of them looked seen is chance. */
+    if (lines <= capacity ||
+        ((double)store_keys(store) <= capacity && lines - 6 * sqrt(lines) <= capacity))
         return;
-    /* The bits tell, not the counter: of lines that looked seen it has none. */
     char shown[NUMBER_TEXT];
     double percent = 100 * counter_sampled_rate(store);
-    message("%s: holds %" PRIu64 " %s, and was made for %" PRIu64 "; about %s %% of new lines are "
+    message("%s: holds %.0f %s, and was made for %.0f; about %s %% of new lines are "
             "now dropped",
-            store_name(store), keys, number_lines(keys), store_capacity(store),
+            store_name(store), lines, number_lines((uint64_t)lines), capacity,
             number_text(percent, percent < 99.5 ? 2 : 3, shown));
 }
 

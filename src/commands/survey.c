@@ -7,15 +7,6 @@
 #include <math.h>
 #include <pthread.h>
 
-/* False drops while a layer took in its keys: new lines that looked seen in it, and before that
- * those that looked seen in the older, full layers, whose rate is `before`. */
-static double false_drops_while_filling(const struct layer_survey *layer, double before)
-{
-    /* A difference of numbers that may be as good as equal. */
-    double here = fmax(layer->keys - layer->remembered, 0);
-    return here + (before < 1 ? layer->keys * before / (1 - before) : 0);
-}
-
 /* A megabyte: what is mapped and read at a time. */
 enum { SURVEY_PAGES = 256 };
 
@@ -86,7 +77,10 @@ static void survey_layer(struct layer_survey *layer, const struct store *store, 
         .counted = store_region_keys(store, i),
     };
     layer->remembered = sizing_remembered(layer->plan.geometry, layer->plan.pages, layer->keys);
-    if (store_header(store)->plan.generations != 0)
+    layer->settled = fmax(layer->remembered, fmin((double)layer->counted, layer->keys));
+    layer->full = growth_made_for(&store_header(store)->plan, &layer->plan);
+    layer->window = store_header(store)->plan.generations != 0;
+    if (layer->window)
         layer->generation = generation_of(store, i);
 }
 
@@ -94,10 +88,11 @@ static void survey_layer(struct layer_survey *layer, const struct store *store, 
 
 /* Keys of a stage that are in its layer already, which counts them when the stage is emptied: those
  * that came again. */
-static double also_in_stage(const struct layer_survey *layer)
+static double also_in_stage(const struct survey *survey, unsigned i)
 {
+    const struct layer_survey *layer = &survey->layer[i];
     double uncounted = layer->remembered - (double)layer->counted;
-    return fmin(fmax(uncounted, 0), (double)layer->staged);
+    return fmin(fmax(uncounted, 0), (double)survey_staged(survey, i));
 }
 
 static bool same_shape(const struct survey *survey, const struct store *store, unsigned a,
@@ -131,17 +126,52 @@ static void count_once(struct survey *survey, const struct store *store, unsigne
         survey->keys -= sum - estimate_keys(&joint);
 }
 
-/* --- windows --- */
+/* --- lines that looked seen in another layer --- */
 
-/* The rate of the layers beside one. */
-static double rate_beside(const struct survey *survey, unsigned layer)
+/* A new line that comes for a layer looks seen in another one at some rate, and is dropped. So for
+ * each key in the layer 1 / (1 - rate) lines came. It is not divided by less than this. */
+#define LEAST_PASSED 0.01
+
+/* The mean rate of a stage while it fills: lines go to its layer after they have passed it. */
+static double mean_rate(const struct layer_plan *stage)
 {
-    double miss = 1;
-    for (unsigned i = 0; i < survey->layers; i++)
-        if (i != layer && !survey->layer[i].generation.expired)
-            miss *= 1 - survey->layer[i].rate;
-    return 1 - miss;
+    double capacity = (double)stage->capacity;
+    return 1 - sizing_remembered(stage->geometry, stage->pages, capacity) / capacity;
 }
+
+/* Whether the filter grew by a layer: all lines in it have passed those before it, which were full.
+ * Layers that were merged had theirs side by side, and have more of the rate. */
+static bool has_grown(const struct filter_plan *plan, const struct layer_survey *layer)
+{
+    return layer->plan.rate <= growth_rate(plan, 1) * (1 + 1e-9);
+}
+
+/* Adds up what a filter has that is no window. */
+static void add_layers(struct survey *survey, const struct filter_plan *plan)
+{
+    double older = 1, all = 0;
+    for (unsigned i = 0; i < survey->layers; i++) {
+        const struct layer_survey *layer = &survey->layer[i];
+        const struct layer_survey *main = layer + layer->stage;
+        double passed = has_grown(plan, main) ? older : 1, beside = 0;
+        double again = also_in_stage(survey, i);
+        if (layer->stage)
+            beside = main->rate;
+        else if (i > 0 && layer[-1].stage)
+            beside = mean_rate(&layer[-1].plan);
+        double came = (layer->keys - again) / fmax(passed * (1 - beside), LEAST_PASSED);
+        all += came;
+        survey->false_drops += fmax(came - (layer->settled - again), 0);
+        if (layer->stage)
+            continue;
+        survey->capacity += survey_capacity(layer) / fmax(passed, LEAST_PASSED);
+        older *= 1 - layer->rate;
+    }
+    survey->keys += all;
+    survey->keys_until = fmax(survey->capacity - all, 0);
+}
+
+/* --- windows --- */
 
 /* The oldest generation that has not been forgotten, or `layers`. The newest goes when all else has
  * gone. */
@@ -157,20 +187,49 @@ static unsigned oldest_of(const struct survey *survey)
     return oldest;
 }
 
-/* What is different in a window: only layers whose lines are in count for false drops, and what
- * is reached next is the end of a generation. Every layer that is not in use is one more to fill
- * before the oldest goes. */
-static void survey_window(struct survey *survey)
+/* What part of the lines passed the older generations when those of a layer came. Of these, some
+ * were emptied since: they were as full as the oldest one is that is left. */
+static double passed_older(const struct survey *survey, const struct filter_plan *plan, unsigned i)
+{
+    uint64_t number = survey->layer[i].generation.number, first = number;
+    uint64_t before = number <= plan->generations ? number - 1 : plan->generations;
+    double passed = 1, oldest = 0;
+    for (unsigned j = 0; j < survey->layers; j++) {
+        const struct layer_survey *layer = &survey->layer[j];
+        uint64_t other = layer->generation.number;
+        if (other == 0 || layer->generation.retired || other >= number)
+            continue;
+        passed *= 1 - layer->rate;
+        before -= before > 0;
+        if (other < first) {
+            first = other;
+            oldest = layer->rate;
+        }
+    }
+    if (first == number)
+        oldest = sizing_rate(survey->layer[i].plan.geometry, survey->layer[i].plan.pages,
+                             survey->layer[i].full);
+    return fmax(passed * pow(1 - oldest, (double)before), LEAST_PASSED);
+}
+
+/* What is different in a window: lines that were settled count, and only those that are in still;
+ * and what is reached next is the end of a generation. Every layer that is not in use is one more
+ * to fill before the oldest goes. */
+static void survey_window(struct survey *survey, const struct filter_plan *plan)
 {
     survey->next = oldest_of(survey);
     /* If none is filling, the next key begins one; the first are alike. */
     survey->keys_until = (double)survey->layer[0].plan.capacity;
-    survey->false_drops = survey->until_forgetting = 0;
     for (unsigned i = 0; i < survey->layers; i++) {
         const struct layer_survey *layer = &survey->layer[i];
         double room = fmax((double)layer->plan.capacity - (double)layer->counted, 0);
-        if (!layer->generation.expired)
-            survey->false_drops += false_drops_while_filling(layer, rate_beside(survey, i));
+        survey->capacity += survey_capacity(layer);
+        if (!layer->generation.expired) {
+            survey->keys += survey_lines(layer);
+            survey->false_drops += fmax(layer->keys / passed_older(survey, plan, i) -
+                                            survey_lines(layer),
+                                        0);
+        }
         if (layer->generation.filling)
             survey->until_forgetting += survey->keys_until = room;
         if (layer->generation.number == 0)
@@ -180,34 +239,29 @@ static void survey_window(struct survey *survey)
 
 int survey_make(struct survey *survey, const struct store *store)
 {
-    double miss = 1, filled = 0, before = 0;
+    const struct filter_plan *plan = &store_header(store)->plan;
+    double miss = 1, filled = 0;
     *survey = (struct survey){.layers = store_regions(store)};
     for (unsigned i = 0; i < survey->layers; i++) {
         struct layer_survey *layer = &survey->layer[i];
         survey_layer(layer, store, i);
-        if (i > 0 && layer[-1].stage)
-            layer->staged = layer[-1].counted;
         if (signals_pending())
             return -1;
         if (!layer->stage) {
             survey->pages += layer->plan.pages;
-            survey->capacity += (double)layer->plan.capacity;
             filled += layer->fill * (double)layer->plan.pages;
         }
-        if (layer->generation.expired)
-            continue;
-        survey->keys += layer->keys - also_in_stage(layer);
-        survey->false_drops += false_drops_while_filling(layer, before);
-        before = 1 - (1 - before) * (1 - layer->rate);
-        miss *= 1 - layer->rate;
+        if (!layer->generation.expired)
+            miss *= 1 - layer->rate;
     }
     survey->rate = survey->layers == 1 ? survey->layer[0].rate : 1 - miss;
     survey->fill = filled / (double)survey->pages;
-    survey->keys_until = fmax(survey->capacity - survey->keys, 0);
-    if (store_header(store)->plan.generations != 0)
-        survey_window(survey);
-    else
-        for (unsigned i = 0; i < survey->layers; i++)
-            count_once(survey, store, i);
+    if (plan->generations != 0) {
+        survey_window(survey, plan);
+        return signals_pending() ? -1 : 0;
+    }
+    for (unsigned i = 0; i < survey->layers; i++)
+        count_once(survey, store, i);
+    add_layers(survey, plan);
     return signals_pending() ? -1 : 0;
 }

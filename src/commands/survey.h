@@ -10,17 +10,20 @@
 struct layer_survey {
     struct layer_plan plan;
     bool stage;  /* it is the stage of the next one */
+    bool window; /* it is a generation */
     double keys; /* estimated from the bits */
     double rate;
     double fill;
     double deviation;  /* of the keys: one standard deviation */
     double remembered; /* of so many keys, those that did not look seen when they came */
+    double settled; /* the same, or what the counter says if it has more of the keys: all that were
+                     * judged beside each other, as with -x or in a stage */
+    double full;    /* of so many keys it is full */
     uint64_t full_pages, empty_pages;
     double uneven; /* see estimate_unevenness */
     bool wiped, filled;
     uint64_t counted_before;      /* the counter's word for it, before the bits were read */
     uint64_t counted;             /* and after */
-    uint64_t staged;              /* keys in its stage; some of them may be in the layer, too */
     struct generation generation; /* of a window */
 };
 
@@ -28,7 +31,9 @@ struct survey {
     unsigned layers;
     struct layer_survey layer[REGIONS_MAX];
     uint64_t pages;
-    double keys; /* over all layers; once, if they are in several layers of one shape */
+    /* Over all layers, the distinct lines that came, or in a window those of them that were
+     * settled; once, if they are in several layers of one shape. */
+    double keys;
     double rate; /* that a new line looks seen: 1 - prod(1 - rate of layer) */
     double fill;
     double false_drops; /* so far, expected */
@@ -39,6 +44,23 @@ struct survey {
     unsigned next;
     double until_forgetting;
 };
+
+/* Lines and capacity of a layer for reports: in a window or a stage, of lines that are settled. */
+static inline double survey_lines(const struct layer_survey *layer)
+{
+    return layer->window || layer->stage ? layer->settled : layer->keys;
+}
+
+static inline double survey_capacity(const struct layer_survey *layer)
+{
+    return layer->window || layer->stage ? (double)layer->plan.capacity : layer->full;
+}
+
+/* How many keys the stage of layer i counts; some of them may be in the layer, too. */
+static inline uint64_t survey_staged(const struct survey *survey, unsigned i)
+{
+    return i > 0 && survey->layer[i - 1].stage ? survey->layer[i - 1].counted : 0;
+}
 
 /* Reads all pages of all layers: as long as cat(1) takes, 0.1 s a gigabyte from the page cache.
  * Returns 0, or -1 if a signal wants the program to end. */

@@ -1,5 +1,7 @@
 #include "core/growth.h"
 
+#include <math.h>
+
 #define SHARE_GIVEN 0.15
 #define SHARE_OPEN 0.5
 #define RATIO 0.8
@@ -106,17 +108,15 @@ uint64_t growth_capacity(struct geometry geometry, uint64_t pages, double rate)
 
 double growth_full(const struct layer_plan *layer)
 {
-    enum {
-        ROUNDS = 64
-    }; /* each halves what is missing, or does better; a file may have nonsense */
-    double capacity = (double)layer->capacity, keys = capacity, missing = 1;
-    if (layer->rate <= RATE_LOW)
-        return keys;
-    for (unsigned round = 0; round < ROUNDS && missing > 0.5; round++) {
-        missing = capacity - sizing_remembered(layer->geometry, layer->pages, keys);
-        keys += missing;
-    }
-    return keys;
+    double keys = (double)layer->capacity;
+    return layer->rate <= RATE_LOW ? keys : sizing_lines(layer->geometry, layer->pages, keys);
+}
+
+double growth_made_for(const struct filter_plan *plan, const struct layer_plan *layer)
+{
+    double asked = (double)plan->capacity;
+    double full = plan->fixed ? (double)layer->capacity : growth_full(layer);
+    return plan->generations == 0 && fabs(full - asked) < 2 ? asked : full;
 }
 
 /* The pages of a layer made for as many lines as have to come until it has remembered `keys`; 0 if

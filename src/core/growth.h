@@ -112,8 +112,12 @@ unsigned growth_index(const struct filter_plan *plan, unsigned count, double spe
 uint64_t growth_capacity(struct geometry geometry, uint64_t pages, double rate);
 
 /* How many keys are in a layer of a filter that grows when it has counted `capacity`, that is when
- * it is full: more than that at high rates. About 10 ms there. */
+ * it is full: more than that at high rates. About 3 ms there. */
 double growth_full(const struct layer_plan *layer);
+
+/* How many distinct lines a layer of a filter was made for: the same, but exactly n where that was
+ * given, for layer 0; and what a layer of a filter that is fixed has for its capacity. */
+double growth_made_for(const struct filter_plan *plan, const struct layer_plan *layer);
 
 /* A stage has room for more keys than all writers can have in flight. */
 enum { STAGE_KEYS_MIN = 8192 };

@@ -294,6 +294,22 @@ double sizing_remembered(struct geometry geometry, uint64_t pages, double lines)
     return sum * lines / (3 * STEPS);
 }
 
+/* By Newton's method, which comes from below as the rate only rises: it is what `remembered` falls
+ * short by with each line. */
+double sizing_lines(struct geometry geometry, uint64_t pages, double remembered)
+{
+    enum { ROUNDS = 16 };
+    double lines = remembered, missing = 1;
+    for (unsigned i = 0; i < ROUNDS && missing > 0.01; i++) {
+        double rate = sizing_rate(geometry, pages, lines);
+        if (rate > 0.999)
+            break;
+        missing = remembered - sizing_remembered(geometry, pages, lines);
+        lines += missing / (1 - rate);
+    }
+    return lines;
+}
+
 /* Geometries are compared where whole pages do not matter. */
 #define MANY_PAGES (UINT64_C(1) << 20)
 

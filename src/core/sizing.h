@@ -64,6 +64,10 @@ bool sizing_may_hold(struct geometry geometry, uint64_t pages, uint64_t keys, do
  * thousand; about 0.5 ms. */
 double sizing_remembered(struct geometry geometry, uint64_t pages, double lines);
 
+/* The other way round: how many distinct lines come until so many are remembered. Where the rate is
+ * above 0.999 hardly any is, and it tells fewer than came. About 3 ms. */
+double sizing_lines(struct geometry geometry, uint64_t pages, double remembered);
+
 /* The geometry for a rate: the smallest g whose size is within 5 % of the classic filter's (of the
  * best one's, for counting cells), and the f that makes it smallest. Depends on these two alone. At
  * most about 2 ms. */

@@ -99,31 +99,22 @@ static double sampled_rate(const struct store *store, const struct region *regio
     return estimate_rate(&estimate);
 }
 
-/* How many distinct lines came, if so many were counted: those that looked seen were not. By
- * Newton's method; the rate is what `remembered` falls behind by with each line. */
-static double lines_behind(struct geometry geometry, uint64_t pages, double counted)
-{
-    enum { ROUNDS = 4 };
-    double lines = counted;
-    for (unsigned i = 0; i < ROUNDS; i++) {
-        double rate = sizing_rate(geometry, pages, lines);
-        if (rate > 0.999)
-            break;
-        lines += (counted - sizing_remembered(geometry, pages, lines)) / (1 - rate);
-    }
-    return lines;
-}
-
-static double counted_rate(const struct store *store, const struct region *region)
+/* How many distinct lines came to a region, if so many were counted: those that looked seen were
+ * not. */
+static double lines_of(const struct store *store, const struct region *region)
 {
     const double makes_a_difference = 0.001;
     struct geometry geometry = region->bits.geometry;
     uint64_t pages = region->bits.pages;
     double counted = (double)region_keys(store, region);
-    double rate = sizing_rate(geometry, pages, counted);
-    return rate < makes_a_difference
-               ? rate
-               : sizing_rate(geometry, pages, lines_behind(geometry, pages, counted));
+    return sizing_rate(geometry, pages, counted) < makes_a_difference
+               ? counted
+               : sizing_lines(geometry, pages, counted);
+}
+
+static double counted_rate(const struct store *store, const struct region *region)
+{
+    return sizing_rate(region->bits.geometry, region->bits.pages, lines_of(store, region));
 }
 
 /* That a new line looks seen in any layer that has not expired, by a function for one region. */
@@ -145,6 +136,14 @@ static double rate_of_all(const struct store *store,
 double counter_rate(const struct store *store)
 {
     return rate_of_all(store, counted_rate);
+}
+
+double counter_lines(const struct store *store)
+{
+    double lines = 0;
+    for (unsigned i = 0; i < store->count; i++)
+        lines += lines_of(store, &store->layers[i].region);
+    return lines;
 }
 
 double counter_sampled_rate(const struct store *store)

@@ -14,6 +14,10 @@ void counter_mend(struct store *store);
  * 30 us a layer; with rates above 0.001, 3 ms. */
 double counter_rate(const struct store *store);
 
+/* How many distinct lines came to the layers of a filter that does not grow, by the counters, which
+ * leave out what looked seen. The same. */
+double counter_lines(const struct store *store);
+
 /* The rate as it is now, read off the bits of at most 16 pages a layer. */
 double counter_sampled_rate(const struct store *store);
 

@@ -46,9 +46,8 @@ int room_plan(const struct store *store, struct layer_plan *layer, struct fault 
 
 void room_tell(const struct store *store)
 {
-    uint64_t keys = store_capacity(store) - store->layers[store->count - 1].region.plan.capacity;
     if (store->watch.grew != NULL)
-        store->watch.grew(store, store->count, keys);
+        store->watch.grew(store, store->count);
 }
 
 static int sync_fixed(const struct store *store)

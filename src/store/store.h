@@ -22,8 +22,8 @@ struct store;
 
 /* What a filter tells while it works. It may be NULL, as may its members. */
 struct store_watch {
-    /* It grew: another layer was added because `keys` are inside. */
-    void (*grew)(const struct store *store, unsigned layers, uint64_t keys);
+    /* It grew: another layer was added. */
+    void (*grew)(const struct store *store, unsigned layers);
     /* It has waited five seconds for another writer's lock. */
     void (*waits)(const struct store *store);
 };
