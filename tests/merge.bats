@@ -479,6 +479,31 @@ is_part() {
     grep -Eq '^overlap +0 lines' "$out"
 }
 
+@test "small parts made for their share: what is merged is not above p" {
+    local fill i
+    # As full as merge takes them.
+    for fill in {76..68}; do
+        rm -f ./*.bf
+        for i in {1..16}; do
+            exits 0 unseen create -n 2100 -p 1e-3 "$i.bf"
+            exits 0 unseen add "$i.bf" < <(seq $((i * 100000)) $((i * 100000 + 21 * fill)))
+        done
+        capture unseen merge -o out.bf {1..16}.bf
+        [[ $code -ne 0 ]] || break
+        grep -q 'its rate would be' "$err"
+    done
+    exits 0 unseen query -c out.bf < <(seq 10000000 12999999)
+    echo "$fill % full: $(cat "$out") of 3000000"
+    holds "$(cat "$out") > 2000 && $(cat "$out") < 3000 + 6 * sqrt(3000)"
+    # And what is a little too full is not taken.
+    for i in {1..16}; do
+        exits 0 unseen create --force -n 1000 "$i.bf"
+        exits 0 unseen add "$i.bf" < <(seq $((i * 100000)) $((i * 100000 + 899)))
+    done
+    rm out.bf
+    fails_with 2 'out\.bf: its rate would be 1\.[0-9]+e-6, above the 1e-6 asked for' unseen merge -o out.bf {1..16}.bf
+}
+
 @test "parts made for their share do not fit: how large they should have been" {
     local i advice='make each part for all lines of the list, as with -n 40[0-9]00\)$'
     input 40000 >in

@@ -165,11 +165,10 @@ struct merge_outcome merge_outcome(const struct merge *merge)
     struct merge_outcome outcome = {.layers = merge->count,
                                     .keys = merge->keys,
                                     .wanted = merge->header.plan.rate};
-    double noise = 0;
-    for (unsigned i = 0; i < merge->count; i++) {
+    for (unsigned i = 0; i < merge->count; i++)
         outcome.rate += (1 - outcome.rate) * merge->groups[i].rate;
-        noise += merge->groups[i].noise;
-    }
+    /* One layer is what a filter of all keys has, which by chance may be above its rate. */
+    double noise = merge->count == 1 ? merge->groups[0].noise : 0;
     outcome.keeps_rate = outcome.rate - noise <= merge->header.plan.rate;
     return outcome;
 }

@@ -33,7 +33,7 @@ struct merge_outcome {
     double keys;
     double rate;
     double wanted;   /* the rate asked for */
-    bool keeps_rate; /* it is the one asked for, as far as can be told: estimates have noise */
+    bool keeps_rate; /* it is at most that, or above it only by chance */
 };
 struct merge_outcome merge_outcome(const struct merge *merge);
 
