@@ -565,11 +565,19 @@ limited() {
     [[ $runs -gt 30 ]]
 }
 
+# has_soon FILTER LINE: waits until LINE is in; it was printed a moment before.
+has_soon() {
+    until "$UNSEEN" query -q "$1" < <(echo "$2"); do
+        sleep 0.01
+    done
+}
+
 @test "writers of an input go on; what they had remembered before is in" {
     parts 2 2000
     converse "$UNSEEN" part1.bf
     say before
     hear before
+    has_soon part1.bf before
     succeeds unseen merge -o out.bf part1.bf part2.bf
     say after
     hear after
@@ -584,6 +592,7 @@ limited() {
     converse "$UNSEEN" part1.bf
     say before
     hear before
+    has_soon part1.bf before
     succeeds unseen merge -o part1.bf part1.bf part2.bf
     has part1.bf <(echo before) part1 part2
     # This line is not printed: it could not be remembered.
