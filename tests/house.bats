@@ -55,6 +55,24 @@ sums_up() {
     grep -q 'stderr: why' "$out"
 }
 
+@test "run: reasons stand below the test that failed, wherever it gives them" {
+    a_tree
+    unit_test one <<<'echo "# of a"; echo not ok 1 - a; echo "# none"; echo ok 2 - b; echo "# of c"; echo not ok 3 - c; echo 1..3; exit 1'
+    printf '@%s\n' 'test "a" { echo of a; false; }' 'test "b" { echo of b; false; }' >tree/tests/x.bats
+    exits 1 runner
+    sed -n '/^[^ ]*: not ok/,$p' "$out" | grep -v 'in test file\|failed$' >shown
+    diff shown - <<'END'
+x.bats: not ok 1 a
+    # of a
+x.bats: not ok 2 b
+    # of b
+unit/one: not ok 1 - a
+    # of a
+unit/one: not ok 3 - c
+    # of c
+END
+}
+
 @test "run: what must not count as success" {
     local script
     while IFS= read -r script; do
