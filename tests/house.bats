@@ -139,6 +139,44 @@ END
     grep -qx 'not ok - three: there is no such test' "$out"
 }
 
+# --- .ci/run -----------------------------------------------------------------
+
+@test "ci: of a step that failed, the failed tests come first, then the end of its log" {
+    mkdir -p tree/.ci tree/src/build
+    cp "$repository/.ci/run" tree/.ci/
+    cat >tree/src/build/deps.sh <<'END'
+#!/bin/sh
+seq -f 'before %g' 1000
+echo 'not ok  x.bats    5 passed   1 failed   0 skipped     9 s'
+echo 'x.bats: not ok 3 a test'
+echo '    # because'
+echo 'src/x.c:1:2: error: no such thing'
+echo '   1 | thing'
+seq -f 'after %g' 1000
+echo '5 passed, 1 failed'
+exit 1
+END
+    chmod +x tree/src/build/deps.sh
+    exits 1 tree/.ci/run dependencies
+    sed -n 2,6p "$out" >first
+    diff first - <<'END'
+    | x.bats: not ok 3 a test
+    |     # because
+    | src/x.c:1:2: error: no such thing
+    |    1 | thing
+    | ...
+END
+    grep -qx '    | after 1000' "$out"
+    run ! grep -q before "$out"
+    [[ $(wc -l <"$out") -lt 60 ]]
+    [[ $(tail -n 1 "$out") == "5 passed, 2 failed, 0 skipped" ]]
+    # One that passed says its last line.
+    printf '%s\n' '#!/bin/sh' 'echo "7 passed, 0 failed"' >tree/src/build/deps.sh
+    exits 0 tree/.ci/run dependencies
+    grep -qx 'ok       dependencies (.* s): 7 passed, 0 failed' "$out"
+    [[ $(tail -n 1 "$out") == "8 passed, 0 failed, 0 skipped" ]]
+}
+
 # --- src/build/deps.sh -------------------------------------------------------
 
 # a_bare_machine: bin/ holds what every system has.
@@ -204,6 +242,20 @@ END
     a_manager dnf "$(bringing bats cc time)"
     exits 0 deps check || complain "$(cat called)"
     [[ $(grep -c '^dnf .* bats ' called) -eq 1 ]]
+}
+
+@test "deps: what a manager says is shown only if it fails" {
+    local chatter='echo "Setting up"; echo "debconf: delaying" >&2'
+    a_bare_machine
+    a_manager apk "$chatter; exit 3"
+    exits 1 deps build
+    grep -q '^Setting up$' "$err"
+    grep -q '^debconf: delaying$' "$err"
+    grep -q 'the package manager failed; see above' "$err"
+    a_manager apk "$chatter; $(bringing cc)"
+    exits 0 deps build
+    [[ $(cat "$out" "$err" | grep -c '^Setting up\|^debconf') -eq 0 ]] || complain "it was shown"
+    grep -q '^+ .*apk add' "$out"
 }
 
 @test "deps: what the manager does not have is done without" {

@@ -5,9 +5,10 @@
 #     src/build/deps.sh build | check | ci | cpus | release | deb | html
 #
 # Nothing missing: it says nothing and changes nothing, so make can ask every time (some 20 ms).
-# Something missing: it prints each command before it runs it. It never installs where that is not
-# its business: under DEB_BUILD_OPTIONS (a package build has declared what it needs) or with
-# NO_INSTALL set; then, and wherever it cannot, it says what is missing and how to get it.
+# Something missing: it prints each command before it runs it; the command's own output, pages of
+# packages, only if it fails. It never installs where that is not its business: under
+# DEB_BUILD_OPTIONS (a package build has declared what it needs) or with NO_INSTALL set; then, and
+# wherever it cannot, it says what is missing and how to get it.
 #
 # CC, CPPFLAGS and CFLAGS are looked at as make would use them. Exit: 0 all there, 1 not, 2 misuse.
 set -u
@@ -215,7 +216,10 @@ give_up() {
 
 run() {
     echo "+ $*"
-    "$@" </dev/null
+    said=$("$@" </dev/null 2>&1) && return
+    status=$?
+    printf '%s\n' "$said" >&2
+    return $status
 }
 
 # Debian's images come without package lists, and old lists name files that are gone. Fetching
