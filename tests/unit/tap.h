@@ -70,6 +70,12 @@ static inline void tap_run(const char *name, void (*test)(void))
     fflush(stdout);
 }
 
+/* tests/cpus runs the tests under emulators, where they take fifty times as long. */
+static inline bool tap_brief(void)
+{
+    return getenv("TEST_BRIEF") != NULL;
+}
+
 static inline void tap_skip_long(void)
 {
     tap_skip("takes too long under an emulator");
@@ -78,7 +84,13 @@ static inline void tap_skip_long(void)
 /* One that tests/cpus leaves out. */
 static inline void tap_run_long(const char *name, void (*test)(void))
 {
-    tap_run(name, getenv("TEST_BRIEF") == NULL ? test : tap_skip_long);
+    tap_run(name, tap_brief() ? tap_skip_long : test);
+}
+
+/* How many random cases a test takes: n, but a tenth of them in tests/cpus. */
+static inline unsigned tap_cases(unsigned n)
+{
+    return tap_brief() ? n / 10 : n;
 }
 
 /* The plan; for main to return. */

@@ -141,10 +141,10 @@ static void even(const char *what, const uint64_t *counts, size_t cells)
  * strides and fields. */
 static void distribution(void)
 {
-    enum { LINES = 2000000 };
+    unsigned lines = tap_cases(2000000);
     static uint64_t few[7], many[1000], first[64], second[64], third[64], pair[64 * 32],
         field0[512], field6[512], word_high[256];
-    for (unsigned line = 0; line < LINES; line++) {
+    for (unsigned line = 0; line < lines; line++) {
         char text[64];
         int length = snprintf(text, sizeof text, "http://example.org/page/%u.html", line);
         struct key key = hash_key(text, (size_t)length, 0);

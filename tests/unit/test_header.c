@@ -184,7 +184,8 @@ static void some_recipe(struct chance *chance, struct recipe *recipe)
 static void round_trip_of_many(void)
 {
     struct chance chance = {30};
-    for (unsigned i = 0; i < 20000; i++) {
+    unsigned headers = tap_cases(20000);
+    for (unsigned i = 0; i < headers; i++) {
         struct file file;
         file_make(&file);
         struct header *header = &file.header;
@@ -923,7 +924,7 @@ int main(void)
 {
     tap_run("numbers are little-endian", numbers);
     tap_run("what was encoded is decoded", round_trip);
-    tap_run("20,000 headers come back", round_trip_of_many);
+    tap_run("headers of all kinds come back", round_trip_of_many);
     tap_run("the limits themselves are legal", limits_are_legal);
     tap_run("every bit of the header page, flipped, is refused", every_bit_of_the_header);
     tap_run("every bit of the layers' page, flipped, is refused or harmless",

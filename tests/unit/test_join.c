@@ -161,6 +161,6 @@ int main(void)
     tap_run("bits: any", bits_one_by_one);
     tap_run("cells: the sum, at most 15", cells_one_by_one);
     tap_run("the estimate of several is that of one with all keys", estimates_agree);
-    tap_run("the deviation of an estimate", deviations);
+    tap_run_long("the deviation of an estimate", deviations);
     return tap_end();
 }
