@@ -278,7 +278,7 @@ lint-cppcheck:
 		-Isrc -D_GNU_SOURCE -DF_OFD_SETLK=37 -DUNSEEN_VERSION='"$(VERSION)"' src tests
 
 lint-shell:
-	$(Q)src/build/shell-files.sh | xargs shellcheck -x
+	$(Q)src/build/shell-files.sh | xargs -n 8 -P "$$(getconf _NPROCESSORS_ONLN)" shellcheck -x
 
 lint-man:
 	$(Q)if [ -n "$(MANUALS)" ]; then mandoc -T lint -W warning $(MANUALS); fi
