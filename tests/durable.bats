@@ -330,22 +330,35 @@ parted() {
 }
 
 @test "-x and --pending judge exactly, at p = 0.5: a pause and the size of batches change nothing" {
-    local options
+    local options number=0 jobs=()
     mixed_lines 20000 9000 >in
     head -n 3000 in >before
     while IFS= read -r options; do
-        rm -f ./*.bf keys
+        number=$((number + 1))
         # shellcheck disable=SC2086 # options are words
-        exits 0 unseen create $options f.bf
-        capture unseen f.bf before
-        cp f.bf paused.bf
-        cp f.bf pending.bf
-        unseen f.bf in -x cat >wanted 2>/dev/null
-        parted in | unseen --buffer-size 4K paused.bf -x cat 2>/dev/null | same /dev/stdin wanted
-        parted in | unseen --pending keys pending.bf 2>/dev/null | same /dev/stdin wanted
-        [[ -s wanted ]]
-        # They are new to what was in before, and to nothing else.
-        exits 0 unseen query pending.bf in
-        ! sort -u "$out" | comm -12 - <(sort -u wanted) | grep -q .
+        (
+            mkdir $number && cd $number
+            "$UNSEEN" create $options f.bf && "$UNSEEN" f.bf ../before >printed
+            cp f.bf paused.bf && cp f.bf pending.bf
+            "$UNSEEN" f.bf ../in -x cat >wanted
+            parted ../in | "$UNSEEN" --buffer-size 4K paused.bf -x cat >paused &
+            parted ../in | "$UNSEEN" --pending keys pending.bf >pending
+            wait
+        ) 2>/dev/null 3>&- &
+        jobs+=($!)
     done <<<"$doubtful"
+    wait "${jobs[@]}"
+    number=0
+    while IFS= read -r options; do
+        number=$((number + 1))
+        echo "create $options"
+        [[ -s $number/printed && -s $number/wanted ]]
+        same $number/paused $number/wanted
+        same $number/pending $number/wanted
+        # They are new to what was in before, and to nothing else.
+        exits 0 unseen query $number/pending.bf in
+        sort -u "$out" | comm -12 - <(sort -u $number/wanted) >both
+        [[ ! -s both ]]
+    done <<<"$doubtful"
+    [[ $number -eq 7 ]]
 }
