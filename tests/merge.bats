@@ -479,6 +479,23 @@ is_part() {
     grep -Eq '^overlap +0 lines' "$out"
 }
 
+@test "at high rates merge tells of all lines that came to the parts, and how large to make them" {
+    local p part n
+    for p in 0.5 0.1; do
+        rm -f ./*.bf
+        for part in 1 2 3 4; do
+            exits 0 unseen create --shard $part/4 -n 25000 -p $p $part.bf
+            exits 0 unseen add $part.bf < <(seq 200000 | unseen shard $part/4)
+        done
+        exits 2 unseen merge -o out.bf [1-4].bf
+        n=$(sed 's/.*as with -n \([0-9]*\))$/\1/' "$err")
+        holds "$n > 199000 && $n < 206000" || complain "$p: -n $n"
+        exits 0 unseen merge --accept-rate -o out.bf [1-4].bf
+        n=$(sed 's/.*: has \([0-9]*\) lines in .*/\1/' "$err")
+        holds "$n > 197000 && $n < 203000" || complain "$p: has $n lines"
+    done
+}
+
 @test "small parts made for their share: what is merged is not above p" {
     local fill i
     # As full as merge takes them.

@@ -139,13 +139,6 @@ static double mean_rate(const struct layer_plan *stage)
     return 1 - sizing_remembered(stage->geometry, stage->pages, capacity) / capacity;
 }
 
-/* Whether the filter grew by a layer: all lines in it have passed those before it, which were full.
- * Layers that were merged had theirs side by side, and have more of the rate. */
-static bool has_grown(const struct filter_plan *plan, const struct layer_survey *layer)
-{
-    return layer->plan.rate <= growth_rate(plan, 1) * (1 + 1e-9);
-}
-
 /* Adds up what a filter has that is no window. */
 static void add_layers(struct survey *survey, const struct filter_plan *plan)
 {
@@ -153,7 +146,7 @@ static void add_layers(struct survey *survey, const struct filter_plan *plan)
     for (unsigned i = 0; i < survey->layers; i++) {
         const struct layer_survey *layer = &survey->layer[i];
         const struct layer_survey *main = layer + layer->stage;
-        double passed = has_grown(plan, main) ? older : 1, beside = 0;
+        double passed = growth_made(plan, main->plan.rate) ? older : 1, beside = 0;
         double again = also_in_stage(survey, i);
         if (layer->stage)
             beside = main->rate;

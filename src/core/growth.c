@@ -55,6 +55,11 @@ double growth_rest(const struct filter_plan *plan, unsigned index)
     return growth_rate(plan, index) / (1 - RATIO);
 }
 
+bool growth_made(const struct filter_plan *plan, double rate)
+{
+    return rate <= growth_rate(plan, growth_first_layers(plan)) * (1 + 1e-9);
+}
+
 unsigned growth_index(const struct filter_plan *plan, unsigned count, double spent)
 {
     /* The sum of the series is p but for rounding. */

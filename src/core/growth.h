@@ -103,6 +103,10 @@ uint64_t growth_first_keys(const struct filter_plan *plan);
 double growth_rate(const struct filter_plan *plan, unsigned index);
 double growth_rest(const struct filter_plan *plan, unsigned index);
 
+/* Whether a filter grew by a layer of that rate: all lines in it have passed those before it, which
+ * were full. Layers that were merged had theirs side by side, and have more of the rate. */
+bool growth_made(const struct filter_plan *plan, double rate);
+
 /* The place in the series of the next layer of a filter whose `count` > 0 layers may contribute
  * `spent` in all: `count`, unless they are not of the series, as after merging, and have left less
  * of p than it wants from there on. If they have left nothing, `count` again. */

@@ -13,7 +13,7 @@
 struct source {
     const struct bits *bits;
     struct layer_plan plan;
-    double keys;
+    double keys, rate;
     bool stage;
     bool placed; /* it has a group */
 };

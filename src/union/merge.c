@@ -12,6 +12,7 @@
 #include "union/parts.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,8 @@ struct merge {
     const struct bits **members; /* of all groups */
     struct group *groups;
     unsigned count;
-    double keys; /* in all groups; once, if groups of one shape share them */
+    double keys;        /* in all groups; once, if groups of one shape share them */
+    double lines_a_key; /* that came to the inputs */
 };
 
 /* The header is that of the input made for the most keys. */
@@ -98,7 +100,23 @@ static int read_source(struct source *source, const struct store *filter, unsign
         estimate_add(&estimate, source->bits->bytes + page * PAGE_BYTES, pages);
     }
     source->keys = estimate_keys(&estimate);
+    source->rate = estimate_rate(&estimate);
     return 0;
+}
+
+/* How many lines came to an input for each key in its layers: what older ones took for seen is in
+ * none. Adds to both. */
+static void count_lines(const struct filter_plan *plan, const struct source *source, size_t n,
+                        double *lines, double *keys)
+{
+    const double least = 0.01;
+    double passed = 1;
+    for (size_t i = 0; i < n; i++) {
+        *keys += source[i].keys;
+        *lines += source[i].keys / (growth_made(plan, source[i].plan.rate) ? passed : 1);
+        if (!source[i].stage)
+            passed = fmax(passed * (1 - source[i].rate), least);
+    }
 }
 
 static int read_sources(struct merge *merge, struct store *const *inputs, size_t count,
@@ -112,10 +130,16 @@ static int read_sources(struct merge *merge, struct store *const *inputs, size_t
     if (merge->sources == NULL || merge->members == NULL || merge->groups == NULL)
         return fault_errno(fault, "merge", NULL, ENOMEM);
     struct source *source = merge->sources;
-    for (size_t i = 0; i < count; i++)
-        for (unsigned layer = 0; layer < store_regions(inputs[i]); layer++)
-            if (read_source(source++, inputs[i], layer) != 0)
+    double lines = 0, keys = 0;
+    for (size_t i = 0; i < count; i++) {
+        unsigned layers = store_regions(inputs[i]);
+        for (unsigned layer = 0; layer < layers; layer++)
+            if (read_source(&source[layer], inputs[i], layer) != 0)
                 return fault_errno(fault, store_path(inputs[i]), NULL, EINTR);
+        count_lines(&store_header(inputs[i])->plan, source, layers, &lines, &keys);
+        source += layers;
+    }
+    merge->lines_a_key = keys > 0 ? lines / keys : 1;
     return 0;
 }
 
@@ -163,7 +187,7 @@ void merge_free(struct merge *merge)
 struct merge_outcome merge_outcome(const struct merge *merge)
 {
     struct merge_outcome outcome = {.layers = merge->count,
-                                    .keys = merge->keys,
+                                    .keys = merge->keys * merge->lines_a_key,
                                     .wanted = merge->header.plan.rate};
     for (unsigned i = 0; i < merge->count; i++)
         outcome.rate += (1 - outcome.rate) * merge->groups[i].rate;

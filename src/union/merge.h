@@ -30,7 +30,7 @@ void merge_free(struct merge *merge);
 /* What it comes to. */
 struct merge_outcome {
     unsigned layers;
-    double keys;
+    double keys; /* distinct lines that came */
     double rate;
     double wanted;   /* the rate asked for */
     bool keeps_rate; /* it is at most that, or above it only by chance */
