@@ -117,6 +117,26 @@ again() {
     remembers 0
 }
 
+@test "a counting filter: a commit that is killed in its first batch, and run again, counts no line twice" {
+    local i status hits=0
+    input 2000 >in
+    exits 0 unseen create --counting -n 1M -p 1e-9 f.bf
+    exits 0 unseen --pending keys f.bf in
+    cp f.bf empty.bf
+    for ((i = 0; i < $(fewer 40); i++)); do
+        cp empty.bf f.bf
+        status=0
+        "$tools/killed" 0 $((RANDOM % 4000 + 500)) "$UNSEEN" commit f.bf keys 2>said || status=$?
+        capture unseen query -c f.bf in
+        [[ $status -ne 137 || $(cat "$out") -eq 0 ]] || hits=$((hits + 1))
+        succeeds unseen commit f.bf keys
+        remembers 2000
+        exits 0 unseen remove f.bf in
+        remembers 0
+    done
+    echo "$hits were killed with some of the lines remembered"
+}
+
 @test "a retry that fails leaves FILE as it was, and nothing beside it" {
     need_full
     input 5000 >in

@@ -176,6 +176,10 @@ static size_t set_claimed(struct filter *filter, const struct key *keys, size_t 
     uint8_t counted[BATCH_KEYS];
     size_t done = 0;
     bool alone = store_settlings(store) == filter->claimed_at;
+    /* Who is killed from here on and settles them again is not alone then, but with these. */
+    if (alone)
+        count_settling(store);
+    in_order_for_others();
     if (alone || !store->header.plan.geometry.counting) {
         done = place_all(store, keys, n, others, all);
     } else {
