@@ -117,6 +117,27 @@ again() {
     remembers 0
 }
 
+@test "a filter that is merged with others under its own name: a commit before and one after count each line once" {
+    seq 50 >in
+    local who
+    for who in f.bf g.bf; do
+        exits 0 unseen create --counting -n 1000 -p 1e-9 f.bf
+        exits 0 unseen create --like f.bf g.bf
+        exits 0 unseen --pending keys f.bf in
+        if [[ $who == f.bf ]]; then
+            exits 0 unseen commit f.bf keys
+        else
+            exits 0 unseen add g.bf in
+        fi
+        exits 0 unseen merge --force -o f.bf f.bf g.bf
+        exits 0 unseen commit --summary f.bf keys
+        says ': 0 lines remembered' || complain "$who"
+        exits 0 unseen remove f.bf in
+        remembers 0
+        rm f.bf g.bf keys
+    done
+}
+
 @test "a counting filter: a commit that is killed in its first batch, and run again, counts no line twice" {
     local i status hits=0
     input 2000 >in

@@ -203,7 +203,7 @@ struct contents {
     const struct merge *merge;
     struct header header;
     struct layer_record records[LAYERS_MAX];
-    uint64_t bytes;
+    uint64_t bytes, settlings;
 };
 
 static bool is_empty(const uint8_t page[PAGE_BYTES])
@@ -266,8 +266,11 @@ static int fill(int fd, const void *context)
         store64(states + (keys_at(i) - LAYER_STATES_AT),
                 (uint64_t)sizing_remembered(plan->geometry, plan->pages, keys));
     }
-    size_t wanted = sizeof states;
-    return whole_write_at(fd, states, wanted, LAYER_STATES_AT) == wanted ? 0 : -1;
+    uint8_t settled[8];
+    store64(settled, contents->settlings);
+    bool whole = whole_write_at(fd, states, sizeof states, LAYER_STATES_AT) == sizeof states &&
+                 whole_write_at(fd, settled, sizeof settled, COUNTER_SETTLED_AT) == sizeof settled;
+    return whole ? 0 : -1;
 }
 
 int merge_write(const struct merge *merge, const char *path, bool over,
@@ -285,6 +288,8 @@ int merge_write(const struct merge *merge, const char *path, bool over,
         memcpy(header->uuid, was->uuid, UUID_BYTES);
         header->created = was->created;
         header->writer_features = was->writer_features;
+        /* For whoever has noted how often that was: its lines may be in by now. */
+        contents.settlings = store_settlings(replaced) + 1;
         if (stat(store_path(replaced), &status) == 0)
             plan.like = &status;
     }
