@@ -435,6 +435,7 @@ killed_at() {
     need_strace
     input 60000 >in
     exits 0 unseen create -p 1e-9 -n 100k --stage $stage f.bf
+    : >a.out # the first copy may be made before strace runs
     strace -qq -o trace -e trace=fdatasync -e inject=fdatasync:delay_enter=50000:delay_exit=50000 \
         "$UNSEEN" f.bf in >a.out 2>a.err 3>&- &
     pid=$!
