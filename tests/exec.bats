@@ -308,6 +308,18 @@ first_lines() { head -c 4096 in | wc -l; }
     no_debris
 }
 
+@test "no process can be had for CMD: exit 75, and nothing is remembered" {
+    plain_build "has processes of its own"
+    public_directory
+    chmod 777 .
+    exits 0 unseen create -p 1e-9 f.bf
+    chmod 666 f.bf
+    seq 3 >in
+    exits 75 as_nobody bash -c 'ulimit -u 1; exec "$@"' bash "$public/unseen" f.bf in -x cat
+    says '^unseen: cat: cannot be run: Resource temporarily unavailable$'
+    remembers 0
+}
+
 @test "CMD's own signals are at their defaults, and no file of ours is open in it" {
     need_signals
     exits 0 unseen create -p 1e-9 f.bf

@@ -263,6 +263,8 @@ again() {
     # what lasts wins
     exits 2 unseen commit f.bf keys missing
     says_lines 2 'keys: is empty' 'missing: No such file'
+    exits 2 unseen commit f.bf keys ''
+    says_lines 2 'keys: is empty' "'': an empty name is not a FILE"
     farewell
     exits 0 unseen commit f.bf keys
     exits 0 unseen query -c f.bf < <(echo one)

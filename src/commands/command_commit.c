@@ -10,8 +10,11 @@ enum { CHUNK = 2048 };
 static int check(const struct filter *filter, const char *path)
 {
     struct fault fault;
-    if (path[0] == '\0')
-        return message("'': an empty name is not a FILE (is a variable empty?)");
+    if (path[0] == '\0') {
+        fault_set(&fault, "''", "an empty name is not a FILE");
+        fault_way_out(&fault, "is a variable empty?");
+        return message_fault(&fault);
+    }
     struct pending *pending = pending_open(path, store_header(filter_store(filter))->uuid, &fault);
     pending_free(pending);
     return pending != NULL ? EXIT_OK : message_fault(&fault);

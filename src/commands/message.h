@@ -16,7 +16,8 @@ enum exit_status {
     EXIT_NOT_FOUND = 127,  /* CMD was not found */
 };
 
-/* One line. Both return EXIT_TROUBLE, for `return message(...)`. */
+/* One line. Both return EXIT_TROUBLE, for `return message(...)`. Where a fault that may pass can be
+ * said as well, trouble is a fault, too: message_exit_status does not count messages. */
 __attribute__((format(printf, 1, 2))) int message(const char *format, ...);
 int message_fault(const struct fault *fault);
 

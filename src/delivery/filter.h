@@ -27,7 +27,8 @@
  * takes them for new whatever the layers say, and once, as it does all that it takes into flight.
  * Every other key is judged as ever. This gives the lines of the first run, no more and no fewer:
  * what was new then is owed now; and what was in then is in now, for layers only gain keys (but a
- * window forgets, and so does remove: a line that neither the layers nor the file have is new).
+ * window forgets, remove does, and a stage that was emptied no longer drops a line by mistake: a
+ * line that neither the layers nor the file have is new).
  * Nothing depends on what was committed meanwhile, by this task or by others. If at the end a key
  * is still owed, the input was not the same, and the pending file stays as it was: else its line,
  * if it was committed, would be in no output and never come again.
