@@ -369,6 +369,8 @@ END
 --by url -i|url
 --by url -i|--by endpoint -i
 -f 2 -t , --by url|--trim -f 2 -t , --by host
+-f 1-2 -t x -i|-f 1 -t x -i
+-f 1,3 -t X -i|-f 1 -t X -i
 END
     while IFS='|' read -r key by; do
         rm -f f.bf
@@ -395,6 +397,9 @@ END
 -i|-i
 -f 2,3 -t ,|-f 2 -t ,
 -f 2- -t ,|-f 2 -t ,
+-f 1-2 -t x|-f 1 -t x
+-f 1-2 -t , -i|-f 1 -t , -i
+-f 1-2 -t x -i|-f 1-2 -t x -i
 -f 2|-f 2
 -f 2 -t ,|-f 2 -t ,
 -f 2 -t , --by url|-f 2 -t , --by host

@@ -45,11 +45,20 @@ static bool profile_decides(enum profile profile, enum profile other)
     return false;
 }
 
+/* Whether folding can make a separator of what was none: then "aXbxc" and "axbXc" have one key with
+ * -f 1-2 -t x -i, and nobody can tell the fields in it. */
+static bool folds_separator(const struct recipe *recipe)
+{
+    return recipe->fold && recipe->separated && ascii_is_letter(recipe->separator);
+}
+
 /* Each range of the other begins with one of the recipe's, so that they miss a field in the same
- * lines, and ends within it. */
+ * lines, and ends within it; and the fields can be told in the key. */
 static bool fields_decide(const struct recipe *recipe, const struct recipe *other)
 {
     unsigned found = 0;
+    if (folds_separator(recipe))
+        return false;
     for (unsigned i = 0; i < recipe->ranges && found < other->ranges; i++) {
         struct field_range range = recipe->range[i], part = other->range[found];
         found += range.first == part.first &&

@@ -228,18 +228,25 @@ static size_t some_line(struct chance *chance, char *line)
     return (size_t)(end - line);
 }
 
+static void choose_fields(struct recipe *recipe, uint64_t bits)
+{
+    static const char *const choices[] = {"1", "2", "1,3", "2-", "2-3", "1-2"};
+    const char *wanted;
+    recipe_parse_fields(recipe, choices[bits % 6], &wanted);
+}
+
 static struct recipe some_recipe(struct chance *chance)
 {
-    static const char *const lists[] = {"1", "2", "1,3", "2-", "2-3", "1-2"};
+    static const char *const separators[] = {",", "\\t", "a", "A"};
     uint64_t bits = chance_next(chance);
     const char *wanted;
     struct recipe recipe = {.trim = bits & 1, .fold = bits >> 1 & 1};
     recipe.profile = (enum profile)(bits >> 2 & 3);
     recipe.version = profile_versions[recipe.profile];
     if (bits >> 4 & 1)
-        recipe_parse_fields(&recipe, lists[(bits >> 5) % 6], &wanted);
-    if (recipe.ranges > 0 && bits >> 9 & 1)
-        recipe_parse_separator(&recipe, bits >> 10 & 1 ? "," : "\\t", &wanted);
+        choose_fields(&recipe, bits >> 5);
+    if (recipe.ranges > 0 && bits >> 32 & 1)
+        recipe_parse_separator(&recipe, separators[bits >> 33 & 3], &wanted);
     return recipe;
 }
 
@@ -287,7 +294,12 @@ static void decides(void)
         char text[RECIPE_TEXT], other_text[RECIPE_TEXT];
         struct recipe recipe = some_recipe(&chance), other = some_recipe(&chance);
         /* Most of what decides differs in one thing. */
-        if (i % 2 == 0) {
+        if (i % 4 == 0) {
+            recipe.profile = PROFILE_LINE, recipe.version = 0;
+            other = recipe;
+            if (recipe.ranges > 0)
+                choose_fields(&other, chance_next(&chance));
+        } else if (i % 2 == 0) {
             other = recipe;
             other.profile = (enum profile)(chance_next(&chance) % PROFILES);
             other.version = profile_versions[other.profile];
