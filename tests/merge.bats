@@ -540,6 +540,14 @@ is_part() {
         unseen shard $i/4 in | succeeds unseen add part$i.bf
     done
     succeeds unseen merge -o out.bf part?.bf
+    # a stage is a layer of its own
+    rm ./*.bf
+    for i in 1 2 3 4; do
+        succeeds unseen create -n 80000 --stage 1M --shard $i/4 part$i.bf
+        unseen shard $i/4 in | succeeds unseen add part$i.bf
+    done
+    exits 0 unseen merge -o out.bf part?.bf
+    says "in 2 layers; .* for all lines of the list, as with -n 40[0-9]00, and without --stage\\)$"
 }
 
 # --- trouble -----------------------------------------------------------------
