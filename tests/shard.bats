@@ -347,6 +347,30 @@ in_files() {
     [[ $(grep -c fsync "$BATS_TEST_TMPDIR/calls") -eq 2 ]]
 }
 
+# A temporary name that a shell's * found would be one part more, with all lines of another.
+@test "--files: a kill between two names: what it leaves is no part; the next run mends the parts" {
+    local call
+    need_strace
+    seq 100 >in
+    exits 0 unseen shard 2 --files 'new.%d' in
+    for call in 1 2; do
+        # the second time round what the first left is there
+        for _ in 1 2; do
+            echo old >part.1
+            echo old >part.2
+            exits 137 strace -f -qq -o /dev/null -e trace=rename \
+                -e inject=rename:signal=KILL:when=$call "$UNSEEN" shard 2 --files 'part.%d' in
+            [[ $(echo *) == 'in new.1 new.2 part.1 part.2' ]] || complain "$(ls -A)"
+            [[ $(cat part.2) == old ]]
+            [[ -e .part.$call.unseen-new ]] || complain "$(ls -A)"
+        done
+        exits 0 unseen shard 2 --files 'part.%d' in
+        cmp part.1 new.1
+        cmp part.2 new.2
+        rm .part.*
+    done
+}
+
 @test "--files: names as long as a name may be, new and old" {
     local name
     name=$(printf '%0254d' 0)

@@ -171,7 +171,12 @@ static int open_one(struct part_files *files, uint32_t number, struct fault *fau
     struct stat old;
     struct part_file *part = &files->part[number - 1];
     part_name_write(files->pattern, number, files->name);
-    struct newfile_plan plan = {.path = files->name, .over = stat(files->name, &old) == 0};
+    /* What a kill leaves must not be found by part.*, and be read as one part more. */
+    struct newfile_plan plan = {
+        .path = files->name,
+        .over = stat(files->name, &old) == 0,
+        .suffix = ".unseen-new",
+    };
     part->file = newfile_begin(&plan, &part->fd);
     if (part->file != NULL) {
         if (plan.over)

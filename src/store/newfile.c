@@ -59,6 +59,12 @@ void newfile_temporary_name(const char *target, const char *suffix, char name[NE
     name_beside(target, ".", suffix, name);
 }
 
+/* Before a temporary name that may be any. */
+static const char *hiding(const struct newfile *file)
+{
+    return file->plan.suffix != NULL ? "." : "";
+}
+
 static int open_named(struct newfile *file)
 {
     file->fd = -1;
@@ -67,7 +73,7 @@ static int open_named(struct newfile *file)
         file->fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     }
     if (file->fd < 0) {
-        name_beside(file->target, "", ".XXXXXX", file->temporary);
+        name_beside(file->target, hiding(file), ".XXXXXX", file->temporary);
         file->fd = mkostemp(file->temporary, O_CLOEXEC);
     }
     if (file->fd < 0) {
@@ -116,7 +122,7 @@ static int give_temporary_name(struct newfile *file)
         if (attempt == 0 && file->plan.suffix != NULL)
             newfile_temporary_name(file->target, file->plan.suffix, file->temporary);
         else
-            name_beside(file->target, "", any, file->temporary);
+            name_beside(file->target, hiding(file), any, file->temporary);
         if (give_name(file, file->temporary) == 0)
             return 0;
         if (errno != EEXIST)
