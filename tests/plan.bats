@@ -494,3 +494,27 @@ distinct_is() {
     fails_with 2 'No space left on device' to /dev/full unseen plan - < <(seq 9)
     fails_with 2 'No space left on device' to /dev/full unseen plan --json - < <(seq 9)
 }
+
+# shows LINE...: the last captured command printed each, blanks aside.
+shows() {
+    local line
+    for line; do
+        tr -s ' ' <"$out" | grep -Fqx -- "$line" || complain "no line: $line"
+    done
+}
+
+@test "one of a thing is said in the singular" {
+    succeeds unseen plan -n 100 -p 0.5
+    shows 'hashes 1 = 1 cache line x 1 field, in one of 1 page'
+    tr -s ' ' <"$out" | grep -q '^A classic filter of this size with 1 hash: '
+    succeeds unseen plan --window 1 --slack 1
+    shows 'generations 1 of 1 line, and one that fills'
+    exits 0 unseen create --window 1 --slack 1 -p 0.5 w.bf
+    succeeds unseen stats w.bf
+    shows 'window the last 1 line, at most 2' \
+        'geometry 1 cache line x 2 fields for each line, in 1 page of 4096 bytes'
+    tr -s ' ' <"$out" | grep -q '^layer 1 0 of 1 line, 1 page, 1 cache line x 2 fields, '
+    exits 0 unseen add w.bf < <(seq 2)
+    succeeds unseen stats w.bf
+    shows 'forgotten next 1 line, after 0 more'
+}

@@ -171,7 +171,7 @@ static void summarize(const struct options *options, const char *out, const stru
     struct merge_outcome has = merge_outcome(merge);
     summary_numbers(options, out,
                     (struct summary_number[]){
-                        {"keys", "", has.keys == 1 ? " line" : " lines", round(has.keys)},
+                        {"keys", "", round(has.keys) == 1 ? " line" : " lines", round(has.keys)},
                         {"layers", ", layers: ", "", has.layers},
                         {"rate", "; rate ", "", has.rate},
                         {"error_rate", ", of ", " asked for", has.wanted},

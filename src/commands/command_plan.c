@@ -99,8 +99,8 @@ static void print_window(const struct answer *answer)
     else
         printf("%-20sthe last %" PRIu64 " to %" PRIu64 " lines\n", "window", plan->capacity,
                answer->layer.capacity * layers_of(answer));
-    printf("%-20s%u of %" PRIu64 " lines, and one that fills\n", "generations", plan->generations,
-           answer->layer.capacity);
+    printf("%-20s%u of %" PRIu64 " %s, and one that fills\n", "generations", plan->generations,
+           answer->layer.capacity, number_lines(answer->layer.capacity));
 }
 
 static void print_node(const struct answer *answer)
@@ -167,7 +167,7 @@ static void draw_curve(const struct picture *picture, const struct answer *answe
 
 static void print_text(const struct answer *answer)
 {
-    char size[16], rate[NUMBER_TEXT];
+    char size[16], rate[NUMBER_TEXT], geometry[64];
     struct picture picture;
     const struct layer_plan *layer = &answer->layer;
     unsigned hashes = geometry_hashes(layer->geometry);
@@ -182,10 +182,10 @@ static void print_text(const struct answer *answer)
            bits_per_key(answer),
            sizing_classic_bits_per_key(answer->plan.rate) * geometry_cell_bits(layer->geometry),
            log2(1 / answer->plan.rate));
-    printf("%-20s%u = %u cache lines x %u fields%s, in one of %" PRIu64 " pages%s\n", "hashes",
-           hashes, layer->geometry.lines, layer->geometry.fields,
+    printf("%-20s%u = %s%s, in one of %" PRIu64 " %s%s\n", "hashes", hashes,
+           report_geometry(layer->geometry, geometry),
            layer->geometry.counting ? " of 4-bit cells" : "", layer->pages,
-           layers_of(answer) > 1 ? " of each layer" : "");
+           number_of(layer->pages, "page", "pages"), layers_of(answer) > 1 ? " of each layer" : "");
     if (answer->layer.stage.pages != 0)
         printf("%-20s%" PRIu64 " lines, %s of the size\n", "stage", answer->layer.stage.capacity,
                report_size((double)(answer->layer.stage.pages + answer->layer.stage.journal) *
@@ -198,7 +198,8 @@ static void print_text(const struct answer *answer)
         draw_curve(&picture, answer);
     else
         print_points(answer);
-    printf("\nA classic filter of this size with %u hashes: %s at capacity\n", hashes,
+    printf("\nA classic filter of this size with %u %s: %s at capacity\n", hashes,
+           number_of(hashes, "hash", "hashes"),
            number_text(classic_rate(answer), NUMBER_FOUND, rate));
 }
 

@@ -45,6 +45,12 @@ static const char *date_text(uint64_t milliseconds, char text[64])
     return text;
 }
 
+/* What an estimate is called that is shown as a whole number. */
+static const char *lines_name(double lines)
+{
+    return number_lines((uint64_t)round(lines));
+}
+
 /* What is forgotten next, and when. By count that is when a key comes which finds no room. */
 static void tell_next(struct report *report, const struct filter_plan *plan,
                       const struct survey *survey)
@@ -54,15 +60,16 @@ static void tell_next(struct report *report, const struct filter_plan *plan,
     const struct layer_survey *layer = &survey->layer[none ? 0 : survey->next];
     double keys = survey_lines(layer), after = survey->until_forgetting;
     uint64_t ends = layer->generation.ends;
+    const char *lines = lines_name(keys);
     char date[64];
     if (none) {
         report_text(report, name, "nothing yet");
         report_json(report, member, "null");
     } else if (plan->forget != 0) {
-        report_text(report, name, "%.0f lines, at %s", keys, date_text(ends, date));
+        report_text(report, name, "%.0f %s, at %s", keys, lines, date_text(ends, date));
         report_json(report, member, "{\"keys\":%.0f,\"time\":%.15g}", keys, seconds(ends));
     } else {
-        report_text(report, name, "%.0f lines, after %.0f more", keys, after);
+        report_text(report, name, "%.0f %s, after %.0f more", keys, lines, after);
         report_json(report, member, "{\"keys\":%.0f,\"after\":%.0f}", keys, after);
     }
 }
@@ -76,8 +83,8 @@ static void tell_window(struct report *report, const struct filter_plan *plan,
                     report_time(plan->forget + (plan->forget - 1) / plan->generations + 1, most));
         report_json(report, "forget_after", "%.15g", seconds(plan->forget));
     } else {
-        report_text(report, "window", "the last %" PRIu64 " lines, at most %.0f", plan->capacity,
-                    survey->capacity);
+        report_text(report, "window", "the last %" PRIu64 " %s, at most %.0f", plan->capacity,
+                    number_lines(plan->capacity), survey->capacity);
         report_json(report, "window", "%" PRIu64, plan->capacity);
     }
     report_rate(report, NULL, "slack", plan->slack, "");
@@ -124,7 +131,7 @@ static void tell_keys(struct report *report, const struct store *store, const st
     report_json(report, "fill", "%.6g", survey->fill);
     report_rate(report, "false drops", "false_drops", survey->false_drops, ", expected");
     report_count(report, until_text(plan), "keys_left", survey->keys_until,
-                 survey->keys_until == 1 ? " line" : " lines");
+                 round(survey->keys_until) == 1 ? " line" : " lines");
 }
 
 static void tell_recipe(struct report *report, const char *member, const struct recipe *recipe)
@@ -162,14 +169,13 @@ static void tell_form(struct report *report, const struct store *store, const st
     struct geometry geometry = growth_geometry(&header->plan);
     double bytes = (double)store_file_bytes(store);
     double bits_per_key = sizing_bits_per_key(survey->pages, survey->capacity);
-    char size[32], text[RECIPE_TEXT];
+    char size[32], text[RECIPE_TEXT], shown[64];
     report_text(report, "size on disk", "%.0f bytes (%s)", bytes, report_size(bytes, size));
     report_count(report, NULL, "bytes", bytes, "");
     report_text(report, "bits a line", "%.2f at capacity", bits_per_key);
     report_json(report, "bits_per_key", "%.4g", bits_per_key);
-    report_text(report, "geometry",
-                "%u cache lines x %u fields%s for each line, in 1 page of 4096 bytes",
-                geometry.lines, geometry.fields,
+    report_text(report, "geometry", "%s%s for each line, in 1 page of 4096 bytes",
+                report_geometry(geometry, shown),
                 header->plan.geometry.counting ? " of 4-bit cells" : "");
     report_text(report, "counts", "%s", recipe_shown(&header->recipe, text));
     tell_recipe(report, "recipe", &header->recipe);
@@ -217,12 +223,14 @@ static int tell_queue(struct report *report, const struct store *store)
 
 static void print_layer(unsigned number, const struct layer_survey *layer, bool window)
 {
-    char date[64], rate[NUMBER_TEXT], most[NUMBER_TEXT];
-    printf("%s %-14u%.0f of %.0f lines, %" PRIu64 " pages, %u cache lines x %u fields, fill "
-           "%.1f %%, rate %s of %s",
-           layer->stage ? "stage" : "layer", number, survey_lines(layer), survey_capacity(layer),
-           layer->plan.pages, layer->plan.geometry.lines, layer->plan.geometry.fields,
-           layer->fill * 100, number_text(layer->rate, NUMBER_FOUND, rate),
+    double capacity = survey_capacity(layer);
+    uint64_t pages = layer->plan.pages;
+    char date[64], rate[NUMBER_TEXT], most[NUMBER_TEXT], geometry[64];
+    printf("%s %-14u%.0f of %.0f %s, %" PRIu64 " %s, %s, fill %.1f %%, rate %s of %s",
+           layer->stage ? "stage" : "layer", number, survey_lines(layer), capacity,
+           lines_name(capacity), pages, number_of(pages, "page", "pages"),
+           report_geometry(layer->plan.geometry, geometry), layer->fill * 100,
+           number_text(layer->rate, NUMBER_FOUND, rate),
            number_text(layer->plan.rate, NUMBER_FOUND, most));
     if (window)
         printf(", %s", generation_state(layer));

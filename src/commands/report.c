@@ -89,6 +89,13 @@ const char *report_size(double bytes, char text[16])
     return text;
 }
 
+const char *report_geometry(struct geometry geometry, char text[64])
+{
+    snprintf(text, 64, "%u cache %s x %u %s", geometry.lines, number_lines(geometry.lines),
+             geometry.fields, number_of(geometry.fields, "field", "fields"));
+    return text;
+}
+
 const char *report_time(uint64_t milliseconds, char text[32])
 {
     static const struct {

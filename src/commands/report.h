@@ -7,6 +7,8 @@
 #ifndef UNSEEN_COMMANDS_REPORT_H
 #define UNSEEN_COMMANDS_REPORT_H
 
+#include "core/geometry.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -36,6 +38,9 @@ void report_quote(FILE *to, const char *text);
 
 /* "3.6 MB": up to 16 bytes into text, which is returned. */
 const char *report_size(double bytes, char text[16]);
+
+/* "3 cache lines x 6 fields": up to 64 bytes into text, which is returned. */
+const char *report_geometry(struct geometry geometry, char text[64]);
 
 /* "7d", as --forget-after takes it: up to 32 bytes into text, which is returned. */
 const char *report_time(uint64_t milliseconds, char text[32]);

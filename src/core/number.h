@@ -11,10 +11,15 @@ enum { NUMBER_TEXT = 32 };
 /* With at most so many digits: 0.01, 1e-6, 3.19e-7. (printf would write 1e-06.) Returns `text`. */
 const char *number_text(double number, unsigned digits, char text[NUMBER_TEXT]);
 
-/* What so many lines are called. */
+/* What so many of a thing are called: `one` or `many`. */
+static inline const char *number_of(uint64_t number, const char *one, const char *many)
+{
+    return number == 1 ? one : many;
+}
+
 static inline const char *number_lines(uint64_t number)
 {
-    return number == 1 ? "line" : "lines";
+    return number_of(number, "line", "lines");
 }
 
 /* The capacity to ask for where about so many lines are expected: 1 % more, and the next number up
