@@ -693,4 +693,6 @@ damaged_filter() {
     fails_with 2 '^unseen: -: standard input cannot be a FILTER' unseen verify f.bf -
     fails_with 2 "^unseen: '': an empty name is not a FILTER" unseen create --like '' new.bf
     fails_with 2 "^unseen: '': an empty name is not a FILTER" unseen merge -o new.bf f.bf ''
+    unchanged fails_with 2 "^unseen: '': an empty name is not a FILE \\(is a variable empty\\?\\)$" \
+        unseen add f.bf ''
 }

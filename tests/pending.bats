@@ -311,7 +311,7 @@ filter_untouched() {
     mkfifo fifo
     fails_with 2 'fifo: is not a regular file' unseen --pending fifo f.bf in
     fails_with 2 '/dev/null: is not a regular file' unseen --pending /dev/null f.bf in
-    fails_with 2 'nodir/keys: No such file' unseen --pending nodir/keys f.bf in
+    fails_with 2 '^unseen: nodir/keys: No such file or directory \(there is no directory nodir\)$' unseen --pending nodir/keys f.bf in
     fails_with 2 'unseen: ' unseen --pending '' f.bf in
     : >empty
     succeeds unseen --pending empty f.bf in
@@ -467,4 +467,17 @@ filter_untouched() {
     exits 0 sh -c 'ulimit -d 12000; exec "$UNSEEN" --pending keys f.bf in'
     same "$out" in
     holds "$(bytes_of keys) < 64 + 16 * 1000001"
+}
+
+@test "a file of pending keys is no list of lines" {
+    local command
+    exits 0 unseen --create f.bf --pending keys < <(seq 9)
+    echo a >in
+    for command in 'f.bf' 'add f.bf' 'query f.bf' 'shard 4' 'plan'; do
+        # shellcheck disable=SC2086 # words
+        unchanged fails_with 2 '^unseen: keys: is a file of pending keys, not a list of lines \(to remember its lines: unseen commit FILTER keys\)$' \
+            unseen $command in keys
+    done
+    unchanged fails_with 2 '^unseen: standard input: is a file of pending keys, not a list of lines \(.* FILTER FILE\)$' \
+        unseen add f.bf <keys
 }

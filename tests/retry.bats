@@ -93,6 +93,7 @@ again() {
     cmp keys before
     exits 2 unseen --pending keys f.bf in -m 99
     seq 99 | same "$out" /dev/stdin
+    says_lines 2 'prints its 100 lines again' 'keys: 1 of its lines did not come again, '
     cp in wanted
     again
     # the other way round nothing is said: the first run could not know

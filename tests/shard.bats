@@ -185,9 +185,13 @@ in_files() {
     # shellcheck disable=SC2016 # as it is said
     grep -qF 'parts count from 1 (where ranks count from 0: unseen shard $((RANK+1))/4)' "$err"
     exits 2 unseen shard 3/1 list
-    says 'shard 3/1: the part is above the number of parts'
+    says 'shard 3/1: the part is above the number of parts .part 1 of 4 is 1/4; give the number of all parts, even if fewer tasks run.$'
     exits 2 unseen shard "3/" list
     says 'a number is missing .is a variable empty'
+    exits 2 unseen shard l/2/4 list
+    says "shard 'l/2/4': not a part, which is I/N .unseen shard 1/4.$"
+    exits 2 unseen shard '' list
+    says "shard '': a number is missing .is a variable empty. unseen shard 4.$"
     exits 2 unseen shard
     says 'shard: which part'
     exits 2 unseen shard list 1/4
@@ -256,6 +260,10 @@ in_files() {
     done
     exits 2 unseen shard 3 --files part in
     says '--files part: has no place for the part .--files part.%d.'
+    exits 2 unseen shard 3 --files part. in
+    says '--files part\.: has no place for the part .--files part\.%d.$'
+    exits 2 unseen shard 3 --files 'a%d%d' in
+    says '--files a%d%d: has 2 places for the part, and one is enough .--files part.%d.$'
     exits 2 unseen shard 3 --files 'a;b' in
     says "--files 'a;b': needs one place for the part .--files part.%d."
     exits 2 unseen shard 3 --files 'a%é' in
@@ -422,4 +430,28 @@ in_files() {
         exec 8>&-
         [[ $(snapshot) == "$before" ]] || complain "SIG$signal left something"
     done
+}
+
+@test "options that belong elsewhere: each has its way out" {
+    local command message
+    echo a >list
+    exits 0 unseen create f.bf
+    while IFS='|' read -r command message; do
+        # shellcheck disable=SC2086 # words
+        unchanged exits 2 unseen $command
+        [[ $(cat "$err") == "unseen: $message" ]] || complain "$command: should say: $message"
+    done <<'END'
+shard -n 4 list|-n: not an option here (the number of parts comes first: unseen shard 4 FILE)
+shard --shards 4 list|--shards: not an option here (the number of parts comes first: unseen shard 4 FILE)
+shard --parts 4 list|--parts: unknown option (to split a list into 4: unseen shard 4 FILE)
+shard --shard 1/4 list|--shard: not an option here (the part comes first: unseen shard 1/4 FILE)
+shard 1/4 --shard-by host list|--shard-by: not an option here (to split by host: unseen shard --by host 1/4 FILE)
+shard 4 -o part.%d list|-o: not an option here (for a file of one part: > FILE; of each part: --files 'part.%d')
+create --shards 4 new.bf|--shards: not an option here (a filter is for one part: --shard 1/4)
+plan -n 100 --shard 1/4|--shard: not an option here (a plan is for all parts: --shards 4)
+commit --pending keys f.bf|--pending: not an option here (FILE comes after FILTER: unseen commit FILTER FILE)
+--pending f.bf list|--pending: needs a FILTER (unseen --pending KEYS FILTER)
+--shard 1/4 list|--shard: needs a FILTER (unseen create --shard I/N FILTER; to pick the lines of a part: unseen shard I/N)
+-f 2 list|list: unknown command (to read the file: unseen [OPTION]... < list)
+END
 }

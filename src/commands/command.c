@@ -1,5 +1,6 @@
 #include "commands/command.h"
 
+#include "commands/combinations.h"
 #include "commands/message.h"
 #include "store/newfile.h"
 
@@ -135,11 +136,22 @@ static const struct command *nearest(const char *name)
     return best;
 }
 
-int command_unknown(const char *word)
+/* A file is there. It is an input, and so the FILTER may be missing that the options need. */
+static int names_input(const char *word, const struct options *options)
+{
+    struct options rest = *options;
+    rest.operand_count = 0;
+    if (combinations_check(&rest, FOR_FILTER) != 0)
+        return EXIT_TROUBLE;
+    return message("%s: unknown command (to read the file: unseen %s< %s)", word,
+                   rest.set != 0 ? "[OPTION]... " : "", word);
+}
+
+int command_unknown(const char *word, const struct options *options)
 {
     const struct command *meant = nearest(word);
     if (access(word, F_OK) == 0 && !newfile_is_filter(word))
-        return message("%s: unknown command (to read the file: unseen < %s)", word, word);
+        return names_input(word, options);
     if (meant != NULL)
         return message("%s: unknown command (did you mean '%s'? a filter of that name: ./%s)", word,
                        meant->name, word);

@@ -220,10 +220,9 @@ static int finish_pending(struct job *job)
     struct fault fault;
     uint64_t owed = filter_owed(job->plan.filter);
     if (owed > 0)
-        return message("%s: %" PRIu64 " of its %s did not come again, so it stays as it was (the "
-                       "same task needs the same input, another task another file)",
-                       job->options->given[OPTION_PENDING], owed,
-                       number_lines(pending_count(job->plan.pending)));
+        return message("%s: %" PRIu64 " of its lines did not come again, so it stays as it was "
+                       "(the same task needs the same input, another task another file)",
+                       job->options->given[OPTION_PENDING], owed);
     return pending_finish(job->plan.pending, &fault) == 0 ? EXIT_OK : message_fault(&fault);
 }
 

@@ -6,6 +6,7 @@
 #include "commands/progress.h"
 #include "commands/wish_recipe.h"
 #include "core/quote.h"
+#include "delivery/pending.h"
 #include "store/newfile.h"
 #include "system/path.h"
 #include "system/signals.h"
@@ -76,6 +77,16 @@ static bool is_filter(const char *name)
     return is_standard(name) ? store_begins(STDIN_FILENO) : newfile_is_filter(name);
 }
 
+/* Of a regular file. */
+static bool is_pending(const char *name)
+{
+    int fd = is_standard(name) ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    bool is = fd >= 0 && pending_is(fd);
+    if (fd > STDIN_FILENO)
+        close(fd);
+    return is;
+}
+
 /* Whether `path`, if there is one, leads to that file. */
 static bool leads_to(const char *path, const struct stat *file)
 {
@@ -87,10 +98,13 @@ static int check_one(const char *name, const char *filter, const struct stat *ou
                      bool output_is_file)
 {
     struct stat status;
+    char quoted[QUOTE_MAX];
     bool named = filter != NULL && !is_standard(name) && path_is_same_name(filter, name);
     /* What cannot be read is said when its turn comes. */
     bool there = (is_standard(name) ? fstat(STDIN_FILENO, &status) : stat(name, &status)) == 0;
     bool regular = there && S_ISREG(status.st_mode);
+    if (name[0] == '\0')
+        return message("'': an empty name is not a FILE (is a variable empty?)");
     if (!named && there && output_is_file && path_same_file(&status, output))
         return message("%s: is both input and output (name another file)", shown_name(name));
     if (named || (regular && leads_to(filter, &status)))
@@ -105,6 +119,10 @@ static int check_one(const char *name, const char *filter, const struct stat *ou
             "%s: is a filter, not a list of lines (FILTER comes first, then the files to "
             "read)",
             shown_name(name));
+    if (regular && is_pending(name))
+        return message("%s: is a file of pending keys, not a list of lines (to remember its "
+                       "lines: unseen commit FILTER %s)",
+                       shown_name(name), is_standard(name) ? "FILE" : quote_file(name, quoted));
     return 0;
 }
 

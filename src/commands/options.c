@@ -259,6 +259,8 @@ static int unknown_name(const char *word)
     char written[61];
     snprintf(written, sizeof written, "%.*s", (int)strcspn(word + 2, "="), word + 2);
     const char *nearest = nearest_name(written);
+    if (strcmp(written, "parts") == 0)
+        return message("--parts: unknown option (to split a list into 4: unseen shard 4 FILE)");
     if (nearest != NULL)
         return message("--%s: unknown option (did you mean %s?)", written, nearest);
     return message("--%s: unknown option (see unseen --help)", written);
@@ -357,36 +359,51 @@ static int check_forms(const struct options *options)
     return 0;
 }
 
-/* Options of query that people try with the plain form, and what they most likely want there. */
-static int belongs_to_query(const char *spelled, enum option_id id)
+/* Options that people try with the wrong command, and what they most likely want there. */
+static const struct misplaced {
+    unsigned command;
+    enum option_id id;
+    const char *wanted;
+} misplaced[] = {
+    {FOR_FILTER, OPTION_QUIET, "to remember lines and print none: unseen add FILTER"},
+    {FOR_FILTER, OPTION_INVERT, "new lines are printed without it"},
+    {FOR_FILTER, OPTION_COUNT, "to count the lines that are new: --summary, or | wc -l"},
+    {FOR_COMMIT, OPTION_PENDING, "FILE comes after FILTER: unseen commit FILTER FILE"},
+    {FOR_SHARD, OPTION_CAPACITY, "the number of parts comes first: unseen shard 4 FILE"},
+    {FOR_SHARD, OPTION_SHARDS, "the number of parts comes first: unseen shard 4 FILE"},
+    {FOR_SHARD, OPTION_SHARD, "the part comes first: unseen shard 1/4 FILE"},
+    {FOR_SHARD, OPTION_SHARD_BY, "to split by host: unseen shard --by host 1/4 FILE"},
+    {FOR_SHARD, OPTION_OUTPUT, "for a file of one part: > FILE; of each part: --files 'part.%d'"},
+    {FOR_SHARD, OPTION_APPEND, "to append lines to a file: unseen shard 1/4 >> FILE"},
+    {FOR_MAKERS, OPTION_SHARDS, "a filter is for one part: --shard 1/4"},
+    {FOR_PLAN, OPTION_SHARD, "a plan is for all parts: --shards 4"},
+};
+
+/* Returns EXIT_TROUBLE after a message. */
+static int refuse(const struct options *options, enum option_id id, unsigned command)
 {
-    static const char *const wanted[OPTIONS] = {
-        [OPTION_QUIET] = "to remember lines and print none: unseen add FILTER",
-        [OPTION_INVERT] = "new lines are printed without it",
-        [OPTION_COUNT] = "to count the lines that are new: --summary, or | wc -l",
-    };
-    if (wanted[id] != NULL)
-        return message("%s: belongs to query (%s)", spelled, wanted[id]);
-    return message("%s: belongs to query (unseen query %s FILTER)", spelled, spelled);
+    const char *spelled = options->spelled[id], *given = options->given[id];
+    unsigned commands = option_table[id].commands;
+    const char *wrong = command == FOR_FILTER && commands == FOR_QUERY ? "belongs to query"
+                                                                       : "not an option here";
+    char list[256];
+    for (size_t i = 0; i < sizeof misplaced / sizeof *misplaced; i++)
+        if ((misplaced[i].command & command) != 0 && misplaced[i].id == id)
+            return message("%s: %s (%s)", spelled, wrong, misplaced[i].wanted);
+    if (command == FOR_FILTER && id == OPTION_OUTPUT)
+        return message("%s %s: not an option here (to append to it: -a %s; to replace it: > %s)",
+                       spelled, given, given, given);
+    if (command == FOR_FILTER && commands == FOR_QUERY)
+        return message("%s: %s (unseen query %s FILTER)", spelled, wrong, spelled);
+    list_commands(commands, list, sizeof list);
+    return message("%s: not an option here (it belongs to: %s)", spelled, list);
 }
 
 int options_check(const struct options *options, unsigned command)
 {
-    for (enum option_id id = 0; id < OPTIONS; id++) {
-        const struct option_entry *entry = &option_table[id];
-        if (!options_has(options, id) || (entry->commands & command) != 0)
-            continue;
-        const char *spelled = options->spelled[id], *given = options->given[id];
-        if (command == FOR_FILTER && id == OPTION_OUTPUT)
-            return message(
-                "%s %s: not an option here (to append to it: -a %s; to replace it: > %s)", spelled,
-                given, given, given);
-        if (command == FOR_FILTER && entry->commands == FOR_QUERY)
-            return belongs_to_query(spelled, id);
-        char list[256];
-        list_commands(entry->commands, list, sizeof list);
-        return message("%s: not an option here (it belongs to: %s)", spelled, list);
-    }
+    for (enum option_id id = 0; id < OPTIONS; id++)
+        if (options_has(options, id) && (option_table[id].commands & command) == 0)
+            return refuse(options, id, command);
     return check_forms(options);
 }
 

@@ -19,6 +19,11 @@ static const char *number_end(const char *at, int *width)
     return at[1] == 'd' ? at + 2 : NULL;
 }
 
+static bool ends_in_point(const char *pattern)
+{
+    return pattern[strlen(pattern) - 1] == '.';
+}
+
 int part_name_check(const char *pattern)
 {
     char quoted[QUOTE_MAX];
@@ -37,8 +42,13 @@ int part_name_check(const char *pattern)
     }
     if (numbers == 0 && strchr(pattern, '%') == NULL &&
         strcmp(quote_word(pattern, quoted), pattern) == 0)
-        return message("--files %s: has no place for the part (--files %s.%%d)", pattern, pattern);
-    if (numbers != 1)
+        return message("--files %s: has no place for the part (--files %s%s%%d)", pattern, pattern,
+                       ends_in_point(pattern) ? "" : ".");
+    if (numbers > 1)
+        return message("--files %s: has %u places for the part, and one is enough (--files "
+                       "part.%%d)",
+                       quote_word(pattern, quoted), numbers);
+    if (numbers == 0)
         return message("--files %s: needs one place for the part (--files part.%%d)",
                        quote_word(pattern, quoted));
     return 0;

@@ -42,8 +42,8 @@ static int check_part(const char *taker, const char *text, struct shard shard)
         return message("%s %s: parts count from 1 (where ranks count from 0: %s%s $((RANK+1))/%u)",
                        taker, text, program(taker), taker, shard.parts);
     if (shard.part > shard.parts)
-        return message("%s %s: the part is above the number of parts (write the number of "
-                       "parts out: an engine may count only the tasks of this run)",
+        return message("%s %s: the part is above the number of parts (part 1 of 4 is 1/4; "
+                       "give the number of all parts, even if fewer tasks run)",
                        taker, text);
     return 0;
 }
@@ -58,8 +58,8 @@ int part_text_read(const char *taker, const char *text, struct shard *shard)
     if (empty)
         return message("%s '%s': a number is missing (is a variable empty? %s%s I/N, such as 1/4)",
                        taker, text, program(taker), taker);
-    return message("%s '%s': not a part of a list (%s%s I/N, such as 1/4)", taker, text,
-                   program(taker), taker);
+    return message("%s '%s': not a part, which is I/N (%s%s 1/4)", taker, text, program(taker),
+                   taker);
 }
 
 int part_text_read_parts(const char *taker, const char *text, struct shard *shard)
@@ -68,6 +68,9 @@ int part_text_read_parts(const char *taker, const char *text, struct shard *shar
     shard->part = 0;
     if (end != NULL && *end == '\0')
         return check_parts(taker, text, shard->parts);
+    if (text[0] == '\0')
+        return message("%s '': a number is missing (is a variable empty? %s%s 4)", taker,
+                       program(taker), taker);
     return message("%s '%s': not a number of parts (%s%s 4; for one part: %s%s 1/4)", taker, text,
                    program(taker), taker, program(taker), taker);
 }

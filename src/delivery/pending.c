@@ -283,6 +283,8 @@ static int open_or_make(struct pending *pending, struct fault *fault)
         pending->fd = open(pending->path, flags | O_CREAT, 0666);
         pending->made = pending->fd >= 0;
     }
+    if (pending->fd < 0 && errno == ENOENT && path_check_directory(pending->path, fault) != 0)
+        return -1;
     if (pending->fd < 0 || fstat(pending->fd, &pending->status) != 0)
         return fault_system(pending, fault);
     if (!S_ISREG(pending->status.st_mode))
