@@ -283,11 +283,11 @@ END
     diff without "$out" | sed -n 's/^[<>] //p' >got || true
     cmp got - <<'END'
 parts               4 of 25000000 lines each, at most 25025987
-size of a part      96993280 bytes (97 MB), in memory, too; 381 MB if parts are to be merged
+size of a part      96993280 bytes (97 MB), on disk and in memory; 381 MB if the parts are to be merged
 END
     # Windows cannot be merged.
     succeeds unseen plan --window 1M --shards 4
-    grep -Eqx 'size of a part +[0-9]+ bytes \(.*\), in memory, too' "$out"
+    grep -Eqx 'size of a part +[0-9]+ bytes \(.*\), on disk and in memory' "$out"
 }
 
 @test "--shards: one part is the whole, and parts may outnumber the lines" {

@@ -78,7 +78,7 @@ const struct command command_table[] = {
      "make one filter of several",
      "OUT gets the lines of all, and may be one of them. All must be made alike:\n"
      "  unseen create --like first.bf second.bf\n"
-     "Of filters made with --shard I/N, name all N.\n",
+     "Filters made with --shard I/N must all be named.\n",
      "join union combine", command_merge},
     {"key", FOR_KEY, OPERANDS_FILES, "unseen key [FILE...]",
      "print what counts in each line",

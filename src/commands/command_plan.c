@@ -109,10 +109,10 @@ static void print_node(const struct answer *answer)
     const struct node *node = &answer->node;
     printf("%-20s%" PRIu64 " of %" PRIu64 " %s each, at most %" PRIu64 "\n", "parts", node->parts,
            node->keys, number_lines(node->keys), node->most);
-    printf("%-20s%" PRIu64 " bytes (%s), in memory, too", "size of a part", node->bytes,
+    printf("%-20s%" PRIu64 " bytes (%s), on disk and in memory", "size of a part", node->bytes,
            report_size((double)node->bytes, size));
     if (answer->plan.generations == 0)
-        printf("; %s if parts are to be merged", report_size((double)answer->bytes, whole));
+        printf("; %s if the parts are to be merged", report_size((double)answer->bytes, whole));
     putchar('\n');
 }
 

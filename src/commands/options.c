@@ -113,7 +113,7 @@ const struct option_entry option_table[OPTIONS] = {
     [OPTION_TABLE] = {GROUP_SINGLE, FOR_PLAN, {"--table"}, TAKES_NOTHING, NULL, NULL,
      NULL, "the classic table of rates, by size and hashes"},
     [OPTION_SHARDS] = {GROUP_SINGLE, FOR_PLAN, {"--shards"}, TAKES_COUNT, "N", "4",
-     NULL, "also say what a node needs for one of N parts"},
+     NULL, "also say how large one of N parts is"},
     [OPTION_FILES] = {GROUP_SINGLE, FOR_SHARD, {"--files"}, TAKES_FILE, "PATTERN", "part.%d",
      NULL, "with N: a file for each part, such as 'part.%d'"},
 
