@@ -191,3 +191,20 @@ teardown() {
     prints '0\n'
     fails_with 2 '^unseen: b/f\.bf: lies on fuse\.sshfs, ' unseen b/f.bf in
 }
+
+@test "one task through two mounts at once: the keys of a run that ended well are there" {
+    local status=0
+    need_sshfs
+    mount_here b
+    exits 0 unseen create -p 1e-9 served/f.bf
+    converse "$UNSEEN" --pending a/keys a/f.bf
+    say 1
+    hear 1
+    # No lock holds between the two.
+    exits 0 unseen --pending b/keys b/f.bf < <(echo 1)
+    farewell || status=$?
+    [[ $status -eq 0 || $status -eq 75 ]] || { cat "$err"; echo "exit $status"; false; }
+    exits 0 unseen commit served/f.bf served/keys
+    exits 0 unseen query -c served/f.bf < <(echo 1)
+    prints '1\n'
+}

@@ -22,6 +22,7 @@
 #include "store/store.h"
 #include "system/beside.h"
 #include "system/lock.h"
+#include "system/network.h"
 #include "system/path.h"
 #include "system/signals.h"
 #include "system/whole.h"
@@ -353,15 +354,16 @@ struct pending *pending_claim(const char *path, struct fault *fault)
 /* --- writing --- */
 
 /* Whether it is a new file of pending keys, or the beginning of one, in which the head comes last;
- * and nobody's. */
+ * and nobody's, which only a lock can tell: between machines, there may be none. */
 static bool is_leftover(const struct pending *pending, int fd)
 {
     static const uint8_t none[HEAD];
     uint8_t head[HEAD];
     struct stat status;
+    struct fault ignored;
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1 ||
         (status.st_uid != geteuid() && status.st_uid != pending->status.st_uid) ||
-        lock_ask(fd, LOCK_PENDING) != 0)
+        network_check(fd, pending->path, &ignored) != 0 || lock_ask(fd, LOCK_PENDING) != 0)
         return false;
     size_t got = whole_read_at(fd, head, HEAD, 0);
     return (got == 0 && errno == 0) || (got == HEAD && (memcmp(head, none, HEAD) == 0 ||

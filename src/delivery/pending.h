@@ -12,7 +12,8 @@
  * A run writes a new file, which has no name (store/newfile.h) and takes that of the old one once
  * all is delivered and the keys are on disk. So what stands there was never half written, and a
  * kill at any moment leaves one of the three. Where the new file must have a name for a while, a
- * kill leaves that, too, and the next run removes it.
+ * kill leaves that, too, and the next run removes it; but not on a network file system, where the
+ * lock may not tell whether another run, through another mount, is still writing it.
  *
  * A second run finds the lock taken, and has changed nothing. A lock holds a file, not its name: so
  * whoever has it looks whether the name still leads there, at the start, as the owner before may
