@@ -312,7 +312,7 @@ every_writer() {
             grep -q 'killed by SIGKILL' trace || break
             runs=$((runs + 1))
             [[ ! -e f.bf ]] || succeeds unseen verify f.bf
-            [[ -z $(find . -name 'f.bf?*') ]]
+            [[ -z $(find . -name '*f.bf?*') ]]
             exits 0 unseen --create -p 1e-9 f.bf <<<one
             prints 'one\n'
         done

@@ -552,6 +552,17 @@ is_part() {
 
 # --- trouble -----------------------------------------------------------------
 
+@test "killed as the new file replaces an input: that is as it was, and what is left is hidden" {
+    need_strace
+    parts 2 1000
+    cp part1.bf saved
+    exits 137 strace -qq -o /dev/null -e trace=rename -e inject=rename:signal=KILL \
+        "$UNSEEN" merge -o part1.bf part1.bf part2.bf
+    cmp part1.bf saved
+    [[ $(echo .part1.bf.*) == .part1.bf.?????? ]] || complain "$(ls -A)"
+    exits 0 unseen merge -o part1.bf part1.bf part2.bf
+}
+
 # limited COMMAND...: where a disk would be full, a limit on the size of a file is met.
 limited() {
     (ulimit -f 100 && "$@")

@@ -45,24 +45,12 @@ static int find_directory(struct newfile *file)
     return 0;
 }
 
-static void name_beside(const char *target, const char *prefix, const char *suffix,
-                        char name[NEWFILE_NAME_MAX])
+void newfile_temporary_name(const char *target, const char *suffix, char name[NEWFILE_NAME_MAX])
 {
     const char *slash = strrchr(target, '/');
     const char *last = slash != NULL ? slash + 1 : target;
-    snprintf(name, NEWFILE_NAME_MAX, "%.*s%s%.*s%s", (int)(last - target), target, prefix,
-             (int)(NAME_MAX - strlen(prefix) - strlen(suffix)), last, suffix);
-}
-
-void newfile_temporary_name(const char *target, const char *suffix, char name[NEWFILE_NAME_MAX])
-{
-    name_beside(target, ".", suffix, name);
-}
-
-/* Before a temporary name that may be any. */
-static const char *hiding(const struct newfile *file)
-{
-    return file->plan.suffix != NULL ? "." : "";
+    snprintf(name, NEWFILE_NAME_MAX, "%.*s.%.*s%s", (int)(last - target), target,
+             (int)(NAME_MAX - 1 - strlen(suffix)), last, suffix);
 }
 
 static int open_named(struct newfile *file)
@@ -73,7 +61,7 @@ static int open_named(struct newfile *file)
         file->fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     }
     if (file->fd < 0) {
-        name_beside(file->target, hiding(file), ".XXXXXX", file->temporary);
+        newfile_temporary_name(file->target, ".XXXXXX", file->temporary);
         file->fd = mkostemp(file->temporary, O_CLOEXEC);
     }
     if (file->fd < 0) {
@@ -122,7 +110,7 @@ static int give_temporary_name(struct newfile *file)
         if (attempt == 0 && file->plan.suffix != NULL)
             newfile_temporary_name(file->target, file->plan.suffix, file->temporary);
         else
-            name_beside(file->target, hiding(file), any, file->temporary);
+            newfile_temporary_name(file->target, any, file->temporary);
         if (give_name(file, file->temporary) == 0)
             return 0;
         if (errno != EEXIST)

@@ -45,7 +45,7 @@ struct newfile_plan {
 };
 
 /* The temporary name with a suffix: a dot, lest a shell's * finds it, the name of the file, cut off
- * if it would be too long, and the suffix. If something has it, another one with a dot is taken. */
+ * if it would be too long, and the suffix. If something has it, another one is taken. */
 enum { NEWFILE_NAME_MAX = PATH_MAX + 16 };
 void newfile_temporary_name(const char *target, const char *suffix, char name[NEWFILE_NAME_MAX]);
 
