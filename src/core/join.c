@@ -57,7 +57,7 @@ void join_pages(const struct bits *const *layers, size_t n, uint64_t first, unsi
 void join_estimate(const struct bits *const *layers, size_t n, uint64_t first, uint64_t pages,
                    struct estimate *estimate)
 {
-    enum { SOME = KERNEL_PAGES / 2 }; /* as many as a small stack has room for */
+    enum { SOME = KERNEL_PAGES / 4 }; /* as many as a small stack has room for */
     uint8_t joint[SOME * PAGE_BYTES];
     while (pages > 0) {
         unsigned some = pages < SOME ? (unsigned)pages : SOME;

@@ -8,7 +8,7 @@
 
 /* Room for any path as a quoted word, unless it is full of quotes. What is too long becomes "...":
  * cut off, it would be another name. */
-enum { QUOTE_MAX = 2 * 4096 + 8 };
+enum { QUOTE_MAX = 4096 + 256 };
 
 /* One word for a shell: as it is where no byte means anything to one, else between single quotes.
  * Returns `quoted`. */
