@@ -247,20 +247,20 @@ ready() {
 # storm FILE COMMAND...: runs it, with FILE as its input and `out` and `err`, while one SIGUSR1
 # follows the other. Sets `asked`, how often it was.
 storm() {
-    local file=$1 feed pid
+    local file=$1 feed both pid
     shift
     asked=0
     code=0
     rm -f feed
     mkfifo feed
-    exec {feed}<>feed
-    "$@" >"$out" 2>"$err" 3>&- <feed {feed}>&- &
+    exec {both}<>feed
+    exec {feed}>feed
+    "$@" >"$out" 2>"$err" 3>&- <feed {both}>&- {feed}>&- &
     pid=$!
     ready $pid
     kill -USR1 $pid || true # it may need no input
-    cat "$file" >feed 3>&- {feed}>&- &
-    until kill -0 $! 2>/dev/null; do :; done
-    exec {feed}>&-
+    cat "$file" >&"$feed" 3>&- {both}>&- {feed}>&- &
+    exec {both}>&- {feed}>&-
     while kill -USR1 $pid 2>/dev/null; do
         asked=$((asked + 1))
     done
