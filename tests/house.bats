@@ -549,3 +549,11 @@ symbols() {
         [[ -z $output ]] || { echo "$library does not have: $output" && false; }
     done
 }
+
+@test "nothing lies at the top of the tree that does not belong there" {
+    need git
+    cd "$repository"
+    [[ -e .git ]] || skip "needs a clone"
+    run bash -c "git ls-files | sed 's,/.*,,' | sort -u | grep -vxE 'LICENSE|Makefile|README\.md|man|src|tests|\..+'"
+    [[ $status -eq 1 && -z $output ]]
+}
