@@ -289,23 +289,30 @@ parted() {
     tail -n +$((lines / 3 + 1)) "$1"
 }
 
-@test "the same lines as without, at p = 0.5: with a pause, in batches of any size" {
+# with_doubtful FUNCTION: in the directories 1 to 7, and at once, each with the empty filter f.bf.
+with_doubtful() {
     local options number=0 jobs=()
-    mixed_lines 90000 60000 >in
     while IFS= read -r options; do
         number=$((number + 1))
         # shellcheck disable=SC2086 # options are words
-        (
-            mkdir $number && cd $number
-            "$UNSEEN" create $options plain.bf && cp plain.bf paused.bf && cp plain.bf small.bf
-            "$UNSEEN" plain.bf ../in >wanted 2>/dev/null
-            parted ../in | "$UNSEEN" --durable paused.bf -a paused 2>/dev/null
-            "$UNSEEN" --durable --buffer-size 4K small.bf ../in -a small 2>/dev/null
-        ) 3>&- &
+        (mkdir $number && cd $number && "$UNSEEN" create $options f.bf && "$1") 2>/dev/null 3>&- &
         jobs+=($!)
     done <<<"$doubtful"
     wait "${jobs[@]}"
-    number=0
+    [[ $number -eq 7 ]]
+}
+
+durably() {
+    cp f.bf paused.bf && cp f.bf small.bf
+    "$UNSEEN" f.bf ../in >wanted
+    parted ../in | "$UNSEEN" --durable paused.bf -a paused
+    "$UNSEEN" --durable --buffer-size 4K small.bf ../in -a small
+}
+
+@test "the same lines as without, at p = 0.5: with a pause, in batches of any size" {
+    local options number=0
+    mixed_lines 90000 60000 >in
+    with_doubtful durably
     while IFS= read -r options; do
         number=$((number + 1))
         echo "create $options"
@@ -329,26 +336,20 @@ parted() {
     same "$out" wanted
 }
 
+exactly() {
+    "$UNSEEN" f.bf ../before >printed
+    cp f.bf paused.bf && cp f.bf pending.bf
+    "$UNSEEN" f.bf ../in -x cat >wanted
+    parted ../in | "$UNSEEN" --buffer-size 4K paused.bf -x cat >paused &
+    parted ../in | "$UNSEEN" --pending keys pending.bf >pending
+    wait
+}
+
 @test "-x and --pending judge exactly, at p = 0.5: a pause and the size of batches change nothing" {
-    local options number=0 jobs=()
+    local options number=0
     mixed_lines 20000 9000 >in
     head -n 3000 in >before
-    while IFS= read -r options; do
-        number=$((number + 1))
-        # shellcheck disable=SC2086 # options are words
-        (
-            mkdir $number && cd $number
-            "$UNSEEN" create $options f.bf && "$UNSEEN" f.bf ../before >printed
-            cp f.bf paused.bf && cp f.bf pending.bf
-            "$UNSEEN" f.bf ../in -x cat >wanted
-            parted ../in | "$UNSEEN" --buffer-size 4K paused.bf -x cat >paused &
-            parted ../in | "$UNSEEN" --pending keys pending.bf >pending
-            wait
-        ) 2>/dev/null 3>&- &
-        jobs+=($!)
-    done <<<"$doubtful"
-    wait "${jobs[@]}"
-    number=0
+    with_doubtful exactly
     while IFS= read -r options; do
         number=$((number + 1))
         echo "create $options"
