@@ -36,7 +36,7 @@ int census_take(const struct inputs *inputs, const struct recipe *recipe, struct
     int status = scan_inputs(&(struct scan){
         .inputs = inputs,
         .recipe = recipe,
-        .seeds = hash_seeds_of_keys(0),
+        .hashers = hashers_of_keys(hasher_xxh3(0)),
         .context = &count,
         .lines = count_lines,
     });

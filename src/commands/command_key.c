@@ -61,7 +61,7 @@ static int run(struct job *job, const struct inputs *inputs)
     int status = scan_inputs(&(struct scan){
         .inputs = inputs,
         .recipe = &whole_line,
-        .seeds = hash_seeds_of_keys(0),
+        .hashers = hashers_of_keys(hasher_xxh3(0)),
         .context = job,
         .heading = print_heading,
         .lines = print_keys,

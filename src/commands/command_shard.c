@@ -194,7 +194,7 @@ static int run(struct job *job, const struct options *options, const struct inpu
     int status = scan_inputs(&(struct scan){
         .inputs = inputs,
         .recipe = &job->recipe,
-        .seeds = hash_seeds_of_shards(),
+        .hashers = hashers_of_shards(),
         .context = job,
         .heading = print_heading,
         .lines = form->lines,

@@ -61,7 +61,7 @@ int scan_inputs(const struct scan *scan)
     const struct inputs *inputs = scan->inputs;
     struct reading reading = {
         .scan = scan,
-        .batches = batches_new(inputs->delimiter, scan->recipe, scan->seeds, inputs->threads),
+        .batches = batches_new(inputs->delimiter, scan->recipe, scan->hashers, inputs->threads),
     };
     if (reading.batches == NULL)
         return message("%s", strerror(ENOMEM));

@@ -11,7 +11,7 @@
 struct scan {
     const struct inputs *inputs;
     const struct recipe *recipe; /* that the keys are made by, */
-    struct hash_seeds seeds;     /* and under which seeds */
+    struct hashers hashers;      /* and with which hashes */
     void *context;
     /* A heading, with its delimiter; may be NULL. */
     int (*heading)(void *context, const char *line, size_t length, struct fault *fault);

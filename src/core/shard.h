@@ -6,7 +6,7 @@
  * Source: Lamping and Veach, "A Fast, Minimal Memory, Consistent Hash Algorithm", 2014; here in
  * integers throughout, so that it is the same on every machine.
  *
- * The key is hashed in a domain of its own (hash_seeds_of_shards), so that what chooses the part
+ * The key is hashed in a domain of its own (hashers_of_shards), so that what chooses the part
  * has nothing to do with what chooses the page: the keys of a part lie on all pages of its filter.
  *
  * The mapping is frozen as number 1. A change is a new number.
@@ -32,7 +32,7 @@ static inline uint64_t shard_jump(uint64_t bucket, uint64_t k)
     return ((bucket + 1) << 31) / ((k >> 33) + 1);
 }
 
-/* The part, 1..parts, of a key that was hashed with hash_seeds_of_shards. Precondition: `parts` is
+/* The part, 1..parts, of a key that was hashed with hashers_of_shards. Precondition: `parts` is
  * 1..SHARD_PARTS_MAX. */
 static inline uint32_t shard_part(struct key key, uint32_t parts)
 {

@@ -192,9 +192,9 @@ static bool is_url_of_line(const struct recipe *recipe)
     return recipe->profile == PROFILE_URL && recipe->ranges == 0 && !recipe->trim && !recipe->fold;
 }
 
-/* Where keys go that are made under some seeds. */
-struct seeded {
-    struct hash_seeds seeds;
+/* Where keys go that are made with some hashes. */
+struct hashed {
+    struct hashers hashers;
     struct key *keys;
 };
 
@@ -203,7 +203,7 @@ struct batch {
     const char *bytes;
     const size_t *starts;
     uint8_t *itself;
-    struct seeded first, second; /* the second may have no keys */
+    struct hashed first, second; /* the second may have no keys */
 };
 
 static struct span line_of(const struct batch *batch, size_t i)
@@ -212,10 +212,10 @@ static struct span line_of(const struct batch *batch, size_t i)
     return (struct span){batch->bytes + batch->starts[i], length};
 }
 
-static void hash_into(const struct seeded *set, size_t i, struct key_text text)
+static void hash_into(const struct hashed *set, size_t i, struct key_text text)
 {
-    uint64_t seed = text.itself ? set->seeds.itself : set->seeds.key;
-    set->keys[i] = hash_key(text.bytes, text.length, seed);
+    const struct hasher *hasher = text.itself ? &set->hashers.itself : &set->hashers.key;
+    set->keys[i] = hash_key(text.bytes, text.length, *hasher);
 }
 
 static void hash_text(const struct batch *batch, size_t i, struct key_text text)
@@ -229,11 +229,11 @@ static void hash_text(const struct batch *batch, size_t i, struct key_text text)
 /* Lines from..end are keys as they lie. */
 static void hash_run(const struct batch *batch, size_t from, size_t end)
 {
-    const struct seeded *first = &batch->first, *second = &batch->second;
+    const struct hashed *first = &batch->first, *second = &batch->second;
     const size_t *starts = batch->starts + from;
-    hash_lines(batch->bytes, starts, end - from, first->seeds.key, first->keys + from);
+    hash_lines(batch->bytes, starts, end - from, first->hashers.key, first->keys + from);
     if (second->keys != NULL)
-        hash_lines(batch->bytes, starts, end - from, second->seeds.key, second->keys + from);
+        hash_lines(batch->bytes, starts, end - from, second->hashers.key, second->keys + from);
 }
 
 /* Runs of lines that are URLs in normal form are hashed as they lie. */
@@ -270,14 +270,15 @@ static void hash_batch(struct keyer *keyer, const struct batch *batch, size_t n)
 }
 
 void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
-                struct hash_seeds seeds, struct key *keys, uint8_t *itself)
+                struct hashers hashers, struct key *keys, uint8_t *itself)
 {
-    hash_batch(keyer, &(struct batch){bytes, starts, itself, {seeds, keys}, {{0}, NULL}}, n);
+    const struct hashed only = {hashers, keys}, none = {.keys = NULL};
+    hash_batch(keyer, &(struct batch){bytes, starts, itself, only, none}, n);
 }
 
 void keyer_hash_twice(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
-                      const struct hash_seeds seeds[2], struct key *const keys[2], uint8_t *itself)
+                      const struct hashers hashers[2], struct key *const keys[2], uint8_t *itself)
 {
-    const struct seeded first = {seeds[0], keys[0]}, second = {seeds[1], keys[1]};
+    const struct hashed first = {hashers[0], keys[0]}, second = {hashers[1], keys[1]};
     hash_batch(keyer, &(struct batch){bytes, starts, itself, first, second}, n);
 }

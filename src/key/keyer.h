@@ -34,10 +34,10 @@ struct key_text keyer_text(struct keyer *keyer, const char *line, size_t length)
 /* The keys of `n` lines laid end to end, as in hash_lines; itself[i] = 1 if line i counts as
  * itself, else 0. Precondition: there is room for each. */
 void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
-                struct hash_seeds seeds, struct key *keys, uint8_t *itself);
+                struct hashers hashers, struct key *keys, uint8_t *itself);
 
-/* Two keys of each line under two pairs of seeds, at the cost of one text. */
+/* Two keys of each line with two pairs of hashes, at the cost of one text. */
 void keyer_hash_twice(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
-                      const struct hash_seeds seeds[2], struct key *const keys[2], uint8_t *itself);
+                      const struct hashers hashers[2], struct key *const keys[2], uint8_t *itself);
 
 #endif

@@ -48,7 +48,7 @@ struct batches {
     struct keyer *keyer;
     struct part_maker *part_maker; /* NULL: none are wanted */
     char delimiter;
-    struct hash_seeds seeds;
+    struct hashers hashers;
     unsigned threads;
     struct input *input;
 
@@ -70,7 +70,7 @@ struct batches {
     size_t changes;
 };
 
-struct batches *batches_new(char delimiter, const struct recipe *recipe, struct hash_seeds seeds,
+struct batches *batches_new(char delimiter, const struct recipe *recipe, struct hashers hashers,
                             unsigned threads)
 {
     struct batches *batches = malloc(sizeof *batches);
@@ -86,7 +86,7 @@ struct batches *batches_new(char delimiter, const struct recipe *recipe, struct 
     *batches = (struct batches){.kernel = kernel_best(),
                                 .keyer = keyer,
                                 .delimiter = delimiter,
-                                .seeds = seeds,
+                                .hashers = hashers,
                                 .threads = threads,
                                 .block = block};
     return batches;
@@ -133,13 +133,13 @@ static void make_parts(const struct batches *batches, struct block *block, size_
 {
     const char *bytes = batches->chunk.bytes;
     struct part_maker *maker = batches->part_maker;
-    const struct hash_seeds seeds[2] = {batches->seeds, hash_seeds_of_shards()};
+    const struct hashers hashers[2] = {batches->hashers, hashers_of_shards()};
     struct key *const keys[2] = {block->keys, maker->keys};
     if (maker->keyer == NULL) {
-        keyer_hash_twice(batches->keyer, bytes, block->starts, n, seeds, keys, block->itself);
+        keyer_hash_twice(batches->keyer, bytes, block->starts, n, hashers, keys, block->itself);
     } else {
-        keyer_hash(batches->keyer, bytes, block->starts, n, seeds[0], keys[0], block->itself);
-        keyer_hash(maker->keyer, bytes, block->starts, n, seeds[1], keys[1], maker->itself);
+        keyer_hash(batches->keyer, bytes, block->starts, n, hashers[0], keys[0], block->itself);
+        keyer_hash(maker->keyer, bytes, block->starts, n, hashers[1], keys[1], maker->itself);
     }
     shard_parts(maker->keys, n, maker->parts, block->parts);
 }
@@ -156,7 +156,7 @@ static int make_keys(const struct batches *batches, struct block *block, size_t 
     if (maker != NULL)
         make_parts(batches, block, n);
     else
-        keyer_hash(batches->keyer, chunk->bytes, block->starts, n, batches->seeds, block->keys,
+        keyer_hash(batches->keyer, chunk->bytes, block->starts, n, batches->hashers, block->keys,
                    block->itself);
     return 0;
 }

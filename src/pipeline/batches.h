@@ -41,9 +41,9 @@ static inline void batch_skip(struct batch *batch, size_t n)
     batch->n -= n;
 }
 
-/* Keys are made as the recipe says, under the seeds; with `threads` > 1, a second thread may work
+/* Keys are made as the recipe says, with the hashes; with `threads` > 1, a second thread may work
  * ahead. NULL if memory is short. */
-struct batches *batches_new(char delimiter, const struct recipe *recipe, struct hash_seeds seeds,
+struct batches *batches_new(char delimiter, const struct recipe *recipe, struct hashers hashers,
                             unsigned threads);
 void batches_free(struct batches *batches);
 

@@ -139,13 +139,13 @@ static size_t find_lines(const char *bytes, size_t size, size_t *starts)
 
 static void check_lines(struct keyer *keyer, const char *bytes, size_t size)
 {
-    const uint64_t seed = 0x0123456789abcdef;
+    const struct hasher hasher = hasher_xxh3(0x0123456789abcdef);
     size_t starts[LINES_MAX + 1];
     struct key keys[LINES_MAX];
     uint8_t itself[LINES_MAX];
     size_t n = find_lines(bytes, size, starts);
 
-    keyer_hash(keyer, bytes, starts, n, hash_seeds_of_keys(seed), keys, itself);
+    keyer_hash(keyer, bytes, starts, n, hashers_of_keys(hasher), keys, itself);
     for (size_t i = 0; i < n; i++) {
         const char *line = bytes + starts[i];
         size_t length = starts[i + 1] - starts[i] - 1;
@@ -153,7 +153,8 @@ static void check_lines(struct keyer *keyer, const char *bytes, size_t size)
         check_text(text, line, length);
         INSIST(itself[i] == text.itself);
         struct key key = hash_key(text.bytes, text.length,
-                                  hash_seed(seed, text.itself ? DOMAIN_ITSELF : DOMAIN_KEY));
+                                  hasher_in_domain(hasher,
+                                                   text.itself ? DOMAIN_ITSELF : DOMAIN_KEY));
         INSIST(key.lo == keys[i].lo && key.hi == keys[i].hi);
         check_url(line, length);
     }

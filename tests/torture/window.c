@@ -36,7 +36,7 @@ struct found {
 static bool take(struct stream *stream, uint64_t line)
 {
     struct fault fault;
-    struct key key = hash_key(&line, sizeof line, 0);
+    struct key key = hash_key(&line, sizeof line, hasher_xxh3(0));
     uint8_t seen;
     if (filter_claim(stream->filter, &key, 1, UINT64_MAX, &seen, &fault) != 1 ||
         filter_settle(stream->filter, 1, &fault) != 0) {

@@ -79,7 +79,8 @@ static inline void lines_keys(struct lines *lines, struct key *keys, size_t n, u
 {
     for (size_t i = 0; i < n; i++) {
         struct lines_shape *shape = &lines->shapes[lines->next++ % LINES_SHAPES];
-        keys[i] = hash_key(shape->text + shape->start, shape->end - shape->start, seed);
+        keys[i] = hash_key(shape->text + shape->start, shape->end - shape->start,
+                           hasher_xxh3(seed));
         lines_count_up(shape);
     }
 }

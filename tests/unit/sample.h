@@ -15,7 +15,7 @@
 /* Key number `i` of a set of distinct ones. */
 static inline struct key sample_key(uint64_t i)
 {
-    return hash_key(&i, sizeof i, 0);
+    return hash_key(&i, sizeof i, hasher_xxh3(0));
 }
 
 static inline void sample_fault(const char *what, const struct fault *fault)

@@ -586,7 +586,7 @@ static struct key golden_key(unsigned i)
 {
     char line[64];
     int length = snprintf(line, sizeof line, "http://example.org/page/%u", i);
-    return hash_key(line, (size_t)length, 0);
+    return hash_key(line, (size_t)length, hasher_xxh3(0));
 }
 
 /* The whole file in memory; NULL if it cannot be had. */

@@ -147,7 +147,7 @@ static void distribution(void)
     for (unsigned line = 0; line < lines; line++) {
         char text[64];
         int length = snprintf(text, sizeof text, "http://example.org/page/%u.html", line);
-        struct key key = hash_key(text, (size_t)length, 0);
+        struct key key = hash_key(text, (size_t)length, hasher_xxh3(0));
         struct walk walk = walk_start(key);
         few[geometry_page(key, 7)]++;
         many[geometry_page(key, 1000)]++;
@@ -180,7 +180,7 @@ static void distribution_in_a_page(void)
     enum { LINES = 2000000 };
     static uint64_t first[64], strides[64], both[64 * 32], field[512];
     for (unsigned line = 0; line < LINES; line++) {
-        struct key key = hash_key(&line, sizeof line, 0);
+        struct key key = hash_key(&line, sizeof line, hasher_xxh3(0));
         key.hi = UINT64_C(0x2f3c5a71) << 32 | key.hi >> 32; /* one page of 2^32 */
         struct walk walk = walk_start(key);
         first[walk.line]++;

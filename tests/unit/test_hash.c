@@ -1,5 +1,5 @@
 /* The key of a line: known results of XXH3-128, so that filters made elsewhere stay readable. */
-#include "core/hash.h"
+#include "core/little.h"
 
 #include "chance.h"
 #include "tap.h"
@@ -53,10 +53,44 @@ static const struct {
 static void known_keys(void)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        struct key key = hash_key(bytes, known[i].length, known[i].seed);
+        struct key key = hash_key(bytes, known[i].length, hasher_xxh3(known[i].seed));
         tap_check(key.lo == known[i].lo && key.hi == known[i].hi,
                   "%zu bytes, seed %" PRIu64 ": %016" PRIx64 " %016" PRIx64, known[i].length,
                   known[i].seed, key.lo, key.hi);
+    }
+}
+
+/* The results for a secret of bytes 0, 1, 2.. and lines of the same: as SipHash's authors publish
+ * them, least significant byte first. The second domain is the secret with another first byte. */
+static void known_siphashes(void)
+{
+    static const struct {
+        size_t length;
+        enum hash_domain domain;
+        uint8_t result[16];
+    } secret[] = {
+        {0,
+         DOMAIN_KEY,
+         {0xa3, 0x81, 0x7f, 0x04, 0xba, 0x25, 0xa8, 0xe6, 0x6d, 0xf6, 0x72, 0x14, 0xc7, 0x55, 0x02,
+          0x93}},
+        {15,
+         DOMAIN_KEY,
+         {0x54, 0x93, 0xe9, 0x99, 0x33, 0xb0, 0xa8, 0x11, 0x7e, 0x08, 0xec, 0x0f, 0x97, 0xcf, 0xc3,
+          0xd9}},
+        {15,
+         DOMAIN_ITSELF,
+         {0xe2, 0xe4, 0xa9, 0x82, 0xfd, 0x7b, 0x1c, 0x4f, 0xc0, 0xe0, 0x2e, 0x20, 0x8a, 0x21, 0x51,
+          0x46}},
+    };
+    const struct hasher hasher = {HASH_SIPHASH, UINT64_C(0x0706050403020100),
+                                  UINT64_C(0x0f0e0d0c0b0a0908)};
+    static const uint8_t line[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+    for (size_t i = 0; i < sizeof secret / sizeof *secret; i++) {
+        struct key want = load_key(secret[i].result);
+        struct key key = hash_key(line, secret[i].length,
+                                  hasher_in_domain(hasher, secret[i].domain));
+        tap_check(key.lo == want.lo && key.hi == want.hi, "%zu: %016" PRIx64 " %016" PRIx64, i,
+                  key.lo, key.hi);
     }
 }
 
@@ -86,9 +120,9 @@ static void lines_of_a_buffer(void)
     for (size_t i = 0; i < LINES; i++)
         starts[i + 1] = starts[i] + lengths[i] + 1;
     for (uint64_t seed = 0; seed < 3; seed++) {
-        hash_lines((const char *)bytes, starts, LINES, seed, keys);
+        hash_lines((const char *)bytes, starts, LINES, hasher_xxh3(seed), keys);
         for (size_t i = 0; i < LINES; i++) {
-            struct key key = hash_key(bytes + starts[i], lengths[i], seed);
+            struct key key = hash_key(bytes + starts[i], lengths[i], hasher_xxh3(seed));
             tap_check(keys[i].lo == key.lo && keys[i].hi == key.hi, "line %zu, seed %" PRIu64, i,
                       seed);
         }
@@ -100,10 +134,10 @@ static void any_place_in_memory(void)
 {
     static uint8_t copy[512 + 64];
     for (size_t length = 0; length <= 512; length++) {
-        struct key key = hash_key(bytes, length, 7);
+        struct key key = hash_key(bytes, length, hasher_xxh3(7));
         size_t shift = length % 64;
         memcpy(copy + shift, bytes, length);
-        struct key moved = hash_key(copy + shift, length, 7);
+        struct key moved = hash_key(copy + shift, length, hasher_xxh3(7));
         tap_check(key.lo == moved.lo && key.hi == moved.hi, "%zu bytes at %zu", length, shift);
     }
 }
@@ -118,7 +152,7 @@ static void balanced_bits(void)
     for (unsigned line = 0; line < LINES; line++) {
         char text[64];
         int length = snprintf(text, sizeof text, "http://example.org/page/%u", line);
-        struct key key = hash_key(text, (size_t)length, 0);
+        struct key key = hash_key(text, (size_t)length, hasher_xxh3(0));
         for (unsigned bit = 0; bit < 64; bit++) {
             set[bit] += key.lo >> bit & 1;
             set[64 + bit] += key.hi >> bit & 1;
@@ -139,6 +173,7 @@ int main(void)
 {
     make_input();
     tap_run("keys: published results for every length class, with and without a seed", known_keys);
+    tap_run("keys under a secret: published results, and domains", known_siphashes);
     tap_run("checksums: published results", known_checksums);
     tap_run("the lines of a buffer, empty ones too", lines_of_a_buffer);
     tap_run("the same at every address", any_place_in_memory);

@@ -17,7 +17,7 @@ static void add_numbers(uint64_t from, uint64_t to, uint64_t seed)
     while (from < to) {
         size_t n = 0;
         for (; n < BATCH && from < to; n++, from++)
-            keys[n] = hash_key(&from, sizeof from, seed);
+            keys[n] = hash_key(&from, sizeof from, hasher_xxh3(seed));
         hyperloglog_add(&sketch, keys, n);
     }
 }

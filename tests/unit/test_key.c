@@ -607,8 +607,8 @@ static void keys_of_texts(void)
     static size_t starts[LINES + 1];
     static struct key keys[LINES];
     static uint8_t itself[LINES];
-    const uint64_t seed = 99, other = seed ^ UINT64_C(0x9e3779b97f4a7c15);
-    const struct hash_seeds seeds = hash_seeds_of_keys(seed);
+    const struct hashers hashers = hashers_of_keys(hasher_xxh3(99));
+    const struct hasher other = hasher_xxh3(99 ^ UINT64_C(0x9e3779b97f4a7c15));
     struct chance chance = {4};
     for (size_t i = 0; i < LINES; i++)
         starts[i + 1] = starts[i] + hostile(&chance, bytes + starts[i], 250) + 1;
@@ -617,11 +617,12 @@ static void keys_of_texts(void)
     for (size_t r = 0; r < n; r++) {
         struct keyer *keyer = keyer_of(recipes[r]);
         memset(itself, 7, sizeof itself);
-        keyer_hash(keyer, bytes, starts, LINES, seeds, keys, itself);
+        keyer_hash(keyer, bytes, starts, LINES, hashers, keys, itself);
         for (size_t i = 0; i < LINES; i++) {
             size_t length = starts[i + 1] - 1 - starts[i];
             struct key_text text = keyer_text(keyer, bytes + starts[i], length);
-            struct key key = hash_key(text.bytes, text.length, text.itself ? other : seed);
+            struct key key = hash_key(text.bytes, text.length,
+                                      text.itself ? other : hasher_xxh3(99));
             tap_check(itself[i] == text.itself && keys[i].lo == key.lo && keys[i].hi == key.hi,
                       "recipe %zu, line %zu: itself %d", r, i, itself[i]);
         }
@@ -656,9 +657,9 @@ static void domains(void)
          0xef5747e6d2f52cef},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        uint64_t mixed = hash_seed(known[i].seed, known[i].domain);
+        struct hasher mixed = hasher_in_domain(hasher_xxh3(known[i].seed), known[i].domain);
         struct key key = hash_key("http://a/", 9, mixed);
-        tap_check(mixed == known[i].mixed, "%zu: seed %016" PRIx64, i, mixed);
+        tap_check(mixed.k0 == known[i].mixed, "%zu: seed %016" PRIx64, i, mixed.k0);
         tap_check(key.lo == known[i].lo && key.hi == known[i].hi, "%zu: %016" PRIx64 " %016" PRIx64,
                   i, key.lo, key.hi);
     }

@@ -381,7 +381,7 @@ static size_t part_keys(struct part_source *source, struct key keys[BATCH])
     struct key made[BATCH], chosen_by[BATCH];
     size_t n = 0;
     lines_keys(&source->lines, made, BATCH, 0);
-    lines_keys(&source->again, chosen_by, BATCH, hash_seeds_of_shards().key);
+    lines_keys(&source->again, chosen_by, BATCH, hashers_of_shards().key.k0);
     for (size_t i = 0; i < BATCH; i++) {
         uint32_t part = source->planted ? (uint32_t)((made[i].hi >> 32) * source->parts >> 32) + 1
                                         : shard_part(chosen_by[i], source->parts);

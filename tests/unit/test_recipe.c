@@ -267,7 +267,7 @@ static bool are_alike(const struct recipe *recipe, const struct recipe *other, c
     const struct recipe *recipes[2] = {recipe, other};
     for (unsigned r = 0; r < 2; r++) {
         struct keyer *keyer = keyer_new(recipes[r]);
-        keyer_hash(keyer, bytes, starts, LINES, hash_seeds_of_keys(0), keys, itself);
+        keyer_hash(keyer, bytes, starts, LINES, hashers_of_keys(hasher_xxh3(0)), keys, itself);
         for (size_t i = 0; i < LINES; i++)
             *(r == 0 ? &pairs[i].key : &pairs[i].other) = keys[i];
         keyer_free(keyer);

@@ -67,7 +67,7 @@ static void vectors(void)
     static const uint32_t counts[] = {2, 3, 100, SHARD_PARTS_MAX};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const char *line = known[i].line;
-        struct key key = hash_key(line, strlen(line), hash_seeds_of_shards().key);
+        struct key key = hash_key(line, strlen(line), hashers_of_shards().key);
         for (size_t c = 0; c < 4; c++) {
             uint32_t part = shard_part(key, counts[c]);
             tap_check(part == known[i].parts[c], "'%s' of %" PRIu32 ": %" PRIu32, line, counts[c],
@@ -82,7 +82,7 @@ static void even(void)
     enum { KEYS = 1000000, PARTS = 10 };
     unsigned count[PARTS] = {0};
     for (uint64_t i = 0; i < KEYS; i++)
-        count[shard_part(hash_key(&i, sizeof i, hash_seeds_of_shards().key), PARTS) - 1]++;
+        count[shard_part(hash_key(&i, sizeof i, hashers_of_shards().key), PARTS) - 1]++;
     double mean = (double)KEYS / PARTS, sigma = sqrt(mean * (1 - 1.0 / PARTS));
     for (unsigned i = 0; i < PARTS; i++)
         tap_check(fabs(count[i] - mean) < 6 * sigma, "part %u has %u", i + 1, count[i]);
@@ -94,7 +94,7 @@ static void few_move(void)
     for (uint32_t parts = 1; parts <= 12; parts++) {
         unsigned moved = 0;
         for (uint64_t i = 0; i < KEYS; i++) {
-            struct key key = hash_key(&i, sizeof i, hash_seeds_of_shards().key);
+            struct key key = hash_key(&i, sizeof i, hashers_of_shards().key);
             uint32_t before = shard_part(key, parts), after = shard_part(key, parts + 1);
             tap_check(after == before || after == parts + 1, "from %" PRIu32 " to %" PRIu32, before,
                       after);
@@ -114,7 +114,7 @@ static void together(void)
     struct key keys[KEYS];
     uint32_t parts[KEYS + 1];
     for (uint64_t i = 0; i < KEYS; i++)
-        keys[i] = hash_key(&i, sizeof i, hash_seeds_of_shards().key);
+        keys[i] = hash_key(&i, sizeof i, hashers_of_shards().key);
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             size_t n = sizes[s];
