@@ -180,9 +180,9 @@ static void tell_form(struct report *report, const struct store *store, const st
     report_text(report, "counts", "%s", recipe_shown(&header->recipe, text));
     tell_recipe(report, "recipe", &header->recipe);
     tell_part(report, header);
-    report_text(report, "hash", "xxh3-128, seed %" PRIu64, header->seed);
+    report_text(report, "hash", "xxh3-128, seed %" PRIu64, header->hasher.k0);
     report_json(report, "hash", "\"xxh3-128\"");
-    report_json(report, "seed", "%" PRIu64, header->seed);
+    report_json(report, "seed", "%" PRIu64, header->hasher.k0);
     report_json(report, "created", "%" PRId64, header->created);
     report_json(report, "uuid", "\"");
     for (unsigned i = 0; report->json && i < UUID_BYTES; i++)

@@ -62,7 +62,7 @@ static int read_wish(const struct options *options, struct wish *wish, struct he
         options_whole(options, OPTION_SIZE, 64 * 1024, (uint64_t)1 << 50, &wish->bytes) != 0 ||
         options_real(options, OPTION_BITS_PER_KEY, 1, 1000, &wish->bits_per_key) != 0 ||
         options_whole(options, OPTION_HASHES, 1, LINES_MAX * FIELDS_MAX, &wish->hashes) != 0 ||
-        options_seed(options, OPTION_SEED, &header->seed) != 0 ||
+        options_seed(options, OPTION_SEED, &header->hasher.k0) != 0 ||
         options_whole(options, OPTION_WINDOW, 1, SIZING_KEYS_MAX, &wish->window) != 0 ||
         options_whole(options, OPTION_FORGET_AFTER, 1, FORGET_MAX, &wish->forget) != 0 ||
         options_real(options, OPTION_SLACK, SLACK_MIN, 1, &wish->slack) != 0 ||
@@ -225,7 +225,7 @@ static int plan_like(const struct options *options, struct header *header)
         header->asked |= ASKED_SEED;
     if (wish_part_read(options, header) != 0)
         return EXIT_TROUBLE;
-    return options_seed(options, OPTION_SEED, &header->seed);
+    return options_seed(options, OPTION_SEED, &header->hasher.k0);
 }
 
 /* Of the first layer; the rates of those to come are lower. */
@@ -341,9 +341,9 @@ static bool form_differs(const struct store *store, const struct wish *wish, uin
         hashes != geometry_hashes(sizing_geometry_of_hashes((unsigned)wish->hashes, false)))
         return disagrees(store, "--hashes", "made with --hashes %u, not %" PRIu64, hashes,
                          wish->hashes);
-    if ((given & ASKED_SEED) && has->seed != seed)
-        return disagrees(store, "--seed", "made with --seed %" PRIu64 ", not %" PRIu64, has->seed,
-                         seed);
+    if ((given & ASKED_SEED) && has->hasher.k0 != seed)
+        return disagrees(store, "--seed", "made with --seed %" PRIu64 ", not %" PRIu64,
+                         has->hasher.k0, seed);
     if ((given & ASKED_FIXED) && !has->plan.fixed)
         return disagrees(store, "--fixed", "made to grow, not --fixed");
     if ((given & ASKED_STAGE) && has->plan.stage != wish->stage / PAGE_BYTES)
@@ -410,7 +410,7 @@ static bool unlike(const struct store *store, const char *like, const struct hea
 int wish_compare(const struct options *options, const char *path, bool queue)
 {
     struct wish wish = {0};
-    struct header header = {.seed = 0};
+    struct header header = {.created = 0};
     uint64_t given = asked_of(options);
     bool like = options_has(options, OPTION_LIKE);
     if (given == 0 && !queue && !like && !wish_part_given(options) &&
@@ -422,7 +422,8 @@ int wish_compare(const struct options *options, const char *path, bool queue)
     if (store == NULL)
         return EXIT_TROUBLE;
     bool other = like ? unlike(store, options->given[OPTION_LIKE], &header)
-                      : differs(store, &wish, given, header.seed) || part_differs(store, options) ||
+                      : differs(store, &wish, given, header.hasher.k0) ||
+                            part_differs(store, options) ||
                             wish_recipe_compare(options, path, &store_header(store)->recipe) != 0;
     if (!other && queue && !queue_operand_has(store)) {
         message("%s: was made without a queue (only a new filter can have one: unseen create "

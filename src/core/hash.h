@@ -23,7 +23,7 @@ enum hash_kind {
     HASH_SIPHASH = 2 /* of no use to those who do not know its key */
 };
 
-/* A hash with all that it needs but the bytes. */
+/* A hash with all that it needs but the bytes. All zeros: XXH3 with seed 0. */
 struct hasher {
     enum hash_kind kind;
     uint64_t k0; /* the seed of XXH3; the first 8 bytes of SipHash's key, little-endian */
@@ -40,7 +40,8 @@ static inline struct hasher hasher_xxh3(uint64_t seed)
 enum hash_domain {
     DOMAIN_KEY,    /* what counts in a line */
     DOMAIN_ITSELF, /* a line of which nothing could be taken, and that counts as itself */
-    DOMAIN_SHARD   /* which part of a list a line belongs to */
+    DOMAIN_SHARD,  /* which part of a list a line belongs to */
+    DOMAIN_CHECK /* the filter's UUID, by which a secret kept elsewhere is known to be the right one */
 };
 
 /* The filter's hash, for a domain. XXH3 wants a seed with many bits changed; SipHash does not. */

@@ -5,17 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What must agree. There is only one hash. */
+/* What must agree. */
 static const char *const names[] = {
     "key recipe", "seed",   "error rate",      "number of hashes", "kind",
-    "growth",     "window", "number of parts", "recipe for parts"};
+    "growth",     "window", "number of parts", "recipe for parts", "hash"};
 enum { NAMES = sizeof names / sizeof *names };
 
 static void describe(const struct header *header, char texts[NAMES][LIKENESS_TEXT])
 {
     const struct filter_plan *plan = &header->plan;
     recipe_shown(&header->recipe, texts[0]);
-    snprintf(texts[1], LIKENESS_TEXT, "%" PRIu64, header->seed);
+    snprintf(texts[1], LIKENESS_TEXT, "%" PRIu64,
+             header_has_secret(header) ? 0 : header->hasher.k0);
     number_text(plan->rate, 15, texts[2]);
     if (plan->geometry.lines == 0)
         snprintf(texts[3], LIKENESS_TEXT, "what suits the rate");
@@ -26,6 +27,10 @@ static void describe(const struct header *header, char texts[NAMES][LIKENESS_TEX
     snprintf(texts[5], LIKENESS_TEXT, "%s", plan->fixed ? "none (--fixed)" : "as needed");
     snprintf(texts[7], LIKENESS_TEXT, "%" PRIu32, header->shard.parts);
     recipe_shown(&header->part_recipe, texts[8]);
+    snprintf(texts[9], LIKENESS_TEXT, "%s",
+             !header_has_secret(header)    ? "XXH3"
+             : header_lacks_secret(header) ? "SipHash, its secret in another file"
+                                           : "SipHash, its secret in the filter");
     if (plan->generations == 0)
         snprintf(texts[6], LIKENESS_TEXT, "none");
     else if (plan->forget == 0)
@@ -48,5 +53,10 @@ const char *likeness_differs(const struct header *one, const struct header *othe
             memcpy(other_has, others[i], LIKENESS_TEXT);
             return names[i];
         }
-    return NULL;
+    if (one->hasher.k0 == other->hasher.k0 && one->hasher.k1 == other->hasher.k1)
+        return NULL;
+    /* Not shown. */
+    strcpy(one_has, "the same");
+    strcpy(other_has, "another one");
+    return "secret";
 }

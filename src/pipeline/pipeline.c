@@ -278,7 +278,7 @@ static struct batches *make_batches(const struct pipeline_plan *plan, const stru
     /* What waits for input no longer than until its time comes has to wait by itself. */
     unsigned threads = plan->durable ? 1 : plan->threads;
     struct batches *batches = batches_new(plan->delimiter, &header->recipe,
-                                          hashers_of_keys(hasher_xxh3(header->seed)), threads);
+                                          hashers_of_keys(header->hasher), threads);
     if (batches == NULL || header->shard.parts == 0 ||
         batches_add_parts(batches, &header->part_recipe, header->shard.parts) == 0)
         return batches;

@@ -59,7 +59,7 @@ static struct subject subject_new(const struct filter_plan *plan, unsigned insta
                                   unsigned attempt)
 {
     struct fault fault;
-    struct header header = {.plan = *plan, .seed = attempt};
+    struct header header = {.plan = *plan, .hasher = hasher_xxh3(attempt)};
     struct subject subject = {.run = attempt * 1000 + instance};
     subject.filter = filter_memory(&header, NULL, &fault);
     if (subject.filter == NULL)
@@ -74,7 +74,7 @@ static void subject_fill(struct subject *subject, uint64_t most, uint64_t inside
     struct key keys[BATCH];
     uint8_t seen[BATCH];
     struct fault fault;
-    uint64_t seed = store_header(filter_store(subject->filter))->seed;
+    uint64_t seed = store_header(filter_store(subject->filter))->hasher.k0;
     while (subject->given < most && store_keys(filter_store(subject->filter)) < inside) {
         uint64_t left = most - subject->given;
         size_t n = left < BATCH ? (size_t)left : BATCH;
@@ -103,7 +103,7 @@ static uint64_t count_hits(struct subject *subject, uint64_t from, uint64_t to)
     uint8_t seen[BATCH];
     struct lines lines;
     struct fault fault;
-    uint64_t seed = store_header(filter_store(subject->filter))->seed, hits = 0;
+    uint64_t seed = store_header(filter_store(subject->filter))->hasher.k0, hits = 0;
     lines_start(&lines, "out", subject->run, from * UNIT / LINES_SHAPES);
     for (uint64_t i = from * UNIT / BATCH; i < to * UNIT / BATCH; i++) {
         lines_keys(&lines, keys, BATCH, seed);

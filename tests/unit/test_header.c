@@ -35,7 +35,7 @@ static void file_make(struct file *file)
     memset(file, 0, sizeof *file);
     file->header = (struct header){
         .created = 1700000000,
-        .seed = 0x0123456789abcdef,
+        .hasher = hasher_xxh3(0x0123456789abcdef),
         .plan = {.rate = 1e-6, .capacity = 1000, .pages = 7, .geometry = {3, 6, false}},
         .asked = ASKED_CAPACITY | ASKED_SEED,
         .flight_keys = 64,
@@ -97,12 +97,18 @@ static bool same_plan(const struct filter_plan *a, const struct filter_plan *b)
            a->stage == b->stage;
 }
 
+static bool same_hash(const struct header *a, const struct header *b)
+{
+    return a->hasher.kind == b->hasher.kind && a->hasher.k0 == b->hasher.k0 &&
+           a->hasher.k1 == b->hasher.k1 && a->hash_check == b->hash_check;
+}
+
 static bool same_header(const struct header *a, const struct header *b)
 {
     return recipe_is_same(&a->recipe, &b->recipe) &&
            recipe_is_same(&a->part_recipe, &b->part_recipe) && a->shard.part == b->shard.part &&
            a->shard.parts == b->shard.parts && memcmp(a->uuid, b->uuid, UUID_BYTES) == 0 &&
-           a->created == b->created && a->seed == b->seed && same_plan(&a->plan, &b->plan) &&
+           a->created == b->created && same_hash(a, b) && same_plan(&a->plan, &b->plan) &&
            a->asked == b->asked && a->flight_keys == b->flight_keys && a->layers_at == b->layers_at;
 }
 
@@ -158,6 +164,16 @@ static void round_trip(void)
     tap_check(header_is_filter(file.page0), "it is not a filter at all");
 }
 
+/* Of a secret that is kept elsewhere, what a reader finds. */
+static struct hasher some_hash(struct chance *chance, unsigned i)
+{
+    if (i % 7 == 1)
+        return (struct hasher){HASH_SIPHASH, chance_next(chance), chance_next(chance)};
+    if (i % 7 == 2)
+        return (struct hasher){HASH_SIPHASH, 0, 0};
+    return hasher_xxh3(chance_next(chance) >> i % 65 % 64);
+}
+
 /* Any header that a plan can lead to. */
 /* Fields such that a list of them is in canonical form; sometimes to the end of the line. */
 static void some_recipe(struct chance *chance, struct recipe *recipe)
@@ -190,7 +206,8 @@ static void round_trip_of_many(void)
         file_make(&file);
         struct header *header = &file.header;
         header->created = (int64_t)(chance_next(&chance) >> i % 64);
-        header->seed = chance_next(&chance) >> i % 65 % 64;
+        header->hasher = some_hash(&chance, i);
+        header->hash_check = i % 7 == 2 ? chance_next(&chance) | 1 : 0;
         header->asked = chance_below(&chance, ASKED_ALL + 1);
         header->plan = (struct filter_plan){
             .rate = pow(10, -12.0 * (double)chance_below(&chance, 1000) / 1000) / 2,
@@ -429,7 +446,7 @@ static const struct rule header_rules[] = {
     {"unused 524", 524, 1, 1, "unused"},
     {"the feature of a key recipe, without one", 16, 8, 4, "unused"},
     {"the feature of a part, without one", 16, 8, 8, "part"},
-    {"a keyed hash, with its feature", 16, 8, 16, "features"},
+    {"the feature of another hash, with XXH3", 16, 8, 16, "hash"},
     {"the last byte before the checksum", 4087, 1, 1, "unused"},
 };
 
@@ -521,6 +538,75 @@ static void check_rules(const struct file *good, const struct rule *rules, size_
         store(file.page0 + rules[i].at, rules[i].size, rules[i].value);
         seal(file.page0, CHECKSUM_AT);
         check_refused(&file, rules[i].name, rules[i].says);
+    }
+}
+
+/* The same of a file with a secret in it, and of one whose secret is elsewhere. */
+static const struct rule secret_rules[] = {
+    {"no feature bit", 16, 8, 0, "hash"},
+    {"hash 1", 56, 4, 1, "hash"},
+    {"hash 0", 56, 4, 0, "hash"},
+    {"hash 3", 56, 4, 3, "has hash 3; this program knows 1 and 2"},
+    {"half a key", 60, 4, 8, "hash key"},
+    {"after the secret", 80, 1, 1, "hash key"},
+    {"the end of its room", 95, 1, 1, "hash key"},
+    {"a check value, and a key", 96, 8, 1, "hash key"},
+    {"its last byte", 103, 1, 1, "hash key"},
+};
+
+static const struct rule elsewhere_rules[] = {
+    {"no feature bit", 16, 8, 0, "hash"},
+    {"hash 1", 56, 4, 1, "hash"},
+    {"no key", 60, 4, 0, "hash key"},
+    {"a byte of a key", 64, 1, 1, "hash key"},
+    {"the last byte of a key", 79, 1, 1, "hash key"},
+    {"the end of its room", 95, 1, 1, "hash key"},
+};
+
+static void rules_of_secrets(void)
+{
+    struct file file;
+    file_make(&file);
+    file.header.hasher = (struct hasher){HASH_SIPHASH, UINT64_C(0x0706050403020100),
+                                         UINT64_C(0x0f0e0d0c0b0a0908)};
+    header_encode(&file.header, file.page0);
+    tap_check(opens_the_same(&file, LAYERS), "it does not open");
+    tap_check(load64(file.page0 + 16) == 16 && load32(file.page0 + 56) == 2 &&
+                  load32(file.page0 + 60) == 16 && load64(file.page0 + 96) == 0,
+              "the feature, the hash, the bytes of its key, no check value");
+    for (unsigned i = 0; i < 32; i++)
+        tap_check(file.page0[64 + i] == (i < 16 ? i : 0), "byte %u of the key", i);
+    check_rules(&file, secret_rules, sizeof secret_rules / sizeof *secret_rules);
+
+    uint64_t check = header_check(&file.header, file.header.hasher);
+    file.header.hash_check = check;
+    header_encode(&file.header, file.page0);
+    tap_check(load64(file.page0 + 96) == check, "the check value");
+    for (unsigned i = 0; i < 32; i++)
+        tap_check(file.page0[64 + i] == 0, "byte %u of the key", i);
+    file.header.hasher = (struct hasher){HASH_SIPHASH, 0, 0};
+    tap_check(opens_the_same(&file, LAYERS), "without its secret it does not open");
+    check_rules(&file, elsewhere_rules, sizeof elsewhere_rules / sizeof *elsewhere_rules);
+}
+
+/* The check value is the first half of SipHash of the UUID with 3 XORed to the first byte of the
+ * secret, from libsodium; other UUIDs and secrets have others. */
+static void check_values(void)
+{
+    struct header header = {.created = 0};
+    struct hasher hasher = {HASH_SIPHASH, UINT64_C(0x0706050403020100),
+                            UINT64_C(0x0f0e0d0c0b0a0908)};
+    for (unsigned i = 0; i < UUID_BYTES; i++)
+        header.uuid[i] = (uint8_t)(0xa0 + i);
+    uint64_t check = header_check(&header, hasher);
+    tap_check(check == UINT64_C(0xf0c2cace409d35e4), "it is %016" PRIx64, check);
+    for (unsigned bit = 0; bit < 128; bit++) {
+        struct hasher other = hasher;
+        *(bit < 64 ? &other.k0 : &other.k1) ^= UINT64_C(1) << bit % 64;
+        tap_check(header_check(&header, other) != check, "bit %u of the secret", bit);
+        header.uuid[bit / 8] ^= 1U << bit % 8;
+        tap_check(header_check(&header, hasher) != check, "bit %u of the UUID", bit);
+        header.uuid[bit / 8] ^= 1U << bit % 8;
     }
 }
 
@@ -931,6 +1017,8 @@ int main(void)
             every_bit_of_the_layers);
     tap_run("noise is refused", noise);
     tap_run("rules of the header, behind a right checksum", rules_of_the_header);
+    tap_run("rules of secrets, in the file and elsewhere", rules_of_secrets);
+    tap_run("check values of secrets", check_values);
     tap_run("rules of key recipes", rules_of_recipes);
     tap_run("rules of parts", rules_of_parts);
     tap_run("counting filters", counting);

@@ -665,6 +665,28 @@ static void domains(void)
     }
 }
 
+/* The same under the secret 00 01 .. 0f, by libsodium: the table of unseen(5). */
+static void domains_of_secrets(void)
+{
+    static const struct {
+        const char *line;
+        enum hash_domain domain;
+        uint64_t lo, hi;
+    } known[] = {
+        {"", DOMAIN_KEY, 0xe6a825ba047f81a3, 0x930255c71472f66d},
+        {"", DOMAIN_ITSELF, 0x7e9c2f9cc9d60f16, 0xa67206852545e9d0},
+        {"http://example.com/", DOMAIN_KEY, 0x682be38b3c9c21a1, 0x88c0165ace09aaa4},
+        {"http://example.com/", DOMAIN_ITSELF, 0x593d3f215def6810, 0x0fd89ce556e72be4},
+    };
+    const struct hasher hasher = {HASH_SIPHASH, 0x0706050403020100, 0x0f0e0d0c0b0a0908};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct key key = hash_key(known[i].line, strlen(known[i].line),
+                                  hasher_in_domain(hasher, known[i].domain));
+        tap_check(key.lo == known[i].lo && key.hi == known[i].hi, "%zu: %016" PRIx64 " %016" PRIx64,
+                  i, key.lo, key.hi);
+    }
+}
+
 int main(void)
 {
     tap_run("url/1: examples", normal_urls);
@@ -686,5 +708,6 @@ int main(void)
     tap_run("no byte beside the line is read", nothing_beside_the_line);
     tap_run("keys of a batch are those of the texts", keys_of_texts);
     tap_run("hash domains", domains);
+    tap_run("domains of the hash under a secret", domains_of_secrets);
     return tap_end();
 }
