@@ -5,6 +5,7 @@
 
 # shellcheck disable=SC2154 # out, err and code are set by helper.bash
 # shellcheck disable=SC2016 # what sh -c gets is meant for that shell
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load helper
 load crash
 
@@ -110,10 +111,15 @@ zero() {
             zero "$1" 4096 "$2"
             fails_with 2 "f\\.bf: damaged filter: layer 1: $1 of [0-9]+ pages are empty" unseen verify f.bf
         done
-        # A part of some.
-        cp sound.bf f.bf
-        zero 7 512 65
-        finds 'layer 1: its pages are filled less evenly than chance fills them \(.*\)'
+        # A part of one.
+        for at in '7 65' '1 65' '4 100'; do
+            cp sound.bf f.bf
+            # shellcheck disable=SC2086 # two words
+            set -- $at
+            zero "$1" 512 "$2"
+            fails_with 2 "f\\.bf: damaged filter: layer 1: 1 of [0-9]+ pages are empty, wholly or in part, and" \
+                unseen verify f.bf
+        done
     done
     # Few keys leave pages empty by chance.
     for at in 1 10 50 200; do
@@ -125,6 +131,112 @@ zero() {
     exits 0 unseen add f.bf < <(seq 10000)
     zero 47 4096 0
     finds 'layer 1: its counter says [0-9]+, its bits say 0 lines \(.*\)'
+}
+
+# The table in unseen-filters(7).
+
+# pages_of FILE AT COUNT: so many of its pages, from page AT of its first layer on, take the place of those
+# of f.bf.
+pages_of() {
+    dd if="$1" of=f.bf bs=4096 skip=$((at / 4096 + $2)) seek=$((at / 4096 + $2)) count="$3" conv=notrunc status=none
+}
+
+# flip STEP: one bit in each STEP bytes of the layer.
+flip() {
+    # shellcheck disable=SC2059 # the bytes are the format
+    printf "$(od -An -v -tu1 -w1 -j "$at" f.bf |
+        awk -v step="$1" '{ bit = 2 ^ (NR % 8) }
+            NR % step == 0 { $1 += int($1 / bit) % 2 ? -bit : bit } { printf "\\%03o", $1 }')" >rotten
+    dd if=rotten of=f.bf bs=4096 seek=$((at / 4096)) conv=notrunc status=none
+}
+
+# each_damage: what is said of copies of ./sound.bf after each kind of damage.
+each_damage() {
+    local what said
+    for what in 'zero 1 4096 7' 'zero 1 512 300' 'pages_of ones.bf 20 1' 'pages_of other.bf 20 1' 'pages_of old.bf 20 1' \
+        'pages_of old.bf 0 23' 'flip 12' 'flip 1250' swap; do
+        cp sound.bf f.bf
+        if [[ $what == swap ]]; then
+            dd if=sound.bf of=f.bf bs=4096 skip=$((at / 4096 + 3)) seek=$((at / 4096 + 9)) count=1 conv=notrunc status=none
+            dd if=sound.bf of=f.bf bs=4096 skip=$((at / 4096 + 9)) seek=$((at / 4096 + 3)) count=1 conv=notrunc status=none
+        else
+            $what
+        fi
+        capture unseen verify f.bf
+        said=$(cat "$out" "$err" | grep -Eo 'are empty, wholly|have every bit|its counter|less evenly' | head -n 1)
+        echo "$what: $code ${said:-nothing}"
+    done
+}
+
+@test "which damage to pages is found, and which cannot be: at capacity, and a tenth full" {
+    local at
+    exits 0 unseen create -n 50000 other.bf
+    exits 0 unseen add other.bf < <(seq 100001 150000)
+    at=$(od -An -v -tu8 -j 4096 -N 8 other.bf | tr -d ' ')
+    { head -c "$at" other.bf; head -c $((47 * 4096)) /dev/zero | tr '\0' '\377'; } >ones.bf
+    exits 0 unseen create -n 50000 f.bf
+    exits 0 unseen add f.bf < <(seq 2500)
+    cp f.bf old.bf
+    exits 0 unseen add f.bf < <(seq 2501 5000)
+    cp f.bf sound.bf
+    each_damage >got
+    cat >wanted <<'END'
+zero 1 4096 7: 1 less evenly
+zero 1 512 300: 0 nothing
+pages_of ones.bf 20 1: 2 have every bit
+pages_of other.bf 20 1: 1 its counter
+pages_of old.bf 20 1: 0 nothing
+pages_of old.bf 0 23: 1 less evenly
+flip 12: 1 its counter
+flip 1250: 0 nothing
+swap: 0 nothing
+END
+    same got wanted
+    cp sound.bf f.bf
+    exits 0 unseen add f.bf < <(seq 5001 25000)
+    cp f.bf old.bf
+    exits 0 unseen add f.bf < <(seq 25001 50000)
+    cp f.bf sound.bf
+    each_damage >got
+    cat >wanted <<'END'
+zero 1 4096 7: 2 are empty, wholly
+zero 1 512 300: 2 are empty, wholly
+pages_of ones.bf 20 1: 2 have every bit
+pages_of other.bf 20 1: 0 nothing
+pages_of old.bf 20 1: 1 less evenly
+pages_of old.bf 0 23: 1 less evenly
+flip 12: 0 nothing
+flip 1250: 0 nothing
+swap: 0 nothing
+END
+    same got wanted
+    # cut short: no command opens it
+    truncate -s -1 f.bf
+    fails_with 2 '^unseen: f\.bf: damaged filter: layer 1: end' unseen verify f.bf
+}
+
+@test "pages with more lines than their counter knows of: what may be the cause" {
+    local at
+    exits 0 unseen create -n 50000 other.bf
+    at=$(od -An -v -tu8 -j 4096 -N 8 other.bf | tr -d ' ')
+    exits 0 unseen add other.bf < <(seq 50000)
+    exits 0 unseen create -n 50000 f.bf
+    exits 0 unseen add f.bf < <(seq 5000)
+    pages_of other.bf 11 2
+    finds 'layer 1: 2 of 47 pages have some 1[01][0-9]{2} lines each, where chance puts 1[0-9]{2} \(its counter does not know of them: bits were changed, or it is a copy made while many came\)'
+    succeeds unseen stats f.bf
+    grep -qx 'odd pages           2 too full, 0 too empty to be so by chance (see: unseen verify)' "$out"
+    succeeds unseen stats --json f.bf
+    [[ $(field fuller_pages) -eq 2 && $(field emptier_pages) -eq 0 ]]
+    # of a sound one: no word
+    succeeds unseen stats other.bf
+    run -1 grep odd "$out"
+    succeeds unseen stats --json other.bf
+    [[ $(field fuller_pages) -eq 0 && $(field emptier_pages) -eq 0 ]]
+    cp other.bf f.bf
+    zero 5 4096 30
+    succeeds unseen stats --json f.bf
+    [[ $(field fuller_pages) -eq 0 && $(field emptier_pages) -eq 5 ]]
 }
 
 @test "lines that were judged beside each other, by -x and --pending, at p = 0.5: sound" {

@@ -129,6 +129,13 @@ static void tell_keys(struct report *report, const struct store *store, const st
     report_text(report, "fill", "%.1f %% of %s", survey->fill * 100,
                 counting ? "cells in use" : "bits set");
     report_json(report, "fill", "%.6g", survey->fill);
+    if (survey->fuller_pages + survey->emptier_pages > 0)
+        report_text(report, "odd pages",
+                    "%" PRIu64 " too full, %" PRIu64 " too empty to be so by chance (see: unseen "
+                    "verify)",
+                    survey->fuller_pages, survey->emptier_pages);
+    report_count(report, NULL, "fuller_pages", (double)survey->fuller_pages, "");
+    report_count(report, NULL, "emptier_pages", (double)survey->emptier_pages, "");
     report_rate(report, "false drops", "false_drops", survey->false_drops, ", expected");
     report_count(report, until_text(plan), "keys_left", survey->keys_until,
                  round(survey->keys_until) == 1 ? " line" : " lines");

@@ -77,40 +77,108 @@ static bool was_written(const struct layer_survey *layer)
 {
     enum { LARGE_PAGES = 32 };
     return layer->plan.pages >= LARGE_PAGES && layer->counted_before >= layer->plan.capacity / 2 &&
-           layer->empty_pages < layer->plan.pages;
+           layer->evenness.empty < layer->plan.pages;
 }
 
-/* Chance leaves fewer pages empty, and the counter has about the keys that they should have: so
- * they had them. A copy that was made while lines came has empty pages, too, from before; but its
- * counter, which lies before all pages, is older still. */
+/* Of so many keys that fell on as many pages, those that did not look seen when they came. */
+static double remembered(const struct layer_survey *layer, uint64_t pages, double keys)
+{
+    return pages > 0 ? sizing_remembered(layer->plan.geometry, pages, keys) : 0;
+}
+
+/* The counter has about the keys that empty pages should have: so they had them. A copy that was
+ * made while lines came has empty pages, too, from before; but its counter, which lies before all
+ * pages, is older still. Where half of a page is empty nobody has to ask. */
 static bool has_lost_pages(const struct layer_survey *layer)
 {
-    double others = (double)(layer->plan.pages - layer->empty_pages);
-    double missing = layer->remembered / others * (double)layer->empty_pages;
-    return layer->wiped && (double)layer->counted_before - layer->remembered > missing / 2;
+    const struct evenness *pages = &layer->evenness;
+    double keys = pages->emptier > 0 ? pages->keys : pages->most;
+    double missing = remembered(layer, pages->empty, keys * (double)pages->empty);
+    return pages->torn > 0 ||
+           (pages->empty > 0 && (double)layer->counted_before - layer->remembered > missing / 2);
+}
+
+/* How many keys the counter has of those that the fuller pages have above the others, as a part of
+ * them: about 1 if they came as lines, 0 if bits were set otherwise, or pages are newer than the
+ * counter, as in a copy. */
+static double part_counted(const struct layer_survey *layer, uint64_t counted)
+{
+    const struct evenness *pages = &layer->evenness;
+    uint64_t others = layer->plan.pages - pages->fuller;
+    double each = remembered(layer, others, pages->keys * (double)others) / (double)others;
+    double above = (double)counted - each * (double)layer->plan.pages;
+    return above / ((double)pages->fuller * (remembered(layer, 1, pages->most) - each));
+}
+
+/* Lines gather in some pages. What is left of a power cut can have a counter that knows of more
+ * than all pages have; but full pages do not tell how much they got. */
+static bool is_crowded(const struct survey *survey, unsigned i)
+{
+    const struct layer_survey *layer = &survey->layer[i];
+    double counted = (double)layer->counted + (double)survey_staged(survey, i);
+    return layer->evenness.fuller > 0 && part_counted(layer, (uint64_t)counted) > 0.5 &&
+           (layer->full_pages > 0 || counted < layer->keys + tolerance(layer));
+}
+
+/* Where lines gather in an older layer most of them look seen, and do not reach the next one. */
+static bool is_uneven(const struct survey *survey, unsigned i)
+{
+    const struct evenness *pages = &survey->layer[i].evenness;
+    for (unsigned older = 0; older < i; older++)
+        if (is_crowded(survey, older) && pages->fuller + pages->torn == 0)
+            return false;
+    return pages->fuller + pages->emptier + pages->torn > 0 || pages->unevenness > 6;
+}
+
+static void tell_fuller(struct findings *findings, unsigned number,
+                        const struct layer_survey *layer, bool crowded)
+{
+    const struct evenness *pages = &layer->evenness;
+    char rate[NUMBER_TEXT],
+        why[160] = "its counter does not know of them: bits were changed, or it "
+                   "is a copy made while many came";
+    if (crowded)
+        snprintf(why, sizeof why,
+                 "they were chosen to fall there, and make the rate %s; a new filter made with "
+                 "--secret is safe from that",
+                 number_text(layer->rate, NUMBER_FOUND, rate));
+    note(findings,
+         "layer %u: %" PRIu64 " of %" PRIu64 " pages %s some %.0f lines%s, where chance puts %.0f "
+         "(%s)",
+         number, pages->fuller, layer->plan.pages, number_of(pages->fuller, "has", "have"),
+         pages->most, pages->fuller == 1 ? "" : " each", pages->keys, why);
+}
+
+static void tell_uneven(struct findings *findings, unsigned number)
+{
+    note(findings,
+         "layer %u: its pages are filled less evenly than chance fills them (lines of the emptier "
+         "ones are lost, as in a copy made while many came)",
+         number);
 }
 
 /* Keys fall on pages by chance. */
 static void check_pages(struct findings *findings, unsigned number, const struct survey *survey)
 {
     const struct layer_survey *layer = &survey->layer[number - 1];
-    bool counting = layer->plan.geometry.counting;
-    if (layer->filled)
+    bool counting = layer->plan.geometry.counting, crowded = is_crowded(survey, number - 1);
+    if (layer->filled && !crowded)
         damage(findings, "layer %u: %" PRIu64 " of %" PRIu64 " pages have every %s", number,
                layer->full_pages, layer->plan.pages, counting ? "cell in use" : "bit set");
     else if (was_written(layer) && has_lost_pages(layer))
         damage(findings,
-               "layer %u: %" PRIu64 " of %" PRIu64 " pages are empty, and their lines "
-               "are forgotten",
-               number, layer->empty_pages, layer->plan.pages);
+               "layer %u: %" PRIu64 " of %" PRIu64 " pages are empty, wholly or in part, and their "
+               "lines are forgotten",
+               number, layer->evenness.empty + layer->evenness.torn, layer->plan.pages);
+    else if (crowded)
+        tell_fuller(findings, number, layer, true);
     else if (layer->full_pages > 0)
         note(findings, "layer %u: %" PRIu64 " of %" PRIu64 " pages have every %s", number,
              layer->full_pages, layer->plan.pages, counting ? "cell in use" : "bit set");
-    else if (layer->wiped || layer->uneven > 6)
-        note(findings,
-             "layer %u: its pages are filled less evenly than chance fills them (lines of the "
-             "emptier ones are lost, as in a copy made while many came)",
-             number);
+    else if (layer->evenness.fuller > 0 && layer->evenness.emptier == 0)
+        tell_fuller(findings, number, layer, false);
+    else if (is_uneven(survey, number - 1))
+        tell_uneven(findings, number);
     else
         check_counter(findings, number, survey);
 }
@@ -225,7 +293,7 @@ static int look(struct survey *survey, const struct store *store)
     if (survey_make(survey, store) != 0)
         return -1;
     for (unsigned i = 0; i < survey->layers; i++)
-        if (survey->layer[i].wiped || survey->layer[i].uneven > 0)
+        if (is_uneven(survey, i))
             return survey_make(survey, store);
     return 0;
 }

@@ -1,6 +1,8 @@
 #include "commands/survey.h"
 
 #include "store/pages.h"
+#include "store/stage.h"
+#include "store/window.h"
 #include "system/signals.h"
 #include "union/joint.h"
 
@@ -69,10 +71,8 @@ static void survey_layer(struct layer_survey *layer, const struct store *store, 
         .fill = estimate_fill(&estimate),
         .deviation = estimate_deviation(&estimate),
         .full_pages = estimate.full,
-        .empty_pages = estimate.empty,
-        .uneven = estimate_unevenness(&estimate),
-        .wiped = estimate_has_wiped(&estimate),
-        .filled = estimate_has_filled(&estimate),
+        .evenness = evenness_of(&estimate),
+        .filled = evenness_has_filled(&estimate),
         .counted_before = counted_before,
         .counted = store_region_keys(store, i),
     };
@@ -82,6 +82,20 @@ static void survey_layer(struct layer_survey *layer, const struct store *store, 
     layer->window = store_header(store)->plan.generations != 0;
     if (layer->window)
         layer->generation = generation_of(store, i);
+}
+
+/* What is being emptied, or was when its writer died, is as nobody filled it. */
+static void count_odd_pages(struct survey *survey, const struct store *store)
+{
+    if (window_is_turning(store) || stage_left(store))
+        return;
+    for (unsigned i = 0; i < survey->layers; i++) {
+        const struct evenness *pages = &survey->layer[i].evenness;
+        if (survey->layer[i].generation.retired)
+            continue;
+        survey->fuller_pages += pages->fuller;
+        survey->emptier_pages += pages->emptier > pages->torn ? pages->emptier : pages->torn;
+    }
 }
 
 /* --- lines in several layers --- */
@@ -249,6 +263,7 @@ int survey_make(struct survey *survey, const struct store *store)
     }
     survey->rate = survey->layers == 1 ? survey->layer[0].rate : 1 - miss;
     survey->fill = filled / (double)survey->pages;
+    count_odd_pages(survey, store);
     if (plan->generations != 0) {
         survey_window(survey, plan);
         return signals_pending() ? -1 : 0;

@@ -9,6 +9,7 @@ void estimate_start(struct estimate *estimate, struct geometry geometry)
     estimate->geometry = geometry;
     estimate->kernel = kernel_for(geometry);
     estimate->zero = 1;
+    estimate->step_bits = geometry.counting ? 4 : 6;
     estimate->choices = 1;
     for (unsigned j = 1; j <= geometry.lines; j++)
         estimate->choices = estimate->choices * (PAGE_LINES + 1 - j) / j;
@@ -20,8 +21,23 @@ static double log_zero(const struct estimate *estimate)
     return log1p(-geometry_share(estimate->geometry));
 }
 
-/* The table is a tenth of the start of a run that does not ask for the rate. */
-static void fill_chances(struct estimate *estimate)
+/* All keys of a page miss certain `parts` eighths of it with the chance a^keys, a being that of one
+ * key. Where that is below e^-54, chance does it on none of 2^38 pages, whichever the eighths: once
+ * in 10^10 of such filters. */
+static unsigned torn_above(struct geometry geometry, unsigned parts)
+{
+    const double no_chance = 54;
+    double missed = 1;
+    for (unsigned j = 0; j < geometry.lines; j++)
+        missed *= fmax((double)PAGE_LINES * (ESTIMATE_PARTS - parts) / ESTIMATE_PARTS - j, 0) /
+                  (PAGE_LINES - j);
+    double keys = missed > 0 ? no_chance / -log(missed) : 0;
+    return (unsigned)(-expm1(keys * log1p(-geometry_share(geometry))) *
+                      geometry_page_cells(geometry));
+}
+
+/* The tables are a tenth of the start of a run that does not ask for the rate. */
+static void fill_tables(struct estimate *estimate)
 {
     unsigned cells = geometry_line_cells(estimate->geometry);
     for (unsigned x = 0; x <= cells; x++) {
@@ -30,7 +46,9 @@ static void fill_chances(struct estimate *estimate)
             chance *= (double)x / cells;
         estimate->chance[x] = chance;
     }
-    estimate->has_chances = true;
+    for (unsigned parts = 1; parts < ESTIMATE_PARTS; parts++)
+        estimate->torn_above[parts] = torn_above(estimate->geometry, parts);
+    estimate->has_tables = true;
 }
 
 /* The logarithm of a product, since it is slow: of as many factors as do not make it vanish. */
@@ -54,18 +72,38 @@ static void add_page(struct estimate *estimate, unsigned set)
     estimate->empty += set == 0;
     estimate->set += set;
     estimate->set_squares += (double)set * set;
+    estimate->steps[(set + (1U << estimate->step_bits) - 1) >> estimate->step_bits]++;
     add_zero(estimate, zero / cells);
     estimate->inverse_sum += cells / zero;
 }
 
-/* Adds a page, and puts into `lines` how many bits are set in each of its lines. */
+/* Whether so many of the page's eighths are empty as chance leaves none. */
+static bool is_torn(const struct estimate *estimate, const uint16_t lines[PAGE_LINES], unsigned set)
+{
+    enum { LINES = PAGE_LINES / ESTIMATE_PARTS };
+    unsigned empty = 0;
+    for (unsigned part = 0; part < ESTIMATE_PARTS; part++) {
+        unsigned sum = 0;
+        for (unsigned line = 0; line < LINES; line++)
+            sum += lines[part * LINES + line];
+        empty += sum == 0;
+    }
+    return empty > 0 && set > estimate->torn_above[empty % ESTIMATE_PARTS];
+}
+
+/* Adds a page, and puts into `lines` how many bits are set in each of its lines. Sums of 16 bits
+ * have room for a page, and are quickest. */
 static void count_page(struct estimate *estimate, const uint8_t *page, uint16_t lines[PAGE_LINES])
 {
-    unsigned set = 0;
+    uint16_t set = 0, empty = 0;
     estimate->kernel->count(page, lines);
-    for (unsigned line = 0; line < PAGE_LINES; line++)
-        set += lines[line];
+    for (unsigned line = 0; line < PAGE_LINES; line++) {
+        set = (uint16_t)(set + lines[line]);
+        empty = (uint16_t)(empty + (lines[line] == 0));
+    }
     add_page(estimate, set);
+    if (empty >= PAGE_LINES / ESTIMATE_PARTS && set > 0)
+        estimate->torn += is_torn(estimate, lines, set);
 }
 
 void estimate_add_keys(struct estimate *estimate, const uint8_t *bytes, uint64_t pages)
@@ -93,8 +131,8 @@ static void add_pages(struct estimate *estimate, const uint8_t *bytes, unsigned 
 
 void estimate_add(struct estimate *estimate, const uint8_t *bytes, uint64_t pages)
 {
-    if (!estimate->has_chances)
-        fill_chances(estimate);
+    if (!estimate->has_tables)
+        fill_tables(estimate);
     for (uint64_t i = 0; i < pages; i += KERNEL_PAGES) {
         uint64_t left = pages - i;
         add_pages(estimate, bytes + i * PAGE_BYTES,
@@ -111,6 +149,9 @@ void estimate_merge(struct estimate *estimate, const struct estimate *other)
     estimate->set += other->set;
     estimate->inverse_sum += other->inverse_sum;
     estimate->rate_sum += other->rate_sum;
+    estimate->torn += other->torn;
+    for (unsigned step = 0; step <= ESTIMATE_STEPS; step++)
+        estimate->steps[step] += other->steps[step];
     estimate->log_sum += other->log_sum;
     add_zero(estimate, other->zero);
 }
@@ -144,80 +185,4 @@ double estimate_fill(const struct estimate *estimate)
         return 0;
     return (double)estimate->set /
            ((double)estimate->pages * geometry_page_cells(estimate->geometry));
-}
-
-/* --- evenness --- */
-
-/* y2: the chance that a key of a page sets at least one of two cells, of one line or of two. */
-static double share_of_two(struct geometry geometry, bool same_line)
-{
-    double lines = geometry.lines, cells = geometry_line_cells(geometry);
-    if (same_line)
-        return lines / PAGE_LINES * (1 - pow(1 - 2 / cells, geometry.fields));
-    double hit = 1 - pow(1 - 1 / cells, geometry.fields);
-    double both = lines * (lines - 1) / (PAGE_LINES * (PAGE_LINES - 1.0));
-    return 2 * lines / PAGE_LINES * hit - both * hit * hit;
-}
-
-/* The variance of the cells set in a page, of as many keys on average as set this part of them. */
-static double variance_by_chance(struct geometry geometry, double fill)
-{
-    double keys = -log1p(-fill) / geometry_share(geometry);
-    double cells = geometry_page_cells(geometry), line = geometry_line_cells(geometry);
-    double zero = cells * (1 - fill);
-    double pairs = cells * (line - 1) * exp(-keys * share_of_two(geometry, true)) +
-                   cells * (cells - line) * exp(-keys * share_of_two(geometry, false));
-    return zero + pairs - zero * zero;
-}
-
-double estimate_unevenness(const struct estimate *estimate)
-{
-    double pages = (double)estimate->pages, fill = estimate_fill(estimate);
-    if (estimate->pages < 2 || !(fill > 0 && fill < 1))
-        return 0;
-    double mean = (double)estimate->set / pages;
-    double variance = (estimate->set_squares - pages * mean * mean) / (pages - 1);
-    double chance = variance_by_chance(estimate->geometry, fill);
-    double keys = estimate_keys(estimate) / pages;
-    if (!(chance > 0) || variance < 1.05 * chance)
-        return 0;
-    /* Their quotient is as chi-square with so many degrees of freedom, fewer where few keys make it
-     * skew; its cube root as a normal variable (Wilson and Hilferty 1931). */
-    double freedom = 2 / (2 / (pages - 1) + 1 / (keys * pages));
-    double part = 2 / (9 * freedom);
-    return (cbrt(variance / chance) - (1 - part)) / sqrt(part);
-}
-
-/* The keys of a page that is not empty, on average, or somewhat fewer. */
-static double keys_of_others(const struct estimate *estimate)
-{
-    double others = (double)(estimate->pages - estimate->empty);
-    double fill = (double)estimate->set / (others * geometry_page_cells(estimate->geometry));
-    double keys = -log1p(-fill) / geometry_share(estimate->geometry);
-    /* A page that is not empty has more keys than one that may be: m / (1 - e^-m). */
-    return keys * (1 - exp(1 - keys));
-}
-
-bool estimate_has_wiped(const struct estimate *estimate)
-{
-    const double no_chance = 25; /* e^-25 is 1e-11 */
-    double wiped = (double)estimate->empty;
-    if (estimate->empty == 0 || estimate->empty == estimate->pages || estimate_fill(estimate) >= 1)
-        return false;
-    double keys = keys_of_others(estimate);
-    /* Chernoff's bound for a Poisson variable of that mean, whose logarithm this is. */
-    double mean_log = log((double)estimate->pages) - keys;
-    return keys > 0 && log(wiped) > mean_log &&
-           wiped * (log(wiped) - mean_log) - wiped + exp(mean_log) > no_chance;
-}
-
-bool estimate_has_filled(const struct estimate *estimate)
-{
-    enum { FAR_FROM_FULL = 64 }; /* zero cells */
-    uint64_t cells = geometry_page_cells(estimate->geometry);
-    uint64_t others = estimate->pages - estimate->full;
-    if (estimate->full == 0 || others == 0)
-        return false;
-    double set = (double)(estimate->set - estimate->full * cells) / (double)others;
-    return set < (double)(cells - FAR_FROM_FULL);
 }

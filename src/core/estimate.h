@@ -18,13 +18,7 @@
  * variance is (e^t - 1 - t) / (m y^2) in a page of m bits (Whang and others 1990, with m y bits a
  * key where linear counting has one): at half fill and k = 18 it is a fortieth of the keys.
  *
- * Keys fall on pages at random, so how unevenly pages are filled is known, too. With Z zero cells
- * of c in a page of Poisson(m) keys, and y2 the chance that a key sets at least one of two cells,
- *
- *     E[Z (Z - 1)] = sum over pairs of cells of e^(-m y2)
- *
- * where y2 is one number for two cells of a line and another for cells of two lines. What varies
- * more than that was not made by chance (the index of dispersion: Fisher 1925).
+ * What the pages tell of damage and of chosen lines is in evenness.h.
  *
  * As fast as memory is read: about 0.3 us a page.
  */
@@ -32,6 +26,9 @@
 #define UNSEEN_CORE_ESTIMATE_H
 
 #include "core/kernel.h"
+
+/* Pages are told apart by how many of their cells are set, in steps of a 512th of all. */
+enum { ESTIMATE_STEPS = 512, ESTIMATE_PARTS = 8 };
 
 struct estimate {
     struct geometry geometry;
@@ -46,8 +43,13 @@ struct estimate {
     double zero;        /* the product of zero bits / bits */
     double inverse_sum; /* of cells / zero cells */
     double rate_sum;
-    bool has_chances;
-    double chance[LINE_BITS + 1]; /* (x / 512)^f, once it is asked for */
+    uint64_t torn; /* pages with cells set, but an eighth empty that chance would not leave so */
+    unsigned step_bits;                 /* a 512th of all cells is 2 to this power */
+    uint64_t steps[ESTIMATE_STEPS + 1]; /* pages by cells set: 0; 1 to a 512th; and so on */
+    bool has_tables;                    /* the next two, once the rate is asked for */
+    double chance[LINE_BITS + 1];       /* (x / 512)^f */
+    /* With so many of its eighths empty, a page is torn if it has more cells set than this. */
+    unsigned torn_above[ESTIMATE_PARTS];
 };
 
 void estimate_start(struct estimate *estimate, struct geometry geometry);
@@ -55,7 +57,7 @@ void estimate_start(struct estimate *estimate, struct geometry geometry);
 /* Adds `pages` pages at `bytes`. */
 void estimate_add(struct estimate *estimate, const uint8_t *bytes, uint64_t pages);
 
-/* The same for who will not ask for the rate, which is most of the work. */
+/* The same for who will not ask for the rate, which is most of the work, nor for torn pages. */
 void estimate_add_keys(struct estimate *estimate, const uint8_t *bytes, uint64_t pages);
 
 /* Adds what was added to another one, of the same geometry. */
@@ -68,13 +70,5 @@ double estimate_keys(const struct estimate *estimate);
 double estimate_deviation(const struct estimate *estimate);
 double estimate_rate(const struct estimate *estimate);
 double estimate_fill(const struct estimate *estimate);
-
-/* How far the pages are filled less evenly than chance does it: in standard deviations, 0 if they
- * are not by a twentieth. 6 is no chance. (More evenly they may be: near p = 0.5 fuller pages drop
- * more keys.) */
-double estimate_unevenness(const struct estimate *estimate);
-/* Whether so many pages are empty, or full, as chance makes of the others with less than 1e-10. */
-bool estimate_has_wiped(const struct estimate *estimate);
-bool estimate_has_filled(const struct estimate *estimate);
 
 #endif

@@ -1,0 +1,372 @@
+/*
+ * Odd pages: none where chance filled them, whatever the layer; and what is found of damage and of
+ * keys that were chosen, and what is not.
+ *
+ * Seeds are fixed. Of the layers of chance here, far fewer than 10^8, none may have an odd page:
+ * core/evenness.h promises fewer than one in 10^10.
+ */
+#include "core/evenness.h"
+#include "core/sizing.h"
+
+#include "chance.h"
+#include "tap.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 1024 };
+
+struct layer {
+    struct bits bits;
+    struct chance chance;
+    uint64_t keys;
+};
+
+static struct layer layer_new(struct geometry geometry, uint64_t pages, uint64_t seed)
+{
+    struct layer layer = {.bits = {.pages = pages, .geometry = geometry}, .chance = {seed}};
+    layer.bits.bytes = aligned_alloc(PAGE_BYTES, pages * PAGE_BYTES);
+    if (layer.bits.bytes == NULL)
+        exit(1);
+    memset(layer.bits.bytes, 0, pages * PAGE_BYTES);
+    return layer;
+}
+
+static void set_keys(struct layer *layer, struct bits bits, uint64_t n)
+{
+    struct key batch[BATCH];
+    for (; n > 0; n -= n < BATCH ? n : BATCH) {
+        size_t some = n < BATCH ? (size_t)n : BATCH;
+        for (size_t i = 0; i < some; i++)
+            batch[i] = chance_key(&layer->chance);
+        kernel_for(bits.geometry)->set(&bits, batch, some);
+    }
+}
+
+static void fill_to(struct layer *layer, uint64_t keys)
+{
+    set_keys(layer, layer->bits, keys > layer->keys ? keys - layer->keys : 0);
+    layer->keys = keys;
+}
+
+static uint8_t *page_of(const struct layer *layer, uint64_t page)
+{
+    return layer->bits.bytes + page * PAGE_BYTES;
+}
+
+/* Keys that all fall on one page, as somebody chose them. */
+static void crowd(struct layer *layer, uint64_t page, uint64_t keys)
+{
+    struct bits one = {page_of(layer, page), 1, layer->bits.geometry};
+    set_keys(layer, one, keys);
+}
+
+static struct evenness look(const struct layer *layer)
+{
+    struct estimate estimate;
+    estimate_start(&estimate, layer->bits.geometry);
+    estimate_add(&estimate, layer->bits.bytes, layer->bits.pages);
+    return evenness_of(&estimate);
+}
+
+static bool is_even(const struct evenness *found)
+{
+    return found->fuller + found->emptier + found->empty + found->torn == 0 &&
+           found->unevenness <= CHANCE_SIGMAS;
+}
+
+static void check_even(const struct layer *layer, const char *what)
+{
+    struct evenness found = look(layer);
+    struct geometry g = layer->bits.geometry;
+    tap_check(is_even(&found),
+              "%s: %ux%u%s, %" PRIu64 " pages, %" PRIu64 " keys: %" PRIu64 " fuller, %" PRIu64
+              " emptier, %" PRIu64 " torn, uneven by %g",
+              what, g.lines, g.fields, g.counting ? " counting" : "", layer->bits.pages,
+              layer->keys, found.fuller, found.emptier, found.torn, found.unevenness);
+}
+
+/* The keys of a page that is as full as it was made for. */
+static double keys_a_page(struct geometry geometry, double rate)
+{
+    return (double)sizing_capacity(geometry, 1000, rate) / 1000;
+}
+
+/* Of all kinds, rates, sizes and fills. */
+static void even_layers(void)
+{
+    static const double rates[] = {0.5, 0.1, 1e-2, 1e-4, 1e-6, 1e-9, 1e-12};
+    static const double parts[] = {0.001, 0.01, 0.1, 0.5, 1, 1.5, 4};
+    static const uint64_t sizes[] = {1, 2, 3, 7, 31, 256};
+    for (unsigned kind = 0; kind < 2 * sizeof rates / sizeof *rates; kind++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            struct geometry geometry = sizing_geometry(rates[kind / 2], kind % 2);
+            double keys = keys_a_page(geometry, rates[kind / 2]) * (double)sizes[i];
+            struct layer layer = layer_new(geometry, sizes[i], 100 + kind);
+            for (size_t j = 0; j < sizeof parts / sizeof *parts && keys * parts[j] < 2e6; j++) {
+                fill_to(&layer, (uint64_t)(keys * parts[j]) + 1);
+                check_even(&layer, "by chance");
+            }
+            free(layer.bits.bytes);
+        }
+}
+
+/* Many small layers, some with hardly a key; and a large one. */
+static void many_even_layers(void)
+{
+    struct geometry geometry = {.lines = 3, .fields = 6};
+    struct chance chance = {41};
+    unsigned layers = tap_cases(6000);
+    for (unsigned i = 0; i < layers; i++) {
+        uint64_t pages = 1 + chance_below(&chance, 12);
+        struct layer layer = layer_new(geometry, pages, i);
+        fill_to(&layer, chance_below(&chance, pages * (i % 3 == 0 ? 8 : i % 3 == 1 ? 80 : 800)));
+        check_even(&layer, "small");
+        free(layer.bits.bytes);
+    }
+    struct layer layer = layer_new(geometry, 8192, 7);
+    for (uint64_t keys = 100; keys < 8192 * 1000; keys *= 9) {
+        fill_to(&layer, keys);
+        check_even(&layer, "large");
+    }
+    free(layer.bits.bytes);
+}
+
+/* --- what is found --- */
+
+static const struct geometry plain = {3, 6, false};
+enum { PAGES = 256, FULL = 1000, TRIALS = 20 };
+
+/* What is done to a layer, at which fill; and how many pages are found, in each of the trials. */
+struct damage {
+    const char *name;
+    void (*make)(struct layer *layer);
+    double fill;
+    uint64_t fuller, emptier, empty, torn;
+    bool counting, uneven;
+};
+
+static uint64_t any_page(struct layer *layer)
+{
+    return chance_below(&layer->chance, layer->bits.pages);
+}
+
+static void nothing(struct layer *layer)
+{
+    (void)layer;
+}
+
+static void zero_page(struct layer *layer)
+{
+    memset(page_of(layer, any_page(layer)), 0, PAGE_BYTES);
+}
+
+static void zero_some(struct layer *layer)
+{
+    memset(page_of(layer, chance_below(&layer->chance, PAGES - 40)), 0, 40UL * PAGE_BYTES);
+}
+
+static void zero_most(struct layer *layer)
+{
+    memset(layer->bits.bytes, 0, 200UL * PAGE_BYTES);
+}
+
+static void zero_eighth(struct layer *layer)
+{
+    memset(page_of(layer, any_page(layer)) + 512 * chance_below(&layer->chance, 8), 0, 512);
+}
+
+static void zero_half(struct layer *layer)
+{
+    memset(page_of(layer, any_page(layer)) + 2048, 0, 2048);
+}
+
+static void zero_seven_eighths(struct layer *layer)
+{
+    memset(page_of(layer, any_page(layer)) + 512, 0, PAGE_BYTES - 512);
+}
+
+static void ones(struct layer *layer)
+{
+    memset(page_of(layer, any_page(layer)), 0xff, PAGE_BYTES);
+}
+
+static void noise(struct layer *layer)
+{
+    uint8_t *page = page_of(layer, any_page(layer));
+    for (unsigned i = 0; i < PAGE_BYTES; i++)
+        page[i] = (uint8_t)chance_next(&layer->chance);
+}
+
+static void crowd_one(struct layer *layer)
+{
+    crowd(layer, any_page(layer), 8000);
+}
+
+static void crowd_ten(struct layer *layer)
+{
+    for (uint64_t i = 0; i < 10; i++)
+        crowd(layer, 20 * i, 100000);
+}
+
+static void crowd_and_zero(struct layer *layer)
+{
+    crowd(layer, 3, 100000);
+    memset(page_of(layer, 200), 0, 5UL * PAGE_BYTES);
+}
+
+static void swap_pages(struct layer *layer)
+{
+    static uint8_t kept[PAGE_BYTES];
+    memcpy(kept, page_of(layer, 5), PAGE_BYTES);
+    memcpy(page_of(layer, 5), page_of(layer, 77), PAGE_BYTES);
+    memcpy(page_of(layer, 77), kept, PAGE_BYTES);
+}
+
+/* As many other bits set as are cleared, where half of all are. */
+static void rot(struct layer *layer)
+{
+    for (uint64_t i = 0; i < PAGES * (uint64_t)PAGE_BITS / 1000; i++) {
+        uint64_t bit = chance_below(&layer->chance, PAGES * (uint64_t)PAGE_BITS);
+        layer->bits.bytes[bit / 8] ^= (uint8_t)(1U << bit % 8);
+    }
+}
+
+/* Half of the pages from when there were a third fewer keys. */
+static void half_old(struct layer *layer)
+{
+    struct bits half = {page_of(layer, PAGES / 2), PAGES / 2, layer->bits.geometry};
+    set_keys(layer, half, layer->keys / 4);
+}
+
+/* A page of 100 keys less than the others: three standard deviations. */
+static void old_page(struct layer *layer)
+{
+    uint64_t page = any_page(layer);
+    memset(page_of(layer, page), 0, PAGE_BYTES);
+    crowd(layer, page, 900);
+}
+
+static const struct damage damages[] = {
+    {"nothing", nothing, 1, .fuller = 0},
+    {"a page of zeros, full", zero_page, 1, .emptier = 1, .empty = 1},
+    {"a page of zeros, half full", zero_page, 0.5, .emptier = 1, .empty = 1},
+    {"a page of zeros, counting", zero_page, 1, .counting = true, .emptier = 1, .empty = 1},
+    {"a page of zeros, a tenth full", zero_page, 0.1, .emptier = 1, .empty = 1},
+    {"a page of zeros, a fiftieth full", zero_page, 0.02, .fuller = 0},
+    {"40 pages of zeros", zero_some, 1, .emptier = 40, .empty = 40, .uneven = true},
+    {"40 pages of zeros, a fiftieth full", zero_some, 0.02, .emptier = 40, .empty = 40,
+     .uneven = true},
+    {"all pages but 56 of zeros", zero_most, 1, .fuller = 56, .empty = 200, .uneven = true},
+    {"512 bytes of zeros, full", zero_eighth, 1, .torn = 1},
+    {"512 bytes of zeros, half full", zero_eighth, 0.5, .torn = 1},
+    {"512 bytes of zeros, counting", zero_eighth, 1, .counting = true, .torn = 1},
+    {"512 bytes of zeros, a tenth full", zero_eighth, 0.1, .fuller = 0},
+    {"2048 bytes of zeros, a tenth full", zero_half, 0.1, .torn = 1},
+    {"3584 bytes of zeros", zero_seven_eighths, 1, .emptier = 1, .torn = 1},
+    {"a page of ones", ones, 1, .fuller = 1, .uneven = true},
+    {"a page of noise, a tenth full", noise, 0.1, .fuller = 1, .uneven = true},
+    {"a page of noise, half full", noise, 0.5, .fuller = 1, .uneven = true},
+    {"a page of noise, full", noise, 1, .fuller = 0},
+    {"8000 keys on a page", crowd_one, 1, .fuller = 1, .uneven = true},
+    {"8000 keys on a page, hardly any on others", crowd_one, 0.001, .fuller = 1, .uneven = true},
+    {"8000 keys on a page, counting", crowd_one, 1, .counting = true, .fuller = 1, .uneven = true},
+    {"100000 keys on each of ten pages", crowd_ten, 1, .fuller = 10, .uneven = true},
+    {"a page crowded, and five of zeros", crowd_and_zero, 1, .fuller = 1, .emptier = 5, .empty = 5,
+     .uneven = true},
+    {"two pages swapped", swap_pages, 1, .fuller = 0},
+    {"one bit of 1000 flipped, full", rot, 1, .fuller = 0},
+    {"a page a little older", old_page, 1, .fuller = 0},
+};
+
+static void check_damage(const struct damage *damage, uint64_t seed)
+{
+    struct geometry geometry = damage->counting ? (struct geometry){3, 6, true} : plain;
+    double full = keys_a_page(geometry, 1e-6);
+    struct layer layer = layer_new(geometry, PAGES, seed);
+    fill_to(&layer, (uint64_t)(PAGES * full * damage->fill));
+    damage->make(&layer);
+    struct evenness found = look(&layer);
+    tap_check(found.fuller == damage->fuller && found.emptier == damage->emptier &&
+                  found.empty == damage->empty && found.torn == damage->torn,
+              "%s: %" PRIu64 " fuller, %" PRIu64 " emptier, %" PRIu64 " empty, %" PRIu64 " torn",
+              damage->name, found.fuller, found.emptier, found.empty, found.torn);
+    tap_check(damage->uneven || damage->fuller + damage->emptier + damage->torn > 0 ||
+                  is_even(&found),
+              "%s: uneven by %g", damage->name, found.unevenness);
+    if (damage->fuller < PAGES / 10)
+        tap_check(fabs(found.keys / (full * damage->fill) - 1) < 0.1,
+                  "%s: %g keys in another page, not %g", damage->name, found.keys,
+                  full * damage->fill);
+    free(layer.bits.bytes);
+}
+
+static void found_or_not(void)
+{
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++)
+        for (uint64_t seed = 0; seed < tap_cases(TRIALS); seed++)
+            check_damage(&damages[i], 1000 * i + seed);
+}
+
+static void mixed_ages(void)
+{
+    struct layer layer = layer_new(plain, PAGES, 9);
+    fill_to(&layer, PAGES * FULL * 2 / 3);
+    half_old(&layer);
+    struct evenness found = look(&layer);
+    tap_check(found.unevenness > CHANCE_SIGMAS, "uneven by %g", found.unevenness);
+    free(layer.bits.bytes);
+}
+
+/* --- in parts --- */
+
+static void merged(void)
+{
+    struct estimate whole, part, other;
+    struct layer layer = layer_new(plain, PAGES, 10);
+    fill_to(&layer, PAGES * FULL);
+    zero_eighth(&layer);
+    crowd_one(&layer);
+    estimate_start(&whole, plain);
+    estimate_start(&part, plain);
+    estimate_start(&other, plain);
+    estimate_add(&whole, layer.bits.bytes, PAGES);
+    estimate_add(&part, layer.bits.bytes, 100);
+    estimate_add(&other, page_of(&layer, 100), PAGES - 100);
+    estimate_merge(&part, &other);
+    struct evenness a = evenness_of(&whole), b = evenness_of(&part);
+    tap_check(b.fuller == 1 && b.torn == 1 && a.fuller == 1 && a.torn == 1 && a.keys == b.keys &&
+                  a.most == b.most,
+              "%" PRIu64 " fuller, %" PRIu64 " torn", b.fuller, b.torn);
+    tap_check(b.most > 8000 + 800 && b.most < 8000 + 1300, "%g keys in the crowd", b.most);
+    free(layer.bits.bytes);
+}
+
+static void no_page(void)
+{
+    struct estimate estimate;
+    estimate_start(&estimate, plain);
+    struct evenness found = evenness_of(&estimate);
+    tap_check(is_even(&found) && found.keys == 0, "of no page: %g keys", found.keys);
+    static uint8_t pages[5 * PAGE_BYTES];
+    for (unsigned byte = 0; byte < 256; byte += 255) {
+        memset(pages, (int)byte, sizeof pages);
+        estimate_start(&estimate, plain);
+        estimate_add(&estimate, pages, 5);
+        found = evenness_of(&estimate);
+        tap_check(is_even(&found), "all pages of %u", byte);
+    }
+}
+
+int main(void)
+{
+    tap_run("pages filled by chance: none is odd, in layers of all kinds, rates, sizes and fills",
+            even_layers);
+    tap_run("the same in thousands of small layers, and in a large one", many_even_layers);
+    tap_run("which damage is found, and which cannot be", found_or_not);
+    tap_run("pages of different age", mixed_ages);
+    tap_run("the same merged", merged);
+    tap_run("no page, empty and full ones", no_page);
+    return tap_end();
+}
