@@ -10,7 +10,8 @@
 #   make accuracy        measure false-positive rates, as a table
 #   make mutation        plant known faults, one at a time, and see which test finds each
 #   make torture         the long tests: kills, faults, full disks
-#   make fuzz            look for input that breaks a fuzz program, FUZZ_SECONDS (60) each
+#   make fuzz            look for input that breaks a fuzz program, FUZZ_TIME (60) seconds each; AFL=1:
+#                        with AFL++, not libFuzzer
 #   make coverage        run the tests, and show which lines of src they reach
 #   make lint            read the source: analyzers, shellcheck, mandoc
 #   make format          run clang-format; format-check only asks whether that is needed
@@ -204,7 +205,7 @@ check:
 	@$(MAKE) --no-print-directory $(PARALLEL) check-programs
 	@tests/run --build $(BUILD) $(TESTS)
 
-check-programs: all tools $(UNIT) $(ORACLES)
+check-programs: all tools $(UNIT) $(ORACLES) $(FUZZ)
 
 tools: $(TOOLS) $(PRELOADS)
 
@@ -229,20 +230,29 @@ mutation:
 torture: all tools $(TORTURE)
 	@BUILD=$(BUILD) tests/torture/run
 
-fuzz-programs: all $(FUZZ)
+fuzz-programs: $(FUZZ)
 
-FUZZ_SECONDS = 60
-FUZZED = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
-	-fno-sanitize-recover=all -DLIBFUZZER
+FUZZ_TIME = 60
+FUZZED = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -DLIBFUZZER
+# AFL++ takes programs that were written for libFuzzer.
+FUZZER_OF = $(if $(AFL),afl,fuzz)
+FUZZ_WITH_fuzz = CC=clang CFLAGS='$(FUZZED) -fsanitize=fuzzer-no-link' \
+	UNCOUNTED=-fno-sanitize-coverage=trace-cmp,inline-8bit-counters,pc-table
+FUZZ_WITH_afl = CC=afl-clang-fast CFLAGS='$(FUZZED)'
+
+# Two thirds of the time would go into counting the steps of its sums.
+$(BUILD)/obj/core/sizing.o: ALL_CFLAGS += $(UNCOUNTED)
 
 # Only these programs get the fuzzer's main.
 $(FUZZ): ALL_LDLIBS += $(FUZZER)
+# Those that run commands in one process, again and again (tests/fuzz/hostile.h).
+$(patsubst %,$(BUILD)/tests/fuzz/fuzz_%,filter beside queue): ALL_LDFLAGS += -Wl,--wrap=store_leave
 
 fuzz:
-	@src/build/deps.sh ci
-	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)/fuzz CC=clang CFLAGS='$(FUZZED)' \
-		FUZZER=-fsanitize=fuzzer fuzz-programs
-	@BUILD=$(BUILD)/fuzz tests/fuzz/replay --fuzz $(FUZZ_SECONDS)
+	@src/build/deps.sh $(if $(AFL),afl,ci)
+	@AFL_QUIET=1 $(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)/$(FUZZER_OF) \
+		$(FUZZ_WITH_$(FUZZER_OF)) FUZZER=-fsanitize=fuzzer fuzz-programs
+	@BUILD=$(BUILD)/$(FUZZER_OF) tests/fuzz/replay --$(FUZZER_OF) $(FUZZ_TIME)
 
 # The compiler counts lines of source, whatever it optimises. The counters are mapped into a
 # file (that is what the relocation is for), so that those of a run that is killed count, too, and

@@ -2,7 +2,7 @@
 # Finds what this machine lacks for building, checking, the whole of CI, packages or HTML pages, and
 # installs it with the machine's own package manager.
 #
-#     src/build/deps.sh build | check | ci | cpus | release | deb | html
+#     src/build/deps.sh build | check | ci | cpus | release | deb | html | afl
 #
 # Nothing missing: it says nothing and changes nothing, so make can ask every time (some 20 ms).
 # Something missing: it prints each command before it runs it; the command's own output, pages of
@@ -97,6 +97,7 @@ deb   build-essential      build-essential -                -                 - 
 deb   command:dh           debhelper      -                 -                 -              -
 deb   command:lintian      lintian        -                 -                 -              -
 html  command:mandoc       mandoc         mandoc            mandoc            mandoc         mandoc
+afl   command:afl-clang-fast afl++        american-fuzzy-lop-clang afl++     afl++          afl++
 END
 }
 
@@ -318,9 +319,9 @@ find_rights() {
 }
 
 case ${1-} in
-build | check | ci | cpus | release | deb | html) level=$1 ;;
+build | check | ci | cpus | release | deb | html | afl) level=$1 ;;
 *)
-    echo "usage: src/build/deps.sh build|check|ci|cpus|release|deb|html" >&2
+    echo "usage: src/build/deps.sh build|check|ci|cpus|release|deb|html|afl" >&2
     exit 2
     ;;
 esac

@@ -1,0 +1,102 @@
+/*
+ * fuzz_filter - any command over a damaged or hostile filter file (hostile.h).
+ */
+#include "hostile.h"
+
+#define QUICK "-j 1 --buffer-size 4096 "
+
+static const struct field fields[] = {
+    {"f", 0, 4, 8},                   /* header: magic to features */
+    {"f", 24, 8, 21},                 /*         all other numbers */
+    {"f", 128, 1, 4},                 /*         bytes */
+    {"f", 256, 4, 24},                /*         the key's recipe */
+    {"f", 384, 4, 24},                /*         that of parts, and the part */
+    {"f", 512, 4, 4},                 /*         part, parts, mapping */
+    {"f", LAYER_TABLE_AT, 8, 40},     /* layer records */
+    {"f", LAYER_TABLE_AT, 80, 48},    /*       offsets */
+    {"f", LAYER_TABLE_AT + 32, 1, 5}, /*       geometries */
+    {"f", LAYER_COUNT_AT, 4, 1},      /*       their number */
+    {"f", COUNTER_SETTLED_AT, 8, 5},  /* counters, marks of a stage */
+    {"f", LAYER_STATES_AT, 8, 128},   /* states of layers */
+    {"f", LAYER_STATES_AT, 64, 48},   /*        their keys */
+    {"f", SLOTS_AT, 4, 32},           /* slots */
+    {"f", SLOTS_AT, 16, 128},         /*       their numbers of keys */
+    {"f", FLIGHT_AT, 8, 64},          /* keys in flight */
+    {"f", 16384, 8, 64},              /* what comes after them, such as a journal */
+    {"f", 16384, 4096, 128},          /* pages */
+    {"f", 32768, 64, 128},            /* lines of a page */
+};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+/* `g` is another filter, which is never touched. */
+static const struct run runs[] = {
+    {READS, "stats f", false, NULL},
+    {READS, "stats --json f ../g", false, NULL},
+    {READS, "verify f", false, NULL},
+    {READS, "query " QUICK "f in", false, NULL},
+    {READS, "query -c " QUICK "f in", false, NULL},
+    {READS, "query --tag " QUICK "f in", false, NULL},
+    {WRITES, QUICK "f in", true, NULL},
+    {WRITES, "-m 2 " QUICK "f in", false, NULL},
+    {WRITES, "-a out --dropped dropped --summary " QUICK "f in", true, NULL},
+    {WRITES, "--durable -a out " QUICK "f in", true, NULL},
+    {WRITES, "add " QUICK "f in", true, NULL},
+    {WRITES, "add --summary=json -j 2 f in", true, NULL},
+    {WRITES, "-n 200 -p 1e-3 " QUICK "f in", false, NULL},
+    {WRITES, "remove " QUICK "f in", false, NULL},
+    {WRITES, "commit f ../pending", false, NULL},
+    {READS, "--pending keys " QUICK "f in", false, NULL},
+    {READS, "merge -o out f", false, NULL},
+    {READS, "merge -o out f ../g", false, NULL},
+    {READS, "merge --accept-rate -o out ../g f", false, NULL},
+    {WRITES, "merge --summary -o f f ../g", false, NULL},
+    {WRITES, "merge -o f f", false, NULL},
+    {READS, "create --like f new", false, NULL},
+    {READS, "create --if-missing --queue f", false, NULL},
+    {REPLACES, "create --force -n 10 f", false, NULL},
+    {WRITES, "push " QUICK "f in", false, NULL},
+    {WRITES, "pop f", false, NULL},
+    {READS, "shard " QUICK "--like f 1/2 in", false, NULL},
+};
+enum { RUNS = sizeof runs / sizeof *runs };
+
+static void make_scene(const char *create, unsigned lines)
+{
+    make_filter(create);
+    put_lines("../some", 0, lines);
+    make("add -j 1 f in", "../some");
+    keep_scene();
+}
+
+/* Small ones of each kind. A key that may be made with --secret would be one more line. */
+static void make_scenes(void)
+{
+    enter_directory();
+    make_scene("create -n 100 f", 100);
+    make("--pending ../pending -j 1 f in", "../in");
+    INSIST(rename("f", "../g") == 0);
+    make_scene("create -n 60 --fixed f", 100);
+    make_scene("create -n 20 f", 1500);
+    make_scene("create -n 20 -p 0.5 f", 60);
+    make_scene("create -n 40 --counting f", 100);
+    make_scene("create --window 100 --slack 1 f", 300);
+    make_scene("create --forget-after 1h --slack 1 --size 80K f", 100);
+    make_scene("create -n 10000 --stage 400K f", 100);
+    make_scene("create -n 100 --shard 1/1 --shard-by host f", 100);
+    make_scene("create -n 100 -f 1- -t , -i --trim f", 100);
+    make_scene("create -n 100 --by url f", 100);
+    make_scene("create -n 100 --size 64K --hashes 8 --seed 7 --queue f", 100);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (scene_count == 0)
+        make_scenes();
+    if (size < HEAD)
+        return 0;
+    choose_scene(data[0]);
+    edit_stage(data, size, fields, FIELDS);
+    repair_filter(scene_file(&stage, "f"), data[3]);
+    play(data, runs, RUNS, "f");
+    return 0;
+}

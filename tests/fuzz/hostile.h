@@ -1,0 +1,734 @@
+/*
+ * hostile - a directory of files as the program made them, changed as an input says; and commands
+ * that run over it in this process.
+ *
+ * An input is short: it names a scene (the files of one small filter, made once at the start), then
+ * the commands, then edits, five bytes each. Numbers come from a list of those that break programs.
+ * Checksums are put right after that, unless the input says not to: else nothing would get in.
+ *
+ *        0    1  scene
+ *        1    2  commands: the first, and one after it; 0 for none
+ *        3    1  flags: FLAG_...
+ *        4  n*5  edits: operation and width; which field (fields[], by the target); which element
+ *                of it; number; what is added to it
+ *
+ * Everything lies in a directory of its own in TMPDIR, which should be in memory; inputs are named
+ * by whole paths, as the program changes into it. No file grows past GROWTH_MAX, as on a full disk.
+ *
+ * What must hold of each command: its exit status is one of those documented; each line it says on
+ * standard error begins with the program's name, and is printable; with a filter that cannot be
+ * opened it fails, says why, prints nothing and changes nothing; if it only reads, it changes
+ * nothing.
+ */
+#ifndef UNSEEN_FUZZ_HOSTILE_H
+#define UNSEEN_FUZZ_HOSTILE_H
+
+#include "commands/command.h"
+#include "commands/message.h"
+#include "core/little.h"
+#include "format/header.h"
+#include "replay.h"
+#include "store/store.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <getopt.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    FILES_MAX = 8,
+    NAME_MAX_HERE = 64,
+    FILE_MAX = 1 << 20,      /* of a scene */
+    EXTENSION_MAX = 1 << 22, /* zeros after it */
+    GROWTH_MAX = 8 << 20,
+    SCENES_MAX = 32,
+    HEAD = 4, /* of an input */
+    EDIT_BYTES = 5,
+    EDITS_MAX = 24,
+    WORDS_MAX = 24,
+    SAID_MAX = 1 << 16
+};
+
+enum {
+    FLAG_KEEP_CHECKSUMS = 1, /* of what is written once */
+    FLAG_KEEP_RECORDS = 2,   /* of what may be written again */
+    FLAG_LIVE = 4,           /* another writer holds the first slots */
+    FLAG_MORE = 8,           /* a longer list of lines */
+    FLAG_NONE = 16,          /* an empty one; or, with FLAG_MORE, one of more than a batch */
+};
+
+struct file {
+    char name[NAME_MAX_HERE]; /* "f", "f.queue/state" */
+    uint8_t *bytes;
+    size_t size;
+    size_t zeros; /* after them */
+};
+
+struct scene {
+    struct file files[FILES_MAX];
+    size_t count;
+};
+
+/* Numbers at start, start + step, and so on, in the files whose names begin so. */
+struct field {
+    const char *file;
+    size_t start, step, count;
+};
+
+/* What a command does to the filter `f`. */
+enum manner {
+    READS,
+    WRITES,
+    REPLACES /* whatever is there */
+};
+
+struct run {
+    enum manner manner;
+    const char *words; /* "in" is replaced by the list of lines */
+    bool tells;        /* it says 0 only if all lines of its input are in */
+    const char *keeps; /* the files whose names begin so stay as they are; NULL: only what a failed
+                          or reading command leaves */
+};
+
+static struct scene scenes[SCENES_MAX], stage;
+static size_t scene_count;
+static char said[SAID_MAX], told[SAID_MAX]; /* on standard error; on standard output */
+static const char *asked;                   /* the words of the last command */
+static int errors_fd, output_fd, errors_before, output_before;
+static char top[4096];
+
+/* As INSIST, of the last command. */
+#define HOLDS(condition)                                                                           \
+    do {                                                                                           \
+        bool holds = (condition);                                                                  \
+        if (!holds)                                                                                \
+            fprintf(stderr, "of unseen %s: %s: it said:\n%s%.400s", asked, #condition, said,       \
+                    told);                                                                         \
+        INSIST(holds);                                                                             \
+    } while (0)
+
+/* --- files --- */
+
+static inline struct file *scene_file(struct scene *scene, const char *name)
+{
+    for (size_t i = 0; i < scene->count; i++)
+        if (strcmp(scene->files[i].name, name) == 0)
+            return &scene->files[i];
+    return NULL;
+}
+
+static inline void put_file(const char *name, const void *bytes, size_t size, size_t zeros)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    INSIST(fd >= 0 && write(fd, bytes, size) == (ssize_t)size);
+    INSIST(zeros == 0 || ftruncate(fd, (off_t)(size + zeros)) == 0);
+    close(fd);
+}
+
+static inline size_t get_file(const char *name, void *bytes, size_t most)
+{
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    INSIST(fd >= 0);
+    ssize_t size = pread(fd, bytes, most, 0);
+    INSIST(size >= 0);
+    close(fd);
+    return (size_t)size;
+}
+
+/* For nftw(3): of each file and directory below the working directory. */
+static inline int remove_one(const char *name, const struct stat *status, int type, struct FTW *at)
+{
+    (void)status;
+    (void)type;
+    INSIST(at->level == 0 || remove(name) == 0);
+    return 0;
+}
+
+static inline void clear_directory(void)
+{
+    INSIST(nftw(".", remove_one, 4, FTW_DEPTH | FTW_PHYS) == 0);
+}
+
+/* The same: the next scene has this file. */
+static inline int keep_file(const char *name, const struct stat *status, int type, struct FTW *at)
+{
+    struct scene *scene = &scenes[scene_count];
+    (void)status;
+    (void)at;
+    if (type == FTW_D)
+        return 0;
+    name += strlen("./");
+    INSIST(scene->count < FILES_MAX && strlen(name) < NAME_MAX_HERE);
+    struct file *file = &scene->files[scene->count++];
+    strcpy(file->name, name);
+    file->bytes = malloc(FILE_MAX);
+    INSIST(file->bytes);
+    file->size = get_file(name, file->bytes, FILE_MAX);
+    INSIST(file->size < FILE_MAX);
+    return 0;
+}
+
+/* All that is in the directory now is one. */
+static inline void keep_scene(void)
+{
+    INSIST(scene_count < SCENES_MAX);
+    INSIST(nftw(".", keep_file, 4, FTW_PHYS) == 0);
+    scene_count++;
+}
+
+static inline void put_scene(const struct scene *scene)
+{
+    for (size_t i = 0; i < scene->count; i++) {
+        const struct file *file = &scene->files[i];
+        char directory[NAME_MAX_HERE];
+        strcpy(directory, file->name);
+        char *slash = strrchr(directory, '/');
+        if (slash != NULL) {
+            *slash = '\0';
+            (void)!mkdir(directory, 0700);
+        }
+        put_file(file->name, file->bytes, file->size, file->zeros);
+    }
+}
+
+/* Whether the file is as it was put there. */
+static inline bool is_unchanged(const struct file *file)
+{
+    static uint8_t now[FILE_MAX + 1];
+    struct stat status;
+    return stat(file->name, &status) == 0 && (size_t)status.st_size == file->size + file->zeros &&
+           get_file(file->name, now, file->size) == file->size &&
+           memcmp(now, file->bytes, file->size) == 0;
+}
+
+/* --- commands --- */
+
+static inline void remove_all(void)
+{
+    clear_directory();
+    if (chdir(top) == 0)
+        clear_directory();
+    (void)!rmdir(top);
+}
+
+static inline int open_log(const char *name)
+{
+    int fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    INSIST(fd >= 0);
+    return fd;
+}
+
+static inline void put_lines(const char *name, unsigned from, unsigned to)
+{
+    FILE *file = fopen(name, "w");
+    INSIST(file);
+    for (unsigned i = from; i < to; i++)
+        fprintf(file, "http://host%u.example/a,%u b\n", i % 3, i);
+    INSIST(fclose(file) == 0);
+}
+
+/* Faults are to end up where they always do, not in the file that a command's words go to. */
+__attribute__((weak)) void __sanitizer_set_report_fd(void *fd); // NOLINT: its name
+
+/* Where everything happens. The signals are those that the program itself takes. */
+static inline void enter_directory(void)
+{
+    const char *place = getenv("TMPDIR");
+    snprintf(top, sizeof top, "%s/unseen-fuzz.XXXXXX", place != NULL ? place : "/tmp");
+    INSIST(mkdtemp(top) && chdir(top) == 0 && atexit(remove_all) == 0);
+    errors_before = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 10);
+    output_before = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10);
+    errors_fd = open_log("errors");
+    output_fd = open_log("output");
+    put_lines("in", 80, 140);
+    put_lines("in.more", 50, 400);
+    put_lines("in.none", 0, 0);
+    put_lines("in.most", 0, 3000);
+    INSIST(mkdir("work", 0700) == 0 && chdir("work") == 0);
+    signal(SIGXFSZ, SIG_IGN);
+    if (__sanitizer_set_report_fd != NULL)
+        __sanitizer_set_report_fd((void *)(intptr_t)errors_before); // NOLINT
+}
+
+/* Words are separated by blanks; `in` is a list of lines. */
+static inline int split_words(char *words, const char *in, char *argv[WORDS_MAX])
+{
+    static char name[] = "unseen";
+    int argc = 1;
+    argv[0] = name;
+    for (char *word = strtok(words, " "); word != NULL; word = strtok(NULL, " ")) {
+        INSIST(argc < WORDS_MAX - 1);
+        argv[argc++] = strcmp(word, "in") == 0 ? (char *)in : word;
+    }
+    argv[argc] = NULL;
+    return argc;
+}
+
+/* Has getopt_long read another line of words from its start, and operands in order. */
+static inline void start_again(char *name)
+{
+    char *alone[] = {name, NULL};
+    optind = 0; /* anew, for glibc and musl */
+    INSIST(getopt(1, alone, "-") == -1);
+    optind = 1;
+}
+
+/* As main.c does. */
+static inline int dispatch(int argc, char **argv)
+{
+    struct options options;
+    const struct command *command = &command_table[0];
+    start_again(argv[0]);
+    INSIST(options_parse(&options, argc, argv) == 0);
+    if (command_find(options.operands[0]) != NULL) {
+        command = command_find(options.operands[0]);
+        options.operands++;
+        options.operand_count--;
+    }
+    options.asked = command;
+    return options_check(&options, command->bit) != 0 ? EXIT_TROUBLE : command->run(&options);
+}
+
+/* A fault that has just been said is not said again: so each command has one before it. */
+static inline void forget_fault(void)
+{
+    struct fault fault;
+    fault_set(&fault, "fuzz", "next");
+    message_fault(&fault);
+}
+
+static inline size_t read_log(int fd, char text[SAID_MAX])
+{
+    ssize_t length = pread(fd, text, SAID_MAX - 1, 0);
+    INSIST(length >= 0);
+    text[length] = '\0';
+    return (size_t)length;
+}
+
+static inline void redirect(int errors, int output)
+{
+    INSIST(dup2(errors, STDERR_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0);
+}
+
+/* How large files may get: as a command sees it, and as the fuzzer does. */
+static inline void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+    INSIST(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    INSIST(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+}
+
+/* Runs one command; `said` and `told` are what it said and printed. Returns its exit status. */
+static inline int run_words(const char *words, const char *in)
+{
+    char room[512], *argv[WORDS_MAX];
+    INSIST(strlen(words) < sizeof room);
+    asked = words;
+    strcpy(room, words);
+    int argc = split_words(room, in, argv);
+    fflush(stdout);
+    redirect(errors_fd, output_fd);
+    forget_fault();
+    (void)!ftruncate(errors_fd, 0);
+    (void)!ftruncate(output_fd, 0);
+    lseek(errors_fd, 0, SEEK_SET);
+    lseek(output_fd, 0, SEEK_SET);
+    limit_files(GROWTH_MAX);
+    int status = dispatch(argc, argv);
+    fflush(stdout);
+    limit_files(RLIM_INFINITY);
+    clearerr(stdout);
+    redirect(errors_before, output_before);
+    read_log(errors_fd, said);
+    read_log(output_fd, told);
+    return status;
+}
+
+/* --- scenes --- */
+
+/* So that one input does one thing, today and tomorrow: the same UUID and time in all. */
+static inline void stamp(const char *name, size_t uuid_at, size_t bytes)
+{
+    static uint8_t page[4096];
+    static const uint8_t uuid[UUID_BYTES] = "fuzz\0\0\x40\0\x80";
+    INSIST(bytes <= sizeof page && get_file(name, page, bytes) == bytes);
+    memcpy(page + uuid_at, uuid, sizeof uuid);
+    store64(page + bytes - 8, hash_checksum(page, bytes - 8));
+    int fd = open(name, O_WRONLY | O_CLOEXEC);
+    INSIST(fd >= 0 && pwrite(fd, page, bytes, 0) == (ssize_t)bytes);
+    close(fd);
+}
+
+/* A command that makes a scene must succeed. */
+static inline void make(const char *words, const char *in)
+{
+    HOLDS(run_words(words, in) == EXIT_OK);
+}
+
+static inline void make_filter(const char *words)
+{
+    enum { FILTER_UUID_AT = 32, STATE_UUID_AT = 16 };
+    clear_directory();
+    make(words, NULL);
+    stamp("f", FILTER_UUID_AT, HEADER_BYTES);
+    if (access("f.queue/state", F_OK) == 0)
+        stamp("f.queue/state", STATE_UUID_AT, 4096);
+}
+
+/* Sets `stage` to one. */
+static inline void choose_scene(uint8_t number)
+{
+    const struct scene *scene = &scenes[number % scene_count];
+    stage.count = scene->count;
+    for (size_t i = 0; i < scene->count; i++) {
+        const struct file *from = &scene->files[i];
+        struct file *to = &stage.files[i];
+        strcpy(to->name, from->name);
+        if (to->bytes == NULL)
+            to->bytes = malloc(FILE_MAX);
+        INSIST(to->bytes);
+        memcpy(to->bytes, from->bytes, from->size);
+        to->size = from->size;
+        to->zeros = 0;
+    }
+}
+
+/* --- edits --- */
+
+/* Past the end of what a number may be, and just within. */
+static const uint64_t numbers[] = {
+    0,
+    1,
+    2,
+    3,
+    4,
+    7,
+    8,
+    15,
+    16,
+    31,
+    32,
+    47,
+    48,
+    49,
+    63,
+    64,
+    100,
+    127,
+    128,
+    255,
+    256,
+    511,
+    512,
+    1024,
+    1025,
+    4095,
+    4096,
+    4097,
+    8191,
+    8192,
+    12288,
+    14336,
+    16384,
+    20480,
+    28672,
+    32768,
+    36864,
+    65535,
+    65536,
+    1 << 20,
+    2 << 20,
+    INT32_MAX,
+    UINT64_C(1) << 31,
+    UINT32_MAX,
+    UINT64_C(1) << 32,
+    UINT64_C(1) << 38,
+    (UINT64_C(1) << 38) + 1,
+    1000000000000,
+    1000000000001,
+    UINT64_C(1) << 40,
+    10000000000000,
+    10000000000001,
+    UINT64_C(1) << 52,
+    UINT64_C(1) << 53,
+    UINT64_C(1) << 61,
+    (UINT64_C(1) << 62) - 1,
+    UINT64_C(1) << 62,
+    (UINT64_C(1) << 62) + 1,
+    INT64_MAX,
+    UINT64_C(1) << 63,
+    (UINT64_C(1) << 63) + 1,
+    UINT64_MAX - 4095,
+    UINT64_MAX - 1,
+    UINT64_MAX,
+    0x3fe0000000000000, /* doubles: 0.5 */
+    0x3ff0000000000000, /* 1 */
+    0x3fefffffffffffff, /* just below */
+    0x3eb0c6f7a0b5ed8d, /* 1e-6 */
+    0x3d719799812dea11, /* 1e-12 */
+    0x3f50624dd2f1a9fc, /* 1e-3 */
+    0x0000000000000001, /* 5e-324 */
+    0x0010000000000000, /* 2e-308 */
+    0x7fefffffffffffff, /* the largest */
+    0x7ff0000000000000, /* infinite */
+    0x7ff8000000000000, /* not a number */
+    0xbff0000000000000, /* -1 */
+    0x8000000000000000, /* -0 */
+    0x42374876e8000000, /* 1e11 */
+    0x7573e47573e47573, /* of no kind */
+};
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
+
+enum operation {
+    SET_64,
+    SET_32,
+    SET_16,
+    SET_8,
+    ADD_64,
+    FLIP,
+    MOVE,  /* a page, or half of one, to another place; or zeros */
+    RESIZE /* the file ends elsewhere */
+};
+
+/* Of the five bytes. */
+struct edit {
+    enum operation operation;
+    unsigned width; /* what MOVE and RESIZE mean exactly; of SET_8, which byte */
+    const struct field *field;
+    size_t element;
+    uint64_t number;
+    uint8_t which; /* of the number */
+    int8_t more;
+};
+
+static inline struct edit read_edit(const uint8_t *bytes, const struct field *fields, size_t count)
+{
+    return (struct edit){
+        .operation = (enum operation)(bytes[0] & 7),
+        .width = bytes[0] >> 3 & 7,
+        .field = &fields[bytes[1] % count],
+        .element = bytes[2],
+        .number = numbers[bytes[3] % NUMBERS],
+        .which = bytes[3],
+        .more = (int8_t)bytes[4],
+    };
+}
+
+static inline void edit_number(struct file *file, const struct edit *edit, size_t at)
+{
+    uint8_t *bytes = file->bytes + at;
+    uint64_t number = edit->number + (uint64_t)(int64_t)edit->more;
+    if (edit->operation == SET_8)
+        bytes[edit->width] = (uint8_t)edit->more;
+    else if (edit->operation == SET_16)
+        store16(bytes, (uint16_t)number);
+    else if (edit->operation == SET_32)
+        store32(bytes, (uint32_t)number);
+    else if (edit->operation == SET_64)
+        store64(bytes, number);
+    else if (edit->operation == ADD_64)
+        store64(bytes, load64(bytes) + ((uint64_t)(int64_t)edit->more << edit->which % 64));
+    else
+        bytes[edit->width] ^= (uint8_t)(1 << (edit->more & 7));
+}
+
+/* From `at` to page `which`, or to as many eights of bytes after its beginning. */
+static inline void move_bytes(struct file *file, const struct edit *edit, size_t at)
+{
+    size_t length = edit->width & 1 ? 16 : 4096, to = (size_t)edit->which * 4096;
+    if (edit->width & 2)
+        to = at + 16 * (size_t)edit->which;
+    if (at + length > file->size || to + length > file->size)
+        return;
+    if (edit->width & 4)
+        memset(file->bytes + to, edit->more, length);
+    else
+        memmove(file->bytes + to, file->bytes + at, length);
+}
+
+static inline void resize_file(struct file *file, const struct edit *edit, size_t at)
+{
+    uint64_t more = (uint64_t)(int64_t)edit->more;
+    uint64_t to = edit->width & 1   ? edit->number + more
+                  : edit->width & 2 ? file->size + more
+                  : edit->width & 4 ? file->size + 4096 * more
+                                    : at + more;
+    if (to > file->size + EXTENSION_MAX)
+        return;
+    file->zeros = to > file->size ? (size_t)(to - file->size) : 0;
+    if (to < file->size)
+        file->size = (size_t)to;
+}
+
+static inline void apply_edit(const struct edit *edit)
+{
+    const struct field *field = edit->field;
+    size_t at = field->start + edit->element % field->count * field->step;
+    for (size_t i = 0; i < stage.count; i++) {
+        struct file *file = &stage.files[i];
+        if (strcmp(file->name, field->file) != 0)
+            continue;
+        if (edit->operation == RESIZE)
+            resize_file(file, edit, at);
+        else if (edit->operation == MOVE)
+            move_bytes(file, edit, at);
+        else if (at + 8 <= file->size)
+            edit_number(file, edit, at);
+    }
+}
+
+static inline void edit_stage(const uint8_t *data, size_t size, const struct field *fields,
+                              size_t count)
+{
+    for (size_t i = 0; i < EDITS_MAX && HEAD + (i + 1) * EDIT_BYTES <= size; i++) {
+        struct edit edit = read_edit(data + HEAD + i * EDIT_BYTES, fields, count);
+        apply_edit(&edit);
+    }
+}
+
+/* --- checksums --- */
+
+/* Of the header, and of the layers' records. */
+static inline void repair_filter(struct file *file, uint8_t flags)
+{
+    enum { RECORD_SUM_AT = LAYER_RECORD_BYTES - 8 };
+    if (file == NULL)
+        return;
+    if (!(flags & FLAG_KEEP_CHECKSUMS) && file->size >= HEADER_BYTES)
+        store64(file->bytes + HEADER_BYTES - 8, hash_checksum(file->bytes, HEADER_BYTES - 8));
+    if (flags & FLAG_KEEP_RECORDS || file->size < LAYER_COUNT_AT)
+        return;
+    for (size_t i = 0; i < LAYERS_MAX; i++) {
+        uint8_t *record = file->bytes + LAYER_TABLE_AT + i * LAYER_RECORD_BYTES;
+        store64(record + RECORD_SUM_AT, hash_checksum(record, RECORD_SUM_AT));
+    }
+}
+
+/* --- what must hold --- */
+
+/* Each line is a message, or an object of --summary=json. */
+static inline void check_said(void)
+{
+    static const char name[] = "unseen: ";
+    for (const char *line = said; *line != '\0';) {
+        const char *end = strchr(line, '\n');
+        HOLDS(end && (*line == '{' || strncmp(line, name, sizeof name - 1) == 0));
+        for (; line < end; line++)
+            HOLDS((uint8_t)*line >= ' ' && *line != 0x7f);
+        line++;
+    }
+}
+
+static inline bool can_be_opened(void)
+{
+    struct fault fault;
+    struct store *store = store_open("f", NULL, NULL, &fault);
+    store_close(store);
+    return store != NULL;
+}
+
+static inline bool is_window_now(void)
+{
+    struct fault fault;
+    struct store *store = store_open("f", NULL, NULL, &fault);
+    bool is = store == NULL || store_header(store)->plan.generations != 0;
+    store_close(store);
+    return is;
+}
+
+static inline const char *lines_for(uint8_t flags)
+{
+    static const char *const lists[] = {"../in", "../in.more", "../in.none", "../in.most"};
+    return lists[flags / FLAG_MORE % 4];
+}
+
+/* Every line that the last command took is in. */
+static inline void check_remembered(uint8_t flags)
+{
+    if (flags & FLAG_LIVE || is_window_now())
+        return;
+    int status = run_words("query -v -j 1 --buffer-size 4096 f in", lines_for(flags));
+    HOLDS(status == EXIT_NOTHING && told[0] == '\0');
+}
+
+static inline void check_unchanged(const char *names)
+{
+    for (size_t i = 0; i < stage.count; i++)
+        if (strncmp(stage.files[i].name, names, strlen(names)) == 0)
+            HOLDS(is_unchanged(&stage.files[i]));
+}
+
+/* That of CMD only where there is one. */
+static inline bool is_status(int status, const char *words)
+{
+    return status == EXIT_OK || status == EXIT_NOTHING || status == EXIT_TROUBLE ||
+           (status == EXIT_COMMAND && strstr(words, "-x") != NULL);
+}
+
+/* `untouched`: no command before this one has changed anything. */
+static inline void check_run(const struct run *run, uint8_t flags, bool untouched)
+{
+    const struct file *filter = scene_file(&stage, "f");
+    /* An empty file is one that may be made a filter. */
+    bool empty = filter->size + filter->zeros == 0;
+    bool refused = !can_be_opened() && !empty && run->manner != REPLACES;
+    int status = run_words(run->words, lines_for(flags));
+    check_said();
+    HOLDS(is_status(status, run->words));
+    HOLDS(status != EXIT_TROUBLE || said[0] != '\0');
+    HOLDS(status == EXIT_TROUBLE || !refused);
+    if (untouched && (refused || (run->manner == READS && !empty)))
+        check_unchanged(run->keeps != NULL ? run->keeps : "");
+    else if (untouched && run->keeps != NULL)
+        check_unchanged(run->keeps);
+    if (status == EXIT_OK && run->tells)
+        check_remembered(flags);
+}
+
+/* --- live writers --- */
+
+/* Holds the locks of slots 0 and 1 of a filter, or of ranges 1 and 2 of a queue's state, until the
+ * descriptor is closed. -1 if there is no such file. */
+static inline int hold_slots(const char *name)
+{
+    struct flock lock = {.l_type = F_WRLCK,
+                         .l_whence = SEEK_SET,
+                         .l_start = (INT64_C(1) << 62) + 1, /* format/shared.h */
+                         .l_len = 2};
+    int fd = open(name, O_RDWR | O_CLOEXEC);
+    if (fd >= 0)
+        (void)!fcntl(fd, F_OFD_SETLK, &lock);
+    return fd;
+}
+
+/* --- an input --- */
+
+/* The stage is set, and the commands that it names run over it. `held`: the file of which somebody
+ * else may hold locks. */
+static inline void play(const uint8_t *data, const struct run *runs, size_t count, const char *held)
+{
+    clear_directory();
+    put_scene(&stage);
+    int other = data[3] & FLAG_LIVE ? hold_slots(held) : -1;
+    const struct run *first = &runs[data[1] % count];
+    check_run(first, data[3], true);
+    if (data[2] != 0)
+        check_run(&runs[data[2] % count], data[3], first->manner == READS && first->keeps == NULL);
+    if (other >= 0)
+        close(other);
+}
+
+/* Programs that end soon leave their maps to the system; this one goes on. The linker puts this in
+ * the place of store_leave (Makefile). */
+void __wrap_store_leave(struct store *store); // NOLINT: the linker's name
+void __wrap_store_leave(struct store *store)  // NOLINT
+{
+    store_close(store);
+}
+
+#endif
