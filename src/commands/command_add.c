@@ -1,4 +1,5 @@
 /* command_add - `unseen add FILTER [FILE...]`: remember lines, print nothing. */
+#include "commands/combinations.h"
 #include "commands/command.h"
 #include "commands/creation.h"
 #include "commands/inputs.h"
@@ -23,7 +24,7 @@ int command_add(const struct options *options)
 {
     struct inputs inputs;
     const char *path = inputs_after_filter(&inputs, options);
-    if (path == NULL)
+    if (path == NULL || combinations_check(options, FOR_ADD) != 0)
         return EXIT_TROUBLE;
     struct pipeline_plan plan = {.verb = PIPELINE_ADD, .most = UINT64_MAX};
     struct side_files files = {options, &inputs, path, NULL, .silent = true};

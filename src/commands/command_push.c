@@ -1,4 +1,5 @@
 /* command_push - `unseen push FILTER [FILE...]`: append what is new to the filter's queue. */
+#include "commands/combinations.h"
 #include "commands/command.h"
 #include "commands/creation.h"
 #include "commands/inputs.h"
@@ -36,7 +37,7 @@ int command_push(const struct options *options)
 {
     struct inputs inputs;
     const char *path = inputs_after_filter(&inputs, options);
-    if (path == NULL)
+    if (path == NULL || combinations_check(options, FOR_PUSH) != 0)
         return EXIT_TROUBLE;
     struct pipeline_plan plan = {
         .verb = PIPELINE_NEW,

@@ -6,6 +6,7 @@
 #include "commands/queue_operand.h"
 #include "commands/recipe_word.h"
 #include "commands/report.h"
+#include "commands/secret_option.h"
 #include "commands/survey.h"
 #include "core/number.h"
 #include "system/signals.h"
@@ -170,6 +171,24 @@ static void tell_part(struct report *report, const struct header *header)
     tell_recipe(report, "part_recipe", &header->part_recipe);
 }
 
+/* A secret is never told. */
+static void tell_hash(struct report *report, const struct header *header)
+{
+    if (header_has_secret(header)) {
+        bool elsewhere = header_lacks_secret(header);
+        report_text(report, "hash", "siphash-2-4-128, its secret is in %s",
+                    elsewhere ? "another file" : "the filter");
+        report_json(report, "hash", "\"siphash-2-4-128\"");
+        report_json(report, "seed", "null");
+        report_quoted(report, "secret", elsewhere ? "elsewhere" : "inside");
+    } else {
+        report_text(report, "hash", "xxh3-128, seed %" PRIu64, header->hasher.k0);
+        report_json(report, "hash", "\"xxh3-128\"");
+        report_json(report, "seed", "%" PRIu64, header->hasher.k0);
+        report_json(report, "secret", "null");
+    }
+}
+
 static void tell_form(struct report *report, const struct store *store, const struct survey *survey)
 {
     const struct header *header = store_header(store);
@@ -187,9 +206,7 @@ static void tell_form(struct report *report, const struct store *store, const st
     report_text(report, "counts", "%s", recipe_shown(&header->recipe, text));
     tell_recipe(report, "recipe", &header->recipe);
     tell_part(report, header);
-    report_text(report, "hash", "xxh3-128, seed %" PRIu64, header->hasher.k0);
-    report_json(report, "hash", "\"xxh3-128\"");
-    report_json(report, "seed", "%" PRIu64, header->hasher.k0);
+    tell_hash(report, header);
     report_json(report, "created", "%" PRId64, header->created);
     report_json(report, "uuid", "\"");
     for (unsigned i = 0; report->json && i < UUID_BYTES; i++)
@@ -393,6 +410,10 @@ int command_stats(const struct options *options)
     struct shown shown = {.count = 0};
     for (size_t i = 0; i < options->operand_count && !signals_pending(); i++) {
         struct store *store = filter_operand_look(options->operands[i], options);
+        if (store != NULL && secret_option_open(options, store, false) != 0) {
+            store_close(store);
+            store = NULL;
+        }
         if (store != NULL)
             shown.filters[shown.count++] = store;
         if (store == NULL || show(options, i, &shown) != EXIT_OK)

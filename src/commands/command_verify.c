@@ -8,9 +8,11 @@
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/queue_operand.h"
+#include "commands/secret_option.h"
 #include "commands/summary.h"
 #include "commands/survey.h"
 #include "core/number.h"
+#include "core/quote.h"
 #include "delivery/slot.h"
 #include "store/removal.h"
 #include "store/stage.h"
@@ -262,6 +264,17 @@ static void check_leftovers(struct findings *findings)
              bytes - end);
 }
 
+static void check_secret(struct findings *findings)
+{
+    struct stat status;
+    char quoted[QUOTE_MAX];
+    const char *path = store_path(findings->store);
+    if (header_tells_secret(store_header(findings->store)) && stat(path, &status) == 0 &&
+        (status.st_mode & S_IROTH) != 0)
+        note(findings, "others can read the secret that is in it (chmod o-r %s)",
+             quote_file(path, quoted));
+}
+
 static int check_queue(struct findings *findings)
 {
     struct fault fault;
@@ -306,7 +319,7 @@ static int verify(const struct options *options, const char *path)
     struct findings findings = {.store = store};
     if (store == NULL)
         return EXIT_TROUBLE;
-    if (look(&survey, store) != 0) {
+    if (secret_option_open(options, store, false) != 0 || look(&survey, store) != 0) {
         store_close(store);
         return EXIT_TROUBLE;
     }
@@ -314,6 +327,7 @@ static int verify(const struct options *options, const char *path)
         check_layer(&findings, number, &survey);
     check_slots(&findings);
     check_leftovers(&findings);
+    check_secret(&findings);
     int status = check_queue(&findings);
     summary_numbers(options, path,
                     (struct summary_number[]){

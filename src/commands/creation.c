@@ -3,6 +3,7 @@
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/report.h"
+#include "commands/secret_option.h"
 #include "commands/wish.h"
 #include "core/number.h"
 #include "queue/queue.h"
@@ -20,6 +21,7 @@
 static void tell_created(const struct store *store)
 {
     char size[16], time[32], rate[NUMBER_TEXT], part[64] = "";
+    const char *secret = header_has_secret(store_header(store)) ? ", with a secret" : "";
     const struct filter_plan *plan = &store_header(store)->plan;
     struct shard shard = store_header(store)->shard;
     if (shard.parts != 0)
@@ -27,17 +29,18 @@ static void tell_created(const struct store *store)
     report_size((double)store_file_bytes(store), size);
     number_text(plan->rate, plan->pages != 0 ? NUMBER_FOUND : NUMBER_ASKED, rate);
     if (plan->forget != 0)
-        message("%s: created (%sforgets lines after %s, starts at %s, false-drop rate %s)",
-                store_path(store), part, report_time(plan->forget, time), size, rate);
+        message("%s: created (%sforgets lines after %s, starts at %s, false-drop rate %s%s)",
+                store_path(store), part, report_time(plan->forget, time), size, rate, secret);
     else if (plan->generations != 0)
-        message("%s: created (%sfor the last %" PRIu64 " %s, %s, false-drop rate %s)",
-                store_path(store), part, plan->capacity, number_lines(plan->capacity), size, rate);
+        message("%s: created (%sfor the last %" PRIu64 " %s, %s, false-drop rate %s%s)",
+                store_path(store), part, plan->capacity, number_lines(plan->capacity), size, rate,
+                secret);
     else if (plan->capacity != 0)
-        message("%s: created (%sfor %" PRIu64 " %s, %s, false-drop rate %s)", store_path(store),
-                part, plan->capacity, number_lines(plan->capacity), size, rate);
+        message("%s: created (%sfor %" PRIu64 " %s, %s, false-drop rate %s%s)", store_path(store),
+                part, plan->capacity, number_lines(plan->capacity), size, rate, secret);
     else
-        message("%s: created (%sfor any number of lines, starts at %s, false-drop rate %s)",
-                store_path(store), part, size, rate);
+        message("%s: created (%sfor any number of lines, starts at %s, false-drop rate %s%s)",
+                store_path(store), part, size, rate, secret);
 }
 
 /* Whether something has the name of its queue. */
@@ -81,14 +84,20 @@ int creation_make(const char *path, const struct options *options, bool queue, b
         return 1;
     if (wish_plan(options, 0, &header) != 0)
         return -1;
+    const char *secret_file = secret_option_file(options, &header);
+    if (secret_file != NULL &&
+        (path_is_same(path, secret_file) || path_is_same_name(path, secret_file))) {
+        message("%s: is both FILTER and the file of its secret (name another file)", secret_file);
+        return -1;
+    }
     /* Of a filter that stays, the queue that is there is the right one; it may have been made just
      * now. Beside a new one it would wait for ever, or be taken for the new one's. */
     bool taken = (queue || replace || is_beside(path)) && queue_check_free(path, &fault) != 0 &&
                  (replace || !is_there(path));
     header.writer_features = queue ? WRITER_QUEUE : 0;
-    int result = taken ? -1
-                       : create_filter(path, &header, replace, queue ? queue_make : NULL, &fault);
-    if (result < 0 && !taken && (fault.error == ENOSPC || fault.error == EFBIG))
+    const struct create_elsewhere elsewhere = {queue ? queue_make : NULL, secret_file};
+    int result = taken ? -1 : create_filter(path, &header, replace, &elsewhere, &fault);
+    if (result < 0 && !taken && fault.of == path && (fault.error == ENOSPC || fault.error == EFBIG))
         tell_space(&fault, path, &header.plan);
     if (result < 0)
         message_fault(&fault);

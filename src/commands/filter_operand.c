@@ -2,6 +2,7 @@
 
 #include "commands/command.h"
 #include "commands/message.h"
+#include "commands/secret_option.h"
 #include "core/number.h"
 #include "core/quote.h"
 #include "store/counter.h"
@@ -131,12 +132,16 @@ static const char *nearest_filter(const char *path, char quoted[QUOTE_MAX])
 static void suggest_another(struct fault *fault, const struct options *options, const char *path)
 {
     char near[QUOTE_MAX], name[QUOTE_MAX], directory[PATH_MAX];
+    char quoted[QUOTE_MAX], maker[QUOTE_MAX + 64];
     unsigned bit = options->asked->bit;
-    const char *maker = bit == FOR_PUSH ? "create --queue" : "create";
+    const char *queue = bit == FOR_PUSH ? " --queue" : "";
+    const char *secret = options->given[OPTION_SECRET_FILE];
     bool makes = (bit & (FOR_FILTER | FOR_ADD | FOR_PUSH)) != 0 && path == options->operands[0];
     path_directory(path, directory);
     nearest_filter(path, near);
     quote_file(path, name);
+    snprintf(maker, sizeof maker, "create%s%s%s", queue, secret != NULL ? " --secret-file " : "",
+             secret != NULL ? quote_file(secret, quoted) : "");
     if (access(directory, F_OK) != 0)
         fault_way_out(fault, "there is no directory %s", quote_file(directory, near));
     else if (makes && near[0] != '\0')
@@ -192,6 +197,12 @@ struct filter *filter_operand_open(const char *path, const struct options *optio
     struct filter *filter = filter_open(path, write, &filter_operand_watch, &fault);
     if (filter == NULL)
         filter_operand_refuse(&fault, options, path);
+    /* Keys that are committed were made before. */
+    else if (secret_option_open(options, filter_store(filter), options->asked->bit != FOR_COMMIT) !=
+             0) {
+        filter_close(filter);
+        return NULL;
+    }
     return filter;
 }
 

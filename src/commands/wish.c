@@ -6,6 +6,7 @@
 #include "commands/queue_operand.h"
 #include "commands/recipe_word.h"
 #include "commands/report.h"
+#include "commands/secret_option.h"
 #include "commands/wish_part.h"
 #include "commands/wish_recipe.h"
 #include "core/number.h"
@@ -205,8 +206,8 @@ static int taken_by_like(const struct options *options, const char *option)
 }
 
 /* --like takes all from one place, except whether there is a queue beside it, another part of the
- * list, and the seed if another one is given: false drops of one filter are then not those of the
- * other. */
+ * list, and the seed or the secret if it is to be another one: false drops of one filter are then
+ * not those of the other. */
 static int plan_like(const struct options *options, struct header *header)
 {
     const char *recipe = wish_recipe_given(options);
@@ -215,12 +216,21 @@ static int plan_like(const struct options *options, struct header *header)
             return taken_by_like(options, options->spelled[asked_by[i].option]);
     if (recipe != NULL)
         return taken_by_like(options, recipe);
+    if (options_has(options, OPTION_SECRET))
+        return taken_by_like(options, "--secret");
     struct store *store = filter_operand_look(options->given[OPTION_LIKE], options);
     if (store == NULL)
         return EXIT_TROUBLE;
+    int status = options_has(options, OPTION_NEW_SECRET) ? 0
+                                                         : secret_option_open(options, store, true);
     *header = *store_header(store);
     header->writer_features = 0;
     store_close(store);
+    if (status != 0)
+        return status;
+    if (options_has(options, OPTION_SEED) && header_has_secret(header))
+        return message("--seed: %s has a secret in its place (for another one: --new-secret)",
+                       options->given[OPTION_LIKE]);
     if (options_has(options, OPTION_SEED))
         header->asked |= ASKED_SEED;
     if (wish_part_read(options, header) != 0)
@@ -241,7 +251,7 @@ int wish_plan(const struct options *options, uint64_t assumed, struct header *he
     struct layer_plan layer;
     memset(header, 0, sizeof *header);
     if (options_has(options, OPTION_LIKE))
-        return plan_like(options, header);
+        return plan_like(options, header) == 0 ? secret_option_new(options, header) : EXIT_TROUBLE;
     if (read_wish(options, &wish, header) != 0 || wish_recipe_read(options, &header->recipe) != 0 ||
         wish_part_read(options, header) != 0 ||
         combinations_check(options, assumed != 0 ? FOR_PLANNED_FILTER : FOR_NEW_FILTER) != 0)
@@ -262,7 +272,7 @@ int wish_plan(const struct options *options, uint64_t assumed, struct header *he
         return message("%s %" PRIu64 ": a filter cannot be that large (ask for fewer lines, or "
                        "a higher rate)",
                        counted_by(&wish), header->plan.capacity);
-    return 0;
+    return secret_option_new(options, header);
 }
 
 /* --- filters that exist --- */
@@ -341,6 +351,8 @@ static bool form_differs(const struct store *store, const struct wish *wish, uin
         hashes != geometry_hashes(sizing_geometry_of_hashes((unsigned)wish->hashes, false)))
         return disagrees(store, "--hashes", "made with --hashes %u, not %" PRIu64, hashes,
                          wish->hashes);
+    if ((given & ASKED_SEED) && header_has_secret(has))
+        return disagrees(store, "--seed", "made with a secret, not --seed %" PRIu64, seed);
     if ((given & ASKED_SEED) && has->hasher.k0 != seed)
         return disagrees(store, "--seed", "made with --seed %" PRIu64 ", not %" PRIu64,
                          has->hasher.k0, seed);
@@ -384,6 +396,16 @@ static bool part_differs(const struct store *store, const struct options *option
                      recipe_word_text(&wanted.part_recipe, wants_by));
 }
 
+static bool secret_differs(const struct store *store, const struct options *options)
+{
+    const struct header *has = store_header(store);
+    if (!options_has(options, OPTION_SECRET) || header_tells_secret(has))
+        return false;
+    return disagrees(store, "--secret",
+                     header_lacks_secret(has) ? "made with --secret-file"
+                                              : "made without --secret");
+}
+
 static bool number_unlike(const struct store *store, const char *like, const char *what,
                           uint64_t has, uint64_t wants)
 {
@@ -392,12 +414,25 @@ static bool number_unlike(const struct store *store, const char *like, const cha
                      like, what, has, wants);
 }
 
+/* With --new-secret: whether the secret is that of --like. */
+static bool is_not_new(const struct store *store, const struct options *options,
+                       const struct header *like)
+{
+    const struct hasher *has = &store_header(store)->hasher;
+    bool same = header_lacks_secret(like)
+                    ? header_check(like, *has) == like->hash_check
+                    : has->k0 == like->hasher.k0 && has->k1 == like->hasher.k1;
+    return same && header_has_secret(like) &&
+           disagrees(store, "--new-secret", "made with the secret of %s",
+                     options->given[OPTION_LIKE]);
+}
+
 /* Sizes may differ between filters that are to be merged: likeness does not ask for them. */
 static bool unlike(const struct store *store, const char *like, const struct header *wanted)
 {
     char was[LIKENESS_TEXT], wants[LIKENESS_TEXT];
     const struct filter_plan *has = &store_header(store)->plan, *plan = &wanted->plan;
-    const char *what = likeness_differs(store_header(store), wanted, was, wants);
+    const char *what = likeness_differs(wanted, store_header(store), wants, was);
     if (what != NULL)
         return disagrees(store, "--like", "not made --like %s: its %s is %s, not %s", like, what,
                          was, wants);
@@ -413,18 +448,25 @@ int wish_compare(const struct options *options, const char *path, bool queue)
     struct header header = {.created = 0};
     uint64_t given = asked_of(options);
     bool like = options_has(options, OPTION_LIKE);
+    bool new_secret = options_has(options, OPTION_NEW_SECRET);
     if (given == 0 && !queue && !like && !wish_part_given(options) &&
-        wish_recipe_given(options) == NULL)
+        wish_recipe_given(options) == NULL && !options_has(options, OPTION_SECRET))
         return 0;
     if (like ? plan_like(options, &header) != 0 : read_wish(options, &wish, &header) != 0)
         return EXIT_TROUBLE;
     struct store *store = filter_operand_look(path, options);
     if (store == NULL)
         return EXIT_TROUBLE;
-    bool other = like ? unlike(store, options->given[OPTION_LIKE], &header)
-                      : differs(store, &wish, given, header.hasher.k0) ||
-                            part_differs(store, options) ||
-                            wish_recipe_compare(options, path, &store_header(store)->recipe) != 0;
+    bool other = like && secret_option_open(options, store, true) != 0;
+    if (!other && new_secret)
+        other = is_not_new(store, options, &header);
+    if (new_secret)
+        header.hasher = store_header(store)->hasher;
+    if (!other)
+        other = like ? unlike(store, options->given[OPTION_LIKE], &header)
+                     : differs(store, &wish, given, header.hasher.k0) ||
+                           part_differs(store, options) || secret_differs(store, options) ||
+                           wish_recipe_compare(options, path, &store_header(store)->recipe) != 0;
     if (!other && queue && !queue_operand_has(store)) {
         message("%s: was made without a queue (only a new filter can have one: unseen create "
                 "--queue NEW)",

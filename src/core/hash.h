@@ -41,7 +41,7 @@ enum hash_domain {
     DOMAIN_KEY,    /* what counts in a line */
     DOMAIN_ITSELF, /* a line of which nothing could be taken, and that counts as itself */
     DOMAIN_SHARD,  /* which part of a list a line belongs to */
-    DOMAIN_CHECK /* the filter's UUID, by which a secret kept elsewhere is known to be the right one */
+    DOMAIN_CHECK   /* a filter's UUID, which tells whether a secret is the filter's */
 };
 
 /* The filter's hash, for a domain. XXH3 wants a seed with many bits changed; SipHash does not. */

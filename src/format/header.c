@@ -27,8 +27,8 @@
  *
  * Keys are made with XXH3 and a seed; or, with the feature 16, under a secret of 16 bytes, so that
  * nobody who does not know it can choose lines whose keys are alike. The secret is in the file, or
- * in another one, and then the check value tells whether that is the right one: it is the first half
- * of the hash of the filter's UUID in a domain of its own, or 1 if that is 0.
+ * in another one, and then the check value tells whether that is the right one: it is the lower
+ * half of the hash of the filter's UUID in a domain of its own, or 1 if that is 0.
  *
  * A file is valid if and only if
  *

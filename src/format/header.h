@@ -63,7 +63,8 @@ void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES]);
 /* Is it a filter file at all? bytes: the first 8. */
 bool header_is_filter(const uint8_t *bytes);
 
-/* Whether the keys of lines are made with a secret; and whether that is kept in another file. */
+/* Whether the keys of lines are made with a secret; whether that is kept in another file; whether
+ * it is in this one. */
 static inline bool header_has_secret(const struct header *header)
 {
     return header->hasher.kind == HASH_SIPHASH;
@@ -72,6 +73,11 @@ static inline bool header_has_secret(const struct header *header)
 static inline bool header_lacks_secret(const struct header *header)
 {
     return header->hash_check != 0;
+}
+
+static inline bool header_tells_secret(const struct header *header)
+{
+    return header_has_secret(header) && !header_lacks_secret(header);
 }
 
 /* What hash_check is in a filter of this UUID whose secret is that of `hasher`: never 0. It tells

@@ -41,6 +41,19 @@ static void describe(const struct header *header, char texts[NAMES][LIKENESS_TEX
                  plan->generations);
 }
 
+/* Secrets are not shown. Those that are not known may differ. */
+static const char *secret_differs(const struct hasher *one, const struct hasher *other,
+                                  bool elsewhere, char one_has[LIKENESS_TEXT],
+                                  char other_has[LIKENESS_TEXT])
+{
+    bool known = !elsewhere || (one->k0 | one->k1 | other->k0 | other->k1) != 0;
+    if (known && one->k0 == other->k0 && one->k1 == other->k1)
+        return NULL;
+    snprintf(one_has, LIKENESS_TEXT, known ? "the same" : "known");
+    snprintf(other_has, LIKENESS_TEXT, known ? "another one" : "not known");
+    return "secret";
+}
+
 const char *likeness_differs(const struct header *one, const struct header *other,
                              char one_has[LIKENESS_TEXT], char other_has[LIKENESS_TEXT])
 {
@@ -53,10 +66,6 @@ const char *likeness_differs(const struct header *one, const struct header *othe
             memcpy(other_has, others[i], LIKENESS_TEXT);
             return names[i];
         }
-    if (one->hasher.k0 == other->hasher.k0 && one->hasher.k1 == other->hasher.k1)
-        return NULL;
-    /* Not shown. */
-    strcpy(one_has, "the same");
-    strcpy(other_has, "another one");
-    return "secret";
+    return secret_differs(&one->hasher, &other->hasher, header_lacks_secret(one), one_has,
+                          other_has);
 }

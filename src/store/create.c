@@ -1,6 +1,7 @@
 #include "store/create.h"
 
 #include "store/newfile.h"
+#include "store/secret.h"
 #include "system/lock.h"
 #include "system/map.h"
 #include "system/path.h"
@@ -45,7 +46,10 @@ int create_write_head(int fd, const struct header *header, const struct layer_re
                       unsigned count)
 {
     uint8_t page[HEADER_BYTES];
-    header_encode(header, page);
+    struct header sealed = *header;
+    if (header_lacks_secret(header))
+        sealed.hash_check = header_check(header, header->hasher);
+    header_encode(&sealed, page);
     if (write_page(fd, page, 0) != 0)
         return -1;
     memset(page, 0, sizeof page);
@@ -61,21 +65,27 @@ struct empty {
     const struct layer_record *records;
     unsigned count;
     uint64_t bytes;
-    create_beside *beside;
+    const struct create_elsewhere *elsewhere;
     struct fault *fault; /* with a reason, unless errno says it */
 };
 
-/* What lies beside the filter is there before the filter is. */
+/* What the filter needs is there before the filter is. */
 static int make_beside(int fd, const struct empty *empty)
 {
     struct stat like;
-    if (empty->beside == NULL)
+    const struct create_elsewhere *elsewhere = empty->elsewhere;
+    if (elsewhere == NULL)
+        return 0;
+    if (elsewhere->secret_file != NULL &&
+        secret_keep(elsewhere->secret_file, &empty->header->hasher, empty->fault) != 0)
+        return -1;
+    if (elsewhere->beside == NULL)
         return 0;
     if (fstat(fd, &like) != 0)
         return -1;
     /* What has no name has no link either. */
     like.st_nlink = 1;
-    return empty->beside(empty->path, &like, empty->header->uuid, empty->fault);
+    return elsewhere->beside(empty->path, &like, empty->header->uuid, empty->fault);
 }
 
 static int fill_empty(int fd, const void *context)
@@ -134,8 +144,8 @@ static unsigned first_layers(const struct filter_plan *asked, struct layer_recor
     return count;
 }
 
-int create_filter(const char *path, struct header *header, bool replace, create_beside *beside,
-                  struct fault *fault)
+int create_filter(const char *path, struct header *header, bool replace,
+                  const struct create_elsewhere *elsewhere, struct fault *fault)
 {
     struct layer_record records[LAYERS_MAX];
     /* Sizes take milliseconds to work out: not for a filter that is there. */
@@ -148,8 +158,8 @@ int create_filter(const char *path, struct header *header, bool replace, create_
     if (count == 0)
         return fault_set(fault, path, "a filter cannot be that large");
     create_new_identity(header);
-    struct empty empty = {path,   header, records, count, create_lay_out(header, records, count),
-                          beside, fault};
+    uint64_t bytes = create_lay_out(header, records, count);
+    struct empty empty = {path, header, records, count, bytes, elsewhere, fault};
     int lock = -1;
     fault->reason[0] = '\0';
     if (there == PLACE_REPLACEABLE && !replace && !lock_empty(path, &lock))
@@ -157,6 +167,7 @@ int create_filter(const char *path, struct header *header, bool replace, create_
     int result = newfile_make(&(struct newfile_plan){
         .path = path,
         .over = there == PLACE_REPLACEABLE,
+        .secret = header_tells_secret(header),
         .fill = fill_empty,
         .context = &empty,
     });

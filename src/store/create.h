@@ -16,11 +16,15 @@ typedef int create_beside(const char *path, const struct stat *like, uint8_t uui
                           struct fault *fault);
 
 /* Makes a filter file at `path`, whole or not at all; fills in header's uuid and geometry of the
- * file. Unless `replace`, nothing may be there but an empty file. `beside` is called first, unless
- * it is NULL. Returns 0; 1 if something is there (nothing was changed); -1 with the fault. Takes as
- * long as an fsync. */
-int create_filter(const char *path, struct header *header, bool replace, create_beside *beside,
-                  struct fault *fault);
+ * file. Unless `replace`, nothing may be there but an empty file. What lies elsewhere, if that is
+ * not NULL, is made first, and is on disk before the filter has its name. Returns 0; 1 if something
+ * is there (nothing was changed); -1 with the fault. Takes as long as an fsync. */
+struct create_elsewhere {
+    create_beside *beside;   /* NULL: nothing */
+    const char *secret_file; /* for the header's secret (store/secret.h); NULL: none is made */
+};
+int create_filter(const char *path, struct header *header, bool replace,
+                  const struct create_elsewhere *elsewhere, struct fault *fault);
 
 /* A UUID of its own, and the time. */
 void create_new_identity(struct header *header);
@@ -29,7 +33,8 @@ void create_new_identity(struct header *header);
  * each of the records, whose plans are set. Returns where the file ends. */
 uint64_t create_lay_out(struct header *header, struct layer_record *records, unsigned count);
 
-/* Writes the header and the layer table. Returns 0, or -1 with errno. */
+/* Writes the header, with the check value of a secret that is kept elsewhere, and the layer table.
+ * Returns 0, or -1 with errno. */
 int create_write_head(int fd, const struct header *header, const struct layer_record *records,
                       unsigned count);
 

@@ -21,13 +21,6 @@ struct newfile {
     int fd;
 };
 
-static mode_t creation_mode(void)
-{
-    mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
-}
-
 static int find_directory(struct newfile *file)
 {
     const char *path = file->plan.path;
@@ -53,6 +46,17 @@ void newfile_temporary_name(const char *target, const char *suffix, char name[NE
              (int)(NAME_MAX - 1 - strlen(suffix)), last, suffix);
 }
 
+static mode_t creation_mode(const struct newfile *file)
+{
+    mode_t mask = umask(0);
+    mode_t mode = file->plan.secret ? 0600 : 0666;
+    struct stat old;
+    umask(mask);
+    if (file->plan.over && stat(file->target, &old) == 0)
+        mode &= old.st_mode | 0600;
+    return mode & ~mask;
+}
+
 static int open_named(struct newfile *file)
 {
     file->fd = -1;
@@ -68,12 +72,12 @@ static int open_named(struct newfile *file)
         file->temporary[0] = '\0';
         return -1;
     }
-    return fchmod(file->fd, creation_mode());
+    return fchmod(file->fd, creation_mode(file));
 }
 
 static int open_nameless(struct newfile *file)
 {
-    file->fd = open(file->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+    file->fd = open(file->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, creation_mode(file));
     return file->fd < 0 ? -1 : 0;
 }
 

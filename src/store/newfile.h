@@ -37,6 +37,7 @@ typedef int newfile_fill(int fd, const void *context);
 struct newfile_plan {
     const char *path;        /* symbolic links are followed */
     bool over;               /* replace what is there, */
+    bool secret;             /* it has one in it: for its owner alone, from the first byte on */
     bool may_be_absent;      /* and for a moment there may be nothing: so a kill leaves nothing */
     const char *suffix;      /* of a temporary name, if there must be one; NULL: any */
     const struct stat *like; /* whose owner and mode it gets; NULL: as any new file */
@@ -49,8 +50,9 @@ struct newfile_plan {
 enum { NEWFILE_NAME_MAX = PATH_MAX + 16 };
 void newfile_temporary_name(const char *target, const char *suffix, char name[NEWFILE_NAME_MAX]);
 
-/* Makes it. Returns 0; 1 if something has the name and `over` is not set; -1 with errno. In the
- * last two cases nothing was changed. Takes as long as an fsync. */
+/* Makes it. What replaces a file is for nobody else than that was, but for `like`. Returns 0; 1 if
+ * something has the name and `over` is not set; -1 with errno. In the last two cases nothing was
+ * changed. Takes as long as an fsync. */
 int newfile_make(const struct newfile_plan *plan);
 
 /* The same in two steps, for a file that is filled over a longer time: begin opens it, as *fd, for

@@ -278,7 +278,13 @@ int merge_write(const struct merge *merge, const char *path, bool over,
 {
     struct contents contents = {.merge = merge, .header = merge->header};
     struct header *header = &contents.header;
-    struct newfile_plan plan = {.path = path, .over = over, .fill = fill, .context = &contents};
+    struct newfile_plan plan = {
+        .path = path,
+        .over = over,
+        .secret = header_tells_secret(header),
+        .fill = fill,
+        .context = &contents,
+    };
     struct stat status;
     header->writer_features = 0; /* a queue stays where it is */
     if (replaced == NULL) {
