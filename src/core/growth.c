@@ -250,9 +250,12 @@ static uint64_t pages_wanted(const struct filter_plan *plan, uint64_t pages, uin
         if (wanted < small)
             wanted = small;
     }
-    /* High rates leave no room under the promise after a few layers; go on all the same. */
-    uint64_t least = pages / 8 * 3 + 1;
-    return wanted < least ? least : wanted;
+    /* High rates leave no room under the promise after a few layers; go on all the same. And what a
+     * file says of its keys makes it grow eightfold, no more. */
+    uint64_t least = pages / 8 * 3 + 1, most = pages * SMALL_FACTOR;
+    if (wanted < least)
+        wanted = least;
+    return wanted < most ? wanted : most;
 }
 
 int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, uint64_t keys,

@@ -22,6 +22,16 @@ static uint64_t pages_in_all(const struct store *store)
     return pages;
 }
 
+/* Whether what lies in the file is as large as the stage that its header asks for, as each is whose
+ * first layer has one. Else a small file could have a writer fill the disk. */
+static bool has_room_of_stage(const struct store *store)
+{
+    uint64_t pages = pages_in_all(store);
+    for (unsigned i = 0; i < store->count; i++)
+        pages += store->layers[i].stage.plan.pages + store->layers[i].stage.journal;
+    return pages >= store->header.plan.stage;
+}
+
 /* What the layers may contribute to the rate, in all. */
 static double rate_of_all(const struct store *store)
 {
@@ -40,7 +50,8 @@ int room_plan(const struct store *store, struct layer_plan *layer, struct fault 
         return fault_set(fault, store_name(store),
                          "has the most layers that a filter can have, and cannot grow");
     /* A layer can do without a stage. */
-    (void)growth_stage(asked, layer);
+    if (has_room_of_stage(store))
+        (void)growth_stage(asked, layer);
     return 0;
 }
 

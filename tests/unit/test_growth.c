@@ -222,6 +222,20 @@ static void refused(void)
               "a layer behind more than the largest");
 }
 
+/* Layers of which a file says that they hold more keys than they can. */
+static void told_too_much(void)
+{
+    static const uint64_t keys[] = {1000, 1000000, SIZING_KEYS_MAX};
+    for (uint64_t pages = 1; pages < 1000000; pages *= 10)
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+            struct filter_plan plan = {.rate = 1e-12};
+            struct layer_plan layer = {0};
+            tap_check(growth_next(&plan, 1, pages, keys[i], &layer) == 0, "stops growing");
+            tap_check(layer.pages <= 7 * pages, "after %" PRIu64 " pages %" PRIu64, pages,
+                      layer.pages);
+        }
+}
+
 /* What was asked for by hand is kept in all layers. */
 static void by_hand(void)
 {
@@ -411,6 +425,7 @@ int main(void)
     tap_run_long("how large it gets at high rates", size_at_high_rates);
     tap_run_long("no overflow up to the largest filter", extremes);
     tap_run("what cannot be made is refused", refused);
+    tap_run("a layer that is told to have too many keys", told_too_much);
     tap_run("geometry and size by hand", by_hand);
     tap_run_long("pages and keys of known filters, exactly", pinned);
     tap_run("the layers of 8 filters, to the last bit", some_digested);

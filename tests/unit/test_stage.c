@@ -410,6 +410,31 @@ static void no_journal(void)
     filter_close(filter);
 }
 
+/* A header that asks for a stage of 1 GB, in a file of far less: what is added has none. */
+static void asked_for_too_much(void)
+{
+    struct filter_plan plan = staged(12000);
+    struct filter *filter = in_file(&plan);
+    uint8_t page[HEADER_BYTES];
+    if (filter == NULL)
+        return;
+    struct header header = *store_header(filter_store(filter));
+    filter_close(filter);
+    header.plan.stage = 1 << 18;
+    header_encode(&header, page);
+    int fd = open(scratch_path("s.bf"), O_WRONLY);
+    tap_check(fd >= 0 && pwrite(fd, page, sizeof page, 0) == sizeof page, "poke");
+    close(fd);
+    filter = sample_open(scratch_path("s.bf"), true);
+    if (filter == NULL)
+        return;
+    tap_check(take(filter, 0, 40000) == 40000, "not new");
+    tap_check(store_layers(filter_store(filter)) > 1, "did not grow");
+    tap_check(store_end(filter_store(filter)) < 16 << 20, "%" PRIu64 " bytes",
+              store_end(filter_store(filter)));
+    filter_close(filter);
+}
+
 int main(void)
 {
     scratch_make();
@@ -424,5 +449,6 @@ int main(void)
     tap_run("killed between the journal and the bits", killed_behind_the_journal);
     tap_run_long("damaged states", damaged_states);
     tap_run("a journal without room", no_journal);
+    tap_run("a header that asks for a large stage", asked_for_too_much);
     return tap_end();
 }
