@@ -141,8 +141,8 @@ static void tell_fuller(struct findings *findings, unsigned number,
                    "is a copy made while many came";
     if (crowded)
         snprintf(why, sizeof why,
-                 "they were chosen to fall there, and make the rate %s; a new filter made with "
-                 "--secret is safe from that",
+                 "as if chosen to fall there, and the rate is %s; a new filter made with --secret "
+                 "is safe from chosen lines",
                  number_text(layer->rate, NUMBER_FOUND, rate));
     note(findings,
          "layer %u: %" PRIu64 " of %" PRIu64 " pages %s some %.0f lines%s, where chance puts %.0f "

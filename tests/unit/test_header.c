@@ -802,6 +802,7 @@ static const struct rule stage_rules[] = {
     {"no journal", 56, 8, 0, "size of the stage"},
     {"a journal with too little room", 56, 8, 31, "capacity of the stage"},
     {"a page more of journal", 56, 8, 33, "offset"},
+    {"as many pages of journal as may be", 56, 8, SIZING_PAGES_MAX, "offset"},
     {"2^52 + 32 pages of journal", 56, 8, (UINT64_C(1) << 52) + 32, "size of the stage"},
     {"2^64 - 1 pages of journal", 56, 8, UINT64_MAX, "size of the stage"},
     {"no capacity", 64, 8, 0, "capacity of the stage"},
@@ -850,6 +851,37 @@ static void rules_of_the_records(void)
             snprintf(name, sizeof name, "layer %u: %s", layer + 1, record_rules[i].name);
             check_refused(&file, name, record_rules[i].says);
         }
+}
+
+/* Each number that says how much there is or where, at the edges of what a machine can count. */
+static void edges_of_numbers(void)
+{
+    static const uint64_t edges[] = {UINT64_C(1) << 52, (UINT64_C(1) << 52) + 1,
+                                     UINT64_C(1) << 62, (UINT64_C(1) << 63) - 1,
+                                     UINT64_C(1) << 63, (UINT64_C(1) << 63) + 1,
+                                     UINT64_MAX - 4095, UINT64_MAX};
+    static const unsigned of_header[] = {112, 120, 144, 152, 184};
+    static const unsigned of_record[] = {0, 8, 16}, of_stage[] = {40, 48, 56, 64};
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
+        struct file file;
+        char name[64];
+        for (size_t j = 0; j < sizeof of_header / sizeof *of_header; j++) {
+            file_make(&file);
+            store64(file.page0 + of_header[j], edges[i]);
+            seal(file.page0, CHECKSUM_AT);
+            snprintf(name, sizeof name, "%" PRIx64 " at %u", edges[i], of_header[j]);
+            check_refused(&file, name, "damaged filter: ");
+        }
+        for (size_t j = 0; j < 7; j++) {
+            unsigned at = j < 3 ? of_record[j] : of_stage[j - 3];
+            file_make(&file);
+            make_stage(&file, 1);
+            store64(file.page1 + LAYER_RECORD_BYTES + at, edges[i]);
+            seal(file.page1 + LAYER_RECORD_BYTES, RECORD_SUM_AT);
+            snprintf(name, sizeof name, "%" PRIx64 " at %u of a record", edges[i], at);
+            check_refused(&file, name, "layer 2: ");
+        }
+    }
 }
 
 /* Layers lie behind each other, whatever their records say for themselves. */
@@ -1025,6 +1057,7 @@ int main(void)
     tap_run("rules of windows", rules_of_windows);
     tap_run("features that only a writer must know", features_for_writers);
     tap_run("rules of the layers' records, behind a right checksum", rules_of_the_records);
+    tap_run("numbers at the edges of what can be counted", edges_of_numbers);
     tap_run("layers lie in order, behind each other", order_of_the_layers);
     tap_run("stages", stages);
     tap_run("rules of stages, behind a right checksum", rules_of_the_stages);

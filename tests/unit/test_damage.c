@@ -1,0 +1,518 @@
+/*
+ * Damaged files, opened: each bit of the fixed part flipped, and the file cut off at each length of
+ * it and at the edges of each page after that, in a small filter of each kind.
+ *
+ * Either the file is refused, with a fault that names it and leaves it as it was; or all lines are
+ * in as before, for readers and for writers. Where a bit may make lines come out again, since it
+ * says which lines are forgotten, it stands in may_forget.
+ *
+ * The table of what became of the flips is printed with the tests.
+ */
+#include "commands/command.h"
+#include "commands/message.h"
+#include "commands/survey.h"
+#include "delivery/filter.h"
+
+#include "chance.h"
+#include "sample.h"
+#include "scratch.h"
+#include "store/probe.h"
+#include "tap.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { LOOKED_AT = 16, OUTSIDE = 16, FIRST_OUTSIDE = 1000000, REST_STRIDE = 61 };
+
+/* --- the filters --- */
+
+struct kind {
+    const char *name;
+    struct header header;
+    unsigned regions; /* it is filled until it has so many */
+    uint64_t keys;    /* and has so many */
+};
+
+#define SMALL .rate = 1e-9, .capacity = 300
+
+static const struct kind kinds[] = {
+    {.name = "plain", .header.plan = {SMALL}, .keys = 200},
+    {.name = "grown", .header.plan = {SMALL}, .regions = 3},
+    {.name = "fixed", .header.plan = {SMALL, .fixed = true}, .keys = 200},
+    {.name = "counting", .header.plan = {SMALL, .geometry.counting = true}, .keys = 200},
+    {.name = "window", .header.plan = {SMALL, .generations = 2, .slack = 0.5}, .keys = 350},
+    {.name = "window by time",
+     .header.plan = {.rate = 1e-9, .generations = 2, .forget = 86400000, .slack = 0.5},
+     .keys = 200},
+    {.name = "stage", .header.plan = {.rate = 1e-9, .capacity = 100000, .stage = 64}, .keys = 200},
+    {.name = "recipe",
+     .header = {.plan = {SMALL},
+                .recipe = {.profile = PROFILE_URL, .version = 1, .ranges = 1, .range = {{2, 3}}}},
+     .keys = 200},
+    {.name = "part", .header = {.plan = {SMALL}, .shard = {3, 8}}, .keys = 200},
+    {.name = "queue", .header = {.plan = {SMALL}, .writer_features = WRITER_QUEUE}, .keys = 200},
+    {.name = "secret", .header = {.plan = {SMALL}, .hasher = {HASH_SIPHASH, 7, 9}}, .keys = 200},
+};
+
+/* A filter file as it is in memory, and as it should be. */
+struct file {
+    const struct kind *kind;
+    char path[256];
+    uint8_t *good, *now; /* `now`: room to read it again */
+    uint8_t *map;        /* the file itself */
+    uint64_t bytes, end; /* its length, and where the last layer ends */
+    uint64_t fixed, keys;
+    unsigned records;
+    int fd;
+};
+
+/* Claims and settles keys from..to. Returns how many were new. */
+static uint64_t take(struct filter *filter, uint64_t from, uint64_t to, struct fault *fault)
+{
+    uint64_t new = 0;
+    for (uint64_t i = from; i < to; i++) {
+        struct key key = sample_key(i);
+        uint8_t seen = 0;
+        if (filter_claim(filter, &key, 1, UINT64_MAX, &seen, fault) != 1 ||
+            filter_settle(filter, !seen, fault) != 0)
+            return UINT64_MAX;
+        new += !seen;
+    }
+    return new;
+}
+
+static bool fill(struct file *file)
+{
+    struct fault fault;
+    struct filter *filter = sample_open(file->path, true);
+    if (filter == NULL)
+        return false;
+    while (file->keys < file->kind->keys ||
+           store_regions(filter_store(filter)) < file->kind->regions) {
+        take(filter, file->keys, file->keys + 10, &fault);
+        file->keys += 10;
+    }
+    const struct store *store = filter_store(filter);
+    file->records = store_layers(store);
+    file->end = store_end(store);
+    file->bytes = store_file_bytes(store);
+    file->fixed = store_header(store)->layers_at;
+    filter_close(filter);
+    return true;
+}
+
+static bool file_make(struct file *file, const struct kind *kind)
+{
+    struct fault fault;
+    struct header header = kind->header;
+    *file = (struct file){.kind = kind};
+    snprintf(file->path, sizeof file->path, "%s", scratch_path("f.bf"));
+    if (create_filter(file->path, &header, true, NULL, &fault) != 0) {
+        sample_fault(kind->name, &fault);
+        return false;
+    }
+    if (!fill(file))
+        return false;
+    file->fd = open(file->path, O_RDWR | O_CLOEXEC);
+    file->bytes = (uint64_t)lseek(file->fd, 0, SEEK_END);
+    file->good = malloc(file->bytes);
+    file->now = malloc(file->bytes);
+    file->map = mmap(NULL, file->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
+    return file->map != MAP_FAILED && file->good != NULL && file->now != NULL &&
+           pread(file->fd, file->good, file->bytes, 0) == (ssize_t)file->bytes;
+}
+
+static void file_end(struct file *file)
+{
+    munmap(file->map, file->bytes);
+    close(file->fd);
+    free(file->good);
+    free(file->now);
+}
+
+static void put_back(const struct file *file)
+{
+    if (ftruncate(file->fd, (off_t)file->bytes) != 0 ||
+        pwrite(file->fd, file->good, file->bytes, 0) != (ssize_t)file->bytes)
+        abort();
+}
+
+/* Whether it is as it should be, but for one byte. */
+static bool is_untouched(const struct file *file, uint64_t at, uint8_t byte)
+{
+    if (lseek(file->fd, 0, SEEK_END) != (off_t)file->bytes ||
+        pread(file->fd, file->now, file->bytes, 0) != (ssize_t)file->bytes || file->now[at] != byte)
+        return false;
+    file->now[at] = file->good[at];
+    return memcmp(file->now, file->good, file->bytes) == 0;
+}
+
+/* --- what a flip does --- */
+
+enum { HEADER, RECORDS, AFTER_RECORDS, LAYER_COUNT, WORDS, STATES, SLOTS, FLIGHT, PLACES };
+
+static const char *const places[PLACES] = {
+    "header",          "records of layers", "after the last record", "number of layers",
+    "words of page 2", "states of layers",  "slots of writers",      "keys in flight, journal",
+};
+
+static unsigned place_of(const struct file *file, uint64_t at)
+{
+    if (at < LAYER_TABLE_AT)
+        return HEADER;
+    if (at < LAYER_TABLE_AT + (uint64_t)file->records * LAYER_RECORD_BYTES)
+        return RECORDS;
+    if (at < COUNTER_SETTLED_AT)
+        return at >= LAYER_COUNT_AT && at < LAYER_COUNT_AT + 4 ? LAYER_COUNT : AFTER_RECORDS;
+    return at < LAYER_STATES_AT ? WORDS : at < SLOTS_AT ? STATES : at < FLIGHT_AT ? SLOTS : FLIGHT;
+}
+
+/* What says which lines are forgotten: how many layers there are, the ages of generations, how much
+ * of its journal a stage has. */
+static bool may_forget(const struct file *file, unsigned place)
+{
+    const struct filter_plan *plan = &file->kind->header.plan;
+    return (place == LAYER_COUNT && file->records > 1) ||
+           (place == STATES && (plan->generations != 0 || plan->stage != 0));
+}
+
+struct tally {
+    unsigned flips, refused, harmless, forgotten, asked, told;
+};
+
+static struct tally tallies[PLACES];
+
+/* How many of the keys that should be in are not, or -1 with the fault. */
+static int lost(struct store *store, uint64_t keys, struct fault *fault)
+{
+    struct key key[LOOKED_AT];
+    uint8_t seen[LOOKED_AT];
+    int missing = 0;
+    for (uint64_t i = 0; i < LOOKED_AT; i++)
+        key[i] = sample_key(keys - 1 - i * (keys - 1) / (LOOKED_AT - 1));
+    if (probe(store, key, LOOKED_AT, seen, fault) != 0)
+        return -1;
+    for (unsigned i = 0; i < LOOKED_AT; i++)
+        missing += !seen[i];
+    return missing;
+}
+
+static bool names_it(const struct file *file, const struct fault *fault)
+{
+    return strcmp(fault->object, file->path) == 0 && fault->reason[0] != '\0' &&
+           fault->way_out[0] != '\0';
+}
+
+/* What a reader finds that opens it. */
+static void check_reader(const struct file *file, const char *what, unsigned place,
+                         struct tally *tally)
+{
+    struct fault fault = {.reason = ""};
+    struct store *store = store_open(file->path, NULL, NULL, &fault);
+    if (store == NULL) {
+        tally->refused++;
+        tap_check(names_it(file, &fault) || strstr(fault.reason, "not a filter") != NULL,
+                  "%s: refused as \"%s\"", what, fault.reason);
+        return;
+    }
+    int missing = lost(store, file->keys, &fault);
+    store_close(store);
+    tally->harmless += missing == 0;
+    tally->forgotten += missing != 0;
+    tap_check(missing == 0 || (missing > 0 && may_forget(file, place)), "%s: %d of %d lines lost",
+              what, missing, LOOKED_AT);
+}
+
+/* The filter form: old lines are seen; new ones come out and are then in. */
+static void check_writer(const struct file *file, const char *what, unsigned place, uint64_t at,
+                         uint8_t byte)
+{
+    struct fault fault = {.reason = ""};
+    struct filter *filter = filter_open(file->path, true, NULL, &fault);
+    if (filter == NULL) {
+        tap_check(is_untouched(file, at, byte), "%s: refused, and changed", what);
+        return;
+    }
+    uint64_t old = file->keys - OUTSIDE;
+    uint64_t again = take(filter, old, file->keys, &fault);
+    uint64_t new = take(filter, FIRST_OUTSIDE, FIRST_OUTSIDE + OUTSIDE, &fault);
+    uint64_t twice = take(filter, FIRST_OUTSIDE, FIRST_OUTSIDE + OUTSIDE, &fault);
+    filter_close(filter);
+    tap_check((again == 0 && twice == 0) || may_forget(file, place),
+              "%s: %" PRIu64 " old lines come out, %" PRIu64 " new ones a second time: %s", what,
+              again, twice, fault.reason);
+    tap_check(new == OUTSIDE || may_forget(file, place), "%s: %" PRIu64 " of %d new lines", what,
+              new, OUTSIDE);
+}
+
+/* The exit status of `unseen verify`; what it says goes to another file. */
+static int verify(const char *path, const char *said)
+{
+    const char *operands[] = {path, NULL};
+    struct options options = {.operands = operands, .operand_count = 1};
+    int nowhere = open(said, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), out = dup(1),
+        errors = dup(2);
+    options.asked = command_find("verify");
+    fflush(stdout);
+    dup2(nowhere, 1);
+    dup2(nowhere, 2);
+    int status = command_verify(&options);
+    dup2(out, 1);
+    dup2(errors, 2);
+    close(nowhere);
+    close(out);
+    close(errors);
+    return status;
+}
+
+static void check_verify(const struct file *file, const char *what, struct tally *tally)
+{
+    int status = verify(file->path, "/dev/null");
+    tally->asked++;
+    tally->told += status != EXIT_OK;
+    tap_check(status <= EXIT_TROUBLE, "%s: verify exits with %d", what, status);
+}
+
+/* Opening takes a while: that is for all bits that mean something, and some of the others. */
+static bool is_for_all(const struct file *file, unsigned place, uint64_t at, uint64_t bit)
+{
+    uint64_t states = LAYER_STATES_AT + (uint64_t)file->records * LAYER_STATE_BYTES;
+    if (place == LAYER_COUNT || (place == WORDS && at < STAGE_SET_IN_AT + 8) ||
+        (place == STATES && at < states && at % LAYER_STATE_BYTES < WINDOW_BEGAN + 8) ||
+        (place == SLOTS && at < SLOTS_AT + SLOT_BYTES))
+        return true;
+    return bit % (8 * REST_STRIDE) == 0;
+}
+
+/* The first two pages are read once, when it is opened: they need only be decoded. Whether what
+ * they say is refused, or the same as ever. */
+static bool is_known(const struct file *file, uint64_t at, uint8_t byte, const char *what,
+                     struct tally *tally)
+{
+    static struct layer_record records[LAYERS_MAX], same[LAYERS_MAX];
+    static uint8_t pages[2 * PAGE_BYTES];
+    struct header header;
+    struct fault fault = {.reason = ""};
+    unsigned count = 0, wanted = 0;
+    memcpy(pages, file->good, sizeof pages);
+    if (header_decode(pages, file->bytes, file->path, &header, &fault) != 0 ||
+        layers_decode(pages + PAGE_BYTES, &header, file->bytes, file->path, same, &wanted,
+                      &fault) != 0)
+        return false;
+    pages[at] = byte;
+    if (header_decode(pages, file->bytes, file->path, &header, &fault) != 0 ||
+        layers_decode(pages + PAGE_BYTES, &header, file->bytes, file->path, records, &count,
+                      &fault) != 0) {
+        tally->refused++;
+        tap_check(names_it(file, &fault) || strstr(fault.reason, "not a filter") != NULL,
+                  "%s: refused as \"%s\"", what, fault.reason);
+        return true;
+    }
+    tally->harmless += count == wanted;
+    return at >= LAYER_TABLE_AT && count == wanted &&
+           memcmp(records, same, count * sizeof *records) == 0;
+}
+
+/* The others are mapped: who has it open sees the flip. */
+static void check_open(const struct file *file, struct store *store, const char *what,
+                       unsigned place, struct tally *tally)
+{
+    struct fault fault = {.reason = ""};
+    int missing = lost(store, file->keys, &fault);
+    tally->harmless += missing == 0;
+    tally->forgotten += missing != 0;
+    tap_check(missing == 0 || (missing > 0 && may_forget(file, place)), "%s: %d of %d lines lost",
+              what, missing, LOOKED_AT);
+}
+
+static void check_all(const struct file *file, const char *what, unsigned place, uint64_t at,
+                      uint8_t byte)
+{
+    struct tally *tally = &tallies[place], ignored = {0};
+    check_reader(file, what, place, place == LAYER_COUNT ? tally : &ignored);
+    if (!(file->kind->header.writer_features & WRITER_QUEUE))
+        check_verify(file, what, tally);
+    check_writer(file, what, place, at, byte);
+    put_back(file);
+}
+
+static void flip(struct file *file, struct store *store, uint64_t bit)
+{
+    uint64_t at = bit / 8;
+    uint8_t byte = file->good[at] ^ (uint8_t)(1U << bit % 8);
+    unsigned place = place_of(file, at);
+    struct tally *tally = &tallies[place];
+    bool all = is_for_all(file, place, at, bit);
+    char what[96];
+    snprintf(what, sizeof what, "%s: bit %u of byte %" PRIu64, file->kind->name, (unsigned)bit % 8,
+             at);
+    file->map[at] = byte;
+    tally->flips++;
+    if (at >= COUNTER_SETTLED_AT)
+        check_open(file, store, what, place, tally);
+    else if (place != LAYER_COUNT)
+        tap_check(is_known(file, at, byte, what, tally), "%s: it is another filter", what);
+    if (all)
+        check_all(file, what, place, at, byte);
+    file->map[at] = file->good[at];
+}
+
+static void every_bit(void)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct file file;
+        if (!tap_check(file_make(&file, &kinds[i]), "%s: cannot be made", kinds[i].name))
+            continue;
+        struct fault fault;
+        struct store *store = store_open(file.path, NULL, NULL, &fault);
+        uint64_t step = tap_brief() ? 101 : 1;
+        for (uint64_t bit = 0; store != NULL && bit < file.fixed * 8; bit += step)
+            flip(&file, store, bit);
+        store_close(store);
+        file_end(&file);
+    }
+    printf("# flipped | flips | refused | harmless | lines forgotten | told by verify\n");
+    for (unsigned i = 0; i < PLACES; i++)
+        printf("# %s | %u | %u | %u | %u | %u of %u\n", places[i], tallies[i].flips,
+               tallies[i].refused, tallies[i].harmless, tallies[i].forgotten, tallies[i].told,
+               tallies[i].asked);
+    tap_check(tallies[HEADER].refused == tallies[HEADER].flips,
+              "a header with a flipped bit opens");
+    tap_check(tallies[RECORDS].refused == tallies[RECORDS].flips, "a record with one opens");
+}
+
+/* --- lengths --- */
+
+static void check_length(const struct file *file, uint64_t length)
+{
+    struct fault fault = {.reason = ""};
+    if (ftruncate(file->fd, (off_t)length) != 0)
+        abort();
+    struct store *store = store_open(file->path, NULL, NULL, &fault);
+    if (length >= file->end) {
+        tap_check(store != NULL && lost(store, file->keys, &fault) == 0,
+                  "%s: %" PRIu64 " bytes: %s", file->kind->name, length, fault.reason);
+        store_close(store);
+        return;
+    }
+    if (!tap_check(store == NULL, "%s: %" PRIu64 " bytes: it opens", file->kind->name, length))
+        store_close(store);
+    else
+        tap_check(strcmp(fault.object, file->path) == 0 && fault.reason[0] != '\0',
+                  "%s: %" PRIu64 " bytes: \"%s\"", file->kind->name, length, fault.reason);
+    tap_check(lseek(file->fd, 0, SEEK_END) == (off_t)length, "%s: its length changed",
+              file->kind->name);
+}
+
+/* From long to short, so that nothing need be put back. */
+static void every_length(void)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct file file;
+        if (!tap_check(file_make(&file, &kinds[i]), "%s: cannot be made", kinds[i].name))
+            continue;
+        for (uint64_t edge = file.bytes; edge > file.fixed; edge -= PAGE_BYTES)
+            for (uint64_t length = edge + 1; length + 2 > edge; length--)
+                check_length(&file, length);
+        for (uint64_t length = file.fixed; length-- > 0;)
+            check_length(&file, length);
+        file_end(&file);
+    }
+}
+
+/* --- chosen lines --- */
+
+enum { CROWD_PAGES = 47, CROWD = 8000 };
+
+static struct key chosen_key(struct chance *chance, uint64_t page)
+{
+    struct key key = chance_key(chance);
+    uint64_t width = UINT64_MAX / CROWD_PAGES;
+    key.hi = width * page + 1000 + key.hi % (width - 2000);
+    return key;
+}
+
+/* Settles `n` keys, all on one page if that is below CROWD_PAGES, else anywhere. */
+static void settle(struct filter *filter, struct chance *chance, uint64_t page, unsigned n)
+{
+    struct fault fault;
+    for (unsigned i = 0; i < n; i++) {
+        struct key key = page < CROWD_PAGES ? chosen_key(chance, page) : chance_key(chance);
+        uint8_t seen = 0;
+        if (filter_claim(filter, &key, 1, UINT64_MAX, &seen, &fault) != 1 ||
+            filter_settle(filter, !seen, &fault) != 0)
+            sample_fault("settle", &fault);
+    }
+}
+
+static void check_rate_told(struct store *store, struct chance *chance)
+{
+    enum { TRIES = 1000000 };
+    struct survey survey;
+    struct fault fault;
+    double hits = 0;
+    for (unsigned i = 0; i < TRIES; i++) {
+        struct key key = chance_key(chance);
+        uint8_t seen;
+        if (probe(store, &key, 1, &seen, &fault) != 0)
+            sample_fault("probe", &fault);
+        hits += seen;
+    }
+    tap_check(survey_make(&survey, store) == 0 && survey.fuller_pages == 1, "no page is fuller");
+    double off = chance_excess(hits, TRIES, survey.rate);
+    tap_check(survey.rate > 0.01 && fabs(off) < CHANCE_SIGMAS, "rate %g, measured %g", survey.rate,
+              hits / TRIES);
+}
+
+static void check_said(const char *said, const char *wanted)
+{
+    char text[1024] = "";
+    FILE *file = fopen(said, "r");
+    size_t length = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    text[length] = '\0';
+    tap_check(strstr(text, wanted) != NULL && strchr(text, '\n') == text + length - 1,
+              "it says: %s", text);
+}
+
+static void crowded(void)
+{
+    struct filter_plan plan = {.rate = 1e-6,
+                               .capacity = 50000,
+                               .pages = CROWD_PAGES,
+                               .fixed = true};
+    struct chance chance = {60};
+    char path[256], said[256];
+    snprintf(path, sizeof path, "%s", scratch_path("crowd.bf"));
+    snprintf(said, sizeof said, "%s", scratch_path("said"));
+    struct filter *filter = sample_file(path, &plan);
+    if (filter == NULL)
+        return;
+    settle(filter, &chance, CROWD_PAGES, 30000);
+    tap_check(verify(path, said) == EXIT_OK, "before");
+    settle(filter, &chance, 7, CROWD);
+    settle(filter, &chance, CROWD_PAGES, 10000);
+    tap_check(verify(path, said) == EXIT_NOTHING, "the crowd is not found");
+    check_said(said, "layer 1: 1 of 47 pages has some 8");
+    check_said(said, "(as if chosen to fall there, and the rate is 0.0");
+    check_rate_told(filter_store(filter), &chance);
+    /* So many that the page is full. */
+    settle(filter, &chance, 7, 40 * CROWD);
+    tap_check(verify(path, said) == EXIT_NOTHING, "the crowd is damage");
+    check_said(said, "(as if chosen to fall there");
+    filter_close(filter);
+}
+
+int main(void)
+{
+    scratch_make();
+    tap_run("a bit flipped in the fixed part of a filter, each bit, each kind", every_bit);
+    tap_run("a filter cut off, at each length", every_length);
+    tap_run("lines chosen to meet on a page: verify and stats tell", crowded);
+    return tap_end();
+}
