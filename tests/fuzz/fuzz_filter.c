@@ -25,6 +25,7 @@ static const struct field fields[] = {
     {"f", 16384, 8, 64},              /* what comes after them, such as a journal */
     {"f", 16384, 4096, 128},          /* pages */
     {"f", 32768, 64, 128},            /* lines of a page */
+    {"secret", 0, 1, 47},             /* FILE of --secret-file */
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
@@ -57,6 +58,10 @@ static const struct run runs[] = {
     {WRITES, "push " QUICK "f in", false, NULL},
     {WRITES, "pop f", false, NULL},
     {READS, "shard " QUICK "--like f 1/2 in", false, NULL},
+    {WRITES, "add --secret-file secret " QUICK "f in", false, NULL},
+    {READS, "query --secret-file secret " QUICK "f in", false, NULL},
+    {READS, "create --like f --new-secret new", false, NULL},
+    {READS, "verify --secret-file secret f ../g", false, NULL},
 };
 enum { RUNS = sizeof runs / sizeof *runs };
 
@@ -68,7 +73,16 @@ static void make_scene(const char *create, unsigned lines)
     keep_scene();
 }
 
-/* Small ones of each kind. A key that may be made with --secret would be one more line. */
+/* With random numbers of its own in it. */
+static void make_scene_with_file(void)
+{
+    clear_directory();
+    make("create --secret-file secret -n 100 f", NULL);
+    make("add --secret-file secret -j 1 f in", "../some");
+    keep_scene();
+}
+
+/* Small ones of each kind. */
 static void make_scenes(void)
 {
     enter_directory();
@@ -86,6 +100,8 @@ static void make_scenes(void)
     make_scene("create -n 100 -f 1- -t , -i --trim f", 100);
     make_scene("create -n 100 --by url f", 100);
     make_scene("create -n 100 --size 64K --hashes 8 --seed 7 --queue f", 100);
+    make_scene("create -n 100 --secret f", 100);
+    make_scene_with_file();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -50,7 +50,7 @@ enum {
     EDIT_BYTES = 5,
     EDITS_MAX = 24,
     WORDS_MAX = 24,
-    SAID_MAX = 1 << 16
+    SAID_MAX = 1 << 17
 };
 
 enum {
@@ -89,7 +89,7 @@ enum manner {
 struct run {
     enum manner manner;
     const char *words; /* "in" is replaced by the list of lines */
-    bool tells;        /* it says 0 only if all lines of its input are in */
+    bool tells;        /* it prints lines of its input; and says 0 only if all are in */
     const char *keeps; /* the files whose names begin so stay as they are; NULL: only what a failed
                           or reading command leaves */
 };
@@ -647,6 +647,22 @@ static inline const char *lines_for(uint8_t flags)
     return lists[flags / FLAG_MORE % 4];
 }
 
+/* What the last command printed are lines of its input, in their order. */
+static inline void check_printed(const char *in)
+{
+    static char lines[FILE_MAX];
+    const char *at = lines;
+    lines[get_file(in, lines, sizeof lines - 1)] = '\0';
+    for (const char *line = told; *line != '\0';) {
+        size_t length = strcspn(line, "\n") + 1;
+        while (*at != '\0' && strncmp(at, line, length) != 0)
+            at += strcspn(at, "\n") + 1;
+        HOLDS(*at != '\0');
+        at += length;
+        line += length;
+    }
+}
+
 /* Every line that the last command took is in. */
 static inline void check_remembered(uint8_t flags)
 {
@@ -686,6 +702,8 @@ static inline void check_run(const struct run *run, uint8_t flags, bool untouche
         check_unchanged(run->keeps != NULL ? run->keeps : "");
     else if (untouched && run->keeps != NULL)
         check_unchanged(run->keeps);
+    if (run->tells)
+        check_printed(lines_for(flags));
     if (status == EXIT_OK && run->tells)
         check_remembered(flags);
 }
