@@ -1,24 +1,32 @@
 /*
  * clock - for LD_PRELOAD: the time of day is what the file FAKE_CLOCK says.
  *
- * The file holds seconds since 1970, which may have a fraction; it is read anew each time, so that a
- * running program's clock can be set. Without it, and for all other clocks, time is what it is.
+ * The file holds seconds since 1970, which may have a fraction; it is opened at the start and read
+ * anew each time, so that a running program's clock can be set. Without it, and for all other clocks, time is what it is.
  */
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-static int faked(struct timespec *time)
+static int file = -1;
+
+__attribute__((constructor)) static void open_file(void)
 {
     const char *name = getenv("FAKE_CLOCK");
-    FILE *file = name != NULL ? fopen(name, "re") : NULL;
-    double seconds;
-    int found = file != NULL && fscanf(file, "%lf", &seconds) == 1;
-    if (file != NULL)
-        fclose(file);
-    if (!found)
+    if (name != NULL)
+        file = open(name, O_RDONLY | O_CLOEXEC);
+}
+
+static int faked(struct timespec *time)
+{
+    char text[64];
+    char *end = text;
+    ssize_t length = file >= 0 ? pread(file, text, sizeof text - 1, 0) : 0;
+    text[length > 0 ? length : 0] = '\0';
+    double seconds = strtod(text, &end);
+    if (end == text)
         return 0;
     time->tv_sec = (time_t)seconds;
     time->tv_nsec = (long)((seconds - (double)time->tv_sec) * 1e9);
