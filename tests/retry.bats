@@ -374,14 +374,21 @@ again() {
     need_strace
     seq 5 >in
     exits 0 unseen create -p 1e-9 f.bf
+    # nameless FILES ARGUMENT...: the first so many files that are to have no name
     nameless() {
-        strace -qq -o trace -e trace=openat -P "$PWD" -e inject=openat:error=EOPNOTSUPP "$UNSEEN" "$@"
+        local files=$1
+        shift
+        strace -qq -o trace -e trace=openat -P "$PWD" -e "inject=openat:error=EOPNOTSUPP:when=1..$files" "$UNSEEN" "$@"
     }
-    exits 0 nameless --pending keys f.bf in
-    grep -q INJECTED trace
+    only_nameless() {
+        ! grep TMPFILE trace | grep -v INJECTED && ! grep INJECTED trace | grep -v TMPFILE && grep -q INJECTED trace
+    }
+    exits 0 nameless 2 --pending keys f.bf in
+    only_nameless || complain "$(cat trace)"
     prints '1\n2\n3\n4\n5\n'
     exits 0 unseen commit f.bf keys
-    exits 0 nameless --pending keys f.bf < <(seq 6)
+    exits 0 nameless 3 --pending keys f.bf < <(seq 6)
+    only_nameless || complain "$(cat trace)"
     [[ -z $(find . -name '*keys?*') ]]
 }
 

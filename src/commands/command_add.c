@@ -1,6 +1,7 @@
 /* command_add - `unseen add FILTER [FILE...]`: remember lines, print nothing. */
 #include "commands/combinations.h"
 #include "commands/command.h"
+#include "commands/confinement.h"
 #include "commands/creation.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
@@ -12,7 +13,8 @@ static int run(const struct options *options, const struct inputs *inputs,
 {
     struct pipeline_counts counts;
     struct output dropped;
-    if (side_file_open_dropped(options, inputs->delimiter, &dropped, plan) != 0)
+    if (side_file_open_dropped(options, inputs->delimiter, &dropped, plan) != 0 ||
+        confinement_start(&(struct confinement){.inputs = inputs, .filter = plan->filter}) != 0)
         return EXIT_TROUBLE;
     int status = inputs_run(inputs, plan, &counts);
     status = side_file_close_dropped(plan, status);

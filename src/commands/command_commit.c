@@ -1,5 +1,6 @@
 /* command_commit - `unseen commit FILTER FILE...`: settle what runs with --pending delivered. */
 #include "commands/command.h"
+#include "commands/confinement.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/summary.h"
@@ -84,7 +85,10 @@ int command_commit(const struct options *options)
     struct filter *filter = filter_operand_open(path, options, true);
     if (filter == NULL)
         return EXIT_TROUBLE;
-    int status = commit(options, filter, options->operands + 1);
+    const char **files = options->operands + 1;
+    int status = confinement_start(&(struct confinement){.filter = filter, .read = files});
+    if (status == 0)
+        status = commit(options, filter, files);
     filter_close(filter);
     return status;
 }

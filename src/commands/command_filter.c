@@ -1,6 +1,7 @@
 /* command_filter - `unseen`, `unseen FILTER [FILE...]`: print what is new. */
 #include "commands/combinations.h"
 #include "commands/command.h"
+#include "commands/confinement.h"
 #include "commands/creation.h"
 #include "commands/filter_operand.h"
 #include "commands/inputs.h"
@@ -226,6 +227,18 @@ static int finish_pending(struct job *job)
     return pending_finish(job->plan.pending, &fault) == 0 ? EXIT_OK : message_fault(&fault);
 }
 
+/* A CMD would be confined, too. */
+static int confine(const struct job *job)
+{
+    if (job->options->command != NULL)
+        return 0;
+    return confinement_start(&(struct confinement){
+        .inputs = &job->inputs,
+        .filter = job->plan.filter,
+        .pending = job->plan.pending,
+    });
+}
+
 static int run(struct job *job)
 {
     struct fault fault;
@@ -250,6 +263,8 @@ int command_filter(const struct options *options)
     int status = parse(&job, options);
     if (status == 0)
         status = acquire(&job);
+    if (status == 0)
+        status = confine(&job);
     if (status == 0)
         status = run(&job);
     pending_free(job.plan.pending);

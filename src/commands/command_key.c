@@ -1,5 +1,6 @@
 /* command_key - `unseen key [FILE...]`: print what counts in each line. */
 #include "commands/command.h"
+#include "commands/confinement.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
 #include "commands/scan.h"
@@ -80,8 +81,11 @@ int command_key(const struct options *options)
     job.output = output_standard(inputs.delimiter);
     job.keyer = keyer_new(&job.recipe);
     job.collect = collect_new(&job.output);
-    int status = job.keyer != NULL && job.collect != NULL ? run(&job, &inputs)
-                                                          : message("%s", strerror(ENOMEM));
+    int status = job.keyer == NULL || job.collect == NULL
+                     ? message("%s", strerror(ENOMEM))
+                     : confinement_start(&(struct confinement){.inputs = &inputs});
+    if (status == 0)
+        status = run(&job, &inputs);
     keyer_free(job.keyer);
     collect_free(job.collect);
     return status;

@@ -6,6 +6,7 @@
  */
 #include "commands/combinations.h"
 #include "commands/command.h"
+#include "commands/confinement.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/queue_operand.h"
@@ -209,7 +210,8 @@ static int run(const struct options *options, const char *out, struct inputs_ope
 {
     struct fault fault;
     bool over = false;
-    if (open_inputs(inputs, options, out) != 0 || check_place(options, out, inputs, &over) != 0)
+    if (open_inputs(inputs, options, out) != 0 || check_place(options, out, inputs, &over) != 0 ||
+        confinement_start(&(struct confinement){.made = out, .queues = options->operands}) != 0)
         return EXIT_TROUBLE;
     if (inputs->replaced == NULL)
         return merge_open(options, out, inputs, over);

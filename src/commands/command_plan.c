@@ -4,6 +4,7 @@
 #include "commands/combinations.h"
 #include "commands/command.h"
 #include "commands/command_line.h"
+#include "commands/confinement.h"
 #include "commands/message.h"
 #include "commands/picture.h"
 #include "commands/report.h"
@@ -456,6 +457,8 @@ static int plan_from_data(const struct options *options)
     struct job job;
     struct answer answer;
     if (parse(&job, options) != 0)
+        return EXIT_TROUBLE;
+    if (confinement_start(&(struct confinement){.inputs = &job.inputs}) != 0)
         return EXIT_TROUBLE;
     int status = census_take(&job.inputs, &job.recipe, &job.census);
     if (signals_pending() || (status != EXIT_OK && job.census.lines == 0))

@@ -8,6 +8,7 @@
  */
 #include "commands/combinations.h"
 #include "commands/command.h"
+#include "commands/confinement.h"
 #include "commands/filter_operand.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
@@ -209,6 +210,9 @@ static int tell_stopped(const struct job *job, struct fault *fault)
 static int run(struct job *job)
 {
     struct fault fault;
+    if (job->options->command == NULL &&
+        confinement_start(&(struct confinement){.queue = job->queue}) != 0)
+        return EXIT_TROUBLE;
     int status = pop(job, &fault) == 0 ? EXIT_OK : tell_stopped(job, &fault);
     if (job->options->command != NULL)
         status = finish_command(job, status);

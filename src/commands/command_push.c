@@ -1,6 +1,7 @@
 /* command_push - `unseen push FILTER [FILE...]`: append what is new to the filter's queue. */
 #include "commands/combinations.h"
 #include "commands/command.h"
+#include "commands/confinement.h"
 #include "commands/creation.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
@@ -25,7 +26,9 @@ static int run(const struct options *options, const struct inputs *inputs,
     struct output dropped;
     struct pipeline_counts counts;
     if (side_file_open_dropped(options, inputs->delimiter, &dropped, plan) != 0 ||
-        (plan->durable && hold(plan->filter, queue) != 0))
+        (plan->durable && hold(plan->filter, queue) != 0) ||
+        confinement_start(
+            &(struct confinement){.inputs = inputs, .filter = plan->filter, .queue = queue}) != 0)
         return EXIT_TROUBLE;
     int status = inputs_run(inputs, plan, &counts);
     status = side_file_close_dropped(plan, status);

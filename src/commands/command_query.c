@@ -1,6 +1,7 @@
 /* command_query - `unseen query FILTER [FILE...]`: which lines are in. Writes nothing. */
 #include "commands/combinations.h"
 #include "commands/command.h"
+#include "commands/confinement.h"
 #include "commands/filter_operand.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
@@ -55,6 +56,8 @@ int command_query(const struct options *options)
         return EXIT_TROUBLE;
     const struct store *store = filter_store(filter);
     int status = wish_recipe_compare(options, path, &store_header(store)->recipe);
+    if (status == 0)
+        status = confinement_start(&(struct confinement){.inputs = &inputs});
     if (status == 0)
         status = run(options, &inputs, filter);
     filter_leave(filter);

@@ -1,5 +1,6 @@
 /* command_remove - `unseen remove FILTER [FILE...]`: take lines out of a counting filter. */
 #include "commands/command.h"
+#include "commands/confinement.h"
 #include "commands/filter_operand.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
@@ -64,7 +65,9 @@ int command_remove(const struct options *options)
     struct filter *filter = filter_operand_open(path, options, true);
     if (filter == NULL)
         return EXIT_TROUBLE;
-    int status = run(options, &inputs, filter);
+    int status = confinement_start(&(struct confinement){.inputs = &inputs, .filter = filter});
+    if (status == 0)
+        status = run(options, &inputs, filter);
     filter_close(filter);
     return status;
 }

@@ -7,6 +7,7 @@
  */
 #include "commands/combinations.h"
 #include "commands/command.h"
+#include "commands/confinement.h"
 #include "commands/filter_operand.h"
 #include "commands/inputs.h"
 #include "commands/message.h"
@@ -271,7 +272,10 @@ static int prepare_and_run(struct job *job, const struct options *options,
     job->collect = collect_new(&job->output);
     if (job->lines == NULL || job->collect == NULL)
         return message("%s", strerror(ENOMEM));
-    return open_files(job, options, inputs) == 0 ? run(job, options, inputs) : EXIT_TROUBLE;
+    if (open_files(job, options, inputs) != 0 ||
+        confinement_start(&(struct confinement){.inputs = inputs, .parts = job->files}) != 0)
+        return EXIT_TROUBLE;
+    return run(job, options, inputs);
 }
 
 int command_shard(const struct options *options)

@@ -1,5 +1,6 @@
 /* command_stats - `unseen stats FILTER...`: what a filter is, and how full. Writes nothing. */
 #include "commands/command.h"
+#include "commands/confinement.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/picture.h"
@@ -410,6 +411,10 @@ int command_stats(const struct options *options)
     struct shown shown = {.count = 0};
     for (size_t i = 0; i < options->operand_count && !signals_pending(); i++) {
         struct store *store = filter_operand_look(options->operands[i], options);
+        if (i == 0 && confinement_of_filters(options) != 0) {
+            store_close(store);
+            return EXIT_TROUBLE;
+        }
         if (store != NULL && secret_option_open(options, store, false) != 0) {
             store_close(store);
             store = NULL;

@@ -5,6 +5,7 @@
  * worth knowing though the file can be used is a note, a line each on standard output.
  */
 #include "commands/command.h"
+#include "commands/confinement.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/queue_operand.h"
@@ -312,30 +313,24 @@ static int look(struct survey *survey, const struct store *store)
 }
 
 /* What was found in one filter, as an exit status. */
-static int verify(const struct options *options, const char *path)
+static int verify(const struct options *options, struct store *store)
 {
     struct survey survey;
-    struct store *store = filter_operand_look(path, options);
     struct findings findings = {.store = store};
-    if (store == NULL)
+    if (secret_option_open(options, store, false) != 0 || look(&survey, store) != 0)
         return EXIT_TROUBLE;
-    if (secret_option_open(options, store, false) != 0 || look(&survey, store) != 0) {
-        store_close(store);
-        return EXIT_TROUBLE;
-    }
     for (unsigned number = 1; number <= survey.layers; number++)
         check_layer(&findings, number, &survey);
     check_slots(&findings);
     check_leftovers(&findings);
     check_secret(&findings);
     int status = check_queue(&findings);
-    summary_numbers(options, path,
+    summary_numbers(options, store_path(store),
                     (struct summary_number[]){
                         {"notes", "", findings.notes == 1 ? " note" : " notes", findings.notes},
                         {"damages", "; damaged parts: ", "", findings.damages},
                         {.member = NULL},
                     });
-    store_close(store);
     if (message_finish_output() != EXIT_OK || findings.damages > 0)
         return EXIT_TROUBLE;
     return status == EXIT_OK && findings.notes > 0 ? EXIT_NOTHING : status;
@@ -347,7 +342,13 @@ int command_verify(const struct options *options)
     if (filter_operand(options) == NULL)
         return EXIT_TROUBLE;
     for (const char **path = options->operands; *path != NULL; path++) {
-        int status = verify(options, *path);
+        struct store *store = filter_operand_look(*path, options);
+        if (path == options->operands && confinement_of_filters(options) != 0) {
+            store_close(store);
+            return EXIT_TROUBLE;
+        }
+        int status = store != NULL ? verify(options, store) : EXIT_TROUBLE;
+        store_close(store);
         worst = status > worst ? status : worst;
     }
     return worst;

@@ -163,13 +163,23 @@ const char *inputs_after_filter(struct inputs *inputs, const struct options *opt
     return usable ? path : NULL;
 }
 
-/* `unseen seen.bf stats` reads a file of that name; there is most often none. */
+void inputs_allow(const struct inputs *inputs, struct confine *confine)
+{
+    for (const char **name = inputs->names; *name != NULL; name++)
+        if (!is_standard(*name))
+            confine_allow(confine, *name, CONFINE_READ);
+}
+
+/* `unseen seen.bf stats` reads a file of that name; there is most often none. And to what has come
+ * since the start only the user has the right, this process has not (system/confine.h). */
 static int cannot_open(const char *name, struct fault *fault)
 {
     const struct command *command = command_find(name);
     fault_errno(fault, name, NULL, errno);
     if (fault->error == ENOENT && command != NULL)
         fault_way_out(fault, "a command comes first: %s", command->synopsis);
+    if (fault->error == EACCES && access(name, R_OK) == 0)
+        fault_way_out(fault, "it was made or replaced during this run: run it again");
     return -1;
 }
 

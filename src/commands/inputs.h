@@ -6,6 +6,7 @@
 
 #include "commands/options.h"
 #include "pipeline/pipeline.h"
+#include "system/confine.h"
 
 struct inputs {
     const char **names; /* NULL at the end; "-" is standard input */
@@ -31,6 +32,9 @@ int inputs_check(const struct inputs *inputs, const char *filter, const char *ou
 /* For a command with inputs after FILTER: parses and checks them. Returns FILTER; NULL after a
  * message. */
 const char *inputs_after_filter(struct inputs *inputs, const struct options *options);
+
+/* Allows them to be read, all that are there by now. */
+void inputs_allow(const struct inputs *inputs, struct confine *confine);
 
 /* Reads one input. Returns 0 to go on with the next one, 1 if no more is wanted, -1 with the fault:
  * if that is of the input, the others go on. */

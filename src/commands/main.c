@@ -4,6 +4,7 @@
 #include "commands/command.h"
 #include "commands/message.h"
 #include "core/kernel.h"
+#include "system/confine.h"
 #include "system/guard.h"
 #include "system/heap.h"
 #include "system/network.h"
@@ -37,7 +38,9 @@ static bool is_command_word(const char *word)
 
 static int print_version(void)
 {
-    printf("unseen %s\nhash xxh3-128, loops %s\n", UNSEEN_VERSION, kernel_best()->name);
+    int landlock = confine_version();
+    printf("unseen %s\nhash xxh3-128, loops %s, ", UNSEEN_VERSION, kernel_best()->name);
+    printf(landlock > 0 ? "Landlock %d\n" : "no Landlock\n", landlock);
     return message_finish_output();
 }
 

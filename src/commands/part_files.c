@@ -231,6 +231,12 @@ struct part_files *part_files_new(const char *pattern, uint32_t parts, const cha
     return NULL;
 }
 
+void part_files_allow(const struct part_files *files, struct confine *confine)
+{
+    for (uint32_t i = 0; i < files->parts; i++)
+        newfile_allow(files->part[i].file, i > 0 ? files->part[i - 1].file : NULL, confine);
+}
+
 void part_files_free(struct part_files *files)
 {
     if (files == NULL)

@@ -8,6 +8,7 @@
 #ifndef UNSEEN_COMMANDS_PART_FILES_H
 #define UNSEEN_COMMANDS_PART_FILES_H
 
+#include "system/confine.h"
 #include "system/fault.h"
 
 #include <stddef.h>
@@ -21,6 +22,9 @@ struct part_files;
  * not a regular file. NULL with the fault, and then nothing was made. */
 struct part_files *part_files_new(const char *pattern, uint32_t parts, const char *const *inputs,
                                   struct fault *fault);
+
+/* Allows what giving them their names takes. */
+void part_files_allow(const struct part_files *files, struct confine *confine);
 
 /* Files without a name are gone. */
 void part_files_free(struct part_files *files);

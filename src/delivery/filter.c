@@ -90,6 +90,13 @@ void filter_leave(struct filter *filter)
     let_go(filter, store_leave);
 }
 
+void filter_allow(const struct filter *filter, struct confine *confine)
+{
+    unsigned uses = filter->set != NULL ? CONFINE_READ | CONFINE_REMOVE : CONFINE_READ;
+    if (filter->flight != NULL)
+        confine_allow_place(confine, store_path(filter->store), uses);
+}
+
 struct store *filter_store(const struct filter *filter)
 {
     return filter->store;

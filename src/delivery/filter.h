@@ -103,6 +103,7 @@
 
 #include "core/hash.h"
 #include "store/store.h"
+#include "system/confine.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -124,6 +125,10 @@ extern const struct repair filter_repairs[];
 /* Keys in flight are dropped, unsettled. NULL is allowed. The second as store_leave. */
 void filter_close(struct filter *filter);
 void filter_leave(struct filter *filter);
+
+/* Allows what this writer will still do beside the filter: look into key sets of others, and remove
+ * its own. */
+void filter_allow(const struct filter *filter, struct confine *confine);
 
 /* Its layers. */
 struct store *filter_store(const struct filter *filter);

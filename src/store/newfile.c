@@ -235,6 +235,13 @@ struct newfile *newfile_begin(const struct newfile_plan *plan, int *fd)
     return NULL;
 }
 
+void newfile_allow(const struct newfile *file, const struct newfile *before,
+                   struct confine *confine)
+{
+    if (before == NULL || strcmp(file->directory, before->directory) != 0)
+        confine_allow(confine, file->directory, CONFINE_READ | CONFINE_WRITE);
+}
+
 void newfile_free(struct newfile *file)
 {
     if (file != NULL)

@@ -1,0 +1,178 @@
+#include "system/confine.h"
+
+#include "system/path.h"
+#include "system/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Here and not from <linux/landlock.h>, which a machine that builds this may not have, or only that
+ * of an older kernel. The numbers are the same on all machines but a few. */
+#ifdef SYS_landlock_create_ruleset
+enum {
+    CREATE_RULESET = SYS_landlock_create_ruleset,
+    ADD_RULE = SYS_landlock_add_rule,
+    RESTRICT_SELF = SYS_landlock_restrict_self,
+};
+#elif defined(__alpha__) || defined(__mips__) || (defined(__x86_64__) && defined(__ILP32__))
+enum { CREATE_RULESET = -1, ADD_RULE = -1, RESTRICT_SELF = -1 };
+#else
+enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446 };
+#endif
+
+enum { ASK_VERSION = 1, RULE_PATH_BENEATH = 1 };
+
+enum {
+    WRITE_FILE = 1 << 1,
+    READ_FILE = 1 << 2,
+    READ_DIR = 1 << 3,
+    REMOVE_FILE = 1 << 5,
+    MAKE_REG = 1 << 8,
+    TRUNCATE = 1 << 14,
+};
+
+/* All that can be had of a file that is no directory. */
+enum { OF_FILE = WRITE_FILE | READ_FILE | TRUNCATE };
+
+struct ruleset {
+    uint64_t files, tcp, scopes; /* what is denied unless a rule allows it */
+};
+
+struct rule {
+    uint64_t rights;
+    int32_t path;
+} __attribute__((packed));
+
+/* What each version has. Of TCP that is bind and connect; of scopes, abstract sockets and signals.
+ * The second version has the right to move files between directories: it is always denied unless a
+ * rule allows it, in the first version, too. */
+static const struct ruleset versions[] = {
+    {0, 0, 0},      {0x1fff, 0, 0}, {0x3fff, 0, 0}, {0x7fff, 0, 0},
+    {0x7fff, 3, 0}, {0xffff, 3, 0}, {0xffff, 3, 3},
+};
+
+enum { VERSIONS = sizeof versions / sizeof *versions };
+
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                               \
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
+enum { IS_SANITIZED = 1 };
+#else
+enum { IS_SANITIZED = 0 };
+#endif
+
+/* Kernels without it, kernels where it is off, and containers that know no such call. */
+static bool is_absent(int error)
+{
+    return error == ENOSYS || error == EOPNOTSUPP || error == EPERM;
+}
+
+int confine_version(void)
+{
+    if (IS_SANITIZED)
+        return 0;
+    long version = syscall(CREATE_RULESET, NULL, (size_t)0, ASK_VERSION);
+    if (version < 0 && is_absent(errno))
+        return 0;
+    return (int)version;
+}
+
+static void note(struct confine *confine)
+{
+    if (confine->error == 0)
+        confine->error = errno;
+}
+
+void confine_begin(struct confine *confine)
+{
+    struct rlimit limit = {.rlim_cur = 0};
+    int version = confine_version();
+    *confine = (struct confine){.ruleset = -1};
+    if (version > 0) {
+        struct ruleset all = versions[version < VERSIONS ? version : VERSIONS - 1];
+        confine->rights = all.files;
+        confine->ruleset = (int)syscall(CREATE_RULESET, &all, sizeof all, 0);
+    }
+    if (version < 0 || (version > 0 && confine->ruleset < 0))
+        note(confine);
+    (void)getrlimit(RLIMIT_NOFILE, &limit);
+    confine->descriptors = limit.rlim_cur;
+}
+
+/* --- what is allowed --- */
+
+static uint64_t rights_for(unsigned uses, bool directory)
+{
+    uint64_t rights = 0;
+    if (uses & CONFINE_READ)
+        rights |= READ_FILE | READ_DIR;
+    if (uses & CONFINE_REMOVE)
+        rights |= REMOVE_FILE;
+    if (uses & CONFINE_WRITE)
+        rights |= WRITE_FILE | TRUNCATE | MAKE_REG | REMOVE_FILE;
+    return directory ? rights : rights & OF_FILE;
+}
+
+/* A pipe or a socket, by way of /dev/fd, needs no rule, and can have none: EBADFD. */
+static void add_rule(struct confine *confine, int fd, unsigned uses)
+{
+    struct stat status;
+    bool directory = fstat(fd, &status) == 0 && S_ISDIR(status.st_mode);
+    struct rule rule = {rights_for(uses, directory) & confine->rights, fd};
+    if (syscall(ADD_RULE, confine->ruleset, RULE_PATH_BENEATH, &rule, 0) != 0 && errno != EBADFD)
+        note(confine);
+}
+
+void confine_allow(struct confine *confine, const char *path, unsigned uses)
+{
+    if (confine->ruleset < 0)
+        return;
+    int fd = signals_open(path, O_PATH | O_CLOEXEC, 0);
+    if (fd < 0) {
+        /* With any other error it cannot be opened later, either, and that is said then. */
+        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
+            note(confine);
+        return;
+    }
+    add_rule(confine, fd, uses);
+    /* What is still to be opened needs some, too. */
+    if ((uint64_t)fd >= confine->descriptors / 2)
+        close(fd);
+}
+
+void confine_allow_place(struct confine *confine, const char *path, unsigned uses)
+{
+    char real[PATH_MAX], directory[PATH_MAX];
+    if (confine->ruleset < 0)
+        return;
+    path_directory(realpath(path, real) != NULL ? real : path, directory);
+    confine_allow(confine, directory, uses);
+}
+
+/* --- from here on --- */
+
+int confine_end(struct confine *confine, struct fault *fault)
+{
+    bool there = confine->ruleset >= 0;
+    if (!IS_SANITIZED && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 && there)
+        note(confine);
+    if (there && confine->error == 0 && syscall(RESTRICT_SELF, confine->ruleset, 0) != 0)
+        note(confine);
+    if (there)
+        close(confine->ruleset);
+    confine->ruleset = -1;
+    if (confine->error == 0)
+        return 0;
+    return fault_errno(fault, "Landlock", "this process cannot be confined", confine->error);
+}
