@@ -85,7 +85,8 @@ static void warn_of_queues(const struct inputs_open *inputs, const char *out)
         const char *path = store_path(store);
         if (store == inputs->replaced || !queue_operand_has(store))
             continue;
-        if (queue_lines_beside(path, store_header(store)->uuid, &lines, &fault) != 0)
+        if (queue_lines_beside(store_real_path(store), store_header(store)->uuid, &lines, &fault) !=
+            0)
             message_fault(&fault);
         else if (lines > 0)
             message("%s: has %" PRIu64 " %s waiting in its queue, which %s counts as seen (to take "

@@ -28,7 +28,8 @@ struct queue *queue_operand(const struct store *store, char delimiter, bool push
                 path);
         return NULL;
     }
-    struct queue *queue = queue_open(path, header->uuid, true, QUEUE_SEGMENT_BYTES, &fault);
+    struct queue *queue = queue_open(store_real_path(store), header->uuid, true,
+                                     QUEUE_SEGMENT_BYTES, &fault);
     if (queue != NULL) {
         uint64_t lost = 0;
         queue_set_waits(queue, tell_waits);
@@ -50,7 +51,7 @@ struct queue *queue_operand(const struct store *store, char delimiter, bool push
 struct queue *queue_operand_to_read(const struct store *store)
 {
     struct fault fault;
-    struct queue *queue = queue_open(store_path(store), store_header(store)->uuid, false, 0,
+    struct queue *queue = queue_open(store_real_path(store), store_header(store)->uuid, false, 0,
                                      &fault);
     if (queue == NULL)
         message_fault(&fault);

@@ -22,7 +22,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 struct hold {
@@ -52,22 +51,14 @@ static bool is_written(const struct filter *filter)
 
 /* --- its life --- */
 
-static uint64_t new_mark(const struct filter *filter)
-{
-    uint64_t mark = 0;
-    if (getrandom(&mark, sizeof mark, GRND_NONBLOCK) < 0)
-        mark = slot_set_mark(filter->store, filter->slot) + 1;
-    return mark;
-}
-
 /* A key set beside the filter. Where another user's is in the way, that of the next free slot. */
-static struct key_set *set_beside(struct filter *filter, uint64_t mark, struct fault *fault)
+static struct key_set *set_beside(struct filter *filter, struct fault *fault)
 {
     char path[BESIDE_MAX];
     struct key_set *set;
     do {
         slot_set_path(filter->store, filter->slot, path);
-        set = key_set_new(path, filter->store->file.fd, mark, fault);
+        set = key_set_new(path, filter->store->file.fd, fault);
     } while (set == NULL && fault->error == EEXIST && slot_change(filter, fault) == 0);
     return set;
 }
@@ -80,8 +71,7 @@ static int fault_file(const struct hold *hold, const char *doing, struct fault *
 static int hold_for_others(struct filter *filter, struct fault *fault)
 {
     struct hold *hold = filter->hold;
-    uint64_t mark = new_mark(filter);
-    hold->set = set_beside(filter, mark, fault);
+    hold->set = set_beside(filter, fault);
     if (hold->set == NULL)
         return -1;
     if (hold->exactly) {
@@ -95,7 +85,7 @@ static int hold_for_others(struct filter *filter, struct fault *fault)
         return -1;
     filter->claimed_at = store_settlings(filter->store);
     filter->set = hold->set;
-    slot_note_set(filter, mark);
+    slot_note_set(filter, key_set_mark(hold->set));
     store_unlock(filter->store);
     return 0;
 }

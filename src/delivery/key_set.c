@@ -4,7 +4,6 @@
  *   offset size meaning
  *        0    8  magic: "unsflt1" and a zero
  *        8    1  segments in use
- *       16    8  mark, as in the slot of the filter
  *     4096       segments: of 4096 places of 16 bytes, 8192, and so on; a place is empty (zeros),
  *                was emptied (ones), or has a key, at lo modulo the number of places or after that
  */
@@ -27,8 +26,7 @@ enum {
     FIRST_KEYS = 4096, /* of the first segment */
     SEGMENTS_MAX = 28, /* 10^12 keys */
     AHEAD = 16,        /* keys, as in core/kernel_body.h */
-    SEGMENTS_AT = 8,
-    MARK_AT = 16
+    SEGMENTS_AT = 8
 };
 
 static const char magic[8] = "unsflt1";
@@ -234,7 +232,7 @@ struct key_set *key_set_nameless(const char *path, struct fault *fault)
     return start(path, beside_nameless(path), false, fault);
 }
 
-struct key_set *key_set_new(const char *path, int like, uint64_t mark, struct fault *fault)
+struct key_set *key_set_new(const char *path, int like, struct fault *fault)
 {
     struct stat status;
     unlink(path); /* never through somebody's link */
@@ -242,9 +240,15 @@ struct key_set *key_set_new(const char *path, int like, uint64_t mark, struct fa
     if (fd >= 0 && fstat(like, &status) == 0)
         beside_take_after(fd, &status);
     struct key_set *set = start(path, fd, true, fault);
-    if (set != NULL)
-        store64(set->head + MARK_AT, mark);
+    if (set == NULL && fault->error == EEXIST && lstat(path, &status) == 0)
+        fault_way_out(fault, "it belongs to user %ju, who can remove it", (uintmax_t)status.st_uid);
     return set;
+}
+
+uint64_t key_set_mark(const struct key_set *set)
+{
+    struct stat status;
+    return fstat(set->fd, &status) == 0 ? (uint64_t)status.st_ino : 0;
 }
 
 void key_set_leave(struct key_set *set)
@@ -253,7 +257,7 @@ void key_set_leave(struct key_set *set)
 }
 
 /* The filter says that there is a set, and it is not there: its owner knows the filter by a name in
- * another directory, as hard links and bind mounts make them. */
+ * another directory, as hard links and bind mounts make them. Here may be anybody's file. */
 static int fault_elsewhere(const char *path, struct fault *fault)
 {
     fault_set(fault, path,
@@ -262,24 +266,34 @@ static int fault_elsewhere(const char *path, struct fault *fault)
     return fault_may_pass(fault);
 }
 
-struct key_set *key_set_attach(const char *path, uint64_t mark, struct fault *fault)
+/* Opens what has the name. Returns 1 if it is the file with the mark, 0 if not, -1 with errno. */
+static int open_marked(struct key_set *set, int like, uint64_t mark, struct stat *status)
+{
+    struct stat filter;
+    set->fd = open(set->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (set->fd < 0)
+        return errno == ENOENT || errno == ELOOP || errno == ENXIO ? 0 : -1;
+    if (fstat(set->fd, status) != 0 || fstat(like, &filter) != 0)
+        return -1;
+    return status->st_dev == filter.st_dev && (uint64_t)status->st_ino == mark;
+}
+
+struct key_set *key_set_attach(const char *path, int like, uint64_t mark, struct fault *fault)
 {
     struct stat status;
     struct key_set *set = key_set_alloc(path, fault);
     if (set == NULL)
         return NULL;
-    set->fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (set->fd < 0 && errno == ENOENT) {
-        fault_elsewhere(path, fault);
-    } else if (set->fd < 0 || fstat(set->fd, &status) != 0) {
+    int opened = open_marked(set, like, mark, &status);
+    if (opened < 0) {
         fault_errno(fault, path, NULL, errno);
+    } else if (opened == 0) {
+        fault_elsewhere(path, fault);
     } else if (!S_ISREG(status.st_mode) || status.st_size < HEAD_BYTES) {
         fault_set(fault, path, "is not a file of lines in flight");
     } else if (map_head(set, fault) == 0) {
         if (memcmp(set->head, magic, sizeof magic) != 0)
             fault_set(fault, path, "is not a file of lines in flight");
-        else if (load64(set->head + MARK_AT) != mark)
-            fault_elsewhere(path, fault);
         else if (key_set_refresh(set, fault) == 0)
             return set;
     }

@@ -38,14 +38,18 @@
 struct key_set;
 
 /* A new, empty set: at `path`, in place of what a dead writer may have left there, for whoever may
- * use the file open as `like`, where `mark` tells it from any other set; or in a file without a
- * name in the directory of `path`. NULL with the fault: its error is EEXIST if what is at `path`
- * cannot be removed. */
-struct key_set *key_set_new(const char *path, int like, uint64_t mark, struct fault *fault);
+ * use the file open as `like`; or in a file without a name in the directory of `path`. NULL with
+ * the fault: its error is EEXIST if what is at `path` cannot be removed. */
+struct key_set *key_set_new(const char *path, int like, struct fault *fault);
 struct key_set *key_set_nameless(const char *path, struct fault *fault);
 
-/* Another writer's set, to look into. NULL with the fault if there is none with that mark. */
-struct key_set *key_set_attach(const char *path, uint64_t mark, struct fault *fault);
+/* What tells its file from any other while it is open: the inode number. The filter has it from the
+ * writer itself, so nobody can pass off a file of his own as this one. */
+uint64_t key_set_mark(const struct key_set *set);
+
+/* Another writer's set, to look into, on the file system of the file open as `like`. NULL with the
+ * fault if there is none with that mark. */
+struct key_set *key_set_attach(const char *path, int like, uint64_t mark, struct fault *fault);
 
 /* Closes it. A set at a path loses its name, unless key_set_leave was called. NULL is allowed. */
 void key_set_free(struct key_set *set);

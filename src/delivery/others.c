@@ -70,7 +70,7 @@ static struct key_set *attached(struct filter *filter, unsigned slot, struct fau
     if (filter->attached[slot] == NULL || filter->attached_mark[slot] != mark) {
         key_set_free(filter->attached[slot]);
         slot_set_path(filter->store, slot, path);
-        filter->attached[slot] = key_set_attach(path, mark, fault);
+        filter->attached[slot] = key_set_attach(path, filter->store->file.fd, mark, fault);
         filter->attached_mark[slot] = mark;
     } else if (key_set_refresh(filter->attached[slot], fault) != 0) {
         return NULL;

@@ -63,9 +63,7 @@ uint64_t slot_keys(const struct store *store, unsigned slot, bool *alive, bool *
 
 void slot_set_path(const struct store *store, unsigned slot, char path[BESIDE_MAX])
 {
-    char suffix[20];
-    snprintf(suffix, sizeof suffix, ".flight-%u", slot);
-    beside_name(store->file.path, suffix, path);
+    snprintf(path, BESIDE_MAX, "%s.flight-%u", store_real_path(store), slot);
 }
 
 bool slot_has_set(const struct store *store, unsigned slot)

@@ -55,7 +55,7 @@ enum {
 enum {
     SLOT_COUNT = 0, /* 4 keys in flight in this file */
     SLOT_HOLDS = 4, /* 4 1 if its writer has more, in the file FILTER.flight-SLOT, else 0 */
-    SLOT_MARK = 8,  /* 8 a number, another one for each such file */
+    SLOT_MARK = 8,  /* 8 the inode number of that file */
     SLOT_BYTES = 16
 };
 

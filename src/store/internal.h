@@ -45,7 +45,8 @@ static inline uint64_t page_at(const struct region *region, uint64_t page)
 /* The open file. */
 struct open_file {
     char *path;
-    int fd;                       /* -1: there is none, the filter is in memory */
+    char *real; /* the same without symbolic links, which may lead elsewhere by and by */
+    int fd;     /* -1: there is none, the filter is in memory */
     const struct repair *repairs; /* NULL: open for reading */
     struct stat status;           /* as it was when it was opened */
     int64_t named_at;             /* when the path led to this file, by clock_monotonic */

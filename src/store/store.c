@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,6 +22,19 @@
 static bool is_writable(const struct store *store)
 {
     return store->file.repairs != NULL;
+}
+
+static bool leads_to(const char *path, const struct store *store)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && store_is_file(store, &status);
+}
+
+static int fault_replaced(const struct store *store, const char *what, struct fault *fault)
+{
+    fault_set(fault, store->file.path, "was %s during this run", what);
+    fault_way_out(fault, "run it again, with the same input");
+    return fault_may_pass(fault);
 }
 
 static int open_fd(struct store *store, struct fault *fault)
@@ -52,6 +66,20 @@ static int check_kind(struct store *store, struct fault *fault)
     if (status->st_size != 0)
         return 0;
     return fault_set(fault, path, "is empty, not a filter");
+}
+
+/* From here on no link is asked again: what lies beside the file lies beside this one. Of a path
+ * that cannot be resolved the name as it is will do. */
+static int find_real(struct store *store, struct fault *fault)
+{
+    char real[PATH_MAX];
+    struct open_file *file = &store->file;
+    if (realpath(file->path, real) == NULL)
+        snprintf(real, sizeof real, "%s", file->path);
+    else if (!leads_to(real, store))
+        return fault_replaced(store, "replaced", fault);
+    file->real = strdup(real);
+    return file->real != NULL ? 0 : fault_errno(fault, file->path, NULL, ENOMEM);
 }
 
 /* Reads a page into private memory; what the file lacks reads as zeros. */
@@ -173,6 +201,7 @@ static int open_all(struct store *store, struct fault *fault)
 {
     const struct open_file *file = &store->file;
     return open_fd(store, fault) == 0 && check_kind(store, fault) == 0 &&
+                   find_real(store, fault) == 0 &&
                    (!is_writable(store) || network_check(file->fd, file->path, fault) == 0) &&
                    read_header(store, fault) == 0 && map_new_layers(store, fault) == 0
                ? map_fixed(store, fault)
@@ -239,6 +268,7 @@ void store_leave(struct store *store)
         free(store->fixed);
     free(store->memory);
     free(store->file.path);
+    free(store->file.real);
     free(store);
 }
 
@@ -259,10 +289,7 @@ static int check_name_now(struct store *store, struct fault *fault)
         store->file.named_at = clock_monotonic();
         return 0;
     }
-    fault_set(fault, store->file.path, "was %s during this run",
-              result == 0 ? "replaced" : "removed");
-    fault_way_out(fault, "run it again, with the same input");
-    return fault_may_pass(fault);
+    return fault_replaced(store, result == 0 ? "replaced" : "removed", fault);
 }
 
 int store_check_name(struct store *store, struct fault *fault)
@@ -378,6 +405,11 @@ const struct header *store_header(const struct store *store)
 const char *store_path(const struct store *store)
 {
     return store->file.path;
+}
+
+const char *store_real_path(const struct store *store)
+{
+    return store->file.real;
 }
 
 const char *store_name(const struct store *store)

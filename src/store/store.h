@@ -52,7 +52,8 @@ void store_leave(struct store *store);
 
 /* What it is. */
 const struct header *store_header(const struct store *store);
-const char *store_path(const struct store *store); /* NULL in memory */
+const char *store_path(const struct store *store);      /* NULL in memory */
+const char *store_real_path(const struct store *store); /* as it was when it was opened */
 /* The same, or a word for what has no path. */
 const char *store_name(const struct store *store);
 uint64_t store_file_bytes(const struct store *store); /* apparent size; 0 in memory */

@@ -296,7 +296,7 @@ int merge_write(const struct merge *merge, const char *path, bool over,
         header->writer_features = was->writer_features;
         /* For whoever has noted how often that was: its lines may be in by now. */
         contents.settlings = store_settlings(replaced) + 1;
-        if (stat(store_path(replaced), &status) == 0)
+        if (stat(store_path(replaced), &status) == 0 && store_is_file(replaced, &status))
             plan.like = &status;
     }
     for (unsigned i = 0; i < merge->count; i++)

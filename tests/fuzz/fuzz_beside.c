@@ -9,7 +9,6 @@
 
 enum {
     FLAG_KEEP_SUM = FLAG_KEEP_RECORDS, /* of pending keys */
-    MARK = 77,
     PENDING_HEAD = 64
 };
 
@@ -17,7 +16,7 @@ static const struct field fields[] = {
     {"pending", 0, 4, 16},            /* magic, version, UUID, count, checksums */
     {"pending", 32, 8, 4},            /* the numbers */
     {"pending", PENDING_HEAD, 8, 64}, /* keys */
-    {"f.flight-0", 0, 4, 8},          /* magic, segments, mark */
+    {"f.flight-0", 0, 4, 8},          /* magic, segments */
     {"f.flight-0", 4096, 8, 256},     /* keys */
     {"f.flight-0", 4096, 4096, 17},   /* pages */
     {"f.flight-0", 69632, 4096, 32},  /*       of the second segment */
@@ -62,7 +61,7 @@ static void put_set(unsigned slot, unsigned n)
     uint8_t bytes[SLOT_BYTES] = {0};
     int fd = open("f", O_RDWR | O_CLOEXEC);
     sprintf(name, "f.flight-%u", slot);
-    struct key_set *set = key_set_new(name, fd, MARK + slot, &fault);
+    struct key_set *set = key_set_new(name, fd, &fault);
     INSIST(set && key_set_reserve(set, n, &fault) == 0);
     for (unsigned i = 0; i < n; i++) {
         char line[64];
@@ -72,7 +71,7 @@ static void put_set(unsigned slot, unsigned n)
     key_set_leave(set);
     key_set_free(set);
     store32(bytes + SLOT_HOLDS, 1);
-    store64(bytes + SLOT_MARK, MARK + slot);
+    store64(bytes + SLOT_MARK, SET_MARK + slot);
     INSIST(pwrite(fd, bytes, sizeof bytes, (off_t)slot_at(slot)) == (ssize_t)sizeof bytes);
     close(fd);
 }

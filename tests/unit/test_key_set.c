@@ -11,17 +11,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { KEYS = 20000, MARK = 77 };
+enum { KEYS = 20000 };
 
 static struct key key_number(uint64_t n)
 {
     return (struct key){.lo = n * UINT64_C(0x9e3779b97f4a7c15), .hi = ~n};
 }
 
+static int beside; /* open, on the same file system */
+
 static struct key_set *key_set_made(const char *path)
 {
     struct fault fault;
-    struct key_set *set = key_set_new(path, -1, MARK, &fault);
+    struct key_set *set = key_set_new(path, -1, &fault);
     if (set == NULL) {
         printf("# %s: %s\n", fault.object, fault.reason);
         exit(1);
@@ -106,7 +108,8 @@ static void others(void)
     struct fault fault;
     struct key_set *owner = key_set_made(scratch_path("shared"));
     add_numbers(owner, 0, 100);
-    struct key_set *other = key_set_attach(scratch_path("shared"), MARK, &fault);
+    struct key_set *other = key_set_attach(scratch_path("shared"), beside, key_set_mark(owner),
+                                           &fault);
     if (!tap_check(other != NULL, "cannot be attached: %s", fault.reason))
         return;
     tap_check(count_numbers(other, 200) == 100, "another one does not see what is in");
@@ -149,7 +152,7 @@ static void nameless(void)
     key_set_free(set);
     tap_check(key_set_nameless("/nowhere/at/all", &fault) == NULL && fault.error == ENOENT,
               "made in a directory that is not there");
-    tap_check(key_set_new("/nowhere/at/all", -1, MARK, &fault) == NULL && fault.error == ENOENT,
+    tap_check(key_set_new("/nowhere/at/all", -1, &fault) == NULL && fault.error == ENOENT,
               "made in a directory that is not there");
     key_set_free(NULL);
 }
@@ -162,13 +165,24 @@ static void write_file(const char *path, const void *bytes, size_t length, off_t
     close(fd);
 }
 
-static void refused(const char *path, const char *reason)
+static uint64_t inode_of(const char *path)
+{
+    struct stat status;
+    return lstat(path, &status) == 0 ? (uint64_t)status.st_ino : 0;
+}
+
+static void refused_with(const char *path, uint64_t mark, const char *reason)
 {
     struct fault fault = {.reason = ""};
-    struct key_set *set = key_set_attach(path, MARK, &fault);
+    struct key_set *set = key_set_attach(path, beside, mark, &fault);
     tap_check(set == NULL, "%s: attached", path);
     tap_check(strstr(fault.reason, reason) != NULL, "%s: %s", path, fault.reason);
     key_set_free(set);
+}
+
+static void refused(const char *path, const char *reason)
+{
+    refused_with(path, inode_of(path), reason);
 }
 
 static void files_that_are_none(void)
@@ -185,15 +199,13 @@ static void files_that_are_none(void)
     if (mkfifo(scratch_path("fifo"), 0600) == 0)
         refused(scratch_path("fifo"), "not a file of lines in flight");
     if (symlink("short", scratch_path("link")) == 0)
-        refused(scratch_path("link"), "");
+        refused_with(scratch_path("link"), inode_of(scratch_path("short")), "by another name");
 
-    /* One of a dead owner, one that says that it has more than the file can hold. */
+    /* One that is not the writer's, one that says that it has more than the file can hold. */
     struct key_set *owner = key_set_made(scratch_path("other"));
-    uint8_t wrong_mark = MARK + 1, mark = MARK;
-    write_file(scratch_path("other"), &wrong_mark, 1, 16);
-    refused(scratch_path("other"), "by another name");
-    write_file(scratch_path("other"), &mark, 1, 16);
-    struct key_set *other = key_set_attach(scratch_path("other"), MARK, &fault);
+    refused_with(scratch_path("other"), key_set_mark(owner) + 1, "by another name");
+    struct key_set *other = key_set_attach(scratch_path("other"), beside, key_set_mark(owner),
+                                           &fault);
     tap_check(other != NULL, "%s", fault.reason);
     for (unsigned segments = 2; segments < 256; segments *= 3) {
         uint8_t byte = (uint8_t)segments;
@@ -209,6 +221,7 @@ static void files_that_are_none(void)
 int main(void)
 {
     scratch_make();
+    beside = open(scratch_directory, O_RDONLY | O_CLOEXEC);
     tap_run("a set over several segments", set);
     tap_run("keys of zeros and of ones", special_keys);
     tap_run("others look into it", others);
