@@ -102,12 +102,13 @@ static size_t append_failed(void *context, const char *bytes, size_t length, str
     struct job *job = context;
     const char *name = job->options->given[OPTION_FAILED];
     if (job->failed.name == NULL) {
-        if (name == NULL && queue_failed_file(job->queue, job->failed_path, fault) != 0)
+        char delimiter = job->output.delimiter;
+        int fd = name == NULL ? queue_failed_file(job->queue, job->failed_path, fault) : -1;
+        if (fd >= 0)
+            output_append_to(&job->failed, fd, job->failed_path, delimiter);
+        else if (name == NULL || output_open(&job->failed, name, delimiter, fault) != 0)
             return 0;
-        name = name != NULL ? name : job->failed_path;
-        if (output_open(&job->failed, name, job->output.delimiter, fault) != 0)
-            return 0;
-        if (path_is_same(name, job->path)) {
+        if (name != NULL && path_is_same(name, job->path)) {
             fault_set(fault, name, "leads to the filter by now");
             return 0;
         }

@@ -51,6 +51,13 @@ static int open_end(int fd, const char *path)
     return -1;
 }
 
+void output_append_to(struct output *output, int fd, const char *path, char delimiter)
+{
+    *output = (struct output){.fd = fd, .name = path, .delimiter = delimiter};
+    output->end_fd = open_end(fd, path);
+    output->mends = output->end_fd >= 0;
+}
+
 int output_open(struct output *output, const char *path, char delimiter, struct fault *fault)
 {
     /* Not made if it is there: in a sticky directory the system refuses that for another user's
@@ -61,9 +68,7 @@ int output_open(struct output *output, const char *path, char delimiter, struct 
         fd = signals_open(path, flags | O_CREAT, 0666);
     if (fd < 0)
         return fault_errno(fault, path, NULL, errno);
-    *output = (struct output){.fd = fd, .name = path, .delimiter = delimiter};
-    output->end_fd = open_end(fd, path);
-    output->mends = output->end_fd >= 0;
+    output_append_to(output, fd, path, delimiter);
     return 0;
 }
 

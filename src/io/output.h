@@ -33,6 +33,9 @@ struct output output_standard(char delimiter);
  * one, and a signal ends the process then. Returns 0, or -1 with the fault. */
 int output_open(struct output *output, const char *path, char delimiter, struct fault *fault);
 
+/* The same of `fd`, which is open to append to `path`, and from now on the output's. */
+void output_append_to(struct output *output, int fd, const char *path, char delimiter);
+
 /* Whether output_open is likely to succeed, without making or changing anything. */
 int output_check(const char *path, struct fault *fault);
 

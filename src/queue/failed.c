@@ -14,11 +14,8 @@ static const char name[] = "failed", what[] = "its file of failed lines";
 int queue_failed_file(struct queue *queue, char path[QUEUE_FAILED_MAX], struct fault *fault)
 {
     snprintf(path, QUEUE_FAILED_MAX, "%s/%s", queue->path, name);
-    int fd = queue_open_file(queue, name, O_WRONLY);
-    if (fd < 0)
-        return queue_fault_file(queue, name, what, fault);
-    close(fd);
-    return 0;
+    int fd = queue_open_file(queue, name, O_WRONLY | O_APPEND);
+    return fd >= 0 ? fd : queue_fault_file(queue, name, what, fault);
 }
 
 /* Counts the lines of an open file of so many bytes; the last may have no end. */

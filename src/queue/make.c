@@ -60,6 +60,13 @@ int queue_check_free(const char *filter, struct fault *fault)
     return result < 0 ? -1 : 0;
 }
 
+/* No more than queue_follow will allow, from the beginning. */
+static mode_t directory_mode(const struct stat *like)
+{
+    mode_t mode = (like->st_mode & 0666) | 0600;
+    return mode | (mode & 0444) >> 2;
+}
+
 /* Returns 0; 1 if somebody else was quicker, with one step or another; -1. */
 static int attempt(const char *filter, const struct stat *like, uint8_t uuid[UUID_BYTES],
                    struct fault *fault)
@@ -68,7 +75,7 @@ static int attempt(const char *filter, const struct stat *like, uint8_t uuid[UUI
     if (queue == NULL)
         return -1;
     queue->like = *like;
-    bool made = mkdir(queue->path, 0777) == 0;
+    bool made = mkdir(queue->path, directory_mode(like)) == 0;
     int result = made || errno == EEXIST ? look(queue, fault)
                                          : fault_errno(fault, queue->path, NULL, errno);
     if (result >= 0 && queue->directory >= 0 &&

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,17 +36,40 @@ struct queue *queue_new(const char *filter, struct fault *fault)
     return NULL;
 }
 
-int queue_open_directory(struct queue *queue, struct fault *fault)
+/* Whoever made the directory, or a link of that name, can put other files into it at any time. */
+static int check_owner(const struct queue *queue, const struct stat *status, struct fault *fault)
 {
-    queue->directory = open(queue->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (queue->directory >= 0)
+    const struct stat ours = {.st_uid = geteuid()};
+    const struct stat *filter = queue->like.st_nlink != 0 ? &queue->like : &ours;
+    if (beside_is_trusted(queue->path, status, filter))
         return 0;
+    fault_set(fault, queue->path, "belongs to user %ju, who may not write to the filter",
+              (uintmax_t)status->st_uid);
+    return fault_way_out(fault, "move it away, or name another filter");
+}
+
+static int fault_directory(const struct queue *queue, struct fault *fault)
+{
     char name[QUOTE_MAX];
     fault_errno(fault, queue->path, NULL, errno);
     if (fault->error == ENOENT)
         fault_way_out(fault, "put it back; or, to start with an empty queue: mkdir %s",
                       quote_file(queue->path, name));
     return -1;
+}
+
+/* First what has the name. If it is a link of somebody who is trusted, he leads on. */
+int queue_open_directory(struct queue *queue, struct fault *fault)
+{
+    struct stat status;
+    if (lstat(queue->path, &status) != 0)
+        return fault_directory(queue, fault);
+    if (check_owner(queue, &status, fault) != 0)
+        return -1;
+    queue->directory = open(queue->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (queue->directory < 0 || fstat(queue->directory, &status) != 0)
+        return fault_directory(queue, fault);
+    return check_owner(queue, &status, fault);
 }
 
 /* Whoever opened the filter to more users meant its lines, too. The directory still keeps out whom
@@ -113,10 +137,12 @@ const char *queue_path(const struct queue *queue)
 int queue_open_file(const struct queue *queue, const char *name, int flags)
 {
     int fd = segment_open_named(queue->directory, name, flags);
-    if (fd < 0 && errno == ENOENT) {
-        fd = segment_open_named(queue->directory, name, flags | O_CREAT);
+    for (unsigned i = 0; i < 100 && fd < 0 && errno == ENOENT; i++) {
+        fd = segment_open_named(queue->directory, name, flags | O_CREAT | O_EXCL);
         if (fd >= 0)
             queue_follow(queue, fd);
+        else if (errno == EEXIST) /* somebody has just made it */
+            fd = segment_open_named(queue->directory, name, flags);
     }
     return fd;
 }

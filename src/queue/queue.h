@@ -144,9 +144,9 @@ struct queue_failed {
 int queue_put_back(struct queue *queue, uint32_t most, struct output *failed,
                    struct queue_failed *what, struct fault *fault);
 
-/* The path of FILTER.queue/failed, where lines that are given up go unless the user says otherwise:
- * made, with owner, group and mode as all that is in the queue, if it is not there. Returns 0, or
- * -1 with the fault. */
+/* Opens FILTER.queue/failed, where lines that are given up go unless the user says otherwise: made,
+ * with owner, group and mode as all that is in the queue, if it is not there. Returns a descriptor
+ * to append to it, and its path; or -1 with the fault. */
 int queue_failed_file(struct queue *queue, char path[QUEUE_FAILED_MAX], struct fault *fault);
 
 /* Returns when something has changed since the call before it, or after `most` milliseconds, or

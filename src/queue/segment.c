@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +17,28 @@ struct segment_name segment_name(uint64_t start)
     return name;
 }
 
+/* Where others can give a name to a file, it may be the second name of one that lies elsewhere, and
+ * that they may not write to. */
+static bool may_be_elsewhere(int directory, const struct stat *file)
+{
+    struct stat status;
+    return file->st_nlink > 1 &&
+           (fstat(directory, &status) != 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0);
+}
+
 int segment_open_named(int directory, const char *name, int flags)
 {
     struct stat status;
     flags |= O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-    int fd = openat(directory, name, flags, 0666);
+    int fd = openat(directory, name, flags, 0600);
     if (fd < 0) {
         if (errno == ELOOP || errno == EISDIR || errno == ENXIO)
             errno = EINVAL;
         return -1;
     }
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+    bool writes = (flags & O_ACCMODE) != O_RDONLY;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+        !(writes && may_be_elsewhere(directory, &status)))
         return fd;
     close(fd);
     errno = EINVAL;

@@ -22,7 +22,8 @@ struct segment_name {
 struct segment_name segment_name(uint64_t start);
 
 /* A descriptor, or -1 with errno. The flags are those of open(2). Never through somebody's link,
- * and nothing but a plain file. */
+ * symbolic or, to write where others can make one, hard; nothing but a plain file; what is made is
+ * for its maker alone. */
 int segment_open(int directory, uint64_t start, int flags);
 /* The same for a file of any other name. */
 int segment_open_named(int directory, const char *name, int flags);

@@ -30,6 +30,20 @@ void beside_take_after(int fd, const struct stat *like)
     (void)!fchmod(fd, mode);
 }
 
+bool beside_is_trusted(const char *path, const struct stat *status, const struct stat *filter)
+{
+    struct stat around;
+    char directory[PATH_MAX];
+    const mode_t for_all = S_ISGID | S_IWOTH;
+    if (status->st_uid == 0 || status->st_uid == geteuid() || status->st_uid == filter->st_uid ||
+        (filter->st_mode & S_IWOTH) != 0)
+        return true;
+    if ((filter->st_mode & S_IWGRP) == 0 || status->st_gid != filter->st_gid)
+        return false;
+    path_directory(path, directory);
+    return stat(directory, &around) == 0 && (around.st_mode & for_all) != for_all;
+}
+
 int beside_nameless(const char *path)
 {
     char directory[PATH_MAX], name[PATH_MAX];

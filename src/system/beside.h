@@ -8,6 +8,7 @@
 #define UNSEEN_SYSTEM_BESIDE_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 
 enum { BESIDE_MAX = PATH_MAX + 32 };
@@ -19,6 +20,11 @@ void beside_name(const char *filter, const char *suffix, char name[BESIDE_MAX]);
  * group of the filter `like`, whatever the umask. If it cannot be given to that group, the group it
  * has may do no more than all others. */
 void beside_take_after(int fd, const struct stat *like);
+
+/* Whether what lies beside a filter, at `path`, belongs to somebody who may write to the filter, or
+ * to root, or to this user. Of others nothing is believed. A group tells nothing where anybody can
+ * make files of it: in a directory for all to write to that hands on its group. */
+bool beside_is_trusted(const char *path, const struct stat *status, const struct stat *filter);
 
 /* A new file without a name in the directory of `path`, for its maker alone. -1 with errno. */
 int beside_nameless(const char *path);
