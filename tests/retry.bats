@@ -356,7 +356,7 @@ again() {
     fails_with 2 'keys: no new file can be made beside it: Permission denied' as_nobody "$public/unseen" --pending keys f.bf in
     # another user's in a sticky one
     chmod 1777 .
-    fails_with 2 'keys: belongs to another user, and cannot be replaced in a directory with the sticky bit' \
+    fails_with 2 'keys: belongs to another user, and is not replaced in a directory with the sticky bit' \
         as_nobody "$public/unseen" --pending keys f.bf in
     chmod 777 .
     exits 0 as_nobody "$public/unseen" --pending keys f.bf in

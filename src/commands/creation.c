@@ -76,6 +76,11 @@ static void tell_space(struct fault *fault, const char *path, const struct filte
                       report_size((double)system.f_bavail * (double)system.f_frsize, free_there));
 }
 
+static void tell_waits(void *path)
+{
+    message("%s: waiting for another process that is making it", (const char *)path);
+}
+
 int creation_make(const char *path, const struct options *options, bool queue, bool replace)
 {
     struct fault fault;
@@ -95,7 +100,7 @@ int creation_make(const char *path, const struct options *options, bool queue, b
     bool taken = (queue || replace || is_beside(path)) && queue_check_free(path, &fault) != 0 &&
                  (replace || !is_there(path));
     header.writer_features = queue ? WRITER_QUEUE : 0;
-    const struct create_elsewhere elsewhere = {queue ? queue_make : NULL, secret_file};
+    const struct create_elsewhere elsewhere = {queue ? queue_make : NULL, secret_file, tell_waits};
     int result = taken ? -1 : create_filter(path, &header, replace, &elsewhere, &fault);
     if (result < 0 && !taken && fault.of == path && (fault.error == ENOSPC || fault.error == EFBIG))
         tell_space(&fault, path, &header.plan);

@@ -80,7 +80,7 @@ static bool is_filter(const char *name)
 /* Of a regular file. */
 static bool is_pending(const char *name)
 {
-    int fd = is_standard(name) ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    int fd = is_standard(name) ? STDIN_FILENO : open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     bool is = fd >= 0 && pending_is(fd);
     if (fd > STDIN_FILENO)
         close(fd);

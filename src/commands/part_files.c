@@ -5,7 +5,6 @@
 #include "delivery/pending.h"
 #include "store/newfile.h"
 #include "store/store.h"
-#include "system/beside.h"
 #include "system/descriptors.h"
 #include "system/path.h"
 #include "system/signals.h"
@@ -172,17 +171,18 @@ static int open_one(struct part_files *files, uint32_t number, struct fault *fau
     struct part_file *part = &files->part[number - 1];
     part_name_write(files->pattern, number, files->name);
     /* What a kill leaves must not be found by part.*, and be read as one part more. */
+    bool over = stat(files->name, &old) == 0;
+    if (over && path_check_replaceable(files->name, &old, fault) != 0)
+        return -1;
     struct newfile_plan plan = {
         .path = files->name,
-        .over = stat(files->name, &old) == 0,
+        .over = over,
         .suffix = ".unseen-new",
+        .like = over ? &old : NULL,
     };
     part->file = newfile_begin(&plan, &part->fd);
-    if (part->file != NULL) {
-        if (plan.over)
-            beside_take_after(part->fd, &old);
+    if (part->file != NULL)
         return 0;
-    }
     if (errno == EMFILE || errno == ENFILE)
         return too_many(files, fault);
     fault_errno(fault, files->name, NULL, errno);

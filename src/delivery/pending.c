@@ -20,7 +20,6 @@
 #include "store/key_file.h"
 #include "store/newfile.h"
 #include "store/store.h"
-#include "system/beside.h"
 #include "system/lock.h"
 #include "system/network.h"
 #include "system/path.h"
@@ -306,32 +305,16 @@ static int lock(struct pending *pending, struct fault *fault)
     return fault_may_pass(fault);
 }
 
-/* In a sticky directory only the owner of a file can give its name to another one, or that of the
- * directory. Better said now than after the last line. */
-static int check_replaceable(const struct pending *pending, struct fault *fault)
-{
-    struct stat directory;
-    char name[PATH_MAX];
-    uid_t user = geteuid();
-    path_directory(pending->target, name);
-    if (stat(name, &directory) != 0)
-        return fault_system(pending, fault);
-    if ((directory.st_mode & S_ISVTX) == 0 || user == 0 || user == directory.st_uid ||
-        user == pending->status.st_uid)
-        return 0;
-    fault_set(fault, pending->path,
-              "belongs to another user, and cannot be replaced in a "
-              "directory with the sticky bit");
-    return fault_way_out(fault, "name another file");
-}
-
 /* Opens and locks what the name leads to; again, if that was replaced before it was locked. */
 static int claim(struct pending *pending, struct fault *fault)
 {
     while (open_or_make(pending, fault) == 0 && lock(pending, fault) == 0) {
         if (realpath(pending->path, pending->target) != NULL &&
             leads_here(pending, pending->target))
-            return read_head(pending, fault) >= 0 ? check_replaceable(pending, fault) : -1;
+            /* Better said now than after the last line. */
+            return read_head(pending, fault) >= 0
+                       ? path_check_replaceable(pending->path, &pending->status, fault)
+                       : -1;
         if (signals_pending())
             return fault_errno(fault, pending->path, NULL, EINTR);
         close(pending->fd);
@@ -390,13 +373,13 @@ static int start_new(struct pending *pending, bool whole, struct fault *fault)
     struct newfile_plan plan = {.path = pending->target,
                                 .over = true,
                                 .may_be_absent = !whole,
-                                .suffix = temporary};
+                                .suffix = temporary,
+                                .like = &pending->status};
     int fd;
     remove_leftover(pending);
     pending->file = newfile_begin(&plan, &fd);
     if (pending->file == NULL)
         return fault_errno(fault, pending->path, "no new file can be made beside it", errno);
-    beside_take_after(fd, &pending->status);
     (void)lock_try(fd, LOCK_PENDING); /* for is_leftover */
     pending->new.file = (struct key_file){.fd = fd, .at = HEAD};
     pending->made = false;

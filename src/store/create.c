@@ -109,24 +109,27 @@ static void unlock_empty(int fd)
 /* Of several who find an empty file, the first makes a filter of it; the others must not put theirs
  * over it, which may hold lines by then. So whoever replaces the file has its lock, in *fd, and
  * looks again; returns whether it is still the empty file of that name. If it may not be written
- * to, there is no lock to be had, and no such protection. */
-static bool lock_empty(const char *path, int *fd)
+ * to, there is no lock to be had, and no such protection. Returns 1; 0 if it is another one; -1
+ * with errno if a signal came. */
+static int lock_empty(const char *path, const struct create_elsewhere *elsewhere, int *fd)
 {
     struct stat open_now, named;
+    lock_waits *waits = elsewhere != NULL ? elsewhere->waits : NULL;
     *fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     if (*fd < 0)
-        return true;
-    if (lock_take(*fd, LOCK_CHANGE, NULL, NULL) != 0) {
+        return 1;
+    if (lock_take(*fd, LOCK_CHANGE, waits, (void *)path) != 0) {
         bool ended = errno == EINTR;
         close(*fd);
         *fd = -1;
-        return !ended;
+        errno = EINTR;
+        return ended ? -1 : 1;
     }
     if (fstat(*fd, &open_now) == 0 && stat(path, &named) == 0 && open_now.st_size == 0 &&
         path_same_file(&open_now, &named))
-        return true;
+        return 1;
     unlock_empty(*fd);
-    return false;
+    return 0;
 }
 
 /* The layers that a filter is made with. Returns how many, or 0 if no such filter can be made. */
@@ -162,8 +165,9 @@ int create_filter(const char *path, struct header *header, bool replace,
     struct empty empty = {path, header, records, count, bytes, elsewhere, fault};
     int lock = -1;
     fault->reason[0] = '\0';
-    if (there == PLACE_REPLACEABLE && !replace && !lock_empty(path, &lock))
-        return 1;
+    int locked = there == PLACE_REPLACEABLE && !replace ? lock_empty(path, elsewhere, &lock) : 1;
+    if (locked <= 0)
+        return locked < 0 ? fault_errno(fault, path, NULL, errno) : 1;
     int result = newfile_make(&(struct newfile_plan){
         .path = path,
         .over = there == PLACE_REPLACEABLE,

@@ -6,6 +6,7 @@
 
 #include "format/header.h"
 #include "system/fault.h"
+#include "system/lock.h"
 
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -22,6 +23,7 @@ typedef int create_beside(const char *path, const struct stat *like, uint8_t uui
 struct create_elsewhere {
     create_beside *beside;   /* NULL: nothing */
     const char *secret_file; /* for the header's secret (store/secret.h); NULL: none is made */
+    lock_waits *waits; /* is told, with the path, of a wait for another that makes this filter */
 };
 int create_filter(const char *path, struct header *header, bool replace,
                   const struct create_elsewhere *elsewhere, struct fault *fault);

@@ -1,6 +1,7 @@
 #include "store/newfile.h"
 
 #include "store/store.h"
+#include "system/beside.h"
 #include "system/network.h"
 #include "system/path.h"
 
@@ -72,24 +73,18 @@ static int open_named(struct newfile *file)
         file->temporary[0] = '\0';
         return -1;
     }
-    return fchmod(file->fd, creation_mode(file));
+    if (file->plan.like == NULL)
+        return fchmod(file->fd, creation_mode(file));
+    beside_take_after(file->fd, file->plan.like);
+    return 0;
 }
 
 static int open_nameless(struct newfile *file)
 {
     file->fd = open(file->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, creation_mode(file));
+    if (file->fd >= 0 && file->plan.like != NULL)
+        beside_take_after(file->fd, file->plan.like);
     return file->fd < 0 ? -1 : 0;
-}
-
-/* The mode counts for an owner: nobody's file becomes readable by somebody else because it could
- * not be given away. */
-static int take_after(const struct newfile *file)
-{
-    const struct stat *like = file->plan.like;
-    if (like == NULL)
-        return 0;
-    bool owned = fchown(file->fd, like->st_uid, like->st_gid) == 0;
-    return fchmod(file->fd, like->st_mode & (owned ? 07777 : 0700));
 }
 
 /* Gives the nameless file the name `name`. */
@@ -166,7 +161,7 @@ static void drop(struct newfile *file)
 
 int newfile_flush(struct newfile *file)
 {
-    return take_after(file) == 0 ? fsync(file->fd) : -1;
+    return fsync(file->fd);
 }
 
 int newfile_end(struct newfile *file)
@@ -252,10 +247,11 @@ void newfile_free(struct newfile *file)
 bool newfile_is_filter(const char *path)
 {
     struct stat status;
-    /* A FIFO would be waited for, and who writes to it would take this for its reader. */
+    /* A FIFO would be waited for, and who writes to it would take this for its reader; nor is one
+     * waited for that takes the name just now. */
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
         return false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return false;
     bool is = store_begins(fd);
@@ -294,11 +290,16 @@ static int look(const char *path, bool replace, struct fault *fault)
 
 int newfile_look(const char *path, bool replace, struct fault *fault)
 {
+    struct stat status;
     char directory[PATH_MAX];
     int there = look(path, replace, fault);
     if (there < 0 || there == PLACE_TAKEN)
         return there;
     if (there == PLACE_FREE && path_check_directory(path, fault) != 0)
+        return -1;
+    if (there == PLACE_REPLACEABLE && stat(path, &status) != 0)
+        return fault_errno(fault, path, NULL, errno);
+    if (there == PLACE_REPLACEABLE && path_check_replaceable(path, &status, fault) != 0)
         return -1;
     path_directory(path, directory);
     const char *place = there == PLACE_FREE ? directory : path;

@@ -41,7 +41,7 @@ struct newfile_plan {
     bool secret;             /* it has one in it: for its owner alone, from the first byte on */
     bool may_be_absent;      /* and for a moment there may be nothing: so a kill leaves nothing */
     const char *suffix;      /* of a temporary name, if there must be one; NULL: any */
-    const struct stat *like; /* whose owner and mode it gets; NULL: as any new file */
+    const struct stat *like; /* NULL, or whose owner and mode it gets, before the first byte */
     newfile_fill *fill;      /* for newfile_make */
     const void *context;
 };

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,6 +30,28 @@ int path_check_directory(const char *path, struct fault *fault)
                          fault->error == ENOENT ? "there is no directory %s"
                                                 : "nothing can be written to the directory %s",
                          directory);
+}
+
+int path_check_replaceable(const char *path, const struct stat *file, struct fault *fault)
+{
+    struct stat now, around;
+    char target[PATH_MAX], directory[PATH_MAX];
+    uid_t user = geteuid();
+    if (realpath(path, target) == NULL || lstat(target, &now) != 0)
+        return fault_errno(fault, path, NULL, errno);
+    path_directory(target, directory);
+    if (stat(directory, &around) != 0)
+        return fault_errno(fault, path, NULL, errno);
+    if (!path_same_file(&now, file)) {
+        fault_set(fault, path, "was replaced during this run");
+        return fault_may_pass(fault);
+    }
+    if ((around.st_mode & S_ISVTX) == 0 || user == file->st_uid ||
+        (user == 0 && file->st_uid == around.st_uid))
+        return 0;
+    fault_set(fault, path,
+              "belongs to another user, and is not replaced in a directory with the sticky bit");
+    return fault_way_out(fault, "name another file");
 }
 
 bool path_is_same(const char *a, const char *b)
