@@ -1,0 +1,549 @@
+#!/usr/bin/env bats
+# A directory that all may write to, as /tmp: what another user prepares there, or swaps while a run
+# looks, neither leads it elsewhere, nor holds it up for good, nor shows him anything.
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
+# shellcheck disable=SC2016 # what stands in single quotes is for another user's shell
+load helper
+load crash
+
+tools=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}
+lock_byte=4611686018427387904
+guards=(symlinks hardlinks regular fifos)
+
+# Most systems forbid some of this by themselves: see proc(5), "protected_symlinks". Then no test here
+# could fail; so as long as they run, the system is asked not to.
+setup_file() {
+    local guard
+    for guard in "${guards[@]}"; do
+        cat "/proc/sys/fs/protected_$guard" >"$BATS_FILE_TMPDIR/$guard" 2>/dev/null || true
+        echo 0 2>/dev/null >"/proc/sys/fs/protected_$guard" || true
+    done
+}
+
+teardown_file() {
+    local guard
+    for guard in "${guards[@]}"; do
+        cat "$BATS_FILE_TMPDIR/$guard" 2>/dev/null >"/proc/sys/fs/protected_$guard" || true
+    done
+}
+
+# sticky_directory: goes to one, for three users: of whom `owner` has a file of their own outside,
+# $precious, and `stranger` is the other. Sets `as_owner` and `as_stranger`.
+sticky_directory() {
+    [[ $(id -u) -eq 0 ]] || skip "needs root, to be several users"
+    need setpriv
+    public_directory
+    cp "$tools/swapnames" "$tools/holdlock" "$public"
+    chmod 1777 .
+    mkdir "$public/home"
+    precious=$public/home/precious
+    echo precious >"$precious"
+    : >"$public/home/empty"
+    chmod 600 "$precious" "$public/home/empty"
+    chown -R 65534:65534 "$public/home"
+    elsewhere=$(cd "$public/home" && snapshot)
+}
+
+as_user() {
+    local user=$1
+    shift
+    setpriv --reuid "$user" --regid "$user" --clear-groups timeout --foreground -k 5 "$UNSEEN_TIMEOUT" "$@"
+}
+owner() { as_user 65534 "$@"; }
+stranger() { as_user 12345 "$@"; }
+program() { owner "$public/unseen" "$@"; }
+
+# nothing_elsewhere: what lies outside is as it was.
+nothing_elsewhere() {
+    [[ $(cd "$public/home" && snapshot) == "$elsewhere" ]] || {
+        (cd "$public/home" && snapshot)
+        complain "something elsewhere has changed"
+    }
+}
+
+# prepared NAME KIND: the stranger has made it.
+prepared() {
+    case $2 in
+    file) stranger sh -c 'umask 0; printf "unsflt1\0\001" >"$1"; truncate -s 69632 "$1"' sh "$1" ;;
+    empty) stranger sh -c 'umask 0; : >"$1"' sh "$1" ;;
+    fifo) stranger mkfifo -m 666 "$1" ;;
+    directory) stranger mkdir -m 777 "$1" ;;
+    dangling) stranger ln -s "$public/home/new" "$1" ;;
+    link) stranger ln -s "$precious" "$1" ;;
+    # (Where the system cannot be asked to let everybody do that.)
+    hard) stranger ln "$precious" "$1" 2>/dev/null || ln "$precious" "$1" ;;
+    esac
+}
+kinds='file empty fifo directory dangling link hard'
+
+# swapping NAME THING...: starts the stranger who does so until `swapped`.
+swapping() {
+    setpriv --reuid 12345 --regid 12345 --clear-groups "$public/swapnames" 1000000 "$@" >"$BATS_TEST_TMPDIR/ready" 3>&- &
+    swapper=$!
+    filled "$BATS_TEST_TMPDIR/ready"
+}
+swapped() {
+    kill "$swapper" 2>/dev/null || true
+    wait "$swapper" || true
+}
+
+# --- keys in flight ----------------------------------------------------------------------------
+
+@test "what a stranger has prepared where keys in flight go: the next free place is taken" {
+    sticky_directory
+    local before kind slot=0
+    program create -p 1e-9 f.bf
+    for kind in $kinds; do
+        prepared "f.bf.flight-$slot" "$kind"
+        slot=$((slot + 1))
+    done
+    before=$(snapshot | grep 'flight-[0-5]')
+    # The last has a name of the owner's file, who may remove it.
+    exits 0 program f.bf -x sh -c 'cat; stat -c "%u %h" f.bf.flight-6' < <(seq 3)
+    prints '1\n2\n3\n65534 1\n'
+    exits 0 program f.bf --durable -a got < <(seq 5)
+    printf '4\n5\n' | cmp - got
+    nothing_elsewhere
+    [[ $(snapshot | grep 'flight-[0-5]') == "$before" ]]
+    # Nor does root go through any of it.
+    exits 0 unseen f.bf -x cat < <(seq 7)
+    prints '6\n7\n'
+    nothing_elsewhere
+    exits 0 program query -c f.bf < <(seq 9)
+    prints '7\n'
+}
+
+@test "all places are taken by a stranger's files: who it is, and exit 75" {
+    sticky_directory
+    local slot
+    program create -p 1e-9 f.bf
+    for ((slot = 0; slot < 128; slot++)); do echo "f.bf.flight-$slot"; done | stranger xargs mkdir
+    exits 75 program f.bf -x cat < <(seq 3)
+    says '^unseen: .*/f\.bf\.flight-127: lines in flight need a file beside the filter: File exists \(it belongs to user 12345, who can remove it\)$'
+    exits 1 program query f.bf < <(seq 3)
+    stranger rmdir f.bf.flight-99
+    exits 0 program f.bf -x cat < <(seq 3)
+    prints '1\n2\n3\n'
+}
+
+@test "a stranger swaps what has the name of keys in flight as fast as he can" {
+    sticky_directory
+    local i
+    program create -p 1e-9 f.bf
+    swapping "$PWD/f.bf.flight-0" "link:$precious" fifo "hard:$precious" directory file "link:$public/home/new"
+    for ((i = 0; i < 30; i++)); do
+        exits 0 program f.bf -x cat < <(seq $((i + 1)))
+        prints "$((i + 1))\\n"
+    done
+    kill -0 "$swapper"
+    swapped
+    nothing_elsewhere
+}
+
+# flying FILTER FIRST LAST: a run with -x over these lines, which waits for `landed`.
+flying() {
+    mkfifo gate
+    chmod 666 gate
+    owner "$public/unseen" "$1" -x sh -c 'cat >flown; read -r _ <gate' < <(seq "$2" "$3") 3>&- &
+    flight=$!
+    filled flown
+}
+landed() {
+    echo >gate
+    wait "$flight"
+    rm gate flown
+}
+
+@test "a stranger's file in place of a living writer's is not believed" {
+    sticky_directory
+    program create -p 1e-9 f.bf
+    owner ln f.bf "$public/home/f.bf"
+    # The one that lives uses another name of the filter, so its keys lie elsewhere.
+    flying "$public/home/f.bf" 1 3
+    # The stranger says of what is new that it is in flight: with a true set, of a filter of his own.
+    stranger "$public/unseen" create -p 1e-9 own.bf
+    stranger sh -c '"$0" own.bf -x cp own.bf.flight-0 f.bf.flight-0' "$public/unseen" < <(seq 4 6)
+    # (In the file was once a number, which anybody could read in the filter.)
+    dd if=f.bf of=f.bf.flight-0 bs=1 skip=12296 seek=16 count=8 conv=notrunc status=none
+    exits 75 program f.bf < <(seq 6)
+    prints ''
+    says 'f\.bf\.flight-0: another process uses it by another name'
+    exits 75 program f.bf -x cat < <(seq 6)
+    landed
+    exits 0 program f.bf < <(seq 6)
+    prints '4\n5\n6\n'
+}
+
+@test "several users write to a filter of their group in a sticky directory: each sees what others have in flight" {
+    sticky_directory
+    local pid
+    member() {
+        local user=$1
+        shift
+        setpriv --reuid "$user" --regid 700 --clear-groups sh -c 'umask 002; exec "$0" "$@"' "$public/unseen" "$@"
+    }
+    exits 0 member 501 create -p 1e-9 --queue f.bf
+    [[ $(stat -c '%u %g %a' f.bf) == '501 700 664' ]]
+    mkfifo -m 666 gate
+    member 502 f.bf -x sh -c 'cat >flown; read -r _ <gate' < <(seq 3) 3>&- &
+    pid=$!
+    filled flown
+    [[ $(stat -c '%u %g %a' f.bf.flight-0) == '502 700 664' ]]
+    exits 0 member 501 f.bf < <(seq 4)
+    prints '4\n'
+    exits 0 member 503 f.bf -x cat < <(seq 5)
+    prints '5\n'
+    exits 0 member 503 push f.bf < <(seq 6)
+    # A queue that a member has made anew.
+    exits 0 member 501 pop f.bf
+    prints '6\n'
+    mv f.bf.queue away
+    setpriv --reuid 502 --regid 700 --clear-groups mkdir -m 775 f.bf.queue
+    exits 0 member 503 push f.bf < <(seq 7)
+    exits 0 member 501 pop f.bf
+    prints '7\n'
+    echo >gate
+    wait "$pid"
+    # Where a directory gives its group to whatever anybody makes in it, a group proves nothing.
+    rm -r f.bf.queue
+    chgrp 700 .
+    chmod 3777 .
+    stranger mkdir -m 775 f.bf.queue
+    [[ $(stat -c '%u %g' f.bf.queue) == '12345 700' ]]
+    exits 2 member 501 push f.bf < <(seq 8)
+    says 'f\.bf\.queue: belongs to user 12345, who may not write to the filter'
+}
+
+@test "what is made beside a filter never has more rights than the filter" {
+    sticky_directory
+    need_strace
+    seq 3 >in
+    (umask 077 && exits 0 unseen create -p 1e-9 --queue f.bf)
+    umask 000
+    traced() { strace -f -qq -o trace -e trace=openat,open,mkdir,chmod,fchmod,fchmodat "$@"; }
+    exits 0 traced "$UNSEEN" f.bf -x sh -c 'cat; stat -c %a f.bf.flight-0' <in
+    prints '1\n2\n3\n600\n'
+    grep -q 'f.bf.flight-0.*O_EXCL.* 0600' trace
+    exits 0 traced "$UNSEEN" push f.bf < <(seq 4)
+    grep -q '"0000.*O_EXCL.* 0600' trace
+    exits 3 traced "$UNSEEN" pop f.bf -x false
+    exits 0 traced "$UNSEEN" pop f.bf --tries 1 -x false
+    grep -q '"failed".*O_EXCL.* 0600' trace
+    [[ -z $(find f.bf* -perm /077) ]]
+    # A new file that must have a name from the beginning, whichever of them that is.
+    local form number numbers
+    for form in '--pending keys f.bf' 'shard 2 --files part.%d' 'merge -o f.bf f.bf'; do
+        : >keys
+        cp in part.1
+        cp in part.2
+        chmod 600 keys part.? f.bf
+        cp f.bf kept
+        # shellcheck disable=SC2086
+        exits 0 strace -qq -o trace -e trace=openat "$UNSEEN" $form <in
+        mapfile -t numbers < <(grep -n O_TMPFILE trace | cut -d : -f 1)
+        [[ ${#numbers[@]} -gt 0 ]]
+        for number in "${numbers[@]}"; do
+            cp kept f.bf
+            : >keys
+            # shellcheck disable=SC2086
+            exits 0 strace -qq -o named -e trace=openat,chmod,fchmod -e inject=openat:error=EOPNOTSUPP:when=$number \
+                "$UNSEEN" $form <in
+            grep -q 'O_EXCL.* 0600' named
+            ! grep chmod named | grep -qv ' 0600)' || complain "$form"
+            [[ $(stat -c %a keys part.1 part.2 f.bf | sort -u) == 600 ]]
+        done
+        rm kept
+    done
+}
+
+# --- the queue ---------------------------------------------------------------------------------
+
+@test "a queue that a stranger has prepared is refused" {
+    sticky_directory
+    local kind
+    stranger "$public/unseen" create --queue his.bf
+    owner mkdir "$public/home/lines"
+    elsewhere=$(cd "$public/home" && snapshot)
+    his_link() { stranger ln -s "$public/home/lines" "$1"; }
+    his_queue() { stranger cp -r his.bf.queue "$1"; }
+    his_directory() { stranger mkdir -m 777 "$1"; }
+    for kind in his_link his_queue his_directory; do
+        $kind new.bf.queue
+        fails_with 2 'new\.bf\.queue: belongs to user 12345, who may not write to the filter \(move it away, or name another filter\)$' \
+            program create --queue new.bf
+        fails_with 2 'new\.bf\.queue: belongs to user 12345' program push --create new.bf < <(seq 3)
+        [[ ! -e new.bf ]]
+        # And to root.
+        fails_with 2 'new\.bf\.queue: belongs to user 12345' unseen create --queue new.bf
+        rm -r new.bf.queue
+        # In place of one that was moved away.
+        exits 0 program create --queue there.bf
+        owner mv there.bf.queue away
+        $kind there.bf.queue
+        for command in push pop; do
+            fails_with 2 'there\.bf\.queue: belongs to user 12345' program $command there.bf < <(seq 3)
+        done
+        exits 2 program stats there.bf
+        exits 0 program there.bf < <(seq 3)
+        rm -r there.bf away there.bf.queue
+        nothing_elsewhere || complain "$kind"
+    done
+    for kind in empty fifo link dangling; do
+        prepared new.bf.queue "$kind"
+        fails_with 2 'new\.bf\.queue: ' program create --queue new.bf
+        rm -r new.bf.queue
+        nothing_elsewhere || complain "$kind"
+    done
+    # A link of one's own is followed.
+    owner mkdir "$public/home/queue"
+    owner ln -s "$public/home/queue" new.bf.queue
+    exits 0 program push --create new.bf < <(seq 3)
+    exits 0 program pop new.bf
+    prints '1\n'
+}
+
+@test "a stranger swaps what has the name of a queue while it is made" {
+    sticky_directory
+    local i made=0
+    owner mkdir "$public/home/lines"
+    elsewhere=$(cd "$public/home" && snapshot)
+    swapping "$PWD/f.bf.queue" "link:$public/home/lines" directory file fifo
+    for ((i = 0; i < 30; i++)); do
+        capture program push --create f.bf < <(seq 3)
+        case $code in
+        0)
+            made=$((made + 1))
+            [[ $(stat -c %u f.bf.queue) -eq 65534 ]]
+            exits 0 program pop f.bf -m 9
+            prints '1\n2\n3\n'
+            owner rm -r f.bf f.bf.queue
+            ;;
+        2 | 75) [[ ! -e f.bf ]] || complain "a filter without its queue" ;;
+        *) complain "exit code" ;;
+        esac
+    done
+    swapped
+    echo "# made in $made of 30" >&3
+    nothing_elsewhere
+    rm -rf f.bf.queue
+    exits 0 program push --create f.bf < <(seq 3)
+}
+
+@test "in a queue for all to write to, a link to somebody's file is not written through" {
+    sticky_directory
+    local kind name
+    (umask 000 && program create --queue -p 1e-9 q.bf)
+    exits 0 program push q.bf < <(seq 3)
+    for kind in link hard fifo; do
+        for name in tries failed tries.new 99999; do
+            prepared "q.bf.queue/$name" $kind
+        done
+        exits 2 program pop q.bf --tries 1 -x false
+        exits 2 program pop q.bf --tries 9 -x false || [[ $kind == fifo || $kind == link ]]
+        nothing_elsewhere || complain "$kind"
+        rm -f q.bf.queue/tries q.bf.queue/failed q.bf.queue/tries.new q.bf.queue/99999
+        # The lines themselves.
+        owner mv q.bf.queue away
+        stranger mkdir -m 777 q.bf.queue
+        stranger cp away/state q.bf.queue
+        chmod 666 q.bf.queue/state
+        prepared q.bf.queue/00000000000000000000 $kind
+        exits 2 program push q.bf < <(seq 10 20)
+        exits 2 program pop q.bf
+        nothing_elsewhere || complain "$kind"
+        rm -r q.bf.queue
+        owner mv away q.bf.queue
+    done
+    exits 0 program pop q.bf -m 9
+    sort "$out" | cmp - <(seq 3)
+}
+
+@test "a stranger swaps the file for failed lines" {
+    sticky_directory
+    local i
+    (umask 000 && program create --queue -p 1e-9 q.bf)
+    swapping "$PWD/q.bf.queue/failed" "link:$precious" file "link:$public/home/new" "hard:$precious"
+    for ((i = 0; i < 30; i++)); do
+        exits 0 program push q.bf < <(echo "line $i")
+        capture program pop q.bf --tries 1 -x false
+        case $code in 0 | 2 | 75) ;; *) complain "exit code" ;; esac
+    done
+    swapped
+    nothing_elsewhere
+}
+
+# --- files that are named -----------------------------------------------------------------------
+
+@test "FILE of --pending, and a part, that a stranger has prepared: refused before a line is read" {
+    sticky_directory
+    program create -p 1e-9 f.bf
+    for name in keys part.2; do prepared $name empty; done
+    for run in program unseen; do
+        fails_with 2 '^unseen: keys: belongs to another user, and is not replaced in a directory with the sticky bit \(name another file\)$' \
+            $run f.bf --pending keys < <(seq 3)
+        fails_with 2 '^unseen: part\.2: belongs to another user, and is not replaced' $run shard 2 --files part.%d < <(seq 3)
+    done
+    rm keys part.2
+    for kind in fifo directory; do
+        prepared keys $kind
+        prepared part.2 $kind
+        fails_with 2 'keys: is (not a regular file|a directory)|keys: Is a directory' program f.bf --pending keys < <(seq 3)
+        fails_with 2 'part\.2: (is not a regular file|Is a directory)' program shard 2 --files part.%d < <(seq 3)
+        rm -r keys part.2
+    done
+    prepared keys link
+    fails_with 2 'keys: exists, and is not a file of pending keys' program f.bf --pending keys < <(seq 3)
+    prepared part.2 dangling
+    fails_with 2 'part\.2: is a symbolic link to a file that does not exist' program shard 2 --files part.%d < <(seq 3)
+    nothing_elsewhere
+}
+
+@test "a stranger swaps FILE of --pending, and a part" {
+    sticky_directory
+    local i
+    program create -p 1e-9 f.bf
+    swapping "$PWD/keys" file "hard:$precious" fifo directory "link:$precious"
+    for ((i = 0; i < 20; i++)); do
+        capture program f.bf --pending keys < <(seq 3)
+        case $code in
+        0)
+            prints '1\n2\n3\n'
+            exits 0 program commit f.bf keys
+            owner rm f.bf keys
+            program create -p 1e-9 f.bf
+            ;;
+        2 | 75) ;;
+        *) complain "exit code" ;;
+        esac
+    done
+    swapped
+    nothing_elsewhere
+    rm -rf keys
+    swapping "$PWD/part.1" file "hard:$precious" fifo directory "link:$precious"
+    for ((i = 0; i < 20; i++)); do
+        capture program shard 2 --files part.%d < <(seq 3)
+        case $code in 0 | 2) rm -f part.1 part.2 ;; *) complain "exit code" ;; esac
+    done
+    swapped
+    [[ $(cat "$precious") == precious ]]
+}
+
+@test "a FILTER that a stranger has prepared, or swaps, before it is made" {
+    sticky_directory
+    local i kind
+    for kind in empty fifo directory dangling link hard; do
+        prepared f.bf $kind
+        fails_with 2 '^unseen: f\.bf: ' program create f.bf
+        fails_with 2 '^unseen: f\.bf: ' program --create f.bf < <(seq 3)
+        fails_with 2 '^unseen: f\.bf: ' program f.bf < <(seq 3)
+        nothing_elsewhere || complain "$kind"
+        rm -r f.bf
+    done
+    # Nor does root make a filter of his file, which he may have open.
+    prepared f.bf empty
+    fails_with 2 'f\.bf: belongs to another user, and is not replaced' unseen create f.bf
+    rm f.bf
+    swapping "$PWD/f.bf" file fifo "link:$precious" "hard:$precious" directory "link:$public/home/new"
+    for ((i = 0; i < 30; i++)); do
+        capture program create f.bf
+        case $code in
+        0)
+            [[ $(stat -c %u f.bf) -eq 65534 ]]
+            exits 0 program f.bf < <(seq 3)
+            prints '1\n2\n3\n'
+            owner rm f.bf
+            ;;
+        2) ;;
+        *) complain "exit code" ;;
+        esac
+    done
+    swapped
+    nothing_elsewhere
+}
+
+@test "a symbolic link to the filter that leads elsewhere by and by: what lies beside stays beside the first" {
+    sticky_directory
+    need_strace
+    local pid status=0
+    exits 0 unseen create -p 1e-9 f.bf
+    echo no filter >other
+    echo kept >other.flight-0
+    stranger ln -s f.bf link.bf
+    # Held up once the filter is open, and nothing is beside it.
+    strace -qq -o trace -P "$PWD/f.bf" -e trace=fcntl -e inject=fcntl:delay_enter=2000000:when=1 \
+        "$UNSEEN" link.bf -x cat < <(seq 3) >got 2>said 3>&- &
+    pid=$!
+    until [[ -n $(find /proc/[0-9]*/fd -lname "$PWD/f.bf" 2>/dev/null) ]]; do
+        kill -0 "$pid" || complain "$(cat said)" || return 1
+        sleep 0.01
+    done
+    sleep 0.2
+    stranger ln -sfn other link.bf
+    wait "$pid" || status=$?
+    grep -q DELAYED trace
+    [[ $status -eq 75 ]] || complain "$status: $(cat said)"
+    grep -q 'link.bf: was replaced during this run' said
+    [[ $(cat other.flight-0) == kept && -z $(find . -name 'other.*' ! -name other.flight-0) ]]
+    exits 0 unseen f.bf < <(seq 3)
+    prints '1\n2\n3\n'
+}
+
+# --- locks -------------------------------------------------------------------------------------
+
+# read_locked NUMBER FILE BYTE [LENGTH]: the stranger has a lock for reading on it.
+read_locked() {
+    mkfifo "$public/gate.$1"
+    setpriv --reuid 12345 --regid 12345 --clear-groups "$public/holdlock" -r "${@:2}" <"$public/gate.$1" >"$public/held.$1" 3>&- &
+    eval "exec {kept_$1}>\"\$public/gate.$1\""
+    filled "$public/held.$1"
+}
+
+@test "whoever may read can hold up writers for as long as he likes: they say so, and Ctrl-C ends the wait" {
+    sticky_directory
+    local i pids=() status
+    for i in 1 2 3 4; do program create --queue -p 1e-9 $i.bf; done
+    (umask 022 && exits 0 program push 3.bf < <(seq 3))
+    exits 0 program push 4.bf < <(seq 3)
+    owner touch empty.bf
+    read_locked 1 1.bf "$lock_byte"
+    read_locked 2 2.bf $((lock_byte + 1)) 128
+    read_locked 3 3.bf.queue/state "$lock_byte"
+    read_locked 4 4.bf.queue/state $((lock_byte + 1)) 1024
+    read_locked 5 empty.bf "$lock_byte"
+    start() {
+        setpriv --reuid 65534 --regid 65534 --clear-groups "$public/unseen" "$@" < <(seq 3) >"$public/got.$i" 2>"$public/said.$i" 3>&- &
+        pids+=($!)
+    }
+    for ((i = 1; i < 6; i++)); do
+        case $i in
+        1) start 1.bf ;;
+        2) start 2.bf ;;
+        3) start pop 3.bf ;;
+        4) start pop 4.bf ;;
+        5) start create empty.bf ;;
+        esac
+    done
+    for i in 1 2 3 4 5; do filled "$public/said.$i"; done
+    for i in 0 1 2 3 4; do
+        kill -0 "${pids[i]}"
+        kill -TERM "${pids[i]}"
+        status=0
+        wait "${pids[i]}" || status=$?
+        [[ $status -eq 143 ]] || complain "$i: $status"
+        [[ ! -s $public/got.$((i + 1)) ]]
+        [[ $(wc -l <"$public/said.$((i + 1))") -eq 1 ]] || complain "$(cat "$public/said.$((i + 1))")"
+        grep -q ': waiting for ' "$public/said.$((i + 1))"
+    done
+    [[ ! -s empty.bf ]]
+    # Readers never wait; --pending says at once that it cannot go on.
+    exits 1 program query 1.bf < <(seq 3)
+    exits 0 program f.bf --create --pending keys < <(seq 3)
+    read_locked 6 keys "$lock_byte"
+    exits 75 program f.bf --pending keys < <(seq 3)
+    says 'keys: another run is writing it'
+    # A filter that he may not read is nothing to him.
+    chmod 600 1.bf
+    exits 2 stranger "$public/holdlock" -r 1.bf "$lock_byte" </dev/null
+}
