@@ -554,11 +554,11 @@ made() {
 
 @test "killed while a filter is made: no filter without its secret, and the next run makes it" {
     need_strace
-    local call
+    local call left
     for call in fsync:signal=KILL:when=1 link,linkat:signal=KILL:when=1 fsync:signal=KILL:when=2 fsync:signal=KILL:when=3 link,linkat:signal=KILL:when=2; do
         rm -f k f.bf
         exits 137 made -e inject=$call
-        # The call has no effect.
+        # strace does not do the call.
         [[ ! -e k ]] || grep -Exq 'unseen-secret [0-9a-f]{32}' k
         left=$(ls -A)
         [[ -z $left || $left == k ]]
