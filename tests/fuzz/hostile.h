@@ -24,6 +24,7 @@
 #define UNSEEN_FUZZ_HOSTILE_H
 
 #include "commands/command.h"
+#include "commands/confinement.h"
 #include "commands/message.h"
 #include "core/little.h"
 #include "format/header.h"
@@ -762,12 +763,28 @@ static inline void play(const uint8_t *data, const struct run *runs, size_t coun
         close(other);
 }
 
-/* Programs that end soon leave their maps to the system; this one goes on. The linker puts this in
- * the place of store_leave (Makefile). */
+/* --- in the place of the program's own (the linker puts them there, see the Makefile) --- */
+
+/* Programs that end soon leave their maps to the system; this one goes on. */
 void __wrap_store_leave(struct store *store); // NOLINT: the linker's name
 void __wrap_store_leave(struct store *store)  // NOLINT
 {
     store_close(store);
+}
+
+/* Commands give up rights that the next one needs. */
+int __wrap_confinement_start(const struct confinement *needed); // NOLINT
+int __wrap_confinement_start(const struct confinement *needed)  // NOLINT
+{
+    (void)needed;
+    return 0;
+}
+
+int __wrap_confinement_of_filters(const struct options *options); // NOLINT
+int __wrap_confinement_of_filters(const struct options *options)  // NOLINT
+{
+    (void)options;
+    return 0;
 }
 
 #endif
