@@ -33,8 +33,13 @@ const struct kernel *kernel_for(struct geometry geometry)
 
 bool kernel_line_test(const uint8_t *line, uint64_t word, struct geometry geometry)
 {
-    return geometry.counting ? cells_test(line, word, geometry.fields)
-                             : line_test(line, word, geometry.fields);
+    if (geometry.counting)
+        return cells_test(line, word, geometry.fields);
+    /* Keys that are asked for one by one are mostly new: the first bit tells. */
+    for (unsigned t = 0; t < geometry.fields; t++)
+        if (!bit_test(line, geometry_field(word, t)))
+            return false;
+    return true;
 }
 
 void kernel_line_set(uint8_t *line, uint64_t word, struct geometry geometry)

@@ -1,6 +1,7 @@
 #include "delivery/flight.h"
 
 #include "core/kernel.h"
+#include "system/random.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,14 @@ static size_t chains_of(const struct flight *flight)
     return (size_t)1 << (64 - flight->shift);
 }
 
-static uint16_t *chain_of(const struct flight *flight, uint64_t page)
+static uint64_t where_of(uint64_t page, unsigned layer)
 {
-    return &flight->chains[(page * UINT64_C(0x9e3779b97f4a7c15)) >> flight->shift];
+    return page | (uint64_t)layer << 56;
+}
+
+static uint16_t *chain_of(const struct flight *flight, uint64_t where)
+{
+    return &flight->chains[(where * flight->salt) >> flight->shift];
 }
 
 struct flight *flight_new(size_t room)
@@ -21,6 +27,7 @@ struct flight *flight_new(size_t room)
     if (flight == NULL)
         return NULL;
     flight->room = room;
+    flight->salt = random_word() | 1;
     flight->shift = 64 - 4;
     while (chains_of(flight) < 4 * room)
         flight->shift--;
@@ -43,6 +50,7 @@ void flight_free(struct flight *flight)
     free(flight->keys);
     free(flight->entries);
     free(flight->chains);
+    free(flight->sums);
     free(flight);
 }
 
@@ -57,36 +65,106 @@ static void add_line(uint8_t *content, uint32_t line, struct key key, struct geo
     }
 }
 
-/* The newest entry of a chain, from entry `i` on, that is on this page of this layer. */
-static uint16_t same_page(const struct flight *flight, uint16_t i, uint64_t page, unsigned layer)
+/* The newest entry of a chain, from entry `i` on, that is there. */
+static uint16_t find(const struct flight *flight, uint16_t i, uint64_t where)
 {
-    while (i != FLIGHT_NONE &&
-           (flight->entries[i].page != page || flight->entries[i].layer != layer))
+    while (i != FLIGHT_NONE && flight->entries[i].where != where)
         i = flight->entries[i].next;
     return i;
 }
 
-/* Steps 4 and 5 of flight.h. */
-bool flight_covers(const struct flight *flight, struct key key, unsigned layer,
+static uint8_t *sum_of(const struct flight *flight, const struct flight_entry *entry)
+{
+    return flight->sums + (size_t)(entry->sum - 1) * PAGE_BYTES;
+}
+
+/* Cells that are not zero, where either has one, are all that counts: or does for them, too. */
+static void or_line(uint8_t *content, const uint8_t *line)
+{
+    for (unsigned i = 0; i < LINE_BYTES; i++)
+        content[i] |= line[i];
+}
+
+/* Makes `content` what line `line` of a page is once all keys in flight there are set, from entry
+ * `first` on, the newest. */
+static void add_all(const struct flight *flight, uint16_t first, uint32_t line,
+                    struct geometry geometry, uint8_t *content)
+{
+    const struct flight_entry *entry = &flight->entries[first];
+    uint16_t i = first;
+    if (entry->sum != 0)
+        or_line(content, sum_of(flight, entry) + (size_t)line * LINE_BYTES);
+    for (unsigned n = entry->alone; n > 0; i = flight->entries[i].next)
+        if (flight->entries[i].where == entry->where) {
+            add_line(content, line, flight->keys[i], geometry);
+            n--;
+        }
+}
+
+/* Steps 4 to 6 of flight.h; `first` is the newest entry of the key's page. */
+static bool covers(const struct flight *flight, uint16_t first, struct key key,
                    const struct bits *bits)
 {
-    uint64_t page = geometry_page(key, bits->pages);
-    uint16_t first = same_page(flight, *chain_of(flight, page), page, layer);
-    if (first == FLIGHT_NONE)
-        return false;
-    const uint8_t *bytes = bits->bytes + page * PAGE_BYTES;
+    const uint8_t *bytes = bits->bytes + geometry_page(key, bits->pages) * PAGE_BYTES;
     struct walk walk = walk_start(key);
     for (unsigned j = 0; j < bits->geometry.lines; j++) {
         uint8_t content[LINE_BYTES];
         memcpy(content, bytes + (size_t)walk.line * LINE_BYTES, sizeof content);
-        for (uint16_t i = first; i != FLIGHT_NONE;
-             i = same_page(flight, flight->entries[i].next, page, layer))
-            add_line(content, walk.line, flight->keys[i], bits->geometry);
+        add_all(flight, first, walk.line, bits->geometry, content);
         if (!kernel_line_test(content, walk.word, bits->geometry))
             return false;
         walk_next(&walk);
     }
     return true;
+}
+
+bool flight_covers(const struct flight *flight, struct key key, unsigned layer,
+                   const struct bits *bits)
+{
+    uint64_t where = where_of(geometry_page(key, bits->pages), layer);
+    uint16_t first = find(flight, *chain_of(flight, where), where);
+    return first != FLIGHT_NONE && covers(flight, first, key, bits);
+}
+
+static void add_key(uint8_t *page, struct key key, struct geometry geometry)
+{
+    struct walk walk = walk_start(key);
+    for (unsigned j = 0; j < geometry.lines; j++) {
+        kernel_line_set(page + (size_t)walk.line * LINE_BYTES, walk.word, geometry);
+        walk_next(&walk);
+    }
+}
+
+/* Puts the keys of a page that are in no sum into a new one. Without memory for it they stay as
+ * they are, which is slow and right. */
+static void sum_up(struct flight *flight, uint16_t first, struct geometry geometry)
+{
+    struct flight_entry *entry = &flight->entries[first];
+    uint16_t i = first;
+    if (flight->sums == NULL)
+        flight->sums = malloc(flight->room / FLIGHT_CROWD * PAGE_BYTES);
+    if (flight->sums == NULL)
+        return;
+    uint8_t *page = flight->sums + flight->summed++ * PAGE_BYTES;
+    if (entry->sum != 0)
+        memcpy(page, sum_of(flight, entry), PAGE_BYTES);
+    else
+        memset(page, 0, PAGE_BYTES);
+    for (; entry->alone > 0; i = flight->entries[i].next)
+        if (flight->entries[i].where == entry->where) {
+            add_key(page, flight->keys[i], geometry);
+            entry->alone--;
+        }
+    entry->sum = (uint16_t)flight->summed;
+}
+
+/* An entry for a page that has others, of which `older` is the newest. */
+static void join(struct flight *flight, uint16_t entry, uint16_t older, struct geometry geometry)
+{
+    flight->entries[entry].alone = (uint16_t)(flight->entries[older].alone + 1);
+    flight->entries[entry].sum = flight->entries[older].sum;
+    if (flight->entries[entry].alone >= FLIGHT_CROWD)
+        sum_up(flight, entry, geometry);
 }
 
 size_t flight_take(struct flight *flight, const struct key *keys, size_t n, size_t most,
@@ -98,19 +176,20 @@ size_t flight_take(struct flight *flight, const struct key *keys, size_t n, size
     for (i = 0; i < n; i++) {
         if (seen[i])
             continue;
-        uint64_t page = geometry_page(keys[i], bits->pages);
-        uint16_t *chain = chain_of(flight, page);
-        if (*chain != FLIGHT_NONE && flight_covers(flight, keys[i], layer, bits)) {
+        uint64_t where = where_of(geometry_page(keys[i], bits->pages), layer);
+        uint16_t *chain = chain_of(flight, where), older = find(flight, *chain, where);
+        if (older != FLIGHT_NONE && covers(flight, older, keys[i], bits)) {
             seen[i] = 1;
             continue;
         }
         if (count == end)
             break;
         flight->keys[count] = keys[i];
-        flight->entries[count] = (struct flight_entry){.page = page,
-                                                       .next = *chain,
-                                                       .layer = (uint8_t)layer};
-        *chain = (uint16_t)count++;
+        flight->entries[count] = (struct flight_entry){.where = where, .next = *chain, .alone = 1};
+        *chain = (uint16_t)count;
+        if (older != FLIGHT_NONE)
+            join(flight, (uint16_t)count, older, bits->geometry);
+        count++;
     }
     if (count > flight->count) {
         if (flight->count == 0 || layer < flight->layer_low)
@@ -127,7 +206,8 @@ void flight_drop_last(struct flight *flight, size_t n)
 {
     while (n-- > 0) {
         const struct flight_entry *last = &flight->entries[--flight->count];
-        *chain_of(flight, last->page) = last->next;
+        *chain_of(flight, last->where) = last->next;
+        flight->summed -= last->alone == 0;
     }
 }
 
@@ -138,6 +218,7 @@ void flight_clear(struct flight *flight)
         memset(flight->chains, 0xff, chains * sizeof *flight->chains);
     else
         for (size_t i = 0; i < flight->count; i++)
-            *chain_of(flight, flight->entries[i].page) = FLIGHT_NONE;
+            *chain_of(flight, flight->entries[i].where) = FLIGHT_NONE;
     flight->count = 0;
+    flight->summed = 0;
 }

@@ -1,6 +1,8 @@
 /* Keys in flight: judged as if their bits were set, against a layer in which they are. */
 #include "delivery/flight.h"
 
+#include "core/kernel.h"
+
 #include "chance.h"
 #include "oracle.h"
 #include "tap.h"
@@ -9,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAYERS = 3, PAGES_MAX = 5, ROOM = 200 };
+enum { LAYERS = 4, PAGES_MAX = 5, ROOM = 200 };
 
 /* Layers as they are, and as they would be if all in flight were set. */
 struct world {
@@ -22,8 +24,11 @@ struct world {
 
 static struct world *world_new(size_t room)
 {
-    static const uint64_t pages[LAYERS] = {1, 3, PAGES_MAX};
-    static const struct geometry geometries[LAYERS] = {{1, 2, false}, {2, 3, false}, {5, 1, false}};
+    static const uint64_t pages[LAYERS] = {1, 3, PAGES_MAX, 2};
+    static const struct geometry geometries[LAYERS] = {{1, 2, false},
+                                                       {2, 3, false},
+                                                       {5, 1, false},
+                                                       {2, 4, true}};
     struct world *world = calloc(1, sizeof *world);
     if (world == NULL || (world->flight = flight_new(room)) == NULL)
         exit(1);
@@ -42,6 +47,28 @@ static void world_free(struct world *world)
     free(world);
 }
 
+/* Whether the key is in a layer with these bytes, or cells. */
+static bool is_in(const struct world *world, unsigned layer, uint8_t *bytes, struct key key)
+{
+    struct bits bits = world->layers[layer];
+    uint8_t seen = 0;
+    bits.bytes = bytes;
+    if (!bits.geometry.counting)
+        return oracle_has(bytes, key, bits.pages, bits.geometry) != 0;
+    kernel_for(bits.geometry)->test(&bits, &key, 1, &seen);
+    return seen != 0;
+}
+
+static void set_in(const struct world *world, unsigned layer, uint8_t *bytes, struct key key)
+{
+    struct bits bits = world->layers[layer];
+    bits.bytes = bytes;
+    if (bits.geometry.counting)
+        kernel_for(bits.geometry)->set(&bits, &key, 1);
+    else
+        oracle_add(bytes, key, bits.pages, bits.geometry);
+}
+
 static void add(struct world *world, struct key key, unsigned layer)
 {
     size_t count = world->flight->count;
@@ -50,14 +77,14 @@ static void add(struct world *world, struct key key, unsigned layer)
     size_t judged = flight_take(world->flight, &key, 1, SIZE_MAX, layer, bits, &seen);
     tap_check(judged == 1, "it did not look at a key");
     if (seen) {
-        tap_check(oracle_has(world->would[layer], key, bits->pages, bits->geometry),
+        tap_check(is_in(world, layer, world->would[layer], key),
                   "a key that would be new was held back");
         tap_check(world->flight->count == count, "it took a key that would be in");
         return;
     }
     world->low = count == 0 || layer < world->low ? layer : world->low;
     world->high = count == 0 || layer > world->high ? layer : world->high;
-    oracle_add(world->would[layer], key, bits->pages, bits->geometry);
+    set_in(world, layer, world->would[layer], key);
     tap_check(world->flight->count == count + 1, "it did not count a key");
     struct key last = world->flight->keys[count];
     tap_check(last.lo == key.lo && last.hi == key.hi, "it did not keep a key in its place");
@@ -67,13 +94,13 @@ static void add(struct world *world, struct key key, unsigned layer)
 }
 
 /* What is in the layers already is no question: those are looked at before. */
-static void check_covers(const struct world *world, struct key key)
+static void check_covers(struct world *world, struct key key)
 {
     for (unsigned i = 0; i < LAYERS; i++) {
         const struct bits *bits = &world->layers[i];
-        if (oracle_has(world->set[i], key, bits->pages, bits->geometry))
+        if (is_in(world, i, world->set[i], key))
             continue;
-        bool would = oracle_has(world->would[i], key, bits->pages, bits->geometry) != 0;
+        bool would = is_in(world, i, world->would[i], key);
         tap_check(flight_covers(world->flight, key, i, bits) == would,
                   "layer %u, %zu in flight: a key that would be %s", i, world->flight->count,
                   would ? "in is not covered" : "new is covered");
@@ -111,13 +138,15 @@ static void differential(void)
 {
     struct chance chance = {40};
     unsigned covered = 0;
+    size_t summed = 0;
     for (unsigned round = 0; round < 60; round++) {
         struct world *world = world_new(ROOM);
         for (unsigned batch = 0; batch < 6; batch++) {
             size_t count = chance_below(&chance, ROOM + 1);
             for (size_t i = 0; i < count; i++) {
                 struct key key = i % 16 ? chance_key(&chance) : narrow_key(&chance);
-                add(world, key, round % 2 ? (unsigned)chance_below(&chance, LAYERS) : batch % 3);
+                add(world, key,
+                    round % 2 ? (unsigned)chance_below(&chance, LAYERS) : batch % LAYERS);
                 check_covers(world, key);
                 check_covers(world, chance_key(&chance));
                 for (unsigned query = 0; query < 4; query++) {
@@ -126,6 +155,7 @@ static void differential(void)
                     covered += flight_covers(world->flight, key, 2, &world->layers[2]);
                 }
             }
+            summed += world->flight->summed;
             if (chance_below(&chance, 3) != 0)
                 settle(world);
             else
@@ -135,7 +165,8 @@ static void differential(void)
         }
         world_free(world);
     }
-    /* It was about something. */
+    /* It was about something: keys that are covered, and pages with many. */
+    tap_check(summed > 100, "only %zu sums were made", summed);
     tap_check(covered > 1000, "only %u covered keys were met", covered);
 }
 
@@ -168,18 +199,23 @@ static void drop_last(void)
     for (unsigned round = 0; round < 60; round++) {
         struct world *world = world_new(ROOM), *before = world_new(1);
         for (size_t i = 0; i < ROOM / 2; i++)
-            add(world, narrow_key(&chance), 1);
+            add(world, i % 2 ? chance_key(&chance) : narrow_key(&chance), (unsigned)(i % LAYERS));
         memcpy(before->would, world->would, sizeof world->would);
-        size_t count = world->flight->count;
+        size_t count = world->flight->count, summed = world->flight->summed;
         for (size_t i = 0; i < 1 + chance_below(&chance, ROOM / 2); i++)
-            add(world, i % 2 ? chance_key(&chance) : narrow_key(&chance), 1);
+            add(world, i % 2 ? chance_key(&chance) : narrow_key(&chance), (unsigned)(i % LAYERS));
         flight_drop_last(world->flight, world->flight->count - count);
         tap_check(world->flight->count == count, "%zu are left of %zu", world->flight->count,
                   count);
+        tap_check(world->flight->summed == summed, "%zu sums are left of %zu",
+                  world->flight->summed, summed);
         memcpy(world->would, before->would, sizeof world->would);
         for (unsigned query = 0; query < 100; query++)
             check_covers(world, query % 2 ? chance_key(&chance) : narrow_key(&chance));
-        add(world, chance_key(&chance), 1);
+        for (size_t i = 0; i < ROOM / 4; i++)
+            add(world, chance_key(&chance), (unsigned)(i % LAYERS));
+        for (unsigned query = 0; query < 100; query++)
+            check_covers(world, query % 2 ? chance_key(&chance) : narrow_key(&chance));
         world_free(before);
         world_free(world);
     }
