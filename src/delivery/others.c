@@ -4,10 +4,11 @@
  * Most runs are alone: then all slots are empty, and this costs a load a slot. Where another
  * writer has keys in flight, they are looked up in a table of our own keys that were missed so far,
  * as these are fewer than what the layers were asked for; open addressing over their positions,
- * made at the first need.
+ * made at the first need. Lines may come often in a batch: equal keys share a place, as a list.
  */
 #include "delivery/others.h"
 
+#include "core/salt.h"
 #include "delivery/internal.h"
 #include "delivery/slot.h"
 
@@ -18,13 +19,28 @@ struct missed {
     const struct key *keys;
     size_t n;
     uint8_t *seen;
+    uint64_t salt;
     unsigned shift;
     uint32_t *table; /* position + 1, or 0 */
+    uint32_t *next;  /* after the table: of the next equal key, in the same way */
 };
 
 static size_t size_of(const struct missed *missed)
 {
     return (size_t)1 << (64 - missed->shift);
+}
+
+/* The place of the key, or the empty one where it would go. */
+static uint32_t *find(const struct missed *missed, struct key key)
+{
+    size_t size = size_of(missed);
+    size_t at = (size_t)(salt_key(key, missed->salt) >> missed->shift);
+    for (; missed->table[at] != 0; at = (at + 1) & (size - 1)) {
+        struct key there = missed->keys[missed->table[at] - 1];
+        if (there.lo == key.lo && there.hi == key.hi)
+            break;
+    }
+    return &missed->table[at];
 }
 
 /* Does nothing once it is made. Returns false if memory is short. */
@@ -35,31 +51,24 @@ static bool make_table(struct missed *missed)
     missed->shift = 60;
     while (size_of(missed) < 2 * missed->n)
         missed->shift--;
-    size_t size = size_of(missed);
-    missed->table = calloc(size, sizeof *missed->table);
+    missed->table = calloc(size_of(missed) + missed->n, sizeof *missed->table);
     if (missed->table == NULL)
         return false;
+    missed->next = missed->table + size_of(missed);
     for (size_t i = 0; i < missed->n; i++) {
         if (missed->seen[i])
             continue;
-        size_t at = (size_t)(missed->keys[i].lo >> missed->shift);
-        while (missed->table[at] != 0)
-            at = (at + 1) & (size - 1);
-        missed->table[at] = (uint32_t)i + 1;
+        uint32_t *place = find(missed, missed->keys[i]);
+        missed->next[i] = *place;
+        *place = (uint32_t)i + 1;
     }
     return true;
 }
 
-/* Equal keys of one batch are all found: the chain is followed to its end. */
-static void find(const struct missed *missed, struct key key)
+static void mark(const struct missed *missed, struct key key)
 {
-    size_t size = size_of(missed);
-    size_t at = (size_t)(key.lo >> missed->shift);
-    for (; missed->table[at] != 0; at = (at + 1) & (size - 1)) {
-        size_t i = missed->table[at] - 1;
-        if (missed->keys[i].lo == key.lo && missed->keys[i].hi == key.hi)
-            missed->seen[i] = 1;
-    }
+    for (uint32_t i = *find(missed, key); i != 0; i = missed->next[i - 1])
+        missed->seen[i - 1] = 1;
 }
 
 /* The key set of a slot as it is now: attached anew when its owner has begun another. */
@@ -97,7 +106,7 @@ static int look_into_slot(struct filter *filter, unsigned slot, struct missed *m
     if (count > 0 && !make_table(missed))
         return fault_errno(fault, store_path(filter->store), NULL, ENOMEM);
     for (uint64_t i = 0; i < count; i++)
-        find(missed, slot_key(filter->store, slot, i));
+        mark(missed, slot_key(filter->store, slot, i));
     return 0;
 }
 
@@ -105,7 +114,7 @@ int others_look(struct filter *filter, const struct key *keys, size_t n, uint8_t
                 uint64_t *total, struct fault *fault)
 {
     const struct store *store = filter->store;
-    struct missed missed = {.keys = keys, .n = n};
+    struct missed missed = {.keys = keys, .n = n, .salt = filter->flight->salt};
     missed.seen = seen;
     int result = 0;
     *total = 0;

@@ -1,0 +1,22 @@
+/*
+ * salt - where a key goes in a table, so that nobody can choose the place.
+ *
+ * Keys look random, and any of their bits would do. But who knows the seed can make a line for each
+ * key (tests/tools/genchosen.c): thousands whose keys agree in these bits, and a table is a list
+ * that is walked for each of them. So the place follows from all of the key and from a random
+ * number, the salt, which whoever writes lines does not know.
+ */
+#ifndef UNSEEN_CORE_SALT_H
+#define UNSEEN_CORE_SALT_H
+
+#include "core/geometry.h"
+
+/* 64 bits, any of which will do for a place. Both halves of the product are needed: the lower bits
+ * of a product depend on lower bits alone, the upper ones hardly on them. */
+static inline uint64_t salt_key(struct key key, uint64_t salt)
+{
+    uint64_t a = key.lo ^ salt, b = key.hi ^ (salt << 32 | salt >> 32);
+    return a * b ^ geometry_high_product(a, b);
+}
+
+#endif
