@@ -1,6 +1,7 @@
 #include "key/endpoint.h"
 
 #include "key/ascii.h"
+#include "key/names.h"
 
 #include <string.h>
 
@@ -122,40 +123,10 @@ static size_t find_names(struct span query, struct span *names)
     return n;
 }
 
-static int compare_names(struct span a, struct span b)
-{
-    int order = memcmp(a.bytes, b.bytes, a.length < b.length ? a.length : b.length);
-    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
-}
-
-/* Puts `name` into the heap of `n` names below the hole at `at`, the greatest on top. */
-static void sift_down(struct span *names, size_t n, size_t at, struct span name)
-{
-    for (size_t child; (child = 2 * at + 1) < n; at = child) {
-        child += child + 1 < n && compare_names(names[child], names[child + 1]) < 0;
-        if (compare_names(names[child], name) <= 0)
-            break;
-        names[at] = names[child];
-    }
-    names[at] = name;
-}
-
-/* Heapsort: qsort may ask for memory, and need not be fast for every order. */
-static void sort_names(struct span *names, size_t n)
-{
-    for (size_t i = n / 2; i > 0; i--)
-        sift_down(names, n, i - 1, names[i - 1]);
-    for (size_t i = n; i > 1; i--) {
-        struct span last = names[i - 1];
-        names[i - 1] = names[0];
-        sift_down(names, i - 1, 0, last);
-    }
-}
-
 static char *put_names(char *out, const struct span *names, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (i > 0 && compare_names(names[i - 1], names[i]) == 0)
+        if (i > 0 && names_compare(names[i - 1], names[i]) == 0)
             continue;
         *out++ = i == 0 ? '?' : '&';
         out = put(out, names[i]);
@@ -172,6 +143,6 @@ struct span endpoint_write(const struct url *url, char *room, struct span *names
     }
     out = put_path(out, url->path);
     size_t n = find_names(url->query, names);
-    sort_names(names, n);
+    names_sort(names, n);
     return span_between(room, put_names(out, names, n));
 }
