@@ -8,8 +8,12 @@
  * standard deviations, and a twentieth) is set to what they tell; never backwards, since growing
  * early is harmless.
  *
- * Mostly the first four pages tell that nothing is wrong. Which ones they are changes with the
- * counter: one that is too low by so little that they miss it is found by one of the next runs.
+ * Mostly the first four pages tell that nothing is wrong. Which ones they are is chance: a counter
+ * that is too low by so little that they miss it is found by one of the next runs.
+ *
+ * Keys do not fall evenly if somebody chooses lines for pages. A few thousand of them on pages that
+ * can be foretold would make a layer look full, again and again, and the file ever larger. So it is
+ * the median of the pages that tells: who wants to change that has to fill half of all pages.
  */
 #include "store/counter.h"
 
@@ -17,9 +21,11 @@
 #include "store/generation.h"
 #include "store/internal.h"
 #include "store/stage.h"
+#include "system/random.h"
 #include "system/whole.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SAMPLE_PAGES = 16, FIRST_PAGES = 4 };
@@ -39,15 +45,26 @@ static uint64_t sample_size(const struct region *region)
     return region->bits.pages < SAMPLE_PAGES ? region->bits.pages : SAMPLE_PAGES;
 }
 
-/* Reads page i of the sample. Pages of a file are read, not looked at in the map: there a page
- * costs a fault, which maps its neighbours too. Returns whether it could be read. */
-static bool read_page(const struct store *store, const struct region *region, uint64_t counted,
-                      uint64_t i, uint8_t page[PAGE_BYTES])
+/* Where the part of a layer begins that page i of the sample is of. In steps of 5/16: the first
+ * four lie apart, and all sixteen cover the layer. */
+static uint64_t begin_of(const struct region *region, uint64_t i)
 {
     uint64_t all = region->bits.pages;
-    /* In steps of 5/16: the first four lie apart, and all sixteen cover the layer. */
-    uint64_t part = i * 5 % SAMPLE_PAGES;
-    uint64_t number = all < SAMPLE_PAGES ? i : (all * part / SAMPLE_PAGES + counted) % all;
+    return all < SAMPLE_PAGES ? i : all * (i * 5 % SAMPLE_PAGES) / SAMPLE_PAGES;
+}
+
+/* Any page of that part. */
+static uint64_t draw_page(const struct region *region, uint64_t i)
+{
+    uint64_t part = region->bits.pages / SAMPLE_PAGES;
+    return begin_of(region, i) + (part > 1 ? random_word() % part : 0);
+}
+
+/* Pages of a file are read, not looked at in the map: there a page costs a fault, which maps its
+ * neighbours too. Returns whether it could be read. */
+static bool read_page(const struct store *store, const struct region *region, uint64_t number,
+                      uint8_t page[PAGE_BYTES])
+{
     if (store->file.fd >= 0)
         return whole_read_at(store->file.fd, page, PAGE_BYTES, page_at(region, number)) ==
                PAGE_BYTES;
@@ -55,31 +72,58 @@ static bool read_page(const struct store *store, const struct region *region, ui
     return true;
 }
 
-static struct sample scale_up(double keys, uint64_t pages, const struct region *region)
+/* The keys of page i of the sample; below 0 if it cannot be read. */
+static double keys_of(const struct store *store, const struct region *region, uint64_t i)
+{
+    _Alignas(LINE_BYTES) uint8_t page[PAGE_BYTES];
+    struct estimate estimate;
+    if (!read_page(store, region, draw_page(region, i), page))
+        return -1;
+    estimate_start(&estimate, region->bits.geometry);
+    estimate_add_keys(&estimate, page, 1);
+    return estimate_keys(&estimate);
+}
+
+/* `keys`: of so many pages; `spread`: their deviation, if that of a sum is 1. */
+static struct sample scale_up(double keys, uint64_t pages, double spread,
+                              const struct region *region)
 {
     double scale = (double)region->bits.pages / (double)pages;
-    return (struct sample){scale * keys, scale * sqrt(keys + 1)};
+    return (struct sample){scale * keys, scale * spread * sqrt(keys + 1)};
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double *one = a, *other = b;
+    return (*one > *other) - (*one < *other);
+}
+
+/* By the median, whose deviation is that of the mean times the root of pi/2. */
+static struct sample of_median(const struct region *region, double *keys, uint64_t pages)
+{
+    qsort(keys, pages, sizeof *keys, by_size);
+    double median = (keys[(pages - 1) / 2] + keys[pages / 2]) / 2;
+    return scale_up(median * (double)pages, pages, 1.2533, region);
 }
 
 /* Tells no keys if a page cannot be read: nothing is known. */
 static struct sample sample_region(const struct store *store, const struct region *region,
                                    uint64_t counted)
 {
-    _Alignas(LINE_BYTES) uint8_t page[PAGE_BYTES];
-    struct estimate estimate;
+    double keys[SAMPLE_PAGES], sum = 0;
     uint64_t pages = sample_size(region);
-    estimate_start(&estimate, region->bits.geometry);
     for (uint64_t i = 0; i < pages; i++) {
-        if (!read_page(store, region, counted, i, page))
+        keys[i] = keys_of(store, region, i);
+        if (keys[i] < 0)
             return (struct sample){0, 0};
-        estimate_add_keys(&estimate, page, 1);
+        sum += keys[i];
         if (i + 1 != FIRST_PAGES)
             continue;
-        struct sample first = scale_up(estimate_keys(&estimate), FIRST_PAGES, region);
+        struct sample first = scale_up(sum, FIRST_PAGES, 1, region);
         if (!is_behind(counted, first, 2))
             return first;
     }
-    struct sample sample = scale_up(estimate_keys(&estimate), pages, region);
+    struct sample sample = of_median(region, keys, pages);
     /* The bits tell of lines that came, a counter has those that did not look seen. That takes half
      * a millisecond, and near p = 0.5 makes the difference. */
     if (is_behind(counted, sample, 6))
@@ -94,7 +138,7 @@ static double sampled_rate(const struct store *store, const struct region *regio
     struct estimate estimate;
     estimate_start(&estimate, region->bits.geometry);
     for (uint64_t i = 0; i < sample_size(region); i++)
-        if (read_page(store, region, 0, i, page))
+        if (read_page(store, region, begin_of(region, i), page))
             estimate_add(&estimate, page, 1);
     return estimate_rate(&estimate);
 }
