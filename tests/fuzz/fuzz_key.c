@@ -9,42 +9,12 @@
  * is its own normal form, and has the host and the endpoint of the line.
  */
 #include "key/keyer.h"
-#include "replay.h"
+#include "recipes.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-enum {
-    LINES_MAX = 64,
-    PROFILE_LENGTH_MAX = 65536,
-    SWITCH_TRIM = 4,
-    SWITCH_FOLD = 8,
-    SWITCH_SEPARATED = 16
-};
-
-static const char *const lists[] = {NULL,  "1",  "2",   "3",      "1,3",     "2-",
-                                    "-2",  "1-", "3-4", "2-3,5-", "2,4,6,8", "1,3,5,7,9,11,13,15",
-                                    "100", "2-", "1",   "65535"};
-
-static struct recipe choose_recipe(const uint8_t *choice)
-{
-    struct recipe recipe = {0};
-    const char *list = lists[choice[2] % (sizeof lists / sizeof *lists)];
-    const char *wanted;
-    bool versioned;
-
-    INSIST(
-        !recipe_parse_profile(&recipe, profile_names[choice[0] % PROFILES], &versioned, &wanted));
-    recipe.trim = choice[0] & SWITCH_TRIM;
-    recipe.fold = choice[0] & SWITCH_FOLD;
-    if (list)
-        INSIST(!recipe_parse_fields(&recipe, list, &wanted));
-    if (list && choice[0] & SWITCH_SEPARATED) {
-        recipe.separated = true;
-        recipe.separator = (char)choice[1];
-    }
-    return recipe;
-}
+enum { LINES_MAX = 64, PROFILE_LENGTH_MAX = 65536 };
 
 static struct keyer *new_keyer(const struct recipe *recipe, size_t length)
 {
@@ -165,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 3)
         return 0;
-    struct recipe recipe = choose_recipe(data);
+    struct recipe recipe = recipe_chosen(data);
     struct keyer *keyer = new_keyer(&recipe, size);
     /* With the last delimiter, which a chunk of lines has. */
     char *bytes = malloc(size - 2);
