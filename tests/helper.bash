@@ -348,6 +348,14 @@ fewer() {
     if sanitized; then echo $((($1 + 3) / 4)); else echo "$1"; fi
 }
 
+# peak_of COMMAND...: runs it and sets `peak` to its largest resident size in KB.
+peak_of() {
+    local log=$BATS_TEST_TMPDIR/peak
+    env time -o "$log" -f %M "$@"
+    peak=$(tail -n 1 "$log")
+    echo "peak: $peak KB" >&2
+}
+
 # A test that is skipped says what would run it.
 
 # need COMMAND...
@@ -363,6 +371,11 @@ need() {
 # plain_build WHY: not one with a sanitizer.
 plain_build() {
     ! sanitized || skip "a sanitizer $1 (a plain build runs this)"
+}
+
+need_memory_figures() {
+    env time -f %M true >/dev/null 2>&1 || skip "needs GNU time (to install it: src/build/deps.sh check)"
+    plain_build "has its own need of memory"
 }
 
 need_strace() {

@@ -98,19 +98,6 @@ ping_pong() {
 
 # --- memory ------------------------------------------------------------------
 
-# peak_of COMMAND...: runs it and sets `peak` to its largest resident size in KB.
-peak_of() {
-    local log=$BATS_TEST_TMPDIR/peak
-    env time -o "$log" -f %M "$@"
-    peak=$(tail -n 1 "$log")
-    echo "peak: $peak KB" >&2
-}
-
-need_memory_figures() {
-    env time -f %M true >/dev/null 2>&1 || skip "needs GNU time (to install it: src/build/deps.sh check)"
-    plain_build "has its own need of memory"
-}
-
 # half_gigabyte: 1000 lines of 1000 bytes, again and again.
 half_gigabyte() {
     awk 'BEGIN { s = sprintf("%990s", ""); gsub(/ /, "u", s)

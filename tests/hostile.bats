@@ -1,0 +1,297 @@
+#!/usr/bin/env bats
+# Lines that a stranger chose: what they can do, and what they cannot.
+#
+# Who knows the seed, 0 unless another one is given, can make lines for the keys he wants
+# (tests/tools/genchosen.c). He voids p with them, for other lines too; that is documented, and shown
+# here. But the program stays as fast as it is and as small, and its output is what it always is.
+
+# shellcheck disable=SC2154 # out, err, code and peak are set by helper.bash
+# shellcheck disable=SC2016 # programs for another shell
+load helper
+
+genchosen() {
+    "${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/genchosen" "$@"
+}
+
+# told NAME COMMAND...: a number that it tells in JSON.
+told() {
+    capture unseen "${@:2}" --json
+    field "$1"
+}
+
+# --- What chosen lines can do -------------------------------------------------
+
+@test "a thousand different lines with one key: one is printed, at any p, in memory and with a file" {
+    local p
+    genchosen same 1000 >one_key
+    [[ $(sort -u one_key | wc -l) -eq 1000 ]]
+    [[ $(awk '{ print length }' one_key | sort -u) -eq 320 ]]
+    for p in 0.5 1e-6 1e-12; do
+        unseen -p $p <one_key >got
+        same got <(head -n 1 one_key)
+        rm -f f.bf
+        unseen -p $p --fixed -n 1e6 f.bf <one_key >got 2>errors
+        same got <(head -n 1 one_key)
+    done
+    # A seed is no secret. But these lines are for another one.
+    genchosen -s 77 same 1000 | unseen --seed 77 | wc -l >got
+    [[ $(cat got) -eq 1 ]]
+    [[ $(unseen --seed 77 <one_key | wc -l) -eq 1000 ]]
+}
+
+# hits_of FILTER: of a hundred thousand lines that are not in, how many look seen.
+hits_of() {
+    capture unseen query -c "$1" < <(genchosen -d 3 any 100000)
+    [[ $code -le 1 ]] || complain query
+    hits=$(cat "$out")
+    echo "$1: $hits of 100000"
+}
+
+@test "8000 lines on one page of 256: others look seen, 0.35 % of them, and growth does not help" {
+    succeeds unseen create f.bf
+    [[ $(told pages stats f.bf) -eq 256 ]]
+    hits_of f.bf
+    [[ $hits -eq 0 ]]
+    genchosen page 8000 256 100 >crowd
+    succeeds unseen add f.bf crowd
+    hits_of f.bf
+    # 350, within six deviations
+    holds "$hits > 350 - 6 * sqrt(350) && $hits < 350 + 6 * sqrt(350)"
+    # stats says so.
+    holds "$(told rate stats f.bf) > 0.003"
+    exits 0 unseen add f.bf < <(seq 300000)
+    hits_of f.bf
+    holds "$hits > 350 - 6 * sqrt(350)"
+    [[ $(told layers stats f.bf) -gt 1 ]]
+}
+
+@test "with --secret they do no harm: all thousand are printed, and p holds for others" {
+    local with
+    genchosen same 1000 >one_key
+    genchosen page 8000 256 100 >crowd_lines
+    for with in --secret '--secret-file k'; do
+        rm -f f.bf g.bf
+        # shellcheck disable=SC2086
+        unseen --create $with f.bf <one_key >got 2>errors
+        same got one_key
+        # shellcheck disable=SC2086
+        exits 0 unseen create $with g.bf
+        # shellcheck disable=SC2086
+        [[ $with == --secret ]] || set -- $with
+        succeeds unseen add "$@" g.bf crowd_lines
+        capture unseen query -c "$@" g.bf < <(genchosen -d 3 any 100000)
+        [[ $code -eq 1 ]] || complain "some look seen"
+        prints '0\n'
+    done
+}
+
+# --- What they cannot do ------------------------------------------------------
+
+# Keys in flight of one page are many then, and verdicts must not depend on how they are looked for.
+@test "lines on few pages come out of a file as out of memory, at p = 0.5 and at 1e-6" {
+    local p pages new
+    for p in 0.5 1e-6; do
+        new="--fixed -n 20000 -p $p"
+        # shellcheck disable=SC2086
+        pages=$(told pages plan $new)
+        for page in 0 $((pages / 2)) $((pages - 1)); do
+            genchosen -d "$page" page 3000 "$pages" "$page"
+            genchosen -d "$page" any 500
+            genchosen -d "$page" page 1000 "$pages" "$page"
+        done >in
+        rm -f ./*.bf
+        # shellcheck disable=SC2086
+        unseen $new <in >expected
+        [[ $(wc -l <expected) -lt 13000 ]]
+        # shellcheck disable=SC2086
+        unseen $new f.bf <in >got 2>errors
+        same got expected
+        # shellcheck disable=SC2086
+        unseen $new --durable g.bf <in >got 2>errors
+        same got expected
+        # A few at a time, which are not looked for in the same way.
+        # shellcheck disable=SC2086
+        unseen create $new h.bf
+        for ((i = 0; i < 20; i++)); do
+            unseen -m 40 h.bf
+        done <in >got
+        unseen h.bf in >>got
+        same got expected
+    done
+}
+
+@test "lines whose keys agree in many bits: --pending, its retry, -x and a second writer" {
+    genchosen slot 20000 >in
+    succeeds unseen create -n 1e6 f.bf
+    unseen --pending keys f.bf <in >got
+    same got in
+    unseen --pending keys f.bf <in >got
+    same got in
+    unseen f.bf -x cat <in >got
+    same got in
+    succeeds unseen commit f.bf keys
+    unseen f.bf in >got
+    [[ ! -s got ]]
+}
+
+@test "a line that comes a thousand times in a batch, while another writer has it in flight" {
+    succeeds unseen create -n 1e6 f.bf
+    genchosen any 20 >held
+    awk '{ for (i = 0; i < 100; i++) print }' held >in
+    seq 20 >>in
+    mkfifo pipe
+    # It holds what it was given until its CMD is let go.
+    unseen f.bf -x sh -c 'cat >taken; cat pipe' <held 3>&- &
+    writer=$!
+    filled taken
+    unseen f.bf <in >got
+    same got <(seq 20)
+    : >pipe
+    wait $writer
+}
+
+# crowd PAGES PAGE...: 2200 lines on each, other ones than before.
+draw=0
+crowd() {
+    local pages=$1 page
+    shift
+    for page; do
+        genchosen -d $((draw += 1)) page 2200 "$pages" "$page"
+    done >in
+    exits 0 unseen add f.bf in
+}
+
+# A writer looks at a few pages, in case the counter is too low (src/store/counter.c).
+@test "a few pages that are crowded do not make a file grow" {
+    local round pages keys
+    succeeds unseen create -n 1e6 f.bf
+    pages=$(told pages stats f.bf)
+    # Pages that would be looked at if they followed from the counter.
+    for round in 1 2 3; do
+        # shellcheck disable=SC2046
+        crowd "$pages" $(for part in {0..15}; do echo $((pages * part / 16)); done)
+        keys=$(told keys stats f.bf)
+        exits 0 unseen add f.bf < <(genchosen -d $((100 + round)) any $((pages - keys % pages)))
+        exits 0 unseen add f.bf < <(genchosen -d $((200 + round)) any 3)
+    done
+    [[ $(told layers stats f.bf) -eq 1 ]]
+    # All pages of a small one are looked at.
+    rm f.bf
+    succeeds unseen create -n 17000 f.bf
+    [[ $(told pages stats f.bf) -eq 16 ]]
+    crowd 16 0 5 10
+    exits 0 unseen add f.bf <<<x
+    [[ $(told layers stats f.bf) -eq 1 ]]
+}
+
+# --- Memory -------------------------------------------------------------------
+
+# bounded KILOBYTES COMMAND...
+bounded() {
+    local most=$1
+    shift
+    peak_of "$@" >got
+    [[ $peak -lt $most ]] || { echo "$peak KB: $*"; return 1; }
+}
+
+@test "ten million empty lines, lines of NULs, one line again and again: little memory, for any -j" {
+    need_memory_figures
+    local j
+    head -c 10000000 /dev/zero >nuls
+    tr '\0' '\n' <nuls >newlines
+    fold -b -w 16 nuls >nul_lines
+    yes "$(genchosen any 1 | tr -d '\0')" | head -n 1000000 >equal
+    for j in 1 2; do
+        bounded 12000 "$UNSEEN" -j $j <newlines
+        same got <(echo)
+        bounded 12000 "$UNSEEN" -j $j -z <nuls
+        same got <(head -c 1 nuls)
+        bounded 12000 "$UNSEEN" -j $j <nul_lines
+        same got <(head -n 1 nul_lines)
+        bounded 12000 "$UNSEEN" -j $j <equal
+        same got <(head -n 1 equal)
+        bounded 12000 "$UNSEEN" -j $j -d <newlines
+        same got <(echo)
+    done
+}
+
+@test "a line without an end: no more memory than --max-line, whatever ends lines" {
+    need_memory_figures
+    local with
+    for with in '' -z '--by url' '-f 2' '-j 2'; do
+        # shellcheck disable=SC2086
+        bounded 45000 sh -c 'head -c 100000000 /dev/zero | tr "\0" x | { "$UNSEEN" --max-line 16M "$@"; echo $? >code; }' \
+            sh $with 2>errors
+        [[ $(cat code) -eq 2 && ! -s got ]]
+        grep -q '^unseen: .*has a line of more than 16777216 bytes' errors
+    done
+}
+
+@test "lines on one page, and with one place in a table: no more memory than others need" {
+    need_memory_figures
+    local lines with page
+    genchosen any 40000 >any_keys
+    for ((page = 0; page < 20; page++)); do
+        genchosen -d "$page" page 2000 926 $((page * 40))
+    done >pages
+    genchosen slot 40000 >one_slot
+    for lines in any_keys pages one_slot; do
+        for with in '' '--pending keys' '--durable'; do
+            rm -f f.bf keys
+            unseen create -n 1e6 f.bf
+            # shellcheck disable=SC2086
+            bounded 40000 "$UNSEEN" $with f.bf <$lines
+            [[ $lines == pages ]] || same got $lines
+        done
+        rm -f f.bf
+        unseen create -n 1e6 f.bf
+        bounded 40000 "$UNSEEN" f.bf -x cat <$lines
+        [[ $lines == pages ]] || same got $lines
+    done
+}
+
+# --- Lines of all lengths -----------------------------------------------------
+
+@test "lines just as long as the buffer, one byte shorter and longer; and nothing but delimiters" {
+    local size j
+    for size in 4096 8192 65536; do
+        for length in $((size - 2)) $((size - 1)) $size $((size + 1)); do
+            head -c "$length" /dev/zero | tr '\0' "$((length % 10))"
+            echo
+            echo short
+            head -c "$length" /dev/zero | tr '\0' "$((length % 10))"
+            echo
+        done >in
+        lines_unique in >expected
+        for j in 1 2; do
+            unseen -j $j --buffer-size $size <in >got
+            same got expected
+            # shellcheck disable=SC2002 # a pipe is what is tried
+            cat in | unseen -j $j --buffer-size $size --create f.bf 2>errors >got
+            same got expected
+            rm f.bf
+            # Just as long as allowed, and one byte less.
+            unseen -j $j --buffer-size $size --max-line $((size + 1)) <in >got
+            same got expected
+            exits 2 unseen -j $j --buffer-size $size --max-line $size <in
+            says "more than $size bytes"
+            same "$out" <(awk -v most=$size 'length <= most' expected)
+        done
+        head -c 3000000 /dev/zero | tr '\0' '\n' | unseen -j 2 --buffer-size $size | same - <(echo)
+    done
+}
+
+@test "a URL with ten thousand parameters: their names in order, each once" {
+    seq -f '%05.0f' 99999 -10 1 >names
+    {
+        printf 'http://a/?'
+        paste -sd '&' names
+    } >in
+    [[ $(wc -c <in) -lt 65536 ]]
+    unseen key --by endpoint in >got
+    {
+        printf 'a/?'
+        sort -u names | paste -sd '&'
+    } >expected
+    same got expected
+}
