@@ -166,6 +166,7 @@ page_has() {
     unseen.1) echo 10 ;;
     unseen-cookbook.7) echo 27 ;;
     unseen-filters.7) echo 10 ;;
+    unseen-security.7) echo 1 ;;
     unseen-*.7) echo 4 ;;
     *) echo 0 ;;
     esac
