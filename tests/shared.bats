@@ -400,6 +400,37 @@ landed() {
     nothing_elsewhere
 }
 
+@test "what is made takes the place of no file that a stranger has made a link to" {
+    sticky_directory
+    local refused="is another user's symbolic link, and is not followed|Permission denied"
+    program create -p 1e-9 f.bf
+    program create "$public/home/there.bf"
+    elsewhere=$(cd "$public/home" && snapshot)
+    prepared keys dangling
+    fails_with 2 '^unseen: keys: (is a symbolic link to a file that does not exist|Permission denied)' program f.bf --pending keys < <(seq 3)
+    rm keys
+    stranger ln -s "$public/home/empty" keys
+    stranger ln -s "$public/home/empty" new.bf
+    stranger ln -s "$public/home/there.bf" other.bf
+    prepared part.1 link
+    for run in program unseen; do
+        fails_with 2 "^unseen: keys: ($refused)" $run f.bf --pending keys < <(seq 3)
+        fails_with 2 "^unseen: new\\.bf: ($refused)" $run create new.bf
+        fails_with 2 "^unseen: other\\.bf: ($refused)" $run create --force other.bf
+        fails_with 2 "^unseen: other\\.bf: ($refused)" $run merge --force -o other.bf f.bf
+        fails_with 2 "^unseen: part\\.1: ($refused)" $run shard 1 --files part.%d < <(seq 3)
+        nothing_elsewhere || complain "$run"
+    done
+    # One's own link is followed.
+    rm keys part.1
+    owner ln -s "$public/home/empty" keys
+    owner ln -s "$precious" part.1
+    exits 0 program f.bf --pending keys < <(seq 3)
+    exits 0 program shard 1 --files part.%d < <(seq 3)
+    seq 3 | cmp - "$precious"
+    [[ -s $public/home/empty && -L keys && -L part.1 ]]
+}
+
 @test "a stranger swaps FILE of --pending, and a part" {
     sticky_directory
     local i

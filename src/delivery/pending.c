@@ -273,19 +273,42 @@ struct pending *pending_open(const char *path, const uint8_t uuid[UUID_BYTES], s
 
 /* --- claiming --- */
 
+/* What is not there is made, but not where a link leads: anybody may have prepared it. Returns as
+ * open. */
+static int make(struct pending *pending, int flags)
+{
+    pending->fd = open(pending->path, flags | O_CREAT | O_EXCL, 0666);
+    pending->made = pending->fd >= 0;
+    return pending->fd;
+}
+
+static int fault_open(const struct pending *pending, struct fault *fault)
+{
+    int error = errno;
+    struct stat link;
+    if (error == EEXIST && lstat(pending->path, &link) == 0 && S_ISLNK(link.st_mode)) {
+        fault_set(fault, pending->path, "is a symbolic link to a file that does not exist");
+        return fault_way_out(fault, "name the file itself");
+    }
+    if (error == ENOENT && path_check_directory(pending->path, fault) != 0)
+        return -1;
+    return fault_errno(fault, pending->path, NULL, error);
+}
+
 static int open_or_make(struct pending *pending, struct fault *fault)
 {
     int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK;
-    /* O_CREAT only if it is absent: in a sticky directory it is refused for another user's file. */
     pending->made = false;
-    pending->fd = open(pending->path, flags);
-    if (pending->fd < 0 && errno == ENOENT) {
-        pending->fd = open(pending->path, flags | O_CREAT, 0666);
-        pending->made = pending->fd >= 0;
+    /* O_CREAT only if it is absent: in a sticky directory it is refused for another user's file.
+     * Again, since other runs may make it and remove it just now. */
+    for (unsigned i = 0; i < 100; i++) {
+        pending->fd = open(pending->path, flags);
+        if (pending->fd >= 0 || errno != ENOENT || make(pending, flags) >= 0 || errno != EEXIST)
+            break;
     }
-    if (pending->fd < 0 && errno == ENOENT && path_check_directory(pending->path, fault) != 0)
-        return -1;
-    if (pending->fd < 0 || fstat(pending->fd, &pending->status) != 0)
+    if (pending->fd < 0)
+        return fault_open(pending, fault);
+    if (fstat(pending->fd, &pending->status) != 0)
         return fault_system(pending, fault);
     if (!S_ISREG(pending->status.st_mode))
         return fault_set(fault, pending->path, "is not a regular file");

@@ -32,20 +32,56 @@ int path_check_directory(const char *path, struct fault *fault)
                          directory);
 }
 
+/* Of what lies in a directory with the sticky bit only its owner can be sure, and who can remove it
+ * anyway: the directory's owner. */
+static bool may_be_prepared(const struct stat *file, const struct stat *around)
+{
+    return (around->st_mode & S_ISVTX) != 0 && file->st_uid != geteuid() &&
+           file->st_uid != around->st_uid;
+}
+
+static int stat_around(const char *path, struct stat *around)
+{
+    char directory[PATH_MAX];
+    path_directory(path, directory);
+    return stat(directory, around);
+}
+
+static int fault_replaced(const char *path, struct fault *fault)
+{
+    fault_set(fault, path, "was replaced during this run");
+    return fault_may_pass(fault);
+}
+
+/* Where a link leads, its owner decides. What is no link must be the file: else it can be swapped
+ * for one. */
+static int check_link(const char *path, const struct stat *file, struct fault *fault)
+{
+    struct stat named, around;
+    if (lstat(path, &named) != 0 || stat_around(path, &around) != 0)
+        return fault_errno(fault, path, NULL, errno);
+    if (!S_ISLNK(named.st_mode))
+        return path_same_file(&named, file) ? 0 : fault_replaced(path, fault);
+    if (!may_be_prepared(&named, &around))
+        return 0;
+    fault_set(fault, path,
+              "is another user's symbolic link, and is not followed in a directory with the sticky "
+              "bit");
+    return fault_way_out(fault, "name the file itself");
+}
+
 int path_check_replaceable(const char *path, const struct stat *file, struct fault *fault)
 {
     struct stat now, around;
-    char target[PATH_MAX], directory[PATH_MAX];
+    char target[PATH_MAX];
+    if (check_link(path, file, fault) != 0)
+        return -1;
+    if (realpath(path, target) == NULL || lstat(target, &now) != 0 ||
+        stat_around(target, &around) != 0)
+        return fault_errno(fault, path, NULL, errno);
+    if (!path_same_file(&now, file))
+        return fault_replaced(path, fault);
     uid_t user = geteuid();
-    if (realpath(path, target) == NULL || lstat(target, &now) != 0)
-        return fault_errno(fault, path, NULL, errno);
-    path_directory(target, directory);
-    if (stat(directory, &around) != 0)
-        return fault_errno(fault, path, NULL, errno);
-    if (!path_same_file(&now, file)) {
-        fault_set(fault, path, "was replaced during this run");
-        return fault_may_pass(fault);
-    }
     if ((around.st_mode & S_ISVTX) == 0 || user == file->st_uid ||
         (user == 0 && file->st_uid == around.st_uid))
         return 0;

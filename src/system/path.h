@@ -21,7 +21,8 @@ int path_check_directory(const char *path, struct fault *fault);
 
 /* Whether a new file may take the place of `file`, which `path` leads to. In a directory with the
  * sticky bit only its owner can replace it, and the directory's owner and root, who should not:
- * anybody may have prepared it, and the new file would take after it. Returns 0 or -1. */
+ * anybody may have prepared it, and the new file would take after it. Nor is a stranger's link
+ * followed there, which could lead to any file of this user. Returns 0 or -1. */
 int path_check_replaceable(const char *path, const struct stat *file, struct fault *fault);
 
 static inline bool path_same_file(const struct stat *a, const struct stat *b)
