@@ -263,7 +263,7 @@ each_form() {
     need_landlock
     touch in
     exits 0 unseen --version
-    grep -q ", Landlock $version\$" "$out" || complain
+    grep -q "; Landlock $version\$" "$out" || complain
     traced --version FAKE_LANDLOCK='0 38'
-    grep -q ', no Landlock$' "$out" || complain
+    grep -q '; no Landlock$' "$out" || complain
 }

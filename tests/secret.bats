@@ -7,10 +7,6 @@
 # shellcheck disable=SC2012 # names here are plain
 load helper
 
-genchosen() {
-    "${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/genchosen" "$@"
-}
-
 # A secret of our own: what is made with it is the same in every run.
 known=00112233445566778899aabbccddeeff
 known_secret() { echo "unseen-secret $known" >"$1" && chmod 600 "$1"; }
@@ -583,35 +579,4 @@ made() {
     }
     exits 2 tiny
     [[ ! -s left ]]
-}
-
-# --- what it is for --------------------------------------------------------------------------------
-
-@test "a thousand lines with one key: all are printed, in memory, in a file, at any p" {
-    [[ -x ${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/genchosen ]] || skip "needs genchosen"
-    genchosen same 1000 >alike
-    [[ $(unseen <alike | wc -l) -eq 1 ]]
-    exits 0 unseen --secret <alike
-    same "$out" alike
-    exits 0 unseen -p 1e-12 --secret f.bf <alike
-    same "$out" alike
-    exits 0 unseen --create --secret-file k g.bf alike
-    same "$out" alike
-}
-
-@test "8000 lines of one page: with a secret other lines are none the worse" {
-    [[ -x ${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/genchosen ]] || skip "needs genchosen"
-    genchosen page 8000 256 100 >crowd
-    genchosen -d 3 any 100000 >others
-    for how in '' --secret; do
-        # shellcheck disable=SC2086
-        succeeds unseen create $how f$how.bf
-        succeeds unseen stats --json f$how.bf
-        [[ $(field pages) -eq 256 ]]
-        succeeds unseen add f$how.bf crowd
-        capture unseen query -c f$how.bf others
-        mv "$out" hits$how
-    done
-    [[ $(cat hits) -gt 200 ]]
-    [[ $(cat hits--secret) -le 3 ]]
 }
