@@ -402,7 +402,7 @@ landed() {
 
 @test "what is made takes the place of no file that a stranger has made a link to" {
     sticky_directory
-    local refused="is another user's symbolic link, and is not followed|Permission denied"
+    local refused="is a symbolic link that another user may have made, and is not followed|Permission denied"
     program create -p 1e-9 f.bf
     program create "$public/home/there.bf"
     elsewhere=$(cd "$public/home" && snapshot)
@@ -421,6 +421,18 @@ landed() {
         fails_with 2 "^unseen: part\\.1: ($refused)" $run shard 1 --files part.%d < <(seq 3)
         nothing_elsewhere || complain "$run"
     done
+    # One's own, which a stranger has given a second name.
+    owner ln -s "$precious" "$public/home/own"
+    owner mkdir -m 700 "$public/home/lines"
+    owner ln -s "$public/home/lines" "$public/home/queue"
+    elsewhere=$(cd "$public/home" && snapshot)
+    rm part.1
+    ln -P "$public/home/own" part.1
+    ln -P "$public/home/queue" q.bf.queue
+    fails_with 2 "^unseen: part\\.1: ($refused)" program shard 1 --files part.%d < <(seq 3)
+    fails_with 2 '^unseen: .*q\.bf\.queue: is a symbolic link that another user may have put there' program push --create q.bf < <(seq 3)
+    [[ ! -e q.bf ]]
+    nothing_elsewhere
     # One's own link is followed.
     rm keys part.1
     owner ln -s "$public/home/empty" keys

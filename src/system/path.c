@@ -32,19 +32,27 @@ int path_check_directory(const char *path, struct fault *fault)
                          directory);
 }
 
-/* Of what lies in a directory with the sticky bit only its owner can be sure, and who can remove it
- * anyway: the directory's owner. */
-static bool may_be_prepared(const struct stat *file, const struct stat *around)
-{
-    return (around->st_mode & S_ISVTX) != 0 && file->st_uid != geteuid() &&
-           file->st_uid != around->st_uid;
-}
-
 static int stat_around(const char *path, struct stat *around)
 {
     char directory[PATH_MAX];
     path_directory(path, directory);
     return stat(directory, around);
+}
+
+bool path_is_second_name(const char *path, const struct stat *link)
+{
+    struct stat around;
+    return S_ISLNK(link->st_mode) && link->st_nlink > 1 &&
+           (stat_around(path, &around) != 0 || (around.st_mode & S_ISVTX) != 0);
+}
+
+/* Of a link in a directory with the sticky bit only its owner can be sure, and who can remove it
+ * anyway: the directory's owner. */
+static bool may_be_prepared(const char *path, const struct stat *link, const struct stat *around)
+{
+    return path_is_second_name(path, link) ||
+           ((around->st_mode & S_ISVTX) != 0 && link->st_uid != geteuid() &&
+            link->st_uid != around->st_uid);
 }
 
 static int fault_replaced(const char *path, struct fault *fault)
@@ -62,11 +70,11 @@ static int check_link(const char *path, const struct stat *file, struct fault *f
         return fault_errno(fault, path, NULL, errno);
     if (!S_ISLNK(named.st_mode))
         return path_same_file(&named, file) ? 0 : fault_replaced(path, fault);
-    if (!may_be_prepared(&named, &around))
+    if (!may_be_prepared(path, &named, &around))
         return 0;
     fault_set(fault, path,
-              "is another user's symbolic link, and is not followed in a directory with the sticky "
-              "bit");
+              "is a symbolic link that another user may have made, and is not followed in a "
+              "directory with the sticky bit");
     return fault_way_out(fault, "name the file itself");
 }
 
