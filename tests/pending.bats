@@ -344,6 +344,20 @@ filter_untouched() {
     same "$out" in
 }
 
+@test "a working directory with one above it that may not be searched: refused, and nothing left" {
+    public_directory
+    mkdir -p hidden/here
+    exits 0 unseen create hidden/here/seen.bf
+    chmod 777 hidden/here
+    # root, whom the tests may run as, gives the rights up after it has come there
+    chmod 700 hidden
+    [[ $(id -u) -eq 0 ]] || skip "takes root, who can be in such a directory"
+    cd hidden/here
+    seq 3 >in
+    fails_with 2 'keys: Permission denied' as_nobody "$public/unseen" --pending keys seen.bf in
+    [[ ! -e keys ]]
+}
+
 @test "a read-only file system for the filter, the pending file elsewhere" {
     need_mounts
     seq 5 >in

@@ -29,6 +29,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -332,8 +333,11 @@ static int lock(struct pending *pending, struct fault *fault)
 static int claim(struct pending *pending, struct fault *fault)
 {
     while (open_or_make(pending, fault) == 0 && lock(pending, fault) == 0) {
-        if (realpath(pending->path, pending->target) != NULL &&
-            leads_here(pending, pending->target))
+        /* It has no full name that can be looked up where a directory above may not be searched:
+         * path_check_replaceable then says so. */
+        if (realpath(pending->path, pending->target) == NULL)
+            snprintf(pending->target, sizeof pending->target, "%s", pending->path);
+        if (leads_here(pending, pending->target))
             /* Better said now than after the last line. */
             return read_head(pending, fault) >= 0
                        ? path_check_replaceable(pending->path, &pending->status, fault)
