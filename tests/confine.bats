@@ -219,7 +219,7 @@ each_form() {
     exec {pipe}>&-
     wait $! || true
     prints '0\n'
-    grep -qx 'unseen: a: Permission denied (it was made or replaced during this run: run it again)' "$err" || complain
+    grep -qx 'unseen: a: Permission denied (if it was made or replaced during this run: run it again)' "$err" || complain
 }
 
 @test "an ordinary user is confined, too, and may name files in a directory that can only be searched" {
@@ -257,6 +257,21 @@ each_form() {
     exits 2 unseen stats --secret-file secret first.bf third.bf
     says 'first.bf: was made without a secret'
     grep -q '^filter  *third.bf$' "$out" || complain
+}
+
+@test "of several filters one that has lost its name can be read, too" {
+    need_landlock
+    local fd
+    seq 3 >in
+    exits 0 unseen --create first.bf in
+    mkdir gone
+    exits 0 unseen --create gone/second.bf in
+    exec {fd}<gone/second.bf
+    rm -r gone
+    exits 0 unseen stats first.bf "/dev/fd/$fd"
+    grep -qx "filter  */dev/fd/$fd" "$out" || complain
+    exits 0 unseen verify first.bf "/dev/fd/$fd"
+    exec {fd}<&-
 }
 
 @test "--version says which Landlock there is" {

@@ -20,7 +20,8 @@ static void allow_queues(struct confine *confine, const char **paths)
     }
 }
 
-/* Their directories: of several, one may be replaced while the others are looked at. */
+/* Their directories: of several, one may be replaced while the others are looked at. And
+ * themselves: what /dev/fd leads to need not be in any of these. */
 static void allow_filters(struct confine *confine, const char **paths)
 {
     char directory[PATH_MAX];
@@ -28,6 +29,7 @@ static void allow_filters(struct confine *confine, const char **paths)
         path_directory(*paths, directory);
         confine_allow(confine, directory, CONFINE_READ);
         confine_allow_place(confine, *paths, CONFINE_READ);
+        confine_allow(confine, *paths, CONFINE_READ);
     }
 }
 

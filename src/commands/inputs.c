@@ -171,7 +171,8 @@ void inputs_allow(const struct inputs *inputs, struct confine *confine)
 }
 
 /* `unseen seen.bf stats` reads a file of that name; there is most often none. And to what has come
- * since the start only the user has the right, this process has not (system/confine.h). */
+ * since the start only the user has the right, this process has not (system/confine.h); nor has it
+ * to what a sandbox around it denies. */
 static int cannot_open(const char *name, struct fault *fault)
 {
     const struct command *command = command_find(name);
@@ -179,7 +180,7 @@ static int cannot_open(const char *name, struct fault *fault)
     if (fault->error == ENOENT && command != NULL)
         fault_way_out(fault, "a command comes first: %s", command->synopsis);
     if (fault->error == EACCES && access(name, R_OK) == 0)
-        fault_way_out(fault, "it was made or replaced during this run: run it again");
+        fault_way_out(fault, "if it was made or replaced during this run: run it again");
     return -1;
 }
 
