@@ -126,7 +126,7 @@ static size_t find_names(struct span query, struct span *names)
 static char *put_names(char *out, const struct span *names, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (i > 0 && names_compare(names[i - 1], names[i]) == 0)
+        if (i > 0 && names_equal(names[i - 1], names[i]))
             continue;
         *out++ = i == 0 ? '?' : '&';
         out = put(out, names[i]);
@@ -143,6 +143,6 @@ struct span endpoint_write(const struct url *url, char *room, struct span *names
     }
     out = put_path(out, url->path);
     size_t n = find_names(url->query, names);
-    names_sort(names, n);
+    names_sort(names, n, names + n);
     return span_between(room, put_names(out, names, n));
 }

@@ -1,13 +1,16 @@
 #include "key/names.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-/* So few are sorted by insertion; and names in a row that share `same` bytes are a run. */
+/* So few are sorted by insertion; names that end and those of each next byte are a pile. */
 enum { FEW = 32, PILES = 257 };
 
+/* Names in a row that share `same` bytes; `spare` has room for as many. */
+
 struct run {
-    struct span *names;
+    struct span *names, *spare;
     size_t n, same;
 };
 
@@ -17,13 +20,23 @@ int names_compare(struct span a, struct span b)
     return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
 }
 
-/* Up to eight of its bytes from `at` on: names compare as these do, unless they are equal. */
+enum { WORD = 8 };
+
+/* Its bytes from `at` on, eight at most: names compare as these do, unless they are equal. */
 static uint64_t word_of(struct span name, size_t at)
 {
+    size_t n = name.length - at < WORD ? name.length - at : WORD;
     uint64_t word = 0;
-    for (size_t end = at + 8; at < end; at++)
-        word = word << 8 | (at < name.length ? (unsigned char)name.bytes[at] : 0U);
+    for (size_t i = 0; i < n; i++)
+        word |= (uint64_t)(unsigned char)name.bytes[at + i] << (56 - 8 * i);
     return word;
+}
+
+/* Of names whose words are equal: those that end in these differ in nothing but zeros. */
+static bool is_after(struct span a, struct span b, size_t same)
+{
+    bool ended = a.length <= same + WORD && b.length <= same + WORD;
+    return ended ? a.length > b.length : names_compare(a, b) > 0;
 }
 
 /* A run of a few. */
@@ -35,7 +48,7 @@ static void insert_all(struct run run)
         uint64_t word = word_of(name, run.same);
         size_t at = i;
         for (; at > 0 && words[at - 1] >= word; at--) {
-            if (words[at - 1] == word && names_compare(run.names[at - 1], name) <= 0)
+            if (words[at - 1] == word && !is_after(run.names[at - 1], name, run.same))
                 break;
             words[at] = words[at - 1];
             run.names[at] = run.names[at - 1];
@@ -76,21 +89,13 @@ static void count_piles(struct run run, struct deal *deal, uint16_t at[PILES])
     }
 }
 
-/* In place: a name takes the place of one that goes on, until one has come home. */
 static void deal_out(struct run run, struct deal *deal)
 {
     uint16_t at[PILES];
     count_piles(run, deal, at);
-    for (unsigned pile = deal->low; pile <= deal->high; pile++)
-        while (at[pile] < deal->ends[pile]) {
-            struct span name = run.names[at[pile]];
-            for (unsigned to; (to = pile_of(name, run.same)) != pile;) {
-                struct span there = run.names[at[to]];
-                run.names[at[to]++] = name;
-                name = there;
-            }
-            run.names[at[pile]++] = name;
-        }
+    for (size_t i = 0; i < run.n; i++)
+        run.spare[at[pile_of(run.names[i], run.same)]++] = run.names[i];
+    memcpy(run.names, run.spare, run.n * sizeof *run.names);
 }
 
 /* Each pile is sorted but that of names that ended, the largest last and in this loop: so the
@@ -99,10 +104,10 @@ static void sort(struct run run)
 {
     while (run.n > FEW) {
         struct deal deal;
-        struct run largest = {run.names, 0, 0};
+        struct run largest = {run.names, run.spare, 0, 0};
         deal_out(run, &deal);
         for (unsigned pile = deal.low, from = 0; pile <= deal.high; from = deal.ends[pile++]) {
-            struct run this = {run.names + from, deal.ends[pile] - from, run.same + 1};
+            struct run this = {run.names + from, run.spare, deal.ends[pile] - from, run.same + 1};
             if (pile == 0)
                 continue;
             if (this.n > largest.n) {
@@ -118,7 +123,7 @@ static void sort(struct run run)
     insert_all(run);
 }
 
-void names_sort(struct span *names, size_t n)
+void names_sort(struct span *names, size_t n, struct span *spare)
 {
-    sort((struct run){names, n, 0});
+    sort((struct run){names, spare, n, 0});
 }
