@@ -81,14 +81,15 @@ static int attempt(const char *filter, const struct stat *like, uint8_t uuid[UUI
     if (result >= 0 && queue->directory >= 0 &&
         network_check(queue->directory, queue->path, fault) != 0)
         result = -1;
-    if (result == 1) {
+    if (result == 0 && queue->directory < 0) {
+        result = 1; /* gone again: what has the name by now was not looked at */
+    } else if (result == 1) {
         memcpy(uuid, queue->head.uuid, UUID_BYTES);
         result = 0;
     } else if (result == 0) {
         memcpy(queue->head.uuid, uuid, UUID_BYTES);
         queue->head.segment_bytes = QUEUE_SEGMENT_BYTES;
-        if (queue->directory >= 0)
-            queue_follow(queue, queue->directory);
+        queue_follow(queue, queue->directory);
         result = queue_make_state(queue);
         if (result < 0 && errno == ENOENT)
             result = 1;

@@ -1,5 +1,7 @@
 #include "queue/segment.h"
 
+#include "system/path.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,12 +20,15 @@ struct segment_name segment_name(uint64_t start)
 }
 
 /* Where others can give a name to a file, it may be the second name of one that lies elsewhere, and
- * that they may not write to. */
-static bool may_be_elsewhere(int directory, const struct stat *file)
+ * that they may not write to. The name is asked, not the open file: from that it may be gone again,
+ * and the other one be the only one. */
+static bool is_only_name(int directory, const char *name, const struct stat *file)
 {
-    struct stat status;
-    return file->st_nlink > 1 &&
-           (fstat(directory, &status) != 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0);
+    struct stat around, named;
+    if (fstat(directory, &around) == 0 && (around.st_mode & (S_IWGRP | S_IWOTH)) == 0)
+        return true;
+    return fstatat(directory, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           path_same_file(&named, file) && named.st_nlink == 1;
 }
 
 int segment_open_named(int directory, const char *name, int flags)
@@ -36,9 +41,9 @@ int segment_open_named(int directory, const char *name, int flags)
             errno = EINVAL;
         return -1;
     }
-    bool writes = (flags & O_ACCMODE) != O_RDONLY;
+    bool reads = (flags & O_ACCMODE) == O_RDONLY;
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-        !(writes && may_be_elsewhere(directory, &status)))
+        (reads || is_only_name(directory, name, &status)))
         return fd;
     close(fd);
     errno = EINVAL;
