@@ -499,7 +499,7 @@ killed_retry() {
     exits 0 strace -qq -o trace "$UNSEEN" --pending keys f.bf in
     cp keys second
     awk -F'(' '/^[a-z]/ { print $1 ":" ++n[$1] }' trace | tail -n 60 >calls
-    nameless=$(awk '/^openat/ && ++n && /TMPFILE, 0666/ { print n }' trace)
+    nameless=$(awk '/^openat/ && ++n && /TMPFILE, 06[46]/ { print n }' trace)
     while read -r call; do
         killed_retry "$call" || { echo "$call"; false; }
     done <calls

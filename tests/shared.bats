@@ -12,20 +12,23 @@ tools=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}
 lock_byte=4611686018427387904
 guards=(symlinks hardlinks regular fifos)
 
-# Most systems forbid some of this by themselves: see proc(5), "protected_symlinks". Then no test here
-# could fail; so as long as they run, the system is asked not to.
+# Most systems forbid some of this by themselves: see proc(5), "protected_symlinks". Where they do, some of
+# these tests cannot fail. A machine that is there for tests only may be asked not to, for as long as these
+# run: UNPROTECTED=1.
 setup_file() {
     local guard
+    [[ -n ${UNPROTECTED-} ]] || return 0
     for guard in "${guards[@]}"; do
-        cat "/proc/sys/fs/protected_$guard" >"$BATS_FILE_TMPDIR/$guard" 2>/dev/null || true
-        echo 0 2>/dev/null >"/proc/sys/fs/protected_$guard" || true
+        cat "/proc/sys/fs/protected_$guard" >"$BATS_FILE_TMPDIR/$guard"
+        echo 0 >"/proc/sys/fs/protected_$guard"
     done
 }
 
 teardown_file() {
     local guard
+    [[ -n ${UNPROTECTED-} ]] || return 0
     for guard in "${guards[@]}"; do
-        cat "$BATS_FILE_TMPDIR/$guard" 2>/dev/null >"/proc/sys/fs/protected_$guard" || true
+        cat "$BATS_FILE_TMPDIR/$guard" >"/proc/sys/fs/protected_$guard"
     done
 }
 
@@ -72,7 +75,7 @@ prepared() {
     directory) stranger mkdir -m 777 "$1" ;;
     dangling) stranger ln -s "$public/home/new" "$1" ;;
     link) stranger ln -s "$precious" "$1" ;;
-    # (Where the system cannot be asked to let everybody do that.)
+    # Where the system lets nobody else do that, root does.
     hard) stranger ln "$precious" "$1" 2>/dev/null || ln "$precious" "$1" ;;
     esac
 }
@@ -364,7 +367,7 @@ landed() {
     sticky_directory
     local i
     (umask 000 && program create --queue -p 1e-9 q.bf)
-    swapping "$PWD/q.bf.queue/failed" "link:$precious" file "link:$public/home/new" "hard:$precious"
+    swapping "$PWD/q.bf.queue/failed" "link:$precious" file "link:$public/home/new"
     for ((i = 0; i < 30; i++)); do
         exits 0 program push q.bf < <(echo "line $i")
         capture program pop q.bf --tries 1 -x false
@@ -467,10 +470,10 @@ landed() {
     swapping "$PWD/part.1" file "hard:$precious" fifo directory "link:$precious"
     for ((i = 0; i < 20; i++)); do
         capture program shard 2 --files part.%d < <(seq 3)
-        case $code in 0 | 2) rm -f part.1 part.2 ;; *) complain "exit code" ;; esac
+        case $code in 0 | 2 | 75) rm -rf part.? || true ;; *) complain "exit code" ;; esac
     done
     swapped
-    [[ $(cat "$precious") == precious ]]
+    nothing_elsewhere
 }
 
 @test "a FILTER that a stranger has prepared, or swaps, before it is made" {
@@ -498,7 +501,7 @@ landed() {
             prints '1\n2\n3\n'
             owner rm f.bf
             ;;
-        2) ;;
+        2 | 75) ;;
         *) complain "exit code" ;;
         esac
     done
