@@ -580,3 +580,11 @@ made() {
     exits 2 tiny
     [[ ! -s left ]]
 }
+
+@test "a secret is not put where the filter puts files of its own: one would be removed as left over" {
+    for name in f.bf.flight-0 f.bf.queue f.bf.queue/k; do
+        exits 2 unseen create --secret-file $name f.bf
+        says "^unseen: $name: is a name for files of the filter itself"
+        [[ -z $(ls -A) ]]
+    done
+}

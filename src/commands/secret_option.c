@@ -5,6 +5,7 @@
 #include "store/secret.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* --- filters that exist --- */
 
@@ -58,6 +59,14 @@ static int draw(struct header *header)
     return secret_draw(&header->hasher, &fault) == 0 ? 0 : message_fault(&fault);
 }
 
+/* Such a file is removed when it seems to be left over, or is in the way. */
+static bool is_kept_for_filter(const char *path, const char *filter)
+{
+    size_t length = filter != NULL ? strlen(filter) : 0;
+    return length != 0 && strncmp(path, filter, length) == 0 &&
+           (strncmp(path + length, ".flight-", 8) == 0 || strncmp(path + length, ".queue", 6) == 0);
+}
+
 /* `like` has another secret, or is NULL. */
 static int take(const char *path, const char *like, struct header *header)
 {
@@ -80,6 +89,8 @@ int secret_option_new(const struct options *options, struct header *header)
     const char *path = options->given[OPTION_SECRET_FILE], *like = options->given[OPTION_LIKE];
     if (options_has(options, OPTION_SECRET))
         return draw(header);
+    if (path != NULL && is_kept_for_filter(path, options->operands[0]))
+        return message("%s: is a name for files of the filter itself (name another file)", path);
     if (like == NULL)
         return path != NULL ? take(path, NULL, header) : 0;
     if (!options_has(options, OPTION_NEW_SECRET))

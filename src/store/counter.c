@@ -110,7 +110,7 @@ static struct sample of_median(const struct region *region, double *keys, uint64
 static struct sample sample_region(const struct store *store, const struct region *region,
                                    uint64_t counted)
 {
-    double keys[SAMPLE_PAGES], sum = 0;
+    double keys[SAMPLE_PAGES] = {0}, sum = 0;
     uint64_t pages = sample_size(region);
     for (uint64_t i = 0; i < pages; i++) {
         keys[i] = keys_of(store, region, i);
