@@ -104,12 +104,12 @@ static bool has_lost_pages(const struct layer_survey *layer)
 /* How many keys the counter has of those that the fuller pages have above the others, as a part of
  * them: about 1 if they came as lines, 0 if bits were set otherwise, or pages are newer than the
  * counter, as in a copy. */
-static double part_counted(const struct layer_survey *layer, uint64_t counted)
+static double part_counted(const struct layer_survey *layer, double counted)
 {
     const struct evenness *pages = &layer->evenness;
     uint64_t others = layer->plan.pages - pages->fuller;
     double each = remembered(layer, others, pages->keys * (double)others) / (double)others;
-    double above = (double)counted - each * (double)layer->plan.pages;
+    double above = counted - each * (double)layer->plan.pages;
     return above / ((double)pages->fuller * (remembered(layer, 1, pages->most) - each));
 }
 
@@ -119,7 +119,7 @@ static bool is_crowded(const struct survey *survey, unsigned i)
 {
     const struct layer_survey *layer = &survey->layer[i];
     double counted = (double)layer->counted + (double)survey_staged(survey, i);
-    return layer->evenness.fuller > 0 && part_counted(layer, (uint64_t)counted) > 0.5 &&
+    return layer->evenness.fuller > 0 && part_counted(layer, counted) > 0.5 &&
            (layer->full_pages > 0 || counted < layer->keys + tolerance(layer));
 }
 
