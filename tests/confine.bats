@@ -219,7 +219,7 @@ each_form() {
     exec {pipe}>&-
     wait $! || true
     prints '0\n'
-    grep -qx 'unseen: a: Permission denied (if it was made or replaced during this run: run it again)' "$err" || complain
+    grep -qx 'unseen: a: Permission denied (if it was made or replaced during this run: run unseen again)' "$err" || complain
 }
 
 @test "an ordinary user is confined, too, and may name files in a directory that can only be searched" {

@@ -134,20 +134,17 @@ hits_of() {
     [[ ! -s got ]]
 }
 
-@test "a line that comes a thousand times in a batch, while another writer has it in flight" {
+@test "lines that come a hundred times in a batch, while another writer has them in flight" {
     succeeds unseen create -n 1e6 f.bf
-    genchosen any 20 >held
-    awk '{ for (i = 0; i < 100; i++) print }' held >in
+    seq -f '%0100.0f' 2000 >held
+    head -n 20 held | awk '{ for (i = 0; i < 100; i++) print }' >in
     seq 20 >>in
-    mkfifo pipe
-    # It holds what it was given until its CMD is let go.
-    unseen f.bf -x sh -c 'cat >taken; cat pipe' <held 3>&- &
-    writer=$!
-    filled taken
-    unseen f.bf <in >got
+    stall "$UNSEEN" f.bf held
+    unseen f.bf in >got
     same got <(seq 20)
-    : >pipe
-    wait $writer
+    end_stalled undelivered
+    unseen f.bf in >got
+    same got <(head -n 20 held)
 }
 
 # crowd PAGES PAGE...: 2200 lines on each, other ones than before.

@@ -51,7 +51,7 @@ mode_is() {
         # shellcheck disable=SC2086
         fails_with 2 '^unseen: f\.bf: ' unseen $form f.bf in
     done
-    fails_with 2 '^unseen: f\.bf: its secret is in another file \(name that: --secret-file FILE\)$' unseen f.bf in
+    fails_with 2 '^unseen: f\.bf: its secret is in another file \(name it: --secret-file FILE\)$' unseen f.bf in
     mv k away
     fails_with 2 '^unseen: k: No such file or directory$' unseen --create --secret-file k f.bf in
 }
@@ -65,7 +65,7 @@ mode_is() {
 @test "a wrong secret, one too many, one too few" {
     known_secret k
     exits 0 unseen create --secret-file k f.bf
-    says '^unseen: k: is there, and the new filter gets the secret that is in it$'
+    says '^unseen: k: exists, and the new filter gets the secret in it$'
     succeeds unseen create --secret-file other other.bf
     succeeds unseen create --secret inside.bf
     succeeds unseen create --counting plain.bf
@@ -73,9 +73,9 @@ mode_is() {
     for form in '' add query stats verify pop 'commit f.bf' merge; do
         [[ $form != merge ]] || form='merge -o new.bf'
         # shellcheck disable=SC2086
-        fails_with 2 '^unseen: f\.bf: was made with another secret than that in other \(' unseen ${form%% *} --secret-file other f.bf ${form#"${form%% *}"} </dev/null
+        fails_with 2 '^unseen: f\.bf: its secret is not the one in other \(' unseen ${form%% *} --secret-file other f.bf ${form#"${form%% *}"} </dev/null
         # shellcheck disable=SC2086
-        fails_with 2 '^unseen: inside\.bf: has its secret in itself \(leave --secret-file out\)$' unseen ${form%% *} --secret-file k inside.bf ${form#"${form%% *}"} </dev/null
+        fails_with 2 '^unseen: inside\.bf: holds its own secret \(leave --secret-file out\)$' unseen ${form%% *} --secret-file k inside.bf ${form#"${form%% *}"} </dev/null
         # shellcheck disable=SC2086
         fails_with 2 '^unseen: plain\.bf: was made without a secret \(leave --secret-file out\)$' unseen ${form%% *} --secret-file k plain.bf ${form#"${form%% *}"} </dev/null
     done
@@ -90,7 +90,7 @@ mode_is() {
     done
     succeeds unseen create --if-missing f.bf
     succeeds unseen create --if-missing --secret-file k f.bf
-    fails_with 2 'f\.bf: was made with another secret' unseen create --if-missing --secret-file other f.bf
+    fails_with 2 'f\.bf: its secret is not the one in' unseen create --if-missing --secret-file other f.bf
 }
 
 @test "options that contradict each other, in each form that may make a filter" {
@@ -135,8 +135,8 @@ END
     while IFS= read -r text; do
         # shellcheck disable=SC2059
         printf "$text" >bad
-        fails_with 2 '^unseen: bad: is not the file of a secret \(' unseen --secret-file bad f.bf < <(seq 3)
-        fails_with 2 '^unseen: bad: is not the file of a secret \(' unseen create --secret-file bad new.bf
+        fails_with 2 '^unseen: bad: does not hold a secret \(' unseen --secret-file bad f.bf < <(seq 3)
+        fails_with 2 '^unseen: bad: does not hold a secret \(' unseen create --secret-file bad new.bf
     done <<'END'
 
 unseen-secret
@@ -153,7 +153,7 @@ unseen-Secret 00112233445566778899aabbccddeeff\n
 00112233445566778899aabbccddeeff\n
 \0nseen-secret 00112233445566778899aabbccddeeff\n
 END
-    fails_with 2 '^unseen: f\.bf: is not the file of a secret' unseen create --secret-file f.bf new.bf
+    fails_with 2 '^unseen: f\.bf: does not hold a secret' unseen create --secret-file f.bf new.bf
     mkdir directory
     fails_with 2 '^unseen: directory: Is a directory' unseen create --secret-file directory new.bf
     mkfifo fifo
@@ -193,7 +193,7 @@ END
     known_secret k
     exits 0 unseen create --secret-file k a.bf
     exits 0 unseen create --secret-file k b.bf
-    says '^unseen: k: is there'
+    says '^unseen: k: exists, '
     succeeds unseen add --secret-file k a.bf < <(seq 1000)
     succeeds unseen add --secret-file k b.bf < <(seq 1000)
     layer a.bf | cmp - <(layer b.bf)
@@ -207,14 +207,14 @@ END
     chmod 604 k
     exits 0 unseen --secret-file k f.bf < <(seq 3)
     prints '1\n2\n3\n'
-    says '^unseen: k: others can read the secret, and choose lines then \(chmod o-r k\)$'
+    says '^unseen: k: others can read this secret, and choose lines with it \(chmod o-r k\)$'
     chmod 640 k
     succeeds unseen --secret-file k f.bf < <(seq 3)
     succeeds unseen create --secret g.bf
     succeeds unseen verify f.bf g.bf
     chmod 644 g.bf
     exits 1 unseen verify f.bf g.bf
-    prints 'g.bf: others can read the secret that is in it (chmod o-r g.bf)\n'
+    prints 'g.bf: others can read the secret in it (chmod o-r g.bf)\n'
 }
 
 @test "another user's file gives no secret to a new filter" {
@@ -231,7 +231,7 @@ END
     chown 0 k
     chmod 602 k
     unchanged exits 2 unseen create --secret-file k f.bf
-    says '^unseen: k: others can write to it, and may know the secret in it \('
+    says '^unseen: k: others can write to it, so they may know the secret in it \('
     chmod 644 k
     # What was made with it goes on.
     exits 0 as_nobody "$public/unseen" --secret-file k own.bf < <(seq 3)
@@ -388,7 +388,7 @@ everything() {
     succeeds unseen merge --secret-file k -o a.bf a.bf b.bf
     exits 1 unseen query -v --secret-file k a.bf in
     succeeds unseen create --secret-file other c.bf
-    fails_with 2 '^unseen: c\.bf: was made with another secret' unseen merge --secret-file k -o new.bf a.bf c.bf
+    fails_with 2 '^unseen: c\.bf: its secret is not the one in' unseen merge --secret-file k -o new.bf a.bf c.bf
 
     succeeds unseen create --secret d.bf
     succeeds unseen create --like d.bf e.bf
@@ -398,7 +398,7 @@ everything() {
     exits 1 unseen query -v de.bf in
     fails_with 2 '^unseen: f\.bf: cannot be merged with d\.bf: its secret is another one, not the same \(' unseen merge -o new.bf d.bf f.bf
     succeeds unseen create g.bf
-    fails_with 2 '^unseen: g\.bf: cannot be merged with d\.bf: its hash is XXH3, not SipHash, its secret in the filter \(' unseen merge -o new.bf d.bf g.bf
+    fails_with 2 '^unseen: g\.bf: cannot be merged with d\.bf: its hash is XXH3, not SipHash with a secret in the filter \(' unseen merge -o new.bf d.bf g.bf
 }
 
 @test "--like: the same secret, or with --new-secret another one of the same kind" {
@@ -409,11 +409,11 @@ everything() {
     fails_with 2 '^unseen: a\.bf: its secret is in another file' unseen create --like a.bf new.bf
     fails_with 2 '^unseen: k: has the secret of a\.bf, not a new one \(' unseen create --like a.bf --new-secret --secret-file k new.bf
     fails_with 2 '^unseen: --new-secret: the secret of a\.bf is in another file \(' unseen create --like a.bf --new-secret new.bf
-    fails_with 2 '^unseen: b\.bf: has its secret in itself' unseen create --like b.bf --secret-file new new.bf
-    fails_with 2 '^unseen: b\.bf: has its secret in itself' unseen create --like b.bf --new-secret --secret-file new new.bf
+    fails_with 2 '^unseen: b\.bf: holds its own secret' unseen create --like b.bf --secret-file new new.bf
+    fails_with 2 '^unseen: b\.bf: holds its own secret' unseen create --like b.bf --new-secret --secret-file new new.bf
     fails_with 2 '^unseen: c\.bf: was made without a secret' unseen create --like c.bf --new-secret new.bf
     fails_with 2 '^unseen: c\.bf: was made without a secret' unseen create --like c.bf --secret-file new new.bf
-    fails_with 2 '^unseen: --seed: b\.bf has a secret in its place \(' unseen create --like b.bf --seed 1 new.bf
+    fails_with 2 '^unseen: --seed: b\.bf has a secret instead \(' unseen create --like b.bf --seed 1 new.bf
     fails_with 2 '^unseen: --secret and --like: ' unseen create --like b.bf --secret new.bf
     # One line, every day.
     local i
@@ -427,7 +427,7 @@ everything() {
     run -1 cmp -s k k2
     fails_with 2 '^unseen: b3\.bf: was made with the secret of b\.bf' unseen --create --like b.bf --new-secret b3.bf < <(seq 3)
     fails_with 2 '^unseen: b2\.bf: was not made --like b\.bf: its secret is another one' unseen --create --like b.bf b2.bf < <(seq 3)
-    fails_with 2 '^unseen: b\.bf: was not made --like a\.bf|has its secret in itself' unseen --create --like a.bf --secret-file k b.bf < <(seq 3)
+    fails_with 2 '^unseen: b\.bf: was not made --like a\.bf|holds its own secret' unseen --create --like a.bf --secret-file k b.bf < <(seq 3)
 }
 
 # --- who may read what ---------------------------------------------------------------------------

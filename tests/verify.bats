@@ -223,9 +223,9 @@ END
     exits 0 unseen create -n 50000 f.bf
     exits 0 unseen add f.bf < <(seq 5000)
     pages_of other.bf 11 2
-    finds 'layer 1: 2 of 47 pages have some 1[01][0-9]{2} lines each, where chance puts 1[0-9]{2} \(its counter does not know of them: bits were changed, or it is a copy made while many came\)'
+    finds 'layer 1: 2 of 47 pages have about 1[01][0-9]{2} lines each, where chance puts 1[0-9]{2} \(its counter does not know of them: bits were changed, or the file is a copy made while many came\)'
     succeeds unseen stats f.bf
-    grep -qx 'odd pages           2 too full, 0 too empty to be so by chance (see: unseen verify)' "$out"
+    grep -qx 'odd pages           2 fuller, 0 emptier than by chance (see: unseen verify)' "$out"
     succeeds unseen stats --json f.bf
     [[ $(field fuller_pages) -eq 2 && $(field emptier_pages) -eq 0 ]]
     # of a sound one: no word

@@ -43,7 +43,7 @@ static const struct combination {
     {FOR_MAKERS, B(SEED), B(SECRET) | B(SECRET_FILE) | B(NEW_SECRET), 0,
      "--seed: does not go with a secret, which takes its place (leave one out)"},
     {FOR_MAKERS, B(NEW_SECRET), 0, B(LIKE),
-     "--new-secret: like which filter? (add --like FILTER; for any other filter: --secret)"},
+     "--new-secret: like which filter? (add --like FILTER; without it: --secret)"},
     {FOR_FILTER, B(REPEATED) | B(EXEC), 0, 0, NEITHER("-x")},
     {FOR_FILTER, B(REPEATED) | B(PENDING), 0, 0, NEITHER("--pending")},
     {FOR_FILTER, B(REPEATED) | B(DURABLE), 0, 0, NEITHER("--durable")},

@@ -133,8 +133,7 @@ static void tell_keys(struct report *report, const struct store *store, const st
     report_json(report, "fill", "%.6g", survey->fill);
     if (survey->fuller_pages + survey->emptier_pages > 0)
         report_text(report, "odd pages",
-                    "%" PRIu64 " too full, %" PRIu64 " too empty to be so by chance (see: unseen "
-                    "verify)",
+                    "%" PRIu64 " fuller, %" PRIu64 " emptier than by chance (see: unseen verify)",
                     survey->fuller_pages, survey->emptier_pages);
     report_count(report, NULL, "fuller_pages", (double)survey->fuller_pages, "");
     report_count(report, NULL, "emptier_pages", (double)survey->emptier_pages, "");

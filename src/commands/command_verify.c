@@ -138,15 +138,15 @@ static void tell_fuller(struct findings *findings, unsigned number,
 {
     const struct evenness *pages = &layer->evenness;
     char rate[NUMBER_TEXT],
-        why[160] = "its counter does not know of them: bits were changed, or it "
-                   "is a copy made while many came";
+        why[160] = "its counter does not know of them: bits were changed, or the "
+                   "file is a copy made while many came";
     if (crowded)
         snprintf(why, sizeof why,
                  "as if chosen to fall there, and the rate is %s; a new filter made with --secret "
                  "is safe from chosen lines",
                  number_text(layer->rate, NUMBER_FOUND, rate));
     note(findings,
-         "layer %u: %" PRIu64 " of %" PRIu64 " pages %s some %.0f lines%s, where chance puts %.0f "
+         "layer %u: %" PRIu64 " of %" PRIu64 " pages %s about %.0f lines%s, where chance puts %.0f "
          "(%s)",
          number, pages->fuller, layer->plan.pages, number_of(pages->fuller, "has", "have"),
          pages->most, pages->fuller == 1 ? "" : " each", pages->keys, why);
@@ -155,8 +155,8 @@ static void tell_fuller(struct findings *findings, unsigned number,
 static void tell_uneven(struct findings *findings, unsigned number)
 {
     note(findings,
-         "layer %u: its pages are filled less evenly than chance fills them (lines of the emptier "
-         "ones are lost, as in a copy made while many came)",
+         "layer %u: its pages are filled less evenly than chance fills them (emptier ones have "
+         "lost lines, as in a copy made while many came)",
          number);
 }
 
@@ -272,8 +272,7 @@ static void check_secret(struct findings *findings)
     const char *path = store_path(findings->store);
     if (header_tells_secret(store_header(findings->store)) && stat(path, &status) == 0 &&
         (status.st_mode & S_IROTH) != 0)
-        note(findings, "others can read the secret that is in it (chmod o-r %s)",
-             quote_file(path, quoted));
+        note(findings, "others can read the secret in it (chmod o-r %s)", quote_file(path, quoted));
 }
 
 static int check_queue(struct findings *findings)

@@ -180,7 +180,7 @@ static int cannot_open(const char *name, struct fault *fault)
     if (fault->error == ENOENT && command != NULL)
         fault_way_out(fault, "a command comes first: %s", command->synopsis);
     if (fault->error == EACCES && access(name, R_OK) == 0)
-        fault_way_out(fault, "if it was made or replaced during this run: run it again");
+        fault_way_out(fault, "if it was made or replaced during this run: run unseen again");
     return -1;
 }
 

@@ -85,7 +85,7 @@ const struct option_entry option_table[OPTIONS] = {
      "seen.key",
      NULL, "the same, with the secret in FILE, not in FILTER"},
     [OPTION_NEW_SECRET] = {GROUP_MAKING, FOR_MAKERS, {"--new-secret"}, TAKES_NOTHING, NULL, NULL,
-     NULL, "with --like: the same, but for another secret"},
+     NULL, "with --like: give it a secret of its own"},
     [OPTION_SHARD] = {GROUP_MAKING, FOR_MAKERS, {"--shard"}, TAKES_PART, "I/N", "1/4",
      NULL, "for part I of N; lines of other parts are refused"},
     [OPTION_SHARD_BY] = {GROUP_MAKING, FOR_MAKERS, {"--shard-by"}, TAKES_PROFILE, "RECIPE", "host",

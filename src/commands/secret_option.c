@@ -20,7 +20,7 @@ static int read_file(const char *path, struct hasher *hasher)
     if (!is_known && secret_read(path, &known, &status, &fault) != 0)
         return message_fault(&fault);
     if (!is_known && (status.st_mode & S_IROTH) != 0)
-        message("%s: others can read the secret, and choose lines then (chmod o-r %s)", path,
+        message("%s: others can read this secret, and choose lines with it (chmod o-r %s)", path,
                 quote_file(path, quoted));
     is_known = true;
     *hasher = known;
@@ -35,17 +35,17 @@ int secret_option_open(const struct options *options, struct store *store, bool 
     if (path == NULL && (!made || !header_lacks_secret(header)))
         return 0;
     if (path == NULL)
-        return message("%s: its secret is in another file (name that: --secret-file FILE)", name);
+        return message("%s: its secret is in another file (name it: --secret-file FILE)", name);
     if (!header_lacks_secret(header))
         return message("%s: %s (leave --secret-file out)", name,
-                       header_has_secret(header) ? "has its secret in itself"
+                       header_has_secret(header) ? "holds its own secret"
                                                  : "was made without a secret");
     if (read_file(path, &hasher) != 0)
         return EXIT_TROUBLE;
     if (header_check(header, hasher) != header->hash_check)
-        return message("%s: was made with another secret than that in %s (name the file that was "
-                       "made with it)",
-                       name, path);
+        return message(
+            "%s: its secret is not the one in %s (name the right file: --secret-file FILE)", name,
+            path);
     store_know_secret(store, hasher);
     return 0;
 }
@@ -78,7 +78,7 @@ static int take(const char *path, const char *like, struct header *header)
     if (like != NULL && header_check(header, hasher) == header->hash_check)
         return message("%s: has the secret of %s, not a new one (name another file)", path, like);
     if (there > 0)
-        message("%s: is there, and the new filter gets the secret that is in it", path);
+        message("%s: exists, and the new filter gets the secret in it", path);
     header->hasher = hasher;
     header->hash_check = 1; /* until the filter has its UUID */
     return 0;
@@ -100,11 +100,11 @@ int secret_option_new(const struct options *options, struct header *header)
                        "drops: --seed 1)",
                        like);
     if (header_lacks_secret(header) && path == NULL)
-        return message("--new-secret: the secret of %s is in another file (name one for the new "
-                       "secret: --secret-file FILE)",
+        return message("--new-secret: the secret of %s is in another file (name a file for the "
+                       "new one: --secret-file FILE)",
                        like);
     if (header_tells_secret(header) && path != NULL)
-        return message("%s: has its secret in itself (leave --secret-file out)", like);
+        return message("%s: holds its own secret (leave --secret-file out)", like);
     return path != NULL ? take(path, like, header) : draw(header);
 }
 

@@ -229,7 +229,7 @@ static int plan_like(const struct options *options, struct header *header)
     if (status != 0)
         return status;
     if (options_has(options, OPTION_SEED) && header_has_secret(header))
-        return message("--seed: %s has a secret in its place (for another one: --new-secret)",
+        return message("--seed: %s has a secret instead (for another one: --new-secret)",
                        options->given[OPTION_LIKE]);
     if (options_has(options, OPTION_SEED))
         header->asked |= ASKED_SEED;

@@ -29,8 +29,8 @@ static void describe(const struct header *header, char texts[NAMES][LIKENESS_TEX
     recipe_shown(&header->part_recipe, texts[8]);
     snprintf(texts[9], LIKENESS_TEXT, "%s",
              !header_has_secret(header)    ? "XXH3"
-             : header_lacks_secret(header) ? "SipHash, its secret in another file"
-                                           : "SipHash, its secret in the filter");
+             : header_lacks_secret(header) ? "SipHash with a secret in another file"
+                                           : "SipHash with a secret in the filter");
     if (plan->generations == 0)
         snprintf(texts[6], LIKENESS_TEXT, "none");
     else if (plan->forget == 0)

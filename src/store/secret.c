@@ -24,7 +24,7 @@ int secret_draw(struct hasher *hasher, struct fault *fault)
 {
     uint8_t bytes[SECRET_BYTES];
     if (random_fill(bytes, sizeof bytes) != 0)
-        return fault_errno(fault, "secret", "no random number is to be had", errno);
+        return fault_errno(fault, "secret", "no random bytes can be had", errno);
     *hasher = hasher_of(bytes);
     return 0;
 }
@@ -74,8 +74,8 @@ static int read_open(int fd, const char *path, struct hasher *hasher, struct sta
         return fault_errno(fault, path, NULL, errno);
     if (length == FILE_BYTES && scan(text, hasher))
         return 0;
-    fault_set(fault, path, "is not the file of a secret");
-    return fault_way_out(fault, "name the one that was made with the filter");
+    fault_set(fault, path, "does not hold a secret");
+    return fault_way_out(fault, "name a file that --secret-file has made");
 }
 
 int secret_read(const char *path, struct hasher *hasher, struct stat *status, struct fault *fault)
@@ -97,7 +97,7 @@ static int read_own(const char *path, struct hasher *hasher, struct fault *fault
     if (own && (status.st_mode & S_IWOTH) == 0)
         return 0;
     fault_set(fault, path,
-              own ? "others can write to it, and may know the secret in it"
+              own ? "others can write to it, so they may know the secret in it"
                   : "belongs to another user, who knows the secret in it");
     return fault_way_out(fault, "name another file, or a copy of your own");
 }

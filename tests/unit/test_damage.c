@@ -506,7 +506,7 @@ static void crowded(void)
     settle(filter, &chance, 7, CROWD);
     settle(filter, &chance, CROWD_PAGES, 10000);
     tap_check(verify(path, said) == EXIT_NOTHING, "the crowd is not found");
-    check_said(said, "layer 1: 1 of 47 pages has some 8");
+    check_said(said, "layer 1: 1 of 47 pages has about 8");
     check_said(said, "(as if chosen to fall there, and the rate is 0.0");
     check_rate_told(filter_store(filter), &chance);
     /* So many that the page is full. */
