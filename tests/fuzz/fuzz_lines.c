@@ -380,6 +380,16 @@ static bool read_whole(enum option_id id, const char *text, uint64_t least, uint
     return options_whole(&options, id, least, most, value) == 0;
 }
 
+/* What a number before this counts. */
+static double unit_of(enum option_id id, const char *suffix)
+{
+    static const char letters[] = "KMGTP";
+    const char *letter = strchr(letters, *suffix == 'k' ? 'K' : *suffix);
+    double power = *suffix != '\0' ? (double)(letter - letters + 1) : 0;
+    bool thousands = id == OPTION_CAPACITY || (*suffix != '\0' && strcmp(suffix + 1, "B") == 0);
+    return pow(thousands ? 1000 : 1024, power);
+}
+
 static void check_whole(enum option_id id, const char *text, const char *unit)
 {
     const uint64_t least = 3, most = UINT64_C(1) << 50;
@@ -393,9 +403,10 @@ static void check_whole(enum option_id id, const char *text, const char *unit)
         snprintf(written, sizeof written, "%" PRIu64 ".%03us", value / 1000,
                  (unsigned)(value % 1000));
     HOLDS(read_whole(id, written, least, most, &again) && again == value);
-    /* A number alone is what the library reads. */
-    if (text[strspn(text, "0123456789.eE+-")] == '\0')
-        HOLDS((double)value == strtod(text, NULL));
+    char *suffix;
+    double number = strtod(text, &suffix);
+    if (id != OPTION_FORGET_AFTER)
+        HOLDS((double)value == number * unit_of(id, suffix));
     HOLDS(text[strspn(text, "0123456789.eE+-abdhiknmorsuwyBGKMPTced")] == '\0');
 }
 
