@@ -32,6 +32,16 @@ teardown_file() {
     done
 }
 
+# Whoever was started to stand in the way goes, whatever came of the test.
+strangers=()
+teardown() {
+    if [[ ${#strangers[@]} -gt 0 ]]; then
+        kill "${strangers[@]}" 2>/dev/null || true
+        wait "${strangers[@]}" || true
+    fi
+    [[ -z ${public:-} ]] || rm -rf "$public"
+}
+
 # sticky_directory: goes to one, for three users: of whom `owner` has a file of their own outside,
 # $precious, and `stranger` is the other. Sets `as_owner` and `as_stranger`.
 sticky_directory() {
@@ -85,11 +95,13 @@ kinds='file empty fifo directory dangling link hard'
 swapping() {
     setpriv --reuid 12345 --regid 12345 --clear-groups "$public/swapnames" 1000000 "$@" >"$BATS_TEST_TMPDIR/ready" 3>&- &
     swapper=$!
+    strangers+=("$swapper")
     filled "$BATS_TEST_TMPDIR/ready"
 }
 swapped() {
     kill "$swapper" 2>/dev/null || true
     wait "$swapper" || true
+    strangers=()
 }
 
 # --- keys in flight ----------------------------------------------------------------------------
@@ -542,6 +554,7 @@ landed() {
 read_locked() {
     mkfifo "$public/gate.$1"
     setpriv --reuid 12345 --regid 12345 --clear-groups "$public/holdlock" -r "${@:2}" <"$public/gate.$1" >"$public/held.$1" 3>&- &
+    strangers+=($!)
     eval "exec {kept_$1}>\"\$public/gate.$1\""
     filled "$public/held.$1"
 }
