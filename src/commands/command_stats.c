@@ -378,7 +378,7 @@ static void tell_overlap(struct report *report, const struct shown *shown)
  * opened. */
 static int show(const struct options *options, size_t number, struct shown *shown)
 {
-    struct survey survey;
+    static struct survey survey; /* 40 KB: not every stack has room */
     struct picture picture;
     struct store *store = shown->filters[shown->count - 1];
     bool all = options->operand_count > 1 && shown->count == options->operand_count;

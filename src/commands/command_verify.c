@@ -314,7 +314,7 @@ static int look(struct survey *survey, const struct store *store)
 /* What was found in one filter, as an exit status. */
 static int verify(const struct options *options, struct store *store)
 {
-    struct survey survey;
+    static struct survey survey; /* 40 KB: not every stack has room */
     struct findings findings = {.store = store};
     if (secret_option_open(options, store, false) != 0 || look(&survey, store) != 0)
         return EXIT_TROUBLE;
