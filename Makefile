@@ -249,6 +249,8 @@ $(FUZZ): ALL_LDLIBS += $(FUZZER)
 $(BUILD)/tests/unit/test_damage: ALL_LDFLAGS += -Wl,--wrap=confinement_of_filters
 $(patsubst %,$(BUILD)/tests/fuzz/fuzz_%,filter beside queue): ALL_LDFLAGS += -Wl,--wrap=store_leave \
 	-Wl,--wrap=confinement_start -Wl,--wrap=confinement_of_filters
+# It cuts what is read into pieces.
+$(BUILD)/tests/fuzz/fuzz_lines: ALL_LDFLAGS += -Wl,--wrap=read
 
 fuzz:
 	@src/build/deps.sh $(if $(AFL),afl,ci)
