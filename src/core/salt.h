@@ -11,12 +11,19 @@
 
 #include "core/geometry.h"
 
-/* 64 bits, any of which will do for a place. Both halves of the product are needed: the lower bits
- * of a product depend on lower bits alone, the upper ones hardly on them. */
+/* Both halves of a product: its lower bits depend on lower bits alone, its upper ones hardly on
+ * them. */
+static inline uint64_t salt_fold(uint64_t a, uint64_t b)
+{
+    return a * b ^ geometry_high_product(a, b);
+}
+
+/* 64 bits, any of which will do for a place. Twice, since with one salt in 150 a single product
+ * puts keys that count up into a row. */
 static inline uint64_t salt_key(struct key key, uint64_t salt)
 {
-    uint64_t a = key.lo ^ salt, b = key.hi ^ (salt << 32 | salt >> 32);
-    return a * b ^ geometry_high_product(a, b);
+    uint64_t once = salt_fold(key.lo ^ salt, key.hi ^ (salt << 32 | salt >> 32));
+    return salt_fold(once ^ salt, UINT64_C(0x9e3779b97f4a7c15));
 }
 
 #endif
