@@ -122,12 +122,8 @@ static void repair_pending(struct file *file, uint8_t flags)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (scene_count == 0)
-        make_scenes();
-    if (size < HEAD)
+    if (!set_stage(data, size, make_scenes, fields, FIELDS))
         return 0;
-    choose_scene(data[0]);
-    edit_stage(data, size, fields, FIELDS);
     repair_pending(scene_file(&stage, "pending"), data[3]);
     play(data, runs, RUNS, "f");
     return 0;

@@ -106,12 +106,8 @@ static void make_scenes(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (scene_count == 0)
-        make_scenes();
-    if (size < HEAD)
+    if (!set_stage(data, size, make_scenes, fields, FIELDS))
         return 0;
-    choose_scene(data[0]);
-    edit_stage(data, size, fields, FIELDS);
     repair_filter(scene_file(&stage, "f"), data[3]);
     play(data, runs, RUNS, "f");
     return 0;

@@ -169,12 +169,8 @@ static void repair_tries(struct file *file, uint8_t flags)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (scene_count == 0)
-        make_scenes();
-    if (size < HEAD)
+    if (!set_stage(data, size, make_scenes, fields, FIELDS))
         return 0;
-    choose_scene(data[0]);
-    edit_stage(data, size, fields, FIELDS);
     repair_filter(scene_file(&stage, "f"), 0);
     repair_state(scene_file(&stage, STATE), data[3]);
     repair_tries(scene_file(&stage, "f.queue/tries"), data[3]);

@@ -592,6 +592,20 @@ static inline void edit_stage(const uint8_t *data, size_t size, const struct fie
     }
 }
 
+/* Makes the stage that an input describes, and the scenes before the first. Returns false if the
+ * input is too short to be one. */
+static inline bool set_stage(const uint8_t *data, size_t size, void make_scenes(void),
+                             const struct field *fields, size_t count)
+{
+    if (scene_count == 0)
+        make_scenes();
+    if (size < HEAD)
+        return false;
+    choose_scene(data[0]);
+    edit_stage(data, size, fields, count);
+    return true;
+}
+
 /* --- checksums --- */
 
 /* Of the header, and of the layers' records. */

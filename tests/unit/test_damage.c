@@ -207,6 +207,18 @@ static bool names_it(const struct file *file, const struct fault *fault)
            fault->way_out[0] != '\0';
 }
 
+/* All lines are in an open filter, unless the place may forget some. */
+static void look_for_lines(const struct file *file, struct store *store, const char *what,
+                           unsigned place, struct tally *tally)
+{
+    struct fault fault = {.reason = ""};
+    int missing = lost(store, file->keys, &fault);
+    tally->harmless += missing == 0;
+    tally->forgotten += missing != 0;
+    tap_check(missing == 0 || (missing > 0 && may_forget(file, place)), "%s: %d of %d lines lost",
+              what, missing, LOOKED_AT);
+}
+
 /* What a reader finds that opens it. */
 static void check_reader(const struct file *file, const char *what, unsigned place,
                          struct tally *tally)
@@ -219,12 +231,8 @@ static void check_reader(const struct file *file, const char *what, unsigned pla
                   "%s: refused as \"%s\"", what, fault.reason);
         return;
     }
-    int missing = lost(store, file->keys, &fault);
+    look_for_lines(file, store, what, place, tally);
     store_close(store);
-    tally->harmless += missing == 0;
-    tally->forgotten += missing != 0;
-    tap_check(missing == 0 || (missing > 0 && may_forget(file, place)), "%s: %d of %d lines lost",
-              what, missing, LOOKED_AT);
 }
 
 /* The filter form: old lines are seen; new ones come out and are then in. */
@@ -325,18 +333,6 @@ static bool is_known(const struct file *file, uint64_t at, uint8_t byte, const c
            memcmp(records, same, count * sizeof *records) == 0;
 }
 
-/* The others are mapped: who has it open sees the flip. */
-static void check_open(const struct file *file, struct store *store, const char *what,
-                       unsigned place, struct tally *tally)
-{
-    struct fault fault = {.reason = ""};
-    int missing = lost(store, file->keys, &fault);
-    tally->harmless += missing == 0;
-    tally->forgotten += missing != 0;
-    tap_check(missing == 0 || (missing > 0 && may_forget(file, place)), "%s: %d of %d lines lost",
-              what, missing, LOOKED_AT);
-}
-
 static void check_all(const struct file *file, const char *what, unsigned place, uint64_t at,
                       uint8_t byte)
 {
@@ -360,8 +356,8 @@ static void flip(struct file *file, struct store *store, uint64_t bit)
              at);
     file->map[at] = byte;
     tally->flips++;
-    if (at >= COUNTER_SETTLED_AT)
-        check_open(file, store, what, place, tally);
+    if (at >= COUNTER_SETTLED_AT) /* mapped: who has it open sees the flip */
+        look_for_lines(file, store, what, place, tally);
     else if (place != LAYER_COUNT)
         tap_check(is_known(file, at, byte, what, tally), "%s: it is another filter", what);
     if (all)
