@@ -21,13 +21,14 @@ struct part {
     unsigned layer;
     uint64_t from, to;
     struct estimate estimate;
+    uint64_t steps[ESTIMATE_STEPS + 1]; /* its */
 };
 
 static void *survey_part(void *context)
 {
     struct part *part = context;
     const struct bits *bits = store_bits(part->store, part->layer);
-    estimate_start(&part->estimate, bits->geometry);
+    estimate_start_steps(&part->estimate, bits->geometry, part->steps);
     for (uint64_t page = part->from; page < part->to && !signals_pending(); page += SURVEY_PAGES) {
         uint64_t left = part->to - page;
         uint64_t pages = left < SURVEY_PAGES ? left : SURVEY_PAGES;
@@ -37,42 +38,43 @@ static void *survey_part(void *context)
     return NULL;
 }
 
-static void survey_pages(struct estimate *estimate, const struct store *store, unsigned layer)
+/* All of a layer, into `first`. */
+static void survey_pages(struct part *first, const struct store *store, unsigned layer)
 {
     uint64_t pages = store_bits(store, layer)->pages;
     uint64_t middle = pages < TWO_PARTS_FROM ? pages : pages / 2;
-    struct part first = {.store = store, .layer = layer, .to = middle};
     struct part second = {.store = store, .layer = layer, .from = middle, .to = pages};
     pthread_t thread;
+    *first = (struct part){.store = store, .layer = layer, .to = middle};
     /* Both are to find the layer ready to be read from front to back. */
     pages_read_ahead(store, layer, 0, 0);
     bool beside = middle < pages && signals_start_thread(&thread, survey_part, &second);
-    survey_part(&first);
-    *estimate = first.estimate;
+    survey_part(first);
     if (middle == pages)
         return;
     if (beside)
         pthread_join(thread, NULL);
     else
         survey_part(&second);
-    estimate_merge(estimate, &second.estimate);
+    estimate_merge(&first->estimate, &second.estimate);
 }
 
 static void survey_layer(struct layer_survey *layer, const struct store *store, unsigned i)
 {
-    struct estimate estimate;
+    struct part all;
+    const struct estimate *estimate = &all.estimate;
     uint64_t counted_before = store_region_keys(store, i);
-    survey_pages(&estimate, store, i);
+    survey_pages(&all, store, i);
     *layer = (struct layer_survey){
         .plan = store_plan(store, i),
         .stage = store_is_stage(store, i),
-        .keys = estimate_keys(&estimate),
-        .rate = estimate_rate(&estimate),
-        .fill = estimate_fill(&estimate),
-        .deviation = estimate_deviation(&estimate),
-        .full_pages = estimate.full,
-        .evenness = evenness_of(&estimate),
-        .filled = evenness_has_filled(&estimate),
+        .keys = estimate_keys(estimate),
+        .rate = estimate_rate(estimate),
+        .fill = estimate_fill(estimate),
+        .deviation = estimate_deviation(estimate),
+        .full_pages = estimate->full,
+        .evenness = evenness_of(estimate),
+        .filled = evenness_has_filled(estimate),
         .counted_before = counted_before,
         .counted = store_region_keys(store, i),
     };

@@ -15,6 +15,14 @@ void estimate_start(struct estimate *estimate, struct geometry geometry)
         estimate->choices = estimate->choices * (PAGE_LINES + 1 - j) / j;
 }
 
+void estimate_start_steps(struct estimate *estimate, struct geometry geometry,
+                          uint64_t steps[ESTIMATE_STEPS + 1])
+{
+    estimate_start(estimate, geometry);
+    memset(steps, 0, (ESTIMATE_STEPS + 1) * sizeof *steps);
+    estimate->steps = steps;
+}
+
 /* ln(1 - y) */
 static double log_zero(const struct estimate *estimate)
 {
@@ -72,7 +80,8 @@ static void add_page(struct estimate *estimate, unsigned set)
     estimate->empty += set == 0;
     estimate->set += set;
     estimate->set_squares += (double)set * set;
-    estimate->steps[(set + (1U << estimate->step_bits) - 1) >> estimate->step_bits]++;
+    if (estimate->steps != NULL)
+        estimate->steps[(set + (1U << estimate->step_bits) - 1) >> estimate->step_bits]++;
     add_zero(estimate, zero / cells);
     estimate->inverse_sum += cells / zero;
 }
@@ -150,7 +159,7 @@ void estimate_merge(struct estimate *estimate, const struct estimate *other)
     estimate->inverse_sum += other->inverse_sum;
     estimate->rate_sum += other->rate_sum;
     estimate->torn += other->torn;
-    for (unsigned step = 0; step <= ESTIMATE_STEPS; step++)
+    for (unsigned step = 0; estimate->steps != NULL && step <= ESTIMATE_STEPS; step++)
         estimate->steps[step] += other->steps[step];
     estimate->log_sum += other->log_sum;
     add_zero(estimate, other->zero);

@@ -44,15 +44,20 @@ struct estimate {
     double inverse_sum; /* of cells / zero cells */
     double rate_sum;
     uint64_t torn; /* pages with cells set, but an eighth empty that chance would not leave so */
-    unsigned step_bits;                 /* a 512th of all cells is 2 to this power */
-    uint64_t steps[ESTIMATE_STEPS + 1]; /* pages by cells set: 0; 1 to a 512th; and so on */
-    bool has_tables;                    /* the next two, once the rate is asked for */
-    double chance[LINE_BITS + 1];       /* (x / 512)^f */
+    unsigned step_bits; /* a 512th of all cells is 2 to this power */
+    uint64_t *steps;    /* pages by cells set: 0; 1 to a 512th; and so on; NULL: not asked for */
+    bool has_tables;    /* the next two, once the rate is asked for */
+    double chance[LINE_BITS + 1]; /* (x / 512)^f */
     /* With so many of its eighths empty, a page is torn if it has more cells set than this. */
     unsigned torn_above[ESTIMATE_PARTS];
 };
 
 void estimate_start(struct estimate *estimate, struct geometry geometry);
+
+/* The same for evenness.h, which wants to know how many pages have how many cells set: they are
+ * counted in `steps`, 4 KB that only it needs, and that stay the caller's. */
+void estimate_start_steps(struct estimate *estimate, struct geometry geometry,
+                          uint64_t steps[ESTIMATE_STEPS + 1]);
 
 /* Adds `pages` pages at `bytes`. */
 void estimate_add(struct estimate *estimate, const uint8_t *bytes, uint64_t pages);
@@ -60,7 +65,7 @@ void estimate_add(struct estimate *estimate, const uint8_t *bytes, uint64_t page
 /* The same for who will not ask for the rate, which is most of the work, nor for torn pages. */
 void estimate_add_keys(struct estimate *estimate, const uint8_t *bytes, uint64_t pages);
 
-/* Adds what was added to another one, of the same geometry. */
+/* Adds what was added to another one, of the same geometry, and with steps if this has them. */
 void estimate_merge(struct estimate *estimate, const struct estimate *other);
 
 /* Over all pages added: number of distinct keys inside, probability that a new key looks seen, and

@@ -52,7 +52,7 @@ struct evenness {
     double unevenness;
 };
 
-/* Of all pages that were added; some 20 us. */
+/* Of all pages that were added since estimate_start_steps; some 20 us. */
 struct evenness evenness_of(const struct estimate *estimate);
 
 /* Whether so many pages are full as chance makes of the others with less than 10^-10. */

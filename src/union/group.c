@@ -43,7 +43,7 @@ static int fits(const struct group *group, const struct source *source, double *
 {
     enum { SAMPLE = 4 };
     double most = fmax(group->full, fmax(group->keys, source->keys));
-    static struct estimate estimate; /* 9 KB: a small stack has no room */
+    struct estimate estimate;
     *keys = group->keys + source->keys;
     if (*keys <= most)
         return 1;
@@ -65,7 +65,7 @@ static int fits(const struct group *group, const struct source *source, double *
 
 static int measure(struct group *group)
 {
-    static struct estimate estimate; /* 9 KB: a small stack has no room */
+    struct estimate estimate;
     struct geometry geometry = group->plan.geometry;
     if (joint_estimate(group->members, group->count, 1, &estimate) != 0)
         return -1;
@@ -123,7 +123,7 @@ static size_t class_size(const struct source *sources, size_t n)
 static ptrdiff_t group_class(struct source *sources, size_t n, bool fixed,
                              const struct bits **members, struct group *groups, double *keys)
 {
-    static struct estimate estimate; /* 9 KB: a small stack has no room */
+    struct estimate estimate;
     struct layer_plan plan = class_plan(sources, n);
     double full = fixed ? (double)plan.capacity : growth_full(&plan);
     double sum = 0;

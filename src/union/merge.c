@@ -87,7 +87,7 @@ static int make_header(struct header *header, struct store *const *inputs, size_
 
 static int read_source(struct source *source, const struct store *filter, unsigned layer)
 {
-    static struct estimate estimate; /* 9 KB: a small stack has no room */
+    struct estimate estimate;
     source->bits = store_bits(filter, layer);
     source->plan = store_plan(filter, layer);
     source->stage = store_is_stage(filter, layer); /* in a new file it is a layer like any other */
@@ -231,7 +231,7 @@ __attribute__((noinline)) static int write_layer(int fd, const struct group *gro
 {
     enum { SOME = KERNEL_PAGES / 4 }; /* as many as a small stack has room for */
     uint8_t joint[SOME * PAGE_BYTES];
-    static struct estimate estimate; /* 9 KB: a small stack has no room */
+    struct estimate estimate;
     estimate_start(&estimate, group->plan.geometry);
     for (uint64_t at = 0; at < group->plan.pages; at += SOME) {
         uint64_t left = group->plan.pages - at;

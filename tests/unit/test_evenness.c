@@ -65,7 +65,8 @@ static void crowd(struct layer *layer, uint64_t page, uint64_t keys)
 static struct evenness look(const struct layer *layer)
 {
     struct estimate estimate;
-    estimate_start(&estimate, layer->bits.geometry);
+    uint64_t steps[ESTIMATE_STEPS + 1];
+    estimate_start_steps(&estimate, layer->bits.geometry, steps);
     estimate_add(&estimate, layer->bits.bytes, layer->bits.pages);
     return evenness_of(&estimate);
 }
@@ -324,13 +325,14 @@ static void mixed_ages(void)
 static void merged(void)
 {
     struct estimate whole, part, other;
+    static uint64_t steps[3][ESTIMATE_STEPS + 1];
     struct layer layer = layer_new(plain, PAGES, 10);
     fill_to(&layer, PAGES * FULL);
     zero_eighth(&layer);
     crowd_one(&layer);
-    estimate_start(&whole, plain);
-    estimate_start(&part, plain);
-    estimate_start(&other, plain);
+    estimate_start_steps(&whole, plain, steps[0]);
+    estimate_start_steps(&part, plain, steps[1]);
+    estimate_start_steps(&other, plain, steps[2]);
     estimate_add(&whole, layer.bits.bytes, PAGES);
     estimate_add(&part, layer.bits.bytes, 100);
     estimate_add(&other, page_of(&layer, 100), PAGES - 100);
@@ -346,13 +348,14 @@ static void merged(void)
 static void no_page(void)
 {
     struct estimate estimate;
-    estimate_start(&estimate, plain);
+    uint64_t steps[ESTIMATE_STEPS + 1];
+    estimate_start_steps(&estimate, plain, steps);
     struct evenness found = evenness_of(&estimate);
     tap_check(is_even(&found) && found.keys == 0, "of no page: %g keys", found.keys);
     static uint8_t pages[5 * PAGE_BYTES];
     for (unsigned byte = 0; byte < 256; byte += 255) {
         memset(pages, (int)byte, sizeof pages);
-        estimate_start(&estimate, plain);
+        estimate_start_steps(&estimate, plain, steps);
         estimate_add(&estimate, pages, 5);
         found = evenness_of(&estimate);
         tap_check(is_even(&found), "all pages of %u", byte);
