@@ -24,7 +24,10 @@
  *   4. They are set in one vector operation too: put together in a register, then one load and one
  *      store a line. Setting them one by one in memory makes each wait for the one before, because
  *      the processor must assume that they hit the same word: 50 instead of 15 ns for 18 bits.
- *   5. g is a constant in each of a few copies of the loop, so that the walk over the lines can be
+ *   5. To test and to set in one go has a branch a key, which is as good as random where half of
+ *      the keys are new. So there the keys of a short run are tested first, without a branch; those
+ *      that were found to be new are set after that: 9 instead of 14 ns.
+ *   6. g is a constant in each of a few copies of the loop, so that the walk over the lines can be
  *      unrolled and its parts overlap. Compilers that are told to optimize, but not for speed above
  *      all, do that only if they are asked to: 13 instead of 16 ns for a test of three lines.
  */
@@ -32,9 +35,9 @@
 
 #include <string.h>
 
-/* Far enough for memory to answer (about 100 ns at 5 ns a key), near enough for the first-level
- * cache to hold all that is on its way: 24 keys of up to 7 lines. */
-#define AHEAD 24
+/* Far enough for memory to answer (about 100 ns at 5 ns a key, more where many ask), near enough
+ * for the first-level cache to hold all that is on its way: 40 keys of up to 7 lines. */
+#define AHEAD 40
 
 #if defined(__clang__)
 /* It does so by itself, and complains where it cannot. */
@@ -102,7 +105,7 @@ INLINE void key_set(const struct bits *bits, struct key key, unsigned lines, str
 
 /* Keys are tested line by line, or all lines at once without a branch. The first is better if the
  * keys before these were mostly new: then the first line decides, and no other is fetched. */
-#define RUN 64
+#define RUN 32
 
 INLINE void test_lines(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen,
                        unsigned lines)
@@ -125,15 +128,15 @@ INLINE void test_lines(const struct bits *bits, const struct key *keys, size_t n
     }
 }
 
-INLINE size_t insert_lines(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen,
-                           uint64_t most, uint64_t *set, unsigned lines)
+/* Inserts the first `n` of `left` keys one by one; as `insert` of kernel.h. */
+INLINE size_t insert_each(const struct bits *bits, const struct key *keys, size_t n, size_t left,
+                          uint8_t *seen, uint64_t most, uint64_t *set, unsigned lines)
 {
     struct fields fields = fields_start(bits->geometry.fields);
     uint64_t count = 0;
     size_t i;
-    prefetch_first(bits, keys, n, lines);
     for (i = 0; i < n; i++) {
-        if (i + AHEAD < n)
+        if (i + AHEAD < left)
             prefetch_key(bits, keys[i + AHEAD], lines);
         if (seen[i])
             continue;
@@ -148,6 +151,61 @@ INLINE size_t insert_lines(const struct bits *bits, const struct key *keys, size
     }
     *set = count;
     return i;
+}
+
+/* Inserts a run of keys: tests all, lists those not seen, and sets these. One that is in the run
+ * twice was listed twice, so they are tested again: of that a processor can foresee the outcome.
+ * Returns how many were set. */
+INLINE uint64_t insert_run(const struct bits *bits, const struct key *keys, size_t left,
+                           uint8_t *seen, unsigned lines)
+{
+    struct fields fields = fields_start(bits->geometry.fields);
+    size_t list[RUN], listed = 0;
+    for (size_t i = 0; i < RUN; i++) {
+        if (i + AHEAD < left)
+            prefetch_key(bits, keys[i + AHEAD], lines);
+        seen[i] = (uint8_t)(seen[i] | key_test(bits, keys[i], lines, fields));
+        list[listed] = i;
+        listed += !seen[i];
+    }
+    uint64_t count = listed;
+    for (size_t j = 0; j < listed; j++) {
+        size_t i = list[j];
+        if (key_test_early(bits, keys[i], lines, fields)) {
+            seen[i] = 1;
+            count--;
+        } else {
+            key_set(bits, keys[i], lines, fields);
+        }
+    }
+    return count;
+}
+
+INLINE size_t insert_lines(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen,
+                           uint64_t most, uint64_t *set, unsigned lines)
+{
+    uint64_t count = 0, new;
+    bool mostly_new = true;
+    prefetch_first(bits, keys, n, lines);
+    for (size_t from = 0; from < n; from += RUN) {
+        size_t left = n - from;
+        if (!mostly_new && left >= RUN && most - count >= RUN) {
+            new = insert_run(bits, keys + from, left, seen + from, lines);
+            count += new;
+        } else {
+            size_t run = left < RUN ? left : RUN;
+            size_t done = insert_each(bits, keys + from, run, left, seen + from, most - count, &new,
+                                      lines);
+            count += new;
+            if (done < run) {
+                *set = count;
+                return from + done;
+            }
+        }
+        mostly_new = new > RUN - RUN / 4;
+    }
+    *set = count;
+    return n;
 }
 
 INLINE void set_lines(const struct bits *bits, const struct key *keys, size_t n, unsigned lines)

@@ -120,7 +120,8 @@ static void split_in_parts(void)
 
 enum { KEYS_MAX = 300 };
 
-static const size_t key_counts[] = {0, 1, 2, 23, 24, 25, 26, 48, 100, KEYS_MAX};
+/* Around what is prefetched ahead, and around the length of a run. */
+static const size_t key_counts[] = {0, 1, 2, 31, 32, 33, 39, 40, 41, 100, KEYS_MAX, KEYS_MAX};
 
 /* Keys of which some come twice, and others share a page, or differ in one half only. */
 static void make_keys(struct chance *chance, struct key keys[KEYS_MAX])
@@ -209,7 +210,7 @@ static void check_insert(struct pair *pair, const struct kernel *kernel, const s
 /* All three, on one layer that fills up. */
 static void check_layer(const struct kernel *kernel, struct geometry geometry, uint64_t pages)
 {
-    static const uint64_t mosts[] = {0, 1, 5, UINT64_MAX};
+    static const uint64_t mosts[] = {0, 1, 100, UINT64_MAX};
     struct chance chance = {geometry.lines * 100U + geometry.fields};
     struct pair pair = pair_new(pages, geometry);
     struct key keys[KEYS_MAX];
