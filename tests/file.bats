@@ -570,6 +570,38 @@ large_filters() {
     done
 }
 
+@test "a cold file: pages that must be read are asked for together; a warm one asks for none" {
+    local form asked first=300000
+    need_strace
+    need fincore
+    exits 0 unseen create -n 1M f.bf
+    exits 0 unseen add f.bf < <(seq 100000)
+    exits 0 unseen --pending keys f.bf < <(seq 200001 200050)
+    seq 50001 50100 >in
+    asks() {
+        capture strace -qq -o trace -e trace=madvise "$UNSEEN" "$@"
+        [[ $code -eq 0 ]] || complain "$*" || return 1
+        asked=$(grep -c 'MADV_WILLNEED' trace || true)
+    }
+    drop() {
+        dd of=f.bf oflag=nocache conv=notrunc,fdatasync count=0 2>/dev/null
+        [[ $(fincore -nbo PAGES f.bf) -lt 10 ]] || skip "the pages of a file cannot be dropped here"
+    }
+    for form in 'f.bf in new -a got' 'query f.bf in' 'add f.bf in' 'commit f.bf keys'; do
+        first=$((first + 1000))
+        seq $first $((first + 99)) >new
+        drop
+        # shellcheck disable=SC2086 # its words
+        asks $form
+        [[ $asked -ge 45 ]] || complain "$form: cold, and $asked pages asked for" || return 1
+        cat f.bf >/dev/null
+        seq $((first + 100)) $((first + 199)) >new
+        # shellcheck disable=SC2086 # its words
+        asks $form
+        [[ $asked -eq 0 ]] || complain "$form: warm, and $asked pages asked for" || return 1
+    done
+}
+
 # --- readers -----------------------------------------------------------------
 
 @test "query, stats and verify write nothing: not a byte, not a time" {

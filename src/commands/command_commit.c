@@ -5,6 +5,7 @@
 #include "commands/message.h"
 #include "commands/summary.h"
 #include "delivery/pending.h"
+#include "store/probe.h"
 
 enum { CHUNK = 2048 };
 
@@ -44,6 +45,9 @@ static int settle_all(struct filter *filter, struct pending *pending, uint64_t *
         uint64_t added;
         if (n <= 0)
             return (int)n;
+        /* This brings the pages into memory before the lock is taken. */
+        if (probe(filter_store(filter), keys, (size_t)n, seen, fault) != 0)
+            return -1;
         ptrdiff_t new = filter_settle_alone(filter, keys, (size_t)n, fault);
         if (new < 0 || filter_add(filter, keys + new, (size_t)(n - new), seen, &added, fault) != 0)
             return -1;

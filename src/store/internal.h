@@ -64,6 +64,8 @@ struct store {
     uint64_t emptied;  /* how often a stage had been emptied when LOCK_CHANGE was taken last */
     unsigned tries;    /* so often room was made since */
     uint64_t tried_at; /* the counter of settlings stood here */
+    uint64_t reads;    /* map_reads, when a probe asked last */
+    bool warm;         /* it had not changed: that probe's pages were all there */
     struct layer layers[LAYERS_MAX]; /* the last member: those from `count` on are not cleared */
 };
 

@@ -81,12 +81,18 @@ static bool fits_memory(const struct region *region)
     return memory > 0 && region->plan.pages <= (uint64_t)memory / 2;
 }
 
+/* Whether large pages are worth asking for, once much of it is wanted. */
+static bool takes_huge(const struct region *region)
+{
+    return bytes_of(region) <= SMALL_BYTES || is_stage(region);
+}
+
 static void expect(const struct store *store, struct region *region, uint64_t keys)
 {
     bool in_memory = store->file.fd < 0;
     if (region->in_bulk || keys < (in_memory ? HUGE_FROM : region->plan.pages / FEW))
         return;
-    if (in_memory || bytes_of(region) <= SMALL_BYTES || is_stage(region))
+    if (in_memory || takes_huge(region))
         pages_use_huge(region);
     else if (fits_memory(region))
         region->to_read = region->plan.pages;
@@ -123,6 +129,28 @@ void pages_read_slice(struct store *store)
         populate(&region->bits, page, pages, MADV_POPULATE_READ);
         region->to_read -= pages;
         return;
+    }
+}
+
+/* --- some pages, anywhere --- */
+
+/* Exactly one page each is read, whatever was said of the map. */
+static void ask(const struct region *region, const struct key *keys, size_t n)
+{
+    /* They come 2 MB at a time, and should not be cut up. */
+    if (region->in_bulk && takes_huge(region))
+        return;
+    for (size_t i = 0; i < n; i++)
+        advise(&region->bits, geometry_page(keys[i], region->plan.pages), 1, MADV_WILLNEED);
+}
+
+void pages_ask(const struct store *store, const struct key *keys, size_t n)
+{
+    for (unsigned i = store->count; i-- > 0;) {
+        const struct layer *layer = &store->layers[i];
+        if (has_stage(layer))
+            ask(&layer->stage, keys, n);
+        ask(&layer->region, keys, n);
     }
 }
 

@@ -20,6 +20,10 @@ void pages_read_slice(struct store *store);
  * front to back. Never fails. */
 void pages_read_ahead(const struct store *store, unsigned region, uint64_t page, uint64_t pages);
 
+/* Asks for the pages of keys, in all layers: the disk reads them side by side, while the caller
+ * goes on. A system call for each, of 0.2 us if the page is there. Never fails. */
+void pages_ask(const struct store *store, const struct key *keys, size_t n);
+
 /* --- for store and delivery --- */
 
 /* Under LOCK_CHANGE: sets the bits of keys in a region. */

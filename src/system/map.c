@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* How far a number lies past the beginning of its page. */
@@ -53,4 +54,10 @@ void map_advise(void *address, size_t bytes, int advice)
 {
     size_t before = past((uintptr_t)address);
     madvise((uint8_t *)address - before, before + bytes, advice);
+}
+
+uint64_t map_reads(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t)usage.ru_majflt : 0;
 }
