@@ -547,7 +547,7 @@ is_part() {
         unseen shard $i/4 in | succeeds unseen add part$i.bf
     done
     exits 0 unseen merge -o out.bf part?.bf
-    says "in 2 layers; .* for all lines of the list, as with -n 40[0-9]00, and without --stage\\)$"
+    says "in 2 layers; .* for all lines of the list, as with -n 40[0-9]00 --stage 0\\)$"
 }
 
 # --- trouble -----------------------------------------------------------------

@@ -17,6 +17,12 @@ lines_in() {
     "$UNSEEN" stats --json f.bf | grep -o '"layer":.*' | grep -o '{"keys":[0-9]*' | sed -n "$1s/.*://p"
 }
 
+# bytes_planned MEMBER FILE: a size, as plan --json and stats --json tell it.
+bytes_planned() { grep -o "\"$1\":[0-9]*" "$2" | head -n 1 | grep -o '[0-9]*'; }
+
+# room_of FILE: how much it takes on the disk.
+room_of() { echo $(($(stat -c '%b * %B' "$1"))); }
+
 # repeated_lines COUNT: lines of which most come again, at all distances.
 repeated_lines() {
     awk -v n="$1" 'BEGIN { srand(7); for (i = 0; i < n; i++) printf "http://example.org/%d\n", rand() * (i / 2 + 9) }'
@@ -113,7 +119,7 @@ repeated_lines() {
     local pid
     exits 0 unseen create -n 2000000 -p 0.3 --stage 1M f.bf
     exits 0 unseen add f.bf < <(seq 60000)
-    exits 0 unseen query f.bf < <(seq 1000000 1020000)
+    exits 0 unseen query f.bf < <(seq 1000000 1200000)
     cp "$out" seeming
     [[ $(wc -l <seeming) -gt 50 ]]
     # It waits between its look and the lock.
@@ -121,7 +127,7 @@ repeated_lines() {
     pid=$!
     sleep 1
     # The stage is cleared, and not yet handed over, when it goes on.
-    strace -qq -o trace.2 -e trace=fdatasync -e inject=fdatasync:delay_enter=5000000:when=2 \
+    strace -qq -o trace.2 -e trace=fsync -e inject=fsync:delay_enter=5000000:when=1 \
         "$UNSEEN" f.bf < <(seq 60001 61000) >"$out" 3>&-
     wait "$pid"
     has f.bf seeming
@@ -164,27 +170,35 @@ repeated_lines() {
 
 @test "--stage: plan and stats show it, and --size counts it" {
     local more bytes
-    exits 0 unseen plan -n 1e9 --json
+    exits 0 unseen plan -n 1e9 --stage 0 --json
     run -1 grep -q '"stage"' "$out"
     exits 0 unseen plan -n 1e9 --stage 640M --json
     [[ $(grep -o '"stage":{"capacity":[0-9]*' "$out" | grep -o '[0-9]*$') -gt 30000000 ]]
     exits 0 unseen plan -n 1e9 --stage 640M
-    grep -Eq '^stage +[0-9]+ lines, 671 MB of the size$' "$out"
+    grep -Eq '^size +[0-9]+ bytes \(3.8 GB\), at most [0-9]+ \(4.5 GB\)$' "$out"
+    grep -Eq '^stage +[0-9]+ lines, 671 MB while it has any$' "$out"
     unseen plan -n 1e6 --stage 2M --json >with
     unseen plan -n 1e6 --json >without
-    more=$(($(grep -o '"bytes":[0-9]*' with | head -n 1 | grep -o '[0-9]*') -
-        $(grep -o '"bytes":[0-9]*' without | head -n 1 | grep -o '[0-9]*')))
+    more=$(($(bytes_planned bytes_at_most with) - $(bytes_planned bytes_at_most without)))
     [[ $more -ge 2097152 && $more -lt 2197152 ]]
+    [[ $(bytes_planned bytes with) -eq $(bytes_planned bytes_at_most with) ]]
+    more=$(($(bytes_planned bytes_at_rest with) - $(bytes_planned bytes without)))
+    [[ $more -ge 0 && $more -lt 100000 ]]
     exits 0 unseen create -n 1e6 --stage 2M f.bf
-    [[ $(bytes_of f.bf) -eq $(grep -o '"bytes":[0-9]*' with | head -n 1 | grep -o '[0-9]*') ]]
+    [[ $(bytes_of f.bf) -eq $(bytes_planned bytes_at_most with) ]]
+    [[ $(room_of f.bf) -le $(bytes_planned bytes_at_rest with) ]]
     unseen f.bf < <(seq 1000) >/dev/null
     exits 0 unseen stats f.bf
     grep -Eq '^capacity +1000000$' "$out"
     grep -Eq '^lines +1000$' "$out"
     grep -Eq '^stage 1 +1000 of [0-9]+ lines' "$out"
     grep -Eq '^layer 2 +0 of 1000000 lines' "$out"
+    grep -Eq "^size on disk +[0-9]+ bytes \(3.9 MB\), at most $(bytes_of f.bf) \(6.0 MB\)$" "$out"
+    exits 0 unseen stats --json f.bf
+    [[ $(bytes_planned bytes_at_most "$out") -eq $(bytes_of f.bf) ]]
+    [[ $(bytes_planned bytes_at_rest "$out") -eq $(($(bytes_of f.bf) - 2097152)) ]]
     exits 0 unseen plan --size 3G --stage 512M --json
-    bytes=$(grep -o '"bytes":[0-9]*' "$out" | head -n 1 | grep -o '[0-9]*')
+    bytes=$(bytes_planned bytes_at_most "$out")
     [[ $bytes -le 3221225472 && $bytes -gt 3210000000 ]]
 }
 
@@ -284,8 +298,9 @@ repeated_lines() {
     kill_and_rerun 60 4 -n 3000 --stage $stage
 }
 
-# killed_at CALL N: a writer over 13000 new lines is killed in its Nth CALL: while a stage is emptied. All
-# that came out stays in, for a reader too, and the next run prints the rest.
+# killed_at CALL N [DONE]: a writer over 13000 new lines is killed in its Nth CALL: while a stage is
+# emptied, or when that was DONE but for giving back its room. All that came out stays in, for a reader
+# too, and the next run prints the rest.
 killed_at() {
     local half kept
     exits 0 unseen create --force -p 1e-9 -n 50k --stage $stage f.bf || return 1
@@ -297,9 +312,13 @@ killed_at() {
     head -c $(($(bytes_of first) / line_bytes * line_bytes)) first >whole
     half=$(($(bytes_of whole) / line_bytes))
     capture unseen verify f.bf
-    [[ $code -eq 1 ]] || complain "$1 $2: verify" || return 1
-    grep -q 'f.bf: a writer died while it emptied a stage (' "$out" ||
-        complain "$1 $2: verify does not say it" || return 1
+    if [[ ${3-} ]]; then
+        [[ $code -eq 0 ]] || complain "$1 $2: verify" || return 1
+    else
+        [[ $code -eq 1 ]] || complain "$1 $2: verify" || return 1
+        grep -q 'f.bf: a writer died while it emptied a stage (' "$out" ||
+            complain "$1 $2: verify does not say it" || return 1
+    fi
     kept=$(cat whole <(input 9000) | "$UNSEEN" query -c f.bf)
     # Of the last batch nothing need be in.
     [[ $kept -ge $((9000 + half - batch_lines)) ]] ||
@@ -327,7 +346,11 @@ killed_at() {
     done
     killed_at sync_file_range 1
     killed_at fdatasync 1
-    killed_at fdatasync 2
+    killed_at fsync 1
+    # Two calls ask for room, then the stage is given back, then its journal.
+    killed_at fallocate 3
+    killed_at fdatasync 2 done
+    killed_at fallocate 4 done
 }
 
 @test "--stage: Ctrl-C while it is emptied: what came out is in, and the next run goes on" {
@@ -350,7 +373,7 @@ killed_at() {
 @test "--stage: what fails while it is emptied is said, and nothing is lost" {
     local call
     need_strace
-    for call in fdatasync:1:EIO fdatasync:2:EIO fdatasync:1:ENOSPC; do
+    for call in fdatasync:1:EIO fsync:1:EIO fdatasync:1:ENOSPC; do
         local name=${call%%:*} rest=${call#*:}
         exits 0 unseen create --force -p 1e-9 -n 50k --stage $stage f.bf
         input 9000 | unseen add f.bf
@@ -374,6 +397,102 @@ killed_at() {
     exits 0 unseen query -c f.bf in
     prints '9000\n'
     [[ $(lines_in 1) -eq 0 && $(lines_in 2) -gt 8900 ]]
+}
+
+# --- its room in the file ---
+
+@test "a stage is a hole: it gets its room before its keys come, and gives it back when it is emptied" {
+    local rest room
+    exits 0 unseen create -p 1e-9 -n 5M --stage 32M f.bf
+    rest=$(room_of f.bf)
+    [[ $rest -lt $(($(bytes_of f.bf) - 32000000)) ]]
+    # The bits of all, and the journal of a million.
+    exits 0 unseen f.bf < <(seq 100)
+    room=$(room_of f.bf)
+    [[ $((room - rest)) -gt 16000000 && $((room - rest)) -lt 28000000 ]]
+    exits 0 unseen f.bf < <(seq 1400000)
+    [[ $(room_of f.bf) -gt $((rest + 32000000)) ]]
+    [[ $(emptied) -eq 0 ]]
+    exits 0 unseen f.bf < <(seq 1500000)
+    [[ $(emptied) -eq 1 && $(room_of f.bf) -eq $room ]]
+    has f.bf <(seq 1500000)
+    exits 0 unseen verify f.bf
+}
+
+# emptied: how often f.bf emptied a stage.
+emptied() { od -An -t u8 -j 8200 -N 8 f.bf | tr -d ' '; }
+
+@test "a stage whose room cannot be had: exit 2, and all that came out is in" {
+    local n
+    need_strace
+    seq 2000000 >in
+    for n in 1 2 3 4 7; do
+        exits 0 unseen create --force -p 1e-9 -n 5M --stage 32M f.bf
+        capture strace -qq -o trace -e trace=fallocate -e inject=fallocate:error=ENOSPC:when="$n" "$UNSEEN" f.bf in
+        [[ $code -eq 2 || $n -eq 4 ]] || complain "call $n"
+        [[ $n -eq 4 ]] || says '^unseen: f\.bf: no room for new lines: No space left on device'
+        cp "$out" first
+        has f.bf first || complain "call $n"
+        exits 0 unseen f.bf in
+        cat first "$out" | same /dev/stdin in
+    done
+}
+
+@test "a stage on a file system that knows no holes: the file has its room from the start" {
+    need_strace
+    seq 300000 >in
+    local trace=(strace -qq -o trace -e trace=fallocate -e "inject=fallocate:error=EOPNOTSUPP")
+    exits 0 "${trace[@]}" "$UNSEEN" create -p 1e-9 -n 1M --stage 4M f.bf
+    [[ $(room_of f.bf) -ge $(($(bytes_of f.bf) - 8192)) ]]
+    exits 0 "${trace[@]}" "$UNSEEN" f.bf in
+    same "$out" in
+    [[ $(emptied) -gt 0 && $(room_of f.bf) -ge $(($(bytes_of f.bf) - 8192)) ]]
+    has f.bf in
+    exits 0 unseen verify f.bf
+}
+
+@test "a large layer has a stage by itself, a small one has none, and neither has one in memory" {
+    exits 0 unseen plan -n 1e8 --json
+    run -1 grep -q '"stage"' "$out"
+    exits 0 unseen plan -n 2e8 --json
+    holds "$(bytes_planned bytes_at_most "$out") < $(bytes_planned bytes "$out") * 1.17"
+    [[ $(grep -o '"stage":{"capacity":[0-9]*' "$out" | grep -o '[0-9]*$') -gt 5900000 ]]
+    exits 0 unseen plan -n 2e8 --stage 0 --json
+    run -1 grep -q '"stage"' "$out"
+    for kind in '-n 2e8 --counting' '-n 2e8 --forget-after 1d' '--window 2e8'; do
+        # shellcheck disable=SC2086 # words
+        exits 0 unseen plan $kind --json
+        run -1 grep -q '"stage"' "$out"
+    done
+    exits 0 unseen -n 2e8 f.bf --create < <(seq 1000)
+    says '^unseen: f\.bf: created \(for 200000000 lines, 762 MB, at most 889 MB, '
+    [[ $(lines_in 1) -eq 1000 && $(lines_in 2) -eq 0 ]]
+    [[ $(room_of f.bf) -lt 820000000 ]]
+    exits 0 unseen create --like f.bf g.bf
+    [[ $(bytes_of g.bf) -eq $(bytes_of f.bf) ]]
+    unchanged exits 2 unseen --stage 0 --create f.bf
+    says '^unseen: f\.bf: was made without --stage '
+    exits 0 unseen --size 1G < <(seq 10)
+}
+
+@test "a large layer that is added has a stage by itself" {
+    plain_build "takes a while"
+    exits 0 unseen create -n 300M -p 0.5 f.bf
+    [[ $(unseen stats --json f.bf | grep -c '"stage"') -eq 0 ]]
+}
+
+@test "a copy with holes, or with none, of a filter with a stage is as good" {
+    local how
+    seq 20000 >in
+    exits 0 unseen create -p 1e-9 -n 1M --stage 4M f.bf
+    exits 0 unseen f.bf in
+    for how in always never auto; do
+        cp --sparse=$how f.bf copy.bf
+        has copy.bf in
+        exits 0 unseen copy.bf < <(seq 300000)
+        exits 0 unseen verify copy.bf
+        has copy.bf <(seq 300000)
+    done
 }
 
 # --- several -----------------------------------------------------------------------

@@ -63,7 +63,7 @@ static struct filter *memory_filter(const struct options *options)
 {
     struct header header;
     struct fault fault;
-    if (wish_plan(options, 0, &header) != 0)
+    if (wish_plan(options, false, 0, &header) != 0)
         return NULL;
     struct filter *filter = filter_memory(&header, &filter_operand_watch, &fault);
     if (filter == NULL)

@@ -140,12 +140,12 @@ static const char *advice(const struct inputs_open *inputs, double keys, char te
 {
     bool staged = false;
     for (size_t i = 0; i < inputs->count; i++)
-        staged = staged || store_header(inputs->filters[i])->plan.stage != 0;
+        staged = staged || store_stage_bytes(inputs->filters[i]) != 0;
     if (!are_parts(inputs))
         return "make the inputs --like a larger filter";
     snprintf(text, ADVICE_TEXT,
              "make each part for all lines of the list, as with -n %" PRIu64 "%s",
-             number_capacity(keys), staged ? ", and without --stage" : "");
+             number_capacity(keys), staged ? " --stage 0" : "");
     return text;
 }
 

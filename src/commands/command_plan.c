@@ -25,7 +25,7 @@ struct node {
     uint64_t parts; /* 0: it is not split */
     uint64_t keys;  /* of each part, on average */
     uint64_t most;  /* of the largest one */
-    uint64_t bytes; /* of the file, made for so many */
+    uint64_t bytes; /* of the file, made for so many, as they are asked for */
 };
 
 /* What the questions come down to. */
@@ -33,7 +33,9 @@ struct answer {
     struct filter_plan plan;
     struct layer_plan layer;
     uint64_t capacity; /* what it is about: the lines of the window, or the first layer's */
-    uint64_t bytes;    /* of the file */
+    uint64_t bytes;    /* of the file, as they are asked for */
+    uint64_t most;     /* of the file, stages included */
+    uint64_t stages;   /* of them those of stages */
     struct node node;
 };
 
@@ -168,7 +170,7 @@ static void draw_curve(const struct picture *picture, const struct answer *answe
 
 static void print_text(const struct answer *answer)
 {
-    char size[16], rate[NUMBER_TEXT], geometry[64];
+    char size[16], sizes[REPORT_SIZES], rate[NUMBER_TEXT], geometry[64];
     struct picture picture;
     const struct layer_plan *layer = &answer->layer;
     unsigned hashes = geometry_hashes(layer->geometry);
@@ -177,8 +179,7 @@ static void print_text(const struct answer *answer)
         print_window(answer);
     printf("%-20s%s%s\n", "error rate", number_text(answer->plan.rate, NUMBER_ASKED, rate),
            grows(answer) ? ", kept while the filter grows" : "");
-    printf("%-20s%" PRIu64 " bytes (%s)\n", "size", answer->bytes,
-           report_size((double)answer->bytes, size));
+    printf("%-20s%s\n", "size", report_sizes(answer->most, answer->stages, sizes));
     printf("%-20s%.2f (classic filter %.2f, any structure at least %.2f)\n", "bits a line",
            bits_per_key(answer),
            sizing_classic_bits_per_key(answer->plan.rate) * geometry_cell_bits(layer->geometry),
@@ -188,10 +189,8 @@ static void print_text(const struct answer *answer)
            layer->geometry.counting ? " of 4-bit cells" : "", layer->pages,
            number_of(layer->pages, "page", "pages"), layers_of(answer) > 1 ? " of each layer" : "");
     if (answer->layer.stage.pages != 0)
-        printf("%-20s%" PRIu64 " lines, %s of the size\n", "stage", answer->layer.stage.capacity,
-               report_size((double)(answer->layer.stage.pages + answer->layer.stage.journal) *
-                               PAGE_BYTES,
-                           size));
+        printf("%-20s%" PRIu64 " lines, %s while it has any\n", "stage",
+               answer->layer.stage.capacity, report_size((double)answer->stages, size));
     if (answer->node.parts != 0)
         print_node(answer);
     putchar('\n');
@@ -220,6 +219,8 @@ static void print_json(struct report *report, const struct answer *answer)
     report_json(report, "target_rate", "%.6g", answer->plan.rate);
     report_json(report, "rate", "%.6g", rate_at(answer, (double)answer->capacity));
     report_json(report, "bytes", "%" PRIu64, answer->bytes);
+    report_json(report, "bytes_at_rest", "%" PRIu64, answer->most - answer->stages);
+    report_json(report, "bytes_at_most", "%" PRIu64, answer->most);
     report_json(report, "bits_per_key", "%.4g", bits_per_key(answer));
     report_json(report, "hashes", "%u", geometry_hashes(layer->geometry));
     report_json(report, "lines", "%u", layer->geometry.lines);
@@ -231,8 +232,7 @@ static void print_json(struct report *report, const struct answer *answer)
     print_curve(report, answer);
     if (layer->stage.pages != 0)
         report_json(report, "stage", "{\"capacity\":%" PRIu64 ",\"bytes\":%" PRIu64 "}",
-                    layer->stage.capacity,
-                    (layer->stage.pages + layer->stage.journal) * PAGE_BYTES);
+                    layer->stage.capacity, answer->stages);
     if (answer->plan.generations != 0) {
         report_json(report, "generations", "%u", answer->plan.generations);
         report_json(report, "generation", "%" PRIu64, layer->capacity);
@@ -305,7 +305,7 @@ static int plan_node(struct answer *answer)
         plan.generations = growth_generations(plan.capacity, plan.slack);
     if (growth_first(&plan, &layer) != 0 || growth_stage(&plan, &layer) != 0)
         return -1;
-    node->bytes = header_file_bytes(layer.pages, &plan, growth_first_layers(&plan));
+    node->bytes = header_asked_bytes(layer.pages, &plan, growth_first_layers(&plan));
     return 0;
 }
 
@@ -313,7 +313,7 @@ static int answer_questions(const struct options *options, struct answer *answer
 {
     struct header header;
     *answer = (struct answer){.bytes = 0};
-    if (wish_plan(options, ANY_CAPACITY, &header) != 0 ||
+    if (wish_plan(options, true, ANY_CAPACITY, &header) != 0 ||
         options_whole(options, OPTION_SHARDS, 1, SHARD_PARTS_MAX, &answer->node.parts) != 0)
         return EXIT_TROUBLE;
     answer->plan = header.plan;
@@ -322,7 +322,10 @@ static int answer_questions(const struct options *options, struct answer *answer
         return message(
             "plan: a filter cannot be that large (ask for fewer lines, or a higher rate)");
     answer->capacity = capacity_of(&answer->plan, &answer->layer);
-    answer->bytes = header_file_bytes(answer->layer.pages, &answer->plan, layers_of(answer));
+    uint64_t pages = answer->layer.pages;
+    answer->bytes = header_asked_bytes(pages, &answer->plan, layers_of(answer));
+    answer->most = header_file_bytes(pages, &answer->plan, layers_of(answer));
+    answer->stages = header_stage_bytes(pages, &answer->plan, layers_of(answer));
     if (answer->node.parts != 0 && plan_node(answer) != 0)
         return message("--shards %" PRIu64 ": too few lines in a part (ask for fewer parts)",
                        answer->node.parts);

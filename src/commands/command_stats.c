@@ -193,11 +193,14 @@ static void tell_form(struct report *report, const struct store *store, const st
 {
     const struct header *header = store_header(store);
     struct geometry geometry = growth_geometry(&header->plan);
-    double bytes = (double)store_file_bytes(store);
+    uint64_t bytes = store_file_bytes(store), stages = store_stage_bytes(store);
     double bits_per_key = sizing_bits_per_key(survey->pages, survey->capacity);
-    char size[32], text[RECIPE_TEXT], shown[64];
-    report_text(report, "size on disk", "%.0f bytes (%s)", bytes, report_size(bytes, size));
-    report_count(report, NULL, "bytes", bytes, "");
+    char sizes[REPORT_SIZES], text[RECIPE_TEXT], shown[64];
+    report_text(report, "size on disk", "%s", report_sizes(bytes, stages, sizes));
+    bool beside = header->plan.stage == STAGE_BY_SIZE;
+    report_count(report, NULL, "bytes", (double)(beside ? bytes - stages : bytes), "");
+    report_count(report, NULL, "bytes_at_rest", (double)(bytes - stages), "");
+    report_count(report, NULL, "bytes_at_most", (double)bytes, "");
     report_text(report, "bits a line", "%.2f at capacity", bits_per_key);
     report_json(report, "bits_per_key", "%.4g", bits_per_key);
     report_text(report, "geometry", "%s%s for each line, in 1 page of 4096 bytes",

@@ -18,15 +18,27 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+/* As in the message: at rest, and at most. */
+static void write_size(const struct store *store, char text[64])
+{
+    char rest[16], most[16];
+    uint64_t bytes = store_file_bytes(store), stages = store_stage_bytes(store);
+    report_size((double)(bytes - stages), rest);
+    if (stages == 0)
+        snprintf(text, 64, "%s", rest);
+    else
+        snprintf(text, 64, "%s, at most %s", rest, report_size((double)bytes, most));
+}
+
 static void tell_created(const struct store *store)
 {
-    char size[16], time[32], rate[NUMBER_TEXT], part[64] = "";
+    char size[64], time[32], rate[NUMBER_TEXT], part[64] = "";
     const char *secret = header_has_secret(store_header(store)) ? ", with a secret" : "";
     const struct filter_plan *plan = &store_header(store)->plan;
     struct shard shard = store_header(store)->shard;
     if (shard.parts != 0)
         snprintf(part, sizeof part, "part %" PRIu32 " of %" PRIu32 ", ", shard.part, shard.parts);
-    report_size((double)store_file_bytes(store), size);
+    write_size(store, size);
     number_text(plan->rate, plan->pages != 0 ? NUMBER_FOUND : NUMBER_ASKED, rate);
     if (plan->forget != 0)
         message("%s: created (%sforgets lines after %s, starts at %s, false-drop rate %s%s)",
@@ -87,7 +99,7 @@ int creation_make(const char *path, const struct options *options, bool queue, b
     struct header header;
     if (!replace && is_there(path))
         return 1;
-    if (wish_plan(options, 0, &header) != 0)
+    if (wish_plan(options, true, 0, &header) != 0)
         return -1;
     const char *secret_file = secret_option_file(options, &header);
     if (secret_file != NULL &&

@@ -89,6 +89,18 @@ const char *report_size(double bytes, char text[16])
     return text;
 }
 
+const char *report_sizes(uint64_t bytes, uint64_t stages, char text[REPORT_SIZES])
+{
+    char size[16];
+    uint64_t rest = bytes - stages;
+    int end = snprintf(text, REPORT_SIZES, "%" PRIu64 " bytes (%s)", rest,
+                       report_size((double)rest, size));
+    if (stages > 0)
+        snprintf(text + end, REPORT_SIZES - (size_t)end, ", at most %" PRIu64 " (%s)", bytes,
+                 report_size((double)bytes, size));
+    return text;
+}
+
 const char *report_geometry(struct geometry geometry, char text[64])
 {
     snprintf(text, 64, "%u cache %s x %u %s", geometry.lines, number_lines(geometry.lines),

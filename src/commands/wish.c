@@ -28,7 +28,7 @@ struct wish {
     uint64_t window;
     uint64_t forget; /* milliseconds */
     double slack;
-    uint64_t stage; /* bytes */
+    uint64_t stage; /* bytes, or STAGE_BY_SIZE */
 };
 
 #define DEFAULT_SLACK 0.25
@@ -58,6 +58,7 @@ static uint64_t asked_of(const struct options *options)
 
 static int read_wish(const struct options *options, struct wish *wish, struct header *header)
 {
+    wish->stage = STAGE_BY_SIZE;
     if (options_whole(options, OPTION_CAPACITY, 1, SIZING_KEYS_MAX, &wish->capacity) != 0 ||
         options_real(options, OPTION_RATE, SIZING_RATE_MIN, SIZING_RATE_MAX, &wish->rate) != 0 ||
         options_whole(options, OPTION_SIZE, 64 * 1024, (uint64_t)1 << 50, &wish->bytes) != 0 ||
@@ -90,7 +91,7 @@ static uint64_t pages_within(const struct filter_plan *plan, uint64_t bytes)
     unsigned layers = growth_first_layers(plan);
     uint64_t pages = bytes / PAGE_BYTES / layers;
     while (pages > 0) {
-        uint64_t total = header_file_bytes(pages, plan, layers);
+        uint64_t total = header_asked_bytes(pages, plan, layers);
         if (total <= bytes)
             break;
         uint64_t over = (total - bytes - 1) / PAGE_BYTES / layers + 1;
@@ -118,7 +119,7 @@ static void rate_from_size(struct filter_plan *plan)
         }
     struct filter_plan unit = *plan;
     unit.rate = 1;
-    double share = SIZING_MARGIN * growth_rate(&unit, 0) * growth_share(plan);
+    double share = SIZING_MARGIN * growth_rate(&unit, 0) * growth_share(plan, plan->pages);
     plan->rate = fmax(best / share, SIZING_RATE_MIN);
     /* The layer gets the geometry for its rate, which need not be the best for its size: then p is
      * what that one comes to. */
@@ -173,7 +174,7 @@ static int plan_from_wish(const struct wish *wish, struct filter_plan *plan)
         return 0;
     /* Marked as given, for the sake of the growth series: the size was meant to hold them. */
     plan->capacity = 1;
-    double rate = growth_rate(plan, 0) * growth_share(plan);
+    double rate = growth_rate(plan, 0) * growth_share(plan, plan->pages);
     plan->capacity = sizing_capacity(growth_geometry(plan), plan->pages, rate);
     if (plan->capacity > SIZING_KEYS_MAX)
         plan->capacity = SIZING_KEYS_MAX;
@@ -182,10 +183,18 @@ static int plan_from_wish(const struct wish *wish, struct filter_plan *plan)
                : message("--size: too small for a line at that rate (give more, or a higher -p)");
 }
 
-static int plan_with_stage(const struct wish *wish, struct filter_plan *plan)
+/* The pages for the stage of each layer, as a plan has them. */
+static uint64_t stage_pages(const struct wish *wish)
 {
-    plan->stage = wish->stage / PAGE_BYTES;
-    if (wish->stage != 0 && (plan->geometry.counting || wish->window != 0 || wish->forget != 0))
+    return wish->stage == STAGE_BY_SIZE ? STAGE_BY_SIZE : wish->stage / PAGE_BYTES;
+}
+
+static int plan_with_stage(const struct wish *wish, bool in_file, struct filter_plan *plan)
+{
+    bool clears = plan->geometry.counting || wish->window != 0 || wish->forget != 0;
+    bool by_size = wish->stage == STAGE_BY_SIZE;
+    plan->stage = by_size && (clears || !in_file) ? 0 : stage_pages(wish);
+    if (clears && !by_size && wish->stage != 0)
         return message("--stage and %s: %s (leave one out)",
                        plan->geometry.counting ? "--counting"
                        : wish->window != 0     ? "--window"
@@ -241,11 +250,11 @@ static int plan_like(const struct options *options, struct header *header)
 /* Of the first layer; the rates of those to come are lower. */
 static bool stage_is_small(const struct filter_plan *plan)
 {
-    struct layer_plan layer = {.rate = growth_rate(plan, 0) * growth_share(plan)};
+    struct layer_plan layer = {.rate = growth_rate(plan, 0) * growth_share(plan, 0)};
     return growth_stage(plan, &layer) != 0;
 }
 
-int wish_plan(const struct options *options, uint64_t assumed, struct header *header)
+int wish_plan(const struct options *options, bool in_file, uint64_t assumed, struct header *header)
 {
     struct wish wish = {0};
     struct layer_plan layer;
@@ -261,12 +270,13 @@ int wish_plan(const struct options *options, uint64_t assumed, struct header *he
         wish.capacity = assumed;
     header->plan.fixed = any_size || options_has(options, OPTION_FIXED);
     header->plan.geometry.counting = options_has(options, OPTION_COUNTING);
-    if (plan_with_stage(&wish, &header->plan) != 0)
+    if (plan_with_stage(&wish, in_file, &header->plan) != 0)
         return EXIT_TROUBLE;
     header->asked = asked_of(options);
     /* Only an odd geometry can make one too large; working it out takes milliseconds. */
     bool odd = header->plan.geometry.lines != 0 || header->plan.generations != 0;
-    if (wish.stage != 0 && (header->plan.stage == 0 || stage_is_small(&header->plan)))
+    if (options_has(options, OPTION_STAGE) && wish.stage != 0 &&
+        (header->plan.stage == 0 || stage_is_small(&header->plan)))
         return message("--stage %s: too small (give 1M or more)", options->given[OPTION_STAGE]);
     if (odd && header->plan.capacity != 0 && growth_first(&header->plan, &layer) != 0)
         return message("%s %" PRIu64 ": a filter cannot be that large (ask for fewer lines, or "
@@ -319,7 +329,8 @@ static bool size_differs(const struct store *store, const struct wish *wish)
         return true;
     if (wish->bytes != 0 && has->pages != pages_within(has, wish->bytes))
         return disagrees(store, "--size", "made with %" PRIu64 " bytes, not %" PRIu64,
-                         header_file_bytes(has->pages, has, growth_first_layers(has)), wish->bytes);
+                         header_asked_bytes(has->pages, has, growth_first_layers(has)),
+                         wish->bytes);
     if (wish->bits_per_key != 0 && has->pages != pages_for_bits(has, wish->bits_per_key))
         return disagrees(store, "--bits-per-key", "not made with --bits-per-key %g",
                          wish->bits_per_key);
@@ -358,8 +369,8 @@ static bool form_differs(const struct store *store, const struct wish *wish, uin
                          has->hasher.k0, seed);
     if ((given & ASKED_FIXED) && !has->plan.fixed)
         return disagrees(store, "--fixed", "made to grow, not --fixed");
-    if ((given & ASKED_STAGE) && has->plan.stage != wish->stage / PAGE_BYTES)
-        return lacks(store, "--stage", has->plan.stage == 0) ||
+    if ((given & ASKED_STAGE) && has->plan.stage != stage_pages(wish))
+        return lacks(store, "--stage", (has->asked & ASKED_STAGE) == 0 || has->plan.stage == 0) ||
                disagrees(store, "--stage", "made with --stage %" PRIu64 ", not %" PRIu64,
                          has->plan.stage * PAGE_BYTES, wish->stage);
     return lacks(store, "--counting", (given & ASKED_COUNTING) && !has->plan.geometry.counting);

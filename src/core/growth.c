@@ -77,21 +77,36 @@ static struct geometry layer_geometry(const struct filter_plan *plan, double rat
                                      : sizing_geometry(rate, plan->geometry.counting);
 }
 
-double growth_share(const struct filter_plan *plan)
+uint64_t growth_stage_pages(const struct filter_plan *plan, uint64_t pages)
 {
-    return plan->stage != 0 ? 1 - STAGE_SHARE : 1;
+    if (plan->stage != STAGE_BY_SIZE)
+        return plan->stage;
+    return pages > STAGE_FROM_PAGES ? pages / STAGE_FRACTION : 0;
 }
 
-/* Layer `index`, with its rate and geometry. */
-static struct layer_plan empty_layer(const struct filter_plan *plan, unsigned index)
+double growth_share(const struct filter_plan *plan, uint64_t pages)
 {
-    double rate = growth_rate(plan, index) * growth_share(plan);
-    return (struct layer_plan){.rate = rate, .geometry = layer_geometry(plan, rate)};
+    return growth_stage_pages(plan, pages) != 0 ? 1 - STAGE_SHARE : 1;
+}
+
+/* Layer `index`, with its rate and geometry, if it has so many pages; 0: they follow from it. */
+static struct layer_plan empty_layer(const struct filter_plan *plan, unsigned index, uint64_t pages)
+{
+    double rate = growth_rate(plan, index) * growth_share(plan, pages);
+    return (struct layer_plan){
+        .pages = pages,
+        .rate = rate,
+        .geometry = layer_geometry(plan, rate),
+    };
 }
 
 struct geometry growth_geometry(const struct filter_plan *plan)
 {
-    return empty_layer(plan, 0).geometry;
+    struct layer_plan layer;
+    bool follows = plan->pages == 0 && plan->capacity != 0 && plan->stage == STAGE_BY_SIZE;
+    if (follows && growth_first(plan, &layer) == 0)
+        return layer.geometry;
+    return empty_layer(plan, 0, plan->pages).geometry;
 }
 
 #define RATE_LOW 1e-2
@@ -149,18 +164,19 @@ int growth_stage(const struct filter_plan *plan, struct layer_plan *layer)
 {
     enum { SAMPLE_KEYS = 1000000 };
     struct stage_plan stage = {.rate = growth_stage_rate(layer->rate)};
-    if (plan->stage == 0)
+    uint64_t pages = growth_stage_pages(plan, layer->pages);
+    if (pages == 0)
         return 0;
     stage.geometry = sizing_geometry(stage.rate, false);
     double bits = (double)sizing_pages(stage.geometry, SAMPLE_KEYS, stage.rate) / SAMPLE_KEYS;
-    double keys = (double)plan->stage / (bits + 1.0 / KEYS_A_PAGE);
+    double keys = (double)pages / (bits + 1.0 / KEYS_A_PAGE);
     /* A stage of few pages needs a little more for each key. */
     for (; keys >= STAGE_KEYS_MIN; keys *= 0.98) {
         stage.capacity = (uint64_t)keys;
         stage.pages = sizing_pages(stage.geometry, stage.capacity, stage.rate);
         stage.journal = (stage.capacity - 1) / KEYS_A_PAGE + 1;
-        if (stage.pages + stage.journal <= plan->stage) {
-            stage.journal = plan->stage - stage.pages;
+        if (stage.pages + stage.journal <= pages) {
+            stage.journal = pages - stage.pages;
             layer->stage = stage;
             return 0;
         }
@@ -177,9 +193,10 @@ uint64_t growth_first_keys(const struct filter_plan *plan)
 {
     if (plan->generations == 0)
         return plan->capacity;
-    struct layer_plan layer = empty_layer(plan, 0);
+    struct layer_plan layer = empty_layer(plan, 0, plan->pages);
     uint64_t keys = (plan->capacity - 1) / plan->generations + 1;
-    layer.pages = plan->pages != 0 ? plan->pages : sizing_pages(layer.geometry, keys, layer.rate);
+    if (layer.pages == 0)
+        layer.pages = sizing_pages(layer.geometry, keys, layer.rate);
     return keys + in_flight(layer.pages);
 }
 
@@ -194,7 +211,6 @@ static uint64_t window_capacity(const struct layer_plan *layer)
 /* One of the first layers of a window. */
 static int first_of_window(const struct filter_plan *plan, struct layer_plan *layer)
 {
-    layer->pages = plan->pages;
     if (layer->pages == 0)
         layer->pages = pages_to_remember(*layer, growth_first_keys(plan));
     layer->capacity = plan->capacity != 0 ? (plan->capacity - 1) / plan->generations + 1
@@ -202,13 +218,23 @@ static int first_of_window(const struct filter_plan *plan, struct layer_plan *la
     return layer->pages != 0 && layer->capacity != 0 ? 0 : -1;
 }
 
+/* The pages of layer 0 for the capacity that was given. With a stage it has less of the rate. */
+static void size_first(const struct filter_plan *plan, struct layer_plan *layer)
+{
+    layer->pages = sizing_pages(layer->geometry, plan->capacity, layer->rate);
+    if (plan->stage != STAGE_BY_SIZE || growth_stage_pages(plan, layer->pages) == 0)
+        return;
+    *layer = empty_layer(plan, 0, layer->pages);
+    layer->pages = sizing_pages(layer->geometry, plan->capacity, layer->rate);
+}
+
 int growth_first(const struct filter_plan *plan, struct layer_plan *layer)
 {
-    *layer = empty_layer(plan, 0);
+    *layer = empty_layer(plan, 0, plan->pages);
     if (plan->generations != 0)
         return first_of_window(plan, layer);
-    layer->pages = plan->pages != 0 ? plan->pages
-                                    : sizing_pages(layer->geometry, plan->capacity, layer->rate);
+    if (layer->pages == 0)
+        size_first(plan, layer);
     if (layer->pages == 0 || layer->pages > SIZING_PAGES_MAX)
         return -1;
     layer->capacity = plan->capacity != 0
@@ -261,8 +287,7 @@ static uint64_t pages_wanted(const struct filter_plan *plan, uint64_t pages, uin
 int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, uint64_t keys,
                 struct layer_plan *layer)
 {
-    *layer = empty_layer(plan, index);
-    layer->pages = pages_wanted(plan, pages, keys);
+    *layer = empty_layer(plan, index, pages_wanted(plan, pages, keys));
     if (pages > SIZING_PAGES_MAX || layer->pages > SIZING_PAGES_MAX - pages)
         return -1;
     layer->capacity = plan->generations != 0

@@ -32,9 +32,10 @@
  * Each layer of a file may have a stage before it: a small layer in which keys gather until they
  * are set in the large one together, in the order of its pages (a buffered Bloom filter: Canim et
  * al. 2010). Otherwise each key would dirty a page of its own, of a layer that the system cannot
- * keep dirty as a whole. The stage has STAGE_SHARE of the layer's rate. It takes some 21 bytes a
- * key, 16 of them for the key itself; hence only where it is asked for: a filter is to have the
- * size that n and p want.
+ * keep dirty as a whole. The stage has STAGE_SHARE of the layer's rate, and takes some 21 bytes a
+ * key, 16 of them for the key itself. What the system can keep dirty depends on the machine, and
+ * output must not: so a layer has a stage from a fixed size on, and below, where keys are set at
+ * once in a third of the time, only if it is asked for.
  *
  * Pure functions; the same numbers on every machine (see sizing.h).
  */
@@ -75,6 +76,14 @@ struct filter_plan {
     double slack;             /* as asked for; generations follow from it */
     uint64_t stage;           /* pages for the stage of each layer, its keys included; 0: none */
 };
+
+/* The value of `stage` where none was asked for: each layer of more than so many pages, 512 MB, has
+ * a stage of such a fraction of its size. Smaller ones are emptied more often, and write more. */
+#define STAGE_BY_SIZE UINT64_MAX
+enum { STAGE_FROM_PAGES = 131072, STAGE_FRACTION = 6 };
+
+/* The pages for the stage of a layer of so many; 0: it has none. */
+uint64_t growth_stage_pages(const struct filter_plan *plan, uint64_t pages);
 
 /* Each layer costs a look for each key. */
 enum { GENERATIONS_MAX = 47 };
@@ -125,7 +134,7 @@ double growth_made_for(const struct filter_plan *plan, const struct layer_plan *
 
 /* A stage has room for more keys than all writers can have in flight. */
 enum { STAGE_KEYS_MIN = 8192 };
-#define STAGE_SHARE (1.0 / 16)
+#define STAGE_SHARE (1.0 / 256)
 
 /* Gives a layer that growth_first or growth_next planned its stage, if the filter has any. Returns
  * 0, or -1 if the pages for it have no room for STAGE_KEYS_MIN keys. About 10 ms. */
@@ -134,10 +143,11 @@ int growth_stage(const struct filter_plan *plan, struct layer_plan *layer);
 /* The rate of the stage of a layer that has this rate for itself. */
 double growth_stage_rate(double layer_rate);
 
-/* How much of the rate that both may have a stage leaves to its layer; 1 if there is none. */
-double growth_share(const struct filter_plan *plan);
+/* How much of the rate that both may have a stage leaves to its layer, of so many pages; 1 if there
+ * is none. */
+double growth_share(const struct filter_plan *plan, uint64_t pages);
 
-/* The geometry of layer 0. At most 2 ms. */
+/* The geometry of layer 0. At most 3 ms. */
 struct geometry growth_geometry(const struct filter_plan *plan);
 
 /* Layer 0 of a filter, as yet without a stage. Returns 0, or -1 if it would be larger than

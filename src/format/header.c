@@ -52,7 +52,8 @@
  *       a window has its feature bit, does not count and is not fixed, G is within 1..47, the slack
  *       above 0 and at most 1, and it has a time of at most 10^13 milliseconds, or else n; a filter
  *       that is not a window has zeros there;
- *       the pages for a stage are at most 2^38, and zero in a window or a counting filter;
+ *       the pages for a stage are at most 2^38 or 2^64-1, and zero in a window or a counting
+ *       filter;
  *
  * and rules 8 to 11, in layer_table.c, hold for its layers.
  */
@@ -87,7 +88,8 @@ enum {
     GENERATIONS_AT = 160, /*   4 generations of a window, G, 1..47; 0 if it is none */
     FORGET_AT = 168,      /*   8 window by time: forgets after so many ms; 0: after n lines */
     SLACK_AT = 176,       /*   8 slack asked for, a double */
-    STAGE_AT = 184,       /*   8 pages for the stage of each layer; 0: there is none */
+    STAGE_AT = 184,       /*   8 pages for the stage of each layer; 0: there is none; 2^64-1: for
+                           *     that of a layer of more than 131072, a sixth of its own */
     KEY_RECIPE_AT = 256,  /* 128 how a line becomes its key: zeros, the key is the whole line */
     PART_RECIPE_AT = 384, /* 128 how a line gets its part: likewise */
     PART_AT = 512,        /*   4 which of the parts the filter is for, I, from 1 on */
@@ -307,8 +309,9 @@ static const char *header_flaw(const struct header *header, const uint8_t *bytes
         return "part";
     if (uses_unnamed(header, bytes))
         return "unused bytes of the header";
-    if (plan->stage >
-        ((features & (FEATURE_COUNTING | FEATURE_WINDOW)) == 0 ? SIZING_PAGES_MAX : 0))
+    if ((features & (FEATURE_COUNTING | FEATURE_WINDOW)) != 0
+            ? plan->stage != 0
+            : plan->stage > SIZING_PAGES_MAX && plan->stage != STAGE_BY_SIZE)
         return "stage";
     return NULL;
 }

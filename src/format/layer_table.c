@@ -6,7 +6,7 @@
  * A layer may have a stage, in which keys gather, to be set in the layer together (stage.c): an
  * array of pages like a layer, and right after that its journal, which has those keys, as many as
  * their counter says: 16 bytes each, lo then hi. They are believed as bits are. A stage may
- * contribute a fifteenth of what its layer may to the rate.
+ * contribute a 255th of what its layer may to the rate.
  *
  * The layers are arrays of pages, in which bit b is byte b/8, mask 1 << (b%8); geometry.h says
  * which bits a key has. In a counting layer cell c of a line, from 0 to 127, is the low nibble of
@@ -259,11 +259,23 @@ uint64_t layer_end(const struct layer_record *record)
 
 uint64_t header_file_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers)
 {
-    struct layer_record record = {.plan = {.pages = pages, .stage = {.pages = plan->stage}}};
+    struct layer_record record = {
+        .plan = {.pages = pages, .stage = {.pages = growth_stage_pages(plan, pages)}}};
     uint64_t at = fixed_bytes(flight_keys_for(pages, plan->fixed), plan->geometry.counting);
     for (; layers > 0; layers--) {
         layer_put(&record, at);
         at = layer_end(&record);
     }
     return at;
+}
+
+uint64_t header_stage_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers)
+{
+    return layers * growth_stage_pages(plan, pages) * PAGE_BYTES;
+}
+
+uint64_t header_asked_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers)
+{
+    uint64_t bytes = header_file_bytes(pages, plan, layers);
+    return plan->stage == STAGE_BY_SIZE ? bytes - header_stage_bytes(pages, plan, layers) : bytes;
 }

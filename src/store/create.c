@@ -37,6 +37,29 @@ uint64_t create_lay_out(struct header *header, struct layer_record *records, uns
     return end;
 }
 
+static int allocate(int fd, uint64_t from, uint64_t to)
+{
+    return to > from ? whole_allocate(fd, from, to - from) : 0;
+}
+
+/* Asks by the first page of a layer, which is to be allocated anyway. */
+static bool may_be_hole(int fd, const struct layer_record *record)
+{
+    return record->stage_offset != 0 &&
+           (whole_reserve(fd, record->offset, PAGE_BYTES) == 0 || errno != EOPNOTSUPP);
+}
+
+int create_allocate(int fd, uint64_t from, const struct layer_record *records, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (may_be_hole(fd, &records[i])) {
+            if (allocate(fd, from, records[i].stage_offset) != 0)
+                return -1;
+            from = records[i].offset;
+        }
+    return allocate(fd, from, layer_end(&records[count - 1]));
+}
+
 static int write_page(int fd, const uint8_t page[HEADER_BYTES], uint64_t at)
 {
     return whole_write_at(fd, page, HEADER_BYTES, at) == HEADER_BYTES ? 0 : -1;
@@ -92,7 +115,7 @@ static int fill_empty(int fd, const void *context)
 {
     const struct empty *empty = context;
     empty->fault->reason[0] = '\0';
-    if (whole_allocate(fd, 0, empty->bytes) != 0 ||
+    if (create_allocate(fd, 0, empty->records, empty->count) != 0 ||
         !map_has_room(empty->bytes, empty->path, empty->fault) || make_beside(fd, empty) != 0)
         return -1;
     return create_write_head(fd, empty->header, empty->records, empty->count);

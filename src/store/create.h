@@ -35,6 +35,10 @@ void create_new_identity(struct header *header);
  * each of the records, whose plans are set. Returns where the file ends. */
 uint64_t create_lay_out(struct header *header, struct layer_record *records, unsigned count);
 
+/* Gives the file its blocks, from `from` on to the end of the last of the layers. Stages stay holes
+ * (store/stage.h), unless the file system cannot fill them later. Returns 0, or -1 with errno. */
+int create_allocate(int fd, uint64_t from, const struct layer_record *records, unsigned count);
+
 /* Writes the header, with the check value of a secret that is kept elsewhere, and the layer table.
  * Returns 0, or -1 with errno. */
 int create_write_head(int fd, const struct header *header, const struct layer_record *records,

@@ -13,12 +13,14 @@ enum { BATCH_KEYS = 2048 }; /* that are looked for at a time */
 struct region {
     struct layer_plan plan; /* of a stage, as of any layer; without a stage itself */
     struct bits bits;
-    uint64_t journal; /* of a stage: pages for its keys, right after its own; else 0 */
-    uint64_t at;      /* where it begins in the file */
-    size_t keys_at;   /* where its counter is in the fixed part */
-    uint64_t set;     /* keys, by this run */
-    bool in_bulk;     /* its pages were asked for in bulk */
-    uint64_t to_read; /* pages at its end that are still to be read ahead */
+    uint64_t journal;     /* of a stage: pages for its keys, right after its own; else 0 */
+    uint64_t at;          /* where it begins in the file */
+    size_t keys_at;       /* where its counter is in the fixed part */
+    uint64_t set;         /* keys, by this run */
+    bool in_bulk;         /* its pages were asked for in bulk */
+    uint64_t to_read;     /* pages at its end that are still to be read ahead */
+    uint64_t reserved;    /* of a stage: keys that have room in the file, as this run has seen to */
+    uint64_t reserved_at; /* when so many stages had been emptied */
 };
 
 struct layer {

@@ -226,6 +226,14 @@ int pages_clear(const struct store *store, const struct region *region, const ch
     return store->file.fd < 0 ? 0 : pages_flush(store, region, doing, fault);
 }
 
+int pages_give_back(const struct store *store, const struct region *region, const char *doing,
+                    struct fault *fault)
+{
+    if (whole_give_back(store->file.fd, region->at, bytes_of(region)) != 0)
+        return pages_clear(store, region, doing, fault);
+    return fsync(store->file.fd) == 0 ? 0 : fault_errno(fault, store_name(store), doing, errno);
+}
+
 /* --- bits --- */
 
 enum { LARGE_PAGES = 8192, FIRST_KEYS = 512 };

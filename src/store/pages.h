@@ -47,6 +47,10 @@ int pages_flush(const struct store *store, const struct region *region, const ch
 int pages_clear(const struct store *store, const struct region *region, const char *doing,
                 struct fault *fault);
 
+/* The same of a stage, whose blocks go back to the file system, if it takes them. */
+int pages_give_back(const struct store *store, const struct region *region, const char *doing,
+                    struct fault *fault);
+
 /* Whether something may have been written to a region since it was allocated. In memory false. */
 bool pages_have_data(const struct store *store, const struct region *region);
 

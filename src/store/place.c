@@ -33,10 +33,18 @@ static struct place place_in(const struct store *store, unsigned layer, uint64_t
     if (!has_stage(&store->layers[layer]))
         return (struct place){layer, false, left};
     uint64_t keys = stage_keys(store, layer) + ahead;
-    uint64_t capacity = store->layers[layer].stage.plan.capacity;
-    if (stage_is_emptying(store) || stage_repair_is_due(store) || keys >= capacity)
+    uint64_t most = stage_most(store, layer);
+    if (keys >= most)
         return nowhere(store);
-    return (struct place){layer, true, left < capacity - keys ? left : capacity - keys};
+    return (struct place){layer, true, left < most - keys ? left : most - keys};
+}
+
+unsigned place_filling(const struct store *store)
+{
+    unsigned layer = 0;
+    while (layer < store->count && room_in(store, layer) == 0)
+        layer++;
+    return layer == store->count && store->header.plan.fixed ? layer - 1 : layer;
 }
 
 static struct place place_in_window(const struct store *store, uint64_t ahead)

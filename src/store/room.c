@@ -1,11 +1,11 @@
 #include "store/room.h"
 
+#include "store/create.h"
 #include "store/internal.h"
 #include "store/place.h"
 #include "store/stage.h"
 #include "store/window.h"
 #include "system/signals.h"
-#include "system/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,10 +26,8 @@ static uint64_t pages_in_all(const struct store *store)
  * first layer has one. Else a small file could have a writer fill the disk. */
 static bool has_room_of_stage(const struct store *store)
 {
-    uint64_t pages = pages_in_all(store);
-    for (unsigned i = 0; i < store->count; i++)
-        pages += store->layers[i].stage.plan.pages + store->layers[i].stage.journal;
-    return pages >= store->header.plan.stage;
+    uint64_t pages = pages_in_all(store) + store_stage_bytes(store) / PAGE_BYTES;
+    return store->header.plan.stage == STAGE_BY_SIZE || pages >= store->header.plan.stage;
 }
 
 /* What the layers may contribute to the rate, in all. */
@@ -89,10 +87,9 @@ static int add_layer(struct store *store, struct fault *fault)
     if (room_plan(store, &record.plan, fault) != 0)
         return -1;
     layer_put(&record, begin);
-    uint64_t from = record.stage_offset != 0 ? record.stage_offset : record.offset;
     if (ftruncate(fd, (off_t)begin) != 0)
         return fault_errno(fault, store->file.path, "cannot grow", errno);
-    if (whole_allocate(fd, from, layer_end(&record) - from) != 0 || fsync(fd) != 0) {
+    if (create_allocate(fd, begin, &record, 1) != 0 || fsync(fd) != 0) {
         int error = errno;
         (void)!ftruncate(fd, (off_t)begin);
         return fault_errno(fault, store->file.path, "cannot grow", error);
@@ -103,6 +100,13 @@ static int add_layer(struct store *store, struct fault *fault)
 }
 
 /* --- whichever it is --- */
+
+/* The layer whose stage is to be given room in the file for what comes next, or store_layers. */
+static unsigned wants_stage_room(const struct store *store)
+{
+    unsigned layer = place_filling(store);
+    return layer < store->count && stage_wants_room(store, layer) ? layer : store->count;
+}
 
 bool room_clears_bits(const struct store *store)
 {
@@ -119,7 +123,10 @@ static bool has_room(const struct store *store, unsigned before)
 
 static int make(struct store *store, struct fault *fault)
 {
-    unsigned layer = stage_next(store);
+    unsigned layer = wants_stage_room(store);
+    if (layer < store->count)
+        return stage_reserve(store, layer, fault);
+    layer = stage_next(store);
     if (layer < store->count)
         return stage_empty(store, layer, fault);
     if (!is_window(store))

@@ -18,8 +18,9 @@
  *
  *   1. the stage is marked: who settles meanwhile sets keys in the layer itself, at once;
  *   2. the journal's keys are set in the layer, and that is on disk;
- *   3. the stage is cleared, and the zeros are on disk;
- *   4. its counter becomes 0, the layer's takes them over, and the mark is gone.
+ *   3. the stage becomes a hole, and that is on disk: it reads as zeros;
+ *   4. its counter becomes 0, the layer's takes them over, and the mark is gone;
+ *   5. when that is on disk, too, the journal becomes a hole.
  *
  * Bits go from 1 to 0 in step 3, while others look without a lock. They look in the stage first,
  * then in the layer, where by then all of it is. Whoever is killed or stopped on the way leaves the
@@ -27,7 +28,12 @@
  * nothing. After a power cut a stage may be older or newer than its journal and the counter; at
  * worst lines of the last seconds are forgotten, as in any layer. If the zeros did not reach the
  * disk before the counter, new keys would come on top of old bits, and the rate would rise above p:
- * hence the order.
+ * hence the order. And a journal that is gone would count zeros as keys, if its counter were not.
+ *
+ * A full disk must not be met when a line was printed. So before keys are claimed for a stage, each
+ * run asks for the blocks that these need; what is there already costs a system call. It remembers
+ * how far it asked, and forgets that when a stage has been emptied since. Nothing in the file says
+ * it, since a copy may have holes of its own.
  *
  * In the file the stage lies before its layer: a copy that is made front to back while it is
  * emptied has each key in one of them, if not in both.
@@ -38,6 +44,7 @@
 #include "store/key_file.h"
 #include "store/pages.h"
 #include "system/lock.h"
+#include "system/whole.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -99,6 +106,62 @@ unsigned stage_next(const struct store *store)
         if (stage_keys(store, next) > 0)
             break;
     return next;
+}
+
+/* --- its room in the file --- */
+
+/* Keys for which room is asked at a time, 16 MB of journal: a claim ends where that ends, so half of
+ * it is far more than can be in flight. */
+enum { RESERVE_KEYS = 1 << 20 };
+
+/* How many keys have room in the file, as far as this run knows. */
+static uint64_t reserved(const struct store *store, const struct region *stage)
+{
+    return stage->reserved_at == get64(store, STAGE_EMPTIED_AT) ? stage->reserved : 0;
+}
+
+uint64_t stage_most(const struct store *store, unsigned layer)
+{
+    const struct region *stage = &store->layers[layer].stage;
+    uint64_t room = reserved(store, stage);
+    if (stage_is_emptying(store) || stage_repair_is_due(store))
+        return 0;
+    return room < stage->plan.capacity ? room : stage->plan.capacity;
+}
+
+bool stage_wants_room(const struct store *store, unsigned layer)
+{
+    const struct region *stage = &store->layers[layer].stage;
+    uint64_t room = reserved(store, stage), staged = stage_keys(store, layer);
+    return is_stage(stage) && !stage_is_emptying(store) && staged < stage->plan.capacity &&
+           room < stage->plan.capacity && room < staged + RESERVE_KEYS / 2;
+}
+
+/* Where a file system cannot do it, the whole file got its blocks when it was made. */
+static bool reserve(const struct store *store, const struct region *stage, uint64_t from,
+                    uint64_t end)
+{
+    return whole_reserve(store->file.fd, page_at(stage, from), (end - from) * PAGE_BYTES) == 0 ||
+           errno == EOPNOTSUPP;
+}
+
+int stage_reserve(struct store *store, unsigned layer, struct fault *fault)
+{
+    enum { KEYS_A_PAGE = PAGE_BYTES / KEY_BYTES };
+    struct region *stage = &store->layers[layer].stage;
+    uint64_t pages = stage->plan.pages, capacity = stage->plan.capacity;
+    uint64_t staged = stage_keys(store, layer), had = reserved(store, stage);
+    uint64_t from = had > staged ? had : staged;
+    uint64_t to = from < capacity && RESERVE_KEYS < capacity - from ? from + RESERVE_KEYS
+                                                                    : capacity;
+    bool done = (had > 0 || reserve(store, stage, 0, pages)) &&
+                reserve(store, stage, pages + from / KEYS_A_PAGE,
+                        pages + (to - 1) / KEYS_A_PAGE + 1);
+    if (!done)
+        return fault_errno(fault, store->file.path, "no room for new lines", errno);
+    stage->reserved = to;
+    stage->reserved_at = get64(store, STAGE_EMPTIED_AT);
+    return 0;
 }
 
 /* --- filling --- */
@@ -268,6 +331,15 @@ static int hand_over(struct store *store, unsigned layer, struct fault *fault)
     return 0;
 }
 
+/* Step 5. If it is not done, the blocks are given back the next time. */
+static void give_back_journal(const struct store *store, unsigned layer)
+{
+    const struct region *stage = &store->layers[layer].stage;
+    if (fdatasync(store->file.fd) == 0)
+        (void)whole_give_back(store->file.fd, journal_of(store, stage).at,
+                              stage->journal * PAGE_BYTES);
+}
+
 int stage_empty(struct store *store, unsigned layer, struct fault *fault)
 {
     if (store_lock(store, fault) != 0)
@@ -278,7 +350,9 @@ int stage_empty(struct store *store, unsigned layer, struct fault *fault)
         return -1;
     /* Step 3. */
     in_order_for_others();
-    if (pages_clear(store, &store->layers[layer].stage, "cannot be written", fault) != 0)
+    if (pages_give_back(store, &store->layers[layer].stage, "cannot be written", fault) != 0 ||
+        hand_over(store, layer, fault) != 0)
         return -1;
-    return hand_over(store, layer, fault);
+    give_back_journal(store, layer);
+    return 0;
 }

@@ -1,5 +1,8 @@
 /*
  * stage - where new keys of a layer gather until they are set in it together.
+ *
+ * In the file a stage is a hole. It gets its blocks before the keys come that need them, a stretch
+ * at a time, and gives them back when it is emptied.
  */
 #ifndef UNSEEN_STORE_STAGE_H
 #define UNSEEN_STORE_STAGE_H
@@ -20,6 +23,16 @@ unsigned stage_next(const struct store *store);
 
 /* Whether a stage is being emptied, or was when its writer died: it takes no keys. */
 bool stage_is_emptying(const struct store *store);
+
+/* Under LOCK_CHANGE: how many keys the stage of a layer may have until something has to be done: its
+ * capacity, or as many as this run knows to have room in the file. */
+uint64_t stage_most(const struct store *store, unsigned layer);
+
+/* Under LOCK_GROW: whether what is to be done first is to give it more room; and that: for all keys
+ * that can be in flight and many more, at most a tenth of a millisecond. Returns 0, or -1 with the
+ * fault. */
+bool stage_wants_room(const struct store *store, unsigned layer);
+int stage_reserve(struct store *store, unsigned layer, struct fault *fault);
 
 /* Under LOCK_CHANGE: keys go into the stage of a layer: its journal, its counter, its bits. Writes
  * 16 bytes a key to the page cache. */

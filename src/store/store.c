@@ -417,6 +417,14 @@ const char *store_name(const struct store *store)
     return store->file.path != NULL ? store->file.path : "filter in memory";
 }
 
+uint64_t store_stage_bytes(const struct store *store)
+{
+    uint64_t pages = 0;
+    for (unsigned i = 0; i < store->count; i++)
+        pages += store->layers[i].stage.plan.pages + store->layers[i].stage.journal;
+    return pages * PAGE_BYTES;
+}
+
 uint64_t store_file_bytes(const struct store *store)
 {
     struct stat status;

@@ -67,18 +67,46 @@ size_t whole_read_at(int fd, void *bytes, size_t length, uint64_t at)
     return done;
 }
 
-int whole_allocate(int fd, uint64_t at, uint64_t bytes)
+/* posix_fallocate(3) without what the C library does where a file system cannot. */
+static int reserve(int fd, off_t at, off_t bytes)
 {
-    int error = posix_fallocate(fd, (off_t)at, (off_t)bytes);
+    if (fallocate(fd, 0, at, bytes) == 0)
+        return 0;
+    return errno == ENOSYS ? EOPNOTSUPP : errno;
+}
+
+static int allocate(int (*how)(int fd, off_t at, off_t bytes), int fd, uint64_t at, uint64_t bytes)
+{
+    int error = how(fd, (off_t)at, (off_t)bytes);
     if (error == EINTR) {
         /* Some file systems take back what they gave. */
         signals_hold_asking();
         while (error == EINTR && !signals_pending())
-            error = posix_fallocate(fd, (off_t)at, (off_t)bytes);
+            error = how(fd, (off_t)at, (off_t)bytes);
         signals_release_asking();
     }
     errno = error;
     return error == 0 ? 0 : -1;
+}
+
+int whole_allocate(int fd, uint64_t at, uint64_t bytes)
+{
+    return allocate(posix_fallocate, fd, at, bytes);
+}
+
+int whole_reserve(int fd, uint64_t at, uint64_t bytes)
+{
+    return allocate(reserve, fd, at, bytes);
+}
+
+int whole_give_back(int fd, uint64_t at, uint64_t bytes)
+{
+    int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+    int result;
+    do
+        result = fallocate(fd, mode, (off_t)at, (off_t)bytes);
+    while (result != 0 && errno == EINTR && !signals_pending());
+    return result;
 }
 
 void whole_write_in_place(int fd)

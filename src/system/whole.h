@@ -23,6 +23,14 @@ size_t whole_read_at(int fd, void *bytes, size_t length, uint64_t at);
  * disk. Returns 0, or -1 with errno: EINTR only if a signal wants the program to end. */
 int whole_allocate(int fd, uint64_t at, uint64_t bytes);
 
+/* The same where others may be writing there: never by reading and writing, which is how it is done
+ * on file systems that cannot do it; these fail with EOPNOTSUPP. */
+int whole_reserve(int fd, uint64_t at, uint64_t bytes);
+
+/* Gives blocks back to the file system; zeros are read there from now on. Returns 0, or -1 with
+ * errno: not all file systems can, and some bytes may be as they were. */
+int whole_give_back(int fd, uint64_t at, uint64_t bytes);
+
 /* Of a new, empty file: where a file system writes every change to a new place, it is asked not to;
  * others do not know the question. */
 void whole_write_in_place(int fd);

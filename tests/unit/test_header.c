@@ -216,7 +216,8 @@ static void round_trip_of_many(void)
             .fixed = i % 2,
         };
         if (i % 4 == 1)
-            header->plan.stage = chance_below(&chance, SIZING_PAGES_MAX + 1);
+            header->plan.stage = i % 8 == 1 ? STAGE_BY_SIZE
+                                            : chance_below(&chance, SIZING_PAGES_MAX + 1);
         if (header->plan.rate < SIZING_RATE_MIN)
             header->plan.rate = SIZING_RATE_MIN;
         /* Three layers are a window of two generations. */
@@ -432,7 +433,7 @@ static const struct rule header_rules[] = {
     {"a time without a window", 168, 1, 1, "unused"},
     {"a slack without a window", 183, 1, 1, "unused"},
     {"more pages for a stage than may be", 184, 8, SIZING_PAGES_MAX + 1, "stage"},
-    {"2^64 - 1 pages for a stage", 184, 8, UINT64_MAX, "stage"},
+    {"2^64 - 2 pages for a stage", 184, 8, UINT64_MAX - 1, "stage"},
     {"unused 192", 192, 1, 1, "unused"},
     {"unused 255", 255, 1, 1, "unused"},
     {"a key recipe's unused byte", 274 + 7, 1, 1, "unused"},
@@ -866,6 +867,9 @@ static void edges_of_numbers(void)
         struct file file;
         char name[64];
         for (size_t j = 0; j < sizeof of_header / sizeof *of_header; j++) {
+            /* A stage of 2^64 - 1 pages is one by size. */
+            if (of_header[j] == 184 && edges[i] == STAGE_BY_SIZE)
+                continue;
             file_make(&file);
             store64(file.page0 + of_header[j], edges[i]);
             seal(file.page0, CHECKSUM_AT);
