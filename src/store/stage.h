@@ -24,8 +24,8 @@ unsigned stage_next(const struct store *store);
 /* Whether a stage is being emptied, or was when its writer died: it takes no keys. */
 bool stage_is_emptying(const struct store *store);
 
-/* Under LOCK_CHANGE: how many keys the stage of a layer may have until something has to be done: its
- * capacity, or as many as this run knows to have room in the file. */
+/* Under LOCK_CHANGE: how many keys the stage of a layer may have until something has to be done:
+ * its capacity, or as many as this run knows to have room in the file. */
 uint64_t stage_most(const struct store *store, unsigned layer);
 
 /* Under LOCK_GROW: whether what is to be done first is to give it more room; and that: for all keys
