@@ -231,7 +231,7 @@ static void print_json(struct report *report, const struct answer *answer)
     report_json(report, "classic_rate", "%.6g", classic_rate(answer));
     print_curve(report, answer);
     if (layer->stage.pages != 0)
-        report_json(report, "stage", "{\"capacity\":%" PRIu64 ",\"bytes\":%" PRIu64 "}",
+        report_json(report, "stage", "{\"capacity\":%" PRIu64 ",\"size\":%" PRIu64 "}",
                     layer->stage.capacity, answer->stages);
     if (answer->plan.generations != 0) {
         report_json(report, "generations", "%u", answer->plan.generations);

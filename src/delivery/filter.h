@@ -56,11 +56,14 @@
  *              on disk: batch by batch, each as settle, then the key set is emptied.
  *   make room  LOCK_GROW. A layer is allocated and flushed after the end of the file, its record
  *              written and flushed, then the count of layers, flushed.
+ *              A stage gets blocks for the keys that come next: before these are claimed, since
+ *              after their delivery it would be too late.
  *   turn       LOCK_GROW, with LOCK_CHANGE for two moments: the layer is marked as retired; it is
  *              cleared and flushed without LOCK_CHANGE; it gets the next number (store/window.c).
  *   empty      LOCK_GROW, with LOCK_CHANGE for moments: the stage is marked; 512 keys at a time are
- *              set in its layer; flushed; cleared and flushed; the counters change, the mark goes
- *              (store/stage.c).
+ *              set in its layer; flushed; given back and flushed; the counters change, the mark
+ *              goes; flushed; the journal is given back (store/stage.c). Others who had keys in
+ *              flight for it find no blocks there that they know of, and set them in the layer.
  *   remove     LOCK_CHANGE, for at most 2048 keys: each with a journal of one page
  *              (store/removal.c).
  *   merge      Inputs are read without a lock. Only a merge over one of its inputs holds LOCK_GROW
