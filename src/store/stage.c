@@ -110,8 +110,8 @@ unsigned stage_next(const struct store *store)
 
 /* --- its room in the file --- */
 
-/* Keys for which room is asked at a time, 16 MB of journal: a claim ends where that ends, so half of
- * it is far more than can be in flight. */
+/* Keys for which room is asked at a time, 16 MB of journal: a claim ends where that ends, so half
+ * of it is far more than can be in flight. */
 enum { RESERVE_KEYS = 1 << 20 };
 
 /* How many keys have room in the file, as far as this run knows. */
