@@ -422,6 +422,22 @@ killed_at() {
 # emptied: how often f.bf emptied a stage.
 emptied() { od -An -t u8 -j 8200 -N 8 f.bf | tr -d ' '; }
 
+@test "an empty layer is not looked into; who opened it then finds what came since" {
+    exits 0 unseen create -p 1e-9 -n 200k --stage $stage f.bf
+    mkfifo ask
+    "$UNSEEN" query --tag f.bf <ask >answers 3>&- &
+    exec {to}>ask
+    echo 1 >&"$to"
+    until [[ -s answers ]]; do sleep 0.01; done
+    # Its stage is emptied again and again.
+    exits 0 unseen f.bf < <(seq 60000)
+    [[ $(emptied) -gt 2 ]]
+    seq 60000 >&"$to"
+    exec {to}>&-
+    wait $!
+    sed 's/^/in\t/' <(seq 60000) | cat <(printf 'new\t1\n') - | same answers /dev/stdin
+}
+
 @test "a stage whose room cannot be had: exit 2, and all that came out is in" {
     local n
     need_strace

@@ -19,6 +19,7 @@ struct region {
     uint64_t set;         /* keys, by this run */
     bool in_bulk;         /* its pages were asked for in bulk */
     uint64_t to_read;     /* pages at its end that are still to be read ahead */
+    bool began_empty;     /* a layer with a stage: it had no data when this run opened it */
     uint64_t reserved;    /* of a stage: keys that have room in the file, as this run has seen to */
     uint64_t reserved_at; /* when so many stages had been emptied */
 };
@@ -105,6 +106,15 @@ static inline uint64_t region_keys(const struct store *store, const struct regio
 static inline void count_keys(struct store *store, const struct region *region, uint64_t more)
 {
     put64(store, region->keys_at, region_keys(store, region) + more);
+}
+
+/* Whether all keys of a layer are in its stage, so that nobody need look into the layer; asked after
+ * the stage was looked into. Keys come into a layer while its stage is emptied, or one by one and
+ * are counted then: who finds neither mark nor count has looked into a stage that was whole. */
+static inline bool layer_is_empty(const struct store *store, const struct layer *layer)
+{
+    return layer->region.began_empty && get64(store, STAGE_EMPTYING_AT) == 0 &&
+           region_keys(store, &layer->region) == 0;
 }
 
 /* Others who looked for a key without the lock must look again. */

@@ -105,7 +105,8 @@ void pages_expect(struct store *store, uint64_t keys)
         struct layer *layer = &store->layers[i];
         if (has_stage(layer))
             expect(store, &layer->stage, keys);
-        expect(store, &layer->region, keys);
+        if (!layer_is_empty(store, layer))
+            expect(store, &layer->region, keys);
     }
 }
 
@@ -150,7 +151,8 @@ void pages_ask(const struct store *store, const struct key *keys, size_t n)
         const struct layer *layer = &store->layers[i];
         if (has_stage(layer))
             ask(&layer->stage, keys, n);
-        ask(&layer->region, keys, n);
+        if (!layer_is_empty(store, layer))
+            ask(&layer->region, keys, n);
     }
 }
 

@@ -33,7 +33,7 @@ static void probe_layer(const struct store *store, unsigned i, uint64_t now, con
         store->kernel->test(&layer->stage.bits, keys, n, seen);
         in_order_for_others();
     }
-    if (!generation_expired(store, i, now))
+    if (!generation_expired(store, i, now) && !layer_is_empty(store, layer))
         store->kernel->test(&layer->region.bits, keys, n, seen);
 }
 
@@ -48,7 +48,8 @@ void probe_layers(const struct store *store, const struct key *keys, size_t n, u
 void probe_past_stages(const struct store *store, const struct key *keys, size_t n, uint8_t *seen)
 {
     for (unsigned i = store->count; i-- > 0;)
-        store->kernel->test(&store->layers[i].region.bits, keys, n, seen);
+        if (!layer_is_empty(store, &store->layers[i]))
+            store->kernel->test(&store->layers[i].region.bits, keys, n, seen);
 }
 
 /* Whether a page had to be read since this was asked last. */

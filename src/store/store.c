@@ -1,6 +1,7 @@
 /* store - see store.h and internal.h. */
 #include "store/internal.h"
 
+#include "store/pages.h"
 #include "system/clock.h"
 #include "system/lock.h"
 #include "system/map.h"
@@ -160,6 +161,7 @@ int store_map_layer(struct store *store, const struct layer_record *record, stru
         map_drop(layer->region.bits.bytes, (size_t)(layer->region.plan.pages * PAGE_BYTES));
         return -1;
     }
+    layer->region.began_empty = has_stage(layer) && !pages_have_data(store, &layer->region);
     store->count++;
     return 0;
 }
