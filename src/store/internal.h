@@ -6,6 +6,7 @@
 
 #include "core/kernel.h"
 #include "store/store.h"
+#include "system/map.h"
 
 enum { BATCH_KEYS = 2048 }; /* that are looked for at a time */
 
@@ -63,12 +64,12 @@ struct store {
     struct open_file file;
     struct memory *memory; /* NULL: it is in a file */
     struct store_watch watch;
-    bool settling;     /* what was delivered is settled: no signal ends that */
-    uint64_t emptied;  /* how often a stage had been emptied when LOCK_CHANGE was taken last */
-    unsigned tries;    /* so often room was made since */
-    uint64_t tried_at; /* the counter of settlings stood here */
-    uint64_t reads;    /* map_reads, when a probe asked last */
-    bool warm;         /* it had not changed: that probe's pages were all there */
+    bool settling;          /* what was delivered is settled: no signal ends that */
+    uint64_t emptied;       /* how often a stage had been emptied when LOCK_CHANGE was taken last */
+    unsigned tries;         /* so often room was made since */
+    uint64_t tried_at;      /* the counter of settlings stood here */
+    struct map_waits waits; /* of the last probe */
+    bool warm;              /* it did not wait: its pages were all there */
     struct layer layers[LAYERS_MAX]; /* the last member: those from `count` on are not cleared */
 };
 

@@ -6,7 +6,8 @@
  * one. So once a page had to be read, the pages of all keys still to be tested are asked for
  * together. To ask costs a system call a page, three times what testing a key costs: not for pages
  * that are there. Which are, nobody is asked (that is a system call a page, too, and mincore(2)
- * tells only those who may write); the system counts the faults that had to read:
+ * tells only those who may write); the system counts the faults that had to read, and how often the
+ * thread slept:
  *
  *   - for the first key after each layer, since each may cost a read;
  *   - then after 4, 16, 64 ... keys. The longer it went without, the fewer cold pages are left, and
@@ -52,29 +53,22 @@ void probe_past_stages(const struct store *store, const struct key *keys, size_t
             store->kernel->test(&store->layers[i].region.bits, keys, n, seen);
 }
 
-/* Whether a page had to be read since this was asked last. */
-static bool has_read(struct store *store)
-{
-    uint64_t before = store->reads;
-    store->reads = map_reads();
-    return store->reads != before;
-}
-
 /* Tests keys until a page had to be read. Returns how many keys need no other look. */
 static size_t probe_until_read(struct store *store, const struct key *keys, size_t n, uint8_t *seen)
 {
     uint64_t now = generation_now(store);
     for (unsigned i = store->count; i-- > 0;) {
         probe_layer(store, i, now, keys, 1, seen);
-        if (has_read(store))
+        if (map_has_waited(&store->waits))
             return 0;
     }
     for (size_t done = 1, end; done < n; done = end) {
         end = n / 4 > done ? 4 * done : n;
         probe_layers(store, keys + done, end - done, seen + done);
-        if (has_read(store))
+        if (map_has_waited(&store->waits))
             return end;
     }
+    store->warm = true;
     return n;
 }
 
@@ -88,17 +82,18 @@ static bool may_have_to_read(const struct store *store, size_t n)
 int probe(struct store *store, const struct key *keys, size_t n, uint8_t *seen, struct fault *fault)
 {
     bool look = may_have_to_read(store, n);
-    uint64_t before = store->reads;
     size_t done = 0;
     if (store_refresh(store, fault) != 0)
         return -1;
     memset(seen, 0, n);
+    if (look)
+        (void)map_has_waited(&store->waits);
     if (look && !store->warm) {
         done = probe_until_read(store, keys, n, seen);
         pages_ask(store, keys + done, n - done);
     }
     probe_layers(store, keys + done, n - done, seen + done);
-    if (look)
-        store->warm = !has_read(store) && store->reads == before;
+    if (look && map_has_waited(&store->waits))
+        store->warm = false;
     return 0;
 }

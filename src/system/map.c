@@ -56,8 +56,13 @@ void map_advise(void *address, size_t bytes, int advice)
     madvise((uint8_t *)address - before, before + bytes, advice);
 }
 
-uint64_t map_reads(void)
+/* A page in a hole counts as a fault that reads, too, but is there at once. */
+bool map_has_waited(struct map_waits *before)
 {
     struct rusage usage;
-    return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t)usage.ru_majflt : 0;
+    struct map_waits last = *before;
+    if (getrusage(RUSAGE_THREAD, &usage) != 0)
+        return false;
+    *before = (struct map_waits){usage.ru_majflt, usage.ru_nvcsw};
+    return before->faults != last.faults && before->sleeps != last.sleeps;
 }
