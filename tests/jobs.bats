@@ -79,6 +79,120 @@ open_pipe() {
     exec {hold}<>pipe
 }
 
+# The forms in which lines are judged, as words for `run_form`.
+forms=('-n 1000 -p 0.5' '-d -n 1000 -p 0.5' 'f.bf' 'add f.bf' 'query f.bf' 'query -v f.bf' 'query --tag f.bf'
+    'remove counting.bf' 'push queue.bf' '--durable -a got f.bf' '--pending keys f.bf' 'f.bf -x cat')
+
+# fresh: filters of so high a rate, and so small, that it matters where layers end.
+fresh() {
+    rm -rf ./*.bf ./*.queue keys got
+    unseen create -n 1000 -p 0.5 f.bf
+    unseen create -n 1000 -p 0.5 --counting counting.bf
+    unseen create -n 1000 -p 0.5 --queue queue.bf
+    head -n 3000 in >first
+    unseen add f.bf first
+    unseen add counting.bf first
+} 2>errors
+
+# run_form FORM OPTION...: in the background, reading ./pipe. Sets `pid`.
+run_form() {
+    local words
+    read -ra words <<<"$1"
+    shift
+    case ${words[0]} in
+    add | query | remove | push) set -- "${words[0]}" "$@" "${words[@]:1}" ;;
+    *) set -- "$@" "${words[@]}" ;;
+    esac
+    env --default-signal=TERM "$UNSEEN" "$@" <pipe >printed 2>errors 3>&- &
+    pid=$!
+}
+
+# left: all that a run has left, as one word.
+left() {
+    [[ ! -e keys ]] || unseen commit f.bf keys
+    {
+        cat printed
+        [[ ! -e got ]] || cat got
+        unseen query f.bf universe || true
+        unseen query counting.bf universe || true
+        unseen pop queue.bf || true
+    } | cksum
+}
+
+@test "every form leaves the same with every -j and every buffer, and after pauses" {
+    local form size wanted
+    list in
+    seq -f 'http://example.org/%.0f/page/of/which/nobody/has/ever/heard' 20000 | cat in - >universe
+    mkfifo pipe
+    for form in "${forms[@]}"; do
+        for size in one 4K 32K 256K 2M paused; do
+            fresh
+            case $size in
+            one) run_form "$form" -j 1 ;;
+            paused) run_form "$form" -j 2 ;;
+            *) run_form "$form" -j 2 --buffer-size $size ;;
+            esac
+            {
+                head -c 1400000 in
+                [[ $size != paused ]] || sleep 0.1
+                tail -c +1400001 in
+            } >pipe
+            wait "$pid"
+            [[ $size != one ]] || wanted=$(left)
+            [[ $size == one || $(left) == "$wanted" ]] || { echo "differs: $form, $size"; false; }
+        done
+    done
+}
+
+# flooded: the list has gone to the form that runs, and the pipe stays open; waits until it has a second thread.
+flooded() {
+    local i
+    cat in >pipe
+    for ((i = 0; i < 600; i++)); do
+        [[ $(ls "/proc/$pid/task" | wc -l) -ne 2 ]] || return 0
+        sleep 0.05
+    done
+    echo "one thread"
+    return 1
+}
+
+@test "every form has a second thread, and a signal ends it while both threads wait" {
+    need_signals
+    plain_build 'has threads of its own'
+    local form status
+    list in
+    open_pipe
+    for form in "${forms[@]}" 'key' 'plan -' 'shard 1/2'; do
+        fresh
+        run_form "$form" -j 2
+        flooded || { echo "$form"; kill -9 "$pid"; false; }
+        kill -TERM "$pid"
+        status=0
+        wait "$pid" || status=$?
+        [[ $status -eq 143 ]] || { echo "$form: $status"; false; }
+        [[ -z $(find . -name '*flight*') ]]
+    done
+}
+
+@test "--durable remembers within its time, though a second thread waits for more lines" {
+    plain_build 'has threads of its own'
+    local i n
+    list in
+    n=$(lines_unique in | wc -l)
+    open_pipe
+    unseen create -p 1e-9 f.bf
+    run_form '--durable -a got f.bf' -j 2
+    flooded
+    for ((i = 0; i < 600; i++)); do
+        [[ $(unseen query -c f.bf got) -ne $n ]] || break
+        sleep 0.05
+    done
+    [[ $(ls "/proc/$pid/task" | wc -l) -eq 2 ]]
+    kill -9 "$pid"
+    lines_unique in | cmp - got
+    [[ $(unseen query -c f.bf in) -eq 25000 ]]
+}
+
 @test "a reader ahead that waits for a pipe does not outlive the end of the output" {
     list in
     lines_unique in | sed 7000q >expected

@@ -117,7 +117,6 @@ static int prepare_hold(struct job *job)
     if (options->command == NULL && !pending && !job->plan.durable)
         return 0;
     signals_be_careful();
-    job->inputs.threads = 1; /* what waits for input here has more to do than to wait */
     if (options->command != NULL) {
         job->output = child_output(&job->child, options->command, job->inputs.delimiter);
         job->plan.may_close = true;

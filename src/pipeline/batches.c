@@ -61,7 +61,8 @@ struct batches {
     struct block *block; /* BLOCKS; without a second thread, the first alone */
     size_t given;        /* blocks that the caller has had */
 
-    bool ahead; /* the second thread works */
+    bool ahead; /* the second thread works: */
+    bool ready; /* and the next block is made */
     atomic_bool ending;
     pthread_t thread;
     int stop[2]; /* a pipe: that it is closed tells the second thread to end */
@@ -258,7 +259,7 @@ static void end_ahead(struct batches *batches)
     sem_post(&batches->free_buffers);
     if (batches->ahead)
         signals_end_thread(batches->thread);
-    batches->ahead = false;
+    batches->ahead = batches->ready = false;
     for (unsigned i = 0; i < BUFFERS - 1; i++) {
         free(batches->spare[i].bytes);
         batches->spare[i] = (struct input_buffer){NULL, 0};
@@ -290,18 +291,30 @@ static void start_ahead(struct batches *batches)
         end_ahead(batches);
 }
 
-/* The next of its blocks; those given out before are free. NULL: a signal wants the process to
- * end. */
+/* Waits for the second thread; when that has handed back, there is none any more. Returns as
+ * signals_wait_semaphore. */
+static int wait_for_made(struct batches *batches, int milliseconds)
+{
+    int result = batches->ready ? 1 : signals_wait_semaphore(&batches->made, milliseconds);
+    batches->ready = result == 1;
+    if (batches->ready && batches->block[batches->given % BLOCKS].outcome == HANDED_BACK)
+        end_ahead(batches);
+    return result;
+}
+
+/* The block given out before, if there was one, is free. */
+static void give_back(struct batches *batches)
+{
+    if (batches->given == 0)
+        return;
+    if (batches->block[(batches->given - 1) % BLOCKS].batch.last)
+        sem_post(&batches->free_buffers);
+    sem_post(&batches->free_blocks);
+}
+
 static struct block *take_made(struct batches *batches)
 {
-    if (batches->given > 0) {
-        const struct block *before = &batches->block[(batches->given - 1) % BLOCKS];
-        if (before->batch.last)
-            sem_post(&batches->free_buffers);
-        sem_post(&batches->free_blocks);
-    }
-    if (signals_wait_semaphore(&batches->made) != 0)
-        return NULL;
+    batches->ready = false;
     return &batches->block[batches->given++ % BLOCKS];
 }
 
@@ -314,18 +327,26 @@ static bool is_worth_it(const struct batches *batches)
            batches->bytes / batches->pieces >= LARGE_PIECE;
 }
 
+bool batches_wait(struct batches *batches, int milliseconds)
+{
+    if (batches->ahead && wait_for_made(batches, milliseconds) == 0)
+        return false;
+    return batches->ahead || batches->done < batches->chunk.length ||
+           input_wait(batches->input, milliseconds);
+}
+
 int batches_next(struct batches *batches, struct batch *batch, struct fault *fault)
 {
     struct block *block = &batches->block[0];
     if (!batches->ahead && batches->done == batches->chunk.length && is_worth_it(batches))
         start_ahead(batches);
     if (batches->ahead)
-        block = take_made(batches);
-    if (block == NULL)
+        give_back(batches);
+    if (batches->ahead && wait_for_made(batches, -1) < 0)
         return fault_errno(fault, input_name(batches->input), NULL, EINTR);
-    if (batches->ahead && block->outcome == HANDED_BACK)
-        end_ahead(batches);
-    if (!batches->ahead)
+    if (batches->ahead)
+        block = take_made(batches);
+    else
         block->outcome = make_next(batches, block, false);
     if (block->outcome == BATCH)
         *batch = block->batch;

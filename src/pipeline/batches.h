@@ -54,6 +54,11 @@ int batches_add_parts(struct batches *batches, const struct recipe *recipe, uint
 /* Starts with an input, after what was read of it. */
 void batches_begin(struct batches *batches, struct input *input);
 
+/* Waits at most so many milliseconds until batches_next need not wait. Returns whether that is so;
+ * else time ran out, or a signal came that does not end the process. What was given out before is
+ * gone. */
+bool batches_wait(struct batches *batches, int milliseconds);
+
 /* The next batch, of at least one line. Returns 1; 0 at the end; -1 with the fault, after all lines
  * before it were given out. */
 int batches_next(struct batches *batches, struct batch *batch, struct fault *fault);

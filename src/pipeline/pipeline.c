@@ -275,10 +275,8 @@ static const struct verb verbs[] = {
 
 static struct batches *make_batches(const struct pipeline_plan *plan, const struct header *header)
 {
-    /* What waits for input no longer than until its time comes has to wait by itself. */
-    unsigned threads = plan->durable ? 1 : plan->threads;
     struct batches *batches = batches_new(plan->delimiter, &header->recipe,
-                                          hashers_of_keys(header->hasher), threads);
+                                          hashers_of_keys(header->hasher), plan->threads);
     if (batches == NULL || header->shard.parts == 0 ||
         batches_add_parts(batches, &header->part_recipe, header->shard.parts) == 0)
         return batches;
@@ -364,10 +362,10 @@ int pipeline_settle(struct pipeline *pipeline, struct fault *fault)
 }
 
 /* Held keys are settled when their time comes, even if no line does. */
-static int wait_for_input(struct pipeline *pipeline, struct input *input, struct fault *fault)
+static int wait_for_input(struct pipeline *pipeline, struct fault *fault)
 {
     while (pipeline->plan.durable && filter_held(pipeline->plan.filter) > 0 &&
-           !input_wait(input, milliseconds_left(pipeline)))
+           !batches_wait(pipeline->batches, milliseconds_left(pipeline)))
         if (milliseconds_left(pipeline) == 0 && pipeline_settle(pipeline, fault) != 0)
             return -1;
     return 0;
@@ -571,7 +569,7 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
     pipeline->begins = pipeline->plan.heading != HEADING_COUNTS;
     batches_begin(pipeline->batches, input);
     while (result == 0) {
-        result = wait_for_input(pipeline, input, fault);
+        result = wait_for_input(pipeline, fault);
         if (result == 0)
             result = run_chunk(pipeline, input, fault);
     }

@@ -305,34 +305,44 @@ bool signals_start_thread(pthread_t *thread, void *(*work)(void *), void *contex
     return started;
 }
 
+/* So many milliseconds from now, as other threads are waited for. */
+static struct timespec time_after(int milliseconds)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    time.tv_sec += milliseconds / 1000;
+    time.tv_nsec += (long)(milliseconds % 1000) * 1000000;
+    if (time.tv_nsec >= 1000000000) {
+        time.tv_nsec -= 1000000000;
+        time.tv_sec++;
+    }
+    return time;
+}
+
 void signals_end_thread(pthread_t thread)
 {
-    enum { KNOCK_NANOSECONDS = 10000000 };
+    enum { KNOCK_MILLISECONDS = 10 };
     struct timespec until;
     do {
         (void)pthread_kill(thread, SIGURG);
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += KNOCK_NANOSECONDS;
-        if (until.tv_nsec >= 1000000000) {
-            until.tv_nsec -= 1000000000;
-            until.tv_sec++;
-        }
+        until = time_after(KNOCK_MILLISECONDS);
     } while (pthread_timedjoin_np(thread, NULL, &until) != 0);
 }
 
-int signals_wait_semaphore(sem_t *semaphore)
+int signals_wait_semaphore(sem_t *semaphore, int milliseconds)
 {
     if (!pending && sem_trywait(semaphore) == 0)
-        return 0;
+        return 1;
     idle_begin();
     if (is_to_end())
         return -1;
+    struct timespec until = time_after(milliseconds);
     int result;
     do
-        result = sem_wait(semaphore);
-    while (result != 0 && !pending);
+        result = milliseconds < 0 ? sem_wait(semaphore) : sem_timedwait(semaphore, &until);
+    while (result != 0 && errno == EINTR && !pending);
     idle_end();
-    return result;
+    return result == 0 ? 1 : errno == ETIMEDOUT ? 0 : -1;
 }
 
 int signals_wait_writable(int fd)

@@ -87,8 +87,10 @@ bool signals_start_thread(pthread_t *thread, void *(*work)(void *), void *contex
  * promise where another process reads, too. */
 void signals_end_thread(pthread_t thread);
 
-/* Waits for another thread, as for input. Returns 0, or -1 if a signal wants the process to end. */
-int signals_wait_semaphore(sem_t *semaphore);
+/* Waits for another thread, as for input: at most so many milliseconds, or as long as it takes if
+ * negative. Returns 1; 0 if time ran out, by a clock that may be set meanwhile; -1 if a signal
+ * wants the process to end. */
+int signals_wait_semaphore(sem_t *semaphore, int milliseconds);
 
 /* Waits until a descriptor can be written, or a signal comes. */
 int signals_wait_writable(int fd);
