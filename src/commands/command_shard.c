@@ -73,8 +73,7 @@ static int pick_lines(void *context, const struct batch *batch, struct fault *fa
         job->select[i] = job->part[i] == job->shard.part;
     if (job->picked.from == NULL)
         job->picked.from = job->picked.to = batch->bytes + batch->starts[0];
-    picked_add(&job->picked, batch, job->select);
-    job->lines[job->shard.part] += marks_count(job->select, batch->n);
+    job->lines[job->shard.part] += picked_add(&job->picked, batch, job->select);
     return 0;
 }
 

@@ -12,33 +12,52 @@ struct picked {
     char *from, *to;
 };
 
-/* Where lines that go on and lines that do not take turns, no processor foresees where a run of
- * either ends, and that took an eighth of a run. So there eight lines at a time are all copied, as
- * many bytes of each, without asking: what follows is copied over a line that does not go on. */
-enum { PICKED_LINES = 8, PICKED_BYTES = 128 };
-
-/* Whether the next eight lines are for that: they are not all alike; copies end before what is
- * still to be read, the first and so all that follow; and what is read is within the batch. */
-static inline bool picked_takes_turns(const struct picked *picked, const struct batch *batch,
-                                      const uint8_t *select, size_t i)
+/* Moves lines from..end of a batch whose mark is 1; neighbours as one. */
+static inline void picked_add_runs(struct picked *picked, const struct batch *batch,
+                                   const uint8_t *select, size_t from, size_t end)
 {
     const size_t *starts = batch->starts;
-    if (i + PICKED_LINES > batch->n)
-        return false;
-    uint64_t marks = marks_load(select + i);
-    return marks != 0 && marks != MARKS_ALL &&
-           batch->bytes + starts[i] - picked->to >= PICKED_BYTES &&
-           starts[batch->n] - starts[i + PICKED_LINES - 1] >= PICKED_BYTES;
+    for (size_t i = from; i < end; from = i) {
+        i = marks_run(select, from, end);
+        if (!select[from])
+            continue;
+        size_t length = starts[i] - starts[from];
+        if (picked->to != batch->bytes + starts[from])
+            memmove(picked->to, batch->bytes + starts[from], length);
+        picked->to += length;
+    }
 }
 
-static inline void picked_add_eight(struct picked *picked, const struct batch *batch,
-                                    const uint8_t *select, size_t i)
+/* Where lines that go on and lines that do not take turns, no processor foresees where a run of
+ * either ends, and that took an eighth of the time. So there, lines are listed without asking, and
+ * of each so many bytes are copied: what is too many, the next line is copied over. */
+enum { PICKED_LINES = 64, PICKED_FEW = PICKED_LINES / 8, PICKED_BYTES = 128 };
+
+/* Whether lines from..end, of which `count` go on, are for that: neither few nor most of so many
+ * do; the first copy, and so each, ends before what is still to be read; and what is read is in the
+ * batch. */
+static inline bool picked_takes_turns(const struct picked *picked, const struct batch *batch,
+                                      size_t count, size_t from, size_t end)
 {
     const size_t *starts = batch->starts;
+    return end - from == PICKED_LINES && count > PICKED_FEW && count < PICKED_LINES - PICKED_FEW &&
+           batch->bytes + starts[from] - picked->to >= PICKED_BYTES &&
+           starts[batch->n] - starts[end - 1] >= PICKED_BYTES;
+}
+
+static inline void picked_add_listed(struct picked *picked, const struct batch *batch,
+                                     const uint8_t *select, size_t from)
+{
+    size_t list[PICKED_LINES], listed = 0;
+    for (size_t i = 0; i < PICKED_LINES; i++) {
+        list[listed] = from + i;
+        listed += select[from + i];
+    }
     char *to = picked->to;
-    for (size_t end = i + PICKED_LINES; i < end; i++) {
-        const char *line = batch->bytes + starts[i];
-        size_t length = (starts[i + 1] - starts[i]) & -(size_t)select[i];
+    for (size_t j = 0; j < listed; j++) {
+        const size_t *starts = batch->starts + list[j];
+        const char *line = batch->bytes + starts[0];
+        size_t length = starts[1] - starts[0];
         memcpy(to, line, PICKED_BYTES);
         if (length > PICKED_BYTES)
             memmove(to, line, length);
@@ -47,34 +66,23 @@ static inline void picked_add_eight(struct picked *picked, const struct batch *b
     picked->to = to;
 }
 
-/* Moves lines from..end of a batch. */
-static inline void picked_add_run(struct picked *picked, const struct batch *batch, size_t from,
-                                  size_t end)
+/* Moves the lines of a batch whose mark is 1 up to those that were picked before. What lies between
+ * those and the end of the batch is lost. Precondition: `to` is in the chunk of the batch, and not
+ * after its lines. Returns how many lines it moved. */
+static inline size_t picked_add(struct picked *picked, const struct batch *batch,
+                                const uint8_t *select)
 {
-    const char *lines = batch->bytes + batch->starts[from];
-    size_t length = batch->starts[end] - batch->starts[from];
-    if (picked->to != lines)
-        memmove(picked->to, lines, length);
-    picked->to += length;
-}
-
-/* Moves the lines of a batch whose mark is 1 up to those that were picked before. Neighbours move
- * as one. What lies between those picked and the end of the batch is lost. Precondition: `to` is in
- * the chunk of the batch, and not after its lines. */
-static inline void picked_add(struct picked *picked, const struct batch *batch,
-                              const uint8_t *select)
-{
-    for (size_t i = 0, from; i < batch->n;) {
-        from = i;
-        if (picked_takes_turns(picked, batch, select, i)) {
-            picked_add_eight(picked, batch, select, i);
-            i += PICKED_LINES;
-            continue;
-        }
-        i = marks_run(select, from, batch->n);
-        if (select[from])
-            picked_add_run(picked, batch, from, i);
+    size_t all = 0;
+    for (size_t from = 0, end; from < batch->n; from = end) {
+        end = batch->n - from < PICKED_LINES ? batch->n : from + PICKED_LINES;
+        size_t count = marks_count(select + from, end - from);
+        all += count;
+        if (picked_takes_turns(picked, batch, count, from, end))
+            picked_add_listed(picked, batch, select, from);
+        else
+            picked_add_runs(picked, batch, select, from, end);
     }
+    return all;
 }
 
 #endif

@@ -134,9 +134,8 @@ static size_t line_length(const struct batch *batch, size_t i)
 /* Returns how many lines of the batch are selected. */
 static uint64_t pick(struct pipeline *pipeline, const struct batch *batch)
 {
-    if (pipeline->plan.output != NULL)
-        picked_add(&pipeline->picked, batch, pipeline->select);
-    return marks_count(pipeline->select, batch->n);
+    return pipeline->plan.output != NULL ? picked_add(&pipeline->picked, batch, pipeline->select)
+                                         : marks_count(pipeline->select, batch->n);
 }
 
 /* The lines are written at the end of the chunk. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { SIDE = 1 << 16, LINES_MOST = 200, ROUNDS = 4000 };
+enum { SIDE = 1 << 17, LINES_MOST = 400, ROUNDS = 4000 };
 
 /* Memory before a page that must not be touched. */
 static char *before_guard(void)
