@@ -6,11 +6,13 @@
 
 #include "delivery/filter.h"
 
-/* filter_claim and filter_settle for a batch. */
+/* What filter.h says of filter_claim and filter_settle..., for a batch. */
 ptrdiff_t claim_batch(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,
                       uint8_t *seen, struct fault *fault);
 
 int claim_settle(struct filter *filter, size_t delivered, struct fault *fault);
+bool claim_settle_later(struct filter *filter);
+int claim_settle_delivered(struct filter *filter, struct fault *fault);
 
 /* Under LOCK_CHANGE, the second look: keys that were looked for without it are looked for again, if
  * others have settled any since the counter stood at `settled`. */

@@ -99,6 +99,34 @@
  * 27 ms (63 with remove), on two processors with four processes to run: the lock's owner may be
  * without a processor.
  *
+ *
+ * A trickle
+ *
+ * Where lines come one by one, two rounds of the lock and the stat of the name take as long as all
+ * the rest. So there a batch is gathered: each line is claimed and handed on when it comes, and
+ * stays in flight after that, as all do between their delivery and their settling. One round
+ * settles up to GATHERED_LINES of them:
+ *
+ *   - before more than so many would be in flight, and before room is made;
+ *   - when no input comes, a millisecond after the first of them (system/moment.h);
+ *   - before a signal ends or stops a process that waits for input;
+ *   - when an input ends, or the run, for whatever reason, does.
+ *
+ * No line is lost by it: bits are set as ever, under the lock, of delivered lines alone, and after
+ * a look at the name. None is printed twice: each claim takes the lock, as ever, under which it
+ * sees what others have in flight; and from its claim until its bits are set, a key is in the
+ * slot, where others see it, and in the flight, by which later lines of this run are judged as if
+ * it were set. The slot counts as many keys as it has, so that layers end where they would anyway.
+ * Who is killed has no more in flight than one batch, and a small one: its lines come again. Who
+ * looks without a claim, as query does, finds a line up to two milliseconds after it came out.
+ *
+ * While the reader of the output stalls, lines of the millisecond before stay in flight, beside the
+ * one that is being written: as in any batch of which a part was accepted.
+ *
+ * Measured, a line there and back took 2.00 times as long as with cat; 1.79 if one round settles
+ * the line before and claims the next, which leaves a stat in each; and 1.49 in this way.
+ *
+ *
  * One thread at a time uses a struct filter.
  */
 #ifndef UNSEEN_DELIVERY_FILTER_H
@@ -145,14 +173,23 @@ size_t filter_batch(const struct filter *filter);
  * full, or before a key for which a window or a stage has to make room. Returns how many keys were
  * judged (fewer than n only if at least one was, and without these is in flight), or -1 with the
  * fault, and then none is newly in flight.
- * Precondition: all that was in flight has been settled, unless keys are held.
+ * Precondition: all that was in flight has been settled, or is settled later, or keys are held.
  */
 ptrdiff_t filter_claim(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,
                        uint8_t *seen, struct fault *fault);
 
-/* The first `delivered` of the keys in flight were handed on: they are settled, the others are
- * forgotten. Returns 0, or -1 with the fault: none is settled. */
+/* The first `delivered` of the keys in flight, after those that are settled later, were handed on:
+ * they are settled, the others are forgotten. Returns 0, or -1 with the fault: none is settled. */
 int filter_settle(struct filter *filter, size_t delivered, struct fault *fault);
+
+/* All that is in flight was handed on, and is settled later (see above: a trickle): the caller
+ * waits for input next, and calls filter_settle_delivered when moment_is_over, or no claim follows.
+ * Returns false if it has to be settled at once: by filter_settle. */
+enum { GATHERED_LINES = 16 };
+bool filter_settle_later(struct filter *filter);
+
+/* Settles what was to be settled later, if anything. Returns as filter_settle. */
+int filter_settle_delivered(struct filter *filter, struct fault *fault);
 
 /*
  * From now on keys stay in flight until filter_settle_held, not for a batch: in a key set beside

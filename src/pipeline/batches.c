@@ -335,10 +335,10 @@ static struct block *take_made(struct batches *batches)
 }
 
 /* After a line longer than a buffer there is likely to be another, at which the thread would
- * end. */
+ * end. Half a line stays in the input, and with this thread. */
 static bool is_worth_it(const struct batches *batches)
 {
-    return batches->threads > 1 && batches->bytes >= START_BYTES &&
+    return batches->threads > 1 && batches->bytes >= START_BYTES && batches->chunk.length > 0 &&
            batches->chunk.length <= input_most_read(batches->input) &&
            batches->bytes / batches->pieces >= LARGE_PIECE;
 }
@@ -349,6 +349,11 @@ bool batches_wait(struct batches *batches, int milliseconds)
         return false;
     return batches->ahead || batches->done < batches->chunk.length ||
            input_wait(batches->input, milliseconds);
+}
+
+bool batches_come_ahead(const struct batches *batches)
+{
+    return batches->ahead || is_worth_it(batches);
 }
 
 int batches_next(struct batches *batches, struct batch *batch, struct fault *fault)
@@ -368,7 +373,10 @@ int batches_next(struct batches *batches, struct batch *batch, struct fault *fau
         *batch = block->batch;
     if (block->outcome == FAULT)
         *fault = block->fault;
-    return block->outcome == BATCH ? 1 : block->outcome == END ? 0 : -1;
+    return block->outcome == BATCH         ? 1
+           : block->outcome == END         ? 0
+           : block->outcome == HANDED_BACK ? BATCHES_NONE_YET
+                                           : -1;
 }
 
 void batches_end(struct batches *batches)

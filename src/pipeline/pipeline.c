@@ -38,6 +38,8 @@ struct pipeline {
     struct shard shard; /* the part that the filter is for */
     uint64_t before;    /* lines read before this input */
     bool other_part;    /* it ended at a line of one */
+    bool few;           /* lines in this chunk, */
+    bool trickles;      /* and in the one before, and the next one has to be waited for */
     bool begins;        /* the next line is the first of its input */
     char *heading;      /* HEADING_WITH_LINES: one that is still to be written */
     size_t heading_length;
@@ -226,6 +228,9 @@ static int hand_on(struct pipeline *pipeline, const struct batch *batch, struct 
         pipeline->closed = true;
         pipeline->counts.refused = selected - delivered;
         failed = false;
+    } else if (!failed && batch->last && pipeline->trickles &&
+               filter_settle_later(pipeline->plan.filter)) {
+        return 0;
     }
     return settle(pipeline, batch, delivered, failed ? &later : fault) != 0 || failed ? -1 : 0;
 }
@@ -392,6 +397,16 @@ static void expect(struct pipeline *pipeline, const struct input *input, const s
         pipeline->expected = 2 * read;
 }
 
+/* One small chunk may be all there is: it is settled at once, without a timer. And to write dropped
+ * lines may take long, which is no wait for input. */
+static void look_for_trickle(struct pipeline *pipeline, const struct batch *first)
+{
+    bool before = pipeline->few;
+    pipeline->few = first->last && first->n <= GATHERED_LINES;
+    pipeline->trickles = pipeline->few && before && pipeline->dropped == NULL &&
+                         !batches_come_ahead(pipeline->batches);
+}
+
 /* The last line wanted ends the batch: what was judged after it counts as not read. */
 static size_t end_of_wanted(const struct pipeline *pipeline, size_t n)
 {
@@ -543,12 +558,17 @@ static int run_chunk(struct pipeline *pipeline, const struct input *input, struc
     pipeline->picked = (struct picked){NULL, NULL};
     while (result == 0 && !batch.last) {
         int got = batches_next(pipeline->batches, &batch, fault);
+        if (got == BATCHES_NONE_YET) {
+            result = filter_settle_delivered(pipeline->plan.filter, fault);
+            continue;
+        }
         if (got <= 0) {
             result = got < 0 ? -1 : END_OF_INPUT;
             break;
         }
         if (pipeline->picked.from == NULL) {
             pipeline->picked = (struct picked){batch.bytes, batch.bytes};
+            look_for_trickle(pipeline, &batch);
             expect(pipeline, input, &batch);
             if (pipeline->verb->writes && store_check_name(pipeline->store, fault) != 0)
                 return -1;
@@ -572,6 +592,9 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
         if (result == 0)
             result = run_chunk(pipeline, input, fault);
     }
+    struct fault later;
+    if (filter_settle_delivered(pipeline->plan.filter, result < 0 ? &later : fault) != 0)
+        result = -1;
     batches_end(pipeline->batches);
     if (pipeline->plan.counts_drops)
         pipeline->counts.false_drops += false_drops_finish(&pipeline->false_drops);

@@ -237,7 +237,7 @@ void signals_be_careful(void)
 /* From here to idle_end a signal ends the process; one that came before does so now. */
 static void idle_begin(void)
 {
-    if (careful)
+    if (careful || stop_held)
         return;
     idle = 1;
     signals_raise();
