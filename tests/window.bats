@@ -534,3 +534,21 @@ day=86400
     exits 0 unseen query -c f.bf < <(tail -n 500 in)
     prints '500\n'
 }
+
+@test "a window turns without writing its zeros; where the file system cannot, it writes them" {
+    need_strace
+    seq 9000 >in
+    exits 0 unseen create --window 1000 -p 1e-9 empty.bf
+    cp empty.bf f.bf
+    exits 0 strace -qq -o trace -e trace=fallocate "$UNSEEN" f.bf in
+    same "$out" in
+    grep -q 'FALLOC_FL_ZERO_RANGE' trace
+    exits 0 unseen query f.bf in
+    mv "$out" wanted
+    cp empty.bf f.bf
+    exits 0 strace -qq -o trace -e trace=fallocate -e inject=fallocate:error=EOPNOTSUPP "$UNSEEN" f.bf in
+    grep -q INJECTED trace
+    same "$out" in
+    exits 0 unseen query f.bf in
+    same "$out" wanted
+}

@@ -99,14 +99,23 @@ int whole_reserve(int fd, uint64_t at, uint64_t bytes)
     return allocate(reserve, fd, at, bytes);
 }
 
-int whole_give_back(int fd, uint64_t at, uint64_t bytes)
+static int change_blocks(int fd, int how, uint64_t at, uint64_t bytes)
 {
-    int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
     int result;
     do
-        result = fallocate(fd, mode, (off_t)at, (off_t)bytes);
+        result = fallocate(fd, how | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)bytes);
     while (result != 0 && errno == EINTR && !signals_pending());
     return result;
+}
+
+int whole_give_back(int fd, uint64_t at, uint64_t bytes)
+{
+    return change_blocks(fd, FALLOC_FL_PUNCH_HOLE, at, bytes);
+}
+
+int whole_zero(int fd, uint64_t at, uint64_t bytes)
+{
+    return change_blocks(fd, FALLOC_FL_ZERO_RANGE, at, bytes);
 }
 
 void whole_write_in_place(int fd)
