@@ -349,8 +349,8 @@ killed_at() {
     killed_at fsync 1
     # Two calls ask for room, then the stage is given back, then its journal.
     killed_at fallocate 3
-    killed_at fdatasync 2 done
-    killed_at fallocate 4 done
+    killed_at fdatasync 2 emptied
+    killed_at fallocate 4 emptied
 }
 
 @test "--stage: Ctrl-C while it is emptied: what came out is in, and the next run goes on" {
