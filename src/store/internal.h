@@ -109,9 +109,10 @@ static inline void count_keys(struct store *store, const struct region *region, 
     put64(store, region->keys_at, region_keys(store, region) + more);
 }
 
-/* Whether all keys of a layer are in its stage, so that nobody need look into the layer; asked after
- * the stage was looked into. Keys come into a layer while its stage is emptied, or one by one and
- * are counted then: who finds neither mark nor count has looked into a stage that was whole. */
+/* Whether all keys of a layer are in its stage, so that nobody need look into the layer. Asked
+ * after the stage was looked into. Keys come into a layer while its stage is emptied, or one by
+ * one, and are counted then: who finds neither mark nor count has looked into a stage that was
+ * whole. */
 static inline bool layer_is_empty(const struct store *store, const struct layer *layer)
 {
     return layer->region.began_empty && get64(store, STAGE_EMPTYING_AT) == 0 &&
