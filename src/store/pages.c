@@ -181,10 +181,16 @@ static int sync_range(const struct store *store, const struct region *region, ui
                            (off_t)(pages * PAGE_BYTES), how);
 }
 
-void pages_begin_to_write(const struct store *store, const struct region *region, uint64_t from,
-                          uint64_t end)
+/* Slice by slice: if the disk has much to do already, this waits until it has begun. */
+int pages_begin_to_write(const struct store *store, const struct region *region, uint64_t from,
+                         uint64_t end, struct fault *fault)
 {
-    (void)sync_range(store, region, from, end - from, BEGIN);
+    for (uint64_t page = from; page < end; page += SLICE_PAGES) {
+        if (store_check_signals(store, fault) != 0)
+            return -1;
+        (void)sync_range(store, region, page, slice_from(page, end), BEGIN);
+    }
+    return 0;
 }
 
 /* Slice by slice, since nothing ends a flush before its time; the last word has the flush of the

@@ -34,9 +34,9 @@ void pages_set(struct store *store, struct region *region, const struct key *key
 int pages_populate_to_write(const struct store *store, const struct region *region, uint64_t from,
                             uint64_t end, struct fault *fault);
 
-/* What was written to pages from..end of a region of a file is on its way to the disk. */
-void pages_begin_to_write(const struct store *store, const struct region *region, uint64_t from,
-                          uint64_t end);
+/* What was written to pages from..end of a region of a file is on its way to the disk. The same. */
+int pages_begin_to_write(const struct store *store, const struct region *region, uint64_t from,
+                         uint64_t end, struct fault *fault);
 
 /* All of a region, and what else was written to the file, is on disk. Returns 0, or -1 with the
  * fault, which begins with `doing`, or is store_check_signals'. */

@@ -308,10 +308,10 @@ static int set_all(struct store *store, unsigned layer, struct fault *fault)
         if (emptying.keys >= region->plan.pages &&
             pages_populate_to_write(store, region, from, emptying.end, fault) != 0)
             return -1;
-        if (set_stretch(&emptying, fault) != 0)
-            return -1;
         /* The system writes a stretch while the next one is set. */
-        pages_begin_to_write(store, region, from, emptying.end);
+        if (set_stretch(&emptying, fault) != 0 ||
+            pages_begin_to_write(store, region, from, emptying.end, fault) != 0)
+            return -1;
     }
     return pages_flush(store, region, "cannot be written", fault);
 }
