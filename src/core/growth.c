@@ -102,9 +102,11 @@ static struct layer_plan empty_layer(const struct filter_plan *plan, unsigned in
 
 struct geometry growth_geometry(const struct filter_plan *plan)
 {
+    /* No rate takes more: fewer keys have no stage by size, and need not be sized to know. */
+    enum { BITS_A_KEY = 64, STAGE_FROM_KEYS = STAGE_FROM_PAGES / BITS_A_KEY * PAGE_BITS };
     struct layer_plan layer;
-    bool follows = plan->pages == 0 && plan->capacity != 0 && plan->stage == STAGE_BY_SIZE;
-    if (follows && growth_first(plan, &layer) == 0)
+    if (plan->pages == 0 && plan->capacity > STAGE_FROM_KEYS && plan->geometry.lines == 0 &&
+        plan->stage == STAGE_BY_SIZE && growth_first(plan, &layer) == 0)
         return layer.geometry;
     return empty_layer(plan, 0, plan->pages).geometry;
 }
