@@ -65,15 +65,16 @@ no_debris() {
 # --- one writer, killed again and again ---------------------------------------
 
 # piece FILE: FILE must be a run of the lines of ./in, the last perhaps cut. Sets
-# `from`, the number of its first line, and `count`, its whole lines.
+# `from`, where in ./in its first line is, and `count`, its whole lines.
 piece() {
-    local bytes line=''
+    local bytes line='' at
     bytes=$(bytes_of "$1")
     from=0
     count=$((bytes / line_bytes))
     [[ $count -gt 0 ]] || return 0
     IFS= read -r line <"$1"
-    from=$((10#${line:24:8}))
+    at=$(grep -m 1 -bxF -- "$line" in) || { echo "$1 begins with '$line', which should not come out"; return 1; }
+    from=$((${at%%:*} / line_bytes))
     cmp -s -n "$bytes" -i "$((from * line_bytes)):0" in "$1" || {
         echo "$1 is not a piece of the input from line $from on"
         return 1

@@ -1,13 +1,13 @@
 /*
  * killed - runs a command and kills it at a chosen moment of its work.
  *
- *     killed BYTES MICROSECONDS COMMAND [ARGUMENT...]
+ *     killed BYTES MICROSECONDS[:SIGNAL] COMMAND [ARGUMENT...]
  *
  * Once COMMAND has written BYTES to its standard output, a regular file, and so much time has then
- * passed, it gets SIGKILL, unless it has ended by itself. With BYTES 0 the time runs from its
- * start. Moments are what matters, so this polls, every 20 microseconds or so. Exit: as a shell
- * says it, COMMAND's own status or 128 and the number of the signal (137: it was killed); 126 if it
- * could not be run.
+ * passed, it gets SIGKILL, or the signal of that number, unless it has ended by itself. With BYTES
+ * 0 the time runs from its start. Moments are what matters, so this polls, every 20 microseconds or
+ * so. Exit: as a shell says it, COMMAND's own status or 128 and the number of the signal (137: it
+ * was killed); 126 if it could not be run.
  */
 #include <errno.h>
 #include <signal.h>
@@ -28,11 +28,10 @@ static int fail(const char *what)
     return 126;
 }
 
-static bool parse(const char *text, long long *value)
+static bool parse(const char *text, char after, long long *value, char **end)
 {
-    char *end;
-    *value = strtoll(text, &end, 10);
-    return end != text && *end == '\0' && *value >= 0;
+    *value = strtoll(text, end, 10);
+    return *end != text && (**end == '\0' || **end == after) && *value >= 0;
 }
 
 static long long microseconds_now(void)
@@ -80,11 +79,14 @@ static bool ends_before(pid_t pid, long long bytes, long long microseconds, int 
 int main(int argc, char **argv)
 {
     long long bytes, microseconds;
+    char *end;
     int status;
-    if (argc < 4 || !parse(argv[1], &bytes) || !parse(argv[2], &microseconds)) {
-        fprintf(stderr, "usage: killed BYTES MICROSECONDS COMMAND [ARGUMENT...]\n");
+    if (argc < 4 || !parse(argv[1], '\0', &bytes, &end) ||
+        !parse(argv[2], ':', &microseconds, &end)) {
+        fprintf(stderr, "usage: killed BYTES MICROSECONDS[:SIGNAL] COMMAND [ARGUMENT...]\n");
         return 126;
     }
+    int with = *end == ':' ? atoi(end + 1) : SIGKILL;
     pid_t pid = fork();
     if (pid < 0)
         return fail("fork");
@@ -94,7 +96,7 @@ int main(int argc, char **argv)
     }
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     if (!ends_before(pid, bytes, microseconds, &status)) {
-        kill(pid, SIGKILL);
+        kill(pid, with);
         while (waitpid(pid, &status, 0) < 0)
             if (errno != EINTR)
                 return fail("waitpid");

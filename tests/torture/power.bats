@@ -20,14 +20,15 @@ need_powerdisk() {
 # makes f.bf; COMMAND is what the power cuts are to hit, and has ../in. Meanwhile the filter's own
 # pages are flushed again and again, as the system may at any time: that is what makes it dangerous.
 # `note N` in COMMAND writes to ./marks that N is on disk from this byte of the log on; `flushed N`
-# flushes f.bf first. Leaves ./log; sets `first`, the log's length when PREPARE was on disk.
+# flushes f.bf first. Leaves ./log; sets `first`, the log's length when PREPARE was on disk. The disk
+# has 48 MB, or $megabytes.
 record_run() {
     mkdir -p fuse disk
     : >marks
     capture unshare -m sh -c '
         note() { echo "$(stat -c %s ../log) $1" >>../marks; }
         flushed() { sync -d f.bf && note "$1"; }
-        "$1" serve fuse 48 log || exit 77
+        "$1" serve fuse "$4" log || exit 77
         mkfs.ext4 -q -F fuse/disk >/dev/null 2>&1 || exit 78
         mount -o loop fuse/disk disk || exit 77
         cd disk || exit 77
@@ -42,7 +43,7 @@ record_run() {
         cd ..
         umount disk
         umount fuse
-        exit $status' sh "$programs/powerdisk" "$1" "$2"
+        exit $status' sh "$programs/powerdisk" "$1" "$2" "${megabytes:-48}"
     [[ $code -ne 77 && $code -ne 78 ]] || skip "cannot mount a powerdisk here: $(head -n 1 "$err")"
     [[ $code -eq 0 ]] || complain "the run itself"
     first=$(cat first)
@@ -63,12 +64,19 @@ go_on='
     "$UNSEEN" query f.bf ../in ../new >../later || exit 16'
 
 # cuts POINTS [LOOK [JUDGE]]: so many power cuts. After each LOOK runs in the file system, and JUDGE
-# outside; `noted` is the last N that was on disk by then, 0 if none was.
+# outside; `noted` is the last N that was on disk by then, 0 if none was. Of a log of more than 100 MB, where
+# by chance all would fall into what is written at length, two of three come near a flush.
 cuts() {
-    local i last point noted
+    local i last point noted flushes=()
     last=$(bytes_of log)
+    [[ $((last - first)) -lt 100000000 ]] ||
+        mapfile -t flushes < <("$programs/powerdisk" flushes log | awk -v first="$first" '$1 >= first')
     for ((i = 1; i <= $1; i++)); do
         point=$((first + (RANDOM << 15 | RANDOM) % (last - first + 1)))
+        if [[ ${#flushes[@]} -gt 0 && $((i % 3)) -ne 0 ]]; then
+            point=$((flushes[RANDOM % ${#flushes[@]}] + RANDOM % 5 * 8192 - 16384))
+            point=$((point < first ? first : point > last ? last : point))
+        fi
         noted=$(awk -v point="$point" '$1 <= point { n = $2 } END { print n + 0 }' marks)
         rm -f image
         "$programs/powerdisk" cut log "$point" "$i" image || return 1
@@ -204,6 +212,60 @@ judge_stage() {
     input 108000 >in
     input 12000 200000 >new
     no_line_lost '"$UNSEEN" create -n 20000 -p 1e-9 --stage 192K f.bf' "$runs" "$look; $go_on" judge_stage
+}
+
+# --- the stage that a large layer has by itself ---
+
+# large_stage CREATE_OPTION...: PREPARE and COMMAND of a filter whose stage has room for 3000 more lines, and
+# gets 12000 (./in); ./old has those that are in it.
+large_stage() {
+    local capacity
+    capacity=$("$UNSEEN" plan "$@" --json | sed -n 's/.*"stage":{"capacity":\([0-9]*\).*/\1/p')
+    seq $((capacity - 3000)) >filling
+    prepare="\"\$UNSEEN\" create $* f.bf && \"\$UNSEEN\" f.bf ../filling >../old"
+    input 12000 >in
+    input 12000 200000 >new
+    each=3000 megabytes=900
+}
+
+# What was in the stage is in. ./gone gets what is not; ./hits, how many of 300000 other lines seem to be in,
+# and ./staged, how many lines are in the stage.
+look_at_stage='
+    "$UNSEEN" query -v f.bf ../old >../gone || [ $? = 1 ] || exit 17
+    seq 500000001 500300000 | "$UNSEEN" query -c f.bf >../hits || [ $? = 1 ] || exit 18
+    "$UNSEEN" stats --json f.bf | sed "s/.*\"layer\":\[{\"keys\":\([0-9]*\).*/\1/" >../staged'
+
+none_gone() {
+    [[ ! -s gone ]] || { echo "$(wc -l <gone) lines are gone that were in the stage"; return 1; }
+}
+
+judge_large_stage() { judge_stage && none_gone; }
+
+@test "a large layer: 200 power cuts while its stage fills and is emptied: no line lost, none forgotten" {
+    local prepare
+    need_powerdisk
+    large_stage -n 1.42e8
+    no_line_lost "$prepare" "$runs" "$look; $look_at_stage; $go_on" judge_large_stage
+}
+
+# A stage that has few lines takes no other for seen; of bits that a full one left, some 100 would.
+judge_rate() {
+    knew=$((knew + $(wc -l <remembered)))
+    none_gone || return 1
+    [[ $(<staged) -gt 30000 ]] || few=$((few + 1))
+    [[ $(<staged) -gt 30000 || $(<hits) -lt 10 ]] ||
+        { echo "$(<staged) lines in the stage, and $(<hits) of 300000 others seem to be in"; return 1; }
+}
+
+@test "a large layer at 0.1: 60 power cuts while its stage is emptied: its bits are gone before its lines are" {
+    local prepare first knew=0 points few=0
+    need_powerdisk
+    large_stage -n 8.3e8 -p 0.1
+    points=$(scaled 60)
+    record_run "$prepare" "$runs"
+    cuts "$points" "$look; $look_at_stage" judge_rate
+    echo "$points cuts of $(bytes_of log) bytes of writes, $few of them with few lines in the stage"
+    [[ $few -gt 0 ]]
 }
 
 # --- merge -------------------------------------------------------------------------
