@@ -540,14 +540,122 @@ is_part() {
         unseen shard $i/4 in | succeeds unseen add part$i.bf
     done
     succeeds unseen merge -o out.bf part?.bf
-    # a stage is a layer of its own
-    rm ./*.bf
-    for i in 1 2 3 4; do
-        succeeds unseen create -n 80000 --stage 1M --shard $i/4 part$i.bf
-        unseen shard $i/4 in | succeeds unseen add part$i.bf
+}
+
+# --- stages -------------------------------------------------------------------
+
+# All of a filter but what makes each one different, and the settlings.
+contents_of() {
+    tail -c +4097 "$1" | head -c 4096
+    tail -c +9217 "$1"
+}
+
+# staged_parts COUNT LINES [OPTION...]: the same as parts, with all lines still in stages.
+staged_parts() {
+    parts "$@" --stage 1M
+    [[ $(od -An -v -tu8 -j 9224 -N 8 part1.bf) -eq $2 ]]
+}
+
+@test "lines in stages go to the layers: one filter of one layer, whose stage is empty" {
+    staged_parts 4 10000 -n 80000
+    cat part? | exits 0 unseen add all.bf
+    succeeds unseen merge -o flat.bf all.bf
+    succeeds unseen merge -o out.bf part?.bf
+    cmp <(contents_of out.bf) <(contents_of flat.bf)
+    has out.bf part?
+    input 40000 50000 >others
+    lacks out.bf others
+    succeeds unseen verify out.bf
+    exits 0 unseen stats --json out.bf
+    holds "$(field layers) == 2 && $(field keys) > 39800 && $(field keys) < 40200"
+    [[ $(od -An -v -tu8 -j 9216 -N 8 out.bf) -gt 39800 ]]
+    "$UNSEEN" stats out.bf | grep -Eq '^stage 1 +0 of '
+    # Only the layer has blocks.
+    [[ $(bytes_of out.bf) -eq $(bytes_of all.bf) ]]
+    [[ $(($(stat -c '%b * %B' out.bf))) -lt 600000 ]]
+    # Order and steps make no difference, nor does a stage beside none.
+    succeeds unseen merge -o other.bf part4.bf part2.bf part3.bf part1.bf
+    cmp <(contents_of out.bf) <(contents_of other.bf)
+    succeeds unseen merge -o ab.bf part1.bf part2.bf
+    succeeds unseen merge -o abcd.bf part3.bf ab.bf part4.bf
+    cmp <(contents_of out.bf) <(contents_of abcd.bf)
+    # It goes on with its stage.
+    exits 0 unseen out.bf part? others
+    same "$out" others
+    has out.bf part? others
+    succeeds unseen verify out.bf
+}
+
+@test "lines in stages, at a high rate: no more false drops than p" {
+    local rate=0.3 part
+    input 40000 900000 >others
+    succeeds unseen create -n 120000 -p $rate --stage 512K all.bf
+    for part in 1 2 3 4; do
+        input 28000 $((part * 100000)) >part$part
+        succeeds unseen create --like all.bf part$part.bf
+        exits 0 unseen add part$part.bf part$part
     done
-    exits 0 unseen merge -o out.bf part?.bf
-    says "in 2 layers; .* for all lines of the list, as with -n 40[0-9]00 --stage 0\\)$"
+    succeeds unseen merge -o out.bf part?.bf
+    has out.bf part?
+    exits 0 unseen query -c out.bf others
+    holds "$(cat "$out") <= 40000 * $rate + 6 * sqrt(40000 * $rate)"
+    succeeds unseen verify out.bf
+}
+
+@test "lines in stages that do not fit are judged as others, and are in all the same" {
+    staged_parts 3 19500 -n 20000
+    fails_with 2 'out.bf: its rate would be 1\.[0-9]*e-9, above the 1e-9 asked for' \
+        unseen merge -o out.bf part?.bf
+    [[ ! -e out.bf ]]
+    exits 0 unseen merge --accept-rate -o out.bf part?.bf
+    says 'out.bf: has 58[0-9]* lines in 3 layers; its rate is 1\.[0-9]*e-9, of 1e-9 asked for'
+    has out.bf part?
+    succeeds unseen verify out.bf
+    exits 0 unseen stats out.bf
+    run -1 grep -q '^stage' "$out"
+}
+
+@test "OUT is one of the inputs, with lines in its stage; filters that grew; one has no stage" {
+    staged_parts 2 10000 -n 40000
+    succeeds unseen merge -o part1.bf part1.bf part2.bf
+    has part1.bf part1 part2
+    [[ $(od -An -v -tu8 -j 9224 -N 8 part1.bf) -eq 0 ]]
+    succeeds unseen create -p 1e-9 -n 50000 --stage 0 none.bf
+    input 5000 90000 >none
+    succeeds unseen add none.bf none
+    exits 0 unseen merge -o mixed.bf none.bf part1.bf part2.bf
+    has mixed.bf none part1 part2
+    succeeds unseen verify mixed.bf
+    exits 0 unseen stats mixed.bf
+    run -1 grep -q '^stage' "$out"
+    input 90000 200000 >more
+    exits 0 unseen add part2.bf more
+    exits 0 unseen add part2.bf < <(input 3000 300000)
+    exits 0 unseen merge --accept-rate -o grown.bf part1.bf part2.bf mixed.bf
+    has grown.bf none part1 part2 more <(input 3000 300000)
+    succeeds unseen verify grown.bf
+}
+
+@test "a stage that says more than it has, one that cannot be read, and Ctrl-C" {
+    need_strace
+    staged_parts 2 9000 -n 80000
+    strace -qq -o trace -e trace=pread64 "$UNSEEN" merge -o out.bf part1.bf part2.bf
+    # After the heads of both, their journals.
+    local n
+    n=$(grep -n ', 8192, ' trace | sed -n '2s/:.*//p')
+    [[ $n -gt 4 ]]
+    rm out.bf
+    fails_with 2 '^unseen: part[12]\.bf: Input/output error$' strace -qq -o /dev/null -e trace=pread64 \
+        -e "inject=pread64:error=EIO:when=$n+" "$UNSEEN" merge -o out.bf part1.bf part2.bf
+    exits 130 env --default-signal=INT strace -qq -o trace -e trace=pread64 \
+        -e "inject=pread64:signal=INT:when=$n" "$UNSEEN" merge -o out.bf part1.bf part2.bf
+    [[ $(echo .out* out*) == '.out* out*' ]]
+    # Its counter is far off: what is not there is nothing.
+    printf '\377\377\377\377\377\377\377\177' | dd of=part1.bf bs=1 seek=9224 conv=notrunc status=none
+    exits 0 unseen merge -o out.bf part1.bf part2.bf
+    has out.bf part1 part2
+    exits 0 unseen stats --json out.bf
+    holds "$(field keys) > 17900 && $(field keys) < 18100"
 }
 
 # --- trouble -----------------------------------------------------------------
@@ -769,4 +877,10 @@ has_soon() {
     exits 0 bash -c 'ulimit -s 64 && exec "$@"' - "$UNSEEN" merge -o m.bf a.bf b.bf
     exits 0 unseen query -c m.bf < <(seq 15000)
     prints '15000\n'
+    # with lines in a stage
+    exits 0 unseen create -n 40000 --stage 1M c.bf
+    exits 0 unseen add c.bf < <(seq 10000)
+    # shellcheck disable=SC2016 # the inner shell's
+    exits 0 bash -c 'ulimit -s 64 && exec "$@"' - "$UNSEEN" merge -o n.bf c.bf
+    has n.bf <(seq 10000)
 }

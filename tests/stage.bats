@@ -270,20 +270,20 @@ repeated_lines() {
     local pid
     need_strace
     # A stage that is larger than its layer; it is emptied when the layer is full.
-    exits 0 unseen create -p 1e-9 -n 20k --stage 2M f.bf
-    input 15000 | unseen add f.bf
-    strace -qq -o trace -e trace=pwrite64 -e inject=pwrite64:delay_enter=20000 \
+    exits 0 unseen create -p 1e-9 -n 40k --stage 2M f.bf
+    input 35000 | unseen add f.bf
+    strace -qq -o trace -e trace=pwrite64 -e inject=pwrite64:delay_enter=50000 \
         "$UNSEEN" merge -o merged.bf f.bf 2>m.err 3>&- &
     pid=$!
-    until [[ $(grep -c pwrite64 trace 2>/dev/null) -gt 50 ]]; do
+    until [[ $(grep -c pwrite64 trace 2>/dev/null) -gt 10 ]]; do
         kill -0 $pid
         sleep 0.01
     done
     exits 0 unseen f.bf < <(input 6000 100000)
-    [[ $(lines_in 2) -gt 19000 ]]
+    [[ $(lines_in 2) -gt 39000 ]]
     kill -0 $pid
     wait $pid
-    has merged.bf <(input 15000)
+    has merged.bf <(input 35000)
 }
 
 # --- killed ------------------------------------------------------------------------

@@ -138,14 +138,10 @@ enum { ADVICE_TEXT = 128 };
 /* How to get all into one layer. Returns `text`. */
 static const char *advice(const struct inputs_open *inputs, double keys, char text[ADVICE_TEXT])
 {
-    bool staged = false;
-    for (size_t i = 0; i < inputs->count; i++)
-        staged = staged || store_stage_bytes(inputs->filters[i]) != 0;
     if (!are_parts(inputs))
         return "make the inputs --like a larger filter";
-    snprintf(text, ADVICE_TEXT,
-             "make each part for all lines of the list, as with -n %" PRIu64 "%s",
-             number_capacity(keys), staged ? " --stage 0" : "");
+    snprintf(text, ADVICE_TEXT, "make each part for all lines of the list, as with -n %" PRIu64,
+             number_capacity(keys));
     return text;
 }
 

@@ -44,6 +44,7 @@
 #include "store/key_file.h"
 #include "store/pages.h"
 #include "system/lock.h"
+#include "system/signals.h"
 #include "system/whole.h"
 
 #include <errno.h>
@@ -225,9 +226,9 @@ void stage_repair(struct store *store)
 
 /* --- emptying --- */
 
-/* How much of a layer may be dirty at a time: a sixteenth of the memory, which is below what the
- * system begins to write back at, within 64 MB and 1 GB; in pages of a filter. */
-static uint64_t stretch_pages(void)
+/* A sixteenth of the memory, which is below what the system begins to write back at, within 64 MB
+ * and 1 GB. */
+uint64_t stage_stretch(void)
 {
     enum { LEAST = 16384, MOST = 262144 };
     long pages = sysconf(_SC_PHYS_PAGES);
@@ -298,7 +299,7 @@ static int set_all(struct store *store, unsigned layer, struct fault *fault)
 {
     struct emptying emptying = {.store = store, .layer = &store->layers[layer]};
     const struct region *region = &store->layers[layer].region;
-    uint64_t stretch = stretch_pages();
+    uint64_t stretch = stage_stretch();
     emptying.keys = stage_keys(store, layer);
     for (uint64_t from = 0; from < region->plan.pages; from = emptying.end) {
         uint64_t left = region->plan.pages - from;
@@ -354,5 +355,36 @@ int stage_empty(struct store *store, unsigned layer, struct fault *fault)
         hand_over(store, layer, fault) != 0)
         return -1;
     give_back_journal(store, layer);
+    return 0;
+}
+
+/* --- reading --- */
+
+/* Of n keys keeps those that fall on pages from..end of so many. Returns how many. */
+static size_t keep(struct key *keys, size_t n, uint64_t pages, uint64_t from, uint64_t end)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t page = geometry_page(keys[i], pages);
+        keys[kept] = keys[i];
+        kept += page >= from && page < end;
+    }
+    return kept;
+}
+
+int stage_set_in(const struct store *store, unsigned layer, const struct bits *to, uint64_t from,
+                 uint64_t end, struct fault *fault)
+{
+    struct key keys[PIECE];
+    struct key_file journal = journal_of(store, &store->layers[layer].stage);
+    uint64_t left = stage_keys(store, layer);
+    for (uint64_t done = 0, n; left > 0; done += n, left -= n) {
+        n = left < PIECE ? left : PIECE;
+        if (signals_pending())
+            return fault_errno(fault, store->file.path, NULL, EINTR);
+        if (!key_file_read(journal, done, keys, (size_t)n))
+            return fault_errno(fault, store->file.path, NULL, errno != 0 ? errno : EIO);
+        store->kernel->set(to, keys, keep(keys, (size_t)n, to->pages, from, end));
+    }
     return 0;
 }

@@ -13,10 +13,20 @@
 /* Whether a writer died while it emptied a stage. */
 bool stage_left(const struct store *store);
 
-/* --- for store and delivery --- */
-
 /* Keys in the stage of a layer; 0 if it has none. */
 uint64_t stage_keys(const struct store *store, unsigned layer);
+
+/* How much of a layer may be dirty at a time, in pages. */
+uint64_t stage_stretch(void);
+
+/* Sets those keys of the stage of a layer in `to`, which is of the layer's shape, that fall on its
+ * pages from..end. No lock is needed: if the stage is emptied meanwhile, what is missed here is in
+ * the layer by then, so whoever reads those pages of it afterwards misses no key. Returns 0, or -1
+ * with the fault, whose error is EINTR if a signal came. */
+int stage_set_in(const struct store *store, unsigned layer, const struct bits *to, uint64_t from,
+                 uint64_t end, struct fault *fault);
+
+/* --- for store and delivery --- */
 
 /* The layer whose stage is to be emptied before room is made otherwise, or store_layers. */
 unsigned stage_next(const struct store *store);

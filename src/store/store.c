@@ -145,7 +145,6 @@ int store_map_layer(struct store *store, const struct layer_record *record, stru
     layer->region = (struct region){.plan = record->plan,
                                     .at = record->offset,
                                     .keys_at = keys_at(store->count)};
-    layer->region.plan.stage = (struct stage_plan){0};
     layer->stage = (struct region){
         .plan = {.pages = stage->pages,
                  .capacity = stage->capacity,

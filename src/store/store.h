@@ -74,6 +74,7 @@ uint64_t store_settlings(const struct store *store);
 enum { REGIONS_MAX = 2 * LAYERS_MAX };
 unsigned store_regions(const struct store *store);
 bool store_is_stage(const struct store *store, unsigned region);
+/* The plan of a layer has that of its stage in it. */
 struct layer_plan store_plan(const struct store *store, unsigned region);
 const struct bits *store_bits(const struct store *store, unsigned region);
 uint64_t store_region_keys(const struct store *store, unsigned region);

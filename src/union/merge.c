@@ -5,6 +5,8 @@
 #include "store/create.h"
 #include "store/newfile.h"
 #include "store/pages.h"
+#include "store/stage.h"
+#include "system/map.h"
 #include "system/signals.h"
 #include "system/whole.h"
 #include "union/group.h"
@@ -32,7 +34,9 @@ static bool is_larger(const struct filter_plan *a, const struct filter_plan *b)
 {
     if (a->capacity != b->capacity)
         return a->capacity > b->capacity;
-    return a->pages > b->pages;
+    if (a->pages != b->pages)
+        return a->pages > b->pages;
+    return a->stage > b->stage;
 }
 
 /* What the others are compared with: the first that is for a part of a list, or the first. One for
@@ -85,21 +89,22 @@ static int make_header(struct header *header, struct store *const *inputs, size_
     return 0;
 }
 
-static int read_source(struct source *source, const struct store *filter, unsigned layer)
+/* The keys in the stage are counted first: if it is emptied meanwhile, the layer has them. */
+static int read_source(struct source *source, const struct store *filter, unsigned region)
 {
     struct estimate estimate;
-    source->bits = store_bits(filter, layer);
-    source->plan = store_plan(filter, layer);
-    source->stage = store_is_stage(filter, layer); /* in a new file it is a layer like any other */
+    source->staged = (double)stage_keys(filter, source->layer);
+    source->bits = store_bits(filter, region);
+    source->plan = store_plan(filter, region);
     estimate_start(&estimate, source->plan.geometry);
     for (uint64_t page = 0; page < source->plan.pages; page += JOINT_RUN) {
         uint64_t left = source->plan.pages - page, pages = left < JOINT_RUN ? left : JOINT_RUN;
         if (signals_pending())
             return -1;
-        pages_read_ahead(filter, layer, page, pages);
+        pages_read_ahead(filter, region, page, pages);
         estimate_add(&estimate, source->bits->bytes + page * PAGE_BYTES, pages);
     }
-    source->keys = estimate_keys(&estimate);
+    source->keys = estimate_keys(&estimate) + source->staged;
     source->rate = estimate_rate(&estimate);
     return 0;
 }
@@ -114,16 +119,30 @@ static void count_lines(const struct filter_plan *plan, const struct source *sou
     for (size_t i = 0; i < n; i++) {
         *keys += source[i].keys;
         *lines += source[i].keys / (growth_made(plan, source[i].plan.rate) ? passed : 1);
-        if (!source[i].stage)
-            passed = fmax(passed * (1 - source[i].rate), least);
+        passed = fmax(passed * (1 - source[i].rate), least);
     }
+}
+
+/* Returns 0, or -1: a signal came. */
+static int read_filter(struct source *source, const struct store *filter)
+{
+    unsigned region = 0, layers = store_layers(filter);
+    for (unsigned layer = 0; layer < layers; layer++, source++) {
+        source->store = filter;
+        source->layer = layer;
+        if (store_is_stage(filter, region))
+            source->stage = store_bits(filter, region++);
+        if (read_source(source, filter, region++) != 0)
+            return -1;
+    }
+    return 0;
 }
 
 static int read_sources(struct merge *merge, struct store *const *inputs, size_t count,
                         struct fault *fault)
 {
     for (size_t i = 0; i < count; i++)
-        merge->source_count += store_regions(inputs[i]);
+        merge->source_count += store_layers(inputs[i]);
     merge->sources = calloc(merge->source_count, sizeof *merge->sources);
     merge->members = calloc(merge->source_count, sizeof(struct bits *));
     merge->groups = calloc(merge->source_count, sizeof *merge->groups);
@@ -132,10 +151,9 @@ static int read_sources(struct merge *merge, struct store *const *inputs, size_t
     struct source *source = merge->sources;
     double lines = 0, keys = 0;
     for (size_t i = 0; i < count; i++) {
-        unsigned layers = store_regions(inputs[i]);
-        for (unsigned layer = 0; layer < layers; layer++)
-            if (read_source(&source[layer], inputs[i], layer) != 0)
-                return fault_errno(fault, store_path(inputs[i]), NULL, EINTR);
+        unsigned layers = store_layers(inputs[i]);
+        if (read_filter(source, inputs[i]) != 0)
+            return fault_errno(fault, store_path(inputs[i]), NULL, EINTR);
         count_lines(&store_header(inputs[i])->plan, source, layers, &lines, &keys);
         source += layers;
     }
@@ -203,7 +221,18 @@ struct contents {
     const struct merge *merge;
     struct header header;
     struct layer_record records[LAYERS_MAX];
-    uint64_t bytes, settlings;
+    uint64_t settlings;
+    const char *path;
+    struct fault *fault; /* with a reason, unless errno says it */
+};
+
+/* A layer as it is written. */
+struct writing {
+    int fd;
+    uint64_t offset;
+    const struct bits **layers; /* whose pages it has */
+    size_t count;
+    struct estimate estimate;
 };
 
 static bool is_empty(const uint8_t page[PAGE_BYTES])
@@ -224,29 +253,83 @@ static int write_pages(int fd, const uint8_t *bytes, unsigned pages, uint64_t at
     return 0;
 }
 
-/* Returns 0, or -1 with errno; *keys is what the layer now has: the inputs may have gone on since
- * they were measured. Its buffers must be off the stack when it has returned. */
-__attribute__((noinline)) static int write_layer(int fd, const struct group *group, uint64_t offset,
-                                                 double *keys)
+/* Returns 0, or -1 with errno. Its buffer must be off the stack when it has returned. */
+__attribute__((noinline)) static int write_stretch(struct writing *writing, uint64_t from,
+                                                   uint64_t end)
 {
     enum { SOME = KERNEL_PAGES / 4 }; /* as many as a small stack has room for */
     uint8_t joint[SOME * PAGE_BYTES];
-    struct estimate estimate;
-    estimate_start(&estimate, group->plan.geometry);
-    for (uint64_t at = 0; at < group->plan.pages; at += SOME) {
-        uint64_t left = group->plan.pages - at;
-        unsigned pages = left < SOME ? (unsigned)left : SOME;
+    for (uint64_t at = from; at < end; at += SOME) {
+        unsigned pages = end - at < SOME ? (unsigned)(end - at) : SOME;
         if (signals_pending()) {
             errno = EINTR;
             return -1;
         }
-        join_pages(group->members, group->count, at, pages, joint);
-        estimate_add(&estimate, joint, pages);
-        if (write_pages(fd, joint, pages, offset + at * PAGE_BYTES) != 0)
+        join_pages(writing->layers, writing->count, at, pages, joint);
+        estimate_add(&writing->estimate, joint, pages);
+        if (write_pages(writing->fd, joint, pages, writing->offset + at * PAGE_BYTES) != 0)
             return -1;
     }
-    *keys = estimate_keys(&estimate);
     return 0;
+}
+
+/* Sets what is in the stages, then adds the layers, a stretch at a time: a stage is read before
+ * the pages to which its keys may go meanwhile (store/stage.h). */
+static int write_staged(struct writing *writing, const struct group *group, const struct bits *own,
+                        struct fault *fault)
+{
+    uint64_t stretch = stage_stretch();
+    for (uint64_t from = 0, end; from < own->pages; from = end) {
+        end = own->pages - from < stretch ? own->pages : from + stretch;
+        for (const struct source *source = group->sources; source != NULL; source = source->next)
+            if (stage_set_in(source->store, source->layer, own, from, end, fault) != 0) {
+                errno = fault->error;
+                return -1;
+            }
+        if (write_stretch(writing, from, end) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The same, with the new file's own pages mapped as one more layer. */
+static int write_mapped(struct writing *writing, const struct group *group, const char *path,
+                        struct fault *fault)
+{
+    size_t bytes = (size_t)(group->plan.pages * PAGE_BYTES);
+    struct bits own = {.pages = group->plan.pages, .geometry = group->plan.geometry};
+    own.bytes = map_file(writing->fd, true, writing->offset, bytes, path, fault);
+    if (own.bytes == NULL) {
+        errno = fault->error;
+        return -1;
+    }
+    map_advise(own.bytes, bytes, MADV_RANDOM);
+    writing->layers[writing->count++] = &own;
+    int result = write_staged(writing, group, &own, fault);
+    int error = errno;
+    map_drop(own.bytes, bytes);
+    errno = error;
+    return result;
+}
+
+/* Returns 0, or -1 with the fault or errno; *keys is what the layer now has: the inputs may have
+ * gone on since they were measured. */
+static int write_layer(int fd, const struct contents *contents, unsigned layer, double *keys)
+{
+    const struct group *group = &contents->merge->groups[layer];
+    struct writing writing = {.fd = fd, .offset = contents->records[layer].offset};
+    writing.layers = malloc((group->count + 1) * sizeof(struct bits *));
+    if (writing.layers == NULL)
+        return -1;
+    memcpy(writing.layers, group->members, group->count * sizeof(struct bits *));
+    writing.count = group->count;
+    estimate_start(&writing.estimate, group->plan.geometry);
+    int result = group->staged == 0
+                     ? write_stretch(&writing, 0, group->plan.pages)
+                     : write_mapped(&writing, group, contents->path, contents->fault);
+    free(writing.layers);
+    *keys = estimate_keys(&writing.estimate);
+    return result;
 }
 
 static int fill(int fd, const void *context)
@@ -254,13 +337,14 @@ static int fill(int fd, const void *context)
     const struct contents *contents = context;
     const struct merge *merge = contents->merge;
     uint8_t states[LAYERS_MAX * LAYER_STATE_BYTES] = {0};
-    if (whole_allocate(fd, 0, contents->bytes) != 0 ||
+    contents->fault->reason[0] = '\0';
+    if (create_allocate(fd, 0, contents->records, merge->count) != 0 ||
         create_write_head(fd, &contents->header, contents->records, merge->count) != 0)
         return -1;
     for (unsigned i = 0; i < merge->count; i++) {
         const struct layer_plan *plan = &merge->groups[i].plan;
         double keys;
-        if (write_layer(fd, &merge->groups[i], contents->records[i].offset, &keys) != 0)
+        if (write_layer(fd, contents, i, &keys) != 0)
             return -1;
         /* As if they had come one after the other: some look seen then, and are not counted. */
         store64(states + (keys_at(i) - LAYER_STATES_AT),
@@ -276,7 +360,10 @@ static int fill(int fd, const void *context)
 int merge_write(const struct merge *merge, const char *path, bool over,
                 const struct store *replaced, struct fault *fault)
 {
-    struct contents contents = {.merge = merge, .header = merge->header};
+    struct contents contents = {.merge = merge,
+                                .header = merge->header,
+                                .path = path,
+                                .fault = fault};
     struct header *header = &contents.header;
     struct newfile_plan plan = {
         .path = path,
@@ -301,7 +388,10 @@ int merge_write(const struct merge *merge, const char *path, bool over,
     }
     for (unsigned i = 0; i < merge->count; i++)
         contents.records[i].plan = merge->groups[i].plan;
-    contents.bytes = create_lay_out(header, contents.records, merge->count);
+    create_lay_out(header, contents.records, merge->count);
+    fault->reason[0] = '\0';
     int result = newfile_make(&plan);
-    return result < 0 ? fault_errno(fault, path, "cannot be created", errno) : result;
+    return result < 0 && fault->reason[0] == '\0'
+               ? fault_errno(fault, path, "cannot be created", errno)
+               : result;
 }
