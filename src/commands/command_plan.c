@@ -25,7 +25,7 @@ struct node {
     uint64_t parts; /* 0: it is not split */
     uint64_t keys;  /* of each part, on average */
     uint64_t most;  /* of the largest one */
-    uint64_t bytes; /* of the file, made for so many, as they are asked for */
+    uint64_t bytes; /* of the file, made for so many, as --size counts them */
 };
 
 /* What the questions come down to. */
@@ -33,9 +33,9 @@ struct answer {
     struct filter_plan plan;
     struct layer_plan layer;
     uint64_t capacity; /* what it is about: the lines of the window, or the first layer's */
-    uint64_t bytes;    /* of the file, as they are asked for */
-    uint64_t most;     /* of the file, stages included */
-    uint64_t stages;   /* of them those of stages */
+    uint64_t bytes;    /* of the file, as --size counts them */
+    uint64_t most;     /* of the file, with full stages */
+    uint64_t stages;   /* of these bytes, those of stages */
     struct node node;
 };
 

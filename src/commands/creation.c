@@ -18,7 +18,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* As in the message: at rest, and at most. */
+/* "762 MB", or with stages "762 MB, at most 889 MB": with these empty, and full. */
 static void write_size(const struct store *store, char text[64])
 {
     char rest[16], most[16];

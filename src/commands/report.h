@@ -39,8 +39,8 @@ void report_quote(FILE *to, const char *text);
 /* "3.6 MB": up to 16 bytes into text, which is returned. */
 const char *report_size(double bytes, char text[16]);
 
-/* "3600000 bytes (3.6 MB)" at rest, and ", at most ..." if `stages` of the bytes are of stages;
- * into text, which is returned. */
+/* "3600000 bytes (3.6 MB)" without those `stages` of the bytes that belong to stages; and if there
+ * are any, ", at most " and all of them. Into text, which is returned. */
 enum { REPORT_SIZES = 96 };
 const char *report_sizes(uint64_t bytes, uint64_t stages, char text[REPORT_SIZES]);
 

@@ -89,7 +89,7 @@ double growth_share(const struct filter_plan *plan, uint64_t pages)
     return growth_stage_pages(plan, pages) != 0 ? 1 - STAGE_SHARE : 1;
 }
 
-/* Layer `index`, with its rate and geometry, if it has so many pages; 0: they follow from it. */
+/* Layer `index`, with the rate and geometry for so many pages; 0: as yet not known. */
 static struct layer_plan empty_layer(const struct filter_plan *plan, unsigned index, uint64_t pages)
 {
     double rate = growth_rate(plan, index) * growth_share(plan, pages);
@@ -220,7 +220,8 @@ static int first_of_window(const struct filter_plan *plan, struct layer_plan *la
     return layer->pages != 0 && layer->capacity != 0 ? 0 : -1;
 }
 
-/* The pages of layer 0 for the capacity that was given. With a stage it has less of the rate. */
+/* The pages of layer 0 for the capacity that was given; once more if they are so many that it has a
+ * stage, which takes a part of its rate. */
 static void size_first(const struct filter_plan *plan, struct layer_plan *layer)
 {
     layer->pages = sizing_pages(layer->geometry, plan->capacity, layer->rate);

@@ -32,10 +32,10 @@
  * Each layer of a file may have a stage before it: a small layer in which keys gather until they
  * are set in the large one together, in the order of its pages (a buffered Bloom filter: Canim et
  * al. 2010). Otherwise each key would dirty a page of its own, of a layer that the system cannot
- * keep dirty as a whole. The stage has STAGE_SHARE of the layer's rate, and takes some 21 bytes a
+ * keep dirty as a whole. The stage has STAGE_SHARE of the rate of both, and takes some 21 bytes a
  * key, 16 of them for the key itself. What the system can keep dirty depends on the machine, and
- * output must not: so a layer has a stage from a fixed size on, and below, where keys are set at
- * once in a third of the time, only if it is asked for.
+ * output must not: so a layer has a stage from a fixed size on. A smaller one, where setting keys
+ * at once takes a third of the time, has a stage only if it was asked for.
  *
  * Pure functions; the same numbers on every machine (see sizing.h).
  */
@@ -74,15 +74,17 @@ struct filter_plan {
     unsigned generations;     /* of a window, G; 0: nothing is forgotten */
     uint64_t forget;          /* a window by time: milliseconds; 0: it is `capacity` lines */
     double slack;             /* as asked for; generations follow from it */
-    uint64_t stage;           /* pages for the stage of each layer, its keys included; 0: none */
+    uint64_t stage;           /* pages for the stage of each layer, its keys included; 0: none;
+                               * or STAGE_BY_SIZE */
 };
 
-/* The value of `stage` where none was asked for: each layer of more than so many pages, 512 MB, has
- * a stage of such a fraction of its size. Smaller ones are emptied more often, and write more. */
+/* `stage` where none was asked for: each layer of more than STAGE_FROM_PAGES pages, 512 MiB, has a
+ * stage of one STAGE_FRACTION-th of its pages. A smaller stage would be emptied more often, which
+ * writes more in all. */
 #define STAGE_BY_SIZE UINT64_MAX
 enum { STAGE_FROM_PAGES = 131072, STAGE_FRACTION = 6 };
 
-/* The pages for the stage of a layer of so many; 0: it has none. */
+/* The pages for the stage of a layer of `pages`, its keys included; 0: it has none. */
 uint64_t growth_stage_pages(const struct filter_plan *plan, uint64_t pages);
 
 /* Each layer costs a look for each key. */

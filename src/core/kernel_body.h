@@ -24,9 +24,9 @@
  *   4. They are set in one vector operation too: put together in a register, then one load and one
  *      store a line. Setting them one by one in memory makes each wait for the one before, because
  *      the processor must assume that they hit the same word: 50 instead of 15 ns for 18 bits.
- *   5. To test and to set in one go has a branch a key, which is as good as random where half of
- *      the keys are new. So there the keys of a short run are tested first, without a branch; those
- *      that were found to be new are set after that: 9 instead of 14 ns.
+ *   5. Testing and setting in one go takes a branch for each key, which no processor predicts
+ *      where half of the keys are new. So there the keys of a short run are all tested first,
+ *      without a branch, and then those found to be new are set: 9 instead of 14 ns.
  *   6. g is a constant in each of a few copies of the loop, so that the walk over the lines can be
  *      unrolled and its parts overlap. Compilers that are told to optimize, but not for speed above
  *      all, do that only if they are asked to: 13 instead of 16 ns for a test of three lines.
@@ -153,9 +153,9 @@ INLINE size_t insert_each(const struct bits *bits, const struct key *keys, size_
     return i;
 }
 
-/* Inserts a run of keys: tests all, lists those not seen, and sets these. One that is in the run
- * twice was listed twice, so they are tested again: of that a processor can foresee the outcome.
- * Returns how many were set. */
+/* Inserts a run of keys: tests all, lists those not seen, and sets these. A key that comes twice in
+ * the run is listed twice, so each is tested again before it is set; that one is hardly ever found,
+ * which the processor predicts. Returns how many were set. */
 INLINE uint64_t insert_run(const struct bits *bits, const struct key *keys, size_t left,
                            uint8_t *seen, unsigned lines)
 {

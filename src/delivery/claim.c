@@ -140,14 +140,15 @@ static ptrdiff_t claim_locked(struct filter *filter, const struct key *keys, siz
     return (ptrdiff_t)take_new(filter, keys, n, most_new, others, seen, full);
 }
 
-/* Whether lines were in flight for so long that the generation they were claimed for is over. They
- * should not be the newest of one that was to end before them. */
+/* Whether lines were in flight for so long that the generation they were claimed for is over: then
+ * they need the next one, so as not to be the newest of one that was to end before them. */
 static bool needs_generation(const struct store *store)
 {
     return is_window(store) && generation_filling(store) == store->count;
 }
 
-/* The lines delivered before stay in flight as long as they are few, with n more, and young. */
+/* Settles the lines that were delivered before, unless they, with n more, are few, and a moment is
+ * not over since the first of them. */
 static int gather(struct filter *filter, size_t n, struct fault *fault)
 {
     size_t all = filter->delivered + n;

@@ -6,7 +6,8 @@
 
 #include "delivery/filter.h"
 
-/* What filter.h says of filter_claim and filter_settle..., for a batch. */
+/* As filter_claim, filter_settle, filter_settle_later and filter_settle_delivered of filter.h, for
+ * keys that are in flight for a batch. */
 ptrdiff_t claim_batch(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,
                       uint8_t *seen, struct fault *fault);
 

@@ -56,14 +56,14 @@
  *              on disk: batch by batch, each as settle, then the key set is emptied.
  *   make room  LOCK_GROW. A layer is allocated and flushed after the end of the file, its record
  *              written and flushed, then the count of layers, flushed.
- *              A stage gets blocks for the keys that come next: before these are claimed, since
+ *              Or a stage gets blocks for the keys that come next: before these are claimed, since
  *              after their delivery it would be too late.
  *   turn       LOCK_GROW, with LOCK_CHANGE for two moments: the layer is marked as retired; it is
  *              cleared and flushed without LOCK_CHANGE; it gets the next number (store/window.c).
  *   empty      LOCK_GROW, with LOCK_CHANGE for moments: the stage is marked; 512 keys at a time are
  *              set in its layer; flushed; given back and flushed; the counters change, the mark
  *              goes; flushed; the journal is given back (store/stage.c). Others who had keys in
- *              flight for it find no blocks there that they know of, and set them in the layer.
+ *              flight for it no longer count on blocks there, and set them in the layer.
  *   remove     LOCK_CHANGE, for at most 2048 keys: each with a journal of one page
  *              (store/removal.c).
  *   merge      Inputs are read without a lock. Only a merge over one of its inputs holds LOCK_GROW
@@ -108,7 +108,7 @@
  * settles up to GATHERED_LINES of them:
  *
  *   - before more than so many would be in flight, and before room is made;
- *   - when no input comes, a millisecond after the first of them (system/moment.h);
+ *   - a millisecond or two after the first of them, even if no input comes (system/moment.h);
  *   - before a signal ends or stops a process that waits for input;
  *   - when an input ends, or the run, for whatever reason, does.
  *
@@ -117,14 +117,14 @@
  * sees what others have in flight; and from its claim until its bits are set, a key is in the
  * slot, where others see it, and in the flight, by which later lines of this run are judged as if
  * it were set. The slot counts as many keys as it has, so that layers end where they would anyway.
- * Who is killed has no more in flight than one batch, and a small one: its lines come again. Who
- * looks without a claim, as query does, finds a line up to two milliseconds after it came out.
+ * A writer that is killed has no more in flight than one small batch: its lines come again. A
+ * reader that claims nothing, as query, finds a line within two milliseconds after it came out.
  *
- * While the reader of the output stalls, lines of the millisecond before stay in flight, beside the
- * one that is being written: as in any batch of which a part was accepted.
+ * While the reader of the output stalls, lines of the last millisecond stay in flight together with
+ * the one that is being written: as in any batch of which a part was accepted.
  *
- * Measured, a line there and back took 2.00 times as long as with cat; 1.79 if one round settles
- * the line before and claims the next, which leaves a stat in each; and 1.49 in this way.
+ * Measured against cat, a line there and back took 2.00 times as long before; 1.79 if one round
+ * settles the line before and claims the next, which leaves a stat in each; and 1.49 in this way.
  *
  *
  * One thread at a time uses a struct filter.
@@ -173,18 +173,20 @@ size_t filter_batch(const struct filter *filter);
  * full, or before a key for which a window or a stage has to make room. Returns how many keys were
  * judged (fewer than n only if at least one was, and without these is in flight), or -1 with the
  * fault, and then none is newly in flight.
- * Precondition: all that was in flight has been settled, or is settled later, or keys are held.
+ * Precondition: all that was in flight has been settled, or is to be settled later, or keys are
+ * held.
  */
 ptrdiff_t filter_claim(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,
                        uint8_t *seen, struct fault *fault);
 
-/* The first `delivered` of the keys in flight, after those that are settled later, were handed on:
- * they are settled, the others are forgotten. Returns 0, or -1 with the fault: none is settled. */
+/* Settles those keys in flight that were to be settled later, and of those after them the first
+ * `delivered`, which were handed on; the others are forgotten. Returns 0, or -1 with the fault: none
+ * is settled. */
 int filter_settle(struct filter *filter, size_t delivered, struct fault *fault);
 
-/* All that is in flight was handed on, and is settled later (see above: a trickle): the caller
- * waits for input next, and calls filter_settle_delivered when moment_is_over, or no claim follows.
- * Returns false if it has to be settled at once: by filter_settle. */
+/* All that is in flight was handed on, and is to be settled later (see above: a trickle): the caller
+ * waits for input next, and calls filter_settle_delivered once moment_is_over, or if no claim is to
+ * follow. Returns false if the caller has to settle it at once, by filter_settle. */
 enum { GATHERED_LINES = 16 };
 bool filter_settle_later(struct filter *filter);
 

@@ -88,8 +88,8 @@ enum {
     GENERATIONS_AT = 160, /*   4 generations of a window, G, 1..47; 0 if it is none */
     FORGET_AT = 168,      /*   8 window by time: forgets after so many ms; 0: after n lines */
     SLACK_AT = 176,       /*   8 slack asked for, a double */
-    STAGE_AT = 184,       /*   8 pages for the stage of each layer; 0: there is none; 2^64-1: for
-                           *     that of a layer of more than 131072, a sixth of its own */
+    STAGE_AT = 184,       /*   8 pages for the stage of each layer; 0: there is none; 2^64-1: a
+                           *     sixth of its own for a layer of more than 131072, else none */
     KEY_RECIPE_AT = 256,  /* 128 how a line becomes its key: zeros, the key is the whole line */
     PART_RECIPE_AT = 384, /* 128 how a line gets its part: likewise */
     PART_AT = 512,        /*   4 which of the parts the filter is for, I, from 1 on */

@@ -42,10 +42,10 @@ void layer_put(struct layer_record *record, uint64_t at);
 uint64_t layer_end(const struct layer_record *record);
 
 /* Bytes of a file with so many layers of `pages`, each with the stage that the plan wants; and how
- * many of them are those of stages, which are on disk only while there are keys in them. */
+ * many of them belong to stages, which are on disk only while there are keys in them. */
 uint64_t header_file_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers);
 uint64_t header_stage_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers);
-/* Its size as it is asked for: stages that nobody asked for do not count. */
+/* Its size as users ask for one: stages count only if they were asked for, too. */
 uint64_t header_asked_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers);
 
 #endif

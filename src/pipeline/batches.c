@@ -17,10 +17,10 @@
  * in them. A semaphore counts the blocks that are made, one those that are free, one the free
  * buffers; each is used in turn, so that nothing else need be said between the two threads.
  *
- * To wake a thread takes microseconds, and the caller would do it for each block where he is the
- * slower of the two: a tenth of his time with a file that is filled. So he gives back several at
- * once, and the second thread then has work for a while. There are more than twice as many, so that
- * neither waits for what the other keeps.
+ * Waking a thread takes microseconds, and where the caller is the slower of the two it would do so
+ * for each block: a tenth of its time with a file that is filled. So it gives several back at once,
+ * and the second thread then has work for a while. There are at least twice as many in all, so that
+ * neither thread waits for what the other keeps.
  */
 enum { BLOCKS = 8, BLOCKS_AT_ONCE = 4, BUFFERS = 5, BUFFERS_AT_ONCE = 2 };
 
@@ -298,8 +298,8 @@ static void start_ahead(struct batches *batches)
         end_ahead(batches);
 }
 
-/* Waits for the second thread; when that has handed back, there is none any more. Returns as
- * signals_wait_semaphore. */
+/* Waits until the second thread has made the next block, or has handed back, and then ends it.
+ * Returns as signals_wait_semaphore. */
 static int wait_for_made(struct batches *batches, int milliseconds)
 {
     int result = batches->ready ? 1 : signals_wait_semaphore(&batches->made, milliseconds);
@@ -335,7 +335,7 @@ static struct block *take_made(struct batches *batches)
 }
 
 /* After a line longer than a buffer there is likely to be another, at which the thread would
- * end. Half a line stays in the input, and with this thread. */
+ * end. And it does not begin in the middle of a line, with no chunk as yet. */
 static bool is_worth_it(const struct batches *batches)
 {
     return batches->threads > 1 && batches->bytes >= START_BYTES && batches->chunk.length > 0 &&

@@ -54,14 +54,14 @@ int batches_add_parts(struct batches *batches, const struct recipe *recipe, uint
 /* Starts with an input, after what was read of it. */
 void batches_begin(struct batches *batches, struct input *input);
 
-/* Waits at most so many milliseconds until batches_next need not wait. Returns whether that is so;
- * else time ran out, or a signal came that does not end the process. What was given out before is
- * gone. */
+/* Waits at most so many milliseconds, or as long as it takes if negative, until batches_next need
+ * not wait. Returns whether that is so; else time ran out, or a signal came that does not end the
+ * process. The batch before must not be used any more. */
 bool batches_wait(struct batches *batches, int milliseconds);
 
 /* The next batch, of at least one line. Returns 1; 0 at the end; -1 with the fault, after all lines
- * before it were given out; BATCHES_NONE_YET if a moment is over
- * (system/moment.h), and none has come. */
+ * before it were given out; BATCHES_NONE_YET if a moment is over (system/moment.h)
+ * and no line has come. */
 enum { BATCHES_NONE_YET = 2 };
 int batches_next(struct batches *batches, struct batch *batch, struct fault *fault);
 

@@ -28,14 +28,15 @@ static inline void picked_add_runs(struct picked *picked, const struct batch *ba
     }
 }
 
-/* Where lines that go on and lines that do not take turns, no processor foresees where a run of
- * either ends, and that took an eighth of the time. So there, lines are listed without asking, and
- * of each so many bytes are copied: what is too many, the next line is copied over. */
+/* Where lines that go on and lines that do not take turns, no processor predicts where a run of
+ * either ends, which took an eighth of the time. So there, of PICKED_LINES lines those that go on
+ * are listed without a branch, and of each PICKED_BYTES are copied, whatever its length: the next
+ * line is copied over what was too many. */
 enum { PICKED_LINES = 64, PICKED_FEW = PICKED_LINES / 8, PICKED_BYTES = 128 };
 
-/* Whether lines from..end, of which `count` go on, are for that: neither few nor most of so many
- * do; the first copy, and so each, ends before what is still to be read; and what is read is in the
- * batch. */
+/* Whether lines from..end, of which `count` go on, are copied in that way. There must be so many;
+ * neither few of them nor almost all go on; the first copy, and so each, must end before what is
+ * still to be read; and none may read past the end of the batch. */
 static inline bool picked_takes_turns(const struct picked *picked, const struct batch *batch,
                                       size_t count, size_t from, size_t end)
 {

@@ -38,8 +38,8 @@ struct pipeline {
     struct shard shard; /* the part that the filter is for */
     uint64_t before;    /* lines read before this input */
     bool other_part;    /* it ended at a line of one */
-    bool few;           /* lines in this chunk, */
-    bool trickles;      /* and in the one before, and the next one has to be waited for */
+    bool few;           /* this chunk has few lines */
+    bool trickles;      /* so had the one before, and the next one has to be waited for */
     bool begins;        /* the next line is the first of its input */
     char *heading;      /* HEADING_WITH_LINES: one that is still to be written */
     size_t heading_length;
@@ -397,8 +397,8 @@ static void expect(struct pipeline *pipeline, const struct input *input, const s
         pipeline->expected = 2 * read;
 }
 
-/* One small chunk may be all there is: it is settled at once, without a timer. And to write dropped
- * lines may take long, which is no wait for input. */
+/* A single small chunk may be all there is: it is settled at once, without a timer. And writing
+ * dropped lines may take long, where no moment that is over is noticed. */
 static void look_for_trickle(struct pipeline *pipeline, const struct batch *first)
 {
     bool before = pipeline->few;

@@ -42,7 +42,8 @@ static int allocate(int fd, uint64_t from, uint64_t to)
     return to > from ? whole_allocate(fd, from, to - from) : 0;
 }
 
-/* Asks by the first page of a layer, which is to be allocated anyway. */
+/* Whether the stage of a layer may stay a hole. What the file system can do is tried out on the
+ * layer's first page, which is to be allocated anyway; other errors come again with that. */
 static bool may_be_hole(int fd, const struct layer_record *record)
 {
     return record->stage_offset != 0 &&

@@ -35,8 +35,9 @@ void create_new_identity(struct header *header);
  * each of the records, whose plans are set. Returns where the file ends. */
 uint64_t create_lay_out(struct header *header, struct layer_record *records, unsigned count);
 
-/* Gives the file its blocks, from `from` on to the end of the last of the layers. Stages stay holes
- * (store/stage.h), unless the file system cannot fill them later. Returns 0, or -1 with errno. */
+/* Allocates the blocks of a file, from byte `from` to the end of the last of `count` layers. Stages
+ * stay holes (store/stage.h), unless the file system could not fill them later. Returns 0, or -1
+ * with errno. */
 int create_allocate(int fd, uint64_t from, const struct layer_record *records, unsigned count);
 
 /* Writes the header, with the check value of a secret that is kept elsewhere, and the layer table.

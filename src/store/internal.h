@@ -21,8 +21,8 @@ struct region {
     bool in_bulk;         /* its pages were asked for in bulk */
     uint64_t to_read;     /* pages at its end that are still to be read ahead */
     bool began_empty;     /* a layer with a stage: it had no data when this run opened it */
-    uint64_t reserved;    /* of a stage: keys that have room in the file, as this run has seen to */
-    uint64_t reserved_at; /* when so many stages had been emptied */
+    uint64_t reserved;    /* of a stage: for so many keys this run has asked for blocks, */
+    uint64_t reserved_at; /* when stages had been emptied so often: void after the next time */
 };
 
 struct layer {
@@ -68,8 +68,8 @@ struct store {
     uint64_t emptied;       /* how often a stage had been emptied when LOCK_CHANGE was taken last */
     unsigned tries;         /* so often room was made since */
     uint64_t tried_at;      /* the counter of settlings stood here */
-    struct map_waits waits; /* of the last probe */
-    bool warm;              /* it did not wait: its pages were all there */
+    struct map_waits waits; /* as counted in the last probe that looked */
+    bool warm;              /* it did not wait: its pages were all in memory */
     struct layer layers[LAYERS_MAX]; /* the last member: those from `count` on are not cleared */
 };
 
@@ -109,10 +109,10 @@ static inline void count_keys(struct store *store, const struct region *region, 
     put64(store, region->keys_at, region_keys(store, region) + more);
 }
 
-/* Whether all keys of a layer are in its stage, so that nobody need look into the layer. Asked
- * after the stage was looked into. Keys come into a layer while its stage is emptied, or one by
- * one, and are counted then: who finds neither mark nor count has looked into a stage that was
- * whole. */
+/* Whether all keys of a layer are in its stage, so that nobody need look into the layer. To be asked
+ * after a look into the stage: keys get into a layer either while its stage is emptied, which is
+ * marked, or by themselves, which is counted. If there is neither mark nor count after the look, the
+ * stage still had all its keys. */
 static inline bool layer_is_empty(const struct store *store, const struct layer *layer)
 {
     return layer->region.began_empty && get64(store, STAGE_EMPTYING_AT) == 0 &&

@@ -20,8 +20,8 @@ void pages_read_slice(struct store *store);
  * front to back. Never fails. */
 void pages_read_ahead(const struct store *store, unsigned region, uint64_t page, uint64_t pages);
 
-/* Asks for the pages of keys, in all layers: the disk reads them side by side, while the caller
- * goes on. A system call for each, of 0.2 us if the page is there. Never fails. */
+/* Asks for the pages of keys in all layers: the disk reads them side by side while the caller goes
+ * on. A system call for each, of 0.2 us if the page is in memory. Never fails. */
 void pages_ask(const struct store *store, const struct key *keys, size_t n);
 
 /* --- for store and delivery --- */
@@ -47,7 +47,8 @@ int pages_flush(const struct store *store, const struct region *region, const ch
 int pages_clear(const struct store *store, const struct region *region, const char *doing,
                 struct fault *fault);
 
-/* The same of a stage, whose blocks go back to the file system, if it takes them. */
+/* The same for a stage, whose blocks are given back to the file system if it can take them; its
+ * journal stays. */
 int pages_give_back(const struct store *store, const struct region *region, const char *doing,
                     struct fault *fault);
 

@@ -18,7 +18,8 @@ struct place {
  * what it says holds until the lock is dropped, else it is a hint. */
 struct place place_after(const struct store *store, uint64_t ahead);
 
-/* The layer that the next keys are for, if it has room in the file; store_layers: none is. */
+/* The layer that the next keys are for, even if its stage has no room for them as yet; store_layers
+ * if all are full. Not for a window. */
 unsigned place_filling(const struct store *store);
 
 static inline bool place_is_none(const struct store *store, struct place place)

@@ -4,14 +4,14 @@
  * Keys are tested one after the other, and where a page is not in memory the test waits for the
  * disk: with a cold file, 100 lines waited 100 times, though a disk reads many pages in the time of
  * one. So once a page had to be read, the pages of all keys still to be tested are asked for
- * together. To ask costs a system call a page, three times what testing a key costs: not for pages
- * that are there. Which are, nobody is asked (that is a system call a page, too, and mincore(2)
- * tells only those who may write); the system counts the faults that had to read, and how often the
- * thread slept:
+ * together. Asking costs a system call a page, three times what testing a key costs, so it is not
+ * done for pages that are in memory. Finding out which are would cost a system call a page, too,
+ * and mincore(2) tells only those who may write. But the system counts the faults that had to read,
+ * and how often the thread slept, and these counts are looked at:
  *
  *   - for the first key after each layer, since each may cost a read;
- *   - then after 4, 16, 64 ... keys. The longer it went without, the fewer cold pages are left, and
- *     of those that are met before the count is looked at there are few, whatever their share;
+ *   - then after 4, 16, 64 ... keys. The more keys went without a read, the fewer cold pages there
+ *     can be, so only few are waited for between two looks, whatever their share;
  *   - only at the end of a batch, once a batch has had none.
  */
 #include "store/probe.h"
@@ -25,7 +25,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A stage before its layer: keys go from there to here, and are in both for a while. */
+/* A stage before its layer: keys go from the stage to the layer, and are in both for a while. */
 static void probe_layer(const struct store *store, unsigned i, uint64_t now, const struct key *keys,
                         size_t n, uint8_t *seen)
 {
@@ -53,7 +53,7 @@ void probe_past_stages(const struct store *store, const struct key *keys, size_t
             store->kernel->test(&store->layers[i].region.bits, keys, n, seen);
 }
 
-/* Tests keys until a page had to be read. Returns how many keys need no other look. */
+/* Tests keys until a page had to be read. Returns how many keys need not be tested again. */
 static size_t probe_until_read(struct store *store, const struct key *keys, size_t n, uint8_t *seen)
 {
     uint64_t now = generation_now(store);
@@ -72,16 +72,16 @@ static size_t probe_until_read(struct store *store, const struct key *keys, size
     return n;
 }
 
-/* One key in one layer has nothing to be asked for together with; and the lines of a stream that
+/* For one key in one layer there is nothing to be asked for together; and the lines of a stream that
  * come one by one should not pay for a look each. */
-static bool may_have_to_read(const struct store *store, size_t n)
+static bool is_worth_a_look(const struct store *store, size_t n)
 {
     return n > 1 || (!store->warm && store->count > 1);
 }
 
 int probe(struct store *store, const struct key *keys, size_t n, uint8_t *seen, struct fault *fault)
 {
-    bool look = may_have_to_read(store, n);
+    bool look = is_worth_a_look(store, n);
     size_t done = 0;
     if (store_refresh(store, fault) != 0)
         return -1;

@@ -101,7 +101,7 @@ static int add_layer(struct store *store, struct fault *fault)
 
 /* --- whichever it is --- */
 
-/* The layer whose stage is to be given room in the file for what comes next, or store_layers. */
+/* The layer whose stage is to get room in the file for the keys that come next, or store_layers. */
 static unsigned wants_stage_room(const struct store *store)
 {
     unsigned layer = place_filling(store);

@@ -28,12 +28,13 @@
  * nothing. After a power cut a stage may be older or newer than its journal and the counter; at
  * worst lines of the last seconds are forgotten, as in any layer. If the zeros did not reach the
  * disk before the counter, new keys would come on top of old bits, and the rate would rise above p:
- * hence the order. And a journal that is gone would count zeros as keys, if its counter were not.
+ * hence the order. Likewise for step 5: if the journal were gone and its counter not yet 0, its zeros
+ * would be taken for keys.
  *
- * A full disk must not be met when a line was printed. So before keys are claimed for a stage, each
- * run asks for the blocks that these need; what is there already costs a system call. It remembers
- * how far it asked, and forgets that when a stage has been emptied since. Nothing in the file says
- * it, since a copy may have holes of its own.
+ * A run must not find the disk full after it has printed a line. So before keys are claimed for a
+ * stage, each run asks for the blocks that they need; where these are there already, that costs a
+ * system call. It remembers how far it has asked until a stage is emptied. The file does not say
+ * how far, since a copy may have holes elsewhere.
  *
  * In the file the stage lies before its layer: a copy that is made front to back while it is
  * emptied has each key in one of them, if not in both.
@@ -111,8 +112,8 @@ unsigned stage_next(const struct store *store)
 
 /* --- its room in the file --- */
 
-/* Keys for which room is asked at a time, 16 MB of journal: a claim ends where that ends, so half
- * of it is far more than can be in flight. */
+/* Keys for which room is asked at a time, 16 MB of journal. No claim goes past what was asked for,
+ * and more is asked for when less than half is left: far more than can be in flight. */
 enum { RESERVE_KEYS = 1 << 20 };
 
 /* How many keys have room in the file, as far as this run knows. */
@@ -332,7 +333,7 @@ static int hand_over(struct store *store, unsigned layer, struct fault *fault)
     return 0;
 }
 
-/* Step 5. If it is not done, the blocks are given back the next time. */
+/* Step 5. If it fails, the blocks are given back the next time. */
 static void give_back_journal(const struct store *store, unsigned layer)
 {
     const struct region *stage = &store->layers[layer].stage;

@@ -1,8 +1,8 @@
 /*
  * stage - where new keys of a layer gather until they are set in it together.
  *
- * In the file a stage is a hole. It gets its blocks before the keys come that need them, a stretch
- * at a time, and gives them back when it is emptied.
+ * An empty stage is a hole in the file. It gets blocks before the keys come that need them: for all
+ * its bits, and for a stretch of its journal at a time. It gives them back when it is emptied.
  */
 #ifndef UNSEEN_STORE_STAGE_H
 #define UNSEEN_STORE_STAGE_H
@@ -34,14 +34,17 @@ unsigned stage_next(const struct store *store);
 /* Whether a stage is being emptied, or was when its writer died: it takes no keys. */
 bool stage_is_emptying(const struct store *store);
 
-/* Under LOCK_CHANGE: how many keys the stage of a layer may have until something has to be done:
- * its capacity, or as many as this run knows to have room in the file. */
+/* Under LOCK_CHANGE, else a hint: how many keys the stage of a layer may have before room has to be
+ * made: its capacity, or fewer if this run has not yet asked for the blocks of all; 0 while a stage
+ * is emptied or has to be repaired. */
 uint64_t stage_most(const struct store *store, unsigned layer);
 
-/* Under LOCK_GROW: whether what is to be done first is to give it more room; and that: for all keys
- * that can be in flight and many more, at most a tenth of a millisecond. Returns 0, or -1 with the
- * fault. */
+/* Under LOCK_GROW: whether the stage of a layer needs more blocks in the file before it takes keys.
+ */
 bool stage_wants_room(const struct store *store, unsigned layer);
+
+/* Under LOCK_GROW: has the file system allocate them, for far more keys than can be in flight. At
+ * most a tenth of a millisecond. Returns 0, or -1 with the fault. */
 int stage_reserve(struct store *store, unsigned layer, struct fault *fault);
 
 /* Under LOCK_CHANGE: keys go into the stage of a layer: its journal, its counter, its bits. Writes

@@ -57,7 +57,7 @@ const char *store_real_path(const struct store *store); /* as it was when it was
 /* The same, or a word for what has no path. */
 const char *store_name(const struct store *store);
 uint64_t store_file_bytes(const struct store *store); /* apparent size; 0 in memory */
-/* How much of it is that of stages, which are on disk only while there are keys in them. */
+/* How many of these bytes belong to stages, which are on disk only while there are keys in them. */
 uint64_t store_stage_bytes(const struct store *store);
 uint64_t store_end(const struct store *store); /* where the last layer ends in the file */
 unsigned store_layers(const struct store *store);

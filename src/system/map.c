@@ -56,7 +56,7 @@ void map_advise(void *address, size_t bytes, int advice)
     madvise((uint8_t *)address - before, before + bytes, advice);
 }
 
-/* A page in a hole counts as a fault that reads, too, but is there at once. */
+/* A page in a hole counts as a fault that reads, too, but without a wait: hence both counts. */
 bool map_has_waited(struct map_waits *before)
 {
     struct rusage usage;

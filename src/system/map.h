@@ -34,8 +34,9 @@ void map_drop(void *address, size_t bytes);
 /* madvise(2), for all pages with something of the stretch. Only a hint: errors mean nothing. */
 void map_advise(void *address, size_t bytes, int advice);
 
-/* Whether this thread has waited for a page of a map to be read since it was asked last.
- * What else it waits for meanwhile may count. 0.3 us. */
+/* Whether this thread has waited for a disk to read a page of a map since the last call with
+ * `before`, which it updates; other waits may be mistaken for that. False if the system does not
+ * say. 0.3 us. */
 struct map_waits {
     long faults, sleeps;
 };

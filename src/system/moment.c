@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <time.h>
 
-/* Whoever sends line after line has the next one there in microseconds, and whoever looks into the
- * filter after a line came out will hardly do so within two milliseconds: starting a program takes
- * one. */
+/* A program that sends line after line sends the next one within microseconds; and one that looks
+ * into the filter after a line came out will hardly do so within two milliseconds: to start it
+ * takes one. */
 enum { MOMENT_NANOSECONDS = 1000000 };
 
 static timer_t timer;
@@ -25,7 +25,7 @@ static void tick_every(long nanoseconds)
     timer_settime(timer, 0, &every, NULL);
 }
 
-/* That it comes again makes up for a tick just before a system call that blocks. */
+/* A tick just before a system call that blocks would not interrupt it, but the next one will. */
 static void on_tick(int signal_number)
 {
     (void)signal_number;

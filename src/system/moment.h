@@ -1,9 +1,9 @@
 /*
- * moment - something is left to do, and has time until no input comes for a moment.
+ * moment - something that is left to do may wait for a moment, while more input is likely to come.
  *
- * Then a wait for input is broken off. A time limit for poll(2) would do that, too, but it costs as
- * much as what is saved by waiting: one more system call, and a timer set for each line. Here one
- * timer ticks while lines come, and stops by itself, so that nothing wakes a program that waits.
+ * When the moment is over, a wait for input is broken off. A time limit for poll(2) would do that,
+ * too, but costs as much as is saved: one more system call, and a timer set for each line. Here one
+ * timer ticks while lines come, and stops by itself, so that nothing wakes an idle program.
  *
  * For the first thread alone.
  */
@@ -12,20 +12,20 @@
 
 #include <stdbool.h>
 
-/* Something is left to do, and input is waited for: until moment_interrupt or moment_end, no signal
- * ends or stops the process. Goes on with a moment that has begun. Returns false if there is no
- * timer to be had: then nothing has begun. */
+/* Something is left to do, and the caller waits for input next: until moment_interrupt or moment_end
+ * no signal ends or stops the process in that wait. A moment that has begun already goes on. Returns
+ * false if no timer can be had: then nothing has begun. */
 bool moment_begin(void);
 
-/* It is still left to do, but there is more to do than to wait. */
+/* Input has come: the moment goes on, but signals act as ever. */
 void moment_interrupt(void);
 
 /* It is done. */
 void moment_end(void);
 
-/* Whether it is to be done now: a millisecond has passed, or a signal is to end or to stop the
- * process. If the process waits for input (signals_read), that fails with EINTR, at most two
- * milliseconds after moment_begin. */
+/* Whether it is to be done now: a millisecond has passed since the moment began, or a signal is to
+ * end or to stop the process. A wait for input (signals_read) fails with EINTR then, at most two
+ * milliseconds after the moment began. */
 bool moment_is_over(void);
 
 #endif

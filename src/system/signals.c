@@ -305,7 +305,7 @@ bool signals_start_thread(pthread_t *thread, void *(*work)(void *), void *contex
     return started;
 }
 
-/* So many milliseconds from now, as other threads are waited for. */
+/* So many milliseconds from now, by the clock of the calls that wait for other threads. */
 static struct timespec time_after(int milliseconds)
 {
     struct timespec time;

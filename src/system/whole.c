@@ -67,7 +67,7 @@ size_t whole_read_at(int fd, void *bytes, size_t length, uint64_t at)
     return done;
 }
 
-/* posix_fallocate(3) without what the C library does where a file system cannot. */
+/* As posix_fallocate(3), without what the C library does where a file system cannot allocate. */
 static int reserve(int fd, off_t at, off_t bytes)
 {
     if (fallocate(fd, 0, at, bytes) == 0)

@@ -23,8 +23,8 @@ size_t whole_read_at(int fd, void *bytes, size_t length, uint64_t at);
  * disk. Returns 0, or -1 with errno: EINTR only if a signal wants the program to end. */
 int whole_allocate(int fd, uint64_t at, uint64_t bytes);
 
-/* The same where others may be writing there: never by reading and writing, which is how it is done
- * on file systems that cannot do it; these fail with EOPNOTSUPP. */
+/* The same for a stretch to which others may be writing. On a file system that cannot allocate it
+ * fails with EOPNOTSUPP, where whole_allocate reads and writes a byte of each block. */
 int whole_reserve(int fd, uint64_t at, uint64_t bytes);
 
 /* Gives blocks back to the file system; zeros are read there from now on. Returns 0, or -1 with

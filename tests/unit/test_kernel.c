@@ -120,7 +120,7 @@ static void split_in_parts(void)
 
 enum { KEYS_MAX = 300 };
 
-/* Around what is prefetched ahead, and around the length of a run. */
+/* Around what is prefetched ahead, and around the length of a run; all, with two limits. */
 static const size_t key_counts[] = {0, 1, 2, 31, 32, 33, 39, 40, 41, 100, KEYS_MAX, KEYS_MAX};
 
 /* Keys of which some come twice, and others share a page, or differ in one half only. */
