@@ -491,12 +491,6 @@ emptied() { od -An -t u8 -j 8200 -N 8 f.bf | tr -d ' '; }
     exits 0 unseen --size 1G < <(seq 10)
 }
 
-@test "a large layer that is added has a stage by itself" {
-    plain_build "takes a while"
-    exits 0 unseen create -n 300M -p 0.5 f.bf
-    [[ $(unseen stats --json f.bf | grep -c '"stage"') -eq 0 ]]
-}
-
 @test "a copy with holes, or with none, of a filter with a stage is as good" {
     local how
     seq 20000 >in

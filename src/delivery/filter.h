@@ -180,13 +180,13 @@ ptrdiff_t filter_claim(struct filter *filter, const struct key *keys, size_t n, 
                        uint8_t *seen, struct fault *fault);
 
 /* Settles those keys in flight that were to be settled later, and of those after them the first
- * `delivered`, which were handed on; the others are forgotten. Returns 0, or -1 with the fault: none
- * is settled. */
+ * `delivered`, which were handed on; the others are forgotten. Returns 0, or -1 with the fault:
+ * none is settled. */
 int filter_settle(struct filter *filter, size_t delivered, struct fault *fault);
 
-/* All that is in flight was handed on, and is to be settled later (see above: a trickle): the caller
- * waits for input next, and calls filter_settle_delivered once moment_is_over, or if no claim is to
- * follow. Returns false if the caller has to settle it at once, by filter_settle. */
+/* All that is in flight was handed on, and is to be settled later (see above: a trickle): the
+ * caller waits for input next, and calls filter_settle_delivered once moment_is_over, or if no
+ * claim is to follow. Returns false if the caller has to settle it at once, by filter_settle. */
 enum { GATHERED_LINES = 16 };
 bool filter_settle_later(struct filter *filter);
 

@@ -109,10 +109,10 @@ static inline void count_keys(struct store *store, const struct region *region, 
     put64(store, region->keys_at, region_keys(store, region) + more);
 }
 
-/* Whether all keys of a layer are in its stage, so that nobody need look into the layer. To be asked
- * after a look into the stage: keys get into a layer either while its stage is emptied, which is
- * marked, or by themselves, which is counted. If there is neither mark nor count after the look, the
- * stage still had all its keys. */
+/* Whether all keys of a layer are in its stage, so that nobody need look into the layer. To be
+ * asked after a look into the stage: keys get into a layer either while its stage is emptied, which
+ * is marked, or by themselves, which is counted. If there is neither mark nor count after the look,
+ * the stage still had all its keys. */
 static inline bool layer_is_empty(const struct store *store, const struct layer *layer)
 {
     return layer->region.began_empty && get64(store, STAGE_EMPTYING_AT) == 0 &&

@@ -218,8 +218,8 @@ bool pages_have_data(const struct store *store, const struct region *region)
     return data < 0 ? errno != ENXIO : (uint64_t)data < page_at(region, region->plan.pages);
 }
 
-/* Where the file system can take the bits away, nothing need be written: clearing 4 GB took as long
- * as writing 4 GB does. */
+/* Where the file system can say that blocks read as zeros, none need be written: clearing 4 GB took
+ * as long as writing them does. */
 static void clear_slice(const struct store *store, const struct region *region, uint64_t page,
                         uint64_t pages)
 {

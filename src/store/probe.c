@@ -72,8 +72,8 @@ static size_t probe_until_read(struct store *store, const struct key *keys, size
     return n;
 }
 
-/* For one key in one layer there is nothing to be asked for together; and the lines of a stream that
- * come one by one should not pay for a look each. */
+/* For one key in one layer there is nothing to be asked for together; and the lines of a stream
+ * that come one by one should not pay for a look each. */
 static bool is_worth_a_look(const struct store *store, size_t n)
 {
     return n > 1 || (!store->warm && store->count > 1);

@@ -1,5 +1,5 @@
 /*
- * room - making it: a stage gets room in the file or is emptied, a window turns, or a layer is added.
+ * room - making it: a stage gets blocks or is emptied, a window turns, or a layer is added.
  */
 #ifndef UNSEEN_STORE_ROOM_H
 #define UNSEEN_STORE_ROOM_H

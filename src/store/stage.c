@@ -28,8 +28,8 @@
  * nothing. After a power cut a stage may be older or newer than its journal and the counter; at
  * worst lines of the last seconds are forgotten, as in any layer. If the zeros did not reach the
  * disk before the counter, new keys would come on top of old bits, and the rate would rise above p:
- * hence the order. Likewise for step 5: if the journal were gone and its counter not yet 0, its zeros
- * would be taken for keys.
+ * hence the order. Likewise for step 5: if the journal were gone and its counter not yet 0, its
+ * zeros would be taken for keys.
  *
  * A run must not find the disk full after it has printed a line. So before keys are claimed for a
  * stage, each run asks for the blocks that they need; where these are there already, that costs a

@@ -12,9 +12,9 @@
 
 #include <stdbool.h>
 
-/* Something is left to do, and the caller waits for input next: until moment_interrupt or moment_end
- * no signal ends or stops the process in that wait. A moment that has begun already goes on. Returns
- * false if no timer can be had: then nothing has begun. */
+/* Something is left to do, and the caller waits for input next: until moment_interrupt or
+ * moment_end no signal ends or stops the process in that wait. A moment that has begun already goes
+ * on. Returns false if no timer can be had: then nothing has begun. */
 bool moment_begin(void);
 
 /* Input has come: the moment goes on, but signals act as ever. */

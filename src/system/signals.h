@@ -88,8 +88,8 @@ bool signals_start_thread(pthread_t *thread, void *(*work)(void *), void *contex
 void signals_end_thread(pthread_t thread);
 
 /* Waits for another thread, as for input: at most so many milliseconds, or as long as it takes if
- * negative. Returns 1; 0 if time ran out, by a clock that somebody may set meanwhile; -1 if a signal
- * wants the process to end. */
+ * negative. Returns 1; 0 if time ran out, by a clock that may be set to another time meanwhile; -1
+ * if a signal wants the process to end. */
 int signals_wait_semaphore(sem_t *semaphore, int milliseconds);
 
 /* Waits until a descriptor can be written, or a signal comes. */

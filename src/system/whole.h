@@ -31,8 +31,8 @@ int whole_reserve(int fd, uint64_t at, uint64_t bytes);
  * errno: not all file systems can, and some bytes may be as they were. */
 int whole_give_back(int fd, uint64_t at, uint64_t bytes);
 
-/* Zeros are read there from now on, and writing there still meets no full disk: the blocks stay. A
- * matter of milliseconds. Returns 0, or -1 with errno: not all file systems can, and some bytes may
+/* Zeros are read there from now on, and the blocks stay, so writing there still meets no full disk.
+ * Takes milliseconds. Returns 0, or -1 with errno: not all file systems can, and some bytes may
  * be as they were. */
 int whole_zero(int fd, uint64_t at, uint64_t bytes);
 

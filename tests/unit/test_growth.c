@@ -354,6 +354,27 @@ static void stages_asked_for(void)
     tap_check(growth_stage(&with, &layer) == -1 && layer.stage.pages == 0, "30 pages are too few");
 }
 
+static uint64_t stage_of(const struct filter_plan *plan, struct layer_plan *layer)
+{
+    tap_check(growth_stage(plan, layer) == 0, "no room in a stage");
+    return layer->stage.pages + layer->stage.journal;
+}
+
+static void stages_by_size(void)
+{
+    struct filter_plan plan = {.rate = 1e-6, .pages = STAGE_FROM_PAGES, .stage = STAGE_BY_SIZE};
+    struct layer_plan layer = {.pages = 0}, next = layer;
+    tap_check(growth_first(&plan, &layer) == 0 && stage_of(&plan, &layer) == 0, "not yet large");
+    tap_check(growth_next(&plan, 1, layer.pages, layer.capacity, &next) == 0 &&
+                  next.pages > STAGE_FROM_PAGES &&
+                  stage_of(&plan, &next) == next.pages / STAGE_FRACTION,
+              "a large layer that is added");
+    plan.pages++;
+    tap_check(growth_first(&plan, &layer) == 0 &&
+                  stage_of(&plan, &layer) == plan.pages / STAGE_FRACTION,
+              "a large first layer");
+}
+
 /* FNV-1a, over the value's bytes from the lowest on. */
 static uint64_t digest(uint64_t before, uint64_t value)
 {
@@ -433,5 +454,6 @@ int main(void)
     tap_run("a filter in memory of which no size was asked", memory_layers);
     tap_run("a stage and its layer share space and rate", stages);
     tap_run("only a filter that asks for stages has any", stages_asked_for);
+    tap_run("large layers have a stage by themselves, added ones, too", stages_by_size);
     return tap_end();
 }
