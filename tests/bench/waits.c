@@ -55,7 +55,7 @@ static pid_t start(char *text, int in, int out)
     if (pid < 0)
         die("fork");
     if (pid == 0) {
-        if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0)
+        if (n > 0 && dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0)
             execvp(arguments[0], arguments);
         die(text);
     }
