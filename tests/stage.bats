@@ -252,7 +252,8 @@ repeated_lines() {
     exits 0 unseen create -n 1e7 -p 0.5 --stage 1M f.bf
     full=$(unseen stats --json f.bf | grep -o '"layer":.*' | grep -o '"capacity":[0-9]*' | head -n 1 | grep -o '[0-9]*')
     seq 1000000 | exits 0 unseen f.bf -m "$full"
-    [[ $(lines_in 2) -eq 0 ]]
+    capture unseen verify f.bf
+    grep -q "layer 2: its counter says 0" "$out"
     # Lines that nobody printed and that are found all the same; then one that is not.
     seq 2000000 2900000 | unseen query f.bf | head -n 20 >found
     seq 2000000 2900000 | unseen query -v -m 1 f.bf >new
@@ -436,6 +437,24 @@ emptied() { od -An -t u8 -j 8200 -N 8 f.bf | tr -d ' '; }
     exec {to}>&-
     wait $!
     sed 's/^/in\t/' <(seq 60000) | cat <(printf 'new\t1\n') - | same answers /dev/stdin
+}
+
+@test "an empty layer is looked into once its stage was emptied, whatever a killed writer left for its count" {
+    exits 0 unseen create -p 1e-9 -n 200k --stage $stage f.bf
+    mkfifo ask
+    "$UNSEEN" f.bf <ask >answers 3>&- &
+    exec {to}>ask
+    echo 0 >&"$to"
+    until [[ -s answers ]]; do sleep 0.01; done
+    exits 0 unseen f.bf < <(seq 12000)
+    [[ $(emptied) -eq 1 && $(lines_in 2) -gt 11000 ]]
+    dd if=/dev/zero of=f.bf bs=8 seek=1152 count=1 conv=notrunc status=none
+    capture unseen verify f.bf
+    grep -q "layer 2: its counter says 0" "$out"
+    seq 12000 >&"$to"
+    exec {to}>&-
+    wait $!
+    echo 0 | same answers -
 }
 
 @test "a stage whose room cannot be had: exit 2, and all that came out is in" {

@@ -79,7 +79,7 @@ static void tell_space(struct fault *fault, const char *path, const struct filte
     path_directory(path, directory);
     if (growth_first(&plan, &layer) != 0 || growth_stage(&plan, &layer) != 0)
         return;
-    uint64_t bytes = header_file_bytes(layer.pages, &plan, growth_first_layers(&plan));
+    uint64_t bytes = header_asked_bytes(layer.pages, &plan, growth_first_layers(&plan));
     report_size((double)bytes, needed);
     if (fault->error == EFBIG)
         fault_way_out(fault, "it needs %s, more than one file can have there", needed);

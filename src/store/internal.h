@@ -21,6 +21,7 @@ struct region {
     bool in_bulk;         /* its pages were asked for in bulk */
     uint64_t to_read;     /* pages at its end that are still to be read ahead */
     bool began_empty;     /* a layer with a stage: it had no data when this run opened it */
+    uint64_t began_at;    /* when so many stages had been emptied */
     uint64_t reserved;    /* of a stage: for so many keys this run has asked for blocks, */
     uint64_t reserved_at; /* when stages had been emptied so often: void after the next time */
 };
@@ -111,11 +112,13 @@ static inline void count_keys(struct store *store, const struct region *region, 
 
 /* Whether all keys of a layer are in its stage, so that nobody need look into the layer. To be
  * asked after a look into the stage: keys get into a layer either while its stage is emptied, which
- * is marked, or by themselves, which is counted. If there is neither mark nor count after the look,
- * the stage still had all its keys. */
+ * is marked, and counted when it is done, or by themselves, which is counted. If there is nothing
+ * of that after the look, the stage still had all its keys. (The layer's own count does not tell
+ * for both: who is killed between two counters leaves it at 0.) */
 static inline bool layer_is_empty(const struct store *store, const struct layer *layer)
 {
     return layer->region.began_empty && get64(store, STAGE_EMPTYING_AT) == 0 &&
+           get64(store, STAGE_EMPTIED_AT) == layer->region.began_at &&
            region_keys(store, &layer->region) == 0;
 }
 

@@ -160,7 +160,12 @@ int store_map_layer(struct store *store, const struct layer_record *record, stru
         map_drop(layer->region.bits.bytes, (size_t)(layer->region.plan.pages * PAGE_BYTES));
         return -1;
     }
-    layer->region.began_empty = has_stage(layer) && !pages_have_data(store, &layer->region);
+    /* The page that changes may not be mapped yet. Read before: who empties a stage now is seen. */
+    uint8_t emptied[8] = {0};
+    bool known = whole_read_at(store->file.fd, emptied, 8, STAGE_EMPTIED_AT) == 8;
+    layer->region.began_at = load64(emptied);
+    layer->region.began_empty = known && has_stage(layer) &&
+                                !pages_have_data(store, &layer->region);
     store->count++;
     return 0;
 }

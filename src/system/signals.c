@@ -108,6 +108,13 @@ static void on_stop(int signal_number)
     errno = error;
 }
 
+/* As the system drops a stop that waits when the process is to go on. */
+static void on_continue(int signal_number)
+{
+    (void)signal_number;
+    stop_pending = 0;
+}
+
 /* The system call that it comes to fails: with EINTR, or at a limit on file size with EFBIG. */
 static void ignore(int signal_number)
 {
@@ -160,6 +167,7 @@ void signals_start(void)
     for (size_t i = 0; i < ENDS; i++)
         install_unless_ignored(ends[i], on_end, 0);
     install_unless_ignored(SIGTSTP, on_stop, 0);
+    install_unless_ignored(SIGCONT, on_continue, SA_RESTART);
     install(SIGXFSZ, ignore, 0);
     install(SIGALRM, on_alarm, 0);
     install(SIGURG, ignore, 0);
