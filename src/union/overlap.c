@@ -25,14 +25,26 @@ static bool all_alike(struct store *const *filters, size_t count)
     return true;
 }
 
+/* Whether lines are in a stage, whose bits tell nothing of those of a layer. */
+static bool gathers(struct store *const *filters, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (unsigned region = 0; region < store_regions(filters[i]); region++)
+            if (store_is_stage(filters[i], region) && store_region_keys(filters[i], region) > 0)
+                return true;
+    return false;
+}
+
 /* Puts all layers of all filters into `layers`. Returns whether they are of one shape. */
 static bool collect(struct store *const *filters, size_t count, const struct bits **layers,
                     size_t *n)
 {
     *n = 0;
     for (size_t i = 0; i < count; i++)
-        for (unsigned layer = 0; layer < store_regions(filters[i]); layer++) {
-            layers[*n] = store_bits(filters[i], layer);
+        for (unsigned region = 0; region < store_regions(filters[i]); region++) {
+            if (store_is_stage(filters[i], region))
+                continue;
+            layers[*n] = store_bits(filters[i], region);
             if (!join_is_possible(layers[*n], layers[0]))
                 return false;
             (*n)++;
@@ -67,6 +79,8 @@ const char *overlap_find(struct store *const *filters, size_t count, struct over
     size_t n;
     if (!all_alike(filters, count))
         return "they were not made alike";
+    if (gathers(filters, count))
+        return "lines gather in their stages";
     const struct bits **layers = calloc(count * REGIONS_MAX, sizeof(struct bits *));
     if (layers == NULL)
         return "memory is short";
@@ -75,8 +89,5 @@ const char *overlap_find(struct store *const *filters, size_t count, struct over
     free(layers);
     if (ended)
         return "a signal came";
-    if (one_shape)
-        return NULL;
-    return store_is_stage(filters[0], 0) ? "lines gather in their stages"
-                                         : "their layers differ in size";
+    return one_shape ? NULL : "their layers differ in size";
 }
