@@ -628,11 +628,11 @@ staged_parts() {
     succeeds unseen verify mixed.bf
     exits 0 unseen stats mixed.bf
     run -1 grep -q '^stage' "$out"
-    input 90000 200000 >more
-    exits 0 unseen add part2.bf more
+    input 90000 200000 >many
+    exits 0 unseen add part2.bf many
     exits 0 unseen add part2.bf < <(input 3000 300000)
     exits 0 unseen merge --accept-rate -o grown.bf part1.bf part2.bf mixed.bf
-    has grown.bf none part1 part2 more <(input 3000 300000)
+    has grown.bf none part1 part2 many <(input 3000 300000)
     succeeds unseen verify grown.bf
 }
 

@@ -247,8 +247,15 @@ int pages_clear(const struct store *store, const struct region *region, const ch
 int pages_give_back(const struct store *store, const struct region *region, const char *doing,
                     struct fault *fault)
 {
-    if (whole_give_back(store->file.fd, region->at, bytes_of(region)) != 0)
-        return pages_clear(store, region, doing, fault);
+    uint64_t end = region->plan.pages;
+    /* Of few keys each has a piece of the disk to itself: then this takes seconds. */
+    for (uint64_t page = 0; page < end; page += SLICE_PAGES) {
+        if (store_check_signals(store, fault) != 0)
+            return -1;
+        if (whole_give_back(store->file.fd, page_at(region, page),
+                            slice_from(page, end) * PAGE_BYTES) != 0)
+            return pages_clear(store, region, doing, fault);
+    }
     return fsync(store->file.fd) == 0 ? 0 : fault_errno(fault, store_name(store), doing, errno);
 }
 

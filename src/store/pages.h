@@ -34,7 +34,8 @@ void pages_set(struct store *store, struct region *region, const struct key *key
 int pages_populate_to_write(const struct store *store, const struct region *region, uint64_t from,
                             uint64_t end, struct fault *fault);
 
-/* What was written to pages from..end of a region of a file is on its way to the disk. The same. */
+/* What was written to pages from..end of a region of a file is on its way to the disk: waits until
+ * the disk has begun with it. The same. */
 int pages_begin_to_write(const struct store *store, const struct region *region, uint64_t from,
                          uint64_t end, struct fault *fault);
 

@@ -86,7 +86,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: killed BYTES MICROSECONDS[:SIGNAL] COMMAND [ARGUMENT...]\n");
         return 126;
     }
-    int with = *end == ':' ? atoi(end + 1) : SIGKILL;
+    int with = *end == ':' ? (int)strtol(end + 1, NULL, 10) : SIGKILL;
     pid_t pid = fork();
     if (pid < 0)
         return fail("fork");
