@@ -252,8 +252,7 @@ repeated_lines() {
     exits 0 unseen create -n 1e7 -p 0.5 --stage 1M f.bf
     full=$(unseen stats --json f.bf | grep -o '"layer":.*' | grep -o '"capacity":[0-9]*' | head -n 1 | grep -o '[0-9]*')
     seq 1000000 | exits 0 unseen f.bf -m "$full"
-    capture unseen verify f.bf
-    grep -q "layer 2: its counter says 0" "$out"
+    [[ $(lines_in 2) -eq 0 ]]
     # Lines that nobody printed and that are found all the same; then one that is not.
     seq 2000000 2900000 | unseen query f.bf | head -n 20 >found
     seq 2000000 2900000 | unseen query -v -m 1 f.bf >new
