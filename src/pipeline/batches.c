@@ -369,14 +369,19 @@ int batches_next(struct batches *batches, struct batch *batch, struct fault *fau
         block = take_made(batches);
     else
         block->outcome = make_next(batches, block, false);
-    if (block->outcome == BATCH)
+    switch (block->outcome) {
+    case BATCH:
         *batch = block->batch;
-    if (block->outcome == FAULT)
-        *fault = block->fault;
-    return block->outcome == BATCH         ? 1
-           : block->outcome == END         ? 0
-           : block->outcome == HANDED_BACK ? BATCHES_NONE_YET
-                                           : -1;
+        return 1;
+    case END:
+        return 0;
+    case HANDED_BACK:
+        return BATCHES_NONE_YET;
+    case FAULT:
+        break;
+    }
+    *fault = block->fault;
+    return -1;
 }
 
 void batches_end(struct batches *batches)

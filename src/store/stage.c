@@ -275,22 +275,29 @@ static int gather(struct emptying *emptying, const struct key *keys, size_t n, s
     return 0;
 }
 
+/* Reads the next keys of a journal, of which so many are `left`. Returns how many, or -1. */
+static ptrdiff_t read_piece(const struct store *store, const struct region *stage, uint64_t done,
+                            uint64_t left, struct key keys[PIECE], struct fault *fault)
+{
+    size_t n = left < PIECE ? (size_t)left : PIECE;
+    if (!key_file_read(journal_of(store, stage), done, keys, n))
+        return fault_errno(fault, store->file.path, NULL, errno != 0 ? errno : EIO);
+    return (ptrdiff_t)n;
+}
+
 /* Sets those of the journal's keys whose pages' turn it is. */
 static int set_stretch(struct emptying *emptying, struct fault *fault)
 {
     struct key keys[PIECE];
     struct store *store = emptying->store;
-    struct key_file journal = journal_of(store, &emptying->layer->stage);
-    for (uint64_t done = 0; done < emptying->keys;) {
-        uint64_t left = emptying->keys - done;
-        size_t n = left < PIECE ? (size_t)left : PIECE;
+    const struct region *stage = &emptying->layer->stage;
+    ptrdiff_t n;
+    for (uint64_t done = 0; done < emptying->keys; done += (uint64_t)n) {
         if (store_check_signals(store, fault) != 0)
             return -1;
-        if (!key_file_read(journal, done, keys, n))
-            return fault_errno(fault, store->file.path, NULL, errno != 0 ? errno : EIO);
-        if (gather(emptying, keys, n, fault) != 0)
+        n = read_piece(store, stage, done, emptying->keys - done, keys, fault);
+        if (n < 0 || gather(emptying, keys, (size_t)n, fault) != 0)
             return -1;
-        done += n;
     }
     return set_piece(emptying, fault);
 }
@@ -377,14 +384,15 @@ int stage_set_in(const struct store *store, unsigned layer, const struct bits *t
                  uint64_t end, struct fault *fault)
 {
     struct key keys[PIECE];
-    struct key_file journal = journal_of(store, &store->layers[layer].stage);
-    uint64_t left = stage_keys(store, layer);
-    for (uint64_t done = 0, n; left > 0; done += n, left -= n) {
-        n = left < PIECE ? left : PIECE;
+    const struct region *stage = &store->layers[layer].stage;
+    uint64_t all = stage_keys(store, layer);
+    ptrdiff_t n;
+    for (uint64_t done = 0; done < all; done += (uint64_t)n) {
         if (signals_pending())
             return fault_errno(fault, store->file.path, NULL, EINTR);
-        if (!key_file_read(journal, done, keys, (size_t)n))
-            return fault_errno(fault, store->file.path, NULL, errno != 0 ? errno : EIO);
+        n = read_piece(store, stage, done, all - done, keys, fault);
+        if (n < 0)
+            return -1;
         store->kernel->set(to, keys, keep(keys, (size_t)n, to->pages, from, end));
     }
     return 0;

@@ -138,6 +138,16 @@ static int map_region(const struct store *store, struct region *region, struct f
     return 0;
 }
 
+/* Whether a layer with a stage has no data, and how often a stage had been emptied by then. The
+ * page that says so may not be mapped yet. It is read first: who empties a stage now is seen. */
+static void note_beginning(const struct store *store, struct region *region)
+{
+    uint8_t emptied[8];
+    bool known = whole_read_at(store->file.fd, emptied, 8, STAGE_EMPTIED_AT) == 8;
+    region->began_at = known ? load64(emptied) : 0;
+    region->began_empty = known && !pages_have_data(store, region);
+}
+
 int store_map_layer(struct store *store, const struct layer_record *record, struct fault *fault)
 {
     struct layer *layer = &store->layers[store->count];
@@ -160,12 +170,8 @@ int store_map_layer(struct store *store, const struct layer_record *record, stru
         map_drop(layer->region.bits.bytes, (size_t)(layer->region.plan.pages * PAGE_BYTES));
         return -1;
     }
-    /* The page that changes may not be mapped yet. Read before: who empties a stage now is seen. */
-    uint8_t emptied[8] = {0};
-    bool known = whole_read_at(store->file.fd, emptied, 8, STAGE_EMPTIED_AT) == 8;
-    layer->region.began_at = load64(emptied);
-    layer->region.began_empty = known && has_stage(layer) &&
-                                !pages_have_data(store, &layer->region);
+    if (has_stage(layer))
+        note_beginning(store, &layer->region);
     store->count++;
     return 0;
 }
