@@ -9,12 +9,9 @@ load crash
 
 # traced RULE... -- ARGUMENT...: the program under strace with these injections.
 traced() {
-    local rules=()
-    while [[ $1 != -- ]]; do
-        rules+=(-e "inject=$1")
-        shift
-    done
-    shift
+    local rules taken
+    take_rules "$@"
+    shift "$taken"
     strace -qq -o "$BATS_TEST_TMPDIR/trace" -e trace=fdatasync,fsync,write "${rules[@]}" "$UNSEEN" "$@"
 }
 

@@ -378,6 +378,17 @@ need_memory_figures() {
     plain_build "has its own need of memory"
 }
 
+# take_rules RULE... -- ...: sets `rules` to the options of strace for these injections, and `taken` to how
+# many arguments that were.
+take_rules() {
+    rules=() taken=1
+    while [[ $1 != -- ]]; do
+        rules+=(-e "inject=$1")
+        taken=$((taken + 1))
+        shift
+    done
+}
+
 need_strace() {
     need strace
     strace -qq -o /dev/null true 2>/dev/null ||

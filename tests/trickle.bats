@@ -24,12 +24,9 @@ talk() {
 # without_ticks RULE... -- ARGUMENT...: starts the program to be spoken to, with a timer that never
 # ticks, and with these injections. `pid` is the program, not strace.
 without_ticks() {
-    local rules=()
-    while [[ $1 != -- ]]; do
-        rules+=(-e "inject=$1")
-        shift
-    done
-    shift
+    local rules taken
+    take_rules "$@"
+    shift "$taken"
     converse strace -D -qq -s 99 -o trace -e inject=timer_settime:retval=0 "${rules[@]}" \
         env --default-signal=TSTP,TERM,INT "$UNSEEN" "$@"
 }
@@ -256,15 +253,25 @@ os.execv(sys.argv[1], sys.argv[1:])' "$UNSEEN" f.bf
 @test "two trickles of the same lines: each line comes out of one of them" {
     local rate
     input 5000 >in
-    one_by_one() { while IFS= read -r line; do echo "$line"; done <in | "$UNSEEN" f.bf; }
+    # Each has a line of its own first, and goes on when both have come out: neither is done before the
+    # other begins.
+    one_by_one() {
+        {
+            echo "own $1"
+            until [[ -s out.0 && -s out.1 ]]; do sleep 0.01; done
+            while IFS= read -r line; do echo "$line"; done <in
+        } | "$UNSEEN" f.bf
+    }
     export -f one_by_one
+    { echo own 0 && echo own 1 && cat in; } >given
     for rate in 1e-9 0.5; do
         exits 0 unseen create --force -p "$rate" -n 1000 f.bf
-        writers 2 bash -c one_by_one
+        rm -f out.0 out.1
+        writers 2 bash -c 'one_by_one %i'
         [[ -s out.0 && -s out.1 ]]
-        [[ $rate == 0.5 ]] || each_once in out.0 out.1
+        [[ $rate == 0.5 ]] || each_once given out.0 out.1
         [[ -z $(sort out.0 out.1 | uniq -d) ]]
-        exits 1 unseen query -v f.bf in
+        exits 1 unseen query -v f.bf given
     done
 }
 
