@@ -385,9 +385,8 @@ bool key_set_has(const struct key_set *set, struct key key)
 bool key_set_add(struct key_set *set, struct key key)
 {
     key = stored(key);
-    uint64_t at = salt_key(key, set->salt);
-    uint8_t *place = find(set, set->ours - 1, key, at);
-    if (!is_empty(place) || find_before(set, set->ours - 1, key, at) != NULL)
+    uint8_t *place = find(set, set->ours - 1, key, salt_key(key, set->salt));
+    if (!is_empty(place))
         return false;
     store_key(place, key);
     set->used++;
