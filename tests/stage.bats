@@ -353,6 +353,17 @@ killed_at() {
     killed_at fallocate 4 emptied
 }
 
+@test "--stage: the layer is on disk before bits go, and so on to the journal: the order of calls" {
+    need_strace
+    exits 0 unseen create -p 1e-9 -n 50k --stage $stage f.bf
+    input 9000 | unseen add f.bf
+    input 13000 9000 >in
+    strace -qq -o trace -e trace=fallocate,fsync,fdatasync "$UNSEEN" f.bf in >"$out"
+    sed -nE 's/^fallocate.*PUNCH_HOLE.*/gone/p; s/^f(data)?sync.*/flushed/p' trace >order
+    # The layer; the stage's bits, then that they are gone; that its lines are the layer's; its journal.
+    printf '%s\n' flushed gone flushed flushed gone | same order /dev/stdin
+}
+
 @test "--stage: Ctrl-C while it is emptied: what came out is in, and the next run goes on" {
     need_strace
     exits 0 unseen create -p 1e-9 -n 50k --stage $stage f.bf
