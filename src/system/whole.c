@@ -11,6 +11,9 @@
 #if __has_include(<linux/fs.h>) /* not part of every libc */
 #include <linux/fs.h>
 #endif
+#ifndef FALLOC_FL_ZERO_RANGE /* musl's <fcntl.h> lacks it */
+#define FALLOC_FL_ZERO_RANGE 0x10
+#endif
 
 /* Whether a failed write to a stream is to be tried again. */
 static bool may_go_on(int fd)
