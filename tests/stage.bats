@@ -433,29 +433,43 @@ killed_at() {
 # emptied: how often f.bf emptied a stage.
 emptied() { od -An -t u8 -j 8200 -N 8 f.bf | tr -d ' '; }
 
-@test "an empty layer is not looked into; who opened it then finds what came since" {
+# asked ARGUMENT...: f.bf is new; the program, in the background, has it open, was asked for line 0 and has
+# written to ./answers. It reads more from ${to}.
+asked() {
     exits 0 unseen create -p 1e-9 -n 200k --stage $stage f.bf
     mkfifo ask
-    "$UNSEEN" query --tag f.bf <ask >answers 3>&- &
-    exec {to}>ask
-    echo 1 >&"$to"
-    until [[ -s answers ]]; do sleep 0.01; done
-    # Its stage is emptied again and again.
-    exits 0 unseen f.bf < <(seq 60000)
-    [[ $(emptied) -gt 2 ]]
-    seq 60000 >&"$to"
-    exec {to}>&-
-    wait $!
-    sed 's/^/in\t/' <(seq 60000) | cat <(printf 'new\t1\n') - | same answers /dev/stdin
-}
-
-@test "an empty layer is looked into once its stage was emptied, whatever a killed writer left for its count" {
-    exits 0 unseen create -p 1e-9 -n 200k --stage $stage f.bf
-    mkfifo ask
-    "$UNSEEN" f.bf <ask >answers 3>&- &
+    "$UNSEEN" "$@" <ask >answers 3>&- &
     exec {to}>ask
     echo 0 >&"$to"
     until [[ -s answers ]]; do sleep 0.01; done
+}
+
+# all_found LAST: it is asked for 1 to LAST, and finds them all.
+all_found() {
+    seq "$1" >&"$to"
+    exec {to}>&-
+    wait $!
+    seq "$1" | sed 's/^/in\t/' | cat <(printf 'new\t0\n') - | same answers /dev/stdin
+}
+
+@test "an empty layer is not looked into; who opened it then finds what came since" {
+    asked query --tag f.bf
+    # Its stage is emptied again and again.
+    exits 0 unseen f.bf < <(seq 60000)
+    [[ $(emptied) -gt 2 ]]
+    all_found 60000
+}
+
+@test "an empty layer is looked into once lines went there past a stage that could not be written to" {
+    need_strace
+    asked query --tag f.bf
+    exits 0 strace -qq -o trace -e trace=pwrite64 -e inject=pwrite64:error=EIO "$UNSEEN" f.bf < <(seq 9000)
+    [[ $(emptied) -eq 0 && $(lines_in 2) -gt 8900 ]]
+    all_found 9000
+}
+
+@test "an empty layer is looked into once its stage was emptied, whatever a killed writer left for its count" {
+    asked f.bf
     exits 0 unseen f.bf < <(seq 12000)
     [[ $(emptied) -eq 1 && $(lines_in 2) -gt 11000 ]]
     dd if=/dev/zero of=f.bf bs=8 seek=1152 count=1 conv=notrunc status=none
