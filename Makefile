@@ -19,7 +19,7 @@
 #   make dist            a source archive in build/dist
 #   make release         static programs for two processors, with manuals and completions, the source
 #                        archive and checksums, in build/release
-#   make check-long      what CI leaves out for its time: the Debian package, keys of many lines
+#   make check-long      what CI leaves out: the Debian package, builds compared, keys of many lines
 #   make deb             a Debian package in build/deb, and what lintian says of it
 #   make html            the manual as HTML, in build/html
 #   make deps            install what a build needs; demo and check do so by themselves

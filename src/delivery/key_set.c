@@ -120,17 +120,6 @@ static uint8_t *find(const struct key_set *set, unsigned segment, struct key key
     return NULL;
 }
 
-/* The place of a key that is in a segment before `end`, or NULL. */
-static uint8_t *find_before(const struct key_set *set, unsigned end, struct key key, uint64_t at)
-{
-    for (unsigned i = end; i-- > set->lowest;) {
-        uint8_t *place = find(set, i, key, at);
-        if (place != NULL && !is_empty(place))
-            return place;
-    }
-    return NULL;
-}
-
 static int map_segment(struct key_set *set, unsigned i, struct fault *fault)
 {
     set->segment[i] = map_file(set->fd, set->owned, offset_of(i), bytes_of(i), set->path, fault);
@@ -372,9 +361,16 @@ __attribute__((flatten)) void key_set_look(const struct key_set *set, const stru
     }
 }
 
+/* The place of a key that is in, or NULL. */
 static uint8_t *find_present(const struct key_set *set, struct key key)
 {
-    return find_before(set, in_use(set), key, salt_key(key, set->salt));
+    uint64_t at = salt_key(key, set->salt);
+    for (unsigned i = in_use(set); i-- > set->lowest;) {
+        uint8_t *place = find(set, i, key, at);
+        if (place != NULL && !is_empty(place))
+            return place;
+    }
+    return NULL;
 }
 
 bool key_set_has(const struct key_set *set, struct key key)

@@ -59,10 +59,10 @@ void key_set_leave(struct key_set *set);
  * be called under the lock. Returns 0 or -1. */
 int key_set_reserve(struct key_set *set, uint64_t n, struct fault *fault);
 
-/* Adds a key; returns whether it was not in yet. It is looked for only in the newest segment, which
- * begins when room is reserved. Preconditions: room was reserved, and key_set_look did not find the
- * key before or since. About 0.1 to 1 us, as are key_set_remove and key_set_has; less after
- * key_set_look for the same keys. */
+/* Adds a key; returns whether it was not in yet. Only the newest segment is searched: all there is
+ * of a set without a name, but in a set at a path, key_set_look must have missed the key once its
+ * room was reserved. Precondition: that room. About 0.1 to 1 us, as are key_set_remove and
+ * key_set_has; less after key_set_look for the same keys. */
 bool key_set_add(struct key_set *set, struct key key);
 void key_set_remove(struct key_set *set, struct key key);
 bool key_set_has(const struct key_set *set, struct key key);
