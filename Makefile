@@ -10,6 +10,7 @@
 #   make accuracy        measure false-positive rates, as a table
 #   make mutation        plant known faults, one at a time, and see which test finds each
 #   make torture         the long tests: kills, faults, full disks
+#   make engines         the recipes of unseen-scale(7) on the engines themselves; ENGINE=slurm: on one
 #   make fuzz            look for input that breaks a fuzz program, FUZZ_TIME (60) seconds each; AFL=1:
 #                        with AFL++, not libFuzzer
 #   make coverage        run the tests, and show which lines of src they reach
@@ -230,6 +231,9 @@ mutation:
 torture: all tools $(TORTURE)
 	@BUILD=$(BUILD) tests/torture/run
 
+engines: all tools
+	@BUILD=$(BUILD) tests/engines/run $(ENGINE)
+
 fuzz-programs: $(FUZZ)
 
 FUZZ_TIME = 60
@@ -365,5 +369,5 @@ clean:
 
 FORCE:
 .PHONY: all static deps demo check check-programs tools test-unit bench bench-quick cpus accuracy mutation \
-	torture fuzz fuzz-programs coverage lint lint-tidy lint-cppcheck lint-shell lint-man \
+	torture engines fuzz fuzz-programs coverage lint lint-tidy lint-cppcheck lint-shell lint-man \
 	lint-width format format-check install uninstall dist release deb check-long html clean FORCE

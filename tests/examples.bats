@@ -9,48 +9,17 @@
 #     .\" before: SHELL  run first, unseen by the reader: makes the files that the block reads
 #     .\" needs: COMMAND left out where this is not installed
 #     .\" shown: WHY     no example, it is not run (nor is a table of test vectors, .\" keys:)
+#     .\" file: NAME     it is the file NAME, not run by itself
+#     .\" with: NAME     that file is there
 #
 # mail(1) is one that prints what it is given. The test vectors of unseen(5) are tests, too.
 
 # shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load helper
+load examples
 
 readme=$repository/README.md
 shell=$(command -v dash || command -v sh)
-
-# page_examples PAGE DIRECTORY: each example to DIRECTORY/01, 02, ..., where it stands to 01.line.
-page_examples() {
-    mkdir -p "$2"
-    awk -v to="$2" '
-        /^\.\\" (shown|keys): / { shown = 1; next }
-        /^\.\\" needs: / { shown = system("command -v " $3 " >/dev/null") != 0; next }
-        /^\.\\" before: / { before = before substr($0, length(".\\\" before: ") + 1) "\n"; next }
-        /^\.Bd -literal/ && !shown {
-            file = sprintf("%s/%02d", to, ++count)
-            printf "%s", before >file
-            print FILENAME ":" FNR >(file ".line")
-            next
-        }
-        /^\.Ed/ { file = "" }
-        { before = ""; shown = 0 }
-        file != "" {
-            rest = $0
-            gsub(/\\(&|-|e|\((dq|aq|ti|ha|ga|rs))/, "", rest)
-            if ($0 ~ /^[.\047]/ || rest ~ /\\/) {
-                print FILENAME ":" FNR ": a macro or an escape inside an example: " $0
-                exit 1
-            }
-            gsub(/\\&/, "")
-            gsub(/\\-/, "-")
-            gsub(/\\\(dq/, "\"")
-            gsub(/\\\(aq/, "\047")
-            gsub(/\\\(ti/, "~")
-            gsub(/\\\(ha/, "^")
-            gsub(/\\\(ga/, "`")
-            gsub(/\\(\(rs|e)/, "\\")
-            print >file
-        }' "$1"
-}
 
 # readme_examples DIRECTORY: the same of README.md.
 readme_examples() {
@@ -145,7 +114,12 @@ false
 .Bd -literal
 no-such-command
 .Ed
+.\" file: script
+.Bd -literal
+echo I am a file
+.Ed
 .\" needs: cat
+.\" with: script
 .Bd -literal
 cat name
 .Ed
@@ -153,7 +127,9 @@ END
     succeeds page_examples page.1 found
     same found/01 <(printf 'echo hidden\necho file >name\necho a "\\"\n')
     same found/02 <(echo cat name)
-    [[ $(cat found/02.line found/03.line) == $'page.1:8\npage.1:20' && ! -e found/04 ]]
+    [[ $(cat found/02.line found/03.line) == $'page.1:8\npage.1:25' && ! -e found/04 ]]
+    same found/script <(echo echo I am a file)
+    same found/03 <(printf "cp 'found/script' .\ncat name\n")
     printf '.Bd -literal\n%s\n.Ed\n' '.Pp' >page.1
     run ! page_examples page.1 macro
     printf '.Bd -literal\n%s\n.Ed\n' "printf '\\n'" >page.1
@@ -164,7 +140,7 @@ END
 page_has() {
     case $1 in
     unseen.1) echo 10 ;;
-    unseen-cookbook.7) echo 27 ;;
+    unseen-cookbook.7) echo 24 ;;
     unseen-filters.7) echo 10 ;;
     unseen-security.7) echo 1 ;;
     unseen-*.7) echo 4 ;;

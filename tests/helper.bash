@@ -8,7 +8,7 @@ bats_require_minimum_version 1.5.0
 
 # shellcheck shell=bash
 
-repository=$(cd "$BATS_TEST_DIRNAME/.." && pwd -P)
+repository=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd -P)
 
 # The program under test, as an absolute path: the tests change directory.
 UNSEEN=${UNSEEN:-$repository/build/unseen}

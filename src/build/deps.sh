@@ -2,7 +2,7 @@
 # Finds what this machine lacks for building, checking, the whole of CI, packages or HTML pages, and
 # installs it with the machine's own package manager.
 #
-#     src/build/deps.sh build | check | ci | cpus | release | deb | html | afl
+#     src/build/deps.sh build | check | ci | cpus | release | deb | html | afl | an engine (tests/engines)
 #
 # Nothing missing: it says nothing and changes nothing, so make can ask every time (some 20 ms).
 # Something missing: it prints each command before it runs it; the command's own output, pages of
@@ -97,6 +97,19 @@ deb   build-essential      build-essential -                -                 - 
 deb   command:dh           debhelper      -                 -                 -              -
 deb   command:lintian      lintian        -                 -                 -              -
 html  command:mandoc       mandoc         mandoc            mandoc            mandoc         mandoc
+hosts wish:/usr/sbin/sshd  openssh-server openssh-server  openssh-server    openssh        -
+hosts wish:ssh             openssh-client openssh-clients openssh-client    openssh        -
+hosts wish:ip              iproute2       iproute         iproute2          iproute2       -
+hosts wish:nsenter         util-linux     util-linux      util-linux-misc   util-linux     -
+parallel wish:parallel     parallel       parallel        parallel          parallel       parallel
+mpi   wish:mpirun          openmpi-bin    openmpi         openmpi           openmpi        open-mpi
+slurm wish:sbatch          slurm-wlm      slurm           slurm             -              -
+slurm wish:munged          munge          munge           munge             munge          -
+dask  wish:dask-scheduler  python3-distributed python3-distributed -        -              -
+kafka wish:kcat            kcat           kcat            kcat              -              kcat
+jars  wish:java            default-jdk-headless java-17-openjdk-headless openjdk17-jdk jdk17-openjdk openjdk
+jars  wish:mvn             maven          maven           maven             maven          maven
+spark wish:pip3            python3-pip    python3-pip     py3-pip           python-pip     -
 afl   command:afl-clang-fast afl++        american-fuzzy-lop-clang afl++     afl++          afl++
 END
 }
@@ -178,7 +191,9 @@ package_for() {
 levels_of() {
     case $1 in
     build | html) echo "$1" ;;
-    ci) echo build check ci cpus release deb html ;;
+    ci) echo build check ci cpus release deb html parallel mpi ;;
+    kafka | hadoop | spark) echo build check hosts jars "$1" ;;
+    parallel | slurm | mpi | dask) echo build check hosts "$1" ;;
     *) echo build "$1" ;;
     esac
 }
@@ -320,8 +335,9 @@ find_rights() {
 
 case ${1-} in
 build | check | ci | cpus | release | deb | html | afl) level=$1 ;;
+parallel | slurm | mpi | dask | kafka | hadoop | spark) level=$1 ;;
 *)
-    echo "usage: src/build/deps.sh build|check|ci|cpus|release|deb|html|afl" >&2
+    echo "usage: src/build/deps.sh build|check|ci|cpus|release|deb|html|afl|ENGINE" >&2
     exit 2
     ;;
 esac

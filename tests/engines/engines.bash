@@ -1,0 +1,91 @@
+# What tests of engines share. Load it behind helper.bash.
+#
+# A test makes a list (make_list), takes a recipe from the manual (recipe), runs it as it stands on
+# the engine, kills something on the way, runs again what the engine does not run again by itself,
+# and at last compares what came out with what should have (outcome), which also is its row of the
+# table. Nothing is done in the machine's own network; see hosts.bash.
+
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # repository is set by helper.bash
+
+scale_page=$repository/man/unseen-scale.7
+load_from=${BASH_SOURCE[0]%/*}
+# shellcheck source=tests/examples.bash
+. "$load_from/../examples.bash"
+
+# Recipes call unseen by its name, also on the hosts.
+tools_in_path() {
+    mkdir -p "$BATS_TEST_TMPDIR/bin"
+    ln -sf "$UNSEEN" "$BATS_TEST_TMPDIR/bin/unseen"
+    PATH=$BATS_TEST_TMPDIR/bin:$PATH
+}
+
+# make_list [LINES DISTINCT SEED]: `list`, as long, and `whole`, the lines of it sorted, each once.
+make_list() {
+    "$UNSEEN_TOOLS/genlines" "${1:-200000}" "${2:-120000}" "${3:-7}" >list
+    sort -u list >whole
+}
+
+# recipe NAME...: the blocks of unseen-scale(7) below `.\" file: NAME`, to ./NAME.
+recipe() {
+    local name
+    if [[ ! -d $BATS_TEST_TMPDIR/page ]]; then
+        page_examples "$scale_page" "$BATS_TEST_TMPDIR/page"
+    fi
+    for name; do cp "$BATS_TEST_TMPDIR/page/$name" .; done
+}
+
+# outcome ENGINE WHAT KILLED FILE...: what came out, in the FILEs, one for each part, against `whole`.
+# ENGINE is its name and version, WHAT the recipe, KILLED what was killed ("-": nothing). It is a
+# failure if a line is lost, foreign, on two parts, or comes twice. Where the recipe promises less,
+# $may_lose and $may_double say how many lines.
+outcome() {
+    local engine=$1 what=$2 killed=$3 lines lost foreign shared doubled
+    shift 3
+    lines=$(cat -- "$@" | wc -l)
+    sort -u -- "$@" >"$BATS_TEST_TMPDIR/union"
+    lost=$(comm -13 "$BATS_TEST_TMPDIR/union" whole | wc -l)
+    foreign=$(comm -23 "$BATS_TEST_TMPDIR/union" whole | wc -l)
+    shared=$(for file; do sort -u -- "$file"; done | sort | uniq -d | wc -l)
+    doubled=$((lines - $(wc -l <"$BATS_TEST_TMPDIR/union")))
+    printf '%s\t%s\t%s\t%d\t%d\t%d\n' "$engine" "$what" "$killed" "$lines" "$lost" "$doubled" \
+        >>"${ENGINES_TABLE:-/dev/null}"
+    echo "$engine, $what, killed: $killed: $lines lines, $lost lost, $foreign foreign, $doubled doubled," \
+        "$shared on two parts"
+    [[ $lost -le ${may_lose:-0} && $foreign -eq 0 && $doubled -le ${may_double:-0} &&
+        $shared -le ${may_double:-0} ]]
+}
+
+# same_parts PREFIX PREFIX: PREFIX1, PREFIX2, ... of two runs hold the same lines, whatever their order.
+same_parts() {
+    local file count=0
+    for file in "$1"*; do
+        cmp <(sort "$file") <(sort "$2${file#"$1"}") || return
+        count=$((count + 1))
+    done
+    [[ $count -gt 1 ]]
+}
+
+# wait_until SECONDS COMMAND...: until COMMAND succeeds.
+wait_until() {
+    local limit=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [[ $SECONDS -lt $limit ]] || {
+            echo "waited in vain for: $*"
+            return 1
+        }
+        sleep 0.1
+    done
+}
+
+# slowly SECONDS: copies stdin to stdout, in about so long, so that a kill finds it at work.
+slowly() {
+    python3 -c '
+import os, sys, time
+wait = float(sys.argv[1]) / 200
+data = sys.stdin.buffer.read()
+for i in range(200):
+    os.write(1, data[len(data) * i // 200 : len(data) * (i + 1) // 200])
+    time.sleep(wait)' "$1"
+}
