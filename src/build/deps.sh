@@ -193,6 +193,7 @@ levels_of() {
     build | html) echo "$1" ;;
     ci) echo build check ci cpus release deb html parallel mpi ;;
     kafka | hadoop | spark) echo build check hosts jars "$1" ;;
+    hosts) echo build check hosts ;;
     parallel | slurm | mpi | dask) echo build check hosts "$1" ;;
     *) echo build "$1" ;;
     esac
@@ -335,7 +336,7 @@ find_rights() {
 
 case ${1-} in
 build | check | ci | cpus | release | deb | html | afl) level=$1 ;;
-parallel | slurm | mpi | dask | kafka | hadoop | spark) level=$1 ;;
+hosts | parallel | slurm | mpi | dask | kafka | hadoop | spark) level=$1 ;;
 *)
     echo "usage: src/build/deps.sh build|check|ci|cpus|release|deb|html|afl|ENGINE" >&2
     exit 2
