@@ -22,7 +22,7 @@ tools_in_path() {
 
 # make_list [LINES DISTINCT SEED]: `list`, as long, and `whole`, the lines of it sorted, each once.
 make_list() {
-    "$UNSEEN_TOOLS/genlines" "${1:-200000}" "${2:-120000}" "${3:-7}" >list
+    "${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/genlines" "${1:-200000}" "${2:-120000}" "${3:-7}" >list
     sort -u list >whole
 }
 
@@ -88,4 +88,53 @@ data = sys.stdin.buffer.read()
 for i in range(200):
     os.write(1, data[len(data) * i // 200 : len(data) * (i + 1) // 200])
     time.sleep(wait)' "$1"
+}
+
+# unseen_pauses DIRECTORY: puts an unseen there that stops for good where a file in the current directory
+# says so, once, so that a kill hits it there: pause.reading.I, having read some lines of a part I (the
+# end of its last argument); pause.committing.I, before it commits part I; pause.committed.I, after. The
+# file is then paused.MOMENT.I, and in it the number of the process.
+unseen_pauses() {
+    mkdir -p "$1/real"
+    cp --remove-destination "$UNSEEN" "$1/real/unseen"
+    rm -f "$1/unseen"
+    cat >"$1/unseen" <<END
+#!/bin/bash
+unseen=$1/real/unseen
+END
+    cat >>"$1/unseen" <<'END'
+part=${!#}
+part=${part##*.}
+stops() {
+    mv "pause.$1.$part" "paused.$1.$part.$$" 2>/dev/null || return
+    echo $$ >"paused.$1.$part.$$" && mv "paused.$1.$part.$$" "paused.$1.$part"
+}
+if [[ $1 = commit ]]; then
+    ! stops committing || exec tail -f /dev/null
+    "$unseen" "$@" || exit
+    ! stops committed || exec tail -f /dev/null
+elif stops reading; then
+    # What holds the input open ends with the process that reads it.
+    [[ ${!#} != part.* ]] || { exec <"${!#}"; set -- "${@:1:$#-1}"; }
+    exec "$unseen" "$@" < <(head -n 5000; exec tail --pid=$$ -f /dev/null)
+else
+    exec "$unseen" "$@"
+fi
+END
+    chmod +x "$1/unseen"
+}
+
+# kill_paused MOMENT.PART [FILE]: kills it with SIGKILL once it stops there, and FILE is not empty.
+kill_paused() {
+    wait_until 60 test -s "paused.$1"
+    [[ $# -eq 1 ]] || wait_until 60 filled "$2"
+    kill -9 "$(<"paused.$1")"
+}
+
+# For teardown: what stopped and was not killed.
+end_paused() {
+    local file
+    for file in paused.*; do
+        [[ ! -e $file ]] || kill -9 "$(<"$file")" 2>/dev/null || true
+    done
 }

@@ -32,9 +32,6 @@ IdentitiesOnly yes
 UserKnownHostsFile $hosts/ssh/known_hosts
 StrictHostKeyChecking yes
 BatchMode yes
-ConnectTimeout 3
-ServerAliveInterval 1
-ServerAliveCountMax 3
 END
     for ((i = 1; i <= $1; i++)); do
         echo "10.77.0.$i h$i" >>"$hosts/names"
@@ -128,7 +125,7 @@ boot() {
 }
 
 answers() {
-    wait_until 20 controller ssh "h$1" true 2>>"$hosts/log" || { cat "$hosts/log" "$hosts/h$1/log"; return 1; }
+    wait_until 20 controller ssh -o ConnectTimeout=1 "h$1" true 2>>"$hosts/log" || { cat "$hosts/log" "$hosts/h$1/log"; return 1; }
 }
 
 in_controller() {

@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# The engines that start in no time, where they are installed; the others, and these over many hosts,
+# are in tests/engines (make engines).
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+load helper
+load engines/engines
+
+# Those that stand in the page for an engine are run on it.
+@test "every recipe for an engine has a test" {
+    local name missing=0
+    # shellcheck disable=SC2013 # names are words
+    for name in $(sed -n 's/^\.\\" file: //p' "$scale_page"); do
+        grep -Eqs "^ *recipe (.* )?$name( |$)" "$repository"/tests/engines.bats \
+            "$repository"/tests/engines/*.bats || {
+            echo "no test runs the recipe $name"
+            missing=1
+        }
+    done
+    [[ $missing -eq 0 ]]
+}
+
+teardown() { end_paused; }
+
+as_any_user() {
+    tools_in_path
+    export HOME=$BATS_TEST_TMPDIR
+    mkdir -p "$HOME/.parallel"
+    : >"$HOME/.parallel/will-cite"
+}
+
+parallel_version() { parallel --version | sed -n '1s/^GNU //p'; }
+
+@test "parallel: writers share a filter, and one is killed" {
+    need parallel
+    as_any_user
+    make_list 40000 24000
+    recipe on-processors
+    unseen create -n 1e6 seen.bf
+    sh on-processors
+    outcome "$(parallel_version)" "one filter, many writers" - new
+
+    rm new seen.bf
+    unseen create -n 1e6 seen.bf
+    unseen_pauses "$BATS_TEST_TMPDIR/bin"
+    : >pause.reading.bf
+    sh on-processors 3>&- &
+    kill_paused reading.bf new
+    exits 1 wait $!
+    sh on-processors
+    # What the killed one had printed may come again.
+    may_double=5000 outcome "$(parallel_version)" "one filter, many writers" writer new
+}
+
+@test "parallel: what goes through parallel itself is lost" {
+    need parallel
+    as_any_user
+    make_list 40000 24000
+    unseen create -n 1e6 seen.bf
+    unseen_pauses "$BATS_TEST_TMPDIR/bin"
+    : >pause.reading.bf
+    parallel --pipe-part --block -1 -a list unseen seen.bf >new 3>&- &
+    wait_until 60 test -s paused.reading.bf
+    wait_until 60 knows_some
+    kill -9 $!
+    wait $! || true
+    kill_paused reading.bf
+    parallel --pipe-part --block -1 -a list unseen seen.bf >>new
+    may_lose=24000 outcome "$(parallel_version)" "plain, printed by parallel" parallel new
+}
+
+@test "parallel: --retries with --pipe-part loses the block" {
+    need parallel
+    as_any_user
+    make_list 40000 24000
+    unseen create -n 1e6 seen.bf
+    unseen_pauses "$BATS_TEST_TMPDIR/bin"
+    : >pause.reading.bf
+    parallel --pipe-part --block -1 --retries 3 -a list unseen -a new seen.bf 3>&- &
+    kill_paused reading.bf new
+    wait $! || true
+    may_lose=24000 may_double=5000 outcome "$(parallel_version)" "--pipe-part --retries" writer new
+}
+
+knows_some() { [[ $("$UNSEEN" stats --json seen.bf | field keys -) -gt 0 ]]; }
