@@ -83,3 +83,56 @@ parallel_version() { parallel --version | sed -n '1s/^GNU //p'; }
 }
 
 knows_some() { [[ $("$UNSEEN" stats --json seen.bf | field keys -) -gt 0 ]]; }
+
+mpi_version() { mpirun --version | sed -n '1s/^mpirun (\(.*\)) /\1 /p'; }
+
+four_ranks() {
+    need mpirun
+    as_any_user
+    # The ranks are more than the processors of this machine; and root is nobody here.
+    export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    make_list 40000 24000
+    unseen shard 4 --files part.%d list
+}
+
+@test "mpi: a rank is killed, mpirun ends the others, and all run again" {
+    four_ranks
+    recipe task on-ranks
+    sh on-ranks -np 4
+    outcome "$(mpi_version)" "tasks, 4 ranks" - out.[1-4]
+
+    mkdir first
+    mv out.[1-4] first
+    rm seen.* keys.*
+    unseen_pauses "$BATS_TEST_TMPDIR/bin"
+    : >pause.reading.1
+    : >pause.reading.2
+    : >pause.committing.3
+    : >pause.committed.4
+    sh on-ranks -np 4 3>&- &
+    wait_until 60 test -s paused.reading.1
+    wait_until 60 test -s paused.committing.3
+    wait_until 60 test -s paused.committed.4
+    wait_until 60 eval 'test -s out.2.*'
+    [[ ! -e out.1 && ! -e out.2 && -e out.3 && -e out.4 ]]
+    kill_paused reading.2
+    capture wait $!
+    [[ $code -ne 0 && ! -e out.1 ]]
+    sh on-ranks -np 4
+    outcome "$(mpi_version)" "tasks, 4 ranks" rank out.[1-4]
+    same_parts first/out. out.
+}
+
+@test "mpi: what a killed rank has printed in the plain form is lost" {
+    four_ranks
+    unseen_pauses "$BATS_TEST_TMPDIR/bin"
+    : >pause.reading.2
+    plain='i=$((OMPI_COMM_WORLD_RANK + 1)); unseen -n 1e6 --shard $i/4 seen.$i part.$i >out.$i'
+    mpirun -np 4 sh -c "$plain" 3>&- &
+    wait_until 60 test -s out.2
+    kill_paused reading.2
+    capture wait $!
+    [[ $code -ne 0 ]]
+    mpirun -np 4 sh -c "$plain"
+    may_lose=24000 outcome "$(mpi_version)" "plain, 4 ranks" rank out.[1-4]
+}
