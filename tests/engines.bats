@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# The engines that start in no time, where they are installed; the others, and these over many hosts,
-# are in tests/engines (make engines).
+# The engines that start in no time, where they are installed; the others, and these over several
+# hosts, are in tests/engines (make engines).
 
 # shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load helper
@@ -90,12 +90,14 @@ four_ranks() {
     need mpirun
     as_any_user
     # The ranks are more than the processors of this machine; and root is nobody here.
-    export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    export OMPI_MCA_rmaps_base_oversubscribe=1
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     make_list 40000 24000
     unseen shard 4 --files part.%d list
 }
 
 @test "mpi: a rank is killed, mpirun ends the others, and all run again" {
+    local i
     four_ranks
     recipe task on-ranks
     sh on-ranks -np 4
@@ -121,12 +123,15 @@ four_ranks() {
     sh on-ranks -np 4
     outcome "$(mpi_version)" "tasks, 4 ranks" rank out.[1-4]
     same_parts first/out. out.
+    for i in 1 2 3 4; do [[ -z $("$UNSEEN" query -v "seen.$i" "part.$i") ]]; done
 }
 
 @test "mpi: what a killed rank has printed in the plain form is lost" {
+    local plain
     four_ranks
     unseen_pauses "$BATS_TEST_TMPDIR/bin"
     : >pause.reading.2
+    # shellcheck disable=SC2016 # each rank expands it
     plain='i=$((OMPI_COMM_WORLD_RANK + 1)); unseen -n 1e6 --shard $i/4 seen.$i part.$i >out.$i'
     mpirun -np 4 sh -c "$plain" 3>&- &
     wait_until 60 test -s out.2

@@ -125,7 +125,9 @@ boot() {
 }
 
 answers() {
-    wait_until 20 controller ssh -o ConnectTimeout=1 "h$1" true 2>>"$hosts/log" || { cat "$hosts/log" "$hosts/h$1/log"; return 1; }
+    wait_until 20 controller ssh -o ConnectTimeout=1 "h$1" true 2>>"$hosts/log" && return
+    cat "$hosts/log" "$hosts/h$1/log"
+    return 1
 }
 
 in_controller() {

@@ -49,4 +49,5 @@ paused() { on "$1" test -s "paused.$2"; }
     outcome "$(mpi_version)" "tasks, 4 hosts" host out.[1-4]
     same_parts first/out. out.
     on 2 sh -c 'test -s out.2.h2.*'
+    for i in 1 2 3 4; do [[ -z $(on "$i" unseen query -v "seen.$i" "part.$i") ]]; done
 }

@@ -49,6 +49,7 @@ paused() { on "$1" test -s "paused.$2"; }
     # What the killed attempt had printed is left.
     on 1 sh -c 'test -s out.1.h1.*'
     on 4 sh -c 'test ! -e out.4.*'
+    for i in 1 2 3 4; do [[ -z $(on "$i" unseen query -v "seen.$i" "part.$i") ]]; done
 }
 
 @test "parallel: what a killed host hands to ssh is lost" {
