@@ -33,7 +33,7 @@ paused() { on "$1" test -s "paused.$2"; }
     on 2 touch pause.reading.2
     on 3 touch pause.committing.3
     on 4 touch pause.committed.4
-    controller sh on-ranks --host h1,h2,h3,h4 3>&- &
+    controller timeout 100 sh on-ranks --host h1,h2,h3,h4 3>&- &
     run=$!
     wait_until 60 paused 1 reading.1
     wait_until 60 paused 3 committing.3

@@ -33,7 +33,7 @@ paused() { on "$1" test -s "paused.$2"; }
     on 1 touch pause.reading.1
     on 2 touch pause.committing.2
     on 3 touch pause.committed.3
-    controller sh on-hosts 3>&- &
+    controller timeout 100 sh on-hosts 3>&- &
     run=$!
     wait_until 60 paused 1 reading.1
     wait_until 60 paused 2 committing.2
