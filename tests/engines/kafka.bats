@@ -1,0 +1,603 @@
+#!/usr/bin/env bats
+# Kafka: producers, a worker for each partition, and a consumer group, as unseen-scale(7) has them.
+# On a real broker, from Maven; and what it can do also on the mock cluster that is a part of
+# librdkafka, which starts in no time and keeps 5 MB a partition.
+#
+# Brokers and clients run in a network namespace. Each in the background is a process group of its
+# own.
+
+# shellcheck disable=SC2154 # err is set by helper.bash
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
+load ../helper
+load engines
+load registry
+
+export ENGINES=${ENGINES:-${UNSEEN%/*}/engines}
+kafka=3.9.1
+namespace=unskafka$$
+declare -gA leader=() # of the process group NAME: its number
+
+teardown() {
+    local name
+    for name in "${!leader[@]}"; do stop "$name"; done
+    ip netns del "$namespace" 2>/dev/null || true
+}
+
+# background NAME COMMAND...: what it says goes to NAME.log. It dies with the test.
+background() {
+    local name=$1
+    shift
+    : >>"$name.log"
+    setsid setpriv --pdeathsig KILL nsenter --net="/run/netns/$namespace" "$@" \
+        </dev/null >>"$name.log" 2>&1 3>&- &
+    leader[$name]=$!
+}
+
+# stop NAME: all of the group is killed by SIGKILL.
+stop() {
+    kill -KILL -- "-${leader[$1]}" 2>/dev/null || true
+    wait "${leader[$1]}" 2>/dev/null || true
+    unset "leader[$1]"
+}
+
+inside() {
+    nsenter --net="/run/netns/$namespace" "$@" 3>&-
+}
+
+make_network() {
+    need kcat ip nsenter setpriv flock
+    tools_in_path
+    : >kcat.conf
+    { ip netns add "$namespace" && ip -n "$namespace" link set lo up; } 2>"$err" ||
+        skip "needs root, for a network namespace: $(head -n 1 "$err")"
+    kcat=$(kcat -V | sed -n 's/^Version \([0-9.]*\).*/kcat \1/p')
+}
+
+start_mock() {
+    make_network
+    need python3
+    engine="librdkafka $(kcat -V | sed -n 's/.*librdkafka \([0-9.]*\).*/\1/p') (mock), $kcat"
+    background mock python3 -c '
+import ctypes, signal
+try:
+    kafka = ctypes.CDLL("librdkafka.so.1")
+except OSError:
+    exit("none")
+pointer = ctypes.c_void_p
+for name in "conf_new", "new", "mock_cluster_new":
+    getattr(kafka, "rd_kafka_" + name).restype = pointer
+kafka.rd_kafka_mock_cluster_bootstraps.restype = ctypes.c_char_p
+client = kafka.rd_kafka_new(0, pointer(kafka.rd_kafka_conf_new()), None, 0)
+cluster = kafka.rd_kafka_mock_cluster_new(pointer(client), 3)
+print(kafka.rd_kafka_mock_cluster_bootstraps(pointer(cluster)).decode(), flush=True)
+signal.pause()'
+    wait_until 30 grep -Eq '^(none|127.*)$' mock.log
+    ! grep -q none mock.log || skip "needs librdkafka.so.1 (to install it: src/build/deps.sh kafka)"
+    BROKERS=$(grep '^127' mock.log)
+    export BROKERS
+}
+
+java_kafka() {
+    inside java -Xmx200m -Dlog4j.configuration=file:log4j.properties -cp "$ENGINES/kafka/*" "$@"
+}
+
+# start_broker: one that was killed before starts again with its log. A broker that is gone is
+# missed after broker.session.timeout.ms; until then it cannot come back.
+start_broker() {
+    background broker java -Xmx400m -Dlog4j.configuration=file:log4j.properties \
+        -cp "$ENGINES/kafka/*" kafka.Kafka server.properties
+    wait_until 120 broker_answers
+}
+
+broker_answers() {
+    inside kcat -L -b "$BROKERS" -m 1 >broker.topics 2>&1
+}
+
+new_broker() {
+    make_network
+    from_maven kafka "org.apache.kafka:kafka_2.13:$kafka" "org.apache.kafka:kafka-tools:$kafka"
+    engine="Kafka $kafka, $kcat"
+    export BROKERS=127.0.0.1:9092
+    cat >server.properties <<END
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:9093
+listeners=PLAINTEXT://127.0.0.1:9092,CONTROLLER://127.0.0.1:9093
+controller.listener.names=CONTROLLER
+log.dirs=$PWD/broker
+num.partitions=4
+offsets.topic.num.partitions=1
+offsets.topic.replication.factor=1
+group.initial.rebalance.delay.ms=0
+group.min.session.timeout.ms=1000
+broker.heartbeat.interval.ms=500
+broker.session.timeout.ms=2000
+END
+    cat >log4j.properties <<'END'
+log4j.rootLogger=INFO, console
+log4j.appender.console=org.apache.log4j.ConsoleAppender
+log4j.appender.console.layout=org.apache.log4j.PatternLayout
+log4j.appender.console.layout.ConversionPattern=%d %p %c: %m%n
+END
+    java_kafka kafka.tools.StorageTool format -t uQFfGpD1TQ6OUuG0Ljs5Gw -c server.properties \
+        >format.log 2>&1
+    start_broker
+}
+
+# wrap COMMAND: from now on another of that name comes first in PATH, a script for sh, from stdin,
+# in which $real is the command.
+wrap() {
+    mkdir -p wrapped
+    {
+        echo '#!/bin/sh'
+        echo "name=$1 real=$(PATH=${PATH#"$PWD/wrapped:"} type -P "$1")"
+        cat
+    } >"wrapped/$1"
+    chmod +x "wrapped/$1"
+    [[ $PATH == "$PWD/wrapped:"* ]] || PATH=$PWD/wrapped:$PATH
+}
+
+# --- a worker for each partition -----------------------------------------------------------------
+
+# wrap_workers: around what a worker runs. It takes $LIMIT lines at a time, looks for more ten times
+# a second, but not while there is a file `gate`, and ends when it has read as many lines as `ends`
+# says.
+#
+# With DEADLY=NUMBER:WHEN it is killed at the command of that number: `before` that does anything,
+# `after` it is done, or `amid`, when it has put out 500 bytes. Or it alone is killed, and the
+# command outlives it, an `orphan`, which goes on when there is a file `go`.
+wrap_workers() {
+    local name
+    wrap sleep <<'END'
+[ -n "$WORKER" ] || exec "$real" "$@"
+[ "$(cat offset.$WORKER)" != "$(sed -n "${WORKER}p" ends)" ] || exit 1
+[ "$(cat offset.$WORKER)" -eq 0 ] || while [ -e gate ]; do "$real" 0.1; done
+exec "$real" 0.1
+END
+    for name in kcat tail cut unseen mv rm; do
+        wrap $name <<'END'
+[ -n "$WORKER" ] || exec "$real" "$@"
+[ $name != kcat ] || set -- "$@" -c "$LIMIT"
+PATH=${PATH#*:}
+count=$(($(cat count.$WORKER) + 1))
+echo $count >count.$WORKER
+case $DEADLY in
+$count:before) kill -KILL 0 ;;
+$count:amid) "$real" "$@" | head -c 500 ;;
+$count:orphan)
+    kill -KILL $PPID
+    while [ ! -e go ]; do sleep 0.1; done
+    exec "$real" "$@"
+    ;;
+*) "$real" "$@" || exit ;;
+esac
+case $DEADLY in $count:*) kill -KILL 0 ;; esac
+END
+    done
+}
+
+# start_worker I: ./worker, in the background.
+start_worker() {
+    echo 0 >"count.$1"
+    background "worker.$1" env KCAT_CONFIG=kcat.conf WORKER="$1" sh worker "$1"
+}
+
+start_workers() {
+    local i
+    for i in 1 2 3 4; do start_worker $i; done
+}
+
+# finish NAME...: they end by themselves, with status 0.
+finish() {
+    local name
+    for name; do
+        wait "${leader[$name]}" || return
+        unset "leader[$name]"
+    done
+}
+
+finish_workers() {
+    finish worker.1 worker.2 worker.3 worker.4 && no_keys_left
+}
+
+no_keys_left() {
+    ! ls keys.* 2>/dev/null
+}
+
+# afresh: as before the first run.
+afresh() {
+    rm -f seen.* offset.* out.* keys.* try.*
+    inside sh prepare 2>prepare.log
+}
+
+# outputs PREFIX: what the workers have put out, as PREFIX.1 to PREFIX.4.
+outputs() {
+    local i
+    for i in 1 2 3 4; do cat "out.$i".* >"$1.$i"; done
+}
+
+# produce_list: by the recipe; part i is in partition i-1, whole, in its order.
+produce_list() {
+    local i
+    recipe produce prepare worker
+    inside sh produce list
+    for i in 1 2 3 4; do
+        unseen shard $i/4 list >part
+        inside kcat -C -b "$BROKERS" -t urls -p $((i - 1)) -o 0 -e -q | cmp - part || return
+        wc -l <part
+    done >ends
+}
+
+workers_twice() {
+    local form="a worker for each partition"
+    export LIMIT=20000
+    produce_list
+    wrap_workers
+    afresh
+    start_workers
+    finish_workers
+    outputs first
+    outcome "$engine" "$form" - first.[1-4]
+    afresh
+    start_workers
+    finish_workers
+    outputs second
+    outcome "$engine" "$form, new filters" - second.[1-4]
+    same_parts first. second.
+    # by several batches
+    [[ $(find . -name 'out.*' | wc -l) -ge 8 ]]
+}
+
+@test "kafka: the mock: part i goes to partition i-1, and a worker for each, twice" {
+    start_mock
+    make_list 150000 90000
+    workers_twice
+}
+
+@test "kafka: a broker: part i goes to partition i-1, and a worker for each, twice" {
+    new_broker
+    make_list
+    workers_twice
+}
+
+# add_lines I COUNT: the next lines of part I, to partition I-1; `expected` is what is to come out.
+add_lines() {
+    local have
+    have=$(sed -n "${1}p" ends)
+    tail -n +$((have + 1)) "pool.$1" | head -n "$2" |
+        inside kcat -P -b "$BROKERS" -t urls -p $(($1 - 1))
+    sed -i "${1}s/.*/$((have + $2))/" ends
+    head -n $((have + $2)) "pool.$1" | sort -u >expected
+}
+
+# dies DEADLY I: worker I is killed there; more lines come; it is started again, and finishes. What
+# it called final before it died has not changed.
+dies() {
+    local status=0 i=$2 offset file
+    afresh
+    : >final
+    DEADLY=$1 start_worker "$i"
+    wait "${leader[worker.$i]}" || status=$?
+    stop "worker.$i"
+    [[ $status -eq 137 && $(<"count.$i") -eq ${1%:*} ]] || return
+    offset=$(<"offset.$i")
+    for file in out.*; do
+        [[ ! -e $file || ${file##*.} -ge $offset ]] || cksum "$file" >>final
+    done
+    [[ $more -eq 0 ]] || add_lines "$i" "$more"
+    start_worker "$i"
+    finish "worker.$i"
+    cut -d ' ' -f 3 final | xargs -r cksum | cmp - final && no_keys_left
+}
+
+# dies_everywhere FIRST I: at each of the 8 commands of a batch; FIRST is the number of its kcat.
+# All that comes out goes to `all`, and what should to `whole`.
+dies_everywhere() {
+    local command when
+    for command in {0..7}; do
+        for when in before after amid; do
+            # tail, mv, commit and rm put nothing out
+            [[ $when != amid || $command =~ [023] ]] || continue
+            if ! { dies $(($1 + command)):$when "$2" && each_once expected "out.$2".*; }; then
+                echo "killed $when command $command:"
+                cat "worker.$2.log"
+                return 1
+            fi
+            sed "s/^/$2 $command $when /" "out.$2".* >>all
+            sed "s/^/$2 $command $when /" expected >>whole
+        done
+    done
+    sort -o whole whole
+}
+
+# mortal_workers: two partitions of the mock with a few lines in them.
+mortal_workers() {
+    local i
+    start_mock
+    make_list 20000 5000
+    rm whole
+    recipe prepare worker
+    for i in 1 2; do unseen shard $i/4 list >pool.$i; done
+    printf '%s
+' 0 0 0 0 >ends
+    wrap_workers
+    # At the end of a partition kcat waits for half a second, else.
+    echo fetch.wait.max.ms=10 >kcat.conf
+}
+
+@test "kafka: the mock: a worker is killed before, after and amid each command, and started again" {
+    mortal_workers
+    # the second of four batches
+    add_lines 1 1000
+    more=0
+    LIMIT=300 dies_everywhere 9 1
+    # the first and only one, which is longer when it comes again
+    add_lines 2 200
+    more=20
+    LIMIT=100000 dies_everywhere 1 2
+    outcome "$engine" "a worker for each partition" "the worker, at each of 38 places" all
+}
+
+@test "kafka: the mock: a worker without --pending loses the batch whose output has no name yet" {
+    mortal_workers
+    sed -i -e 's/--pending keys.$i.$offset //' -e '/unseen commit/d' \
+        -e 's/rm keys/rm -f keys/' worker
+    add_lines 1 1000
+    more=0
+    # after unseen, before mv
+    export LIMIT=300
+    dies 12:after 1
+    cp expected whole
+    may_lose=300 outcome "$engine" "the same without --pending" "the worker, before mv" out.1.*
+    lost expected out.1.* >missing
+    [[ -s missing ]]
+}
+
+
+waits_for_lock() {
+    pgrep -g "${leader[worker.1]}" -x flock >/dev/null
+}
+
+@test "kafka: the mock: a worker is killed, but not what it runs, for which the next one waits" {
+    local status=0
+    need pgrep
+    mortal_workers
+    add_lines 1 1000
+    export LIMIT=300
+    afresh
+    # the second batch, unseen
+    DEADLY=12:orphan start_worker 1
+    wait "${leader[worker.1]}" || status=$?
+    [[ $status -eq 137 && $(<offset.1) -eq 300 ]]
+    leader[orphan]=${leader[worker.1]}
+    start_worker 1
+    wait_until 30 waits_for_lock
+    : >go
+    finish worker.1
+    each_once expected out.1.*
+}
+
+@test "kafka: a broker: a worker is killed while it prints, and started again" {
+    local status=0
+    new_broker
+    make_list
+    export LIMIT=20000
+    produce_list
+    wrap_workers
+    afresh
+    for i in 1 3 4; do start_worker $i; done
+    # its second batch is half printed
+    DEADLY=12:amid start_worker 2
+    wait "${leader[worker.2]}" || status=$?
+    stop worker.2
+    [[ $status -eq 137 && $(<offset.2) -eq 20000 && $(wc -c <try.2) -eq 500 ]]
+    start_worker 2
+    finish_workers
+    outputs part
+    outcome "$engine" "a worker for each partition" "a worker that prints" part.[1-4]
+}
+
+all_have_begun() {
+    ! grep -qx 0 offset.[1-4]
+}
+
+all_have_failed() {
+    [[ $(grep -l 'Broker transport failure' worker.[1-4].log | wc -l) -eq 4 ]]
+}
+
+@test "kafka: a broker is killed while workers are between two batches, and started again" {
+    new_broker
+    make_list
+    export LIMIT=20000
+    produce_list
+    wrap_workers
+    afresh
+    : >gate
+    start_workers
+    wait_until 60 all_have_begun
+    stop broker
+    rm gate
+    wait_until 60 all_have_failed
+    start_broker
+    grep -q 'Recovering unflushed segment' broker.log
+    finish_workers
+    outputs part
+    outcome "$engine" "a worker for each partition" "the broker" part.[1-4]
+}
+
+@test "kafka: a broker: what it has deleted is not skipped, and a full disk leaves no half line" {
+    local status=0
+    new_broker
+    recipe worker prepare
+    printf '%s\n' 0 0 0 0 >ends
+    seq -f '%050g' 6000 | unseen shard 1/4 | head -n 1200 >pool.1
+    add_lines 1 1200
+    export LIMIT=200000
+    wrap_workers
+    afresh
+    # 64 KiB hold its 1200 lines, but not with their offsets; kcat finds out when it ends
+    echo 0 >count.1
+    background worker.1 bash -c 'trap "" XFSZ; ulimit -f 64; WORKER=1 exec sh worker 1'
+    wait_until 60 grep -q 'Write error' worker.1.log
+    stop worker.1
+    [[ $(<offset.1) -eq 0 && ! -e out.1.0 ]]
+    start_worker 1
+    finish worker.1
+    each_once pool.1 out.1.*
+    # the next 100 lines are deleted before they are read
+    seq -f '%060g' 900 | unseen shard 1/4 | head -n 200 >>pool.1
+    add_lines 1 200
+    echo '{"version": 1, "partitions": [{"topic": "urls", "partition": 0, "offset": 1300}]}' >delete
+    java_kafka org.apache.kafka.tools.DeleteRecordsCommand --bootstrap-server "$BROKERS" \
+        --offset-json-file delete >deleted 2>&1
+    start_worker 1
+    wait_until 60 grep -q 'Offset out of range' worker.1.log
+    stop worker.1
+    [[ $(<offset.1) -eq 1200 ]]
+    # you have decided to go on
+    echo 1300 >offset.1
+    start_worker 1
+    finish worker.1
+    { head -n 1200 pool.1; tail -n 100 pool.1; } | sort -u >expected
+    each_once expected out.1.*
+}
+
+# --- a consumer group ----------------------------------------------------------------------------
+
+# prepare_members: one whose $STUCK is set reads so many bytes, and then nothing until there is a
+# file `go`. The list comes in two halves; a line can be in several partitions.
+prepare_members() {
+    make_list
+    recipe member
+    unseen create -n 1e6 seen.bf 2>/dev/null
+    head -n 100000 list >half.1
+    tail -n +100001 list >half.2
+    # A member that is killed is missed sooner than after the usual 45 seconds.
+    printf '%s\n' session.timeout.ms=4000 heartbeat.interval.ms=500 >kcat.conf
+    wrap unseen <<'END'
+[ -n "$STUCK" ] || exec "$real" "$@"
+{
+    head -c "$STUCK" | tee given
+    : >stuck
+    while [ ! -e go ]; do sleep 0.1; done
+    cat
+} | "$real" "$@"
+END
+}
+
+produce_half() {
+    local i
+    split -n r/4 --numeric-suffixes "half.$1" "half.$1."
+    for i in 0 1 2 3; do inside kcat -P -b "$BROKERS" -t urls -p $i -l "half.$1.0$i" || return; done
+}
+
+start_member() {
+    background "$1" env KCAT_CONFIG=kcat.conf STUCK="${2-}" sh member
+}
+
+printed() {
+    [[ -e new && $(wc -l <new) -ge $1 ]]
+}
+
+# assigned NAME COUNT: the member has so many partitions.
+assigned() {
+    grep rebalanced "$1.log" | tail -n 1 | grep assigned: | grep -o 'urls \[' >partitions
+    [[ $(wc -l <partitions) -eq $2 ]]
+}
+
+# rebalance BYTES [COMMAND]: a member has read the first half; another joins, gets stuck after BYTES
+# amid the second half, and is killed, after COMMAND; the first one gets its partitions.
+rebalance() {
+    produce_half 1
+    start_member one
+    wait_until 60 printed "$(sort -u half.1 | wc -l)"
+    assigned one 4
+    start_member two "$1"
+    wait_until 60 assigned two 2
+    wait_until 60 assigned one 2
+    produce_half 2
+    wait_until 60 test -e stuck
+    "${2:-true}"
+    stop two
+    lost whole new >missing
+    [[ -s missing ]]
+    wait_until 60 assigned one 4
+}
+
+rebalance_loses_nothing() {
+    prepare_members
+    rebalance $(($(wc -c <half.1) / 2 + 1000000))
+    wait_until 60 printed "$(wc -l <whole)"
+    stop one
+    may_double=2048 outcome "$engine" "a consumer group" "a member (rebalance)" new
+}
+
+@test "kafka: the mock: a member of a group is killed, and its partitions move" {
+    start_mock
+    rebalance_loses_nothing
+}
+
+@test "kafka: a broker: a member of a group is killed, and its partitions move" {
+    new_broker
+    rebalance_loses_nothing
+}
+
+# group_offsets: of each partition the group's offset, and how many lines follow.
+group_offsets() {
+    java_kafka org.apache.kafka.tools.consumer.group.ConsumerGroupCommand \
+        --bootstrap-server "$BROKERS" --describe --group unseen 2>>offsets.log |
+        awk '$2 == "urls" { print $4, $6 }' >offsets
+}
+
+all_is_committed() {
+    group_offsets && [[ $(grep -c ' 0$' offsets) -eq 4 ]]
+}
+
+# more_is_committed: than was given to unseen: half of the list to the first member before the other
+# came, a quarter after that, and `given` to the other, whose pipe has over 500 lines beyond these.
+more_is_committed() {
+    group_offsets || return
+    [[ $(awk '{ sum += $1 } END { print sum + 0 }' offsets) -gt $((150500 + $(wc -l <given))) ]]
+}
+
+commits_run_ahead() {
+    wait_until 60 more_is_committed
+}
+
+nobody_prints() {
+    ! pgrep -g "${leader[one]}" -x unseen >/dev/null
+}
+
+@test "kafka: a broker: a group with automatic commits loses what a killed member had in its pipe" {
+    need pgrep
+    new_broker
+    prepare_members
+    sed -i 's/-o beginning/-X auto.offset.reset=earliest/' member
+    rebalance 1000000 commits_run_ahead
+    wait_until 60 all_is_committed
+    # kcat ends, hence unseen, by itself; the loop does not begin again
+    kill -KILL "${leader[one]}"
+    kill -TERM "$(pgrep -g "${leader[one]}" -x kcat)"
+    wait_until 60 nobody_prints
+    may_lose=20000 outcome "$engine" "a group with automatic commits" "a member (rebalance)" new
+    lost whole new >missing
+    [[ -s missing ]]
+}
+
+@test "kafka: a broker is killed while a member of a group is at work, and started again" {
+    new_broker
+    prepare_members
+    produce_half 1
+    produce_half 2
+    start_member one 3000000
+    wait_until 60 test -e stuck
+    stop broker
+    : >go
+    wait_until 60 grep -q 'All broker connections are down' one.log
+    lost whole new >missing
+    start_broker
+    wait_until 60 printed "$(wc -l <whole)"
+    stop one
+    may_double=2048 outcome "$engine" "a consumer group" "the broker" new
+    [[ -s missing ]]
+}
