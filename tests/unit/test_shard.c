@@ -76,16 +76,23 @@ static void vectors(void)
     }
 }
 
-/* Each part has its share of a million keys, within 6 sigma. */
+/* Each part has its share of a million keys, and together they are as far from it as chance has
+ * them, within 6 sigma. */
 static void even(void)
 {
-    enum { KEYS = 1000000, PARTS = 10 };
-    unsigned count[PARTS] = {0};
-    for (uint64_t i = 0; i < KEYS; i++)
-        count[shard_part(hash_key(&i, sizeof i, hashers_of_shards().key), PARTS) - 1]++;
-    double mean = (double)KEYS / PARTS, sigma = sqrt(mean * (1 - 1.0 / PARTS));
-    for (unsigned i = 0; i < PARTS; i++)
-        tap_check(fabs(count[i] - mean) < 6 * sigma, "part %u has %u", i + 1, count[i]);
+    enum { KEYS = 1000000 };
+    static const uint32_t of[] = {2, 8, 10, 100, 1000, 4096};
+    for (size_t p = 0; p < sizeof of / sizeof *of; p++) {
+        uint64_t count[4096] = {0};
+        double mean = (double)KEYS / of[p], sigma = sqrt(mean * (1 - 1.0 / of[p]));
+        for (uint64_t i = 0; i < KEYS; i++)
+            count[shard_part(hash_key(&i, sizeof i, hashers_of_shards().key), of[p]) - 1]++;
+        for (uint32_t i = 0; i < of[p]; i++)
+            tap_check(fabs((double)count[i] - mean) < CHANCE_SIGMAS * sigma,
+                      "part %" PRIu32 " of %" PRIu32 " has %" PRIu64, i + 1, of[p], count[i]);
+        double uneven = chance_unevenness(count, of[p]);
+        tap_check(fabs(uneven) < CHANCE_SIGMAS, "%" PRIu32 " parts: uneven by %g", of[p], uneven);
+    }
 }
 
 static void few_move(void)
