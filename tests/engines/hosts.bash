@@ -1,9 +1,9 @@
 # Hosts that can be unplugged, for the tests of engines. Load it after helper.bash and engines.bash.
 #
-# Each host is a set of namespaces (network, mounts, processes, name) with an sshd as its first process,
-# and is on a bridge in the namespaces of the controller. Nothing of it is seen outside, and nothing has
-# a name outside, so that test runs do not collide. What a host writes to its home, /tmp or /run is kept
-# in $hosts/hI, and outlives a crash as a disk does.
+# Each host is a set of namespaces (network, mounts, processes, name) with an sshd as its first
+# process, and is on a bridge in the namespaces of the controller. Nothing of it is seen outside, and
+# nothing has a name outside, so that test runs do not collide. What a host writes to its home, /tmp
+# or /run is kept in $hosts/hI, and outlives a crash as a disk does.
 #
 # The controller waits for the test to end, and takes all down even if the test was killed.
 

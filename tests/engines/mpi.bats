@@ -39,6 +39,7 @@ paused() { on "$1" test -s "paused.$2"; }
     wait_until 60 paused 3 committing.3
     wait_until 60 paused 4 committed.4
     wait_until 60 on 2 sh -c 'test -s out.2.h2.*'
+    on 3 test -s out.3
     host_kill 2
     host_start 2
     capture wait "$run"

@@ -40,6 +40,8 @@ paused() { on "$1" test -s "paused.$2"; }
     wait_until 60 paused 3 committed.3
     wait_until 60 test -s out.4
     wait_until 60 on 1 sh -c 'test -s out.1.h1.*'
+    on 2 test -s out.2
+    on 3 test -s out.3
     [[ ! -e out.1 && ! -e out.2 && ! -e out.3 ]]
     for i in 1 2 3; do host_kill "$i"; done
     for i in 1 2 3; do host_start "$i"; done
@@ -51,6 +53,30 @@ paused() { on "$1" test -s "paused.$2"; }
     on 4 sh -c 'test ! -e out.4.*'
     for i in 1 2 3 4; do [[ -z $(on "$i" unseen query -v "seen.$i" "part.$i") ]]; done
 }
+
+@test "parallel: a host is cut off, and works on while its part is tried again" {
+    local run
+    setup_hosts
+    controller sh copy-parts
+    unseen_pauses "$hosts/bin"
+    on 1 touch pause.reading.1
+    printf '#!/bin/sh\necho "$*" >>%s/calls\nexec %s "$@"\n' "$PWD" "$(command -v ssh)" >"$hosts/bin/ssh"
+    chmod +x "$hosts/bin/ssh"
+    controller timeout 100 sh on-hosts 3>&- &
+    run=$!
+    wait_until 60 paused 1 reading.1
+    in_controller ip link set v1 down
+    wait_until 60 tried_again
+    in_controller ip link set v1 up
+    # Two attempts more have come and gone, while the first one was there.
+    wait_until 60 on 1 sh -c 'set -- out.1.*; [ $# -ge 3 ]'
+    [[ ! -e out.1 ]]
+    on 1 kill -9 "$(on 1 cat paused.reading.1)"
+    wait "$run"
+    outcome "$(parallel_version)" "tasks over ssh, 4 hosts" network out.[1-4]
+}
+
+tried_again() { [[ $(grep -c ' h1 ' calls) -ge 2 ]]; }
 
 @test "parallel: what a killed host hands to ssh is lost" {
     local run
