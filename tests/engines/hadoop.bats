@@ -1,0 +1,204 @@
+#!/usr/bin/env bats
+# Hadoop streaming on the YARN cluster that Hadoop has for its own tests: the real resource manager, one
+# node, retries and speculative execution. It lives in namespaces, and all its processes end with them.
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+load ../helper
+load engines
+load registry
+load attempts
+
+version=3.3.4
+
+# Hadoop 3.3 looks into classes that Java 17 closes.
+options="-Xmx384m -XX:-UsePerfData --add-opens=java.base/java.lang=ALL-UNNAMED"
+
+setup_file() {
+    need ip nsenter
+    unshare --net --uts --pid --fork --mount-proc true 2>/dev/null ||
+        skip "needs root, to give the cluster a network of its own"
+    from_maven hadoop "org.apache.hadoop:hadoop-streaming:$version" \
+        "org.apache.hadoop:hadoop-minicluster:$version" junit:junit:4.13.2
+    mkdir "$BATS_FILE_TMPDIR/cluster"
+    cd "$BATS_FILE_TMPDIR/cluster" || return
+    configure
+    JAVA_HOME=$(dirname "$(dirname "$(readlink -f "$(command -v java)")")")
+    export JAVA_HOME
+    # shellcheck disable=SC2016,SC2086 # for that shell; options are words
+    unshare --net --uts --pid --fork --kill-child --mount-proc bash -c '
+        hostname localhost
+        ip link set lo up
+        exec java "$@"' - $options -cp "$PWD:$ENGINES/hadoop/*" -Djava.io.tmpdir="$PWD" \
+        org.apache.hadoop.mapreduce.MiniHadoopClusterManager -nodfs -rmport 8032 -jhsport 10020 \
+        -writeConfig started >log 2>&1 </dev/null 3>&- &
+    echo $! >pid
+    disown # or its end is reported
+    wait_until 120 test -s started || {
+        tail log
+        return 1
+    }
+}
+
+teardown_file() {
+    [[ ! -e $BATS_FILE_TMPDIR/cluster/pid ]] || kill -9 "$(<"$BATS_FILE_TMPDIR/cluster/pid")"
+}
+
+# Where all is and, for a small machine, how much of it. A reducer that does not go on is soon given a
+# rival, where that is not switched off.
+configure() {
+    local name value
+    {
+        echo '<configuration>'
+        while read -r name value; do
+            echo "<property><name>$name</name><value>$value</value></property>"
+        done
+        echo '</configuration>'
+    } >core-site.xml <<END
+fs.defaultFS file:///
+hadoop.tmp.dir $PWD/tmp
+mapred.child.java.opts $options
+mapreduce.framework.name yarn
+mapreduce.job.speculative.retry-after-no-speculate 1000
+mapreduce.jobhistory.address localhost:10020
+mapreduce.map.memory.mb 512
+mapreduce.reduce.memory.mb 512
+mapreduce.task.io.sort.mb 50
+yarn.app.mapreduce.am.command-opts $options
+yarn.app.mapreduce.am.resource.mb 512
+yarn.app.mapreduce.am.staging-dir $PWD/tmp/staging
+yarn.is.minicluster true
+yarn.minicluster.fixed.ports true
+yarn.nodemanager.disk-health-checker.enable false
+yarn.nodemanager.pmem-check-enabled false
+yarn.nodemanager.vmem-check-enabled false
+yarn.resourcemanager.hostname localhost
+yarn.scheduler.minimum-allocation-mb 256
+END
+    # Each of them has defaults that would win.
+    ln -s core-site.xml yarn-site.xml
+    ln -s core-site.xml mapred-site.xml
+}
+
+# prepare: the list and the recipe. Not Hadoop's own script mapred, which nobody installed, but the same
+# for all that the recipe needs; and $more options.
+prepare() {
+    tools_in_path
+    recipe parts remember hadoop-job
+    make_list
+    # empty, with tabs wherever they can be, of any bytes, and some of them twice
+    printf '%b\n' '' 'a\tb' '\ta\t' 'e\t' e '\t' '\xff' '\xfe' '' 'a\tb' '\xff' >>list
+    sort -u list >whole
+    more=''
+    export more
+    cat >"$BATS_TEST_TMPDIR/bin/mapred" <<END
+#!/bin/bash
+exec nsenter --target="$(pgrep -P "$(<"$BATS_FILE_TMPDIR/cluster/pid")")" \
+    --net --uts --pid --mount --wd="\$PWD" \
+    java $options -cp "$BATS_FILE_TMPDIR/cluster:$ENGINES/hadoop/*" -Djava.io.tmpdir="$BATS_TEST_TMPDIR" \
+    org.apache.hadoop.streaming.HadoopStreaming \
+    -D mapreduce.map.env="PATH=\$PATH" -D mapreduce.reduce.env="PATH=\$PATH" \$more "\${@:2}"
+END
+    chmod +x "$BATS_TEST_TMPDIR/bin/mapred"
+}
+
+no_rivals='-D mapreduce.map.speculative=false -D mapreduce.reduce.speculative=false'
+
+# job: ./hadoop-job to its end; Hadoop's log is in ./log.
+job() {
+    timeout -k 5 300 sh hadoop-job >log 2>&1 3>&- || {
+        tail -n 30 log
+        return 1
+    }
+}
+
+# tasks COUNT KIND: how many attempts there were of a KIND, such as "Failed reduce", as Hadoop counted.
+tasks() {
+    grep -q "^[[:space:]]*$2 tasks=$1\$" log || {
+        grep 'tasks=' log
+        return 1
+    }
+}
+
+# kill_stopped: the Java machine of the attempt that has stopped.
+kill_stopped() {
+    wait_until 200 test -e stopped
+    # shellcheck disable=SC2046 # numbers
+    kill -9 $(pgrep -f "YarnChild .*$(of_stopped mapreduce_task_attempt_id)")
+    : >go_on
+}
+
+@test "hadoop: a mapper fails and a reducer is killed: both are retried, and each line comes once" {
+    prepare
+    more=$no_rivals
+    stops 7/64
+    # one mapper fails when it has handed on 1000 lines
+    mv "$BATS_TEST_TMPDIR/bin/unseen" "$BATS_TEST_TMPDIR/bin/stops"
+    cat >"$BATS_TEST_TMPDIR/bin/unseen" <<END
+#!/bin/bash
+if [[ "\$*" == "shard 64" ]] && mkdir '$PWD/mapper' 2>/dev/null; then
+    head -n 1000 | '$UNSEEN' "\$@"
+    exit 3
+fi
+exec stops "\$@"
+END
+    chmod +x "$BATS_TEST_TMPDIR/bin/unseen"
+    job &
+    kill_stopped
+    wait $!
+    tasks 1 'Failed map'
+    tasks 1 'Failed reduce'
+    outcome "Hadoop $version" 'streaming' 'a mapper, a reducer' new/part-*
+    # All is remembered, each part by its filter, and nothing is left over.
+    unseen shard 64 --files 'part.%d' list
+    for part in {1..64}; do
+        exits 1 unseen query -v "seen.$part" "part.$part"
+        prints ''
+    done
+    [[ ! -e keys ]]
+
+    # The same list and fresh filters: the same lines to the same reducers.
+    mv new first
+    rm seen.*
+    job
+    outcome "Hadoop $version" 'streaming' - new/part-*
+    same_parts first/part- new/part-
+
+    # Tomorrow's list, the same filters, more reducers.
+    mv new second
+    sort -r whole >list
+    seq 500 | tee -a list | sort >whole
+    sed -i s/reduces=4/reduces=6/ hadoop-job
+    job
+    outcome "Hadoop $version" 'streaming, the next list' - new/part-*
+}
+
+@test "hadoop: two attempts of a reducer at the same time, as speculative execution has them" {
+    prepare
+    more='-D mapreduce.map.speculative=false'
+    stops 7/64
+    job &
+    wait_until 200 test -e stopped
+    # The rival comes to the same part, and finishes it, while the first one is still there.
+    rivals() { [[ $(find keys -name '7.*' | wc -l) -eq 2 && $(find keys -name '7.*' -size +0 | wc -l) -eq 1 ]]; }
+    wait_until 250 rivals
+    : >go_on
+    wait $!
+    tasks 1 'Killed reduce'
+    tasks 5 'Launched reduce'
+    outcome "Hadoop $version" 'streaming, speculative' - new/part-*
+}
+
+@test "hadoop: without --pending, what a killed reducer has printed is lost" {
+    prepare
+    more=$no_rivals
+    sed -i '/--pending/s|--pending [^ ]* ||' parts
+    run ! grep -e --pending parts
+    stops end
+    job &
+    kill_stopped
+    # There are no keys for `remember`.
+    wait $!
+    tasks 1 'Failed reduce'
+    may_lose=200000 outcome "Hadoop $version" 'streaming, without --pending' 'a reducer' new/part-*
+    [[ $(comm -23 whole "$BATS_TEST_TMPDIR/union" | wc -l) -gt 1000 ]]
+}

@@ -1,0 +1,178 @@
+#!/usr/bin/env bats
+# Spark in local-cluster mode: two workers with an executor each, which is a process that can be killed.
+# It lives in namespaces, and all its processes end with them.
+
+# shellcheck disable=SC2154 # out, err and code are set by helper.bash
+load ../helper
+load engines
+load registry
+load attempts
+
+version=3.5.6
+
+setup_file() {
+    need ip java
+    unshare --net --uts --pid --fork --mount-proc true 2>/dev/null ||
+        skip "needs root, to give the cluster a network of its own"
+    from_pip spark "pyspark==$version"
+}
+
+teardown() {
+    [[ ! -e spark.pid ]] || kill -9 "$(<spark.pid)" 2>/dev/null || true
+}
+
+# prepare: the list and the recipe; a home for Spark, which keeps the directories of its workers there.
+prepare() {
+    tools_in_path
+    recipe parts remember task spark-job.py spark-tasks.py
+    make_list
+    # empty, with tabs wherever they can be, and beyond ASCII; some of them twice
+    printf '%b\n' '' 'a\tb' '\ta\t' 'e\t' e '\t' 'caf\xc3\xa9' '' 'a\tb' 'caf\xc3\xa9' >>list
+    sort -u list >whole
+    mkdir home
+    ln -s "$ENGINES"/spark/pyspark/{bin,jars,python} home/
+    export SPARK_HOME=$PWD/home PYTHONPATH=$ENGINES/spark
+    PYSPARK_PYTHON=$(command -v python3)
+    export PYSPARK_PYTHON
+}
+
+# job FILE [OPTION...]: to its end; Spark's log is in ./log. With $hosts, the workers are on these: a rival
+# of a task is never given to the host where the task is, and in local-cluster mode there is only one.
+job() {
+    local status=0
+    export hosts=${hosts-}
+    # shellcheck disable=SC2016 # for that shell
+    unshare --net --uts --pid --fork --kill-child --mount-proc bash -c '
+        hostname localhost
+        ip link set lo up
+        PATH=$PATH:$SPARK_HOME/bin
+        [[ -z $hosts ]] || {
+            set -- --master spark://localhost:7077 "${@:3}"
+            spark-class org.apache.spark.deploy.master.Master --host localhost --port 7077 &
+            for host in $hosts; do
+                spark-class org.apache.spark.deploy.worker.Worker --host "$host" --cores 1 --memory 1g \
+                    spark://localhost:7077 &
+            done
+        }
+        exec spark-submit "$@"' - --master 'local-cluster[2,1,1024]' \
+        --conf spark.ui.enabled=false --driver-java-options "-Djava.io.tmpdir=$BATS_TEST_TMPDIR" \
+        --conf spark.local.dir="$BATS_TEST_TMPDIR" "${@:2}" "$1" >log 2>&1 3>&- &
+    echo $! >spark.pid
+    wait $! || status=$?
+    rm spark.pid
+    [[ $status -eq 0 ]] || tail -n 30 log
+    return "$status"
+}
+
+# executor: the number of the one whose task has stopped, from the directory that the task was started in.
+executor() {
+    local directory
+    directory=$(of_stopped PWD)
+    [[ $directory != "$PWD" ]] || directory=$(of_stopped OLDPWD)
+    basename "$directory"
+}
+
+# kill_stopped: the Java machine of that executor.
+kill_stopped() {
+    wait_until 200 test -e stopped
+    # shellcheck disable=SC2046 # numbers
+    kill -9 $(pgrep -f "^[^ ]*java .*$SPARK_HOME/.* --executor-id $(executor) ")
+    : >go_on
+}
+
+# tried_again: the log tells that an executor was killed, and its task run a second time.
+tried_again() {
+    grep -E 'exited with code|Starting task' log
+    grep -q 'exited with code 137' log && grep -q 'Starting task [0-9]*\.1 in stage' log
+}
+
+@test "spark: an executor is killed while a task reads its input, and each line comes once" {
+    prepare
+    stops cut
+    job spark-job.py &
+    kill_stopped
+    wait $!
+    tried_again
+    outcome "Spark $version" 'pipe' 'an executor' new/part-*
+    # All is remembered, each part by its filter, and nothing is left over.
+    unseen shard 64 --files 'part.%d' list
+    for part in {1..64}; do
+        exits 1 unseen query -v "seen.$part" "part.$part"
+        prints ''
+    done
+    [[ ! -e keys ]]
+
+    # The same list and fresh filters: the same lines to the same partitions.
+    mv new first
+    rm seen.*
+    job spark-job.py
+    outcome "Spark $version" 'pipe' - new/part-*
+    same_parts first/part- new/part-
+
+    # Tomorrow's list, the same filters.
+    mv new second
+    sort -r whole >list
+    seq 500 | tee -a list | sort >whole
+    job spark-job.py
+    outcome "Spark $version" 'pipe, the next list' - new/part-*
+}
+
+@test "spark: two attempts of a task at the same time, as spark.speculation has them" {
+    prepare
+    stops 7/64
+    hosts='127.0.0.2 127.0.0.3'
+    job spark-job.py --conf spark.speculation=true --conf spark.speculation.quantile=0.5 &
+    wait_until 200 test -e stopped
+    # The rival comes to the same part, and finishes it, while the first one is still there.
+    rivals() { [[ $(find keys -name '7.*' | wc -l) -eq 2 && $(find keys -name '7.*' -size +0 | wc -l) -eq 1 ]]; }
+    wait_until 200 rivals
+    : >go_on
+    wait $!
+    grep -q 'Marking task .* (on .*) as speculatable' log
+    outcome "Spark $version" 'pipe, speculative' - new/part-*
+}
+
+@test "spark: without --pending, what a killed executor has printed is lost" {
+    prepare
+    sed -i '/--pending/s|--pending [^ ]* ||' parts
+    run ! grep -e --pending parts
+    stops end
+    job spark-job.py &
+    kill_stopped
+    wait $!
+    tried_again
+    may_lose=200000 outcome "Spark $version" 'pipe, without --pending' 'an executor' new/part-*
+    [[ $(comm -23 whole "$BATS_TEST_TMPDIR/union" | wc -l) -gt 1000 ]]
+}
+
+@test "spark: tasks that read their own parts, of any bytes; an executor is killed" {
+    prepare
+    printf '\xff\n\xfe\ncarriage\rreturn\nreturn\r\n\xff\n' >>list
+    sort -u list >whole
+    unseen shard 4 --files part.%d list
+    stops 2/4
+    job spark-tasks.py &
+    kill_stopped
+    wait $!
+    tried_again
+    outcome "Spark $version" 'tasks' 'an executor' out.[1-4]
+    [[ $(find . -maxdepth 1 -name 'out.*.*' | wc -l) -eq 1 ]]
+}
+
+@test "spark: without checkCode=True, what a command has printed before it failed is taken for all" {
+    prepare
+    sed -i 's/, checkCode=True//' spark-job.py
+    # one filter is that of another part
+    unseen create --shard 8/64 seen.7
+    job spark-job.py
+    may_lose=200000 outcome "Spark $version" 'pipe, without checkCode' - new/part-*
+    [[ $(comm -23 whole "$BATS_TEST_TMPDIR/union" | wc -l) -gt 1000 ]]
+    # With it, the job fails, and nothing is remembered.
+    rm -rf new keys seen.*
+    recipe spark-job.py
+    unseen create --shard 8/64 seen.7
+    run ! job spark-job.py
+    [[ ! -e new/_SUCCESS ]]
+    grep -rq 'seen.7: ' home/work
+    for part in seen.*; do exits 1 unseen query -v "$part" /dev/null; done
+}
