@@ -126,6 +126,12 @@ all_remembered() {
     prints '0\n'
 }
 
+none_remembered() {
+    exits 1 unseen query -c seen.1 part.1
+    prints '0\n'
+    [[ ! -e new.1 ]]
+}
+
 log_has() { grep -Eq "$1" "$cluster/slurmctld.log"; }
 
 @test "slurm: an array of tasks, and again with new filters" {
@@ -229,9 +235,7 @@ cut_off() {
     exec {feed}>&-
     ends 1
     task_has 3 JobState=FAILED
-    # nothing is remembered yet
-    exits 1 unseen query -c seen.1 part.1
-    prints '0\n'
+    none_remembered
     at_cluster scontrol requeue "${array}_3"
     wait_until 60 task_has 3 JobState=COMPLETED
     task_has 3 Restarts=1
@@ -251,6 +255,7 @@ cut_off() {
     submit
     ends 2
     task_has 3 Restarts=0
+    none_remembered
     mv elsewhere part.3
     submit slurm-run 3
     ends 0
