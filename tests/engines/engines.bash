@@ -48,12 +48,16 @@ outcome() {
     foreign=$(comm -23 "$BATS_TEST_TMPDIR/union" whole | wc -l)
     shared=$(for file; do sort -u -- "$file"; done | sort | uniq -d | wc -l)
     doubled=$((lines - $(wc -l <"$BATS_TEST_TMPDIR/union")))
-    printf '%s\t%s\t%s\t%d\t%d\t%d\n' "$engine" "$what" "$killed" "$lines" "$lost" "$doubled" \
-        >>"${ENGINES_TABLE:-/dev/null}"
-    echo "$engine, $what, killed: $killed: $lines lines, $lost lost, $foreign foreign, $doubled doubled," \
-        "$shared on two parts"
+    row "$engine" "$what" "$killed" "$lines" "$lost" "$doubled"
+    echo "$foreign foreign, $shared on two parts"
     [[ $lost -le ${may_lose:-0} && $foreign -eq 0 && $doubled -le ${may_double:-0} &&
         $shared -le ${may_double:-0} ]]
+}
+
+# row ENGINE WHAT KILLED LINES LOST DOUBLED: of the table; it is also said if the test fails.
+row() {
+    printf '%s\t%s\t%s\t%d\t%d\t%d\n' "$@" >>"${ENGINES_TABLE:-/dev/null}"
+    echo "$1, $2, killed: $3: $4 lines, $5 lost, $6 doubled"
 }
 
 # same_parts PREFIX PREFIX: PREFIX1, PREFIX2, ... of two runs hold the same lines, whatever their order.
