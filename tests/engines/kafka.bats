@@ -176,10 +176,10 @@ END
     done
 }
 
-# start_worker I: ./worker, in the background.
+# start_worker I: ./worker, in the background, and not for ever, if it gets stuck.
 start_worker() {
     echo 0 >"count.$1"
-    background "worker.$1" env KCAT_CONFIG=kcat.conf WORKER="$1" sh worker "$1"
+    KCAT_CONFIG=kcat.conf WORKER=$1 background "worker.$1" timeout --foreground 90 sh worker "$1"
 }
 
 start_workers() {
