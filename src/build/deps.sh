@@ -105,6 +105,7 @@ parallel wish:parallel     parallel       parallel        parallel          para
 mpi   wish:mpirun          openmpi-bin    openmpi         openmpi           openmpi        open-mpi
 slurm wish:sbatch          slurm-wlm      slurm           slurm             -              -
 slurm wish:munged          munge          munge           munge             munge          -
+slurm wish:sshfs          sshfs          fuse-sshfs        sshfs             sshfs          -
 dask  wish:dask-scheduler  python3-distributed python3-distributed -        -              -
 kafka wish:kcat            kcat           kcat            kcat              -              kcat
 jars  wish:java            default-jdk-headless java-17-openjdk-headless openjdk17-jdk jdk17-openjdk openjdk
