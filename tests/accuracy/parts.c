@@ -383,6 +383,7 @@ static void section_part(void)
         {{1, 1000}, 3e5, 3, 1e6, {1e-2}},
         {{1, 1000}, 1e7, 1, 1e6, {1e-2}},
         {{1, 100}, 1e8, 1, 2e7, {1e-2, 1e-4, 1e-6}},
+        {{1, 1000}, 1e8, 1, 2e7, {1e-2, 1e-4, 1e-6}},
     };
     size_t count = parts.quick ? sizeof quick_tasks / sizeof *quick_tasks
                                : sizeof tasks / sizeof *tasks;
