@@ -102,11 +102,16 @@ tried_again() {
     done
     [[ ! -e keys ]]
 
-    # The same list and fresh filters: the same lines to the same partitions.
+    # The same list and fresh filters: the same lines to the same partitions. This time the task has done
+    # a part when its executor is killed.
     mv new first
     rm seen.*
-    job spark-job.py
-    outcome "Spark $version" 'pipe' - new/part-*
+    stops end
+    job spark-job.py &
+    kill_stopped
+    wait $!
+    tried_again
+    outcome "Spark $version" 'pipe' 'an executor, a part done' new/part-*
     same_parts first/part- new/part-
 
     # Tomorrow's list, the same filters.
