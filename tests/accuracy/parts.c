@@ -1,13 +1,13 @@
 /*
- * parts - simulates lists that are split into parts, of up to 10^10 lines, as tables in Markdown on
+ * parts - simulates lists that are split into parts, of up to 10^11 lines, as tables in Markdown on
  * stdout: are parts even; has a filter with the lines of one part its rate; have all filters
  * together, and the one that they are merged into?
  *
  *     parts [--quick] [--jobs N]
  *
  * Lines are numbers of 8 bytes, hashed and split as the program does it; the filters are those of
- * the program, in memory. Lines of one part are found by trying all, so a part of 10^7 of a
- * thousand needs a list of 10^10. What is measured does not depend on the machine or on the number
+ * the program, in memory. Lines of one part are found by trying all, so a part of 10^8 of a
+ * thousand needs a list of 10^11. What is measured does not depend on the machine or on the number
  * of jobs.
  * --quick: lists of at most 10^8 lines.
  *
