@@ -10,7 +10,7 @@
 #   make accuracy        measure false-positive rates, as a table
 #   make mutation        plant known faults, one at a time, and see which test finds each
 #   make torture         the long tests: kills, faults, full disks
-#   make engines         the recipes of unseen-scale(7) on the engines themselves; ENGINE=slurm: on one
+#   make engines         run the recipes of unseen-scale(7) on real engines; ENGINE=slurm: on Slurm only
 #   make fuzz            look for input that breaks a fuzz program, FUZZ_TIME (60) seconds each; AFL=1:
 #                        with AFL++, not libFuzzer
 #   make coverage        run the tests, and show which lines of src they reach

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Finds what this machine lacks for building, checking, the whole of CI, packages or HTML pages, and
-# installs it with the machine's own package manager.
+# Finds what this machine lacks for building, checking, the whole of CI, packages, HTML pages or the
+# tests on an ENGINE (tests/engines/run names them), and installs it with the machine's own package
+# manager.
 #
-#     src/build/deps.sh build | check | ci | cpus | release | deb | html | afl | an engine (tests/engines)
+#     src/build/deps.sh build | check | ci | cpus | release | deb | html | afl | ENGINE
 #
 # Nothing missing: it says nothing and changes nothing, so make can ask every time (some 20 ms).
 # Something missing: it prints each command before it runs it; the command's own output, pages of
