@@ -106,8 +106,8 @@ ALL_LDLIBS = $(LDLIBS) -lc -lm -pthread -lrt
 
 # WARN, HARDEN, HARDEN_LINK, DOUBLES and HEADERS come from probing the compiler. Some goals must run
 # without one: a bare machine has none before it has asked src/build/deps.sh.
-NO_COMPILER = demo static check coverage fuzz deps clean dist release deb check-long html uninstall lint \
-	lint-% format format-check
+NO_COMPILER = demo static check engines coverage fuzz deps clean dist release deb check-long html uninstall \
+	lint lint-% format format-check
 ifneq ($(filter-out $(NO_COMPILER),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
 endif
@@ -231,7 +231,9 @@ mutation:
 torture: all tools $(TORTURE)
 	@BUILD=$(BUILD) tests/torture/run
 
-engines: all tools
+engines:
+	@src/build/deps.sh check
+	@$(MAKE) --no-print-directory $(PARALLEL) all tools
 	@BUILD=$(BUILD) tests/engines/run $(ENGINE)
 
 fuzz-programs: $(FUZZ)
