@@ -66,7 +66,7 @@ parallel_version() { parallel --version | sed -n '1s/^GNU //p'; }
     wait $! || true
     kill_paused reading.bf
     parallel --pipe-part --block -1 -a list unseen seen.bf >>new
-    may_lose=24000 outcome "$(parallel_version)" "plain, printed by parallel" parallel new
+    loses=24000 outcome "$(parallel_version)" "plain, printed by parallel" parallel new
 }
 
 @test "parallel: --retries with --pipe-part loses the block" {
@@ -79,7 +79,7 @@ parallel_version() { parallel --version | sed -n '1s/^GNU //p'; }
     parallel --pipe-part --block -1 --retries 3 -a list unseen -a new seen.bf 3>&- &
     kill_paused reading.bf new
     wait $! || true
-    may_lose=24000 may_double=5000 outcome "$(parallel_version)" "--pipe-part --retries" writer new
+    loses=24000 may_double=5000 outcome "$(parallel_version)" "--pipe-part --retries" writer new
 }
 
 knows_some() { [[ $("$UNSEEN" stats --json seen.bf | field keys -) -gt 0 ]]; }
@@ -144,5 +144,5 @@ four_ranks() {
     capture wait $!
     [[ $code -ne 0 ]]
     mpirun -np 4 sh -c "$plain"
-    may_lose=24000 outcome "$(mpi_version)" "plain, 4 ranks" rank out.[1-4]
+    loses=24000 outcome "$(mpi_version)" "plain, 4 ranks" rank out.[1-4]
 }

@@ -256,7 +256,5 @@ END
     controller "$python" plain.py >log 2>&1 || { cat log; false; }
     [[ -e died && ! -s out.3 ]]
     # Other parts, too: those whose lines the worker had, but not yet the client.
-    # shellcheck disable=SC2034 # it is for outcome
-    may_lose=120000
-    outcome "Dask $version" "the plain form" "a worker" out.[1-4]
+    loses=120000 outcome "Dask $version" "the plain form" "a worker" out.[1-4]
 }

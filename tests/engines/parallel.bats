@@ -93,7 +93,7 @@ tried_again() { [[ $(grep -c ' h1 ' calls) -ge 2 ]]; }
     host_start 2
     wait "$run"
     # All that it had read and printed.
-    may_lose=5000 outcome "$(parallel_version)" "plain, printed over ssh" host out.[1-4]
+    loses=5000 outcome "$(parallel_version)" "plain, printed over ssh" host out.[1-4]
 }
 
 @test "parallel: a hundred million lines over four hosts, one of which is killed" {

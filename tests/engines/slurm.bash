@@ -7,11 +7,9 @@
 
 need_slurm() {
     need sbatch slurmctld slurmd munged ip nsenter unshare
-    [[ $(id -u) -eq 0 ]] || skip "needs root, for a cluster in a network namespace"
     cluster=$BATS_TEST_TMPDIR/cluster
     namespace=uns-slurm-$BASHPID
-    capture ip netns add "$namespace"
-    [[ $code -eq 0 ]] || skip "needs the right to make network namespaces: $(head -n 1 "$err")"
+    need_namespaces ip netns add "$namespace"
     export SLURM_CONF=$cluster/slurm.conf
 }
 

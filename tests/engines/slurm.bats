@@ -278,9 +278,8 @@ cut_off() {
     ends 0
     task_has 3 Restarts=1
     # Slurm has emptied it; the filter knows what was in it.
-    may_lose=$delivered outcome "$engine" "without --pending, to Slurm's file" \
+    loses=$delivered outcome "$engine" "without --pending, to Slurm's file" \
         'task, by scontrol requeue' out.[1-4].new
-    [[ $(cat out.[1-4].new | wc -l) -lt $(wc -l <whole) ]]
 }
 
 # on_sshfs DIRECTORY: sets `on_node` to a command for a node, after which DIRECTORY lies on a mount of
