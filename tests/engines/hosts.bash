@@ -128,7 +128,7 @@ answers() {
 }
 
 in_controller() {
-    nsenter -t "$(<"$hosts/controller")" --net --mount --uts --wd="$PWD" "$@"
+    nsenter -t "$(<"$hosts/controller")" --net --mount --uts --root --wd="$PWD" "$@"
 }
 
 # controller COMMAND...: there, ssh, scp and the names of the hosts work as they stand in a recipe.
@@ -142,7 +142,7 @@ on() {
     pid=$(<"$hosts/h$1/pid")
     shift
     # shellcheck disable=SC2016 # sh is to expand it, over there
-    nsenter -t "$pid" --net --mount --uts --pid env HOME="$hosts_root" \
+    nsenter -t "$pid" --net --mount --uts --pid --root env HOME="$hosts_root" \
         PATH="$hosts/bin:$hosts_path" sh -c 'cd && exec "$@"' on "$@"
 }
 
