@@ -5,6 +5,7 @@
 
 # stops WHEN: unseen in PATH becomes a program that is unseen, but that stops once, WHEN:
 #   cut       it has read 1000 of the lines that are to be split; if it goes on, they end there
+#   reading   the same; if it goes on, it reads the others
 #   2/4 7/64  it has read 100 lines of this part
 #   end       part 7/64 is done
 # Then ./stopped has the environment of the task, until it is killed or somebody makes ./go_on.
@@ -24,6 +25,8 @@ first() {
 }
 if first 'cut: shard 64 --files *' "\$@"; then
     { head -n 1000; stop; } | '$UNSEEN' "\$@"
+elif first 'reading: shard 64 --files *' "\$@"; then
+    { sed -u 1000q; stop; cat; } | '$UNSEEN' "\$@"
 elif first '?*/*: * --shard $1 *' "\$@"; then
     '$UNSEEN' "\${@:1:\$#-1}" <(head -n 100 "\${!#}"; stop; tail -n +101 "\${!#}")
 elif first 'end: * --shard 7/64 *' "\$@"; then
