@@ -188,8 +188,9 @@ END
     wait_until 250 rival
     : >go_on
     wait $!
-    tasks 1 'Killed reduce'
+    # One more than there are reducers, and not since one failed.
     tasks 5 'Launched reduce'
+    run ! grep 'Failed reduce' log
     outcome "Hadoop $version" 'streaming, speculative' - new/part-*
 }
 
