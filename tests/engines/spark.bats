@@ -155,8 +155,8 @@ tried_again() {
     kill_stopped
     wait $!
     tried_again
+    # What the first attempt had started may still have come to its end, before the second or after.
     outcome "Spark $version" 'tasks' 'an executor' out.[1-4]
-    [[ $(find . -maxdepth 1 -name 'out.*.*' | wc -l) -eq 1 ]]
 }
 
 @test "spark: without checkCode=True, what a command has printed before it failed is taken for all" {
