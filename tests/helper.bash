@@ -403,6 +403,17 @@ need_preload() {
     plain_build "does not go with LD_PRELOAD"
 }
 
+# make_sftp_server: ./server, which sshfs can have as a process beside it, in place of ssh.
+make_sftp_server() {
+    local server
+    for server in /usr/lib/openssh /usr/lib/ssh /usr/libexec/openssh /usr/libexec; do
+        [[ ! -x $server/sftp-server ]] || break
+    done
+    [[ -x $server/sftp-server ]] || skip "needs sftp-server (of OpenSSH)"
+    printf '#!/bin/sh\nexec %s/sftp-server\n' "$server" >server
+    chmod +x server
+}
+
 need_terminal() {
     need script stty
     script -qec true /dev/null >/dev/null 2>&1 ||

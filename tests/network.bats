@@ -153,14 +153,8 @@ mount_here() {
 }
 
 need_sshfs() {
-    local server
     need sshfs fusermount3
-    for server in /usr/lib/openssh /usr/lib/ssh /usr/libexec/openssh /usr/libexec; do
-        [[ ! -x $server/sftp-server ]] || break
-    done
-    [[ -x $server/sftp-server ]] || skip "needs sftp-server (of OpenSSH)"
-    printf '#!/bin/sh\nexec %s/sftp-server\n' "$server" >server
-    chmod +x server
+    make_sftp_server
     mkdir served
     capture mount_here a
     [[ $code -eq 0 ]] || skip "needs the right to mount (/dev/fuse): $(head -n 1 "$err")"

@@ -285,14 +285,8 @@ cut_off() {
 # on_sshfs DIRECTORY: sets `on_node` to a command for a node, after which DIRECTORY lies on a mount of
 # its own there, whose server is a process beside it.
 on_sshfs() {
-    local server
     need sshfs
-    for server in /usr/lib/openssh /usr/lib/ssh /usr/libexec/openssh /usr/libexec; do
-        [[ ! -x $server/sftp-server ]] || break
-    done
-    [[ -x $server/sftp-server ]] || skip "needs sftp-server (of OpenSSH)"
-    printf '#!/bin/sh\nexec %s/sftp-server\n' "$server" >server
-    chmod +x server
+    make_sftp_server
     mkdir -p origin "$1"
     on_node="mount --bind '$PWD/$1' '$PWD/origin' &&
         sshfs -o no_contain_symlinks,ssh_command='$PWD/server' 'anywhere:$PWD/origin' '$PWD/$1'"
