@@ -40,3 +40,14 @@ END
 
 # of_stopped NAME: this variable of the task that has stopped.
 of_stopped() { sed -n "s/^$1=//p" stopped; }
+
+# parts_remembered: each part by its filter, and nothing is left over.
+parts_remembered() {
+    local part
+    unseen shard 64 --files 'part.%d' list || return
+    for part in {1..64}; do
+        exits 1 unseen query -v "seen.$part" "part.$part" || return
+        prints '' || return
+    done
+    [[ ! -e keys ]]
+}

@@ -151,13 +151,7 @@ END
     tasks 1 'Failed map'
     tasks 1 'Failed reduce'
     outcome "Hadoop $version" 'streaming' 'a mapper, a reducer' new/part-*
-    # All is remembered, each part by its filter, and nothing is left over.
-    unseen shard 64 --files 'part.%d' list
-    for part in {1..64}; do
-        exits 1 unseen query -v "seen.$part" "part.$part"
-        prints ''
-    done
-    [[ ! -e keys ]]
+    parts_remembered
 
     # The same list and fresh filters: the same lines to the same reducers.
     mv new first

@@ -90,13 +90,7 @@ tried_again() {
     wait $!
     tried_again
     outcome "Spark $version" 'pipe' 'an executor' new/part-*
-    # All is remembered, each part by its filter, and nothing is left over.
-    unseen shard 64 --files 'part.%d' list
-    for part in {1..64}; do
-        exits 1 unseen query -v "seen.$part" "part.$part"
-        prints ''
-    done
-    [[ ! -e keys ]]
+    parts_remembered
 
     # The same list and fresh filters: the same lines to the same partitions. This time the task has done
     # a part when its executor is killed.
