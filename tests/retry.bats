@@ -167,9 +167,14 @@ again() {
     cp keys before
     exits 2 to /dev/full unseen --pending keys f.bf in
     exits 2 unseen --pending keys f.bf in missing
-    exits 137 "$tools/killed" 1 0 "$UNSEEN" --pending keys f.bf in >"$out"
+    # It cannot come to its end before it is killed: its input stays open.
+    mkfifo pipe
+    exec {hold}<>pipe
+    cat in >pipe 3>&- {hold}>&- &
+    exits 137 "$tools/killed" 1 0 "$UNSEEN" --pending keys f.bf pipe
+    exec {hold}>&-
     cmp keys before
-    rm before
+    rm before pipe
     [[ $(echo *) == 'f.bf in keys wanted' ]]
     again
 }
