@@ -243,7 +243,11 @@ known() {
         printf 'h%d\nline%d\n' $i $i >in$i
     done
     exits 0 unseen create -p 1e-9 f.bf
-    exits 0 unseen --header f.bf in1 in2 in3 in4 -x sleep 1
+    # It reads nothing, and ends when all is in its pipe: unseen has no end to write to then.
+    # shellcheck disable=SC2016 # for the inner shell
+    exits 0 unseen --header f.bf in1 in2 in3 in4 -x sh -c '
+        pipe=$(readlink /proc/self/fd/0 | tr -cd 0-9)
+        while ls -l "/proc/$PPID/fd" | grep -q "^l-w.*pipe:.$pipe"; do sleep 0.01; done'
     says 'left at least 3 lines unread \('
     exits 0 unseen query f.bf <(printf 'line%d\n' 1 2 3 4)
     prints 'line1\n'
