@@ -524,23 +524,24 @@ landed() {
 @test "a symbolic link to the filter that leads elsewhere by and by: what lies beside stays beside the first" {
     sticky_directory
     need_strace
-    local pid status=0
+    local tracer pid status=0
     exits 0 unseen create -p 1e-9 f.bf
     echo no filter >other
     echo kept >other.flight-0
     stranger ln -s f.bf link.bf
-    # Held up once the filter is open, and nothing is beside it.
-    strace -qq -o trace -P "$PWD/f.bf" -e trace=fcntl -e inject=fcntl:delay_enter=2000000:when=1 \
+    # Stopped once the filter is open, and nothing is beside it.
+    strace -qq -o trace -P "$PWD/f.bf" -e trace=fcntl -e inject=fcntl:signal=STOP:when=1 \
         "$UNSEEN" link.bf -x cat < <(seq 3) >got 2>said 3>&- &
-    pid=$!
-    until [[ -n $(find /proc/[0-9]*/fd -lname "$PWD/f.bf" 2>/dev/null) ]]; do
-        kill -0 "$pid" || complain "$(cat said)" || return 1
+    tracer=$!
+    until grep -qs 'stopped by SIGSTOP' trace; do
+        kill -0 "$tracer" || complain "$(cat said)" || return 1
         sleep 0.01
     done
-    sleep 0.2
+    # (No newline ends that line.)
+    read -r pid <"/proc/$tracer/task/$tracer/children" || true
     stranger ln -sfn other link.bf
-    wait "$pid" || status=$?
-    grep -q DELAYED trace
+    kill -CONT "$pid"
+    wait "$tracer" || status=$?
     [[ $status -eq 75 ]] || complain "$status: $(cat said)"
     grep -q 'link.bf: was replaced during this run' said
     [[ $(cat other.flight-0) == kept && -z $(find . -name 'other.*' ! -name other.flight-0) ]]
