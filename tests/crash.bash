@@ -41,6 +41,33 @@ let_go() {
     wait "${!process}" || true
 }
 
+# stopped_after CALL N FILE ARGUMENT...: the program is stopped when it has done CALL on FILE the Nth time,
+# as long as the test likes. Sets `pid`, to wait for, and `child`, to be sent SIGCONT; leaves ./late and
+# ./said.
+stopped_after() {
+    local call=$1 n=$2 file=$3
+    shift 3
+    rm -f trace
+    strace -qq -o trace -P "$file" -e trace="$call" -e "inject=$call:signal=STOP:when=$n" "$UNSEEN" "$@" >late 2>said 3>&- &
+    pid=$!
+    until grep -qs 'stopped by SIGSTOP' trace; do
+        kill -0 "$pid" || { cat said; return 1; }
+        sleep 0.01
+    done
+    # shellcheck disable=SC2034 # for who uses this
+    child=$(tr -d ' ' <"/proc/$pid/task/$pid/children")
+}
+
+# gone PID: it ends within ten seconds, as good as at once on the slowest machine.
+gone() {
+    local i
+    for ((i = 0; i < 1000; i++)); do
+        [[ -e /proc/$1 && $(cut -d ' ' -f 3 "/proc/$1/stat") != Z ]] || return 0
+        sleep 0.01
+    done
+    return 1
+}
+
 # remembers N [FILE...]: so many of the lines in FILE..., ./in unless told, are in f.bf.
 remembers() {
     local wanted=$1

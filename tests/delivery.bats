@@ -233,6 +233,8 @@ END
     exec {feed}>pipe
     head -n 100 in >&"$feed"
     filled got
+    # Not while it has the lock.
+    asleep "$pid"
     kill -STOP "$pid"
     tail -n +101 in >&"$feed"
     # while it is stopped, others use the filter

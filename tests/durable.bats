@@ -90,7 +90,8 @@ traced() {
     # second fdatasync says yes, and knows nothing.
     need_strace
     local pid feed status=0
-    input 3000 >in
+    # All of it goes into the pipe at once: if the epoch ends early, `cat` is done all the same.
+    input 1000 >in
     exits 0 unseen create -p 1e-9 f.bf
     mkfifo pipe
     strace -qq -o /dev/null -e trace=fdatasync -e inject=fdatasync:error=EIO:when=1 \
@@ -111,17 +112,14 @@ traced() {
 
 @test "nothing is remembered before fdatasync has returned; then all of it is" {
     need_strace
-    local pid i early
+    local pid child early
     input 3000 >in
     exits 0 unseen create -p 1e-9 f.bf
     strace -qq -o trace -e trace=fdatasync -e inject=fdatasync:delay_enter=600000000 \
         "$UNSEEN" --durable f.bf in -a got 2>said 3>&- &
     pid=$!
-    for ((i = 0; i < 3000; i++)); do
-        [[ -e got && $(bytes_of got) -lt $((3000 * line_bytes)) ]] || break
-        sleep 0.01
-    done
-    sleep 0.2
+    filled trace
+    same got in
     # All is written, and flushing takes ten minutes. What is found now is judged when no
     # process of this test is left.
     capture unseen query -c f.bf in
@@ -129,10 +127,12 @@ traced() {
     capture unseen f.bf in
     cp "$out" others
     # It dies then; strace must go, too, since it waits for the end of the delay.
-    kill -9 "$(tr -d ' ' <"/proc/$pid/task/$pid/children")"
+    child=$(tr -d ' ' <"/proc/$pid/task/$pid/children")
+    kill -9 "$child"
     sleep 0.1
     kill -9 "$pid" 2>/dev/null || true
     wait "$pid" || true
+    gone "$child"
     [[ $early -eq 0 && ! -s others ]]
     remembers 0
     exits 0 unseen --durable f.bf in -a got2
@@ -162,7 +162,7 @@ traced() {
     filled got
     for ((i = 0; i < 3000; i++)); do
         capture unseen query -c f.bf in
-        [[ $(cat "$out") -eq 0 ]] || break
+        [[ $(cat "$out") -lt 10 ]] || break
         sleep 0.01
     done
     remembers 10

@@ -13,16 +13,6 @@ remembers() {
     [[ $(cat "$out") -eq $1 ]] || complain "$1 lines of in should be remembered"
 }
 
-# gone PID: it ends within ten seconds, as good as at once on the slowest machine.
-gone() {
-    local i
-    for ((i = 0; i < 1000; i++)); do
-        [[ -e /proc/$1 && $(cut -d ' ' -f 3 "/proc/$1/stat") != Z ]] || return 0
-        sleep 0.01
-    done
-    return 1
-}
-
 # open_gate: lets a CMD end that waits for a line from ./go, if there still is one.
 open_gate() {
     local gate
@@ -241,15 +231,12 @@ first_lines() { head -c 4096 in | wc -l; }
     printf 'a\nb\nc\n' >in
     exits 0 unseen create -p 1e-9 f.bf
     mkfifo pipe
-    "$UNSEEN" -e f.bf pipe -x sh -c ': >started' 2>said 3>&- &
+    "$UNSEEN" -e f.bf pipe -x sh -c 'echo $$ >started' 2>said 3>&- &
     pid=$!
     exec {feed}>pipe
     echo a >&"$feed"
-    for ((i = 0; i < 3000; i++)); do
-        [[ ! -e started ]] || break
-        sleep 0.01
-    done
-    sleep 0.2
+    filled started
+    gone "$(cat started)"
     # One line more shows that CMD is gone. No further one is waited for.
     echo b >&"$feed"
     gone "$pid" || { kill -9 "$pid"; false; }

@@ -305,8 +305,21 @@ farewell() {
     return "$status"
 }
 
+# asleep PID: waits until PID is the program, not its shell or env any more, and sleeps in all its
+# threads: it waits for input, a reader, a lock or CMD, and holds no lock that is for moments only.
+asleep() {
+    local i
+    for ((i = 0; i < 6000; i++)); do
+        kill -0 "$1" || return 1
+        [[ $(cat "/proc/$1/comm") != "${UNSEEN##*/}" ]] || grep -qv ') S ' /proc/"$1"/task/*/stat || return 0
+        sleep 0.01
+    done
+    echo "$1 does not come to rest"
+    return 1
+}
+
 # stall [COMMAND...]: starts a writer, over ./in unless told, whose output is a pipe that
-# nobody reads; comes back when lines are in the pipe, and it had time to fill it. Sets
+# nobody reads; comes back when lines are in the pipe, and it waits for a reader. Sets
 # `stalled`.
 stall() {
     [[ $# -gt 0 ]] || set -- "$UNSEEN" f.bf in
@@ -318,7 +331,7 @@ stall() {
         kill -0 "$stalled" || { cat err.stalled; return 1; }
         sleep 0.01
     done
-    sleep 0.1
+    asleep "$stalled"
 }
 
 # end_stalled FILE: kills it; FILE gets all that is in the pipe.

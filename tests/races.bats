@@ -235,10 +235,7 @@ slowly() {
     "$UNSEEN" commit f.bf keys 2>said 3>&- &
     pid=$!
     # It has checked the file of keys, and waits.
-    until grep -q 'FLOCK\|OFDLCK' /proc/locks && [[ -e /proc/$pid/fd/3 ]]; do
-        sleep 0.01
-    done
-    sleep 0.3
+    asleep "$pid"
     exits 0 unseen create --force -p 1e-9 f.bf
     let_go change
     wait "$pid" || status=$?

@@ -289,16 +289,14 @@ again() {
 
 @test "a run that waits to be first: FILE was replaced before it was locked, and it is a retry" {
     need_strace
-    local pid
+    local pid child
     seq 5 >in
     exits 0 unseen create -p 1e-9 f.bf
     : >keys
-    # It has opened the empty file, and takes its time to lock it.
-    strace -qq -o trace -e trace=fcntl -e inject=fcntl:delay_enter=700000 "$UNSEEN" --pending keys f.bf in >late 2>said 3>&- &
-    pid=$!
-    filled trace || true
-    until grep -q F_OFD_SETLK trace; do sleep 0.01; done
+    # It has opened the empty file, and is stopped before it locks it.
+    stopped_after openat 1 keys --pending keys f.bf in
     exits 0 unseen --pending keys f.bf in
+    kill -CONT "$child"
     wait "$pid"
     grep -q "$retried 5 lines again" said
     cmp late in

@@ -204,23 +204,22 @@ load crash
 }
 
 @test "more writers than slots wait for their turn: each line exactly once" {
-    local i pids=() failed=0 feed
+    local i pids=() failed=0 feed gate
     input 300 >in
     exits 0 unseen create -p 1e-9 f.bf
+    # All have it open from the start: who comes late finds its end.
     mkfifo gate
+    exec {feed}<>gate
+    exec {gate}<gate
     for ((i = 0; i < 140; i++)); do
-        "$UNSEEN" f.bf gate in >"out.$i" 2>"err.$i" 3>&- &
+        "$UNSEEN" f.bf - in <&"$gate" >"out.$i" 2>"err.$i" 3>&- {feed}>&- {gate}<&- &
         pids+=($!)
     done
     # They hold their slots as long as the gate is open.
-    exec {feed}>gate
     sleep 0.3
     exec {feed}>&-
     for i in "${pids[@]}"; do
         wait "$i" || { failed=1; echo "$i"; }
-        # who came late opens the gate for himself
-        exec {feed}<>gate
-        exec {feed}>&-
     done
     [[ $failed -eq 0 ]] || { cat err.*; false; }
     each_once in out.*
@@ -458,7 +457,7 @@ lock_byte=4611686018427387904
         number=${signal#* }
         env --default-signal="${signal% *}" "$UNSEEN" f.bf in >got 2>said 3>&- &
         pid=$!
-        sleep 0.2
+        asleep "$pid"
         kill "-$number" "$pid"
         status=0
         wait "$pid" || status=$?
@@ -477,7 +476,7 @@ lock_byte=4611686018427387904
     hold_lock room "$((lock_byte + 4096))"
     env --default-signal=TSTP "$UNSEEN" f.bf in >got 2>said 3>&- &
     pid=$!
-    sleep 0.3
+    asleep "$pid"
     kill -TSTP "$pid"
     for ((i = 0; i < 1000; i++)); do
         [[ $(cut -d ' ' -f 3 "/proc/$pid/stat") != T ]] || break
