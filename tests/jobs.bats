@@ -194,7 +194,8 @@ flooded() {
     seq -f 'slow line %.0f' 40 >slow
     for ((i = 1; i <= 40; i++)); do
         echo "slow line $i" >&"$hold"
-        sleep 0.01
+        # Two that it finds in the pipe are one read.
+        until [[ $(tail -n 1 got) == "slow line $i" ]]; do sleep 0.01; done
     done
     remembered slow
     [[ $(threads) -eq 1 ]]
