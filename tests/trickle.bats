@@ -107,12 +107,14 @@ os.execv(sys.argv[1], sys.argv[1:])' "$UNSEEN" f.bf
 
 @test "whoever waits for input is not woken" {
     need_strace
-    local before
+    local before i
     setup_lines 9
     converse strace -D -qq -o trace "$UNSEEN" f.bf
     talk 1 9
     in_the_end 9
-    sleep 0.1
+    # It sleeps in a read of descriptor 0: all that it did before is in the trace.
+    until read -r _ i _ <"/proc/$pid/syscall" && [[ $i == 0x0 ]] &&
+        grep -q '^State:.S' "/proc/$pid/status"; do sleep 0.01; done
     before=$(wc -l <trace)
     sleep 0.2
     [[ $(wc -l <trace) -eq $before ]] || { tail -n 5 trace; false; }
