@@ -272,14 +272,15 @@ notices_change() {
     says '^unseen: f\.bf: was removed during this run \(run it again'
 }
 
-# interrupted WORD SIGNAL COMMAND...: starts COMMAND with a slow disk, and sends it SIGNAL as soon as the
-# bytes of f.bf that WORD names say that room is being made (as OFFSET:HEX). Sets `pid`.
+# interrupted WORD SIGNAL COMMAND...: starts COMMAND, and sends it SIGNAL as soon as the bytes of f.bf that
+# WORD names say that room is being made (as OFFSET:HEX). Before, the disk takes no piece of it. Sets `pid`.
 interrupted() {
     local offset=${1%:*} bytes=${1#*:} i
     local signal=$2
     shift 2
     need_preload sync
-    env --default-signal=TSTP LD_PRELOAD="$preload" "$@" >got 2>said 3>&- &
+    : >held
+    env --default-signal=TSTP LD_PRELOAD="$preload" SYNC_HELD="$PWD/held" "$@" >got 2>said 3>&- &
     pid=$!
     for ((i = 0; i < 6000; i++)); do
         [[ $(od -An -v -tx1 -j "$offset" -N 8 f.bf | tr -d ' ') != "$bytes" ]] || break
@@ -287,6 +288,7 @@ interrupted() {
     done
     [[ $i -lt 6000 ]] || complain 'no room was made' || return 1
     kill "-$signal" "$pid"
+    rm held
 }
 
 # stops: PID stops (Ctrl-Z) before its work is done: f.bf still has the bytes of WORD.

@@ -624,7 +624,7 @@ all_found() {
 }
 
 @test "--stage: Ctrl-Z and Ctrl-C while it is emptied take effect at once, and others go on" {
-    # The layer has 107 MB, which takes seven pieces and more than a second.
+    # The layer has 107 MB, which are seven pieces.
     local emptying=8208:0100000000000000
     seq 12000 >in
     seq 12001 24000 >later

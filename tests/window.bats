@@ -509,7 +509,7 @@ day=86400
 }
 
 @test "--window: Ctrl-Z while it turns takes effect at once, and others go on" {
-    # The oldest of two layers, of 22 MB, is emptied for line 6,000,001.
+    # The oldest of two layers, of 22 MB and so of two pieces, is emptied for line 6,000,001.
     local turning=9240:ffffffffffffffff
     seq 6000100 >in
     exits 0 unseen create --window 3M --slack 1 -p 1e-12 f.bf
