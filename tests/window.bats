@@ -380,7 +380,7 @@ day=86400
 }
 
 @test "--forget-after: a generation that gets keys while it is found empty is not cleared" {
-    local noon=1800000000
+    local noon=1800000000 tracer writer
     need_strace
     need_clock
     echo a | exits 0 at "$noon" --forget-after 1h t.bf
@@ -391,14 +391,18 @@ day=86400
     echo "$noon" >earlier
     echo "$((noon + 3000))" >clock
     FAKE_CLOCK=$PWD/clock strace -qq -o trace -E LD_PRELOAD="$preload" -e trace=lseek \
-        -e inject=lseek:delay_exit=2000000 "$UNSEEN" t.bf in >got 2>said 3>&- &
-    until grep -q SEEK_DATA trace; do
-        kill -0 "$!"
+        -e inject=lseek:signal=STOP:when=1 "$UNSEEN" t.bf in >got 2>said 3>&- &
+    tracer=$!
+    until grep -qs 'stopped by SIGSTOP' trace; do
+        kill -0 "$tracer"
         sleep 0.01
     done
+    grep -q SEEK_DATA trace
     echo b | exits 0 env FAKE_CLOCK="$PWD/earlier" LD_PRELOAD="$preload" "$UNSEEN" t.bf
     prints 'b\n'
-    wait "$!"
+    read -r writer <"/proc/$tracer/task/$tracer/children" || true
+    kill -CONT "$writer"
+    wait "$tracer"
     same got in
     printf '%s\n' b c | succeeds at "$((noon + 3000))" query t.bf
     prints 'b\nc\n'
