@@ -41,6 +41,17 @@ let_go() {
     wait "${!process}" || true
 }
 
+# is_stopped: waits until strace, which is process `pid` and writes to ./trace, has stopped its program
+# (inject=CALL:signal=STOP). Sets `child`, to be sent SIGCONT.
+is_stopped() {
+    until grep -qs 'stopped by SIGSTOP' trace; do
+        kill -0 "$pid" || return 1
+        sleep 0.01
+    done
+    # shellcheck disable=SC2034 # for who uses this
+    child=$(tr -d ' ' <"/proc/$pid/task/$pid/children")
+}
+
 # stopped_after CALL N FILE ARGUMENT...: the program is stopped when it has done CALL on FILE the Nth time,
 # as long as the test likes. Sets `pid`, to wait for, and `child`, to be sent SIGCONT; leaves ./late and
 # ./said.
@@ -50,12 +61,7 @@ stopped_after() {
     rm -f trace
     strace -qq -o trace -P "$file" -e trace="$call" -e "inject=$call:signal=STOP:when=$n" "$UNSEEN" "$@" >late 2>said 3>&- &
     pid=$!
-    until grep -qs 'stopped by SIGSTOP' trace; do
-        kill -0 "$pid" || { cat said; return 1; }
-        sleep 0.01
-    done
-    # shellcheck disable=SC2034 # for who uses this
-    child=$(tr -d ' ' <"/proc/$pid/task/$pid/children")
+    is_stopped || { cat said; return 1; }
 }
 
 # gone PID: it ends within ten seconds, as good as at once on the slowest machine.

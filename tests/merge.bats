@@ -777,21 +777,15 @@ has_soon() {
     parts 2 1000
     strace -qq -o trace -e trace=fsync -e inject=fsync:signal=STOP:when=1 \
         "$UNSEEN" merge -o part1.bf part1.bf part2.bf 3>&- &
-    local tracer=$! merger='' i
+    local pid=$! child status=0
     # The new file is complete then, and has no name.
-    for ((i = 0; i < 1000; i++)); do
-        read -r merger <"/proc/$tracer/task/$tracer/children" || true
-        ! grep -qs fsync trace || [[ $(sed 's/.*) //' "/proc/$merger/stat" 2>/dev/null) != [Tt]* ]] || break
-        sleep 0.01
-    done
-    [[ $i -lt 1000 ]]
-    status=0
+    is_stopped
     timeout 1 "$UNSEEN" add part1.bf <<<'too late' || status=$?
     # Waiting, and then ended by the signal.
     [[ $status -eq 124 || $status -eq 143 ]]
     exits 1 unseen query part1.bf <<<'too late'
-    kill -CONT "$merger"
-    wait "$tracer"
+    kill -CONT "$child"
+    wait "$pid"
     has part1.bf part1 part2
     exits 0 unseen add part1.bf <<<'too late'
     has part1.bf <(echo 'too late')

@@ -482,8 +482,7 @@ files() { find q.bf.queue -type f | wc -l; }
         env --default-signal=INT,TERM "$UNSEEN" pop q.bf --wait 10w -x cat 3>&- &
         waiter=$!
         # Until env has come to its end, INT is ignored, as in all that a shell has in the background.
-        until [[ /proc/$waiter/exe -ef $UNSEEN ]]; do sleep 0.01; done
-        sleep 0.2
+        asleep $waiter
         status=0
         kill -s "${signal%:*}" $waiter
         wait $waiter || status=$?

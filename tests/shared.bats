@@ -524,7 +524,7 @@ landed() {
 @test "a symbolic link to the filter that leads elsewhere by and by: what lies beside stays beside the first" {
     sticky_directory
     need_strace
-    local tracer pid status=0
+    local pid child status=0
     exits 0 unseen create -p 1e-9 f.bf
     echo no filter >other
     echo kept >other.flight-0
@@ -532,16 +532,11 @@ landed() {
     # Stopped once the filter is open, and nothing is beside it.
     strace -qq -o trace -P "$PWD/f.bf" -e trace=fcntl -e inject=fcntl:signal=STOP:when=1 \
         "$UNSEEN" link.bf -x cat < <(seq 3) >got 2>said 3>&- &
-    tracer=$!
-    until grep -qs 'stopped by SIGSTOP' trace; do
-        kill -0 "$tracer" || complain "$(cat said)" || return 1
-        sleep 0.01
-    done
-    # (No newline ends that line.)
-    read -r pid <"/proc/$tracer/task/$tracer/children" || true
+    pid=$!
+    is_stopped || complain "$(cat said)" || return 1
     stranger ln -sfn other link.bf
-    kill -CONT "$pid"
-    wait "$tracer" || status=$?
+    kill -CONT "$child"
+    wait "$pid" || status=$?
     [[ $status -eq 75 ]] || complain "$status: $(cat said)"
     grep -q 'link.bf: was replaced during this run' said
     [[ $(cat other.flight-0) == kept && -z $(find . -name 'other.*' ! -name other.flight-0) ]]

@@ -380,7 +380,7 @@ day=86400
 }
 
 @test "--forget-after: a generation that gets keys while it is found empty is not cleared" {
-    local noon=1800000000 tracer writer
+    local noon=1800000000 pid child
     need_strace
     need_clock
     echo a | exits 0 at "$noon" --forget-after 1h t.bf
@@ -392,17 +392,13 @@ day=86400
     echo "$((noon + 3000))" >clock
     FAKE_CLOCK=$PWD/clock strace -qq -o trace -E LD_PRELOAD="$preload" -e trace=lseek \
         -e inject=lseek:signal=STOP:when=1 "$UNSEEN" t.bf in >got 2>said 3>&- &
-    tracer=$!
-    until grep -qs 'stopped by SIGSTOP' trace; do
-        kill -0 "$tracer"
-        sleep 0.01
-    done
+    pid=$!
+    is_stopped
     grep -q SEEK_DATA trace
     echo b | exits 0 env FAKE_CLOCK="$PWD/earlier" LD_PRELOAD="$preload" "$UNSEEN" t.bf
     prints 'b\n'
-    read -r writer <"/proc/$tracer/task/$tracer/children" || true
-    kill -CONT "$writer"
-    wait "$tracer"
+    kill -CONT "$child"
+    wait "$pid"
     same got in
     printf '%s\n' b c | succeeds at "$((noon + 3000))" query t.bf
     prints 'b\nc\n'
