@@ -64,7 +64,7 @@ found_about() {
         # shellcheck disable=SC2086
         unseen $seen --dropped dropped seen.bf < <(seq 20000; seq 20000) >printed
         # shellcheck disable=SC2086
-        succeeds unseen create --like seen.bf --new-secret $audit audit.bf
+        creates --like seen.bf --new-secret $audit audit.bf
         # shellcheck disable=SC2086
         exits 0 unseen add $audit audit.bf printed
         # shellcheck disable=SC2086

@@ -80,7 +80,7 @@ unseen s|seen.bf shard stats
 unseen stats seen.bf o|other.bf
 unseen query seen.bf n|notes.txt
 unseen create seen.bf n|
-unseen --like o|other.bf
+unseen --create --like o|other.bf
 unseen merge -o al|
 unseen -a n|notes.txt
 unseen key n|notes.txt

@@ -244,21 +244,6 @@ each_form() {
     prints '9\n'
 }
 
-@test "of several filters one that is not there is looked for under other names" {
-    seq 3 >in
-    exits 0 unseen --create first.bf in
-    exits 0 unseen --create second.bf in
-    exits 2 unseen stats first.bf secnd.bf
-    says 'secnd.bf: No such file or directory \(did you mean second.bf\?\)'
-    exits 2 unseen verify first.bf secnd.bf second.bf
-    says 'secnd.bf: No such file or directory \(did you mean second.bf\?\)'
-    # and a secret is read with the first that needs it
-    exits 0 unseen create --secret-file secret third.bf
-    exits 2 unseen stats --secret-file secret first.bf third.bf
-    says 'first.bf: was made without a secret'
-    grep -q '^filter  *third.bf$' "$out" || complain
-}
-
 @test "of several filters one that has lost its name can be read, too" {
     need_landlock
     local fd

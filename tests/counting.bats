@@ -42,7 +42,7 @@ load counting
     sort -R --random-source=<(yes) in >shuffled
     head -n 5000 shuffled >gone
     tail -n 3000 shuffled >kept
-    exits 0 unseen add --counting -n 10k -p 1e-9 f.bf in
+    exits 0 unseen add --create --counting -n 10k -p 1e-9 f.bf in
     succeeds unseen remove f.bf gone
     made_of kept -n 10k -p 1e-9
     # counted, too
@@ -56,7 +56,7 @@ load counting
 @test "what is not in is counted, changes nothing, and is no failure" {
     input 2000 >in
     input 300 5000 >others
-    exits 0 unseen add --counting -n 2000 -p 1e-9 f.bf in
+    exits 0 unseen add --create --counting -n 2000 -p 1e-9 f.bf in
     layer f.bf >before
     exits 0 unseen remove f.bf others
     says '^unseen: f.bf: 300 of 300 lines were not in the filter$'
@@ -175,15 +175,15 @@ END
     lines_unique in >wanted
     exits 0 unseen --create --counting -p 1e-9 f.bf in
     same "$out" wanted
-    exits 0 unseen -n 1000 --counting -p 1e-9 g.bf in
+    exits 0 unseen --create -n 1000 --counting -p 1e-9 g.bf in
     same "$out" wanted
-    exits 0 unseen -n 1000 --counting -p 1e-9 h.bf --buffer-size 4K < <(cat in)
+    exits 0 unseen --create -n 1000 --counting -p 1e-9 h.bf --buffer-size 4K < <(cat in)
     same "$out" wanted
     cmp <(layer g.bf) <(layer h.bf)
 }
 
 @test "stats, plan and verify know it" {
-    exits 0 unseen add --counting -n 1M f.bf < <(seq 1000)
+    exits 0 unseen add --create --counting -n 1M f.bf < <(seq 1000)
     succeeds unseen stats --json f.bf
     [[ $(field counting "$out") == true ]] || complain 'stats --json'
     [[ $(field bytes "$out") -eq $(stat -c %s f.bf) ]]
@@ -201,7 +201,7 @@ END
     input 20000 >in
     sed -n '1~2p' in >gone
     sed '1~2d' in >kept
-    exits 0 unseen add --counting -n 500 -p 1e-9 f.bf in
+    exits 0 unseen add --create --counting -n 500 -p 1e-9 f.bf in
     says_lines 2 'f.bf: holds 500 of 500 lines, and grows' 'created'
     exits 0 unseen remove f.bf gone
     remembers 0 gone
@@ -260,7 +260,7 @@ END
     local i removed=0 pids=()
     input 6000 >gone
     input 6000 10000 >kept
-    exits 0 unseen add --counting -n 20k -p 1e-9 f.bf gone kept
+    exits 0 unseen add --create --counting -n 20k -p 1e-9 f.bf gone kept
     for ((i = 0; i < 8; i++)); do
         unseen remove --summary f.bf gone 2>"said.$i" 3>&- &
         pids+=($!)
@@ -276,7 +276,7 @@ END
 @test "nothing is lowered while another holds the lock" {
     local pid
     input 100 >in
-    exits 0 unseen add --counting -n 100 -p 1e-9 f.bf in
+    exits 0 unseen add --create --counting -n 100 -p 1e-9 f.bf in
     layer f.bf >before
     mkfifo feed
     "$UNSEEN" remove f.bf feed 3>&- &
@@ -298,7 +298,7 @@ END
     local i remover
     input 20000 >gone
     input 5000 50000 >kept
-    exits 0 unseen add --counting -n 50k -p 1e-9 f.bf gone kept
+    exits 0 unseen add --create --counting -n 50k -p 1e-9 f.bf gone kept
     unseen remove f.bf gone 3>&- 2>said &
     remover=$!
     for ((i = 0; i < 5; i++)); do
@@ -334,7 +334,7 @@ journal() {
 @test "a journal that means nothing loses no line and is cleared" {
     local kind
     input 3000 >in
-    exits 0 unseen add --counting -n 3000 -p 1e-9 f.bf in
+    exits 0 unseen add --create --counting -n 3000 -p 1e-9 f.bf in
     cp f.bf sound.bf
     for kind in zeros ones random; do
         cp sound.bf f.bf

@@ -50,7 +50,7 @@ load crash
     need_full
     input 20000 >in
     exits 2 to /dev/full unseen -p 1e-9 f.bf in
-    exits 0 unseen -p 1e-9 f.bf in
+    exits 0 unseen --create -p 1e-9 f.bf in
     same "$out" in
 }
 
@@ -209,7 +209,7 @@ END
     input 100 >in
     mkfifo pipe
     env --ignore-signal=HUP --ignore-signal=INT --ignore-signal=TERM \
-        "$UNSEEN" -p 1e-9 f.bf <pipe >got 2>"$err" 3>&- &
+        "$UNSEEN" --create -p 1e-9 f.bf <pipe >got 2>"$err" 3>&- &
     local pid=$! feed i
     exec {feed}>pipe
     head -n 50 in >&"$feed"
@@ -228,7 +228,7 @@ END
 @test "stopped and continued: nothing changes" {
     input 200 >in
     mkfifo pipe
-    "$UNSEEN" -p 1e-9 f.bf <pipe >got 2>"$err" 3>&- &
+    "$UNSEEN" --create -p 1e-9 f.bf <pipe >got 2>"$err" 3>&- &
     local pid=$! feed
     exec {feed}>pipe
     head -n 100 in >&"$feed"
@@ -312,7 +312,7 @@ END
     input 20000 >in
     local i pids=() failed=0
     for i in 0 1 2 3; do
-        timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" -p 1e-9 f.bf in >"out.$i" 2>"err.$i" 3>&- &
+        timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" --create -p 1e-9 f.bf in >"out.$i" 2>"err.$i" 3>&- &
         pids+=($!)
     done
     for i in "${pids[@]}"; do

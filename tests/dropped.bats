@@ -70,7 +70,8 @@ complete() {
 @test "several inputs, and one that cannot be read between them" {
     seq 100 >a
     seq 50 150 >b
-    exits 2 unseen -p 1e-9 --create --dropped dropped f.bf a missing b
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 2 unseen --dropped dropped f.bf a missing b
     seq 150 | cmp - "$out"
     seq 50 100 | cmp - dropped
 }
@@ -274,7 +275,7 @@ complete() {
 @test "a CMD that takes a few lines: what it left comes again, and nothing is lost" {
     input 60000 >in
     doubtful
-    exits 0 unseen --dropped dropped f.bf in -x head -n 5
+    exits 0 unseen --create --dropped dropped f.bf in -x head -n 5
     cp "$out" got
     exits 0 unseen --dropped dropped f.bf in
     cat got >>"$out"

@@ -166,7 +166,7 @@ closed='Bad file descriptor \(it is closed; to read or print nothing: < /dev/nul
     comm -13 got wanted >lost
     [[ ! -s lost ]]
     fails_with 2 'File too large' in_64k_files unseen create -n 1M new.bf
-    fails_with 2 'File too large' in_64k_files unseen -n 1M new.bf < <(seq 3)
+    fails_with 2 'File too large' in_64k_files unseen --create -n 1M new.bf < <(seq 3)
 }
 
 # tiny_disk COMMAND...: in a directory on a file system of 1 MB that is gone
@@ -187,7 +187,7 @@ tiny_disk() {
     exits 2 tiny_disk "$UNSEEN" create -n 10M f.bf
     says 'f\.bf: .*No space left on device'
     [[ ! -s left ]]
-    exits 2 tiny_disk "$UNSEEN" -n 10M f.bf < <(seq 5)
+    exits 2 tiny_disk "$UNSEEN" --create -n 10M f.bf < <(seq 5)
     says 'f\.bf: .*No space left on device'
     prints ''
     [[ ! -s left ]]
@@ -204,7 +204,7 @@ tiny_disk() {
         status=$?
         cp f.bf ../f.bf
         exit $status'
-    says_lines 2 'f\.bf: .*grows' '^unseen: f\.bf: cannot grow: No space left on device \(what was printed is remembered; make room, and get the rest with the same input and -a FILE\)$'
+    says_lines 3 'f\.bf: created' 'f\.bf: .*grows' '^unseen: f\.bf: cannot grow: No space left on device \(what was printed is remembered; make room, and get the rest with the same input and -a FILE\)$'
     cp "$out" first
     succeeds unseen verify f.bf
     succeeds unseen f.bf in -a first
@@ -273,7 +273,7 @@ way_out() {
         long=$(printf './%.0s' $(seq "$n"))
         exits 2 unseen "${long}missing.bf"
         says 'No such file'
-        way_out "to make it: unseen create ${long}missing.bf"
+        way_out "to make it: unseen --create ${long}missing.bf"
         ! grep -q '(' "$err" || ways=$((ways + 1))
         exits 2 unseen "${long}some text"
         way_out "to read it as lines: unseen < '${long}some text'"
@@ -413,7 +413,7 @@ nonblocking() {
     seq 5 >wanted
     same got wanted
     { sleep 0.2; seq 3; sleep 0.2; seq 5; } |
-        nonblocking IN timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" -n 1000 f.bf >got 2>"$err"
+        nonblocking IN timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" --create -n 1000 f.bf >got 2>"$err"
     same got wanted
 }
 
@@ -507,7 +507,7 @@ damage() {
 }
 
 damaged_filter() {
-    exits 0 unseen -n 100 -p 1e-3 f.bf < <(seq "$1")
+    exits 0 unseen --create -n 100 -p 1e-3 f.bf < <(seq "$1")
     seq $(($1 - 5)) $(($1 + 5)) >lines
 }
 
@@ -551,7 +551,7 @@ damaged_filter() {
 }
 
 @test "counters and keys in flight full of noise: nothing there is believed" {
-    exits 0 unseen -n 1000 -p 1e-9 f.bf < <(seq 500)
+    exits 0 unseen --create -n 1000 -p 1e-9 f.bf < <(seq 500)
     seq 400 600 >lines
     seq 501 600 >wanted
     local start noise
@@ -605,7 +605,7 @@ damaged_filter() {
 }
 
 @test "verify: sound 0, damaged 2 with a line for each finding" {
-    exits 0 unseen -n 100 -p 1e-3 f.bf < <(seq 50)
+    exits 0 unseen --create -n 100 -p 1e-3 f.bf < <(seq 50)
     succeeds unseen verify f.bf
     cp f.bf damaged.bf
     printf '\1' | dd of=damaged.bf bs=1 seek=110 conv=notrunc status=none
@@ -663,7 +663,7 @@ damaged_filter() {
 @test "a file made of another size than asked for: which it has is said" {
     exits 0 unseen create --size 4M f.bf
     fails_with 2 '^unseen: f\.bf: was made with 4194304 bytes, not 2097152 \(leave --size out' \
-        unseen --size 2M f.bf < <(seq 3)
+        unseen --create --size 2M f.bf < <(seq 3)
 }
 
 @test "an output that cannot be made: its directory is named, and no filter is made" {

@@ -118,11 +118,11 @@ no_debris() {
 @test "CMD is killed after half: exit 3, the signal in the message, nothing remembered" {
     input 50000 >in
     exits 0 unseen create -p 1e-9 f.bf
-    exits 3 unseen f.bf in -x sh -c 'head -n 25000 >got; kill -9 $$'
+    exits 3 unseen --create f.bf in -x sh -c 'head -n 25000 >got; kill -9 $$'
     says '^unseen: sh: was killed by signal 9 \(Killed\) \('
     remembers 0
     no_debris
-    exits 3 unseen f.bf in -x sh -c 'head -n 25000 >got; kill -TERM $$'
+    exits 3 unseen --create f.bf in -x sh -c 'head -n 25000 >got; kill -TERM $$'
     says 'signal 15'
     remembers 0
     succeeds unseen f.bf in -x cat

@@ -242,19 +242,19 @@ load helper
 @test "the same false positives, too, for every buffer, with a filter file that grows" {
     seq 100000 >in
     seq 1000001 1030000 >others
-    exits 0 unseen -n 1000 -p 0.5 4K.bf --buffer-size 4K <in
+    exits 0 unseen --create -n 1000 -p 0.5 4K.bf --buffer-size 4K <in
     cp "$out" wanted
     [[ $(wc -l <wanted) -lt 99500 ]]
     succeeds unseen query 4K.bf <others
     cp "$out" wanted.others
     local size
     for size in 4097 64K 1M; do
-        exits 0 unseen -n 1000 -p 0.5 "$size.bf" --buffer-size "$size" <in
+        exits 0 unseen --create -n 1000 -p 0.5 "$size.bf" --buffer-size "$size" <in
         same "$out" wanted
         succeeds unseen query "$size.bf" <others
         same "$out" wanted.others
     done
-    cat in | exits 0 unseen -n 1000 -p 0.5 pipe.bf
+    cat in | exits 0 unseen --create -n 1000 -p 0.5 pipe.bf
     same "$out" wanted
     succeeds unseen query pipe.bf <others
     same "$out" wanted.others
@@ -264,7 +264,7 @@ load helper
     seq 30000 >in
     exits 0 unseen -n 1000 -p 0.5 <in
     cp "$out" wanted
-    exits 0 unseen -n 1000 -p 0.5 f.bf <in
+    exits 0 unseen --create -n 1000 -p 0.5 f.bf <in
     same "$out" wanted
 }
 

@@ -172,7 +172,7 @@ END
     prints '4\n'
     POSIXLY_CORRECT=1 succeeds unseen query f.bf -c < <(seq 9)
     prints '4\n'
-    POSIXLY_CORRECT=1 exits 0 unseen new.bf -n 100 < <(seq 2)
+    POSIXLY_CORRECT=1 exits 0 unseen --create new.bf -n 100 < <(seq 2)
     prints '1\n2\n'
 }
 
@@ -196,9 +196,9 @@ END
     while read -r options; do
         i=$((i + 1))
         # shellcheck disable=SC2086
-        exits 0 unseen $options "$i.bf" < <(seq 3)
+        exits 0 unseen --create $options "$i.bf" < <(seq 3)
         prints '1\n2\n'
-        succeeds unseen -n 12345 -p 0.001 "$i.bf" </dev/null
+        succeeds unseen --create -n 12345 -p 0.001 "$i.bf" </dev/null
     done <<'END'
 --capacity=12345 --error-rate=0.001 --max-count=2
 --capacity 12345 --error-rate 0.001 --max-count 2
@@ -361,7 +361,7 @@ END
     local n
     exits 0 unseen create -n 1000000 -p 0.1 f.bf
     for n in 1e6 1M 1000k 1000K 1.0e6 0.1e7; do
-        succeeds unseen -n "$n" f.bf </dev/null
+        succeeds unseen --create -n "$n" f.bf </dev/null
     done
     succeeds unseen plan -n 2G -p 0.01 --json
     cp "$out" wanted

@@ -215,7 +215,7 @@ known() {
 @test "-x: a CMD that reads only some, or nothing, has taken what it was started with" {
     printf 'h\n1\n2\n' >a
     exits 0 unseen create -p 1e-9 f.bf
-    exits 0 unseen --header f.bf a -x head -n 1
+    exits 0 unseen --create --header f.bf a -x head -n 1
     prints 'h\n'
     exits 0 unseen query -c f.bf a
     prints '2\n'

@@ -142,6 +142,11 @@ exits() {
     [[ $code -eq $wanted ]] || complain "exit code should be $wanted: $*"
 }
 
+# creates [OPTION]... FILTER: a filter, and says so.
+creates() {
+    exits 0 unseen create "$@" && says ': created \('
+}
+
 # snapshot: every name, type, size, mode, time and content in the directory.
 # A directory's own time is left out: a temporary may have come and gone.
 snapshot() {

@@ -30,7 +30,7 @@ told() {
         unseen -p $p <one_key >got
         same got <(head -n 1 one_key)
         rm -f f.bf
-        unseen -p $p --fixed -n 1e6 f.bf <one_key >got 2>errors
+        unseen --create -p $p --fixed -n 1e6 f.bf <one_key >got 2>errors
         same got <(head -n 1 one_key)
     done
     # A seed is no secret. But these lines are for another one.
@@ -48,7 +48,7 @@ hits_of() {
 }
 
 @test "8000 lines on one page of 256: others look seen, 0.35 % of them, and growth does not help" {
-    succeeds unseen create f.bf
+    creates f.bf
     [[ $(told pages stats f.bf) -eq 256 ]]
     hits_of f.bf
     [[ $hits -eq 0 ]]
@@ -104,10 +104,10 @@ hits_of() {
         unseen $new <in >expected
         [[ $(wc -l <expected) -lt 13000 ]]
         # shellcheck disable=SC2086
-        unseen $new f.bf <in >got 2>errors
+        unseen --create $new f.bf <in >got 2>errors
         same got expected
         # shellcheck disable=SC2086
-        unseen $new --durable g.bf <in >got 2>errors
+        unseen --create $new --durable g.bf <in >got 2>errors
         same got expected
         # A few at a time, which are not looked for in the same way.
         # shellcheck disable=SC2086
@@ -122,7 +122,7 @@ hits_of() {
 
 @test "lines whose keys agree in many bits: --pending, its retry, -x and a second writer" {
     genchosen slot 20000 >in
-    succeeds unseen create -n 1e6 f.bf
+    creates -n 1e6 f.bf
     unseen --pending keys f.bf <in >got
     same got in
     unseen --pending keys f.bf <in >got
@@ -135,7 +135,7 @@ hits_of() {
 }
 
 @test "lines that come a hundred times in a batch, while another writer has them in flight" {
-    succeeds unseen create -n 1e6 f.bf
+    creates -n 1e6 f.bf
     seq -f '%0100.0f' 2000 >held
     head -n 20 held | awk '{ for (i = 0; i < 100; i++) print }' >in
     seq 20 >>in
@@ -161,7 +161,7 @@ crowd() {
 # A writer looks at a few pages, in case the counter is too low (src/store/counter.c).
 @test "a few pages that are crowded do not make a file grow" {
     local round pages keys
-    succeeds unseen create -n 1e6 f.bf
+    creates -n 1e6 f.bf
     pages=$(told pages stats f.bf)
     # Pages that would be looked at if they followed from the counter.
     for round in 1 2 3; do
@@ -174,7 +174,7 @@ crowd() {
     [[ $(told layers stats f.bf) -eq 1 ]]
     # All pages of a small one are looked at.
     rm f.bf
-    succeeds unseen create -n 17000 f.bf
+    creates -n 17000 f.bf
     [[ $(told pages stats f.bf) -eq 16 ]]
     crowd 16 0 5 10
     exits 0 unseen add f.bf <<<x

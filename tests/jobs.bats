@@ -24,7 +24,7 @@ list() {
             cmp expected got
             rm -f f.bf
             # shellcheck disable=SC2002 # a pipe is what is tried
-            cat in | unseen -j $j --buffer-size $size -n 5000 f.bf 2>errors >got
+            cat in | unseen --create -j $j --buffer-size $size -n 5000 f.bf 2>errors >got
             cmp expected got
             unseen -j $j --buffer-size $size f.bf in >got
             [ ! -s got ]
@@ -38,7 +38,7 @@ list() {
     local command
     list in
     lines_unique in | awk 'NR % 3 == 0' >third
-    succeeds unseen create -n 25000 f.bf
+    creates -n 25000 f.bf
     succeeds unseen add -j 2 f.bf third
     for command in 'query f.bf' 'query -v f.bf' 'query --tag f.bf' 'query -c f.bf' -d; do
         # shellcheck disable=SC2086
@@ -284,7 +284,7 @@ remembered() {
     list in
     { cat in; head -c 100000 /dev/zero | tr '\0' x; echo; echo behind; } >long
     echo last >last
-    succeeds unseen create f.bf
+    creates f.bf
     exits 2 unseen -j 2 --max-line 90000 f.bf long last
     { lines_unique in; echo last; } | cmp - "$out"
     says '^unseen: long: has a line of more than 90000 bytes \(to allow it: --max-line SIZE; if lines end with NUL: -z\)$'

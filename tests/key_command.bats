@@ -62,7 +62,7 @@ load helper
 }
 
 @test "a filter is no input, nor is the output" {
-    succeeds unseen create f.bf
+    creates f.bf
     fails_with 2 'f.bf: is a filter, not a list of lines \(name files with lines\)' unseen key f.bf
     echo 1 >a
     fails_with 2 'a: is both input and output' appending_to a unseen key a

@@ -12,10 +12,10 @@ load sweep
 parts() {
     local count=$1 lines=$2 i
     shift 2
-    succeeds unseen create -p 1e-9 -n $((count * lines)) "$@" all.bf
+    creates -p 1e-9 -n $((count * lines)) "$@" all.bf
     for ((i = 1; i <= count; i++)); do
         input "$lines" $(((i - 1) * lines)) >part$i
-        succeeds unseen create --like all.bf part$i.bf
+        creates --like all.bf part$i.bf
         succeeds unseen add part$i.bf part$i
     done
 }
@@ -44,11 +44,11 @@ lacks() {
         "--counting -n 4000"; do
         rm -f ./*.bf
         # shellcheck disable=SC2086 # words
-        succeeds unseen create $options a.bf
+        creates $options a.bf
         seq 20000 | exits 0 unseen add a.bf
         # shellcheck disable=SC2086
-        succeeds unseen create $options b.bf
-        succeeds unseen create --like a.bf c.bf
+        creates $options b.bf
+        creates --like a.bf c.bf
         cmp -s b.bf c.bf && complain "two filters with one UUID"
         # All but UUID, time and checksum.
         cmp <(tail -c +57 b.bf | head -c 4032) <(tail -c +57 c.bf | head -c 4032) || return 1
@@ -63,7 +63,7 @@ lacks() {
     says 'new.bf: created \(for 2000 lines'
     succeeds unseen --create --like all.bf new.bf part1
     prints ''
-    exits 0 unseen --like all.bf other.bf part1
+    exits 0 unseen --create --like all.bf other.bf part1
     same "$out" part1
     has new.bf part1
 }
@@ -145,7 +145,7 @@ lacks() {
 
 @test "lines that are in several parts are counted once" {
     parts 1 4000
-    succeeds unseen create --like all.bf twin.bf
+    creates --like all.bf twin.bf
     head -n 3000 part1 | exits 0 unseen add twin.bf
     succeeds unseen merge -o out.bf part1.bf twin.bf part1.bf
     cmp <(bits_of out.bf) <(bits_of part1.bf)
@@ -187,7 +187,7 @@ lacks() {
 
 @test "a single input, an empty one, and all empty" {
     parts 1 1000
-    succeeds unseen create --like all.bf empty.bf
+    creates --like all.bf empty.bf
     succeeds unseen merge -o copy.bf part1.bf
     cmp <(bits_of copy.bf) <(bits_of part1.bf)
     succeeds unseen merge -o out.bf empty.bf part1.bf all.bf
@@ -199,8 +199,8 @@ lacks() {
 }
 
 @test "filters that grew: nothing is lost, and they go on growing" {
-    succeeds unseen create -p 1e-9 a.bf
-    succeeds unseen create -p 1e-9 b.bf
+    creates -p 1e-9 a.bf
+    creates -p 1e-9 b.bf
     input 150000 >one
     input 150000 100000 >two
     exits 0 unseen add a.bf one
@@ -233,7 +233,7 @@ lacks() {
 
 @test "a queue stays with its filter" {
     parts 1 1000
-    succeeds unseen create --like all.bf --queue queue.bf
+    creates --like all.bf --queue queue.bf
     [[ -d queue.bf.queue ]]
     exits 0 unseen push queue.bf <<<waiting
     exits 0 unseen merge -o out.bf queue.bf part1.bf
@@ -246,7 +246,7 @@ lacks() {
     prints 'waiting\n'
 }
 
-@test "OUT that is there: only an empty file, or a filter with --force" {
+@test "OUT that is there: only a filter, with --force" {
     parts 2 1000
     fails_with 2 'all.bf: File exists \(to replace it: --force' unseen merge -o all.bf part1.bf part2.bf
     fails_with 2 'part1: File exists' unseen merge -o part1 part1.bf part2.bf
@@ -256,8 +256,8 @@ lacks() {
     fails_with 2 'directory: Is a directory' unseen merge -o directory part1.bf part2.bf
     fails_with 2 'no/out.bf: ' unseen merge -o no/out.bf part1.bf part2.bf
     touch empty
-    succeeds unseen merge -o empty part1.bf part2.bf
-    has empty part1 part2
+    fails_with 2 'empty: File exists' unseen merge -o empty part1.bf part2.bf
+    fails_with 2 'empty: is not a filter' unseen merge --force -o empty part1.bf part2.bf
     succeeds unseen merge --force -o all.bf part1.bf part2.bf
     has all.bf part1 part2
 }
@@ -295,7 +295,7 @@ END
     fails_with 2 'w.bf: is a window, and windows cannot be merged' unseen merge -o out.bf w.bf
     exits 0 unseen create --window 2000 w2.bf
     fails_with 2 'w.bf: was not made --like w2.bf: its window is 1000 lines in 4 generations, not 2000' \
-        unseen --like w2.bf w.bf
+        unseen --create --like w2.bf w.bf
     # A capacity may differ.
     exits 0 unseen create -n 5000 c.bf
     exits 0 unseen merge -o out.bf a.bf c.bf
@@ -305,7 +305,7 @@ END
 
 @test "keys that do not fit: above p only with --accept-rate" {
     parts 1 20000
-    succeeds unseen create --like all.bf more.bf
+    creates --like all.bf more.bf
     input 20000 20000 | exits 0 unseen add more.bf
     fails_with 2 'out.bf: its rate would be 1\.[0-9]*e-9, above the 1e-9 asked for .*--accept-rate' \
         unseen merge -o out.bf part1.bf more.bf
@@ -319,8 +319,8 @@ END
 @test "keys that do not fit, but whose rate is kept: a remark, and it is kept for ever" {
     # The second layer may not be filled up, or each would have most of p. (Of many pages, so that
     # rounding to whole pages does not make them better than they were asked to be.)
-    succeeds unseen create -n 200000 -p 0.05 a.bf
-    succeeds unseen create --like a.bf b.bf
+    creates -n 200000 -p 0.05 a.bf
+    creates --like a.bf b.bf
     input 198000 | exits 0 unseen add a.bf
     input 90000 200000 | exits 0 unseen add b.bf
     exits 0 unseen merge -o out.bf a.bf b.bf
@@ -334,8 +334,8 @@ END
 }
 
 @test "the rate is kept for ever at 0.5, too: the layers that stay take in no more" {
-    succeeds unseen create -n 200000 -p 0.5 a.bf
-    succeeds unseen create --like a.bf b.bf
+    creates -n 200000 -p 0.5 a.bf
+    creates --like a.bf b.bf
     input 198000 | exits 0 unseen add a.bf
     input 60000 200000 | exits 0 unseen add b.bf
     exits 0 unseen merge -o out.bf a.bf b.bf
@@ -349,7 +349,7 @@ END
     parts 2 10000 --fixed
     exits 0 unseen merge -o out.bf part1.bf part2.bf
     cmp <(bits_of out.bf) <(cat part1 part2 | unseen add all.bf && bits_of all.bf)
-    succeeds unseen create --like all.bf more.bf
+    creates --like all.bf more.bf
     input 20000 50000 | exits 0 unseen add more.bf
     fails_with 2 'its rate would be' unseen merge -o out2.bf out.bf more.bf
     exits 0 unseen merge --accept-rate -o out2.bf out.bf more.bf
@@ -378,9 +378,9 @@ END
 # shards N: all.bf, and part1.bf ... partN.bf made like it for the parts of a list, all empty.
 shards() {
     local i
-    succeeds unseen create -n 40000 -p 1e-9 all.bf
+    creates -n 40000 -p 1e-9 all.bf
     for ((i = 1; i <= $1; i++)); do
-        succeeds unseen create --like all.bf --shard "$i/$1" "part$i.bf"
+        creates --like all.bf --shard "$i/$1" "part$i.bf"
     done
 }
 
@@ -429,7 +429,7 @@ is_part() {
     succeeds unseen merge -o whole.bf out.bf copy.bf part1.bf
     is_part whole.bf 0 0
     # Of one part, it is all there is.
-    succeeds unseen create --shard 1/1 one.bf
+    creates --shard 1/1 one.bf
     succeeds unseen merge -o one.bf one.bf
     is_part one.bf 0 0
 }
@@ -446,7 +446,7 @@ is_part() {
     rm part3.bf
     exits 2 unseen merge -o out.bf part?.bf
     says 'merge: part 3 of 8 is missing'
-    eval "succeeds $(sed 's/.*: \(unseen create .*\))$/\1/' "$err")"
+    eval "exits 0 $(sed 's/.*: \(unseen create .*\))$/\1/' "$err")"
     succeeds unseen merge -o out.bf part?.bf
     is_part out.bf 0 0
 }
@@ -454,12 +454,12 @@ is_part() {
 @test "missing parts of a million are told in a line" {
     local i
     for i in 1 2 999999 500000; do
-        succeeds unseen create -n 1000 --shard "$i/1000000" "part$i.bf"
+        creates -n 1000 --shard "$i/1000000" "part$i.bf"
     done
     fails_with 2 '^unseen: merge: parts 3-499999, 500001-999998, 1000000 of 1000000 are missing ' \
         unseen merge -o out.bf part*.bf
     for i in {11..29..2}; do
-        succeeds unseen create -n 1000 --shard "$i/1000000" "part$i.bf"
+        creates -n 1000 --shard "$i/1000000" "part$i.bf"
     done
     fails_with 2 '^unseen: merge: parts 3-10, 12, 14, 16, 18, 20, 22, 24 and 999971 more of 1000000 are missing ' \
         unseen merge -o out.bf part*.bf
@@ -467,11 +467,11 @@ is_part() {
 
 @test "parts of other lists, or made by something else, are no parts of this one" {
     shards 2
-    succeeds unseen create -n 40000 -p 1e-9 --shard 3/4 four.bf
+    creates -n 40000 -p 1e-9 --shard 3/4 four.bf
     fails_with 2 'four.bf: cannot be merged with part1.bf: its number of parts is 4, not 2' \
         unseen merge -o out.bf all.bf part1.bf part2.bf four.bf
-    succeeds unseen create -n 40000 -p 1e-9 --by url --shard 1/2 --shard-by host host.bf
-    succeeds unseen create -n 40000 -p 1e-9 --by url --shard 2/2 url.bf
+    creates -n 40000 -p 1e-9 --by url --shard 1/2 --shard-by host host.bf
+    creates -n 40000 -p 1e-9 --by url --shard 2/2 url.bf
     fails_with 2 'url.bf: cannot be merged with host.bf: its recipe for parts is --by url/1, not --by host/1' \
         unseen merge -o out.bf host.bf url.bf
     # How far they overlap can be told all the same.
@@ -525,7 +525,7 @@ is_part() {
     local i advice='make each part for all lines of the list, as with -n 40[0-9]00\)$'
     input 40000 >in
     for i in 1 2 3 4; do
-        succeeds unseen create -n 10500 --shard $i/4 part$i.bf
+        creates -n 10500 --shard $i/4 part$i.bf
         unseen shard $i/4 in | succeeds unseen add part$i.bf
     done
     fails_with 2 "out.bf: its rate would be 1.*e-6, above the 1e-6 asked for \\(to accept that: --accept-rate; to avoid it: $advice" \
@@ -536,7 +536,7 @@ is_part() {
     has out.bf in
     rm ./*.bf
     for i in 1 2 3 4; do
-        succeeds unseen create -n 40500 --shard $i/4 part$i.bf
+        creates -n 40500 --shard $i/4 part$i.bf
         unseen shard $i/4 in | succeeds unseen add part$i.bf
     done
     succeeds unseen merge -o out.bf part?.bf
@@ -589,10 +589,10 @@ staged_parts() {
 @test "lines in stages, at a high rate: no more false drops than p" {
     local rate=0.3 part
     input 40000 900000 >others
-    succeeds unseen create -n 120000 -p $rate --stage 512K all.bf
+    creates -n 120000 -p $rate --stage 512K all.bf
     for part in 1 2 3 4; do
         input 28000 $((part * 100000)) >part$part
-        succeeds unseen create --like all.bf part$part.bf
+        creates --like all.bf part$part.bf
         exits 0 unseen add part$part.bf part$part
     done
     succeeds unseen merge -o out.bf part?.bf
@@ -620,7 +620,7 @@ staged_parts() {
     succeeds unseen merge -o part1.bf part1.bf part2.bf
     has part1.bf part1 part2
     [[ $(od -An -v -tu8 -j 9224 -N 8 part1.bf) -eq 0 ]]
-    succeeds unseen create -p 1e-9 -n 50000 --stage 0 none.bf
+    creates -p 1e-9 -n 50000 --stage 0 none.bf
     input 5000 90000 >none
     succeeds unseen add none.bf none
     exits 0 unseen merge -o mixed.bf none.bf part1.bf part2.bf
@@ -793,7 +793,7 @@ has_soon() {
 
 @test "many writers of OUT while it is merged over and over" {
     parts 1 20000 -n 60000
-    succeeds unseen create --like all.bf out.bf
+    creates --like all.bf out.bf
     local writers=() i
     input 20000 100000 >in
     for i in 1 2 3; do
@@ -830,7 +830,7 @@ has_soon() {
     exits 0 unseen push q.bf < <(seq 8 9)
     rm q.bf
     fails_with 2 'q\.bf\.queue: ' unseen merge -o q.bf other.bf
-    fails_with 2 'q\.bf\.queue: ' unseen --create q.bf other
+    fails_with 2 'q\.bf\.queue: ' unseen --create q.bf
     fails_with 2 'q\.bf\.queue: ' unseen create q.bf
     fails_with 2 'q\.bf\.queue: ' unseen merge -o q.bf other.bf
 }

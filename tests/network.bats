@@ -67,7 +67,6 @@ refused() {
     touch there/empty.bf
     ln -s there/empty.bf empty.bf
     ln -s there/full.bf full.bf
-    refused NFS planted --create empty.bf in
     refused NFS planted create empty.bf
     cp f.bf there/full.bf
     refused NFS planted full.bf in

@@ -19,7 +19,7 @@ a_stray() {
     rm -f f.bf
     seq 200 >in
     split_in 2
-    exits 0 unseen --shard 1/2 --counting f.bf < <(head -n 10 part.1)
+    exits 0 unseen --create --shard 1/2 --counting f.bf < <(head -n 10 part.1)
     {
         sed -n 11,20p part.1
         sed -n 1p part.2
@@ -49,7 +49,7 @@ remembers() {
         for i in 1 2 3; do
             unseen shard "$i/3" --like 1.bf in >"part.$i"
             # shellcheck disable=SC2086
-            unseen --shard "$i/3" $recipe "$i.bf" "part.$i" >"out.$i"
+            unseen --create --shard "$i/3" $recipe "$i.bf" "part.$i" >"out.$i"
             succeeds unseen "$i.bf" "part.$i"
             prints ''
         done
@@ -173,7 +173,7 @@ remembers() {
     [[ ! -e ran ]]
     layer f.bf | cmp - saved
     # one that is made for it is there, and empty
-    exits 2 unseen --shard 1/2 new.bf list
+    exits 2 unseen --create --shard 1/2 new.bf list
     says_lines 2 '^unseen: new\.bf: created \(part 1 of 2, ' '^unseen: new\.bf: is for part 1 of 2, and line 1 of '
     [[ $(unseen stats --json new.bf | field keys /dev/stdin) == 0 ]]
 }
@@ -375,7 +375,7 @@ END
     while IFS='|' read -r key by; do
         rm -f f.bf
         # shellcheck disable=SC2086
-        succeeds unseen create $key --shard 1/2 --shard-by "$by" f.bf
+        creates $key --shard 1/2 --shard-by "$by" f.bf
     done <<'END'
 |line
 |url
@@ -410,13 +410,13 @@ END
     : >in
     exits 0 unseen create --by url --shard 2/8 --shard-by host f.bf
     exits 0 unseen create g.bf
-    succeeds unseen --shard 2/8 --shard-by host/1 f.bf in
-    succeeds unseen --shard-by '--by host' f.bf in
+    succeeds unseen --create --shard 2/8 --shard-by host/1 f.bf in
+    succeeds unseen --create --shard-by '--by host' f.bf in
     succeeds unseen f.bf in
     fails_with 2 '^unseen: f\.bf: was made with --shard 2/8, not 3/8 \(leave --shard out, or make another filter\)$' \
-        unseen --shard 3/8 f.bf in
+        unseen --create --shard 3/8 f.bf in
     fails_with 2 "^unseen: f\.bf: was made with --shard-by 'host/1', not '-f 2' \(leave --shard-by out, " \
-        unseen --shard-by '-f 2' f.bf in
+        unseen --create --shard-by '-f 2' f.bf in
     fails_with 2 '^unseen: g\.bf: was made without --shard ' unseen --shard 1/1 g.bf in
     fails_with 2 '^unseen: g\.bf: was made without --shard-by ' unseen add --shard-by line g.bf in
     fails_with 2 '^unseen: --shard 9/8: ' unseen --shard 9/8 f.bf in
@@ -452,7 +452,7 @@ END
 
 @test "create and stats say which part it is" {
     : >in
-    exits 0 unseen --by url --shard 2/8 --shard-by host f.bf in
+    exits 0 unseen --create --by url --shard 2/8 --shard-by host f.bf in
     says '^unseen: f\.bf: created \(part 2 of 8, for any number of lines, '
     exits 0 unseen stats f.bf
     grep '^part  *2 of 8, by host/1$' "$out"

@@ -197,7 +197,7 @@ filter_untouched() {
         capture unseen commit f.bf keys
         if [[ $code -eq 2 ]]; then
             says 'keys: is empty: the run that was to write it did not end well'
-            [[ -z $(find . -name '*keys?*') ]]
+            [[ -z $(find . -name 'keys?*') ]]
             refused=$((refused + 1))
             remembers 0 in
         else

@@ -55,7 +55,7 @@ END
         succeeds unseen plan -n "$n" -p "$p" --json
         local bytes
         bytes=$(field bytes)
-        succeeds unseen create -n "$n" -p "$p" "$n-$p.bf"
+        creates -n "$n" -p "$p" "$n-$p.bf"
         holds "$bytes == $(stat -c %s "$n-$p.bf")"
     done <<'END'
 1 1e-6
@@ -88,7 +88,7 @@ END
 @test "--size is kept: the file is not larger" {
     local size bytes
     while read -r size bytes; do
-        succeeds unseen create --size "$size" -p 1e-4 f.bf
+        creates --size "$size" -p 1e-4 f.bf
         holds "$(stat -c %s f.bf) <= $bytes"
         holds "$(stat -c %s f.bf) >= $bytes * 0.9"
         rm f.bf
@@ -259,7 +259,7 @@ part() {
         # six standard deviations of 433
         holds "$most > 252500 && $most < 252700"
         # shellcheck disable=SC2086
-        succeeds unseen create -n "$most" $options --shard 2/4 part.bf
+        creates -n "$most" $options --shard 2/4 part.bf
         holds "$bytes == $(stat -c %s part.bf)"
         rm part.bf
     done <<'END'
@@ -272,7 +272,7 @@ part() {
 END
     succeeds unseen plan --json --shards 4 --window 1000
     bytes=$(part bytes)
-    succeeds unseen create --window "$(part capacity)" --shard 2/4 part.bf
+    creates --window "$(part capacity)" --shard 2/4 part.bf
     holds "$bytes == $(stat -c %s part.bf)"
 }
 
@@ -322,7 +322,7 @@ END
         bytes=$(part bytes)
         [[ $(field command) == *' --shard 1/3 '* ]]
         rm -f FILTER
-        eval "succeeds $(field command)"
+        eval "exits 0 $(field command)"
         holds "$bytes == $(stat -c %s FILTER)"
     done
     succeeds unseen plan --shards 3 in
@@ -390,7 +390,7 @@ distinct_is() {
         grep -qF "$(sed 's/^{//; s/}$//' "$out")" data || complain "another plan: $options"
         bytes=$(field bytes)
         rm -f FILTER
-        eval "succeeds $(field command data)"
+        eval "exits 0 $(field command data)"
         [[ $(stat -c %s FILTER) -eq $bytes ]] || complain "another size: $options"
     done
 }
@@ -427,7 +427,7 @@ distinct_is() {
     for separator in "'" '\\' '\t' '"' '$' ' ' '*' ','; do
         rm -f FILTER
         succeeds unseen plan -f 1 -t "$separator" - < <(seq 9)
-        eval "succeeds $(sed -n 's/^To make it: //p' "$out")"
+        eval "exits 0 $(sed -n 's/^To make it: //p' "$out")"
         exits 1 unseen query -f 1 -t "$separator" FILTER < <(echo 1)
     done
 }
@@ -472,7 +472,7 @@ distinct_is() {
     done
     fails_with 2 'any two of them' unseen plan -p 1e-3 --size 1M data
     fails_with 2 'both say how many lines' unseen plan -n 5 data
-    succeeds unseen create f.bf
+    creates f.bf
     fails_with 2 'f.bf: is a filter' unseen plan f.bf
 }
 

@@ -170,6 +170,7 @@ at_end="$size, in [0-9:]+, $count lines, $count new, $rates"
 @test "messages and lines on the same terminal do not mix with it" {
     input 300 >in
     lines_unique in >expected
+    exits 0 unseen create f.bf
     mkfifo pipe
     {
         sed -n 1,99p in
@@ -177,15 +178,14 @@ at_end="$size, in [0-9:]+, $count lines, $count new, $rates"
         sed -n '100,$p' in
     } >pipe 3>&- &
     mkfifo go
-    at_terminal 80 ' 0 B/s, 0 lines/s' 'echo >go' -- "$UNSEEN" --progress --create f.bf missing pipe
+    at_terminal 80 ' 0 B/s, 0 lines/s' 'echo >go' -- "$UNSEEN" --progress f.bf missing pipe
     [[ $code -eq 2 ]]
-    # created, missing, the lines, the last of progress
-    sed -n 3,152p screen >got
+    # missing, the lines, the last of progress
+    sed -n 2,151p screen >got
     same got expected
-    [[ $(wc -l <screen) -eq 153 ]]
-    shows 'unseen: f\.bf: created .*'
+    [[ $(wc -l <screen) -eq 152 ]]
     shows 'unseen: missing: No such file or directory.*'
-    sed -n 153p screen >last
+    sed -n 152p screen >last
     shows "$at_end" last
 }
 
@@ -295,9 +295,9 @@ undisturbed() {
     cat long long in >in.all
     exits 0 unseen create -n 3000 -p 0.5 full.bf
     exits 0 unseen add full.bf in
-    for form in '-n 1000 -p 0.5 -j 1' '-n 1000 -p 0.5 -j 2' '-n 1000 -p 0.5 -j 2 -d' '-n 500 -p 0.5 f.bf' \
+    for form in '-n 1000 -p 0.5 -j 1' '-n 1000 -p 0.5 -j 2' '-n 1000 -p 0.5 -j 2 -d' '--create -n 500 -p 0.5 f.bf' \
         'query -j 2 full.bf' 'query --tag full.bf' 'query -vc full.bf' 'key -f 2 -t /' '-m 7000 -p 0.5' \
-        '-p 0.5 -j 2 f.bf -x cat' '-p 0.5 f.bf -x head -n 20'; do
+        '--create -p 0.5 -j 2 f.bf -x cat' '--create -p 0.5 f.bf -x head -n 20'; do
         rm -f f.bf
         # shellcheck disable=SC2086
         capture "$UNSEEN" $form <in.all
@@ -341,7 +341,7 @@ undisturbed() {
 @test "a storm of SIGUSR1: --durable, --pending, remove, plan, pop" {
     input 20000 >in
     : >said
-    exits 0 unseen -n 1M --counting f.bf <in
+    exits 0 unseen --create -n 1M --counting f.bf <in
     cp "$out" expected
     storm expected "$UNSEEN" remove f.bf
     undisturbed 0
@@ -376,7 +376,7 @@ undisturbed() {
     sed 's,$,/and/so/on/for/a/while/as/addresses/do,' in >long
     cat long >>in
     exits 0 unseen create e.bf
-    for form in '-n 500 -p 0.5 -j 1 f.bf in' '-p 0.5 --window 900 -j 2 f.bf in' '--create --durable -j 1 f.bf in' \
+    for form in '--create -n 500 -p 0.5 -j 1 f.bf in' '--create -p 0.5 --window 900 -j 2 f.bf in' '--create --durable -j 1 f.bf in' \
         '--pending p e.bf in' '--create f.bf in -x cat'; do
         rm -rf f.bf* p
         # shellcheck disable=SC2086
@@ -416,13 +416,13 @@ undisturbed() {
     exec {feed}>&-
     wait $pid
     same got expected
-    # LOCK_CHANGE of a file that is still empty
+    # LOCK_CHANGE
     mkfifo hold
-    : >g.bf
+    exits 0 unseen create g.bf
     "${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/holdlock" g.bf 4611686018427387904 <hold >held 3>&- &
     exec {hold}>hold
     filled held
-    "$UNSEEN" --create g.bf <in >got 2>"$err" 3>&- {hold}>&- &
+    "$UNSEEN" g.bf <in >got 2>"$err" 3>&- {hold}>&- &
     pid=$!
     ready $pid
     until grep -Eq ' 0 lines' "$err"; do

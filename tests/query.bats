@@ -189,7 +189,7 @@ even_filter() {
 
 @test "lines that a filter holds are in for ever: no false negative" {
     seq 200000 >in
-    exits 0 unseen -p 0.01 f.bf <in
+    exits 0 unseen --create -p 0.01 f.bf <in
     exits 1 unseen query -v f.bf in
     prints ''
     exits 1 unseen query -vc f.bf in

@@ -83,8 +83,8 @@ files() { find q.bf.queue -type f | wc -l; }
     exits 0 unseen push --create q.bf < <(seq 3)
     says 'q.bf: created'
     succeeds unseen push --create q.bf < <(seq 4)
-    exits 0 unseen push -n 1000 -p 1e-4 r.bf < <(seq 3)
-    succeeds unseen push -n 1000 -p 1e-4 r.bf < <(seq 3)
+    exits 0 unseen push --create -n 1000 -p 1e-4 r.bf < <(seq 3)
+    succeeds unseen push --create -n 1000 -p 1e-4 r.bf < <(seq 3)
     fails_with 2 'was made with -n 1000' unseen push -n 2000 r.bf < <(seq 9)
     pops '1\n2\n3\n4\n' -m 9
     exits 0 unseen --create --queue s.bf < <(seq 2)
@@ -788,7 +788,7 @@ of_noise() { seq 1000 >q.bf.queue/tries; }
 }
 
 @test "it grows while lines are pushed" {
-    exits 0 unseen push -n 300 -p 1e-9 q.bf < <(seq 20000)
+    exits 0 unseen push --create -n 300 -p 1e-9 q.bf < <(seq 20000)
     says_lines 2 'q.bf: created' 'q.bf: holds 300 of 300 lines, and grows'
     succeeds unseen push q.bf < <(seq 20005)
     succeeds unseen pop q.bf -m 1e6
@@ -1185,7 +1185,7 @@ segment_restored() { cp q.bf.queue/0* new && rm q.bf.queue/0* && mv new q.bf.que
 
 @test "nothing of a queue is opened to be made if it may be there already" {
     need_strace
-    succeeds strace -f -qq -o trace -e trace=open,openat "$UNSEEN" create --queue -p 1e-9 q.bf
+    exits 0 strace -f -qq -o trace -e trace=open,openat "$UNSEEN" create --queue -p 1e-9 q.bf
     exits 0 strace -f -qq -o trace.push -e trace=open,openat "$UNSEEN" push q.bf < <(seq 9)
     exits 0 strace -f -qq -o trace.again -e trace=open,openat "$UNSEEN" push q.bf < <(seq 19)
     exits 0 strace -f -qq -o trace.pop -e trace=open,openat "$UNSEEN" pop q.bf -m 99

@@ -245,33 +245,18 @@ slowly() {
 
 # --- creation -----------------------------------------------------------------------------
 
-@test "two that find an empty file and make a filter of it: one filter, each line once" {
+@test "two that find an empty file and make a filter of it: one does, and what is in it stays" {
     need_strace
-    local slow
-    input 300 >in
     : >f.bf
-    slowly rename "$UNSEEN" --create -p 1e-9 f.bf in >one 2>said 3>&- &
-    slow=$!
+    slowly rename "$UNSEEN" create -p 1e-9 f.bf >one 2>said 3>&- &
     filled "$BATS_TEST_TMPDIR/trace" || true
-    until grep -q rename "$BATS_TEST_TMPDIR/trace" || ! kill -0 "$slow"; do
+    until grep -q rename "$BATS_TEST_TMPDIR/trace" || ! kill -0 $!; do
         sleep 0.01
     done
-    exits 0 unseen --create -p 1e-9 f.bf in
-    cp "$out" two
-    wait "$slow"
-    each_once in one two
-    succeeds unseen query -c f.bf in
-    prints '300\n'
-    [[ -z $(find . -name '*f.bf?*') ]]
-}
-
-@test "eight that find an empty file and make a filter of it: one filter, each line once" {
-    input 300 >in
-    for _ in 1 2 3 4 5; do
-        : >f.bf
-        writers 8 "$UNSEEN" --create -p 1e-9 f.bf in 2>/dev/null || ! cat err.* | grep -v ' created ('
-        each_once in out.*
-    done
+    fails_with 75 'f\.bf: another process is making it' unseen create f.bf
+    wait $!
+    succeeds unseen verify f.bf
+    fails_with 2 'f\.bf: File exists' unseen create f.bf
 }
 
 @test "Ctrl-Z while a disk gives out blocks: it goes on where it was" {
@@ -311,34 +296,18 @@ slowly() {
     same got wanted
 }
 
-@test "an empty file that may not be written to, in a directory that may: a filter takes its place" {
+@test "an empty file that may not be written to, or not be locked: a filter takes its place" {
     public_directory
+    need_strace
     chmod 777 .
     : >f.bf
     chmod 444 f.bf
-    exits 0 as_nobody "$public/unseen" --create f.bf < <(seq 3)
-    prints '1\n2\n3\n'
+    exits 0 as_nobody "$public/unseen" create f.bf
     succeeds as_nobody "$public/unseen" f.bf < <(seq 3)
-    prints ''
-}
-
-@test "an empty file, and locks fail: a filter takes its place; a signal meanwhile: nothing does" {
-    need_strace
-    need_signals
-    : >f.bf
-    exits 0 strace -qq -o trace -e trace=fcntl -e inject=fcntl:error=ENOLCK:when=4 "$UNSEEN" create f.bf
-    grep -q INJECTED trace
-    succeeds unseen verify f.bf
     : >g.bf
-    hold_lock change "$change" g.bf
-    env --default-signal=TERM "$UNSEEN" create g.bf 2>said 3>&- &
-    local pid=$! status=0
-    sleep 0.3
-    kill -TERM "$pid"
-    wait "$pid" || status=$?
-    [[ $status -eq 143 ]]
-    [[ ! -s g.bf ]]
-    let_go change
+    exits 0 strace -qq -o trace -e trace=fcntl -e inject=fcntl:error=ENOLCK:when=1 "$UNSEEN" create g.bf
+    grep -q INJECTED trace
+    succeeds unseen verify g.bf
 }
 
 @test "-a to another filter: refused, nothing changed" {

@@ -205,14 +205,14 @@ other_ways() {
 
 window() {
     rm f.bf
-    succeeds unseen create --window 20000 -p 1e-9 "${recipe[@]}" f.bf || return 1
+    creates --window 20000 -p 1e-9 "${recipe[@]}" f.bf || return 1
     succeeds unseen f.bf in && same "$out" wanted && now_in || return 1
     rm f.bf
-    succeeds unseen create --forget-after 1d -p 1e-9 "${recipe[@]}" f.bf || return 1
+    creates --forget-after 1d -p 1e-9 "${recipe[@]}" f.bf || return 1
     succeeds unseen f.bf in && same "$out" wanted && now_in || return 1
     succeeds unseen --window 20000 -p 1e-9 "${recipe[@]}" <in && same "$out" wanted || return 1
     rm f.bf
-    succeeds unseen create --stage 1M -n 200k -p 1e-9 "${recipe[@]}" f.bf || return 1
+    creates --stage 1M -n 200k -p 1e-9 "${recipe[@]}" f.bf || return 1
     succeeds unseen f.bf in && same "$out" wanted && now_in
 }
 
@@ -473,7 +473,7 @@ agrees() {
 
 taken_over() {
     rm -f g.bf
-    succeeds unseen create --like f.bf g.bf || return 1
+    creates --like f.bf g.bf || return 1
     mv f.bf first.bf
     mv g.bf f.bf
     succeeds unseen f.bf in && same "$out" wanted && now_in || return 1
@@ -489,7 +489,7 @@ taken_over() {
 
 another_seed() {
     rm -f g.bf
-    succeeds unseen create --like f.bf --seed 77 g.bf || return 1
+    creates --like f.bf --seed 77 g.bf || return 1
     for i in f g; do
         succeeds unseen stats --json $i.bf || return 1
         sed -e 's/"\(file\|filter\|uuid\)":"[^"]*"//g; s/"created":[0-9]*//' "$out" >"stats.$i"
@@ -511,8 +511,8 @@ another_seed() {
 
 merged() {
     rm -f a.bf b.bf out.bf
-    succeeds unseen create --like f.bf a.bf || return 1
-    succeeds unseen create --like f.bf b.bf || return 1
+    creates --like f.bf a.bf || return 1
+    creates --like f.bf b.bf || return 1
     succeeds unseen add a.bf < <(head -n 1500 in) || return 1
     succeeds unseen add b.bf < <(tail -n 1500 in) || return 1
     succeeds unseen merge -o out.bf a.bf b.bf || return 1

@@ -77,10 +77,10 @@ only_printed() {
     [[ ! -s unprinted ]] || { echo "remembered, and in no output: $(wc -l <unprinted)"; return 1; }
 }
 
-# no_litter: nothing lies beside K and the filter.
+# no_litter: nothing lies beside K and the filter, but what the next run removes.
 no_litter() {
     local litter
-    litter=$(find . -name 'K.*.*' -o -name '.K.*' -o -name 'seen.bf?*')
+    litter=$(find . -name 'K.*.*' -o -name 'seen.bf?*')
     [[ -z $litter ]] || { echo "litter: $litter"; return 1; }
 }
 

@@ -108,7 +108,7 @@ again() {
 
 @test "a counting filter: what is committed of a retry is counted once" {
     seq 50 >in
-    exits 0 unseen --counting -p 1e-9 --pending keys f.bf in
+    exits 0 unseen --create --counting -p 1e-9 --pending keys f.bf in
     cp in wanted
     again
     exits 0 unseen commit f.bf keys
@@ -215,10 +215,10 @@ again() {
 @test "--pending makes FILTER if it is asked to, and only reads it from then on" {
     local options sum
     seq 5 >in
-    for options in --create '-n 1000' '-p 1e-9' --counting '--window 100' '-f 1' '--create --queue'; do
+    for options in '' '-n 1000' '-p 1e-9' --counting '--window 100' '-f 1' --queue; do
         rm -rf f.bf f.bf.queue keys
         # shellcheck disable=SC2086 # several words
-        exits 0 unseen $options --pending keys f.bf in
+        exits 0 unseen --create $options --pending keys f.bf in
         says '^unseen: f\.bf: created \(' || complain "$options"
         prints '1\n2\n3\n4\n5\n'
         remembers 0
@@ -371,28 +371,6 @@ again() {
     fi
 }
 
-@test "where files have no names yet, or get none: a temporary one, and the same in the end" {
-    need_strace
-    seq 5 >in
-    exits 0 unseen create -p 1e-9 f.bf
-    # nameless FILES ARGUMENT...: the first so many files that are to have no name
-    nameless() {
-        local files=$1
-        shift
-        strace -qq -o trace -e trace=openat -P "$PWD" -e "inject=openat:error=EOPNOTSUPP:when=1..$files" "$UNSEEN" "$@"
-    }
-    only_nameless() {
-        ! grep TMPFILE trace | grep -v INJECTED && ! grep INJECTED trace | grep -v TMPFILE && grep -q INJECTED trace
-    }
-    exits 0 nameless 2 --pending keys f.bf in
-    only_nameless || complain "$(cat trace)"
-    prints '1\n2\n3\n4\n5\n'
-    exits 0 unseen commit f.bf keys
-    exits 0 nameless 3 --pending keys f.bf < <(seq 6)
-    only_nameless || complain "$(cat trace)"
-    [[ -z $(find . -name '*keys?*') ]]
-}
-
 @test "what lies where the new file gets its name: removed if a killed run left it, else left alone" {
     need_strace
     exits 0 unseen create -p 1e-9 f.bf
@@ -447,7 +425,7 @@ again() {
     remembers 6 <(seq 7)
     [[ $(find . -type f | wc -l) -eq 3 ]]
     # that of the new one is cut off
-    exits 0 strace -qq -o trace -e trace=linkat "$UNSEEN" --pending "$name" f.bf < <(seq 7)
+    exits 0 strace -qq -o trace -e trace=openat "$UNSEEN" --pending "$name" f.bf < <(seq 7)
     grep -Fq "/.${name:0:243}.unseen-new\"" trace
 }
 
@@ -473,26 +451,25 @@ again() {
     [[ $kills -gt 50 ]]
 }
 
-# killed_retry CALL [INJECT...]: a retry with two lines more, killed at CALL, and run again.
+# killed_retry CALL: a retry with two lines more, killed at CALL, and run again.
 killed_retry() {
     local call=$1
-    shift
     cp first keys
-    capture strace -qq -o trace -e trace="openat,${call%:*}" "$@" -e "inject=${call%:*}:signal=KILL:when=${call#*:}" \
+    capture strace -qq -o trace -e trace="openat,${call%:*}" -e "inject=${call%:*}:signal=KILL:when=${call#*:}" \
         "$UNSEEN" --pending keys f.bf in
     [[ $code -eq 137 ]] || return 0
     kills=$((kills + 1))
     cmp -s keys first || cmp -s keys second || complain 'FILE is neither' || return 1
     [[ $(echo keys*) == keys && $(echo .keys*) == .keys?(.unseen-new|\*) ]] || complain "$(echo keys* .keys*)" || return 1
     left=$((left + $(find . -name '.keys*' | wc -l)))
-    exits 0 "${again[@]}" "$UNSEEN" --pending keys f.bf in || return 1
+    exits 0 unseen --pending keys f.bf in || return 1
     same "$out" in && cmp keys second || return 1
     [[ $(echo keys* .keys*) == 'keys .keys*' ]] || complain "$(echo keys* .keys*)"
 }
 
 @test "a retry with more lines, killed at each call: what it leaves beside FILE, the next run removes" {
     need_strace
-    local call nameless left=0 again=(env)
+    local call left=0
     seq 5 >in
     exits 0 unseen create -p 1e-9 f.bf
     exits 0 unseen --pending first f.bf < <(seq 3)
@@ -500,16 +477,8 @@ killed_retry() {
     exits 0 strace -qq -o trace "$UNSEEN" --pending keys f.bf in
     cp keys second
     awk -F'(' '/^[a-z]/ { print $1 ":" ++n[$1] }' trace | tail -n 60 >calls
-    nameless=$(awk '/^openat/ && ++n && /TMPFILE, 06[46]/ { print n }' trace)
     while read -r call; do
         killed_retry "$call" || { echo "$call"; false; }
     done <calls
-    holds "$kills > 30 && $left >= 1"
-    # where files have no names yet; openat is tampered with
-    again=(strace -qq -o trace -e trace=openat -e "inject=openat:error=EOPNOTSUPP:when=$nameless")
-    kills=0 left=0
-    while read -r call; do
-        killed_retry "$call" -e "inject=openat:error=EOPNOTSUPP:when=$nameless" || { echo "named, $call"; false; }
-    done < <(grep -v openat calls)
-    holds "$kills > 20 && $left >= 10"
+    holds "$kills > 30 && $left >= 10"
 }

@@ -22,10 +22,10 @@ mode_is() {
 
 @test "--secret: one unchanging line makes the filter and goes on with it" {
     seq 3000 >in
-    exits 0 unseen --secret f.bf in
+    exits 0 unseen --create --secret f.bf in
     same "$out" in
     says '^unseen: f\.bf: created \(.*, with a secret\)$'
-    succeeds unseen --secret f.bf in
+    succeeds unseen --create --secret f.bf in
     prints ''
     # Nothing needs to be said about it again.
     succeeds unseen f.bf < <(seq 3001)
@@ -58,17 +58,17 @@ mode_is() {
 
 @test "a mistyped name: --secret-file is no wish for a new filter" {
     known_secret k
-    fails_with 2 "f\\.bf: No such file.*to make it: unseen create --secret-file k f\\.bf\\)" unseen --secret-file k f.bf < <(seq 3)
-    fails_with 2 "f\\.bf: No such file.*unseen create --queue --secret-file k f\\.bf\\)" unseen push --secret-file k f.bf < <(seq 3)
+    fails_with 2 "f\\.bf: No such file.*to make it: unseen --create --secret-file k f\\.bf\\)" unseen --secret-file k f.bf < <(seq 3)
+    fails_with 2 "f\\.bf: No such file.*unseen push --create --secret-file k f\\.bf\\)" unseen push --secret-file k f.bf < <(seq 3)
 }
 
 @test "a wrong secret, one too many, one too few" {
     known_secret k
     exits 0 unseen create --secret-file k f.bf
-    says '^unseen: k: exists, and the new filter gets the secret in it$'
-    succeeds unseen create --secret-file other other.bf
-    succeeds unseen create --secret inside.bf
-    succeeds unseen create --counting plain.bf
+    says_lines 2 '^unseen: k: exists, and the new filter gets the secret in it$'
+    creates --secret-file other other.bf
+    creates --secret inside.bf
+    creates --counting plain.bf
     local form
     for form in '' add query stats verify pop 'commit f.bf' merge; do
         [[ $form != merge ]] || form='merge -o new.bf'
@@ -116,7 +116,7 @@ END
 
 @test "the file of a secret is nothing else at the same time" {
     known_secret k
-    exits 0 unseen create --queue --secret-file k f.bf
+    exits 0 unseen push --create --secret-file k f.bf
     cp k before
     fails_with 2 '^unseen: k: is the file for ' unseen --secret-file k f.bf -a k < <(seq 3)
     fails_with 2 '^unseen: k: is the file for ' unseen --secret-file k f.bf --dropped k < <(seq 3)
@@ -130,7 +130,7 @@ END
 # --- the file of a secret ------------------------------------------------------------------------
 
 @test "a file that is no secret is refused by name, and never written over" {
-    succeeds unseen create --secret-file k f.bf
+    creates --secret-file k f.bf
     local text
     while IFS= read -r text; do
         # shellcheck disable=SC2059
@@ -193,7 +193,7 @@ END
     known_secret k
     exits 0 unseen create --secret-file k a.bf
     exits 0 unseen create --secret-file k b.bf
-    says '^unseen: k: exists, '
+    says_lines 2 '^unseen: k: exists, '
     succeeds unseen add --secret-file k a.bf < <(seq 1000)
     succeeds unseen add --secret-file k b.bf < <(seq 1000)
     layer a.bf | cmp - <(layer b.bf)
@@ -203,14 +203,14 @@ END
 }
 
 @test "a secret that others can read is told, by a run and by verify" {
-    succeeds unseen create --secret-file k f.bf
+    creates --secret-file k f.bf
     chmod 604 k
     exits 0 unseen --secret-file k f.bf < <(seq 3)
     prints '1\n2\n3\n'
     says '^unseen: k: others can read this secret, and choose lines with it \(chmod o-r k\)$'
     chmod 640 k
     succeeds unseen --secret-file k f.bf < <(seq 3)
-    succeeds unseen create --secret g.bf
+    creates --secret g.bf
     succeeds unseen verify f.bf g.bf
     chmod 644 g.bf
     exits 1 unseen verify f.bf g.bf
@@ -272,8 +272,8 @@ END
 @test "another secret, other false drops; the same one, the same" {
     seq 20000 >in
     exits 0 unseen create -p 0.5 --fixed -n 10000 --secret a.bf
-    succeeds unseen create --like a.bf --new-secret b.bf
-    succeeds unseen create --like a.bf c.bf
+    creates --like a.bf --new-secret b.bf
+    creates --like a.bf c.bf
     for f in a b c; do unseen $f.bf in >$f; done
     same c a
     run -1 cmp -s a b
@@ -336,14 +336,14 @@ everything() {
         for kind in '-n 500' --counting '-n 1M --stage 1M' '--window 100000' '--forget-after 9d'; do
             rm -rf f.bf f.bf.queue k keys
             # shellcheck disable=SC2086
-            succeeds unseen create $kind -p 1e-9 $where f.bf
+            creates $kind -p 1e-9 $where f.bf
             file=${where#--secret}
             # shellcheck disable=SC2086
             everything f.bf ${file:+$where}
         done
         rm -rf f.bf f.bf.queue k
         # shellcheck disable=SC2086
-        succeeds unseen create --queue --counting -p 1e-9 $where f.bf
+        creates --queue --counting -p 1e-9 $where f.bf
         file=${where#--secret}
         # shellcheck disable=SC2086
         succeeds unseen push ${file:+$where} f.bf < <(seq 3000)
@@ -378,7 +378,7 @@ everything() {
     seq 3000 >in
     known_secret k
     exits 0 unseen create --secret-file k a.bf
-    succeeds unseen create --like a.bf --secret-file k b.bf
+    creates --like a.bf --secret-file k b.bf
     succeeds unseen add --secret-file k a.bf < <(seq 2000)
     succeeds unseen add --secret-file k b.bf < <(seq 1001 3000)
     succeeds unseen merge --secret-file k -o ab.bf a.bf b.bf
@@ -387,25 +387,25 @@ everything() {
     # Into one of them.
     succeeds unseen merge --secret-file k -o a.bf a.bf b.bf
     exits 1 unseen query -v --secret-file k a.bf in
-    succeeds unseen create --secret-file other c.bf
+    creates --secret-file other c.bf
     fails_with 2 '^unseen: c\.bf: its secret is not the one in' unseen merge --secret-file k -o new.bf a.bf c.bf
 
-    succeeds unseen create --secret d.bf
-    succeeds unseen create --like d.bf e.bf
-    succeeds unseen create --like d.bf --new-secret f.bf
+    creates --secret d.bf
+    creates --like d.bf e.bf
+    creates --like d.bf --new-secret f.bf
     succeeds unseen add d.bf in
     succeeds unseen merge -o de.bf e.bf d.bf
     exits 1 unseen query -v de.bf in
     fails_with 2 '^unseen: f\.bf: cannot be merged with d\.bf: its secret is another one, not the same \(' unseen merge -o new.bf d.bf f.bf
-    succeeds unseen create g.bf
+    creates g.bf
     fails_with 2 '^unseen: g\.bf: cannot be merged with d\.bf: its hash is XXH3, not SipHash with a secret in the filter \(' unseen merge -o new.bf d.bf g.bf
 }
 
 @test "--like: the same secret, or with --new-secret another one of the same kind" {
     known_secret k
     exits 0 unseen create --secret-file k a.bf
-    succeeds unseen create --secret b.bf
-    succeeds unseen create c.bf
+    creates --secret b.bf
+    creates c.bf
     fails_with 2 '^unseen: a\.bf: its secret is in another file' unseen create --like a.bf new.bf
     fails_with 2 '^unseen: k: has the secret of a\.bf, not a new one \(' unseen create --like a.bf --new-secret --secret-file k new.bf
     fails_with 2 '^unseen: --new-secret: the secret of a\.bf is in another file \(' unseen create --like a.bf --new-secret new.bf
@@ -439,11 +439,11 @@ everything() {
             umask $mask
             mkdir $mask
             cd $mask
-            succeeds unseen create --secret a.bf
-            exits 0 unseen --secret --queue b.bf < <(seq 3)
-            succeeds unseen create --secret-file k c.bf
-            succeeds unseen create --like a.bf d.bf
-            succeeds unseen create --like a.bf --new-secret e.bf
+            creates --secret a.bf
+            exits 0 unseen --create --secret --queue b.bf < <(seq 3)
+            creates --secret-file k c.bf
+            creates --like a.bf d.bf
+            creates --like a.bf --new-secret e.bf
             succeeds unseen merge -o f.bf a.bf d.bf
             mode_is 600 a.bf b.bf d.bf e.bf f.bf k
             mode_is 700 b.bf.queue
@@ -456,18 +456,18 @@ everything() {
 }
 
 @test "what takes the place of a filter does not open it to others" {
-    succeeds unseen create a.bf
-    succeeds unseen create --force --secret a.bf
+    creates a.bf
+    creates --force --secret a.bf
     mode_is 600 a.bf
-    succeeds unseen create --force a.bf
+    creates --force a.bf
     mode_is 600 a.bf
     # Nor of an empty file.
     (umask 077 && : >b.bf)
-    succeeds unseen create b.bf
+    creates b.bf
     mode_is 600 b.bf
-    succeeds unseen create --secret c.bf
-    succeeds unseen create --like c.bf d.bf
-    succeeds unseen create e.bf
+    creates --secret c.bf
+    creates --like c.bf d.bf
+    creates e.bf
     succeeds unseen merge --force -o e.bf c.bf d.bf
     mode_is 600 e.bf
     succeeds unseen merge -o c.bf c.bf d.bf
@@ -481,7 +481,7 @@ everything() {
 @test "nothing shows a secret" {
     known_secret k
     exits 0 unseen create --secret-file k a.bf
-    succeeds unseen create --secret b.bf
+    creates --secret b.bf
     # That of the filter, as its bytes are in it.
     inside=$(head -c 80 b.bf | tail -c 16 | od -An -v -tx1 | tr -d ' \n')
     [[ $inside =~ ^[0-9a-f]{32}$ && $inside != 0000* ]]
@@ -506,7 +506,7 @@ everything() {
     grep -q '^hash  *siphash-2-4-128, its secret is in the filter$' all
     grep -q '"hash":"siphash-2-4-128","seed":null,"secret":"elsewhere"' all
     grep -q '"hash":"siphash-2-4-128","seed":null,"secret":"inside"' all
-    succeeds unseen create d.bf
+    creates d.bf
     succeeds unseen stats --json d.bf
     grep -q '"hash":"xxh3-128","seed":0,"secret":null' "$out"
 }
@@ -515,7 +515,7 @@ everything() {
     known_secret k
     exits 0 unseen create --secret-file k a.bf
     exits 0 unseen create --secret-file k b.bf
-    succeeds unseen create --secret-file other c.bf
+    creates --secret-file other c.bf
     exits 0 unseen stats a.bf c.bf
     grep -q '^union, overlap  *not known' "$out"
     exits 0 unseen stats --secret-file k a.bf b.bf
@@ -526,7 +526,7 @@ everything() {
 
 # made OPTION...: f.bf with a secret in k, traced.
 made() {
-    strace -qq -f -o "$BATS_TEST_TMPDIR/trace" -e trace=fsync,link,linkat,fchmod,openat,pwrite64 "$@" \
+    strace -qq -f -o "$BATS_TEST_TMPDIR/trace" -e trace=fsync,renameat2,openat,pwrite64 "$@" \
         "$UNSEEN" create --secret-file k f.bf
 }
 
@@ -536,8 +536,8 @@ made() {
     awk '
         /^[0-9]+ +pwrite64/ && /unseen-secret/ { written = NR }
         /fsync\(/ { fsyncs[++count] = NR }
-        /link(at)?\(.*"k"/ { secret = NR }
-        /link(at)?\(.*"f\.bf"/ { filter = NR }
+        /renameat2\(.*"k"/ { secret = NR }
+        /renameat2\(.*"f\.bf"/ { filter = NR }
         END {
             for (i = 1; i <= count; i++) {
                 data += fsyncs[i] > written && fsyncs[i] < secret
@@ -551,13 +551,14 @@ made() {
 @test "killed while a filter is made: no filter without its secret, and the next run makes it" {
     need_strace
     local call left
-    for call in fsync:signal=KILL:when=1 link,linkat:signal=KILL:when=1 fsync:signal=KILL:when=2 fsync:signal=KILL:when=3 link,linkat:signal=KILL:when=2; do
+    for call in fsync:signal=KILL:when=1 renameat2:signal=KILL:when=1 fsync:signal=KILL:when=2 fsync:signal=KILL:when=3 renameat2:signal=KILL:when=2; do
         rm -f k f.bf
         exits 137 made -e inject=$call
         # strace does not do the call.
         [[ ! -e k ]] || grep -Exq 'unseen-secret [0-9a-f]{32}' k
-        left=$(ls -A)
+        left=$(ls)
         [[ -z $left || $left == k ]]
+        rm -f .k.* .f.bf.*
         exits 0 unseen --create --secret-file k f.bf < <(seq 3)
         prints '1\n2\n3\n'
     done

@@ -32,7 +32,7 @@ repeated_lines() {
     local part
     repeated_lines 300000 >in
     awk '!seen[$0]++' in >expected
-    exits 0 unseen -p 1e-9 -n 200k --stage $stage f.bf in
+    exits 0 unseen --create -p 1e-9 -n 200k --stage $stage f.bf in
     same "$out" expected
     [[ $(lines_in 1) -gt 0 && $(lines_in 2) -gt 20000 ]]
     has f.bf in
@@ -54,7 +54,7 @@ repeated_lines() {
     for options in -j1 -j2 '--buffer-size 4K' '--buffer-size 64K -j2' '-m 1e9'; do
         rm -f f.bf
         # shellcheck disable=SC2086 # options are words
-        unseen -n 40k -p 0.3 --stage 192K $options f.bf in >here 2>/dev/null
+        unseen --create -n 40k -p 0.3 --stage 192K $options f.bf in >here 2>/dev/null
         [[ -n $expected ]] || expected=$(cksum <here)
         [[ $(cksum <here) == "$expected" ]] || { echo "$options: other lines"; return 1; }
     done
@@ -63,7 +63,7 @@ repeated_lines() {
     for part in part.*; do
         cat "$part"
         sleep 0.01
-    done | unseen -n 40k -p 0.3 --stage 192K f.bf >here 2>/dev/null
+    done | unseen --create -n 40k -p 0.3 --stage 192K f.bf >here 2>/dev/null
     [[ $(cksum <here) == "$expected" ]]
     [[ $(wc -l <here) -lt 59000 ]]
 }

@@ -20,7 +20,7 @@ for line in open(sys.argv[1], encoding="utf-8"):
 }
 
 @test "text: says everything that it must" {
-    exits 0 unseen -n 20000 -p 1e-4 f.bf < <(seq 5000)
+    exits 0 unseen --create -n 20000 -p 1e-4 f.bf < <(seq 5000)
     succeeds unseen stats f.bf
     local word
     for word in f.bf capacity layer lines fill size bits geometry hash seed 'target|at most' rate 'false drops'; do
@@ -31,7 +31,7 @@ for line in open(sys.argv[1], encoding="utf-8"):
 }
 
 @test "text in a pipe has no escape sequences and no bytes outside ASCII" {
-    exits 0 unseen -n 20000 -p 1e-4 f.bf < <(seq 5000)
+    exits 0 unseen --create -n 20000 -p 1e-4 f.bf < <(seq 5000)
     succeeds unseen stats f.bf
     [[ $(tr -d '\12\40-\176' <"$out" | wc -c) -eq 0 ]] || complain "odd bytes"
 }
@@ -44,7 +44,7 @@ report_of() {
 
 @test "on a terminal it draws how full each layer is" {
     need_terminal
-    exits 0 unseen -n 20000 -p 1e-4 f.bf < <(seq 15000)
+    exits 0 unseen --create -n 20000 -p 1e-4 f.bf < <(seq 15000)
     report_of f.bf
     on_terminal 60 C "'$UNSEEN' stats f.bf" >terminal
     { cat report -; } >wanted <<'END'
@@ -76,7 +76,7 @@ END
 
 @test "on a terminal --json draws nothing; nor does anything into a pipe or a file" {
     need_terminal
-    exits 0 unseen -n 100 f.bf < <(seq 5000)
+    exits 0 unseen --create -n 100 f.bf < <(seq 5000)
     succeeds unseen stats --json f.bf
     on_terminal 80 C "'$UNSEEN' stats --json f.bf" | cmp - "$out"
     succeeds unseen stats f.bf
@@ -89,7 +89,7 @@ END
 
 @test "the picture is as wide as the terminal, and no wider" {
     need_terminal
-    exits 0 unseen -n 100 f.bf < <(seq 50000)
+    exits 0 unseen --create -n 100 f.bf < <(seq 50000)
     local columns
     for columns in 20 33 80 300; do
         on_terminal "$columns" C "'$UNSEEN' stats f.bf" | sed '1,/^$/d' >terminal
@@ -98,7 +98,7 @@ END
 }
 
 @test "--json: the stable names" {
-    exits 0 unseen -n 20000 -p 1e-4 f.bf < <(seq 5000)
+    exits 0 unseen --create -n 20000 -p 1e-4 f.bf < <(seq 5000)
     succeeds unseen stats --json f.bf
     [[ $(wc -l <"$out") -eq 1 ]]
     valid_json "$out"
@@ -111,7 +111,7 @@ END
 }
 
 @test "--json: an empty filter" {
-    succeeds unseen create f.bf
+    creates f.bf
     succeeds unseen stats --json f.bf
     valid_json "$out"
     holds "$(field keys) == 0"
@@ -146,7 +146,7 @@ names_in_json=(
 @test "--json: names are UTF-8, and what is none is shown as \\xHH" {
     local i
     for ((i = 0; i < ${#names_in_json[@]}; i += 2)); do
-        succeeds unseen create "./${names_in_json[i]}"
+        creates "./${names_in_json[i]}"
         succeeds unseen stats --json "./${names_in_json[i]}"
         valid_json "$out"
         LC_ALL=C grep -aqF "\"filter\":\"./${names_in_json[i + 1]}\"," "$out" || complain "not ${names_in_json[i + 1]}"
@@ -224,7 +224,7 @@ names_in_json=(
 }
 
 @test "layers are counted as it grows" {
-    exits 0 unseen -n 1000 f.bf < <(seq 100000)
+    exits 0 unseen --create -n 1000 f.bf < <(seq 100000)
     succeeds unseen stats --json f.bf
     valid_json "$out"
     holds "$(field layers) > 1"

@@ -32,7 +32,7 @@ ping_pong() {
 }
 
 @test "while a filter grows" {
-    ping_pong -n 10 f.bf
+    ping_pong --create -n 10 f.bf
 }
 
 @test "a line that came out is remembered before the next one comes" {

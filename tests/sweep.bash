@@ -108,7 +108,7 @@ prepare_implied() { :; }
 form_implied() { strace_it -n 100 -p 1e-9 f.bf in >part; }
 done_implied() { done_filter; }
 again_implied() {
-    "$UNSEEN" -n 100 -p 1e-9 f.bf in >rest 2>/dev/null || return 1
+    "$UNSEEN" --create -n 100 -p 1e-9 f.bf in >rest 2>/dev/null || return 1
     none_lost in part rest && all_in
 }
 

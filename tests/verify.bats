@@ -26,7 +26,7 @@ finds() {
 }
 
 @test "a sound filter: exit 0 and not a word; --summary says so" {
-    exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 900)
+    exits 0 unseen --create -n 1000 -p 1e-3 f.bf < <(seq 900)
     unchanged succeeds unseen verify f.bf
     prints ''
     unchanged exits 0 unseen verify --summary f.bf
@@ -42,7 +42,7 @@ finds() {
 }
 
 @test "a counter that is too low, or too high" {
-    exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 900)
+    exits 0 unseen --create -n 1000 -p 1e-3 f.bf < <(seq 900)
     [[ $(number_at 9216) -ge 890 ]]
     write_at 9216 '\001\000'
     finds 'layer 1: its counter says 1, its bits say [89][0-9]{2} lines \(it grows late, and loses nothing\)'
@@ -70,7 +70,7 @@ finds() {
 }
 
 @test "the second layer is named as such" {
-    exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 1500)
+    exits 0 unseen --create -n 1000 -p 1e-3 f.bf < <(seq 1500)
     write_at 9280 '\001\000'
     finds 'layer 2: its counter says 1, its bits say [45][0-9]{2} lines \(.*\)'
 }
@@ -320,7 +320,7 @@ sound() {
 }
 
 @test "a rate above the one it was made for" {
-    exits 0 unseen --fixed -n 100000 -p 1e-2 f.bf < <(seq 150000)
+    exits 0 unseen --create --fixed -n 100000 -p 1e-2 f.bf < <(seq 150000)
     finds 'layer 1: its rate is 0\.[0-9]+, above the 0\.01 it was made for'
 }
 
@@ -365,7 +365,7 @@ sound() {
 }
 
 @test "bytes after the last layer, as a writer leaves them that is killed while growing" {
-    exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 900)
+    exits 0 unseen --create -n 1000 -p 1e-3 f.bf < <(seq 900)
     head -c 12345 /dev/zero >>f.bf
     finds '12345 bytes after the last layer \(left by a writer that was killed while it added a layer; the next layer takes their place\)'
     exits 0 unseen f.bf < <(seq 901 3000)
@@ -373,7 +373,7 @@ sound() {
 }
 
 @test "several findings: a line each" {
-    exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 900)
+    exits 0 unseen --create -n 1000 -p 1e-3 f.bf < <(seq 900)
     head -c 100 /dev/zero >>f.bf
     write_at 9216 '\001\000'
     write_at $((12288 + 7 * 16)) '\001\000\000\000'
@@ -402,7 +402,7 @@ sound() {
 
 @test "damage: exit 2, and one line that says what" {
     local place
-    exits 0 unseen -n 1000 -p 1e-3 whole.bf < <(seq 900)
+    exits 0 unseen --create -n 1000 -p 1e-3 whole.bf < <(seq 900)
     while read -r place pattern; do
         cp whole.bf f.bf
         write_at "$place" '\377\377'
@@ -425,7 +425,7 @@ END
 
 @test "what it found cannot be printed: exit 2" {
     need_full
-    exits 0 unseen -n 1000 -p 1e-3 f.bf < <(seq 900)
+    exits 0 unseen --create -n 1000 -p 1e-3 f.bf < <(seq 900)
     head -c 100 /dev/zero >>f.bf
     exits 2 to /dev/full unseen verify f.bf
     says 'standard output: No space left on device'

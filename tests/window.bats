@@ -44,12 +44,12 @@ a_stream() {
         exits 0 unseen --window "$n" ${options//_/ } <in
         same "$out" expected || complain "in memory: $n $options"
         rm -f w.bf
-        exits 0 unseen --window "$n" ${options//_/ } w.bf <in
+        exits 0 unseen --create --window "$n" ${options//_/ } w.bf <in
         same "$out" expected || complain "in a file: $n $options"
         rm -f w.bf parts
         split -n l/11 in part.
         for part in part.*; do
-            exits 0 unseen --window "$n" ${options//_/ } w.bf "$part"
+            exits 0 unseen --create --window "$n" ${options//_/ } w.bf "$part"
             cat "$out" >>parts
         done
         same parts expected || complain "in parts: $n $options"
@@ -78,7 +78,7 @@ END
 }
 
 @test "--window: add, query and -m keep to the window" {
-    seq 100 | unseen add --window 10 --slack 1 w.bf
+    seq 100 | unseen add --create --window 10 --slack 1 w.bf
     seq 100 | succeeds unseen query w.bf
     seq 81 100 >expected
     # 20 at most, 10 at least.
@@ -133,12 +133,12 @@ END
     fails_with 2 'was made with --slack 0.25, not 0.5' unseen --slack 0.5 w.bf
     fails_with 2 'was made without --slack' unseen --slack 0.5 n.bf
     fails_with 2 '^unseen: -d: remembers all lines \(leave --window and --forget-after out\)$' unseen -d --window 10
-    echo a | succeeds unseen --window 100 --slack 0.25 w.bf
-    echo a | succeeds unseen --forget-after 168h t.bf
+    echo a | succeeds unseen --create --window 100 --slack 0.25 w.bf
+    echo a | succeeds unseen --create --forget-after 168h t.bf
     # Both make the filter, as -n does.
-    echo a | exits 0 unseen --window 100 new.bf
+    echo a | exits 0 unseen --create --window 100 new.bf
     says 'new.bf: created \(for the last 100 lines, .*, false-drop rate 1e-6\)'
-    echo a | exits 0 unseen --forget-after 90m late.bf
+    echo a | exits 0 unseen --create --forget-after 90m late.bf
     says 'late.bf: created \(forgets lines after 90m, starts at .*, false-drop rate 1e-6\)'
 }
 
@@ -174,7 +174,7 @@ END
         succeeds unseen plan --json $words
         cp "$out" planned
         rm -f w.bf
-        succeeds unseen create $words w.bf
+        creates $words w.bf
         [[ $(field bytes planned) -eq $(stat -c %s w.bf) ]] || complain "$words: size"
         [[ $words != *--size* ]] || holds "$(field bytes planned) > ${words#*--size }.0 * 950000 + 0 * 1" ||
             holds "$(field bytes planned) > 900000"
@@ -261,7 +261,7 @@ END
 }
 
 @test "--window: an empty one says how much fits into its first generation" {
-    succeeds unseen create --window 1000 w.bf
+    creates --window 1000 w.bf
     succeeds unseen stats w.bf
     grep -q '^generation full in *250 lines$' "$out" || complain 'not 250'
     exits 0 unseen add w.bf < <(seq 100)
@@ -333,7 +333,7 @@ day=86400
 @test "--forget-after: a line is printed again after the time, and not before" {
     local noon=1800000000
     need_clock
-    echo a | exits 0 at "$noon" --forget-after 7d t.bf
+    echo a | exits 0 at "$noon" --create --forget-after 7d t.bf
     prints 'a\n'
     echo a | succeeds at "$((noon + 1))" t.bf
     prints ''
@@ -383,7 +383,7 @@ day=86400
     local noon=1800000000 pid child
     need_strace
     need_clock
-    echo a | exits 0 at "$noon" --forget-after 1h t.bf
+    echo a | exits 0 at "$noon" --create --forget-after 1h t.bf
     # A power cut has left the bits of a, and no counter of them.
     dd if=/dev/zero of=t.bf bs=8 seek=1152 count=1 conv=notrunc status=none
     # Its time is over. Who is to clear it is held up on its way to the lock, and another settles b.
@@ -411,7 +411,7 @@ day=86400
 @test "--forget-after: a clock that is set back forgets late, never early" {
     local noon=1800000000
     need_clock
-    echo a | exits 0 at "$noon" --forget-after 1h t.bf
+    echo a | exits 0 at "$noon" --create --forget-after 1h t.bf
     # Set back by ten hours, for two hours, and right again. Writers say that nothing is forgotten.
     echo b | exits 0 at "$((noon - 36000))" t.bf
     prints 'b\n'

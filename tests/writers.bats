@@ -550,7 +550,7 @@ lock_byte=4611686018427387904
     sort -u before held >all
     for form in '-x sh -c "cat >got; echo all >here; read -r line <go"' '--durable -a got'; do
         rm -rf f.bf* copy.bf* got here go feed
-        exits 0 unseen -n 500 -p 1e-9 f.bf before
+        exits 0 unseen --create -n 500 -p 1e-9 f.bf before
         mkfifo go feed
         eval '"$UNSEEN" f.bf feed '"$form"' 2>said 3>&- &'
         pid=$!

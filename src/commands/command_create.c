@@ -24,8 +24,7 @@ int command_create(const struct options *options)
     if (path == NULL || filter_operand_alone(options) != 0 ||
         combinations_check(options, FOR_CREATE) != 0)
         return EXIT_TROUBLE;
-    int result = creation_make(path, options, options_has(options, OPTION_QUEUE),
-                               options_has(options, OPTION_FORCE));
+    int result = creation_make(path, options);
     if (result < 0)
         return EXIT_TROUBLE;
     if (result > 0 && options_has(options, OPTION_IF_MISSING))

@@ -111,7 +111,7 @@ static int check_place(const struct options *options, const char *out,
         *over = true;
         return 0;
     }
-    int there = newfile_look(out, options_has(options, OPTION_FORCE), &fault);
+    int there = newfile_look(out, options_has(options, OPTION_FORCE) ? OVER_FILTER : 0, &fault);
     if (there < 0)
         return message_fault(&fault);
     if (there == PLACE_TAKEN)

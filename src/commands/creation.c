@@ -8,13 +8,14 @@
 #include "core/number.h"
 #include "queue/queue.h"
 #include "store/create.h"
-#include "system/beside.h"
+#include "store/newfile.h"
 #include "system/path.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -55,50 +56,46 @@ static void tell_created(const struct store *store)
                 store_path(store), part, size, rate, secret);
 }
 
-/* Whether something has the name of its queue. */
-static bool is_beside(const char *path)
-{
-    char name[BESIDE_MAX];
-    beside_name(path, ".queue", name);
-    return access(name, F_OK) == 0;
-}
-
-static bool is_there(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
-}
-
-/* How much it needs, and how much there is. */
+/* How much it needs, and what is missing of that. */
 static void tell_space(struct fault *fault, const char *path, const struct filter_plan *asked)
 {
-    char needed[16], free_there[16], directory[PATH_MAX];
+    char needed[16], missing[16], directory[PATH_MAX];
     struct filter_plan plan = *asked;
     struct layer_plan layer;
     struct statvfs system;
     path_directory(path, directory);
     if (growth_first(&plan, &layer) != 0 || growth_stage(&plan, &layer) != 0)
         return;
-    uint64_t bytes = header_asked_bytes(layer.pages, &plan, growth_first_layers(&plan));
-    report_size((double)bytes, needed);
-    if (fault->error == EFBIG)
+    double bytes = (double)header_asked_bytes(layer.pages, &plan, growth_first_layers(&plan));
+    report_size(bytes, needed);
+    if (fault->error == EFBIG) {
         fault_way_out(fault, "it needs %s, more than one file can have there", needed);
-    else if (statvfs(directory, &system) == 0)
-        fault_way_out(fault, "it needs %s, and %s are free", needed,
-                      report_size((double)system.f_bavail * (double)system.f_frsize, free_there));
+    } else if (statvfs(directory, &system) == 0) {
+        double more = bytes - (double)system.f_bavail * (double)system.f_frsize;
+        if (system.f_files != 0 && system.f_favail == 0)
+            fault_way_out(fault, "no more files fit there: all inodes are in use");
+        else if (more > 0)
+            fault_way_out(fault, "it needs %s, %s more than are free", needed,
+                          report_size(more, missing));
+        else
+            fault_way_out(fault, "it needs %s, and the rest is kept for the file system", needed);
+    }
 }
 
-static void tell_waits(void *path)
-{
-    message("%s: waiting for another process that is making it", (const char *)path);
-}
-
-int creation_make(const char *path, const struct options *options, bool queue, bool replace)
+/* Makes the filter that the options describe, with a queue if `queue`. Nothing may be there but
+ * what `over` says (store/newfile.h); with another queue in the way nothing is made. Returns 0; 1
+ * if something is there; -1 after a message. */
+static int make(const char *path, const struct options *options, bool queue, unsigned over)
 {
     struct fault fault;
     struct header header;
-    if (!replace && is_there(path))
+    int there = newfile_look(path, over, &fault);
+    if (there == PLACE_TAKEN)
         return 1;
+    if (there < 0) {
+        message_fault(&fault);
+        return -1;
+    }
     if (wish_plan(options, true, 0, &header) != 0)
         return -1;
     const char *secret_file = secret_option_file(options, &header);
@@ -109,11 +106,12 @@ int creation_make(const char *path, const struct options *options, bool queue, b
     }
     /* Of a filter that stays, the queue that is there is the right one; it may have been made just
      * now. Beside a new one it would wait for ever, or be taken for the new one's. */
-    bool taken = (queue || replace || is_beside(path)) && queue_check_free(path, &fault) != 0 &&
-                 (replace || !is_there(path));
+    bool taken = queue_check_free(path, &fault) != 0;
+    if (taken && newfile_look(path, over, &(struct fault){0}) == PLACE_TAKEN)
+        return 1;
     header.writer_features = queue ? WRITER_QUEUE : 0;
-    const struct create_elsewhere elsewhere = {queue ? queue_make : NULL, secret_file, tell_waits};
-    int result = taken ? -1 : create_filter(path, &header, replace, &elsewhere, &fault);
+    const struct create_elsewhere elsewhere = {queue ? queue_make : NULL, secret_file};
+    int result = taken ? -1 : create_filter(path, &header, over, &elsewhere, &fault);
     if (result < 0 && !taken && fault.of == path && (fault.error == ENOSPC || fault.error == EFBIG))
         tell_space(&fault, path, &header.plan);
     if (result < 0)
@@ -121,12 +119,49 @@ int creation_make(const char *path, const struct options *options, bool queue, b
     return result;
 }
 
+int creation_make(const char *path, const struct options *options)
+{
+    bool force = options_has(options, OPTION_FORCE);
+    int result = make(path, options, options_has(options, OPTION_QUEUE),
+                      OVER_EMPTY | (force ? OVER_FILTER : 0));
+    struct store *store = result == 0 ? filter_operand_look(path, options) : NULL;
+    if (store != NULL)
+        tell_created(store);
+    store_close(store);
+    return result == 0 && store == NULL ? -1 : result;
+}
+
+/* Before anything is made for them. Not opened: that would wait for who writes to a FIFO. */
+static int check_inputs(const struct options *options)
+{
+    struct fault fault;
+    for (size_t i = 1; i < options->operand_count; i++) {
+        const char *name = options->operands[i];
+        if (strcmp(name, "-") != 0 && access(name, R_OK) != 0) {
+            fault_errno(&fault, name, NULL, errno);
+            return message_fault(&fault);
+        }
+    }
+    return 0;
+}
+
+/* As make, over nothing; without --create a filter that is absent is only described. */
+static int make_if_absent(const char *path, const struct options *options, bool queue)
+{
+    struct header header;
+    if (access(path, F_OK) == 0)
+        return 1;
+    if (options_has(options, OPTION_CREATE))
+        return check_inputs(options) == 0 ? make(path, options, queue, 0) : -1;
+    if ((options->set & DESCRIBING_OPTIONS) == 0)
+        return 1;
+    return wish_plan(options, true, 0, &header) == 0 ? 1 : -1;
+}
+
 struct filter *creation_open(const char *path, const struct options *options, bool queue,
                              bool write)
 {
-    int result = 1;
-    if ((options->set & CREATION_OPTIONS) != 0)
-        result = creation_make(path, options, queue, false);
+    int result = make_if_absent(path, options, queue);
     if (result < 0 || (result > 0 && wish_compare(options, path, queue) != 0))
         return NULL;
     struct filter *filter = filter_operand_open(path, options, write);

@@ -7,13 +7,13 @@
 #include "commands/options.h"
 #include "delivery/filter.h"
 
-/* Makes the filter that the options describe, with a queue if `queue`; over one that is there if
- * `replace`. With another queue in the way nothing is made. Returns 0; 1 if something is there; -1
- * after a message. */
-int creation_make(const char *path, const struct options *options, bool queue, bool replace);
+/* Makes the filter that the options describe, over an empty file, or with --force over a filter,
+ * and says so in one line on stderr. With another queue in the way nothing is made. Returns 0; 1 if
+ * something is there; -1 after a message. */
+int creation_make(const char *path, const struct options *options);
 
-/* Opens FILTER, making it first if it was asked for and there is none, with one line on stderr.
- * With `queue` it is made with a queue, or must have been. NULL after a message. */
+/* Opens FILTER; with --create it is made first if there is none, as above, but over nothing. With
+ * `queue` it is made with a queue, or must have been. NULL after a message. */
 struct filter *creation_open(const char *path, const struct options *options, bool queue,
                              bool write);
 

@@ -10,7 +10,6 @@
 #include "store/newfile.h"
 #include "system/path.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -87,71 +86,53 @@ const struct store_watch filter_operand_watch = {.grew = tell_grew, .waits = tel
 
 /* --- one that cannot be used --- */
 
-static bool is_absent(const char *path)
+/* Adds " word", quoted for a shell, and cut off if there is no room: the fault leaves that out. */
+static void add_word(char *command, size_t size, const char *word)
 {
-    struct stat status;
-    return stat(path, &status) != 0 ? errno == ENOENT
-                                    : S_ISREG(status.st_mode) && status.st_size == 0;
+    char quoted[QUOTE_MAX];
+    size_t length = strlen(command);
+    snprintf(command + length, size - length, " %s", quote_word(word, quoted));
 }
 
-/* How many changed letters are a slip and not another name: none of a short one, as in a.bf and
- * b.bf. */
-static unsigned slips_in(const char *name)
+/* The command that makes the filter that was asked for: unseen, `maker`, the options that describe
+ * it, and its name. */
+static void suggest_making(struct fault *fault, const char *doing, const char *maker,
+                           const struct options *options, const char *path)
 {
-    size_t length = strlen(name);
-    return length <= 4 ? 0 : length <= 6 ? 1 : 2;
-}
-
-/* A filter in the same directory whose name differs by a slip, quoted; "" if there is none. */
-static const char *nearest_filter(const char *path, char quoted[QUOTE_MAX])
-{
-    enum { MOST = 10000 };
-    char directory[PATH_MAX], found[PATH_MAX];
-    const char *name = path_directory(path, directory);
-    unsigned changes = slips_in(name) + 1;
-    DIR *entries = opendir(directory);
-    const struct dirent *entry;
-    quoted[0] = '\0';
-    for (unsigned i = 0; entries != NULL && i < MOST && (entry = readdir(entries)) != NULL; i++) {
-        unsigned fewer = changes;
-        int length = snprintf(found, sizeof found, "%.*s%s", (int)(name - path), path,
-                              entry->d_name);
-        if (length < (int)sizeof found && options_is_nearer(name, entry->d_name, &fewer) &&
-            newfile_is_filter(found)) {
-            changes = fewer;
-            quote_file(found, quoted);
-        }
+    char command[QUOTE_MAX], name[QUOTE_MAX];
+    const uint64_t also = OPTION_BIT(OPTION_SECRET_FILE) | OPTION_BIT(OPTION_ALLOW_NETWORK);
+    snprintf(command, sizeof command, "unseen %s", maker);
+    for (enum option_id id = 0; id < OPTIONS; id++) {
+        if (((DESCRIBING_OPTIONS | also) & options->set & OPTION_BIT(id)) == 0)
+            continue;
+        add_word(command, sizeof command, options->spelled[id]);
+        if (options->given[id] != NULL)
+            add_word(command, sizeof command, options->given[id]);
     }
-    if (entries != NULL)
-        closedir(entries);
-    return quoted;
+    fault_way_out(fault, "%s: %s %s", doing, command, quote_file(path, name));
 }
 
-/* Only what goes on to write to a new filter is told how to make one: to all others an empty one
- * would answer a mistyped name. */
-static void suggest_another(struct fault *fault, const struct options *options, const char *path)
+/* Only who would have written to a filter is told how to make one: to all others a new one would
+ * answer a mistyped name. An empty file is taken over only by `create`, since it may be somebody's
+ * log. */
+static void suggest_filter(struct fault *fault, const struct options *options, const char *path)
 {
-    char near[QUOTE_MAX], name[QUOTE_MAX], directory[PATH_MAX];
-    char quoted[QUOTE_MAX], maker[QUOTE_MAX + 64];
+    char directory[PATH_MAX], quoted[QUOTE_MAX];
     unsigned bit = options->asked->bit;
-    const char *queue = bit == FOR_PUSH ? " --queue" : "";
-    const char *secret = options->given[OPTION_SECRET_FILE];
-    bool makes = (bit & (FOR_FILTER | FOR_ADD | FOR_PUSH)) != 0 && path == options->operands[0];
     path_directory(path, directory);
-    nearest_filter(path, near);
-    quote_file(path, name);
-    snprintf(maker, sizeof maker, "create%s%s%s", queue, secret != NULL ? " --secret-file " : "",
-             secret != NULL ? quote_file(secret, quoted) : "");
     if (access(directory, F_OK) != 0)
-        fault_way_out(fault, "there is no directory %s", quote_file(directory, near));
-    else if (makes && near[0] != '\0')
-        fault_way_out(fault, "did you mean %s? to make it: unseen %s %s", near, maker, name);
-    else if (makes)
-        fault_way_out(fault, "to make it: unseen %s %s", maker, name);
-    else if (near[0] != '\0')
-        fault_way_out(fault, "did you mean %s?", near);
-    else
+        fault_way_out(fault, "there is no directory %s", quote_file(directory, quoted));
+    else if ((bit & (FOR_FILTER | FOR_ADD | FOR_PUSH)) == 0 || path != options->operands[0])
         fault_way_out(fault, "is the name right?");
+    else if (fault->error == 0)
+        suggest_making(fault, "to make it one", bit == FOR_PUSH ? "create --queue" : "create",
+                       options, path);
+    else
+        suggest_making(fault, "to make it",
+                       bit == FOR_FILTER ? "--create"
+                       : bit == FOR_ADD  ? "add --create"
+                                         : "push --create",
+                       options, path);
 }
 
 /* Lines where a filter should be: perhaps they were meant to be read. */
@@ -173,8 +154,10 @@ static void suggest_input(struct fault *fault, const struct options *options, co
 int filter_operand_refuse(struct fault *fault, const struct options *options, const char *path)
 {
     bool named = strcmp(fault->object, path) == 0 && fault->way_out[0] == '\0';
-    if (named && is_absent(path))
-        suggest_another(fault, options, path);
+    struct stat status;
+    bool is_empty = stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
+    if (named && (fault->error == ENOENT || is_empty))
+        suggest_filter(fault, options, path);
     else if (named && fault->error == 0 && !newfile_is_filter(path))
         suggest_input(fault, options, path);
     return message_fault(fault);

@@ -110,15 +110,14 @@ enum option_id {
     (OPTION_BIT(OPTION_FIELDS) | OPTION_BIT(OPTION_SEPARATOR) | OPTION_BIT(OPTION_BY) |            \
      OPTION_BIT(OPTION_IGNORE_CASE) | OPTION_BIT(OPTION_TRIM))
 
-/* --create, and what implies it: all that says what a new filter is to be. Not --secret-file, which
- * every run has: a mistyped name of a filter must not pass every line as new. */
-#define CREATION_OPTIONS                                                                           \
-    (OPTION_BIT(OPTION_CREATE) | OPTION_BIT(OPTION_CAPACITY) | OPTION_BIT(OPTION_RATE) |           \
-     OPTION_BIT(OPTION_SIZE) | OPTION_BIT(OPTION_BITS_PER_KEY) | OPTION_BIT(OPTION_HASHES) |       \
-     OPTION_BIT(OPTION_SEED) | OPTION_BIT(OPTION_FIXED) | OPTION_BIT(OPTION_WINDOW) |              \
-     OPTION_BIT(OPTION_FORGET_AFTER) | OPTION_BIT(OPTION_SLACK) | OPTION_BIT(OPTION_COUNTING) |    \
-     OPTION_BIT(OPTION_STAGE) | OPTION_BIT(OPTION_QUEUE) | OPTION_BIT(OPTION_LIKE) |               \
-     OPTION_BIT(OPTION_SECRET) | OPTION_BIT(OPTION_SHARD) | OPTION_BIT(OPTION_SHARD_BY) |          \
+/* What says what a new filter is to be: for `create` and --create. */
+#define DESCRIBING_OPTIONS                                                                         \
+    (OPTION_BIT(OPTION_CAPACITY) | OPTION_BIT(OPTION_RATE) | OPTION_BIT(OPTION_SIZE) |             \
+     OPTION_BIT(OPTION_BITS_PER_KEY) | OPTION_BIT(OPTION_HASHES) | OPTION_BIT(OPTION_SEED) |       \
+     OPTION_BIT(OPTION_FIXED) | OPTION_BIT(OPTION_WINDOW) | OPTION_BIT(OPTION_FORGET_AFTER) |      \
+     OPTION_BIT(OPTION_SLACK) | OPTION_BIT(OPTION_COUNTING) | OPTION_BIT(OPTION_STAGE) |           \
+     OPTION_BIT(OPTION_QUEUE) | OPTION_BIT(OPTION_LIKE) | OPTION_BIT(OPTION_SECRET) |              \
+     OPTION_BIT(OPTION_NEW_SECRET) | OPTION_BIT(OPTION_SHARD) | OPTION_BIT(OPTION_SHARD_BY) |      \
      RECIPE_OPTIONS)
 
 /* What an option takes: how it is read, and what a shell may complete it to. */

@@ -396,10 +396,8 @@ static void remove_leftover(const struct pending *pending)
 
 static int start_new(struct pending *pending, bool whole, struct fault *fault)
 {
-    /* What is whole must be there at every moment; an empty one need not. */
     struct newfile_plan plan = {.path = pending->target,
                                 .over = true,
-                                .may_be_absent = !whole,
                                 .suffix = temporary,
                                 .like = &pending->status};
     int fd;

@@ -21,7 +21,7 @@ static int fault_taken(const struct queue *queue, struct fault *fault)
     return fault_way_out(fault, "name another filter; or pop or save its lines, and move it away");
 }
 
-/* But for what somebody may be making of it. */
+/* But for what somebody may be making of it: a state, under its own name or a temporary one. */
 static bool is_empty(int directory)
 {
     bool empty = true;
@@ -29,8 +29,7 @@ static bool is_empty(int directory)
     if (stream == NULL)
         return false;
     for (const struct dirent *entry = readdir(stream); entry != NULL; entry = readdir(stream))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-            strncmp(entry->d_name, "state", 5) != 0)
+        if (entry->d_name[0] != '.' && strncmp(entry->d_name, "state", 5) != 0)
             empty = false;
     closedir(stream);
     return empty;

@@ -107,8 +107,6 @@ static int make_beside(int fd, const struct empty *empty)
         return 0;
     if (fstat(fd, &like) != 0)
         return -1;
-    /* What has no name has no link either. */
-    like.st_nlink = 1;
     return elsewhere->beside(empty->path, &like, empty->header->uuid, empty->fault);
 }
 
@@ -122,38 +120,22 @@ static int fill_empty(int fd, const void *context)
     return create_write_head(fd, empty->header, empty->records, empty->count);
 }
 
-static void unlock_empty(int fd)
-{
-    if (fd < 0)
-        return;
-    lock_drop(fd, LOCK_CHANGE);
-    close(fd);
-}
-
 /* Of several who find an empty file, the first makes a filter of it; the others must not put theirs
  * over it, which may hold lines by then. So whoever replaces the file has its lock, in *fd, and
- * looks again; returns whether it is still the empty file of that name. If it may not be written
- * to, there is no lock to be had, and no such protection. Returns 1; 0 if it is another one; -1
- * with errno if a signal came. */
-static int lock_empty(const char *path, const struct create_elsewhere *elsewhere, int *fd)
+ * looks again. If the file may not be written to, there is no lock to be had, and no such
+ * protection. Returns 0; 1 if it is not that empty file any more; -1 with the fault. */
+static int lock_empty(const char *path, int *fd, struct fault *fault)
 {
     struct stat open_now, named;
-    lock_waits *waits = elsewhere != NULL ? elsewhere->waits : NULL;
     *fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     if (*fd < 0)
-        return 1;
-    if (lock_take(*fd, LOCK_CHANGE, waits, (void *)path) != 0) {
-        bool ended = errno == EINTR;
-        close(*fd);
-        *fd = -1;
-        errno = EINTR;
-        return ended ? -1 : 1;
+        return 0;
+    if (lock_try(*fd, LOCK_CHANGE) == 0) {
+        fault_set(fault, path, "another process is making it");
+        return fault_may_pass(fault);
     }
-    if (fstat(*fd, &open_now) == 0 && stat(path, &named) == 0 && open_now.st_size == 0 &&
-        path_same_file(&open_now, &named))
-        return 1;
-    unlock_empty(*fd);
-    return 0;
+    return fstat(*fd, &open_now) != 0 || stat(path, &named) != 0 || open_now.st_size != 0 ||
+           !path_same_file(&open_now, &named);
 }
 
 /* The layers that a filter is made with. Returns how many, or 0 if no such filter can be made. */
@@ -171,38 +153,45 @@ static unsigned first_layers(const struct filter_plan *asked, struct layer_recor
     return count;
 }
 
-int create_filter(const char *path, struct header *header, bool replace,
-                  const struct create_elsewhere *elsewhere, struct fault *fault)
+static int make(const char *path, struct header *header, bool over,
+                const struct create_elsewhere *elsewhere, struct fault *fault)
 {
     struct layer_record records[LAYERS_MAX];
-    /* Sizes take milliseconds to work out: not for a filter that is there. */
-    int there = newfile_look(path, replace, fault);
-    if (there < 0)
-        return -1;
-    if (there == PLACE_TAKEN)
-        return 1;
     unsigned count = first_layers(&header->plan, records);
     if (count == 0)
         return fault_set(fault, path, "a filter cannot be that large");
     create_new_identity(header);
     uint64_t bytes = create_lay_out(header, records, count);
     struct empty empty = {path, header, records, count, bytes, elsewhere, fault};
-    int lock = -1;
     fault->reason[0] = '\0';
-    int locked = there == PLACE_REPLACEABLE && !replace ? lock_empty(path, elsewhere, &lock) : 1;
-    if (locked <= 0)
-        return locked < 0 ? fault_errno(fault, path, NULL, errno) : 1;
     int result = newfile_make(&(struct newfile_plan){
         .path = path,
-        .over = there == PLACE_REPLACEABLE,
+        .over = over,
         .secret = header_tells_secret(header),
         .fill = fill_empty,
         .context = &empty,
     });
-    int error = errno;
-    unlock_empty(lock);
+    return result < 0 && fault->reason[0] == '\0'
+               ? fault_errno(fault, path, "cannot be created", errno)
+               : result;
+}
+
+int create_filter(const char *path, struct header *header, unsigned over,
+                  const struct create_elsewhere *elsewhere, struct fault *fault)
+{
+    /* Sizes take milliseconds to work out: not for a filter that is there. */
+    int there = newfile_look(path, over, fault);
+    if (there < 0 || there == PLACE_TAKEN)
+        return there < 0 ? -1 : 1;
+    int lock = -1, result = 0;
+    if (there == PLACE_REPLACEABLE && (over & OVER_FILTER) == 0)
+        result = lock_empty(path, &lock, fault);
+    if (result == 0)
+        result = make(path, header, there == PLACE_REPLACEABLE, elsewhere, fault);
     /* What lies beside may not be free any more, since somebody else has made both. */
-    if (result < 0 && fault->reason[0] != '\0')
-        return newfile_look(path, replace, &(struct fault){0}) == PLACE_TAKEN ? 1 : -1;
-    return result < 0 ? fault_errno(fault, path, "cannot be created", error) : result;
+    if (result < 0 && newfile_look(path, over, &(struct fault){0}) == PLACE_TAKEN)
+        result = 1;
+    if (lock >= 0)
+        close(lock);
+    return result;
 }

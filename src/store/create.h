@@ -6,7 +6,6 @@
 
 #include "format/header.h"
 #include "system/fault.h"
-#include "system/lock.h"
 
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -17,15 +16,14 @@ typedef int create_beside(const char *path, const struct stat *like, uint8_t uui
                           struct fault *fault);
 
 /* Makes a filter file at `path`, whole or not at all; fills in header's uuid and geometry of the
- * file. Unless `replace`, nothing may be there but an empty file. What lies elsewhere, if that is
- * not NULL, is made first, and is on disk before the filter has its name. Returns 0; 1 if something
- * is there (nothing was changed); -1 with the fault. Takes as long as an fsync. */
+ * file. Nothing may be there but what `over` says (store/newfile.h). What lies elsewhere, if that
+ * is not NULL, is made first, and is on disk before the filter has its name. Returns 0; 1 if
+ * something is there (nothing was changed); -1 with the fault. Takes as long as an fsync. */
 struct create_elsewhere {
     create_beside *beside;   /* NULL: nothing */
     const char *secret_file; /* for the header's secret (store/secret.h); NULL: none is made */
-    lock_waits *waits; /* is told, with the path, of a wait for another that makes this filter */
 };
-int create_filter(const char *path, struct header *header, bool replace,
+int create_filter(const char *path, struct header *header, unsigned over,
                   const struct create_elsewhere *elsewhere, struct fault *fault);
 
 /* A UUID of its own, and the time. */

@@ -8,17 +8,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 struct newfile {
     struct newfile_plan plan;
     char target[PATH_MAX]; /* the path, symbolic links followed if it exists */
     char directory[PATH_MAX];
-    char temporary[NEWFILE_NAME_MAX]; /* empty: the file has no name yet */
+    char temporary[NEWFILE_NAME_MAX]; /* empty: the file has its own name, or none */
     int fd;
 };
 
@@ -49,93 +51,57 @@ void newfile_temporary_name(const char *target, const char *suffix, char name[NE
 
 static mode_t creation_mode(const struct newfile *file)
 {
-    mode_t mask = umask(0);
-    mode_t mode = file->plan.secret ? 0600 : 0666;
+    mode_t mode = file->plan.secret || file->plan.like != NULL ? 0600 : 0666;
     struct stat old;
-    umask(mask);
     if (file->plan.over && stat(file->target, &old) == 0)
         mode &= old.st_mode | 0600;
-    return mode & ~mask;
+    return mode;
 }
 
-static int open_named(struct newfile *file)
+/* Opens it under a temporary name: that of the suffix, if there must be one and it is free. */
+static int open_temporary(struct newfile *file)
 {
-    file->fd = -1;
-    if (file->plan.suffix != NULL) {
-        newfile_temporary_name(file->target, file->plan.suffix, file->temporary);
-        file->fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
+    char any[8];
+    const char *suffix = file->plan.suffix;
+    for (unsigned attempt = 0; file->fd < 0 && attempt < 100; attempt++) {
+        unsigned number = 0;
+        if (suffix == NULL && getrandom(&number, sizeof number, 0) < 0)
+            break;
+        if (suffix == NULL)
+            snprintf(any, sizeof any, ".%06x", number & 0xffffff);
+        newfile_temporary_name(file->target, suffix != NULL ? suffix : any, file->temporary);
+        file->fd = open(file->temporary, flags, creation_mode(file));
+        if (file->fd < 0 && errno != EEXIST)
+            break;
+        suffix = NULL;
     }
-    if (file->fd < 0) {
-        newfile_temporary_name(file->target, ".XXXXXX", file->temporary);
-        file->fd = mkostemp(file->temporary, O_CLOEXEC);
-    }
-    if (file->fd < 0) {
+    if (file->fd < 0)
         file->temporary[0] = '\0';
-        return -1;
-    }
-    if (file->plan.like == NULL)
-        return fchmod(file->fd, creation_mode(file));
-    beside_take_after(file->fd, file->plan.like);
-    return 0;
-}
-
-static int open_nameless(struct newfile *file)
-{
-    file->fd = open(file->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, creation_mode(file));
-    if (file->fd >= 0 && file->plan.like != NULL)
+    else if (file->plan.like != NULL)
         beside_take_after(file->fd, file->plan.like);
     return file->fd < 0 ? -1 : 0;
 }
 
-/* Gives the nameless file the name `name`. */
-static int give_name(struct newfile *file, const char *name)
+/* Gives the file its name if nothing has that. renameat2(2) is asked of the system itself, since
+ * not every libc has it; NFS and some others do without, but have links. */
+static int rename_to_free(const struct newfile *file)
 {
-    char link[64];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", file->fd);
-    return linkat(AT_FDCWD, link, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
-}
-
-/* A name for a moment, for a rename over what is there. */
-static int give_temporary_name(struct newfile *file)
-{
-    if (file->temporary[0] != '\0')
+    if (syscall(SYS_renameat2, AT_FDCWD, file->temporary, AT_FDCWD, file->target,
+                RENAME_NOREPLACE) == 0)
         return 0;
-    for (unsigned attempt = 0; attempt < 100; attempt++) {
-        unsigned number = 0;
-        char any[8];
-        if (getrandom(&number, sizeof number, 0) < 0)
-            return -1;
-        snprintf(any, sizeof any, ".%06x", number & 0xffffff);
-        if (attempt == 0 && file->plan.suffix != NULL)
-            newfile_temporary_name(file->target, file->plan.suffix, file->temporary);
-        else
-            newfile_temporary_name(file->target, any, file->temporary);
-        if (give_name(file, file->temporary) == 0)
-            return 0;
-        if (errno != EEXIST)
-            break;
-    }
-    file->temporary[0] = '\0';
-    return -1;
+    if ((errno != EINVAL && errno != ENOSYS) || link(file->temporary, file->target) != 0)
+        return -1;
+    unlink(file->temporary);
+    return 0;
 }
 
 int newfile_name(struct newfile *file)
 {
-    if (file->plan.over && file->plan.may_be_absent && file->temporary[0] == '\0') {
-        if (unlink(file->target) != 0 || give_name(file, file->target) != 0)
-            return errno == EEXIST ? 1 : -1;
-    } else if (file->plan.over) {
-        if (give_temporary_name(file) != 0 || rename(file->temporary, file->target) != 0)
-            return -1;
-        file->temporary[0] = '\0';
-    } else if (file->temporary[0] != '\0') {
-        if (link(file->temporary, file->target) != 0)
-            return errno == EEXIST ? 1 : -1;
-        unlink(file->temporary);
-        file->temporary[0] = '\0';
-    } else if (give_name(file, file->target) != 0) {
+    int result = file->plan.over ? rename(file->temporary, file->target) : rename_to_free(file);
+    if (result != 0)
         return errno == EEXIST ? 1 : -1;
-    }
+    file->temporary[0] = '\0';
     return 0;
 }
 
@@ -151,14 +117,6 @@ void newfile_flush_name(const struct newfile *file, const struct newfile *before
     }
 }
 
-static void drop(struct newfile *file)
-{
-    if (file->temporary[0] != '\0')
-        unlink(file->temporary);
-    if (file->fd >= 0)
-        close(file->fd);
-}
-
 int newfile_flush(struct newfile *file)
 {
     return fsync(file->fd);
@@ -172,41 +130,17 @@ int newfile_end(struct newfile *file)
     return named;
 }
 
-/* One attempt, with or without a name from the start. */
-static int attempt(struct newfile *file, bool named)
-{
-    file->fd = -1;
-    file->temporary[0] = '\0';
-    bool whole = (named ? open_named(file) : open_nameless(file)) == 0 &&
-                 file->plan.fill(file->fd, file->plan.context) == 0;
-    int result = whole ? newfile_end(file) : -1;
-    int error = errno;
-    drop(file);
-    errno = error;
-    return result;
-}
-
-/* Errors that a temporary name would not help against. */
-static bool is_final(int error)
-{
-    return error == ENOSPC || error == EDQUOT || error == EFBIG || error == EINTR;
-}
-
 int newfile_make(const struct newfile_plan *plan)
 {
-    struct newfile file = {.plan = *plan};
-    if (find_directory(&file) != 0)
+    int fd;
+    struct newfile *file = newfile_begin(plan, &fd);
+    if (file == NULL)
         return -1;
-    int result = attempt(&file, false);
-    return result < 0 && !is_final(errno) ? attempt(&file, true) : result;
-}
-
-/* Whether a nameless file can get its name, which goes through /proc. */
-static bool can_be_named(const struct newfile *file)
-{
-    char link[64];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", file->fd);
-    return access(link, F_OK) == 0;
+    int result = plan->fill(fd, plan->context) == 0 ? newfile_end(file) : -1;
+    int error = errno;
+    newfile_free(file);
+    errno = error;
+    return result;
 }
 
 struct newfile *newfile_begin(const struct newfile_plan *plan, int *fd)
@@ -216,16 +150,12 @@ struct newfile *newfile_begin(const struct newfile_plan *plan, int *fd)
         return NULL;
     file->plan = *plan;
     file->fd = -1;
-    bool begun = find_directory(file) == 0;
-    if (begun && (open_nameless(file) != 0 || !can_be_named(file))) {
-        drop(file);
-        begun = open_named(file) == 0;
-    }
+    bool begun = find_directory(file) == 0 && open_temporary(file) == 0;
     *fd = file->fd;
     if (begun)
         return file;
     int error = errno;
-    newfile_free(file);
+    free(file);
     errno = error;
     return NULL;
 }
@@ -239,8 +169,11 @@ void newfile_allow(const struct newfile *file, const struct newfile *before,
 
 void newfile_free(struct newfile *file)
 {
-    if (file != NULL)
-        drop(file);
+    if (file == NULL)
+        return;
+    if (file->temporary[0] != '\0')
+        unlink(file->temporary);
+    close(file->fd);
     free(file);
 }
 
@@ -260,7 +193,7 @@ bool newfile_is_filter(const char *path)
 }
 
 /* What stands there, without a look at the file system that it stands on. */
-static int look(const char *path, bool replace, struct fault *fault)
+static int look(const char *path, unsigned over, struct fault *fault)
 {
     struct stat status;
     while (stat(path, &status) != 0) {
@@ -278,21 +211,23 @@ static int look(const char *path, bool replace, struct fault *fault)
         return fault_errno(fault, path, NULL, EISDIR);
     if (!S_ISREG(status.st_mode))
         return fault_set(fault, path, "is not a regular file");
-    if (status.st_size == 0)
+    if (status.st_size == 0 && (over & OVER_EMPTY) != 0)
         return PLACE_REPLACEABLE;
-    if (!replace)
+    if ((over & OVER_FILTER) == 0)
         return PLACE_TAKEN;
     if (newfile_is_filter(path))
         return PLACE_REPLACEABLE;
+    if (access(path, R_OK) != 0)
+        return fault_errno(fault, path, NULL, errno);
     fault_set(fault, path, "is not a filter, and --force replaces only filters");
     return fault_way_out(fault, "remove it first, or name another file");
 }
 
-int newfile_look(const char *path, bool replace, struct fault *fault)
+int newfile_look(const char *path, unsigned over, struct fault *fault)
 {
     struct stat status;
     char directory[PATH_MAX];
-    int there = look(path, replace, fault);
+    int there = look(path, over, fault);
     if (there < 0 || there == PLACE_TAKEN)
         return there;
     if (there == PLACE_FREE && path_check_directory(path, fault) != 0)

@@ -1,10 +1,9 @@
 /*
  * newfile - a file, most often a filter, that is there whole, or not at all.
  *
- * It is made without a name (O_TMPFILE), filled, flushed, and only then given its name, by a link,
- * which fails if something has that name by now; or, over an older file, by a rename. So a
- * half-made filter is never seen, and a kill on the way leaves nothing behind and an older file as
- * it was. Where a file system has no nameless files, it gets a temporary name beside the real one.
+ * It is made under a temporary name, filled, flushed, and only then renamed, which fails if
+ * something has the real name by now and is not to be replaced. So a half-made filter is never seen
+ * under its name, and a kill on the way leaves an older file as it was, and a temporary file.
  */
 #ifndef UNSEEN_STORE_NEWFILE_H
 #define UNSEEN_STORE_NEWFILE_H
@@ -20,26 +19,27 @@
 /* What stands under a name. */
 enum newfile_place {
     PLACE_FREE,        /* nothing */
-    PLACE_REPLACEABLE, /* an empty file; or a filter, and it may be replaced */
+    PLACE_REPLACEABLE, /* a file that may be replaced */
     PLACE_TAKEN,
 };
 
+/* What may be replaced, as bits. */
+enum { OVER_EMPTY = 1, OVER_FILTER = 2 };
+
 /* Returns what is there, or -1 with the fault if no filter can ever stand there, or none is to be
  * made there (system/network.h). */
-int newfile_look(const char *path, bool replace, struct fault *fault);
+int newfile_look(const char *path, unsigned over, struct fault *fault);
 
 /* Whether what a name stands for begins as a filter does. */
 bool newfile_is_filter(const char *path);
 
-/* Writes the contents of a new, empty file. Returns 0, or -1 with errno. May be called a second
- * time, for another file, if the first could not be given its name. */
+/* Writes the contents of a new, empty file. Returns 0, or -1 with errno. */
 typedef int newfile_fill(int fd, const void *context);
 
 struct newfile_plan {
     const char *path;        /* symbolic links are followed */
-    bool over;               /* replace what is there, */
+    bool over;               /* replace what is there */
     bool secret;             /* it has one in it: for its owner alone, from the first byte on */
-    bool may_be_absent;      /* and for a moment there may be nothing: so a kill leaves nothing */
     const char *suffix;      /* of a temporary name, if there must be one; NULL: any */
     const struct stat *like; /* NULL, or whose owner and mode it gets, before the first byte */
     newfile_fill *fill;      /* for newfile_make */

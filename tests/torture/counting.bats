@@ -29,7 +29,7 @@ within_six_sigma() {
     for p in 1e-2 1e-3; do
         rm -f f.bf added
         # What is dropped on the way in was not added.
-        exits 0 unseen --counting -n "$n" -p $p -a added f.bf in
+        exits 0 unseen --create --counting -n "$n" -p $p -a added f.bf in
         sort added >sorted
         sort gone | comm -12 - sorted >gone.in
         sort kept | comm -12 - sorted >kept.in
@@ -83,7 +83,7 @@ within_six_sigma() {
     input 8000 >gone
     input 3000 50000 >kept
     split -n l/2 gone half.
-    exits 0 unseen add --counting -n 20k -p 1e-9 full.bf gone kept
+    exits 0 unseen add --create --counting -n 20k -p 1e-9 full.bf gone kept
     for ((i = 0; i < runs; i++)); do
         cp full.bf f.bf
         pids=()

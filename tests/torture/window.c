@@ -10,6 +10,7 @@
  */
 #include "delivery/filter.h"
 #include "store/create.h"
+#include "store/newfile.h"
 
 #include "core/hash.h"
 
@@ -90,7 +91,7 @@ static void run(struct stream *stream, uint64_t n, uint64_t most, uint64_t total
 static struct filter *make(const char *path, struct header *header)
 {
     struct fault fault;
-    if (path != NULL && create_filter(path, header, true, NULL, &fault) < 0)
+    if (path != NULL && create_filter(path, header, OVER_EMPTY | OVER_FILTER, NULL, &fault) < 0)
         return NULL;
     return path != NULL ? filter_open(path, true, NULL, &fault)
                         : filter_memory(header, NULL, &fault);

@@ -111,7 +111,7 @@ static bool file_make(struct file *file, const struct kind *kind)
     struct header header = kind->header;
     *file = (struct file){.kind = kind};
     snprintf(file->path, sizeof file->path, "%s", scratch_path("f.bf"));
-    if (create_filter(file->path, &header, true, NULL, &fault) != 0) {
+    if (create_filter(file->path, &header, OVER_EMPTY | OVER_FILTER, NULL, &fault) != 0) {
         sample_fault(kind->name, &fault);
         return false;
     }

@@ -511,10 +511,11 @@ static void creation(void)
     struct fault fault;
     struct header header = {.plan = {.rate = 1e-3, .capacity = 1000}};
     const char *path = scratch_path("c.bf");
-    tap_check(create_filter(path, &header, false, NULL, &fault) == 0, "it is not made");
+    tap_check(create_filter(path, &header, OVER_EMPTY, NULL, &fault) == 0, "it is not made");
     uint8_t first[UUID_BYTES];
     memcpy(first, header.uuid, UUID_BYTES);
-    tap_check(create_filter(path, &header, false, NULL, &fault) == 1, "what exists is made anew");
+    tap_check(create_filter(path, &header, OVER_EMPTY, NULL, &fault) == 1,
+              "what exists is made anew");
     struct filter *filter = sample_open(path, true);
     if (filter != NULL) {
         tap_check(memcmp(store_header(filter_store(filter))->uuid, first, UUID_BYTES) == 0,
@@ -529,12 +530,13 @@ static void creation(void)
         pass(filter, 0, 10, true);
     }
     filter_close(filter);
-    tap_check(create_filter(path, &header, true, NULL, &fault) == 0, "it is not replaced");
+    tap_check(create_filter(path, &header, OVER_EMPTY | OVER_FILTER, NULL, &fault) == 0,
+              "it is not replaced");
     filter = sample_open(path, false);
     tap_check(filter != NULL && inside(filter, 0, 10) == 0, "the new one is not empty");
     filter_close(filter);
     struct header large = {.plan = {.rate = 1e-6, .pages = SIZING_PAGES_MAX + 1}};
-    tap_check(create_filter(scratch_path("l.bf"), &large, false, NULL, &fault) == -1,
+    tap_check(create_filter(scratch_path("l.bf"), &large, OVER_EMPTY, NULL, &fault) == -1,
               "2^38 + 1 pages");
 }
 
@@ -637,7 +639,7 @@ static void golden_is_made_again(void)
         .asked = ASKED_CAPACITY | ASKED_FIXED,
     };
     const char *path = scratch_path("golden.bf");
-    if (create_filter(path, &header, true, NULL, &fault) != 0) {
+    if (create_filter(path, &header, OVER_EMPTY | OVER_FILTER, NULL, &fault) != 0) {
         sample_fault("create", &fault);
         return;
     }
