@@ -152,7 +152,7 @@ worker() {
     mv task parts.py list whole part.* "$hosts_shared"
     cd "$hosts_shared"
     # as the page says: the tasks only print
-    sed -i 's/ -n 1e6 --shard $i\/4//; s/out.$i &&$/out.$i/; /commit/d' task
+    sed -i 's/ --create -n 1e6 --shard $i\/4//; s/out.$i &&$/out.$i/; /commit/d' task
     run ! grep -e commit -e shard task
     scheduler
     local i all="part.1=1 part.2=1 part.3=1 part.4=1"

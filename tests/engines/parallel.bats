@@ -85,7 +85,7 @@ tried_again() { [[ $(grep -c ' h1 ' calls) -ge 2 ]]; }
     unseen_pauses "$hosts/bin"
     on 2 touch pause.reading.2
     controller parallel -j 0 --retries 100 --delay 1 'ssh -o ServerAliveInterval=5 {2} \
-        unseen -n 1e6 --shard {1}/4 seen.{1} part.{1} >out.{1}' ::: 1 2 3 4 :::+ h1 h2 h3 h4 3>&- &
+        unseen --create -n 1e6 --shard {1}/4 seen.{1} part.{1} >out.{1}' ::: 1 2 3 4 :::+ h1 h2 h3 h4 3>&- &
     run=$!
     wait_until 60 paused 2 reading.2
     wait_until 60 test -s out.2
