@@ -14,6 +14,7 @@
 #
 # mail(1) is one that prints what it is given. The test vectors of unseen(5) are tests, too.
 
+# shellcheck disable=SC2030,SC2031 # a PATH of their own
 # shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load helper
 load examples
@@ -143,7 +144,7 @@ page_has() {
     unseen-cookbook.7) echo 24 ;;
     unseen-filters.7) echo 10 ;;
     unseen-security.7) echo 1 ;;
-    unseen-*.7) echo 4 ;;
+    unseen-*.7) echo 3 ;;
     *) echo 0 ;;
     esac
 }
@@ -157,6 +158,87 @@ page_has() {
         pages=$((pages + 1))
     done
     [[ $failed -eq 0 && $pages -ge 2 ]]
+}
+
+# example PAGE STRING: the one that has it, without what comes before it, in ./recipe; for `typed`.
+example() {
+    sed '/^\.\\" before: /d' "$repository/man/$1" >"$1"
+    page_examples "$1" "examples-$1"
+    cp "$(grep -lF -e "$2" "examples-$1"/[0-9][0-9])" recipe
+    mkdir -p bin
+    ln -sf "$UNSEEN" bin/unseen
+}
+
+# typed FILE: a shell reads it.
+typed() { PATH=$PWD/bin:$PATH timeout -k 5 "$UNSEEN_TIMEOUT" "$shell" "$1" 3>&-; }
+
+@test "what visits a page fails if push does, and does not call the page done" {
+    local recipe count=0
+    mkdir bin
+    printf '#!/bin/sh\nexit 2\n' >bin/unseen
+    printf '#!/bin/sh\necho https://a.example/\n' >bin/curl
+    chmod +x bin/*
+    page_examples "$repository/man/unseen-cookbook.7" cookbook
+    for recipe in cookbook/[0-9][0-9]; do
+        awk '/^cat >.*END/ { inside = 1; next } /^END/ { exit } inside' "$recipe" >visit
+        grep -q 'unseen push' visit || continue
+        exits 2 typed visit <<<0
+        [[ ! -e visited && ! -e "done" ]] || complain "$(cat "$recipe.line")"
+        count=$((count + 1))
+    done
+    [[ $count -eq 2 ]]
+}
+
+# full_crawl: ./setup and ./workers, on a disk that is full while the first page is visited.
+full_crawl() {
+    cat >bin/curl <<'END'
+#!/bin/sh
+[ -e ../filled ] || { : >../filled; cat /dev/zero >ballast; }
+[ "$2" != https://a.example/one ] || seq -f 'https://a.example/%080.0f' 100
+END
+    chmod +x bin/curl
+    export -f typed
+    export shell UNSEEN_TIMEOUT
+    # shellcheck disable=SC2016 # for the inner shell
+    PATH=$PWD/bin:$PATH unshare -m bash -c '
+        mkdir disk && mount -t tmpfs -o size=2M none disk && cd disk || exit 77
+        ln -s ../bin
+        echo none >visited
+        typed ../setup
+        unseen pop todo.bf -x ./visit || echo $?
+        rm ballast
+        typed ../workers
+        cat visited'
+}
+
+@test "a crawl loses no page to a disk that is full for a while" {
+    need_mounts true
+    example unseen-cookbook.7 'for worker in'
+    sed '/^for worker/,$d' recipe >setup
+    sed -n '/^for worker/,/^wait/p' recipe >workers
+    exits 0 full_crawl
+    { seq -f 'https://a.example/%080.0f' 100; printf '%s\n' 2 none https://a.example/one; } | sort >wanted
+    sort "$out" >got
+    same got wanted || complain
+}
+
+@test "JSON by a member: what has none is told, and a full disk loses nothing" {
+    need jq
+    need_full
+    example unseen-cookbook.7 'jq -'
+    sed -n 1p recipe >made
+    sed 1d recipe >filtered
+    printf '%s\n' '{"id":1, "n":1234567890123456789012}' '{"t":1}' '{"id":"a\tb"}' '{"u":1}' no '{"id":1}' >f
+    exits 0 typed made
+    exits 3 to /dev/full typed filtered
+    exits 0 typed filtered
+    same "$out" <(sed -n '1p; 3p' f)
+    grep -F 'no id: {"t":1}' "$err"
+    grep -F 'no id: {"u":1}' "$err"
+    [[ $(grep -c '^jq: error (at f:' "$err") -eq 3 ]] || complain
+    : >f
+    succeeds typed filtered
+    prints ''
 }
 
 @test "the examples of README" {
