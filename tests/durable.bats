@@ -68,17 +68,20 @@ traced() {
     fails_with 2 '\-\-durable' unseen commit --durable f.bf in
 }
 
-@test "the last fdatasync fails: exit 2, nothing of the epoch is remembered" {
+@test "the last fdatasync fails: exit 2, nothing of the epoch is remembered, and the run says so" {
     need_strace
     input 3000 >in
-    exits 0 unseen create -p 1e-9 f.bf
+    exits 0 unseen create --queue -p 1e-9 f.bf
+    exits 2 traced fdatasync:error=ENOSPC -- push --durable f.bf in
+    says 'f\.bf\.queue: .*No space left .* 3000 lines .* come again'
+    remembers 0
     exits 2 traced fdatasync:error=EIO -- --durable f.bf in -a got
-    says 'got: .*(Input/output|I/O) error'
+    says 'got: .*(Input/output|I/O) error .* 3000 lines .* come again'
     same got in
     remembers 0
     no_debris
     exits 2 traced fdatasync:error=ENOSPC -- --durable f.bf in -a got
-    says 'got: .*No space left'
+    says 'got: .*No space left .* 3000 lines .* come again'
     remembers 0
     exits 0 unseen --durable f.bf in -a got2
     same got2 in

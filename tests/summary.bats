@@ -284,6 +284,34 @@ drops_about() {
     drops_about "$(field held_back "$err")"
 }
 
+@test "with -x, what CMD did not take does not count as printed; remove and shard count after a signal" {
+    need_signals
+    local form pid status
+    exits 0 unseen create --counting f.bf
+    seq 5 >in
+    for form in false nosuchcommand; do
+        capture unseen --summary=json f.bf in -x $form
+        grep -q '"read":5,"printed":0,' "$err" || complain "$form"
+    done
+    capture unseen --summary=json f.bf -x sh -c 'read -r line' < <(seq 20000)
+    printed=$(grep -o '"printed":[0-9]*' "$err" | cut -d : -f 2)
+    capture unseen query -c f.bf < <(seq 20000)
+    prints "$printed\\n"
+    mkfifo pipe
+    for form in 'remove f.bf' 'shard 2'; do
+        env --default-signal=TERM "$UNSEEN" $form --summary pipe >/dev/null 2>"$err" 3>&- &
+        pid=$!
+        exec {feed}>pipe
+        asleep "$pid"
+        kill -TERM "$pid"
+        status=0
+        wait "$pid" || status=$?
+        exec {feed}>&-
+        [[ $status -eq 143 ]]
+        grep -q '0 lines read' "$err" || complain "$form"
+    done
+}
+
 @test "in memory, what could not be written does not count as printed" {
     exits 2 to /dev/full unseen --summary < <(seq 5)
     grep -q ': 5 lines read, 0 printed, 0 held back' "$err" || complain 'printed'

@@ -197,7 +197,7 @@ static int settle_command(struct job *job, uint64_t left, uint64_t refused)
     return EXIT_OK;
 }
 
-static int finish_command(struct job *job, int status, uint64_t refused)
+static int finish_command(struct job *job, int status, struct pipeline_counts *counts)
 {
     struct fault fault;
     uint64_t left;
@@ -206,11 +206,12 @@ static int finish_command(struct job *job, int status, uint64_t refused)
         fault_way_out(&fault, "its lines are not remembered");
         message_fault(&fault);
     }
+    counts->selected = end == CHILD_DONE ? counts->selected - left : 0;
     if (end == CHILD_NOT_RUN)
         return message_not_run(job->child.error);
     if (end != CHILD_DONE)
         return end == CHILD_STOPPED ? status : EXIT_COMMAND;
-    int settled = settle_command(job, left, refused);
+    int settled = settle_command(job, left, counts->refused);
     return settled == EXIT_OK ? status : settled;
 }
 
@@ -244,7 +245,7 @@ static int run(struct job *job)
     struct pipeline_counts counts;
     int status = inputs_run(&job->inputs, &job->plan, &counts);
     if (job->options->command != NULL)
-        status = finish_command(job, status, counts.refused);
+        status = finish_command(job, status, &counts);
     else if (output_close(&job->output, &fault) != 0)
         status = message_fault(&fault);
     status = side_file_close_dropped(&job->plan, status);

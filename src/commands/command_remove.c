@@ -35,6 +35,7 @@ static int run(const struct options *options, const struct inputs *inputs, struc
 {
     struct pipeline_plan plan = {.verb = PIPELINE_REMOVE, .filter = filter, .most = UINT64_MAX};
     struct pipeline_counts counts;
+    summary_prepare(options, NULL);
     int status = inputs_run(inputs, &plan, &counts);
     tell(options, store_path(filter_store(filter)), &counts);
     return status;

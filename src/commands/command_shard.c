@@ -191,6 +191,7 @@ static int run(struct job *job, const struct options *options, const struct inpu
     const struct form *form = job->files != NULL     ? &in_files
                               : job->shard.part != 0 ? &one_part
                                                      : &all_parts;
+    summary_prepare(options, NULL);
     int status = scan_inputs(&(struct scan){
         .inputs = inputs,
         .recipe = &job->recipe,

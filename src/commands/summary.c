@@ -16,7 +16,8 @@ void summary_prepare(const struct options *options, struct pipeline_plan *plan)
 {
     if (!options_has(options, OPTION_SUMMARY))
         return;
-    plan->counts_drops = true;
+    if (plan != NULL)
+        plan->counts_drops = true;
     signals_be_careful();
 }
 

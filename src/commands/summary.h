@@ -7,8 +7,8 @@
 #include "commands/options.h"
 #include "pipeline/pipeline.h"
 
-/* Before the run, if there will be a summary: the pipeline is to count what is wanted, and a signal
- * must not end it without a word. */
+/* Before the run, if there will be a summary: the pipeline, if there is one, is to count what is
+ * wanted, and a signal must not end it without a word. */
 void summary_prepare(const struct options *options, struct pipeline_plan *plan);
 
 /* After it: warnings, and the summary. `done` is what became of the new lines: "printed", "added",

@@ -1,6 +1,7 @@
 #include "pipeline/pipeline.h"
 
 #include "core/bytes.h"
+#include "core/number.h"
 #include "io/collect.h"
 #include "pipeline/batches.h"
 #include "pipeline/false_drops.h"
@@ -357,11 +358,14 @@ int pipeline_settle(struct pipeline *pipeline, struct fault *fault)
      * settled in part would be settled again. */
     if (pipeline->unsure)
         return 0;
-    bool held = filter_held(pipeline->plan.filter) > 0;
-    pipeline->unsure = (held && output_sync(pipeline->plan.output, fault) != 0) ||
+    uint64_t held = filter_held(pipeline->plan.filter);
+    pipeline->unsure = (held > 0 && output_sync(pipeline->plan.output, fault) != 0) ||
                        sync_dropped(pipeline, fault) != 0 ||
-                       (held && filter_settle_held(pipeline->plan.filter, fault) != 0);
+                       (held > 0 && filter_settle_held(pipeline->plan.filter, fault) != 0);
     pipeline->settled = clock_monotonic();
+    if (pipeline->unsure && held > 0)
+        fault_way_out(fault, "the last %" PRIu64 " %s may not be on disk, and will come again",
+                      held, number_lines(held));
     return pipeline->unsure ? -1 : 0;
 }
 
