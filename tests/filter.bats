@@ -593,7 +593,7 @@ load helper
     "$UNSEEN" -a shared.txt <in 2>said 3>&- {hold}>&- &
     pid=$!
     filled said
-    grep -qx 'unseen: shared.txt: waiting for another process that is appending to it' said
+    grep -qx 'unseen: shared.txt: waiting for another process that uses it' said
     [[ ! -s shared.txt ]]
     exec {hold}>&-
     wait "$pid"

@@ -415,8 +415,37 @@ lock_byte=4611686018427387904
     let_go change
     wait "$pid"
     same got in
-    [[ $(cat said) == 'unseen: f.bf: waiting for another process that is writing to it'* ]]
+    [[ $(cat said) == 'unseen: f.bf: waiting for another process that uses it' ]]
     [[ $(wc -l <said) -eq 1 ]]
+}
+
+# told_to_end CALL FILE ARGUMENT...: the run has done CALL on FILE, and so delivered lines, when others
+# take the lock and two signals come: it waits all the same, and remembers what it has delivered.
+told_to_end() {
+    local pid child status=0
+    rm -rf f.bf* got
+    exits 0 unseen create --queue -p 1e-9 f.bf
+    : >got
+    stopped_after "$1" 1 "$2" "${@:3}" || return 1
+    hold_lock change "$lock_byte"
+    kill -TERM "$child"
+    kill -CONT "$child"
+    asleep "$child" || return 1
+    kill -HUP "$child"
+    until [[ -z ${until_said-} ]] || grep -q "$until_said" said; do sleep 0.05; done
+    let_go change
+    wait "$pid" || status=$?
+    [[ $status -eq 129 || $status -eq 143 ]] || complain "status $status" || return 1
+    [[ -s got ]] || unseen pop f.bf -m 100 >got
+    exits 1 unseen query -v f.bf got
+}
+
+@test "a signal does not end the wait for the lock where lines were delivered, nor does a second one" {
+    need_strace
+    input 100 >in
+    until_said='f.bf: waiting for another process that uses it (only SIGKILL ' told_to_end write got f.bf in -a got
+    told_to_end fdatasync got --durable f.bf in -a got
+    told_to_end pwrite64 "$PWD/f.bf.queue/00000000000000000000" push f.bf in
 }
 
 @test "what others settle between the look without the lock and the lock is looked at again" {

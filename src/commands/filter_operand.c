@@ -77,9 +77,9 @@ static void tell_grew(const struct store *store, unsigned layers)
                 plan->capacity, number_lines(plan->capacity), rate);
 }
 
-static void tell_waits(const struct store *store)
+static void tell_waits(const struct store *store, bool to_the_end)
 {
-    message("%s: waiting for another process that is writing to it", store_path(store));
+    message_waits((void *)store_path(store), to_the_end);
 }
 
 const struct store_watch filter_operand_watch = {.grew = tell_grew, .waits = tell_waits};

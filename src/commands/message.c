@@ -84,9 +84,11 @@ int message_not_run(int error)
     }
 }
 
-void message_waits(void *name)
+void message_waits(void *name, bool to_the_end)
 {
-    message("%s: waiting for another process that is appending to it", (const char *)name);
+    message("%s: waiting for another process that uses it%s", (const char *)name,
+            to_the_end ? " (only SIGKILL ends this wait: what was delivered is remembered first)"
+                       : "");
 }
 
 int message_finish_output(void)

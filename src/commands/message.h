@@ -28,8 +28,8 @@ int message_exit_status(int status);
 /* The status for a CMD that was not started, by the errno of that. */
 int message_not_run(int error);
 
-/* A lock_waits (system/lock.h) for a file that lines are appended to: `name` is its name. */
-void message_waits(void *name);
+/* A lock_waits (system/lock.h) for the file of that name. */
+void message_waits(void *name, bool to_the_end);
 
 /* Flushes and checks standard output, for commands that print reports. Returns EXIT_OK, or says
  * what went wrong and returns EXIT_TROUBLE. */

@@ -5,10 +5,9 @@
 
 #include <inttypes.h>
 
-static void tell_waits(void *context)
+static void tell_waits(void *context, bool to_the_end)
 {
-    const struct queue *queue = context;
-    message("%s: waiting for another process that uses it", queue_path(queue));
+    message_waits((void *)queue_path(context), to_the_end);
 }
 
 bool queue_operand_has(const struct store *store)

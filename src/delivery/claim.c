@@ -219,15 +219,6 @@ static size_t set_claimed(struct filter *filter, const struct key *keys, size_t 
     return done;
 }
 
-/* What was delivered is to be remembered: a signal does not end the making of room for it. */
-static int make_room_to_settle(struct store *store, struct fault *fault)
-{
-    store->settling = true;
-    int result = room_make(store, fault);
-    store->settling = false;
-    return result;
-}
-
 int claim_settle(struct filter *filter, size_t delivered, struct fault *fault)
 {
     struct store *store = filter->store;
@@ -236,9 +227,10 @@ int claim_settle(struct filter *filter, size_t delivered, struct fault *fault)
         return 0;
     delivered += filter->delivered;
     filter->delivered = 0;
+    store->settling = true;
     /* If the next one cannot be had, that generation is forgotten late. */
     if (delivered > 0 && needs_generation(store))
-        (void)make_room_to_settle(store, &ignored);
+        (void)room_make(store, &ignored);
     bool locked = store_lock_to_settle(store, fault) == 0;
     if (locked) {
         /* The claim saw to it that there is room, unless the counters were changed since, or a
@@ -248,6 +240,7 @@ int claim_settle(struct filter *filter, size_t delivered, struct fault *fault)
         store_unlock(store);
         flight_clear(filter->flight);
     }
+    store->settling = false;
     moment_end();
     return locked ? 0 : -1;
 }
@@ -285,7 +278,7 @@ static int settle(struct filter *filter, const struct key *keys, size_t n, bool 
         store_unlock(filter->store);
         if (looked && stops)
             return 0;
-        if (!looked || (done == 0 && make_room_to_settle(filter->store, fault) != 0))
+        if (!looked || (done == 0 && room_make(filter->store, fault) != 0))
             return -1;
         *settled += done;
     }

@@ -255,7 +255,9 @@ int hold_keep(struct filter *filter, size_t delivered, struct fault *fault)
         return 0;
     /* Without the lock, too: as long as this run lives, others take what is in the set for seen.
      * They may then see half a key, which is nobody's. */
+    filter->store->settling = true;
     bool locked = is_written(filter) && store_lock(filter->store, fault) == 0;
+    filter->store->settling = false;
     for (size_t i = kept; i < hold->last_count; i++)
         key_set_remove(hold->set, last[i]);
     if (locked)
@@ -283,12 +285,10 @@ static int settle_exactly(struct filter *filter, struct fault *fault)
 
 /* What is in flight is settled whatever is in by now: it was claimed, and what it is found in may
  * be cleared. */
-int filter_settle_held(struct filter *filter, struct fault *fault)
+static int settle_held(struct filter *filter, struct fault *fault)
 {
     struct hold *hold = filter->hold;
     struct flight *flight = filter->flight;
-    if (key_set_count(hold->set) == 0)
-        return 0;
     hold->last_count = 0;
     if (hold->exactly ? settle_exactly(filter, fault) != 0
                       : filter_settle_keys(filter, flight->keys, flight->count, fault) != 0)
@@ -301,4 +301,14 @@ int filter_settle_held(struct filter *filter, struct fault *fault)
     flight_clear(flight);
     /* The newest layer may be a larger one now. */
     return hold->exactly ? 0 : claim_fit_flight(filter, as_set_room(filter->store), fault);
+}
+
+int filter_settle_held(struct filter *filter, struct fault *fault)
+{
+    if (key_set_count(filter->hold->set) == 0)
+        return 0;
+    filter->store->settling = true;
+    int result = settle_held(filter, fault);
+    filter->store->settling = false;
+    return result;
 }

@@ -145,7 +145,7 @@ int slot_take(struct filter *filter, struct fault *fault)
         if (taken != 0)
             return taken > 0 ? 0 : -1;
         if (round == 500)
-            store_tell_waiting(filter->store);
+            store_tell_waiting(filter->store, false);
         if (nanosleep(&doze, NULL) != 0 && signals_pending())
             return fault_errno(fault, store_path(filter->store), "cannot be locked", errno);
     }

@@ -105,7 +105,8 @@ static size_t write_mending(struct output *output, const char *bytes, size_t len
                             struct fault *fault)
 {
     size_t done = 0;
-    bool locked = lock_take(output->fd, LOCK_OUTPUT, output->waits, (void *)output->name) == 0;
+    bool locked = lock_take(output->fd, LOCK_OUTPUT, false, output->waits, (void *)output->name) ==
+                  0;
     bool mended = !ends_unfinished(output) || write_all(output, &output->delimiter, 1, fault) == 1;
     if (mended)
         done = write_all(output, bytes, length, fault);

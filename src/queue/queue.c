@@ -174,7 +174,7 @@ int queue_check_name(const struct queue *queue, struct fault *fault)
 
 int queue_begin(struct queue *queue, struct fault *fault)
 {
-    if (lock_take(queue->fd, LOCK_CHANGE, queue->waits, queue) != 0)
+    if (lock_take(queue->fd, LOCK_CHANGE, queue->owned > 0, queue->waits, queue) != 0)
         return fault_errno(fault, queue->path, "cannot be locked", errno);
     if (queue_check_name(queue, fault) == 0 && queue_load(queue, fault) == 0)
         return 0;

@@ -153,7 +153,7 @@ int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, bo
         if (queue->owned > 0)
             return 0;
         if (round == 500 && queue->waits != NULL)
-            queue->waits(queue);
+            queue->waits(queue, false);
         (void)nanosleep(&doze, NULL);
         if (signals_pending())
             return fault_errno(fault, queue->path, NULL, EINTR);

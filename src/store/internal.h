@@ -65,12 +65,12 @@ struct store {
     struct open_file file;
     struct memory *memory; /* NULL: it is in a file */
     struct store_watch watch;
-    bool settling;          /* what was delivered is settled: no signal ends that */
-    uint64_t emptied;       /* how often a stage had been emptied when LOCK_CHANGE was taken last */
-    unsigned tries;         /* so often room was made since */
-    uint64_t tried_at;      /* the counter of settlings stood here */
-    struct map_waits waits; /* as counted in the last probe that looked */
-    bool warm;              /* it did not wait: its pages were all in memory */
+    bool settling;     /* what was delivered is settled: no signal ends that, nor a wait for it */
+    uint64_t emptied;  /* how often a stage had been emptied when LOCK_CHANGE was taken last */
+    unsigned tries;    /* so often room was made since */
+    uint64_t tried_at; /* the counter of settlings stood here */
+    struct map_waits waits;          /* as counted in the last probe that looked */
+    bool warm;                       /* it did not wait: its pages were all in memory */
     struct layer layers[LAYERS_MAX]; /* the last member: those from `count` on are not cleared */
 };
 
@@ -166,7 +166,7 @@ void store_unlock_room(struct store *store);
 int store_check_signals(const struct store *store, struct fault *fault);
 
 /* Tells the watch of the store `context` that it waits. */
-void store_tell_waiting(void *context);
+void store_tell_waiting(void *context, bool to_the_end);
 
 /* Maps layers that another writer has added. */
 int store_refresh(struct store *store, struct fault *fault);

@@ -152,17 +152,16 @@ static int make_locked(struct store *store, unsigned before, bool *grown, struct
 }
 
 /* Who asks for room has it then, unless others settle keys there first. If again and again nobody
- * did, the file says of itself what cannot be. A signal ends that sooner; but not the first tries,
- * since what was delivered is to be remembered. */
+ * did, the file says of itself what cannot be. */
 static int check_progress(struct store *store, struct fault *fault)
 {
-    enum { PATIENCE = 2 * LAYERS_MAX, TRIES_MAX = 10000 };
+    enum { TRIES_MAX = 10000 };
     uint64_t settled = store_settlings(store);
     if (settled != store->tried_at)
         store->tries = 0;
     store->tried_at = settled;
     store->tries++;
-    if (store->tries > PATIENCE && signals_pending())
+    if (signals_pending() && !store->settling)
         return fault_errno(fault, store->file.path, "cannot grow", EINTR);
     if (store->tries <= TRIES_MAX)
         return 0;
@@ -179,7 +178,7 @@ int room_make(struct store *store, struct fault *fault)
         if (check_progress(store, fault) != 0)
             return -1;
         result = make_locked(store, before, &grown, fault);
-    } while (result != 0 && fault->error == EAGAIN);
+    } while (result != 0 && (fault->error == EAGAIN || (fault->error == EINTR && store->settling)));
     if (result == 0 && grown)
         room_tell(store);
     return result;

@@ -325,16 +325,16 @@ bool store_begins(int fd)
 
 /* --- locks --- */
 
-void store_tell_waiting(void *context)
+void store_tell_waiting(void *context, bool to_the_end)
 {
     const struct store *store = context;
     if (store->watch.waits != NULL)
-        store->watch.waits(store);
+        store->watch.waits(store, to_the_end);
 }
 
 static int take(struct store *store, unsigned lock, struct fault *fault)
 {
-    if (lock_take(store->file.fd, lock, store_tell_waiting, store) != 0)
+    if (lock_take(store->file.fd, lock, store->settling, store_tell_waiting, store) != 0)
         return fault_errno(fault, store->file.path, "cannot be locked", errno);
     return 0;
 }

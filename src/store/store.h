@@ -25,7 +25,7 @@ struct store_watch {
     /* It grew: another layer was added. */
     void (*grew)(const struct store *store, unsigned layers);
     /* It has waited five seconds for another writer's lock. */
-    void (*waits)(const struct store *store);
+    void (*waits)(const struct store *store, bool to_the_end); /* system/lock.h */
 };
 
 /* What a killed writer may have left half done, and how the next one that has LOCK_CHANGE mends

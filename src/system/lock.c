@@ -37,31 +37,31 @@ int lock_try(int fd, unsigned lock)
 
 /* Mostly a lock is free again in less than a millisecond. Whoever waits five seconds says so: its
  * owner may be stopped. */
-static int wait_for(int fd, unsigned lock, lock_waits *waits, void *context)
+static int wait_for(int fd, unsigned lock, bool to_the_end, lock_waits *waits, void *context)
 {
     struct flock flock = range(lock, F_WRLCK);
     time_t start = time(NULL);
     int result;
     signals_alarm(5);
     while ((result = fcntl(fd, F_OFD_SETLKW, &flock)) != 0 && errno == EINTR &&
-           !signals_pending()) {
+           (to_the_end || !signals_pending())) {
         /* Ctrl-Z interrupts the wait, too, and takes effect here, unless another lock is held. */
         signals_release_stop();
         signals_hold_stop();
         if (waits == NULL || time(NULL) - start < 4)
             continue;
-        waits(context);
+        waits(context, to_the_end);
         waits = NULL;
     }
     signals_alarm(0);
     return result;
 }
 
-int lock_take(int fd, unsigned lock, lock_waits *waits, void *context)
+int lock_take(int fd, unsigned lock, bool to_the_end, lock_waits *waits, void *context)
 {
     signals_hold_stop();
     int got = lock_try(fd, lock);
-    if (got > 0 || (got == 0 && wait_for(fd, lock, waits, context) == 0))
+    if (got > 0 || (got == 0 && wait_for(fd, lock, to_the_end, waits, context) == 0))
         return 0;
     int error = errno;
     signals_release_stop();

@@ -15,12 +15,13 @@ enum { LOCK_CHANGE = 0, LOCK_SLOT = 1, LOCK_GROW = 4096 };
 /* The lock of a file that lines are appended to; that of a file of pending keys. */
 enum { LOCK_OUTPUT = 0, LOCK_PENDING = 0 };
 
-/* Called about once after five seconds of waiting. */
-typedef void lock_waits(void *context);
+/* Called once, after about five seconds of waiting; `to_the_end` as below. */
+typedef void lock_waits(void *context, bool to_the_end);
 
 /* Takes a lock, waiting for it as long as it takes. Until lock_drop, Ctrl-Z waits. Returns 0, or -1
- * with errno: EINTR if a signal that asks the process to end has come. */
-int lock_take(int fd, unsigned lock, lock_waits *waits, void *context);
+ * with errno: EINTR if a signal that asks the process to end has come, unless `to_the_end`: then
+ * only SIGKILL ends the wait. */
+int lock_take(int fd, unsigned lock, bool to_the_end, lock_waits *waits, void *context);
 void lock_drop(int fd, unsigned lock);
 
 /* Takes a lock if it is free, and does not keep Ctrl-Z waiting. Returns 1 if it was free, 0 if
