@@ -98,7 +98,7 @@ COMPLETER = $(BUILD)/completions/generate
 ALL_CPPFLAGS = -Isrc -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 \
 	-DUNSEEN_VERSION='"$(VERSION)"' $(CPPFLAGS) $(HEADERS)
 ALL_CFLAGS = -std=c17 $(WARN) $(if $(filter 1,$(WERROR)),-Werror) $(HARDEN) \
-	-ffile-prefix-map='$(CURDIR)'=. $(CFLAGS) -ffp-contract=off -fno-fast-math $(DOUBLES)
+	-ffile-prefix-map="$$PWD"=. $(CFLAGS) -ffp-contract=off -fno-fast-math $(DOUBLES)
 ALL_LDFLAGS = $(HARDEN_LINK) $(LDFLAGS)
 # libc first: most symbols are there, and at each start all libraries before it are asked for them.
 # librt has timers where libc, before glibc 2.34, has none.
@@ -316,27 +316,36 @@ format-check: lint-width
 
 # --- Installing and packing ---
 
+# The shell finds directories in the environment, where their names need no quoting.
+install uninstall: export DESTDIR := $(DESTDIR)
+install uninstall: export bindir := $(bindir)
+install uninstall: export docdir := $(docdir)
+install uninstall: export mandir := $(mandir)
+install uninstall: export bashcompdir := $(bashcompdir)
+install uninstall: export zshcompdir := $(zshcompdir)
+install uninstall: export fishcompdir := $(fishcompdir)
+
 # $(1): a manual page; where it belongs.
-manual_path = $(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(1)))
+manual_path = $$DESTDIR$$mandir/man$(subst .,,$(suffix $(1)))
 
 install: all
-	$(INSTALL) -d "$(DESTDIR)$(bindir)" "$(DESTDIR)$(docdir)"
-	$(INSTALL) -m 755 $(BUILD)/unseen "$(DESTDIR)$(bindir)/unseen"
+	$(INSTALL) -d "$$DESTDIR$$bindir" "$$DESTDIR$$docdir"
+	$(INSTALL) -m 755 $(BUILD)/unseen "$$DESTDIR$$bindir/unseen"
 	$(foreach page,$(MANUALS),$(INSTALL) -d "$(call manual_path,$(page))" && \
 		$(INSTALL) -m 644 $(page) "$(call manual_path,$(page))" &&) :
-	$(INSTALL) -m 644 LICENSE $(wildcard README.md) "$(DESTDIR)$(docdir)"
-	$(INSTALL) -d "$(DESTDIR)$(bashcompdir)" "$(DESTDIR)$(zshcompdir)" "$(DESTDIR)$(fishcompdir)"
-	$(INSTALL) -m 644 $(BUILD)/completions/unseen.bash "$(DESTDIR)$(bashcompdir)/unseen"
-	$(INSTALL) -m 644 $(BUILD)/completions/_unseen "$(DESTDIR)$(zshcompdir)"
-	$(INSTALL) -m 644 $(BUILD)/completions/unseen.fish "$(DESTDIR)$(fishcompdir)"
+	$(INSTALL) -m 644 LICENSE $(wildcard README.md) "$$DESTDIR$$docdir"
+	$(INSTALL) -d "$$DESTDIR$$bashcompdir" "$$DESTDIR$$zshcompdir" "$$DESTDIR$$fishcompdir"
+	$(INSTALL) -m 644 $(BUILD)/completions/unseen.bash "$$DESTDIR$$bashcompdir/unseen"
+	$(INSTALL) -m 644 $(BUILD)/completions/_unseen "$$DESTDIR$$zshcompdir"
+	$(INSTALL) -m 644 $(BUILD)/completions/unseen.fish "$$DESTDIR$$fishcompdir"
 
 uninstall:
-	rm -f "$(DESTDIR)$(bindir)/unseen"
+	rm -f "$$DESTDIR$$bindir/unseen"
 	rm -f $(foreach page,$(MANUALS),"$(call manual_path,$(page))/$(notdir $(page))")
-	rm -f "$(DESTDIR)$(docdir)/LICENSE" "$(DESTDIR)$(docdir)/README.md"
-	rm -f "$(DESTDIR)$(bashcompdir)/unseen" "$(DESTDIR)$(zshcompdir)/_unseen" \
-		"$(DESTDIR)$(fishcompdir)/unseen.fish"
-	if [ -d "$(DESTDIR)$(docdir)" ]; then rmdir "$(DESTDIR)$(docdir)"; fi
+	rm -f "$$DESTDIR$$docdir/LICENSE" "$$DESTDIR$$docdir/README.md"
+	rm -f "$$DESTDIR$$bashcompdir/unseen" "$$DESTDIR$$zshcompdir/_unseen" \
+		"$$DESTDIR$$fishcompdir/unseen.fish"
+	if [ -d "$$DESTDIR$$docdir" ]; then rmdir "$$DESTDIR$$docdir"; fi
 
 dist:
 	@src/build/dist.sh $(VERSION) $(BUILD)/dist $(BUILD)

@@ -179,14 +179,15 @@ END
 
 # --- src/build/deps.sh -------------------------------------------------------
 
-# a_bare_machine: bin/ holds what every system has.
+# a_bare_machine [user]: bin/ holds what every system has.
 a_bare_machine() {
     local command
     mkdir bin
-    [[ $(id -u) -eq 0 ]] || a_manager sudo 'exec "$@"'
     for command in sh bash awk cat env grep id sed timeout; do
         ln -s "$(command -v "$command")" bin/
     done
+    # Whoever runs the tests: it is root's, but where a user is what is tested.
+    [[ ${1-} == user ]] || { rm bin/id; printf '#!/bin/sh\necho 0\n' >bin/id; chmod +x bin/id; }
 }
 
 # a_manager NAME [SCRIPT]: a package manager that notes how it was called.
@@ -223,7 +224,7 @@ deps() {
         rm -rf bin called
         a_bare_machine
         a_manager "$manager"
-        exits 1 deps build || return 1
+        exits 2 deps build || return 1
         grep -Fxq "$manager $wanted" called || { cat called; complain "$manager: $wanted"; }
         # What is run was printed before.
         grep -q "^+ .*$manager $wanted" "$out" || complain "not shown: $manager $wanted"
@@ -248,7 +249,7 @@ END
     local chatter='echo "Setting up"; echo "debconf: delaying" >&2'
     a_bare_machine
     a_manager apk "$chatter; exit 3"
-    exits 1 deps build
+    exits 2 deps build
     grep -q '^Setting up$' "$err"
     grep -q '^debconf: delaying$' "$err"
     grep -q 'the package manager failed; see above' "$err"
@@ -289,7 +290,7 @@ END
     # Nothing of that is tried for a build, and what is needed is still insisted on.
     succeeds deps build
     rm bin/bats
-    exits 1 deps check NO_INSTALL=1
+    exits 2 deps check NO_INSTALL=1
 }
 
 @test "deps: NO_INSTALL and DEB_BUILD_OPTIONS forbid installing, and it says how" {
@@ -298,7 +299,7 @@ END
         rm -rf bin called
         a_bare_machine
         a_manager apt-get
-        exits 1 deps build "$variable"
+        exits 2 deps build "$variable"
         [[ ! -e called ]] || complain "called in spite of $variable: $(cat called)"
         grep -q "${variable%%=*} is set" "$err"
         grep -q 'apt-get install .*libxxhash-dev' "$err"
@@ -307,7 +308,7 @@ END
 
 @test "deps: explains when there is no package manager" {
     a_bare_machine
-    exits 1 deps build
+    exits 2 deps build
     grep -q 'missing: a C compiler' "$err"
     grep -q 'no package manager that is known here' "$err"
 }
@@ -320,16 +321,17 @@ END
         $as_user test -x "$PWD" -a -r "$repository/src/build/deps.sh" ||
             skip "another user cannot read these directories (TMPDIR, or a clone, elsewhere)"
     fi
-    a_bare_machine
-    rm -f bin/sudo
+    a_bare_machine user
     a_manager apk
-    exits 1 deps build
+    exits 2 deps build
     grep -q 'not root, and there is no sudo' "$err"
     grep -q 'apk add ' "$err"
     [[ ! -e called ]]
 }
 
-@test "deps: with sudo, every command goes through it" {
+@test "deps: who is not root is asked on a terminal, and only told elsewhere; all goes through sudo" {
+    local answer
+    need script
     [[ $(id -u) -ne 0 ]] || need setpriv
     if [[ $(id -u) -eq 0 ]]; then
         as_user="setpriv --reuid 65534 --regid 65534 --clear-groups"
@@ -338,10 +340,18 @@ END
         $as_user test -x "$PWD" -a -r "$repository/src/build/deps.sh" ||
             skip "another user cannot read these directories (TMPDIR, or a clone, elsewhere)"
     fi
-    a_bare_machine
+    a_bare_machine user
     a_manager apk
     a_manager sudo "exit 0"
-    exits 1 deps build
+    exits 2 deps build
+    grep -q 'sudo apk add --update-cache gcc' "$err"
+    [[ ! -e called ]] || complain "called without a terminal: $(cat called)"
+    export as_user repository
+    for answer in '' n y; do
+        exits 2 script -qec "env -u DEB_BUILD_OPTIONS -u NO_INSTALL -u CC $as_user env PATH='$PWD/bin' sh '$repository/src/build/deps.sh' build" /dev/null <<<"$answer"
+        grep -q 'Run it? \[y/N\]' "$out" || complain "not asked"
+        [[ $answer == y || ! -e called ]] || complain "called after '$answer': $(cat called)"
+    done
     [[ $(cat called) == "sudo apk add --update-cache gcc musl-dev linux-headers xxhash-dev" ]] ||
         complain "$(cat called)"
 }
@@ -349,9 +359,9 @@ END
 @test "deps: a compiler that was asked for by name is not replaced by another" {
     a_bare_machine
     a_manager dnf
-    exits 1 deps build CC=clang NO_INSTALL=1
+    exits 2 deps build CC=clang NO_INSTALL=1
     grep -q 'dnf install .* clang glibc-devel' "$err"
-    exits 1 deps build CC=strange-cc NO_INSTALL=1
+    exits 2 deps build CC=strange-cc NO_INSTALL=1
     grep -q 'no package known for a C compiler (strange-cc)' "$err"
 }
 

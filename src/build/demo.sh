@@ -49,7 +49,7 @@ printf '\n# %s\n' "A new line comes through."
 show "echo https://www.example/tomorrow | unseen seen.bf | tee tomorrow"
 
 printf '\n# %s\n' "How many lines it holds (an estimate), and the probability that it drops a new one by mistake:"
-show "unseen stats seen.bf | grep -E '^(keys|rate|size)'"
+show "unseen stats seen.bf | grep -E '^(lines|rate|size)' | tee figures"
 
 # A millionth of the new lines may be taken for seen ones: of 120,000, more than three never are.
 for printed in "$in_memory" "$in_file"; do
@@ -59,5 +59,10 @@ for printed in "$in_memory" "$in_file"; do
 done
 cmp -s /dev/null again || wrong "the second run printed lines again"
 [ -s tomorrow ] || wrong "a new line did not come through"
+awk -v lines=$((distinct + 1)) '
+    $1 == "lines" { held = $2 > 0.99 * lines && $2 < 1.01 * lines }
+    $1 == "rate" { rate = $2 + 0 <= 1e-6 }
+    $1 == "size" { size = 1 }
+    END { exit !(held && rate && size) }' figures || wrong "stats has other figures"
 
 printf '\ndemo: %s\n' "$in_file of $lines lines were new; the second run printed none of them again."

@@ -6,12 +6,13 @@
 #     src/build/deps.sh build | check | ci | cpus | release | deb | html | afl | ENGINE
 #
 # Nothing missing: it says nothing and changes nothing, so make can ask every time (some 20 ms).
-# Something missing: it prints each command before it runs it; the command's own output, pages of
-# packages, only if it fails. It never installs where that is not its business: under
-# DEB_BUILD_OPTIONS (a package build has declared what it needs) or with NO_INSTALL set; then, and
-# wherever it cannot, it says what is missing and how to get it.
+# Something missing: root installs it; anybody else is asked on the terminal first. It prints each
+# command before it runs it; the command's own output, pages of packages, only if it fails. It never
+# installs without a terminal to ask on, or where that is not its business: under DEB_BUILD_OPTIONS
+# (a package build has declared what it needs) or with NO_INSTALL set; then, and wherever it cannot,
+# it says what is missing and which command would install it.
 #
-# CC, CPPFLAGS and CFLAGS are looked at as make would use them. Exit: 0 all there, 1 not, 2 misuse.
+# CC, CPPFLAGS and CFLAGS are looked at as make would use them. Exit: 0 all there, 2 not, or misuse.
 set -u
 
 # What is needed on which level (levels_of says which take in others), and the package that brings
@@ -231,7 +232,7 @@ say_missing() {
 
 give_up() {
     echo "deps: $*" >&2
-    exit 1
+    exit 2
 }
 
 run() {
@@ -277,20 +278,38 @@ bring() {
     choose_packages
     [ -n "$packages" ] || return 0
     find_rights
-    # shellcheck disable=SC2086
+    ask
     if [ -n "$cannot" ]; then
         echo "deps: not installing ($cannot); this would do it:" >&2
-        echo "    $as_root $(install_command $packages)" | sed 's/^ */    /' >&2
-        exit 1
+        echo "    $(whole_command)" >&2
+        exit 2
     fi
     # shellcheck disable=SC2086
     install $packages || give_up "the package manager failed; see above"
 }
 
+# shellcheck disable=SC2086
+whole_command() {
+    echo "${as_root:+$as_root }$(install_command $packages)"
+}
+
+# Asks, once, whoever is not root; sets cannot if the answer is not yes.
+ask() {
+    [ -z "$cannot" ] && [ "$(id -u)" != 0 ] || return 0
+    if [ -z "$answer" ]; then
+        printf 'deps: to install what is missing:\n    %s\nRun it? [y/N] ' "$(whole_command)" >&2
+        read -r answer || echo >&2
+    fi
+    case $answer in
+    y | Y | yes) ;;
+    *) answer=no cannot="you did not say yes" ;;
+    esac
+}
+
 # All wishes at once; if that fails, one by one: what cannot be had keeps none of the others away.
 bring_wishes() {
+    find_manager && choose_packages && [ -n "$packages" ] && find_rights && ask
     (bring) && return
-    find_manager && find_rights
     [ -n "$manager" ] && [ -z "$cannot" ] || return 1
     status=0
     for missing in $missing; do
@@ -323,11 +342,11 @@ find_rights() {
     as_root=
     cannot=
     if [ "$manager" != brew ] && [ "$(id -u)" != 0 ]; then
-        if command -v sudo >/dev/null 2>&1; then
-            as_root=sudo
-        else
-            cannot="this is not root, and there is no sudo"
-        fi
+        as_root=sudo
+        command -v sudo >/dev/null 2>&1 || cannot="this is not root, and there is no sudo"
+    fi
+    if [ -z "$cannot" ] && [ "$(id -u)" != 0 ] && ! { [ -t 0 ] && [ -t 2 ]; }; then
+        cannot="this is not root, and there is no terminal to ask on"
     fi
     if [ -n "${DEB_BUILD_OPTIONS+set}" ]; then
         cannot="DEB_BUILD_OPTIONS is set: a package build installs nothing"
@@ -345,6 +364,7 @@ hosts | parallel | slurm | mpi | dask | kafka | hadoop | spark) level=$1 ;;
     ;;
 esac
 
+answer=
 find_missing
 if [ -n "$missing" ]; then
     bring
