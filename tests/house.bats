@@ -482,7 +482,10 @@ clean_make() {
 
 @test "make: build, install and uninstall with the user's places and flags" {
     need make "${CC:-cc}"
-    project=$PWD/project
+    local root="$BATS_TEST_TMPDIR/it's \"theirs\"; touch pwned"
+    # No shell may read the name of a directory as more than a name.
+    # shellcheck disable=SC2016
+    project=$PWD/"it's "'"a" $(touch pwned) `touch pwned`; touch pwned; é'
     mkdir "$project"
     tar -C "$repository" -cf - Makefile LICENSE src/build src/completions | tar -C "$project" -xf -
     cd "$project" || return 1
@@ -491,15 +494,17 @@ clean_make() {
     echo 'int main(void) { return 0; }' | tee src/commands/main.c >src/completions/generate.c
     echo 'int part; /* of the program */' >src/core/part.c
     touch man/unseen.1 man/unseen.5
-    exits 0 clean_make -j2 BUILD=made CFLAGS=-O0 WERROR= all
+    exits 0 clean_make -j2 BUILD=made CFLAGS='-O0 -g' WERROR= all
     [[ -x made/unseen && ! -e build ]]
+    ! grep -Faq "$BATS_TEST_TMPDIR" made/unseen || complain "it depends on where it was built"
     exits 0 made/unseen --version
-    exits 0 clean_make BUILD=made CFLAGS=-O0 DESTDIR="$PWD/root" PREFIX=/opt/x install
-    [[ -x root/opt/x/bin/unseen && -e root/opt/x/share/man/man1/unseen.1 ]]
-    [[ -e root/opt/x/share/man/man5/unseen.5 ]]
-    [[ -s root/opt/x/share/doc/unseen/LICENSE ]]
-    exits 0 clean_make BUILD=made CFLAGS=-O0 DESTDIR="$PWD/root" prefix=/opt/x uninstall
-    [[ -z $(find root -type f) ]] || complain "left: $(find root -type f)"
+    exits 0 clean_make BUILD=made CFLAGS=-O0 DESTDIR="$root" PREFIX=/opt/x install
+    [[ -x $root/opt/x/bin/unseen && -e $root/opt/x/share/man/man1/unseen.1 ]]
+    [[ -e $root/opt/x/share/man/man5/unseen.5 ]]
+    [[ -s $root/opt/x/share/doc/unseen/LICENSE ]]
+    exits 0 clean_make BUILD=made CFLAGS=-O0 DESTDIR="$root" prefix=/opt/x uninstall
+    [[ -z $(find "$root" -type f) ]] || complain "left: $(find "$root" -type f)"
+    [[ -z $(find "$BATS_TEST_TMPDIR" -name 'pwned*') ]]
     # Nothing has changed: nothing is made again. Other flags: everything is.
     touch stamp
     exits 0 clean_make BUILD=made CFLAGS=-O0 all
