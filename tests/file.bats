@@ -221,7 +221,7 @@ making='-n 1000|-n 2000
         # shellcheck disable=SC2086 # none, or one
         fails_with 2 '^unseen: missing: No such file' unseen $form --create f.bf in missing
     done
-    exits 0 unseen --create f.bf - in <in
+    exits 0 unseen --create f.bf - in < <(seq 5)
 }
 
 @test "an option for a filter that is there need not be enough to make one" {

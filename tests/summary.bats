@@ -299,6 +299,7 @@ drops_about() {
     prints "$printed\\n"
     mkfifo pipe
     for form in 'remove f.bf' 'shard 2'; do
+        # shellcheck disable=SC2086 # several words
         env --default-signal=TERM "$UNSEEN" $form --summary pipe >/dev/null 2>"$err" 3>&- &
         pid=$!
         exec {feed}>pipe

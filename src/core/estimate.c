@@ -111,7 +111,7 @@ static void count_page(struct estimate *estimate, const uint8_t *page, uint16_t 
         empty = (uint16_t)(empty + (lines[line] == 0));
     }
     add_page(estimate, set);
-    if (empty >= PAGE_LINES / ESTIMATE_PARTS && set > 0)
+    if (estimate->has_tables && empty >= PAGE_LINES / ESTIMATE_PARTS && set > 0)
         estimate->torn += is_torn(estimate, lines, set);
 }
 

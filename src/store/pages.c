@@ -77,8 +77,8 @@ void pages_read_ahead(const struct store *store, unsigned region, uint64_t page,
 
 static bool fits_memory(const struct region *region)
 {
-    long memory = sysconf(_SC_PHYS_PAGES);
-    return memory > 0 && region->plan.pages <= (uint64_t)memory / 2;
+    long memory = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return memory > 0 && page > 0 && bytes_of(region) <= (uint64_t)memory * (uint64_t)page / 2;
 }
 
 /* Whether large pages are worth asking for, once much of it is wanted. */
