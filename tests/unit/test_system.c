@@ -29,7 +29,7 @@ static int open_new(const char *name)
 static void locks(void)
 {
     int one = open_new("locked"), two = open_new("locked");
-    tap_check(lock_take(one, LOCK_CHANGE, NULL, NULL) == 0, "cannot be taken");
+    tap_check(lock_take(one, LOCK_CHANGE, false, NULL, NULL) == 0, "cannot be taken");
     tap_check(lock_ask(two, LOCK_CHANGE) == 1 && lock_is_held(two, LOCK_CHANGE), "not held");
     tap_check(lock_ask(one, LOCK_CHANGE) == 0, "held by somebody else, too");
     tap_check(lock_try(two, LOCK_CHANGE) == 0, "taken twice");
@@ -42,7 +42,7 @@ static void locks(void)
     /* When it cannot be found out, that is no answer. */
     errno = 0;
     tap_check(lock_try(one, LOCK_CHANGE) == -1 && errno == EBADF, "a closed file was locked");
-    tap_check(lock_take(one, LOCK_CHANGE, NULL, NULL) == -1, "a closed file was locked");
+    tap_check(lock_take(one, LOCK_CHANGE, false, NULL, NULL) == -1, "a closed file was locked");
     tap_check(lock_ask(one, LOCK_CHANGE) == -1, "a closed file has an answer");
     tap_check(lock_is_held(one, LOCK_CHANGE), "in doubt it is held");
 }
