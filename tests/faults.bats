@@ -287,6 +287,22 @@ every_writer() {
 
 # --- creation and growth, cut short ------------------------------------------------------------------
 
+@test "a new layer that cannot be mapped for a while: exit 75, and the lines come again" {
+    need_strace
+    local n
+    input 400 >in
+    exits 0 unseen create -n 100 -p 1e-9 full.bf
+    cp full.bf f.bf
+    strace -qq -o trace -e trace=mmap,ftruncate "$UNSEEN" f.bf in >/dev/null 2>said
+    n=$(($(sed '/ftruncate/,$d' trace | grep -c mmap) + 1))
+    cp full.bf f.bf
+    exits 75 strace -qq -o trace -e trace=mmap -e inject=mmap:error=EAGAIN:when=$n+ "$UNSEEN" f.bf in
+    grep -q 'f\.bf: cannot be mapped: Resource temporarily unavailable' "$err" || complain
+    cp "$out" first
+    exits 0 unseen f.bf in
+    cat first "$out" | same /dev/stdin in
+}
+
 @test "kill -9 at any system call of growth: the file is good, nothing is lost" {
     need_strace
     local call n runs=0

@@ -162,7 +162,7 @@ void store_unlock_room(struct store *store);
 
 /* Told to end (but not while it settles), or to stop (Ctrl-Z), in the middle of work that may take
  * as long as a disk does. Returns 0, or -1 with the fault, whose error is EINTR or, to stop,
- * EAGAIN: what locks are held must be dropped, and the work begun again. */
+ * ECANCELED: what locks are held must be dropped, and the work begun again. */
 int store_check_signals(const struct store *store, struct fault *fault);
 
 /* Tells the watch of the store `context` that it waits. */

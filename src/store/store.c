@@ -403,7 +403,7 @@ int store_check_signals(const struct store *store, struct fault *fault)
     if (signals_pending() && !store->settling)
         return fault_errno(fault, store_name(store), NULL, EINTR);
     if (signals_stop_pending())
-        return fault_errno(fault, store_name(store), NULL, EAGAIN);
+        return fault_errno(fault, store_name(store), NULL, ECANCELED);
     return 0;
 }
 
