@@ -87,6 +87,7 @@ load helper
 # leads_on ARGUMENT...: it fails, and works after what its message says was done.
 leads_on() {
     local advice
+    seq 3 >in
     fails_with 2 '^unseen: .*: (No such file or directory|is empty, not a filter) \(to make it' \
         unseen "$@" in || return 1
     advice=$(sed 's/.*(to make it\( one\)\?: unseen \(.*\))$/\2/' "$err")
@@ -140,6 +141,16 @@ leads_on() {
     [[ $(wc -l <"$err") == 1 ]]
     fails_with 2 '^unseen: \\xc2\\x9b: No such file' unseen query $'\xc2\x9b' </dev/null
     fails_with 2 $'^unseen: \xc3\xa4: No such file' unseen query $'\xc3\xa4' </dev/null
+    # a byte that is no UTF-8 is a control character to many terminals; reports are text, too
+    local name=$'a\n\e[31m\x9bb.bf'
+    fails_with 2 '^unseen: a\\n\\x1b\[31m\\x9bb\.bf: No such file' unseen query "$name" </dev/null
+    leads_on "$name" || return 1
+    succeeds unseen stats "$name"
+    grep -Eq '^filter +a\\n\\x1b\[31m\\x9bb\.bf$' "$out" || complain
+    exits 0 unseen create --fixed -n 10000 -p 1e-2 --force "$name"
+    exits 0 unseen "$name" < <(seq 15000)
+    exits 1 unseen verify "$name"
+    grep -q '^a\\n\\x1b\[31m\\x9bb\.bf: ' "$out" || complain
 }
 
 @test "an absent filter is an error for every other command" {

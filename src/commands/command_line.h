@@ -6,10 +6,9 @@
 
 #include "commands/options.h"
 
-#include <stdio.h>
-
-/* Writes those options given that the command with this bit takes, in the order of the table, a
- * blank before each; in quotes wherever a shell might read a value otherwise. */
-void command_line_write(FILE *to, const struct options *options, unsigned command);
+/* The command that makes the filter `name`: unseen, `maker` ("create"), those of the options given
+ * that say what a new filter is to be, in the order of the table, and the name; quoted for a shell.
+ * To be freed; NULL if memory is short. */
+char *command_line_making(const char *maker, const struct options *options, const char *name);
 
 #endif

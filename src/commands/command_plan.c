@@ -418,27 +418,10 @@ static void print_census(struct report *report, const struct job *job)
     report_json(report, "without_key", "%" PRIu64, census->itself);
 }
 
-/* Returns NULL if memory is short. */
-static char *create_command(const struct job *job)
-{
-    char *text = NULL;
-    size_t length;
-    FILE *to = open_memstream(&text, &length);
-    if (to == NULL)
-        return NULL;
-    fprintf(to, "unseen create");
-    command_line_write(to, &job->planned, FOR_CREATE);
-    fprintf(to, " FILTER");
-    if (fclose(to) == 0)
-        return text;
-    free(text);
-    return NULL;
-}
-
 static int print_plan(const struct job *job, const struct answer *answer)
 {
     struct report report = {.json = options_has(&job->planned, OPTION_JSON)};
-    char *command = create_command(job);
+    char *command = command_line_making("create", &job->planned, "FILTER");
     if (command == NULL)
         return message("%s", strerror(ENOMEM));
     print_census(&report, job);

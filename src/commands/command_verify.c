@@ -31,7 +31,8 @@ struct findings {
 
 #define note(findings, ...)                                                                        \
     do {                                                                                           \
-        printf("%s: ", store_path((findings)->store));                                             \
+        char name[QUOTE_MAX];                                                                      \
+        printf("%s: ", quote_controls(store_path((findings)->store), name, sizeof name));          \
         printf(__VA_ARGS__);                                                                       \
         putchar('\n');                                                                             \
         (findings)->notes++;                                                                       \

@@ -1,6 +1,7 @@
 #include "commands/filter_operand.h"
 
 #include "commands/command.h"
+#include "commands/command_line.h"
 #include "commands/message.h"
 #include "commands/secret_option.h"
 #include "core/number.h"
@@ -14,6 +15,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -86,30 +88,13 @@ const struct store_watch filter_operand_watch = {.grew = tell_grew, .waits = tel
 
 /* --- one that cannot be used --- */
 
-/* Adds " word", quoted for a shell, and cut off if there is no room: the fault leaves that out. */
-static void add_word(char *command, size_t size, const char *word)
-{
-    char quoted[QUOTE_MAX];
-    size_t length = strlen(command);
-    snprintf(command + length, size - length, " %s", quote_word(word, quoted));
-}
-
-/* The command that makes the filter that was asked for: unseen, `maker`, the options that describe
- * it, and its name. */
 static void suggest_making(struct fault *fault, const char *doing, const char *maker,
                            const struct options *options, const char *path)
 {
-    char command[QUOTE_MAX], name[QUOTE_MAX];
-    const uint64_t also = OPTION_BIT(OPTION_SECRET_FILE) | OPTION_BIT(OPTION_ALLOW_NETWORK);
-    snprintf(command, sizeof command, "unseen %s", maker);
-    for (enum option_id id = 0; id < OPTIONS; id++) {
-        if (((DESCRIBING_OPTIONS | also) & options->set & OPTION_BIT(id)) == 0)
-            continue;
-        add_word(command, sizeof command, options->spelled[id]);
-        if (options->given[id] != NULL)
-            add_word(command, sizeof command, options->given[id]);
-    }
-    fault_way_out(fault, "%s: %s %s", doing, command, quote_file(path, name));
+    char *command = command_line_making(maker, options, path);
+    if (command != NULL)
+        fault_way_out(fault, "%s: %s", doing, command);
+    free(command);
 }
 
 /* Only who would have written to a filter is told how to make one: to all others a new one would

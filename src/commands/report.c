@@ -8,14 +8,14 @@
 
 void report_text(const struct report *report, const char *name, const char *format, ...)
 {
+    char text[QUOTE_MAX + 256], shown[4 * sizeof text];
     va_list args;
     if (report->json || name == NULL)
         return;
-    printf("%-20s", name);
     va_start(args, format);
-    vprintf(format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    putchar('\n');
+    printf("%-20s%s\n", name, quote_controls(text, shown, sizeof shown));
 }
 
 void report_json(struct report *report, const char *member, const char *format, ...)

@@ -11,55 +11,6 @@ static bool is_plain(const char *word)
     return word[0] != '\0' && word[strspn(word, plain)] == '\0';
 }
 
-/* Between single quotes all bytes stand for themselves, except a single quote. */
-static const char *quote_after(const char *prefix, const char *text, char quoted[QUOTE_MAX])
-{
-    enum { LONGEST = 4 }; /* what a byte can become */
-    bool plain = is_plain(text);
-    size_t length = (size_t)snprintf(quoted, QUOTE_MAX, "%s%s", plain ? "" : "'", prefix);
-    for (; *text != '\0' && length + LONGEST + 2 <= QUOTE_MAX; text++)
-        if (*text == '\'')
-            length += (size_t)snprintf(quoted + length, QUOTE_MAX - length, "'\\''");
-        else
-            quoted[length++] = *text;
-    snprintf(quoted + length, QUOTE_MAX - length, "%s", plain ? "" : "'");
-    return *text == '\0' ? quoted : strcpy(quoted, "...");
-}
-
-const char *quote_word(const char *text, char quoted[QUOTE_MAX])
-{
-    return quote_after("", text, quoted);
-}
-
-const char *quote_file(const char *name, char quoted[QUOTE_MAX])
-{
-    return quote_after(name[0] == '-' ? "./" : "", name, quoted);
-}
-
-/* Of a C1 character, both bytes are. */
-static bool is_control(const unsigned char *c, bool first)
-{
-    bool c1 = (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) ||
-              (!first && c[-1] == 0xc2 && c[0] >= 0x80 && c[0] < 0xa0);
-    return c[0] < 0x20 || c[0] == 0x7f || c1;
-}
-
-const char *quote_controls(const char *text, char *shown, size_t size)
-{
-    static const char letters[] = "abtnvfr"; /* from 7 on */
-    size_t length = 0;
-    shown[0] = '\0';
-    for (const unsigned char *c = (const unsigned char *)text; *c != '\0' && length + 5 <= size;
-         c++)
-        if (!is_control(c, c == (const unsigned char *)text))
-            length += (size_t)snprintf(shown + length, size - length, "%c", *c);
-        else if (*c >= 7 && *c < 14)
-            length += (size_t)snprintf(shown + length, size - length, "\\%c", letters[*c - 7]);
-        else
-            length += (size_t)snprintf(shown + length, size - length, "\\x%02x", *c);
-    return shown;
-}
-
 /* The Unicode Standard, table 3-7: the length follows from the first byte, all others are 80 to bf,
  * and after some first bytes the second one has less room. */
 size_t quote_character(const char *text)
@@ -80,4 +31,88 @@ size_t quote_character(const char *text)
         if (c[0] == narrow[i].first && (c[1] < narrow[i].least || c[1] > narrow[i].most))
             return 0;
     return length;
+}
+
+/* How many bytes at `text` must not reach a terminal as they are: those of a control character (C0,
+ * DEL, C1), or one that is no UTF-8, which many terminals take for a C1 character. 0: none. */
+static size_t count_control(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    size_t length = quote_character(text);
+    if (length == 0 || *c < 0x20 || *c == 0x7f)
+        return 1;
+    return *c == 0xc2 && c[1] < 0xa0 ? 2 : 0;
+}
+
+static bool has_control(const char *text)
+{
+    for (; *text != '\0'; text += quote_character(text))
+        if (count_control(text) > 0)
+            return true;
+    return false;
+}
+
+/* A byte of a word between `'`, or between `$'` and `'`, as most shells have it: there all bytes can
+ * be written as \ooo. Returns how many it took, 4 at most. */
+static size_t quote_byte(char byte, bool octal, bool control, char *to)
+{
+    if (control || (octal && (byte == '\'' || byte == '\\')))
+        return (size_t)sprintf(to, "\\%03o", (unsigned char)byte);
+    if (byte == '\'')
+        return (size_t)sprintf(to, "'\\''");
+    *to = byte;
+    return 1;
+}
+
+static const char *quote_after(const char *prefix, const char *text, char quoted[QUOTE_MAX])
+{
+    enum { LONGEST = 4 * 4 + 2 }; /* what a character, and the end, can become */
+    bool plain = is_plain(text), octal = has_control(text);
+    size_t length = (size_t)snprintf(quoted, QUOTE_MAX, "%s%s",
+                                     octal   ? "$'"
+                                     : plain ? ""
+                                             : "'",
+                                     prefix);
+    while (*text != '\0' && length + LONGEST <= QUOTE_MAX) {
+        size_t control = count_control(text);
+        for (size_t bytes = control > 0 ? control : quote_character(text); bytes > 0; bytes--)
+            length += quote_byte(*text++, octal, control > 0, quoted + length);
+    }
+    snprintf(quoted + length, QUOTE_MAX - length, "%s", plain ? "" : "'");
+    return *text == '\0' ? quoted : strcpy(quoted, "...");
+}
+
+const char *quote_word(const char *text, char quoted[QUOTE_MAX])
+{
+    return quote_after("", text, quoted);
+}
+
+const char *quote_file(const char *name, char quoted[QUOTE_MAX])
+{
+    return quote_after(name[0] == '-' ? "./" : "", name, quoted);
+}
+
+static size_t escape(unsigned char byte, char *to, size_t room)
+{
+    static const char letters[] = "abtnvfr"; /* from 7 on */
+    return (size_t)(byte >= 7 && byte < 14 ? snprintf(to, room, "\\%c", letters[byte - 7])
+                                           : snprintf(to, room, "\\x%02x", byte));
+}
+
+const char *quote_controls(const char *text, char *shown, size_t size)
+{
+    size_t length = 0;
+    while (*text != '\0') {
+        size_t control = count_control(text);
+        size_t bytes = control > 0 ? control : quote_character(text);
+        if (length + (control > 0 ? 4 : 1) * bytes >= size)
+            break;
+        for (; bytes > 0; bytes--, text++)
+            if (control > 0)
+                length += escape((unsigned char)*text, shown + length, size - length);
+            else
+                shown[length++] = *text;
+    }
+    shown[length] = '\0';
+    return shown;
 }

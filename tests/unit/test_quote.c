@@ -7,9 +7,19 @@
 static void words(void)
 {
     static const char *const words[][2] = {
-        {"seen.bf", "seen.bf"}, {"", "''"},         {"a b", "'a b'"}, {"it's", "'it'\\''s'"},
-        {"$x", "'$x'"},         {"~/a", "'~/a'"},   {"a;b", "'a;b'"}, {"-x", "-x"},
-        {"k=v,w", "k=v,w"},     {"a\nb", "'a\nb'"}, {"#a", "'#a'"},   {"\xc3\xa4", "'\xc3\xa4'"},
+        {"seen.bf", "seen.bf"},
+        {"", "''"},
+        {"a b", "'a b'"},
+        {"it's", "'it'\\''s'"},
+        {"$x", "'$x'"},
+        {"~/a", "'~/a'"},
+        {"a;b", "'a;b'"},
+        {"-x", "-x"},
+        {"k=v,w", "k=v,w"},
+        {"a\nb'", "$'a\\012b\\047'"},
+        {"#a", "'#a'"},
+        {"\xc3\xa4", "'\xc3\xa4'"},
+        {"\x9b\xc2\x9b\\", "$'\\233\\302\\233\\134'"},
     };
     char quoted[QUOTE_MAX];
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -46,7 +56,8 @@ static void controls(void)
 {
     static const char *const texts[][2] = {
         {"a\nb\t\x1b[0m\x7f", "a\\nb\\t\\x1b[0m\\x7f"},
-        {"\xc2\x85\xc2\xa9\xc3\xa4\xff", "\\xc2\\x85\xc2\xa9\xc3\xa4\xff"},
+        {"\xc2\x85\xc2\xa9\xc3\xa4\xff", "\\xc2\\x85\xc2\xa9\xc3\xa4\\xff"},
+        {"\x9b[31m\xe2\x82", "\\x9b[31m\\xe2\\x82"},
     };
     char shown[32], tiny[6];
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
