@@ -139,7 +139,7 @@ four_ranks() {
     unseen_pauses "$BATS_TEST_TMPDIR/bin"
     : >pause.reading.2
     # shellcheck disable=SC2016 # each rank expands it
-    plain='i=$((OMPI_COMM_WORLD_RANK + 1)); unseen -n 1e6 --shard $i/4 seen.$i part.$i >out.$i'
+    plain='i=$((OMPI_COMM_WORLD_RANK + 1)); unseen --create -n 1e6 --shard $i/4 seen.$i part.$i >out.$i'
     mpirun -np 4 sh -c "$plain" 3>&- &
     wait_until 60 "$UNSEEN" query -q seen.2 out.2
     kill_paused reading.2
