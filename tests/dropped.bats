@@ -556,6 +556,18 @@ rerun() {
     remembers 3000
 }
 
+@test "--durable: where FILE fails, no line is remembered that was not printed" {
+    need_full
+    head -c 300000 /dev/zero | tr '\0' L >long
+    input 400 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    exits 0 unseen add f.bf long
+    { head -n 200 in && cat long && echo && tail -n +201 in; } >both
+    exits 2 unseen --durable --dropped /dev/full f.bf both -a got
+    exits 0 unseen f.bf in
+    none_lost in got "$out"
+}
+
 # --- many at once ----------------------------------------------------------------------------
 
 # all_in_one N OPTION...: N writers at once, over the same lines and lines of their own, to one FILE.

@@ -451,6 +451,7 @@ static int deliver(struct pipeline *pipeline, const struct batch *batch, struct 
  * -1. */
 static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, struct fault *fault)
 {
+    struct fault later;
     if (batch.n > pipeline->most)
         batch.n = pipeline->most;
     if (pipeline->verb->judge(pipeline, &batch, fault) != 0)
@@ -458,9 +459,10 @@ static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, struct faul
     batch.n = end_of_wanted(pipeline, batch.n);
     pipeline->counts.read += batch.n;
     pipeline->counts.itself += marks_count(batch.itself, batch.n);
-    if (hold_back(pipeline, &batch, fault) != 0 || deliver(pipeline, &batch, fault) != 0)
-        return -1;
-    return (ptrdiff_t)batch.n;
+    /* Keys that were claimed are delivered, or else not settled. */
+    int held_back = hold_back(pipeline, &batch, fault);
+    bool delivered = deliver(pipeline, &batch, held_back == 0 ? fault : &later) == 0;
+    return delivered && held_back == 0 ? (ptrdiff_t)batch.n : -1;
 }
 
 /* How many lines of the batch come before the first of another part. */
