@@ -426,18 +426,22 @@ told_to_end() {
     rm -rf f.bf* got
     exits 0 unseen create --queue -p 1e-9 f.bf
     : >got
+    [[ $3 != pop ]] || exits 0 unseen push f.bf in
     stopped_after "$1" 1 "$2" "${@:3}" || return 1
-    hold_lock change "$lock_byte"
+    hold_lock change "$lock_byte" "${lock_of-f.bf}"
     kill -TERM "$child"
     kill -CONT "$child"
     asleep "$child" || return 1
     kill -HUP "$child"
-    until [[ -z ${until_said-} ]] || grep -q "$until_said" said; do sleep 0.05; done
+    until [[ -z ${until_said-} ]] || grep -q "$until_said" said; do
+        kill -0 "$pid" && sleep 0.05 || return 1
+    done
     let_go change
     wait "$pid" || status=$?
-    [[ $status -eq 129 || $status -eq 143 ]] || complain "status $status" || return 1
-    [[ -s got ]] || unseen pop f.bf -m 100 >got
-    exits 1 unseen query -v f.bf got
+    [[ $status -eq 143 ]] || complain "status $status" || return 1
+    [[ -s got ]] || unseen pop f.bf -m 100 >got || true
+    cat late got | cmp - in
+    exits 1 unseen query -v f.bf in
 }
 
 @test "a signal does not end the wait for the lock where lines were delivered, nor does a second one" {
@@ -446,6 +450,55 @@ told_to_end() {
     until_said='f.bf: waiting for another process that uses it (only SIGKILL ' told_to_end write got f.bf in -a got
     told_to_end fdatasync got --durable f.bf in -a got
     told_to_end pwrite64 "$PWD/f.bf.queue/00000000000000000000" push f.bf in
+    lock_of=f.bf.queue/state told_to_end write "$PWD/late" pop f.bf -m 100
+}
+
+# told_at_end FILE ARGUMENT...: CMD has had all lines, and exits with 0 while others have the lock of FILE,
+# and two signals come: its lines are done with, and the exit status is 0.
+told_at_end() {
+    local pid file=$1
+    rm -f go read
+    mkfifo go
+    env --default-signal=HUP,TERM "$UNSEEN" "${@:2}" \
+        -x sh -c 'cat >got; echo all >read; read -r word <go; exit 0' 2>said 3>&- &
+    pid=$!
+    filled read
+    hold_lock change "$lock_byte" "$file"
+    echo >go
+    until [[ -z $(cat /proc/"$pid"/task/*/children) ]]; do sleep 0.01; done
+    asleep "$pid"
+    kill -TERM "$pid"
+    kill -HUP "$pid"
+    let_go change
+    wait "$pid"
+    same got in
+}
+
+@test "a signal does not undo what CMD has done that exited with 0" {
+    need_signals
+    local pid feed status=0
+    input 100 >in
+    exits 0 unseen create --queue -p 1e-9 f.bf
+    told_at_end f.bf f.bf in
+    remembers 100
+    input 50 100 >in
+    exits 0 unseen push f.bf in
+    told_at_end f.bf.queue/state pop f.bf -m 50
+    exits 1 unseen pop f.bf
+    # The input has not ended.
+    mkfifo feed
+    # shellcheck disable=SC2016 # for sh
+    env --default-signal=TERM "$UNSEEN" f.bf feed -x sh -c 'read -r first; echo "$first" >took' 3>&- &
+    pid=$!
+    exec {feed}>feed
+    echo first >&"$feed"
+    filled took
+    until grep -qs ') Z ' /proc/"$(tr -d ' ' <"/proc/$pid/task/$pid/children")"/stat; do sleep 0.01; done
+    kill -TERM "$pid"
+    wait "$pid" || status=$?
+    exec {feed}>&-
+    [[ $status -eq 143 ]]
+    exits 0 unseen query -q f.bf took
 }
 
 @test "what others settle between the look without the lock and the lock is looked at again" {

@@ -212,6 +212,8 @@ static int finish_command(struct job *job, int status, struct pipeline_counts *c
     if (end != CHILD_DONE)
         return end == CHILD_STOPPED ? status : EXIT_COMMAND;
     int settled = settle_command(job, left, counts->refused);
+    if (settled == EXIT_OK && status == EXIT_OK)
+        signals_forget();
     return settled == EXIT_OK ? status : settled;
 }
 

@@ -190,12 +190,15 @@ static int finish_command(struct job *job, int status)
     uint64_t left;
     if (job->taken == 0)
         return status;
+    bool all = !signals_pending();
     enum child_end end = child_finish(&job->child, &left, &fault);
     if (end == CHILD_NOT_RUN)
         return message_not_run(job->child.error);
     if (end == CHILD_STOPPED)
         return status;
     int done = end == CHILD_FAILED ? put_back(job, &fault) : remove_taken(job, left);
+    if (all && end == CHILD_DONE && done == EXIT_OK && status == EXIT_OK)
+        signals_forget();
     return done == EXIT_OK ? status : done;
 }
 

@@ -227,7 +227,7 @@ int claim_settle(struct filter *filter, size_t delivered, struct fault *fault)
         return 0;
     delivered += filter->delivered;
     filter->delivered = 0;
-    store->settling = true;
+    store->settling = delivered > 0;
     /* If the next one cannot be had, that generation is forgotten late. */
     if (delivered > 0 && needs_generation(store))
         (void)room_make(store, &ignored);

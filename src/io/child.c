@@ -149,13 +149,21 @@ static uint64_t count_left(const struct child *child, int fd)
     return lines;
 }
 
+/* A signal that ends this process is passed on, and the end of the command not waited for. But if
+ * it has ended by then, that counts. */
 static int wait_for_end(struct child *child, struct fault *fault)
 {
     const char *name = child->argv[0];
-    int status;
-    while (waitpid(child->pid, &status, 0) < 0)
-        if (errno != EINTR || signals_pending())
-            return fault_errno(fault, name, "cannot be waited for", errno);
+    int status, told;
+    pid_t ended;
+    do {
+        told = signals_pending();
+        if (told)
+            kill(child->pid, told);
+        ended = waitpid(child->pid, &status, told ? WNOHANG : 0);
+    } while (ended < 0 && errno == EINTR && !told);
+    if (ended <= 0)
+        return fault_errno(fault, name, "cannot be waited for", ended == 0 ? EINTR : errno);
     child->pid = 0;
     if (WIFSIGNALED(status))
         return fault_set(fault, name, "was killed by signal %d (%s)", WTERMSIG(status),
@@ -169,7 +177,8 @@ static int wait_for_end(struct child *child, struct fault *fault)
 static int end_input(struct child *child, uint64_t *left, struct fault *fault)
 {
     int other = open_end(child->fd, O_RDONLY);
-    close(child->fd);
+    if (!signals_pending())
+        close(child->fd);
     int result = wait_for_end(child, fault);
     if (result == 0 && other >= 0 && !has_other_readers(&other))
         *left = count_left(child, other);
@@ -184,12 +193,9 @@ enum child_end child_finish(struct child *child, uint64_t *left, struct fault *f
     *left = 0;
     if (child->failed)
         return CHILD_NOT_RUN;
-    if (child->pid != 0 && !signals_pending())
-        result = end_input(child, left, fault);
-    if (!signals_pending())
-        return result == 0 ? CHILD_DONE : CHILD_FAILED;
     if (child->pid != 0)
-        kill(child->pid, signals_pending());
-    child->pid = 0;
-    return CHILD_STOPPED;
+        result = end_input(child, left, fault);
+    if (result == 0)
+        return CHILD_DONE;
+    return signals_pending() ? CHILD_STOPPED : CHILD_FAILED;
 }

@@ -82,7 +82,8 @@ static void on_end(int signal_number)
         end_by(signal_number);
         return;
     }
-    pending = signal_number;
+    if (!pending)
+        pending = signal_number;
     /* The flag may have been set just before a system call that blocks: wake it again. */
     alarm(1);
 }
@@ -235,6 +236,13 @@ void signals_raise(void)
 {
     if (pending)
         end_by(pending);
+}
+
+void signals_forget(void)
+{
+    for (size_t i = 0; i < ENDS; i++)
+        signal(ends[i], SIG_IGN);
+    pending = 0;
 }
 
 void signals_be_careful(void)

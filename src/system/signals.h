@@ -57,11 +57,14 @@ void signals_release_asking(void);
  * nothing else; 0: no more. */
 void signals_alarm(unsigned seconds);
 
-/* The signal that has come, or 0. */
+/* The signal that has come, the first one; or 0. */
 int signals_pending(void);
 
 /* Ends the process by the pending signal, if there is one. */
 void signals_raise(void);
+
+/* All is done, and the exit status is to say so: no signal that came, or comes, ends it. */
+void signals_forget(void);
 
 /* From now on there is always something to clean up: a signal never ends the process by itself, and
  * a wait for input ends with EINTR. */

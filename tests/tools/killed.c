@@ -1,13 +1,13 @@
 /*
  * killed - runs a command and kills it at a chosen moment of its work.
  *
- *     killed BYTES MICROSECONDS[:SIGNAL] COMMAND [ARGUMENT...]
+ *     killed BYTES MICROSECONDS[:SIGNAL...] COMMAND [ARGUMENT...]
  *
  * Once COMMAND has written BYTES to its standard output, a regular file, and so much time has then
- * passed, it gets SIGKILL, or the signal of that number, unless it has ended by itself. With BYTES
- * 0 the time runs from its start. Moments are what matters, so this polls, every 20 microseconds or
- * so. Exit: as a shell says it, COMMAND's own status or 128 and the number of the signal (137: it
- * was killed); 126 if it could not be run.
+ * passed, it gets SIGKILL, or the signals of these numbers, unless it has ended by itself. With
+ * BYTES 0 the time runs from its start. Moments are what matters, so this polls, every 20
+ * microseconds or so. Exit: as a shell says it, COMMAND's own status or 128 and the number of the
+ * signal (137: it was killed); 126 if it could not be run.
  */
 #include <errno.h>
 #include <signal.h>
@@ -83,10 +83,9 @@ int main(int argc, char **argv)
     int status;
     if (argc < 4 || !parse(argv[1], '\0', &bytes, &end) ||
         !parse(argv[2], ':', &microseconds, &end)) {
-        fprintf(stderr, "usage: killed BYTES MICROSECONDS[:SIGNAL] COMMAND [ARGUMENT...]\n");
+        fprintf(stderr, "usage: killed BYTES MICROSECONDS[:SIGNAL...] COMMAND [ARGUMENT...]\n");
         return 126;
     }
-    int with = *end == ':' ? (int)strtol(end + 1, NULL, 10) : SIGKILL;
     pid_t pid = fork();
     if (pid < 0)
         return fail("fork");
@@ -96,7 +95,9 @@ int main(int argc, char **argv)
     }
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     if (!ends_before(pid, bytes, microseconds, &status)) {
-        kill(pid, with);
+        do
+            kill(pid, *end == ':' ? (int)strtol(end + 1, &end, 10) : SIGKILL);
+        while (*end == ':');
         while (waitpid(pid, &status, 0) < 0)
             if (errno != EINTR)
                 return fail("waitpid");
