@@ -440,6 +440,51 @@ END
     done
 }
 
+@test "a number that is none is told by every command that takes the option, whatever else is given" {
+    local command option told=0
+    exits 0 unseen create f.bf
+    seq 3 >in
+    for command in '' $(commands); do
+        for option in $(unseen help all | grep -Eo -- '--[a-z-]+ (N|P|B|K|S|X|TIME|SIZE)\>' | cut -d ' ' -f 1); do
+            # shellcheck disable=SC2086 # none, or one
+            capture unseen $command "$option" banana f.bf in
+            [[ $code -eq 2 ]] || complain "$command $option" || return 1
+            grep -Eq 'not an option here|belongs to' "$err" && continue
+            grep -q "^unseen: $option banana: " "$err" || complain "$command $option" || return 1
+            told=$((told + 1))
+        done
+    done
+    [[ $told -gt 60 ]] || complain "only $told"
+    fails_with 2 '^unseen: -n banana: ' unseen plan --table -n banana
+}
+
+@test "what people mean by another option, or by an operand, is said" {
+    exits 0 unseen create --queue f.bf
+    fails_with 2 '^unseen: --window 7d: not a count \(for a time: --forget-after 7d\)$' unseen --window 7d <<<a
+    fails_with 2 '^unseen: -F: .*-t ,\)$' unseen -F , -f 1 <<<a
+    fails_with 2 '^unseen: -k: .*-f 2\)$' unseen -k 2 <<<a
+    exits 2 unseen push f.bf "it's"
+    eval "$(sed 's/.*(if that is a line: \(.*\))$/\1/' "$err")"
+    exits 2 unseen query f.bf "it's"
+    [[ $(eval "$(sed 's/.*(if that is a line: \(.*\))$/\1/' "$err")") == "it's" ]]
+    succeeds unseen pop f.bf
+    prints "it's\\n"
+    creates -n 10^5 -p 10^-3 g.bf
+    succeeds unseen -n 1e5 -p 1e-3 g.bf </dev/null
+}
+
+@test "a hyphen is no file to write to" {
+    local form
+    exits 0 unseen create --queue -p 1e-9 f.bf
+    for form in '-a -' '-a - f.bf' '--dropped - f.bf' '--pending - f.bf' 'push --dropped - f.bf' \
+        'add --dropped - f.bf' 'pop f.bf --tries 1 --failed - -x cat'; do
+        # shellcheck disable=SC2086 # several words
+        fails_with 2 '-: is not the name of a file .*\./-.*/dev/stdout' unseen $form < <(seq 3)
+    done
+    exits 0 unseen f.bf -a ./- < <(seq 3)
+    [[ -s ./- ]]
+}
+
 @test "any two of n, p, size: all three are one too many" {
     fails_with 2 '' unseen create -n 1000 -p 1e-6 --size 1M f.bf
     fails_with 2 '' unseen plan -n 1000 -p 1e-6 --size 1M

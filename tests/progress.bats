@@ -115,7 +115,7 @@ at_end="$size, in [0-9:]+, $count lines, $count new, $rates"
     [[ $code -eq 0 ]]
     in_time
     same got expected
-    shows "100 % of $(($(wc -c <in) / 1000)) kB, in 0:[0-9]{2}, 10.0k lines, 5.00k new, $rates"
+    shows "100 % of $((($(wc -c <in) + 500) / 1000)) kB, in 0:[0-9]{2}, 10.0k lines, 5.00k new, $rates"
     [[ $(wc -l <screen) -eq 1 && $(tail -c 1 screen | wc -l) -eq 1 ]]
 }
 
@@ -126,9 +126,9 @@ at_end="$size, in [0-9:]+, $count lines, $count new, $rates"
     SECONDS=0
     at_terminal 80 -- sh -c '"$UNSEEN" --create --progress f.bf a empty b >got'
     in_time
-    shows "100 % of $(($(cat a b | wc -c) / 1000)) kB, in 0:[0-9]{2}, 30.0k lines, 10.0k new, .*"
+    shows "100 % of $((($(cat a b | wc -c) + 500) / 1000)) kB, in 0:[0-9]{2}, 30.0k lines, 10.0k new, .*"
     at_terminal 80 -- sh -c '{ dd bs=100000 count=1 of=/dev/null 2>/dev/null; "$UNSEEN" --progress; } <a >got'
-    shows "100 % of $(($(wc -c <a) / 1000 - 100))(\.[0-9]*)? kB, .*"
+    shows "100 % of $((($(wc -c <a) + 500) / 1000 - 100))(\.[0-9]*)? kB, .*"
     at_terminal 80 -- sh -c '"$UNSEEN" --progress -m 100 <b >got'
     shows "[0-9]+ % of .*, 100 new, .*"
 }

@@ -161,7 +161,7 @@ files() { find q.bf.queue -type f | wc -l; }
 @test "wrong uses" {
     a_queue 1 3
     local arguments
-    for arguments in '-m 0 q.bf' '-m x q.bf' 'q.bf in' '-n 100 q.bf' '--create q.bf' '-e q.bf' '' 'q.bf -x'; do
+    for arguments in '-m x q.bf' 'q.bf in' '-n 100 q.bf' '--create q.bf' '-e q.bf' '' 'q.bf -x'; do
         # shellcheck disable=SC2086
         fails_with 2 '' unseen pop $arguments
     done
@@ -651,7 +651,7 @@ END
     exits 0 unseen pop q.bf -m 6 --tries 2 --summary=json -x false
     grep -q '"popped":0,"put_back":4,"given_up":2' "$err"
     exits 0 unseen pop q.bf -m 1 --summary -x cat
-    says '1 lines popped, 0 put back, 0 given up$'
+    says '1 line popped, 0 put back, 0 given up$'
 }
 
 @test "--tries and --failed: wrong uses" {

@@ -129,7 +129,7 @@ END
     fails_with 2 'was made without --window' unseen --window 100 n.bf
     fails_with 2 'was made without --window' unseen --window 100 t.bf
     fails_with 2 'was made without --forget-after' unseen --forget-after 7d w.bf
-    fails_with 2 'was made with --forget-after 1w, not 1d' unseen --forget-after 24h t.bf
+    fails_with 2 'was made with --forget-after 7d, not 1d' unseen --forget-after 24h t.bf
     fails_with 2 'was made with --slack 0.25, not 0.5' unseen --slack 0.5 w.bf
     fails_with 2 'was made without --slack' unseen --slack 0.5 n.bf
     fails_with 2 '^unseen: -d: remembers all lines \(leave --window and --forget-after out\)$' unseen -d --window 10

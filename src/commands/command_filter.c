@@ -45,11 +45,9 @@ static int parse(struct job *job, const struct options *options)
             return EXIT_TROUBLE;
     }
     if (inputs_parse(&job->inputs, options, job->path != NULL ? 1 : 0) != 0 ||
-        options_whole(options, OPTION_MAX_COUNT, 0, OPTIONS_LINES_MAX, &job->plan.most) != 0 ||
+        options_whole(options, OPTION_MAX_COUNT, &job->plan.most) != 0 ||
         combinations_check(options, FOR_FILTER) != 0 || options_check_exec(options) != 0)
         return EXIT_TROUBLE;
-    if (job->output_path != NULL && job->output_path[0] == '\0')
-        return message("-a '': an empty name is not a file (is a variable empty?)");
     if (check_side_files(job) != 0)
         return EXIT_TROUBLE;
     summary_prepare(options, &job->plan);

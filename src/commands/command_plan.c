@@ -314,7 +314,7 @@ static int answer_questions(const struct options *options, struct answer *answer
     struct header header;
     *answer = (struct answer){.bytes = 0};
     if (wish_plan(options, true, ANY_CAPACITY, &header) != 0 ||
-        options_whole(options, OPTION_SHARDS, 1, SHARD_PARTS_MAX, &answer->node.parts) != 0)
+        options_whole(options, OPTION_SHARDS, &answer->node.parts) != 0)
         return EXIT_TROUBLE;
     answer->plan = header.plan;
     if (growth_first(&answer->plan, &answer->layer) != 0 ||

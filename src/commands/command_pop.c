@@ -224,7 +224,8 @@ static int run(struct job *job)
         status = message_fault(&fault);
     summary_numbers(job->options, job->path,
                     (struct summary_number[]){
-                        {"popped", "", " lines popped", (double)job->delivered},
+                        {"popped", "", job->delivered == 1 ? " line popped" : " lines popped",
+                         (double)job->delivered},
                         {"put_back", ", ", " put back", (double)job->undone.back},
                         {"given_up", ", ", " given up", (double)job->undone.given_up},
                         {.member = NULL},
@@ -248,9 +249,9 @@ static int parse(struct job *job, const struct options *options)
     *job = (struct job){.options = options, .most = 1, .wait = until_done ? UINT64_MAX : 0};
     job->output = options->command != NULL ? child_output(&job->child, options->command, delimiter)
                                            : output_standard(delimiter);
-    if (options_whole(options, OPTION_MAX_COUNT, 1, OPTIONS_LINES_MAX, &job->most) != 0 ||
-        options_whole(options, OPTION_WAIT, 0, UINT64_C(1) << 53, &job->wait) != 0 ||
-        options_whole(options, OPTION_TRIES, 1, 1000000, &job->tries) != 0 ||
+    if (options_whole(options, OPTION_MAX_COUNT, &job->most) != 0 ||
+        options_whole(options, OPTION_WAIT, &job->wait) != 0 ||
+        options_whole(options, OPTION_TRIES, &job->tries) != 0 ||
         inputs_parse_max_line(options, &job->max_line) != 0 ||
         combinations_check(options, FOR_POP) != 0)
         return EXIT_TROUBLE;

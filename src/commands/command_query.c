@@ -23,7 +23,7 @@ static int run(const struct options *options, const struct inputs *inputs, struc
         .invert = options_has(options, OPTION_INVERT),
         .most = UINT64_MAX,
     };
-    if (options_whole(options, OPTION_MAX_COUNT, 0, OPTIONS_LINES_MAX, &plan.most) != 0)
+    if (options_whole(options, OPTION_MAX_COUNT, &plan.most) != 0)
         return EXIT_TROUBLE;
     if (quiet && !count && plan.most > 1)
         plan.most = 1;

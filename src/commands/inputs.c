@@ -33,10 +33,8 @@ static unsigned default_threads(void)
 
 int inputs_parse_max_line(const struct options *options, uint64_t *bytes)
 {
-    /* A terabyte of line is no line, and this keeps all sums far from overflowing. */
-    uint64_t most = sizeof(size_t) > 4 ? UINT64_C(1) << 40 : UINT64_C(1) << 30;
     *bytes = 1024 * 1024 * 1024;
-    return options_whole(options, OPTION_MAX_LINE, 1, most, bytes);
+    return options_whole(options, OPTION_MAX_LINE, bytes);
 }
 
 int inputs_parse(struct inputs *inputs, const struct options *options, size_t first)
@@ -46,14 +44,16 @@ int inputs_parse(struct inputs *inputs, const struct options *options, size_t fi
         .delimiter = options_has(options, OPTION_NULL) ? '\0' : '\n',
         .header = options_has(options, OPTION_HEADER),
         .buffer_bytes = 256 * 1024,
+        .asked = (options->asked->bit & (FOR_QUERY | FOR_ADD | FOR_PUSH | FOR_REMOVE)) != 0
+                     ? options->asked
+                     : NULL,
     };
     if (first >= options->operand_count)
         inputs->names = (const char **)standard_input;
     uint64_t threads = default_threads();
     if (inputs_parse_max_line(options, &inputs->max_line) != 0 ||
-        options_whole(options, OPTION_BUFFER_SIZE, 4096, UINT64_C(1) << 30,
-                      &inputs->buffer_bytes) != 0 ||
-        options_whole(options, OPTION_THREADS, 1, 1024, &threads) != 0)
+        options_whole(options, OPTION_BUFFER_SIZE, &inputs->buffer_bytes) != 0 ||
+        options_whole(options, OPTION_THREADS, &threads) != 0)
         return EXIT_TROUBLE;
     inputs->threads = (unsigned)threads;
     progress_start(inputs->names, options_has(options, OPTION_PROGRESS));
@@ -173,12 +173,17 @@ void inputs_allow(const struct inputs *inputs, struct confine *confine)
 /* `unseen seen.bf stats` reads a file of that name; there is most often none. And to what has come
  * since the start only the user has the right, this process has not (system/confine.h); nor has it
  * to what a sandbox around it denies. */
-static int cannot_open(const char *name, struct fault *fault)
+static int cannot_open(const struct inputs *inputs, const char *name, struct fault *fault)
 {
+    char word[QUOTE_MAX], filter[QUOTE_MAX];
     const struct command *command = command_find(name);
     fault_errno(fault, name, NULL, errno);
     if (fault->error == ENOENT && command != NULL)
         fault_way_out(fault, "a command comes first: %s", command->synopsis);
+    else if (fault->error == ENOENT && inputs->asked != NULL)
+        fault_way_out(fault, "if that is a line: printf '%%s\\n' %s | unseen %s %s",
+                      quote_word(name, word), inputs->asked->name,
+                      quote_file(inputs->names[-1], filter));
     if (fault->error == EACCES && access(name, R_OK) == 0)
         fault_way_out(fault, "if it was made or replaced during this run: run unseen again");
     return -1;
@@ -189,7 +194,7 @@ static int read_one(const struct inputs *inputs, const char *name, input_reader 
 {
     int fd = is_standard(name) ? STDIN_FILENO : signals_open(name, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
-        return cannot_open(name, fault);
+        return cannot_open(inputs, name, fault);
     struct input *input = input_new(fd, shown_name(name), inputs->delimiter,
                                     (size_t)inputs->buffer_bytes, (size_t)inputs->max_line);
     progress_input(input);

@@ -14,7 +14,8 @@ struct inputs {
     bool header; /* the first line of each is a heading */
     uint64_t buffer_bytes;
     uint64_t max_line;
-    unsigned threads; /* that may work on them */
+    unsigned threads;            /* that may work on them */
+    const struct command *asked; /* one whose FILTER stands before the names; else NULL */
 };
 
 /* The longest line allowed, by default or by --max-line. Returns 0, or EXIT_TROUBLE after a

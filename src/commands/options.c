@@ -2,6 +2,9 @@
 
 #include "commands/command.h"
 #include "commands/message.h"
+#include "core/shard.h"
+#include "core/sizing.h"
+#include "format/header.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -9,6 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* More than 47 generations are too many to look through. */
+#define SLACK_MIN 0.022
+/* A terabyte of line is no line, and this keeps all sums far from overflowing. */
+#define MAX_LINE_MOST (sizeof(size_t) > 4 ? 0x1p40 : 0x1p30)
 
 /* clang-format off */
 const struct option_entry option_table[OPTIONS] = {
@@ -37,7 +45,7 @@ const struct option_entry option_table[OPTIONS] = {
      "append the others to it", "append the lines that are not printed to FILE"},
     [OPTION_MAX_COUNT] = {GROUP_LINES, FOR_FILTER | FOR_QUERY | FOR_POP, {"--max-count", "-m"},
      TAKES_COUNT, "N", "10",
-     "stop after N new lines", "stop after N lines were printed or selected"},
+     "stop after N new lines", "stop after N lines were printed or selected", 0, 1e15},
     [OPTION_EXIT_STATUS] = {GROUP_LINES, FOR_FILTER, {"--exit-status", "-e"},
      TAKES_NOTHING, NULL, NULL,
      "exit 1 if none is new", "exit with 1 if no line was new"},
@@ -58,17 +66,18 @@ const struct option_entry option_table[OPTIONS] = {
      "make FILTER if missing", "make FILTER if missing; -n, -f and so on do, too"},
     [OPTION_CAPACITY] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--capacity", "-n"},
      TAKES_COUNT, "N", "1M",
-     "make it for N lines", "make it for N distinct lines: 1000000, 1e9, 10M"},
+     "make it for N lines", "make it for N distinct lines: 1000000, 1e9, 10M", 1, SIZING_KEYS_MAX},
     [OPTION_RATE] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--error-rate", "-p"}, TAKES_RATE, "P",
      "1e-4",
-     "rate of false drops", "false drops allowed: 1e-4, 1% (default 1e-6)"},
+     "rate of false drops", "false drops allowed: 1e-4, 1% (default 1e-6)",
+     SIZING_RATE_MIN, SIZING_RATE_MAX},
     [OPTION_WINDOW] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--window"}, TAKES_COUNT, "N", "1M",
-     "remember the last N", "remember the last N lines, and forget older ones"},
+     "remember the last N", "remember the last N lines, and forget older ones", 1, SIZING_KEYS_MAX},
     [OPTION_FORGET_AFTER] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--forget-after"}, TAKES_TIME,
      "TIME", "7d",
-     NULL, "forget each line after TIME: 90s, 15m, 7d, 1d12h"},
+     NULL, "forget each line after TIME: 90s, 15m, 7d, 1d12h", 1, FORGET_MAX},
     [OPTION_SIZE] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--size"}, TAKES_SIZE, "SIZE", "64M",
-     NULL, "size of the file, 64M, 2G, instead of -n or -p"},
+     NULL, "size of the file, 64M, 2G, instead of -n or -p", 0x1p16, 0x1p50},
     [OPTION_FIXED] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--fixed"}, TAKES_NOTHING, NULL, NULL,
      NULL, "never grow; past N the rate rises, with a warning"},
     [OPTION_COUNTING] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--counting"},
@@ -102,9 +111,9 @@ const struct option_entry option_table[OPTIONS] = {
     [OPTION_UNTIL_DONE] = {GROUP_SINGLE, FOR_POP, {"--until-done"}, TAKES_NOTHING, NULL, NULL,
      NULL, "if it is empty, wait while workers have lines out"},
     [OPTION_WAIT] = {GROUP_SINGLE, FOR_POP, {"--wait"}, TAKES_TIME, "TIME", "5m",
-     NULL, "if it is empty, wait at most this long for a line"},
+     NULL, "if it is empty, wait at most this long for a line", 0, 0x1p53},
     [OPTION_TRIES] = {GROUP_SINGLE, FOR_POP, {"--tries"}, TAKES_COUNT, "N", "3",
-     NULL, "give up a line once CMD has failed on it N times"},
+     NULL, "give up a line once CMD has failed on it N times", 1, 1e6},
     [OPTION_FAILED] = {GROUP_SINGLE, FOR_POP, {"--failed"}, TAKES_FILE, "FILE", "dead",
      NULL, "append those lines to FILE (with --tries)"},
     [OPTION_INVERT] = {GROUP_SINGLE, FOR_QUERY, {"--invert-match", "-v"}, TAKES_NOTHING, NULL, NULL,
@@ -120,28 +129,28 @@ const struct option_entry option_table[OPTIONS] = {
     [OPTION_TABLE] = {GROUP_SINGLE, FOR_PLAN, {"--table"}, TAKES_NOTHING, NULL, NULL,
      NULL, "the classic table of rates, by size and hashes"},
     [OPTION_SHARDS] = {GROUP_SINGLE, FOR_PLAN, {"--shards"}, TAKES_COUNT, "N", "4",
-     NULL, "also say how large one of N parts is"},
+     NULL, "also say how large one of N parts is", 1, SHARD_PARTS_MAX},
     [OPTION_FILES] = {GROUP_SINGLE, FOR_SHARD, {"--files"}, TAKES_FILE, "PATTERN", "part.%d",
      NULL, "with N: a file for each part, such as 'part.%d'"},
 
     [OPTION_BITS_PER_KEY] = {GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--bits-per-key"}, TAKES_NUMBER,
      "B", "20",
-     NULL, "size in bits for each of -n lines"},
+     NULL, "size in bits for each of -n lines", 1, 1000},
     [OPTION_HASHES] = {GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--hashes"}, TAKES_COUNT, "K", "8",
-     NULL, "bits set by each line (default: what suits -p)"},
+     NULL, "bits set by each line (default: what suits -p)", 1, LINES_MAX * FIELDS_MAX},
     [OPTION_SEED] = {GROUP_EXPERT, FOR_MAKERS, {"--seed"}, TAKES_NUMBER, "S", "42",
      NULL, "seed of the hash, 64 bits (default 0)"},
     [OPTION_SLACK] = {GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--slack"}, TAKES_NUMBER, "X", "0.1",
-     NULL, "how much more a window may hold (default 0.25)"},
+     NULL, "how much more a window may hold (default 0.25)", SLACK_MIN, 1},
     [OPTION_STAGE] = {GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--stage"}, TAKES_SIZE, "SIZE", "16M",
-     NULL, "gather new lines in a stage, for very large filters"},
+     NULL, "gather new lines in a stage, for very large filters", 0, 0x1p50},
     [OPTION_THREADS] = {GROUP_EXPERT, FOR_READERS, {"--threads", "-j"}, TAKES_COUNT, "N", "4",
-     NULL, "threads that share the work (default 2, or 1)"},
+     NULL, "threads that share the work (default 2, or 1)", 1, 1024},
     [OPTION_BUFFER_SIZE] = {GROUP_EXPERT, FOR_READERS, {"--buffer-size"}, TAKES_SIZE, "SIZE", "1M",
-     NULL, "bytes to read at a time (default 256K)"},
+     NULL, "bytes to read at a time (default 256K)", 4096, 0x1p30},
     [OPTION_MAX_LINE] = {GROUP_EXPERT, FOR_READERS | FOR_POP, {"--max-line"},
      TAKES_SIZE, "SIZE", "1M",
-     NULL, "longest line allowed (default 1G)"},
+     NULL, "longest line allowed (default 1G)", 1, MAX_LINE_MOST},
     [OPTION_ALLOW_NETWORK] = {GROUP_EXPERT,
      FOR_MAKERS | FOR_COMMIT | FOR_REMOVE | FOR_MERGE | FOR_POP, {"--allow-network"},
      TAKES_NOTHING, NULL, NULL,
@@ -289,7 +298,10 @@ static int take(struct options *options, char **argv, const char *word, int got)
     if (option_is_long(word) && (id == OPTIONS || !is_whole(word, spelled)))
         return unknown_name(word);
     if (id == OPTIONS)
-        return message("-%c: unknown option (see unseen --help)", optopt);
+        return message("-%c: unknown option (%s)", optopt,
+                       optopt == 'F'   ? "for what separates fields: -t ,"
+                       : optopt == 'k' ? "for fields: -f 2"
+                                       : "see unseen --help");
     if (got == '?')
         return message("%s: takes no value (leave out %s)", spelled, strchr(word, '='));
     bool exec = id == OPTION_EXEC;
@@ -406,14 +418,6 @@ static int refuse(const struct options *options, enum option_id id, unsigned com
     return message("%s: not an option here (it belongs to: %s)", spelled, list);
 }
 
-int options_check(const struct options *options, unsigned command)
-{
-    for (enum option_id id = 0; id < OPTIONS; id++)
-        if (options_has(options, id) && (option_table[id].commands & command) == 0)
-            return refuse(options, id, command);
-    return check_forms(options);
-}
-
 /* --- values --- */
 
 static int bad_value(const struct options *options, enum option_id id, const char *wanted)
@@ -427,14 +431,21 @@ static bool is_hexadecimal(const char *text)
     return text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
 }
 
-/* Decimal digits with point and exponent, as strtod(3) reads them, and nothing else that it would
- * accept (hexadecimal, "inf", blanks). *end is after it; NULL if there is no number. */
+/* Decimal digits with point and exponent, as strtod(3) reads them, or 10^9, and nothing else that
+ * it would accept (hexadecimal, "inf", blanks). *end is after it; NULL if there is no number. */
 static double parse_decimal(const char *text, const char **end)
 {
     static const char digits[] = "0123456789";
     *end = NULL;
     if (strspn(text + (text[0] == '.'), digits) == 0 || is_hexadecimal(text))
         return 0;
+    if (strncmp(text, "10^", 3) == 0) {
+        char as_exponent[16];
+        size_t sign = text[3] == '-', length = sign + strspn(text + 3 + sign, digits);
+        snprintf(as_exponent, sizeof as_exponent, "1e%.*s", (int)length, text + 3);
+        *end = length > sign && length < 8 ? text + 3 + length : NULL;
+        return strtod(as_exponent, NULL);
+    }
     char *stop;
     double value = strtod(text, &stop);
     *end = stop;
@@ -477,6 +488,11 @@ static const struct unit {
     [TAKES_TIME] = {time_suffixes, "a time", NULL, 0},
 };
 
+static bool is_whole_number(enum argument_kind kind)
+{
+    return kind == TAKES_COUNT || kind == TAKES_SIZE || kind == TAKES_TIME;
+}
+
 static const struct suffix *find_suffix(const struct suffix *suffix, const char *text,
                                         size_t length)
 {
@@ -507,9 +523,8 @@ static bool parse_whole(const char *text, enum argument_kind kind, double *numbe
 }
 
 /* In the largest unit of which it is a whole number, but small ones as they are. */
-static const char *show_limit(uint64_t limit, const struct unit *unit, char text[32])
+static const char *show_limit(double value, const struct unit *unit, char text[32])
 {
-    double value = (double)limit;
     const char *letter = unit->letters;
     if (value >= 1e6 || unit->step != 1000)
         while (letter[1] != '\0' && value >= unit->step && fmod(value, unit->step) == 0) {
@@ -520,18 +535,21 @@ static const char *show_limit(uint64_t limit, const struct unit *unit, char text
     return text;
 }
 
-static int bad_whole(const struct options *options, enum option_id id, uint64_t least,
-                     uint64_t most)
+static int bad_whole(const struct options *options, enum option_id id)
 {
     char wanted[128], from[32], to[32];
+    double time, least = option_table[id].least, most = option_table[id].most;
     const char *given = options->given[id], *example = option_table[id].example;
     enum argument_kind kind = option_table[id].kind;
+    if (id == OPTION_WINDOW && parse_whole(given, TAKES_TIME, &time))
+        return message("%s %s: not a count (for a time: --forget-after %s)", options->spelled[id],
+                       given, given);
     if (kind == TAKES_TIME && given[0] != '\0' && given[strspn(given, "0123456789.")] == '\0')
         return message("%s %s: needs a unit (%ss, %sm, %sh, %sd or %sw)", options->spelled[id],
                        given, given, given, given, given, given);
     if (kind == TAKES_TIME)
         snprintf(wanted, sizeof wanted, "a time up to %.0fw, such as 90s, %s or 1d12h",
-                 floor((double)most / 604800e3), example);
+                 floor(most / 604800e3), example);
     else
         snprintf(wanted, sizeof wanted, "%s from %s to %s, such as %s", units[kind].what,
                  show_limit(least, &units[kind], from), show_limit(most, &units[kind], to),
@@ -539,15 +557,14 @@ static int bad_whole(const struct options *options, enum option_id id, uint64_t 
     return bad_value(options, id, wanted);
 }
 
-int options_whole(const struct options *options, enum option_id id, uint64_t least, uint64_t most,
-                  uint64_t *value)
+int options_whole(const struct options *options, enum option_id id, uint64_t *value)
 {
     double number;
     if (!options_has(options, id))
         return 0;
     if (!parse_whole(options->given[id], option_table[id].kind, &number) ||
-        number < (double)least || number > (double)most)
-        return bad_whole(options, id, least, most);
+        number < option_table[id].least || number > option_table[id].most)
+        return bad_whole(options, id);
     *value = (uint64_t)number;
     return 0;
 }
@@ -560,11 +577,11 @@ static double hundredth(double number)
     return strtod(text, NULL);
 }
 
-int options_real(const struct options *options, enum option_id id, double least, double most,
-                 double *value)
+int options_real(const struct options *options, enum option_id id, double *value)
 {
     char wanted[128];
     const char *end;
+    double least = option_table[id].least, most = option_table[id].most;
     bool is_rate = option_table[id].kind == TAKES_RATE;
     if (!options_has(options, id))
         return 0;
@@ -593,6 +610,29 @@ int options_seed(const struct options *options, enum option_id id, uint64_t *val
         return bad_value(options, id, "a whole number from 0 to 18446744073709551615");
     *value = number;
     return 0;
+}
+
+static int check_values(const struct options *options)
+{
+    uint64_t whole;
+    double real;
+    int status = options_seed(options, OPTION_SEED, &whole);
+    for (enum option_id id = 0; id < OPTIONS && status == 0; id++)
+        if (id == OPTION_SEED)
+            continue;
+        else if (is_whole_number(option_table[id].kind))
+            status = options_whole(options, id, &whole);
+        else if (option_table[id].kind == TAKES_RATE || option_table[id].kind == TAKES_NUMBER)
+            status = options_real(options, id, &real);
+    return status;
+}
+
+int options_check(const struct options *options, unsigned command)
+{
+    for (enum option_id id = 0; id < OPTIONS; id++)
+        if (options_has(options, id) && (option_table[id].commands & command) == 0)
+            return refuse(options, id, command);
+    return check_forms(options) == 0 ? check_values(options) : EXIT_TROUBLE;
 }
 
 /* What has a use of its own for {}. */

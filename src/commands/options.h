@@ -102,9 +102,6 @@ enum option_id {
 
 #define OPTION_BIT(id) (UINT64_C(1) << (id))
 
-/* More than any run has. */
-#define OPTIONS_LINES_MAX UINT64_C(1000000000000000)
-
 /* What says which lines count as one. */
 #define RECIPE_OPTIONS                                                                             \
     (OPTION_BIT(OPTION_FIELDS) | OPTION_BIT(OPTION_SEPARATOR) | OPTION_BIT(OPTION_BY) |            \
@@ -162,6 +159,7 @@ struct option_entry {
     const char *example;  /* a value that it accepts */
     const char *brief;    /* in the short help, up to 23 characters; NULL: not there */
     const char *help;
+    double least, most; /* of what is a number, but for --seed */
 };
 
 extern const struct option_entry option_table[OPTIONS];
@@ -188,8 +186,9 @@ struct options {
  * process, as getopt has a state. Returns 0, or EXIT_TROUBLE after a message. */
 int options_parse(struct options *options, int argc, char **argv);
 
-/* Whether all options given belong to the command with this bit; else EXIT_TROUBLE after a message
- * that says where they do belong. */
+/* Whether all options given belong to the command with this bit, and all numbers are such and
+ * within bounds; else EXIT_TROUBLE after a message that says where they belong, or what is
+ * expected. */
 int options_check(const struct options *options, unsigned command);
 
 /* Whether the CMD of -x, if any, can be meant. Returns 0, or EXIT_TROUBLE after a message. */
@@ -204,10 +203,8 @@ static inline bool options_has(const struct options *options, enum option_id id)
  * message. Whole numbers: 1000000, 1e9, 10M, 2G (powers of 1000). A SIZE: 64K, 2M, 1G, 1GiB (powers
  * of 1024), 1GB (of 1000). A TIME, in milliseconds: 90s, 15m, 6h, 7d, 2w, 1d12h, 7days. Rates:
  * 1e-6, 1%. */
-int options_whole(const struct options *options, enum option_id id, uint64_t least, uint64_t most,
-                  uint64_t *value);
-int options_real(const struct options *options, enum option_id id, double least, double most,
-                 double *value);
+int options_whole(const struct options *options, enum option_id id, uint64_t *value);
+int options_real(const struct options *options, enum option_id id, double *value);
 int options_seed(const struct options *options, enum option_id id, uint64_t *value);
 
 /* For "did you mean": whether fewer than *changes single-letter changes make `word` into `name`,

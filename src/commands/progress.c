@@ -124,11 +124,29 @@ static void put_number(struct text *text, uint64_t n, unsigned digits)
 static const char *const byte_units[] = {" B", " kB", " MB", " GB", " TB", " PB", " EB"};
 static const char *const line_units[] = {"", "k", "M", "G", "T", "P", "E"};
 
-/* With so many digits, but at least those before the point. */
-static void put_scaled(struct text *text, uint64_t n, unsigned digits, const char *const units[])
+static uint64_t unit_of(uint64_t n)
 {
     uint64_t unit = 1;
-    for (; n / unit >= 1000; unit *= 1000)
+    while (n / unit >= 1000)
+        unit *= 1000;
+    return unit;
+}
+
+/* To so many digits, but not to fewer than it has before the point. */
+static uint64_t rounded(uint64_t n, unsigned digits)
+{
+    uint64_t step = unit_of(n), least = digits == 3 ? 100 : 10;
+    for (uint64_t whole = n / step; whole < least && step > 1; whole *= 10)
+        step /= 10;
+    return (n + step / 2) / step * step;
+}
+
+/* With 2 or 3 digits, but at least those before the point. */
+static void put_scaled(struct text *text, uint64_t n, unsigned digits, const char *const units[])
+{
+    n = rounded(n, digits);
+    uint64_t unit = unit_of(n);
+    for (uint64_t below = unit; below > 1; below /= 1000)
         units++;
     uint64_t whole = n / unit;
     unsigned decimals = digits - (whole > 0) - (whole > 9) - (whole > 99);

@@ -113,7 +113,7 @@ const char *report_time(uint64_t milliseconds, char text[32])
     static const struct {
         uint64_t milliseconds;
         const char *letter;
-    } units[] = {{604800000, "w"}, {86400000, "d"}, {3600000, "h"}, {60000, "m"}, {1000, "s"}};
+    } units[] = {{86400000, "d"}, {3600000, "h"}, {60000, "m"}, {1000, "s"}};
     snprintf(text, 32, "%.3fs", (double)milliseconds / 1000);
     for (size_t i = sizeof units / sizeof *units; i-- > 0;)
         if (milliseconds % units[i].milliseconds == 0)

@@ -32,8 +32,6 @@ struct wish {
 };
 
 #define DEFAULT_SLACK 0.25
-/* More than 47 generations are too many to look through. */
-#define SLACK_MIN 0.022
 
 static const struct {
     enum option_id option;
@@ -59,16 +57,16 @@ static uint64_t asked_of(const struct options *options)
 static int read_wish(const struct options *options, struct wish *wish, struct header *header)
 {
     wish->stage = STAGE_BY_SIZE;
-    if (options_whole(options, OPTION_CAPACITY, 1, SIZING_KEYS_MAX, &wish->capacity) != 0 ||
-        options_real(options, OPTION_RATE, SIZING_RATE_MIN, SIZING_RATE_MAX, &wish->rate) != 0 ||
-        options_whole(options, OPTION_SIZE, 64 * 1024, (uint64_t)1 << 50, &wish->bytes) != 0 ||
-        options_real(options, OPTION_BITS_PER_KEY, 1, 1000, &wish->bits_per_key) != 0 ||
-        options_whole(options, OPTION_HASHES, 1, LINES_MAX * FIELDS_MAX, &wish->hashes) != 0 ||
+    if (options_whole(options, OPTION_CAPACITY, &wish->capacity) != 0 ||
+        options_real(options, OPTION_RATE, &wish->rate) != 0 ||
+        options_whole(options, OPTION_SIZE, &wish->bytes) != 0 ||
+        options_real(options, OPTION_BITS_PER_KEY, &wish->bits_per_key) != 0 ||
+        options_whole(options, OPTION_HASHES, &wish->hashes) != 0 ||
         options_seed(options, OPTION_SEED, &header->hasher.k0) != 0 ||
-        options_whole(options, OPTION_WINDOW, 1, SIZING_KEYS_MAX, &wish->window) != 0 ||
-        options_whole(options, OPTION_FORGET_AFTER, 1, FORGET_MAX, &wish->forget) != 0 ||
-        options_real(options, OPTION_SLACK, SLACK_MIN, 1, &wish->slack) != 0 ||
-        options_whole(options, OPTION_STAGE, 0, (uint64_t)1 << 50, &wish->stage) != 0)
+        options_whole(options, OPTION_WINDOW, &wish->window) != 0 ||
+        options_whole(options, OPTION_FORGET_AFTER, &wish->forget) != 0 ||
+        options_real(options, OPTION_SLACK, &wish->slack) != 0 ||
+        options_whole(options, OPTION_STAGE, &wish->stage) != 0)
         return EXIT_TROUBLE;
     return 0;
 }

@@ -52,8 +52,8 @@ static bool has_control(const char *text)
     return false;
 }
 
-/* A byte of a word between `'`, or between `$'` and `'`, as most shells have it: there all bytes can
- * be written as \ooo. Returns how many it took, 4 at most. */
+/* A byte of a word between `'`, or between `$'` and `'`, as most shells have it: there all bytes
+ * can be written as \ooo. Returns how many it took, 4 at most. */
 static size_t quote_byte(char byte, bool octal, bool control, char *to)
 {
     if (control || (octal && (byte == '\'' || byte == '\\')))

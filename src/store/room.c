@@ -178,7 +178,8 @@ int room_make(struct store *store, struct fault *fault)
         if (check_progress(store, fault) != 0)
             return -1;
         result = make_locked(store, before, &grown, fault);
-    } while (result != 0 && (fault->error == ECANCELED || (fault->error == EINTR && store->settling)));
+    } while (result != 0 &&
+             (fault->error == ECANCELED || (fault->error == EINTR && store->settling)));
     if (result == 0 && grown)
         room_tell(store);
     return result;
