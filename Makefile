@@ -366,9 +366,9 @@ html:
 	@src/build/deps.sh html
 	@mkdir -p $(BUILD)/html
 	$(Q)cp src/packaging/manual.css $(BUILD)/html
-	$(Q)cd man && for page in $(MANUALS:man/%=%); do \
-		mandoc -T html -O 'style=manual.css,man=%N.%S.html;elsewhere:' $$page | \
-		sed 's|<a class="Xr" href="elsewhere:[^"]*">\([^<]*\)</a>|\1|g' >$(abspath $(BUILD))/html/$$page.html; \
+	$(Q)for page in $(MANUALS:man/%=%); do \
+		(cd man && mandoc -T html -O 'style=manual.css,man=%N.%S.html;elsewhere:' $$page) | \
+		sed 's|<a class="Xr" href="elsewhere:[^"]*">\([^<]*\)</a>|\1|g' >$(BUILD)/html/$$page.html; \
 	done
 
 # BUILD is the user's, and rm -r is final: only a directory that was made here goes.

@@ -487,17 +487,19 @@ clean_make() {
     # shellcheck disable=SC2016
     project=$PWD/"it's "'"a" $(touch pwned) `touch pwned`; touch pwned; é'
     mkdir "$project"
-    tar -C "$repository" -cf - Makefile LICENSE src/build src/completions | tar -C "$project" -xf -
+    tar -C "$repository" -cf - Makefile LICENSE src/build src/completions src/packaging |
+        tar -C "$project" -xf -
     cd "$project" || return 1
     # For what make does, few sources and pages are as good as many.
     mkdir man src/commands src/core
     echo 'int main(void) { return 0; }' | tee src/commands/main.c >src/completions/generate.c
     echo 'int part; /* of the program */' >src/core/part.c
     touch man/unseen.1 man/unseen.5
-    exits 0 clean_make -j2 BUILD=made CFLAGS='-O0 -g' WERROR= all
+    TMPDIR=$PWD exits 0 clean_make -j2 BUILD=made CFLAGS='-O0 -g' WERROR= all
     [[ -x made/unseen && ! -e build ]]
     ! grep -Faq "$BATS_TEST_TMPDIR" made/unseen || complain "it depends on where it was built"
     exits 0 made/unseen --version
+    type -P mandoc >/dev/null && exits 0 clean_make BUILD=made NO_INSTALL=1 html
     exits 0 clean_make BUILD=made CFLAGS=-O0 DESTDIR="$root" PREFIX=/opt/x install
     [[ -x $root/opt/x/bin/unseen && -e $root/opt/x/share/man/man1/unseen.1 ]]
     [[ -e $root/opt/x/share/man/man5/unseen.5 ]]

@@ -32,8 +32,8 @@ END
 
 # The user's flags come last where a compiler takes the last one of two.
 try() {
-    eval "${CC:-cc} -std=c17 $* ${CPPFLAGS:-} ${CFLAGS:-} -o '$scratch/probe'" \
-        "'$scratch/probe.c' ${LDFLAGS:-}" >"$scratch/log" 2>&1
+    eval "${CC:-cc} -std=c17 $* ${CPPFLAGS:-} ${CFLAGS:-} -o \"\$scratch/probe\"" \
+        "\"\$scratch/probe.c\" ${LDFLAGS:-}" >"$scratch/log" 2>&1
 }
 
 if ! try; then

@@ -39,7 +39,7 @@ try() {
     scratch=$(mktemp -d)
     printf '%s\n' one two one >"$scratch/lines"
     "$@" --version
-    [[ $1 == true ]] || { "$@" <"$scratch/lines" && "$@" -n 10 "$scratch/f.bf" "$scratch/lines"; } |
+    [[ $1 == true ]] || { "$@" <"$scratch/lines" && "$@" --create -n 10 "$scratch/f.bf" "$scratch/lines"; } |
         cmp - <(printf '%s\n' one two one two)
     rm -r "$scratch"
 }
