@@ -354,6 +354,11 @@ END
     done
     [[ $(cat called) == "sudo apk add --update-cache gcc musl-dev linux-headers xxhash-dev" ]] ||
         complain "$(cat called)"
+    # Who said yes to what is needed is asked again for what is only wished for.
+    a_manager sudo "$(bringing bats cc time)"
+    chmod 777 bin
+    exits 0 script -qec "env -u DEB_BUILD_OPTIONS -u NO_INSTALL -u CC $as_user env PATH='$PWD/bin' sh '$repository/src/build/deps.sh' check" /dev/null <<<$'y\nn'
+    [[ $(grep -c 'Run it?' "$out") -eq 2 && $(grep -c sudo called) -eq 2 ]] || complain "$(cat called)"
 }
 
 @test "deps: a compiler that was asked for by name is not replaced by another" {

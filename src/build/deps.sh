@@ -270,7 +270,7 @@ install() {
     run $as_root $refresh && run $as_root $(install_command "$@")
 }
 
-# Brings what is missing, or exits.
+# Brings what is missing. Returns 1 if the package manager fails, and exits if it may not be run.
 bring() {
     say_missing
     find_manager || give_up "no package manager that is known here" \
@@ -285,7 +285,7 @@ bring() {
         exit 2
     fi
     # shellcheck disable=SC2086
-    install $packages || give_up "the package manager failed; see above"
+    install $packages || return 1
 }
 
 # shellcheck disable=SC2086
@@ -293,25 +293,23 @@ whole_command() {
     echo "${as_root:+$as_root }$(install_command $packages)"
 }
 
-# Asks, once, whoever is not root; sets cannot if the answer is not yes.
+# Asks whoever is not root; sets cannot if the answer is not yes.
 ask() {
-    [ -z "$cannot" ] && [ "$(id -u)" != 0 ] || return 0
-    if [ -z "$answer" ]; then
-        printf 'deps: to install what is missing:\n    %s\nRun it? [y/N] ' "$(whole_command)" >&2
-        read -r answer || echo >&2
-    fi
+    [ -z "$cannot$agreed" ] && [ "$(id -u)" != 0 ] || return 0
+    printf 'deps: to install what is missing:\n    %s\nRun it? [y/N] ' "$(whole_command)" >&2
+    read -r answer || echo >&2
     case $answer in
     y | Y | yes) ;;
-    *) answer=no cannot="you did not say yes" ;;
+    *) cannot="you did not say yes" ;;
     esac
 }
 
 # All wishes at once; if that fails, one by one: what cannot be had keeps none of the others away.
 bring_wishes() {
-    find_manager && choose_packages && [ -n "$packages" ] && find_rights && ask
-    (bring) && return
-    [ -n "$manager" ] && [ -z "$cannot" ] || return 1
-    status=0
+    (bring)
+    status=$?
+    [ $status -eq 1 ] || return $status
+    status=0 agreed=yes # to the same packages
     for missing in $missing; do
         (bring) || status=1
     done
@@ -364,10 +362,10 @@ hosts | parallel | slurm | mpi | dask | kafka | hadoop | spark) level=$1 ;;
     ;;
 esac
 
-answer=
+agreed=
 find_missing
 if [ -n "$missing" ]; then
-    bring
+    bring || give_up "the package manager failed; see above"
     find_missing
     for need in $missing; do
         [ "$(package_for "$need")" = - ] ||
