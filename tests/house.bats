@@ -375,6 +375,27 @@ END
     exits 2 "$repository/src/build/deps.sh" everything
 }
 
+# --- src/build/demo.sh ----------------------------------------------------------
+
+@test "demo: it shows how many lines, which rate and what size, and fails without one of them" {
+    local wanted wrong
+    mkdir -p built/tests
+    ln -s "${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}" built/tests/tools
+    while read -r wanted wrong; do
+        printf '#!/bin/sh\n[ "$1" = stats ] || exec %q "$@"\n%q "$@" | sed %q\n' "$UNSEEN" "$UNSEEN" \
+            "$wrong" >built/unseen
+        chmod +x built/unseen
+        exits "$wanted" "$repository/src/build/demo.sh" built || complain "with: $wrong"
+    done <<'END'
+0
+1 s/^lines/keys/
+1 s/^lines .*/lines 100000/
+1 /^rate now/d
+1 s/^\(rate now *\).*/\11e-5/
+1 /^size/d
+END
+}
+
 # --- tests/tools/genlines ----------------------------------------------------
 
 genlines() {
@@ -410,7 +431,7 @@ genlines() {
 }
 
 @test "genlines: wrong uses and a full disk" {
-    local wrong
+    local wanted wrong
     for wrong in "" "1" "1 2 3" "1 0 1" "x 1 1" "-1 1 1" "2 1 1 5" "2 1 1 9 8" "100000 100000 1 1 3"; do
         # shellcheck disable=SC2086
         exits 2 genlines $wrong || return 1
@@ -448,7 +469,7 @@ genhostile() {
 }
 
 @test "genhostile: wrong uses and a full disk" {
-    local wrong
+    local wanted wrong
     for wrong in "" "1" "1 2 3" "x 1" "1 x" "-x 1 1" "-1 1"; do
         # shellcheck disable=SC2086
         exits 2 genhostile $wrong || return 1
