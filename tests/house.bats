@@ -382,6 +382,7 @@ END
     mkdir -p built/tests
     ln -s "${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}" built/tests/tools
     while read -r wanted wrong; do
+        # shellcheck disable=SC2016 # for the shell that runs it
         printf '#!/bin/sh\n[ "$1" = stats ] || exec %q "$@"\n%q "$@" | sed %q\n' "$UNSEEN" "$UNSEEN" \
             "$wrong" >built/unseen
         chmod +x built/unseen

@@ -65,6 +65,25 @@ END
 END
 }
 
+@test "growth is not promised where there is no room for it; stats says so, too" {
+    local options
+    # More pages than there can be; a second layer that would hold no line.
+    for options in '--size 1P' '--counting -n 1 -p 1e-7 --hashes 1'; do
+        # shellcheck disable=SC2086 # several words
+        succeeds unseen plan $options
+        grep -q '^error rate .*no room to grow' "$out" || complain "$options"
+        run -1 grep 'grows\|first layer' "$out"
+    done
+    # shellcheck disable=SC2086
+    creates $options f.bf
+    succeeds unseen stats f.bf
+    grep -Eqx 'growth +none \(no room\)' "$out"
+    grep -Eqx 'full in +1 line' "$out"
+    exits 2 unseen f.bf < <(seq 2)
+    prints '1\n'
+    says 'f\.bf: cannot grow any further$'
+}
+
 @test "at high rates it is about the lines that come, too, and its rate is theirs" {
     local p rate
     for p in 0.5 0.1; do

@@ -10,6 +10,7 @@
 #include "commands/secret_option.h"
 #include "commands/survey.h"
 #include "core/number.h"
+#include "store/room.h"
 #include "system/signals.h"
 #include "union/overlap.h"
 
@@ -97,24 +98,38 @@ static void tell_window(struct report *report, const struct filter_plan *plan,
 
 /* --- the filter --- */
 
-static const char *growth_text(const struct filter_plan *plan)
+/* It takes milliseconds to know. */
+static bool can_grow(const struct store *store)
 {
-    if (plan->fixed)
-        return "none (--fixed)";
-    return plan->generations != 0 && plan->forget == 0 ? "none (--window)" : "as needed";
+    const struct filter_plan *plan = &store_header(store)->plan;
+    struct layer_plan next;
+    struct fault fault;
+    return !plan->fixed && (plan->generations == 0 || plan->forget != 0) &&
+           room_plan(store, &next, &fault) == 0;
 }
 
-static const char *until_text(const struct filter_plan *plan)
+static const char *growth_text(const struct filter_plan *plan, bool grows)
+{
+    if (grows)
+        return "as needed";
+    if (plan->fixed)
+        return "none (--fixed)";
+    return plan->generations != 0 && plan->forget == 0 ? "none (--window)" : "none (no room)";
+}
+
+static const char *until_text(const struct filter_plan *plan, bool grows)
 {
     if (plan->generations != 0)
         return "generation full in";
-    return plan->fixed ? "rate is reached in" : "grows in";
+    if (plan->fixed)
+        return "rate is reached in";
+    return grows ? "grows in" : "full in";
 }
 
 static void tell_keys(struct report *report, const struct store *store, const struct survey *survey)
 {
     const struct filter_plan *plan = &store_header(store)->plan;
-    bool counting = plan->geometry.counting;
+    bool counting = plan->geometry.counting, grows = !report->json && can_grow(store);
     report_text(report, "filter", "%s", store_path(store));
     report_quoted(report, "filter", store_path(store));
     report_count(report, "lines", "keys", survey->keys, "");
@@ -122,7 +137,7 @@ static void tell_keys(struct report *report, const struct store *store, const st
     report_count(report, NULL, "layers", survey->layers, "");
     report_json(report, "fixed", plan->fixed ? "true" : "false");
     report_json(report, "counting", counting ? "true" : "false");
-    report_text(report, "growth", "%s", growth_text(plan));
+    report_text(report, "growth", "%s", growth_text(plan, grows));
     if (plan->generations != 0)
         tell_window(report, plan, survey);
     report_count(report, "layers", NULL, survey->layers, "");
@@ -138,7 +153,7 @@ static void tell_keys(struct report *report, const struct store *store, const st
     report_count(report, NULL, "fuller_pages", (double)survey->fuller_pages, "");
     report_count(report, NULL, "emptier_pages", (double)survey->emptier_pages, "");
     report_rate(report, "false drops", "false_drops", survey->false_drops, ", expected");
-    report_count(report, until_text(plan), "keys_left", survey->keys_until,
+    report_count(report, until_text(plan, grows), "keys_left", survey->keys_until,
                  round(survey->keys_until) == 1 ? " line" : " lines");
 }
 

@@ -73,8 +73,7 @@ static int enlarge(struct store *store, struct fault *fault)
     struct layer small = store->layers[0];
     size_t keys = (size_t)region_keys(store, &small.region);
     if (growth_in_memory(&store->header.plan, false, &plan) != 0)
-        return fault_set(fault, store_name(store),
-                         "has the most layers that a filter can have, and cannot grow");
+        return fault_set(fault, store_name(store), "cannot grow any further");
     store->count = 0;
     if (add_layer(store, &plan, fault) != 0) {
         store->count = 1;

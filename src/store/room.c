@@ -45,8 +45,7 @@ int room_plan(const struct store *store, struct layer_plan *layer, struct fault 
     unsigned index = growth_index(asked, store->count, rate_of_all(store));
     if (store->count == LAYERS_MAX ||
         growth_next(asked, index, pages_in_all(store), store_capacity(store), layer) != 0)
-        return fault_set(fault, store_name(store),
-                         "has the most layers that a filter can have, and cannot grow");
+        return fault_set(fault, store_name(store), "cannot grow any further");
     /* A layer can do without a stage. */
     if (has_room_of_stage(store))
         (void)growth_stage(asked, layer);
