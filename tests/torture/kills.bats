@@ -88,7 +88,7 @@ signalled() {
     whole out.* >printed
     forgotten=$((forgotten + $(unseen query -vc f.bf printed || true)))
     # shellcheck disable=SC2086 # it is a word, or none
-    unseen ${kind/--durable/} f.bf in >>printed
+    unseen ${kind/--durable/} f.bf in >>printed 2>err.again
     [[ $kind != push ]] || unseen pop f.bf -m 100000 >>printed || true
     again=$((again + $(sort printed | uniq -d | wc -l)))
     none_lost in printed
