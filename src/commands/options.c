@@ -63,7 +63,7 @@ const struct option_entry option_table[OPTIONS] = {
 
     [OPTION_CREATE] = {GROUP_MAKING, FOR_FILTER | FOR_ADD | FOR_PUSH, {"--create"}, TAKES_NOTHING,
      NULL, NULL,
-     "make FILTER if missing", "make FILTER if missing; -n, -f and so on do, too"},
+     "make FILTER if missing", "make FILTER if there is none"},
     [OPTION_CAPACITY] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--capacity", "-n"},
      TAKES_COUNT, "N", "1M",
      "make it for N lines", "make it for N distinct lines: 1000000, 1e9, 10M", 1, SIZING_KEYS_MAX},
