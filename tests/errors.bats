@@ -185,8 +185,11 @@ tiny_disk() {
     mkdir tiny
     need_mounts tiny_disk true
     exits 2 tiny_disk "$UNSEEN" create -n 10M f.bf
-    says 'f\.bf: .*No space left on device'
+    says 'f\.bf: .*No space left on device \(it needs [0-9]+ MB, [0-9]+ MB more than are free\)'
     [[ ! -s left ]]
+    # shellcheck disable=SC2016
+    exits 2 tiny_disk sh -c 'mount -o remount,nr_inodes=2 . && : >x && "$UNSEEN" create f.bf'
+    says 'f\.bf: .*No space left on device \(.*inodes'
     exits 2 tiny_disk "$UNSEEN" --create -n 10M f.bf < <(seq 5)
     says 'f\.bf: .*No space left on device'
     prints ''

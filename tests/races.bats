@@ -308,6 +308,8 @@ slowly() {
     exits 0 strace -qq -o trace -e trace=fcntl -e inject=fcntl:error=ENOLCK:when=1 "$UNSEEN" create g.bf
     grep -q INJECTED trace
     succeeds unseen verify g.bf
+    chmod 000 g.bf
+    [[ $(id -u) -ne 0 ]] || fails_with 2 '^unseen: g\.bf: Permission denied$' as_nobody "$public/unseen" create --force g.bf
 }
 
 @test "-a to another filter: refused, nothing changed" {
