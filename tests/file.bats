@@ -153,14 +153,6 @@ leads_on() {
     grep -q '^a\\n\\x1b\[31m\\x9bb\.bf: ' "$out" || complain
 }
 
-@test "an absent filter is an error for every other command" {
-    fails_with 2 'seen\.bf: No such file or directory' unseen add seen.bf < <(seq 3)
-    fails_with 2 'seen\.bf: No such file or directory' unseen query seen.bf < <(seq 3)
-    fails_with 2 'seen\.bf: No such file or directory' unseen stats seen.bf
-    fails_with 2 'seen\.bf: No such file or directory' unseen stats --json seen.bf
-    fails_with 2 'seen\.bf: No such file or directory' unseen verify seen.bf
-}
-
 @test "--create makes it and says so in one line" {
     seq 3 >in
     exits 0 unseen --create seen.bf <in
