@@ -440,22 +440,70 @@ END
     done
 }
 
-@test "a number that is none is told by every command that takes the option, whatever else is given" {
-    local command option told=0
-    exits 0 unseen create f.bf
+@test "the value of every option of every command is looked at, whatever else is given" {
+    local option argument command value said before tried=0
     seq 3 >in
-    for command in '' $(commands); do
-        for option in $(unseen help all | grep -Eo -- '--[a-z-]+ (N|P|B|K|S|X|TIME|SIZE)\>' | cut -d ' ' -f 1); do
-            # shellcheck disable=SC2086 # none, or one
-            capture unseen $command "$option" banana f.bf in
-            [[ $code -eq 2 ]] || complain "$command $option" || return 1
-            grep -Eq 'not an option here|belongs to' "$err" && continue
-            grep -q "^unseen: $option banana: " "$err" || complain "$command $option" || return 1
-            told=$((told + 1))
-        done
+    creates f.bf
+    succeeds unseen --pending k f.bf in
+    before=$(snapshot)
+    while read -r option argument; do
+        while read -r command; do
+            for value in '' 'no such value'; do
+                [[ -z $value || ! $argument =~ FIL|OUT|CMD|PATTERN ]] || continue
+                code=0
+                # shellcheck disable=SC2086
+                said=$("$UNSEEN" $command "$option=$value" <in 2>&1) || code=$?
+                [[ $said != *'not an option here'* ]] || continue
+                [[ $code == 2 && $said == "unseen: $option"* ]] ||
+                    { echo "$command $option='$value': $code, $said"; return 1; }
+                tried=$((tried + 1))
+            done
+        done <<'END'
+
+f.bf in
+new.bf in
+--create new.bf in
+create new.bf
+create f.bf
+create --force f.bf
+add f.bf in
+query f.bf in
+stats f.bf
+plan --table
+plan -n 5
+plan in
+verify f.bf
+commit f.bf k
+push f.bf in
+pop f.bf
+remove f.bf in
+merge -o new.bf f.bf
+key in
+shard 2 in
+END
+    done < <(unseen help all | sed -nE 's/.* (--[a-z-]+)( |\[=)([A-Z]+|json).*/\1 \3/p')
+    [[ $(snapshot) == "$before" && $tried -gt 400 ]] || complain "$tried tried"
+}
+
+@test "a file to write to is never named -: how such a file is written, and the standard output" {
+    local arguments
+    seq 3 >in
+    creates f.bf
+    exits 0 unseen push --create q.bf in
+    for arguments in '-a - f.bf' '-a - f.bf in' '--dropped - f.bf' 'add --dropped - f.bf' 'push --dropped - q.bf' \
+        'pop q.bf --tries 1 --failed - -x false'; do
+        # shellcheck disable=SC2086
+        fails_with 2 '^unseen: -[a-z-]* -: .* \./-.*/dev/stdout' unseen $arguments <in
     done
-    [[ $told -gt 60 ]] || complain "only $told"
-    fails_with 2 '^unseen: -n banana: ' unseen plan --table -n banana
+    for arguments in '--pending - f.bf' 'create --secret-file - s.bf' 'merge -o - f.bf' 'shard 2 --files - in' \
+        'create --like - s.bf'; do
+        # shellcheck disable=SC2086
+        fails_with 2 '^unseen: -[a-z-]* -: .* \./-' unseen $arguments <in
+    done
+    succeeds unseen -a /dev/stdout f.bf <in
+    same "$out" in
+    succeeds unseen --dropped ./- f.bf in
+    same ./- in
 }
 
 @test "what people mean by another option, or by an operand, is said" {
@@ -471,18 +519,6 @@ END
     prints "it's\\n"
     creates -n 10^5 -p 10^-3 g.bf
     succeeds unseen -n 1e5 -p 1e-3 g.bf </dev/null
-}
-
-@test "a hyphen is no file to write to" {
-    local form
-    exits 0 unseen create --queue -p 1e-9 f.bf
-    for form in '-a -' '-a - f.bf' '--dropped - f.bf' '--pending - f.bf' 'push --dropped - f.bf' \
-        'add --dropped - f.bf' 'pop f.bf --tries 1 --failed - -x cat'; do
-        # shellcheck disable=SC2086 # several words
-        fails_with 2 '-: is not the name of a file .*\./-.*/dev/stdout' unseen $form < <(seq 3)
-    done
-    exits 0 unseen f.bf -a ./- < <(seq 3)
-    [[ -s ./- ]]
 }
 
 @test "any two of n, p, size: all three are one too many" {

@@ -266,8 +266,8 @@ lacks() {
     parts 1 1000
     fails_with 2 '-o is missing' unseen merge all.bf part1.bf
     fails_with 2 'FILTER is missing' unseen merge -o out.bf
-    fails_with 2 "-o '': cannot be the name of a filter" unseen merge -o '' part1.bf
-    fails_with 2 '-o -: cannot be the name of a filter' unseen merge -o - part1.bf
+    fails_with 2 "-o '': an empty name" unseen merge -o '' part1.bf
+    fails_with 2 '-o -: is not the name' unseen merge -o - part1.bf
     fails_with 2 'none.bf: No such file' unseen merge -o out.bf part1.bf none.bf
     fails_with 2 'part1: is not a filter' unseen merge -o out.bf part1.bf part1
     fails_with 2 "did you mean 'merge'" unseen join -o out.bf part1.bf

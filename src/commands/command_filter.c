@@ -38,17 +38,14 @@ static int check_side_files(const struct job *job)
 static int parse(struct job *job, const struct options *options)
 {
     *job = (struct job){.options = options, .output_path = options->given[OPTION_APPEND]};
-    job->plan.most = UINT64_MAX;
+    job->plan.most = options_whole(options, OPTION_MAX_COUNT, UINT64_MAX);
     if (options->operand_count > 0) {
         job->path = filter_operand(options);
         if (job->path == NULL)
             return EXIT_TROUBLE;
     }
-    if (inputs_parse(&job->inputs, options, job->path != NULL ? 1 : 0) != 0 ||
-        options_whole(options, OPTION_MAX_COUNT, &job->plan.most) != 0 ||
-        combinations_check(options, FOR_FILTER) != 0 || options_check_exec(options) != 0)
-        return EXIT_TROUBLE;
-    if (check_side_files(job) != 0)
+    inputs_parse(&job->inputs, options, job->path != NULL ? 1 : 0);
+    if (combinations_check(options, FOR_FILTER) != 0 || check_side_files(job) != 0)
         return EXIT_TROUBLE;
     summary_prepare(options, &job->plan);
     if (options->command != NULL)

@@ -75,8 +75,8 @@ int command_key(const struct options *options)
 {
     struct job job = {.tag = options_has(options, OPTION_TAG)};
     struct inputs inputs;
-    if (wish_recipe_read(options, &job.recipe) != 0 || inputs_parse(&inputs, options, 0) != 0 ||
-        inputs_check(&inputs, NULL, NULL) != 0)
+    inputs_parse(&inputs, options, 0);
+    if (wish_recipe_read(options, &job.recipe) != 0 || inputs_check(&inputs, NULL, NULL) != 0)
         return EXIT_TROUBLE;
     job.output = output_standard(inputs.delimiter);
     job.keyer = keyer_new(&job.recipe);

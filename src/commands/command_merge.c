@@ -225,9 +225,6 @@ int command_merge(const struct options *options)
     const char *out = options->given[OPTION_OUTPUT];
     if (combinations_check(options, FOR_MERGE) != 0)
         return EXIT_TROUBLE;
-    if (out[0] == '\0' || strcmp(out, "-") == 0)
-        return message("-o %s: cannot be the name of a filter (unseen merge -o OUT FILTER...)",
-                       out[0] == '\0' ? "''" : out);
     if (filter_operand(options) == NULL)
         return EXIT_TROUBLE;
     inputs.filters = calloc(options->operand_count, sizeof(struct store *));

@@ -323,8 +323,8 @@ static int answer_questions(const struct options *options, struct answer *answer
 {
     struct header header;
     *answer = (struct answer){.bytes = 0};
-    if (wish_plan(options, true, ANY_CAPACITY, &header) != 0 ||
-        options_whole(options, OPTION_SHARDS, &answer->node.parts) != 0)
+    answer->node.parts = options_whole(options, OPTION_SHARDS, 0);
+    if (wish_plan(options, true, ANY_CAPACITY, &header) != 0)
         return EXIT_TROUBLE;
     answer->plan = header.plan;
     if (growth_first(&answer->plan, &answer->layer) != 0 ||
@@ -403,9 +403,9 @@ static int parse(struct job *job, const struct options *options)
     if ((options->set & sized) == 0)
         give(&job->planned, OPTION_RATE, "1e-6");
     if (wish_recipe_read(options, &job->recipe) != 0 ||
-        answer_questions(&job->planned, &answer) != 0 ||
-        inputs_parse(&job->inputs, options, 0) != 0)
+        answer_questions(&job->planned, &answer) != 0)
         return EXIT_TROUBLE;
+    inputs_parse(&job->inputs, options, 0);
     return inputs_check(&job->inputs, NULL, NULL);
 }
 

@@ -246,16 +246,14 @@ static int parse(struct job *job, const struct options *options)
 {
     char delimiter = options_has(options, OPTION_NULL) ? '\0' : '\n';
     bool until_done = options_has(options, OPTION_UNTIL_DONE);
-    *job = (struct job){.options = options, .most = 1, .wait = until_done ? UINT64_MAX : 0};
+    *job = (struct job){.options = options};
     job->output = options->command != NULL ? child_output(&job->child, options->command, delimiter)
                                            : output_standard(delimiter);
-    if (options_whole(options, OPTION_MAX_COUNT, &job->most) != 0 ||
-        options_whole(options, OPTION_WAIT, &job->wait) != 0 ||
-        options_whole(options, OPTION_TRIES, &job->tries) != 0 ||
-        inputs_parse_max_line(options, &job->max_line) != 0 ||
-        combinations_check(options, FOR_POP) != 0)
-        return EXIT_TROUBLE;
-    return options_check_exec(options);
+    job->most = options_whole(options, OPTION_MAX_COUNT, 1);
+    job->wait = options_whole(options, OPTION_WAIT, until_done ? UINT64_MAX : 0);
+    job->tries = options_whole(options, OPTION_TRIES, 0);
+    job->max_line = inputs_max_line(options);
+    return combinations_check(options, FOR_POP);
 }
 
 int command_pop(const struct options *options)

@@ -21,10 +21,8 @@ static int run(const struct options *options, const struct inputs *inputs, struc
         .filter = filter,
         .output = quiet || count ? NULL : &output,
         .invert = options_has(options, OPTION_INVERT),
-        .most = UINT64_MAX,
+        .most = options_whole(options, OPTION_MAX_COUNT, UINT64_MAX),
     };
-    if (options_whole(options, OPTION_MAX_COUNT, &plan.most) != 0)
-        return EXIT_TROUBLE;
     if (quiet && !count && plan.most > 1)
         plan.most = 1;
     struct fault fault;
@@ -48,8 +46,9 @@ int command_query(const struct options *options)
 {
     struct inputs inputs;
     const char *path = filter_operand(options);
+    inputs_parse(&inputs, options, 1);
     if (path == NULL || combinations_check(options, FOR_QUERY) != 0 ||
-        inputs_parse(&inputs, options, 1) != 0 || inputs_check(&inputs, path, NULL) != 0)
+        inputs_check(&inputs, path, NULL) != 0)
         return EXIT_TROUBLE;
     struct filter *filter = filter_operand_open(path, options, false);
     if (filter == NULL)

@@ -285,9 +285,10 @@ int command_shard(const struct options *options)
     int status = EXIT_TROUBLE;
     if (job == NULL)
         return message("%s", strerror(ENOMEM));
+    inputs_parse(&inputs, options, 1);
     if (combinations_check(options, FOR_SHARD) == 0 && read_shard(options, &job->shard) == 0 &&
         check_pattern(options) == 0 && read_recipe(options, &job->recipe) == 0 &&
-        inputs_parse(&inputs, options, 1) == 0 && inputs_check(&inputs, NULL, NULL) == 0)
+        inputs_check(&inputs, NULL, NULL) == 0)
         status = prepare_and_run(job, options, &inputs);
     part_files_free(job->files);
     free(job->lines);

@@ -31,33 +31,27 @@ static unsigned default_threads(void)
     return CPU_COUNT(&set) < USEFUL ? 1 : USEFUL;
 }
 
-int inputs_parse_max_line(const struct options *options, uint64_t *bytes)
+uint64_t inputs_max_line(const struct options *options)
 {
-    *bytes = 1024 * 1024 * 1024;
-    return options_whole(options, OPTION_MAX_LINE, bytes);
+    return options_whole(options, OPTION_MAX_LINE, 1024 * 1024 * 1024);
 }
 
-int inputs_parse(struct inputs *inputs, const struct options *options, size_t first)
+void inputs_parse(struct inputs *inputs, const struct options *options, size_t first)
 {
     *inputs = (struct inputs){
         .names = options->operands + first,
         .delimiter = options_has(options, OPTION_NULL) ? '\0' : '\n',
         .header = options_has(options, OPTION_HEADER),
-        .buffer_bytes = 256 * 1024,
+        .buffer_bytes = options_whole(options, OPTION_BUFFER_SIZE, 256 * 1024),
+        .max_line = inputs_max_line(options),
+        .threads = (unsigned)options_whole(options, OPTION_THREADS, default_threads()),
         .asked = (options->asked->bit & (FOR_QUERY | FOR_ADD | FOR_PUSH | FOR_REMOVE)) != 0
                      ? options->asked
                      : NULL,
     };
     if (first >= options->operand_count)
         inputs->names = (const char **)standard_input;
-    uint64_t threads = default_threads();
-    if (inputs_parse_max_line(options, &inputs->max_line) != 0 ||
-        options_whole(options, OPTION_BUFFER_SIZE, &inputs->buffer_bytes) != 0 ||
-        options_whole(options, OPTION_THREADS, &threads) != 0)
-        return EXIT_TROUBLE;
-    inputs->threads = (unsigned)threads;
     progress_start(inputs->names, options_has(options, OPTION_PROGRESS));
-    return 0;
 }
 
 static bool is_standard(const char *name)
@@ -158,9 +152,8 @@ int inputs_check(const struct inputs *inputs, const char *filter, const char *ou
 const char *inputs_after_filter(struct inputs *inputs, const struct options *options)
 {
     const char *path = filter_operand(options);
-    bool usable = path != NULL && inputs_parse(inputs, options, 1) == 0 &&
-                  inputs_check(inputs, path, NULL) == 0;
-    return usable ? path : NULL;
+    inputs_parse(inputs, options, 1);
+    return path != NULL && inputs_check(inputs, path, NULL) == 0 ? path : NULL;
 }
 
 void inputs_allow(const struct inputs *inputs, struct confine *confine)

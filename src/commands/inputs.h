@@ -18,12 +18,11 @@ struct inputs {
     const struct command *asked; /* one whose FILTER stands before the names; else NULL */
 };
 
-/* The longest line allowed, by default or by --max-line. Returns 0, or EXIT_TROUBLE after a
- * message. */
-int inputs_parse_max_line(const struct options *options, uint64_t *bytes);
+/* The longest line allowed, by default or by --max-line. */
+uint64_t inputs_max_line(const struct options *options);
 
-/* Takes the operands from `first` on. Returns 0, or EXIT_TROUBLE after a message. */
-int inputs_parse(struct inputs *inputs, const struct options *options, size_t first);
+/* Takes the operands from `first` on. */
+void inputs_parse(struct inputs *inputs, const struct options *options, size_t first);
 
 /* Before anything is made or changed: is an input a filter file (operands swapped), or the filter
  * or the output itself? `filter` and `output` are paths, or NULL; they need not exist, and with no

@@ -2,7 +2,9 @@
 
 #include "commands/command.h"
 #include "commands/message.h"
-#include "core/shard.h"
+#include "commands/part_text.h"
+#include "commands/recipe_word.h"
+#include "commands/wish_recipe.h"
 #include "core/sizing.h"
 #include "format/header.h"
 
@@ -13,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A terabyte of line is no line, and this keeps all sums far from overflowing. */
+#define MAX_LINE_MAX (sizeof(size_t) > 4 ? 0x1p40 : 0x1p30)
 /* More than 47 generations are too many to look through. */
 #define SLACK_MIN 0.022
-/* A terabyte of line is no line, and this keeps all sums far from overflowing. */
-#define MAX_LINE_MOST (sizeof(size_t) > 4 ? 0x1p40 : 0x1p30)
 
 /* clang-format off */
 const struct option_entry option_table[OPTIONS] = {
@@ -77,7 +79,7 @@ const struct option_entry option_table[OPTIONS] = {
      "TIME", "7d",
      NULL, "forget each line after TIME: 90s, 15m, 7d, 1d12h", 1, FORGET_MAX},
     [OPTION_SIZE] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--size"}, TAKES_SIZE, "SIZE", "64M",
-     NULL, "size of the file, 64M, 2G, instead of -n or -p", 0x1p16, 0x1p50},
+     NULL, "size of the file, 64M, 2G, instead of -n or -p", 64 * 1024, 0x1p50},
     [OPTION_FIXED] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--fixed"}, TAKES_NOTHING, NULL, NULL,
      NULL, "never grow; past N the rate rises, with a warning"},
     [OPTION_COUNTING] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--counting"},
@@ -138,7 +140,7 @@ const struct option_entry option_table[OPTIONS] = {
      NULL, "size in bits for each of -n lines", 1, 1000},
     [OPTION_HASHES] = {GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--hashes"}, TAKES_COUNT, "K", "8",
      NULL, "bits set by each line (default: what suits -p)", 1, LINES_MAX * FIELDS_MAX},
-    [OPTION_SEED] = {GROUP_EXPERT, FOR_MAKERS, {"--seed"}, TAKES_NUMBER, "S", "42",
+    [OPTION_SEED] = {GROUP_EXPERT, FOR_MAKERS, {"--seed"}, TAKES_SEED, "S", "42",
      NULL, "seed of the hash, 64 bits (default 0)"},
     [OPTION_SLACK] = {GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--slack"}, TAKES_NUMBER, "X", "0.1",
      NULL, "how much more a window may hold (default 0.25)", SLACK_MIN, 1},
@@ -150,7 +152,7 @@ const struct option_entry option_table[OPTIONS] = {
      NULL, "bytes to read at a time (default 256K)", 4096, 0x1p30},
     [OPTION_MAX_LINE] = {GROUP_EXPERT, FOR_READERS | FOR_POP, {"--max-line"},
      TAKES_SIZE, "SIZE", "1M",
-     NULL, "longest line allowed (default 1G)", 1, MAX_LINE_MOST},
+     NULL, "longest line allowed (default 1G)", 1, MAX_LINE_MAX},
     [OPTION_ALLOW_NETWORK] = {GROUP_EXPERT,
      FOR_MAKERS | FOR_COMMIT | FOR_REMOVE | FOR_MERGE | FOR_POP, {"--allow-network"},
      TAKES_NOTHING, NULL, NULL,
@@ -365,19 +367,6 @@ static void list_commands(unsigned commands, char *list, size_t size)
                                        command->name[0] != '\0' ? command->name : "unseen FILTER");
 }
 
-/* Options whose value may be left out have but one. */
-static int check_forms(const struct options *options)
-{
-    for (enum option_id id = 0; id < OPTIONS; id++) {
-        const char *form = option_table[id].example, *spelled = options->spelled[id];
-        if (option_table[id].kind == TAKES_FORM && options->given[id] != NULL &&
-            strcmp(options->given[id], form) != 0)
-            return message("%s=%s: unknown form (%s, or %s=%s)", spelled, options->given[id],
-                           spelled, spelled, form);
-    }
-    return 0;
-}
-
 /* Options that people try with the wrong command, and what they most likely want there. */
 static const struct misplaced {
     unsigned command;
@@ -488,11 +477,6 @@ static const struct unit {
     [TAKES_TIME] = {time_suffixes, "a time", NULL, 0},
 };
 
-static bool is_whole_number(enum argument_kind kind)
-{
-    return kind == TAKES_COUNT || kind == TAKES_SIZE || kind == TAKES_TIME;
-}
-
 static const struct suffix *find_suffix(const struct suffix *suffix, const char *text,
                                         size_t length)
 {
@@ -557,15 +541,20 @@ static int bad_whole(const struct options *options, enum option_id id)
     return bad_value(options, id, wanted);
 }
 
-int options_whole(const struct options *options, enum option_id id, uint64_t *value)
+uint64_t options_whole(const struct options *options, enum option_id id, uint64_t otherwise)
 {
     double number;
-    if (!options_has(options, id))
-        return 0;
+    if (options_has(options, id) && parse_whole(options->given[id], option_table[id].kind, &number))
+        return (uint64_t)number;
+    return otherwise;
+}
+
+static int check_whole(const struct options *options, enum option_id id)
+{
+    double number;
     if (!parse_whole(options->given[id], option_table[id].kind, &number) ||
         number < option_table[id].least || number > option_table[id].most)
         return bad_whole(options, id);
-    *value = (uint64_t)number;
     return 0;
 }
 
@@ -577,62 +566,73 @@ static double hundredth(double number)
     return strtod(text, NULL);
 }
 
-int options_real(const struct options *options, enum option_id id, double *value)
+/* Returns NAN for what is none. */
+static double parse_real(const char *text, enum argument_kind kind)
 {
-    char wanted[128];
     const char *end;
-    double least = option_table[id].least, most = option_table[id].most;
-    bool is_rate = option_table[id].kind == TAKES_RATE;
-    if (!options_has(options, id))
-        return 0;
-    double number = parse_decimal(options->given[id], &end);
-    if (end != NULL && *end == '%' && is_rate) {
+    double number = parse_decimal(text, &end);
+    if (end != NULL && *end == '%' && kind == TAKES_RATE) {
         number = hundredth(number);
         end++;
     }
-    snprintf(wanted, sizeof wanted, "a %s from %g to %g, such as %s", is_rate ? "rate" : "number",
-             least, most, option_table[id].example);
-    if (end == NULL || *end != '\0' || !(number >= least && number <= most))
-        return bad_value(options, id, wanted);
-    *value = number;
-    return 0;
+    return end != NULL && *end == '\0' ? number : NAN;
 }
 
-int options_seed(const struct options *options, enum option_id id, uint64_t *value)
+double options_real(const struct options *options, enum option_id id)
 {
-    if (!options_has(options, id))
+    return options_has(options, id) ? parse_real(options->given[id], option_table[id].kind) : 0;
+}
+
+static int check_real(const struct options *options, enum option_id id)
+{
+    char wanted[128];
+    const struct option_entry *entry = &option_table[id];
+    double number = parse_real(options->given[id], entry->kind);
+    if (number >= entry->least && number <= entry->most)
         return 0;
-    const char *text = options->given[id];
+    snprintf(wanted, sizeof wanted, "a %s from %g to %g, such as %s",
+             entry->kind == TAKES_RATE ? "rate" : "number", entry->least, entry->most,
+             entry->example);
+    return bad_value(options, id, wanted);
+}
+
+/* Whether it is a whole number of 64 bits. */
+static bool parse_seed(const char *text, uint64_t *number)
+{
     char *end;
     errno = 0;
-    unsigned long long number = strtoull(text, &end, is_hexadecimal(text) ? 16 : 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0)
-        return bad_value(options, id, "a whole number from 0 to 18446744073709551615");
-    *value = number;
+    *number = strtoull(text, &end, is_hexadecimal(text) ? 16 : 10);
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
+}
+
+uint64_t options_seed(const struct options *options, uint64_t otherwise)
+{
+    uint64_t number;
+    bool given = options_has(options, OPTION_SEED);
+    return given && parse_seed(options->given[OPTION_SEED], &number) ? number : otherwise;
+}
+
+/* A hyphen is neither standard output, as people may mean it, nor, most likely, the file's name. */
+static int check_name(const struct options *options, enum option_id id)
+{
+    const char *spelled = options->spelled[id], *given = options->given[id];
+    bool lines = id == OPTION_APPEND || id == OPTION_DROPPED || id == OPTION_FAILED;
+    if (given[0] == '\0')
+        return message("%s '': an empty name is not a file (is a variable empty?)", spelled);
+    if (strcmp(given, "-") == 0)
+        return message("%s -: is not the name of a file (for one of that name: ./-%s)", spelled,
+                       lines ? "; for standard output: /dev/stdout" : "");
     return 0;
 }
 
-static int check_values(const struct options *options)
+/* It may be left out, and there is but one. */
+static int check_form(const struct options *options, enum option_id id)
 {
-    uint64_t whole;
-    double real;
-    int status = options_seed(options, OPTION_SEED, &whole);
-    for (enum option_id id = 0; id < OPTIONS && status == 0; id++)
-        if (id == OPTION_SEED)
-            continue;
-        else if (is_whole_number(option_table[id].kind))
-            status = options_whole(options, id, &whole);
-        else if (option_table[id].kind == TAKES_RATE || option_table[id].kind == TAKES_NUMBER)
-            status = options_real(options, id, &real);
-    return status;
-}
-
-int options_check(const struct options *options, unsigned command)
-{
-    for (enum option_id id = 0; id < OPTIONS; id++)
-        if (options_has(options, id) && (option_table[id].commands & command) == 0)
-            return refuse(options, id, command);
-    return check_forms(options) == 0 ? check_values(options) : EXIT_TROUBLE;
+    const char *form = option_table[id].example, *spelled = options->spelled[id];
+    const char *given = options->given[id];
+    if (given == NULL || strcmp(given, form) == 0)
+        return 0;
+    return message("%s=%s: unknown form (%s, or %s=%s)", spelled, given, spelled, spelled, form);
 }
 
 /* What has a use of its own for {}. */
@@ -646,16 +646,64 @@ static bool replaces_braces(const char *word)
     return false;
 }
 
-int options_check_exec(const struct options *options)
+/* Whether the CMD of -x can be meant. */
+static int check_exec(const struct options *options)
 {
     const char *const *word = options->command;
-    if (word == NULL)
-        return 0;
     if (word[0][0] == '\0')
         return message("-x '': an empty name is not a command (is a variable empty?)");
     for (; *word != NULL && !replaces_braces(*word); word++)
         if (strcmp(*word, "{}") == 0)
             return message("-x: {}: lines go to CMD's standard input (to get them as arguments: -x "
                            "xargs CMD)");
+    return 0;
+}
+
+static int check_value(const struct options *options, enum option_id id)
+{
+    struct recipe recipe;
+    struct shard shard;
+    bool versioned;
+    uint64_t seed;
+    switch (option_table[id].kind) {
+    case TAKES_NOTHING:
+        return 0;
+    case TAKES_COMMAND:
+        return check_exec(options);
+    case TAKES_FILE:
+    case TAKES_FILTER:
+        return check_name(options, id);
+    case TAKES_COUNT:
+    case TAKES_SIZE:
+    case TAKES_TIME:
+        return check_whole(options, id);
+    case TAKES_RATE:
+    case TAKES_NUMBER:
+        return check_real(options, id);
+    case TAKES_SEED:
+        return parse_seed(options->given[id], &seed)
+                   ? 0
+                   : bad_value(options, id, "a whole number from 0 to 18446744073709551615");
+    case TAKES_FIELDS:
+    case TAKES_SEPARATOR:
+    case TAKES_PROFILE:
+        return id == OPTION_SHARD_BY ? recipe_word_read(options->given[id], &recipe, &versioned)
+                                     : wish_recipe_parse(options, &recipe, &versioned);
+    case TAKES_FORM:
+        return check_form(options, id);
+    case TAKES_PART:
+        return part_text_read(options->spelled[id], options->given[id], &shard);
+    }
+    return 0;
+}
+
+int options_check(const struct options *options, unsigned command)
+{
+    for (enum option_id id = 0; id < OPTIONS; id++)
+        if (options_has(options, id) && (option_table[id].commands & command) == 0)
+            return refuse(options, id, command);
+    for (enum option_id id = 0; id < OPTIONS; id++)
+        if (options_has(options, id) && check_value(options, id) != 0)
+            return EXIT_TROUBLE;
     return 0;
 }

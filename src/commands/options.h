@@ -127,9 +127,10 @@ enum argument_kind {
     TAKES_TIME,      /* 15m, 7d, 1d12h */
     TAKES_RATE,      /* 1e-6, 1% */
     TAKES_NUMBER,    /* 0.25 */
+    TAKES_SEED,      /* 42, 0x2a: 64 bits */
     TAKES_FIELDS,    /* 1,3-4 */
     TAKES_SEPARATOR, /* a byte */
-    TAKES_PROFILE,   /* of --by */
+    TAKES_PROFILE,   /* of --by, --shard-by */
     TAKES_FORM,      /* "json", after a "=", or nothing */
     TAKES_COMMAND,   /* the rest of the line */
     TAKES_PART,      /* 1/4 */
@@ -159,7 +160,7 @@ struct option_entry {
     const char *example;  /* a value that it accepts */
     const char *brief;    /* in the short help, up to 23 characters; NULL: not there */
     const char *help;
-    double least, most; /* of what is a number, but for --seed */
+    double least, most; /* of a number */
 };
 
 extern const struct option_entry option_table[OPTIONS];
@@ -186,26 +187,21 @@ struct options {
  * process, as getopt has a state. Returns 0, or EXIT_TROUBLE after a message. */
 int options_parse(struct options *options, int argc, char **argv);
 
-/* Whether all options given belong to the command with this bit, and all numbers are such and
- * within bounds; else EXIT_TROUBLE after a message that says where they belong, or what is
- * expected. */
+/* Whether all options given belong to the command with this bit, and can take the values given;
+ * else EXIT_TROUBLE after a message that says where they belong, or what is expected. */
 int options_check(const struct options *options, unsigned command);
-
-/* Whether the CMD of -x, if any, can be meant. Returns 0, or EXIT_TROUBLE after a message. */
-int options_check_exec(const struct options *options);
 
 static inline bool options_has(const struct options *options, enum option_id id)
 {
     return (options->set & OPTION_BIT(id)) != 0;
 }
 
-/* The value of an option if it was given; else *value stays. Returns 0, or EXIT_TROUBLE after a
- * message. Whole numbers: 1000000, 1e9, 10M, 2G (powers of 1000). A SIZE: 64K, 2M, 1G, 1GiB (powers
- * of 1024), 1GB (of 1000). A TIME, in milliseconds: 90s, 15m, 6h, 7d, 2w, 1d12h, 7days. Rates:
- * 1e-6, 1%. */
-int options_whole(const struct options *options, enum option_id id, uint64_t *value);
-int options_real(const struct options *options, enum option_id id, double *value);
-int options_seed(const struct options *options, enum option_id id, uint64_t *value);
+/* The value of an option, which options_check has passed; `otherwise`, or 0: not given. Whole
+ * numbers: 1000000, 1e9, 10M, 2G (powers of 1000). A SIZE: 64K, 2M, 1G, 1GiB (powers of 1024), 1GB
+ * (of 1000). A TIME, in milliseconds: 90s, 15m, 6h, 7d, 2w, 1d12h, 7days. Rates: 1e-6, 1%. */
+uint64_t options_whole(const struct options *options, enum option_id id, uint64_t otherwise);
+double options_real(const struct options *options, enum option_id id);
+uint64_t options_seed(const struct options *options, uint64_t otherwise);
 
 /* For "did you mean": whether fewer than *changes single-letter changes make `word` into `name`,
  * and then *changes is their number. Two letters that changed places count as one. */

@@ -68,27 +68,11 @@ static int something_else(const char *name, const char *what)
         what);
 }
 
-/* A hyphen is neither standard output, as people may mean it, nor, most likely, the file's name. */
-static int check_name(const struct options *options, enum option_id id)
-{
-    const char *name = options->given[id];
-    if (name != NULL && name[0] == '\0')
-        return message("%s '': an empty name is not a file (is a variable empty?)",
-                       options->spelled[id]);
-    if (name != NULL && strcmp(name, "-") == 0)
-        return message("%s -: is not the name of a file (for one of that name: ./-; for standard "
-                       "output: /dev/stdout)",
-                       options->spelled[id]);
-    return 0;
-}
-
 static int check_one(const struct side_files *files, enum option_id id, const char *what)
 {
     const char *name = files->options->given[id];
     if (name == NULL)
         return 0;
-    if (check_name(files->options, id) != 0)
-        return EXIT_TROUBLE;
     if (is_filter(files, name) || is_input(files->inputs, name) || is_output(files, name))
         return something_else(name, what);
     return 0;
@@ -139,8 +123,7 @@ static int check_output(const struct side_files *files)
 
 int side_file_check(const struct side_files *files)
 {
-    if (check_name(files->options, OPTION_APPEND) != 0 || check_output(files) != 0 ||
-        check_one(files, OPTION_PENDING, "pending keys") != 0 ||
+    if (check_output(files) != 0 || check_one(files, OPTION_PENDING, "pending keys") != 0 ||
         check_one(files, OPTION_DROPPED, "dropped lines") != 0 ||
         check_one(files, OPTION_FAILED, "failed lines") != 0 || check_secret(files) != 0 ||
         check_dropped(files->options) != 0)

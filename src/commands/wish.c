@@ -54,21 +54,19 @@ static uint64_t asked_of(const struct options *options)
     return asked;
 }
 
-static int read_wish(const struct options *options, struct wish *wish, struct header *header)
+static struct wish read_wish(const struct options *options)
 {
-    wish->stage = STAGE_BY_SIZE;
-    if (options_whole(options, OPTION_CAPACITY, &wish->capacity) != 0 ||
-        options_real(options, OPTION_RATE, &wish->rate) != 0 ||
-        options_whole(options, OPTION_SIZE, &wish->bytes) != 0 ||
-        options_real(options, OPTION_BITS_PER_KEY, &wish->bits_per_key) != 0 ||
-        options_whole(options, OPTION_HASHES, &wish->hashes) != 0 ||
-        options_seed(options, OPTION_SEED, &header->hasher.k0) != 0 ||
-        options_whole(options, OPTION_WINDOW, &wish->window) != 0 ||
-        options_whole(options, OPTION_FORGET_AFTER, &wish->forget) != 0 ||
-        options_real(options, OPTION_SLACK, &wish->slack) != 0 ||
-        options_whole(options, OPTION_STAGE, &wish->stage) != 0)
-        return EXIT_TROUBLE;
-    return 0;
+    return (struct wish){
+        .capacity = options_whole(options, OPTION_CAPACITY, 0),
+        .rate = options_real(options, OPTION_RATE),
+        .bytes = options_whole(options, OPTION_SIZE, 0),
+        .bits_per_key = options_real(options, OPTION_BITS_PER_KEY),
+        .hashes = options_whole(options, OPTION_HASHES, 0),
+        .window = options_whole(options, OPTION_WINDOW, 0),
+        .forget = options_whole(options, OPTION_FORGET_AFTER, 0),
+        .slack = options_real(options, OPTION_SLACK),
+        .stage = options_whole(options, OPTION_STAGE, STAGE_BY_SIZE),
+    };
 }
 
 static const char *counted_by(const struct wish *wish)
@@ -242,7 +240,8 @@ static int plan_like(const struct options *options, struct header *header)
         header->asked |= ASKED_SEED;
     if (wish_part_read(options, header) != 0)
         return EXIT_TROUBLE;
-    return options_seed(options, OPTION_SEED, &header->hasher.k0);
+    header->hasher.k0 = options_seed(options, header->hasher.k0);
+    return 0;
 }
 
 /* Of the first layer; the rates of those to come are lower. */
@@ -254,13 +253,13 @@ static bool stage_is_small(const struct filter_plan *plan)
 
 int wish_plan(const struct options *options, bool in_file, uint64_t assumed, struct header *header)
 {
-    struct wish wish = {0};
+    struct wish wish = read_wish(options);
     struct layer_plan layer;
     memset(header, 0, sizeof *header);
     if (options_has(options, OPTION_LIKE))
         return plan_like(options, header) == 0 ? secret_option_new(options, header) : EXIT_TROUBLE;
-    if (read_wish(options, &wish, header) != 0 || wish_recipe_read(options, &header->recipe) != 0 ||
-        wish_part_read(options, header) != 0 ||
+    header->hasher.k0 = options_seed(options, 0);
+    if (wish_recipe_read(options, &header->recipe) != 0 || wish_part_read(options, header) != 0 ||
         combinations_check(options, assumed != 0 ? FOR_PLANNED_FILTER : FOR_NEW_FILTER) != 0)
         return EXIT_TROUBLE;
     bool any_size = wish.bits_per_key != 0 && wish.capacity == 0 && wish.window == 0;
@@ -453,15 +452,15 @@ static bool unlike(const struct store *store, const char *like, const struct hea
 
 int wish_compare(const struct options *options, const char *path, bool queue)
 {
-    struct wish wish = {0};
-    struct header header = {.created = 0};
+    struct wish wish = read_wish(options);
+    struct header header = {.hasher.k0 = options_seed(options, 0)};
     uint64_t given = asked_of(options);
     bool like = options_has(options, OPTION_LIKE);
     bool new_secret = options_has(options, OPTION_NEW_SECRET);
     if (given == 0 && !queue && !like && !wish_part_given(options) &&
         wish_recipe_given(options) == NULL && !options_has(options, OPTION_SECRET))
         return 0;
-    if (like ? plan_like(options, &header) != 0 : read_wish(options, &wish, &header) != 0)
+    if (like && plan_like(options, &header) != 0)
         return EXIT_TROUBLE;
     struct store *store = filter_operand_look(path, options);
     if (store == NULL)

@@ -22,8 +22,7 @@ static int bad_value(const struct options *options, enum option_id id, const cha
     return message("%s '%s': %s (%s)", options->spelled[id], options->given[id], reason, wanted);
 }
 
-/* *versioned: whether --by has a version. */
-static int read_recipe(const struct options *options, struct recipe *recipe, bool *versioned)
+int wish_recipe_parse(const struct options *options, struct recipe *recipe, bool *versioned)
 {
     const char *wanted, *reason;
     *recipe = (struct recipe){
@@ -57,7 +56,7 @@ static int no_fields(const struct options *options)
 int wish_recipe_read(const struct options *options, struct recipe *recipe)
 {
     bool versioned;
-    if (read_recipe(options, recipe, &versioned) != 0)
+    if (wish_recipe_parse(options, recipe, &versioned) != 0)
         return EXIT_TROUBLE;
     return recipe->separated && recipe->ranges == 0 ? no_fields(options) : 0;
 }
@@ -115,7 +114,7 @@ int wish_recipe_compare(const struct options *options, const char *path, const s
     char was[RECIPE_TEXT], wanted[RECIPE_TEXT];
     if (wish_recipe_given(options) == NULL)
         return 0;
-    if (read_recipe(options, &wants, &versioned) != 0)
+    if (wish_recipe_parse(options, &wants, &versioned) != 0)
         return EXIT_TROUBLE;
     enum option_id id = differs(options, has, &wants, versioned);
     if (id == OPTIONS)

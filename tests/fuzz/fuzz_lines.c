@@ -366,19 +366,13 @@ static FILE *said; /* standard error: what the options say goes nowhere */
         }                                                                                          \
     } while (0)
 
-/* As if it had been given as the value of an option. */
-static struct options given(enum option_id id, const char *text)
+/* Whether the option takes that value, as if it had been given. */
+static bool takes(struct options *options, enum option_id id, const char *text)
 {
-    struct options options = {.set = OPTION_BIT(id)};
-    options.given[id] = text;
-    options.spelled[id] = option_table[id].spellings[0];
-    return options;
-}
-
-static bool read_whole(enum option_id id, const char *text, uint64_t *value)
-{
-    struct options options = given(id, text);
-    return options_whole(&options, id, value) == 0;
+    *options = (struct options){.set = OPTION_BIT(id)};
+    options->given[id] = text;
+    options->spelled[id] = option_table[id].spellings[0];
+    return options_check(options, option_table[id].commands) == 0;
 }
 
 /* What a number before this counts. */
@@ -393,50 +387,55 @@ static double unit_of(enum option_id id, const char *suffix)
 
 static void check_whole(enum option_id id, const char *text, const char *unit)
 {
-    uint64_t value = 0, again = 0;
+    struct options options;
     char written[64];
-    if (!read_whole(id, text, &value))
+    if (!takes(&options, id, text))
         return;
+    uint64_t value = options_whole(&options, id, 0);
     HOLDS((double)value >= option_table[id].least && (double)value <= option_table[id].most);
     snprintf(written, sizeof written, "%" PRIu64 "%s", value, unit);
     if (*unit != '\0') /* milliseconds */
         snprintf(written, sizeof written, "%" PRIu64 ".%03us", value / 1000,
                  (unsigned)(value % 1000));
-    HOLDS(read_whole(id, written, &again) && again == value);
+    HOLDS(takes(&options, id, written) && options_whole(&options, id, 0) == value);
     char *suffix;
     double number = strtod(text, &suffix);
-    if (id != OPTION_FORGET_AFTER && *suffix != '^')
+    if (*suffix == '^')
+        number = pow(number, (double)strtol(suffix + 1, &suffix, 10));
+    if (id != OPTION_FORGET_AFTER)
         HOLDS((double)value == number * unit_of(id, suffix));
-    HOLDS(text[strspn(text, "0123456789.eE+-^abdhiknmorsuwyBGKMPTced")] == '\0');
+    HOLDS(text[strspn(text, "0123456789.^eE+-abdhiknmorsuwyBGKMPTced")] == '\0');
 }
 
 static void check_real(enum option_id id, const char *text)
 {
-    double value = 0, again = 0;
+    struct options options;
     char written[64];
-    struct options options = given(id, text);
-    if (options_real(&options, id, &value) != 0)
+    if (!takes(&options, id, text))
         return;
+    double value = options_real(&options, id);
     HOLDS(value >= option_table[id].least && value <= option_table[id].most);
     snprintf(written, sizeof written, "%.17g", value);
-    options = given(id, written);
-    HOLDS(options_real(&options, id, &again) == 0 && again == value);
+    HOLDS(takes(&options, id, written) && options_real(&options, id) == value);
     size_t percent = strcspn(text, "%");
     HOLDS(text[percent] == '\0' || (id == OPTION_RATE && text[percent + 1] == '\0'));
-    double plain = strtod(text, NULL) / (text[percent] == '%' ? 100 : 1);
-    HOLDS(strchr(text, '^') != NULL || fabs(plain - value) <= 1e-14 * value);
+    char *end;
+    double plain = strtod(text, &end);
+    if (*end == '^')
+        plain = pow(plain, (double)strtol(end + 1, NULL, 10));
+    plain /= text[percent] == '%' ? 100 : 1;
+    HOLDS(fabs(plain - value) <= 1e-14 * value);
 }
 
 static void check_seed(const char *text)
 {
-    uint64_t value = 0, again = 0;
+    struct options options;
     char written[64];
-    struct options options = given(OPTION_SEED, text);
-    if (options_seed(&options, OPTION_SEED, &value) != 0)
+    if (!takes(&options, OPTION_SEED, text))
         return;
+    uint64_t value = options_seed(&options, 0);
     snprintf(written, sizeof written, text[0] == '1' ? "0x%" PRIx64 : "%" PRIu64, value);
-    options = given(OPTION_SEED, written);
-    HOLDS(options_seed(&options, OPTION_SEED, &again) == 0 && again == value);
+    HOLDS(takes(&options, OPTION_SEED, written) && options_seed(&options, 0) == value);
 }
 
 /* A plain reading of a list: *has, whether it has the field. Returns whether it is a list. */
