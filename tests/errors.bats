@@ -388,6 +388,7 @@ way_out() {
     succeeds unseen f.bf in
     tail -n 2 in >wanted
     same "$out" wanted
+    fails_with 2 'has a line of more than 1 byte \(' unseen --max-line 1 <<<ab
     # without a newline, and longer than any buffer
     exits 2 unseen --max-line 1M < <(head -c 2000000 /dev/zero)
     says 'max-line'

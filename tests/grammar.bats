@@ -510,6 +510,7 @@ END
     exits 0 unseen create --queue f.bf
     fails_with 2 '^unseen: --window 7d: not a count \(for a time: --forget-after 7d\)$' unseen --window 7d <<<a
     fails_with 2 '^unseen: -F: .*-t ,\)$' unseen -F , -f 1 <<<a
+    fails_with 2 "append to it: -a 'new txt'; to replace it: > 'new txt'\)$" unseen -o 'new txt' <<<a
     fails_with 2 '^unseen: -k: .*-f 2\)$' unseen -k 2 <<<a
     exits 2 unseen push f.bf "it's"
     eval "$(sed 's/.*(if that is a line: \(.*\))$/\1/' "$err")"

@@ -117,6 +117,11 @@ at_end="$size, in [0-9:]+, $count lines, $count new, $rates"
     same got expected
     shows "100 % of $((($(wc -c <in) + 500) / 1000)) kB, in 0:[0-9]{2}, 10.0k lines, 5.00k new, $rates"
     [[ $(wc -l <screen) -eq 1 && $(tail -c 1 screen | wc -l) -eq 1 ]]
+    # to the nearest; and of one line
+    at_terminal 80 -- sh -c '{ seq 19996; seq 4; } | "$UNSEEN" --progress >got'
+    shows "109 kB, in 0:[0-9]{2}, 20.0k lines, 20.0k new, $rates"
+    at_terminal 80 -- sh -c 'echo a | "$UNSEEN" --progress >got'
+    shows "2 B, in 0:[0-9]{2}, 1 line, 1 new, $rates"
 }
 
 @test "percent is of all files, and of what is left of standard input" {

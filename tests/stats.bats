@@ -198,6 +198,11 @@ names_in_json=(
     # One alone has none.
     succeeds unseen stats --json a.bf
     run ! grep -q union "$out"
+    creates one.bf
+    exits 0 unseen add one.bf <<<a
+    cp one.bf other.bf
+    succeeds unseen stats one.bf other.bf
+    grep -Eq '^union +1 line, ' "$out" && grep -Eq '^overlap +1 line, ' "$out" || complain
 }
 
 @test "several filters whose union cannot be known" {

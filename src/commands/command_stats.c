@@ -384,8 +384,10 @@ static void tell_overlap(struct report *report, const struct shown *shown)
         report_json(report, "overlap", "null");
         return;
     }
-    report_text(report, "union", "%.0f lines, +/- %.0f", overlap.keys, overlap.keys_error);
-    report_text(report, "overlap", "%.0f lines, +/- %.0f", overlap.shared, overlap.shared_error);
+    report_text(report, "union", "%.0f %s, +/- %.0f", overlap.keys, lines_name(overlap.keys),
+                overlap.keys_error);
+    report_text(report, "overlap", "%.0f %s, +/- %.0f", overlap.shared, lines_name(overlap.shared),
+                overlap.shared_error);
     report_count(report, NULL, "union", overlap.keys, "");
     report_count(report, NULL, "union_error", overlap.keys_error, "");
     report_count(report, NULL, "overlap", overlap.shared, "");

@@ -64,9 +64,10 @@ static void check_counter(struct findings *findings, unsigned number, const stru
     if ((double)layer->counted_before > layer->keys + tolerance(layer))
         note(findings,
              "layer %u: its counter says %" PRIu64
-             ", its bits say %.0f lines (the counter is wrong, or "
+             ", its bits say %.0f %s (the counter is wrong, or "
              "lines are lost, as by a power cut)",
-             number, layer->counted_before, layer->keys);
+             number, layer->counted_before, layer->keys,
+             number_lines((uint64_t)round(layer->keys)));
     else if ((double)counted < layer->remembered - tolerance(layer))
         note(findings,
              "layer %u: its counter says %" PRIu64 ", its bits say %.0f lines (it grows late, "
@@ -166,19 +167,22 @@ static void check_pages(struct findings *findings, unsigned number, const struct
 {
     const struct layer_survey *layer = &survey->layer[number - 1];
     bool counting = layer->plan.geometry.counting, crowded = is_crowded(survey, number - 1);
+    uint64_t lost = layer->evenness.empty + layer->evenness.torn;
     if (layer->filled && !crowded)
-        damage(findings, "layer %u: %" PRIu64 " of %" PRIu64 " pages have every %s", number,
-               layer->full_pages, layer->plan.pages, counting ? "cell in use" : "bit set");
+        damage(findings, "layer %u: %" PRIu64 " of %" PRIu64 " pages %s every %s", number,
+               layer->full_pages, layer->plan.pages, number_of(layer->full_pages, "has", "have"),
+               counting ? "cell in use" : "bit set");
     else if (was_written(layer) && has_lost_pages(layer))
         damage(findings,
-               "layer %u: %" PRIu64 " of %" PRIu64 " pages are empty, wholly or in part, and their "
-               "lines are forgotten",
-               number, layer->evenness.empty + layer->evenness.torn, layer->plan.pages);
+               "layer %u: %" PRIu64 " of %" PRIu64 " pages %s empty, wholly or in part, and the "
+               "lines there are forgotten",
+               number, lost, layer->plan.pages, number_of(lost, "is", "are"));
     else if (crowded)
         tell_fuller(findings, number, layer, true);
     else if (layer->full_pages > 0)
-        note(findings, "layer %u: %" PRIu64 " of %" PRIu64 " pages have every %s", number,
-             layer->full_pages, layer->plan.pages, counting ? "cell in use" : "bit set");
+        note(findings, "layer %u: %" PRIu64 " of %" PRIu64 " pages %s every %s", number,
+             layer->full_pages, layer->plan.pages, number_of(layer->full_pages, "has", "have"),
+             counting ? "cell in use" : "bit set");
     else if (layer->evenness.fuller > 0 && layer->evenness.emptier == 0)
         tell_fuller(findings, number, layer, false);
     else if (is_uneven(survey, number - 1))

@@ -39,7 +39,7 @@ static bool is_command_word(const char *word)
 static int print_version(void)
 {
     int landlock = confine_version();
-    printf("unseen %s\nhashes xxh3-128, siphash-2-4-128; loops %s; ", UNSEEN_VERSION,
+    printf("unseen %s\nhashes xxh3-128, siphash-2-4-128; vector instructions %s; ", UNSEEN_VERSION,
            kernel_best()->name);
     printf(landlock > 0 ? "Landlock %d\n" : "no Landlock\n", landlock);
     return message_finish_output();

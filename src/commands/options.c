@@ -5,6 +5,7 @@
 #include "commands/part_text.h"
 #include "commands/recipe_word.h"
 #include "commands/wish_recipe.h"
+#include "core/quote.h"
 #include "core/sizing.h"
 #include "format/header.h"
 
@@ -168,7 +169,7 @@ const struct option_entry option_table[OPTIONS] = {
     [OPTION_HELP] = {GROUP_SAID, FOR_ALL, {"--help", "-h"}, TAKES_NOTHING, NULL, NULL,
      NULL, "print help; with a command, help on that"},
     [OPTION_VERSION] = {GROUP_SAID, FOR_ALL, {"--version", "-V"}, TAKES_NOTHING, NULL, NULL,
-     NULL, "print version and build"},
+     NULL, "print the version, and what it uses here"},
 };
 /* clang-format on */
 
@@ -394,13 +395,13 @@ static int refuse(const struct options *options, enum option_id id, unsigned com
     unsigned commands = option_table[id].commands;
     const char *wrong = command == FOR_FILTER && commands == FOR_QUERY ? "belongs to query"
                                                                        : "not an option here";
-    char list[256];
+    char list[256], quoted[QUOTE_MAX];
     for (size_t i = 0; i < sizeof misplaced / sizeof *misplaced; i++)
         if ((misplaced[i].command & command) != 0 && misplaced[i].id == id)
             return message("%s: %s (%s)", spelled, wrong, misplaced[i].wanted);
     if (command == FOR_FILTER && id == OPTION_OUTPUT)
         return message("%s %s: not an option here (to append to it: -a %s; to replace it: > %s)",
-                       spelled, given, given, given);
+                       spelled, given, quote_word(given, quoted), quoted);
     if (command == FOR_FILTER && commands == FOR_QUERY)
         return message("%s: %s (unseen query %s FILTER)", spelled, wrong, spelled);
     list_commands(commands, list, sizeof list);

@@ -216,7 +216,7 @@ static void describe(struct text *line, size_t width)
     put_end(&part, &now, byte_rate);
     join(line, &part, width);
     put_scaled(&part, now.lines, 3, line_units);
-    put(&part, " lines");
+    put(&part, now.lines == 1 ? " line" : " lines");
     join(line, &part, width);
     if (progress.what != NULL) {
         put_scaled(&part, *progress.chosen, 3, line_units);

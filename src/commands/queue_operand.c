@@ -35,10 +35,9 @@ struct queue *queue_operand(const struct store *store, char delimiter, bool push
         queue_set_max_line(queue, max_line);
         bool mended = queue_mend(queue, &lost, &fault) == 0;
         if (lost > 0)
-            message("%s: %" PRIu64
-                    " %s were lost in a crash: not yet on disk (to prevent that: push "
+            message("%s: %" PRIu64 " %s %s lost in a crash: not yet on disk (to prevent that: push "
                     "--durable)",
-                    queue_path(queue), lost, number_lines(lost));
+                    queue_path(queue), lost, number_lines(lost), number_of(lost, "was", "were"));
         if (mended && queue_set_delimiter(queue, delimiter, pushes, &fault) == 0)
             return queue;
         queue_close(queue);

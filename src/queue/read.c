@@ -2,6 +2,7 @@
 #include "queue/internal.h"
 
 #include "core/bytes.h"
+#include "core/number.h"
 #include "system/signals.h"
 #include "system/whole.h"
 
@@ -101,8 +102,8 @@ static int make_room(struct queue *queue, size_t bytes, struct fault *fault)
 
 static int too_long(const struct queue *queue, struct fault *fault)
 {
-    fault_set(fault, queue->path, "the next line has more than %" PRIu64 " bytes",
-              queue->max_line - 1);
+    fault_set(fault, queue->path, "the next line has more than %" PRIu64 " %s", queue->max_line - 1,
+              number_of(queue->max_line - 1, "byte", "bytes"));
     fault->error = EFBIG;
     return fault_way_out(fault, "to allow it: --max-line SIZE");
 }
