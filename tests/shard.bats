@@ -115,7 +115,7 @@ in_files() {
     unchanged exits 2 unseen shard 50 --like in in
     says 'in: is not a filter .is the name right?.'
     unchanged exits 2 unseen shard 50 --like - in
-    says '-: standard input cannot be a FILTER$'
+    says '--like -: is not the name of a file'
 }
 
 @test "--header: the first heading, once, in every part" {

@@ -163,7 +163,7 @@ each_damage() {
             $what
         fi
         capture unseen verify f.bf
-        said=$(cat "$out" "$err" | grep -Eo 'are empty, wholly|have every bit|its counter|less evenly' | head -n 1)
+        said=$(cat "$out" "$err" | grep -Eo 'empty, wholly|every bit|its counter|less evenly' | head -n 1)
         echo "$what: $code ${said:-nothing}"
     done
 }
@@ -183,7 +183,7 @@ each_damage() {
     cat >wanted <<'END'
 zero 1 4096 7: 1 less evenly
 zero 1 512 300: 0 nothing
-pages_of ones.bf 20 1: 2 have every bit
+pages_of ones.bf 20 1: 2 every bit
 pages_of other.bf 20 1: 1 its counter
 pages_of old.bf 20 1: 0 nothing
 pages_of old.bf 0 23: 1 less evenly
@@ -199,9 +199,9 @@ END
     cp f.bf sound.bf
     each_damage >got
     cat >wanted <<'END'
-zero 1 4096 7: 2 are empty, wholly
-zero 1 512 300: 2 are empty, wholly
-pages_of ones.bf 20 1: 2 have every bit
+zero 1 4096 7: 2 empty, wholly
+zero 1 512 300: 2 empty, wholly
+pages_of ones.bf 20 1: 2 every bit
 pages_of other.bf 20 1: 0 nothing
 pages_of old.bf 20 1: 1 less evenly
 pages_of old.bf 0 23: 1 less evenly
