@@ -695,7 +695,7 @@ damaged_filter() {
     says "^unseen: '': an empty name is not a FILTER"
     fails_with 2 "^unseen: '': an empty name is not a FILTER" unseen verify f.bf ''
     fails_with 2 '^unseen: -: standard input cannot be a FILTER' unseen verify f.bf -
-    fails_with 2 "^unseen: '': an empty name is not a FILTER" unseen create --like '' new.bf
+    fails_with 2 "^unseen: --like '': an empty name" unseen create --like '' new.bf
     fails_with 2 "^unseen: '': an empty name is not a FILTER" unseen merge -o new.bf f.bf ''
     unchanged fails_with 2 "^unseen: '': an empty name is not a FILE \\(is a variable empty\\?\\)$" \
         unseen add f.bf ''

@@ -21,6 +21,10 @@
 /* More than 47 generations are too many to look through. */
 #define SLACK_MIN 0.022
 
+/* Only what is a number has bounds. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
 /* clang-format off */
 const struct option_entry option_table[OPTIONS] = {
     [OPTION_FIELDS] = {GROUP_KEY, FOR_RECIPES, {"--fields", "-f"}, TAKES_FIELDS, "LIST", "1,3",
@@ -172,6 +176,8 @@ const struct option_entry option_table[OPTIONS] = {
      NULL, "print the version, and what it uses here"},
 };
 /* clang-format on */
+
+#pragma GCC diagnostic pop
 
 /* Whether two letters that stand side by side changed places, and nothing else. */
 static bool is_swapped(const char *word, const char *name)
