@@ -10,7 +10,6 @@
 #include "commands/secret_option.h"
 #include "commands/survey.h"
 #include "core/number.h"
-#include "store/room.h"
 #include "system/signals.h"
 #include "union/overlap.h"
 
@@ -98,38 +97,24 @@ static void tell_window(struct report *report, const struct filter_plan *plan,
 
 /* --- the filter --- */
 
-/* It takes milliseconds to know. */
-static bool can_grow(const struct store *store)
+static const char *growth_text(const struct filter_plan *plan)
 {
-    const struct filter_plan *plan = &store_header(store)->plan;
-    struct layer_plan next;
-    struct fault fault;
-    return !plan->fixed && (plan->generations == 0 || plan->forget != 0) &&
-           room_plan(store, &next, &fault) == 0;
-}
-
-static const char *growth_text(const struct filter_plan *plan, bool grows)
-{
-    if (grows)
-        return "as needed";
     if (plan->fixed)
         return "none (--fixed)";
-    return plan->generations != 0 && plan->forget == 0 ? "none (--window)" : "none (no room)";
+    return plan->generations != 0 && plan->forget == 0 ? "none (--window)" : "as needed";
 }
 
-static const char *until_text(const struct filter_plan *plan, bool grows)
+static const char *until_text(const struct filter_plan *plan)
 {
     if (plan->generations != 0)
         return "generation full in";
-    if (plan->fixed)
-        return "rate is reached in";
-    return grows ? "grows in" : "full in";
+    return plan->fixed ? "rate is reached in" : "grows in";
 }
 
 static void tell_keys(struct report *report, const struct store *store, const struct survey *survey)
 {
     const struct filter_plan *plan = &store_header(store)->plan;
-    bool counting = plan->geometry.counting, grows = !report->json && can_grow(store);
+    bool counting = plan->geometry.counting;
     report_text(report, "filter", "%s", store_path(store));
     report_quoted(report, "filter", store_path(store));
     report_count(report, "lines", "keys", survey->keys, "");
@@ -137,7 +122,7 @@ static void tell_keys(struct report *report, const struct store *store, const st
     report_count(report, NULL, "layers", survey->layers, "");
     report_json(report, "fixed", plan->fixed ? "true" : "false");
     report_json(report, "counting", counting ? "true" : "false");
-    report_text(report, "growth", "%s", growth_text(plan, grows));
+    report_text(report, "growth", "%s", growth_text(plan));
     if (plan->generations != 0)
         tell_window(report, plan, survey);
     report_count(report, "layers", NULL, survey->layers, "");
@@ -153,7 +138,7 @@ static void tell_keys(struct report *report, const struct store *store, const st
     report_count(report, NULL, "fuller_pages", (double)survey->fuller_pages, "");
     report_count(report, NULL, "emptier_pages", (double)survey->emptier_pages, "");
     report_rate(report, "false drops", "false_drops", survey->false_drops, ", expected");
-    report_count(report, until_text(plan, grows), "keys_left", survey->keys_until,
+    report_count(report, until_text(plan), "keys_left", survey->keys_until,
                  round(survey->keys_until) == 1 ? " line" : " lines");
 }
 

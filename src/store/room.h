@@ -15,7 +15,7 @@ int room_make(struct store *store, struct fault *fault);
 /* Whether making room clears bits that keys were found by. */
 bool room_clears_bits(const struct store *store);
 
-/* --- for memory.c; and stats, which asks whether a filter can grow --- */
+/* --- for memory.c --- */
 
 /* Plans the next layer. Returns 0, or -1 with the fault. */
 int room_plan(const struct store *store, struct layer_plan *layer, struct fault *fault);
