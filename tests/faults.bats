@@ -324,6 +324,39 @@ every_writer() {
     [[ $runs -gt 10 ]]
 }
 
+# What NFS says of it, among others: a link gives the name there.
+@test "where a rename cannot keep what is there, a link gives a new file its name; where that fails, nothing is left" {
+    need_strace
+    local error pid child status=0
+    for error in EINVAL ENOSYS; do
+        rm -f f.bf keys
+        exits 0 strace -f -qq -o trace -e trace=renameat2 -e inject=renameat2:error=$error "$UNSEEN" create f.bf
+        grep -q INJECTED trace
+        exits 0 strace -f -qq -o trace -e trace=renameat2 -e inject=renameat2:error=$error \
+            "$UNSEEN" --pending keys f.bf <<<one
+        exits 0 unseen commit f.bf keys
+        exits 1 unseen query -v f.bf <<<one
+        [[ $(ls -A) == "$(printf '%s\n' f.bf keys trace)" ]]
+    done
+    rm f.bf
+    exits 2 strace -f -qq -o trace -e trace=renameat2,?link,linkat -e inject=renameat2:error=EINVAL \
+        -e inject=?link,linkat:error=EPERM "$UNSEEN" create f.bf
+    says '^unseen: f\.bf: cannot be created: Operation not permitted$'
+    [[ $(ls -A) == "$(printf '%s\n' keys trace)" ]]
+    # Somebody else's file has the name by then.
+    strace -qq -o trace -e trace=fsync,renameat2 -e inject=fsync:signal=STOP:when=1 \
+        -e inject=renameat2:error=EINVAL "$UNSEEN" create f.bf 2>said 3>&- &
+    pid=$!
+    is_stopped
+    echo mine >f.bf
+    kill -CONT "$child"
+    wait "$pid" || status=$?
+    [[ $status -eq 2 ]]
+    cmp f.bf - <<<mine
+    grep -q '^unseen: f\.bf: File exists' said
+    [[ $(ls -A) == "$(printf '%s\n' f.bf keys said trace)" ]]
+}
+
 @test "kill -9 at any system call of creation: the whole filter or none" {
     need_strace
     local call n runs=0
