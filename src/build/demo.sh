@@ -50,7 +50,8 @@ printf '\n# %s\n' "A new line comes through."
 show "echo https://www.example/tomorrow | unseen seen.bf | tee tomorrow"
 
 printf '\n# %s\n' "How many lines it holds (an estimate), and the probability that it drops a new one by mistake:"
-show "unseen stats seen.bf | grep -E '^(lines|rate|size)' | tee figures"
+show "unseen stats seen.bf | grep -E '^(lines|rate|size)'"
+unseen stats seen.bf >figures
 
 # A millionth of the new lines may be taken for seen ones: of 120,000, more than three never are.
 for printed in "$in_memory" "$in_file"; do
