@@ -105,7 +105,7 @@ done_add() { all_in; }
 again_add() { "$UNSEEN" add f.bf in 2>/dev/null && all_in; }
 
 prepare_implied() { :; }
-form_implied() { strace_it -n 100 -p 1e-9 f.bf in >part; }
+form_implied() { strace_it --create -n 100 -p 1e-9 f.bf in >part; }
 done_implied() { done_filter; }
 again_implied() {
     "$UNSEEN" --create -n 100 -p 1e-9 f.bf in >rest 2>/dev/null || return 1

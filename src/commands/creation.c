@@ -121,14 +121,16 @@ static int make(const char *path, const struct options *options, bool queue, uns
 
 int creation_make(const char *path, const struct options *options)
 {
+    struct fault fault;
     bool force = options_has(options, OPTION_FORCE);
     int result = make(path, options, options_has(options, OPTION_QUEUE),
                       OVER_EMPTY | (force ? OVER_FILTER : 0));
-    struct store *store = result == 0 ? filter_operand_look(path, options) : NULL;
+    /* It is made, even if it cannot be looked at. */
+    struct store *store = result == 0 ? store_open(path, NULL, NULL, &fault) : NULL;
     if (store != NULL)
         tell_created(store);
     store_close(store);
-    return result == 0 && store == NULL ? -1 : result;
+    return result;
 }
 
 /* Before anything is made for them. Not opened: that would wait for who writes to a FIFO. */

@@ -54,7 +54,7 @@ all_forms=('f.bf ../in' 'f.bf ../in -a got' '--durable f.bf ../in -a got' 'f.bf 
 
 # filters FILE_SYSTEM MEGABYTES
 filters() {
-    full_disk "$@" '-n 300' "${all_forms[@]}" '--pending keys f.bf ../in' 'create -n 100M g.bf' '-n 100M g.bf ../in'
+    full_disk "$@" '-n 300' "${all_forms[@]}" '--pending keys f.bf ../in' 'create -n 100M g.bf' '--create -n 100M g.bf ../in'
 }
 
 # windows FILE_SYSTEM MEGABYTES: one that never grows, and one that does.
