@@ -190,6 +190,9 @@ tiny_disk() {
     # shellcheck disable=SC2016
     exits 2 tiny_disk sh -c 'mount -o remount,nr_inodes=2 . && : >x && "$UNSEEN" create f.bf'
     says 'f\.bf: .*No space left on device \(.*inodes'
+    # shellcheck disable=SC2016
+    exits 2 tiny_disk sh -c 'fill=$(($(stat -fc %a . ) - 20)); head -c "$((fill * 4096))" /dev/zero >fill; "$UNSEEN" create f.bf'
+    says 'f\.bf: .*No space left on device \(it needs 1\.1 MB, 1\.0 MB more than are free\)'
     exits 2 tiny_disk "$UNSEEN" --create -n 10M f.bf < <(seq 5)
     says 'f\.bf: .*No space left on device'
     prints ''
@@ -364,6 +367,9 @@ way_out() {
         fails_with 2 ': ' appending_to "$name" unseen f.bf < <(seq 60)
         fails_with 2 ': ' appending_to "$name" unseen query f.bf < <(seq 60)
     done
+    exits 0 unseen push --create q.bf < <(seq 5)
+    unchanged fails_with 2 'both FILTER and output' appending_to q.bf unseen pop q.bf
+    unchanged fails_with 2 'both FILTER and output' appending_to q.bf unseen pop q.bf -x cat
     : >new.bf
     fails_with 2 ': ' appending_to new.bf unseen --create new.bf < <(seq 60)
     fails_with 2 ': ' unseen --create new.bf -a new.bf < <(seq 60)

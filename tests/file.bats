@@ -220,10 +220,14 @@ making='-n 1000|-n 2000
 @test "--create makes nothing if a FILE cannot be read" {
     local form
     seq 3 >in
+    mkdir directory
     for form in '' add push; do
         # shellcheck disable=SC2086 # none, or one
-        fails_with 2 '^unseen: missing: No such file' unseen $form --create f.bf in missing
+        unchanged fails_with 2 '^unseen: missing: No such file' unseen $form --create f.bf in missing
+        # shellcheck disable=SC2086
+        unchanged fails_with 2 '^unseen: directory: Is a directory' unseen $form --create f.bf directory
     done
+    unchanged fails_with 2 '^unseen: standard input: Is a directory' unseen --create f.bf <.
     exits 0 unseen --create f.bf - in < <(seq 5)
 }
 
@@ -292,7 +296,7 @@ making='-n 1000|-n 2000
     fails_with 2 'f\.bf: File exists' unseen create f.bf
     fails_with 2 'f\.bf: File exists' unseen create -n 10 f.bf
     echo text >list.txt
-    fails_with 2 'list\.txt: File exists' unseen create list.txt
+    fails_with 2 'list\.txt: File exists, and is not a filter' unseen create list.txt
     : >empty.bf
     creates empty.bf
     succeeds unseen empty.bf < <(seq 5)
@@ -660,6 +664,9 @@ large_filters() {
         fails_with 2 'secret\.bf: Permission denied' as_nobody "$public/unseen" "$command" secret.bf
     done
     fails_with 2 'secret\.bf: Permission denied' as_nobody "$public/unseen" secret.bf in
+    : >secret.log
+    chmod 000 secret.log
+    fails_with 2 '^unseen: secret\.log: Permission denied$' as_nobody "$public/unseen" secret.log in
     fails_with 2 'secret\.out: Permission denied' as_nobody "$public/unseen" f.bf in -a secret.out
     exits 2 as_nobody "$public/unseen" f.bf secret.txt in
     says 'secret\.txt: Permission denied'

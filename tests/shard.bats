@@ -448,8 +448,5 @@ shard 4 -o part.%d list|-o: not an option here (for a file of one part: > FILE; 
 create --shards 4 new.bf|--shards: not an option here (a filter is for one part: --shard 1/4)
 plan -n 100 --shard 1/4|--shard: not an option here (a plan is for all parts: --shards 4)
 commit --pending keys f.bf|--pending: not an option here (FILE comes after FILTER: unseen commit FILTER FILE)
---pending f.bf list|--pending: needs a FILTER (unseen --pending KEYS FILTER)
---shard 1/4 list|--shard: needs a FILTER (unseen create --shard I/N FILTER; to pick the lines of a part: unseen shard I/N)
--f 2 list|list: unknown command (to read the file: unseen [OPTION]... < list)
 END
 }

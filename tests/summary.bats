@@ -297,6 +297,22 @@ drops_about() {
     printed=$(grep -o '"printed":[0-9]*' "$err" | cut -d : -f 2)
     capture unseen query -c f.bf < <(seq 20000)
     prints "$printed\\n"
+    # Half of a batch was added when there was no more room.
+    seq 300000 >many
+    exits 0 unseen create many.bf
+    # shellcheck disable=SC2016 # for that shell
+    exits 2 sh -c 'trap "" XFSZ; ulimit -f 2000; exec "$UNSEEN" add --summary=json many.bf many' 2>"$err"
+    added=$(grep -o '"added":[0-9]*' "$err" | cut -d : -f 2)
+    exits 0 unseen query -c many.bf many
+    prints "$added\\n"
+    # What a command that a signal ended has had is still in the queue.
+    exits 0 unseen push --create q.bf in
+    env --default-signal=TERM "$UNSEEN" pop q.bf -m 2 --summary -x sh -c 'echo >here; exec sleep 60' 2>"$err" 3>&- &
+    pid=$!
+    filled here
+    kill -TERM "$pid"
+    wait "$pid" || true
+    grep -qx 'unseen: q.bf: 0 lines popped, 0 put back, 0 given up' "$err" || complain pop
     mkfifo pipe
     for form in 'remove f.bf' 'shard 2'; do
         # shellcheck disable=SC2086 # several words

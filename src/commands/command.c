@@ -1,11 +1,8 @@
 #include "commands/command.h"
 
-#include "commands/combinations.h"
 #include "commands/message.h"
-#include "store/newfile.h"
 
 #include <string.h>
-#include <unistd.h>
 
 /* clang-format off */
 const struct command command_table[] = {
@@ -136,25 +133,13 @@ static const struct command *nearest(const char *name)
     return best;
 }
 
-/* A file is there. It is an input, and so the FILTER may be missing that the options need. */
-static int names_input(const char *word, const struct options *options)
-{
-    struct options rest = *options;
-    rest.operand_count = 0;
-    if (combinations_check(&rest, FOR_FILTER) != 0)
-        return EXIT_TROUBLE;
-    return message("%s: unknown command (to read the file: unseen %s< %s)", word,
-                   rest.set != 0 ? "[OPTION]... " : "", word);
-}
-
-int command_unknown(const char *word, const struct options *options)
+int command_unknown(const char *word)
 {
     const struct command *meant = nearest(word);
-    if (access(word, F_OK) == 0 && !newfile_is_filter(word))
-        return names_input(word, options);
     if (meant != NULL)
         return message("%s: unknown command (did you mean '%s'? a filter of that name: ./%s)", word,
                        meant->name, word);
-    return message("%s: unknown command (see unseen help; a filter of that name: ./%s)", word,
-                   word);
+    return message("%s: unknown command (see unseen help; to read a file of that name: "
+                   "unseen < %s; a filter of that name: ./%s)",
+                   word, word, word);
 }

@@ -47,9 +47,9 @@ int command_shard(const struct options *options);
 int command_help(const struct options *options);
 
 const struct command *command_find(const char *name);
-/* Says that there is no such command, and what was perhaps meant: a command, or a file of that name
- * as FILTER or, with these options, as an input. Returns EXIT_TROUBLE. */
-int command_unknown(const char *word, const struct options *options);
+/* Says that there is no such command, and what was perhaps meant: another one, or a file of that
+ * name, which is not looked for. Returns EXIT_TROUBLE. */
+int command_unknown(const char *word);
 
 /* Prints the help of a command: of the filter form, the short help. Returns the exit status. */
 int command_print_help(const struct command *command);

@@ -49,7 +49,8 @@ static int settle_all(struct filter *filter, struct pending *pending, uint64_t *
         if (probe(filter_store(filter), keys, (size_t)n, seen, fault) != 0)
             return -1;
         ptrdiff_t new = filter_settle_alone(filter, keys, (size_t)n, fault);
-        if (new < 0 || filter_add(filter, keys + new, (size_t)(n - new), seen, &added, fault) != 0)
+        if (new < 0 ||
+            filter_add(filter, keys + new, (size_t)(n - new), seen, &added, fault) != n - new)
             return -1;
         *total += (uint64_t) new + added;
     }

@@ -187,5 +187,5 @@ int command_help(const struct options *options)
         return message_finish_output();
     }
     const struct command *command = command_find(word);
-    return command != NULL ? command_print_help(command) : command_unknown(word, options);
+    return command != NULL ? command_print_help(command) : command_unknown(word);
 }

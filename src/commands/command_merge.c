@@ -97,6 +97,8 @@ static void warn_of_queues(const struct inputs_open *inputs, const char *out)
 
 static int say_taken(const char *out)
 {
+    if (!newfile_is_filter(out))
+        return message("%s: File exists, and is not a filter (name another file)", out);
     return message("%s: File exists (to replace it: --force; to keep its lines: name it as an "
                    "input, too)",
                    out);

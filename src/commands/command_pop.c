@@ -194,8 +194,10 @@ static int finish_command(struct job *job, int status)
     enum child_end end = child_finish(&job->child, &left, &fault);
     if (end == CHILD_NOT_RUN)
         return message_not_run(job->child.error);
-    if (end == CHILD_STOPPED)
+    if (end == CHILD_STOPPED) {
+        job->delivered = 0;
         return status;
+    }
     int done = end == CHILD_FAILED ? put_back(job, &fault) : remove_taken(job, left);
     if (all && end == CHILD_DONE && done == EXIT_OK && status == EXIT_OK)
         signals_forget();
@@ -233,13 +235,13 @@ static int run(struct job *job)
     return status == EXIT_OK && job->taken == 0 ? EXIT_NOTHING : status;
 }
 
-/* The file of --failed is nothing else at the same time. */
-static int check_failed(const struct options *options, const char *path)
+/* The output, and the file of --failed, are nothing else at the same time. */
+static int check_files(const struct options *options, const char *path)
 {
     const char *none = NULL;
     struct inputs inputs = {.names = &none};
     struct side_files files = {options, &inputs, path, NULL, .silent = true};
-    return side_file_check(&files);
+    return inputs_check(&inputs, path, NULL) == 0 ? side_file_check(&files) : EXIT_TROUBLE;
 }
 
 static int parse(struct job *job, const struct options *options)
@@ -261,7 +263,7 @@ int command_pop(const struct options *options)
     struct job job;
     const char *path = filter_operand(options);
     if (path == NULL || filter_operand_alone(options) != 0 || parse(&job, options) != 0 ||
-        check_failed(options, path) != 0)
+        check_files(options, path) != 0)
         return EXIT_TROUBLE;
     struct store *store = filter_operand_look(path, options);
     if (store == NULL)

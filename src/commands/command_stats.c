@@ -108,7 +108,7 @@ static const char *until_text(const struct filter_plan *plan)
 {
     if (plan->generations != 0)
         return "generation full in";
-    return plan->fixed ? "rate is reached in" : "grows in";
+    return plan->fixed ? "capacity reached in" : "grows in";
 }
 
 static void tell_keys(struct report *report, const struct store *store, const struct survey *survey)

@@ -265,9 +265,9 @@ static void check_leftovers(struct findings *findings)
                        "it again)");
     if (bytes > end)
         note(findings,
-             "%" PRIu64 " bytes after the last layer (left by a writer that was killed "
+             "%" PRIu64 " %s after the last layer (left by a writer that was killed "
              "while it added a layer; the next layer takes their place)",
-             bytes - end);
+             bytes - end, number_of(bytes - end, "byte", "bytes"));
 }
 
 static void check_secret(struct findings *findings)

@@ -64,6 +64,8 @@ static void tell_space(struct fault *fault, const char *path, const struct filte
     struct layer_plan layer;
     struct statvfs system;
     path_directory(path, directory);
+    if (plan.capacity == 0 && plan.pages == 0)
+        plan.pages = GROWTH_FILE_PAGES / growth_first_layers(&plan);
     if (growth_first(&plan, &layer) != 0 || growth_stage(&plan, &layer) != 0)
         return;
     double bytes = (double)header_asked_bytes(layer.pages, &plan, growth_first_layers(&plan));
@@ -133,17 +135,27 @@ int creation_make(const char *path, const struct options *options)
     return result;
 }
 
+static int check_input(const char *name)
+{
+    struct fault fault;
+    struct stat status;
+    bool standard = strcmp(name, "-") == 0;
+    bool there = standard ? fstat(STDIN_FILENO, &status) == 0
+                          : stat(name, &status) == 0 && access(name, R_OK) == 0;
+    if (there && !S_ISDIR(status.st_mode))
+        return 0;
+    fault_errno(&fault, standard ? "standard input" : name, NULL, there ? EISDIR : errno);
+    return message_fault(&fault);
+}
+
 /* Before anything is made for them. Not opened: that would wait for who writes to a FIFO. */
 static int check_inputs(const struct options *options)
 {
-    struct fault fault;
-    for (size_t i = 1; i < options->operand_count; i++) {
-        const char *name = options->operands[i];
-        if (strcmp(name, "-") != 0 && access(name, R_OK) != 0) {
-            fault_errno(&fault, name, NULL, errno);
-            return message_fault(&fault);
-        }
-    }
+    if (options->operand_count == 1)
+        return check_input("-");
+    for (size_t i = 1; i < options->operand_count; i++)
+        if (check_input(options->operands[i]) != 0)
+            return EXIT_TROUBLE;
     return 0;
 }
 

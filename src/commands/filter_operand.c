@@ -141,7 +141,7 @@ int filter_operand_refuse(struct fault *fault, const struct options *options, co
     bool named = strcmp(fault->object, path) == 0 && fault->way_out[0] == '\0';
     struct stat status;
     bool is_empty = stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
-    if (named && (fault->error == ENOENT || is_empty))
+    if (named && (fault->error == ENOENT || (fault->error == 0 && is_empty)))
         suggest_filter(fault, options, path);
     else if (named && fault->error == 0 && !newfile_is_filter(path))
         suggest_input(fault, options, path);

@@ -173,7 +173,7 @@ static int cannot_open(const struct inputs *inputs, const char *name, struct fau
     fault_errno(fault, name, NULL, errno);
     if (fault->error == ENOENT && command != NULL)
         fault_way_out(fault, "a command comes first: %s", command->synopsis);
-    else if (fault->error == ENOENT && inputs->asked != NULL)
+    else if (fault->error == ENOENT && inputs->asked != NULL && inputs->delimiter == '\n')
         fault_way_out(fault, "if that is a line: printf '%%s\\n' %s | unseen %s %s",
                       quote_word(name, word), inputs->asked->name,
                       quote_file(inputs->names[-1], filter));

@@ -52,7 +52,7 @@ static int dispatch(struct options *options)
     if (word != NULL && !options->first_is_literal && is_command_word(word)) {
         command = command_find(word);
         if (command == NULL)
-            return command_unknown(word, options);
+            return command_unknown(word);
         options->operands++;
         options->operand_count--;
     }

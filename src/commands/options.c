@@ -418,8 +418,9 @@ static int refuse(const struct options *options, enum option_id id, unsigned com
 
 static int bad_value(const struct options *options, enum option_id id, const char *wanted)
 {
-    return message("%s %s: not a value it can take (%s)", options->spelled[id], options->given[id],
-                   wanted);
+    const char *given = options->given[id];
+    return message("%s %s: not a value it can take (%s)", options->spelled[id],
+                   given[0] != '\0' ? given : "''", wanted);
 }
 
 static bool is_hexadecimal(const char *text)

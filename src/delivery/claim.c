@@ -365,21 +365,21 @@ static ptrdiff_t add_some(struct filter *filter, const struct key *keys, size_t 
     return done == 0 && room_make(store, fault) != 0 ? -1 : done;
 }
 
-int filter_add(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
-               uint64_t *added, struct fault *fault)
+ptrdiff_t filter_add(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
+                     uint64_t *added, struct fault *fault)
 {
+    size_t judged = 0;
     *added = 0;
     if (claim_fit_flight(filter, (size_t)slot_room(filter->store->header.flight_keys, 0), fault) !=
         0)
         return -1;
-    while (n > 0) {
-        ptrdiff_t done = add_some(filter, keys, n < BATCH_KEYS ? n : BATCH_KEYS, seen, added,
-                                  fault);
+    while (judged < n) {
+        size_t left = n - judged;
+        ptrdiff_t done = add_some(filter, keys + judged, left < BATCH_KEYS ? left : BATCH_KEYS,
+                                  seen + judged, added, fault);
         if (done < 0)
-            return -1;
-        keys += done;
-        seen += done;
-        n -= (size_t)done;
+            return judged > 0 ? (ptrdiff_t)judged : -1;
+        judged += (size_t)done;
     }
-    return 0;
+    return (ptrdiff_t)judged;
 }

@@ -236,9 +236,9 @@ ptrdiff_t filter_settle_alone(struct filter *filter, const struct key *keys, siz
 
 /* Sets the bits of keys that are known to be delivered, growing as needed, in flight somewhere or
  * not; those that are in change nothing. seen[i] = 1 if it was in, else 0; *added: how many were
- * not. Returns 0, or -1 with the fault, and then some may have been set. Precondition: nothing is
- * in flight here. */
-int filter_add(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
-               uint64_t *added, struct fault *fault);
+ * not. Returns how many of the keys were judged: fewer than n, with the fault, if one of the others
+ * failed; -1 if none was. Precondition: nothing is in flight here. */
+ptrdiff_t filter_add(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
+                     uint64_t *added, struct fault *fault);
 
 #endif

@@ -78,10 +78,12 @@ static int judge_new(struct pipeline *pipeline, struct batch *batch, struct faul
 static int judge_add(struct pipeline *pipeline, struct batch *batch, struct fault *fault)
 {
     uint64_t added;
-    size_t n = batch->n;
-    if (filter_add(pipeline->plan.filter, batch->keys, n, pipeline->seen, &added, fault) != 0)
+    ptrdiff_t judged = filter_add(pipeline->plan.filter, batch->keys, batch->n, pipeline->seen,
+                                  &added, fault);
+    if (judged < 0)
         return -1;
-    marks_invert(pipeline->seen, n, pipeline->select);
+    batch->n = (size_t)judged;
+    marks_invert(pipeline->seen, batch->n, pipeline->select);
     return 0;
 }
 

@@ -122,14 +122,14 @@ static int fill_empty(int fd, const void *context)
 
 /* Of several who find an empty file, the first makes a filter of it; the others must not put theirs
  * over it, which may hold lines by then. So whoever replaces the file has its lock, in *fd, and
- * looks again. If the file may not be written to, there is no lock to be had, and no such
- * protection. Returns 0; 1 if it is not that empty file any more; -1 with the fault. */
+ * looks again. One that may not be written to is somebody else's. Returns 0; 1 if it is not that
+ * empty file any more; -1 with the fault. */
 static int lock_empty(const char *path, int *fd, struct fault *fault)
 {
     struct stat open_now, named;
     *fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     if (*fd < 0)
-        return 0;
+        return fault_errno(fault, path, NULL, errno);
     if (lock_try(*fd, LOCK_CHANGE) == 0) {
         fault_set(fault, path, "another process is making it");
         return fault_may_pass(fault);

@@ -29,7 +29,7 @@ static void add(struct filter *filter, struct key key)
     struct fault fault;
     uint8_t seen;
     uint64_t added;
-    if (filter_add(filter, &key, 1, &seen, &added, &fault) != 0)
+    if (filter_add(filter, &key, 1, &seen, &added, &fault) != 1)
         sample_fault("add", &fault);
 }
 
@@ -122,7 +122,7 @@ static void come_and_go(double rate, uint64_t capacity, uint64_t range, unsigned
         for (unsigned i = 0; i < BATCH; i++)
             keys[i] = sample_key(chance_below(&chance, range));
         if (round % 5 < 3) {
-            if (filter_add(filter, keys, BATCH, out, &added, &fault) != 0)
+            if (filter_add(filter, keys, BATCH, out, &added, &fault) != BATCH)
                 sample_fault("add", &fault);
             for (unsigned i = 0; i < BATCH; i++)
                 model_count(&model, keys[i]);

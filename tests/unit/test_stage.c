@@ -200,7 +200,7 @@ static void added(void)
         /* Each batch has some keys twice, and some of the batch before. */
         for (size_t i = 0; i < BATCH; i++)
             keys[i] = sample_key(i < 100 && from > 0 ? from - 501 - i : from + i % 2500);
-        if (filter_add(filter, keys, BATCH, seen, &count, &fault) != 0)
+        if (filter_add(filter, keys, BATCH, seen, &count, &fault) != BATCH)
             sample_fault("add", &fault);
     }
     for (uint64_t from = 0; from < 60000; from += BATCH)
