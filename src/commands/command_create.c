@@ -6,7 +6,6 @@
 #include "commands/message.h"
 #include "commands/secret_option.h"
 #include "commands/wish.h"
-#include "store/newfile.h"
 
 /* Whether what is there is the filter that was asked for. */
 static int agrees(const struct options *options, const char *path)
@@ -30,10 +29,7 @@ int command_create(const struct options *options)
         return EXIT_TROUBLE;
     if (result > 0 && options_has(options, OPTION_IF_MISSING))
         return agrees(options, path);
-    if (result > 0 && !newfile_is_filter(path))
-        return message("%s: File exists, and is not a filter (name another file)", path);
     if (result > 0)
-        return message(
-            "%s: File exists (to keep it if it fits: --if-missing; to replace it: --force)", path);
+        return creation_taken(path, "to keep it if it fits: --if-missing; to replace it: --force");
     return EXIT_OK;
 }

@@ -7,6 +7,7 @@
 #include "commands/combinations.h"
 #include "commands/command.h"
 #include "commands/confinement.h"
+#include "commands/creation.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/queue_operand.h"
@@ -97,11 +98,8 @@ static void warn_of_queues(const struct inputs_open *inputs, const char *out)
 
 static int say_taken(const char *out)
 {
-    if (!newfile_is_filter(out))
-        return message("%s: File exists, and is not a filter (name another file)", out);
-    return message("%s: File exists (to replace it: --force; to keep its lines: name it as an "
-                   "input, too)",
-                   out);
+    return creation_taken(out,
+                          "to replace it: --force; to keep its lines: name it as an input, too");
 }
 
 /* Whether OUT may be made, and over what. Returns 0, or EXIT_TROUBLE after a message. */

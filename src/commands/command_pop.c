@@ -159,7 +159,6 @@ static int put_back(struct job *job, struct fault *fault)
         .context = job,
     };
     struct fault why_not, later;
-    job->delivered = 0;
     int result = queue_put_back(job->queue, (uint32_t)job->tries, limited ? &failed : NULL,
                                 &job->undone, &why_not);
     if (close_failed(job, result == 0 ? &why_not : &later) == 0 && result == 0) {
@@ -192,12 +191,12 @@ static int finish_command(struct job *job, int status)
         return status;
     bool all = !signals_pending();
     enum child_end end = child_finish(&job->child, &left, &fault);
+    if (end != CHILD_DONE)
+        job->delivered = 0;
     if (end == CHILD_NOT_RUN)
         return message_not_run(job->child.error);
-    if (end == CHILD_STOPPED) {
-        job->delivered = 0;
+    if (end == CHILD_STOPPED)
         return status;
-    }
     int done = end == CHILD_FAILED ? put_back(job, &fault) : remove_taken(job, left);
     if (all && end == CHILD_DONE && done == EXIT_OK && status == EXIT_OK)
         signals_forget();

@@ -57,18 +57,16 @@ static void tell_created(const struct store *store)
 }
 
 /* How much it needs, and what is missing of that. */
-static void tell_space(struct fault *fault, const char *path, const struct filter_plan *asked)
+static void tell_space(struct fault *fault, const char *path, const struct filter_plan *plan)
 {
     char needed[16], missing[16], directory[PATH_MAX];
-    struct filter_plan plan = *asked;
     struct layer_plan layer;
     struct statvfs system;
     path_directory(path, directory);
-    if (plan.capacity == 0 && plan.pages == 0)
-        plan.pages = GROWTH_FILE_PAGES / growth_first_layers(&plan);
-    if (growth_first(&plan, &layer) != 0 || growth_stage(&plan, &layer) != 0)
+    unsigned count = create_layers(plan, &layer);
+    if (count == 0)
         return;
-    double bytes = (double)header_asked_bytes(layer.pages, &plan, growth_first_layers(&plan));
+    double bytes = (double)header_asked_bytes(layer.pages, plan, count);
     report_size(bytes, needed);
     if (fault->error == EFBIG) {
         fault_way_out(fault, "it needs %s, more than one file can have there", needed);
@@ -133,6 +131,13 @@ int creation_make(const char *path, const struct options *options)
         tell_created(store);
     store_close(store);
     return result;
+}
+
+int creation_taken(const char *path, const char *ways_out)
+{
+    if (newfile_is_filter(path))
+        return message("%s: File exists (%s)", path, ways_out);
+    return message("%s: File exists, and is not a filter (name another file)", path);
 }
 
 static int check_input(const char *name)

@@ -138,28 +138,25 @@ static int lock_empty(const char *path, int *fd, struct fault *fault)
            !path_same_file(&open_now, &named);
 }
 
-/* The layers that a filter is made with. Returns how many, or 0 if no such filter can be made. */
-static unsigned first_layers(const struct filter_plan *asked, struct layer_record *records)
+unsigned create_layers(const struct filter_plan *asked, struct layer_plan *layer)
 {
     struct filter_plan plan = *asked;
-    struct layer_plan layer;
     unsigned count = growth_first_layers(&plan);
     if (plan.capacity == 0 && plan.pages == 0)
         plan.pages = GROWTH_FILE_PAGES / count;
-    if (growth_first(&plan, &layer) != 0 || growth_stage(&plan, &layer) != 0)
-        return 0;
-    for (unsigned i = 0; i < count; i++)
-        records[i].plan = layer;
-    return count;
+    return growth_first(&plan, layer) == 0 && growth_stage(&plan, layer) == 0 ? count : 0;
 }
 
 static int make(const char *path, struct header *header, bool over,
                 const struct create_elsewhere *elsewhere, struct fault *fault)
 {
     struct layer_record records[LAYERS_MAX];
-    unsigned count = first_layers(&header->plan, records);
+    struct layer_plan layer;
+    unsigned count = create_layers(&header->plan, &layer);
     if (count == 0)
         return fault_set(fault, path, "a filter cannot be that large");
+    for (unsigned i = 0; i < count; i++)
+        records[i].plan = layer;
     create_new_identity(header);
     uint64_t bytes = create_lay_out(header, records, count);
     struct empty empty = {path, header, records, count, bytes, elsewhere, fault};

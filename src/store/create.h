@@ -26,6 +26,10 @@ struct create_elsewhere {
 int create_filter(const char *path, struct header *header, unsigned over,
                   const struct create_elsewhere *elsewhere, struct fault *fault);
 
+/* The layers that such a filter is made with, all alike. Returns how many, or 0 if there can be
+ * none. Takes milliseconds. */
+unsigned create_layers(const struct filter_plan *asked, struct layer_plan *layer);
+
 /* A UUID of its own, and the time. */
 void create_new_identity(struct header *header);
 
