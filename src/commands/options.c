@@ -279,13 +279,21 @@ static enum option_id find(int number, const char **spelled)
     return OPTIONS;
 }
 
+/* Names of no option that people may try, and what they most likely want. */
+static const struct {
+    const char *name, *wanted;
+} unknown[] = {
+    {"parts", "to split a list into 4: unseen shard 4 FILE"},
+};
+
 static int unknown_name(const char *word)
 {
     char written[61];
     snprintf(written, sizeof written, "%.*s", (int)strcspn(word + 2, "="), word + 2);
     const char *nearest = nearest_name(written);
-    if (strcmp(written, "parts") == 0)
-        return message("--parts: unknown option (to split a list into 4: unseen shard 4 FILE)");
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+        if (strcmp(written, unknown[i].name) == 0)
+            return message("--%s: unknown option (%s)", written, unknown[i].wanted);
     if (nearest != NULL)
         return message("--%s: unknown option (did you mean %s?)", written, nearest);
     return message("--%s: unknown option (see unseen --help)", written);
