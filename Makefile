@@ -8,7 +8,6 @@
 #   make bench           speed, beside other tools; bench-quick: in a minute
 #   make cpus            build and test for five other processors; they and this one share files
 #   make accuracy        measure false-positive rates, as a table
-#   make mutation        plant known faults, one at a time, and see which test finds each
 #   make torture         the long tests: kills, faults, full disks
 #   make engines         run the recipes of unseen-scale(7) on real engines; ENGINE=slurm: on Slurm only
 #   make fuzz            look for input that breaks a fuzz program, FUZZ_TIME (60) seconds each; AFL=1:
@@ -224,10 +223,6 @@ cpus: all tools
 accuracy: all tools $(ACCURACY)
 	@BUILD=$(BUILD) tests/accuracy/run
 
-mutation:
-	@src/build/deps.sh check
-	@tests/mutation/run
-
 torture: all tools $(TORTURE)
 	@BUILD=$(BUILD) tests/torture/run
 
@@ -379,6 +374,6 @@ clean:
 	rm -rf "$(BUILD)"
 
 FORCE:
-.PHONY: all static deps demo check check-programs tools test-unit bench bench-quick cpus accuracy mutation \
+.PHONY: all static deps demo check check-programs tools test-unit bench bench-quick cpus accuracy \
 	torture engines fuzz fuzz-programs coverage lint lint-tidy lint-cppcheck lint-shell lint-man \
 	lint-width format format-check install uninstall dist release deb check-long html clean FORCE
