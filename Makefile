@@ -157,7 +157,6 @@ $(TOOLS): $(BUILD)/tests/%: tests/%.c $(BUILD)/config.mk Makefile
 # the test that needs it is skipped.
 $(BUILD)/tests/key/oracle_curl: NEEDS = -include curl/curl.h -DSYMBOL=curl_url -lcurl
 $(BUILD)/tests/key/oracle_uriparser: NEEDS = -include uriparser/Uri.h -DSYMBOL=uriNormalizeSyntaxA -luriparser
-$(BUILD)/tests/key/oracle_sodium: NEEDS = -include sodium.h -DSYMBOL=crypto_shorthash_siphashx24 -lsodium
 $(ORACLES): $(BUILD)/tests/key/oracle_%: tests/key/oracle_%.c tests/key/oracle.h $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D)
 	@if echo 'int main(void) { void *volatile p = (void *)SYMBOL; return !p; }' | $(CC) -w $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) \

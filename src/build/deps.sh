@@ -57,7 +57,6 @@ check wish:zsh             zsh            zsh               zsh               zs
 check wish:fish            fish           fish              fish              fish           fish
 check wish:curl/curl.h     libcurl4-openssl-dev libcurl-devel curl-dev       curl           curl
 check wish:uriparser/Uri.h liburiparser-dev uriparser-devel uriparser-dev    uriparser      uriparser
-check wish:sodium.h        libsodium-dev  libsodium-devel   libsodium-dev     libsodium      libsodium
 ci    command:gcc          gcc            gcc               gcc               gcc            gcc
 ci    command:clang        clang          clang             clang             clang          llvm
 ci    command:clang-format clang-format   clang-tools-extra clang-extra-tools clang          clang-format

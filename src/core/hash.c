@@ -29,10 +29,12 @@ __attribute__((flatten)) static void xxh3_lines(const char *bytes, const size_t 
 void hash_lines(const char *bytes, const size_t *starts, size_t n, struct hasher hasher,
                 struct key *keys)
 {
-    if (hasher.kind == HASH_SIPHASH)
-        siphash_lines(bytes, starts, n, hasher.k0, hasher.k1, keys);
-    else
+    if (hasher.kind != HASH_SIPHASH) {
         xxh3_lines(bytes, starts, n, hasher.k0, keys);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        keys[i] = hash_key(bytes + starts[i], starts[i + 1] - 1 - starts[i], hasher);
 }
 
 uint64_t hash_checksum(const void *bytes, size_t length)

@@ -1,5 +1,21 @@
-/* siphash - the plain version, and the choice between all; see siphash.h. */
-#include "core/siphash_list.h"
+#include "core/siphash.h"
+
+#include "core/little.h"
+
+struct siphash_state {
+    uint64_t v[4];
+};
+
+/* What it is at first; the 0xee stands for a result of 128 bits. */
+static inline struct siphash_state start(uint64_t k0, uint64_t k1)
+{
+    return (struct siphash_state){{
+        k0 ^ UINT64_C(0x736f6d6570736575),
+        k1 ^ UINT64_C(0x646f72616e646f6d) ^ 0xee,
+        k0 ^ UINT64_C(0x6c7967656e657261),
+        k1 ^ UINT64_C(0x7465646279746573),
+    }};
+}
 
 static inline uint64_t turn(uint64_t x, unsigned bits)
 {
@@ -30,12 +46,13 @@ static inline uint64_t finish(struct siphash_state *s)
     return s->v[0] ^ s->v[1] ^ s->v[2] ^ s->v[3];
 }
 
-/* Byte by byte it is right for all texts, but costs a seventh more. */
+/* The length, and the up to seven bytes at `at` that are no whole word: with those before them,
+ * where there are any. Byte by byte it is right for all texts, but costs a seventh more. */
 static inline uint64_t last_word(const uint8_t *at, size_t length)
 {
     uint64_t word = (uint64_t)length << 56;
     if (length >= 8)
-        return siphash_last(at + length % 8, length);
+        return load64(at + length % 8 - 8) >> 8 >> (56 - 8 * (length % 8)) | word;
     for (size_t i = 0; i < length; i++)
         word |= (uint64_t)at[i] << 8 * i;
     return word;
@@ -44,47 +61,14 @@ static inline uint64_t last_word(const uint8_t *at, size_t length)
 struct key siphash_key(const void *bytes, size_t length, uint64_t k0, uint64_t k1)
 {
     const uint8_t *at = bytes;
-    struct siphash_state s = siphash_start(k0, k1);
+    struct siphash_state s = start(k0, k1);
     struct key key;
     for (size_t words = length / 8; words > 0; words--, at += 8)
         take(&s, load64(at));
     take(&s, last_word(at, length));
-    s.v[2] ^= SIPHASH_FIRST;
+    s.v[2] ^= 0xee;
     key.lo = finish(&s);
-    s.v[1] ^= SIPHASH_SECOND;
+    s.v[1] ^= 0xdd;
     key.hi = finish(&s);
     return key;
-}
-
-static void plain_lines(const char *bytes, const size_t *starts, size_t n, uint64_t k0, uint64_t k1,
-                        struct key *keys)
-{
-    for (size_t i = 0; i < n; i++)
-        keys[i] = siphash_key(bytes + starts[i], starts[i + 1] - 1 - starts[i], k0, k1);
-}
-
-const struct siphash siphash_plain = {.name = "plain", .lines = plain_lines};
-
-size_t siphash_all(const struct siphash *versions[SIPHASHES_MAX])
-{
-    size_t n = 0;
-    versions[n++] = &siphash_plain;
-#if defined(__x86_64__)
-    if (cpu_has_avx2())
-        versions[n++] = &siphash_avx2;
-    if (cpu_has_avx512())
-        versions[n++] = &siphash_avx512;
-#endif
-    return n;
-}
-
-/* So few lines do not fill the vectors. */
-enum { FEW = 8 };
-
-void siphash_lines(const char *bytes, const size_t *starts, size_t n, uint64_t k0, uint64_t k1,
-                   struct key *keys)
-{
-    const struct siphash *versions[SIPHASHES_MAX] = {&siphash_plain};
-    size_t best = n < FEW ? 0 : siphash_all(versions) - 1;
-    versions[best]->lines(bytes, starts, n, k0, k1, keys);
 }
