@@ -20,7 +20,7 @@
  * MB are written with pwrite(2), a page of 4 KB each: 100 lines in a filter of 3.7 GB then write
  * 0.4 MB instead of 200.
  *
- * Sources: madvise(2); measured with tests/bench/run, rows file, middle, small.
+ * Sources: madvise(2); measured with tests/bench/run, rows lines, middle, small.
  */
 #include "store/pages.h"
 

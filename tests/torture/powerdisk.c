@@ -2,8 +2,7 @@
  * powerdisk - a disk that remembers in which order it was written, so that its power can be cut
  * afterwards, at any moment, as often as wanted.
  *
- *     powerdisk serve DIRECTORY MEGABYTES LOG [MILLISECONDS]
- *                                                mounts DIRECTORY (FUSE); in it is the file "disk"
+ *     powerdisk serve DIRECTORY MEGABYTES LOG    mounts DIRECTORY (FUSE); in it is the file "disk"
  *     powerdisk cut LOG BYTES SEED IMAGE         the disk after a power cut
  *     powerdisk flushes LOG                      how many bytes of LOG each flush is the last of
  *
@@ -15,12 +14,6 @@
  * writes IMAGE: all that was written up to the last flush, and of what came after it each block of
  * 4096 bytes or not, by chance (SEED). Every seventh SEED all of it, every seventh none.
  *
- * With MILLISECONDS it is a slow disk: each read is answered so much later, however many there are
- * at a time. The file "reads" in DIRECTORY tells, of the reads since it was read last, how many
- * there were, of how many bytes, how deep they were, and how many at most were under way at once.
- * How deep is counted, not timed: a read is one deeper than the deepest that was answered when it
- * came.
- *
  * What this models: a disk with a write cache that loses any part of what was not flushed, in any
  * order. What it does not: sectors torn inside, a disk that lies about flushes, and writes that
  * were under way while another processor asked for the flush: they count as flushed if they came
@@ -31,7 +24,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,12 +33,10 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { BLOCK = 4096, MOST_WRITE = 128 * 1024, REQUEST = MOST_WRITE + 2 * BLOCK };
-enum { DISK_NODE = 2, READS_NODE = 3 };
-enum { MOST_READS = 4096 }; /* under way; the system sends fewer */
+enum { DISK_NODE = 2 };
 
 /* A record of the log; length bytes follow. A flush has length 0. */
 struct record {
@@ -54,27 +44,10 @@ struct record {
     uint64_t length;
 };
 
-/* A read that is under way. */
-struct reading {
-    uint64_t unique, offset, length;
-    int64_t due; /* to be answered, in milliseconds */
-    unsigned deep;
-};
-
-/* What came since it was asked last. */
-struct tally {
-    unsigned reads, deep, most;
-    uint64_t bytes;
-};
-
 struct disk {
     int fuse, log;
     uint64_t bytes;
     uint8_t *data;
-    int64_t milliseconds;
-    struct tally tally;
-    unsigned first, under_way; /* of the readings, a ring */
-    struct reading readings[MOST_READS];
 };
 
 static int fail(const char *what)
@@ -108,7 +81,7 @@ static struct fuse_attr attributes(const struct disk *disk, uint64_t node)
         .ino = node,
         .size = file ? disk->bytes : 0,
         .blocks = file ? disk->bytes / 512 : 0,
-        .mode = file || node == READS_NODE ? S_IFREG | 0600 : S_IFDIR | 0700,
+        .mode = file ? S_IFREG | 0600 : S_IFDIR | 0700,
         .nlink = 1,
         .blksize = BLOCK,
     };
@@ -124,8 +97,8 @@ static void answer_init(const struct disk *disk, const struct fuse_in_header *in
         .max_readahead = asked->max_readahead,
         .flags = asked->flags & (FUSE_BIG_WRITES | FUSE_ASYNC_READ | FUSE_ASYNC_DIO),
         .max_write = MOST_WRITE,
-        .max_background = disk->milliseconds > 0 ? 1024 : 16,
-        .congestion_threshold = disk->milliseconds > 0 ? 1024 : 12,
+        .max_background = 16,
+        .congestion_threshold = 12,
     };
     reply(disk, in->unique, 0, &out, sizeof out);
 }
@@ -134,9 +107,7 @@ static void answer_lookup(const struct disk *disk, const struct fuse_in_header *
                           const char *name)
 {
     struct fuse_entry_out out = {.nodeid = DISK_NODE, .entry_valid = 1000, .attr_valid = 1000};
-    if (strcmp(name, "reads") == 0) {
-        out.nodeid = READS_NODE;
-    } else if (strcmp(name, "disk") != 0) {
+    if (strcmp(name, "disk") != 0) {
         reply(disk, in->unique, ENOENT, NULL, 0);
         return;
     }
@@ -150,76 +121,12 @@ static void answer_attributes(const struct disk *disk, const struct fuse_in_head
     reply(disk, in->unique, 0, &out, sizeof out);
 }
 
-static int64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
-/* The tally, which begins anew. */
-static void answer_tally(struct disk *disk, const struct fuse_in_header *in, uint64_t offset)
-{
-    const struct tally *tally = &disk->tally;
-    char text[128];
-    int length = 0;
-    if (offset == 0) {
-        length = snprintf(text, sizeof text, "%u reads, %llu bytes, %u deep, %u at once\n",
-                          tally->reads, (unsigned long long)tally->bytes, tally->deep, tally->most);
-        disk->tally = (struct tally){0};
-    }
-    reply(disk, in->unique, 0, text, (size_t)length);
-}
-
-/* Answers the oldest read that is under way. */
-static void finish_read(struct disk *disk)
-{
-    const struct reading *reading = &disk->readings[disk->first];
-    disk->first = (disk->first + 1) % MOST_READS;
-    disk->under_way--;
-    if (reading->deep > disk->tally.deep)
-        disk->tally.deep = reading->deep;
-    reply(disk, reading->unique, 0, disk->data + reading->offset, reading->length);
-}
-
-static void answer_read(struct disk *disk, const struct fuse_in_header *in, const void *body)
+static void answer_read(const struct disk *disk, const struct fuse_in_header *in, const void *body)
 {
     const struct fuse_read_in *asked = body;
-    struct tally *tally = &disk->tally;
     uint64_t offset = asked->offset < disk->bytes ? asked->offset : disk->bytes;
     uint64_t left = disk->bytes - offset;
-    if (in->nodeid == READS_NODE) {
-        answer_tally(disk, in, asked->offset);
-        return;
-    }
-    if (disk->under_way == MOST_READS)
-        finish_read(disk);
-    disk->readings[(disk->first + disk->under_way++) % MOST_READS] = (struct reading){
-        .unique = in->unique,
-        .offset = offset,
-        .length = asked->size < left ? asked->size : left,
-        .due = now() + disk->milliseconds,
-        .deep = tally->deep + 1,
-    };
-    tally->reads++;
-    tally->bytes += asked->size;
-    if (disk->under_way > tally->most)
-        tally->most = disk->under_way;
-    if (disk->milliseconds == 0)
-        finish_read(disk);
-}
-
-/* Until there is a request to read, answers reads when they are due. */
-static void wait_for_request(struct disk *disk)
-{
-    struct pollfd fuse = {.fd = disk->fuse, .events = POLLIN};
-    while (disk->under_way > 0) {
-        int64_t left = disk->readings[disk->first].due - now();
-        if (left <= 0)
-            finish_read(disk);
-        else if (poll(&fuse, 1, (int)left) > 0)
-            return;
-    }
+    reply(disk, in->unique, 0, disk->data + offset, asked->size < left ? asked->size : left);
 }
 
 static void answer_write(const struct disk *disk, const struct fuse_in_header *in, const void *body)
@@ -238,8 +145,7 @@ static void answer_write(const struct disk *disk, const struct fuse_in_header *i
 
 static void answer(struct disk *disk, const struct fuse_in_header *in, const void *body)
 {
-    const struct fuse_open_out opened = {.open_flags = in->nodeid == READS_NODE ? FOPEN_DIRECT_IO
-                                                                                : FOPEN_KEEP_CACHE};
+    static const struct fuse_open_out opened = {.open_flags = FOPEN_KEEP_CACHE};
     static const struct fuse_statfs_out numbers = {.st = {.bsize = BLOCK, .namelen = 255}};
     switch (in->opcode) {
     case FUSE_INIT:
@@ -294,13 +200,11 @@ static int mount_fuse(struct disk *disk, const char *directory)
     return mount("powerdisk", directory, "fuse", MS_NOSUID | MS_NODEV, options);
 }
 
-static int serve(const char *directory, const char *megabytes, const char *log,
-                 const char *milliseconds)
+static int serve(const char *directory, const char *megabytes, const char *log)
 {
     static _Alignas(8) uint8_t request[REQUEST];
     static struct disk disk;
     disk.bytes = strtoull(megabytes, NULL, 10) << 20;
-    disk.milliseconds = milliseconds != NULL ? strtoll(milliseconds, NULL, 10) : 0;
     disk.data = mmap(NULL, disk.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (disk.data == MAP_FAILED)
         return fail("memory");
@@ -314,7 +218,6 @@ static int serve(const char *directory, const char *megabytes, const char *log,
     if (daemon(1, 0) != 0)
         return fail("daemon");
     for (;;) {
-        wait_for_request(&disk);
         ssize_t n = read(disk.fuse, request, sizeof request);
         if (n < 0 && (errno == EINTR || errno == ENOENT || errno == EAGAIN))
             continue;
@@ -411,13 +314,13 @@ static int cut(const char *log_name, const char *bytes, const char *seed, const 
 
 int main(int argc, char **argv)
 {
-    if ((argc == 5 || argc == 6) && strcmp(argv[1], "serve") == 0)
-        return serve(argv[2], argv[3], argv[4], argv[5]);
+    if (argc == 5 && strcmp(argv[1], "serve") == 0)
+        return serve(argv[2], argv[3], argv[4]);
     if (argc == 6 && strcmp(argv[1], "cut") == 0)
         return cut(argv[2], argv[3], argv[4], argv[5]);
     if (argc == 3 && strcmp(argv[1], "flushes") == 0)
         return flushes(argv[2]);
-    fprintf(stderr, "usage: powerdisk serve DIRECTORY MEGABYTES LOG [MILLISECONDS]\n"
+    fprintf(stderr, "usage: powerdisk serve DIRECTORY MEGABYTES LOG\n"
                     "       powerdisk cut LOG BYTES SEED IMAGE\n"
                     "       powerdisk flushes LOG\n");
     return 2;
