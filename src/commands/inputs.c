@@ -42,6 +42,7 @@ void inputs_parse(struct inputs *inputs, const struct options *options, size_t f
         .names = options->operands + first,
         .delimiter = options_has(options, OPTION_NULL) ? '\0' : '\n',
         .header = options_has(options, OPTION_HEADER),
+        .progress = options_has(options, OPTION_PROGRESS),
         .buffer_bytes = options_whole(options, OPTION_BUFFER_SIZE, 256 * 1024),
         .max_line = inputs_max_line(options),
         .threads = (unsigned)options_whole(options, OPTION_THREADS, default_threads()),
@@ -51,7 +52,6 @@ void inputs_parse(struct inputs *inputs, const struct options *options, size_t f
     };
     if (first >= options->operand_count)
         inputs->names = (const char **)standard_input;
-    progress_start(inputs->names, options_has(options, OPTION_PROGRESS));
 }
 
 static bool is_standard(const char *name)
@@ -205,7 +205,6 @@ static int read_all(const struct inputs *inputs, input_reader *reader, void *con
     int status = EXIT_OK;
     for (const char **name = inputs->names; *name != NULL; name++) {
         struct fault fault;
-        progress_turn(name);
         int result = read_one(inputs, *name, reader, context, &fault);
         if (result < 0 && signals_pending())
             return EXIT_TROUBLE;
@@ -220,7 +219,8 @@ static int read_all(const struct inputs *inputs, input_reader *reader, void *con
 
 int inputs_read(const struct inputs *inputs, input_reader *reader, void *context)
 {
-    progress_begin();
+    if (inputs->progress)
+        progress_begin(inputs->names);
     int status = read_all(inputs, reader, context);
     progress_end();
     return status;
@@ -288,6 +288,7 @@ int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
     struct fault fault;
     plan->delimiter = inputs->delimiter;
     plan->threads = inputs->threads;
+    plan->look = progress_look;
     if (!inputs->header)
         plan->heading = HEADING_COUNTS;
     else if (plan->heading == HEADING_COUNTS)

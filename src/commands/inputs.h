@@ -12,6 +12,7 @@ struct inputs {
     const char **names; /* NULL at the end; "-" is standard input */
     char delimiter;
     bool header; /* the first line of each is a heading */
+    bool progress;
     uint64_t buffer_bytes;
     uint64_t max_line;
     unsigned threads;            /* that may work on them */

@@ -71,7 +71,7 @@ static int dispatch(struct options *options)
 int main(int argc, char **argv)
 {
     struct options options;
-    signals_start(); /* first: until then SIGUSR1 would end the process */
+    signals_start();
     heap_start();
     occupy_standard_descriptors();
     guard_start();

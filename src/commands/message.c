@@ -2,6 +2,7 @@
 
 #include "core/quote.h"
 #include "system/signals.h"
+#include "system/terminal.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -20,9 +21,8 @@ static void say(const char *text)
     char *larger = size > sizeof room ? malloc(size) : NULL;
     const char *shown = larger != NULL ? quote_controls(text, larger, size)
                                        : quote_controls(text, room, sizeof room);
-    signals_begin_write(STDERR_FILENO);
+    terminal_make_way(STDERR_FILENO);
     fprintf(stderr, "unseen: %s\n", shown);
-    signals_end_write();
     free(larger);
 }
 

@@ -1,17 +1,17 @@
 #include "commands/progress.h"
 
+#include "commands/report.h"
+#include "core/number.h"
 #include "system/clock.h"
 #include "system/signals.h"
 #include "system/terminal.h"
-#include "system/whole.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 struct moment {
@@ -19,304 +19,108 @@ struct moment {
     uint64_t bytes, lines;
 };
 
-/* Most of this runs in a signal handler, between any two instructions of the program: it looks at
- * counts of others, and changes nothing but this. */
 static struct {
-    volatile sig_atomic_t draws; /* the line is to be on the terminal */
-    volatile sig_atomic_t drawn; /* and is */
-    volatile sig_atomic_t begun, ended;
-    const char *const *names;           /* the inputs from the present one on */
-    const struct input *volatile input; /* NULL: it is not open */
-    uint64_t before;                    /* bytes of the inputs before */
-    uint64_t total;                     /* bytes of all inputs; 0: unknown */
-    volatile sig_atomic_t has_total;    /* it was asked for */
-    const volatile uint64_t *lines, *chosen;
+    bool draws;
+    const struct input *input; /* NULL: none is open */
+    uint64_t before;           /* bytes of the inputs before */
+    uint64_t total;            /* bytes of all inputs; 0: unknown */
+    const uint64_t *lines, *chosen;
     const char *what;
-    uint64_t last_lines, last_chosen;
-    struct moment first, older, newer;
+    struct moment first, last;
 } progress;
 
-/* --- what there is to say --- */
-
-static uint64_t bytes_now(void)
+/* Bytes of regular files, and what is left of standard input; 0 if an input is anything else. */
+static uint64_t find_total(const char *const *names)
 {
-    const struct input *input = progress.input;
-    return progress.before + (input != NULL ? input_bytes(input) : 0);
-}
-
-/* Adds the bytes of a regular file, of standard input those still to come. Returns whether the size
- * of the input can be told. */
-static bool add_size(const char *name, uint64_t *sum)
-{
-    struct stat status;
-    bool standard = strcmp(name, "-") == 0;
-    if ((standard ? fstat(STDIN_FILENO, &status) : stat(name, &status)) != 0)
-        return true; /* nothing comes of it */
-    off_t at = standard ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
-    if (!S_ISREG(status.st_mode) || at < 0 || at > status.st_size)
-        return false;
-    *sum += (uint64_t)(status.st_size - at);
-    return true;
-}
-
-static uint64_t find_total(void)
-{
-    uint64_t sum = progress.before;
-    if (progress.input != NULL && strcmp(*progress.names, "-") == 0)
-        sum += input_bytes(progress.input);
-    for (const char *const *name = progress.names; *name != NULL; name++)
-        if (!add_size(*name, &sum))
+    uint64_t sum = 0;
+    for (; *names != NULL; names++) {
+        struct stat status;
+        bool standard = strcmp(*names, "-") == 0;
+        off_t at = standard ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+        if ((standard ? fstat(STDIN_FILENO, &status) : stat(*names, &status)) != 0)
+            continue; /* nothing comes of it */
+        if (!S_ISREG(status.st_mode) || at < 0 || at > status.st_size)
             return 0;
+        sum += (uint64_t)(status.st_size - at);
+    }
     return sum;
 }
 
-static uint64_t total(void)
+static struct moment now(void)
 {
-    if (!progress.has_total)
-        progress.total = find_total();
-    progress.has_total = 1;
-    return progress.total;
+    const struct input *input = progress.input;
+    return (struct moment){
+        .at = clock_monotonic(),
+        .bytes = progress.before + (input != NULL ? input_bytes(input) : 0),
+        .lines = *progress.lines,
+    };
 }
 
-/* The moment that rates are counted from: at least a second ago, if there was one, and mostly not
- * much more; at the end, the beginning. */
-static struct moment base(const struct moment *now)
-{
-    enum { WINDOW = 900 };
-    if (progress.ended)
-        return progress.first;
-    if (now->at - progress.newer.at >= WINDOW) {
-        progress.older = progress.newer;
-        progress.newer = *now;
-    }
-    return progress.older;
-}
-
-static uint64_t rate(uint64_t from, uint64_t to, int64_t milliseconds)
-{
-    return to > from && milliseconds > 0 ? (to - from) * 1000 / (uint64_t)milliseconds : 0;
-}
-
-/* --- the line: printf(3) is not for handlers --- */
-
-struct text {
-    char bytes[160];
-    size_t length;
+struct line {
+    char text[160];
+    size_t length, width;
 };
 
-static void put(struct text *text, const char *what)
-{
-    while (*what != '\0' && text->length < sizeof text->bytes)
-        text->bytes[text->length++] = *what++;
-}
-
-/* At least so many digits. */
-static void put_number(struct text *text, uint64_t n, unsigned digits)
-{
-    char reversed[24];
-    size_t length = 0;
-    for (; n > 0 || length < digits; n /= 10)
-        reversed[length++] = (char)('0' + n % 10);
-    while (length > 0 && text->length < sizeof text->bytes)
-        text->bytes[text->length++] = reversed[--length];
-}
-
-static const char *const byte_units[] = {" B", " kB", " MB", " GB", " TB", " PB", " EB"};
-static const char *const line_units[] = {"", "k", "M", "G", "T", "P", "E"};
-
-static uint64_t unit_of(uint64_t n)
-{
-    uint64_t unit = 1;
-    while (n / unit >= 1000)
-        unit *= 1000;
-    return unit;
-}
-
-/* To so many digits, but not to fewer than it has before the point. */
-static uint64_t rounded(uint64_t n, unsigned digits)
-{
-    uint64_t step = unit_of(n), least = digits == 3 ? 100 : 10;
-    for (uint64_t whole = n / step; whole < least && step > 1; whole *= 10)
-        step /= 10;
-    return (n + step / 2) / step * step;
-}
-
-/* With 2 or 3 digits, but at least those before the point. */
-static void put_scaled(struct text *text, uint64_t n, unsigned digits, const char *const units[])
-{
-    n = rounded(n, digits);
-    uint64_t unit = unit_of(n);
-    for (uint64_t below = unit; below > 1; below /= 1000)
-        units++;
-    uint64_t whole = n / unit;
-    unsigned decimals = digits - (whole > 0) - (whole > 9) - (whole > 99);
-    put_number(text, whole, 1);
-    if (unit >= 1000 && decimals > 0 && decimals < digits) {
-        put(text, ".");
-        uint64_t rest = n % unit / (unit / 1000); /* thousandths */
-        put_number(text, decimals == 1 ? rest / 100 : rest / 10, decimals);
-    }
-    put(text, *units);
-}
-
-/* h:mm:ss, or m:ss. */
-static void put_time(struct text *text, uint64_t seconds)
-{
-    if (seconds >= 3600) {
-        put_number(text, seconds / 3600, 1);
-        put(text, ":");
-    }
-    put_number(text, seconds / 60 % 60, seconds >= 3600 ? 2 : 1);
-    put(text, ":");
-    put_number(text, seconds % 60, 2);
-}
-
-static void put_bytes(struct text *text, uint64_t bytes)
-{
-    /* More than there was: the size told nothing, as in /proc. */
-    bool known = total() > 0 && bytes <= progress.total;
-    if (known) {
-        put_number(text, (uint64_t)(100 * ((double)bytes / (double)progress.total)), 1);
-        put(text, " % of ");
-    }
-    put_scaled(text, known ? progress.total : bytes, 3, byte_units);
-}
-
-/* Time left, or at the end how long it took. */
-static void put_end(struct text *text, const struct moment *now, uint64_t byte_rate)
-{
-    if (progress.ended) {
-        put(text, "in ");
-        put_time(text, (uint64_t)(now->at - progress.first.at) / 1000);
-    } else if (byte_rate > 0 && now->bytes < progress.total) {
-        put_time(text, (progress.total - now->bytes) / byte_rate);
-        put(text, " left");
-    }
-}
-
 /* Adds a part where it fits. */
-static void join(struct text *line, struct text *part, size_t width)
+__attribute__((format(printf, 2, 3))) static void add(struct line *line, const char *format, ...)
 {
-    if (part->length > 0 && line->length + 2 + part->length <= width) {
-        put(line, ", ");
-        memcpy(line->bytes + line->length, part->bytes, part->length);
-        line->length += part->length;
-    }
-    part->length = 0;
+    char part[64];
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(part, sizeof part, format, args);
+    va_end(args);
+    const char *comma = line->length > 0 ? ", " : "";
+    if (length > 0 && line->length + strlen(comma) + (size_t)length <= line->width)
+        line->length += (size_t)snprintf(line->text + line->length,
+                                         sizeof line->text - line->length, "%s%s", comma, part);
+}
+
+static const char *duration(uint64_t seconds, char text[32])
+{
+    uint64_t hours = seconds / 3600;
+    if (hours > 0)
+        snprintf(text, 32, "%" PRIu64 ":%02u:%02u", hours, (unsigned)(seconds / 60 % 60),
+                 (unsigned)(seconds % 60));
+    else
+        snprintf(text, 32, "%u:%02u", (unsigned)(seconds / 60), (unsigned)(seconds % 60));
+    return text;
 }
 
 /* What matters most comes first. */
-static void describe(struct text *line, size_t width)
+static void describe(struct line *line, const struct moment *from, const struct moment *to,
+                     bool ended)
 {
-    struct text part = {.length = 0};
-    struct moment now = {clock_monotonic(), bytes_now(), *progress.lines};
-    struct moment from = progress.begun ? base(&now) : now;
-    uint64_t byte_rate = rate(from.bytes, now.bytes, now.at - from.at);
-    put_bytes(line, now.bytes);
-    put_end(&part, &now, byte_rate);
-    join(line, &part, width);
-    put_scaled(&part, now.lines, 3, line_units);
-    put(&part, now.lines == 1 ? " line" : " lines");
-    join(line, &part, width);
-    if (progress.what != NULL) {
-        put_scaled(&part, *progress.chosen, 3, line_units);
-        put(&part, " ");
-        put(&part, progress.what);
-    }
-    join(line, &part, width);
-    put_scaled(&part, byte_rate, 2, byte_units);
-    put(&part, "/s");
-    join(line, &part, width);
-    put_scaled(&part, rate(from.lines, now.lines, now.at - from.at), 2, line_units);
-    put(&part, " lines/s");
-    join(line, &part, width);
-}
-
-/* --- saying it --- */
-
-#define CLEAR "\r\033[K"
-
-/* Nothing that would block: a terminal may be held (Ctrl-S), and nobody may read a pipe. If its
- * reader has just gone, that is no reason to end. */
-static bool show(const char *bytes, size_t length)
-{
-    struct pollfd end = {.fd = STDERR_FILENO, .events = POLLOUT};
-    if (poll(&end, 1, 0) != 1 || end.revents != POLLOUT)
-        return false;
-    if (write(STDERR_FILENO, bytes, length) >= 0)
-        return true;
-    sigset_t broken;
-    sigemptyset(&broken);
-    sigaddset(&broken, SIGPIPE);
-    if (errno == EPIPE)
-        (void)sigtimedwait(&broken, NULL, &(struct timespec){0, 0});
-    return false;
-}
-
-static void hide(void)
-{
-    progress.drawn = !show(CLEAR, sizeof CLEAR - 1);
-}
-
-static struct text compose(const char *before, size_t width, const char *after)
-{
-    struct text line = {.length = 0};
-    size_t most = sizeof line.bytes - 8;
-    put(&line, before);
-    describe(&line, width < most - line.length ? line.length + width : most);
-    put(&line, after);
-    return line;
-}
-
-static void answer(bool may_block)
-{
-    struct text line = compose("unseen: ", SIZE_MAX, "\n");
-    if (may_block)
-        whole_write(STDERR_FILENO, line.bytes, line.length);
+    char size[16], time[32];
+    double seconds = (double)(to->at - from->at) / 1000;
+    double byte_rate = seconds > 0 ? (double)(to->bytes - from->bytes) / seconds : 0;
+    double line_rate = seconds > 0 ? (double)(to->lines - from->lines) / seconds : 0;
+    /* More than there was: the size told nothing, as in /proc. */
+    bool known = progress.total > 0 && to->bytes <= progress.total;
+    double share = known ? (double)to->bytes / (double)progress.total : 0;
+    if (known)
+        add(line, "%u%% of %s", (unsigned)(100 * share), report_size((double)progress.total, size));
     else
-        show(line.bytes, line.length);
+        add(line, "%s", report_size((double)to->bytes, size));
+    if (ended)
+        add(line, "in %s", duration((uint64_t)seconds, time));
+    else if (known && byte_rate >= 1)
+        add(line, "%s left",
+            duration((uint64_t)((double)(progress.total - to->bytes) / byte_rate), time));
+    add(line, "%" PRIu64 " %s", to->lines, number_lines(to->lines));
+    if (progress.what != NULL)
+        add(line, "%" PRIu64 " %s", *progress.chosen, progress.what);
+    add(line, "%s/s", report_size(byte_rate, size));
+    add(line, "%.0f lines/s", line_rate);
 }
 
-/* Not from the background, where the terminal is somebody else's. The last column stays free: at
- * it, some terminals go to the next line. */
-static void draw(const char *after)
+/* The last column stays free: at it, some terminals go to the next line. */
+static void draw(const struct moment *from, const struct moment *to, bool ended)
 {
-    pid_t group = tcgetpgrp(STDERR_FILENO);
-    if (group >= 0 && group != getpgrp())
-        return;
-    struct text line = compose(CLEAR, terminal_width(STDERR_FILENO) - 1, after);
-    progress.drawn = show(line.bytes, line.length);
-}
-
-static void end_line(void)
-{
-    progress.ended = 1;
-    if (progress.draws && progress.begun)
-        draw("\n");
-    progress.draws = progress.drawn = 0;
-}
-
-static void on_event(enum signals_event event)
-{
-    if (event != SIGNALS_TICK && progress.drawn)
-        hide();
-    if (event == SIGNALS_ASKED || event == SIGNALS_WAS_ASKED)
-        answer(event == SIGNALS_WAS_ASKED);
-    else if (event == SIGNALS_TICK)
-        draw("");
-    else if (event == SIGNALS_ENDS)
-        end_line();
-}
-
-void progress_start(const char *const *names, bool draws)
-{
-    const char *terminal = getenv("TERM");
-    progress.names = names;
-    progress.lines = &progress.last_lines;
-    progress.chosen = &progress.last_chosen;
-    progress.draws = draws && terminal_is(STDERR_FILENO) &&
-                     (terminal == NULL || strcmp(terminal, "dumb") != 0);
-    signals_listen(on_event);
+    struct line line = {.width = terminal_width(STDERR_FILENO) - 1};
+    if (line.width > sizeof line.text - 1)
+        line.width = sizeof line.text - 1;
+    describe(&line, from, to, ended);
+    terminal_draw(line.text, ended);
 }
 
 void progress_count(const uint64_t *lines, const uint64_t *chosen, const char *what)
@@ -326,38 +130,40 @@ void progress_count(const uint64_t *lines, const uint64_t *chosen, const char *w
     progress.what = what;
 }
 
-void progress_begin(void)
+void progress_begin(const char *const *names)
 {
-    progress.first = (struct moment){.at = clock_monotonic()};
-    progress.older = progress.newer = progress.first;
-    progress.begun = 1;
-    if (progress.draws) {
-        (void)total();
-        signals_tick(true);
-    }
-}
-
-void progress_turn(const char *const *names)
-{
-    progress.names = names;
+    const char *terminal = getenv("TERM");
+    progress.draws = terminal_is(STDERR_FILENO) &&
+                     (terminal == NULL || strcmp(terminal, "dumb") != 0);
+    if (!progress.draws)
+        return;
+    signals_be_careful();
+    progress.total = find_total(names);
+    progress.first = progress.last = now();
 }
 
 void progress_input(const struct input *input)
 {
-    uint64_t bytes = bytes_now();
+    if (input == NULL && progress.input != NULL)
+        progress.before += input_bytes(progress.input);
     progress.input = input;
-    progress.before = bytes;
-    if (input == NULL)
-        progress.names++;
+}
+
+void progress_look(void)
+{
+    enum { EVERY = 1000 };
+    if (!progress.draws || clock_monotonic() - progress.last.at < EVERY)
+        return;
+    struct moment to = now();
+    draw(&progress.last, &to, false);
+    progress.last = to;
 }
 
 void progress_end(void)
 {
-    signals_tick(false);
-    progress.last_lines = *progress.lines;
-    progress.lines = &progress.last_lines;
-    if (progress.what != NULL)
-        progress.last_chosen = *progress.chosen;
-    progress.chosen = &progress.last_chosen;
-    end_line();
+    if (!progress.draws)
+        return;
+    struct moment to = now();
+    draw(&progress.first, &to, true);
+    progress.draws = false;
 }

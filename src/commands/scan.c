@@ -38,6 +38,8 @@ static int take_batch(struct reading *reading, bool first, struct fault *fault)
     reading->lines += batch.n;
     if (batch.n > 0 && scan->lines(scan->context, &batch, fault) != 0)
         return -1;
+    if (batch.last)
+        progress_look();
     return batch.last && tell_pause(scan, fault) != 0 ? -1 : 1;
 }
 

@@ -2,6 +2,7 @@
 
 #include "system/path.h"
 #include "system/signals.h"
+#include "system/terminal.h"
 #include "system/whole.h"
 
 #include <errno.h>
@@ -83,9 +84,8 @@ bool output_is_file(const char *path)
 static size_t write_all(const struct output *output, const char *bytes, size_t length,
                         struct fault *fault)
 {
-    signals_begin_write(output->fd);
+    terminal_make_way(output->fd);
     size_t done = whole_write(output->fd, bytes, length);
-    signals_end_write();
     if (done != length)
         fault_errno(fault, output->name, NULL, errno);
     return done;

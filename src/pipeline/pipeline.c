@@ -599,6 +599,8 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
         result = wait_for_input(pipeline, fault);
         if (result == 0)
             result = run_chunk(pipeline, input, fault);
+        if (pipeline->plan.look != NULL)
+            pipeline->plan.look();
     }
     struct fault later;
     if (filter_settle_delivered(pipeline->plan.filter, result < 0 ? &later : fault) != 0)

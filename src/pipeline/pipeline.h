@@ -52,6 +52,7 @@ struct pipeline_plan {
     bool durable;            /* the filter holds keys; settle them once the output is on disk */
     bool may_close;          /* a reader that closes the output has had enough: no fault */
     bool counts_drops;       /* counts.false_drops is wanted */
+    void (*look)(void);      /* called after each chunk; may be NULL */
 };
 
 struct pipeline;

@@ -1,6 +1,6 @@
 #include "system/guard.h"
 
-#include "system/signals.h"
+#include "system/terminal.h"
 
 #include <signal.h>
 #include <stdint.h>
@@ -37,7 +37,7 @@ static void on_bus_error(int signal_number, siginfo_t *info, void *context)
     if (name == NULL && info->si_code == BUS_ADRERR)
         name = "a file in use";
     if (name != NULL) {
-        signals_begin_write(STDERR_FILENO);
+        terminal_make_way(STDERR_FILENO);
         put("unseen: ");
         put(name);
         put(": the mapped file failed: it was cut off, its disk is full, or its disk is "

@@ -17,61 +17,12 @@ static volatile sig_atomic_t stop_held;
 static volatile sig_atomic_t stop_pending;
 static bool careful;
 
-static void (*listener)(enum signals_event event);
-static volatile sig_atomic_t ticks;
-static volatile sig_atomic_t asked;        /* and not yet answered */
-static volatile sig_atomic_t written = -1; /* the descriptor that is being written to */
-
-static sigset_t unblocked; /* the mask from before signals_hold_asking */
-
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 enum { ENDS = sizeof ends / sizeof *ends };
-
-static const int asks[] = {
-    SIGUSR1,
-#ifdef SIGINFO
-    SIGINFO,
-#endif
-};
-enum { ASKS = sizeof asks / sizeof *asks };
-
-static void tell(enum signals_event event)
-{
-    if (listener != NULL)
-        listener(event);
-}
-
-static bool is_where_errors_go(int fd)
-{
-    struct stat status, errors;
-    return fd == STDERR_FILENO ||
-           (fd >= 0 && fstat(fd, &status) == 0 && fstat(STDERR_FILENO, &errors) == 0 &&
-            path_same_file(&status, &errors));
-}
-
-static void on_ask(int signal_number)
-{
-    int error = errno;
-    (void)signal_number;
-    asked = is_where_errors_go(written);
-    if (!asked)
-        tell(SIGNALS_ASKED);
-    errno = error;
-}
-
-static void on_tick(int signal_number)
-{
-    int error = errno;
-    (void)signal_number;
-    if (ticks && !is_where_errors_go(written))
-        tell(SIGNALS_TICK);
-    errno = error;
-}
 
 /* It comes when the handler returns, or at once. */
 static void end_by(int signal_number)
 {
-    tell(SIGNALS_ENDS);
     signal(signal_number, SIG_DFL);
     raise(signal_number);
 }
@@ -97,15 +48,13 @@ static void on_alarm(int signal_number)
 
 static void on_stop(int signal_number)
 {
+    (void)signal_number;
     if (stop_held) {
         stop_pending = 1;
         return;
     }
     int error = errno;
-    if (ticks)
-        tell(SIGNALS_HIDE);
     raise(SIGSTOP);
-    on_tick(signal_number);
     errno = error;
 }
 
@@ -163,8 +112,6 @@ static void install_unless_ignored(int signal_number, void (*handler)(int), int 
 
 void signals_start(void)
 {
-    for (size_t i = 0; i < ASKS; i++)
-        install_unless_ignored(asks[i], on_ask, SA_RESTART);
     for (size_t i = 0; i < ENDS; i++)
         install_unless_ignored(ends[i], on_end, 0);
     install_unless_ignored(SIGTSTP, on_stop, 0);
@@ -172,59 +119,6 @@ void signals_start(void)
     install(SIGXFSZ, ignore, 0);
     install(SIGALRM, on_alarm, 0);
     install(SIGURG, ignore, 0);
-}
-
-void signals_listen(void (*told)(enum signals_event event))
-{
-    listener = told;
-}
-
-/* SIGWINCH is what it says when the terminal changes, and no harm to anybody. */
-void signals_tick(bool on)
-{
-    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGWINCH};
-    struct itimerspec every = {{1, 0}, {1, 0}};
-    static timer_t timer;
-    if (on && timer_create(CLOCK_MONOTONIC, &event, &timer) == 0) {
-        install(SIGWINCH, on_tick, SA_RESTART);
-        timer_settime(timer, 0, &every, NULL);
-        ticks = 1;
-    } else if (ticks) {
-        ticks = 0;
-        timer_delete(timer);
-    }
-}
-
-void signals_begin_write(int fd)
-{
-    written = fd;
-    if (ticks && is_where_errors_go(fd))
-        tell(SIGNALS_HIDE);
-}
-
-void signals_end_write(void)
-{
-    int error = errno;
-    written = -1;
-    if (asked)
-        tell(SIGNALS_WAS_ASKED);
-    asked = 0;
-    errno = error;
-}
-
-void signals_hold_asking(void)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGWINCH);
-    for (size_t i = 0; i < ASKS; i++)
-        sigaddset(&set, asks[i]);
-    pthread_sigmask(SIG_BLOCK, &set, &unblocked);
-}
-
-void signals_release_asking(void)
-{
-    pthread_sigmask(SIG_SETMASK, &unblocked, NULL);
 }
 
 int signals_pending(void)

@@ -8,10 +8,6 @@
  *
  * SIGTSTP (Ctrl-Z) stops the process, but never while it holds a lock that others wait for.
  * SIGXFSZ becomes the error EFBIG.
- *
- * SIGUSR1, and SIGINFO where there is one, only ask how far it is. Whoever listens answers in the
- * handler, so that it does not matter what the program does or waits for; system calls go on as if
- * nothing had come, and the loops over lines look at nothing.
  */
 #ifndef UNSEEN_SYSTEM_SIGNALS_H
 #define UNSEEN_SYSTEM_SIGNALS_H
@@ -29,29 +25,6 @@ void signals_release_stop(void);
 
 /* Whether it waits. */
 bool signals_stop_pending(void);
-
-/* What a listener is told of, mostly in a handler: it can only do what signal-safety(7) allows. */
-enum signals_event {
-    SIGNALS_ASKED,     /* SIGUSR1 */
-    SIGNALS_WAS_ASKED, /* before, during a write; in no handler, and may block */
-    SIGNALS_TICK,      /* a second has passed, or the terminal has another width */
-    SIGNALS_HIDE,      /* the process stops, or something is written where standard error goes */
-    SIGNALS_ENDS,      /* a signal ends the process next */
-};
-void signals_listen(void (*told)(enum signals_event event));
-
-/* Whether there are SIGNALS_TICK and SIGNALS_HIDE. */
-void signals_tick(bool on);
-
-/* Around a write(2) to `fd`. If standard error is the same file, the listener is told to hide
- * before, and asked only at the end: its answer would come into the middle of a line. errno
- * stays. */
-void signals_begin_write(int fd);
-void signals_end_write(void);
-
-/* Between these two nobody is asked, for system calls that start all over when interrupted. */
-void signals_hold_asking(void);
-void signals_release_asking(void);
 
 /* SIGALRM in so many seconds, and then every second, which interrupts a system call and does
  * nothing else; 0: no more. */

@@ -1,5 +1,7 @@
 #include "system/terminal.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -25,6 +27,29 @@ unsigned terminal_width(int fd)
     if (width < WIDTH_LEAST)
         return WIDTH_LEAST;
     return width < WIDTH_MOST ? (unsigned)width : WIDTH_MOST;
+}
+
+#define CLEAR "\r\033[K"
+
+static bool drawn;
+
+void terminal_draw(const char *line, bool stays)
+{
+    pid_t group = tcgetpgrp(STDERR_FILENO);
+    if (group >= 0 && group != getpgrp())
+        return;
+    fprintf(stderr, CLEAR "%s%s", line, stays ? "\n" : "");
+    drawn = !stays;
+}
+
+void terminal_make_way(int fd)
+{
+    int error = errno;
+    if (drawn && terminal_is(fd)) {
+        (void)!write(STDERR_FILENO, CLEAR, sizeof CLEAR - 1);
+        drawn = false;
+    }
+    errno = error;
 }
 
 /* As setlocale(3) looks for them: the first that is not empty counts. */

@@ -80,14 +80,10 @@ static int reserve(int fd, off_t at, off_t bytes)
 
 static int allocate(int (*how)(int fd, off_t at, off_t bytes), int fd, uint64_t at, uint64_t bytes)
 {
-    int error = how(fd, (off_t)at, (off_t)bytes);
-    if (error == EINTR) {
-        /* Some file systems take back what they gave. */
-        signals_hold_asking();
-        while (error == EINTR && !signals_pending())
-            error = how(fd, (off_t)at, (off_t)bytes);
-        signals_release_asking();
-    }
+    int error;
+    do
+        error = how(fd, (off_t)at, (off_t)bytes);
+    while (error == EINTR && !signals_pending());
     errno = error;
     return error == 0 ? 0 : -1;
 }
