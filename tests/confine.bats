@@ -33,7 +33,7 @@ forms=(
     'rwmd | merge -o f.bf f.bf'
     ' | key in'
     ' | shard 1/2 in'
-    'rwmd | shard 2 --files part.%d in'
+    'd | shard 2 --files part.%d in'
 )
 
 # need_landlock: the kernel has it, so the program has to use it. Sets `version`.

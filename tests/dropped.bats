@@ -356,7 +356,7 @@ not() {
     exits 0 unseen create --queue -p 1e-9 q.bf
     not d '^unseen: d: Is a directory'
     not d/ '^unseen: d/: Is a directory'
-    not other.bf '^unseen: other\.bf: is a filter, and lines cannot be appended to it'
+    not other.bf '^unseen: other\.bf: is a filter, and no file for lines'
     not missing/d '^unseen: missing/d: No such file'
     not in/d '^unseen: in/d: Not a directory'
     not '' "^unseen: --dropped '': an empty name is not a file"

@@ -249,16 +249,14 @@ landed() {
     [[ -z $(find f.bf* -perm /077) ]]
     # A file that takes the place of another, from its first byte on.
     local form
-    for form in '--pending keys f.bf' 'shard 2 --files part.%d' 'merge -o f.bf f.bf'; do
+    for form in '--pending keys f.bf' 'merge -o f.bf f.bf'; do
         : >keys
-        cp in part.1
-        cp in part.2
-        chmod 600 keys part.? f.bf
+        chmod 600 keys f.bf
         # shellcheck disable=SC2086
         exits 0 strace -qq -o trace -e trace=openat,chmod,fchmod "$UNSEEN" $form <in
         grep -q 'O_EXCL.* 0600' trace
         ! grep chmod trace | grep -qv ' 0600)' || complain "$form"
-        [[ $(stat -c %a keys part.1 part.2 f.bf | sort -u) == 600 ]]
+        [[ $(stat -c %a keys f.bf | sort -u) == 600 ]]
     done
 }
 
@@ -380,27 +378,22 @@ landed() {
 
 # --- files that are named -----------------------------------------------------------------------
 
-@test "FILE of --pending, and a part, that a stranger has prepared: refused before a line is read" {
+@test "FILE of --pending that a stranger has prepared: refused before a line is read" {
     sticky_directory
     program create -p 1e-9 f.bf
-    for name in keys part.2; do prepared $name empty; done
+    prepared keys empty
     for run in program unseen; do
         fails_with 2 '^unseen: keys: belongs to another user, and is not replaced in a directory with the sticky bit \(name another file\)$' \
             $run f.bf --pending keys < <(seq 3)
-        fails_with 2 '^unseen: part\.2: belongs to another user, and is not replaced' $run shard 2 --files part.%d < <(seq 3)
     done
-    rm keys part.2
+    rm keys
     for kind in fifo directory; do
         prepared keys $kind
-        prepared part.2 $kind
         fails_with 2 'keys: is (not a regular file|a directory)|keys: Is a directory' program f.bf --pending keys < <(seq 3)
-        fails_with 2 'part\.2: (is not a regular file|Is a directory)' program shard 2 --files part.%d < <(seq 3)
-        rm -r keys part.2
+        rm -r keys
     done
     prepared keys link
     fails_with 2 'keys: exists, and is not a file of pending keys' program f.bf --pending keys < <(seq 3)
-    prepared part.2 dangling
-    fails_with 2 'part\.2: is a symbolic link to a file that does not exist' program shard 2 --files part.%d < <(seq 3)
     nothing_elsewhere
 }
 
@@ -416,38 +409,29 @@ landed() {
     stranger ln -s "$public/home/empty" keys
     stranger ln -s "$public/home/empty" new.bf
     stranger ln -s "$public/home/there.bf" other.bf
-    prepared part.1 link
     for run in program unseen; do
         fails_with 2 "^unseen: keys: ($refused)" $run f.bf --pending keys < <(seq 3)
         fails_with 2 "^unseen: new\\.bf: ($refused)" $run create new.bf
         fails_with 2 "^unseen: other\\.bf: ($refused)" $run create --force other.bf
         fails_with 2 "^unseen: other\\.bf: ($refused)" $run merge --force -o other.bf f.bf
-        fails_with 2 "^unseen: part\\.1: ($refused)" $run shard 1 --files part.%d < <(seq 3)
         nothing_elsewhere || complain "$run"
     done
     # One's own, which a stranger has given a second name.
-    owner ln -s "$precious" "$public/home/own"
     owner mkdir -m 700 "$public/home/lines"
     owner ln -s "$public/home/lines" "$public/home/queue"
     elsewhere=$(cd "$public/home" && snapshot)
-    rm part.1
-    ln -P "$public/home/own" part.1
     ln -P "$public/home/queue" q.bf.queue
-    fails_with 2 "^unseen: part\\.1: ($refused)" program shard 1 --files part.%d < <(seq 3)
     fails_with 2 '^unseen: .*q\.bf\.queue: is a symbolic link that another user may have put there' program push --create q.bf < <(seq 3)
     [[ ! -e q.bf ]]
     nothing_elsewhere
     # One's own link is followed.
-    rm keys part.1
+    rm keys
     owner ln -s "$public/home/empty" keys
-    owner ln -s "$precious" part.1
     exits 0 program f.bf --pending keys < <(seq 3)
-    exits 0 program shard 1 --files part.%d < <(seq 3)
-    seq 3 | cmp - "$precious"
-    [[ -s $public/home/empty && -L keys && -L part.1 ]]
+    [[ -s $public/home/empty && -L keys ]]
 }
 
-@test "a stranger swaps FILE of --pending, and a part" {
+@test "a stranger swaps FILE of --pending" {
     sticky_directory
     local i
     program create -p 1e-9 f.bf
@@ -464,14 +448,6 @@ landed() {
         2 | 75) ;;
         *) complain "exit code" ;;
         esac
-    done
-    swapped
-    nothing_elsewhere
-    rm -rf keys
-    swapping "$PWD/part.1" file "hard:$precious" fifo directory "link:$precious"
-    for ((i = 0; i < 20; i++)); do
-        capture program shard 2 --files part.%d < <(seq 3)
-        case $code in 0 | 2 | 75) rm -rf part.? || true ;; *) complain "exit code" ;; esac
     done
     swapped
     nothing_elsewhere

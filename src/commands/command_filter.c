@@ -125,10 +125,7 @@ static int prepare_hold(struct job *job)
 /* Whether the output is likely to do, before anything is made. */
 static int check_output(const struct job *job)
 {
-    struct fault fault;
     const char *path = job->output_path;
-    if (path != NULL && output_check(path, &fault) != 0)
-        return message_fault(&fault);
     if (job->plan.durable && !output_is_file(path))
         return message("--durable: %s is not a regular file (use -a FILE, or > FILE)",
                        path != NULL ? path : "standard output");

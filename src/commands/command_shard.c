@@ -12,7 +12,6 @@
 #include "commands/inputs.h"
 #include "commands/message.h"
 #include "commands/part_files.h"
-#include "commands/part_name.h"
 #include "commands/part_text.h"
 #include "commands/scan.h"
 #include "commands/summary.h"
@@ -36,7 +35,6 @@ struct job {
     struct picked picked;    /* I/N: lines of the part in the chunk */
     struct collect *collect; /* N: lines with their parts */
     struct part_files *files;
-    bool failed; /* one of them */
     bool headed; /* there was a heading */
     uint64_t read, itself;
     uint64_t *lines; /* of each part, from 1 on */
@@ -128,10 +126,8 @@ static int file_lines(void *context, const struct batch *batch, struct fault *fa
     for (size_t i = 0; i < batch->n; i++) {
         size_t length = batch->starts[i + 1] - batch->starts[i];
         if (part_files_add(job->files, job->part[i], batch->bytes + batch->starts[i], length,
-                           fault) != 0) {
-            job->failed = true;
+                           fault) != 0)
             return -1;
-        }
         job->lines[job->part[i]]++;
     }
     return 0;
@@ -149,7 +145,8 @@ static const struct form one_part = {pick_lines, print_picked};
 static const struct form all_parts = {tag_lines, print_tagged};
 static const struct form in_files = {file_lines, NULL};
 
-static void summarize(const struct options *options, const struct job *job)
+/* Parts that were removed again have no size. */
+static void summarize(const struct options *options, const struct job *job, bool removed)
 {
     uint64_t smallest = job->lines[1], largest = 0;
     bool one = job->shard.part != 0;
@@ -169,6 +166,8 @@ static void summarize(const struct options *options, const struct job *job)
         {"largest", ", the largest ", "", (double)largest},
         {.member = NULL},
     };
+    if (removed)
+        sizes[1] = sizes[3];
     summary_numbers_of(options, "shard", options->operands[0], one ? passed : sizes);
 }
 
@@ -179,8 +178,8 @@ static int finish_files(struct job *job, const struct options *options, int stat
     struct fault fault;
     if (status == EXIT_OK)
         return part_files_finish(job->files, &fault) == 0 ? EXIT_OK : message_fault(&fault);
-    if (!job->failed && !signals_pending())
-        message("%s: no file was made or replaced, as not all lines were read",
+    if (!signals_pending())
+        message("%s: no part is left, as not all lines could be read and written",
                 options->given[OPTION_FILES]);
     return status;
 }
@@ -206,7 +205,7 @@ static int run(struct job *job, const struct options *options, const struct inpu
     if (output_close(&job->output, &fault) != 0)
         status = message_fault(&fault);
     wish_recipe_warn(&job->recipe, "shard", job->read, job->itself);
-    summarize(options, job);
+    summarize(options, job, job->files != NULL && status != EXIT_OK);
     return status;
 }
 
@@ -246,12 +245,6 @@ static int read_shard(const struct options *options, struct shard *shard)
                                      : part_text_read_parts("shard", text, shard);
 }
 
-static int check_pattern(const struct options *options)
-{
-    const char *pattern = options->given[OPTION_FILES];
-    return pattern != NULL ? part_name_check(pattern) : 0;
-}
-
 /* Returns 0, or EXIT_TROUBLE after a message. */
 static int open_files(struct job *job, const struct options *options, const struct inputs *inputs)
 {
@@ -259,7 +252,9 @@ static int open_files(struct job *job, const struct options *options, const stru
     const char *pattern = options->given[OPTION_FILES];
     if (pattern == NULL)
         return 0;
-    job->files = part_files_new(pattern, job->shard.parts, inputs->names, &fault);
+    if (part_files_check(pattern, job->shard.parts, inputs) != 0)
+        return EXIT_TROUBLE;
+    job->files = part_files_new(pattern, job->shard.parts, &fault);
     return job->files != NULL ? 0 : message_fault(&fault);
 }
 
@@ -282,13 +277,14 @@ int command_shard(const struct options *options)
 {
     struct job *job = calloc(1, sizeof *job);
     struct inputs inputs;
+    const char *pattern = options->given[OPTION_FILES];
     int status = EXIT_TROUBLE;
     if (job == NULL)
         return message("%s", strerror(ENOMEM));
     inputs_parse(&inputs, options, 1);
     if (combinations_check(options, FOR_SHARD) == 0 && read_shard(options, &job->shard) == 0 &&
-        check_pattern(options) == 0 && read_recipe(options, &job->recipe) == 0 &&
-        inputs_check(&inputs, NULL, NULL) == 0)
+        (pattern == NULL || part_files_check_pattern(pattern) == 0) &&
+        read_recipe(options, &job->recipe) == 0 && inputs_check(&inputs, NULL, NULL) == 0)
         status = prepare_and_run(job, options, &inputs);
     part_files_free(job->files);
     free(job->lines);

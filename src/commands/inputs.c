@@ -130,6 +130,20 @@ static int is_output_too(const char *filter, const char *output, const struct st
                    output != NULL ? output : "standard output");
 }
 
+int inputs_check_target(const char *name)
+{
+    struct fault fault;
+    struct stat status;
+    bool regular = stat(name, &status) == 0 && S_ISREG(status.st_mode);
+    const char *what = !regular           ? NULL
+                       : is_filter(name)  ? "a filter"
+                       : is_pending(name) ? "a file of pending keys"
+                                          : NULL;
+    if (what != NULL)
+        return message("%s: is %s, and no file for lines (name another file)", name, what);
+    return output_check(name, &fault) == 0 ? 0 : message_fault(&fault);
+}
+
 int inputs_check(const struct inputs *inputs, const char *filter, const char *output)
 {
     struct stat status;
@@ -140,9 +154,8 @@ int inputs_check(const struct inputs *inputs, const char *filter, const char *ou
     bool named = filter != NULL && output != NULL && path_is_same_name(filter, output);
     if (named || (regular && leads_to(filter, &status)))
         return is_output_too(filter, output, &status);
-    if (regular && output != NULL && is_filter(output))
-        return message("%s: is a filter, and lines cannot be appended to it (name another file)",
-                       output);
+    if (output != NULL && inputs_check_target(output) != 0)
+        return EXIT_TROUBLE;
     for (const char **name = inputs->names; *name != NULL; name++)
         if (check_one(*name, filter, &status, output_is_file) != 0)
             return EXIT_TROUBLE;

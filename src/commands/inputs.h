@@ -30,6 +30,10 @@ void inputs_parse(struct inputs *inputs, const struct options *options, size_t f
  * output path standard output is looked at. Returns 0, or EXIT_TROUBLE after a message. */
 int inputs_check(const struct inputs *inputs, const char *filter, const char *output);
 
+/* Whether lines can be written to a file, to which `name` may lead: not if it holds a filter or
+ * pending keys. Returns 0, or EXIT_TROUBLE after a message. */
+int inputs_check_target(const char *name);
+
 /* For a command with inputs after FILTER: parses and checks them. Returns FILTER; NULL after a
  * message. */
 const char *inputs_after_filter(struct inputs *inputs, const struct options *options);

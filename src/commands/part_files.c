@@ -1,331 +1,199 @@
 #include "commands/part_files.h"
 
-#include "commands/part_name.h"
+#include "commands/message.h"
 #include "core/quote.h"
-#include "delivery/pending.h"
-#include "store/newfile.h"
-#include "store/store.h"
 #include "system/descriptors.h"
 #include "system/path.h"
 #include "system/signals.h"
-#include "system/whole.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Of the lines that are not yet written, in all files together and in each. */
 enum { BUFFERS_BYTES = 64 << 20, BUFFER_LEAST = 4 << 10, BUFFER_MOST = 64 << 10 };
 
-struct part_file {
-    struct newfile *file;
-    int fd;
-    char *bytes;
-    size_t length;
-};
+enum { DIGITS_MAX = 10 };
 
 struct part_files {
     const char *pattern;
-    uint32_t parts;
-    size_t room; /* in the buffer of each */
+    uint32_t parts, opened;
     char *buffers;
-    struct part_file *part;
+    FILE **file;
+    bool finished;
     char name[PATH_MAX]; /* of the one at hand */
 };
 
-/* --- what is there already --- */
+/* --- names --- */
 
-struct place {
-    struct stat status;
-    uint32_t part;
-};
-
-static int by_file(const void *a, const void *b)
+/* What is after the number's place that begins at `at`, and how wide that is; NULL if none does. */
+static const char *number_end(const char *at, int *width)
 {
-    const struct stat *one = &((const struct place *)a)->status;
-    const struct stat *other = &((const struct place *)b)->status;
-    if (one->st_dev != other->st_dev)
-        return one->st_dev < other->st_dev ? -1 : 1;
-    return one->st_ino < other->st_ino ? -1 : one->st_ino > other->st_ino;
-}
-
-/* Whether lines may replace what stands there, a regular file. As `>` does, this wants a file that
- * can be written to. Returns 1, or -1 with the fault. */
-static int check_replaceable(const char *name, struct fault *fault)
-{
-    int fd = access(name, W_OK) == 0 ? open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
-    if (fd < 0) {
-        fault_errno(fault, name, NULL, errno);
-        return fault_way_out(fault, "remove it, or choose other names");
+    *width = 0;
+    if (at[1] == '0' && at[2] >= '1' && at[2] <= '9' && at[3] == 'd') {
+        *width = at[2] - '0';
+        return at + 4;
     }
-    const char *what = store_begins(fd) ? "a filter"
-                       : pending_is(fd) ? "a file of pending keys"
-                                        : NULL;
-    close(fd);
-    if (what == NULL)
-        return 1;
-    fault_set(fault, name, "is %s, and would be replaced by lines", what);
-    return fault_way_out(fault, "choose other names");
+    return at[1] == 'd' ? at + 2 : NULL;
 }
 
-/* Returns 1 if a file of that name would be replaced, 0 if there is none, -1 with the fault if it
- * must stay. */
-static int look(struct part_files *files, struct place *place, struct fault *fault)
+int part_files_check_pattern(const char *pattern)
 {
-    const char *name = files->name;
     char quoted[QUOTE_MAX];
-    struct stat *status = &place->status;
-    if (stat(name, status) != 0) {
-        if (errno != ENOENT)
-            return fault_errno(fault, name, NULL, errno);
-        if (lstat(name, status) != 0)
-            return 0;
-        fault_set(fault, name, "is a symbolic link to a file that does not exist");
-        return fault_way_out(fault, "remove it, or choose other names");
+    unsigned numbers = 0;
+    int width;
+    if (strlen(pattern) >= PATH_MAX - DIGITS_MAX)
+        return message("--files %s: the name is too long", pattern);
+    quote_word(pattern, quoted);
+    for (const char *at = strchr(pattern, '%'); at != NULL; at = strchr(at, '%')) {
+        const char *end = at[1] == '%' ? at + 2 : number_end(at, &width);
+        if (end == NULL)
+            return message("--files %s: '%.*s' is not %%d (%%d or %%03d is the part; for a percent "
+                           "sign: %%%%)",
+                           quoted, 1 + (int)quote_character(at + 1), at);
+        numbers += at[1] != '%';
+        at = end;
     }
-    if (S_ISDIR(status->st_mode)) {
-        fault_errno(fault, name, NULL, EISDIR);
-        return fault_way_out(fault, "choose other names");
-    }
-    if (!S_ISREG(status->st_mode)) {
-        fault_set(fault, name, "is not a regular file, and cannot be replaced by one");
-        return fault_way_out(fault, "to write to it: unseen shard %" PRIu32 "/%" PRIu32 " >%s",
-                             place->part, files->parts, quote_word(name, quoted));
-    }
-    return check_replaceable(name, fault);
-}
-
-/* Those that are there are sorted by_file. */
-static int check_inputs(struct part_files *files, const char *const *inputs,
-                        const struct place *places, size_t count, struct fault *fault)
-{
-    for (; *inputs != NULL; inputs++) {
-        struct place input = {.part = 0};
-        const struct place *both = NULL;
-        if (strcmp(*inputs, "-") == 0 ? fstat(STDIN_FILENO, &input.status) == 0
-                                      : stat(*inputs, &input.status) == 0)
-            both = bsearch(&input, places, count, sizeof input, by_file);
-        if (both == NULL)
-            continue;
-        part_name_write(files->pattern, both->part, files->name);
-        fault_set(fault, files->name, "is both an input and a part");
-        return fault_way_out(fault, "choose other names");
-    }
+    if (numbers != 1)
+        return message("--files %s: needs one place for the part (--files part.%%d)", quoted);
     return 0;
 }
 
-/* Two names can lead to one file, by a link: it would be replaced twice. */
-static int check_distinct(struct part_files *files, const struct place *places, size_t count,
-                          struct fault *fault)
+static void write_name(const char *pattern, uint32_t part, char name[PATH_MAX])
 {
-    for (size_t i = 1; i < count; i++)
-        if (by_file(&places[i - 1], &places[i]) == 0) {
-            part_name_write(files->pattern, places[i].part, files->name);
-            fault_set(fault, files->name, "is the same file as part %" PRIu32, places[i - 1].part);
-            return fault_way_out(fault, "remove the link, or choose other names");
-        }
-    return 0;
+    size_t length = 0;
+    for (const char *at = pattern; *at != '\0' && length < PATH_MAX - 1;) {
+        int width;
+        const char *end = *at == '%' ? number_end(at, &width) : NULL;
+        if (end != NULL)
+            length += (size_t)snprintf(name + length, PATH_MAX - length, "%0*u", width, part);
+        else
+            name[length++] = *at;
+        at = end != NULL ? end : at + (*at == '%' ? 2 : 1);
+    }
+    name[length] = '\0';
 }
 
-static int check_places(struct part_files *files, const char *const *inputs, struct fault *fault)
+int part_files_check(const char *pattern, uint32_t parts, const struct inputs *inputs)
 {
-    size_t count = 0;
-    int there = 0;
-    struct place *places = malloc(files->parts * sizeof *places);
-    if (places == NULL)
-        return fault_errno(fault, files->pattern, NULL, ENOMEM);
-    for (uint32_t part = 1; part <= files->parts && there >= 0; part++) {
-        places[count].part = part;
-        part_name_write(files->pattern, part, files->name);
-        there = look(files, &places[count], fault);
-        count += there > 0;
+    struct stat status;
+    char name[PATH_MAX];
+    for (uint32_t part = 1; part <= parts; part++) {
+        write_name(pattern, part, name);
+        if (inputs_check(inputs, NULL, name) != 0)
+            return EXIT_TROUBLE;
+        if (stat(name, &status) == 0 && !S_ISREG(status.st_mode))
+            return message("%s: is not a regular file (choose other names)", name);
     }
-    qsort(places, count, sizeof *places, by_file);
-    if (there >= 0)
-        there = check_inputs(files, inputs, places, count, fault);
-    if (there >= 0)
-        there = check_distinct(files, places, count, fault);
-    free(places);
-    return there < 0 ? -1 : 0;
+    return 0;
 }
 
 /* --- opening --- */
 
-static int too_many(const struct part_files *files, struct fault *fault)
+static int too_many(uint32_t parts, struct fault *fault)
 {
-    fault_set(fault, "--files", "%" PRIu32 " files cannot be open at once", files->parts);
+    fault_set(fault, "--files", "%" PRIu32 " files cannot be open at once", parts);
     return fault_way_out(fault,
                          "raise the limit: ulimit -n %" PRIu32 "; or make them one by one: unseen "
                          "shard 1/%" PRIu32,
-                         files->parts + 64, files->parts);
-}
-
-static int open_one(struct part_files *files, uint32_t number, struct fault *fault)
-{
-    char directory[PATH_MAX];
-    struct stat old;
-    struct part_file *part = &files->part[number - 1];
-    part_name_write(files->pattern, number, files->name);
-    /* What a kill leaves must not be found by part.*, and be read as one part more. */
-    bool over = stat(files->name, &old) == 0;
-    if (over && path_check_replaceable(files->name, &old, fault) != 0)
-        return -1;
-    struct newfile_plan plan = {
-        .path = files->name,
-        .over = over,
-        .suffix = ".unseen-new",
-        .like = over ? &old : NULL,
-    };
-    part->file = newfile_begin(&plan, &part->fd);
-    if (part->file != NULL)
-        return 0;
-    if (errno == EMFILE || errno == ENFILE)
-        return too_many(files, fault);
-    fault_errno(fault, files->name, NULL, errno);
-    path_directory(files->name, directory);
-    return fault->error == ENOENT ? fault_way_out(fault, "there is no directory %s", directory)
-                                  : -1;
+                         parts + 64, parts);
 }
 
 static int open_all(struct part_files *files, struct fault *fault)
 {
-    files->part = malloc(files->parts * sizeof *files->part);
-    files->buffers = malloc(files->parts * files->room);
-    if (files->part == NULL || files->buffers == NULL) {
-        files->parts = 0;
+    size_t room = BUFFERS_BYTES / files->parts;
+    room = room < BUFFER_LEAST ? BUFFER_LEAST : room > BUFFER_MOST ? BUFFER_MOST : room;
+    files->file = malloc(files->parts * sizeof *files->file);
+    files->buffers = malloc(files->parts * room);
+    if (files->file == NULL || files->buffers == NULL)
         return fault_errno(fault, "--files", NULL, ENOMEM);
+    for (; files->opened < files->parts; files->opened++) {
+        write_name(files->pattern, files->opened + 1, files->name);
+        FILE *file = fopen(files->name, "we");
+        if (file == NULL && (errno == EMFILE || errno == ENFILE))
+            return too_many(files->parts, fault);
+        if (file == NULL)
+            return fault_errno(fault, files->name, NULL, errno);
+        setvbuf(file, files->buffers + files->opened * room, _IOFBF, room);
+        files->file[files->opened] = file;
     }
-    for (uint32_t i = 0; i < files->parts; i++)
-        files->part[i] = (struct part_file){.bytes = files->buffers + i * files->room};
-    for (uint32_t part = 1; part <= files->parts; part++)
-        if (signals_pending() || open_one(files, part, fault) != 0)
-            return signals_pending() ? fault_errno(fault, files->name, NULL, EINTR) : -1;
     return 0;
 }
 
-static size_t room_for_each(uint32_t parts)
-{
-    size_t room = BUFFERS_BYTES / parts;
-    return room < BUFFER_LEAST ? BUFFER_LEAST : room > BUFFER_MOST ? BUFFER_MOST : room;
-}
-
-struct part_files *part_files_new(const char *pattern, uint32_t parts, const char *const *inputs,
-                                  struct fault *fault)
+struct part_files *part_files_new(const char *pattern, uint32_t parts, struct fault *fault)
 {
     struct part_files *files = malloc(sizeof *files);
     if (files == NULL) {
         fault_errno(fault, "--files", NULL, ENOMEM);
         return NULL;
     }
-    *files = (struct part_files){.pattern = pattern, .parts = parts, .room = room_for_each(parts)};
+    *files = (struct part_files){.pattern = pattern, .parts = parts};
     signals_be_careful();
-    int result = descriptors_allow(parts) ? check_places(files, inputs, fault)
-                                          : too_many(files, fault);
-    if (result == 0 && open_all(files, fault) == 0)
+    if ((descriptors_allow(parts) ? open_all(files, fault) : too_many(parts, fault)) == 0)
         return files;
     part_files_free(files);
     return NULL;
 }
 
+/* The pattern may have the number in a directory's name; most often all are in one. */
 void part_files_allow(const struct part_files *files, struct confine *confine)
 {
-    for (uint32_t i = 0; i < files->parts; i++)
-        newfile_allow(files->part[i].file, i > 0 ? files->part[i - 1].file : NULL, confine);
+    char name[PATH_MAX], directory[PATH_MAX], before[PATH_MAX] = "";
+    for (uint32_t part = 1; part <= files->parts; part++) {
+        write_name(files->pattern, part, name);
+        path_directory(name, directory);
+        if (strcmp(directory, before) != 0)
+            confine_allow(confine, directory, CONFINE_REMOVE);
+        memcpy(before, directory, sizeof before);
+    }
+}
+
+/* --- writing --- */
+
+static int fail(struct part_files *files, uint32_t part, struct fault *fault)
+{
+    int error = errno;
+    write_name(files->pattern, part, files->name);
+    return fault_errno(fault, files->name, NULL, error);
+}
+
+int part_files_add(struct part_files *files, uint32_t part, const char *bytes, size_t length,
+                   struct fault *fault)
+{
+    uint32_t last = part != 0 ? part : files->parts;
+    for (part = part != 0 ? part : 1; part <= last; part++)
+        if (fwrite_unlocked(bytes, 1, length, files->file[part - 1]) != length)
+            return fail(files, part, fault);
+    return 0;
+}
+
+int part_files_finish(struct part_files *files, struct fault *fault)
+{
+    for (uint32_t part = 1; part <= files->parts; part++) {
+        int failed = fclose(files->file[part - 1]);
+        files->file[part - 1] = NULL;
+        if (failed != 0)
+            return fail(files, part, fault);
+    }
+    files->finished = true;
+    return 0;
 }
 
 void part_files_free(struct part_files *files)
 {
     if (files == NULL)
         return;
-    for (uint32_t i = 0; files->part != NULL && i < files->parts; i++)
-        newfile_free(files->part[i].file);
-    free(files->part);
+    for (uint32_t part = 1; !files->finished && part <= files->opened; part++) {
+        if (files->file[part - 1] != NULL)
+            fclose(files->file[part - 1]);
+        write_name(files->pattern, part, files->name);
+        unlink(files->name);
+    }
+    free(files->file);
     free(files->buffers);
     free(files);
-}
-
-/* --- writing --- */
-
-static int fail(struct part_files *files, uint32_t part, const char *doing, struct fault *fault)
-{
-    int error = errno;
-    part_name_write(files->pattern, part, files->name);
-    return fault_errno(fault, files->name, doing, error);
-}
-
-static int write_out(struct part_files *files, uint32_t part, const char *bytes, size_t length,
-                     struct fault *fault)
-{
-    return whole_write(files->part[part - 1].fd, bytes, length) == length
-               ? 0
-               : fail(files, part, NULL, fault);
-}
-
-static int flush(struct part_files *files, uint32_t part, struct fault *fault)
-{
-    struct part_file *file = &files->part[part - 1];
-    size_t length = file->length;
-    file->length = 0;
-    return write_out(files, part, file->bytes, length, fault);
-}
-
-static int add(struct part_files *files, uint32_t part, const char *bytes, size_t length,
-               struct fault *fault)
-{
-    struct part_file *file = &files->part[part - 1];
-    if (length > files->room - file->length && flush(files, part, fault) != 0)
-        return -1;
-    if (length > files->room)
-        return write_out(files, part, bytes, length, fault);
-    memcpy(file->bytes + file->length, bytes, length);
-    file->length += length;
-    return 0;
-}
-
-int part_files_add(struct part_files *files, uint32_t part, const char *bytes, size_t length,
-                   struct fault *fault)
-{
-    if (part != 0)
-        return add(files, part, bytes, length, fault);
-    for (part = 1; part <= files->parts; part++)
-        if (add(files, part, bytes, length, fault) != 0)
-            return -1;
-    return 0;
-}
-
-/* --- names --- */
-
-static int name_all(struct part_files *files, struct fault *fault)
-{
-    for (uint32_t part = 1; part <= files->parts; part++) {
-        int named = newfile_name(files->part[part - 1].file);
-        if (named == 0)
-            continue;
-        if (named > 0)
-            errno = EEXIST;
-        fail(files, part, "cannot get its name", fault);
-        if (part > 1)
-            fault_way_out(fault, "the parts before it are in place; mend that, then run it again");
-        return -1;
-    }
-    for (uint32_t i = 0; i < files->parts; i++)
-        newfile_flush_name(files->part[i].file, i > 0 ? files->part[i - 1].file : NULL);
-    return 0;
-}
-
-int part_files_finish(struct part_files *files, struct fault *fault)
-{
-    for (uint32_t part = 1; part <= files->parts; part++)
-        if (flush(files, part, fault) != 0)
-            return -1;
-    for (uint32_t part = 1; part <= files->parts && !signals_pending(); part++)
-        if (newfile_flush(files->part[part - 1].file) != 0)
-            return fail(files, part, "cannot be flushed to disk", fault);
-    if (signals_pending())
-        return fault_errno(fault, files->pattern, NULL, EINTR);
-    return name_all(files, fault);
 }

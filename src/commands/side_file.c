@@ -1,7 +1,6 @@
 #include "commands/side_file.h"
 
 #include "commands/message.h"
-#include "store/newfile.h"
 #include "system/beside.h"
 #include "system/path.h"
 
@@ -78,18 +77,6 @@ static int check_one(const struct side_files *files, enum option_id id, const ch
     return 0;
 }
 
-/* A file that lines will be appended to. */
-static int check_lines(const char *name)
-{
-    struct fault fault;
-    if (name == NULL)
-        return 0;
-    if (newfile_is_filter(name))
-        return message("%s: is a filter, and lines cannot be appended to it (name another file)",
-                       name);
-    return output_check(name, &fault) == 0 ? 0 : message_fault(&fault);
-}
-
 /* The secret is read, or made, and nothing else is to be written there. */
 static int check_secret(const struct side_files *files)
 {
@@ -110,7 +97,7 @@ static int check_dropped(const struct options *options)
         return message("%s: is the file of both --dropped and --pending (name another "
                        "file)",
                        dropped);
-    return check_lines(dropped);
+    return dropped != NULL ? inputs_check_target(dropped) : 0;
 }
 
 static int check_output(const struct side_files *files)
@@ -128,7 +115,8 @@ int side_file_check(const struct side_files *files)
         check_one(files, OPTION_FAILED, "failed lines") != 0 || check_secret(files) != 0 ||
         check_dropped(files->options) != 0)
         return EXIT_TROUBLE;
-    return check_lines(files->options->given[OPTION_FAILED]);
+    const char *failed = files->options->given[OPTION_FAILED];
+    return failed != NULL ? inputs_check_target(failed) : 0;
 }
 
 /* A link whose target was not there when names were compared leads somewhere now. */

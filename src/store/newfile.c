@@ -96,7 +96,7 @@ static int rename_to_free(const struct newfile *file)
     return 0;
 }
 
-int newfile_name(struct newfile *file)
+static int give_name(struct newfile *file)
 {
     int result = file->plan.over ? rename(file->temporary, file->target) : rename_to_free(file);
     if (result != 0)
@@ -106,10 +106,8 @@ int newfile_name(struct newfile *file)
 }
 
 /* What is left is to make the name last. Not all file systems can. */
-void newfile_flush_name(const struct newfile *file, const struct newfile *before)
+static void flush_name(const struct newfile *file)
 {
-    if (before != NULL && path_is_same(file->directory, before->directory))
-        return;
     int directory = open(file->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory >= 0) {
         fsync(directory);
@@ -117,16 +115,11 @@ void newfile_flush_name(const struct newfile *file, const struct newfile *before
     }
 }
 
-int newfile_flush(struct newfile *file)
-{
-    return fsync(file->fd);
-}
-
 int newfile_end(struct newfile *file)
 {
-    int named = newfile_flush(file) == 0 ? newfile_name(file) : -1;
+    int named = fsync(file->fd) == 0 ? give_name(file) : -1;
     if (named == 0)
-        newfile_flush_name(file, NULL);
+        flush_name(file);
     return named;
 }
 
@@ -158,13 +151,6 @@ struct newfile *newfile_begin(const struct newfile_plan *plan, int *fd)
     free(file);
     errno = error;
     return NULL;
-}
-
-void newfile_allow(const struct newfile *file, const struct newfile *before,
-                   struct confine *confine)
-{
-    if (before == NULL || strcmp(file->directory, before->directory) != 0)
-        confine_allow(confine, file->directory, CONFINE_READ | CONFINE_WRITE);
 }
 
 void newfile_free(struct newfile *file)

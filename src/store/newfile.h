@@ -8,7 +8,6 @@
 #ifndef UNSEEN_STORE_NEWFILE_H
 #define UNSEEN_STORE_NEWFILE_H
 
-#include "system/confine.h"
 #include "system/fault.h"
 
 #include <limits.h>
@@ -63,17 +62,5 @@ struct newfile;
 struct newfile *newfile_begin(const struct newfile_plan *plan, int *fd);
 int newfile_end(struct newfile *file);
 void newfile_free(struct newfile *file);
-
-/* Allows what end takes, unless the same was allowed for the file `before`, which may be NULL. */
-void newfile_allow(const struct newfile *file, const struct newfile *before,
-                   struct confine *confine);
-
-/* End in steps, for many files, of which none gets its name before all are on disk. Flush takes as
- * long as an fsync; 0, or -1 with errno. Name returns as newfile_make. Flush_name makes that name
- * last through a crash, unless the name `before`, which may be NULL, is in the same directory, and
- * was flushed after both were given. */
-int newfile_flush(struct newfile *file);
-int newfile_name(struct newfile *file);
-void newfile_flush_name(const struct newfile *file, const struct newfile *before);
 
 #endif

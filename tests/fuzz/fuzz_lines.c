@@ -19,7 +19,6 @@
  * the limits, is written and read again as the same, and is what a plain reading of it gives.
  */
 #include "commands/options.h"
-#include "commands/part_name.h"
 #include "commands/part_text.h"
 #include "key/keyer.h"
 #include "pipeline/pipeline.h"
@@ -545,21 +544,9 @@ static void check_part(const char *text)
               shard.parts == strtoul(text, NULL, 10));
 }
 
-/* Each part has a name of its own, and all but the number is as written. */
-static void check_part_name(const char *text)
-{
-    char one[PATH_MAX], other[PATH_MAX];
-    if (*text == '\0' || part_name_check(text) != 0)
-        return;
-    part_name_write(text, 12, one);
-    part_name_write(text, 345678, other);
-    HOLDS(strcmp(one, other) != 0 && strstr(one, "12") != NULL);
-    HOLDS(strstr(other, "345678") != NULL && strlen(other) <= strlen(text) + 9);
-}
-
 static void check_value(uint8_t kind, const char *text)
 {
-    switch (kind % 10) {
+    switch (kind % 9) {
     case 0:
         check_whole(OPTION_CAPACITY, text, "");
         break;
@@ -585,11 +572,8 @@ static void check_value(uint8_t kind, const char *text)
     case 7:
         check_profile(text);
         break;
-    case 8:
-        check_part(text);
-        break;
     default:
-        check_part_name(text);
+        check_part(text);
     }
 }
 
