@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# The house itself: the runner of these tests, what installs what is missing, the generator, the
-# Makefile. A runner that cannot fail, or a generator that miscounts, would make all else worthless.
+# The house itself: the runner of these tests, which must be able to fail, what installs what is missing,
+# and the Makefile.
 
 # shellcheck disable=SC2154 # repository, out, err and code are set by helper.bash
 load helper
@@ -40,39 +40,6 @@ sums_up() {
     grep -q 'skipped: unit/two: ok 2 - d # SKIP no time' "$out"
 }
 
-@test "run: without skips says nothing of them" {
-    a_tree
-    unit_test one <<<'echo 1..1; echo ok 1 - a'
-    sums_up 0 "1 passed, 0 failed"
-}
-
-@test "run: a failed test is shown with its reason" {
-    a_tree
-    unit_test one <<<'echo 1..2; echo ok 1 - a; echo not ok 2 - b; echo "# because"; echo why >&2; exit 1'
-    sums_up 1 "1 passed, 1 failed"
-    grep -q 'not ok 2 - b' "$out"
-    grep -q '# because' "$out"
-    grep -q 'stderr: why' "$out"
-}
-
-@test "run: reasons stand below the test that failed, wherever it gives them" {
-    a_tree
-    unit_test one <<<'echo "# of a"; echo not ok 1 - a; echo "# none"; echo ok 2 - b; echo "# of c"; echo not ok 3 - c; echo 1..3; exit 1'
-    printf '@%s\n' 'test "a" { echo of a; false; }' 'test "b" { echo of b; false; }' >tree/tests/x.bats
-    exits 1 runner
-    sed -n '/^[^ ]*: not ok/,$p' "$out" | grep -v 'in test file\|failed$' >shown
-    diff shown - <<'END'
-x.bats: not ok 1 a
-    # of a
-x.bats: not ok 2 b
-    # of b
-unit/one: not ok 1 - a
-    # of a
-unit/one: not ok 3 - c
-    # of c
-END
-}
-
 @test "run: what must not count as success" {
     local script
     while IFS= read -r script; do
@@ -101,19 +68,6 @@ echo 1..1; echo ok 1 - a; sleep 60
 END
 }
 
-@test "run: a program that was not built fails" {
-    a_tree
-    unit_test good <<<'echo 1..1; echo ok 1 - a'
-    touch tree/tests/unit/absent.c
-    exits 1 runner
-    [[ $(tail -n 1 "$out") == "1 passed, "[1-9]*" failed" ]] || complain "should have failed"
-}
-
-@test "run: no tests at all is a failure" {
-    a_tree
-    sums_up 1 "0 passed, 1 failed"
-}
-
 @test "run: bats files, passing, skipping, failing, broken" {
     a_tree
     # No line of this file may begin with what bats takes for a test.
@@ -125,56 +79,6 @@ END
     echo '@test "broken" {' >tree/tests/x.bats
     exits 1 runner
     [[ $(tail -n 1 "$out") == "0 passed, "[1-9]*" failed" ]] || complain "should have failed"
-}
-
-@test "run: names choose among the tests" {
-    a_tree
-    unit_test one <<<'echo 1..1; echo ok 1 - a'
-    unit_test two <<<'echo 1..1; echo not ok 1 - b; exit 1'
-    exits 0 runner one
-    exits 0 runner tests/unit/one.c
-    exits 1 runner two
-    exits 1 runner three
-    exits 1 runner one three
-    grep -qx 'not ok - three: there is no such test' "$out"
-}
-
-# --- .ci/run -----------------------------------------------------------------
-
-@test "ci: of a step that failed, the failed tests come first, then the end of its log" {
-    mkdir -p tree/.ci tree/src/build
-    cp "$repository/.ci/run" tree/.ci/
-    cat >tree/src/build/deps.sh <<'END'
-#!/bin/sh
-seq -f 'before %g' 1000
-echo 'not ok  x.bats    5 passed   1 failed   0 skipped     9 s'
-echo 'x.bats: not ok 3 a test'
-echo '    # because'
-echo 'src/x.c:1:2: error: no such thing'
-echo '   1 | thing'
-seq -f 'after %g' 1000
-echo '5 passed, 1 failed'
-exit 1
-END
-    chmod +x tree/src/build/deps.sh
-    exits 1 tree/.ci/run dependencies
-    sed -n 2,6p "$out" >first
-    diff first - <<'END'
-    | x.bats: not ok 3 a test
-    |     # because
-    | src/x.c:1:2: error: no such thing
-    |    1 | thing
-    | ...
-END
-    grep -qx '    | after 1000' "$out"
-    run ! grep -q before "$out"
-    [[ $(wc -l <"$out") -lt 60 ]]
-    [[ $(tail -n 1 "$out") == "5 passed, 2 failed, 0 skipped" ]]
-    # One that passed says its last line.
-    printf '%s\n' '#!/bin/sh' 'echo "7 passed, 0 failed"' >tree/src/build/deps.sh
-    exits 0 tree/.ci/run dependencies
-    grep -qx 'ok       dependencies (.* s): 7 passed, 0 failed' "$out"
-    [[ $(tail -n 1 "$out") == "8 passed, 0 failed, 0 skipped" ]]
 }
 
 # --- src/build/deps.sh -------------------------------------------------------
@@ -213,11 +117,6 @@ deps() {
         env PATH="$PWD/bin" "$@" sh "$repository/src/build/deps.sh" "$level"
 }
 
-@test "deps: silent where nothing is missing" {
-    succeeds "$repository/src/build/deps.sh" build
-    [[ ! -s $out ]]
-}
-
 @test "deps: each package manager is asked for its own packages" {
     local manager wanted
     while read -r manager wanted; do
@@ -238,61 +137,6 @@ brew install gcc xxhash
 END
 }
 
-@test "deps: with all installed by the manager it succeeds" {
-    a_bare_machine
-    a_manager dnf "$(bringing bats cc time)"
-    exits 0 deps check || complain "$(cat called)"
-    [[ $(grep -c '^dnf .* bats ' called) -eq 1 ]]
-}
-
-@test "deps: what a manager says is shown only if it fails" {
-    local chatter='echo "Setting up"; echo "debconf: delaying" >&2'
-    a_bare_machine
-    a_manager apk "$chatter; exit 3"
-    exits 2 deps build
-    grep -q '^Setting up$' "$err"
-    grep -q '^debconf: delaying$' "$err"
-    grep -q 'the package manager failed; see above' "$err"
-    a_manager apk "$chatter; $(bringing cc)"
-    exits 0 deps build
-    [[ $(cat "$out" "$err" | grep -c '^Setting up\|^debconf') -eq 0 ]] || complain "it was shown"
-    grep -q '^+ .*apk add' "$out"
-}
-
-@test "deps: what the manager does not have is done without" {
-    a_bare_machine
-    a_manager brew "$(bringing bats cc)"
-    exits 0 deps check || complain "$(cat called)"
-    grep -q 'no package known for GNU time: going on without' "$err"
-}
-
-@test "deps: without what is only wished for all goes on" {
-    a_bare_machine
-    ln -s "$(type -P bats)" "$(type -P time)" bin/
-    # A compiler that finds all headers but those of two libraries.
-    cat >bin/cc <<'END'
-#!/bin/sh
-read -r line
-case $line in *curl* | *uriparser*) exit 1 ;; esac
-END
-    chmod +x bin/cc
-    exits 0 deps check NO_INSTALL=1
-    grep -q 'going on without' "$err"
-    # All at once; and if one of them cannot be had, each by itself.
-    a_manager dnf "case \$* in *strace*) exit 1 ;; *' jq') $(bringing jq) ;; esac"
-    exits 0 deps check
-    grep -q '^dnf .* python3 strace mandoc jq .* libcurl-devel uriparser-devel$' called
-    grep -q '^dnf .*False jq$' called
-    [[ -e bin/jq ]]
-    grep -q 'going on without' "$err"
-    exits 0 deps check
-    tail -n 1 called | grep -vq jq
-    # Nothing of that is tried for a build, and what is needed is still insisted on.
-    succeeds deps build
-    rm bin/bats
-    exits 2 deps check NO_INSTALL=1
-}
-
 @test "deps: NO_INSTALL and DEB_BUILD_OPTIONS forbid installing, and it says how" {
     local variable
     for variable in NO_INSTALL=1 DEB_BUILD_OPTIONS= DEB_BUILD_OPTIONS=nocheck; do
@@ -304,13 +148,6 @@ END
         grep -q "${variable%%=*} is set" "$err"
         grep -q 'apt-get install .*libxxhash-dev' "$err"
     done
-}
-
-@test "deps: explains when there is no package manager" {
-    a_bare_machine
-    exits 2 deps build
-    grep -q 'missing: a C compiler' "$err"
-    grep -q 'no package manager that is known here' "$err"
 }
 
 @test "deps: explains when it is neither root nor has sudo" {
@@ -359,144 +196,6 @@ END
     chmod 777 bin
     exits 0 script -qec "env -u DEB_BUILD_OPTIONS -u NO_INSTALL -u CC $as_user env PATH='$PWD/bin' sh '$repository/src/build/deps.sh' check" /dev/null <<<$'y\nn'
     [[ $(grep -c 'Run it?' "$out") -eq 2 && $(grep -c sudo called) -eq 2 ]] || complain "$(cat called)"
-}
-
-@test "deps: a compiler that was asked for by name is not replaced by another" {
-    a_bare_machine
-    a_manager dnf
-    exits 2 deps build CC=clang NO_INSTALL=1
-    grep -q 'dnf install .* clang glibc-devel' "$err"
-    exits 2 deps build CC=strange-cc NO_INSTALL=1
-    grep -q 'no package known for a C compiler (strange-cc)' "$err"
-}
-
-@test "deps: a level that does not exist is a misuse" {
-    exits 2 "$repository/src/build/deps.sh"
-    exits 2 "$repository/src/build/deps.sh" everything
-}
-
-# --- src/build/demo.sh ----------------------------------------------------------
-
-@test "demo: it shows how many lines, which rate and what size, and fails without one of them" {
-    local wanted wrong
-    mkdir -p built/tests
-    ln -s "${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}" built/tests/tools
-    while read -r wanted wrong; do
-        # shellcheck disable=SC2016 # for the shell that runs it
-        printf '#!/bin/sh\n[ "$1" = stats ] || exec %q "$@"\n%q "$@" | sed %q\n' "$UNSEEN" "$UNSEEN" \
-            "$wrong" >built/unseen
-        chmod +x built/unseen
-        exits "$wanted" "$repository/src/build/demo.sh" built || complain "with: $wrong"
-    done <<'END'
-0
-1 s/^lines/keys/
-1 s/^lines .*/lines 100000/
-1 /^rate now/d
-1 s/^\(rate now *\).*/\11e-5/
-1 /^size/d
-END
-}
-
-# --- tests/tools/genlines ----------------------------------------------------
-
-genlines() {
-    "${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/genlines" "$@"
-}
-
-@test "genlines: exactly so many lines, and so many different ones" {
-    local lines distinct
-    for arguments in "0 0 1" "1 1 1" "10 1 3" "5 5 4" "100000 1 5" "100000 60000 6" \
-        "100000 100000 7" "70000 40000 8 8 12" "70000 65537 9 0 40" "3000 2000 10 2000 2048"; do
-        read -r lines distinct _ <<<"$arguments"
-        # shellcheck disable=SC2086
-        genlines $arguments >list
-        [[ $(wc -l <list) -eq $lines ]] || complain "$arguments: $(wc -l <list) lines"
-        [[ $(sort -u list | wc -l) -eq $distinct ]] || complain "$arguments: $(sort -u list | wc -l)"
-    done
-}
-
-@test "genlines: lengths are as asked, and all of them occur" {
-    genlines 20000 15000 1 20 29 >list
-    awk '{ n[length($0)]++ } END { for (l in n) print l, (n[l] > 1000) }' list | sort >lengths
-    cmp lengths - <<<"$(printf '%d 1\n' 20 21 22 23 24 25 26 27 28 29)"
-}
-
-@test "genlines: the same bytes for the same arguments, others for another seed" {
-    genlines 5000 3000 1 >a
-    genlines 5000 3000 1 >b
-    genlines 5000 3000 2 >c
-    cmp a b
-    run ! cmp -s a c
-    # And the same on every machine, from today on.
-    [[ $(cksum <a) == "2007009304 340574" ]] || complain "the list has changed: $(cksum <a)"
-}
-
-@test "genlines: wrong uses and a full disk" {
-    local wanted wrong
-    for wrong in "" "1" "1 2 3" "1 0 1" "x 1 1" "-1 1 1" "2 1 1 5" "2 1 1 9 8" "100000 100000 1 1 3"; do
-        # shellcheck disable=SC2086
-        exits 2 genlines $wrong || return 1
-        [[ $(wc -l <"$err") -eq 1 && ! -s $out ]] || complain "$wrong"
-    done
-    exits 2 to /dev/full genlines 10 5 1
-}
-
-# --- tests/tools/genhostile --------------------------------------------------
-
-genhostile() {
-    "${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/genhostile" "$@"
-}
-
-@test "genhostile: so many lines, the same for the same arguments" {
-    genhostile 5000 1 >a
-    genhostile 5000 1 >b
-    genhostile 5000 2 >c
-    cmp a b
-    run ! cmp -s a c
-    [[ $(wc -l <a) -eq 5000 ]]
-    genhostile -z 5000 1 >z
-    [[ $(tr -dc '\0' <z | wc -c) -eq 5000 ]]
-    # And the same on every machine.
-    [[ $(genhostile 3000 1 | cksum) == "1672051916 355833" ]]
-    [[ $(genhostile -f -z 3000 1 | cksum) == "4084267796 338713" ]]
-    [[ $(genhostile -w 3000 1 | cksum) == "740827525 104919" ]]
-}
-
-@test "genhostile: well-formed URLs are so" {
-    genhostile -w 5000 1 >list
-    run ! grep -vE '^[A-Za-z]+://([A-Za-z0-9%;=:]+@)?[A-Za-z0-9.-]+(:[0-9]*)?([/?#]|$)' list
-    run ! grep -E '%($|.$|[^0-9A-Fa-f]|.[^0-9A-Fa-f])' list
-    run ! grep "[^A-Za-z0-9._~:/?#@!\$&'()*+,;=%-]" list
-}
-
-@test "genhostile: wrong uses and a full disk" {
-    local wanted wrong
-    for wrong in "" "1" "1 2 3" "x 1" "1 x" "-x 1 1" "-1 1"; do
-        # shellcheck disable=SC2086
-        exits 2 genhostile $wrong || return 1
-        [[ ! -s $out && -s $err ]] || complain "$wrong"
-    done
-    exits 2 to /dev/full genhostile 10 5
-}
-
-# --- tests/fuzz/replay -------------------------------------------------------
-
-@test "replay: every fuzz program must be there, have inputs, and take them" {
-    mkdir -p tree/tests/fuzz/corpus/x tree/build/tests/fuzz
-    cp "$repository/tests/fuzz/replay" tree/tests/fuzz/
-    unset BUILD
-    exits 1 tree/tests/fuzz/replay
-    touch tree/tests/fuzz/fuzz_x.c tree/tests/fuzz/corpus/x/one
-    exits 1 tree/tests/fuzz/replay
-    printf '#!/bin/sh\necho "$# inputs"\n' >tree/build/tests/fuzz/fuzz_x
-    chmod +x tree/build/tests/fuzz/fuzz_x
-    exits 0 tree/tests/fuzz/replay
-    prints 'x: 1 inputs\n'
-    rm tree/tests/fuzz/corpus/x/one
-    exits 1 tree/tests/fuzz/replay
-    touch tree/tests/fuzz/corpus/x/two
-    printf '#!/bin/sh\nkill -ABRT $$\n' >tree/build/tests/fuzz/fuzz_x
-    exits 1 tree/tests/fuzz/replay
 }
 
 # --- Makefile ----------------------------------------------------------------
@@ -566,13 +265,6 @@ clean_make() {
         -r src --include='*.[ch]' | grep -vE '^src/(system/|core/cpu\.c)' || true)
     echo "$elsewhere"
     [[ -z $elsewhere ]]
-}
-
-@test "without locks of open file descriptions it does not build, and says so" {
-    cd "$BATS_TEST_DIRNAME/.."
-    sed 's/F_OFD_SETLK/F_OFD_NOWHERE/' src/system/lock.c >"$BATS_TEST_TMPDIR/lock.c"
-    run "${CC:-cc}" -std=c17 -D_GNU_SOURCE -Isrc -fsyntax-only "$BATS_TEST_TMPDIR/lock.c"
-    [[ $status -ne 0 && $output == *'unseen needs locks of open file descriptions'* ]]
 }
 
 # symbols HOW FILE: the names of the functions that FILE exports or takes from elsewhere.
