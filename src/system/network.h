@@ -6,29 +6,14 @@
  * writer sets are not seen through the other mount, or are overwritten from there, and locks may
  * not be shared: two writers print lines that the file then lacks, and nobody notices.
  *
- * The kernel's file systems tell what they are. Behind FUSE can be anything, so the mount is asked:
- *
- *   let through  fuseblk (ntfs-3g and the like, which have a disk to themselves) and
- *                fuse.fuse-overlayfs (the files of a container without root). overlay, too, which
- *                is not FUSE: it writes only to its upper layer, for which the kernel takes nothing
- *                that another machine can change.
- *   refused      all other FUSE, since its server may read and write anywhere: sshfs, GlusterFS and
- *                s3fs do it elsewhere, and of mergerfs or bindfs nobody can tell. And what a
- *                virtual machine or a sandbox shares with its host, as both write there: virtiofs,
- *                9p (as WSL has the disks of Windows, and gVisor what lies outside of it; its root
- *                is an overlay), the shared folders of VirtualBox and VMware.
- *   in doubt     FUSE is refused if the mount cannot be found: without /proc, or if it lies outside
- *                of this process's root.
+ * Refused is what statfs(2) says is one: what several machines mount, what a virtual machine or a
+ * sandbox shares with its host, as both write there (9p, virtiofs, vboxsf, vmhgfs), and FUSE,
+ * behind which can be anything; but not fuseblk (ntfs-3g and the like) and fuse-overlayfs.
  */
 #ifndef UNSEEN_SYSTEM_NETWORK_H
 #define UNSEEN_SYSTEM_NETWORK_H
 
 #include "system/fault.h"
-
-#include <stdbool.h>
-#include <stdio.h>
-
-enum { NETWORK_NAME = 64 };
 
 /* The user takes care of it: from now on nothing is refused in this process. */
 void network_allow(void);
@@ -41,9 +26,5 @@ int network_check(int fd, const char *path, struct fault *fault);
 /* The same of what a path stands for, which becomes the `place` of another file that the fault is
  * about. 0, too, if there is nothing, or it cannot be asked: whoever uses it will say so. */
 int network_check_place(const char *place, const char *path, struct fault *fault);
-
-/* The type of the mount with this number, digits, in a list as /proc/self/mountinfo is one; cut off
- * if it is longer. Returns whether it is in there. Takes no memory, however long lines are. */
-bool network_mount_type(FILE *mounts, const char *number, char type[NETWORK_NAME]);
 
 #endif
