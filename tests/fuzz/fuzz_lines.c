@@ -1,9 +1,7 @@
 /*
- * fuzz_lines - lines on all of their way, and the values of options.
+ * fuzz_lines - lines on all of their way.
  *
- * The first byte chooses which. Of lines:
- *
- *        0    1  FLAG_..., FLAG_VALUES off
+ *        0    1  FLAG_...
  *        1    3  recipe (recipes.h)
  *        4    1  bytes that the input's buffer begins with, less one
  *        5    1  bytes of the longest line that is allowed; 255: any
@@ -14,12 +12,7 @@
  * They are read, split, made keys of, judged by a filter of a few keys and p = 1e-12, in memory or
  * in a file, and handed on. What must come out is what an exact set gives, byte for byte: printed,
  * held back, counted, and what is left of the input when no more lines are wanted.
- *
- * Of values: byte 1 says of which option, and the rest is the text. What is accepted lies within
- * the limits, is written and read again as the same, and is what a plain reading of it gives.
  */
-#include "commands/options.h"
-#include "commands/part_text.h"
 #include "key/keyer.h"
 #include "pipeline/pipeline.h"
 #include "recipes.h"
@@ -28,15 +21,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <math.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
-    FLAG_VALUES = 1,
     FLAG_NUL = 2,
     FLAG_FILE = 4, /* the filter */
     FLAG_REPEATED = 8,
@@ -46,7 +36,7 @@ enum {
     FLAG_SKIP = 128 /* the heading */
 };
 
-enum { HEAD = 8, LINES_MAX_HERE = 1 << 14, PIPE_ROOM = 1 << 16, VALUE_MAX = 1 << 12 };
+enum { HEAD = 8, LINES_MAX_HERE = 1 << 14, PIPE_ROOM = 1 << 16 };
 
 /* --- the input: what comes at a time is chance --- */
 
@@ -352,252 +342,9 @@ static void check_lines(const uint8_t *data, size_t size)
     free_result(&got);
 }
 
-/* --- values --- */
-
-static FILE *said; /* standard error: what the options say goes nowhere */
-
-#define HOLDS(condition)                                                                           \
-    do {                                                                                           \
-        bool holds = (condition);                                                                  \
-        if (!holds) {                                                                              \
-            fprintf(said, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition);           \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
-
-/* Whether the option takes that value, as if it had been given. */
-static bool takes(struct options *options, enum option_id id, const char *text)
-{
-    *options = (struct options){.set = OPTION_BIT(id)};
-    options->given[id] = text;
-    options->spelled[id] = option_table[id].spellings[0];
-    return options_check(options, option_table[id].commands) == 0;
-}
-
-/* What a number before this counts. */
-static double unit_of(enum option_id id, const char *suffix)
-{
-    static const char letters[] = "KMGTP";
-    const char *letter = strchr(letters, *suffix == 'k' ? 'K' : *suffix);
-    double power = *suffix != '\0' ? (double)(letter - letters + 1) : 0;
-    bool thousands = id == OPTION_CAPACITY || (*suffix != '\0' && strcmp(suffix + 1, "B") == 0);
-    return pow(thousands ? 1000 : 1024, power);
-}
-
-static void check_whole(enum option_id id, const char *text, const char *unit)
-{
-    struct options options;
-    char written[64];
-    if (!takes(&options, id, text))
-        return;
-    uint64_t value = options_whole(&options, id, 0);
-    HOLDS((double)value >= option_table[id].least && (double)value <= option_table[id].most);
-    snprintf(written, sizeof written, "%" PRIu64 "%s", value, unit);
-    if (*unit != '\0') /* milliseconds */
-        snprintf(written, sizeof written, "%" PRIu64 ".%03us", value / 1000,
-                 (unsigned)(value % 1000));
-    HOLDS(takes(&options, id, written) && options_whole(&options, id, 0) == value);
-    char *suffix;
-    double number = strtod(text, &suffix);
-    if (*suffix == '^')
-        number = pow(number, (double)strtol(suffix + 1, &suffix, 10));
-    if (id != OPTION_FORGET_AFTER)
-        HOLDS((double)value == number * unit_of(id, suffix));
-    HOLDS(text[strspn(text, "0123456789.^eE+-abdhiknmorsuwyBGKMPTced")] == '\0');
-}
-
-static void check_real(enum option_id id, const char *text)
-{
-    struct options options;
-    char written[64];
-    if (!takes(&options, id, text))
-        return;
-    double value = options_real(&options, id);
-    HOLDS(value >= option_table[id].least && value <= option_table[id].most);
-    snprintf(written, sizeof written, "%.17g", value);
-    HOLDS(takes(&options, id, written) && options_real(&options, id) == value);
-    size_t percent = strcspn(text, "%");
-    HOLDS(text[percent] == '\0' || (id == OPTION_RATE && text[percent + 1] == '\0'));
-    char *end;
-    double plain = strtod(text, &end);
-    if (*end == '^')
-        plain = pow(plain, (double)strtol(end + 1, NULL, 10));
-    plain /= text[percent] == '%' ? 100 : 1;
-    HOLDS(fabs(plain - value) <= 1e-14 * value);
-}
-
-static void check_seed(const char *text)
-{
-    struct options options;
-    char written[64];
-    if (!takes(&options, OPTION_SEED, text))
-        return;
-    uint64_t value = options_seed(&options, 0);
-    snprintf(written, sizeof written, text[0] == '1' ? "0x%" PRIx64 : "%" PRIu64, value);
-    HOLDS(takes(&options, OPTION_SEED, written) && options_seed(&options, 0) == value);
-}
-
-/* A plain reading of a list: *has, whether it has the field. Returns whether it is a list. */
-static bool list_has(const char *list, unsigned long field, bool *has)
-{
-    *has = false;
-    for (const char *at = list;; at++) {
-        char *end = NULL;
-        unsigned long first = 1, last;
-        if (*at >= '0' && *at <= '9')
-            first = strtoul(at, &end, 10);
-        else if (*at != '-')
-            return false;
-        at = end != NULL ? end : at;
-        last = first;
-        if (*at == '-') {
-            bool number = at[1] >= '0' && at[1] <= '9';
-            if (!number && end == NULL)
-                return false;
-            last = number ? strtoul(at + 1, &end, 10) : ULONG_MAX;
-            at = number ? end : at + 1;
-        }
-        if (first < 1 || first > RECIPE_FIELD_MAX || last < first ||
-            (last > RECIPE_FIELD_MAX && last != ULONG_MAX))
-            return false;
-        *has |= field >= first && field <= last;
-        if (*at != ',')
-            return *at == '\0';
-    }
-}
-
-static bool recipe_has(const struct recipe *recipe, unsigned long field)
-{
-    for (unsigned i = 0; i < recipe->ranges; i++)
-        if (field >= recipe->range[i].first &&
-            (recipe->range[i].last == 0 || field <= recipe->range[i].last))
-            return true;
-    return false;
-}
-
-static void check_fields(const char *text)
-{
-    struct recipe recipe = {0}, again = {0};
-    const char *wanted;
-    char written[RECIPE_TEXT];
-    bool has;
-    if (recipe_parse_fields(&recipe, text, &wanted) != NULL) {
-        HOLDS(recipe.ranges == 0);
-        /* Too many of them are none. */
-        HOLDS(strlen(text) > 2 * RECIPE_RANGES_MAX || !list_has(text, 1, &has));
-        return;
-    }
-    HOLDS(recipe.ranges > 0);
-    HOLDS(recipe_parse_fields(&again, recipe_fields_text(&recipe, written), &wanted) == NULL);
-    HOLDS(recipe_is_same(&recipe, &again));
-    for (unsigned i = 0; i < recipe.ranges; i++)
-        for (unsigned around = 0; around < 6; around++) {
-            unsigned long field = around < 3 ? recipe.range[i].first : recipe.range[i].last;
-            field += around % 3;
-            if (field < 2)
-                continue;
-            HOLDS(list_has(text, field - 1, &has));
-            HOLDS(has == recipe_has(&recipe, field - 1));
-        }
-    for (unsigned long field = 1; field < 40; field++) {
-        HOLDS(list_has(text, field, &has));
-        HOLDS(has == recipe_has(&recipe, field));
-    }
-}
-
-static void check_separator(const char *text)
-{
-    struct recipe recipe = {0}, again = {0};
-    const char *wanted;
-    char written[RECIPE_TEXT];
-    if (recipe_parse_separator(&recipe, text, &wanted) != NULL)
-        return;
-    HOLDS(!recipe_parse_separator(&again, recipe_separator_text(&recipe, written), &wanted));
-    HOLDS(recipe.separator == again.separator && recipe.separated && again.separated);
-}
-
-static void check_profile(const char *text)
-{
-    struct recipe recipe = {0}, again = {0};
-    const char *wanted;
-    bool versioned;
-    char written[RECIPE_TEXT];
-    if (recipe_parse_profile(&recipe, text, &versioned, &wanted) != NULL)
-        return;
-    HOLDS(
-        !recipe_parse_profile(&again, recipe_profile_text(&recipe, written), &versioned, &wanted));
-    HOLDS(recipe_is_same(&recipe, &again));
-}
-
-static void check_part(const char *text)
-{
-    struct shard shard = {0, 0}, again = {0, 0};
-    char written[32];
-    if (part_text_read("--shard", text, &shard) == 0) {
-        HOLDS(shard.part >= 1 && shard.part <= shard.parts && shard.parts <= SHARD_PARTS_MAX);
-        snprintf(written, sizeof written, "%" PRIu32 "/%" PRIu32, shard.part, shard.parts);
-        HOLDS(part_text_read("--shard", written, &again) == 0);
-        HOLDS(again.part == shard.part && again.parts == shard.parts);
-    }
-    if (part_text_read_parts("shard", text, &shard) == 0)
-        HOLDS(shard.part == 0 && shard.parts >= 1 && shard.parts <= SHARD_PARTS_MAX &&
-              shard.parts == strtoul(text, NULL, 10));
-}
-
-static void check_value(uint8_t kind, const char *text)
-{
-    switch (kind % 9) {
-    case 0:
-        check_whole(OPTION_CAPACITY, text, "");
-        break;
-    case 1:
-        check_whole(OPTION_SIZE, text, "");
-        break;
-    case 2:
-        check_whole(OPTION_FORGET_AFTER, text, "s");
-        break;
-    case 3:
-        check_real(OPTION_RATE, text);
-        check_real(OPTION_SLACK, text);
-        break;
-    case 4:
-        check_seed(text);
-        break;
-    case 5:
-        check_fields(text);
-        break;
-    case 6:
-        check_separator(text);
-        break;
-    case 7:
-        check_profile(text);
-        break;
-    default:
-        check_part(text);
-    }
-}
-
-static void check_text(uint8_t kind, const uint8_t *data, size_t size)
-{
-    static FILE *nowhere;
-    char text[VALUE_MAX];
-    size_t length = size < sizeof text ? size : sizeof text - 1;
-    memcpy(text, data, length);
-    text[length] = '\0';
-    if (nowhere == NULL)
-        nowhere = fopen("/dev/null", "w");
-    INSIST(nowhere != NULL);
-    said = stderr;
-    stderr = nowhere;
-    check_value(kind, text);
-    stderr = said;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size >= 2 && (data[0] & FLAG_VALUES) != 0)
-        check_text(data[1], data + 2, size - 2);
-    else if (size >= HEAD && size <= LINES_MAX_HERE)
+    if (size >= HEAD && size <= LINES_MAX_HERE)
         check_lines(data, size);
     return 0;
 }
