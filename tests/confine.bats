@@ -27,7 +27,6 @@ forms=(
     'r | stats f.bf queue.bf'
     ' | verify queue.bf'
     'r | verify f.bf queue.bf'
-    ' | verify --secret-file secret secret.bf'
     ' | plan in'
     'rwmd | merge -o new.bf f.bf queue.bf'
     'rwmd | merge -o f.bf f.bf'
@@ -54,7 +53,6 @@ prepare() {
         exits 0 unseen --pending keys f.bf in
         exits 0 unseen add --create --counting -p 1e-9 counting.bf in
         exits 0 unseen push --create -p 1e-9 queue.bf in
-        exits 0 unseen create --secret-file secret -p 1e-9 secret.bf
         touch one two
     fi
     rm -rf "$OUTSIDE" "$BATS_TEST_TMPDIR/inside"

@@ -43,12 +43,6 @@ load sweep
     sweep_all 1 create durable
 }
 
-@test "the Nth of each system call fails: create --secret-file" {
-    need_strace
-    sweep_start 60
-    sweep_all 1 secret
-}
-
 @test "the Nth of each system call fails: create --queue, push" {
     need_strace
     sweep_start 60

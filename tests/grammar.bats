@@ -495,7 +495,7 @@ END
         # shellcheck disable=SC2086
         fails_with 2 '^unseen: -[a-z-]* -: .* \./-.*/dev/stdout' unseen $arguments <in
     done
-    for arguments in '--pending - f.bf' 'create --secret-file - s.bf' 'merge -o - f.bf' 'shard 2 --files - in' \
+    for arguments in '--pending - f.bf' 'merge -o - f.bf' 'shard 2 --files - in' \
         'create --like - s.bf'; do
         # shellcheck disable=SC2086
         fails_with 2 '^unseen: -[a-z-]* -: .* \./-' unseen $arguments <in

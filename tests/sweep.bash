@@ -121,18 +121,6 @@ again_create() {
     done_create
 }
 
-# A filter that is there can be used with the secret that is there.
-prepare_secret() { rm -f k; }
-form_secret() { strace_it create -n 100 -p 1e-9 --secret-file k f.bf; }
-done_secret() {
-    "$UNSEEN" --secret-file k f.bf in >part 2>/dev/null && same part in &&
-        [[ $("$UNSEEN" query -v -c --secret-file k f.bf in) == 0 && $(stat -c %a k) == 600 ]]
-}
-again_secret() {
-    [[ -e f.bf ]] || "$UNSEEN" create -n 100 -p 1e-9 --secret-file k f.bf || return 1
-    done_secret
-}
-
 prepare_remove() { cp counting.bf f.bf; }
 form_remove() { strace_it remove f.bf in; }
 done_remove() {
@@ -278,7 +266,7 @@ sweep_one() {
             "$UNSEEN" verify f.bf >>said 2>&1 || code=$?
             [[ $code -le 1 ]] || { sweep_wrong 'damaged filter'; return 1; }
         fi
-        [[ ($form != create && $form != secret) || $code -lt 2 || -z $(find . -name 'f.bf?*') ]] || { sweep_wrong 'debris'; return 1; }
+        [[ $form != create || $code -lt 2 || -z $(find . -name 'f.bf?*') ]] || { sweep_wrong 'debris'; return 1; }
     done
     sweep_wrong 'no end'
 }

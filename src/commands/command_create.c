@@ -4,7 +4,6 @@
 #include "commands/creation.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
-#include "commands/secret_option.h"
 #include "commands/wish.h"
 
 /* Whether what is there is the filter that was asked for. */
@@ -13,9 +12,8 @@ static int agrees(const struct options *options, const char *path)
     struct store *store = filter_operand_look(path, options);
     if (store == NULL)
         return EXIT_TROUBLE;
-    int status = secret_option_open(options, store, false);
     store_close(store);
-    return status == 0 ? wish_compare(options, path, options_has(options, OPTION_QUEUE)) : status;
+    return wish_compare(options, path, options_has(options, OPTION_QUEUE));
 }
 
 int command_create(const struct options *options)

@@ -11,7 +11,6 @@
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/queue_operand.h"
-#include "commands/secret_option.h"
 #include "commands/summary.h"
 #include "core/number.h"
 #include "core/quote.h"
@@ -60,8 +59,6 @@ static int open_inputs(struct inputs_open *inputs, const struct options *options
         if (store == NULL)
             return filter_operand_refuse(&fault, options, path);
         inputs->filters[inputs->count++] = store;
-        if (secret_option_open(options, store, true) != 0)
-            return EXIT_TROUBLE;
         if (is_out)
             inputs->replaced = store;
     }

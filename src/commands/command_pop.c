@@ -13,7 +13,6 @@
 #include "commands/inputs.h"
 #include "commands/message.h"
 #include "commands/queue_operand.h"
-#include "commands/secret_option.h"
 #include "commands/side_file.h"
 #include "commands/summary.h"
 #include "io/child.h"
@@ -267,10 +266,6 @@ int command_pop(const struct options *options)
     struct store *store = filter_operand_look(path, options);
     if (store == NULL)
         return EXIT_TROUBLE;
-    if (secret_option_open(options, store, false) != 0) {
-        store_leave(store);
-        return EXIT_TROUBLE;
-    }
     job.path = path;
     job.queue = queue_operand(store, job.output.delimiter, false, job.max_line);
     int status = job.queue != NULL ? run(&job) : EXIT_TROUBLE;

@@ -7,7 +7,6 @@
 #include "commands/queue_operand.h"
 #include "commands/recipe_word.h"
 #include "commands/report.h"
-#include "commands/secret_option.h"
 #include "commands/survey.h"
 #include "core/number.h"
 #include "system/signals.h"
@@ -175,12 +174,10 @@ static void tell_part(struct report *report, const struct header *header)
 static void tell_hash(struct report *report, const struct header *header)
 {
     if (header_has_secret(header)) {
-        bool elsewhere = header_lacks_secret(header);
-        report_text(report, "hash", "siphash-2-4-128, its secret is in %s",
-                    elsewhere ? "another file" : "the filter");
+        report_text(report, "hash", "siphash-2-4-128, its secret is in the filter");
         report_json(report, "hash", "\"siphash-2-4-128\"");
         report_json(report, "seed", "null");
-        report_quoted(report, "secret", elsewhere ? "elsewhere" : "inside");
+        report_quoted(report, "secret", "inside");
     } else {
         report_text(report, "hash", "xxh3-128, seed %" PRIu64, header->hasher.k0);
         report_json(report, "hash", "\"xxh3-128\"");
@@ -418,10 +415,6 @@ int command_stats(const struct options *options)
         if (i == 0 && confinement_of_filters(options) != 0) {
             store_close(store);
             return EXIT_TROUBLE;
-        }
-        if (store != NULL && secret_option_open(options, store, false) != 0) {
-            store_close(store);
-            store = NULL;
         }
         if (store != NULL)
             shown.filters[shown.count++] = store;

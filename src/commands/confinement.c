@@ -59,9 +59,7 @@ int confinement_start(const struct confinement *needed)
 
 int confinement_of_filters(const struct options *options)
 {
-    const char *secret[] = {options->given[OPTION_SECRET_FILE], NULL};
     return confinement_start(&(struct confinement){
-        .read = secret,
         .queues = options->operands,
         .filters = options->operands + 1,
     });

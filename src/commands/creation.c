@@ -3,7 +3,6 @@
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/report.h"
-#include "commands/secret_option.h"
 #include "commands/wish.h"
 #include "core/number.h"
 #include "queue/queue.h"
@@ -98,20 +97,13 @@ static int make(const char *path, const struct options *options, bool queue, uns
     }
     if (wish_plan(options, true, 0, &header) != 0)
         return -1;
-    const char *secret_file = secret_option_file(options, &header);
-    if (secret_file != NULL &&
-        (path_is_same(path, secret_file) || path_is_same_name(path, secret_file))) {
-        message("%s: is both FILTER and the file of its secret (name another file)", secret_file);
-        return -1;
-    }
     /* Of a filter that stays, the queue that is there is the right one; it may have been made just
      * now. Beside a new one it would wait for ever, or be taken for the new one's. */
     bool taken = queue_check_free(path, &fault) != 0;
     if (taken && newfile_look(path, over, &(struct fault){0}) == PLACE_TAKEN)
         return 1;
     header.writer_features = queue ? WRITER_QUEUE : 0;
-    const struct create_elsewhere elsewhere = {queue ? queue_make : NULL, secret_file};
-    int result = taken ? -1 : create_filter(path, &header, over, &elsewhere, &fault);
+    int result = taken ? -1 : create_filter(path, &header, over, queue ? queue_make : NULL, &fault);
     if (result < 0 && !taken && fault.of == path && (fault.error == ENOSPC || fault.error == EFBIG))
         tell_space(&fault, path, &header.plan);
     if (result < 0)

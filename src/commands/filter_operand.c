@@ -3,7 +3,6 @@
 #include "commands/command.h"
 #include "commands/command_line.h"
 #include "commands/message.h"
-#include "commands/secret_option.h"
 #include "core/number.h"
 #include "core/quote.h"
 #include "store/counter.h"
@@ -165,12 +164,6 @@ struct filter *filter_operand_open(const char *path, const struct options *optio
     struct filter *filter = filter_open(path, write, &filter_operand_watch, &fault);
     if (filter == NULL)
         filter_operand_refuse(&fault, options, path);
-    /* Keys that are committed were made before. */
-    else if (secret_option_open(options, filter_store(filter), options->asked->bit != FOR_COMMIT) !=
-             0) {
-        filter_close(filter);
-        return NULL;
-    }
     return filter;
 }
 

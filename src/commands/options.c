@@ -97,11 +97,6 @@ const struct option_entry option_table[OPTIONS] = {
      NULL, "make it like FILTER; shard: split by its recipe"},
     [OPTION_SECRET] = {GROUP_MAKING, FOR_MAKERS, {"--secret"}, TAKES_NOTHING, NULL, NULL,
      NULL, "hash with a secret, if strangers choose lines"},
-    [OPTION_SECRET_FILE] = {GROUP_MAKING, FOR_SECRETS, {"--secret-file"}, TAKES_FILE, "FILE",
-     "seen.key",
-     NULL, "the same, with the secret in FILE, not in FILTER"},
-    [OPTION_NEW_SECRET] = {GROUP_MAKING, FOR_MAKERS, {"--new-secret"}, TAKES_NOTHING, NULL, NULL,
-     NULL, "with --like: give it a secret of its own"},
     [OPTION_SHARD] = {GROUP_MAKING, FOR_MAKERS, {"--shard"}, TAKES_PART, "I/N", "1/4",
      NULL, "for part I of N; lines of other parts are refused"},
     [OPTION_SHARD_BY] = {GROUP_MAKING, FOR_MAKERS, {"--shard-by"}, TAKES_PROFILE, "RECIPE", "host",
@@ -283,7 +278,9 @@ static enum option_id find(int number, const char **spelled)
 static const struct {
     const char *name, *wanted;
 } unknown[] = {
+    {"new-secret", "to have another secret than FILTER: --like FILTER --secret"},
     {"parts", "to split a list into 4: unseen shard 4 FILE"},
+    {"secret-file", "a secret is in FILTER: --secret; for the same one: --like FILTER"},
 };
 
 static int unknown_name(const char *word)

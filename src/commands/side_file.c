@@ -77,18 +77,6 @@ static int check_one(const struct side_files *files, enum option_id id, const ch
     return 0;
 }
 
-/* The secret is read, or made, and nothing else is to be written there. */
-static int check_secret(const struct side_files *files)
-{
-    static const enum option_id written[] = {OPTION_DROPPED, OPTION_PENDING, OPTION_FAILED};
-    const char *const *given = files->options->given;
-    const char *secret = given[OPTION_SECRET_FILE];
-    for (size_t i = 0; secret != NULL && i < sizeof written / sizeof *written; i++)
-        if (given[written[i]] != NULL && same(secret, given[written[i]]))
-            return something_else(secret, "a secret");
-    return check_one(files, OPTION_SECRET_FILE, "a secret");
-}
-
 static int check_dropped(const struct options *options)
 {
     const char *dropped = options->given[OPTION_DROPPED];
@@ -112,8 +100,7 @@ int side_file_check(const struct side_files *files)
 {
     if (check_output(files) != 0 || check_one(files, OPTION_PENDING, "pending keys") != 0 ||
         check_one(files, OPTION_DROPPED, "dropped lines") != 0 ||
-        check_one(files, OPTION_FAILED, "failed lines") != 0 || check_secret(files) != 0 ||
-        check_dropped(files->options) != 0)
+        check_one(files, OPTION_FAILED, "failed lines") != 0 || check_dropped(files->options) != 0)
         return EXIT_TROUBLE;
     const char *failed = files->options->given[OPTION_FAILED];
     return failed != NULL ? inputs_check_target(failed) : 0;

@@ -6,12 +6,13 @@
 #include "commands/queue_operand.h"
 #include "commands/recipe_word.h"
 #include "commands/report.h"
-#include "commands/secret_option.h"
 #include "commands/wish_part.h"
 #include "commands/wish_recipe.h"
 #include "core/number.h"
 #include "format/likeness.h"
+#include "system/random.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -204,6 +205,22 @@ static int plan_with_stage(const struct wish *wish, bool in_file, struct filter_
     return plan_from_wish(wish, plan);
 }
 
+/* With --secret: in place of the seed. */
+static int draw_secret(const struct options *options, struct header *header)
+{
+    struct fault fault;
+    uint64_t words[2];
+    if (!options_has(options, OPTION_SECRET))
+        return 0;
+    if (random_fill(words, sizeof words) != 0) {
+        fault_errno(&fault, "secret", "no random bytes can be had", errno);
+        return message_fault(&fault);
+    }
+    header->hasher = (struct hasher){HASH_SIPHASH, words[0], words[1]};
+    header->asked &= ~(uint64_t)ASKED_SEED;
+    return 0;
+}
+
 static int taken_by_like(const struct options *options, const char *option)
 {
     return message("%s and --like: --like takes that from %s (leave one out)", option,
@@ -221,20 +238,14 @@ static int plan_like(const struct options *options, struct header *header)
             return taken_by_like(options, options->spelled[asked_by[i].option]);
     if (recipe != NULL)
         return taken_by_like(options, recipe);
-    if (options_has(options, OPTION_SECRET))
-        return taken_by_like(options, "--secret");
     struct store *store = filter_operand_look(options->given[OPTION_LIKE], options);
     if (store == NULL)
         return EXIT_TROUBLE;
-    int status = options_has(options, OPTION_NEW_SECRET) ? 0
-                                                         : secret_option_open(options, store, true);
     *header = *store_header(store);
     header->writer_features = 0;
     store_close(store);
-    if (status != 0)
-        return status;
     if (options_has(options, OPTION_SEED) && header_has_secret(header))
-        return message("--seed: %s has a secret instead (for another one: --new-secret)",
+        return message("--seed: %s has a secret instead (for another one: --secret)",
                        options->given[OPTION_LIKE]);
     if (options_has(options, OPTION_SEED))
         header->asked |= ASKED_SEED;
@@ -257,7 +268,7 @@ int wish_plan(const struct options *options, bool in_file, uint64_t assumed, str
     struct layer_plan layer;
     memset(header, 0, sizeof *header);
     if (options_has(options, OPTION_LIKE))
-        return plan_like(options, header) == 0 ? secret_option_new(options, header) : EXIT_TROUBLE;
+        return plan_like(options, header) == 0 ? draw_secret(options, header) : EXIT_TROUBLE;
     header->hasher.k0 = options_seed(options, 0);
     if (wish_recipe_read(options, &header->recipe) != 0 || wish_part_read(options, header) != 0 ||
         combinations_check(options, assumed != 0 ? FOR_PLANNED_FILTER : FOR_NEW_FILTER) != 0)
@@ -279,7 +290,7 @@ int wish_plan(const struct options *options, bool in_file, uint64_t assumed, str
         return message("%s %" PRIu64 ": a filter cannot be that large (ask for fewer lines, or "
                        "a higher rate)",
                        counted_by(&wish), header->plan.capacity);
-    return secret_option_new(options, header);
+    return draw_secret(options, header);
 }
 
 /* --- filters that exist --- */
@@ -404,14 +415,17 @@ static bool part_differs(const struct store *store, const struct options *option
                      recipe_word_text(&wanted.part_recipe, wants_by));
 }
 
-static bool secret_differs(const struct store *store, const struct options *options)
+/* `like`: the filter that it must not share its secret with, or NULL. */
+static bool secret_differs(const struct store *store, const struct options *options,
+                           const struct header *like)
 {
     const struct header *has = store_header(store);
-    if (!options_has(options, OPTION_SECRET) || header_tells_secret(has))
+    if (!options_has(options, OPTION_SECRET))
         return false;
-    return disagrees(store, "--secret",
-                     header_lacks_secret(has) ? "made with --secret-file"
-                                              : "made without --secret");
+    if (!header_has_secret(has))
+        return disagrees(store, "--secret", "made without --secret");
+    return like != NULL && has->hasher.k0 == like->hasher.k0 && has->hasher.k1 == like->hasher.k1 &&
+           disagrees(store, "--secret", "made with the secret of %s", options->given[OPTION_LIKE]);
 }
 
 static bool number_unlike(const struct store *store, const char *like, const char *what,
@@ -422,22 +436,14 @@ static bool number_unlike(const struct store *store, const char *like, const cha
                      like, what, has, wants);
 }
 
-/* With --new-secret: whether the secret is that of --like. */
-static bool is_not_new(const struct store *store, const struct options *options,
-                       const struct header *like)
-{
-    const struct hasher *has = &store_header(store)->hasher;
-    bool same = header_lacks_secret(like)
-                    ? header_check(like, *has) == like->hash_check
-                    : has->k0 == like->hasher.k0 && has->k1 == like->hasher.k1;
-    return same && header_has_secret(like) &&
-           disagrees(store, "--new-secret", "made with the secret of %s",
-                     options->given[OPTION_LIKE]);
-}
-
 /* Sizes may differ between filters that are to be merged: likeness does not ask for them. */
-static bool unlike(const struct store *store, const char *like, const struct header *wanted)
+static bool unlike(const struct store *store, const struct options *options, struct header *wanted)
 {
+    const char *like = options->given[OPTION_LIKE];
+    if (secret_differs(store, options, wanted))
+        return true;
+    if (options_has(options, OPTION_SECRET))
+        wanted->hasher = store_header(store)->hasher;
     char was[LIKENESS_TEXT], wants[LIKENESS_TEXT];
     const struct filter_plan *has = &store_header(store)->plan, *plan = &wanted->plan;
     const char *what = likeness_differs(wanted, store_header(store), wants, was);
@@ -456,7 +462,6 @@ int wish_compare(const struct options *options, const char *path, bool queue)
     struct header header = {.hasher.k0 = options_seed(options, 0)};
     uint64_t given = asked_of(options);
     bool like = options_has(options, OPTION_LIKE);
-    bool new_secret = options_has(options, OPTION_NEW_SECRET);
     if (given == 0 && !queue && !like && !wish_part_given(options) &&
         wish_recipe_given(options) == NULL && !options_has(options, OPTION_SECRET))
         return 0;
@@ -465,16 +470,10 @@ int wish_compare(const struct options *options, const char *path, bool queue)
     struct store *store = filter_operand_look(path, options);
     if (store == NULL)
         return EXIT_TROUBLE;
-    bool other = like && secret_option_open(options, store, true) != 0;
-    if (!other && new_secret)
-        other = is_not_new(store, options, &header);
-    if (new_secret)
-        header.hasher = store_header(store)->hasher;
-    if (!other)
-        other = like ? unlike(store, options->given[OPTION_LIKE], &header)
-                     : differs(store, &wish, given, header.hasher.k0) ||
-                           part_differs(store, options) || secret_differs(store, options) ||
-                           wish_recipe_compare(options, path, &store_header(store)->recipe) != 0;
+    bool other = like ? unlike(store, options, &header)
+                      : differs(store, &wish, given, header.hasher.k0) ||
+                            part_differs(store, options) || secret_differs(store, options, NULL) ||
+                            wish_recipe_compare(options, path, &store_header(store)->recipe) != 0;
     if (!other && queue && !queue_operand_has(store)) {
         message("%s: was made without a queue (only a new filter can have one: unseen create "
                 "--queue NEW)",

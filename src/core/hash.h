@@ -40,8 +40,7 @@ static inline struct hasher hasher_xxh3(uint64_t seed)
 enum hash_domain {
     DOMAIN_KEY,    /* what counts in a line */
     DOMAIN_ITSELF, /* a line of which nothing could be taken, and that counts as itself */
-    DOMAIN_SHARD,  /* which part of a list a line belongs to */
-    DOMAIN_CHECK   /* a filter's UUID, which tells whether a secret is the filter's */
+    DOMAIN_SHARD   /* which part of a list a line belongs to */
 };
 
 /* The filter's hash, for a domain. XXH3 wants a seed with many bits changed; SipHash does not. */

@@ -26,9 +26,7 @@
  * other parts. The second recipe says what of a line decides that.
  *
  * Keys are made with XXH3 and a seed; or, with the feature 16, under a secret of 16 bytes, so that
- * nobody who does not know it can choose lines whose keys are alike. The secret is in the file, or
- * in another one, and then the check value tells whether that is the right one: it is the lower
- * half of the hash of the filter's UUID in a domain of its own, or 1 if that is 0.
+ * nobody who does not know it can choose lines whose keys are alike.
  *
  * A file is valid if and only if
  *
@@ -36,10 +34,7 @@
  *    2. magic, version and header bytes are as below, and no unknown bit is set among the features
  *       at 16, nor for a writer among those at 24;
  *    3. the header's checksum is right;
- *    4. without the feature 16 the hash is 1, and its key has 8 bytes; with it the hash is 2, and
- *       its key has 16; what is left of the room for the key is zero; the check value is 0, or the
- *       hash is 2 and all of that room is zero; cells have 4 bits if the feature counting is set,
- *       else 1;
+ *    4. cells have 4 bits if the feature counting is set, else 1;
  *    5. p is in 1e-12..0.5 (not a NaN); n is at most 10^12; size at most 2^38 pages; g at most 16
  *       and f at most 7, both zero or neither; the flag is 0, or 1 and n or size is not 0; the
  *       given values are known ones;
@@ -71,36 +66,33 @@ enum {
     WRITER_FEATURES_AT = 24, /*   8 what a reader may ignore, but a writer must know: WRITER_... */
     UUID_AT = 32,            /*  16 UUID of the filter, random (RFC 4122 version 4) */
     CREATED_AT = 48,         /*   8 time of creation, seconds since 1970 UTC, two's complement */
-    HASH_AT = 56,            /*   4 hash: 1 = XXH3 of 128 bits, 2 = SipHash-2-4 of 128 bits */
-    HASH_KEY_BYTES_AT = 60,  /*   4 bytes of the hash's key: 8, a seed, or 16, a secret */
-    HASH_KEY_AT = 64,        /*  32 the hash's key, then zeros */
-    HASH_CHECK_AT = 96,   /*   8 check value of a hash key kept elsewhere: 0, it is in the file */
-    RATE_AT = 104,        /*   8 p, the false-positive rate asked for, a double */
-    CAPACITY_AT = 112,    /*   8 n, the capacity asked for, in keys; 0: to grow from small */
-    PAGES_AT = 120,       /*   8 size asked for, in pages of each first layer; 0: as n, p want */
-    LINES_AT = 128,       /*   1 lines a key asked for (g); 0 if it followed from p */
-    FIELDS_AT = 129,      /*   1 fields a line asked for (f); 0 likewise */
-    CELL_BITS_AT = 130,   /*   1 bits a cell: 1, or 4 with the feature counting */
-    FIXED_AT = 131,       /*   1 1 if the filter never grows, else 0 */
-    ASKED_AT = 136,       /*   8 which values were given by name: ASKED_... */
-    FLIGHT_KEYS_AT = 144, /*   8 flight keys: a power of two, 32..4096; see shared.h */
-    LAYERS_AT_AT = 152,   /*   8 bytes of the fixed part; no layer begins before */
-    GENERATIONS_AT = 160, /*   4 generations of a window, G, 1..47; 0 if it is none */
-    FORGET_AT = 168,      /*   8 window by time: forgets after so many ms; 0: after n lines */
-    SLACK_AT = 176,       /*   8 slack asked for, a double */
-    STAGE_AT = 184,       /*   8 pages for the stage of each layer; 0: there is none; 2^64-1: a
+    HASH_KEY_AT = 64,        /*  16 the seed of XXH3, and 8 zeros; or the key of SipHash-2-4 */
+    RATE_AT = 104,           /*   8 p, the false-positive rate asked for, a double */
+    CAPACITY_AT = 112,       /*   8 n, the capacity asked for, in keys; 0: to grow from small */
+    PAGES_AT = 120,          /*   8 size asked for, in pages of each first layer; 0: as n, p want */
+    LINES_AT = 128,          /*   1 lines a key asked for (g); 0 if it followed from p */
+    FIELDS_AT = 129,         /*   1 fields a line asked for (f); 0 likewise */
+    CELL_BITS_AT = 130,      /*   1 bits a cell: 1, or 4 with the feature counting */
+    FIXED_AT = 131,          /*   1 1 if the filter never grows, else 0 */
+    ASKED_AT = 136,          /*   8 which values were given by name: ASKED_... */
+    FLIGHT_KEYS_AT = 144,    /*   8 flight keys: a power of two, 32..4096; see shared.h */
+    LAYERS_AT_AT = 152,      /*   8 bytes of the fixed part; no layer begins before */
+    GENERATIONS_AT = 160,    /*   4 generations of a window, G, 1..47; 0 if it is none */
+    FORGET_AT = 168,         /*   8 window by time: forgets after so many ms; 0: after n lines */
+    SLACK_AT = 176,          /*   8 slack asked for, a double */
+    STAGE_AT = 184,          /*   8 pages for the stage of each layer; 0: there is none; 2^64-1: a
                            *     sixth of its own for a layer of more than 131072, else none */
-    KEY_RECIPE_AT = 256,  /* 128 how a line becomes its key: zeros, the key is the whole line */
-    PART_RECIPE_AT = 384, /* 128 how a line gets its part: likewise */
-    PART_AT = 512,        /*   4 which of the parts the filter is for, I, from 1 on */
-    PARTS_AT = 516,       /*   4 number of parts, N; 0: there are none */
-    MAPPING_AT = 520,     /*   4 number of the rule by which keys are mapped to parts */
-    CHECKSUM_AT = 4088    /*   8 XXH3, 64-bit variant, seed 0, of bytes 0..4087 */
+    KEY_RECIPE_AT = 256,     /* 128 how a line becomes its key: zeros, the key is the whole line */
+    PART_RECIPE_AT = 384,    /* 128 how a line gets its part: likewise */
+    PART_AT = 512,           /*   4 which of the parts the filter is for, I, from 1 on */
+    PARTS_AT = 516,          /*   4 number of parts, N; 0: there are none */
+    MAPPING_AT = 520,        /*   4 number of the rule by which keys are mapped to parts */
+    CHECKSUM_AT = 4088       /*   8 XXH3, 64-bit variant, seed 0, of bytes 0..4087 */
 };
 
 /* "unseen" between a byte that is no text and LF. */
 static const uint8_t magic[8] = {0x89, 'u', 'n', 's', 'e', 'e', 'n', '\n'};
-enum { VERSION = 1, HASH_KEY_ROOM = 32 };
+enum { VERSION = 1 };
 
 /* Features without which a file cannot be used: if another bit is set, a reader refuses it. */
 enum {
@@ -108,7 +100,7 @@ enum {
     FEATURE_WINDOW = 2,
     FEATURE_RECIPE = 4,
     FEATURE_PART = 8,
-    FEATURE_HASH = 16, /* another hash than XXH3 with a seed */
+    FEATURE_SECRET = 16, /* SipHash, not XXH3 */
     FEATURES_KNOWN = 31
 };
 
@@ -119,32 +111,7 @@ static uint64_t features_of(const struct header *header)
            (plan->generations != 0 ? (uint64_t)FEATURE_WINDOW : 0) |
            (recipe_is_whole_line(&header->recipe) ? 0 : (uint64_t)FEATURE_RECIPE) |
            (header->shard.parts != 0 ? (uint64_t)FEATURE_PART : 0) |
-           (header_has_secret(header) ? (uint64_t)FEATURE_HASH : 0);
-}
-
-uint64_t header_check(const struct header *header, struct hasher hasher)
-{
-    uint64_t check = hash_key(header->uuid, UUID_BYTES, hasher_in_domain(hasher, DOMAIN_CHECK)).lo;
-    return check != 0 ? check : 1;
-}
-
-static uint32_t hash_key_bytes(uint32_t hash)
-{
-    return hash == HASH_SIPHASH ? 16 : 8;
-}
-
-/* The hash and its key, if that is in the file. */
-static void encode_hash(const struct header *header, uint8_t bytes[HEADER_BYTES])
-{
-    const struct hasher *hasher = &header->hasher;
-    uint32_t hash = header_has_secret(header) ? HASH_SIPHASH : HASH_XXH3;
-    store32(bytes + HASH_AT, hash);
-    store32(bytes + HASH_KEY_BYTES_AT, hash_key_bytes(hash));
-    store64(bytes + HASH_CHECK_AT, header->hash_check);
-    if (header_lacks_secret(header))
-        return;
-    store64(bytes + HASH_KEY_AT, hasher->k0);
-    store64(bytes + HASH_KEY_AT + 8, hasher->k1);
+           (header_has_secret(header) ? (uint64_t)FEATURE_SECRET : 0);
 }
 
 /* All of the page but its checksum. */
@@ -159,7 +126,8 @@ static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
     store64(bytes + WRITER_FEATURES_AT, header->writer_features);
     memcpy(bytes + UUID_AT, header->uuid, UUID_BYTES);
     store64(bytes + CREATED_AT, (uint64_t)header->created);
-    encode_hash(header, bytes);
+    store64(bytes + HASH_KEY_AT, header->hasher.k0);
+    store64(bytes + HASH_KEY_AT + 8, header_has_secret(header) ? header->hasher.k1 : 0);
     store_double(bytes + RATE_AT, plan->rate);
     store64(bytes + CAPACITY_AT, plan->capacity);
     store64(bytes + PAGES_AT, plan->pages);
@@ -193,12 +161,12 @@ void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
 
 static void decode(const uint8_t *bytes, struct header *header)
 {
-    bool counting = (load64(bytes + FEATURES_AT) & FEATURE_COUNTING) != 0;
+    uint64_t features = load64(bytes + FEATURES_AT);
+    bool counting = (features & FEATURE_COUNTING) != 0;
     *header = (struct header){
         .created = (int64_t)load64(bytes + CREATED_AT),
-        .hasher = {load32(bytes + HASH_AT), load64(bytes + HASH_KEY_AT),
-                   load64(bytes + HASH_KEY_AT + 8)},
-        .hash_check = load64(bytes + HASH_CHECK_AT),
+        .hasher = {(features & FEATURE_SECRET) != 0 ? HASH_SIPHASH : HASH_XXH3,
+                   load64(bytes + HASH_KEY_AT), load64(bytes + HASH_KEY_AT + 8)},
         .plan =
             {
                 .rate = load_double(bytes + RATE_AT),
@@ -225,33 +193,7 @@ bool header_is_filter(const uint8_t *bytes)
     return memcmp(bytes, magic, sizeof magic) == 0;
 }
 
-/* Rule 4. */
-static const char *hash_flaw(const uint8_t *bytes)
-{
-    static const uint8_t zeros[HASH_KEY_ROOM];
-    uint64_t check = load64(bytes + HASH_CHECK_AT);
-    uint32_t hash = load32(bytes + HASH_AT);
-    uint32_t key = check != 0 ? 0 : hash_key_bytes(hash);
-    if (hash != ((load64(bytes + FEATURES_AT) & FEATURE_HASH) != 0 ? HASH_SIPHASH : HASH_XXH3))
-        return "hash";
-    if (load32(bytes + HASH_KEY_BYTES_AT) != hash_key_bytes(hash) ||
-        (check != 0 && hash != HASH_SIPHASH) ||
-        memcmp(bytes + HASH_KEY_AT + key, zeros, HASH_KEY_ROOM - key) != 0)
-        return "hash key";
-    return NULL;
-}
-
-/* Rules 3 and 4: what must be right before anything else is looked at. */
-static const char *page_flaw(const uint8_t *bytes)
-{
-    if (load32(bytes + HEADER_BYTES_AT) != HEADER_BYTES)
-        return "header size";
-    if (hash_checksum(bytes, CHECKSUM_AT) != load64(bytes + CHECKSUM_AT))
-        return "checksum of the header";
-    return hash_flaw(bytes);
-}
-
-/* Rule 5. */
+/* Rules 4 and 5. */
 static const char *plan_flaw(const struct filter_plan *plan, const uint8_t *bytes)
 {
     struct geometry geometry = plan->geometry;
@@ -319,17 +261,13 @@ static const char *header_flaw(const struct header *header, const uint8_t *bytes
 /* Returns -1 with the fault if this program is too old for the file. */
 static int check_known(const uint8_t *bytes, const char *path, struct fault *fault)
 {
-    uint32_t version = load32(bytes + VERSION_AT), hash = load32(bytes + HASH_AT);
-    uint64_t features = load64(bytes + FEATURES_AT);
-    uint64_t unknown = features & ~(uint64_t)FEATURES_KNOWN;
-    bool other_hash = (features & FEATURE_HASH) != 0 && hash > HASH_SIPHASH;
-    if (version == VERSION && unknown == 0 && !other_hash)
+    uint32_t version = load32(bytes + VERSION_AT);
+    uint64_t unknown = load64(bytes + FEATURES_AT) & ~(uint64_t)FEATURES_KNOWN;
+    if (version == VERSION && unknown == 0)
         return 0;
     if (version != VERSION)
         fault_set(fault, path,
                   "has filter format version %" PRIu32 "; this program knows version 1", version);
-    else if (unknown == 0)
-        fault_set(fault, path, "has hash %" PRIu32 "; this program knows 1 and 2", hash);
     else
         fault_set(fault, path, "uses features that this program does not know (0x%" PRIx64 ")",
                   unknown);
@@ -383,7 +321,11 @@ int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const 
     if (check_known(bytes, path, fault) != 0)
         return -1;
     decode(bytes, &found);
-    const char *flaw = page_flaw(bytes);
+    const char *flaw = NULL;
+    if (load32(bytes + HEADER_BYTES_AT) != HEADER_BYTES)
+        flaw = "header size";
+    else if (hash_checksum(bytes, CHECKSUM_AT) != load64(bytes + CHECKSUM_AT))
+        flaw = "checksum of the header";
     if (flaw == NULL && decode_recipes(bytes, path, &found, &flaw, fault) != 0)
         return -1;
     if (flaw == NULL)

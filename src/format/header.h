@@ -24,8 +24,7 @@ enum { HEADER_BYTES = 4096, UUID_BYTES = 16 };
 struct header {
     uint8_t uuid[UUID_BYTES];
     int64_t created;           /* seconds since 1970 */
-    struct hasher hasher;      /* of a secret kept elsewhere, zeros until it is known */
-    uint64_t hash_check;       /* of a secret kept elsewhere; 0: all of the hash is in the file */
+    struct hasher hasher;      /* XXH3 with a seed, or SipHash with a secret */
     struct recipe recipe;      /* how a line becomes its key */
     struct shard shard;        /* which part of a list it is for */
     struct recipe part_recipe; /* how a line gets its part; the whole line if there are none */
@@ -63,26 +62,11 @@ void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES]);
 /* Is it a filter file at all? bytes: the first 8. */
 bool header_is_filter(const uint8_t *bytes);
 
-/* Whether the keys of lines are made with a secret; whether that is kept in another file; whether
- * it is in this one. */
+/* Whether the keys of lines are made with a secret. */
 static inline bool header_has_secret(const struct header *header)
 {
     return header->hasher.kind == HASH_SIPHASH;
 }
-
-static inline bool header_lacks_secret(const struct header *header)
-{
-    return header->hash_check != 0;
-}
-
-static inline bool header_tells_secret(const struct header *header)
-{
-    return header_has_secret(header) && !header_lacks_secret(header);
-}
-
-/* What hash_check is in a filter of this UUID whose secret is that of `hasher`: never 0. It tells
- * nothing else of the secret. */
-uint64_t header_check(const struct header *header, struct hasher hasher);
 
 /* Checks and decodes a private copy of the page; file_bytes is the file's real size. Returns 0, or
  * -1 with the fault (object `path`) naming the first field that is wrong, and *header unchanged. */

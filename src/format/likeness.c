@@ -28,9 +28,7 @@ static void describe(const struct header *header, char texts[NAMES][LIKENESS_TEX
     snprintf(texts[7], LIKENESS_TEXT, "%" PRIu32, header->shard.parts);
     recipe_shown(&header->part_recipe, texts[8]);
     snprintf(texts[9], LIKENESS_TEXT, "%s",
-             !header_has_secret(header)    ? "XXH3"
-             : header_lacks_secret(header) ? "SipHash with a secret in another file"
-                                           : "SipHash with a secret in the filter");
+             header_has_secret(header) ? "SipHash with a secret" : "XXH3");
     if (plan->generations == 0)
         snprintf(texts[6], LIKENESS_TEXT, "none");
     else if (plan->forget == 0)
@@ -39,19 +37,6 @@ static void describe(const struct header *header, char texts[NAMES][LIKENESS_TEX
     else
         snprintf(texts[6], LIKENESS_TEXT, "%.3f s in %u generations", (double)plan->forget / 1000,
                  plan->generations);
-}
-
-/* Secrets are not shown. Those that are not known may differ. */
-static const char *secret_differs(const struct hasher *one, const struct hasher *other,
-                                  bool elsewhere, char one_has[LIKENESS_TEXT],
-                                  char other_has[LIKENESS_TEXT])
-{
-    bool known = !elsewhere || (one->k0 | one->k1 | other->k0 | other->k1) != 0;
-    if (known && one->k0 == other->k0 && one->k1 == other->k1)
-        return NULL;
-    snprintf(one_has, LIKENESS_TEXT, known ? "the same" : "known");
-    snprintf(other_has, LIKENESS_TEXT, known ? "another one" : "not known");
-    return "secret";
 }
 
 const char *likeness_differs(const struct header *one, const struct header *other,
@@ -66,6 +51,10 @@ const char *likeness_differs(const struct header *one, const struct header *othe
             memcpy(other_has, others[i], LIKENESS_TEXT);
             return names[i];
         }
-    return secret_differs(&one->hasher, &other->hasher, header_lacks_secret(one), one_has,
-                          other_has);
+    if (one->hasher.k0 == other->hasher.k0 && one->hasher.k1 == other->hasher.k1)
+        return NULL;
+    /* Secrets are not shown. */
+    snprintf(one_has, LIKENESS_TEXT, "the same");
+    snprintf(other_has, LIKENESS_TEXT, "another one");
+    return "secret";
 }

@@ -1,7 +1,6 @@
 #include "store/create.h"
 
 #include "store/newfile.h"
-#include "store/secret.h"
 #include "system/lock.h"
 #include "system/map.h"
 #include "system/path.h"
@@ -70,10 +69,7 @@ int create_write_head(int fd, const struct header *header, const struct layer_re
                       unsigned count)
 {
     uint8_t page[HEADER_BYTES];
-    struct header sealed = *header;
-    if (header_lacks_secret(header))
-        sealed.hash_check = header_check(header, header->hasher);
-    header_encode(&sealed, page);
+    header_encode(header, page);
     if (write_page(fd, page, 0) != 0)
         return -1;
     memset(page, 0, sizeof page);
@@ -89,7 +85,7 @@ struct empty {
     const struct layer_record *records;
     unsigned count;
     uint64_t bytes;
-    const struct create_elsewhere *elsewhere;
+    create_beside *beside;
     struct fault *fault; /* with a reason, unless errno says it */
 };
 
@@ -97,17 +93,11 @@ struct empty {
 static int make_beside(int fd, const struct empty *empty)
 {
     struct stat like;
-    const struct create_elsewhere *elsewhere = empty->elsewhere;
-    if (elsewhere == NULL)
-        return 0;
-    if (elsewhere->secret_file != NULL &&
-        secret_keep(elsewhere->secret_file, &empty->header->hasher, empty->fault) != 0)
-        return -1;
-    if (elsewhere->beside == NULL)
+    if (empty->beside == NULL)
         return 0;
     if (fstat(fd, &like) != 0)
         return -1;
-    return elsewhere->beside(empty->path, &like, empty->header->uuid, empty->fault);
+    return empty->beside(empty->path, &like, empty->header->uuid, empty->fault);
 }
 
 static int fill_empty(int fd, const void *context)
@@ -147,8 +137,8 @@ unsigned create_layers(const struct filter_plan *asked, struct layer_plan *layer
     return growth_first(&plan, layer) == 0 && growth_stage(&plan, layer) == 0 ? count : 0;
 }
 
-static int make(const char *path, struct header *header, bool over,
-                const struct create_elsewhere *elsewhere, struct fault *fault)
+static int make(const char *path, struct header *header, bool over, create_beside *beside,
+                struct fault *fault)
 {
     struct layer_record records[LAYERS_MAX];
     struct layer_plan layer;
@@ -159,12 +149,12 @@ static int make(const char *path, struct header *header, bool over,
         records[i].plan = layer;
     create_new_identity(header);
     uint64_t bytes = create_lay_out(header, records, count);
-    struct empty empty = {path, header, records, count, bytes, elsewhere, fault};
+    struct empty empty = {path, header, records, count, bytes, beside, fault};
     fault->reason[0] = '\0';
     int result = newfile_make(&(struct newfile_plan){
         .path = path,
         .over = over,
-        .secret = header_tells_secret(header),
+        .secret = header_has_secret(header),
         .fill = fill_empty,
         .context = &empty,
     });
@@ -173,8 +163,8 @@ static int make(const char *path, struct header *header, bool over,
                : result;
 }
 
-int create_filter(const char *path, struct header *header, unsigned over,
-                  const struct create_elsewhere *elsewhere, struct fault *fault)
+int create_filter(const char *path, struct header *header, unsigned over, create_beside *beside,
+                  struct fault *fault)
 {
     /* Sizes take milliseconds to work out: not for a filter that is there. */
     int there = newfile_look(path, over, fault);
@@ -184,7 +174,7 @@ int create_filter(const char *path, struct header *header, unsigned over,
     if (there == PLACE_REPLACEABLE && (over & OVER_FILTER) == 0)
         result = lock_empty(path, &lock, fault);
     if (result == 0)
-        result = make(path, header, there == PLACE_REPLACEABLE, elsewhere, fault);
+        result = make(path, header, there == PLACE_REPLACEABLE, beside, fault);
     /* What lies beside may not be free any more, since somebody else has made both. */
     if (result < 0 && newfile_look(path, over, &(struct fault){0}) == PLACE_TAKEN)
         result = 1;

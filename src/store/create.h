@@ -16,15 +16,11 @@ typedef int create_beside(const char *path, const struct stat *like, uint8_t uui
                           struct fault *fault);
 
 /* Makes a filter file at `path`, whole or not at all; fills in header's uuid and geometry of the
- * file. Nothing may be there but what `over` says (store/newfile.h). What lies elsewhere, if that
+ * file. Nothing may be there but what `over` says (store/newfile.h). What `beside` makes, if that
  * is not NULL, is made first, and is on disk before the filter has its name. Returns 0; 1 if
  * something is there (nothing was changed); -1 with the fault. Takes as long as an fsync. */
-struct create_elsewhere {
-    create_beside *beside;   /* NULL: nothing */
-    const char *secret_file; /* for the header's secret (store/secret.h); NULL: none is made */
-};
-int create_filter(const char *path, struct header *header, unsigned over,
-                  const struct create_elsewhere *elsewhere, struct fault *fault);
+int create_filter(const char *path, struct header *header, unsigned over, create_beside *beside,
+                  struct fault *fault);
 
 /* The layers that such a filter is made with, all alike. Returns how many, or 0 if there can be
  * none. Takes milliseconds. */
@@ -42,8 +38,7 @@ uint64_t create_lay_out(struct header *header, struct layer_record *records, uns
  * with errno. */
 int create_allocate(int fd, uint64_t from, const struct layer_record *records, unsigned count);
 
-/* Writes the header, with the check value of a secret that is kept elsewhere, and the layer table.
- * Returns 0, or -1 with errno. */
+/* Writes the header and the layer table. Returns 0, or -1 with errno. */
 int create_write_head(int fd, const struct header *header, const struct layer_record *records,
                       unsigned count);
 

@@ -251,11 +251,6 @@ struct store *store_open(const char *path, const struct repair *repairs,
     return store;
 }
 
-void store_know_secret(struct store *store, struct hasher hasher)
-{
-    store->header.hasher = hasher;
-}
-
 /* --- closing --- */
 
 static void unmap(struct store *store)

@@ -42,9 +42,6 @@ struct repair {
 struct store *store_open(const char *path, const struct repair *repairs,
                          const struct store_watch *watch, struct fault *fault);
 
-/* A secret that is kept elsewhere: its keys are made with this hash from now on. */
-void store_know_secret(struct store *store, struct hasher hasher);
-
 /* NULL is allowed. The second leaves the maps to the end of the program, which gives them back in a
  * tenth of the time. */
 void store_close(struct store *store);

@@ -368,7 +368,7 @@ int merge_write(const struct merge *merge, const char *path, bool over,
     struct newfile_plan plan = {
         .path = path,
         .over = over,
-        .secret = header_tells_secret(header),
+        .secret = header_has_secret(header),
         .fill = fill,
         .context = &contents,
     };

@@ -25,7 +25,6 @@ static const struct field fields[] = {
     {"f", 16384, 8, 64},              /* what comes after them, such as a journal */
     {"f", 16384, 4096, 128},          /* pages */
     {"f", 32768, 64, 128},            /* lines of a page */
-    {"secret", 0, 1, 47},             /* FILE of --secret-file */
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
@@ -58,10 +57,7 @@ static const struct run runs[] = {
     {WRITES, "push " QUICK "f in", false, NULL},
     {WRITES, "pop f", false, NULL},
     {READS, "shard " QUICK "--like f 1/2 in", false, NULL},
-    {WRITES, "add --secret-file secret " QUICK "f in", false, NULL},
-    {READS, "query --secret-file secret " QUICK "f in", false, NULL},
-    {READS, "create --like f --new-secret new", false, NULL},
-    {READS, "verify --secret-file secret f ../g", false, NULL},
+    {READS, "create --like f --secret new", false, NULL},
 };
 enum { RUNS = sizeof runs / sizeof *runs };
 
@@ -70,15 +66,6 @@ static void make_scene(const char *create, unsigned lines)
     make_filter(create);
     put_lines("../some", 0, lines);
     make("add -j 1 f in", "../some");
-    keep_scene();
-}
-
-/* With random numbers of its own in it. */
-static void make_scene_with_file(void)
-{
-    clear_directory();
-    make("create --secret-file secret -n 100 f", NULL);
-    make("add --secret-file secret -j 1 f in", "../some");
     keep_scene();
 }
 
@@ -101,7 +88,6 @@ static void make_scenes(void)
     make_scene("create -n 100 --by url f", 100);
     make_scene("create -n 100 --size 64K --hashes 8 --seed 7 --queue f", 100);
     make_scene("create -n 100 --secret f", 100);
-    make_scene_with_file();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -100,7 +100,7 @@ static bool same_plan(const struct filter_plan *a, const struct filter_plan *b)
 static bool same_hash(const struct header *a, const struct header *b)
 {
     return a->hasher.kind == b->hasher.kind && a->hasher.k0 == b->hasher.k0 &&
-           a->hasher.k1 == b->hasher.k1 && a->hash_check == b->hash_check;
+           a->hasher.k1 == b->hasher.k1;
 }
 
 static bool same_header(const struct header *a, const struct header *b)
@@ -164,16 +164,6 @@ static void round_trip(void)
     tap_check(header_is_filter(file.page0), "it is not a filter at all");
 }
 
-/* Of a secret that is kept elsewhere, what a reader finds. */
-static struct hasher some_hash(struct chance *chance, unsigned i)
-{
-    if (i % 7 == 1)
-        return (struct hasher){HASH_SIPHASH, chance_next(chance), chance_next(chance)};
-    if (i % 7 == 2)
-        return (struct hasher){HASH_SIPHASH, 0, 0};
-    return hasher_xxh3(chance_next(chance) >> i % 65 % 64);
-}
-
 /* Any header that a plan can lead to. */
 /* Fields such that a list of them is in canonical form; sometimes to the end of the line. */
 static void some_recipe(struct chance *chance, struct recipe *recipe)
@@ -206,8 +196,9 @@ static void round_trip_of_many(void)
         file_make(&file);
         struct header *header = &file.header;
         header->created = (int64_t)(chance_next(&chance) >> i % 64);
-        header->hasher = some_hash(&chance, i);
-        header->hash_check = i % 7 == 2 ? chance_next(&chance) | 1 : 0;
+        header->hasher = hasher_xxh3(chance_next(&chance) >> i % 65 % 64);
+        if (i % 7 == 1)
+            header->hasher = (struct hasher){HASH_SIPHASH, chance_next(&chance), i};
         header->asked = chance_below(&chance, ASKED_ALL + 1);
         header->plan = (struct filter_plan){
             .rate = pow(10, -12.0 * (double)chance_below(&chance, 1000) / 1000) / 2,
@@ -385,14 +376,11 @@ static const struct rule header_rules[] = {
     {"an unknown feature without which it cannot be used", 16, 8, 1U << 20, "features"},
     {"counting, with cells of a bit", 16, 8, 1, "cell width"},
     {"the last such feature", 16, 8, UINT64_C(1) << 63, "features"},
-    {"hash 0", 56, 4, 0, "hash"},
-    {"hash 2", 56, 4, 2, "hash"},
-    {"no key of the hash", 60, 4, 0, "hash key"},
-    {"a longer key of the hash", 60, 4, 16, "hash key"},
-    {"a byte behind the seed", 72, 1, 1, "hash key"},
-    {"the last byte of the hash's key", 95, 1, 1, "hash key"},
-    {"a check value of the hash's key", 96, 8, 1, "hash key"},
-    {"its last byte", 103, 1, 1, "hash key"},
+    {"unused 56", 56, 1, 1, "unused"},
+    {"unused 63", 63, 1, 1, "unused"},
+    {"a byte behind the seed", 72, 1, 1, "unused"},
+    {"unused 80", 80, 1, 1, "unused"},
+    {"unused 103", 103, 1, 1, "unused"},
     {"p = 0", 104, 8, 0, "error rate"},
     {"p = -0", 104, 8, UINT64_C(0x8000000000000000), "error rate"},
     {"p = -1e-6", 104, 8, UINT64_C(0xbeb0c6f7a0b5ed8d), "error rate"},
@@ -447,7 +435,6 @@ static const struct rule header_rules[] = {
     {"unused 524", 524, 1, 1, "unused"},
     {"the feature of a key recipe, without one", 16, 8, 4, "unused"},
     {"the feature of a part, without one", 16, 8, 8, "part"},
-    {"the feature of another hash, with XXH3", 16, 8, 16, "hash"},
     {"the last byte before the checksum", 4087, 1, 1, "unused"},
 };
 
@@ -542,26 +529,10 @@ static void check_rules(const struct file *good, const struct rule *rules, size_
     }
 }
 
-/* The same of a file with a secret in it, and of one whose secret is elsewhere. */
+/* The same of a file with a secret. */
 static const struct rule secret_rules[] = {
-    {"no feature bit", 16, 8, 0, "hash"},
-    {"hash 1", 56, 4, 1, "hash"},
-    {"hash 0", 56, 4, 0, "hash"},
-    {"hash 3", 56, 4, 3, "has hash 3; this program knows 1 and 2"},
-    {"half a key", 60, 4, 8, "hash key"},
-    {"after the secret", 80, 1, 1, "hash key"},
-    {"the end of its room", 95, 1, 1, "hash key"},
-    {"a check value, and a key", 96, 8, 1, "hash key"},
-    {"its last byte", 103, 1, 1, "hash key"},
-};
-
-static const struct rule elsewhere_rules[] = {
-    {"no feature bit", 16, 8, 0, "hash"},
-    {"hash 1", 56, 4, 1, "hash"},
-    {"no key", 60, 4, 0, "hash key"},
-    {"a byte of a key", 64, 1, 1, "hash key"},
-    {"the last byte of a key", 79, 1, 1, "hash key"},
-    {"the end of its room", 95, 1, 1, "hash key"},
+    {"no feature bit", 16, 8, 0, "unused"},
+    {"after the secret", 80, 1, 1, "unused"},
 };
 
 static void rules_of_secrets(void)
@@ -572,43 +543,10 @@ static void rules_of_secrets(void)
                                          UINT64_C(0x0f0e0d0c0b0a0908)};
     header_encode(&file.header, file.page0);
     tap_check(opens_the_same(&file, LAYERS), "it does not open");
-    tap_check(load64(file.page0 + 16) == 16 && load32(file.page0 + 56) == 2 &&
-                  load32(file.page0 + 60) == 16 && load64(file.page0 + 96) == 0,
-              "the feature, the hash, the bytes of its key, no check value");
+    tap_check(load64(file.page0 + 16) == 16, "the feature");
     for (unsigned i = 0; i < 32; i++)
         tap_check(file.page0[64 + i] == (i < 16 ? i : 0), "byte %u of the key", i);
     check_rules(&file, secret_rules, sizeof secret_rules / sizeof *secret_rules);
-
-    uint64_t check = header_check(&file.header, file.header.hasher);
-    file.header.hash_check = check;
-    header_encode(&file.header, file.page0);
-    tap_check(load64(file.page0 + 96) == check, "the check value");
-    for (unsigned i = 0; i < 32; i++)
-        tap_check(file.page0[64 + i] == 0, "byte %u of the key", i);
-    file.header.hasher = (struct hasher){HASH_SIPHASH, 0, 0};
-    tap_check(opens_the_same(&file, LAYERS), "without its secret it does not open");
-    check_rules(&file, elsewhere_rules, sizeof elsewhere_rules / sizeof *elsewhere_rules);
-}
-
-/* The check value is the first half of SipHash of the UUID with 3 XORed to the first byte of the
- * secret, from libsodium; other UUIDs and secrets have others. */
-static void check_values(void)
-{
-    struct header header = {.created = 0};
-    struct hasher hasher = {HASH_SIPHASH, UINT64_C(0x0706050403020100),
-                            UINT64_C(0x0f0e0d0c0b0a0908)};
-    for (unsigned i = 0; i < UUID_BYTES; i++)
-        header.uuid[i] = (uint8_t)(0xa0 + i);
-    uint64_t check = header_check(&header, hasher);
-    tap_check(check == UINT64_C(0xf0c2cace409d35e4), "it is %016" PRIx64, check);
-    for (unsigned bit = 0; bit < 128; bit++) {
-        struct hasher other = hasher;
-        *(bit < 64 ? &other.k0 : &other.k1) ^= UINT64_C(1) << bit % 64;
-        tap_check(header_check(&header, other) != check, "bit %u of the secret", bit);
-        header.uuid[bit / 8] ^= 1U << bit % 8;
-        tap_check(header_check(&header, hasher) != check, "bit %u of the UUID", bit);
-        header.uuid[bit / 8] ^= 1U << bit % 8;
-    }
 }
 
 static void rules_of_recipes(void)
@@ -1053,8 +991,7 @@ int main(void)
             every_bit_of_the_layers);
     tap_run("noise is refused", noise);
     tap_run("rules of the header, behind a right checksum", rules_of_the_header);
-    tap_run("rules of secrets, in the file and elsewhere", rules_of_secrets);
-    tap_run("check values of secrets", check_values);
+    tap_run("rules of secrets", rules_of_secrets);
     tap_run("rules of key recipes", rules_of_recipes);
     tap_run("rules of parts", rules_of_parts);
     tap_run("counting filters", counting);
