@@ -4,6 +4,7 @@
 
 # shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load helper
+load crash
 
 # ping_pong ARGUMENT...: sends a line and waits for it before sending the next.
 ping_pong() {
@@ -48,6 +49,63 @@ ping_pong() {
     farewell
     succeeds unseen query -c f.bf < <(seq 5)
     prints '3\n'
+}
+
+# in_the_end COUNT: so many lines of ./in are remembered, sooner or later.
+in_the_end() {
+    local i
+    for ((i = 0; i < 1000; i++)); do
+        [[ $("$UNSEEN" query -c f.bf in) -ne $1 ]] || return 0
+        sleep 0.01
+    done
+    echo "remembered: $("$UNSEEN" query -c f.bf in), and not $1"
+    return 1
+}
+
+# talk COUNT: so many lines of ./in go in one by one, each when the one before has come out. Fails when no
+# more come out.
+talk() {
+    local line
+    while IFS= read -r line; do
+        say "$line" && hear "$line" || return 1
+    done < <(sed "$1q" in)
+}
+
+@test "in a pause, in a line, too, all that came out is remembered; a kill then repeats nothing" {
+    input 60 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    converse "$UNSEEN" f.bf
+    talk 50
+    printf 'http://example' >&"$ask"
+    in_the_end 50
+    kill -9 "$pid"
+    farewell || true
+    exits 0 unseen f.bf in
+    same "$out" <(tail -n 10 in)
+}
+
+@test "lines one by one, killed at every system call: none is lost, at most one comes twice" {
+    need_strace
+    local call when twice kills=0
+    input 9 >in
+    trap '' PIPE # to talk to who was killed is no reason to die
+    for call in read write fcntl newfstatat; do
+        for when in {2..24}; do
+            exits 0 unseen create --force -p 1e-9 f.bf
+            converse strace -D -qq -s 99 -o trace -e "inject=$call:signal=KILL:when=$when" "$UNSEEN" f.bf
+            talk 9 >/dev/null 2>&1 || true
+            farewell && continue
+            kills=$((kills + 1))
+            # What came out without having been heard came out as well.
+            grep -a '^write(1' trace | sed 's/^write(1, "\(.*\)\\n".*= [0-9]*$/\1/; t; d' >part
+            "$UNSEEN" f.bf in >again
+            none_lost in part again || { echo "$call $when"; return 1; }
+            twice=$(sort part again | uniq -d | wc -l)
+            [[ $twice -le 1 ]] || { echo "$call $when: $twice twice"; return 1; }
+        done
+    done
+    echo "$kills kills"
+    [[ $kills -ge 50 ]]
 }
 
 @test "a line held back keeps nothing else back" {

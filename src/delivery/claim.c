@@ -28,7 +28,6 @@
 #include "store/probe.h"
 #include "store/room.h"
 #include "store/stage.h"
-#include "system/moment.h"
 
 #include <errno.h>
 #include <string.h>
@@ -147,24 +146,10 @@ static bool needs_generation(const struct store *store)
     return is_window(store) && generation_filling(store) == store->count;
 }
 
-/* Settles the lines that were delivered before, unless they, with n more, are few, and a moment is
- * not over since the first of them. */
-static int gather(struct filter *filter, size_t n, struct fault *fault)
-{
-    size_t all = filter->delivered + n;
-    if (filter->delivered > 0 && (all > GATHERED_LINES || all > flight_most(filter) ||
-                                  moment_is_over() || needs_generation(filter->store)))
-        return claim_settle_delivered(filter, fault);
-    moment_interrupt();
-    return 0;
-}
-
 ptrdiff_t claim_batch(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,
                       uint8_t *seen, struct fault *fault)
 {
     struct store *store = filter->store;
-    if (gather(filter, n, fault) != 0)
-        return -1;
     for (;;) {
         uint64_t settled = store_settlings(store);
         bool full = false;
@@ -176,10 +161,8 @@ ptrdiff_t claim_batch(struct filter *filter, const struct key *keys, size_t n, u
             return -1;
         ptrdiff_t judged = claim_locked(filter, keys, n, most_new, settled, seen, &full, fault);
         store_unlock(store);
-        if (judged < 0 || !full || filter->flight->count > filter->delivered)
+        if (judged < 0 || !full || filter->flight->count > 0)
             return judged;
-        if (claim_settle_delivered(filter, fault) != 0)
-            return -1;
         /* What is before the key that finds no room is judged by what is in now. */
         if (judged > 0 && room_clears_bits(store))
             return judged;
@@ -225,8 +208,6 @@ int claim_settle(struct filter *filter, size_t delivered, struct fault *fault)
     struct fault ignored;
     if (filter->flight->count == 0)
         return 0;
-    delivered += filter->delivered;
-    filter->delivered = 0;
     store->settling = delivered > 0;
     /* If the next one cannot be had, that generation is forgotten late. */
     if (delivered > 0 && needs_generation(store))
@@ -241,22 +222,7 @@ int claim_settle(struct filter *filter, size_t delivered, struct fault *fault)
         flight_clear(filter->flight);
     }
     store->settling = false;
-    moment_end();
     return locked ? 0 : -1;
-}
-
-int claim_settle_delivered(struct filter *filter, struct fault *fault)
-{
-    return filter->delivered > 0 ? claim_settle(filter, 0, fault) : 0;
-}
-
-bool claim_settle_later(struct filter *filter)
-{
-    size_t count = filter->flight->count;
-    if (count == 0 || count > GATHERED_LINES || !moment_begin())
-        return false;
-    filter->delivered = count;
-    return true;
 }
 
 /* `alone`: only as long as nobody else has settled any since they were claimed. */

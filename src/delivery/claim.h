@@ -6,14 +6,11 @@
 
 #include "delivery/filter.h"
 
-/* As filter_claim, filter_settle, filter_settle_later and filter_settle_delivered of filter.h, for
- * keys that are in flight for a batch. */
+/* As filter_claim and filter_settle of filter.h, for keys that are in flight for a batch. */
 ptrdiff_t claim_batch(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,
                       uint8_t *seen, struct fault *fault);
 
 int claim_settle(struct filter *filter, size_t delivered, struct fault *fault);
-bool claim_settle_later(struct filter *filter);
-int claim_settle_delivered(struct filter *filter, struct fault *fault);
 
 /* Under LOCK_CHANGE, the second look: keys that were looked for without it are looked for again, if
  * others have settled any since the counter stood at `settled`. */

@@ -127,16 +127,6 @@ int filter_settle(struct filter *filter, size_t delivered, struct fault *fault)
                                 : claim_settle(filter, delivered, fault);
 }
 
-bool filter_settle_later(struct filter *filter)
-{
-    return filter->flight != NULL && filter->hold == NULL && claim_settle_later(filter);
-}
-
-int filter_settle_delivered(struct filter *filter, struct fault *fault)
-{
-    return claim_settle_delivered(filter, fault);
-}
-
 void filter_set_claimed(struct filter *filter, uint64_t settlings)
 {
     filter->claimed_at = settlings;

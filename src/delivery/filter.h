@@ -99,34 +99,6 @@
  * 27 ms (63 with remove), on two processors with four processes to run: the lock's owner may be
  * without a processor.
  *
- *
- * A trickle
- *
- * Where lines come one by one, two rounds of the lock and the stat of the name take as long as all
- * the rest. So there a batch is gathered: each line is claimed and handed on when it comes, and
- * stays in flight after that, as all do between their delivery and their settling. One round
- * settles up to GATHERED_LINES of them:
- *
- *   - before more than so many would be in flight, and before room is made;
- *   - a millisecond or two after the first of them, even if no input comes (system/moment.h);
- *   - before a signal ends or stops a process that waits for input;
- *   - when an input ends, or the run, for whatever reason, does.
- *
- * No line is lost by it: bits are set as ever, under the lock, of delivered lines alone, and after
- * a look at the name. None is printed twice: each claim takes the lock, as ever, under which it
- * sees what others have in flight; and from its claim until its bits are set, a key is in the
- * slot, where others see it, and in the flight, by which later lines of this run are judged as if
- * it were set. The slot counts as many keys as it has, so that layers end where they would anyway.
- * A writer that is killed has no more in flight than one small batch: its lines come again. A
- * reader that claims nothing, as query, finds a line within two milliseconds after it came out.
- *
- * While the reader of the output stalls, lines of the last millisecond stay in flight together with
- * the one that is being written: as in any batch of which a part was accepted.
- *
- * Measured against cat, a line there and back took 2.00 times as long before; 1.79 if one round
- * settles the line before and claims the next, which leaves a stat in each; and 1.49 in this way.
- *
- *
  * One thread at a time uses a struct filter.
  */
 #ifndef UNSEEN_DELIVERY_FILTER_H
@@ -173,25 +145,14 @@ size_t filter_batch(const struct filter *filter);
  * full, or before a key for which a window or a stage has to make room. Returns how many keys were
  * judged (fewer than n only if at least one was, and without these is in flight), or -1 with the
  * fault, and then none is newly in flight.
- * Precondition: all that was in flight has been settled, or is to be settled later, or keys are
- * held.
+ * Precondition: all that was in flight has been settled, or keys are held.
  */
 ptrdiff_t filter_claim(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,
                        uint8_t *seen, struct fault *fault);
 
-/* Settles those keys in flight that were to be settled later, and of those after them the first
- * `delivered`, which were handed on; the others are forgotten. Returns 0, or -1 with the fault:
- * none is settled. */
+/* Settles the first `delivered` keys in flight, which were handed on; the others are forgotten.
+ * Returns 0, or -1 with the fault: none is settled. */
 int filter_settle(struct filter *filter, size_t delivered, struct fault *fault);
-
-/* All that is in flight was handed on, and is to be settled later (see above: a trickle): the
- * caller waits for input next, and calls filter_settle_delivered once moment_is_over, or if no
- * claim is to follow. Returns false if the caller has to settle it at once, by filter_settle. */
-enum { GATHERED_LINES = 16 };
-bool filter_settle_later(struct filter *filter);
-
-/* Settles what was to be settled later, if anything. Returns as filter_settle. */
-int filter_settle_delivered(struct filter *filter, struct fault *fault);
 
 /*
  * From now on keys stay in flight until filter_settle_held, not for a batch: in a key set beside

@@ -14,7 +14,6 @@ struct filter {
     struct flight *flight; /* NULL: the filter is in memory, or opened for reading */
     unsigned slot;
     struct key_set *set; /* others see what is in flight here; NULL: in the slot */
-    size_t delivered;    /* keys in flight that are to be settled later: the first ones */
     uint64_t claimed_at; /* the counter of settlings when what is in flight was claimed */
     struct hold *hold;   /* NULL: keys are in flight for a batch */
 

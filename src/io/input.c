@@ -1,7 +1,6 @@
 #include "io/input.h"
 
 #include "core/number.h"
-#include "system/moment.h"
 #include "system/signals.h"
 
 #include <errno.h>
@@ -163,8 +162,6 @@ static ssize_t fill(struct input *input, struct fault *fault)
         ssize_t n = ahead ? read(input->fd, to, room) : signals_read(input->fd, to, room);
         if (n >= 0)
             return n;
-        if (!ahead && (errno == EINTR || errno == EAGAIN) && moment_is_over())
-            return INPUT_WAITS;
         if (errno == EAGAIN &&
             (ahead || (signals_wait_readable(input->fd, -1) >= 0 && !signals_pending())))
             continue;

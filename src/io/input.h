@@ -36,8 +36,7 @@ struct input *input_new(int fd, const char *name, char delimiter, size_t buffer_
 void input_free(struct input *input);
 
 /* The next chunk: at least one line, each with its delimiter; a missing last one is supplied.
- * Returns 1, 0 at the end, -1 with the fault; or INPUT_WAITS: see below; also if a moment
- * is over (system/moment.h) and nothing has come, and then the next call goes on waiting. */
+ * Returns 1, 0 at the end, -1 with the fault; or INPUT_WAITS: see below. */
 int input_next(struct input *input, struct chunk *chunk, struct fault *fault);
 
 /* For an input that another thread reads ahead. input_let_wait: from now on (-1: no longer)

@@ -351,11 +351,6 @@ bool batches_wait(struct batches *batches, int milliseconds)
            input_wait(batches->input, milliseconds);
 }
 
-bool batches_come_ahead(const struct batches *batches)
-{
-    return batches->ahead || is_worth_it(batches);
-}
-
 int batches_next(struct batches *batches, struct batch *batch, struct fault *fault)
 {
     struct block *block = &batches->block[0];
@@ -369,19 +364,12 @@ int batches_next(struct batches *batches, struct batch *batch, struct fault *fau
         block = take_made(batches);
     else
         block->outcome = make_next(batches, block, false);
-    switch (block->outcome) {
-    case BATCH:
-        *batch = block->batch;
-        return 1;
-    case END:
-        return 0;
-    case HANDED_BACK:
-        return BATCHES_NONE_YET;
-    case FAULT:
-        break;
+    if (block->outcome == FAULT) {
+        *fault = block->fault;
+        return -1;
     }
-    *fault = block->fault;
-    return -1;
+    *batch = block->batch;
+    return block->outcome == BATCH;
 }
 
 void batches_end(struct batches *batches)

@@ -60,13 +60,8 @@ void batches_begin(struct batches *batches, struct input *input);
 bool batches_wait(struct batches *batches, int milliseconds);
 
 /* The next batch, of at least one line. Returns 1; 0 at the end; -1 with the fault, after all lines
- * before it were given out; BATCHES_NONE_YET if a moment is over (system/moment.h)
- * and no line has come. */
-enum { BATCHES_NONE_YET = 2 };
+ * before it were given out. */
 int batches_next(struct batches *batches, struct batch *batch, struct fault *fault);
-
-/* Whether a second thread makes the next batch. */
-bool batches_come_ahead(const struct batches *batches);
 
 /* Ends with the input: nobody reads it from here on. */
 void batches_end(struct batches *batches);

@@ -39,8 +39,6 @@ struct pipeline {
     struct shard shard; /* the part that the filter is for */
     uint64_t before;    /* lines read before this input */
     bool other_part;    /* it ended at a line of one */
-    bool few;           /* this chunk has few lines */
-    bool trickles;      /* so had the one before, and the next one has to be waited for */
     bool begins;        /* the next line is the first of its input */
     char *heading;      /* HEADING_WITH_LINES: one that is still to be written */
     size_t heading_length;
@@ -198,7 +196,7 @@ static uint64_t lines_within(const struct pipeline *pipeline, const struct batch
     return count;
 }
 
-/* What was delivered is remembered, now or later. */
+/* What was delivered is remembered. */
 static int settle(struct pipeline *pipeline, const struct batch *batch, uint64_t delivered,
                   struct fault *fault)
 {
@@ -231,9 +229,6 @@ static int hand_on(struct pipeline *pipeline, const struct batch *batch, struct 
         pipeline->closed = true;
         pipeline->counts.refused = selected - delivered;
         failed = false;
-    } else if (!failed && batch->last && pipeline->trickles &&
-               filter_settle_later(pipeline->plan.filter)) {
-        return 0;
     }
     return settle(pipeline, batch, delivered, failed ? &later : fault) != 0 || failed ? -1 : 0;
 }
@@ -403,16 +398,6 @@ static void expect(struct pipeline *pipeline, const struct input *input, const s
         pipeline->expected = 2 * read;
 }
 
-/* A single small chunk may be all there is: it is settled at once, without a timer. And writing
- * dropped lines may take long, where no moment that is over is noticed. */
-static void look_for_trickle(struct pipeline *pipeline, const struct batch *first)
-{
-    bool before = pipeline->few;
-    pipeline->few = first->last && first->n <= GATHERED_LINES;
-    pipeline->trickles = pipeline->few && before && pipeline->dropped == NULL &&
-                         !batches_come_ahead(pipeline->batches);
-}
-
 /* The last line wanted ends the batch: what was judged after it counts as not read. */
 static size_t end_of_wanted(const struct pipeline *pipeline, size_t n)
 {
@@ -566,17 +551,12 @@ static int run_chunk(struct pipeline *pipeline, const struct input *input, struc
     pipeline->picked = (struct picked){NULL, NULL};
     while (result == 0 && !batch.last) {
         int got = batches_next(pipeline->batches, &batch, fault);
-        if (got == BATCHES_NONE_YET) {
-            result = filter_settle_delivered(pipeline->plan.filter, fault);
-            continue;
-        }
         if (got <= 0) {
             result = got < 0 ? -1 : END_OF_INPUT;
             break;
         }
         if (pipeline->picked.from == NULL) {
             pipeline->picked = (struct picked){batch.bytes, batch.bytes};
-            look_for_trickle(pipeline, &batch);
             expect(pipeline, input, &batch);
             if (pipeline->verb->writes && store_check_name(pipeline->store, fault) != 0)
                 return -1;
@@ -602,9 +582,6 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
         if (pipeline->plan.look != NULL)
             pipeline->plan.look();
     }
-    struct fault later;
-    if (filter_settle_delivered(pipeline->plan.filter, result < 0 ? &later : fault) != 0)
-        result = -1;
     batches_end(pipeline->batches);
     if (pipeline->plan.counts_drops)
         pipeline->counts.false_drops += false_drops_finish(&pipeline->false_drops);

@@ -7,9 +7,8 @@
  *     output_write    they are handed on
  *     filter_settle   those that were accepted whole are remembered
  *
- * A batch passes all of it before the next one starts, except that where lines trickle, several
- * small batches are remembered together. No lock is held while reading or writing. With a filter
- * in memory, where nothing has to be settled, a chunk is written at once.
+ * A batch passes all of it before the next one starts. No lock is held while reading or writing.
+ * With a filter in memory, where nothing has to be settled, a chunk is written at once.
  */
 #ifndef UNSEEN_PIPELINE_PIPELINE_H
 #define UNSEEN_PIPELINE_PIPELINE_H

@@ -147,7 +147,7 @@ void signals_be_careful(void)
 /* From here to idle_end a signal ends the process; one that came before does so now. */
 static void idle_begin(void)
 {
-    if (careful || stop_held)
+    if (careful)
         return;
     idle = 1;
     signals_raise();

@@ -19,7 +19,7 @@
 
 void signals_start(void);
 
-/* Between these two, SIGTSTP waits, and no signal ends the process in a wait for input. */
+/* Between these two, SIGTSTP waits. */
 void signals_hold_stop(void);
 void signals_release_stop(void);
 
