@@ -100,8 +100,7 @@ ALL_CFLAGS = -std=c17 $(WARN) $(if $(filter 1,$(WERROR)),-Werror) $(HARDEN) \
 	-ffile-prefix-map="$$PWD"=. $(CFLAGS) -ffp-contract=off -fno-fast-math $(DOUBLES)
 ALL_LDFLAGS = $(HARDEN_LINK) $(LDFLAGS)
 # libc first: most symbols are there, and at each start all libraries before it are asked for them.
-# librt has timers where libc, before glibc 2.34, has none.
-ALL_LDLIBS = $(LDLIBS) -lc -lm -pthread -lrt
+ALL_LDLIBS = $(LDLIBS) -lc -lm -pthread
 
 # WARN, HARDEN, HARDEN_LINK, DOUBLES and HEADERS come from probing the compiler. Some goals must run
 # without one: a bare machine has none before it has asked src/build/deps.sh.
