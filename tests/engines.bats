@@ -70,19 +70,6 @@ parallel_version() { parallel --version | sed -n '1s/^GNU //p'; }
     loses=24000 outcome "$(parallel_version)" "plain, printed by parallel" parallel new
 }
 
-@test "parallel: --retries with --pipe-part loses the block" {
-    need parallel
-    as_any_user
-    make_list 40000 24000
-    unseen create -n 1e6 seen.bf
-    unseen_pauses "$BATS_TEST_TMPDIR/bin"
-    : >pause.reading.bf
-    parallel --pipe-part --block -1 --retries 3 -a list unseen -a new seen.bf 3>&- &
-    kill_paused reading.bf new
-    wait $! || true
-    loses=24000 may_double=5000 outcome "$(parallel_version)" "--pipe-part --retries" writer new
-}
-
 # Its output is a file that parallel keeps, without a name.
 printed_and_known() { "$UNSEEN" query -q seen.bf <"/proc/$(<paused.reading.bf)/fd/1"; }
 
@@ -131,20 +118,4 @@ four_ranks() {
     outcome "$(mpi_version)" "tasks, 4 ranks" rank out.[1-4]
     same_parts first/out. out.
     for i in 1 2 3 4; do [[ -z $("$UNSEEN" query -v "seen.$i" "part.$i") ]]; done
-}
-
-@test "mpi: what a killed rank has printed in the plain form is lost" {
-    local plain
-    four_ranks
-    unseen_pauses "$BATS_TEST_TMPDIR/bin"
-    : >pause.reading.2
-    # shellcheck disable=SC2016 # each rank expands it
-    plain='i=$((OMPI_COMM_WORLD_RANK + 1)); unseen --create -n 1e6 --shard $i/4 seen.$i part.$i >out.$i'
-    mpirun -np 4 sh -c "$plain" 3>&- &
-    wait_until 60 "$UNSEEN" query -q seen.2 out.2
-    kill_paused reading.2
-    capture wait $!
-    [[ $code -ne 0 ]]
-    mpirun -np 4 sh -c "$plain"
-    loses=24000 outcome "$(mpi_version)" "plain, 4 ranks" rank out.[1-4]
 }

@@ -231,30 +231,3 @@ worker() {
     outcome "Dask $version" "three hosts, their own disks" "a host, which comes back" out.[1-4]
     remembered
 }
-
-@test "dask: the plain form, and lines that are returned to the client: a killed worker loses them" {
-    dask_on 0
-    cat >plain.py <<'END'
-import os, subprocess
-from dask.distributed import Client
-
-def part(i, directory):
-    os.chdir(directory)
-    lines = subprocess.check_output(["unseen", "--create", f"seen.{i}", f"part.{i}"])
-    if i == 3 and not os.path.exists("died"):
-        os.mkdir("died")
-        os.kill(os.getpid(), 9)
-    return lines
-
-if __name__ == "__main__":
-    client = Client()
-    tasks = client.map(part, range(1, 5), directory=os.getcwd(), retries=3, pure=False)
-    for i, lines in enumerate(client.gather(tasks), 1):
-        with open(f"out.{i}", "wb") as out:
-            out.write(lines)
-END
-    controller "$python" plain.py >log 2>&1 || { cat log; false; }
-    [[ -e died && ! -s out.3 ]]
-    # Other parts, too: those whose lines the worker had, but not yet the client.
-    loses=120000 outcome "Dask $version" "the plain form" "a worker" out.[1-4]
-}

@@ -187,17 +187,3 @@ END
     run ! grep 'Failed reduce' log
     outcome "Hadoop $version" 'streaming, speculative' - new/part-*
 }
-
-@test "hadoop: without --pending, what a killed reducer has printed is lost" {
-    prepare
-    more=$no_rivals
-    sed -i '/--pending/s|--pending [^ ]* ||' parts
-    run ! grep -e --pending parts
-    stops end
-    job &
-    kill_stopped
-    # There are no keys for `remember`.
-    wait $!
-    tasks 1 'Failed reduce'
-    loses=200000 outcome "Hadoop $version" 'streaming, without --pending' 'a reducer' new/part-*
-}

@@ -228,7 +228,9 @@ produce_list() {
     done >ends
 }
 
-workers_twice() {
+@test "kafka: a broker: part i goes to partition i-1, and a worker for each, twice" {
+    new_broker
+    make_list
     local form="a worker for each partition"
     export LIMIT=20000
     produce_list
@@ -246,18 +248,6 @@ workers_twice() {
     same_parts first. second.
     # by several batches
     [[ $(find . -name 'out.*' | wc -l) -ge 8 ]]
-}
-
-@test "kafka: the mock: part i goes to partition i-1, and a worker for each, twice" {
-    start_mock
-    make_list 150000 90000
-    workers_twice
-}
-
-@test "kafka: a broker: part i goes to partition i-1, and a worker for each, twice" {
-    new_broker
-    make_list
-    workers_twice
 }
 
 # add_lines I COUNT: the next lines of part I, to partition I-1; `expected` is what is to come out.
@@ -337,19 +327,6 @@ mortal_workers() {
     outcome "$engine" "a worker for each partition" "the worker, at each of 38 places" all
 }
 
-@test "kafka: the mock: a worker without --pending loses the batch whose output has no name yet" {
-    mortal_workers
-    sed -i -e 's/--pending keys.$i.$offset //' -e '/unseen commit/d' \
-        -e 's/rm keys/rm -f keys/' worker
-    add_lines 1 1000
-    more=0
-    # after unseen, before mv
-    export LIMIT=300
-    dies 12:after 1
-    cp expected whole
-    loses=300 outcome "$engine" "the same without --pending" "the worker, before mv" out.1.*
-}
-
 waits_for_lock() {
     pgrep -g "${leader[worker.1]}" -x flock >/dev/null
 }
@@ -371,26 +348,6 @@ waits_for_lock() {
     : >go
     finish worker.1
     each_once expected out.1.*
-}
-
-@test "kafka: a broker: a worker is killed while it prints, and started again" {
-    local status=0
-    new_broker
-    make_list
-    export LIMIT=20000
-    produce_list
-    wrap_workers
-    afresh
-    for i in 1 3 4; do start_worker $i; done
-    # its second batch is half printed
-    DEADLY=12:amid start_worker 2
-    wait "${leader[worker.2]}" || status=$?
-    stop worker.2
-    [[ $status -eq 137 && $(<offset.2) -eq 20000 && $(wc -c <try.2) -eq 500 ]]
-    start_worker 2
-    finish_workers
-    outputs part
-    outcome "$engine" "a worker for each partition" "a worker that prints" part.[1-4]
 }
 
 all_have_begun() {
@@ -473,7 +430,7 @@ prepare_members() {
     wrap unseen <<'END'
 [ -n "$STUCK" ] || exec "$real" "$@"
 {
-    head -c "$STUCK" | tee given
+    head -c "$STUCK"
     : >stuck
     while [ ! -e go ]; do sleep 0.1; done
     cat
@@ -501,81 +458,26 @@ assigned() {
     [[ $(wc -l <partitions) -eq $2 ]]
 }
 
-# rebalance BYTES [COMMAND]: a member has read the first half; another joins, gets stuck after BYTES
-# amid the second half, and is killed, after COMMAND; the first one gets its partitions.
-rebalance() {
+@test "kafka: a broker: a member of a group is killed, and its partitions move" {
+    new_broker
+    prepare_members
     produce_half 1
     start_member one
     wait_until 60 printed "$(sort -u half.1 | wc -l)"
     assigned one 4
-    start_member two "$1"
+    # Another joins, gets stuck amid the second half, and is killed; the first one gets its partitions.
+    start_member two $(($(wc -c <half.1) / 2 + 1000000))
     wait_until 60 assigned two 2
     wait_until 60 assigned one 2
     produce_half 2
     wait_until 60 test -e stuck
-    "${2:-true}"
     stop two
     lost whole new >missing
     [[ -s missing ]]
     wait_until 60 assigned one 4
-}
-
-rebalance_loses_nothing() {
-    prepare_members
-    rebalance $(($(wc -c <half.1) / 2 + 1000000))
     wait_until 60 printed "$(wc -l <whole)"
     stop one
     may_double=2048 outcome "$engine" "a consumer group" "a member (rebalance)" new
-}
-
-@test "kafka: the mock: a member of a group is killed, and its partitions move" {
-    start_mock
-    rebalance_loses_nothing
-}
-
-@test "kafka: a broker: a member of a group is killed, and its partitions move" {
-    new_broker
-    rebalance_loses_nothing
-}
-
-# group_offsets: of each partition the group's offset, and how many lines follow.
-group_offsets() {
-    java_kafka org.apache.kafka.tools.consumer.group.ConsumerGroupCommand \
-        --bootstrap-server "$BROKERS" --describe --group unseen 2>>offsets.log |
-        awk '$2 == "urls" { print $4, $6 }' >offsets
-}
-
-all_is_committed() {
-    group_offsets && [[ $(grep -c ' 0$' offsets) -eq 4 ]]
-}
-
-# more_is_committed: than was given to unseen: half of the list to the first member before the other
-# came, a quarter after that, and `given` to the other, whose pipe has over 500 lines beyond these.
-more_is_committed() {
-    group_offsets || return
-    [[ $(awk '{ sum += $1 } END { print sum + 0 }' offsets) -gt $((150500 + $(wc -l <given))) ]]
-}
-
-commits_run_ahead() {
-    wait_until 60 more_is_committed
-}
-
-nobody_prints() {
-    ! pgrep -g "${leader[one]}" -x unseen >/dev/null
-}
-
-@test "kafka: a broker: a group with automatic commits loses what a killed member had in its pipe" {
-    need pgrep
-    new_broker
-    prepare_members
-    sed -i 's/-o beginning/-X auto.offset.reset=earliest/' member
-    rebalance 1000000 commits_run_ahead
-    wait_until 60 all_is_committed
-    # kcat ends, hence unseen, by itself; the loop does not begin again
-    kill -KILL "${leader[one]}"
-    kill -TERM "$(pgrep -g "${leader[one]}" -x kcat)"
-    wait_until 60 nobody_prints
-    loses=20000 outcome "$engine" "a group with automatic commits" "a member (rebalance)" new
 }
 
 @test "kafka: a broker is killed while a member of a group is at work, and started again" {

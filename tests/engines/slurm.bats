@@ -263,25 +263,6 @@ cut_off() {
     all_remembered
 }
 
-@test "slurm: the plain form, printing to the file that Slurm makes" {
-    local delivered
-    prepare
-    part_by_halves 3
-    # shellcheck disable=SC2016 # for the shell of the task
-    echo sbatch --array=1-4 --requeue -o out.%a.new -e messages.%a --wrap \
-        "'unseen --create seen.\$SLURM_ARRAY_TASK_ID part.\$SLURM_ARRAY_TASK_ID'" >plain
-    submit plain
-    feed_half 3
-    delivered=$(wc -l <out.3.new)
-    at_cluster scontrol requeue "${array}_3"
-    exec {feed}>&-
-    ends 0
-    task_has 3 Restarts=1
-    # Slurm has emptied it; the filter knows what was in it.
-    loses=$delivered outcome "$engine" "without --pending, to Slurm's file" \
-        'task, by scontrol requeue' out.[1-4].new
-}
-
 # on_sshfs DIRECTORY: sets `on_node` to a command for a node, after which DIRECTORY lies on a mount of
 # its own there, whose server is a process beside it.
 on_sshfs() {

@@ -127,18 +127,6 @@ tried_again() {
     outcome "Spark $version" 'pipe, speculative' - new/part-*
 }
 
-@test "spark: without --pending, what a killed executor has printed is lost" {
-    prepare
-    sed -i '/--pending/s|--pending [^ ]* ||' parts
-    run ! grep -e --pending parts
-    stops end
-    job spark-job.py &
-    kill_stopped
-    wait $!
-    tried_again
-    loses=200000 outcome "Spark $version" 'pipe, without --pending' 'an executor' new/part-*
-}
-
 @test "spark: tasks that read their own parts, of any bytes; an executor is killed" {
     prepare
     printf '\xff\n\xfe\ncarriage\rreturn\nreturn\r\n\xff\n' >>list
@@ -153,16 +141,9 @@ tried_again() {
     outcome "Spark $version" 'tasks' 'an executor' out.[1-4]
 }
 
-@test "spark: without checkCode=True, what a command has printed before it failed is taken for all" {
+@test "spark: a command that fails fails its job, and nothing is remembered" {
     prepare
-    sed -i 's/, checkCode=True//' spark-job.py
-    # one filter is that of another part
-    unseen create --shard 8/64 seen.7
-    job spark-job.py
-    loses=200000 outcome "Spark $version" 'pipe, without checkCode' - new/part-*
-    # With it, the job fails, and nothing is remembered.
-    rm -rf new keys seen.*
-    recipe spark-job.py
+    # One filter is that of another part.
     unseen create --shard 8/64 seen.7
     run ! job spark-job.py
     [[ ! -e new/_SUCCESS ]]
