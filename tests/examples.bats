@@ -320,7 +320,7 @@ vectors_hold() {
         }
     done
     for option in $(unseen help all | grep -Eo -- '--[a-z][a-z-]*' | sort -u); do
-        # --null is written "Fl -null"
+        # --tag is written "Fl -tag"
         grep -Eq -e "Fl ${option#-}( |$)" "$repository"/man/*.[1-8] || {
             echo "no option $option in the manual"
             missing=1

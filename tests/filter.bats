@@ -301,9 +301,9 @@ load helper
 
 # --- -z ----------------------------------------------------------------------
 
-@test "-z, -0, --null: lines end with NUL, in and out; newline is a byte" {
+@test "-z, -0, --zero-terminated: lines end with NUL, in and out; newline is a byte" {
     local option
-    for option in -z -0 --null; do
+    for option in -z -0 --zero-terminated; do
         printf 'a\nb\0a\0a\nb\0\0c\n\0\0' | {
             succeeds unseen "$option"
             prints 'a\nb\0000a\0000\0000c\n\0000'

@@ -144,7 +144,7 @@ END
 @test "abbreviated long options are refused" {
     exits 0 unseen --create f.bf < <(seq 3)
     local option
-    for option in --creat --cap=10 --error=0.1 --nul --max-c=1 --exit --repeat --summ --hel --vers --buffer=4K --fix; do
+    for option in --creat --cap=10 --error=0.1 --zero --max-c=1 --exit --repeat --summ --hel --vers --buffer=4K --fix; do
         fails_with 2 "${option%%=*}" unseen "$option" f.bf < <(seq 5)
     done
     for option in --inv --invert --cou --qui --ta; do
@@ -164,6 +164,17 @@ END
     fails_with 2 '--Create' unseen --Create f.bf < <(seq 3)
     fails_with 2 '' unseen $'-\xc3' < <(seq 3)
     fails_with 2 '' unseen --= < <(seq 3)
+}
+
+@test "unknown options that people may try: the way out" {
+    local options message
+    while IFS='|' read -r options message; do
+        # shellcheck disable=SC2086
+        fails_with 2 "^unseen: ${options%% *}: unknown option \\($message\\)$" unseen $options
+    done <<'END'
+--null|for lines that end with NUL: -z
+--parts 4 shard list|to split a list into 4: unseen shard 4 FILE
+END
 }
 
 @test "POSIXLY_CORRECT changes nothing" {
@@ -223,7 +234,7 @@ END
 }
 
 @test "a value for an option that takes none is refused" {
-    fails_with 2 '--null' unseen --null=5 < <(seq 3)
+    fails_with 2 '--zero-terminated: takes no value' unseen --zero-terminated=5 < <(seq 3)
     fails_with 2 '--create' unseen --create=f.bf < <(seq 3)
     fails_with 2 '--count' unseen query --count=3 f.bf < <(seq 3)
     fails_with 2 '--help' unseen --help=me
@@ -534,7 +545,7 @@ END
 commands() { unseen help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p'; }
 
 # spellings: of every option in `help all`, a line each: "-n --capacity".
-spellings() { unseen help all | sed -n 's/^ *\(-.*\)/\1/p' | sed 's/   .*//; s/,//g; s/\[.*//; s/ [A-Z].*//'; }
+spellings() { unseen help all | sed -n 's/^ *\(-.*\)/\1/p' | sed 's/  .*//; s/,//g; s/\[.*//; s/ [A-Z].*//'; }
 
 @test "help: on stdout, exit 0, and it reads nothing; 40 lines of 80 columns name every command" {
     local command

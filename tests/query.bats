@@ -98,7 +98,7 @@ even_filter() {
     succeeds unseen query -zv f.bf < <(printf '2\0a\nb\0')
     prints 'a\nb\0000'
     # a count is a line of text even so
-    succeeds unseen query --null -c f.bf < <(printf '2\0003\0')
+    succeeds unseen query -z -c f.bf < <(printf '2\0003\0')
     [[ $(tr -d '\0\n' <"$out") == 1 ]]
 }
 

@@ -361,7 +361,6 @@ END
     done <<'END'
 shard -n 4 list|-n: not an option here (the number of parts comes first: unseen shard 4 FILE)
 shard --shards 4 list|--shards: not an option here (the number of parts comes first: unseen shard 4 FILE)
-shard --parts 4 list|--parts: unknown option (to split a list into 4: unseen shard 4 FILE)
 shard --shard 1/4 list|--shard: not an option here (the part comes first: unseen shard 1/4 FILE)
 shard 1/4 --shard-by host list|--shard-by: not an option here (to split by host: unseen shard --by host 1/4 FILE)
 shard 4 -o part.%d list|-o: not an option here (for a file of one part: > FILE; of each part: --files 'part.%d')

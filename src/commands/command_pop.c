@@ -244,7 +244,7 @@ static int check_files(const struct options *options, const char *path)
 
 static int parse(struct job *job, const struct options *options)
 {
-    char delimiter = options_has(options, OPTION_NULL) ? '\0' : '\n';
+    char delimiter = options_has(options, OPTION_ZERO_TERMINATED) ? '\0' : '\n';
     bool until_done = options_has(options, OPTION_UNTIL_DONE);
     *job = (struct job){.options = options};
     job->output = options->command != NULL ? child_output(&job->child, options->command, delimiter)

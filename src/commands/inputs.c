@@ -40,7 +40,7 @@ void inputs_parse(struct inputs *inputs, const struct options *options, size_t f
 {
     *inputs = (struct inputs){
         .names = options->operands + first,
-        .delimiter = options_has(options, OPTION_NULL) ? '\0' : '\n',
+        .delimiter = options_has(options, OPTION_ZERO_TERMINATED) ? '\0' : '\n',
         .header = options_has(options, OPTION_HEADER),
         .progress = options_has(options, OPTION_PROGRESS),
         .buffer_bytes = options_whole(options, OPTION_BUFFER_SIZE, 256 * 1024),

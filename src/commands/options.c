@@ -42,8 +42,8 @@ const struct option_entry option_table[OPTIONS] = {
     [OPTION_HEADER] = {GROUP_KEY, FOR_READERS, {"--header"}, TAKES_NOTHING, NULL, NULL,
      NULL, "the first line of each FILE is a heading"},
 
-    [OPTION_NULL] = {GROUP_LINES, FOR_READERS | FOR_POP,
-     {"--null", "--zero-terminated", "-z", "-0"}, TAKES_NOTHING, NULL, NULL,
+    [OPTION_ZERO_TERMINATED] = {GROUP_LINES, FOR_READERS | FOR_POP,
+     {"--zero-terminated", "-z", "-0"}, TAKES_NOTHING, NULL, NULL,
      "lines end with NUL", "lines end with NUL, not newline, in and out"},
     [OPTION_APPEND] = {GROUP_LINES, FOR_FILTER, {"--append", "-a"}, TAKES_FILE, "FILE", "new.txt",
      "append new lines to it", "append new lines to FILE, not to standard output"},
@@ -279,6 +279,7 @@ static const struct {
     const char *name, *wanted;
 } unknown[] = {
     {"new-secret", "to have another secret than FILTER: --like FILTER --secret"},
+    {"null", "for lines that end with NUL: -z"},
     {"parts", "to split a list into 4: unseen shard 4 FILE"},
     {"secret-file", "a secret is in FILTER: --secret; for the same one: --like FILTER"},
 };

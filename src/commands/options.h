@@ -43,7 +43,7 @@ enum option_id {
     OPTION_IGNORE_CASE,
     OPTION_TRIM,
     OPTION_HEADER,
-    OPTION_NULL,
+    OPTION_ZERO_TERMINATED,
     OPTION_APPEND,
     OPTION_DROPPED,
     OPTION_MAX_COUNT,
@@ -144,12 +144,12 @@ enum option_group {
     GROUPS
 };
 
-enum { OPTION_SPELLINGS = 4 };
+enum { OPTION_SPELLINGS = 3 };
 
 struct option_entry {
     enum option_group group;
     unsigned commands;
-    /* "--null", "-z": a long one first; NULL after the last */
+    /* "--count", "-c": a long one first; NULL after the last */
     const char *spellings[OPTION_SPELLINGS];
     enum argument_kind kind;
     const char *argument; /* what help calls it; NULL: takes none */
