@@ -16,60 +16,6 @@ drained() {
     [[ $(ls "$1.queue") == state ]]
 }
 
-@test "10^7 pushes and pops, beside the plain filter; nothing is left" {
-    local n start plain pushed popped i pids=()
-    n=$(scaled 10000000)
-    input "$n" >in
-    unseen create -n "$n" f.bf
-    unseen create -n "$n" --queue q.bf
-    start=$(date +%s%N)
-    unseen f.bf in >plain.out
-    plain=$(($(date +%s%N) - start))
-    start=$(date +%s%N)
-    unseen push q.bf in
-    pushed=$(($(date +%s%N) - start))
-    # A false positive in a million is in both.
-    cat q.bf.queue/[0-9]* | cmp - plain.out
-    start=$(date +%s%N)
-    unseen pop q.bf -m "$n" >popped.out
-    popped=$(($(date +%s%N) - start))
-    cmp plain.out popped.out
-    drained q.bf
-    du -k q.bf.queue
-    echo "$n lines, ns a line: plain $((plain / n)), push $((pushed / n)), pop $((popped / n))"
-    # In small portions, by four at once.
-    rm -f q.bf
-    rm -r q.bf.queue
-    unseen create --queue -n "$n" q.bf
-    unseen push q.bf in
-    start=$(date +%s%N)
-    for i in 1 2 3 4; do
-        while unseen pop q.bf -m 50000; do :; done >"popped.$i" 3>&- &
-        pids+=($!)
-    done
-    for i in "${pids[@]}"; do
-        wait "$i" || true # the last pop ends with 1
-    done
-    popped=$(($(date +%s%N) - start))
-    sort popped.? | cmp - plain.out
-    drained q.bf
-    echo "in portions of 50000, by four: $((popped / n))"
-}
-
-@test "a crawl of 10,000 pages by 4 workers: each is fetched once" {
-    need_server
-    local pages
-    pages=$(scaled 10000)
-    site "$pages"
-    serve
-    the_crawler
-    crawl 99
-    sort -n served >got
-    seq 0 $((pages - 1)) | cmp - got
-    drained todo.bf
-    kill "$server"
-}
-
 @test "a crawl of 10,000 pages, one of 4 workers killed on the way: each is fetched, at most its line twice" {
     need_server
     local pages i victim twice

@@ -1,25 +1,11 @@
 #!/usr/bin/env bats
-# Windows in large sizes: what is remembered and forgotten, kills while a layer is emptied, writers.
+# Windows in large sizes: kills while a layer is emptied, writers.
 
 # shellcheck disable=SC2154 # out, err and code are set by helper.bash
 # shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load ../helper
 load ../crash
 load scale
-
-@test "50 N lines in memory: 10^6 repeats within N, 10^6 beyond (1 + slack) N" {
-    local rate slack
-    for slack in 0.25 1 0.05; do
-        for rate in 1e-2 1e-3 1e-6; do
-            "$programs/window" "$(scaled 410000)" "$rate" "$slack"
-        done
-    done
-}
-
-@test "50 N lines with a file: the same" {
-    "$programs/window" "$(scaled 410000)" 1e-3 0.25 f.bf
-    unseen verify f.bf
-}
 
 # kills_in_window HITS CREATE_OPTION...: as kill_and_rerun of crash.bash, but each rerun begins with
 # the last 400 lines that came out, all of which the window has, save a batch.
