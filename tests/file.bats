@@ -414,7 +414,7 @@ END
     exits 0 unseen --create -n 1000000 -p 1e-4 f.bf </dev/null
     succeeds unseen --create -n 1M f.bf </dev/null
     succeeds unseen --create -n 1e6 -p 0.0001 f.bf </dev/null
-    succeeds unseen --create --error-rate 100e-6 f.bf </dev/null
+    succeeds unseen --create --fpr 100e-6 f.bf </dev/null
     exits 0 unseen --create g.bf </dev/null
     succeeds unseen --create -p 1e-6 g.bf </dev/null
     succeeds unseen --create --seed 0 g.bf </dev/null

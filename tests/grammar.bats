@@ -164,6 +164,10 @@ END
     fails_with 2 '--Create' unseen --Create f.bf < <(seq 3)
     fails_with 2 '' unseen $'-\xc3' < <(seq 3)
     fails_with 2 '' unseen --= < <(seq 3)
+    local option
+    for option in --error-rate --fp-rate --false-positive-rate=1e-3; do
+        fails_with 2 "^unseen: ${option%=*}: unknown option \\(.*--fpr\\)\$" unseen $option
+    done
 }
 
 @test "unknown options that people may try: the way out" {
@@ -211,8 +215,8 @@ END
         prints '1\n2\n'
         succeeds unseen --create -n 12345 -p 0.001 "$i.bf" </dev/null
     done <<'END'
---capacity=12345 --error-rate=0.001 --max-count=2
---capacity 12345 --error-rate 0.001 --max-count 2
+--capacity=12345 --fpr=0.001 --max-count=2
+--capacity 12345 --fpr 0.001 --max-count 2
 -n12345 -p0.001 -m2
 -n 12345 -p 0.001 -m 2
 END
@@ -242,14 +246,14 @@ END
 
 @test "a missing value is an error" {
     local option
-    for option in -n -p -m -a --capacity --error-rate --size --bits-per-key --hashes --seed \
+    for option in -n -p -m -a --capacity --fpr --size --bits-per-key --hashes --seed \
         --append --max-count --max-line --buffer-size; do
         fails_with 2 "$option" unseen "$option" < <(seq 3)
         fails_with 2 "$option" unseen f.bf "$option" < <(seq 3)
     done
     fails_with 2 '-n' unseen plan -n
     fails_with 2 '-m' unseen -zm < <(seq 3)
-    for option in --capacity --error-rate --size --bits-per-key --hashes --seed --max-count \
+    for option in --capacity --fpr --size --bits-per-key --hashes --seed --max-count \
         --max-line --buffer-size; do
         fails_with 2 "$option" unseen "$option=" < <(seq 3)
     done
@@ -421,7 +425,7 @@ END
 @test "bad rates" {
     local p
     for p in 0 1 -0.1 2 1.0001 nan inf abc '' 1e-3x 1e '0,1' 1e400 -1e-6 1e-400 ' 0.1'; do
-        fails_with 2 '-p|error-rate' unseen -p "$p" f.bf < <(seq 3) || { echo "value: '$p'"; return 1; }
+        fails_with 2 '-p|fpr' unseen -p "$p" f.bf < <(seq 3) || { echo "value: '$p'"; return 1; }
         fails_with 2 '' unseen plan -n 5 -p "$p" || { echo "value: '$p'"; return 1; }
     done
 }

@@ -284,7 +284,7 @@ lacks() {
         fails_with 2 "b.bf: cannot be merged with a.bf: its $what \\(filters that" unseen merge -o out.bf a.bf b.bf || return 1
     done <<'END'
 -n 1000 --seed 9|seed is 9, not 0
--n 1000 -p 1e-5|error rate is 1e-5, not 1e-6
+-n 1000 -p 1e-5|false-positive rate is 1e-5, not 1e-6
 -n 1000 --hashes 10|number of hashes is 10 \(2 x 5\), not what suits the rate
 -n 1000 --fixed|growth is none \(--fixed\), not as needed
 -n 1000 --counting|kind is --counting, not plain

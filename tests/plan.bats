@@ -71,7 +71,7 @@ END
     for options in '--size 1P' '--counting -n 1 -p 1e-7 --hashes 1'; do
         # shellcheck disable=SC2086 # several words
         succeeds unseen plan $options
-        grep -q '^error rate .*no room to grow' "$out" || complain "$options"
+        grep -q '^false-positive rate .*no room to grow' "$out" || complain "$options"
         run -1 grep 'grows\|first layer' "$out"
     done
     # shellcheck disable=SC2086
@@ -396,7 +396,7 @@ distinct_is() {
     local options bytes
     seq 30000 >in
     for options in '' '-p 1e-3' '--counting' '--size 200K' '--bits-per-key 12 --hashes 7' \
-        '--forget-after 7d --slack 0.5' '--stage 1M' '--fixed --error-rate 0.01'; do
+        '--forget-after 7d --slack 0.5' '--stage 1M' '--fixed --fpr 0.01'; do
         # shellcheck disable=SC2086 # several words
         succeeds unseen plan --json $options in
         cp "$out" data

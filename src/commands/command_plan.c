@@ -184,7 +184,7 @@ static void print_text(const struct answer *answer)
     printf("%-20s%" PRIu64 " %s\n", "capacity", answer->capacity, number_lines(answer->capacity));
     if (answer->plan.generations != 0)
         print_window(answer);
-    printf("%-20s%s%s\n", "error rate", number_text(answer->plan.rate, NUMBER_ASKED, rate),
+    printf("%-20s%s%s\n", "false-positive rate", number_text(answer->plan.rate, NUMBER_ASKED, rate),
            answer->grows ? ", kept while the filter grows"
            : growth_rate(&answer->plan, layers_of(answer)) > 0
                ? " (no room to grow: past its capacity the filter takes no lines)"

@@ -74,9 +74,9 @@ const struct option_entry option_table[OPTIONS] = {
     [OPTION_CAPACITY] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--capacity", "-n"},
      TAKES_COUNT, "N", "1M",
      "make it for N lines", "make it for N distinct lines: 1000000, 1e9, 10M", 1, SIZING_KEYS_MAX},
-    [OPTION_RATE] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--error-rate", "-p"}, TAKES_RATE, "P",
+    [OPTION_RATE] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--fpr", "-p"}, TAKES_RATE, "P",
      "1e-4",
-     "rate of false drops", "false drops allowed: 1e-4, 1% (default 1e-6)",
+     "false-positive rate", "false-positive rate: 1e-4, 1% (default 1e-6)",
      SIZING_RATE_MIN, SIZING_RATE_MAX},
     [OPTION_WINDOW] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--window"}, TAKES_COUNT, "N", "1M",
      "remember the last N", "remember the last N lines, and forget older ones", 1, SIZING_KEYS_MAX},
@@ -278,6 +278,9 @@ static enum option_id find(int number, const char **spelled)
 static const struct {
     const char *name, *wanted;
 } unknown[] = {
+    {"error-rate", "for the false-positive rate: --fpr"},
+    {"false-positive-rate", "for the false-positive rate: --fpr"},
+    {"fp-rate", "for the false-positive rate: --fpr"},
     {"new-secret", "to have another secret than FILTER: --like FILTER --secret"},
     {"null", "for lines that end with NUL: -z"},
     {"parts", "to split a list into 4: unseen shard 4 FILE"},

@@ -198,7 +198,7 @@ static const char *plan_flaw(const struct filter_plan *plan, const uint8_t *byte
 {
     struct geometry geometry = plan->geometry;
     if (!(plan->rate >= SIZING_RATE_MIN && plan->rate <= SIZING_RATE_MAX))
-        return "error rate";
+        return "false-positive rate";
     if (plan->capacity > SIZING_KEYS_MAX)
         return "capacity";
     if (plan->pages > SIZING_PAGES_MAX)

@@ -7,8 +7,8 @@
 
 /* What must agree. */
 static const char *const names[] = {
-    "key recipe", "seed",   "error rate",      "number of hashes", "kind",
-    "growth",     "window", "number of parts", "recipe for parts", "hash"};
+    "key recipe", "seed",   "false-positive rate", "number of hashes", "kind",
+    "growth",     "window", "number of parts",     "recipe for parts", "hash"};
 enum { NAMES = sizeof names / sizeof *names };
 
 static void describe(const struct header *header, char texts[NAMES][LIKENESS_TEXT])
