@@ -34,7 +34,7 @@ load counting
     done
     succeeds unseen remove f.bf < <(echo again)
     succeeds unseen query --tag f.bf < <(printf 'again\nother\n')
-    prints 'new\tagain\nin\tother\n'
+    prints 'new\tagain\nseen\tother\n'
 }
 
 @test "in any order, the counts are those of the lines that are left" {

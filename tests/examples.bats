@@ -257,7 +257,7 @@ key_vectors() {
     mkdir -p "$1"
     awk -v to="$1" '
         function put(line, key) {
-            key = key == "(itself)" ? "line\\t" line : "key\\t" key
+            key = key == "(itself)" ? "none\\t" line : "key\\t" key
             gsub(/\(empty\)/, "", line)
             gsub(/\(empty\)/, "", key)
             print line >(file ".lines")

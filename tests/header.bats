@@ -155,7 +155,7 @@ known() {
     succeeds unseen query --header -v f.bf a
     prints 'h\n3\n'
     succeeds unseen query --header --tag f.bf a a
-    prints 'h\nin\t1\nin\t2\nnew\t3\nh\nin\t1\nin\t2\nnew\t3\n'
+    prints 'h\nseen\t1\nseen\t2\nnew\t3\nh\nseen\t1\nseen\t2\nnew\t3\n'
     succeeds unseen query --header -c f.bf a a
     prints '4\n'
     succeeds unseen query --header -v -c f.bf a
@@ -174,18 +174,18 @@ known() {
     succeeds unseen add --header f.bf a a
     prints ''
     exits 0 unseen query --tag f.bf a
-    prints 'new\th\nin\t1\nin\t2\n'
+    prints 'new\th\nseen\t1\nseen\t2\n'
     exits 0 unseen add f.bf < <(echo h)
     succeeds unseen remove --header f.bf a
     prints ''
     exits 0 unseen query --tag f.bf a
-    prints 'in\th\nnew\t1\nnew\t2\n'
+    prints 'seen\th\nnew\t1\nnew\t2\n'
     exits 0 unseen create --queue -p 1e-9 q.bf
     succeeds unseen push --header q.bf a a
     succeeds unseen pop q.bf -m 10
     prints '1\n2\n'
     exits 0 unseen query --tag q.bf a
-    prints 'new\th\nin\t1\nin\t2\n'
+    prints 'new\th\nseen\t1\nseen\t2\n'
 }
 
 @test "-x: CMD gets the heading and its lines in one; without a new line it is not started" {
@@ -274,7 +274,7 @@ known() {
     say h
     hear h
     say 1
-    hear $'in\t1'
+    hear $'seen\t1'
     farewell
 }
 

@@ -21,7 +21,7 @@ load helper
 
 @test "--tag says which is which" {
     succeeds unseen key --tag -f 2 < <(printf 'a b\n\n  lone \n')
-    prints 'key\tb\nline\t\nline\t  lone \n'
+    prints 'key\tb\nnone\t\nnone\t  lone \n'
     succeeds unseen key --tag < <(printf 'a\n\n')
     prints 'key\ta\nkey\t\n'
 }
@@ -30,7 +30,7 @@ load helper
     succeeds unseen key -z -f 1 < <(printf 'a 1\0b\n2\0c')
     prints 'a\0b\n2\0c\0'
     succeeds unseen key -z --tag -f 2 < <(printf 'a 1\0b\0')
-    prints 'key\t1\0line\tb\0'
+    prints 'key\t1\0none\tb\0'
 }
 
 @test "--header: the first line of each input is printed as it is" {

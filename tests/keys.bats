@@ -20,7 +20,7 @@ keys_are() {
         case $row in
         *" => ''") printf 'key\t\n' ;;
         *' => '*) printf 'key\t%b\n' "${row#* => }" ;;
-        *) printf 'line\t%b\n' "$line" ;;
+        *) printf 'none\t%b\n' "$line" ;;
         esac >>wanted
     done
     [[ -s lines ]] || complain "no table"
@@ -149,7 +149,7 @@ END
     succeeds unseen key --tag -f 1 -t , lines
     prints 'key\t\n'
     succeeds unseen key --tag -f 1 lines
-    prints 'line\t\n'
+    prints 'none\t\n'
 }
 
 @test "-t: one byte, and how it is written" {
@@ -587,11 +587,11 @@ END
             print substr("http://A/" a, 1, 65537)
             print substr("http://A/" a, 1, 65536) " " }' >lines
         succeeds unseen key --tag --by "$profile" lines
-        [[ $(cut -f 1 "$out" | paste -sd ' ') == "key line line" ]] || complain "$profile"
+        [[ $(cut -f 1 "$out" | paste -sd ' ') == "key none none" ]] || complain "$profile"
         # What is trimmed, or no field, does not count.
         sed 's/^/x\t/; s/$/\ty/' lines >rows
         succeeds unseen key --tag -f 2 -t '\t' --by "$profile" rows
-        [[ $(cut -f 1 "$out" | paste -sd ' ') == "key line line" ]] || complain "fields, $profile"
+        [[ $(cut -f 1 "$out" | paste -sd ' ') == "key none none" ]] || complain "fields, $profile"
         succeeds unseen key --tag --trim --by "$profile" lines
         [[ $(cut -f 1 "$out" | paste -sd ' ') == "key line key" ]] || complain "trim, $profile"
     done

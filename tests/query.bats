@@ -77,16 +77,16 @@ even_filter() {
     prints '0\n'
 }
 
-@test "--tag: every line, as in or new, TAB, line" {
+@test "--tag: every line, as seen or new, TAB, line" {
     even_filter
     succeeds unseen query --tag f.bf < <(printf '2\n3\n\n2\na\tb\n4')
-    prints 'in\t2\nnew\t3\nnew\t\nin\t2\nnew\ta\tb\nin\t4\n'
+    prints 'seen\t2\nnew\t3\nnew\t\nseen\t2\nnew\ta\tb\nseen\t4\n'
 }
 
 @test "--tag never remembers: a new line stays new" {
     even_filter
     succeeds unseen query --tag f.bf < <(printf '2\n3\n3\n')
-    prints 'in\t2\nnew\t3\nnew\t3\n'
+    prints 'seen\t2\nnew\t3\nnew\t3\n'
 }
 
 @test "-z: NUL-terminated lines, in and out" {
@@ -94,7 +94,7 @@ even_filter() {
     succeeds unseen query -z f.bf < <(printf '2\0003\0004\0a\nb\0006')
     prints '2\00004\00006\0000'
     succeeds unseen query -z --tag f.bf < <(printf '2\0003\0')
-    prints 'in\t2\0000new\t3\0000'
+    prints 'seen\t2\0000new\t3\0000'
     succeeds unseen query -zv f.bf < <(printf '2\0a\nb\0')
     prints 'a\nb\0000'
     # a count is a line of text even so
@@ -218,7 +218,7 @@ even_filter() {
         if ((i % 2)); then
             [[ $reply == "new"$'\t'"$i" ]]
         else
-            [[ $reply == "in"$'\t'"$i" ]]
+            [[ $reply == "seen"$'\t'"$i" ]]
         fi
     done
     eval "exec ${guard[1]}>&-"
@@ -232,13 +232,13 @@ even_filter() {
     hear "new"$'\t'fresh
     succeeds unseen add f.bf < <(echo fresh)
     say fresh
-    hear "in"$'\t'fresh
+    hear "seen"$'\t'fresh
     # and when the filter has grown by layers
     succeeds unseen add f.bf < <(seq -f 'n%.0f' 400000)
     succeeds unseen stats --json f.bf
     holds "$(field layers) > 1"
     say n399999
-    hear "in"$'\t'n399999
+    hear "seen"$'\t'n399999
     farewell
 }
 

@@ -124,7 +124,7 @@ add_and_query() {
     succeeds unseen query f.bf both && same "$out" in || return 1
     succeeds unseen query -v f.bf both && same "$out" other || return 1
     succeeds unseen query "${recipe[@]}" -c f.bf both && prints '3000\n' || return 1
-    { sed 's/^/in\t/' in; sed 's/^/new\t/' other; } >tagged
+    { sed 's/^/seen\t/' in; sed 's/^/new\t/' other; } >tagged
     succeeds unseen query --tag f.bf both && same "$out" tagged
 }
 
@@ -278,12 +278,12 @@ growth() {
     prints 'a,b\nb\n'
     # in one thread or two, and apart
     succeeds unseen query --tag f.bf in
-    prints 'in\tb\nin\ta,b\nin\tb\nin\tc,b\n'
+    prints 'seen\tb\nseen\ta,b\nseen\tb\nseen\tc,b\n'
     rm f.bf
     exits 0 unseen create -p 1e-9 -f 2 -t , f.bf
     succeeds unseen add f.bf < <(echo b)
     succeeds unseen query --tag f.bf < <(printf 'x,b\nb\n')
-    prints 'new\tx,b\nin\tb\n'
+    prints 'new\tx,b\nseen\tb\n'
     # the same of a URL in normal form, and what is none
     succeeds unseen --by url < <(printf 'http://a/\nHTTP://A\nexample.com/x\nEXAMPLE.com/x\nexample.com/x\n')
     prints 'http://a/\nexample.com/x\nEXAMPLE.com/x\n'

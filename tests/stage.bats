@@ -451,7 +451,7 @@ all_found() {
     seq "$1" >&"$to"
     exec {to}>&-
     wait $!
-    seq "$1" | sed 's/^/in\t/' | cat <(printf 'new\t0\n') - | same answers /dev/stdin
+    seq "$1" | sed 's/^/seen\t/' | cat <(printf 'new\t0\n') - | same answers /dev/stdin
 }
 
 @test "an empty layer is not looked into; who opened it then finds what came since" {

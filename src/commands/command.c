@@ -27,7 +27,7 @@ const struct command command_table[] = {
      "  unseen query -v FILTER list      the lines that are new\n"
      "  unseen query -c FILTER list      how many lines are in it\n"
      "  unseen query -q FILTER list      the exit status alone\n"
-     "  unseen query --tag FILTER list   every line, after \"in\" or \"new\" and a TAB\n",
+     "  unseen query --tag FILTER list   every line, after \"seen\" or \"new\" and a TAB\n",
      "check test contains has lookup find get grep", command_query},
     {"stats", FOR_STATS, OPERANDS_FILTERS, "unseen stats FILTER...",
      "report lines, fill, rate and size",

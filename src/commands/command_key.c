@@ -24,7 +24,7 @@ static int print_key(struct job *job, const char *line, size_t length, struct fa
     if (keyer_reserve(job->keyer, length) != 0)
         return fault_errno(fault, "the key of a line", "does not fit into memory", ENOMEM);
     struct key_text key = keyer_text(job->keyer, line, length);
-    const char *tag = key.itself ? "line\t" : "key\t";
+    const char *tag = key.itself ? "none\t" : "key\t";
     if (job->tag && collect_add(job->collect, tag, strlen(tag), fault) != 0)
         return -1;
     if (collect_add(job->collect, key.bytes, key.length, fault) != 0)

@@ -291,8 +291,8 @@ static int run_pipeline(void *context, struct input *input, struct fault *fault)
 
 /* What the lines that a verb selects are. */
 static const char *const selected_words[] = {
-    [PIPELINE_NEW] = "new",        [PIPELINE_ADD] = "new", [PIPELINE_REPEATED] = "repeated",
-    [PIPELINE_QUERY] = "selected", [PIPELINE_TAG] = "in",  [PIPELINE_REMOVE] = "removed",
+    [PIPELINE_NEW] = "new",        [PIPELINE_ADD] = "new",  [PIPELINE_REPEATED] = "repeated",
+    [PIPELINE_QUERY] = "selected", [PIPELINE_TAG] = "seen", [PIPELINE_REMOVE] = "removed",
 };
 
 int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,

@@ -40,7 +40,7 @@ const struct option_entry option_table[OPTIONS] = {
     [OPTION_TRIM] = {GROUP_KEY, FOR_RECIPES, {"--trim"}, TAKES_NOTHING, NULL, NULL,
      "ignore blanks at ends", "ignore blanks at both ends of a line, and a CR"},
     [OPTION_HEADER] = {GROUP_KEY, FOR_READERS, {"--header"}, TAKES_NOTHING, NULL, NULL,
-     NULL, "the first line of each FILE is a heading"},
+     NULL, "the first line of each FILE is a header line"},
 
     [OPTION_ZERO_TERMINATED] = {GROUP_LINES, FOR_READERS | FOR_POP,
      {"--zero-terminated", "-z", "-0"}, TAKES_NOTHING, NULL, NULL,
@@ -125,7 +125,7 @@ const struct option_entry option_table[OPTIONS] = {
     [OPTION_QUIET] = {GROUP_SINGLE, FOR_QUERY, {"--quiet", "-q"}, TAKES_NOTHING, NULL, NULL,
      NULL, "print nothing; stop at the first line selected"},
     [OPTION_TAG] = {GROUP_SINGLE, FOR_QUERY | FOR_KEY, {"--tag"}, TAKES_NOTHING, NULL, NULL,
-     NULL, "label each line: in, new (query); key, line (key)"},
+     NULL, "label each line: seen, new (query); key, none (key)"},
     [OPTION_JSON] = {GROUP_SINGLE, FOR_STATS | FOR_PLAN, {"--json"}, TAKES_NOTHING, NULL, NULL,
      NULL, "one JSON object a line"},
     [OPTION_TABLE] = {GROUP_SINGLE, FOR_PLAN, {"--table"}, TAKES_NOTHING, NULL, NULL,

@@ -236,8 +236,8 @@ static int hand_on(struct pipeline *pipeline, const struct batch *batch, struct 
 static int write_tagged(struct pipeline *pipeline, const struct batch *batch, struct fault *fault)
 {
     for (size_t i = 0; i < batch->n; i++) {
-        const char *in_or_new = pipeline->seen[i] ? "in\t" : "new\t";
-        if (collect_add(pipeline->tagged, in_or_new, strlen(in_or_new), fault) != 0 ||
+        const char *tag = pipeline->seen[i] ? "seen\t" : "new\t";
+        if (collect_add(pipeline->tagged, tag, strlen(tag), fault) != 0 ||
             collect_add(pipeline->tagged, batch->bytes + batch->starts[i], line_length(batch, i),
                         fault) != 0)
             return -1;

@@ -24,7 +24,7 @@ enum pipeline_verb {
     PIPELINE_ADD,      /* remember what is new; print nothing */
     PIPELINE_REPEATED, /* print what comes for the second time */
     PIPELINE_QUERY,    /* print what is in; remember nothing */
-    PIPELINE_TAG,      /* print every line after "in" or "new" and a TAB; remember nothing */
+    PIPELINE_TAG,      /* print every line after "seen" or "new" and a TAB; remember nothing */
     PIPELINE_REMOVE,   /* forget lines, print nothing; those forgotten count as selected */
 };
 

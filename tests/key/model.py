@@ -270,7 +270,7 @@ def print_keys(lines, recipe, delimiter, tag):
     for line in lines:
         key = key_of(line, recipe)
         if tag:
-            write(b"line\t" if key is None else b"key\t")
+            write(b"none\t" if key is None else b"key\t")
         write((line if key is None else key) + delimiter)
 
 
