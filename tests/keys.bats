@@ -593,7 +593,7 @@ END
         succeeds unseen key --tag -f 2 -t '\t' --by "$profile" rows
         [[ $(cut -f 1 "$out" | paste -sd ' ') == "key none none" ]] || complain "fields, $profile"
         succeeds unseen key --tag --trim --by "$profile" lines
-        [[ $(cut -f 1 "$out" | paste -sd ' ') == "key line key" ]] || complain "trim, $profile"
+        [[ $(cut -f 1 "$out" | paste -sd ' ') == "key none key" ]] || complain "trim, $profile"
     done
     # A key may be longer than its line.
     awk 'BEGIN { printf "http://a/"; for (i = 9; i < 65536; i++) printf "\\" }' >lines
