@@ -4,8 +4,7 @@
 #
 #     damage.bash KIND FROM TO STEP [refused | harmless]
 #
-# KIND: flips (a byte inverted), bits (one bit of it), numbers (eight bytes of
-# ones, and nearly), lengths (cut off there). refused, unless told: each command
+# KIND: flips (a byte inverted), lengths (cut off there). refused, unless told: each command
 # exits 2 with one line on stderr that names the file, prints nothing and changes
 # nothing. harmless: exit 0, 1 or 2, whatever is there; readers change nothing.
 # Exit: 0 so it is, 1 it is not, with the first place that is wrong.
@@ -75,15 +74,6 @@ for ((place = from; place < to; place += step)); do
     cp f.bf "$file"
     case $kind in
     flips) write_at "$place" "\\x$(printf '%02x' $((0x${bytes[place]} ^ 0xff)))" ;;
-    bits) write_at "$place" "\\x$(printf '%02x' $((0x${bytes[place]} ^ 1 << place % 8)))" ;;
-    numbers)
-        for last in 00 7f 80 ff; do
-            cp f.bf "$file"
-            write_at "$place" "\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\x$last"
-            look_at
-        done
-        continue
-        ;;
     lengths) truncate -s "$place" "$file" ;;
     esac
     look_at

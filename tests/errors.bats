@@ -537,11 +537,6 @@ damaged_filter() {
     damage flips 205 4080 61
 }
 
-@test "single bits of the header flipped: refused" {
-    damaged_filter 50
-    damage bits 0 160 3
-}
-
 @test "every byte of a layer's record flipped: refused; other bytes there: harmless" {
     damaged_filter 5000
     succeeds unseen stats --json f.bf
@@ -550,14 +545,6 @@ damaged_filter() {
     damage flips 4096 "$end" 1
     damage flips 8128 8132 1 harmless
     damage flips "$end" 8192 61 harmless
-}
-
-@test "counters and keys in flight flipped: harmless" {
-    damaged_filter 50
-    damage flips 8192 8240 3 harmless
-    damage flips 9216 9500 5 harmless
-    damage flips 12288 12400 5 harmless
-    damage flips 14336 14848 61 harmless
 }
 
 @test "counters and keys in flight full of noise: nothing there is believed" {
@@ -593,15 +580,6 @@ damaged_filter() {
     damage lengths 4200 $((layer + 4096)) 1021 refused
     damage lengths $((layer + 4090)) $((layer + 4096)) 1 refused
     damage lengths $((layer + 4096)) "$size" 509 harmless
-}
-
-@test "a number at the edge of 64 bits anywhere: refused" {
-    # the checksums catch these; without them the checks of each field would have to
-    damaged_filter 50
-    local offset
-    for offset in 112 120 136 144 152 4096 4104 4112 4120 4136 4144 4152 4160; do
-        damage numbers "$offset" $((offset + 1)) 1
-    done
 }
 
 @test "a version and features from the future are named as such" {
