@@ -171,7 +171,6 @@ making='-n 1000|-n 2000
 --fixed -n 1000|--fixed -n 2000
 --window 1000|--window 2000
 --forget-after 7d|--forget-after 8d
---slack 0.5 --window 1000|--slack 0.1 --window 1000
 --counting|--window 9
 --stage 16M|--stage 8M
 --queue|--fixed
@@ -235,8 +234,6 @@ making='-n 1000|-n 2000
     seq 5 >in
     exits 0 unseen --create --fixed -n 1000 fixed.bf in
     succeeds unseen --create --fixed fixed.bf in
-    exits 0 unseen --create --slack 0.5 --window 1000 window.bf in
-    succeeds unseen --create --slack 0.5 window.bf in
     exits 0 unseen --create -f 1 -t , fields.bf in
     succeeds unseen --create -t , fields.bf in
     fails_with 2 '^unseen: --fixed: how large\? \(add -n N or --size SIZE\)$' unseen --create --fixed new.bf in

@@ -338,7 +338,6 @@ create g.bf -n 999 -p 0.1 --size 1M|-n, -p and --size: any two of them give the 
 create g.bf --window 999 -p 0.1 --bits-per-key 9|--window, -p and --bits-per-key: any two of them give the third (leave one out)
 create g.bf -n 999 -p 0.1 --bits-per-key 9|-n, -p and --bits-per-key: any two of them give the third (leave one out)
 plan -p 0.1 --bits-per-key 9|-n, -p and --bits-per-key: any two of them give the third (leave one out)
-create g.bf --slack 1|--slack: of which window? (add --window N or --forget-after TIME)
 create g.bf --window 999 --forget-after 9s|--window and --forget-after: two ways to forget (leave one out)
 create g.bf --window 999 --counting|--window and --counting: lines cannot be removed from a window (leave one out)
 create g.bf --forget-after 9s --counting|--forget-after and --counting: lines cannot be removed from a window (leave one out)
@@ -569,7 +568,7 @@ spellings() { unseen help all | sed -n 's/^ *\(-.*\)/\1/p' | sed 's/  .*//; s/,/
         grep -Eq -- "^(.{40})?  $option( |\$)" wanted || { echo "help does not name $option"; return 1; }
     done
     # for experts only
-    run -1 grep -E -- '--(hashes|bits-per-key|seed|buffer-size|slack|stage)|-j( |$)' wanted
+    run -1 grep -E -- '--(hashes|bits-per-key|seed|buffer-size|stage)|-j( |$)' wanted
 }
 
 @test "help for each command, by three names" {
@@ -578,7 +577,7 @@ spellings() { unseen help all | sed -n 's/^ *\(-.*\)/\1/p' | sed 's/  .*//; s/,/
         succeeds unseen help "$command"
         grep -q "^Usage: unseen $command" "$out" || complain "does not say 'unseen $command'"
         [[ $(wc -L <"$out") -le 80 ]] || complain "a line is longer than 80 columns"
-        run -1 grep -E -- '--(hashes|bits-per-key|seed|buffer-size|slack|stage)|-j,' "$out"
+        run -1 grep -E -- '--(hashes|bits-per-key|seed|buffer-size|stage)|-j,' "$out"
         cp "$out" wanted
         succeeds unseen "$command" --help
         same "$out" wanted
@@ -639,7 +638,6 @@ spellings() { unseen help all | sed -n 's/^ *\(-.*\)/\1/p' | sed 's/  .*//; s/,/
 --forget-after 1h2d
 --bits-per-key 0
 --hashes 0
---slack 9
 --stage 2000P
 -j 0
 --buffer-size 1

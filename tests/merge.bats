@@ -294,7 +294,7 @@ END
     fails_with 2 'w.bf: is a window, and windows cannot be merged' unseen merge -o out.bf a.bf w.bf
     fails_with 2 'w.bf: is a window, and windows cannot be merged' unseen merge -o out.bf w.bf
     exits 0 unseen create --window 2000 w2.bf
-    fails_with 2 'w.bf: was not made --like w2.bf: its window is 1000 lines in 4 generations, not 2000' \
+    fails_with 2 'w.bf: was not made --like w2.bf: its window is 1000 lines, not 2000' \
         unseen --create --like w2.bf w.bf
     # A capacity may differ.
     exits 0 unseen create -n 5000 c.bf

@@ -229,7 +229,7 @@ END
     need_terminal
     local columns options
     for columns in 20 33 80 300; do
-        for options in '-n 1 -p 0.5' '-n 1e12 -p 1e-12' '--window 3000 --slack 0.03 -p 1e-12' \
+        for options in '-n 1 -p 0.5' '-n 1e12 -p 1e-12' '--window 3000 -p 1e-12' \
             '-n 1 --size 1G --hashes 112' '--counting -n 12345 -p 0.5' '--forget-after 7d -n 1M'; do
             on_terminal "$columns" C "'$UNSEEN' plan $options" >terminal
             sed -n '/^rate of false drops/,/^$/p' terminal >picture
@@ -396,7 +396,7 @@ distinct_is() {
     local options bytes
     seq 30000 >in
     for options in '' '-p 1e-3' '--counting' '--size 200K' '--bits-per-key 12 --hashes 7' \
-        '--forget-after 7d --slack 0.5' '--stage 1M' '--fixed --fpr 0.01'; do
+        '--forget-after 7d' '--stage 1M' '--fixed --fpr 0.01'; do
         # shellcheck disable=SC2086 # several words
         succeeds unseen plan --json $options in
         cp "$out" data
@@ -481,7 +481,7 @@ distinct_is() {
     mkfifo data
     local options
     for options in '-n 5' '--window 5' '-p 1e-3 --size 1M' '-p 1e-3 --bits-per-key 9' '-p 3' \
-        '--size 1M --bits-per-key 9' '--table' '-f 0' '-t ;' '--slack 0.1' '--stage 1K' \
+        '--size 1M --bits-per-key 9' '--table' '-f 0' '-t ;' '--stage 1K' \
         '--forget-after 9d --counting' '--hashes 1000' '--seed 1' '-m 3'; do
         # shellcheck disable=SC2086
         fails_with 2 '' unseen plan $options data
@@ -523,14 +523,12 @@ shows() {
     succeeds unseen plan -n 100 -p 0.5
     shows 'hashes 1 = 1 cache line x 1 field, in one of 1 page'
     tr -s ' ' <"$out" | grep -q '^A classic filter of this size with 1 hash: '
-    succeeds unseen plan --window 1 --slack 1
-    shows 'generations 1 of 1 line, and one that fills'
-    exits 0 unseen create --window 1 --slack 1 -p 0.5 w.bf
+    exits 0 unseen create --window 1 -p 0.5 w.bf
     succeeds unseen stats w.bf
-    shows 'window the last 1 line, at most 2' \
-        'geometry 1 cache line x 2 fields for each line, in 1 page of 4096 bytes'
-    tr -s ' ' <"$out" | grep -q '^layer 1 0 of 1 line, 1 page, 1 cache line x 2 fields, '
+    shows 'window the last 1 line, at most 5' \
+        'geometry 1 cache line x 3 fields for each line, in 1 page of 4096 bytes'
+    tr -s ' ' <"$out" | grep -q '^layer 1 0 of 1 line, 1 page, 1 cache line x 3 fields, '
     exits 0 unseen add w.bf < <(seq 2)
     succeeds unseen stats w.bf
-    shows 'forgotten next 1 line, after 0 more'
+    shows 'forgotten next 1 line, after 3 more'
 }

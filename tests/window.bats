@@ -8,16 +8,16 @@
 load helper
 load crash
 
-# window_model N G: the lines of stdin that a window of N lines in G generations prints.
+# window_model N: the lines of stdin that a window of N lines prints.
 window_model() {
-    awk -v n="$1" -v g="$2" '
-        BEGIN { each = int((n + g - 1) / g); filling = 0 }
+    awk -v n="$1" '
+        BEGIN { each = int((n + 3) / 4); filling = 0 }
         $0 in born { next }
         {
             if (keys[filling] == each) {
                 filling++
                 for (line in born)
-                    if (born[line] < filling - g) delete born[line]
+                    if (born[line] < filling - 4) delete born[line]
             }
             keys[filling]++
             born[$0] = filling
@@ -37,37 +37,29 @@ a_stream() {
 }
 
 @test "--window: prints what the model prints, in memory and with a file, in one run and in many" {
-    local n options generations
-    while read -r n options generations; do
+    local n
+    for n in 1 4 10 100 1000 3333; do
         a_stream "$((80 + 6 * n))" $((3 * n + 3)) >in
-        window_model "$n" "$generations" <in >expected
-        exits 0 unseen --window "$n" ${options//_/ } <in
-        same "$out" expected || complain "in memory: $n $options"
+        window_model "$n" <in >expected
+        exits 0 unseen --window "$n" <in
+        same "$out" expected || complain "in memory: $n"
         rm -f w.bf
-        exits 0 unseen --create --window "$n" ${options//_/ } w.bf <in
-        same "$out" expected || complain "in a file: $n $options"
+        exits 0 unseen --create --window "$n" w.bf <in
+        same "$out" expected || complain "in a file: $n"
         rm -f w.bf parts
         split -n l/11 in part.
         for part in part.*; do
-            exits 0 unseen --create --window "$n" ${options//_/ } w.bf "$part"
+            exits 0 unseen --create --window "$n" w.bf "$part"
             cat "$out" >>parts
         done
-        same parts expected || complain "in parts: $n $options"
+        same parts expected || complain "in parts: $n"
         exits 0 unseen verify w.bf
-    done <<'END'
-1 --slack_1 1
-4 --slack_.25 4
-10 --slack_.25 5
-100 --slack_.25 4
-1000 --slack_0.1 10
-1000 --slack_1 1
-3333 --slack_.25 5
-END
+    done
 }
 
 @test "--window: the cut of the input into batches and buffers changes nothing" {
     a_stream 6000 700 >in
-    window_model 200 4 <in >expected
+    window_model 200 <in >expected
     unseen create --window 200 w.bf
     exits 0 unseen --buffer-size 4096 w.bf <in
     same "$out" expected
@@ -78,17 +70,15 @@ END
 }
 
 @test "--window: add, query and -m keep to the window" {
-    seq 100 | unseen add --create --window 10 --slack 1 w.bf
+    seq 100 | unseen add --create --window 12 w.bf
+    # 15 at most, 12 at least: 33 generations are full, and one line is in the next.
     seq 100 | succeeds unseen query w.bf
-    seq 81 100 >expected
-    # 20 at most, 10 at least.
-    seq 91 100 | while read -r line; do grep -qx "$line" "$out"; done
-    run -1 grep -vxf expected "$out"
-    unseen create --window 10 --slack 1 m.bf
+    seq 88 100 | same "$out" /dev/stdin
+    unseen create --window 12 m.bf
     seq 1 1000 | succeeds unseen -m 25 m.bf
     seq 25 | same "$out" /dev/stdin
     seq 25 | succeeds unseen query m.bf
-    seq 11 25 | same "$out" /dev/stdin
+    seq 13 25 | same "$out" /dev/stdin
 }
 
 @test "--window: the file never grows, and each layer is as full as it may be" {
@@ -97,7 +87,7 @@ END
     seq 200000 | unseen w.bf | tail -n 1 >last
     [[ $(stat -c %s w.bf) -eq $size ]]
     exits 0 unseen stats --json w.bf
-    [[ $(field window) -eq 5000 && $(field generations) -eq 4 && $(field layers) -eq 5 ]]
+    [[ $(field window) -eq 5000 && $(field layers) -eq 5 ]]
     holds "$(field keys) > 5000 * 0.97 && $(field keys) < 6250 * 1.03"
     exits 0 unseen verify w.bf
 }
@@ -111,11 +101,7 @@ END
 --window 10 -n 10|--window and -n: both say
 --window 10 --fixed|--window and --fixed: a window
 --forget-after 1h --fixed -n 10|--forget-after and --fixed: a window
---slack 0.5|--slack: of which window
 --window 0|--window 0: not a value
---window 3|--window 3: too few lines for a slack of 0.25
---window 10 --slack 2|--slack 2: not a value
---window 10 --slack 0.01|--slack 0.01: not a value
 --forget-after 7|--forget-after 7: needs a unit
 --forget-after 7x|--forget-after 7x: not a value
 --forget-after 0s|--forget-after 0s: not a value
@@ -130,10 +116,8 @@ END
     fails_with 2 'was made without --window' unseen --window 100 t.bf
     fails_with 2 'was made without --forget-after' unseen --forget-after 7d w.bf
     fails_with 2 'was made with --forget-after 7d, not 1d' unseen --forget-after 24h t.bf
-    fails_with 2 'was made with --slack 0.25, not 0.5' unseen --slack 0.5 w.bf
-    fails_with 2 'was made without --slack' unseen --slack 0.5 n.bf
     fails_with 2 '^unseen: -d: remembers all lines \(leave --window and --forget-after out\)$' unseen -d --window 10
-    echo a | succeeds unseen --create --window 100 --slack 0.25 w.bf
+    echo a | succeeds unseen --create --window 100 w.bf
     echo a | succeeds unseen --create --forget-after 168h t.bf
     # Both make the filter, as -n does.
     echo a | exits 0 unseen --create --window 100 new.bf
@@ -146,7 +130,6 @@ END
     unseen create --window 1000 w.bf
     succeeds unseen stats w.bf
     grep -Eq '^window +the last 1000 lines, at most 1250$' "$out"
-    grep -Eq '^generations +4, and the one that fills$' "$out"
     grep -Eq '^forgotten next +nothing yet$' "$out"
     grep -Eq '^growth +none \(--window\)$' "$out"
     seq 1100 | unseen w.bf >all
@@ -169,8 +152,8 @@ END
 
 @test "--window: plan says how large it will be, and any two of N, -p and --size give the third" {
     local words
-    for words in '--window 1M' '--window 30000 -p 1e-3 --slack 0.1' '--window 100k --size 1M' \
-        '--window 50k --bits-per-key 60 --slack 1' '--forget-after 7d -n 1M' '--forget-after 1h --size 2M'; do
+    for words in '--window 1M' '--window 30001 -p 1e-3' '--window 100k --size 1M' \
+        '--window 50k --bits-per-key 60' '--forget-after 7d -n 1M' '--forget-after 1h --size 2M'; do
         succeeds unseen plan --json $words
         cp "$out" planned
         rm -f w.bf
@@ -209,7 +192,7 @@ END
     seq 400000 >in
     for form in '-x cat' '--durable -a got' commit; do
         rm -f w.bf got
-        exits 0 unseen create --window 50000 -p 0.3 w.bf
+        exits 0 unseen create --window 50000 -p 0.5 w.bf
         case $form in
         -x*) exits 0 unseen w.bf in -x cat && cp "$out" got ;;
         --durable*) exits 0 unseen --durable -a got w.bf in ;;
@@ -509,10 +492,10 @@ day=86400
 }
 
 @test "--window: Ctrl-Z while it turns takes effect at once, and others go on" {
-    # The oldest of two layers, of 22 MB and so of two pieces, is emptied for line 6,000,001.
+    # The oldest of five layers, of 22 MB and so of two pieces, is emptied for line 15,000,001.
     local turning=9240:ffffffffffffffff
-    seq 6000100 >in
-    exits 0 unseen create --window 3M --slack 1 -p 1e-12 f.bf
+    seq 15000100 >in
+    exits 0 unseen create --window 12M -p 1e-12 f.bf
     interrupted $turning TSTP "$UNSEEN" f.bf in
     stops $turning
     exits 0 timeout 60 "$UNSEEN" f.bf <<<'another line'

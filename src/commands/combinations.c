@@ -106,8 +106,6 @@ static const struct combination {
      "--window, -p and --bits-per-key: any two of them give the third (leave one out)"},
     {MAKING, B(RATE) | B(BITS_PER_KEY), 0, 0,
      "-n, -p and --bits-per-key: any two of them give the third (leave one out)"},
-    {MAKING, B(SLACK), 0, B(WINDOW) | B(FORGET_AFTER),
-     "--slack: of which window? (add --window N or --forget-after TIME)"},
     {MAKING, B(WINDOW) | B(FORGET_AFTER), 0, 0,
      "--window and --forget-after: two ways to forget (leave one out)"},
     {MAKING, B(WINDOW) | B(COUNTING), 0, 0,

@@ -47,9 +47,9 @@ static unsigned layers_of(const struct answer *answer)
 
 static uint64_t capacity_of(const struct filter_plan *plan, const struct layer_plan *layer)
 {
-    if (plan->generations == 0)
+    if (!plan->window)
         return (uint64_t)round(growth_made_for(plan, layer));
-    return plan->capacity != 0 ? plan->capacity : layer->capacity * plan->generations;
+    return plan->capacity != 0 ? plan->capacity : layer->capacity * GENERATIONS;
 }
 
 static double bits_per_key(const struct answer *answer)
@@ -73,7 +73,7 @@ static double rate_at(const struct answer *answer, double keys)
 {
     const struct layer_plan *layer = &answer->layer;
     double each = (double)layer->capacity, miss = 1;
-    if (answer->plan.generations == 0)
+    if (!answer->plan.window)
         return sizing_rate(layer->geometry, layer->pages, keys);
     double full = rate_of_generation(*layer, each);
     for (unsigned i = 0; i < layers_of(answer) && keys > 0; i++, keys -= each)
@@ -103,8 +103,6 @@ static void print_window(const struct answer *answer)
     else
         printf("%-20sthe last %" PRIu64 " to %" PRIu64 " lines\n", "window", plan->capacity,
                answer->layer.capacity * layers_of(answer));
-    printf("%-20s%u of %" PRIu64 " %s, and one that fills\n", "generations", plan->generations,
-           answer->layer.capacity, number_lines(answer->layer.capacity));
 }
 
 static void print_node(const struct answer *answer)
@@ -115,7 +113,7 @@ static void print_node(const struct answer *answer)
            node->keys, number_lines(node->keys), node->most);
     printf("%-20s%" PRIu64 " bytes (%s), on disk and in memory", "size of a part", node->bytes,
            report_size((double)node->bytes, size));
-    if (answer->plan.generations == 0)
+    if (!answer->plan.window)
         printf("; %s if the parts are to be merged", report_size((double)answer->bytes, whole));
     putchar('\n');
 }
@@ -170,7 +168,7 @@ static void draw_curve(const struct picture *picture, const struct answer *answe
                     "Past that the filter grows, and the rate stays below %s; dotted: if "
                     "it did not grow.",
                     most);
-    else if (answer->plan.generations != 0 && answer->plan.forget == 0)
+    else if (answer->plan.window && answer->plan.forget == 0)
         picture_say(picture, "Past that old lines are forgotten, and the rate stays below %s.",
                     most);
 }
@@ -182,7 +180,7 @@ static void print_text(const struct answer *answer)
     const struct layer_plan *layer = &answer->layer;
     unsigned hashes = geometry_hashes(layer->geometry);
     printf("%-20s%" PRIu64 " %s\n", "capacity", answer->capacity, number_lines(answer->capacity));
-    if (answer->plan.generations != 0)
+    if (answer->plan.window)
         print_window(answer);
     printf("%-20s%s%s\n", "false-positive rate", number_text(answer->plan.rate, NUMBER_ASKED, rate),
            answer->grows ? ", kept while the filter grows"
@@ -243,10 +241,6 @@ static void print_json(struct report *report, const struct answer *answer)
     if (layer->stage.pages != 0)
         report_json(report, "stage", "{\"capacity\":%" PRIu64 ",\"size\":%" PRIu64 "}",
                     layer->stage.capacity, answer->stages);
-    if (answer->plan.generations != 0) {
-        report_json(report, "generations", "%u", answer->plan.generations);
-        report_json(report, "generation", "%" PRIu64, layer->capacity);
-    }
     if (answer->node.parts != 0) {
         report_json(report, "shards", "%" PRIu64, answer->node.parts);
         report_json(report, "part",
@@ -311,8 +305,6 @@ static int plan_node(struct answer *answer)
     node->most = (uint64_t)largest_part(keys, parts);
     plan.capacity = node->most;
     plan.pages = 0;
-    if (plan.generations != 0 && plan.forget == 0)
-        plan.generations = growth_generations(plan.capacity, plan.slack);
     if (growth_first(&plan, &layer) != 0 || growth_stage(&plan, &layer) != 0)
         return -1;
     node->bytes = header_asked_bytes(layer.pages, &plan, growth_first_layers(&plan));

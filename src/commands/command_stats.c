@@ -81,16 +81,13 @@ static void tell_window(struct report *report, const struct filter_plan *plan,
     char time[32], most[32];
     if (plan->forget != 0) {
         report_text(report, "window", "%s, at most %s", report_time(plan->forget, time),
-                    report_time(plan->forget + (plan->forget - 1) / plan->generations + 1, most));
+                    report_time(plan->forget + growth_generation(plan->forget), most));
         report_json(report, "forget_after", "%.15g", seconds(plan->forget));
     } else {
         report_text(report, "window", "the last %" PRIu64 " %s, at most %.0f", plan->capacity,
                     number_lines(plan->capacity), survey->capacity);
         report_json(report, "window", "%" PRIu64, plan->capacity);
     }
-    report_rate(report, NULL, "slack", plan->slack, "");
-    report_count(report, "generations", "generations", plan->generations,
-                 ", and the one that fills");
     tell_next(report, plan, survey);
 }
 
@@ -100,12 +97,12 @@ static const char *growth_text(const struct filter_plan *plan)
 {
     if (plan->fixed)
         return "none (--fixed)";
-    return plan->generations != 0 && plan->forget == 0 ? "none (--window)" : "as needed";
+    return plan->window && plan->forget == 0 ? "none (--window)" : "as needed";
 }
 
 static const char *until_text(const struct filter_plan *plan)
 {
-    if (plan->generations != 0)
+    if (plan->window)
         return "generation full in";
     return plan->fixed ? "capacity reached in" : "grows in";
 }
@@ -122,7 +119,7 @@ static void tell_keys(struct report *report, const struct store *store, const st
     report_json(report, "fixed", plan->fixed ? "true" : "false");
     report_json(report, "counting", counting ? "true" : "false");
     report_text(report, "growth", "%s", growth_text(plan));
-    if (plan->generations != 0)
+    if (plan->window)
         tell_window(report, plan, survey);
     report_count(report, "layers", NULL, survey->layers, "");
     report_rate(report, "rate now", "rate", survey->rate, "");
@@ -392,7 +389,7 @@ static int show(const struct options *options, size_t number, struct shown *show
     tell_keys(&report, store, &survey);
     tell_form(&report, store, &survey);
     int status = tell_queue(&report, store);
-    bool window = store_header(store)->plan.generations != 0;
+    bool window = store_header(store)->plan.window;
     if (!report.json && picture_begin(&picture))
         draw_layers(&picture, &survey, window);
     else

@@ -194,7 +194,7 @@ static void check_pages(struct findings *findings, unsigned number, const struct
  * others than one writer may have had some in flight when a generation ended. */
 static void check_rate(struct findings *findings, unsigned number, const struct layer_survey *layer)
 {
-    bool window = store_header(findings->store)->plan.generations != 0;
+    bool window = store_header(findings->store)->plan.window;
     double more = window ? GROWTH_IN_FLIGHT : 0;
     bool over = (double)layer->counted > (double)layer->plan.capacity + more ||
                 layer->keys - tolerance(layer) > layer->full + more;

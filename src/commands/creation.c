@@ -43,7 +43,7 @@ static void tell_created(const struct store *store)
     if (plan->forget != 0)
         message("%s: created (%sforgets lines after %s, starts at %s, false-drop rate %s%s)",
                 store_path(store), part, report_time(plan->forget, time), size, rate, secret);
-    else if (plan->generations != 0)
+    else if (plan->window)
         message("%s: created (%sfor the last %" PRIu64 " %s, %s, false-drop rate %s%s)",
                 store_path(store), part, plan->capacity, number_lines(plan->capacity), size, rate,
                 secret);

@@ -18,8 +18,6 @@
 
 /* A terabyte of line is no line, and this keeps all sums far from overflowing. */
 #define MAX_LINE_MAX (sizeof(size_t) > 4 ? 0x1p40 : 0x1p30)
-/* More than 47 generations are too many to look through. */
-#define SLACK_MIN 0.022
 
 /* Only what is a number has bounds. */
 #pragma GCC diagnostic push
@@ -142,8 +140,6 @@ const struct option_entry option_table[OPTIONS] = {
      NULL, "bits set by each line (default: what suits -p)", 1, LINES_MAX * FIELDS_MAX},
     [OPTION_SEED] = {GROUP_EXPERT, FOR_MAKERS, {"--seed"}, TAKES_SEED, "S", "42",
      NULL, "seed of the hash, 64 bits (default 0)"},
-    [OPTION_SLACK] = {GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--slack"}, TAKES_NUMBER, "X", "0.1",
-     NULL, "how much more a window may hold (default 0.25)", SLACK_MIN, 1},
     [OPTION_STAGE] = {GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--stage"}, TAKES_SIZE, "SIZE", "16M",
      NULL, "gather new lines in a stage, for very large filters", 0, 0x1p50},
     [OPTION_THREADS] = {GROUP_EXPERT, FOR_READERS, {"--threads", "-j"}, TAKES_COUNT, "N", "4",

@@ -81,7 +81,7 @@ static void survey_layer(struct layer_survey *layer, const struct store *store, 
     layer->remembered = sizing_remembered(layer->plan.geometry, layer->plan.pages, layer->keys);
     layer->settled = fmax(layer->remembered, fmin((double)layer->counted, layer->keys));
     layer->full = growth_made_for(&store_header(store)->plan, &layer->plan);
-    layer->window = store_header(store)->plan.generations != 0;
+    layer->window = store_header(store)->plan.window;
     if (layer->window)
         layer->generation = generation_of(store, i);
 }
@@ -198,10 +198,10 @@ static unsigned oldest_of(const struct survey *survey)
 
 /* What part of the lines passed the older generations when those of a layer came. Of these, some
  * were emptied since: they were as full as the oldest one is that is left. */
-static double passed_older(const struct survey *survey, const struct filter_plan *plan, unsigned i)
+static double passed_older(const struct survey *survey, unsigned i)
 {
     uint64_t number = survey->layer[i].generation.number, first = number;
-    uint64_t before = number <= plan->generations ? number - 1 : plan->generations;
+    uint64_t before = number <= GENERATIONS ? number - 1 : GENERATIONS;
     double passed = 1, oldest = 0;
     for (unsigned j = 0; j < survey->layers; j++) {
         const struct layer_survey *layer = &survey->layer[j];
@@ -224,7 +224,7 @@ static double passed_older(const struct survey *survey, const struct filter_plan
 /* What is different in a window: lines that were settled count, and only those that are in still;
  * and what is reached next is the end of a generation. Every layer that is not in use is one more
  * to fill before the oldest goes. */
-static void survey_window(struct survey *survey, const struct filter_plan *plan)
+static void survey_window(struct survey *survey)
 {
     survey->next = oldest_of(survey);
     /* If none is filling, the next key begins one; the first are alike. */
@@ -235,8 +235,7 @@ static void survey_window(struct survey *survey, const struct filter_plan *plan)
         survey->capacity += survey_capacity(layer);
         if (!layer->generation.expired) {
             survey->keys += survey_lines(layer);
-            survey->false_drops += fmax(layer->keys / passed_older(survey, plan, i) -
-                                            survey_lines(layer),
+            survey->false_drops += fmax(layer->keys / passed_older(survey, i) - survey_lines(layer),
                                         0);
         }
         if (layer->generation.filling)
@@ -266,8 +265,8 @@ int survey_make(struct survey *survey, const struct store *store)
     survey->rate = survey->layers == 1 ? survey->layer[0].rate : 1 - miss;
     survey->fill = filled / (double)survey->pages;
     count_odd_pages(survey, store);
-    if (plan->generations != 0) {
-        survey_window(survey, plan);
+    if (plan->window) {
+        survey_window(survey);
         return signals_pending() ? -1 : 0;
     }
     for (unsigned i = 0; i < survey->layers; i++)

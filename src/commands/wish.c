@@ -28,22 +28,19 @@ struct wish {
     double bits_per_key;
     uint64_t window;
     uint64_t forget; /* milliseconds */
-    double slack;
-    uint64_t stage; /* bytes, or STAGE_BY_SIZE */
+    uint64_t stage;  /* bytes, or STAGE_BY_SIZE */
 };
-
-#define DEFAULT_SLACK 0.25
 
 static const struct {
     enum option_id option;
     uint64_t asked;
 } asked_by[] = {
-    {OPTION_CAPACITY, ASKED_CAPACITY}, {OPTION_RATE, ASKED_RATE},
-    {OPTION_SIZE, ASKED_SIZE},         {OPTION_BITS_PER_KEY, ASKED_BITS_PER_KEY},
-    {OPTION_HASHES, ASKED_HASHES},     {OPTION_SEED, ASKED_SEED},
-    {OPTION_FIXED, ASKED_FIXED},       {OPTION_WINDOW, ASKED_WINDOW},
-    {OPTION_SLACK, ASKED_SLACK},       {OPTION_FORGET_AFTER, ASKED_FORGET},
-    {OPTION_COUNTING, ASKED_COUNTING}, {OPTION_STAGE, ASKED_STAGE},
+    {OPTION_CAPACITY, ASKED_CAPACITY},   {OPTION_RATE, ASKED_RATE},
+    {OPTION_SIZE, ASKED_SIZE},           {OPTION_BITS_PER_KEY, ASKED_BITS_PER_KEY},
+    {OPTION_HASHES, ASKED_HASHES},       {OPTION_SEED, ASKED_SEED},
+    {OPTION_FIXED, ASKED_FIXED},         {OPTION_WINDOW, ASKED_WINDOW},
+    {OPTION_FORGET_AFTER, ASKED_FORGET}, {OPTION_COUNTING, ASKED_COUNTING},
+    {OPTION_STAGE, ASKED_STAGE},
 };
 
 static uint64_t asked_of(const struct options *options)
@@ -65,7 +62,6 @@ static struct wish read_wish(const struct options *options)
         .hashes = options_whole(options, OPTION_HASHES, 0),
         .window = options_whole(options, OPTION_WINDOW, 0),
         .forget = options_whole(options, OPTION_FORGET_AFTER, 0),
-        .slack = options_real(options, OPTION_SLACK),
         .stage = options_whole(options, OPTION_STAGE, STAGE_BY_SIZE),
     };
 }
@@ -129,27 +125,12 @@ static void rate_from_size(struct filter_plan *plan)
     }
 }
 
-static int plan_window(const struct wish *wish, struct filter_plan *plan)
-{
-    if (wish->window == 0 && wish->forget == 0)
-        return 0;
-    plan->forget = wish->forget;
-    plan->slack = wish->slack != 0 ? wish->slack : DEFAULT_SLACK;
-    plan->generations = growth_generations(wish->window, plan->slack);
-    if (plan->generations == 0)
-        return message("--window %" PRIu64
-                       ": too few lines for a slack of %g (give more slack, such as "
-                       "--slack 1)",
-                       wish->window, plan->slack);
-    return 0;
-}
-
 static int plan_from_wish(const struct wish *wish, struct filter_plan *plan)
 {
     plan->rate = wish->rate != 0 ? wish->rate : GROWTH_DEFAULT_RATE;
     plan->capacity = wish->window != 0 ? wish->window : wish->capacity;
-    if (plan_window(wish, plan) != 0)
-        return EXIT_TROUBLE;
+    plan->window = wish->window != 0 || wish->forget != 0;
+    plan->forget = wish->forget;
     if (wish->hashes != 0)
         plan->geometry = sizing_geometry_of_hashes((unsigned)wish->hashes, plan->geometry.counting);
     if (wish->bytes != 0)
@@ -167,7 +148,7 @@ static int plan_from_wish(const struct wish *wish, struct filter_plan *plan)
         return 0;
     }
     /* By time, the capacity is a plan for all layers, and there was none. */
-    if (plan->generations != 0)
+    if (plan->window)
         return 0;
     /* Marked as given, for the sake of the growth series: the size was meant to hold them. */
     plan->capacity = 1;
@@ -282,7 +263,7 @@ int wish_plan(const struct options *options, bool in_file, uint64_t assumed, str
         return EXIT_TROUBLE;
     header->asked = asked_of(options);
     /* Only an odd geometry can make one too large; working it out takes milliseconds. */
-    bool odd = header->plan.geometry.lines != 0 || header->plan.generations != 0;
+    bool odd = header->plan.geometry.lines != 0 || header->plan.window;
     if (options_has(options, OPTION_STAGE) && wish.stage != 0 &&
         (header->plan.stage == 0 || stage_is_small(&header->plan)))
         return message("--stage %s: too small (give 1M or more)", options->given[OPTION_STAGE]);
@@ -349,16 +330,15 @@ static bool window_differs(const struct store *store, const struct wish *wish)
 {
     char was[32], wanted[32];
     const struct filter_plan *has = &store_header(store)->plan;
-    bool by_count = has->generations != 0 && has->forget == 0;
+    bool by_count = has->window && has->forget == 0;
     if (lacks(store, "--window", wish->window != 0 && !by_count) ||
         lacks(store, "--forget-after", wish->forget != 0 && has->forget == 0) ||
-        lacks(store, "--slack", wish->slack != 0 && has->generations == 0) ||
         count_differs(store, "--window", has->capacity, wish->window))
         return true;
     if (wish->forget != 0 && has->forget != wish->forget)
         return disagrees(store, "--forget-after", "made with --forget-after %s, not %s",
                          report_time(has->forget, was), report_time(wish->forget, wanted));
-    return rate_differs(store, "--slack", has->slack, wish->slack);
+    return false;
 }
 
 static bool form_differs(const struct store *store, const struct wish *wish, uint64_t given,

@@ -12,28 +12,15 @@ enum { SMALL_PAGES = 15360, SMALL_FACTOR = 7 };
 /* Where the series has come down to a 70000th of what growth may use: nothing useful follows. */
 enum { INDEX_MAX = 48 };
 
-unsigned growth_generations(uint64_t lines, double slack)
-{
-    for (unsigned g = 1; g <= GENERATIONS_MAX; g++) {
-        uint64_t each = lines / g + (lines % g != 0);
-        double most = lines != 0 ? (double)((g + 1) * each) : g + 1;
-        double wanted = lines != 0 ? (double)lines : g;
-        /* 1.1 * 10 is not quite 11. */
-        if (most <= wanted * (1 + slack) * (1 + 1e-14))
-            return g;
-    }
-    return 0;
-}
-
 unsigned growth_first_layers(const struct filter_plan *plan)
 {
-    return plan->generations != 0 ? plan->generations + 1 : 1;
+    return plan->window ? GENERATIONS + 1 : 1;
 }
 
 /* What growth may use up of the rate. */
 static double share_of_growth(const struct filter_plan *plan)
 {
-    if (plan->fixed || (plan->generations != 0 && plan->forget == 0))
+    if (plan->fixed || (plan->window && plan->forget == 0))
         return 0;
     return plan->capacity != 0 ? SHARE_GIVEN : SHARE_OPEN;
 }
@@ -138,7 +125,7 @@ double growth_made_for(const struct filter_plan *plan, const struct layer_plan *
 {
     double asked = (double)plan->capacity;
     double full = plan->fixed ? (double)layer->capacity : growth_full(layer);
-    return plan->generations == 0 && fabs(full - asked) < 2 ? asked : full;
+    return !plan->window && fabs(full - asked) < 2 ? asked : full;
 }
 
 /* The pages of a layer made for as many lines as have to come until it has remembered `keys`; 0 if
@@ -193,10 +180,10 @@ static uint64_t in_flight(uint64_t pages)
 
 uint64_t growth_first_keys(const struct filter_plan *plan)
 {
-    if (plan->generations == 0)
+    if (!plan->window)
         return plan->capacity;
     struct layer_plan layer = empty_layer(plan, 0, plan->pages);
-    uint64_t keys = (plan->capacity - 1) / plan->generations + 1;
+    uint64_t keys = growth_generation(plan->capacity);
     if (layer.pages == 0)
         layer.pages = sizing_pages(layer.geometry, keys, layer.rate);
     return keys + in_flight(layer.pages);
@@ -215,7 +202,7 @@ static int first_of_window(const struct filter_plan *plan, struct layer_plan *la
 {
     if (layer->pages == 0)
         layer->pages = pages_to_remember(*layer, growth_first_keys(plan));
-    layer->capacity = plan->capacity != 0 ? (plan->capacity - 1) / plan->generations + 1
+    layer->capacity = plan->capacity != 0 ? growth_generation(plan->capacity)
                                           : window_capacity(layer);
     return layer->pages != 0 && layer->capacity != 0 ? 0 : -1;
 }
@@ -234,7 +221,7 @@ static void size_first(const struct filter_plan *plan, struct layer_plan *layer)
 int growth_first(const struct filter_plan *plan, struct layer_plan *layer)
 {
     *layer = empty_layer(plan, 0, plan->pages);
-    if (plan->generations != 0)
+    if (plan->window)
         return first_of_window(plan, layer);
     if (layer->pages == 0)
         size_first(plan, layer);
@@ -266,7 +253,7 @@ int growth_in_memory(const struct filter_plan *plan, bool small, struct layer_pl
 static uint64_t pages_wanted(const struct filter_plan *plan, uint64_t pages, uint64_t keys)
 {
     /* Of a window by time several layers must be free at any time: small steps waste less. */
-    if (plan->generations != 0)
+    if (plan->window)
         return pages / 2 + 1;
     struct geometry geometry = layer_geometry(plan, plan->rate);
     uint64_t single = sizing_pages(geometry, keys, plan->rate);
@@ -293,8 +280,7 @@ int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, 
     *layer = empty_layer(plan, index, pages_wanted(plan, pages, keys));
     if (pages > SIZING_PAGES_MAX || layer->pages > SIZING_PAGES_MAX - pages)
         return -1;
-    layer->capacity = plan->generations != 0
-                          ? window_capacity(layer)
-                          : growth_capacity(layer->geometry, layer->pages, layer->rate);
+    layer->capacity = plan->window ? window_capacity(layer)
+                                   : growth_capacity(layer->geometry, layer->pages, layer->rate);
     return layer->capacity != 0 ? 0 : -1;
 }

@@ -20,11 +20,13 @@
  * rates those are fewer: of 10^6 lines at 0.1, 20000 are dropped on the way, and a layer that took
  * in 20000 more would be above its rate. Below 1e-2 the difference is lost in the margin of 3 %.
  *
- * A window forgets. Its lines are kept in generations, G + 1 layers for a window of G: one fills, G
- * are full, and when one more is full the oldest is emptied for the next. A layer takes N / G
- * lines, rounded up, so that at least N and at most (1 + 1/G) * N are remembered. By count that is
- * all for ever, and the layers share p. By time a generation takes a G-th of the time, and n, if it
- * was given, is a plan for the whole: a period that brings more adds layers, under the same series.
+ * A window forgets. Its lines are kept in generations, which are layers: four are full, a fifth one
+ * fills, and when that is full the oldest is emptied for the next. A layer takes N / 4 lines,
+ * rounded up, so that at least N and at most 1.25 * N are remembered (N a multiple of four). By
+ * count that is all for ever, and the layers share p. By time a generation takes a quarter of the
+ * time, and n, if it was given, is a plan for the whole: a period that brings more adds layers,
+ * under the same series. More generations would remember less beyond N, and each is one more page
+ * to look at for each key.
  *
  * A generation ends when so many keys are settled in it; what several writers have in flight then
  * still goes there. So a layer of a window is sized for as many more (GROWTH_IN_FLIGHT).
@@ -71,9 +73,8 @@ struct filter_plan {
     uint64_t pages;           /* of each first layer; 0: follows from capacity and rate */
     struct geometry geometry; /* lines 0: follows from the rate; `counting` counts all the same */
     bool fixed;               /* does not grow: layer 0 has all of p */
-    unsigned generations;     /* of a window, G; 0: nothing is forgotten */
+    bool window;              /* old lines are forgotten */
     uint64_t forget;          /* a window by time: milliseconds; 0: it is `capacity` lines */
-    double slack;             /* as asked for; generations follow from it */
     uint64_t stage;           /* pages for the stage of each layer, its keys included; 0: none;
                                * or STAGE_BY_SIZE */
 };
@@ -87,8 +88,14 @@ enum { STAGE_FROM_PAGES = 131072, STAGE_FRACTION = 6 };
 /* The pages for the stage of a layer of `pages`, its keys included; 0: it has none. */
 uint64_t growth_stage_pages(const struct filter_plan *plan, uint64_t pages);
 
-/* Each layer costs a look for each key. */
-enum { GENERATIONS_MAX = 47 };
+/* The generations that a window remembers, beside the one that fills. */
+enum { GENERATIONS = 4 };
+
+/* The part of a window's lines, or of its time, that goes into one. */
+static inline uint64_t growth_generation(uint64_t window)
+{
+    return (window - 1) / GENERATIONS + 1;
+}
 
 /* Keys that others than one writer can have in flight, beside those that a layer's size gives room
  * to: shared.h has 128 slots of 8 keys and more. */
@@ -97,11 +104,7 @@ enum { GROWTH_IN_FLIGHT = 1024 };
 /* First layers where no capacity was given: 1 MB of file; in memory 0.5 MB, then 56 MB. */
 enum { GROWTH_FILE_PAGES = 256, GROWTH_SMALL_PAGES = 128, GROWTH_MEMORY_PAGES = 14336 };
 
-/* The fewest generations with which a window of `lines` (0: of any number, by time) remembers at
- * most (1 + slack) times as many; 0 if that takes more than GENERATIONS_MAX. */
-unsigned growth_generations(uint64_t lines, double slack);
-
-/* How many layers such a filter is made with, all as growth_first says: 1, or G + 1. */
+/* How many layers such a filter is made with, all as growth_first says: 1, or five. */
 unsigned growth_first_layers(const struct filter_plan *plan);
 
 /* How many keys each of the first layers is sized for; plan->capacity must be given. */

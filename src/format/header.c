@@ -44,9 +44,8 @@
  *       that are known, with a separator only if there are fields; the first is not all zeros if
  *       and only if the feature recipe is set; if the feature part is set, N is 1..10^6, I is
  *       1..N and the mapping is 1, else these and the second recipe are zero;
- *       a window has its feature bit, does not count and is not fixed, G is within 1..47, the slack
- *       above 0 and at most 1, and it has a time of at most 10^13 milliseconds, or else n; a filter
- *       that is not a window has zeros there;
+ *       a window has its feature bit, does not count and is not fixed, and it has a time of at most
+ *       10^13 milliseconds, or else n; a filter that is not a window has a zero there;
  *       the pages for a stage are at most 2^38 or 2^64-1, and zero in a window or a counting
  *       filter;
  *
@@ -77,10 +76,8 @@ enum {
     ASKED_AT = 136,          /*   8 which values were given by name: ASKED_... */
     FLIGHT_KEYS_AT = 144,    /*   8 flight keys: a power of two, 32..4096; see shared.h */
     LAYERS_AT_AT = 152,      /*   8 bytes of the fixed part; no layer begins before */
-    GENERATIONS_AT = 160,    /*   4 generations of a window, G, 1..47; 0 if it is none */
-    FORGET_AT = 168,         /*   8 window by time: forgets after so many ms; 0: after n lines */
-    SLACK_AT = 176,          /*   8 slack asked for, a double */
-    STAGE_AT = 184,          /*   8 pages for the stage of each layer; 0: there is none; 2^64-1: a
+    FORGET_AT = 160,         /*   8 window by time: forgets after so many ms; 0: after n lines */
+    STAGE_AT = 168,          /*   8 pages for the stage of each layer; 0: there is none; 2^64-1: a
                            *     sixth of its own for a layer of more than 131072, else none */
     KEY_RECIPE_AT = 256,     /* 128 how a line becomes its key: zeros, the key is the whole line */
     PART_RECIPE_AT = 384,    /* 128 how a line gets its part: likewise */
@@ -108,7 +105,7 @@ static uint64_t features_of(const struct header *header)
 {
     const struct filter_plan *plan = &header->plan;
     return (plan->geometry.counting ? (uint64_t)FEATURE_COUNTING : 0) |
-           (plan->generations != 0 ? (uint64_t)FEATURE_WINDOW : 0) |
+           (plan->window ? (uint64_t)FEATURE_WINDOW : 0) |
            (recipe_is_whole_line(&header->recipe) ? 0 : (uint64_t)FEATURE_RECIPE) |
            (header->shard.parts != 0 ? (uint64_t)FEATURE_PART : 0) |
            (header_has_secret(header) ? (uint64_t)FEATURE_SECRET : 0);
@@ -138,11 +135,8 @@ static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
     store64(bytes + ASKED_AT, header->asked);
     store64(bytes + FLIGHT_KEYS_AT, header->flight_keys);
     store64(bytes + LAYERS_AT_AT, header->layers_at);
-    if (plan->generations != 0) {
-        store32(bytes + GENERATIONS_AT, plan->generations);
+    if (plan->window)
         store64(bytes + FORGET_AT, plan->forget);
-        store_double(bytes + SLACK_AT, plan->slack);
-    }
     store64(bytes + STAGE_AT, plan->stage);
     recipe_encode(&header->recipe, bytes + KEY_RECIPE_AT);
     if (header->shard.parts != 0) {
@@ -174,9 +168,8 @@ static void decode(const uint8_t *bytes, struct header *header)
                 .pages = load64(bytes + PAGES_AT),
                 .geometry = {bytes[LINES_AT], bytes[FIELDS_AT], counting},
                 .fixed = bytes[FIXED_AT],
-                .generations = load32(bytes + GENERATIONS_AT),
+                .window = (features & FEATURE_WINDOW) != 0,
                 .forget = load64(bytes + FORGET_AT),
-                .slack = load_double(bytes + SLACK_AT),
                 .stage = load64(bytes + STAGE_AT),
             },
         .asked = load64(bytes + ASKED_AT),
@@ -222,8 +215,7 @@ static bool is_part(struct shard shard)
 static bool may_be_window(const struct filter_plan *plan)
 {
     bool bounded = plan->forget != 0 ? plan->forget <= FORGET_MAX : plan->capacity != 0;
-    return plan->generations >= 1 && plan->generations <= GENERATIONS_MAX && bounded &&
-           !plan->fixed && !plan->geometry.counting && plan->slack > 0 && plan->slack <= 1;
+    return bounded && !plan->fixed && !plan->geometry.counting;
 }
 
 /* Whether anything else is in the page than what encoding would put there. */
@@ -245,7 +237,7 @@ static const char *header_flaw(const struct header *header, const uint8_t *bytes
         return "flight keys";
     if (header->layers_at != fixed_bytes(keys, plan->geometry.counting))
         return "size of the fixed part";
-    if ((features & FEATURE_WINDOW) != 0 && !may_be_window(plan))
+    if (plan->window && !may_be_window(plan))
         return "window";
     if ((features & FEATURE_PART) != 0 && !is_part(header->shard))
         return "part";

@@ -154,7 +154,7 @@ static const char *stage_flaw(const struct stage_plan *stage, const struct filte
 {
     if (stage->pages == 0)
         return NULL;
-    if (filter->geometry.counting || filter->generations != 0)
+    if (filter->geometry.counting || filter->window)
         return "a stage in a filter of another kind";
     if (!is_size(stage->pages) || !is_size(stage->journal))
         return "size of the stage";
@@ -219,7 +219,7 @@ int layers_decode(const uint8_t page[PAGE_BYTES], const struct header *header, u
 {
     uint32_t n = load32(page + (LAYER_COUNT_AT - LAYER_TABLE_AT));
     unsigned least = growth_first_layers(&header->plan);
-    bool grows = header->plan.generations == 0 || header->plan.forget != 0;
+    bool grows = !header->plan.window || header->plan.forget != 0;
     if (n < least || n > (grows ? (unsigned)LAYERS_MAX : least))
         return layer_damaged(0, "number of layers", path, fault);
     uint64_t end = header->layers_at;

@@ -29,14 +29,12 @@ static void describe(const struct header *header, char texts[NAMES][LIKENESS_TEX
     recipe_shown(&header->part_recipe, texts[8]);
     snprintf(texts[9], LIKENESS_TEXT, "%s",
              header_has_secret(header) ? "SipHash with a secret" : "XXH3");
-    if (plan->generations == 0)
+    if (!plan->window)
         snprintf(texts[6], LIKENESS_TEXT, "none");
     else if (plan->forget == 0)
-        snprintf(texts[6], LIKENESS_TEXT, "%" PRIu64 " lines in %u generations", plan->capacity,
-                 plan->generations);
+        snprintf(texts[6], LIKENESS_TEXT, "%" PRIu64 " lines", plan->capacity);
     else
-        snprintf(texts[6], LIKENESS_TEXT, "%.3f s in %u generations", (double)plan->forget / 1000,
-                 plan->generations);
+        snprintf(texts[6], LIKENESS_TEXT, "%.3f s", (double)plan->forget / 1000);
 }
 
 const char *likeness_differs(const struct header *one, const struct header *other,

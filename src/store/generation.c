@@ -89,8 +89,7 @@ bool generation_expired(const struct store *store, unsigned layer, uint64_t now)
 /* How long a generation by time takes in keys. */
 static uint64_t period_of(const struct store *store)
 {
-    const struct filter_plan *plan = &store->header.plan;
-    return (plan->forget - 1) / plan->generations + 1;
+    return growth_generation(store->header.plan.forget);
 }
 
 /* Is the time of the newest generation over? */

@@ -141,7 +141,7 @@ static inline void in_order_for_others(void)
 
 static inline bool is_window(const struct store *store)
 {
-    return store->header.plan.generations != 0;
+    return store->header.plan.window;
 }
 
 /* --- store.c --- */

@@ -111,7 +111,7 @@ static int plan_first(const struct filter_plan *asked, struct layer_plan *layer)
     struct filter_plan plan = *asked;
     bool any = plan.capacity == 0 && plan.pages == 0;
     /* With odd geometries a small layer holds not even one key. */
-    if (any && plan.generations == 0 && !plan.fixed && growth_in_memory(&plan, true, layer) == 0)
+    if (any && !plan.window && !plan.fixed && growth_in_memory(&plan, true, layer) == 0)
         return true;
     if (any)
         plan.pages = GROWTH_MEMORY_PAGES / growth_first_layers(&plan);

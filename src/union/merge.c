@@ -53,7 +53,7 @@ static int check_alike(const struct store *filter, const struct store *model, st
 {
     char wanted[LIKENESS_TEXT], found[LIKENESS_TEXT];
     struct header header = *store_header(filter);
-    if (header.plan.generations != 0) {
+    if (header.plan.window) {
         fault_set(fault, store_path(filter), "is a window, and windows cannot be merged");
         return fault_way_out(fault, "leave it out");
     }

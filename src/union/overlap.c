@@ -13,7 +13,7 @@ static bool all_alike(struct store *const *filters, size_t count)
 {
     char one[LIKENESS_TEXT], other[LIKENESS_TEXT];
     const struct header *first = store_header(filters[0]);
-    if (first->plan.generations != 0)
+    if (first->plan.window)
         return false;
     for (size_t i = 1; i < count; i++) {
         struct header header = *store_header(filters[i]);

@@ -80,8 +80,8 @@ static void make_scenes(void)
     make_scene("create -n 20 f", 1500);
     make_scene("create -n 20 -p 0.5 f", 60);
     make_scene("create -n 40 --counting f", 100);
-    make_scene("create --window 100 --slack 1 f", 300);
-    make_scene("create --forget-after 1h --slack 1 --size 80K f", 100);
+    make_scene("create --window 100 f", 300);
+    make_scene("create --forget-after 1h --size 100K f", 100);
     make_scene("create -n 10000 --stage 400K f", 100);
     make_scene("create -n 100 --shard 1/1 --shard-by host f", 100);
     make_scene("create -n 100 -f 1- -t , -i --trim f", 100);

@@ -651,7 +651,7 @@ static inline bool is_window_now(void)
 {
     struct fault fault;
     struct store *store = store_open("f", NULL, NULL, &fault);
-    bool is = store == NULL || store_header(store)->plan.generations != 0;
+    bool is = store == NULL || store_header(store)->plan.window;
     store_close(store);
     return is;
 }

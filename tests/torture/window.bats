@@ -46,11 +46,6 @@ kills_in_window() {
     kills_in_window "$(scaled 1000)" --window 600
 }
 
-@test "300 kills -9 at work in a window of one generation" {
-    input 60000 >in
-    kills_in_window "$(scaled 300)" --window 600 --slack 1
-}
-
 @test "200 runs of 4 writers through a window much smaller than their input" {
     local i run runs
     runs=$(scaled 200)

@@ -44,9 +44,9 @@ static const struct kind kinds[] = {
     {.name = "grown", .header.plan = {SMALL}, .regions = 3},
     {.name = "fixed", .header.plan = {SMALL, .fixed = true}, .keys = 200},
     {.name = "counting", .header.plan = {SMALL, .geometry.counting = true}, .keys = 200},
-    {.name = "window", .header.plan = {SMALL, .generations = 2, .slack = 0.5}, .keys = 350},
+    {.name = "window", .header.plan = {SMALL, .window = true}, .keys = 350},
     {.name = "window by time",
-     .header.plan = {.rate = 1e-9, .generations = 2, .forget = 86400000, .slack = 0.5},
+     .header.plan = {.rate = 1e-9, .window = true, .forget = 86400000},
      .keys = 200},
     {.name = "stage", .header.plan = {.rate = 1e-9, .capacity = 100000, .stage = 64}, .keys = 200},
     {.name = "recipe",
@@ -175,7 +175,7 @@ static bool may_forget(const struct file *file, unsigned place)
 {
     const struct filter_plan *plan = &file->kind->header.plan;
     return (place == LAYER_COUNT && file->records > 1) ||
-           (place == STATES && (plan->generations != 0 || plan->stage != 0));
+           (place == STATES && (plan->window || plan->stage != 0));
 }
 
 struct tally {

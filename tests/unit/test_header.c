@@ -14,7 +14,8 @@
 #include <string.h>
 
 enum { CHECKSUM_AT = HEADER_BYTES - 8, RECORD_SUM_AT = LAYER_RECORD_BYTES - 8 };
-enum { LAYERS = 3, COUNT_AT = LAYER_COUNT_AT - LAYER_TABLE_AT };
+/* As many as a window has at least. */
+enum { LAYERS = 5, COUNT_AT = LAYER_COUNT_AT - LAYER_TABLE_AT };
 
 /* A file of three layers, the last of them large, as a writer would have made it. */
 struct file {
@@ -31,7 +32,7 @@ static void seal(uint8_t *bytes, size_t at)
 
 static void file_make(struct file *file)
 {
-    static const uint64_t pages[LAYERS] = {7, 100, 9000};
+    static const uint64_t pages[LAYERS] = {7, 100, 40, 50, 9000};
     memset(file, 0, sizeof *file);
     file->header = (struct header){
         .created = 1700000000,
@@ -93,8 +94,7 @@ static bool same_plan(const struct filter_plan *a, const struct filter_plan *b)
     return a->rate == b->rate && a->capacity == b->capacity && a->pages == b->pages &&
            a->geometry.lines == b->geometry.lines && a->geometry.fields == b->geometry.fields &&
            a->geometry.counting == b->geometry.counting && a->fixed == b->fixed &&
-           a->generations == b->generations && a->forget == b->forget && a->slack == b->slack &&
-           a->stage == b->stage;
+           a->window == b->window && a->forget == b->forget && a->stage == b->stage;
 }
 
 static bool same_hash(const struct header *a, const struct header *b)
@@ -211,11 +211,9 @@ static void round_trip_of_many(void)
                                             : chance_below(&chance, SIZING_PAGES_MAX + 1);
         if (header->plan.rate < SIZING_RATE_MIN)
             header->plan.rate = SIZING_RATE_MIN;
-        /* Three layers are a window of two generations. */
         if (i % 4 == 2) {
-            header->plan.generations = i % 8 == 2 ? 2 : 1 + i / 8 % 2;
+            header->plan.window = true;
             header->plan.forget = i % 8 == 2 ? 0 : 1 + chance_below(&chance, FORGET_MAX);
-            header->plan.slack = (double)(1 + chance_below(&chance, 1000)) / 1000;
             header->plan.capacity += i % 8 == 2 && header->plan.capacity == 0;
         }
         if (i % 3 == 0)
@@ -230,11 +228,10 @@ static void round_trip_of_many(void)
 }
 
 /* Makes the file a window. */
-static void make_window(struct file *file, unsigned generations, uint64_t forget, double slack)
+static void make_window(struct file *file, uint64_t forget)
 {
-    file->header.plan.generations = generations;
+    file->header.plan.window = true;
     file->header.plan.forget = forget;
-    file->header.plan.slack = slack;
     header_encode(&file->header, file->page0);
 }
 
@@ -242,14 +239,12 @@ static void windows_at_their_limits(void)
 {
     struct file file;
     file_make(&file);
-    make_window(&file, 2, 0, 1);
+    make_window(&file, 0);
     tap_check(opens_the_same(&file, LAYERS), "a window by count");
-    make_window(&file, 2, FORGET_MAX, 1e-300);
+    make_window(&file, FORGET_MAX);
     tap_check(opens_the_same(&file, LAYERS), "a window by time");
-    make_window(&file, 1, 1, 0.5);
-    tap_check(opens_the_same(&file, LAYERS), "a window by time that grew");
     file.header.plan.capacity = 0;
-    make_window(&file, 1, 1, 0.5);
+    make_window(&file, 1);
     tap_check(opens_the_same(&file, LAYERS), "a window by time without n");
 }
 
@@ -417,12 +412,10 @@ static const struct rule header_rules[] = {
     {"no fixed part", 152, 8, 0, "fixed part"},
     {"a fixed part of one page more", 152, 8, 8 * 4096 + 4096, "fixed part"},
     {"a fixed part of 2^63", 152, 8, UINT64_C(1) << 63, "fixed part"},
-    {"generations without a window", 160, 1, 1, "unused"},
-    {"a time without a window", 168, 1, 1, "unused"},
-    {"a slack without a window", 183, 1, 1, "unused"},
-    {"more pages for a stage than may be", 184, 8, SIZING_PAGES_MAX + 1, "stage"},
-    {"2^64 - 2 pages for a stage", 184, 8, UINT64_MAX - 1, "stage"},
-    {"unused 192", 192, 1, 1, "unused"},
+    {"a time without a window", 160, 1, 1, "unused"},
+    {"more pages for a stage than may be", 168, 8, SIZING_PAGES_MAX + 1, "stage"},
+    {"2^64 - 2 pages for a stage", 168, 8, UINT64_MAX - 1, "stage"},
+    {"unused 176", 176, 1, 1, "unused"},
     {"unused 255", 255, 1, 1, "unused"},
     {"a key recipe's unused byte", 274 + 7, 1, 1, "unused"},
     {"the end of the recipe", 383, 1, 1, "unused"},
@@ -460,21 +453,10 @@ static const struct {
     const char *says;
 } window_rules[] = {
     {"no feature bit", true, 16, 8, 0, "unused"},
-    {"no generations", true, 160, 4, 0, "window"},
-    {"48 generations", true, 160, 4, 48, "window"},
-    {"2^32 - 1 generations", true, 160, 4, UINT32_MAX, "window"},
-    {"more generations than layers", true, 160, 4, 3, "number of layers"},
-    {"unused 164", true, 164, 1, 1, "unused"},
-    {"unused 167", false, 167, 1, 1, "unused"},
-    {"more than 300 years", true, 168, 8, FORGET_MAX + 1, "window"},
-    {"2^64 - 1 milliseconds", true, 168, 8, UINT64_MAX, "window"},
-    {"slack 0", true, 176, 8, 0, "window"},
-    {"slack above 1", false, 176, 8, UINT64_C(0x3ff0000000000001), "window"},
-    {"slack -0.25", false, 176, 8, UINT64_C(0xbfd0000000000000), "window"},
-    {"slack not a number", false, 176, 8, UINT64_C(0x7ff8000000000000), "window"},
-    {"a stage", true, 184, 1, 1, "stage"},
+    {"more than 300 years", true, 160, 8, FORGET_MAX + 1, "window"},
+    {"2^64 - 1 milliseconds", true, 160, 8, UINT64_MAX, "window"},
+    {"a stage", true, 168, 1, 1, "stage"},
     {"by count, of no lines", false, 112, 8, 0, "window"},
-    {"by count, of other layers", false, 160, 4, 1, "number of layers"},
     {"fixed", false, 131, 1, 1, "window"},
 };
 
@@ -483,7 +465,7 @@ static void rules_of_windows(void)
     for (size_t i = 0; i < sizeof window_rules / sizeof *window_rules; i++) {
         struct file file;
         file_make(&file);
-        make_window(&file, 2, window_rules[i].by_time ? 1000 : 0, 0.25);
+        make_window(&file, window_rules[i].by_time ? 1000 : 0);
         store(file.page0 + window_rules[i].at, window_rules[i].size, window_rules[i].value);
         seal(file.page0, CHECKSUM_AT);
         check_refused(&file, window_rules[i].name, window_rules[i].says);
@@ -634,8 +616,8 @@ static void counting(void)
         file.records[i].offset += JOURNAL_BYTES;
         layer_encode(&file.records[i], file.page1 + (size_t)i * LAYER_RECORD_BYTES);
     }
-    file.records[2].offset = plain.records[2].offset;
-    layer_encode(&file.records[2], file.page1 + 2L * LAYER_RECORD_BYTES);
+    file.records[LAYERS - 1].offset = plain.records[LAYERS - 1].offset;
+    layer_encode(&file.records[LAYERS - 1], file.page1 + (LAYERS - 1L) * LAYER_RECORD_BYTES);
     tap_check(opens_the_same(&file, LAYERS), "it does not open as what it was");
     tap_check(decode(&file, &header, records, &count, &fault) == 0 &&
                   header.plan.geometry.counting && records[2].plan.geometry.counting,
@@ -799,14 +781,14 @@ static void edges_of_numbers(void)
                                      UINT64_C(1) << 62, (UINT64_C(1) << 63) - 1,
                                      UINT64_C(1) << 63, (UINT64_C(1) << 63) + 1,
                                      UINT64_MAX - 4095, UINT64_MAX};
-    static const unsigned of_header[] = {112, 120, 144, 152, 184};
+    static const unsigned of_header[] = {112, 120, 144, 152, 168};
     static const unsigned of_record[] = {0, 8, 16}, of_stage[] = {40, 48, 56, 64};
     for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
         struct file file;
         char name[64];
         for (size_t j = 0; j < sizeof of_header / sizeof *of_header; j++) {
             /* A stage of 2^64 - 1 pages is one by size. */
-            if (of_header[j] == 184 && edges[i] == STAGE_BY_SIZE)
+            if (of_header[j] == 168 && edges[i] == STAGE_BY_SIZE)
                 continue;
             file_make(&file);
             store64(file.page0 + of_header[j], edges[i]);
@@ -875,7 +857,7 @@ static void stages(void)
     check_refused(&file, "a stage that begins in the layer before", "layer 2: offset of the stage");
     file_make(&file);
     make_stage(&file, 0);
-    make_window(&file, 2, 0, 0.5);
+    make_window(&file, 0);
     check_refused(&file, "a stage in a window", "layer 1: a stage");
     file_make(&file);
     file.header.plan.geometry.counting = true;

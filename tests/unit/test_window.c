@@ -49,24 +49,22 @@ static struct filter *in_file(const struct filter_plan *plan)
 }
 
 /* Without false positives to speak of. */
-static struct filter_plan by_count(uint64_t lines, double slack)
+static struct filter_plan by_count(uint64_t lines)
 {
     return (struct filter_plan){
         .rate = 1e-12,
         .capacity = lines,
-        .generations = growth_generations(lines, slack),
-        .slack = slack,
+        .window = true,
     };
 }
 
-static struct filter_plan by_time(uint64_t lines, uint64_t forget, double slack)
+static struct filter_plan by_time(uint64_t lines, uint64_t forget)
 {
     return (struct filter_plan){
         .rate = 1e-12,
         .capacity = lines,
-        .generations = growth_generations(0, slack),
+        .window = true,
         .forget = forget,
-        .slack = slack,
     };
 }
 
@@ -107,33 +105,6 @@ static void take_all(struct filter *filter, uint64_t from, uint64_t to)
         tap_check(take(filter, i), "key %" PRIu64 " is not new", i);
 }
 
-/* --- generations --- */
-
-static void generations(void)
-{
-    static const struct {
-        uint64_t lines;
-        double slack;
-        unsigned wanted;
-    } cases[] = {
-        {1000000, 0.25, 4}, {4, 0.25, 4},   {10, 0.25, 5}, {3, 0.25, 0},
-        {1, 1, 1},          {1, 0.5, 0},    {10, 0.1, 10}, {100, 0.1, 10},
-        {0, 0.25, 4},       {0, 1, 1},      {0, 0.1, 10},  {0, 0.022, 46},
-        {0, 0.02, 0},       {0, 0.3333, 4}, {7, 1, 1},     {5, 0.2, 5},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        tap_check(growth_generations(cases[i].lines, cases[i].slack) == cases[i].wanted,
-                  "%" PRIu64 " lines, slack %g: %u", cases[i].lines, cases[i].slack,
-                  growth_generations(cases[i].lines, cases[i].slack));
-    for (uint64_t lines = 1; lines < 3000; lines++) {
-        unsigned g = growth_generations(lines, 0.25);
-        uint64_t each = g != 0 ? (lines + g - 1) / g : 0;
-        tap_check(g == 0 ? lines <= 3 || lines == 6 || lines == 7 || lines == 11
-                         : (g + 1) * each * 4 <= 5 * lines && g * each >= lines,
-                  "%" PRIu64 " lines: %u generations", lines, g);
-    }
-}
-
 /* All layers at their capacity, and what several writers may have in flight: the rate is p
  * still. */
 static void sizes(void)
@@ -142,7 +113,7 @@ static void sizes(void)
     static const uint64_t lines[] = {100, 10000, 1000000, 30000000};
     for (size_t i = 0; i < 5; i++)
         for (size_t j = 0; j < 4; j++) {
-            struct filter_plan plan = by_count(lines[j], 0.25);
+            struct filter_plan plan = by_count(lines[j]);
             struct layer_plan layer;
             plan.rate = rates[i];
             if (!tap_check(growth_first(&plan, &layer) == 0, "p = %g", rates[i]))
@@ -150,7 +121,7 @@ static void sizes(void)
             uint64_t flight = slot_first(flight_keys_for(layer.pages, false), SLOTS_MAX);
             double rate = sizing_rate(layer.geometry, layer.pages,
                                       (double)(layer.capacity + flight));
-            double part = rates[i] / (plan.generations + 1);
+            double part = rates[i] / (GENERATIONS + 1);
             tap_check(layer.capacity == (lines[j] + 3) / 4 && rate <= part * 1.05,
                       "p = %g, %" PRIu64 " lines: %g of %g with %" PRIu64 " more", rates[i],
                       lines[j], rate, part, flight);
@@ -161,16 +132,15 @@ static void sizes(void)
 
 /* --- by count --- */
 
-/* The model: a key is in if its generation is no older than G. */
+/* The model: a key is in if its generation is one of the last five. */
 struct model {
-    unsigned generations;
     uint64_t each, filling, keys;
     uint64_t *born; /* generation + 1 of each key; 0: never */
 };
 
 static bool model_take(struct model *model, uint64_t i)
 {
-    if (model->born[i] != 0 && model->born[i] - 1 + model->generations >= model->filling)
+    if (model->born[i] != 0 && model->born[i] - 1 + GENERATIONS >= model->filling)
         return false;
     if (model->keys == model->each) {
         model->filling++;
@@ -183,7 +153,7 @@ static bool model_take(struct model *model, uint64_t i)
 
 /* Draws that come again at all distances, judged in batches of random size, of which a random part
  * is delivered. */
-static void run_model(struct filter *filter, uint64_t lines, unsigned g, size_t count)
+static void run_model(struct filter *filter, uint64_t lines, size_t count)
 {
     enum { MOST = 64 };
     struct key keys[MOST];
@@ -191,7 +161,7 @@ static void run_model(struct filter *filter, uint64_t lines, unsigned g, size_t 
     uint8_t seen[MOST];
     struct chance chance = {60 + lines};
     struct fault fault;
-    struct model model = {.generations = g, .each = (lines + g - 1) / g};
+    struct model model = {.each = (lines + GENERATIONS - 1) / GENERATIONS};
     model.born = calloc(count + 8 * lines + MOST, sizeof *model.born);
     size_t waiting = 0, drawn = 0;
     for (size_t judged_all = 0; judged_all < count;) {
@@ -228,17 +198,16 @@ static void against_the_model(struct filter *make(const struct filter_plan *plan
 {
     static const struct {
         uint64_t lines;
-        double slack;
         size_t count;
-    } cases[] = {{1, 1, 200}, {4, 0.25, 1000}, {50, 0.5, 5000}, {1000, 0.25, 60000}};
+    } cases[] = {{1, 200}, {4, 1000}, {50, 5000}, {1000, 60000}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct filter_plan plan = by_count(cases[i].lines, cases[i].slack);
+        struct filter_plan plan = by_count(cases[i].lines);
         struct filter *filter = make(&plan);
         if (filter == NULL)
             return;
         unsigned layers = store_regions(filter_store(filter));
-        tap_check(layers == plan.generations + 1, "%u layers", layers);
-        run_model(filter, cases[i].lines, plan.generations, cases[i].count);
+        tap_check(layers == GENERATIONS + 1, "%u layers", layers);
+        run_model(filter, cases[i].lines, cases[i].count);
         tap_check(store_regions(filter_store(filter)) == layers, "it grew to %u layers",
                   store_regions(filter_store(filter)));
         filter_close(filter);
@@ -258,7 +227,7 @@ static void file_against_the_model(void)
 /* What is not delivered takes no room, and does not end a generation. */
 static void undelivered(void)
 {
-    struct filter_plan plan = by_count(40, 0.25);
+    struct filter_plan plan = by_count(40);
     struct filter *filter = in_file(&plan);
     struct fault fault;
     struct key keys[8];
@@ -279,7 +248,7 @@ static void undelivered(void)
 /* Two writers fill the same generation: it may be carried further, and never ends early. */
 static void two_writers(void)
 {
-    struct filter_plan plan = by_count(400, 0.25);
+    struct filter_plan plan = by_count(400);
     struct filter *a, *b;
     struct fault fault;
     struct chance chance = {71};
@@ -319,7 +288,7 @@ static void two_writers(void)
 /* A writer that stood still while others went through the whole window several times. */
 static void stood_still(void)
 {
-    struct filter_plan plan = by_count(100, 0.25);
+    struct filter_plan plan = by_count(100);
     struct filter *a, *b;
     struct fault fault;
     struct key keys[8];
@@ -365,7 +334,7 @@ static unsigned find_oldest(const struct filter *filter)
  * needs room empties it whole. */
 static void killed_while_emptying(void)
 {
-    struct filter_plan plan = by_count(400, 0.25);
+    struct filter_plan plan = by_count(400);
     struct filter *filter = in_file(&plan);
     if (filter == NULL)
         return;
@@ -402,7 +371,7 @@ static void killed_while_emptying(void)
 static void damaged_states(void)
 {
     struct chance chance = {77};
-    struct filter_plan plan = by_count(40, 0.25);
+    struct filter_plan plan = by_count(40);
     unsigned refused = 0;
     static const uint64_t kinds[] = {GENERATION_FREE,        GENERATION_RETIRED, 1, 2, 3,
                                      GENERATION_RETIRED - 1, UINT64_C(1) << 63};
@@ -448,7 +417,7 @@ static void damaged_states(void)
 /* --- by time --- */
 
 /* Real time goes on; the clock may be behind it. Lines are remembered for T of real time at least,
- * and if the clock is right, for (1 + slack) T at most. */
+ * and if the clock is right, for 1.25 T at most. */
 struct passing {
     uint64_t real, behind, since;
     uint64_t forget, period;
@@ -480,8 +449,7 @@ static void time_passes(struct filter *filter, const struct filter_plan *plan, b
     enum { KEYS = 12000 };
     static uint64_t times[KEYS];
     struct chance chance = {81};
-    struct passing passing = {.forget = plan->forget,
-                              .period = (plan->forget - 1) / plan->generations + 1};
+    struct passing passing = {.forget = plan->forget, .period = growth_generation(plan->forget)};
     for (uint64_t i = 0; i < KEYS; i++) {
         uint64_t kind = chance_below(&chance, 1000);
         if (kind == 0 && passing.behind == 0)
@@ -513,7 +481,7 @@ static void by_time_with(struct filter *make(const struct filter_plan *plan))
 {
     for (unsigned jumps = 0; jumps < 2; jumps++)
         for (unsigned i = 0; i < 2; i++) {
-            struct filter_plan plan = by_time(i == 0 ? 2000 : 100, 100 * SECOND, 0.25);
+            struct filter_plan plan = by_time(i == 0 ? 2000 : 100, 100 * SECOND);
             struct filter *filter = make(&plan);
             if (filter == NULL)
                 return;
@@ -539,7 +507,7 @@ static void file_by_time(void)
 static void steady_load(void)
 {
     for (unsigned load = 1; load <= 8; load *= 2) {
-        struct filter_plan plan = by_time(16000, 100 * SECOND, 0.25);
+        struct filter_plan plan = by_time(16000, 100 * SECOND);
         struct filter *filter = sample_memory(&plan);
         if (filter == NULL)
             return;
@@ -574,7 +542,7 @@ static void steady_load(void)
  * generation has ended remembers from then on. */
 static void nobody_writes(void)
 {
-    struct filter_plan plan = by_time(1000, 100 * SECOND, 0.25);
+    struct filter_plan plan = by_time(1000, 100 * SECOND);
     struct filter *filter = in_file(&plan);
     struct filter *reader = filter != NULL ? sample_open(store_path(filter_store(filter)), false)
                                            : NULL;
@@ -603,7 +571,7 @@ static void nobody_writes(void)
 /* A repeat does not make a line younger. */
 static void no_refresh(void)
 {
-    struct filter_plan plan = by_time(1000, 100 * SECOND, 0.25);
+    struct filter_plan plan = by_time(1000, 100 * SECOND);
     struct filter *filter = sample_memory(&plan);
     if (filter == NULL)
         return;
@@ -696,20 +664,19 @@ static void every_bit(const struct filter_plan *plan)
 
 static void every_bit_by_count(void)
 {
-    struct filter_plan plan = by_count(40, 0.25);
+    struct filter_plan plan = by_count(40);
     every_bit(&plan);
 }
 
 static void every_bit_by_time(void)
 {
-    struct filter_plan plan = by_time(40, 40 * SECOND, 0.25);
+    struct filter_plan plan = by_time(40, 40 * SECOND);
     every_bit(&plan);
 }
 
 int main(void)
 {
     scratch_make();
-    tap_run("how many generations", generations);
     tap_run("layers are large enough for what writers have in flight", sizes);
     tap_run("in memory: the model's verdicts", memory_against_the_model);
     tap_run_long("in a file: the model's verdicts, however keys are cut", file_against_the_model);
@@ -718,7 +685,7 @@ int main(void)
     tap_run("a writer that stood still", stood_still);
     tap_run("killed while it emptied a layer", killed_while_emptying);
     tap_run_long("damaged states", damaged_states);
-    tap_run("by time, in memory: not before T, not after (1 + slack) T", memory_by_time);
+    tap_run("by time, in memory: not before T, not after 1.25 T", memory_by_time);
     tap_run_long("by time, in a file", file_by_time);
     tap_run_long("by time: a steady load", steady_load);
     tap_run("by time: readers, and late deliveries", nobody_writes);
