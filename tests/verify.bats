@@ -303,7 +303,7 @@ sound() {
         exits 0 unseen create --like a.bf b.bf
         exits 0 unseen add a.bf < <(seq 20000)
         exits 0 unseen add b.bf < <(seq 10001 35000)
-        exits 0 unseen merge --accept-rate -o f.bf a.bf b.bf
+        exits 0 unseen merge -o f.bf a.bf b.bf
         unchanged exits 0 unseen verify f.bf
         prints ''
     done

@@ -21,7 +21,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,57 +121,15 @@ static int check_place(const struct options *options, const char *out,
     return message_fault(&fault);
 }
 
-static bool are_parts(const struct inputs_open *inputs)
+static void summarize(const struct options *options, const char *out, const struct merge *merge,
+                      double asked)
 {
-    for (size_t i = 0; i < inputs->count; i++)
-        if (store_header(inputs->filters[i])->shard.parts != 0)
-            return true;
-    return false;
-}
-
-enum { ADVICE_TEXT = 128 };
-
-/* How to get all into one layer. Returns `text`. */
-static const char *advice(const struct inputs_open *inputs, double keys, char text[ADVICE_TEXT])
-{
-    if (!are_parts(inputs))
-        return "make the inputs --like a larger filter";
-    snprintf(text, ADVICE_TEXT, "make each part for all lines of the list, as with -n %" PRIu64,
-             number_capacity(keys));
-    return text;
-}
-
-/* The rate, where it is not simply the one that was asked for. Returns 0, or EXIT_TROUBLE. */
-static int judge_rate(const struct options *options, const char *out, const struct merge *merge,
-                      const struct inputs_open *inputs)
-{
-    char rate[NUMBER_TEXT], asked[NUMBER_TEXT], text[ADVICE_TEXT];
-    struct merge_outcome has = merge_outcome(merge);
-    number_text(has.rate, NUMBER_FOUND, rate);
-    number_text(has.wanted, NUMBER_ASKED, asked);
-    if (!has.keeps_rate && !options_has(options, OPTION_ACCEPT_RATE))
-        return message("%s: its rate would be %s, above the %s asked for (to accept that: "
-                       "--accept-rate; to avoid it: %s)",
-                       out, rate, asked, advice(inputs, has.keys, text));
-    if (has.layers > 1 && are_parts(inputs))
-        message("%s: has %.0f lines in %u layers; its rate is %s, of %s asked for (to get a "
-                "smaller filter of one layer: %s)",
-                out, has.keys, has.layers, rate, asked, advice(inputs, has.keys, text));
-    else if (has.layers > 1)
-        message("%s: has %.0f lines in %u layers; its rate is %s, of %s asked for", out, has.keys,
-                has.layers, rate, asked);
-    return 0;
-}
-
-static void summarize(const struct options *options, const char *out, const struct merge *merge)
-{
-    struct merge_outcome has = merge_outcome(merge);
+    unsigned layers = merge_layers(merge);
     summary_numbers(options, out,
                     (struct summary_number[]){
-                        {"keys", "", round(has.keys) == 1 ? " line" : " lines", round(has.keys)},
-                        {"layers", ", layers: ", "", has.layers},
-                        {"rate", "; rate ", "", has.rate},
-                        {"error_rate", ", of ", " asked for", has.wanted},
+                        {"layers", "", layers == 1 ? " layer" : " layers", layers},
+                        {"rate", "; rate ", "", merge_rate(merge)},
+                        {"error_rate", ", of ", " asked for", asked},
                         {.member = NULL},
                     });
 }
@@ -184,17 +141,17 @@ static int merge_open(const struct options *options, const char *out,
     struct merge *merge = merge_new(inputs->filters, inputs->count, &fault);
     if (merge == NULL)
         return message_fault(&fault);
-    int status = judge_rate(options, out, merge, inputs);
-    if (status == 0) {
-        int result = merge_write(merge, out, over, inputs->replaced, &fault);
-        if (result < 0)
-            status = message_fault(&fault);
-        else if (result > 0)
-            status = say_taken(out);
-    }
-    if (status == 0) {
+    int status = EXIT_OK;
+    int result = merge_write(merge, out, over, inputs->replaced, &fault);
+    if (result < 0)
+        status = message_fault(&fault);
+    else if (result > 0)
+        status = say_taken(out);
+    if (status == EXIT_OK) {
+        double asked = store_header(inputs->filters[0])->plan.rate;
+        filter_operand_warn_of_rate(out, merge_rate(merge), asked);
         warn_of_queues(inputs, out);
-        summarize(options, out, merge);
+        summarize(options, out, merge, asked);
     }
     merge_free(merge);
     return status;

@@ -167,20 +167,42 @@ struct filter *filter_operand_open(const char *path, const struct options *optio
     return filter;
 }
 
-static void warn_if_over(const struct store *store)
+static bool warn_if_over(const struct store *store)
 {
     double capacity = (double)store_capacity(store);
     double lines = store_header(store)->plan.fixed ? counter_lines(store) : 0;
     /* As many as it was made for may seem a few more: how many of them looked seen is chance. */
     if (lines <= capacity ||
         ((double)store_keys(store) <= capacity && lines - 6 * sqrt(lines) <= capacity))
-        return;
+        return false;
     char shown[NUMBER_TEXT];
     double percent = 100 * counter_sampled_rate(store);
     message("%s: holds %.0f %s, and was made for %.0f; about %s %% of new lines are "
             "now dropped",
             store_name(store), lines, number_lines((uint64_t)lines), capacity,
             number_text(percent, percent < 99.5 ? 2 : 3, shown));
+    return true;
+}
+
+void filter_operand_warn_of_rate(const char *name, double rate, double asked)
+{
+    const double by_chance = 1.05;
+    char now[NUMBER_TEXT], wanted[NUMBER_TEXT];
+    if (rate > asked * by_chance)
+        message("%s: its rate is %s, above the %s asked for (filters to be merged are best made "
+                "--like one that is large enough for all their lines)",
+                name, number_text(rate, NUMBER_FOUND, now),
+                number_text(asked, NUMBER_ASKED, wanted));
+}
+
+/* Only the layers of a merged filter can be above its rate together. */
+static void warn_if_merged_above(const struct store *store)
+{
+    double asked = store_header(store)->plan.rate, most = 0;
+    for (unsigned i = 0; i < store_regions(store); i++)
+        most += store_plan(store, i).rate;
+    if (most > asked * (1 + 1e-9))
+        filter_operand_warn_of_rate(store_name(store), counter_rate(store), asked);
 }
 
 static void warn_if_ahead(const struct store *store)
@@ -199,6 +221,7 @@ static void warn_if_ahead(const struct store *store)
 
 void filter_operand_warn(const struct store *store)
 {
-    warn_if_over(store);
+    if (!warn_if_over(store))
+        warn_if_merged_above(store);
     warn_if_ahead(store);
 }

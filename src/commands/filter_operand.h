@@ -29,7 +29,11 @@ int filter_operand_refuse(struct fault *fault, const struct options *options, co
 extern const struct store_watch filter_operand_watch;
 
 /* At the end of a run that writes: says so if a filter that does not grow holds more than it was
- * made for, or if the clock was once so far ahead that a window will not forget. */
+ * made for, if the layers of a merged one have a higher rate than was asked for, or if the clock
+ * was once so far ahead that a window will not forget. */
 void filter_operand_warn(const struct store *store);
+
+/* The second of these, for one that a merge has made; says nothing where the rate is not above. */
+void filter_operand_warn_of_rate(const char *name, double rate, double asked);
 
 #endif

@@ -106,8 +106,6 @@ const struct option_entry option_table[OPTIONS] = {
 
     [OPTION_OUTPUT] = {GROUP_SINGLE, FOR_MERGE, {"--output", "-o"}, TAKES_FILTER, "OUT", "all.bf",
      NULL, "the filter to make"},
-    [OPTION_ACCEPT_RATE] = {GROUP_SINGLE, FOR_MERGE, {"--accept-rate"}, TAKES_NOTHING, NULL, NULL,
-     NULL, "make OUT even if its rate comes out above -p"},
     [OPTION_UNTIL_DONE] = {GROUP_SINGLE, FOR_POP, {"--until-done"}, TAKES_NOTHING, NULL, NULL,
      NULL, "if it is empty, wait while workers have lines out"},
     [OPTION_WAIT] = {GROUP_SINGLE, FOR_POP, {"--wait"}, TAKES_TIME, "TIME", "5m",
@@ -274,6 +272,7 @@ static enum option_id find(int number, const char **spelled)
 static const struct {
     const char *name, *wanted;
 } unknown[] = {
+    {"accept-rate", "merge tells a rate above -p, and goes on"},
     {"error-rate", "for the false-positive rate: --fpr"},
     {"false-positive-rate", "for the false-positive rate: --fpr"},
     {"fp-rate", "for the false-positive rate: --fpr"},

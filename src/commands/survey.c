@@ -4,7 +4,7 @@
 #include "store/stage.h"
 #include "store/window.h"
 #include "system/signals.h"
-#include "union/joint.h"
+#include "union/group.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -135,7 +135,7 @@ static void count_once(struct survey *survey, const struct store *store, unsigne
         members[n++] = store_bits(store, i);
         sum += survey->layer[i].keys;
     }
-    if (n < 2 || joint_estimate(members, n, 1, &joint) != 0)
+    if (n < 2 || group_estimate(members, n, &joint) != 0)
         return;
     /* Full pages tell no number. */
     if (joint.full == 0 && estimate_keys(&joint) < sum)

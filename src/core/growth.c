@@ -9,8 +9,6 @@
 #define SIZE_AFTER 2.15
 /* Below this many pages in all (60 MB) a filter grows eightfold. */
 enum { SMALL_PAGES = 15360, SMALL_FACTOR = 7 };
-/* Where the series has come down to a 70000th of what growth may use: nothing useful follows. */
-enum { INDEX_MAX = 48 };
 
 unsigned growth_first_layers(const struct filter_plan *plan)
 {
@@ -37,24 +35,9 @@ double growth_rate(const struct filter_plan *plan, unsigned index)
     return rate;
 }
 
-double growth_rest(const struct filter_plan *plan, unsigned index)
-{
-    return growth_rate(plan, index) / (1 - RATIO);
-}
-
 bool growth_made(const struct filter_plan *plan, double rate)
 {
     return rate <= growth_rate(plan, growth_first_layers(plan)) * (1 + 1e-9);
-}
-
-unsigned growth_index(const struct filter_plan *plan, unsigned count, double spent)
-{
-    /* The sum of the series is p but for rounding. */
-    double most = plan->rate * (1 + 1e-9);
-    for (unsigned index = count; index < INDEX_MAX; index++)
-        if (spent + growth_rest(plan, index) <= most)
-            return index;
-    return count;
 }
 
 /* The geometry of a layer: as asked for the whole filter, or the best for its own rate. */

@@ -113,18 +113,12 @@ uint64_t growth_first_keys(const struct filter_plan *plan);
 /* p, where none is asked for. */
 #define GROWTH_DEFAULT_RATE 1e-6
 
-/* The rate that layer `index` may have; and the sum from `index` on, after the first layers. */
+/* The rate that layer `index` may have. */
 double growth_rate(const struct filter_plan *plan, unsigned index);
-double growth_rest(const struct filter_plan *plan, unsigned index);
 
 /* Whether a filter grew by a layer of that rate: all lines in it have passed those before it, which
  * were full. Layers that were merged had theirs side by side, and have more of the rate. */
 bool growth_made(const struct filter_plan *plan, double rate);
-
-/* The place in the series of the next layer of a filter whose `count` > 0 layers may contribute
- * `spent` in all: `count`, unless they are not of the series, as after merging, and have left less
- * of p than it wants from there on. If they have left nothing, `count` again. */
-unsigned growth_index(const struct filter_plan *plan, unsigned count, double spent);
 
 /* The keys that a layer of that shape counts when it is at that rate. */
 uint64_t growth_capacity(struct geometry geometry, uint64_t pages, double rate);

@@ -30,21 +30,11 @@ static bool has_room_of_stage(const struct store *store)
     return store->header.plan.stage == STAGE_BY_SIZE || pages >= store->header.plan.stage;
 }
 
-/* What the layers may contribute to the rate, in all. */
-static double rate_of_all(const struct store *store)
-{
-    double rate = 0;
-    for (unsigned i = 0; i < store->count; i++)
-        rate += store->layers[i].stage.plan.rate + store->layers[i].region.plan.rate;
-    return rate;
-}
-
 int room_plan(const struct store *store, struct layer_plan *layer, struct fault *fault)
 {
     const struct filter_plan *asked = &store->header.plan;
-    unsigned index = growth_index(asked, store->count, rate_of_all(store));
-    if (store->count == LAYERS_MAX ||
-        growth_next(asked, index, pages_in_all(store), store_capacity(store), layer) != 0)
+    uint64_t pages = pages_in_all(store), keys = store_capacity(store);
+    if (store->count == LAYERS_MAX || growth_next(asked, store->count, pages, keys, layer) != 0)
         return fault_set(fault, store_name(store), "cannot grow any further");
     /* A layer can do without a stage. */
     if (has_room_of_stage(store))

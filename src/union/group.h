@@ -1,13 +1,16 @@
 /*
  * group - which layers of several filters become one.
  *
- * Layers of one class, that is of one shape, come together as long as their keys fit: the fullest
- * first, each into the first group in which there is room for it. The keys in the stage of a layer
- * are the layer's. How many of them others have, too, is not known: they count as its own.
+ * Only layers of one shape, that is of equal pages and geometry, can be laid over one another. That
+ * saves a look for each key and costs rate: two full layers of 1e-6 as one have 1e-3. So the
+ * fullest comes first, and each other one joins the first group that the filter's rate allows. The
+ * keys in the stage of a layer are the layer's. How many of them others have, too, is not known:
+ * they count as its own.
  */
 #ifndef UNSEEN_UNION_GROUP_H
 #define UNSEEN_UNION_GROUP_H
 
+#include "core/join.h"
 #include "store/store.h"
 
 /* A layer of an input. */
@@ -19,7 +22,7 @@ struct source {
     struct layer_plan plan;
     double keys;         /* with those in its stage */
     double staged;       /* those */
-    double rate;         /* without them */
+    double rate;         /* with them */
     bool placed;         /* it has a group */
     struct source *next; /* in that */
 };
@@ -30,23 +33,22 @@ struct group {
     size_t count;
     struct source *sources; /* of the members, in no order */
     struct layer_plan plan;
-    double full;   /* with so many keys in it */
-    double keys;   /* with those in stages */
-    double staged; /* those: at most so many */
+    double staged; /* keys in stages: at most so many */
     double rate;   /* with them */
-    double noise;  /* how far the rate may be off */
 };
 
-/* Sorts n sources and puts each into one of the groups, which has room for n, in the order of their
- * classes; so has `members` for their bits. *keys is what all have together. Returns how many
- * groups there are, or -1: a signal came. Reads the bits of groups of several. `fixed`: they are of
- * filters that do not grow. */
-ptrdiff_t group_all(struct source *sources, size_t n, bool fixed, const struct bits **members,
-                    struct group *groups, double *keys);
+/* Sorts n sources and puts each into one of the groups, which has room for n; so has `members` for
+ * their bits. They join where the rates of all groups together stay at most `rate`; where it is
+ * above that, only if a layer does not pass what it was made for, or if that adds nothing, since
+ * they share their keys. Depends on what is in the sources, not on their order. Returns how many
+ * groups there are, or -1: a signal came. Reads the bits of each two that may join. */
+ptrdiff_t group_all(struct source *sources, size_t n, double rate, const struct bits **members,
+                    struct group *groups);
 
-/* What each of the layers to be may still take in. A layer's share of p is what it has now, and as
- * much of what it was made for as p has left, the largest layer first; growth keeps its share. A
- * layer that cannot have all of it has no stage. */
-void group_share_rate(struct group *groups, size_t count, const struct filter_plan *plan);
+/* The rate of a layer with the bits that were estimated, and so many keys more in its stage. */
+double group_rate(const struct estimate *estimate, const struct layer_plan *plan, double staged);
+
+/* Estimates what n >= 1 layers of one shape are as one layer. Returns 0, or -1: a signal came. */
+int group_estimate(const struct bits *const *layers, size_t n, struct estimate *estimate);
 
 #endif

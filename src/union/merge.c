@@ -10,11 +10,9 @@
 #include "system/signals.h"
 #include "system/whole.h"
 #include "union/group.h"
-#include "union/joint.h"
-#include "union/parts.h"
 
 #include <errno.h>
-#include <math.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +23,6 @@ struct merge {
     const struct bits **members; /* of all groups */
     struct group *groups;
     unsigned count;
-    double keys;        /* in all groups; once, if groups of one shape share them */
-    double lines_a_key; /* that came to the inputs */
 };
 
 /* The header is that of the input made for the most keys. */
@@ -69,10 +65,37 @@ static int check_alike(const struct store *filter, const struct store *model, st
     return fault_way_out(fault, "filters that are to be merged are made --like one another");
 }
 
+static bool has_shard(struct store *const *inputs, size_t count, uint32_t part)
+{
+    for (size_t i = 0; i < count; i++)
+        if (store_header(inputs[i])->shard.part == part)
+            return true;
+    return false;
+}
+
+/* All shards of a list, each once or several times, are the list; one shard alone is that shard. A
+ * filter for all of the list among shards does not stand for any of them: what is in it is not
+ * known to be all that theirs would have. */
+static int join_shards(struct store *const *inputs, size_t count, struct shard *joint,
+                       struct fault *fault)
+{
+    struct shard first = store_header(inputs[0])->shard;
+    uint32_t shards = store_header(model_of(inputs, count))->shard.parts;
+    bool all_first = true;
+    for (size_t i = 0; i < count; i++)
+        all_first = all_first && store_header(inputs[i])->shard.part == first.part;
+    *joint = all_first && shards > 1 ? first : (struct shard){0};
+    for (uint32_t part = 1; part <= shards && !(all_first && shards > 1); part++)
+        if (!has_shard(inputs, count, part)) {
+            fault_set(fault, "merge", "shard %" PRIu32 " of %" PRIu32 " is missing", part, shards);
+            return fault_way_out(fault, "if the inputs are shards, all of them must be given");
+        }
+    return 0;
+}
+
 static int make_header(struct header *header, struct store *const *inputs, size_t count,
                        struct fault *fault)
 {
-    struct shard shard;
     const struct store *model = model_of(inputs, count);
     *header = *store_header(inputs[0]);
     for (size_t i = 0; i < count; i++) {
@@ -81,10 +104,9 @@ static int make_header(struct header *header, struct store *const *inputs, size_
         if (is_larger(&store_header(inputs[i])->plan, &header->plan))
             *header = *store_header(inputs[i]);
     }
-    if (parts_join(inputs, count, &shard, fault) != 0)
+    if (join_shards(inputs, count, &header->shard, fault) != 0)
         return -1;
-    header->shard = shard;
-    if (shard.parts == 0)
+    if (header->shard.parts == 0)
         header->part_recipe = (struct recipe){0};
     return 0;
 }
@@ -96,31 +118,12 @@ static int read_source(struct source *source, const struct store *filter, unsign
     source->staged = (double)stage_keys(filter, source->layer);
     source->bits = store_bits(filter, region);
     source->plan = store_plan(filter, region);
-    estimate_start(&estimate, source->plan.geometry);
-    for (uint64_t page = 0; page < source->plan.pages; page += JOINT_RUN) {
-        uint64_t left = source->plan.pages - page, pages = left < JOINT_RUN ? left : JOINT_RUN;
-        if (signals_pending())
-            return -1;
-        pages_read_ahead(filter, region, page, pages);
-        estimate_add(&estimate, source->bits->bytes + page * PAGE_BYTES, pages);
-    }
+    pages_read_ahead(filter, region, 0, 0);
+    if (group_estimate(&source->bits, 1, &estimate) != 0)
+        return -1;
     source->keys = estimate_keys(&estimate) + source->staged;
-    source->rate = estimate_rate(&estimate);
+    source->rate = group_rate(&estimate, &source->plan, source->staged);
     return 0;
-}
-
-/* How many lines came to an input for each key in its layers: what older ones took for seen is in
- * none. Adds to both. */
-static void count_lines(const struct filter_plan *plan, const struct source *source, size_t n,
-                        double *lines, double *keys)
-{
-    const double least = 0.01;
-    double passed = 1;
-    for (size_t i = 0; i < n; i++) {
-        *keys += source[i].keys;
-        *lines += source[i].keys / (growth_made(plan, source[i].plan.rate) ? passed : 1);
-        passed = fmax(passed * (1 - source[i].rate), least);
-    }
 }
 
 /* Returns 0, or -1: a signal came. */
@@ -149,22 +152,18 @@ static int read_sources(struct merge *merge, struct store *const *inputs, size_t
     if (merge->sources == NULL || merge->members == NULL || merge->groups == NULL)
         return fault_errno(fault, "merge", NULL, ENOMEM);
     struct source *source = merge->sources;
-    double lines = 0, keys = 0;
     for (size_t i = 0; i < count; i++) {
-        unsigned layers = store_layers(inputs[i]);
         if (read_filter(source, inputs[i]) != 0)
             return fault_errno(fault, store_path(inputs[i]), NULL, EINTR);
-        count_lines(&store_header(inputs[i])->plan, source, layers, &lines, &keys);
-        source += layers;
+        source += store_layers(inputs[i]);
     }
-    merge->lines_a_key = keys > 0 ? lines / keys : 1;
     return 0;
 }
 
 static int form_groups(struct merge *merge, struct fault *fault)
 {
-    ptrdiff_t count = group_all(merge->sources, merge->source_count, merge->header.plan.fixed,
-                                merge->members, merge->groups, &merge->keys);
+    ptrdiff_t count = group_all(merge->sources, merge->source_count, merge->header.plan.rate,
+                                merge->members, merge->groups);
     if (count < 0)
         return fault_errno(fault, "merge", NULL, EINTR);
     if (count > LAYERS_MAX) {
@@ -173,7 +172,6 @@ static int form_groups(struct merge *merge, struct fault *fault)
         return fault_way_out(fault, "make the inputs --like a filter that is for all their lines");
     }
     merge->count = (unsigned)count;
-    group_share_rate(merge->groups, merge->count, &merge->header.plan);
     return 0;
 }
 
@@ -202,17 +200,17 @@ void merge_free(struct merge *merge)
     free(merge);
 }
 
-struct merge_outcome merge_outcome(const struct merge *merge)
+unsigned merge_layers(const struct merge *merge)
 {
-    struct merge_outcome outcome = {.layers = merge->count,
-                                    .keys = merge->keys * merge->lines_a_key,
-                                    .wanted = merge->header.plan.rate};
+    return merge->count;
+}
+
+double merge_rate(const struct merge *merge)
+{
+    double missed = 1;
     for (unsigned i = 0; i < merge->count; i++)
-        outcome.rate += (1 - outcome.rate) * merge->groups[i].rate;
-    /* One layer is what a filter of all keys has, which by chance may be above its rate. */
-    double noise = merge->count == 1 ? merge->groups[0].noise : 0;
-    outcome.keeps_rate = outcome.rate - noise <= merge->header.plan.rate;
-    return outcome;
+        missed *= 1 - merge->groups[i].rate;
+    return 1 - missed;
 }
 
 /* --- the file --- */

@@ -1,11 +1,10 @@
 /*
  * merge - one new filter of several: their union.
  *
- * Layers of one shape (pages and geometry) in which all their keys fit together become one layer,
- * bit for bit the layer that one filter of all keys has. What does not fit stays a layer of its
- * own, so that no line is lost; but a filter of several layers has the sum of their rates. So the
- * rate is measured before anything is made, and the caller decides. How much each layer may still
- * take in is then set such that the rate stays where it is promised, if it was not above it.
+ * Layers of one shape are laid over one another where the rate that was asked for allows it
+ * (group.h): bit for bit the layer that one filter of all keys has. What does not fit stays a layer
+ * of its own, so that no line is lost; but a filter of several layers has the sum of their rates,
+ * which may be above that. The header keeps what was asked for.
  *
  * Which layers come together depends on what is in them, not on the order of the inputs; the result
  * is the same file, but for its UUID and time, whatever the order. And where all layers of a shape
@@ -22,20 +21,14 @@
 struct merge;
 
 /* Reads the bits of all inputs, which stay the caller's, and works out what becomes of them. NULL
- * with the fault: they were not made alike, parts of their list are missing (parts.h), or too many
- * layers do not fit together; EINTR if a signal came. About 1 us a page. */
+ * with the fault: they were not made alike, a shard of their list is missing, or there are too many
+ * layers; EINTR if a signal came. About 1 us a page. */
 struct merge *merge_new(struct store *const *inputs, size_t count, struct fault *fault);
 void merge_free(struct merge *merge);
 
-/* What it comes to. */
-struct merge_outcome {
-    unsigned layers;
-    double keys; /* distinct lines that came */
-    double rate;
-    double wanted;   /* the rate asked for */
-    bool keeps_rate; /* it is at most that, or above it only by chance */
-};
-struct merge_outcome merge_outcome(const struct merge *merge);
+/* What it comes to: its layers, and its rate. */
+unsigned merge_layers(const struct merge *merge);
+double merge_rate(const struct merge *merge);
 
 /* Writes it to a file of its own and gives that its name, over what is there if `over` is set; if
  * that is one of the inputs, `replaced`, the file has its UUID, owner and mode, so that it goes on

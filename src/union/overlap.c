@@ -1,7 +1,7 @@
 #include "union/overlap.h"
 
 #include "format/likeness.h"
-#include "union/joint.h"
+#include "union/group.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,12 +58,12 @@ static int find(const struct bits *const *layers, size_t n, struct overlap *over
     struct estimate estimate;
     double sum = 0, variance = 0;
     for (size_t i = 0; i < n; i++) {
-        if (joint_estimate(layers + i, 1, 1, &estimate) != 0)
+        if (group_estimate(layers + i, 1, &estimate) != 0)
             return -1;
         sum += estimate_keys(&estimate);
         variance += pow(estimate_deviation(&estimate), 2);
     }
-    if (joint_estimate(layers, n, 1, &estimate) != 0)
+    if (group_estimate(layers, n, &estimate) != 0)
         return -1;
     overlap->keys = estimate_keys(&estimate);
     overlap->keys_error = SIGMAS * estimate_deviation(&estimate);

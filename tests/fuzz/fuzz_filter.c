@@ -48,7 +48,7 @@ static const struct run runs[] = {
     {READS, "--pending keys " QUICK "f in", false, NULL},
     {READS, "merge -o out f", false, NULL},
     {READS, "merge -o out f ../g", false, NULL},
-    {READS, "merge --accept-rate -o out ../g f", false, NULL},
+    {READS, "merge -o out ../g f", false, NULL},
     {WRITES, "merge --summary -o f f ../g", false, NULL},
     {WRITES, "merge -o f f", false, NULL},
     {READS, "create --like f new", false, NULL},

@@ -43,29 +43,6 @@ static void sum_of_rates(void)
     }
 }
 
-/* The next layer of the series, as long as the layers are of it; else one so much later that p is
- * kept; and if nothing is left, as if nothing were wrong. */
-static void next_place(void)
-{
-    for (size_t i = 0; i < RATES; i++) {
-        struct filter_plan plan = {.rate = rates[i], .capacity = 1000};
-        double spent = 0;
-        for (unsigned count = 1; count < LAYERS; count++) {
-            spent += growth_rate(&plan, count - 1);
-            tap_check(growth_index(&plan, count, spent) == count, "p = %g: place %u, not %u",
-                      rates[i], growth_index(&plan, count, spent), count);
-            tap_check(spent + growth_rest(&plan, count) <= rates[i] * (1 + 1e-9),
-                      "p = %g, %u layers: the rest is %g", rates[i], count,
-                      growth_rest(&plan, count));
-        }
-        unsigned late = growth_index(&plan, 2, rates[i] * 0.99);
-        tap_check(late > 2 && growth_rest(&plan, late) <= rates[i] * 0.01 * (1 + 1e-6) &&
-                      growth_rest(&plan, late - 1) > rates[i] * 0.01,
-                  "p = %g, a hundredth left: place %u", rates[i], late);
-        tap_check(growth_index(&plan, 3, rates[i] * 1.5) == 3, "p = %g, nothing left", rates[i]);
-    }
-}
-
 static void fixed_has_all(void)
 {
     for (size_t i = 0; i < RATES; i++) {
@@ -439,7 +416,6 @@ static void all_digested(void)
 int main(void)
 {
     tap_run("the rates of 48 layers sum up to p at most", sum_of_rates);
-    tap_run("the next layer of a merged filter", next_place);
     tap_run("--fixed has all of p", fixed_has_all);
     tap_run_long("at most 2.2 times the right size after growing, or 64 MB", size_after_growing);
     tap_run_long("how large it gets at high rates", size_at_high_rates);
