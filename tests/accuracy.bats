@@ -38,24 +38,13 @@ fixed() {
     at_least "0.7 * $p" 1000000
 }
 
-@test "--fixed, n = 100000: p = 0.5" {
-    fixed 0.5
-}
-
-@test "--fixed, n = 100000: p = 0.1" {
-    fixed 0.1
-}
-
-@test "--fixed, n = 100000: p = 1e-2" {
-    fixed 1e-2
-}
-
-@test "--fixed, n = 100000: p = 1e-3" {
-    fixed 1e-3
-}
-
-@test "--fixed, n = 100000: p = 1e-4" {
-    fixed 1e-4
+@test "--fixed, n = 100000: at most p, and at least 0.7 p" {
+    local p
+    for p in 0.5 0.1 1e-2 1e-3 1e-4; do
+        rm -f f.bf
+        echo "p = $p"
+        fixed $p
+    done
 }
 
 @test "small filters are at most at their rate, too" {
@@ -84,20 +73,14 @@ grown() {
     prints '0\n'
 }
 
-@test "-n 100000, grown to 5 x: p = 1e-2" {
-    grown 1e-2 -n 100000
-}
-
-@test "-n 100000, grown to 5 x: p = 1e-3" {
-    grown 1e-3 -n 100000
-}
-
-@test "without -n, grown to 500000: p = 1e-2" {
-    grown 1e-2
-}
-
-@test "-n 1000, grown to 500 x: p = 1e-2" {
-    grown 1e-2 -n 1000
+@test "grown to 500000 lines: at most p, with -n 100000, with -n 1000, and without" {
+    local with
+    for with in '1e-2 -n 100000' '1e-3 -n 100000' '1e-2 -n 1000' 1e-2; do
+        rm -f f.bf
+        echo "$with"
+        # shellcheck disable=SC2086 # words
+        grown $with
+    done
 }
 
 @test "lines lost in memory: at most p of the distinct ones, none printed twice" {

@@ -153,35 +153,6 @@ complete() {
     done
 }
 
-@test "at p = 0.5, add and push hold back what the filter form holds back" {
-    input 60000 >in
-    doubtful --queue
-    cp f.bf add.bf
-    cp f.bf push.bf
-    cp -r f.bf.queue push.bf.queue
-    exits 0 unseen --dropped dropped f.bf in
-    complete "$out" dropped
-    cp "$out" new
-    exits 0 unseen add --dropped dropped.add --summary add.bf in
-    same dropped.add dropped
-    grep -q "60000 lines read, $(wc -l <new) added" "$err"
-    exits 0 unseen push --dropped dropped.push push.bf in
-    same dropped.push dropped
-    exits 0 unseen pop push.bf -m 1e6
-    same "$out" new
-}
-
-@test "300,000 lines through two threads, every second held back by chance" {
-    input 300000 >in
-    exits 0 unseen create --fixed -n 150k -p 0.5 f.bf
-    exits 0 unseen -j 2 --dropped dropped f.bf in
-    complete "$out" dropped
-    holds "$(wc -l <dropped) > 80000 && $(wc -l <dropped) < 220000"
-    rm dropped
-    exits 0 unseen -j 2 --fixed -n 150k -p 0.5 --dropped dropped < <(cat in)
-    complete "$out" dropped
-}
-
 @test "by a recipe: the lines as they came" {
     printf 'a, 1\r\nb, 1\nb\nc,2 \nx\nd,  2\nb\n' >in
     succeeds unseen -p 1e-9 --trim -f 2 -t , --dropped dropped <in

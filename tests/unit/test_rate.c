@@ -391,16 +391,6 @@ static size_t part_keys(struct part_source *source, struct key keys[BATCH])
     return n;
 }
 
-/* How far the keys of the pages are from what chance gives them, in standard deviations of
- * chi-squared. */
-static double unevenness(const uint64_t *counts, uint64_t pages, double keys)
-{
-    double sum = 0, mean = keys / (double)pages, freedom = (double)pages - 1;
-    for (uint64_t i = 0; i < pages; i++)
-        sum += ((double)counts[i] - mean) * ((double)counts[i] - mean) / mean;
-    return (sum - freedom) / sqrt(2 * freedom);
-}
-
 struct part_task {
     uint32_t parts;
     double rate;
@@ -425,7 +415,7 @@ static struct measurement measure_part(const struct part_task *task, bool plante
         for (size_t i = 0; i < n; i++)
             counts[geometry_page(keys[i], task->pages)]++;
     }
-    *uneven = counts != NULL ? unevenness(counts, task->pages, (double)wanted) : HUGE_VAL;
+    *uneven = counts != NULL ? chance_unevenness(counts, task->pages) : HUGE_VAL;
     part_start(&source, "out");
     while (m.queries < (double)task->queries) {
         size_t n = part_keys(&source, keys);
