@@ -116,21 +116,6 @@ static void walks_of_keys(void)
     }
 }
 
-/* Seven fields are the low 63 bits of a word, in order. */
-static void fields(void)
-{
-    struct chance chance = {4};
-    for (unsigned i = 0; i < 10000; i++) {
-        uint64_t word = i < EDGES ? edges[i] : chance_next(&chance);
-        uint64_t together = 0;
-        for (unsigned t = 0; t < FIELDS_MAX; t++) {
-            tap_check(geometry_field(word, t) < LINE_BITS, "field %u", t);
-            together |= (uint64_t)geometry_field(word, t) << FIELD_BITS * t;
-        }
-        tap_check(together == (word & INT64_MAX), "%016" PRIx64, word);
-    }
-}
-
 static void even(const char *what, const uint64_t *counts, size_t cells)
 {
     double sigmas = chance_unevenness(counts, cells);
@@ -205,7 +190,6 @@ int main(void)
     tap_run("pages: in range, in order, for the edges of hi", pages);
     tap_run("the lines of a walk are distinct, for every start and stride", distinct_lines);
     tap_run("walks and words of keys are as specified", walks_of_keys);
-    tap_run("fields are the low 63 bits of a word", fields);
     tap_run("pages, lines and fields are even (chi square)", distribution);
     tap_run("so they are inside a page of a huge filter", distribution_in_a_page);
     return tap_end();
