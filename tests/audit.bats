@@ -83,25 +83,3 @@ found_about() {
     # The first query alone would have shown it.
     unseen query -v audit.bf dropped | grep -qx 'http://example.org/page/00059999/en'
 }
-
-@test "with a recipe: other spellings of a line that was printed are not found" {
-    exits 0 unseen create -n 10k -p 0.02 --by url seen.bf
-    awk 'BEGIN {
-        for (i = 0; i < 30000; i++) {
-            printf "http://host%d.example/\n", i
-            if (i % 3 == 0)
-                printf "HTTP://Host%d.example:80#top\n", i / 2
-        }
-    }' >in
-    exits 0 to printed unseen seen.bf --dropped dropped in
-    audit
-    succeeds unseen stats --json audit.bf
-    [[ $(field by) == url/1 && $(field seed) == 1 ]]
-    # by their numbers
-    sed 's/[^0-9]*\([0-9]*\).*/\1/' printed | sort -u >printed.numbers
-    seq 0 29999 | sort | comm -23 - printed.numbers >false_drops
-    sed 's/[^0-9]*\([0-9]*\).*/\1/' found | sort -u >found.once
-    comm -23 found.once false_drops | cmp - /dev/null
-    holds "$(wc -l <false_drops) > 50"
-    found_about "$(wc -l <false_drops)" 0.02
-}

@@ -95,48 +95,6 @@ run_examples() {
     run_example "$PWD/example"
 }
 
-@test "the finder can tell: what is run, what only shown, what comes before" {
-    cat >page.1 <<'END'
-.\" before: echo hidden
-.\" before: echo file >name
-.Bd -literal -offset indent
-echo a \(dq\e\(dq
-.Ed
-.\" before: echo of another block
-.Pp
-.Bd -literal
-cat name
-.Ed
-.\" shown: it is no shell
-.Bd -literal
-false
-.Ed
-.\" needs: no-such-command
-.Bd -literal
-no-such-command
-.Ed
-.\" file: script
-.Bd -literal
-echo I am a file
-.Ed
-.\" needs: cat
-.\" with: script
-.Bd -literal
-cat name
-.Ed
-END
-    succeeds page_examples page.1 found
-    same found/01 <(printf 'echo hidden\necho file >name\necho a "\\"\n')
-    same found/02 <(echo cat name)
-    [[ $(cat found/02.line found/03.line) == $'page.1:8\npage.1:25' && ! -e found/04 ]]
-    same found/script <(echo echo I am a file)
-    same found/03 <(printf "cp 'found/script' .\ncat name\n")
-    printf '.Bd -literal\n%s\n.Ed\n' '.Pp' >page.1
-    run ! page_examples page.1 macro
-    printf '.Bd -literal\n%s\n.Ed\n' "printf '\\n'" >page.1
-    run ! page_examples page.1 escape
-}
-
 # page_has PAGE: how many examples it has at least.
 page_has() {
     case $1 in

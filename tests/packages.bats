@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What packages are made of: the source archive, the changelog, the recipes, the manual as HTML.
+# What packages are made of: the source archive, the recipes, the manual as HTML.
 # make deb and make release try by themselves what they have made.
 
 # shellcheck disable=SC2154 # repository, out, err and code are set by helper.bash
@@ -21,35 +21,6 @@ load helper
     tar -tJf ../three/unseen-1.2.tar.xz >list
     grep -qx unseen-1.2/src/new list
     run -1 grep made list
-}
-
-# commit_to FILE SUBJECT DAY
-commit_to() {
-    echo "$2" >>"$1"
-    git add -A
-    GIT_COMMITTER_DATE=$3T12:00:00Z git commit -q -m "$2"
-}
-
-@test "changelog: releases by tags, commits of the program alone, lines of 80 columns" {
-    need git
-    local long="A subject that is rather longer than a line of eighty columns of a changelog can take"
-    git init -q tree
-    cd tree
-    git config user.name Nobody
-    git config user.email nobody@unseen.example
-    mkdir src man tests
-    commit_to src/a "First" 2020-01-01
-    commit_to tests/a "Of tests" 2020-01-02
-    git tag v0.1
-    commit_to man/a "$long" 2020-02-01
-    git tag unrelated
-    "$repository/src/packaging/changelog.sh" 0.2 >../got
-    printf '%s\n' "unseen 0.2 (2020-02-01)" "" "  * ${long% changelog can take}" \
-        "    changelog can take" "" "unseen 0.1 (2020-01-02)" "" "  * First" "" >../wanted
-    diff ../wanted ../got
-    # A release with a tag is not named twice.
-    git tag v0.2
-    "$repository/src/packaging/changelog.sh" 0.3 | diff ../wanted -
 }
 
 # filled FILE: a recipe as make release makes it.
