@@ -20,7 +20,7 @@ load helper
     src/build/dist.sh 1.2 ../three "$PWD/made"
     tar -tJf ../three/unseen-1.2.tar.xz >list
     grep -qx unseen-1.2/src/new list
-    run -1 grep made list
+    run -1 grep -F unseen-1.2/made list
 }
 
 # filled FILE: a recipe as make release makes it.
