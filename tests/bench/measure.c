@@ -14,9 +14,8 @@
  *
  * Each round runs all commands once, one after the other, so that what disturbs the machine
  * disturbs all of them. For each command prints a line: status (0, the first other exit status, or
- * "timeout"), then the medians of microseconds on the clock and on the processor, the least and the
- * most on the clock, the largest peak of memory of one program in KB, and the medians of bytes read
- * from disk, pages dirtied in bytes, and lines. Exit: 0, or 2 with a message.
+ * "timeout"), then the median of microseconds, the least and the most, the largest peak of memory of
+ * one program in KB, and the medians of bytes read from disk, pages dirtied in bytes, and lines. Exit: 0, or 2 with a message.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +43,7 @@ struct command {
     int cpu; /* or -1 */
 };
 
-enum { WALL, CPU, READ, DIRTIED, LINES, FIGURES };
+enum { WALL, READ, DIRTIED, LINES, FIGURES };
 
 struct result {
     int64_t *rounds[FIGURES];
@@ -175,11 +174,6 @@ static int64_t read_lines(int fd)
     return lines;
 }
 
-static int64_t microseconds(struct timeval time)
-{
-    return (int64_t)time.tv_sec * 1000000 + time.tv_usec;
-}
-
 static int64_t clock_now(void)
 {
     struct timespec now;
@@ -194,7 +188,6 @@ static void collect(pid_t pid, struct result *result, unsigned round)
     while (wait4(pid, &status, 0, &usage) < 0)
         if (errno != EINTR)
             die("wait4");
-    result->rounds[CPU][round] += microseconds(usage.ru_utime) + microseconds(usage.ru_stime);
     result->rounds[READ][round] += usage.ru_inblock * 512;
     result->rounds[DIRTIED][round] += usage.ru_oublock * 512;
     if (usage.ru_maxrss > result->peak)
@@ -259,10 +252,10 @@ static void tell(struct result *result)
         printf("timeout");
     else
         printf("%d", result->status);
-    printf(" %lld %lld %lld %lld %lld %lld %lld %lld\n", (long long)median[WALL],
-           (long long)median[CPU], (long long)result->rounds[WALL][0],
-           (long long)result->rounds[WALL][rounds - 1], (long long)result->peak,
-           (long long)median[READ], (long long)median[DIRTIED], (long long)median[LINES]);
+    printf(" %lld %lld %lld %lld %lld %lld %lld\n", (long long)median[WALL],
+           (long long)result->rounds[WALL][0], (long long)result->rounds[WALL][rounds - 1],
+           (long long)result->peak, (long long)median[READ], (long long)median[DIRTIED],
+           (long long)median[LINES]);
 }
 
 int main(int argc, char **argv)

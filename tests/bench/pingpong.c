@@ -100,19 +100,6 @@ static int compare(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* Another order of the players: drawn, but the same in each run. */
-static void shuffle(int *order, int count)
-{
-    static uint64_t state = 1;
-    for (int i = count - 1; i > 0; i--) {
-        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        int other = (int)((state >> 33) % (uint64_t)(i + 1));
-        int moved = order[i];
-        order[i] = order[other];
-        order[other] = moved;
-    }
-}
-
 int main(int argc, char **argv)
 {
     static struct player players[COMMANDS_MAX];
@@ -133,15 +120,12 @@ int main(int argc, char **argv)
         if (players[i].times == NULL)
             die("memory");
     }
-    int order[COMMANDS_MAX];
-    for (int i = 0; i < count; i++)
-        order[i] = i;
-    for (long n = 0; n < lines; n += BLOCK) {
-        shuffle(order, count);
-        for (int i = 0; i < count; i++)
+    for (long n = 0; n < lines; n += BLOCK)
+        for (int i = 0; i < count; i++) {
+            struct player *player = &players[(n / BLOCK + i) % count];
             for (long k = n; k < n + BLOCK && k < lines; k++)
-                players[order[i]].times[k] = play(&players[order[i]], k);
-    }
+                player->times[k] = play(player, k);
+        }
     for (int i = 0; i < count; i++) {
         int status;
         close(players[i].to);
