@@ -615,17 +615,3 @@ all_in_one() {
     grep -q 'link: is both FILTER and output' "$err"
     exits 0 unseen verify g.bf
 }
-
-@test "FILE that is the queue of the filter, or in it: refused before anything is made" {
-    seq 3 >in
-    fails_with 2 'q.bf.queue: is the file for dropped lines, and is used for something else, too' \
-        unseen push --create q.bf --dropped q.bf.queue in
-    fails_with 2 'q.bf.queue/d: is the file for dropped lines, and is used for something else, too' \
-        unseen push --create q.bf --dropped q.bf.queue/d in
-    exits 0 unseen create --queue q.bf
-    ln -s q.bf.queue/state link
-    fails_with 2 'link: is the file for dropped lines, and is used for something else' unseen q.bf --dropped link in
-    for output in link q.bf.queue/state q.bf.queue/new; do
-        fails_with 2 "$output: is in the filter's queue, no place for the output" unseen q.bf -a "$output" in
-    done
-}

@@ -249,18 +249,6 @@ first_lines() { head -c 4096 in | wc -l; }
     prints 'a\n'
 }
 
-@test "a bare {} among CMD's words: refused before anything is made, but not where xargs gets it" {
-    seq 3 >in
-    exits 0 unseen create -p 1e-9 f.bf
-    fails_with 2 "^unseen: -x: \{\}: lines go to CMD's standard input \(to get them as arguments: -x xargs CMD\)\$" \
-        unseen f.bf in -x echo '{}'
-    fails_with 2 '\{\}' unseen --create new.bf in -x sh -c 'cat' '{}'
-    succeeds unseen f.bf in -x xargs -I '{}' echo 'got {}' '{}'
-    prints 'got 1 1\ngot 2 2\ngot 3 3\n'
-    succeeds unseen f.bf -x sh -c 'sed "s/.*/{}/"' <<<new
-    prints '{}\n'
-}
-
 @test "CMD in one word: how to write it is said" {
     exits 0 unseen create f.bf
     exits 127 unseen f.bf -x 'wc -l' < <(seq 3)

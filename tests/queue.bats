@@ -312,14 +312,6 @@ files() { find q.bf.queue -type f | wc -l; }
     empty
 }
 
-@test "-x: a bare {} is refused, and the line stays" {
-    a_queue 1 2
-    fails_with 2 "\{\}: lines go to CMD's standard input" unseen pop q.bf -x echo '{}'
-    succeeds unseen pop q.bf -x xargs -I '{}' echo '{}'
-    prints '1\n'
-    counts 1 0
-}
-
 @test "-x: more lines than a chunk, off or at the back as one" {
     a_queue
     seq 300000 >in
@@ -658,11 +650,9 @@ END
     a_queue 1 3
     mkdir directory
     ln -s q.bf link.bf
-    ln -s q.bf.queue/state link
     local arguments
     for arguments in '--tries 3' '--failed dead -x cat' '--tries 0 -x cat' '--tries x -x cat' '--tries -x cat' \
         '--tries 3 --failed q.bf -x cat' '--tries 3 --failed link.bf -x cat' '--tries 3 --failed directory -x cat' \
-        '--tries 3 --failed q.bf.queue/state -x cat' '--tries 3 --failed link -x cat' \
         '--tries 3 --failed nowhere/dead -x cat'; do
         # shellcheck disable=SC2086
         fails_with 2 '' unseen pop q.bf $arguments

@@ -185,13 +185,11 @@ in_files() {
     # shellcheck disable=SC2016 # as it is said
     grep -qF 'parts count from 1 (where ranks count from 0: unseen shard $((RANK+1))/4)' "$err"
     exits 2 unseen shard 3/1 list
-    says 'shard 3/1: the part is above the number of parts .part 1 of 4 is 1/4; give the number of all parts, even if fewer tasks run.$'
-    exits 2 unseen shard "3/" list
-    says 'a number is missing .is a variable empty'
-    exits 2 unseen shard l/2/4 list
-    says "shard 'l/2/4': not a part, which is I/N .unseen shard 1/4.$"
-    exits 2 unseen shard '' list
-    says "shard '': a number is missing .is a variable empty. unseen shard 4.$"
+    says 'shard 3/1: the part is above the number of parts'
+    for text in 3/ l/2/4 ''; do
+        exits 2 unseen shard "$text" list
+        says "shard '$text': not a part, which is I/N"
+    done
     exits 2 unseen shard
     says 'shard: which part'
     exits 2 unseen shard list 1/4
@@ -226,7 +224,7 @@ in_files() {
     exits 0 unseen shard --summary 1/2 in
     says "shard 1/2: 2000 lines read, $(wc -l <"$out") passed"
     exits 0 unseen shard --summary=json 2 in
-    grep -q '^{"shard":"2","read":2000,"smallest":[0-9]*,"largest":[0-9]*}$' "$err"
+    [[ $(<"$err") == '{"shard":"2","read":2000}' ]]
     exits 0 unseen shard --by host 2 < <(yes 'no host' | head -n 2000)
     says 'shard: 2000 of 2000 lines have no host'
 }

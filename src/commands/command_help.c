@@ -135,34 +135,13 @@ static void print_all(void)
 
 /* --- one command --- */
 
-/* Besides the plain form not more than two commands take it. */
-static bool is_particular(unsigned commands)
-{
-    return __builtin_popcount(commands & ~(unsigned)FOR_FILTER) <= 2;
-}
-
-static bool print_options(const struct command *command, bool particular, const char *heading)
-{
-    bool any = false;
-    for (size_t i = 0; i < OPTIONS; i++) {
-        const struct option_entry *entry = &option_table[i];
-        if ((entry->commands & command->bit) == 0 || entry->group == GROUP_EXPERT ||
-            is_particular(entry->commands) != particular)
-            continue;
-        if (!any)
-            printf("\n%s:\n", heading);
-        print_option(entry);
-        any = true;
-    }
-    return any;
-}
-
 static void print_command(const struct command *command)
 {
-    printf("Usage: %s [OPTION]...\n\nunseen %s: %s.\n%s", command->synopsis, command->name,
-           command->summary, command->notes != NULL ? command->notes : "");
-    bool any = print_options(command, true, "Options");
-    print_options(command, false, any ? "Options it shares with others" : "Options");
+    printf("Usage: %s [OPTION]...\n\nunseen %s: %s.\n%s\nOptions:\n", command->synopsis,
+           command->name, command->summary, command->notes != NULL ? command->notes : "");
+    for (size_t i = 0; i < OPTIONS; i++)
+        if ((option_table[i].commands & command->bit) != 0 && option_table[i].group != GROUP_EXPERT)
+            print_option(&option_table[i]);
     printf("\nMore options: unseen help all. The manual: man unseen\n");
 }
 

@@ -3,8 +3,8 @@
 #include "commands/census.h"
 #include "commands/combinations.h"
 #include "commands/command.h"
-#include "commands/command_line.h"
 #include "commands/confinement.h"
+#include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/picture.h"
 #include "commands/report.h"
@@ -424,7 +424,7 @@ static void print_census(struct report *report, const struct job *job)
 static int print_plan(const struct job *job, const struct answer *answer)
 {
     struct report report = {.json = options_has(&job->planned, OPTION_JSON)};
-    char *command = command_line_making("create", &job->planned, "FILTER");
+    char *command = filter_operand_making("create", &job->planned, "FILTER");
     if (command == NULL)
         return message("%s", strerror(ENOMEM));
     print_census(&report, job);

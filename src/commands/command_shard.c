@@ -12,7 +12,6 @@
 #include "commands/inputs.h"
 #include "commands/message.h"
 #include "commands/part_files.h"
-#include "commands/part_text.h"
 #include "commands/scan.h"
 #include "commands/summary.h"
 #include "commands/wish_recipe.h"
@@ -37,7 +36,7 @@ struct job {
     struct part_files *files;
     bool headed; /* there was a heading */
     uint64_t read, itself;
-    uint64_t *lines; /* of each part, from 1 on */
+    uint64_t passed; /* of one part */
     /* Of the lines at hand: */
     uint32_t part[BATCH_LINES];
     uint8_t select[BATCH_LINES];
@@ -71,7 +70,7 @@ static int pick_lines(void *context, const struct batch *batch, struct fault *fa
         job->select[i] = job->part[i] == job->shard.part;
     if (job->picked.from == NULL)
         job->picked.from = job->picked.to = batch->bytes + batch->starts[0];
-    job->lines[job->shard.part] += picked_add(&job->picked, batch, job->select);
+    job->passed += picked_add(&job->picked, batch, job->select);
     return 0;
 }
 
@@ -106,7 +105,6 @@ static int tag_lines(void *context, const struct batch *batch, struct fault *fau
         if (collect_add(job->collect, tag, (size_t)(end - tag), fault) != 0 ||
             collect_add(job->collect, line, batch->starts[i + 1] - batch->starts[i], fault) != 0)
             return -1;
-        job->lines[job->part[i]]++;
     }
     return 0;
 }
@@ -128,7 +126,6 @@ static int file_lines(void *context, const struct batch *batch, struct fault *fa
         if (part_files_add(job->files, job->part[i], batch->bytes + batch->starts[i], length,
                            fault) != 0)
             return -1;
-        job->lines[job->part[i]]++;
     }
     return 0;
 }
@@ -145,30 +142,15 @@ static const struct form one_part = {pick_lines, print_picked};
 static const struct form all_parts = {tag_lines, print_tagged};
 static const struct form in_files = {file_lines, NULL};
 
-/* Parts that were removed again have no size. */
-static void summarize(const struct options *options, const struct job *job, bool removed)
+static void summarize(const struct options *options, const struct job *job)
 {
-    uint64_t smallest = job->lines[1], largest = 0;
     bool one = job->shard.part != 0;
-    for (uint32_t i = 1; !one && i <= job->shard.parts; i++) {
-        smallest = job->lines[i] < smallest ? job->lines[i] : smallest;
-        largest = job->lines[i] > largest ? job->lines[i] : largest;
-    }
-    const char *read = job->read == 1 ? " line read" : " lines read";
-    struct summary_number passed[] = {
-        {"read", "", read, (double)job->read},
-        {"passed", ", ", " passed", (double)job->lines[job->shard.part]},
+    struct summary_number numbers[] = {
+        {"read", "", job->read == 1 ? " line read" : " lines read", (double)job->read},
+        {one ? "passed" : NULL, ", ", " passed", (double)job->passed},
         {.member = NULL},
     };
-    struct summary_number sizes[] = {
-        {"read", "", read, (double)job->read},
-        {"smallest", "; the smallest part has ", "", (double)smallest},
-        {"largest", ", the largest ", "", (double)largest},
-        {.member = NULL},
-    };
-    if (removed)
-        sizes[1] = sizes[3];
-    summary_numbers_of(options, "shard", options->operands[0], one ? passed : sizes);
+    summary_numbers_of(options, "shard", options->operands[0], numbers);
 }
 
 /* An input that could not be read lets the others go on; but a part with lines missing could be
@@ -205,7 +187,7 @@ static int run(struct job *job, const struct options *options, const struct inpu
     if (output_close(&job->output, &fault) != 0)
         status = message_fault(&fault);
     wish_recipe_warn(&job->recipe, "shard", job->read, job->itself);
-    summarize(options, job, job->files != NULL && status != EXIT_OK);
+    summarize(options, job);
     return status;
 }
 
@@ -241,8 +223,7 @@ static int read_shard(const struct options *options, struct shard *shard)
         return message("--files: is for all parts (unseen shard N --files %s; for one: unseen "
                        "shard I/N)",
                        quote_word(options->given[OPTION_FILES], quoted));
-    return strchr(text, '/') != NULL ? part_text_read("shard", text, shard)
-                                     : part_text_read_parts("shard", text, shard);
+    return options_read_part("shard", text, shard);
 }
 
 /* Returns 0, or EXIT_TROUBLE after a message. */
@@ -263,9 +244,8 @@ static int prepare_and_run(struct job *job, const struct options *options,
                            const struct inputs *inputs)
 {
     job->output = output_standard(inputs->delimiter);
-    job->lines = calloc((size_t)job->shard.parts + 1, sizeof *job->lines);
     job->collect = collect_new(&job->output);
-    if (job->lines == NULL || job->collect == NULL)
+    if (job->collect == NULL)
         return message("%s", strerror(ENOMEM));
     if (open_files(job, options, inputs) != 0 ||
         confinement_start(&(struct confinement){.inputs = inputs, .parts = job->files}) != 0)
@@ -287,7 +267,6 @@ int command_shard(const struct options *options)
         read_recipe(options, &job->recipe) == 0 && inputs_check(&inputs, NULL, NULL) == 0)
         status = prepare_and_run(job, options, &inputs);
     part_files_free(job->files);
-    free(job->lines);
     collect_free(job->collect);
     free(job);
     return status;

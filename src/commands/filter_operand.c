@@ -1,7 +1,6 @@
 #include "commands/filter_operand.h"
 
 #include "commands/command.h"
-#include "commands/command_line.h"
 #include "commands/message.h"
 #include "core/number.h"
 #include "core/quote.h"
@@ -87,10 +86,38 @@ const struct store_watch filter_operand_watch = {.grew = tell_grew, .waits = tel
 
 /* --- one that cannot be used --- */
 
+static void write_options(FILE *to, const struct options *options)
+{
+    char quoted[QUOTE_MAX];
+    for (enum option_id id = 0; id < OPTIONS; id++) {
+        if (!options_has(options, id) || (option_table[id].commands & FOR_CREATE) == 0)
+            continue;
+        fprintf(to, " %s", options->spelled[id]);
+        if (options->given[id] != NULL)
+            fprintf(to, " %s", quote_word(options->given[id], quoted));
+    }
+}
+
+char *filter_operand_making(const char *maker, const struct options *options, const char *name)
+{
+    char *text = NULL, quoted[QUOTE_MAX];
+    size_t length;
+    FILE *to = open_memstream(&text, &length);
+    if (to == NULL)
+        return NULL;
+    fprintf(to, "unseen %s", maker);
+    write_options(to, options);
+    fprintf(to, " %s", quote_file(name, quoted));
+    if (fclose(to) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
 static void suggest_making(struct fault *fault, const char *doing, const char *maker,
                            const struct options *options, const char *path)
 {
-    char *command = command_line_making(maker, options, path);
+    char *command = filter_operand_making(maker, options, path);
     if (command != NULL)
         fault_way_out(fault, "%s: %s", doing, command);
     free(command);

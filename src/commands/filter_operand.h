@@ -25,6 +25,11 @@ struct filter *filter_operand_open(const char *path, const struct options *optio
  * Returns EXIT_TROUBLE. */
 int filter_operand_refuse(struct fault *fault, const struct options *options, const char *path);
 
+/* The command that makes the filter `name`, quoted for a shell: unseen, `maker` ("create"), those
+ * options given that say what a new filter is to be, and the name. To be freed; NULL if memory is
+ * short. */
+char *filter_operand_making(const char *maker, const struct options *options, const char *name);
+
 /* What growth and waiting say on stderr. */
 extern const struct store_watch filter_operand_watch;
 

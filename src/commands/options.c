@@ -2,7 +2,6 @@
 
 #include "commands/command.h"
 #include "commands/message.h"
-#include "commands/part_text.h"
 #include "commands/recipe_word.h"
 #include "commands/wish_recipe.h"
 #include "core/quote.h"
@@ -168,16 +167,6 @@ const struct option_entry option_table[OPTIONS] = {
 
 #pragma GCC diagnostic pop
 
-/* Whether two letters that stand side by side changed places, and nothing else. */
-static bool is_swapped(const char *word, const char *name)
-{
-    size_t i = 0;
-    while (word[i] != '\0' && word[i] == name[i])
-        i++;
-    return word[i] != '\0' && word[i + 1] != '\0' && word[i + 1] == name[i] &&
-           word[i] == name[i + 1] && strcmp(word + i + 2, name + i + 2) == 0;
-}
-
 bool options_is_nearer(const char *word, const char *name, unsigned *changes)
 {
     enum { LONGEST = 32 };
@@ -200,10 +189,9 @@ bool options_is_nearer(const char *word, const char *name, unsigned *changes)
             row[j + 1] = best;
         }
     }
-    unsigned found = is_swapped(word, name) ? 1 : row[columns];
-    if (found >= *changes)
+    if (row[columns] >= *changes)
         return false;
-    *changes = found;
+    *changes = row[columns];
     return true;
 }
 
@@ -624,6 +612,44 @@ uint64_t options_seed(const struct options *options, uint64_t otherwise)
     return given && parse_seed(options->given[OPTION_SEED], &number) ? number : otherwise;
 }
 
+/* Digits alone; too many give a number that is too large. Returns what comes after them; NULL if
+ * there are none. */
+static const char *read_digits(const char *text, uint32_t *number)
+{
+    enum { LARGE = 1000000000 };
+    const char *at = text;
+    *number = 0;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        uint64_t more = *number * UINT64_C(10) + (uint64_t)(*at - '0');
+        *number = more < LARGE ? (uint32_t)more : LARGE;
+    }
+    return at > text ? at : NULL;
+}
+
+int options_read_part(const char *taker, const char *text, struct shard *shard)
+{
+    const char *program = taker[0] == '-' ? "" : "unseen ";
+    const char *slash = strchr(text, '/');
+    bool all = slash == NULL && taker[0] != '-';
+    *shard = (struct shard){0};
+    const char *end = all ? text : read_digits(text, &shard->part);
+    if (end == slash && end != NULL)
+        end++;
+    end = end != NULL ? read_digits(end, &shard->parts) : NULL;
+    if (end == NULL || *end != '\0')
+        return message("%s '%s': not a part, which is I/N (such as %s%s 1/4; is a variable empty?)",
+                       taker, text, program, taker);
+    if (shard->parts == 0 || shard->parts > SHARD_PARTS_MAX)
+        return message("%s %s: a list has 1 to %d parts", taker, text, SHARD_PARTS_MAX);
+    if (shard->part == 0 && !all)
+        return message("%s %s: parts count from 1 (where ranks count from 0: %s%s $((RANK+1))/%u)",
+                       taker, text, program, taker, shard->parts);
+    if (shard->part > shard->parts)
+        return message("%s %s: the part is above the number of parts (part 1 of 4 is 1/4)", taker,
+                       text);
+    return 0;
+}
+
 /* A hyphen is neither standard output, as people may mean it, nor, most likely, the file's name. */
 static int check_name(const struct options *options, enum option_id id)
 {
@@ -647,30 +673,6 @@ static int check_form(const struct options *options, enum option_id id)
     return message("%s=%s: unknown form (%s, or %s=%s)", spelled, given, spelled, spelled, form);
 }
 
-/* What has a use of its own for {}. */
-static bool replaces_braces(const char *word)
-{
-    static const char *const programs[] = {"xargs", "parallel", "find"};
-    const char *slash = strrchr(word, '/');
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-        if (strcmp(slash != NULL ? slash + 1 : word, programs[i]) == 0)
-            return true;
-    return false;
-}
-
-/* Whether the CMD of -x can be meant. */
-static int check_exec(const struct options *options)
-{
-    const char *const *word = options->command;
-    if (word[0][0] == '\0')
-        return message("-x '': an empty name is not a command (is a variable empty?)");
-    for (; *word != NULL && !replaces_braces(*word); word++)
-        if (strcmp(*word, "{}") == 0)
-            return message("-x: {}: lines go to CMD's standard input (to get them as arguments: -x "
-                           "xargs CMD)");
-    return 0;
-}
-
 static int check_value(const struct options *options, enum option_id id)
 {
     struct recipe recipe;
@@ -681,7 +683,9 @@ static int check_value(const struct options *options, enum option_id id)
     case TAKES_NOTHING:
         return 0;
     case TAKES_COMMAND:
-        return check_exec(options);
+        if (options->command[0][0] == '\0')
+            return message("-x '': an empty name is not a command (is a variable empty?)");
+        return 0;
     case TAKES_FILE:
     case TAKES_FILTER:
         return check_name(options, id);
@@ -704,7 +708,7 @@ static int check_value(const struct options *options, enum option_id id)
     case TAKES_FORM:
         return check_form(options, id);
     case TAKES_PART:
-        return part_text_read(options->spelled[id], options->given[id], &shard);
+        return options_read_part(options->spelled[id], options->given[id], &shard);
     }
     return 0;
 }

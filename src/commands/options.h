@@ -8,6 +8,8 @@
 #ifndef UNSEEN_COMMANDS_OPTIONS_H
 #define UNSEEN_COMMANDS_OPTIONS_H
 
+#include "core/shard.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -197,8 +199,13 @@ uint64_t options_whole(const struct options *options, enum option_id id, uint64_
 double options_real(const struct options *options, enum option_id id);
 uint64_t options_seed(const struct options *options, uint64_t otherwise);
 
+/* Reads I/N: decimal digits alone, also after zeros (seq -w). `taker` is what was given the text:
+ * "--shard"; or "shard", which takes N as well, and then the part is 0. Returns 0, or EXIT_TROUBLE
+ * after a message. */
+int options_read_part(const char *taker, const char *text, struct shard *shard);
+
 /* For "did you mean": whether fewer than *changes single-letter changes make `word` into `name`,
- * and then *changes is their number. Two letters that changed places count as one. */
+ * and then *changes is their number. */
 bool options_is_nearer(const char *word, const char *name, unsigned *changes);
 
 #endif

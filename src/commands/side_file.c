@@ -1,7 +1,6 @@
 #include "commands/side_file.h"
 
 #include "commands/message.h"
-#include "system/beside.h"
 #include "system/path.h"
 
 #include <limits.h>
@@ -39,27 +38,6 @@ static bool is_output(const struct side_files *files, const char *name)
     return !files->silent && is_open_as(name, STDOUT_FILENO);
 }
 
-/* Something in the filter's queue, also by way of a link. */
-static bool is_in_queue(const struct side_files *files, const char *name)
-{
-    char queue[BESIDE_MAX], directory[PATH_MAX], target[PATH_MAX];
-    if (files->filter == NULL)
-        return false;
-    beside_name(files->filter, ".queue", queue);
-    path_directory(realpath(name, target) != NULL ? target : name, directory);
-    return same(directory, queue);
-}
-
-/* The filter, its queue, or something in that. */
-static bool is_filter(const struct side_files *files, const char *name)
-{
-    char queue[BESIDE_MAX];
-    if (files->filter == NULL)
-        return false;
-    beside_name(files->filter, ".queue", queue);
-    return same(name, files->filter) || same(name, queue) || is_in_queue(files, name);
-}
-
 static int something_else(const char *name, const char *what)
 {
     return message(
@@ -72,7 +50,8 @@ static int check_one(const struct side_files *files, enum option_id id, const ch
     const char *name = files->options->given[id];
     if (name == NULL)
         return 0;
-    if (is_filter(files, name) || is_input(files->inputs, name) || is_output(files, name))
+    if ((files->filter != NULL && same(name, files->filter)) || is_input(files->inputs, name) ||
+        is_output(files, name))
         return something_else(name, what);
     return 0;
 }
@@ -88,17 +67,9 @@ static int check_dropped(const struct options *options)
     return dropped != NULL ? inputs_check_target(dropped) : 0;
 }
 
-static int check_output(const struct side_files *files)
-{
-    if (files->output != NULL && is_in_queue(files, files->output))
-        return message("%s: is in the filter's queue, no place for the output (name another file)",
-                       files->output);
-    return 0;
-}
-
 int side_file_check(const struct side_files *files)
 {
-    if (check_output(files) != 0 || check_one(files, OPTION_PENDING, "pending keys") != 0 ||
+    if (check_one(files, OPTION_PENDING, "pending keys") != 0 ||
         check_one(files, OPTION_DROPPED, "dropped lines") != 0 ||
         check_one(files, OPTION_FAILED, "failed lines") != 0 || check_dropped(files->options) != 0)
         return EXIT_TROUBLE;

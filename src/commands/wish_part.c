@@ -1,7 +1,6 @@
 #include "commands/wish_part.h"
 
 #include "commands/message.h"
-#include "commands/part_text.h"
 #include "commands/recipe_word.h"
 
 bool wish_part_given(const struct options *options)
@@ -17,7 +16,7 @@ int wish_part_against(const struct options *options, const struct header *has,
     wanted->shard = has->shard;
     *recipe = has->part_recipe;
     if (options_has(options, OPTION_SHARD) &&
-        part_text_read("--shard", options->given[OPTION_SHARD], &wanted->shard) != 0)
+        options_read_part("--shard", options->given[OPTION_SHARD], &wanted->shard) != 0)
         return EXIT_TROUBLE;
     if (!options_has(options, OPTION_SHARD_BY))
         return 0;

@@ -14,8 +14,9 @@
  *
  * Each round runs all commands once, one after the other, so that what disturbs the machine
  * disturbs all of them. For each command prints a line: status (0, the first other exit status, or
- * "timeout"), then the median of microseconds, the least and the most, the largest peak of memory of
- * one program in KB, and the medians of bytes read from disk, pages dirtied in bytes, and lines. Exit: 0, or 2 with a message.
+ * "timeout"), then the median of microseconds, the least and the most, the largest peak of memory
+ * of one program in KB, and the medians of bytes read from disk, pages dirtied in bytes, and lines.
+ * Exit: 0, or 2 with a message.
  */
 #include <errno.h>
 #include <fcntl.h>
