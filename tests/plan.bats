@@ -65,22 +65,6 @@ END
 END
 }
 
-@test "growth is not promised where there is no room for it" {
-    local options
-    # More pages than there can be; a second layer that would hold no line.
-    for options in '--size 1P' '--counting -n 1 -p 1e-7 --hashes 1'; do
-        # shellcheck disable=SC2086 # several words
-        succeeds unseen plan $options
-        grep -q '^false-positive rate .*no room to grow' "$out" || complain "$options"
-        run -1 grep 'grows\|first layer' "$out"
-    done
-    # shellcheck disable=SC2086
-    creates $options f.bf
-    exits 2 unseen f.bf < <(seq 2)
-    prints '1\n'
-    says 'f\.bf: cannot grow any further$'
-}
-
 @test "at high rates it is about the lines that come, too, and its rate is theirs" {
     local p rate
     for p in 0.5 0.1; do
@@ -101,18 +85,25 @@ END
     holds "($(field rate) - $rate)^2 < (0.02 * $rate)^2"
 }
 
-@test "--size is kept: the file is not larger" {
-    local size bytes
-    while read -r size bytes; do
-        creates --size "$size" -p 1e-4 f.bf
-        holds "$(stat -c %s f.bf) <= $bytes"
-        holds "$(stat -c %s f.bf) >= $bytes * 0.9"
+@test "--size is allocated whole, and kept however many lines come" {
+    local options bytes
+    seq 300000 >in
+    while read -r bytes options; do
+        # shellcheck disable=SC2086 # several words
+        creates $options f.bf
+        holds "$(stat -c %s f.bf) <= $bytes && $(stat -c %s f.bf) >= $bytes * 0.9"
+        holds "$(stat -c '%b * %B' f.bf) >= $bytes * 0.9"
+        cp f.bf empty.bf
+        exits 0 unseen f.bf in
+        [[ $(stat -c %s f.bf) -eq $(stat -c %s empty.bf) ]] || complain "$options: it has grown"
         rm f.bf
     done <<'END'
-128K 131072
-1M 1048576
-10M 10485760
-1MB 1000000
+131072 --size 128K -p 1e-4
+1048576 --size 1M
+1048576 --size 1M --fixed
+1000000 --size 1MB -n 10k
+1048576 --size 1M --window 10k
+1048576 --size 1M --counting
 END
 }
 

@@ -101,6 +101,7 @@ a_stream() {
 --window 10 -n 10|--window and -n: both say
 --window 10 --fixed|--window and --fixed: a window
 --forget-after 1h --fixed -n 10|--forget-after and --fixed: a window
+--forget-after 1h --size 2M|--forget-after and --size: how many lines
 --window 0|--window 0: not a value
 --forget-after 7|--forget-after 7: needs a unit
 --forget-after 7x|--forget-after 7x: not a value
@@ -153,7 +154,7 @@ END
 @test "--window: plan says how large it will be, and any two of N, -p and --size give the third" {
     local words
     for words in '--window 1M' '--window 30001 -p 1e-3' '--window 100k --size 1M' \
-        '--window 50k --bits-per-key 60' '--forget-after 7d -n 1M' '--forget-after 1h --size 2M'; do
+        '--window 50k --bits-per-key 60' '--forget-after 7d -n 1M'; do
         succeeds unseen plan --json $words
         cp "$out" planned
         rm -f w.bf

@@ -112,6 +112,9 @@ static const struct combination {
      "--window and --counting: lines cannot be removed from a window (leave one out)"},
     {MAKING, B(FORGET_AFTER) | B(COUNTING), 0, 0,
      "--forget-after and --counting: lines cannot be removed from a window (leave one out)"},
+    {MAKING, B(FORGET_AFTER) | B(SIZE), 0, 0,
+     "--forget-after and --size: how many lines come in a time is not known, so the file must grow "
+     "(for a size that stays: --window N)"},
     {MAKING, B(WINDOW) | B(FIXED), 0, 0,
      "--window and --fixed: a window forgets instead of growing (leave one out)"},
     {MAKING, B(FORGET_AFTER) | B(FIXED), 0, 0,

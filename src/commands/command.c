@@ -15,7 +15,7 @@ const struct command command_table[] = {
      "Run it once, and `unseen FILTER` every day: then a mistyped name is an error.\n"
      "Without options FILTER grows as needed, and at most one new line in a million\n"
      "is dropped by mistake.\n"
-     "Any two of -n, -p and --size give the third.\n",
+     "Any two of -n, -p and --size give the third; with --size it never grows.\n",
      "new init make touch", command_create},
     {"add", FOR_ADD, OPERANDS_FILTER_FILES, "unseen add FILTER [FILE...]",
      "remember lines, print nothing",

@@ -36,7 +36,6 @@ struct answer {
     uint64_t bytes;    /* of the file, as --size counts them */
     uint64_t most;     /* of the file, with full stages */
     uint64_t stages;   /* of these bytes, those of stages */
-    bool grows;
     struct node node;
 };
 
@@ -118,21 +117,15 @@ static void print_node(const struct answer *answer)
     putchar('\n');
 }
 
-/* Whether a layer can follow the first ones: not past the most pages, nor if it held no line. */
-static bool can_grow(const struct answer *answer)
+static bool grows(const struct answer *answer)
 {
-    struct layer_plan next;
-    const struct layer_plan *first = &answer->layer;
-    unsigned count = layers_of(answer);
-    return growth_rate(&answer->plan, count) > 0 &&
-           growth_next(&answer->plan, count, first->pages * count, first->capacity * count,
-                       &next) == 0;
+    return growth_rate(&answer->plan, layers_of(answer)) > 0;
 }
 
 static void print_points(const struct answer *answer)
 {
     printf("%-20s%-20s%s\n", "lines", "rate",
-           !answer->grows          ? ""
+           !grows(answer)          ? ""
            : layers_of(answer) > 1 ? "(first layers alone)"
                                    : "(first layer alone)");
     char rate[NUMBER_TEXT];
@@ -148,7 +141,7 @@ static double rate_in_picture(const void *context, double keys)
 
 static void draw_curve(const struct picture *picture, const struct answer *answer)
 {
-    bool dotted = answer->grows;
+    bool dotted = grows(answer);
     double lines = (double)answer->capacity;
     struct picture_curve curve = {
         .rate = rate_in_picture,
@@ -183,10 +176,7 @@ static void print_text(const struct answer *answer)
     if (answer->plan.window)
         print_window(answer);
     printf("%-20s%s%s\n", "false-positive rate", number_text(answer->plan.rate, NUMBER_ASKED, rate),
-           answer->grows ? ", kept while the filter grows"
-           : growth_rate(&answer->plan, layers_of(answer)) > 0
-               ? " (no room to grow: past its capacity the filter takes no lines)"
-               : "");
+           grows(answer) ? ", kept while the filter grows" : "");
     printf("%-20s%s\n", "size", report_sizes(answer->most, answer->stages, sizes));
     printf("%-20s%.2f (classic filter %.2f, any structure at least %.2f)\n", "bits a line",
            bits_per_key(answer),
@@ -328,7 +318,6 @@ static int answer_questions(const struct options *options, struct answer *answer
     answer->bytes = header_asked_bytes(pages, &answer->plan, layers_of(answer));
     answer->most = header_file_bytes(pages, &answer->plan, layers_of(answer));
     answer->stages = header_stage_bytes(pages, &answer->plan, layers_of(answer));
-    answer->grows = can_grow(answer);
     if (answer->node.parts != 0 && plan_node(answer) != 0)
         return message("--shards %" PRIu64 ": too few lines in a part (ask for fewer parts)",
                        answer->node.parts);

@@ -81,7 +81,7 @@ const struct option_entry option_table[OPTIONS] = {
      "TIME", "7d",
      NULL, "forget each line after TIME: 90s, 15m, 7d, 1d12h", 1, FORGET_MAX},
     [OPTION_SIZE] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--size"}, TAKES_SIZE, "SIZE", "64M",
-     NULL, "size of the file, 64M, 2G, instead of -n or -p", 64 * 1024, 0x1p50},
+     NULL, "size of the file, which stays: 64M, 2G", 64 * 1024, 0x1p50},
     [OPTION_FIXED] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--fixed"}, TAKES_NOTHING, NULL, NULL,
      NULL, "never grow; past N the rate rises, with a warning"},
     [OPTION_COUNTING] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--counting"},

@@ -147,11 +147,6 @@ static int plan_from_wish(const struct wish *wish, struct filter_plan *plan)
                            counted_by(wish), plan->capacity, SIZING_RATE_MAX);
         return 0;
     }
-    /* By time, the capacity is a plan for all layers, and there was none. */
-    if (plan->window)
-        return 0;
-    /* Marked as given, for the sake of the growth series: the size was meant to hold them. */
-    plan->capacity = 1;
     double rate = growth_rate(plan, 0) * growth_share(plan, plan->pages);
     plan->capacity = sizing_capacity(growth_geometry(plan), plan->pages, rate);
     if (plan->capacity > SIZING_KEYS_MAX)
@@ -257,7 +252,8 @@ int wish_plan(const struct options *options, bool in_file, uint64_t assumed, str
     bool any_size = wish.bits_per_key != 0 && wish.capacity == 0 && wish.window == 0;
     if (any_size)
         wish.capacity = assumed;
-    header->plan.fixed = any_size || options_has(options, OPTION_FIXED);
+    header->plan.fixed = any_size || options_has(options, OPTION_FIXED) ||
+                         (wish.bytes != 0 && wish.window == 0);
     header->plan.geometry.counting = options_has(options, OPTION_COUNTING);
     if (plan_with_stage(&wish, in_file, &header->plan) != 0)
         return EXIT_TROUBLE;

@@ -81,7 +81,7 @@ static void make_scenes(void)
     make_scene("create -n 20 -p 0.5 f", 60);
     make_scene("create -n 40 --counting f", 100);
     make_scene("create --window 100 f", 300);
-    make_scene("create --forget-after 1h --size 100K f", 100);
+    make_scene("create --forget-after 1h -n 100 f", 100);
     make_scene("create -n 10000 --stage 400K f", 100);
     make_scene("create -n 100 --shard 1/1 --shard-by host f", 100);
     make_scene("create -n 100 -f 1- -t , -i --trim f", 100);
