@@ -832,20 +832,3 @@ has_soon() {
     exits 0 bash -c 'ulimit -s 64 && exec "$@"' - "$UNSEEN" merge -o n.bf c.bf
     has n.bf <(seq 10000)
 }
-
-@test "stats of several: stages matter only while there are lines in them" {
-    exits 0 unseen create -n 10000 --stage 1M one.bf
-    exits 0 unseen create --like one.bf two.bf
-    seq 4000 | unseen add one.bf
-    seq 3001 5000 | unseen add two.bf
-    exits 0 unseen stats one.bf two.bf
-    grep -Eq '^union, overlap +not known: lines gather in their stages$' "$out"
-    # A merge takes them from there.
-    exits 0 unseen merge -o a.bf one.bf
-    exits 0 unseen merge -o b.bf two.bf
-    exits 0 unseen stats --json a.bf b.bf
-    holds "$(grep -o '"union":[0-9]*' "$out" | grep -o '[0-9]*$') > 4950"
-    holds "$(grep -o '"union":[0-9]*' "$out" | grep -o '[0-9]*$') < 5050"
-    holds "$(grep -o '"overlap":[0-9]*' "$out" | grep -o '[0-9]*$') > 950"
-    holds "$(grep -o '"overlap":[0-9]*' "$out" | grep -o '[0-9]*$') < 1050"
-}

@@ -10,7 +10,6 @@
 #include "commands/survey.h"
 #include "core/number.h"
 #include "system/signals.h"
-#include "union/overlap.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -133,7 +132,6 @@ static void tell_keys(struct report *report, const struct store *store, const st
                     survey->fuller_pages, survey->emptier_pages);
     report_count(report, NULL, "fuller_pages", (double)survey->fuller_pages, "");
     report_count(report, NULL, "emptier_pages", (double)survey->emptier_pages, "");
-    report_rate(report, "false drops", "false_drops", survey->false_drops, ", expected");
     report_count(report, until_text(plan), "keys_left", survey->keys_until,
                  round(survey->keys_until) == 1 ? " line" : " lines");
 }
@@ -341,50 +339,15 @@ static void draw_layers(const struct picture *picture, const struct survey *surv
     picture_say(picture, "Fill by layer; %s marks where a layer is full.", picture_mark(picture));
 }
 
-/* --- several --- */
-
-/* Filters that are open at a time, to be compared: of more of them only each by itself is shown. */
-enum { TOGETHER_MAX = 64 };
-
-struct shown {
-    struct store *filters[TOGETHER_MAX]; /* those that could be opened */
-    size_t count;
-};
-
-static void tell_overlap(struct report *report, const struct shown *shown)
-{
-    struct overlap overlap;
-    const char *unknown = overlap_find(shown->filters, shown->count, &overlap);
-    if (!report->json)
-        putchar('\n');
-    if (unknown != NULL) {
-        report_text(report, "union, overlap", "not known: %s", unknown);
-        report_json(report, "union", "null");
-        report_json(report, "overlap", "null");
-        return;
-    }
-    report_text(report, "union", "%.0f %s, +/- %.0f", overlap.keys, lines_name(overlap.keys),
-                overlap.keys_error);
-    report_text(report, "overlap", "%.0f %s, +/- %.0f", overlap.shared, lines_name(overlap.shared),
-                overlap.shared_error);
-    report_count(report, NULL, "union", overlap.keys, "");
-    report_count(report, NULL, "union_error", overlap.keys_error, "");
-    report_count(report, NULL, "overlap", overlap.shared, "");
-    report_count(report, NULL, "overlap_error", overlap.shared_error, "");
-}
-
-/* The newest one shown. The last report says what all of them have together, if all could be
- * opened. */
-static int show(const struct options *options, size_t number, struct shown *shown)
+/* The filters before it were shown, too. */
+static int show(const struct options *options, size_t before, const struct store *store)
 {
     static struct survey survey; /* 40 KB: not every stack has room */
     struct picture picture;
-    struct store *store = shown->filters[shown->count - 1];
-    bool all = options->operand_count > 1 && shown->count == options->operand_count;
     if (survey_make(&survey, store) != 0)
         return EXIT_TROUBLE;
     struct report report = {.json = options_has(options, OPTION_JSON)};
-    if (!report.json && number > 0)
+    if (!report.json && before > 0)
         putchar('\n');
     tell_keys(&report, store, &survey);
     tell_form(&report, store, &survey);
@@ -394,8 +357,6 @@ static int show(const struct options *options, size_t number, struct shown *show
         draw_layers(&picture, &survey, window);
     else
         tell_layers(&report, &survey, window);
-    if (all)
-        tell_overlap(&report, shown);
     if (report.json)
         printf("}\n");
     return status;
@@ -406,21 +367,15 @@ int command_stats(const struct options *options)
     int status = EXIT_OK;
     if (filter_operand(options) == NULL)
         return EXIT_TROUBLE;
-    struct shown shown = {.count = 0};
     for (size_t i = 0; i < options->operand_count && !signals_pending(); i++) {
         struct store *store = filter_operand_look(options->operands[i], options);
         if (i == 0 && confinement_of_filters(options) != 0) {
             store_close(store);
             return EXIT_TROUBLE;
         }
-        if (store != NULL)
-            shown.filters[shown.count++] = store;
-        if (store == NULL || show(options, i, &shown) != EXIT_OK)
+        if (store == NULL || show(options, i, store) != EXIT_OK)
             status = EXIT_TROUBLE;
-        if (store != NULL && options->operand_count > TOGETHER_MAX)
-            store_close(shown.filters[--shown.count]);
+        store_close(store);
     }
-    while (shown.count > 0)
-        store_close(shown.filters[--shown.count]);
     return message_finish_output() == EXIT_OK ? status : EXIT_TROUBLE;
 }

@@ -102,15 +102,6 @@ static void count_odd_pages(struct survey *survey, const struct store *store)
 
 /* --- lines in several layers --- */
 
-/* Keys of a stage that are in its layer already, which counts them when the stage is emptied: those
- * that came again. */
-static double also_in_stage(const struct survey *survey, unsigned i)
-{
-    const struct layer_survey *layer = &survey->layer[i];
-    double uncounted = layer->remembered - (double)layer->counted;
-    return fmin(fmax(uncounted, 0), (double)survey_staged(survey, i));
-}
-
 static bool same_shape(const struct survey *survey, const struct store *store, unsigned a,
                        unsigned b)
 {
@@ -142,18 +133,9 @@ static void count_once(struct survey *survey, const struct store *store, unsigne
         survey->keys -= sum - estimate_keys(&joint);
 }
 
-/* --- lines that looked seen in another layer --- */
-
-/* A new line that comes for a layer looks seen in another one at some rate, and is dropped. So for
+/* A new line that comes for a layer looks seen in an older one at some rate, and is dropped. So for
  * each key in the layer 1 / (1 - rate) lines came. It is not divided by less than this. */
 #define LEAST_PASSED 0.01
-
-/* The mean rate of a stage while it fills: lines go to its layer after they have passed it. */
-static double mean_rate(const struct layer_plan *stage)
-{
-    double capacity = (double)stage->capacity;
-    return 1 - sizing_remembered(stage->geometry, stage->pages, capacity) / capacity;
-}
 
 /* Adds up what a filter has that is no window. */
 static void add_layers(struct survey *survey, const struct filter_plan *plan)
@@ -161,19 +143,12 @@ static void add_layers(struct survey *survey, const struct filter_plan *plan)
     double older = 1, all = 0;
     for (unsigned i = 0; i < survey->layers; i++) {
         const struct layer_survey *layer = &survey->layer[i];
-        const struct layer_survey *main = layer + layer->stage;
-        double passed = growth_made(plan, main->plan.rate) ? older : 1, beside = 0;
-        double again = also_in_stage(survey, i);
-        if (layer->stage)
-            beside = main->rate;
-        else if (i > 0 && layer[-1].stage)
-            beside = mean_rate(&layer[-1].plan);
-        double came = (layer->keys - again) / fmax(passed * (1 - beside), LEAST_PASSED);
-        all += came;
-        survey->false_drops += fmax(came - (layer->settled - again), 0);
+        bool grew = growth_made(plan, layer[layer->stage].plan.rate);
+        double passed = grew ? fmax(older, LEAST_PASSED) : 1;
+        all += layer->keys / passed;
         if (layer->stage)
             continue;
-        survey->capacity += survey_capacity(layer) / fmax(passed, LEAST_PASSED);
+        survey->capacity += survey_capacity(layer) / passed;
         older *= 1 - layer->rate;
     }
     survey->keys += all;
@@ -196,31 +171,6 @@ static unsigned oldest_of(const struct survey *survey)
     return oldest;
 }
 
-/* What part of the lines passed the older generations when those of a layer came. Of these, some
- * were emptied since: they were as full as the oldest one is that is left. */
-static double passed_older(const struct survey *survey, unsigned i)
-{
-    uint64_t number = survey->layer[i].generation.number, first = number;
-    uint64_t before = number <= GENERATIONS ? number - 1 : GENERATIONS;
-    double passed = 1, oldest = 0;
-    for (unsigned j = 0; j < survey->layers; j++) {
-        const struct layer_survey *layer = &survey->layer[j];
-        uint64_t other = layer->generation.number;
-        if (other == 0 || layer->generation.retired || other >= number)
-            continue;
-        passed *= 1 - layer->rate;
-        before -= before > 0;
-        if (other < first) {
-            first = other;
-            oldest = layer->rate;
-        }
-    }
-    if (first == number)
-        oldest = sizing_rate(survey->layer[i].plan.geometry, survey->layer[i].plan.pages,
-                             survey->layer[i].full);
-    return fmax(passed * pow(1 - oldest, (double)before), LEAST_PASSED);
-}
-
 /* What is different in a window: lines that were settled count, and only those that are in still;
  * and what is reached next is the end of a generation. Every layer that is not in use is one more
  * to fill before the oldest goes. */
@@ -233,11 +183,8 @@ static void survey_window(struct survey *survey)
         const struct layer_survey *layer = &survey->layer[i];
         double room = fmax((double)layer->plan.capacity - (double)layer->counted, 0);
         survey->capacity += survey_capacity(layer);
-        if (!layer->generation.expired) {
+        if (!layer->generation.expired)
             survey->keys += survey_lines(layer);
-            survey->false_drops += fmax(layer->keys / passed_older(survey, i) - survey_lines(layer),
-                                        0);
-        }
         if (layer->generation.filling)
             survey->until_forgetting += survey->keys_until = room;
         if (layer->generation.number == 0)

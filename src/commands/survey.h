@@ -38,8 +38,7 @@ struct survey {
     double keys;
     double rate; /* that a new line looks seen: 1 - prod(1 - rate of layer) */
     double fill;
-    double false_drops; /* so far, expected */
-    double keys_until;  /* keys to add until it is full (grows, or passes its rate) */
+    double keys_until; /* keys to add until it is full (grows, or passes its rate) */
     double capacity;
     /* Of a window: the layer whose lines are forgotten next, or `layers`; and how many keys can
      * come before that, if it is not by time. */
