@@ -108,10 +108,8 @@ slowly() {
 @test "an output cut short while locks fail: what it did not take is never remembered" {
     need_strace
     sweep_start 2500
-    prepare_limit() { prepare_filter; }
     form_limit() { (ulimit -f 88 && strace_it --durable f.bf in -a part); }
     done_limit() { echo 'that cannot be'; return 1; }
-    again_limit() { again_filter; }
     runs=0
     sweep_one limit fcntl ENOLCK
     [[ $runs -gt 5 ]]

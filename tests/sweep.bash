@@ -53,6 +53,10 @@ sigaltstack ENOMEM
 
 # A form: what runs (form_NAME), what must stand before (prepare_NAME), what must be true of a run
 # that says it went well (done_NAME) and, after a run that failed, once it was run again (again_NAME).
+# Where one of these is not said, it is that of the filter form.
+its() {
+    if declare -F "$1_$2" >/dev/null; then "$1_$2"; else "$1_filter"; fi
+}
 
 all_in() {
     "$UNSEEN" query -v -c f.bf in >"$BATS_TEST_TMPDIR/missing" 2>&1
@@ -67,22 +71,10 @@ again_filter() {
     none_lost in part rest && all_in
 }
 
-prepare_output() { prepare_filter; }
 form_output() { strace_it f.bf in -a part; }
-done_output() { done_filter; }
-again_output() { again_filter; }
-
-prepare_durable() { prepare_filter; }
 form_durable() { strace_it --durable f.bf in >part; }
-done_durable() { done_filter; }
-again_durable() { again_filter; }
-
-prepare_exec() { prepare_filter; }
 form_exec() { strace_it f.bf in -x sh -c 'cat >part'; }
-done_exec() { done_filter; }
-again_exec() { again_filter; }
 
-prepare_pending() { prepare_filter; }
 form_pending() { strace_it --pending keys f.bf in >part; }
 done_pending() { same part in && "$UNSEEN" commit f.bf keys 2>/dev/null && all_in; }
 again_pending() {
@@ -99,14 +91,12 @@ form_commit() { strace_it commit f.bf keys; }
 done_commit() { all_in; }
 again_commit() { "$UNSEEN" commit f.bf keys 2>/dev/null && all_in; }
 
-prepare_add() { prepare_filter; }
 form_add() { strace_it add f.bf in; }
 done_add() { all_in; }
 again_add() { "$UNSEEN" add f.bf in 2>/dev/null && all_in; }
 
 prepare_implied() { :; }
 form_implied() { strace_it --create -n 100 -p 1e-9 f.bf in >part; }
-done_implied() { done_filter; }
 again_implied() {
     "$UNSEEN" --create -n 100 -p 1e-9 f.bf in >rest 2>/dev/null || return 1
     none_lost in part rest && all_in
@@ -228,7 +218,7 @@ sweep_wrong() {
 start_over() {
     rm -rf f.bf* part rest keys trace
     : >part
-    "prepare_$1"
+    its prepare "$1"
 }
 
 # calls_of FORM: those that it makes while none fails, with a space around each.
@@ -253,11 +243,11 @@ sweep_one() {
         # The loader's own trouble is not the program's.
         [[ $code -ne 127 ]] || ! grep -q 'error while loading' said || continue
         case $code in
-        0) "done_$form" || { sweep_wrong 'says that it is done'; return 1; } ;;
+        0) its 'done' "$form" || { sweep_wrong 'says that it is done'; return 1; } ;;
         1) [[ $form == query || $form == stats || $form == pop* ]] && { sweep_wrong 'nothing found'; return 1; } ;;
         2 | 3 | 75 | 126)
             grep -q '^unseen: ' said || { sweep_wrong 'without a word'; return 1; }
-            "again_$form" || { sweep_wrong 'lost'; return 1; }
+            its again "$form" || { sweep_wrong 'lost'; return 1; }
             ;;
         *) sweep_wrong 'died or hung'; return 1 ;;
         esac
