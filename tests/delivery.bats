@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# P3: a line is remembered only once it was handed on. Kills, closed pipes, full
-# disks, many writers: no line is lost, provided a failed run's input is run
-# again.
+# P3: a line is remembered only once it was handed on. Closed pipes, full disks,
+# signals: no line is lost, provided a failed run's input is run again. (Kills at
+# random moments and many writers are in writers.bats.)
 #
 # "Lost" is a line of the input that is whole in none of the outputs. All filters
 # here have p = 1e-9, so that false positives do not come into it.
@@ -99,62 +99,6 @@ load crash
 }
 
 # --- kills -------------------------------------------------------------------
-
-# killed_at_work MILLISECONDS FILE: a run over ./in with its output in FILE is
-# killed so long after its first line came out. Sets `killed` if it was still at
-# work: a kill that comes too late shows nothing.
-killed_at_work() {
-    local pid
-    killed=''
-    : >"$2"
-    "$UNSEEN" f.bf in >"$2" 3>&- &
-    pid=$!
-    until [[ -s $2 ]]; do
-        kill -0 "$pid" 2>/dev/null || break
-    done
-    sleep "0.00$1"
-    kill -9 "$pid" 2>/dev/null || true
-    code=0
-    wait "$pid" || code=$?
-    [[ $code -ne 137 ]] || killed=yes
-}
-
-@test "kill -9 at random moments, output to a file, then a rerun: 0 lost" {
-    input 800000 >in
-    local round kill hits=0
-    for round in 1 2 3 4; do
-        exits 0 unseen create --force -p 1e-9 f.bf
-        rm -f part.*
-        for kill in 1 2 3 4 5; do
-            killed_at_work $(((round * 7 + kill * 3) % 9)) "part.$kill"
-            [[ -z $killed ]] || hits=$((hits + 1))
-        done
-        capture unseen verify f.bf
-        [[ $code -le 1 ]]
-        exits 0 unseen f.bf in
-        cp "$out" part.last
-        none_lost in part.*
-    done
-    echo "$hits of 20 runs were killed at work"
-    [[ $hits -ge 5 ]]
-}
-
-@test "kill -9 with -a FILE: the line that was cut is ended, and comes again" {
-    input 150000 >in
-    exits 0 unseen create -p 1e-9 f.bf
-    local i pid
-    for ((i = 0; i < 8; i++)); do
-        "$UNSEEN" f.bf in -a all.txt 3>&- &
-        pid=$!
-        sleep "0.00$((i * 3 + 2))"
-        kill -9 "$pid" 2>/dev/null || true
-        wait "$pid" || true
-    done
-    succeeds unseen f.bf in -a all.txt
-    none_lost in all.txt
-    succeeds unseen f.bf in -a all.txt
-    none_lost in all.txt
-}
 
 @test "kill -9 while the input dribbles in: each line is in the output or comes again" {
     input 2000 >in
@@ -281,33 +225,6 @@ END
 
 # --- many writers ------------------------------------------------------------
 
-@test "four writers at once, the same input: every line out of exactly one" {
-    input 100000 >in
-    local i
-    for i in 1 2 3; do
-        rm -f out.*
-        exits 0 unseen create --force -n 100000 -p 1e-9 f.bf
-        writers 4 "$UNSEEN" f.bf in
-        each_once in out.*
-        succeeds unseen f.bf in
-        prints ''
-    done
-}
-
-@test "four writers at once while the filter grows" {
-    input 100000 >in
-    local i
-    for i in 1 2; do
-        rm -f out.*
-        exits 0 unseen create --force -p 1e-9 f.bf
-        writers 4 "$UNSEEN" f.bf in
-        each_once in out.*
-        succeeds unseen verify f.bf
-        succeeds unseen f.bf in
-        prints ''
-    done
-}
-
 @test "four writers that all create the filter at once" {
     input 20000 >in
     local i pids=() failed=0
@@ -322,69 +239,6 @@ END
     [[ $failed -eq 0 ]]
     each_once in out.*
     [[ $(cat err.* | grep -c 'created (') -eq 1 ]]
-}
-
-@test "writers with overlapping inputs" {
-    input 60000 >in
-    exits 0 unseen create -p 1e-9 f.bf
-    local i pids=() failed=0
-    for i in 0 1 2 3; do
-        tail -n +$((i * 10000 + 1)) in | head -n 30000 >"in.$i"
-    done
-    for i in 0 1 2 3; do
-        timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" f.bf "in.$i" >"out.$i" 3>&- &
-        pids+=($!)
-    done
-    for i in "${pids[@]}"; do
-        wait "$i" || failed=1
-    done
-    [[ $failed -eq 0 ]]
-    each_once in out.*
-}
-
-@test "four writers, two killed, their input run again: 0 lost" {
-    input 400000 >in
-    local i writer pids
-    for i in 1 2 3 4; do
-        rm -f out.*
-        exits 0 unseen create --force -p 1e-9 f.bf
-        pids=()
-        for writer in 0 1 2 3; do
-            "$UNSEEN" f.bf in >"out.$writer" 2>"err.$writer" 3>&- &
-            pids+=($!)
-        done
-        # some writer is at work: it need not be the first
-        until [[ -n $(find . -name 'out.*' -size +0) ]]; do
-            sleep 0.001
-        done
-        sleep "0.00$((i * 2))"
-        kill -9 "${pids[0]}" "${pids[1]}" 2>/dev/null || true
-        wait "${pids[0]}" || true
-        wait "${pids[1]}" || true
-        wait "${pids[2]}"
-        wait "${pids[3]}"
-        exits 0 unseen f.bf in
-        cp "$out" out.again
-        none_lost in out.*
-    done
-}
-
-@test "a writer that waits for its reader delays nobody, and keeps its lines" {
-    input 50000 >in
-    exits 0 unseen create -p 1e-9 f.bf
-    stall
-    # it has lines in flight; others do not wait, and do not print these
-    succeeds unseen f.bf in
-    cp "$out" second
-    seq 50001 60000 >more.txt
-    succeeds unseen f.bf more.txt
-    same "$out" more.txt
-    # it dies: what it did not deliver comes again
-    end_stalled first
-    succeeds unseen f.bf in
-    none_lost in first second "$out"
-    succeeds unseen f.bf more.txt
-    prints ''
 }
 
 @test "two writers in a loop: unseen f <a | cat | unseen f does not deadlock" {
@@ -426,24 +280,4 @@ END
     wait "$pid"
     succeeds unseen query -c f.bf in
     prints '200000\n'
-}
-
-@test "a copy made while a writer is at work opens and is right" {
-    input 200000 >in
-    exits 0 unseen create -p 1e-9 f.bf
-    "$UNSEEN" f.bf in >got 3>&- &
-    local pid=$! i
-    for i in 1 2 3 4; do
-        sleep 0.01
-        cp f.bf "copy.$i.bf"
-    done
-    wait "$pid"
-    for i in 1 2 3 4; do
-        capture unseen verify "copy.$i.bf"
-        [[ $code -le 1 ]]
-        exits 0 unseen "copy.$i.bf" in
-        # what the copy holds and what it prints: nothing is missing, nothing is there twice
-        exits 0 unseen "copy.$i.bf" in
-        prints ''
-    done
 }
