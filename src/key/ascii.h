@@ -32,22 +32,10 @@ static inline bool ascii_is_hex(char c)
     return ascii_is_digit(c) || (lower >= 'a' && lower <= 'f');
 }
 
-static inline bool ascii_is_upper_hex(char c)
-{
-    return ascii_is_digit(c) || (c >= 'A' && c <= 'F');
-}
-
-/* Letters, digits and - . _ ~: what RFC 3986 calls unreserved. A bit for each byte. */
-static inline bool ascii_is_unreserved(unsigned char c)
-{
-    const uint64_t low = UINT64_C(0x03ff600000000000), high = UINT64_C(0x47fffffe87fffffe);
-    return c < 128 && ((c < 64 ? low : high) >> c % 64 & 1) != 0;
-}
-
 /* Precondition: it is a hex digit. */
 static inline unsigned ascii_hex_value(char c)
 {
-    return (unsigned)(ascii_is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
+    return (c & 15U) + (c >> 6 & 1U) * 9;
 }
 
 #endif

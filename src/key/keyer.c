@@ -6,7 +6,6 @@
 #include "key/endpoint.h"
 #include "key/fields.h"
 #include "key/host.h"
-#include "key/look.h"
 #include "key/span.h"
 #include "key/url.h"
 
@@ -25,7 +24,6 @@ struct made {
 
 struct keyer {
     struct recipe recipe;
-    const struct look *look;
     struct made *made; /* NULL without a profile */
     size_t room;       /* bytes at `text` */
     char *text;        /* fields that were joined; what was folded */
@@ -38,7 +36,6 @@ struct keyer *keyer_new(const struct recipe *recipe)
     if (keyer == NULL)
         return NULL;
     keyer->recipe = *recipe;
-    keyer->look = look_best();
     if (recipe->profile != PROFILE_LINE)
         keyer->made = malloc(sizeof *keyer->made);
     bool short_of_memory = recipe->profile != PROFILE_LINE && keyer->made == NULL;
@@ -96,7 +93,7 @@ static struct span trim(const struct recipe *recipe, struct span text)
 static bool take_endpoint(struct keyer *keyer, struct span *text)
 {
     struct url url;
-    bool normal = keyer->look->line(*text);
+    bool normal = url_is_normal(*text);
     if (!url_split(*text, &url))
         return false;
     if (!normal)
@@ -116,7 +113,7 @@ static bool make_url(struct keyer *keyer, struct span *text)
 
 static bool take_url(struct keyer *keyer, struct span *text)
 {
-    return keyer->look->line(*text) || make_url(keyer, text);
+    return url_is_normal(*text) || make_url(keyer, text);
 }
 
 static bool take_profile(struct keyer *keyer, struct span *text)
@@ -239,12 +236,10 @@ static void hash_run(const struct batch *batch, size_t from, size_t end)
 /* Runs of lines that are URLs in normal form are hashed as they lie. */
 static void hash_urls(struct keyer *keyer, const struct batch *batch, size_t n)
 {
-    uint8_t *normal = batch->itself;
-    keyer->look->lines(batch->bytes, batch->starts, n, normal);
     for (size_t i = 0; i < n; i++) {
         size_t first = i;
-        while (i < n && normal[i])
-            normal[i++] = 0;
+        for (; i < n && url_is_normal(line_of(batch, i)); i++)
+            batch->itself[i] = 0;
         hash_run(batch, first, i);
         if (i == n)
             return;

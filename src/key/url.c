@@ -12,31 +12,33 @@
 
 /* --- bytes --- */
 
-/* What a byte may mean: a bit for each. A % changes, too, if no digits follow. Brackets stay in a
- * host in brackets alone; # is never asked what becomes of it, since all from it on was dropped. */
+/* What a byte may mean: a bit for each. Brackets stay in a host in brackets alone; # is never asked
+ * what becomes of it, since all from it on was dropped. */
 enum {
-    CHANGES = 1,  /* becomes %HH */
-    SCHEME = 4,   /* may be in a scheme */
-    ENDS = 8,     /* ends the authority */
-    DIVIDES = 16, /* divides the authority, or is a bracket */
+    STAYS = 1,       /* does not become %HH; a % does if no digits follow */
+    HEX = 2,         /* is a digit of a %HH */
+    SCHEME = 4,      /* may be in a scheme */
+    ENDS = 8,        /* ends the authority */
+    DIVIDES = 16,    /* divides the authority, or is a bracket */
+    UNRESERVED = 32, /* is what its %HH becomes */
 };
 static const unsigned char meaning[256] = {
-    1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1, 1,  1, 1, /* control characters */
-    1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1, 1,  1, 1, /* */
-    1,  0, 1, 9, 0, 1, 0, 0, 0, 0, 0,  4,  0, 4,  4, 8, /*   ! " # $ % & ' ( ) * + , - . / */
-    4,  4, 4, 4, 4, 4, 4, 4, 4, 4, 16, 0,  1, 0,  1, 8, /* 0-9 : ; < = > ? */
-    16, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4,  4,  4, 4,  4, 4, /* @ A-O */
-    4,  4, 4, 4, 4, 4, 4, 4, 4, 4, 4,  17, 1, 17, 1, 0, /* P-Z [ \ ] ^ _ */
-    1,  4, 4, 4, 4, 4, 4, 4, 4, 4, 4,  4,  4, 4,  4, 4, /* ` a-o */
-    4,  4, 4, 4, 4, 4, 4, 4, 4, 4, 4,  1,  1, 1,  0, 1, /* p-z { | } ~ delete */
-    1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1, 1,  1, 1, /* and what is no ASCII */
-    1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1, 1,  1, 1, /* */
-    1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1, 1,  1, 1, /* */
-    1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1, 1,  1, 1, /* */
-    1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1, 1,  1, 1, /* */
-    1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1, 1,  1, 1, /* */
-    1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1, 1,  1, 1, /* */
-    1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1, 1,  1, 1, /* */
+    0,  0,  0,  0,  0,  0,  0,  0,
+    0,  0,  0,  0,  0,  0,  0,  0, /* control characters */
+    0,  0,  0,  0,  0,  0,  0,  0,
+    0,  0,  0,  0,  0,  0,  0,  0, /* */
+    0,  1,  0,  8,  1,  0,  1,  1,
+    1,  1,  1,  5,  1,  37, 37, 9, /*   ! " # $ % & ' ( ) * + , - . / */
+    39, 39, 39, 39, 39, 39, 39, 39,
+    39, 39, 17, 1,  0,  1,  0,  9, /* 0-9 : ; < = > ? */
+    17, 39, 39, 39, 39, 39, 39, 37,
+    37, 37, 37, 37, 37, 37, 37, 37, /* @ A-O */
+    37, 37, 37, 37, 37, 37, 37, 37,
+    37, 37, 37, 16, 0,  16, 0,  33, /* P-Z [ \ ] ^ _ */
+    0,  39, 39, 39, 39, 39, 39, 37,
+    37, 37, 37, 37, 37, 37, 37, 37, /* ` a-o */
+    37, 37, 37, 37, 37, 37, 37, 37,
+    37, 37, 37, 0,  0,  0,  33, 0, /* p-z { | } ~; what is no ASCII has none */
 };
 
 static inline bool means(char c, unsigned bits)
@@ -44,21 +46,118 @@ static inline bool means(char c, unsigned bits)
     return (meaning[(unsigned char)c] & bits) != 0;
 }
 
-#if defined(__SSE2__)
-/* 16 bytes, or zeros from `end` on. */
-static inline __m128i load_before(const char *at, const char *end)
+/* Sixteen bytes at once, by an extension that gcc and clang have for every machine: with SSE2 or
+ * NEON each step is an instruction. How vectors are handed over without either, of which gcc warns,
+ * is of no account: all these functions are put in place. */
+#pragma GCC diagnostic ignored "-Wpsabi"
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
+typedef int8_t signed16 __attribute__((vector_size(16)));
+
+static inline bytes16 bytes_at(const char *at)
 {
-    char few[16] = {0};
-    if (end - at < 16)
-        at = memcpy(few, at, (size_t)(end - at));
-    return _mm_loadu_si128((const __m128i *)(const void *)at);
+    bytes16 bytes;
+    memcpy(&bytes, at, sizeof bytes);
+    return bytes;
 }
 
-static inline __m128i equal(__m128i bytes, int c)
+/* Of 16 truths, each 0 or 0xff: bit i for byte i. */
+static inline unsigned mask16(bytes16 truths)
 {
-    return _mm_cmpeq_epi8(bytes, _mm_set1_epi8((char)c));
-}
+#if defined(__SSE2__)
+    return (unsigned)_mm_movemask_epi8((__m128i)truths);
+#else
+    const uint64_t own = UINT64_C(0x8040201008040201), once = eight_bytes(1);
+    uint64_t low = load64((const uint8_t *)&truths), high = load64((const uint8_t *)&truths + 8);
+    return (unsigned)((low & own) * once >> 56 | (high & own) * once >> 56 << 8);
 #endif
+}
+
+/* What is no ASCII is below both. */
+static inline bytes16 are_between(bytes16 bytes, int8_t low, int8_t high)
+{
+    return (bytes16)(((signed16)bytes > low) & ((signed16)bytes < high));
+}
+
+static inline bytes16 are_hex(bytes16 bytes)
+{
+    return are_between(bytes, '/', ':') | are_between(bytes | 0x20, '`', 'g');
+}
+
+/* Those that do not stay, and ! $ ~, which are as rare and make fewer steps of it. */
+static inline bytes16 are_odd(bytes16 bytes)
+{
+    signed16 folded = (signed16)(bytes | 0x20); /* brackets become braces */
+    return (bytes16)(((signed16)bytes < '&') | ((bytes | 2) == '>') | (bytes == '`') |
+                     ((folded > 'z') & (bytes != '_')));
+}
+
+/* --- whether it is in normal form --- */
+
+/* The three bytes at `at` begin with %: are they a %HH that stays? */
+static bool is_kept_escape(const char *at)
+{
+    bool upper = means(at[1], HEX) && means(at[2], HEX) && at[1] < 'a' && at[2] < 'a';
+    return upper &&
+           !means((char)(ascii_hex_value(at[1]) << 4 | ascii_hex_value(at[2])), UNRESERVED);
+}
+
+/* Bytes of http:// or https:// at the beginning of a line of 8 bytes or more; 0 if it has neither.
+ * No branch on which it is. */
+static inline size_t usual_scheme(const char *line)
+{
+    const uint8_t *at = (const uint8_t *)line;
+    size_t secure = at[4] == 's';
+    bool usual = load32(at) == 0x70747468 && load32(at + 3 + secure) >> 8 == 0x2f2f3a;
+    return usual ? 7 + secure : 0;
+}
+
+/* Which of 32 bytes are odd, or a dot after a slash, be it the byte before `at`. */
+static inline uint32_t odd_bytes(const char *at)
+{
+    bytes16 low = bytes_at(at), high = bytes_at(at + 16);
+    bytes16 low_dots = (bytes16)((low == '.') & (bytes_at(at - 1) == '/'));
+    bytes16 high_dots = (bytes16)((high == '.') & (bytes_at(at + 15) == '/'));
+    return mask16(are_odd(low) | low_dots) | mask16(are_odd(high) | high_dots) << 16;
+}
+
+/* Do these of the bytes from `at` on, all of them before `end`, stay as they are? */
+static inline bool stay(const char *at, uint32_t odd, const char *end)
+{
+    for (; odd != 0; odd &= odd - 1) {
+        const char *byte = at + __builtin_ctz(odd);
+        bool kept = *byte == '!' || *byte == '$' || *byte == '~';
+        if (!kept && !(*byte == '%' && end - byte >= 3 && is_kept_escape(byte)))
+            return false;
+    }
+    return true;
+}
+
+bool url_is_normal(struct span line)
+{
+    enum { LEAST = 8 + 32 };
+    char padded[LEAST];
+    size_t scheme = line.length >= 8 && line.length <= URL_MAX ? usual_scheme(line.bytes) : 0;
+    if (scheme == 0)
+        return false;
+    if (line.length < LEAST) {
+        memset(padded, '-', sizeof padded);
+        line = (struct span){memcpy(padded, line.bytes, line.length), LEAST};
+    }
+    const char *at = line.bytes + scheme, *end = span_end(line);
+    bytes16 low = bytes_at(at), high = bytes_at(at + 16);
+    uint32_t slash = mask16((bytes16)(low == '/')) | mask16((bytes16)(high == '/')) << 16;
+    uint32_t unfit = mask16(are_between(low, '9', 'a')) | mask16(are_between(high, '9', 'a')) << 16;
+    uint32_t odd = odd_bytes(at), host = slash ^ (slash - 1); /* and its slash */
+    if (slash == 0 || host == 1 || ((unfit | odd) & host) != 0 || !stay(at, odd, end))
+        return false;
+    for (at += 32; end - at > 32; at += 32) {
+        odd = odd_bytes(at);
+        if (odd != 0 && !stay(at, odd, end))
+            return false;
+    }
+    odd = odd_bytes(end - 32);
+    return odd == 0 || stay(end - 32, odd, end);
+}
 
 /* --- parts --- */
 
@@ -151,26 +250,6 @@ static void note_divider(struct division *division, const char *at)
 }
 
 /* Notes what divides the authority at `at`. Returns where it ends. */
-#if defined(__SSE2__)
-static const char *divide(struct division *division, const char *at, const char *end)
-{
-    for (;; at += 16) {
-        __m128i bytes = load_before(at, end);
-        __m128i slashes = equal(_mm_or_si128(bytes, _mm_set1_epi8('?' - '/')), '?');
-        __m128i names = _mm_or_si128(equal(bytes, '@'), equal(bytes, ':'));
-        __m128i brackets = _mm_or_si128(equal(bytes, '['), equal(bytes, ']'));
-        unsigned ends = (unsigned)_mm_movemask_epi8(_mm_or_si128(slashes, equal(bytes, '#')));
-        unsigned divides = (unsigned)_mm_movemask_epi8(_mm_or_si128(names, brackets));
-        size_t left = (size_t)(end - at);
-        if (left < 16)
-            ends |= 1U << left;
-        for (divides &= ~ends & (ends - 1); divides != 0; divides &= divides - 1)
-            note_divider(division, at + __builtin_ctz(divides));
-        if (ends != 0)
-            return at + __builtin_ctz(ends);
-    }
-}
-#else
 static const char *divide(struct division *division, const char *at, const char *end)
 {
     for (; at < end && !means(*at, ENDS); at++)
@@ -178,7 +257,6 @@ static const char *divide(struct division *division, const char *at, const char 
             note_divider(division, at);
     return at;
 }
-#endif
 
 /* Returns where it ends, or NULL if it is none. */
 static const char *split_authority(const char *first, const char *end, struct url *url)
@@ -223,110 +301,75 @@ bool url_split(struct span text, struct url *url)
 
 /* --- normal form --- */
 
-static char *put_encoded(char *out, unsigned char byte)
+/* Writes a byte, or if `encoded` (0 or 1) its %HH, and up to 2 bytes too many. */
+static inline char *put_byte(char *out, unsigned byte, unsigned encoded, bool lower)
 {
     static const char digits[] = "0123456789ABCDEF";
-    *out++ = '%';
-    *out++ = digits[byte >> 4];
-    *out++ = digits[byte & 15];
+    if (lower)
+        byte = (unsigned char)ascii_lower((char)byte);
+    out[0] = (char)(byte ^ ((byte ^ '%') & -encoded));
+    out[1] = digits[byte >> 4];
+    out[2] = digits[byte & 15];
+    return out + 1 + 2 * encoded;
+}
+
+/* Writes what becomes of the first n bytes, at most 16, of the 18 at *text, and moves *text behind
+ * them and a %HH that begins among them. No branch depends on what a byte is. */
+static inline char *put_block(char *out, const char **text, size_t n, bool lower)
+{
+    const char *at = *text;
+    unsigned escapes = mask16((bytes16)(bytes_at(at) == '%') & are_hex(bytes_at(at + 1)) &
+                              are_hex(bytes_at(at + 2)));
+    size_t i = 0;
+    for (; escapes == 0 && i < n; i++)
+        out = put_byte(out, (unsigned char)at[i], !means(at[i], STAYS), lower);
+    while (i < n) {
+        unsigned escaped = escapes >> i & 1, byte = (unsigned char)at[i];
+        unsigned decoded = ascii_hex_value(at[i + 1]) << 4 | ascii_hex_value(at[i + 2]);
+        byte ^= (byte ^ decoded) & -escaped;
+        unsigned kept = meaning[byte] & (escaped ? UNRESERVED : STAYS);
+        out = put_byte(out, byte, kept == 0, lower);
+        i += 1 + 2 * escaped;
+    }
+    *text = at + i;
     return out;
 }
 
-/* Bytes at `at` that are one: 3 of a %HH, else 1. */
-static size_t count_one(const char *at, const char *end)
+/* Writes 16 bytes that stay. */
+static inline void put_sixteen(char *out, bytes16 bytes, bool lower)
 {
-    bool escape = *at == '%' && end - at >= 3 && ascii_is_hex(at[1]) && ascii_is_hex(at[2]);
-    return escape ? 3 : 1;
+    if (lower)
+        bytes |= are_between(bytes, '@', '[') & 0x20;
+    memcpy(out, &bytes, sizeof bytes);
 }
 
-/* Writes what becomes of a byte that does not stay, or of a %HH. */
-static char *put_other(char *out, const char *at, size_t count)
-{
-    unsigned char byte = (unsigned char)*at;
-    if (count == 3)
-        byte = (unsigned char)(ascii_hex_value(at[1]) << 4 | ascii_hex_value(at[2]));
-    if (!ascii_is_unreserved(byte))
-        return put_encoded(out, byte);
-    *out = (char)byte;
-    return out + 1;
-}
-
-#if defined(__SSE2__)
-
-/* Those that change, and %. With bit 1 set, < is >; with bit 5 set, a bracket is a brace. */
-static inline unsigned changes_of(__m128i bytes)
-{
-    __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
-    /* What is no ASCII is below 0. */
-    __m128i low = _mm_or_si128(_mm_cmplt_epi8(bytes, _mm_set1_epi8(0x21)), equal(bytes, 0x7f));
-    __m128i braces = _mm_and_si128(_mm_cmpgt_epi8(folded, _mm_set1_epi8('z')),
-                                   _mm_cmplt_epi8(folded, _mm_set1_epi8('~')));
-    __m128i angles = equal(_mm_or_si128(bytes, _mm_set1_epi8(2)), '>');
-    __m128i quotes = _mm_or_si128(equal(bytes, '"'), equal(bytes, '`'));
-    __m128i others = _mm_or_si128(equal(bytes, '%'), equal(bytes, '^'));
-    return (unsigned)_mm_movemask_epi8(
-        _mm_or_si128(_mm_or_si128(_mm_or_si128(low, braces), _mm_or_si128(angles, quotes)),
-                     others));
-}
-
-static inline __m128i lower_of(__m128i bytes)
-{
-    __m128i upper = _mm_and_si128(_mm_cmpgt_epi8(bytes, _mm_set1_epi8('A' - 1)),
-                                  _mm_cmplt_epi8(bytes, _mm_set1_epi8('Z' + 1)));
-    return _mm_or_si128(bytes, _mm_and_si128(upper, _mm_set1_epi8(0x20)));
-}
-
-/* Copies the bytes before the first that changes, in lower case if asked. Returns how many there
- * are. 16 at once, whatever they are: those that are too many are written over. */
-static inline size_t put_run(char *out, struct span text, const char *limit, bool lower)
-{
-    size_t at = 0;
-    for (;; at += 16) {
-        __m128i bytes = load_before(text.bytes + at, limit);
-        unsigned changes = changes_of(bytes);
-        if (text.length - at < 16)
-            changes |= 1U << (text.length - at);
-        _mm_storeu_si128((__m128i *)(void *)(out + at), lower ? lower_of(bytes) : bytes);
-        if (changes != 0)
-            return at + (size_t)__builtin_ctz(changes);
-    }
-}
-
-#else
-
-static inline size_t put_run(char *out, struct span text, const char *limit, bool lower)
-{
-    size_t at = 0;
-    (void)limit;
-    for (; at < text.length && !means(text.bytes[at], CHANGES); at++)
-        out[at] = lower ? ascii_lower(text.bytes[at]) : text.bytes[at];
-    return at;
-}
-
-#endif
-
-/* No byte is read from `limit` on, and up to 16 may be written after the end. */
-static inline char *put_cased(char *out, struct span text, const char *limit, bool lower)
+/* Writes what becomes of a text: of a host in lower case. Up to 16 bytes are written after its end.
+ *
+ * The obvious way asks of each byte what it is. But most stay, so 16 are asked at once, and copied;
+ * and lines may be chosen so that a processor guesses wrongly at each byte, so the others are
+ * written whatever they are, and what is not wanted of them is written over. */
+static inline char *put_text(char *out, struct span text, bool lower)
 {
     const char *at = text.bytes, *end = span_end(text);
-    for (;;) {
-        size_t run = put_run(out, span_between(at, end), limit, lower);
-        out += run;
-        at += run;
-        if (at == end)
-            return out;
-        size_t count = count_one(at, end);
-        char *after = put_other(out, at, count);
-        if (lower)
-            *out = ascii_lower(*out);
-        out = after;
-        at += count;
+    while (at < end) {
+        char last[18];
+        const char *from = at, *first = at;
+        size_t left = (size_t)(end - at), n = left < 16 ? left : 16;
+        if (left < sizeof last) {
+            memset(last, '-', sizeof last);
+            from = first = memcpy(last, at, left);
+        }
+        bytes16 bytes = bytes_at(from);
+        if (mask16(are_odd(bytes)) == 0) {
+            put_sixteen(out, bytes, lower);
+            out += n;
+            from += n;
+        } else {
+            out = put_block(out, &from, n, lower);
+        }
+        at += from - first;
     }
-}
-
-static char *put_text(char *out, struct span text, const char *limit)
-{
-    return put_cased(out, text, limit, false);
+    return out;
 }
 
 /* Of an absolute path that begins at `path` and whose last segment ends at `out`: if this is "." or
@@ -366,26 +409,18 @@ static char *remove_dots(char *path, const char *end)
     return drop_dots(path, out);
 }
 
-/* Is there a slash with a dot after it? What follows `end` has 8 zeros. */
-static bool has_dots(const char *at, const char *end)
-{
-    for (; at < end; at += 8) {
-        uint64_t here = load64((const uint8_t *)at), next = load64((const uint8_t *)at + 1);
-        if (zero_bytes((here ^ eight_bytes('/')) | (next ^ eight_bytes('.'))) != 0)
-            return true;
-    }
-    return false;
-}
-
-static char *put_path(char *out, struct span text, const char *limit)
+static char *put_path(char *out, struct span text)
 {
     if (text.length == 0) {
         *out = '/';
         return out + 1;
     }
-    char *end = put_text(out, text, limit);
-    memset(end, 0, 8);
-    return has_dots(out, end) ? remove_dots(out, end) : end;
+    char *end = put_text(out, text, false);
+    memset(end, 0, 17); /* is looked at */
+    for (const char *at = out; at < end; at += 16)
+        if (mask16((bytes16)((bytes_at(at) == '/') & (bytes_at(at + 1) == '.'))) != 0)
+            return remove_dots(out, end);
+    return end;
 }
 
 static char *put_lower(char *out, struct span text)
@@ -396,49 +431,36 @@ static char *put_lower(char *out, struct span text)
 }
 
 /* As other text, but in lower case: all but the digits of a %HH. */
-static char *put_host(char *out, struct span host, const char *limit)
+static char *put_host(char *out, struct span host)
 {
-    return host.bytes[0] == '[' ? put_lower(out, host) : put_cased(out, host, limit, true);
-}
-
-/* As far as can be seen without looking at a %HH. */
-static bool is_normal_host(struct span host)
-{
-    const unsigned changes = host.bytes[0] == '[' ? 0 : CHANGES;
-    for (size_t i = 0; i < host.length; i++)
-        if (means(host.bytes[i], changes) || ascii_is_upper(host.bytes[i]))
-            return false;
-    return true;
+    return host.bytes[0] == '[' ? put_lower(out, host) : put_text(out, host, true);
 }
 
 void url_write_host(struct url *url, char *room)
 {
-    if (is_normal_host(url->host))
-        return;
-    url->host = span_between(room, put_host(room, url->host, span_end(url->query)));
+    url->host = span_between(room, put_host(room, url->host));
 }
 
 struct span url_write(struct url *url, char *room)
 {
-    const char *limit = span_end(url->query);
     char *scheme = room;
     char *user = put_lower(scheme, url->scheme);
     url->scheme = span_between(scheme, user);
     *user++ = ':';
     *user++ = '/';
     *user++ = '/';
-    char *host = put_text(user, url->user, limit);
+    char *host = put_text(user, url->user, false);
     url->user = span_between(user, host);
-    char *port = put_host(host, url->host, limit);
+    char *port = put_host(host, url->host);
     url->host = span_between(host, port);
     port[0] = ':';
     port += url->port.length > 0;
     memcpy(port, url->port.bytes, url->port.length);
     url->port.bytes = port;
     char *path = port + url->port.length;
-    char *query = put_path(path, url->path, limit);
+    char *query = put_path(path, url->path);
     url->path = span_between(path, query);
-    char *end = put_text(query, url->query, limit);
+    char *end = put_text(query, url->query, false);
     url->query = span_between(query, end);
     return span_between(room, end);
 }

@@ -43,6 +43,12 @@ struct span url_write(struct url *url, char *room);
 /* The same for the host alone, which mostly is in normal form, and stays where it is then. */
 void url_write_host(struct url *url, char *room);
 
+/* Whether a line is a URL in normal form already, as nearly all are: 8 ns, where to make that form
+ * is some 80. Yes means that url_write would change nothing; no decides nothing. It is yes if the
+ * line has http:// or https://, a host of 1 to 31 bytes, none of them between 9 and a, a slash, and
+ * then nothing that rules 3 and 4 would change. */
+bool url_is_normal(struct span line);
+
 /* Without the bytes up to 0x20 at both ends. */
 struct span url_strip(struct span text);
 

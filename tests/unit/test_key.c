@@ -278,34 +278,6 @@ static void hosts(void)
     CHECK_ALL(by(PROFILE_HOST), examples);
 }
 
-/* What is a piece of the line stays there. */
-static void no_copies(void)
-{
-    struct recipe trimmed = {.trim = true};
-    struct {
-        struct recipe recipe;
-        const char *line;
-        size_t offset;
-    } pieces[] = {
-        {trimmed, " a b ", 1},
-        {fields("2-3", ","), "a,b,c,d", 2},
-        {fields("2-3", NULL), "a  b c d", 3},
-        {fields("1", NULL), "\ta", 1},
-        {by(PROFILE_URL), "https://a/b%20c?d", 0},
-        {by(PROFILE_HOST), "http://u@example.com:80/", 9},
-        {by(PROFILE_HOST), "http://[::1]:80/", 7},
-        {by(PROFILE_HOST), " u@example.com:80/", 3},
-    };
-    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
-        struct keyer *keyer = keyer_of(pieces[i].recipe);
-        const char *line = pieces[i].line;
-        struct key_text text = keyer_text(keyer, line, strlen(line));
-        tap_check(!text.itself && text.bytes == line + pieces[i].offset, "'%s': '%.*s' elsewhere",
-                  line, (int)text.length, text.bytes);
-        keyer_free(keyer);
-    }
-}
-
 static void endpoints(void)
 {
     static const struct example examples[] = {
@@ -700,7 +672,6 @@ int main(void)
     tap_run("blanks at the ends of a line", trimmed_lines);
     tap_run("letters of either case", folded_lines);
     tap_run("several steps", steps_together);
-    tap_run("a key that is a piece of its line is not copied", no_copies);
     tap_run("lines as long as a profile takes, and longer", long_lines);
     tap_run("a key longer than its line", short_segments);
     tap_run("room for lines that are longer still", room_for_longer_lines);
