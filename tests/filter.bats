@@ -197,22 +197,7 @@ load helper
     prints 'first\nrepeat\nlast\n'
 }
 
-@test "only newlines: a million empty lines" {
-    yes '' | head -n 1000000 | { succeeds unseen; prints '\n'; }
-}
-
 # --- P1: the same bytes however they arrive ----------------------------------
-
-@test "the same bytes for buffers of 4K, 64K, 1M, for a file and for a pipe" {
-    mixed_lines 120000 50000 >in
-    lines_unique in >wanted
-    local size
-    for size in 4K 5000 64K 256K 1M; do
-        succeeds unseen --buffer-size "$size" <in
-        same "$out" wanted
-        cat in | { succeeds unseen --buffer-size "$size"; same "$out" wanted; }
-    done
-}
 
 # At p = 0.5 and past a small -n, hundreds of lines are dropped: which ones they
 # are must not depend on where a batch ends, and layers change in the middle of one.

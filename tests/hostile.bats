@@ -239,37 +239,6 @@ bounded() {
     done
 }
 
-# --- Lines of all lengths -----------------------------------------------------
-
-@test "lines just as long as the buffer, one byte shorter and longer; and nothing but delimiters" {
-    local size j
-    for size in 4096 8192 65536; do
-        for length in $((size - 2)) $((size - 1)) $size $((size + 1)); do
-            head -c "$length" /dev/zero | tr '\0' "$((length % 10))"
-            echo
-            echo short
-            head -c "$length" /dev/zero | tr '\0' "$((length % 10))"
-            echo
-        done >in
-        lines_unique in >expected
-        for j in 1 2; do
-            unseen -j $j --buffer-size $size <in >got
-            same got expected
-            # shellcheck disable=SC2002 # a pipe is what is tried
-            cat in | unseen -j $j --buffer-size $size --create f.bf 2>errors >got
-            same got expected
-            rm f.bf
-            # Just as long as allowed, and one byte less.
-            unseen -j $j --buffer-size $size --max-line $((size + 1)) <in >got
-            same got expected
-            exits 2 unseen -j $j --buffer-size $size --max-line $size <in
-            says "more than $size bytes"
-            same "$out" <(awk -v most=$size 'length <= most' expected)
-        done
-        head -c 3000000 /dev/zero | tr '\0' '\n' | unseen -j 2 --buffer-size $size | same - <(echo)
-    done
-}
-
 @test "a URL with ten thousand parameters: their names in order, each once" {
     seq -f '%05.0f' 99999 -10 1 >names
     {

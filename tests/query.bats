@@ -165,17 +165,6 @@ even_filter() {
     prints '500\n'
 }
 
-@test "buffers of any size give the same bytes" {
-    even_filter
-    seq 20000 >in
-    seq 2 2 1000 >wanted
-    local size
-    for size in 4K 64K 1M; do
-        succeeds unseen query --buffer-size "$size" f.bf in
-        same "$out" wanted
-    done
-}
-
 @test "long lines, and --max-line" {
     head -c 3000000 /dev/zero | tr '\0' q >long
     { cat long; echo; } >in
