@@ -65,7 +65,7 @@ unseen --inv query seen.bf --tag --inv|--invert-match
 unseen create --inv|
 unseen create --app|
 unseen --app|--append
-unseen create --if|--if-missing
+unseen create --forc|--force
 unseen merge --out|--output
 unseen pop --until|--until-done
 unseen pop --failed n|notes.txt

@@ -241,31 +241,6 @@ making='-n 1000|-n 2000
     fails_with 2 '^unseen: --fixed: how large\?' unseen --fixed new.bf in
 }
 
-@test "create --if-missing: success if it is there and agrees, and nothing changes" {
-    local options other
-    exits 0 unseen create -n 777 like.bf
-    exits 0 unseen create --queue -i queue.bf
-    while IFS='|' read -r options other; do
-        rm -rf f.bf f.bf.queue
-        # shellcheck disable=SC2086
-        creates --if-missing $options f.bf
-        # shellcheck disable=SC2086
-        unchanged succeeds unseen create --if-missing $options f.bf
-        unchanged succeeds unseen create --if-missing f.bf
-        # shellcheck disable=SC2086
-        fails_with 2 '^unseen: f\.bf: ' unseen create --if-missing $other f.bf
-    done <<<"${making//--like queue.bf --queue*like.bf
-/}"
-    echo text >list
-    fails_with 2 '^unseen: list: is not a filter' unseen create --if-missing list
-    fails_with 2 '^unseen: dir: ' unseen create --if-missing "$(mkdir dir; echo dir)"
-    fails_with 2 '^unseen: --force and --if-missing' unseen create --if-missing --force f.bf
-    # an empty file is filled, as ever
-    : >empty.bf
-    creates --if-missing empty.bf
-    succeeds unseen stats empty.bf
-}
-
 @test "a path with a directory, spaces and odd bytes in its name" {
     mkdir 'a dir'
     local name=$'a dir/se\xc3\xa9n \xff.bf'

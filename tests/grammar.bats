@@ -176,6 +176,7 @@ END
         # shellcheck disable=SC2086
         fails_with 2 "^unseen: ${options%% *}: unknown option \\($message\\)$" unseen $options
     done <<'END'
+--if-missing create f.bf|to make FILTER if there is none: unseen add --create FILTER </dev/null
 --null|for lines that end with NUL: -z
 --parts 4 shard list|to split a list into 4: unseen shard 4 FILE
 END
@@ -653,7 +654,7 @@ END
     local option value same
     while read -r option value same; do
         exits 0 unseen create --force "$option" "$value" f.bf
-        succeeds unseen create --if-missing "$option" "$same" f.bf
+        succeeds unseen add "$option" "$same" f.bf </dev/null
     done <<'END'
 -p 1% 0.01
 -p 0.3% 0.003

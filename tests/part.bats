@@ -258,7 +258,7 @@ remembers() {
         exits 0 unseen create --shard 1/2 --shard-by "$by" f.bf
         text=$(unseen stats f.bf | sed -n 's/^part  *1 of 2, by //p')
         [[ -n $text ]]
-        succeeds unseen create --if-missing --shard-by "$text" f.bf
+        succeeds unseen add --shard-by "$text" f.bf </dev/null
         exits 0 unseen create --shard 1/2 --shard-by "$text" g.bf
         [[ $(unseen stats --json f.bf | grep -o '"part_recipe".*"hash"') == \
             "$(unseen stats --json g.bf | grep -o '"part_recipe".*"hash"')" ]]
@@ -431,11 +431,11 @@ END
     [[ $(unseen stats same.bf | grep ^part) == $(unseen stats f.bf | grep ^part) ]]
     exits 0 unseen create --like f.bf --shard 3/8 other.bf
     unseen stats other.bf | grep '^part  *3 of 8, by host/1$'
-    succeeds unseen create --if-missing --like f.bf --shard 3/8 other.bf
+    succeeds unseen add --like f.bf --shard 3/8 other.bf </dev/null
     fails_with 2 '^unseen: other\.bf: was not made --like f\.bf: its part is 3, not 2 ' \
-        unseen create --if-missing --like f.bf other.bf
+        unseen add --like f.bf other.bf </dev/null
     fails_with 2 '^unseen: plain\.bf: was not made --like f\.bf: ' \
-        unseen create --if-missing --like f.bf plain.bf
+        unseen add --like f.bf plain.bf </dev/null
     fails_with 2 '^unseen: --shard 3/9: f\.bf is for part 2 of 8 ' unseen create --like f.bf --shard 3/9 new.bf
     fails_with 2 "^unseen: --shard-by 'url/1': parts of f\.bf are made by 'host/1' " \
         unseen create --like f.bf --shard-by url --shard 3/8 new.bf

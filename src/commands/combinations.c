@@ -57,9 +57,6 @@ static const struct combination {
     {FOR_FILTER, B(EXEC) | B(APPEND), 0, 0,
      "-a and -x: lines go to CMD (to keep what CMD prints: >> FILE)"},
 
-    {FOR_CREATE, B(FORCE) | B(IF_MISSING), 0, 0,
-     "--force and --if-missing: one replaces what the other keeps (leave one out)"},
-
     {FOR_QUERY, B(TAG) | B(COUNT), 0, 0,
      "--tag and -c: one prints every line, the other none (leave one out)"},
     {FOR_QUERY, B(TAG) | B(QUIET), 0, 0,

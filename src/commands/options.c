@@ -98,8 +98,6 @@ const struct option_entry option_table[OPTIONS] = {
      NULL, "for part I of N; lines of other parts are refused"},
     [OPTION_SHARD_BY] = {GROUP_MAKING, FOR_MAKERS, {"--shard-by"}, TAKES_PROFILE, "RECIPE", "host",
      NULL, "what makes the parts: host, or '-f 2 -t ,'"},
-    [OPTION_IF_MISSING] = {GROUP_MAKING, FOR_CREATE, {"--if-missing"}, TAKES_NOTHING, NULL, NULL,
-     NULL, "succeed if FILTER exists and agrees with the rest"},
     [OPTION_FORCE] = {GROUP_MAKING, FOR_CREATE | FOR_MERGE, {"--force"}, TAKES_NOTHING, NULL, NULL,
      NULL, "replace a FILTER that exists"},
 
@@ -264,6 +262,7 @@ static const struct {
     {"error-rate", "for the false-positive rate: --fpr"},
     {"false-positive-rate", "for the false-positive rate: --fpr"},
     {"fp-rate", "for the false-positive rate: --fpr"},
+    {"if-missing", "to make FILTER if there is none: unseen add --create FILTER </dev/null"},
     {"new-secret", "to have another secret than FILTER: --like FILTER --secret"},
     {"null", "for lines that end with NUL: -z"},
     {"parts", "to split a list into 4: unseen shard 4 FILE"},

@@ -52,7 +52,6 @@ static const struct run runs[] = {
     {WRITES, "merge --summary -o f f ../g", false, NULL},
     {WRITES, "merge -o f f", false, NULL},
     {READS, "create --like f new", false, NULL},
-    {READS, "create --if-missing --queue f", false, NULL},
     {REPLACES, "create --force -n 10 f", false, NULL},
     {WRITES, "push " QUICK "f in", false, NULL},
     {WRITES, "pop f", false, NULL},
