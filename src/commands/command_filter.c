@@ -111,7 +111,6 @@ static int prepare_hold(struct job *job)
     bool pending = job->plan.pending != NULL;
     if (options->command == NULL && !pending && !job->plan.durable)
         return 0;
-    signals_be_careful();
     if (options->command != NULL) {
         job->output = child_output(&job->child, options->command, job->inputs.delimiter);
         job->plan.may_close = true;
@@ -140,7 +139,6 @@ static int claim_pending(struct job *job)
     const char *path = job->options->given[OPTION_PENDING];
     if (path == NULL)
         return 0;
-    signals_be_careful();
     job->plan.pending = pending_claim(path, &fault);
     return job->plan.pending != NULL ? check_side_files(job) : message_fault(&fault);
 }

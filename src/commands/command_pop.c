@@ -66,7 +66,8 @@ static int take(struct job *job, struct queue_lines *lines, struct fault *fault)
     for (;;) {
         bool awaited;
         int result = queue_take(job->queue, job->most - job->taken, lines, &awaited, fault);
-        if (result != 0 || job->taken > 0 || waited >= job->wait || (until_done && !awaited))
+        if (result != 0 || job->taken > 0 || waited >= job->wait || (until_done && !awaited) ||
+            signals_pending())
             return result;
         queue_wait(job->queue, job->wait - waited);
         waited = (uint64_t)(clock_monotonic() - start);

@@ -8,13 +8,11 @@
 #include "commands/queue_operand.h"
 #include "commands/side_file.h"
 #include "commands/summary.h"
-#include "system/signals.h"
 
 /* Lines stay in flight until they are on disk. */
 static int hold(struct filter *filter, struct queue *queue)
 {
     struct fault fault;
-    signals_be_careful();
     queue_set_durable(queue);
     return filter_hold(filter, HOLD_AS_SET, NULL, &fault) == 0 ? 0 : message_fault(&fault);
 }

@@ -4,7 +4,6 @@
 #include "core/quote.h"
 #include "system/descriptors.h"
 #include "system/path.h"
-#include "system/signals.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -132,7 +131,6 @@ struct part_files *part_files_new(const char *pattern, uint32_t parts, struct fa
         return NULL;
     }
     *files = (struct part_files){.pattern = pattern, .parts = parts};
-    signals_be_careful();
     if ((descriptors_allow(parts) ? open_all(files, fault) : too_many(parts, fault)) == 0)
         return files;
     part_files_free(files);

@@ -3,7 +3,6 @@
 #include "commands/report.h"
 #include "core/number.h"
 #include "system/clock.h"
-#include "system/signals.h"
 #include "system/terminal.h"
 
 #include <inttypes.h>
@@ -137,7 +136,6 @@ void progress_begin(const char *const *names)
                      (terminal == NULL || strcmp(terminal, "dumb") != 0);
     if (!progress.draws)
         return;
-    signals_be_careful();
     progress.total = find_total(names);
     progress.first = progress.last = now();
 }

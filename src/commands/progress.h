@@ -14,9 +14,8 @@
  * NULL. Both counts stay there until progress_end. */
 void progress_count(const uint64_t *lines, const uint64_t *chosen, const char *what);
 
-/* These inputs, "-" for standard input and NULL at the end, are read from now on. No signal ends
- * the process by itself any more: the last line is to stay whole. Without this call the others do
- * nothing. */
+/* These inputs, "-" for standard input and NULL at the end, are read from now on. Without this call
+ * the others do nothing. */
 void progress_begin(const char *const *names);
 
 /* An input is open; NULL: it is about to be closed. */

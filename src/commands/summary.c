@@ -5,7 +5,6 @@
 #include "commands/report.h"
 #include "core/number.h"
 #include "store/counter.h"
-#include "system/signals.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +17,6 @@ void summary_prepare(const struct options *options, struct pipeline_plan *plan)
         return;
     if (plan != NULL)
         plan->counts_drops = true;
-    signals_be_careful();
 }
 
 /* Counts are exact up to 2^53. */

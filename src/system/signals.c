@@ -1,38 +1,22 @@
 #include "system/signals.h"
 
-#include "system/path.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t pending;
-static volatile sig_atomic_t idle;
 static volatile sig_atomic_t stop_held;
 static volatile sig_atomic_t stop_pending;
-static bool careful;
 
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 enum { ENDS = sizeof ends / sizeof *ends };
 
-/* It comes when the handler returns, or at once. */
-static void end_by(int signal_number)
-{
-    signal(signal_number, SIG_DFL);
-    raise(signal_number);
-}
-
 static void on_end(int signal_number)
 {
-    if (idle) {
-        end_by(signal_number);
-        return;
-    }
     if (!pending)
         pending = signal_number;
     /* The flag may have been set just before a system call that blocks: wake it again. */
@@ -56,13 +40,6 @@ static void on_stop(int signal_number)
     int error = errno;
     raise(SIGSTOP);
     errno = error;
-}
-
-/* As the system drops a stop that waits when the process is to go on. */
-static void on_continue(int signal_number)
-{
-    (void)signal_number;
-    stop_pending = 0;
 }
 
 /* The system call that it comes to fails: with EINTR, or at a limit on file size with EFBIG. */
@@ -96,29 +73,28 @@ void signals_alarm(unsigned seconds)
 }
 
 /* Without SA_RESTART, blocked calls return. */
-static void install(int signal_number, void (*handler)(int), int flags)
+static void install(int signal_number, void (*handler)(int))
 {
-    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    struct sigaction action = {.sa_handler = handler};
     sigfillset(&action.sa_mask);
     sigaction(signal_number, &action, NULL);
 }
 
-static void install_unless_ignored(int signal_number, void (*handler)(int), int flags)
+static void install_unless_ignored(int signal_number, void (*handler)(int))
 {
     struct sigaction before;
     if (sigaction(signal_number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-        install(signal_number, handler, flags);
+        install(signal_number, handler);
 }
 
 void signals_start(void)
 {
     for (size_t i = 0; i < ENDS; i++)
-        install_unless_ignored(ends[i], on_end, 0);
-    install_unless_ignored(SIGTSTP, on_stop, 0);
-    install_unless_ignored(SIGCONT, on_continue, SA_RESTART);
-    install(SIGXFSZ, ignore, 0);
-    install(SIGALRM, on_alarm, 0);
-    install(SIGURG, ignore, 0);
+        install_unless_ignored(ends[i], on_end);
+    install_unless_ignored(SIGTSTP, on_stop);
+    install(SIGXFSZ, ignore);
+    install(SIGALRM, on_alarm);
+    install(SIGURG, ignore);
 }
 
 int signals_pending(void)
@@ -128,8 +104,10 @@ int signals_pending(void)
 
 void signals_raise(void)
 {
-    if (pending)
-        end_by(pending);
+    if (pending) {
+        signal(pending, SIG_DFL);
+        raise(pending);
+    }
 }
 
 void signals_forget(void)
@@ -139,53 +117,24 @@ void signals_forget(void)
     pending = 0;
 }
 
-void signals_be_careful(void)
-{
-    careful = true;
-}
-
-/* From here to idle_end a signal ends the process; one that came before does so now. */
-static void idle_begin(void)
-{
-    if (careful)
-        return;
-    idle = 1;
-    signals_raise();
-}
-
-static void idle_end(void)
-{
-    idle = 0;
-}
-
 int signals_open(const char *path, int flags, mode_t mode)
 {
     int fd;
-    idle_begin();
     /* Ctrl-Z interrupts it, too. */
     do
         fd = open(path, flags, mode);
     while (fd < 0 && errno == EINTR && !pending);
-    idle_end();
     return fd;
 }
 
 /* What never blocks is never interrupted: a signal would wait for the end of a file. */
-static bool is_to_end(void)
-{
-    if (pending)
-        errno = EINTR;
-    return pending;
-}
-
 ssize_t signals_read(int fd, void *buffer, size_t length)
 {
-    idle_begin();
-    if (is_to_end())
+    if (pending) {
+        errno = EINTR;
         return -1;
-    ssize_t n = read(fd, buffer, length);
-    idle_end();
-    return n;
+    }
+    return read(fd, buffer, length);
 }
 
 static int wait_for(int fd, short events, int milliseconds)
@@ -197,10 +146,7 @@ static int wait_for(int fd, short events, int milliseconds)
 
 int signals_wait_readable(int fd, int milliseconds)
 {
-    idle_begin();
-    int result = wait_for(fd, POLLIN, milliseconds);
-    idle_end();
-    return result;
+    return wait_for(fd, POLLIN, milliseconds);
 }
 
 bool signals_start_thread(pthread_t *thread, void *(*work)(void *), void *context)
@@ -241,17 +187,15 @@ void signals_end_thread(pthread_t thread)
 
 int signals_wait_semaphore(sem_t *semaphore, int milliseconds)
 {
-    if (!pending && sem_trywait(semaphore) == 0)
-        return 1;
-    idle_begin();
-    if (is_to_end())
+    if (pending)
         return -1;
+    if (sem_trywait(semaphore) == 0)
+        return 1;
     struct timespec until = time_after(milliseconds);
     int result;
     do
         result = milliseconds < 0 ? sem_wait(semaphore) : sem_timedwait(semaphore, &until);
     while (result != 0 && errno == EINTR && !pending);
-    idle_end();
     return result == 0 ? 1 : errno == ETIMEDOUT ? 0 : -1;
 }
 

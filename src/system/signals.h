@@ -3,8 +3,8 @@
  *
  * SIGINT, SIGTERM, SIGHUP and SIGPIPE, unless ignored from the start, set a flag. Normal code
  * finishes the batch at hand (what was written is remembered), restores the default and raises the
- * signal again, so that the caller sees how it ended. While the program only waits for input there
- * is no batch, and the signal ends it at once.
+ * signal again, so that the caller sees how it ended. A system call that waits fails with EINTR;
+ * if the signal comes just before the call, SIGALRM knocks a second later.
  *
  * SIGTSTP (Ctrl-Z) stops the process, but never while it holds a lock that others wait for.
  * SIGXFSZ becomes the error EFBIG.
@@ -38,10 +38,6 @@ void signals_raise(void);
 
 /* All is done, and the exit status is to say so: no signal that came, or comes, ends it. */
 void signals_forget(void);
-
-/* From now on there is always something to clean up: a signal never ends the process by itself, and
- * a wait for input ends with EINTR. */
-void signals_be_careful(void);
 
 /* open(2), read(2) and poll(2), which may wait for others, and during which a signal ends the
  * process. */
