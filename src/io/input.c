@@ -4,7 +4,6 @@
 #include "system/signals.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,8 +15,7 @@ struct input {
     char delimiter;
     bool ended;
     size_t max_line;
-    int stop;                   /* -1, or see input_let_wait */
-    bool regular;               /* asked when `stop` was set */
+    const atomic_bool *stop;    /* NULL, or see input_let_wait */
     struct input_buffer buffer; /* the byte more is for a missing last delimiter */
     size_t most_read;           /* bytes at a time */
     size_t chunk;               /* length of the last chunk, at the beginning of the buffer */
@@ -40,7 +38,6 @@ struct input *input_new(int fd, const char *name, char delimiter, size_t buffer_
         .name = name,
         .delimiter = delimiter,
         .max_line = max_line,
-        .stop = -1,
         .buffer.capacity = buffer_bytes,
         .most_read = buffer_bytes,
     };
@@ -111,11 +108,9 @@ static int grow(struct input *input, struct fault *fault)
     return 0;
 }
 
-void input_let_wait(struct input *input, int stop)
+void input_let_wait(struct input *input, const atomic_bool *stop)
 {
-    struct stat status;
     input->stop = stop;
-    input->regular = fstat(input->fd, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 int input_change_buffer(struct input *input, struct input_buffer *buffer, struct fault *fault)
@@ -133,19 +128,6 @@ int input_change_buffer(struct input *input, struct input_buffer *buffer, struct
     return 0;
 }
 
-/* Waits for input, or for the end of input->stop. Returns whether it is input. A regular file has
- * nothing to wait for. */
-static bool wait_or_stop(const struct input *input)
-{
-    struct pollfd fds[] = {{.fd = input->stop, .events = POLLIN},
-                           {.fd = input->fd, .events = POLLIN}};
-    if (input->regular)
-        return true;
-    while (poll(fds, 2, -1) < 0 && errno == EINTR) {
-    }
-    return fds[0].revents == 0;
-}
-
 /* Reads what is there; waits until something is. A buffer that has grown for a long line is not
  * filled at once: what comes after the line would have to be copied. Returns the number of bytes, 0
  * at the end, -1, or INPUT_WAITS. */
@@ -153,20 +135,18 @@ static ssize_t fill(struct input *input, struct fault *fault)
 {
     char *to = input->buffer.bytes + input->filled;
     size_t room = input->buffer.capacity - input->filled;
-    bool ahead = input->stop >= 0;
     if (room > input->most_read)
         room = input->most_read;
     for (;;) {
-        if (ahead && !wait_or_stop(input))
+        if (input->stop != NULL && atomic_load(input->stop))
             return INPUT_WAITS;
-        ssize_t n = ahead ? read(input->fd, to, room) : signals_read(input->fd, to, room);
+        ssize_t n = signals_read(input->fd, to, room);
         if (n >= 0)
             return n;
-        if (errno == EAGAIN &&
-            (ahead || (signals_wait_readable(input->fd, -1) >= 0 && !signals_pending())))
+        if (errno == EAGAIN && signals_wait_readable(input->fd, -1) >= 0)
             continue;
         if (errno != EINTR || signals_pending())
-            return fault_errno(fault, input->name, NULL, signals_pending() ? EINTR : errno);
+            return fault_errno(fault, input->name, NULL, errno);
     }
 }
 
@@ -191,7 +171,7 @@ int input_next(struct input *input, struct chunk *chunk, struct fault *fault)
         move_rest(input);
     while (!input->ended) {
         bool full = input->filled == input->buffer.capacity;
-        if (full && input->stop >= 0)
+        if (full && input->stop != NULL)
             return INPUT_WAITS;
         if (full && grow(input, fault) != 0)
             return -1;

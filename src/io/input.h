@@ -10,6 +10,7 @@
 
 #include "system/fault.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,13 +40,13 @@ void input_free(struct input *input);
  * Returns 1, 0 at the end, -1 with the fault; or INPUT_WAITS: see below. */
 int input_next(struct input *input, struct chunk *chunk, struct fault *fault);
 
-/* For an input that another thread reads ahead. input_let_wait: from now on (-1: no longer)
- * input_next returns INPUT_WAITS instead of waiting once `stop` is at its end, and instead of
- * making its buffer larger; it goes on where it was. No signal ends the process in input_next then.
+/* For an input that another thread reads ahead. input_let_wait: from now on (NULL: no longer)
+ * input_next returns INPUT_WAITS instead of making its buffer larger, and instead of waiting once
+ * `stop` is true and signals_end_thread has woken it; it goes on where it was.
  * input_change_buffer: the bytes of the last chunk stay where they are, in what is now *buffer; the
  * input goes on in what was there, made large enough for one read. Returns 0 or -1. */
 enum { INPUT_WAITS = -2 };
-void input_let_wait(struct input *input, int stop);
+void input_let_wait(struct input *input, const atomic_bool *stop);
 int input_change_buffer(struct input *input, struct input_buffer *buffer, struct fault *fault);
 
 /* Waits for input at most so many milliseconds. Returns whether input_next has something to say;

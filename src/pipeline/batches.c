@@ -5,12 +5,10 @@
 #include "system/signals.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /*
  * With a second thread there are several buffers, and several blocks: batches with room for what is
@@ -70,7 +68,6 @@ struct batches {
     bool ready; /* and the next block is made */
     atomic_bool ending;
     pthread_t thread;
-    int stop[2]; /* a pipe: that it is closed tells the second thread to end */
     sem_t made, free_blocks, free_buffers;
     unsigned blocks_kept, buffers_kept; /* that are free, and not yet given back */
     struct input_buffer spare[BUFFERS - 1];
@@ -260,7 +257,6 @@ static void *work_ahead(void *context)
 static void end_ahead(struct batches *batches)
 {
     atomic_store(&batches->ending, true);
-    close(batches->stop[1]);
     sem_post(&batches->free_blocks);
     sem_post(&batches->free_buffers);
     if (batches->ahead)
@@ -270,8 +266,7 @@ static void end_ahead(struct batches *batches)
         free(batches->spare[i].bytes);
         batches->spare[i] = (struct input_buffer){NULL, 0};
     }
-    input_let_wait(batches->input, -1);
-    close(batches->stop[0]);
+    input_let_wait(batches->input, NULL);
     sem_destroy(&batches->made);
     sem_destroy(&batches->free_blocks);
     sem_destroy(&batches->free_buffers);
@@ -281,14 +276,12 @@ static void end_ahead(struct batches *batches)
 /* Where there is no second thread to be had, one does. */
 static void start_ahead(struct batches *batches)
 {
-    if (pipe2(batches->stop, O_CLOEXEC) != 0)
-        return;
     batches->changes = 0;
     sem_init(&batches->made, 0, 0);
     sem_init(&batches->free_blocks, 0, BLOCKS);
     /* All of them: the chunk that the input has now is used up. */
     sem_init(&batches->free_buffers, 0, BUFFERS);
-    input_let_wait(batches->input, batches->stop[0]);
+    input_let_wait(batches->input, &batches->ending);
     batches->small = 0;
     batches->given = 0;
     batches->blocks_kept = batches->buffers_kept = 0;
