@@ -2,7 +2,6 @@
 
 #include "commands/message.h"
 #include "core/quote.h"
-#include "system/descriptors.h"
 #include "system/path.h"
 
 #include <errno.h>
@@ -10,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -123,6 +123,18 @@ static int open_all(struct part_files *files, struct fault *fault)
     return 0;
 }
 
+/* Raises the limit, as far as this user may. Returns whether so many files more can be open. */
+static bool allow_open(rlim_t more)
+{
+    enum { OPEN_ALREADY = 64 };
+    struct rlimit limit;
+    rlim_t wanted = more + OPEN_ALREADY;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return true;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur == wanted;
+}
+
 struct part_files *part_files_new(const char *pattern, uint32_t parts, struct fault *fault)
 {
     struct part_files *files = malloc(sizeof *files);
@@ -131,7 +143,7 @@ struct part_files *part_files_new(const char *pattern, uint32_t parts, struct fa
         return NULL;
     }
     *files = (struct part_files){.pattern = pattern, .parts = parts};
-    if ((descriptors_allow(parts) ? open_all(files, fault) : too_many(parts, fault)) == 0)
+    if ((allow_open(parts) ? open_all(files, fault) : too_many(parts, fault)) == 0)
         return files;
     part_files_free(files);
     return NULL;

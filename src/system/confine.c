@@ -14,18 +14,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Here and not from <linux/landlock.h>, which a machine that builds this may not have, or only that
- * of an older kernel. The numbers are the same on all machines but a few. */
+/* Here and not from <linux/landlock.h>, which may be that of an older kernel. Where the C library
+ * knows no such call, neither does the kernel that came with it. */
 #ifdef SYS_landlock_create_ruleset
 enum {
     CREATE_RULESET = SYS_landlock_create_ruleset,
     ADD_RULE = SYS_landlock_add_rule,
     RESTRICT_SELF = SYS_landlock_restrict_self,
 };
-#elif defined(__alpha__) || defined(__mips__) || (defined(__x86_64__) && defined(__ILP32__))
-enum { CREATE_RULESET = -1, ADD_RULE = -1, RESTRICT_SELF = -1 };
 #else
-enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446 };
+enum { CREATE_RULESET = -1, ADD_RULE = -1, RESTRICT_SELF = -1 };
 #endif
 
 enum { ASK_VERSION = 1, RULE_PATH_BENEATH = 1 };

@@ -18,11 +18,9 @@ int random_fill(void *bytes, size_t length)
 
 uint64_t random_word(void)
 {
-    uint64_t word;
-    struct timespec now = {0, 0};
-    if (getrandom(&word, sizeof word, GRND_NONBLOCK) == (ssize_t)sizeof word)
-        return word;
+    struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    word = ((uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec) * UINT64_C(0x9e3779b97f4a7c15);
-    return word ^ (uint64_t)getpid() << 32 ^ (uintptr_t)&word;
+    uint64_t word = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^ (uint64_t)getpid() << 24;
+    (void)!getrandom(&word, sizeof word, GRND_NONBLOCK);
+    return word;
 }

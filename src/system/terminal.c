@@ -18,15 +18,12 @@ bool terminal_is(int fd)
 unsigned terminal_width(int fd)
 {
     struct winsize size = {0};
-    const char *columns = getenv("COLUMNS");
-    unsigned long width = WIDTH_DEFAULT;
+    unsigned width = WIDTH_DEFAULT;
     if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col != 0)
         width = size.ws_col;
-    else if (columns != NULL && columns[0] >= '1' && columns[0] <= '9')
-        width = strtoul(columns, NULL, 10);
     if (width < WIDTH_LEAST)
         return WIDTH_LEAST;
-    return width < WIDTH_MOST ? (unsigned)width : WIDTH_MOST;
+    return width < WIDTH_MOST ? width : WIDTH_MOST;
 }
 
 #define CLEAR "\r\033[K"

@@ -10,7 +10,7 @@
 /* Whether the descriptor is a terminal; all else, a pipe or a file, gets plain lines. */
 bool terminal_is(int fd);
 
-/* Columns, at least 20: as the terminal says, else as COLUMNS says, else 80. */
+/* Columns, at least 20: as the terminal says, else 80. */
 unsigned terminal_width(int fd);
 
 /* Draws a line on standard error, a terminal, over the one before; `stays`: the last one, after
