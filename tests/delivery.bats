@@ -67,37 +67,6 @@ load crash
     [[ $(wc -l <twice) -le 20000 ]]
 }
 
-@test "a closed pipe: what the pipe did not take comes again" {
-    need_signals
-    input 200000 >in
-    exits 0 unseen create -p 1e-9 f.bf
-    env --default-signal=PIPE timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" f.bf in | head -c 1000000 >first
-    succeeds unseen f.bf in
-    cp "$out" second
-    # What the pipe held when its reader went away was handed on, and is gone:
-    # no more than a pipe holds. Everything else is there.
-    lost in first second >gone
-    [[ $(wc -c <gone) -le $((1048576 + 100)) ]] || { wc gone; false; }
-    [[ $(wc -l <second) -gt 100000 ]]
-}
-
-@test "killed while it waits for a slow reader: what the pipe holds, and the rest" {
-    # The pipe keeps all that write(2) accepted, so not a byte goes unseen by this test.
-    input 100000 >in
-    exits 0 unseen create -p 1e-9 f.bf
-    local i
-    for i in 1 2 3; do
-        stall
-        end_stalled "first.$i"
-    done
-    capture unseen verify f.bf
-    [[ $code -le 1 ]]
-    succeeds unseen f.bf in
-    none_lost in first.* "$out"
-    # lines that the pipe did not take were not remembered
-    [[ $(wc -l <"$out") -gt 80000 ]]
-}
-
 # --- kills -------------------------------------------------------------------
 
 @test "kill -9 while the input dribbles in: each line is in the output or comes again" {
@@ -208,21 +177,6 @@ END
     each_once in <(head -n "$(wc -l <first)" first) "$out"
 }
 
-@test "memory form: SIGTERM ends it by the signal" {
-    need_signals
-    mkfifo pipe
-    env --default-signal=TERM "$UNSEEN" <pipe >got 3>&- &
-    local pid=$! feed
-    exec {feed}>pipe
-    echo a >&"$feed"
-    filled got
-    kill -TERM "$pid"
-    code=0
-    wait "$pid" || code=$?
-    exec {feed}>&-
-    [[ $code -eq 143 ]]
-}
-
 # --- many writers ------------------------------------------------------------
 
 @test "four writers that all create the filter at once" {
@@ -239,19 +193,6 @@ END
     [[ $failed -eq 0 ]]
     each_once in out.*
     [[ $(cat err.* | grep -c 'created (') -eq 1 ]]
-}
-
-@test "two writers in a loop: unseen f <a | cat | unseen f does not deadlock" {
-    input 50000 >in
-    exits 0 unseen create -p 1e-9 f.bf
-    timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" f.bf <in 3>&- | cat 3>&- |
-        timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" f.bf >got 3>&-
-    local status=("${PIPESTATUS[@]}")
-    [[ ${status[*]} == '0 0 0' ]] || { echo "${status[@]}"; false; }
-    # every line went out of the first
-    [[ ! -s got ]]
-    succeeds unseen f.bf in
-    prints ''
 }
 
 @test "a crawler's loop: what the consumer finds goes through the same filter" {

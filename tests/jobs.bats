@@ -34,22 +34,6 @@ list() {
     done
 }
 
-@test "query, --tag, add and -d too" {
-    local command
-    list in
-    lines_unique in | awk 'NR % 3 == 0' >third
-    creates -n 25000 f.bf
-    succeeds unseen add -j 2 f.bf third
-    for command in 'query f.bf' 'query -v f.bf' 'query --tag f.bf' 'query -c f.bf' -d; do
-        # shellcheck disable=SC2086
-        unseen $command -j 1 <in >one
-        # shellcheck disable=SC2086
-        unseen $command -j 2 <in >two
-        cmp one two
-        [ -s one ]
-    done
-}
-
 @test "-m ends behind its last line, and leaves the rest to the next program" {
     local most
     seq -f 'a line that is as long as an address in the web, or nearly so: %.0f' 30000 >in
@@ -80,7 +64,7 @@ open_pipe() {
 }
 
 # The forms in which lines are judged, as words for `run_form`.
-forms=('-n 1000 -p 0.5' '-d -n 1000 -p 0.5' 'f.bf' 'add f.bf' 'query f.bf' 'query -v f.bf' 'query --tag f.bf'
+forms=('-n 1000 -p 0.5' '-d -n 1000 -p 0.5' 'f.bf' 'add f.bf' 'query f.bf' 'query -v f.bf' 'query --tag f.bf' 'query -c f.bf'
     'remove counting.bf' 'push queue.bf' '--durable -a got f.bf' '--pending keys f.bf' 'f.bf -x cat')
 
 # fresh: filters of so high a rate, and so small, that it matters where layers end.
@@ -226,23 +210,6 @@ remembered() {
     cmp expected got
 }
 
-@test "a reader ahead from which another process took the input does not outlive the end of the output" {
-    need_preload poll
-    local i
-    list in
-    echo 'the last line' >>in
-    lines_unique in >expected
-    for i in 1 2 3 4 5; do
-        open_pipe
-        cat in >pipe 3>&- &
-        # When the last line comes out, the thread waits for more in read(2).
-        LD_PRELOAD=$preload timeout -k 1 20 "$UNSEEN" -j 2 -m "$(wc -l <expected)" <pipe >got
-        cmp expected got
-        exec {hold}>&-
-        rm pipe
-    done
-}
-
 @test "behind a flood, a line still comes out before the next is sent" {
     local i n
     list in
@@ -257,27 +224,6 @@ remembered() {
         hear "slow line $i"
     done
     farewell
-}
-
-@test "a signal ends it while its thread waits for input" {
-    need_signals
-    list in
-    lines_unique in >expected
-    open_pipe
-    env --default-signal=TERM "$UNSEEN" -j 2 --create f.bf <pipe >got 2>errors 3>&- {hold}>&- &
-    local pid=$! i
-    cat in >pipe
-    for ((i = 0; i < 600; i++)); do
-        cmp -s expected got && break
-        sleep 0.1
-    done
-    kill -TERM "$pid"
-    code=0
-    wait "$pid" || code=$?
-    [ "$code" -eq 143 ]
-    cmp expected got
-    unseen -j 2 f.bf in >again
-    [ ! -s again ]
 }
 
 @test "a line too long, far behind: the lines before it come out, and the next input is read" {
