@@ -352,14 +352,13 @@ not() {
 }
 
 @test "what --dropped cannot go with" {
+    local command
     seq 3 >in
     exits 0 unseen create --counting f.bf
     fails_with 2 '^unseen: -d and --dropped: ' unseen -d --dropped x <in
-    fails_with 2 '^unseen: --dropped: not an option here' unseen query --dropped x f.bf in
-    fails_with 2 '^unseen: --dropped: not an option here' unseen remove --dropped x f.bf in
-    fails_with 2 '^unseen: --dropped: not an option here' unseen create --dropped x g.bf
-    fails_with 2 '^unseen: --dropped: not an option here' unseen pop --dropped x f.bf
-    fails_with 2 '^unseen: --dropped: needs a value' unseen f.bf in --dropped
+    for command in query remove pop; do
+        fails_with 2 '^unseen: --dropped: not an option here' unseen "$command" --dropped x f.bf
+    done
 }
 
 # --- what goes wrong ------------------------------------------------------------------------
