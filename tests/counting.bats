@@ -328,7 +328,7 @@ END
 
 # journal: where the journal page of f.bf begins.
 journal() {
-    echo $(($(od -An -v -tu8 -j 152 -N 8 f.bf) - 4096))
+    echo $(($(od -An -v -tu8 -j 4096 -N 8 f.bf) - 4096))
 }
 
 @test "a journal that means nothing loses no line and is cleared" {

@@ -551,11 +551,13 @@ damaged_filter() {
     damage lengths $((layer + 4096)) "$size" 509 harmless
 }
 
-@test "a version and features from the future are named as such" {
+@test "a version of the past, and one and features from the future, are named as such" {
     damaged_filter 50
     cp f.bf damaged.bf
-    printf '\2' | dd of=damaged.bf bs=1 seek=8 conv=notrunc status=none
-    fails_with 2 'damaged\.bf: .*version' unseen damaged.bf < <(seq 3)
+    printf '\1' | dd of=damaged.bf bs=1 seek=8 conv=notrunc status=none
+    fails_with 2 'damaged\.bf: was made by an older unseen \(make it again\)' unseen damaged.bf < <(seq 3)
+    printf '\3' | dd of=damaged.bf bs=1 seek=8 conv=notrunc status=none
+    fails_with 2 'damaged\.bf: .*version 3.*newer unseen' unseen damaged.bf < <(seq 3)
     cp f.bf damaged.bf
     printf '\200' | dd of=damaged.bf bs=1 seek=23 conv=notrunc status=none
     fails_with 2 'damaged\.bf: .*feature' unseen query damaged.bf < <(seq 3)

@@ -85,7 +85,7 @@ files() { find q.bf.queue -type f | wc -l; }
     succeeds unseen push --create q.bf < <(seq 4)
     exits 0 unseen push --create -n 1000 -p 1e-4 r.bf < <(seq 3)
     succeeds unseen push --create -n 1000 -p 1e-4 r.bf < <(seq 3)
-    fails_with 2 'was made with -n 1000' unseen push -n 2000 r.bf < <(seq 9)
+    fails_with 2 'was made for 1000 lines, not 2000' unseen push -n 2000 r.bf < <(seq 9)
     pops '1\n2\n3\n4\n' -m 9
     exits 0 unseen --create --queue s.bf < <(seq 2)
     prints '1\n2\n'

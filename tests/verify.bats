@@ -410,7 +410,7 @@ sound() {
     done <<'END'
 0 is not a filter
 8 has filter format version 65535
-12 damaged filter: header size
+12 damaged filter: checksum of the header
 16 .*features
 100 damaged filter: checksum of the header
 4096 damaged filter: layer 1: checksum

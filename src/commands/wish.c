@@ -31,26 +31,11 @@ struct wish {
     uint64_t stage;  /* bytes, or STAGE_BY_SIZE */
 };
 
-static const struct {
-    enum option_id option;
-    uint64_t asked;
-} asked_by[] = {
-    {OPTION_CAPACITY, ASKED_CAPACITY},   {OPTION_RATE, ASKED_RATE},
-    {OPTION_SIZE, ASKED_SIZE},           {OPTION_BITS_PER_KEY, ASKED_BITS_PER_KEY},
-    {OPTION_HASHES, ASKED_HASHES},       {OPTION_SEED, ASKED_SEED},
-    {OPTION_FIXED, ASKED_FIXED},         {OPTION_WINDOW, ASKED_WINDOW},
-    {OPTION_FORGET_AFTER, ASKED_FORGET}, {OPTION_COUNTING, ASKED_COUNTING},
-    {OPTION_STAGE, ASKED_STAGE},
-};
-
-static uint64_t asked_of(const struct options *options)
-{
-    uint64_t asked = 0;
-    for (size_t i = 0; i < sizeof asked_by / sizeof *asked_by; i++)
-        if (options_has(options, asked_by[i].option))
-            asked |= asked_by[i].asked;
-    return asked;
-}
+/* What --like takes from a filter as it is. */
+#define TAKEN_BY_LIKE                                                                              \
+    (DESCRIBING_OPTIONS &                                                                          \
+     ~(OPTION_BIT(OPTION_SEED) | OPTION_BIT(OPTION_QUEUE) | OPTION_BIT(OPTION_LIKE) |              \
+       OPTION_BIT(OPTION_SECRET) | OPTION_BIT(OPTION_SHARD) | OPTION_BIT(OPTION_SHARD_BY)))
 
 static struct wish read_wish(const struct options *options)
 {
@@ -193,14 +178,7 @@ static int draw_secret(const struct options *options, struct header *header)
         return message_fault(&fault);
     }
     header->hasher = (struct hasher){HASH_SIPHASH, words[0], words[1]};
-    header->asked &= ~(uint64_t)ASKED_SEED;
     return 0;
-}
-
-static int taken_by_like(const struct options *options, const char *option)
-{
-    return message("%s and --like: --like takes that from %s (leave one out)", option,
-                   options->given[OPTION_LIKE]);
 }
 
 /* --like takes all from one place, except whether there is a queue beside it, another part of the
@@ -208,23 +186,19 @@ static int taken_by_like(const struct options *options, const char *option)
  * not those of the other. */
 static int plan_like(const struct options *options, struct header *header)
 {
-    const char *recipe = wish_recipe_given(options);
-    for (size_t i = 0; i < sizeof asked_by / sizeof *asked_by; i++)
-        if (options_has(options, asked_by[i].option) && asked_by[i].option != OPTION_SEED)
-            return taken_by_like(options, options->spelled[asked_by[i].option]);
-    if (recipe != NULL)
-        return taken_by_like(options, recipe);
-    struct store *store = filter_operand_look(options->given[OPTION_LIKE], options);
+    const char *like = options->given[OPTION_LIKE];
+    for (int i = 0; i < OPTIONS; i++)
+        if ((options->set & TAKEN_BY_LIKE & OPTION_BIT(i)) != 0)
+            return message("%s and --like: --like takes that from %s (leave one out)",
+                           options->spelled[i], like);
+    struct store *store = filter_operand_look(like, options);
     if (store == NULL)
         return EXIT_TROUBLE;
     *header = *store_header(store);
     header->writer_features = 0;
     store_close(store);
     if (options_has(options, OPTION_SEED) && header_has_secret(header))
-        return message("--seed: %s has a secret instead (for another one: --secret)",
-                       options->given[OPTION_LIKE]);
-    if (options_has(options, OPTION_SEED))
-        header->asked |= ASKED_SEED;
+        return message("--seed: %s has a secret instead (for another one: --secret)", like);
     if (wish_part_read(options, header) != 0)
         return EXIT_TROUBLE;
     header->hasher.k0 = options_seed(options, header->hasher.k0);
@@ -257,7 +231,6 @@ int wish_plan(const struct options *options, bool in_file, uint64_t assumed, str
     header->plan.geometry.counting = options_has(options, OPTION_COUNTING);
     if (plan_with_stage(&wish, in_file, &header->plan) != 0)
         return EXIT_TROUBLE;
-    header->asked = asked_of(options);
     /* Only an odd geometry can make one too large; working it out takes milliseconds. */
     bool odd = header->plan.geometry.lines != 0 || header->plan.window;
     if (options_has(options, OPTION_STAGE) && wish.stage != 0 &&
@@ -291,13 +264,6 @@ static bool lacks(const struct store *store, const char *option, bool lacking)
 }
 
 /* What was not given, 0, is not compared; nor is it below. */
-static bool count_differs(const struct store *store, const char *option, uint64_t has,
-                          uint64_t wants)
-{
-    return wants != 0 && has != wants &&
-           disagrees(store, option, "made with %s %" PRIu64 ", not %" PRIu64, option, has, wants);
-}
-
 static bool rate_differs(const struct store *store, const char *option, double has, double wants)
 {
     char was[NUMBER_TEXT], wanted[NUMBER_TEXT];
@@ -328,46 +294,59 @@ static bool window_differs(const struct store *store, const struct wish *wish)
     const struct filter_plan *has = &store_header(store)->plan;
     bool by_count = has->window && has->forget == 0;
     if (lacks(store, "--window", wish->window != 0 && !by_count) ||
-        lacks(store, "--forget-after", wish->forget != 0 && has->forget == 0) ||
-        count_differs(store, "--window", has->capacity, wish->window))
+        lacks(store, "--forget-after", wish->forget != 0 && has->forget == 0))
         return true;
+    if (wish->window != 0 && has->capacity != wish->window)
+        return disagrees(store, "--window", "made with --window %" PRIu64 ", not %" PRIu64,
+                         has->capacity, wish->window);
     if (wish->forget != 0 && has->forget != wish->forget)
         return disagrees(store, "--forget-after", "made with --forget-after %s, not %s",
                          report_time(has->forget, was), report_time(wish->forget, wanted));
     return false;
 }
 
-static bool form_differs(const struct store *store, const struct wish *wish, uint64_t given,
-                         uint64_t seed)
+static bool form_differs(const struct store *store, const struct wish *wish,
+                         const struct options *options)
 {
     const struct header *has = store_header(store);
     unsigned hashes = geometry_hashes(growth_geometry(&has->plan));
-    if ((given & ASKED_HASHES) &&
+    uint64_t seed = options_seed(options, has->hasher.k0);
+    if (wish->hashes != 0 &&
         hashes != geometry_hashes(sizing_geometry_of_hashes((unsigned)wish->hashes, false)))
         return disagrees(store, "--hashes", "made with --hashes %u, not %" PRIu64, hashes,
                          wish->hashes);
-    if ((given & ASKED_SEED) && header_has_secret(has))
+    if (options_has(options, OPTION_SEED) && header_has_secret(has))
         return disagrees(store, "--seed", "made with a secret, not --seed %" PRIu64, seed);
-    if ((given & ASKED_SEED) && has->hasher.k0 != seed)
+    if (has->hasher.k0 != seed)
         return disagrees(store, "--seed", "made with --seed %" PRIu64 ", not %" PRIu64,
                          has->hasher.k0, seed);
-    if ((given & ASKED_FIXED) && !has->plan.fixed)
+    if (options_has(options, OPTION_FIXED) && !has->plan.fixed)
         return disagrees(store, "--fixed", "made to grow, not --fixed");
-    if ((given & ASKED_STAGE) && has->plan.stage != stage_pages(wish))
-        return lacks(store, "--stage", (has->asked & ASKED_STAGE) == 0 || has->plan.stage == 0) ||
+    if (options_has(options, OPTION_STAGE) && has->plan.stage != stage_pages(wish))
+        return lacks(store, "--stage", has->plan.stage == 0 || has->plan.stage == STAGE_BY_SIZE) ||
                disagrees(store, "--stage", "made with --stage %" PRIu64 ", not %" PRIu64,
                          has->plan.stage * PAGE_BYTES, wish->stage);
-    return lacks(store, "--counting", (given & ASKED_COUNTING) && !has->plan.geometry.counting);
+    return lacks(store, "--counting",
+                 options_has(options, OPTION_COUNTING) && !has->plan.geometry.counting);
 }
 
-static bool differs(const struct store *store, const struct wish *wish, uint64_t given,
-                    uint64_t seed)
+static bool capacity_differs(const struct store *store, const struct wish *wish)
 {
-    const struct header *has = store_header(store);
-    return lacks(store, "-n", given & ~has->asked & ASKED_CAPACITY) ||
-           count_differs(store, "-n", has->plan.capacity, wish->capacity) ||
-           rate_differs(store, "-p", has->plan.rate, wish->rate) || size_differs(store, wish) ||
-           window_differs(store, wish) || form_differs(store, wish, given, seed);
+    const struct filter_plan *has = &store_header(store)->plan;
+    bool by_count = has->window && has->forget == 0;
+    return lacks(store, "-n", wish->capacity != 0 && (has->capacity == 0 || by_count)) ||
+           (wish->capacity != 0 && has->capacity != wish->capacity &&
+            disagrees(store, "-n", "made for %" PRIu64 " %s, not %" PRIu64, has->capacity,
+                      number_lines(has->capacity), wish->capacity));
+}
+
+static bool differs(const struct store *store, const struct wish *wish,
+                    const struct options *options)
+{
+    return capacity_differs(store, wish) ||
+           rate_differs(store, "-p", store_header(store)->plan.rate, wish->rate) ||
+           size_differs(store, wish) || window_differs(store, wish) ||
+           form_differs(store, wish, options);
 }
 
 static bool part_differs(const struct store *store, const struct options *options)
@@ -435,11 +414,9 @@ static bool unlike(const struct store *store, const struct options *options, str
 int wish_compare(const struct options *options, const char *path, bool queue)
 {
     struct wish wish = read_wish(options);
-    struct header header = {.hasher.k0 = options_seed(options, 0)};
-    uint64_t given = asked_of(options);
+    struct header header;
     bool like = options_has(options, OPTION_LIKE);
-    if (given == 0 && !queue && !like && !wish_part_given(options) &&
-        wish_recipe_given(options) == NULL && !options_has(options, OPTION_SECRET))
+    if ((options->set & DESCRIBING_OPTIONS) == 0 && !queue)
         return 0;
     if (like && plan_like(options, &header) != 0)
         return EXIT_TROUBLE;
@@ -447,8 +424,8 @@ int wish_compare(const struct options *options, const char *path, bool queue)
     if (store == NULL)
         return EXIT_TROUBLE;
     bool other = like ? unlike(store, options, &header)
-                      : differs(store, &wish, given, header.hasher.k0) ||
-                            part_differs(store, options) || secret_differs(store, options, NULL) ||
+                      : differs(store, &wish, options) || part_differs(store, options) ||
+                            secret_differs(store, options, NULL) ||
                             wish_recipe_compare(options, path, &store_header(store)->recipe) != 0;
     if (!other && queue && !queue_operand_has(store)) {
         message("%s: was made without a queue (only a new filter can have one: unseen create "

@@ -8,14 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-const char *wish_recipe_given(const struct options *options)
-{
-    for (enum option_id id = 0; id < OPTIONS; id++)
-        if ((options->set & RECIPE_OPTIONS & OPTION_BIT(id)) != 0)
-            return options->spelled[id];
-    return NULL;
-}
-
 static int bad_value(const struct options *options, enum option_id id, const char *reason,
                      const char *wanted)
 {
@@ -112,7 +104,7 @@ int wish_recipe_compare(const struct options *options, const char *path, const s
     struct recipe wants;
     bool versioned;
     char was[RECIPE_TEXT], wanted[RECIPE_TEXT];
-    if (wish_recipe_given(options) == NULL)
+    if ((options->set & RECIPE_OPTIONS) == 0)
         return 0;
     if (wish_recipe_parse(options, &wants, &versioned) != 0)
         return EXIT_TROUBLE;

@@ -14,9 +14,6 @@ int wish_recipe_parse(const struct options *options, struct recipe *recipe, bool
 /* The same of a whole recipe, in which no separator is without fields. */
 int wish_recipe_read(const struct options *options, struct recipe *recipe);
 
-/* The first of these options that was given, as it was written; or NULL. */
-const char *wish_recipe_given(const struct options *options);
-
 /* Whether the filter `path`, which was made with the recipe `has`, agrees with what was given.
  * Returns 0, or EXIT_TROUBLE after a message. */
 int wish_recipe_compare(const struct options *options, const char *path, const struct recipe *has);

@@ -16,7 +16,7 @@
 
 #include "core/hash.h"
 
-enum { SHARD_MAPPING = 1, SHARD_PARTS_MAX = 1000000 };
+enum { SHARD_PARTS_MAX = 1000000 };
 
 /* Part `part` of `parts`, counted from 1; both 0: all of the list. */
 struct shard {

@@ -1,5 +1,5 @@
 /*
- * header - the filter file, format version 1.
+ * header - the filter file, format version 2.
  *
  * All numbers are unsigned, little-endian, at fixed offsets, whatever machine wrote them; a double
  * is its IEEE 754 bits, as a number of 64. A page is 4096 bytes. Bytes without a name are zero.
@@ -22,30 +22,27 @@
  *       32 16*4  the ranges: the first field, from 1 on, and the last, 2 bytes each, the last 0 for
  *                the rest of the line; in rising order, no two touching; zeros after the last range
  *
- * A filter may be for a part of a list (core/shard.h): it has the feature 8, and refuses lines of
- * other parts. The second recipe says what of a line decides that.
+ * A filter may be for a part of a list (core/shard.h): it refuses lines of other parts. The second
+ * recipe says what of a line decides that.
  *
- * Keys are made with XXH3 and a seed; or, with the feature 16, under a secret of 16 bytes, so that
+ * Keys are made with XXH3 and a seed; or, with the feature 4, under a secret of 16 bytes, so that
  * nobody who does not know it can choose lines whose keys are alike.
  *
  * A file is valid if and only if
  *
  *    1. it has at least the 14336 bytes before the flight, and all of the fixed part;
- *    2. magic, version and header bytes are as below, and no unknown bit is set among the features
- *       at 16, nor for a writer among those at 24;
+ *    2. magic and version are as below, and no unknown bit is set among the features at 16, nor for
+ *       a writer among those at 24;
  *    3. the header's checksum is right;
- *    4. cells have 4 bits if the feature counting is set, else 1;
- *    5. p is in 1e-12..0.5 (not a NaN); n is at most 10^12; size at most 2^38 pages; g at most 16
- *       and f at most 7, both zero or neither; the flag is 0, or 1 and n or size is not 0; the
- *       given values are known ones;
- *    6. flight keys are a power of two within 32..4096, and the fixed part is 14336 bytes plus the
- *       keys in flight, rounded up to whole pages, plus a page if the feature counting is set;
- *    7. bytes of the header without a name are zero; recipes are as above, of a profile and version
- *       that are known, with a separator only if there are fields; the first is not all zeros if
- *       and only if the feature recipe is set; if the feature part is set, N is 1..10^6, I is
- *       1..N and the mapping is 1, else these and the second recipe are zero;
- *       a window has its feature bit, does not count and is not fixed, and it has a time of at most
- *       10^13 milliseconds, or else n; a filter that is not a window has a zero there;
+ *    4. p is in 1e-12..0.5 (not a NaN); n is at most 10^12; size at most 2^38 pages; g at most 16
+ *       and f at most 7, both zero or neither; the flag is 0, or 1 and n or size is not 0;
+ *    5. flight keys are a power of two within 32..4096;
+ *    6. recipes are as above, of a profile and version that are known, with a separator only if
+ *       there are fields; N is at most 10^6 and I within 1..N, or both are zero, and the second
+ *       recipe, too;
+ *    7. bytes of the header without a name are zero;
+ *       a window does not count and is not fixed, and it has a time of at most 10^13 milliseconds,
+ *       or else n; a filter that is not a window has a zero there;
  *       the pages for a stage are at most 2^38 or 2^64-1, and zero in a window or a counting
  *       filter;
  *
@@ -59,8 +56,7 @@
 
 enum {
     MAGIC_AT = 0,            /*   8 magic: 89 75 6e 73 65 65 6e 0a */
-    VERSION_AT = 8,          /*   4 format version: 1 */
-    HEADER_BYTES_AT = 12,    /*   4 bytes of this header: 4096 */
+    VERSION_AT = 8,          /*   4 format version: 2 */
     FEATURES_AT = 16,        /*   8 features without which the file cannot be used: FEATURE_... */
     WRITER_FEATURES_AT = 24, /*   8 what a reader may ignore, but a writer must know: WRITER_... */
     UUID_AT = 32,            /*  16 UUID of the filter, random (RFC 4122 version 4) */
@@ -71,11 +67,8 @@ enum {
     PAGES_AT = 120,          /*   8 size asked for, in pages of each first layer; 0: as n, p want */
     LINES_AT = 128,          /*   1 lines a key asked for (g); 0 if it followed from p */
     FIELDS_AT = 129,         /*   1 fields a line asked for (f); 0 likewise */
-    CELL_BITS_AT = 130,      /*   1 bits a cell: 1, or 4 with the feature counting */
     FIXED_AT = 131,          /*   1 1 if the filter never grows, else 0 */
-    ASKED_AT = 136,          /*   8 which values were given by name: ASKED_... */
     FLIGHT_KEYS_AT = 144,    /*   8 flight keys: a power of two, 32..4096; see shared.h */
-    LAYERS_AT_AT = 152,      /*   8 bytes of the fixed part; no layer begins before */
     FORGET_AT = 160,         /*   8 window by time: forgets after so many ms; 0: after n lines */
     STAGE_AT = 168,          /*   8 pages for the stage of each layer; 0: there is none; 2^64-1: a
                            *     sixth of its own for a layer of more than 131072, else none */
@@ -83,31 +76,25 @@ enum {
     PART_RECIPE_AT = 384,    /* 128 how a line gets its part: likewise */
     PART_AT = 512,           /*   4 which of the parts the filter is for, I, from 1 on */
     PARTS_AT = 516,          /*   4 number of parts, N; 0: there are none */
-    MAPPING_AT = 520,        /*   4 number of the rule by which keys are mapped to parts */
     CHECKSUM_AT = 4088       /*   8 XXH3, 64-bit variant, seed 0, of bytes 0..4087 */
 };
 
 /* "unseen" between a byte that is no text and LF. */
 static const uint8_t magic[8] = {0x89, 'u', 'n', 's', 'e', 'e', 'n', '\n'};
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 
 /* Features without which a file cannot be used: if another bit is set, a reader refuses it. */
 enum {
-    FEATURE_COUNTING = 1,
+    FEATURE_COUNTING = 1, /* cells of 4 bits, not of 1 */
     FEATURE_WINDOW = 2,
-    FEATURE_RECIPE = 4,
-    FEATURE_PART = 8,
-    FEATURE_SECRET = 16, /* SipHash, not XXH3 */
-    FEATURES_KNOWN = 31
+    FEATURE_SECRET = 4, /* SipHash, not XXH3 */
+    FEATURES_KNOWN = 7
 };
 
 static uint64_t features_of(const struct header *header)
 {
-    const struct filter_plan *plan = &header->plan;
-    return (plan->geometry.counting ? (uint64_t)FEATURE_COUNTING : 0) |
-           (plan->window ? (uint64_t)FEATURE_WINDOW : 0) |
-           (recipe_is_whole_line(&header->recipe) ? 0 : (uint64_t)FEATURE_RECIPE) |
-           (header->shard.parts != 0 ? (uint64_t)FEATURE_PART : 0) |
+    return (header->plan.geometry.counting ? (uint64_t)FEATURE_COUNTING : 0) |
+           (header->plan.window ? (uint64_t)FEATURE_WINDOW : 0) |
            (header_has_secret(header) ? (uint64_t)FEATURE_SECRET : 0);
 }
 
@@ -118,7 +105,6 @@ static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
     memset(bytes, 0, HEADER_BYTES);
     memcpy(bytes + MAGIC_AT, magic, sizeof magic);
     store32(bytes + VERSION_AT, VERSION);
-    store32(bytes + HEADER_BYTES_AT, HEADER_BYTES);
     store64(bytes + FEATURES_AT, features_of(header));
     store64(bytes + WRITER_FEATURES_AT, header->writer_features);
     memcpy(bytes + UUID_AT, header->uuid, UUID_BYTES);
@@ -130,11 +116,8 @@ static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
     store64(bytes + PAGES_AT, plan->pages);
     bytes[LINES_AT] = plan->geometry.lines;
     bytes[FIELDS_AT] = plan->geometry.fields;
-    bytes[CELL_BITS_AT] = (uint8_t)geometry_cell_bits(plan->geometry);
     bytes[FIXED_AT] = plan->fixed;
-    store64(bytes + ASKED_AT, header->asked);
     store64(bytes + FLIGHT_KEYS_AT, header->flight_keys);
-    store64(bytes + LAYERS_AT_AT, header->layers_at);
     if (plan->window)
         store64(bytes + FORGET_AT, plan->forget);
     store64(bytes + STAGE_AT, plan->stage);
@@ -143,7 +126,6 @@ static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
         recipe_encode(&header->part_recipe, bytes + PART_RECIPE_AT);
         store32(bytes + PART_AT, header->shard.part);
         store32(bytes + PARTS_AT, header->shard.parts);
-        store32(bytes + MAPPING_AT, SHARD_MAPPING);
     }
 }
 
@@ -172,13 +154,12 @@ static void decode(const uint8_t *bytes, struct header *header)
                 .forget = load64(bytes + FORGET_AT),
                 .stage = load64(bytes + STAGE_AT),
             },
-        .asked = load64(bytes + ASKED_AT),
         .flight_keys = load64(bytes + FLIGHT_KEYS_AT),
         .writer_features = load64(bytes + WRITER_FEATURES_AT),
-        .layers_at = load64(bytes + LAYERS_AT_AT),
         .shard = {load32(bytes + PART_AT), load32(bytes + PARTS_AT)},
     };
     memcpy(header->uuid, bytes + UUID_AT, UUID_BYTES);
+    header->layers_at = fixed_bytes(header->flight_keys, counting);
 }
 
 bool header_is_filter(const uint8_t *bytes)
@@ -186,7 +167,7 @@ bool header_is_filter(const uint8_t *bytes)
     return memcmp(bytes, magic, sizeof magic) == 0;
 }
 
-/* Rules 4 and 5. */
+/* Rule 4. */
 static const char *plan_flaw(const struct filter_plan *plan, const uint8_t *bytes)
 {
     struct geometry geometry = plan->geometry;
@@ -199,8 +180,6 @@ static const char *plan_flaw(const struct filter_plan *plan, const uint8_t *byte
     if (geometry.lines > LINES_MAX || geometry.fields > FIELDS_MAX ||
         !geometry.lines != !geometry.fields)
         return "geometry";
-    if (bytes[CELL_BITS_AT] != geometry_cell_bits(geometry))
-        return "cell width";
     if (bytes[FIXED_AT] > 1 || (plan->fixed && plan->capacity == 0 && plan->pages == 0))
         return "fixed flag";
     return NULL;
@@ -208,8 +187,7 @@ static const char *plan_flaw(const struct filter_plan *plan, const uint8_t *byte
 
 static bool is_part(struct shard shard)
 {
-    return shard.parts >= 1 && shard.parts <= SHARD_PARTS_MAX && shard.part >= 1 &&
-           shard.part <= shard.parts;
+    return shard.parts <= SHARD_PARTS_MAX && shard.part >= 1 && shard.part <= shard.parts;
 }
 
 static bool may_be_window(const struct filter_plan *plan)
@@ -226,82 +204,58 @@ static bool uses_unnamed(const struct header *header, const uint8_t *bytes)
     return memcmp(again, bytes, CHECKSUM_AT) != 0;
 }
 
-/* Rules 6 and 7, and the rest of 5. */
+/* Rules 5 to 7. */
 static const char *header_flaw(const struct header *header, const uint8_t *bytes)
 {
     const struct filter_plan *plan = &header->plan;
-    uint64_t keys = header->flight_keys, features = load64(bytes + FEATURES_AT);
-    if (header->asked & ~(uint64_t)ASKED_ALL)
-        return "list of given values";
+    uint64_t keys = header->flight_keys;
     if (keys < FLIGHT_KEYS_MIN || keys > FLIGHT_KEYS_MAX || (keys & (keys - 1)) != 0)
         return "flight keys";
-    if (header->layers_at != fixed_bytes(keys, plan->geometry.counting))
-        return "size of the fixed part";
     if (plan->window && !may_be_window(plan))
         return "window";
-    if ((features & FEATURE_PART) != 0 && !is_part(header->shard))
+    if (header->shard.parts != 0 && !is_part(header->shard))
         return "part";
     if (uses_unnamed(header, bytes))
         return "unused bytes of the header";
-    if ((features & (FEATURE_COUNTING | FEATURE_WINDOW)) != 0
+    if (plan->geometry.counting || plan->window
             ? plan->stage != 0
             : plan->stage > SIZING_PAGES_MAX && plan->stage != STAGE_BY_SIZE)
         return "stage";
     return NULL;
 }
 
-/* Returns -1 with the fault if this program is too old for the file. */
+/* Returns -1 with the fault if the file is for another version of this program. */
 static int check_known(const uint8_t *bytes, const char *path, struct fault *fault)
 {
     uint32_t version = load32(bytes + VERSION_AT);
     uint64_t unknown = load64(bytes + FEATURES_AT) & ~(uint64_t)FEATURES_KNOWN;
+    if (version < VERSION) {
+        fault_set(fault, path, "was made by an older unseen");
+        return fault_way_out(fault, "make it again");
+    }
     if (version == VERSION && unknown == 0)
         return 0;
-    if (version != VERSION)
-        fault_set(fault, path,
-                  "has filter format version %" PRIu32 "; this program knows version 1", version);
+    if (version > VERSION)
+        fault_set(fault, path, "has filter format version %" PRIu32 "; this program knows %d",
+                  version, VERSION);
     else
         fault_set(fault, path, "uses features that this program does not know (0x%" PRIx64 ")",
                   unknown);
     return fault_way_out(fault, "use a newer unseen");
 }
 
-static int unknown_recipe(const char *option, const char *name, const char *path,
-                          struct fault *fault)
-{
-    fault_set(fault, path, "was made for %s %s, which this program does not know", option, name);
-    return fault_way_out(fault, "use a newer unseen");
-}
-
-static int unknown_mapping(uint32_t mapping, const char *path, struct fault *fault)
-{
-    fault_set(fault, path, "maps lines to parts by rule %" PRIu32 "; this program knows rule %d",
-              mapping, SHARD_MAPPING);
-    return fault_way_out(fault, "use a newer unseen");
-}
-
-/* Decodes both recipes and checks that they and the mapping are known. Returns 0, or -1 with the
- * fault; *flaw is set if one is damaged. */
-static int decode_recipes(const uint8_t *bytes, const char *path, struct header *header,
-                          const char **flaw, struct fault *fault)
+/* The recipe at `bytes`, which is what an option said. Returns 0, or -1 with the fault. */
+static int decode_recipe(const uint8_t *bytes, const char *option, const char *path,
+                         struct recipe *recipe, struct fault *fault)
 {
     char name[RECIPE_NAME];
-    bool part = (load64(bytes + FEATURES_AT) & FEATURE_PART) != 0;
-    enum recipe_found key = recipe_decode(bytes + KEY_RECIPE_AT, &header->recipe, name);
-    if (key == RECIPE_UNKNOWN)
-        return unknown_recipe("--by", name, path, fault);
-    if (part && load32(bytes + MAPPING_AT) > SHARD_MAPPING)
-        return unknown_mapping(load32(bytes + MAPPING_AT), path, fault);
-    enum recipe_found parts = part ? recipe_decode(bytes + PART_RECIPE_AT, &header->part_recipe,
-                                                   name)
-                                   : RECIPE_GOOD;
-    if (parts == RECIPE_UNKNOWN)
-        return unknown_recipe("--shard-by", name, path, fault);
-    if (key == RECIPE_DAMAGED)
-        *flaw = "key recipe";
-    if (parts == RECIPE_DAMAGED)
-        *flaw = "recipe for parts";
-    return 0;
+    enum recipe_found found = recipe_decode(bytes, recipe, name);
+    if (found == RECIPE_GOOD)
+        return 0;
+    if (found == RECIPE_DAMAGED)
+        return layer_damaged(0, "recipe", path, fault);
+    fault_set(fault, path, "was made for %s %s, which this program does not know", option, name);
+    return fault_way_out(fault, "use a newer unseen");
 }
 
 int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const char *path,
@@ -312,16 +266,13 @@ int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const 
         return fault_set(fault, path, "is not a filter");
     if (check_known(bytes, path, fault) != 0)
         return -1;
+    if (hash_checksum(bytes, CHECKSUM_AT) != load64(bytes + CHECKSUM_AT))
+        return layer_damaged(0, "checksum of the header", path, fault);
     decode(bytes, &found);
-    const char *flaw = NULL;
-    if (load32(bytes + HEADER_BYTES_AT) != HEADER_BYTES)
-        flaw = "header size";
-    else if (hash_checksum(bytes, CHECKSUM_AT) != load64(bytes + CHECKSUM_AT))
-        flaw = "checksum of the header";
-    if (flaw == NULL && decode_recipes(bytes, path, &found, &flaw, fault) != 0)
+    if (decode_recipe(bytes + KEY_RECIPE_AT, "--by", path, &found.recipe, fault) != 0 ||
+        decode_recipe(bytes + PART_RECIPE_AT, "--shard-by", path, &found.part_recipe, fault) != 0)
         return -1;
-    if (flaw == NULL)
-        flaw = plan_flaw(&found.plan, bytes);
+    const char *flaw = plan_flaw(&found.plan, bytes);
     if (flaw == NULL)
         flaw = header_flaw(&found, bytes);
     if (flaw == NULL && found.layers_at > file_bytes)

@@ -29,25 +29,9 @@ struct header {
     struct shard shard;        /* which part of a list it is for */
     struct recipe part_recipe; /* how a line gets its part; the whole line if there are none */
     struct filter_plan plan;   /* as asked for */
-    uint64_t asked;            /* which of its values were given: ASKED_... */
     uint64_t flight_keys;      /* room of the first slot times two, a power of two */
     uint64_t writer_features;  /* what a writer must know: WRITER_... */
     uint64_t layers_at;        /* where the first layer may begin; the fixed part ends there */
-};
-
-enum {
-    ASKED_CAPACITY = 1,
-    ASKED_RATE = 2,
-    ASKED_SIZE = 4,
-    ASKED_BITS_PER_KEY = 8,
-    ASKED_HASHES = 16,
-    ASKED_SEED = 32,
-    ASKED_FIXED = 64,
-    ASKED_WINDOW = 128,
-    ASKED_FORGET = 256,
-    ASKED_COUNTING = 512,
-    ASKED_STAGE = 1024,
-    ASKED_ALL = 2047
 };
 
 enum {

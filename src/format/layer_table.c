@@ -20,10 +20,10 @@
  *    8. the count of layers is within 1..48, in a window at least G + 1, and G + 1 if it has no
  *       time;
  *    9. for each layer below the count: the record's checksum is right; g and f are within 1..16
- *       and 1..7; pages within 1..2^38; capacity at least 1; the rate within 0..1; cells as in the
- *       header; bytes without a name are zero; all numbers of the stage are zero, or its g, f and
- *       pages are within the same bounds, its journal has at most 2^38 pages and room for its
- *       capacity, which is at least 8192, and the filter is neither counting nor a window;
+ *       and 1..7; pages within 1..2^38; capacity at least 1; the rate within 0..1; bytes without a
+ *       name are zero; all numbers of the stage are zero, or its g, f and pages are within the same
+ *       bounds, its journal has at most 2^38 pages and room for its capacity, which is at least
+ *       8192, and the filter is neither counting nor a window;
  *   10. the capacity of a layer is 1, or its pages can hold it: with x = capacity / pages * g/64 *
  *       (1 - (1 - 1/c)^f), c being 512, or 128 in a counting filter, x is at most 12, and
  *       (1 - 1/(1 + x + x^2/2 + x^3/6))^(g*f) at most 1.5 times the rate; the same of a stage;
@@ -45,7 +45,6 @@ enum {
     RATE_AT = 24,           /* 8 the rate it may contribute, a double */
     LINES_AT = 32,          /* 1 lines a key (g), 1..16 */
     FIELDS_AT = 33,         /* 1 fields a line (f), 1..7 */
-    CELL_BITS_AT = 34,      /* 1 bits a cell: as in the header */
     STAGE_LINES_AT = 35,    /* 1 g of the stage; all of its numbers are 0 if there is none */
     STAGE_FIELDS_AT = 36,   /* 1 f of the stage */
     STAGE_OFFSET_AT = 40,   /* 8 offset of the stage in the file */
@@ -66,7 +65,6 @@ static void encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD
     store_double(bytes + RATE_AT, plan->rate);
     bytes[LINES_AT] = plan->geometry.lines;
     bytes[FIELDS_AT] = plan->geometry.fields;
-    bytes[CELL_BITS_AT] = (uint8_t)geometry_cell_bits(plan->geometry);
     if (plan->stage.pages != 0) {
         bytes[STAGE_LINES_AT] = plan->stage.geometry.lines;
         bytes[STAGE_FIELDS_AT] = plan->stage.geometry.fields;
@@ -132,7 +130,7 @@ static bool is_geometry(struct geometry geometry)
 }
 
 /* Rules 9 and 10, of a layer. */
-static const char *layer_flaw(const struct layer_plan *plan, unsigned cell_bits)
+static const char *layer_flaw(const struct layer_plan *plan)
 {
     if (!is_size(plan->pages))
         return "size";
@@ -142,8 +140,6 @@ static const char *layer_flaw(const struct layer_plan *plan, unsigned cell_bits)
         return "rate";
     if (!is_geometry(plan->geometry))
         return "geometry";
-    if (cell_bits != geometry_cell_bits(plan->geometry))
-        return "cell width";
     if (!sizing_may_hold(plan->geometry, plan->pages, plan->capacity, plan->rate))
         return "capacity";
     return NULL;
@@ -196,7 +192,7 @@ static const char *record_flaw(const struct layer_record *record, const uint8_t 
 {
     if (hash_checksum(bytes, CHECKSUM_AT) != load64(bytes + CHECKSUM_AT))
         return "checksum";
-    const char *flaw = layer_flaw(&record->plan, bytes[CELL_BITS_AT]);
+    const char *flaw = layer_flaw(&record->plan);
     if (flaw == NULL && uses_unnamed(record, bytes))
         return "unused bytes";
     if (flaw == NULL)
