@@ -402,87 +402,24 @@ static inline void choose_scene(uint8_t number)
 /* --- edits --- */
 
 /* Past the end of what a number may be, and just within. */
+/* clang-format off */
 static const uint64_t numbers[] = {
-    0,
-    1,
-    2,
-    3,
-    4,
-    7,
-    8,
-    15,
-    16,
-    31,
-    32,
-    47,
-    48,
-    49,
-    63,
-    64,
-    100,
-    127,
-    128,
-    255,
-    256,
-    511,
-    512,
-    1024,
-    1025,
-    4095,
-    4096,
-    4097,
-    8191,
-    8192,
-    12288,
-    14336,
-    16384,
-    20480,
-    28672,
-    32768,
-    36864,
-    65535,
-    65536,
-    1 << 20,
-    2 << 20,
-    INT32_MAX,
-    UINT64_C(1) << 31,
-    UINT32_MAX,
-    UINT64_C(1) << 32,
-    UINT64_C(1) << 38,
-    (UINT64_C(1) << 38) + 1,
-    1000000000000,
-    1000000000001,
-    UINT64_C(1) << 40,
-    10000000000000,
-    10000000000001,
-    UINT64_C(1) << 52,
-    UINT64_C(1) << 53,
-    UINT64_C(1) << 61,
-    (UINT64_C(1) << 62) - 1,
-    UINT64_C(1) << 62,
-    (UINT64_C(1) << 62) + 1,
-    INT64_MAX,
-    UINT64_C(1) << 63,
-    (UINT64_C(1) << 63) + 1,
-    UINT64_MAX - 4095,
-    UINT64_MAX - 1,
-    UINT64_MAX,
-    0x3fe0000000000000, /* doubles: 0.5 */
-    0x3ff0000000000000, /* 1 */
-    0x3fefffffffffffff, /* just below */
-    0x3eb0c6f7a0b5ed8d, /* 1e-6 */
-    0x3d719799812dea11, /* 1e-12 */
-    0x3f50624dd2f1a9fc, /* 1e-3 */
-    0x0000000000000001, /* 5e-324 */
-    0x0010000000000000, /* 2e-308 */
-    0x7fefffffffffffff, /* the largest */
-    0x7ff0000000000000, /* infinite */
-    0x7ff8000000000000, /* not a number */
-    0xbff0000000000000, /* -1 */
-    0x8000000000000000, /* -0 */
-    0x42374876e8000000, /* 1e11 */
-    0x7573e47573e47573, /* of no kind */
+    0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 47, 48, 49, 63, 64, 100, 127, 128, 255, 256, 511,
+    512, 1024, 1025, 4095, 4096, 4097, 8191, 8192, 12288, 14336, 16384, 20480, 28672, 32768,
+    36864, 65535, 65536, 1 << 20, 2 << 20, INT32_MAX, UINT64_C(1) << 31, UINT32_MAX,
+    UINT64_C(1) << 32, UINT64_C(1) << 38, (UINT64_C(1) << 38) + 1, 1000000000000,
+    1000000000001, UINT64_C(1) << 40, 10000000000000, 10000000000001, UINT64_C(1) << 52,
+    UINT64_C(1) << 53, UINT64_C(1) << 61, (UINT64_C(1) << 62) - 1, UINT64_C(1) << 62,
+    (UINT64_C(1) << 62) + 1, INT64_MAX, UINT64_C(1) << 63, (UINT64_C(1) << 63) + 1,
+    UINT64_MAX - 4095, UINT64_MAX - 1, UINT64_MAX,
+    /* Doubles: 0.5, 1, just below, 1e-6, 1e-12, 1e-3, 5e-324, 2e-308, the largest, infinite, not a
+     * number, -1, -0, 1e11; and one of no kind. */
+    0x3fe0000000000000, 0x3ff0000000000000, 0x3fefffffffffffff, 0x3eb0c6f7a0b5ed8d,
+    0x3d719799812dea11, 0x3f50624dd2f1a9fc, 0x0000000000000001, 0x0010000000000000,
+    0x7fefffffffffffff, 0x7ff0000000000000, 0x7ff8000000000000, 0xbff0000000000000,
+    0x8000000000000000, 0x42374876e8000000, 0x7573e47573e47573,
 };
+/* clang-format on */
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
 enum operation {
