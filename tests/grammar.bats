@@ -285,7 +285,6 @@ f.bf -v|-v: belongs to query
 -c f.bf|-c: belongs to query
 --summary json|--summary json: the = is missing
 f.bf --summary json|--summary json: the = is missing
-plan --json --table|--table and --json: the table is text only
 -d --window 9|-d: remembers all lines
 -d --forget-after 9s|-d: remembers all lines
 -x cat|-x: needs a FILTER
@@ -423,7 +422,6 @@ create --force f.bf
 add f.bf in
 query f.bf in
 stats f.bf
-plan --table
 plan -n 5
 plan in
 verify f.bf

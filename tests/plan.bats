@@ -12,7 +12,6 @@ rate_of() {
 @test "plan writes nothing" {
     unchanged exits 0 unseen plan -n 1e6 -p 1e-6
     unchanged exits 0 unseen plan -n 1e9 -p 1e-6 --json
-    unchanged exits 0 unseen plan --table
 }
 
 @test "text: size, geometry, bits a key" {
@@ -152,14 +151,6 @@ END
 END
 }
 
-@test "--table: the classic table of m/n and k" {
-    succeeds unseen plan --table
-    # m/n = 8, k = 6; m/n = 10, k = 7; m/n = 16, k = 11
-    grep -Eq '0\.0216|2\.16[0-9]*e-0?2' "$out" || complain "no 0.0216"
-    grep -Eq '0\.00819|8\.19[0-9]*e-0?3' "$out" || complain "no 0.00819"
-    grep -Eq '0\.000459|4\.59[0-9]*e-0?4' "$out" || complain "no 0.000459"
-}
-
 @test "--json is one valid object a line" {
     need python3
     succeeds unseen plan -n 1e6 -p 1e-6 --json
@@ -246,94 +237,6 @@ END
         succeeds unseen plan --json --counting -n 2e5 --size $size
         holds "$(field rate) <= $(field target_rate)"
     done
-}
-
-# --- parts of a list ---
-
-# part NAME: a member of "part" in the captured line of JSON.
-part() {
-    sed 's/.*"part"://' "$out" >"$BATS_TEST_TMPDIR/part"
-    field "$1" "$BATS_TEST_TMPDIR/part"
-}
-
-@test "--shards: the lines of a part, of the largest one, and the size of its filter" {
-    local options most bytes
-    while read -r options; do
-        # shellcheck disable=SC2086
-        succeeds unseen plan --json --shards 4 -n 1000000 $options
-        most=$(part capacity) bytes=$(part bytes)
-        [[ $(part keys) -eq 250000 && $(field shards) -eq 4 ]]
-        # six standard deviations of 433
-        holds "$most > 252500 && $most < 252700"
-        # shellcheck disable=SC2086
-        creates -n "$most" $options --shard 2/4 part.bf
-        holds "$bytes == $(stat -c %s part.bf)"
-        rm part.bf
-    done <<'END'
-
--p 0.5
--p 1e-9 --fixed
---counting --hashes 8
---stage 1M
---forget-after 7d
-END
-    succeeds unseen plan --json --shards 4 --window 1000
-    bytes=$(part bytes)
-    creates --window "$(part capacity)" --shard 2/4 part.bf
-    holds "$bytes == $(stat -c %s part.bf)"
-}
-
-@test "--shards: as text, two lines more" {
-    succeeds unseen plan -n 100M
-    cp "$out" without
-    succeeds unseen plan -n 100M --shards 4
-    diff without "$out" | sed -n 's/^[<>] //p' >got || true
-    cmp got - <<'END'
-parts               4 of 25000000 lines each, at most 25025987
-size of a part      96993280 bytes (97 MB), on disk and in memory; 381 MB if the parts are to be merged
-END
-    # Windows cannot be merged.
-    succeeds unseen plan --window 1M --shards 4
-    grep -Eqx 'size of a part +[0-9]+ bytes \(.*\), on disk and in memory' "$out"
-}
-
-@test "--shards: one part is the whole, and parts may outnumber the lines" {
-    local n
-    for n in 1 2 1000000; do
-        succeeds unseen plan --json --shards 1 -n $n
-        [[ $(part keys) -eq $n && $(part capacity) -eq $n && $(part bytes) -eq $(field bytes) ]]
-        succeeds unseen plan --json --shards 1M -n $n
-        [[ $(part keys) -eq 1 ]]
-        holds "$(part capacity) <= $n && $(part capacity) <= 13"
-    done
-}
-
-@test "--shards: of what, and how many" {
-    local number
-    for number in 0 1000001 -1 1/4 x ''; do
-        fails_with 2 '^unseen: --shards .*: not a value it can take \(a whole number from 1 to 1M' unseen plan -n 9 --shards "$number"
-    done
-    for number in '' --table '--bits-per-key 9' '-p 0.1' '--forget-after 7d'; do
-        # shellcheck disable=SC2086
-        fails_with 2 '^unseen: --shards: parts of how many lines\? \(add -n N\)$' unseen plan --shards 4 $number
-    done
-    fails_with 2 '^unseen: --shards: not an option here' unseen create --shards 4 x.bf
-}
-
-@test "--shards: from data, the command makes the first part" {
-    local options bytes
-    seq 30000 >in
-    for options in '' '-p 1e-3 -t ; -f 1' '--size 200K' '--bits-per-key 12 --hashes 7'; do
-        # shellcheck disable=SC2086
-        succeeds unseen plan --json --shards 3 $options in
-        bytes=$(part bytes)
-        [[ $(field command) == *' --shard 1/3 '* ]]
-        rm -f FILTER
-        eval "exits 0 $(field command)"
-        holds "$bytes == $(stat -c %s FILTER)"
-    done
-    succeeds unseen plan --shards 3 in
-    grep -Eqx 'To make part 1: unseen create -n 1[0-9]{4} -p 1e-6 --shard 1/3 FILTER' "$out"
 }
 
 # --- from data ---
@@ -472,7 +375,7 @@ distinct_is() {
     mkfifo data
     local options
     for options in '-n 5' '--window 5' '-p 1e-3 --size 1M' '-p 1e-3 --bits-per-key 9' '-p 3' \
-        '--size 1M --bits-per-key 9' '--table' '-f 0' '-t ;' '--stage 1K' \
+        '--size 1M --bits-per-key 9' '-f 0' '-t ;' '--stage 1K' \
         '--forget-after 9d --counting' '--hashes 1000' '--seed 1' '-m 3'; do
         # shellcheck disable=SC2086
         fails_with 2 '' unseen plan $options data

@@ -72,10 +72,6 @@ static const struct combination {
     {FOR_SHARD, B(LIKE), RECIPE_OPTIONS, 0,
      "--like: the filter says what counts in a line (leave the other options for that out)"},
 
-    {FOR_PLAN, B(TABLE) | B(JSON), 0, 0,
-     "--table and --json: the table is text only (leave one out)"},
-    {FOR_PLAN, B(TABLE) | DATA, 0, 0,
-     "--table and FILE: the table does not depend on data (leave one out)"},
     {FOR_PLAN, B(CAPACITY) | DATA, 0, 0, "-n and FILE: both say how many lines (leave one out)"},
     {FOR_PLAN, B(WINDOW) | DATA, 0, 0,
      "--window and FILE: both say how many lines (leave one out)"},
@@ -85,9 +81,7 @@ static const struct combination {
      "FILE, -p and --bits-per-key: any two of them give the third (leave one out)"},
     {FOR_PLAN, 0, FOR_DATA, DATA,
      "plan: which FILE? (- is standard input; with -n leave out options about lines, as --by)"},
-    {FOR_PLAN, B(SHARDS), 0, B(CAPACITY) | B(SIZE) | B(WINDOW) | DATA,
-     "--shards: parts of how many lines? (add -n N)"},
-    {FOR_PLAN, 0, 0, B(CAPACITY) | B(SIZE) | B(BITS_PER_KEY) | B(WINDOW) | B(TABLE) | DATA,
+    {FOR_PLAN, 0, 0, B(CAPACITY) | B(SIZE) | B(BITS_PER_KEY) | B(WINDOW) | DATA,
      "plan: for how many lines? (unseen plan -n 1e9 -p 1e-4; or of a file: unseen plan FILE)"},
 
     {MAKING, B(SIZE) | B(BITS_PER_KEY), 0, 0,

@@ -20,14 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One of the parts that a list is split into, and a filter for that alone. */
-struct node {
-    uint64_t parts; /* 0: it is not split */
-    uint64_t keys;  /* of each part, on average */
-    uint64_t most;  /* of the largest one */
-    uint64_t bytes; /* of the file, made for so many, as --size counts them */
-};
-
 /* What the questions come down to. */
 struct answer {
     struct filter_plan plan;
@@ -36,7 +28,6 @@ struct answer {
     uint64_t bytes;    /* of the file, as --size counts them */
     uint64_t most;     /* of the file, with full stages */
     uint64_t stages;   /* of these bytes, those of stages */
-    struct node node;
 };
 
 static unsigned layers_of(const struct answer *answer)
@@ -102,19 +93,6 @@ static void print_window(const struct answer *answer)
     else
         printf("%-20sthe last %" PRIu64 " to %" PRIu64 " lines\n", "window", plan->capacity,
                answer->layer.capacity * layers_of(answer));
-}
-
-static void print_node(const struct answer *answer)
-{
-    char size[16], whole[16];
-    const struct node *node = &answer->node;
-    printf("%-20s%" PRIu64 " of %" PRIu64 " %s each, at most %" PRIu64 "\n", "parts", node->parts,
-           node->keys, number_lines(node->keys), node->most);
-    printf("%-20s%" PRIu64 " bytes (%s), on disk and in memory", "size of a part", node->bytes,
-           report_size((double)node->bytes, size));
-    if (!answer->plan.window)
-        printf("; %s if the parts are to be merged", report_size((double)answer->bytes, whole));
-    putchar('\n');
 }
 
 static bool grows(const struct answer *answer)
@@ -189,8 +167,6 @@ static void print_text(const struct answer *answer)
     if (answer->layer.stage.pages != 0)
         printf("%-20s%" PRIu64 " lines, %s while it has any\n", "stage",
                answer->layer.stage.capacity, report_size((double)answer->stages, size));
-    if (answer->node.parts != 0)
-        print_node(answer);
     putchar('\n');
     if (picture_begin(&picture))
         draw_curve(&picture, answer);
@@ -231,81 +207,16 @@ static void print_json(struct report *report, const struct answer *answer)
     if (layer->stage.pages != 0)
         report_json(report, "stage", "{\"capacity\":%" PRIu64 ",\"size\":%" PRIu64 "}",
                     layer->stage.capacity, answer->stages);
-    if (answer->node.parts != 0) {
-        report_json(report, "shards", "%" PRIu64, answer->node.parts);
-        report_json(report, "part",
-                    "{\"keys\":%" PRIu64 ",\"capacity\":%" PRIu64 ",\"bytes\":%" PRIu64 "}",
-                    answer->node.keys, answer->node.most, answer->node.bytes);
-    }
-}
-
-/* Rates of the classic filter for bits a key (rows) and hashes (columns), as every paper has them,
- * and the best k for each power of ten. */
-static int print_table(void)
-{
-    enum { BITS_MIN = 2, BITS_MAX = 32, HASHES_SHOWN = 8 };
-    char text[NUMBER_TEXT];
-    printf("Classic Bloom filter: rate for m/n bits a line and k hashes\n\n m/n  best k");
-    for (unsigned k = 1; k <= HASHES_SHOWN; k++)
-        printf("       k=%u", k);
-    printf("    best\n");
-    for (unsigned bits = BITS_MIN; bits <= BITS_MAX; bits++) {
-        unsigned best = sizing_classic_hashes(bits);
-        printf("%4u  %6u", bits, best);
-        for (unsigned k = 1; k <= HASHES_SHOWN; k++)
-            printf("  %8s", number_text(sizing_classic_rate(bits, k), NUMBER_FOUND, text));
-        printf("  %8s\n", number_text(sizing_classic_rate(bits, best), NUMBER_FOUND, text));
-    }
-    printf("\nFor a rate p: the classic filter with its best k, and unseen\n\n"
-           "       p   m/n  best k   unseen m/n   cache lines x fields\n");
-    for (int exponent = 1; exponent <= 12; exponent++) {
-        double rate = pow(10, -exponent);
-        double bits = sizing_classic_bits_per_key(rate);
-        struct geometry geometry = sizing_geometry(rate, false);
-        uint64_t keys = 100000000;
-        uint64_t pages = sizing_pages(geometry, keys, rate);
-        snprintf(text, sizeof text, "1e-%d", exponent);
-        printf("%8s %5.2f  %6u  %11.2f   %u x %u\n", text, bits, sizing_classic_hashes(bits),
-               sizing_bits_per_key(pages, (double)keys), geometry.lines, geometry.fields);
-    }
-    return message_finish_output();
 }
 
 /* Without -n, bits and hashes are asked about a filter of any size; this is large enough for whole
  * pages not to matter. */
 enum { ANY_CAPACITY = 100000000 };
 
-/* What is split at random into equal parts differs from part to part as coins do: at six standard
- * deviations and six lines more, not one part in a million is larger. */
-static double largest_part(double keys, double parts)
-{
-    double mean = keys / parts;
-    return fmin(ceil(mean + 6 * sqrt(mean * (1 - 1 / parts)) + 6), keys);
-}
-
-/* The rest of the plan is that of all lines: a size that was given is one for all of them, too. */
-static int plan_node(struct answer *answer)
-{
-    struct node *node = &answer->node;
-    struct filter_plan plan = answer->plan;
-    struct layer_plan layer;
-    double keys = (double)(plan.capacity != 0 ? plan.capacity : answer->capacity);
-    double parts = (double)node->parts;
-    node->keys = (uint64_t)ceil(keys / parts);
-    node->most = (uint64_t)largest_part(keys, parts);
-    plan.capacity = node->most;
-    plan.pages = 0;
-    if (growth_first(&plan, &layer) != 0 || growth_stage(&plan, &layer) != 0)
-        return -1;
-    node->bytes = header_asked_bytes(layer.pages, &plan, growth_first_layers(&plan));
-    return 0;
-}
-
 static int answer_questions(const struct options *options, struct answer *answer)
 {
     struct header header;
     *answer = (struct answer){.bytes = 0};
-    answer->node.parts = options_whole(options, OPTION_SHARDS, 0);
     if (wish_plan(options, true, ANY_CAPACITY, &header) != 0)
         return EXIT_TROUBLE;
     answer->plan = header.plan;
@@ -318,9 +229,6 @@ static int answer_questions(const struct options *options, struct answer *answer
     answer->bytes = header_asked_bytes(pages, &answer->plan, layers_of(answer));
     answer->most = header_file_bytes(pages, &answer->plan, layers_of(answer));
     answer->stages = header_stage_bytes(pages, &answer->plan, layers_of(answer));
-    if (answer->node.parts != 0 && plan_node(answer) != 0)
-        return message("--shards %" PRIu64 ": too few lines in a part (ask for fewer parts)",
-                       answer->node.parts);
     return 0;
 }
 
@@ -347,7 +255,7 @@ struct job {
     struct census census;
     /* The options as they would be given to create: with the -n that was found, and with -p. */
     struct options planned;
-    char capacity[24], rate[NUMBER_TEXT], part[24];
+    char capacity[24];
 };
 
 static void give(struct options *options, enum option_id id, const char *value)
@@ -356,20 +264,6 @@ static void give(struct options *options, enum option_id id, const char *value)
     options->given[id] = value;
     const char *const *spellings = option_table[id].spellings;
     options->spelled[id] = spellings[spellings[1] != NULL];
-}
-
-/* The command is to make the first part, of a list that is split. */
-static void plan_first_part(struct job *job, const struct answer *answer)
-{
-    const uint64_t sizes = OPTION_BIT(OPTION_SIZE) | OPTION_BIT(OPTION_BITS_PER_KEY);
-    if ((job->planned.set & sizes) != 0) {
-        /* They are of all lines, and the rate came of them. */
-        job->planned.set &= ~sizes;
-        give(&job->planned, OPTION_RATE, number_text(answer->plan.rate, 15, job->rate));
-    }
-    snprintf(job->capacity, sizeof job->capacity, "%" PRIu64, answer->node.most);
-    snprintf(job->part, sizeof job->part, "1/%" PRIu64, answer->node.parts);
-    give(&job->planned, OPTION_SHARD, job->part);
 }
 
 /* All that can be wrong with the options is said before the data are read: hence a plan for one
@@ -424,7 +318,7 @@ static int print_plan(const struct job *job, const struct answer *answer)
     } else {
         putchar('\n');
         print_text(answer);
-        printf("\nTo make %s: %s\n", answer->node.parts != 0 ? "part 1" : "it", command);
+        printf("\nTo make it: %s\n", command);
     }
     free(command);
     return message_finish_output();
@@ -448,8 +342,6 @@ static int plan_from_data(const struct options *options)
     give(&job.planned, OPTION_CAPACITY, job.capacity);
     if (answer_questions(&job.planned, &answer) != 0)
         return EXIT_TROUBLE;
-    if (answer.node.parts != 0)
-        plan_first_part(&job, &answer);
     int printed = print_plan(&job, &answer);
     return status == EXIT_OK ? printed : status;
 }
@@ -458,7 +350,5 @@ int command_plan(const struct options *options)
 {
     if (combinations_check(options, FOR_PLAN) != 0)
         return EXIT_TROUBLE;
-    if (options_has(options, OPTION_TABLE))
-        return print_table();
     return options->operand_count > 0 ? plan_from_data(options) : plan_from_numbers(options);
 }

@@ -121,10 +121,6 @@ const struct option_entry option_table[OPTIONS] = {
      NULL, "label each line: seen, new (query); key, none (key)"},
     [OPTION_JSON] = {GROUP_SINGLE, FOR_STATS | FOR_PLAN, {"--json"}, TAKES_NOTHING, NULL, NULL,
      NULL, "one JSON object a line"},
-    [OPTION_TABLE] = {GROUP_SINGLE, FOR_PLAN, {"--table"}, TAKES_NOTHING, NULL, NULL,
-     NULL, "the classic table of rates, by size and hashes"},
-    [OPTION_SHARDS] = {GROUP_SINGLE, FOR_PLAN, {"--shards"}, TAKES_COUNT, "N", "4",
-     NULL, "also say how large one of N parts is", 1, SHARD_PARTS_MAX},
     [OPTION_FILES] = {GROUP_SINGLE, FOR_SHARD, {"--files"}, TAKES_FILE, "PATTERN", "part.%d",
      NULL, "with N: a file for each part, such as 'part.%d'"},
 
@@ -267,6 +263,8 @@ static const struct {
     {"null", "for lines that end with NUL: -z"},
     {"parts", "to split a list into 4: unseen shard 4 FILE"},
     {"secret-file", "a secret is in FILTER: --secret; for the same one: --like FILTER"},
+    {"shards", "the -n of one of N parts: lines/N + 6 * sqrt(lines/N)"},
+    {"table", "it is in unseen-filters(7): man unseen-filters"},
 };
 
 static int unknown_name(const char *word)
@@ -376,13 +374,11 @@ static const struct misplaced {
     {FOR_FILTER, OPTION_COUNT, "to count the lines that are new: --summary, or | wc -l"},
     {FOR_COMMIT, OPTION_PENDING, "FILE comes after FILTER: unseen commit FILTER FILE"},
     {FOR_SHARD, OPTION_CAPACITY, "the number of parts comes first: unseen shard 4 FILE"},
-    {FOR_SHARD, OPTION_SHARDS, "the number of parts comes first: unseen shard 4 FILE"},
     {FOR_SHARD, OPTION_SHARD, "the part comes first: unseen shard 1/4 FILE"},
     {FOR_SHARD, OPTION_SHARD_BY, "to split by host: unseen shard --by host 1/4 FILE"},
     {FOR_SHARD, OPTION_OUTPUT, "for a file of one part: > FILE; of each part: --files 'part.%d'"},
     {FOR_SHARD, OPTION_APPEND, "to append lines to a file: unseen shard 1/4 >> FILE"},
-    {FOR_MAKERS, OPTION_SHARDS, "a filter is for one part: --shard 1/4"},
-    {FOR_PLAN, OPTION_SHARD, "a plan is for all parts: --shards 4"},
+    {FOR_PLAN, OPTION_SHARD, "the lines of a part are its -n: lines/N + 6 * sqrt(lines/N)"},
 };
 
 /* Returns EXIT_TROUBLE after a message. */

@@ -395,12 +395,3 @@ double sizing_classic_rate(double bits_per_key, unsigned hashes)
 {
     return pow(-expm1(-(double)hashes / bits_per_key), hashes);
 }
-
-unsigned sizing_classic_hashes(double bits_per_key)
-{
-    double ideal = bits_per_key * log(2);
-    unsigned below = ideal < 1 ? 1 : (unsigned)ideal;
-    return sizing_classic_rate(bits_per_key, below + 1) < sizing_classic_rate(bits_per_key, below)
-               ? below + 1
-               : below;
-}

@@ -84,7 +84,4 @@ double sizing_bits_per_key(uint64_t pages, double keys);
  * the rate (1 - e^(-k/b))^k with b bits a key and k hashes. Use libm: not for deciding anything. */
 double sizing_classic_bits_per_key(double rate);
 double sizing_classic_rate(double bits_per_key, unsigned hashes);
-/* The k with the lowest classic rate at b bits a key. */
-unsigned sizing_classic_hashes(double bits_per_key);
-
 #endif
