@@ -268,8 +268,6 @@ way_out() {
         ! grep -q '(' "$err" || ways=$((ways + 1))
         exits 2 unseen "${long}some text"
         way_out "to read it as lines: unseen < '${long}some text'"
-        exits 2 unseen shard "${long}some text" 1/4
-        way_out "(unseen shard 1/4 '${long}some text'"
         exits 0 unseen merge --force -o out.bf "${long}q.bf"
         says "\(to take them out: unseen pop ${long}q.bf\)$"
     done

@@ -192,8 +192,6 @@ in_files() {
     done
     exits 2 unseen shard
     says 'shard: which part'
-    exits 2 unseen shard list 1/4
-    says 'list: is a file, and the part comes first .unseen shard 1/4 list.'
     exits 0 unseen shard 01/01 list
     prints 'a\n'
 }

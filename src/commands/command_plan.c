@@ -1,6 +1,5 @@
 /* command_plan - `unseen plan`: what a filter would be, before it is made, for so many lines or for
  * those of a file. Changes no file. */
-#include "commands/census.h"
 #include "commands/combinations.h"
 #include "commands/command.h"
 #include "commands/confinement.h"
@@ -8,9 +7,12 @@
 #include "commands/message.h"
 #include "commands/picture.h"
 #include "commands/report.h"
+#include "commands/scan.h"
 #include "commands/wish.h"
 #include "commands/wish_recipe.h"
+#include "core/hyperloglog.h"
 #include "core/number.h"
+#include "pipeline/marks.h"
 #include "system/signals.h"
 
 #include <errno.h>
@@ -249,6 +251,53 @@ static int plan_from_numbers(const struct options *options)
 
 /* --- from data --- */
 
+/* What the inputs hold. */
+struct census {
+    uint64_t lines;  /* all of them, but for header lines */
+    uint64_t bytes;  /* of the lines, without their ends */
+    uint64_t itself; /* lines that count as themselves, as they have no such field or are no URL */
+    uint64_t distinct; /* keys: an estimate, within 1 % (3.4 standard errors) */
+};
+
+struct count {
+    struct census *census;
+    struct hyperloglog *sketch;
+};
+
+static int count_lines(void *context, const struct batch *batch, struct fault *fault)
+{
+    const struct count *count = context;
+    struct census *census = count->census;
+    (void)fault;
+    census->lines += batch->n;
+    census->bytes += batch->starts[batch->n] - batch->starts[0] - batch->n;
+    census->itself += marks_count(batch->itself, batch->n);
+    hyperloglog_add(count->sketch, batch->keys, batch->n);
+    return 0;
+}
+
+/* In one pass, with 128 KB. Returns as inputs_read; what was counted before an input failed is in
+ * the census. */
+static int take_census(const struct inputs *inputs, const struct recipe *recipe,
+                       struct census *census)
+{
+    struct count count = {census, calloc(1, sizeof *count.sketch)};
+    *census = (struct census){.lines = 0};
+    if (count.sketch == NULL)
+        return message("%s", strerror(ENOMEM));
+    int status = scan_inputs(&(struct scan){
+        .inputs = inputs,
+        .recipe = recipe,
+        .hashers = hashers_of_keys(hasher_xxh3(0)),
+        .context = &count,
+        .lines = count_lines,
+    });
+    double distinct = round(hyperloglog_estimate(count.sketch));
+    census->distinct = distinct < (double)census->lines ? (uint64_t)distinct : census->lines;
+    free(count.sketch);
+    return status;
+}
+
 struct job {
     struct inputs inputs;
     struct recipe recipe;
@@ -332,7 +381,7 @@ static int plan_from_data(const struct options *options)
         return EXIT_TROUBLE;
     if (confinement_start(&(struct confinement){.inputs = &job.inputs}) != 0)
         return EXIT_TROUBLE;
-    int status = census_take(&job.inputs, &job.recipe, &job.census);
+    int status = take_census(&job.inputs, &job.recipe, &job.census);
     if (signals_pending() || (status != EXIT_OK && job.census.lines == 0))
         return status;
     if (job.census.lines == 0)

@@ -23,7 +23,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { PART_TAG = 16 }; /* room for a part and a TAB */
 
@@ -207,7 +206,6 @@ static int read_recipe(const struct options *options, struct recipe *recipe)
     return 0;
 }
 
-/* An input where the part should be is told how it goes. */
 static int read_shard(const struct options *options, struct shard *shard)
 {
     const char *text = options->operands[0];
@@ -216,9 +214,6 @@ static int read_shard(const struct options *options, struct shard *shard)
     if (text == NULL)
         return message("shard: which part? (unseen shard 1/4 [FILE...]; or all, with their "
                        "numbers: unseen shard 4)");
-    if (text[strspn(text, "0123456789/")] != '\0' && access(text, F_OK) == 0)
-        return message("%s: is a file, and the part comes first (unseen shard 1/4 %s)", text,
-                       quote_file(text, quoted));
     if (files && strchr(text, '/') != NULL)
         return message("--files: is for all parts (unseen shard N --files %s; for one: unseen "
                        "shard I/N)",

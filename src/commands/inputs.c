@@ -105,14 +105,11 @@ static int check_one(const char *name, const char *filter, const struct stat *ou
         return message("%s: is both FILTER and input (FILTER comes first, then the files to "
                        "read)",
                        shown_name(name));
-    /* Named where all operands are inputs. */
-    if (regular && filter == NULL && !is_standard(name) && is_filter(name))
-        return message("%s: is a filter, not a list of lines (name files with lines)", name);
     if (regular && is_filter(name))
-        return message(
-            "%s: is a filter, not a list of lines (FILTER comes first, then the files to "
-            "read)",
-            shown_name(name));
+        return message("%s: is a filter, not a list of lines (%s)", shown_name(name),
+                       filter == NULL && !is_standard(name)
+                           ? "name files with lines" /* all operands are inputs */
+                           : "FILTER comes first, then the files to read");
     if (regular && is_pending(name))
         return message("%s: is a file of pending keys, not a list of lines (to remember its "
                        "lines: unseen commit FILTER %s)",

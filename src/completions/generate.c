@@ -6,7 +6,6 @@
  *     generate unseen.bash | _unseen | unseen.fish
  */
 #include "commands/command.h"
-#include "key/recipe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,14 +18,25 @@ static const char *const operand_names[] = {
     [OPERANDS_COMMAND] = "command",
 };
 
-/* What a value is completed to; "value": nothing a shell could know. */
-static const char *kind_name(enum argument_kind kind)
+#define PROFILE_LIST "line url host endpoint"
+
+/* How a value is completed: its kind for bash, what follows its name in zsh, options of fish. */
+struct value {
+    const char *bash, *zsh, *fish;
+};
+
+static const struct value *value_of(const struct option_entry *entry)
 {
-    static const char *const names[] = {
-        [TAKES_FILE] = "file", [TAKES_FILTER] = "filter",   [TAKES_PROFILE] = "profile",
-        [TAKES_FORM] = "form", [TAKES_COMMAND] = "command",
+    static const struct value unknown = {"value", " ", " -x"};
+    static const struct value known[] = {
+        [TAKES_FILE] = {"file", "_files", " -r -F"},
+        [TAKES_FILTER] = {"filter", "_unseen_filters", " -x -a '(__unseen_filters)'"},
+        [TAKES_PROFILE] = {"profile", "(" PROFILE_LIST ")", " -x -a '" PROFILE_LIST "'"},
+        [TAKES_FORM] = {"form", "(json)", " -f -a json"},
+        [TAKES_COMMAND] = {"command", " _command_names -e:*::arguments: _normal", ""},
     };
-    return kind < sizeof names / sizeof *names && names[kind] != NULL ? names[kind] : "value";
+    bool is_known = entry->kind < sizeof known / sizeof *known && known[entry->kind].bash != NULL;
+    return is_known ? &known[entry->kind] : &unknown;
 }
 
 /* The name of a command in the scripts. */
@@ -59,12 +69,6 @@ static void print_spellings(const struct option_entry *entry, const char *separa
         printf("%s%s", i == 0 ? "" : separator, entry->spellings[i]);
 }
 
-static void print_profiles(void)
-{
-    for (int i = 0; i < PROFILES; i++)
-        printf("%s%s", i == 0 ? "" : " ", profile_names[i]);
-}
-
 /* --- bash: functions that map a word to words --- */
 
 static void bash_options(void)
@@ -90,7 +94,7 @@ static void bash_takes(void)
             continue;
         fputs("    ", stdout);
         print_spellings(&option_table[i], " | ");
-        printf(") echo %s ;;\n", kind_name(option_table[i].kind));
+        printf(") echo %s ;;\n", value_of(&option_table[i])->bash);
     }
     puts("    esac\n}");
 }
@@ -108,42 +112,13 @@ static void print_bash(void)
     fputs("_unseen_commands='", stdout);
     for (const struct command *command = command_table + 1; command->name != NULL; command++)
         printf("%s ", command->name);
-    fputs("'\n_unseen_profiles='", stdout);
-    print_profiles();
-    puts("'");
+    puts("'\n_unseen_profiles='" PROFILE_LIST "'");
     bash_options();
     bash_takes();
     bash_operands();
 }
 
 /* --- zsh: specifications for _arguments --- */
-
-static void zsh_value(const struct option_entry *entry)
-{
-    switch (entry->kind) {
-    case TAKES_NOTHING:
-        break;
-    case TAKES_FILE:
-        printf(":%s:_files", entry->argument);
-        break;
-    case TAKES_FILTER:
-        printf(":%s:_unseen_filters", entry->argument);
-        break;
-    case TAKES_FORM:
-        fputs("::form:(json)", stdout);
-        break;
-    case TAKES_COMMAND:
-        fputs(":command: _command_names -e:*::arguments: _normal", stdout);
-        break;
-    case TAKES_PROFILE:
-        printf(":%s:(", entry->argument);
-        print_profiles();
-        putchar(')');
-        break;
-    default:
-        printf(":%s: ", entry->argument);
-    }
-}
 
 /* How a spelling and its value are written: "-n+" in one word or two, "--size=" as well. */
 static const char *zsh_ending(const char *spelling, enum argument_kind kind)
@@ -165,7 +140,9 @@ static void zsh_option(const struct option_entry *entry)
         printf(")%s%s[", entry->spellings[i], zsh_ending(entry->spellings[i], entry->kind));
         print_text(entry->help, "'\\''", "[]:\\");
         putchar(']');
-        zsh_value(entry);
+        if (entry->kind != TAKES_NOTHING)
+            printf("%s:%s:%s", entry->kind == TAKES_FORM ? ":" : "", entry->argument,
+                   value_of(entry)->zsh);
         puts("'");
     }
 }
@@ -189,31 +166,6 @@ static void print_zsh(void)
 
 /* --- fish: a call of complete for each option --- */
 
-static void fish_value(enum argument_kind kind)
-{
-    switch (kind) {
-    case TAKES_NOTHING:
-    case TAKES_COMMAND:
-        break;
-    case TAKES_FILE:
-        fputs(" -r -F", stdout);
-        break;
-    case TAKES_FILTER:
-        fputs(" -x -a '(__unseen_filters)'", stdout);
-        break;
-    case TAKES_FORM:
-        fputs(" -f -a json", stdout);
-        break;
-    case TAKES_PROFILE:
-        fputs(" -x -a '", stdout);
-        print_profiles();
-        putchar('\'');
-        break;
-    default:
-        fputs(" -x", stdout);
-    }
-}
-
 static void fish_option(const struct option_entry *entry)
 {
     fputs("complete -c unseen -n '__unseen_is", stdout);
@@ -224,7 +176,8 @@ static void fish_option(const struct option_entry *entry)
             printf(" -l %s", entry->spellings[i] + 2);
         else
             printf(" -s %s", entry->spellings[i] + 1);
-    fish_value(entry->kind);
+    if (entry->kind != TAKES_NOTHING)
+        fputs(value_of(entry)->fish, stdout);
     fputs(" -d '", stdout);
     print_text(entry->help, "\\'", "\\");
     puts("'");
