@@ -57,8 +57,10 @@ hits_of() {
     hits_of f.bf
     # 350, within six deviations
     holds "$hits > 350 - 6 * sqrt(350) && $hits < 350 + 6 * sqrt(350)"
-    # stats says so.
+    # stats says so, and verify.
     holds "$(told rate stats f.bf) > 0.003"
+    exits 1 unseen verify f.bf
+    grep -Eqx 'f\.bf: layer 1: 1 of 256 pages has about 8[0-9]{3} lines, where chance puts 0 \(lines were chosen to .*' "$out"
     exits 0 unseen add f.bf < <(seq 300000)
     hits_of f.bf
     holds "$hits > 350 - 6 * sqrt(350)"

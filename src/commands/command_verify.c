@@ -25,7 +25,7 @@
 
 struct findings {
     const struct store *store;
-    unsigned notes, damages;
+    unsigned notes;
 };
 
 #define note(findings, ...)                                                                        \
@@ -35,15 +35,6 @@ struct findings {
         printf(__VA_ARGS__);                                                                       \
         putchar('\n');                                                                             \
         (findings)->notes++;                                                                       \
-    } while (0)
-
-#define damage(findings, ...)                                                                      \
-    do {                                                                                           \
-        struct fault fault;                                                                        \
-        fault_set(&fault, store_path((findings)->store), "damaged filter: " __VA_ARGS__);          \
-        fault_way_out(&fault, "restore it from a copy, or make a new one");                        \
-        message_fault(&fault);                                                                     \
-        (findings)->damages++;                                                                     \
     } while (0)
 
 /* How far two numbers of keys may be apart by chance: six standard deviations, of the estimate and
@@ -74,120 +65,29 @@ static void check_counter(struct findings *findings, unsigned number, const stru
              number, layer->counted, layer->remembered);
 }
 
-/* A power cut can leave a layer with empty pages, which were never written, and a counter that
- * knows of their keys. Not one that is large and half full: the system has written its pages
- * before. */
-static bool was_written(const struct layer_survey *layer)
-{
-    enum { LARGE_PAGES = 32 };
-    return layer->plan.pages >= LARGE_PAGES && layer->counted_before >= layer->plan.capacity / 2 &&
-           layer->evenness.empty < layer->plan.pages;
-}
-
-/* Of so many keys that fell on as many pages, those that did not look seen when they came. */
-static double remembered(const struct layer_survey *layer, uint64_t pages, double keys)
-{
-    return pages > 0 ? sizing_remembered(layer->plan.geometry, pages, keys) : 0;
-}
-
-/* The counter has about the keys that empty pages should have: so they had them. A copy that was
- * made while lines came has empty pages, too, from before; but its counter, which lies before all
- * pages, is older still. Where half of a page is empty nobody has to ask. */
-static bool has_lost_pages(const struct layer_survey *layer)
-{
-    const struct evenness *pages = &layer->evenness;
-    double keys = pages->emptier > 0 ? pages->keys : pages->most;
-    double missing = remembered(layer, pages->empty, keys * (double)pages->empty);
-    return pages->torn > 0 ||
-           (pages->empty > 0 && (double)layer->counted_before - layer->remembered > missing / 2);
-}
-
-/* How many keys the counter has of those that the fuller pages have above the others, as a part of
- * them: about 1 if they came as lines, 0 if bits were set otherwise, or pages are newer than the
- * counter, as in a copy. */
-static double part_counted(const struct layer_survey *layer, double counted)
-{
-    const struct evenness *pages = &layer->evenness;
-    uint64_t others = layer->plan.pages - pages->fuller;
-    double each = remembered(layer, others, pages->keys * (double)others) / (double)others;
-    double above = counted - each * (double)layer->plan.pages;
-    return above / ((double)pages->fuller * (remembered(layer, 1, pages->most) - each));
-}
-
-/* Lines gather in some pages. What is left of a power cut can have a counter that knows of more
- * than all pages have; but full pages do not tell how much they got. */
-static bool is_crowded(const struct survey *survey, unsigned i)
-{
-    const struct layer_survey *layer = &survey->layer[i];
-    double counted = (double)layer->counted + (double)survey_staged(survey, i);
-    return layer->evenness.fuller > 0 && part_counted(layer, counted) > 0.5 &&
-           (layer->full_pages > 0 || counted < layer->keys + tolerance(layer));
-}
-
-/* Where lines gather in an older layer most of them look seen, and do not reach the next one. */
-static bool is_uneven(const struct survey *survey, unsigned i)
-{
-    const struct evenness *pages = &survey->layer[i].evenness;
-    for (unsigned older = 0; older < i; older++)
-        if (is_crowded(survey, older) && pages->fuller + pages->torn == 0)
-            return false;
-    return pages->fuller + pages->emptier + pages->torn > 0 || pages->unevenness > 6;
-}
-
-static void tell_fuller(struct findings *findings, unsigned number,
-                        const struct layer_survey *layer, bool crowded)
-{
-    const struct evenness *pages = &layer->evenness;
-    char rate[NUMBER_TEXT],
-        why[160] = "its counter does not know of them: bits were changed, or the "
-                   "file is a copy made while many came";
-    if (crowded)
-        snprintf(why, sizeof why,
-                 "as if chosen to fall there, and the rate is %s; a new filter made with --secret "
-                 "is safe from chosen lines",
-                 number_text(layer->rate, NUMBER_FOUND, rate));
-    note(findings,
-         "layer %u: %" PRIu64 " of %" PRIu64 " pages %s about %.0f lines%s, where chance puts %.0f "
-         "(%s)",
-         number, pages->fuller, layer->plan.pages, number_of(pages->fuller, "has", "have"),
-         pages->most, pages->fuller == 1 ? "" : " each", pages->keys, why);
-}
-
-static void tell_uneven(struct findings *findings, unsigned number)
-{
-    note(findings,
-         "layer %u: its pages are filled less evenly than chance fills them (emptier ones have "
-         "lost lines, as in a copy made while many came)",
-         number);
-}
-
-/* Keys fall on pages by chance. */
-static void check_pages(struct findings *findings, unsigned number, const struct survey *survey)
+/* Pages that chance does not fill so. Where lines gather in an older layer most of them look seen,
+ * and are missing in the pages of the next one. Returns whether there are any. */
+static bool check_pages(struct findings *findings, unsigned number, const struct survey *survey)
 {
     const struct layer_survey *layer = &survey->layer[number - 1];
-    bool counting = layer->plan.geometry.counting, crowded = is_crowded(survey, number - 1);
-    uint64_t lost = layer->evenness.empty + layer->evenness.torn;
-    if (layer->filled && !crowded)
-        damage(findings, "layer %u: %" PRIu64 " of %" PRIu64 " pages %s every %s", number,
-               layer->full_pages, layer->plan.pages, number_of(layer->full_pages, "has", "have"),
-               counting ? "cell in use" : "bit set");
-    else if (was_written(layer) && has_lost_pages(layer))
-        damage(findings,
-               "layer %u: %" PRIu64 " of %" PRIu64 " pages %s empty, wholly or in part, and the "
-               "lines there are forgotten",
-               number, lost, layer->plan.pages, number_of(lost, "is", "are"));
-    else if (crowded)
-        tell_fuller(findings, number, layer, true);
-    else if (layer->full_pages > 0)
-        note(findings, "layer %u: %" PRIu64 " of %" PRIu64 " pages %s every %s", number,
-             layer->full_pages, layer->plan.pages, number_of(layer->full_pages, "has", "have"),
-             counting ? "cell in use" : "bit set");
-    else if (layer->evenness.fuller > 0 && layer->evenness.emptier == 0)
-        tell_fuller(findings, number, layer, false);
-    else if (is_uneven(survey, number - 1))
-        tell_uneven(findings, number);
-    else
-        check_counter(findings, number, survey);
+    const struct evenness *pages = &layer->evenness;
+    bool crowded = false;
+    for (unsigned older = 0; older < number - 1; older++)
+        crowded = crowded || survey->layer[older].evenness.fuller > 0;
+    if (pages->fuller > 0)
+        note(findings,
+             "layer %u: %" PRIu64 " of %" PRIu64 " pages %s about %.0f lines, where chance puts "
+             "%.0f (lines were chosen to fall there, or bits were changed; a new filter made with "
+             "--secret is safe from chosen lines)",
+             number, pages->fuller, layer->plan.pages, number_of(pages->fuller, "has", "have each"),
+             pages->most, pages->keys);
+    if (pages->emptier > 0 && !crowded)
+        note(findings,
+             "layer %u: %" PRIu64 " of %" PRIu64 " pages %s about %.0f lines, where chance puts "
+             "%.0f (lines are lost, as by a power cut, or in a copy made while many came)",
+             number, pages->emptier, layer->plan.pages,
+             number_of(pages->emptier, "has", "have each"), pages->least, pages->keys);
+    return pages->fuller > 0 || pages->emptier > 0;
 }
 
 /* By chance the rate is a little above or below. It is too high if there are too many keys; and
@@ -228,8 +128,9 @@ static void check_layer(struct findings *findings, unsigned number, const struct
 {
     const struct store *store = findings->store;
     const struct layer_survey *layer = &survey->layer[number - 1];
-    if (!layer->generation.retired && !window_is_turning(store) && !stage_left(store))
-        check_pages(findings, number, survey);
+    bool being_emptied = layer->generation.retired || window_is_turning(store) || stage_left(store);
+    if (!being_emptied && !check_pages(findings, number, survey))
+        check_counter(findings, number, survey);
     check_rate(findings, number, layer);
     check_generation(findings, number, survey);
 }
@@ -304,15 +205,12 @@ static int check_queue(struct findings *findings)
     return EXIT_OK;
 }
 
-/* A layer may be emptied while it is read: what looks like damage is looked at twice. */
+/* A layer may be emptied while it is read: what looks odd is looked at twice. */
 static int look(struct survey *survey, const struct store *store)
 {
     if (survey_make(survey, store) != 0)
         return -1;
-    for (unsigned i = 0; i < survey->layers; i++)
-        if (is_uneven(survey, i))
-            return survey_make(survey, store);
-    return 0;
+    return survey->fuller_pages + survey->emptier_pages > 0 ? survey_make(survey, store) : 0;
 }
 
 /* What was found in one filter, as an exit status. */
@@ -331,10 +229,9 @@ static int verify(const struct options *options, struct store *store)
     summary_numbers(options, store_path(store),
                     (struct summary_number[]){
                         {"notes", "", findings.notes == 1 ? " note" : " notes", findings.notes},
-                        {"damages", "; damaged parts: ", "", findings.damages},
                         {.member = NULL},
                     });
-    if (message_finish_output() != EXIT_OK || findings.damages > 0)
+    if (message_finish_output() != EXIT_OK)
         return EXIT_TROUBLE;
     return status == EXIT_OK && findings.notes > 0 ? EXIT_NOTHING : status;
 }

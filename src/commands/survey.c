@@ -72,9 +72,7 @@ static void survey_layer(struct layer_survey *layer, const struct store *store, 
         .rate = estimate_rate(estimate),
         .fill = estimate_fill(estimate),
         .deviation = estimate_deviation(estimate),
-        .full_pages = estimate->full,
         .evenness = evenness_of(estimate),
-        .filled = evenness_has_filled(estimate),
         .counted_before = counted_before,
         .counted = store_region_keys(store, i),
     };
@@ -96,7 +94,7 @@ static void count_odd_pages(struct survey *survey, const struct store *store)
         if (survey->layer[i].generation.retired)
             continue;
         survey->fuller_pages += pages->fuller;
-        survey->emptier_pages += pages->emptier > pages->torn ? pages->emptier : pages->torn;
+        survey->emptier_pages += pages->emptier;
     }
 }
 

@@ -19,9 +19,7 @@ struct layer_survey {
     double settled; /* the same, or what the counter says if it has more of the keys: all that were
                      * judged beside each other, as with -x or in a stage */
     double full;    /* of so many keys it is full */
-    uint64_t full_pages;
     struct evenness evenness;     /* of its pages */
-    bool filled;                  /* see evenness_has_filled */
     uint64_t counted_before;      /* the counter's word for it, before the bits were read */
     uint64_t counted;             /* and after */
     struct generation generation; /* of a window */
@@ -31,7 +29,7 @@ struct survey {
     unsigned layers;
     struct layer_survey layer[REGIONS_MAX];
     uint64_t pages;
-    /* Those that chance does not fill so: with too many lines; with too few, or torn. */
+    /* Those that chance does not fill so: with too many lines; with too few. */
     uint64_t fuller_pages, emptier_pages;
     /* Over all layers, the distinct lines that came, or in a window those of them that were
      * settled; once, if they are in several layers of one shape. */

@@ -29,23 +29,8 @@ static double log_zero(const struct estimate *estimate)
     return log1p(-geometry_share(estimate->geometry));
 }
 
-/* All keys of a page miss certain `parts` eighths of it with the chance a^keys, a being that of one
- * key. Where that is below e^-54, chance does it on none of 2^38 pages, whichever the eighths: once
- * in 10^10 of such filters. */
-static unsigned torn_above(struct geometry geometry, unsigned parts)
-{
-    const double no_chance = 54;
-    double missed = 1;
-    for (unsigned j = 0; j < geometry.lines; j++)
-        missed *= fmax((double)PAGE_LINES * (ESTIMATE_PARTS - parts) / ESTIMATE_PARTS - j, 0) /
-                  (PAGE_LINES - j);
-    double keys = missed > 0 ? no_chance / -log(missed) : 0;
-    return (unsigned)(-expm1(keys * log1p(-geometry_share(geometry))) *
-                      geometry_page_cells(geometry));
-}
-
-/* The tables are a tenth of the start of a run that does not ask for the rate. */
-static void fill_tables(struct estimate *estimate)
+/* The table is a tenth of the start of a run that does not ask for the rate. */
+static void fill_chances(struct estimate *estimate)
 {
     unsigned cells = geometry_line_cells(estimate->geometry);
     for (unsigned x = 0; x <= cells; x++) {
@@ -54,9 +39,7 @@ static void fill_tables(struct estimate *estimate)
             chance *= (double)x / cells;
         estimate->chance[x] = chance;
     }
-    for (unsigned parts = 1; parts < ESTIMATE_PARTS; parts++)
-        estimate->torn_above[parts] = torn_above(estimate->geometry, parts);
-    estimate->has_tables = true;
+    estimate->has_chances = true;
 }
 
 /* The logarithm of a product, since it is slow: of as many factors as do not make it vanish. */
@@ -77,42 +60,22 @@ static void add_page(struct estimate *estimate, unsigned set)
     double zero = set < cells ? cells - set : 0.5;
     estimate->pages++;
     estimate->full += set == cells;
-    estimate->empty += set == 0;
     estimate->set += set;
-    estimate->set_squares += (double)set * set;
     if (estimate->steps != NULL)
         estimate->steps[(set + (1U << estimate->step_bits) - 1) >> estimate->step_bits]++;
     add_zero(estimate, zero / cells);
     estimate->inverse_sum += cells / zero;
 }
 
-/* Whether so many of the page's eighths are empty as chance leaves none. */
-static bool is_torn(const struct estimate *estimate, const uint16_t lines[PAGE_LINES], unsigned set)
-{
-    enum { LINES = PAGE_LINES / ESTIMATE_PARTS };
-    unsigned empty = 0;
-    for (unsigned part = 0; part < ESTIMATE_PARTS; part++) {
-        unsigned sum = 0;
-        for (unsigned line = 0; line < LINES; line++)
-            sum += lines[part * LINES + line];
-        empty += sum == 0;
-    }
-    return empty > 0 && set > estimate->torn_above[empty % ESTIMATE_PARTS];
-}
-
 /* Adds a page, and puts into `lines` how many bits are set in each of its lines. Sums of 16 bits
  * have room for a page, and are quickest. */
 static void count_page(struct estimate *estimate, const uint8_t *page, uint16_t lines[PAGE_LINES])
 {
-    uint16_t set = 0, empty = 0;
+    uint16_t set = 0;
     estimate->kernel->count(page, lines);
-    for (unsigned line = 0; line < PAGE_LINES; line++) {
+    for (unsigned line = 0; line < PAGE_LINES; line++)
         set = (uint16_t)(set + lines[line]);
-        empty = (uint16_t)(empty + (lines[line] == 0));
-    }
     add_page(estimate, set);
-    if (estimate->has_tables && empty >= PAGE_LINES / ESTIMATE_PARTS && set > 0)
-        estimate->torn += is_torn(estimate, lines, set);
 }
 
 void estimate_add_keys(struct estimate *estimate, const uint8_t *bytes, uint64_t pages)
@@ -140,8 +103,8 @@ static void add_pages(struct estimate *estimate, const uint8_t *bytes, unsigned 
 
 void estimate_add(struct estimate *estimate, const uint8_t *bytes, uint64_t pages)
 {
-    if (!estimate->has_tables)
-        fill_tables(estimate);
+    if (!estimate->has_chances)
+        fill_chances(estimate);
     for (uint64_t i = 0; i < pages; i += KERNEL_PAGES) {
         uint64_t left = pages - i;
         add_pages(estimate, bytes + i * PAGE_BYTES,
@@ -153,12 +116,9 @@ void estimate_merge(struct estimate *estimate, const struct estimate *other)
 {
     estimate->pages += other->pages;
     estimate->full += other->full;
-    estimate->empty += other->empty;
-    estimate->set_squares += other->set_squares;
     estimate->set += other->set;
     estimate->inverse_sum += other->inverse_sum;
     estimate->rate_sum += other->rate_sum;
-    estimate->torn += other->torn;
     for (unsigned step = 0; estimate->steps != NULL && step <= ESTIMATE_STEPS; step++)
         estimate->steps[step] += other->steps[step];
     estimate->log_sum += other->log_sum;

@@ -28,7 +28,7 @@
 #include "core/kernel.h"
 
 /* Pages are told apart by how many of their cells are set, in steps of a 512th of all. */
-enum { ESTIMATE_STEPS = 512, ESTIMATE_PARTS = 8 };
+enum { ESTIMATE_STEPS = 512 };
 
 struct estimate {
     struct geometry geometry;
@@ -37,19 +37,14 @@ struct estimate {
     uint64_t pages;     /* added so far */
     uint64_t set;       /* bits set in them; cells that are not zero */
     uint64_t full;      /* pages with no zero cell: their keys are only known to be many */
-    uint64_t empty;     /* pages with nothing else */
-    double set_squares; /* sum of the squares of the cells set in a page */
     double log_sum;     /* of ln(zero bits / bits), of most pages; and of the others */
     double zero;        /* the product of zero bits / bits */
     double inverse_sum; /* of cells / zero cells */
     double rate_sum;
-    uint64_t torn; /* pages with cells set, but an eighth empty that chance would not leave so */
     unsigned step_bits; /* a 512th of all cells is 2 to this power */
     uint64_t *steps;    /* pages by cells set: 0; 1 to a 512th; and so on; NULL: not asked for */
-    bool has_tables;    /* the next two, once the rate is asked for */
+    bool has_chances;   /* the next one, once the rate is asked for */
     double chance[LINE_BITS + 1]; /* (x / 512)^f */
-    /* With so many of its eighths empty, a page is torn if it has more cells set than this. */
-    unsigned torn_above[ESTIMATE_PARTS];
 };
 
 void estimate_start(struct estimate *estimate, struct geometry geometry);
@@ -62,7 +57,7 @@ void estimate_start_steps(struct estimate *estimate, struct geometry geometry,
 /* Adds `pages` pages at `bytes`. */
 void estimate_add(struct estimate *estimate, const uint8_t *bytes, uint64_t pages);
 
-/* The same for who will not ask for the rate, which is most of the work, nor for torn pages. */
+/* The same for who will not ask for the rate, which is most of the work. */
 void estimate_add_keys(struct estimate *estimate, const uint8_t *bytes, uint64_t pages);
 
 /* Adds what was added to another one, of the same geometry, and with steps if this has them. */

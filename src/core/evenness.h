@@ -4,32 +4,22 @@
  * Keys fall on pages at random, so each has about as many as any other. What differs by more has a
  * cause: pages that were zeroed or are older than the others, lines that were chosen to meet.
  *
- * The staircase:
+ * A page of k keys, where all n pages have T, got so many of them by chance with less than e^-D
+ * (Chernoff 1952: T keys, each with the chance 1/n of this page), where
  *
- *   1. A page is suspect if it is eight standard deviations off the mean. But the mean has the odd
- *      pages in it, and a layer may have 2^38 pages, or two.
- *   2. So put all pages in order by how full they are, and try each place to cut them in two: the
- *      smaller part, of K pages with at least (or at most) M keys each, is odd if the rest, r pages
- *      with R keys, cannot have come from the same chance. Given that K M + R keys fell on K + r
- *      pages, so many fell on those K with a chance below e^-D (Chernoff 1952), where
+ *     D = k ln(k / u) + (T - k) ln((T - k) / (T - u)),   u = T / n
  *
- *          D = K M ln(M / u) + R ln(R / (r u)),   u = (K M + R) / (K + r)
+ * Keys are not seen, but the cells that they set, which is a little less even. So D is divided by
+ * how much the variance is larger than that of keys: with Z zero cells of c in a page of Poisson(m)
+ * keys, and y2 the chance that a key sets at least one of two cells,
  *
- *      and they are the fullest of n, so any K of n could have been it: less than e^(K ln(n/K) + K)
- *      ways. What is left of D after that must be above 32: over all cuts a chance of 10^-11. One
- *      page of 10^4 needs nine standard deviations, and of 2^38 eleven.
- *   3. The best cut is made, and the next is looked for in the rest, until none is left. So a few
- *      pages that are far too full do not hide others, nor make the rest look empty.
- *   4. Keys are not seen, but the cells that they set, which is a little less even. So D is divided
- *      by how much the variance is larger than that of keys: with Z zero cells of c in a page of
- *      Poisson(m) keys, and y2 the chance that a key sets at least one of two cells,
+ *     E[Z (Z - 1)] = sum over pairs of cells of e^(-m y2)
  *
- *          E[Z (Z - 1)] = sum over pairs of cells of e^(-m y2)
+ * where y2 is one number for two cells of a line and another for cells of two lines.
  *
- *      where y2 is one number for two cells of a line and another for cells of two lines.
- *
- * A mean that drifts, as in a copy that was made while lines came, can pass all this page by page.
- * The variance of all pages tells (the index of dispersion: Fisher 1925).
+ * A page is odd if that is less than 10^-8, divided by the number of pages. The oddest one is taken
+ * out, and the rest is looked at again, until none is left. So a few pages that are far too full do
+ * not hide others, nor make the rest look empty.
  *
  * tests/unit/test_evenness.c compares it with the pages that chance makes.
  */
@@ -44,18 +34,14 @@ struct evenness {
     uint64_t fuller; /* pages with more keys than chance puts there */
     double most;     /* keys in one of these, on average */
     uint64_t emptier;
-    uint64_t empty; /* those of them in which no cell is set; or all but the fuller ones */
-    uint64_t torn;  /* pages of which an eighth or more is empty, and not all, against chance */
-    /* How far all are filled less evenly than by chance: in standard deviations, 0 if they are not
-     * by a twentieth. 6 is no chance. (More evenly they may be: where a line that looks seen in an
-     * older layer does not come, fuller pages get fewer.) */
-    double unevenness;
+    double least; /* the same of these */
 };
 
 /* Of all pages that were added since estimate_start_steps; some 20 us. */
 struct evenness evenness_of(const struct estimate *estimate);
 
-/* Whether so many pages are full as chance makes of the others with less than 10^-10. */
-bool evenness_has_filled(const struct estimate *estimate);
+/* -ln of that chance for a page with `set` cells set, where so many pages have `fill` of theirs set
+ * on average; below 0 if it has fewer. */
+double evenness_evidence(struct geometry geometry, double pages, double fill, double set);
 
 #endif
