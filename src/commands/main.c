@@ -5,8 +5,8 @@
 #include "commands/message.h"
 #include "core/kernel.h"
 #include "system/confine.h"
-#include "system/guard.h"
 #include "system/heap.h"
+#include "system/map.h"
 #include "system/network.h"
 #include "system/signals.h"
 
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
     signals_start();
     heap_start();
     occupy_standard_descriptors();
-    guard_start();
+    map_start();
     int status = options_parse(&options, argc, argv);
     if (status == 0)
         status = dispatch(&options);

@@ -10,7 +10,6 @@
 #include "commands/wish_recipe.h"
 #include "core/number.h"
 #include "format/likeness.h"
-#include "system/random.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,6 +17,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 
 /* The values as given, 0 where not. */
 struct wish {
@@ -173,7 +173,7 @@ static int draw_secret(const struct options *options, struct header *header)
     uint64_t words[2];
     if (!options_has(options, OPTION_SECRET))
         return 0;
-    if (random_fill(words, sizeof words) != 0) {
+    if (getrandom(words, sizeof words, 0) != sizeof words) {
         fault_errno(&fault, "secret", "no random bytes can be had", errno);
         return message_fault(&fault);
     }

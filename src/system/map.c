@@ -1,11 +1,75 @@
 #include "system/map.h"
 
-#include "system/guard.h"
+#include "system/terminal.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+/* --- what happens when one fails --- */
+
+enum { NAMES_MAX = 256 };
+
+static struct {
+    uintptr_t from, to;
+    const char *name;
+} names[NAMES_MAX];
+
+static char handler_stack[1 << 16];
+
+static void put(const char *text)
+{
+    (void)!write(STDERR_FILENO, text, strlen(text));
+}
+
+static const char *name_at(uintptr_t at)
+{
+    for (size_t i = 0; i < NAMES_MAX; i++)
+        if (names[i].name != NULL && at >= names[i].from && at < names[i].to)
+            return names[i].name;
+    return NULL;
+}
+
+/* Only async-signal-safe calls. */
+static void on_bus_error(int signal_number, siginfo_t *info, void *context)
+{
+    (void)context;
+    const char *name = name_at((uintptr_t)info->si_addr);
+    if (name == NULL && info->si_code == BUS_ADRERR)
+        name = "a file in use";
+    if (name != NULL) {
+        terminal_make_way(STDERR_FILENO);
+        put("unseen: ");
+        put(name);
+        put(": the mapped file failed: it was cut off, its disk is full, or its disk is "
+            "broken (what was not yet remembered comes out again in the next run)\n");
+        _exit(2);
+    }
+    /* Not ours: let it be what it would have been. */
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+void map_start(void)
+{
+    stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
+    struct sigaction action = {
+        .sa_sigaction = on_bus_error,
+        .sa_flags = SA_SIGINFO | SA_ONSTACK,
+    };
+    if (sigaltstack(&stack, NULL) == 0)
+        sigaction(SIGBUS, &action, NULL);
+    /* Blocked by our parent, it would end the process by itself. */
+    sigset_t bus;
+    sigemptyset(&bus);
+    sigaddset(&bus, SIGBUS);
+    sigprocmask(SIG_UNBLOCK, &bus, NULL);
+}
+
+/* --- mapping --- */
 
 /* How far a number lies past the beginning of its page. */
 static size_t past(uint64_t number)
@@ -23,7 +87,13 @@ void *map_file(int fd, bool write, uint64_t offset, size_t bytes, const char *na
         fault_errno(fault, name, "cannot be mapped", errno);
         return NULL;
     }
-    guard_add(map, before + bytes, name);
+    for (size_t i = 0; i < NAMES_MAX; i++)
+        if (names[i].name == NULL) {
+            names[i].from = (uintptr_t)map;
+            names[i].to = (uintptr_t)map + before + bytes;
+            names[i].name = name;
+            break;
+        }
     return (uint8_t *)map + before;
 }
 
@@ -46,7 +116,9 @@ void map_drop(void *address, size_t bytes)
 {
     size_t before = past((uintptr_t)address);
     void *map = (uint8_t *)address - before;
-    guard_remove(map);
+    for (size_t i = 0; i < NAMES_MAX; i++)
+        if (names[i].from == (uintptr_t)map)
+            names[i].name = NULL;
     munmap(map, before + bytes);
 }
 

@@ -55,43 +55,28 @@ static bool may_be_prepared(const char *path, const struct stat *link, const str
             link->st_uid != around->st_uid);
 }
 
-static int fault_replaced(const char *path, struct fault *fault)
-{
-    fault_set(fault, path, "was replaced during this run");
-    return fault_may_pass(fault);
-}
-
-/* Where a link leads, its owner decides. What is no link must be the file: else it can be swapped
- * for one. */
-static int check_link(const char *path, const struct stat *file, struct fault *fault)
-{
-    struct stat named, around;
-    if (lstat(path, &named) != 0 || stat_around(path, &around) != 0)
-        return fault_errno(fault, path, NULL, errno);
-    if (!S_ISLNK(named.st_mode))
-        return path_same_file(&named, file) ? 0 : fault_replaced(path, fault);
-    if (!may_be_prepared(path, &named, &around))
-        return 0;
-    fault_set(fault, path,
-              "is a symbolic link that another user may have made, and is not followed in a "
-              "directory with the sticky bit");
-    return fault_way_out(fault, "name the file itself");
-}
-
 int path_check_replaceable(const char *path, const struct stat *file, struct fault *fault)
 {
-    struct stat now, around;
-    char target[PATH_MAX];
-    if (check_link(path, file, fault) != 0)
-        return -1;
-    if (realpath(path, target) == NULL || lstat(target, &now) != 0 ||
-        stat_around(target, &around) != 0)
+    struct stat named, around, target, around_target;
+    char real[PATH_MAX];
+    if (lstat(path, &named) != 0 || stat_around(path, &around) != 0 ||
+        realpath(path, real) == NULL || lstat(real, &target) != 0 ||
+        stat_around(real, &around_target) != 0)
         return fault_errno(fault, path, NULL, errno);
-    if (!path_same_file(&now, file))
-        return fault_replaced(path, fault);
+    if (!path_same_file(&target, file)) {
+        fault_set(fault, path, "was replaced during this run");
+        return fault_may_pass(fault);
+    }
+    /* Where a link leads, its owner decides. */
+    if (S_ISLNK(named.st_mode) && may_be_prepared(path, &named, &around)) {
+        fault_set(fault, path,
+                  "is a symbolic link that another user may have made, and is not followed in a "
+                  "directory with the sticky bit");
+        return fault_way_out(fault, "name the file itself");
+    }
     uid_t user = geteuid();
-    if ((around.st_mode & S_ISVTX) == 0 || user == file->st_uid ||
-        (user == 0 && file->st_uid == around.st_uid))
+    if ((around_target.st_mode & S_ISVTX) == 0 || user == file->st_uid ||
+        (user == 0 && file->st_uid == around_target.st_uid))
         return 0;
     fault_set(fault, path,
               "belongs to another user, and is not replaced in a directory with the sticky bit");

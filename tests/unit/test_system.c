@@ -1,8 +1,8 @@
 /* What stands between the program and the system: locks, whole reads and writes, paths, mapped
  * files that fail. */
 #include "io/output.h"
-#include "system/guard.h"
 #include "system/lock.h"
+#include "system/map.h"
 #include "system/path.h"
 #include "system/whole.h"
 
@@ -14,7 +14,6 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,7 +125,7 @@ static int fate(void (*act)(void))
     if (child == 0) {
         int quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
         dup2(quiet, STDERR_FILENO);
-        guard_start();
+        map_start();
         act();
         _exit(0);
     }
@@ -135,33 +134,29 @@ static int fate(void (*act)(void))
     return WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* A byte of a file that was cut off. */
-static volatile char *cut_off(void)
+/* Writes to a file that is cut off, in the last of so many maps. */
+static void touch(unsigned maps)
 {
+    struct fault fault;
     int fd = open_new("cut");
+    volatile char *map = NULL;
     if (ftruncate(fd, 4096) != 0)
         exit(1);
-    char *map = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (map == MAP_FAILED || ftruncate(fd, 0) != 0)
+    for (unsigned i = 0; i < maps; i++)
+        map = map_file(fd, true, 0, 4096, "cut", &fault);
+    if (map == NULL || ftruncate(fd, 0) != 0)
         exit(1);
-    return map;
+    *map = 1;
 }
 
 static void touch_named(void)
 {
-    volatile char *map = cut_off();
-    guard_add((const char *)map, 4096, "cut");
-    *map = 1;
+    touch(1);
 }
 
 static void touch_one_too_many(void)
 {
-    static char dummies[300];
-    volatile char *map = cut_off();
-    for (size_t i = 0; i < sizeof dummies; i++)
-        guard_add(&dummies[i], 1, "another");
-    guard_add((const char *)map, 4096, "cut");
-    *map = 1;
+    touch(300);
 }
 
 static void be_sent(void)
