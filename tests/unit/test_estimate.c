@@ -114,12 +114,6 @@ static void keys_alone(void)
             estimate_add_keys(&alone, page, 1);
             tap_check(estimate_keys(&alone) == estimate_keys(&all), "%g keys, alone %g",
                       estimate_keys(&all), estimate_keys(&alone));
-            /* What tells torn pages is worked out only for the rate. */
-            memset(&alone, 0, sizeof alone);
-            estimate_start(&alone, kinds[kind]);
-            memset(page, 0, sizeof page / ESTIMATE_PARTS);
-            estimate_add_keys(&alone, page, 1);
-            tap_check(alone.torn == 0, "torn by a table that is not there");
         }
 }
 
