@@ -13,47 +13,19 @@ load sweep
 # --- each system call, failed once -----------------------------------------------------
 # Here with one errno a call; tests/torture has them all.
 
-@test "the Nth of each system call fails: the filter form" {
+sweep() {
     need_strace
     sweep_start 60
-    sweep_all 1 filter
+    sweep_all "$@"
 }
 
-@test "the Nth of each system call fails: -x" {
-    need_strace
-    sweep_start 60
-    sweep_all 1 exec
-}
-
-@test "the Nth of each system call fails: --pending, commit" {
-    need_strace
-    sweep_start 60
-    sweep_all 1 pending commit
-}
-
-@test "the Nth of each system call fails: remove" {
-    need_strace
-    sweep_start 60
-    sweep_all 1 remove
-}
-
-@test "the Nth of each system call fails: create, and --durable" {
-    need_strace
-    sweep_start 60
-    sweep_all 1 create durable
-}
-
-@test "the Nth of each system call fails: create --queue, push" {
-    need_strace
-    sweep_start 60
-    sweep_all 1 queue push
-}
-
-@test "the Nth of each system call fails: pop, pop -x" {
-    need_strace
-    sweep_start 60
-    sweep_all 1 pop popexec
-}
+@test "the Nth of each system call fails: the filter form" { sweep 1 filter; }
+@test "the Nth of each system call fails: -x" { sweep 1 exec; }
+@test "the Nth of each system call fails: --pending, commit" { sweep 1 pending commit; }
+@test "the Nth of each system call fails: remove" { sweep 1 remove; }
+@test "the Nth of each system call fails: create, and --durable" { sweep 1 create durable; }
+@test "the Nth of each system call fails: create --queue, push" { sweep 1 queue push; }
+@test "the Nth of each system call fails: pop, pop -x" { sweep 1 pop popexec; }
 
 @test "a write that always says EAGAIN: it waits, and SIGTERM ends it; nothing is remembered" {
     need_strace
