@@ -542,20 +542,6 @@ END
 
 # --- profiles with all else --------------------------------------------------
 
-@test "--by: names and numbers, and what is none of them" {
-    local profile
-    echo http://A >lines
-    succeeds unseen key --by url/1 lines
-    prints 'http://a/\n'
-    succeeds unseen key --by host/1 lines
-    prints 'a\n'
-    succeeds unseen key --by endpoint/1 lines
-    prints 'a/\n'
-    for profile in '' URL url/ url/0 url/2 url/01 url/1x uri host/2 endpoint/ page /1; do
-        fails_with 2 '--by' unseen key --by "$profile" lines || complain "--by '$profile'"
-    done
-}
-
 @test "--by url: of a field, of a trimmed line" {
     keys_are -f 2 -t , --by url <<'END'
 x,HTTP://A,y => http://a/

@@ -485,7 +485,7 @@ is_part() {
         unseen merge -o out.bf all.bf part1.bf part2.bf four.bf
     creates -n 40000 -p 1e-9 --by url --shard 1/2 --shard-by host host.bf
     creates -n 40000 -p 1e-9 --by url --shard 2/2 url.bf
-    fails_with 2 'url.bf: cannot be merged with host.bf: its recipe for parts is --by url/1, not --by host/1' \
+    fails_with 2 'url.bf: cannot be merged with host.bf: its recipe for parts is --by url, not --by host' \
         unseen merge -o out.bf host.bf url.bf
 }
 

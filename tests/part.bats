@@ -265,11 +265,10 @@ remembers() {
     done <<'END'
 line
 url
-url/1
 host
 endpoint
 --by host
---by=host/1
+--by=host
 -f 2
 -f2
 --fields 2,4-
@@ -410,12 +409,12 @@ END
     : >in
     exits 0 unseen create --by url --shard 2/8 --shard-by host f.bf
     exits 0 unseen create g.bf
-    succeeds unseen --create --shard 2/8 --shard-by host/1 f.bf in
+    succeeds unseen --create --shard 2/8 --shard-by host f.bf in
     succeeds unseen --create --shard-by '--by host' f.bf in
     succeeds unseen f.bf in
     fails_with 2 '^unseen: f\.bf: was made with --shard 2/8, not 3/8 \(leave --shard out, or make another filter\)$' \
         unseen --create --shard 3/8 f.bf in
-    fails_with 2 "^unseen: f\.bf: was made with --shard-by 'host/1', not '-f 2' \(leave --shard-by out, " \
+    fails_with 2 "^unseen: f\.bf: was made with --shard-by 'host', not '-f 2' \(leave --shard-by out, " \
         unseen --create --shard-by '-f 2' f.bf in
     fails_with 2 '^unseen: g\.bf: was made without --shard ' unseen --shard 1/1 g.bf in
     fails_with 2 '^unseen: g\.bf: was made without --shard-by ' unseen add --shard-by line g.bf in
@@ -430,21 +429,21 @@ END
     exits 0 unseen create --like f.bf same.bf
     [[ $(unseen stats same.bf | grep ^part) == $(unseen stats f.bf | grep ^part) ]]
     exits 0 unseen create --like f.bf --shard 3/8 other.bf
-    unseen stats other.bf | grep '^part  *3 of 8, by host/1$'
+    unseen stats other.bf | grep '^part  *3 of 8, by host$'
     succeeds unseen add --like f.bf --shard 3/8 other.bf </dev/null
     fails_with 2 '^unseen: other\.bf: was not made --like f\.bf: its part is 3, not 2 ' \
         unseen add --like f.bf other.bf </dev/null
     fails_with 2 '^unseen: plain\.bf: was not made --like f\.bf: ' \
         unseen add --like f.bf plain.bf </dev/null
     fails_with 2 '^unseen: --shard 3/9: f\.bf is for part 2 of 8 ' unseen create --like f.bf --shard 3/9 new.bf
-    fails_with 2 "^unseen: --shard-by 'url/1': parts of f\.bf are made by 'host/1' " \
+    fails_with 2 "^unseen: --shard-by 'url': parts of f\.bf are made by 'host' " \
         unseen create --like f.bf --shard-by url --shard 3/8 new.bf
     exits 0 unseen create --like f.bf --shard-by host --shard 4/8 fourth.bf
     # of a filter for a whole list
     exits 0 unseen create --like plain.bf --shard 1/2 1.bf
-    unseen stats 1.bf | grep '^part  *1 of 2, by url/1$'
+    unseen stats 1.bf | grep '^part  *1 of 2, by url$'
     exits 0 unseen create --like plain.bf --shard 1/2 --shard-by host 2.bf
-    unseen stats 2.bf | grep '^part  *1 of 2, by host/1$'
+    unseen stats 2.bf | grep '^part  *1 of 2, by host$'
     fails_with 2 '^unseen: --shard-by: for which part' unseen create --like plain.bf --shard-by host new.bf
     fails_with 2 "^unseen: --shard-by 'line': lines that count as one" \
         unseen create --like plain.bf --shard 1/2 --shard-by line new.bf
@@ -455,7 +454,7 @@ END
     exits 0 unseen --create --by url --shard 2/8 --shard-by host f.bf in
     says '^unseen: f\.bf: created \(part 2 of 8, for any number of lines, '
     exits 0 unseen stats f.bf
-    grep '^part  *2 of 8, by host/1$' "$out"
+    grep '^part  *2 of 8, by host$' "$out"
     exits 0 unseen stats --json f.bf
     [[ $(field part) == 2 && $(field parts) == 8 ]]
     grep '"part_recipe":{"trim":false,"by":"host/1","ignore_case":false}' "$out"

@@ -382,10 +382,10 @@ contradicts() {
     contradicts '-f 2 -t ,' -f 1,2 -t ,
     contradicts '-f 2 -t ,' -t ';'
     contradicts '-f 2' -t ,
-    contradicts '--by url/1' --by host
-    contradicts '--by url/1' --by line
-    contradicts '--by endpoint/1' --by url/1
-    contradicts '--by url/1' --by url -f 1
+    contradicts '--by url' --by host
+    contradicts '--by url' --by line
+    contradicts '--by endpoint' --by url
+    contradicts '--by url' --by url -f 1
     contradicts '--trim' --trim -i
     contradicts '-i' --trim
 }
@@ -421,8 +421,6 @@ agrees() {
     agrees '-f 1-3 -t ,' -t ,
     agrees '-f 1-3 -t ,' -f -3
     agrees '--by url' --by url
-    agrees '--by url' --by url/1
-    agrees '--by url/1' --by url
     agrees '--trim -i -f 1-' -i
     agrees '--trim -i -f 1-' --trim --fields 1-
     agrees '' --by line
@@ -456,9 +454,7 @@ agrees() {
     wrong "^unseen: -t '.': not one byte \(" -f 1 -t '\'
     wrong "^unseen: -t '.x9': not one byte \(" -f 1 -t '\x9'
     wrong "^unseen: --by 'uri': no such profile \(line, url, host or endpoint\)" --by uri
-    wrong "^unseen: --by 'url/2': no such version" --by url/2
-    wrong "^unseen: --by 'url/': no such version" --by url/
-    wrong "^unseen: --by 'line/1': no such version" --by line/1
+    wrong "^unseen: --by 'url/1': the version .* stands in the filter \(line, url," --by url/1
     wrong "^unseen: --by '': no such profile" --by ''
     fails_with 2 '^unseen: -t: which fields\? \(add -f LIST\)' unseen create -t , g.bf
     fails_with 2 '^unseen: -t: which fields\?' unseen --create -t , g.bf in
@@ -562,7 +558,7 @@ assert stats["recipe"] == json.loads(sys.argv[2]), stats["recipe"]' "$out" "$2" 
     recipe=()
     shown 'whole lines' null
     recipe=(--trim -f '3,1-2,9-' -t '\t' --by url -i)
-    shown "--trim -f 1-3,9- -t '.t' --by url/1 -i" \
+    shown "--trim -f 1-3,9- -t '.t' --by url -i" \
         '{"trim": true, "fields": "1-3,9-", "separator": "\\t", "by": "url/1", "ignore_case": true}'
     recipe=(-f 2 -t '"')
     shown "-f 2 -t '\"'" '{"trim": false, "fields": "2", "separator": "\"", "by": "line", "ignore_case": false}'
@@ -576,5 +572,5 @@ assert stats["recipe"] == json.loads(sys.argv[2]), stats["recipe"]' "$out" "$2" 
     recipe=(-f 2 -t '\xff')
     shown "-f 2 -t '.xff'" '{"trim": false, "fields": "2", "separator": "\\xff", "by": "line", "ignore_case": false}'
     recipe=(--by endpoint)
-    shown '--by endpoint/1' '{"trim": false, "by": "endpoint/1", "ignore_case": false}'
+    shown '--by endpoint' '{"trim": false, "by": "endpoint/1", "ignore_case": false}'
 }

@@ -672,7 +672,6 @@ static int check_value(const struct options *options, enum option_id id)
 {
     struct recipe recipe;
     struct shard shard;
-    bool versioned;
     uint64_t seed;
     switch (option_table[id].kind) {
     case TAKES_NOTHING:
@@ -698,8 +697,8 @@ static int check_value(const struct options *options, enum option_id id)
     case TAKES_FIELDS:
     case TAKES_SEPARATOR:
     case TAKES_PROFILE:
-        return id == OPTION_SHARD_BY ? recipe_word_read(options->given[id], &recipe, &versioned)
-                                     : wish_recipe_parse(options, &recipe, &versioned);
+        return id == OPTION_SHARD_BY ? recipe_word_read(options->given[id], &recipe)
+                                     : wish_recipe_parse(options, &recipe);
     case TAKES_FORM:
         return check_form(options, id);
     case TAKES_PART:

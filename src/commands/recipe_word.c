@@ -93,7 +93,7 @@ static int no_recipe(const char *text)
                    text);
 }
 
-int recipe_word_read(const char *text, struct recipe *recipe, bool *versioned)
+int recipe_word_read(const char *text, struct recipe *recipe)
 {
     struct options options = {.set = 0};
     char *copy = strdup(text);
@@ -107,7 +107,6 @@ int recipe_word_read(const char *text, struct recipe *recipe, bool *versioned)
     }
     int status = profile || parse(copy, &options) ? wish_recipe_read(&options, recipe)
                                                   : no_recipe(text);
-    *versioned = options_has(&options, OPTION_BY) && strchr(options.given[OPTION_BY], '/') != NULL;
     free(copy);
     return status;
 }
@@ -116,6 +115,6 @@ char *recipe_word_text(const struct recipe *recipe, char *text)
 {
     struct recipe rest = *recipe;
     rest.profile = PROFILE_LINE;
-    return recipe_is_whole_line(&rest) ? recipe_profile_text(recipe, text)
+    return recipe_is_whole_line(&rest) ? strcpy(text, profile_names[recipe->profile])
                                        : recipe_text(recipe, text);
 }

@@ -9,9 +9,9 @@
 #include "key/recipe.h"
 
 /* Reads the value of --shard-by. Options stand in it as in a shell: between blanks, and a blank
- * between quotes is none; but a backslash stays one, as in "-t \t". *versioned: whether the profile
- * has a version. Returns 0, or EXIT_TROUBLE after a message. */
-int recipe_word_read(const char *text, struct recipe *recipe, bool *versioned);
+ * between quotes is none; but a backslash stays one, as in "-t \t". Returns 0, or EXIT_TROUBLE
+ * after a message. */
+int recipe_word_read(const char *text, struct recipe *recipe);
 
 /* What is read back as that recipe, not quoted for a shell; it has RECIPE_TEXT bytes. Returns
  * `text`. */

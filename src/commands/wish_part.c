@@ -11,7 +11,6 @@ bool wish_part_given(const struct options *options)
 int wish_part_against(const struct options *options, const struct header *has,
                       struct header *wanted)
 {
-    bool versioned;
     struct recipe *recipe = &wanted->part_recipe;
     wanted->shard = has->shard;
     *recipe = has->part_recipe;
@@ -20,9 +19,9 @@ int wish_part_against(const struct options *options, const struct header *has,
         return EXIT_TROUBLE;
     if (!options_has(options, OPTION_SHARD_BY))
         return 0;
-    if (recipe_word_read(options->given[OPTION_SHARD_BY], recipe, &versioned) != 0)
+    if (recipe_word_read(options->given[OPTION_SHARD_BY], recipe) != 0)
         return EXIT_TROUBLE;
-    if (!versioned && recipe->profile == has->part_recipe.profile)
+    if (recipe->profile == has->part_recipe.profile)
         recipe->version = has->part_recipe.version;
     return 0;
 }

@@ -14,14 +14,13 @@ static int bad_value(const struct options *options, enum option_id id, const cha
     return message("%s '%s': %s (%s)", options->spelled[id], options->given[id], reason, wanted);
 }
 
-int wish_recipe_parse(const struct options *options, struct recipe *recipe, bool *versioned)
+int wish_recipe_parse(const struct options *options, struct recipe *recipe)
 {
     const char *wanted, *reason;
     *recipe = (struct recipe){
         .trim = options_has(options, OPTION_TRIM),
         .fold = options_has(options, OPTION_IGNORE_CASE),
     };
-    *versioned = false;
     if (options_has(options, OPTION_FIELDS)) {
         reason = recipe_parse_fields(recipe, options->given[OPTION_FIELDS], &wanted);
         if (reason != NULL)
@@ -33,7 +32,7 @@ int wish_recipe_parse(const struct options *options, struct recipe *recipe, bool
             return bad_value(options, OPTION_SEPARATOR, reason, wanted);
     }
     if (options_has(options, OPTION_BY)) {
-        reason = recipe_parse_profile(recipe, options->given[OPTION_BY], versioned, &wanted);
+        reason = recipe_parse_profile(recipe, options->given[OPTION_BY], &wanted);
         if (reason != NULL)
             return bad_value(options, OPTION_BY, reason, wanted);
     }
@@ -47,8 +46,7 @@ static int no_fields(const struct options *options)
 
 int wish_recipe_read(const struct options *options, struct recipe *recipe)
 {
-    bool versioned;
-    if (wish_recipe_parse(options, recipe, &versioned) != 0)
+    if (wish_recipe_parse(options, recipe) != 0)
         return EXIT_TROUBLE;
     return recipe->separated && recipe->ranges == 0 ? no_fields(options) : 0;
 }
@@ -77,7 +75,7 @@ void wish_recipe_warn(const struct recipe *recipe, const char *name, uint64_t li
 
 /* Which of the options given does not hold for the filter; OPTIONS if all do. */
 static enum option_id differs(const struct options *options, const struct recipe *has,
-                              const struct recipe *wants, bool versioned)
+                              const struct recipe *wants)
 {
     if (wants->trim && !has->trim)
         return OPTION_TRIM;
@@ -86,8 +84,7 @@ static enum option_id differs(const struct options *options, const struct recipe
         return OPTION_FIELDS;
     if (wants->separated && (!has->separated || has->separator != wants->separator))
         return OPTION_SEPARATOR;
-    if (options_has(options, OPTION_BY) &&
-        (has->profile != wants->profile || (versioned && has->version != wants->version)))
+    if (options_has(options, OPTION_BY) && has->profile != wants->profile)
         return OPTION_BY;
     return wants->fold && !has->fold ? OPTION_IGNORE_CASE : OPTIONS;
 }
@@ -102,13 +99,12 @@ static void take_fields(struct recipe *recipe, const struct recipe *from)
 int wish_recipe_compare(const struct options *options, const char *path, const struct recipe *has)
 {
     struct recipe wants;
-    bool versioned;
     char was[RECIPE_TEXT], wanted[RECIPE_TEXT];
     if ((options->set & RECIPE_OPTIONS) == 0)
         return 0;
-    if (wish_recipe_parse(options, &wants, &versioned) != 0)
+    if (wish_recipe_parse(options, &wants) != 0)
         return EXIT_TROUBLE;
-    enum option_id id = differs(options, has, &wants, versioned);
+    enum option_id id = differs(options, has, &wants);
     if (id == OPTIONS)
         return 0;
     if (wants.separated && wants.ranges == 0)

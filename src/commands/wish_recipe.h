@@ -7,9 +7,9 @@
 #include "commands/options.h"
 #include "format/header.h"
 
-/* Fills in the recipe; without any of these options, it is that of the whole line. *versioned:
- * whether --by has a version. Returns 0, or EXIT_TROUBLE after a message. */
-int wish_recipe_parse(const struct options *options, struct recipe *recipe, bool *versioned);
+/* Fills in the recipe; without any of these options, it is that of the whole line. Returns
+ * 0, or EXIT_TROUBLE after a message. */
+int wish_recipe_parse(const struct options *options, struct recipe *recipe);
 
 /* The same of a whole recipe, in which no separator is without fields. */
 int wish_recipe_read(const struct options *options, struct recipe *recipe);

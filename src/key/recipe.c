@@ -209,23 +209,17 @@ char *recipe_separator_text(const struct recipe *recipe, char *text)
 
 /* --- profile --- */
 
-const char *recipe_parse_profile(struct recipe *recipe, const char *text, bool *versioned,
-                                 const char **wanted)
+const char *recipe_parse_profile(struct recipe *recipe, const char *text, const char **wanted)
 {
-    size_t length = strcspn(text, "/");
     *wanted = "line, url, host or endpoint";
-    *versioned = text[length] == '/';
-    for (unsigned i = 0; i < PROFILES; i++) {
-        if (strlen(profile_names[i]) != length || strncmp(profile_names[i], text, length) != 0)
-            continue;
-        /* There is no second version of any yet. */
-        if (*versioned && (i == PROFILE_LINE || strcmp(text + length, "/1") != 0))
-            return "no such version of the rules";
-        recipe->profile = (enum profile)i;
-        recipe->version = profile_versions[i];
-        return NULL;
-    }
-    return "no such profile";
+    for (unsigned i = 0; i < PROFILES; i++)
+        if (strcmp(text, profile_names[i]) == 0) {
+            recipe->profile = (enum profile)i;
+            recipe->version = profile_versions[i];
+            return NULL;
+        }
+    return strchr(text, '/') == NULL ? "no such profile"
+                                     : "the version of the rules stands in the filter";
 }
 
 char *recipe_profile_text(const struct recipe *recipe, char *text)
@@ -264,7 +258,7 @@ char *recipe_text(const struct recipe *recipe, char *text)
     if (recipe->separated)
         add_separator(text, recipe);
     if (recipe->profile != PROFILE_LINE)
-        add_words(text, "--by ", recipe_profile_text(recipe, value));
+        add_words(text, "--by ", profile_names[recipe->profile]);
     if (recipe->fold)
         add_words(text, "-i", "");
     return text;

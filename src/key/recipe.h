@@ -55,21 +55,20 @@ bool recipe_is_same(const struct recipe *recipe, const struct recipe *other);
 bool recipe_decides(const struct recipe *recipe, const struct recipe *other);
 
 /* Take the values of -f, -t and --by. Each returns NULL, or what is wrong with the text in words,
- * and how it should look in *wanted; the recipe is unchanged then. A profile without a version gets
- * the newest one; *versioned says whether the text had one. */
+ * and how it should look in *wanted; the recipe is unchanged then. A profile gets the newest
+ * version of its rules; which a file was made with stands there. */
 const char *recipe_parse_fields(struct recipe *recipe, const char *list, const char **wanted);
 const char *recipe_parse_separator(struct recipe *recipe, const char *text, const char **wanted);
-const char *recipe_parse_profile(struct recipe *recipe, const char *text, bool *versioned,
-                                 const char **wanted);
+const char *recipe_parse_profile(struct recipe *recipe, const char *text, const char **wanted);
 
-/* As -f, -t and --by take them: "1,3-", "\t", "url/1". Each returns `text`, which has RECIPE_TEXT
- * bytes. */
+/* As -f and -t take them: "1,3-", "\t"; a profile with its version, "url/1". Each returns `text`,
+ * which has RECIPE_TEXT bytes. */
 enum { RECIPE_TEXT = 512 };
 char *recipe_fields_text(const struct recipe *recipe, char *text);
 char *recipe_separator_text(const struct recipe *recipe, char *text);
 char *recipe_profile_text(const struct recipe *recipe, char *text);
 
-/* All of it, as options for a shell: "--trim -f 1,3- -t '\t' --by url/1 -i"; empty for the whole
+/* All of it, as options for a shell: "--trim -f 1,3- -t '\t' --by url -i"; empty for the whole
  * line. Returns `text`. */
 char *recipe_text(const struct recipe *recipe, char *text);
 

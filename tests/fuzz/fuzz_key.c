@@ -32,9 +32,8 @@ static struct keyer *profile_keyer(enum profile profile, bool second, size_t len
     struct keyer **keyer = &keyers[profile][second];
     struct recipe recipe = {0};
     const char *wanted;
-    bool versioned;
 
-    INSIST(!recipe_parse_profile(&recipe, profile_names[profile], &versioned, &wanted));
+    INSIST(!recipe_parse_profile(&recipe, profile_names[profile], &wanted));
     if (!*keyer)
         *keyer = new_keyer(&recipe, length);
     INSIST(length <= PROFILE_LENGTH_MAX || keyer_reserve(*keyer, length) == 0);

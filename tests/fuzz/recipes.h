@@ -19,9 +19,7 @@ static inline struct recipe recipe_chosen(const uint8_t *choice)
     struct recipe recipe = {0};
     const char *list = recipe_lists[choice[2] % (sizeof recipe_lists / sizeof *recipe_lists)];
     const char *wanted;
-    bool versioned;
-    INSIST(
-        !recipe_parse_profile(&recipe, profile_names[choice[0] % PROFILES], &versioned, &wanted));
+    INSIST(!recipe_parse_profile(&recipe, profile_names[choice[0] % PROFILES], &wanted));
     recipe.trim = (choice[0] & SWITCH_TRIM) != 0;
     recipe.fold = (choice[0] & SWITCH_FOLD) != 0;
     if (list != NULL)
