@@ -121,29 +121,20 @@ static double rate_in_picture(const void *context, double keys)
 
 static void draw_curve(const struct picture *picture, const struct answer *answer)
 {
-    bool dotted = grows(answer);
     double lines = (double)answer->capacity;
-    struct picture_curve curve = {
-        .rate = rate_in_picture,
-        .context = answer,
-        .lines = lines,
-        .solid = dotted ? lines : INFINITY,
-    };
     char count[32], rate[32], most[32];
-    picture_say(picture, "rate of false drops");
-    picture_curve(picture, &curve);
-    picture_say(picture, "%s With %s %s the rate is %s.", picture_point(picture),
-                picture_count(lines, count), number_lines(answer->capacity),
-                number_text(rate_at(answer, lines), PICTURE_DIGITS, rate));
+    printf("false-positive rate\n");
+    picture_curve(picture, &(struct picture_curve){rate_in_picture, answer, lines});
+    printf("%s With %s %s the rate is %s.\n", picture_point(picture), picture_count(lines, count),
+           number_lines(answer->capacity),
+           number_text(rate_at(answer, lines), PICTURE_DIGITS, rate));
     number_text(answer->plan.rate, NUMBER_ASKED, most);
-    if (dotted)
-        picture_say(picture,
-                    "Past that the filter grows, and the rate stays below %s; dotted: if "
-                    "it did not grow.",
-                    most);
+    if (grows(answer))
+        printf("Past that the filter grows, and the rate stays below %s;\n"
+               "the curve is that of a filter that does not grow.\n",
+               most);
     else if (answer->plan.window && answer->plan.forget == 0)
-        picture_say(picture, "Past that old lines are forgotten, and the rate stays below %s.",
-                    most);
+        printf("Past that old lines are forgotten, and the rate stays below %s.\n", most);
 }
 
 static void print_text(const struct answer *answer)

@@ -301,42 +301,29 @@ static double fill_at_capacity(const struct layer_survey *layer)
     return -expm1(-geometry_share(layer->plan.geometry) * keys_a_page);
 }
 
-static void note_generation(const struct layer_survey *layer, struct picture_bar *bar)
+static void draw_layer(const struct picture *picture, const struct layer_survey *layer,
+                       unsigned number, bool window)
 {
-    char date[64];
-    bar->here = layer->generation.filling;
-    snprintf(bar->notes[2], PICTURE_NOTE, "%s", generation_state(layer));
-    if (layer->generation.number != 0)
-        snprintf(bar->notes[3], PICTURE_NOTE, "since %.25s",
-                 date_text(layer->generation.began, date));
-}
-
-static struct picture_bar bar_of(const struct layer_survey *layer, unsigned number, bool window)
-{
-    struct picture_bar bar = {.part = layer->fill, .mark = fill_at_capacity(layer)};
-    char keys[32], capacity[32], rate[32], most[32];
-    bool little = layer->fill > 0 && layer->fill < 0.005;
-    snprintf(bar.label, sizeof bar.label, "%s %u", layer->stage ? "stage" : "layer", number);
-    snprintf(bar.notes[0], PICTURE_NOTE, little ? "<1 %%" : "%.0f %%", layer->fill * 100);
-    snprintf(bar.notes[1], PICTURE_NOTE, "%s of %s", picture_count(survey_lines(layer), keys),
-             picture_count(survey_capacity(layer), capacity));
+    char label[24], notes[128], keys[32], capacity[32], rate[32], most[32];
+    snprintf(label, sizeof label, "%s %u", layer->stage ? "stage" : "layer", number);
+    int length = snprintf(notes, sizeof notes, "%3.0f %%  %s of %s  ", layer->fill * 100,
+                          picture_count(survey_lines(layer), keys),
+                          picture_count(survey_capacity(layer), capacity));
     if (window)
-        note_generation(layer, &bar);
+        snprintf(notes + length, sizeof notes - (size_t)length, "%s", generation_state(layer));
     else
-        snprintf(bar.notes[2], PICTURE_NOTE, "rate %s of %s",
+        snprintf(notes + length, sizeof notes - (size_t)length, "rate %s of %s",
                  number_text(layer->rate, PICTURE_DIGITS, rate),
                  number_text(layer->plan.rate, PICTURE_DIGITS, most));
-    return bar;
+    picture_bar(picture, label, layer->fill, fill_at_capacity(layer), notes);
 }
 
 static void draw_layers(const struct picture *picture, const struct survey *survey, bool window)
 {
-    struct picture_bar bars[REGIONS_MAX];
-    for (unsigned i = 0; i < survey->layers; i++)
-        bars[i] = bar_of(&survey->layer[i], i + 1, window);
     putchar('\n');
-    picture_bars(picture, bars, survey->layers);
-    picture_say(picture, "Fill by layer; %s marks where a layer is full.", picture_mark(picture));
+    for (unsigned i = 0; i < survey->layers; i++)
+        draw_layer(picture, &survey->layer[i], i + 1, window);
+    printf("Fill by layer; %s marks where a layer is full.\n", picture_mark(picture));
 }
 
 /* The filters before it were shown, too. */
