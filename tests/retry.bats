@@ -139,26 +139,6 @@ again() {
     done
 }
 
-@test "a counting filter: a commit that is killed in its first batch, and run again, counts no line twice" {
-    local i status hits=0
-    input 2000 >in
-    exits 0 unseen create --counting -n 1M -p 1e-9 f.bf
-    exits 0 unseen --pending keys f.bf in
-    cp f.bf empty.bf
-    for ((i = 0; i < $(fewer 40); i++)); do
-        cp empty.bf f.bf
-        status=0
-        "$tools/killed" 0 $((RANDOM % 4000 + 500)) "$UNSEEN" commit f.bf keys 2>said || status=$?
-        capture unseen query -c f.bf in
-        [[ $status -ne 137 || $(cat "$out") -eq 0 ]] || hits=$((hits + 1))
-        succeeds unseen commit f.bf keys
-        remembers 2000
-        exits 0 unseen remove f.bf in
-        remembers 0
-    done
-    echo "$hits were killed with some of the lines remembered"
-}
-
 @test "a retry that fails leaves FILE as it was, and nothing beside it" {
     need_full
     input 5000 >in
@@ -177,37 +157,6 @@ again() {
     rm before pipe
     [[ $(echo *) == 'f.bf in keys wanted' ]]
     again
-}
-
-@test "FILE of another filter, and one that is damaged: a way out, and nothing is changed" {
-    seq 5 >in
-    exits 0 unseen --create -p 1e-9 --pending keys f.bf in
-    exits 0 unseen create -p 1e-9 other.bf
-    fails_with 2 'keys: belongs to another filter \(name another file for this one\)' \
-        unseen --pending keys other.bf in
-    echo >>keys
-    fails_with 2 'keys: damaged file of pending keys: size \(remove it and run its task again; what was' \
-        unseen --pending keys f.bf in
-    fails_with 2 'keys: damaged file of pending keys: size \(remove it and run its task again; what was' \
-        unseen commit f.bf keys
-}
-
-@test "memory does not grow with the keys of FILE: 1 M lines in 12 MB; SIGTERM ends the reading" {
-    plain_build "has memory of its own"
-    need_signals
-    input 1000000 >in
-    exits 0 unseen create --fixed -n 1000 -p 1e-9 f.bf
-    exits 0 unseen --pending keys f.bf in
-    exits 0 sh -c 'ulimit -d 12000; exec "$UNSEEN" --pending keys f.bf in'
-    same "$out" in
-    # it has no input: what it does is to read FILE
-    mkfifo pipe
-    exec {hold}<>pipe
-    env --default-signal=TERM "$UNSEEN" --pending keys f.bf pipe 3>&- {hold}>&- &
-    sleep 0.05
-    kill "$!"
-    exits 143 wait "$!"
-    exec {hold}>&-
 }
 
 # --- FILTER is made ----------------------------------------------------------------------
