@@ -13,8 +13,8 @@
 
 #include "key/url.h"
 
-/* The endpoint of a URL in normal form. `room` has twice its bytes; `names` has one for each byte
- * of its query. Time is that of the bytes, whatever they are. */
+/* The endpoint of a URL in normal form. `room` has twice its bytes; `names` has one for each two
+ * bytes that its query had as it was written. Time is n log n of the bytes at most. */
 struct span endpoint_write(const struct url *url, char *room, struct span *names);
 
 #endif

@@ -19,7 +19,7 @@ enum { MADE_MAX = 3 * URL_MAX + 32 };
 struct made {
     char url[MADE_MAX]; /* or the host */
     char endpoint[MADE_MAX];
-    struct span names[URL_MAX];
+    struct span names[URL_MAX / 2];
 };
 
 struct keyer {
