@@ -53,17 +53,3 @@ void join_pages(const struct bits *const *layers, size_t n, uint64_t first, unsi
     for (unsigned i = 0; i < pages; i++)
         join_page(layers, n, first + i, to + (size_t)i * PAGE_BYTES);
 }
-
-void join_estimate(const struct bits *const *layers, size_t n, uint64_t first, uint64_t pages,
-                   struct estimate *estimate)
-{
-    enum { SOME = KERNEL_PAGES / 4 }; /* as many as a small stack has room for */
-    uint8_t joint[SOME * PAGE_BYTES];
-    while (pages > 0) {
-        unsigned some = pages < SOME ? (unsigned)pages : SOME;
-        join_pages(layers, n, first, some, joint);
-        estimate_add(estimate, joint, some);
-        first += some;
-        pages -= some;
-    }
-}

@@ -20,8 +20,4 @@ bool join_is_possible(const struct bits *a, const struct bits *b);
 void join_pages(const struct bits *const *layers, size_t n, uint64_t first, unsigned pages,
                 uint8_t *to);
 
-/* Adds joint pages to the estimate. */
-void join_estimate(const struct bits *const *layers, size_t n, uint64_t first, uint64_t pages,
-                   struct estimate *estimate);
-
 #endif

@@ -8,13 +8,16 @@
 
 int group_estimate(const struct bits *const *layers, size_t n, struct estimate *estimate)
 {
-    enum { RUN = 256 }; /* pages to read at a time */
+    enum { SOME = 2 }; /* as many pages as a small stack has room for */
+    uint8_t joint[SOME * PAGE_BYTES];
     uint64_t end = layers[0]->pages;
     estimate_start(estimate, layers[0]->geometry);
-    for (uint64_t page = 0; page < end; page += RUN) {
+    for (uint64_t page = 0; page < end; page += SOME) {
+        unsigned pages = end - page < SOME ? (unsigned)(end - page) : SOME;
         if (signals_pending())
             return -1;
-        join_estimate(layers, n, page, end - page < RUN ? end - page : RUN, estimate);
+        join_pages(layers, n, page, pages, joint);
+        estimate_add(estimate, joint, pages);
     }
     return 0;
 }

@@ -8,59 +8,19 @@
 #include "core/evenness.h"
 #include "core/sizing.h"
 
-#include "chance.h"
+#include "layer.h"
 #include "tap.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { BATCH = 1024, MOST = 12 };
-
-struct layer {
-    struct bits bits;
-    struct chance chance;
-    uint64_t keys;
-};
-
-static struct layer layer_new(struct geometry geometry, uint64_t pages, uint64_t seed)
-{
-    struct layer layer = {.bits = {.pages = pages, .geometry = geometry}, .chance = {seed}};
-    layer.bits.bytes = aligned_alloc(PAGE_BYTES, pages * PAGE_BYTES);
-    if (layer.bits.bytes == NULL)
-        exit(1);
-    memset(layer.bits.bytes, 0, pages * PAGE_BYTES);
-    return layer;
-}
-
-static void set_keys(struct layer *layer, struct bits bits, uint64_t n)
-{
-    struct key batch[BATCH];
-    for (; n > 0; n -= n < BATCH ? n : BATCH) {
-        size_t some = n < BATCH ? (size_t)n : BATCH;
-        for (size_t i = 0; i < some; i++)
-            batch[i] = chance_key(&layer->chance);
-        kernel_for(bits.geometry)->set(&bits, batch, some);
-    }
-}
-
-static void fill_to(struct layer *layer, uint64_t keys)
-{
-    set_keys(layer, layer->bits, keys > layer->keys ? keys - layer->keys : 0);
-    layer->keys = keys;
-}
-
-static uint8_t *page_of(const struct layer *layer, uint64_t page)
-{
-    return layer->bits.bytes + page * PAGE_BYTES;
-}
+enum { MOST = 12 };
 
 /* Keys that all fall on one page, as somebody chose them. */
 static void crowd(struct layer *layer, uint64_t page, uint64_t keys)
 {
-    struct bits one = {page_of(layer, page), 1, layer->bits.geometry};
-    set_keys(layer, one, keys);
+    struct bits one = {layer_page(layer, page), 1, layer->bits.geometry};
+    layer_set(layer, one, keys);
 }
 
 static struct evenness look(const struct layer *layer)
@@ -101,10 +61,10 @@ static void even_layers(void)
             double keys = keys_a_page(geometry, rates[kind / 2]) * (double)sizes[i];
             struct layer layer = layer_new(geometry, sizes[i], 100 + kind);
             for (size_t j = 0; j < sizeof parts / sizeof *parts && keys * parts[j] < 2e6; j++) {
-                fill_to(&layer, (uint64_t)(keys * parts[j]) + 1);
+                layer_fill(&layer, (uint64_t)(keys * parts[j]) + 1);
                 check_even(&layer, "by chance");
             }
-            free(layer.bits.bytes);
+            layer_free(&layer);
         }
 }
 
@@ -117,16 +77,16 @@ static void many_even_layers(void)
     for (unsigned i = 0; i < layers; i++) {
         uint64_t pages = 1 + chance_below(&chance, 12);
         struct layer layer = layer_new(geometry, pages, i);
-        fill_to(&layer, chance_below(&chance, pages * (i % 3 == 0 ? 8 : i % 3 == 1 ? 80 : 800)));
+        layer_fill(&layer, chance_below(&chance, pages * (i % 3 == 0 ? 8 : i % 3 == 1 ? 80 : 800)));
         check_even(&layer, "small");
-        free(layer.bits.bytes);
+        layer_free(&layer);
     }
     struct layer layer = layer_new(geometry, 8192, 7);
     for (uint64_t keys = 100; keys < 8192 * 1000; keys *= 9) {
-        fill_to(&layer, keys);
+        layer_fill(&layer, keys);
         check_even(&layer, "large");
     }
-    free(layer.bits.bytes);
+    layer_free(&layer);
 }
 
 /* Pages fuller, and emptier, than e^-1, e^-2 and so on. */
@@ -138,7 +98,7 @@ static void count_odd(const struct layer *layer, unsigned odd[2][MOST])
     estimate_add_keys(&all, bits->bytes, bits->pages);
     for (uint64_t page = 0; page < bits->pages; page++) {
         estimate_start(&one, bits->geometry);
-        estimate_add_keys(&one, page_of(layer, page), 1);
+        estimate_add_keys(&one, layer_page(layer, page), 1);
         double evidence = evenness_evidence(bits->geometry, (double)bits->pages,
                                             estimate_fill(&all), (double)one.set);
         for (unsigned e = 1; e < MOST && e < fabs(evidence); e++)
@@ -158,9 +118,9 @@ static void evidence_is_true(void)
             unsigned odd[2][MOST] = {{0}}, rounds = tap_cases(20);
             for (unsigned round = 0; round < rounds; round++) {
                 struct layer layer = layer_new(geometry, SOME, 900 + round);
-                fill_to(&layer, (uint64_t)(SOME * keys_a_page(geometry, 1e-6) * parts[i]));
+                layer_fill(&layer, (uint64_t)(SOME * keys_a_page(geometry, 1e-6) * parts[i]));
                 count_odd(&layer, odd);
-                free(layer.bits.bytes);
+                layer_free(&layer);
             }
             for (unsigned at = 0; at < 2 * MOST; at++) {
                 unsigned e = at / 2, found = odd[at % 2][e];
@@ -199,12 +159,12 @@ static void nothing(struct layer *layer)
 
 static void zero_page(struct layer *layer)
 {
-    memset(page_of(layer, any_page(layer)), 0, PAGE_BYTES);
+    memset(layer_page(layer, any_page(layer)), 0, PAGE_BYTES);
 }
 
 static void zero_some(struct layer *layer)
 {
-    memset(page_of(layer, chance_below(&layer->chance, PAGES - 40)), 0, 40UL * PAGE_BYTES);
+    memset(layer_page(layer, chance_below(&layer->chance, PAGES - 40)), 0, 40UL * PAGE_BYTES);
 }
 
 static void zero_most(struct layer *layer)
@@ -214,17 +174,17 @@ static void zero_most(struct layer *layer)
 
 static void zero_eighth(struct layer *layer)
 {
-    memset(page_of(layer, any_page(layer)) + 512 * chance_below(&layer->chance, 8), 0, 512);
+    memset(layer_page(layer, any_page(layer)) + 512 * chance_below(&layer->chance, 8), 0, 512);
 }
 
 static void ones(struct layer *layer)
 {
-    memset(page_of(layer, any_page(layer)), 0xff, PAGE_BYTES);
+    memset(layer_page(layer, any_page(layer)), 0xff, PAGE_BYTES);
 }
 
 static void noise(struct layer *layer)
 {
-    uint8_t *page = page_of(layer, any_page(layer));
+    uint8_t *page = layer_page(layer, any_page(layer));
     for (unsigned i = 0; i < PAGE_BYTES; i++)
         page[i] = (uint8_t)chance_next(&layer->chance);
 }
@@ -243,22 +203,22 @@ static void crowd_ten(struct layer *layer)
 static void crowd_and_zero(struct layer *layer)
 {
     crowd(layer, 3, 100000);
-    memset(page_of(layer, 200), 0, 5UL * PAGE_BYTES);
+    memset(layer_page(layer, 200), 0, 5UL * PAGE_BYTES);
 }
 
 static void swap_pages(struct layer *layer)
 {
     static uint8_t kept[PAGE_BYTES];
-    memcpy(kept, page_of(layer, 5), PAGE_BYTES);
-    memcpy(page_of(layer, 5), page_of(layer, 77), PAGE_BYTES);
-    memcpy(page_of(layer, 77), kept, PAGE_BYTES);
+    memcpy(kept, layer_page(layer, 5), PAGE_BYTES);
+    memcpy(layer_page(layer, 5), layer_page(layer, 77), PAGE_BYTES);
+    memcpy(layer_page(layer, 77), kept, PAGE_BYTES);
 }
 
 /* A page of 100 keys less than the others: three standard deviations. */
 static void old_page(struct layer *layer)
 {
     uint64_t page = any_page(layer);
-    memset(page_of(layer, page), 0, PAGE_BYTES);
+    memset(layer_page(layer, page), 0, PAGE_BYTES);
     crowd(layer, page, 900);
 }
 
@@ -267,7 +227,7 @@ static void make_older(struct layer *layer, uint64_t pages)
 {
     memset(layer->bits.bytes, 0, pages * PAGE_BYTES);
     struct bits old = {layer->bits.bytes, pages, layer->bits.geometry};
-    set_keys(layer, old, layer->keys * pages / PAGES / 2);
+    layer_set(layer, old, layer->keys * pages / PAGES / 2);
 }
 
 static void half_page(struct layer *layer)
@@ -310,7 +270,7 @@ static void check_damage(const struct damage *damage, uint64_t seed)
     struct geometry geometry = damage->counting ? (struct geometry){3, 6, true} : plain;
     double full = keys_a_page(geometry, 1e-6);
     struct layer layer = layer_new(geometry, PAGES, seed);
-    fill_to(&layer, (uint64_t)(PAGES * full * damage->fill));
+    layer_fill(&layer, (uint64_t)(PAGES * full * damage->fill));
     damage->make(&layer);
     struct evenness found = look(&layer);
     tap_check(found.fuller == damage->fuller && found.emptier == damage->emptier,
@@ -320,7 +280,7 @@ static void check_damage(const struct damage *damage, uint64_t seed)
         tap_check(fabs(found.keys / (full * damage->fill) - 1) < 0.1,
                   "%s: %g keys in another page, not %g", damage->name, found.keys,
                   full * damage->fill);
-    free(layer.bits.bytes);
+    layer_free(&layer);
 }
 
 static void found_or_not(void)
@@ -337,7 +297,7 @@ static void merged(void)
     struct estimate whole, part, other;
     static uint64_t steps[3][ESTIMATE_STEPS + 1];
     struct layer layer = layer_new(plain, PAGES, 10);
-    fill_to(&layer, PAGES * FULL);
+    layer_fill(&layer, PAGES * FULL);
     zero_page(&layer);
     crowd_one(&layer);
     estimate_start_steps(&whole, plain, steps[0]);
@@ -345,14 +305,14 @@ static void merged(void)
     estimate_start_steps(&other, plain, steps[2]);
     estimate_add(&whole, layer.bits.bytes, PAGES);
     estimate_add(&part, layer.bits.bytes, 100);
-    estimate_add(&other, page_of(&layer, 100), PAGES - 100);
+    estimate_add(&other, layer_page(&layer, 100), PAGES - 100);
     estimate_merge(&part, &other);
     struct evenness a = evenness_of(&whole), b = evenness_of(&part);
     tap_check(b.fuller == 1 && b.emptier == 1 && a.fuller == 1 && a.emptier == 1 &&
                   a.keys == b.keys && a.most == b.most,
               "%" PRIu64 " fuller, %" PRIu64 " emptier", b.fuller, b.emptier);
     tap_check(b.most > 8000 + 800 && b.most < 8000 + 1300, "%g keys in the crowd", b.most);
-    free(layer.bits.bytes);
+    layer_free(&layer);
 }
 
 static void no_page(void)

@@ -6,18 +6,15 @@
  * geometries, and the same check must find them.
  */
 #include "core/estimate.h"
-#include "core/kernel.h"
 #include "core/shard.h"
 #include "core/sizing.h"
 
-#include "chance.h"
+#include "layer.h"
 #include "lines.h"
 #include "oracle.h"
 #include "tap.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { BATCH = 2048 };
 
@@ -41,16 +38,6 @@ static void check(const struct measurement *m, const char *what)
     tap_check(fabs(chance_excess(m->hits, m->queries, m->estimate)) < CHANCE_SIGMAS,
               "%s: %.0f hits of %.0f, %g; the bits say %g", what, m->hits, m->queries,
               m->hits / m->queries, m->estimate);
-}
-
-static struct bits layer_new(struct geometry geometry, uint64_t pages)
-{
-    struct bits bits = {.pages = pages, .geometry = geometry};
-    bits.bytes = aligned_alloc(PAGE_BYTES, pages * PAGE_BYTES);
-    if (bits.bytes == NULL)
-        exit(1);
-    memset(bits.bytes, 0, pages * PAGE_BYTES);
-    return bits;
 }
 
 static double layer_estimate(const struct bits *bits)
@@ -109,7 +96,7 @@ struct task {
 static struct measurement measure(const struct task *task, uint64_t pages)
 {
     struct geometry geometry = {.lines = task->lines, .fields = task->fields};
-    struct bits bits = layer_new(geometry, pages);
+    struct bits bits = layer_bits(geometry, pages);
     uint64_t keys = sizing_capacity(geometry, pages, task->rate);
     struct lines lines;
     lines_start(&lines, "in", 1, 0);
@@ -200,7 +187,7 @@ static void pages_of_a_huge_filter(void)
     enum { PAGES = 40, QUERIES = 40 * BATCH };
     for (size_t i = 0; i < sizeof geometries / sizeof *geometries; i++) {
         struct chance chance = {11 + i};
-        struct bits bits = layer_new(geometries[i], 1);
+        struct bits bits = layer_bits(geometries[i], 1);
         struct measurement m = {0};
         uint64_t keys = sizing_capacity(geometries[i], 1, 1e-2);
         for (unsigned j = 0; j < PAGES; j++) {
@@ -226,7 +213,7 @@ static void pages_of_a_huge_filter(void)
 static void no_false_negative(void)
 {
     struct geometry geometry = {.lines = 3, .fields = 6};
-    struct bits bits = layer_new(geometry, 914);
+    struct bits bits = layer_bits(geometry, 914);
     struct lines lines;
     enum { KEYS = 489 * BATCH };
     lines_start(&lines, "in", 2, 0);
@@ -280,7 +267,7 @@ static struct measurement measure_fault(const struct fault *fault, struct geomet
                                         double rate)
 {
     enum { PAGES = 30, QUERIES = 1000 * BATCH };
-    struct bits bits = layer_new(geometry, PAGES);
+    struct bits bits = layer_bits(geometry, PAGES);
     uint64_t keys = sizing_capacity(geometry, PAGES, rate);
     struct measurement m = {.queries = QUERIES,
                             .model = sizing_rate(geometry, PAGES, (double)keys)};
@@ -340,7 +327,7 @@ static void planted_textbook_size(void)
         /* (1 - e^(-k/b))^k = p, solved for b bits a key. */
         double bits_per_key = -(double)k / log1p(-pow(tasks[i].rate, 1.0 / k));
         uint64_t keys = (uint64_t)(PAGES * (double)PAGE_BITS / bits_per_key);
-        struct bits bits = layer_new(geometry, PAGES);
+        struct bits bits = layer_bits(geometry, PAGES);
         struct lines lines;
         lines_start(&lines, "in", 4, 0);
         fill(&bits, &lines, keys, ANY_PAGE);
@@ -401,7 +388,7 @@ static struct measurement measure_part(const struct part_task *task, bool plante
 {
     struct part_source source = {.parts = task->parts, .planted = planted};
     struct geometry geometry = sizing_geometry(task->rate, false);
-    struct bits bits = layer_new(geometry, task->pages);
+    struct bits bits = layer_bits(geometry, task->pages);
     uint64_t wanted = sizing_capacity(geometry, task->pages, task->rate), have = 0;
     uint64_t *counts = calloc(task->pages, sizeof *counts);
     struct measurement m = {.model = sizing_rate(geometry, task->pages, (double)wanted)};
