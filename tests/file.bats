@@ -175,7 +175,6 @@ making='-n 1000|-n 2000
 --stage 16M|--stage 8M
 --queue|--fixed
 --shard 1/1|--shard 1/2
---shard 1/1 --shard-by line|--shard-by -i
 --like like.bf|--like queue.bf
 --like queue.bf --queue|--like like.bf
 -f 2|-f 3

@@ -42,7 +42,7 @@ remembers() {
         mixed_lines 20000 3000 | sed 's,org/\(.*\)/,\1.org/a/,'
         echo no URL
     } >in
-    for recipe in '' '--by url' '--by url --shard-by host' '-i' '-f 3 -t / --trim' '--by host'; do
+    for recipe in '' '--by url' '-i' '-f 3 -t / --trim' '--by host'; do
         rm -f out.* ./*.bf
         # shellcheck disable=SC2086 # several words
         exits 0 unseen create --shard 1/3 $recipe 1.bf
@@ -54,7 +54,7 @@ remembers() {
             prints ''
         done
         # shellcheck disable=SC2086
-        unseen ${recipe%--shard-by*} <in | sort >wanted
+        unseen $recipe <in | sort >wanted
         sort out.* | cmp - wanted
         [[ -s out.1 && -s out.2 && -s out.3 ]]
     done
@@ -251,213 +251,45 @@ remembers() {
     eval "$way" <'a list' | cmp - <(cat before after)
 }
 
-@test "what makes the parts is written as it is read" {
-    local by text
-    while read -r by; do
-        rm -f f.bf g.bf
-        exits 0 unseen create --shard 1/2 --shard-by "$by" f.bf
-        text=$(unseen stats f.bf | sed -n 's/^part  *1 of 2, by //p')
-        [[ -n $text ]]
-        succeeds unseen add --shard-by "$text" f.bf </dev/null
-        exits 0 unseen create --shard 1/2 --shard-by "$text" g.bf
-        [[ $(unseen stats --json f.bf | grep -o '"part_recipe".*"hash"') == \
-            "$(unseen stats --json g.bf | grep -o '"part_recipe".*"hash"')" ]]
-    done <<'END'
-line
-url
-host
-endpoint
---by host
---by=host
--f 2
--f2
---fields 2,4-
---fields=1,3-5
---trim
--i
---ignore-case
---trim -f 2 -t , --by url -i
--f 2 -t ,
--f 2 -t,
--f 2 -t ';'
--f 2 -t ";"
--f 2 -t ' '
--f 2 --separator=' '
--f 2 -t \t
--f 2 -t '\t'
--f 2 -t '\\'
--f 2 -t \0
--f 2 -t '\x1f'
--f 2 -t '\xff'
--f 2 -t ''\'''
--f 2 -t "'"
--f 2 -t '"'
--f 2 -t -
--f 2 -t /
--f 2 -t '#' --by endpoint
--i   --trim
---trim	-i
-END
-}
-
-@test "what is no recipe is refused, and nothing is made" {
-    local by
-    while read -r by; do
-        fails_with 2 '^unseen: --shard-by' unseen create --shard 1/2 --shard-by "$by" f.bf
-    done <<'END'
-
-hots
-url/2
-line/1
-'
-''
--
---
--f
--f 0
--f 2 3
--f 2 -t
--f 2 -t ab
--t ,
--x
--n 100
---by
---by hots
-host host
--f 2 -t 'x
--iq
---trim=2
--f 2 -t ''
-END
-}
-
-@test "parts that could tear apart lines that count as one are refused" {
-    local key by
-    : >in
-    while IFS='|' read -r key by; do
-        # shellcheck disable=SC2086
-        fails_with 2 "^unseen: --shard-by '.*': lines that count as one could be in different parts, as what counts is .* \(leave it out, " \
-            unseen create $key --shard 1/2 --shard-by "$by" f.bf
-        # shellcheck disable=SC2086
-        fails_with 2 "^unseen: --shard-by " unseen $key --shard 1/2 --shard-by "$by" f.bf in
-    done <<'END'
---by url|line
---by host|line
---by host|url
---by host|endpoint
---by endpoint|url
---by endpoint|line
--i|line
--i|host
--i|--trim
---trim|line
---trim|host
---trim|-i
--f 2|line
--f 2|host
--f 2|-f 1
--f 2|-f 2-
--f 2|-f 2 -t ,
--f 2 -t ,|-f 2 -t ;
--f 2,3|-f 3,4
--f 1-2 -t ,|-f 2 -t ,
--f 2 -t ,|-f 2 -t , --by host
--f 2 -t , --by host|-f 2 -t , --by url
--f 1,3,5,7,9,11,13,15,17|-f 19
---trim -f 1|-f 1
---by url -i|url
---by url -i|--by endpoint -i
--f 2 -t , --by url|--trim -f 2 -t , --by host
--f 1-2 -t x -i|-f 1 -t x -i
--f 1,3 -t X -i|-f 1 -t X -i
-END
-    while IFS='|' read -r key by; do
-        rm -f f.bf
-        # shellcheck disable=SC2086
-        creates $key --shard 1/2 --shard-by "$by" f.bf
-    done <<'END'
-|line
-|url
-|host
-|endpoint
-|-i
-|-f 2 -t , --by host
---by url|url
---by url|host
---by url|endpoint
---by endpoint|endpoint
---by endpoint|host
---by host|host
---by host -i|host
---by url -i|host
---trim --by url|--trim --by host
---trim --by url|--trim --by url
---trim|--trim
--i|-i
--f 2,3 -t ,|-f 2 -t ,
--f 2- -t ,|-f 2 -t ,
--f 1-2 -t x|-f 1 -t x
--f 1-2 -t , -i|-f 1 -t , -i
--f 1-2 -t x -i|-f 1-2 -t x -i
--f 2|-f 2
--f 2 -t ,|-f 2 -t ,
--f 2 -t , --by url|-f 2 -t , --by host
-END
-}
-
 @test "which part: compared with the filter that is there" {
     : >in
-    exits 0 unseen create --by url --shard 2/8 --shard-by host f.bf
+    exits 0 unseen create --by url --shard 2/8 f.bf
     exits 0 unseen create g.bf
-    succeeds unseen --create --shard 2/8 --shard-by host f.bf in
-    succeeds unseen --create --shard-by '--by host' f.bf in
+    succeeds unseen --create --shard 2/8 f.bf in
     succeeds unseen f.bf in
     fails_with 2 '^unseen: f\.bf: was made with --shard 2/8, not 3/8 \(leave --shard out, or make another filter\)$' \
         unseen --create --shard 3/8 f.bf in
-    fails_with 2 "^unseen: f\.bf: was made with --shard-by 'host', not '-f 2' \(leave --shard-by out, " \
-        unseen --create --shard-by '-f 2' f.bf in
     fails_with 2 '^unseen: g\.bf: was made without --shard ' unseen --shard 1/1 g.bf in
-    fails_with 2 '^unseen: g\.bf: was made without --shard-by ' unseen add --shard-by line g.bf in
     fails_with 2 '^unseen: --shard 9/8: ' unseen --shard 9/8 f.bf in
-    fails_with 2 '^unseen: --shard-by: for which part\? \(add --shard I/N\)$' unseen create --shard-by host new.bf
     fails_with 2 '^unseen: --shard: needs a FILTER ' unseen --shard 1/2 <in
 }
 
 @test "--like takes the part over, or gives another part of the same list" {
-    exits 0 unseen create --by url -n 5000 --shard 2/8 --shard-by host f.bf
+    exits 0 unseen create --by url -n 5000 --shard 2/8 f.bf
     exits 0 unseen create --by url plain.bf
     exits 0 unseen create --like f.bf same.bf
     [[ $(unseen stats same.bf | grep ^part) == $(unseen stats f.bf | grep ^part) ]]
     exits 0 unseen create --like f.bf --shard 3/8 other.bf
-    unseen stats other.bf | grep '^part  *3 of 8, by host$'
+    unseen stats other.bf | grep '^part  *3 of 8$'
     succeeds unseen add --like f.bf --shard 3/8 other.bf </dev/null
     fails_with 2 '^unseen: other\.bf: was not made --like f\.bf: its part is 3, not 2 ' \
         unseen add --like f.bf other.bf </dev/null
     fails_with 2 '^unseen: plain\.bf: was not made --like f\.bf: ' \
         unseen add --like f.bf plain.bf </dev/null
     fails_with 2 '^unseen: --shard 3/9: f\.bf is for part 2 of 8 ' unseen create --like f.bf --shard 3/9 new.bf
-    fails_with 2 "^unseen: --shard-by 'url': parts of f\.bf are made by 'host' " \
-        unseen create --like f.bf --shard-by url --shard 3/8 new.bf
-    exits 0 unseen create --like f.bf --shard-by host --shard 4/8 fourth.bf
     # of a filter for a whole list
     exits 0 unseen create --like plain.bf --shard 1/2 1.bf
-    unseen stats 1.bf | grep '^part  *1 of 2, by url$'
-    exits 0 unseen create --like plain.bf --shard 1/2 --shard-by host 2.bf
-    unseen stats 2.bf | grep '^part  *1 of 2, by host$'
-    fails_with 2 '^unseen: --shard-by: for which part' unseen create --like plain.bf --shard-by host new.bf
-    fails_with 2 "^unseen: --shard-by 'line': lines that count as one" \
-        unseen create --like plain.bf --shard 1/2 --shard-by line new.bf
+    unseen stats 1.bf | grep '^part  *1 of 2$'
 }
 
 @test "create and stats say which part it is" {
     : >in
-    exits 0 unseen --create --by url --shard 2/8 --shard-by host f.bf in
+    exits 0 unseen --create --by url --shard 2/8 f.bf in
     says '^unseen: f\.bf: created \(part 2 of 8, for any number of lines, '
     exits 0 unseen stats f.bf
-    grep '^part  *2 of 8, by host$' "$out"
+    grep '^part  *2 of 8$' "$out"
     exits 0 unseen stats --json f.bf
     [[ $(field part) == 2 && $(field parts) == 8 ]]
-    grep '"part_recipe":{"trim":false,"by":"host/1","ignore_case":false}' "$out"
     exits 0 unseen create g.bf
     exits 0 unseen stats g.bf
     [[ $(grep -c '^part ' "$out") -eq 0 ]]

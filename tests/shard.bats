@@ -357,7 +357,6 @@ END
     done <<'END'
 shard -n 4 list|-n: not an option here (the number of parts comes first: unseen shard 4 FILE)
 shard --shard 1/4 list|--shard: not an option here (the part comes first: unseen shard 1/4 FILE)
-shard 1/4 --shard-by host list|--shard-by: not an option here (to split by host: unseen shard --by host 1/4 FILE)
 shard 4 -o part.%d list|-o: not an option here (for a file of one part: > FILE; of each part: --files 'part.%d')
 plan -n 100 --shard 1/4|--shard: not an option here (the lines of a part are its -n: lines/N + 6 * sqrt(lines/N))
 commit --pending keys f.bf|--pending: not an option here (FILE comes after FILTER: unseen commit FILTER FILE)

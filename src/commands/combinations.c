@@ -33,7 +33,7 @@ static const struct combination {
     {FOR_FILTER, B(QUEUE), 0, FILTER, "--queue: needs a FILTER (unseen create --queue FILTER)"},
     {FOR_FILTER, B(COUNTING), 0, FILTER,
      "--counting: needs a FILTER (unseen create --counting FILTER)"},
-    {FOR_FILTER, 0, B(SHARD) | B(SHARD_BY), FILTER,
+    {FOR_FILTER, B(SHARD), 0, FILTER,
      "--shard: needs a FILTER (unseen create --shard I/N FILTER; to pick the lines of a part: "
      "unseen shard I/N)"},
     {FOR_MAKERS, B(SEED) | B(SECRET), 0, 0,

@@ -190,8 +190,7 @@ static int run(struct job *job, const struct options *options, const struct inpu
     return status;
 }
 
-/* By what lines are given to parts: for a filter of a part, as all its parts were made. Returns 0,
- * or EXIT_TROUBLE after a message. */
+/* By what lines are given to parts. Returns 0, or EXIT_TROUBLE after a message. */
 static int read_recipe(const struct options *options, struct recipe *recipe)
 {
     const char *like = options->given[OPTION_LIKE];
@@ -200,8 +199,7 @@ static int read_recipe(const struct options *options, struct recipe *recipe)
     struct store *store = filter_operand_look(like, options);
     if (store == NULL)
         return EXIT_TROUBLE;
-    const struct header *header = store_header(store);
-    *recipe = header->shard.parts != 0 ? header->part_recipe : header->recipe;
+    *recipe = store_header(store)->recipe;
     store_close(store);
     return 0;
 }

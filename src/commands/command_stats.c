@@ -5,7 +5,6 @@
 #include "commands/message.h"
 #include "commands/picture.h"
 #include "commands/queue_operand.h"
-#include "commands/recipe_word.h"
 #include "commands/report.h"
 #include "commands/survey.h"
 #include "core/number.h"
@@ -154,15 +153,12 @@ static void tell_recipe(struct report *report, const char *member, const struct 
 
 static void tell_part(struct report *report, const struct header *header)
 {
-    char text[RECIPE_TEXT];
     struct shard shard = header->shard;
     if (shard.parts == 0)
         return;
-    report_text(report, "part", "%" PRIu32 " of %" PRIu32 ", by %s", shard.part, shard.parts,
-                recipe_word_text(&header->part_recipe, text));
+    report_text(report, "part", "%" PRIu32 " of %" PRIu32, shard.part, shard.parts);
     report_json(report, "part", "%" PRIu32, shard.part);
     report_json(report, "parts", "%" PRIu32, shard.parts);
-    tell_recipe(report, "part_recipe", &header->part_recipe);
 }
 
 /* A secret is never told. */

@@ -2,7 +2,6 @@
 
 #include "commands/command.h"
 #include "commands/message.h"
-#include "commands/recipe_word.h"
 #include "commands/wish_recipe.h"
 #include "core/quote.h"
 #include "core/sizing.h"
@@ -96,8 +95,6 @@ const struct option_entry option_table[OPTIONS] = {
      NULL, "hash with a secret, if strangers choose lines"},
     [OPTION_SHARD] = {GROUP_MAKING, FOR_MAKERS, {"--shard"}, TAKES_PART, "I/N", "1/4",
      NULL, "for part I of N; lines of other parts are refused"},
-    [OPTION_SHARD_BY] = {GROUP_MAKING, FOR_MAKERS, {"--shard-by"}, TAKES_PROFILE, "RECIPE", "host",
-     NULL, "what makes the parts: host, or '-f 2 -t ,'"},
     [OPTION_FORCE] = {GROUP_MAKING, FOR_CREATE | FOR_MERGE, {"--force"}, TAKES_NOTHING, NULL, NULL,
      NULL, "replace a FILTER that exists"},
 
@@ -263,6 +260,7 @@ static const struct {
     {"null", "for lines that end with NUL: -z"},
     {"parts", "to split a list into 4: unseen shard 4 FILE"},
     {"secret-file", "a secret is in FILTER: --secret; for the same one: --like FILTER"},
+    {"shard-by", "to split by host: unseen shard --by host I/N, and filters made without --shard"},
     {"shards", "the -n of one of N parts: lines/N + 6 * sqrt(lines/N)"},
     {"table", "it is in unseen-filters(7): man unseen-filters"},
 };
@@ -375,7 +373,6 @@ static const struct misplaced {
     {FOR_COMMIT, OPTION_PENDING, "FILE comes after FILTER: unseen commit FILTER FILE"},
     {FOR_SHARD, OPTION_CAPACITY, "the number of parts comes first: unseen shard 4 FILE"},
     {FOR_SHARD, OPTION_SHARD, "the part comes first: unseen shard 1/4 FILE"},
-    {FOR_SHARD, OPTION_SHARD_BY, "to split by host: unseen shard --by host 1/4 FILE"},
     {FOR_SHARD, OPTION_OUTPUT, "for a file of one part: > FILE; of each part: --files 'part.%d'"},
     {FOR_SHARD, OPTION_APPEND, "to append lines to a file: unseen shard 1/4 >> FILE"},
     {FOR_PLAN, OPTION_SHARD, "the lines of a part are its -n: lines/N + 6 * sqrt(lines/N)"},
@@ -697,8 +694,7 @@ static int check_value(const struct options *options, enum option_id id)
     case TAKES_FIELDS:
     case TAKES_SEPARATOR:
     case TAKES_PROFILE:
-        return id == OPTION_SHARD_BY ? recipe_word_read(options->given[id], &recipe)
-                                     : wish_recipe_parse(options, &recipe);
+        return wish_recipe_parse(options, &recipe);
     case TAKES_FORM:
         return check_form(options, id);
     case TAKES_PART:

@@ -66,7 +66,6 @@ enum option_id {
     OPTION_LIKE,
     OPTION_SECRET,
     OPTION_SHARD,
-    OPTION_SHARD_BY,
     OPTION_FORCE,
     OPTION_OUTPUT,
     OPTION_UNTIL_DONE,
@@ -108,7 +107,7 @@ enum option_id {
      OPTION_BIT(OPTION_FIXED) | OPTION_BIT(OPTION_WINDOW) | OPTION_BIT(OPTION_FORGET_AFTER) |      \
      OPTION_BIT(OPTION_COUNTING) | OPTION_BIT(OPTION_STAGE) | OPTION_BIT(OPTION_QUEUE) |           \
      OPTION_BIT(OPTION_LIKE) | OPTION_BIT(OPTION_SECRET) | OPTION_BIT(OPTION_SHARD) |              \
-     OPTION_BIT(OPTION_SHARD_BY) | RECIPE_OPTIONS)
+     RECIPE_OPTIONS)
 
 /* What an option takes: how it is read, and what a shell may complete it to. */
 enum argument_kind {
@@ -123,7 +122,7 @@ enum argument_kind {
     TAKES_SEED,      /* 42, 0x2a: 64 bits */
     TAKES_FIELDS,    /* 1,3-4 */
     TAKES_SEPARATOR, /* a byte */
-    TAKES_PROFILE,   /* of --by, --shard-by */
+    TAKES_PROFILE,   /* of --by */
     TAKES_FORM,      /* "json", after a "=", or nothing */
     TAKES_COMMAND,   /* the rest of the line */
     TAKES_PART,      /* 1/4 */

@@ -4,9 +4,7 @@
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/queue_operand.h"
-#include "commands/recipe_word.h"
 #include "commands/report.h"
-#include "commands/wish_part.h"
 #include "commands/wish_recipe.h"
 #include "core/number.h"
 #include "format/likeness.h"
@@ -35,7 +33,7 @@ struct wish {
 #define TAKEN_BY_LIKE                                                                              \
     (DESCRIBING_OPTIONS &                                                                          \
      ~(OPTION_BIT(OPTION_SEED) | OPTION_BIT(OPTION_QUEUE) | OPTION_BIT(OPTION_LIKE) |              \
-       OPTION_BIT(OPTION_SECRET) | OPTION_BIT(OPTION_SHARD) | OPTION_BIT(OPTION_SHARD_BY)))
+       OPTION_BIT(OPTION_SECRET) | OPTION_BIT(OPTION_SHARD)))
 
 static struct wish read_wish(const struct options *options)
 {
@@ -181,6 +179,23 @@ static int draw_secret(const struct options *options, struct header *header)
     return 0;
 }
 
+/* Fills in the part that the filter is for. If --like has given it one, it is to be another of the
+ * same list. */
+static int read_part(const struct options *options, struct header *header)
+{
+    const char *part = options->given[OPTION_SHARD];
+    struct shard like = header->shard;
+    if (part == NULL)
+        return 0;
+    if (options_read_part("--shard", part, &header->shard) != 0)
+        return EXIT_TROUBLE;
+    if (like.parts == 0 || like.parts == header->shard.parts)
+        return 0;
+    return message("--shard %s: %s is for part %u of %u (give another part of %u, or leave --like "
+                   "out)",
+                   part, options->given[OPTION_LIKE], like.part, like.parts, like.parts);
+}
+
 /* --like takes all from one place, except whether there is a queue beside it, another part of the
  * list, and the seed or the secret if it is to be another one: false drops of one filter are then
  * not those of the other. */
@@ -199,7 +214,7 @@ static int plan_like(const struct options *options, struct header *header)
     store_close(store);
     if (options_has(options, OPTION_SEED) && header_has_secret(header))
         return message("--seed: %s has a secret instead (for another one: --secret)", like);
-    if (wish_part_read(options, header) != 0)
+    if (read_part(options, header) != 0)
         return EXIT_TROUBLE;
     header->hasher.k0 = options_seed(options, header->hasher.k0);
     return 0;
@@ -220,7 +235,7 @@ int wish_plan(const struct options *options, bool in_file, uint64_t assumed, str
     if (options_has(options, OPTION_LIKE))
         return plan_like(options, header) == 0 ? draw_secret(options, header) : EXIT_TROUBLE;
     header->hasher.k0 = options_seed(options, 0);
-    if (wish_recipe_read(options, &header->recipe) != 0 || wish_part_read(options, header) != 0 ||
+    if (wish_recipe_read(options, &header->recipe) != 0 || read_part(options, header) != 0 ||
         combinations_check(options, assumed != 0 ? FOR_PLANNED_FILTER : FOR_NEW_FILTER) != 0)
         return EXIT_TROUBLE;
     bool any_size = wish.bits_per_key != 0 && wish.capacity == 0 && wish.window == 0;
@@ -351,23 +366,15 @@ static bool differs(const struct store *store, const struct wish *wish,
 
 static bool part_differs(const struct store *store, const struct options *options)
 {
-    struct header wanted;
-    const struct header *has = store_header(store);
-    char by[RECIPE_TEXT], wants_by[RECIPE_TEXT];
-    if (!wish_part_given(options))
+    struct header wanted = {.shard = {0}};
+    struct shard is = store_header(store)->shard;
+    if (!options_has(options, OPTION_SHARD))
         return false;
-    if (lacks(store, options_has(options, OPTION_SHARD) ? "--shard" : "--shard-by",
-              has->shard.parts == 0) ||
-        wish_part_against(options, has, &wanted) != 0)
+    if (lacks(store, "--shard", is.parts == 0) || read_part(options, &wanted) != 0)
         return true;
-    struct shard is = has->shard, wants = wanted.shard;
-    if (is.part != wants.part || is.parts != wants.parts)
-        return disagrees(store, "--shard", "made with --shard %u/%u, not %u/%u", is.part, is.parts,
-                         wants.part, wants.parts);
-    return !recipe_is_same(&has->part_recipe, &wanted.part_recipe) &&
-           disagrees(store, "--shard-by", "made with --shard-by '%s', not '%s'",
-                     recipe_word_text(&has->part_recipe, by),
-                     recipe_word_text(&wanted.part_recipe, wants_by));
+    return (is.part != wanted.shard.part || is.parts != wanted.shard.parts) &&
+           disagrees(store, "--shard", "made with --shard %u/%u, not %u/%u", is.part, is.parts,
+                     wanted.shard.part, wanted.shard.parts);
 }
 
 /* `like`: the filter that it must not share its secret with, or NULL. */

@@ -22,8 +22,7 @@
  *       32 16*4  the ranges: the first field, from 1 on, and the last, 2 bytes each, the last 0 for
  *                the rest of the line; in rising order, no two touching; zeros after the last range
  *
- * A filter may be for a part of a list (core/shard.h): it refuses lines of other parts. The second
- * recipe says what of a line decides that.
+ * A filter may be for a part of a list (core/shard.h): it refuses lines of other parts.
  *
  * Keys are made with XXH3 and a seed; or, with the feature 4, under a secret of 16 bytes, so that
  * nobody who does not know it can choose lines whose keys are alike.
@@ -37,9 +36,8 @@
  *    4. p is in 1e-12..0.5 (not a NaN); n is at most 10^12; size at most 2^38 pages; g at most 16
  *       and f at most 7, both zero or neither; the flag is 0, or 1 and n or size is not 0;
  *    5. flight keys are a power of two within 32..4096;
- *    6. recipes are as above, of a profile and version that are known, with a separator only if
- *       there are fields; N is at most 10^6 and I within 1..N, or both are zero, and the second
- *       recipe, too;
+ *    6. the recipe is as above, of a profile and version that are known, with a separator only if
+ *       there are fields; N is at most 10^6 and I within 1..N, or both are zero;
  *    7. bytes of the header without a name are zero;
  *       a window does not count and is not fixed, and it has a time of at most 10^13 milliseconds,
  *       or else n; a filter that is not a window has a zero there;
@@ -73,9 +71,8 @@ enum {
     STAGE_AT = 168,          /*   8 pages for the stage of each layer; 0: there is none; 2^64-1: a
                            *     sixth of its own for a layer of more than 131072, else none */
     KEY_RECIPE_AT = 256,     /* 128 how a line becomes its key: zeros, the key is the whole line */
-    PART_RECIPE_AT = 384,    /* 128 how a line gets its part: likewise */
-    PART_AT = 512,           /*   4 which of the parts the filter is for, I, from 1 on */
-    PARTS_AT = 516,          /*   4 number of parts, N; 0: there are none */
+    PART_AT = 384,           /*   4 which of the parts the filter is for, I, from 1 on */
+    PARTS_AT = 388,          /*   4 number of parts, N; 0: there are none */
     CHECKSUM_AT = 4088       /*   8 XXH3, 64-bit variant, seed 0, of bytes 0..4087 */
 };
 
@@ -123,7 +120,6 @@ static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
     store64(bytes + STAGE_AT, plan->stage);
     recipe_encode(&header->recipe, bytes + KEY_RECIPE_AT);
     if (header->shard.parts != 0) {
-        recipe_encode(&header->part_recipe, bytes + PART_RECIPE_AT);
         store32(bytes + PART_AT, header->shard.part);
         store32(bytes + PARTS_AT, header->shard.parts);
     }
@@ -244,9 +240,9 @@ static int check_known(const uint8_t *bytes, const char *path, struct fault *fau
     return fault_way_out(fault, "use a newer unseen");
 }
 
-/* The recipe at `bytes`, which is what an option said. Returns 0, or -1 with the fault. */
-static int decode_recipe(const uint8_t *bytes, const char *option, const char *path,
-                         struct recipe *recipe, struct fault *fault)
+/* Returns 0, or -1 with the fault. */
+static int decode_recipe(const uint8_t *bytes, const char *path, struct recipe *recipe,
+                         struct fault *fault)
 {
     char name[RECIPE_NAME];
     enum recipe_found found = recipe_decode(bytes, recipe, name);
@@ -254,7 +250,7 @@ static int decode_recipe(const uint8_t *bytes, const char *option, const char *p
         return 0;
     if (found == RECIPE_DAMAGED)
         return layer_damaged(0, "recipe", path, fault);
-    fault_set(fault, path, "was made for %s %s, which this program does not know", option, name);
+    fault_set(fault, path, "was made for --by %s, which this program does not know", name);
     return fault_way_out(fault, "use a newer unseen");
 }
 
@@ -269,8 +265,7 @@ int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const 
     if (hash_checksum(bytes, CHECKSUM_AT) != load64(bytes + CHECKSUM_AT))
         return layer_damaged(0, "checksum of the header", path, fault);
     decode(bytes, &found);
-    if (decode_recipe(bytes + KEY_RECIPE_AT, "--by", path, &found.recipe, fault) != 0 ||
-        decode_recipe(bytes + PART_RECIPE_AT, "--shard-by", path, &found.part_recipe, fault) != 0)
+    if (decode_recipe(bytes + KEY_RECIPE_AT, path, &found.recipe, fault) != 0)
         return -1;
     const char *flaw = plan_flaw(&found.plan, bytes);
     if (flaw == NULL)

@@ -6,9 +6,15 @@
 #include <string.h>
 
 /* What must agree. */
-static const char *const names[] = {
-    "key recipe", "seed",   "false-positive rate", "number of hashes", "kind",
-    "growth",     "window", "number of parts",     "recipe for parts", "hash"};
+static const char *const names[] = {"key recipe",
+                                    "seed",
+                                    "false-positive rate",
+                                    "number of hashes",
+                                    "kind",
+                                    "growth",
+                                    "window",
+                                    "number of parts",
+                                    "hash"};
 enum { NAMES = sizeof names / sizeof *names };
 
 static void describe(const struct header *header, char texts[NAMES][LIKENESS_TEXT])
@@ -26,8 +32,7 @@ static void describe(const struct header *header, char texts[NAMES][LIKENESS_TEX
     snprintf(texts[4], LIKENESS_TEXT, "%s", plan->geometry.counting ? "--counting" : "plain");
     snprintf(texts[5], LIKENESS_TEXT, "%s", plan->fixed ? "none (--fixed)" : "as needed");
     snprintf(texts[7], LIKENESS_TEXT, "%" PRIu32, header->shard.parts);
-    recipe_shown(&header->part_recipe, texts[8]);
-    snprintf(texts[9], LIKENESS_TEXT, "%s",
+    snprintf(texts[8], LIKENESS_TEXT, "%s",
              header_has_secret(header) ? "SipHash with a secret" : "XXH3");
     if (!plan->window)
         snprintf(texts[6], LIKENESS_TEXT, "none");

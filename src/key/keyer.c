@@ -55,11 +55,6 @@ void keyer_free(struct keyer *keyer)
     free(keyer);
 }
 
-const struct recipe *keyer_recipe(const struct keyer *keyer)
-{
-    return &keyer->recipe;
-}
-
 int keyer_reserve(struct keyer *keyer, size_t length)
 {
     const bool copies = keyer->recipe.ranges > 0 || keyer->recipe.fold;

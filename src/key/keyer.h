@@ -15,7 +15,6 @@ struct keyer;
 /* NULL if memory is short. */
 struct keyer *keyer_new(const struct recipe *recipe);
 void keyer_free(struct keyer *keyer);
-const struct recipe *keyer_recipe(const struct keyer *keyer);
 
 /* Makes room for the keys of lines of up to `length` bytes; keyer_new makes it for those of 64 KiB,
  * so only very long lines need this. Returns 0, or -1 if memory is short. */

@@ -29,58 +29,6 @@ bool recipe_is_same(const struct recipe *recipe, const struct recipe *other)
            same_fields(recipe, other);
 }
 
-/* What is made of a URL can be made of what decides it; but of lines that have no URL, each counts
- * as itself to both. */
-static bool profile_decides(enum profile profile, enum profile other)
-{
-    static const enum profile coarser[PROFILES][3] = {
-        [PROFILE_LINE] = {PROFILE_LINE, PROFILE_LINE, PROFILE_LINE},
-        [PROFILE_URL] = {PROFILE_URL, PROFILE_ENDPOINT, PROFILE_HOST},
-        [PROFILE_ENDPOINT] = {PROFILE_ENDPOINT, PROFILE_ENDPOINT, PROFILE_HOST},
-        [PROFILE_HOST] = {PROFILE_HOST, PROFILE_HOST, PROFILE_HOST},
-    };
-    for (size_t i = 0; i < 3; i++)
-        if (coarser[profile][i] == other)
-            return true;
-    return false;
-}
-
-/* Whether folding can make a separator of what was none: then "aXbxc" and "axbXc" have one key with
- * -f 1-2 -t x -i, and nobody can tell the fields in it. */
-static bool folds_separator(const struct recipe *recipe)
-{
-    return recipe->fold && recipe->separated && ascii_is_letter(recipe->separator);
-}
-
-/* Each range of the other begins with one of the recipe's, so that they miss a field in the same
- * lines, and ends within it; and the fields can be told in the key. */
-static bool fields_decide(const struct recipe *recipe, const struct recipe *other)
-{
-    unsigned found = 0;
-    if (folds_separator(recipe))
-        return false;
-    for (unsigned i = 0; i < recipe->ranges && found < other->ranges; i++) {
-        struct field_range range = recipe->range[i], part = other->range[found];
-        found += range.first == part.first &&
-                 (range.last == 0 || (part.last != 0 && part.last <= range.last));
-    }
-    return found == other->ranges && other->ranges > 0 && recipe->profile == PROFILE_LINE;
-}
-
-bool recipe_decides(const struct recipe *recipe, const struct recipe *other)
-{
-    if (recipe_is_whole_line(recipe) || recipe_is_same(recipe, other))
-        return true;
-    /* Of names in a query that differ in case, an endpoint has each, and in the order of bytes. */
-    bool names = recipe->fold && other->profile == PROFILE_ENDPOINT &&
-                 recipe->profile != PROFILE_ENDPOINT;
-    bool folds = other->fold || other->profile == PROFILE_HOST;
-    return recipe->trim == other->trim && (folds || !recipe->fold) && !names &&
-           recipe->separated == other->separated && recipe->separator == other->separator &&
-           (same_fields(recipe, other) || fields_decide(recipe, other)) &&
-           profile_decides(recipe->profile, other->profile);
-}
-
 /* --- fields --- */
 
 /* A number from 1 on at *text, which is moved after it. Returns 0 if there is none. */

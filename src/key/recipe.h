@@ -49,11 +49,6 @@ struct recipe {
 bool recipe_is_whole_line(const struct recipe *recipe);
 bool recipe_is_same(const struct recipe *recipe, const struct recipe *other);
 
-/* Whether the key of a line by one recipe decides its key by another: as a URL decides its host.
- * Lines that count as one by the first then do so by the second, those that count as themselves
- * included. False wherever that is not certain. */
-bool recipe_decides(const struct recipe *recipe, const struct recipe *other);
-
 /* Take the values of -f, -t and --by. Each returns NULL, or what is wrong with the text in words,
  * and how it should look in *wanted; the recipe is unchanged then. A profile gets the newest
  * version of its rules; which a file was made with stands there. */

@@ -41,9 +41,7 @@ struct block {
 /* What parts are made with. */
 struct part_maker {
     uint32_t parts;
-    struct keyer *keyer; /* NULL: of the same text as the keys */
     struct key keys[BATCH_LINES];
-    uint8_t itself[BATCH_LINES];
 };
 
 struct batches {
@@ -100,26 +98,19 @@ void batches_free(struct batches *batches)
 {
     if (batches == NULL)
         return;
-    if (batches->part_maker != NULL)
-        keyer_free(batches->part_maker->keyer);
     free(batches->part_maker);
     keyer_free(batches->keyer);
     free(batches->block);
     free(batches);
 }
 
-int batches_add_parts(struct batches *batches, const struct recipe *recipe, uint32_t parts)
+int batches_add_parts(struct batches *batches, uint32_t parts)
 {
-    struct part_maker *maker = malloc(sizeof *maker);
-    batches->part_maker = maker;
-    if (maker == NULL)
+    batches->part_maker = malloc(sizeof *batches->part_maker);
+    if (batches->part_maker == NULL)
         return -1;
-    maker->parts = parts;
-    maker->keyer = NULL;
-    if (recipe_is_same(recipe, keyer_recipe(batches->keyer)))
-        return 0;
-    maker->keyer = keyer_new(recipe);
-    return maker->keyer != NULL ? 0 : -1;
+    batches->part_maker->parts = parts;
+    return 0;
 }
 
 void batches_begin(struct batches *batches, struct input *input)
@@ -132,19 +123,14 @@ void batches_begin(struct batches *batches, struct input *input)
 
 /* --- making a batch, in whichever thread --- */
 
-/* Keys and parts of `n` lines; of the same text, if they can be. */
+/* Keys and parts of `n` lines. */
 static void make_parts(const struct batches *batches, struct block *block, size_t n)
 {
     const char *bytes = batches->chunk.bytes;
     struct part_maker *maker = batches->part_maker;
     const struct hashers hashers[2] = {batches->hashers, hashers_of_shards()};
     struct key *const keys[2] = {block->keys, maker->keys};
-    if (maker->keyer == NULL) {
-        keyer_hash_twice(batches->keyer, bytes, block->starts, n, hashers, keys, block->itself);
-    } else {
-        keyer_hash(batches->keyer, bytes, block->starts, n, hashers[0], keys[0], block->itself);
-        keyer_hash(maker->keyer, bytes, block->starts, n, hashers[1], keys[1], maker->itself);
-    }
+    keyer_hash_twice(batches->keyer, bytes, block->starts, n, hashers, keys, block->itself);
     shard_parts(maker->keys, n, maker->parts, block->parts);
 }
 
@@ -152,12 +138,10 @@ static void make_parts(const struct batches *batches, struct block *block, size_
 static int make_keys(const struct batches *batches, struct block *block, size_t n)
 {
     const struct chunk *chunk = &batches->chunk;
-    const struct part_maker *maker = batches->part_maker;
-    if (keyer_reserve(batches->keyer, chunk->length) != 0 ||
-        (maker != NULL && maker->keyer != NULL && keyer_reserve(maker->keyer, chunk->length) != 0))
+    if (keyer_reserve(batches->keyer, chunk->length) != 0)
         return fault_errno(&block->fault, input_name(batches->input),
                            "the key of a line does not fit into memory", ENOMEM);
-    if (maker != NULL)
+    if (batches->part_maker != NULL)
         make_parts(batches, block, n);
     else
         keyer_hash(batches->keyer, chunk->bytes, block->starts, n, batches->hashers, block->keys,

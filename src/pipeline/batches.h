@@ -47,9 +47,9 @@ struct batches *batches_new(char delimiter, const struct recipe *recipe, struct 
                             unsigned threads);
 void batches_free(struct batches *batches);
 
-/* From now on each line also gets its part, of so many, by the recipe. Before batches_begin.
+/* From now on each line also gets its part, of so many. Before batches_begin.
  * Returns 0, or -1 if memory is short. */
-int batches_add_parts(struct batches *batches, const struct recipe *recipe, uint32_t parts);
+int batches_add_parts(struct batches *batches, uint32_t parts);
 
 /* Starts with an input, after what was read of it. */
 void batches_begin(struct batches *batches, struct input *input);

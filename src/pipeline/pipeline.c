@@ -280,7 +280,7 @@ static struct batches *make_batches(const struct pipeline_plan *plan, const stru
     struct batches *batches = batches_new(plan->delimiter, &header->recipe,
                                           hashers_of_keys(header->hasher), plan->threads);
     if (batches == NULL || header->shard.parts == 0 ||
-        batches_add_parts(batches, &header->part_recipe, header->shard.parts) == 0)
+        batches_add_parts(batches, header->shard.parts) == 0)
         return batches;
     batches_free(batches);
     return NULL;

@@ -53,10 +53,8 @@ static int check_alike(const struct store *filter, const struct store *model, st
         fault_set(fault, store_path(filter), "is a window, and windows cannot be merged");
         return fault_way_out(fault, "leave it out");
     }
-    if (header.shard.parts == 0) {
+    if (header.shard.parts == 0)
         header.shard = store_header(model)->shard;
-        header.part_recipe = store_header(model)->part_recipe;
-    }
     const char *what = likeness_differs(store_header(model), &header, wanted, found);
     if (what == NULL)
         return 0;
@@ -104,11 +102,7 @@ static int make_header(struct header *header, struct store *const *inputs, size_
         if (is_larger(&store_header(inputs[i])->plan, &header->plan))
             *header = *store_header(inputs[i]);
     }
-    if (join_shards(inputs, count, &header->shard, fault) != 0)
-        return -1;
-    if (header->shard.parts == 0)
-        header->part_recipe = (struct recipe){0};
-    return 0;
+    return join_shards(inputs, count, &header->shard, fault);
 }
 
 /* The keys in the stage are counted first: if it is emptied meanwhile, the layer has them. */

@@ -10,8 +10,7 @@ static const struct field fields[] = {
     {"f", 24, 8, 21},                 /*         all other numbers */
     {"f", 128, 1, 4},                 /*         bytes */
     {"f", 256, 4, 24},                /*         the key's recipe */
-    {"f", 384, 4, 24},                /*         that of parts, and the part */
-    {"f", 512, 4, 4},                 /*         part, parts, mapping */
+    {"f", 384, 4, 4},                 /*         part, parts */
     {"f", LAYER_TABLE_AT, 8, 40},     /* layer records */
     {"f", LAYER_TABLE_AT, 80, 48},    /*       offsets */
     {"f", LAYER_TABLE_AT + 32, 1, 5}, /*       geometries */
@@ -82,7 +81,7 @@ static void make_scenes(void)
     make_scene("create --window 100 f", 300);
     make_scene("create --forget-after 1h -n 100 f", 100);
     make_scene("create -n 10000 --stage 400K f", 100);
-    make_scene("create -n 100 --shard 1/1 --shard-by host f", 100);
+    make_scene("create -n 100 --shard 1/1 f", 100);
     make_scene("create -n 100 -f 1- -t , -i --trim f", 100);
     make_scene("create -n 100 --by url f", 100);
     make_scene("create -n 100 --size 64K --hashes 8 --seed 7 --queue f", 100);

@@ -47,7 +47,6 @@ static void choose(struct header *header, enum kind kind)
                                          UINT64_C(0x0f0e0d0c0b0a0908)};
     } else if (kind == PART) {
         header->shard = (struct shard){3, 8};
-        header->part_recipe = (struct recipe){.profile = PROFILE_HOST, .version = 1};
         plan->stage = 20;
     } else {
         plan->geometry.counting = kind == COUNTING;
@@ -129,8 +128,7 @@ static bool same_plan(const struct filter_plan *a, const struct filter_plan *b)
 
 static bool same_header(const struct header *a, const struct header *b)
 {
-    return recipe_is_same(&a->recipe, &b->recipe) &&
-           recipe_is_same(&a->part_recipe, &b->part_recipe) && a->shard.part == b->shard.part &&
+    return recipe_is_same(&a->recipe, &b->recipe) && a->shard.part == b->shard.part &&
            a->shard.parts == b->shard.parts && memcmp(a->uuid, b->uuid, UUID_BYTES) == 0 &&
            a->created == b->created && a->hasher.kind == b->hasher.kind &&
            a->hasher.k0 == b->hasher.k0 && a->hasher.k1 == b->hasher.k1 &&
@@ -217,8 +215,7 @@ static void all_kinds(void)
         {SECRET, 16, 4},
         {SECRET, 64, 0x0706050403020100},
         {SECRET, 72, 0x0f0e0d0c0b0a0908},
-        {PART, 384, 0x74736f68},
-        {PART, 512, UINT64_C(8) << 32 | 3},
+        {PART, 384, UINT64_C(8) << 32 | 3},
         {COUNTING, 16, 1},
     };
     struct file file;
@@ -412,11 +409,9 @@ static const struct rule header_rules[] = {
     {PLAIN, "unused 176", 176, 1, 1, "unused"},
     {PLAIN, "unused 255", 255, 1, 1, "unused"},
     {PLAIN, "the end of the recipe", 383, 1, 1, "unused"},
-    {PLAIN, "a recipe for parts, of no part", 404, 4, 1, "unused"},
-    {PLAIN, "the end of that recipe", 511, 1, 1, "unused"},
-    {PLAIN, "a part of none", 512, 4, 1, "unused"},
-    {PLAIN, "a number of parts, and no part", 516, 4, 2, "part"},
-    {PLAIN, "unused 520", 520, 1, 1, "unused"},
+    {PLAIN, "a part of none", 384, 4, 1, "unused"},
+    {PLAIN, "a number of parts, and no part", 388, 4, 2, "part"},
+    {PLAIN, "unused 392", 392, 1, 1, "unused"},
     {PLAIN, "the last byte before the checksum", 4087, 1, 1, "unused"},
 
     {BY_TIME, "more than 300 years", 160, 8, FORGET_MAX + 1, "window"},
@@ -451,13 +446,11 @@ static const struct rule header_rules[] = {
     {RECIPE, "after the last range", 296, 1, 1, "unused"},
     {RECIPE, "the last range", 288 + 15 * 4, 2, 9, "unused"},
     {SECRET, "after the secret", 80, 1, 1, "unused"},
-    /* Part 3 of 8 by host. */
-    {PART, "part 0", 512, 4, 0, "part"},
-    {PART, "part 9 of 8", 512, 4, 9, "part"},
-    {PART, "of no parts", 516, 4, 0, "unused"},
-    {PART, "of more parts than may be", 516, 4, SHARD_PARTS_MAX + 1, "part"},
-    {PART, "another profile", 384, 4, 0x74727573, "for --shard-by surt/1, which this program"},
-    {PART, "version 0", 400, 2, 0, "recipe"},
+    /* Part 3 of 8. */
+    {PART, "part 0", 384, 4, 0, "part"},
+    {PART, "part 9 of 8", 384, 4, 9, "part"},
+    {PART, "of no parts", 388, 4, 0, "unused"},
+    {PART, "of more parts than may be", 388, 4, SHARD_PARTS_MAX + 1, "part"},
 };
 
 /* The same for a layer's record. A stage has 20 pages and 32 of journal, for 8192 keys. */

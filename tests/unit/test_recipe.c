@@ -1,8 +1,6 @@
 /* Recipes: what their options say, and how they are said again. */
 #include "key/recipe.h"
 
-#include "chance.h"
-#include "key/keyer.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -194,115 +192,6 @@ static void in_a_shell(void)
               text);
 }
 
-/* --- which key decides which --- */
-
-enum { LINES = 20000, LINE = 64 };
-
-/* Of few pieces, so that many lines are alike in some respect. */
-static size_t some_line(struct chance *chance, char *line)
-{
-    static const char *const pieces[] = {"a",   "A",  "b",         " ",         "\t",
-                                         ",",   ";",  "http://h/", "HTTP://H/", "https://h/",
-                                         "h/",  "p",  "P",         "/",         "?b",
-                                         "&B",  "=1", "#f",        ":80",       "%70",
-                                         "%c3", "12", "\r",        "u@",        "!",
-                                         ".",   "..", "",          "[::a]"};
-    char *end = line;
-    for (unsigned n = (unsigned)(chance_next(chance) % 5); n > 0; n--)
-        end = stpcpy(end, pieces[chance_next(chance) % (sizeof pieces / sizeof *pieces)]);
-    *end++ = '\n';
-    return (size_t)(end - line);
-}
-
-static void choose_fields(struct recipe *recipe, uint64_t bits)
-{
-    static const char *const choices[] = {"1", "2", "1,3", "2-", "2-3", "1-2"};
-    const char *wanted;
-    recipe_parse_fields(recipe, choices[bits % 6], &wanted);
-}
-
-static struct recipe some_recipe(struct chance *chance)
-{
-    static const char *const separators[] = {",", "\\t", "a", "A"};
-    uint64_t bits = chance_next(chance);
-    const char *wanted;
-    struct recipe recipe = {.trim = bits & 1, .fold = bits >> 1 & 1};
-    recipe.profile = (enum profile)(bits >> 2 & 3);
-    recipe.version = profile_versions[recipe.profile];
-    if (bits >> 4 & 1)
-        choose_fields(&recipe, bits >> 5);
-    if (recipe.ranges > 0 && bits >> 32 & 1)
-        recipe_parse_separator(&recipe, separators[bits >> 33 & 3], &wanted);
-    return recipe;
-}
-
-static int by_key(const void *a, const void *b)
-{
-    return memcmp(a, b, sizeof(struct key));
-}
-
-/* Of lines that are alike by the first recipe, whether all are by the other. */
-static bool are_alike(const struct recipe *recipe, const struct recipe *other, const char *bytes,
-                      const size_t *starts)
-{
-    static struct pair {
-        struct key key, other;
-    } pairs[LINES];
-    static struct key keys[LINES];
-    static uint8_t itself[LINES];
-    const struct recipe *recipes[2] = {recipe, other};
-    for (unsigned r = 0; r < 2; r++) {
-        struct keyer *keyer = keyer_new(recipes[r]);
-        keyer_hash(keyer, bytes, starts, LINES, hashers_of_keys(hasher_xxh3(0)), keys, itself);
-        for (size_t i = 0; i < LINES; i++)
-            *(r == 0 ? &pairs[i].key : &pairs[i].other) = keys[i];
-        keyer_free(keyer);
-    }
-    qsort(pairs, LINES, sizeof *pairs, by_key);
-    for (size_t i = 1; i < LINES; i++)
-        if (by_key(&pairs[i - 1].key, &pairs[i].key) == 0 &&
-            by_key(&pairs[i - 1].other, &pairs[i].other) != 0)
-            return false;
-    return true;
-}
-
-/* If it is said to decide, no two lines say otherwise; and it is said of some that do. */
-static void decides(void)
-{
-    static char bytes[LINES * LINE];
-    static size_t starts[LINES + 1];
-    struct chance chance = {1};
-    unsigned said = 0, true_of = 0;
-    for (size_t i = 0; i < LINES; i++)
-        starts[i + 1] = starts[i] + some_line(&chance, bytes + starts[i]);
-    unsigned pairs = tap_cases(600);
-    for (unsigned i = 0; i < pairs; i++) {
-        char text[RECIPE_TEXT], other_text[RECIPE_TEXT];
-        struct recipe recipe = some_recipe(&chance), other = some_recipe(&chance);
-        /* Most of what decides differs in one thing. */
-        if (i % 4 == 0) {
-            recipe.profile = PROFILE_LINE, recipe.version = 0;
-            other = recipe;
-            if (recipe.ranges > 0)
-                choose_fields(&other, chance_next(&chance));
-        } else if (i % 2 == 0) {
-            other = recipe;
-            other.profile = (enum profile)(chance_next(&chance) % PROFILES);
-            other.version = profile_versions[other.profile];
-            other.fold = chance_next(&chance) & 1;
-        }
-        bool alike = are_alike(&recipe, &other, bytes, starts);
-        bool decided = recipe_decides(&recipe, &other);
-        tap_check(alike || !decided, "'%s' does not decide '%s'", recipe_text(&recipe, text),
-                  recipe_text(&other, other_text));
-        said += decided;
-        true_of += alike;
-    }
-    tap_check(said > pairs / 10 && said <= true_of, "said of %u, true of at most %u", said,
-              true_of);
-    printf("# said of %u, true of at most %u\n", said, true_of);
-}
-
 int main(void)
 {
     tap_run("lists of fields", lists);
@@ -312,6 +201,5 @@ int main(void)
     tap_run("profiles", profiles);
     tap_run("whole recipes", whole_recipes);
     tap_run("recipes for a shell", in_a_shell);
-    tap_run("a recipe that decides another", decides);
     return tap_end();
 }
