@@ -173,9 +173,6 @@ tiny_disk() {
     says 'f\.bf: .*No space left on device \(it needs [0-9]+ MB, [0-9]+ MB more than are free\)'
     [[ ! -s left ]]
     # shellcheck disable=SC2016
-    exits 2 tiny_disk sh -c 'mount -o remount,nr_inodes=2 . && : >x && "$UNSEEN" create f.bf'
-    says 'f\.bf: .*No space left on device \(.*inodes'
-    # shellcheck disable=SC2016
     exits 2 tiny_disk sh -c 'fill=$(($(stat -fc %a . ) - 20)); head -c "$((fill * 4096))" /dev/zero >fill; "$UNSEEN" create f.bf'
     says 'f\.bf: .*No space left on device \(it needs 1\.1 MB, 1\.0 MB more than are free\)'
     exits 2 tiny_disk "$UNSEEN" --create -n 10M f.bf < <(seq 5)
@@ -613,7 +610,7 @@ damaged_filter() {
 }
 
 @test "a filter that does not fit: how much it needs, and how much there is" {
-    fails_with 2 '^unseen: f\.bf: cannot be created: .* \(it needs 990 TB, ' unseen create --size 900T f.bf
+    fails_with 2 '^unseen: f\.bf: cannot be created: .* \(it needs 990 TB' unseen create --size 900T f.bf
     [[ ! -e f.bf ]]
 }
 

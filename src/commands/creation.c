@@ -32,27 +32,24 @@ static void write_size(const struct store *store, char text[64])
 
 static void tell_created(const struct store *store)
 {
-    char size[64], time[32], rate[NUMBER_TEXT], part[64] = "";
+    char size[64], time[32], rate[NUMBER_TEXT], part[64] = "", lines[64];
     const char *secret = header_has_secret(store_header(store)) ? ", with a secret" : "";
     const struct filter_plan *plan = &store_header(store)->plan;
     struct shard shard = store_header(store)->shard;
     if (shard.parts != 0)
         snprintf(part, sizeof part, "part %" PRIu32 " of %" PRIu32 ", ", shard.part, shard.parts);
+    if (plan->forget != 0)
+        snprintf(lines, sizeof lines, "forgets lines after %s", report_time(plan->forget, time));
+    else if (plan->capacity != 0)
+        snprintf(lines, sizeof lines, "for %s%" PRIu64 " %s", plan->window ? "the last " : "",
+                 plan->capacity, number_lines(plan->capacity));
+    else
+        snprintf(lines, sizeof lines, "for any number of lines");
+    bool grows = plan->forget != 0 || plan->capacity == 0;
     write_size(store, size);
     number_text(plan->rate, plan->pages != 0 ? NUMBER_FOUND : NUMBER_ASKED, rate);
-    if (plan->forget != 0)
-        message("%s: created (%sforgets lines after %s, starts at %s, false-drop rate %s%s)",
-                store_path(store), part, report_time(plan->forget, time), size, rate, secret);
-    else if (plan->window)
-        message("%s: created (%sfor the last %" PRIu64 " %s, %s, false-drop rate %s%s)",
-                store_path(store), part, plan->capacity, number_lines(plan->capacity), size, rate,
-                secret);
-    else if (plan->capacity != 0)
-        message("%s: created (%sfor %" PRIu64 " %s, %s, false-drop rate %s%s)", store_path(store),
-                part, plan->capacity, number_lines(plan->capacity), size, rate, secret);
-    else
-        message("%s: created (%sfor any number of lines, starts at %s, false-drop rate %s%s)",
-                store_path(store), part, size, rate, secret);
+    message("%s: created (%s%s, %s%s, false-drop rate %s%s)", store_path(store), part, lines,
+            grows ? "starts at " : "", size, rate, secret);
 }
 
 /* How much it needs, and what is missing of that. */
@@ -67,18 +64,14 @@ static void tell_space(struct fault *fault, const char *path, const struct filte
         return;
     double bytes = (double)header_asked_bytes(layer.pages, plan, count);
     report_size(bytes, needed);
-    if (fault->error == EFBIG) {
-        fault_way_out(fault, "it needs %s, more than one file can have there", needed);
-    } else if (statvfs(directory, &system) == 0) {
-        double more = bytes - (double)system.f_bavail * (double)system.f_frsize;
-        if (system.f_files != 0 && system.f_favail == 0)
-            fault_way_out(fault, "no more files fit there: all inodes are in use");
-        else if (more > 0)
-            fault_way_out(fault, "it needs %s, %s more than are free", needed,
-                          report_size(more, missing));
-        else
-            fault_way_out(fault, "it needs %s, and the rest is kept for the file system", needed);
-    }
+    double more = statvfs(directory, &system) == 0
+                      ? bytes - (double)system.f_bavail * (double)system.f_frsize
+                      : 0;
+    if (more > 0)
+        fault_way_out(fault, "it needs %s, %s more than are free", needed,
+                      report_size(more, missing));
+    else
+        fault_way_out(fault, "it needs %s", needed);
 }
 
 /* Makes the filter that the options describe, with a queue if `queue`. Nothing may be there but
