@@ -17,7 +17,7 @@ static const struct strokes {
 
 bool picture_begin(struct picture *picture)
 {
-    if (!terminal_is(STDOUT_FILENO))
+    if (!isatty(STDOUT_FILENO))
         return false;
     *picture = (struct picture){stdout, terminal_width(STDOUT_FILENO), terminal_shows_utf8()};
     return true;

@@ -132,8 +132,7 @@ void progress_count(const uint64_t *lines, const uint64_t *chosen, const char *w
 void progress_begin(const char *const *names)
 {
     const char *terminal = getenv("TERM");
-    progress.draws = terminal_is(STDERR_FILENO) &&
-                     (terminal == NULL || strcmp(terminal, "dumb") != 0);
+    progress.draws = isatty(STDERR_FILENO) && (terminal == NULL || strcmp(terminal, "dumb") != 0);
     if (!progress.draws)
         return;
     progress.total = find_total(names);

@@ -10,11 +10,6 @@
 
 enum { WIDTH_LEAST = 20, WIDTH_DEFAULT = 80, WIDTH_MOST = 1000 };
 
-bool terminal_is(int fd)
-{
-    return isatty(fd) == 1;
-}
-
 unsigned terminal_width(int fd)
 {
     struct winsize size = {0};
@@ -42,7 +37,7 @@ void terminal_draw(const char *line, bool stays)
 void terminal_make_way(int fd)
 {
     int error = errno;
-    if (drawn && terminal_is(fd)) {
+    if (drawn && isatty(fd)) {
         (void)!write(STDERR_FILENO, CLEAR, sizeof CLEAR - 1);
         drawn = false;
     }

@@ -1,14 +1,11 @@
 /*
- * terminal - whether somebody is looking, how much fits on a line, and in which characters; and a
- * line on standard error that is drawn again and again.
+ * terminal - how much fits on a line, and in which characters; and a line on standard error that is
+ * drawn again and again.
  */
 #ifndef UNSEEN_SYSTEM_TERMINAL_H
 #define UNSEEN_SYSTEM_TERMINAL_H
 
 #include <stdbool.h>
-
-/* Whether the descriptor is a terminal; all else, a pipe or a file, gets plain lines. */
-bool terminal_is(int fd);
 
 /* Columns, at least 20: as the terminal says, else 80. */
 unsigned terminal_width(int fd);
