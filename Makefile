@@ -245,7 +245,6 @@ $(BUILD)/obj/core/sizing.o: ALL_CFLAGS += $(UNCOUNTED)
 # Only these programs get the fuzzer's main.
 $(FUZZ): ALL_LDLIBS += $(FUZZER)
 # Those that run commands in one process, again and again (tests/fuzz/hostile.h).
-$(BUILD)/tests/unit/test_damage: ALL_LDFLAGS += -Wl,--wrap=confinement_of_filters
 $(patsubst %,$(BUILD)/tests/fuzz/fuzz_%,filter beside queue): ALL_LDFLAGS += -Wl,--wrap=store_leave \
 	-Wl,--wrap=confinement_start -Wl,--wrap=confinement_of_filters
 # It cuts what is read into pieces.

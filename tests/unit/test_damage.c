@@ -5,8 +5,6 @@
  * Either the file is refused, with a fault that names it and leaves it as it was; or all lines are
  * in as before, for readers and for writers. Where a bit may make lines come out again, since it
  * says which lines are forgotten, it stands in may_forget.
- *
- * The table of what became of the flips is printed with the tests.
  */
 #include "commands/command.h"
 #include "commands/message.h"
@@ -153,12 +151,7 @@ static bool is_untouched(const struct file *file, uint64_t at, uint8_t byte)
 
 /* --- what a flip does --- */
 
-enum { LAYER_COUNT, WORDS, STATES, SLOTS, FLIGHT, PLACES };
-
-static const char *const places[PLACES] = {
-    "number of layers", "words of page 2",         "states of layers",
-    "slots of writers", "keys in flight, journal",
-};
+enum { LAYER_COUNT, WORDS, STATES, SLOTS, FLIGHT };
 
 static unsigned place_of(uint64_t at)
 {
@@ -177,12 +170,6 @@ static bool may_forget(const struct file *file, unsigned place)
     return (place == LAYER_COUNT && file->records > 1) ||
            (place == STATES && (plan->window || plan->stage != 0));
 }
-
-struct tally {
-    unsigned flips, refused, harmless, forgotten, asked, told;
-};
-
-static struct tally tallies[PLACES];
 
 /* How many of the keys that should be in are not, or -1 with the fault. */
 static int lost(struct store *store, uint64_t keys, struct fault *fault)
@@ -207,29 +194,25 @@ static bool names_it(const struct file *file, const struct fault *fault)
 
 /* All lines are in an open filter, unless the place may forget some. */
 static void look_for_lines(const struct file *file, struct store *store, const char *what,
-                           unsigned place, struct tally *tally)
+                           unsigned place)
 {
     struct fault fault = {.reason = ""};
     int missing = lost(store, file->keys, &fault);
-    tally->harmless += missing == 0;
-    tally->forgotten += missing != 0;
     tap_check(missing == 0 || (missing > 0 && may_forget(file, place)), "%s: %d of %d lines lost",
               what, missing, LOOKED_AT);
 }
 
 /* What a reader finds that opens it. */
-static void check_reader(const struct file *file, const char *what, unsigned place,
-                         struct tally *tally)
+static void check_reader(const struct file *file, const char *what, unsigned place)
 {
     struct fault fault = {.reason = ""};
     struct store *store = store_open(file->path, NULL, NULL, &fault);
     if (store == NULL) {
-        tally->refused++;
         tap_check(names_it(file, &fault) || strstr(fault.reason, "not a filter") != NULL,
                   "%s: refused as \"%s\"", what, fault.reason);
         return;
     }
-    look_for_lines(file, store, what, place, tally);
+    look_for_lines(file, store, what, place);
     store_close(store);
 }
 
@@ -255,42 +238,6 @@ static void check_writer(const struct file *file, const char *what, unsigned pla
               new, OUTSIDE);
 }
 
-/* A command gives up rights that the next one needs. */
-int __wrap_confinement_of_filters(const struct options *options); // NOLINT: the linker's name
-int __wrap_confinement_of_filters(const struct options *options)  // NOLINT
-{
-    (void)options;
-    return 0;
-}
-
-/* The exit status of `unseen verify`; what it says goes to another file. */
-static int verify(const char *path, const char *said)
-{
-    const char *operands[] = {path, NULL};
-    struct options options = {.operands = operands, .operand_count = 1};
-    int nowhere = open(said, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), out = dup(1),
-        errors = dup(2);
-    options.asked = command_find("verify");
-    fflush(stdout);
-    dup2(nowhere, 1);
-    dup2(nowhere, 2);
-    int status = command_verify(&options);
-    dup2(out, 1);
-    dup2(errors, 2);
-    close(nowhere);
-    close(out);
-    close(errors);
-    return status;
-}
-
-static void check_verify(const struct file *file, const char *what, struct tally *tally)
-{
-    int status = verify(file->path, "/dev/null");
-    tally->asked++;
-    tally->told += status != EXIT_OK;
-    tap_check(status <= EXIT_TROUBLE, "%s: verify exits with %d", what, status);
-}
-
 /* Opening takes a while: that is for all bits that mean something, and some of the others. */
 static bool is_for_all(const struct file *file, unsigned place, uint64_t at, uint64_t bit)
 {
@@ -302,33 +249,22 @@ static bool is_for_all(const struct file *file, unsigned place, uint64_t at, uin
     return bit % (8 * REST_STRIDE) == 0;
 }
 
-static void check_all(const struct file *file, const char *what, unsigned place, uint64_t at,
-                      uint8_t byte)
-{
-    struct tally *tally = &tallies[place], ignored = {0};
-    check_reader(file, what, place, place == LAYER_COUNT ? tally : &ignored);
-    if (!(file->kind->header.writer_features & WRITER_QUEUE))
-        check_verify(file, what, tally);
-    check_writer(file, what, place, at, byte);
-    put_back(file);
-}
-
 static void flip(struct file *file, struct store *store, uint64_t bit)
 {
     uint64_t at = bit / 8;
     uint8_t byte = file->good[at] ^ (uint8_t)(1U << bit % 8);
     unsigned place = place_of(at);
-    struct tally *tally = &tallies[place];
-    bool all = is_for_all(file, place, at, bit);
     char what[96];
     snprintf(what, sizeof what, "%s: bit %u of byte %" PRIu64, file->kind->name, (unsigned)bit % 8,
              at);
     file->map[at] = byte;
-    tally->flips++;
     if (at >= COUNTER_SETTLED_AT) /* mapped: who has it open sees the flip */
-        look_for_lines(file, store, what, place, tally);
-    if (all)
-        check_all(file, what, place, at, byte);
+        look_for_lines(file, store, what, place);
+    if (is_for_all(file, place, at, bit)) {
+        check_reader(file, what, place);
+        check_writer(file, what, place, at, byte);
+        put_back(file);
+    }
     file->map[at] = file->good[at];
 }
 
@@ -349,101 +285,11 @@ static void every_bit(void)
         store_close(store);
         file_end(&file);
     }
-    printf("# flipped | flips | refused | harmless | lines forgotten | told by verify\n");
-    for (unsigned i = 0; i < PLACES; i++)
-        printf("# %s | %u | %u | %u | %u | %u of %u\n", places[i], tallies[i].flips,
-               tallies[i].refused, tallies[i].harmless, tallies[i].forgotten, tallies[i].told,
-               tallies[i].asked);
-}
-
-/* --- chosen lines --- */
-
-enum { CROWD_PAGES = 47, CROWD = 8000 };
-
-static struct key chosen_key(struct chance *chance, uint64_t page)
-{
-    struct key key = chance_key(chance);
-    uint64_t width = UINT64_MAX / CROWD_PAGES;
-    key.hi = width * page + 1000 + key.hi % (width - 2000);
-    return key;
-}
-
-/* Settles `n` keys, all on one page if that is below CROWD_PAGES, else anywhere. */
-static void settle(struct filter *filter, struct chance *chance, uint64_t page, unsigned n)
-{
-    struct fault fault;
-    for (unsigned i = 0; i < n; i++) {
-        struct key key = page < CROWD_PAGES ? chosen_key(chance, page) : chance_key(chance);
-        uint8_t seen = 0;
-        if (filter_claim(filter, &key, 1, UINT64_MAX, &seen, &fault) != 1 ||
-            filter_settle(filter, !seen, &fault) != 0)
-            sample_fault("settle", &fault);
-    }
-}
-
-static void check_rate_told(struct store *store, struct chance *chance)
-{
-    enum { TRIES = 1000000 };
-    struct survey survey;
-    struct fault fault;
-    double hits = 0;
-    for (unsigned i = 0; i < TRIES; i++) {
-        struct key key = chance_key(chance);
-        uint8_t seen;
-        if (probe(store, &key, 1, &seen, &fault) != 0)
-            sample_fault("probe", &fault);
-        hits += seen;
-    }
-    tap_check(survey_make(&survey, store) == 0 && survey.fuller_pages == 1, "no page is fuller");
-    double off = chance_excess(hits, TRIES, survey.rate);
-    tap_check(survey.rate > 0.01 && fabs(off) < CHANCE_SIGMAS, "rate %g, measured %g", survey.rate,
-              hits / TRIES);
-}
-
-static void check_said(const char *said, const char *wanted)
-{
-    char text[1024] = "";
-    FILE *file = fopen(said, "r");
-    size_t length = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file != NULL)
-        fclose(file);
-    text[length] = '\0';
-    tap_check(strstr(text, wanted) != NULL && strchr(text, '\n') == text + length - 1,
-              "it says: %s", text);
-}
-
-static void crowded(void)
-{
-    struct filter_plan plan = {.rate = 1e-6,
-                               .capacity = 50000,
-                               .pages = CROWD_PAGES,
-                               .fixed = true};
-    struct chance chance = {60};
-    char path[256], said[256];
-    snprintf(path, sizeof path, "%s", scratch_path("crowd.bf"));
-    snprintf(said, sizeof said, "%s", scratch_path("said"));
-    struct filter *filter = sample_file(path, &plan);
-    if (filter == NULL)
-        return;
-    settle(filter, &chance, CROWD_PAGES, 30000);
-    tap_check(verify(path, said) == EXIT_OK, "before");
-    settle(filter, &chance, 7, CROWD);
-    settle(filter, &chance, CROWD_PAGES, 10000);
-    tap_check(verify(path, said) == EXIT_NOTHING, "the crowd is not found");
-    check_said(said, "layer 1: 1 of 47 pages has about 8");
-    check_said(said, "(as if chosen to fall there, and the rate is 0.0");
-    check_rate_told(filter_store(filter), &chance);
-    /* So many that the page is full. */
-    settle(filter, &chance, 7, 40 * CROWD);
-    tap_check(verify(path, said) == EXIT_NOTHING, "the crowd is damage");
-    check_said(said, "(as if chosen to fall there");
-    filter_close(filter);
 }
 
 int main(void)
 {
     scratch_make();
     tap_run("a bit flipped in the fixed part of a filter, each bit, each kind", every_bit);
-    tap_run("lines chosen to meet on a page: verify and stats tell", crowded);
     return tap_end();
 }
