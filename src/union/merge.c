@@ -215,11 +215,12 @@ struct contents {
     struct layer_record records[LAYERS_MAX];
     uint64_t settlings;
     const char *path;
-    struct fault *fault; /* with a reason, unless errno says it */
+    struct fault *fault;
 };
 
 /* A layer as it is written. */
 struct writing {
+    const struct contents *contents;
     int fd;
     uint64_t offset;
     const struct bits **layers; /* whose pages it has */
@@ -245,7 +246,12 @@ static int write_pages(int fd, const uint8_t *bytes, unsigned pages, uint64_t at
     return 0;
 }
 
-/* Returns 0, or -1 with errno. Its buffer must be off the stack when it has returned. */
+static int fail(const struct contents *contents, int error)
+{
+    return fault_errno(contents->fault, contents->path, "cannot be created", error);
+}
+
+/* Its buffer must be off the stack when it has returned. */
 __attribute__((noinline)) static int write_stretch(struct writing *writing, uint64_t from,
                                                    uint64_t end)
 {
@@ -253,72 +259,54 @@ __attribute__((noinline)) static int write_stretch(struct writing *writing, uint
     uint8_t joint[SOME * PAGE_BYTES];
     for (uint64_t at = from; at < end; at += SOME) {
         unsigned pages = end - at < SOME ? (unsigned)(end - at) : SOME;
-        if (signals_pending()) {
-            errno = EINTR;
-            return -1;
-        }
+        if (signals_pending())
+            return fail(writing->contents, EINTR);
         join_pages(writing->layers, writing->count, at, pages, joint);
         estimate_add(&writing->estimate, joint, pages);
         if (write_pages(writing->fd, joint, pages, writing->offset + at * PAGE_BYTES) != 0)
-            return -1;
+            return fail(writing->contents, errno);
     }
     return 0;
 }
 
-/* Sets what is in the stages, then adds the layers, a stretch at a time: a stage is read before
- * the pages to which its keys may go meanwhile (store/stage.h). */
-static int write_staged(struct writing *writing, const struct group *group, const struct bits *own,
-                        struct fault *fault)
+/* Where keys are in stages: sets these in the new file's own pages, which are mapped as one more
+ * layer, then adds the others, a stretch at a time: a stage is read before the pages to which its
+ * keys may go meanwhile (store/stage.h). */
+static int write_staged(struct writing *writing, const struct group *group)
 {
+    struct fault *fault = writing->contents->fault;
     uint64_t stretch = stage_stretch();
-    for (uint64_t from = 0, end; from < own->pages; from = end) {
-        end = own->pages - from < stretch ? own->pages : from + stretch;
-        for (const struct source *source = group->sources; source != NULL; source = source->next)
-            if (stage_set_in(source->store, source->layer, own, from, end, fault) != 0) {
-                errno = fault->error;
-                return -1;
-            }
-        if (write_stretch(writing, from, end) != 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* The same, with the new file's own pages mapped as one more layer. */
-static int write_mapped(struct writing *writing, const struct group *group, const char *path,
-                        struct fault *fault)
-{
     size_t bytes = (size_t)(group->plan.pages * PAGE_BYTES);
     struct bits own = {.pages = group->plan.pages, .geometry = group->plan.geometry};
-    own.bytes = map_file(writing->fd, true, writing->offset, bytes, path, fault);
-    if (own.bytes == NULL) {
-        errno = fault->error;
+    own.bytes = map_file(writing->fd, true, writing->offset, bytes, writing->contents->path, fault);
+    if (own.bytes == NULL)
         return -1;
-    }
     map_advise(own.bytes, bytes, MADV_RANDOM);
     writing->layers[writing->count++] = &own;
-    int result = write_staged(writing, group, &own, fault);
-    int error = errno;
+    int result = 0;
+    for (uint64_t from = 0, end; from < own.pages && result == 0; from = end) {
+        end = own.pages - from < stretch ? own.pages : from + stretch;
+        for (const struct source *one = group->sources; one != NULL && result == 0; one = one->next)
+            result = stage_set_in(one->store, one->layer, &own, from, end, fault);
+        if (result == 0)
+            result = write_stretch(writing, from, end);
+    }
     map_drop(own.bytes, bytes);
-    errno = error;
     return result;
 }
 
-/* Returns 0, or -1 with the fault or errno; *keys is what the layer now has: the inputs may have
- * gone on since they were measured. */
+/* *keys is what the layer now has: the inputs may have gone on since they were measured. */
 static int write_layer(int fd, const struct contents *contents, unsigned layer, double *keys)
 {
     const struct group *group = &contents->merge->groups[layer];
-    struct writing writing = {.fd = fd, .offset = contents->records[layer].offset};
+    struct writing writing = {contents, fd, contents->records[layer].offset, .count = group->count};
     writing.layers = malloc((group->count + 1) * sizeof(struct bits *));
     if (writing.layers == NULL)
-        return -1;
+        return fail(contents, ENOMEM);
     memcpy(writing.layers, group->members, group->count * sizeof(struct bits *));
-    writing.count = group->count;
     estimate_start(&writing.estimate, group->plan.geometry);
-    int result = group->staged == 0
-                     ? write_stretch(&writing, 0, group->plan.pages)
-                     : write_mapped(&writing, group, contents->path, contents->fault);
+    int result = group->staged == 0 ? write_stretch(&writing, 0, group->plan.pages)
+                                    : write_staged(&writing, group);
     free(writing.layers);
     *keys = estimate_keys(&writing.estimate);
     return result;
@@ -329,13 +317,12 @@ static int fill(int fd, const void *context)
     const struct contents *contents = context;
     const struct merge *merge = contents->merge;
     uint8_t states[LAYERS_MAX * LAYER_STATE_BYTES] = {0};
-    contents->fault->reason[0] = '\0';
     if (create_allocate(fd, 0, contents->records, merge->count) != 0 ||
         create_write_head(fd, &contents->header, contents->records, merge->count) != 0)
-        return -1;
+        return fail(contents, errno);
     for (unsigned i = 0; i < merge->count; i++) {
         const struct layer_plan *plan = &merge->groups[i].plan;
-        double keys;
+        double keys = 0;
         if (write_layer(fd, contents, i, &keys) != 0)
             return -1;
         /* As if they had come one after the other: some look seen then, and are not counted. */
@@ -346,7 +333,7 @@ static int fill(int fd, const void *context)
     store64(settled, contents->settlings);
     bool whole = whole_write_at(fd, states, sizeof states, LAYER_STATES_AT) == sizeof states &&
                  whole_write_at(fd, settled, sizeof settled, COUNTER_SETTLED_AT) == sizeof settled;
-    return whole ? 0 : -1;
+    return whole ? 0 : fail(contents, errno);
 }
 
 int merge_write(const struct merge *merge, const char *path, bool over,
