@@ -218,7 +218,8 @@ some_killed() {
     echo "$hits of $((3 * runs)) writers were killed with lines printed, 0 lost"
 }
 
-# three_killed SHARE [OPTION...]: one such run; the moments lie in the first 1/SHARE of the work.
+# three_killed SHARE [OPTION...]: one such run; the moments lie in the first 1/SHARE of the work. With -a
+# FILE among the options, `to` is FILE, too.
 three_killed() {
     local share=$1 i pids=() moment status
     shift
@@ -226,7 +227,7 @@ three_killed() {
     for ((i = 0; i < 8; i++)); do
         moment $(($(bytes_of in) / share))
         [[ $i -lt 3 ]] || moment=(0 600000000)
-        "$tools/killed" "${moment[@]}" "$UNSEEN" f.bf in "$@" >"out.$i" 2>"err.$i" 3>&- &
+        "$tools/killed" "${moment[@]}" "$UNSEEN" f.bf in "$@" >>"${to:-out.$i}" 2>"err.$i" 3>&- &
         pids+=($!)
     done
     for ((i = 0; i < 8; i++)); do
@@ -234,7 +235,7 @@ three_killed() {
         wait "${pids[i]}" || status=$?
         [[ $status -eq 0 || ($i -lt 3 && $status -eq 137) ]] ||
             { echo "writer $i: exit code $status"; cat "err.$i"; return 1; }
-        [[ $status -ne 137 || ! -s out.$i ]] || hits=$((hits + 1))
+        [[ $status -ne 137 || ! -s ${to:-out.$i} ]] || hits=$((hits + 1))
     done
     "$UNSEEN" f.bf in "$@" >out.again
 }

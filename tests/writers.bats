@@ -207,30 +207,16 @@ load crash
     [[ $hits -ge $(fewer 5) ]]
 }
 
-@test "20 times 8 writers on one file by -o, three of them killed, their input run again: 0 lost, no line glued" {
-    local i j runs hits=0 pids moment status
+@test "20 times 8 writers on one file by -a, three of them killed, their input run again: 0 lost, no line glued" {
+    # shellcheck disable=SC2034 # three_killed uses it
+    local i runs hits=0 to=all.txt
     runs=$(fewer 20)
     input 8000 >in
     for ((i = 0; i < runs; i++)); do
         exits 0 unseen create --force -n 2000 -p 1e-9 f.bf
         # One that was killed long ago left half a line.
-        rm -f all.txt
         head -c 30 in >all.txt
-        pids=()
-        for ((j = 0; j < 8; j++)); do
-            moment $(($(bytes_of in) / 2))
-            [[ $j -lt 3 ]] || moment=(0 600000000)
-            # shellcheck disable=SC2094 # it appends, and killed looks at the size
-            "$tools/killed" "${moment[@]}" "$UNSEEN" f.bf in -a all.txt >>all.txt 2>"err.$j" 3>&- &
-            pids+=($!)
-        done
-        for ((j = 0; j < 8; j++)); do
-            status=0
-            wait "${pids[j]}" || status=$?
-            [[ $status -eq 0 || ($j -lt 3 && $status -eq 137) ]] || { echo "writer $j: exit code $status"; cat "err.$j"; false; }
-            [[ $status -ne 137 ]] || hits=$((hits + 1))
-        done
-        exits 0 unseen f.bf in -a all.txt
+        three_killed 2 -a all.txt
         none_lost in all.txt
         # What is no line of the input is the beginning of one, where a kill cut it.
         sort -u all.txt | comm -13 <(sort in) - >pieces
