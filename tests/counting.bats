@@ -37,22 +37,6 @@ load counting
     prints 'new\tagain\nseen\tother\n'
 }
 
-@test "in any order, the counts are those of the lines that are left" {
-    input 8000 >in
-    sort -R --random-source=<(yes) in >shuffled
-    head -n 5000 shuffled >gone
-    tail -n 3000 shuffled >kept
-    exits 0 unseen add --create --counting -n 10k -p 1e-9 f.bf in
-    succeeds unseen remove f.bf gone
-    made_of kept -n 10k -p 1e-9
-    # counted, too
-    succeeds unseen stats --json f.bf
-    [[ $(field keys "$out") -ge 2950 && $(field keys "$out") -le 3050 ]] || complain "keys"
-    [[ $(od -An -v -tu8 -j 9216 -N 8 f.bf) -eq 3000 ]]
-    succeeds unseen remove f.bf kept
-    cmp <(layer f.bf) <(head -c "$(layer f.bf | wc -c)" /dev/zero)
-}
-
 @test "what is not in is counted, changes nothing, and is no failure" {
     input 2000 >in
     input 300 5000 >others
@@ -153,11 +137,6 @@ END
     succeeds unseen --create --counting c.bf < <(seq 5)
     prints '4\n5\n'
     fails_with 2 '--counting: needs a FILTER' unseen --counting < <(seq 3)
-}
-
-@test "a window forgets by itself, and counts not" {
-    fails_with 2 '--window and --counting: lines cannot be removed from a window' unseen create --counting --window 100 f.bf
-    fails_with 2 '--forget-after and --counting' unseen create --counting --forget-after 7d f.bf
 }
 
 @test "a queue beside it: what was removed can be pushed again" {

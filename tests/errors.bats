@@ -40,6 +40,7 @@ query --tag f.bf in
 stats f.bf
 stats --json f.bf
 plan -n 1e6
+plan --json -
 help
 query --help
 --version

@@ -204,22 +204,6 @@ static void removed_while_in_flight(void)
     filter_close(b);
 }
 
-static void not_counting(void)
-{
-    struct filter_plan plan = {.rate = 1e-6, .capacity = 1000};
-    struct filter *filter = sample_file(scratch_path("r.bf"), &plan);
-    struct key key = sample_key(1);
-    struct fault fault;
-    uint8_t removal;
-    if (filter == NULL)
-        return;
-    add(filter, key);
-    tap_check(removal_remove(filter_store(filter), &key, 1, &removal, &fault) == -1 &&
-                  is_in(filter, key),
-              "a filter of bits gives a key away");
-    filter_close(filter);
-}
-
 /* --- killed --- */
 
 /* A filter as bytes, in which the key `victim` is being removed. */
@@ -406,7 +390,6 @@ int main(void)
             against_the_model);
     tap_run("added by another while in flight: counted once", added_while_in_flight);
     tap_run("in flight is not in", removed_while_in_flight);
-    tap_run("a filter of bits gives nothing away", not_counting);
     tap_run("killed at every store: the key is whole in or whole out", killed_at_every_store);
     return tap_end();
 }

@@ -369,29 +369,6 @@ static void pinned(void)
 
 /* --- geometries --- */
 
-/* The smallest number of lines that comes within 5 % of the classic size. At 10^-12 six lines need
- * 60.6 bits, which is 5.4 % more: so it takes seven. */
-static void geometries(void)
-{
-    static const struct {
-        double rate;
-        unsigned lines, fields;
-        double bits_per_key;
-    } table[] = {
-        {1e-2, 1, 6, 9.92},  {1e-3, 2, 5, 14.64}, {1e-4, 2, 6, 19.86},
-        {1e-6, 3, 6, 29.87}, {1e-9, 5, 6, 44.76}, {1e-12, 7, 5, 60.3},
-    };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        struct geometry geometry = sizing_geometry(table[i].rate, false);
-        uint64_t pages = sizing_pages(geometry, 1000000000, table[i].rate / AIM);
-        char what[64];
-        snprintf(what, sizeof what, "p = %g: bits a key", table[i].rate);
-        tap_check(geometry.lines == table[i].lines && geometry.fields == table[i].fields,
-                  "p = %g: %u x %u", table[i].rate, geometry.lines, geometry.fields);
-        near(sizing_bits_per_key(pages, 1e9), table[i].bits_per_key, 0.002, what);
-    }
-}
-
 static void geometries_of_hashes(void)
 {
     for (unsigned hashes = 1; hashes <= LINES_MAX * FIELDS_MAX; hashes++) {
@@ -433,13 +410,6 @@ static void counting_geometries(void)
     }
 }
 
-static void classic(void)
-{
-    near(sizing_classic_bits_per_key(0.01), 9.58505837, 1e-8, "bits a key at 1 %");
-    near(sizing_classic_rate(20, 10), 8.89e-5, 1e-3, "20 bits, 10 hashes");
-    near(sizing_classic_rate(8, 5), 0.0217, 2e-3, "8 bits, 5 hashes");
-}
-
 int main(void)
 {
     tap_run_long("the rate at capacity equals the oracle's, n = 1 to 10^7", rate_at_capacity);
@@ -453,10 +423,8 @@ int main(void)
     tap_run("what would be too large is refused", too_large);
     tap_run_long("within 6 % of the classic filter from 10^6 keys on", near_the_classic_filter);
     tap_run("pages and capacities of known cases, exactly", pinned);
-    tap_run("the geometries of the design's table", geometries);
     tap_run("geometries of counting filters are near the best", counting_geometries);
     tap_run("geometries for a number of hashes", geometries_of_hashes);
-    tap_run("figures of the classic filter", classic);
     tap_run_long("the bound that a file's capacity keeps", what_may_be);
     return tap_end();
 }

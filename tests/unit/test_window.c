@@ -132,98 +132,6 @@ static void sizes(void)
 
 /* --- by count --- */
 
-/* The model: a key is in if its generation is one of the last five. */
-struct model {
-    uint64_t each, filling, keys;
-    uint64_t *born; /* generation + 1 of each key; 0: never */
-};
-
-static bool model_take(struct model *model, uint64_t i)
-{
-    if (model->born[i] != 0 && model->born[i] - 1 + GENERATIONS >= model->filling)
-        return false;
-    if (model->keys == model->each) {
-        model->filling++;
-        model->keys = 0;
-    }
-    model->keys++;
-    model->born[i] = model->filling + 1;
-    return true;
-}
-
-/* Draws that come again at all distances, judged in batches of random size, of which a random part
- * is delivered. */
-static void run_model(struct filter *filter, uint64_t lines, size_t count)
-{
-    enum { MOST = 64 };
-    struct key keys[MOST];
-    uint64_t numbers[MOST];
-    uint8_t seen[MOST];
-    struct chance chance = {60 + lines};
-    struct fault fault;
-    struct model model = {.each = (lines + GENERATIONS - 1) / GENERATIONS};
-    model.born = calloc(count + 8 * lines + MOST, sizeof *model.born);
-    size_t waiting = 0, drawn = 0;
-    for (size_t judged_all = 0; judged_all < count;) {
-        size_t n = 1 + (size_t)chance_below(&chance, MOST);
-        for (; waiting < n; waiting++, drawn++) {
-            numbers[waiting] = drawn / 2 + chance_below(&chance, 4 * lines);
-            keys[waiting] = sample_key(numbers[waiting]);
-        }
-        uint64_t most = chance_below(&chance, 4) == 0 ? 1 + chance_below(&chance, 5) : UINT64_MAX;
-        ptrdiff_t judged = filter_claim(filter, keys, n, most, seen, &fault);
-        if (!tap_check(judged > 0, "%td of %zu judged", judged, n))
-            break;
-        size_t new = 0;
-        for (size_t i = 0; i < (size_t)judged; i++) {
-            bool wanted = model_take(&model, numbers[i]);
-            tap_check(wanted == !seen[i], "key %" PRIu64 ", %zu: %s", numbers[i], judged_all + i,
-                      seen[i] ? "seen" : "new");
-            new += !seen[i];
-        }
-        if (filter_settle(filter, new, &fault) != 0)
-            sample_fault("settle", &fault);
-        judged_all += (size_t)judged;
-        waiting -= (size_t)judged;
-        memmove(keys, keys + judged, waiting * sizeof *keys);
-        memmove(numbers, numbers + judged, waiting * sizeof *numbers);
-    }
-    for (unsigned i = 0; i < store_regions(filter_store(filter)); i++)
-        tap_check(store_region_keys(filter_store(filter), i) <= model.each,
-                  "layer %u: %" PRIu64 " keys", i, store_region_keys(filter_store(filter), i));
-    free(model.born);
-}
-
-static void against_the_model(struct filter *make(const struct filter_plan *plan))
-{
-    static const struct {
-        uint64_t lines;
-        size_t count;
-    } cases[] = {{1, 200}, {4, 1000}, {50, 5000}, {1000, 60000}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct filter_plan plan = by_count(cases[i].lines);
-        struct filter *filter = make(&plan);
-        if (filter == NULL)
-            return;
-        unsigned layers = store_regions(filter_store(filter));
-        tap_check(layers == GENERATIONS + 1, "%u layers", layers);
-        run_model(filter, cases[i].lines, cases[i].count);
-        tap_check(store_regions(filter_store(filter)) == layers, "it grew to %u layers",
-                  store_regions(filter_store(filter)));
-        filter_close(filter);
-    }
-}
-
-static void memory_against_the_model(void)
-{
-    against_the_model(sample_memory);
-}
-
-static void file_against_the_model(void)
-{
-    against_the_model(in_file);
-}
-
 /* What is not delivered takes no room, and does not end a generation. */
 static void undelivered(void)
 {
@@ -678,8 +586,6 @@ int main(void)
 {
     scratch_make();
     tap_run("layers are large enough for what writers have in flight", sizes);
-    tap_run("in memory: the model's verdicts", memory_against_the_model);
-    tap_run_long("in a file: the model's verdicts, however keys are cut", file_against_the_model);
     tap_run("what is not delivered ends no generation", undelivered);
     tap_run("two writers: the last N are in", two_writers);
     tap_run("a writer that stood still", stood_still);
