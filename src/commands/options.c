@@ -443,11 +443,7 @@ static const struct suffix count_suffixes[] = {
     {"", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {NULL, 0},
 };
 static const struct suffix time_suffixes[] = { /* milliseconds */
-    {"s", 1000}, {"sec", 1000}, {"second", 1000}, {"seconds", 1000},
-    {"m", 60e3}, {"min", 60e3}, {"minute", 60e3}, {"minutes", 60e3},
-    {"h", 3600e3}, {"hour", 3600e3}, {"hours", 3600e3},
-    {"d", 86400e3}, {"day", 86400e3}, {"days", 86400e3},
-    {"w", 604800e3}, {"week", 604800e3}, {"weeks", 604800e3}, {NULL, 0},
+    {"s", 1000}, {"m", 60e3}, {"h", 3600e3}, {"d", 86400e3}, {"w", 604800e3}, {NULL, 0},
 };
 static const struct suffix size_suffixes[] = {
     {"", 1}, {"k", 0x1p10}, {"K", 0x1p10}, {"M", 0x1p20}, {"G", 0x1p30}, {"T", 0x1p40},

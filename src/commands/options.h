@@ -190,7 +190,7 @@ static inline bool options_has(const struct options *options, enum option_id id)
 
 /* The value of an option, which options_check has passed; `otherwise`, or 0: not given. Whole
  * numbers: 1000000, 1e9, 10M, 2G (powers of 1000). A SIZE: 64K, 2M, 1G, 1GiB (powers of 1024), 1GB
- * (of 1000). A TIME, in milliseconds: 90s, 15m, 6h, 7d, 2w, 1d12h, 7days. Rates: 1e-6, 1%. */
+ * (of 1000). A TIME, in milliseconds: 90s, 15m, 6h, 7d, 2w, 1d12h. Rates: 1e-6, 1%. */
 uint64_t options_whole(const struct options *options, enum option_id id, uint64_t otherwise);
 double options_real(const struct options *options, enum option_id id);
 uint64_t options_seed(const struct options *options, uint64_t otherwise);
