@@ -416,14 +416,6 @@ landed() {
         fails_with 2 "^unseen: other\\.bf: ($refused)" $run merge --force -o other.bf f.bf
         nothing_elsewhere || complain "$run"
     done
-    # One's own, which a stranger has given a second name.
-    owner mkdir -m 700 "$public/home/lines"
-    owner ln -s "$public/home/lines" "$public/home/queue"
-    elsewhere=$(cd "$public/home" && snapshot)
-    ln -P "$public/home/queue" q.bf.queue
-    fails_with 2 '^unseen: .*q\.bf\.queue: is a symbolic link that another user may have put there' program push --create q.bf < <(seq 3)
-    [[ ! -e q.bf ]]
-    nothing_elsewhere
     # One's own link is followed.
     rm keys
     owner ln -s "$public/home/empty" keys

@@ -66,10 +66,6 @@ int queue_open_directory(struct queue *queue, struct fault *fault)
         return fault_directory(queue, fault);
     if (check_owner(queue, &status, fault) != 0)
         return -1;
-    if (path_is_second_name(queue->path, &status)) {
-        fault_set(fault, queue->path, "is a symbolic link that another user may have put there");
-        return fault_way_out(fault, "move it away, or name another filter");
-    }
     queue->directory = open(queue->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (queue->directory < 0 || fstat(queue->directory, &status) != 0)
         return fault_directory(queue, fault);

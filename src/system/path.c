@@ -39,22 +39,6 @@ static int stat_around(const char *path, struct stat *around)
     return stat(directory, around);
 }
 
-bool path_is_second_name(const char *path, const struct stat *link)
-{
-    struct stat around;
-    return S_ISLNK(link->st_mode) && link->st_nlink > 1 &&
-           (stat_around(path, &around) != 0 || (around.st_mode & S_ISVTX) != 0);
-}
-
-/* Of a link in a directory with the sticky bit only its owner can be sure, and who can remove it
- * anyway: the directory's owner. */
-static bool may_be_prepared(const char *path, const struct stat *link, const struct stat *around)
-{
-    return path_is_second_name(path, link) ||
-           ((around->st_mode & S_ISVTX) != 0 && link->st_uid != geteuid() &&
-            link->st_uid != around->st_uid);
-}
-
 int path_check_replaceable(const char *path, const struct stat *file, struct fault *fault)
 {
     struct stat named, around, target, around_target;
@@ -67,14 +51,16 @@ int path_check_replaceable(const char *path, const struct stat *file, struct fau
         fault_set(fault, path, "was replaced during this run");
         return fault_may_pass(fault);
     }
-    /* Where a link leads, its owner decides. */
-    if (S_ISLNK(named.st_mode) && may_be_prepared(path, &named, &around)) {
+    uid_t user = geteuid();
+    /* Where a link leads, its owner decides. In a directory with the sticky bit only that
+     * directory's owner, who can remove the link anyway, is no stranger. */
+    if (S_ISLNK(named.st_mode) && (around.st_mode & S_ISVTX) != 0 && named.st_uid != user &&
+        named.st_uid != around.st_uid) {
         fault_set(fault, path,
                   "is a symbolic link that another user may have made, and is not followed in a "
                   "directory with the sticky bit");
         return fault_way_out(fault, "name the file itself");
     }
-    uid_t user = geteuid();
     if ((around_target.st_mode & S_ISVTX) == 0 || user == file->st_uid ||
         (user == 0 && file->st_uid == around_target.st_uid))
         return 0;

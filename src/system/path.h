@@ -25,10 +25,6 @@ int path_check_directory(const char *path, struct fault *fault);
  * followed there, which could lead to any file of this user. Returns 0 or -1. */
 int path_check_replaceable(const char *path, const struct stat *file, struct fault *fault);
 
-/* Whether the symbolic link at `path`, which is `link`, may be another one's second name, which
- * anybody may have given it: in a directory with the sticky bit its owner proves nothing then. */
-bool path_is_second_name(const char *path, const struct stat *link);
-
 static inline bool path_same_file(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
