@@ -80,6 +80,11 @@ FUZZ = $(call programs_in,fuzz)
 TOOLS = $(call programs_in,tools)
 # Programs that ask a library what our rules should give, each linked with the one it is named for.
 ORACLES = $(call programs_in,key)
+# The program, and the tests in C, where layers of more than 3 pages have a stage, of 64 at least.
+STAGED_GROWTH = $(BUILD)/tests/growth.o
+STAGED = $(BUILD)/tests/tools/staged
+STAGED_TESTS = $(addprefix $(BUILD)/tests/,unit/test_stage unit/test_damage fuzz/fuzz_filter fuzz/fuzz_beside)
+staged = $(patsubst $(BUILD)/obj/core/growth.o,$(STAGED_GROWTH),$(1))
 # Libraries for LD_PRELOAD.
 PRELOADS = $(patsubst tests/tools/preload/%.c,$(BUILD)/tests/tools/%.so,\
 	$(sort $(wildcard tests/tools/preload/*.c)))
@@ -152,6 +157,18 @@ $(TOOLS): $(BUILD)/tests/%: tests/%.c $(BUILD)/config.mk Makefile
 	$(SAY) "  CC      $<"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $< $(ALL_LDLIBS)
 
+$(STAGED_GROWTH): src/core/growth.c $(BUILD)/config.mk Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CPPFLAGS) -DSTAGE_FROM_PAGES=3 '-DSTAGE_PAGES(pages)=((pages) > 384 ? (pages) / 6 : 64)' \
+		$(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(STAGED): $(OBJECTS) $(STAGED_GROWTH)
+	@mkdir -p $(@D)
+	$(SAY) "  LINK    $@"
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(call staged,$(OBJECTS)) $(ALL_LDLIBS)
+
+$(STAGED_TESTS): $(STAGED_GROWTH)
+
 # Where a library is not there, or cannot be linked as the flags want it, its oracle is not made, and
 # the test that needs it is skipped.
 $(BUILD)/tests/key/oracle_curl: NEEDS = -include curl/curl.h -DSYMBOL=curl_url -lcurl
@@ -176,10 +193,10 @@ $(UNIT) $(BENCH) $(ACCURACY) $(TORTURE) $(FUZZ): $(BUILD)/tests/%: tests/%.c $(P
 		$(BUILD)/sources $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D)
 	$(SAY) "  CC      $<"
-	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $< $(PARTS) \
-		$(ALL_LDLIBS)
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $< \
+		$(if $(filter $@,$(STAGED_TESTS)),$(call staged,$(PARTS)),$(PARTS)) $(ALL_LDLIBS)
 
--include $(OBJECTS:.o=.d) $(BUILD)/completions/generate.d
+-include $(OBJECTS:.o=.d) $(STAGED_GROWTH:.o=.d) $(BUILD)/completions/generate.d
 -include $(addsuffix .d,$(TOOLS) $(UNIT) $(BENCH) $(ACCURACY) $(TORTURE) $(FUZZ))
 
 # --- Trying and testing ---
@@ -205,7 +222,7 @@ check:
 
 check-programs: all tools $(UNIT) $(ORACLES) $(FUZZ)
 
-tools: $(TOOLS) $(PRELOADS)
+tools: $(TOOLS) $(PRELOADS) $(STAGED)
 
 test-unit: $(UNIT)
 	@tests/run --build $(BUILD) --unit

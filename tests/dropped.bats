@@ -139,7 +139,8 @@ complete() {
         complete "$out" dropped
         holds "$(wc -l <"$out") > 10000 && $(wc -l <dropped) > 10000"
     done
-    for form in '--window 2000' '-n 1000' '--stage 1M -n 300k' '--counting --fixed -n 20k'; do
+    with_stages
+    for form in '--window 2000' '-n 1000' '-n 300k' '--counting --fixed -n 20k'; do
         rm -f f.bf dropped
         # shellcheck disable=SC2086
         exits 0 unseen create $form -p 0.5 f.bf
@@ -564,7 +565,7 @@ all_in_one() {
     for ((i = 0; i < 5; i++)); do
         all_in_one 2 -n 2000
         all_in_one 8 -n 2000
-        all_in_one 8 --stage 1M -n 300k
+        (with_stages && all_in_one 8 -n 300k)
     done
 }
 

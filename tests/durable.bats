@@ -278,7 +278,7 @@ doubtful='-n 1000 -p 0.5
 -n 300 -p 0.5 --fixed
 --window 20000 -p 0.5
 --counting -n 2000 -p 0.4
--n 40k -p 0.3 --stage 192K'
+-n 40k -p 0.3'
 
 # parted FILE: its lines, with a pause after the first third, longer than an epoch.
 parted() {
@@ -289,13 +289,15 @@ parted() {
     tail -n +$((lines / 3 + 1)) "$1"
 }
 
-# with_doubtful FUNCTION: in the directories 1 to 7, and at once, each with the empty filter f.bf.
+# with_doubtful FUNCTION: in the directories 1 to 7, and at once, each with the empty filter f.bf; that of
+# the last one has a stage.
 with_doubtful() {
     local options number=0 jobs=()
     while IFS= read -r options; do
         number=$((number + 1))
         # shellcheck disable=SC2086 # options are words
-        (mkdir $number && cd $number && "$UNSEEN" create $options f.bf && "$1") 2>/dev/null 3>&- &
+        ([[ $number -ne 7 ]] || with_stages
+            mkdir $number && cd $number && "$UNSEEN" create $options f.bf && "$1") 2>/dev/null 3>&- &
         jobs+=($!)
     done <<<"$doubtful"
     wait "${jobs[@]}"

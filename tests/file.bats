@@ -173,7 +173,6 @@ making='-n 1000|-n 2000
 --window 1000|--window 2000
 --forget-after 7d|--forget-after 8d
 --counting|--window 9
---stage 16M|--stage 8M
 --queue|--fixed
 --shard 1/1|--shard 1/2
 --like like.bf|--like queue.bf

@@ -315,7 +315,6 @@ create g.bf --window 999 --fixed|--window and --fixed: a window forgets instead 
 create g.bf --forget-after 9s --fixed|--forget-after and --fixed: a window forgets instead of growing
 create g.bf --window 999 -n 999|--window and -n: both say how many lines
 create g.bf --fixed|--fixed: how large?
-create g.bf --stage 1M --counting|--stage and --counting: lines cannot be removed from a stage
 END
     # of a filter that is there, what differs is said instead
     fails_with 2 'was made without --size' unseen f.bf --size 1M --bits-per-key 9 < <(seq 3)
@@ -500,7 +499,7 @@ spellings() { unseen help all | sed -n 's/^ *\(-.*\)/\1/p' | sed 's/  .*//; s/,/
         grep -Eq -- "^(.{40})?  $option( |\$)" wanted || { echo "help does not name $option"; return 1; }
     done
     # for experts only
-    run -1 grep -E -- '--(hashes|bits-per-key|seed|buffer-size|stage)|-j( |$)' wanted
+    run -1 grep -E -- '--(hashes|bits-per-key|seed|buffer-size)|-j( |$)' wanted
 }
 
 @test "help for each command, by three names" {
@@ -509,7 +508,7 @@ spellings() { unseen help all | sed -n 's/^ *\(-.*\)/\1/p' | sed 's/  .*//; s/,/
         succeeds unseen help "$command"
         grep -q "^Usage: unseen $command" "$out" || complain "does not say 'unseen $command'"
         [[ $(wc -L <"$out") -le 80 ]] || complain "a line is longer than 80 columns"
-        run -1 grep -E -- '--(hashes|bits-per-key|seed|buffer-size|stage)|-j,' "$out"
+        run -1 grep -E -- '--(hashes|bits-per-key|seed|buffer-size)|-j,' "$out"
         cp "$out" wanted
         succeeds unseen "$command" --help
         same "$out" wanted
@@ -570,7 +569,6 @@ spellings() { unseen help all | sed -n 's/^ *\(-.*\)/\1/p' | sed 's/  .*//; s/,/
 --forget-after 1h2d
 --bits-per-key 0
 --hashes 0
---stage 2000P
 -j 0
 --buffer-size 1
 --max-line 0

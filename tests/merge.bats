@@ -510,7 +510,8 @@ contents_of() {
 
 # staged_parts COUNT LINES [OPTION...]: the same as parts, with all lines still in stages.
 staged_parts() {
-    parts "$@" --stage 1M
+    with_stages
+    parts "$@"
     [[ $(od -An -v -tu8 -j 9224 -N 8 part1.bf) -eq $2 ]]
 }
 
@@ -547,7 +548,8 @@ staged_parts() {
 @test "lines in stages, at a high rate: no more false drops than p" {
     local rate=0.3 part
     input 40000 900000 >others
-    creates -n 120000 -p $rate --stage 512K all.bf
+    with_stages
+    creates -n 120000 -p $rate all.bf
     for part in 1 2 3 4; do
         input 28000 $((part * 100000)) >part$part
         creates --like all.bf part$part.bf
@@ -561,7 +563,7 @@ staged_parts() {
 }
 
 @test "lines in stages that do not fit are judged as others, and are in all the same" {
-    staged_parts 3 19500 -n 20000
+    staged_parts 6 9500 -n 10000
     exits 0 unseen merge -o out.bf part?.bf
     says 'out.bf: its rate is 1\.[0-9]*e-9, above the 1e-9 asked for'
     has out.bf part?
@@ -811,7 +813,8 @@ has_soon() {
     exits 0 unseen query -c m.bf < <(seq 15000)
     prints '15000\n'
     # with lines in a stage
-    exits 0 unseen create -n 40000 --stage 1M c.bf
+    with_stages
+    exits 0 unseen create -n 40000 c.bf
     exits 0 unseen add c.bf < <(seq 10000)
     # shellcheck disable=SC2016 # the inner shell's
     exits 0 bash -c 'ulimit -s 64 && exec "$@"' - "$UNSEEN" merge -o n.bf c.bf

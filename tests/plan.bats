@@ -255,7 +255,7 @@ distinct_is() {
     local options bytes
     seq 30000 >in
     for options in '' '-p 1e-3' '--counting' '--size 200K' '--bits-per-key 12 --hashes 7' \
-        '--forget-after 7d' '--stage 1M' '--fixed --fpr 0.01'; do
+        '--forget-after 7d' '--fixed --fpr 0.01'; do
         # shellcheck disable=SC2086 # several words
         succeeds unseen plan --json $options in
         cp "$out" data
@@ -340,7 +340,7 @@ distinct_is() {
     mkfifo data
     local options
     for options in '-n 5' '--window 5' '-p 1e-3 --size 1M' '-p 1e-3 --bits-per-key 9' '-p 3' \
-        '--size 1M --bits-per-key 9' '-f 0' '-t ;' '--stage 1K' \
+        '--size 1M --bits-per-key 9' '-f 0' '-t ;' \
         '--forget-after 9d --counting' '--hashes 1000' '--seed 1' '-m 3'; do
         # shellcheck disable=SC2086
         fails_with 2 '' unseen plan $options data

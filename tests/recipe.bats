@@ -212,7 +212,8 @@ window() {
     succeeds unseen f.bf in && same "$out" wanted && now_in || return 1
     succeeds unseen --window 20000 -p 1e-9 "${recipe[@]}" <in && same "$out" wanted || return 1
     rm f.bf
-    creates --stage 1M -n 200k -p 1e-9 "${recipe[@]}" f.bf || return 1
+    with_stages
+    creates -n 200k -p 1e-9 "${recipe[@]}" f.bf || return 1
     succeeds unseen f.bf in && same "$out" wanted && now_in
 }
 

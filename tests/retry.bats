@@ -22,12 +22,13 @@ again() {
 # --- what a retry prints -----------------------------------------------------------------
 
 @test "a retry prints what the run before it did, whatever was committed meanwhile, at p = 0.5" {
+    with_stages
     local form
     mixed_lines 20000 9000 >in
     head -n 3000 in >before
     tail -n 4000 in >other
     for form in '-p 1e-9' '-p 0.5 -n 2000' '-p 0.5 -n 5000 --fixed' '-p 0.5 -n 3000 --counting' \
-        '-p 0.5 -n 300k --stage 1M' '-p 0.5 --window 100k'; do
+        '-p 0.5 -n 300k' '-p 0.5 --window 100k'; do
         rm -f f.bf keys*
         # shellcheck disable=SC2086 # several words
         capture unseen --create $form f.bf before

@@ -139,8 +139,9 @@ everything() {
 }
 
 @test "growth, counting, a stage, windows and queues, with a secret" {
+    with_stages
     local kind
-    for kind in '-n 500' --counting '-n 1M --stage 1M' '--window 100000' '--forget-after 9d'; do
+    for kind in '-n 500' --counting '-n 1M' '--window 100000' '--forget-after 9d'; do
         rm -rf f.bf keys
         # shellcheck disable=SC2086
         creates $kind -p 1e-9 --secret f.bf

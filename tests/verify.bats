@@ -194,10 +194,11 @@ sound() {
         prints ''
     done
     for p in 0.5 0.25 0.1 1e-3 1e-9; do
-        for kind in '' --counting '--stage 1M' '--forget-after 1d'; do
+        for kind in '' --counting '--forget-after 1d'; do
             # shellcheck disable=SC2086 # two words
             sound -p "$p" -n 10000 $kind
         done
+        (with_stages && sound -p "$p" -n 100000) || return 1
         sound -p "$p" --window 5000
         sound -p "$p" --fixed -n 20000
     done

@@ -186,7 +186,6 @@ static void print_json(struct report *report, const struct answer *answer)
     report_json(report, "target_rate", "%.6g", answer->plan.rate);
     report_json(report, "rate", "%.6g", rate_at(answer, (double)answer->capacity));
     report_json(report, "bytes", "%" PRIu64, answer->bytes);
-    report_json(report, "bytes_at_rest", "%" PRIu64, answer->most - answer->stages);
     report_json(report, "bytes_at_most", "%" PRIu64, answer->most);
     report_json(report, "bits_per_key", "%.4g", bits_per_key(answer));
     report_json(report, "hashes", "%u", geometry_hashes(layer->geometry));
@@ -213,10 +212,10 @@ static int answer_questions(const struct options *options, struct answer *answer
     if (wish_plan(options, true, ANY_CAPACITY, &header) != 0)
         return EXIT_TROUBLE;
     answer->plan = header.plan;
-    if (growth_first(&answer->plan, &answer->layer) != 0 ||
-        growth_stage(&answer->plan, &answer->layer) != 0)
+    if (growth_first(&answer->plan, &answer->layer) != 0)
         return message(
             "plan: a filter cannot be that large (ask for fewer lines, or a higher rate)");
+    growth_stage(&answer->plan, &answer->layer);
     answer->capacity = capacity_of(&answer->plan, &answer->layer);
     uint64_t pages = answer->layer.pages;
     answer->bytes = header_asked_bytes(pages, &answer->plan, layers_of(answer));

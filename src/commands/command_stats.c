@@ -185,9 +185,7 @@ static void tell_form(struct report *report, const struct store *store, const st
     double bits_per_key = sizing_bits_per_key(survey->pages, survey->capacity);
     char sizes[REPORT_SIZES], text[RECIPE_TEXT], shown[64];
     report_text(report, "size on disk", "%s", report_sizes(bytes, stages, sizes));
-    bool by_size = header->plan.stage == STAGE_BY_SIZE;
-    report_count(report, NULL, "bytes", (double)(by_size ? bytes - stages : bytes), "");
-    report_count(report, NULL, "bytes_at_rest", (double)(bytes - stages), "");
+    report_count(report, NULL, "bytes", (double)(bytes - stages), "");
     report_count(report, NULL, "bytes_at_most", (double)bytes, "");
     report_text(report, "bits a line", "%.2f at capacity", bits_per_key);
     report_json(report, "bits_per_key", "%.4g", bits_per_key);

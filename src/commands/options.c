@@ -128,8 +128,6 @@ const struct option_entry option_table[OPTIONS] = {
      NULL, "bits set by each line (default: what suits -p)", 1, LINES_MAX * FIELDS_MAX},
     [OPTION_SEED] = {GROUP_EXPERT, FOR_MAKERS, {"--seed"}, TAKES_SEED, "S", "42",
      NULL, "seed of the hash, 64 bits (default 0)"},
-    [OPTION_STAGE] = {GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--stage"}, TAKES_SIZE, "SIZE", "16M",
-     NULL, "gather new lines in a stage, for very large filters", 0, 0x1p50},
     [OPTION_THREADS] = {GROUP_EXPERT, FOR_READERS, {"--threads", "-j"}, TAKES_COUNT, "N", "4",
      NULL, "threads that share the work (default 2, or 1)", 1, 1024},
     [OPTION_BUFFER_SIZE] = {GROUP_EXPERT, FOR_READERS, {"--buffer-size"}, TAKES_SIZE, "SIZE", "1M",
@@ -262,6 +260,7 @@ static const struct {
     {"secret-file", "a secret is in FILTER: --secret; for the same one: --like FILTER"},
     {"shard-by", "to split by host: unseen shard --by host I/N, and filters made without --shard"},
     {"shards", "the -n of one of N parts: lines/N + 6 * sqrt(lines/N)"},
+    {"stage", "a filter of that size has a stage by itself"},
     {"table", "it is in unseen-filters(7): man unseen-filters"},
 };
 

@@ -26,7 +26,6 @@ struct wish {
     double bits_per_key;
     uint64_t window;
     uint64_t forget; /* milliseconds */
-    uint64_t stage;  /* bytes, or STAGE_BY_SIZE */
 };
 
 /* What --like takes from a filter as it is. */
@@ -45,7 +44,6 @@ static struct wish read_wish(const struct options *options)
         .hashes = options_whole(options, OPTION_HASHES, 0),
         .window = options_whole(options, OPTION_WINDOW, 0),
         .forget = options_whole(options, OPTION_FORGET_AFTER, 0),
-        .stage = options_whole(options, OPTION_STAGE, STAGE_BY_SIZE),
     };
 }
 
@@ -118,6 +116,8 @@ static int plan_from_wish(const struct wish *wish, struct filter_plan *plan)
         plan->geometry = sizing_geometry_of_hashes((unsigned)wish->hashes, plan->geometry.counting);
     if (wish->bytes != 0)
         plan->pages = pages_within(plan, wish->bytes);
+    if (wish->bytes != 0 && plan->pages == 0)
+        return message("--size %" PRIu64 ": no room for its layers (give more)", wish->bytes);
     if (wish->bits_per_key != 0)
         plan->pages = pages_for_bits(plan, wish->bits_per_key);
     if (plan->pages == 0)
@@ -137,31 +137,6 @@ static int plan_from_wish(const struct wish *wish, struct filter_plan *plan)
     return plan->capacity != 0
                ? 0
                : message("--size: too small for a line at that rate (give more, or a higher -p)");
-}
-
-/* The pages for the stage of each layer, as a plan has them. */
-static uint64_t stage_pages(const struct wish *wish)
-{
-    return wish->stage == STAGE_BY_SIZE ? STAGE_BY_SIZE : wish->stage / PAGE_BYTES;
-}
-
-static int plan_with_stage(const struct wish *wish, bool in_file, struct filter_plan *plan)
-{
-    bool clears = plan->geometry.counting || wish->window != 0 || wish->forget != 0;
-    bool by_size = wish->stage == STAGE_BY_SIZE;
-    plan->stage = by_size && (clears || !in_file) ? 0 : stage_pages(wish);
-    if (clears && !by_size && wish->stage != 0)
-        return message("--stage and %s: %s (leave one out)",
-                       plan->geometry.counting ? "--counting"
-                       : wish->window != 0     ? "--window"
-                                               : "--forget-after",
-                       plan->geometry.counting ? "lines cannot be removed from a stage"
-                                               : "a window cannot have a stage");
-    if (wish->bytes != 0 && pages_within(plan, wish->bytes) == 0)
-        return message("--size %" PRIu64 ": no room for a layer beside its stage (give more, or a "
-                       "smaller --stage)",
-                       wish->bytes);
-    return plan_from_wish(wish, plan);
 }
 
 /* With --secret: in place of the seed. */
@@ -220,13 +195,6 @@ static int plan_like(const struct options *options, struct header *header)
     return 0;
 }
 
-/* Of the first layer; the rates of those to come are lower. */
-static bool stage_is_small(const struct filter_plan *plan)
-{
-    struct layer_plan layer = {.rate = growth_rate(plan, 0) * growth_share(plan, 0)};
-    return growth_stage(plan, &layer) != 0;
-}
-
 int wish_plan(const struct options *options, bool in_file, uint64_t assumed, struct header *header)
 {
     struct wish wish = read_wish(options);
@@ -244,13 +212,12 @@ int wish_plan(const struct options *options, bool in_file, uint64_t assumed, str
     header->plan.fixed = any_size || options_has(options, OPTION_FIXED) ||
                          (wish.bytes != 0 && wish.window == 0);
     header->plan.geometry.counting = options_has(options, OPTION_COUNTING);
-    if (plan_with_stage(&wish, in_file, &header->plan) != 0)
+    header->plan.staged = in_file && !header->plan.geometry.counting && wish.window == 0 &&
+                          wish.forget == 0;
+    if (plan_from_wish(&wish, &header->plan) != 0)
         return EXIT_TROUBLE;
     /* Only an odd geometry can make one too large; working it out takes milliseconds. */
     bool odd = header->plan.geometry.lines != 0 || header->plan.window;
-    if (options_has(options, OPTION_STAGE) && wish.stage != 0 &&
-        (header->plan.stage == 0 || stage_is_small(&header->plan)))
-        return message("--stage %s: too small (give 1M or more)", options->given[OPTION_STAGE]);
     if (odd && header->plan.capacity != 0 && growth_first(&header->plan, &layer) != 0)
         return message("%s %" PRIu64 ": a filter cannot be that large (ask for fewer lines, or "
                        "a higher rate)",
@@ -337,10 +304,6 @@ static bool form_differs(const struct store *store, const struct wish *wish,
                          has->hasher.k0, seed);
     if (options_has(options, OPTION_FIXED) && !has->plan.fixed)
         return disagrees(store, "--fixed", "made to grow, not --fixed");
-    if (options_has(options, OPTION_STAGE) && has->plan.stage != stage_pages(wish))
-        return lacks(store, "--stage", has->plan.stage == 0 || has->plan.stage == STAGE_BY_SIZE) ||
-               disagrees(store, "--stage", "made with --stage %" PRIu64 ", not %" PRIu64,
-                         has->plan.stage * PAGE_BYTES, wish->stage);
     return lacks(store, "--counting",
                  options_has(options, OPTION_COUNTING) && !has->plan.geometry.counting);
 }
@@ -414,7 +377,6 @@ static bool unlike(const struct store *store, const struct options *options, str
                          was, wants);
     return number_unlike(store, like, "capacity", has->capacity, plan->capacity) ||
            number_unlike(store, like, "size in pages", has->pages, plan->pages) ||
-           number_unlike(store, like, "stage in pages", has->stage, plan->stage) ||
            number_unlike(store, like, "part", store_header(store)->shard.part, wanted->shard.part);
 }
 

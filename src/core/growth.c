@@ -49,9 +49,7 @@ static struct geometry layer_geometry(const struct filter_plan *plan, double rat
 
 uint64_t growth_stage_pages(const struct filter_plan *plan, uint64_t pages)
 {
-    if (plan->stage != STAGE_BY_SIZE)
-        return plan->stage;
-    return pages > STAGE_FROM_PAGES ? pages / STAGE_FRACTION : 0;
+    return plan->staged && pages > STAGE_FROM_PAGES ? STAGE_PAGES(pages) : 0;
 }
 
 double growth_share(const struct filter_plan *plan, uint64_t pages)
@@ -72,11 +70,11 @@ static struct layer_plan empty_layer(const struct filter_plan *plan, unsigned in
 
 struct geometry growth_geometry(const struct filter_plan *plan)
 {
-    /* No rate takes more: fewer keys have no stage by size, and need not be sized to know. */
+    /* No rate takes more: fewer keys have no stage, and need not be sized to know. */
     enum { BITS_A_KEY = 64, STAGE_FROM_KEYS = STAGE_FROM_PAGES / BITS_A_KEY * PAGE_BITS };
     struct layer_plan layer;
     if (plan->pages == 0 && plan->capacity > STAGE_FROM_KEYS && plan->geometry.lines == 0 &&
-        plan->stage == STAGE_BY_SIZE && growth_first(plan, &layer) == 0)
+        plan->staged && growth_first(plan, &layer) == 0)
         return layer.geometry;
     return empty_layer(plan, 0, plan->pages).geometry;
 }
@@ -132,28 +130,27 @@ double growth_stage_rate(double layer_rate)
     return layer_rate / (1 - STAGE_SHARE) * STAGE_SHARE;
 }
 
-int growth_stage(const struct filter_plan *plan, struct layer_plan *layer)
+void growth_stage(const struct filter_plan *plan, struct layer_plan *layer)
 {
     enum { SAMPLE_KEYS = 1000000 };
     struct stage_plan stage = {.rate = growth_stage_rate(layer->rate)};
     uint64_t pages = growth_stage_pages(plan, layer->pages);
     if (pages == 0)
-        return 0;
+        return;
     stage.geometry = sizing_geometry(stage.rate, false);
     double bits = (double)sizing_pages(stage.geometry, SAMPLE_KEYS, stage.rate) / SAMPLE_KEYS;
     double keys = (double)pages / (bits + 1.0 / KEYS_A_PAGE);
     /* A stage of few pages needs a little more for each key. */
-    for (; keys >= STAGE_KEYS_MIN; keys *= 0.98) {
+    for (;; keys *= 0.98) {
         stage.capacity = (uint64_t)keys;
         stage.pages = sizing_pages(stage.geometry, stage.capacity, stage.rate);
         stage.journal = (stage.capacity - 1) / KEYS_A_PAGE + 1;
         if (stage.pages + stage.journal <= pages) {
             stage.journal = pages - stage.pages;
             layer->stage = stage;
-            return 0;
+            return;
         }
     }
-    return -1;
 }
 
 static uint64_t in_flight(uint64_t pages)
@@ -195,7 +192,7 @@ static int first_of_window(const struct filter_plan *plan, struct layer_plan *la
 static void size_first(const struct filter_plan *plan, struct layer_plan *layer)
 {
     layer->pages = sizing_pages(layer->geometry, plan->capacity, layer->rate);
-    if (plan->stage != STAGE_BY_SIZE || growth_stage_pages(plan, layer->pages) == 0)
+    if (growth_stage_pages(plan, layer->pages) == 0)
         return;
     *layer = empty_layer(plan, 0, layer->pages);
     layer->pages = sizing_pages(layer->geometry, plan->capacity, layer->rate);

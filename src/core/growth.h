@@ -37,7 +37,7 @@
  * keep dirty as a whole. The stage has STAGE_SHARE of the rate of both, and takes some 21 bytes a
  * key, 16 of them for the key itself. What the system can keep dirty depends on the machine, and
  * output must not: so a layer has a stage from a fixed size on. A smaller one, where setting keys
- * at once takes a third of the time, has a stage only if it was asked for.
+ * at once takes a third of the time, has none.
  *
  * Pure functions; the same numbers on every machine (see sizing.h).
  */
@@ -75,15 +75,16 @@ struct filter_plan {
     bool fixed;               /* does not grow: layer 0 has all of p */
     bool window;              /* old lines are forgotten */
     uint64_t forget;          /* a window by time: milliseconds; 0: it is `capacity` lines */
-    uint64_t stage;           /* pages for the stage of each layer, its keys included; 0: none;
-                               * or STAGE_BY_SIZE */
+    bool staged;              /* large layers have a stage: in a file that keeps its lines */
 };
 
-/* `stage` where none was asked for: each layer of more than STAGE_FROM_PAGES pages, 512 MiB, has a
- * stage of one STAGE_FRACTION-th of its pages. A smaller stage would be emptied more often, which
- * writes more in all. */
-#define STAGE_BY_SIZE UINT64_MAX
-enum { STAGE_FROM_PAGES = 131072, STAGE_FRACTION = 6 };
+/* Each layer of more than STAGE_FROM_PAGES pages, 512 MiB, has a stage of a sixth of its pages. A
+ * smaller stage would be emptied more often, which writes more in all. For tests, the Makefile
+ * builds a program in which small layers have one, too. */
+#ifndef STAGE_FROM_PAGES
+#define STAGE_FROM_PAGES 131072
+#define STAGE_PAGES(pages) ((pages) / 6)
+#endif
 
 /* The pages for the stage of a layer of `pages`, its keys included; 0: it has none. */
 uint64_t growth_stage_pages(const struct filter_plan *plan, uint64_t pages);
@@ -135,9 +136,9 @@ double growth_made_for(const struct filter_plan *plan, const struct layer_plan *
 enum { STAGE_KEYS_MIN = 8192 };
 #define STAGE_SHARE (1.0 / 256)
 
-/* Gives a layer that growth_first or growth_next planned its stage, if the filter has any. Returns
- * 0, or -1 if the pages for it have no room for STAGE_KEYS_MIN keys. About 10 ms. */
-int growth_stage(const struct filter_plan *plan, struct layer_plan *layer);
+/* Gives a layer that growth_first or growth_next planned its stage, if it is to have one. About
+ * 10 ms. */
+void growth_stage(const struct filter_plan *plan, struct layer_plan *layer);
 
 /* The rate of the stage of a layer that has this rate for itself. */
 double growth_stage_rate(double layer_rate);

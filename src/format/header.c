@@ -41,8 +41,6 @@
  *    7. bytes of the header without a name are zero;
  *       a window does not count and is not fixed, and it has a time of at most 10^13 milliseconds,
  *       or else n; a filter that is not a window has a zero there;
- *       the pages for a stage are at most 2^38 or 2^64-1, and zero in a window or a counting
- *       filter;
  *
  * and rules 8 to 11, in layer_table.c, hold for its layers.
  */
@@ -68,8 +66,6 @@ enum {
     FIXED_AT = 131,          /*   1 1 if the filter never grows, else 0 */
     FLIGHT_KEYS_AT = 144,    /*   8 flight keys: a power of two, 32..4096; see shared.h */
     FORGET_AT = 160,         /*   8 window by time: forgets after so many ms; 0: after n lines */
-    STAGE_AT = 168,          /*   8 pages for the stage of each layer; 0: there is none; 2^64-1: a
-                           *     sixth of its own for a layer of more than 131072, else none */
     KEY_RECIPE_AT = 256,     /* 128 how a line becomes its key: zeros, the key is the whole line */
     PART_AT = 384,           /*   4 which of the parts the filter is for, I, from 1 on */
     PARTS_AT = 388,          /*   4 number of parts, N; 0: there are none */
@@ -117,7 +113,6 @@ static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
     store64(bytes + FLIGHT_KEYS_AT, header->flight_keys);
     if (plan->window)
         store64(bytes + FORGET_AT, plan->forget);
-    store64(bytes + STAGE_AT, plan->stage);
     recipe_encode(&header->recipe, bytes + KEY_RECIPE_AT);
     if (header->shard.parts != 0) {
         store32(bytes + PART_AT, header->shard.part);
@@ -148,7 +143,7 @@ static void decode(const uint8_t *bytes, struct header *header)
                 .fixed = bytes[FIXED_AT],
                 .window = (features & FEATURE_WINDOW) != 0,
                 .forget = load64(bytes + FORGET_AT),
-                .stage = load64(bytes + STAGE_AT),
+                .staged = (features & (FEATURE_COUNTING | FEATURE_WINDOW)) == 0,
             },
         .flight_keys = load64(bytes + FLIGHT_KEYS_AT),
         .writer_features = load64(bytes + WRITER_FEATURES_AT),
@@ -213,10 +208,6 @@ static const char *header_flaw(const struct header *header, const uint8_t *bytes
         return "part";
     if (uses_unnamed(header, bytes))
         return "unused bytes of the header";
-    if (plan->geometry.counting || plan->window
-            ? plan->stage != 0
-            : plan->stage > SIZING_PAGES_MAX && plan->stage != STAGE_BY_SIZE)
-        return "stage";
     return NULL;
 }
 

@@ -272,6 +272,5 @@ uint64_t header_stage_bytes(uint64_t pages, const struct filter_plan *plan, unsi
 
 uint64_t header_asked_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers)
 {
-    uint64_t bytes = header_file_bytes(pages, plan, layers);
-    return plan->stage == STAGE_BY_SIZE ? bytes - header_stage_bytes(pages, plan, layers) : bytes;
+    return header_file_bytes(pages, plan, layers) - header_stage_bytes(pages, plan, layers);
 }

@@ -134,7 +134,10 @@ unsigned create_layers(const struct filter_plan *asked, struct layer_plan *layer
     unsigned count = growth_first_layers(&plan);
     if (plan.capacity == 0 && plan.pages == 0)
         plan.pages = GROWTH_FILE_PAGES / count;
-    return growth_first(&plan, layer) == 0 && growth_stage(&plan, layer) == 0 ? count : 0;
+    if (growth_first(&plan, layer) != 0)
+        return 0;
+    growth_stage(&plan, layer);
+    return count;
 }
 
 static int make(const char *path, struct header *header, bool over, create_beside *beside,

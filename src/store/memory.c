@@ -144,7 +144,7 @@ struct store *memory_new(const struct header *header, const struct store_watch *
         return NULL;
     store->header = *header;
     /* Stages are for what is on disk. */
-    store->header.plan.stage = 0;
+    store->header.plan.staged = false;
     store->kernel = kernel_for(header->plan.geometry);
     if (make_layers(store, fault) == 0)
         return store;

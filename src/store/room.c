@@ -22,23 +22,13 @@ static uint64_t pages_in_all(const struct store *store)
     return pages;
 }
 
-/* Whether what lies in the file is as large as the stage that its header asks for, as each is whose
- * first layer has one. Else a small file could have a writer fill the disk. */
-static bool has_room_of_stage(const struct store *store)
-{
-    uint64_t pages = pages_in_all(store) + store_stage_bytes(store) / PAGE_BYTES;
-    return store->header.plan.stage == STAGE_BY_SIZE || pages >= store->header.plan.stage;
-}
-
 int room_plan(const struct store *store, struct layer_plan *layer, struct fault *fault)
 {
     const struct filter_plan *asked = &store->header.plan;
     uint64_t pages = pages_in_all(store), keys = store_capacity(store);
     if (store->count == LAYERS_MAX || growth_next(asked, store->count, pages, keys, layer) != 0)
         return fault_set(fault, store_name(store), "cannot grow any further");
-    /* A layer can do without a stage. */
-    if (has_room_of_stage(store))
-        (void)growth_stage(asked, layer);
+    growth_stage(asked, layer);
     return 0;
 }
 

@@ -30,9 +30,7 @@ static bool is_larger(const struct filter_plan *a, const struct filter_plan *b)
 {
     if (a->capacity != b->capacity)
         return a->capacity > b->capacity;
-    if (a->pages != b->pages)
-        return a->pages > b->pages;
-    return a->stage > b->stage;
+    return a->pages > b->pages;
 }
 
 /* What the others are compared with: the first that is for a part of a list, or the first. One for

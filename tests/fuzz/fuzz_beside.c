@@ -102,7 +102,7 @@ static void make_scenes(void)
     make_scene("create -n 20 -p 0.5 f", 2, pending);
     make_scene("create -n 100 --counting f", 1, pending);
     make_scene("create --window 100 f", 1, pending);
-    make_scene("create -n 10000 --stage 400K f", 1, pending);
+    make_scene("create -n 10000 f", 1, pending);
 }
 
 /* The head's count of keys is taken as it is. */

@@ -80,7 +80,7 @@ static void make_scenes(void)
     make_scene("create -n 40 --counting f", 100);
     make_scene("create --window 100 f", 300);
     make_scene("create --forget-after 1h -n 100 f", 100);
-    make_scene("create -n 10000 --stage 400K f", 100);
+    make_scene("create -n 10000 f", 100);
     make_scene("create -n 100 --shard 1/1 f", 100);
     make_scene("create -n 100 -f 1- -t , -i --trim f", 100);
     make_scene("create -n 100 --by url f", 100);

@@ -28,9 +28,10 @@ load scale
 }
 
 @test "1000 kills -9 at work, lines that gather in a stage, in filters of fixed size and that grow" {
+    with_stages
     input 60000 >in
-    kill_and_rerun "$(scaled 500)" 5 -n 200k --stage 256K
-    kill_and_rerun "$(scaled 500)" 4 -n 3000 --stage 256K
+    kill_and_rerun "$(scaled 500)" 5 -n 200k
+    kill_and_rerun "$(scaled 500)" 4 -n 3000
 }
 
 @test "1000 runs of 8 writers, three of them killed, their input run again" {

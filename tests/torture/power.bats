@@ -206,12 +206,13 @@ judge_stage() {
     has_lines remembered 0 "$noted" && has_lines later 0 "$noted" && has_lines later 200000 212000
 }
 
-@test "--stage: 200 power cuts while it is emptied: no line lost, none forgotten" {
+@test "200 power cuts while a stage is emptied: no line lost, none forgotten" {
+    with_stages
     need_powerdisk
     each=3000
     input 108000 >in
     input 12000 200000 >new
-    no_line_lost '"$UNSEEN" create -n 20000 -p 1e-9 --stage 192K f.bf' "$runs" "$look; $go_on" judge_stage
+    no_line_lost '"$UNSEEN" create -n 20000 -p 1e-9 f.bf' "$runs" "$look; $go_on" judge_stage
 }
 
 # --- the stage that a large layer has by itself ---

@@ -34,12 +34,13 @@ is_oracle() { same OUT.1 oracle && has seen.bf oracle; }
 }
 
 @test "one task, each call, a filter that has some of the lines: counting, a window, a stage" {
+    with_stages
     need_strace
     local options
     { input 9000; input 4000 6000; } >in.1
     input 3000 2000 >old
     lines_unique old in.1 | tail -n +3001 >oracle
-    for options in '--counting -n 1000 -p 1e-9' '--window 20000 -p 1e-9' '-n 300k -p 1e-9 --stage 1M'; do
+    for options in '--counting -n 1000 -p 1e-9' '--window 20000 -p 1e-9' '-n 300k -p 1e-9'; do
         rm -f made.bf
         read -ra how <<<"$options"
         "$UNSEEN" --create "${how[@]}" made.bf old >/dev/null 2>&1

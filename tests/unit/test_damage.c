@@ -46,7 +46,9 @@ static const struct kind kinds[] = {
     {.name = "window by time",
      .header.plan = {.rate = 1e-9, .window = true, .forget = 86400000},
      .keys = 200},
-    {.name = "stage", .header.plan = {.rate = 1e-9, .capacity = 100000, .stage = 64}, .keys = 200},
+    {.name = "stage",
+     .header.plan = {.rate = 1e-9, .capacity = 100000, .staged = true},
+     .keys = 200},
     {.name = "recipe",
      .header = {.plan = {SMALL},
                 .recipe = {.profile = PROFILE_URL, .version = 1, .ranges = 1, .range = {{2, 3}}}},
@@ -168,7 +170,7 @@ static bool may_forget(const struct file *file, unsigned place)
 {
     const struct filter_plan *plan = &file->kind->header.plan;
     return (place == LAYER_COUNT && file->records > 1) ||
-           (place == STATES && (plan->window || plan->stage != 0));
+           (place == STATES && (plan->window || plan->staged));
 }
 
 /* How many of the keys that should be in are not, or -1 with the fault. */

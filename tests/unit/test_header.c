@@ -47,7 +47,6 @@ static void choose(struct header *header, enum kind kind)
                                          UINT64_C(0x0f0e0d0c0b0a0908)};
     } else if (kind == PART) {
         header->shard = (struct shard){3, 8};
-        plan->stage = 20;
     } else {
         plan->geometry.counting = kind == COUNTING;
     }
@@ -123,7 +122,7 @@ static bool same_plan(const struct filter_plan *a, const struct filter_plan *b)
 {
     return a->rate == b->rate && a->capacity == b->capacity && a->pages == b->pages &&
            same_geometry(a->geometry, b->geometry) && a->fixed == b->fixed &&
-           a->window == b->window && a->forget == b->forget && a->stage == b->stage;
+           a->window == b->window && a->forget == b->forget;
 }
 
 static bool same_header(const struct header *a, const struct header *b)
@@ -273,8 +272,6 @@ static void many_headers(void)
         plan->fixed = !plan->window && i % 2;
         if (plan->forget != 0)
             plan->forget = 1 + chance_below(&chance, FORGET_MAX);
-        if (i % 4 == 1)
-            plan->stage = i % 8 == 1 ? STAGE_BY_SIZE : chance_below(&chance, SIZING_PAGES_MAX + 1);
         if (i % 3 == 0)
             plan->geometry = (struct geometry){.lines = (uint8_t)(1 + chance_below(&chance, 16)),
                                                .fields = (uint8_t)(1 + chance_below(&chance, 7))};
@@ -291,7 +288,7 @@ static void limits_are_legal(void)
         struct filter_plan plan;
         struct shard shard;
     } limits[] = {
-        {.plan = {SIZING_RATE_MIN, SIZING_KEYS_MAX, SIZING_PAGES_MAX, .stage = SIZING_PAGES_MAX}},
+        {.plan = {SIZING_RATE_MIN, SIZING_KEYS_MAX, SIZING_PAGES_MAX}},
         {.plan = {SIZING_RATE_MAX, .geometry = {LINES_MAX, FIELDS_MAX, false}}},
         {.plan = {1e-6, 1, .geometry = {1, 1, false}, .fixed = true}},
         {.plan = {1e-6, 1, .window = true}},
@@ -404,8 +401,6 @@ static const struct rule header_rules[] = {
     {PLAIN, "4096 flight keys, which reach into a layer", 144, 8, 4096, "layer 1: offset"},
     {PLAIN, "unused 152", 152, 1, 1, "unused"},
     {PLAIN, "a time without a window", 160, 1, 1, "unused"},
-    {PLAIN, "more pages for a stage than may be", 168, 8, SIZING_PAGES_MAX + 1, "stage"},
-    {PLAIN, "2^64 - 2 pages for a stage", 168, 8, UINT64_MAX - 1, "stage"},
     {PLAIN, "unused 176", 176, 1, 1, "unused"},
     {PLAIN, "unused 255", 255, 1, 1, "unused"},
     {PLAIN, "the end of the recipe", 383, 1, 1, "unused"},
@@ -415,12 +410,10 @@ static const struct rule header_rules[] = {
     {PLAIN, "the last byte before the checksum", 4087, 1, 1, "unused"},
 
     {BY_TIME, "more than 300 years", 160, 8, FORGET_MAX + 1, "window"},
-    {BY_TIME, "a stage", 168, 1, 1, "stage"},
     {BY_TIME, "as if it were none", 16, 1, 0, "unused"},
     {BY_COUNT, "of no lines", 112, 8, 0, "window"},
     {BY_COUNT, "fixed", 131, 1, 1, "window"},
     {BY_COUNT, "counting", 16, 1, 3, "window"},
-    {COUNTING, "a stage", 168, 1, 1, "stage"},
 
     /* Fields 2-4 and 7, separated, by url/1. */
     {RECIPE, "another profile", 256, 4, 0x74727573, "was made for --by surt/1, which this program"},
@@ -691,9 +684,10 @@ static void places(void)
                   "case %zu: %" PRIu64 ", %" PRIu64, i, record.stage_offset, record.offset);
         tap_check(layer_end(&record) == cases[i].offset + cases[i].pages * PAGE_BYTES, "its end");
     }
-    struct filter_plan plan = {.stage = 64};
-    tap_check(header_file_bytes(8192, &plan, 2) == (2 << 20) + (32 << 20) + (2 << 20) + (32 << 20),
-              "the bytes of a file with stages");
+    struct filter_plan plan = {.staged = true};
+    uint64_t layer = UINT64_C(144000) * 4096, stage = layer / 6, fold = 2 << 20;
+    uint64_t at = fold + (stage + fold - 1) / fold * fold;
+    tap_check(header_file_bytes(144000, &plan, 1) == at + layer, "the bytes of a file with stages");
 }
 
 int main(void)
