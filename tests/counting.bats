@@ -156,7 +156,7 @@ END
     same "$out" wanted
     exits 0 unseen --create -n 1000 --counting -p 1e-9 g.bf in
     same "$out" wanted
-    exits 0 unseen --create -n 1000 --counting -p 1e-9 h.bf --buffer-size 4K < <(cat in)
+    exits 0 unseen --create -n 1000 --counting -p 1e-9 h.bf < <(cat in)
     same "$out" wanted
     cmp <(layer g.bf) <(layer h.bf)
 }

@@ -34,7 +34,7 @@ complete() {
     exits 0 unseen create --queue -n 2000 -p 1e-9 made.bf
     exits 0 unseen add made.bf known
     split_in known
-    for option in '' '-j 1' '-j 2' '--buffer-size 4096' '-j 2 --buffer-size 4096' --durable '-x cat'; do
+    for option in '' '-j 1' '-j 2' --durable '-x cat'; do
         rm -rf f.bf* got dropped
         cp made.bf f.bf
         # shellcheck disable=SC2086 # several words
@@ -58,7 +58,7 @@ complete() {
     same "$out" new
     same dropped held
     split_in /dev/null
-    for option in '-j 1' '-j 2' '--buffer-size 4096'; do
+    for option in '-j 1' '-j 2'; do
         rm -f dropped
         # shellcheck disable=SC2086
         succeeds unseen -p 1e-9 --dropped dropped $option <in
@@ -108,7 +108,7 @@ complete() {
     { seq 10; cat long.1; seq 5 15; cat long.2 long.1; echo x; cat long.3 long.2; } >in
     { seq 10; cat long.1; seq 11 15; cat long.2; echo x; cat long.3; } >new
     { seq 5 10; cat long.1 long.2; } >held
-    for i in '-j 1' '-j 2' '--buffer-size 4096'; do
+    for i in '-j 1' '-j 2'; do
         rm -f f.bf dropped memory
         # shellcheck disable=SC2086 # several words
         exits 0 unseen $i --create -p 1e-9 --dropped dropped f.bf in
@@ -124,7 +124,7 @@ complete() {
 @test "at p = 0.5: output and FILE, merged, are the input" {
     local form
     input 60000 >in
-    for form in '' '-j 1' '-j 2' '--buffer-size 4096' --durable '--pending keys' '-x cat'; do
+    for form in '' '-j 1' '-j 2' --durable '--pending keys' '-x cat'; do
         rm -f got dropped keys
         doubtful
         # shellcheck disable=SC2086 # several words
@@ -132,7 +132,7 @@ complete() {
         complete got dropped
         holds "$(wc -l <got) > 20000 && $(wc -l <dropped) > 3000"
     done
-    for form in --fixed '--fixed -j 1' '--fixed --buffer-size 4096'; do
+    for form in --fixed '--fixed -j 1' '--fixed -j 2'; do
         rm -f dropped
         # shellcheck disable=SC2086
         exits 0 unseen $form -n 30k -p 0.5 --dropped dropped <in
@@ -377,7 +377,7 @@ rerun() {
     local form
     need_full
     input 60000 >in
-    for form in '' '-j 1' '-j 2' '--buffer-size 4096' --durable '-x cat'; do
+    for form in '' '-j 1' '-j 2' --durable '-x cat'; do
         rm -f got later
         doubtful
         # shellcheck disable=SC2086 # several words
@@ -590,7 +590,7 @@ all_in_one() {
     input 60000 >in
     kill_with_drops 5 3 -j 1
     kill_with_drops 5 3 -j 2
-    kill_with_drops 5 3 --buffer-size 4096
+    kill_with_drops 5 3
     kill_with_drops 5 3 --durable
 }
 

@@ -308,7 +308,7 @@ durably() {
     cp f.bf paused.bf && cp f.bf small.bf
     "$UNSEEN" f.bf ../in >wanted
     parted ../in | "$UNSEEN" --durable paused.bf -a paused
-    "$UNSEEN" --durable --buffer-size 4K small.bf ../in -a small
+    "$UNSEEN" --durable small.bf ../in -a small
 }
 
 @test "the same lines as without, at p = 0.5: with a pause, in batches of any size" {
@@ -342,7 +342,7 @@ exactly() {
     "$UNSEEN" f.bf ../before >printed
     cp f.bf paused.bf && cp f.bf pending.bf
     "$UNSEEN" f.bf ../in -x cat >wanted
-    parted ../in | "$UNSEEN" --buffer-size 4K paused.bf -x cat >paused &
+    parted ../in | "$UNSEEN" paused.bf -x cat >paused &
     parted ../in | "$UNSEEN" --pending keys pending.bf >pending
     wait
 }

@@ -499,7 +499,7 @@ spellings() { unseen help all | sed -n 's/^ *\(-.*\)/\1/p' | sed 's/  .*//; s/,/
         grep -Eq -- "^(.{40})?  $option( |\$)" wanted || { echo "help does not name $option"; return 1; }
     done
     # for experts only
-    run -1 grep -E -- '--(hashes|bits-per-key|seed|buffer-size)|-j( |$)' wanted
+    run -1 grep -E -- '--(hashes|bits-per-key|seed)|-j( |$)' wanted
 }
 
 @test "help for each command, by three names" {
@@ -508,7 +508,7 @@ spellings() { unseen help all | sed -n 's/^ *\(-.*\)/\1/p' | sed 's/  .*//; s/,/
         succeeds unseen help "$command"
         grep -q "^Usage: unseen $command" "$out" || complain "does not say 'unseen $command'"
         [[ $(wc -L <"$out") -le 80 ]] || complain "a line is longer than 80 columns"
-        run -1 grep -E -- '--(hashes|bits-per-key|seed|buffer-size)|-j,' "$out"
+        run -1 grep -E -- '--(hashes|bits-per-key|seed)|-j,' "$out"
         cp "$out" wanted
         succeeds unseen "$command" --help
         same "$out" wanted
@@ -570,7 +570,6 @@ spellings() { unseen help all | sed -n 's/^ *\(-.*\)/\1/p' | sed 's/  .*//; s/,/
 --bits-per-key 0
 --hashes 0
 -j 0
---buffer-size 1
 --max-line 0
 END
     fails_with 2 '^unseen: -j 0: not a value it can take \(a whole number from 1 to 1024, such as 4\)$' unseen -j 0

@@ -26,7 +26,7 @@ known() {
 @test "the heading of each input comes first, and is neither judged nor remembered" {
     local form
     with_headings
-    for form in '' '-j 1' '-j 2' '--buffer-size 4096' '--durable' '-j 2 --buffer-size 4096'; do
+    for form in '' '-j 1' '-j 2' '--durable'; do
         rm -f f.bf got
         exits 0 unseen create -n 1000 -p 1e-9 f.bf
         # shellcheck disable=SC2086 # several words
@@ -101,7 +101,7 @@ known() {
     cat one lines >a
     cat five lines lines >b
     cat one lines five >wanted
-    for i in '' '-j 1' '-j 2' '--buffer-size 4096'; do
+    for i in '' '-j 1' '-j 2'; do
         rm -f f.bf
         exits 0 unseen create -p 1e-9 f.bf
         # shellcheck disable=SC2086 # several words

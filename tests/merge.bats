@@ -740,7 +740,7 @@ has_soon() {
     input 20000 100000 >in
     for i in 1 2 3; do
         (for try in {1..200}; do
-            "$UNSEEN" --buffer-size 4K out.bf in >"printed.$i.$try" 2>>said && exit 0
+            "$UNSEEN" out.bf in >"printed.$i.$try" 2>>said && exit 0
         done; exit 1) 3>&- &
         writers+=($!)
     done

@@ -194,7 +194,7 @@ remembers() {
     split_in 2
     { head -n 25000 part.1; head -n 1 part.2; tail -n 1000 part.1; } >in
     head -n 25000 part.1 | lines_unique >wanted
-    for form in -j1 -j2 '-j2 --buffer-size 4096' '-j1 --buffer-size 64K'; do
+    for form in -j1 -j2; do
         rm -f f.bf
         exits 0 unseen create --shard 1/2 -p 0.5 f.bf
         # shellcheck disable=SC2086

@@ -243,7 +243,7 @@ distinct_is() {
     succeeds unseen plan --json in
     cp "$out" wanted
     distinct_is "$(sort -u in | wc -l)"
-    for options in -j1 -j2 --buffer-size=4K --buffer-size=16M; do
+    for options in -j1 -j2; do
         succeeds unseen plan --json $options in
         same "$out" wanted
         succeeds unseen plan --json $options - < <(cat in)
@@ -353,7 +353,7 @@ distinct_is() {
 
 @test "what is said of data needs some" {
     local option
-    for option in '-f 2' --trim -i '--by url' -z --header -j2 '--max-line 9' '--buffer-size 4K'; do
+    for option in '-f 2' --trim -i '--by url' -z --header -j2 '--max-line 9'; do
         # shellcheck disable=SC2086
         fails_with 2 '^unseen: plan: which FILE\? \(- is standard input; with -n leave out options about lines, as --by\)$' unseen plan -n 1000 $option
     done

@@ -183,7 +183,7 @@ later() {
 other_ways() {
     local way
     cp f.bf before.bf
-    for way in '-j 1' '-j 2' '--buffer-size 4096' '-j 2 --buffer-size 4096'; do
+    for way in '-j 1' '-j 2'; do
         cp before.bf f.bf
         # shellcheck disable=SC2086 # several words
         succeeds unseen $way f.bf in && same "$out" wanted && now_in || return 1
@@ -314,7 +314,7 @@ of_lines() {
     local form
     exits 0 unseen create -p 1e-9 -f 2 -t , empty.bf
     for form in 'f.bf in' 'add f.bf in' 'query -v f.bf in' '-f 2 -t , -p 1e-6' '--pending keys f.bf in' \
-        '-j 1 f.bf in' '--buffer-size 4096 f.bf in' 'push q.bf in'; do
+        '-j 1 f.bf in' 'push q.bf in'; do
         rm -rf f.bf q.bf q.bf.queue keys
         cp empty.bf f.bf
         exits 0 unseen create --queue -p 1e-9 -f 2 -t , q.bf

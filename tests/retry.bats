@@ -39,7 +39,7 @@ again() {
         # part of it, then all of it, then other lines, too
         code=0
         "$tools/killed" 0 2000 "$UNSEEN" commit f.bf keys 2>said || code=$?
-        again --buffer-size 4K || complain "$form, part of it is committed"
+        again || complain "$form, part of it is committed"
         capture unseen commit f.bf keys
         again || complain "$form, committed"
         capture unseen f.bf other

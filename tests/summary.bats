@@ -29,7 +29,7 @@ sums_json() {
     mixed_lines 30000 12000 >in
     n=$(lines_unique in | wc -l)
     exits 0 unseen create --queue -n 50k -p 1e-9 made.bf
-    for form in '' '-j 1' '-j 2' '--buffer-size 4096' '--durable -a got' '--pending keys' '-x wc -l'; do
+    for form in '' '-j 1' '-j 2' '--durable -a got' '--pending keys' '-x wc -l'; do
         cp made.bf f.bf
         # shellcheck disable=SC2086 # several words
         exits 0 unseen --summary f.bf in $form

@@ -61,7 +61,7 @@ a_stream() {
     a_stream 6000 700 >in
     window_model 200 <in >expected
     unseen create --window 200 w.bf
-    exits 0 unseen --buffer-size 4096 w.bf <in
+    exits 0 unseen w.bf <in
     same "$out" expected
     rm w.bf
     unseen create --window 200 w.bf

@@ -13,7 +13,7 @@ _Static_assert(OPTIONS < 64, "options do not fit into a word");
 /* What plan is told of data. */
 #define FOR_DATA                                                                                   \
     (B(TRIM) | B(FIELDS) | B(SEPARATOR) | B(BY) | B(IGNORE_CASE) | B(ZERO_TERMINATED) |            \
-     B(HEADER) | B(MAX_LINE) | B(BUFFER_SIZE) | B(THREADS))
+     B(HEADER) | B(MAX_LINE) | B(THREADS))
 
 #define ONE_WAY_TO_REMEMBER                                                                        \
     "-x, --pending and --durable: each says when lines are remembered (choose one)"

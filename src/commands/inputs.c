@@ -43,7 +43,6 @@ void inputs_parse(struct inputs *inputs, const struct options *options, size_t f
         .delimiter = options_has(options, OPTION_ZERO_TERMINATED) ? '\0' : '\n',
         .header = options_has(options, OPTION_HEADER),
         .progress = options_has(options, OPTION_PROGRESS),
-        .buffer_bytes = options_whole(options, OPTION_BUFFER_SIZE, 256 * 1024),
         .max_line = inputs_max_line(options),
         .threads = (unsigned)options_whole(options, OPTION_THREADS, default_threads()),
         .asked = (options->asked->bit & (FOR_QUERY | FOR_ADD | FOR_PUSH | FOR_REMOVE)) != 0
@@ -198,8 +197,8 @@ static int read_one(const struct inputs *inputs, const char *name, input_reader 
     int fd = is_standard(name) ? STDIN_FILENO : signals_open(name, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
         return cannot_open(inputs, name, fault);
-    struct input *input = input_new(fd, shown_name(name), inputs->delimiter,
-                                    (size_t)inputs->buffer_bytes, (size_t)inputs->max_line);
+    struct input *input = input_new(fd, shown_name(name), inputs->delimiter, INPUT_BYTES,
+                                    (size_t)inputs->max_line);
     progress_input(input);
     int result = input != NULL ? reader(context, input, fault)
                                : fault_errno(fault, shown_name(name), NULL, ENOMEM);

@@ -13,7 +13,6 @@ struct inputs {
     char delimiter;
     bool header; /* the first line of each is a heading */
     bool progress;
-    uint64_t buffer_bytes;
     uint64_t max_line;
     unsigned threads;            /* that may work on them */
     const struct command *asked; /* one whose FILTER stands before the names; else NULL */

@@ -130,8 +130,6 @@ const struct option_entry option_table[OPTIONS] = {
      NULL, "seed of the hash, 64 bits (default 0)"},
     [OPTION_THREADS] = {GROUP_EXPERT, FOR_READERS, {"--threads", "-j"}, TAKES_COUNT, "N", "4",
      NULL, "threads that share the work (default 2, or 1)", 1, 1024},
-    [OPTION_BUFFER_SIZE] = {GROUP_EXPERT, FOR_READERS, {"--buffer-size"}, TAKES_SIZE, "SIZE", "1M",
-     NULL, "bytes to read at a time (default 256K)", 4096, 0x1p30},
     [OPTION_MAX_LINE] = {GROUP_EXPERT, FOR_READERS | FOR_POP, {"--max-line"},
      TAKES_SIZE, "SIZE", "1M",
      NULL, "longest line allowed (default 1G)", 1, MAX_LINE_MAX},
@@ -250,6 +248,7 @@ static const struct {
     const char *name, *wanted;
 } unknown[] = {
     {"accept-rate", "merge tells a rate above -p, and goes on"},
+    {"buffer-size", "unseen reads 256K at a time, or what is there"},
     {"error-rate", "for the false-positive rate: --fpr"},
     {"false-positive-rate", "for the false-positive rate: --fpr"},
     {"fp-rate", "for the false-positive rate: --fpr"},

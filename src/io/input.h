@@ -32,6 +32,7 @@ struct input_buffer {
 /* Reads from an open descriptor, which stays the caller's. Lines end with `delimiter`, are at most
  * `max_line` bytes long without it; `buffer_bytes` are read at a time, and the buffer starts with
  * as many. NULL if out of memory. */
+enum { INPUT_BYTES = 256 << 10 }; /* to read at a time, where nothing speaks for others */
 struct input *input_new(int fd, const char *name, char delimiter, size_t buffer_bytes,
                         size_t max_line);
 void input_free(struct input *input);

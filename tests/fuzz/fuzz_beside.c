@@ -5,7 +5,7 @@
 #include "delivery/key_set.h"
 #include "hostile.h"
 
-#define QUICK "-j 1 --buffer-size 4096 "
+#define QUICK "-j 1 "
 
 enum {
     FLAG_KEEP_SUM = FLAG_KEEP_RECORDS, /* of pending keys */

@@ -3,7 +3,7 @@
  */
 #include "hostile.h"
 
-#define QUICK "-j 1 --buffer-size 4096 "
+#define QUICK "-j 1 "
 
 static const struct field fields[] = {
     {"f", 0, 4, 8},                   /* header: magic to features */

@@ -5,7 +5,7 @@
 #include "hostile.h"
 #include "queue/state.h"
 
-#define QUICK "-j 1 --buffer-size 4096 "
+#define QUICK "-j 1 "
 #define STATE "f.queue/state"
 #define FIRST "f.queue/00000000000000000000"
 

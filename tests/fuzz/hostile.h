@@ -620,7 +620,7 @@ static inline void check_remembered(uint8_t flags)
 {
     if (flags & FLAG_LIVE || is_window_now())
         return;
-    int status = run_words("query -v -j 1 --buffer-size 4096 f in", lines_for(flags));
+    int status = run_words("query -v -j 1 f in", lines_for(flags));
     HOLDS(status == EXIT_NOTHING && told[0] == '\0');
 }
 

@@ -14,7 +14,7 @@ load disk
     input 60000 >in
     kill_with_drops "$(scaled 500)" 4 -j 1
     kill_with_drops "$(scaled 500)" 4 -j 2
-    kill_with_drops "$(scaled 500)" 4 --buffer-size 4096
+    kill_with_drops "$(scaled 500)" 4
     kill_with_drops "$(scaled 500)" 4 --durable
 }
 
@@ -33,7 +33,7 @@ full() {
     input 60000 >in
     doubtful
     for free in 0 40 100 200 400 1000; do
-        for form in '' '-j 1' '-j 2' '--buffer-size 4096' '--durable'; do
+        for form in '' '-j 1' '-j 2' '--durable'; do
             rm -f first dropped rest
             capture on "$type" 4 sh -c '
                 cp ../f.bf g.bf || exit 9
