@@ -100,6 +100,15 @@ static void count_odd_pages(struct survey *survey, const struct store *store)
 
 /* --- lines in several layers --- */
 
+/* Keys of a stage that are in its layer already, which counts them when the stage is emptied: those
+ * that came again. */
+static double also_in_stage(const struct survey *survey, unsigned i)
+{
+    const struct layer_survey *layer = &survey->layer[i];
+    double uncounted = layer->remembered - (double)layer->counted;
+    return fmin(fmax(uncounted, 0), (double)survey_staged(survey, i));
+}
+
 static bool same_shape(const struct survey *survey, const struct store *store, unsigned a,
                        unsigned b)
 {
@@ -143,7 +152,7 @@ static void add_layers(struct survey *survey, const struct filter_plan *plan)
         const struct layer_survey *layer = &survey->layer[i];
         bool grew = growth_made(plan, layer[layer->stage].plan.rate);
         double passed = grew ? fmax(older, LEAST_PASSED) : 1;
-        all += layer->keys / passed;
+        all += (layer->keys - also_in_stage(survey, i)) / passed;
         if (layer->stage)
             continue;
         survey->capacity += survey_capacity(layer) / passed;
