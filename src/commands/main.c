@@ -5,7 +5,6 @@
 #include "commands/message.h"
 #include "core/kernel.h"
 #include "system/confine.h"
-#include "system/heap.h"
 #include "system/map.h"
 #include "system/network.h"
 #include "system/signals.h"
@@ -72,7 +71,6 @@ int main(int argc, char **argv)
 {
     struct options options;
     signals_start();
-    heap_start();
     occupy_standard_descriptors();
     map_start();
     int status = options_parse(&options, argc, argv);

@@ -6,7 +6,6 @@
 
 #include "core/kernel.h"
 #include "store/store.h"
-#include "system/map.h"
 
 enum { BATCH_KEYS = 2048 }; /* that are looked for at a time */
 
@@ -69,8 +68,7 @@ struct store {
     uint64_t emptied;  /* how often a stage had been emptied when LOCK_CHANGE was taken last */
     unsigned tries;    /* so often room was made since */
     uint64_t tried_at; /* the counter of settlings stood here */
-    struct map_waits waits;          /* as counted in the last probe that looked */
-    bool warm;                       /* it did not wait: its pages were all in memory */
+    bool asked;                      /* for the pages of the first keys that were tested */
     struct layer layers[LAYERS_MAX]; /* the last member: those from `count` on are not cleared */
 };
 

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 /* --- what happens when one fails --- */
@@ -126,15 +125,4 @@ void map_advise(void *address, size_t bytes, int advice)
 {
     size_t before = past((uintptr_t)address);
     madvise((uint8_t *)address - before, before + bytes, advice);
-}
-
-/* A page in a hole counts as a fault that reads, too, but without a wait: hence both counts. */
-bool map_has_waited(struct map_waits *before)
-{
-    struct rusage usage;
-    struct map_waits last = *before;
-    if (getrusage(RUSAGE_THREAD, &usage) != 0)
-        return false;
-    *before = (struct map_waits){usage.ru_majflt, usage.ru_nvcsw};
-    return before->faults != last.faults && before->sleeps != last.sleeps;
 }

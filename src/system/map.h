@@ -43,12 +43,4 @@ void map_drop(void *address, size_t bytes);
 /* madvise(2), for all pages with something of the stretch. Only a hint: errors mean nothing. */
 void map_advise(void *address, size_t bytes, int advice);
 
-/* Whether this thread has waited for a disk to read a page of a map since the last call with
- * `before`, which it updates; other waits may be mistaken for that. False if the system does not
- * say. 0.3 us. */
-struct map_waits {
-    long faults, sleeps;
-};
-bool map_has_waited(struct map_waits *before);
-
 #endif

@@ -510,7 +510,7 @@ static void check_rule(const struct rule *rule, unsigned layer)
     for (unsigned i = 0; i < rule->size; i++)
         bytes[rule->at + i] = (uint8_t)(rule->value >> 8 * i);
     store64(bytes + sum_at, hash_checksum(bytes, sum_at));
-    snprintf(name, sizeof name, "kind %u, layer %u: %s", rule->kind, layer, rule->name);
+    snprintf(name, sizeof name, "kind %d, layer %u: %s", (int)rule->kind, layer, rule->name);
     check_refused(&file, name, rule->says);
 }
 
