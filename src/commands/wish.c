@@ -383,7 +383,7 @@ static bool unlike(const struct store *store, const struct options *options, str
 int wish_compare(const struct options *options, const char *path, bool queue)
 {
     struct wish wish = read_wish(options);
-    struct header header;
+    struct header header = {.writer_features = 0};
     bool like = options_has(options, OPTION_LIKE);
     if ((options->set & DESCRIBING_OPTIONS) == 0 && !queue)
         return 0;

@@ -68,7 +68,7 @@ struct store {
     uint64_t emptied;  /* how often a stage had been emptied when LOCK_CHANGE was taken last */
     unsigned tries;    /* so often room was made since */
     uint64_t tried_at; /* the counter of settlings stood here */
-    bool asked;                      /* for the pages of the first keys that were tested */
+    bool asked;        /* for the pages of the first keys that were tested */
     struct layer layers[LAYERS_MAX]; /* the last member: those from `count` on are not cleared */
 };
 

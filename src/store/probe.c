@@ -1,10 +1,10 @@
 /*
  * probe - see probe.h.
  *
- * Where a page is not in memory, the test of its key waits for the disk: with a cold file, 100 lines
- * waited 100 times, though a disk reads many pages in the time of one. So the pages of the first
- * batch of a run, which may be all of it, are asked for together. For a page that is in memory that
- * is a system call in vain, of 0.2 us.
+ * Where a page is not in memory, the test of its key waits for the disk: with a cold file, 100
+ * lines waited 100 times, though a disk reads many pages in the time of one. So the pages of the
+ * first batch of a run, which may be all of it, are asked for together. For a page that is in
+ * memory that is a system call in vain, of 0.2 us.
  */
 #include "store/probe.h"
 
