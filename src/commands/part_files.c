@@ -106,7 +106,7 @@ static int open_all(struct part_files *files, struct fault *fault)
 {
     size_t room = BUFFERS_BYTES / files->parts;
     room = room < BUFFER_LEAST ? BUFFER_LEAST : room > BUFFER_MOST ? BUFFER_MOST : room;
-    files->file = malloc(files->parts * sizeof files->file[0]);
+    files->file = calloc(files->parts, sizeof(FILE *));
     files->buffers = malloc(files->parts * room);
     if (files->file == NULL || files->buffers == NULL)
         return fault_errno(fault, "--files", NULL, ENOMEM);

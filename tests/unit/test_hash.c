@@ -69,8 +69,8 @@ static void known_siphashes(void)
     const struct hasher hasher = {HASH_SIPHASH, UINT64_C(0x0706050403020100),
                                   UINT64_C(0x0f0e0d0c0b0a0908)};
     uint8_t line[RESULTS], results[RESULTS][16];
-    for (uint8_t i = 0; i < RESULTS; i++) {
-        line[i] = i;
+    for (unsigned i = 0; i < RESULTS; i++) {
+        line[i] = (uint8_t)i;
         store_key(results[i], hash_key(line, i, hasher));
     }
     uint64_t sum = hash_checksum(results, sizeof results);

@@ -203,9 +203,8 @@ static void many_lines(void)
         while (length + 4 < most) {
             const char *piece =
                 pieces[chance_below(&chance, rare) == 0 ? chance_below(&chance, PIECES) : 10];
-            size_t n = strlen(piece);
-            memcpy(line + length, piece, n);
-            length += n;
+            while (*piece != '\0')
+                line[length++] = *piece++;
             if (chance_below(&chance, 4 * (uint64_t)rare) == 0)
                 line[length - 1] = (char)chance_next(&chance);
         }
