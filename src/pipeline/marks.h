@@ -1,8 +1,8 @@
 /*
  * marks - a byte a line, 0 or 1, read eight at a time.
  *
- * With short lines, going through them one by one took a tenth of a run. What is in the bytes of a
- * word does not depend on their order, so this works on machines of either.
+ * One by one they take a tenth more instructions for a query, 7 % for seen lines. What is in the
+ * bytes of a word does not depend on their order, so this works on machines of either.
  */
 #ifndef UNSEEN_PIPELINE_MARKS_H
 #define UNSEEN_PIPELINE_MARKS_H

@@ -61,15 +61,21 @@ static uint64_t still_wanted(const struct pipeline *pipeline)
     return pipeline->plan.most - pipeline->counts.selected;
 }
 
-static int judge_new(struct pipeline *pipeline, struct batch *batch, struct fault *fault)
+/* Of the `judged` first lines of a batch; -1: they could not be judged. */
+static int select_unseen(struct pipeline *pipeline, struct batch *batch, ptrdiff_t judged)
 {
-    ptrdiff_t judged = filter_claim(pipeline->plan.filter, batch->keys, batch->n,
-                                    still_wanted(pipeline), pipeline->seen, fault);
     if (judged < 0)
         return -1;
     batch->n = (size_t)judged;
     marks_invert(pipeline->seen, batch->n, pipeline->select);
     return 0;
+}
+
+static int judge_new(struct pipeline *pipeline, struct batch *batch, struct fault *fault)
+{
+    ptrdiff_t judged = filter_claim(pipeline->plan.filter, batch->keys, batch->n,
+                                    still_wanted(pipeline), pipeline->seen, fault);
+    return select_unseen(pipeline, batch, judged);
 }
 
 /* Nothing has to be delivered first; and what others have in flight may fail to be. */
@@ -78,11 +84,7 @@ static int judge_add(struct pipeline *pipeline, struct batch *batch, struct faul
     uint64_t added;
     ptrdiff_t judged = filter_add(pipeline->plan.filter, batch->keys, batch->n, pipeline->seen,
                                   &added, fault);
-    if (judged < 0)
-        return -1;
-    batch->n = (size_t)judged;
-    marks_invert(pipeline->seen, batch->n, pipeline->select);
-    return 0;
+    return select_unseen(pipeline, batch, judged);
 }
 
 /* What the first filter has seen goes to the second, and what is new there is printed. Both are in
