@@ -288,13 +288,13 @@ static void limits_are_legal(void)
         struct filter_plan plan;
         struct shard shard;
     } limits[] = {
-        {.plan = {SIZING_RATE_MIN, SIZING_KEYS_MAX, SIZING_PAGES_MAX}},
+        {.plan = {.rate = SIZING_RATE_MIN, .capacity = SIZING_KEYS_MAX, .pages = SIZING_PAGES_MAX}},
         {.plan = {SIZING_RATE_MAX, .geometry = {LINES_MAX, FIELDS_MAX, false}}},
         {.plan = {1e-6, 1, .geometry = {1, 1, false}, .fixed = true}},
         {.plan = {1e-6, 1, .window = true}},
         {.plan = {1e-6, 1, .window = true, .forget = FORGET_MAX}},
         {.plan = {1e-6, 0, .window = true, .forget = 1}},
-        {.plan = {1e-6}, .shard = {SHARD_PARTS_MAX, SHARD_PARTS_MAX}},
+        {.plan = {.rate = 1e-6}, .shard = {SHARD_PARTS_MAX, SHARD_PARTS_MAX}},
     };
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         for (uint64_t keys = FLIGHT_KEYS_MIN; keys <= FLIGHT_KEYS_MAX; keys *= 2) {
