@@ -259,6 +259,7 @@ static const struct {
     {"secret-file", "a secret is in FILTER: --secret; for the same one: --like FILTER"},
     {"shard-by", "to split by host: unseen shard --by host I/N, and filters made without --shard"},
     {"shards", "the -n of one of N parts: lines/N + 6 * sqrt(lines/N)"},
+    {"slack", "a window holds at least N lines, at most 1.25 N"},
     {"stage", "a filter of that size has a stage by itself"},
     {"table", "it is in unseen-filters(7): man unseen-filters"},
 };
