@@ -153,8 +153,8 @@ traced() {
     awk '/^write/ { w = NR } /^f(data)?sync/ { s = NR } END { exit !(w > 0 && s > w) }' "$BATS_TEST_TMPDIR/trace"
 }
 
-@test "lines are remembered after about a second, even if no more input comes" {
-    local i pid
+# A run, `pid`, has printed ten lines and waits for more, from `feed`.
+ten_lines_and_a_pause() {
     input 10 >in
     exits 0 unseen create -p 1e-9 f.bf
     mkfifo pipe
@@ -163,6 +163,11 @@ traced() {
     exec {feed}>pipe
     cat in >&"$feed"
     filled got
+}
+
+@test "lines are remembered after about a second, even if no more input comes" {
+    local i pid
+    ten_lines_and_a_pause
     for ((i = 0; i < 3000; i++)); do
         capture unseen query -c f.bf in
         [[ $(cat "$out") -lt 10 ]] || break
@@ -180,14 +185,7 @@ traced() {
 
 @test "until then they are in flight: no other writer prints them, no reader has them in" {
     local pid
-    input 10 >in
-    exits 0 unseen create -p 1e-9 f.bf
-    mkfifo pipe
-    "$UNSEEN" --durable f.bf pipe -a got 3>&- &
-    pid=$!
-    exec {feed}>pipe
-    cat in >&"$feed"
-    filled got
+    ten_lines_and_a_pause
     # in flight, or remembered by now: in neither case printed
     exits 0 unseen f.bf in
     prints ''

@@ -231,6 +231,16 @@ load crash
 
 # --- one that stalls ---------------------------------------------------------------
 
+# Lines of `second` are all in; the run of all that is not in goes to `third`, and what only b.in has to `out`.
+what_remains_comes() {
+    succeeds unseen query -c f.bf second
+    prints "$(wc -l <second)\\n"
+    exits 0 unseen f.bf in
+    cp "$out" third
+    exits 0 unseen f.bf b.in
+    sort -u in b.in >all
+}
+
 @test "A stalls with lines in flight, B delivers, A is killed: all of B's stay, nothing is lost" {
     input 30000 >in
     input 100000 20000 >b.in
@@ -244,12 +254,7 @@ load crash
     succeeds unseen query -c f.bf second
     prints "$(wc -l <second)\\n"
     end_stalled first
-    succeeds unseen query -c f.bf second
-    prints "$(wc -l <second)\\n"
-    exits 0 unseen f.bf in
-    cp "$out" third
-    exits 0 unseen f.bf b.in
-    sort -u in b.in >all
+    what_remains_comes
     none_lost all first second third "$out"
 }
 
@@ -275,12 +280,7 @@ load crash
     exec {rest}<&-
     wait "$stalled" || status=$?
     [[ $status -eq 141 ]]
-    succeeds unseen query -c f.bf second
-    prints "$(wc -l <second)\\n"
-    exits 0 unseen f.bf in
-    cp "$out" third
-    exits 0 unseen f.bf b.in
-    sort -u in b.in >all
+    what_remains_comes
     # What the pipe had taken was handed on: at most a pipe's worth is gone with its reader.
     whole first second third "$out" | sort -u | comm -13 - all >gone
     [[ $(wc -c <gone) -le $((1048576 + line_bytes)) ]]
