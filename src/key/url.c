@@ -313,6 +313,12 @@ static inline char *put_byte(char *out, unsigned byte, unsigned encoded, bool lo
     return out + 1 + 2 * encoded;
 }
 
+/* Of hexadecimal digits. */
+static inline bytes16 hex_values(bytes16 digits)
+{
+    return (digits & 15) + (digits >> 6) * 9;
+}
+
 /* Writes what becomes of the first n bytes, at most 16, of the 18 at *text, and moves *text behind
  * them and a %HH that begins among them. No branch depends on what a byte is. */
 static inline char *put_block(char *out, const char **text, size_t n, bool lower)
@@ -320,13 +326,15 @@ static inline char *put_block(char *out, const char **text, size_t n, bool lower
     const char *at = *text;
     unsigned escapes = mask16((bytes16)(bytes_at(at) == '%') & are_hex(bytes_at(at + 1)) &
                               are_hex(bytes_at(at + 2)));
+    bytes16 escaped_bytes = hex_values(bytes_at(at + 1)) << 4 | hex_values(bytes_at(at + 2));
+    unsigned char decoded[16];
     size_t i = 0;
+    memcpy(decoded, &escaped_bytes, sizeof decoded);
     for (; escapes == 0 && i < n; i++)
         out = put_byte(out, (unsigned char)at[i], !means(at[i], STAYS), lower);
     while (i < n) {
         unsigned escaped = escapes >> i & 1, byte = (unsigned char)at[i];
-        unsigned decoded = ascii_hex_value(at[i + 1]) << 4 | ascii_hex_value(at[i + 2]);
-        byte ^= (byte ^ decoded) & -escaped;
+        byte ^= (byte ^ decoded[i]) & -escaped;
         unsigned kept = meaning[byte] & (escaped ? UNRESERVED : STAYS);
         out = put_byte(out, byte, kept == 0, lower);
         i += 1 + 2 * escaped;
