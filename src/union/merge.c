@@ -80,8 +80,12 @@ static int join_shards(struct store *const *inputs, size_t count, struct shard *
     bool all_first = true;
     for (size_t i = 0; i < count; i++)
         all_first = all_first && store_header(inputs[i])->shard.part == first.part;
-    *joint = all_first && shards > 1 ? first : (struct shard){0};
-    for (uint32_t part = 1; part <= shards && !(all_first && shards > 1); part++)
+    *joint = (struct shard){0};
+    if (all_first && shards > 1) {
+        *joint = first;
+        return 0;
+    }
+    for (uint32_t part = 1; part <= shards; part++)
         if (!has_shard(inputs, count, part)) {
             fault_set(fault, "merge", "shard %" PRIu32 " of %" PRIu32 " is missing", part, shards);
             return fault_way_out(fault, "if the inputs are shards, all of them must be given");
