@@ -316,7 +316,7 @@ static inline char *put_byte(char *out, unsigned byte, unsigned encoded, bool lo
 /* Of hexadecimal digits. */
 static inline bytes16 hex_values(bytes16 digits)
 {
-    return (digits & 15) + (digits >> 6) * 9;
+    return (digits & 15) + ((bytes16)((digits & 64) != 0) & 9);
 }
 
 /* Writes what becomes of the first n bytes, at most 16, of the 18 at *text, and moves *text behind
@@ -326,7 +326,7 @@ static inline char *put_block(char *out, const char **text, size_t n, bool lower
     const char *at = *text;
     unsigned escapes = mask16((bytes16)(bytes_at(at) == '%') & are_hex(bytes_at(at + 1)) &
                               are_hex(bytes_at(at + 2)));
-    bytes16 escaped_bytes = hex_values(bytes_at(at + 1)) << 4 | hex_values(bytes_at(at + 2));
+    bytes16 escaped_bytes = hex_values(bytes_at(at + 1)) * 16 | hex_values(bytes_at(at + 2));
     unsigned char decoded[16];
     size_t i = 0;
     memcpy(decoded, &escaped_bytes, sizeof decoded);
