@@ -49,7 +49,6 @@ check wish:jq              jq             jq                jq                jq
 check wish:git             git            git               git               git            git
 check wish:xz              xz-utils       xz                xz                xz             xz
 check wish:perl            perl-base      perl-interpreter  perl              perl           perl
-check wish:ps              procps         procps-ng         procps            procps-ng      -
 check wish:script          bsdutils       /usr/bin/script   util-linux-misc   util-linux     util-linux
 check wish:setpriv         util-linux     util-linux        setpriv           util-linux     util-linux
 check wish:taskset         util-linux     /usr/bin/taskset  util-linux-misc   util-linux     util-linux
