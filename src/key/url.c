@@ -12,33 +12,31 @@
 
 /* --- bytes --- */
 
-/* What a byte may mean: a bit for each. Brackets stay in a host in brackets alone; # is never asked
- * what becomes of it, since all from it on was dropped. */
+/* What a byte may mean: a bit for each. */
 enum {
-    STAYS = 1,       /* does not become %HH; a % does if no digits follow */
-    HEX = 2,         /* is a digit of a %HH */
-    SCHEME = 4,      /* may be in a scheme */
-    ENDS = 8,        /* ends the authority */
-    DIVIDES = 16,    /* divides the authority, or is a bracket */
-    UNRESERVED = 32, /* is what its %HH becomes */
+    HEX = 1,         /* is a digit of a %HH */
+    SCHEME = 2,      /* may be in a scheme */
+    ENDS = 4,        /* ends the authority */
+    DIVIDES = 8,     /* divides the authority, or is a bracket */
+    UNRESERVED = 16, /* is what its %HH becomes */
 };
 static const unsigned char meaning[256] = {
     0,  0,  0,  0,  0,  0,  0,  0,
     0,  0,  0,  0,  0,  0,  0,  0, /* control characters */
     0,  0,  0,  0,  0,  0,  0,  0,
     0,  0,  0,  0,  0,  0,  0,  0, /* */
-    0,  1,  0,  8,  1,  0,  1,  1,
-    1,  1,  1,  5,  1,  37, 37, 9, /*   ! " # $ % & ' ( ) * + , - . / */
-    39, 39, 39, 39, 39, 39, 39, 39,
-    39, 39, 17, 1,  0,  1,  0,  9, /* 0-9 : ; < = > ? */
-    17, 39, 39, 39, 39, 39, 39, 37,
-    37, 37, 37, 37, 37, 37, 37, 37, /* @ A-O */
-    37, 37, 37, 37, 37, 37, 37, 37,
-    37, 37, 37, 16, 0,  16, 0,  33, /* P-Z [ \ ] ^ _ */
-    0,  39, 39, 39, 39, 39, 39, 37,
-    37, 37, 37, 37, 37, 37, 37, 37, /* ` a-o */
-    37, 37, 37, 37, 37, 37, 37, 37,
-    37, 37, 37, 0,  0,  0,  33, 0, /* p-z { | } ~; what is no ASCII has none */
+    0,  0,  0,  4,  0,  0,  0,  0,
+    0,  0,  0,  2,  0,  18, 18, 4, /*   ! " # $ % & ' ( ) * + , - . / */
+    19, 19, 19, 19, 19, 19, 19, 19,
+    19, 19, 8,  0,  0,  0,  0,  4, /* 0-9 : ; < = > ? */
+    8,  19, 19, 19, 19, 19, 19, 18,
+    18, 18, 18, 18, 18, 18, 18, 18, /* @ A-O */
+    18, 18, 18, 18, 18, 18, 18, 18,
+    18, 18, 18, 8,  0,  8,  0,  16, /* P-Z [ \ ] ^ _ */
+    0,  19, 19, 19, 19, 19, 19, 18,
+    18, 18, 18, 18, 18, 18, 18, 18, /* ` a-o */
+    18, 18, 18, 18, 18, 18, 18, 18,
+    18, 18, 18, 0,  0,  0,  16, 0, /* p-z { | } ~; what is no ASCII has none */
 };
 
 static inline bool means(char c, unsigned bits)
@@ -83,12 +81,20 @@ static inline bytes16 are_hex(bytes16 bytes)
     return are_between(bytes, '/', ':') | are_between(bytes | 0x20, '`', 'g');
 }
 
-/* Those that do not stay, and ! $ ~, which are as rare and make fewer steps of it. */
+/* Those that become %HH, and ! $ ~, which are as rare and make fewer steps of it. A % of a %HH is
+ * odd, too; brackets stay in a host in brackets alone. */
 static inline bytes16 are_odd(bytes16 bytes)
 {
     signed16 folded = (signed16)(bytes | 0x20); /* brackets become braces */
     return (bytes16)(((signed16)bytes < '&') | ((bytes | 2) == '>') | (bytes == '`') |
                      ((folded > 'z') & (bytes != '_')));
+}
+
+/* Letters, digits, and - . _ ~ */
+static inline bytes16 are_unreserved(bytes16 bytes)
+{
+    return are_between(bytes | 0x20, '`', '{') | are_between(bytes, '/', ':') |
+           are_between(bytes, ',', '/') | (bytes16)((bytes == '_') | (bytes == '~'));
 }
 
 /* --- whether it is in normal form --- */
@@ -301,45 +307,41 @@ bool url_split(struct span text, struct url *url)
 
 /* --- normal form --- */
 
-/* Writes a byte, or if `encoded` (0 or 1) its %HH, and up to 2 bytes too many. */
-static inline char *put_byte(char *out, unsigned byte, unsigned encoded, bool lower)
-{
-    static const char digits[] = "0123456789ABCDEF";
-    if (lower)
-        byte = (unsigned char)ascii_lower((char)byte);
-    out[0] = (char)(byte ^ ((byte ^ '%') & -encoded));
-    out[1] = digits[byte >> 4];
-    out[2] = digits[byte & 15];
-    return out + 1 + 2 * encoded;
-}
-
 /* Of hexadecimal digits. */
 static inline bytes16 hex_values(bytes16 digits)
 {
     return (digits & 15) + ((bytes16)((digits & 64) != 0) & 9);
 }
 
+/* Of numbers below 16. */
+static inline bytes16 hex_digits(bytes16 values)
+{
+    return values + '0' + ((bytes16)(values > 9) & 7);
+}
+
 /* Writes what becomes of the first n bytes, at most 16, of the 18 at *text, and moves *text behind
- * them and a %HH that begins among them. No branch depends on what a byte is. */
+ * them and a %HH that begins among them; up to 2 bytes are written too many. No branch depends on
+ * what a byte is, and where the next ones begin is known before any is written. */
 static inline char *put_block(char *out, const char **text, size_t n, bool lower)
 {
-    const char *at = *text;
-    unsigned escapes = mask16((bytes16)(bytes_at(at) == '%') & are_hex(bytes_at(at + 1)) &
-                              are_hex(bytes_at(at + 2)));
-    bytes16 escaped_bytes = hex_values(bytes_at(at + 1)) * 16 | hex_values(bytes_at(at + 2));
-    unsigned char decoded[16];
-    size_t i = 0;
-    memcpy(decoded, &escaped_bytes, sizeof decoded);
-    for (; escapes == 0 && i < n; i++)
-        out = put_byte(out, (unsigned char)at[i], !means(at[i], STAYS), lower);
-    while (i < n) {
-        unsigned escaped = escapes >> i & 1, byte = (unsigned char)at[i];
-        byte ^= (byte ^ decoded[i]) & -escaped;
-        unsigned kept = meaning[byte] & (escaped ? UNRESERVED : STAYS);
-        out = put_byte(out, byte, kept == 0, lower);
-        i += 1 + 2 * escaped;
+    bytes16 bytes = bytes_at(*text), second = bytes_at(*text + 1), third = bytes_at(*text + 2);
+    bytes16 escaped = (bytes16)(bytes == '%') & are_hex(second) & are_hex(third);
+    bytes ^= (bytes ^ (hex_values(second) * 16 | hex_values(third))) & escaped;
+    if (lower)
+        bytes |= are_between(bytes, '@', '[') & 0x20;
+    bytes16 odd = are_odd(bytes) & ~(bytes16)((bytes == '!') | (bytes == '$'));
+    bytes16 encoded = ~are_unreserved(bytes) & (odd | escaped);
+    const bytes16 first[] = {bytes ^ ((bytes ^ '%') & encoded)}, lengths[] = {(encoded & 2) + 1};
+    const bytes16 high[] = {hex_digits(bytes / 16)}, low[] = {hex_digits(bytes & 15)};
+    unsigned digits = mask16(escaped) * 6; /* two behind each % */
+    for (unsigned left = ~digits & ((1U << n) - 1); left != 0; left &= left - 1) {
+        int i = __builtin_ctz(left);
+        out[0] = (char)first[0][i];
+        out[1] = (char)high[0][i];
+        out[2] = (char)low[0][i];
+        out += lengths[0][i];
     }
-    *text = at + i;
+    *text += n + (digits >> n & 1) + (digits >> (n + 1) & 1);
     return out;
 }
 
