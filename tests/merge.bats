@@ -385,19 +385,34 @@ END
     says 'out.bf: holds 20[23][0-9]{3} lines, and was made for 200000; about 0\.[0-9]* % of new lines'
 }
 
-@test "more layers than a filter can have" {
+@test "more layers than a filter can have, and still grow" {
     local i
-    for ((i = 0; i < 49; i++)); do
+    for ((i = 0; i < 41; i++)); do
         exits 0 unseen create -n $((2000 * (i + 1))) $i.bf || return 1
     done
-    fails_with 2 'merge: the result would have 49 layers, and a filter has at most 48' unseen merge -o out.bf ./*.bf
+    fails_with 2 'merge: the result would have 41 layers, and may have 40' unseen merge -o out.bf ./*.bf
     rm 0.bf
     exits 0 unseen merge -o out.bf ./*.bf
     exits 0 unseen stats --json out.bf
-    [[ $(field layers) -eq 48 ]]
-    input 2000 >in
+    [[ $(field layers) -eq 40 ]]
+    input 20000 >in
     exits 0 unseen out.bf in
     same "$out" in
+    exits 0 unseen stats --json out.bf
+    [[ $(field layers) -gt 40 ]]
+}
+
+@test "layers that stay apart are full: what comes later does not add up their rates" {
+    local i
+    for i in 1 2 3 4; do
+        exits 0 unseen add --create -n 10000 -p 1e-3 $i.bf < <(seq ${i}00000 ${i}06000) || return 1
+    done
+    exits 0 unseen merge -o out.bf [1-4].bf
+    exits 0 unseen add out.bf < <(seq 1000000 1016000)
+    exits 0 unseen query -c out.bf < <(seq 2000000 2099999)
+    [[ $(<"$out") -le 160 ]] # 100 and six times 10, 400 if the layers went on
+    exits 0 unseen stats --json out.bf
+    [[ $(field layers) -gt 4 ]]
 }
 
 # --- parts of a list ---

@@ -26,8 +26,10 @@ int room_plan(const struct store *store, struct layer_plan *layer, struct fault 
 {
     const struct filter_plan *asked = &store->header.plan;
     uint64_t pages = pages_in_all(store), keys = store_capacity(store);
-    if (store->count == LAYERS_MAX || growth_next(asked, store->count, pages, keys, layer) != 0)
-        return fault_set(fault, store_name(store), "cannot grow any further");
+    if (store->count == LAYERS_MAX || growth_next(asked, store->count, pages, keys, layer) != 0) {
+        fault_set(fault, store_name(store), "cannot grow further than %u layers", store->count);
+        return fault_way_out(fault, "make one for all its lines, and add them to it");
+    }
     growth_stage(asked, layer);
     return 0;
 }

@@ -81,6 +81,7 @@ static int try_to_join(struct group *group, struct source *source, double rate, 
     double after = *all - apart + joint;
     if (after <= rate || joint <= apart || (*all > rate && joint <= group->plan.rate)) {
         put(group, source);
+        group->keys = estimate_keys(&estimate) + group->staged;
         group->rate = joint;
         group->plan.rate = fmax(group->plan.rate, joint);
         *all = after;
@@ -100,7 +101,7 @@ ptrdiff_t group_all(struct source *sources, size_t n, double rate, const struct 
         if (sources[i].placed)
             continue;
         struct group *group = &groups[count++];
-        *group = (struct group){.members = members, .rate = sources[i].rate};
+        *group = (struct group){.members = members, .keys = sources[i].keys, .rate = sources[i].rate};
         put(group, &sources[i]);
         for (size_t j = i + 1; j < n && join_is_possible(sources[j].bits, sources[i].bits); j++)
             if (!sources[j].placed && try_to_join(group, &sources[j], rate, &all) != 0)

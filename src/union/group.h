@@ -33,7 +33,8 @@ struct group {
     size_t count;
     struct source *sources; /* of the members, in no order */
     struct layer_plan plan;
-    double staged; /* keys in stages: at most so many */
+    double keys;   /* with those in stages: at most */
+    double staged; /* these */
     double rate;   /* with them */
 };
 

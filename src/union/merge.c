@@ -156,18 +156,33 @@ static int read_sources(struct merge *merge, struct store *const *inputs, size_t
     return 0;
 }
 
+/* Several layers share the rate, by what is in them now. What comes later goes into new ones, whose
+ * rates growth keeps small: each filled up would have the rate of a whole filter. */
+static void close_layers(struct merge *merge)
+{
+    for (unsigned i = 0; i < merge->count; i++) {
+        struct layer_plan *plan = &merge->groups[i].plan;
+        double keys = sizing_remembered(plan->geometry, plan->pages, merge->groups[i].keys);
+        uint64_t counted = keys < 1 ? 1 : (uint64_t)keys;
+        plan->capacity = counted < plan->capacity ? counted : plan->capacity;
+    }
+}
+
 static int form_groups(struct merge *merge, struct fault *fault)
 {
+    /* One that grows has some left. */
+    const unsigned most = merge->header.plan.fixed ? LAYERS_MAX : LAYERS_MAX - 8;
     ptrdiff_t count = group_all(merge->sources, merge->source_count, merge->header.plan.rate,
                                 merge->members, merge->groups);
     if (count < 0)
         return fault_errno(fault, "merge", NULL, EINTR);
-    if (count > LAYERS_MAX) {
-        fault_set(fault, "merge", "the result would have %td layers, and a filter has at most %u",
-                  count, LAYERS_MAX);
+    if (count > most) {
+        fault_set(fault, "merge", "the result would have %td layers, and may have %u", count, most);
         return fault_way_out(fault, "make the inputs --like a filter that is for all their lines");
     }
     merge->count = (unsigned)count;
+    if (count > 1 && !merge->header.plan.fixed)
+        close_layers(merge);
     return 0;
 }
 
