@@ -30,6 +30,7 @@ END
 }
 
 @test "the file system is never asked: a file of that name changes nothing" {
+    fails_with 2 'to make it: unseen --create \./seen' unseen -- seen < <(seq 3)
     exits 0 unseen --create ./seen < <(seq 3)
     fails_with 2 '\./seen' unseen seen < <(seq 5)
     fails_with 2 '\./seen' unseen --create seen < <(seq 5)

@@ -496,6 +496,13 @@ all_found() {
     exits 0 unseen --size 1G < <(seq 10)
 }
 
+@test "a size that was given is all there is: no stage beside it" {
+    exits 0 unseen create --size 3000000 f.bf
+    [[ $(bytes_of f.bf) -le 3000000 && $(room_of f.bf) -ge 2980000 ]]
+    exits 0 unseen add f.bf < <(seq 900000)
+    [[ $(bytes_of f.bf) -le 3000000 && $(room_of f.bf) -le 3010000 ]]
+}
+
 @test "a copy with holes, or with none, of a filter with a stage is as good" {
     local how
     seq 20000 >in

@@ -258,7 +258,7 @@ sound() {
     # `exec`: what it was told to run must not outlive it, and be waited for.
     exits 137 "$UNSEEN" f.bf in -x sh -c 'read -r line; kill -9 $PPID; exec cat >/dev/null'
     [[ -e f.bf.flight-0 ]]
-    finds 'slot 0: a writer died with lines in flight \(not remembered: they come again when its input does, and the next writer removes its file\)'
+    finds 'slot 0: a writer died with lines in flight \(not remembered: they come again when its input does, and the next writer in this slot removes its file\)'
     exits 0 unseen f.bf </dev/null
     [[ ! -e f.bf.flight-0 ]]
     succeeds unseen verify f.bf

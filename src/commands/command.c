@@ -98,6 +98,12 @@ const struct command command_table[] = {
 };
 /* clang-format on */
 
+bool command_is_word(const char *word)
+{
+    return word[0] >= 'a' && word[0] <= 'z' &&
+           word[strspn(word, "abcdefghijklmnopqrstuvwxyz-")] == '\0';
+}
+
 const struct command *command_find(const char *name)
 {
     for (const struct command *command = command_table + 1; command->name != NULL; command++)

@@ -46,6 +46,10 @@ int command_key(const struct options *options);
 int command_shard(const struct options *options);
 int command_help(const struct options *options);
 
+/* [a-z][a-z-]*: such a first word is a command, known or not. The file system is not asked, so that
+ * a script means the same in every directory. */
+bool command_is_word(const char *word);
+
 const struct command *command_find(const char *name);
 /* Says that there is no such command, and what was perhaps meant: another one, or a file of that
  * name, which is not looked for. Returns EXIT_TROUBLE. */

@@ -226,7 +226,8 @@ static int open_files(struct job *job, const struct options *options, const stru
     const char *pattern = options->given[OPTION_FILES];
     if (pattern == NULL)
         return 0;
-    if (part_files_check(pattern, job->shard.parts, inputs) != 0)
+    if (inputs_check_readable(inputs) != 0 ||
+        part_files_check(pattern, job->shard.parts, inputs) != 0)
         return EXIT_TROUBLE;
     job->files = part_files_new(pattern, job->shard.parts, &fault);
     return job->files != NULL ? 0 : message_fault(&fault);

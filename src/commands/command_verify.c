@@ -146,11 +146,10 @@ static void check_slots(struct findings *findings)
             note(findings, "slot %u: counts %" PRIu64 " lines in flight, more than it has room for",
                  slot, keys);
         else if (!alive)
-            note(
-                findings,
-                "slot %u: a writer died with lines in flight (not remembered: they come again when "
-                "its input does%s)",
-                slot, holds ? ", and the next writer removes its file" : "");
+            note(findings,
+                 "slot %u: a writer died with lines in flight (not remembered: they come again "
+                 "when its input does%s)",
+                 slot, holds ? ", and the next writer in this slot removes its file" : "");
     }
 }
 

@@ -1,6 +1,7 @@
 #include "commands/creation.h"
 
 #include "commands/filter_operand.h"
+#include "commands/inputs.h"
 #include "commands/message.h"
 #include "commands/report.h"
 #include "commands/wish.h"
@@ -125,38 +126,16 @@ int creation_taken(const char *path, const char *ways_out)
     return message("%s: File exists, and is not a filter (name another file)", path);
 }
 
-static int check_input(const char *name)
-{
-    struct fault fault;
-    struct stat status;
-    bool standard = strcmp(name, "-") == 0;
-    bool there = standard ? fstat(STDIN_FILENO, &status) == 0
-                          : stat(name, &status) == 0 && access(name, R_OK) == 0;
-    if (there && !S_ISDIR(status.st_mode))
-        return 0;
-    fault_errno(&fault, standard ? "standard input" : name, NULL, there ? EISDIR : errno);
-    return message_fault(&fault);
-}
-
-/* Before anything is made for them. Not opened: that would wait for who writes to a FIFO. */
-static int check_inputs(const struct options *options)
-{
-    if (options->operand_count == 1)
-        return check_input("-");
-    for (size_t i = 1; i < options->operand_count; i++)
-        if (check_input(options->operands[i]) != 0)
-            return EXIT_TROUBLE;
-    return 0;
-}
-
 /* As make, over nothing; without --create a filter that is absent is only described. */
 static int make_if_absent(const char *path, const struct options *options, bool queue)
 {
     struct header header;
+    struct inputs inputs;
     if (access(path, F_OK) == 0)
         return 1;
+    inputs_parse(&inputs, options, 1);
     if (options_has(options, OPTION_CREATE))
-        return check_inputs(options) == 0 ? make(path, options, queue, 0) : -1;
+        return inputs_check_readable(&inputs) == 0 ? make(path, options, queue, 0) : -1;
     if ((options->set & DESCRIBING_OPTIONS) == 0)
         return 1;
     return wish_plan(options, true, 0, &header) == 0 ? 1 : -1;

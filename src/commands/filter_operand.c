@@ -107,7 +107,8 @@ char *filter_operand_making(const char *maker, const struct options *options, co
         return NULL;
     fprintf(to, "unseen %s", maker);
     write_options(to, options);
-    fprintf(to, " %s", quote_file(name, quoted));
+    fprintf(to, " %s%s", maker[0] == '-' && command_is_word(name) ? "./" : "",
+            quote_file(name, quoted));
     if (fclose(to) == 0)
         return text;
     free(text);

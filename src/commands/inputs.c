@@ -158,6 +158,27 @@ int inputs_check(const struct inputs *inputs, const char *filter, const char *ou
     return 0;
 }
 
+static int check_readable(const char *name)
+{
+    struct fault fault;
+    struct stat status;
+    bool standard = is_standard(name);
+    bool there = standard ? fstat(STDIN_FILENO, &status) == 0
+                          : stat(name, &status) == 0 && access(name, R_OK) == 0;
+    if (there && !S_ISDIR(status.st_mode))
+        return 0;
+    fault_errno(&fault, standard ? "standard input" : name, NULL, there ? EISDIR : errno);
+    return message_fault(&fault);
+}
+
+int inputs_check_readable(const struct inputs *inputs)
+{
+    for (const char **name = inputs->names; *name != NULL; name++)
+        if (check_readable(*name) != 0)
+            return EXIT_TROUBLE;
+    return 0;
+}
+
 const char *inputs_after_filter(struct inputs *inputs, const struct options *options)
 {
     const char *path = filter_operand(options);

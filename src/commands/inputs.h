@@ -29,6 +29,10 @@ void inputs_parse(struct inputs *inputs, const struct options *options, size_t f
  * output path standard output is looked at. Returns 0, or EXIT_TROUBLE after a message. */
 int inputs_check(const struct inputs *inputs, const char *filter, const char *output);
 
+/* Whether each can be read, before anything is made for them. They are not opened: that would wait
+ * for who writes to a FIFO. Returns 0, or EXIT_TROUBLE after a message. */
+int inputs_check_readable(const struct inputs *inputs);
+
 /* Whether lines can be written to a file, to which `name` may lead: not if it holds a filter or
  * pending keys. Returns 0, or EXIT_TROUBLE after a message. */
 int inputs_check_target(const char *name);

@@ -27,14 +27,6 @@ static void occupy_standard_descriptors(void)
             (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/* [a-z][a-z-]*: such a first word is a command, known or not. The file system is not asked, so
- * that a script means the same in every directory. */
-static bool is_command_word(const char *word)
-{
-    return word[0] >= 'a' && word[0] <= 'z' &&
-           word[strspn(word, "abcdefghijklmnopqrstuvwxyz-")] == '\0';
-}
-
 static int print_version(void)
 {
     int landlock = confine_version();
@@ -48,7 +40,7 @@ static int dispatch(struct options *options)
 {
     const struct command *command = &command_table[0];
     const char *word = options->operands[0];
-    if (word != NULL && !options->first_is_literal && is_command_word(word)) {
+    if (word != NULL && !options->first_is_literal && command_is_word(word)) {
         command = command_find(word);
         if (command == NULL)
             return command_unknown(word);

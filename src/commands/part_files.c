@@ -77,6 +77,23 @@ static void write_name(const char *pattern, uint32_t part, char name[PATH_MAX])
     name[length] = '\0';
 }
 
+static bool is_linked(const char *name)
+{
+    struct stat status;
+    return lstat(name, &status) == 0 && (S_ISLNK(status.st_mode) || status.st_nlink > 1);
+}
+
+static bool leads_to_earlier(const char *pattern, uint32_t part, const char *name)
+{
+    char earlier[PATH_MAX];
+    while (--part > 0) {
+        write_name(pattern, part, earlier);
+        if (path_is_same(name, earlier))
+            return true;
+    }
+    return false;
+}
+
 int part_files_check(const char *pattern, uint32_t parts, const struct inputs *inputs)
 {
     struct stat status;
@@ -87,6 +104,8 @@ int part_files_check(const char *pattern, uint32_t parts, const struct inputs *i
             return EXIT_TROUBLE;
         if (stat(name, &status) == 0 && !S_ISREG(status.st_mode))
             return message("%s: is not a regular file (choose other names)", name);
+        if (is_linked(name) && leads_to_earlier(pattern, part, name))
+            return message("%s: is the file of another part, too (choose other names)", name);
     }
     return 0;
 }

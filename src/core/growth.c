@@ -49,7 +49,8 @@ static struct geometry layer_geometry(const struct filter_plan *plan, double rat
 
 uint64_t growth_stage_pages(const struct filter_plan *plan, uint64_t pages)
 {
-    return plan->staged && pages > STAGE_FROM_PAGES ? STAGE_PAGES(pages) : 0;
+    bool sized = plan->fixed && plan->pages != 0;
+    return plan->staged && !sized && pages > STAGE_FROM_PAGES ? STAGE_PAGES(pages) : 0;
 }
 
 double growth_share(const struct filter_plan *plan, uint64_t pages)

@@ -37,7 +37,7 @@
  * keep dirty as a whole. The stage has STAGE_SHARE of the rate of both, and takes some 21 bytes a
  * key, 16 of them for the key itself. What the system can keep dirty depends on the machine, and
  * output must not: so a layer has a stage from a fixed size on. A smaller one, where setting keys
- * at once takes a third of the time, has none.
+ * at once takes a third of the time, has none, nor one for which all bytes were given.
  *
  * Pure functions; the same numbers on every machine (see sizing.h).
  */

@@ -101,7 +101,9 @@ ptrdiff_t group_all(struct source *sources, size_t n, double rate, const struct 
         if (sources[i].placed)
             continue;
         struct group *group = &groups[count++];
-        *group = (struct group){.members = members, .keys = sources[i].keys, .rate = sources[i].rate};
+        *group = (struct group){.members = members,
+                                .keys = sources[i].keys,
+                                .rate = sources[i].rate};
         put(group, &sources[i]);
         for (size_t j = i + 1; j < n && join_is_possible(sources[j].bits, sources[i].bits); j++)
             if (!sources[j].placed && try_to_join(group, &sources[j], rate, &all) != 0)
