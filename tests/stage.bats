@@ -404,6 +404,7 @@ asked() {
     exits 0 unseen create -p 1e-9 -n 200k f.bf
     mkfifo ask
     "$UNSEEN" "$@" <ask >answers 3>&- &
+    asked=$!
     exec {to}>ask
     echo 0 >&"$to"
     until [[ -s answers ]]; do sleep 0.01; done
@@ -413,7 +414,7 @@ asked() {
 all_found() {
     seq "$1" >&"$to"
     exec {to}>&-
-    wait $!
+    wait "$asked" # $! is that of a <(...) by now
     seq "$1" | sed 's/^/seen\t/' | cat <(printf 'new\t0\n') - | same answers /dev/stdin
 }
 
@@ -442,7 +443,7 @@ all_found() {
     grep -q "layer 2: its counter says 0" "$out"
     seq 12000 >&"$to"
     exec {to}>&-
-    wait $!
+    wait "$asked"
     echo 0 | same answers -
 }
 
