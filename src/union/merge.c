@@ -171,13 +171,13 @@ static void close_layers(struct merge *merge)
 static int form_groups(struct merge *merge, struct fault *fault)
 {
     /* One that grows has some left. */
-    const unsigned most = merge->header.plan.fixed ? LAYERS_MAX : LAYERS_MAX - 8;
+    const int most = merge->header.plan.fixed ? LAYERS_MAX : LAYERS_MAX - 8;
     ptrdiff_t count = group_all(merge->sources, merge->source_count, merge->header.plan.rate,
                                 merge->members, merge->groups);
     if (count < 0)
         return fault_errno(fault, "merge", NULL, EINTR);
     if (count > most) {
-        fault_set(fault, "merge", "the result would have %td layers, and may have %u", count, most);
+        fault_set(fault, "merge", "the result would have %td layers, and may have %d", count, most);
         return fault_way_out(fault, "make the inputs --like a filter that is for all their lines");
     }
     merge->count = (unsigned)count;
