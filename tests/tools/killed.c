@@ -55,11 +55,11 @@ static void doze(void)
     nanosleep(&moment, NULL);
 }
 
-/* Returns whether it ended by itself, with its status. */
-static bool ends_before(pid_t pid, long long bytes, long long microseconds, int *status)
+/* `size`: of the output by then, or 0 for at once. Returns whether it ended by itself, with its
+ * status. */
+static bool ends_before(pid_t pid, long long size, long long microseconds, int *status)
 {
-    long long until = output_bytes() + bytes;
-    while (bytes > 0 && output_bytes() < until) {
+    while (size > 0 && output_bytes() < size) {
         if (waitpid(pid, status, WNOHANG) == pid)
             return true;
         doze();
@@ -86,6 +86,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: killed BYTES MICROSECONDS[:SIGNAL...] COMMAND [ARGUMENT...]\n");
         return 126;
     }
+    /* It may have written all before this process runs again. */
+    long long size = bytes > 0 ? output_bytes() + bytes : 0;
     pid_t pid = fork();
     if (pid < 0)
         return fail("fork");
@@ -94,7 +96,7 @@ int main(int argc, char **argv)
         _exit(fail(argv[3]));
     }
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-    if (!ends_before(pid, bytes, microseconds, &status)) {
+    if (!ends_before(pid, size, microseconds, &status)) {
         do
             kill(pid, *end == ':' ? (int)strtol(end + 1, &end, 10) : SIGKILL);
         while (*end == ':');
