@@ -133,9 +133,10 @@ static int make_if_absent(const char *path, const struct options *options, bool 
     struct inputs inputs;
     if (access(path, F_OK) == 0)
         return 1;
-    inputs_parse(&inputs, options, 1);
-    if (options_has(options, OPTION_CREATE))
+    if (options_has(options, OPTION_CREATE)) {
+        inputs_parse(&inputs, options, 1);
         return inputs_check_readable(&inputs) == 0 ? make(path, options, queue, 0) : -1;
+    }
     if ((options->set & DESCRIBING_OPTIONS) == 0)
         return 1;
     return wish_plan(options, true, 0, &header) == 0 ? 1 : -1;

@@ -107,6 +107,7 @@ char *filter_operand_making(const char *maker, const struct options *options, co
         return NULL;
     fprintf(to, "unseen %s", maker);
     write_options(to, options);
+    /* After a command any word is a file. */
     fprintf(to, " %s%s", maker[0] == '-' && command_is_word(name) ? "./" : "",
             quote_file(name, quoted));
     if (fclose(to) == 0)

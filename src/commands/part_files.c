@@ -77,6 +77,7 @@ static void write_name(const char *pattern, uint32_t part, char name[PATH_MAX])
     name[length] = '\0';
 }
 
+/* By a link, two parts could be one file. */
 static bool is_linked(const char *name)
 {
     struct stat status;

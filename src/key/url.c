@@ -331,6 +331,7 @@ static inline char *put_block(char *out, const char **text, size_t n, bool lower
         bytes |= are_between(bytes, '@', '[') & 0x20;
     bytes16 odd = are_odd(bytes) & ~(bytes16)((bytes == '!') | (bytes == '$'));
     bytes16 encoded = ~are_unreserved(bytes) & (odd | escaped);
+    /* In memory, where a byte is picked at no cost. */
     const bytes16 first[] = {bytes ^ ((bytes ^ '%') & encoded)}, lengths[] = {(encoded & 2) + 1};
     const bytes16 high[] = {hex_digits(bytes / 16)}, low[] = {hex_digits(bytes & 15)};
     unsigned digits = mask16(escaped) * 6; /* two behind each % */

@@ -28,7 +28,7 @@ int room_plan(const struct store *store, struct layer_plan *layer, struct fault 
     uint64_t pages = pages_in_all(store), keys = store_capacity(store);
     if (store->count == LAYERS_MAX || growth_next(asked, store->count, pages, keys, layer) != 0) {
         fault_set(fault, store_name(store), "cannot grow further than %u layers", store->count);
-        return fault_way_out(fault, "make one for all its lines, and add them to it");
+        return fault_way_out(fault, "make it anew, with -n for all its lines");
     }
     growth_stage(asked, layer);
     return 0;
