@@ -262,7 +262,7 @@ $(BUILD)/obj/core/sizing.o: ALL_CFLAGS += $(UNCOUNTED)
 # Only these programs get the fuzzer's main.
 $(FUZZ): ALL_LDLIBS += $(FUZZER)
 # Those that run commands in one process, again and again (tests/fuzz/hostile.h).
-$(patsubst %,$(BUILD)/tests/fuzz/fuzz_%,filter beside queue): ALL_LDFLAGS += -Wl,--wrap=store_leave \
+$(patsubst %,$(BUILD)/tests/fuzz/fuzz_%,filter beside): ALL_LDFLAGS += -Wl,--wrap=store_leave \
 	-Wl,--wrap=confinement_start -Wl,--wrap=confinement_of_filters
 # It cuts what is read into pieces.
 $(BUILD)/tests/fuzz/fuzz_lines: ALL_LDFLAGS += -Wl,--wrap=read

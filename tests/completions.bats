@@ -68,7 +68,6 @@ unseen --app|--append
 unseen create --forc|--force
 unseen merge --out|--output
 unseen pop --until|--until-done
-unseen pop --failed n|notes.txt
 unseen pop --wait |
 unseen --by |endpoint host line url
 unseen --by=u|url

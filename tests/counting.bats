@@ -140,7 +140,7 @@ END
 }
 
 @test "a queue beside it: what was removed can be pushed again" {
-    exits 0 unseen create --counting --queue f.bf
+    exits 0 unseen create --counting f.bf
     succeeds unseen push f.bf < <(printf 'a\nb\n')
     succeeds unseen pop f.bf -m 2
     succeeds unseen remove f.bf < <(echo a)

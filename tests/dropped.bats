@@ -31,7 +31,7 @@ complete() {
     local option
     mixed_lines 40000 15000 >in
     head -n 20000 in | mixed_lines 5000 15000 7 >known
-    exits 0 unseen create --queue -n 2000 -p 1e-9 made.bf
+    exits 0 unseen create -n 2000 -p 1e-9 made.bf
     exits 0 unseen add made.bf known
     split_in known
     for option in '' '-j 1' '-j 2' --durable '-x cat'; do
@@ -48,7 +48,6 @@ complete() {
     same dropped held
     rm -rf f.bf* dropped
     cp made.bf f.bf
-    cp -r made.bf.queue f.bf.queue
     exits 0 unseen push --dropped dropped f.bf in
     same dropped held
     exits 0 unseen pop f.bf -m 1e6
@@ -274,7 +273,7 @@ not() {
     ln -s ../in d/link
     ln in hard
     exits 0 unseen create -p 1e-9 f.bf
-    exits 0 unseen create --queue q.bf
+    exits 0 unseen create q.bf
     local also='is the file for dropped lines, and is used for something else, too'
     for form in 'f.bf in' 'f.bf in -a got' 'add f.bf in' '--pending keys f.bf in' 'f.bf in -x touch started'; do
         # shellcheck disable=SC2086 # several words
@@ -325,7 +324,7 @@ not() {
     mkdir d
     exits 0 unseen create -p 1e-9 f.bf
     exits 0 unseen create -p 1e-9 other.bf
-    exits 0 unseen create --queue -p 1e-9 q.bf
+    exits 0 unseen create -p 1e-9 q.bf
     not d '^unseen: d: Is a directory'
     not d/ '^unseen: d/: Is a directory'
     not other.bf '^unseen: other\.bf: is a filter, and no file for lines'
@@ -401,7 +400,7 @@ rerun() {
     grep -q '^unseen: /dev/full: No space left' "$err"
     exits 2 unseen add --dropped /dev/full f.bf in
     says '^unseen: /dev/full: No space left'
-    doubtful --queue
+    doubtful
     exits 2 unseen push --dropped /dev/full f.bf in
     grep -q '^unseen: /dev/full: No space left' "$err"
     exits 0 unseen pop f.bf -m 1e6

@@ -71,7 +71,7 @@ traced() {
 @test "the last fdatasync fails: exit 2, nothing of the epoch is remembered, and the run says so" {
     need_strace
     input 3000 >in
-    exits 0 unseen create --queue -p 1e-9 f.bf
+    exits 0 unseen push --create -p 1e-9 f.bf </dev/null
     exits 2 traced fdatasync:error=ENOSPC -- push --durable f.bf in
     says 'f\.bf\.queue: .*No space left .* 3000 lines .* come again'
     remembers 0
@@ -326,8 +326,8 @@ durably() {
 
 @test "the same lines for push, at p = 0.5, with a pause" {
     mixed_lines 20000 9000 >in
-    exits 0 unseen create --queue -n 500 -p 0.5 plain.bf
-    exits 0 unseen create --queue -n 500 -p 0.5 paused.bf
+    exits 0 unseen create -n 500 -p 0.5 plain.bf
+    exits 0 unseen create -n 500 -p 0.5 paused.bf
     unseen push plain.bf in 2>/dev/null
     parted in | unseen push --durable paused.bf 2>/dev/null
     exits 0 unseen pop plain.bf -m 1e6

@@ -175,7 +175,7 @@ END
     sed '/^for worker/,$d' recipe >setup
     sed -n '/^for worker/,/^wait/p' recipe >workers
     exits 0 full_crawl
-    { seq -f 'https://a.example/%080.0f' 100; printf '%s\n' 2 none https://a.example/one; } | sort >wanted
+    { seq -f 'https://a.example/%080.0f' 100; printf '%s\n' 3 none https://a.example/one; } | sort >wanted
     sort "$out" >got
     same got wanted || complain
 }

@@ -24,8 +24,8 @@ sweep() {
 @test "the Nth of each system call fails: --pending, commit" { sweep 1 pending commit; }
 @test "the Nth of each system call fails: remove" { sweep 1 remove; }
 @test "the Nth of each system call fails: create, and --durable" { sweep 1 create durable; }
-@test "the Nth of each system call fails: create --queue, push" { sweep 1 queue push; }
-@test "the Nth of each system call fails: pop, pop -x" { sweep 1 pop popexec; }
+@test "the Nth of each system call fails: the first push, push" { sweep 1 queue push; }
+@test "the Nth of each system call fails: pop, pop -x, and of a CMD that fails" { sweep 1 pop popexec popfailexec; }
 
 @test "a write that always says EAGAIN: it waits, and SIGTERM ends it; nothing is remembered" {
     need_strace

@@ -110,7 +110,7 @@ leads_on() {
     leads_on -- -dash
     leads_on -f 2 -t ';' -e --size=1M fields.bf
     leads_on add -p1% --trim --fixed -n 1e3 add.bf
-    leads_on push --by url --queue queue.bf
+    leads_on push --by url queue.bf
     : >app.log
     leads_on -i --window 1k app.log
 }
@@ -173,10 +173,8 @@ making='-n 1000|-n 2000
 --window 1000|--window 2000
 --forget-after 7d|--forget-after 8d
 --counting|--window 9
---queue|--fixed
 --shard 1/1|--shard 1/2
---like like.bf|--like queue.bf
---like queue.bf --queue|--like like.bf
+--like like.bf|--like other.bf
 -f 2|-f 3
 -f 2 -t ,|-f 2 -t ;
 --by url|--by host
@@ -187,7 +185,7 @@ making='-n 1000|-n 2000
     local options other form
     printf 'a,1\nb,2\n' >in
     exits 0 unseen create -n 777 like.bf
-    exits 0 unseen create --queue -i queue.bf
+    exits 0 unseen create -i other.bf
     : >./log
     while IFS='|' read -r options other; do
         for form in '' add push; do

@@ -180,7 +180,7 @@ known() {
     prints ''
     exits 0 unseen query --tag f.bf a
     prints 'seen\th\nnew\t1\nnew\t2\n'
-    exits 0 unseen create --queue -p 1e-9 q.bf
+    exits 0 unseen create -p 1e-9 q.bf
     succeeds unseen push --header q.bf a a
     succeeds unseen pop q.bf -m 10
     prints '1\n2\n'

@@ -70,7 +70,7 @@ fresh() {
     rm -rf ./*.bf ./*.queue keys got
     unseen create -n 1000 -p 0.5 f.bf
     unseen create -n 1000 -p 0.5 --counting counting.bf
-    unseen create -n 1000 -p 0.5 --queue queue.bf
+    unseen create -n 1000 -p 0.5 queue.bf
     head -n 3000 in >first
     unseen add f.bf first
     unseen add counting.bf first

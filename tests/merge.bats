@@ -230,21 +230,6 @@ lacks() {
     [[ -z $(find . -name '*.bf?*') ]]
 }
 
-@test "a queue stays with its filter" {
-    parts 1 1000
-    creates --like all.bf --queue queue.bf
-    [[ -d queue.bf.queue ]]
-    exits 0 unseen push queue.bf <<<waiting
-    exits 0 unseen merge -o out.bf queue.bf part1.bf
-    [[ ! -e out.bf.queue ]]
-    exits 2 unseen pop out.bf
-    succeeds unseen merge -o queue.bf queue.bf part1.bf
-    has queue.bf part1 <(echo waiting)
-    exits 0 unseen push queue.bf part1
-    succeeds unseen pop queue.bf
-    prints 'waiting\n'
-}
-
 @test "OUT that is there: only a filter, with --force" {
     parts 2 1000
     fails_with 2 'all.bf: File exists \(to replace it: --force' unseen merge -o all.bf part1.bf part2.bf
@@ -774,22 +759,20 @@ has_soon() {
 
 # --- queues ------------------------------------------------------------------
 
-@test "over a filter beside which a queue waits: refused, and nothing changes" {
+@test "a queue stays with its filter, if that is an input: else it is in the way of a new one" {
     exits 0 unseen push --create q.bf < <(seq 5)
     exits 0 unseen --create other.bf < <(seq 3 7)
-    fails_with 2 'q\.bf\.queue: .*name q\.bf as an input' unseen merge --force -o q.bf other.bf
-    # As an input it keeps its queue.
+    exits 0 unseen merge -o out.bf q.bf other.bf
+    exits 1 unseen pop out.bf
     succeeds unseen merge -o q.bf q.bf other.bf
     has q.bf <(seq 7)
+    succeeds unseen push q.bf < <(seq 9)
     succeeds unseen pop -m 9 q.bf
-    prints '1\n2\n3\n4\n5\n'
-    # The filter is gone, its queue is not: whoever comes next must not get the name.
-    exits 0 unseen push q.bf < <(seq 8 9)
-    rm q.bf
-    fails_with 2 'q\.bf\.queue: ' unseen merge -o q.bf other.bf
-    fails_with 2 'q\.bf\.queue: ' unseen --create q.bf
-    fails_with 2 'q\.bf\.queue: ' unseen create q.bf
-    fails_with 2 'q\.bf\.queue: ' unseen merge -o q.bf other.bf
+    prints '1\n2\n3\n4\n5\n8\n9\n'
+    exits 0 unseen merge --force -o q.bf other.bf
+    exits 1 unseen pop q.bf
+    fails_with 2 'q\.bf\.queue: cannot be made: File exists \(move it away\)$' unseen push q.bf <<<new
+    has q.bf <(seq 3 7)
 }
 
 @test "of a filter with lines in its queue: how many, and of which" {

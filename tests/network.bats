@@ -45,7 +45,7 @@ refused() {
     local form
     for form in 'f.bf in' 'f.bf in -x cat' '--durable f.bf in -a got' 'add f.bf in' 'commit f.bf keys' \
         'remove counting.bf in' 'push queue.bf in' 'pop queue.bf' 'pop queue.bf -x cat' \
-        'merge -o f.bf f.bf' 'merge -o new1.bf f.bf' 'create new2.bf' 'create --queue new3.bf' 'create --force f.bf' \
+        'merge -o f.bf f.bf' 'merge -o new1.bf f.bf' 'create new2.bf' 'create --force f.bf' \
         '--create new4.bf in' 'add --create new5.bf in' 'push --create new6.bf in'; do
         refused NFS planted $form
         exits 0 planted --allow-network $form
@@ -83,12 +83,8 @@ refused() {
     export FAKE_PLACE=$PWD/there
     mv queue.bf.queue there/queue
     ln -s there/queue queue.bf.queue
-    mkdir there/new
-    ln -s there/new new.bf.queue
     refused NFS planted push queue.bf < <(seq 10 12)
     refused NFS planted pop queue.bf
-    refused NFS planted create --queue new.bf
-    refused NFS planted push --create new.bf in
     succeeds planted stats queue.bf
     succeeds planted verify queue.bf
     succeeds planted queue.bf in

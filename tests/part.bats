@@ -110,7 +110,7 @@ remembers() {
     remembers before 10
     remembers after 0
     rm f.bf
-    exits 0 unseen create --queue --shard 1/2 f.bf
+    exits 0 unseen create --shard 1/2 f.bf
     exits 2 unseen push f.bf list
     says "$refusal"
     remembers before 10

@@ -409,7 +409,7 @@ END
     exits 0 unseen create -p 1e-9 other.bf
     fails_with 2 "^unseen: f\\.bf: $filter" unseen commit f.bf f.bf
     fails_with 2 "^unseen: other\\.bf: $filter" unseen commit f.bf keys other.bf
-    exits 0 unseen create --queue -p 1e-9 q.bf
+    exits 0 unseen push --create -p 1e-9 q.bf </dev/null
     fails_with 2 'q\.bf\.queue: Is a directory' unseen commit f.bf q.bf.queue
     fails_with 2 'in: is not a file of pending keys \(to remember the lines of a file: unseen add\)$' unseen commit f.bf in
     : >empty

@@ -210,7 +210,7 @@ at_end="$size, in [0-9:]+, [0-9]+ lines, [0-9]+ new, $rates"
     local command
     input 1000 >in
     exits 0 unseen create --counting f.bf
-    exits 0 unseen create --queue q.bf
+    exits 0 unseen create q.bf
     for command in 'add f.bf' 'query f.bf' 'remove f.bf' 'push q.bf' 'key' 'plan'; do
         # shellcheck disable=SC2086
         at_terminal 80 -- sh -c '"$UNSEEN" '"${command%% *} --progress ${command#"${command%% *}"}"' in >got'

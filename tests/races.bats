@@ -92,7 +92,7 @@ slowly() {
     need_strace
     local error
     input 10 >in
-    exits 0 unseen create -p 1e-9 --queue f.bf
+    exits 0 unseen create -p 1e-9 f.bf
     for error in ENOLCK:75 EINVAL:2; do
         exits "${error#*:}" strace -qq -o trace -e trace=fcntl -e "inject=fcntl:error=${error%:*}" "$UNSEEN" f.bf in
         says '^unseen: f\.bf: cannot be locked'

@@ -141,7 +141,7 @@ push_and_pop() {
 }
 
 @test "push and pop" {
-    making=--queue each_recipe push_and_pop
+    each_recipe push_and_pop
 }
 
 removal() {
@@ -317,7 +317,7 @@ of_lines() {
         '-j 1 f.bf in' 'push q.bf in'; do
         rm -rf f.bf q.bf q.bf.queue keys
         cp empty.bf f.bf
-        exits 0 unseen create --queue -p 1e-9 -f 2 -t , q.bf
+        exits 0 unseen create -p 1e-9 -f 2 -t , q.bf
         of_lines 1000 501
         # shellcheck disable=SC2086 # several words
         exits 0 unseen $form <in || { echo "$form"; false; }
@@ -351,7 +351,7 @@ contradicts() {
     rm -rf ./*
     printf 'a,b\nhttp://a/\n' >in
     # shellcheck disable=SC2086 # several words
-    exits 0 unseen create --counting --queue $made f.bf || return 1
+    exits 0 unseen create --counting $made f.bf || return 1
     exits 0 unseen add f.bf in || return 1
     local shown=${made:-whole lines}
     for form in 'f.bf in' 'add f.bf in' 'query f.bf in' 'query -c f.bf in' 'query --tag f.bf in' \

@@ -165,8 +165,8 @@ again() {
 @test "--pending makes FILTER if it is asked to, and only reads it from then on" {
     local options sum
     seq 5 >in
-    for options in '' '-n 1000' '-p 1e-9' --counting '--window 100' '-f 1' --queue; do
-        rm -rf f.bf f.bf.queue keys
+    for options in '' '-n 1000' '-p 1e-9' --counting '--window 100' '-f 1'; do
+        rm -f f.bf keys
         # shellcheck disable=SC2086 # several words
         exits 0 unseen --create $options --pending keys f.bf in
         says '^unseen: f\.bf: created \(' || complain "$options"

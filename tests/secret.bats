@@ -148,7 +148,7 @@ everything() {
         everything f.bf
     done
     rm -f f.bf
-    creates --queue --counting -p 1e-9 --secret f.bf
+    creates --counting -p 1e-9 --secret f.bf
     succeeds unseen push f.bf < <(seq 3000)
     succeeds unseen push f.bf < <(seq 3000)
     succeeds unseen pop -m 5000 f.bf
@@ -200,7 +200,7 @@ everything() {
             mkdir $mask
             cd $mask
             creates --secret a.bf
-            exits 0 unseen --create --secret --queue b.bf < <(seq 3)
+            exits 0 unseen push --create --secret b.bf < <(seq 3)
             creates --like a.bf c.bf
             creates --like a.bf --secret d.bf
             creates plain.bf

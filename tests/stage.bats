@@ -89,7 +89,7 @@ repeated_lines() {
         prints '40000\n'
     done
     exits 0 unseen verify f.bf
-    exits 0 unseen create --queue -p 1e-9 -n 50k q.bf
+    exits 0 unseen create -p 1e-9 -n 50k q.bf
     exits 0 unseen push q.bf in
     exits 0 unseen pop q.bf -m 1e6
     same "$out" in

@@ -28,7 +28,7 @@ sums_json() {
     local form
     mixed_lines 30000 12000 >in
     n=$(lines_unique in | wc -l)
-    exits 0 unseen create --queue -n 50k -p 1e-9 made.bf
+    exits 0 unseen create -n 50k -p 1e-9 made.bf
     for form in '' '-j 1' '-j 2' '--durable -a got' '--pending keys' '-x wc -l'; do
         cp made.bf f.bf
         # shellcheck disable=SC2086 # several words
@@ -54,7 +54,6 @@ sums_json() {
     exits 0 unseen add --summary=json f.bf in in
     sums_json '"f.bf"' 60000 added 0 60000 0
     cp made.bf f.bf
-    cp -r made.bf.queue f.bf.queue
     exits 0 unseen push --summary f.bf in
     sums 'f\.bf' 30000 queued "$n" $((30000 - n)) 0
     exits 0 unseen push --summary=json f.bf in
@@ -92,7 +91,7 @@ sums_json() {
     local form
     seq 3 >in
     exits 0 unseen create f.bf
-    exits 0 unseen create --queue q.bf
+    exits 0 unseen create q.bf
     for form in '--create n.bf in' 'f.bf in' 'add f.bf in' 'add --create n.bf in' 'push q.bf in' \
         'push --create n.bf in' '-p 0.1' '--dropped dropped f.bf in'; do
         # shellcheck disable=SC2086 # several words

@@ -158,18 +158,23 @@ form_popexec() { strace_it pop f.bf -m 1e6 -x sh -c 'cat >part'; }
 done_popexec() { done_pop; }
 again_popexec() { again_pop; }
 
-prepare_queue() { :; }
-form_queue() { strace_it create --queue -n 100 -p 1e-9 f.bf; }
-done_queue() { again_push && same rest in; }
-again_queue() {
-    # What is missing is said, and how to make it.
-    if [[ -e f.bf ]]; then
-        mkdir -p f.bf.queue
-    else
-        "$UNSEEN" create --queue -n 100 -p 1e-9 f.bf || return 1
-    fi
-    done_queue
+# Lines that have failed before are given up, the others go to the back.
+prepare_popfailexec() {
+    prepare_pop
+    "$UNSEEN" pop f.bf -m $(($(wc -l <in) / 2)) --tries 2 -x sh -c 'cat >/dev/null; false'
 }
+form_popfailexec() { strace_it pop f.bf -m 1e6 --tries 2 -x sh -c 'cat >/dev/null; false'; }
+done_popfailexec() { again_popfailexec && sort rest f.bf.failed | cmp - in; }
+again_popfailexec() {
+    touch f.bf.failed
+    pop_all rest && none_lost in rest f.bf.failed
+}
+
+# The first push, which makes the queue.
+prepare_queue() { prepare_filter; }
+form_queue() { form_push; }
+done_queue() { done_push; }
+again_queue() { again_push; }
 
 # Calls that the loader makes, too, before there is a program that could answer for
 # them: counting begins behind those of a run that does nothing.
@@ -196,7 +201,7 @@ sweep_start() {
     input 50 100000 >kept
     "$UNSEEN" create --counting -n 100 -p 1e-9 counting.bf
     "$UNSEEN" add counting.bf in kept 2>/dev/null
-    "$UNSEEN" create --queue -n 100 -p 1e-9 made-queue.bf
+    "$UNSEEN" create -n 100 -p 1e-9 made-queue.bf
     "$UNSEEN" push made-queue.bf </dev/null
     a_queue_for full-queue.bf made-queue.bf
     "$UNSEEN" push full-queue.bf in 2>/dev/null

@@ -357,6 +357,7 @@ what_remains_comes() {
 
 # The lock for changes (unseen(5), "Locks").
 lock_byte=4611686018427387904
+queue_byte=$((lock_byte + 4097))
 
 @test "a writer that waits five seconds for the lock says so, once; then it goes on" {
     local pid
@@ -385,11 +386,11 @@ lock_byte=4611686018427387904
 told_to_end() {
     local pid child status=0
     rm -rf f.bf* got
-    exits 0 unseen create --queue -p 1e-9 f.bf
+    exits 0 unseen create -p 1e-9 f.bf
     : >got
     [[ $3 != pop ]] || exits 0 unseen push f.bf in
     stopped_after "$1" 1 "$2" "${@:3}" || return 1
-    hold_lock change "$lock_byte" "${lock_of-f.bf}"
+    hold_lock change "${lock_at-$lock_byte}"
     kill -TERM "$child"
     kill -CONT "$child"
     asleep "$child" || return 1
@@ -410,21 +411,21 @@ told_to_end() {
     input 100 >in
     until_said='f.bf: waiting for another process that uses it (only SIGKILL ' told_to_end write got f.bf in -a got
     told_to_end fdatasync got --durable f.bf in -a got
-    told_to_end pwrite64 "$PWD/f.bf.queue/00000000000000000000" push f.bf in
-    lock_of=f.bf.queue/state told_to_end write "$PWD/late" pop f.bf -m 100
+    told_to_end pwrite64 "$PWD/f.bf.queue/0000000001" push f.bf in
+    lock_at=$queue_byte told_to_end write "$PWD/late" pop f.bf -m 100
 }
 
-# told_at_end FILE ARGUMENT...: CMD has had all lines, and exits with 0 while others have the lock of FILE,
+# told_at_end BYTE ARGUMENT...: CMD has had all lines, and exits with 0 while others have the lock on BYTE,
 # and two signals come: its lines are done with, and the exit status is 0.
 told_at_end() {
-    local pid file=$1
+    local pid
     rm -f go read
     mkfifo go
     env --default-signal=HUP,TERM "$UNSEEN" "${@:2}" \
         -x sh -c 'cat >got; echo all >read; read -r word <go; exit 0' 2>said 3>&- &
     pid=$!
     filled read
-    hold_lock change "$lock_byte" "$file"
+    hold_lock change "$1"
     echo >go
     until [[ -z $(cat /proc/"$pid"/task/*/children) ]]; do sleep 0.01; done
     asleep "$pid"
@@ -439,12 +440,12 @@ told_at_end() {
     need_signals
     local pid feed status=0
     input 100 >in
-    exits 0 unseen create --queue -p 1e-9 f.bf
-    told_at_end f.bf f.bf in
+    exits 0 unseen create -p 1e-9 f.bf
+    told_at_end "$lock_byte" f.bf in
     remembers 100
     input 50 100 >in
     exits 0 unseen push f.bf in
-    told_at_end f.bf.queue/state pop f.bf -m 50
+    told_at_end "$queue_byte" pop f.bf -m 50
     exits 1 unseen pop f.bf
     # The input has not ended.
     mkfifo feed

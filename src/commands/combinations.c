@@ -30,7 +30,6 @@ static const struct combination {
     const char *error;
 } combinations[] = {
     {FOR_FILTER, B(CREATE), 0, FILTER, "--create: needs a FILTER (unseen --create FILTER)"},
-    {FOR_FILTER, B(QUEUE), 0, FILTER, "--queue: needs a FILTER (unseen create --queue FILTER)"},
     {FOR_FILTER, B(COUNTING), 0, FILTER,
      "--counting: needs a FILTER (unseen create --counting FILTER)"},
     {FOR_FILTER, B(SHARD), 0, FILTER,
@@ -65,7 +64,6 @@ static const struct combination {
      "--tag and -v: --tag prints all lines, in or not (leave -v out)"},
 
     {FOR_POP, B(TRIES), 0, B(EXEC), "--tries: needs a command to try (add -x CMD)"},
-    {FOR_POP, B(FAILED), 0, B(TRIES), "--failed: needs a number of tries (add --tries N)"},
 
     {FOR_MERGE, 0, 0, B(OUTPUT), "-o is missing (unseen merge -o OUT FILTER...)"},
 

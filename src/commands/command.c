@@ -53,15 +53,16 @@ const struct command command_table[] = {
      "settle", command_commit},
     {"push", FOR_PUSH, OPERANDS_FILTER_FILES, "unseen push FILTER [FILE...]",
      "append new lines to the queue",
-     "The filter needs a queue: unseen create --queue FILTER, or push --create.\n",
+     "The first push makes the queue: FILTER.queue, a directory of plain lines.\n",
      "enqueue append offer", command_push},
     {"pop", FOR_POP, OPERANDS_FILTER, "unseen pop FILTER",
      "print the oldest line, take it off the queue",
      "-m N takes the oldest N lines. The exit status is 1 if the queue is empty.\n"
      "With -x, which takes the rest of the line, CMD gets them on its standard input.\n"
-     "If it exits with 0, they are off the queue. If it fails, they go to the back,\n"
-     "and the exit status is 3; with --tries it is 0, so that a loop goes on:\n"
-     "  while unseen pop FILTER --until-done --tries 3 --failed dead -x ./visit\n"
+     "If it exits with 0, those that it read are off. If it fails, all go to the back,\n"
+     "and the exit status is 3. With --tries lines that are given up go to\n"
+     "FILTER.failed, and the exit status is 0, so that a loop goes on:\n"
+     "  while unseen pop FILTER --until-done --tries 3 -x ./visit\n"
      "  do :; done\n",
      "dequeue shift take next", command_pop},
     {"remove", FOR_REMOVE, OPERANDS_FILTER_FILES, "unseen remove FILTER [FILE...]",

@@ -33,7 +33,7 @@ int command_add(const struct options *options)
     if (side_file_check(&files) != 0)
         return EXIT_TROUBLE;
     summary_prepare(options, &plan);
-    plan.filter = creation_open(path, options, options_has(options, OPTION_QUEUE), true);
+    plan.filter = creation_open(path, options, true);
     if (plan.filter == NULL)
         return EXIT_TROUBLE;
     int status = run(options, &inputs, &plan);

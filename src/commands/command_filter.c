@@ -70,8 +70,7 @@ static struct filter *memory_filter(const struct options *options)
 static struct filter *file_filter(const struct job *job)
 {
     const struct options *options = job->options;
-    return creation_open(job->path, options, options_has(options, OPTION_QUEUE),
-                         job->plan.pending == NULL);
+    return creation_open(job->path, options, job->plan.pending == NULL);
 }
 
 /* What a run that ended well has printed is printed again. */

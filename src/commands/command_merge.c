@@ -76,16 +76,15 @@ static void warn_of_queues(const struct inputs_open *inputs, const char *out)
 {
     for (size_t i = 0; i < inputs->count; i++) {
         struct fault fault;
-        uint64_t lines;
+        struct queue_facts facts;
         char quoted[QUOTE_MAX];
         const struct store *store = inputs->filters[i];
         const char *path = store_path(store);
-        if (store == inputs->replaced || !queue_operand_has(store))
+        if (store == inputs->replaced || store_queue(store) == QUEUE_NONE ||
+            queue_operand_facts(store, &facts, &fault) != 0)
             continue;
-        if (queue_lines_beside(store_real_path(store), store_header(store)->uuid, &lines, &fault) !=
-            0)
-            message_fault(&fault);
-        else if (lines > 0)
+        uint64_t lines = facts.waiting + facts.held;
+        if (lines > 0)
             message("%s: has %" PRIu64 " %s waiting in its queue, which %s counts as seen (to take "
                     "them out: unseen pop %s)",
                     path, lines, number_lines(lines), out, quote_file(path, quoted));
@@ -113,12 +112,7 @@ static int check_place(const struct options *options, const char *out,
     if (there == PLACE_TAKEN)
         return say_taken(out);
     *over = there == PLACE_REPLACEABLE;
-    /* The new filter has no queue: nobody would pop what waits there. */
-    if (queue_check_free(out, &fault) == 0)
-        return 0;
-    fault_way_out(&fault, "name another file; or name %s as an input, too, and it keeps its queue",
-                  out);
-    return message_fault(&fault);
+    return 0;
 }
 
 static void summarize(const struct options *options, const char *out, const struct merge *merge,

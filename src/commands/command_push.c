@@ -10,23 +10,24 @@
 #include "commands/summary.h"
 
 /* Lines stay in flight until they are on disk. */
-static int hold(struct filter *filter, struct queue *queue)
+static int hold(struct filter *filter)
 {
     struct fault fault;
-    queue_set_durable(queue);
     return filter_hold(filter, HOLD_AS_SET, NULL, &fault) == 0 ? 0 : message_fault(&fault);
 }
 
 /* The filter form, with the queue as its output. */
 static int run(const struct options *options, const struct inputs *inputs,
-               struct pipeline_plan *plan, struct queue *queue)
+               struct pipeline_plan *plan)
 {
     struct output dropped;
     struct pipeline_counts counts;
     if (side_file_open_dropped(options, inputs->delimiter, &dropped, plan) != 0 ||
-        (plan->durable && hold(plan->filter, queue) != 0) ||
+        (plan->durable && hold(plan->filter) != 0) ||
         confinement_start(
-            &(struct confinement){.inputs = inputs, .filter = plan->filter, .queue = queue}) != 0)
+            &(struct confinement){.inputs = inputs,
+                                  .filter = plan->filter,
+                                  .queue = store_real_path(filter_store(plan->filter))}) != 0)
         return EXIT_TROUBLE;
     int status = inputs_run(inputs, plan, &counts);
     status = side_file_close_dropped(plan, status);
@@ -50,17 +51,19 @@ int command_push(const struct options *options)
     if (side_file_check(&files) != 0)
         return EXIT_TROUBLE;
     summary_prepare(options, &plan);
-    /* A filter that is made here gets a queue; one that exists must have it. */
-    plan.filter = creation_open(path, options, true, true);
+    plan.filter = creation_open(path, options, true);
     if (plan.filter == NULL)
         return EXIT_TROUBLE;
-    struct queue *queue = queue_operand(filter_store(plan.filter), inputs.delimiter, true,
-                                        inputs.max_line);
+    const struct store *store = filter_store(plan.filter);
+    struct queue *queue = NULL;
+    /* No queue is made for inputs that are not there. */
+    if (store_queue(store) != QUEUE_NONE || inputs_check_readable(&inputs) == 0)
+        queue = queue_operand(store, QUEUE_PUSH, inputs.delimiter, inputs.max_line);
     int status = EXIT_TROUBLE;
     if (queue != NULL) {
         struct output output = queue_output(queue);
         plan.output = &output;
-        status = run(options, &inputs, &plan, queue);
+        status = run(options, &inputs, &plan);
     }
     queue_close(queue);
     filter_leave(plan.filter);

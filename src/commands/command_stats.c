@@ -208,28 +208,22 @@ static int tell_queue(struct report *report, const struct store *store)
 {
     struct fault fault;
     struct queue_facts facts;
-    char size[32];
-    if (!queue_operand_has(store))
+    if (store_queue(store) == QUEUE_NONE)
         return EXIT_OK;
-    struct queue *queue = queue_operand_to_read(store);
-    if (queue == NULL)
-        return EXIT_TROUBLE;
-    int result = queue_facts(queue, &facts, &fault);
-    if (result == 0) {
-        report_text(report, "queue", "%" PRIu64 " %s waiting, %" PRIu64 " out with workers",
-                    facts.waiting, number_lines(facts.waiting), facts.out);
-        report_text(report, "queue files", "%" PRIu64 " (%s)", facts.segments,
-                    report_size((double)facts.bytes, size));
-        if (facts.failed > 0)
-            report_text(report, "queue failed", "%" PRIu64 " %s, in %s/failed", facts.failed,
-                        number_lines(facts.failed), queue_path(queue));
-        report_json(report, "waiting", "%" PRIu64, facts.waiting);
-        report_json(report, "out", "%" PRIu64, facts.out);
-        report_json(report, "failed", "%" PRIu64, facts.failed);
-        report_json(report, "queue_bytes", "%" PRIu64, facts.bytes);
-    }
-    queue_close(queue);
-    return result == 0 ? EXIT_OK : message_fault(&fault);
+    int result = queue_operand_facts(store, &facts, &fault);
+    if (result == 1)
+        report_text(report, "queue", "missing: %s", fault.object);
+    if (result != 0)
+        return result == 1 ? EXIT_OK : result;
+    report_text(report, "queue", "%" PRIu64 " %s waiting, %" PRIu64 " held by workers",
+                facts.waiting, number_lines(facts.waiting), facts.held);
+    if (facts.given_up > 0)
+        report_text(report, "given up", "%" PRIu64 " %s, in %s.failed", facts.given_up,
+                    number_lines(facts.given_up), store_real_path(store));
+    report_json(report, "waiting", "%" PRIu64, facts.waiting);
+    report_json(report, "held", "%" PRIu64, facts.held);
+    report_json(report, "given_up", "%" PRIu64, facts.given_up);
+    return EXIT_OK;
 }
 
 /* --- layers --- */

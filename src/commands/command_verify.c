@@ -183,24 +183,25 @@ static int check_queue(struct findings *findings)
 {
     struct fault fault;
     struct queue_facts facts;
-    uint64_t told, found;
-    if (!queue_operand_has(findings->store))
+    char quoted[QUOTE_MAX];
+    if (store_queue(findings->store) == QUEUE_NONE)
         return EXIT_OK;
-    struct queue *queue = queue_operand_to_read(findings->store);
-    if (queue == NULL)
-        return EXIT_TROUBLE;
-    int result = queue_check(queue, &told, &found, &fault);
-    if (result == 0)
-        result = queue_facts(queue, &facts, &fault);
-    queue_close(queue);
+    int result = queue_operand_facts(findings->store, &facts, &fault);
+    if (result == 1)
+        note(findings, "queue: %s is missing (%s)", fault.object, fault.way_out);
     if (result != 0)
-        return message_fault(&fault);
-    if (told != found)
-        note(findings, "queue: has %" PRIu64 " %s, but its state says %" PRIu64, found,
-             number_lines(found), told);
-    if (facts.left_by_dead > 0)
-        note(findings, "queue: a worker died with %" PRIu64 " %s (to come out next)",
-             facts.left_by_dead, number_lines(facts.left_by_dead));
+        return result == 1 ? EXIT_OK : result;
+    if (facts.unknown > 0)
+        note(findings,
+             "queue: %" PRIu64
+             " %s an unknown status (to see them: grep -anv '^[- 1-9]' %s.queue/*)",
+             facts.unknown, number_of(facts.unknown, "record has", "records have"),
+             quote_file(store_path(findings->store), quoted));
+    if (facts.cut > 0)
+        note(findings, "queue: %" PRIu64 " %s no record (left by a kill, or a power cut)",
+             facts.cut, number_of(facts.cut, "byte is", "bytes are"));
+    if (facts.foreign[0] != '\0')
+        note(findings, "queue: has a file that is not its own: %s", facts.foreign);
     return EXIT_OK;
 }
 

@@ -5,19 +5,33 @@
 #include "system/confine.h"
 #include "system/path.h"
 
+#include <unistd.h>
+
 static void allow_files(struct confine *confine, const char **paths)
 {
     for (; paths != NULL && *paths != NULL; paths++)
         confine_allow(confine, *paths, CONFINE_READ);
 }
 
+static void allow_queue(struct confine *confine, const char *filter, unsigned uses)
+{
+    char name[BESIDE_MAX];
+    beside_name(filter, ".failed", name);
+    confine_allow(confine, name, CONFINE_READ);
+    beside_name(filter, ".queue", name);
+    /* One that is waited for will be made later. */
+    if (uses == CONFINE_READ || access(name, F_OK) == 0)
+        confine_allow(confine, name, uses);
+    else
+        confine_allow_place(confine, name, uses);
+}
+
+/* The filters, too, of whose queues these are. */
 static void allow_queues(struct confine *confine, const char **paths)
 {
-    char queue[BESIDE_MAX];
-    for (; paths != NULL && *paths != NULL; paths++) {
-        beside_name(*paths, ".queue", queue);
-        confine_allow(confine, queue, CONFINE_READ);
-    }
+    allow_files(confine, paths);
+    for (; paths != NULL && *paths != NULL; paths++)
+        allow_queue(confine, *paths, CONFINE_READ);
 }
 
 /* Their directories: of several, one may be replaced while the others are looked at. And
@@ -43,7 +57,7 @@ int confinement_start(const struct confinement *needed)
     if (needed->filter != NULL)
         filter_allow(needed->filter, &confine);
     if (needed->queue != NULL)
-        confine_allow(&confine, queue_path(needed->queue), CONFINE_READ | CONFINE_WRITE);
+        allow_queue(&confine, needed->queue, CONFINE_READ | CONFINE_WRITE);
     if (needed->pending != NULL)
         confine_allow_place(&confine, pending_target(needed->pending),
                             CONFINE_READ | CONFINE_WRITE);

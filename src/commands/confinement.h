@@ -11,13 +11,12 @@
 #include "commands/inputs.h"
 #include "commands/part_files.h"
 #include "delivery/pending.h"
-#include "queue/queue.h"
 
 /* All may be NULL. */
 struct confinement {
     const struct inputs *inputs;
     const struct filter *filter; /* beside it are the key sets of other writers */
-    const struct queue *queue;
+    const char *queue;           /* of this filter: it is written to */
     const struct pending *pending;
     const struct part_files *parts;
     const char *made;     /* a file that is made, or replaced */

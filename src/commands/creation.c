@@ -6,7 +6,6 @@
 #include "commands/report.h"
 #include "commands/wish.h"
 #include "core/number.h"
-#include "queue/queue.h"
 #include "store/create.h"
 #include "store/newfile.h"
 #include "system/path.h"
@@ -75,10 +74,9 @@ static void tell_space(struct fault *fault, const char *path, const struct filte
         fault_way_out(fault, "it needs %s", needed);
 }
 
-/* Makes the filter that the options describe, with a queue if `queue`. Nothing may be there but
- * what `over` says (store/newfile.h); with another queue in the way nothing is made. Returns 0; 1
- * if something is there; -1 after a message. */
-static int make(const char *path, const struct options *options, bool queue, unsigned over)
+/* Makes the filter that the options describe. Nothing may be there but what `over` says
+ * (store/newfile.h). Returns 0; 1 if something is there; -1 after a message. */
+static int make(const char *path, const struct options *options, unsigned over)
 {
     struct fault fault;
     struct header header;
@@ -91,14 +89,8 @@ static int make(const char *path, const struct options *options, bool queue, uns
     }
     if (wish_plan(options, true, 0, &header) != 0)
         return -1;
-    /* Of a filter that stays, the queue that is there is the right one; it may have been made just
-     * now. Beside a new one it would wait for ever, or be taken for the new one's. */
-    bool taken = queue_check_free(path, &fault) != 0;
-    if (taken && newfile_look(path, over, &(struct fault){0}) == PLACE_TAKEN)
-        return 1;
-    header.writer_features = queue ? WRITER_QUEUE : 0;
-    int result = taken ? -1 : create_filter(path, &header, over, queue ? queue_make : NULL, &fault);
-    if (result < 0 && !taken && fault.of == path && (fault.error == ENOSPC || fault.error == EFBIG))
+    int result = create_filter(path, &header, over, &fault);
+    if (result < 0 && fault.of == path && (fault.error == ENOSPC || fault.error == EFBIG))
         tell_space(&fault, path, &header.plan);
     if (result < 0)
         message_fault(&fault);
@@ -109,8 +101,7 @@ int creation_make(const char *path, const struct options *options)
 {
     struct fault fault;
     bool force = options_has(options, OPTION_FORCE);
-    int result = make(path, options, options_has(options, OPTION_QUEUE),
-                      OVER_EMPTY | (force ? OVER_FILTER : 0));
+    int result = make(path, options, OVER_EMPTY | (force ? OVER_FILTER : 0));
     /* It is made, even if it cannot be looked at. */
     struct store *store = result == 0 ? store_open(path, NULL, NULL, &fault) : NULL;
     if (store != NULL)
@@ -127,7 +118,7 @@ int creation_taken(const char *path, const char *ways_out)
 }
 
 /* As make, over nothing; without --create a filter that is absent is only described. */
-static int make_if_absent(const char *path, const struct options *options, bool queue)
+static int make_if_absent(const char *path, const struct options *options)
 {
     struct header header;
     struct inputs inputs;
@@ -135,18 +126,17 @@ static int make_if_absent(const char *path, const struct options *options, bool 
         return 1;
     if (options_has(options, OPTION_CREATE)) {
         inputs_parse(&inputs, options, 1);
-        return inputs_check_readable(&inputs) == 0 ? make(path, options, queue, 0) : -1;
+        return inputs_check_readable(&inputs) == 0 ? make(path, options, 0) : -1;
     }
     if ((options->set & DESCRIBING_OPTIONS) == 0)
         return 1;
     return wish_plan(options, true, 0, &header) == 0 ? 1 : -1;
 }
 
-struct filter *creation_open(const char *path, const struct options *options, bool queue,
-                             bool write)
+struct filter *creation_open(const char *path, const struct options *options, bool write)
 {
-    int result = make_if_absent(path, options, queue);
-    if (result < 0 || (result > 0 && wish_compare(options, path, queue) != 0))
+    int result = make_if_absent(path, options);
+    if (result < 0 || (result > 0 && wish_compare(options, path) != 0))
         return NULL;
     struct filter *filter = filter_operand_open(path, options, write);
     if (filter != NULL && result == 0)

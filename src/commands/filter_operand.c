@@ -138,8 +138,7 @@ static void suggest_filter(struct fault *fault, const struct options *options, c
     else if ((bit & (FOR_FILTER | FOR_ADD | FOR_PUSH)) == 0 || path != options->operands[0])
         fault_way_out(fault, "is the name right?");
     else if (fault->error == 0)
-        suggest_making(fault, "to make it one", bit == FOR_PUSH ? "create --queue" : "create",
-                       options, path);
+        suggest_making(fault, "to make it one", "create", options, path);
     else
         suggest_making(fault, "to make it",
                        bit == FOR_FILTER ? "--create"

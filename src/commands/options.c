@@ -86,8 +86,6 @@ const struct option_entry option_table[OPTIONS] = {
     [OPTION_COUNTING] = {GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--counting"},
      TAKES_NOTHING, NULL, NULL,
      NULL, "let remove take lines out; 4 times as large"},
-    [OPTION_QUEUE] = {GROUP_MAKING, FOR_MAKERS, {"--queue"}, TAKES_NOTHING, NULL, NULL,
-     NULL, "make it with a queue, for push and pop"},
     [OPTION_LIKE] = {GROUP_MAKING, FOR_MAKERS | FOR_SHARD, {"--like"}, TAKES_FILTER, "FILTER",
      "seen.bf",
      NULL, "make it like FILTER; shard: split by its recipe"},
@@ -105,9 +103,7 @@ const struct option_entry option_table[OPTIONS] = {
     [OPTION_WAIT] = {GROUP_SINGLE, FOR_POP, {"--wait"}, TAKES_TIME, "TIME", "5m",
      NULL, "if it is empty, wait at most this long for a line", 0, 0x1p53},
     [OPTION_TRIES] = {GROUP_SINGLE, FOR_POP, {"--tries"}, TAKES_COUNT, "N", "3",
-     NULL, "give up a line once CMD has failed on it N times", 1, 1e6},
-    [OPTION_FAILED] = {GROUP_SINGLE, FOR_POP, {"--failed"}, TAKES_FILE, "FILE", "dead",
-     NULL, "append those lines to FILE (with --tries)"},
+     NULL, "give up a line once CMD has failed on it N times", 1, 9},
     [OPTION_INVERT] = {GROUP_SINGLE, FOR_QUERY, {"--invert-match", "-v"}, TAKES_NOTHING, NULL, NULL,
      NULL, "select the lines that are not in"},
     [OPTION_COUNT] = {GROUP_SINGLE, FOR_QUERY, {"--count", "-c"}, TAKES_NOTHING, NULL, NULL,
@@ -250,12 +246,14 @@ static const struct {
     {"accept-rate", "merge tells a rate above -p, and goes on"},
     {"buffer-size", "unseen reads 256K at a time, or what is there"},
     {"error-rate", "for the false-positive rate: --fpr"},
+    {"failed", "with --tries, lines that are given up go to FILTER.failed"},
     {"false-positive-rate", "for the false-positive rate: --fpr"},
     {"fp-rate", "for the false-positive rate: --fpr"},
     {"if-missing", "to make FILTER if there is none: unseen add --create FILTER </dev/null"},
     {"new-secret", "to have another secret than FILTER: --like FILTER --secret"},
     {"null", "for lines that end with NUL: -z"},
     {"parts", "to split a list into 4: unseen shard 4 FILE"},
+    {"queue", "the first push makes it: unseen push FILTER"},
     {"secret-file", "a secret is in FILTER: --secret; for the same one: --like FILTER"},
     {"shard-by", "to split by host: unseen shard --by host I/N, and filters made without --shard"},
     {"shards", "the -n of one of N parts: lines/N + 6 * sqrt(lines/N)"},
@@ -641,7 +639,7 @@ int options_read_part(const char *taker, const char *text, struct shard *shard)
 static int check_name(const struct options *options, enum option_id id)
 {
     const char *spelled = options->spelled[id], *given = options->given[id];
-    bool lines = id == OPTION_APPEND || id == OPTION_DROPPED || id == OPTION_FAILED;
+    bool lines = id == OPTION_APPEND || id == OPTION_DROPPED;
     if (given[0] == '\0')
         return message("%s '': an empty name is not a file (is a variable empty?)", spelled);
     if (strcmp(given, "-") == 0)

@@ -1,5 +1,5 @@
 /*
- * queue_operand - the queue of a FILTER operand, open for pushing and popping.
+ * queue_operand - the queue of a FILTER operand.
  */
 #ifndef UNSEEN_COMMANDS_QUEUE_OPERAND_H
 #define UNSEEN_COMMANDS_QUEUE_OPERAND_H
@@ -7,14 +7,12 @@
 #include "queue/queue.h"
 #include "store/store.h"
 
-/* Opens it; lines end with `delimiter`, and with `pushes` that is settled by it if it is not yet.
- * None may be longer than max_line. NULL after a message. `store` must outlive it. */
-struct queue *queue_operand(const struct store *store, char delimiter, bool pushes,
+/* Opens it. NULL after a message. */
+struct queue *queue_operand(const struct store *store, enum queue_use use, char delimiter,
                             uint64_t max_line);
 
-bool queue_operand_has(const struct store *store);
-
-/* Opens it to be looked at. NULL after a message. */
-struct queue *queue_operand_to_read(const struct store *store);
+/* What is in it, for a report. Returns 0 with the facts; 1 if its directory is missing, with the
+ * fault; or EXIT_TROUBLE after a message. */
+int queue_operand_facts(const struct store *store, struct queue_facts *facts, struct fault *fault);
 
 #endif

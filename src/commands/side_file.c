@@ -71,10 +71,9 @@ int side_file_check(const struct side_files *files)
 {
     if (check_one(files, OPTION_PENDING, "pending keys") != 0 ||
         check_one(files, OPTION_DROPPED, "dropped lines") != 0 ||
-        check_one(files, OPTION_FAILED, "failed lines") != 0 || check_dropped(files->options) != 0)
+        check_dropped(files->options) != 0)
         return EXIT_TROUBLE;
-    const char *failed = files->options->given[OPTION_FAILED];
-    return failed != NULL ? inputs_check_target(failed) : 0;
+    return 0;
 }
 
 /* A link whose target was not there when names were compared leads somewhere now. */

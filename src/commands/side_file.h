@@ -1,5 +1,5 @@
 /*
- * side_file - a file that a run writes besides its output: of --dropped, --failed or --pending.
+ * side_file - a file that a run writes besides its output: of --dropped or --pending.
  */
 #ifndef UNSEEN_COMMANDS_SIDE_FILE_H
 #define UNSEEN_COMMANDS_SIDE_FILE_H

@@ -3,7 +3,6 @@
 #include "commands/combinations.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
-#include "commands/queue_operand.h"
 #include "commands/report.h"
 #include "commands/wish_recipe.h"
 #include "core/number.h"
@@ -30,9 +29,8 @@ struct wish {
 
 /* What --like takes from a filter as it is. */
 #define TAKEN_BY_LIKE                                                                              \
-    (DESCRIBING_OPTIONS &                                                                          \
-     ~(OPTION_BIT(OPTION_SEED) | OPTION_BIT(OPTION_QUEUE) | OPTION_BIT(OPTION_LIKE) |              \
-       OPTION_BIT(OPTION_SECRET) | OPTION_BIT(OPTION_SHARD)))
+    (DESCRIBING_OPTIONS & ~(OPTION_BIT(OPTION_SEED) | OPTION_BIT(OPTION_LIKE) |                    \
+                            OPTION_BIT(OPTION_SECRET) | OPTION_BIT(OPTION_SHARD)))
 
 static struct wish read_wish(const struct options *options)
 {
@@ -171,9 +169,8 @@ static int read_part(const struct options *options, struct header *header)
                    part, options->given[OPTION_LIKE], like.part, like.parts, like.parts);
 }
 
-/* --like takes all from one place, except whether there is a queue beside it, another part of the
- * list, and the seed or the secret if it is to be another one: false drops of one filter are then
- * not those of the other. */
+/* --like takes all from one place, except another part of the list, and the seed or the secret if
+ * it is to be another one: false drops of one filter are then not those of the other. */
 static int plan_like(const struct options *options, struct header *header)
 {
     const char *like = options->given[OPTION_LIKE];
@@ -185,7 +182,6 @@ static int plan_like(const struct options *options, struct header *header)
     if (store == NULL)
         return EXIT_TROUBLE;
     *header = *store_header(store);
-    header->writer_features = 0;
     store_close(store);
     if (options_has(options, OPTION_SEED) && header_has_secret(header))
         return message("--seed: %s has a secret instead (for another one: --secret)", like);
@@ -380,12 +376,12 @@ static bool unlike(const struct store *store, const struct options *options, str
            number_unlike(store, like, "part", store_header(store)->shard.part, wanted->shard.part);
 }
 
-int wish_compare(const struct options *options, const char *path, bool queue)
+int wish_compare(const struct options *options, const char *path)
 {
     struct wish wish = read_wish(options);
-    struct header header = {.writer_features = 0};
+    struct header header = {.created = 0};
     bool like = options_has(options, OPTION_LIKE);
-    if ((options->set & DESCRIBING_OPTIONS) == 0 && !queue)
+    if ((options->set & DESCRIBING_OPTIONS) == 0)
         return 0;
     if (like && plan_like(options, &header) != 0)
         return EXIT_TROUBLE;
@@ -396,12 +392,6 @@ int wish_compare(const struct options *options, const char *path, bool queue)
                       : differs(store, &wish, options) || part_differs(store, options) ||
                             secret_differs(store, options, NULL) ||
                             wish_recipe_compare(options, path, &store_header(store)->recipe) != 0;
-    if (!other && queue && !queue_operand_has(store)) {
-        message("%s: was made without a queue (only a new filter can have one: unseen create "
-                "--queue NEW)",
-                path);
-        other = true;
-    }
     store_close(store);
     return other ? EXIT_TROUBLE : 0;
 }

@@ -14,9 +14,9 @@
  * Returns 0, or EXIT_TROUBLE after a message. */
 int wish_plan(const struct options *options, bool in_file, uint64_t assumed, struct header *header);
 
-/* Whether the filter `path` was made as the options say, as far as they do, and with a queue if
- * `queue`. It is opened for reading, so that one that is refused is not touched. Returns 0, or
- * EXIT_TROUBLE after a message. */
-int wish_compare(const struct options *options, const char *path, bool queue);
+/* Whether the filter `path` was made as the options say, as far as they do. It is opened
+ * for reading, so that one that is refused is not touched. Returns 0, or EXIT_TROUBLE after a
+ * message. */
+int wish_compare(const struct options *options, const char *path);
 
 #endif

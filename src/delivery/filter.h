@@ -66,11 +66,13 @@
  *              flight for it no longer count on blocks there, and set them in the layer.
  *   remove     LOCK_CHANGE, for at most 2048 keys: each with a journal of one page
  *              (store/removal.c).
- *   merge      Inputs are read without a lock. Only a merge over one of its inputs holds LOCK_GROW
- *              and LOCK_CHANGE of that file, for as long as it takes, flushes included: what is
- *              settled there meanwhile would be missing in the file that takes its place. Writers
- *              wait, say so after five seconds, and then find that their file was replaced.
- *   queue      has a lock of its own (queue/queue.h). Who holds it waits for none of these.
+ *   merge      Inputs are read without a lock. Only a merge over one of its inputs holds LOCK_GROW,
+ *              LOCK_QUEUE and LOCK_CHANGE of that file, taken in this order, for as long as it
+ *              takes, flushes included: what is settled there meanwhile would be missing in the
+ *              file that takes its place. Writers wait, say so after five seconds, and then find
+ *              that their file was replaced.
+ *   queue      LOCK_QUEUE (queue/queue.h). But for that merge, who holds it waits for none of the
+ *              others, and who waits for it holds none but that of a slot.
  *
  * A reader without a lock sees bits only ever appear, but where a layer is cleared: a retired
  * generation loses lines that are being forgotten; the keys of a stage are in the layer, and that

@@ -1,5 +1,5 @@
 /*
- * header - the filter file, format version 2.
+ * header - the filter file, format version 3.
  *
  * All numbers are unsigned, little-endian, at fixed offsets, whatever machine wrote them; a double
  * is its IEEE 754 bits, as a number of 64. A page is 4096 bytes. Bytes without a name are zero.
@@ -30,8 +30,7 @@
  * A file is valid if and only if
  *
  *    1. it has at least the 14336 bytes before the flight, and all of the fixed part;
- *    2. magic and version are as below, and no unknown bit is set among the features at 16, nor for
- *       a writer among those at 24;
+ *    2. magic and version are as below, and no unknown bit is set among the features;
  *    3. the header's checksum is right;
  *    4. p is in 1e-12..0.5 (not a NaN); n is at most 10^12; size at most 2^38 pages; g at most 16
  *       and f at most 7, both zero or neither; the flag is 0, or 1 and n or size is not 0;
@@ -51,30 +50,29 @@
 #include <inttypes.h>
 
 enum {
-    MAGIC_AT = 0,            /*   8 magic: 89 75 6e 73 65 65 6e 0a */
-    VERSION_AT = 8,          /*   4 format version: 2 */
-    FEATURES_AT = 16,        /*   8 features without which the file cannot be used: FEATURE_... */
-    WRITER_FEATURES_AT = 24, /*   8 what a reader may ignore, but a writer must know: WRITER_... */
-    UUID_AT = 32,            /*  16 UUID of the filter, random (RFC 4122 version 4) */
-    CREATED_AT = 48,         /*   8 time of creation, seconds since 1970 UTC, two's complement */
-    HASH_KEY_AT = 64,        /*  16 the seed of XXH3, and 8 zeros; or the key of SipHash-2-4 */
-    RATE_AT = 104,           /*   8 p, the false-positive rate asked for, a double */
-    CAPACITY_AT = 112,       /*   8 n, the capacity asked for, in keys; 0: to grow from small */
-    PAGES_AT = 120,          /*   8 size asked for, in pages of each first layer; 0: as n, p want */
-    LINES_AT = 128,          /*   1 lines a key asked for (g); 0 if it followed from p */
-    FIELDS_AT = 129,         /*   1 fields a line asked for (f); 0 likewise */
-    FIXED_AT = 131,          /*   1 1 if the filter never grows, else 0 */
-    FLIGHT_KEYS_AT = 144,    /*   8 flight keys: a power of two, 32..4096; see shared.h */
-    FORGET_AT = 160,         /*   8 window by time: forgets after so many ms; 0: after n lines */
-    KEY_RECIPE_AT = 256,     /* 128 how a line becomes its key: zeros, the key is the whole line */
-    PART_AT = 384,           /*   4 which of the parts the filter is for, I, from 1 on */
-    PARTS_AT = 388,          /*   4 number of parts, N; 0: there are none */
-    CHECKSUM_AT = 4088       /*   8 XXH3, 64-bit variant, seed 0, of bytes 0..4087 */
+    MAGIC_AT = 0,         /*   8 magic: 89 75 6e 73 65 65 6e 0a */
+    VERSION_AT = 8,       /*   4 format version: 3 */
+    FEATURES_AT = 16,     /*   8 features without which the file cannot be used: FEATURE_... */
+    UUID_AT = 32,         /*  16 UUID of the filter, random (RFC 4122 version 4) */
+    CREATED_AT = 48,      /*   8 time of creation, seconds since 1970 UTC, two's complement */
+    HASH_KEY_AT = 64,     /*  16 the seed of XXH3, and 8 zeros; or the key of SipHash-2-4 */
+    RATE_AT = 104,        /*   8 p, the false-positive rate asked for, a double */
+    CAPACITY_AT = 112,    /*   8 n, the capacity asked for, in keys; 0: to grow from small */
+    PAGES_AT = 120,       /*   8 size asked for, in pages of each first layer; 0: as n, p want */
+    LINES_AT = 128,       /*   1 lines a key asked for (g); 0 if it followed from p */
+    FIELDS_AT = 129,      /*   1 fields a line asked for (f); 0 likewise */
+    FIXED_AT = 131,       /*   1 1 if the filter never grows, else 0 */
+    FLIGHT_KEYS_AT = 144, /*   8 flight keys: a power of two, 32..4096; see shared.h */
+    FORGET_AT = 160,      /*   8 window by time: forgets after so many ms; 0: after n lines */
+    KEY_RECIPE_AT = 256,  /* 128 how a line becomes its key: zeros, the key is the whole line */
+    PART_AT = 384,        /*   4 which of the parts the filter is for, I, from 1 on */
+    PARTS_AT = 388,       /*   4 number of parts, N; 0: there are none */
+    CHECKSUM_AT = 4088    /*   8 XXH3, 64-bit variant, seed 0, of bytes 0..4087 */
 };
 
 /* "unseen" between a byte that is no text and LF. */
 static const uint8_t magic[8] = {0x89, 'u', 'n', 's', 'e', 'e', 'n', '\n'};
-enum { VERSION = 2 };
+enum { VERSION = 3 };
 
 /* Features without which a file cannot be used: if another bit is set, a reader refuses it. */
 enum {
@@ -99,7 +97,6 @@ static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
     memcpy(bytes + MAGIC_AT, magic, sizeof magic);
     store32(bytes + VERSION_AT, VERSION);
     store64(bytes + FEATURES_AT, features_of(header));
-    store64(bytes + WRITER_FEATURES_AT, header->writer_features);
     memcpy(bytes + UUID_AT, header->uuid, UUID_BYTES);
     store64(bytes + CREATED_AT, (uint64_t)header->created);
     store64(bytes + HASH_KEY_AT, header->hasher.k0);
@@ -146,7 +143,6 @@ static void decode(const uint8_t *bytes, struct header *header)
                 .staged = (features & (FEATURE_COUNTING | FEATURE_WINDOW)) == 0,
             },
         .flight_keys = load64(bytes + FLIGHT_KEYS_AT),
-        .writer_features = load64(bytes + WRITER_FEATURES_AT),
         .shard = {load32(bytes + PART_AT), load32(bytes + PARTS_AT)},
     };
     memcpy(header->uuid, bytes + UUID_AT, UUID_BYTES);

@@ -23,19 +23,13 @@ enum { HEADER_BYTES = 4096, UUID_BYTES = 16 };
 /* What is written once, at creation. */
 struct header {
     uint8_t uuid[UUID_BYTES];
-    int64_t created;          /* seconds since 1970 */
-    struct hasher hasher;     /* XXH3 with a seed, or SipHash with a secret */
-    struct recipe recipe;     /* how a line becomes its key */
-    struct shard shard;       /* which part of a list it is for */
-    struct filter_plan plan;  /* as asked for */
-    uint64_t flight_keys;     /* room of the first slot times two, a power of two */
-    uint64_t writer_features; /* what a writer must know: WRITER_... */
-    uint64_t layers_at;       /* where the first layer may begin; the fixed part ends there */
-};
-
-enum {
-    WRITER_QUEUE = 1, /* a queue lies beside the filter */
-    WRITER_ALL = 1
+    int64_t created;         /* seconds since 1970 */
+    struct hasher hasher;    /* XXH3 with a seed, or SipHash with a secret */
+    struct recipe recipe;    /* how a line becomes its key */
+    struct shard shard;      /* which part of a list it is for */
+    struct filter_plan plan; /* as asked for */
+    uint64_t flight_keys;    /* room of the first slot times two, a power of two */
+    uint64_t layers_at;      /* where the first layer may begin; the fixed part ends there */
 };
 
 /* Fills the whole page, its checksum included. */

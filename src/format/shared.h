@@ -12,7 +12,7 @@
  * each further one for half as many as the one before, but for at least 8. A slot counts only while
  * its owner holds a lock on byte 2^62 + 1 + slot of the file (an open file description lock; no
  * file has bytes so far from its start). Byte 2^62 is the lock for bits, counters and slots; byte
- * 2^62 + 4096 the one for layer records and their count.
+ * 2^62 + 4096 the one for layer records and their count; byte 2^62 + 4097 that of the queue.
  *
  * In a counting filter the last page of the fixed part is the journal: what a remove is changing,
  * as it was before, so that a remove that is killed can be undone (removal.c). It has no checksum
@@ -36,10 +36,14 @@ enum {
     STAGE_EMPTYING_AT = 8208,  /*      8 the layer whose stage is being emptied, from 1 on; or 0 */
     STAGE_SETTING_AT = 8216,   /*      8 while keys go into a stage: how many it had, plus 1 */
     STAGE_SET_IN_AT = 8224,    /*      8 while they do: its layer, from 0 on */
+    QUEUE_AT = 8232,           /*      1 the kind of queue beside the filter, as below */
     LAYER_STATES_AT = 9216,    /*  48*64 the state of each layer */
     SLOTS_AT = 12288,          /* 128*16 slots of writers */
     FLIGHT_AT = 14336          /*        the keys in flight */
 };
+
+/* FILTER.queue, set by the first push, with LOCK_QUEUE (queue/queue.h). */
+enum { QUEUE_NONE = 0, QUEUE_OF_LINES = 1, QUEUE_OF_NULS = 2 };
 
 /* The state of a layer: a cache line of its own. */
 enum {

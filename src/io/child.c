@@ -95,7 +95,8 @@ static size_t write_as_output(void *context, const char *bytes, size_t length, s
     if (done == length)
         return done;
     fault_errno(fault, child->argv[0], NULL, errno);
-    return first && done < child->given && fault->error == EPIPE ? (size_t)child->given : done;
+    bool own = first && !child->exact && done < child->given;
+    return own && fault->error == EPIPE ? (size_t)child->given : done;
 }
 
 struct output child_output(struct child *child, const char *const *argv, char delimiter)
@@ -132,9 +133,8 @@ static bool has_other_readers(int *fd)
     return has;
 }
 
-/* How many of the lines in the pipe do not belong to those that the command started with. What it
- * has read of the first of them is of no use without the rest. */
-static uint64_t count_left(const struct child *child, int fd)
+/* How many lines the command has not read whole, of those that are not its own in any case. */
+static uint64_t count_left(struct child *child, int fd)
 {
     char bytes[4096];
     int unread = 0;
@@ -143,9 +143,11 @@ static uint64_t count_left(const struct child *child, int fd)
         return 0;
     uint64_t at = child->written - (uint64_t)unread;
     ssize_t n;
+    child->read_nothing = at == 0;
+    uint64_t own = child->exact ? 0 : child->given;
     while ((n = read(fd, bytes, sizeof bytes)) > 0)
         for (ssize_t i = 0; i < n; i++, at++)
-            lines += bytes[i] == child->delimiter && at >= child->given;
+            lines += bytes[i] == child->delimiter && at >= own;
     return lines;
 }
 

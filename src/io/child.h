@@ -35,12 +35,14 @@ enum { CHILD_GIVEN = 4096 };
 struct child {
     const char *const *argv;
     char delimiter;
-    bool failed;      /* it could not be run: */
-    int error;        /* the errno of that, or 0 if this process had trouble before */
-    pid_t pid;        /* 0: not started, or it has ended */
-    int fd;           /* its standard input */
-    uint64_t written; /* bytes */
-    uint64_t given;   /* of them, of the lines it starts with */
+    bool failed;       /* it could not be run: */
+    int error;         /* the errno of that, or 0 if this process had trouble before */
+    pid_t pid;         /* 0: not started, or it has ended */
+    int fd;            /* its standard input */
+    uint64_t written;  /* bytes */
+    uint64_t given;    /* of them, of the lines it starts with */
+    bool exact;        /* set by the caller: rule 1 does not apply */
+    bool read_nothing; /* as far as can be known, once it has ended */
 };
 
 /* A command, argv[0] looked up in PATH, as an output of lines that end with `delimiter`. It starts

@@ -1,115 +1,143 @@
-/* queue - opening one, and its lock; see queue.h and internal.h. */
+/* queue - opening one, making one, and its lock; see queue.h. */
 #include "queue/internal.h"
 
 #include "core/quote.h"
-
+#include "format/shared.h"
+#include "system/beside.h"
 #include "system/network.h"
 #include "system/path.h"
+#include "system/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* --- opening --- */
-
-struct queue *queue_new(const char *filter, struct fault *fault)
+int queue_open_segment(const struct queue *queue, uint64_t number, int flags, struct fault *fault)
 {
-    char path[BESIDE_MAX];
-    struct queue *queue = calloc(1, sizeof *queue);
-    if (queue != NULL) {
-        queue->directory = queue->fd = queue->notify = queue->read_fd = queue->write_fd = -1;
-        queue->state.delimiter = '\n';
-        queue->state.used = 1;
-        queue_set_max_line(queue, 1 << 30);
-        if (stat(filter, &queue->like) != 0)
-            queue->like.st_nlink = 0;
-        beside_name(filter, ".queue", path);
-        queue->path = strdup(path);
-        if (queue->path != NULL)
-            return queue;
-    }
-    free(queue);
-    fault_errno(fault, filter, NULL, ENOMEM);
-    return NULL;
-}
-
-/* Whoever made the directory, or a link of that name, can put other files into it at any time. */
-static int check_owner(const struct queue *queue, const struct stat *status, struct fault *fault)
-{
-    const struct stat ours = {.st_uid = geteuid()};
-    const struct stat *filter = queue->like.st_nlink != 0 ? &queue->like : &ours;
-    if (beside_is_trusted(queue->path, status, filter))
-        return 0;
-    fault_set(fault, queue->path, "belongs to user %ju, who may not write to the filter",
-              (uintmax_t)status->st_uid);
-    return fault_way_out(fault, "move it away, or name another filter");
-}
-
-static int fault_directory(const struct queue *queue, struct fault *fault)
-{
-    char name[QUOTE_MAX];
-    fault_errno(fault, queue->path, NULL, errno);
-    if (fault->error == ENOENT)
-        fault_way_out(fault, "put it back; or, to start with an empty queue: mkdir %s",
-                      quote_file(queue->path, name));
+    char path[BESIDE_MAX + 24];
+    snprintf(path, sizeof path, "%s/%010" PRIu64, queue->path, number);
+    if (number <= 9999999999)
+        return beside_open(path, flags, &queue->status, fault);
+    fault_set(fault, queue->path, "there is no number for another segment");
+    fault->error = ENOENT;
     return -1;
 }
 
-/* First what has the name. If it is a link of somebody who is trusted, he leads on. */
-int queue_open_directory(struct queue *queue, struct fault *fault)
+int queue_make_room(struct queue *queue, size_t bytes, struct fault *fault)
 {
-    struct stat status;
-    if (lstat(queue->path, &status) != 0)
-        return fault_directory(queue, fault);
-    if (check_owner(queue, &status, fault) != 0)
-        return -1;
-    queue->directory = open(queue->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (queue->directory < 0 || fstat(queue->directory, &status) != 0)
-        return fault_directory(queue, fault);
-    return check_owner(queue, &status, fault);
-}
-
-/* Whoever opened the filter to more users meant its lines, too. The directory still keeps out whom
- * it kept out. */
-static void share_state(const struct queue *queue)
-{
-    struct stat now;
-    mode_t more = queue->like.st_mode & 0666;
-    if (queue->like.st_nlink != 0 && fstat(queue->fd, &now) == 0 && (more & ~now.st_mode) != 0)
-        (void)fchmod(queue->fd, (now.st_mode & 0777) | more);
-}
-
-static int open_all(struct queue *queue, const uint8_t uuid[UUID_BYTES], bool write,
-                    struct fault *fault)
-{
-    if (queue_open_directory(queue, fault) != 0)
-        return -1;
-    if (write && network_check(queue->directory, queue->path, fault) != 0)
-        return -1;
-    int there = queue_open_state(queue, write, fault);
-    if (there <= 0)
-        return there;
-    if (memcmp(queue->head.uuid, uuid, UUID_BYTES) != 0) {
-        fault_set(fault, queue->path, "is the queue of another filter");
-        return fault_way_out(fault, "put it back beside that one");
-    }
-    if (write)
-        share_state(queue);
+    if (bytes <= queue->capacity)
+        return 0;
+    bytes += QUEUE_CHUNK;
+    char *buffer = realloc(queue->buffer, bytes);
+    if (buffer == NULL)
+        return fault_errno(fault, queue->path, "a line does not fit into memory", ENOMEM);
+    queue->buffer = buffer;
+    queue->capacity = bytes;
     return 0;
 }
 
-struct queue *queue_open(const char *filter, const uint8_t uuid[UUID_BYTES], bool write,
-                         uint64_t segment_bytes, struct fault *fault)
+/* Whether a path still leads to what was opened. */
+static int check_name(const struct queue *queue, const char *path, const struct stat *opened,
+                      struct fault *fault)
 {
-    struct queue *queue = queue_new(filter, fault);
-    if (queue == NULL)
+    struct stat named;
+    if (stat(path, &named) == 0 && path_same_file(&named, opened))
+        return 0;
+    fault_set(fault, path, "was replaced or removed during this run");
+    if (queue->plan.use == QUEUE_PUSH)
+        fault_way_out(fault, "run it again, with the same input");
+    return fault_may_pass(fault);
+}
+
+int queue_find(struct queue *queue, struct fault *fault)
+{
+    uint8_t kind;
+    char name[QUOTE_MAX], *delimiter = &queue->plan.delimiter;
+    if (queue->directory >= 0)
+        return check_name(queue, queue->path, &queue->around, fault) == 0 ? 1 : -1;
+    if (whole_read_at(queue->filter, &kind, 1, QUEUE_AT) != 1)
+        return fault_errno(fault, queue->filter_path, NULL, errno != 0 ? errno : EIO);
+    if (kind == QUEUE_NONE)
+        return 0;
+    if (kind > QUEUE_OF_NULS)
+        return fault_set(fault, queue->filter_path, "is damaged (kind of queue)");
+    if (queue->plan.use == QUEUE_LOOK)
+        *delimiter = kind == QUEUE_OF_NULS ? '\0' : '\n';
+    if ((kind == QUEUE_OF_NULS) != (*delimiter == '\0')) {
+        fault_set(fault, queue->path, "its lines end with %s",
+                  kind == QUEUE_OF_NULS ? "NUL, not a newline" : "a newline, not NUL");
+        return fault_way_out(fault, kind == QUEUE_OF_NULS ? "add -z" : "leave -z out");
+    }
+    queue->directory = beside_open_directory(queue->path, &queue->status, &queue->around, fault);
+    if (queue->directory < 0 && fault->error == ENOENT)
+        fault_way_out(fault, "move it back to there; or, to start with an empty queue: mkdir %s",
+                      quote_file(queue->path, name));
+    if (queue->directory >= 0 && queue->plan.use != QUEUE_LOOK &&
+        network_check(queue->directory, queue->path, fault) != 0)
+        return -1;
+    return queue->directory >= 0 ? 1 : -1;
+}
+
+/* Under the lock. An empty directory may be there, and is made anew. */
+static int make(struct queue *queue, struct fault *fault)
+{
+    uint8_t kind = queue->plan.delimiter == '\0' ? QUEUE_OF_NULS : QUEUE_OF_LINES;
+    struct stat status;
+    if (lstat(queue->failed_path, &status) == 0) {
+        fault_set(fault, queue->failed_path, "was there before the queue");
+        return fault_way_out(fault, "move it away");
+    }
+    (void)rmdir(queue->path);
+    if (mkdir(queue->path, 0700) != 0) {
+        fault_errno(fault, queue->path, "cannot be made", errno);
+        return fault->error == EEXIST ? fault_way_out(fault, "move it away") : -1;
+    }
+    queue->directory = beside_open_directory(queue->path, &queue->status, &queue->around, fault);
+    if (queue->directory < 0)
+        return -1;
+    beside_take_after(queue->directory, &queue->status);
+    /* On disk before a line is. */
+    path_sync_directory(queue->path);
+    if (whole_write_at(queue->filter, &kind, 1, QUEUE_AT) == 1 && fdatasync(queue->filter) == 0)
+        return 0;
+    return fault_errno(fault, queue->filter_path, NULL, errno);
+}
+
+static int open_all(struct queue *queue, struct fault *fault)
+{
+    const char *path = queue->filter_path;
+    bool look = queue->plan.use == QUEUE_LOOK;
+    queue->filter = open(path, (look ? O_RDONLY : O_RDWR) | O_CLOEXEC);
+    if (queue->filter < 0 || fstat(queue->filter, &queue->status) != 0)
+        return fault_errno(fault, path, NULL, errno);
+    if (look)
+        return queue_find(queue, fault);
+    int found = network_check(queue->filter, path, fault) == 0 ? queue_begin(queue, fault) : -1;
+    if (found < 0)
+        return -1;
+    if (found == 0 && queue->plan.use == QUEUE_PUSH)
+        found = make(queue, fault);
+    queue_end(queue);
+    return found;
+}
+
+struct queue *queue_open(const char *filter, const struct queue_plan *plan, struct fault *fault)
+{
+    struct queue *queue = calloc(1, sizeof *queue);
+    if (queue == NULL) {
+        fault_errno(fault, filter, NULL, ENOMEM);
         return NULL;
-    memcpy(queue->head.uuid, uuid, UUID_BYTES);
-    queue->head.segment_bytes = segment_bytes;
-    if (open_all(queue, uuid, write, fault) == 0)
+    }
+    queue->plan = *plan;
+    queue->filter_path = filter;
+    queue->filter = queue->directory = -1;
+    beside_name(filter, ".queue", queue->path);
+    beside_name(filter, ".failed", queue->failed_path);
+    if (open_all(queue, fault) >= 0)
         return queue;
     queue_close(queue);
     return NULL;
@@ -119,98 +147,31 @@ void queue_close(struct queue *queue)
 {
     if (queue == NULL)
         return;
-    const int fds[] = {queue->directory, queue->notify, queue->read_fd, queue->write_fd,
-                       queue->fd}; /* the last drops all locks */
-    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
-        if (fds[i] >= 0)
-            close(fds[i]);
+    queue_close_segments(queue);
+    if (queue->directory >= 0)
+        close(queue->directory);
+    if (queue->filter >= 0)
+        close(queue->filter);
     free(queue->buffer);
-    free(queue->path);
     free(queue);
-}
-
-const char *queue_path(const struct queue *queue)
-{
-    return queue->path;
-}
-
-int queue_open_file(const struct queue *queue, const char *name, int flags)
-{
-    int fd = segment_open_named(queue->directory, name, flags);
-    for (unsigned i = 0; i < 100 && fd < 0 && errno == ENOENT; i++) {
-        fd = segment_open_named(queue->directory, name, flags | O_CREAT | O_EXCL);
-        if (fd >= 0)
-            queue_follow(queue, fd);
-        else if (errno == EEXIST) /* somebody has just made it */
-            fd = segment_open_named(queue->directory, name, flags);
-    }
-    return fd;
 }
 
 /* --- the lock --- */
 
-bool queue_names(const struct queue *queue, const char *name, int fd)
-{
-    struct stat open, named;
-    return fstatat(queue->directory, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           fstat(fd, &open) == 0 && path_same_file(&open, &named);
-}
-
-int queue_check_name(const struct queue *queue, struct fault *fault)
-{
-    struct stat open, named;
-    int result = stat(queue->path, &named);
-    if (result == 0 && fstat(queue->directory, &open) == 0 && path_same_file(&open, &named) &&
-        queue_names(queue, "state", queue->fd))
-        return 0;
-    fault_set(fault, queue->path, "was %s during this run", result == 0 ? "replaced" : "removed");
-    fault_way_out(fault, "run it again, with the same input");
-    return fault_may_pass(fault);
-}
-
 int queue_begin(struct queue *queue, struct fault *fault)
 {
-    if (lock_take(queue->fd, LOCK_CHANGE, queue->owned > 0, queue->waits, queue) != 0)
+    int found = -1;
+    if (lock_take(queue->filter, LOCK_QUEUE, queue->run_count > 0, queue->plan.waits,
+                  queue->path) != 0)
         return fault_errno(fault, queue->path, "cannot be locked", errno);
-    if (queue_check_name(queue, fault) == 0 && queue_load(queue, fault) == 0)
-        return 0;
-    queue_end(queue);
-    return -1;
+    if (check_name(queue, queue->filter_path, &queue->status, fault) == 0)
+        found = queue_find(queue, fault);
+    if (found < 0)
+        queue_end(queue);
+    return found;
 }
 
 void queue_end(struct queue *queue)
 {
-    lock_drop(queue->fd, LOCK_CHANGE);
-}
-
-/* --- settings --- */
-
-void queue_set_waits(struct queue *queue, lock_waits *waits)
-{
-    queue->waits = waits;
-}
-
-void queue_set_max_line(struct queue *queue, uint64_t bytes)
-{
-    queue->max_line = bytes < SIZE_MAX ? bytes + 1 : SIZE_MAX;
-}
-
-int queue_set_delimiter(struct queue *queue, char delimiter, bool first, struct fault *fault)
-{
-    struct queue_state *state = &queue->state;
-    int result = 0;
-    if (queue_begin(queue, fault) != 0)
-        return -1;
-    bool other = state->known && state->delimiter != delimiter;
-    if (!state->known) {
-        state->known = first;
-        state->delimiter = delimiter;
-        result = first ? queue_save(queue, fault) : 0;
-    }
-    queue_end(queue);
-    if (!other)
-        return result;
-    fault_set(fault, queue->path, "its lines end with %s",
-              delimiter == '\0' ? "a newline, not NUL" : "NUL, not a newline");
-    return fault_way_out(fault, delimiter == '\0' ? "leave -z out" : "add -z");
+    lock_drop(queue->filter, LOCK_QUEUE);
 }

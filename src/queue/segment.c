@@ -1,153 +1,128 @@
-#include "queue/segment.h"
+/* segment - one file of a queue, and its records; see queue.h. */
+#include "queue/internal.h"
 
-#include "system/path.h"
+#include "system/map.h"
+#include "system/whole.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct segment_name segment_name(uint64_t start)
-{
-    struct segment_name name;
-    snprintf(name.text, sizeof name.text, "%020" PRIu64, start);
-    return name;
-}
-
-/* Where others can give a name to a file, it may be the second name of one that lies elsewhere, and
- * that they may not write to. The name is asked, not the open file: from that it may be gone again,
- * and the other one be the only one. */
-static bool is_only_name(int directory, const char *name, const struct stat *file)
-{
-    struct stat around, named;
-    if (fstat(directory, &around) == 0 && (around.st_mode & (S_IWGRP | S_IWOTH)) == 0)
-        return true;
-    return fstatat(directory, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           path_same_file(&named, file) && named.st_nlink == 1;
-}
-
-int segment_open_named(int directory, const char *name, int flags)
-{
-    struct stat status;
-    flags |= O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-    int fd = openat(directory, name, flags, 0600);
-    if (fd < 0) {
-        if (errno == ELOOP || errno == EISDIR || errno == ENXIO)
-            errno = EINVAL;
-        return -1;
-    }
-    bool reads = (flags & O_ACCMODE) == O_RDONLY;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-        (reads || is_only_name(directory, name, &status)))
-        return fd;
-    close(fd);
-    errno = EINVAL;
-    return -1;
-}
-
-int segment_open(int directory, uint64_t start, int flags)
-{
-    return segment_open_named(directory, segment_name(start).text, flags);
-}
-
-int segment_length(int directory, uint64_t start, uint64_t *length)
-{
-    struct stat status;
-    if (fstatat(directory, segment_name(start).text, &status, AT_SYMLINK_NOFOLLOW) != 0)
-        return -1;
-    *length = (uint64_t)status.st_size;
-    if (S_ISREG(status.st_mode) && start <= SEGMENT_END_MAX && *length <= SEGMENT_END_MAX - start)
-        return 0;
-    errno = EINVAL;
-    return -1;
-}
-
-int segment_remove(int directory, uint64_t start)
-{
-    return unlinkat(directory, segment_name(start).text, 0);
-}
-
-/* --- the list --- */
-
-DIR *segment_directory(int directory)
+int segments_find(struct segments *segments, int directory, const char *path, uint64_t after,
+                  struct fault *fault)
 {
     int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
-    if (stream == NULL && fd >= 0)
-        close(fd);
-    return stream;
-}
-
-/* Returns 1; 0 if it is a name of another kind; -1 with EINVAL. */
-static int position_of(const char *name, uint64_t *start)
-{
-    if (name[0] < '0' || name[0] > '9')
-        return 0;
-    *start = strtoull(name, NULL, 10);
-    if (*start <= SEGMENT_END_MAX && strcmp(name, segment_name(*start).text) == 0)
-        return 1;
-    errno = EINVAL;
-    return -1;
-}
-
-static int add(struct segment_list *list, uint64_t start)
-{
-    /* Full at each power of two. */
-    if ((list->count & (list->count - 1)) == 0) {
-        size_t room = list->count == 0 ? 1 : 2 * list->count;
-        uint64_t *starts = reallocarray(list->starts, room, sizeof *starts);
-        if (starts == NULL)
-            return -1;
-        list->starts = starts;
+    DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+    bool old = false;
+    *segments = (struct segments){.next = 0};
+    if (entries == NULL)
+        return fault_errno(fault, path, NULL, errno);
+    for (errno = 0; !old && (entry = readdir(entries)) != NULL;) {
+        const char *name = entry->d_name;
+        bool digits = strspn(name, "0123456789") == 10 && name[10] == '\0';
+        uint64_t number = digits ? strtoull(name, NULL, 10) : 0;
+        if (number > segments->last)
+            segments->last = number;
+        if (number > after && (segments->next == 0 || number < segments->next))
+            segments->next = number;
+        if (number == 0 && name[0] != '.')
+            strcpy(segments->foreign, name);
+        old = strcmp(name, "state") == 0; /* of another layout */
     }
-    list->starts[list->count++] = start;
+    int error = errno;
+    closedir(entries);
+    if (!old)
+        return error == 0 ? 0 : fault_errno(fault, path, NULL, error);
+    fault_set(fault, path, "was made by an older unseen");
+    return fault_way_out(fault, "move it away, and push its lines again");
+}
+
+int segment_measure(int fd, char delimiter, uint64_t *size, uint64_t *end, const char *name,
+                    struct fault *fault)
+{
+    char bytes[4096];
+    struct stat status;
+    const char *last = NULL;
+    if (fstat(fd, &status) != 0)
+        return fault_errno(fault, name, NULL, errno);
+    *size = *end = (uint64_t)status.st_size;
+    while (last == NULL && *end > 0) {
+        size_t length = *end == *size ? 1 : *end < sizeof bytes ? (size_t)*end : sizeof bytes;
+        if (whole_read_at(fd, bytes, length, *end - length) != length)
+            return fault_errno(fault, name, NULL, errno != 0 ? errno : EIO);
+        last = memrchr(bytes, delimiter, length);
+        *end -= last != NULL ? (size_t)(bytes + length - last) - 1 : length;
+    }
     return 0;
 }
 
-static int read_all(struct segment_list *list, DIR *stream)
+int segment_map(struct segment *segment, bool write, char delimiter, const char *name,
+                struct fault *fault)
+{
+    uint64_t end;
+    if (segment_measure(segment->fd, delimiter, &segment->size, &end, name, fault) != 0)
+        return -1;
+    if (end == segment->length)
+        return 0;
+    if (segment->length > 0)
+        map_drop(segment->bytes, segment->length);
+    segment->length = 0;
+    if (end == 0)
+        return 0;
+    segment->bytes = map_file(segment->fd, write, 0, (size_t)end, name, fault);
+    segment->length = segment->bytes != NULL ? (size_t)end : 0;
+    return segment->bytes != NULL ? 0 : -1;
+}
+
+void segment_close(struct segment *segment)
+{
+    if (segment->length > 0)
+        map_drop(segment->bytes, segment->length);
+    segment->length = 0;
+    close(segment->fd);
+}
+
+bool segment_next(const struct segment *segment, size_t from, char delimiter, struct record *record)
+{
+    const char *bytes = segment->bytes;
+    while (from < segment->length && bytes[from] == '\0')
+        from++;
+    record->at = from;
+    const char *end = from < segment->length
+                          ? memchr(bytes + from, delimiter, segment->length - from)
+                          : NULL;
+    if (end == NULL)
+        return false;
+    record->end = (size_t)(end - bytes) + 1;
+    record->status = bytes[from];
+    return true;
+}
+
+int segment_lock(const struct segment *segment, short type, size_t from, size_t to)
+{
+    struct flock flock = {.l_type = type, .l_start = (off_t)from, .l_len = (off_t)(to - from)};
+    if (fcntl(segment->fd, F_OFD_SETLK, &flock) == 0)
+        return 1;
+    return errno == EAGAIN || errno == EACCES ? 0 : -1;
+}
+
+/* The kernel tells of some lock behind a place, not of the first one. */
+bool segment_is_held(const struct segment *segment, uint64_t at, uint64_t *until)
 {
     for (;;) {
-        uint64_t start;
-        errno = 0;
-        const struct dirent *entry = readdir(stream);
-        if (entry == NULL)
-            return errno == 0 ? 0 : -1;
-        int is = position_of(entry->d_name, &start);
-        if (is < 0 || (is > 0 && add(list, start) != 0))
-            return -1;
+        struct flock flock = {.l_type = F_WRLCK,
+                              .l_start = (off_t)at,
+                              .l_len = (off_t)(*until - at)};
+        if (fcntl(segment->fd, F_OFD_GETLK, &flock) != 0 || flock.l_type == F_UNLCK)
+            return false;
+        uint64_t start = (uint64_t)flock.l_start, length = (uint64_t)flock.l_len;
+        *until = start > at ? start : length != 0 ? start + length : UINT64_MAX;
+        if (start <= at)
+            return true;
     }
-}
-
-static int ascending(const void *a, const void *b)
-{
-    const uint64_t *left = a, *right = b;
-    return (*left > *right) - (*left < *right);
-}
-
-int segment_list_read(struct segment_list *list, int directory)
-{
-    *list = (struct segment_list){0};
-    DIR *stream = segment_directory(directory);
-    if (stream == NULL)
-        return -1;
-    int result = read_all(list, stream);
-    int error = errno;
-    closedir(stream);
-    if (result == 0 && list->count > 0)
-        qsort(list->starts, list->count, sizeof *list->starts, ascending);
-    if (result != 0)
-        segment_list_free(list);
-    errno = error;
-    return result;
-}
-
-void segment_list_free(struct segment_list *list)
-{
-    free(list->starts);
-    *list = (struct segment_list){0};
 }

@@ -1,358 +1,354 @@
-/*
- * take - taking out, from the front; see queue.h.
- *
- * The staircase, from the obvious queue to this one:
- *
- *   1. The state is one number, the front. To take is to move it on. A worker that dies with its
- *      lines takes them with it.
- *   2. So what was taken stays written down, as a range of its own, until it is removed; and the
- *      worker holds a lock on the range, which the kernel drops when it dies. Lines in a range that
- *      nobody locks wait: nothing has to be repaired, and nobody has to look for the dead.
- *   3. Then there are many ranges that wait, and the lowest comes first: lines come back to the
- *      place they had.
- *   4. A taker may want fewer lines than wait in that range. It cuts off what it takes at the front
- *      and puts that into another range, which it locks; the rest stays, for the next taker.
- *   5. A worker takes a large number of lines in many chunks. What begins where one of its ranges
- *      ends is added to that range, so most workers need one range, however much they take.
- *   6. Beside the front there are 1024 ranges. If none is free, a taker waits until a worker
- *      removes its lines. But if all are those of dead workers, nobody ever would. So it locks the
- *      whole range that it takes from, and remembers by itself which part it took. The rest waits
- *      again as soon as that is removed; until then the worker takes nothing else.
- *
- * Nothing of the state changes before it is known what was got, and all changes in one save.
- */
+/* take - taking from the front, and what becomes of that; see queue.h. */
 #include "queue/internal.h"
 
-#include "system/signals.h"
+#include "core/number.h"
+#include "system/path.h"
+#include "system/whole.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/inotify.h>
-#include <time.h>
 #include <unistd.h>
 
-/* --- taking --- */
-
-/* The range that waits and begins first, or NULL; *awaited says whether live workers have lines. */
-static struct queue_range *find_waiting(struct queue *queue, bool *awaited)
+/* The one that is looked through, or NULL. */
+static struct segment *current(struct queue *queue)
 {
-    struct queue_range *ranges = queue->state.ranges, *best = NULL;
-    *awaited = false;
-    for (unsigned i = 0; i < queue->state.used; i++) {
-        struct queue_range *range = &ranges[i];
-        if (queue_range_is_empty(range) || queue->own[i])
-            continue;
-        if (i > 0 && lock_is_held(queue->fd, queue_lock(i)))
-            *awaited = true;
-        else if (best == NULL || range->begin < best->begin)
-            best = range;
-    }
-    return best;
+    return queue->open_count > 0 ? &queue->open[queue->open_count - 1] : NULL;
 }
 
-/* Locks a range. Returns 1, 0 if somebody has it, -1. */
-static int try_lock(const struct queue *queue, unsigned range, struct fault *fault)
+/* Removes a segment that is not the last one, if all of it is off. */
+static void remove_if_off(const struct queue *queue, const struct segment *segment)
 {
-    int got = lock_try(queue->fd, queue_lock(range));
-    return got < 0 ? fault_errno(fault, queue->path, "cannot be locked", errno) : got;
+    char name[24];
+    struct stat status;
+    struct record record = {.end = 0};
+    while (segment_next(segment, record.end, queue->plan.delimiter, &record))
+        if (record.status != '-')
+            return;
+    /* Somebody may have put another file in its place. */
+    if (fstat(segment->fd, &status) != 0 || status.st_nlink == 0)
+        return;
+    snprintf(name, sizeof name, "%010" PRIu64, segment->number);
+    unlinkat(queue->directory, name, 0);
 }
 
-/* Finds and locks a range for what is taken off `from`: an own one that it goes on, or else one
- * that is empty, or `from`. Returns 1, 0 if there is none, -1. */
-static int find_place(const struct queue *queue, const struct queue_range *from, unsigned *to,
-                      struct fault *fault)
+void queue_close_segments(struct queue *queue)
 {
-    const struct queue_state *state = &queue->state;
-    for (*to = 1; *to < state->used; ++*to)
-        if (queue->own[*to] && state->ranges[*to].end == from->begin)
-            return 1;
-    for (*to = 1; *to < QUEUE_RANGES; ++*to) {
-        int got = queue_range_is_empty(&state->ranges[*to]) ? try_lock(queue, *to, fault) : 0;
-        if (got != 0)
-            return got;
-    }
-    *to = (unsigned)(from - state->ranges);
-    return *to > 0 ? try_lock(queue, *to, fault) : 0;
+    while (queue->open_count > 0)
+        segment_close(&queue->open[--queue->open_count]);
 }
 
-/* Cuts lines off the front of a range. Its segments may hold more or fewer than the state tells
- * of. */
-static void cut(struct queue_range *range, uint64_t bytes, uint64_t lines)
+int queue_open_next(const struct queue *queue, uint64_t *number, int flags, struct fault *fault)
 {
-    range->begin += bytes;
-    uint64_t left = range->lines > lines ? range->lines - lines : 0;
-    uint64_t most = range->end - range->begin;
-    range->lines = left < most ? left : most;
-}
-
-/* Moves the lines from their range to another. Returns what of that was not taken: nothing, or if
- * it is the same range, all that is left of it. */
-static struct queue_range move_lines(struct queue_state *state, struct queue_range *from,
-                                     unsigned to, const struct queue_lines *lines)
-{
-    struct queue_range *range = &state->ranges[to], left = *from;
-    left.taken = false;
-    cut(&left, lines->length, lines->count);
-    if (range != from) {
-        if (queue_range_is_empty(range))
-            *range = (struct queue_range){from->begin, from->begin, 0, true};
-        if (to >= state->used)
-            state->used = to + 1;
-        range->end += lines->length;
-        range->lines += lines->count;
-        *from = left;
-        left.begin = left.end = range->end;
-        left.lines = 0;
-    }
-    range->taken = true;
-    return left;
-}
-
-/* Under the lock. Returns as queue_take; also -2 if there is no range for what would be taken. */
-static int take_locked(struct queue *queue, uint64_t most, struct queue_lines *lines, bool *awaited,
-                       struct fault *fault)
-{
-    unsigned to = 0;
-    struct queue_range *from = find_waiting(queue, awaited);
-    if (!queue_range_is_empty(&queue->rest))
-        return -2;
-    if (from == NULL)
-        return 0;
-    int got = find_place(queue, from, &to, fault);
-    if (got <= 0)
-        return got < 0 ? -1 : -2;
-    if (queue_read_lines(queue, from->begin, from->end, most, lines, fault) == 0) {
-        struct queue_range rest = move_lines(&queue->state, from, to, lines);
-        if (queue_save(queue, fault) == 0) {
-            queue->owned += !queue->own[to];
-            queue->own[to] = true;
-            queue->last = to;
-            queue->rest = rest;
-            queue->taken = *lines;
-            return 1;
-        }
-    }
-    if (!queue->own[to])
-        lock_let_go(queue->fd, queue_lock(to));
-    return -1;
-}
-
-int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, bool *awaited,
-               struct fault *fault)
-{
-    struct timespec doze = {0, 10000000};
-    for (unsigned round = 1;; round++) {
-        if (queue_begin(queue, fault) != 0)
+    struct segments found = {.next = *number + 1};
+    int fd = *number > 0 ? queue_open_segment(queue, found.next, flags, fault) : -1;
+    if (fd < 0 && (*number == 0 || fault->error == ENOENT)) {
+        if (segments_find(&found, queue->directory, queue->path, *number, fault) != 0)
             return -1;
-        int result = take_locked(queue, most, lines, awaited, fault);
-        queue_end(queue);
-        if (result != -2)
-            return result;
-        *awaited = true;
-        if (queue->owned > 0)
-            return 0;
-        if (round == 500 && queue->waits != NULL)
-            queue->waits(queue, false);
-        (void)nanosleep(&doze, NULL);
-        if (signals_pending())
-            return fault_errno(fault, queue->path, NULL, EINTR);
+        fault->reason[0] = '\0';
+        fd = found.next > 0 ? queue_open_segment(queue, found.next, flags, fault) : -1;
     }
+    *number = found.next;
+    return fd;
 }
 
-uint64_t queue_accept(struct queue *queue, size_t bytes)
+/* Goes on with the next segment. Returns 1, 0 if there is none, or no place for it; -1. */
+static int go_on(struct queue *queue, enum queue_end *end, struct fault *fault)
 {
-    struct queue_lines *taken = &queue->taken;
-    size_t whole = queue_whole_lines(queue, taken->bytes, bytes);
-    uint64_t lines = queue_count_lines(queue, taken->bytes, whole);
-    queue->refused_bytes = taken->length - whole;
-    queue->refused_lines = taken->count - lines;
-    return lines;
+    uint64_t number = queue->after;
+    if (queue->open_count == QUEUE_OPEN && queue->run_count > 0) {
+        *end = QUEUE_FULL;
+        return 0;
+    }
+    int fd = queue_open_next(queue, &number, O_RDWR, fault);
+    if (fd < 0)
+        return fault->reason[0] == '\0' ? 0 : -1;
+    if (current(queue) != NULL)
+        remove_if_off(queue, current(queue));
+    if (queue->run_count == 0)
+        queue_close_segments(queue);
+    queue->open[queue->open_count++] = (struct segment){.number = number, .fd = fd};
+    queue->after = number;
+    queue->at = 0;
+    return segment_map(current(queue), true, queue->plan.delimiter, queue->path, fault) == 0 ? 1
+                                                                                             : -1;
 }
 
-/* --- removing --- */
-
-/* Under the lock. All is off but what was refused, and what was not taken of the range. */
-static int remove_locked(struct queue *queue, struct fault *fault)
+/* Finds the next records that wait, at most so many, and copies their lines behind those that there
+ * are, as far as there is room, but at least one. Returns how many bytes that is, or 0: none, or
+ * with the fault. */
+static size_t find_run(struct queue *queue, uint64_t most, size_t before, struct run *run,
+                       enum queue_end *end, struct fault *fault)
 {
-    struct queue_range rest = queue->rest;
-    rest.begin -= queue->refused_bytes;
-    rest.lines += queue->refused_lines;
-    for (unsigned i = 1; i < queue->state.used; i++)
-        if (queue->own[i])
-            queue->state.ranges[i] = i == queue->last ? rest : (struct queue_range){0};
-    if (queue_save(queue, fault) != 0)
-        return -1;
-    for (unsigned i = 1; i < QUEUE_RANGES && queue->owned > 0; i++)
-        if (queue->own[i]) {
-            queue->own[i] = false;
-            queue->owned--;
-            lock_let_go(queue->fd, queue_lock(i));
+    struct record record = {.end = queue->at};
+    uint64_t longest = queue->plan.max_line;
+    size_t bytes = 0;
+    *run = (struct run){.segment = &queue->open[queue->open_count - 1]};
+    while (run->lines < most &&
+           segment_next(run->segment, record.end, queue->plan.delimiter, &record)) {
+        size_t length = record.end - record.at - 1;
+        uint64_t until = record.end;
+        bool too_long = length - 1 > longest;
+        if (!record_waits(&record))
+            continue;
+        if (run->lines > 0 && (before + bytes + length > QUEUE_CHUNK || too_long))
+            break;
+        if (too_long && segment_is_held(run->segment, record.at, &until)) {
+            *end = QUEUE_AWAITED;
+            continue;
         }
-    queue->rest = (struct queue_range){0};
-    queue->refused_bytes = queue->refused_lines = 0;
+        if (too_long) {
+            fault_set(fault, queue->path, "the next line has more than %" PRIu64 " %s", longest,
+                      number_of(longest, "byte", "bytes"));
+            fault_way_out(fault, "to allow it: --max-line SIZE");
+            return 0;
+        }
+        if (queue_make_room(queue, before + bytes + length, fault) != 0)
+            return 0;
+        memcpy(queue->buffer + before + bytes, run->segment->bytes + record.at + 1, length);
+        if (run->lines++ == 0)
+            run->at = record.at;
+        run->end = record.end;
+        bytes += length;
+    }
+    if (run->lines == 0)
+        queue->at = record.end;
+    return bytes;
+}
+
+/* From the current segment: as many at once as nobody else holds one of. Returns 1 to go on with
+ * the next segment, 0 if that is all, -1. */
+static int take_here(struct queue *queue, uint64_t most, struct queue_lines *lines,
+                     enum queue_end *end, struct fault *fault)
+{
+    uint64_t step = most;
+    while (lines->count < most && lines->length < QUEUE_CHUNK) {
+        struct run run;
+        uint64_t left = most - lines->count;
+        fault->reason[0] = '\0';
+        size_t bytes = find_run(queue, step < left ? step : left, lines->length, &run, end, fault);
+        if (bytes == 0)
+            return fault->reason[0] == '\0' ? 1 : -1;
+        if (lines->count > 0 && lines->length + bytes > QUEUE_CHUNK)
+            return 0;
+        if (queue->run_count == QUEUE_RUNS) {
+            *end = QUEUE_FULL;
+            return 0;
+        }
+        int got = segment_lock(run.segment, F_WRLCK, run.at, run.end);
+        if (got < 0)
+            return fault_errno(fault, queue->path, "cannot be locked", errno);
+        if (got > 0) {
+            queue->runs[queue->run_count++] = run;
+            queue->at = run.end;
+            lines->length += bytes;
+            lines->count += run.lines;
+        } else if (run.lines == 1) {
+            *end = QUEUE_AWAITED;
+            /* Behind all that is in the same lock. */
+            uint64_t until = run.end;
+            (void)segment_is_held(run.segment, run.at, &until);
+            queue->at = until < run.segment->length ? (size_t)until : run.segment->length;
+        }
+        step = got == 0 ? 1 : step > most / 2 ? most : 2 * step;
+    }
     return 0;
 }
 
-int queue_remove(struct queue *queue, struct fault *fault)
+int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, enum queue_end *end,
+               struct fault *fault)
 {
-    if (queue->owned == 0)
-        return 0;
-    if (queue_begin(queue, fault) != 0)
+    *lines = (struct queue_lines){0};
+    *end = QUEUE_EMPTY;
+    int more = queue_begin(queue, fault);
+    if (more < 0)
         return -1;
-    int result = remove_locked(queue, fault);
+    if (more > 0 && current(queue) == NULL)
+        more = go_on(queue, end, fault);
+    else if (more > 0)
+        more = segment_map(current(queue), true, queue->plan.delimiter, queue->path, fault) == 0
+                   ? 1
+                   : -1;
+    while (more > 0 && (more = take_here(queue, most, lines, end, fault)) > 0)
+        more = go_on(queue, end, fault);
     queue_end(queue);
-    if (result == 0)
-        queue_drain(queue);
-    return result;
-}
-
-/* --- to the back --- */
-
-/* The own range that begins first, of those of which something is out; or NULL. */
-static struct queue_range *first_out(struct queue *queue, uint64_t *end)
-{
-    struct queue_range *first = NULL;
-    for (unsigned i = 1; i < queue->state.used; i++) {
-        struct queue_range *range = &queue->state.ranges[i];
-        uint64_t out_end = i == queue->last ? queue->rest.begin : range->end;
-        if (queue->own[i] && !queue_range_is_empty(range) && range->begin < out_end &&
-            (first == NULL || range->begin < first->begin)) {
-            first = range;
-            *end = out_end;
-        }
+    lines->bytes = queue->buffer;
+    /* A fault comes again, when there are no lines before it. */
+    if (lines->count > 0)
+        return 1;
+    if (queue->run_count == 0) {
+        queue_close_segments(queue);
+        queue->after = 0;
     }
-    return first;
+    return more;
 }
 
-/* Lines that are out, lie in one segment, and have had equally many tries. */
-struct chunk {
-    struct queue_lines lines;
-    uint64_t begin;
-    uint32_t tries;
+/* A place in what is held; {0, 0} is the first. */
+struct place {
+    unsigned run;
+    size_t at;
 };
 
-/* Under the lock: reads the next one. Returns 1, 0 if there is none, -1. */
-static int read_out(struct queue *queue, struct chunk *chunk, struct fault *fault)
+/* The status of the next record that is held and not off, from *place on, which moves behind it;
+ * or NULL. */
+static char *next_held(const struct queue *queue, struct place *place, struct record *record)
 {
-    uint64_t end;
-    const struct queue_range *range = first_out(queue, &end);
-    if (range == NULL)
+    for (; place->run < queue->run_count; *place = (struct place){place->run + 1, 0}) {
+        const struct run *run = &queue->runs[place->run];
+        record->end = place->at > run->at ? place->at : run->at;
+        while (record->end < run->end &&
+               segment_next(run->segment, record->end, queue->plan.delimiter, record))
+            if (record_waits(record)) {
+                place->at = record->end;
+                return run->segment->bytes + record->at;
+            }
+    }
+    return NULL;
+}
+
+void queue_give_back(struct queue *queue, uint64_t lines)
+{
+    struct place place = {0, 0};
+    struct record record;
+    uint64_t held = 0;
+    for (unsigned i = 0; i < queue->run_count; i++)
+        held += queue->runs[i].lines;
+    for (uint64_t i = lines; i < held; i++)
+        next_held(queue, &place, &record);
+    for (; place.run < queue->run_count; place = (struct place){place.run + 1, 0}) {
+        struct run *run = &queue->runs[place.run];
+        size_t end = place.at > run->at ? place.at : run->at;
+        (void)segment_lock(run->segment, F_UNLCK, end, run->end);
+        run->end = end;
+    }
+}
+
+/* Under the lock: nothing is held any more. */
+static void let_go(struct queue *queue)
+{
+    for (unsigned i = 0; i < queue->run_count; i++)
+        (void)segment_lock(queue->runs[i].segment, F_UNLCK, queue->runs[i].at, queue->runs[i].end);
+    for (unsigned i = 0; i + 1 < queue->open_count; i++) {
+        remove_if_off(queue, &queue->open[i]);
+        segment_close(&queue->open[i]);
+    }
+    queue->open[0] = *current(queue);
+    queue->open_count = 1;
+    queue->run_count = 0;
+}
+
+int queue_off(struct queue *queue, struct fault *fault)
+{
+    struct place place = {0, 0};
+    struct record record;
+    char *status;
+    if (queue->run_count == 0)
         return 0;
-    chunk->begin = range->begin;
-    if (tries_find(queue, range->begin, &end, &chunk->tries, fault) != 0 ||
-        queue_read_lines(queue, range->begin, end, UINT64_MAX, &chunk->lines, fault) != 0)
+    if (queue_begin(queue, fault) < 0)
         return -1;
-    return 1;
+    while ((status = next_held(queue, &place, &record)) != NULL)
+        *status = '-';
+    let_go(queue);
+    queue_end(queue);
+    return 0;
 }
 
-/* Under the lock: its first `length` bytes are not out any more. */
-static int cut_out(struct queue *queue, const struct chunk *chunk, size_t length,
-                   struct fault *fault)
+static char one_more(char status)
 {
+    return status == ' ' ? '1' : status < '0' + QUEUE_TRIES_MAX ? (char)(status + 1) : status;
+}
+
+static bool gives_up(unsigned tries, char status)
+{
+    return tries > 0 && (status == ' ' ? 1 : (unsigned)(status - '0') + 1) >= tries;
+}
+
+/* Puts the lines that are given up into the buffer, or the records that go to the back. Returns 0
+ * with their length, or -1 with the fault. */
+static int gather(struct queue *queue, unsigned tries, bool given_up, size_t *length,
+                  struct fault *fault)
+{
+    struct place place = {0, 0};
+    struct record record;
+    const char *status;
+    *length = 0;
+    while ((status = next_held(queue, &place, &record)) != NULL) {
+        size_t n = record.end - record.at - given_up;
+        if (gives_up(tries, *status) != given_up)
+            continue;
+        if (*length + n > queue->capacity && queue_make_room(queue, 2 * (*length + n), fault) != 0)
+            return -1;
+        memcpy(queue->buffer + *length, status + given_up, n);
+        if (!given_up)
+            queue->buffer[*length] = one_more(*status);
+        *length += n;
+    }
+    return 0;
+}
+
+/* What a user may have left unfinished there is ended. */
+static int open_failed(const struct queue *queue, uint64_t *end, struct fault *fault)
+{
+    struct stat status;
+    char last, delimiter = queue->plan.delimiter;
+    int fd = beside_open(queue->failed_path, O_RDWR | O_CREAT, &queue->status, fault);
+    *end = fd >= 0 && fstat(fd, &status) == 0 ? (uint64_t)status.st_size : 0;
+    if (*end > 0 && whole_read_at(fd, &last, 1, *end - 1) == 1 && last != delimiter)
+        *end += whole_write_at(fd, &delimiter, 1, *end);
+    return fd;
+}
+
+/* Returns 0 if all lines of a kind are elsewhere, and on disk; or -1 with the fault: none is. */
+static int move(struct queue *queue, unsigned tries, bool given_up, struct fault *fault)
+{
+    const char *name = given_up ? queue->failed_path : queue->path;
+    size_t length;
     uint64_t end;
-    struct queue_range *range = first_out(queue, &end);
-    if (range == NULL || range->begin != chunk->begin || end - chunk->begin < length)
-        return queue_damaged(queue, "its state was written by something else", fault);
-    cut(range, length, queue_count_lines(queue, chunk->lines.bytes, length));
-    return queue_save(queue, fault);
+    if (gather(queue, tries, given_up, &length, fault) != 0)
+        return -1;
+    if (length == 0)
+        return 0;
+    if (queue_begin(queue, fault) < 0)
+        return -1;
+    int fd = given_up ? open_failed(queue, &end, fault) : queue_open_back(queue, &end, fault);
+    bool done = fd >= 0 && whole_write_at(fd, queue->buffer, length, end) == length;
+    if (fd >= 0 && !done) {
+        fault_errno(fault, name, NULL, errno);
+        (void)!ftruncate(fd, (off_t)end);
+    }
+    queue_end(queue);
+    if (done && fdatasync(fd) != 0)
+        done = fault_errno(fault, name, "cannot be flushed to disk", errno) == 0;
+    if (done && given_up)
+        path_sync_directory(name);
+    else if (done)
+        (void)!fsync(queue->directory);
+    if (fd >= 0)
+        close(fd);
+    return done ? 0 : -1;
 }
 
-/* Under the lock: the range and the tail change in one save. Returns how many bytes went to the
- * back: all, or fewer with the fault. */
-static size_t move_to_back(struct queue *queue, const struct chunk *chunk, struct fault *fault)
+int queue_fail(struct queue *queue, unsigned tries, struct queue_failed *what, struct fault *fault)
 {
+    struct place place = {0, 0};
+    struct record record;
     struct fault later;
-    size_t length = chunk->lines.length;
-    size_t put = queue_append_unsaved(queue, chunk->lines.bytes, length,
-                                      chunk->tries + (chunk->tries < UINT32_MAX), fault);
-    return put > 0 && cut_out(queue, chunk, put, put == length ? fault : &later) != 0 ? 0 : put;
-}
-
-/* Without the lock: nobody else takes or moves what is out here. Returns as move_to_back. */
-static size_t give_up(struct queue *queue, const struct chunk *chunk, struct output *failed,
-                      struct fault *fault)
-{
-    struct fault later = {0};
-    const struct queue_lines *lines = &chunk->lines;
-    size_t done = output_write(failed, lines->bytes, lines->length, fault);
-    done = queue_whole_lines(queue, lines->bytes, done);
-    struct fault *first = done < lines->length ? &later : fault;
-    if (done == 0 || output_sync(failed, first) != 0 || queue_begin(queue, first) != 0)
-        return 0;
-    int result = cut_out(queue, chunk, done, first);
-    queue_end(queue);
-    return result == 0 ? done : 0;
-}
-
-/* Does away with the next chunk. Returns 1 if there may be more, 0 if all is done, -1. */
-static int fail_chunk(struct queue *queue, uint32_t most, struct output *failed,
-                      struct queue_failed *what, struct fault *fault)
-{
-    struct chunk chunk;
-    size_t done = 0;
-    if (queue_begin(queue, fault) != 0)
-        return -1;
-    int read = read_out(queue, &chunk, fault);
-    int result = read == 0 ? remove_locked(queue, fault) : read;
-    bool gives_up = read > 0 && failed != NULL && chunk.tries >= most - 1;
-    if (read > 0 && !gives_up)
-        done = move_to_back(queue, &chunk, fault);
-    queue_end(queue);
-    if (read <= 0)
-        return result;
-    if (gives_up)
-        done = give_up(queue, &chunk, failed, fault);
-    *(gives_up ? &what->given_up : &what->back) += queue_count_lines(queue, chunk.lines.bytes,
-                                                                     done);
-    return done == chunk.lines.length ? 1 : -1;
-}
-
-int queue_put_back(struct queue *queue, uint32_t most, struct output *failed,
-                   struct queue_failed *what, struct fault *fault)
-{
-    int result = 1;
+    char *status;
     *what = (struct queue_failed){0};
-    queue->refused_bytes = queue->refused_lines = 0;
-    while (result > 0) {
-        if (signals_pending())
-            return fault_errno(fault, queue->path, NULL, EINTR);
-        result = fail_chunk(queue, most, failed, what, fault);
+    if (queue->run_count == 0)
+        return 0;
+    bool given_up = move(queue, tries, true, fault) == 0;
+    bool back = given_up && move(queue, tries, false, fault) == 0;
+    if (queue_begin(queue, back ? fault : &later) < 0)
+        return -1;
+    while ((status = next_held(queue, &place, &record)) != NULL) {
+        bool gives = gives_up(tries, *status), moved = gives ? given_up : back;
+        *status = moved ? '-' : one_more(*status);
+        *(gives ? &what->given_up : &what->back) += moved;
     }
-    what->uncounted = queue->uncounted;
-    queue->uncounted = false;
-    if (result == 0)
-        queue_drain(queue);
-    return result;
-}
-
-/* --- waiting --- */
-
-static bool watch(struct queue *queue)
-{
-    char state[64];
-    queue->notify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    if (queue->notify < 0)
-        return false;
-    snprintf(state, sizeof state, "/proc/self/fd/%d", queue->fd);
-    if (inotify_add_watch(queue->notify, state, IN_MODIFY) >= 0)
-        return true;
-    close(queue->notify);
-    queue->notify = -1;
-    return false;
-}
-
-void queue_wait(struct queue *queue, uint64_t most)
-{
-    enum { MILLISECONDS = 250, WITHOUT_NOTICE = 50 };
-    char events[4096];
-    if (queue->notify < 0) {
-        /* Nobody tells of what changed before: the caller looks once more. */
-        if (!watch(queue))
-            (void)signals_wait_readable(-1, most < WITHOUT_NOTICE ? (int)most : WITHOUT_NOTICE);
-        return;
-    }
-    (void)signals_wait_readable(queue->notify, most < MILLISECONDS ? (int)most : MILLISECONDS);
-    while (read(queue->notify, events, sizeof events) > 0)
-        continue;
+    let_go(queue);
+    queue_end(queue);
+    return back ? 0 : -1;
 }

@@ -85,27 +85,15 @@ struct empty {
     const struct layer_record *records;
     unsigned count;
     uint64_t bytes;
-    create_beside *beside;
     struct fault *fault; /* with a reason, unless errno says it */
 };
-
-/* What the filter needs is there before the filter is. */
-static int make_beside(int fd, const struct empty *empty)
-{
-    struct stat like;
-    if (empty->beside == NULL)
-        return 0;
-    if (fstat(fd, &like) != 0)
-        return -1;
-    return empty->beside(empty->path, &like, empty->header->uuid, empty->fault);
-}
 
 static int fill_empty(int fd, const void *context)
 {
     const struct empty *empty = context;
     empty->fault->reason[0] = '\0';
     if (create_allocate(fd, 0, empty->records, empty->count) != 0 ||
-        !map_has_room(empty->bytes, empty->path, empty->fault) || make_beside(fd, empty) != 0)
+        !map_has_room(empty->bytes, empty->path, empty->fault))
         return -1;
     return create_write_head(fd, empty->header, empty->records, empty->count);
 }
@@ -140,8 +128,7 @@ unsigned create_layers(const struct filter_plan *asked, struct layer_plan *layer
     return count;
 }
 
-static int make(const char *path, struct header *header, bool over, create_beside *beside,
-                struct fault *fault)
+static int make(const char *path, struct header *header, bool over, struct fault *fault)
 {
     struct layer_record records[LAYERS_MAX];
     struct layer_plan layer;
@@ -152,7 +139,7 @@ static int make(const char *path, struct header *header, bool over, create_besid
         records[i].plan = layer;
     create_new_identity(header);
     uint64_t bytes = create_lay_out(header, records, count);
-    struct empty empty = {path, header, records, count, bytes, beside, fault};
+    struct empty empty = {path, header, records, count, bytes, fault};
     fault->reason[0] = '\0';
     int result = newfile_make(&(struct newfile_plan){
         .path = path,
@@ -166,8 +153,7 @@ static int make(const char *path, struct header *header, bool over, create_besid
                : result;
 }
 
-int create_filter(const char *path, struct header *header, unsigned over, create_beside *beside,
-                  struct fault *fault)
+int create_filter(const char *path, struct header *header, unsigned over, struct fault *fault)
 {
     /* Sizes take milliseconds to work out: not for a filter that is there. */
     int there = newfile_look(path, over, fault);
@@ -177,10 +163,7 @@ int create_filter(const char *path, struct header *header, unsigned over, create
     if (there == PLACE_REPLACEABLE && (over & OVER_FILTER) == 0)
         result = lock_empty(path, &lock, fault);
     if (result == 0)
-        result = make(path, header, there == PLACE_REPLACEABLE, beside, fault);
-    /* What lies beside may not be free any more, since somebody else has made both. */
-    if (result < 0 && newfile_look(path, over, &(struct fault){0}) == PLACE_TAKEN)
-        result = 1;
+        result = make(path, header, there == PLACE_REPLACEABLE, fault);
     if (lock >= 0)
         close(lock);
     return result;

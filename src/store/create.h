@@ -10,17 +10,10 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* Makes what lies beside the filter `path`, for whoever may use a file like that; may give the
- * filter another UUID. Returns 0, or -1 with the fault. */
-typedef int create_beside(const char *path, const struct stat *like, uint8_t uuid[UUID_BYTES],
-                          struct fault *fault);
-
 /* Makes a filter file at `path`, whole or not at all; fills in header's uuid and geometry of the
- * file. Nothing may be there but what `over` says (store/newfile.h). What `beside` makes, if that
- * is not NULL, is made first, and is on disk before the filter has its name. Returns 0; 1 if
- * something is there (nothing was changed); -1 with the fault. Takes as long as an fsync. */
-int create_filter(const char *path, struct header *header, unsigned over, create_beside *beside,
-                  struct fault *fault);
+ * file. Nothing may be there but what `over` says (store/newfile.h). Returns 0; 1 if something is
+ * there (nothing was changed); -1 with the fault. Takes as long as an fsync. */
+int create_filter(const char *path, struct header *header, unsigned over, struct fault *fault);
 
 /* The layers that such a filter is made with, all alike. Returns how many, or 0 if there can be
  * none. Takes milliseconds. */

@@ -105,21 +105,11 @@ static int give_name(struct newfile *file)
     return 0;
 }
 
-/* What is left is to make the name last. Not all file systems can. */
-static void flush_name(const struct newfile *file)
-{
-    int directory = open(file->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory >= 0) {
-        fsync(directory);
-        close(directory);
-    }
-}
-
 int newfile_end(struct newfile *file)
 {
     int named = fsync(file->fd) == 0 ? give_name(file) : -1;
     if (named == 0)
-        flush_name(file);
+        path_sync_directory(file->target);
     return named;
 }
 

@@ -105,10 +105,7 @@ static int read_header(struct store *store, struct fault *fault)
     if (header_decode(page, bytes, path, &store->header, fault) != 0)
         return -1;
     store->kernel = kernel_for(store->header.plan.geometry);
-    if (!is_writable(store) || (store->header.writer_features & ~(uint64_t)WRITER_ALL) == 0)
-        return 0;
-    fault_set(fault, path, "cannot be written by this version, only read");
-    return fault_way_out(fault, "to write to it, use a newer unseen");
+    return 0;
 }
 
 static int map_fixed(struct store *store, struct fault *fault)
@@ -381,8 +378,11 @@ int store_freeze(struct store *store, struct fault *fault)
 {
     if (store_lock_room(store, fault) != 0)
         return -1;
-    if (store_lock_to_settle(store, fault) == 0)
-        return 0;
+    if (take(store, LOCK_QUEUE, fault) == 0) {
+        if (store_lock_to_settle(store, fault) == 0)
+            return 0;
+        lock_drop(store->file.fd, LOCK_QUEUE);
+    }
     store_unlock_room(store);
     return -1;
 }
@@ -390,6 +390,7 @@ int store_freeze(struct store *store, struct fault *fault)
 void store_thaw(struct store *store)
 {
     store_unlock(store);
+    lock_drop(store->file.fd, LOCK_QUEUE);
     store_unlock_room(store);
 }
 
@@ -470,6 +471,11 @@ uint64_t store_keys(const struct store *store)
 uint64_t store_settlings(const struct store *store)
 {
     return get64(store, COUNTER_SETTLED_AT);
+}
+
+uint8_t store_queue(const struct store *store)
+{
+    return store->fixed[QUEUE_AT];
 }
 
 unsigned store_regions(const struct store *store)

@@ -66,6 +66,9 @@ uint64_t store_keys(const struct store *store);
 /* How often keys were settled in a file, by anybody. */
 uint64_t store_settlings(const struct store *store);
 
+/* The kind of queue beside a file, QUEUE_NONE or another one (format/shared.h). */
+uint8_t store_queue(const struct store *store);
+
 /* The regions in which keys are, in the order of the file: each layer, and before it its stage, if
  * it has one. */
 enum { REGIONS_MAX = 2 * LAYERS_MAX };
@@ -76,9 +79,9 @@ struct layer_plan store_plan(const struct store *store, unsigned region);
 const struct bits *store_bits(const struct store *store, unsigned region);
 uint64_t store_region_keys(const struct store *store, unsigned region);
 
-/* From now on nobody, in any process, changes this file, which is open for writing, until it is
- * thawed: who wants to, waits. Returns 0, or -1 with the fault. For making a file that takes its
- * place: what others would then settle in the old one would be lost, and they notice. */
+/* From now on nobody, in any process, changes this file, which is open for writing, or its queue,
+ * until it is thawed: who wants to, waits. Returns 0, or -1 with the fault. For making a file that
+ * takes its place: what others would then settle in the old one would be lost, and they notice. */
 int store_freeze(struct store *store, struct fault *fault);
 void store_thaw(struct store *store);
 

@@ -2,7 +2,9 @@
 
 #include "system/path.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -42,6 +44,61 @@ bool beside_is_trusted(const char *path, const struct stat *status, const struct
         return false;
     path_directory(path, directory);
     return stat(directory, &around) == 0 && (around.st_mode & for_all) != for_all;
+}
+
+static int check_trusted(const char *path, const struct stat *status, const struct stat *filter,
+                         struct fault *fault)
+{
+    if (beside_is_trusted(path, status, filter))
+        return 0;
+    fault_set(fault, path, "belongs to user %ju, who may not write to the filter",
+              (uintmax_t)status->st_uid);
+    return fault_way_out(fault, "move it away");
+}
+
+/* Closes the descriptor if there is a fault. */
+static int checked(int fd, int result)
+{
+    if (result == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+int beside_open(const char *path, int flags, const struct stat *filter, struct fault *fault)
+{
+    struct stat status;
+    const int safe = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    int fd = open(path, (flags & ~O_CREAT) | safe);
+    if (fd < 0 && errno == ENOENT && (flags & O_CREAT) != 0) {
+        fd = open(path, flags | O_EXCL | safe, 0600);
+        if (fd >= 0)
+            beside_take_after(fd, filter);
+    }
+    if (fd < 0 && errno == ELOOP)
+        return fault_set(fault, path, "is a symbolic link, and is not followed");
+    if (fd < 0 || fstat(fd, &status) != 0)
+        return fault_errno(fault, path, NULL, errno);
+    if (!S_ISREG(status.st_mode))
+        return checked(fd, fault_set(fault, path, "is not a regular file"));
+    /* Whoever has made a link to another's file may have meant that to be written to. */
+    if (status.st_nlink > 1)
+        return checked(fd, fault_set(fault, path, "is a hard link, and is not used"));
+    return checked(fd, check_trusted(path, &status, filter, fault));
+}
+
+int beside_open_directory(const char *path, const struct stat *filter, struct stat *status,
+                          struct fault *fault)
+{
+    if (lstat(path, status) != 0)
+        return fault_errno(fault, path, NULL, errno);
+    /* Who can make a link of that name can lead it anywhere. */
+    if (check_trusted(path, status, filter, fault) != 0)
+        return -1;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, status) != 0)
+        return fault_errno(fault, path, NULL, errno);
+    return checked(fd, check_trusted(path, status, filter, fault));
 }
 
 int beside_nameless(const char *path)

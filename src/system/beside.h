@@ -1,11 +1,13 @@
 /*
- * beside - what lies beside a filter: FILTER.queue, FILTER.flight-SLOT.
+ * beside - what lies beside a filter: FILTER.queue, FILTER.failed, FILTER.flight-SLOT.
  *
  * Users may know one filter by several names, through symbolic links; what lies beside it is named
  * after the real file. And whoever may use the filter may use what lies beside it.
  */
 #ifndef UNSEEN_SYSTEM_BESIDE_H
 #define UNSEEN_SYSTEM_BESIDE_H
+
+#include "system/fault.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -25,6 +27,16 @@ void beside_take_after(int fd, const struct stat *like);
  * to root, or to this user. Of others nothing is believed. A group tells nothing where anybody can
  * make files of it: in a directory for all to write to that hands on its group. */
 bool beside_is_trusted(const char *path, const struct stat *status, const struct stat *filter);
+
+/* Opens a file beside a filter, or in a directory there, if it is a regular file and trusted; with
+ * O_CREAT it is made like the filter if it is not there. No link is followed, not even a hard one,
+ * and no FIFO is waited for. Returns a descriptor, or -1 with the fault. */
+int beside_open(const char *path, int flags, const struct stat *filter, struct fault *fault);
+
+/* Opens a directory beside a filter, if it is trusted, and so is a link of that name. Returns a
+ * descriptor, and its status; or -1 with the fault. */
+int beside_open_directory(const char *path, const struct stat *filter, struct stat *status,
+                          struct fault *fault);
 
 /* A new file without a name in the directory of `path`, for its maker alone. -1 with errno. */
 int beside_nameless(const char *path);

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 /* Numbers of locks; a slot's is LOCK_SLOT + slot. */
-enum { LOCK_CHANGE = 0, LOCK_SLOT = 1, LOCK_GROW = 4096 };
+enum { LOCK_CHANGE = 0, LOCK_SLOT = 1, LOCK_GROW = 4096, LOCK_QUEUE = 4097 };
 /* The lock of a file that lines are appended to; that of a file of pending keys. */
 enum { LOCK_OUTPUT = 0, LOCK_PENDING = 0 };
 

@@ -1,6 +1,7 @@
 #include "system/path.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,17 @@ const char *path_directory(const char *path, char directory[PATH_MAX])
     size_t length = slash == path ? 1 : (size_t)(slash - path);
     snprintf(directory, PATH_MAX, "%.*s", length < PATH_MAX ? (int)length : PATH_MAX - 1, path);
     return slash + 1;
+}
+
+void path_sync_directory(const char *path)
+{
+    char directory[PATH_MAX];
+    path_directory(path, directory);
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)!fsync(fd);
+        close(fd);
+    }
 }
 
 int path_check_directory(const char *path, struct fault *fault)

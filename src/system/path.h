@@ -15,6 +15,9 @@
  * directory is cut off and found by nobody. */
 const char *path_directory(const char *path, char directory[PATH_MAX]);
 
+/* Flushes that directory, so that a new name in it lasts. Not all file systems can. */
+void path_sync_directory(const char *path);
+
 /* Whether the file, which does not exist, could be made in its directory. Returns 0, or -1 with the
  * fault, which names that. */
 int path_check_directory(const char *path, struct fault *fault);

@@ -231,6 +231,7 @@ struct contents {
     struct header header;
     struct layer_record records[LAYERS_MAX];
     uint64_t settlings;
+    uint8_t queue;
     const char *path;
     struct fault *fault;
 };
@@ -349,7 +350,9 @@ static int fill(int fd, const void *context)
     uint8_t settled[8];
     store64(settled, contents->settlings);
     bool whole = whole_write_at(fd, states, sizeof states, LAYER_STATES_AT) == sizeof states &&
-                 whole_write_at(fd, settled, sizeof settled, COUNTER_SETTLED_AT) == sizeof settled;
+                 whole_write_at(fd, settled, sizeof settled, COUNTER_SETTLED_AT) ==
+                     sizeof settled &&
+                 whole_write_at(fd, &contents->queue, 1, QUEUE_AT) == 1;
     return whole ? 0 : fail(contents, errno);
 }
 
@@ -369,14 +372,13 @@ int merge_write(const struct merge *merge, const char *path, bool over,
         .context = &contents,
     };
     struct stat status;
-    header->writer_features = 0; /* a queue stays where it is */
     if (replaced == NULL) {
         create_new_identity(header);
     } else {
         const struct header *was = store_header(replaced);
         memcpy(header->uuid, was->uuid, UUID_BYTES);
         header->created = was->created;
-        header->writer_features = was->writer_features;
+        contents.queue = store_queue(replaced);
         /* For whoever has noted how often that was: its lines may be in by now. */
         contents.settlings = store_settlings(replaced) + 1;
         if (stat(store_path(replaced), &status) == 0 && store_is_file(replaced, &status))

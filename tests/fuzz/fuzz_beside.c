@@ -125,6 +125,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!set_stage(data, size, make_scenes, fields, FIELDS))
         return 0;
     repair_pending(scene_file(&stage, "pending"), data[3]);
-    play(data, runs, RUNS, "f");
+    play(data, runs, RUNS);
     return 0;
 }

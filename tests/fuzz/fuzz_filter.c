@@ -15,7 +15,7 @@ static const struct field fields[] = {
     {"f", LAYER_TABLE_AT, 80, 48},    /*       offsets */
     {"f", LAYER_TABLE_AT + 32, 1, 5}, /*       geometries */
     {"f", LAYER_COUNT_AT, 4, 1},      /*       their number */
-    {"f", COUNTER_SETTLED_AT, 8, 5},  /* counters, marks of a stage */
+    {"f", COUNTER_SETTLED_AT, 8, 6},  /* counters, marks of a stage, kind of queue */
     {"f", LAYER_STATES_AT, 8, 128},   /* states of layers */
     {"f", LAYER_STATES_AT, 64, 48},   /*        their keys */
     {"f", SLOTS_AT, 4, 32},           /* slots */
@@ -84,7 +84,7 @@ static void make_scenes(void)
     make_scene("create -n 100 --shard 1/1 f", 100);
     make_scene("create -n 100 -f 1- -t , -i --trim f", 100);
     make_scene("create -n 100 --by url f", 100);
-    make_scene("create -n 100 --size 64K --hashes 8 --seed 7 --queue f", 100);
+    make_scene("create -n 100 --size 64K --hashes 8 --seed 7 f", 100);
     make_scene("create -n 100 --secret f", 100);
 }
 
@@ -93,6 +93,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!set_stage(data, size, make_scenes, fields, FIELDS))
         return 0;
     repair_filter(scene_file(&stage, "f"), data[3]);
-    play(data, runs, RUNS, "f");
+    play(data, runs, RUNS);
     return 0;
 }

@@ -268,7 +268,7 @@ static struct filter *filter_of(const struct way *way, bool file)
         header.plan.capacity = way->buffer, header.plan.pages = 1;
     if (!file)
         return filter_memory(&header, NULL, &fault);
-    INSIST(create_filter(filter_path(), &header, OVER_EMPTY | OVER_FILTER, NULL, &fault) == 0);
+    INSIST(create_filter(filter_path(), &header, OVER_EMPTY | OVER_FILTER, &fault) == 0);
     return filter_open(filter_path(), true, NULL, &fault);
 }
 

@@ -1,179 +1,193 @@
 /*
- * fuzz_queue - a damaged or hostile queue beside a sound filter (hostile.h): its state, its files
- * of lines, its counts of tries.
+ * fuzz_queue - a queue whose segments are any bytes.
+ *
+ *        0    1  flags: FLAG_...
+ *        1    1  how many bytes of the rest are segment 1; the others are segment 2
+ *        2   12  what is done: its kind, the worker, and a number
+ *       14       the segments
+ *
+ * What must hold: what waits is what a walk byte by byte finds; each line is taken off, or given
+ * up, or waits in the end; and what has no known status stays.
  */
-#include "hostile.h"
-#include "queue/state.h"
+#include "core/hash.h"
+#include "format/shared.h"
+#include "queue/queue.h"
+#include "replay.h"
 
-#define QUICK "-j 1 "
-#define STATE "f.queue/state"
-#define FIRST "f.queue/00000000000000000000"
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-enum {
-    FLAG_BOTH = 32, /* the second copy of the state is as the first */
-    FIRST_AT = QUEUE_HEAD_BYTES,
-    SECOND_AT = QUEUE_HEAD_BYTES + QUEUE_COPY_BYTES,
-    SHORT = 512, /* a segment of many */
-    TRIES_BYTES = 32
+enum { FLAG_NULS = 1, FLAG_SHORT = 2, OPERATIONS = 12, HEAD = 2 + OPERATIONS, MOST = 1 << 16 };
+
+/* So many lines, and the sum of their hashes. */
+struct tally {
+    uint64_t lines, sum;
 };
 
-static const struct field fields[] = {
-    {STATE, 0, 4, 10},             /* magic, version, UUID, bytes of a segment */
-    {STATE, FIRST_AT + 8, 8, 3},   /* sequence, oldest, newest */
-    {STATE, FIRST_AT + 32, 4, 2},  /* end of lines, number of ranges */
-    {STATE, FIRST_AT + 40, 8, 12}, /* ranges */
-    {STATE, FIRST_AT + 40, 24, 128},
-    {STATE, SECOND_AT + 8, 8, 3},
-    {STATE, SECOND_AT + 40, 8, 12},
-    {STATE, 0, 4096, 15}, /* pages */
-    {FIRST, 0, 1, 256},   /* lines */
-    {FIRST, 0, 16, 256},
-    {"f.queue/tries", 0, 8, 16},
-    {"f.queue/tries", 24, 8, 4},
-    {"f.queue/failed", 0, 8, 16},
-    {"f", 24, 4, 6}, /* features for a writer, and the UUID */
-};
-enum { FIELDS = sizeof fields / sizeof *fields };
+static struct worker {
+    struct queue *queue;
+    struct tally taken[MOST]; /* up to each line that it has */
+    size_t count;
+} workers[2];
 
-static const struct run runs[] = {
-    {WRITES, "push " QUICK "f in", true, NULL},
-    {WRITES, "push --durable --summary " QUICK "f in", true, NULL},
-    {WRITES, "push -z --dropped dropped " QUICK "f in", false, NULL},
-    {WRITES, "pop f", false, NULL},
-    {WRITES, "pop -m 3 --summary f", false, NULL},
-    {WRITES, "pop -m 1000000 f", false, NULL},
-    {WRITES, "pop -z -m 2 f", false, NULL},
-    {WRITES, "pop --max-line 10 f", false, NULL},
-    {WRITES, "pop -m 4 f -x false", false, NULL},
-    {WRITES, "pop -m 4 --tries 2 f -x false", false, NULL},
-    {WRITES, "pop -m 9 --tries 1 --failed dead f -x false", false, NULL},
-    {WRITES, "pop -m 50 f -x cat", false, NULL},
-    {WRITES, QUICK "f in", true, "f.queue"},
-    {READS, "stats f", false, NULL},
-    {READS, "stats --json f", false, NULL},
-    {READS, "verify f", false, NULL},
-    {READS, "query " QUICK "f in", false, NULL},
-    {READS, "merge -o out f ../g", false, NULL},
-    {WRITES, "merge -o f f ../g", false, "f.queue"},
-    {REPLACES, "create --force -n 10 f", false, NULL},
-    {REPLACES, "create --force --queue -n 10 f", false, NULL},
-};
-enum { RUNS = sizeof runs / sizeof *runs };
+static char delimiter;
+static struct fault fault;
 
-/* --- scenes --- */
-
-/* The head says that a segment takes so many bytes. */
-static void shorten_segments(uint64_t bytes)
+static void put(const char *name, const void *bytes, size_t length, off_t at)
 {
-    uint8_t number[8];
-    store64(number, bytes);
-    int fd = open(STATE, O_WRONLY | O_CLOEXEC);
-    INSIST(fd >= 0 && pwrite(fd, number, sizeof number, 32) == (ssize_t)sizeof number);
-    close(fd);
-    stamp(STATE, 16, QUEUE_HEAD_BYTES);
+    int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    INSIST(fd >= 0 && pwrite(fd, bytes, length, at) == (ssize_t)length && close(fd) == 0);
 }
 
-/* The lines of the first `bytes` were taken by two workers. */
-static void take(uint64_t bytes, uint64_t lines)
+static void add(struct tally *tally, const char *line, size_t length)
 {
-    static uint8_t copy[QUEUE_COPY_BYTES];
-    static struct queue_state state;
-    int fd = open(STATE, O_RDWR | O_CLOEXEC);
-    INSIST(fd >= 0 && pread(fd, copy, sizeof copy, FIRST_AT) == (ssize_t)sizeof copy);
-    INSIST(queue_state_decode(copy, &state));
-    state.ranges[1] = (struct queue_range){0, bytes / 2, lines / 2, true};
-    state.ranges[2] = (struct queue_range){bytes / 2, bytes, lines / 2, true};
-    state.ranges[0].begin = bytes;
-    state.ranges[0].lines -= lines;
-    state.used = 3;
-    queue_state_encode(&state, copy);
-    INSIST(pwrite(fd, copy, sizeof copy, FIRST_AT) == (ssize_t)sizeof copy);
-    INSIST(pwrite(fd, copy, sizeof copy, SECOND_AT) == (ssize_t)sizeof copy);
-    close(fd);
+    tally->lines++;
+    tally->sum += hash_checksum(line, length);
 }
 
-static void begin_scene(uint64_t segment_bytes, const char *push)
+/* Returns how many records have an unknown status. */
+static uint64_t walk(struct tally *waiting, const char *bytes, size_t length)
 {
-    make_filter("create --queue -n 200 f");
-    if (segment_bytes != 0)
-        shorten_segments(segment_bytes);
-    if (push != NULL)
-        make(push, "../some");
-}
-
-static void make_scenes(void)
-{
-    static const char push[] = "push -j 1 f in";
-    enum { LINE = 28 }; /* of 10 to 99 */
-    enter_directory();
-    put_lines("../some", 10, 60);
-    begin_scene(0, push);
-    keep_scene();
-    make("pop -m 3 f -x cat", NULL);
-    keep_scene();
-    begin_scene(0, NULL);
-    keep_scene();
-    INSIST(rename("f", "../g") == 0);
-    begin_scene(0, push);
-    take(2 * LINE, 2);
-    keep_scene();
-    begin_scene(0, push);
-    make("pop -m 3 --tries 3 f -x false", NULL);
-    make("pop -m 2 --tries 1 f -x false", NULL);
-    keep_scene();
-    begin_scene(SHORT, push);
-    keep_scene();
-    take(20 * LINE, 20);
-    keep_scene();
-    begin_scene(0, "push -z -j 1 f in");
-    keep_scene();
-    begin_scene(0, push);
-    put_file("f.queue/04611686018427387904", "x\n", 2, 0);
-    put_file("f.queue/00000000000000000007", "y\n", 2, 0);
-    keep_scene();
-    put_file("f.queue/7", "z\n", 2, 0);
-    keep_scene();
-}
-
-/* --- checksums --- */
-
-static void repair_copy(uint8_t *copy)
-{
-    store64(copy, hash_checksum(copy + 8, queue_state_length(copy) - 8));
-}
-
-static void repair_state(struct file *file, uint8_t flags)
-{
-    if (file == NULL || file->size < QUEUE_STATE_BYTES)
-        return;
-    if (!(flags & FLAG_KEEP_CHECKSUMS))
-        store64(file->bytes + QUEUE_HEAD_BYTES - 8,
-                hash_checksum(file->bytes, QUEUE_HEAD_BYTES - 8));
-    if (flags & FLAG_BOTH)
-        memcpy(file->bytes + SECOND_AT, file->bytes + FIRST_AT, QUEUE_COPY_BYTES);
-    if (flags & FLAG_KEEP_RECORDS)
-        return;
-    repair_copy(file->bytes + FIRST_AT);
-    repair_copy(file->bytes + SECOND_AT);
-}
-
-static void repair_tries(struct file *file, uint8_t flags)
-{
-    if (file == NULL || flags & FLAG_KEEP_RECORDS)
-        return;
-    for (size_t at = 0; at + TRIES_BYTES <= file->size; at += TRIES_BYTES) {
-        uint8_t *record = file->bytes + at;
-        store32(record + TRIES_BYTES - 4, (uint32_t)hash_checksum(record, TRIES_BYTES - 4));
+    uint64_t unknown = 0;
+    for (size_t at = 0, end; at < length; at = end + 1) {
+        for (end = at; bytes[at] != '\0' && end < length && bytes[end] != delimiter;)
+            end++;
+        if (bytes[at] == '\0' || end == length)
+            continue;
+        if (strchr(" 123456789", bytes[at]))
+            add(waiting, bytes + at + 1, end - at - 1);
+        else
+            unknown += bytes[at] != '-';
     }
+    return unknown;
+}
+
+static struct queue *use(enum queue_use use, uint64_t max_line)
+{
+    struct queue_plan plan = {use, delimiter, max_line, NULL};
+    struct queue *queue = queue_open("f", &plan, &fault);
+    INSIST(queue);
+    return queue;
+}
+
+static bool take(struct worker *worker, uint64_t most)
+{
+    struct queue_lines lines;
+    enum queue_end end;
+    int result = queue_take(worker->queue, most, &lines, &end, &fault);
+    INSIST(result >= 0 || strstr(fault.reason, "more than 4 bytes"));
+    for (size_t at = 0, n; at < lines.length; at += n + 1) {
+        const char *line = lines.bytes + at, *stop = memchr(line, delimiter, lines.length - at);
+        struct tally *taken = &worker->taken[worker->count++];
+        INSIST(stop && worker->count < MOST);
+        n = (size_t)(stop - line);
+        taken[1] = taken[0];
+        add(&taken[1], line, n);
+    }
+    return result > 0;
+}
+
+/* All but the last few are off. */
+static void off(struct worker *worker, size_t back, struct tally *gone)
+{
+    const struct tally *taken = &worker->taken[worker->count > back ? worker->count - back : 0];
+    queue_give_back(worker->queue, back);
+    INSIST(queue_off(worker->queue, &fault) == 0);
+    gone->lines += taken->lines;
+    gone->sum += taken->sum;
+    worker->count = 0;
+}
+
+static void operate(uint8_t what, uint64_t max_line, struct tally *there, struct tally *gone)
+{
+    struct worker *worker = &workers[what >> 3 & 1];
+    struct queue_failed failed;
+    size_t n = what >> 4;
+    char line[16];
+    if ((what & 7) < 2) {
+        struct queue *queue = use(QUEUE_PUSH, max_line);
+        struct output output = queue_output(queue);
+        memset(line, 'p', n);
+        line[n] = delimiter;
+        INSIST(output.append(output.context, line, n + 1, &fault) == n + 1);
+        add(there, line, n);
+        queue_close(queue);
+    } else if ((what & 7) < 4) {
+        take(worker, n + 1);
+    } else if ((what & 7) < 6) {
+        off(worker, (what & 7) == 5 ? n : 0, gone);
+    } else if ((what & 7) == 6) {
+        INSIST(queue_fail(worker->queue, (unsigned)n % 10, &failed, &fault) == 0);
+        INSIST(failed.back + failed.given_up == worker->count);
+        worker->count = 0;
+    } else {
+        queue_close(worker->queue);
+        worker->queue = use(QUEUE_POP, max_line);
+        worker->count = 0;
+    }
+}
+
+static void start(void)
+{
+    static char directory[4096];
+    if (directory[0] == '\0') {
+        const char *place = getenv("TMPDIR");
+        snprintf(directory, sizeof directory, "%s/queue.XXXXXX", place ? place : "/tmp");
+        INSIST(mkdtemp(directory) && chdir(directory) == 0 && mkdir("f.queue", 0700) == 0);
+    }
+    for (char name[] = "f.queue/0000000001"; name[17] <= '3'; name[17]++)
+        (void)unlink(name);
+    (void)unlink("f.failed");
+}
+
+static struct queue_facts facts_now(void)
+{
+    struct queue_facts facts;
+    struct queue *queue = use(QUEUE_LOOK, 0);
+    INSIST(queue_facts(queue, &facts, &fault) == 0);
+    queue_close(queue);
+    return facts;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (!set_stage(data, size, make_scenes, fields, FIELDS))
+    static char *line;
+    static size_t room;
+    ssize_t given_up;
+    struct tally there = {0, 0}, gone = {0, 0};
+    if (size < HEAD || size > MOST / 2)
         return 0;
-    repair_filter(scene_file(&stage, "f"), 0);
-    repair_state(scene_file(&stage, STATE), data[3]);
-    repair_tries(scene_file(&stage, "f.queue/tries"), data[3]);
-    play(data, runs, RUNS, STATE);
+    const char *bytes = (const char *)data + HEAD;
+    size_t length = size - HEAD, first = data[1] < length ? data[1] : length;
+    uint64_t max_line = data[0] & FLAG_SHORT ? 4 : MOST;
+    delimiter = data[0] & FLAG_NULS ? '\0' : '\n';
+    start();
+    put("f", delimiter ? "\1" : "\2", 1, QUEUE_AT);
+    put("f.queue/0000000001", bytes, first, 0);
+    put("f.queue/0000000002", bytes + first, length - first, 0);
+    uint64_t unknown = walk(&there, bytes, first) + walk(&there, bytes + first, length - first);
+    struct queue_facts facts = facts_now();
+    INSIST(facts.waiting == there.lines && facts.unknown == unknown);
+    for (unsigned i = 0; i < 2; i++, workers[i - 1].count = 0)
+        workers[i].queue = use(QUEUE_POP, max_line);
+    for (unsigned i = 0; i < OPERATIONS; i++)
+        operate(data[2 + i], max_line, &there, &gone);
+    for (unsigned i = 0; i < 2; i++)
+        queue_close(workers[i].queue);
+    facts = facts_now();
+    INSIST(facts.held == 0 && facts.unknown == unknown);
+    workers[0].queue = use(QUEUE_POP, MOST);
+    for (workers[0].count = 0; take(&workers[0], MOST);)
+        ;
+    off(&workers[0], 0, &gone);
+    queue_close(workers[0].queue);
+    FILE *failed = fopen("f.failed", "r");
+    while (failed && (given_up = getdelim(&line, &room, delimiter, failed)) > 0)
+        add(&gone, line, (size_t)given_up - 1);
+    if (failed)
+        fclose(failed);
+    INSIST(gone.lines == there.lines && gone.sum == there.sum);
     return 0;
 }

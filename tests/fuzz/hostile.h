@@ -63,7 +63,7 @@ enum {
 };
 
 struct file {
-    char name[NAME_MAX_HERE]; /* "f", "f.queue/state" */
+    char name[NAME_MAX_HERE]; /* "f", "f.queue/0000000001" */
     uint8_t *bytes;
     size_t size;
     size_t zeros; /* after them */
@@ -352,16 +352,17 @@ static inline int run_words(const char *words, const char *in)
 
 /* --- scenes --- */
 
-/* So that one input does one thing, today and tomorrow: the same UUID and time in all. */
-static inline void stamp(const char *name, size_t uuid_at, size_t bytes)
+/* So that one input does one thing, today and tomorrow: the same UUID in all. */
+static inline void stamp(const char *name)
 {
-    static uint8_t page[4096];
+    enum { UUID_AT = 32, SUM_AT = HEADER_BYTES - 8 };
+    static uint8_t page[HEADER_BYTES];
     static const uint8_t uuid[UUID_BYTES] = "fuzz\0\0\x40\0\x80";
-    INSIST(bytes <= sizeof page && get_file(name, page, bytes) == bytes);
-    memcpy(page + uuid_at, uuid, sizeof uuid);
-    store64(page + bytes - 8, hash_checksum(page, bytes - 8));
+    INSIST(get_file(name, page, sizeof page) == sizeof page);
+    memcpy(page + UUID_AT, uuid, sizeof uuid);
+    store64(page + SUM_AT, hash_checksum(page, SUM_AT));
     int fd = open(name, O_WRONLY | O_CLOEXEC);
-    INSIST(fd >= 0 && pwrite(fd, page, bytes, 0) == (ssize_t)bytes);
+    INSIST(fd >= 0 && pwrite(fd, page, sizeof page, 0) == (ssize_t)sizeof page);
     close(fd);
 }
 
@@ -373,12 +374,9 @@ static inline void make(const char *words, const char *in)
 
 static inline void make_filter(const char *words)
 {
-    enum { FILTER_UUID_AT = 32, STATE_UUID_AT = 16 };
     clear_directory();
     make(words, NULL);
-    stamp("f", FILTER_UUID_AT, HEADER_BYTES);
-    if (access("f.queue/state", F_OK) == 0)
-        stamp("f.queue/state", STATE_UUID_AT, 4096);
+    stamp("f");
 }
 
 /* Sets `stage` to one. */
@@ -662,15 +660,15 @@ static inline void check_run(const struct run *run, uint8_t flags, bool untouche
 
 /* --- live writers --- */
 
-/* Holds the locks of slots 0 and 1 of a filter, or of ranges 1 and 2 of a queue's state, until the
- * descriptor is closed. -1 if there is no such file. */
-static inline int hold_slots(const char *name)
+/* Holds the locks of slots 0 and 1 of the filter, until the descriptor is closed. -1 if there is no
+ * such file. */
+static inline int hold_slots(void)
 {
     struct flock lock = {.l_type = F_WRLCK,
                          .l_whence = SEEK_SET,
                          .l_start = (INT64_C(1) << 62) + 1, /* format/shared.h */
                          .l_len = 2};
-    int fd = open(name, O_RDWR | O_CLOEXEC);
+    int fd = open("f", O_RDWR | O_CLOEXEC);
     if (fd >= 0)
         (void)!fcntl(fd, F_OFD_SETLK, &lock);
     return fd;
@@ -698,14 +696,13 @@ static inline void mark_sets(void)
     }
 }
 
-/* The stage is set, and the commands that it names run over it. `held`: the file of which somebody
- * else may hold locks. */
-static inline void play(const uint8_t *data, const struct run *runs, size_t count, const char *held)
+/* The stage is set, and the commands that it names run over it. */
+static inline void play(const uint8_t *data, const struct run *runs, size_t count)
 {
     clear_directory();
     put_scene(&stage);
     mark_sets();
-    int other = data[3] & FLAG_LIVE ? hold_slots(held) : -1;
+    int other = data[3] & FLAG_LIVE ? hold_slots() : -1;
     const struct run *first = &runs[data[1] % count];
     check_run(first, data[3], true);
     if (data[2] != 0)

@@ -26,10 +26,11 @@ sweep_form() {
 @test "all calls, all errnos: create" { sweep_form create; }
 @test "all calls, all errnos: query" { sweep_form query; }
 @test "all calls, all errnos: stats" { sweep_form stats; }
-@test "all calls, all errnos: create --queue" { sweep_form queue; }
+@test "all calls, all errnos: the first push" { sweep_form queue; }
 @test "all calls, all errnos: push" { sweep_form push; }
 @test "all calls, all errnos: pop" { sweep_form pop; }
 @test "all calls, all errnos: pop -x" { sweep_form popexec; }
+@test "all calls, all errnos: pop -x --tries" { sweep_form popfailexec; }
 
 # --- with the library of tests/torture/preload ------------------------------------------
 

@@ -66,14 +66,14 @@ signalled() {
     signals=${ends[$1 / 24 % 6]}
     rm -rf f.bf* out.* err.*
     # shellcheck disable=SC2086 # it is two words, or none
-    exits 0 unseen create --queue -p 1e-9 $size f.bf
+    exits 0 unseen create -p 1e-9 $size f.bf
     # What push puts into the queue is in this file.
     [[ $kind != push ]] || exits 0 unseen push f.bf < <(head -n 1 in)
     for ((i = 0; i < writers; i++)); do
         moment $(($(bytes_of in) / writers))
         [[ $i -eq 0 ]] || moment=(0 600000000)
         to=out.$i
-        [[ $kind != push ]] || to=f.bf.queue/00000000000000000000
+        [[ $kind != push ]] || to=f.bf.queue/0000000001
         env --default-signal=HUP,INT,TERM "$tools/killed" "${moment[0]}" "${moment[1]}$signals" \
             "$UNSEEN" ${kind:+"$kind"} f.bf in >>"$to" 2>"err.$i" 3>&- &
         pids+=($!)

@@ -138,6 +138,23 @@ small='"$UNSEEN" create -n 2000 -p 1e-9 f.bf'
     [[ $lost -gt 0 ]]
 }
 
+# A worker fails on the lines meanwhile: they go to the back, and then to f.bf.failed.
+look_at_queue='
+    "$UNSEEN" verify f.bf || [ $? = 1 ] || exit 12
+    "$UNSEEN" query f.bf ../in >../remembered || [ $? = 1 ] || exit 13
+    "$UNSEEN" pop f.bf -m 1e6 >../printed || [ $? = 1 ] || exit 14
+    [ ! -e f.bf.failed ] || cat f.bf.failed >>../printed'
+
+@test "push --durable and pop --tries: 200 power cuts, what is remembered waits or was given up" {
+    need_powerdisk
+    input 18000 >in
+    no_line_lost "$small"' && "$UNSEEN" push f.bf </dev/null' "($slowly)"' | "$UNSEEN" push --durable f.bf 2>/dev/null &
+        while kill -0 $! 2>/dev/null; do
+            "$UNSEEN" pop f.bf -m 700 --tries 2 --wait 1s -x sh -c "cat >/dev/null; false" || true
+        done
+        wait $!' "$look_at_queue" tally
+}
+
 # --- what clears bits: windows and stages ---------------------------------------
 
 # Each run brings the next $each lines, as many as a generation takes. Where there is a clock, they come a

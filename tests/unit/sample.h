@@ -29,7 +29,7 @@ static inline bool sample_create(const char *path, const struct filter_plan *pla
 {
     struct fault fault;
     struct header header = {.plan = *plan};
-    int result = create_filter(path, &header, OVER_EMPTY | OVER_FILTER, NULL, &fault);
+    int result = create_filter(path, &header, OVER_EMPTY | OVER_FILTER, &fault);
     if (result != 0)
         sample_fault("create", &fault);
     return result == 0;

@@ -54,7 +54,6 @@ static const struct kind kinds[] = {
                 .recipe = {.profile = PROFILE_URL, .version = 1, .ranges = 1, .range = {{2, 3}}}},
      .keys = 200},
     {.name = "part", .header = {.plan = {SMALL}, .shard = {3, 8}}, .keys = 200},
-    {.name = "queue", .header = {.plan = {SMALL}, .writer_features = WRITER_QUEUE}, .keys = 200},
     {.name = "secret", .header = {.plan = {SMALL}, .hasher = {HASH_SIPHASH, 7, 9}}, .keys = 200},
 };
 
@@ -111,7 +110,7 @@ static bool file_make(struct file *file, const struct kind *kind)
     struct header header = kind->header;
     *file = (struct file){.kind = kind};
     snprintf(file->path, sizeof file->path, "%s", scratch_path("f.bf"));
-    if (create_filter(file->path, &header, OVER_EMPTY | OVER_FILTER, NULL, &fault) != 0) {
+    if (create_filter(file->path, &header, OVER_EMPTY | OVER_FILTER, &fault) != 0) {
         sample_fault(kind->name, &fault);
         return false;
     }
@@ -244,7 +243,7 @@ static void check_writer(const struct file *file, const char *what, unsigned pla
 static bool is_for_all(const struct file *file, unsigned place, uint64_t at, uint64_t bit)
 {
     uint64_t states = LAYER_STATES_AT + (uint64_t)file->records * LAYER_STATE_BYTES;
-    if (place == LAYER_COUNT || (place == WORDS && at < STAGE_SET_IN_AT + 8) ||
+    if (place == LAYER_COUNT || (place == WORDS && at <= QUEUE_AT) ||
         (place == STATES && at < states && at % LAYER_STATE_BYTES < WINDOW_BEGAN + 8) ||
         (place == SLOTS && at < SLOTS_AT + SLOT_BYTES))
         return true;

@@ -511,11 +511,10 @@ static void creation(void)
     struct fault fault;
     struct header header = {.plan = {.rate = 1e-3, .capacity = 1000}};
     const char *path = scratch_path("c.bf");
-    tap_check(create_filter(path, &header, OVER_EMPTY, NULL, &fault) == 0, "it is not made");
+    tap_check(create_filter(path, &header, OVER_EMPTY, &fault) == 0, "it is not made");
     uint8_t first[UUID_BYTES];
     memcpy(first, header.uuid, UUID_BYTES);
-    tap_check(create_filter(path, &header, OVER_EMPTY, NULL, &fault) == 1,
-              "what exists is made anew");
+    tap_check(create_filter(path, &header, OVER_EMPTY, &fault) == 1, "what exists is made anew");
     struct filter *filter = sample_open(path, true);
     if (filter != NULL) {
         tap_check(memcmp(store_header(filter_store(filter))->uuid, first, UUID_BYTES) == 0,
@@ -530,51 +529,14 @@ static void creation(void)
         pass(filter, 0, 10, true);
     }
     filter_close(filter);
-    tap_check(create_filter(path, &header, OVER_EMPTY | OVER_FILTER, NULL, &fault) == 0,
+    tap_check(create_filter(path, &header, OVER_EMPTY | OVER_FILTER, &fault) == 0,
               "it is not replaced");
     filter = sample_open(path, false);
     tap_check(filter != NULL && inside(filter, 0, 10) == 0, "the new one is not empty");
     filter_close(filter);
     struct header large = {.plan = {.rate = 1e-6, .pages = SIZING_PAGES_MAX + 1}};
-    tap_check(create_filter(scratch_path("l.bf"), &large, OVER_EMPTY, NULL, &fault) == -1,
+    tap_check(create_filter(scratch_path("l.bf"), &large, OVER_EMPTY, &fault) == -1,
               "2^38 + 1 pages");
-}
-
-/* Plants a number in the header of a file, behind a right checksum. */
-static void plant(const char *path, off_t at, uint64_t value)
-{
-    uint8_t page[HEADER_BYTES];
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd < 0 || pread(fd, page, HEADER_BYTES, 0) != HEADER_BYTES)
-        exit(1);
-    store64(page + at, value);
-    store64(page + HEADER_BYTES - 8, hash_checksum(page, HEADER_BYTES - 8));
-    if (pwrite(fd, page, HEADER_BYTES, 0) != HEADER_BYTES || close(fd) != 0)
-        exit(1);
-}
-
-/* A file of a later version may have features that a reader can do without, and a writer cannot. */
-static void features(void)
-{
-    struct fault fault;
-    const char *path = scratch_path("f.bf");
-    if (!sample_create(path, &exact))
-        return;
-    plant(path, 24, 4);
-    struct filter *filter = sample_open(path, false);
-    tap_check(filter != NULL && inside(filter, 0, 100) == 0, "a reader is refused");
-    filter_close(filter);
-    filter = filter_open(path, true, NULL, &fault);
-    tap_check(filter == NULL && strstr(fault.reason, "cannot be written") != NULL, "a writer: %s",
-              filter == NULL ? fault.reason : "it opens");
-    filter_close(filter);
-    plant(path, 16, UINT64_C(1) << 63);
-    for (int write = 0; write < 2; write++) {
-        filter = filter_open(path, write, NULL, &fault);
-        tap_check(filter == NULL && strstr(fault.reason, "features") != NULL,
-                  "neither may open it: %s", filter == NULL ? fault.reason : "it opens");
-        filter_close(filter);
-    }
 }
 
 /* --- the golden file --- */
@@ -637,7 +599,7 @@ static void golden_is_made_again(void)
         .plan = {.rate = 1e-6, .capacity = 1000, .fixed = true},
     };
     const char *path = scratch_path("golden.bf");
-    if (create_filter(path, &header, OVER_EMPTY | OVER_FILTER, NULL, &fault) != 0) {
+    if (create_filter(path, &header, OVER_EMPTY | OVER_FILTER, &fault) != 0) {
         sample_fault("create", &fault);
         return;
     }
@@ -684,7 +646,6 @@ int main(void)
     tap_run("40 writers", many_writers);
     tap_run("what is no filter is refused", refused_files);
     tap_run("creation: once, replaced, impossible", creation);
-    tap_run("features of a later version", features);
     tap_run("the golden file opens and answers", golden_opens);
     tap_run("a filter made today has the golden file's bytes", golden_is_made_again);
     return tap_end();

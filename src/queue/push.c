@@ -1,0 +1,122 @@
+/* push - appending at the back; see queue.h. */
+#include "queue/internal.h"
+
+#include "core/bytes.h"
+#include "core/kernel.h"
+#include "system/whole.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Cuts away what stands after the last delimiter. Returns 0 with the end, or -1 with the fault. */
+static int cut_rest(const struct queue *queue, int fd, uint64_t *end, struct fault *fault)
+{
+    uint64_t size;
+    if (segment_measure(fd, queue->plan.delimiter, &size, end, queue->path, fault) != 0)
+        return -1;
+    if (*end < size && ftruncate(fd, (off_t)*end) != 0)
+        return fault_errno(fault, queue->path, NULL, errno);
+    return 0;
+}
+
+/* One that is not full is the last one. */
+int queue_open_back(struct queue *queue, uint64_t *end, struct fault *fault)
+{
+    struct segments found;
+    uint64_t number = queue->dirty_to;
+    int fd = number > 0 ? queue_open_segment(queue, number, O_RDWR, fault) : -1;
+    bool gone = fd < 0 && (number == 0 || fault->error == ENOENT);
+    while (gone || (fd >= 0 && cut_rest(queue, fd, end, fault) == 0)) {
+        if (!gone && *end < QUEUE_SEGMENT_BYTES) {
+            queue->dirty_from = queue->dirty_from > 0 ? queue->dirty_from : number;
+            queue->dirty_to = number;
+            return fd;
+        }
+        if (!gone)
+            close(fd);
+        gone = false;
+        if (segments_find(&found, queue->directory, queue->path, 0, fault) != 0)
+            return -1;
+        number = found.last > number ? found.last : number + 1;
+        fd = queue_open_segment(queue, number, O_RDWR | O_CREAT, fault);
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* The records of whole lines, in the buffer. Returns how long they are, or 0 with the fault. */
+static size_t make_records(struct queue *queue, const char *bytes, size_t length,
+                           struct fault *fault)
+{
+    size_t starts[257] = {0}, lines = 1;
+    const struct kernel *kernel = kernel_for((struct geometry){1, 1, false});
+    if (queue_make_room(queue, 2 * length, fault) != 0)
+        return 0;
+    char *to = queue->buffer;
+    for (const char *end = bytes + length; bytes < end && lines > 0; bytes += starts[lines]) {
+        lines = kernel->split(bytes, (size_t)(end - bytes), queue->plan.delimiter, starts, 256);
+        for (size_t i = 0; i < lines; i++) {
+            size_t n = starts[i + 1] - starts[i];
+            *to++ = ' ';
+            to = (char *)memcpy(to, bytes + starts[i], n) + n;
+        }
+    }
+    return (size_t)(to - queue->buffer);
+}
+
+/* Cuts away again what is no whole record. */
+static size_t append_as_output(void *context, const char *bytes, size_t length, struct fault *fault)
+{
+    struct queue *queue = context;
+    size_t want = make_records(queue, bytes, length, fault);
+    uint64_t end;
+    if (want == 0 || queue_begin(queue, fault) < 0)
+        return 0;
+    int fd = queue_open_back(queue, &end, fault);
+    size_t done = fd >= 0 ? whole_write_at(fd, queue->buffer, want, end) : 0;
+    if (fd >= 0 && done < want) {
+        fault_errno(fault, queue->path, NULL, errno);
+        const char *last = memrchr(queue->buffer, queue->plan.delimiter, done);
+        done = last != NULL ? (size_t)(last - queue->buffer) + 1 : 0;
+        (void)!ftruncate(fd, (off_t)(end + done));
+    }
+    if (fd >= 0)
+        close(fd);
+    queue_end(queue);
+    return done == want ? length
+                        : done - (size_t)count_byte(queue->buffer, done, queue->plan.delimiter);
+}
+
+/* By number: a segment that others have removed by now is all off. */
+static int sync_as_output(void *context, struct fault *fault)
+{
+    struct queue *queue = context;
+    if (queue_find(queue, fault) < 0)
+        return -1;
+    int failed = fsync(queue->directory);
+    for (uint64_t n = queue->dirty_from; n > 0 && n <= queue->dirty_to && failed == 0; n++) {
+        int fd = queue_open_segment(queue, n, O_RDWR, fault);
+        if (fd < 0 && fault->error != ENOENT)
+            return -1;
+        failed = fd >= 0 ? fdatasync(fd) : 0;
+        if (fd >= 0)
+            close(fd);
+    }
+    queue->dirty_from = 0;
+    return failed == 0 ? 0 : fault_errno(fault, queue->path, "cannot be flushed to disk", errno);
+}
+
+struct output queue_output(struct queue *queue)
+{
+    return (struct output){
+        .fd = -1,
+        .name = queue->path,
+        .delimiter = queue->plan.delimiter,
+        .append = append_as_output,
+        .sync = sync_as_output,
+        .context = queue,
+    };
+}
