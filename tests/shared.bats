@@ -534,6 +534,12 @@ read_locked() {
     prints '3\n'
     exits 0 program stats 4.bf
     grep -q '^queue  *0 lines waiting, 2 held' "$out" || complain
+    # Of a part of a line, too: what stands behind that is no line of its own.
+    exits 0 program push --create 5.bf < <(printf 'one two\nthree\n')
+    read_locked 8 5.bf.queue/0000000001 0 4
+    exits 0 program pop -m 9 5.bf
+    prints 'three\n'
+    [[ $(cat 5.bf.queue/*) == $' one two\n-three' ]] || complain
     # Readers never wait; --pending says at once that it cannot go on.
     exits 1 program query 1.bf < <(seq 3)
     exits 0 program f.bf --create --pending keys < <(seq 3)

@@ -36,7 +36,7 @@ struct job {
     unsigned tries;                       /* a line gets so many; 0: any number */
     uint64_t taken, unwritten, delivered; /* lines */
     struct queue_failed failed;           /* of them, by a CMD that failed */
-    enum queue_end end;                   /* why no more were taken */
+    enum queue_why end;                   /* why no more were taken */
     bool closed;                          /* CMD reads no more */
 };
 
@@ -58,26 +58,26 @@ static int deliver(struct job *job, const struct queue_lines *lines, struct faul
  * come from a worker. Returns as queue_take. */
 static int take(struct job *job, struct queue_lines *lines, struct fault *fault)
 {
-    enum { MILLISECONDS = 50 };
     bool until_done = options_has(job->options, OPTION_UNTIL_DONE);
     int64_t start = clock_monotonic();
     for (;;) {
+        int64_t before = clock_monotonic();
         int result = queue_take(job->queue, job->most - job->taken, lines, &job->end, fault);
-        uint64_t waited = (uint64_t)(clock_monotonic() - start);
+        int64_t now = clock_monotonic();
+        uint64_t waited = (uint64_t)(now - start);
         if (result != 0 || job->taken > 0 || waited >= job->wait ||
             (until_done && job->end == QUEUE_EMPTY) || signals_pending())
             return result;
-        uint64_t left = job->wait - waited;
-        (void)signals_wait_readable(-1, left < MILLISECONDS ? (int)left : MILLISECONDS);
+        /* So that many who wait do not keep the queue from those who work. */
+        uint64_t pause = 50 + 20 * (uint64_t)(now - before), left = job->wait - waited;
+        (void)signals_wait_readable(-1, (int)(left < pause ? left : pause));
     }
 }
 
 /* All that was taken is off, but for the last `left` lines, which wait again. */
 static int take_off(struct job *job, uint64_t left, struct fault *fault)
 {
-    if (left > 0)
-        queue_give_back(job->queue, left);
-    if (queue_off(job->queue, fault) != 0)
+    if (queue_off(job->queue, left, fault) != 0)
         return -1;
     job->delivered = job->taken - left;
     return 0;
@@ -132,7 +132,10 @@ static int put_back(struct job *job, struct fault *fault)
         return job->tries > 0 ? EXIT_OK : EXIT_COMMAND;
     }
     message_fault(fault);
-    fault_way_out(&why_not, "lines of %s wait in their place", job->options->command[0]);
+    fault_way_out(&why_not,
+                  job->failed.given_up > 0 ? "lines of %s wait in their place, or are given up"
+                                           : "lines of %s wait in their place",
+                  job->options->command[0]);
     return message_fault(&why_not);
 }
 

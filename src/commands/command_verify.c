@@ -193,15 +193,17 @@ static int check_queue(struct findings *findings)
         return result == 1 ? EXIT_OK : result;
     if (facts.unknown > 0)
         note(findings,
-             "queue: %" PRIu64
-             " %s an unknown status (to see them: grep -anv '^[- 1-9]' %s.queue/*)",
+             "queue: %" PRIu64 " %s an unknown status (to see them: grep -anv%s '^[- 1-9]' "
+             "%s.queue/*)",
              facts.unknown, number_of(facts.unknown, "record has", "records have"),
-             quote_file(store_path(findings->store), quoted));
+             store_queue(findings->store) == QUEUE_OF_NULS ? "z" : "",
+             quote_file(store_real_path(findings->store), quoted));
     if (facts.cut > 0)
         note(findings, "queue: %" PRIu64 " %s no record (left by a kill, or a power cut)",
              facts.cut, number_of(facts.cut, "byte is", "bytes are"));
     if (facts.foreign[0] != '\0')
-        note(findings, "queue: has a file that is not its own: %s", facts.foreign);
+        note(findings, "queue: has a file that is not its own: %s",
+             quote_file(facts.foreign, quoted));
     return EXIT_OK;
 }
 

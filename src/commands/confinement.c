@@ -16,8 +16,6 @@ static void allow_files(struct confine *confine, const char **paths)
 static void allow_queue(struct confine *confine, const char *filter, unsigned uses)
 {
     char name[BESIDE_MAX];
-    beside_name(filter, ".failed", name);
-    confine_allow(confine, name, CONFINE_READ);
     beside_name(filter, ".queue", name);
     /* One that is waited for will be made later. */
     if (uses == CONFINE_READ || access(name, F_OK) == 0)
@@ -30,8 +28,12 @@ static void allow_queue(struct confine *confine, const char *filter, unsigned us
 static void allow_queues(struct confine *confine, const char **paths)
 {
     allow_files(confine, paths);
-    for (; paths != NULL && *paths != NULL; paths++)
+    for (; paths != NULL && *paths != NULL; paths++) {
+        char name[BESIDE_MAX];
+        beside_name(*paths, ".failed", name);
+        confine_allow(confine, name, CONFINE_READ);
         allow_queue(confine, *paths, CONFINE_READ);
+    }
 }
 
 /* Their directories: of several, one may be replaced while the others are looked at. And

@@ -158,41 +158,6 @@ int inputs_check(const struct inputs *inputs, const char *filter, const char *ou
     return 0;
 }
 
-static int check_readable(const char *name)
-{
-    struct fault fault;
-    struct stat status;
-    bool standard = is_standard(name);
-    bool there = standard ? fstat(STDIN_FILENO, &status) == 0
-                          : stat(name, &status) == 0 && access(name, R_OK) == 0;
-    if (there && !S_ISDIR(status.st_mode))
-        return 0;
-    fault_errno(&fault, standard ? "standard input" : name, NULL, there ? EISDIR : errno);
-    return message_fault(&fault);
-}
-
-int inputs_check_readable(const struct inputs *inputs)
-{
-    for (const char **name = inputs->names; *name != NULL; name++)
-        if (check_readable(*name) != 0)
-            return EXIT_TROUBLE;
-    return 0;
-}
-
-const char *inputs_after_filter(struct inputs *inputs, const struct options *options)
-{
-    const char *path = filter_operand(options);
-    inputs_parse(inputs, options, 1);
-    return path != NULL && inputs_check(inputs, path, NULL) == 0 ? path : NULL;
-}
-
-void inputs_allow(const struct inputs *inputs, struct confine *confine)
-{
-    for (const char **name = inputs->names; *name != NULL; name++)
-        if (!is_standard(*name))
-            confine_allow(confine, *name, CONFINE_READ);
-}
-
 /* `unseen seen.bf stats` reads a file of that name; there is most often none. And to what has come
  * since the start only the user has the right, this process has not (system/confine.h); nor has it
  * to what a sandbox around it denies. */
@@ -210,6 +175,44 @@ static int cannot_open(const struct inputs *inputs, const char *name, struct fau
     if (fault->error == EACCES && access(name, R_OK) == 0)
         fault_way_out(fault, "if it was made or replaced during this run: run unseen again");
     return -1;
+}
+
+static int check_readable(const struct inputs *inputs, const char *name)
+{
+    struct fault fault;
+    struct stat status;
+    bool standard = is_standard(name);
+    bool there = standard ? fstat(STDIN_FILENO, &status) == 0
+                          : stat(name, &status) == 0 && access(name, R_OK) == 0;
+    if (there && !S_ISDIR(status.st_mode))
+        return 0;
+    if (standard || there)
+        fault_errno(&fault, standard ? "standard input" : name, NULL, there ? EISDIR : errno);
+    else
+        cannot_open(inputs, name, &fault);
+    return message_fault(&fault);
+}
+
+int inputs_check_readable(const struct inputs *inputs)
+{
+    for (const char **name = inputs->names; *name != NULL; name++)
+        if (check_readable(inputs, *name) != 0)
+            return EXIT_TROUBLE;
+    return 0;
+}
+
+const char *inputs_after_filter(struct inputs *inputs, const struct options *options)
+{
+    const char *path = filter_operand(options);
+    inputs_parse(inputs, options, 1);
+    return path != NULL && inputs_check(inputs, path, NULL) == 0 ? path : NULL;
+}
+
+void inputs_allow(const struct inputs *inputs, struct confine *confine)
+{
+    for (const char **name = inputs->names; *name != NULL; name++)
+        if (!is_standard(*name))
+            confine_allow(confine, *name, CONFINE_READ);
 }
 
 static int read_one(const struct inputs *inputs, const char *name, input_reader *reader,

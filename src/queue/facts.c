@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-static void look(const struct segment *segment, char delimiter, struct queue_facts *facts)
+static void count_records(const struct segment *segment, char delimiter, struct queue_facts *facts)
 {
     struct record record = {.end = 0};
     uint64_t until = 0, from = 0;
@@ -31,27 +31,30 @@ int queue_facts(struct queue *queue, struct queue_facts *facts, struct fault *fa
 {
     struct segments found;
     struct segment segment = {.number = 0};
-    int result = 0;
+    char delimiter = queue->plan.delimiter;
+    int result;
     *facts = (struct queue_facts){0};
     if (queue->directory < 0)
         return 0;
     if (segments_find(&found, queue->directory, queue->path, 0, fault) != 0)
         return -1;
     strcpy(facts->foreign, found.foreign);
-    while (result == 0 &&
-           (segment.fd = queue_open_next(queue, &segment.number, O_RDONLY, fault)) >= 0) {
-        result = segment_map(&segment, false, queue->plan.delimiter, queue->path, fault);
-        look(&segment, queue->plan.delimiter, facts);
+    while ((result = queue_next_segment(queue, &segment, O_RDONLY, fault)) > 0) {
+        result = segment_map(&segment, false, delimiter, queue->path, fault);
+        count_records(&segment, delimiter, facts);
         segment_close(&segment);
+        if (result != 0)
+            return -1;
     }
-    if (result != 0 || fault->reason[0] != '\0')
+    if (result < 0)
         return -1;
-    segment.fd = beside_open(queue->failed_path, O_RDONLY, &queue->status, fault);
+    segment.length = 0;
+    segment.fd = beside_open(queue->failed_path, O_RDONLY, &queue->filter_stat, fault);
     if (segment.fd < 0)
         return fault->error == ENOENT ? 0 : -1;
-    result = segment_map(&segment, false, queue->plan.delimiter, queue->failed_path, fault);
+    result = segment_map(&segment, false, delimiter, queue->failed_path, fault);
     if (segment.length > 0)
-        facts->given_up = count_byte(segment.bytes, segment.length, queue->plan.delimiter);
+        facts->given_up = count_byte(segment.bytes, segment.length, delimiter);
     segment_close(&segment);
     return result;
 }

@@ -47,7 +47,7 @@ static inline bool record_waits(const struct record *record)
 int segment_measure(int fd, char delimiter, uint64_t *size, uint64_t *end, const char *name,
                     struct fault *fault);
 
-/* Maps its whole records anew, which nobody cuts away, if their length is another. As above. */
+/* Maps its whole records, or again if there are more now. As above. */
 int segment_map(struct segment *segment, bool write, char delimiter, const char *name,
                 struct fault *fault);
 /* Drops the locks on it, too. */
@@ -61,8 +61,8 @@ bool segment_next(const struct segment *segment, size_t from, char delimiter,
  * of them; -1 with errno. */
 int segment_lock(const struct segment *segment, short type, size_t from, size_t to);
 
-/* Whether somebody else has locked the byte at `at`; and up to where that is so, which is *until at
- * most if nobody has. */
+/* Whether somebody else has locked the byte at `at`. *until: how far to look; and then, how far the
+ * answer holds. */
 bool segment_is_held(const struct segment *segment, uint64_t at, uint64_t *until);
 
 /* --- the queue --- */
@@ -75,23 +75,23 @@ struct run {
     struct segment *segment;
     size_t at, end;
     uint64_t lines;
+    size_t bytes; /* in these */
 };
 
 struct queue {
     struct queue_plan plan;
     const char *filter_path;
     char path[BESIDE_MAX], failed_path[BESIDE_MAX];
-    int filter;         /* a descriptor of the filter, for the lock and the byte */
-    int directory;      /* -1: there is no queue yet */
-    struct stat status; /* of the filter */
-    struct stat around; /* of the directory */
-    char *buffer;       /* of lines, or records, on their way */
+    int filter;    /* a descriptor of the filter, for the lock and the byte */
+    int directory; /* -1: there is no queue yet */
+    struct stat filter_stat;
+    struct stat directory_stat;
+    char *buffer; /* of lines, or records, on their way */
     size_t capacity;
 
     uint64_t dirty_from, dirty_to; /* segments that were appended to; from 0: all are flushed */
 
     /* What is taken from. */
-    uint64_t after; /* the number of the segment that was opened last */
     struct segment open[QUEUE_OPEN];
     unsigned open_count; /* the last one is looked through, up to `at` */
     size_t at;
@@ -104,15 +104,16 @@ struct queue {
 int queue_find(struct queue *queue, struct fault *fault);
 
 /* Takes the lock. Returns 1; 0 if nobody has made a queue; -1, without the lock, with the fault. */
-int queue_begin(struct queue *queue, struct fault *fault);
-void queue_end(struct queue *queue);
+int queue_lock(struct queue *queue, struct fault *fault);
+void queue_unlock(struct queue *queue);
 
 /* Opens a segment, or, with O_CREAT, makes it. Returns a descriptor, or -1 with the fault. */
 int queue_open_segment(const struct queue *queue, uint64_t number, int flags, struct fault *fault);
 
-/* Opens the segment after a number, which becomes its. Returns a descriptor; or -1 with the fault,
- * without a reason if there is none. */
-int queue_open_next(const struct queue *queue, uint64_t *number, int flags, struct fault *fault);
+/* Opens the segment after that of *segment, which becomes that. Returns 1, 0 if there is none, or
+ * -1 with the fault. */
+int queue_next_segment(const struct queue *queue, struct segment *segment, int flags,
+                       struct fault *fault);
 
 void queue_close_segments(struct queue *queue);
 

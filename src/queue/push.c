@@ -73,7 +73,7 @@ static size_t append_as_output(void *context, const char *bytes, size_t length, 
     struct queue *queue = context;
     size_t want = make_records(queue, bytes, length, fault);
     uint64_t end;
-    if (want == 0 || queue_begin(queue, fault) < 0)
+    if (want == 0 || queue_lock(queue, fault) < 0)
         return 0;
     int fd = queue_open_back(queue, &end, fault);
     size_t done = fd >= 0 ? whole_write_at(fd, queue->buffer, want, end) : 0;
@@ -85,7 +85,7 @@ static size_t append_as_output(void *context, const char *bytes, size_t length, 
     }
     if (fd >= 0)
         close(fd);
-    queue_end(queue);
+    queue_unlock(queue);
     return done == want ? length
                         : done - (size_t)count_byte(queue->buffer, done, queue->plan.delimiter);
 }

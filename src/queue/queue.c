@@ -21,7 +21,7 @@ int queue_open_segment(const struct queue *queue, uint64_t number, int flags, st
     char path[BESIDE_MAX + 24];
     snprintf(path, sizeof path, "%s/%010" PRIu64, queue->path, number);
     if (number <= 9999999999)
-        return beside_open(path, flags, &queue->status, fault);
+        return beside_open(path, flags, &queue->filter_stat, fault);
     fault_set(fault, queue->path, "there is no number for another segment");
     fault->error = ENOENT;
     return -1;
@@ -58,7 +58,7 @@ int queue_find(struct queue *queue, struct fault *fault)
     uint8_t kind;
     char name[QUOTE_MAX], *delimiter = &queue->plan.delimiter;
     if (queue->directory >= 0)
-        return check_name(queue, queue->path, &queue->around, fault) == 0 ? 1 : -1;
+        return check_name(queue, queue->path, &queue->directory_stat, fault) == 0 ? 1 : -1;
     if (whole_read_at(queue->filter, &kind, 1, QUEUE_AT) != 1)
         return fault_errno(fault, queue->filter_path, NULL, errno != 0 ? errno : EIO);
     if (kind == QUEUE_NONE)
@@ -72,7 +72,8 @@ int queue_find(struct queue *queue, struct fault *fault)
                   kind == QUEUE_OF_NULS ? "NUL, not a newline" : "a newline, not NUL");
         return fault_way_out(fault, kind == QUEUE_OF_NULS ? "add -z" : "leave -z out");
     }
-    queue->directory = beside_open_directory(queue->path, &queue->status, &queue->around, fault);
+    queue->directory = beside_open_directory(queue->path, &queue->filter_stat,
+                                             &queue->directory_stat, fault);
     if (queue->directory < 0 && fault->error == ENOENT)
         fault_way_out(fault, "move it back to there; or, to start with an empty queue: mkdir %s",
                       quote_file(queue->path, name));
@@ -83,7 +84,7 @@ int queue_find(struct queue *queue, struct fault *fault)
 }
 
 /* Under the lock. An empty directory may be there, and is made anew. */
-static int make(struct queue *queue, struct fault *fault)
+static int make_queue(struct queue *queue, struct fault *fault)
 {
     uint8_t kind = queue->plan.delimiter == '\0' ? QUEUE_OF_NULS : QUEUE_OF_LINES;
     struct stat status;
@@ -96,10 +97,11 @@ static int make(struct queue *queue, struct fault *fault)
         fault_errno(fault, queue->path, "cannot be made", errno);
         return fault->error == EEXIST ? fault_way_out(fault, "move it away") : -1;
     }
-    queue->directory = beside_open_directory(queue->path, &queue->status, &queue->around, fault);
+    queue->directory = beside_open_directory(queue->path, &queue->filter_stat,
+                                             &queue->directory_stat, fault);
     if (queue->directory < 0)
         return -1;
-    beside_take_after(queue->directory, &queue->status);
+    beside_take_after(queue->directory, &queue->filter_stat);
     /* On disk before a line is. */
     path_sync_directory(queue->path);
     if (whole_write_at(queue->filter, &kind, 1, QUEUE_AT) == 1 && fdatasync(queue->filter) == 0)
@@ -112,16 +114,18 @@ static int open_all(struct queue *queue, struct fault *fault)
     const char *path = queue->filter_path;
     bool look = queue->plan.use == QUEUE_LOOK;
     queue->filter = open(path, (look ? O_RDONLY : O_RDWR) | O_CLOEXEC);
-    if (queue->filter < 0 || fstat(queue->filter, &queue->status) != 0)
+    if (queue->filter < 0 || fstat(queue->filter, &queue->filter_stat) != 0)
         return fault_errno(fault, path, NULL, errno);
-    if (look)
+    if (!look && network_check(queue->filter, path, fault) != 0)
+        return -1;
+    if (queue->plan.use != QUEUE_PUSH)
         return queue_find(queue, fault);
-    int found = network_check(queue->filter, path, fault) == 0 ? queue_begin(queue, fault) : -1;
+    int found = queue_lock(queue, fault);
     if (found < 0)
         return -1;
-    if (found == 0 && queue->plan.use == QUEUE_PUSH)
-        found = make(queue, fault);
-    queue_end(queue);
+    if (found == 0)
+        found = make_queue(queue, fault);
+    queue_unlock(queue);
     return found;
 }
 
@@ -158,20 +162,20 @@ void queue_close(struct queue *queue)
 
 /* --- the lock --- */
 
-int queue_begin(struct queue *queue, struct fault *fault)
+int queue_lock(struct queue *queue, struct fault *fault)
 {
     int found = -1;
     if (lock_take(queue->filter, LOCK_QUEUE, queue->run_count > 0, queue->plan.waits,
                   queue->path) != 0)
         return fault_errno(fault, queue->path, "cannot be locked", errno);
-    if (check_name(queue, queue->filter_path, &queue->status, fault) == 0)
+    if (check_name(queue, queue->filter_path, &queue->filter_stat, fault) == 0)
         found = queue_find(queue, fault);
     if (found < 0)
-        queue_end(queue);
+        queue_unlock(queue);
     return found;
 }
 
-void queue_end(struct queue *queue)
+void queue_unlock(struct queue *queue)
 {
     lock_drop(queue->filter, LOCK_QUEUE);
 }

@@ -17,7 +17,7 @@
  *   rest    = bytes without a delimiter: what a killed push has left
  *
  *   1. Lines come in the order of the segments' numbers, and in a segment in that of its records.
- *   2. A record that waits is held if somebody has a write lock on its bytes (of an open file
+ *   2. A record that waits is held if somebody else has a lock on its bytes (of an open file
  *      description). The kernel drops it with its owner: the record waits again, in its place.
  *   3. Only the last segment is appended to, after its rest is cut away. Once it has 4 MB, the next
  *      number is that of a new one. A segment that is all off, and not the last, is removed. So no
@@ -30,16 +30,16 @@
  *   push   lock { cut the rest away; append }
  *          killed between: a rest
  *   take   lock { look for records that wait; lock them }
- *   off    lock { status '-', a byte each; remove segments; drop the locks }
+ *   off    lock { status '-', a byte each; drop the locks; remove segments }
  *   fail   lock { append to the back with one try more, or to FILTER.failed }; flush these;
  *          lock { status '-' }. Where that fails, the digit rises in its place
  *          killed between: a line twice
  *
- * Nobody reads input, writes output, flushes a file or waits for CMD under it. Who only looks
- * (stats, verify) takes no lock, and may see half of what another one is doing.
+ * Nobody reads input, writes output, waits for CMD or flushes a file under it, but for the first
+ * push. Who only looks (stats, verify) takes no lock, and may see half of what another is doing.
  *
- * A take goes over all records from the first segment on (6 ns each), and asks the kernel about
- * those that wait, until it has enough (1 us, and 2 ns for each lock that there is).
+ * A take goes over all records from the first segment on (6 ns each), and asks the kernel for those
+ * that wait, many at once, until it has enough (1 us, and 2 ns for each lock that there is).
  */
 #ifndef UNSEEN_QUEUE_QUEUE_H
 #define UNSEEN_QUEUE_QUEUE_H
@@ -92,23 +92,21 @@ struct queue_lines {
 };
 
 /* Why no more were taken. */
-enum queue_end {
+enum queue_why {
     QUEUE_EMPTY,   /* there are no more */
     QUEUE_AWAITED, /* others hold all that is left */
-    QUEUE_FULL,    /* this process holds as much as it may: 1,024 locks, or lines in 128 segments */
+    QUEUE_FULL,    /* this process holds as much as it may: 1,024 locks, or 128 segments */
 };
 
-/* Takes the next lines, at most `most`, and about 256 KB of them, or one. A queue is gone through
- * once, from the front to the back, and then again. Returns 1; 0 with *end if there are no more; -1
+/* Takes the next lines, at most `most`, and about 256 KB, but at least one. Starts at the front
+ * again once nothing was found, and nothing is held. Returns 1; 0 and *why if there are no more; -1
  * with the fault. */
-int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, enum queue_end *end,
+int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, enum queue_why *why,
                struct fault *fault);
 
-/* The last so many lines that were taken wait again. */
-void queue_give_back(struct queue *queue, uint64_t lines);
-
-/* All that was taken is off. Returns 0, or -1 with the fault: it waits again. */
-int queue_off(struct queue *queue, struct fault *fault);
+/* What was taken is off, but for the last `left` lines, which wait again. Returns 0, or -1 with the
+ * fault: it stays held. */
+int queue_off(struct queue *queue, uint64_t left, struct fault *fault);
 
 /* What became of lines on which CMD has failed. */
 struct queue_failed {

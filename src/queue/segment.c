@@ -54,7 +54,9 @@ int segment_measure(int fd, char delimiter, uint64_t *size, uint64_t *end, const
     while (last == NULL && *end > 0) {
         size_t length = *end == *size ? 1 : *end < sizeof bytes ? (size_t)*end : sizeof bytes;
         if (whole_read_at(fd, bytes, length, *end - length) != length)
-            return fault_errno(fault, name, NULL, errno != 0 ? errno : EIO);
+            /* Without errno its rest was cut away meanwhile. */
+            return errno != 0 ? fault_errno(fault, name, NULL, errno)
+                              : segment_measure(fd, delimiter, size, end, name, fault);
         last = memrchr(bytes, delimiter, length);
         *end -= last != NULL ? (size_t)(bytes + length - last) - 1 : length;
     }
@@ -64,19 +66,21 @@ int segment_measure(int fd, char delimiter, uint64_t *size, uint64_t *end, const
 int segment_map(struct segment *segment, bool write, char delimiter, const char *name,
                 struct fault *fault)
 {
-    uint64_t end;
+    uint64_t end = 0;
+    char *bytes = NULL;
     if (segment_measure(segment->fd, delimiter, &segment->size, &end, name, fault) != 0)
         return -1;
+    if (end > SIZE_MAX)
+        return fault_errno(fault, name, "cannot be mapped", EFBIG);
     if (end == segment->length)
         return 0;
+    if (end > 0 && (bytes = map_file(segment->fd, write, 0, (size_t)end, name, fault)) == NULL)
+        return -1;
     if (segment->length > 0)
         map_drop(segment->bytes, segment->length);
-    segment->length = 0;
-    if (end == 0)
-        return 0;
-    segment->bytes = map_file(segment->fd, write, 0, (size_t)end, name, fault);
-    segment->length = segment->bytes != NULL ? (size_t)end : 0;
-    return segment->bytes != NULL ? 0 : -1;
+    segment->bytes = bytes;
+    segment->length = (size_t)end;
+    return 0;
 }
 
 void segment_close(struct segment *segment)

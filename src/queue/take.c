@@ -40,101 +40,115 @@ void queue_close_segments(struct queue *queue)
         segment_close(&queue->open[--queue->open_count]);
 }
 
-int queue_open_next(const struct queue *queue, uint64_t *number, int flags, struct fault *fault)
+int queue_next_segment(const struct queue *queue, struct segment *segment, int flags,
+                       struct fault *fault)
 {
-    struct segments found = {.next = *number + 1};
-    int fd = *number > 0 ? queue_open_segment(queue, found.next, flags, fault) : -1;
-    if (fd < 0 && (*number == 0 || fault->error == ENOENT)) {
-        if (segments_find(&found, queue->directory, queue->path, *number, fault) != 0)
+    struct segments found = {.next = segment->number + 1};
+    /* Most often it has the next number. */
+    for (bool look = segment->number == 0;; look = true) {
+        if (look &&
+            segments_find(&found, queue->directory, queue->path, segment->number, fault) != 0)
             return -1;
-        fault->reason[0] = '\0';
-        fd = found.next > 0 ? queue_open_segment(queue, found.next, flags, fault) : -1;
+        if (found.next == 0)
+            return 0;
+        int fd = queue_open_segment(queue, found.next, flags, fault);
+        if (fd < 0 && fault->error == ENOENT)
+            continue;
+        if (fd >= 0)
+            *segment = (struct segment){.number = found.next, .fd = fd};
+        return fd >= 0 ? 1 : -1;
     }
-    *number = found.next;
-    return fd;
 }
 
 /* Goes on with the next segment. Returns 1, 0 if there is none, or no place for it; -1. */
-static int go_on(struct queue *queue, enum queue_end *end, struct fault *fault)
+static int go_on(struct queue *queue, enum queue_why *why, struct fault *fault)
 {
-    uint64_t number = queue->after;
+    struct segment *last = current(queue), next = {.number = last != NULL ? last->number : 0};
     if (queue->open_count == QUEUE_OPEN && queue->run_count > 0) {
-        *end = QUEUE_FULL;
+        *why = QUEUE_FULL;
         return 0;
     }
-    int fd = queue_open_next(queue, &number, O_RDWR, fault);
-    if (fd < 0)
-        return fault->reason[0] == '\0' ? 0 : -1;
-    if (current(queue) != NULL)
-        remove_if_off(queue, current(queue));
+    int result = queue_next_segment(queue, &next, O_RDWR, fault);
+    if (result <= 0)
+        return result;
+    if (last != NULL)
+        remove_if_off(queue, last);
     if (queue->run_count == 0)
         queue_close_segments(queue);
-    queue->open[queue->open_count++] = (struct segment){.number = number, .fd = fd};
-    queue->after = number;
+    queue->open[queue->open_count++] = next;
     queue->at = 0;
-    return segment_map(current(queue), true, queue->plan.delimiter, queue->path, fault) == 0 ? 1
-                                                                                             : -1;
+    return 1;
 }
 
-/* Finds the next records that wait, at most so many, and copies their lines behind those that there
- * are, as far as there is room, but at least one. Returns how many bytes that is, or 0: none, or
- * with the fault. */
-static size_t find_run(struct queue *queue, uint64_t most, size_t before, struct run *run,
-                       enum queue_end *end, struct fault *fault)
+/* Finds the next records that wait, at most so many, and appends their lines to the buffer, up to
+ * QUEUE_CHUNK, but at least one. Returns 1, 0 if there are none, -1. */
+static int find_run(struct queue *queue, uint64_t most, size_t before, struct run *run,
+                    enum queue_why *why, struct fault *fault)
 {
     struct record record = {.end = queue->at};
     uint64_t longest = queue->plan.max_line;
-    size_t bytes = 0;
     *run = (struct run){.segment = &queue->open[queue->open_count - 1]};
     while (run->lines < most &&
            segment_next(run->segment, record.end, queue->plan.delimiter, &record)) {
-        size_t length = record.end - record.at - 1;
+        size_t length = record.end - record.at - 1, all = before + run->bytes + length;
         uint64_t until = record.end;
         bool too_long = length - 1 > longest;
         if (!record_waits(&record))
             continue;
-        if (run->lines > 0 && (before + bytes + length > QUEUE_CHUNK || too_long))
+        if (run->lines > 0 && (all > QUEUE_CHUNK || too_long))
             break;
         if (too_long && segment_is_held(run->segment, record.at, &until)) {
-            *end = QUEUE_AWAITED;
+            *why = QUEUE_AWAITED;
             continue;
         }
         if (too_long) {
             fault_set(fault, queue->path, "the next line has more than %" PRIu64 " %s", longest,
                       number_of(longest, "byte", "bytes"));
-            fault_way_out(fault, "to allow it: --max-line SIZE");
-            return 0;
+            return fault_way_out(fault, "to allow it: --max-line SIZE");
         }
-        if (queue_make_room(queue, before + bytes + length, fault) != 0)
-            return 0;
-        memcpy(queue->buffer + before + bytes, run->segment->bytes + record.at + 1, length);
+        if (queue_make_room(queue, all, fault) != 0)
+            return -1;
+        memcpy(queue->buffer + all - length, run->segment->bytes + record.at + 1, length);
         if (run->lines++ == 0)
             run->at = record.at;
         run->end = record.end;
-        bytes += length;
+        run->bytes += length;
     }
     if (run->lines == 0)
         queue->at = record.end;
-    return bytes;
+    return run->lines > 0;
+}
+
+/* Somebody has locked the one record of a run: goes on behind all that is in the same lock. */
+static void pass_over(struct queue *queue, const struct run *run)
+{
+    uint64_t until = run->end;
+    struct record record = {.at = 0};
+    (void)segment_is_held(run->segment, run->at, &until);
+    queue->at = run->end;
+    while (segment_next(run->segment, queue->at, queue->plan.delimiter, &record) &&
+           record.at < until)
+        queue->at = record.end;
 }
 
 /* From the current segment: as many at once as nobody else holds one of. Returns 1 to go on with
  * the next segment, 0 if that is all, -1. */
 static int take_here(struct queue *queue, uint64_t most, struct queue_lines *lines,
-                     enum queue_end *end, struct fault *fault)
+                     enum queue_why *why, struct fault *fault)
 {
     uint64_t step = most;
+    if (segment_map(current(queue), true, queue->plan.delimiter, queue->path, fault) != 0)
+        return -1;
     while (lines->count < most && lines->length < QUEUE_CHUNK) {
         struct run run;
         uint64_t left = most - lines->count;
-        fault->reason[0] = '\0';
-        size_t bytes = find_run(queue, step < left ? step : left, lines->length, &run, end, fault);
-        if (bytes == 0)
-            return fault->reason[0] == '\0' ? 1 : -1;
-        if (lines->count > 0 && lines->length + bytes > QUEUE_CHUNK)
+        int found = find_run(queue, step < left ? step : left, lines->length, &run, why, fault);
+        if (found <= 0)
+            return found == 0 ? 1 : -1;
+        if (lines->count > 0 && lines->length + run.bytes > QUEUE_CHUNK)
             return 0;
         if (queue->run_count == QUEUE_RUNS) {
-            *end = QUEUE_FULL;
+            *why = QUEUE_FULL;
             return 0;
         }
         int got = segment_lock(run.segment, F_WRLCK, run.at, run.end);
@@ -143,45 +157,36 @@ static int take_here(struct queue *queue, uint64_t most, struct queue_lines *lin
         if (got > 0) {
             queue->runs[queue->run_count++] = run;
             queue->at = run.end;
-            lines->length += bytes;
+            lines->length += run.bytes;
             lines->count += run.lines;
         } else if (run.lines == 1) {
-            *end = QUEUE_AWAITED;
-            /* Behind all that is in the same lock. */
-            uint64_t until = run.end;
-            (void)segment_is_held(run.segment, run.at, &until);
-            queue->at = until < run.segment->length ? (size_t)until : run.segment->length;
+            *why = QUEUE_AWAITED;
+            pass_over(queue, &run);
         }
         step = got == 0 ? 1 : step > most / 2 ? most : 2 * step;
     }
     return 0;
 }
 
-int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, enum queue_end *end,
+int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, enum queue_why *why,
                struct fault *fault)
 {
     *lines = (struct queue_lines){0};
-    *end = QUEUE_EMPTY;
-    int more = queue_begin(queue, fault);
+    *why = QUEUE_EMPTY;
+    int more = queue_lock(queue, fault);
     if (more < 0)
         return -1;
     if (more > 0 && current(queue) == NULL)
-        more = go_on(queue, end, fault);
-    else if (more > 0)
-        more = segment_map(current(queue), true, queue->plan.delimiter, queue->path, fault) == 0
-                   ? 1
-                   : -1;
-    while (more > 0 && (more = take_here(queue, most, lines, end, fault)) > 0)
-        more = go_on(queue, end, fault);
-    queue_end(queue);
+        more = go_on(queue, why, fault);
+    while (more > 0 && (more = take_here(queue, most, lines, why, fault)) > 0)
+        more = go_on(queue, why, fault);
+    queue_unlock(queue);
     lines->bytes = queue->buffer;
     /* A fault comes again, when there are no lines before it. */
     if (lines->count > 0)
         return 1;
-    if (queue->run_count == 0) {
+    if (queue->run_count == 0)
         queue_close_segments(queue);
-        queue->after = 0;
-    }
     return more;
 }
 
@@ -208,50 +213,36 @@ static char *next_held(const struct queue *queue, struct place *place, struct re
     return NULL;
 }
 
-void queue_give_back(struct queue *queue, uint64_t lines)
-{
-    struct place place = {0, 0};
-    struct record record;
-    uint64_t held = 0;
-    for (unsigned i = 0; i < queue->run_count; i++)
-        held += queue->runs[i].lines;
-    for (uint64_t i = lines; i < held; i++)
-        next_held(queue, &place, &record);
-    for (; place.run < queue->run_count; place = (struct place){place.run + 1, 0}) {
-        struct run *run = &queue->runs[place.run];
-        size_t end = place.at > run->at ? place.at : run->at;
-        (void)segment_lock(run->segment, F_UNLCK, end, run->end);
-        run->end = end;
-    }
-}
-
 /* Under the lock: nothing is held any more. */
 static void let_go(struct queue *queue)
 {
+    unsigned last = queue->open_count - 1;
+    if (queue->run_count == 0)
+        return;
     for (unsigned i = 0; i < queue->run_count; i++)
         (void)segment_lock(queue->runs[i].segment, F_UNLCK, queue->runs[i].at, queue->runs[i].end);
-    for (unsigned i = 0; i + 1 < queue->open_count; i++) {
+    for (unsigned i = 0; i < last; i++) {
         remove_if_off(queue, &queue->open[i]);
         segment_close(&queue->open[i]);
     }
-    queue->open[0] = *current(queue);
+    queue->open[0] = queue->open[last];
     queue->open_count = 1;
     queue->run_count = 0;
 }
 
-int queue_off(struct queue *queue, struct fault *fault)
+int queue_off(struct queue *queue, uint64_t left, struct fault *fault)
 {
     struct place place = {0, 0};
     struct record record;
-    char *status;
-    if (queue->run_count == 0)
-        return 0;
-    if (queue_begin(queue, fault) < 0)
+    uint64_t held = 0;
+    if (queue_lock(queue, fault) < 0)
         return -1;
-    while ((status = next_held(queue, &place, &record)) != NULL)
+    for (unsigned i = 0; i < queue->run_count; i++)
+        held += queue->runs[i].lines;
+    for (char *status; held > left && (status = next_held(queue, &place, &record)); held--)
         *status = '-';
     let_go(queue);
-    queue_end(queue);
+    queue_unlock(queue);
     return 0;
 }
 
@@ -262,7 +253,7 @@ static char one_more(char status)
 
 static bool gives_up(unsigned tries, char status)
 {
-    return tries > 0 && (status == ' ' ? 1 : (unsigned)(status - '0') + 1) >= tries;
+    return tries > 0 && (unsigned)(one_more(status) - '0') >= tries;
 }
 
 /* Puts the lines that are given up into the buffer, or the records that go to the back. Returns 0
@@ -291,34 +282,34 @@ static int gather(struct queue *queue, unsigned tries, bool given_up, size_t *le
 /* What a user may have left unfinished there is ended. */
 static int open_failed(const struct queue *queue, uint64_t *end, struct fault *fault)
 {
-    struct stat status;
-    char last, delimiter = queue->plan.delimiter;
-    int fd = beside_open(queue->failed_path, O_RDWR | O_CREAT, &queue->status, fault);
-    *end = fd >= 0 && fstat(fd, &status) == 0 ? (uint64_t)status.st_size : 0;
-    if (*end > 0 && whole_read_at(fd, &last, 1, *end - 1) == 1 && last != delimiter)
+    uint64_t whole;
+    char delimiter = queue->plan.delimiter;
+    int fd = beside_open(queue->failed_path, O_RDWR | O_CREAT, &queue->filter_stat, fault);
+    if (fd >= 0 && segment_measure(fd, delimiter, end, &whole, queue->failed_path, fault) != 0) {
+        close(fd);
+        return -1;
+    }
+    if (fd >= 0 && whole < *end)
         *end += whole_write_at(fd, &delimiter, 1, *end);
     return fd;
 }
 
-/* Returns 0 if all lines of a kind are elsewhere, and on disk; or -1 with the fault: none is. */
-static int move(struct queue *queue, unsigned tries, bool given_up, struct fault *fault)
+/* Returns 0 if all lines of a kind are elsewhere, and on disk; or -1 with the fault. */
+static int move_failed(struct queue *queue, unsigned tries, bool given_up, struct fault *fault)
 {
     const char *name = given_up ? queue->failed_path : queue->path;
     size_t length;
     uint64_t end;
-    if (gather(queue, tries, given_up, &length, fault) != 0)
-        return -1;
-    if (length == 0)
-        return 0;
-    if (queue_begin(queue, fault) < 0)
-        return -1;
+    int result = gather(queue, tries, given_up, &length, fault);
+    if (result != 0 || length == 0 || queue_lock(queue, fault) < 0)
+        return length == 0 ? result : -1;
     int fd = given_up ? open_failed(queue, &end, fault) : queue_open_back(queue, &end, fault);
     bool done = fd >= 0 && whole_write_at(fd, queue->buffer, length, end) == length;
     if (fd >= 0 && !done) {
         fault_errno(fault, name, NULL, errno);
         (void)!ftruncate(fd, (off_t)end);
     }
-    queue_end(queue);
+    queue_unlock(queue);
     if (done && fdatasync(fd) != 0)
         done = fault_errno(fault, name, "cannot be flushed to disk", errno) == 0;
     if (done && given_up)
@@ -337,11 +328,9 @@ int queue_fail(struct queue *queue, unsigned tries, struct queue_failed *what, s
     struct fault later;
     char *status;
     *what = (struct queue_failed){0};
-    if (queue->run_count == 0)
-        return 0;
-    bool given_up = move(queue, tries, true, fault) == 0;
-    bool back = given_up && move(queue, tries, false, fault) == 0;
-    if (queue_begin(queue, back ? fault : &later) < 0)
+    bool given_up = move_failed(queue, tries, true, fault) == 0;
+    bool back = given_up && move_failed(queue, tries, false, fault) == 0;
+    if (queue_lock(queue, back ? fault : &later) < 0)
         return -1;
     while ((status = next_held(queue, &place, &record)) != NULL) {
         bool gives = gives_up(tries, *status), moved = gives ? given_up : back;
@@ -349,6 +338,6 @@ int queue_fail(struct queue *queue, unsigned tries, struct queue_failed *what, s
         *(gives ? &what->given_up : &what->back) += moved;
     }
     let_go(queue);
-    queue_end(queue);
+    queue_unlock(queue);
     return back ? 0 : -1;
 }

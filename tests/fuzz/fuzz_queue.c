@@ -75,7 +75,7 @@ static struct queue *use(enum queue_use use, uint64_t max_line)
 static bool take(struct worker *worker, uint64_t most)
 {
     struct queue_lines lines;
-    enum queue_end end;
+    enum queue_why end;
     int result = queue_take(worker->queue, most, &lines, &end, &fault);
     INSIST(result >= 0 || strstr(fault.reason, "more than 4 bytes"));
     for (size_t at = 0, n; at < lines.length; at += n + 1) {
@@ -93,8 +93,7 @@ static bool take(struct worker *worker, uint64_t most)
 static void off(struct worker *worker, size_t back, struct tally *gone)
 {
     const struct tally *taken = &worker->taken[worker->count > back ? worker->count - back : 0];
-    queue_give_back(worker->queue, back);
-    INSIST(queue_off(worker->queue, &fault) == 0);
+    INSIST(queue_off(worker->queue, back, &fault) == 0);
     gone->lines += taken->lines;
     gone->sum += taken->sum;
     worker->count = 0;

@@ -77,7 +77,7 @@ enum { FAULT = -1, EMPTY = -2 - QUEUE_EMPTY, AWAITED = -2 - QUEUE_AWAITED, FULL 
 /* How many lines it takes, or why none. */
 static int take(struct queue *queue, uint64_t most)
 {
-    enum queue_end end;
+    enum queue_why end;
     int result = queue_take(queue, most, &got, &end, &fault);
     return result > 0 ? (int)got.count : result < 0 ? FAULT : -2 - (int)end;
 }
@@ -88,9 +88,9 @@ static bool took(struct queue *queue, uint64_t most, const char *lines)
            memcmp(got.bytes, lines, got.length) == 0;
 }
 
-static void off(struct queue *queue)
+static void off(struct queue *queue, uint64_t left)
 {
-    tap_check(queue_off(queue, &fault) == 0, "off: %s", fault.reason);
+    tap_check(queue_off(queue, left, &fault) == 0, "off: %s", fault.reason);
 }
 
 static struct queue_facts facts_now(void)
@@ -211,14 +211,16 @@ static void let_go(int w, bool are_off)
         }
 }
 
-static void give_back_some(int w, unsigned count)
+/* All that it has is off, but for the last few. */
+static void let_go_but(int w, unsigned count)
 {
-    queue_give_back(workers[w].queue, count);
+    off(workers[w].queue, count);
     for (unsigned i = line_count; count > 0 && i-- > 0;)
         if (lines[i].holder == w) {
             lines[i].holder = -1;
             count--;
         }
+    let_go(w, true);
 }
 
 static void fail(int w, unsigned tries)
@@ -279,10 +281,7 @@ static void operate(struct queue *pusher, struct chance *chance)
     } else if (what < 60) {
         take_some(w, 1 + (unsigned)chance_below(chance, what == 59 ? 100 : 6));
     } else if (what < 75) {
-        if (what < 65)
-            give_back_some(w, (unsigned)chance_below(chance, 5));
-        off(workers[w].queue);
-        let_go(w, true);
+        let_go_but(w, what < 65 ? (unsigned)chance_below(chance, 5) : 0);
     } else if (what < 85) {
         fail(w, (unsigned)chance_below(chance, QUEUE_TRIES_MAX + 1));
     } else if (what < 97) {
@@ -314,7 +313,7 @@ static void model(void)
         workers[0].queue = use(QUEUE_POP, SIZE_MAX);
         workers[0].next = 0;
         take_some(0, UINT32_MAX);
-        off(workers[0].queue);
+        off(workers[0].queue, 0);
         tap_check(take(workers[0].queue, 1) == EMPTY && files_left() == 1, "segments stay");
         queue_close(workers[0].queue);
         queue_close(pushers[0]);
@@ -333,15 +332,15 @@ static void limits(void)
     for (unsigned i = 0; i < QUEUE_RUNS; i++)
         tap_check(take(a, 1) == 1 && take(b, 1) == 1, "line %u", 2 * i);
     tap_check(take(a, 9) == FULL && facts_now().held == 2L * QUEUE_RUNS, "more locks");
-    off(a);
+    off(a, 0);
     tap_check(take(a, 99) == 20 && take(a, 99) == EMPTY, "not the others");
-    off(a);
-    off(b);
+    off(a, 0);
+    off(b, 0);
     for (unsigned i = 2; i <= 300; i++)
         put(segment(i), " b\n", 3, 0);
     tap_check(take(a, 300) == QUEUE_OPEN && take(a, 300) == FULL, "more segments");
     tap_check(take(b, 300) == QUEUE_OPEN && take(b, 300) == FULL, "not behind those of others");
-    off(a);
+    off(a, 0);
     tap_check(take(a, 300) == 299 - 2 * QUEUE_OPEN, "not the others");
     queue_close(a);
     queue_close(b);
