@@ -634,9 +634,9 @@ in_the_way() { rm "$1" && mkdir "$1"; }
         done
     done <<'END'
 owned|belongs to user 65534, who may not write to the filter \(move it away\)
-linked|is a symbolic link, and is not followed
-piped|is not a regular file
-in_the_way|is not a regular file|Is a directory
+linked|is a symbolic link, and is not followed \(move it away\)
+piped|is not a regular file \(move it away\)
+in_the_way|is not a regular file \(move it away\)|Is a directory
 END
 }
 
@@ -675,6 +675,11 @@ END
     says_lines 2 "$more 5 bytes" 'false: exited with 1 \('
     is q.bf.failed '12345\n3\n'
     told 2 "$more 1048576 bytes" unseen pop q.bf --max-line 1M
+    # One that a worker holds is passed over, as any other.
+    works one
+    pops '4\n' --max-line 1M
+    killed one
+    unseen push q.bf <<<5
     exits 0 unseen pop q.bf -m 9 -x wc -lc
     [[ $(xargs <"$out") == '2 314572802' ]] || complain
     empty
@@ -792,7 +797,7 @@ filter_restored() { mv q.bf away && cp away q.bf; }
             ends one 0 75
             says "$said\$" || complain "$what"
             ends two 1 2
-            says_lines 2 'sh: exited with 1$' "$said \\(lines of sh wait in their place\\)\$" || complain "$what"
+            says_lines 2 'sh: exited with 1$' "$said \\(the lines of sh wait in their place\\)\$" || complain "$what"
             case $what in
             moved) mv away q.bf.queue ;;
             removed) mv backup q.bf.queue && echo ' first' >>"$(segment 1)" ;;
@@ -853,7 +858,7 @@ filter_restored() { mv q.bf away && cp away q.bf; }
     while IFS='|' read -r call tries status left; do
         by_hand ' 1\n 2\n'
         exits "$status" strace -qq -o trace -e "inject=$call:when=1" "$UNSEEN" pop q.bf -m 2 $tries -x false </dev/null
-        [[ $status -ne 2 ]] || says_lines 2 '(Input/output|I/O) error \(lines of false wait in their place\)$'
+        [[ $status -ne 2 ]] || says_lines 2 '(Input/output|I/O) error \(the lines of false wait in their place\)$'
         reads 1 "$left"
     done <<'END'
 pwrite64:signal=KILL||137| 1\n 2\n

@@ -133,8 +133,9 @@ static int put_back(struct job *job, struct fault *fault)
     }
     message_fault(fault);
     fault_way_out(&why_not,
-                  job->failed.given_up > 0 ? "lines of %s wait in their place, or are given up"
-                                           : "lines of %s wait in their place",
+                  job->failed.given_up > 0
+                      ? "the lines of %s that were not given up wait in their place"
+                      : "the lines of %s wait in their place",
                   job->options->command[0]);
     return message_fault(&why_not);
 }

@@ -8,10 +8,13 @@
 #include "queue/queue.h"
 #include "system/beside.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 
 /* --- segment.c: one file of a queue, and its records --- */
+
+#define SEGMENT_NAME "%010" PRIu64 /* of its number */
 
 /* What is in a directory, called `path`: the first segment after a number, and the last, or 0; and
  * the name of something that is none, or "". Returns 0, or -1 with the fault. */
@@ -47,7 +50,7 @@ static inline bool record_waits(const struct record *record)
 int segment_measure(int fd, char delimiter, uint64_t *size, uint64_t *end, const char *name,
                     struct fault *fault);
 
-/* Maps its whole records, or again if there are more now. As above. */
+/* Maps its whole records; again, if there are more or fewer now. As above. */
 int segment_map(struct segment *segment, bool write, char delimiter, const char *name,
                 struct fault *fault);
 /* Drops the locks on it, too. */

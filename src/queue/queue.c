@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,7 @@
 int queue_open_segment(const struct queue *queue, uint64_t number, int flags, struct fault *fault)
 {
     char path[BESIDE_MAX + 24];
-    snprintf(path, sizeof path, "%s/%010" PRIu64, queue->path, number);
+    snprintf(path, sizeof path, "%s/" SEGMENT_NAME, queue->path, number);
     if (number <= 9999999999)
         return beside_open(path, flags, &queue->filter_stat, fault);
     fault_set(fault, queue->path, "there is no number for another segment");

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,7 +29,7 @@ static void remove_if_off(const struct queue *queue, const struct segment *segme
     /* Somebody may have put another file in its place. */
     if (fstat(segment->fd, &status) != 0 || status.st_nlink == 0)
         return;
-    snprintf(name, sizeof name, "%010" PRIu64, segment->number);
+    snprintf(name, sizeof name, SEGMENT_NAME, segment->number);
     unlinkat(queue->directory, name, 0);
 }
 

@@ -56,6 +56,21 @@ static int check_trusted(const char *path, const struct stat *status, const stru
     return fault_way_out(fault, "move it away");
 }
 
+static int check_file(const char *path, const struct stat *status, const struct stat *filter,
+                      struct fault *fault)
+{
+    if (!S_ISREG(status->st_mode)) {
+        fault_set(fault, path, "is not a regular file");
+        return fault_way_out(fault, "move it away");
+    }
+    /* Whoever has made a link to another's file may have meant that to be written to. */
+    if (status->st_nlink > 1) {
+        fault_set(fault, path, "is a hard link, and is not used");
+        return fault_way_out(fault, "put a copy in its place");
+    }
+    return check_trusted(path, status, filter, fault);
+}
+
 /* Closes the descriptor if there is a fault. */
 static int checked(int fd, int result)
 {
@@ -75,16 +90,15 @@ int beside_open(const char *path, int flags, const struct stat *filter, struct f
         if (fd >= 0)
             beside_take_after(fd, filter);
     }
-    if (fd < 0 && errno == ELOOP)
-        return fault_set(fault, path, "is a symbolic link, and is not followed");
-    if (fd < 0 || fstat(fd, &status) != 0)
+    if (fd < 0 && errno == ELOOP) {
+        fault_set(fault, path, "is a symbolic link, and is not followed");
+        return fault_way_out(fault, "move it away");
+    }
+    if (fd < 0)
         return fault_errno(fault, path, NULL, errno);
-    if (!S_ISREG(status.st_mode))
-        return checked(fd, fault_set(fault, path, "is not a regular file"));
-    /* Whoever has made a link to another's file may have meant that to be written to. */
-    if (status.st_nlink > 1)
-        return checked(fd, fault_set(fault, path, "is a hard link, and is not used"));
-    return checked(fd, check_trusted(path, &status, filter, fault));
+    if (fstat(fd, &status) != 0)
+        return checked(fd, fault_errno(fault, path, NULL, errno));
+    return checked(fd, check_file(path, &status, filter, fault));
 }
 
 int beside_open_directory(const char *path, const struct stat *filter, struct stat *status,
@@ -96,8 +110,10 @@ int beside_open_directory(const char *path, const struct stat *filter, struct st
     if (check_trusted(path, status, filter, fault) != 0)
         return -1;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, status) != 0)
+    if (fd < 0)
         return fault_errno(fault, path, NULL, errno);
+    if (fstat(fd, status) != 0)
+        return checked(fd, fault_errno(fault, path, NULL, errno));
     return checked(fd, check_trusted(path, status, filter, fault));
 }
 
