@@ -99,7 +99,7 @@ const struct option_entry option_table[OPTIONS] = {
     [OPTION_OUTPUT] = {GROUP_SINGLE, FOR_MERGE, {"--output", "-o"}, TAKES_FILTER, "OUT", "all.bf",
      NULL, "the filter to make"},
     [OPTION_UNTIL_DONE] = {GROUP_SINGLE, FOR_POP, {"--until-done"}, TAKES_NOTHING, NULL, NULL,
-     NULL, "if it is empty, wait while workers have lines out"},
+     NULL, "if it is empty, wait while workers hold lines"},
     [OPTION_WAIT] = {GROUP_SINGLE, FOR_POP, {"--wait"}, TAKES_TIME, "TIME", "5m",
      NULL, "if it is empty, wait at most this long for a line", 0, 0x1p53},
     [OPTION_TRIES] = {GROUP_SINGLE, FOR_POP, {"--tries"}, TAKES_COUNT, "N", "3",
