@@ -159,7 +159,7 @@ $(TOOLS): $(BUILD)/tests/%: tests/%.c $(BUILD)/config.mk Makefile
 
 $(STAGED_GROWTH): src/core/growth.c $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CPPFLAGS) -DSTAGE_FROM_PAGES=3 '-DSTAGE_PAGES(pages)=((pages) > 384 ? (pages) / 6 : 64)' \
+	$(Q)$(CC) $(ALL_CPPFLAGS) -DSTAGE_FROM_PAGES=3 -DSTAGE_OF_MEMORY=1000000000 '-DSTAGE_PAGES(pages)=((pages) > 512 ? (pages) / 8 : 64)' \
 		$(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(STAGED): $(OBJECTS) $(STAGED_GROWTH)
@@ -262,7 +262,7 @@ $(BUILD)/obj/core/sizing.o: ALL_CFLAGS += $(UNCOUNTED)
 # Only these programs get the fuzzer's main.
 $(FUZZ): ALL_LDLIBS += $(FUZZER)
 # Those that run commands in one process, again and again (tests/fuzz/hostile.h).
-$(patsubst %,$(BUILD)/tests/fuzz/fuzz_%,filter beside): ALL_LDFLAGS += -Wl,--wrap=store_leave \
+$(patsubst %,$(BUILD)/tests/fuzz/fuzz_%,filter beside): ALL_LDFLAGS += \
 	-Wl,--wrap=confinement_start -Wl,--wrap=confinement_of_filters
 # It cuts what is read into pieces.
 $(BUILD)/tests/fuzz/fuzz_lines: ALL_LDFLAGS += -Wl,--wrap=read

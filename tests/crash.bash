@@ -83,6 +83,13 @@ remembers() {
     [[ $(cat "$out") -eq $wanted ]] || complain "$wanted lines of $* should be remembered"
 }
 
+# counts N: so many keys were counted as f.bf's layers got them (unseen(5)), each once.
+counts() {
+    local n
+    n=$(od -An -v -tu8 -w64 -j 9216 -N 3072 f.bf | awk '{ n += $1 } END { print n }')
+    [[ $n -eq $1 ]] || complain "$n keys were counted, not $1"
+}
+
 # has FILTER FILE...: all lines are in.
 has() {
     local filter=$1
@@ -298,14 +305,19 @@ interrupted() {
     rm held
 }
 
-# stops: PID stops (Ctrl-Z) before its work is done: f.bf still has the bytes of WORD.
-stops() {
+# comes_to_stop PID: it stops (Ctrl-Z).
+comes_to_stop() {
     local i
     for ((i = 0; i < 1000; i++)); do
-        [[ $(cut -d ' ' -f 3 "/proc/$pid/stat" 2>/dev/null) != T ]] || break
+        [[ $(cut -d ' ' -f 3 "/proc/$1/stat" 2>/dev/null) != T ]] || return 0
         sleep 0.01
     done
-    [[ $i -lt 1000 ]] || complain 'it does not stop' || return 1
+    complain 'it does not stop'
+}
+
+# stops WORD: `pid` stops before its work is done: f.bf still has the bytes of WORD.
+stops() {
+    comes_to_stop "$pid" || return 1
     [[ $(od -An -v -tx1 -j "${1%:*}" -N 8 f.bf | tr -d ' ') == "${1#*:}" ]] ||
         complain 'it stopped when all was done'
 }

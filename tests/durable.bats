@@ -35,37 +35,28 @@ traced() {
     verify_usable
 }
 
-@test "an output that is no file on disk: refused, nothing changed" {
+@test "an output that is no file on disk, and what it cannot go with: refused, nothing changed or made" {
+    local says words
     seq 5 >in
     exits 0 unseen create -p 1e-9 f.bf
-    to_pipe() { "$@" | cat; return "${PIPESTATUS[0]}"; }
-    exits 2 to_pipe unseen --durable f.bf in
-    says '^unseen: --durable: standard output is not a regular file \(use -a FILE, or > FILE\)'
-    prints ''
-    exits 2 to /dev/null unseen --durable f.bf in
-    fails_with 2 '\-\-durable: /dev/null is not a regular file' unseen --durable f.bf in -a /dev/null
     mkfifo fifo
-    sleep 100 <>fifo 3>&- &
-    local holder=$!
-    exits 2 unseen --durable f.bf in -a fifo
-    kill "$holder"
-    exits 1 unseen query -c f.bf in
-    prints '0\n'
-    # A FIFO is not waited for, and nothing is made.
-    fails_with 2 'fifo is not a regular file' timeout 20 "$UNSEEN" --durable --create new.bf in -a fifo
-    exits 2 to_pipe unseen --durable --create new.bf in
-    [[ ! -e new.bf ]]
-}
-
-@test "what --durable needs and what it cannot go with" {
-    seq 5 >in
-    exits 0 unseen create -p 1e-9 f.bf
-    fails_with 2 'FILTER' unseen --durable
-    fails_with 2 'choose one' unseen --durable f.bf in -x cat
-    fails_with 2 'choose one' unseen --durable --pending keys f.bf in -a o.txt
-    fails_with 2 '\-\-durable' unseen add --durable f.bf in
-    fails_with 2 '\-\-durable' unseen query --durable f.bf in
-    fails_with 2 '\-\-durable' unseen commit --durable f.bf in
+    while IFS='|' read -r says words; do
+        fails_with 2 "$says" eval "timeout 20 \"\$UNSEEN\" $words" || complain "$words"
+    done <<'END'
+^unseen: --durable: standard output is not a regular file \(use -a FILE, or > FILE\)|--durable f.bf in | cat; (exit ${PIPESTATUS[0]})
+standard output is not a regular file|--durable --create new.bf in | cat; (exit ${PIPESTATUS[0]})
+standard output is not a regular file|--durable f.bf in >/dev/null
+--durable: /dev/null is not a regular file|--durable f.bf in -a /dev/null
+fifo is not a regular file|--durable f.bf in -a fifo
+fifo is not a regular file|--durable --create new.bf in -a fifo
+FILTER|--durable
+choose one|--durable f.bf in -x cat
+choose one|--durable --pending keys f.bf in -a o.txt
+--durable|add --durable f.bf in
+--durable|query --durable f.bf in
+--durable|commit --durable f.bf in
+END
+    remembers 0
 }
 
 @test "the last fdatasync fails: exit 2, nothing of the epoch is remembered, and the run says so" {
@@ -144,17 +135,8 @@ traced() {
     no_debris
 }
 
-@test "each epoch is flushed before it is remembered: the order of calls" {
-    need_strace
-    input 3000 >in
-    exits 0 unseen create -p 1e-9 f.bf
-    exits 0 traced -- --durable f.bf in -a got
-    # the last write of lines comes before the last flush
-    awk '/^write/ { w = NR } /^f(data)?sync/ { s = NR } END { exit !(w > 0 && s > w) }' "$BATS_TEST_TMPDIR/trace"
-}
-
-# A run, `pid`, has printed ten lines and waits for more, from `feed`.
-ten_lines_and_a_pause() {
+@test "lines are in flight until, after about a second, they are remembered, even if no more input comes" {
+    local i pid
     input 10 >in
     exits 0 unseen create -p 1e-9 f.bf
     mkfifo pipe
@@ -163,11 +145,9 @@ ten_lines_and_a_pause() {
     exec {feed}>pipe
     cat in >&"$feed"
     filled got
-}
-
-@test "lines are remembered after about a second, even if no more input comes" {
-    local i pid
-    ten_lines_and_a_pause
+    # in flight, or remembered by now: in neither case printed
+    exits 0 unseen f.bf in
+    prints ''
     for ((i = 0; i < 3000; i++)); do
         capture unseen query -c f.bf in
         [[ $(cat "$out") -lt 10 ]] || break
@@ -181,18 +161,6 @@ ten_lines_and_a_pause() {
     exec {feed}>&-
     exits 0 unseen --durable f.bf in -a got
     same got in
-}
-
-@test "until then they are in flight: no other writer prints them, no reader has them in" {
-    local pid
-    ten_lines_and_a_pause
-    # in flight, or remembered by now: in neither case printed
-    exits 0 unseen f.bf in
-    prints ''
-    exec {feed}>&-
-    wait "$pid"
-    same got in
-    remembers 10
 }
 
 @test "40 kills -9 at random moments: 0 lost" {
@@ -211,37 +179,6 @@ ten_lines_and_a_pause() {
     done
 }
 
-@test "SIGTERM: what was written is flushed and remembered, or comes again; the rest comes" {
-    need_signals
-    local pid status=0
-    input 2000 >in
-    exits 0 unseen create -p 1e-9 f.bf
-    mkfifo pipe
-    env --default-signal=TERM "$UNSEEN" --durable f.bf pipe -a first 3>&- &
-    pid=$!
-    exec {feed}>pipe
-    head -n 1000 in >&"$feed"
-    filled first
-    kill -TERM "$pid"
-    wait "$pid" || status=$?
-    exec {feed}>&-
-    [[ $status -eq 143 ]]
-    exits 0 unseen f.bf in
-    none_lost in first "$out"
-    no_debris
-}
-
-@test "a full disk: exit 2; what was written and flushed is remembered, the rest comes again" {
-    input 30000 >in
-    limited() { (ulimit -f 600; "$@"); }
-    exits 0 unseen create -n 100k -p 1e-9 f.bf
-    exits 2 limited unseen --durable f.bf in -a first
-    says 'File too large'
-    exits 0 unseen --durable f.bf in -a second
-    none_lost in first second
-    verify_usable
-}
-
 @test "-m, -e and an input that cannot be read go with it" {
     input 5000 >in
     exits 0 unseen create -p 1e-9 f.bf
@@ -256,22 +193,19 @@ ten_lines_and_a_pause() {
 
 @test "more lines than an epoch holds: flushed in between, all remembered" {
     need_strace
-    input 1300000 >in
-    exits 0 unseen create -n 1500k -p 1e-9 f.bf
+    input 300000 >in
+    exits 0 unseen create -n 400k -p 1e-9 f.bf
     exits 0 traced -- --durable f.bf in -a got
     same got in
     [[ $(grep -c '^fdatasync' "$BATS_TEST_TMPDIR/trace") -ge 2 ]]
-    remembers 1300000
+    remembers 300000
     no_debris
 }
 
-# --- what comes out depends on lines and filter alone ---------------------------
-#
-# At p = 0.5 a verdict that differs shows.
+# --- at p = 0.5, where a verdict that differs shows ---------------------------
 
-# Filters of which some are too small for their input, one a line: options of create.
+# Filters of which some are too small for their input, one a line: options of create. The last has a stage.
 doubtful='-n 1000 -p 0.5
--n 100 -p 0.5
 -n 100000 -p 0.5
 -n 300 -p 0.5 --fixed
 --window 20000 -p 0.5
@@ -287,79 +221,39 @@ parted() {
     tail -n +$((lines / 3 + 1)) "$1"
 }
 
-# with_doubtful FUNCTION: in the directories 1 to 7, and at once, each with the empty filter f.bf; that of
-# the last one has a stage.
-with_doubtful() {
-    local options number=0 jobs=()
-    while IFS= read -r options; do
-        number=$((number + 1))
-        # shellcheck disable=SC2086 # options are words
-        ([[ $number -ne 7 ]] || with_stages
-            mkdir $number && cd $number && "$UNSEEN" create $options f.bf && "$1") 2>/dev/null 3>&- &
-        jobs+=($!)
-    done <<<"$doubtful"
-    wait "${jobs[@]}"
-    [[ $number -eq 7 ]]
-}
-
-durably() {
-    cp f.bf paused.bf && cp f.bf small.bf
-    "$UNSEEN" f.bf ../in >wanted
-    parted ../in | "$UNSEEN" --durable paused.bf -a paused
-    "$UNSEEN" --durable small.bf ../in -a small
-}
-
-@test "the same lines as without, at p = 0.5: with a pause, in batches of any size" {
-    local options number=0
-    mixed_lines 90000 60000 >in
-    with_doubtful durably
-    while IFS= read -r options; do
-        number=$((number + 1))
-        echo "create $options"
-        [[ -s $number/wanted ]]
-        same $number/paused $number/wanted
-        same $number/small $number/wanted
-        exits 1 unseen query -v -c $number/paused.bf $number/paused || [[ $options == --window* ]]
-    done <<<"$doubtful"
-    [[ $number -eq 7 ]]
-}
-
-@test "the same lines for push, at p = 0.5, with a pause" {
-    mixed_lines 20000 9000 >in
-    exits 0 unseen create -n 500 -p 0.5 plain.bf
-    exits 0 unseen create -n 500 -p 0.5 paused.bf
-    unseen push plain.bf in 2>/dev/null
-    parted in | unseen push --durable paused.bf 2>/dev/null
-    exits 0 unseen pop plain.bf -m 1e6
-    cp "$out" wanted
-    exits 0 unseen pop paused.bf -m 1e6
-    same "$out" wanted
-}
-
-exactly() {
-    "$UNSEEN" f.bf ../before >printed
-    cp f.bf paused.bf && cp f.bf pending.bf
+# pausing NUMBER OPTION...: in a directory of that name, in all forms that hold lines.
+pausing() {
+    mkdir "$1" && cd "$1" && "$UNSEEN" create "${@:2}" f.bf && "$UNSEEN" f.bf ../before >printed
+    cp f.bf paused.bf && cp f.bf pending.bf && cp f.bf durable.bf
     "$UNSEEN" f.bf ../in -x cat >wanted
     parted ../in | "$UNSEEN" paused.bf -x cat >paused &
-    parted ../in | "$UNSEEN" --pending keys pending.bf >pending
+    parted ../in | "$UNSEEN" --pending keys pending.bf >pending &
+    parted ../in | "$UNSEEN" --durable durable.bf -a durable
     wait
 }
 
-@test "-x and --pending judge exactly, at p = 0.5: a pause and the size of batches change nothing" {
-    local options number=0
+@test "lines that are held are judged exactly: a pause and the size of batches change nothing, and each comes once" {
+    local options number=0 i jobs=()
     mixed_lines 20000 9000 >in
     head -n 3000 in >before
-    with_doubtful exactly
     while IFS= read -r options; do
         number=$((number + 1))
-        echo "create $options"
-        [[ -s $number/printed && -s $number/wanted ]]
-        same $number/paused $number/wanted
-        same $number/pending $number/wanted
-        # They are new to what was in before, and to nothing else.
-        exits 0 unseen query $number/pending.bf in
-        sort -u "$out" | comm -12 - <(sort -u $number/wanted) >both
-        [[ ! -s both ]]
+        # shellcheck disable=SC2086 # options are words
+        ([[ $number -ne 6 ]] || with_stages; pausing $number $options) 2>/dev/null 3>&- &
+        jobs+=($!)
     done <<<"$doubtful"
-    [[ $number -eq 7 ]]
+    wait "${jobs[@]}"
+    for ((i = 1; i <= number; i++)); do
+        sed -n ${i}p <<<"$doubtful"
+        [[ -s $i/printed && -s $i/wanted && -s $i/durable ]]
+        same $i/paused $i/wanted
+        same $i/pending $i/wanted
+        # They are new to what was in before, and to nothing else.
+        exits 0 unseen query $i/pending.bf in
+        sort -u "$out" | comm -12 - <(sort -u $i/wanted) >both
+        [[ ! -s both ]]
+        # With epochs in between, another line may come out, but none a second time, and all are in.
+        [[ -z $(sort $i/durable | uniq -d) ]]
+        exits 1 unseen query -v -c $i/durable.bf $i/durable || [[ $i -eq 4 ]]
+    done
 }

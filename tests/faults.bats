@@ -67,9 +67,9 @@ need_disk() {
 @test "the disk fills while it grows, at every size: exit 2, what was printed is in, the rest comes" {
     need_disk
     local percent size
-    input 20000 >in
+    input 40000 >in
     exits 0 unseen --create -n 200 -p 1e-9 whole.bf in
-    for percent in 20 40 60 80 90; do
+    for percent in 30 40 60 80 90; do
         size=$(($(bytes_of whole.bf) * percent / 102400))
         exits 2 on_disk "$size" sh -c '
             "$UNSEEN" create -n 200 -p 1e-9 f.bf || exit 9
@@ -185,10 +185,11 @@ need_disk() {
     "$UNSEEN" f.bf pipe -x cat >got 2>said 3>&- &
     pid=$!
     exec {feed}>pipe
-    head -n 1000 in >&"$feed"
+    head -n 2500 in >&"$feed"
     filled got
-    truncate -s 0 f.bf.flight-*
-    { tail -n +1001 in >&"$feed"; } 2>/dev/null || true
+    until [[ -e f.bf.flight-0 ]]; do sleep 0.01; done
+    truncate -s 0 f.bf.flight-0
+    { tail -n +2501 in >&"$feed"; } 2>/dev/null || true
     exec {feed}>&-
     wait "$pid" || status=$?
     [[ $status -eq 2 ]]

@@ -413,7 +413,7 @@ need_strace() {
 }
 
 # with_stages: from here on the program of this test is one whose layers of more than 3 pages have a stage,
-# of 64 pages at least: some 11000 lines at 1e-9. Else those of more than 512 MiB have one.
+# of 64 pages at least: some 14000 lines. Else those of more than 512 MiB have one.
 with_stages() {
     export UNSEEN_TOOLS=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}
     export UNSEEN=$UNSEEN_TOOLS/staged

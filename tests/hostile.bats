@@ -81,39 +81,6 @@ hits_of() {
 
 # --- What they cannot do ------------------------------------------------------
 
-# Keys in flight of one page are many then, and verdicts must not depend on how they are looked for.
-@test "lines on few pages come out of a file as out of memory, at p = 0.5 and at 1e-6" {
-    local p pages new
-    for p in 0.5 1e-6; do
-        new="--fixed -n 20000 -p $p"
-        # shellcheck disable=SC2086
-        pages=$(told pages plan $new)
-        for page in 0 $((pages / 2)) $((pages - 1)); do
-            genchosen -d "$page" page 3000 "$pages" "$page"
-            genchosen -d "$page" any 500
-            genchosen -d "$page" page 1000 "$pages" "$page"
-        done >in
-        rm -f ./*.bf
-        # shellcheck disable=SC2086
-        unseen $new <in >expected
-        [[ $(wc -l <expected) -lt 13000 ]]
-        # shellcheck disable=SC2086
-        unseen --create $new f.bf <in >got 2>errors
-        same got expected
-        # shellcheck disable=SC2086
-        unseen --create $new --durable g.bf <in >got 2>errors
-        same got expected
-        # A few at a time, which are not looked for in the same way.
-        # shellcheck disable=SC2086
-        unseen create $new h.bf
-        for ((i = 0; i < 20; i++)); do
-            unseen -m 40 h.bf
-        done <in >got
-        unseen h.bf in >>got
-        same got expected
-    done
-}
-
 @test "lines whose keys agree in many bits: --pending, its retry, -x and a second writer" {
     genchosen slot 20000 >in
     creates -n 1e6 f.bf
@@ -152,7 +119,7 @@ crowd() {
     exits 0 unseen add f.bf in
 }
 
-# A writer looks at a few pages, in case the counter is too low (src/store/counter.c).
+# A writer looks at a few pages, in case the counter is too low (src/filter/counter.c).
 @test "a few pages that are crowded do not make a file grow" {
     local round pages keys
     creates -n 1e6 f.bf

@@ -190,7 +190,7 @@ END
     fails_with 2 '' unseen plan
     fails_with 2 '' unseen plan -p 0.01
     fails_with 2 '' unseen plan -n 1e12 --size 4K
-    fails_with 2 'does not fit into that size' unseen plan --size 64K - < <(seq 1000000)
+    fails_with 2 'does not fit into that size' unseen plan --size 128K - < <(seq 1000000)
 }
 
 # The geometry that a rate gets is not always the one that suits the size best.

@@ -108,39 +108,42 @@ swapped() {
 
 @test "what a stranger has prepared where keys in flight go: the next free place is taken" {
     sticky_directory
-    local before kind slot=0
+    local before kind number=0
     program create -p 1e-9 f.bf
     for kind in $kinds; do
-        prepared "f.bf.flight-$slot" "$kind"
-        slot=$((slot + 1))
+        prepared "f.bf.flight-$number" "$kind"
+        number=$((number + 128))
     done
-    before=$(snapshot | grep 'flight-[0-5]')
-    # The last has a name of the owner's file, who may remove it.
-    exits 0 program f.bf -x sh -c 'cat; stat -c "%u %h" f.bf.flight-6' < <(seq 3)
-    prints '1\n2\n3\n65534 1\n'
-    exits 0 program f.bf --durable -a got < <(seq 5)
-    printf '4\n5\n' | cmp - got
-    nothing_elsewhere
-    [[ $(snapshot | grep 'flight-[0-5]') == "$before" ]]
+    before=$(snapshot | grep flight)
+    exits 0 program f.bf -x sh -c 'cat >got; stat -c "%u %h" f.bf.flight-896' < <(seq 3000)
+    prints '65534 1\n'
+    exits 0 program f.bf --durable -a got < <(seq 6000)
     # Nor does root go through any of it.
-    exits 0 unseen f.bf -x cat < <(seq 7)
-    prints '6\n7\n'
+    exits 0 unseen f.bf -x cat < <(seq 9000)
+    seq 6001 9000 | cmp - "$out"
+    seq 6000 | cmp - got
     nothing_elsewhere
-    exits 0 program query -c f.bf < <(seq 9)
-    prints '7\n'
+    [[ $(snapshot | grep flight) == "$before" ]]
+    exits 0 program query -c f.bf < <(seq 9999)
+    prints '9000\n'
 }
 
 @test "all places are taken by a stranger's files: who it is, and exit 75" {
     sticky_directory
-    local slot
     program create -p 1e-9 f.bf
-    for ((slot = 0; slot < 128; slot++)); do echo "f.bf.flight-$slot"; done | stranger xargs mkdir
-    exits 75 program f.bf -x cat < <(seq 3)
-    says '^unseen: .*/f\.bf\.flight-127: lines in flight need a file beside the filter: File exists \(it belongs to user 12345, who can remove it\)$'
-    exits 1 program query f.bf < <(seq 3)
-    stranger rmdir f.bf.flight-99
-    exits 0 program f.bf -x cat < <(seq 3)
-    prints '1\n2\n3\n'
+    seq -f 'f.bf.flight-%.0f' 0 128 8064 | stranger xargs mkdir
+    exits 75 program f.bf -x cat < <(seq 3000)
+    says '^unseen: .*/f\.bf\.flight-8064: lines in flight need a file beside the filter: File exists \(it belongs to user 12345, who can remove it\)$'
+    # CMD has taken what it got until then.
+    cp "$out" got
+    exits 0 program query f.bf < <(seq 3000)
+    cmp got "$out"
+    # Whoever does not hold more than a batch needs none.
+    exits 0 program f.bf -x cat < <(seq 2000)
+    exits 0 program f.bf < <(seq 2001 9000)
+    stranger rmdir f.bf.flight-128
+    exits 0 program f.bf -x cat < <(seq 12000)
+    seq 9001 12000 | cmp - "$out"
 }
 
 @test "a stranger swaps what has the name of keys in flight as fast as he can" {
@@ -149,8 +152,8 @@ swapped() {
     program create -p 1e-9 f.bf
     swapping "$PWD/f.bf.flight-0" "link:$precious" fifo "hard:$precious" directory file "link:$public/home/new"
     for ((i = 0; i < 30; i++)); do
-        exits 0 program f.bf -x cat < <(seq $((i + 1)))
-        prints "$((i + 1))\\n"
+        exits 0 program f.bf -x cat < <(seq $((3000 * (i + 1))))
+        seq $((3000 * i + 1)) $((3000 * i + 3000)) | cmp - "$out"
     done
     kill -0 "$swapper"
     swapped
@@ -176,19 +179,17 @@ landed() {
     program create -p 1e-9 f.bf
     owner ln f.bf "$public/home/f.bf"
     # The one that lives uses another name of the filter, so its keys lie elsewhere.
-    flying "$public/home/f.bf" 1 3
-    # The stranger says of what is new that it is in flight: with a true set, of a filter of his own.
-    stranger "$public/unseen" create -p 1e-9 own.bf
-    stranger sh -c '"$0" own.bf -x cp own.bf.flight-0 f.bf.flight-0' "$public/unseen" < <(seq 4 6)
-    # (In the file was once a number, which anybody could read in the filter.)
-    dd if=f.bf of=f.bf.flight-0 bs=1 skip=12296 seek=16 count=8 conv=notrunc status=none
-    exits 75 program f.bf < <(seq 6)
+    flying "$public/home/f.bf" 1 3000
+    # The stranger says of what is new that it is in flight: with true keys, of a filter of his own.
+    stranger cp f.bf own.bf
+    stranger "$public/unseen" own.bf -x sh -c 'cat >/dev/null; cp own.bf.flight-0 f.bf.flight-0' < <(seq 3001 6000)
+    exits 75 program f.bf < <(seq 6000)
     prints ''
     says 'f\.bf\.flight-0: another process uses it by another name'
-    exits 75 program f.bf -x cat < <(seq 6)
+    exits 75 program f.bf -x cat < <(seq 6000)
     landed
-    exits 0 program f.bf < <(seq 6)
-    prints '4\n5\n6\n'
+    exits 0 program f.bf < <(seq 6000)
+    seq 3001 6000 | cmp - "$out"
 }
 
 @test "several users write to a filter of their group in a sticky directory: each sees what others have in flight" {
@@ -202,23 +203,23 @@ landed() {
     exits 0 member 501 create -p 1e-9 f.bf
     [[ $(stat -c '%u %g %a' f.bf) == '501 700 664' ]]
     mkfifo -m 666 gate
-    member 502 f.bf -x sh -c 'cat >flown; read -r _ <gate' < <(seq 3) 3>&- &
+    member 502 f.bf -x sh -c 'cat >flown; read -r _ <gate' < <(seq 3000) 3>&- &
     pid=$!
     filled flown
     [[ $(stat -c '%u %g %a' f.bf.flight-0) == '502 700 664' ]]
-    exits 0 member 501 f.bf < <(seq 4)
-    prints '4\n'
-    exits 0 member 503 f.bf -x cat < <(seq 5)
-    prints '5\n'
-    exits 0 member 503 push f.bf < <(seq 6)
+    exits 0 member 501 f.bf < <(seq 3001)
+    prints '3001\n'
+    exits 0 member 503 f.bf -x cat < <(seq 3002)
+    prints '3002\n'
+    exits 0 member 503 push f.bf < <(seq 3003)
     # A queue that a member has made anew.
     exits 0 member 501 pop f.bf
-    prints '6\n'
+    prints '3003\n'
     mv f.bf.queue away
     setpriv --reuid 502 --regid 700 --clear-groups mkdir -m 775 f.bf.queue
-    exits 0 member 503 push f.bf < <(seq 7)
+    exits 0 member 503 push f.bf < <(seq 3004)
     exits 0 member 501 pop f.bf
-    prints '7\n'
+    prints '3004\n'
     echo >gate
     wait "$pid"
     # Where a directory gives its group to whatever anybody makes in it, a group proves nothing.
@@ -227,21 +228,21 @@ landed() {
     chmod 3777 .
     stranger mkdir -m 775 f.bf.queue
     [[ $(stat -c '%u %g' f.bf.queue) == '12345 700' ]]
-    exits 2 member 501 push f.bf < <(seq 8)
+    exits 2 member 501 push f.bf < <(echo new)
     says 'f\.bf\.queue: belongs to user 12345, who may not write to the filter'
 }
 
 @test "what is made beside a filter never has more rights than the filter" {
     sticky_directory
     need_strace
-    seq 3 >in
+    seq 3000 >in
     (umask 077 && exits 0 unseen create -p 1e-9 f.bf)
     umask 000
     traced() { strace -f -qq -o trace -e trace=openat,open,mkdir,chmod,fchmod,fchmodat "$@"; }
-    exits 0 traced "$UNSEEN" f.bf -x sh -c 'cat; stat -c %a f.bf.flight-0' <in
-    prints '1\n2\n3\n600\n'
+    exits 0 traced "$UNSEEN" f.bf -x sh -c 'cat >/dev/null; stat -c %a f.bf.flight-0' <in
+    prints '600\n'
     grep -q 'f.bf.flight-0.*O_EXCL.* 0600' trace
-    exits 0 traced "$UNSEEN" push f.bf < <(seq 4)
+    exits 0 traced "$UNSEEN" push f.bf < <(echo new)
     grep -q '/0000000001".*O_EXCL.* 0600' trace
     exits 3 traced "$UNSEEN" pop f.bf -x false
     exits 0 traced "$UNSEEN" pop f.bf --tries 1 -x false
@@ -249,12 +250,12 @@ landed() {
     [[ -z $(find f.bf* -perm /077) ]]
     # A file that takes the place of another, from its first byte on.
     local form
+    exits 0 unseen --pending keys f.bf <in
     for form in '--pending keys f.bf' 'merge -o f.bf f.bf'; do
-        : >keys
         chmod 600 keys f.bf
         # shellcheck disable=SC2086
         exits 0 strace -qq -o trace -e trace=openat,chmod,fchmod "$UNSEEN" $form <in
-        grep -q 'O_EXCL.* 0600' trace
+        grep -q 'O_CREAT.* 0600' trace
         ! grep chmod trace | grep -qv ' 0600)' || complain "$form"
         [[ $(stat -c %a keys f.bf | sort -u) == 600 ]]
     done
@@ -295,35 +296,45 @@ landed() {
     done
 }
 
-@test "a stranger swaps what has the name of a queue while it is made" {
-    sticky_directory
-    local i made=0
-    owner mkdir "$public/home/lines"
-    elsewhere=$(cd "$public/home" && snapshot)
-    swapping "$PWD/f.bf.queue" "link:$public/home/lines" directory file fifo
+# while_swapped COMMAND...: thirty times, as the owner, with three lines; its exit status is one of `allowed`.
+while_swapped() {
+    local i
     for ((i = 0; i < 30; i++)); do
-        capture program push --create f.bf < <(seq 3)
-        case $code in
-        0)
-            made=$((made + 1))
-            [[ $(stat -c %u f.bf.queue) -eq 65534 ]]
-            exits 0 program pop f.bf -m 9
-            prints '1\n2\n3\n'
-            owner rm -r f.bf.queue
-            ;;
-        2)
-            exits 1 program pop f.bf
-            exits 1 program query f.bf < <(seq 3)
-            ;;
-        *) complain "exit code" ;;
-        esac
-        owner rm f.bf
+        capture program "$@" < <(echo one; echo "line $i"; echo three)
+        [[ " $allowed " == *" $code "* ]] || complain "exit code" || return 1
+        then_the_owner || complain "$*" || return 1
     done
     swapped
-    echo "# made in $made of 30" >&3
     nothing_elsewhere
+}
+
+@test "a stranger swaps the directory of a queue, the file for failed lines, FILE of --pending, a FILTER that is made" {
+    sticky_directory
+    then_the_owner() {
+        [[ $code -ne 0 ]] || { exits 0 program pop f.bf -m 9 && [[ $(wc -l <"$out") -eq 3 ]] && owner rm -r f.bf.queue; } || return 1
+        owner rm f.bf
+    }
+    swapping "$PWD/f.bf.queue" "link:$public/home" directory file fifo
+    allowed='0 2' while_swapped push --create f.bf
     rm -rf f.bf.queue
-    exits 0 program push --create f.bf < <(seq 3)
+
+    exits 0 program push --create -p 1e-9 q.bf < <(seq 100)
+    then_the_owner() { :; }
+    swapping "$PWD/q.bf.failed" "link:$precious" file "link:$public/home/new"
+    allowed='0 2' while_swapped pop q.bf --tries 1 -x false
+
+    program create -p 1e-9 p.bf
+    then_the_owner() {
+        [[ $code -ne 0 ]] || { exits 0 program commit p.bf keys && owner rm p.bf keys && exits 0 program create p.bf; }
+    }
+    swapping "$PWD/keys" file "hard:$precious" fifo directory "link:$precious"
+    allowed='0 2 75' while_swapped p.bf --pending keys
+
+    then_the_owner() {
+        [[ $code -ne 0 ]] || { [[ $(stat -c %u n.bf) -eq 65534 ]] && exits 0 program n.bf < <(seq 3) && owner rm n.bf; }
+    }
+    swapping "$PWD/n.bf" file fifo "link:$precious" "hard:$precious" directory "link:$public/home/new"
+    allowed='0 2 75' while_swapped create n.bf
 }
 
 @test "in a queue, and beside it, somebody's file is not written through a link" {
@@ -345,20 +356,6 @@ landed() {
     prints '1\n2\n3\n'
 }
 
-@test "a stranger swaps the file for failed lines" {
-    sticky_directory
-    local i
-    exits 0 program push --create -p 1e-9 q.bf </dev/null
-    swapping "$PWD/q.bf.failed" "link:$precious" file "link:$public/home/new"
-    for ((i = 0; i < 30; i++)); do
-        exits 0 program push q.bf < <(echo "line $i")
-        capture program pop q.bf --tries 1 -x false
-        case $code in 0 | 2) ;; *) complain "exit code" ;; esac
-    done
-    swapped
-    nothing_elsewhere
-}
-
 # --- files that are named -----------------------------------------------------------------------
 
 @test "FILE of --pending that a stranger has prepared: refused before a line is read" {
@@ -372,11 +369,11 @@ landed() {
     rm keys
     for kind in fifo directory; do
         prepared keys $kind
-        fails_with 2 'keys: is (not a regular file|a directory)|keys: Is a directory' program f.bf --pending keys < <(seq 3)
+        fails_with 2 'keys: (is not a regular file|Is a directory|belongs to another user)' program f.bf --pending keys < <(seq 3)
         rm -r keys
     done
     prepared keys link
-    fails_with 2 'keys: exists, and is not a file of pending keys' program f.bf --pending keys < <(seq 3)
+    fails_with 2 'keys: is a symbolic link that another user may have made' program f.bf --pending keys < <(seq 3)
     nothing_elsewhere
 }
 
@@ -401,36 +398,17 @@ landed() {
     done
     # One's own link is followed.
     rm keys
-    owner ln -s "$public/home/empty" keys
-    exits 0 program f.bf --pending keys < <(seq 3)
-    [[ -s $public/home/empty && -L keys ]]
+    exits 0 program f.bf --pending "$public/home/keys" < <(seq 3)
+    owner ln -s "$public/home/keys" keys
+    exits 0 program f.bf --pending keys < <(seq 4)
+    [[ -L keys ]]
+    exits 0 program commit --summary f.bf "$public/home/keys"
+    says ': 4 lines remembered'
 }
 
-@test "a stranger swaps FILE of --pending" {
+@test "a FILTER that a stranger has prepared before it is made" {
     sticky_directory
-    local i
-    program create -p 1e-9 f.bf
-    swapping "$PWD/keys" file "hard:$precious" fifo directory "link:$precious"
-    for ((i = 0; i < 20; i++)); do
-        capture program f.bf --pending keys < <(seq 3)
-        case $code in
-        0)
-            prints '1\n2\n3\n'
-            exits 0 program commit f.bf keys
-            owner rm f.bf keys
-            program create -p 1e-9 f.bf
-            ;;
-        2 | 75) ;;
-        *) complain "exit code" ;;
-        esac
-    done
-    swapped
-    nothing_elsewhere
-}
-
-@test "a FILTER that a stranger has prepared, or swaps, before it is made" {
-    sticky_directory
-    local i kind
+    local kind
     for kind in empty fifo directory dangling link hard; do
         prepared f.bf $kind
         fails_with 2 '^unseen: f\.bf: ' program create f.bf
@@ -442,23 +420,6 @@ landed() {
     # Nor does root make a filter of his file, which he may have open.
     prepared f.bf empty
     fails_with 2 'f\.bf: belongs to another user, and is not replaced' unseen create f.bf
-    rm f.bf
-    swapping "$PWD/f.bf" file fifo "link:$precious" "hard:$precious" directory "link:$public/home/new"
-    for ((i = 0; i < 30; i++)); do
-        capture program create f.bf
-        case $code in
-        0)
-            [[ $(stat -c %u f.bf) -eq 65534 ]]
-            exits 0 program f.bf < <(seq 3)
-            prints '1\n2\n3\n'
-            owner rm f.bf
-            ;;
-        2 | 75) ;;
-        *) complain "exit code" ;;
-        esac
-    done
-    swapped
-    nothing_elsewhere
 }
 
 @test "a symbolic link to the filter that leads elsewhere by and by: what lies beside stays beside the first" {
@@ -543,7 +504,8 @@ read_locked() {
     # Readers never wait; --pending says at once that it cannot go on.
     exits 1 program query 1.bf < <(seq 3)
     exits 0 program f.bf --create --pending keys < <(seq 3)
-    read_locked 6 keys "$lock_byte"
+    owner cp keys .keys.unseen-new
+    read_locked 6 .keys.unseen-new "$lock_byte"
     exits 75 program f.bf --pending keys < <(seq 3)
     says 'keys: another run is writing it'
     # A filter that he may not read is nothing to him.

@@ -8,6 +8,10 @@
 load helper
 load crash
 
+# The lock for changes (unseen(5), "Locks").
+lock_byte=4611686018427387904
+queue_byte=$((lock_byte + 4097))
+
 @test "the judge of kills can tell: a gap, too many repeats, other lines" {
     local next repeated=0
     input 9000 >in
@@ -76,44 +80,20 @@ load crash
     same all.txt wanted
 }
 
-@test "killed in add: what is missing is added by the next run" {
-    local i moment
-    input 30000 >in
-    for i in 1 2 3 4 5 6 7 8 9 10; do
-        exits 0 unseen create --force -n 500 -p 1e-9 f.bf
-        moment=(0 $((RANDOM % 15000)))
-        "$tools/killed" "${moment[@]}" "$UNSEEN" add f.bf in 2>"$err" || true
-        verify_usable
-        exits 0 unseen add f.bf in
-        succeeds unseen query -c f.bf in
-        prints '30000\n'
-    done
-}
-
 # --- many writers at once ----------------------------------------------------------
 
-@test "8 writers, the same input, own outputs: each line exactly once, 8 runs" {
-    local i
-    input 20000 >in
-    for i in 1 2 3 4 5 6 7 8; do
-        exits 0 unseen create --force -n 20000 -p 1e-9 f.bf
-        writers 8 "$UNSEEN" f.bf in
-        each_once in out.*
-        succeeds unseen f.bf in
-        prints ''
-    done
-}
-
-@test "8 writers, overlapping inputs, a filter that grows: each line exactly once, 6 runs" {
-    local i
+@test "8 writers, the same or overlapping inputs, a filter that grows: each line exactly once, 12 runs" {
+    local i inputs
     overlapping 8000 3000
     for i in 1 2 3 4 5 6; do
-        exits 0 unseen create --force -p 1e-9 f.bf
-        writers 8 "$UNSEEN" f.bf in.%i
-        each_once in out.*
-        verify_usable
-        succeeds unseen f.bf in
-        prints ''
+        for inputs in in in.%i; do
+            exits 0 unseen create --force -p 1e-9 f.bf
+            writers 8 "$UNSEEN" f.bf "$inputs"
+            each_once in out.*
+            verify_usable
+            succeeds unseen f.bf in
+            prints ''
+        done
     done
 }
 
@@ -178,28 +158,6 @@ load crash
     done
 }
 
-@test "more writers than slots wait for their turn: each line exactly once" {
-    local i pids=() failed=0 feed gate
-    input 300 >in
-    exits 0 unseen create -p 1e-9 f.bf
-    # All have it open from the start: who comes late finds its end.
-    mkfifo gate
-    exec {feed}<>gate
-    exec {gate}<gate
-    for ((i = 0; i < 140; i++)); do
-        "$UNSEEN" f.bf - in <&"$gate" >"out.$i" 2>"err.$i" 3>&- {feed}>&- {gate}<&- &
-        pids+=($!)
-    done
-    # They hold their slots as long as the gate is open.
-    sleep 0.3
-    exec {feed}>&-
-    for i in "${pids[@]}"; do
-        wait "$i" || { failed=1; echo "$i"; }
-    done
-    [[ $failed -eq 0 ]] || { cat err.*; false; }
-    each_once in out.*
-}
-
 @test "50 times 8 writers of which three are killed, their input run again: 0 lost" {
     local hits
     input 12000 >in
@@ -207,112 +165,194 @@ load crash
     [[ $hits -ge $(fewer 5) ]]
 }
 
-@test "20 times 8 writers on one file by -a, three of them killed, their input run again: 0 lost, no line glued" {
-    # shellcheck disable=SC2034 # three_killed uses it
-    local i runs hits=0 to=all.txt
-    runs=$(fewer 20)
-    input 8000 >in
-    for ((i = 0; i < runs; i++)); do
-        exits 0 unseen create --force -n 2000 -p 1e-9 f.bf
-        # One that was killed long ago left half a line.
-        head -c 30 in >all.txt
-        three_killed 2 -a all.txt
-        none_lost in all.txt
-        # What is no line of the input is the beginning of one, where a kill cut it.
-        sort -u all.txt | comm -13 <(sort in) - >pieces
-        [[ $(wc -l <pieces) -le 4 ]]
-        while IFS= read -r line; do
-            grep -q "^$line" in || { echo "glued: $line"; false; }
-        done <pieces
+# --- keys in flight ----------------------------------------------------------------
+
+# in_flight LINES [OPTION...]: a -x has so many of ./in, which is made for it, until `landed`. Sets `pid`.
+in_flight() {
+    mkfifo go
+    input "$1" >in
+    timeout -k 5 "$UNSEEN_TIMEOUT" "$UNSEEN" "${@:2}" f.bf in -x sh -c 'cat >got; echo all >read; read -r _ <go' 3>&- &
+    pid=$!
+    filled read
+}
+
+landed() {
+    echo >go
+    wait "$pid"
+    same got in
+    rm go read got
+}
+
+@test "what is added or committed while -x has it in flight counts once" {
+    local n form command
+    for form in '-n 5000' --counting; do
+        for n in 1000 30000; do
+            for command in 'add f.bf in' 'commit f.bf keys'; do
+                rm -f f.bf keys
+                # shellcheck disable=SC2086 # several words
+                exits 0 unseen create -p 1e-9 $form f.bf
+                exits 0 unseen --pending keys f.bf <(input "$n")
+                in_flight "$n"
+                # shellcheck disable=SC2086
+                exits 0 unseen $command
+                landed
+                counts "$n" || complain "$form, $n, $command"
+                no_debris
+            done
+        done
     done
-    echo "$hits of $((3 * runs)) writers were killed"
-    [[ $hits -ge $(fewer 5) ]]
+    exits 0 unseen remove f.bf in
+    remembers 0
+}
+
+@test "what a window is about to forget does not vouch: the last lines are in, added meanwhile or not, at p = 0.5" {
+    local i
+    exits 0 unseen create --window 1000 -p 0.5 f.bf
+    for ((i = 0; i < 40; i++)); do
+        input 50 $((i * 50)) >in
+        # shellcheck disable=SC2016 # for sh
+        exits 0 unseen f.bf in -x sh -c 'cat >>got; exec "$UNSEEN" add f.bf in'
+    done
+    tail -n 1000 got >in
+    remembers 1000
+}
+
+@test "a merge over FILTER while -x settles comes before all of it or after" {
+    local i status
+    # It must take longer than a merge takes to begin.
+    for ((i = 0; i < 8; i++)); do
+        exits 0 unseen create --force -n 2M -p 1e-9 f.bf
+        exits 0 unseen create --force -n 2M -p 1e-9 g.bf
+        in_flight 1000000
+        echo >go
+        sleep "0.0$i"
+        exits 0 unseen merge --force -o f.bf f.bf g.bf
+        status=0
+        wait "$pid" || status=$?
+        rm go read
+        case $status in
+        0) remembers 1000000 ;;
+        75) remembers 0 ;;
+        *) complain "exit code $status" ;;
+        esac
+    done
+}
+
+@test "beside a writer that is held up a filter grows by what is written, and no more" {
+    local i
+    exits 0 unseen create -n 500 -p 1e-9 f.bf
+    cp f.bf like.bf
+    in_flight 100000
+    exits 0 unseen add like.bf in
+    for ((i = 1; i < 30; i++)); do
+        input 2000 $((i * 2000 + 100000)) >others
+        exits 0 unseen f.bf others
+        same "$out" others
+        exits 0 unseen add like.bf others
+    done
+    holds "$(bytes_of f.bf) <= $(bytes_of like.bf)"
+    landed
+    holds "$(bytes_of f.bf) <= $(bytes_of like.bf)"
+}
+
+# spares COMMAND...: nothing that has the name of a file in flight is changed.
+spares() {
+    local before
+    before=$(snapshot | grep 'flight-0')
+    "$@" || return 1
+    [[ $(snapshot | grep 'flight-0') == "$before" ]] || complain "changed: $*"
+}
+
+@test "somebody's file that has the name of a file in flight stays, whatever it is, and is read as any other" {
+    local form
+    input 5000 >in
+    input 5000 5000 >other
+    exits 0 unseen create -p 1e-9 other.bf
+    exits 0 unseen other.bf in -x sh -c 'cat >/dev/null; cp other.bf.flight-0 another'
+    for form in 'echo mine >f.bf.flight-0' ': >f.bf.flight-0' 'ln -s other f.bf.flight-0' 'mkdir f.bf.flight-0' \
+        'ln -s nowhere f.bf.flight-0' 'cp another f.bf.flight-0'; do
+        eval "$form"
+        exits 0 unseen create --force -p 1e-9 f.bf
+        # shellcheck disable=SC2016 # for sh
+        spares exits 0 unseen f.bf in -x sh -c 'cat; [ -e f.bf.flight-128 ]'
+        same "$out" in
+        # a killed writer's are removed, by whoever has its slot next
+        # shellcheck disable=SC2016
+        spares exits 137 unseen f.bf other -x sh -c 'cat >/dev/null; kill -9 "$PPID"' || complain "$form"
+        spares exits 0 unseen f.bf other
+        rm -r f.bf.flight-0
+        no_debris
+    done
+    exits 0 unseen create --force -p 1e-9 f.bf
+    cp in f.bf.flight-0
+    exits 0 unseen f.bf f.bf.flight-0 -x cat
+    same "$out" in
+    exits 0 unseen --durable f.bf other -a f.bf.flight-0
+    cat in other | cmp - f.bf.flight-0
+    exits 0 unseen --dropped f.bf.flight-0 f.bf in -x cat
+    cat in other in | cmp - f.bf.flight-0
+}
+
+@test "more writers than slots: two wait for their turn, keep nobody from work, and each line comes once" {
+    local i feed gate pids=()
+    input 300 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    # All have it open from the start: who comes late finds its end. 128 hold their slots as long as it is open.
+    mkfifo gate
+    exec {feed}<>gate
+    exec {gate}<gate
+    for ((i = 0; i < 130; i++)); do
+        "$UNSEEN" f.bf - in <&"$gate" >"out.$i" 2>"err.$i" 3>&- {feed}>&- {gate}<&- &
+        pids+=($!)
+    done
+    # After five seconds they say so.
+    until [[ $(cat err.* | grep -c ': waiting for ') -eq 2 ]]; do sleep 0.1; done
+    if strace -qq -o /dev/null true 2>/dev/null && ! sanitized; then
+        for ((i = 0; i < 130; i++)); do
+            [[ ! -s err.$i ]] || timeout 2 strace -qq -o "trace.$i" -e trace=fcntl -p "${pids[i]}" || true
+        done
+        holds "$(cat trace.* | wc -l) < 1000"
+    fi
+    exec {feed}>&-
+    for i in "${pids[@]}"; do wait "$i"; done
+    each_once in out.*
 }
 
 # --- one that stalls ---------------------------------------------------------------
 
-# Lines of `second` are all in; the run of all that is not in goes to `third`, and what only b.in has to `out`.
-what_remains_comes() {
-    succeeds unseen query -c f.bf second
-    prints "$(wc -l <second)\\n"
-    exits 0 unseen f.bf in
-    cp "$out" third
-    exits 0 unseen f.bf b.in
+@test "A stalls with lines in flight, B delivers the others; A goes on or is killed: nothing is lost" {
+    local end
+    input 30000 >in
+    input 100000 20000 >b.in
     sort -u in b.in >all
+    for end in drain end_stalled; do
+        exits 0 unseen create --force -n 500 -p 1e-9 f.bf
+        stall
+        # B says nothing (it did not wait for the lock) and ends while A still stalls.
+        exits 0 unseen f.bf in b.in
+        run -1 grep waiting "$err"
+        kill -0 "$stalled"
+        cp "$out" second
+        exits 0 unseen f.bf in b.in
+        prints ''
+        capture unseen query -v -c f.bf all
+        holds "$(cat "$out") > 0"
+        $end first
+        wait "$stalled" || [[ $end == end_stalled ]]
+        has f.bf second
+        exits 0 unseen f.bf in b.in
+        cp "$out" third
+        none_lost all first second third
+        [[ $end != drain ]] || each_once all first second
+    done
 }
 
-@test "A stalls with lines in flight, B delivers, A is killed: all of B's stay, nothing is lost" {
-    input 30000 >in
-    input 100000 20000 >b.in
-    exits 0 unseen create -n 500 -p 1e-9 f.bf
-    stall
-    # B says nothing (it did not wait for the lock) and ends while A still stalls.
-    exits 0 unseen f.bf b.in
-    run -1 grep waiting "$err"
-    kill -0 "$stalled"
-    cp "$out" second
-    succeeds unseen query -c f.bf second
-    prints "$(wc -l <second)\\n"
-    end_stalled first
-    what_remains_comes
-    none_lost all first second third "$out"
-}
-
-@test "A stalls with lines in flight, B delivers, A gets EPIPE: all of B's stay, nothing is lost" {
-    need_signals
-    local status=0
-    input 30000 >in
-    input 100000 20000 >b.in
-    exits 0 unseen create -p 1e-9 f.bf
-    mkfifo pipe
-    env --default-signal=PIPE "$UNSEEN" f.bf in >pipe 3>&- &
-    stalled=$!
-    exec {rest}<pipe
-    # The first line is there, and the pipe fills up.
-    IFS= read -r -u "$rest" line
-    [[ $line == "$(head -n 1 in)" ]]
-    sleep 0.2
-    exits 0 unseen f.bf b.in
-    cp "$out" second
-    kill -0 "$stalled"
-    # The reader reads a part, and goes.
-    { echo "$line"; head -c 30000 <&"$rest"; } >first
-    exec {rest}<&-
-    wait "$stalled" || status=$?
-    [[ $status -eq 141 ]]
-    what_remains_comes
-    # What the pipe had taken was handed on: at most a pipe's worth is gone with its reader.
-    whole first second third "$out" | sort -u | comm -13 - all >gone
-    [[ $(wc -c <gone) -le $((1048576 + line_bytes)) ]]
-    [[ $(wc -l <third) -gt 10000 ]]
-}
-
-@test "the lines in flight of a writer that stalls come out of nobody else until it is gone" {
-    input 5000 >in
-    exits 0 unseen create -p 1e-9 f.bf
-    stall
-    cp /dev/null second
-    exits 0 unseen f.bf in -a second
-    exits 0 unseen f.bf in -a second
-    exits 0 unseen query -v f.bf in
-    cp "$out" in_flight
-    [[ -s in_flight ]]
-    sort second in_flight | uniq -d >both
-    [[ ! -s both ]]
-    # It goes on when its reader does: each line came out once.
-    drain first
-    wait "$stalled"
-    each_once in first second
-}
-
-@test "what a dead writer had in flight comes out of one that lives on" {
+@test "what a dead writer had in flight comes out of one that lives on, though a reader locks the dead one's slot" {
     # The one that lives has the first slot, so nobody takes over the dead one's.
     local pid form
     input 3000 >in
-    exits 0 unseen create -p 1e-9 f.bf
     for form in 'f.bf in' 'f.bf in -x cat'; do
         exits 0 unseen create --force -p 1e-9 f.bf
-        rm -f feed
         mkfifo feed
         "$UNSEEN" f.bf feed >lives 3>&- &
         pid=$!
@@ -322,48 +362,36 @@ what_remains_comes() {
         # shellcheck disable=SC2086
         stall "$UNSEEN" $form
         end_stalled dead
+        coproc reader { exec "$tools/holdlock" -r f.bf $((lock_byte + 2)) 3>&- {feed}>&-; }
+        read -r -t 60 -u "${reader[0]}" _
         cat in >&"$feed"
         exec {feed}>&-
         wait "$pid"
+        eval "exec ${reader[1]}>&-"
+        wait "$reader_PID" || true
         none_lost in dead lives
         # all that the dead one had not settled: with -x, everything
         [[ $form != *-x* ]] || tail -n +2 lives | cmp - in
+        rm feed
     done
-}
-
-@test "a dead writer stays dead, though somebody who may only read the file locks its slot" {
-    local pid collector
-    input 3000 >in
-    exits 0 unseen create -p 1e-9 f.bf
-    # The one that lives has the first slot, so nobody takes over the dead one's, which is the second.
-    converse "$UNSEEN" f.bf
-    say first
-    hear first
-    stall
-    end_stalled dead
-    coproc reader { exec "$tools/holdlock" -r f.bf $((lock_byte + 2)) 3>&- {ask}>&- {answer}<&-; }
-    read -r -t 60 -u "${reader[0]}" _
-    cat <&"$answer" >lives 3>&- {ask}>&- &
-    collector=$!
-    cat in >&"$ask"
-    farewell
-    wait "$collector"
-    none_lost in dead lives
-    eval "exec ${reader[1]}>&-"
-    wait "$reader_PID" || true
 }
 
 # --- stopped ----------------------------------------------------------------------
 
-# The lock for changes (unseen(5), "Locks").
-lock_byte=4611686018427387904
-queue_byte=$((lock_byte + 4097))
-
-@test "a writer that waits five seconds for the lock says so, once; then it goes on" {
-    local pid
+@test "a writer that waits five seconds for the lock says so, once, and goes on; SIGTERM and SIGINT end it" {
+    need_signals
+    local pid signal
     input 100 >in
     exits 0 unseen create -p 1e-9 f.bf
     hold_lock change "$lock_byte"
+    for signal in TERM INT; do
+        env --default-signal=$signal "$UNSEEN" f.bf in >got 2>said 3>&- &
+        pid=$!
+        asleep "$pid"
+        kill -s $signal "$pid"
+        exits $((128 + $(kill -l $signal))) wait "$pid"
+        [[ ! -s got && ! -s said ]]
+    done
     "$UNSEEN" f.bf in >got 2>said 3>&- &
     pid=$!
     # Readers do not wait.
@@ -378,7 +406,6 @@ queue_byte=$((lock_byte + 4097))
     wait "$pid"
     same got in
     [[ $(cat said) == 'unseen: f.bf: waiting for another process that uses it' ]]
-    [[ $(wc -l <said) -eq 1 ]]
 }
 
 # told_to_end CALL FILE ARGUMENT...: the run has done CALL on FILE, and so delivered lines, when others
@@ -438,7 +465,6 @@ told_at_end() {
 
 @test "a signal does not undo what CMD has done that exited with 0" {
     need_signals
-    local pid feed status=0
     input 100 >in
     exits 0 unseen create -p 1e-9 f.bf
     told_at_end "$lock_byte" f.bf in
@@ -447,20 +473,6 @@ told_at_end() {
     exits 0 unseen push f.bf in
     told_at_end "$queue_byte" pop f.bf -m 50
     exits 1 unseen pop f.bf
-    # The input has not ended.
-    mkfifo feed
-    # shellcheck disable=SC2016 # for sh
-    env --default-signal=TERM "$UNSEEN" f.bf feed -x sh -c 'read -r first; echo "$first" >took' 3>&- &
-    pid=$!
-    exec {feed}>feed
-    echo first >&"$feed"
-    filled took
-    until grep -qs ') Z ' /proc/"$(tr -d ' ' <"/proc/$pid/task/$pid/children")"/stat; do sleep 0.01; done
-    kill -TERM "$pid"
-    wait "$pid" || status=$?
-    exec {feed}>&-
-    [[ $status -eq 143 ]]
-    exits 0 unseen query -q f.bf took
 }
 
 @test "what others settle between the look without the lock and the lock is looked at again" {
@@ -478,9 +490,7 @@ told_at_end() {
     cat in >&"$feed"
     sleep 0.3
     kill -STOP "$pid"
-    until [[ $(cut -d ' ' -f 3 "/proc/$pid/stat") == T ]]; do
-        sleep 0.01
-    done
+    comes_to_stop "$pid"
     let_go change
     exits 0 unseen f.bf in
     same "$out" in
@@ -488,29 +498,6 @@ told_at_end() {
     exec {feed}>&-
     wait "$pid"
     echo first | cmp - late
-}
-
-@test "a writer that waits for the lock can be ended: SIGTERM, SIGINT" {
-    need_signals
-    local pid status
-    input 100 >in
-    exits 0 unseen create -p 1e-9 f.bf
-    hold_lock change "$lock_byte"
-    local signal number
-    for signal in 'TERM 15' 'INT 2'; do
-        number=${signal#* }
-        env --default-signal="${signal% *}" "$UNSEEN" f.bf in >got 2>said 3>&- &
-        pid=$!
-        asleep "$pid"
-        kill "-$number" "$pid"
-        status=0
-        wait "$pid" || status=$?
-        [[ $status -eq $((128 + number)) ]]
-        [[ ! -s got ]]
-    done
-    let_go change
-    exits 0 unseen f.bf in
-    same "$out" in
 }
 
 @test "Ctrl-Z stops a writer that waits for another one to make room" {
@@ -522,11 +509,7 @@ told_at_end() {
     pid=$!
     asleep "$pid"
     kill -TSTP "$pid"
-    for ((i = 0; i < 1000; i++)); do
-        [[ $(cut -d ' ' -f 3 "/proc/$pid/stat") != T ]] || break
-        sleep 0.01
-    done
-    [[ $i -lt 1000 ]]
+    comes_to_stop "$pid"
     kill -CONT "$pid"
     let_go room
     wait "$pid"
@@ -534,7 +517,7 @@ told_at_end() {
 }
 
 @test "Ctrl-Z at any moment keeps no lock: others go on; fg goes on, too" {
-    local i pid round stopped=0
+    local pid round
     input 60000 >in
     input 200 900000 >few
     for round in 1 2 3 4 5 6 7 8 9 10 11 12; do
@@ -547,133 +530,30 @@ told_at_end() {
         exits 0 timeout 60 "$UNSEEN" f.bf few
         run -1 grep waiting "$err"
         same "$out" few
-        for ((i = 0; i < 50; i++)); do
-            [[ $(cut -d ' ' -f 3 "/proc/$pid/stat" 2>/dev/null) != T ]] || break
-            kill -0 "$pid" 2>/dev/null || break
-            sleep 0.01
-        done
-        [[ $i -eq 50 ]] || ! kill -0 "$pid" 2>/dev/null || stopped=$((stopped + 1))
         kill -CONT "$pid" 2>/dev/null || true
         wait "$pid"
         same got in
     done
-    echo "stopped $stopped of 12"
 }
 
 # --- readers and copies -------------------------------------------------------------
 
-@test "a copy by cp of a filter in use has no undelivered line in it, and misses none that it should have" {
-    local i
-    input 30000 >in
-    exits 0 unseen create -n 500 -p 1e-9 f.bf
-    stall
-    cp f.bf copy.bf
-    exec {rest}<pipe
-    # Nothing more is taken: what the copy holds was in the pipe by now.
-    exits 0 unseen query copy.bf in
-    cp "$out" held
-    kill -9 "$stalled"
-    wait "$stalled" || true
-    exec {hold}>&-
-    cat <&"$rest" >first
-    exec {rest}<&-
-    whole first | sort | comm -13 - <(sort held) >undelivered
-    [[ ! -s undelivered ]]
-    capture unseen verify copy.bf
-    [[ $code -le 1 ]]
-    exits 0 unseen copy.bf in
-    none_lost in held "$out"
-    exits 0 unseen copy.bf in
-    prints ''
-}
-
-@test "a copy by cp while -x or --durable holds lines: none of them is in it, and all come out of it" {
-    local form pid feed
-    input 3000 >before
-    input 3000 3000 >held
-    sort -u before held >all
-    for form in '-x sh -c "cat >got; echo all >here; read -r line <go"' '--durable -a got'; do
-        rm -rf f.bf* copy.bf* got here go feed
-        exits 0 unseen --create -n 500 -p 1e-9 f.bf before
-        mkfifo go feed
-        eval '"$UNSEEN" f.bf feed '"$form"' 2>said 3>&- &'
-        pid=$!
-        exec {feed}>feed
-        cat held >&"$feed"
-        if [[ $form == -x* ]]; then
-            # CMD has read all of it, and takes its time.
-            exec {feed}>&-
-            filled here
-        else
-            # It has written some of it, and not yet flushed: long before a second is over.
-            filled got
-        fi
+@test "a copy by cp while -x holds lines: none of them is in it, and all come out of it" {
+    local n
+    for n in 1000 3000; do
+        rm -rf f.bf* copy.bf
+        exits 0 unseen --create -n 500 -p 1e-9 f.bf <(input 3000 9000)
+        in_flight "$n"
         cp f.bf copy.bf
-        capture unseen query -c copy.bf held
-        # --durable may have had its second by now: what it settled is on disk.
-        [[ $form == --durable* ]] || prints '0\n'
-        capture unseen query copy.bf held
-        whole got | sort | comm -13 - <(sort "$out") >undelivered
-        [[ ! -s undelivered ]]
-        capture unseen verify copy.bf
-        [[ $code -le 1 ]] || complain verify
+        remembers 3000 <(input 3000 9000)
         # The writer lives, but not in the copy: there its lines are new.
-        cp "$out" in_copy
-        exits 0 unseen query -c copy.bf before
-        prints '3000\n'
-        capture unseen query copy.bf held
-        cp "$out" known
-        exits 0 unseen copy.bf all
-        sort known "$out" | cmp - <(sort held)
-        exits 0 unseen verify copy.bf
-        [[ $form == --durable* ]] || echo >go
-        [[ $form == -x* ]] || exec {feed}>&-
-        wait "$pid"
-        exits 0 unseen query -c f.bf all
-        prints '6000\n'
-    done
-}
-
-@test "copies taken while 8 writers stall with lines in flight: none of these is in them, all come out of them" {
-    local i j hold rest pids holds
-    input 40000 >in
-    for i in 1 2 3; do
-        exits 0 unseen create --force -n 500 -p 1e-9 f.bf
-        rm -f out.* pipe.*
-        pids=() holds=()
-        for j in 0 1 2 3 4 5 6 7; do
-            mkfifo "pipe.$j"
-            exec {hold}<>"pipe.$j"
-            holds+=("$hold")
-            "$UNSEEN" f.bf in >"pipe.$j" 2>"said.$j" 3>&- &
-            pids+=($!)
-        done
-        for hold in "${holds[@]}"; do
-            until read -r -t 0 -u "$hold"; do
-                sleep 0.01
-            done
-        done
-        # Some are full by now, others are at work.
-        sleep "0.$i"
-        cp f.bf copy.bf
-        exits 0 unseen query copy.bf in
-        cp "$out" held
-        kill -9 "${pids[@]}"
-        wait "${pids[@]}" || true
-        for j in 0 1 2 3 4 5 6 7; do
-            exec {rest}<"pipe.$j"
-            hold=${holds[j]}
-            exec {hold}>&-
-            cat <&"$rest" >"out.$j"
-            exec {rest}<&-
-        done
-        whole out.* | sort | comm -13 - <(sort held) >undelivered
-        [[ ! -s undelivered ]] || complain "round $i"
-        # Nobody is alive in a copy: what was in flight is new there.
         capture unseen verify copy.bf
         [[ $code -le 1 ]] || complain verify
-        exits 0 unseen copy.bf in
-        sort held "$out" | cmp - in
+        exits 0 unseen copy.bf in <(input 3000 9000)
+        same "$out" in
+        exits 0 unseen verify copy.bf
+        landed
+        remembers $((3000 + n)) in <(input 3000 9000)
     done
 }
 

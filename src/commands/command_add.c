@@ -37,6 +37,6 @@ int command_add(const struct options *options)
     if (plan.filter == NULL)
         return EXIT_TROUBLE;
     int status = run(options, &inputs, &plan);
-    filter_leave(plan.filter);
+    filter_close(plan.filter);
     return status;
 }

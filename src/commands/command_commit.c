@@ -4,10 +4,7 @@
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/summary.h"
-#include "delivery/pending.h"
-#include "store/probe.h"
-
-enum { CHUNK = 2048 };
+#include "filter/pending.h"
 
 static int check(const struct filter *filter, const char *path)
 {
@@ -17,7 +14,7 @@ static int check(const struct filter *filter, const char *path)
         fault_way_out(&fault, "is a variable empty?");
         return message_fault(&fault);
     }
-    struct pending *pending = pending_open(path, store_header(filter_store(filter))->uuid, &fault);
+    struct pending *pending = pending_open(path, filter_store(filter), &fault);
     pending_free(pending);
     return pending != NULL ? EXIT_OK : message_fault(&fault);
 }
@@ -32,28 +29,22 @@ static int check_all(const struct filter *filter, const char **paths)
     return status;
 }
 
-/* As long as nothing was settled since the run began, its lines are as new as they were then. Else
- * some may be in by now: from another file, or this one. */
-static int settle_all(struct filter *filter, struct pending *pending, uint64_t *total,
-                      struct fault *fault)
+/* Some may be in by now: from another file, or this one. */
+static int add_all(struct filter *filter, struct pending *pending, uint64_t *total,
+                   struct fault *fault)
 {
-    static struct key keys[CHUNK];
-    static uint8_t seen[CHUNK];
-    filter_set_claimed(filter, pending_settlings(pending));
-    for (;;) {
-        ptrdiff_t n = pending_next(pending, keys, CHUNK, fault);
-        uint64_t added;
-        if (n <= 0)
-            return (int)n;
-        /* This brings the pages into memory before the lock is taken. */
-        if (probe(filter_store(filter), keys, (size_t)n, seen, fault) != 0)
+    static struct key keys[BATCH_KEYS];
+    static uint8_t seen[BATCH_KEYS];
+    size_t n;
+    for (uint64_t from = 0; from < pending_count(pending); from += n) {
+        uint64_t left = pending_count(pending) - from, added;
+        n = left < BATCH_KEYS ? (size_t)left : BATCH_KEYS;
+        if (pending_read(pending, from, keys, n, fault) != 0 ||
+            filter_add(filter, keys, n, seen, &added, fault) != (ptrdiff_t)n)
             return -1;
-        ptrdiff_t new = filter_settle_alone(filter, keys, (size_t)n, fault);
-        if (new < 0 ||
-            filter_add(filter, keys + new, (size_t)(n - new), seen, &added, fault) != n - new)
-            return -1;
-        *total += (uint64_t) new + added;
+        *total += added;
     }
+    return 0;
 }
 
 static int commit(const struct options *options, struct filter *filter, const char **paths)
@@ -63,9 +54,8 @@ static int commit(const struct options *options, struct filter *filter, const ch
     if (check_all(filter, paths) != EXIT_OK)
         return EXIT_TROUBLE;
     for (; *paths != NULL; paths++) {
-        struct pending *pending = pending_open(*paths, store_header(filter_store(filter))->uuid,
-                                               &fault);
-        int result = pending != NULL ? settle_all(filter, pending, &total, &fault) : -1;
+        struct pending *pending = pending_open(*paths, filter_store(filter), &fault);
+        int result = pending != NULL ? add_all(filter, pending, &total, &fault) : -1;
         pending_free(pending);
         if (result != 0)
             return message_fault(&fault);

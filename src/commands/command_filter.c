@@ -10,7 +10,7 @@
 #include "commands/summary.h"
 #include "commands/wish.h"
 #include "core/number.h"
-#include "delivery/pending.h"
+#include "filter/pending.h"
 #include "io/child.h"
 #include "system/path.h"
 #include "system/signals.h"
@@ -74,32 +74,17 @@ static struct filter *file_filter(const struct job *job)
 }
 
 /* What a run that ended well has printed is printed again. */
-static int owe(struct filter *filter, struct pending *pending, const char *name,
-               struct fault *fault)
-{
-    struct key keys[512];
-    ptrdiff_t n;
-    uint64_t count = pending_count(pending);
-    if (filter_expect(filter, count, fault) != 0)
-        return -1;
-    while ((n = pending_next(pending, keys, sizeof keys / sizeof *keys, fault)) > 0)
-        filter_owe(filter, keys, (size_t)n);
-    if (n == 0)
-        message("%s: this task was run before, and prints its %" PRIu64 " %s again (another task "
-                "needs another file)",
-                name, count, number_lines(count));
-    return (int)n;
-}
-
 static int begin_pending(struct job *job, struct fault *fault)
 {
-    struct filter *filter = job->plan.filter;
-    struct pending *pending = job->plan.pending;
-    const struct store *store = filter_store(filter);
-    if (filter_hold(filter, HOLD_EXACTLY, pending_target(pending), fault) != 0)
+    uint64_t owed;
+    if (pending_begin(job->plan.pending, job->plan.filter, fault) != 0)
         return -1;
-    int there = pending_begin(pending, store_header(store)->uuid, store_settlings(store), fault);
-    return there > 0 ? owe(filter, pending, job->options->given[OPTION_PENDING], fault) : there;
+    owed = filter_owed(job->plan.filter);
+    if (owed > 0)
+        message("%s: this task was run before, and prints its %" PRIu64 " %s again (another task "
+                "needs another file)",
+                job->options->given[OPTION_PENDING], owed, number_lines(owed));
+    return 0;
 }
 
 /* When lines are remembered later than batch by batch: prepares for it. */
@@ -111,12 +96,13 @@ static int prepare_hold(struct job *job)
     if (options->command == NULL && !pending && !job->plan.durable)
         return 0;
     if (options->command != NULL) {
-        job->output = child_output(&job->child, options->command, job->inputs.delimiter);
+        job->output = child_output(&job->child, options->command, job->inputs.delimiter,
+                                   job->inputs.header);
         job->plan.may_close = true;
     }
-    enum hold_kind kind = job->plan.durable ? HOLD_AS_SET : HOLD_EXACTLY;
+    job->plan.holds = true;
     int result = pending ? begin_pending(job, &fault)
-                         : filter_hold(job->plan.filter, kind, NULL, &fault);
+                         : filter_hold(job->plan.filter, job->plan.durable, &fault);
     return result == 0 ? 0 : message_fault(&fault);
 }
 
@@ -172,20 +158,22 @@ static int acquire(struct job *job)
     return prepare_hold(job);
 }
 
-/* CMD has ended well: what it has taken is remembered. */
-static int settle_command(struct job *job, uint64_t left, uint64_t refused)
+/* CMD has ended well: what it has taken is remembered. Only that can be counted: lines that it left
+ * in the input were not read. */
+static int settle_command(struct job *job, uint64_t left, const struct pipeline_counts *counts)
 {
     struct fault fault;
-    filter_drop_held(job->plan.filter, left);
-    if (filter_settle_held(job->plan.filter, &fault) != 0)
+    filter_drop(job->plan.filter, left);
+    if (filter_settle(job->plan.filter, &fault) != 0)
         return message_fault(&fault);
-    if (left + refused > 0)
-        message("%s: exited with 0 and left at least %" PRIu64
-                " %s unread (not remembered: they come again)",
-                job->options->command[0], left + refused, number_lines(left + refused));
+    if (left + counts->refused > 0)
+        message("%s: exited with 0 and took only %" PRIu64 " %s (the others come again)",
+                job->options->command[0], counts->selected, number_lines(counts->selected));
     return EXIT_OK;
 }
 
+/* Once CMD has exited with 0 a signal changes nothing but the exit status, and that only if it came
+ * before the input had ended, which `status` says. */
 static int finish_command(struct job *job, int status, struct pipeline_counts *counts)
 {
     struct fault fault;
@@ -200,7 +188,7 @@ static int finish_command(struct job *job, int status, struct pipeline_counts *c
         return message_not_run(job->child.error);
     if (end != CHILD_DONE)
         return end == CHILD_STOPPED ? status : EXIT_COMMAND;
-    int settled = settle_command(job, left, counts->refused);
+    int settled = settle_command(job, left, counts);
     if (settled == EXIT_OK && status == EXIT_OK)
         signals_forget();
     return settled == EXIT_OK ? status : settled;
@@ -215,7 +203,8 @@ static int finish_pending(struct job *job)
         return message("%s: %" PRIu64 " of its lines did not come again, so it stays as it was "
                        "(the same task needs the same input, another task another file)",
                        job->options->given[OPTION_PENDING], owed);
-    return pending_finish(job->plan.pending, &fault) == 0 ? EXIT_OK : message_fault(&fault);
+    return pending_finish(job->plan.pending, job->plan.filter, &fault) == 0 ? EXIT_OK
+                                                                            : message_fault(&fault);
 }
 
 /* A CMD would be confined, too. */
@@ -259,7 +248,7 @@ int command_filter(const struct options *options)
     if (status == 0)
         status = run(&job);
     pending_free(job.plan.pending);
-    filter_leave(job.plan.filter);
-    filter_leave(job.plan.repeats);
+    filter_close(job.plan.filter);
+    filter_close(job.plan.repeats);
     return status;
 }

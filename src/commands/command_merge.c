@@ -14,8 +14,8 @@
 #include "commands/summary.h"
 #include "core/number.h"
 #include "core/quote.h"
-#include "delivery/filter.h"
-#include "store/newfile.h"
+#include "filter/create.h"
+#include "filter/filter.h"
 #include "system/path.h"
 #include "union/merge.h"
 
@@ -53,8 +53,8 @@ static int open_inputs(struct inputs_open *inputs, const struct options *options
         if (is_named_before(inputs, path))
             continue;
         bool is_out = path_is_same(path, out);
-        struct store *store = store_open(is_out ? out : path, is_out ? filter_repairs : NULL,
-                                         &filter_operand_watch, &fault);
+        struct store *store = store_open(is_out ? out : path, is_out, &filter_operand_watch,
+                                         &fault);
         if (store == NULL)
             return filter_operand_refuse(&fault, options, path);
         inputs->filters[inputs->count++] = store;
@@ -106,12 +106,12 @@ static int check_place(const struct options *options, const char *out,
         *over = true;
         return 0;
     }
-    int there = newfile_look(out, options_has(options, OPTION_FORCE) ? OVER_FILTER : 0, &fault);
+    int there = create_look(out, options_has(options, OPTION_FORCE) ? OVER_FILTER : 0, &fault);
     if (there < 0)
         return message_fault(&fault);
     if (there == PLACE_TAKEN)
         return say_taken(out);
-    *over = there == PLACE_REPLACEABLE;
+    *over = there != PLACE_FREE;
     return 0;
 }
 

@@ -139,7 +139,7 @@ static void draw_curve(const struct picture *picture, const struct answer *answe
 
 static void print_text(const struct answer *answer)
 {
-    char size[16], sizes[REPORT_SIZES], rate[NUMBER_TEXT], geometry[64];
+    char sizes[REPORT_SIZES], rate[NUMBER_TEXT], geometry[64];
     struct picture picture;
     const struct layer_plan *layer = &answer->layer;
     unsigned hashes = geometry_hashes(layer->geometry);
@@ -157,9 +157,6 @@ static void print_text(const struct answer *answer)
            report_geometry(layer->geometry, geometry),
            layer->geometry.counting ? " of 4-bit cells" : "", layer->pages,
            number_of(layer->pages, "page", "pages"), layers_of(answer) > 1 ? " of each layer" : "");
-    if (answer->layer.stage.pages != 0)
-        printf("%-20s%" PRIu64 " lines, %s while it has any\n", "stage",
-               answer->layer.stage.capacity, report_size((double)answer->stages, size));
     putchar('\n');
     if (picture_begin(&picture))
         draw_curve(&picture, answer);
@@ -196,9 +193,6 @@ static void print_json(struct report *report, const struct answer *answer)
     report_json(report, "counting", "%s", layer->geometry.counting ? "true" : "false");
     report_json(report, "classic_rate", "%.6g", classic_rate(answer));
     print_curve(report, answer);
-    if (layer->stage.pages != 0)
-        report_json(report, "stage", "{\"capacity\":%" PRIu64 ",\"size\":%" PRIu64 "}",
-                    layer->stage.capacity, answer->stages);
 }
 
 /* Without -n, bits and hashes are asked about a filter of any size; this is large enough for whole
@@ -215,7 +209,6 @@ static int answer_questions(const struct options *options, struct answer *answer
     if (growth_first(&answer->plan, &answer->layer) != 0)
         return message(
             "plan: a filter cannot be that large (ask for fewer lines, or a higher rate)");
-    growth_stage(&answer->plan, &answer->layer);
     answer->capacity = capacity_of(&answer->plan, &answer->layer);
     uint64_t pages = answer->layer.pages;
     answer->bytes = header_asked_bytes(pages, &answer->plan, layers_of(answer));

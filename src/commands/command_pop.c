@@ -212,12 +212,12 @@ static int parse(struct job *job, const struct options *options)
     char delimiter = options_has(options, OPTION_ZERO_TERMINATED) ? '\0' : '\n';
     bool until_done = options_has(options, OPTION_UNTIL_DONE);
     *job = (struct job){.options = options};
-    job->output = options->command != NULL ? child_output(&job->child, options->command, delimiter)
-                                           : output_standard(delimiter);
+    job->output = options->command != NULL
+                      ? child_output(&job->child, options->command, delimiter, false)
+                      : output_standard(delimiter);
     job->most = options_whole(options, OPTION_MAX_COUNT, 1);
     job->wait = options_whole(options, OPTION_WAIT, until_done ? UINT64_MAX : 0);
     job->tries = (unsigned)options_whole(options, OPTION_TRIES, 0);
-    job->child.exact = true;
     return combinations_check(options, FOR_POP);
 }
 
@@ -237,6 +237,6 @@ int command_pop(const struct options *options)
     job.queue = queue_operand(store, QUEUE_POP, job.output.delimiter, inputs_max_line(options));
     int status = job.queue != NULL ? run(&job) : EXIT_TROUBLE;
     queue_close(job.queue);
-    store_leave(store);
+    store_close(store);
     return status;
 }

@@ -10,10 +10,11 @@
 #include "commands/summary.h"
 
 /* Lines stay in flight until they are on disk. */
-static int hold(struct filter *filter)
+static int hold(struct pipeline_plan *plan)
 {
     struct fault fault;
-    return filter_hold(filter, HOLD_AS_SET, NULL, &fault) == 0 ? 0 : message_fault(&fault);
+    plan->holds = true;
+    return filter_hold(plan->filter, true, &fault) == 0 ? 0 : message_fault(&fault);
 }
 
 /* The filter form, with the queue as its output. */
@@ -23,7 +24,7 @@ static int run(const struct options *options, const struct inputs *inputs,
     struct output dropped;
     struct pipeline_counts counts;
     if (side_file_open_dropped(options, inputs->delimiter, &dropped, plan) != 0 ||
-        (plan->durable && hold(plan->filter) != 0) ||
+        (plan->durable && hold(plan) != 0) ||
         confinement_start(
             &(struct confinement){.inputs = inputs,
                                   .filter = plan->filter,
@@ -66,6 +67,6 @@ int command_push(const struct options *options)
         status = run(options, &inputs, &plan);
     }
     queue_close(queue);
-    filter_leave(plan.filter);
+    filter_close(plan.filter);
     return status;
 }

@@ -59,6 +59,6 @@ int command_query(const struct options *options)
         status = confinement_start(&(struct confinement){.inputs = &inputs});
     if (status == 0)
         status = run(options, &inputs, filter);
-    filter_leave(filter);
+    filter_close(filter);
     return status;
 }

@@ -233,11 +233,10 @@ static void print_layer(unsigned number, const struct layer_survey *layer, bool 
     double capacity = survey_capacity(layer);
     uint64_t pages = layer->plan.pages;
     char date[64], rate[NUMBER_TEXT], most[NUMBER_TEXT], geometry[64];
-    printf("%s %-14u%.0f of %.0f %s, %" PRIu64 " %s, %s, fill %.1f %%, rate %s of %s",
-           layer->stage ? "stage" : "layer", number, survey_lines(layer), capacity,
-           lines_name(capacity), pages, number_of(pages, "page", "pages"),
-           report_geometry(layer->plan.geometry, geometry), layer->fill * 100,
-           number_text(layer->rate, NUMBER_FOUND, rate),
+    printf("layer %-14u%.0f of %.0f %s, %" PRIu64 " %s, %s, fill %.1f %%, rate %s of %s", number,
+           survey_lines(layer), capacity, lines_name(capacity), pages,
+           number_of(pages, "page", "pages"), report_geometry(layer->plan.geometry, geometry),
+           layer->fill * 100, number_text(layer->rate, NUMBER_FOUND, rate),
            number_text(layer->plan.rate, NUMBER_FOUND, most));
     if (window)
         printf(", %s", generation_state(layer));
@@ -259,8 +258,6 @@ static void print_json_layer(const struct layer_survey *layer, bool window)
     if (window && layer->generation.number != 0)
         printf(",\"generation\":%" PRIu64 ",\"began\":%.15g", layer->generation.number,
                seconds(layer->generation.began));
-    if (layer->stage)
-        printf(",\"stage\":true");
     putchar('}');
 }
 
@@ -293,7 +290,7 @@ static void draw_layer(const struct picture *picture, const struct layer_survey 
                        unsigned number, bool window)
 {
     char label[24], notes[128], keys[32], capacity[32], rate[32], most[32];
-    snprintf(label, sizeof label, "%s %u", layer->stage ? "stage" : "layer", number);
+    snprintf(label, sizeof label, "layer %u", number);
     int length = snprintf(notes, sizeof notes, "%3.0f %%  %s of %s  ", layer->fill * 100,
                           picture_count(survey_lines(layer), keys),
                           picture_count(survey_capacity(layer), capacity));

@@ -13,10 +13,10 @@
 #include "commands/survey.h"
 #include "core/number.h"
 #include "core/quote.h"
-#include "delivery/slot.h"
-#include "store/removal.h"
-#include "store/stage.h"
-#include "store/window.h"
+#include "filter/removal.h"
+#include "filter/slot.h"
+#include "filter/stage.h"
+#include "filter/window.h"
 #include "system/clock.h"
 
 #include <inttypes.h>
@@ -45,12 +45,10 @@ static double tolerance(const struct layer_survey *layer)
 }
 
 /* The bits tell of the keys that came, and the counter has at least those that did not look seen:
- * near p = 0.5 three quarters. It has all that were judged beside each other, as with -x or in a
- * stage. Those of a stage may be in its layer before they are counted there. */
+ * near p = 0.5 three quarters. It has all that were judged beside each other, as with -x. */
 static void check_counter(struct findings *findings, unsigned number, const struct survey *survey)
 {
     const struct layer_survey *layer = &survey->layer[number - 1];
-    uint64_t counted = layer->counted + survey_staged(survey, number - 1);
     if ((double)layer->counted_before > layer->keys + tolerance(layer))
         note(findings,
              "layer %u: its counter says %" PRIu64
@@ -58,7 +56,7 @@ static void check_counter(struct findings *findings, unsigned number, const stru
              "lines are lost, as by a power cut)",
              number, layer->counted_before, layer->keys,
              number_lines((uint64_t)round(layer->keys)));
-    else if ((double)counted < layer->remembered - tolerance(layer))
+    else if ((double)layer->counted < layer->remembered - tolerance(layer))
         note(findings,
              "layer %u: its counter says %" PRIu64 ", its bits say %.0f lines (it grows late, "
              "and loses nothing)",
@@ -128,7 +126,8 @@ static void check_layer(struct findings *findings, unsigned number, const struct
 {
     const struct store *store = findings->store;
     const struct layer_survey *layer = &survey->layer[number - 1];
-    bool being_emptied = layer->generation.retired || window_is_turning(store) || stage_left(store);
+    bool being_emptied = layer->generation.retired || window_is_turning(store) ||
+                         stage_is_left(store, number - 1);
     if (!being_emptied && !check_pages(findings, number, survey))
         check_counter(findings, number, survey);
     check_rate(findings, number, layer);
@@ -137,19 +136,21 @@ static void check_layer(struct findings *findings, unsigned number, const struct
 
 static void check_slots(struct findings *findings)
 {
+    struct fault ignored;
     for (unsigned slot = 0; slot < SLOTS_MAX; slot++) {
-        bool alive, holds;
-        uint64_t keys = slot_keys(findings->store, slot, &alive, &holds);
-        if (keys == 0 && (!holds || alive))
+        struct slot_facts facts = slot_facts(findings->store, slot);
+        bool alive = slot_lives(findings->store, slot, &ignored) != 0;
+        if (facts.keys == 0 && (facts.file == 0 || alive))
             continue;
-        if (keys > slot_room(store_header(findings->store)->flight_keys, slot))
+        if (facts.keys > facts.room)
             note(findings, "slot %u: counts %" PRIu64 " lines in flight, more than it has room for",
-                 slot, keys);
+                 slot, facts.keys);
         else if (!alive)
             note(findings,
                  "slot %u: a writer died with lines in flight (not remembered: they come again "
                  "when its input does%s)",
-                 slot, holds ? ", and the next writer in this slot removes its file" : "");
+                 slot,
+                 facts.file != 0 ? ", and the next writer in this slot removes its file" : "");
     }
 }
 
@@ -159,9 +160,10 @@ static void check_leftovers(struct findings *findings)
     uint64_t bytes = store_file_bytes(findings->store);
     if (removal_is_open(findings->store))
         note(findings, "a remove was killed (the next writer puts its line back)");
-    if (stage_left(findings->store))
-        note(findings, "a writer died while it emptied a stage (the next one that needs room does "
-                       "it again)");
+    for (unsigned i = 0; i < store_layers(findings->store); i++)
+        if (stage_is_left(findings->store, i))
+            note(findings, "layer %u: emptying its stage was cut short (the next writer goes on)",
+                 i + 1);
     if (bytes > end)
         note(findings,
              "%" PRIu64 " %s after the last layer (left by a writer that was killed "

@@ -10,7 +10,7 @@
 
 #include "commands/inputs.h"
 #include "commands/part_files.h"
-#include "delivery/pending.h"
+#include "filter/pending.h"
 
 /* All may be NULL. */
 struct confinement {

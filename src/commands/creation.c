@@ -6,8 +6,7 @@
 #include "commands/report.h"
 #include "commands/wish.h"
 #include "core/number.h"
-#include "store/create.h"
-#include "store/newfile.h"
+#include "filter/create.h"
 #include "system/path.h"
 
 #include <errno.h>
@@ -75,12 +74,12 @@ static void tell_space(struct fault *fault, const char *path, const struct filte
 }
 
 /* Makes the filter that the options describe. Nothing may be there but what `over` says
- * (store/newfile.h). Returns 0; 1 if something is there; -1 after a message. */
+ * (filter/create.h). Returns 0; 1 if something is there; -1 after a message. */
 static int make(const char *path, const struct options *options, unsigned over)
 {
     struct fault fault;
     struct header header;
-    int there = newfile_look(path, over, &fault);
+    int there = create_look(path, over, &fault);
     if (there == PLACE_TAKEN)
         return 1;
     if (there < 0) {
@@ -89,7 +88,7 @@ static int make(const char *path, const struct options *options, unsigned over)
     }
     if (wish_plan(options, true, 0, &header) != 0)
         return -1;
-    int result = create_filter(path, &header, over, &fault);
+    int result = create_filter(path, &header, (enum create_place)there, &fault);
     if (result < 0 && fault.of == path && (fault.error == ENOSPC || fault.error == EFBIG))
         tell_space(&fault, path, &header.plan);
     if (result < 0)
@@ -103,7 +102,7 @@ int creation_make(const char *path, const struct options *options)
     bool force = options_has(options, OPTION_FORCE);
     int result = make(path, options, OVER_EMPTY | (force ? OVER_FILTER : 0));
     /* It is made, even if it cannot be looked at. */
-    struct store *store = result == 0 ? store_open(path, NULL, NULL, &fault) : NULL;
+    struct store *store = result == 0 ? store_open(path, false, NULL, &fault) : NULL;
     if (store != NULL)
         tell_created(store);
     store_close(store);
@@ -112,7 +111,7 @@ int creation_make(const char *path, const struct options *options)
 
 int creation_taken(const char *path, const char *ways_out)
 {
-    if (newfile_is_filter(path))
+    if (create_is_filter(path))
         return message("%s: File exists (%s)", path, ways_out);
     return message("%s: File exists, and is not a filter (name another file)", path);
 }

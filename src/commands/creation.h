@@ -5,7 +5,7 @@
 #define UNSEEN_COMMANDS_CREATION_H
 
 #include "commands/options.h"
-#include "delivery/filter.h"
+#include "filter/filter.h"
 
 /* Makes the filter that the options describe, over an empty file, or with --force over a filter,
  * and says so in one line on stderr. Returns 0; 1 if something is there; -1 after a message. */

@@ -4,9 +4,9 @@
 #include "commands/message.h"
 #include "core/number.h"
 #include "core/quote.h"
-#include "store/counter.h"
-#include "store/generation.h"
-#include "store/newfile.h"
+#include "filter/counter.h"
+#include "filter/create.h"
+#include "filter/generation.h"
 #include "system/path.h"
 
 #include <errno.h>
@@ -65,7 +65,7 @@ static void tell_grew(const struct store *store, unsigned layers)
     const struct filter_plan *plan = &store_header(store)->plan;
     const char *name = store_name(store);
     char rate[NUMBER_TEXT];
-    const struct layer_plan first = store_plan(store, store_is_stage(store, 0));
+    const struct layer_plan first = store_plan(store, 0);
     double full = growth_made_for(plan, &first);
     number_text(plan->rate, NUMBER_ASKED, rate);
     if (plan->forget != 0 && plan->capacity != 0 && layers == growth_first_layers(plan) + 1)
@@ -170,7 +170,7 @@ int filter_operand_refuse(struct fault *fault, const struct options *options, co
     bool is_empty = stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
     if (named && (fault->error == ENOENT || (fault->error == 0 && is_empty)))
         suggest_filter(fault, options, path);
-    else if (named && fault->error == 0 && !newfile_is_filter(path))
+    else if (named && fault->error == 0 && !create_is_filter(path))
         suggest_input(fault, options, path);
     return message_fault(fault);
 }
@@ -180,7 +180,7 @@ struct store *filter_operand_look(const char *path, const struct options *option
     struct fault fault;
     if (!filter_operand_is_name(path, options))
         return NULL;
-    struct store *store = store_open(path, NULL, NULL, &fault);
+    struct store *store = store_open(path, false, NULL, &fault);
     if (store == NULL)
         filter_operand_refuse(&fault, options, path);
     return store;
@@ -204,7 +204,7 @@ static bool warn_if_over(const struct store *store)
         ((double)store_keys(store) <= capacity && lines - 6 * sqrt(lines) <= capacity))
         return false;
     char shown[NUMBER_TEXT];
-    double percent = 100 * counter_sampled_rate(store);
+    double percent = 100 * counter_rate(store);
     message("%s: holds %.0f %s, and was made for %.0f; about %s %% of new lines are "
             "now dropped",
             store_name(store), lines, number_lines((uint64_t)lines), capacity,
@@ -227,7 +227,7 @@ void filter_operand_warn_of_rate(const char *name, double rate, double asked)
 static void warn_if_merged_above(const struct store *store)
 {
     double asked = store_header(store)->plan.rate, most = 0;
-    for (unsigned i = 0; i < store_regions(store); i++)
+    for (unsigned i = 0; i < store_layers(store); i++)
         most += store_plan(store, i).rate;
     if (most > asked * (1 + 1e-9))
         filter_operand_warn_of_rate(store_name(store), counter_rate(store), asked);

@@ -5,7 +5,7 @@
 #define UNSEEN_COMMANDS_FILTER_OPERAND_H
 
 #include "commands/options.h"
-#include "delivery/filter.h"
+#include "filter/filter.h"
 
 /* The first operand, if it can be a filter's name: not missing, '' or '-'. NULL after a message. */
 const char *filter_operand(const struct options *options);

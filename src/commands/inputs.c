@@ -6,8 +6,8 @@
 #include "commands/progress.h"
 #include "commands/wish_recipe.h"
 #include "core/quote.h"
-#include "delivery/pending.h"
-#include "store/newfile.h"
+#include "filter/create.h"
+#include "filter/pending.h"
 #include "system/path.h"
 #include "system/signals.h"
 
@@ -67,7 +67,7 @@ static const char *shown_name(const char *name)
 
 static bool is_filter(const char *name)
 {
-    return is_standard(name) ? store_begins(STDIN_FILENO) : newfile_is_filter(name);
+    return is_standard(name) ? store_begins(STDIN_FILENO) : create_is_filter(name);
 }
 
 /* Of a regular file. */

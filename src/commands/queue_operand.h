@@ -4,8 +4,8 @@
 #ifndef UNSEEN_COMMANDS_QUEUE_OPERAND_H
 #define UNSEEN_COMMANDS_QUEUE_OPERAND_H
 
+#include "filter/store.h"
 #include "queue/queue.h"
-#include "store/store.h"
 
 /* Opens it. NULL after a message. */
 struct queue *queue_operand(const struct store *store, enum queue_use use, char delimiter,

@@ -4,7 +4,7 @@
 #include "commands/message.h"
 #include "commands/report.h"
 #include "core/number.h"
-#include "store/counter.h"
+#include "filter/counter.h"
 
 #include <math.h>
 #include <stdio.h>

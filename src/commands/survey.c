@@ -1,8 +1,8 @@
 #include "commands/survey.h"
 
-#include "store/pages.h"
-#include "store/stage.h"
-#include "store/window.h"
+#include "filter/pages.h"
+#include "filter/stage.h"
+#include "filter/window.h"
 #include "system/signals.h"
 #include "union/group.h"
 
@@ -62,21 +62,25 @@ static void survey_pages(struct part *first, const struct store *store, unsigned
 static void survey_layer(struct layer_survey *layer, const struct store *store, unsigned i)
 {
     struct part all;
+    struct fault ignored; /* what cannot be read is not counted; a signal ends the survey */
     const struct estimate *estimate = &all.estimate;
-    uint64_t counted_before = store_region_keys(store, i);
+    uint64_t counted_before = store_layer_keys(store, i), staged;
+    (void)stage_count(store, i, &staged, &ignored);
     survey_pages(&all, store, i);
     *layer = (struct layer_survey){
         .plan = store_plan(store, i),
-        .stage = store_is_stage(store, i),
-        .keys = estimate_keys(estimate),
+        .keys = estimate_keys(estimate) + (double)staged,
+        .staged = staged,
         .rate = estimate_rate(estimate),
         .fill = estimate_fill(estimate),
         .deviation = estimate_deviation(estimate),
         .evenness = evenness_of(estimate),
         .counted_before = counted_before,
-        .counted = store_region_keys(store, i),
+        .counted = store_layer_keys(store, i),
     };
-    layer->remembered = sizing_remembered(layer->plan.geometry, layer->plan.pages, layer->keys);
+    layer->remembered = sizing_remembered(layer->plan.geometry, layer->plan.pages,
+                                          estimate_keys(estimate)) +
+                        (double)staged;
     layer->settled = fmax(layer->remembered, fmin((double)layer->counted, layer->keys));
     layer->full = growth_made_for(&store_header(store)->plan, &layer->plan);
     layer->window = store_header(store)->plan.window;
@@ -87,11 +91,11 @@ static void survey_layer(struct layer_survey *layer, const struct store *store, 
 /* What is being emptied, or was when its writer died, is as nobody filled it. */
 static void count_odd_pages(struct survey *survey, const struct store *store)
 {
-    if (window_is_turning(store) || stage_left(store))
+    if (window_is_turning(store))
         return;
     for (unsigned i = 0; i < survey->layers; i++) {
         const struct evenness *pages = &survey->layer[i].evenness;
-        if (survey->layer[i].generation.retired)
+        if (survey->layer[i].generation.retired || stage_is_left(store, i))
             continue;
         survey->fuller_pages += pages->fuller;
         survey->emptier_pages += pages->emptier;
@@ -100,38 +104,22 @@ static void count_odd_pages(struct survey *survey, const struct store *store)
 
 /* --- lines in several layers --- */
 
-/* Keys of a stage that are in its layer already, which counts them when the stage is emptied: those
- * that came again. */
-static double also_in_stage(const struct survey *survey, unsigned i)
-{
-    const struct layer_survey *layer = &survey->layer[i];
-    double uncounted = layer->remembered - (double)layer->counted;
-    return fmin(fmax(uncounted, 0), (double)survey_staged(survey, i));
-}
-
-static bool same_shape(const struct survey *survey, const struct store *store, unsigned a,
-                       unsigned b)
-{
-    return !survey->layer[a].stage && !survey->layer[b].stage &&
-           join_is_possible(store_bits(store, a), store_bits(store, b));
-}
-
 /* A filter that grew has a line in one layer, and layers of different sizes. A merged one may have
  * it in several of those that did not fit together; if they have one shape, that of layer `first`,
  * their joint bits tell how many lines there are. */
 static void count_once(struct survey *survey, const struct store *store, unsigned first)
 {
-    const struct bits *members[REGIONS_MAX];
+    const struct bits *members[LAYERS_MAX];
     struct estimate joint;
     unsigned n = 0;
     double sum = 0;
     for (unsigned i = 0; i < survey->layers; i++) {
-        if (!same_shape(survey, store, i, first))
+        if (!join_is_possible(store_bits(store, i), store_bits(store, first)))
             continue;
         if (i < first) /* it was their turn then */
             return;
         members[n++] = store_bits(store, i);
-        sum += survey->layer[i].keys;
+        sum += survey->layer[i].keys - (double)survey->layer[i].staged;
     }
     if (n < 2 || group_estimate(members, n, &joint) != 0)
         return;
@@ -150,11 +138,9 @@ static void add_layers(struct survey *survey, const struct filter_plan *plan)
     double older = 1, all = 0;
     for (unsigned i = 0; i < survey->layers; i++) {
         const struct layer_survey *layer = &survey->layer[i];
-        bool grew = growth_made(plan, layer[layer->stage].plan.rate);
+        bool grew = growth_made(plan, layer->plan.rate);
         double passed = grew ? fmax(older, LEAST_PASSED) : 1;
-        all += (layer->keys - also_in_stage(survey, i)) / passed;
-        if (layer->stage)
-            continue;
+        all += layer->keys / passed;
         survey->capacity += survey_capacity(layer) / passed;
         older *= 1 - layer->rate;
     }
@@ -203,16 +189,14 @@ int survey_make(struct survey *survey, const struct store *store)
 {
     const struct filter_plan *plan = &store_header(store)->plan;
     double miss = 1, filled = 0;
-    *survey = (struct survey){.layers = store_regions(store)};
+    *survey = (struct survey){.layers = store_layers(store)};
     for (unsigned i = 0; i < survey->layers; i++) {
         struct layer_survey *layer = &survey->layer[i];
         survey_layer(layer, store, i);
         if (signals_pending())
             return -1;
-        if (!layer->stage) {
-            survey->pages += layer->plan.pages;
-            filled += layer->fill * (double)layer->plan.pages;
-        }
+        survey->pages += layer->plan.pages;
+        filled += layer->fill * (double)layer->plan.pages;
         if (!layer->generation.expired)
             miss *= 1 - layer->rate;
     }

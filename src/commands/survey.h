@@ -5,19 +5,19 @@
 #define UNSEEN_COMMANDS_SURVEY_H
 
 #include "core/evenness.h"
-#include "store/generation.h"
+#include "filter/generation.h"
 
 struct layer_survey {
     struct layer_plan plan;
-    bool stage;  /* it is the stage of the next one */
     bool window; /* it is a generation */
-    double keys; /* estimated from the bits */
+    double keys; /* estimated from the bits, and those that are in its stage alone: */
+    uint64_t staged;
     double rate;
     double fill;
     double deviation;  /* of the keys: one standard deviation */
     double remembered; /* of so many keys, those that did not look seen when they came */
     double settled; /* the same, or what the counter says if it has more of the keys: all that were
-                     * judged beside each other, as with -x or in a stage */
+                     * judged beside each other, as with -x */
     double full;    /* of so many keys it is full */
     struct evenness evenness;     /* of its pages */
     uint64_t counted_before;      /* the counter's word for it, before the bits were read */
@@ -27,7 +27,7 @@ struct layer_survey {
 
 struct survey {
     unsigned layers;
-    struct layer_survey layer[REGIONS_MAX];
+    struct layer_survey layer[LAYERS_MAX];
     uint64_t pages;
     /* Those that chance does not fill so: with too many lines; with too few. */
     uint64_t fuller_pages, emptier_pages;
@@ -44,21 +44,15 @@ struct survey {
     double until_forgetting;
 };
 
-/* Lines and capacity of a layer for reports: in a window or a stage, of lines that are settled. */
+/* Lines and capacity of a layer for reports: in a window, of lines that are settled. */
 static inline double survey_lines(const struct layer_survey *layer)
 {
-    return layer->window || layer->stage ? layer->settled : layer->keys;
+    return layer->window ? layer->settled : layer->keys;
 }
 
 static inline double survey_capacity(const struct layer_survey *layer)
 {
-    return layer->window || layer->stage ? (double)layer->plan.capacity : layer->full;
-}
-
-/* How many keys the stage of layer i counts; some of them may be in the layer, too. */
-static inline uint64_t survey_staged(const struct survey *survey, unsigned i)
-{
-    return i > 0 && survey->layer[i - 1].stage ? survey->layer[i - 1].counted : 0;
+    return layer->window ? (double)layer->plan.capacity : layer->full;
 }
 
 /* Reads all pages of all layers: as long as cat(1) takes, 0.1 s a gigabyte from the page cache.

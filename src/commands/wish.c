@@ -91,7 +91,7 @@ static void rate_from_size(struct filter_plan *plan)
         }
     struct filter_plan unit = *plan;
     unit.rate = 1;
-    double share = SIZING_MARGIN * growth_rate(&unit, 0) * growth_share(plan, plan->pages);
+    double share = SIZING_MARGIN * growth_rate(&unit, 0);
     plan->rate = fmax(best / share, SIZING_RATE_MIN);
     /* The layer gets the geometry for its rate, which need not be the best for its size: then p is
      * what that one comes to. */
@@ -128,7 +128,7 @@ static int plan_from_wish(const struct wish *wish, struct filter_plan *plan)
                            counted_by(wish), plan->capacity, SIZING_RATE_MAX);
         return 0;
     }
-    double rate = growth_rate(plan, 0) * growth_share(plan, plan->pages);
+    double rate = growth_rate(plan, 0);
     plan->capacity = sizing_capacity(growth_geometry(plan), plan->pages, rate);
     if (plan->capacity > SIZING_KEYS_MAX)
         plan->capacity = SIZING_KEYS_MAX;

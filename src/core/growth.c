@@ -53,15 +53,15 @@ uint64_t growth_stage_pages(const struct filter_plan *plan, uint64_t pages)
     return plan->staged && !sized && pages > STAGE_FROM_PAGES ? STAGE_PAGES(pages) : 0;
 }
 
-double growth_share(const struct filter_plan *plan, uint64_t pages)
+bool growth_uses_stage(uint64_t pages, uint64_t memory)
 {
-    return growth_stage_pages(plan, pages) != 0 ? 1 - STAGE_SHARE : 1;
+    return pages > memory / STAGE_OF_MEMORY;
 }
 
 /* Layer `index`, with the rate and geometry for so many pages; 0: as yet not known. */
 static struct layer_plan empty_layer(const struct filter_plan *plan, unsigned index, uint64_t pages)
 {
-    double rate = growth_rate(plan, index) * growth_share(plan, pages);
+    double rate = growth_rate(plan, index);
     return (struct layer_plan){
         .pages = pages,
         .rate = rate,
@@ -71,12 +71,6 @@ static struct layer_plan empty_layer(const struct filter_plan *plan, unsigned in
 
 struct geometry growth_geometry(const struct filter_plan *plan)
 {
-    /* No rate takes more: fewer keys have no stage, and need not be sized to know. */
-    enum { BITS_A_KEY = 64, STAGE_FROM_KEYS = STAGE_FROM_PAGES / BITS_A_KEY * PAGE_BITS };
-    struct layer_plan layer;
-    if (plan->pages == 0 && plan->capacity > STAGE_FROM_KEYS && plan->geometry.lines == 0 &&
-        plan->staged && growth_first(plan, &layer) == 0)
-        return layer.geometry;
     return empty_layer(plan, 0, plan->pages).geometry;
 }
 
@@ -123,37 +117,6 @@ static uint64_t pages_to_remember(struct layer_plan layer, uint64_t keys)
     }
 }
 
-/* In a journal, at 16 bytes each. */
-enum { KEYS_A_PAGE = PAGE_BYTES / 16 };
-
-double growth_stage_rate(double layer_rate)
-{
-    return layer_rate / (1 - STAGE_SHARE) * STAGE_SHARE;
-}
-
-void growth_stage(const struct filter_plan *plan, struct layer_plan *layer)
-{
-    enum { SAMPLE_KEYS = 1000000 };
-    struct stage_plan stage = {.rate = growth_stage_rate(layer->rate)};
-    uint64_t pages = growth_stage_pages(plan, layer->pages);
-    if (pages == 0)
-        return;
-    stage.geometry = sizing_geometry(stage.rate, false);
-    double bits = (double)sizing_pages(stage.geometry, SAMPLE_KEYS, stage.rate) / SAMPLE_KEYS;
-    double keys = (double)pages / (bits + 1.0 / KEYS_A_PAGE);
-    /* A stage of few pages needs a little more for each key. */
-    for (;; keys *= 0.98) {
-        stage.capacity = (uint64_t)keys;
-        stage.pages = sizing_pages(stage.geometry, stage.capacity, stage.rate);
-        stage.journal = (stage.capacity - 1) / KEYS_A_PAGE + 1;
-        if (stage.pages + stage.journal <= pages) {
-            stage.journal = pages - stage.pages;
-            layer->stage = stage;
-            return;
-        }
-    }
-}
-
 static uint64_t in_flight(uint64_t pages)
 {
     return GROWTH_IN_FLIGHT + (pages < 512 ? 8 * pages : 4096);
@@ -188,24 +151,13 @@ static int first_of_window(const struct filter_plan *plan, struct layer_plan *la
     return layer->pages != 0 && layer->capacity != 0 ? 0 : -1;
 }
 
-/* The pages of layer 0 for the capacity that was given; once more if they are so many that it has a
- * stage, which takes a part of its rate. */
-static void size_first(const struct filter_plan *plan, struct layer_plan *layer)
-{
-    layer->pages = sizing_pages(layer->geometry, plan->capacity, layer->rate);
-    if (growth_stage_pages(plan, layer->pages) == 0)
-        return;
-    *layer = empty_layer(plan, 0, layer->pages);
-    layer->pages = sizing_pages(layer->geometry, plan->capacity, layer->rate);
-}
-
 int growth_first(const struct filter_plan *plan, struct layer_plan *layer)
 {
     *layer = empty_layer(plan, 0, plan->pages);
     if (plan->window)
         return first_of_window(plan, layer);
     if (layer->pages == 0)
-        size_first(plan, layer);
+        layer->pages = sizing_pages(layer->geometry, plan->capacity, layer->rate);
     if (layer->pages == 0 || layer->pages > SIZING_PAGES_MAX)
         return -1;
     layer->capacity = plan->capacity != 0
@@ -213,6 +165,7 @@ int growth_first(const struct filter_plan *plan, struct layer_plan *layer)
                           : sizing_capacity(layer->geometry, layer->pages, layer->rate);
     if (!plan->fixed)
         layer->capacity = counted(layer, layer->capacity);
+    layer->stage = growth_stage_pages(plan, layer->pages);
     return layer->capacity != 0 ? 0 : -1;
 }
 
@@ -263,5 +216,6 @@ int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, 
         return -1;
     layer->capacity = plan->window ? window_capacity(layer)
                                    : growth_capacity(layer->geometry, layer->pages, layer->rate);
+    layer->stage = growth_stage_pages(plan, layer->pages);
     return layer->capacity != 0 ? 0 : -1;
 }

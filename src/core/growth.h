@@ -31,13 +31,12 @@
  * A generation ends when so many keys are settled in it; what several writers have in flight then
  * still goes there. So a layer of a window is sized for as many more (GROWTH_IN_FLIGHT).
  *
- * Each layer of a file may have a stage before it: a small layer in which keys gather until they
- * are set in the large one together, in the order of its pages (a buffered Bloom filter: Canim et
- * al. 2010). Otherwise each key would dirty a page of its own, of a layer that the system cannot
- * keep dirty as a whole. The stage has STAGE_SHARE of the rate of both, and takes some 21 bytes a
- * key, 16 of them for the key itself. What the system can keep dirty depends on the machine, and
- * output must not: so a layer has a stage from a fixed size on. A smaller one, where setting keys
- * at once takes a third of the time, has none, nor one for which all bytes were given.
+ * A large layer of a file has room for a stage before it: a table in which keys gather until they
+ * are set in the layer together, in the order of its pages (a buffered Bloom filter: Canim et al.
+ * 2010; here the buffer is exact, and has no part of the rate). Otherwise each key would dirty a
+ * page of its own, of a layer that the system cannot keep dirty as a whole. What it can depends on
+ * the machine, and the file must not: so a layer has a stage from a fixed size on, and who writes
+ * uses it where the layer is large for the memory. One for which all bytes were given has none.
  *
  * Pure functions; the same numbers on every machine (see sizing.h).
  */
@@ -48,22 +47,13 @@
 
 #include <stdbool.h>
 
-/* The small layer before another, and its journal, which has the keys in full. */
-struct stage_plan {
-    uint64_t pages;   /* 0: there is no stage, and all else is zero */
-    uint64_t journal; /* pages for its keys, which follow its own */
-    uint64_t capacity;
-    double rate; /* its share of the rate, beside what its layer has */
-    struct geometry geometry;
-};
-
 /* What one layer is to be. */
 struct layer_plan {
     uint64_t pages;
     uint64_t capacity; /* keys; the layer is full after exactly so many were remembered */
     double rate;       /* what it may contribute to the filter's rate */
     struct geometry geometry;
-    struct stage_plan stage;
+    uint64_t stage; /* pages of its stage; 0: it has none */
 };
 
 /* What is asked of a filter. */
@@ -78,16 +68,22 @@ struct filter_plan {
     bool staged;              /* large layers have a stage: in a file that keeps its lines */
 };
 
-/* Each layer of more than STAGE_FROM_PAGES pages, 512 MiB, has a stage of a sixth of its pages. A
+/* Each layer of more than STAGE_FROM_PAGES pages, 512 MiB, has a stage of an eighth of its pages. A
  * smaller stage would be emptied more often, which writes more in all. For tests, the Makefile
- * builds a program in which small layers have one, too. */
+ * builds a program in which small layers have one, too, and use it. */
 #ifndef STAGE_FROM_PAGES
 #define STAGE_FROM_PAGES 131072
-#define STAGE_PAGES(pages) ((pages) / 6)
+#define STAGE_PAGES(pages) ((pages) / 8)
+#define STAGE_OF_MEMORY 10
 #endif
 
-/* The pages for the stage of a layer of `pages`, its keys included; 0: it has none. */
+/* The pages for the stage of a layer of `pages`; 0: it has none. */
 uint64_t growth_stage_pages(const struct filter_plan *plan, uint64_t pages);
+
+/* Whether its stage makes a layer faster where the memory has so many pages: the system lets about
+ * a tenth of it be dirty. In a layer that may be dirty as a whole, setting a key at once takes a
+ * third of the time. */
+bool growth_uses_stage(uint64_t pages, uint64_t memory);
 
 /* The generations that a window remembers, beside the one that fills. */
 enum { GENERATIONS = 4 };
@@ -132,25 +128,10 @@ double growth_full(const struct layer_plan *layer);
  * given, for layer 0; and what a layer of a filter that is fixed has for its capacity. */
 double growth_made_for(const struct filter_plan *plan, const struct layer_plan *layer);
 
-/* A stage has room for more keys than all writers can have in flight. */
-enum { STAGE_KEYS_MIN = 8192 };
-#define STAGE_SHARE (1.0 / 256)
-
-/* Gives a layer that growth_first or growth_next planned its stage, if it is to have one. About
- * 10 ms. */
-void growth_stage(const struct filter_plan *plan, struct layer_plan *layer);
-
-/* The rate of the stage of a layer that has this rate for itself. */
-double growth_stage_rate(double layer_rate);
-
-/* How much of the rate that both may have a stage leaves to its layer, of so many pages; 1 if there
- * is none. */
-double growth_share(const struct filter_plan *plan, uint64_t pages);
-
-/* The geometry of layer 0. At most 3 ms. */
+/* The geometry of layer 0. */
 struct geometry growth_geometry(const struct filter_plan *plan);
 
-/* Layer 0 of a filter, as yet without a stage. Returns 0, or -1 if it would be larger than
+/* Layer 0 of a filter. Returns 0, or -1 if it would be larger than
  * SIZING_PAGES_MAX, or if `pages` cannot hold even one key at that rate. plan->capacity or
  * plan->pages must be given. */
 int growth_first(const struct filter_plan *plan, struct layer_plan *layer);
@@ -170,8 +151,8 @@ int growth_first(const struct filter_plan *plan, struct layer_plan *layer);
  */
 int growth_in_memory(const struct filter_plan *plan, bool small, struct layer_plan *layer);
 
-/* Layer `index` > 0 of a filter with so many pages and keys (its capacity) so far, as yet without a
- * stage. Returns 0, or -1 if it would be too large. */
+/* Layer `index` > 0 of a filter with so many pages and keys (its capacity) so far. Returns 0, or -1
+ * if it would be too large. */
 int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, uint64_t keys,
                 struct layer_plan *layer);
 

@@ -1,5 +1,5 @@
 /*
- * header - the filter file, format version 3.
+ * header - the filter file, format version 4.
  *
  * All numbers are unsigned, little-endian, at fixed offsets, whatever machine wrote them; a double
  * is its IEEE 754 bits, as a number of 64. A page is 4096 bytes. Bytes without a name are zero.
@@ -29,19 +29,18 @@
  *
  * A file is valid if and only if
  *
- *    1. it has at least the 14336 bytes before the flight, and all of the fixed part;
+ *    1. it has all of the fixed part;
  *    2. magic and version are as below, and no unknown bit is set among the features;
  *    3. the header's checksum is right;
  *    4. p is in 1e-12..0.5 (not a NaN); n is at most 10^12; size at most 2^38 pages; g at most 16
  *       and f at most 7, both zero or neither; the flag is 0, or 1 and n or size is not 0;
- *    5. flight keys are a power of two within 32..4096;
- *    6. the recipe is as above, of a profile and version that are known, with a separator only if
+ *    5. the recipe is as above, of a profile and version that are known, with a separator only if
  *       there are fields; N is at most 10^6 and I within 1..N, or both are zero;
- *    7. bytes of the header without a name are zero;
+ *    6. bytes of the header without a name are zero;
  *       a window does not count and is not fixed, and it has a time of at most 10^13 milliseconds,
  *       or else n; a filter that is not a window has a zero there;
  *
- * and rules 8 to 11, in layer_table.c, hold for its layers.
+ * and rules 7 to 10, in layer_table.c, hold for its layers.
  */
 #include "format/header.h"
 
@@ -50,29 +49,28 @@
 #include <inttypes.h>
 
 enum {
-    MAGIC_AT = 0,         /*   8 magic: 89 75 6e 73 65 65 6e 0a */
-    VERSION_AT = 8,       /*   4 format version: 3 */
-    FEATURES_AT = 16,     /*   8 features without which the file cannot be used: FEATURE_... */
-    UUID_AT = 32,         /*  16 UUID of the filter, random (RFC 4122 version 4) */
-    CREATED_AT = 48,      /*   8 time of creation, seconds since 1970 UTC, two's complement */
-    HASH_KEY_AT = 64,     /*  16 the seed of XXH3, and 8 zeros; or the key of SipHash-2-4 */
-    RATE_AT = 104,        /*   8 p, the false-positive rate asked for, a double */
-    CAPACITY_AT = 112,    /*   8 n, the capacity asked for, in keys; 0: to grow from small */
-    PAGES_AT = 120,       /*   8 size asked for, in pages of each first layer; 0: as n, p want */
-    LINES_AT = 128,       /*   1 lines a key asked for (g); 0 if it followed from p */
-    FIELDS_AT = 129,      /*   1 fields a line asked for (f); 0 likewise */
-    FIXED_AT = 131,       /*   1 1 if the filter never grows, else 0 */
-    FLIGHT_KEYS_AT = 144, /*   8 flight keys: a power of two, 32..4096; see shared.h */
-    FORGET_AT = 160,      /*   8 window by time: forgets after so many ms; 0: after n lines */
-    KEY_RECIPE_AT = 256,  /* 128 how a line becomes its key: zeros, the key is the whole line */
-    PART_AT = 384,        /*   4 which of the parts the filter is for, I, from 1 on */
-    PARTS_AT = 388,       /*   4 number of parts, N; 0: there are none */
-    CHECKSUM_AT = 4088    /*   8 XXH3, 64-bit variant, seed 0, of bytes 0..4087 */
+    MAGIC_AT = 0,        /*   8 magic: 89 75 6e 73 65 65 6e 0a */
+    VERSION_AT = 8,      /*   4 format version: 4 */
+    FEATURES_AT = 16,    /*   8 features without which the file cannot be used: FEATURE_... */
+    UUID_AT = 32,        /*  16 UUID of the filter, random (RFC 4122 version 4) */
+    CREATED_AT = 48,     /*   8 time of creation, seconds since 1970 UTC, two's complement */
+    HASH_KEY_AT = 64,    /*  16 the seed of XXH3, and 8 zeros; or the key of SipHash-2-4 */
+    RATE_AT = 104,       /*   8 p, the false-positive rate asked for, a double */
+    CAPACITY_AT = 112,   /*   8 n, the capacity asked for, in keys; 0: to grow from small */
+    PAGES_AT = 120,      /*   8 size asked for, in pages of each first layer; 0: as n, p want */
+    LINES_AT = 128,      /*   1 lines a key asked for (g); 0 if it followed from p */
+    FIELDS_AT = 129,     /*   1 fields a line asked for (f); 0 likewise */
+    FIXED_AT = 131,      /*   1 1 if the filter never grows, else 0 */
+    FORGET_AT = 160,     /*   8 window by time: forgets after so many ms; 0: after n lines */
+    KEY_RECIPE_AT = 256, /* 128 how a line becomes its key: zeros, the key is the whole line */
+    PART_AT = 384,       /*   4 which of the parts the filter is for, I, from 1 on */
+    PARTS_AT = 388,      /*   4 number of parts, N; 0: there are none */
+    CHECKSUM_AT = 4088   /*   8 XXH3, 64-bit variant, seed 0, of bytes 0..4087 */
 };
 
 /* "unseen" between a byte that is no text and LF. */
 static const uint8_t magic[8] = {0x89, 'u', 'n', 's', 'e', 'e', 'n', '\n'};
-enum { VERSION = 3 };
+enum { VERSION = 4 };
 
 /* Features without which a file cannot be used: if another bit is set, a reader refuses it. */
 enum {
@@ -107,7 +105,6 @@ static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
     bytes[LINES_AT] = plan->geometry.lines;
     bytes[FIELDS_AT] = plan->geometry.fields;
     bytes[FIXED_AT] = plan->fixed;
-    store64(bytes + FLIGHT_KEYS_AT, header->flight_keys);
     if (plan->window)
         store64(bytes + FORGET_AT, plan->forget);
     recipe_encode(&header->recipe, bytes + KEY_RECIPE_AT);
@@ -142,11 +139,10 @@ static void decode(const uint8_t *bytes, struct header *header)
                 .forget = load64(bytes + FORGET_AT),
                 .staged = (features & (FEATURE_COUNTING | FEATURE_WINDOW)) == 0,
             },
-        .flight_keys = load64(bytes + FLIGHT_KEYS_AT),
         .shard = {load32(bytes + PART_AT), load32(bytes + PARTS_AT)},
     };
     memcpy(header->uuid, bytes + UUID_AT, UUID_BYTES);
-    header->layers_at = fixed_bytes(header->flight_keys, counting);
+    header->layers_at = fixed_bytes(counting);
 }
 
 bool header_is_filter(const uint8_t *bytes)
@@ -191,13 +187,10 @@ static bool uses_unnamed(const struct header *header, const uint8_t *bytes)
     return memcmp(again, bytes, CHECKSUM_AT) != 0;
 }
 
-/* Rules 5 to 7. */
+/* Rules 5 and 6. */
 static const char *header_flaw(const struct header *header, const uint8_t *bytes)
 {
     const struct filter_plan *plan = &header->plan;
-    uint64_t keys = header->flight_keys;
-    if (keys < FLIGHT_KEYS_MIN || keys > FLIGHT_KEYS_MAX || (keys & (keys - 1)) != 0)
-        return "flight keys";
     if (plan->window && !may_be_window(plan))
         return "window";
     if (header->shard.parts != 0 && !is_part(header->shard))

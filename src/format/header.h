@@ -28,7 +28,6 @@ struct header {
     struct recipe recipe;    /* how a line becomes its key */
     struct shard shard;      /* which part of a list it is for */
     struct filter_plan plan; /* as asked for */
-    uint64_t flight_keys;    /* room of the first slot times two, a power of two */
     uint64_t layers_at;      /* where the first layer may begin; the fixed part ends there */
 };
 

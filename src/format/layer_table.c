@@ -3,10 +3,11 @@
  *
  * A writer adds a record first, and raises the count after that. A record never changes.
  *
- * A layer may have a stage, in which keys gather, to be set in the layer together (stage.c): an
- * array of pages like a layer, and right after that its journal, which has those keys, as many as
- * their counter says: 16 bytes each, lo then hi. They are believed as bits are. A stage may
- * contribute a 255th of what its layer may to the rate.
+ * A layer may have a stage, in which keys gather, to be set in the layer together (stage.c): a hole
+ * in the file, or an open table of keys, 16 bytes each, lo then hi. A key whose lo is 0 is never
+ * there, and stands for an empty place. In a table of n + 256 places a key is at place
+ * (hi * n) >> 64, or at the first after it that was empty, at most 255 on. They are believed as
+ * bits are.
  *
  * The layers are arrays of pages, in which bit b is byte b/8, mask 1 << (b%8); geometry.h says
  * which bits a key has. In a counting layer cell c of a line, from 0 to 127, is the low nibble of
@@ -17,18 +18,17 @@
  *
  * A file is valid if and only if, besides the rules in header.c,
  *
- *    8. the count of layers is within 1..48, in a window at least G + 1, and G + 1 if it has no
+ *    7. the count of layers is within 1..48, in a window at least G + 1, and G + 1 if it has no
  *       time;
- *    9. for each layer below the count: the record's checksum is right; g and f are within 1..16
+ *    8. for each layer below the count: the record's checksum is right; g and f are within 1..16
  *       and 1..7; pages within 1..2^38; capacity at least 1; the rate within 0..1; bytes without a
- *       name are zero; all numbers of the stage are zero, or its g, f and pages are within the same
- *       bounds, its journal has at most 2^38 pages and room for its capacity, which is at least
- *       8192, and the filter is neither counting nor a window;
- *   10. the capacity of a layer is 1, or its pages can hold it: with x = capacity / pages * g/64 *
+ *       name are zero; both numbers of the stage are zero, or its pages are within 4..2^38 and the
+ *       filter is neither counting nor a window;
+ *    9. the capacity of a layer is 1, or its pages can hold it: with x = capacity / pages * g/64 *
  *       (1 - (1 - 1/c)^f), c being 512, or 128 in a counting filter, x is at most 12, and
- *       (1 - 1/(1 + x + x^2/2 + x^3/6))^(g*f) at most 1.5 times the rate; the same of a stage;
- *   11. each stage and each layer begins on a page boundary, not before the end of the one before
- *       it (the first: of the fixed part), the journal counted, and ends within the file.
+ *       (1 - 1/(1 + x + x^2/2 + x^3/6))^(g*f) at most 1.5 times the rate;
+ *   10. each stage and each layer begins on a page boundary, not before the end of the one before
+ *       it (the first: of the fixed part), and ends within the file.
  *
  * Bytes after the last layer are legal: a writer that was killed while growing leaves them.
  */
@@ -39,19 +39,15 @@
 
 /* A record. Bytes without a name are zero. */
 enum {
-    OFFSET_AT = 0,          /* 8 offset of the layer in the file */
-    PAGES_AT = 8,           /* 8 pages */
-    CAPACITY_AT = 16,       /* 8 capacity in keys */
-    RATE_AT = 24,           /* 8 the rate it may contribute, a double */
-    LINES_AT = 32,          /* 1 lines a key (g), 1..16 */
-    FIELDS_AT = 33,         /* 1 fields a line (f), 1..7 */
-    STAGE_LINES_AT = 35,    /* 1 g of the stage; all of its numbers are 0 if there is none */
-    STAGE_FIELDS_AT = 36,   /* 1 f of the stage */
-    STAGE_OFFSET_AT = 40,   /* 8 offset of the stage in the file */
-    STAGE_PAGES_AT = 48,    /* 8 pages of the stage */
-    STAGE_JOURNAL_AT = 56,  /* 8 pages of its journal, which follow them */
-    STAGE_CAPACITY_AT = 64, /* 8 capacity of the stage in keys */
-    CHECKSUM_AT = 72        /* 8 XXH3, 64-bit variant, seed 0, of the record's bytes 0..71 */
+    OFFSET_AT = 0,        /* 8 offset of the layer in the file */
+    PAGES_AT = 8,         /* 8 pages */
+    CAPACITY_AT = 16,     /* 8 capacity in keys */
+    RATE_AT = 24,         /* 8 the rate it may contribute, a double */
+    LINES_AT = 32,        /* 1 lines a key (g), 1..16 */
+    FIELDS_AT = 33,       /* 1 fields a line (f), 1..7 */
+    STAGE_OFFSET_AT = 40, /* 8 offset of the stage in the file; 0 if there is none */
+    STAGE_PAGES_AT = 48,  /* 8 pages of the stage; 0 if there is none */
+    CHECKSUM_AT = 72      /* 8 XXH3, 64-bit variant, seed 0, of the record's bytes 0..71 */
 };
 
 /* All of a record but its checksum. */
@@ -65,13 +61,9 @@ static void encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD
     store_double(bytes + RATE_AT, plan->rate);
     bytes[LINES_AT] = plan->geometry.lines;
     bytes[FIELDS_AT] = plan->geometry.fields;
-    if (plan->stage.pages != 0) {
-        bytes[STAGE_LINES_AT] = plan->stage.geometry.lines;
-        bytes[STAGE_FIELDS_AT] = plan->stage.geometry.fields;
+    if (plan->stage != 0) {
         store64(bytes + STAGE_OFFSET_AT, record->stage_offset);
-        store64(bytes + STAGE_PAGES_AT, plan->stage.pages);
-        store64(bytes + STAGE_JOURNAL_AT, plan->stage.journal);
-        store64(bytes + STAGE_CAPACITY_AT, plan->stage.capacity);
+        store64(bytes + STAGE_PAGES_AT, plan->stage);
     }
 }
 
@@ -79,19 +71,6 @@ void layer_encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_
 {
     encode(record, bytes);
     store64(bytes + CHECKSUM_AT, hash_checksum(bytes, CHECKSUM_AT));
-}
-
-static struct stage_plan decode_stage(const uint8_t *bytes)
-{
-    if (load64(bytes + STAGE_PAGES_AT) == 0)
-        return (struct stage_plan){0};
-    return (struct stage_plan){
-        .pages = load64(bytes + STAGE_PAGES_AT),
-        .journal = load64(bytes + STAGE_JOURNAL_AT),
-        .capacity = load64(bytes + STAGE_CAPACITY_AT),
-        .rate = growth_stage_rate(load_double(bytes + RATE_AT)),
-        .geometry = {bytes[STAGE_LINES_AT], bytes[STAGE_FIELDS_AT], false},
-    };
 }
 
 static struct layer_record decode(const uint8_t *bytes, bool counting)
@@ -103,7 +82,7 @@ static struct layer_record decode(const uint8_t *bytes, bool counting)
                 .capacity = load64(bytes + CAPACITY_AT),
                 .rate = load_double(bytes + RATE_AT),
                 .geometry = {bytes[LINES_AT], bytes[FIELDS_AT], counting},
-                .stage = decode_stage(bytes),
+                .stage = load64(bytes + STAGE_PAGES_AT),
             },
         .offset = load64(bytes + OFFSET_AT),
         .stage_offset = load64(bytes + STAGE_OFFSET_AT),
@@ -129,7 +108,7 @@ static bool is_geometry(struct geometry geometry)
            geometry.fields <= FIELDS_MAX;
 }
 
-/* Rules 9 and 10, of a layer. */
+/* Rules 8 and 9, of a layer. */
 static const char *layer_flaw(const struct layer_plan *plan)
 {
     if (!is_size(plan->pages))
@@ -146,34 +125,22 @@ static const char *layer_flaw(const struct layer_plan *plan)
 }
 
 /* The same of its stage. */
-static const char *stage_flaw(const struct stage_plan *stage, const struct filter_plan *filter)
+static const char *stage_flaw(uint64_t pages, const struct filter_plan *filter)
 {
-    if (stage->pages == 0)
-        return NULL;
-    if (filter->geometry.counting || filter->window)
+    if (pages != 0 && (filter->geometry.counting || filter->window))
         return "a stage in a filter of another kind";
-    if (!is_size(stage->pages) || !is_size(stage->journal))
-        return "size of the stage";
-    if (stage->capacity < STAGE_KEYS_MIN ||
-        stage->capacity > stage->journal * (PAGE_BYTES / KEY_BYTES))
-        return "capacity of the stage";
-    if (!is_geometry(stage->geometry))
-        return "geometry of the stage";
-    if (!sizing_may_hold(stage->geometry, stage->pages, stage->capacity, stage->rate))
-        return "capacity of the stage";
-    return NULL;
+    return pages != 0 && (pages < STAGE_PAGES_MIN || !is_size(pages)) ? "size of the stage" : NULL;
 }
 
 static uint64_t stage_end(const struct layer_record *record)
 {
-    const struct stage_plan *stage = &record->plan.stage;
-    return record->stage_offset + (stage->pages + stage->journal) * PAGE_BYTES;
+    return record->stage_offset + record->plan.stage * PAGE_BYTES;
 }
 
-/* Rule 11. No sum overflows: pages are at most 2^38, and no file has 2^63 bytes. */
+/* Rule 10. No sum overflows: pages are at most 2^38, and no file has 2^63 bytes. */
 static const char *place_flaw(const struct layer_record *record, uint64_t from, uint64_t to)
 {
-    if (record->plan.stage.pages != 0) {
+    if (record->plan.stage != 0) {
         if (record->stage_offset % PAGE_BYTES != 0 || record->stage_offset < from ||
             record->stage_offset > to)
             return "offset of the stage";
@@ -196,7 +163,7 @@ static const char *record_flaw(const struct layer_record *record, const uint8_t 
     if (flaw == NULL && uses_unnamed(record, bytes))
         return "unused bytes";
     if (flaw == NULL)
-        flaw = stage_flaw(&record->plan.stage, filter);
+        flaw = stage_flaw(record->plan.stage, filter);
     return flaw != NULL ? flaw : place_flaw(record, end, file_bytes);
 }
 
@@ -239,10 +206,9 @@ static uint64_t place_of(uint64_t at, uint64_t pages)
 
 void layer_put(struct layer_record *record, uint64_t at)
 {
-    const struct stage_plan *stage = &record->plan.stage;
     record->stage_offset = 0;
-    if (stage->pages != 0) {
-        record->stage_offset = place_of(at, stage->pages + stage->journal);
+    if (record->plan.stage != 0) {
+        record->stage_offset = place_of(at, record->plan.stage);
         at = stage_end(record);
     }
     record->offset = place_of(at, record->plan.pages);
@@ -256,8 +222,8 @@ uint64_t layer_end(const struct layer_record *record)
 uint64_t header_file_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers)
 {
     struct layer_record record = {
-        .plan = {.pages = pages, .stage = {.pages = growth_stage_pages(plan, pages)}}};
-    uint64_t at = fixed_bytes(flight_keys_for(pages, plan->fixed), plan->geometry.counting);
+        .plan = {.pages = pages, .stage = growth_stage_pages(plan, pages)}};
+    uint64_t at = fixed_bytes(plan->geometry.counting);
     for (; layers > 0; layers--) {
         layer_put(&record, at);
         at = layer_end(&record);

@@ -13,7 +13,9 @@ enum {
     LAYER_TABLE_AT = 4096,   /* 48*80 records, oldest first */
     LAYER_COUNT_AT = 8128,   /*     4 their number: records from there on mean nothing */
     LAYER_RECORD_BYTES = 80, /*       a record */
-    LAYERS_MAX = 48
+    LAYERS_MAX = 48,
+    STAGE_REACH = 256, /* places that a key may have */
+    STAGE_PAGES_MIN = 4
 };
 
 /* One layer as the file has it. */
@@ -42,7 +44,7 @@ void layer_put(struct layer_record *record, uint64_t at);
 uint64_t layer_end(const struct layer_record *record);
 
 /* Bytes of a file with so many layers of `pages`, each with the stage that the plan wants; and how
- * many of them belong to stages, which are on disk only while there are keys in them. */
+ * many of them belong to stages, which are on disk only while these are in use. */
 uint64_t header_file_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers);
 uint64_t header_stage_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers);
 /* Its size as users ask for one: stages count only if they were asked for, too. */

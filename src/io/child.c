@@ -30,56 +30,69 @@ static int spawn(pid_t *pid, int input, const char *const *argv)
     return error;
 }
 
-/* Of the lines written first: the bytes of those that it starts with. */
-static size_t given(const struct child *child, const char *bytes, size_t length)
+/* Where the line ends that begins at `from`. */
+static size_t line_end(const struct child *child, const char *bytes, size_t from, size_t length)
+{
+    const char *end = memchr(bytes + from, child->delimiter, length - from);
+    return end != NULL ? (size_t)(end - bytes) + 1 : length;
+}
+
+/* Of the first write: what it is started with. */
+static void measure(struct child *child, const char *bytes, size_t length)
 {
     size_t most = length < CHILD_GIVEN ? length : CHILD_GIVEN;
     const char *last = memrchr(bytes, child->delimiter, most);
-    if (last == NULL)
-        last = memchr(bytes, child->delimiter, length);
-    return last != NULL ? (size_t)(last - bytes) + 1 : length;
+    child->heading = child->header ? line_end(child, bytes, 0, length) : 0;
+    child->given = line_end(child, bytes, child->heading, length);
+    if (last != NULL && (size_t)(last - bytes) >= child->given)
+        child->given = (size_t)(last - bytes) + 1;
 }
 
 /* A whole line of words in one is a slip; no program has such a name. */
-static void cannot_run(const struct child *child, int error, struct fault *fault)
+static int cannot_run(const struct child *child, struct fault *fault)
 {
     char quoted[QUOTE_MAX];
     const char *name = child->argv[0];
-    fault_errno(fault, name, "cannot be run", error);
-    if (error == ENOENT && child->argv[1] == NULL && strpbrk(name, " \t|<>;&") != NULL)
+    fault_errno(fault, name, "cannot be run", child->error);
+    if (child->error == ENOENT && child->argv[1] == NULL && strpbrk(name, " \t|<>;&") != NULL)
         fault_way_out(fault, "write its words one by one, or have a shell run it: -x sh -c %s",
                       quote_word(name, quoted));
+    return -1;
 }
 
-/* The lines that it starts with, as far as a pipe surely holds them, are in there before it can
- * end. Returns how many bytes that is, or 0 with the fault. */
-static size_t start(struct child *child, const char *bytes, size_t length, struct fault *fault)
+/* Returns 0, or -1 with the fault. */
+static int start(struct child *child, const char *bytes, size_t length, struct fault *fault)
 {
     int ends[2];
+    if (signals_pending())
+        return fault_errno(fault, child->argv[0], NULL, EINTR);
+    measure(child, bytes, length);
     child->failed = true;
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        fault_errno(fault, child->argv[0], NULL, errno);
-        return 0;
-    }
-    child->given = given(child, bytes, length);
-    size_t first = child->given < CHILD_GIVEN ? child->given : CHILD_GIVEN;
-    size_t done = whole_write(ends[1], bytes, first);
-    int error = done == first ? 0 : errno;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return fault_errno(fault, child->argv[0], NULL, errno);
     /* Ignored by our parent, it would take CMD's exit code away before we can ask for it. */
     signal(SIGCHLD, SIG_DFL);
-    if (error == 0)
-        error = child->error = spawn(&child->pid, ends[0], child->argv);
+    child->error = spawn(&child->pid, ends[0], child->argv);
     close(ends[0]);
-    if (error != 0) {
+    if (child->error != 0) {
         child->pid = 0;
         close(ends[1]);
-        cannot_run(child, error, fault);
-        return 0;
+        return cannot_run(child, fault);
     }
     child->failed = false;
     child->fd = ends[1];
     signal(SIGPIPE, SIG_IGN);
-    return done;
+    signals_pass_to(child->pid);
+    return 0;
+}
+
+/* How many bytes it has read, asked at either end of the pipe; all if nobody can tell. */
+static uint64_t count_read(const struct child *child, int end)
+{
+    int unread;
+    if (ioctl(end, FIONREAD, &unread) != 0 || (uint64_t)unread > child->written)
+        return child->written;
+    return child->written - (uint64_t)unread;
 }
 
 /* As output_write. */
@@ -87,21 +100,22 @@ static size_t write_as_output(void *context, const char *bytes, size_t length, s
 {
     struct child *child = context;
     bool first = child->pid == 0;
-    size_t done = first ? start(child, bytes, length, fault) : 0;
-    if (child->pid == 0)
+    if (first && start(child, bytes, length, fault) != 0)
         return 0;
-    done += whole_write(child->fd, bytes + done, length - done);
+    size_t done = whole_write(child->fd, bytes, length);
     child->written += done;
     if (done == length)
         return done;
     fault_errno(fault, child->argv[0], NULL, errno);
-    bool own = first && !child->exact && done < child->given;
-    return own && fault->error == EPIPE ? (size_t)child->given : done;
+    child->cut_off = fault->error != EPIPE;
+    bool took_given = first && fault->error == EPIPE && count_read(child, child->fd) == 0;
+    return took_given && done < child->given ? child->given : done;
 }
 
-struct output child_output(struct child *child, const char *const *argv, char delimiter)
+struct output child_output(struct child *child, const char *const *argv, char delimiter,
+                           bool header)
 {
-    *child = (struct child){.argv = argv, .delimiter = delimiter};
+    *child = (struct child){.argv = argv, .delimiter = delimiter, .header = header};
     return (struct output){
         .fd = -1,
         .name = argv[0],
@@ -133,71 +147,63 @@ static bool has_other_readers(int *fd)
     return has;
 }
 
-/* How many lines the command has not read whole, of those that are not its own in any case. */
-static uint64_t count_left(struct child *child, int fd)
+/* How many lines it has not taken; `end` is the pipe's end for reading. */
+static uint64_t count_left(struct child *child, int end)
 {
     char bytes[4096];
-    int unread = 0;
-    uint64_t lines = 0;
-    if (fd < 0 || ioctl(fd, FIONREAD, &unread) != 0 || (uint64_t)unread > child->written)
-        return 0;
-    uint64_t at = child->written - (uint64_t)unread;
+    uint64_t lines = 0, at = count_read(child, end), taken = at;
     ssize_t n;
-    child->read_nothing = at == 0;
-    uint64_t own = child->exact ? 0 : child->given;
-    while ((n = read(fd, bytes, sizeof bytes)) > 0)
+    child->read_nothing = at == 0 && !child->cut_off;
+    if (child->read_nothing)
+        taken = child->given;
+    else if (at < child->heading)
+        taken = child->heading;
+    while ((n = read(end, bytes, sizeof bytes)) > 0)
         for (ssize_t i = 0; i < n; i++, at++)
-            lines += bytes[i] == child->delimiter && at >= own;
+            lines += bytes[i] == child->delimiter && at >= taken;
     return lines;
 }
 
-/* A signal that ends this process is passed on, and the end of the command not waited for. But if
- * it has ended by then, that counts. */
+/* However long it takes: signals went to it, and it alone decides. Reaped, its number may be that
+ * of another process. Returns 0 if it exited with 0, else -1 with the fault. */
 static int wait_for_end(struct child *child, struct fault *fault)
 {
     const char *name = child->argv[0];
-    int status, told;
-    pid_t ended;
-    do {
-        told = signals_pending();
-        if (told)
-            kill(child->pid, told);
-        ended = waitpid(child->pid, &status, told ? WNOHANG : 0);
-    } while (ended < 0 && errno == EINTR && !told);
-    if (ended <= 0)
-        return fault_errno(fault, name, "cannot be waited for", ended == 0 ? EINTR : errno);
+    siginfo_t end;
+    int result;
+    do
+        result = waitid(P_PID, (id_t)child->pid, &end, WEXITED | WNOWAIT);
+    while (result != 0 && errno == EINTR);
+    if (result != 0)
+        return fault_errno(fault, name, "cannot be waited for", errno);
+    signals_pass_to(0);
+    (void)waitpid(child->pid, NULL, 0);
     child->pid = 0;
-    if (WIFSIGNALED(status))
-        return fault_set(fault, name, "was killed by signal %d (%s)", WTERMSIG(status),
-                         strsignal(WTERMSIG(status)));
-    if (WEXITSTATUS(status) != 0)
-        return fault_set(fault, name, "exited with %d", WEXITSTATUS(status));
-    return 0;
+    if (end.si_code != CLD_EXITED)
+        return fault_set(fault, name, "was killed by signal %d (%s)", end.si_status,
+                         strsignal(end.si_status));
+    return end.si_status == 0 ? 0 : fault_set(fault, name, "exited with %d", end.si_status);
 }
 
-/* Returns 0 if it exited with 0, else -1 with the fault. */
+/* Returns as wait_for_end. */
 static int end_input(struct child *child, uint64_t *left, struct fault *fault)
 {
-    int other = open_end(child->fd, O_RDONLY);
-    if (!signals_pending())
-        close(child->fd);
+    int end = open_end(child->fd, O_RDONLY);
+    close(child->fd);
     int result = wait_for_end(child, fault);
-    if (result == 0 && other >= 0 && !has_other_readers(&other))
-        *left = count_left(child, other);
-    if (other >= 0)
-        close(other);
+    if (result == 0 && end >= 0 && !has_other_readers(&end))
+        *left = count_left(child, end);
+    if (end >= 0)
+        close(end);
     return result;
 }
 
 enum child_end child_finish(struct child *child, uint64_t *left, struct fault *fault)
 {
-    int result = 0;
     *left = 0;
     if (child->failed)
         return CHILD_NOT_RUN;
-    if (child->pid != 0)
-        result = end_input(child, left, fault);
-    if (result == 0)
+    if (child->pid == 0 || end_input(child, left, fault) == 0)
         return CHILD_DONE;
     return signals_pending() ? CHILD_STOPPED : CHILD_FAILED;
 }

@@ -1,6 +1,6 @@
 #include "pipeline/false_drops.h"
 
-#include "store/counter.h"
+#include "filter/counter.h"
 
 static double odds_now(const struct store *store)
 {

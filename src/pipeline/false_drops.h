@@ -8,7 +8,7 @@
 #ifndef UNSEEN_PIPELINE_FALSE_DROPS_H
 #define UNSEEN_PIPELINE_FALSE_DROPS_H
 
-#include "store/store.h"
+#include "filter/store.h"
 
 struct false_drops {
     const struct store *store;

@@ -2,14 +2,14 @@
 
 #include "core/bytes.h"
 #include "core/number.h"
+#include "filter/pages.h"
+#include "filter/probe.h"
+#include "filter/removal.h"
 #include "io/collect.h"
 #include "pipeline/batches.h"
 #include "pipeline/false_drops.h"
 #include "pipeline/marks.h"
 #include "pipeline/picked.h"
-#include "store/pages.h"
-#include "store/probe.h"
-#include "store/removal.h"
 #include "system/clock.h"
 
 #include <errno.h>
@@ -198,23 +198,6 @@ static uint64_t lines_within(const struct pipeline *pipeline, const struct batch
     return count;
 }
 
-/* What was delivered is remembered. */
-static int settle(struct pipeline *pipeline, const struct batch *batch, uint64_t delivered,
-                  struct fault *fault)
-{
-    struct pending *pending = pipeline->plan.pending;
-    if (filter_settle(pipeline->plan.filter, (size_t)delivered, fault) != 0)
-        return -1;
-    for (size_t i = 0; pending != NULL && delivered > 0; i++) {
-        if (!pipeline->select[i])
-            continue;
-        if (pending_append(pending, batch->keys[i], fault) != 0)
-            return -1;
-        delivered--;
-    }
-    return 0;
-}
-
 /* With a file, lines are in flight: they are handed on now, and those that were accepted whole are
  * remembered. */
 static int hand_on(struct pipeline *pipeline, const struct batch *batch, struct fault *fault)
@@ -232,7 +215,10 @@ static int hand_on(struct pipeline *pipeline, const struct batch *batch, struct 
         pipeline->counts.refused = selected - delivered;
         failed = false;
     }
-    return settle(pipeline, batch, delivered, failed ? &later : fault) != 0 || failed ? -1 : 0;
+    filter_keep(pipeline->plan.filter, delivered);
+    if (!pipeline->plan.holds && filter_settle(pipeline->plan.filter, failed ? &later : fault) != 0)
+        return -1;
+    return failed ? -1 : 0;
 }
 
 static int write_tagged(struct pipeline *pipeline, const struct batch *batch, struct fault *fault)
@@ -296,7 +282,7 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
     pipeline->plan = *plan;
     pipeline->store = filter_store(plan->filter);
     pipeline->verb = &verbs[plan->verb];
-    pipeline->most = filter_batch(plan->filter);
+    pipeline->most = BATCH_LINES;
     pipeline->shard = store_header(pipeline->store)->shard;
     pipeline->batches = make_batches(plan, store_header(pipeline->store));
     pipeline->seen = malloc(pipeline->most);
@@ -332,9 +318,9 @@ void pipeline_free(struct pipeline *pipeline)
 
 /* --- durable --- */
 
-/* A second's lines, or as many as the filter holds, whichever is first: few flushes, little to
- * repeat. */
-enum { EPOCH_MILLISECONDS = 1000 };
+/* A second's lines, or so many: few flushes, little to repeat, and little memory for those that are
+ * in flight. */
+enum { EPOCH_MILLISECONDS = 1000, EPOCH_LINES = 1 << 18 };
 
 static int milliseconds_left(const struct pipeline *pipeline)
 {
@@ -357,10 +343,10 @@ int pipeline_settle(struct pipeline *pipeline, struct fault *fault)
      * settled in part would be settled again. */
     if (pipeline->unsure)
         return 0;
-    uint64_t held = filter_held(pipeline->plan.filter);
+    uint64_t held = filter_kept(pipeline->plan.filter);
     pipeline->unsure = (held > 0 && output_sync(pipeline->plan.output, fault) != 0) ||
                        sync_dropped(pipeline, fault) != 0 ||
-                       (held > 0 && filter_settle_held(pipeline->plan.filter, fault) != 0);
+                       (held > 0 && filter_settle(pipeline->plan.filter, fault) != 0);
     pipeline->settled = clock_monotonic();
     if (pipeline->unsure && held > 0)
         fault_way_out(fault, "the last %" PRIu64 " %s may not be on disk, and will come again",
@@ -371,7 +357,7 @@ int pipeline_settle(struct pipeline *pipeline, struct fault *fault)
 /* Held keys are settled when their time comes, even if no line does. */
 static int wait_for_input(struct pipeline *pipeline, struct fault *fault)
 {
-    while (pipeline->plan.durable && filter_held(pipeline->plan.filter) > 0 &&
+    while (pipeline->plan.durable && filter_kept(pipeline->plan.filter) > 0 &&
            !batches_wait(pipeline->batches, milliseconds_left(pipeline)))
         if (milliseconds_left(pipeline) == 0 && pipeline_settle(pipeline, fault) != 0)
             return -1;
@@ -491,8 +477,9 @@ static int run_batch(struct pipeline *pipeline, struct batch batch, const char *
         if (judged < 0)
             return -1;
         batch_skip(&batch, (size_t)judged);
-        /* A claim that judges none wants what is held to be settled first. */
-        if (pipeline->plan.durable && (judged == 0 || milliseconds_left(pipeline) == 0) &&
+        if (pipeline->plan.durable &&
+            (milliseconds_left(pipeline) == 0 ||
+             filter_kept(pipeline->plan.filter) >= EPOCH_LINES) &&
             pipeline_settle(pipeline, fault) != 0)
             return -1;
         if (pipeline->counts.selected == pipeline->plan.most || pipeline->closed) {

@@ -13,11 +13,11 @@
 #ifndef UNSEEN_PIPELINE_PIPELINE_H
 #define UNSEEN_PIPELINE_PIPELINE_H
 
-#include "delivery/filter.h"
-#include "delivery/pending.h"
+#include "filter/filter.h"
+#include "filter/pending.h"
+#include "filter/removal.h"
 #include "io/input.h"
 #include "io/output.h"
-#include "store/removal.h"
 
 enum pipeline_verb {
     PIPELINE_NEW,      /* print and remember what is new */
@@ -46,9 +46,10 @@ struct pipeline_plan {
     char delimiter;
     enum heading heading;
     uint64_t most;           /* stop after so many selected lines */
-    struct pending *pending; /* keys of delivered lines go here; may be NULL */
+    struct pending *pending; /* that keys of delivered lines go to; may be NULL */
+    bool holds;              /* keys that were delivered are settled later, by who made this */
     unsigned threads;        /* that may work on it, this one included; 0 is 1 */
-    bool durable;            /* the filter holds keys; settle them once the output is on disk */
+    bool durable;            /* and so they are here, once the output is on disk */
     bool may_close;          /* a reader that closes the output has had enough: no fault */
     bool counts_drops;       /* counts.false_drops is wanted */
     void (*look)(void);      /* called after each chunk; may be NULL */

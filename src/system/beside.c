@@ -119,14 +119,10 @@ int beside_open_directory(const char *path, const struct stat *filter, struct st
 
 int beside_nameless(const char *path)
 {
-    char directory[PATH_MAX], name[PATH_MAX];
+    char directory[PATH_MAX], name[PATH_MAX + 16];
     path_directory(path, directory);
-    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        return fd;
-    /* Not every file system can do that. */
-    snprintf(name, sizeof name, "%s.XXXXXX", path);
-    fd = mkostemp(name, O_CLOEXEC);
+    snprintf(name, sizeof name, "%s/.unseen.XXXXXX", directory);
+    int fd = mkostemp(name, O_CLOEXEC);
     if (fd >= 0)
         unlink(name);
     return fd;

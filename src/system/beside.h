@@ -1,5 +1,5 @@
 /*
- * beside - what lies beside a filter: FILTER.queue, FILTER.failed, FILTER.flight-SLOT.
+ * beside - what lies beside a filter: FILTER.queue, FILTER.failed, FILTER.flight-NUMBER.
  *
  * Users may know one filter by several names, through symbolic links; what lies beside it is named
  * after the real file. And whoever may use the filter may use what lies beside it.

@@ -11,7 +11,14 @@
 #include <stdbool.h>
 
 /* Numbers of locks; a slot's is LOCK_SLOT + slot. */
-enum { LOCK_CHANGE = 0, LOCK_SLOT = 1, LOCK_GROW = 4096, LOCK_QUEUE = 4097 };
+enum {
+    LOCK_CHANGE = 0,
+    LOCK_SLOT = 1,
+    LOCK_GROW = 4096,
+    LOCK_QUEUE = 4097,
+    LOCK_WAITING = 4098,
+    LOCK_HELD = 4099
+};
 /* The lock of a file that lines are appended to; that of a file of pending keys. */
 enum { LOCK_OUTPUT = 0, LOCK_PENDING = 0 };
 

@@ -11,14 +11,27 @@
 static volatile sig_atomic_t pending;
 static volatile sig_atomic_t stop_held;
 static volatile sig_atomic_t stop_pending;
+static volatile sig_atomic_t receiver; /* the process that gets them, too; 0: none */
+static volatile sig_atomic_t passed;   /* which it has got: bits by number */
 
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 enum { ENDS = sizeof ends / sizeof *ends };
+
+static void pass_on(int signal_number)
+{
+    int error = errno, bit = 1 << signal_number;
+    if (receiver != 0 && (passed & bit) == 0) {
+        passed |= bit;
+        (void)kill(receiver, signal_number);
+    }
+    errno = error;
+}
 
 static void on_end(int signal_number)
 {
     if (!pending)
         pending = signal_number;
+    pass_on(signal_number);
     /* The flag may have been set just before a system call that blocks: wake it again. */
     alarm(1);
 }
@@ -100,6 +113,13 @@ void signals_start(void)
 int signals_pending(void)
 {
     return pending;
+}
+
+void signals_pass_to(pid_t pid)
+{
+    receiver = pid;
+    if (pending)
+        pass_on(pending);
 }
 
 void signals_raise(void)

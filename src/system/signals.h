@@ -33,6 +33,10 @@ void signals_alarm(unsigned seconds);
 /* The signal that has come, the first one; or 0. */
 int signals_pending(void);
 
+/* From now on a child process gets them, too, at once, but each only the first time; also the one
+ * that is pending. 0: no more; call this before the child is reaped. */
+void signals_pass_to(pid_t pid);
+
 /* Ends the process by the pending signal, if there is one. */
 void signals_raise(void);
 

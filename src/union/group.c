@@ -31,15 +31,6 @@ double group_rate(const struct estimate *estimate, const struct layer_plan *plan
     return rate;
 }
 
-static int compare_bits(const struct bits *a, const struct bits *b)
-{
-    if (a == NULL || b == NULL)
-        return (a != NULL) - (b != NULL);
-    if (a->pages != b->pages)
-        return a->pages < b->pages ? -1 : 1;
-    return memcmp(a->bytes, b->bytes, (size_t)(a->pages * PAGE_BYTES));
-}
-
 /* Small layers first, as in a filter that grew; of one shape the fullest first, and so on, so that
  * the order of the inputs does not matter. */
 static int compare_sources(const void *left, const void *right)
@@ -52,8 +43,7 @@ static int compare_sources(const void *left, const void *right)
         return order;
     if (a->keys != b->keys)
         return a->keys > b->keys ? -1 : 1;
-    order = compare_bits(a->bits, b->bits);
-    return order != 0 ? order : compare_bits(a->stage, b->stage);
+    return memcmp(a->bits->bytes, b->bits->bytes, (size_t)(a->bits->pages * PAGE_BYTES));
 }
 
 static void put(struct group *group, struct source *source)

@@ -11,16 +11,15 @@
 #define UNSEEN_UNION_GROUP_H
 
 #include "core/join.h"
-#include "store/store.h"
+#include "filter/store.h"
 
 /* A layer of an input. */
 struct source {
     const struct store *store;
     unsigned layer;
     const struct bits *bits;
-    const struct bits *stage; /* NULL: it has none */
     struct layer_plan plan;
-    double keys;         /* with those in its stage */
+    double keys;         /* with those in its stage alone */
     double staged;       /* those */
     double rate;         /* with them */
     bool placed;         /* it has a group */

@@ -1,12 +1,12 @@
 #include "union/merge.h"
 
 #include "core/kernel.h"
+#include "filter/create.h"
+#include "filter/pages.h"
+#include "filter/stage.h"
 #include "format/likeness.h"
-#include "store/create.h"
-#include "store/newfile.h"
-#include "store/pages.h"
-#include "store/stage.h"
 #include "system/map.h"
+#include "system/newfile.h"
 #include "system/signals.h"
 #include "system/whole.h"
 #include "union/group.h"
@@ -108,30 +108,29 @@ static int make_header(struct header *header, struct store *const *inputs, size_
 }
 
 /* The keys in the stage are counted first: if it is emptied meanwhile, the layer has them. */
-static int read_source(struct source *source, const struct store *filter, unsigned region)
+static int read_source(struct source *source, struct fault *fault)
 {
     struct estimate estimate;
-    source->staged = (double)stage_keys(filter, source->layer);
-    source->bits = store_bits(filter, region);
-    source->plan = store_plan(filter, region);
-    pages_read_ahead(filter, region, 0, 0);
-    if (group_estimate(&source->bits, 1, &estimate) != 0)
+    uint64_t staged;
+    if (stage_count(source->store, source->layer, &staged, fault) != 0)
         return -1;
+    pages_read_ahead(source->store, source->layer, 0, 0);
+    if (group_estimate(&source->bits, 1, &estimate) != 0)
+        return fault_errno(fault, store_path(source->store), NULL, EINTR);
+    source->staged = (double)staged;
     source->keys = estimate_keys(&estimate) + source->staged;
     source->rate = group_rate(&estimate, &source->plan, source->staged);
     return 0;
 }
 
-/* Returns 0, or -1: a signal came. */
-static int read_filter(struct source *source, const struct store *filter)
+static int read_filter(struct source *source, const struct store *filter, struct fault *fault)
 {
-    unsigned region = 0, layers = store_layers(filter);
-    for (unsigned layer = 0; layer < layers; layer++, source++) {
+    for (unsigned layer = 0; layer < store_layers(filter); layer++, source++) {
         source->store = filter;
         source->layer = layer;
-        if (store_is_stage(filter, region))
-            source->stage = store_bits(filter, region++);
-        if (read_source(source, filter, region++) != 0)
+        source->bits = store_bits(filter, layer);
+        source->plan = store_plan(filter, layer);
+        if (read_source(source, fault) != 0)
             return -1;
     }
     return 0;
@@ -149,8 +148,8 @@ static int read_sources(struct merge *merge, struct store *const *inputs, size_t
         return fault_errno(fault, "merge", NULL, ENOMEM);
     struct source *source = merge->sources;
     for (size_t i = 0; i < count; i++) {
-        if (read_filter(source, inputs[i]) != 0)
-            return fault_errno(fault, store_path(inputs[i]), NULL, EINTR);
+        if (read_filter(source, inputs[i], fault) != 0)
+            return -1;
         source += store_layers(inputs[i]);
     }
     return 0;
@@ -287,9 +286,21 @@ __attribute__((noinline)) static int write_stretch(struct writing *writing, uint
     return 0;
 }
 
+/* Sets the keys of a stage that fall on pages from..end, in a layer of that shape. */
+static int set_staged(const struct source *source, const struct bits *to, uint64_t from,
+                      uint64_t end, struct fault *fault)
+{
+    struct key keys[STAGE_PIECE];
+    struct stage_reader reader = stage_begin(source->store, source->layer, from, end);
+    ptrdiff_t n;
+    while ((n = stage_read(&reader, keys, fault)) > 0)
+        kernel_for(to->geometry)->set(to, keys, (size_t)n);
+    return n < 0 ? -1 : 0;
+}
+
 /* Where keys are in stages: sets these in the new file's own pages, which are mapped as one more
  * layer, then adds the others, a stretch at a time: a stage is read before the pages to which its
- * keys may go meanwhile (store/stage.h). */
+ * keys may go meanwhile (filter/stage.h). */
 static int write_staged(struct writing *writing, const struct group *group)
 {
     struct fault *fault = writing->contents->fault;
@@ -305,7 +316,7 @@ static int write_staged(struct writing *writing, const struct group *group)
     for (uint64_t from = 0, end; from < own.pages && result == 0; from = end) {
         end = own.pages - from < stretch ? own.pages : from + stretch;
         for (const struct source *one = group->sources; one != NULL && result == 0; one = one->next)
-            result = stage_set_in(one->store, one->layer, &own, from, end, fault);
+            result = set_staged(one, &own, from, end, fault);
         if (result == 0)
             result = write_stretch(writing, from, end);
     }

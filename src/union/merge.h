@@ -16,7 +16,7 @@
 #ifndef UNSEEN_UNION_MERGE_H
 #define UNSEEN_UNION_MERGE_H
 
-#include "store/store.h"
+#include "filter/store.h"
 
 struct merge;
 

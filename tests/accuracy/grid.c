@@ -15,10 +15,10 @@
  */
 #include "commands/survey.h"
 #include "core/sizing.h"
-#include "delivery/filter.h"
+#include "filter/filter.h"
 
 #include "../unit/lines.h"
-#include "store/probe.h"
+#include "filter/probe.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -88,7 +88,7 @@ static void subject_fill(struct subject *subject, uint64_t most, uint64_t inside
 static uint64_t subject_pages(const struct subject *subject)
 {
     uint64_t pages = 0;
-    for (unsigned i = 0; i < store_regions(filter_store(subject->filter)); i++)
+    for (unsigned i = 0; i < store_layers(filter_store(subject->filter)); i++)
         pages += store_bits(filter_store(subject->filter), i)->pages;
     return pages;
 }
@@ -205,7 +205,7 @@ static struct row measure_row(const struct filter_plan *plan, double times, unsi
         measure(&subject, queries_for(plan->rate) / count, &row.m);
         row.keys = (double)n;
         row.bits_per_key = sizing_bits_per_key(subject_pages(&subject), row.keys);
-        row.layers = store_regions(filter_store(subject.filter));
+        row.layers = store_layers(filter_store(subject.filter));
         filter_close(subject.filter);
     }
     return row;
@@ -423,7 +423,7 @@ static void growth_of(double rate, double most)
         CELL("%g", rate);
         CELL("%.1f", keys / first);
         CELL("%.0f", keys);
-        CELL("%.0f", store_regions(filter_store(subject.filter)));
+        CELL("%.0f", store_layers(filter_store(subject.filter)));
         CELL("%.1f", (double)subject_pages(&subject) * PAGE_BYTES / (1 << 20));
         CELL("%.0f", m.queries);
         CELL("%.0f", m.hits);

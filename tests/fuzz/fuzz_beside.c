@@ -1,29 +1,36 @@
 /*
- * fuzz_beside - damaged or hostile files beside a sound filter (hostile.h): sets of keys in flight,
- * FILTER.flight-SLOT, of writers that live or are dead; files of pending keys.
+ * fuzz_beside - damaged or hostile keys beside a sound filter (hostile.h): in flight, in slots
+ * and in FILTER.flight-SLOT, of writers that live or are dead; and files of pending keys.
  */
-#include "delivery/key_set.h"
+#include "filter/flight.h"
 #include "hostile.h"
+
+#include <sys/mman.h>
 
 #define QUICK "-j 1 "
 
 enum {
     FLAG_KEEP_SUM = FLAG_KEEP_RECORDS, /* of pending keys */
-    PENDING_HEAD = 64
+    /* Of the flights in slot 0, and in files of levels 0 and 1. */
+    TABLE_AT = FLIGHT_AT + 2048 * KEY_BYTES,
+    TABLE_0_AT = FLIGHT_HEAD_BYTES + FLIGHT_FILE_ROOM * KEY_BYTES,
+    TABLE_1_AT = FLIGHT_HEAD_BYTES + 2 * FLIGHT_FILE_ROOM * KEY_BYTES
 };
 
 static const struct field fields[] = {
-    {"pending", 0, 4, 16},            /* magic, version, UUID, count, checksums */
-    {"pending", 32, 8, 4},            /* the numbers */
-    {"pending", PENDING_HEAD, 8, 64}, /* keys */
-    {"f.flight-0", 0, 4, 8},          /* magic, segments */
-    {"f.flight-0", 4096, 8, 256},     /* keys */
-    {"f.flight-0", 4096, 4096, 17},   /* pages */
-    {"f.flight-0", 69632, 4096, 32},  /*       of the second segment */
-    {"f.flight-1", 0, 4, 8},
-    {"f.flight-1", 4096, 4096, 17},
-    {"f", SLOTS_AT, 4, 12},  /* who has a set, and its mark */
-    {"f", FLIGHT_AT, 8, 16}, /* keys in flight in the file itself */
+    {"pending", 0, 4, 14},    /* magic, version, kind, UUID, count, checksums */
+    {"pending", 32, 8, 3},    /* the numbers */
+    {"pending", 4096, 8, 64}, /* keys */
+    {"f.flight-0", 0, 4, 14},
+    {"f.flight-0", 4096, 8, 200},
+    {"f.flight-0", TABLE_0_AT, 4, 4096},
+    {"f.flight-0", 4096, 4096, 16}, /* pages */
+    {"f.flight-1", 4096, 8, 200},
+    {"f.flight-1", TABLE_1_AT, 4, 8192},
+    {"f.flight-1", 4096, 4096, 32},
+    {"f", SLOTS_AT, 4, 16}, /* count, salt, file, number, level */
+    {"f", FLIGHT_AT, 8, 200},
+    {"f", TABLE_AT, 4, 4096},
     {"f", COUNTER_SETTLED_AT, 8, 1},
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
@@ -52,36 +59,71 @@ static const struct run runs[] = {
 };
 enum { RUNS = sizeof runs / sizeof *runs };
 
-/* A slot of the filter whose writer was killed while it had these keys in flight. */
-static void put_set(unsigned slot, unsigned n)
+static void take_lines(struct flight *flight, unsigned n)
 {
-    struct fault fault;
     const struct hasher hasher = hasher_in_domain(hasher_xxh3(0), DOMAIN_KEY);
-    char name[NAME_MAX_HERE];
-    uint8_t bytes[SLOT_BYTES] = {0};
-    int fd = open("f", O_RDWR | O_CLOEXEC);
-    sprintf(name, "f.flight-%u", slot);
-    struct key_set *set = key_set_new(name, fd, &fault);
-    INSIST(set && key_set_reserve(set, n, &fault) == 0);
     for (unsigned i = 0; i < n; i++) {
         char line[64];
+        uint8_t seen = 0;
         int length = sprintf(line, "http://host%u.example/a,%u b", i % 3, i);
-        key_set_add(set, hash_key(line, (size_t)length, hasher));
+        struct key key = hash_key(line, (size_t)length, hasher);
+        INSIST(flight_take(flight, &key, 1, 1, &seen) == 1);
     }
-    key_set_leave(set);
-    key_set_free(set);
-    store32(bytes + SLOT_HOLDS, 1);
-    store64(bytes + SLOT_MARK, SET_MARK + slot);
-    INSIST(pwrite(fd, bytes, sizeof bytes, (off_t)slot_at(slot)) == (ssize_t)sizeof bytes);
+}
+
+/* To the next level of a file, which is made for the first. */
+static void enlarge(struct flight *flight, const uint8_t *uuid)
+{
+    struct fault fault;
+    struct flight larger = *flight;
+    if (flight->map == NULL) {
+        struct key_file_head head = {.kind = KEYS_IN_FLIGHT};
+        memcpy(head.uuid, uuid, UUID_BYTES);
+        larger.fd = open(flight->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        INSIST(larger.fd >= 0 && flight_write_head(larger.fd, &head) == 0);
+    }
+    INSIST(flight_enlarge(flight, &larger, &fault) == 0);
+    flight_unmap(flight);
+    *flight = larger;
+}
+
+/* In slot 0 are 100 keys of a writer that was killed; or in files, and of two writers. */
+static void put_flight(unsigned slot, bool in_file)
+{
+    char name[NAME_MAX_HERE];
+    int fd = open("f", O_RDWR | O_CLOEXEC);
+    uint8_t *map = mmap(NULL, fixed_bytes(false), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    INSIST(map != MAP_FAILED);
+    uint8_t *record = map + slot_at(slot);
+    unsigned n = slot == 0 ? 100 : 4000; /* which need level 1 */
+    store64(record + FLIGHT_SALT, 1);
+    struct flight flight = flight_in_slot(record, map + slot_keys_at(slot), slot);
+    sprintf(name, "f.flight-%u", slot);
+    flight.path = name;
+    while (in_file && (flight.map == NULL || flight.room < n))
+        enlarge(&flight, map + 32);
+    take_lines(&flight, n);
+    if (in_file) {
+        store64(record + FLIGHT_FILE, FLIGHT_MARK + slot);
+        store32(record + FLIGHT_NUMBER, slot);
+        store32(record + FLIGHT_LEVEL, flight.level);
+        flight_unmap(&flight);
+        close(flight.fd);
+    }
+    munmap(map, fixed_bytes(false));
     close(fd);
 }
 
-static void make_scene(const char *create, unsigned sets, const char *pending)
+enum flights { NONE, IN_SLOT, ONE_FILE, TWO_FILES };
+
+static void make_scene(const char *create, enum flights flights, const char *pending)
 {
     make_filter(create);
     make("add -j 1 f in", "../some");
-    for (unsigned slot = 0; slot < sets; slot++)
-        put_set(slot, 100 << 6 * slot); /* 6400 need a second segment */
+    if (flights != NONE)
+        put_flight(0, flights != IN_SLOT);
+    if (flights == TWO_FILES)
+        put_flight(1, true);
     if (pending != NULL)
         make(pending, "../in");
     keep_scene();
@@ -92,28 +134,33 @@ static void make_scenes(void)
     static const char pending[] = "--pending pending -j 1 f in", plain[] = "create -n 200 f";
     enter_directory();
     put_lines("../some", 0, 100);
-    make_scene(plain, 0, NULL);
+    make_scene(plain, NONE, NULL);
     INSIST(rename("f", "../g") == 0);
-    make_scene(plain, 0, pending);
+    make_scene(plain, NONE, pending);
     make("commit f pending", NULL);
     keep_scene();
-    make_scene(plain, 1, pending);
-    make_scene(plain, 2, NULL);
-    make_scene("create -n 20 -p 0.5 f", 2, pending);
-    make_scene("create -n 100 --counting f", 1, pending);
-    make_scene("create --window 100 f", 1, pending);
-    make_scene("create -n 10000 f", 1, pending);
+    make_scene(plain, IN_SLOT, pending);
+    make_scene(plain, TWO_FILES, NULL);
+    make_scene("create -n 20 -p 0.5 f", TWO_FILES, pending);
+    make_scene("create -n 100 --counting f", ONE_FILE, pending);
+    make_scene("create --window 100 f", ONE_FILE, pending);
+    make_scene("create -n 10000 f", IN_SLOT, pending);
 }
 
-/* The head's count of keys is taken as it is. */
+/* The head's count of keys is taken as it is; the sum is made as pending.c does. */
 static void repair_pending(struct file *file, uint8_t flags)
 {
-    enum { COUNT_AT = 32, SUM_AT = 40, HEAD_SUM_AT = 56 };
-    if (file == NULL || file->size < PENDING_HEAD)
+    enum { COUNT_AT = 32, SUM_AT = 40, HEAD_SUM_AT = 48, LINK = 1 << 15 };
+    if (file == NULL || file->size < FLIGHT_HEAD_BYTES)
         return;
-    uint64_t count = load64(file->bytes + COUNT_AT), sum = 0;
-    for (uint64_t i = 0; i < count && i < (file->size - PENDING_HEAD) / KEY_BYTES; i++)
-        sum = hash_chain(sum, file->bytes + PENDING_HEAD + i * KEY_BYTES, KEY_BYTES);
+    uint64_t left = load64(file->bytes + COUNT_AT), sum = 0;
+    size_t at = FLIGHT_HEAD_BYTES, length;
+    left = left < FILE_MAX / KEY_BYTES ? left * KEY_BYTES : FILE_MAX;
+    left = left < file->size - at ? left : file->size - at;
+    for (; left > 0; left -= length, at += length) {
+        length = left < LINK ? (size_t)left : LINK;
+        sum = hash_chain(sum, file->bytes + at, length);
+    }
     if (!(flags & FLAG_KEEP_SUM))
         store64(file->bytes + SUM_AT, sum);
     if (!(flags & FLAG_KEEP_CHECKSUMS))

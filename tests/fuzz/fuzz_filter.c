@@ -19,11 +19,11 @@ static const struct field fields[] = {
     {"f", LAYER_STATES_AT, 8, 128},   /* states of layers */
     {"f", LAYER_STATES_AT, 64, 48},   /*        their keys */
     {"f", SLOTS_AT, 4, 32},           /* slots */
-    {"f", SLOTS_AT, 16, 128},         /*       their numbers of keys */
+    {"f", SLOTS_AT, 32, 128},         /*       their numbers of keys */
     {"f", FLIGHT_AT, 8, 64},          /* keys in flight */
-    {"f", 16384, 8, 64},              /* what comes after them, such as a journal */
+    {"f", 69632, 8, 64},              /* what comes after them, such as a journal */
     {"f", 16384, 4096, 128},          /* pages */
-    {"f", 32768, 64, 128},            /* lines of a page */
+    {"f", 69632, 64, 128},            /* lines of a page */
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
@@ -84,7 +84,7 @@ static void make_scenes(void)
     make_scene("create -n 100 --shard 1/1 f", 100);
     make_scene("create -n 100 -f 1- -t , -i --trim f", 100);
     make_scene("create -n 100 --by url f", 100);
-    make_scene("create -n 100 --size 64K --hashes 8 --seed 7 f", 100);
+    make_scene("create -n 100 --size 96K --hashes 8 --seed 7 f", 100);
     make_scene("create -n 100 --secret f", 100);
 }
 

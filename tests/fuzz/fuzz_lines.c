@@ -13,11 +13,10 @@
  * in a file, and handed on. What must come out is what an exact set gives, byte for byte: printed,
  * held back, counted, and what is left of the input when no more lines are wanted.
  */
+#include "filter/create.h"
 #include "key/keyer.h"
 #include "pipeline/pipeline.h"
 #include "recipes.h"
-#include "store/create.h"
-#include "store/newfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -268,7 +267,7 @@ static struct filter *filter_of(const struct way *way, bool file)
         header.plan.capacity = way->buffer, header.plan.pages = 1;
     if (!file)
         return filter_memory(&header, NULL, &fault);
-    INSIST(create_filter(filter_path(), &header, OVER_EMPTY | OVER_FILTER, &fault) == 0);
+    INSIST(create_filter(filter_path(), &header, PLACE_FILTER, &fault) == 0);
     return filter_open(filter_path(), true, NULL, &fault);
 }
 

@@ -27,9 +27,9 @@
 #include "commands/confinement.h"
 #include "commands/message.h"
 #include "core/little.h"
+#include "filter/store.h"
 #include "format/header.h"
 #include "replay.h"
-#include "store/store.h"
 
 #include <fcntl.h>
 #include <ftw.h>
@@ -577,7 +577,7 @@ static inline void check_said(void)
 static inline bool can_be_opened(void)
 {
     struct fault fault;
-    struct store *store = store_open("f", NULL, NULL, &fault);
+    struct store *store = store_open("f", false, NULL, &fault);
     store_close(store);
     return store != NULL;
 }
@@ -585,7 +585,7 @@ static inline bool can_be_opened(void)
 static inline bool is_window_now(void)
 {
     struct fault fault;
-    struct store *store = store_open("f", NULL, NULL, &fault);
+    struct store *store = store_open("f", false, NULL, &fault);
     bool is = store == NULL || store_header(store)->plan.window;
     store_close(store);
     return is;
@@ -676,19 +676,19 @@ static inline int hold_slots(void)
 
 /* --- an input --- */
 
-/* A slot tells its set of keys by the number of the inode, which is another one each time: where it
- * has this number plus its own, it gets that. */
-enum { SET_MARK = 77 };
+/* A slot tells the file of its flight by the number of the inode, which is another one each time:
+ * where it has this number plus its own, it gets that. */
+enum { FLIGHT_MARK = 77 };
 
-static inline void mark_sets(void)
+static inline void mark_flights(void)
 {
     struct file *filter = scene_file(&stage, "f");
     for (unsigned slot = 0; filter != NULL && slot < 2; slot++) {
         char name[NAME_MAX_HERE];
         struct stat status;
-        size_t at = slot_at(slot) + SLOT_MARK;
+        size_t at = slot_at(slot) + FLIGHT_FILE;
         snprintf(name, sizeof name, "f.flight-%u", slot);
-        if (filter->size < at + 8 || load64(filter->bytes + at) != SET_MARK + slot ||
+        if (filter->size < at + 8 || load64(filter->bytes + at) != FLIGHT_MARK + slot ||
             stat(name, &status) != 0)
             continue;
         store64(filter->bytes + at, status.st_ino);
@@ -701,7 +701,7 @@ static inline void play(const uint8_t *data, const struct run *runs, size_t coun
 {
     clear_directory();
     put_scene(&stage);
-    mark_sets();
+    mark_flights();
     int other = data[3] & FLAG_LIVE ? hold_slots() : -1;
     const struct run *first = &runs[data[1] % count];
     check_run(first, data[3], true);
@@ -712,13 +712,6 @@ static inline void play(const uint8_t *data, const struct run *runs, size_t coun
 }
 
 /* --- in the place of the program's own (the linker puts them there, see the Makefile) --- */
-
-/* Programs that end soon leave their maps to the system; this one goes on. */
-void __wrap_store_leave(struct store *store); // NOLINT: the linker's name
-void __wrap_store_leave(struct store *store)  // NOLINT
-{
-    store_close(store);
-}
 
 /* Commands give up rights that the next one needs. */
 int __wrap_confinement_start(const struct confinement *needed); // NOLINT

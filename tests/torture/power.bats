@@ -232,60 +232,6 @@ judge_stage() {
     no_line_lost '"$UNSEEN" create -n 20000 -p 1e-9 f.bf' "$runs" "$look; $go_on" judge_stage
 }
 
-# --- the stage that a large layer has by itself ---
-
-# large_stage CREATE_OPTION...: PREPARE and COMMAND of a filter whose stage has room for 3000 more lines, and
-# gets 12000 (./in); ./old has those that are in it.
-large_stage() {
-    local capacity
-    capacity=$("$UNSEEN" plan "$@" --json | sed -n 's/.*"stage":{"capacity":\([0-9]*\).*/\1/p')
-    seq $((capacity - 3000)) >filling
-    prepare="\"\$UNSEEN\" create $* f.bf && \"\$UNSEEN\" f.bf ../filling >../old"
-    input 12000 >in
-    input 12000 200000 >new
-    each=3000 megabytes=900
-}
-
-# What was in the stage is in. ./gone gets what is not; ./hits, how many of 300000 other lines seem to be in,
-# and ./staged, how many lines are in the stage.
-look_at_stage='
-    "$UNSEEN" query -v f.bf ../old >../gone || [ $? = 1 ] || exit 17
-    seq 500000001 500300000 | "$UNSEEN" query -c f.bf >../hits || [ $? = 1 ] || exit 18
-    "$UNSEEN" stats --json f.bf | sed "s/.*\"layer\":\[{\"keys\":\([0-9]*\).*/\1/" >../staged'
-
-none_gone() {
-    [[ ! -s gone ]] || { echo "$(wc -l <gone) lines are gone that were in the stage"; return 1; }
-}
-
-judge_large_stage() { judge_stage && none_gone; }
-
-@test "a large layer: 200 power cuts while its stage fills and is emptied: no line lost, none forgotten" {
-    local prepare
-    need_powerdisk
-    large_stage -n 1.42e8
-    no_line_lost "$prepare" "$runs" "$look; $look_at_stage; $go_on" judge_large_stage
-}
-
-# A stage that has few lines takes no other for seen; of bits that a full one left, some 100 would.
-judge_rate() {
-    knew=$((knew + $(wc -l <remembered)))
-    none_gone || return 1
-    [[ $(<staged) -gt 30000 ]] || few=$((few + 1))
-    [[ $(<staged) -gt 30000 || $(<hits) -lt 10 ]] ||
-        { echo "$(<staged) lines in the stage, and $(<hits) of 300000 others seem to be in"; return 1; }
-}
-
-@test "a large layer at 0.1: 60 power cuts while its stage is emptied: its bits are gone before its lines are" {
-    local prepare first knew=0 points few=0
-    need_powerdisk
-    large_stage -n 8.3e8 -p 0.1
-    points=$(scaled 60)
-    record_run "$prepare" "$runs"
-    cuts "$points" "$look; $look_at_stage" judge_rate
-    echo "$points cuts of $(bytes_of log) bytes of writes, $few of them with few lines in the stage"
-    [[ $few -gt 0 ]]
-}
-
 # --- merge -------------------------------------------------------------------------
 
 # The first $noted merges are on disk; the next one may be.

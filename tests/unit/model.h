@@ -1,6 +1,6 @@
 /*
- * model - what a filter must answer, key after key: plain bit arrays, no batches, nothing in
- * flight, bits numbered by the oracle. Only the layers' sizes are the program's own (test_growth).
+ * model - what a filter must have in it: plain bit arrays, no batches, nothing in flight, bits
+ * numbered by the oracle. Only the layers' sizes are the program's own (test_growth).
  */
 #ifndef UNSEEN_TESTS_MODEL_H
 #define UNSEEN_TESTS_MODEL_H
@@ -64,11 +64,9 @@ static inline void model_grow(struct model *model)
     model_layer(model, layer);
 }
 
-/* Whether the key is new; it is in from now on. A layer changes after exactly its capacity. */
-static inline bool model_add(struct model *model, struct key key)
+/* The key is in from now on. A layer changes after exactly its capacity. */
+static inline void model_put(struct model *model, struct key key)
 {
-    if (model_has(model, key))
-        return false;
     unsigned last = model->layers - 1;
     if (!model->plan.fixed && model->keys[last] == model->layer[last].capacity) {
         model_grow(model);
@@ -76,7 +74,6 @@ static inline bool model_add(struct model *model, struct key key)
     }
     oracle_add(model->bits[last], key, model->layer[last].pages, model->layer[last].geometry);
     model->keys[last]++;
-    return true;
 }
 
 #endif

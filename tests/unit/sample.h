@@ -6,9 +6,8 @@
 #define UNSEEN_TESTS_SAMPLE_H
 
 #include "core/hash.h"
-#include "delivery/filter.h"
-#include "store/create.h"
-#include "store/newfile.h"
+#include "filter/create.h"
+#include "filter/filter.h"
 
 #include "scratch.h"
 #include "tap.h"
@@ -29,7 +28,7 @@ static inline bool sample_create(const char *path, const struct filter_plan *pla
 {
     struct fault fault;
     struct header header = {.plan = *plan};
-    int result = create_filter(path, &header, OVER_EMPTY | OVER_FILTER, &fault);
+    int result = create_filter(path, &header, PLACE_FILTER, &fault);
     if (result != 0)
         sample_fault("create", &fault);
     return result == 0;
@@ -57,6 +56,13 @@ static inline bool sample_two(const char *path, const struct filter_plan *plan, 
     *a = sample_file(path, plan);
     *b = *a != NULL ? sample_open(path, true) : NULL;
     return *b != NULL;
+}
+
+/* Of what the last claim took into flight, so many lines were handed on. */
+static inline int sample_settle(struct filter *filter, uint64_t delivered, struct fault *fault)
+{
+    filter_keep(filter, delivered);
+    return filter_settle(filter, fault);
 }
 
 static inline struct filter *sample_memory(const struct filter_plan *plan)

@@ -9,12 +9,12 @@
 #include "commands/command.h"
 #include "commands/message.h"
 #include "commands/survey.h"
-#include "delivery/filter.h"
+#include "filter/filter.h"
 
 #include "chance.h"
+#include "filter/probe.h"
 #include "sample.h"
 #include "scratch.h"
-#include "store/probe.h"
 #include "tap.h"
 
 #include <fcntl.h>
@@ -77,7 +77,7 @@ static uint64_t take(struct filter *filter, uint64_t from, uint64_t to, struct f
         struct key key = sample_key(i);
         uint8_t seen = 0;
         if (filter_claim(filter, &key, 1, UINT64_MAX, &seen, fault) != 1 ||
-            filter_settle(filter, !seen, fault) != 0)
+            sample_settle(filter, !seen, fault) != 0)
             return UINT64_MAX;
         new += !seen;
     }
@@ -91,7 +91,7 @@ static bool fill(struct file *file)
     if (filter == NULL)
         return false;
     while (file->keys < file->kind->keys ||
-           store_regions(filter_store(filter)) < file->kind->regions) {
+           store_layers(filter_store(filter)) < file->kind->regions) {
         take(filter, file->keys, file->keys + 10, &fault);
         file->keys += 10;
     }
@@ -110,7 +110,7 @@ static bool file_make(struct file *file, const struct kind *kind)
     struct header header = kind->header;
     *file = (struct file){.kind = kind};
     snprintf(file->path, sizeof file->path, "%s", scratch_path("f.bf"));
-    if (create_filter(file->path, &header, OVER_EMPTY | OVER_FILTER, &fault) != 0) {
+    if (create_filter(file->path, &header, PLACE_FILTER, &fault) != 0) {
         sample_fault(kind->name, &fault);
         return false;
     }
@@ -163,13 +163,13 @@ static unsigned place_of(uint64_t at)
                                    : FLIGHT;
 }
 
-/* What says which lines are forgotten: how many layers there are, the ages of generations, how much
- * of its journal a stage has. */
+/* What says which lines are forgotten: how many layers there are, the ages of generations, the era
+ * of a stage. */
 static bool may_forget(const struct file *file, unsigned place)
 {
     const struct filter_plan *plan = &file->kind->header.plan;
     return (place == LAYER_COUNT && file->records > 1) ||
-           (place == STATES && (plan->window || plan->staged));
+           (place == STATES && (plan->window || plan->staged || file->records > 1));
 }
 
 /* How many of the keys that should be in are not, or -1 with the fault. */
@@ -207,7 +207,7 @@ static void look_for_lines(const struct file *file, struct store *store, const c
 static void check_reader(const struct file *file, const char *what, unsigned place)
 {
     struct fault fault = {.reason = ""};
-    struct store *store = store_open(file->path, NULL, NULL, &fault);
+    struct store *store = store_open(file->path, false, NULL, &fault);
     if (store == NULL) {
         tap_check(names_it(file, &fault) || strstr(fault.reason, "not a filter") != NULL,
                   "%s: refused as \"%s\"", what, fault.reason);
@@ -228,8 +228,8 @@ static void check_writer(const struct file *file, const char *what, unsigned pla
         return;
     }
     uint64_t old = file->keys - OUTSIDE;
-    uint64_t again = take(filter, old, file->keys, &fault);
     uint64_t new = take(filter, FIRST_OUTSIDE, FIRST_OUTSIDE + OUTSIDE, &fault);
+    uint64_t again = take(filter, old, file->keys, &fault);
     uint64_t twice = take(filter, FIRST_OUTSIDE, FIRST_OUTSIDE + OUTSIDE, &fault);
     filter_close(filter);
     tap_check((again == 0 && twice == 0) || may_forget(file, place),
@@ -245,7 +245,7 @@ static bool is_for_all(const struct file *file, unsigned place, uint64_t at, uin
     uint64_t states = LAYER_STATES_AT + (uint64_t)file->records * LAYER_STATE_BYTES;
     if (place == LAYER_COUNT || (place == WORDS && at <= QUEUE_AT) ||
         (place == STATES && at < states && at % LAYER_STATE_BYTES < WINDOW_BEGAN + 8) ||
-        (place == SLOTS && at < SLOTS_AT + SLOT_BYTES))
+        (place == SLOTS && at < SLOTS_AT + FLIGHT_RECORD_BYTES))
         return true;
     return bit % (8 * REST_STRIDE) == 0;
 }
@@ -276,7 +276,7 @@ static void every_bit(void)
         if (!tap_check(file_make(&file, &kinds[i]), "%s: cannot be made", kinds[i].name))
             continue;
         struct fault fault;
-        struct store *store = store_open(file.path, NULL, NULL, &fault);
+        struct store *store = store_open(file.path, false, NULL, &fault);
         uint64_t step = tap_brief() ? 101 : 1;
         for (uint64_t bit = 0; store != NULL && bit < 4 * 8; bit++)
             flip(&file, store, LAYER_COUNT_AT * 8 + bit);

@@ -1,271 +1,355 @@
-/* Keys in flight: judged as if their bits were set, against a layer in which they are. */
-#include "delivery/flight.h"
+/* Keys in flight: a log and its table, in a slot and in a file, against a plain list. */
+#include "filter/flight.h"
 
-#include "core/kernel.h"
+#include "core/little.h"
+#include "core/salt.h"
 
 #include "chance.h"
-#include "oracle.h"
+#include "sample.h"
+#include "scratch.h"
 #include "tap.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
-enum { LAYERS = 4, PAGES_MAX = 5, ROOM = 200 };
+enum { RANGE = 40000, BATCH = 500, GUARD = 64, IN_FILE = SLOTS_MAX };
+#define SALT UINT64_C(0x8a5cd789635d2dff)
 
-/* Layers as they are, and as they would be if all in flight were set. */
+/* A flight, and what it should have: keys by their numbers, in order. */
 struct world {
-    struct flight *flight;
-    struct bits layers[LAYERS];
-    uint8_t set[LAYERS][PAGES_MAX * PAGE_BYTES];
-    uint8_t would[LAYERS][PAGES_MAX * PAGE_BYTES];
-    unsigned low, high;
+    struct flight flight;
+    _Alignas(8) uint8_t record[FLIGHT_RECORD_BYTES];
+    _Alignas(8) uint8_t bytes[2048 * 24 + GUARD]; /* of a slot, and what nobody may touch */
+    size_t slot_bytes;
+    unsigned count;
+    unsigned log[RANGE];
+    uint8_t in[RANGE];
 };
 
-static struct world *world_new(size_t room)
+static void enlarge(struct world *world)
 {
-    static const uint64_t pages[LAYERS] = {1, 3, PAGES_MAX, 2};
-    static const struct geometry geometries[LAYERS] = {{1, 2, false},
-                                                       {2, 3, false},
-                                                       {5, 1, false},
-                                                       {2, 4, true}};
-    struct world *world = calloc(1, sizeof *world);
-    if (world == NULL || (world->flight = flight_new(room)) == NULL)
+    struct fault fault;
+    struct flight larger = world->flight;
+    if (flight_enlarge(&world->flight, &larger, &fault) != 0) {
+        sample_fault("enlarge", &fault);
         exit(1);
-    for (unsigned i = 0; i < LAYERS; i++)
-        world->layers[i] = (struct bits){
-            .bytes = world->set[i],
-            .pages = pages[i],
-            .geometry = geometries[i],
-        };
-    return world;
+    }
+    flight_unmap(&world->flight);
+    world->flight = larger;
 }
 
-static void world_free(struct world *world)
+/* In this slot, or in a file. */
+static void begin(struct world *world, unsigned slot)
 {
-    flight_free(world->flight);
-    free(world);
-}
-
-/* Whether the key is in a layer with these bytes, or cells. */
-static bool is_in(const struct world *world, unsigned layer, uint8_t *bytes, struct key key)
-{
-    struct bits bits = world->layers[layer];
-    uint8_t seen = 0;
-    bits.bytes = bytes;
-    if (!bits.geometry.counting)
-        return oracle_has(bytes, key, bits.pages, bits.geometry) != 0;
-    kernel_for(bits.geometry)->test(&bits, &key, 1, &seen);
-    return seen != 0;
-}
-
-static void set_in(const struct world *world, unsigned layer, uint8_t *bytes, struct key key)
-{
-    struct bits bits = world->layers[layer];
-    bits.bytes = bytes;
-    if (bits.geometry.counting)
-        kernel_for(bits.geometry)->set(&bits, &key, 1);
-    else
-        oracle_add(bytes, key, bits.pages, bits.geometry);
-}
-
-static void add(struct world *world, struct key key, unsigned layer)
-{
-    size_t count = world->flight->count;
-    const struct bits *bits = &world->layers[layer];
-    uint8_t seen = 0;
-    size_t judged = flight_take(world->flight, &key, 1, SIZE_MAX, layer, bits, &seen);
-    tap_check(judged == 1, "it did not look at a key");
-    if (seen) {
-        tap_check(is_in(world, layer, world->would[layer], key),
-                  "a key that would be new was held back");
-        tap_check(world->flight->count == count, "it took a key that would be in");
+    memset(world, 0, sizeof *world);
+    memset(world->bytes, 0xa5, sizeof world->bytes);
+    store64(world->record + FLIGHT_SALT, SALT);
+    world->flight = flight_in_slot(world->record, world->bytes, slot % IN_FILE);
+    world->slot_bytes = world->flight.room * KEY_BYTES + world->flight.places * 4;
+    memset(world->bytes, 0, world->slot_bytes);
+    if (slot < IN_FILE)
         return;
+    world->flight = (struct flight){
+        .record = world->record,
+        .salt = SALT,
+        .path = "flight",
+        .fd = open(scratch_path("flight"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600),
+    };
+    enlarge(world);
+}
+
+static void end(struct world *world)
+{
+    flight_unmap(&world->flight);
+    if (world->flight.fd >= 0)
+        close(world->flight.fd);
+}
+
+static bool same_key(struct key a, struct key b)
+{
+    return a.lo == b.lo && a.hi == b.hi;
+}
+
+static void check_outside(const struct world *world)
+{
+    for (size_t i = world->slot_bytes; i < world->slot_bytes + GUARD; i++)
+        tap_check(world->bytes[i] == 0xa5, "a byte outside was written");
+}
+
+/* --- against the list --- */
+
+static void check(const struct world *world)
+{
+    static struct key keys[RANGE], buffer[RANGE];
+    static uint8_t seen[RANGE];
+    const struct flight *flight = &world->flight;
+    uint64_t shown = load64(world->record + FLIGHT_COUNT);
+    if (!tap_check(flight->count == world->count && shown == world->count,
+                   "%" PRIu64 " keys, %" PRIu64 " for others, not %u", flight->count, shown,
+                   world->count))
+        return;
+    const struct key *log = flight_keys(flight, 0, world->count, buffer);
+    for (unsigned i = 0; i < world->count; i++)
+        tap_check(same_key(log[i], sample_key(world->log[i])), "key %u of the log", i);
+    for (unsigned i = 0; i < RANGE; i++) {
+        keys[i] = sample_key(i);
+        seen[i] = i % 7 == 0;
     }
-    world->low = count == 0 || layer < world->low ? layer : world->low;
-    world->high = count == 0 || layer > world->high ? layer : world->high;
-    set_in(world, layer, world->would[layer], key);
-    tap_check(world->flight->count == count + 1, "it did not count a key");
-    struct key last = world->flight->keys[count];
-    tap_check(last.lo == key.lo && last.hi == key.hi, "it did not keep a key in its place");
-    tap_check(world->flight->layer_low == world->low && world->flight->layer_high == world->high,
-              "layers %u to %u, not %u to %u", world->flight->layer_low, world->flight->layer_high,
-              world->low, world->high);
+    flight_look(flight, keys, RANGE, seen);
+    for (unsigned i = 0; i < RANGE; i++)
+        tap_check(seen[i] == (i % 7 == 0 || world->in[i]), "key %u is seen as %u", i, seen[i]);
+    check_outside(world);
 }
 
-/* What is in the layers already is no question: those are looked at before. */
-static void check_covers(struct world *world, struct key key)
+/* Some keys of few, which come again; with a limit on new ones; some are known to be seen. */
+static void take(struct world *world, struct chance *chance)
 {
-    for (unsigned i = 0; i < LAYERS; i++) {
-        const struct bits *bits = &world->layers[i];
-        if (is_in(world, i, world->set[i], key))
-            continue;
-        bool would = is_in(world, i, world->would[i], key);
-        tap_check(flight_covers(world->flight, key, i, bits) == would,
-                  "layer %u, %zu in flight: a key that would be %s", i, world->flight->count,
-                  would ? "in is not covered" : "new is covered");
+    struct key keys[BATCH];
+    unsigned number[BATCH];
+    uint8_t seen[BATCH] = {0}, want[BATCH] = {0};
+    size_t n = chance_below(chance, BATCH + 1), judged = 0;
+    uint64_t most = chance_below(chance, 3) == 0 ? chance_below(chance, 50) : UINT64_MAX;
+    uint64_t room = world->flight.room - world->count, fresh = 0;
+    for (size_t i = 0; i < n; i++) {
+        number[i] = (unsigned)chance_below(chance, RANGE);
+        keys[i] = sample_key(number[i]);
+        want[i] = seen[i] = chance_below(chance, 16) == 0;
     }
-}
-
-/* All that is in flight is set now. */
-static void settle(struct world *world)
-{
-    memcpy(world->set, world->would, sizeof world->set);
-    flight_clear(world->flight);
-    tap_check(world->flight->count == 0, "it is not empty after clearing");
-}
-
-/* None of it was delivered. */
-static void drop(struct world *world)
-{
-    memcpy(world->would, world->set, sizeof world->set);
-    flight_clear(world->flight);
-}
-
-/* A key out of so few that their bits meet: 6 values of hi, 4 of each field. */
-static struct key narrow_key(struct chance *chance)
-{
-    struct chance few = {chance_below(chance, 6)};
-    uint64_t dice = chance_next(chance);
-    struct key key = {.lo = 0, .hi = chance_next(&few)};
-    for (unsigned t = 0; t < FIELDS_MAX; t++)
-        key.lo |= (dice >> 2 * t & 3) << FIELD_BITS * t;
-    return key;
-}
-
-/* Into random layers, with many keys that others cover. */
-static void differential(void)
-{
-    struct chance chance = {40};
-    unsigned covered = 0;
-    size_t summed = 0;
-    for (unsigned round = 0; round < 60; round++) {
-        struct world *world = world_new(ROOM);
-        for (unsigned batch = 0; batch < 6; batch++) {
-            size_t count = chance_below(&chance, ROOM + 1);
-            for (size_t i = 0; i < count; i++) {
-                struct key key = i % 16 ? chance_key(&chance) : narrow_key(&chance);
-                add(world, key,
-                    round % 2 ? (unsigned)chance_below(&chance, LAYERS) : batch % LAYERS);
-                check_covers(world, key);
-                check_covers(world, chance_key(&chance));
-                for (unsigned query = 0; query < 4; query++) {
-                    key = narrow_key(&chance);
-                    check_covers(world, key);
-                    covered += flight_covers(world->flight, key, 2, &world->layers[2]);
-                }
-            }
-            summed += world->flight->summed;
-            if (chance_below(&chance, 3) != 0)
-                settle(world);
-            else
-                drop(world);
-            for (unsigned query = 0; query < 50; query++)
-                check_covers(world, chance_key(&chance));
+    for (; judged < n; judged++) {
+        if (!want[judged] && !world->in[number[judged]]) {
+            if (fresh == most || fresh == room)
+                break;
+            world->in[number[judged]] = 1;
+            world->log[world->count++] = number[judged];
+            fresh++;
+        } else {
+            want[judged] = 1;
         }
-        world_free(world);
     }
-    /* It was about something: keys that are covered, and pages with many. */
-    tap_check(summed > 100, "only %zu sums were made", summed);
-    tap_check(covered > 1000, "only %u covered keys were met", covered);
+    tap_check(flight_take(&world->flight, keys, n, most, seen) == judged, "it judged others");
+    tap_check(memcmp(seen, want, judged) == 0, "other verdicts");
 }
 
-/* Keys that share all but one thing: page, line, layer. */
-static void near_misses(void)
+static void drop(struct world *world, unsigned n)
 {
-    struct world *world = world_new(ROOM);
+    flight_drop(&world->flight, n);
+    for (; n > 0 && world->count > 0; n--)
+        world->in[world->log[--world->count]] = 0;
+}
+
+/* Others see nothing any more before anything is cleared. */
+static void clear(struct world *world)
+{
+    unsigned n = world->count;
+    flight_hide(&world->flight);
+    tap_check(load64(world->record + FLIGHT_COUNT) == 0, "it is not hidden");
+    flight_clear(&world->flight, n);
+    drop(world, n);
+}
+
+static void against_the_list(void)
+{
+    static const unsigned slots[] = {0, 1, 15, IN_FILE};
+    static struct world world;
+    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
+        struct chance chance = {40 + i};
+        begin(&world, slots[i]);
+        for (unsigned step = 0; step < 600; step++) {
+            uint64_t dice = chance_below(&chance, 20);
+            if (dice < 14)
+                take(&world, &chance);
+            else if (dice < 18)
+                drop(&world, (unsigned)chance_below(&chance, world.count / 4 + 10));
+            else if (dice == 18)
+                clear(&world);
+            if (slots[i] == IN_FILE && world.flight.room - world.count < BATCH)
+                enlarge(&world);
+            if (step % 20 == 0)
+                check(&world);
+        }
+        tap_check(slots[i] != IN_FILE || world.flight.level > 0, "the file was to grow");
+        end(&world);
+    }
+}
+
+/* --- many --- */
+
+static unsigned found(const struct flight *flight, uint64_t from, uint64_t to)
+{
+    unsigned count = 0;
+    for (uint64_t i = from; i < to; i += BATCH) {
+        struct key keys[BATCH];
+        uint8_t seen[BATCH] = {0};
+        for (unsigned j = 0; j < BATCH; j++)
+            keys[j] = sample_key(i + j);
+        flight_look(flight, keys, BATCH, seen);
+        for (unsigned j = 0; j < BATCH; j++)
+            count += seen[j];
+    }
+    return count;
+}
+
+/* From a slot into a file, and through its levels. */
+static void a_million(void)
+{
+    enum { KEYS = 1000000, LEFT = 2500 };
+    static struct world world;
+    struct key buffer;
+    begin(&world, 0);
+    for (uint64_t i = 0; i < KEYS; i++) {
+        struct key key = sample_key(i);
+        uint8_t seen = 0;
+        if (flight_take(&world.flight, &key, 1, 1, &seen) == 0) {
+            tap_check(world.flight.count == world.flight.room, "full too early");
+            if (world.flight.fd < 0)
+                world.flight.fd = open(scratch_path("many"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+            enlarge(&world);
+            i--;
+        }
+        tap_check(!seen, "key %" PRIu64 " is in", i);
+    }
+    tap_check(world.flight.level == 9 && flight_room(9) >= KEYS && flight_room(8) < KEYS,
+              "level %u", world.flight.level);
+    for (uint64_t i = 0; i < KEYS; i++)
+        tap_check(same_key(*flight_keys(&world.flight, i, 1, &buffer), sample_key(i)),
+                  "key %" PRIu64 " of the log", i);
+    tap_check(found(&world.flight, 0, KEYS) == KEYS, "not all are in");
+    tap_check(found(&world.flight, KEYS, 2 * KEYS) == 0, "others are in");
+    flight_drop(&world.flight, KEYS - LEFT);
+    tap_check(found(&world.flight, 0, KEYS) == LEFT, "not those are left");
+    end(&world);
+}
+
+/* --- keys whose places and tags agree --- */
+
+/* One of 64 keys that share a hash: of salt_key's two products the first is by a power of two, so
+ * it only turns the bits round. */
+static struct key twin(unsigned i, uint64_t hash)
+{
+    uint64_t turned = hash ^ SALT;
+    uint64_t lo = i == 0 ? turned : turned >> i | turned << (64 - i);
+    return (struct key){.lo = lo ^ SALT, .hi = (SALT << 32 | SALT >> 32) ^ UINT64_C(1) << i};
+}
+
+static void twins(void)
+{
+    enum { TWINS = 64, TAKEN = 50, STAY = 20 };
+    static struct world world;
+    struct key keys[TWINS];
+    uint64_t hash = 1;
+    begin(&world, 0);
+    /* From the last place of the table they go on at the first. */
+    while ((salt_key(twin(0, hash), SALT) >> 32 & (world.flight.places - 1)) !=
+           world.flight.places - 1)
+        hash++;
+    for (unsigned i = 0; i < TWINS; i++) {
+        keys[i] = twin(i, hash);
+        tap_check(salt_key(keys[i], SALT) == salt_key(keys[0], SALT), "twin %u is none", i);
+    }
+    for (unsigned round = 0; round < 2; round++) {
+        uint8_t seen[TWINS] = {0};
+        tap_check(flight_take(&world.flight, keys, TAKEN, TAKEN, seen) == TAKEN &&
+                      memchr(seen, 1, TWINS) == NULL,
+                  "one is taken for another");
+        flight_look(&world.flight, keys, TWINS, seen);
+        for (unsigned i = 0; i < TWINS; i++)
+            tap_check(seen[i] == (i < TAKEN), "of %u twins number %u", TAKEN, i);
+        flight_drop(&world.flight, TAKEN - STAY);
+        memset(seen, 0, sizeof seen);
+        flight_look(&world.flight, keys, TWINS, seen);
+        for (unsigned i = 0; i < TWINS; i++)
+            tap_check(seen[i] == (i < STAY), "of %u twins number %u", STAY, i);
+        flight_drop(&world.flight, STAY);
+    }
+    end(&world);
+}
+
+/* --- what others have written --- */
+
+/* The bytes do not depend on the machine. */
+static void bytes(void)
+{
+    static const uint8_t log[] = {8, 7, 6, 5, 4, 3, 2, 1, 16, 15, 14, 13, 12, 11, 10, 9};
+    static struct world world;
+    const struct key key = {.lo = 0x0102030405060708, .hi = 0x090a0b0c0d0e0f10};
+    uint8_t seen = 0, table[16 * 4] = {0};
+    begin(&world, 1);
+    tap_check(flight_take(&world.flight, &key, 1, 1, &seen) == 1, "take");
+    uint64_t hash = salt_key(key, SALT);
+    uint8_t *entry = table + (hash >> 32 & 15) * 4;
+    for (unsigned i = 0; i < 4; i++)
+        entry[i] = (uint8_t)(hash >> 8 * i);
+    entry[0] = (entry[0] & 0xf0) | 1;
+    tap_check(memcmp(world.bytes, log, sizeof log) == 0, "the log");
+    tap_check(memcmp(world.bytes + 8 * KEY_BYTES, table, sizeof table) == 0, "the table");
+    tap_check(memcmp(world.record, "\1\0\0\0\0\0\0\0\xff\x2d\x5d\x63\x89\xd7\x5c\x8a", 16) == 0,
+              "the record");
+}
+
+/* Any table, any count: an end, nothing outside, and no key that is not in the log. */
+static void hostile(void)
+{
+    enum { ROUNDS = 300 };
+    static struct world world;
     struct chance chance = {41};
-    for (unsigned i = 0; i < ROOM; i++) {
-        struct key key = chance_key(&chance);
-        struct key low = key, high = key;
-        add(world, key, 2);
-        low.lo ^= UINT64_C(1) << i % 64;
-        high.hi ^= UINT64_C(1) << i % 64;
-        check_covers(world, key);
-        check_covers(world, low);
-        check_covers(world, high);
-        /* In flight for one layer is not in flight for another. */
-        tap_check(!flight_covers(world->flight, key, 0, &world->layers[0]) &&
-                      !flight_covers(world->flight, key, 1, &world->layers[1]),
-                  "a key in flight for layer 2 is found in another");
-    }
-    world_free(world);
-}
-
-/* The last ones are no longer in flight: all is as it was before them. */
-static void drop_last(void)
-{
-    struct chance chance = {43};
-    for (unsigned round = 0; round < 60; round++) {
-        struct world *world = world_new(ROOM), *before = world_new(1);
-        for (size_t i = 0; i < ROOM / 2; i++)
-            add(world, i % 2 ? chance_key(&chance) : narrow_key(&chance), (unsigned)(i % LAYERS));
-        memcpy(before->would, world->would, sizeof world->would);
-        size_t count = world->flight->count, summed = world->flight->summed;
-        for (size_t i = 0; i < 1 + chance_below(&chance, ROOM / 2); i++)
-            add(world, i % 2 ? chance_key(&chance) : narrow_key(&chance), (unsigned)(i % LAYERS));
-        flight_drop_last(world->flight, world->flight->count - count);
-        tap_check(world->flight->count == count, "%zu are left of %zu", world->flight->count,
-                  count);
-        tap_check(world->flight->summed == summed, "%zu sums are left of %zu",
-                  world->flight->summed, summed);
-        memcpy(world->would, before->would, sizeof world->would);
-        for (unsigned query = 0; query < 100; query++)
-            check_covers(world, query % 2 ? chance_key(&chance) : narrow_key(&chance));
-        for (size_t i = 0; i < ROOM / 4; i++)
-            add(world, chance_key(&chance), (unsigned)(i % LAYERS));
-        for (unsigned query = 0; query < 100; query++)
-            check_covers(world, query % 2 ? chance_key(&chance) : narrow_key(&chance));
-        world_free(before);
-        world_free(world);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        unsigned slot = round % 3 == 0 ? IN_FILE : round % 3 - 1;
+        begin(&world, slot);
+        struct flight *flight = &world.flight;
+        uint64_t full = chance_next(&chance);
+        for (uint64_t i = 0; i < flight->places; i++)
+            flight->table[i] = (uint32_t)(round % 2 ? full | 1 : chance_next(&chance) | 1U << 31);
+        store64(world.record + FLIGHT_COUNT, chance_next(&chance));
+        tap_check(found(flight, 1, 1 + BATCH) == 0, "a key that is not there");
+        /* Whoever owns it finds no place for its keys, and none to take them from. */
+        struct key keys[8];
+        uint8_t seen[8] = {0};
+        for (unsigned i = 0; i < 8; i++)
+            keys[i] = sample_key(i);
+        tap_check(flight_take(flight, keys, 8, 8, seen) == 8, "take");
+        flight_drop(flight, 9);
+        check_outside(&world);
+        end(&world);
     }
 }
 
-/* Up to its room, whatever that is, and again after clearing. */
-static void rooms(void)
+/* --- no room --- */
+
+static void no_larger_file(void)
 {
-    static const size_t sizes[] = {1, 2, 8, 31, 2048, 65535};
-    struct bits bits = {.pages = 1000, .geometry = {3, 6, false}};
+    static struct world world;
+    struct fault fault;
+    struct rlimit limit;
     struct chance chance = {42};
-    bits.bytes = calloc(bits.pages, PAGE_BYTES);
-    for (size_t i = 0; bits.bytes != NULL && i < sizeof sizes / sizeof *sizes; i++) {
-        struct flight *flight = flight_new(sizes[i]);
-        if (flight == NULL)
-            exit(1);
-        tap_check(flight->room == sizes[i], "room %zu", flight->room);
-        for (unsigned round = 0; round < 3; round++) {
-            struct chance again = chance;
-            size_t found = 0, strange = 0;
-            for (size_t j = 0; j < sizes[i]; j++) {
-                struct key key = chance_key(&chance);
-                uint8_t seen = 0;
-                flight_take(flight, &key, 1, 1, 0, &bits, &seen);
-            }
-            struct key more = {.lo = 1, .hi = 1};
-            uint8_t seen = 0;
-            tap_check(flight_take(flight, &more, 1, 1, 0, &bits, &seen) == 0 && !seen &&
-                          flight->count == sizes[i],
-                      "it took a key for which there is no room");
-            for (size_t j = 0; j < sizes[i]; j++)
-                found += flight_covers(flight, chance_key(&again), 0, &bits);
-            for (size_t j = 0; j < sizes[i]; j++)
-                strange += flight_covers(flight, chance_key(&again), 0, &bits);
-            tap_check(found == sizes[i], "%zu of %zu are found", found, sizes[i]);
-            tap_check(strange <= 1, "%zu strangers are found", strange);
-            flight_clear(flight);
-            tap_check(flight->count == 0, "it is not empty");
-        }
-        flight_free(flight);
-    }
-    free(bits.bytes);
-    flight_free(NULL);
+    begin(&world, IN_FILE);
+    enlarge(&world);
+    take(&world, &chance);
+    struct flight larger = world.flight, last = world.flight;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = flight_bytes(1);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    tap_check(flight_enlarge(&world.flight, &larger, &fault) == -1 && fault.error == EFBIG,
+              "it grows past a limit");
+    check(&world);
+    last.level = FLIGHT_LEVEL_MAX;
+    tap_check(flight_enlarge(&last, &larger, &fault) == -1, "there is a level after the last");
+    end(&world);
 }
 
 int main(void)
 {
-    tap_run("covers: as if the bits were set", differential);
-    tap_run("keys that differ in one bit, and other layers", near_misses);
-    tap_run("the last ones are dropped", drop_last);
-    tap_run_long("as many keys as it has room for, again and again", rooms);
+    scratch_make();
+    tap_run("keys come and go, in slots and in a file", against_the_list);
+    tap_run_long("a million, from a slot through all levels of a file", a_million);
+    tap_run("keys whose places and tags agree", twins);
+    tap_run("log, table and record are little-endian", bytes);
+    tap_run("tables that others have filled", hostile);
+    tap_run("where the file cannot grow", no_larger_file);
     return tap_end();
 }

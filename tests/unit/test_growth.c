@@ -241,7 +241,7 @@ static void memory_layers(void)
             struct geometry geometry = sizing_geometry(rate, false);
             uint64_t capacity = growth_capacity(geometry, layer.pages, rate);
             tap_check(layer.pages == (small != 0 ? GROWTH_SMALL_PAGES : GROWTH_MEMORY_PAGES) &&
-                          layer.rate == rate && layer.stage.pages == 0,
+                          layer.rate == rate && layer.stage == 0,
                       "p = %g: pages or rate differ", defaults[i]);
             tap_check(layer.geometry.lines == geometry.lines &&
                           layer.geometry.fields == geometry.fields && !layer.geometry.counting,
@@ -255,72 +255,29 @@ static void memory_layers(void)
 
 /* --- stages --- */
 
-/* A layer and its stage have together what the layer had alone; each is right for what it holds. */
-static void check_stage(double rate, uint64_t pages)
-{
-    struct filter_plan plan = {.rate = rate, .pages = pages, .staged = true};
-    struct layer_plan layer;
-    const struct stage_plan *stage = &layer.stage;
-    if (!tap_check(growth_first(&plan, &layer) == 0, "p = %g, %" PRIu64 " pages", rate, pages))
-        return;
-    growth_stage(&plan, &layer);
-    pages /= 6;
-    double sum = layer.rate + stage->rate, all = growth_rate(&plan, 0);
-    tap_check(sum <= all * (1 + 1e-9) && sum > all * 0.999, "p = %g: %g of %g", rate, sum, all);
-    tap_check(stage->pages + stage->journal == pages && stage->journal * 256 >= stage->capacity,
-              "p = %g, %" PRIu64 " pages: %" PRIu64 " and %" PRIu64 " for %" PRIu64, rate, pages,
-              stage->pages, stage->journal, stage->capacity);
-    double full = sizing_rate(stage->geometry, stage->pages, (double)stage->capacity);
-    tap_check(full <= stage->rate, "p = %g: %g when full, not %g", rate, full, stage->rate);
-    tap_check(sizing_may_hold(stage->geometry, stage->pages, stage->capacity, stage->rate),
-              "p = %g: the format refuses it", rate);
-    /* Little of the space is left unused. */
-    tap_check((double)stage->journal <= (double)stage->capacity / 256 * 1.1 + 1,
-              "p = %g, %" PRIu64 " pages: a journal of %" PRIu64 " pages for %" PRIu64, rate, pages,
-              stage->journal, stage->capacity);
-}
-
-static void stages(void)
-{
-    static const double some[] = {0.5, 0.1, 1e-2, 1e-6, 1e-12};
-    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
-        check_stage(some[i], STAGE_FROM_PAGES + 1);
-        check_stage(some[i], 10000000);
-    }
-}
-
-static void never_staged(void)
-{
-    struct filter_plan with = {.rate = 1e-6, .pages = 150000, .staged = true}, without = with;
-    struct layer_plan layer = {.pages = 0}, alone = layer;
-    without.staged = false;
-    /* With the share of the stage, a layer of a given size holds a little less. */
-    tap_check(growth_first(&with, &layer) == 0 && growth_first(&without, &alone) == 0, "first");
-    tap_check(layer.capacity < alone.capacity &&
-                  (double)layer.capacity > 0.99 * (double)alone.capacity &&
-                  layer.pages == alone.pages,
-              "%" PRIu64 " keys with a stage, %" PRIu64 " without", layer.capacity, alone.capacity);
-    growth_stage(&without, &alone);
-    tap_check(alone.stage.pages == 0, "it has one");
-}
-
-static uint64_t stage_of(const struct filter_plan *plan, struct layer_plan *layer)
-{
-    growth_stage(plan, layer);
-    return layer->stage.pages + layer->stage.journal;
-}
-
 static void stages_by_size(void)
 {
     struct filter_plan plan = {.rate = 1e-6, .pages = STAGE_FROM_PAGES, .staged = true};
-    struct layer_plan layer = {.pages = 0}, next = layer;
-    tap_check(growth_first(&plan, &layer) == 0 && stage_of(&plan, &layer) == 0, "not yet large");
+    struct layer_plan layer = {.pages = 0}, next = layer, alone = layer;
+    tap_check(growth_first(&plan, &layer) == 0 && layer.stage == 0, "not yet large");
     tap_check(growth_next(&plan, 1, layer.pages, layer.capacity, &next) == 0 &&
-                  next.pages > STAGE_FROM_PAGES && stage_of(&plan, &next) == next.pages / 6,
+                  next.pages > STAGE_FROM_PAGES && next.stage == next.pages / 8,
               "a large layer that is added");
     plan.pages++;
-    tap_check(growth_first(&plan, &layer) == 0 && stage_of(&plan, &layer) == plan.pages / 6,
+    tap_check(growth_first(&plan, &layer) == 0 && layer.stage == plan.pages / 8,
               "a large first layer");
+    plan.staged = false;
+    tap_check(growth_first(&plan, &alone) == 0 && alone.stage == 0 &&
+                  alone.capacity == layer.capacity && alone.rate == layer.rate,
+              "a stage takes a part of the rate");
+    plan = (struct filter_plan){.rate = 1e-6, .pages = 10000000, .fixed = true, .staged = true};
+    tap_check(growth_first(&plan, &layer) == 0 && layer.stage == 0, "more than the size asked for");
+}
+
+static void stages_by_memory(void)
+{
+    tap_check(growth_uses_stage(1001, 10000) && !growth_uses_stage(1000, 10000), "a tenth");
+    tap_check(growth_uses_stage(1, 0), "a memory of unknown size");
 }
 
 /* FNV-1a, over the value's bytes from the lowest on. */
@@ -401,8 +358,7 @@ int main(void)
     tap_run("the layers of 8 filters, to the last bit", some_digested);
     tap_run_long("the layers of 408 filters, to the last bit", all_digested);
     tap_run("a filter in memory of which no size was asked", memory_layers);
-    tap_run("a stage and its layer share space and rate", stages);
-    tap_run("a window or a filter in memory has none", never_staged);
     tap_run("large layers have a stage by themselves, added ones, too", stages_by_size);
+    tap_run("a stage is used where the layer is large for the memory", stages_by_memory);
     return tap_end();
 }

@@ -52,13 +52,6 @@ static void choose(struct header *header, enum kind kind)
     }
 }
 
-static const struct stage_plan some_stage = {
-    .pages = 20,
-    .journal = STAGE_KEYS_MIN * KEY_BYTES / PAGE_BYTES,
-    .capacity = STAGE_KEYS_MIN,
-    .geometry = {.lines = 4, .fields = 6},
-};
-
 /* Puts all layers in their places, and makes both pages anew. */
 static void encode(struct file *file)
 {
@@ -81,12 +74,11 @@ static void file_make(struct file *file, enum kind kind)
         .created = 1700000000,
         .hasher = hasher_xxh3(0x0123456789abcdef),
         .plan = {.rate = 1e-6, .capacity = 1000, .pages = 7, .geometry = {3, 6, false}},
-        .flight_keys = 64,
     };
     for (unsigned i = 0; i < UUID_BYTES; i++)
         file->header.uuid[i] = (uint8_t)(0xa0 + i);
     choose(&file->header, kind);
-    file->header.layers_at = fixed_bytes(64, kind == COUNTING);
+    file->header.layers_at = fixed_bytes(kind == COUNTING);
     file->layers = LAYERS;
     for (unsigned i = 0; i < LAYERS; i++) {
         file->records[i].plan = (struct layer_plan){
@@ -95,10 +87,8 @@ static void file_make(struct file *file, enum kind kind)
             .rate = 1e-6 / (i + 2),
             .geometry = {(uint8_t)(3 + i), 6, kind == COUNTING},
         };
-        if (kind != STAGED)
-            continue;
-        file->records[i].plan.stage = some_stage;
-        file->records[i].plan.stage.rate = growth_stage_rate(file->records[i].plan.rate);
+        if (kind == STAGED)
+            file->records[i].plan.stage = 20;
     }
     encode(file);
 }
@@ -131,19 +121,15 @@ static bool same_header(const struct header *a, const struct header *b)
            a->shard.parts == b->shard.parts && memcmp(a->uuid, b->uuid, UUID_BYTES) == 0 &&
            a->created == b->created && a->hasher.kind == b->hasher.kind &&
            a->hasher.k0 == b->hasher.k0 && a->hasher.k1 == b->hasher.k1 &&
-           same_plan(&a->plan, &b->plan) && a->flight_keys == b->flight_keys &&
-           a->layers_at == b->layers_at;
+           same_plan(&a->plan, &b->plan) && a->layers_at == b->layers_at;
 }
 
 static bool same_record(const struct layer_record *a, const struct layer_record *b)
 {
-    const struct stage_plan *s = &a->plan.stage, *t = &b->plan.stage;
     return a->offset == b->offset && a->plan.pages == b->plan.pages &&
            a->plan.capacity == b->plan.capacity && a->plan.rate == b->plan.rate &&
            same_geometry(a->plan.geometry, b->plan.geometry) &&
-           a->stage_offset == b->stage_offset && s->pages == t->pages && s->journal == t->journal &&
-           s->capacity == t->capacity && s->rate == t->rate &&
-           same_geometry(s->geometry, t->geometry);
+           a->stage_offset == b->stage_offset && a->plan.stage == b->plan.stage;
 }
 
 /* Whether it opens, and as what was encoded. */
@@ -204,7 +190,7 @@ static void all_kinds(void)
         unsigned at;
         uint64_t value;
     } places[] = {
-        {PLAIN, 8, 3},
+        {PLAIN, 8, 4},
         {PLAIN, 16, 0},
         {PLAIN, 64, 0x0123456789abcdef},
         {PLAIN, 112, 1000},
@@ -296,17 +282,14 @@ static void limits_are_legal(void)
         {.plan = {1e-6, 0, .window = true, .forget = 1}},
         {.plan = {.rate = 1e-6}, .shard = {SHARD_PARTS_MAX, SHARD_PARTS_MAX}},
     };
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-        for (uint64_t keys = FLIGHT_KEYS_MIN; keys <= FLIGHT_KEYS_MAX; keys *= 2) {
-            struct file file;
-            file_make(&file, PLAIN);
-            file.header.plan = limits[i].plan;
-            file.header.shard = limits[i].shard;
-            file.header.flight_keys = keys;
-            file.header.layers_at = fixed_bytes(keys, false);
-            encode(&file);
-            tap_check(opens_the_same(&file, LAYERS), "limits %zu, %" PRIu64 " keys", i, keys);
-        }
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        struct file file;
+        file_make(&file, PLAIN);
+        file.header.plan = limits[i].plan;
+        file.header.shard = limits[i].shard;
+        encode(&file);
+        tap_check(opens_the_same(&file, LAYERS), "limits %zu", i);
+    }
 }
 
 /* --- damage --- */
@@ -353,8 +336,8 @@ static const struct rule header_rules[] = {
     {PLAIN, "magic", 0, 1, 0x88, "not a filter"},
     {PLAIN, "magic, its end", 7, 1, '\r', "not a filter"},
     {PLAIN, "version 0", 8, 4, 0, "older unseen"},
-    {PLAIN, "version 2", 8, 4, 2, "older unseen"},
-    {PLAIN, "version 4", 8, 4, 4, "version 4; this program knows 3"},
+    {PLAIN, "version 3", 8, 4, 3, "older unseen"},
+    {PLAIN, "version 5", 8, 4, 5, "version 5; this program knows 4"},
     {PLAIN, "version, high byte", 11, 1, 1, "version"},
     {PLAIN, "unused 12", 12, 1, 1, "unused"},
     {PLAIN, "an unknown feature", 16, 8, 8, "features"},
@@ -382,11 +365,7 @@ static const struct rule header_rules[] = {
     {PLAIN, "fixed = 2", 131, 1, 2, "fixed flag"},
     {PLAIN, "unused 132", 132, 1, 1, "unused"},
     {PLAIN, "unused 143", 143, 1, 0x80, "unused"},
-    {PLAIN, "16 flight keys", 144, 8, 16, "flight keys"},
-    {PLAIN, "48 flight keys", 144, 8, 48, "flight keys"},
-    {PLAIN, "8192 flight keys", 144, 8, 8192, "flight keys"},
-    {PLAIN, "4096 flight keys, which reach into a layer", 144, 8, 4096, "layer 1: offset"},
-    {PLAIN, "unused 152", 152, 1, 1, "unused"},
+    {PLAIN, "unused 144", 144, 1, 1, "unused"},
     {PLAIN, "a time without a window", 160, 1, 1, "unused"},
     {PLAIN, "unused 176", 176, 1, 1, "unused"},
     {PLAIN, "unused 255", 255, 1, 1, "unused"},
@@ -433,7 +412,7 @@ static const struct rule header_rules[] = {
     {PART, "of more parts than may be", 388, 4, SHARD_PARTS_MAX + 1, "part"},
 };
 
-/* The same for a layer's record. A stage has 20 pages and 32 of journal, for 8192 keys. */
+/* The same for a layer's record. A stage has 20 pages. */
 static const struct rule record_rules[] = {
     {PLAIN, "offset 0", 0, 8, 0, "offset"},
     {PLAIN, "an offset inside the fixed part", 0, 8, 8192, "offset"},
@@ -454,34 +433,20 @@ static const struct rule record_rules[] = {
     {PLAIN, "f = 0", 33, 1, 0, "geometry"},
     {PLAIN, "f = 8", 33, 1, 8, "geometry"},
     {PLAIN, "unused 34", 34, 1, 1, "unused"},
-    {PLAIN, "g of no stage", 35, 1, 1, "unused"},
-    {PLAIN, "f of no stage", 36, 1, 1, "unused"},
-    {PLAIN, "unused 37", 37, 1, 1, "unused"},
     {PLAIN, "unused 39", 39, 1, 1, "unused"},
     {PLAIN, "an offset of no stage", 40, 8, 32768, "unused"},
-    {PLAIN, "a journal of no stage", 56, 8, 32, "unused"},
-    {PLAIN, "a capacity of no stage", 64, 8, STAGE_KEYS_MIN, "unused"},
+    {PLAIN, "unused 56", 56, 8, 32, "unused"},
+    {PLAIN, "unused 71", 71, 1, 1, "unused"},
     {PLAIN, "pages of a stage, and nothing else of it", 48, 8, 20, "stage"},
     {STAGED, "no pages", 48, 8, 0, "unused"},
     {STAGED, "more pages than may be", 48, 8, SIZING_PAGES_MAX + 1, "size of the stage"},
     {STAGED, "as many pages as may be", 48, 8, SIZING_PAGES_MAX, "offset"},
     {STAGED, "a page more", 48, 8, 21, "offset"},
-    {STAGED, "pages that cannot hold its keys", 48, 8, 1, "capacity of the stage"},
-    {STAGED, "no journal", 56, 8, 0, "size of the stage"},
-    {STAGED, "a journal with too little room", 56, 8, 31, "capacity of the stage"},
-    {STAGED, "a page more of journal", 56, 8, 33, "offset"},
-    {STAGED, "as many pages of journal as may be", 56, 8, SIZING_PAGES_MAX, "offset"},
-    {STAGED, "too few keys", 64, 8, STAGE_KEYS_MIN - 1, "capacity of the stage"},
-    {STAGED, "a key too many for the journal", 64, 8, STAGE_KEYS_MIN + 1, "capacity of the stage"},
-    {STAGED, "g = 0", 35, 1, 0, "geometry of the stage"},
-    {STAGED, "g = 17", 35, 1, 17, "geometry of the stage"},
-    {STAGED, "f = 0", 36, 1, 0, "geometry of the stage"},
-    {STAGED, "f = 8", 36, 1, 8, "geometry of the stage"},
+    {STAGED, "fewer pages than may be", 48, 8, 3, "size of the stage"},
     {STAGED, "no offset", 40, 8, 0, "offset of the stage"},
     {STAGED, "an offset off the page boundary", 40, 1, 1, "offset of the stage"},
     {STAGED, "an offset after the file", 40, 8, UINT64_C(1) << 40, "offset of the stage"},
-    {STAGED, "an offset of 2^64 less it", 40, 8, UINT64_MAX - 52 * 4096 + 1, "offset of the stage"},
-    {STAGED, "unused 37", 37, 1, 1, "unused"},
+    {STAGED, "an offset of 2^64 less it", 40, 8, UINT64_MAX - 20 * 4096 + 1, "offset of the stage"},
 };
 /* clang-format on */
 
@@ -548,9 +513,9 @@ static void order_of_the_layers(void)
     put_record(&file, 0);
     tap_check(opens_the_same(&file, LAYERS), "a gap before a layer is not legal");
     file_make(&file, STAGED);
-    file.records[1].offset = file.records[1].stage_offset + (20 + 31) * (uint64_t)PAGE_BYTES;
+    file.records[1].offset = file.records[1].stage_offset + 19 * (uint64_t)PAGE_BYTES;
     put_record(&file, 1);
-    check_refused(&file, "a layer that begins in its journal", "layer 2: offset");
+    check_refused(&file, "a layer that begins in its stage", "layer 2: offset");
     file_make(&file, STAGED);
     file.records[1].stage_offset -= PAGE_BYTES;
     put_record(&file, 1);
@@ -558,7 +523,7 @@ static void order_of_the_layers(void)
     for (enum kind kind = COUNTING; kind != KINDS; kind = kind == COUNTING ? BY_COUNT : KINDS) {
         file_make(&file, kind);
         for (unsigned i = 0; i < LAYERS; i++)
-            file.records[i].plan.stage = some_stage;
+            file.records[i].plan.stage = 20;
         encode(&file);
         check_refused(&file, "a stage in a filter that clears", "layer 1: a stage");
     }
@@ -608,45 +573,24 @@ static void file_sizes(void)
 
 /* --- places --- */
 
-/* The slots of all writers lie behind each other and fill the flight region. */
+/* The slots of all writers lie behind each other and fill the rest of the fixed part. */
 static void slots(void)
 {
-    for (uint64_t keys = FLIGHT_KEYS_MIN; keys <= FLIGHT_KEYS_MAX; keys *= 2) {
-        uint64_t end = 0;
-        for (unsigned slot = 0; slot < SLOTS_MAX; slot++) {
-            uint64_t room = slot_room(keys, slot);
-            tap_check(slot_first(keys, slot) == end, "slot %u begins elsewhere", slot);
-            tap_check(room >= SLOT_KEYS_MIN && room <= keys / 2, "slot %u: room for %" PRIu64, slot,
-                      room);
-            end += room;
-        }
-        tap_check(slot_room(keys, 0) == keys / 2, "the first slot: %" PRIu64, slot_room(keys, 0));
-        uint64_t fixed = fixed_bytes(keys, false), least = FLIGHT_AT + end * KEY_BYTES;
-        tap_check(fixed >= least && fixed < least + PAGE_BYTES && fixed % PAGE_BYTES == 0,
-                  "%" PRIu64 " keys in %" PRIu64 " bytes", end, fixed);
-        tap_check(fixed_bytes(keys, true) == fixed + JOURNAL_BYTES, "the journal");
+    uint64_t end = FLIGHT_AT;
+    for (unsigned slot = 0; slot < SLOTS_MAX; slot++) {
+        tap_check(slot_keys_at(slot) == end, "slot %u begins elsewhere", slot);
+        end += slot_room(slot) * KEY_BYTES + slot_places(slot) * 4;
     }
+    tap_check(end <= fixed_bytes(false) && fixed_bytes(false) == 69632, "it ends elsewhere");
+    tap_check(fixed_bytes(true) == 69632 + JOURNAL_BYTES, "the journal");
     tap_check(LAYER_TABLE_AT + LAYERS_MAX * LAYER_RECORD_BYTES <= LAYER_COUNT_AT, "the records");
-    tap_check(STAGE_SET_IN_AT + 8 <= LAYER_STATES_AT, "the counters reach the layers' states");
+    tap_check(QUEUE_AT < LAYER_STATES_AT, "the words reach the layers' states");
     tap_check(layer_state_at(LAYERS_MAX) <= SLOTS_AT, "the layers' states reach the slots");
-    tap_check(WINDOW_BEGAN + 8 <= LAYER_STATE_BYTES, "a state");
-    tap_check(slot_at(SLOTS_MAX) <= FLIGHT_AT, "the slots' heads reach the flight");
+    tap_check(LAYER_EMPTYING + 8 <= LAYER_STATE_BYTES, "a state");
+    tap_check(slot_at(SLOTS_MAX) <= FLIGHT_AT, "the slots' records reach their keys");
 }
 
-static void flight_suits_the_layer(void)
-{
-    uint64_t before = 0;
-    for (uint64_t pages = 1; pages <= SIZING_PAGES_MAX; pages *= 2) {
-        uint64_t keys = flight_keys_for(pages, true);
-        tap_check(keys >= FLIGHT_KEYS_MIN && keys <= FLIGHT_KEYS_MAX && (keys & (keys - 1)) == 0,
-                  "%" PRIu64 " pages: %" PRIu64 " keys", pages, keys);
-        tap_check(keys >= before && flight_keys_for(pages, false) >= keys, "%" PRIu64 " pages",
-                  pages);
-        before = keys;
-    }
-}
-
-/* Where a layer is put that has so many pages, and a stage of so many, its journal counted. */
+/* Where a layer is put that has so many pages, and a stage of so many. */
 static void places(void)
 {
     static const struct {
@@ -663,16 +607,14 @@ static void places(void)
         {16384, 8192, 1, 2 << 20, (2 << 20) + (32 << 20)},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct layer_record record = {.plan = {.pages = cases[i].pages}};
-        if (cases[i].stage != 0)
-            record.plan.stage = (struct stage_plan){.pages = cases[i].stage - 1, .journal = 1};
+        struct layer_record record = {.plan = {.pages = cases[i].pages, .stage = cases[i].stage}};
         layer_put(&record, cases[i].at);
         tap_check(record.stage_offset == cases[i].stage_offset && record.offset == cases[i].offset,
                   "case %zu: %" PRIu64 ", %" PRIu64, i, record.stage_offset, record.offset);
         tap_check(layer_end(&record) == cases[i].offset + cases[i].pages * PAGE_BYTES, "its end");
     }
     struct filter_plan plan = {.staged = true};
-    uint64_t layer = UINT64_C(144000) * 4096, stage = layer / 6, fold = 2 << 20;
+    uint64_t layer = UINT64_C(144000) * 4096, stage = layer / 8, fold = 2 << 20;
     uint64_t at = fold + (stage + fold - 1) / fold * fold;
     tap_check(header_file_bytes(144000, &plan, 1) == at + layer, "the bytes of a file with stages");
 }
@@ -690,7 +632,6 @@ int main(void)
     tap_run("0, too many, and 48 layers", counts_of_layers);
     tap_run("sizes of the file", file_sizes);
     tap_run("slots of writers", slots);
-    tap_run("the flight region suits the first layer", flight_suits_the_layer);
     tap_run("where layers begin", places);
     return tap_end();
 }

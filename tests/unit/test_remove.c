@@ -2,14 +2,14 @@
  * Taking keys out of counting filters: against counters kept one by one, with one layer and many;
  * and what is left when the process dies, at every single store.
  */
-#include "delivery/filter.h"
+#include "filter/filter.h"
 
 #include "chance.h"
+#include "filter/probe.h"
+#include "filter/removal.h"
 #include "model.h"
 #include "sample.h"
 #include "scratch.h"
-#include "store/probe.h"
-#include "store/removal.h"
 #include "tap.h"
 
 #include <errno.h>
@@ -88,15 +88,14 @@ static enum removal model_take_out(struct model *model, struct key key)
 
 static void check_layers(const struct filter *filter, const struct model *model, double rate)
 {
-    if (!tap_check(store_regions(filter_store(filter)) == model->layers,
-                   "p = %g: %u layers, not %u", rate, store_regions(filter_store(filter)),
-                   model->layers))
+    if (!tap_check(store_layers(filter_store(filter)) == model->layers, "p = %g: %u layers, not %u",
+                   rate, store_layers(filter_store(filter)), model->layers))
         return;
     for (unsigned i = 0; i < model->layers; i++) {
         const struct bits *bits = store_bits(filter_store(filter), i);
-        tap_check(store_region_keys(filter_store(filter), i) == model->keys[i],
+        tap_check(store_layer_keys(filter_store(filter), i) == model->keys[i],
                   "p = %g: layer %u counts %" PRIu64 " keys, not %" PRIu64, rate, i,
-                  store_region_keys(filter_store(filter), i), model->keys[i]);
+                  store_layer_keys(filter_store(filter), i), model->keys[i]);
         tap_check(memcmp(bits->bytes, model->bits[i], bits->pages * PAGE_BYTES) == 0,
                   "p = %g: layer %u has other cells", rate, i);
     }
@@ -118,14 +117,13 @@ static void come_and_go(double rate, uint64_t capacity, uint64_t range, unsigned
     for (unsigned round = 0; round < ROUNDS; round++) {
         struct key keys[BATCH];
         uint8_t out[BATCH] = {0};
-        uint64_t added;
         for (unsigned i = 0; i < BATCH; i++)
             keys[i] = sample_key(chance_below(&chance, range));
         if (round % 5 < 3) {
-            if (filter_add(filter, keys, BATCH, out, &added, &fault) != BATCH)
-                sample_fault("add", &fault);
-            for (unsigned i = 0; i < BATCH; i++)
+            for (unsigned i = 0; i < BATCH; i++) {
+                add(filter, keys[i]);
                 model_count(&model, keys[i]);
+            }
             continue;
         }
         if (removal_remove(filter_store(filter), keys, BATCH, out, &fault) < 0)
@@ -155,49 +153,21 @@ static void against_the_model(void)
               seen[REMOVAL_ABSENT], seen[REMOVAL_AMBIGUOUS]);
 }
 
-/* --- counted once --- */
-
-static const struct filter_plan exact = {.rate = 1e-12,
-                                         .capacity = 1000,
-                                         .geometry = {.counting = true}};
-
-/* What one has in flight and another adds meanwhile is counted once. */
-static void added_while_in_flight(void)
-{
-    enum { KEYS = 20 };
-    struct filter *a, *b;
-    struct key keys[KEYS];
-    uint8_t seen[KEYS];
-    struct fault fault;
-    if (!sample_two(scratch_path("r.bf"), &exact, &a, &b))
-        return;
-    for (unsigned i = 0; i < KEYS; i++)
-        keys[i] = sample_key(i);
-    tap_check(filter_claim(a, keys, KEYS, UINT64_MAX, seen, &fault) == KEYS, "claim");
-    for (unsigned i = 0; i < KEYS; i += 2)
-        add(b, keys[i]);
-    tap_check(filter_settle(a, KEYS, &fault) == 0, "settle");
-    tap_check(store_keys(filter_store(a)) == KEYS, "%" PRIu64 " keys", store_keys(filter_store(a)));
-    for (unsigned i = 0; i < KEYS; i++) {
-        tap_check(take_out(b, keys[i]) == REMOVAL_DONE, "key %u is not in", i);
-        tap_check(!is_in(a, keys[i]), "key %u was counted twice", i);
-    }
-    filter_close(a);
-    filter_close(b);
-}
+/* --- in flight --- */
 
 /* In flight is not in, and no removal of others changes that. */
 static void removed_while_in_flight(void)
 {
+    const struct filter_plan plan = {.rate = 1e-12, .capacity = 1000, .geometry.counting = true};
     struct filter *a, *b;
     struct key key = sample_key(1);
     uint8_t seen = 1;
     struct fault fault;
-    if (!sample_two(scratch_path("r.bf"), &exact, &a, &b))
+    if (!sample_two(scratch_path("r.bf"), &plan, &a, &b))
         return;
     tap_check(filter_claim(a, &key, 1, 1, &seen, &fault) == 1 && !seen, "claim");
     tap_check(take_out(b, key) == REMOVAL_ABSENT, "what is in flight was removed");
-    tap_check(filter_settle(a, 1, &fault) == 0 && is_in(b, key), "settle");
+    tap_check(sample_settle(a, 1, &fault) == 0 && is_in(b, key), "settle");
     tap_check(take_out(b, key) == REMOVAL_DONE && !is_in(a, key), "remove");
     tap_check(filter_claim(a, &key, 1, 1, &seen, &fault) == 1 && !seen, "it is not new again");
     filter_close(a);
@@ -388,7 +358,6 @@ int main(void)
     scratch_make();
     tap_run("keys come and go: the model's verdicts and cells, in one layer and in many",
             against_the_model);
-    tap_run("added by another while in flight: counted once", added_while_in_flight);
     tap_run("in flight is not in", removed_while_in_flight);
     tap_run("killed at every store: the key is whole in or whole out", killed_at_every_store);
     return tap_end();

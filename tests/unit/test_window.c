@@ -4,13 +4,13 @@
  *
  * The program's clock is this file's own, see clock_gettime below.
  */
-#include "delivery/filter.h"
+#include "filter/filter.h"
 
 #include "chance.h"
+#include "filter/generation.h"
+#include "filter/probe.h"
 #include "sample.h"
 #include "scratch.h"
-#include "store/generation.h"
-#include "store/probe.h"
 #include "tap.h"
 
 #include <errno.h>
@@ -76,7 +76,7 @@ static bool take(struct filter *filter, uint64_t i)
     uint8_t seen = 2;
     if (filter_claim(filter, &key, 1, UINT64_MAX, &seen, &fault) != 1)
         sample_fault("claim", &fault);
-    else if (!seen && filter_settle(filter, 1, &fault) != 0)
+    else if (!seen && sample_settle(filter, 1, &fault) != 0)
         sample_fault("settle", &fault);
     return seen == 0;
 }
@@ -105,8 +105,7 @@ static void take_all(struct filter *filter, uint64_t from, uint64_t to)
         tap_check(take(filter, i), "key %" PRIu64 " is not new", i);
 }
 
-/* All layers at their capacity, and what several writers may have in flight: the rate is p
- * still. */
+/* All layers at their capacity: the rate is p still. */
 static void sizes(void)
 {
     static const double rates[] = {0.5, 0.1, 1e-2, 1e-6, 1e-12};
@@ -118,13 +117,10 @@ static void sizes(void)
             plan.rate = rates[i];
             if (!tap_check(growth_first(&plan, &layer) == 0, "p = %g", rates[i]))
                 continue;
-            uint64_t flight = slot_first(flight_keys_for(layer.pages, false), SLOTS_MAX);
-            double rate = sizing_rate(layer.geometry, layer.pages,
-                                      (double)(layer.capacity + flight));
+            double rate = sizing_rate(layer.geometry, layer.pages, (double)layer.capacity);
             double part = rates[i] / (GENERATIONS + 1);
             tap_check(layer.capacity == (lines[j] + 3) / 4 && rate <= part * 1.05,
-                      "p = %g, %" PRIu64 " lines: %g of %g with %" PRIu64 " more", rates[i],
-                      lines[j], rate, part, flight);
+                      "p = %g, %" PRIu64 " lines: %g of %g", rates[i], lines[j], rate, part);
             tap_check(lines[j] < 1000000 || rate > part / 2, "p = %g: %g of %g", rates[i], rate,
                       part);
         }
@@ -146,7 +142,7 @@ static void undelivered(void)
         for (uint64_t j = 0; j < 8; j++)
             keys[j] = sample_key(i + j);
         tap_check(filter_claim(filter, keys, 8, UINT64_MAX, seen, &fault) == 8, "claim");
-        tap_check(filter_settle(filter, 0, &fault) == 0, "settle");
+        tap_check(sample_settle(filter, 0, &fault) == 0, "settle");
     }
     take_all(filter, 5000, 5050);
     tap_check(count_in(filter, 5000, 5050) == 50, "they have pushed others out");
@@ -181,14 +177,14 @@ static void two_writers(void)
         size_t delivered = chance_below(&chance, 3) != 0 ? (size_t)n : 0;
         for (size_t i = 0; i < delivered; i++)
             settled[count++] = next + i;
-        tap_check(filter_settle(one, delivered, &fault) == 0, "settle");
+        tap_check(sample_settle(one, delivered, &fault) == 0, "settle");
         next += 1000;
         for (uint64_t i = count > 400 ? count - 400 : 0; i < count; i++)
             tap_check(is_in(a, settled[i]), "one of the last 400 is forgotten");
     }
-    for (unsigned i = 0; i < store_regions(filter_store(a)); i++)
-        tap_check(store_region_keys(filter_store(a), i) <= 100 + 8, "layer %u: %" PRIu64 " keys", i,
-                  store_region_keys(filter_store(a), i));
+    for (unsigned i = 0; i < store_layers(filter_store(a)); i++)
+        tap_check(store_layer_keys(filter_store(a), i) <= 100 + 8, "layer %u: %" PRIu64 " keys", i,
+                  store_layer_keys(filter_store(a), i));
     filter_close(a);
     filter_close(b);
 }
@@ -208,7 +204,7 @@ static void stood_still(void)
     tap_check(filter_claim(a, keys, 8, UINT64_MAX, seen, &fault) == 8, "claim");
     take_all(b, 100, 1100);
     tap_check(!take(b, 3), "what is in flight is new to another writer");
-    tap_check(filter_settle(a, 8, &fault) == 0, "settle");
+    tap_check(sample_settle(a, 8, &fault) == 0, "settle");
     tap_check(count_in(b, 0, 8) == 8, "what was settled late is not in");
     take_all(b, 2000, 2000 + 92);
     tap_check(count_in(b, 0, 8) == 8, "it is forgotten as if it were old");
@@ -231,7 +227,7 @@ static void poke64(const char *path, uint64_t at, uint64_t value)
 static unsigned find_oldest(const struct filter *filter)
 {
     unsigned oldest = 0;
-    for (unsigned i = 0; i < store_regions(filter_store(filter)); i++)
+    for (unsigned i = 0; i < store_layers(filter_store(filter)); i++)
         if (generation_of(filter_store(filter), i).number <
             generation_of(filter_store(filter), oldest).number)
             oldest = i;
@@ -263,8 +259,8 @@ static void killed_while_emptying(void)
     take_all(filter, 500, 501);
     struct generation generation = generation_of(filter_store(filter), oldest);
     tap_check(generation.filling && !generation.retired, "another layer was taken");
-    tap_check(store_region_keys(filter_store(filter), oldest) == 1, "%" PRIu64 " keys",
-              store_region_keys(filter_store(filter), oldest));
+    tap_check(store_layer_keys(filter_store(filter), oldest) == 1, "%" PRIu64 " keys",
+              store_layer_keys(filter_store(filter), oldest));
     uint64_t set = 0;
     const struct bits *now = store_bits(filter_store(filter), oldest);
     for (uint64_t bit = 0; bit < now->pages * PAGE_BITS; bit++)
@@ -290,7 +286,7 @@ static void damaged_states(void)
             return;
         const char *path = store_path(filter_store(filter));
         take_all(filter, 0, 57);
-        for (unsigned i = 0; i < store_regions(filter_store(filter)); i++) {
+        for (unsigned i = 0; i < store_layers(filter_store(filter)); i++) {
             uint64_t kind = kinds[chance_below(&chance, sizeof kinds / sizeof *kinds)];
             uint64_t at = layer_state_at(i);
             poke64(path, at + WINDOW_NUMBER,
@@ -309,7 +305,7 @@ static void damaged_states(void)
             if (judged < 0)
                 break;
             tap_check(judged == 1 && !seen, "round %u: key %" PRIu64 " is not new", round, next);
-            tap_check(filter_settle(filter, 1, &fault) == 0, "settle");
+            tap_check(sample_settle(filter, 1, &fault) == 0, "settle");
         }
         refused += next < 1200;
         tap_check(next == 1200 || strstr(fault.reason, "number of a generation") != NULL, "%s",
@@ -394,9 +390,9 @@ static void by_time_with(struct filter *make(const struct filter_plan *plan))
             if (filter == NULL)
                 return;
             time_passes(filter, &plan, jumps);
-            tap_check(i == 0 || store_regions(filter_store(filter)) > 5, "it was to grow");
-            tap_check(store_regions(filter_store(filter)) < 15, "%u layers",
-                      store_regions(filter_store(filter)));
+            tap_check(i == 0 || store_layers(filter_store(filter)) > 5, "it was to grow");
+            tap_check(store_layers(filter_store(filter)) < 15, "%u layers",
+                      store_layers(filter_store(filter)));
             filter_close(filter);
         }
 }
@@ -426,17 +422,17 @@ static void steady_load(void)
             for (unsigned i = 0; i < 150 * load; i++)
                 take(filter, next++);
             if (step == 600)
-                half = store_regions(filter_store(filter));
+                half = store_layers(filter_store(filter));
         }
         double rates = 0;
-        for (unsigned i = 0; i < store_regions(filter_store(filter)); i++) {
+        for (unsigned i = 0; i < store_layers(filter_store(filter)); i++) {
             rates += store_plan(filter_store(filter), i).rate;
             pages += store_plan(filter_store(filter), i).pages;
         }
         uint64_t least = 5 * sizing_pages(store_plan(filter_store(filter), 0).geometry,
                                           150 * 25 * load, 2e-13);
-        tap_check(store_regions(filter_store(filter)) == half, "load %u: %u layers, then %u", load,
-                  half, store_regions(filter_store(filter)));
+        tap_check(store_layers(filter_store(filter)) == half, "load %u: %u layers, then %u", load,
+                  half, store_layers(filter_store(filter)));
         tap_check(load > 1 || half == 5, "as planned, and yet %u layers", half);
         tap_check(pages < 3 * least, "load %u: %" PRIu64 " pages, and %" PRIu64 " would do", load,
                   pages, least);
@@ -466,7 +462,7 @@ static void nobody_writes(void)
     tap_check(count_in(reader, 0, 5) == 0, "not forgotten");
     tap_check(filter_claim(filter, &key, 1, UINT64_MAX, &seen, &fault) == 1 && !seen, "claim");
     clock_milliseconds += 1000 * SECOND;
-    tap_check(filter_settle(filter, 1, &fault) == 0, "settle");
+    tap_check(sample_settle(filter, 1, &fault) == 0, "settle");
     clock_milliseconds += 99 * SECOND;
     tap_check(is_in(reader, 7), "what was delivered late is forgotten");
     clock_milliseconds += 26 * SECOND;
@@ -560,12 +556,12 @@ static void every_bit(const struct filter_plan *plan)
         clock_milliseconds += SECOND;
         take(filter, i);
     }
-    unsigned layers = store_regions(filter_store(filter));
+    unsigned layers = store_layers(filter_store(filter));
     read_whole(store_path(filter_store(filter)));
     snprintf(copy, sizeof copy, "%s.copy", store_path(filter_store(filter)));
     filter_close(filter);
-    flip_bits(copy, COUNTER_SETTLED_AT, STAGE_SET_IN_AT + 8);
-    flip_bits(copy, SLOTS_AT, SLOTS_AT + 2 * SLOT_BYTES);
+    flip_bits(copy, COUNTER_SETTLED_AT, COUNTER_SETTLED_AT + 8);
+    flip_bits(copy, SLOTS_AT, SLOTS_AT + 2 * FLIGHT_RECORD_BYTES);
     flip_bits(copy, layer_state_at(0), layer_state_at(layers));
     clock_milliseconds = NOON;
 }
@@ -585,7 +581,7 @@ static void every_bit_by_time(void)
 int main(void)
 {
     scratch_make();
-    tap_run("layers are large enough for what writers have in flight", sizes);
+    tap_run("layers are large enough for their keys", sizes);
     tap_run("what is not delivered ends no generation", undelivered);
     tap_run("two writers: the last N are in", two_writers);
     tap_run("a writer that stood still", stood_still);

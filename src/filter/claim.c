@@ -1,0 +1,285 @@
+/*
+ * claim - claiming, settling and adding keys: see filter.h. What a filter in memory does is in
+ * memory.c.
+ *
+ * The obvious way is: under the lock, test a key; if it is new, set its bits; print its line. It is
+ * wrong, slow and blocks others, and each step from there to here has one reason:
+ *
+ *   1. A line that is remembered and not delivered is lost by a kill. So a claim sets no bits: it
+ *      notes the key as in flight, and settling sets them once the line was handed on.
+ *   2. Another writer would print the line, too, meanwhile. So what is in flight stands where all
+ *      see it as long as its owner lives.
+ *   3. Testing takes 10 to 60 ns a key, and longer where pages come from the disk. So keys are
+ *      tested without the lock; most are seen, and if all are, no lock is taken at all.
+ *   4. What others settle between that look and the lock would be printed twice. So keys are tested
+ *      again under the lock, if the counter of settlings says that there was any.
+ *   5. A disk that is full must be found out before lines are printed that it has no room for. So
+ *      room is made before keys are claimed that need it: all that are in flight anywhere, and
+ *      these, fit into the layers.
+ *   6. What is settled late, after CMD has ended or from a pending file, may have been added by
+ *      somebody else meanwhile, and must not count twice. So if anybody has settled since the
+ *      claim, settling tests each key, as adding does.
+ *   7. But what will be cleared must not vouch for a key that it only seems to have, at the rate p.
+ *      So there only the newest generation of a window counts.
+ */
+#include "filter/generation.h"
+#include "filter/internal.h"
+#include "filter/memory.h"
+#include "filter/others.h"
+#include "filter/place.h"
+#include "filter/probe.h"
+#include "filter/room.h"
+#include "filter/slot.h"
+
+#include <string.h>
+
+/* --- claiming --- */
+
+/* How many new keys may be taken into flight. The layers have room for them, beside those in flight
+ * anywhere. A window, where these need not come to the generation that is filling, has some there:
+ * so a batch ends where it turns. */
+static uint64_t room_beside(const struct filter *filter, uint64_t others)
+{
+    const struct store *store = filter->store;
+    uint64_t room = place_room(store), taken = others + filter->flight.count;
+    if (!filter->writes || store->header.plan.fixed)
+        return UINT64_MAX;
+    if (is_window(store))
+        return filter->holds && room > 0 ? UINT64_MAX : room;
+    return taken < room ? room - taken : 0;
+}
+
+/* What is owed is as new as it was, whatever the layers say by now (filter.h). */
+static void look_for_owed(const struct filter *filter, const struct key *keys, size_t n,
+                          uint8_t *seen, uint8_t owed[BATCH_KEYS])
+{
+    memset(owed, 0, n);
+    flight_look(&filter->owed, keys, n, owed);
+    for (size_t i = 0; i < n; i++)
+        seen[i] &= !owed[i];
+}
+
+/* Under LOCK_CHANGE, if there is a lock: what is still new is taken into flight. Returns how many
+ * keys were judged, 0 if room has to be made, or -1. */
+static ptrdiff_t take_new(struct filter *filter, const struct key *keys, size_t n,
+                          uint64_t most_new, uint64_t settled, uint8_t *seen, struct fault *fault)
+{
+    uint64_t others;
+    uint8_t owed[BATCH_KEYS];
+    if (others_look(filter, keys, n, seen, &others, fault) != 0)
+        return -1;
+    if (store_settlings(filter->store) != settled)
+        probe_layers(filter->store, keys, n, seen);
+    uint64_t room = room_beside(filter, others);
+    bool owes = filter->owed.log != NULL;
+    if (owes)
+        look_for_owed(filter, keys, n, seen, owed);
+    if (filter->flight.count == 0)
+        filter->claimed_at = store_settlings(filter->store);
+    size_t judged = flight_take(&filter->flight, keys, n, most_new < room ? most_new : room, seen);
+    for (size_t i = 0; owes && i < judged; i++)
+        filter->came += owed[i] && !seen[i];
+    return (ptrdiff_t)judged;
+}
+
+/* Room in the flight for the keys, or where its file cannot be made for some of them. */
+static int reserve(struct filter *filter, size_t n, struct fault *fault)
+{
+    const struct flight *flight = &filter->flight;
+    bool some = flight->room > flight->count;
+    return slot_reserve(filter, n, fault) == 0 || some ? 0 : -1;
+}
+
+static ptrdiff_t claim_once(struct filter *filter, const struct key *keys, size_t n,
+                            uint64_t most_new, uint8_t *seen, struct fault *fault)
+{
+    struct store *store = filter->store;
+    uint64_t settled = store_settlings(store);
+    if (probe(store, keys, n, seen, fault) != 0)
+        return -1;
+    if (filter->owed.log == NULL && memchr(seen, 0, n) == NULL)
+        return (ptrdiff_t)n;
+    if (!filter->writes)
+        return take_new(filter, keys, n, most_new, settled, seen, fault);
+    if (store_lock(store, fault) != 0)
+        return -1;
+    ptrdiff_t judged = take_new(filter, keys, n, most_new, settled, seen, fault);
+    store_unlock(store);
+    return judged;
+}
+
+ptrdiff_t filter_claim(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,
+                       uint8_t *seen, struct fault *fault)
+{
+    struct store *store = filter->store;
+    ptrdiff_t judged = 0;
+    if (in_memory(store))
+        return memory_claim(store, keys, n, most_new, seen, fault);
+    if (n > BATCH_KEYS)
+        n = BATCH_KEYS;
+    if (reserve(filter, n, fault) != 0)
+        return -1;
+    while (judged == 0) {
+        if (filter->writes && room_is_wanted(store) && room_make(store, fault) != 0)
+            return -1;
+        judged = claim_once(filter, keys, n, most_new, seen, fault);
+        if (judged == 0 && room_make(store, fault) != 0)
+            return -1;
+    }
+    return judged;
+}
+
+/* Without the lock, too: as long as this run lives, others take what is in its flight for seen. */
+void filter_keep(struct filter *filter, uint64_t delivered)
+{
+    struct fault ignored;
+    struct store *store = filter->store;
+    uint64_t count = filter->flight.count;
+    if (in_memory(store))
+        return;
+    filter->delivered += delivered;
+    if (count == filter->delivered)
+        return;
+    store->settling = true;
+    bool locked = filter->writes && store_lock(store, &ignored) == 0;
+    store->settling = false;
+    flight_drop(&filter->flight, count - filter->delivered);
+    if (locked)
+        store_unlock(store);
+}
+
+uint64_t filter_kept(const struct filter *filter)
+{
+    return filter->delivered;
+}
+
+void filter_drop(struct filter *filter, uint64_t n)
+{
+    filter->delivered -= n < filter->delivered ? n : filter->delivered;
+    filter_keep(filter, 0);
+}
+
+/* --- settling --- */
+
+/* Under LOCK_CHANGE: at most BATCH_KEYS keys are in. With `all`, where there is no room they go
+ * into the newest layer. Returns for how many of them there was room. */
+static size_t set_keys(struct filter *filter, const struct key *keys, size_t n, bool all)
+{
+    struct store *store = filter->store;
+    uint8_t in[BATCH_KEYS] = {0};
+    bool alone = store_settlings(store) == filter->claimed_at;
+    if (!alone)
+        probe_lasting(store, keys, n, in);
+    in_order_for_others();
+    size_t done = place_keys(store, keys, n, in, all);
+    if (done > 0)
+        count_settling(store);
+    if (alone)
+        filter->claimed_at = store_settlings(store);
+    return done;
+}
+
+/* The next batch; *all: room cannot be made. Others see them in flight until all are in. */
+static int settle_some(struct filter *filter, uint64_t *done, bool *all, struct fault *fault)
+{
+    static struct key buffer[BATCH_KEYS];
+    struct fault ignored;
+    struct flight *flight = &filter->flight;
+    uint64_t left = filter->delivered - *done;
+    size_t n = left < BATCH_KEYS ? (size_t)left : BATCH_KEYS;
+    if (store_lock_to_settle(filter->store, fault) != 0)
+        return -1;
+    size_t set = set_keys(filter, flight_keys(flight, *done, n, buffer), n, *all);
+    *done += set;
+    if (*done == filter->delivered)
+        flight_hide(flight);
+    store_unlock(filter->store);
+    if (set < n && room_make(filter->store, &ignored) != 0)
+        *all = true;
+    return 0;
+}
+
+/* If they are held, a merge over the filter waits until all are in, and finds them; or it was here
+ * first, and none is settled. */
+int filter_settle(struct filter *filter, struct fault *fault)
+{
+    struct store *store = filter->store;
+    uint64_t done = 0;
+    bool all = false;
+    if (filter->delivered == 0)
+        return 0;
+    store->settling = true;
+    int result = filter->holds ? store_lock_held(store, fault) : 0;
+    bool locked = filter->holds && result == 0;
+    while (result == 0 && done < filter->delivered)
+        result = settle_some(filter, &done, &all, fault);
+    if (locked)
+        store_unlock_held(store);
+    store->settling = false;
+    if (result != 0)
+        return -1;
+    flight_clear(&filter->flight, done);
+    filter->delivered = 0;
+    return 0;
+}
+
+/* --- adding --- */
+
+/* Under LOCK_CHANGE: what is not in goes through this writer's flight, which knows lines that come
+ * twice. Returns how many keys are done, 0 if room has to be made, or -1. */
+static ptrdiff_t add_locked(struct filter *filter, const struct key *keys, size_t n,
+                            uint64_t settled, uint8_t *seen, uint64_t *added, struct fault *fault)
+{
+    static struct key buffer[BATCH_KEYS];
+    static const uint8_t none[BATCH_KEYS];
+    struct store *store = filter->store;
+    struct flight *flight = &filter->flight;
+    uint64_t others;
+    if (store_settlings(store) != settled)
+        probe_lasting(store, keys, n, seen);
+    if (others_look(filter, keys, 0, NULL, &others, fault) != 0)
+        return -1;
+    size_t done = flight_take(flight, keys, n, room_beside(filter, others), seen);
+    size_t count = (size_t)flight->count;
+    *added += place_keys(store, flight_keys(flight, 0, count, buffer), count, none, true);
+    if (count > 0)
+        count_settling(store);
+    flight_hide(flight);
+    flight_clear(flight, count);
+    return (ptrdiff_t)done;
+}
+
+/* At most BATCH_KEYS keys. Returns how many are done, or -1. */
+static ptrdiff_t add_some(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
+                          uint64_t *added, struct fault *fault)
+{
+    struct store *store = filter->store;
+    uint64_t settled = store_settlings(store);
+    if (reserve(filter, n, fault) != 0 || (room_is_wanted(store) && room_make(store, fault) != 0) ||
+        probe_begin(store, keys, n, seen, fault) != 0)
+        return -1;
+    probe_lasting(store, keys, n, seen);
+    if (memchr(seen, 0, n) == NULL)
+        return (ptrdiff_t)n;
+    if (store_lock_to_settle(store, fault) != 0)
+        return -1;
+    ptrdiff_t done = add_locked(filter, keys, n, settled, seen, added, fault);
+    store_unlock(store);
+    return done == 0 && room_make(store, fault) != 0 ? -1 : done;
+}
+
+ptrdiff_t filter_add(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
+                     uint64_t *added, struct fault *fault)
+{
+    size_t judged = 0;
+    *added = 0;
+    while (judged < n) {
+        size_t left = n - judged;
+        ptrdiff_t done = add_some(filter, keys + judged, left < BATCH_KEYS ? left : BATCH_KEYS,
+                                  seen + judged, added, fault);
+        if (done < 0)
+            return judged > 0 ? (ptrdiff_t)judged : -1;
+        judged += (size_t)done;
+    }
+    return (ptrdiff_t)judged;
+}

@@ -1,0 +1,231 @@
+#include "filter/create.h"
+
+#include "filter/store.h"
+#include "system/lock.h"
+#include "system/map.h"
+#include "system/network.h"
+#include "system/newfile.h"
+#include "system/path.h"
+#include "system/whole.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --- the place --- */
+
+bool create_is_filter(const char *path)
+{
+    struct stat status;
+    /* A FIFO would be waited for, and who writes to it would take this for its reader; nor is one
+     * waited for that takes the name just now. */
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        return false;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool is = store_begins(fd);
+    close(fd);
+    return is;
+}
+
+/* What stands there, without a look at the file system that it stands on. */
+static int look(const char *path, unsigned over, struct fault *fault)
+{
+    struct stat status;
+    while (stat(path, &status) != 0) {
+        if (errno != ENOENT)
+            return fault_errno(fault, path, NULL, errno);
+        if (lstat(path, &status) != 0)
+            return PLACE_FREE;
+        /* Else it was made just now. */
+        if (S_ISLNK(status.st_mode)) {
+            fault_set(fault, path, "is a symbolic link to a file that does not exist");
+            return fault_way_out(fault, "name the file itself");
+        }
+    }
+    if (S_ISDIR(status.st_mode))
+        return fault_errno(fault, path, NULL, EISDIR);
+    if (!S_ISREG(status.st_mode))
+        return fault_set(fault, path, "is not a regular file");
+    if (status.st_size == 0 && (over & OVER_EMPTY) != 0)
+        return PLACE_EMPTY;
+    if ((over & OVER_FILTER) == 0)
+        return PLACE_TAKEN;
+    if (create_is_filter(path))
+        return PLACE_FILTER;
+    if (access(path, R_OK) != 0)
+        return fault_errno(fault, path, NULL, errno);
+    fault_set(fault, path, "is not a filter, and --force replaces only filters");
+    return fault_way_out(fault, "remove it first, or name another file");
+}
+
+int create_look(const char *path, unsigned over, struct fault *fault)
+{
+    struct stat status;
+    char directory[PATH_MAX];
+    int there = look(path, over, fault);
+    if (there < 0 || there == PLACE_TAKEN)
+        return there;
+    if (there == PLACE_FREE) {
+        path_directory(path, directory);
+        return path_check_directory(path, fault) == 0 &&
+                       network_check_place(directory, path, fault) == 0
+                   ? PLACE_FREE
+                   : -1;
+    }
+    if (stat(path, &status) != 0)
+        return fault_errno(fault, path, NULL, errno);
+    return path_check_replaceable(path, &status, fault) == 0 &&
+                   network_check_place(path, path, fault) == 0
+               ? there
+               : -1;
+}
+
+/* --- its parts --- */
+
+void create_new_identity(struct header *header)
+{
+    uint8_t *uuid = header->uuid;
+    if (getrandom(uuid, UUID_BYTES, 0) != UUID_BYTES)
+        store64(uuid, (uint64_t)time(NULL) ^ (uint64_t)getpid() << 32);
+    uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40);
+    uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
+    header->created = (int64_t)time(NULL);
+}
+
+uint64_t create_lay_out(struct header *header, struct layer_record *records, unsigned count)
+{
+    header->layers_at = fixed_bytes(header->plan.geometry.counting);
+    uint64_t end = header->layers_at;
+    for (unsigned i = 0; i < count; i++) {
+        layer_put(&records[i], end);
+        end = layer_end(&records[i]);
+    }
+    return end;
+}
+
+static int allocate(int fd, uint64_t from, uint64_t to)
+{
+    return to > from ? whole_allocate(fd, from, to - from) : 0;
+}
+
+/* A stage stays a hole. */
+int create_allocate(int fd, uint64_t from, const struct layer_record *records, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (records[i].stage_offset != 0) {
+            if (allocate(fd, from, records[i].stage_offset) != 0)
+                return -1;
+            from = records[i].offset;
+        }
+    return allocate(fd, from, layer_end(&records[count - 1]));
+}
+
+static int write_page(int fd, const uint8_t page[HEADER_BYTES], uint64_t at)
+{
+    return whole_write_at(fd, page, HEADER_BYTES, at) == HEADER_BYTES ? 0 : -1;
+}
+
+int create_write_head(int fd, const struct header *header, const struct layer_record *records,
+                      unsigned count)
+{
+    uint8_t page[HEADER_BYTES];
+    header_encode(header, page);
+    if (write_page(fd, page, 0) != 0)
+        return -1;
+    memset(page, 0, sizeof page);
+    for (unsigned i = 0; i < count; i++)
+        layer_encode(&records[i], page + (size_t)i * LAYER_RECORD_BYTES);
+    store32(page + (LAYER_COUNT_AT - LAYER_TABLE_AT), count);
+    return write_page(fd, page, LAYER_TABLE_AT);
+}
+
+/* --- an empty one --- */
+
+struct empty {
+    const char *path;
+    struct header *header;
+    const struct layer_record *records;
+    unsigned count;
+    uint64_t bytes;
+    struct fault *fault; /* with a reason, unless errno says it */
+};
+
+static int fill_empty(int fd, const void *context)
+{
+    const struct empty *empty = context;
+    empty->fault->reason[0] = '\0';
+    if (create_allocate(fd, 0, empty->records, empty->count) != 0 ||
+        !map_has_room(empty->bytes, empty->path, empty->fault))
+        return -1;
+    return create_write_head(fd, empty->header, empty->records, empty->count);
+}
+
+/* Of several who find an empty file, the first makes a filter of it; the others must not put theirs
+ * over it, which may hold lines by then. So whoever replaces the file has its lock, in *fd, and
+ * looks again. One that may not be written to is somebody else's. Returns 0; 1 if it is not that
+ * empty file any more; -1 with the fault. */
+static int lock_empty(const char *path, int *fd, struct fault *fault)
+{
+    struct stat open_now, named;
+    *fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0)
+        return fault_errno(fault, path, NULL, errno);
+    if (lock_try(*fd, LOCK_CHANGE) == 0) {
+        fault_set(fault, path, "another process is making it");
+        return fault_may_pass(fault);
+    }
+    return fstat(*fd, &open_now) != 0 || stat(path, &named) != 0 || open_now.st_size != 0 ||
+           !path_same_file(&open_now, &named);
+}
+
+unsigned create_layers(const struct filter_plan *asked, struct layer_plan *layer)
+{
+    struct filter_plan plan = *asked;
+    unsigned count = growth_first_layers(&plan);
+    if (plan.capacity == 0 && plan.pages == 0)
+        plan.pages = GROWTH_FILE_PAGES / count;
+    return growth_first(&plan, layer) == 0 ? count : 0;
+}
+
+static int make(const char *path, struct header *header, bool over, struct fault *fault)
+{
+    struct layer_record records[LAYERS_MAX];
+    struct layer_plan layer;
+    unsigned count = create_layers(&header->plan, &layer);
+    if (count == 0)
+        return fault_set(fault, path, "a filter cannot be that large");
+    for (unsigned i = 0; i < count; i++)
+        records[i].plan = layer;
+    create_new_identity(header);
+    uint64_t bytes = create_lay_out(header, records, count);
+    struct empty empty = {path, header, records, count, bytes, fault};
+    fault->reason[0] = '\0';
+    int result = newfile_make(&(struct newfile_plan){
+        .path = path,
+        .over = over,
+        .secret = header_has_secret(header),
+        .fill = fill_empty,
+        .context = &empty,
+    });
+    return result < 0 && fault->reason[0] == '\0'
+               ? fault_errno(fault, path, "cannot be created", errno)
+               : result;
+}
+
+int create_filter(const char *path, struct header *header, enum create_place there,
+                  struct fault *fault)
+{
+    int lock = -1, result = 0;
+    if (there == PLACE_EMPTY)
+        result = lock_empty(path, &lock, fault);
+    if (result == 0)
+        result = make(path, header, there != PLACE_FREE, fault);
+    if (lock >= 0)
+        close(lock);
+    return result;
+}

@@ -1,0 +1,141 @@
+/* filter - see filter.h; claiming and settling are in claim.c. */
+#include "filter/filter.h"
+
+#include "filter/counter.h"
+#include "filter/internal.h"
+#include "filter/memory.h"
+#include "filter/others.h"
+#include "filter/slot.h"
+#include "system/random.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* --- its life --- */
+
+/* A filter of these layers; what made them has set the fault if there are none. */
+static struct filter *filter_of(struct store *store, struct fault *fault)
+{
+    if (store == NULL)
+        return NULL;
+    struct filter *filter = calloc(1, sizeof *filter);
+    if (filter == NULL) {
+        fault_errno(fault, store_name(store), NULL, ENOMEM);
+        store_close(store);
+        return NULL;
+    }
+    filter->store = store;
+    filter->flight.fd = filter->owed.fd = -1;
+    return filter;
+}
+
+struct filter *filter_memory(const struct header *header, const struct store_watch *watch,
+                             struct fault *fault)
+{
+    return filter_of(memory_new(header, watch, fault), fault);
+}
+
+/* Where there is little room in the slot, a file is made at once, before the process is confined;
+ * if it cannot be made, the slot will do. */
+static int start_writing(struct filter *filter, struct fault *fault)
+{
+    struct fault ignored;
+    if (slot_take(filter, fault) != 0)
+        return -1;
+    counter_mend(filter->store);
+    if (slot_reserve(filter, BATCH_KEYS, &ignored) != 0 && filter->flight.room == 0) {
+        *fault = ignored;
+        return -1;
+    }
+    return 0;
+}
+
+struct filter *filter_open(const char *path, bool write, const struct store_watch *watch,
+                           struct fault *fault)
+{
+    struct filter *filter = filter_of(store_open(path, write, watch, fault), fault);
+    if (filter == NULL || !write || start_writing(filter, fault) == 0)
+        return filter;
+    filter_close(filter);
+    return NULL;
+}
+
+void filter_close(struct filter *filter)
+{
+    if (filter == NULL)
+        return;
+    if (filter->writes)
+        slot_leave(filter);
+    flight_unmap(&filter->flight);
+    flight_unmap(&filter->owed);
+    if (filter->owed.fd >= 0)
+        close(filter->owed.fd);
+    others_free(filter);
+    /* The slot is given up once neither a map nor the descriptor holds the file. */
+    store_close(filter->store);
+    free(filter);
+}
+
+void filter_allow(const struct filter *filter, struct confine *confine)
+{
+    unsigned uses = filter->writes && filter->flight.fd >= 0 ? CONFINE_READ | CONFINE_REMOVE
+                                                             : CONFINE_READ;
+    if (store_path(filter->store) != NULL)
+        confine_allow_place(confine, store_path(filter->store), uses);
+}
+
+struct store *filter_store(const struct filter *filter)
+{
+    return filter->store;
+}
+
+/* --- keys that stay in flight --- */
+
+int filter_hold(struct filter *filter, bool confined, struct fault *fault)
+{
+    filter->holds = true;
+    return confined ? slot_reserve(filter, BATCH_KEYS + 1, fault) : 0;
+}
+
+/* A flight that nobody else looks into. */
+static int begin_alone(struct flight *flight, int fd, const char *path, struct fault *fault)
+{
+    struct flight none = {.salt = random_word() | 1, .path = path, .fd = fd};
+    *flight = none;
+    return flight_enlarge(&none, flight, fault);
+}
+
+int filter_hold_in(struct filter *filter, int fd, const char *path, struct fault *fault)
+{
+    filter->holds = true;
+    return begin_alone(&filter->flight, fd, path, fault);
+}
+
+int filter_owe(struct filter *filter, const struct key *keys, size_t n, struct fault *fault)
+{
+    uint8_t seen[BATCH_KEYS] = {0};
+    struct flight *owed = &filter->owed;
+    const char *path = filter->flight.path;
+    if (owed->log == NULL) {
+        int fd = beside_nameless(path);
+        if (fd < 0)
+            return fault_errno(fault, path, "no new file can be made beside it", errno);
+        if (begin_alone(owed, fd, path, fault) != 0)
+            return -1;
+    }
+    while (owed->room - owed->count < n) {
+        struct flight larger = *owed;
+        if (flight_enlarge(owed, &larger, fault) != 0)
+            return -1;
+        flight_unmap(owed);
+        *owed = larger;
+    }
+    flight_take(owed, keys, n, UINT64_MAX, seen);
+    return 0;
+}
+
+uint64_t filter_owed(const struct filter *filter)
+{
+    return filter->owed.log != NULL ? filter->owed.count - filter->came : 0;
+}

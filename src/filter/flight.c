@@ -1,0 +1,289 @@
+#include "filter/flight.h"
+
+#include "core/little.h"
+#include "core/salt.h"
+#include "filter/internal.h"
+#include "system/map.h"
+#include "system/whole.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { AHEAD = 16 /* keys, as in core/kernel_body.h */ };
+
+/* --- where it is --- */
+
+struct flight flight_in_slot(uint8_t *record, uint8_t *bytes, unsigned slot)
+{
+    uint64_t room = slot_room(slot);
+    return (struct flight){
+        .record = record,
+        .log = bytes,
+        .table = (void *)(bytes + room * KEY_BYTES),
+        .room = room,
+        .places = slot_places(slot),
+        .salt = load64(record + FLIGHT_SALT),
+        .fd = -1,
+    };
+}
+
+int flight_write_head(int fd, const struct key_file_head *head)
+{
+    uint8_t bytes[KEY_FILE_BYTES];
+    key_file_encode(head, bytes);
+    return whole_write_at(fd, bytes, sizeof bytes, 0) == sizeof bytes ? 0 : -1;
+}
+
+int flight_read_head(int fd, struct key_file_head *head)
+{
+    uint8_t bytes[KEY_FILE_BYTES] = {0};
+    size_t n = whole_read_at(fd, bytes, sizeof bytes, 0);
+    return n < sizeof bytes && errno != 0 ? -1 : (int)key_file_decode(bytes, n, head);
+}
+
+uint64_t flight_room(unsigned level)
+{
+    return (uint64_t)FLIGHT_FILE_ROOM << level;
+}
+
+uint64_t flight_bytes(unsigned level)
+{
+    return FLIGHT_HEAD_BYTES + ((uint64_t)FLIGHT_FILE_BYTES << level);
+}
+
+int flight_map(struct flight *flight, bool write, unsigned level, struct fault *fault)
+{
+    size_t bytes = (size_t)flight_bytes(level);
+    if (level > FLIGHT_LEVEL_MAX || bytes != flight_bytes(level))
+        return fault_set(fault, flight->path, "too many lines in flight");
+    uint8_t *map = map_file(flight->fd, write, 0, bytes, flight->path, fault);
+    if (map == NULL)
+        return -1;
+    flight->map = map;
+    flight->level = level;
+    flight->room = flight_room(level);
+    flight->places = (uint64_t)FLIGHT_FILE_PLACES << level;
+    flight->log = map + FLIGHT_HEAD_BYTES;
+    flight->table = (void *)(flight->log + flight->room * KEY_BYTES);
+    return 0;
+}
+
+void flight_unmap(struct flight *flight)
+{
+    if (flight->map != NULL)
+        map_drop(flight->map, (size_t)flight_bytes(flight->level));
+    flight->map = NULL;
+}
+
+/* --- the log --- */
+
+/* Others see it from now on, if they look. */
+static void show(struct flight *flight, size_t at, uint64_t value)
+{
+    if (flight->record == NULL)
+        return;
+    void *word = flight->record + at;
+    __atomic_store_n((uint64_t *)word, LITTLE64(value), __ATOMIC_RELEASE);
+}
+
+static void set_count(struct flight *flight, uint64_t count)
+{
+    flight->count = count;
+    show(flight, FLIGHT_COUNT, count);
+}
+
+const struct key *flight_keys(const struct flight *flight, uint64_t from, size_t n,
+                              struct key *buffer)
+{
+    const uint8_t *log = flight->log + from * KEY_BYTES;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    (void)n, (void)buffer;
+    return (const void *)log;
+#else
+    for (size_t i = 0; i < n; i++)
+        buffer[i] = load_key(log + i * KEY_BYTES);
+    return buffer;
+#endif
+}
+
+/* --- the table --- */
+
+/* Where a key is looked for first, and what an entry must have in the bits of its tag. */
+struct aim {
+    uint64_t at;
+    uint32_t tag;
+};
+
+static inline struct aim aim_at(const struct flight *flight, struct key key)
+{
+    uint64_t hash = salt_key(key, flight->salt);
+    uint32_t number_bits = (uint32_t)(flight->places - 1);
+    return (struct aim){hash >> 32 & (flight->places - 1), (uint32_t)hash & ~number_bits};
+}
+
+static inline uint32_t entry_at(const struct flight *flight, uint64_t at)
+{
+    return LITTLE32(__atomic_load_n(&flight->table[at], __ATOMIC_ACQUIRE));
+}
+
+/* A table that somebody else has filled has no place for it: then its line may come again. */
+static void put_entry(struct flight *flight, uint64_t at, uint32_t entry)
+{
+    if (at < flight->places)
+        __atomic_store_n(&flight->table[at], LITTLE32(entry), __ATOMIC_RELEASE);
+}
+
+static inline bool log_has(const struct flight *flight, uint64_t number, struct key key)
+{
+    if (number >= flight->room)
+        return false; /* not the work of a writer */
+    struct key there = load_key(flight->log + number * KEY_BYTES);
+    return there.lo == key.lo && there.hi == key.hi;
+}
+
+/* Whether the key is in. *at: its place, or the empty one where it would go; if there is none, as
+ * only a damaged file can be, `places`. */
+static inline bool find(const struct flight *flight, struct key key, struct aim aim, uint64_t *at)
+{
+    uint32_t number_bits = (uint32_t)(flight->places - 1);
+    for (uint64_t step = 0; step < flight->places; step++) {
+        *at = (aim.at + step) & (flight->places - 1);
+        uint32_t entry = entry_at(flight, *at);
+        if (entry == 0)
+            return false;
+        if ((entry & ~number_bits) == aim.tag &&
+            log_has(flight, (uint64_t)(entry & number_bits) - 1, key))
+            return true;
+    }
+    *at = flight->places;
+    return false;
+}
+
+/* Aims at key `i`, if that is one to look for, so that its place comes into the cache. */
+static inline void aim_ahead(const struct flight *flight, const struct key *keys, size_t n,
+                             const uint8_t *seen, size_t i, struct aim aims[AHEAD])
+{
+    if (i >= n || seen[i])
+        return;
+    aims[i % AHEAD] = aim_at(flight, keys[i]);
+    __builtin_prefetch(&flight->table[aims[i % AHEAD].at]);
+}
+
+void flight_look(const struct flight *flight, const struct key *keys, size_t n, uint8_t *seen)
+{
+    struct aim aims[AHEAD] = {0};
+    uint64_t at;
+    for (size_t i = 0; i < AHEAD; i++)
+        aim_ahead(flight, keys, n, seen, i, aims);
+    for (size_t i = 0; i < n; i++) {
+        if (!seen[i])
+            seen[i] = find(flight, keys[i], aims[i % AHEAD], &at);
+        aim_ahead(flight, keys, n, seen, i + AHEAD, aims);
+    }
+}
+
+size_t flight_take(struct flight *flight, const struct key *keys, size_t n, uint64_t most,
+                   uint8_t *seen)
+{
+    struct aim aims[AHEAD] = {0};
+    uint64_t count = flight->count, at;
+    uint64_t end = most < flight->room - count ? count + most : flight->room;
+    size_t i;
+    /* Before the first place is taken: it tells the slot's next owner that there may be some. */
+    if (count == 0)
+        show(flight, FLIGHT_SALT, flight->salt);
+    for (i = 0; i < AHEAD; i++)
+        aim_ahead(flight, keys, n, seen, i, aims);
+    for (i = 0; i < n; i++) {
+        struct aim aim = aims[i % AHEAD];
+        if (!seen[i] && !find(flight, keys[i], aim, &at)) {
+            if (count == end)
+                break;
+            store_key(flight->log + count * KEY_BYTES, keys[i]);
+            put_entry(flight, at, (uint32_t)++count | aim.tag);
+        } else {
+            seen[i] = 1;
+        }
+        aim_ahead(flight, keys, n, seen, i + AHEAD, aims);
+    }
+    set_count(flight, count);
+    return i;
+}
+
+static struct key key_number(const struct flight *flight, uint64_t number)
+{
+    return load_key(flight->log + number * KEY_BYTES);
+}
+
+/* Its place becomes empty. That breaks no way to another key, if it came after all that are left.
+ */
+static void take_out(struct flight *flight, uint64_t number)
+{
+    uint64_t at;
+    struct key key = key_number(flight, number);
+    if (find(flight, key, aim_at(flight, key), &at))
+        put_entry(flight, at, 0);
+}
+
+void flight_drop(struct flight *flight, uint64_t n)
+{
+    uint64_t count = flight->count;
+    for (; n > 0 && count > 0; n--)
+        take_out(flight, --count);
+    set_count(flight, count);
+}
+
+void flight_hide(struct flight *flight)
+{
+    set_count(flight, 0);
+}
+
+/* Of few keys each is looked for, last first. */
+void flight_clear(struct flight *flight, uint64_t n)
+{
+    in_order_for_others();
+    if (n > flight->places / 64)
+        memset(flight->table, 0, (size_t)flight->places * sizeof *flight->table);
+    else
+        while (n > 0)
+            take_out(flight, --n);
+}
+
+/* --- growing --- */
+
+/* It lies behind what the file had so far: zeros. */
+static void build_table(struct flight *flight, uint64_t count)
+{
+    uint64_t at;
+    size_t n;
+    for (uint64_t done = 0; done < count; done += n) {
+        static const uint8_t none[AHEAD];
+        struct key keys[AHEAD];
+        struct aim aims[AHEAD] = {0};
+        n = count - done < AHEAD ? (size_t)(count - done) : AHEAD;
+        for (size_t i = 0; i < n; i++) {
+            keys[i] = key_number(flight, done + i);
+            aim_ahead(flight, keys, n, none, i, aims);
+        }
+        for (size_t i = 0; i < n; i++)
+            if (!find(flight, keys[i], aims[i], &at))
+                put_entry(flight, at, (uint32_t)(done + i + 1) | aims[i].tag);
+    }
+}
+
+int flight_enlarge(const struct flight *old, struct flight *larger, struct fault *fault)
+{
+    unsigned level = old->map != NULL ? old->level + 1 : 0;
+    uint64_t from = old->map != NULL ? flight_bytes(old->level) : 0;
+    uint64_t count = old->count;
+    if (level > FLIGHT_LEVEL_MAX || (size_t)flight_bytes(level) != flight_bytes(level))
+        return fault_set(fault, larger->path, "too many lines in flight");
+    if (whole_allocate(larger->fd, from, flight_bytes(level) - from) != 0)
+        return fault_errno(fault, larger->path, "no room for lines in flight", errno);
+    if (flight_map(larger, true, level, fault) != 0)
+        return -1;
+    if (old->map == NULL && count > 0)
+        memcpy(larger->log, old->log, (size_t)count * KEY_BYTES);
+    build_table(larger, count);
+    return 0;
+}

@@ -1,0 +1,141 @@
+/*
+ * generation - see generation.h.
+ *
+ * Time is CLOCK_REALTIME. A layer expires as a whole, when the last key was settled in it so long
+ * ago; whoever looks then passes over it, though nobody has emptied it. Where a clock is set back,
+ * lines are forgotten late, never early: a time that is written is at least as late as every one
+ * before it, and a layer that takes keys while the clock is behind is marked. How long that went on
+ * nobody can tell, so the layer's time is counted from when the clock was first seen to be right
+ * again. (What the clock does while nothing is remembered cannot be seen.)
+ *
+ * No state of a file is believed so far that nothing would move any more. A time that no clock
+ * tells is none: a generation that began then is over, and lines that came then count from when the
+ * clock is seen next. A time that is merely far ahead may be true, or have been the clock's word;
+ * it is obeyed, and generation_clock_ahead tells of it.
+ */
+#include "filter/generation.h"
+
+#include "filter/internal.h"
+#include "system/clock.h"
+
+uint64_t generation_number(const struct store *store, unsigned layer)
+{
+    return get64(store, layer_state_at(layer) + WINDOW_NUMBER);
+}
+
+unsigned generation_largest(const struct store *store)
+{
+    unsigned newest = store->count;
+    uint64_t largest = 0;
+    for (unsigned i = 0; i < store->count; i++) {
+        uint64_t number = generation_number(store, i);
+        if (generation_is_one(number) && number > largest) {
+            largest = number;
+            newest = i;
+        }
+    }
+    return newest;
+}
+
+/* A time as the file has it, without the mark; 0 if it is one that no clock tells. */
+static uint64_t time_of(uint64_t word)
+{
+    uint64_t time = word & ~WINDOW_BEHIND;
+    return time <= WINDOW_TIME_MAX ? time : 0;
+}
+
+static uint64_t began_of(const struct store *store, unsigned layer)
+{
+    return time_of(get64(store, layer_state_at(layer) + WINDOW_BEGAN));
+}
+
+static uint64_t last_of(const struct store *store, unsigned layer)
+{
+    return time_of(get64(store, layer_state_at(layer) + WINDOW_LAST));
+}
+
+bool generation_is_undated(const struct store *store, unsigned layer)
+{
+    uint64_t last = get64(store, layer_state_at(layer) + WINDOW_LAST);
+    return (last & WINDOW_BEHIND) != 0 || time_of(last) != last;
+}
+
+uint64_t generation_latest(const struct store *store)
+{
+    uint64_t latest = 0;
+    for (unsigned i = 0; i < store->count; i++) {
+        uint64_t began = began_of(store, i);
+        uint64_t last = last_of(store, i);
+        uint64_t later = began > last ? began : last;
+        latest = later > latest ? later : latest;
+    }
+    return latest;
+}
+
+uint64_t generation_now(const struct store *store)
+{
+    return store->header.plan.forget != 0 ? clock_now() : 0;
+}
+
+bool generation_expired(const struct store *store, unsigned layer, uint64_t now)
+{
+    uint64_t forget = store->header.plan.forget;
+    if (forget == 0)
+        return false;
+    uint64_t last = last_of(store, layer);
+    return !generation_is_undated(store, layer) && now >= last && now - last >= forget;
+}
+
+/* How long a generation by time takes in keys. */
+static uint64_t period_of(const struct store *store)
+{
+    return growth_generation(store->header.plan.forget);
+}
+
+/* Is the time of the newest generation over? */
+static bool period_is_over(const struct store *store, unsigned layer)
+{
+    if (store->header.plan.forget == 0)
+        return false;
+    uint64_t began = began_of(store, layer);
+    uint64_t now = clock_now();
+    return now >= began && now - began >= period_of(store);
+}
+
+uint64_t generation_clock_ahead(const struct store *store)
+{
+    if (store->header.plan.forget == 0)
+        return 0;
+    uint64_t latest = generation_latest(store);
+    uint64_t now = clock_now();
+    return latest > now && latest - now > period_of(store) ? latest : 0;
+}
+
+unsigned generation_newest(const struct store *store)
+{
+    if (!is_window(store))
+        return store->count - 1;
+    unsigned newest = generation_largest(store);
+    return newest < store->count ? newest : 0;
+}
+
+unsigned generation_filling(const struct store *store)
+{
+    unsigned newest = generation_largest(store);
+    return newest < store->count && period_is_over(store, newest) ? store->count : newest;
+}
+
+struct generation generation_of(const struct store *store, unsigned layer)
+{
+    uint64_t forget = store->header.plan.forget;
+    uint64_t number = generation_number(store, layer);
+    return (struct generation){
+        .number = generation_is_one(number) ? number : 0,
+        .retired = number == GENERATION_RETIRED,
+        .filling = generation_is_one(number) && layer == generation_largest(store),
+        .expired = generation_expired(store, layer, generation_now(store)),
+        .began = began_of(store, layer),
+        .ends = forget != 0 ? last_of(store, layer) + forget : 0,
+        .behind = generation_is_undated(store, layer),
+    };
+}

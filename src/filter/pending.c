@@ -1,0 +1,372 @@
+/* pending - see pending.h. */
+#include "filter/pending.h"
+
+#include "filter/flight.h"
+#include "system/beside.h"
+#include "system/lock.h"
+#include "system/network.h"
+#include "system/path.h"
+#include "system/random.h"
+#include "system/signals.h"
+#include "system/whole.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct pending {
+    const char *path;
+    char target[PATH_MAX];     /* its real name */
+    int fd;                    /* what stands there; -1: nothing */
+    struct key_file_head head; /* of that */
+    char new[PATH_MAX + 16];   /* the file that is being written, and will have its name */
+    int new_fd;                /* -1: none is */
+    mode_t mode;               /* that it may have */
+};
+
+static struct pending *pending_alloc(const char *path, struct fault *fault)
+{
+    struct pending *pending = calloc(1, sizeof *pending);
+    if (pending == NULL) {
+        fault_errno(fault, path, NULL, ENOMEM);
+        return NULL;
+    }
+    pending->path = path;
+    pending->fd = pending->new_fd = -1;
+    return pending;
+}
+
+static int fault_system(const struct pending *pending, struct fault *fault)
+{
+    return fault_errno(fault, pending->path, NULL, errno);
+}
+
+/* Whether a name leads to an open file. */
+static bool leads_to(const char *name, int fd)
+{
+    struct stat named, status;
+    return lstat(name, &named) == 0 && fstat(fd, &status) == 0 && path_same_file(&named, &status);
+}
+
+/* The new file goes before its lock does, so that nobody has the lock of a file without a name. */
+void pending_free(struct pending *pending)
+{
+    if (pending == NULL)
+        return;
+    if (pending->new_fd >= 0 && leads_to(pending->new, pending->new_fd))
+        unlink(pending->new);
+    if (pending->new_fd >= 0)
+        close(pending->new_fd);
+    if (pending->fd >= 0)
+        close(pending->fd);
+    free(pending);
+}
+
+const char *pending_target(const struct pending *pending)
+{
+    return pending->target;
+}
+
+uint64_t pending_count(const struct pending *pending)
+{
+    return pending->head.count;
+}
+
+bool pending_is(int fd)
+{
+    struct key_file_head head;
+    return flight_read_head(fd, &head) > KEY_FILE_OTHER;
+}
+
+/* --- reading --- */
+
+static int damaged(const struct pending *pending, const char *what, struct fault *fault)
+{
+    fault_set(fault, pending->path, "damaged file of pending keys: %s", what);
+    return fault_way_out(fault, "remove it and run its task again; what was committed from it "
+                                "does not come again");
+}
+
+static int no_pending_file(const struct pending *pending, struct fault *fault)
+{
+    if (pending->new_fd >= 0) {
+        fault_set(fault, pending->path, "exists, and is not a file of pending keys");
+        return fault_way_out(fault, "name a new file");
+    }
+    bool filter = store_begins(pending->fd);
+    fault_set(fault, pending->path, "is %s a file of pending keys",
+              filter ? "a filter, not" : "not");
+    return fault_way_out(fault, filter ? "to unite filters: unseen merge"
+                                       : "to remember the lines of a file: unseen add");
+}
+
+/* Reads and checks the head of what is open. */
+static int read_head(struct pending *pending, struct fault *fault)
+{
+    switch (flight_read_head(pending->fd, &pending->head)) {
+    case KEY_FILE_GOOD:
+        return pending->head.kind == KEYS_PENDING ? 0 : no_pending_file(pending, fault);
+    case KEY_FILE_UNKNOWN:
+        fault_set(fault, pending->path, "was made by another version of unseen");
+        return fault_way_out(fault, "use that one, or remove it and run its task again");
+    case KEY_FILE_DAMAGED:
+        return damaged(pending, "header", fault);
+    case KEY_FILE_EMPTY:
+    case KEY_FILE_OTHER:
+        return no_pending_file(pending, fault);
+    default:
+        return fault_system(pending, fault);
+    }
+}
+
+/* Whether it is this filter's, and has all of its keys. */
+static int check_head(const struct pending *pending, const struct store *store, struct fault *fault)
+{
+    struct stat status;
+    if (memcmp(pending->head.uuid, store_header(store)->uuid, UUID_BYTES) != 0) {
+        fault_set(fault, pending->path, "belongs to another filter");
+        return fault_way_out(fault, pending->new_fd >= 0
+                                        ? "name another file for this one"
+                                        : "commit it to the filter that its run named");
+    }
+    if (fstat(pending->fd, &status) != 0)
+        return fault_system(pending, fault);
+    uint64_t bytes = (uint64_t)status.st_size;
+    return bytes >= FLIGHT_HEAD_BYTES && (bytes - FLIGHT_HEAD_BYTES) % KEY_BYTES == 0 &&
+                   (bytes - FLIGHT_HEAD_BYTES) / KEY_BYTES == pending->head.count
+               ? 0
+               : damaged(pending, "size", fault);
+}
+
+int pending_read(struct pending *pending, uint64_t from, struct key *keys, size_t n,
+                 struct fault *fault)
+{
+    uint8_t bytes[BATCH_KEYS * KEY_BYTES];
+    uint64_t at = FLIGHT_HEAD_BYTES + from * KEY_BYTES;
+    if (signals_pending())
+        return fault_errno(fault, pending->path, NULL, EINTR);
+    if (whole_read_at(pending->fd, bytes, n * KEY_BYTES, at) < n * KEY_BYTES)
+        return errno != 0 ? fault_system(pending, fault) : damaged(pending, "size", fault);
+    for (size_t i = 0; i < n; i++)
+        keys[i] = load_key(bytes + i * KEY_BYTES);
+    return 0;
+}
+
+/* The checksum of so many keys of an open file, in links of 32 KB. Returns 0, or -1 with errno. */
+static int sum_up(int fd, uint64_t count, uint64_t *sum)
+{
+    uint8_t bytes[BATCH_KEYS * KEY_BYTES];
+    uint64_t end = FLIGHT_HEAD_BYTES + count * KEY_BYTES;
+    size_t length;
+    *sum = 0;
+    for (uint64_t at = FLIGHT_HEAD_BYTES; at < end; at += length) {
+        length = end - at < sizeof bytes ? (size_t)(end - at) : sizeof bytes;
+        if (signals_pending())
+            errno = EINTR;
+        if (signals_pending() || whole_read_at(fd, bytes, length, at) < length)
+            return -1;
+        *sum = hash_chain(*sum, bytes, length);
+    }
+    return 0;
+}
+
+/* Nothing is given out before all of it is known to be good. */
+static int check_keys(struct pending *pending, struct fault *fault)
+{
+    uint64_t sum;
+    if (sum_up(pending->fd, pending->head.count, &sum) != 0)
+        return errno != 0 ? fault_system(pending, fault) : damaged(pending, "size", fault);
+    return sum == pending->head.sum ? 0 : damaged(pending, "checksum of the keys", fault);
+}
+
+/* What is not a regular file has no keys, and is not waited for. */
+static int open_to_read(struct pending *pending, struct fault *fault)
+{
+    struct stat status;
+    pending->fd = open(pending->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (pending->fd < 0 || fstat(pending->fd, &status) != 0)
+        return fault_system(pending, fault);
+    if (S_ISDIR(status.st_mode))
+        return fault_errno(fault, pending->path, NULL, EISDIR);
+    return S_ISREG(status.st_mode) ? 0 : fault_set(fault, pending->path, "is not a regular file");
+}
+
+struct pending *pending_open(const char *path, const struct store *store, struct fault *fault)
+{
+    struct pending *pending = pending_alloc(path, fault);
+    if (pending == NULL)
+        return NULL;
+    if (open_to_read(pending, fault) != 0)
+        fault_way_out(fault, fault->error == ENOENT
+                                 ? "a run with --pending FILE makes it, if it ends well"
+                                 : "name files that runs with --pending have left");
+    else if (read_head(pending, fault) == 0 && check_head(pending, store, fault) == 0 &&
+             check_keys(pending, fault) == 0)
+        return pending;
+    pending_free(pending);
+    return NULL;
+}
+
+/* --- claiming --- */
+
+/* The name of the new file: a dot, lest a shell's * finds it, the name and a suffix. Where other
+ * machines do not see the lock, each run has its own. */
+static int find_names(struct pending *pending, struct fault *fault)
+{
+    char directory[PATH_MAX], suffix[32] = ".unseen-new";
+    struct stat status;
+    struct fault ignored;
+    if (realpath(pending->path, pending->target) == NULL) {
+        if (lstat(pending->path, &status) == 0 && S_ISLNK(status.st_mode)) {
+            fault_set(fault, pending->path, "is a symbolic link to a file that does not exist");
+            return fault_way_out(fault, "name the file itself");
+        }
+        snprintf(pending->target, sizeof pending->target, "%s", pending->path);
+    }
+    const char *name = path_directory(pending->target, directory);
+    if (network_check_place(directory, pending->path, &ignored) != 0)
+        snprintf(suffix, sizeof suffix, ".unseen-%08x", (unsigned)random_word());
+    snprintf(pending->new, sizeof pending->new, "%.*s.%.*s%s", (int)(name - pending->target),
+             pending->target, (int)(NAME_MAX - 1 - strlen(suffix)), name, suffix);
+    bool is_there = stat(pending->target, &status) == 0;
+    pending->mode = is_there ? (status.st_mode & 0666) | 0600 : 0666;
+    return is_there ? path_check_replaceable(pending->path, &status, fault)
+                    : path_check_directory(pending->target, fault);
+}
+
+static int fault_in_the_way(const struct pending *pending, struct fault *fault)
+{
+    fault_set(fault, pending->new, "is in the way of %.200s", pending->path);
+    return fault_way_out(fault, "remove it, or name another file");
+}
+
+/* Opens the new file, or that of a run that was killed: no link, nobody else's, nothing else. */
+static int open_new(struct pending *pending, struct fault *fault)
+{
+    struct stat status;
+    struct key_file_head head = {.kind = KEYS_IN_FLIGHT};
+    const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    pending->new_fd = open(pending->new, flags, pending->mode);
+    if (pending->new_fd < 0)
+        return fault_errno(fault, pending->path, "no new file can be made beside it", errno);
+    if (fstat(pending->new_fd, &status) != 0)
+        return fault_system(pending, fault);
+    int is = flight_read_head(pending->new_fd, &head);
+    return S_ISREG(status.st_mode) && status.st_nlink <= 1 && status.st_uid == geteuid() &&
+                   (is == KEY_FILE_EMPTY || is == KEY_FILE_GOOD)
+               ? 0
+               : fault_in_the_way(pending, fault);
+}
+
+static int lock_new(const struct pending *pending, struct fault *fault)
+{
+    int got = lock_try(pending->new_fd, LOCK_PENDING);
+    if (got > 0)
+        return 0;
+    if (got < 0)
+        return fault_errno(fault, pending->path, "cannot be locked", errno);
+    fault_set(fault, pending->path, "another run is writing it");
+    fault_way_out(fault, "wait until it has ended; another task needs another file");
+    return fault_may_pass(fault);
+}
+
+/* Not to be removed: it is somebody else's. */
+static int let_new_go(struct pending *pending)
+{
+    close(pending->new_fd);
+    pending->new_fd = -1;
+    return -1;
+}
+
+/* Opens and locks the new file; again, if a run has just finished with that one. */
+static int claim(struct pending *pending, struct fault *fault)
+{
+    while (!signals_pending()) {
+        if (open_new(pending, fault) != 0)
+            return pending->new_fd >= 0 ? let_new_go(pending) : -1;
+        if (lock_new(pending, fault) != 0)
+            return let_new_go(pending);
+        if (leads_to(pending->new, pending->new_fd))
+            return 0;
+        let_new_go(pending);
+    }
+    return fault_errno(fault, pending->path, NULL, EINTR);
+}
+
+/* What stands under the name is looked at once nobody else can put anything there. */
+struct pending *pending_claim(const char *path, struct fault *fault)
+{
+    struct pending *pending = pending_alloc(path, fault);
+    if (pending == NULL)
+        return NULL;
+    if (find_names(pending, fault) == 0 && claim(pending, fault) == 0 &&
+        ((open_to_read(pending, fault) == 0 && read_head(pending, fault) == 0) ||
+         (pending->fd < 0 && fault->error == ENOENT)))
+        return pending;
+    pending_free(pending);
+    return NULL;
+}
+
+/* --- writing --- */
+
+/* All keys of the file that is there. */
+static int owe(struct pending *pending, struct filter *filter, struct fault *fault)
+{
+    struct key keys[BATCH_KEYS];
+    size_t n;
+    for (uint64_t from = 0; from < pending->head.count; from += n) {
+        uint64_t left = pending->head.count - from;
+        n = left < BATCH_KEYS ? (size_t)left : BATCH_KEYS;
+        if (pending_read(pending, from, keys, n, fault) != 0 ||
+            filter_owe(filter, keys, n, fault) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int pending_begin(struct pending *pending, struct filter *filter, struct fault *fault)
+{
+    struct stat old;
+    struct key_file_head head = {.kind = KEYS_IN_FLIGHT};
+    if (pending->fd >= 0 &&
+        (check_head(pending, filter_store(filter), fault) != 0 || check_keys(pending, fault) != 0))
+        return -1;
+    if (ftruncate(pending->new_fd, 0) != 0 || flight_write_head(pending->new_fd, &head) != 0)
+        return fault_system(pending, fault);
+    if (pending->fd >= 0 && fstat(pending->fd, &old) == 0)
+        beside_take_after(pending->new_fd, &old);
+    return filter_hold_in(filter, pending->new_fd, pending->target, fault) == 0
+               ? owe(pending, filter, fault)
+               : -1;
+}
+
+/* Somebody may have moved the new file away, or something else to where it is to go. */
+static int check_names(const struct pending *pending, struct fault *fault)
+{
+    struct stat status;
+    bool same = pending->fd >= 0 ? leads_to(pending->target, pending->fd)
+                                 : lstat(pending->target, &status) != 0;
+    if (same && leads_to(pending->new, pending->new_fd))
+        return 0;
+    fault_set(fault, pending->path, "was replaced or removed during this run");
+    fault_way_out(fault, "run it again, with the same input");
+    return fault_may_pass(fault);
+}
+
+int pending_finish(struct pending *pending, const struct filter *filter, struct fault *fault)
+{
+    struct key_file_head head = {.kind = KEYS_PENDING, .count = filter_kept(filter)};
+    off_t end = (off_t)(FLIGHT_HEAD_BYTES + head.count * KEY_BYTES);
+    memcpy(head.uuid, store_header(filter_store(filter))->uuid, UUID_BYTES);
+    if (check_names(pending, fault) != 0)
+        return -1;
+    if (sum_up(pending->new_fd, head.count, &head.sum) != 0 ||
+        flight_write_head(pending->new_fd, &head) != 0 || ftruncate(pending->new_fd, end) != 0 ||
+        fsync(pending->new_fd) != 0 || rename(pending->new, pending->target) != 0)
+        return fault_system(pending, fault);
+    path_sync_directory(pending->target);
+    return 0;
+}

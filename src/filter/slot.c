@@ -1,0 +1,289 @@
+#include "filter/slot.h"
+
+#include "filter/internal.h"
+#include "system/lock.h"
+#include "system/path.h"
+#include "system/random.h"
+#include "system/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct slot_facts slot_facts(const struct store *store, unsigned slot)
+{
+    struct slot_facts facts = {
+        .keys = get64(store, slot_at(slot) + FLIGHT_COUNT),
+        .room = slot_room(slot),
+        .file = get64(store, slot_at(slot) + FLIGHT_FILE),
+        .number = get32(store, slot_at(slot) + FLIGHT_NUMBER),
+        .level = get32(store, slot_at(slot) + FLIGHT_LEVEL),
+    };
+    if (facts.file != 0)
+        facts.room = facts.level <= FLIGHT_LEVEL_MAX ? flight_room(facts.level) : 0;
+    return facts;
+}
+
+struct flight slot_flight(const struct store *store, unsigned slot)
+{
+    return flight_in_slot(store->fixed + slot_at(slot), store->fixed + slot_keys_at(slot), slot);
+}
+
+void slot_path(const struct store *store, uint32_t number, char path[BESIDE_MAX])
+{
+    snprintf(path, BESIDE_MAX, "%s.flight-%u", store_real_path(store), number);
+}
+
+/* --- its file --- */
+
+/* Others look there from now on: the level first, as who has no lock may come in between. */
+static void note_file(struct filter *filter, uint64_t file, unsigned level)
+{
+    put32(filter->store, slot_at(filter->slot) + FLIGHT_LEVEL, level);
+    put64(filter->store, slot_at(filter->slot) + FLIGHT_FILE, file);
+}
+
+/* There is no file any more, or will not be: until it is gone the slot still says so. */
+static void note_no_file(struct filter *filter, uint32_t level)
+{
+    put64(filter->store, slot_at(filter->slot) + FLIGHT_FILE, 0);
+    put32(filter->store, slot_at(filter->slot) + FLIGHT_LEVEL, level);
+}
+
+/* Removes what a dead writer left as filter->path: a file in flight of this filter, or with `empty`
+ * an empty one, which somebody who may write to the filter has made. Nothing else of that name is
+ * ever touched. */
+static void remove_left(const struct filter *filter, bool empty)
+{
+    struct stat status;
+    struct key_file_head head;
+    const struct store *store = filter->store;
+    int fd = open(filter->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    bool may_be = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+                  beside_is_trusted(filter->path, &status, &store->file.status);
+    int is = may_be ? flight_read_head(fd, &head) : KEY_FILE_OTHER;
+    close(fd);
+    bool ours = is == KEY_FILE_GOOD && head.kind == KEYS_IN_FLIGHT &&
+                memcmp(head.uuid, store->header.uuid, UUID_BYTES) == 0;
+    if (ours || (is == KEY_FILE_EMPTY && empty))
+        unlink(filter->path);
+}
+
+/* Makes it under a name that is free, or was a dead writer's. Before it is there the slot says that
+ * it may be, lest a kill leaves an empty file of which nobody knows whose it is. Returns a
+ * descriptor, or -1 with errno. */
+static int make_file(struct filter *filter)
+{
+    enum { NAMES = 64 };
+    struct store *store = filter->store;
+    uint32_t number = filter->slot;
+    int fd = -1;
+    for (unsigned i = 0; i < NAMES; i++, number += SLOTS_MAX) {
+        slot_path(store, number, filter->path);
+        remove_left(filter, false);
+        errno = EEXIST;
+        if (access(filter->path, F_OK) == 0)
+            continue;
+        put32(store, slot_at(filter->slot) + FLIGHT_NUMBER, number);
+        put32(store, slot_at(filter->slot) + FLIGHT_LEVEL, FLIGHT_BEGINS);
+        fd = open(filter->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd >= 0 || errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
+/* With errno. Names may become free, and the slots that need no file. */
+static int fault_no_file(const struct filter *filter, struct fault *fault)
+{
+    struct stat other;
+    bool taken = errno == EEXIST && lstat(filter->path, &other) == 0;
+    fault_errno(fault, filter->path, "lines in flight need a file beside the filter", errno);
+    if (taken)
+        fault_way_out(fault, "it belongs to user %ju, who can remove it", (uintmax_t)other.st_uid);
+    else if (filter->slot != 0)
+        fault_way_out(fault, "wait until other writers have ended, or allow new files there");
+    return taken || filter->slot != 0 ? fault_may_pass(fault) : -1;
+}
+
+static int begin_file(struct filter *filter, struct flight *larger, struct fault *fault)
+{
+    struct key_file_head head = {.kind = KEYS_IN_FLIGHT};
+    memcpy(head.uuid, filter->store->header.uuid, UUID_BYTES);
+    larger->fd = make_file(filter);
+    larger->path = filter->path;
+    if (larger->fd < 0)
+        return fault_no_file(filter, fault);
+    beside_take_after(larger->fd, &filter->store->file.status);
+    return flight_write_head(larger->fd, &head) == 0
+               ? 0
+               : fault_errno(fault, filter->path, NULL, errno);
+}
+
+/* Unless something else has the name by now. Returns whether it is gone. */
+static bool remove_file(int fd, const char *path)
+{
+    struct stat ours, named;
+    bool gone = fstat(fd, &ours) == 0 && lstat(path, &named) == 0 &&
+                path_same_file(&ours, &named) && unlink(path) == 0;
+    close(fd);
+    return gone;
+}
+
+/* Others see the larger flight in place of the one there was. */
+static int show(struct filter *filter, const struct flight *larger, struct fault *fault)
+{
+    struct stat status;
+    if (!filter->writes)
+        return 0;
+    if (fstat(larger->fd, &status) != 0)
+        return fault_errno(fault, larger->path, NULL, errno);
+    if (store_lock(filter->store, fault) != 0)
+        return -1;
+    note_file(filter, (uint64_t)status.st_ino, larger->level);
+    store_unlock(filter->store);
+    return 0;
+}
+
+static int enlarge(struct filter *filter, struct fault *fault)
+{
+    struct flight old = filter->flight, larger = old;
+    uint64_t count = old.count;
+    bool begun = old.fd >= 0 || begin_file(filter, &larger, fault) == 0;
+    if (!begun || flight_enlarge(&old, &larger, fault) != 0 || show(filter, &larger, fault) != 0) {
+        if (larger.map != old.map)
+            flight_unmap(&larger);
+        if (old.fd < 0) {
+            remove_file(larger.fd, larger.path);
+            note_no_file(filter, 0);
+        }
+        return -1;
+    }
+    if (old.fd < 0)
+        flight_clear(&old, count);
+    flight_unmap(&old);
+    filter->flight = larger;
+    return 0;
+}
+
+int slot_reserve(struct filter *filter, uint64_t n, struct fault *fault)
+{
+    while (filter->flight.room - filter->flight.count < n)
+        if (enlarge(filter, fault) != 0)
+            return -1;
+    return 0;
+}
+
+/* --- whose it is --- */
+
+int slot_lives(const struct store *store, unsigned slot, struct fault *fault)
+{
+    int held = lock_ask(store->file.fd, LOCK_SLOT + slot);
+    return held < 0 ? fault_errno(fault, store_path(store), "cannot be locked", errno) : held;
+}
+
+/* Under LOCK_CHANGE: what a dead owner left would mean something again under a living one. A salt
+ * tells that there was one: who ends well takes it away. */
+static void empty(struct filter *filter)
+{
+    struct store *store = filter->store;
+    size_t record = slot_at(filter->slot);
+    struct slot_facts left = slot_facts(store, filter->slot);
+    filter->flight = slot_flight(store, filter->slot);
+    bool began = left.level == FLIGHT_BEGINS;
+    if (left.keys != 0)
+        flight_hide(&filter->flight);
+    if (left.file != 0 || began) {
+        note_no_file(filter, FLIGHT_BEGINS);
+        slot_path(store, left.number, filter->path);
+        if (left.number % SLOTS_MAX == filter->slot)
+            remove_left(filter, true);
+        note_no_file(filter, 0);
+    }
+    if (left.keys != 0 || get64(store, record + FLIGHT_SALT) != 0) {
+        flight_clear(&filter->flight, filter->flight.places);
+        put64(store, record + FLIGHT_SALT, 0);
+    }
+    filter->flight.salt = random_word() | 1;
+}
+
+/* Returns 1, 0 if none is free, or -1. Asks before it takes the lock, lest many who wait keep it
+ * from those who work. */
+static int take_free(struct filter *filter, struct fault *fault)
+{
+    struct store *store = filter->store;
+    int fd = store->file.fd, got = 0;
+    for (unsigned slot = 0; slot < SLOTS_MAX && got == 0; slot++) {
+        int held = slot_lives(store, slot, fault);
+        if (held > 0)
+            continue;
+        if (held < 0 || store_lock(store, fault) != 0)
+            return -1;
+        got = lock_try(fd, LOCK_SLOT + slot);
+        filter->slot = slot;
+        if (got > 0)
+            empty(filter);
+        store_unlock(store);
+    }
+    return got >= 0 ? got : fault_errno(fault, store_path(store), "cannot be locked", errno);
+}
+
+/* All are taken. Of those who wait one looks, and the others wait for that one; if that is to be
+ * stopped (Ctrl-Z), for the next. */
+static int wait_for_free(struct filter *filter, struct fault *fault)
+{
+    const struct timespec doze = {0, 300000000};
+    struct store *store = filter->store;
+    int fd = store->file.fd, taken = 0;
+    for (unsigned round = 0; taken == 0; round++) {
+        if (lock_take(fd, LOCK_WAITING, false, store_tell_waiting, store) != 0)
+            return fault_errno(fault, store_path(store), "cannot be locked", errno);
+        if (round == 16)
+            store_tell_waiting(store, false);
+        if (nanosleep(&doze, NULL) != 0 && signals_pending())
+            taken = fault_errno(fault, store_path(store), "cannot be locked", errno);
+        else
+            taken = take_free(filter, fault);
+        lock_drop(fd, LOCK_WAITING);
+    }
+    return taken;
+}
+
+int slot_take(struct filter *filter, struct fault *fault)
+{
+    int taken = take_free(filter, fault);
+    if (taken == 0)
+        taken = wait_for_free(filter, fault);
+    filter->writes = taken > 0;
+    return taken > 0 ? 0 : -1;
+}
+
+/* A file that cannot be removed, since its directory has another name by now, is the slot's next
+ * owner's to remove. A run that had nothing in flight changes nothing. */
+void slot_leave(struct filter *filter)
+{
+    struct fault ignored;
+    struct store *store = filter->store;
+    struct flight *flight = &filter->flight;
+    uint64_t count = flight->count;
+    bool locked = flight->fd >= 0 && store_lock(store, &ignored) == 0;
+    if (count > 0)
+        flight_hide(flight);
+    if (flight->fd >= 0)
+        note_no_file(filter, FLIGHT_BEGINS);
+    if (locked)
+        store_unlock(store);
+    if (flight->fd < 0)
+        flight_clear(flight, count);
+    else if (remove_file(flight->fd, flight->path))
+        note_no_file(filter, 0);
+    if (get64(store, slot_at(filter->slot) + FLIGHT_SALT) != 0)
+        put64(store, slot_at(filter->slot) + FLIGHT_SALT, 0);
+    flight_unmap(flight);
+    filter->writes = false;
+}

@@ -1,0 +1,370 @@
+/*
+ * stage - see stage.h.
+ *
+ * Set one by one, the keys of a run dirty as many pages of the layer, anywhere. Above a fraction of
+ * the memory (vm.dirty_background_ratio) the system writes such pages back as fast as they come,
+ * and each faults again with its next key: of a filter of 3.7 GB 20 million keys wrote 40 GB. So
+ * they gather in a table, which is small and can stay dirty. When it is full, one pass over it sets
+ * them all in the layer: both are in the order of hi, so a page is written once for all its keys.
+ *
+ * A key goes to the first empty place from (hi * n) >> 64 on, of STAGE_REACH places. Of 4 to 500
+ * million places 75 % are taken when the first key finds none. (With twice the reach 83 %; but from
+ * 70 % on a look takes 250 ns, not 40, and what is saved in emptying is lost.) Such a key goes into
+ * the layer at once. So does one whose lo is 0, which stands for an empty place. How full the table
+ * is nobody counts: whoever has a key without a place looks at a few pages. If these are not full,
+ * somebody chose lines that belong together.
+ *
+ * The second word of a key is written before the first: who looks without a lock sees a key or an
+ * empty place. So does who comes after a kill, and there is nothing to repair.
+ *
+ * A stage has an era. It is even: nothing in the stage counts, and it is a hole, or becomes one. It
+ * is odd: in use. A run that would use it first asks for the blocks of the whole stage, so that it
+ * never finds the disk full after it has printed a line; in each era anew, and each run by itself,
+ * since a copy of the file may have holes elsewhere. Emptying it:
+ *
+ *   1. it is marked: who settles meanwhile sets keys in the layer itself, at once;
+ *   2. its keys are set in the layer, and that is on disk;
+ *   3. the era becomes even: from here on nobody looks into the stage, or puts keys there;
+ *   4. its blocks are given back, and the mark is gone.
+ *
+ * Others look into the stage first, then into the layer, where by step 3 all of it is. Whoever is
+ * killed or stopped on the way leaves the mark, which counts only while somebody holds LOCK_GROW;
+ * the stage is used as before, until it is found full again. Keys are set twice then, and nothing
+ * changes: they were counted when they came. After a power cut some may still be in the table, or
+ * the era be older than the rest: these keys are in the layer, too.
+ *
+ * In the file the stage lies before its layer: a copy that is made front to back while it is
+ * emptied has each key in one of them, if not in both.
+ */
+#include "filter/stage.h"
+
+#include "filter/internal.h"
+#include "filter/pages.h"
+#include "system/lock.h"
+#include "system/map.h"
+#include "system/random.h"
+#include "system/signals.h"
+#include "system/whole.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { KEYS_A_PAGE = PAGE_BYTES / KEY_BYTES };
+
+/* Far enough for memory to answer (core/kernel_body.h). */
+enum { AHEAD = 32 };
+
+static uint64_t era_of(const struct store *store, unsigned layer)
+{
+    return get64(store, layer_state_at(layer) + LAYER_ERA);
+}
+
+static bool in_use(uint64_t era)
+{
+    return era % 2 != 0;
+}
+
+static bool is_marked(const struct store *store, unsigned layer)
+{
+    return get64(store, layer_state_at(layer) + LAYER_EMPTYING) != 0;
+}
+
+static bool is_emptying(const struct store *store, unsigned layer)
+{
+    return is_marked(store, layer) && lock_is_held(store->file.fd, LOCK_GROW);
+}
+
+bool stage_is_left(const struct store *store, unsigned layer)
+{
+    return is_marked(store, layer) && !is_emptying(store, layer);
+}
+
+/* --- places --- */
+
+/* Where keys may begin; the last one has its reach behind it. */
+static uint64_t places_of(const struct stage *stage)
+{
+    return stage->pages * KEYS_A_PAGE - STAGE_REACH;
+}
+
+static uint64_t place_of(const struct stage *stage, struct key key)
+{
+    return geometry_high_product(key.hi, places_of(stage));
+}
+
+static uint64_t low_word(const struct key *place)
+{
+    return LITTLE64(__atomic_load_n(&place->lo, __ATOMIC_ACQUIRE));
+}
+
+/* The place of a key, or the empty one where it would be; NULL: there is neither. */
+static struct key *find(const struct stage *stage, struct key key, bool *there)
+{
+    struct key *at = &stage->table[place_of(stage, key)];
+    for (const struct key *end = at + STAGE_REACH; at < end; at++) {
+        uint64_t low = low_word(at);
+        *there = low == key.lo && LITTLE64(__atomic_load_n(&at->hi, __ATOMIC_RELAXED)) == key.hi;
+        if (*there || low == 0)
+            return at;
+    }
+    return NULL;
+}
+
+/* Under LOCK_CHANGE. Returns whether it is in. */
+static bool put(const struct stage *stage, struct key key)
+{
+    bool there = false;
+    struct key *at = key.lo != 0 ? find(stage, key, &there) : NULL;
+    if (at != NULL && !there) {
+        __atomic_store_n(&at->hi, LITTLE64(key.hi), __ATOMIC_RELAXED);
+        __atomic_store_n(&at->lo, LITTLE64(key.lo), __ATOMIC_RELEASE);
+    }
+    return at != NULL;
+}
+
+static void prefetch(const struct stage *stage, const struct key *keys, size_t from, size_t end)
+{
+    for (size_t i = from; i < end; i++)
+        __builtin_prefetch(&stage->table[place_of(stage, keys[i])]);
+}
+
+void stage_look(const struct store *store, unsigned layer, const struct key *keys, size_t n,
+                uint8_t *seen)
+{
+    const struct stage *stage = &store->layers[layer].stage;
+    if (stage->pages == 0 || !in_use(era_of(store, layer)))
+        return;
+    prefetch(stage, keys, 0, n < AHEAD ? n : AHEAD);
+    for (size_t i = 0; i < n; i++) {
+        bool there = false;
+        if (n - i > AHEAD)
+            prefetch(stage, keys, i + AHEAD, i + AHEAD + 1);
+        if (!seen[i] && keys[i].lo != 0 && find(stage, keys[i], &there) != NULL)
+            seen[i] = there;
+    }
+    in_order_for_others();
+}
+
+void stage_ask(const struct store *store, unsigned layer, const struct key *keys, size_t n)
+{
+    const struct stage *stage = &store->layers[layer].stage;
+    if (stage->pages != 0 && in_use(era_of(store, layer)))
+        for (size_t i = 0; i < n; i++)
+            map_advise(&stage->table[place_of(stage, keys[i])], KEY_BYTES, MADV_WILLNEED);
+}
+
+/* --- filling --- */
+
+/* How many keys are on some pages of it: any of each part. */
+static unsigned sample(const struct stage *stage, unsigned pages)
+{
+    uint64_t part = stage->pages / pages;
+    unsigned keys = 0;
+    for (unsigned i = 0; i < pages; i++) {
+        const struct key *page = &stage->table[(i * part + random_word() % part) * KEYS_A_PAGE];
+        for (unsigned k = 0; k < KEYS_A_PAGE; k++)
+            keys += low_word(&page[k]) != 0;
+    }
+    return keys;
+}
+
+/* A key has no place. */
+static void look_whether_full(struct stage *stage, uint64_t era)
+{
+    enum { EVERY = 512, PAGES = 16, FULL = 65 };
+    unsigned pages = stage->pages < PAGES ? (unsigned)stage->pages : PAGES;
+    if (stage->homeless++ % EVERY == 0 && sample(stage, pages) * 100 > FULL * KEYS_A_PAGE * pages)
+        stage->full = era;
+}
+
+void stage_set(struct store *store, unsigned layer, const struct key *keys, size_t n)
+{
+    struct stage *stage = &store->layers[layer].stage;
+    /* The mark before the era: it goes last. */
+    bool emptying = is_emptying(store, layer);
+    uint64_t era = era_of(store, layer);
+    if (emptying || !in_use(era) || stage->ours != era) {
+        pages_set(store, &store->layers[layer], keys, n);
+        return;
+    }
+    prefetch(stage, keys, 0, n < AHEAD ? n : AHEAD);
+    for (size_t i = 0; i < n; i++) {
+        if (n - i > AHEAD)
+            prefetch(stage, keys, i + AHEAD, i + AHEAD + 1);
+        if (put(stage, keys[i]))
+            continue;
+        pages_set(store, &store->layers[layer], &keys[i], 1);
+        if (keys[i].lo != 0)
+            look_whether_full(stage, era);
+    }
+}
+
+/* --- reading --- */
+
+/* About where the keys of a page are: not more than a place too far. */
+static uint64_t place_of_page(const struct layer *layer, uint64_t page)
+{
+    return (uint64_t)((double)page / (double)layer->plan.pages * (double)places_of(&layer->stage));
+}
+
+struct stage_reader stage_begin(const struct store *store, unsigned layer, uint64_t from,
+                                uint64_t end)
+{
+    struct stage_reader reader = {.store = store, .layer = layer, .from = from, .end = end};
+    if (!has_stage(&store->layers[layer]) || !in_use(era_of(store, layer)))
+        return reader;
+    uint64_t place = place_of_page(&store->layers[layer], from);
+    reader.place = place > 0 ? place - 1 : 0;
+    reader.last = place_of_page(&store->layers[layer], end) + STAGE_REACH;
+    return reader;
+}
+
+/* Of n places keeps the keys that fall on the reader's pages. Returns how many. */
+static size_t keep(const struct stage_reader *reader, struct key *keys, size_t n)
+{
+    uint64_t pages = reader->store->layers[reader->layer].plan.pages;
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct key key = {LITTLE64(keys[i].lo), LITTLE64(keys[i].hi)};
+        uint64_t page = geometry_page(key, pages);
+        keys[kept] = key;
+        kept += key.lo != 0 && page >= reader->from && page < reader->end;
+    }
+    return kept;
+}
+
+ptrdiff_t stage_read(struct stage_reader *reader, struct key keys[STAGE_PIECE], struct fault *fault)
+{
+    const struct store *store = reader->store;
+    const struct stage *stage = &store->layers[reader->layer].stage;
+    size_t kept = 0;
+    while (kept == 0 && reader->place < reader->last) {
+        uint64_t left = reader->last - reader->place;
+        size_t n = left < STAGE_PIECE ? (size_t)left : STAGE_PIECE, bytes = n * KEY_BYTES;
+        if (signals_pending() && !store->settling)
+            return fault_errno(fault, store->file.path, NULL, EINTR);
+        if (whole_read_at(store->file.fd, keys, bytes, stage->at + reader->place * KEY_BYTES) !=
+            bytes)
+            return fault_errno(fault, store->file.path, NULL, errno != 0 ? errno : EIO);
+        reader->place += n;
+        kept = keep(reader, keys, n);
+    }
+    return (ptrdiff_t)kept;
+}
+
+int stage_count(const struct store *store, unsigned layer, uint64_t *keys, struct fault *fault)
+{
+    struct key piece[STAGE_PIECE];
+    const struct bits *bits = &store->layers[layer].bits;
+    struct stage_reader reader = stage_begin(store, layer, 0, bits->pages);
+    ptrdiff_t n;
+    *keys = 0;
+    while ((n = stage_read(&reader, piece, fault)) > 0) {
+        uint8_t seen[STAGE_PIECE] = {0};
+        store->kernel->test(bits, piece, (size_t)n, seen);
+        for (ptrdiff_t i = 0; i < n; i++)
+            *keys += !seen[i];
+    }
+    return n < 0 ? -1 : 0;
+}
+
+/* --- room --- */
+
+bool stage_wants_room(const struct store *store, unsigned layer)
+{
+    const struct stage *stage = &store->layers[layer].stage;
+    uint64_t era = era_of(store, layer);
+    return stage->pages != 0 && !stage->unused && (stage->ours != era || stage->full == era) &&
+           !is_emptying(store, layer);
+}
+
+/* A sixteenth of the memory, which is below what the system begins to write back at, within 64 MB
+ * and 1 GB. */
+uint64_t stage_stretch(void)
+{
+    enum { LEAST = 16384, MOST = 262144 };
+    uint64_t stretch = pages_of_memory() / 16;
+    return stretch < LEAST ? LEAST : stretch > MOST ? MOST : stretch;
+}
+
+/* Sets the keys of pages from..end in the layer. Under LOCK_CHANGE for a piece at a time, as others
+ * may settle in the layer. */
+static int set_stretch(struct store *store, unsigned layer, uint64_t from, uint64_t end,
+                       struct fault *fault)
+{
+    struct key keys[STAGE_PIECE];
+    struct stage_reader reader = stage_begin(store, layer, from, end);
+    ptrdiff_t n;
+    while ((n = stage_read(&reader, keys, fault)) > 0) {
+        if (store_check_signals(store, fault) != 0 || store_lock(store, fault) != 0)
+            return -1;
+        store->kernel->set(&store->layers[layer].bits, keys, (size_t)n);
+        store_unlock(store);
+    }
+    return n < 0 ? -1 : 0;
+}
+
+/* Steps 1 and 2. The system writes a stretch while the next one is set. */
+static int set_all(struct store *store, unsigned number, struct fault *fault)
+{
+    const struct layer *layer = &store->layers[number];
+    uint64_t pages = layer->plan.pages, stretch = stage_stretch(), end;
+    if (store_lock(store, fault) != 0)
+        return -1;
+    pages_get_bits(store, layer);
+    put64(store, layer->state_at + LAYER_EMPTYING, 1);
+    store_unlock(store);
+    for (uint64_t from = 0; from < pages; from = end) {
+        end = pages - from < stretch ? pages : from + stretch;
+        if (pages_populate_to_write(store, layer, from, end, fault) != 0 ||
+            set_stretch(store, number, from, end, fault) != 0 ||
+            pages_begin_to_write(store, layer, from, end, fault) != 0)
+            return -1;
+    }
+    return pages_flush(store, layer, "cannot be written", fault);
+}
+
+/* Step 4. Where blocks cannot be given back, they are cleared. */
+static int give_back(struct store *store, unsigned layer, struct fault *fault)
+{
+    enum { SLICE = 4096 };
+    const struct stage *stage = &store->layers[layer].stage;
+    for (uint64_t page = 0; page < stage->pages; page += SLICE) {
+        uint64_t left = stage->pages - page;
+        size_t bytes = (size_t)(left < SLICE ? left : SLICE) * PAGE_BYTES;
+        if (store_check_signals(store, fault) != 0)
+            return -1;
+        if (whole_give_back(store->file.fd, stage->at + page * PAGE_BYTES, bytes) != 0)
+            memset(&stage->table[page * KEYS_A_PAGE], 0, bytes);
+    }
+    put64(store, layer_state_at(layer) + LAYER_EMPTYING, 0);
+    return 0;
+}
+
+/* The era is on disk before keys come, or they would not be found after a power cut. */
+static void allocate(struct store *store, unsigned layer)
+{
+    struct stage *stage = &store->layers[layer].stage;
+    uint64_t era = era_of(store, layer);
+    stage->unused = whole_reserve(store->file.fd, stage->at, stage->pages * PAGE_BYTES) != 0;
+    if (!stage->unused && !in_use(era)) {
+        put64(store, layer_state_at(layer) + LAYER_ERA, ++era);
+        stage->unused = msync(store->fixed, FLIGHT_AT, MS_SYNC) != 0;
+    }
+    stage->ours = stage->unused ? 0 : era;
+}
+
+int stage_make_room(struct store *store, unsigned layer, struct fault *fault)
+{
+    uint64_t era = era_of(store, layer);
+    if (in_use(era) && store->layers[layer].stage.full == era) {
+        if (set_all(store, layer, fault) != 0)
+            return -1;
+        put64(store, layer_state_at(layer) + LAYER_ERA, ++era);
+    }
+    if (!in_use(era) && is_marked(store, layer) && give_back(store, layer, fault) != 0)
+        return -1;
+    allocate(store, layer);
+    return 0;
+}

@@ -1,0 +1,485 @@
+/* store - see store.h and internal.h. */
+#include "filter/internal.h"
+
+#include "filter/pages.h"
+#include "filter/removal.h"
+#include "system/clock.h"
+#include "system/lock.h"
+#include "system/map.h"
+#include "system/network.h"
+#include "system/path.h"
+#include "system/signals.h"
+#include "system/whole.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* --- opening --- */
+
+static bool leads_to(const char *path, const struct store *store)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && store_is_file(store, &status);
+}
+
+static int fault_replaced(const struct store *store, const char *what, struct fault *fault)
+{
+    fault_set(fault, store->file.path, "was %s during this run", what);
+    fault_way_out(fault, "run it again, with the same input");
+    return fault_may_pass(fault);
+}
+
+static int open_fd(struct store *store, struct fault *fault)
+{
+    const char *path = store->file.path;
+    /* O_NONBLOCK: a FIFO of that name must not hang the program. */
+    int mode = store->file.write ? O_RDWR : O_RDONLY;
+    store->file.fd = open(path, mode | O_CLOEXEC | O_NONBLOCK);
+    if (store->file.fd >= 0)
+        return 0;
+    int error = errno;
+    bool denied = (error == EACCES || error == EROFS) && access(path, R_OK) == 0;
+    if (!denied || !store->file.write)
+        return fault_errno(fault, path, NULL, error);
+    fault_errno(fault, path, "cannot be opened for writing", error);
+    return fault_way_out(fault, "query, stats and verify only read it");
+}
+
+static int check_kind(struct store *store, struct fault *fault)
+{
+    struct stat *status = &store->file.status;
+    const char *path = store->file.path;
+    if (fstat(store->file.fd, status) != 0)
+        return fault_errno(fault, path, NULL, errno);
+    if (S_ISDIR(status->st_mode))
+        return fault_errno(fault, path, NULL, EISDIR);
+    if (!S_ISREG(status->st_mode))
+        return fault_set(fault, path, "is not a regular file");
+    if (status->st_size != 0)
+        return 0;
+    return fault_set(fault, path, "is empty, not a filter");
+}
+
+/* From here on no link is asked again: what lies beside the file lies beside this one. Of a path
+ * that cannot be resolved the name as it is will do. */
+static int find_real(struct store *store, struct fault *fault)
+{
+    char real[PATH_MAX];
+    struct open_file *file = &store->file;
+    if (realpath(file->path, real) == NULL)
+        snprintf(real, sizeof real, "%s", file->path);
+    else if (!leads_to(real, store))
+        return fault_replaced(store, "replaced", fault);
+    file->real = strdup(real);
+    return file->real != NULL ? 0 : fault_errno(fault, file->path, NULL, ENOMEM);
+}
+
+/* Reads a page into private memory; what the file lacks reads as zeros. */
+static int read_page(const struct store *store, uint64_t at, uint8_t page[HEADER_BYTES],
+                     struct fault *fault)
+{
+    memset(page, 0, HEADER_BYTES);
+    if (whole_read_at(store->file.fd, page, HEADER_BYTES, at) < HEADER_BYTES && errno != 0)
+        return fault_errno(fault, store->file.path, NULL, errno);
+    return 0;
+}
+
+static int read_header(struct store *store, struct fault *fault)
+{
+    uint8_t page[HEADER_BYTES];
+    const char *path = store->file.path;
+    uint64_t bytes = (uint64_t)store->file.status.st_size;
+    if (read_page(store, 0, page, fault) != 0)
+        return -1;
+    if (!header_is_filter(page))
+        return fault_set(fault, path, "is not a filter");
+    if (header_decode(page, bytes, path, &store->header, fault) != 0)
+        return -1;
+    store->kernel = kernel_for(store->header.plan.geometry);
+    return 0;
+}
+
+static int map_fixed(struct store *store, struct fault *fault)
+{
+    size_t bytes = (size_t)store->header.layers_at;
+    const struct open_file *file = &store->file;
+    store->fixed = map_file(file->fd, store->file.write, 0, bytes, file->path, fault);
+    return store->fixed != NULL ? 0 : -1;
+}
+
+/* Maps so many pages, or returns NULL with the fault. */
+static void *map_pages(const struct store *store, uint64_t at, uint64_t pages, struct fault *fault)
+{
+    const char *path = store->file.path;
+    size_t bytes = (size_t)(pages * PAGE_BYTES);
+    void *map = NULL;
+    if (bytes / PAGE_BYTES != pages)
+        fault_set(fault, path, "is too large for the address space of this machine");
+    else
+        map = map_file(store->file.fd, store->file.write, at, bytes, path, fault);
+    if (map == NULL && sizeof bytes < 8)
+        fault_way_out(fault, "use it on a 64-bit machine");
+    /* One key is one page: reading ahead would read a hundred times too much. */
+    if (map != NULL)
+        map_advise(map, bytes, MADV_RANDOM);
+    return map;
+}
+
+static void unmap_layer(const struct layer *layer)
+{
+    map_drop(layer->bits.bytes, (size_t)(layer->plan.pages * PAGE_BYTES));
+    if (layer->stage.table != NULL)
+        map_drop(layer->stage.table, (size_t)(layer->stage.pages * PAGE_BYTES));
+}
+
+int store_map_layer(struct store *store, const struct layer_record *record, struct fault *fault)
+{
+    struct layer *layer = &store->layers[store->count];
+    const struct layer_plan *plan = &record->plan;
+    *layer = (struct layer){
+        .plan = *plan,
+        .at = record->offset,
+        .state_at = layer_state_at(store->count),
+        .bits = {.pages = plan->pages, .geometry = plan->geometry},
+        .stage = {.pages = plan->stage,
+                  .at = record->stage_offset,
+                  .unused = !growth_uses_stage(plan->pages, pages_of_memory())},
+    };
+    layer->bits.bytes = map_pages(store, layer->at, plan->pages, fault);
+    if (layer->bits.bytes == NULL)
+        return -1;
+    if (has_stage(layer)) {
+        layer->stage.table = map_pages(store, layer->stage.at, plan->stage, fault);
+        layer->began_empty = !pages_have_data(store, layer);
+    }
+    if (has_stage(layer) && layer->stage.table == NULL) {
+        unmap_layer(layer);
+        return -1;
+    }
+    store->count++;
+    return 0;
+}
+
+/* Maps the layers that the file has and this process does not know yet. */
+static int map_new_layers(struct store *store, struct fault *fault)
+{
+    uint8_t page[HEADER_BYTES];
+    struct layer_record records[LAYERS_MAX];
+    struct stat status;
+    unsigned count;
+    /* The count before the records: those that it counts were there before it. */
+    if (read_page(store, LAYER_TABLE_AT, page, fault) != 0)
+        return -1;
+    uint32_t counted = load32(page + (LAYER_COUNT_AT - LAYER_TABLE_AT));
+    if (read_page(store, LAYER_TABLE_AT, page, fault) != 0)
+        return -1;
+    store32(page + (LAYER_COUNT_AT - LAYER_TABLE_AT), counted);
+    /* The size after the table: what the table names was there before it. */
+    if (fstat(store->file.fd, &status) != 0)
+        return fault_errno(fault, store->file.path, NULL, errno);
+    if (layers_decode(page, &store->header, (uint64_t)status.st_size, store->file.path, records,
+                      &count, fault) != 0)
+        return -1;
+    while (store->count < count)
+        if (store_map_layer(store, &records[store->count], fault) != 0)
+            return -1;
+    return 0;
+}
+
+int store_refresh(struct store *store, struct fault *fault)
+{
+    if (store->file.fd < 0 || get32(store, LAYER_COUNT_AT) <= store->count)
+        return 0;
+    return map_new_layers(store, fault);
+}
+
+static int open_all(struct store *store, struct fault *fault)
+{
+    const struct open_file *file = &store->file;
+    return open_fd(store, fault) == 0 && check_kind(store, fault) == 0 &&
+                   find_real(store, fault) == 0 &&
+                   (!store->file.write || network_check(file->fd, file->path, fault) == 0) &&
+                   read_header(store, fault) == 0 && map_new_layers(store, fault) == 0
+               ? map_fixed(store, fault)
+               : -1;
+}
+
+struct store *store_new(const struct store_watch *watch, struct fault *fault)
+{
+    struct store *store = malloc(sizeof *store);
+    if (store == NULL) {
+        fault_errno(fault, "filter", NULL, ENOMEM);
+        return NULL;
+    }
+    memset(store, 0, offsetof(struct store, layers));
+    store->file.fd = -1;
+    if (watch != NULL)
+        store->watch = *watch;
+    return store;
+}
+
+struct store *store_open(const char *path, bool write, const struct store_watch *watch,
+                         struct fault *fault)
+{
+    struct store *store = store_new(watch, fault);
+    if (store == NULL)
+        return NULL;
+    store->file.write = write;
+    store->file.path = strdup(path);
+    if (store->file.path == NULL)
+        fault_errno(fault, path, NULL, ENOMEM);
+    if (store->file.path == NULL || open_all(store, fault) != 0) {
+        store_close(store);
+        return NULL;
+    }
+    return store;
+}
+
+/* --- closing --- */
+
+/* All locks are dropped once neither a map nor the descriptor holds the file. */
+void store_close(struct store *store)
+{
+    if (store == NULL)
+        return;
+    for (unsigned i = 0; i < store->count; i++)
+        unmap_layer(&store->layers[i]);
+    if (store->file.fd < 0)
+        free(store->fixed);
+    else if (store->fixed != NULL)
+        map_drop(store->fixed, (size_t)store->header.layers_at);
+    if (store->file.fd >= 0)
+        close(store->file.fd);
+    free(store->noted);
+    free(store->file.path);
+    free(store->file.real);
+    free(store);
+}
+
+/* --- the name --- */
+
+static int check_name_now(struct store *store, struct fault *fault)
+{
+    struct stat status;
+    int result = stat(store->file.path, &status);
+    if (result == 0 && store_is_file(store, &status)) {
+        store->file.named_at = clock_monotonic();
+        return 0;
+    }
+    return fault_replaced(store, result == 0 ? "replaced" : "removed", fault);
+}
+
+int store_check_name(struct store *store, struct fault *fault)
+{
+    enum { RECENTLY = 10 };
+    if (store->file.fd < 0 || clock_monotonic() - store->file.named_at < RECENTLY)
+        return 0;
+    return check_name_now(store, fault);
+}
+
+bool store_is_file(const struct store *store, const struct stat *status)
+{
+    return store->file.fd >= 0 && path_same_file(&store->file.status, status);
+}
+
+bool store_begins(int fd)
+{
+    uint8_t bytes[8];
+    return whole_read_at(fd, bytes, sizeof bytes, 0) == sizeof bytes && header_is_filter(bytes);
+}
+
+/* --- locks --- */
+
+void store_tell_waiting(void *context, bool to_the_end)
+{
+    const struct store *store = context;
+    if (store->watch.waits != NULL)
+        store->watch.waits(store, to_the_end);
+}
+
+static int take(struct store *store, unsigned lock, struct fault *fault)
+{
+    if (lock_take(store->file.fd, lock, store->settling, store_tell_waiting, store) != 0)
+        return fault_errno(fault, store->file.path, "cannot be locked", errno);
+    return 0;
+}
+
+int store_lock(struct store *store, struct fault *fault)
+{
+    if (store->file.fd < 0)
+        return 0;
+    if (take(store, LOCK_CHANGE, fault) != 0)
+        return -1;
+    /* What was delivered goes into the layers that could be mapped. */
+    if (store_refresh(store, fault) != 0 && !store->settling) {
+        store_unlock(store);
+        return -1;
+    }
+    if (removal_repair_is_due(store))
+        removal_repair(store);
+    return 0;
+}
+
+void store_unlock(struct store *store)
+{
+    if (store->file.fd >= 0)
+        lock_drop(store->file.fd, LOCK_CHANGE);
+}
+
+int store_lock_to_settle(struct store *store, struct fault *fault)
+{
+    if (store_lock(store, fault) != 0)
+        return -1;
+    if (check_name_now(store, fault) == 0)
+        return 0;
+    store_unlock(store);
+    return -1;
+}
+
+int store_lock_room(struct store *store, struct fault *fault)
+{
+    return take(store, LOCK_GROW, fault);
+}
+
+void store_unlock_room(struct store *store)
+{
+    lock_drop(store->file.fd, LOCK_GROW);
+}
+
+int store_lock_held(struct store *store, struct fault *fault)
+{
+    return take(store, LOCK_HELD, fault);
+}
+
+void store_unlock_held(struct store *store)
+{
+    lock_drop(store->file.fd, LOCK_HELD);
+}
+
+int store_freeze(struct store *store, struct fault *fault)
+{
+    static const unsigned locks[] = {LOCK_HELD, LOCK_GROW, LOCK_QUEUE};
+    enum { LOCKS = sizeof locks / sizeof *locks };
+    unsigned taken = 0;
+    while (taken < LOCKS && take(store, locks[taken], fault) == 0)
+        taken++;
+    if (taken == LOCKS && store_lock_to_settle(store, fault) == 0)
+        return 0;
+    while (taken > 0)
+        lock_drop(store->file.fd, locks[--taken]);
+    return -1;
+}
+
+void store_thaw(struct store *store)
+{
+    store_unlock(store);
+    lock_drop(store->file.fd, LOCK_QUEUE);
+    lock_drop(store->file.fd, LOCK_GROW);
+    lock_drop(store->file.fd, LOCK_HELD);
+}
+
+int store_check_signals(const struct store *store, struct fault *fault)
+{
+    if (store->settling)
+        return 0;
+    if (signals_pending())
+        return fault_errno(fault, store_name(store), NULL, EINTR);
+    if (signals_stop_pending())
+        return fault_errno(fault, store_name(store), NULL, ECANCELED);
+    return 0;
+}
+
+/* --- facts --- */
+
+const struct header *store_header(const struct store *store)
+{
+    return &store->header;
+}
+
+const char *store_path(const struct store *store)
+{
+    return store->file.path;
+}
+
+const char *store_real_path(const struct store *store)
+{
+    return store->file.real;
+}
+
+const char *store_name(const struct store *store)
+{
+    return store->file.path != NULL ? store->file.path : "filter in memory";
+}
+
+uint64_t store_stage_bytes(const struct store *store)
+{
+    uint64_t pages = 0;
+    for (unsigned i = 0; i < store->count; i++)
+        pages += store->layers[i].stage.pages;
+    return pages * PAGE_BYTES;
+}
+
+uint64_t store_file_bytes(const struct store *store)
+{
+    struct stat status;
+    if (store->file.fd < 0 || fstat(store->file.fd, &status) != 0)
+        return 0;
+    return (uint64_t)status.st_size;
+}
+
+uint64_t store_end(const struct store *store)
+{
+    const struct layer *last = &store->layers[store->count - 1];
+    return page_at(last, last->plan.pages);
+}
+
+unsigned store_layers(const struct store *store)
+{
+    return store->count;
+}
+
+uint64_t store_capacity(const struct store *store)
+{
+    uint64_t capacity = 0;
+    for (unsigned i = 0; i < store->count; i++)
+        capacity += store->layers[i].plan.capacity;
+    return capacity;
+}
+
+uint64_t store_keys(const struct store *store)
+{
+    uint64_t keys = 0;
+    for (unsigned i = 0; i < store->count; i++)
+        keys += store_layer_keys(store, i);
+    return keys;
+}
+
+uint64_t store_settlings(const struct store *store)
+{
+    return get64(store, COUNTER_SETTLED_AT);
+}
+
+uint8_t store_queue(const struct store *store)
+{
+    return store->fixed[QUEUE_AT];
+}
+
+struct layer_plan store_plan(const struct store *store, unsigned layer)
+{
+    return store->layers[layer].plan;
+}
+
+const struct bits *store_bits(const struct store *store, unsigned layer)
+{
+    return &store->layers[layer].bits;
+}
+
+uint64_t store_layer_keys(const struct store *store, unsigned layer)
+{
+    return layer_keys(store, &store->layers[layer]);
+}

@@ -1,0 +1,146 @@
+/*
+ * window - see window.h.
+ *
+ * The layers of a window are its generations. New keys go into the one with the largest number;
+ * when that is full, or its time is over, another layer takes its place: one that is free, or else
+ * the oldest, which is emptied for it.
+ *
+ *   1. the layer is marked as retired;
+ *   2. its pages are cleared, and the zeros are on disk;
+ *   3. it gets the next number.
+ *
+ * Bits go from 1 to 0 here, while others look without a lock. What they may see in a layer between
+ * steps 1 and 3 is a mixture of old bits and zeros: fewer bits than it had when it was full, so its
+ * rate is below that of a full layer; and what they do not find any more is being forgotten.
+ * Nothing in flight points at a layer (settling works out its place anew), so a writer that stood
+ * still meanwhile settles into what is then the newest generation.
+ *
+ * Whoever is killed or stopped on the way leaves a retired layer, and the next one that needs room
+ * starts again at step 2. The zeros must be on disk before the number is written: after a power
+ * cut, old bits under a new number would be lines that nobody forgets in time, and a rate above p.
+ * The other steps may reach the disk in any order: then the layer counts as an old generation and
+ * is emptied once more, with what was settled in it in the last seconds before the power cut.
+ */
+#include "filter/window.h"
+
+#include "filter/generation.h"
+#include "filter/internal.h"
+#include "filter/pages.h"
+#include "system/clock.h"
+#include "system/lock.h"
+
+/* Under LOCK_CHANGE: the time to write now, marked if the clock is behind; else the clock is right,
+ * and layers that were marked count from now on. */
+static uint64_t time_to_write(struct store *store)
+{
+    uint64_t now = clock_now();
+    uint64_t latest = generation_latest(store);
+    if (now < latest)
+        return latest | WINDOW_BEHIND;
+    for (unsigned i = 0; i < store->count; i++)
+        if (generation_is_undated(store, i))
+            put64(store, layer_state_at(i) + WINDOW_LAST, now);
+    return now;
+}
+
+void window_settled(struct store *store, unsigned layer)
+{
+    if (store->header.plan.forget != 0)
+        put64(store, layer_state_at(layer) + WINDOW_LAST, time_to_write(store));
+}
+
+bool window_is_turning(const struct store *store)
+{
+    return !in_memory(store) && lock_is_held(store->file.fd, LOCK_GROW);
+}
+
+/* --- which one is next --- */
+
+/* The lower, the sooner it may be emptied: retired, free, old, new. */
+static uint64_t age_rank(const struct store *store, unsigned layer)
+{
+    return generation_number(store, layer) + 1;
+}
+
+/* By time, only what has expired, and of that the largest; else there may be none. */
+static bool is_better(const struct store *store, unsigned layer, unsigned than, uint64_t now)
+{
+    if (store->header.plan.forget != 0) {
+        if (generation_is_one(generation_number(store, layer)) &&
+            !generation_expired(store, layer, now))
+            return false;
+        uint64_t pages = store->layers[layer].plan.pages;
+        if (than < store->count && pages != store->layers[than].plan.pages)
+            return pages > store->layers[than].plan.pages;
+    }
+    return than == store->count || age_rank(store, layer) < age_rank(store, than);
+}
+
+static uint64_t keys_in(const struct store *store, unsigned layer)
+{
+    return layer_keys(store, &store->layers[layer]);
+}
+
+unsigned window_next(const struct store *store)
+{
+    unsigned newest = generation_largest(store);
+    unsigned next = store->count;
+    /* Its time was over before anything came: it begins anew. */
+    if (newest < store->count && keys_in(store, newest) == 0)
+        return newest;
+    uint64_t now = generation_now(store);
+    for (unsigned i = 0; i < store->count; i++)
+        if (i != newest && is_better(store, i, next, now))
+            next = i;
+    return next;
+}
+
+/* --- turning --- */
+
+/* Steps 1 and 2. That nothing was ever written to a layer, the file system knows better than its
+ * counter, which a power cut may have left older than the bits. */
+static int empty_layer(struct store *store, unsigned layer, struct fault *fault)
+{
+    bool unused = generation_number(store, layer) != GENERATION_RETIRED &&
+                  keys_in(store, layer) == 0;
+    if (unused && !pages_have_data(store, &store->layers[layer]))
+        return 0;
+    if (store_lock(store, fault) != 0)
+        return -1;
+    /* It may be the newest one, and somebody has settled keys there by now. */
+    if (unused && keys_in(store, layer) != 0) {
+        store_unlock(store);
+        return 0;
+    }
+    put64(store, layer_state_at(layer) + WINDOW_NUMBER, GENERATION_RETIRED);
+    store_unlock(store);
+    return pages_clear(store, &store->layers[layer], "cannot forget", fault);
+}
+
+/* Step 3. */
+static int begin_generation(struct store *store, unsigned layer, struct fault *fault)
+{
+    unsigned newest = generation_largest(store);
+    uint64_t number = newest < store->count ? generation_number(store, newest) : 0;
+    if (number + 1 == GENERATION_RETIRED) {
+        fault_set(fault, store_name(store), "damaged filter: number of a generation");
+        return fault_way_out(fault, "restore it from a copy, or make a new one");
+    }
+    if (store_lock(store, fault) != 0)
+        return -1;
+    uint64_t time = time_to_write(store);
+    /* Unless it was the empty newest one, and somebody has settled keys there by now. */
+    if (layer != newest || keys_in(store, layer) == 0) {
+        put64(store, keys_at(layer), 0);
+        put64(store, layer_state_at(layer) + WINDOW_LAST, time);
+        put64(store, layer_state_at(layer) + WINDOW_BEGAN, time & ~WINDOW_BEHIND);
+        put64(store, layer_state_at(layer) + WINDOW_NUMBER, number + 1);
+    }
+    store_unlock(store);
+    return 0;
+}
+
+int window_turn(struct store *store, unsigned layer, struct fault *fault)
+{
+    return empty_layer(store, layer, fault) == 0 ? begin_generation(store, layer, fault) : -1;
+}

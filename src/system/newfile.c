@@ -1,0 +1,107 @@
+#include "system/newfile.h"
+
+#include "system/beside.h"
+#include "system/path.h"
+#include "system/random.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct newfile {
+    const struct newfile_plan *plan;
+    char target[PATH_MAX]; /* the path, symbolic links followed if it exists */
+    char temporary[PATH_MAX + 16];
+    int fd;
+};
+
+static int find_target(struct newfile *file)
+{
+    const char *path = file->plan->path;
+    if (realpath(path, file->target) == NULL) {
+        if (errno != ENOENT && errno != ENOTDIR)
+            return -1;
+        snprintf(file->target, sizeof file->target, "%s", path);
+    }
+    /* With a temporary name, too. */
+    if (strlen(file->target) >= sizeof file->target - 16) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return 0;
+}
+
+static mode_t creation_mode(const struct newfile *file)
+{
+    mode_t mode = file->plan->secret || file->plan->like != NULL ? 0600 : 0666;
+    struct stat old;
+    if (file->plan->over && stat(file->target, &old) == 0)
+        mode &= old.st_mode | 0600;
+    return mode;
+}
+
+/* A dot, lest a shell's * finds it, the name of the file, cut off if it would be too long, and a
+ * number. */
+static int open_temporary(struct newfile *file)
+{
+    const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
+    const char *name = strrchr(file->target, '/');
+    name = name != NULL ? name + 1 : file->target;
+    for (unsigned attempt = 0; attempt < 100; attempt++) {
+        unsigned number = (unsigned)random_word() & 0xffffff;
+        snprintf(file->temporary, sizeof file->temporary, "%.*s.%.*s.%06x",
+                 (int)(name - file->target), file->target, NAME_MAX - 8, name, number);
+        file->fd = open(file->temporary, flags, creation_mode(file));
+        if (file->fd >= 0 || errno != EEXIST)
+            break;
+    }
+    if (file->fd >= 0 && file->plan->like != NULL)
+        beside_take_after(file->fd, file->plan->like);
+    return file->fd < 0 ? -1 : 0;
+}
+
+/* Gives the file its name if nothing has that. renameat2(2) is asked of the system itself, since
+ * not every libc has it; NFS and some others do without, but have links. */
+static int rename_to_free(const struct newfile *file)
+{
+    if (syscall(SYS_renameat2, AT_FDCWD, file->temporary, AT_FDCWD, file->target,
+                RENAME_NOREPLACE) == 0)
+        return 0;
+    if ((errno != EINVAL && errno != ENOSYS) || link(file->temporary, file->target) != 0)
+        return -1;
+    unlink(file->temporary);
+    return 0;
+}
+
+static int give_name(struct newfile *file)
+{
+    int result = file->plan->over ? rename(file->temporary, file->target) : rename_to_free(file);
+    return result == 0 ? 0 : errno == EEXIST ? 1 : -1;
+}
+
+static int finish(struct newfile *file)
+{
+    int named = fsync(file->fd) == 0 ? give_name(file) : -1;
+    if (named == 0)
+        path_sync_directory(file->target);
+    return named;
+}
+
+int newfile_make(const struct newfile_plan *plan)
+{
+    struct newfile file = {.plan = plan};
+    if (find_target(&file) != 0 || open_temporary(&file) != 0)
+        return -1;
+    int result = plan->fill(file.fd, plan->context) == 0 ? finish(&file) : -1;
+    int error = errno;
+    if (result != 0)
+        unlink(file.temporary);
+    close(file.fd);
+    errno = error;
+    return result;
+}
