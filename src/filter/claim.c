@@ -82,12 +82,13 @@ static ptrdiff_t take_new(struct filter *filter, const struct key *keys, size_t 
     return (ptrdiff_t)judged;
 }
 
-/* Room in the flight for the keys, or where its file cannot be made for some of them. */
+/* Room in the flight for the keys, or where its file cannot be made for some of them. For a batch
+ * it was made at opening. */
 static int reserve(struct filter *filter, size_t n, struct fault *fault)
 {
     const struct flight *flight = &filter->flight;
     bool some = flight->room > flight->count;
-    return slot_reserve(filter, n, fault) == 0 || some ? 0 : -1;
+    return !filter->holds || slot_reserve(filter, n, fault) == 0 || some ? 0 : -1;
 }
 
 static ptrdiff_t claim_once(struct filter *filter, const struct key *keys, size_t n,
@@ -170,7 +171,6 @@ static size_t set_keys(struct filter *filter, const struct key *keys, size_t n, 
     bool alone = store_settlings(store) == filter->claimed_at;
     if (!alone)
         probe_lasting(store, keys, n, in);
-    in_order_for_others();
     size_t done = place_keys(store, keys, n, in, all);
     if (done > 0)
         count_settling(store);
@@ -255,7 +255,7 @@ static ptrdiff_t add_some(struct filter *filter, const struct key *keys, size_t 
 {
     struct store *store = filter->store;
     uint64_t settled = store_settlings(store);
-    if (reserve(filter, n, fault) != 0 || (room_is_wanted(store) && room_make(store, fault) != 0) ||
+    if ((room_is_wanted(store) && room_make(store, fault) != 0) ||
         probe_begin(store, keys, n, seen, fault) != 0)
         return -1;
     probe_lasting(store, keys, n, seen);

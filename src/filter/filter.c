@@ -101,9 +101,8 @@ int filter_hold(struct filter *filter, bool confined, struct fault *fault)
 /* A flight that nobody else looks into. */
 static int begin_alone(struct flight *flight, int fd, const char *path, struct fault *fault)
 {
-    struct flight none = {.salt = random_word() | 1, .path = path, .fd = fd};
-    *flight = none;
-    return flight_enlarge(&none, flight, fault);
+    *flight = (struct flight){.salt = random_word() | 1, .path = path, .fd = fd};
+    return flight_reserve(flight, 1, fault);
 }
 
 int filter_hold_in(struct filter *filter, int fd, const char *path, struct fault *fault)
@@ -124,13 +123,8 @@ int filter_owe(struct filter *filter, const struct key *keys, size_t n, struct f
         if (begin_alone(owed, fd, path, fault) != 0)
             return -1;
     }
-    while (owed->room - owed->count < n) {
-        struct flight larger = *owed;
-        if (flight_enlarge(owed, &larger, fault) != 0)
-            return -1;
-        flight_unmap(owed);
-        *owed = larger;
-    }
+    if (flight_reserve(owed, n, fault) != 0)
+        return -1;
     flight_take(owed, keys, n, UINT64_MAX, seen);
     return 0;
 }

@@ -125,8 +125,8 @@ int filter_hold(struct filter *filter, bool confined, struct fault *fault);
  * (format/key_file.h), and are never settled here. The caller closes it, after the filter. */
 int filter_hold_in(struct filter *filter, int fd, const char *path, struct fault *fault);
 
-/* After filter_hold_in, before the first claim: these keys are owed (see above); any number of
- * calls, 0.1 us a key. And how many of them have not come. */
+/* After filter_hold_in, before the first claim: these keys are owed (see above), at most BATCH_KEYS
+ * a call; 0.1 us each. And how many of them have not come. */
 int filter_owe(struct filter *filter, const struct key *keys, size_t n, struct fault *fault);
 uint64_t filter_owed(const struct filter *filter);
 

@@ -287,3 +287,15 @@ int flight_enlarge(const struct flight *old, struct flight *larger, struct fault
     build_table(larger, count);
     return 0;
 }
+
+int flight_reserve(struct flight *flight, uint64_t n, struct fault *fault)
+{
+    while (flight->room - flight->count < n) {
+        struct flight larger = *flight;
+        if (flight_enlarge(flight, &larger, fault) != 0)
+            return -1;
+        flight_unmap(flight);
+        *flight = larger;
+    }
+    return 0;
+}

@@ -98,4 +98,8 @@ void flight_clear(struct flight *flight, uint64_t n);
  * be unmapped. Returns 0, or -1 with the fault. */
 int flight_enlarge(const struct flight *old, struct flight *larger, struct fault *fault);
 
+/* Room for `n` more keys in a flight in a file that nobody else looks into: it has at least salt,
+ * path and fd. Returns 0, or -1 with the fault. */
+int flight_reserve(struct flight *flight, uint64_t n, struct fault *fault);
+
 #endif

@@ -139,8 +139,6 @@ static bool remove_file(int fd, const char *path)
 static int show(struct filter *filter, const struct flight *larger, struct fault *fault)
 {
     struct stat status;
-    if (!filter->writes)
-        return 0;
     if (fstat(larger->fd, &status) != 0)
         return fault_errno(fault, larger->path, NULL, errno);
     if (store_lock(filter->store, fault) != 0)
@@ -173,6 +171,8 @@ static int enlarge(struct filter *filter, struct fault *fault)
 
 int slot_reserve(struct filter *filter, uint64_t n, struct fault *fault)
 {
+    if (!filter->writes)
+        return flight_reserve(&filter->flight, n, fault);
     while (filter->flight.room - filter->flight.count < n)
         if (enlarge(filter, fault) != 0)
             return -1;
