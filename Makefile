@@ -263,7 +263,7 @@ $(BUILD)/obj/core/sizing.o: ALL_CFLAGS += $(UNCOUNTED)
 $(FUZZ): ALL_LDLIBS += $(FUZZER)
 # Those that run commands in one process, again and again (tests/fuzz/hostile.h).
 $(patsubst %,$(BUILD)/tests/fuzz/fuzz_%,filter beside): ALL_LDFLAGS += \
-	-Wl,--wrap=confinement_start -Wl,--wrap=confinement_of_filters
+	-Wl,--wrap=confine_begin
 # It cuts what is read into pieces.
 $(BUILD)/tests/fuzz/fuzz_lines: ALL_LDFLAGS += -Wl,--wrap=read
 

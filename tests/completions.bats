@@ -72,7 +72,6 @@ unseen pop --wait |
 unseen --by |endpoint host line url
 unseen --by=u|url
 unseen key --by e|endpoint
-unseen --summary=|json
 unseen -n |
 unseen query s|seen.bf
 unseen s|seen.bf shard stats
@@ -105,34 +104,88 @@ END
     answers fish
 }
 
-# The program itself says whether an option is one of a command's. (One shell asks it all, without the
-# traps of bats.)
-@test "bash: all options of each command, and no others" {
-    local command all
-    all=$(for command in '' $(in_bash 'unseen help '); do in_bash "unseen $command -"; done | sort -u)
-    [[ $(wc -w <<<"$all") -gt 60 ]]
-    for command in $(in_bash 'unseen help '); do
-        in_bash "unseen $command -" | sort >offered
-        # shellcheck disable=SC2016,SC2086 # for the other shell; options are words
-        timeout 60 sh -c 'command=$1
-            shift
-            for option; do
-                "$UNSEEN" "$command" "$option" x 2>said >/dev/null </dev/null
-                grep -q -e "not an option here" -e "belongs to" said || printf "%s\n" "$option"
-            done' sh "$command" $all >taken
-        diff offered taken || { echo "offered, and taken: $command"; return 1; }
+# --- the same options everywhere: each prints "COMMAND OPTION", a line for each spelling -------------
+
+of_help() {
+    unseen help all | awk '
+        function flush(    n, m, i, j, a, b) {
+            n = split(takers == "" ? all : takers, a, " ")
+            m = split(names, b, " ")
+            for (i = 1; i <= n; i++)
+                for (j = 1; j <= m; j++)
+                    print a[i], b[j]
+            names = takers = ""
+        }
+        BEGIN { all = ENVIRON["ALL"] }
+        /^ +-/ {
+            flush()
+            for (i = 1; $i ~ /^-/; i++) { sub(",", "", $i); names = names " " $i }
+        }
+        /^ *\([a-z ]*/ && takers == "" { open = 1; sub(/.*\(/, "") }
+        open { open = !/\)$/; sub(/\)$/, ""); takers = takers " " $0 }
+        END { flush() }'
+}
+
+of_bash() {
+    # shellcheck disable=SC1091 # made by the Makefile
+    source "$scripts/unseen.bash"
+    for command in $ALL; do
+        for option in $(_unseen_options "${command/plain/filter}"); do echo "$command" "$option"; done
     done
 }
 
-@test "zsh and fish: the options that bash has" {
-    local command shell
-    need zsh fish
-    for command in '' create query plan pop merge help; do
-        for shell in bash zsh fish; do
-            "in_$shell" "unseen $command --" | sort -u >"$shell"
+# pairs: of lines "COMMAND...|OPTION...".
+pairs() {
+    awk -F '|' '{
+        n = split($1, a, " "); m = split($2, b, " ")
+        for (i = 1; i <= n; i++) for (j = 1; j <= m; j++) print a[i], b[j]
+    }' | sed 's/^filter /plain /'
+}
+
+of_zsh() { sed -n "s/^ *_unseen_option '\(.*\)' '([^)]*)\(-[a-zA-Z0-9-]*\).*/\1|\2/p" "$scripts/_unseen" | pairs; }
+
+of_fish() {
+    sed -n "s/^complete -c unseen -n '__unseen_is\([^']*\)'\( .*\) -d .*/\1|\2/p" "$scripts/unseen.fish" |
+        sed 's/ -[rxF].*//; s/ -l / --/g; s/ -s / -/g' | pairs
+}
+
+# Every letter is tried. (One shell does it, without the traps of bats.)
+of_program() {
+    # shellcheck disable=SC2016,SC2046 # for the other shell; options are words
+    timeout 120 bash -c 'for command in $ALL; do
+        for option; do
+            "$UNSEEN" ${command/plain/} "$option" ./x 2>said >/dev/null </dev/null
+            grep -q -e "not an option here" -e "unknown option" said || echo "$command" "$option"
         done
-        grep -q . bash
-        diff bash zsh
-        diff bash fish
+    done' bash -{a..z} -{A..Z} -{0..9} $(cut -d ' ' -f 2 help | grep -e -- | sort -u)
+}
+
+# What OPTIONS and COMMANDS name: ".It Fl z , 0 , Fl -zero-terminated", ".Pq Fl -output".
+of_manual() {
+    awk '/^\.Sh/ { inside = /OPTIONS|COMMANDS/ }
+        inside && /^\./ {
+            flag = 0
+            for (i = 1; i <= NF; i++)
+                if ($i ~ /^\.?[A-Z][a-z]$/)
+                    flag = $i ~ /Fl$/
+                else if (flag && $i ~ /^-?[a-zA-Z0-9]/)
+                    print "-" $i
+        }' "$repository/man/unseen.1"
+}
+
+@test "help, the three completions, the program and the manual name the same options" {
+    local source
+    ALL="plain $(in_bash 'unseen help ' | paste -sd ' ' | sed 's/\ball\b//')"
+    export ALL
+    for source in help bash zsh fish program; do
+        "of_$source" | sort -u >$source
+        diff help $source || { echo "help, and $source"; return 1; }
     done
+    [[ $(wc -l <help) -gt 250 ]] || complain "only $(wc -l <help)"
+    diff <(cut -d ' ' -f 2 help | sort -u) <(of_manual | sort -u)
+    # the help of a command has no others
+    for command in ${ALL#plain }; do
+        unseen help "$command" | grep -Eo -- '^ {2,6}-[^ ]+( --[a-z-]+)?' | grep -Eo -- '-[^ ,]+' | sed "s/^/$command /"
+    done >some
+    run -1 grep -vxFf help some
 }

@@ -49,12 +49,6 @@ standard output is not a regular file|--durable f.bf in >/dev/null
 --durable: /dev/null is not a regular file|--durable f.bf in -a /dev/null
 fifo is not a regular file|--durable f.bf in -a fifo
 fifo is not a regular file|--durable --create new.bf in -a fifo
-FILTER|--durable
-choose one|--durable f.bf in -x cat
-choose one|--durable --pending keys f.bf in -a o.txt
---durable|add --durable f.bf in
---durable|query --durable f.bf in
---durable|commit --durable f.bf in
 END
     remembers 0
 }

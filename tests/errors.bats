@@ -502,7 +502,7 @@ damaged_filter() {
 @test "every byte of a layer's record flipped: refused; other bytes there: harmless" {
     damaged_filter 5000
     succeeds unseen stats --json f.bf
-    local end=$((4096 + $(field layers) * 80))
+    local end=$((4096 + $(field layer_count) * 80))
     [[ $end -ge $((4096 + 160)) ]]
     damage flips 4096 "$end" 1
     damage flips 8128 8132 1 harmless
@@ -595,12 +595,15 @@ damaged_filter() {
 }
 
 @test "a filter that standard output goes to: whether the shell has emptied it" {
+    local command
     exits 0 unseen create f.bf
-    fails_with 2 '^unseen: standard output: is both FILTER and output' \
+    fails_with 2 '^unseen: f\.bf: is both FILTER and output' \
         appending_to f.bf unseen f.bf < <(seq 3)
     succeeds unseen verify f.bf
-    exits 2 to f.bf unseen f.bf < <(seq 3)
-    says '^unseen: f\.bf: is both FILTER and standard output, and the shell has emptied it'
+    for command in '' remove; do
+        exits 2 to f.bf unseen $command f.bf < <(seq 3)
+        says '^unseen: f\.bf: is both FILTER and standard output, and the shell has emptied it'
+    done
 }
 
 @test "a command after FILTER is read as a file: where it belongs is said if there is none" {
@@ -619,7 +622,7 @@ damaged_filter() {
 
 @test "a file made of another size than asked for: which it has is said" {
     exits 0 unseen create --size 4M f.bf
-    fails_with 2 '^unseen: f\.bf: was made with 4194304 bytes, not 2097152 \(leave --size out' \
+    fails_with 2 '^unseen: f\.bf: was made with --size 4194304, not 2097152 \(leave --size out' \
         unseen --create --size 2M f.bf < <(seq 3)
 }
 

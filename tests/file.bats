@@ -367,12 +367,15 @@ making='-n 1000|-n 2000
 --fixed f.bf
 --hashes 3 f.bf
 --create --size 64M f.bf
+--size 64K f.bf
+--bits-per-key 20 g.bf
 add -n 6000 f.bf
 -n 6000 g.bf
 -p 1e-3 g.bf
 --fixed g.bf
 END
-    succeeds unseen f.bf < <(seq 9)
+    # as many hashes as it has by itself
+    succeeds unseen --hashes 14 f.bf < <(seq 9)
     prints '6\n7\n8\n9\n'
 }
 

@@ -494,9 +494,9 @@ END
 
 @test "-a the FIFO that is read: refused" {
     mkfifo fifo
-    fails_with 2 'fifo: is both input and output' unseen --create f.bf fifo -a fifo
+    fails_with 2 'fifo: is both -a and input' unseen --create f.bf fifo -a fifo
     exec {hold}<>fifo
-    fails_with 2 'standard input: is both input and output' unseen --create f.bf -a /dev/stdin <fifo
+    fails_with 2 '/dev/stdin: is both -a and input' unseen --create f.bf -a /dev/stdin <fifo
     exec {hold}>&-
 }
 

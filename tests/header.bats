@@ -53,7 +53,7 @@ known() {
 @test "the heading is not counted: --summary, -e, --dropped" {
     printf 'h\n1\n2\n1\n' >a
     exits 0 unseen --create -p 1e-9 --header --summary --dropped dropped f.bf a a
-    grep -q ': 6 lines read, 2 printed, 4 held back; false drops' "$err"
+    grep -q ': 6 lines read, 2 printed, 4 dropped; false drops' "$err"
     printf '1\n1\n2\n1\n' | cmp - dropped
     exits 1 unseen -e --header f.bf a
     prints 'h\n'

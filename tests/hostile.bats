@@ -64,7 +64,7 @@ hits_of() {
     exits 0 unseen add f.bf < <(seq 300000)
     hits_of f.bf
     holds "$hits > 350 - 6 * sqrt(350)"
-    [[ $(told layers stats f.bf) -gt 1 ]]
+    [[ $(told layer_count stats f.bf) -gt 1 ]]
 }
 
 @test "with --secret they do no harm: all thousand are printed, and p holds for others" {
@@ -128,18 +128,18 @@ crowd() {
     for round in 1 2 3; do
         # shellcheck disable=SC2046
         crowd "$pages" $(for part in {0..15}; do echo $((pages * part / 16)); done)
-        keys=$(told keys stats f.bf)
+        keys=$(told lines stats f.bf)
         exits 0 unseen add f.bf < <(genchosen -d $((100 + round)) any $((pages - keys % pages)))
         exits 0 unseen add f.bf < <(genchosen -d $((200 + round)) any 3)
     done
-    [[ $(told layers stats f.bf) -eq 1 ]]
+    [[ $(told layer_count stats f.bf) -eq 1 ]]
     # All pages of a small one are looked at.
     rm f.bf
     creates -n 17000 f.bf
     [[ $(told pages stats f.bf) -eq 16 ]]
     crowd 16 0 5 10
     exits 0 unseen add f.bf <<<x
-    [[ $(told layers stats f.bf) -eq 1 ]]
+    [[ $(told layer_count stats f.bf) -eq 1 ]]
 }
 
 # --- Memory -------------------------------------------------------------------

@@ -248,9 +248,3 @@ remembered() {
     unseen -j 2 <long >got
     cmp expected got
 }
-
-
-@test "a number of jobs that is none" {
-    fails_with 2 '^unseen: -j 0: not a value it can take' unseen -j 0
-    fails_with 2 '^unseen: -j x: not a value it can take' unseen -j x
-}

@@ -65,13 +65,7 @@ load helper
     creates f.bf
     fails_with 2 'f.bf: is a filter, not a list of lines \(name files with lines\)' unseen key f.bf
     echo 1 >a
-    fails_with 2 'a: is both input and output' appending_to a unseen key a
-}
-
-@test "options that are of no use here" {
-    fails_with 2 '-t: which fields\?' unseen key -t , </dev/null
-    fails_with 2 '-n: not an option here' unseen key -n 5 </dev/null
-    fails_with 2 '-f' unseen key -f 0 </dev/null
+    fails_with 2 'a: is both output and input' appending_to a unseen key a
 }
 
 @test "a key is printed before the next line comes" {

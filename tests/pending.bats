@@ -264,19 +264,16 @@ END
 list: exists, and is not a file of pending keys \(name a new file\)$|list
 short: exists, and is not|short
 empty: exists, and is not|empty
-f\.bf: is the file|f.bf
-in: is the file for pending keys|in
+f\.bf: is both FILTER and --pending|f.bf
+in: is both --pending and input|in
 dir: Is a directory|dir
 fifo: is not a regular file|fifo
 /dev/null: is not a regular file|/dev/null
 nodir/keys: No such file or directory \(there is no directory nodir\)$|nodir/keys
 |
 END
-    fails_with 2 'keys: is the file for pending keys' unseen --pending keys f.bf in -a keys
-    fails_with 2 'FILTER' unseen --pending keys
+    fails_with 2 'keys: is both -a and --pending' unseen --pending keys f.bf in -a keys
     fails_with 2 'missing\.bf: No such file' unseen --pending keys missing.bf in
-    fails_with 2 'choose one' unseen --pending keys f.bf in -x cat
-    fails_with 2 '\-\-pending' unseen add --pending keys f.bf in
     : >out
     exits 2 to out unseen --pending out f.bf in
 }
@@ -389,7 +386,7 @@ END
     ln -s keys link
     ln keys hard
     exits 0 unseen commit --summary f.bf link hard ./keys /dev/stdin <keys
-    says ': 3 lines remembered'
+    says ': 3 new lines'
     remembers 3
 }
 

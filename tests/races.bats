@@ -208,7 +208,7 @@ slowly() {
     # CMD has all of it only when its input has ended.
     filled here
     exits 0 unseen add --summary f.bf in
-    says '100 lines read, 100 added'
+    says '100 lines read, 100 new'
     echo >go
     wait "$pid" || status=$?
     [[ $status -eq 3 ]]

@@ -45,7 +45,7 @@ again() {
         capture unseen f.bf other
         again -j 2 || complain "$form, and more"
         exits 0 unseen commit --summary f.bf keys
-        grep -q ': 0 lines remembered' "$err" || complain "$form"
+        grep -q ': 0 new lines' "$err" || complain "$form"
         [[ $form != *--counting ]] || exits 0 unseen remove f.bf wanted
     done
 }
@@ -58,7 +58,7 @@ again() {
     prints '1\n2\n3\n4\n5\n8\n9\n10\n'
     # and that is what FILE has now
     exits 0 unseen commit --summary f.bf keys
-    says ': 6 lines remembered'
+    says ': 6 new lines'
     remembers 10
 }
 
@@ -71,7 +71,7 @@ again() {
     [[ $(wc -l <wanted) -eq 13 && -s keys ]]
     exits 0 unseen commit f.bf keys
     exits 0 unseen --pending keys f.bf in -m 12 --header --dropped dropped --summary -e -a got
-    says_lines 2 'prints its 12 lines again' 'f\.bf: 13 lines read, 12 printed, 1 held back'
+    says_lines 2 'prints its 12 lines again' 'f\.bf: 13 lines read, 12 printed, 1 dropped'
     same got wanted
     prints ''
     [[ $(cat dropped) == 3,x ]]
@@ -122,7 +122,7 @@ again() {
         fi
         exits 0 unseen merge --force -o f.bf f.bf g.bf
         exits 0 unseen commit --summary f.bf keys
-        says ': 0 lines remembered' || complain "$who"
+        says ': 0 new lines' || complain "$who"
         exits 0 unseen remove f.bf in
         remembers 0
         rm f.bf g.bf keys

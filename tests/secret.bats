@@ -35,14 +35,7 @@ secret_of() { head -c 80 "$1" | tail -c 16 | od -An -v -tx1 | tr -d ' \n'; }
     creates --secret f.bf
     creates plain.bf
     fails_with 2 '^unseen: plain\.bf: was made without --secret \(leave' unseen --secret plain.bf </dev/null
-    fails_with 2 '^unseen: f\.bf: was made with a secret, not --seed 7 \(' unseen --seed 7 f.bf </dev/null
-    fails_with 2 '^unseen: --secret: not an option here' unseen query --secret f.bf
-    for form in '' create add push; do
-        # shellcheck disable=SC2086
-        fails_with 2 '^unseen: --seed and --secret: ' unseen $form --secret --seed 7 new.bf
-    done
-    fails_with 2 '^unseen: --secret-file: unknown option \(.*--like FILTER\)$' unseen create --secret-file k new.bf
-    fails_with 2 '^unseen: --new-secret: unknown option \(.*--like FILTER --secret\)$' unseen create --new-secret new.bf
+    fails_with 2 '^unseen: f\.bf: was made with --secret \(leave --seed' unseen --seed 7 f.bf </dev/null
 }
 
 @test "--like: the same secret, or with --secret another one, also like a filter without" {
@@ -62,7 +55,7 @@ secret_of() { head -c 80 "$1" | tail -c 16 | od -An -v -tx1 | tr -d ' \n'; }
     [[ $(secret_of same.bf) == "$(secret_of a.bf)" ]]
     [[ $(for f in a other new; do secret_of $f.bf && echo; done | sort -u | wc -l) -eq 3 ]]
     fails_with 2 '^unseen: same\.bf: was made with the secret of a\.bf' unseen --create --like a.bf --secret same.bf < <(seq 3)
-    fails_with 2 '^unseen: other\.bf: was not made --like a\.bf: its secret is another one' unseen --create --like a.bf other.bf < <(seq 3)
+    fails_with 2 '^unseen: other\.bf: was made with another secret \(' unseen --create --like a.bf other.bf < <(seq 3)
     fails_with 2 '^unseen: plain\.bf: was made without --secret' unseen --create --like a.bf --secret plain.bf < <(seq 3)
 }
 
@@ -183,8 +176,8 @@ everything() {
     # Into one of them.
     succeeds unseen merge -o b.bf a.bf b.bf
     exits 1 unseen query -v b.bf < <(seq 3000)
-    fails_with 2 '^unseen: other\.bf: cannot be merged with a\.bf: its secret is another one, not the same \(' unseen merge -o new.bf a.bf other.bf
-    fails_with 2 '^unseen: plain\.bf: cannot be merged with a\.bf: its hash is XXH3, not SipHash with a secret \(' unseen merge -o new.bf a.bf plain.bf
+    fails_with 2 '^unseen: other\.bf: cannot be merged with a\.bf: was made with another secret \(' unseen merge -o new.bf a.bf other.bf
+    fails_with 2 '^unseen: plain\.bf: cannot be merged with a\.bf: was made without --secret \(' unseen merge -o new.bf a.bf plain.bf
 }
 
 # --- who may read what ---------------------------------------------------------------------------
@@ -256,7 +249,7 @@ everything() {
         unseen --version
         unseen merge -o c.bf a.bf b.bf
         unseen create --like a.bf --seed 1 c.bf
-        unseen --summary=json a.bf < <(seq 3)
+        unseen --summary --json a.bf < <(seq 3)
     } >all 2>&1 || true
     [[ $(wc -l <all) -gt 30 ]]
     local half
@@ -265,7 +258,8 @@ everything() {
         # As a number.
         run -1 grep "$(printf %u "0x$(fold -w 2 <<<"$half" | tac | tr -d '\n')")" all
     done
-    grep -q '^hash  *siphash-2-4-128, its secret is in the filter$' all
+    grep -qx 'hash  *siphash-2-4-128' all
+    grep -qx 'secret  *inside' all
     grep -q '"hash":"siphash-2-4-128","seed":null,"secret":"inside"' all
     grep -q '"hash":"xxh3-128","seed":0,"secret":null' all
 }

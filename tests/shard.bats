@@ -107,7 +107,7 @@ in_files() {
     unchanged exits 0 unseen shard 50 --like seen.bf in
     cmp hosts "$out"
     unchanged exits 2 unseen shard 50 --like seen.bf --by url in
-    says '--like: the filter says what counts'
+    says '--like and --by: cannot be given together'
     unchanged exits 2 unseen shard 50 --like missing.bf in
     says 'missing.bf: No such file'
     unchanged exits 2 unseen shard 50 --like in in
@@ -181,15 +181,15 @@ in_files() {
     done
     exits 2 unseen shard 0/4 list
     # shellcheck disable=SC2016 # as it is said
-    grep -qF 'parts count from 1 (where ranks count from 0: unseen shard $((RANK+1))/4)' "$err"
+    grep -qF 'shards count from 1 (where ranks count from 0: unseen shard $((RANK+1))/4)' "$err"
     exits 2 unseen shard 3/1 list
-    says 'shard 3/1: the part is above the number of parts'
+    says 'shard 3/1: there is no such shard'
     for text in 3/ l/2/4 ''; do
         exits 2 unseen shard "$text" list
-        says "shard '$text': not a part, which is I/N"
+        says "shard '$text': not a shard \\(expected I/N"
     done
     exits 2 unseen shard
-    says 'shard: which part'
+    says 'shard: which one'
     exits 0 unseen shard 01/01 list
     prints 'a\n'
 }
@@ -218,8 +218,8 @@ in_files() {
 @test "--summary, and most lines without a key" {
     "$genlines" 2000 2000 1 >in
     exits 0 unseen shard --summary 1/2 in
-    says "shard 1/2: 2000 lines read, $(wc -l <"$out") passed"
-    exits 0 unseen shard --summary=json 2 in
+    says "shard 1/2: 2000 lines read, $(wc -l <"$out") printed"
+    exits 0 unseen shard --summary --json 2 in
     [[ $(<"$err") == '{"shard":"2","read":2000}' ]]
     exits 0 unseen shard --by host 2 < <(yes 'no host' | head -n 2000)
     says 'shard: 2000 of 2000 lines have no host'
@@ -256,9 +256,9 @@ in_files() {
         [[ ! -s $out ]]
     done
     exits 2 unseen shard 3 --files 'a%é' in
-    says "'%é' is not %d"
+    says "^unseen: --files 'a%é': needs one %d, or %03d, for the shard"
     unchanged exits 2 unseen shard 1/3 --files 'part.%d' in
-    says '--files: is for all parts'
+    says '--files: is for all shards'
 }
 
 @test "--files: what is not replaced, and then nothing is" {
@@ -276,17 +276,17 @@ in_files() {
     while IFS='|' read -r pattern message; do
         fails_with 2 "^unseen: $message" unseen shard 3 --files "$pattern" in a.2
     done <<'END'
-a.%d|a.2: is both input and output
+a.%d|a.2: is both --files and input
 b.%d|b.2: is not a regular file
 c.%d|c.3: Is a directory
-d.%d|d.3: is a filter, and no file for lines
-e.%d|e.1: is a file of pending keys, and no file for lines
-f.%d|f.2: is the file of another part, too
-g.%d|g.3: is the file of another part, too
+d.%d|d.3: is a filter, not a file of lines
+e.%d|e.1: is a file of pending keys, not a file of lines
+f.%d|f.2: is the file of another shard, too
+g.%d|g.3: is the file of another shard, too
 no/part.%d|no/part.1: No such file or directory .there is no directory no.
 END
     fails_with 2 'mistyped: No such file' unseen shard 3 --files 'f.%d' in mistyped
-    fails_with 2 'standard input: is both input and output' unseen shard 3 --files 'a.%d' <a.2
+    fails_with 2 'a.2: is both --files and input' unseen shard 3 --files 'a.%d' <a.2
     name=$(printf '%0254d' 0)
     fails_with 2 "${name}10: File name too long" unseen shard 10 --files "$name%d" in
 }
@@ -304,13 +304,13 @@ END
 @test "--files: a run that fails leaves no part, and tells no size of one" {
     echo old >part.1
     exits 2 unseen shard 2 --summary --max-line 3 --files 'part.%d' < <(printf 'a\nlong line\n')
-    says_lines 3 'has a line of more than 3 bytes' 'part.%d: no part is left' 'shard 2: 1 line read$'
+    says_lines 3 'has a line of more than 3 bytes' 'part.%d: no shard is left' 'shard 2: 1 line read$'
     [[ -z $(ls) ]]
     # a limit on file size stands for a full disk
     yes "a line, many times" | head -n 100000 >in
     # shellcheck disable=SC2016 # for the other shell
     exits 2 bash -c 'ulimit -f 64 && exec "$0" shard 2 --files part.%d in' "$UNSEEN"
-    says_lines 2 'part.[12]: File too large' 'part.%d: no part is left'
+    says_lines 2 'part.[12]: File too large' 'part.%d: no shard is left'
     [[ $(ls) == in ]]
     # shellcheck disable=SC2016 # for the other shell
     unchanged exits 2 bash -c 'ulimit -n 100 && exec "$0" shard 90 --files p.%d in' "$UNSEEN"
@@ -344,21 +344,4 @@ END
         exec 8>&-
         [[ $code -eq $((128 + $(kill -l $signal))) && $(ls) == to ]] || complain "$signal: $code, $(ls)"
     done
-}
-
-@test "options that belong elsewhere: each has its way out" {
-    local command message
-    echo a >list
-    exits 0 unseen create f.bf
-    while IFS='|' read -r command message; do
-        # shellcheck disable=SC2086 # words
-        unchanged exits 2 unseen $command
-        [[ $(cat "$err") == "unseen: $message" ]] || complain "$command: should say: $message"
-    done <<'END'
-shard -n 4 list|-n: not an option here (the number of parts comes first: unseen shard 4 FILE)
-shard --shard 1/4 list|--shard: not an option here (the part comes first: unseen shard 1/4 FILE)
-shard 4 -o part.%d list|-o: not an option here (for a file of one part: > FILE; of each part: --files 'part.%d')
-plan -n 100 --shard 1/4|--shard: not an option here (the lines of a part are its -n: lines/N + 6 * sqrt(lines/N))
-commit --pending keys f.bf|--pending: not an option here (FILE comes after FILTER: unseen commit FILTER FILE)
-END
 }

@@ -403,7 +403,7 @@ while_swapped() {
     exits 0 program f.bf --pending keys < <(seq 4)
     [[ -L keys ]]
     exits 0 program commit --summary f.bf "$public/home/keys"
-    says ': 4 lines remembered'
+    says ': 4 new lines'
 }
 
 @test "a FILTER that a stranger has prepared before it is made" {
@@ -494,7 +494,7 @@ read_locked() {
     exits 0 program pop -m 9 4.bf
     prints '3\n'
     exits 0 program stats 4.bf
-    grep -q '^queue  *0 lines waiting, 2 held' "$out" || complain
+    grep -q '^held  *2 lines' "$out" || complain
     # Of a part of a line, too: what stands behind that is no line of its own.
     exits 0 program push --create 5.bf < <(printf 'one two\nthree\n')
     read_locked 8 5.bf.queue/0000000001 0 4

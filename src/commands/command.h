@@ -22,7 +22,7 @@ struct command {
     const char *synopsis;
     const char *summary;
     const char *notes; /* lines of its help; may be NULL */
-    const char *also;  /* words that people try instead, separated by blanks; may be NULL */
+    const char *also;  /* words that people try instead, each between blanks */
     /* options->operands: without the command's name. Returns the exit status. */
     int (*run)(const struct options *options);
 };
@@ -51,6 +51,10 @@ int command_help(const struct options *options);
 bool command_is_word(const char *word);
 
 const struct command *command_find(const char *name);
+
+/* How it is called with a FILTER. */
+const char *command_usage(const struct command *command);
+
 /* Says that there is no such command, and what was perhaps meant: another one, or a file of that
  * name, which is not looked for. Returns EXIT_TROUBLE. */
 int command_unknown(const char *word);

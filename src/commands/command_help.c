@@ -29,15 +29,14 @@ static void write_left(const struct option_entry *entry, char left[LEFT_MAX])
     for (int is_long = 0; is_long <= 1; is_long++) {
         if (is_long && length == 0)
             length = (size_t)snprintf(left, LEFT_MAX, "    ");
-        for (size_t i = 0; i < OPTION_SPELLINGS && entry->spellings[i] != NULL; i++)
+        for (size_t i = 0; i < SPELLINGS && entry->spellings[i] != NULL; i++)
             if (option_is_long(entry->spellings[i]) == is_long)
                 length += (size_t)snprintf(left + length, LEFT_MAX - length, "%s%s",
                                            length > 0 && left[0] == '-' ? ", " : "",
                                            entry->spellings[i]);
     }
     if (entry->argument != NULL)
-        snprintf(left + length, LEFT_MAX - length, "%s%s", entry->kind == TAKES_FORM ? "" : " ",
-                 entry->argument);
+        snprintf(left + length, LEFT_MAX - length, " %s", entry->argument);
 }
 
 static void print_option(const struct option_entry *entry)
@@ -52,15 +51,6 @@ static void print_option(const struct option_entry *entry)
 
 /* --- the short help --- */
 
-/* Its letter, or its name if it has none. */
-static const char *letter_of(const struct option_entry *entry)
-{
-    for (size_t i = 0; i < OPTION_SPELLINGS && entry->spellings[i] != NULL; i++)
-        if (!option_is_long(entry->spellings[i]))
-            return entry->spellings[i];
-    return entry->spellings[0];
-}
-
 static void print_brief_options(void)
 {
     unsigned count = 0;
@@ -69,8 +59,8 @@ static void print_brief_options(void)
         if (entry->brief == NULL)
             continue;
         char left[LEFT_MAX];
-        bool shown = entry->argument != NULL && entry->kind != TAKES_FORM;
-        snprintf(left, sizeof left, "%s%s%s", letter_of(entry), shown ? " " : "",
+        bool shown = entry->argument != NULL;
+        snprintf(left, sizeof left, "%s%s%s", option_letter(entry), shown ? " " : "",
                  shown ? entry->argument : "");
         bool second = count++ % 2 != 0;
         printf("  %-14s %-*s%s", left, second ? 0 : 23, entry->brief, second ? "\n" : "");

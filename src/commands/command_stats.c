@@ -1,20 +1,17 @@
 /* command_stats - `unseen stats FILTER...`: what a filter is, and how full. Writes nothing. */
+#include "commands/chart.h"
 #include "commands/command.h"
-#include "commands/confinement.h"
+#include "commands/figures.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
-#include "commands/picture.h"
-#include "commands/queue_operand.h"
-#include "commands/report.h"
-#include "commands/survey.h"
 #include "core/number.h"
-#include "system/signals.h"
+#include "filter/survey.h"
+#include "queue/queue.h"
+#include "system/clock.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
-#include <time.h>
 
 /* --- windows --- */
 
@@ -30,254 +27,165 @@ static const char *generation_state(const struct layer_survey *layer)
     return generation->filling ? "filling" : "full";
 }
 
-static double seconds(uint64_t milliseconds)
-{
-    return (double)milliseconds / 1000;
-}
-
-static const char *date_text(uint64_t milliseconds, char text[64])
-{
-    time_t time = (time_t)(milliseconds / 1000);
-    struct tm date;
-    if (gmtime_r(&time, &date) == NULL || strftime(text, 64, "%Y-%m-%d %H:%M:%S UTC", &date) == 0)
-        snprintf(text, 64, "%.0f s after 1970", seconds(milliseconds));
-    return text;
-}
-
-/* What an estimate is called that is shown as a whole number. */
-static const char *lines_name(double lines)
-{
-    return number_lines((uint64_t)round(lines));
-}
-
 /* What is forgotten next, and when. By count that is when a key comes which finds no room. */
-static void tell_next(struct report *report, const struct filter_plan *plan,
-                      const struct survey *survey)
-{
-    static const char name[] = "forgotten next", member[] = "forgotten_next";
-    bool none = survey->next == survey->layers;
-    const struct layer_survey *layer = &survey->layer[none ? 0 : survey->next];
-    double keys = survey_lines(layer), after = survey->until_forgetting;
-    uint64_t ends = layer->generation.ends;
-    const char *lines = lines_name(keys);
-    char date[64];
-    if (none) {
-        report_text(report, name, "nothing yet");
-        report_json(report, member, "null");
-    } else if (plan->forget != 0) {
-        report_text(report, name, "%.0f %s, at %s", keys, lines, date_text(ends, date));
-        report_json(report, member, "{\"keys\":%.0f,\"time\":%.15g}", keys, seconds(ends));
-    } else {
-        report_text(report, name, "%.0f %s, after %.0f more", keys, lines, after);
-        report_json(report, member, "{\"keys\":%.0f,\"after\":%.0f}", keys, after);
-    }
-}
-
-static void tell_window(struct report *report, const struct filter_plan *plan,
+static void show_window(struct figures *figures, const struct filter_plan *plan,
                         const struct survey *survey)
 {
-    char time[32], most[32];
-    if (plan->forget != 0) {
-        report_text(report, "window", "%s, at most %s", report_time(plan->forget, time),
-                    report_time(plan->forget + growth_generation(plan->forget), most));
-        report_json(report, "forget_after", "%.15g", seconds(plan->forget));
-    } else {
-        report_text(report, "window", "the last %" PRIu64 " %s, at most %.0f", plan->capacity,
-                    number_lines(plan->capacity), survey->capacity);
-        report_json(report, "window", "%" PRIu64, plan->capacity);
-    }
-    tell_next(report, plan, survey);
+    bool none = survey->next == survey->layers, by_time = plan->forget != 0;
+    const struct layer_survey *next = &survey->layer[none ? 0 : survey->next];
+    double lines = next->lines, after = survey->until_forgetting;
+    uint64_t ends = next->generation.ends;
+    char date[CLOCK_DATE];
+    const char *window = figures_window(figures, plan, survey->capacity);
+    const char *when = by_time ? figures_text(figures, "at %s", clock_date(ends, date))
+                               : figures_text(figures, "after %.0f more", after);
+    const char *what = figures_text(figures, "%.0f %s, %s", lines,
+                                    number_lines((uint64_t)round(lines)), when);
+    figures_show(figures,
+                 {"window", "window", COUNT(plan->capacity), .text = window, .absent = by_time},
+                 {"window", "forget_after", TIME(plan->forget), .text = window, .absent = !by_time},
+                 {"forgotten next", "forgotten_next", .text = none ? "nothing yet" : what,
+                  OBJECT(none ? NULL
+                              : ROWS({NULL, "lines", COUNT(lines)},
+                                     {NULL, "time", TIME(ends), .absent = !by_time},
+                                     {NULL, "after", COUNT(after), .absent = by_time}))});
 }
 
 /* --- the filter --- */
 
-static const char *growth_text(const struct filter_plan *plan)
-{
-    if (plan->fixed)
-        return "none (--fixed)";
-    return plan->window && plan->forget == 0 ? "none (--window)" : "as needed";
-}
-
-static const char *until_text(const struct filter_plan *plan)
-{
-    if (plan->window)
-        return "generation full in";
-    return plan->fixed ? "capacity reached in" : "grows in";
-}
-
-static void tell_keys(struct report *report, const struct store *store, const struct survey *survey)
+static void show_lines(struct figures *figures, const struct store *store,
+                       const struct survey *survey)
 {
     const struct filter_plan *plan = &store_header(store)->plan;
     bool counting = plan->geometry.counting;
-    report_text(report, "filter", "%s", store_path(store));
-    report_quoted(report, "filter", store_path(store));
-    report_count(report, "lines", "keys", survey->keys, "");
-    report_count(report, "capacity", "capacity", survey->capacity, "");
-    report_count(report, NULL, "layers", survey->layers, "");
-    report_json(report, "fixed", plan->fixed ? "true" : "false");
-    report_json(report, "counting", counting ? "true" : "false");
-    report_text(report, "growth", "%s", growth_text(plan));
+    const char *growth = plan->fixed                         ? "none (--fixed)"
+                         : plan->window && plan->forget == 0 ? "none (--window)"
+                                                             : "as needed";
+    const char *until = plan->window  ? "generation full in"
+                        : plan->fixed ? "capacity reached in"
+                                      : "grows in";
+    uint64_t fuller = survey->fuller_pages, emptier = survey->emptier_pages;
+    const char *verify = " than chance makes them (see: unseen verify)";
+    figures_show(figures, {"filter", "filter", TEXT(store_path(store))},
+                 {"lines", "lines", COUNT(survey->keys)},
+                 {"capacity", "capacity", COUNT(survey->capacity)},
+                 {"layers", "layer_count", COUNT(survey->layers)},
+                 {"growth", "fixed", FLAG(plan->fixed), .text = growth},
+                 {counting ? "counting" : NULL, "counting", FLAG(counting),
+                  .text = "cells of 4 bits"});
     if (plan->window)
-        tell_window(report, plan, survey);
-    report_count(report, "layers", NULL, survey->layers, "");
-    report_rate(report, "rate now", "rate", survey->rate, "");
-    report_rate(report, "rate at most", "target_rate", plan->rate, "");
-    report_text(report, "fill", "%.1f %% of %s", survey->fill * 100,
-                counting ? "cells in use" : "bits set");
-    report_json(report, "fill", "%.6g", survey->fill);
-    if (survey->fuller_pages + survey->emptier_pages > 0)
-        report_text(report, "odd pages",
-                    "%" PRIu64 " fuller, %" PRIu64 " emptier than by chance (see: unseen verify)",
-                    survey->fuller_pages, survey->emptier_pages);
-    report_count(report, NULL, "fuller_pages", (double)survey->fuller_pages, "");
-    report_count(report, NULL, "emptier_pages", (double)survey->emptier_pages, "");
-    report_count(report, until_text(plan), "keys_left", survey->keys_until,
-                 round(survey->keys_until) == 1 ? " line" : " lines");
+        show_window(figures, plan, survey);
+    figures_show(figures, {"rate now", "rate", RATE(survey->rate)},
+                 {"false-positive rate", "false_positive_rate", ASKED(plan->rate)},
+                 {"fill", "fill", SHARE(survey->fill),
+                  .note = counting ? " of cells in use" : " of bits set"},
+                 {fuller > 0 ? "fuller pages" : NULL, "fuller_pages", COUNT(fuller),
+                  .note = verify},
+                 {emptier > 0 ? "emptier pages" : NULL, "emptier_pages", COUNT(emptier),
+                  .note = verify},
+                 {until, "lines_left", LINES(survey->keys_until)});
 }
 
-static void tell_recipe(struct report *report, const char *member, const struct recipe *recipe)
+static void show_key(struct figures *figures, const struct recipe *recipe)
 {
-    char text[RECIPE_TEXT];
-    if (recipe_is_whole_line(recipe)) {
-        report_json(report, member, "null");
-        return;
-    }
-    report_json(report, member, "{\"trim\":%s", recipe->trim ? "true" : "false");
-    if (recipe->ranges > 0)
-        report_json(report, "fields", "\"%s\"", recipe_fields_text(recipe, text));
-    if (recipe->separated)
-        report_quoted(report, "separator", recipe_separator_text(recipe, text));
-    report_json(report, "by", "\"%s\"", recipe_profile_text(recipe, text));
-    report_json(report, "ignore_case", "%s}", recipe->fold ? "true" : "false");
+    char all[RECIPE_TEXT], list[RECIPE_TEXT], separator[RECIPE_TEXT], by[RECIPE_TEXT];
+    const char *fields = recipe->ranges > 0 ? recipe_fields_text(recipe, list) : NULL;
+    recipe_separator_text(recipe, separator);
+    figures_show(figures,
+                 {"key", "key", .text = recipe_shown(recipe, all),
+                  OBJECT(
+                      recipe_is_whole_line(recipe)
+                          ? NULL
+                          : ROWS({NULL, "trim", FLAG(recipe->trim)},
+                                 {NULL, "fields", TEXT(fields), .absent = fields == NULL},
+                                 {NULL, "separator", TEXT(separator), .absent = !recipe->separated},
+                                 {NULL, "by", TEXT(recipe_profile_text(recipe, by))},
+                                 {NULL, "ignore_case", FLAG(recipe->fold)}))});
 }
 
-static void tell_part(struct report *report, const struct header *header)
+static const char *uuid_text(struct figures *figures, const uint8_t *uuid)
 {
-    struct shard shard = header->shard;
-    if (shard.parts == 0)
-        return;
-    report_text(report, "part", "%" PRIu32 " of %" PRIu32, shard.part, shard.parts);
-    report_json(report, "part", "%" PRIu32, shard.part);
-    report_json(report, "parts", "%" PRIu32, shard.parts);
+    char text[2 * UUID_BYTES + 5] = "";
+    for (size_t i = 0, at = 0; i < UUID_BYTES; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%02x",
+                               i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+    return figures_text(figures, "%s", text);
 }
 
-/* A secret is never told. */
-static void tell_hash(struct report *report, const struct header *header)
-{
-    if (header_has_secret(header)) {
-        report_text(report, "hash", "siphash-2-4-128, its secret is in the filter");
-        report_json(report, "hash", "\"siphash-2-4-128\"");
-        report_json(report, "seed", "null");
-        report_quoted(report, "secret", "inside");
-    } else {
-        report_text(report, "hash", "xxh3-128, seed %" PRIu64, header->hasher.k0);
-        report_json(report, "hash", "\"xxh3-128\"");
-        report_json(report, "seed", "%" PRIu64, header->hasher.k0);
-        report_json(report, "secret", "null");
-    }
-}
-
-static void tell_form(struct report *report, const struct store *store, const struct survey *survey)
+/* How it was made. A secret is never told. */
+static void show_form(struct figures *figures, const struct store *store,
+                      const struct survey *survey)
 {
     const struct header *header = store_header(store);
+    struct shard shard = header->shard;
     struct geometry geometry = growth_geometry(&header->plan);
-    uint64_t bytes = store_file_bytes(store), stages = store_stage_bytes(store);
-    double bits_per_key = sizing_bits_per_key(survey->pages, survey->capacity);
-    char sizes[REPORT_SIZES], text[RECIPE_TEXT], shown[64];
-    report_text(report, "size on disk", "%s", report_sizes(bytes, stages, sizes));
-    report_count(report, NULL, "bytes", (double)(bytes - stages), "");
-    report_count(report, NULL, "bytes_at_most", (double)bytes, "");
-    report_text(report, "bits a line", "%.2f at capacity", bits_per_key);
-    report_json(report, "bits_per_key", "%.4g", bits_per_key);
-    report_text(report, "geometry", "%s%s for each line, in 1 page of 4096 bytes",
-                report_geometry(geometry, shown),
-                header->plan.geometry.counting ? " of 4-bit cells" : "");
-    report_text(report, "counts", "%s", recipe_shown(&header->recipe, text));
-    tell_recipe(report, "recipe", &header->recipe);
-    tell_part(report, header);
-    tell_hash(report, header);
-    report_json(report, "created", "%" PRId64, header->created);
-    report_json(report, "uuid", "\"");
-    for (unsigned i = 0; report->json && i < UUID_BYTES; i++)
-        printf("%s%02x%s", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", header->uuid[i],
-               i == UUID_BYTES - 1 ? "\"" : "");
+    bool secret = header_has_secret(header);
+    uint64_t most = store_file_bytes(store), bytes = most - store_stage_bytes(store);
+    figures_show(figures, {"size", "size_bytes", SIZE(bytes)},
+                 {most > bytes ? "size at most" : NULL, "size_bytes_max", SIZE(most)},
+                 {"bits per key", "bits_per_key",
+                  BITS(sizing_bits_per_key(survey->pages, survey->capacity)),
+                  .note = " at capacity"},
+                 {"hashes", NULL, COUNT(geometry_hashes(geometry))},
+                 {"cache lines", NULL, COUNT(geometry.lines)});
+    show_key(figures, &header->recipe);
+    const char *seed = figures_text(figures, "%" PRIu64, header->hasher.k0);
+    const char *part = figures_text(figures, "%" PRIu32 "/%" PRIu32, shard.part, shard.parts);
+    figures_show(figures, {"shard", "shard", TEXT(part), .absent = shard.parts == 0},
+                 {"hash", "hash", TEXT(secret ? "siphash-2-4-128" : "xxh3-128")},
+                 {secret ? NULL : "seed", "seed", DIGITS(secret ? NULL : seed)},
+                 {secret ? "secret" : NULL, "secret", TEXT(secret ? "inside" : NULL)},
+                 {NULL, "created", COUNT(header->created)},
+                 {NULL, "uuid", TEXT(uuid_text(figures, header->uuid))});
 }
 
 /* Returns EXIT_OK, or EXIT_TROUBLE after a message. */
-static int tell_queue(struct report *report, const struct store *store)
+static int show_queue(struct figures *figures, const struct store *store)
 {
     struct fault fault;
     struct queue_facts facts;
     if (store_queue(store) == QUEUE_NONE)
         return EXIT_OK;
-    int result = queue_operand_facts(store, &facts, &fault);
+    int result = queue_facts(store_real_path(store), &facts, &fault);
     if (result == 1)
-        report_text(report, "queue", "missing: %s", fault.object);
+        figures_show(figures,
+                     {"queue", NULL, TEXT(figures_text(figures, "missing: %s", fault.object))});
     if (result != 0)
-        return result == 1 ? EXIT_OK : result;
-    report_text(report, "queue", "%" PRIu64 " %s waiting, %" PRIu64 " held by workers",
-                facts.waiting, number_lines(facts.waiting), facts.held);
-    if (facts.given_up > 0)
-        report_text(report, "given up", "%" PRIu64 " %s, in %s.failed", facts.given_up,
-                    number_lines(facts.given_up), store_real_path(store));
-    report_json(report, "waiting", "%" PRIu64, facts.waiting);
-    report_json(report, "held", "%" PRIu64, facts.held);
-    report_json(report, "given_up", "%" PRIu64, facts.given_up);
+        return result == 1 ? EXIT_OK : message_fault(&fault);
+    figures_show(figures, {"waiting", "waiting", LINES(facts.waiting)},
+                 {"held", "held", LINES(facts.held), .note = ", by workers"},
+                 {facts.given_up > 0 ? "given up" : NULL, "given_up", LINES(facts.given_up),
+                  .note = figures_text(figures, ", in %s.failed", store_real_path(store))});
     return EXIT_OK;
 }
 
 /* --- layers --- */
 
-static void print_layer(unsigned number, const struct layer_survey *layer, bool window)
+static void show_layer(struct figures *figures, const void *context, size_t i)
 {
-    double capacity = survey_capacity(layer);
-    uint64_t pages = layer->plan.pages;
-    char date[64], rate[NUMBER_TEXT], most[NUMBER_TEXT], geometry[64];
-    printf("layer %-14u%.0f of %.0f %s, %" PRIu64 " %s, %s, fill %.1f %%, rate %s of %s", number,
-           survey_lines(layer), capacity, lines_name(capacity), pages,
-           number_of(pages, "page", "pages"), report_geometry(layer->plan.geometry, geometry),
-           layer->fill * 100, number_text(layer->rate, NUMBER_FOUND, rate),
-           number_text(layer->plan.rate, NUMBER_FOUND, most));
-    if (window)
-        printf(", %s", generation_state(layer));
-    if (window && layer->generation.number != 0)
-        printf(", generation %" PRIu64 " of %s", layer->generation.number,
-               date_text(layer->generation.began, date));
-    putchar('\n');
+    const struct survey *survey = context;
+    const struct layer_survey *layer = &survey->layer[i];
+    const struct generation *generation = &layer->generation;
+    bool began = layer->window && generation->number != 0;
+    char date[CLOCK_DATE];
+    double lines = layer->lines;
+    uint64_t pages = layer->plan.pages, cache_lines = layer->plan.geometry.lines;
+    unsigned hashes = geometry_hashes(layer->plan.geometry);
+    figures_show(figures, {figures_text(figures, "layer %zu", i + 1), NULL, TEXT("")},
+                 {number_lines((uint64_t)round(lines)), "lines", COUNT(lines)},
+                 {"at capacity", "capacity", COUNT(layer->capacity)},
+                 {number_of(pages, "page", "pages"), "pages", COUNT(pages)},
+                 {number_of(cache_lines, "cache line", "cache lines"), "cache_lines",
+                  COUNT(cache_lines)},
+                 {number_of(hashes, "hash", "hashes"), "hashes", COUNT(hashes)},
+                 {"fill", "fill", SHARE(layer->fill)}, {"rate now", "rate", RATE(layer->rate)},
+                 {"false-positive rate", "false_positive_rate", RATE(layer->plan.rate)},
+                 {"state", "state", TEXT(generation_state(layer)), .absent = !layer->window},
+                 {"generation", "generation", .absent = !began,
+                  DIGITS(figures_text(figures, "%" PRIu64, generation->number))},
+                 {"began", "began", TIME(generation->began), .absent = !began,
+                  .text = clock_date(generation->began, date)});
 }
-
-static void print_json_layer(const struct layer_survey *layer, bool window)
-{
-    printf("{\"keys\":%.0f,\"capacity\":%.0f,\"pages\":%" PRIu64
-           ",\"lines\":%u,\"fields\":%u,\"fill\":%.6g,\"rate\":%.6g,\"target_rate\":%.6g",
-           survey_lines(layer), survey_capacity(layer), layer->plan.pages,
-           layer->plan.geometry.lines, layer->plan.geometry.fields, layer->fill, layer->rate,
-           layer->plan.rate);
-    if (window)
-        printf(",\"state\":\"%s\"", generation_state(layer));
-    if (window && layer->generation.number != 0)
-        printf(",\"generation\":%" PRIu64 ",\"began\":%.15g", layer->generation.number,
-               seconds(layer->generation.began));
-    putchar('}');
-}
-
-/* In text a single layer is the filter itself. */
-static void tell_layers(struct report *report, const struct survey *survey, bool window)
-{
-    report_json(report, "layer", "[");
-    for (unsigned i = 0; i < survey->layers; i++) {
-        if (report->json && i > 0)
-            putchar(',');
-        if (report->json)
-            print_json_layer(&survey->layer[i], window);
-        else if (survey->layers > 1)
-            print_layer(i + 1, &survey->layer[i], window);
-    }
-    if (report->json)
-        putchar(']');
-}
-
-/* --- the same as a picture --- */
 
 /* Cells that are expected to be in use when a layer is full. */
 static double fill_at_capacity(const struct layer_survey *layer)
@@ -286,68 +194,62 @@ static double fill_at_capacity(const struct layer_survey *layer)
     return -expm1(-geometry_share(layer->plan.geometry) * keys_a_page);
 }
 
-static void draw_layer(const struct picture *picture, const struct layer_survey *layer,
-                       unsigned number, bool window)
+static void draw_layer(const struct chart *chart, const struct layer_survey *layer, unsigned number)
 {
-    char label[24], notes[128], keys[32], capacity[32], rate[32], most[32];
+    char label[24], rates[96], notes[256], keys[32], capacity[32], rate[32], most[32];
     snprintf(label, sizeof label, "layer %u", number);
-    int length = snprintf(notes, sizeof notes, "%3.0f %%  %s of %s  ", layer->fill * 100,
-                          picture_count(survey_lines(layer), keys),
-                          picture_count(survey_capacity(layer), capacity));
-    if (window)
-        snprintf(notes + length, sizeof notes - (size_t)length, "%s", generation_state(layer));
-    else
-        snprintf(notes + length, sizeof notes - (size_t)length, "rate %s of %s",
-                 number_text(layer->rate, PICTURE_DIGITS, rate),
-                 number_text(layer->plan.rate, PICTURE_DIGITS, most));
-    picture_bar(picture, label, layer->fill, fill_at_capacity(layer), notes);
+    snprintf(rates, sizeof rates, "rate %s of %s", number_text(layer->rate, CHART_DIGITS, rate),
+             number_text(layer->plan.rate, CHART_DIGITS, most));
+    snprintf(notes, sizeof notes, "%3.0f %%  %s of %s  %s", layer->fill * 100,
+             number_count(layer->lines, keys), number_count(layer->capacity, capacity),
+             layer->window ? generation_state(layer) : rates);
+    chart_bar(chart, label, layer->fill, fill_at_capacity(layer), notes);
 }
 
-static void draw_layers(const struct picture *picture, const struct survey *survey, bool window)
+static void tell_layer(const struct survey *survey, unsigned i)
 {
+    struct figures figures = {.to = stdout, .sentence = true};
+    show_layer(&figures, survey, i);
     putchar('\n');
+}
+
+/* In text a single layer is the filter itself, but for its bar. */
+static void show_layers(struct figures *figures, const struct survey *survey)
+{
+    struct chart chart;
+    if (figures->json) {
+        figures_show(figures, {NULL, "layers", LIST(survey->layers, show_layer, survey)});
+        return;
+    }
+    bool draws = chart_begin(&chart);
+    fputs(draws ? "\n" : "", stdout);
     for (unsigned i = 0; i < survey->layers; i++)
-        draw_layer(picture, &survey->layer[i], i + 1, window);
-    printf("Fill by layer; %s marks where a layer is full.\n", picture_mark(picture));
+        if (draws)
+            draw_layer(&chart, &survey->layer[i], i + 1);
+        else if (survey->layers > 1)
+            tell_layer(survey, i);
+    if (draws)
+        printf("Fill by layer; %s marks where a layer is full.\n", chart_mark(&chart));
 }
 
 /* The filters before it were shown, too. */
 static int show(const struct options *options, size_t before, const struct store *store)
 {
     static struct survey survey; /* 40 KB: not every stack has room */
-    struct picture picture;
+    struct figures figures = {.to = stdout, .json = options->json};
     if (survey_make(&survey, store) != 0)
         return EXIT_TROUBLE;
-    struct report report = {.json = options_has(options, OPTION_JSON)};
-    if (!report.json && before > 0)
+    if (!options->json && before > 0)
         putchar('\n');
-    tell_keys(&report, store, &survey);
-    tell_form(&report, store, &survey);
-    int status = tell_queue(&report, store);
-    bool window = store_header(store)->plan.window;
-    if (!report.json && picture_begin(&picture))
-        draw_layers(&picture, &survey, window);
-    else
-        tell_layers(&report, &survey, window);
-    if (report.json)
-        printf("}\n");
-    return status;
+    show_lines(&figures, store, &survey);
+    show_form(&figures, store, &survey);
+    int status = show_queue(&figures, store);
+    show_layers(&figures, &survey);
+    figures_end(&figures);
+    return message_finish_output() == EXIT_OK ? status : EXIT_TROUBLE;
 }
 
 int command_stats(const struct options *options)
 {
-    int status = EXIT_OK;
-    if (filter_operand(options) == NULL)
-        return EXIT_TROUBLE;
-    for (size_t i = 0; i < options->operand_count && !signals_pending(); i++) {
-        struct store *store = filter_operand_look(options->operands[i], options);
-        if (i == 0 && confinement_of_filters(options) != 0) {
-            store_close(store);
-            return EXIT_TROUBLE;
-        }
-        if (store == NULL || show(options, i, store) != EXIT_OK)
-            status = EXIT_TROUBLE;
-        store_close(store);
-    }
-    return message_finish_output() == EXIT_OK ? status : EXIT_TROUBLE;
+    return filter_operand_each(options, show);
 }

@@ -5,18 +5,17 @@
  * worth knowing though the file can be used is a note, a line each on standard output.
  */
 #include "commands/command.h"
-#include "commands/confinement.h"
+#include "commands/figures.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
-#include "commands/queue_operand.h"
-#include "commands/summary.h"
-#include "commands/survey.h"
 #include "core/number.h"
 #include "core/quote.h"
 #include "filter/removal.h"
 #include "filter/slot.h"
 #include "filter/stage.h"
+#include "filter/survey.h"
 #include "filter/window.h"
+#include "queue/queue.h"
 #include "system/clock.h"
 
 #include <inttypes.h>
@@ -25,6 +24,7 @@
 
 struct findings {
     const struct store *store;
+    const struct survey *survey;
     unsigned notes;
 };
 
@@ -46,9 +46,9 @@ static double tolerance(const struct layer_survey *layer)
 
 /* The bits tell of the keys that came, and the counter has at least those that did not look seen:
  * near p = 0.5 three quarters. It has all that were judged beside each other, as with -x. */
-static void check_counter(struct findings *findings, unsigned number, const struct survey *survey)
+static void check_counter(struct findings *findings, unsigned number)
 {
-    const struct layer_survey *layer = &survey->layer[number - 1];
+    const struct layer_survey *layer = &findings->survey->layer[number - 1];
     if ((double)layer->counted_before > layer->keys + tolerance(layer))
         note(findings,
              "layer %u: its counter says %" PRIu64
@@ -65,13 +65,13 @@ static void check_counter(struct findings *findings, unsigned number, const stru
 
 /* Pages that chance does not fill so. Where lines gather in an older layer most of them look seen,
  * and are missing in the pages of the next one. Returns whether there are any. */
-static bool check_pages(struct findings *findings, unsigned number, const struct survey *survey)
+static bool check_pages(struct findings *findings, unsigned number)
 {
-    const struct layer_survey *layer = &survey->layer[number - 1];
+    const struct layer_survey *layer = &findings->survey->layer[number - 1];
     const struct evenness *pages = &layer->evenness;
     bool crowded = false;
     for (unsigned older = 0; older < number - 1; older++)
-        crowded = crowded || survey->layer[older].evenness.fuller > 0;
+        crowded = crowded || findings->survey->layer[older].evenness.fuller > 0;
     if (pages->fuller > 0)
         note(findings,
              "layer %u: %" PRIu64 " of %" PRIu64 " pages %s about %.0f lines, where chance puts "
@@ -90,8 +90,9 @@ static bool check_pages(struct findings *findings, unsigned number, const struct
 
 /* By chance the rate is a little above or below. It is too high if there are too many keys; and
  * others than one writer may have had some in flight when a generation ended. */
-static void check_rate(struct findings *findings, unsigned number, const struct layer_survey *layer)
+static void check_rate(struct findings *findings, unsigned number)
 {
+    const struct layer_survey *layer = &findings->survey->layer[number - 1];
     bool window = store_header(findings->store)->plan.window;
     double more = window ? GROWTH_IN_FLIGHT : 0;
     bool over = (double)layer->counted > (double)layer->plan.capacity + more ||
@@ -104,9 +105,9 @@ static void check_rate(struct findings *findings, unsigned number, const struct 
 }
 
 /* In a filter that is no window all of a generation is zero. */
-static void check_generation(struct findings *findings, unsigned number,
-                             const struct survey *survey)
+static void check_generation(struct findings *findings, unsigned number)
 {
+    const struct survey *survey = findings->survey;
     const struct generation *generation = &survey->layer[number - 1].generation;
     if (generation->retired && !window_is_turning(findings->store))
         note(findings,
@@ -122,16 +123,15 @@ static void check_generation(struct findings *findings, unsigned number,
 }
 
 /* What is being emptied, or was when its writer died, is compared with nothing. */
-static void check_layer(struct findings *findings, unsigned number, const struct survey *survey)
+static void check_layer(struct findings *findings, unsigned number)
 {
     const struct store *store = findings->store;
-    const struct layer_survey *layer = &survey->layer[number - 1];
-    bool being_emptied = layer->generation.retired || window_is_turning(store) ||
-                         stage_is_left(store, number - 1);
-    if (!being_emptied && !check_pages(findings, number, survey))
-        check_counter(findings, number, survey);
-    check_rate(findings, number, layer);
-    check_generation(findings, number, survey);
+    bool being_emptied = findings->survey->layer[number - 1].generation.retired ||
+                         window_is_turning(store) || stage_is_left(store, number - 1);
+    if (!being_emptied && !check_pages(findings, number))
+        check_counter(findings, number);
+    check_rate(findings, number);
+    check_generation(findings, number);
 }
 
 static void check_slots(struct findings *findings)
@@ -188,11 +188,11 @@ static int check_queue(struct findings *findings)
     char quoted[QUOTE_MAX];
     if (store_queue(findings->store) == QUEUE_NONE)
         return EXIT_OK;
-    int result = queue_operand_facts(findings->store, &facts, &fault);
+    int result = queue_facts(store_real_path(findings->store), &facts, &fault);
     if (result == 1)
         note(findings, "queue: %s is missing (%s)", fault.object, fault.way_out);
     if (result != 0)
-        return result == 1 ? EXIT_OK : result;
+        return result == 1 ? EXIT_OK : message_fault(&fault);
     if (facts.unknown > 0)
         note(findings,
              "queue: %" PRIu64 " %s an unknown status (to see them: grep -anv%s '^[- 1-9]' "
@@ -209,32 +209,25 @@ static int check_queue(struct findings *findings)
     return EXIT_OK;
 }
 
-/* A layer may be emptied while it is read: what looks odd is looked at twice. */
-static int look(struct survey *survey, const struct store *store)
-{
-    if (survey_make(survey, store) != 0)
-        return -1;
-    return survey->fuller_pages + survey->emptier_pages > 0 ? survey_make(survey, store) : 0;
-}
-
 /* What was found in one filter, as an exit status. */
-static int verify(const struct options *options, struct store *store)
+static int verify(const struct options *options, size_t before, const struct store *store)
 {
     static struct survey survey; /* 40 KB: not every stack has room */
-    struct findings findings = {.store = store};
-    if (look(&survey, store) != 0)
+    struct findings findings = {.store = store, .survey = &survey};
+    (void)before;
+    if (survey_make(&survey, store) != 0)
+        return EXIT_TROUBLE;
+    /* A layer may be emptied while it is read: what looks odd is looked at twice. */
+    if (survey.fuller_pages + survey.emptier_pages > 0 && survey_make(&survey, store) != 0)
         return EXIT_TROUBLE;
     for (unsigned number = 1; number <= survey.layers; number++)
-        check_layer(&findings, number, &survey);
+        check_layer(&findings, number);
     check_slots(&findings);
     check_leftovers(&findings);
     check_secret(&findings);
     int status = check_queue(&findings);
-    summary_numbers(options, store_path(store),
-                    (struct summary_number[]){
-                        {"notes", "", findings.notes == 1 ? " note" : " notes", findings.notes},
-                        {.member = NULL},
-                    });
+    figures_summary(options, {"", "filter", TEXT(store_path(store))},
+                    {number_of(findings.notes, "note", "notes"), "notes", COUNT(findings.notes)});
     if (message_finish_output() != EXIT_OK)
         return EXIT_TROUBLE;
     return status == EXIT_OK && findings.notes > 0 ? EXIT_NOTHING : status;
@@ -242,18 +235,5 @@ static int verify(const struct options *options, struct store *store)
 
 int command_verify(const struct options *options)
 {
-    int worst = EXIT_OK;
-    if (filter_operand(options) == NULL)
-        return EXIT_TROUBLE;
-    for (const char **path = options->operands; *path != NULL; path++) {
-        struct store *store = filter_operand_look(*path, options);
-        if (path == options->operands && confinement_of_filters(options) != 0) {
-            store_close(store);
-            return EXIT_TROUBLE;
-        }
-        int status = store != NULL ? verify(options, store) : EXIT_TROUBLE;
-        store_close(store);
-        worst = status > worst ? status : worst;
-    }
-    return worst;
+    return filter_operand_each(options, verify);
 }

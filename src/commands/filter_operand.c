@@ -1,28 +1,23 @@
 #include "commands/filter_operand.h"
 
 #include "commands/command.h"
+#include "commands/filter_spec.h"
 #include "commands/message.h"
+#include "commands/warnings.h"
 #include "core/number.h"
 #include "core/quote.h"
-#include "filter/counter.h"
 #include "filter/create.h"
-#include "filter/generation.h"
+#include "queue/queue.h"
 #include "system/path.h"
+#include "system/signals.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-static const char *usage(const struct options *options)
-{
-    return options->asked->bit == FOR_FILTER ? "unseen FILTER FILE..." : options->asked->synopsis;
-}
 
 bool filter_operand_is_name(const char *name, const struct options *options)
 {
@@ -31,7 +26,8 @@ bool filter_operand_is_name(const char *name, const struct options *options)
     else if (strcmp(name, "-") == 0 && name != options->operands[0])
         message("-: standard input cannot be a FILTER");
     else if (strcmp(name, "-") == 0)
-        message("-: standard input cannot be a FILTER (FILTER comes first: %s)", usage(options));
+        message("-: standard input cannot be a FILTER (FILTER comes first: %s)",
+                command_usage(options->asked));
     else
         return true;
     return false;
@@ -40,7 +36,7 @@ bool filter_operand_is_name(const char *name, const struct options *options)
 const char *filter_operand(const struct options *options)
 {
     const char *name = options->operands[0];
-    if (name == NULL && options->command != NULL)
+    if (name == NULL && options->exec != NULL)
         message("FILTER is missing (before -x, which takes the rest of the line: %s -x CMD ARG...)",
                 options->asked->synopsis);
     else if (name == NULL)
@@ -58,93 +54,38 @@ int filter_operand_alone(const struct options *options)
     return 0;
 }
 
-/* --- what happens on the way --- */
-
-static void tell_grew(const struct store *store, unsigned layers)
-{
-    const struct filter_plan *plan = &store_header(store)->plan;
-    const char *name = store_name(store);
-    char rate[NUMBER_TEXT];
-    const struct layer_plan first = store_plan(store, 0);
-    double full = growth_made_for(plan, &first);
-    number_text(plan->rate, NUMBER_ASKED, rate);
-    if (plan->forget != 0 && plan->capacity != 0 && layers == growth_first_layers(plan) + 1)
-        message("%s: more than %" PRIu64 " %s came within its time, and it grows (its rate stays "
-                "below %s)",
-                name, plan->capacity, number_lines(plan->capacity), rate);
-    else if (plan->capacity != 0 && layers == 2)
-        message("%s: holds %.0f of %" PRIu64 " %s, and grows (its rate stays below %s)", name, full,
-                plan->capacity, number_lines(plan->capacity), rate);
-}
-
-static void tell_waits(const struct store *store, bool to_the_end)
-{
-    message_waits((void *)store_path(store), to_the_end);
-}
-
-const struct store_watch filter_operand_watch = {.grew = tell_grew, .waits = tell_waits};
-
 /* --- one that cannot be used --- */
 
-static void write_options(FILE *to, const struct options *options)
+/* The command that makes the filter, quoted for a shell. An empty file is taken over only by
+ * `create`, since it may be somebody's log. */
+static void suggest_making(struct fault *fault, const struct options *options, const char *path)
 {
-    char quoted[QUOTE_MAX];
-    for (enum option_id id = 0; id < OPTIONS; id++) {
-        if (!options_has(options, id) || (option_table[id].commands & FOR_CREATE) == 0)
-            continue;
-        fprintf(to, " %s", options->spelled[id]);
-        if (options->given[id] != NULL)
-            fprintf(to, " %s", quote_word(options->given[id], quoted));
-    }
-}
-
-char *filter_operand_making(const char *maker, const struct options *options, const char *name)
-{
-    char *text = NULL, quoted[QUOTE_MAX];
-    size_t length;
-    FILE *to = open_memstream(&text, &length);
-    if (to == NULL)
-        return NULL;
-    fprintf(to, "unseen %s", maker);
-    write_options(to, options);
+    bool empty = fault->error == 0;
+    const char *name = options->asked->name;
+    char maker[32] = "create", quoted[QUOTE_MAX], *words = options_words(options);
+    if (!empty)
+        snprintf(maker, sizeof maker, "%s%s--create", name, name[0] != '\0' ? " " : "");
     /* After a command any word is a file. */
-    fprintf(to, " %s%s", maker[0] == '-' && command_is_word(name) ? "./" : "",
-            quote_file(name, quoted));
-    if (fclose(to) == 0)
-        return text;
-    free(text);
-    return NULL;
-}
-
-static void suggest_making(struct fault *fault, const char *doing, const char *maker,
-                           const struct options *options, const char *path)
-{
-    char *command = filter_operand_making(maker, options, path);
-    if (command != NULL)
-        fault_way_out(fault, "%s: %s", doing, command);
-    free(command);
+    const char *here = maker[0] == '-' && command_is_word(path) ? "./" : "";
+    if (words != NULL)
+        fault_way_out(fault, "to make it%s: unseen %s%s %s%s", empty ? " one" : "", maker, words,
+                      here, quote_file(path, quoted));
+    free(words);
 }
 
 /* Only who would have written to a filter is told how to make one: to all others a new one would
- * answer a mistyped name. An empty file is taken over only by `create`, since it may be somebody's
- * log. */
+ * answer a mistyped name. */
 static void suggest_filter(struct fault *fault, const struct options *options, const char *path)
 {
     char directory[PATH_MAX], quoted[QUOTE_MAX];
-    unsigned bit = options->asked->bit;
+    bool writes = (options->asked->bit & (FOR_FILTER | FOR_ADD | FOR_PUSH)) != 0;
     path_directory(path, directory);
     if (access(directory, F_OK) != 0)
         fault_way_out(fault, "there is no directory %s", quote_file(directory, quoted));
-    else if ((bit & (FOR_FILTER | FOR_ADD | FOR_PUSH)) == 0 || path != options->operands[0])
-        fault_way_out(fault, "is the name right?");
-    else if (fault->error == 0)
-        suggest_making(fault, "to make it one", "create", options, path);
+    else if (writes && path == options->operands[0])
+        suggest_making(fault, options, path);
     else
-        suggest_making(fault, "to make it",
-                       bit == FOR_FILTER ? "--create"
-                       : bit == FOR_ADD  ? "add --create"
-                                         : "push --create",
-                       options, path);
+        fault_way_out(fault, "is the name right?");
 }
 
 /* Lines where a filter should be: perhaps they were meant to be read. */
@@ -158,7 +99,7 @@ static void suggest_input(struct fault *fault, const struct options *options, co
         fault_way_out(fault, "to read it as lines: unseen %s< %s",
                       options->set != 0 ? "[OPTION]... " : "", name);
     else if (operand && (bit & (FOR_READERS | FOR_COMMIT)) != 0)
-        fault_way_out(fault, "FILTER comes first: %s", usage(options));
+        fault_way_out(fault, "FILTER comes first: %s", command_usage(options->asked));
     else
         fault_way_out(fault, "is the name right?");
 }
@@ -186,70 +127,144 @@ struct store *filter_operand_look(const char *path, const struct options *option
     return store;
 }
 
+/* Once the first is open, or has turned out not to be there. */
+static int confine(const char **paths)
+{
+    struct fault fault;
+    struct confine confine;
+    confine_begin(&confine);
+    for (size_t i = 0; paths[i] != NULL; i++) {
+        queue_allow(paths[i], CONFINE_READ, &confine);
+        if (i > 0)
+            store_allow(paths[i], &confine);
+    }
+    return confine_end(&confine, &fault) == 0 ? 0 : message_fault(&fault);
+}
+
+int filter_operand_each(const struct options *options, filter_looker *look)
+{
+    const char **paths = options->operands;
+    int worst = EXIT_OK;
+    if (filter_operand(options) == NULL)
+        return EXIT_TROUBLE;
+    for (size_t i = 0; i < options->operand_count && !signals_pending(); i++) {
+        struct store *store = filter_operand_look(paths[i], options);
+        bool confined = i > 0 || confine(paths) == 0;
+        int status = store != NULL && confined ? look(options, i, store) : EXIT_TROUBLE;
+        store_close(store);
+        if (!confined)
+            return EXIT_TROUBLE;
+        worst = status > worst ? status : worst;
+    }
+    return worst;
+}
+
+/* --- one that is made --- */
+
+/* "762 MB", or with stages "762 MB, at most 889 MB": with these empty, and full. */
+static void write_size(const struct store *store, char text[64])
+{
+    char rest[NUMBER_TEXT], most[NUMBER_TEXT];
+    uint64_t bytes = store_file_bytes(store), stages = store_stage_bytes(store);
+    number_size((double)(bytes - stages), rest);
+    if (stages == 0)
+        snprintf(text, 64, "%s", rest);
+    else
+        snprintf(text, 64, "%s, at most %s", rest, number_size((double)bytes, most));
+}
+
+static void tell_created(const struct store *store)
+{
+    char size[64], time[32], rate[NUMBER_TEXT], shard_text[64] = "", lines[64];
+    const char *secret = header_has_secret(store_header(store)) ? ", with a secret" : "";
+    const struct filter_plan *plan = &store_header(store)->plan;
+    struct shard shard = store_header(store)->shard;
+    if (shard.parts != 0)
+        snprintf(shard_text, sizeof shard_text, "shard %" PRIu32 "/%" PRIu32 ", ", shard.part,
+                 shard.parts);
+    if (plan->forget != 0)
+        snprintf(lines, sizeof lines, "forgets lines after %s",
+                 number_exact((double)plan->forget, NUMBER_TIME, time));
+    else if (plan->capacity != 0)
+        snprintf(lines, sizeof lines, "for %s%" PRIu64 " %s", plan->window ? "the last " : "",
+                 plan->capacity, number_lines(plan->capacity));
+    else
+        snprintf(lines, sizeof lines, "for any number of lines");
+    bool grows = plan->forget != 0 || plan->capacity == 0;
+    write_size(store, size);
+    number_text(plan->rate, plan->pages != 0 ? NUMBER_FOUND : NUMBER_ASKED, rate);
+    message("%s: created (%s%s, %s%s, false-positive rate %s%s)", store_path(store), shard_text,
+            lines, grows ? "starts at " : "", size, rate, secret);
+}
+
+/* Makes the filter that the options describe. Nothing may be there but what `over` says
+ * (filter/create.h). Returns 0; 1 if something is there; -1 after a message. */
+static int make(const char *path, const struct options *options, unsigned over)
+{
+    struct fault fault;
+    struct header header;
+    int there = create_look(path, over, &fault);
+    if (there == PLACE_TAKEN)
+        return 1;
+    if (there < 0) {
+        message_fault(&fault);
+        return -1;
+    }
+    if (filter_spec_header(options, &header) != 0)
+        return -1;
+    int result = create_filter(path, &header, (enum create_place)there, &fault);
+    if (result < 0)
+        message_fault(&fault);
+    return result;
+}
+
+int filter_operand_create(const char *path, const struct options *options)
+{
+    struct fault fault;
+    int result = make(path, options, OVER_EMPTY | (options->force ? OVER_FILTER : 0));
+    if (result > 0)
+        return filter_operand_taken(path, "to replace it: --force");
+    if (result < 0)
+        return EXIT_TROUBLE;
+    /* It is made, even if it cannot be looked at. */
+    struct store *store = store_open(path, false, NULL, &fault);
+    if (store != NULL)
+        tell_created(store);
+    store_close(store);
+    return EXIT_OK;
+}
+
+int filter_operand_taken(const char *path, const char *ways_out)
+{
+    if (create_is_filter(path))
+        return message("%s: File exists (%s)", path, ways_out);
+    return message("%s: File exists, and is not a filter (name another file)", path);
+}
+
+/* As make, over nothing; without --create a filter that is absent is only described, so that what
+ * is wrong with the options is said first. */
+static int make_if_absent(const char *path, const struct options *options)
+{
+    struct header header;
+    if (access(path, F_OK) == 0)
+        return 1;
+    if (options->create)
+        return make(path, options, 0);
+    if (options_describing(options) == OPTIONS)
+        return 1;
+    return filter_spec_header(options, &header) == 0 ? 1 : -1;
+}
+
 struct filter *filter_operand_open(const char *path, const struct options *options, bool write)
 {
     struct fault fault;
-    struct filter *filter = filter_open(path, write, &filter_operand_watch, &fault);
+    int result = make_if_absent(path, options);
+    if (result < 0 || (result > 0 && filter_spec_compare(options, path) != 0))
+        return NULL;
+    struct filter *filter = filter_open(path, write, &warnings_watch, &fault);
     if (filter == NULL)
         filter_operand_refuse(&fault, options, path);
+    else if (result == 0)
+        tell_created(filter_store(filter));
     return filter;
-}
-
-static bool warn_if_over(const struct store *store)
-{
-    double capacity = (double)store_capacity(store);
-    double lines = store_header(store)->plan.fixed ? counter_lines(store) : 0;
-    /* As many as it was made for may seem a few more: how many of them looked seen is chance. */
-    if (lines <= capacity ||
-        ((double)store_keys(store) <= capacity && lines - 6 * sqrt(lines) <= capacity))
-        return false;
-    char shown[NUMBER_TEXT];
-    double percent = 100 * counter_rate(store);
-    message("%s: holds %.0f %s, and was made for %.0f; about %s %% of new lines are "
-            "now dropped",
-            store_name(store), lines, number_lines((uint64_t)lines), capacity,
-            number_text(percent, percent < 99.5 ? 2 : 3, shown));
-    return true;
-}
-
-void filter_operand_warn_of_rate(const char *name, double rate, double asked)
-{
-    const double by_chance = 1.05;
-    char now[NUMBER_TEXT], wanted[NUMBER_TEXT];
-    if (rate > asked * by_chance)
-        message("%s: its rate is %s, above the %s asked for (filters to be merged are best made "
-                "--like one that is large enough for all their lines)",
-                name, number_text(rate, NUMBER_FOUND, now),
-                number_text(asked, NUMBER_ASKED, wanted));
-}
-
-/* Only the layers of a merged filter can be above its rate together. */
-static void warn_if_merged_above(const struct store *store)
-{
-    double asked = store_header(store)->plan.rate, most = 0;
-    for (unsigned i = 0; i < store_layers(store); i++)
-        most += store_plan(store, i).rate;
-    if (most > asked * (1 + 1e-9))
-        filter_operand_warn_of_rate(store_name(store), counter_rate(store), asked);
-}
-
-static void warn_if_ahead(const struct store *store)
-{
-    uint64_t ahead = store_path(store) != NULL ? generation_clock_ahead(store) : 0;
-    time_t time = (time_t)(ahead / 1000);
-    struct tm date;
-    char text[64], quoted[QUOTE_MAX];
-    if (ahead == 0 || gmtime_r(&time, &date) == NULL ||
-        strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &date) == 0)
-        return;
-    message("%s: was last written at %s, which is in the future, and forgets nothing until then "
-            "(if the clock is right now, start a new one: unseen create --like %s NEW)",
-            store_path(store), text, quote_file(store_path(store), quoted));
-}
-
-void filter_operand_warn(const struct store *store)
-{
-    if (!warn_if_over(store))
-        warn_if_merged_above(store);
-    warn_if_ahead(store);
 }

@@ -1,5 +1,5 @@
 /*
- * filter_operand - the FILTER that a command names, and what is said while it is open.
+ * filter_operand - the FILTER that a command names: looked at, opened, made.
  */
 #ifndef UNSEEN_COMMANDS_FILTER_OPERAND_H
 #define UNSEEN_COMMANDS_FILTER_OPERAND_H
@@ -16,29 +16,27 @@ bool filter_operand_is_name(const char *name, const struct options *options);
 /* For a command that takes nothing after FILTER. Returns 0, or EXIT_TROUBLE after a message. */
 int filter_operand_alone(const struct options *options);
 
-/* Opens one that exists: to look at it, or to use it. NULL after a message. */
+/* Opens one that exists, to look at it. NULL after a message. */
 struct store *filter_operand_look(const char *path, const struct options *options);
+
+/* Looks at each operand, a filter, in turn; `before` is how many came before. Once the first is
+ * open, or has turned out not to be there, all else is given up. Returns the highest status. */
+typedef int filter_looker(const struct options *options, size_t before, const struct store *store);
+int filter_operand_each(const struct options *options, filter_looker *look);
+
+/* Opens FILTER to use it, if it agrees with the options that describe it; with --create it is made
+ * first if nothing is there. NULL after a message. */
 struct filter *filter_operand_open(const char *path, const struct options *options, bool write);
 
+/* Makes the filter that the options describe, over an empty file, or with --force over a filter,
+ * and says so in one line on stderr. Returns the exit status. */
+int filter_operand_create(const char *path, const struct options *options);
+
+/* Says that something is there, with the ways out if that is a filter. Returns EXIT_TROUBLE. */
+int filter_operand_taken(const char *path, const char *ways_out);
+
 /* Says why a filter could not be opened, with a way out that fits the command: how to make one
- * where that is what it would have written to, a filter of nearly that name if there is one.
- * Returns EXIT_TROUBLE. */
+ * where that is what it would have written to. Returns EXIT_TROUBLE. */
 int filter_operand_refuse(struct fault *fault, const struct options *options, const char *path);
-
-/* The command that makes the filter `name`, quoted for a shell: unseen, `maker` ("create"), those
- * options given that say what a new filter is to be, and the name. To be freed; NULL if memory is
- * short. */
-char *filter_operand_making(const char *maker, const struct options *options, const char *name);
-
-/* What growth and waiting say on stderr. */
-extern const struct store_watch filter_operand_watch;
-
-/* At the end of a run that writes: says so if a filter that does not grow holds more than it was
- * made for, if the layers of a merged one have a higher rate than was asked for, or if the clock
- * was once so far ahead that a window will not forget. */
-void filter_operand_warn(const struct store *store);
-
-/* The second of these, for one that a merge has made; says nothing where the rate is not above. */
-void filter_operand_warn_of_rate(const char *name, double rate, double asked);
 
 #endif

@@ -11,7 +11,6 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #ifndef UNSEEN_VERSION
@@ -48,13 +47,13 @@ static int dispatch(struct options *options)
         options->operand_count--;
     }
     options->asked = command;
-    if (options_has(options, OPTION_HELP))
+    if (options_has(options, OPTION_help))
         return command_print_help(command);
-    if (options_has(options, OPTION_VERSION))
+    if (options_has(options, OPTION_version))
         return print_version();
-    if (options_check(options, command->bit) != 0)
+    if (options_check(options) != 0)
         return EXIT_TROUBLE;
-    if (options_has(options, OPTION_ALLOW_NETWORK))
+    if (options->allow_network)
         network_allow();
     return command->run(options);
 }

@@ -8,39 +8,21 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Put together first, so that it is one write(2) and lines of several processes do not mix. */
-static void say(const char *text)
-{
-    enum { LONGEST = 4 }; /* what a byte can become */
-    char room[8192];
-    size_t size = LONGEST * strlen(text) + LONGEST + 1;
-    char *larger = size > sizeof room ? malloc(size) : NULL;
-    const char *shown = larger != NULL ? quote_controls(text, larger, size)
-                                       : quote_controls(text, room, sizeof room);
-    terminal_make_way(STDERR_FILENO);
-    fprintf(stderr, "unseen: %s\n", shown);
-    free(larger);
-}
-
+/* Put together first, so that it is one write(2) and lines of several processes do not mix. What is
+ * longer than any two file names is cut off. Only one thread of a process speaks. */
 int message(const char *format, ...)
 {
-    char room[2048], *larger = NULL;
-    va_list args, again;
+    enum { LONGEST = 4 }; /* what a byte can become */
+    static char text[10000], shown[LONGEST * sizeof text];
+    va_list args;
     va_start(args, format);
-    va_copy(again, args);
-    int length = vsnprintf(room, sizeof room, format, args);
-    if (length >= (int)sizeof room)
-        larger = malloc((size_t)length + 1);
-    if (larger != NULL)
-        vsnprintf(larger, (size_t)length + 1, format, again);
-    va_end(again);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    say(larger != NULL ? larger : room);
-    free(larger);
+    terminal_make_way(STDERR_FILENO);
+    fprintf(stderr, "unseen: %s\n", quote_controls(text, shown, sizeof shown));
     return EXIT_TROUBLE;
 }
 
@@ -66,22 +48,6 @@ int message_fault(const struct fault *fault)
 int message_exit_status(int status)
 {
     return status == EXIT_TROUBLE && passing > 0 && lasting == 0 ? EXIT_AGAIN : status;
-}
-
-int message_not_run(int error)
-{
-    switch (error) {
-    case ENOENT:
-        return EXIT_NOT_FOUND;
-    case EAGAIN: /* of ours: too many processes, or not enough of something else */
-    case ENOMEM:
-    case EMFILE:
-    case ENFILE:
-    case 0:
-        return EXIT_TROUBLE;
-    default:
-        return EXIT_CANNOT_RUN;
-    }
 }
 
 void message_waits(void *name, bool to_the_end)

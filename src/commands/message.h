@@ -25,9 +25,6 @@ int message_fault(const struct fault *fault);
  * fault that was said may pass. */
 int message_exit_status(int status);
 
-/* The status for a CMD that was not started, by the errno of that. */
-int message_not_run(int error);
-
 /* A lock_waits (system/lock.h) for the file of that name. */
 void message_waits(void *name, bool to_the_end);
 

@@ -1,16 +1,13 @@
 #include "commands/progress.h"
 
-#include "commands/report.h"
 #include "core/number.h"
 #include "system/clock.h"
 #include "system/terminal.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct moment {
@@ -28,23 +25,6 @@ static struct {
     struct moment first, last;
 } progress;
 
-/* Bytes of regular files, and what is left of standard input; 0 if an input is anything else. */
-static uint64_t find_total(const char *const *names)
-{
-    uint64_t sum = 0;
-    for (; *names != NULL; names++) {
-        struct stat status;
-        bool standard = strcmp(*names, "-") == 0;
-        off_t at = standard ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
-        if ((standard ? fstat(STDIN_FILENO, &status) : stat(*names, &status)) != 0)
-            continue; /* nothing comes of it */
-        if (!S_ISREG(status.st_mode) || at < 0 || at > status.st_size)
-            return 0;
-        sum += (uint64_t)(status.st_size - at);
-    }
-    return sum;
-}
-
 static struct moment now(void)
 {
     const struct input *input = progress.input;
@@ -55,87 +35,57 @@ static struct moment now(void)
     };
 }
 
-struct line {
-    char text[160];
-    size_t length, width;
-};
-
-/* Adds a part where it fits. */
-__attribute__((format(printf, 2, 3))) static void add(struct line *line, const char *format, ...)
+static void write_time(char text[48], const char *before, double duration, const char *after)
 {
-    char part[64];
-    va_list args;
-    va_start(args, format);
-    int length = vsnprintf(part, sizeof part, format, args);
-    va_end(args);
-    const char *comma = line->length > 0 ? ", " : "";
-    if (length > 0 && line->length + strlen(comma) + (size_t)length <= line->width)
-        line->length += (size_t)snprintf(line->text + line->length,
-                                         sizeof line->text - line->length, "%s%s", comma, part);
+    uint64_t seconds = (uint64_t)duration;
+    unsigned minute = (unsigned)(seconds / 60 % 60), second = (unsigned)(seconds % 60);
+    char hours[24] = "";
+    if (seconds >= 3600)
+        snprintf(hours, sizeof hours, "%" PRIu64 ":", seconds / 3600);
+    snprintf(text, 48, seconds < 3600 ? ", %s%s%u:%02u%s" : ", %s%s%02u:%02u%s", before, hours,
+             minute, second, after);
 }
 
-static const char *duration(uint64_t seconds, char text[32])
+/* What matters most comes first: what does not fit is cut off. */
+static void draw(const struct moment *from, bool ended)
 {
-    uint64_t hours = seconds / 3600;
-    if (hours > 0)
-        snprintf(text, 32, "%" PRIu64 ":%02u:%02u", hours, (unsigned)(seconds / 60 % 60),
-                 (unsigned)(seconds % 60));
-    else
-        snprintf(text, 32, "%u:%02u", (unsigned)(seconds / 60), (unsigned)(seconds % 60));
-    return text;
-}
-
-/* What matters most comes first. */
-static void describe(struct line *line, const struct moment *from, const struct moment *to,
-                     bool ended)
-{
-    char size[16], time[32];
-    double seconds = (double)(to->at - from->at) / 1000;
-    double byte_rate = seconds > 0 ? (double)(to->bytes - from->bytes) / seconds : 0;
-    double line_rate = seconds > 0 ? (double)(to->lines - from->lines) / seconds : 0;
+    struct moment to = now();
+    char text[256], size[NUMBER_TEXT], rate[NUMBER_TEXT], share[16] = "", time[48] = "";
+    char chosen[64] = "", *comma;
+    double seconds = (double)(to.at - from->at) / 1000, each = seconds > 0 ? 1 / seconds : 0;
+    double byte_rate = (double)(to.bytes - from->bytes) * each;
     /* More than there was: the size told nothing, as in /proc. */
-    bool known = progress.total > 0 && to->bytes <= progress.total;
-    double share = known ? (double)to->bytes / (double)progress.total : 0;
+    bool known = progress.total > 0 && to.bytes <= progress.total;
     if (known)
-        add(line, "%u%% of %s", (unsigned)(100 * share), report_size((double)progress.total, size));
-    else
-        add(line, "%s", report_size((double)to->bytes, size));
+        snprintf(share, sizeof share, "%u%% of ", (unsigned)(to.bytes * 100 / progress.total));
     if (ended)
-        add(line, "in %s", duration((uint64_t)seconds, time));
+        write_time(time, "in ", seconds, "");
     else if (known && byte_rate >= 1)
-        add(line, "%s left",
-            duration((uint64_t)((double)(progress.total - to->bytes) / byte_rate), time));
-    add(line, "%" PRIu64 " %s", to->lines, number_lines(to->lines));
+        write_time(time, "", (double)(progress.total - to.bytes) / byte_rate, " left");
     if (progress.what != NULL)
-        add(line, "%" PRIu64 " %s", *progress.chosen, progress.what);
-    add(line, "%s/s", report_size(byte_rate, size));
-    add(line, "%.0f lines/s", line_rate);
+        snprintf(chosen, sizeof chosen, ", %" PRIu64 " %s", *progress.chosen, progress.what);
+    number_size((double)(known ? progress.total : to.bytes), size);
+    snprintf(text, sizeof text, "%s%s%s, %" PRIu64 " %s%s, %s/s, %.0f lines/s", share, size, time,
+             to.lines, number_lines(to.lines), chosen, number_size(byte_rate, rate),
+             (double)(to.lines - from->lines) * each);
+    /* The last column stays free: at it, some terminals go to the next line. */
+    while (strlen(text) >= terminal_width(STDERR_FILENO) && (comma = strrchr(text, ',')) != NULL)
+        *comma = '\0';
+    terminal_draw(text, ended);
+    progress.last = to;
 }
 
-/* The last column stays free: at it, some terminals go to the next line. */
-static void draw(const struct moment *from, const struct moment *to, bool ended)
-{
-    struct line line = {.width = terminal_width(STDERR_FILENO) - 1};
-    if (line.width > sizeof line.text - 1)
-        line.width = sizeof line.text - 1;
-    describe(&line, from, to, ended);
-    terminal_draw(line.text, ended);
-}
-
-void progress_count(const uint64_t *lines, const uint64_t *chosen, const char *what)
-{
-    progress.lines = lines;
-    progress.chosen = chosen;
-    progress.what = what;
-}
-
-void progress_begin(const char *const *names)
+void progress_begin(const char *const *names, const uint64_t *lines, const uint64_t *chosen,
+                    const char *what)
 {
     const char *terminal = getenv("TERM");
     progress.draws = isatty(STDERR_FILENO) && (terminal == NULL || strcmp(terminal, "dumb") != 0);
     if (!progress.draws)
         return;
-    progress.total = find_total(names);
+    progress.lines = lines;
+    progress.chosen = chosen;
+    progress.what = what;
+    progress.total = input_expected(names);
     progress.first = progress.last = now();
 }
 
@@ -149,18 +99,13 @@ void progress_input(const struct input *input)
 void progress_look(void)
 {
     enum { EVERY = 1000 };
-    if (!progress.draws || clock_monotonic() - progress.last.at < EVERY)
-        return;
-    struct moment to = now();
-    draw(&progress.last, &to, false);
-    progress.last = to;
+    if (progress.draws && clock_monotonic() - progress.last.at >= EVERY)
+        draw(&progress.last, false);
 }
 
 void progress_end(void)
 {
-    if (!progress.draws)
-        return;
-    struct moment to = now();
-    draw(&progress.first, &to, true);
+    if (progress.draws)
+        draw(&progress.first, true);
     progress.draws = false;
 }

@@ -10,13 +10,11 @@
 
 #include "io/input.h"
 
-/* Where the lines read are counted, and those chosen of them, which are `what`: "new"; or NULL and
- * NULL. Both counts stay there until progress_end. */
-void progress_count(const uint64_t *lines, const uint64_t *chosen, const char *what);
-
-/* These inputs, "-" for standard input and NULL at the end, are read from now on. Without this call
- * the others do nothing. */
-void progress_begin(const char *const *names);
+/* These inputs, "-" for standard input and NULL at the end, are read from now on. The lines read
+ * are counted in *lines, and in *chosen those of them that are `what`: "new"; or NULL and NULL.
+ * Both counts stay there until progress_end. Without this call the others do nothing. */
+void progress_begin(const char *const *names, const uint64_t *lines, const uint64_t *chosen,
+                    const char *what);
 
 /* An input is open; NULL: it is about to be closed. */
 void progress_input(const struct input *input);

@@ -32,7 +32,6 @@ static const struct value *value_of(const struct option_entry *entry)
         [TAKES_FILE] = {"file", "_files", " -r -F"},
         [TAKES_FILTER] = {"filter", "_unseen_filters", " -x -a '(__unseen_filters)'"},
         [TAKES_PROFILE] = {"profile", "(" PROFILE_LIST ")", " -x -a '" PROFILE_LIST "'"},
-        [TAKES_FORM] = {"form", "(json)", " -f -a json"},
         [TAKES_COMMAND] = {"command", " _command_names -e:*::arguments: _normal", ""},
     };
     bool is_known = entry->kind < sizeof known / sizeof *known && known[entry->kind].bash != NULL;
@@ -65,7 +64,7 @@ static void print_commands_of(const struct option_entry *entry)
 
 static void print_spellings(const struct option_entry *entry, const char *separator)
 {
-    for (int i = 0; i < OPTION_SPELLINGS && entry->spellings[i] != NULL; i++)
+    for (int i = 0; i < SPELLINGS && entry->spellings[i] != NULL; i++)
         printf("%s%s", i == 0 ? "" : separator, entry->spellings[i]);
 }
 
@@ -121,18 +120,16 @@ static void print_bash(void)
 /* --- zsh: specifications for _arguments --- */
 
 /* How a spelling and its value are written: "-n+" in one word or two, "--size=" as well. */
-static const char *zsh_ending(const char *spelling, enum argument_kind kind)
+static const char *zsh_ending(const char *spelling, enum option_kind kind)
 {
     if (kind == TAKES_NOTHING || kind == TAKES_COMMAND)
         return "";
-    if (kind == TAKES_FORM)
-        return "=-";
     return option_is_long(spelling) ? "=" : "+";
 }
 
 static void zsh_option(const struct option_entry *entry)
 {
-    for (int i = 0; i < OPTION_SPELLINGS && entry->spellings[i] != NULL; i++) {
+    for (int i = 0; i < SPELLINGS && entry->spellings[i] != NULL; i++) {
         fputs("    _unseen_option '", stdout);
         print_commands_of(entry);
         fputs(" ' '(", stdout);
@@ -141,8 +138,7 @@ static void zsh_option(const struct option_entry *entry)
         print_text(entry->help, "'\\''", "[]:\\");
         putchar(']');
         if (entry->kind != TAKES_NOTHING)
-            printf("%s:%s:%s", entry->kind == TAKES_FORM ? ":" : "", entry->argument,
-                   value_of(entry)->zsh);
+            printf(":%s:%s", entry->argument, value_of(entry)->zsh);
         puts("'");
     }
 }
@@ -171,7 +167,7 @@ static void fish_option(const struct option_entry *entry)
     fputs("complete -c unseen -n '__unseen_is", stdout);
     print_commands_of(entry);
     putchar('\'');
-    for (int i = 0; i < OPTION_SPELLINGS && entry->spellings[i] != NULL; i++)
+    for (int i = 0; i < SPELLINGS && entry->spellings[i] != NULL; i++)
         if (option_is_long(entry->spellings[i]))
             printf(" -l %s", entry->spellings[i] + 2);
         else
@@ -188,8 +184,7 @@ static void fish_valued(void)
 {
     fputs("set -g __unseen_valued", stdout);
     for (int i = 0; i < OPTIONS; i++)
-        if (option_table[i].kind != TAKES_NOTHING && option_table[i].kind != TAKES_FORM &&
-            option_table[i].kind != TAKES_COMMAND) {
+        if (option_table[i].kind != TAKES_NOTHING && option_table[i].kind != TAKES_COMMAND) {
             putchar(' ');
             print_spellings(&option_table[i], " ");
         }

@@ -219,3 +219,39 @@ int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, 
     layer->stage = growth_stage_pages(plan, layer->pages);
     return layer->capacity != 0 ? 0 : -1;
 }
+
+uint64_t growth_pages_of_bits(const struct filter_plan *plan, double bits_per_key)
+{
+    double bits = bits_per_key * (double)plan->capacity / growth_first_layers(plan);
+    return (uint64_t)ceil(bits / PAGE_BITS);
+}
+
+void growth_find_rate(struct filter_plan *plan)
+{
+    double best = HUGE_VAL;
+    double keys = (double)growth_first_keys(plan);
+    for (unsigned lines = 1; lines <= LINES_MAX; lines++)
+        for (unsigned fields = 1; fields <= FIELDS_MAX; fields++) {
+            struct geometry geometry = {(uint8_t)lines, (uint8_t)fields, plan->geometry.counting};
+            if (plan->geometry.lines != 0 &&
+                (lines != plan->geometry.lines || fields != plan->geometry.fields))
+                continue;
+            double rate = sizing_rate(geometry, plan->pages, keys);
+            /* A further line has to be worth its cache miss. */
+            if (rate < best * 0.8)
+                best = rate;
+        }
+    struct filter_plan unit = *plan;
+    unit.rate = 1;
+    double share = SIZING_MARGIN * growth_rate(&unit, 0);
+    plan->rate = fmax(best / share, SIZING_RATE_MIN);
+    /* The layer gets the geometry for its rate, which need not be the best for its size: then p is
+     * what that one comes to. */
+    for (unsigned round = 0; plan->geometry.lines == 0 && round < 8; round++) {
+        struct geometry geometry = growth_geometry(plan);
+        double rate = sizing_rate(geometry, plan->pages, keys) / share;
+        if (rate <= plan->rate)
+            break;
+        plan->rate = rate;
+    }
+}

@@ -131,6 +131,13 @@ double growth_made_for(const struct filter_plan *plan, const struct layer_plan *
 /* The geometry of layer 0. */
 struct geometry growth_geometry(const struct filter_plan *plan);
 
+/* Pages of each first layer, for so many bits a key; plan->capacity must be given. */
+uint64_t growth_pages_of_bits(const struct filter_plan *plan, double bits_per_key);
+
+/* Sets plan->rate to the lowest p that layers of `pages` keep with `capacity` keys, over all
+ * geometries or with the one that is given; within the limits. Both must be given. */
+void growth_find_rate(struct filter_plan *plan);
+
 /* Layer 0 of a filter. Returns 0, or -1 if it would be larger than
  * SIZING_PAGES_MAX, or if `pages` cannot hold even one key at that rate. plan->capacity or
  * plan->pages must be given. */

@@ -1,5 +1,6 @@
 #include "core/number.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -40,4 +41,164 @@ const char *number_text(double number, unsigned digits, char text[NUMBER_TEXT])
         snprintf(text, NUMBER_TEXT, "%.*se%d", (int)(end_of_mantissa(form, exponent) - form), form,
                  (int)strtol(exponent + 1, NULL, 10));
     return text;
+}
+
+/* --- units --- */
+
+/* They are read; numbers are written in them exactly, or about as large as they are. */
+enum { READ = 1, EXACT = 2, ABOUT = 4, ALL = READ | EXACT | ABOUT };
+
+struct unit {
+    const char *text; /* NULL at the end */
+    double factor;
+    unsigned uses;
+};
+
+/* In rising order, as far as they are written. */
+/* clang-format off */
+static const struct unit counts[] = {
+    {"", 1, ALL}, {"k", 1e3, READ}, {"K", 1e3, ALL}, {"M", 1e6, ALL}, {"G", 1e9, ALL},
+    {"T", 1e12, ALL}, {"P", 1e15, ABOUT}, {NULL, 0, 0},
+};
+static const struct unit sizes[] = {
+    {"", 1, READ | EXACT}, {"K", 0x1p10, READ | EXACT}, {"M", 0x1p20, READ | EXACT},
+    {"G", 0x1p30, READ | EXACT}, {"T", 0x1p40, READ | EXACT}, {"P", 0x1p50, READ | EXACT},
+    {"k", 0x1p10, READ}, {"KiB", 0x1p10, READ}, {"MiB", 0x1p20, READ}, {"GiB", 0x1p30, READ},
+    {"TiB", 0x1p40, READ}, {"PiB", 0x1p50, READ}, {"KB", 1e3, READ},
+    {"B", 1, ABOUT}, {"kB", 1e3, READ | ABOUT}, {"MB", 1e6, READ | ABOUT},
+    {"GB", 1e9, READ | ABOUT}, {"TB", 1e12, READ | ABOUT}, {"PB", 1e15, READ | ABOUT}, {NULL, 0, 0},
+};
+static const struct unit times[] = { /* milliseconds */
+    {"s", 1e3, READ | EXACT}, {"m", 60e3, READ | EXACT}, {"h", 3600e3, READ | EXACT},
+    {"d", 86400e3, READ | EXACT}, {"w", 604800e3, READ}, {NULL, 0, 0},
+};
+static const struct unit rates[] = {{"", 1, READ | EXACT}, {"%", 0.01, READ}, {NULL, 0, 0}};
+static const struct unit none[] = {{"", 1, READ | EXACT}, {NULL, 0, 0}};
+/* clang-format on */
+
+static const struct unit *const units_of[] = {
+    [NUMBER_COUNT] = counts, [NUMBER_SIZE] = sizes, [NUMBER_TIME] = times,
+    [NUMBER_RATE] = rates,   [NUMBER_PLAIN] = none,
+};
+
+/* --- with units, as text --- */
+
+/* The largest unit of which a number with three figures is at least one. */
+static const struct unit *unit_about(const struct unit *unit, double number)
+{
+    while ((unit->uses & ABOUT) == 0)
+        unit++;
+    const struct unit *best = unit;
+    for (; unit->text != NULL; unit++)
+        if ((unit->uses & ABOUT) != 0 && number >= 0.9995 * unit->factor)
+            best = unit;
+    return best;
+}
+
+const char *number_size(double bytes, char text[NUMBER_TEXT])
+{
+    const struct unit *unit = unit_about(sizes, bytes);
+    double number = bytes / unit->factor;
+    bool tenths = unit->factor > 1 && number < 9.95;
+    snprintf(text, NUMBER_TEXT, tenths ? "%.1f %s" : "%.0f %s", number, unit->text);
+    return text;
+}
+
+const char *number_count(double count, char text[NUMBER_TEXT])
+{
+    const struct unit *unit = unit_about(counts, count);
+    snprintf(text, NUMBER_TEXT, "%.3g%s", count / unit->factor, unit->text);
+    return text;
+}
+
+const char *number_exact(double number, enum number_kind kind, char text[NUMBER_TEXT])
+{
+    const struct unit *best = units_of[kind];
+    for (const struct unit *unit = best; unit->text != NULL; unit++)
+        if ((unit->uses & EXACT) != 0 && number >= unit->factor && fmod(number, unit->factor) == 0)
+            best = unit;
+    snprintf(text, NUMBER_TEXT, "%.15g%s", number / best->factor, best->text);
+    return text;
+}
+
+/* --- as they are read --- */
+
+static bool is_hexadecimal(const char *text)
+{
+    return text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+}
+
+/* Decimal digits with point and exponent, as strtod(3) reads them, or 10^9, and nothing else that
+ * it would accept (hexadecimal, "inf", blanks). *end is after it; NULL if there is no number. */
+static double parse_decimal(const char *text, const char **end)
+{
+    static const char digits[] = "0123456789";
+    *end = NULL;
+    if (strspn(text + (text[0] == '.'), digits) == 0 || is_hexadecimal(text))
+        return 0;
+    if (strncmp(text, "10^", 3) == 0) {
+        char as_exponent[16];
+        size_t sign = text[3] == '-', length = sign + strspn(text + 3 + sign, digits);
+        snprintf(as_exponent, sizeof as_exponent, "1e%.*s", (int)length, text + 3);
+        *end = length > sign && length < 8 ? text + 3 + length : NULL;
+        return strtod(as_exponent, NULL);
+    }
+    char *stop;
+    double value = strtod(text, &stop);
+    *end = stop;
+    return value;
+}
+
+static const struct unit *find_unit(const struct unit *unit, const char *text, size_t length)
+{
+    for (; unit->text != NULL; unit++)
+        if ((unit->uses & READ) != 0 && strlen(unit->text) == length &&
+            strncmp(unit->text, text, length) == 0)
+            return unit;
+    return NULL;
+}
+
+/* As if it had been written so: 0.3% is the same number as 0.003. */
+static double hundredth(double number)
+{
+    char text[NUMBER_TEXT];
+    snprintf(text, sizeof text, "%.15g", number / 100);
+    return strtod(text, NULL);
+}
+
+double number_parse(const char *text, enum number_kind kind)
+{
+    double last = HUGE_VAL, sum = 0;
+    do {
+        const char *end;
+        double part = parse_decimal(text, &end);
+        if (end == NULL)
+            return NAN;
+        text = end + strcspn(end, "0123456789.");
+        const struct unit *unit = find_unit(units_of[kind], end, (size_t)(text - end));
+        if (unit == NULL || unit->factor >= last)
+            return NAN;
+        last = unit->factor;
+        sum += last == 0.01 ? hundredth(part) : part * last;
+    } while (*text != '\0' && kind == NUMBER_TIME);
+    bool whole = kind == NUMBER_COUNT || kind == NUMBER_SIZE || kind == NUMBER_TIME;
+    return *text == '\0' && (!whole || sum == floor(sum)) ? sum : NAN;
+}
+
+const char *number_digits(const char *text, uint32_t *number)
+{
+    char *end;
+    if (text[0] < '0' || text[0] > '9')
+        return NULL;
+    unsigned long long value = strtoull(text, &end, 10);
+    *number = value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+    return end;
+}
+
+bool number_parse_whole(const char *text, uint64_t *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtoull(text, &end, is_hexadecimal(text) ? 16 : 10);
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
 }

@@ -116,3 +116,30 @@ const char *quote_controls(const char *text, char *shown, size_t size)
     shown[length] = '\0';
     return shown;
 }
+
+/* --- JSON --- */
+
+/* One character, or a byte that is none, whose backslash JSON has doubled. Returns how many bytes
+ * it took. */
+static size_t quote_one(FILE *to, const char *text)
+{
+    size_t length = quote_character(text);
+    unsigned char byte = (unsigned char)text[0], second = (unsigned char)text[1];
+    if (length == 0)
+        fprintf(to, "\\\\x%02x", byte);
+    else if (byte < 0x20 || byte == 0x7f)
+        fprintf(to, "\\u%04x", byte);
+    else if (byte == 0xc2 && second < 0xa0)
+        fprintf(to, "\\u%04x", second);
+    else
+        fprintf(to, "%s%.*s", byte == '"' || byte == '\\' ? "\\" : "", (int)length, text);
+    return length > 0 ? length : 1;
+}
+
+void quote_json(FILE *to, const char *text)
+{
+    putc('"', to);
+    while (*text != '\0')
+        text += quote_one(to, text);
+    putc('"', to);
+}

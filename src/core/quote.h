@@ -5,6 +5,7 @@
 #define UNSEEN_CORE_QUOTE_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* Room for any path as a quoted word, unless it is full of quotes. What is too long becomes "...":
  * cut off, it would be another name. */
@@ -21,6 +22,10 @@ const char *quote_file(const char *name, char quoted[QUOTE_MAX]);
  * which neither end a line nor speak to a terminal. All other bytes stay. Cut off at `size`, which
  * is at least 1; returns `shown`. */
 const char *quote_controls(const char *text, char *shown, size_t size);
+
+/* A string of JSON, in UTF-8: characters stay as they are, except controls (\u00XX). A byte that is
+ * not UTF-8 becomes the four characters \xHH. */
+void quote_json(FILE *to, const char *text);
 
 /* How many bytes the first character of the text has, 1 to 4; 0 if they are not valid UTF-8. */
 size_t quote_character(const char *text);

@@ -1,5 +1,19 @@
 #include "core/shard.h"
 
+#include "core/number.h"
+
+bool shard_parse(const char *text, bool all, struct shard *shard)
+{
+    *shard = (struct shard){0};
+    if (!all) {
+        text = number_digits(text, &shard->part);
+        if (text == NULL || *text++ != '/')
+            return false;
+    }
+    text = number_digits(text, &shard->parts);
+    return text != NULL && *text == '\0';
+}
+
 _Static_assert(SHARD_PARTS_MAX <= 1 << 20, "which the proof of jump needs");
 
 /* The obvious way is shard_part for one key after the other. Most of its time goes into wrong

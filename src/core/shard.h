@@ -16,6 +16,8 @@
 
 #include "core/hash.h"
 
+#include <stdbool.h>
+
 enum { SHARD_PARTS_MAX = 1000000 };
 
 /* Part `part` of `parts`, counted from 1; both 0: all of the list. */
@@ -23,6 +25,10 @@ struct shard {
     uint32_t part;
     uint32_t parts;
 };
+
+/* Reads I/N, or of all of a list N alone: decimal digits, also after zeros (seq -w). What is too
+ * large for 32 bits is UINT32_MAX. Returns whether it is of that form. */
+bool shard_parse(const char *text, bool all, struct shard *shard);
 
 #define SHARD_FACTOR UINT64_C(2862933555777941757)
 

@@ -1,5 +1,6 @@
 #include "filter/create.h"
 
+#include "core/number.h"
 #include "filter/store.h"
 #include "system/lock.h"
 #include "system/map.h"
@@ -12,6 +13,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -217,6 +219,28 @@ static int make(const char *path, struct header *header, bool over, struct fault
                : result;
 }
 
+/* How much it needs, and what is missing of that. */
+static void tell_space(struct fault *fault, const char *path, const struct filter_plan *plan)
+{
+    char needed[NUMBER_TEXT], missing[NUMBER_TEXT], directory[PATH_MAX];
+    struct layer_plan layer;
+    struct statvfs system;
+    path_directory(path, directory);
+    unsigned count = create_layers(plan, &layer);
+    if (count == 0)
+        return;
+    double bytes = (double)header_asked_bytes(layer.pages, plan, count);
+    number_size(bytes, needed);
+    double more = statvfs(directory, &system) == 0
+                      ? bytes - (double)system.f_bavail * (double)system.f_frsize
+                      : 0;
+    if (more > 0)
+        fault_way_out(fault, "it needs %s, %s more than are free", needed,
+                      number_size(more, missing));
+    else
+        fault_way_out(fault, "it needs %s", needed);
+}
+
 int create_filter(const char *path, struct header *header, enum create_place there,
                   struct fault *fault)
 {
@@ -225,6 +249,8 @@ int create_filter(const char *path, struct header *header, enum create_place the
         result = lock_empty(path, &lock, fault);
     if (result == 0)
         result = make(path, header, there != PLACE_FREE, fault);
+    if (result < 0 && fault->of == path && (fault->error == ENOSPC || fault->error == EFBIG))
+        tell_space(fault, path, &header->plan);
     if (lock >= 0)
         close(lock);
     return result;

@@ -70,11 +70,6 @@ const char *pending_target(const struct pending *pending)
     return pending->target;
 }
 
-uint64_t pending_count(const struct pending *pending)
-{
-    return pending->head.count;
-}
-
 bool pending_is(int fd)
 {
     struct key_file_head head;
@@ -141,8 +136,8 @@ static int check_head(const struct pending *pending, const struct store *store, 
                : damaged(pending, "size", fault);
 }
 
-int pending_read(struct pending *pending, uint64_t from, struct key *keys, size_t n,
-                 struct fault *fault)
+static int read_keys(const struct pending *pending, uint64_t from, struct key *keys, size_t n,
+                     struct fault *fault)
 {
     uint8_t bytes[BATCH_KEYS * KEY_BYTES];
     uint64_t at = FLIGHT_HEAD_BYTES + from * KEY_BYTES;
@@ -312,19 +307,31 @@ struct pending *pending_claim(const char *path, struct fault *fault)
 
 /* --- writing --- */
 
-/* All keys of the file that is there. */
-static int owe(struct pending *pending, struct filter *filter, struct fault *fault)
+/* All keys of the file that is there: they are owed; or with `added` they are added. */
+static int hand_on(const struct pending *pending, struct filter *filter, uint64_t *added,
+                   struct fault *fault)
 {
-    struct key keys[BATCH_KEYS];
+    static struct key keys[BATCH_KEYS];
+    static uint8_t seen[BATCH_KEYS];
+    uint64_t more = 0;
     size_t n;
     for (uint64_t from = 0; from < pending->head.count; from += n) {
         uint64_t left = pending->head.count - from;
         n = left < BATCH_KEYS ? (size_t)left : BATCH_KEYS;
-        if (pending_read(pending, from, keys, n, fault) != 0 ||
-            filter_owe(filter, keys, n, fault) != 0)
+        if (read_keys(pending, from, keys, n, fault) != 0 ||
+            (added == NULL ? filter_owe(filter, keys, n, fault) != 0
+                           : filter_add(filter, keys, n, seen, &more, fault) != (ptrdiff_t)n))
             return -1;
+        if (added != NULL)
+            *added += more;
     }
     return 0;
+}
+
+int pending_add(const struct pending *pending, struct filter *filter, uint64_t *added,
+                struct fault *fault)
+{
+    return hand_on(pending, filter, added, fault);
 }
 
 int pending_begin(struct pending *pending, struct filter *filter, struct fault *fault)
@@ -339,7 +346,7 @@ int pending_begin(struct pending *pending, struct filter *filter, struct fault *
     if (pending->fd >= 0 && fstat(pending->fd, &old) == 0)
         beside_take_after(pending->new_fd, &old);
     return filter_hold_in(filter, pending->new_fd, pending->target, fault) == 0
-               ? owe(pending, filter, fault)
+               ? hand_on(pending, filter, NULL, fault)
                : -1;
 }
 

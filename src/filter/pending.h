@@ -41,10 +41,10 @@ struct pending *pending_open(const char *path, const struct store *store, struct
 /* Whether an open file begins as one does. */
 bool pending_is(int fd);
 
-/* Of a whole file that was there: how many keys; and some of them, at most BATCH_KEYS at a time. */
-uint64_t pending_count(const struct pending *pending);
-int pending_read(struct pending *pending, uint64_t from, struct key *keys, size_t n,
-                 struct fault *fault);
+/* Adds the keys of one that is open to its filter; some may be in by now. *added rises by how many
+ * were not. Returns 0, or -1 with the fault: some of them may have been added. */
+int pending_add(const struct pending *pending, struct filter *filter, uint64_t *added,
+                struct fault *fault);
 
 /* Removes what was not finished. NULL is allowed. */
 void pending_free(struct pending *pending);

@@ -261,6 +261,17 @@ void store_close(struct store *store)
     free(store);
 }
 
+/* Its directory: it may be replaced meanwhile. And itself: what /dev/fd leads to need not be in any
+ * of these. */
+void store_allow(const char *path, struct confine *confine)
+{
+    char directory[PATH_MAX];
+    path_directory(path, directory);
+    confine_allow(confine, directory, CONFINE_READ);
+    confine_allow_place(confine, path, CONFINE_READ);
+    confine_allow(confine, path, CONFINE_READ);
+}
+
 /* --- the name --- */
 
 static int check_name_now(struct store *store, struct fault *fault)

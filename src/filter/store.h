@@ -11,7 +11,7 @@
 
 #include "core/growth.h"
 #include "format/header.h"
-#include "system/fault.h"
+#include "system/confine.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,6 +38,9 @@ struct store *store_open(const char *path, bool write, const struct store_watch 
 
 /* NULL is allowed. */
 void store_close(struct store *store);
+
+/* Allows one to be opened that is only read. */
+void store_allow(const char *path, struct confine *confine);
 
 /* What it is. */
 const struct header *store_header(const struct store *store);

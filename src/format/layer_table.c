@@ -240,3 +240,17 @@ uint64_t header_asked_bytes(uint64_t pages, const struct filter_plan *plan, unsi
 {
     return header_file_bytes(pages, plan, layers) - header_stage_bytes(pages, plan, layers);
 }
+
+uint64_t header_pages_within(const struct filter_plan *plan, uint64_t bytes)
+{
+    unsigned layers = growth_first_layers(plan);
+    uint64_t pages = bytes / PAGE_BYTES / layers;
+    while (pages > 0) {
+        uint64_t total = header_asked_bytes(pages, plan, layers);
+        if (total <= bytes)
+            break;
+        uint64_t over = (total - bytes - 1) / PAGE_BYTES / layers + 1;
+        pages = over < pages ? pages - over : 0;
+    }
+    return pages;
+}

@@ -49,5 +49,7 @@ uint64_t header_file_bytes(uint64_t pages, const struct filter_plan *plan, unsig
 uint64_t header_stage_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers);
 /* Its size as users ask for one: stages count only if they were asked for, too. */
 uint64_t header_asked_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers);
+/* The most pages of each first layer with which it is no larger than that. */
+uint64_t header_pages_within(const struct filter_plan *plan, uint64_t bytes);
 
 #endif

@@ -1,63 +1,127 @@
 #include "format/likeness.h"
+
 #include "core/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* What must agree. */
-static const char *const names[] = {"key recipe",
-                                    "seed",
-                                    "false-positive rate",
-                                    "number of hashes",
-                                    "kind",
-                                    "growth",
-                                    "window",
-                                    "number of parts",
-                                    "hash"};
-enum { NAMES = sizeof names / sizeof *names };
+/* In the order in which they are told: what follows from another one comes after it. */
+enum trait {
+    TRAIT_WINDOW,
+    TRAIT_FORGET,
+    TRAIT_COUNTING,
+    TRAIT_FIXED,
+    TRAIT_SECRET,
+    TRAIT_SEED,
+    TRAIT_HASHES,
+    TRAIT_RATE,
+    TRAIT_SHARD,
+    TRAIT_CAPACITY,
+    TRAIT_SIZE,
+    TRAITS
+};
+enum { FOR_UNION = TRAIT_SHARD + 1 }; /* so many must agree for that */
 
-static void describe(const struct header *header, char texts[NAMES][LIKENESS_TEXT])
+static const char *const options[TRAITS] = {
+    "--window", "--forget-after", "--counting", "--fixed", "--secret", "--seed", "--hashes",
+    "-p",       "--shard",        "-n",         "--size",
+};
+
+static const char *whole(uint64_t number, char text[NUMBER_TEXT])
+{
+    snprintf(text, NUMBER_TEXT, "%" PRIu64, number);
+    return number != 0 ? text : NULL;
+}
+
+static const char *flag(bool set)
+{
+    return set ? "" : NULL;
+}
+
+/* The value of its option, "" if that takes none; NULL: made without. */
+static const char *value_of(const struct header *header, enum trait trait, bool for_union,
+                            char text[NUMBER_TEXT])
 {
     const struct filter_plan *plan = &header->plan;
-    recipe_shown(&header->recipe, texts[0]);
-    snprintf(texts[1], LIKENESS_TEXT, "%" PRIu64,
-             header_has_secret(header) ? 0 : header->hasher.k0);
-    number_text(plan->rate, 15, texts[2]);
-    if (plan->geometry.lines == 0)
-        snprintf(texts[3], LIKENESS_TEXT, "what suits the rate");
-    else
-        snprintf(texts[3], LIKENESS_TEXT, "%u (%u x %u)", geometry_hashes(plan->geometry),
-                 plan->geometry.lines, plan->geometry.fields);
-    snprintf(texts[4], LIKENESS_TEXT, "%s", plan->geometry.counting ? "--counting" : "plain");
-    snprintf(texts[5], LIKENESS_TEXT, "%s", plan->fixed ? "none (--fixed)" : "as needed");
-    snprintf(texts[7], LIKENESS_TEXT, "%" PRIu32, header->shard.parts);
-    snprintf(texts[8], LIKENESS_TEXT, "%s",
-             header_has_secret(header) ? "SipHash with a secret" : "XXH3");
-    if (!plan->window)
-        snprintf(texts[6], LIKENESS_TEXT, "none");
-    else if (plan->forget == 0)
-        snprintf(texts[6], LIKENESS_TEXT, "%" PRIu64 " lines", plan->capacity);
-    else
-        snprintf(texts[6], LIKENESS_TEXT, "%.3f s", (double)plan->forget / 1000);
+    const struct shard *shard = &header->shard;
+    bool by_count = plan->window && plan->forget == 0;
+    switch (trait) {
+    case TRAIT_CAPACITY:
+        return by_count ? NULL : whole(plan->capacity, text);
+    case TRAIT_RATE:
+        return number_text(plan->rate, 15, text);
+    case TRAIT_SIZE:
+        return plan->pages == 0
+                   ? NULL
+                   : whole(header_asked_bytes(plan->pages, plan, growth_first_layers(plan)), text);
+    case TRAIT_WINDOW:
+        return by_count ? whole(plan->capacity, text) : NULL;
+    case TRAIT_FORGET:
+        return plan->forget == 0 ? NULL : number_exact((double)plan->forget, NUMBER_TIME, text);
+    case TRAIT_HASHES:
+        return plan->geometry.lines == 0 ? NULL : whole(geometry_hashes(plan->geometry), text);
+    case TRAIT_FIXED:
+        return flag(plan->fixed);
+    case TRAIT_COUNTING:
+        return flag(plan->geometry.counting);
+    case TRAIT_SECRET:
+        return flag(header_has_secret(header));
+    case TRAIT_SEED:
+        return header_has_secret(header) ? NULL : whole(header->hasher.k0, text);
+    default:
+        if (for_union)
+            snprintf(text, NUMBER_TEXT, "I/%" PRIu32, shard->parts);
+        else
+            snprintf(text, NUMBER_TEXT, "%" PRIu32 "/%" PRIu32, shard->part, shard->parts);
+        return shard->parts == 0 ? NULL : text;
+    }
+}
+
+static bool is_same(const char *one, const char *other)
+{
+    return one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
+}
+
+/* Secrets are not shown. */
+static bool has_another_secret(const struct header *one, const struct header *other)
+{
+    return header_has_secret(one) && header_has_secret(other) &&
+           (one->hasher.k0 != other->hasher.k0 || one->hasher.k1 != other->hasher.k1);
+}
+
+static const char *key_differs(const struct header *one, const struct header *other,
+                               char text[LIKENESS_TEXT])
+{
+    char ones[RECIPE_TEXT], others[RECIPE_TEXT];
+    snprintf(text, LIKENESS_TEXT, "for %s, not %s", recipe_shown(&one->recipe, ones),
+             recipe_shown(&other->recipe, others));
+    return text;
 }
 
 const char *likeness_differs(const struct header *one, const struct header *other,
-                             char one_has[LIKENESS_TEXT], char other_has[LIKENESS_TEXT])
+                             enum likeness likeness, const char **option, char text[LIKENESS_TEXT])
 {
-    char ones[NAMES][LIKENESS_TEXT], others[NAMES][LIKENESS_TEXT];
-    describe(one, ones);
-    describe(other, others);
-    for (size_t i = 0; i < NAMES; i++)
-        if (strcmp(ones[i], others[i]) != 0) {
-            memcpy(one_has, ones[i], LIKENESS_TEXT);
-            memcpy(other_has, others[i], LIKENESS_TEXT);
-            return names[i];
-        }
-    if (one->hasher.k0 == other->hasher.k0 && one->hasher.k1 == other->hasher.k1)
-        return NULL;
-    /* Secrets are not shown. */
-    snprintf(one_has, LIKENESS_TEXT, "the same");
-    snprintf(other_has, LIKENESS_TEXT, "another one");
-    return "secret";
+    char ones[NUMBER_TEXT], others[NUMBER_TEXT];
+    bool for_union = likeness == LIKE_FOR_UNION;
+    *option = NULL;
+    if (!recipe_is_same(&one->recipe, &other->recipe))
+        return key_differs(one, other, text);
+    for (enum trait trait = 0; trait < (for_union ? FOR_UNION : TRAITS); trait++) {
+        const char *name = *option = options[trait];
+        const char *has = value_of(one, trait, for_union, ones);
+        const char *wants = value_of(other, trait, for_union, others);
+        if (is_same(has, wants))
+            continue;
+        if (has == NULL)
+            snprintf(text, LIKENESS_TEXT, "without %s", name);
+        else if (wants == NULL)
+            snprintf(text, LIKENESS_TEXT, "with %s%s%s", name, *has != '\0' ? " " : "", has);
+        else
+            snprintf(text, LIKENESS_TEXT, "with %s %s, not %s", name, has, wants);
+        return text;
+    }
+    *option = options[TRAIT_SECRET];
+    snprintf(text, LIKENESS_TEXT, "with another secret");
+    return has_another_secret(one, other) ? text : NULL;
 }

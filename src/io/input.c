@@ -205,6 +205,22 @@ uint64_t input_remaining(const struct input *input)
     return (uint64_t)(status.st_size - at);
 }
 
+uint64_t input_expected(const char *const *names)
+{
+    uint64_t sum = 0;
+    for (; *names != NULL; names++) {
+        struct stat status;
+        bool standard = strcmp(*names, "-") == 0;
+        off_t at = standard ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+        if ((standard ? fstat(STDIN_FILENO, &status) : stat(*names, &status)) != 0)
+            continue;
+        if (!S_ISREG(status.st_mode) || at < 0 || at > status.st_size)
+            return 0;
+        sum += (uint64_t)(status.st_size - at);
+    }
+    return sum;
+}
+
 void input_give_back(struct input *input, uint64_t used)
 {
     /* A delimiter that was supplied at the end was not read. */

@@ -61,6 +61,10 @@ void input_give_back(struct input *input, uint64_t used);
 /* Bytes that are still to be read, as far as that is known: of a regular file; else 0. */
 uint64_t input_remaining(const struct input *input);
 
+/* The same of all inputs of these names, "-" for standard input and NULL at the end, before they
+ * are opened; 0 also if one of them is no regular file. What does not exist has none. */
+uint64_t input_expected(const char *const *names);
+
 /* Bytes that were read so far; also for a signal handler, whichever thread reads. */
 uint64_t input_bytes(const struct input *input);
 

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -71,6 +72,12 @@ struct batches {
     struct input_buffer spare[BUFFERS - 1];
     size_t changes;
 };
+
+unsigned batches_threads(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1 ? 2 : 1;
+}
 
 struct batches *batches_new(char delimiter, const struct recipe *recipe, struct hashers hashers,
                             unsigned threads)

@@ -41,6 +41,9 @@ static inline void batch_skip(struct batch *batch, size_t n)
     batch->n -= n;
 }
 
+/* How many threads are of use here: 2, or 1 if this process may run on one processor alone. */
+unsigned batches_threads(void);
+
 /* Keys are made as the recipe says, with the hashes; with `threads` > 1, a second thread may work
  * ahead. NULL if memory is short. */
 struct batches *batches_new(char delimiter, const struct recipe *recipe, struct hashers hashers,

@@ -456,8 +456,8 @@ static int refuse_line(struct pipeline *pipeline, uint32_t part, const char *inp
     bool heading = pipeline->plan.heading != HEADING_COUNTS;
     pipeline->other_part = true;
     return fault_set(fault, store_path(pipeline->store),
-                     "is for part %" PRIu32 " of %" PRIu32 ", and line %" PRIu64
-                     " of %.150s belongs to part %" PRIu32,
+                     "is for shard %" PRIu32 " of %" PRIu32 ", and line %" PRIu64
+                     " of %.150s belongs to shard %" PRIu32,
                      pipeline->shard.part, pipeline->shard.parts,
                      pipeline->counts.read - pipeline->before + heading + 1, input, part);
 }

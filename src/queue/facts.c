@@ -27,7 +27,7 @@ static void count_records(const struct segment *segment, char delimiter, struct 
     facts->cut += segment->size - from;
 }
 
-int queue_facts(struct queue *queue, struct queue_facts *facts, struct fault *fault)
+static int look(struct queue *queue, struct queue_facts *facts, struct fault *fault)
 {
     struct segments found;
     struct segment segment = {.number = 0};
@@ -56,5 +56,15 @@ int queue_facts(struct queue *queue, struct queue_facts *facts, struct fault *fa
     if (segment.length > 0)
         facts->given_up = count_byte(segment.bytes, segment.length, delimiter);
     segment_close(&segment);
+    return result;
+}
+
+int queue_facts(const char *filter, struct queue_facts *facts, struct fault *fault)
+{
+    struct queue *queue = queue_open(filter, &(struct queue_plan){.use = QUEUE_LOOK}, fault);
+    if (queue == NULL)
+        return fault->error == ENOENT ? 1 : -1;
+    int result = look(queue, facts, fault);
+    queue_close(queue);
     return result;
 }

@@ -159,6 +159,22 @@ void queue_close(struct queue *queue)
     free(queue);
 }
 
+void queue_allow(const char *filter, unsigned uses, struct confine *confine)
+{
+    char name[BESIDE_MAX];
+    if (uses == CONFINE_READ) {
+        beside_name(filter, ".failed", name);
+        confine_allow(confine, name, uses);
+        confine_allow(confine, filter, uses);
+    }
+    beside_name(filter, ".queue", name);
+    /* One that is waited for will be made later. */
+    if (uses == CONFINE_READ || access(name, F_OK) == 0)
+        confine_allow(confine, name, uses);
+    else
+        confine_allow_place(confine, name, uses);
+}
+
 /* --- the lock --- */
 
 int queue_lock(struct queue *queue, struct fault *fault)

@@ -45,7 +45,7 @@
 #define UNSEEN_QUEUE_QUEUE_H
 
 #include "io/output.h"
-#include "system/fault.h"
+#include "system/confine.h"
 #include "system/lock.h"
 
 #include <limits.h>
@@ -57,7 +57,7 @@ struct queue;
 enum { QUEUE_SEGMENT_BYTES = 4 << 20, QUEUE_TRIES_MAX = 9 };
 
 enum queue_use {
-    QUEUE_LOOK, /* queue_facts, no more: nothing is written or locked */
+    QUEUE_LOOK, /* as queue_facts does: nothing is written or locked */
     QUEUE_POP,
     QUEUE_PUSH, /* makes it, if there is none */
 };
@@ -104,6 +104,11 @@ enum queue_why {
 int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, enum queue_why *why,
                struct fault *fault);
 
+/* The same, but waits for the first line, so many milliseconds at most; with `until_done` only as
+ * long as it can come back from a worker who holds it. A signal ends that, too. */
+int queue_take_waiting(struct queue *queue, uint64_t most, uint64_t wait, bool until_done,
+                       struct queue_lines *lines, enum queue_why *why, struct fault *fault);
+
 /* What was taken is off, but for the last `left` lines, which wait again. Returns 0, or -1 with the
  * fault: it stays held. */
 int queue_off(struct queue *queue, uint64_t left, struct fault *fault);
@@ -128,7 +133,12 @@ struct queue_facts {
     char foreign[NAME_MAX + 1]; /* the name of a file in it that is no segment, or "" */
 };
 
-/* Reads every record. Returns 0, or -1 with the fault. */
-int queue_facts(struct queue *queue, struct queue_facts *facts, struct fault *fault);
+/* Reads every record of a filter's queue. Returns 0; or with the fault 1, if its directory is
+ * missing, or -1. */
+int queue_facts(const char *filter, struct queue_facts *facts, struct fault *fault);
+
+/* Allows what these uses of a filter's queue take: CONFINE_READ for queue_facts, the filter, too;
+ * or CONFINE_READ | CONFINE_WRITE. */
+void queue_allow(const char *filter, unsigned uses, struct confine *confine);
 
 #endif

@@ -2,7 +2,9 @@
 #include "queue/internal.h"
 
 #include "core/number.h"
+#include "system/clock.h"
 #include "system/path.h"
+#include "system/signals.h"
 #include "system/whole.h"
 
 #include <errno.h>
@@ -187,6 +189,24 @@ int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, en
     if (queue->run_count == 0)
         queue_close_segments(queue);
     return more;
+}
+
+int queue_take_waiting(struct queue *queue, uint64_t most, uint64_t wait, bool until_done,
+                       struct queue_lines *lines, enum queue_why *why, struct fault *fault)
+{
+    int64_t start = clock_monotonic();
+    for (;;) {
+        int64_t before = clock_monotonic();
+        int result = queue_take(queue, most, lines, why, fault);
+        int64_t now = clock_monotonic();
+        uint64_t waited = (uint64_t)(now - start);
+        if (result != 0 || waited >= wait || (until_done && *why == QUEUE_EMPTY) ||
+            signals_pending())
+            return result;
+        /* So that many who wait do not keep the queue from those who work. */
+        uint64_t pause = 50 + 20 * (uint64_t)(now - before), left = wait - waited;
+        (void)signals_wait_readable(-1, (int)(left < pause ? left : pause));
+    }
 }
 
 /* A place in what is held; {0, 0} is the first. */

@@ -1,5 +1,7 @@
 #include "system/clock.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <time.h>
 
 uint64_t clock_now(void)
@@ -15,4 +17,14 @@ int64_t clock_monotonic(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+const char *clock_date(uint64_t milliseconds, char text[CLOCK_DATE])
+{
+    time_t time = (time_t)(milliseconds / 1000);
+    struct tm date;
+    if (gmtime_r(&time, &date) == NULL ||
+        strftime(text, CLOCK_DATE, "%Y-%m-%d %H:%M:%S UTC", &date) == 0)
+        snprintf(text, CLOCK_DATE, "%" PRIu64 " s after 1970", milliseconds / 1000);
+    return text;
 }

@@ -1,26 +1,10 @@
 #include "union/group.h"
 
-#include "system/signals.h"
+#include "filter/survey.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-int group_estimate(const struct bits *const *layers, size_t n, struct estimate *estimate)
-{
-    enum { SOME = 2 }; /* as many pages as a small stack has room for */
-    uint8_t joint[SOME * PAGE_BYTES];
-    uint64_t end = layers[0]->pages;
-    estimate_start(estimate, layers[0]->geometry);
-    for (uint64_t page = 0; page < end; page += SOME) {
-        unsigned pages = end - page < SOME ? (unsigned)(end - page) : SOME;
-        if (signals_pending())
-            return -1;
-        join_pages(layers, n, page, pages, joint);
-        estimate_add(estimate, joint, pages);
-    }
-    return 0;
-}
 
 double group_rate(const struct estimate *estimate, const struct layer_plan *plan, double staged)
 {
@@ -64,7 +48,7 @@ static int try_to_join(struct group *group, struct source *source, double rate, 
 {
     struct estimate estimate;
     group->members[group->count] = source->bits;
-    if (group_estimate(group->members, group->count + 1, &estimate) != 0)
+    if (survey_joint(group->members, group->count + 1, &estimate) != 0)
         return -1;
     double joint = group_rate(&estimate, &group->plan, group->staged + source->staged);
     double apart = group->rate + source->rate;

@@ -48,7 +48,4 @@ ptrdiff_t group_all(struct source *sources, size_t n, double rate, const struct 
 /* The rate of a layer with the bits that were estimated, and so many keys more in its stage. */
 double group_rate(const struct estimate *estimate, const struct layer_plan *plan, double staged);
 
-/* Estimates what n >= 1 layers of one shape are as one layer. Returns 0, or -1: a signal came. */
-int group_estimate(const struct bits *const *layers, size_t n, struct estimate *estimate);
-
 #endif

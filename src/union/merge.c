@@ -4,6 +4,7 @@
 #include "filter/create.h"
 #include "filter/pages.h"
 #include "filter/stage.h"
+#include "filter/survey.h"
 #include "format/likeness.h"
 #include "system/map.h"
 #include "system/newfile.h"
@@ -23,6 +24,7 @@ struct merge {
     const struct bits **members; /* of all groups */
     struct group *groups;
     unsigned count;
+    struct store *replaced; /* the input that it takes the place of, frozen; or NULL */
 };
 
 /* The header is that of the input made for the most keys. */
@@ -45,7 +47,8 @@ static const struct store *model_of(struct store *const *inputs, size_t count)
 
 static int check_alike(const struct store *filter, const struct store *model, struct fault *fault)
 {
-    char wanted[LIKENESS_TEXT], found[LIKENESS_TEXT];
+    char how[LIKENESS_TEXT];
+    const char *option;
     struct header header = *store_header(filter);
     if (header.plan.window) {
         fault_set(fault, store_path(filter), "is a window, and windows cannot be merged");
@@ -53,11 +56,10 @@ static int check_alike(const struct store *filter, const struct store *model, st
     }
     if (header.shard.parts == 0)
         header.shard = store_header(model)->shard;
-    const char *what = likeness_differs(store_header(model), &header, wanted, found);
-    if (what == NULL)
+    if (likeness_differs(&header, store_header(model), LIKE_FOR_UNION, &option, how) == NULL)
         return 0;
-    fault_set(fault, store_path(filter), "cannot be merged with %s: its %s is %s, not %s",
-              store_path(model), what, found, wanted);
+    fault_set(fault, store_path(filter), "cannot be merged with %s: was made %s", store_path(model),
+              how);
     return fault_way_out(fault, "filters that are to be merged are made --like one another");
 }
 
@@ -115,7 +117,7 @@ static int read_source(struct source *source, struct fault *fault)
     if (stage_count(source->store, source->layer, &staged, fault) != 0)
         return -1;
     pages_read_ahead(source->store, source->layer, 0, 0);
-    if (group_estimate(&source->bits, 1, &estimate) != 0)
+    if (survey_joint(&source->bits, 1, &estimate) != 0)
         return fault_errno(fault, store_path(source->store), NULL, EINTR);
     source->staged = (double)staged;
     source->keys = estimate_keys(&estimate) + source->staged;
@@ -185,13 +187,19 @@ static int form_groups(struct merge *merge, struct fault *fault)
     return 0;
 }
 
-struct merge *merge_new(struct store *const *inputs, size_t count, struct fault *fault)
+struct merge *merge_new(struct store *const *inputs, size_t count, struct store *replaced,
+                        struct fault *fault)
 {
     struct merge *merge = calloc(1, sizeof *merge);
     if (merge == NULL) {
         fault_errno(fault, "merge", NULL, ENOMEM);
         return NULL;
     }
+    if (replaced != NULL && store_freeze(replaced, fault) != 0) {
+        free(merge);
+        return NULL;
+    }
+    merge->replaced = replaced;
     if (make_header(&merge->header, inputs, count, fault) != 0 ||
         read_sources(merge, inputs, count, fault) != 0 || form_groups(merge, fault) != 0) {
         merge_free(merge);
@@ -204,6 +212,8 @@ void merge_free(struct merge *merge)
 {
     if (merge == NULL)
         return;
+    if (merge->replaced != NULL)
+        store_thaw(merge->replaced);
     free(merge->groups);
     free(merge->members);
     free(merge->sources);
@@ -367,9 +377,9 @@ static int fill(int fd, const void *context)
     return whole ? 0 : fail(contents, errno);
 }
 
-int merge_write(const struct merge *merge, const char *path, bool over,
-                const struct store *replaced, struct fault *fault)
+int merge_write(const struct merge *merge, const char *path, bool over, struct fault *fault)
 {
+    const struct store *replaced = merge->replaced;
     struct contents contents = {.merge = merge,
                                 .header = merge->header,
                                 .path = path,

@@ -20,21 +20,23 @@
 
 struct merge;
 
-/* Reads the bits of all inputs, which stay the caller's, and works out what becomes of them. NULL
- * with the fault: they were not made alike, a shard of their list is missing, or there are too many
- * layers; EINTR if a signal came. About 1 us a page. */
-struct merge *merge_new(struct store *const *inputs, size_t count, struct fault *fault);
+/* Reads the bits of all inputs, which stay the caller's, and works out what becomes of them. If the
+ * new filter takes the place of one of them, `replaced`, open for writing, that is frozen until
+ * merge_free: what others settle in it meanwhile is in neither, which they notice. NULL with the
+ * fault: they were not made alike, a shard of their list is missing, or there are too many layers;
+ * EINTR if a signal came. About 1 us a page. */
+struct merge *merge_new(struct store *const *inputs, size_t count, struct store *replaced,
+                        struct fault *fault);
 void merge_free(struct merge *merge);
 
 /* What it comes to: its layers, and its rate. */
 unsigned merge_layers(const struct merge *merge);
 double merge_rate(const struct merge *merge);
 
-/* Writes it to a file of its own and gives that its name, over what is there if `over` is set; if
- * that is one of the inputs, `replaced`, the file has its UUID, owner and mode, so that it goes on
- * as that filter. Returns 0; 1 if something is there; -1 with the fault. In the last two cases
- * nothing was changed. */
-int merge_write(const struct merge *merge, const char *path, bool over,
-                const struct store *replaced, struct fault *fault);
+/* Writes it to a file of its own and gives that its name, over what is there if `over` is set. In
+ * place of an input the file has its UUID, owner and mode, so that it goes on as that filter.
+ * Returns 0; 1 if something is there; -1 with the fault. In the last two cases nothing was
+ * changed. */
+int merge_write(const struct merge *merge, const char *path, bool over, struct fault *fault);
 
 #endif

@@ -13,12 +13,12 @@
  * A cell fails if hits exceed those of p by more than 3 standard deviations of their number, twice,
  * the second time with another seed and other lines.
  */
-#include "commands/survey.h"
 #include "core/sizing.h"
 #include "filter/filter.h"
 
 #include "../unit/lines.h"
 #include "filter/probe.h"
+#include "filter/survey.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -40,7 +40,7 @@ static const struct run runs[] = {
     {WRITES, "-a out --dropped dropped --summary " QUICK "f in", true, NULL},
     {WRITES, "--durable -a out " QUICK "f in", true, NULL},
     {WRITES, "add " QUICK "f in", true, NULL},
-    {WRITES, "add --summary=json -j 2 f in", true, NULL},
+    {WRITES, "add --summary --json -j 2 f in", true, NULL},
     {WRITES, "-n 200 -p 1e-3 " QUICK "f in", false, NULL},
     {WRITES, "remove " QUICK "f in", false, NULL},
     {WRITES, "commit f ../pending", false, NULL},

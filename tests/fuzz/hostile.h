@@ -24,7 +24,6 @@
 #define UNSEEN_FUZZ_HOSTILE_H
 
 #include "commands/command.h"
-#include "commands/confinement.h"
 #include "commands/message.h"
 #include "core/little.h"
 #include "filter/store.h"
@@ -291,7 +290,7 @@ static inline int dispatch(int argc, char **argv)
         options.operand_count--;
     }
     options.asked = command;
-    return options_check(&options, command->bit) != 0 ? EXIT_TROUBLE : command->run(&options);
+    return options_check(&options) != 0 ? EXIT_TROUBLE : command->run(&options);
 }
 
 /* A fault that has just been said is not said again: so each command has one before it. */
@@ -561,7 +560,7 @@ static inline void repair_filter(struct file *file, uint8_t flags)
 
 /* --- what must hold --- */
 
-/* Each line is a message, or an object of --summary=json. */
+/* Each line is a message, or an object of --summary --json. */
 static inline void check_said(void)
 {
     static const char name[] = "unseen: ";
@@ -714,18 +713,10 @@ static inline void play(const uint8_t *data, const struct run *runs, size_t coun
 /* --- in the place of the program's own (the linker puts them there, see the Makefile) --- */
 
 /* Commands give up rights that the next one needs. */
-int __wrap_confinement_start(const struct confinement *needed); // NOLINT
-int __wrap_confinement_start(const struct confinement *needed)  // NOLINT
+void __wrap_confine_begin(struct confine *confine); // NOLINT
+void __wrap_confine_begin(struct confine *confine)  // NOLINT
 {
-    (void)needed;
-    return 0;
-}
-
-int __wrap_confinement_of_filters(const struct options *options); // NOLINT
-int __wrap_confinement_of_filters(const struct options *options)  // NOLINT
-{
-    (void)options;
-    return 0;
+    *confine = (struct confine){.ruleset = -1};
 }
 
 #endif

@@ -8,8 +8,8 @@
  */
 #include "commands/command.h"
 #include "commands/message.h"
-#include "commands/survey.h"
 #include "filter/filter.h"
+#include "filter/survey.h"
 
 #include "chance.h"
 #include "filter/probe.h"

@@ -1,5 +1,6 @@
 /* The layers of a filter that grows: their rates, sizes and limits. */
-#include "core/growth.h"
+#include "core/forecast.h"
+#include "format/layer_table.h"
 
 #include "tap.h"
 
@@ -345,6 +346,61 @@ static void all_digested(void)
     tap_check(all == UINT64_C(0x8691451b9711fab5), "%016" PRIx64, all);
 }
 
+/* --- from a size --- */
+
+/* The rate that is found for so many pages needs so many, and not more. */
+static void rate_of_a_size(void)
+{
+    for (uint64_t keys = 1000; keys <= 100000000; keys *= 100)
+        for (double bits = 12; bits <= 48; bits += 12) {
+            struct filter_plan plan = {.rate = 1, .capacity = keys, .fixed = true};
+            struct forecast forecast;
+            plan.pages = growth_pages_of_bits(&plan, bits);
+            growth_find_rate(&plan);
+            if (!tap_check(forecast_make(&forecast, &plan) == 0, "%" PRIu64 " keys", keys))
+                continue;
+            double rate = forecast_rate(&forecast, (double)keys);
+            tap_check(rate <= plan.rate && (rate > plan.rate / 2 || plan.rate == SIZING_RATE_MIN),
+                      "%" PRIu64 " keys, %g bits: %g, and it has %g", keys, bits, plan.rate, rate);
+            tap_check(forecast_bits_per_key(&forecast) >= bits, "%g bits, not %g",
+                      forecast_bits_per_key(&forecast), bits);
+            tap_check(!forecast_grows(&forecast) && forecast.capacity == keys, "%" PRIu64 " keys",
+                      forecast.capacity);
+        }
+}
+
+/* A file of a size has as many pages as fit; but large layers begin at multiples of 2 MB. */
+static void pages_of_a_size(void)
+{
+    for (uint64_t bytes = 1 << 18; bytes < UINT64_C(1) << 40; bytes = bytes * 7 / 3)
+        for (int kind = 0; kind < 4; kind++) {
+            struct filter_plan plan = {.rate = 1e-6, .window = kind & 1, .capacity = kind & 1};
+            plan.geometry.counting = (kind & 2) != 0;
+            unsigned layers = growth_first_layers(&plan);
+            uint64_t pages = header_pages_within(&plan, bytes);
+            uint64_t more = bytes < 4 << 20 ? 1 : 512;
+            tap_check(header_asked_bytes(pages, &plan, layers) <= bytes &&
+                          header_asked_bytes(pages + more, &plan, layers) > bytes,
+                      "%" PRIu64 " bytes, kind %d: %" PRIu64 " pages", bytes, kind, pages);
+        }
+}
+
+/* A window that has gone round has the rate that it was made for, and no higher one before. */
+static void rate_of_a_window(void)
+{
+    struct filter_plan plan = {.rate = 1e-3, .capacity = 100000, .window = true};
+    struct forecast forecast;
+    double before = 0;
+    if (!tap_check(forecast_make(&forecast, &plan) == 0, "no forecast"))
+        return;
+    for (unsigned part = 0; part <= 50; part++) {
+        double rate = forecast_rate(&forecast, part * 2500.0);
+        tap_check(rate >= before && rate <= plan.rate, "%u lines: %g", part * 2500, rate);
+        before = rate;
+    }
+    tap_check(before > plan.rate / 2, "it is %g in the end", before);
+}
+
 int main(void)
 {
     tap_run("the rates of 48 layers sum up to p at most", sum_of_rates);
@@ -360,5 +416,8 @@ int main(void)
     tap_run("a filter in memory of which no size was asked", memory_layers);
     tap_run("large layers have a stage by themselves, added ones, too", stages_by_size);
     tap_run("a stage is used where the layer is large for the memory", stages_by_memory);
+    tap_run("the rate of a size, and what becomes of it", rate_of_a_size);
+    tap_run("the pages of a size", pages_of_a_size);
+    tap_run("the rate of a window", rate_of_a_window);
     return tap_end();
 }

@@ -1,5 +1,6 @@
 /* Several layers read as one. */
-#include "union/group.h"
+#include "core/join.h"
+#include "filter/survey.h"
 
 #include "layer.h"
 #include "tap.h"
@@ -80,7 +81,7 @@ static void estimates_agree(void)
         layer_set(&parts[i], parts[i].bits, 50000);
         layer_set(&whole, whole.bits, 50000);
     }
-    tap_check(group_estimate(members, 2, &joint) == 0, "a signal came");
+    tap_check(survey_joint(members, 2, &joint) == 0, "a signal came");
     estimate_start(&direct, geometry);
     estimate_add(&direct, whole.bits.bytes, 100);
     tap_check(joint.pages == 100 && fabs(estimate_keys(&joint) - estimate_keys(&direct)) < 1e-6,

@@ -1,10 +1,10 @@
-#include "commands/survey.h"
+#include "filter/survey.h"
 
+#include "core/join.h"
 #include "filter/pages.h"
 #include "filter/stage.h"
 #include "filter/window.h"
 #include "system/signals.h"
-#include "union/group.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -61,48 +61,53 @@ static void survey_pages(struct part *first, const struct store *store, unsigned
 
 static void survey_layer(struct layer_survey *layer, const struct store *store, unsigned i)
 {
+    const struct filter_plan *plan = &store_header(store)->plan;
     struct part all;
-    struct fault ignored; /* what cannot be read is not counted; a signal ends the survey */
     const struct estimate *estimate = &all.estimate;
+    struct fault ignored; /* what cannot be read is not counted; a signal ends the survey */
     uint64_t counted_before = store_layer_keys(store, i), staged;
     (void)stage_count(store, i, &staged, &ignored);
     survey_pages(&all, store, i);
     *layer = (struct layer_survey){
         .plan = store_plan(store, i),
+        .window = plan->window,
         .keys = estimate_keys(estimate) + (double)staged,
-        .staged = staged,
+        .staged = (double)staged,
+        .deviation = estimate_deviation(estimate),
         .rate = estimate_rate(estimate),
         .fill = estimate_fill(estimate),
-        .deviation = estimate_deviation(estimate),
         .evenness = evenness_of(estimate),
         .counted_before = counted_before,
         .counted = store_layer_keys(store, i),
     };
-    layer->remembered = sizing_remembered(layer->plan.geometry, layer->plan.pages,
-                                          estimate_keys(estimate)) +
-                        (double)staged;
-    layer->settled = fmax(layer->remembered, fmin((double)layer->counted, layer->keys));
-    layer->full = growth_made_for(&store_header(store)->plan, &layer->plan);
-    layer->window = store_header(store)->plan.window;
-    if (layer->window)
-        layer->generation = generation_of(store, i);
-}
-
-/* What is being emptied, or was when its writer died, is as nobody filled it. */
-static void count_odd_pages(struct survey *survey, const struct store *store)
-{
-    if (window_is_turning(store))
+    layer->remembered = layer->staged + sizing_remembered(layer->plan.geometry, layer->plan.pages,
+                                                          estimate_keys(estimate));
+    layer->lines = layer->keys;
+    layer->full = layer->capacity = growth_made_for(plan, &layer->plan);
+    if (!plan->window)
         return;
-    for (unsigned i = 0; i < survey->layers; i++) {
-        const struct evenness *pages = &survey->layer[i].evenness;
-        if (survey->layer[i].generation.retired || stage_is_left(store, i))
-            continue;
-        survey->fuller_pages += pages->fuller;
-        survey->emptier_pages += pages->emptier;
-    }
+    layer->lines = fmax(layer->remembered, fmin((double)layer->counted, layer->keys));
+    layer->capacity = (double)layer->plan.capacity;
+    layer->generation = generation_of(store, i);
 }
 
 /* --- lines in several layers --- */
+
+int survey_joint(const struct bits *const *layers, size_t n, struct estimate *estimate)
+{
+    enum { SOME = 2 }; /* as many pages as a small stack has room for */
+    uint8_t joint[SOME * PAGE_BYTES];
+    uint64_t end = layers[0]->pages;
+    estimate_start(estimate, layers[0]->geometry);
+    for (uint64_t page = 0; page < end; page += SOME) {
+        unsigned pages = end - page < SOME ? (unsigned)(end - page) : SOME;
+        if (signals_pending())
+            return -1;
+        join_pages(layers, n, page, pages, joint);
+        estimate_add(estimate, joint, pages);
+    }
+    return 0;
+}
 
 /* A filter that grew has a line in one layer, and layers of different sizes. A merged one may have
  * it in several of those that did not fit together; if they have one shape, that of layer `first`,
@@ -119,9 +124,9 @@ static void count_once(struct survey *survey, const struct store *store, unsigne
         if (i < first) /* it was their turn then */
             return;
         members[n++] = store_bits(store, i);
-        sum += survey->layer[i].keys - (double)survey->layer[i].staged;
+        sum += survey->layer[i].keys - survey->layer[i].staged;
     }
-    if (n < 2 || group_estimate(members, n, &joint) != 0)
+    if (n < 2 || survey_joint(members, n, &joint) != 0)
         return;
     /* Full pages tell no number. */
     if (joint.full == 0 && estimate_keys(&joint) < sum)
@@ -132,16 +137,18 @@ static void count_once(struct survey *survey, const struct store *store, unsigne
  * each key in the layer 1 / (1 - rate) lines came. It is not divided by less than this. */
 #define LEAST_PASSED 0.01
 
-/* Adds up what a filter has that is no window. */
-static void add_layers(struct survey *survey, const struct filter_plan *plan)
+/* What a filter has that is no window. */
+static void survey_lines(struct survey *survey, const struct store *store)
 {
     double older = 1, all = 0;
+    for (unsigned i = 0; i < survey->layers; i++)
+        count_once(survey, store, i);
     for (unsigned i = 0; i < survey->layers; i++) {
         const struct layer_survey *layer = &survey->layer[i];
-        bool grew = growth_made(plan, layer->plan.rate);
+        bool grew = growth_made(&store_header(store)->plan, layer->plan.rate);
         double passed = grew ? fmax(older, LEAST_PASSED) : 1;
         all += layer->keys / passed;
-        survey->capacity += survey_capacity(layer) / passed;
+        survey->capacity += layer->capacity / passed;
         older *= 1 - layer->rate;
     }
     survey->keys += all;
@@ -171,23 +178,34 @@ static void survey_window(struct survey *survey)
 {
     survey->next = oldest_of(survey);
     /* If none is filling, the next key begins one; the first are alike. */
-    survey->keys_until = (double)survey->layer[0].plan.capacity;
+    survey->keys_until = survey->layer[0].capacity;
     for (unsigned i = 0; i < survey->layers; i++) {
         const struct layer_survey *layer = &survey->layer[i];
-        double room = fmax((double)layer->plan.capacity - (double)layer->counted, 0);
-        survey->capacity += survey_capacity(layer);
+        double room = fmax(layer->capacity - (double)layer->counted, 0);
+        survey->capacity += layer->capacity;
         if (!layer->generation.expired)
-            survey->keys += survey_lines(layer);
+            survey->keys += layer->lines;
         if (layer->generation.filling)
             survey->until_forgetting += survey->keys_until = room;
         if (layer->generation.number == 0)
-            survey->until_forgetting += (double)layer->plan.capacity;
+            survey->until_forgetting += layer->capacity;
     }
+}
+
+/* --- all of it --- */
+
+/* What is being emptied, or was when its writer died, is as nobody filled it. */
+static void count_odd_pages(struct survey *survey, const struct store *store, unsigned i)
+{
+    const struct layer_survey *layer = &survey->layer[i];
+    if (window_is_turning(store) || layer->generation.retired || stage_is_left(store, i))
+        return;
+    survey->fuller_pages += layer->evenness.fuller;
+    survey->emptier_pages += layer->evenness.emptier;
 }
 
 int survey_make(struct survey *survey, const struct store *store)
 {
-    const struct filter_plan *plan = &store_header(store)->plan;
     double miss = 1, filled = 0;
     *survey = (struct survey){.layers = store_layers(store)};
     for (unsigned i = 0; i < survey->layers; i++) {
@@ -195,20 +213,16 @@ int survey_make(struct survey *survey, const struct store *store)
         survey_layer(layer, store, i);
         if (signals_pending())
             return -1;
+        count_odd_pages(survey, store, i);
         survey->pages += layer->plan.pages;
         filled += layer->fill * (double)layer->plan.pages;
-        if (!layer->generation.expired)
-            miss *= 1 - layer->rate;
+        miss *= layer->generation.expired ? 1 : 1 - layer->rate;
     }
     survey->rate = survey->layers == 1 ? survey->layer[0].rate : 1 - miss;
     survey->fill = filled / (double)survey->pages;
-    count_odd_pages(survey, store);
-    if (plan->window) {
+    if (store_header(store)->plan.window)
         survey_window(survey);
-        return signals_pending() ? -1 : 0;
-    }
-    for (unsigned i = 0; i < survey->layers; i++)
-        count_once(survey, store, i);
-    add_layers(survey, plan);
+    else
+        survey_lines(survey, store);
     return signals_pending() ? -1 : 0;
 }

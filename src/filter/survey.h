@@ -1,26 +1,28 @@
 /*
- * survey - the whole truth about a filter, read from its bits; for stats and verify.
+ * survey - the whole truth about a filter, read from its bits.
  */
-#ifndef UNSEEN_COMMANDS_SURVEY_H
-#define UNSEEN_COMMANDS_SURVEY_H
+#ifndef UNSEEN_FILTER_SURVEY_H
+#define UNSEEN_FILTER_SURVEY_H
 
 #include "core/evenness.h"
 #include "filter/generation.h"
 
 struct layer_survey {
     struct layer_plan plan;
-    bool window; /* it is a generation */
-    double keys; /* estimated from the bits, and those that are in its stage alone: */
-    uint64_t staged;
-    double rate;
-    double fill;
+    bool window;       /* it is a generation */
+    double keys;       /* estimated from the bits, and those that are in its stage alone: */
+    double staged;     /* these */
     double deviation;  /* of the keys: one standard deviation */
     double remembered; /* of so many keys, those that did not look seen when they came */
-    double settled; /* the same, or what the counter says if it has more of the keys: all that were
-                     * judged beside each other, as with -x */
-    double full;    /* of so many keys it is full */
+    double lines;      /* for reports: the keys. In a window those remembered, or what the counter
+                        * says if it has more of the keys: all that were judged beside each
+                        * other, as with -x */
+    double full;       /* of so many keys it is full */
+    double capacity;   /* for reports: the same, but of lines as above */
+    double rate;
+    double fill;
     struct evenness evenness;     /* of its pages */
-    uint64_t counted_before;      /* the counter's word for it, before the bits were read */
+    uint64_t counted_before;      /* the counter's word for the keys, before the bits were read */
     uint64_t counted;             /* and after */
     struct generation generation; /* of a window */
 };
@@ -44,19 +46,11 @@ struct survey {
     double until_forgetting;
 };
 
-/* Lines and capacity of a layer for reports: in a window, of lines that are settled. */
-static inline double survey_lines(const struct layer_survey *layer)
-{
-    return layer->window ? layer->settled : layer->keys;
-}
-
-static inline double survey_capacity(const struct layer_survey *layer)
-{
-    return layer->window ? (double)layer->plan.capacity : layer->full;
-}
-
 /* Reads all pages of all layers: as long as cat(1) takes, 0.1 s a gigabyte from the page cache.
  * Returns 0, or -1 if a signal wants the program to end. */
 int survey_make(struct survey *survey, const struct store *store);
+
+/* Estimates what n >= 1 layers of one shape are as one layer. Returns as above. */
+int survey_joint(const struct bits *const *layers, size_t n, struct estimate *estimate);
 
 #endif

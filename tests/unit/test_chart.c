@@ -1,5 +1,5 @@
-/* Pictures: what they show, and that no line of theirs is wider than asked. */
-#include "commands/picture.h"
+/* Charts: what they show, and that no line of theirs is wider than asked. */
+#include "commands/chart.h"
 
 #include "tap.h"
 
@@ -10,14 +10,14 @@
 static char *drawn;
 static size_t drawn_length;
 
-static struct picture begin(unsigned width, bool utf8)
+static struct chart begin(unsigned width, bool utf8)
 {
     free(drawn);
     drawn = NULL;
-    struct picture picture = {open_memstream(&drawn, &drawn_length), width, utf8};
-    if (picture.to == NULL)
+    struct chart chart = {open_memstream(&drawn, &drawn_length), width, utf8};
+    if (chart.to == NULL)
         exit(1);
-    return picture;
+    return chart;
 }
 
 static unsigned lines_drawn(void)
@@ -29,18 +29,18 @@ static unsigned lines_drawn(void)
 }
 
 /* Whole lines, none too wide, of nothing but what may be in them. */
-static void check_drawn(const struct picture *picture, const char *what)
+static void check_drawn(const struct chart *chart, const char *what)
 {
     unsigned column = 0;
-    fclose(picture->to);
+    fclose(chart->to);
     tap_check(drawn_length > 0 && drawn[drawn_length - 1] == '\n', "%s: no last newline", what);
     for (const unsigned char *c = (const unsigned char *)drawn; *c != '\0'; c++) {
         column = *c == '\n' ? 0 : column + ((*c & 0xc0) != 0x80);
-        tap_check(column <= picture->width, "%s, %u columns: too wide", what, picture->width);
+        tap_check(column <= chart->width, "%s, %u columns: too wide", what, chart->width);
         tap_check(*c != '\n' || c == (const unsigned char *)drawn || c[-1] != ' ',
                   "%s: a blank ends a line", what);
-        tap_check(*c == '\n' || (*c >= ' ' && (*c < 0x7f || (picture->utf8 && *c > 0x7f))),
-                  "%s, %u columns: byte %02x", what, picture->width, *c);
+        tap_check(*c == '\n' || (*c >= ' ' && (*c < 0x7f || (chart->utf8 && *c > 0x7f))),
+                  "%s, %u columns: byte %02x", what, chart->width, *c);
     }
 }
 
@@ -49,23 +49,23 @@ static void check_shows(const char *wanted)
     tap_check(strcmp(drawn, wanted) == 0, "wanted:\n%sdrawn:\n%s", wanted, drawn);
 }
 
-static void draw_bars(const struct picture *picture)
+static void draw_bars(const struct chart *chart)
 {
-    picture_bar(picture, "layer 1", 0.5, 0.75, " 50 %  5 of 7");
-    picture_bar(picture, "layer 10", 1, 0.25, "100 %  9 of 1");
-    picture_bar(picture, "stage 3", 0.0001, 1, "  0 %  0 of 100K  full");
-    check_drawn(picture, "bars");
+    chart_bar(chart, "layer 1", 0.5, 0.75, " 50 %  5 of 7");
+    chart_bar(chart, "layer 10", 1, 0.25, "100 %  9 of 1");
+    chart_bar(chart, "stage 3", 0.0001, 1, "  0 %  0 of 100K  full");
+    check_drawn(chart, "bars");
 }
 
 static void bars(void)
 {
-    struct picture picture = begin(50, false);
-    draw_bars(&picture);
+    struct chart chart = begin(50, false);
+    draw_bars(&chart);
     check_shows("  layer 1 ##########.....|....   50 %  5 of 7\n"
                 " layer 10 #####|##############  100 %  9 of 1\n"
                 "  stage 3 #..................|    0 %  0 of 100K\n");
-    picture = begin(30, true);
-    draw_bars(&picture);
+    chart = begin(30, true);
+    draw_bars(&chart);
     check_shows("  layer 1 █████··│··   50 %\n"
                 " layer 10 ██│███████  100 %\n"
                 "  stage 3 █········│    0 %\n");
@@ -75,8 +75,8 @@ static void bars_of_any_width(void)
 {
     for (unsigned width = 20; width <= 1000; width++)
         for (int utf8 = 0; utf8 < 2; utf8++) {
-            struct picture picture = begin(width, utf8);
-            draw_bars(&picture);
+            struct chart chart = begin(width, utf8);
+            draw_bars(&chart);
             tap_check(lines_drawn() == 3, "%u lines", lines_drawn());
         }
 }
@@ -102,10 +102,10 @@ static double always(const void *context, double lines)
 static void curve(void)
 {
     double exponent = 4;
-    struct picture_curve curve = {power, &exponent, 1000};
-    struct picture picture = begin(42, false);
-    picture_curve(&picture, &curve);
-    check_drawn(&picture, "curve");
+    struct chart_rate curve = {power, &exponent, 1000};
+    struct chart chart = begin(42, false);
+    chart_curve(&chart, &curve);
+    check_drawn(&chart, "curve");
     check_shows("     0.1 |\n"
                 "         |                          ******\n"
                 "         |                     *****\n"
@@ -120,9 +120,9 @@ static void curve(void)
                 "    1e-5 |   *\n"
                 "         +----------------+---------------\n"
                 "         0                1K      2K lines\n");
-    picture = begin(31, true);
-    picture_curve(&picture, &curve);
-    check_drawn(&picture, "curve");
+    chart = begin(31, true);
+    chart_curve(&chart, &curve);
+    check_drawn(&chart, "curve");
     check_shows("     0.1 │                    ⣀\n"
                 "         │                ⢀⠤⠒⠉\n"
                 "         │             ⢀⠤⠊⠁\n"
@@ -145,31 +145,16 @@ static void curves_of_any_width(void)
     for (unsigned width = 20; width <= 1000; width += width < 300 ? 1 : 50)
         for (unsigned i = 0; i < 14; i++) {
             double lines = i < 10 ? pow(10, i) : 1e12;
-            struct picture_curve curve = {i == 12   ? never
-                                          : i == 13 ? always
-                                                    : power,
-                                          &exponents[i % 5], lines};
-            struct picture picture = begin(width, i % 3);
-            picture_curve(&picture, &curve);
-            check_drawn(&picture, "curve");
-            tap_check(strstr(drawn, picture_point(&picture)) != NULL, "no point");
+            struct chart_rate curve = {i == 12   ? never
+                                       : i == 13 ? always
+                                                 : power,
+                                       &exponents[i % 5], lines};
+            struct chart chart = begin(width, i % 3);
+            chart_curve(&chart, &curve);
+            check_drawn(&chart, "curve");
+            tap_check(strstr(drawn, chart_point(&chart)) != NULL, "no point");
             tap_check(lines_drawn() == 14, "%u lines", lines_drawn());
         }
-}
-
-static void counts(void)
-{
-    static const struct {
-        double count;
-        const char *text;
-    } rows[] = {
-        {0, "0"},     {1, "1"},         {999, "999"},   {999.6, "1K"}, {12345, "12.3K"},
-        {1e7, "10M"}, {999499, "999K"}, {999501, "1M"}, {1e12, "1T"},
-    };
-    char text[32];
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        tap_check(strcmp(picture_count(rows[i].count, text), rows[i].text) == 0, "%g: %s",
-                  rows[i].count, text);
 }
 
 int main(void)
@@ -178,7 +163,6 @@ int main(void)
     tap_run("bars of any width", bars_of_any_width);
     tap_run("a curve", curve);
     tap_run("curves of any width, and of no rate", curves_of_any_width);
-    tap_run("counts", counts);
     free(drawn);
     return tap_end();
 }

@@ -1,0 +1,249 @@
+#include "commands/filter_spec.h"
+
+#include "commands/command.h"
+#include "commands/filter_operand.h"
+#include "commands/message.h"
+#include "format/likeness.h"
+#include "system/random.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* --- a new filter --- */
+
+/* What can be taken as it was given. Pages depend on the other values, and come last. */
+static void apply(const struct options *options, struct header *header)
+{
+    struct filter_plan *plan = &header->plan;
+    if (options->capacity != 0 || options->window != 0)
+        plan->capacity = options->window != 0 ? options->window : options->capacity;
+    if (options->capacity != 0)
+        plan->window = plan->forget != 0; /* one of the last N lines has no -n */
+    if (options->window != 0 || options->forget_after != 0) {
+        plan->window = true;
+        plan->forget = options->forget_after;
+    }
+    if (options->rate != 0)
+        plan->rate = options->rate;
+    plan->fixed |= options->fixed;
+    plan->geometry.counting |= options->counting;
+    if (options->hashes != 0)
+        plan->geometry = sizing_geometry_of_hashes((unsigned)options->hashes,
+                                                   plan->geometry.counting);
+    if (options_has(options, OPTION_seed))
+        header->hasher = hasher_xxh3(options->seed);
+    if (options->shard.parts != 0)
+        header->shard = options->shard;
+    if (options->size != 0)
+        plan->pages = header_pages_within(plan, options->size);
+    if (options->bits_per_key != 0)
+        plan->pages = growth_pages_of_bits(plan, options->bits_per_key);
+}
+
+/* What --like, and so the filter itself, has of the key, but for what was given. */
+static void apply_key(const struct options *options, struct recipe *recipe)
+{
+    const struct recipe *given = &options->recipe;
+    recipe->trim |= given->trim;
+    recipe->fold |= given->fold;
+    if (options->fields) {
+        recipe->ranges = given->ranges;
+        memcpy(recipe->range, given->range, sizeof recipe->range);
+    }
+    if (options->separator) {
+        recipe->separated = true;
+        recipe->separator = given->separator;
+    }
+    if (options->by) {
+        recipe->profile = given->profile;
+        recipe->version = given->version;
+    }
+}
+
+/* Any two of lines, rate and size give the third. */
+static int check_sizes(const struct options *options)
+{
+    bool counted = options->capacity != 0 || options->window != 0;
+    bool sized = options->size != 0 || options->bits_per_key != 0;
+    bool of_file = options->asked->bit == FOR_PLAN && options->operand_count > 0;
+    const char *lines = options->window != 0 ? "--window" : of_file ? "FILE" : "-n";
+    const char *size = options->size != 0 ? "--size" : "--bits-per-key";
+    if (options->rate != 0 && sized && (counted || options->bits_per_key != 0))
+        return message("%s, -p and %s: any two of them give the third (leave one out)", lines,
+                       size);
+    if (options->bits_per_key != 0 && !counted)
+        return message("--bits-per-key: for how many lines? (add -n N)");
+    if (options->fixed && !counted && !sized)
+        return message("--fixed: how large? (add -n N or --size SIZE)");
+    return 0;
+}
+
+/* What follows from the pages, if they are given. */
+static int work_out(const struct options *options, struct filter_plan *plan)
+{
+    if (plan->pages == 0)
+        return options->size == 0 ? 0
+                                  : message("--size %" PRIu64 ": no room for its layers (give "
+                                            "more)",
+                                            options->size);
+    if (plan->capacity != 0) {
+        growth_find_rate(plan);
+        if (plan->rate > SIZING_RATE_MAX)
+            return message("%s %" PRIu64 ": does not fit into that size at a rate of %g or less "
+                           "(give more space)",
+                           options->window != 0 ? "--window" : "-n", plan->capacity,
+                           SIZING_RATE_MAX);
+        return 0;
+    }
+    plan->capacity = sizing_capacity(growth_geometry(plan), plan->pages, growth_rate(plan, 0));
+    if (plan->capacity > SIZING_KEYS_MAX)
+        plan->capacity = SIZING_KEYS_MAX;
+    return plan->capacity != 0
+               ? 0
+               : message("--size: too small for a line at that rate (give more, or a higher -p)");
+}
+
+/* --like takes all from one place, except another shard of the list, and the seed or the secret if
+ * it is to be another one: false drops of one filter are then not those of the other. */
+static int take_like(const struct options *options, struct header *header)
+{
+    struct store *store = filter_operand_look(options->like, options);
+    if (store == NULL)
+        return EXIT_TROUBLE;
+    *header = *store_header(store);
+    store_close(store);
+    if (options_has(options, OPTION_seed) && header_has_secret(header))
+        return message("--seed: %s has a secret instead (for another one: --secret)",
+                       options->like);
+    if (options->shard.parts != 0 && header->shard.parts != 0 &&
+        header->shard.parts != options->shard.parts)
+        return message("--shard %s: %s is for shard %u of %u (give another one of %u, or leave "
+                       "--like out)",
+                       options->given[OPTION_shard], options->like, header->shard.part,
+                       header->shard.parts, header->shard.parts);
+    apply(options, header);
+    return 0;
+}
+
+static int describe(const struct options *options, struct header *header)
+{
+    struct filter_plan *plan = &header->plan;
+    struct layer_plan layer;
+    if (check_sizes(options) != 0 || filter_spec_key(options, &header->recipe) != 0)
+        return EXIT_TROUBLE;
+    plan->rate = GROWTH_DEFAULT_RATE;
+    plan->fixed = options->size != 0 && options->window == 0;
+    apply(options, header);
+    plan->staged = !plan->geometry.counting && !plan->window;
+    if (work_out(options, plan) != 0)
+        return EXIT_TROUBLE;
+    /* Only an odd geometry can make one too large; working it out takes milliseconds. */
+    bool odd = plan->geometry.lines != 0 || plan->window;
+    if (odd && plan->capacity != 0 && growth_first(plan, &layer) != 0)
+        return message("%s %" PRIu64 ": a filter cannot be that large (ask for fewer lines, or a "
+                       "higher rate)",
+                       options->window != 0 ? "--window" : "-n", plan->capacity);
+    return 0;
+}
+
+int filter_spec_header(const struct options *options, struct header *header)
+{
+    memset(header, 0, sizeof *header);
+    if ((options->like != NULL ? take_like : describe)(options, header) != 0)
+        return EXIT_TROUBLE;
+    /* In place of the seed. */
+    struct fault fault;
+    struct hasher secret = {HASH_SIPHASH, 0, 0};
+    if (options->secret &&
+        (random_secret(&secret.k0, &fault) != 0 || random_secret(&secret.k1, &fault) != 0))
+        return message_fault(&fault);
+    if (options->secret)
+        header->hasher = secret;
+    return 0;
+}
+
+static int no_fields(const struct options *options)
+{
+    return message("%s: which fields? (add -f LIST)", options->spelled[OPTION_separator]);
+}
+
+int filter_spec_key(const struct options *options, struct recipe *recipe)
+{
+    *recipe = options->recipe;
+    return options->separator && !options->fields ? no_fields(options) : 0;
+}
+
+/* --- filters that exist --- */
+
+/* The option given that asks for what the filter has not: that one, or the first that describes
+ * it. */
+static const char *blame(const struct options *options, const char *option)
+{
+    for (enum option_id id = 0; id < OPTIONS && option != NULL; id++)
+        if (options_has(options, id) && strcmp(option_letter(&option_table[id]), option) == 0)
+            return options->spelled[id];
+    return options->spelled[options->like != NULL ? OPTION_like : options_describing(options)];
+}
+
+/* A secret is drawn, so another one is as good; but not that of the filter that --like names. */
+static int compare_secret(const struct options *options, const char *path, const struct header *has,
+                          struct header *wanted)
+{
+    bool same = has->hasher.k0 == wanted->hasher.k0 && has->hasher.k1 == wanted->hasher.k1;
+    if (!options->secret)
+        return 0;
+    if (options->like != NULL && header_has_secret(has) && same)
+        return message("%s: was made with the secret of %s (leave --secret out, or make another "
+                       "filter)",
+                       path, options->like);
+    wanted->hasher = header_has_secret(has) ? has->hasher : (struct hasher){HASH_SIPHASH, 0, 0};
+    return 0;
+}
+
+/* The filter, had it been made as the options say. A size that leaves no room, or is for each of no
+ * lines, was asked for all the same; and as many hashes as it has by itself are no others. */
+static void want(const struct options *options, const struct header *has, struct header *wanted)
+{
+    struct filter_plan *plan = &wanted->plan;
+    struct geometry own = growth_geometry(&has->plan);
+    apply(options, wanted);
+    apply_key(options, &wanted->recipe);
+    if ((options->size != 0 || options->bits_per_key != 0) && plan->pages == 0)
+        plan->pages = has->plan.pages == 0 ? 1 : 0;
+    if (options->hashes != 0 && geometry_hashes(plan->geometry) == geometry_hashes(own)) {
+        plan->geometry.lines = has->plan.geometry.lines;
+        plan->geometry.fields = has->plan.geometry.fields;
+    }
+}
+
+static int compare(const struct options *options, const char *path, const struct header *has)
+{
+    char how[LIKENESS_TEXT];
+    const char *option;
+    struct header wanted = *has;
+    if (options->like != NULL && take_like(options, &wanted) != 0)
+        return EXIT_TROUBLE;
+    if (options->like == NULL) {
+        want(options, has, &wanted);
+        if (wanted.recipe.separated && wanted.recipe.ranges == 0)
+            return no_fields(options);
+    }
+    if (compare_secret(options, path, has, &wanted) != 0)
+        return EXIT_TROUBLE;
+    if (likeness_differs(has, &wanted, LIKE_WHOLLY, &option, how) == NULL)
+        return 0;
+    return message("%s: was made %s (leave %s out, or make another filter)", path, how,
+                   blame(options, option));
+}
+
+int filter_spec_compare(const struct options *options, const char *path)
+{
+    if (options_describing(options) == OPTIONS)
+        return 0;
+    struct store *store = filter_operand_look(path, options);
+    if (store == NULL)
+        return EXIT_TROUBLE;
+    int status = compare(options, path, store_header(store));
+    store_close(store);
+    return status;
+}

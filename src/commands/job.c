@@ -1,0 +1,294 @@
+#include "commands/job.h"
+
+#include "commands/command.h"
+#include "commands/figures.h"
+#include "commands/filter_operand.h"
+#include "commands/filter_spec.h"
+#include "commands/message.h"
+#include "commands/warnings.h"
+#include "core/number.h"
+#include "filter/counter.h"
+#include "queue/queue.h"
+#include "system/signals.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- before --- */
+
+/* Whose lines go to standard output, unless it is said otherwise. */
+enum { PRINTERS = FOR_FILTER | FOR_QUERY | FOR_KEY | FOR_SHARD | FOR_POP };
+
+static int parse(struct job *job, const struct options *options)
+{
+    unsigned bit = options->asked->bit;
+    enum operand_kind operands = options->asked->operands;
+    bool in_memory = bit == FOR_FILTER && options->operand_count == 0;
+    job->options = options;
+    if (operands != OPERANDS_FILES && !in_memory) {
+        job->path = filter_operand(options);
+        if (job->path == NULL ||
+            (operands == OPERANDS_FILTER && filter_operand_alone(options) != 0))
+            return EXIT_TROUBLE;
+    }
+    inputs_parse(&job->inputs, options, job->path != NULL || bit == FOR_SHARD ? 1 : 0);
+    job->plan.most = options_has(options, OPTION_max_count) ? options->max_count : UINT64_MAX;
+    job->plan.durable = options->durable;
+    job->names = (struct names){
+        .filter = job->path,
+        .inputs = operands == OPERANDS_FILTER ? NULL : job->inputs.names,
+        .prints = (bit & PRINTERS) != 0 && options->append == NULL && options->files == NULL,
+        .targets = {{"-a", options->append, false},
+                    {"--dropped", options->dropped, false},
+                    {"--pending", options->pending, true}},
+    };
+    return 0;
+}
+
+/* --- opening --- */
+
+/* As the options describe it. NULL after a message. */
+static struct filter *memory_filter(const struct options *options)
+{
+    struct header header;
+    struct fault fault;
+    if (filter_spec_header(options, &header) != 0)
+        return NULL;
+    header.plan.staged = false;
+    struct filter *filter = filter_memory(&header, &warnings_watch, &fault);
+    if (filter == NULL)
+        message_fault(&fault);
+    return filter;
+}
+
+/* First, as nothing else may be touched if another run has it. */
+static int claim_pending(struct job *job)
+{
+    struct fault fault;
+    if (job->options->pending == NULL)
+        return 0;
+    job->plan.pending = pending_claim(job->options->pending, &fault);
+    return job->plan.pending != NULL ? 0 : message_fault(&fault);
+}
+
+/* With --pending the filter is only read, once it is there. */
+static int open_filter(struct job *job)
+{
+    const struct options *options = job->options;
+    unsigned bit = options->asked->bit;
+    bool writes = bit != FOR_QUERY && job->plan.pending == NULL;
+    if (options->asked->operands != OPERANDS_FILTER_FILES)
+        return 0;
+    /* None is made for inputs that are not there. */
+    if (options->create && access(job->path, F_OK) != 0 && inputs_check_readable(&job->inputs) != 0)
+        return EXIT_TROUBLE;
+    job->plan.filter = job->path != NULL ? filter_operand_open(job->path, options, writes)
+                                         : memory_filter(options);
+    if (job->plan.filter == NULL)
+        return EXIT_TROUBLE;
+    if (options->repeated)
+        job->plan.repeats = memory_filter(options);
+    return !options->repeated || job->plan.repeats != NULL ? 0 : EXIT_TROUBLE;
+}
+
+/* To append to; NULL: none was named. A FIFO is waited for. */
+static int open_target(struct job *job, struct output *output, const char *name)
+{
+    struct fault fault;
+    if (name == NULL)
+        return 0;
+    int result = output_open(output, name, job->inputs.delimiter, &fault);
+    return result == 0 ? 0 : message_fault(&fault);
+}
+
+/* After all else that may fail, as they are made; but opening one may wait for a reader, and
+ * nothing is in flight yet. */
+static int open_outputs(struct job *job)
+{
+    const struct options *options = job->options;
+    bool named = options->append != NULL || options->dropped != NULL || options->pending != NULL;
+    char delimiter = job->inputs.delimiter;
+    if (job->names.prints || options->append != NULL)
+        job->plan.output = &job->output;
+    if (options->dropped != NULL)
+        job->plan.dropped = &job->dropped;
+    if (options->exec != NULL)
+        job->output = child_output(&job->child, options->exec, delimiter, job->inputs.header);
+    else if (job->names.prints)
+        job->output = output_standard(delimiter);
+    if (open_target(job, &job->output, options->append) != 0 ||
+        open_target(job, &job->dropped, options->dropped) != 0)
+        return EXIT_TROUBLE;
+    job->output.waits = job->dropped.waits = message_waits;
+    /* A link whose target was not there when names were compared leads somewhere now. */
+    return named ? names_compare(&job->names) : 0;
+}
+
+/* What a run that ended well has printed is printed again. */
+static int begin_pending(struct job *job, struct fault *fault)
+{
+    uint64_t owed;
+    if (pending_begin(job->plan.pending, job->plan.filter, fault) != 0)
+        return -1;
+    owed = filter_owed(job->plan.filter);
+    if (owed > 0)
+        message("%s: this task was run before, and prints its %" PRIu64 " %s again (another task "
+                "needs another file)",
+                job->options->pending, owed, number_lines(owed));
+    return 0;
+}
+
+/* When lines are remembered later than batch by batch: once CMD has ended, `commit` says so, or the
+ * output is on disk. */
+static int hold(struct job *job)
+{
+    struct fault fault;
+    const struct options *options = job->options;
+    bool later = options->exec != NULL || options->pending != NULL || options->durable;
+    if (!later || job->plan.filter == NULL)
+        return 0;
+    job->plan.holds = true;
+    int result = job->plan.pending != NULL
+                     ? begin_pending(job, &fault)
+                     : filter_hold(job->plan.filter, job->plan.durable, &fault);
+    return result == 0 ? 0 : message_fault(&fault);
+}
+
+/* Gives up all that is not needed any more. Not before a CMD, which would be confined, too. */
+static int confine(struct job *job)
+{
+    enum { READ_WRITE = CONFINE_READ | CONFINE_WRITE };
+    struct fault fault;
+    struct confine confine;
+    const struct pipeline_plan *plan = &job->plan;
+    unsigned bit = job->options->asked->bit;
+    if (job->options->exec != NULL)
+        return 0;
+    confine_begin(&confine);
+    for (const char **name = job->inputs.names; *name != NULL; name++)
+        if (!inputs_is_standard(*name) || bit == FOR_COMMIT)
+            confine_allow(&confine, *name, CONFINE_READ);
+    if (plan->filter != NULL && bit != FOR_QUERY)
+        filter_allow(plan->filter, &confine);
+    if (plan->pending != NULL)
+        confine_allow_place(&confine, pending_target(plan->pending), READ_WRITE);
+    if (job->queue != NULL)
+        queue_allow(job->queue, READ_WRITE, &confine);
+    if (job->shards != NULL)
+        shard_files_allow(job->shards, &confine);
+    return confine_end(&confine, &fault) == 0 ? 0 : message_fault(&fault);
+}
+
+static int prepare_scan(struct job *job)
+{
+    if (job->scan.lines == NULL)
+        return 0;
+    job->scan.context = job;
+    job->scan.counts = &job->counts;
+    job->scan.collect = collect_new(&job->output);
+    return job->scan.collect != NULL ? 0 : message("%s", strerror(ENOMEM));
+}
+
+static int prepare(struct job *job, const struct options *options, const struct steps *steps)
+{
+    if (parse(job, options) != 0 || (steps->check != NULL && steps->check(job) != 0) ||
+        names_check(&job->names) != 0 || claim_pending(job) != 0 || open_filter(job) != 0 ||
+        (steps->open != NULL && steps->open(job) != 0) || prepare_scan(job) != 0 ||
+        open_outputs(job) != 0 || hold(job) != 0)
+        return EXIT_TROUBLE;
+    return confine(job);
+}
+
+/* --- after --- */
+
+static int close_output(struct output *output, int status)
+{
+    struct fault fault;
+    return output_close(output, &fault) == 0 ? status : message_fault(&fault);
+}
+
+/* Of a CMD that was not started, by the errno of that: too many processes, or not enough of
+ * something else, are trouble of ours. */
+static int status_of_none(int error)
+{
+    bool ours = error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
+    if (error == ENOENT)
+        return EXIT_NOT_FOUND;
+    return ours || error == 0 ? EXIT_TROUBLE : EXIT_CANNOT_RUN;
+}
+
+/* CMD has its lines, as far as `status` says. Once it has exited with 0 a signal changes only the
+ * exit status, and that only if it came before the input had ended, which `status` says, too. */
+static int finish_command(struct job *job, const struct steps *steps, int status)
+{
+    struct fault fault;
+    uint64_t left;
+    enum child_end end = child_finish(&job->child, &left, &fault);
+    if (end != CHILD_DONE)
+        job->counts.selected = 0;
+    if (end == CHILD_NOT_RUN)
+        return status_of_none(job->child.error);
+    if (end == CHILD_STOPPED)
+        return status;
+    int done = end == CHILD_DONE ? steps->done(job, left) : steps->failed(job, &fault);
+    if (end == CHILD_DONE && job->child.written > 0 && done == EXIT_OK && status == EXIT_OK)
+        signals_forget();
+    return done == EXIT_OK ? status : done;
+}
+
+static void summarize(const struct job *job, const struct steps *steps)
+{
+    const struct store *store = filter_store(job->plan.filter);
+    const struct pipeline_counts *counts = &job->counts;
+    double seen = (double)counts->held_back;
+    bool whole_lines = recipe_is_whole_line(&store_header(store)->recipe);
+    warn_of_filter(store);
+    if (!job->options->summary)
+        return; /* the rate takes half as long as a run of one line */
+    figures_summary(job->options,
+                    {job->path == NULL ? "filter in memory" : "", "filter", TEXT(job->path)},
+                    {number_of(counts->read, "line read", "lines read"), "read",
+                     COUNT(counts->read)},
+                    {steps->selected, steps->selected, COUNT(counts->selected)},
+                    {steps->seen, steps->seen, COUNT(seen)},
+                    {whole_lines ? NULL : "without a key", "without_key", COUNT(counts->itself)},
+                    {"false drops in this run", "false_drops",
+                     RATE(fmin(counts->false_drops, seen)), .note = " expected"},
+                    {"rate now", "rate", RATE(counter_rate(store))});
+}
+
+static int run(struct job *job, const struct steps *steps)
+{
+    struct pipeline_plan *plan = &job->plan;
+    plan->counts_drops = job->options->summary && steps->selected != NULL;
+    int status = steps->read != NULL       ? steps->read(job)
+                 : job->scan.lines != NULL ? inputs_scan(&job->inputs, &job->scan)
+                                           : inputs_run(&job->inputs, plan, &job->counts);
+    if (job->options->exec != NULL)
+        status = finish_command(job, steps, status);
+    else if (plan->output == &job->output)
+        status = close_output(&job->output, status);
+    if (plan->dropped != NULL)
+        status = close_output(plan->dropped, status);
+    if (steps->finish != NULL)
+        status = steps->finish(job, status);
+    if (steps->selected != NULL)
+        summarize(job, steps);
+    return status;
+}
+
+int job_run(struct job *job, const struct options *options, const struct steps *steps)
+{
+    *job = (struct job){.options = options};
+    int status = prepare(job, options, steps);
+    if (status == 0)
+        status = run(job, steps);
+    collect_free(job->scan.collect);
+    pending_free(job->plan.pending);
+    filter_close(job->plan.filter);
+    filter_close(job->plan.repeats);
+    return status;
+}

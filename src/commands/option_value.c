@@ -1,0 +1,145 @@
+/* option_value - the text that was given for an option as a value of the right type. */
+#include "commands/message.h"
+#include "commands/options.h"
+#include "core/number.h"
+#include "core/quote.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- what is wrong with a value --- */
+
+static int bad_value(const struct options *options, enum option_id id, const char *reason,
+                     const char *expected)
+{
+    char quoted[QUOTE_MAX];
+    return message("%s %s: %s (expected %s)", options->spelled[id],
+                   quote_word(options->given[id], quoted), reason, expected);
+}
+
+static const struct {
+    const char *none; /* what is said of what is none */
+    enum number_kind kind;
+} numbers[] = {
+    [TAKES_COUNT] = {"not a count", NUMBER_COUNT},   [TAKES_SIZE] = {"not a size", NUMBER_SIZE},
+    [TAKES_TIME] = {"not a time", NUMBER_TIME},      [TAKES_RATE] = {"not a rate", NUMBER_RATE},
+    [TAKES_NUMBER] = {"not a number", NUMBER_PLAIN},
+};
+
+/* Long times in whole days. */
+static const char *show_bound(double bound, enum number_kind kind, char text[NUMBER_TEXT])
+{
+    const double day = 86400e3;
+    return number_exact(kind == NUMBER_TIME && bound > day ? bound - fmod(bound, day) : bound, kind,
+                        text);
+}
+
+static int bad_number(const struct options *options, enum option_id id)
+{
+    const struct option_entry *entry = &option_table[id];
+    enum number_kind kind = numbers[entry->kind].kind;
+    char from[NUMBER_TEXT], to[NUMBER_TEXT], expected[2 * NUMBER_TEXT + 8];
+    if (kind == NUMBER_TIME && !isnan(number_parse(options->given[id], NUMBER_PLAIN)))
+        return message("%s %s: needs a unit (s, m, h, d or w: %sd for days)", options->spelled[id],
+                       options->given[id], options->given[id]);
+    if (id == OPTION_window && !isnan(number_parse(options->given[id], NUMBER_TIME)))
+        return message("%s %s: not a count (for a time: --forget-after %s)", options->spelled[id],
+                       options->given[id], options->given[id]);
+    snprintf(expected, sizeof expected, "%s to %s", show_bound(entry->least, kind, from),
+             show_bound(entry->most, kind, to));
+    return bad_value(options, id, numbers[entry->kind].none, expected);
+}
+
+/* --- one kind after the other --- */
+
+static int read_number(struct options *options, enum option_id id, double *number)
+{
+    const struct option_entry *entry = &option_table[id];
+    *number = number_parse(options->given[id], numbers[entry->kind].kind);
+    return *number >= entry->least && *number <= entry->most ? 0 : bad_number(options, id);
+}
+
+/* A hyphen is neither standard output, as people may mean it, nor, most likely, the file's name. */
+static int read_name(struct options *options, enum option_id id, const char **name)
+{
+    const char *spelled = options->spelled[id];
+    bool lines = id == OPTION_append || id == OPTION_dropped;
+    *name = options->given[id];
+    if (**name == '\0')
+        return message("%s '': an empty name is not a file (is a variable empty?)", spelled);
+    if (strcmp(*name, "-") == 0)
+        return message("%s -: is not the name of a file (for one of that name: ./-%s)", spelled,
+                       lines ? "; for standard output: /dev/stdout" : "");
+    return 0;
+}
+
+typedef const char *recipe_parser(struct recipe *recipe, const char *text, const char **wanted);
+
+static int read_key(struct options *options, enum option_id id, bool *given, recipe_parser *parse)
+{
+    const char *expected;
+    *given = true;
+    const char *reason = parse(&options->recipe, options->given[id], &expected);
+    return reason == NULL ? 0 : bad_value(options, id, reason, expected);
+}
+
+int option_value_shard(const char *taker, const char *text, struct shard *shard)
+{
+    const char *program = taker[0] == '-' ? "" : "unseen ";
+    bool all = taker[0] != '-' && strchr(text, '/') == NULL;
+    if (!shard_parse(text, all, shard))
+        return message(
+            "%s '%s': not a shard (expected I/N, such as %s%s 1/4; is a variable empty?)", taker,
+            text, program, taker);
+    if (shard->parts == 0 || shard->parts > SHARD_PARTS_MAX)
+        return message("%s %s: not a number of shards (expected 1 to %d)", taker, text,
+                       SHARD_PARTS_MAX);
+    if (shard->part == 0 && !all)
+        return message("%s %s: shards count from 1 (where ranks count from 0: %s%s $((RANK+1))/%u)",
+                       taker, text, program, taker, shard->parts);
+    if (shard->part > shard->parts)
+        return message("%s %s: there is no such shard (the first of 4 is 1/4)", taker, text);
+    return 0;
+}
+
+int option_value_read(struct options *options, enum option_id id)
+{
+    void *target = (char *)options + option_table[id].target;
+    double number;
+    switch (option_table[id].kind) {
+    case TAKES_NOTHING:
+        *(bool *)target = true;
+        return 0;
+    case TAKES_COMMAND:
+        if (options->exec[0][0] == '\0')
+            return message("-x '': an empty name is not a command (is a variable empty?)");
+        return 0;
+    case TAKES_FILE:
+    case TAKES_FILTER:
+        return read_name(options, id, target);
+    case TAKES_COUNT:
+    case TAKES_SIZE:
+    case TAKES_TIME:
+        if (read_number(options, id, &number) != 0)
+            return EXIT_TROUBLE;
+        *(uint64_t *)target = (uint64_t)number;
+        return 0;
+    case TAKES_RATE:
+    case TAKES_NUMBER:
+        return read_number(options, id, target);
+    case TAKES_SEED:
+        if (!number_parse_whole(options->given[id], target))
+            return bad_value(options, id, "not a seed", "0 to 18446744073709551615");
+        return 0;
+    case TAKES_FIELDS:
+        return read_key(options, id, target, recipe_parse_fields);
+    case TAKES_SEPARATOR:
+        return read_key(options, id, target, recipe_parse_separator);
+    case TAKES_PROFILE:
+        return read_key(options, id, target, recipe_parse_profile);
+    case TAKES_SHARD:
+        return option_value_shard(options->spelled[id], options->given[id], target);
+    }
+    return 0;
+}

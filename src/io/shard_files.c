@@ -1,0 +1,209 @@
+#include "io/shard_files.h"
+
+#include "core/quote.h"
+#include "system/path.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Of the lines that are not yet written, in all files together, as fits a processor's cache, and in
+ * each. */
+enum { BUFFERS_BYTES = 1 << 20, BUFFER_LEAST = 4 << 10, BUFFER_MOST = 64 << 10 };
+
+struct shard_files {
+    const char *pattern;
+    uint32_t shards, opened;
+    bool finished;
+    size_t room;
+    char *buffers; /* of `room` bytes each, after the files */
+    FILE *file[];
+};
+
+/* --- names --- */
+
+/* How many bytes of the pattern are a place for the number, and how wide it is; 0: none. */
+static size_t place_at(const char *at, int *width)
+{
+    bool padded = at[0] == '%' && at[1] == '0' && at[2] >= '1' && at[2] <= '9' && at[3] == 'd';
+    *width = padded ? at[2] - '0' : 0;
+    return padded ? 4 : at[0] == '%' && at[1] == 'd' ? 2 : 0;
+}
+
+static int bad_pattern(const char *pattern, struct fault *fault)
+{
+    char quoted[QUOTE_MAX], object[QUOTE_MAX + 16];
+    snprintf(object, sizeof object, "--files %s", quote_word(pattern, quoted));
+    fault_set(fault, object, "needs one %%d, or %%03d, for the shard");
+    return fault_way_out(fault, "such as part.%%d; for a percent sign: %%%%");
+}
+
+int shard_files_name(const char *pattern, uint32_t shard, char name[PATH_MAX], struct fault *fault)
+{
+    enum { DIGITS_MAX = 10 };
+    size_t length = 0, step;
+    unsigned numbers = 0;
+    int width;
+    if (strlen(pattern) > PATH_MAX - 2 * DIGITS_MAX)
+        return fault_errno(fault, pattern, NULL, ENAMETOOLONG);
+    for (const char *at = pattern; *at != '\0' && numbers < 2; at += step) {
+        size_t place = place_at(at, &width);
+        if (place == 0 && *at == '%' && at[1] != '%')
+            return bad_pattern(pattern, fault);
+        step = place > 0 ? place : *at == '%' ? 2 : 1;
+        numbers += place > 0;
+        if (place > 0)
+            length += (size_t)snprintf(name + length, DIGITS_MAX + 1, "%0*" PRIu32, width, shard);
+        else
+            name[length++] = *at;
+    }
+    name[length] = '\0';
+    return numbers == 1 ? 0 : bad_pattern(pattern, fault);
+}
+
+static int fault_of(const struct shard_files *files, uint32_t shard, struct fault *fault)
+{
+    int error = errno;
+    char name[PATH_MAX];
+    (void)shard_files_name(files->pattern, shard, name, fault);
+    return fault_errno(fault, name, NULL, error);
+}
+
+/* --- opening --- */
+
+/* By a link, two shards could be one file. */
+static bool is_of_earlier(const char *pattern, uint32_t shard, const char *name)
+{
+    struct stat status;
+    struct fault none;
+    char earlier[PATH_MAX];
+    bool linked = lstat(name, &status) == 0 && (S_ISLNK(status.st_mode) || status.st_nlink > 1);
+    while (linked && --shard > 0)
+        if (shard_files_name(pattern, shard, earlier, &none) == 0 && path_is_same(name, earlier))
+            return true;
+    return false;
+}
+
+static int check(const char *pattern, uint32_t shards, struct fault *fault)
+{
+    struct stat status;
+    char name[PATH_MAX];
+    for (uint32_t shard = 1; shard <= shards; shard++) {
+        if (shard_files_name(pattern, shard, name, fault) != 0)
+            return -1;
+        if (stat(name, &status) == 0 && !S_ISREG(status.st_mode))
+            return fault_set(fault, name, "is not a regular file");
+        if (is_of_earlier(pattern, shard, name))
+            return fault_set(fault, name, "is the file of another shard, too");
+    }
+    return 0;
+}
+
+/* Raises the limit, as far as this user may, so that so many files more can be open. */
+static int allow_open(uint32_t more, struct fault *fault)
+{
+    enum { OPEN_ALREADY = 64 };
+    struct rlimit limit;
+    rlim_t wanted = (rlim_t)more + OPEN_ALREADY;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return 0;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    if (setrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur == wanted)
+        return 0;
+    fault_set(fault, "--files", "%" PRIu32 " files cannot be open at once", more);
+    return fault_way_out(fault,
+                         "raise the limit: ulimit -n %ju; or make them one by one: unseen shard "
+                         "1/%" PRIu32,
+                         (uintmax_t)wanted, more);
+}
+
+static int open_all(struct shard_files *files, struct fault *fault)
+{
+    for (uint32_t i = 0; i < files->shards; i++) {
+        char name[PATH_MAX];
+        (void)shard_files_name(files->pattern, i + 1, name, fault);
+        files->file[i] = fopen(name, "we");
+        if (files->file[i] == NULL)
+            return fault_errno(fault, name, NULL, errno);
+        setvbuf(files->file[i], files->buffers + i * files->room, _IOFBF, files->room);
+        files->opened++;
+    }
+    return 0;
+}
+
+struct shard_files *shard_files_new(const char *pattern, uint32_t shards, struct fault *fault)
+{
+    if (check(pattern, shards, fault) != 0 || allow_open(shards, fault) != 0)
+        return NULL;
+    size_t room = BUFFERS_BYTES / shards;
+    room = room < BUFFER_LEAST ? BUFFER_LEAST : room > BUFFER_MOST ? BUFFER_MOST : room;
+    struct shard_files *files = malloc(sizeof *files + shards * (sizeof(FILE *) + room));
+    if (files == NULL) {
+        fault_errno(fault, "--files", NULL, ENOMEM);
+        return NULL;
+    }
+    *files = (struct shard_files){.pattern = pattern, .shards = shards, .room = room};
+    files->buffers = (char *)(files->file + shards);
+    if (open_all(files, fault) == 0)
+        return files;
+    shard_files_free(files);
+    return NULL;
+}
+
+/* The pattern may have the number in a directory's name; most often all are in one. */
+void shard_files_allow(const struct shard_files *files, struct confine *confine)
+{
+    char name[PATH_MAX], directory[PATH_MAX], before[PATH_MAX] = "";
+    struct fault none;
+    for (uint32_t shard = 1; shard <= files->shards; shard++) {
+        (void)shard_files_name(files->pattern, shard, name, &none);
+        path_directory(name, directory);
+        if (strcmp(directory, before) != 0)
+            confine_allow(confine, directory, CONFINE_REMOVE);
+        memcpy(before, directory, sizeof before);
+    }
+}
+
+/* --- writing --- */
+
+int shard_files_add(struct shard_files *files, uint32_t shard, const char *bytes, size_t length,
+                    struct fault *fault)
+{
+    uint32_t last = shard != 0 ? shard : files->shards;
+    for (shard = shard != 0 ? shard : 1; shard <= last; shard++)
+        if (fwrite_unlocked(bytes, 1, length, files->file[shard - 1]) != length)
+            return fault_of(files, shard, fault);
+    return 0;
+}
+
+int shard_files_finish(struct shard_files *files, struct fault *fault)
+{
+    for (uint32_t i = 0; i < files->shards; i++) {
+        FILE *file = files->file[i];
+        files->file[i] = NULL;
+        if (fclose(file) != 0)
+            return fault_of(files, i + 1, fault);
+    }
+    files->finished = true;
+    return 0;
+}
+
+void shard_files_free(struct shard_files *files)
+{
+    char name[PATH_MAX];
+    struct fault none;
+    if (files == NULL)
+        return;
+    for (uint32_t i = 0; i < files->opened && !files->finished; i++) {
+        if (files->file[i] != NULL)
+            fclose(files->file[i]);
+        if (shard_files_name(files->pattern, i + 1, name, &none) == 0)
+            unlink(name);
+    }
+    free(files);
+}
