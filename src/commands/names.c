@@ -128,7 +128,8 @@ static size_t find_written(const struct names *names, struct file written[NAMES_
     return n;
 }
 
-int names_compare(const struct names *names)
+/* `alone`: compares them, and does not look into any. */
+static int look_through(const struct names *names, bool alone)
 {
     struct file written[NAMES_TARGETS + 2];
     size_t n = find_written(names, written);
@@ -137,28 +138,26 @@ int names_compare(const struct names *names)
         for (size_t j = i + 1; j < n; j++)
             if ((written[i].is != OUTPUT || names->prints) && is_same(&written[i], &written[j]))
                 return is_both(&written[i], &written[j]);
+    for (size_t i = 0; i < n && !alone; i++)
+        if (check_target(&written[i]) != 0)
+            return EXIT_TROUBLE;
     for (const char **name = names->inputs; name != NULL && *name != NULL; name++) {
         struct file input = look_at(INPUT, "input", *name);
         for (size_t i = 0; i < n; i++)
             if (is_same(&written[i], &input))
                 return is_both(&written[i], &input);
+        if (!alone && check_input(names, &input) != 0)
+            return EXIT_TROUBLE;
     }
     return 0;
 }
 
 int names_check(const struct names *names)
 {
-    struct file written[NAMES_TARGETS + 2];
-    size_t n = find_written(names, written);
-    if (names_compare(names) != 0)
-        return EXIT_TROUBLE;
-    for (size_t i = 0; i < n; i++)
-        if (check_target(&written[i]) != 0)
-            return EXIT_TROUBLE;
-    for (const char **name = names->inputs; name != NULL && *name != NULL; name++) {
-        struct file input = look_at(INPUT, "input", *name);
-        if (check_input(names, &input) != 0)
-            return EXIT_TROUBLE;
-    }
-    return 0;
+    return look_through(names, false);
+}
+
+int names_compare(const struct names *names)
+{
+    return look_through(names, true);
 }

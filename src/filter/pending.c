@@ -136,18 +136,21 @@ static int check_head(const struct pending *pending, const struct store *store, 
                : damaged(pending, "size", fault);
 }
 
-static int read_keys(const struct pending *pending, uint64_t from, struct key *keys, size_t n,
-                     struct fault *fault)
+/* The keys from number `from` on, at most BATCH_KEYS. Returns how many, 0 after the last one, or -1
+ * with the fault. */
+static ptrdiff_t read_keys(const struct pending *pending, uint64_t from, struct key *keys,
+                           struct fault *fault)
 {
     uint8_t bytes[BATCH_KEYS * KEY_BYTES];
-    uint64_t at = FLIGHT_HEAD_BYTES + from * KEY_BYTES;
-    if (signals_pending())
+    uint64_t left = pending->head.count - from, at = FLIGHT_HEAD_BYTES + from * KEY_BYTES;
+    size_t n = left < BATCH_KEYS ? (size_t)left : BATCH_KEYS;
+    if (n > 0 && signals_pending())
         return fault_errno(fault, pending->path, NULL, EINTR);
     if (whole_read_at(pending->fd, bytes, n * KEY_BYTES, at) < n * KEY_BYTES)
         return errno != 0 ? fault_system(pending, fault) : damaged(pending, "size", fault);
     for (size_t i = 0; i < n; i++)
         keys[i] = load_key(bytes + i * KEY_BYTES);
-    return 0;
+    return (ptrdiff_t)n;
 }
 
 /* The checksum of so many keys of an open file, in links of 32 KB. Returns 0, or -1 with errno. */
@@ -305,33 +308,33 @@ struct pending *pending_claim(const char *path, struct fault *fault)
     return NULL;
 }
 
-/* --- writing --- */
-
-/* All keys of the file that is there: they are owed; or with `added` they are added. */
-static int hand_on(const struct pending *pending, struct filter *filter, uint64_t *added,
-                   struct fault *fault)
-{
-    static struct key keys[BATCH_KEYS];
-    static uint8_t seen[BATCH_KEYS];
-    uint64_t more = 0;
-    size_t n;
-    for (uint64_t from = 0; from < pending->head.count; from += n) {
-        uint64_t left = pending->head.count - from;
-        n = left < BATCH_KEYS ? (size_t)left : BATCH_KEYS;
-        if (read_keys(pending, from, keys, n, fault) != 0 ||
-            (added == NULL ? filter_owe(filter, keys, n, fault) != 0
-                           : filter_add(filter, keys, n, seen, &more, fault) != (ptrdiff_t)n))
-            return -1;
-        if (added != NULL)
-            *added += more;
-    }
-    return 0;
-}
-
 int pending_add(const struct pending *pending, struct filter *filter, uint64_t *added,
                 struct fault *fault)
 {
-    return hand_on(pending, filter, added, fault);
+    static struct key keys[BATCH_KEYS]; /* beside read_keys a small stack has no room */
+    static uint8_t seen[BATCH_KEYS];
+    uint64_t from = 0, more;
+    ptrdiff_t n;
+    for (; (n = read_keys(pending, from, keys, fault)) > 0; from += (uint64_t)n) {
+        if (filter_add(filter, keys, (size_t)n, seen, &more, fault) != n)
+            return -1;
+        *added += more;
+    }
+    return n < 0 ? -1 : 0;
+}
+
+/* --- writing --- */
+
+/* The keys of the file that is there are owed. */
+static int owe(const struct pending *pending, struct filter *filter, struct fault *fault)
+{
+    struct key keys[BATCH_KEYS];
+    uint64_t from = 0;
+    ptrdiff_t n;
+    for (; (n = read_keys(pending, from, keys, fault)) > 0; from += (uint64_t)n)
+        if (filter_owe(filter, keys, (size_t)n, fault) != 0)
+            return -1;
+    return n < 0 ? -1 : 0;
 }
 
 int pending_begin(struct pending *pending, struct filter *filter, struct fault *fault)
@@ -346,7 +349,7 @@ int pending_begin(struct pending *pending, struct filter *filter, struct fault *
     if (pending->fd >= 0 && fstat(pending->fd, &old) == 0)
         beside_take_after(pending->new_fd, &old);
     return filter_hold_in(filter, pending->new_fd, pending->target, fault) == 0
-               ? hand_on(pending, filter, NULL, fault)
+               ? owe(pending, filter, fault)
                : -1;
 }
 

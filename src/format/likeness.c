@@ -23,7 +23,7 @@ enum trait {
 };
 enum { FOR_UNION = TRAIT_SHARD + 1 }; /* so many must agree for that */
 
-static const char *const options[TRAITS] = {
+static const char *const option_of[TRAITS] = {
     "--window", "--forget-after", "--counting", "--fixed", "--secret", "--seed", "--hashes",
     "-p",       "--shard",        "-n",         "--size",
 };
@@ -108,7 +108,7 @@ const char *likeness_differs(const struct header *one, const struct header *othe
     if (!recipe_is_same(&one->recipe, &other->recipe))
         return key_differs(one, other, text);
     for (enum trait trait = 0; trait < (for_union ? FOR_UNION : TRAITS); trait++) {
-        const char *name = *option = options[trait];
+        const char *name = *option = option_of[trait];
         const char *has = value_of(one, trait, for_union, ones);
         const char *wants = value_of(other, trait, for_union, others);
         if (is_same(has, wants))
@@ -121,7 +121,7 @@ const char *likeness_differs(const struct header *one, const struct header *othe
             snprintf(text, LIKENESS_TEXT, "with %s %s, not %s", name, has, wants);
         return text;
     }
-    *option = options[TRAIT_SECRET];
+    *option = option_of[TRAIT_SECRET];
     snprintf(text, LIKENESS_TEXT, "with another secret");
     return has_another_secret(one, other) ? text : NULL;
 }
