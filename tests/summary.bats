@@ -290,6 +290,9 @@ drops_about() {
         capture unseen --summary --json f.bf in -x $form
         grep -q '"read":5,"printed":0,' "$err" || complain "$form"
     done
+    # shellcheck disable=SC2016 # for that shell
+    capture env --default-signal=INT "$UNSEEN" --summary --json f.bf in -x sh -c 'cat >/dev/null; kill -INT $PPID; exit 1'
+    grep -q '"read":5,"printed":0,' "$err" || complain stopped
     capture unseen --summary --json f.bf -x sh -c 'read -r line' < <(seq 20000)
     printed=$(grep -o '"printed":[0-9]*' "$err" | cut -d : -f 2)
     capture unseen query -c f.bf < <(seq 20000)
