@@ -37,7 +37,7 @@ OPTION(append, FILE, GROUP_LINES, FOR_FILTER, {"--append", "-a"}, "FILE", "new.t
        "append new lines to it", "append new lines to FILE, not to standard output")
 OPTION(dropped, FILE, GROUP_LINES, FOR_FILTER | FOR_ADD | FOR_PUSH, {"--dropped"},
        "FILE", "seen.txt",
-       "append the others to it", "append dropped lines to FILE")
+       "append dropped lines", "append dropped lines to FILE")
 OPTION(max_count, COUNT, GROUP_LINES, FOR_FILTER | FOR_QUERY | FOR_POP, {"--max-count", "-m"},
        "N", "10",
        "stop after N new lines", "stop after N lines were printed or selected", 0, 1e15)
