@@ -296,9 +296,10 @@ __attribute__((noinline)) static int write_stretch(struct writing *writing, uint
     return 0;
 }
 
-/* Sets the keys of a stage that fall on pages from..end, in a layer of that shape. */
-static int set_staged(const struct source *source, const struct bits *to, uint64_t from,
-                      uint64_t end, struct fault *fault)
+/* Sets the keys of a stage that fall on pages from..end, in a layer of that shape. Its buffer, too,
+ * must be off the stack when it has returned. */
+__attribute__((noinline)) static int set_staged(const struct source *source, const struct bits *to,
+                                                uint64_t from, uint64_t end, struct fault *fault)
 {
     struct key keys[STAGE_PIECE];
     struct stage_reader reader = stage_begin(source->store, source->layer, from, end);
