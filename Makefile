@@ -5,10 +5,12 @@
 #   make demo            filter a generated list twice, and show what happens
 #   make check           all tests; the last line is "N passed, N failed"
 #   make test-unit       only the tests in C
+#   make messages        writes what the program says now into tests/messages.txt
 #   make bench           speed, beside other tools; bench-quick: in a minute
 #   make cpus            build and test for five other processors; they and this one share files
 #   make accuracy        measure false-positive rates, as a table
 #   make torture         the long tests: kills, faults, full disks
+#   make mutants         faults made in the source: which does no quick test see?
 #   make engines         run the recipes of unseen-scale(7) on real engines; ENGINE=slurm: on Slurm only
 #   make fuzz            look for input that breaks a fuzz program, FUZZ_TIME (60) seconds each; AFL=1:
 #                        with AFL++, not libFuzzer
@@ -73,13 +75,12 @@ PARTS = $(filter-out $(BUILD)/obj/commands/main.o,$(OBJECTS))
 programs_in = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/$(1)/*.c)))
 UNIT = $(call programs_in,unit)
 BENCH = $(call programs_in,bench)
-ACCURACY = $(call programs_in,accuracy)
 TORTURE = $(call programs_in,torture)
 FUZZ = $(call programs_in,fuzz)
 # Generators and the like: programs of one file, without any of src.
 TOOLS = $(call programs_in,tools)
-# Programs that ask a library what our rules should give, each linked with the one it is named for.
-ORACLES = $(call programs_in,key)
+# A program that asks a library what our rules should give.
+ORACLE = $(BUILD)/tests/key/oracle_uriparser
 # The program, and the tests in C, where layers of more than 3 pages have a stage, of 64 at least.
 STAGED_GROWTH = $(BUILD)/tests/growth.o
 STAGED = $(BUILD)/tests/tools/staged
@@ -109,7 +110,7 @@ ALL_LDLIBS = $(LDLIBS) -lc -lm -pthread
 
 # WARN, HARDEN, HARDEN_LINK, DOUBLES and HEADERS come from probing the compiler. Some goals must run
 # without one: a bare machine has none before it has asked src/build/deps.sh.
-NO_COMPILER = demo static check engines coverage fuzz deps clean dist release deb check-long html uninstall \
+NO_COMPILER = demo static check mutants engines coverage fuzz deps clean dist release deb check-long html uninstall \
 	lint lint-% format format-check
 ifneq ($(filter-out $(NO_COMPILER),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
@@ -169,16 +170,14 @@ $(STAGED): $(OBJECTS) $(STAGED_GROWTH)
 
 $(STAGED_TESTS): $(STAGED_GROWTH)
 
-# Where a library is not there, or cannot be linked as the flags want it, its oracle is not made, and
-# the test that needs it is skipped.
-$(BUILD)/tests/key/oracle_curl: NEEDS = -include curl/curl.h -DSYMBOL=curl_url -lcurl
-$(BUILD)/tests/key/oracle_uriparser: NEEDS = -include uriparser/Uri.h -DSYMBOL=uriNormalizeSyntaxA -luriparser
-$(ORACLES): $(BUILD)/tests/key/oracle_%: tests/key/oracle_%.c tests/key/oracle.h $(BUILD)/config.mk Makefile
+# Where the library is not there, or cannot be linked as the flags want it, the oracle is not made,
+# and the test that needs it is skipped.
+$(ORACLE): tests/key/oracle_uriparser.c $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D)
-	@if echo 'int main(void) { void *volatile p = (void *)SYMBOL; return !p; }' | $(CC) -w $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) \
-		-x c -o $@.probe - $(NEEDS) $(LDLIBS) 2>$@.log; then \
+	@if echo 'int main(void) { void *volatile p = (void *)uriNormalizeSyntaxA; return !p; }' | \
+		$(CC) -w $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -include uriparser/Uri.h -x c -o $@.probe - -luriparser $(LDLIBS) 2>$@.log; then \
 		echo "  CC      $<" && rm $@.probe && $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) \
-			-o $@ $< -l$* $(ALL_LDLIBS); \
+			-o $@ $< -luriparser $(ALL_LDLIBS); \
 	else \
 		echo "  NOT     $< (see $@.log)"; \
 	fi
@@ -189,7 +188,7 @@ $(PRELOADS): $(BUILD)/tests/tools/%.so: tests/tools/preload/%.c $(BUILD)/config.
 	$(SAY) "  CC      $<"
 	$(Q)$(CC) -std=c17 -D_GNU_SOURCE $(WARN) -O2 -fPIC -shared -o $@ $<
 
-$(UNIT) $(BENCH) $(ACCURACY) $(TORTURE) $(FUZZ): $(BUILD)/tests/%: tests/%.c $(PARTS) \
+$(UNIT) $(BENCH) $(TORTURE) $(FUZZ): $(BUILD)/tests/%: tests/%.c $(PARTS) \
 		$(BUILD)/sources $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D)
 	$(SAY) "  CC      $<"
@@ -197,7 +196,7 @@ $(UNIT) $(BENCH) $(ACCURACY) $(TORTURE) $(FUZZ): $(BUILD)/tests/%: tests/%.c $(P
 		$(if $(filter $@,$(STAGED_TESTS)),$(call staged,$(PARTS)),$(PARTS)) $(ALL_LDLIBS)
 
 -include $(OBJECTS:.o=.d) $(STAGED_GROWTH:.o=.d) $(BUILD)/completions/generate.d
--include $(addsuffix .d,$(TOOLS) $(UNIT) $(BENCH) $(ACCURACY) $(TORTURE) $(FUZZ))
+-include $(addsuffix .d,$(TOOLS) $(UNIT) $(BENCH) $(TORTURE) $(FUZZ))
 
 # --- Trying and testing ---
 
@@ -220,9 +219,12 @@ check:
 	@$(MAKE) --no-print-directory $(PARALLEL) check-programs
 	@tests/run --build $(BUILD) $(TESTS)
 
-check-programs: all tools $(UNIT) $(ORACLES) $(FUZZ)
+check-programs: all tools $(UNIT) $(ORACLE) $(FUZZ)
 
 tools: $(TOOLS) $(PRELOADS) $(STAGED)
+
+messages: all
+	@UNSEEN=$(BUILD)/unseen tests/messages --update
 
 test-unit: $(UNIT)
 	@tests/run --build $(BUILD) --unit
@@ -235,8 +237,11 @@ cpus: all tools
 	@src/build/deps.sh cpus
 	@BUILD=$(BUILD) tests/cpus
 
-accuracy: all tools $(ACCURACY)
+accuracy: all
 	@BUILD=$(BUILD) tests/accuracy/run
+
+mutants:
+	@tests/mutants
 
 torture: all tools $(TORTURE)
 	@BUILD=$(BUILD) tests/torture/run
@@ -388,6 +393,6 @@ clean:
 	rm -rf "$(BUILD)"
 
 FORCE:
-.PHONY: all static deps demo check check-programs tools test-unit bench bench-quick cpus accuracy \
-	torture engines fuzz fuzz-programs coverage lint lint-tidy lint-cppcheck lint-shell lint-man \
-	lint-width format format-check install uninstall dist release deb check-long html clean FORCE
+.PHONY: all static deps demo check check-programs tools messages mutants test-unit bench bench-quick cpus \
+	accuracy torture engines fuzz fuzz-programs coverage lint lint-tidy lint-cppcheck lint-shell \
+	lint-man lint-width format format-check install uninstall dist release deb check-long html clean FORCE

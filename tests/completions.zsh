@@ -1,10 +1,10 @@
-# What zsh offers to complete LINE to, one a line, in order:
+# What zsh offers to complete each LINE to, one a line, with "==" after those of a LINE:
 #
-#     zsh -f tests/completions.zsh DIRECTORY LINE      (DIRECTORY has _unseen)
+#     zsh -f tests/completions.zsh DIRECTORY LINE...      (DIRECTORY has _unseen)
 #
 # Completion runs only in the line editor, which wants a terminal: a shell on a pseudo-terminal gets
-# LINE and a TAB, writes down what would be added to the list, and exits.
-zmodload zsh/zpty || exit 77
+# LINE and a TAB, and writes down what would be added to the list.
+zmodload zsh/zpty && zmodload zsh/zselect || exit 77
 offers=$(mktemp) || exit 1
 
 setup='
@@ -20,15 +20,23 @@ setup='
         print -rl -- $found >>'${(q)offers}'
         builtin compadd "$@"
     }
-    finish() { exit }
+    finish() { print -r -- "==" >>'${(q)offers}'; comppostfuncs=(finish) }
     comppostfuncs=(finish)
     bindkey "^I" complete-word
+    bindkey "^U" kill-whole-line
 '
 print -r -- "$setup" >$offers.setup
 zpty shell zsh -f -i
 zpty -w shell ". ${(q)offers}.setup"
-zpty -w -n shell "$2"$'\t'
-while zpty -r shell; do :; done >/dev/null
+shift
+answered=0
+for line; do
+    zpty -w -n shell $'\C-u'"$line"$'\t'
+    ((answered += 1))
+    until (($(grep -cx '==' $offers) == answered)); do
+        zpty -r -t shell >/dev/null || zselect -t 1
+    done
+done
 zpty -d shell
-grep . $offers | sort -u
+grep . $offers
 rm -f $offers $offers.setup

@@ -136,18 +136,18 @@ each_form() {
 @test "where it is there and fails nothing is read, and nothing remembered" {
     need_landlock
     local call form
+    prepare
+    seq 20 >longer
     # EINVAL, EMFILE, ENOMEM, E2BIG
     for call in '0 22' '1 24' '2 12' '3 7'; do
         for form in 'f.bf in' 'f.bf in -a got' 'query f.bf in' 'push queue.bf longer' 'stats queue.bf'; do
-            prepare
-            seq 20 >longer
             traced "$form" FAKE_LANDLOCK="$call"
             [[ $code -eq 2 && ! -s $out && ! -s got ]] || complain "$form: $call"
-            says '^unseen: Landlock: this process cannot be confined: ' || return 1
+            says '^unseen: Landlock: this process cannot be confined: '
         done
-        exits 0 unseen f.bf in
-        same "$out" <(seq 4 9)
     done
+    exits 0 unseen f.bf in
+    same "$out" <(seq 4 9)
 }
 
 @test "a CMD, and a run that has one, can do all that the user can" {
@@ -242,28 +242,4 @@ each_form() {
     confined "$version" ''
     exits 0 as_nobody "$public/unseen" query -c hidden/f.bf hidden/in
     prints '9\n'
-}
-
-@test "of several filters one that has lost its name can be read, too" {
-    need_landlock
-    local fd
-    seq 3 >in
-    exits 0 unseen --create first.bf in
-    mkdir gone
-    exits 0 unseen --create gone/second.bf in
-    exec {fd}<gone/second.bf
-    rm -r gone
-    exits 0 unseen stats first.bf "/dev/fd/$fd"
-    grep -qx "filter  */dev/fd/$fd" "$out" || complain
-    exits 0 unseen verify first.bf "/dev/fd/$fd"
-    exec {fd}<&-
-}
-
-@test "--version says which Landlock there is" {
-    need_landlock
-    touch in
-    exits 0 unseen --version
-    grep -q "; Landlock $version\$" "$out" || complain
-    traced --version FAKE_LANDLOCK='0 38'
-    grep -q '; no Landlock$' "$out" || complain
 }

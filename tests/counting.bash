@@ -20,8 +20,7 @@ made_of() {
 # it was at work. ./gone and ./kept were added before to a filter for so many
 # lines. Of ./kept none may be lost, and of ./gone each is whole in or whole out.
 kill_removals() {
-    local wanted span hits=0 tries=0 undone=0 lines status left
-    wanted=$(fewer "$1")
+    local wanted=$1 span hits=0 tries=0 undone=0 lines status left
     lines=$(cat gone kept | wc -l)
     exits 0 unseen create --force --counting -n "$lines" -p 1e-9 full.bf || return 1
     exits 0 unseen add full.bf gone kept || return 1
@@ -42,17 +41,17 @@ kill_removals() {
         # verify says whether a line is half out; the next writer puts it back.
         unseen verify f.bf | grep -q 'remove was killed' && undone=$((undone + 1))
         exits 0 unseen add f.bf </dev/null || return 1
-        exits 0 unseen verify f.bf || complain "verify after kill $tries" || return 1
         unseen query f.bf gone >left || true
         left=$(wc -l <left)
+        case $left in
+        0) span=$((span - span / 8)) && continue ;;
+        "$(wc -l <gone)") span=$((span + span / 8)) && continue ;;
+        *) hits=$((hits + 1)) ;;
+        esac
+        exits 0 unseen verify f.bf || complain "verify after kill $tries" || return 1
         remembers "$(wc -l <kept)" kept || { echo "after kill $tries"; return 1; }
         cat kept left >rest
         made_of rest -n "$lines" -p 1e-9 || { echo "after kill $tries"; return 1; }
-        case $left in
-        0) span=$((span - span / 8)) ;;
-        "$(wc -l <gone)") span=$((span + span / 8)) ;;
-        *) hits=$((hits + 1)) ;;
-        esac
     done
     echo "$hits kills at work of $tries, $undone of them with a line half out; 0 lost, 0 half out then"
 }

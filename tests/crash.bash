@@ -15,6 +15,18 @@ batch_lines=2048 # the manual: "batches of at most 2048"
 # Where random moments come from: TORTURE_SEED repeats a run of the heavy tests.
 RANDOM=${TORTURE_SEED:-1}
 
+# scaled N: N times TORTURE_SCALE percent, at least 1.
+scaled() {
+    local n=$(($1 * ${TORTURE_SCALE:-100} / 100))
+    echo $((n > 0 ? n : 1))
+}
+
+# rounds FEW MANY: how many times a test by chance is to try: FEW, which hit each window in practice; in
+# `make torture`, MANY.
+rounds() {
+    if [[ -n ${TORTURE_SCALE-} ]]; then scaled "$2"; else fewer "$1"; fi
+}
+
 # input COUNT [FIRST]: lines FIRST (0)... of one length.
 input() {
     seq -f 'http://example.org/page/%08.0f/end' "${2:-0}" $((${2:-0} + $1 - 1))
@@ -155,8 +167,7 @@ verify_usable() {
 # one filter, which is then run to its end. Nothing may be lost. A kill before or
 # after the work proves nothing and is not counted.
 kill_and_rerun() {
-    local wanted each=$2 lines hits=0 tries=0 i repeated=0 next from count moment
-    wanted=$(fewer "$1")
+    local wanted=$1 each=$2 lines hits=0 tries=0 i repeated=0 next from count moment
     shift 2
     lines=$(($(bytes_of in) / line_bytes))
     exits 0 unseen create --force -p 1e-9 "$@" f.bf || return 1
@@ -211,16 +222,17 @@ overlapping() {
     input $(($1 + 7 * $2)) >in
 }
 
-# some_killed RUNS CREATE_OPTION...: in each run eight writers over ./in, three of them killed at random
-# moments; then all is run again. Sets `hits`, how many had printed lines.
+# some_killed RUNS CREATE_OPTION...: in each run eight writers over ./in, to files of their own and to one with
+# -a in turn, three of them killed at random moments; then all is run again. Sets `hits`, how many had printed
+# lines.
 some_killed() {
-    local runs run
-    runs=$(fewer "$1")
+    local runs=$1 run one=()
     shift
     hits=0
     for ((run = 0; run < runs; run++)); do
         exits 0 unseen create --force -p 1e-9 "$@" f.bf || return 1
-        { three_killed 10 && none_lost in out.*; } || { echo "run $run"; return 1; }
+        if ((run % 2)); then one=(-a out.all); else one=(); fi
+        { to=${one[1]-} three_killed 10 "${one[@]}" && none_lost in out.*; } || { echo "run $run"; return 1; }
     done
     echo "$hits of $((3 * runs)) writers were killed with lines printed, 0 lost"
 }
@@ -264,7 +276,7 @@ fed() {
     while read -r -t 0 -u "$feed" && kill -0 "$pid"; do
         sleep 0.01
     done
-    sleep 0.1
+    asleep "$pid" || true
     eval "$how"
     eval "$then" >&"$feed"
     exec {feed}>&-
@@ -279,11 +291,11 @@ notices_change() {
     cp f.bf kept.bf
     fed 'echo one' 'mv other.bf f.bf' 'echo two' "$@"
     [[ $code -eq 75 ]] || complain "replaced: $*" || return 1
-    says '^unseen: f\.bf: was replaced during this run \(run it again' || return 1
+    says '^unseen: f\.bf: was replaced during this run \(' || return 1
     mv kept.bf f.bf
     fed 'echo one' 'rm f.bf' 'echo two' "$@"
     [[ $code -eq 75 ]] || complain "removed: $*" || return 1
-    says '^unseen: f\.bf: was removed during this run \(run it again'
+    says '^unseen: f\.bf: was removed during this run \('
 }
 
 # interrupted WORD SIGNAL COMMAND...: starts COMMAND, and sends it SIGNAL as soon as the bytes of f.bf that

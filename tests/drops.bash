@@ -2,13 +2,15 @@
 
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # UNSEEN, err and code are set by helper.bash
-# shellcheck disable=SC2119,SC2120 # what the filter is made with is for the tests to say
 
-# doubtful [OPTION...]: f.bf, in which thousands of the lines of ./in look like one that it has.
+# doubtful: f.bf, in which thousands of the lines of ./in look like one that it has.
 doubtful() {
+    if [[ ! -e doubtful.bf ]]; then
+        exits 0 unseen create -n 200k -p 0.5 doubtful.bf || return 1
+        input 130000 5000000 | unseen add doubtful.bf || return 1
+    fi
     rm -rf f.bf f.bf.queue
-    exits 0 unseen create -n 200k -p 0.5 "$@" f.bf || return 1
-    input 130000 5000000 | unseen add f.bf
+    cp doubtful.bf f.bf
 }
 
 # only_torn MOST FILE...: what is no line of ./in is the beginning of one; there are at most MOST.
@@ -28,10 +30,8 @@ kill_with_drops() {
     local wanted=$1 each=$2 hits=0 tries=0 i size moment
     shift 2
     size=$(bytes_of in)
-    doubtful || return 1
-    cp f.bf before.bf
     while [[ $hits -lt $wanted ]]; do
-        cp before.bf f.bf
+        doubtful || return 1
         rm -f dropped part.*
         for ((i = 0; i < each; i++)); do
             tries=$((tries + 1))
@@ -52,12 +52,9 @@ kill_with_drops() {
 # some_killed_with_drops RUNS: in each run eight writers over ./in, three of them killed at random
 # moments, all to one ./dropped; then it is run again.
 some_killed_with_drops() {
-    local runs run hits=0
-    runs=$(fewer "$1")
-    doubtful || return 1
-    cp f.bf before.bf
+    local runs=$1 run hits=0
     for ((run = 0; run < runs; run++)); do
-        cp before.bf f.bf
+        doubtful || return 1
         rm -f dropped
         { three_killed 16 --dropped dropped && none_lost in out.* dropped && only_torn 3 dropped; } ||
             { echo "run $run"; return 1; }

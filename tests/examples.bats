@@ -180,25 +180,6 @@ END
     same got wanted || complain
 }
 
-@test "JSON by a member: what has none is told, and a full disk loses nothing" {
-    need jq
-    need_full
-    example unseen-cookbook.7 'jq -'
-    sed -n 1p recipe >made
-    sed 1d recipe >filtered
-    printf '%s\n' '{"id":1, "n":1234567890123456789012}' '{"t":1}' '{"id":"a\tb"}' '{"u":1}' no '{"id":1}' >f
-    exits 0 typed made
-    exits 3 to /dev/full typed filtered
-    exits 0 typed filtered
-    same "$out" <(sed -n '1p; 3p' f)
-    grep -F 'no id: {"t":1}' "$err"
-    grep -F 'no id: {"u":1}' "$err"
-    [[ $(grep -c '^jq: error (at f:' "$err") -eq 3 ]] || complain
-    : >f
-    succeeds typed filtered
-    prints ''
-}
-
 @test "the examples of README" {
     readme_examples "$BATS_TEST_TMPDIR/readme"
     run_examples "$BATS_TEST_TMPDIR/readme" 3
@@ -267,45 +248,14 @@ vectors_hold() {
     run ! vectors_hold wrong
 }
 
-@test "the manual has every command and every option that help has" {
-    local command option commands missing=0
-    commands=$(unseen help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p')
-    [[ $(wc -w <<<"$commands") -ge 13 ]]
-    for command in $commands; do
-        grep -Eq "^\\.(It )?Cm $command( |$)" "$repository/man/unseen.1" || {
-            echo "no command $command in the manual"
-            missing=1
-        }
+# Options: completions.bats.
+@test "the manual has every command that help has, and every exit code" {
+    local command
+    for command in $(unseen help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p'); do
+        grep -Eq "^\\.(It )?Cm $command( |$)" "$repository/man/unseen.1" || complain "no command $command in the manual"
     done
-    for option in $(unseen help all | grep -Eo -- '--[a-z][a-z-]*' | sort -u); do
-        # --tag is written "Fl -tag"
-        grep -Eq -e "Fl ${option#-}( |$)" "$repository"/man/*.[1-8] || {
-            echo "no option $option in the manual"
-            missing=1
-        }
-    done
-    [[ $missing -eq 0 ]]
-}
-
-@test "the manual has every exit code, and the caveat in its first paragraph" {
     awk '/^\.Sh EXIT STATUS/ { inside = 1; next } /^\.Sh / { inside = 0 } inside && /^\.It / { print $2 }' \
         "$repository/man/unseen.1" >codes
     printf '%s\n' 0 1 2 3 75 126 127 >wanted
     same codes wanted
-    awk '/^\.Sh DESCRIPTION/ { inside = 1; next } inside && /^\.Pp/ { exit } inside' "$repository/man/unseen.1" >first
-    grep -q 'false-positive' first
-}
-
-@test "README and unseen(1) are short" {
-    need mandoc
-    [[ $(wc -l <"$readme") -le 150 ]]
-    [[ $(mandoc -O width=80 "$repository/man/unseen.1" | wc -l) -le 450 ]]
-}
-
-@test "the manual is well-formed" {
-    need mandoc
-    local page
-    for page in "$repository"/man/*.[1-8]; do
-        mandoc -T lint -W warning "$page"
-    done
 }

@@ -65,21 +65,16 @@ known() {
 }
 
 @test "a heading alone, with and without its newline; an empty input" {
-    local form
+    local form input
     exits 0 unseen create -p 1e-9 f.bf
     for form in f.bf '-p 1e-9'; do
-        # shellcheck disable=SC2086 # several words
-        {
-            succeeds unseen --header $form < <(echo h)
-            prints 'h\n'
-            succeeds unseen --header $form < <(printf h)
-            prints 'h\n'
-            succeeds unseen --header $form </dev/null
-            prints ''
-            succeeds unseen --header $form < <(printf '\n')
-            prints '\n'
-            exits 1 unseen -e --header $form < <(echo h)
-        }
+        for input in '' 'h\n' '\n' h; do
+            # shellcheck disable=SC2059,SC2086 # a format; several words
+            succeeds unseen --header $form < <(printf "$input")
+            prints "${input/%h/h\\n}"
+        done
+        # shellcheck disable=SC2086
+        exits 1 unseen -e --header $form < <(echo h)
     done
     printf h >a
     : >b
@@ -93,36 +88,8 @@ known() {
     prints 'h\n'
 }
 
-@test "a heading of 1 MB, and of 5 MB" {
-    local i
-    { head -c 1000000 /dev/zero | tr '\0' h; echo; } >one
-    { head -c 5000000 /dev/zero | tr '\0' H; echo; } >five
-    seq 1000 >lines
-    cat one lines >a
-    cat five lines lines >b
-    cat one lines five >wanted
-    for i in '' '-j 1' '-j 2'; do
-        rm -f f.bf
-        exits 0 unseen create -p 1e-9 f.bf
-        # shellcheck disable=SC2086 # several words
-        succeeds unseen --header $i f.bf a b
-        same "$out" wanted
-        # shellcheck disable=SC2086
-        succeeds unseen --header $i -p 1e-9 <b
-        cat five lines | cmp - "$out"
-        rm f.bf
-        exits 0 unseen create -p 1e-9 f.bf
-        # shellcheck disable=SC2086
-        succeeds unseen --header $i f.bf a b -x cat
-        cat one lines | cmp - "$out"
-    done
-    fails_with 2 'has a line of more than' unseen --header --max-line 1000 -p 1e-9 <a
-}
-
-@test "-m: the heading is none of the N lines" {
+@test "-m: the heading is none of the N lines; -z: it ends with NUL" {
     seq 10 >a
-    succeeds unseen --header -m 1 -p 1e-9 <a
-    prints '1\n2\n'
     exits 0 unseen create -p 1e-9 f.bf
     succeeds unseen --header -m 1 f.bf a a
     prints '1\n2\n'
@@ -132,40 +99,37 @@ known() {
     prints '1\n2\n3\n'
     # what comes after the last line wanted is left
     { succeeds unseen --header -m 1 -p 1e-9; cat >rest; } <a
+    prints '1\n2\n'
     tail -n +3 a | cmp - rest
-}
-
-@test "-z" {
-    printf 'h\n2\0a\nb\0c\0a\nb\0' >a
-    succeeds unseen --header -z -p 1e-9 <a
-    printf 'h\n2\0a\nb\0c\0' | cmp - "$out"
-    exits 0 unseen create -p 1e-9 f.bf
-    exits 0 unseen --header -z f.bf a
-    printf 'h\n2\0a\nb\0c\0' | cmp - "$out"
+    printf 'h\n2\0a\nb\0c\0a\nb\0' >b
+    printf 'h\n2\0a\nb\0c\0' >wanted
+    for form in '-p 1e-9 -' '--create -p 1e-9 g.bf b'; do
+        # shellcheck disable=SC2086 # several words
+        exits 0 unseen --header -z ${form% -} <b
+        same "$out" wanted
+    done
 }
 
 @test "query: printed with -v and --tag as without, not with -c and -q" {
+    local status options wanted
     printf 'h\n1\n2\n3\n' >a
     exits 0 unseen create -p 1e-9 f.bf
     exits 0 unseen add f.bf < <(seq 2)
-    succeeds unseen query --header f.bf a
-    prints 'h\n1\n2\n'
-    succeeds unseen query --header f.bf a a
-    prints 'h\n1\n2\nh\n1\n2\n'
-    succeeds unseen query --header -v f.bf a
-    prints 'h\n3\n'
-    succeeds unseen query --header --tag f.bf a a
-    prints 'h\nseen\t1\nseen\t2\nnew\t3\nh\nseen\t1\nseen\t2\nnew\t3\n'
-    succeeds unseen query --header -c f.bf a a
-    prints '4\n'
-    succeeds unseen query --header -v -c f.bf a
-    prints '1\n'
-    succeeds unseen query --header -q f.bf a
-    prints ''
-    exits 1 unseen query --header f.bf < <(echo 1)
-    prints '1\n'
-    exits 1 unseen query --header -q f.bf < <(echo 1)
-    prints ''
+    while IFS="|" read -r status options wanted; do
+        # shellcheck disable=SC2086 # several words
+        exits "$status" unseen query --header $options < <(echo 1)
+        prints "$wanted"
+    done <<'END'
+0|f.bf a|h\n1\n2\n
+0|f.bf a a|h\n1\n2\nh\n1\n2\n
+0|-v f.bf a|h\n3\n
+0|--tag f.bf a a|h\nseen\t1\nseen\t2\nnew\t3\nh\nseen\t1\nseen\t2\nnew\t3\n
+0|-c f.bf a a|4\n
+0|-v -c f.bf a|1\n
+0|-q f.bf a|
+1|f.bf|1\n
+1|-q f.bf|
+END
 }
 
 @test "add, remove and push leave it out" {
@@ -180,12 +144,9 @@ known() {
     prints ''
     exits 0 unseen query --tag f.bf a
     prints 'seen\th\nnew\t1\nnew\t2\n'
-    exits 0 unseen create -p 1e-9 q.bf
-    succeeds unseen push --header q.bf a a
-    succeeds unseen pop q.bf -m 10
+    succeeds unseen push --header f.bf a a
+    succeeds unseen pop f.bf -m 10
     prints '1\n2\n'
-    exits 0 unseen query --tag q.bf a
-    prints 'new\th\nseen\t1\nseen\t2\n'
 }
 
 @test "-x: CMD gets the heading and its lines in one; without a new line it is not started" {
@@ -208,8 +169,13 @@ known() {
     succeeds unseen --header f.bf e -x cat
     prints 'h\n5\n6\n'
     # heading and line arrive apart
-    succeeds unseen --header f.bf -x cat < <(echo h; sleep 0.2; echo 7)
-    prints 'h\n7\n'
+    converse "$UNSEEN" --header f.bf -x cat
+    say h
+    asleep "$pid"
+    say 7
+    hear h
+    hear 7
+    farewell
 }
 
 @test "-x: a CMD that reads only some has taken what it read whole; the heading, short or long, is no line" {
@@ -272,24 +238,4 @@ END
     say 1
     hear $'seen\t1'
     farewell
-}
-
-@test "an output that cannot take the heading: exit 2, nothing remembered" {
-    need_full
-    seq 5 >a
-    exits 0 unseen create -p 1e-9 f.bf
-    exits 2 to /dev/full unseen --header f.bf a
-    says 'standard output: No space left'
-    exits 1 unseen query f.bf a
-    exits 2 to /dev/full unseen --header -p 1e-9 <a
-    exits 2 unseen --header -a /dev/full f.bf a
-    exits 1 unseen query f.bf a
-}
-
-@test "key and plan leave it out of what they count" {
-    printf 'h,H\nx,A\n' >a
-    succeeds unseen key --header -f 2 -t , -i a
-    prints 'h,H\na\n'
-    succeeds unseen key --header --tag -f 2 -t , a
-    prints 'h,H\nkey\tA\n'
 }

@@ -140,6 +140,17 @@ exits() {
     [[ $code -eq $wanted ]] || complain "exit code should be $wanted: $*"
 }
 
+# answers: for each row of a table on stdin, `ARGUMENTS|INPUT|OUTPUT[|CODE]`: unseen with these arguments, as
+# a shell reads them, and this input, prints exactly this output, says nothing, and exits with CODE or 0.
+# INPUT and OUTPUT are in printf's escapes.
+answers() {
+    local arguments input wanted status
+    while IFS='|' read -r arguments input wanted status; do
+        { exits "${status:-0}" eval "unseen $arguments" < <(printf '%b' "$input") &&
+            silent_on_stderr && prints "$wanted"; } || { echo "row: $arguments|$input"; return 1; }
+    done
+}
+
 # creates [OPTION]... FILTER: a filter, and says so.
 creates() {
     exits 0 unseen create "$@" && says ': created \('

@@ -1,33 +1,43 @@
 #!/usr/bin/env bats
-# What counts in a line: every example of the rules, then the program against two oracles: a model
-# of all rules in Python, and libraries that know URLs.
+# What counts in a line: examples beyond those of unseen(5), which examples.bats runs; then the program
+# against two oracles: a model of all rules in Python, and a library that knows URLs.
 
 # shellcheck disable=SC2154 # repository, out, err and code are set by helper.bash
 load helper
 
 tools=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}
 
-# keys_are RECIPE...: the table on stdin holds: "LINE => KEY", "LINE => ''" for an empty key, or
-# "LINE itself" for a line that counts as itself; with printf's escapes in both.
+# keys_are: the table on stdin holds: after a row "> RECIPE [# WORDS]", rows "LINE => KEY", "LINE => ''" for an empty
+# key, or "LINE itself" for a line that counts as itself; with printf's escapes in both.
 keys_are() {
-    local row line
-    : >lines
-    : >wanted
+    local row line recipe=
     while IFS= read -r row; do
         line=${row%% => *}
         line=${line% itself}
-        printf '%b\n' "$line" >>lines
         case $row in
+        '> '*)
+            [[ -z $recipe ]] || these_keys "$recipe" || return 1
+            recipe=${row#> }
+            : >lines
+            : >wanted
+            continue
+            ;;
         *" => ''") printf 'key\t\n' ;;
         *' => '*) printf 'key\t%b\n' "${row#* => }" ;;
         *) printf 'none\t%b\n' "$line" ;;
         esac >>wanted
+        printf '%b\n' "$line" >>lines
     done
+    these_keys "$recipe"
+}
+
+# these_keys RECIPE: of ./lines they are as in ./wanted.
+these_keys() {
     [[ -s lines ]] || complain "no table"
-    succeeds unseen key "$@" --tag lines
-    same "$out" wanted || complain "unseen key $*"
-    succeeds unseen key "$@" lines
-    cut -f 2- wanted | same "$out" - || complain "unseen key $*, without --tag"
+    succeeds eval "unseen key --tag lines $1"
+    same "$out" wanted || complain "unseen key $1"
+    succeeds eval "unseen key lines $1"
+    cut -f 2- wanted | same "$out" - || complain "unseen key $1, without --tag"
 }
 
 # --- the whole line, blanks, case --------------------------------------------
@@ -46,44 +56,33 @@ keys_are() {
     same "$out" tagged
 }
 
-@test "files one after the other, and standard input among them" {
-    printf 'http://B' >one
-    printf 'http://C\n' >two
-    capture unseen key --by url one - two <<<"http://A"
-    prints 'http://b/\nhttp://a/\nhttp://c/\n'
-}
-
-@test "--trim: blanks at both ends" {
-    keys_are --trim <<'END'
+@test "--trim: blanks at both ends; -i: A to Z alone" {
+    keys_are <<'END'
+> --trim
 a\r => a
  \t\v\f\r a b \r\f\v\t  => a b
 a => a
  \r => ''
 \xc2\xa0a => \xc2\xa0a
 \x08a\x1f => \x08a\x1f
-END
-}
-
-@test "-i: A to Z alone" {
-    keys_are -i <<'END'
+> -i
 aBCxYZ09 => abcxyz09
 @[`{ => @[`{
 %C3%9C => %c3%9c
 \xc3\x9c => \xc3\x9c
-END
-    keys_are -i --by url <<'END'
+> -i --by url
 HTTP://User@A/B?C=%c3 => http://user@a/b?c=%c3
 Mailto:A itself
-END
-    keys_are -i --trim <<'END'
+> -i --trim
  A  => a
 END
 }
 
 # --- fields ------------------------------------------------------------------
 
-@test "-f: runs of anything but blanks, joined with a space" {
-    keys_are -f 2 <<'END'
+@test "-f: runs of anything but blanks, joined with a space; -t: each separator separates" {
+    keys_are <<'END'
+> -f 2
 a b c => b
  \t a \t\t b => b
 a itself
@@ -91,35 +90,26 @@ a  itself
  itself
 \t  itself
 a\r b\v\fx => b\v\fx
-END
-    keys_are -f 1 <<'END'
+> -f 1
 a => a
  a  => a
  itself
-END
-    keys_are -f 2- <<'END'
+> -f 2-
 a b\t\tc  d  => b c d
 a b => b
 a itself
-END
-    keys_are -f-2 <<'END'
+> -f-2
 a b c => a b
 a => a
  itself
-END
-    keys_are -f 1,3 <<'END'
+> -f 1,3
 a b c d => a c
 a b itself
 a itself
-END
-    keys_are -f 2-3,5- <<'END'
+> -f 2-3,5-
 a b c d e f g => b c e f g
 a b c d itself
-END
-}
-
-@test "-f -t: each separator separates" {
-    keys_are -f 2 -t , <<'END'
+> -f 2 -t ,
 a,b,c => b
 a,,c => ''
 a, => ''
@@ -127,29 +117,19 @@ a, => ''
 a, B\r => \x20B\r
 a itself
  itself
-END
-    keys_are -f 1 -t , <<'END'
+> -f 1 -t ,
+ => ''
 a => a
 ,a => ''
 \x20a ,b => \x20a\x20
-END
-    keys_are -f 1,3- -t '\t' <<'END'
+> -f 1,3- -t '\t'
 a\tb\tc\td => a\tc\td
 a\tb\t => a\t
 a\tb itself
 a b c itself
-END
-    keys_are -f 2- -t ' ' <<'END'
+> -f 2- -t ' '
 a  b => \x20b
 END
-}
-
-@test "-f: an empty line has a field if a separator is given, and none otherwise" {
-    printf '\n' >lines
-    succeeds unseen key --tag -f 1 -t , lines
-    prints 'key\t\n'
-    succeeds unseen key --tag -f 1 lines
-    prints 'none\t\n'
 }
 
 @test "-t: one byte, and how it is written" {
@@ -171,67 +151,30 @@ END
     printf 'a\xffb\n' >lines
     succeeds unseen key -f 2 -t $'\xff' lines
     prints 'b\n'
-    for separator in '' ab ü \\ '\x9' '\xg0' '\x123' '\n' '\t\t'; do
-        fails_with 2 '-t' unseen key -f 2 -t "$separator" lines || complain "-t '$separator'"
-    done
 }
 
-@test "-f: what is no list" {
-    local list
-    touch lines
-    for list in 0 3-2 '' - ',' '1,' ',1' 1,,2 a 1-a 1-2-3 0-2 -0 ' 1' +1 65536 1-65536 65536- \
-        1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31,33; do
-        fails_with 2 '-f' unseen key "-f$list" lines || complain "-f '$list'"
-    done
-    for list in 65535 65535- 1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31 \
-        1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18; do
-        succeeds unseen key -f "$list" lines || complain "-f $list"
-    done
-}
-
-@test "-f: the order and the way in which a list is written do not matter" {
-    local lists list
-    seq 100000 | paste -sd ' ' >lines
-    seq 3 | paste -sd ' ' >>lines
-    while read -r lists; do
-        for list in $lists; do
-            succeeds unseen key --tag "-f$list" lines
-            [[ -e wanted ]] || cp "$out" wanted
-            same "$out" wanted || complain "-f $list, of $lists"
-        done
-        rm wanted
-    done <<'END'
-1-3 1,2,3 3,1-2 1,1-3,2 -3 -2,3 2-3,1-2
-2- 2,3- 3-,2 2-,5-7,9
-1,3- 3-,1 1,1,3,4-
-5-7,9 9,7,6,5 5,6,7,9-9
-65535 65535-65535
-END
-    # One line has all of these fields, the other one of them.
-    succeeds unseen key --tag -f 1,2,3,4 lines
-    printf 'key\t1 2 3 4\nkey\t1 2 3\n' >wanted
-    same "$out" wanted
+@test "-f: very many fields; a list in any order" {
+    { seq 100000 | paste -sd ' ' && seq 3 | paste -sd ' '; } >lines
+    succeeds unseen key --tag -f 3-4,1,2 lines
+    printf 'key\t1 2 3 4\nkey\t1 2 3\n' | same "$out" -
     succeeds unseen key -f 65534- lines
-    { seq 65534 100000 | paste -sd ' ' && echo 1 2 3; } >wanted
-    same "$out" wanted
+    { seq 65534 100000 | paste -sd ' ' && echo 1 2 3; } | same "$out" -
 }
 
 @test "--trim and -f: blanks go first, and a separator is no blank" {
-    keys_are --trim -f 2 -t , <<'END'
+    keys_are <<'END'
+> --trim -f 2 -t ,
  a,b\r => b
 a, b , c => \x20b\x20
  , \r => ''
-END
-    keys_are --trim -f 1 -t '\t' <<'END'
+> --trim -f 1 -t '\t'
 \ta => ''
  \ta => ''
  a\t  => a
-END
-    keys_are --trim -f 3 -t '\t' <<'END'
+> --trim -f 3 -t '\t'
 a\t\t\r => ''
 a\tb\r itself
-END
-    keys_are --trim -f 2 <<'END'
+> --trim -f 2
 \ta b\r => b
 a\r itself
 END
@@ -239,42 +182,9 @@ END
 
 # --- url ---------------------------------------------------------------------
 
-@test "--by url: the examples of the rules" {
-    keys_are --by url <<'END'
-HTTP://User@WWW.Example.COM:80/%7efoo/../a/./b/%2e%2e/c?q=%c3%a9#x => http://User@www.example.com/a/c?q=%C3%A9
-http://example.com => http://example.com/
-https://example.com:443?x => https://example.com/?x
-https://example.com:00080/ => https://example.com:80/
-http://example.com:/ => http://example.com/
-http://a/b c?d=[1]&e=100% => http://a/b%20c?d=%5B1%5D&e=100%25
-http://a/%41%2f%zz => http://a/A%2F%25zz
-http://a/%2f../x => http://a/%2F../x
-http://a/%25%34%31 => http://a/%2541
-http://a//b/../../c => http://a/c
-http://a//b/./c => http://a//b/c
-http://[2001:DB8::1]:80/ => http://[2001:db8::1]/
-http://%41%c3/ => http://a%C3/
-http://bücher.example/ü => http://b%C3%BCcher.example/%C3%BC
-http://u@x@h/ => http://u@x@h/
-http://a/? => http://a/?
-http://a/../../b => http://a/b
-http:///x itself
-http://u@/ itself
-mailto:a@b itself
-example.com/x itself
-http://a:b/ itself
-http://a:1:80/ itself
-http://a:%38/ itself
-http://a[b/ itself
-http://[v1.x]/ itself
-http://[::1]x/ itself
-END
-}
-
-@test "--by url: ends, fragments, schemes" {
-    keys_are --by url <<'END'
-http://a/x #f => http://a/x%20
-http://a#@b/ => http://a/
+@test "--by url: each part" {
+    keys_are <<'END'
+> --by url # ends, fragments, schemes
 \x01 http://a/x\x1f\r => http://a/x
 http://a/\x7f => http://a/%7F
 http://a/ #x  => http://a/%20
@@ -282,7 +192,6 @@ http://a/x\xc2\xa0 => http://a/x%C2%A0
 #http://a/ itself
 http:#//a/ itself
 h+t.p-1://A => h+t.p-1://a/
-X://a => x://a/
 1http://a/ itself
 +x://a/ itself
 h_t://a/ itself
@@ -291,37 +200,23 @@ h_t://a/ itself
 http:/a/ itself
 http:\\\\a/ itself
 ht tp://a/ itself
-http ://a/ itself
  itself
 \r itself
 file:///etc itself
 http://#a itself
 http:// itself
 http://? itself
-END
-}
-
-@test "--by url: user info" {
-    keys_are --by url <<'END'
-http://@a/ => http://@a/
+> --by url # user info
 http://@@a/ => http://@@a/
-http://u:@a/ => http://u:@a/
-http://U:P@A/ => http://U:P@a/
 http://[u]:\x20%7e%c3%zz@a/ => http://%5Bu%5D:%20~%C3%25zz@a/
 http://u:80@a:80/ => http://u:80@a/
 http://a/@b => http://a/@b
 http://a?@b => http://a/?@b
 http://u%40b@a/ => http://u%40b@a/
 http://a:80@/ itself
-END
-}
-
-@test "--by url: hosts" {
-    keys_are --by url <<'END'
-http://a./ => http://a./
+> --by url # hosts
 http://A%2fB%2E/ => http://a%2Fb./
 http://A%C3%9c/ => http://a%C3%9C/
-http://A%/ => http://a%25/
 http://%4/ => http://%254/
 http://A_b c<>\x7f/ => http://a_b%20c%3C%3E%7F/
 http://a\\b/ => http://a%5Cb/
@@ -335,102 +230,67 @@ http://[::1%25eth0]/ itself
 http://[]/ itself
 http://[::1/ itself
 http://::1]/ itself
-http://a]/ itself
 http://[::1]]/ itself
 http://[::1]:[/ itself
 http://[::1]80/ itself
 http://.../ => http://.../
 http://\x01/ => http://%01/
 http:// / => http://%20/
-END
-}
-
-@test "--by url: ports" {
-    keys_are --by url <<'END'
+> --by url # ports
 http://a:80 => http://a/
 http://a:0080 => http://a/
 http://a:443/ => http://a:443/
 HTTPS://a:443/ => https://a/
-https://a:80/ => https://a:80/
 ws://a:80/ => ws://a/
-wss://a:443/ => wss://a/
-WSS://a:80/ => wss://a:80/
-ws://a:443/ => ws://a:443/
 ftp://a:21/ => ftp://a/
-ftp://a:80/ => ftp://a:80/
 x://a:80/ => x://a:80/
 http://a:0/ => http://a:0/
-http://a:000/ => http://a:0/
-http://a:00800/ => http://a:800/
 http://a:65536/ => http://a:65536/
 http://a:18446744073709551696/ => http://a:18446744073709551696/
 http://a:00000000000000000000000000000000080/ => http://a/
 http://a:? => http://a/?
 http://a:-1/ itself
 http://a:8a/ itself
-http://a:80:/ itself
-http://a::/ itself
-http://a: 80/ itself
 http://:80/ itself
 http://a:80\\/ itself
-END
-}
-
-@test "--by url: paths" {
-    keys_are --by url <<'END'
+> --by url # paths
 http://a/. => http://a/
-http://a/.. => http://a/
 http://a/b/. => http://a/b/
-http://a/b/.. => http://a/
 http://a/b/../ => http://a/
 http://a/b/c/.. => http://a/b/
 http://a/./b => http://a/b
 http://a/.../..b/.c => http://a/.../..b/.c
-http://a/b/%2E%2e/c => http://a/c
-http://a/b/.%2e => http://a/
 http://a/b%2f..%2fc/.. => http://a/
 http://a//.. => http://a/
 http://a///../b => http://a//b
-http://a/b//.. => http://a/b/
-http://a/../..//b => http://a//b
 http://a/b;c=1/../d => http://a/d
 http://a/.\x20#b => http://a/.%20
 http://a/.\x20/b => http://a/.%20/b
 http://a/%25%32%65 => http://a/%252e
 http://a/%%341 => http://a/%2541
 http://a/%4%31 => http://a/%2541
-http://a/%2%65%2e => http://a/%252e.
 http://a/%e2%98%83%aF => http://a/%E2%98%83%AF
 http://a/% => http://a/%25
-http://a/%% => http://a/%25%25
-http://a/%4 => http://a/%254
 http://a/%30%39%41%5a%61%7a%2d%2e%5f%7e => http://a/09AZaz-._~
 http://a/%2F%3a%40%5b%60%7B%2b%2C%00%7f%80 => http://a/%2F%3A%40%5B%60%7B%2B%2C%00%7F%80
 http://a/"<>\\^`{|}[] => http://a/%22%3C%3E%5C%5E%60%7B%7C%7D%5B%5D
 http://a/!$&'()*+,;=:@-._~ => http://a/!$&'()*+,;=:@-._~
 http://a/\t\x01\v => http://a/
 http://a/\t\x01\vx => http://a/%09%01%0Bx
-http://a/B/%43 => http://a/B/C
-END
-}
-
-@test "--by url: queries" {
-    keys_are --by url <<'END'
-http://a? => http://a/?
+> --by url # queries
 http://a?b/../c => http://a/?b/../c
 http://a/??=& => http://a/??=&
 http://a/?b=2&a=1&b=2 => http://a/?b=2&a=1&b=2
 http://a/?%7e%3d%26[x]\x20% => http://a/?~%3D%26%5Bx%5D%20%25
 http://a/?/./%2e%2e => http://a/?/./..
-http://a/?x? => http://a/?x?
-http://a/?# => http://a/?
 END
 }
 
 # --- host --------------------------------------------------------------------
 
-@test "--by host: of URLs" {
-    keys_are --by host <<'END'
+@test "--by host: of URLs, and of what is none" {
+    keys_are <<'END'
+> --by host
 http://User:pw@WWW.Example.COM:8080/x?y#z => www.example.com
 https://a. => a.
 http://[2001:DB8::1]:80/ => [2001:db8::1]
@@ -439,20 +299,10 @@ x://a_b/ => a_b
  http://A => a
 http://a#b => a
 http:///x itself
-://a/ itself
 http://a:b/ itself
 1x://a/ itself
 x y://a/ itself
-END
-}
-
-@test "--by host: of what is no URL" {
-    keys_are --by host <<'END'
-example.com/r?u=http://b/ => example.com
-user@Host:8080 => host
-tel:5 => tel
-http:/a => http
-[::1]:80 itself
+> --by host # no URLs
 Example.COM => example.com
  example.com.\r => example.com.
 a?http://b/ => a
@@ -464,7 +314,6 @@ u:p@a => a
 @a => a
 a_b-c.9:80/ => a_b-c.9
 -  => -
-a:1:2 itself
 a:b itself
 a:8b itself
 :80 itself
@@ -486,19 +335,9 @@ END
 
 # --- endpoint ----------------------------------------------------------------
 
-@test "--by endpoint: the examples of the rules" {
-    keys_are --by endpoint <<'END'
-https://shop.example/item/123.html?id=7&ref=x => shop.example/item/{0}.html?id&ref
-http://shop.example/item/99.html?ref=&id=8&id=9 => shop.example/item/{0}.html?id&ref
-http://a/u/550E8400-e29b-41d4-a716-446655440000/2024-02-31/ => a/u/{u}/{d}/
-http://a/f/9f86d081884c7d65/20241301/1234567890123456 => a/f/{h}/{0}/{0}
-http://a/article-123/.html/1.2.3/123.tar.gz/1.5/123. => a/article-123/.html/1.2.3/123.tar.gz/{0}.5/123.
-http://a/x?&&a=1&&=y => a/x?a
-END
-}
-
-@test "--by endpoint: hosts and segments" {
-    keys_are --by endpoint <<'END'
+@test "--by endpoint: each part" {
+    keys_are <<'END'
+> --by endpoint # hosts and segments
 https://U:p@A.Example:443 => a.example/
 https://a:80/ => a:80/
 http://[::1]:8080/7 => [::1]:8080/{0}
@@ -515,11 +354,7 @@ http://a/..7/.7/7..7/%2e7 => a/..7/.7/7..7/.7
 http://a/{0}/%7Bd%7D => a/%7B0%7D/%7Bd%7D
 http://a/7? => a/{0}
 http://a/7;x/-7/+7 => a/7;x/-7/+7
-END
-}
-
-@test "--by endpoint: names of parameters" {
-    keys_are --by endpoint <<'END'
+> --by endpoint # names of parameters
 http://a/?b&a&B&aa&a-&a => a/?B&a&a-&aa&b
 http://a/?b=1=2&%62=3&%c3=4&\xc3 => a/?%C3&b
 http://a/?=&&= => a/
@@ -534,8 +369,7 @@ END
 @test "--by endpoint: very many parameters, in a moment" {
     # 5,900 names, backwards, each twice.
     awk 'BEGIN { printf "http://a/?"; for (i = 5900; i; i--) printf "%04d&%04d=&", i, i }' >lines
-    awk 'BEGIN { printf "key\ta/?0001"; for (i = 2; i <= 5900; i++) printf "&%04d", i }' >wanted
-    echo >>wanted
+    awk 'BEGIN { printf "key\ta/?0001"; for (i = 2; i <= 5900; i++) printf "&%04d", i; print "" }' >wanted
     succeeds unseen key --tag --by endpoint lines
     same "$out" wanted
 }
@@ -543,23 +377,21 @@ END
 # --- profiles with all else --------------------------------------------------
 
 @test "--by url: of a field, of a trimmed line" {
-    keys_are -f 2 -t , --by url <<'END'
+    keys_are <<'END'
+> -f 2 -t , --by url
 x,HTTP://A,y => http://a/
 x, http://a/\r,y => http://a/
 x,a,y itself
  HTTP://A itself
 x,,y itself
-END
-    keys_are -f 2- -t , --by url -i <<'END'
+> -f 2- -t , --by url -i
 X,HTTP://A/B,c => http://a/b,c
 X,Y itself
-END
-    keys_are -f 2 --trim --by host -i <<'END'
+> -f 2 --trim --by host -i
 X HTTP://A/B\r => a
 X A/B\r => a
 X Y,Z\r itself
-END
-    keys_are -f 2-3 --by endpoint <<'END'
+> -f 2-3 --by endpoint
 x http://a/7 7 => a/7%207
 END
 }
@@ -590,85 +422,41 @@ END
     [[ $(wc -c <"$out") -eq $((4 + 65536 + 1)) ]]
 }
 
-# --- first occurrences -------------------------------------------------------
-
-@test "of lines with the same key the first is printed, as it came" {
-    printf '%s\n' 'HTTP://A:80/%7e#x' http://a/~ http://b ' http://A/~ ' x http://b/ 'x ' x >lines
-    capture unseen --by url <lines
-    [[ $code -eq 0 ]]
-    prints 'HTTP://A:80/%7e#x\nhttp://b\nx\nx \n'
-}
-
-@test "a line that counts as itself is not taken for another one's key" {
-    printf '%s\n' 'x,b' b 'y,b' b c 'z,c' c >lines
-    capture unseen -f 2 -t , <lines
-    [[ $code -eq 0 ]]
-    prints 'x,b\nb\nc\nz,c\n'
-}
-
 # --- the model ---------------------------------------------------------------
 
-# model_agrees SEED: all recipes that compare knows.
-model_agrees() {
+@test "the model in Python says the same of hostile lines; one byte that differs is found" {
     need python3 xargs
-    UNSEEN_TOOLS=$tools capture "$repository/tests/key/compare" 20000 "$1"
+    UNSEEN_TOOLS=$tools capture "$repository/tests/key/compare" 4000 1
     [[ $code -eq 0 ]] || complain "the program and the model differ"
     [[ $(wc -l <"$out") -ge 15 ]] || complain "too few recipes"
-}
-
-@test "the model in Python says the same of hostile lines" {
-    model_agrees 1
-}
-
-@test "one byte that differs is found" {
-    need python3 xargs
     local where
     for where in key -p; do
         cat >wrong <<END
 #!/bin/sh
 case \$1 in
-$where) "$UNSEEN" "\$@" | sed '500s/\$/x/' ;;
+$where) "$UNSEEN" "\$@" | sed '200s/\$/x/' ;;
 *) "$UNSEEN" "\$@" ;;
 esac
 END
         chmod +x wrong
         UNSEEN=$PWD/wrong UNSEEN_TOOLS=$tools exits 1 \
-            "$repository/tests/key/compare" 3000 1 '--by host'
-        grep -q 'differ: .*line 500' "$out" || complain "not that of $where"
+            "$repository/tests/key/compare" 1000 1 '--by host'
+        grep -q 'differ: .*line 200' "$out" || complain "not that of $where"
     done
 }
 
-@test "url applied twice is url applied once" {
-    "$tools/genhostile" 30000 2 >lines
-    succeeds unseen key --tag --by url lines
-    # Encoded, a URL may have become too long for one.
-    sed -n 's/^key\t//p' "$out" | awk 'length($0) <= 65536' >once
-    [[ $(wc -l <once) -ge 10000 ]] || complain "too few URLs"
-    succeeds unseen key --tag --by url once
-    sed 's/^key\t//' "$out" | same - once
-}
+# --- a library ---------------------------------------------------------------
 
-# --- libraries ---------------------------------------------------------------
-
-# library_agrees NAME LEAST: on well-formed URLs, wherever the library has a say, which is for LEAST
-# of them or more.
-library_agrees() {
-    local oracle=${UNSEEN%/*}/tests/key/oracle_$1
+# Of well-formed URLs, wherever the library has a say.
+@test "uriparser makes the same of well-formed URLs" {
+    local oracle=${UNSEEN%/*}/tests/key/oracle_uriparser
     [[ -x $oracle ]] || skip "was built without the library (src/build/deps.sh check installs it; then make check)"
     "$tools/genhostile" -w 50000 3 >lines
     succeeds unseen key --tag --by url lines
     sed 's/^key\t//' "$out" >keys
     succeeds "$oracle" <lines
     paste keys "$out" | awk -F '\t' '$2 != "-"' >said
-    [[ $(wc -l <said) -ge $2 ]] || complain "it has a say on $(wc -l <said) lines"
+    [[ $(wc -l <said) -ge 20000 ]] || complain "it has a say on $(wc -l <said) lines"
     awk -F '\t' '$1 != $2 { print "key " $1 ", library " $2 }' said >different
     [[ ! -s different ]] || complain "$(head -n 5 different)"
-}
-
-@test "uriparser makes the same of well-formed URLs" {
-    library_agrees uriparser 20000
-}
-
-@test "libcurl makes the same of well-formed URLs" {
-    library_agrees curl 5000
 }

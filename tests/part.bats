@@ -3,6 +3,7 @@
 
 # shellcheck disable=SC2154 # out, err and code are set by helper.bash
 # shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
+# shellcheck disable=SC2086 # options are several words
 load helper
 
 # split_in N: the lines of ./in by their part, into part.1 ... part.N
@@ -27,7 +28,7 @@ a_stray() {
     } >list
     head -n 10 list >before
     sed -n 12,21p list >after
-    refusal='^unseen: f\.bf: is for shard 1 of 2, and line 11 of list belongs to shard 2 \(is this the right host, and was the list split by the same recipe\? to pick its lines: unseen shard 1/2 --like f\.bf list\)$'
+    refusal='^unseen: f\.bf: is for shard 1 of 2, and line 11 of list belongs to shard 2 \(.*: unseen shard 1/2 --like f\.bf list\)$'
 }
 
 # remembers FILE N: so many of its lines.
@@ -42,18 +43,15 @@ remembers() {
         mixed_lines 20000 3000 | sed 's,org/\(.*\)/,\1.org/a/,'
         echo no URL
     } >in
-    for recipe in '' '--by url' '-i' '-f 3 -t / --trim' '--by host'; do
+    for recipe in '' '--by url' '-f 3 -t / --trim'; do
         rm -f out.* ./*.bf
-        # shellcheck disable=SC2086 # several words
         exits 0 unseen create --shard 1/3 $recipe 1.bf
         for i in 1 2 3; do
             unseen shard "$i/3" --like 1.bf in >"part.$i"
-            # shellcheck disable=SC2086
             unseen --create --shard "$i/3" $recipe "$i.bf" "part.$i" >"out.$i"
             succeeds unseen "$i.bf" "part.$i"
             prints ''
         done
-        # shellcheck disable=SC2086
         unseen $recipe <in | sort >wanted
         sort out.* | cmp - wanted
         [[ -s out.1 && -s out.2 && -s out.3 ]]
@@ -61,76 +59,50 @@ remembers() {
 }
 
 @test "a line of another part ends a run: what comes before it is printed and remembered, and no more" {
+    local form
+    for form in 'f.bf list' 'f.bf list after' 'f.bf list -x cat' '--durable f.bf list' 'add f.bf list' 'push f.bf list'; do
+        a_stray
+        rm -rf f.bf.queue
+        exits 2 unseen $form
+        says "$refusal"
+        [[ $form != push* ]] || exits 0 unseen pop -m 100 f.bf
+        case $form in add*) prints '' ;; *) same "$out" before ;; esac
+        remembers before 10
+        remembers after 0
+    done
+    # What was read before is remembered, too.
     a_stray
-    exits 2 unseen f.bf list
+    exits 2 unseen f.bf after list after
     says "$refusal"
-    same "$out" before
-    remembers before 10
-    remembers after 0
-}
-
-@test "-x: the command gets what comes before, and if it succeeds that is remembered" {
-    a_stray
-    exits 2 unseen f.bf list -x cat
-    says "$refusal"
-    same "$out" before
-    remembers before 10
-    remembers after 0
-}
-
-@test "-x: the command has failed: 3, and nothing is remembered" {
+    remembers after 10
+    # CMD has failed: 3, and nothing is remembered.
     a_stray
     exits 3 unseen f.bf list -x false
     grep -Eq "$refusal" "$err"
     remembers before 0
-}
-
-@test "--durable: what comes before is on disk and remembered" {
-    a_stray
-    exits 2 to new unseen --durable f.bf list
-    says "$refusal"
-    same new before
-    remembers before 10
-    remembers after 0
-}
-
-@test "--pending: the filter stays as it is" {
-    a_stray
+    # --pending: the filter stays as it is.
     cp f.bf saved
     exits 2 unseen --pending keys f.bf list
     grep -Eq "$refusal" "$err"
     same "$out" before
     cmp f.bf saved
-}
-
-@test "add, push" {
+    # remove: lines before it are taken out.
     a_stray
-    exits 2 unseen add f.bf list
-    says "$refusal"
-    remembers before 10
-    remembers after 0
-    rm f.bf
-    exits 0 unseen create --shard 1/2 f.bf
-    exits 2 unseen push f.bf list
-    says "$refusal"
-    remembers before 10
-    remembers after 0
-    exits 0 unseen pop -m 100 f.bf
-    same "$out" before
+    sed "5s/.*/$(head -n 1 part.2)/" part.1 >list
+    exits 2 unseen remove f.bf list
+    says "${refusal/line 11/line 5}"
+    remembers part.1 6
 }
 
 @test "query: all its forms answer up to that line, and fail" {
     local form
     a_stray
-    cat part.1 >all
     sed -n '1,15p' part.1 >list
     sed -n 1p part.2 >>list
     refusal=${refusal/line 11/line 16}
     for form in '' -v -c -vc --tag -j1; do
-        # shellcheck disable=SC2086
         unchanged exits 2 unseen query $form f.bf list
         says "$refusal"
-        # shellcheck disable=SC2086
         unseen query $form f.bf < <(head -n 15 list) | cmp - "$out"
     done
     # answered before
@@ -138,15 +110,6 @@ remembers() {
     succeeds unseen query -vq f.bf list
     succeeds unseen query -m 10 f.bf list
     unchanged exits 2 unseen query -m 11 f.bf list
-}
-
-@test "remove: lines before it are taken out" {
-    a_stray
-    cp part.1 list
-    sed -i "5s/.*/$(head -n 1 part.2)/" list
-    exits 2 unseen remove f.bf list
-    says "${refusal/line 11/line 5}"
-    remembers part.1 6
 }
 
 @test "the first line is of another part: nothing is printed, and nothing changes" {
@@ -159,7 +122,6 @@ remembers() {
     for command in '' add query 'query -v' 'query --tag' remove '--dropped /dev/null' '--append out'; do
         : >out
         cp f.bf saved
-        # shellcheck disable=SC2086
         exits 2 unseen $command f.bf list
         says "$refusal"
         prints ''
@@ -178,15 +140,6 @@ remembers() {
     [[ $(unseen stats --json new.bf | field lines /dev/stdin) == 0 ]]
 }
 
-@test "the run does not go on with the next FILE" {
-    a_stray
-    exits 2 unseen f.bf list after
-    same "$out" before
-    exits 2 unseen f.bf after list after
-    says "$refusal"
-    remembers after 10
-}
-
 @test "where it ends depends on the lines alone: threads, buffers, pauses" {
     local form
     mixed_lines 60000 20000 >all
@@ -197,21 +150,19 @@ remembers() {
     for form in -j1 -j2; do
         rm -f f.bf
         exits 0 unseen create --shard 1/2 -p 0.5 f.bf
-        # shellcheck disable=SC2086
         exits 2 unseen $form f.bf in
         grep -q 'line 25001 of in belongs' "$err"
         mv "$out" "out$form"
         cmp "out$form" out-j1
         rm -f g.bf
         exits 0 unseen create --shard 1/2 g.bf
-        # shellcheck disable=SC2086
         exits 2 unseen $form g.bf < <(head -n 20000 in; sleep 0.1; tail -n +20001 in)
         grep -q 'line 25001 of standard input belongs' "$err"
         same "$out" wanted
     done
 }
 
-@test "-m: a line after the last one that is wanted is not looked at" {
+@test "a line after the last one that -m wants is not looked at; headings are not judged, and count as lines" {
     a_stray
     succeeds unseen -m 10 f.bf list
     same "$out" before
@@ -219,17 +170,12 @@ remembers() {
     exits 2 unseen -m 11 f.bf list
     same "$out" before
     succeeds unseen -m 0 f.bf part.2
-}
-
-@test "headings are not judged, and count as lines of their FILE" {
-    a_stray
-    cp list body
-    { head -n 1 part.2; cat body; } >list
-    exits 2 unseen --header f.bf list
-    says 'and line 12 of list belongs to shard 2 .* unseen shard 1/2 --like f\.bf --header list\)$'
     { head -n 1 part.2; cat before; } >one
     { head -n 1 part.2; cat after; } >two
     succeeds unseen --header f.bf one two
+    { head -n 1 part.2; cat list; } >three
+    exits 2 unseen --header f.bf three
+    says 'and line 12 of three belongs to shard 2 .* unseen shard 1/2 --like f\.bf --header three\)$'
 }
 
 @test "the way out can be pasted: odd names, NUL, a heading, standard input" {
@@ -251,44 +197,18 @@ remembers() {
     eval "$way" <'a list' | cmp - <(cat before after)
 }
 
-@test "which part: compared with the filter that is there" {
-    : >in
-    exits 0 unseen create --by url --shard 2/8 f.bf
-    exits 0 unseen create g.bf
-    succeeds unseen --create --shard 2/8 f.bf in
-    succeeds unseen f.bf in
-    fails_with 2 '^unseen: f\.bf: was made with --shard 2/8, not 3/8 \(leave --shard out, or make another filter\)$' \
-        unseen --create --shard 3/8 f.bf in
-    fails_with 2 '^unseen: g\.bf: was made without --shard ' unseen --shard 1/1 g.bf in
-}
-
-@test "--like takes the part over, or gives another part of the same list" {
-    exits 0 unseen create --by url -n 5000 --shard 2/8 f.bf
-    exits 0 unseen create --by url plain.bf
-    exits 0 unseen create --like f.bf same.bf
-    [[ $(unseen stats same.bf | grep ^shard) == $(unseen stats f.bf | grep ^shard) ]]
-    exits 0 unseen create --like f.bf --shard 3/8 other.bf
-    unseen stats other.bf | grep '^shard  *3/8$'
-    succeeds unseen add --like f.bf --shard 3/8 other.bf </dev/null
-    fails_with 2 '^unseen: other\.bf: was made with --shard 3/8, not 2/8 \(leave --like out' \
-        unseen add --like f.bf other.bf </dev/null
-    fails_with 2 '^unseen: plain\.bf: was made ' \
-        unseen add --like f.bf plain.bf </dev/null
-    fails_with 2 '^unseen: --shard 3/9: f\.bf is for shard 2 of 8 ' unseen create --like f.bf --shard 3/9 new.bf
-    # of a filter for a whole list
-    exits 0 unseen create --like plain.bf --shard 1/2 1.bf
-    unseen stats 1.bf | grep '^shard  *1/2$'
-}
-
-@test "create and stats say which part it is" {
-    : >in
-    exits 0 unseen --create --by url --shard 2/8 f.bf in
-    says '^unseen: f\.bf: created \(shard 2/8, for any number of lines, '
-    exits 0 unseen stats f.bf
-    grep '^shard  *2/8$' "$out"
+@test "create and stats say which part it is; --like takes it over, or gives another part of the same list" {
+    exits 0 unseen --create --by url -n 5000 --shard 2/8 f.bf </dev/null
+    says '^unseen: f\.bf: created \(shard 2/8, '
     exits 0 unseen stats --json f.bf
     [[ $(field shard) == 2/8 ]]
-    exits 0 unseen create g.bf
-    exits 0 unseen stats g.bf
-    [[ $(grep -c '^shard ' "$out") -eq 0 ]]
+    exits 0 unseen create --by url plain.bf
+    exits 0 unseen create --like f.bf same.bf
+    exits 0 unseen create --like f.bf --shard 3/8 other.bf
+    exits 0 unseen create --like plain.bf --shard 1/2 half.bf
+    exits 0 unseen stats f.bf same.bf other.bf half.bf plain.bf
+    [[ $(sed -n 's/^shard  *//p' "$out" | paste -sd ' ') == '2/8 2/8 3/8 1/2' ]] || complain
+    succeeds unseen add --like f.bf --shard 3/8 other.bf </dev/null
+    fails_with 2 '^unseen: other\.bf: was made with --shard 3/8, not 2/8' unseen add --like f.bf other.bf </dev/null
+    fails_with 2 '^unseen: plain\.bf: was made ' unseen add --like f.bf plain.bf </dev/null
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# plan: sizes and rates of filters not yet made.
+# plan: sizes and rates of filters not yet made. (What it refuses: messages.txt. The model behind it, for
+# all sizes and rates: tests/unit/test_sizing.c.)
 
 # shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load helper
@@ -9,24 +10,16 @@ rate_of() {
     field false_positive_rate
 }
 
-@test "plan writes nothing" {
-    unchanged exits 0 unseen plan -n 1e6 -p 1e-6
-    unchanged exits 0 unseen plan -n 1e9 -p 1e-6 --json
-}
-
-@test "text: size, geometry, bits a key" {
-    succeeds unseen plan -n 1000000 -p 1e-6
+@test "a report, of a rate of 1e-6 unless told; nothing is written" {
     local word
+    unchanged succeeds unseen plan -n 1000000
     for word in size 'bits per key' 'cache lines' hashes rate; do
         grep -iq -e "$word" "$out" || complain "plan says nothing of: $word"
     done
-    [[ $(tr -d '\12\40-\176' <"$out" | wc -c) -eq 0 ]] || complain "odd bytes in a pipe"
-}
-
-@test "the rate is 1e-6 unless told" {
-    succeeds unseen plan -n 1000000 --json
+    # log2(1/p) / ln 2, and log2(1/p)
+    grep -q 'classic filter 28\.76, any structure at least 19\.93' "$out" || complain "other bits a key"
     cp "$out" wanted
-    succeeds unseen plan -n 1000000 -p 1e-6 --json
+    succeeds unseen plan -n 1000000 -p 1e-6
     same "$out" wanted
 }
 
@@ -42,26 +35,20 @@ rate_of() {
         holds "$(field capacity) >= $n * 0.999 && $(field capacity) <= $n * 1.06"
     done <<'END'
 1000000 1e-2
-1000000 1e-6
 100000000 1e-4
 3000000000 1e-9
 END
 }
 
-@test "the size is that of the file that create makes" {
-    local n p
-    while read -r n p; do
-        succeeds unseen plan -n "$n" -p "$p" --json
-        local bytes
-        bytes=$(field size_bytes)
-        creates -n "$n" -p "$p" "$n-$p.bf"
-        holds "$bytes == $(stat -c %s "$n-$p.bf")"
-    done <<'END'
-1 1e-6
-1000 1e-6
-1000000 1e-3
-1000000 1e-9
-END
+# The geometry that a rate gets is not always the one that suits the size best.
+@test "a size and a number of keys: the rate promised is one that the filter keeps" {
+    local size
+    for size in 1M 1500K 2M 3M 5M; do
+        succeeds unseen plan --json -n 1e6 --size $size
+        holds "$(field rate) <= $(field false_positive_rate)"
+        succeeds unseen plan --json --counting -n 2e5 --size $size
+        holds "$(field rate) <= $(field false_positive_rate)"
+    done
 }
 
 @test "at high rates it is about the lines that come, too, and its rate is theirs" {
@@ -85,24 +72,21 @@ END
 }
 
 @test "--size is allocated whole, and kept however many lines come" {
-    local options bytes
-    seq 300000 >in
+    local options bytes size
+    seq 100000 >in
     while read -r bytes options; do
         # shellcheck disable=SC2086 # several words
-        creates $options f.bf
-        holds "$(stat -c %s f.bf) <= $bytes && $(stat -c %s f.bf) >= $bytes * 0.9"
-        holds "$(stat -c '%b * %B' f.bf) >= $bytes * 0.9"
-        cp f.bf empty.bf
+        exits 0 unseen create --force $options f.bf
+        size=$(stat -c %s f.bf)
+        holds "$size <= $bytes && $size >= $bytes * 0.9 && $(stat -c '%b * %B' f.bf) >= $bytes * 0.9"
         exits 0 unseen f.bf in
-        [[ $(stat -c %s f.bf) -eq $(stat -c %s empty.bf) ]] || complain "$options: it has grown"
-        rm f.bf
+        [[ $(stat -c %s f.bf) -eq $size ]] || complain "$options: it has grown"
     done <<'END'
 131072 --size 128K -p 1e-4
-1048576 --size 1M
-1048576 --size 1M --fixed
-1000000 --size 1MB -n 10k
+131072 --size 128K --fixed
+128000 --size 128KB -n 3k
 1048576 --size 1M --window 10k
-1048576 --size 1M --counting
+131072 --size 128K --counting
 END
 }
 
@@ -115,27 +99,15 @@ END
     done <<'END'
 20 10 8\.89[0-9]*e-0?5|0\.0000889
 10 7 8\.19[0-9]*e-0?3|0\.00819
-8 6 2\.16[0-9]*e-0?2|0\.0216
 16 8 5\.7[45][0-9]*e-0?4|0\.00057[45]
 END
 }
 
-@test "the whole range: n from 1 to 1e12, p from 0.5 to 1e-12" {
-    local n p last
-    for p in 0.5 1e-3 1e-6 1e-12; do
-        last=0
-        for n in 1 10 1000 1e5 1e7 1e9 1e12; do
-            succeeds unseen plan -n "$n" -p "$p" --json
-            holds "$(field size_bytes) >= $last"
-            last=$(field size_bytes)
-            # the bound that no structure can beat
-            holds "$last * 8 >= $n * log(1 / $p) / log(2)"
-        done
-    done
-}
+# --- the picture -------------------------------------------------------------
 
-@test "on a terminal it draws the rate against lines" {
+@test "on a terminal it draws the rate against lines; with --json, into a pipe or a file it does not" {
     need_terminal
+    local options
     on_terminal 60 C "'$UNSEEN' plan -n 10M -p 1e-6" >terminal
     grep -Eqx '  8\.2e-7 \| +\**O\**' terminal
     grep -qx ' *0 \{1,\}10M \{1,\}20M lines' terminal
@@ -146,11 +118,6 @@ END
     on_terminal 60 C "'$UNSEEN' plan in" >terminal
     grep -q '^O With 30.[0-9]*K lines the rate is ' terminal
     grep -q '^To make it: ' terminal
-}
-
-@test "on a terminal --json draws nothing; nor does anything into a pipe or a file" {
-    need_terminal
-    local options
     for options in --json ''; do
         # shellcheck disable=SC2086
         succeeds unseen plan $options -n 10M
@@ -159,9 +126,7 @@ END
         cmp pipe "$out"
         cmp file "$out"
     done
-    [[ $(grep -Ec '^[0-9]+0000 +[0-9.e-]+$' "$out") -eq 7 ]]
-    on_terminal 80 C "'$UNSEEN' plan --json -n 10M" >terminal
-    unseen plan --json -n 10M | cmp - terminal
+    on_terminal 80 C "'$UNSEEN' plan --json -n 10M" | cmp - <(unseen plan --json -n 10M)
 }
 
 @test "the picture fits every width, rate and number of lines" {
@@ -170,34 +135,17 @@ END
     for columns in 20 33 80 300; do
         for options in '-n 1 -p 0.5' '-n 1e12 -p 1e-12' '--window 3000 -p 1e-12' \
             '-n 1 --size 1G --hashes 112' '--counting -n 12345 -p 0.5' '--forget-after 7d -n 1M'; do
-            on_terminal "$columns" C "'$UNSEEN' plan $options" >terminal
-            sed -n '/^false-positive rate$/,/ 0 .*[0-9]/p' terminal >picture
-            [[ $(wc -l <picture) -eq 15 ]]
-            awk -v most="$columns" 'length($0) > most { exit 1 }' picture
-            grep -q '^         +-*+-*$' picture
-        done
+            echo "'$UNSEEN' plan $options; echo end"
+        done >plans
+        on_terminal "$columns" C '. ./plans' >terminal
+        # of each, from its title to the scale below it
+        sed -n '/^false-positive rate$/,/ 0 .*[0-9]/p' terminal >pictures
+        [[ $(wc -l <pictures) -eq $((6 * 15)) && $(grep -c '^         +-*+-*$' pictures) -eq 6 ]]
+        awk -v most="$columns" 'length($0) > most { exit 1 }' pictures
     done
 }
 
-@test "too little is an error" {
-    fails_with 2 '' unseen plan
-    fails_with 2 '' unseen plan -p 0.01
-    fails_with 2 '' unseen plan -n 1e12 --size 4K
-    fails_with 2 'does not fit into that size' unseen plan --size 128K - < <(seq 1000000)
-}
-
-# The geometry that a rate gets is not always the one that suits the size best.
-@test "a size and a number of keys: the rate promised is one that the filter keeps" {
-    local size
-    for size in 1M 1500K 2M 3M 4M 5M 6M; do
-        succeeds unseen plan --json -n 1e6 --size $size
-        holds "$(field rate) <= $(field false_positive_rate)"
-        succeeds unseen plan --json --counting -n 2e5 --size $size
-        holds "$(field rate) <= $(field false_positive_rate)"
-    done
-}
-
-# --- from data ---
+# --- from data ---------------------------------------------------------------
 
 # distinct_is N: within 1 %.
 distinct_is() {
@@ -205,35 +153,32 @@ distinct_is() {
 }
 
 @test "from data: what is exact is exact, and distinct lines are told within 1 %" {
+    local n
     seq 100000 >a
-    unchanged exits 0 unseen plan --json a - < <(seq 50001 150000)
-    silent_on_stderr
+    unchanged succeeds unseen plan --json a - < <(seq 50001 150000)
     [[ $(field read) -eq 200000 ]]
     distinct_is 150000
-    run ! grep repeats "$out"
     # 4.88895 bytes of a, 5.5 of the other
     holds "$(field bytes_per_line) > 5.1 && $(field bytes_per_line) < 5.3"
-    run ! grep without_key "$out"
     # for one in a hundred more, and three digits
     holds "$(field capacity) >= $(field distinct) * 1.01"
     holds "$(field capacity) <= $(field distinct) * 1.02"
     [[ $(field capacity) == ???000 ]]
     [[ $(field command) == "unseen create -n $(field capacity) -p 1e-6 FILTER" ]]
-}
-
-@test "from data: few lines are counted exactly" {
-    local n
-    for n in 1 2 7 20; do
+    # few lines are counted exactly
+    for n in 1 2 20; do
         succeeds unseen plan --json - < <(seq "$n"; seq "$n"; seq "$n")
-        [[ $(field distinct) -eq $n && $(field read) -eq $((3 * n)) ]]
-        [[ $(field capacity) -eq $((n + 1)) ]]
+        [[ $(field distinct) -eq $n && $(field read) -eq $((3 * n)) && $(field capacity) -eq $((n + 1)) ]]
     done
+    succeeds unseen plan -p 1e-4 - < <(seq 10; seq 10)
+    head -n 4 "$out" | tr -s ' ' | cmp - <(printf '%s\n' 'lines read 20' 'distinct 10 (within 1 %)' \
+        'duplicates 50 %' 'bytes per line 1.1')
 }
 
-@test "from data: many lines, through any buffer and either number of threads, count alike" {
+@test "from data: many lines, from a file or a pipe, with either number of threads, count alike" {
     local options
-    mixed_lines 1000000 400000 >in
-    succeeds unseen plan --json in
+    mixed_lines 200000 80000 >in
+    succeeds unseen plan --json -j1 in
     cp "$out" wanted
     distinct_is "$(sort -u in | wc -l)"
     for options in -j1 -j2; do
@@ -263,17 +208,8 @@ distinct_is() {
     done
 }
 
-@test "from data: as text" {
-    succeeds unseen plan -p 1e-4 - < <(seq 10; seq 10)
-    head -n 4 "$out" | tr -s ' ' >got
-    printf '%s\n' 'lines read 20' 'distinct 10 (within 1 %)' 'duplicates 50 %' 'bytes per line 1.1' |
-        cmp - got
-    succeeds unseen plan -p 1e-4 - < <(seq 7)
-    grep -qx 'To make it: unseen create -n 8 -p 1e-4 FILTER' "$out"
-    grep -Eqx 'capacity +8 lines' "$out"
-}
-
-@test "from data: the recipe says what is counted, and stands in the command" {
+@test "from data: the recipe says what is counted, and stands in the command; values are quoted" {
+    local separator
     # two fields, ten values of the second; every fourth line has only one
     seq 4000 | awk '{ print $1 % 4 ? $1 ";" $1 % 10 : $1 }' >in
     succeeds unseen plan --json -t ';' -f 2 -i in
@@ -287,12 +223,8 @@ distinct_is() {
     # a recipe that every line has a key by
     succeeds unseen plan --trim in
     run ! grep 'without a key' "$out"
-}
-
-@test "from data: values are quoted as a shell needs it" {
-    local separator
     # shellcheck disable=SC1003 # a backslash
-    for separator in "'" '\\' '\t' '"' '$' ' ' '*' ','; do
+    for separator in "'" '\\' '\t' '"' '$' ' ' '*'; do
         rm -f FILTER
         succeeds unseen plan -f 1 -t "$separator" - < <(seq 9)
         eval "exits 0 $(sed -n 's/^To make it: //p' "$out")"
@@ -300,7 +232,7 @@ distinct_is() {
     done
 }
 
-@test "from data: -z, --header" {
+@test "from data: -z, --header; a file that cannot be read is named, the others count, and exit 2" {
     succeeds unseen plan --json -z - < <(printf 'a\nb\0a\nb\0c')
     [[ $(field read) -eq 3 && $(field distinct) -eq 2 ]]
     [[ $(field command) != *-z* ]]
@@ -308,68 +240,10 @@ distinct_is() {
     seq 10 >b
     succeeds unseen plan --json --header a b
     [[ $(field read) -eq 18 && $(field distinct) -eq 9 ]]
-}
-
-@test "from data: none is no plan" {
-    : >empty
-    fails_with 2 'plan: the input has no lines' unseen plan empty
-    fails_with 2 'plan: the input has no lines' unseen plan -
-    echo name >heading
-    fails_with 2 'plan: the input has no lines' unseen plan --header heading
-    fails_with 2 'missing: No such file' unseen plan missing
-}
-
-@test "from data: a file that cannot be read is named, the others count, and exit 2" {
-    seq 9 >a
     exits 2 unseen plan --json missing a
     says 'missing: No such file'
-    [[ $(field read) -eq 9 ]]
+    [[ $(field read) -eq 10 ]]
     exits 2 unseen plan --json --max-line 3 a - < <(seq 5; echo 12345; seq 100)
     says 'standard input: has a line of more than 3 bytes'
-    [[ $(field read) -eq 14 ]]
-}
-
-@test "from data: what is wrong with the options is said before anything is read" {
-    mkfifo data
-    local options
-    for options in '-n 5' '--window 5' '-p 1e-3 --size 1M' '-p 1e-3 --bits-per-key 9' '-p 3' \
-        '--size 1M --bits-per-key 9' '-f 0' '-t ;' \
-        '--forget-after 9d --counting' '--hashes 1000' '--seed 1' '-m 3'; do
-        # shellcheck disable=SC2086
-        fails_with 2 '' unseen plan $options data
-    done
-    fails_with 2 'any two of them' unseen plan -p 1e-3 --size 1M data
-    fails_with 2 'both say how many lines' unseen plan -n 5 data
-    creates f.bf
-    fails_with 2 'f.bf: is a filter' unseen plan f.bf
-}
-
-@test "what is said of data needs some" {
-    local option
-    for option in '-f 2' --trim -i '--by url' -z --header -j2 '--max-line 9'; do
-        # shellcheck disable=SC2086
-        fails_with 2 '^unseen: plan: which FILE\? \(- is standard input; with -n leave out options about lines, as --by\)$' unseen plan -n 1000 $option
-    done
-    succeeds unseen plan -n 1000 --progress
-    fails_with 2 'or of a file: unseen plan FILE' unseen plan < <(seq 9)
-}
-
-# shows LINE...: the last captured command printed each, blanks aside.
-shows() {
-    local line
-    for line; do
-        tr -s ' ' <"$out" | grep -Fqx -- "$line" || complain "no line: $line"
-    done
-}
-
-@test "one of a thing is said in the singular" {
-    succeeds unseen plan -n 100 -p 0.5
-    shows 'hashes 1' 'cache lines 1' 'pages 1'
-    exits 0 unseen create --window 1 -p 0.5 w.bf
-    succeeds unseen stats w.bf
-    shows 'window the last 1 line, at most 5' 'generation full in 1 line'
-    grep -q '^layer 1: 0 lines, 1 at capacity, 1 page, 1 cache line, 3 hashes; ' "$out"
-    exits 0 unseen add w.bf < <(seq 2)
-    succeeds unseen stats w.bf
-    shows 'forgotten next 1 line, after 3 more'
+    [[ $(field read) -eq 15 ]]
 }

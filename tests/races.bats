@@ -23,13 +23,6 @@ killed_in_flight() {
     [[ -n $missing ]]
 }
 
-# slowly CALL COMMAND...: each CALL of it, from the first of its own, takes a third of a second.
-slowly() {
-    local call=$1
-    shift
-    strace -qq -o "$BATS_TEST_TMPDIR/trace" -e "trace=$call" -e "inject=$call:delay_enter=300000" "$@"
-}
-
 # --- slots ---------------------------------------------------------------------------
 
 @test "a slot changes hands: what its dead owner had in flight comes out of others all the while" {
@@ -47,7 +40,7 @@ slowly() {
     capture unseen verify f.bf
     grep -q 'slot 0: a writer died' "$out"
     # Somebody takes slot 0, and takes his time.
-    slowly fcntl "$UNSEEN" f.bf /dev/null 3>&- &
+    strace -qq -o trace -e trace=fcntl -e inject=fcntl:delay_enter=200000 "$UNSEEN" f.bf /dev/null 3>&- &
     heir=$!
     while "$UNSEEN" verify f.bf | grep -q 'slot 0: a writer died'; do
         sleep 0.01
@@ -167,21 +160,6 @@ slowly() {
     same "$out" in
 }
 
-@test "--pending: an output that fails when it is closed: no FILE" {
-    need_strace
-    local n failed=0
-    input 100 >in
-    exits 0 unseen create -p 1e-9 f.bf
-    for ((n = 1; n < 40; n++)); do
-        rm -f keys
-        capture strace -qq -o trace -e trace=close -e "inject=close:error=EIO:when=$n" "$UNSEEN" --pending keys f.bf in
-        grep -q INJECTED trace || break
-        [[ $code -eq 0 || ! -e keys ]]
-        ! grep -q 'standard output' "$err" || failed=$((failed + 1))
-    done
-    [[ $failed -eq 1 ]]
-}
-
 # --- CMD ------------------------------------------------------------------------------
 
 @test "-x under a parent that ignores SIGCHLD: CMD's exit code counts all the same" {
@@ -216,15 +194,10 @@ slowly() {
     prints '100\n'
 }
 
-@test "commit to a filter that is replaced meanwhile: a message and exit 2" {
-    local pid status=0
+@test "commit to a filter that is replaced meanwhile: a message and exit 75" {
+    local pid
     input 100 >in
     exits 0 unseen create -p 1e-9 f.bf
-    exits 0 unseen --pending keys f.bf in
-    "$UNSEEN" commit f.bf keys 2>said 3>&- &
-    wait $!
-    exits 0 unseen create --force -p 1e-9 f.bf
-    rm keys
     exits 0 unseen --pending keys f.bf in
     hold_lock change "$change"
     "$UNSEEN" commit f.bf keys 2>said 3>&- &
@@ -233,8 +206,7 @@ slowly() {
     asleep "$pid"
     exits 0 unseen create --force -p 1e-9 f.bf
     let_go change
-    wait "$pid" || status=$?
-    [[ $status -eq 75 ]]
+    exits 75 wait "$pid"
     grep -q '^unseen: f\.bf: was replaced' said
 }
 
@@ -242,14 +214,14 @@ slowly() {
 
 @test "two that find an empty file and make a filter of it: one does, and what is in it stays" {
     need_strace
+    local pid child
     : >f.bf
-    slowly rename "$UNSEEN" create -p 1e-9 f.bf >one 2>said 3>&- &
-    filled "$BATS_TEST_TMPDIR/trace" || true
-    until grep -q rename "$BATS_TEST_TMPDIR/trace" || ! kill -0 $!; do
-        sleep 0.01
-    done
+    strace -qq -o trace -e trace=fsync -e inject=fsync:signal=STOP:when=1 "$UNSEEN" create -p 1e-9 f.bf 2>said 3>&- &
+    pid=$!
+    is_stopped
     fails_with 75 'f\.bf: another process is making it' unseen create f.bf
-    wait $!
+    kill -CONT "$child"
+    wait "$pid"
     succeeds unseen verify f.bf
     fails_with 2 'f\.bf: File exists' unseen create f.bf
 }
@@ -277,19 +249,6 @@ slowly() {
 }
 
 # --- the output ----------------------------------------------------------------------------
-
-@test "-a to a file that may only be written to: appended to, as it is" {
-    public_directory
-    chmod 777 .
-    seq 3 >in
-    printf half >got
-    exits 0 unseen create -p 1e-9 f.bf
-    chmod 666 f.bf
-    chmod 222 got
-    exits 0 as_nobody "$public/unseen" f.bf in -a got
-    printf 'half1\n2\n3\n' >wanted
-    same got wanted
-}
 
 @test "an empty file that may not be written to stays; of one that cannot be locked a filter takes the place" {
     public_directory

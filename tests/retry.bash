@@ -102,3 +102,19 @@ killed_twice() {
     cp "OUT.$name" once
     { task "$name" "$@" && cmp "OUT.$name" once; } || { echo 'not the same once more'; return 1; }
 }
+
+is_oracle() { same OUT.1 oracle && has seen.bf oracle; }
+
+# at_each_call CHECK [OPTION...]: task 1, killed at each call of each program, or $every-th; then CHECK.
+at_each_call() {
+    local check=$1 number call
+    shift
+    list_calls 1 "$@"
+    for number in 1 2 3; do
+        while read -r call; do
+            { killed_twice 1 "$number" "$call" "$@" && "$check"; } || { echo "$*: program $number, $call"; return 1; }
+        done < <(awk -v every="${every:-1}" 'NR % every == 0' "calls.$number")
+    done
+    echo "${*:-plain}: $kills kills, 0 lost, 0 doubled"
+    [[ $kills -gt 20 ]]
+}

@@ -7,6 +7,7 @@
 # shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load helper
 load crash
+load sweep
 load retry
 
 retried="this task was run before, and prints its"
@@ -15,7 +16,7 @@ retried="this task was run before, and prints its"
 again() {
     cp keys keys.before
     exits 0 unseen --pending keys "$@" f.bf in || return 1
-    grep -q "^unseen: keys: $retried $(wc -l <wanted) lines again (another task needs another file)$" "$err" || return 1
+    grep -q "^unseen: keys: $retried $(wc -l <wanted) lines again " "$err" || return 1
     same "$out" wanted && cmp keys keys.before
 }
 
@@ -62,70 +63,56 @@ again() {
     remembers 10
 }
 
-@test "the other options: -m, -a, --header, --dropped, --summary, -e, a recipe" {
+@test "with -m, -a, --header, --dropped and a recipe: the same lines, and with a larger -m the same and more" {
     { echo id,name; seq -f '%.0f,x' 20; seq -f '%.0f,y' 5 25; } >in
     exits 0 unseen create -p 1e-9 -f 1 -t , f.bf
     exits 0 unseen f.bf < <(echo 3,)
     exits 0 unseen --pending keys f.bf in -m 12 --header
     cp "$out" wanted
-    [[ $(wc -l <wanted) -eq 13 && -s keys ]]
+    [[ $(wc -l <wanted) -eq 13 ]]
     exits 0 unseen commit f.bf keys
-    exits 0 unseen --pending keys f.bf in -m 12 --header --dropped dropped --summary -e -a got
-    says_lines 2 'prints its 12 lines again' 'f\.bf: 13 lines read, 12 printed, 1 dropped'
+    exits 0 unseen --pending keys f.bf in -m 12 --header --dropped dropped -a got
     same got wanted
-    prints ''
     [[ $(cat dropped) == 3,x ]]
-    # exactly N, the same and more
     exits 0 unseen --pending keys f.bf in -m 20 --header
     { cat wanted; sed -n '15,21p' in; echo 21,y; } | same "$out" /dev/stdin
-    exits 1 unseen --pending none f.bf wanted --header -e
-    exits 0 unseen commit f.bf keys
-    exits 1 unseen --pending none f.bf wanted --header -e
-    silent_on_stderr
 }
 
 @test "less input than before: exit 2, and FILE stays, so that the whole input is right again" {
     seq 100 >in
+    cp in wanted
     exits 0 unseen --create -p 1e-9 --pending keys f.bf in
     exits 0 unseen commit f.bf keys
     cp keys before
     exits 2 unseen --pending keys f.bf < <(seq 60)
-    says_lines 2 'prints its 100 lines again' \
-        'keys: 40 of its lines did not come again, so it stays as it was \(the same task needs the same input, another task another file\)'
-    cmp keys before
+    says_lines 2 'prints its 100 lines again' 'keys: 40 of its lines did not come again, so it stays as it was'
     exits 2 unseen --pending keys f.bf in -m 99
-    seq 99 | same "$out" /dev/stdin
     says_lines 2 'prints its 100 lines again' 'keys: 1 of its lines did not come again, '
-    cp in wanted
+    cmp keys before
     again
-    # the other way round nothing is said: the first run could not know
+    # The other way round nothing is said: the first run could not know.
     rm f.bf keys
     exits 0 unseen --create -p 1e-9 --pending keys f.bf < <(seq 60)
     exits 0 unseen commit f.bf keys
     exits 0 unseen --pending keys f.bf in
     same "$out" in
-    exits 0 unseen commit f.bf keys
-    remembers 100
 }
 
 @test "a filter that is merged with others under its own name: a commit before and one after count each line once" {
-    seq 50 >in
     local who
-    for who in f.bf g.bf; do
+    seq 50 >in
+    for who in 'commit f.bf keys' 'add g.bf in'; do
+        rm -f ./*.bf keys
         exits 0 unseen create --counting -n 1000 -p 1e-9 f.bf
         exits 0 unseen create --like f.bf g.bf
         exits 0 unseen --pending keys f.bf in
-        if [[ $who == f.bf ]]; then
-            exits 0 unseen commit f.bf keys
-        else
-            exits 0 unseen add g.bf in
-        fi
+        # shellcheck disable=SC2086 # words
+        exits 0 unseen $who
         exits 0 unseen merge --force -o f.bf f.bf g.bf
         exits 0 unseen commit --summary f.bf keys
         says ': 0 new lines' || complain "$who"
         exits 0 unseen remove f.bf in
         remembers 0
-        rm f.bf g.bf keys
     done
 }
 
@@ -154,7 +141,7 @@ again() {
 @test "--pending makes FILTER if it is asked to, and only reads it from then on" {
     local options sum
     seq 5 >in
-    for options in '' '-n 1000' '-p 1e-9' --counting '--window 100' '-f 1'; do
+    for options in '' '-n 1000 -p 1e-9' --counting '--window 100' '-f 1'; do
         rm -f f.bf keys
         # shellcheck disable=SC2086 # several words
         exits 0 unseen --create $options --pending keys f.bf in
@@ -169,56 +156,32 @@ again() {
         exits 0 unseen commit f.bf keys
         remembers 5
     done
-    fails_with 2 'f\.bf: ' unseen --pending other -n 77 f.bf in
-    fails_with 2 'in: exists, and is not a file of pending keys' unseen --create --pending in new.bf
     fails_with 2 'nodir/keys: No such file' unseen --create --pending nodir/keys new.bf in
     fails_with 2 'nodir/out: ' unseen --create --pending keys2 new.bf in -a nodir/out
-}
-
-@test "two tasks at once on a FILTER that is not there: both work" {
-    local i
-    seq 200 >in
-    for ((i = 0; i < 20; i++)); do
-        rm -f f.bf keys.*
-        "$UNSEEN" --create -p 1e-9 --pending keys.1 f.bf in >out.1 2>said.1 3>&- &
-        "$UNSEEN" --create -p 1e-9 --pending keys.2 f.bf in >out.2 2>said.2 3>&- || { cat said.2; false; }
-        wait "$!" || { cat said.1; false; }
-        cmp out.1 in
-        cmp out.2 in
-        [[ $(cat said.1 said.2 | wc -l) -eq 1 ]]
-        exits 0 unseen commit f.bf keys.1 keys.2
-        remembers 200
-    done
 }
 
 # --- who has FILE ------------------------------------------------------------------------
 
 @test "two runs on one FILE: the second fails at once, exit 75, and touches nothing" {
+    local first
     seq 5 >in
     exits 0 unseen create -p 1e-9 f.bf
-    converse "$UNSEEN" --pending keys f.bf
-    say one
-    hear one
-    [[ ! -e keys ]]
-    err=$BATS_TEST_TMPDIR/err2
-    fails_with 75 '^unseen: keys: another run is writing it \(wait' unseen --pending keys f.bf in
-    fails_with 75 'keys: another run' unseen --pending keys --create new.bf in -a out --dropped dropped
-    fails_with 2 'keys: No such file' unseen commit f.bf keys
-    fails_with 2 'new: is not a file of pending keys' unseen commit f.bf .keys.unseen-new
-    farewell
-    exits 0 unseen commit f.bf keys
-    exits 0 unseen query -c f.bf < <(echo one)
-    # a retry has it, too, and what was whole can be committed
     mkfifo go
-    "$UNSEEN" --pending keys f.bf <go >got 3>&- 2>"$err" &
-    pid=$!
-    exec {ask}>go
-    echo one >&"$ask"
-    filled got
-    fails_with 75 'keys: another run' unseen --pending keys f.bf in
-    succeeds unseen commit f.bf keys
-    exec {ask}>&-
-    wait "$pid"
+    # A first run, and a retry, of which what was whole can be committed.
+    for first in yes no; do
+        "$UNSEEN" --pending keys f.bf <go >got 3>&- 2>said &
+        pid=$!
+        exec {ask}>go
+        echo one >&"$ask"
+        filled got
+        fails_with 75 '^unseen: keys: another run is writing it' unseen --pending keys f.bf in
+        fails_with 75 'keys: another run' unseen --pending keys --create new.bf in -a out --dropped dropped
+        [[ $first == no ]] || fails_with 2 'keys: No such file' unseen commit f.bf keys
+        [[ $first == yes ]] || succeeds unseen commit f.bf keys
+        exec {ask}>&-
+        wait "$pid"
+    done
+    exits 0 unseen query -c f.bf < <(echo one)
 }
 
 @test "a run that waits to be first: another one ended before it had the lock, and it is a retry" {
@@ -243,7 +206,7 @@ again() {
     while IFS='|' read -r there form; do
         rm -rf keys aside .keys*
         $there
-        fed 'seq 2' "$form" 'seq 3 4' timeout -k 5 60 "$UNSEEN" --pending keys f.bf
+        fed 'seq 2' "$form" 'seq 3 4' "$UNSEEN" --pending keys f.bf
         [[ $code -eq 75 ]] || complain "$there, $form"
         grep -q '^unseen: keys: was replaced or removed during this run (run it again' "$err" || complain "$form"
         [[ $form != *mine* || $(cat keys .keys* 2>/dev/null) == mine ]] || complain "$form"
@@ -264,7 +227,7 @@ END
     # cut off or written to: the name still leads there
     for form in ': >keys' 'echo scribble >keys' 'chmod 640 keys'; do
         cp first keys
-        fed 'seq 4' "$form" 'true' timeout -k 5 60 "$UNSEEN" --pending keys f.bf
+        fed 'seq 4' "$form" 'true' "$UNSEEN" --pending keys f.bf
         [[ $code -eq 0 ]] || complain "$form"
         exits 0 unseen commit f.bf keys || complain "$form"
     done
@@ -281,11 +244,11 @@ END
     [[ -L keys && $(stat -c %a dir/real) == 640 ]]
     exits 0 unseen commit f.bf keys
     remembers 6 <(seq 7)
-    # that leads nowhere yet: nothing is made where it leads
+    # One that leads nowhere yet: nothing is made where it leads.
     ln -s new link
-    local nowhere='^unseen: link: is a symbolic link to a file that does not exist \(name the file itself\)$'
-    fails_with 2 "$nowhere" unseen --pending link f.bf in
-    fails_with 2 "$nowhere" unseen --pending link f.bf in -a new
+    fails_with 2 '^unseen: link: is a symbolic link to a file that does not exist' unseen --pending link f.bf in
+    # The longest name.
+    exits 0 unseen --pending "$(printf 'k%.0s' {1..255})" f.bf in
 }
 
 @test "FILE that cannot be replaced is refused before a line is read; what is replaced keeps its mode and owner" {
@@ -295,7 +258,7 @@ END
     exits 0 unseen --pending keys f.bf in
     chmod 666 keys
     # a directory that may not be written to
-    fails_with 2 'keys: no new file can be made beside it: Permission denied' as_nobody "$public/unseen" --pending keys f.bf in
+    fails_with 2 'keys: no new file can be made beside it' as_nobody "$public/unseen" --pending keys f.bf in
     # another user's in a sticky one
     chmod 1777 .
     fails_with 2 'keys: belongs to another user, and is not replaced in a directory with the sticky bit' \
@@ -341,74 +304,45 @@ END
         'head -c 9 first >.keys.unseen-new' 'cp first .keys.unseen-new; chown 65534 .keys.unseen-new'; do
         [[ $form != *chown* || $(id -u) -eq 0 ]] || continue
         eval "$form"
-        fails_with 2 '\.keys\.unseen-new: is in the way of keys \(remove it, or name another file\)$|^unseen: keys: no new file can be made beside it' \
+        fails_with 2 '\.keys\.unseen-new: is in the way of keys|^unseen: keys: no new file can be made beside it' \
             unseen --pending keys f.bf in || complain "$form"
         rm -r .keys.unseen-new
     done
 }
 
-@test "FILE with the longest name" {
-    local name
-    exits 0 unseen create -p 1e-9 f.bf
-    name=$(printf 'k%.0s' {1..255})
-    exits 0 unseen --pending "$name" f.bf < <(seq 5)
-    exits 0 unseen --pending "$name" f.bf < <(seq 6)
-    exits 0 unseen commit f.bf "$name"
-    remembers 6 <(seq 7)
-    [[ $(find . -type f | wc -l) -eq 2 ]]
-}
-
 # --- killed at every call ----------------------------------------------------------------
 
 # Those that change something: what a kill at another one leaves is what one at the next of these does.
-# The torture tests take all.
+# Torture tests take all.
 only='openat|p?write(64)?|unlink|link(at)?|rename.*|fsync|fallocate|ftruncate|fchmod|fchown|fcntl|exit_group'
+# shellcheck disable=SC2034 # list_calls has it
+[[ -z ${TORTURE_SCALE-} ]] || only=
 
+# bats test_tags=torture
 @test "the recipe, killed at each call of its three programs and again: the output is the oracle's" {
     need_strace
-    local number call
-    { input 250; input 200 100; } >in.1
+    local n
+    n=$(rounds 50 1800)
+    { input $((5 * n)); input $((4 * n)) $((2 * n)); } >in.1
     lines_unique in.1 >oracle
-    list_calls 1
-    for number in 1 2 3; do
-        while read -r call; do
-            { killed_twice 1 "$number" "$call" && same OUT.1 oracle && has seen.bf oracle; } ||
-                { echo "program $number, $call"; false; }
-        done <"calls.$number"
-    done
-    echo "$kills kills, 0 lost, 0 doubled"
-    [[ $kills -gt 50 ]]
+    at_each_call is_oracle
 }
 
-# killed_retry CALL: a retry with two lines more, killed at CALL, and run again.
-killed_retry() {
-    local call=$1
-    cp first keys
-    capture strace -qq -o trace -e trace="openat,${call%:*}" -e "inject=${call%:*}:signal=KILL:when=${call#*:}" \
-        "$UNSEEN" --pending keys f.bf in
-    [[ $code -eq 137 ]] || return 0
-    kills=$((kills + 1))
-    cmp -s keys first || cmp -s keys second || complain 'FILE is neither' || return 1
-    [[ $(echo keys*) == keys && $(echo .keys*) == .keys?(.unseen-new|\*) ]] || complain "$(echo keys* .keys*)" || return 1
-    left=$((left + $(find . -name '.keys*' | wc -l)))
-    exits 0 unseen --pending keys f.bf in || return 1
-    same "$out" in && cmp keys second || return 1
-    [[ $(echo keys* .keys*) == 'keys .keys*' ]] || complain "$(echo keys* .keys*)"
+prepare_retry() { prepare_filter && cp first keys; }
+form_retry() { strace_it --pending keys f.bf in >part; }
+again_retry() {
+    "$UNSEEN" --pending keys f.bf in >part 2>/dev/null && same part in && cmp keys second &&
+        [[ $(echo keys* .keys*) == 'keys .keys*' ]]
 }
 
 @test "a retry with more lines, killed at each call: what it leaves beside FILE, the next run removes" {
     need_strace
-    local call left=0
-    seq 5 >in
-    exits 0 unseen create -p 1e-9 f.bf
-    exits 0 unseen --pending first f.bf < <(seq 3)
-    cp first keys
-    exits 0 strace -qq -o trace "$UNSEEN" --pending keys f.bf in
-    cp keys second
-    awk -F'(' '/^[a-z]/ { print $1 ":" ++n[$1] }' trace | tail -n 120 | grep -E "^($only):" >calls
-    while read -r call; do
-        killed_retry "$call" || { echo "$call"; false; }
-    done <calls
-    echo "$kills kills, $left left something"
-    [[ $kills -gt 20 && $left -ge 10 ]]
+    sweep_start 5
+    "$UNSEEN" --pending first made.bf < <(head -n 3 in)
+    cp first second
+    "$UNSEEN" --pending second made.bf in
+    after_kill() {
+        { cmp -s keys first || cmp -s keys second; } && [[ $(echo keys*) == keys && $(echo .keys*) == .keys?(.unseen-new|\*) ]]
+    }
+    killed_at_each retry openat write pwrite64 unlink link linkat rename renameat2 fsync fallocate ftruncate fchmod fchown fcntl
 }

@@ -31,17 +31,9 @@ secret_of() { head -c 80 "$1" | tail -c 16 | od -An -v -tx1 | tr -d ' \n'; }
     exits 1 unseen query -v f.bf in
 }
 
-@test "a secret where there can be none, or against what is there" {
-    creates --secret f.bf
-    creates plain.bf
-    fails_with 2 '^unseen: plain\.bf: was made without --secret \(leave' unseen --secret plain.bf </dev/null
-    fails_with 2 '^unseen: f\.bf: was made with --secret \(leave --seed' unseen --seed 7 f.bf </dev/null
-}
-
 @test "--like: the same secret, or with --secret another one, also like a filter without" {
     creates --secret a.bf
     creates --seed 7 plain.bf
-    fails_with 2 '^unseen: --seed: a\.bf has a secret instead \(' unseen create --like a.bf --seed 1 new.bf
     # One line, every day.
     local i
     for i in 1 2; do
@@ -54,30 +46,9 @@ secret_of() { head -c 80 "$1" | tail -c 16 | od -An -v -tx1 | tr -d ' \n'; }
     done
     [[ $(secret_of same.bf) == "$(secret_of a.bf)" ]]
     [[ $(for f in a other new; do secret_of $f.bf && echo; done | sort -u | wc -l) -eq 3 ]]
-    fails_with 2 '^unseen: same\.bf: was made with the secret of a\.bf' unseen --create --like a.bf --secret same.bf < <(seq 3)
-    fails_with 2 '^unseen: other\.bf: was made with another secret \(' unseen --create --like a.bf other.bf < <(seq 3)
-    fails_with 2 '^unseen: plain\.bf: was made without --secret' unseen --create --like a.bf --secret plain.bf < <(seq 3)
 }
 
 # --- what is printed -----------------------------------------------------------------------------
-
-@test "p = 0.5: the lines and the file alone decide what is printed" {
-    local kind way
-    mixed_lines 20000 9000 >in
-    for kind in '-n 3000' '-n 500' '--counting -n 3000' '--window 4000' '--fixed -n 1000'; do
-        rm -f ./*.bf
-        # shellcheck disable=SC2086
-        exits 0 unseen create -p 0.5 $kind --secret empty.bf
-        cp empty.bf f.bf
-        unseen f.bf in >wanted 2>said
-        for way in '-j1 f.bf in' '-j2 f.bf in'; do
-            cp empty.bf f.bf
-            # shellcheck disable=SC2086
-            unseen $way >got 2>said
-            same got wanted || { echo "$kind, $way"; return 1; }
-        done
-    done
-}
 
 @test "another secret, other false drops; the same one, the same" {
     seq 20000 >in
@@ -131,18 +102,15 @@ everything() {
 @test "growth, counting, a stage, windows and queues, with a secret" {
     with_stages
     local kind
-    for kind in '-n 500' --counting '-n 1M' '--window 100000' '--forget-after 9d'; do
+    for kind in '-n 500' '-n 1M' '--window 100000' '--forget-after 9d' --counting; do
         rm -rf f.bf keys
         # shellcheck disable=SC2086
-        creates $kind -p 1e-9 --secret f.bf
+        exits 0 unseen create $kind -p 1e-9 --secret f.bf
         everything f.bf
     done
-    rm -f f.bf
-    creates --counting -p 1e-9 --secret f.bf
-    succeeds unseen push f.bf < <(seq 3000)
-    succeeds unseen push f.bf < <(seq 3000)
+    succeeds unseen push f.bf < <(seq 9000)
     succeeds unseen pop -m 5000 f.bf
-    seq 3000 | cmp - "$out"
+    seq 6001 9000 | cmp - "$out"
     succeeds unseen remove f.bf < <(seq 1000)
     exits 0 unseen query f.bf < <(seq 3000)
     seq 1001 3000 | cmp - "$out"
@@ -161,23 +129,7 @@ everything() {
     done
     exits 0 unseen merge -o all.bf 1.bf 2.bf 3.bf
     exits 1 unseen query -v all.bf in
-}
-
-@test "merge: only with one secret, which the new filter has, too" {
-    creates --secret a.bf
-    creates --like a.bf b.bf
-    creates --like a.bf --secret other.bf
-    creates plain.bf
-    succeeds unseen add a.bf < <(seq 2000)
-    succeeds unseen add b.bf < <(seq 1001 3000)
-    succeeds unseen merge -o ab.bf a.bf b.bf
-    exits 1 unseen query -v ab.bf < <(seq 3000)
-    [[ $(secret_of ab.bf) == "$(secret_of a.bf)" ]]
-    # Into one of them.
-    succeeds unseen merge -o b.bf a.bf b.bf
-    exits 1 unseen query -v b.bf < <(seq 3000)
-    fails_with 2 '^unseen: other\.bf: cannot be merged with a\.bf: was made with another secret \(' unseen merge -o new.bf a.bf other.bf
-    fails_with 2 '^unseen: plain\.bf: cannot be merged with a\.bf: was made without --secret \(' unseen merge -o new.bf a.bf plain.bf
+    [[ $(secret_of all.bf) == "$(secret_of 1.bf)" ]]
 }
 
 # --- who may read what ---------------------------------------------------------------------------
@@ -241,7 +193,7 @@ everything() {
     creates --secret a.bf
     creates b.bf
     secret=$(secret_of a.bf)
-    [[ $secret =~ ^[0-9a-f]{32}$ && $secret != 0000* ]]
+    [[ $secret =~ ^[0-9a-f]{32}$ && $secret =~ [^0] ]]
     {
         unseen stats a.bf b.bf
         unseen stats --json a.bf b.bf

@@ -13,8 +13,7 @@ lock_byte=4611686018427387904
 guards=(symlinks hardlinks regular fifos)
 
 # Most systems forbid some of this by themselves: see proc(5), "protected_symlinks". Where they do, some of
-# these tests cannot fail. A machine that is there for tests only may be asked not to, for as long as these
-# run: UNPROTECTED=1.
+# these tests cannot fail. A machine that is there for tests only may be asked not to: UNPROTECTED=1.
 setup_file() {
     local guard
     [[ -n ${UNPROTECTED-} ]] || return 0
@@ -106,28 +105,6 @@ swapped() {
 
 # --- keys in flight ----------------------------------------------------------------------------
 
-@test "what a stranger has prepared where keys in flight go: the next free place is taken" {
-    sticky_directory
-    local before kind number=0
-    program create -p 1e-9 f.bf
-    for kind in $kinds; do
-        prepared "f.bf.flight-$number" "$kind"
-        number=$((number + 128))
-    done
-    before=$(snapshot | grep flight)
-    exits 0 program f.bf -x sh -c 'cat >got; stat -c "%u %h" f.bf.flight-896' < <(seq 3000)
-    prints '65534 1\n'
-    exits 0 program f.bf --durable -a got < <(seq 6000)
-    # Nor does root go through any of it.
-    exits 0 unseen f.bf -x cat < <(seq 9000)
-    seq 6001 9000 | cmp - "$out"
-    seq 6000 | cmp - got
-    nothing_elsewhere
-    [[ $(snapshot | grep flight) == "$before" ]]
-    exits 0 program query -c f.bf < <(seq 9999)
-    prints '9000\n'
-}
-
 @test "all places are taken by a stranger's files: who it is, and exit 75" {
     sticky_directory
     program create -p 1e-9 f.bf
@@ -151,7 +128,7 @@ swapped() {
     local i
     program create -p 1e-9 f.bf
     swapping "$PWD/f.bf.flight-0" "link:$precious" fifo "hard:$precious" directory file "link:$public/home/new"
-    for ((i = 0; i < 30; i++)); do
+    for ((i = 0; i < 15; i++)); do
         exits 0 program f.bf -x cat < <(seq $((3000 * (i + 1))))
         seq $((3000 * i + 1)) $((3000 * i + 3000)) | cmp - "$out"
     done
@@ -296,10 +273,10 @@ landed() {
     done
 }
 
-# while_swapped COMMAND...: thirty times, as the owner, with three lines; its exit status is one of `allowed`.
+# while_swapped COMMAND...: fifteen times, as the owner, with three lines; its exit status is one of `allowed`.
 while_swapped() {
     local i
-    for ((i = 0; i < 30; i++)); do
+    for ((i = 0; i < 15; i++)); do
         capture program "$@" < <(echo one; echo "line $i"; echo three)
         [[ " $allowed " == *" $code "* ]] || complain "exit code" || return 1
         then_the_owner || complain "$*" || return 1
@@ -337,55 +314,26 @@ while_swapped() {
     allowed='0 2 75' while_swapped create n.bf
 }
 
-@test "in a queue, and beside it, somebody's file is not written through a link" {
-    sticky_directory
-    local kind
-    (umask 000 && exits 0 program push --create -p 1e-9 q.bf < <(seq 3))
-    for kind in link hard fifo; do
-        prepared q.bf.failed $kind
-        exits 2 program pop q.bf --tries 1 -x false
-        says_lines 2 'q\.bf\.failed: is (a symbolic link|a hard link|not a regular file)' || complain "$kind"
-        rm q.bf.failed
-        prepared q.bf.queue/0000000002 $kind
-        exits 2 program push q.bf < <(seq 10 20)
-        says 'q\.bf\.queue/0000000002: is (a symbolic link|a hard link|not a regular file)' || complain "$kind"
-        rm q.bf.queue/0000000002
-        nothing_elsewhere || complain "$kind"
-    done
-    exits 0 program pop q.bf -m 9
-    prints '1\n2\n3\n'
-}
-
 # --- files that are named -----------------------------------------------------------------------
 
-@test "FILE of --pending that a stranger has prepared: refused before a line is read" {
+@test "what a stranger has prepared where a FILTER or FILE of --pending is to be made: refused, and nothing elsewhere is changed" {
     sticky_directory
-    program create -p 1e-9 f.bf
-    prepared keys empty
-    for run in program unseen; do
-        fails_with 2 '^unseen: keys: belongs to another user, and is not replaced in a directory with the sticky bit \(name another file\)$' \
-            $run f.bf --pending keys < <(seq 3)
-    done
-    rm keys
-    for kind in fifo directory; do
-        prepared keys $kind
-        fails_with 2 'keys: (is not a regular file|Is a directory|belongs to another user)' program f.bf --pending keys < <(seq 3)
-        rm -r keys
-    done
-    prepared keys link
-    fails_with 2 'keys: is a symbolic link that another user may have made' program f.bf --pending keys < <(seq 3)
-    nothing_elsewhere
-}
-
-@test "what is made takes the place of no file that a stranger has made a link to" {
-    sticky_directory
-    local refused="is a symbolic link that another user may have made, and is not followed|Permission denied"
+    local kind run refused="is a symbolic link that another user may have made, and is not followed|Permission denied"
     program create -p 1e-9 f.bf
     program create "$public/home/there.bf"
     elsewhere=$(cd "$public/home" && snapshot)
-    prepared keys dangling
-    fails_with 2 '^unseen: keys: (is a symbolic link to a file that does not exist|Permission denied)' program f.bf --pending keys < <(seq 3)
-    rm keys
+    for kind in $kinds; do
+        prepared keys "$kind"
+        prepared new.bf "$kind"
+        for run in program unseen; do
+            fails_with 2 '^unseen: keys: ' $run f.bf --pending keys < <(seq 3)
+            fails_with 2 '^unseen: new\.bf: ' $run create new.bf
+            fails_with 2 '^unseen: new\.bf: ' $run --create new.bf < <(seq 3)
+        done
+        nothing_elsewhere || complain "$kind"
+        rm -r keys new.bf
+    done
+    # Links to what could be replaced.
     stranger ln -s "$public/home/empty" keys
     stranger ln -s "$public/home/empty" new.bf
     stranger ln -s "$public/home/there.bf" other.bf
@@ -404,22 +352,6 @@ while_swapped() {
     [[ -L keys ]]
     exits 0 program commit --summary f.bf "$public/home/keys"
     says ': 4 new lines'
-}
-
-@test "a FILTER that a stranger has prepared before it is made" {
-    sticky_directory
-    local kind
-    for kind in empty fifo directory dangling link hard; do
-        prepared f.bf $kind
-        fails_with 2 '^unseen: f\.bf: ' program create f.bf
-        fails_with 2 '^unseen: f\.bf: ' program --create f.bf < <(seq 3)
-        fails_with 2 '^unseen: f\.bf: ' program f.bf < <(seq 3)
-        nothing_elsewhere || complain "$kind"
-        rm -r f.bf
-    done
-    # Nor does root make a filter of his file, which he may have open.
-    prepared f.bf empty
-    fails_with 2 'f\.bf: belongs to another user, and is not replaced' unseen create f.bf
 }
 
 @test "a symbolic link to the filter that leads elsewhere by and by: what lies beside stays beside the first" {
@@ -456,59 +388,41 @@ read_locked() {
     filled "$public/held.$1"
 }
 
-@test "whoever may read can hold up writers for as long as he likes: they say so, and Ctrl-C ends the wait" {
+@test "whoever may read can hold up writers for as long as he likes: they say so, and Ctrl-C ends the wait; readers never wait" {
     sticky_directory
-    local i pids=() status
+    local i form pids=()
     for i in 1 2 3; do program create -p 1e-9 $i.bf; done
     exits 0 program push 3.bf < <(seq 3)
     read_locked 1 1.bf "$lock_byte"
     read_locked 2 2.bf $((lock_byte + 1)) 128
     read_locked 3 3.bf $((lock_byte + 4097))
-    start() {
-        setpriv --reuid 65534 --regid 65534 --clear-groups "$public/unseen" "$@" < <(seq 3) >"$public/got.$i" 2>"$public/said.$i" 3>&- &
-        pids+=($!)
-    }
-    for ((i = 1; i < 4; i++)); do
-        case $i in
-        3) start pop 3.bf ;;
-        *) start $i.bf ;;
-        esac
+    for form in 1.bf 2.bf 'pop 3.bf'; do
+        i=${form//[^1-3]/}
+        # shellcheck disable=SC2086 # words
+        setpriv --reuid 65534 --regid 65534 --clear-groups "$public/unseen" $form < <(seq 3) \
+            >"$public/got.$i" 2>"$public/said.$i" 3>&- &
+        pids[i]=$!
     done
-    for i in 1 2 3; do filled "$public/said.$i"; done
-    for i in 0 1 2; do
-        kill -0 "${pids[i]}"
+    exits 1 program query 1.bf < <(seq 3)
+    for i in 1 2 3; do
+        filled "$public/said.$i"
         kill -TERM "${pids[i]}"
-        status=0
-        wait "${pids[i]}" || status=$?
-        [[ $status -eq 143 ]] || complain "$i: $status"
-        [[ ! -s $public/got.$((i + 1)) ]]
-        [[ $(wc -l <"$public/said.$((i + 1))") -eq 1 ]] || complain "$(cat "$public/said.$((i + 1))")"
-        grep -q ': waiting for ' "$public/said.$((i + 1))"
+        exits 143 wait "${pids[i]}"
+        [[ ! -s $public/got.$i && $(wc -l <"$public/said.$i") -eq 1 ]]
+        grep -q ': waiting for ' "$public/said.$i"
     done
     owner touch empty.bf
     read_locked 5 empty.bf "$lock_byte"
     fails_with 75 'empty\.bf: another process is making it' program create empty.bf
-    # A line that he has locked is passed over, as one that a worker holds.
-    exits 0 program push --create 4.bf < <(seq 3)
-    read_locked 4 4.bf.queue/0000000001 0 6
+    # A line of which he has locked all, or a part, is passed over, as one that a worker holds.
+    exits 0 program push --create 4.bf < <(printf 'one two\nthree\nfour\n')
+    read_locked 4 4.bf.queue/0000000001 0 4
     exits 0 program pop -m 9 4.bf
-    prints '3\n'
-    exits 0 program stats 4.bf
-    grep -q '^held  *2 lines' "$out" || complain
-    # Of a part of a line, too: what stands behind that is no line of its own.
-    exits 0 program push --create 5.bf < <(printf 'one two\nthree\n')
-    read_locked 8 5.bf.queue/0000000001 0 4
-    exits 0 program pop -m 9 5.bf
-    prints 'three\n'
-    [[ $(cat 5.bf.queue/*) == $' one two\n-three' ]] || complain
-    # Readers never wait; --pending says at once that it cannot go on.
-    exits 1 program query 1.bf < <(seq 3)
+    prints 'three\nfour\n'
+    [[ $(cat 4.bf.queue/*) == $' one two\n-three\n-four' ]]
     exits 0 program f.bf --create --pending keys < <(seq 3)
     owner cp keys .keys.unseen-new
     read_locked 6 .keys.unseen-new "$lock_byte"
     exits 75 program f.bf --pending keys < <(seq 3)
     says 'keys: another run is writing it'
-    # A filter that he may not read is nothing to him.
-    chmod 600 1.bf
-    exits 2 stranger "$public/holdlock" -r 1.bf "$lock_byte" </dev/null
 }

@@ -54,7 +54,6 @@ check wish:setpriv         util-linux     util-linux        setpriv           ut
 check wish:taskset         util-linux     /usr/bin/taskset  util-linux-misc   util-linux     util-linux
 check wish:zsh             zsh            zsh               zsh               zsh            zsh
 check wish:fish            fish           fish              fish              fish           fish
-check wish:curl/curl.h     libcurl4-openssl-dev libcurl-devel curl-dev       curl           curl
 check wish:uriparser/Uri.h liburiparser-dev uriparser-devel uriparser-dev    uriparser      uriparser
 ci    command:gcc          gcc            gcc               gcc               gcc            gcc
 ci    command:clang        clang          clang             clang             clang          llvm
@@ -72,17 +71,17 @@ ci    command:valgrind     valgrind       valgrind          valgrind          va
 ci    wish:ruby            ruby           ruby              ruby              ruby           ruby
 ci    wish:sshfs           sshfs          fuse-sshfs        sshfs             sshfs          -
 ci    wish:/usr/lib/openssh/sftp-server openssh-sftp-server - - - -
-cpus  wish:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu - - aarch64-linux-gnu-gcc -
-cpus  wish:libc:aarch64-linux-gnu libc6-dev-arm64-cross - - aarch64-linux-gnu-glibc -
+three wish:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu - - aarch64-linux-gnu-gcc -
+three wish:libc:aarch64-linux-gnu libc6-dev-arm64-cross - - aarch64-linux-gnu-glibc -
 cpus  wish:arm-linux-gnueabihf-gcc gcc-arm-linux-gnueabihf - - - -
 cpus  wish:libc:arm-linux-gnueabihf libc6-dev-armhf-cross - - - -
-cpus  wish:i686-linux-gnu-gcc gcc-i686-linux-gnu - - - -
-cpus  wish:libc:i686-linux-gnu libc6-dev-i386-cross - - - -
+three wish:i686-linux-gnu-gcc gcc-i686-linux-gnu - - - -
+three wish:libc:i686-linux-gnu libc6-dev-i386-cross - - - -
 cpus  wish:riscv64-linux-gnu-gcc gcc-riscv64-linux-gnu - - riscv64-linux-gnu-gcc -
 cpus  wish:libc:riscv64-linux-gnu libc6-dev-riscv64-cross - - riscv64-linux-gnu-glibc -
-cpus  wish:s390x-linux-gnu-gcc gcc-s390x-linux-gnu - - - -
-cpus  wish:libc:s390x-linux-gnu libc6-dev-s390x-cross - - - -
-cpus  wish:qemu-s390x-static qemu-user-static qemu-user-static - qemu-user-static -
+three wish:s390x-linux-gnu-gcc gcc-s390x-linux-gnu - - - -
+three wish:libc:s390x-linux-gnu libc6-dev-s390x-cross - - - -
+three wish:qemu-s390x-static qemu-user-static qemu-user-static - qemu-user-static -
 release git                git            git               git               git            git
 release command:bash       bash           bash              bash              bash           bash
 release command:xz         xz-utils       xz                xz                xz             xz
@@ -105,7 +104,6 @@ parallel wish:parallel     parallel       parallel        parallel          para
 mpi   wish:mpirun          openmpi-bin    openmpi         openmpi           openmpi        open-mpi
 slurm wish:sbatch          slurm-wlm      slurm           slurm             -              -
 slurm wish:munged          munge          munge           munge             munge          -
-slurm wish:sshfs          sshfs          fuse-sshfs        sshfs             sshfs          -
 dask  wish:dask-scheduler  python3-distributed python3-distributed -        -              -
 kafka wish:kcat            kcat           kcat            kcat              -              kcat
 jars  wish:java            default-jdk-headless java-17-openjdk-headless openjdk17-jdk jdk17-openjdk openjdk
@@ -192,7 +190,8 @@ package_for() {
 levels_of() {
     case $1 in
     build | html) echo "$1" ;;
-    ci) echo build check ci cpus release deb html parallel mpi ;;
+    ci) echo build check ci three release deb html parallel ;;
+    cpus) echo build three cpus ;;
     kafka | hadoop | spark) echo build check hosts jars "$1" ;;
     hosts) echo build check hosts ;;
     parallel | slurm | mpi | dask) echo build check hosts "$1" ;;

@@ -47,9 +47,9 @@ static bool take_range(const char **text, struct field_range *range)
     unsigned first = open ? 1 : take_number(text), last = first;
     if (**text == '-') {
         ++*text;
-        bool ended = **text == '\0' || **text == ',';
-        last = ended && !open ? 0 : take_number(text);
-        if (last < first && !(ended && !open))
+        bool endless = !open && (**text == '\0' || **text == ',');
+        last = take_number(text);
+        if (last < first && !endless)
             return false;
     }
     *range = (struct field_range){(uint16_t)first, (uint16_t)last};

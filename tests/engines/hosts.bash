@@ -75,7 +75,8 @@ start_controller() {
         if [[ -d ~root/.ssh ]]; then mount --bind "$hosts/ssh" ~root/.ssh; fi
         hostname controller
         ip link set lo up
-        ip link add bridge type bridge
+        # Its own address: else it is that of a port, and changes for all hosts as one goes.
+        ip link add bridge address 02:77:0:0:0:fe type bridge
         ip address add 10.77.0.254/24 dev bridge
         ip link set bridge up
         echo "$$" >"$hosts/new" && mv "$hosts/new" "$hosts/controller"
@@ -83,7 +84,7 @@ start_controller() {
         '"$(declare -f sweep)"'
         sweep' keeper "$1" </dev/null >"$hosts/log" 2>&1 3>&- &
     disown
-    wait_until 20 test -e "$hosts/controller" || { cat "$hosts/log"; return 1; }
+    wait_until 60 test -e "$hosts/controller" || { cat "$hosts/log"; return 1; }
 }
 
 # boot I: plugs host I in and starts it; `answers` waits until it can be used.
@@ -112,7 +113,7 @@ boot() {
         cd ~root
         exec /usr/sbin/sshd -D -e -f /run/sshd/config' host "h$i" </dev/null >>"$disk/log" 2>&1 3>&- &
     disown
-    wait_until 20 test -e "$disk/pid" || { cat "$disk/log"; return 1; }
+    wait_until 60 test -e "$disk/pid" || { cat "$disk/log"; return 1; }
     pid=$(<"$disk/pid")
     # The same address each time: others remember it.
     in_controller ip link add "v$i" type veth peer name eth0 address "02:77:0:0:0:$i" netns "$pid"
@@ -122,7 +123,7 @@ boot() {
 }
 
 answers() {
-    wait_until 20 controller ssh -o ConnectTimeout=1 "h$1" true 2>>"$hosts/log" && return
+    wait_until 60 controller ssh -o ConnectTimeout=1 "h$1" true 2>>"$hosts/log" && return
     cat "$hosts/log" "$hosts/h$1/log"
     return 1
 }
@@ -150,12 +151,11 @@ on() {
 host_kill() {
     local pid
     pid=$(<"$hosts/h$1/pid")
-    in_controller ip link set "v$1" down
+    in_controller ip link delete "v$1"
     rm "$hosts/h$1/pid"
     kill -9 "$pid"
     # Its first process goes last.
-    wait_until 20 test ! -e "/proc/$pid"
-    in_controller ip link delete "v$1"
+    wait_until 60 test ! -e "/proc/$pid"
 }
 
 # host_start I: after host_kill; what is on its disk is there again.

@@ -6,13 +6,6 @@ load ../helper
 load engines
 load hosts
 
-setup_hosts() {
-    need parallel
-    hosts_up 4
-    make_list
-    recipe task copy-parts on-hosts
-}
-
 teardown() { hosts_down; }
 
 parallel_version() { parallel --version | sed -n '1s/^GNU //p'; }
@@ -21,7 +14,10 @@ paused() { on "$1" test -s "paused.$2"; }
 
 @test "parallel: hosts are killed while they read, before they commit and after" {
     local i run
-    setup_hosts
+    need parallel
+    hosts_up 4
+    make_list
+    recipe task copy-parts on-hosts
     controller sh copy-parts
     controller sh on-hosts
     outcome "$(parallel_version)" "tasks over ssh, 4 hosts" - out.[1-4]
@@ -53,27 +49,3 @@ paused() { on "$1" test -s "paused.$2"; }
     on 4 sh -c 'test ! -e out.4.*'
     for i in 1 2 3 4; do [[ -z $(on "$i" unseen query -v "seen.$i" "part.$i") ]]; done
 }
-
-@test "parallel: a host is cut off, and works on while its part is tried again" {
-    local run
-    setup_hosts
-    controller sh copy-parts
-    unseen_pauses "$hosts/bin"
-    on 1 touch pause.reading.1
-    printf '#!/bin/sh\necho "$*" >>%s/calls\nexec %s "$@"\n' "$PWD" "$(command -v ssh)" >"$hosts/bin/ssh"
-    chmod +x "$hosts/bin/ssh"
-    controller timeout 100 sh on-hosts 3>&- &
-    run=$!
-    wait_until 60 paused 1 reading.1
-    in_controller ip link set v1 down
-    wait_until 60 tried_again
-    in_controller ip link set v1 up
-    # Two attempts more have come and gone, while the first one was there.
-    wait_until 60 on 1 sh -c 'set -- out.1.*; [ $# -ge 3 ]'
-    [[ ! -e out.1 ]]
-    on 1 kill -9 "$(on 1 cat paused.reading.1)"
-    wait "$run"
-    outcome "$(parallel_version)" "tasks over ssh, 4 hosts" network out.[1-4]
-}
-
-tried_again() { [[ $(grep -c ' h1 ' calls) -ge 2 ]]; }

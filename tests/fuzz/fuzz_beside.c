@@ -18,20 +18,20 @@ enum {
 };
 
 static const struct field fields[] = {
-    {"pending", 0, 4, 14},    /* magic, version, kind, UUID, count, checksums */
-    {"pending", 32, 8, 3},    /* the numbers */
-    {"pending", 4096, 8, 64}, /* keys */
-    {"f.flight-0", 0, 4, 14},
-    {"f.flight-0", 4096, 8, 200},
-    {"f.flight-0", TABLE_0_AT, 4, 4096},
-    {"f.flight-0", 4096, 4096, 16}, /* pages */
-    {"f.flight-1", 4096, 8, 200},
-    {"f.flight-1", TABLE_1_AT, 4, 8192},
-    {"f.flight-1", 4096, 4096, 32},
-    {"f", SLOTS_AT, 4, 16}, /* count, salt, file, number, level */
-    {"f", FLIGHT_AT, 8, 200},
-    {"f", TABLE_AT, 4, 4096},
-    {"f", COUNTER_SETTLED_AT, 8, 1},
+    {PENDING, 0, 4, 14},    /* magic, version, kind, UUID, count, checksums */
+    {PENDING, 32, 8, 3},    /* the numbers */
+    {PENDING, 4096, 8, 64}, /* keys */
+    {FLIGHT_0, 0, 4, 14},
+    {FLIGHT_0, 4096, 8, 200},
+    {FLIGHT_0, TABLE_0_AT, 4, 4096},
+    {FLIGHT_0, 4096, 4096, 16}, /* pages */
+    {FLIGHT_1, 4096, 8, 200},
+    {FLIGHT_1, TABLE_1_AT, 4, 8192},
+    {FLIGHT_1, 4096, 4096, 32},
+    {FILTER, SLOTS_AT, 4, 16}, /* count, salt, file, number, level */
+    {FILTER, FLIGHT_AT, 8, 200},
+    {FILTER, TABLE_AT, 4, 4096},
+    {FILTER, COUNTER_SETTLED_AT, 8, 1},
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
@@ -90,7 +90,7 @@ static void enlarge(struct flight *flight, const uint8_t *uuid)
 /* In slot 0 are 100 keys of a writer that was killed; or in files, and of two writers. */
 static void put_flight(unsigned slot, bool in_file)
 {
-    char name[NAME_MAX_HERE];
+    char name[32];
     int fd = open("f", O_RDWR | O_CLOEXEC);
     uint8_t *map = mmap(NULL, fixed_bytes(false), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     INSIST(map != MAP_FAILED);
@@ -148,10 +148,11 @@ static void make_scenes(void)
 }
 
 /* The head's count of keys is taken as it is; the sum is made as pending.c does. */
-static void repair_pending(struct file *file, uint8_t flags)
+static void repair_pending(uint8_t flags)
 {
     enum { COUNT_AT = 32, SUM_AT = 40, HEAD_SUM_AT = 48, LINK = 1 << 15 };
-    if (file == NULL || file->size < FLIGHT_HEAD_BYTES)
+    struct file *file = &stage[PENDING];
+    if (!file->there || file->size < FLIGHT_HEAD_BYTES)
         return;
     uint64_t left = load64(file->bytes + COUNT_AT), sum = 0;
     size_t at = FLIGHT_HEAD_BYTES, length;
@@ -171,7 +172,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (!set_stage(data, size, make_scenes, fields, FIELDS))
         return 0;
-    repair_pending(scene_file(&stage, "pending"), data[3]);
+    repair_pending(data[3]);
     play(data, runs, RUNS);
     return 0;
 }

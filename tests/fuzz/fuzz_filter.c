@@ -6,24 +6,24 @@
 #define QUICK "-j 1 "
 
 static const struct field fields[] = {
-    {"f", 0, 4, 8},                   /* header: magic to features */
-    {"f", 24, 8, 21},                 /*         all other numbers */
-    {"f", 128, 1, 4},                 /*         bytes */
-    {"f", 256, 4, 24},                /*         the key's recipe */
-    {"f", 384, 4, 4},                 /*         part, parts */
-    {"f", LAYER_TABLE_AT, 8, 40},     /* layer records */
-    {"f", LAYER_TABLE_AT, 80, 48},    /*       offsets */
-    {"f", LAYER_TABLE_AT + 32, 1, 5}, /*       geometries */
-    {"f", LAYER_COUNT_AT, 4, 1},      /*       their number */
-    {"f", COUNTER_SETTLED_AT, 8, 6},  /* counters, marks of a stage, kind of queue */
-    {"f", LAYER_STATES_AT, 8, 128},   /* states of layers */
-    {"f", LAYER_STATES_AT, 64, 48},   /*        their keys */
-    {"f", SLOTS_AT, 4, 32},           /* slots */
-    {"f", SLOTS_AT, 32, 128},         /*       their numbers of keys */
-    {"f", FLIGHT_AT, 8, 64},          /* keys in flight */
-    {"f", 69632, 8, 64},              /* what comes after them, such as a journal */
-    {"f", 16384, 4096, 128},          /* pages */
-    {"f", 69632, 64, 128},            /* lines of a page */
+    {FILTER, 0, 4, 8},                   /* header: magic to features */
+    {FILTER, 24, 8, 21},                 /*         all other numbers */
+    {FILTER, 128, 1, 4},                 /*         bytes */
+    {FILTER, 256, 4, 24},                /*         the key's recipe */
+    {FILTER, 384, 4, 4},                 /*         part, parts */
+    {FILTER, LAYER_TABLE_AT, 8, 40},     /* layer records */
+    {FILTER, LAYER_TABLE_AT, 80, 48},    /*       offsets */
+    {FILTER, LAYER_TABLE_AT + 32, 1, 5}, /*       geometries */
+    {FILTER, LAYER_COUNT_AT, 4, 1},      /*       their number */
+    {FILTER, COUNTER_SETTLED_AT, 8, 6},  /* counters, marks of a stage, kind of queue */
+    {FILTER, LAYER_STATES_AT, 8, 128},   /* states of layers */
+    {FILTER, LAYER_STATES_AT, 64, 48},   /*        their keys */
+    {FILTER, SLOTS_AT, 4, 32},           /* slots */
+    {FILTER, SLOTS_AT, 32, 128},         /*       their numbers of keys */
+    {FILTER, FLIGHT_AT, 8, 64},          /* keys in flight */
+    {FILTER, 69632, 8, 64},              /* what comes after them, such as a journal */
+    {FILTER, 16384, 4096, 128},          /* pages */
+    {FILTER, 69632, 64, 128},            /* lines of a page */
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (!set_stage(data, size, make_scenes, fields, FIELDS))
         return 0;
-    repair_filter(scene_file(&stage, "f"), data[3]);
+    repair_filter(data[3]);
     play(data, runs, RUNS);
     return 0;
 }

@@ -24,25 +24,21 @@ static struct keyer *new_keyer(const struct recipe *recipe, size_t length)
     return keyer;
 }
 
-/* Keyers take memory, which takes time: those of the profiles are made once. Two of each, so that
- * two texts can be compared. */
-static struct keyer *profile_keyer(enum profile profile, bool second, size_t length)
+/* In an allocation of its own. Keyers take memory, which takes time: those of the profiles are made
+ * once. */
+static struct key_text text_by(enum profile profile, const char *line, size_t length)
 {
-    static struct keyer *keyers[PROFILES][2];
-    struct keyer **keyer = &keyers[profile][second];
-    struct recipe recipe = {0};
-    const char *wanted;
+    static struct keyer *keyers[PROFILES];
+    struct recipe recipe = {.profile = profile, .version = profile_versions[profile]};
 
-    INSIST(!recipe_parse_profile(&recipe, profile_names[profile], &wanted));
-    if (!*keyer)
-        *keyer = new_keyer(&recipe, length);
-    INSIST(length <= PROFILE_LENGTH_MAX || keyer_reserve(*keyer, length) == 0);
-    return *keyer;
-}
-
-static bool equal(struct key_text a, struct key_text b)
-{
-    return a.itself == b.itself && a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
+    if (!keyers[profile])
+        keyers[profile] = new_keyer(&recipe, 3 * PROFILE_LENGTH_MAX);
+    INSIST(length <= 3 * PROFILE_LENGTH_MAX || keyer_reserve(keyers[profile], length) == 0);
+    struct key_text text = keyer_text(keyers[profile], line, length);
+    char *copy = malloc(text.length + 1);
+    INSIST(copy);
+    text.bytes = memcpy(copy, text.bytes, text.length);
+    return text;
 }
 
 static bool is_legal(struct key_text url)
@@ -56,33 +52,23 @@ static bool is_legal(struct key_text url)
     return true;
 }
 
-/* A profile makes the same of a line and of its normal form, which is a copy. */
-static void check_profile(enum profile profile, const char *line, size_t length,
-                          struct key_text normal)
-{
-    struct keyer *one = profile_keyer(profile, false, length);
-    struct keyer *other = profile_keyer(profile, true, normal.length);
-
-    INSIST(equal(keyer_text(one, line, length), keyer_text(other, normal.bytes, normal.length)));
-}
-
+/* A profile makes the same of a line and of its normal form; which, encoded, may have become too
+ * long for one. */
 static void check_url(const char *line, size_t length)
 {
-    struct key_text normal = keyer_text(profile_keyer(PROFILE_URL, false, length), line, length);
+    struct key_text normal = text_by(PROFILE_URL, line, length);
 
-    if (normal.itself)
-        return;
-    INSIST(is_legal(normal));
-    /* Encoded, it may have become too long for one. */
-    if (normal.length > PROFILE_LENGTH_MAX)
-        return;
-    char *copy = malloc(normal.length);
-    INSIST(copy);
-    normal.bytes = memcpy(copy, normal.bytes, normal.length);
-    check_profile(PROFILE_URL, line, length, normal);
-    check_profile(PROFILE_HOST, line, length, normal);
-    check_profile(PROFILE_ENDPOINT, line, length, normal);
-    free(copy);
+    INSIST(normal.itself || is_legal(normal));
+    for (enum profile profile = PROFILE_URL;
+         !normal.itself && normal.length <= PROFILE_LENGTH_MAX && profile < PROFILES; profile++) {
+        struct key_text once = text_by(profile, line, length),
+                        twice = text_by(profile, normal.bytes, normal.length);
+        INSIST(once.itself == twice.itself && once.length == twice.length &&
+               memcmp(once.bytes, twice.bytes, once.length) == 0);
+        free((char *)once.bytes);
+        free((char *)twice.bytes);
+    }
+    free((char *)normal.bytes);
 }
 
 static void check_text(struct key_text text, const char *line, size_t length)

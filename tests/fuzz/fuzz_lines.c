@@ -19,7 +19,7 @@
 #include "recipes.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <search.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -35,7 +35,7 @@ enum {
     FLAG_SKIP = 128 /* the heading */
 };
 
-enum { HEAD = 8, LINES_MAX_HERE = 1 << 14, PIPE_ROOM = 1 << 16 };
+enum { HEAD = 8, SIZE_MAX_HERE = 1 << 14 };
 
 /* --- the input: what comes at a time is chance --- */
 
@@ -76,7 +76,7 @@ static int input_of(const uint8_t *bytes, size_t size, bool pipe_wanted)
         INSIST(fd >= 0 && pwrite(fd, bytes, size, 0) == (ssize_t)size);
         return fd;
     }
-    INSIST(size <= PIPE_ROOM && pipe(ends) == 0 && write(ends[1], bytes, size) == (ssize_t)size);
+    INSIST(pipe(ends) == 0 && write(ends[1], bytes, size) == (ssize_t)size);
     close(ends[1]);
     return ends[0];
 }
@@ -120,49 +120,38 @@ static struct output output_to(struct text *text, char delimiter)
 
 /* --- what should come out --- */
 
-/* How often each key has come: open addressing over all that was seen. */
-struct seen {
-    struct text text; /* of each key: whether it counts as itself, then its bytes */
-    size_t n;
-    struct {
-        size_t at, length;
-        unsigned times;
-    } keys[LINES_MAX_HERE];
-    uint32_t table[2 * LINES_MAX_HERE]; /* number of a key + 1 */
+/* A key, and how often it has come: a tree of them. */
+struct key_seen {
+    unsigned times;
+    bool itself;
+    size_t length;
+    char bytes[];
 };
 
-static struct seen seen;
+static void *tree;
 
-/* How often this one has come, this time included. */
-static unsigned count_key(struct key_text key)
+static int compare_keys(const void *left, const void *right)
 {
-    size_t at = seen.text.length;
-    uint8_t itself = key.itself;
-    text_add(&seen.text, &itself, 1);
-    text_add(&seen.text, key.bytes, key.length);
-    size_t length = seen.text.length - at, size = sizeof seen.table / sizeof *seen.table;
-    size_t place = (size_t)hash_checksum(seen.text.bytes + at, length) % size;
-    for (; seen.table[place] != 0; place = (place + 1) % size) {
-        size_t i = seen.table[place] - 1;
-        if (seen.keys[i].length == length &&
-            memcmp(seen.text.bytes + seen.keys[i].at, seen.text.bytes + at, length) == 0) {
-            seen.text.length = at;
-            return ++seen.keys[i].times;
-        }
-    }
-    INSIST(seen.n < LINES_MAX_HERE);
-    seen.keys[seen.n].at = at;
-    seen.keys[seen.n].length = length;
-    seen.keys[seen.n].times = 1;
-    seen.table[place] = (uint32_t)++seen.n;
-    return 1;
+    const struct key_seen *a = left, *b = right;
+    if (a->itself != b->itself || a->length != b->length)
+        return a->itself != b->itself ? a->itself - b->itself : a->length < b->length ? -1 : 1;
+    return memcmp(a->bytes, b->bytes, a->length);
 }
 
-static void forget_all(void)
+/* How often this one has come, this time included. */
+static unsigned count_key(struct key_text text)
 {
-    seen.n = 0;
-    seen.text.length = 0;
-    memset(seen.table, 0, sizeof seen.table);
+    struct key_seen *key = malloc(sizeof *key + text.length), **found;
+    INSIST(key != NULL);
+    key->times = 0;
+    key->itself = text.itself;
+    key->length = text.length;
+    memcpy(key->bytes, text.bytes, text.length);
+    found = tsearch(key, &tree, compare_keys);
+    INSIST(found != NULL);
+    if (*found != key)
+        free(key);
+    return ++(*found)->times;
 }
 
 struct result {
@@ -172,12 +161,6 @@ struct result {
     size_t used; /* bytes of the input, if status is 1 */
 };
 
-static void free_result(struct result *result)
-{
-    free(result->printed.bytes);
-    free(result->dropped.bytes);
-}
-
 /* A case: how lines are to be treated. */
 struct way {
     uint8_t flags;
@@ -185,14 +168,8 @@ struct way {
     size_t buffer, max_line;
     uint64_t most;
     char delimiter;
+    enum heading heading;
 };
-
-static enum heading heading_of(const struct way *way)
-{
-    return (way->flags & FLAG_HEADING) == 0 ? HEADING_COUNTS
-           : (way->flags & FLAG_SKIP) != 0  ? HEADING_SKIPPED
-                                            : HEADING_PRINTED;
-}
 
 /* One line; `bytes` has room for its delimiter. */
 static void expect_line(const struct way *way, struct keyer *keyer, char *bytes, size_t length,
@@ -224,9 +201,9 @@ static void expect(const struct way *way, const uint8_t *input, size_t size, str
             result->status = -1;
             break;
         }
-        if (at == 0 && heading_of(way) != HEADING_COUNTS) {
+        if (at == 0 && way->heading != HEADING_COUNTS) {
             copy[end] = way->delimiter;
-            if (heading_of(way) == HEADING_PRINTED)
+            if (way->heading == HEADING_PRINTED)
                 text_add(&result->printed, copy, end + 1);
         } else {
             expect_line(way, keyer, copy + at, end - at, result);
@@ -239,7 +216,8 @@ static void expect(const struct way *way, const uint8_t *input, size_t size, str
         result->used = size;
     keyer_free(keyer);
     free(copy);
-    forget_all();
+    tdestroy(tree, free);
+    tree = NULL;
 }
 
 /* --- what comes out --- */
@@ -287,7 +265,7 @@ static void run(const struct way *way, const uint8_t *input, size_t size, struct
         .output = &output,
         .dropped = (way->flags & FLAG_DROPPED) != 0 ? &dropped : NULL,
         .delimiter = way->delimiter,
-        .heading = heading_of(way),
+        .heading = way->heading,
         .most = way->most,
         .threads = 1,
     };
@@ -324,6 +302,9 @@ static void check_lines(const uint8_t *data, size_t size)
         .max_line = data[5] == 255 ? 1 << 30 : data[5],
         .most = data[6] == 255 ? UINT64_MAX : data[6],
         .delimiter = (data[0] & FLAG_NUL) != 0 ? '\0' : '\n',
+        .heading = (data[0] & FLAG_HEADING) == 0 ? HEADING_COUNTS
+                   : (data[0] & FLAG_SKIP) != 0  ? HEADING_SKIPPED
+                                                 : HEADING_PRINTED,
     };
     struct result wanted = {.status = 0}, got = {.status = 0};
     reads.state = data[7];
@@ -337,13 +318,15 @@ static void check_lines(const uint8_t *data, size_t size)
     INSIST(got.held_back == wanted.held_back && got.itself == wanted.itself);
     INSIST(wanted.status != 1 || wanted.read == 0 || (way.flags & FLAG_PIPE) != 0 ||
            got.used == wanted.used);
-    free_result(&wanted);
-    free_result(&got);
+    free(wanted.printed.bytes);
+    free(wanted.dropped.bytes);
+    free(got.printed.bytes);
+    free(got.dropped.bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size >= HEAD && size <= LINES_MAX_HERE)
+    if (size >= HEAD && size <= SIZE_MAX_HERE) /* a pipe has room for it */
         check_lines(data, size);
     return 0;
 }

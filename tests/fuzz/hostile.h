@@ -40,8 +40,6 @@
 #include <unistd.h>
 
 enum {
-    FILES_MAX = 8,
-    NAME_MAX_HERE = 64,
     FILE_MAX = 1 << 20,      /* of a scene */
     EXTENSION_MAX = 1 << 22, /* zeros after it */
     GROWTH_MAX = 8 << 20,
@@ -61,21 +59,20 @@ enum {
     FLAG_NONE = 16,          /* an empty one; or, with FLAG_MORE, one of more than a batch */
 };
 
+/* The files of a scene, as far as it has them. */
+enum which { FILTER, PENDING, FLIGHT_0, FLIGHT_1, FILES };
+static const char *const names[FILES] = {"f", "pending", "f.flight-0", "f.flight-1"};
+
 struct file {
-    char name[NAME_MAX_HERE]; /* "f", "f.queue/0000000001" */
+    bool there;
     uint8_t *bytes;
     size_t size;
     size_t zeros; /* after them */
 };
 
-struct scene {
-    struct file files[FILES_MAX];
-    size_t count;
-};
-
-/* Numbers at start, start + step, and so on, in the files whose names begin so. */
+/* Numbers at start, start + step, and so on. */
 struct field {
-    const char *file;
+    enum which file;
     size_t start, step, count;
 };
 
@@ -94,7 +91,7 @@ struct run {
                           or reading command leaves */
 };
 
-static struct scene scenes[SCENES_MAX], stage;
+static struct file scenes[SCENES_MAX][FILES], stage[FILES];
 static size_t scene_count;
 static char said[SAID_MAX], told[SAID_MAX]; /* on standard error; on standard output */
 static const char *asked;                   /* the words of the last command */
@@ -113,30 +110,33 @@ static char top[4096];
 
 /* --- files --- */
 
-static inline struct file *scene_file(struct scene *scene, const char *name)
-{
-    for (size_t i = 0; i < scene->count; i++)
-        if (strcmp(scene->files[i].name, name) == 0)
-            return &scene->files[i];
-    return NULL;
-}
-
-static inline void put_file(const char *name, const void *bytes, size_t size, size_t zeros)
+static inline void put_file(const char *name, const struct file *file)
 {
     int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    INSIST(fd >= 0 && write(fd, bytes, size) == (ssize_t)size);
-    INSIST(zeros == 0 || ftruncate(fd, (off_t)(size + zeros)) == 0);
+    INSIST(fd >= 0 && write(fd, file->bytes, file->size) == (ssize_t)file->size);
+    INSIST(file->zeros == 0 || ftruncate(fd, (off_t)(file->size + file->zeros)) == 0);
     close(fd);
 }
 
+/* Its first bytes; returns how many, or SIZE_MAX if there is none. */
 static inline size_t get_file(const char *name, void *bytes, size_t most)
 {
     int fd = open(name, O_RDONLY | O_CLOEXEC);
-    INSIST(fd >= 0);
+    if (fd < 0)
+        return SIZE_MAX;
     ssize_t size = pread(fd, bytes, most, 0);
     INSIST(size >= 0);
     close(fd);
     return (size_t)size;
+}
+
+static inline void put_lines(const char *name, unsigned from, unsigned to)
+{
+    FILE *file = fopen(name, "w");
+    INSIST(file);
+    for (unsigned i = from; i < to; i++)
+        fprintf(file, "http://host%u.example/a,%u b\n", i % 3, i);
+    INSIST(fclose(file) == 0);
 }
 
 /* For nftw(3): of each file and directory below the working directory. */
@@ -153,82 +153,22 @@ static inline void clear_directory(void)
     INSIST(nftw(".", remove_one, 4, FTW_DEPTH | FTW_PHYS) == 0);
 }
 
-/* The same: the next scene has this file. */
-static inline int keep_file(const char *name, const struct stat *status, int type, struct FTW *at)
+/* How large files may get: what a command makes. */
+static inline void limit_files(rlim_t bytes)
 {
-    struct scene *scene = &scenes[scene_count];
-    (void)status;
-    (void)at;
-    if (type == FTW_D)
-        return 0;
-    name += strlen("./");
-    INSIST(scene->count < FILES_MAX && strlen(name) < NAME_MAX_HERE);
-    struct file *file = &scene->files[scene->count++];
-    strcpy(file->name, name);
-    file->bytes = malloc(FILE_MAX);
-    INSIST(file->bytes);
-    file->size = get_file(name, file->bytes, FILE_MAX);
-    INSIST(file->size < FILE_MAX);
-    return 0;
+    struct rlimit limit;
+    INSIST(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    INSIST(setrlimit(RLIMIT_FSIZE, &limit) == 0);
 }
-
-/* All that is in the directory now is one. */
-static inline void keep_scene(void)
-{
-    INSIST(scene_count < SCENES_MAX);
-    INSIST(nftw(".", keep_file, 4, FTW_PHYS) == 0);
-    scene_count++;
-}
-
-static inline void put_scene(const struct scene *scene)
-{
-    for (size_t i = 0; i < scene->count; i++) {
-        const struct file *file = &scene->files[i];
-        char directory[NAME_MAX_HERE];
-        strcpy(directory, file->name);
-        char *slash = strrchr(directory, '/');
-        if (slash != NULL) {
-            *slash = '\0';
-            (void)!mkdir(directory, 0700);
-        }
-        put_file(file->name, file->bytes, file->size, file->zeros);
-    }
-}
-
-/* Whether the file is as it was put there. */
-static inline bool is_unchanged(const struct file *file)
-{
-    static uint8_t now[FILE_MAX + 1];
-    struct stat status;
-    return stat(file->name, &status) == 0 && (size_t)status.st_size == file->size + file->zeros &&
-           get_file(file->name, now, file->size) == file->size &&
-           memcmp(now, file->bytes, file->size) == 0;
-}
-
-/* --- commands --- */
 
 static inline void remove_all(void)
 {
+    limit_files(RLIM_INFINITY);
     clear_directory();
     if (chdir(top) == 0)
         clear_directory();
     (void)!rmdir(top);
-}
-
-static inline int open_log(const char *name)
-{
-    int fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    INSIST(fd >= 0);
-    return fd;
-}
-
-static inline void put_lines(const char *name, unsigned from, unsigned to)
-{
-    FILE *file = fopen(name, "w");
-    INSIST(file);
-    for (unsigned i = from; i < to; i++)
-        fprintf(file, "http://host%u.example/a,%u b\n", i % 3, i);
-    INSIST(fclose(file) == 0);
 }
 
 /* Faults are to end up where they always do, not in the file that a command's words go to. */
@@ -242,17 +182,21 @@ static inline void enter_directory(void)
     INSIST(mkdtemp(top) && chdir(top) == 0 && atexit(remove_all) == 0);
     errors_before = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 10);
     output_before = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10);
-    errors_fd = open_log("errors");
-    output_fd = open_log("output");
+    errors_fd = open("errors", O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND, 0600);
+    output_fd = open("output", O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND, 0600);
+    INSIST(errors_fd >= 0 && output_fd >= 0);
     put_lines("in", 80, 140);
     put_lines("in.more", 50, 400);
     put_lines("in.none", 0, 0);
     put_lines("in.most", 0, 3000);
     INSIST(mkdir("work", 0700) == 0 && chdir("work") == 0);
     signal(SIGXFSZ, SIG_IGN);
+    limit_files(GROWTH_MAX);
     if (__sanitizer_set_report_fd != NULL)
         __sanitizer_set_report_fd((void *)(intptr_t)errors_before); // NOLINT
 }
+
+/* --- commands --- */
 
 /* Words are separated by blanks; `in` is a list of lines. */
 static inline int split_words(char *words, const char *in, char *argv[WORDS_MAX])
@@ -268,21 +212,20 @@ static inline int split_words(char *words, const char *in, char *argv[WORDS_MAX]
     return argc;
 }
 
-/* Has getopt_long read another line of words from its start, and operands in order. */
-static inline void start_again(char *name)
-{
-    char *alone[] = {name, NULL};
-    optind = 0; /* anew, for glibc and musl */
-    INSIST(getopt(1, alone, "-") == -1);
-    optind = 1;
-}
-
-/* As main.c does. */
+/* As main.c does; but getopt_long has read other lines of words before, and a fault that has just
+ * been said is not said again: so each command has one before it. */
 static inline int dispatch(int argc, char **argv)
 {
     struct options options;
+    struct fault fault;
     const struct command *command = &command_table[0];
-    start_again(argv[0]);
+    char *alone[] = {argv[0], NULL};
+    fault_set(&fault, "fuzz", "next");
+    message_fault(&fault);
+    INSIST(ftruncate(errors_fd, 0) == 0 && ftruncate(output_fd, 0) == 0);
+    optind = 0; /* anew, for glibc and musl */
+    INSIST(getopt(1, alone, "-") == -1);
+    optind = 1;
     INSIST(options_parse(&options, argc, argv) == 0);
     if (command_find(options.operands[0]) != NULL) {
         command = command_find(options.operands[0]);
@@ -293,34 +236,16 @@ static inline int dispatch(int argc, char **argv)
     return options_check(&options) != 0 ? EXIT_TROUBLE : command->run(&options);
 }
 
-/* A fault that has just been said is not said again: so each command has one before it. */
-static inline void forget_fault(void)
-{
-    struct fault fault;
-    fault_set(&fault, "fuzz", "next");
-    message_fault(&fault);
-}
-
-static inline size_t read_log(int fd, char text[SAID_MAX])
-{
-    ssize_t length = pread(fd, text, SAID_MAX - 1, 0);
-    INSIST(length >= 0);
-    text[length] = '\0';
-    return (size_t)length;
-}
-
 static inline void redirect(int errors, int output)
 {
     INSIST(dup2(errors, STDERR_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0);
 }
 
-/* How large files may get: as a command sees it, and as the fuzzer does. */
-static inline void limit_files(rlim_t bytes)
+static inline void read_log(int fd, char text[SAID_MAX])
 {
-    struct rlimit limit;
-    INSIST(getrlimit(RLIMIT_FSIZE, &limit) == 0);
-    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
-    INSIST(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    ssize_t length = pread(fd, text, SAID_MAX - 1, 0);
+    INSIST(length >= 0);
+    text[length] = '\0';
 }
 
 /* Runs one command; `said` and `told` are what it said and printed. Returns its exit status. */
@@ -328,20 +253,13 @@ static inline int run_words(const char *words, const char *in)
 {
     char room[512], *argv[WORDS_MAX];
     INSIST(strlen(words) < sizeof room);
-    asked = words;
     strcpy(room, words);
+    asked = words;
     int argc = split_words(room, in, argv);
     fflush(stdout);
     redirect(errors_fd, output_fd);
-    forget_fault();
-    (void)!ftruncate(errors_fd, 0);
-    (void)!ftruncate(output_fd, 0);
-    lseek(errors_fd, 0, SEEK_SET);
-    lseek(output_fd, 0, SEEK_SET);
-    limit_files(GROWTH_MAX);
     int status = dispatch(argc, argv);
     fflush(stdout);
-    limit_files(RLIM_INFINITY);
     clearerr(stdout);
     redirect(errors_before, output_before);
     read_log(errors_fd, said);
@@ -351,48 +269,56 @@ static inline int run_words(const char *words, const char *in)
 
 /* --- scenes --- */
 
-/* So that one input does one thing, today and tomorrow: the same UUID in all. */
-static inline void stamp(const char *name)
-{
-    enum { UUID_AT = 32, SUM_AT = HEADER_BYTES - 8 };
-    static uint8_t page[HEADER_BYTES];
-    static const uint8_t uuid[UUID_BYTES] = "fuzz\0\0\x40\0\x80";
-    INSIST(get_file(name, page, sizeof page) == sizeof page);
-    memcpy(page + UUID_AT, uuid, sizeof uuid);
-    store64(page + SUM_AT, hash_checksum(page, SUM_AT));
-    int fd = open(name, O_WRONLY | O_CLOEXEC);
-    INSIST(fd >= 0 && pwrite(fd, page, sizeof page, 0) == (ssize_t)sizeof page);
-    close(fd);
-}
-
 /* A command that makes a scene must succeed. */
 static inline void make(const char *words, const char *in)
 {
     HOLDS(run_words(words, in) == EXIT_OK);
 }
 
+/* So that one input does one thing, today and tomorrow: the same UUID in all. */
 static inline void make_filter(const char *words)
 {
+    enum { UUID_AT = 32, SUM_AT = HEADER_BYTES - 8 };
+    static uint8_t page[HEADER_BYTES];
     clear_directory();
     make(words, NULL);
-    stamp("f");
+    INSIST(get_file("f", page, sizeof page) == sizeof page);
+    memcpy(page + UUID_AT, "fuzz\0\0\x40\0\x80\0\0\0\0\0\0", UUID_BYTES);
+    store64(page + SUM_AT, hash_checksum(page, SUM_AT));
+    int fd = open("f", O_WRONLY | O_CLOEXEC);
+    INSIST(fd >= 0 && pwrite(fd, page, sizeof page, 0) == (ssize_t)sizeof page);
+    close(fd);
+}
+
+/* What is in the directory now is one. */
+static inline void keep_scene(void)
+{
+    static uint8_t bytes[FILE_MAX];
+    INSIST(scene_count < SCENES_MAX);
+    for (size_t i = 0; i < FILES; i++) {
+        struct file *file = &scenes[scene_count][i];
+        size_t size = get_file(names[i], bytes, sizeof bytes);
+        *file = (struct file){.there = size != SIZE_MAX, .size = size};
+        if (!file->there)
+            continue;
+        file->bytes = malloc(size + 1);
+        INSIST(file->bytes && size < FILE_MAX);
+        memcpy(file->bytes, bytes, size);
+    }
+    scene_count++;
 }
 
 /* Sets `stage` to one. */
 static inline void choose_scene(uint8_t number)
 {
-    const struct scene *scene = &scenes[number % scene_count];
-    stage.count = scene->count;
-    for (size_t i = 0; i < scene->count; i++) {
-        const struct file *from = &scene->files[i];
-        struct file *to = &stage.files[i];
-        strcpy(to->name, from->name);
-        if (to->bytes == NULL)
-            to->bytes = malloc(FILE_MAX);
-        INSIST(to->bytes);
-        memcpy(to->bytes, from->bytes, from->size);
-        to->size = from->size;
-        to->zeros = 0;
+    for (size_t i = 0; i < FILES; i++) {
+        const struct file *from = &scenes[number % scene_count][i];
+        uint8_t *bytes = stage[i].bytes != NULL ? stage[i].bytes : malloc(FILE_MAX);
+        INSIST(bytes);
+        stage[i] = *from;
+        stage[i].bytes = bytes;
+        if (from->there)
+            memcpy(bytes, from->bytes, from->size);
     }
 }
 
@@ -503,27 +429,16 @@ static inline void resize_file(struct file *file, const struct edit *edit, size_
 static inline void apply_edit(const struct edit *edit)
 {
     const struct field *field = edit->field;
+    struct file *file = &stage[field->file];
     size_t at = field->start + edit->element % field->count * field->step;
-    for (size_t i = 0; i < stage.count; i++) {
-        struct file *file = &stage.files[i];
-        if (strcmp(file->name, field->file) != 0)
-            continue;
-        if (edit->operation == RESIZE)
-            resize_file(file, edit, at);
-        else if (edit->operation == MOVE)
-            move_bytes(file, edit, at);
-        else if (at + 8 <= file->size)
-            edit_number(file, edit, at);
-    }
-}
-
-static inline void edit_stage(const uint8_t *data, size_t size, const struct field *fields,
-                              size_t count)
-{
-    for (size_t i = 0; i < EDITS_MAX && HEAD + (i + 1) * EDIT_BYTES <= size; i++) {
-        struct edit edit = read_edit(data + HEAD + i * EDIT_BYTES, fields, count);
-        apply_edit(&edit);
-    }
+    if (!file->there)
+        return;
+    if (edit->operation == RESIZE)
+        resize_file(file, edit, at);
+    else if (edit->operation == MOVE)
+        move_bytes(file, edit, at);
+    else if (at + 8 <= file->size)
+        edit_number(file, edit, at);
 }
 
 /* Makes the stage that an input describes, and the scenes before the first. Returns false if the
@@ -536,18 +451,20 @@ static inline bool set_stage(const uint8_t *data, size_t size, void make_scenes(
     if (size < HEAD)
         return false;
     choose_scene(data[0]);
-    edit_stage(data, size, fields, count);
+    for (size_t i = 0; i < EDITS_MAX && HEAD + (i + 1) * EDIT_BYTES <= size; i++) {
+        struct edit edit = read_edit(data + HEAD + i * EDIT_BYTES, fields, count);
+        apply_edit(&edit);
+    }
     return true;
 }
 
 /* --- checksums --- */
 
 /* Of the header, and of the layers' records. */
-static inline void repair_filter(struct file *file, uint8_t flags)
+static inline void repair_filter(uint8_t flags)
 {
     enum { RECORD_SUM_AT = LAYER_RECORD_BYTES - 8 };
-    if (file == NULL)
-        return;
+    struct file *file = &stage[FILTER];
     if (!(flags & FLAG_KEEP_CHECKSUMS) && file->size >= HEADER_BYTES)
         store64(file->bytes + HEADER_BYTES - 8, hash_checksum(file->bytes, HEADER_BYTES - 8));
     if (flags & FLAG_KEEP_RECORDS || file->size < LAYER_COUNT_AT)
@@ -564,30 +481,22 @@ static inline void repair_filter(struct file *file, uint8_t flags)
 static inline void check_said(void)
 {
     static const char name[] = "unseen: ";
-    for (const char *line = said; *line != '\0';) {
+    for (const char *line = said; *line != '\0'; line++) {
         const char *end = strchr(line, '\n');
         HOLDS(end && (*line == '{' || strncmp(line, name, sizeof name - 1) == 0));
         for (; line < end; line++)
             HOLDS((uint8_t)*line >= ' ' && *line != 0x7f);
-        line++;
     }
 }
 
-static inline bool can_be_opened(void)
+/* Whether `f` can be opened, and is a window. */
+static inline bool opens(bool *window)
 {
     struct fault fault;
     struct store *store = store_open("f", false, NULL, &fault);
+    *window = store != NULL && store_header(store)->plan.window;
     store_close(store);
     return store != NULL;
-}
-
-static inline bool is_window_now(void)
-{
-    struct fault fault;
-    struct store *store = store_open("f", false, NULL, &fault);
-    bool is = store == NULL || store_header(store)->plan.window;
-    store_close(store);
-    return is;
 }
 
 static inline const char *lines_for(uint8_t flags)
@@ -615,36 +524,38 @@ static inline void check_printed(const char *in)
 /* Every line that the last command took is in. */
 static inline void check_remembered(uint8_t flags)
 {
-    if (flags & FLAG_LIVE || is_window_now())
+    bool window;
+    if (flags & FLAG_LIVE || !opens(&window) || window)
         return;
     int status = run_words("query -v -j 1 f in", lines_for(flags));
     HOLDS(status == EXIT_NOTHING && told[0] == '\0');
 }
 
-static inline void check_unchanged(const char *names)
+/* The files whose names begin so are as they were put there. */
+static inline void check_unchanged(const char *begin)
 {
-    for (size_t i = 0; i < stage.count; i++)
-        if (strncmp(stage.files[i].name, names, strlen(names)) == 0)
-            HOLDS(is_unchanged(&stage.files[i]));
-}
-
-/* That of CMD only where there is one. */
-static inline bool is_status(int status, const char *words)
-{
-    return status == EXIT_OK || status == EXIT_NOTHING || status == EXIT_TROUBLE ||
-           (status == EXIT_COMMAND && strstr(words, "-x") != NULL);
+    static uint8_t now[FILE_MAX + 1];
+    for (size_t i = 0; i < FILES; i++) {
+        const struct file *file = &stage[i];
+        struct stat status;
+        if (file->there && strncmp(names[i], begin, strlen(begin)) == 0)
+            HOLDS(stat(names[i], &status) == 0 &&
+                  (size_t)status.st_size == file->size + file->zeros &&
+                  get_file(names[i], now, file->size) == file->size &&
+                  memcmp(now, file->bytes, file->size) == 0);
+    }
 }
 
 /* `untouched`: no command before this one has changed anything. */
 static inline void check_run(const struct run *run, uint8_t flags, bool untouched)
 {
-    const struct file *filter = scene_file(&stage, "f");
     /* An empty file is one that may be made a filter. */
-    bool empty = filter->size + filter->zeros == 0;
-    bool refused = !can_be_opened() && !empty && run->manner != REPLACES;
+    bool window, empty = stage[FILTER].size + stage[FILTER].zeros == 0;
+    bool refused = !opens(&window) && !empty && run->manner != REPLACES;
     int status = run_words(run->words, lines_for(flags));
     check_said();
-    HOLDS(is_status(status, run->words));
+    HOLDS(status == EXIT_OK || status == EXIT_NOTHING || status == EXIT_TROUBLE ||
+          (status == EXIT_COMMAND && strstr(asked, "-x") != NULL));
     HOLDS(status != EXIT_TROUBLE || said[0] != '\0');
     HOLDS(status == EXIT_TROUBLE || !refused);
     if (untouched && (refused || (run->manner == READS && !empty)))
@@ -657,7 +568,7 @@ static inline void check_run(const struct run *run, uint8_t flags, bool untouche
         check_remembered(flags);
 }
 
-/* --- live writers --- */
+/* --- an input --- */
 
 /* Holds the locks of slots 0 and 1 of the filter, until the descriptor is closed. -1 if there is no
  * such file. */
@@ -673,34 +584,31 @@ static inline int hold_slots(void)
     return fd;
 }
 
-/* --- an input --- */
-
 /* A slot tells the file of its flight by the number of the inode, which is another one each time:
  * where it has this number plus its own, it gets that. */
 enum { FLIGHT_MARK = 77 };
 
-static inline void mark_flights(void)
+static inline void put_stage(void)
 {
-    struct file *filter = scene_file(&stage, "f");
-    for (unsigned slot = 0; filter != NULL && slot < 2; slot++) {
-        char name[NAME_MAX_HERE];
+    struct file *filter = &stage[FILTER];
+    clear_directory();
+    for (size_t i = FILES; i-- > 0;) {
         struct stat status;
-        size_t at = slot_at(slot) + FLIGHT_FILE;
-        snprintf(name, sizeof name, "f.flight-%u", slot);
-        if (filter->size < at + 8 || load64(filter->bytes + at) != FLIGHT_MARK + slot ||
-            stat(name, &status) != 0)
+        if (stage[i].there)
+            put_file(names[i], &stage[i]);
+        if (i < FLIGHT_0 || !stage[i].there)
             continue;
-        store64(filter->bytes + at, status.st_ino);
-        put_file(filter->name, filter->bytes, filter->size, filter->zeros);
+        size_t at = slot_at((unsigned)i - FLIGHT_0) + FLIGHT_FILE;
+        if (filter->size >= at + 8 && load64(filter->bytes + at) == FLIGHT_MARK + i - FLIGHT_0 &&
+            stat(names[i], &status) == 0)
+            store64(filter->bytes + at, status.st_ino);
     }
 }
 
 /* The stage is set, and the commands that it names run over it. */
 static inline void play(const uint8_t *data, const struct run *runs, size_t count)
 {
-    clear_directory();
-    put_scene(&stage);
-    mark_flights();
+    put_stage();
     int other = data[3] & FLAG_LIVE ? hold_slots() : -1;
     const struct run *first = &runs[data[1] % count];
     check_run(first, data[3], true);

@@ -1,17 +1,17 @@
 /*
- * oracle_uriparser - URLs in normal form, as uriparser makes it.
- *
- * It has no say (oracle.h) about
- *
- *   - ports that are empty, a scheme's own or begin with a zero: it left them alone before 0.9.9,
- *     and leaves a scheme's own alone to this day
+ * oracle_uriparser - answers each line, a URL, with its normal form, as uriparser makes it; with
+ * "refused", if it is no URL to the library; or "-", where that has no say: about ports that are
+ * empty, a scheme's own or begin with a zero, which it left alone before 0.9.9, and a scheme's own
+ * to this day.
  *
  * Two of our rules are no affair of the library's, and carried out here: a fragment is dropped, and
  * an empty path becomes "/". All else is its work: letters of scheme and host, percent-encoding,
  * dot segments.
  */
-#include "oracle.h"
-
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <uriparser/Uri.h>
 
 static bool port_is_plain(const UriTextRangeA *port)
@@ -58,6 +58,7 @@ static bool print_normal_form(UriUriA *uri)
     return true;
 }
 
+/* Returns false if memory or the output is at its end. */
 static bool answer(const char *line)
 {
     UriUriA uri;
@@ -73,4 +74,18 @@ static bool answer(const char *line)
         done = uriNormalizeSyntaxA(&uri) == URI_SUCCESS && print_normal_form(&uri);
     uriFreeUriMembersA(&uri);
     return done;
+}
+
+int main(void)
+{
+    char *line = NULL;
+    size_t size = 0;
+    bool done = true;
+
+    while (done && getline(&line, &size, stdin) > 0) {
+        line[strcspn(line, "\n")] = '\0';
+        done = answer(line);
+    }
+    free(line);
+    return !done || ferror(stdin) || fflush(stdout) != 0;
 }

@@ -28,9 +28,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,58 +189,40 @@ static bool print_chosen(struct chooser *chooser, uint64_t lines,
 
 /* --- all of it --- */
 
-static bool parse_number(const char *text, uint64_t *value)
+static int complain(const char *reason)
 {
-    char *end;
-    errno = 0;
-    *value = strtoull(text, &end, 10);
-    return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0;
-}
-
-static int usage(void)
-{
-    fputs("usage: genchosen [-s SEED] [-d DRAW] same|any|slot LINES\n"
-          "       genchosen [-s SEED] [-d DRAW] page LINES PAGES FIRST [COUNT]\n",
-          stderr);
+    fprintf(stderr, "genchosen: %s\n", reason);
     return 2;
-}
-
-static bool parse_pages(struct chooser *chooser, int argc, char **argv)
-{
-    chooser->count = 1;
-    return (argc == 4 || argc == 5) && parse_number(argv[2], &chooser->pages) &&
-           parse_number(argv[3], &chooser->first) &&
-           (argc == 4 || parse_number(argv[4], &chooser->count)) && chooser->count > 0 &&
-           chooser->count <= chooser->pages && chooser->first <= chooser->pages - chooser->count;
 }
 
 int main(int argc, char **argv)
 {
     struct chooser chooser = {0};
-    uint64_t lines, drawn = 0;
-    bool made;
     int option;
     while ((option = getopt(argc, argv, "s:d:")) != -1)
-        if (option == '?' || !parse_number(optarg, option == 's' ? &chooser.seed : &drawn))
-            return usage();
-    chooser.state = drawn << 32;
-    argc -= optind;
-    argv += optind;
-    if (argc < 2 || !parse_number(argv[1], &lines))
-        return usage();
-    if (strcmp(argv[0], "same") == 0 && argc == 2)
-        made = print_same(&chooser, lines);
-    else if (strcmp(argv[0], "any") == 0 && argc == 2)
-        made = print_chosen(&chooser, lines, any_key);
-    else if (strcmp(argv[0], "slot") == 0 && argc == 2)
-        made = print_chosen(&chooser, lines, key_in_slot);
-    else if (strcmp(argv[0], "page") == 0 && parse_pages(&chooser, argc, argv))
-        made = print_chosen(&chooser, lines, key_on_page);
+        *(option == 's' ? &chooser.seed : &chooser.state) = strtoull(optarg, NULL, 10);
+    chooser.state <<= 32;
+    const char *form = optind < argc ? argv[optind] : "";
+    uint64_t numbers[4] = {0, 0, 0, 1};
+    for (int i = optind + 1, n = 0; i < argc && n < 4; i++, n++)
+        numbers[n] = strtoull(argv[i], NULL, 10);
+    chooser.pages = numbers[1];
+    chooser.first = numbers[2];
+    chooser.count = numbers[3];
+    bool made;
+    if (strcmp(form, "same") == 0)
+        made = print_same(&chooser, numbers[0]);
+    else if (strcmp(form, "any") == 0)
+        made = print_chosen(&chooser, numbers[0], any_key);
+    else if (strcmp(form, "slot") == 0)
+        made = print_chosen(&chooser, numbers[0], key_in_slot);
+    else if (strcmp(form, "page") == 0 && chooser.count > 0 && chooser.count <= chooser.pages &&
+             chooser.first <= chooser.pages - chooser.count)
+        made = print_chosen(&chooser, numbers[0], key_on_page);
     else
-        return usage();
-    if (!made || fflush(stdout) != 0 || ferror(stdout)) {
-        fputs("genchosen: the library hashes otherwise, or nothing can be written\n", stderr);
-        return 2;
-    }
+        return complain("usage: genchosen [-s SEED] [-d DRAW] same|any|slot|page LINES "
+                        "[PAGES FIRST [COUNT]]");
+    if (!made || fflush(stdout) != 0 || ferror(stdout))
+        return complain("the library hashes otherwise, or nothing can be written");
     return 0;
 }

@@ -15,8 +15,6 @@
  * lines is often the same though the lines are not, and now and then the other way round. The
  * pieces are few for the same reason.
  */
-#include <errno.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -416,38 +414,22 @@ static bool print_lines(struct generator *g, uint64_t lines)
     return fflush(stdout) == 0 && !ferror(stdout);
 }
 
-static bool parse_number(const char *text, uint64_t *value)
-{
-    char *end;
-
-    errno = 0;
-    *value = strtoull(text, &end, 10);
-    return *text >= '0' && *text <= '9' && !*end && !errno;
-}
-
-static int usage(void)
-{
-    fputs("usage: genhostile [-f] [-z] [-w] LINES SEED\n", stderr);
-    return 2;
-}
-
 int main(int argc, char **argv)
 {
     static struct generator g = {.delimiter = '\n'};
-    uint64_t lines;
     int option;
 
     while ((option = getopt(argc, argv, "fzw")) != -1) {
-        if (option == '?')
-            return usage();
         g.fields |= option == 'f';
         g.wellformed |= option == 'w';
         g.delimiter = option == 'z' ? '\0' : g.delimiter;
     }
-    if (argc - optind != 2 || !parse_number(argv[optind], &lines) ||
-        !parse_number(argv[optind + 1], &g.state))
-        return usage();
-    if (!print_lines(&g, lines)) {
+    if (argc - optind != 2) {
+        fputs("usage: genhostile [-f] [-z] [-w] LINES SEED\n", stderr);
+        return 2;
+    }
+    g.state = strtoull(argv[optind + 1], NULL, 10);
+    if (!print_lines(&g, strtoull(argv[optind], NULL, 10))) {
         perror("genhostile");
         return 2;
     }

@@ -5,8 +5,9 @@
  *     genlines LINES DISTINCT SEED [MINLEN MAXLEN]
  *
  * Prints LINES lines, exactly DISTINCT of them different; the same bytes for the same arguments on
- * every machine. With MINLEN and MAXLEN each line has so many bytes, its newline not counted.
- * Memory does not depend on LINES. Some five million lines a second. Exit: 0, or 2 with a message.
+ * every machine. With MINLEN and MAXLEN a line is letters and its number, and has so many bytes if
+ * these are enough for the number, its newline not counted. Memory does not depend on LINES. Some
+ * five million lines a second. Exit: 0, or 2 with a message.
  *
  * That two lines are equal if and only if their numbers are: a line's first run of digits is its
  * number, scrambled by a bijection; what stands before holds no digit, what follows begins with
@@ -27,9 +28,7 @@
 
 enum {
     BUFFER_BYTES = 1 << 20,
-    NATURAL_MAX = 512,    /* no line is longer, unless a length is asked for */
-    LENGTH_MAX = 1 << 15, /* the longest that can be asked for */
-    FILLING_BYTES = 2 * LENGTH_MAX,
+    LINE_BYTES = 512, /* no line is longer */
     RECENT = 5000,
     DIGITS_MAX = 20
 };
@@ -54,7 +53,6 @@ struct generator {
     unsigned bits;   /* numbers are below 2^bits */
     size_t shortest; /* 0: natural lengths */
     size_t longest;
-    char filling[FILLING_BYTES];
 };
 
 /* A bijection on 64-bit words whose output looks random: xor with own high bits and multiplication
@@ -114,7 +112,7 @@ static char *put_number(char *to, uint64_t number)
 }
 
 /* What stands before the number: scheme, host, a section, a few words. Few hosts have many pages:
- * the host's number is a product of two draws. No digit, at most NATURAL_MAX / 2 bytes. */
+ * the host's number is a product of two draws. No digit. */
 static char *put_head(char *to, uint64_t dice)
 {
     uint64_t host = scramble((dice & 0x3ff) * (dice >> 10 & 0x3ff) >> 6);
@@ -151,52 +149,24 @@ static char *put_tail(char *to, uint64_t dice)
     }
 }
 
-/* One line without its newline, at most NATURAL_MAX or g->longest bytes. */
+/* One line without its newline. */
 static char *put_line(const struct generator *g, char *to, uint64_t index)
 {
     uint64_t number = number_of(g, index);
     uint64_t dice = scramble(number ^ g->seed << 32);
+    char digits[DIGITS_MAX];
+    size_t n = (size_t)(put_number(digits, number) - digits);
 
-    if (!g->longest) {
+    if (g->longest == 0) {
         to = put_head(to, dice);
         to = put_number(to, number);
         return put_tail(to, dice);
     }
-
-    char digits[DIGITS_MAX];
-    size_t n = (size_t)(put_number(digits, number) - digits);
     size_t length = g->shortest + scramble(dice) % (g->longest - g->shortest + 1);
-    char head[NATURAL_MAX];
-    size_t head_length = (size_t)(put_head(head, dice) - head);
-
-    if (length < n)
-        length = n;
-    /* Too short for a URL: letters instead, which are no worse for being cut anywhere. */
-    if (head_length + n > length) {
-        memcpy(to, g->filling + dice % LENGTH_MAX, length - n);
-        memcpy(to + length - n, digits, n);
-        return to + length;
-    }
-    char *end = to + length;
-    memcpy(to, head, head_length);
-    memcpy(to + head_length, digits, n);
-    to += head_length + n;
-    if (to < end)
-        *to++ = '?';
-    memcpy(to, g->filling + dice % LENGTH_MAX, (size_t)(end - to));
-    return end;
-}
-
-/* Words to make lines longer with. */
-static void fill(struct generator *g)
-{
-    char *to = g->filling, *end = g->filling + FILLING_BYTES - sizeof "product=";
-    while (to < end) {
-        uint64_t dice = draw(g);
-        to = put_word(to, dice);
-        *to++ = dice & 64 ? '=' : '&';
-    }
-    memset(to, '&', (size_t)(g->filling + FILLING_BYTES - to));
+    for (; n < length; length--, dice = dice >> 5 | dice << 59)
+        *to++ = (char)('a' + dice % 26);
+    memcpy(to, digits, n);
+    return to + n;
 }
 
 static uint64_t draw_repeat(struct generator *g, uint64_t printed)
@@ -208,7 +178,7 @@ static uint64_t draw_repeat(struct generator *g, uint64_t printed)
 
 static bool generate(struct generator *g)
 {
-    char line[LENGTH_MAX + NATURAL_MAX];
+    char line[LINE_BYTES];
     uint64_t printed = 0; /* distinct ones */
 
     for (uint64_t left = g->lines; left; left--) {
@@ -224,14 +194,6 @@ static bool generate(struct generator *g)
     return fflush(stdout) == 0;
 }
 
-static bool parse(const char *text, uint64_t *number)
-{
-    char *end;
-    errno = 0;
-    *number = strtoull(text, &end, 10);
-    return *text >= '0' && *text <= '9' && !*end && !errno;
-}
-
 static int complain(const char *reason)
 {
     fprintf(stderr, "genlines: %s\n", reason);
@@ -240,34 +202,24 @@ static int complain(const char *reason)
 
 int main(int argc, char **argv)
 {
-    static struct generator g;
     uint64_t numbers[5] = {0};
 
     if (argc != 4 && argc != 6)
         return complain("usage: genlines LINES DISTINCT SEED [MINLEN MAXLEN]");
     for (int i = 1; i < argc; i++)
-        if (!parse(argv[i], &numbers[i - 1]))
-            return complain("not a number");
-    g.lines = numbers[0];
-    g.distinct = numbers[1];
-    g.seed = numbers[2];
+        numbers[i - 1] = strtoull(argv[i], NULL, 10);
+    struct generator g = {.lines = numbers[0],
+                          .distinct = numbers[1],
+                          .seed = numbers[2],
+                          .state = numbers[2],
+                          .shortest = (size_t)numbers[3],
+                          .longest = (size_t)numbers[4]};
     if (g.distinct > g.lines || (g.lines && !g.distinct) || g.lines >> 53)
         return complain("DISTINCT must be from 1 to LINES, and LINES below 2^53");
+    if (g.shortest > g.longest || g.longest >= LINE_BYTES)
+        return complain("MINLEN must be at most MAXLEN, and MAXLEN below 512");
     while (g.bits < 64 && g.distinct > UINT64_C(1) << g.bits)
         g.bits++;
-    g.state = g.seed;
-
-    if (argc == 6) {
-        char largest[DIGITS_MAX];
-        size_t digits = (size_t)(put_number(largest, (UINT64_C(1) << g.bits) - 1) - largest);
-        if (numbers[3] > numbers[4] || numbers[4] > LENGTH_MAX)
-            return complain("MINLEN must be at most MAXLEN, and MAXLEN at most 32768");
-        if (numbers[4] < digits)
-            return complain("so many distinct lines need a larger MAXLEN");
-        g.shortest = (size_t)numbers[3];
-        g.longest = (size_t)numbers[4];
-        fill(&g);
-    }
     setvbuf(stdout, NULL, _IOFBF, BUFFER_BYTES);
     if (!generate(&g))
         return complain(strerror(errno));

@@ -28,12 +28,6 @@ static int fail(const char *what)
     return 126;
 }
 
-static bool parse(const char *text, char after, long long *value, char **end)
-{
-    *value = strtoll(text, end, 10);
-    return *end != text && (**end == '\0' || **end == after) && *value >= 0;
-}
-
 static long long microseconds_now(void)
 {
     struct timespec now;
@@ -78,14 +72,13 @@ static bool ends_before(pid_t pid, long long size, long long microseconds, int *
 
 int main(int argc, char **argv)
 {
-    long long bytes, microseconds;
-    char *end;
     int status;
-    if (argc < 4 || !parse(argv[1], '\0', &bytes, &end) ||
-        !parse(argv[2], ':', &microseconds, &end)) {
+    if (argc < 4) {
         fprintf(stderr, "usage: killed BYTES MICROSECONDS[:SIGNAL...] COMMAND [ARGUMENT...]\n");
         return 126;
     }
+    char *end;
+    long long bytes = strtoll(argv[1], NULL, 10), microseconds = strtoll(argv[2], &end, 10);
     /* It may have written all before this process runs again. */
     long long size = bytes > 0 ? output_bytes() + bytes : 0;
     pid_t pid = fork();

@@ -6,13 +6,6 @@
 load ../helper
 load ../crash
 load ../counting
-load scale
-
-@test "300 kills of remove: each line is removed whole or not at all, no other is lost" {
-    input 4000 >gone
-    input 6000 10000 >kept
-    kill_removals "$(scaled 300)"
-}
 
 @test "removers killed while others remove, query and print: what stays is never missed" {
     local i runs pids status

@@ -6,7 +6,6 @@
 # shellcheck disable=SC2154 # UNSEEN, out and err are set by helper.bash
 load ../helper
 load ../crash
-load scale
 
 # one_run FORM NUMBER: a run over in.NUMBER. What it delivers is in a file of its own, out.NUMBER.*, which
 # may end in the midst of a line if it is killed, or in well.out.NUMBER.* once it has ended well.

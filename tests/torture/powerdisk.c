@@ -4,7 +4,6 @@
  *
  *     powerdisk serve DIRECTORY MEGABYTES LOG    mounts DIRECTORY (FUSE); in it is the file "disk"
  *     powerdisk cut LOG BYTES SEED IMAGE         the disk after a power cut
- *     powerdisk flushes LOG                      how many bytes of LOG each flush is the last of
  *
  * serve keeps the disk in memory, appends each write and each flush to LOG, and ends when DIRECTORY
  * is unmounted. A file system is made in "disk" and mounted by a loop device, which turns the file
@@ -278,23 +277,6 @@ static int cut_image(const uint8_t *log, uint64_t bytes, uint64_t seed, int imag
     return 0;
 }
 
-static int flushes(const char *log_name)
-{
-    struct record record;
-    uint64_t at = 0;
-    FILE *log = fopen(log_name, "rbe");
-    if (log == NULL)
-        return fail(log_name);
-    while (fread(&record, sizeof record, 1, log) == 1) {
-        at += sizeof record + record.length;
-        if (fseeko(log, (off_t)at, SEEK_SET) != 0)
-            return fail(log_name);
-        if (record.length == 0)
-            printf("%llu\n", (unsigned long long)at);
-    }
-    return fclose(log) == 0 ? 0 : fail(log_name);
-}
-
 static int cut(const char *log_name, const char *bytes, const char *seed, const char *image_name)
 {
     struct stat status;
@@ -318,10 +300,7 @@ int main(int argc, char **argv)
         return serve(argv[2], argv[3], argv[4]);
     if (argc == 6 && strcmp(argv[1], "cut") == 0)
         return cut(argv[2], argv[3], argv[4], argv[5]);
-    if (argc == 3 && strcmp(argv[1], "flushes") == 0)
-        return flushes(argv[2]);
     fprintf(stderr, "usage: powerdisk serve DIRECTORY MEGABYTES LOG\n"
-                    "       powerdisk cut LOG BYTES SEED IMAGE\n"
-                    "       powerdisk flushes LOG\n");
+                    "       powerdisk cut LOG BYTES SEED IMAGE\n");
     return 2;
 }

@@ -7,31 +7,9 @@
 load ../helper
 load ../crash
 load ../retry
-load scale
 
-# at_each_call CHECK OPTION...: task 1, killed at each call of each program; then CHECK.
-at_each_call() {
-    local check=$1 number call every
-    shift
-    every=$(($(scaled 100) >= 100 ? 1 : 4))
-    list_calls 1 "$@"
-    for number in 1 2 3; do
-        while read -r call; do
-            { killed_twice 1 "$number" "$call" "$@" && "$check"; } || { echo "$*: program $number, $call"; return 1; }
-        done < <(awk -v every="$every" 'NR % every == 0' "calls.$number")
-    done
-    echo "${*:-plain}: $kills kills, 0 lost, 0 doubled"
-    [[ $kills -gt 20 ]]
-}
-
-is_oracle() { same OUT.1 oracle && has seen.bf oracle; }
-
-@test "one task, each call, a filter that is made and grows: the output is the oracle's" {
-    need_strace
-    { input 9000; input 4000 6000; } >in.1
-    lines_unique in.1 >oracle
-    at_each_call is_oracle
-}
+# shellcheck disable=SC2034 # at_each_call has it
+every=$(($(scaled 100) >= 100 ? 1 : 4))
 
 @test "one task, each call, a filter that has some of the lines: counting, a window, a stage" {
     with_stages

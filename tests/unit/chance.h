@@ -48,21 +48,4 @@ static inline double chance_excess(double hits, double trials, double rate)
     return deviation > 0 ? (hits - expected) / deviation : hits > expected ? INFINITY : 0;
 }
 
-/* The same for counts of cells that should be alike: Pearson's chi square, which the cube root of
- * Wilson and Hilferty (1931) brings near to a normal distribution. */
-static inline double chance_unevenness(const uint64_t *counts, size_t cells)
-{
-    double total = 0, square = 0;
-    for (size_t i = 0; i < cells; i++)
-        total += (double)counts[i];
-    double expected = total / (double)cells;
-    for (size_t i = 0; i < cells; i++) {
-        double off = (double)counts[i] - expected;
-        square += off * off / expected;
-    }
-    double freedom = (double)cells - 1;
-    double spread = 2 / (9 * freedom);
-    return (cbrt(square / freedom) - (1 - spread)) / sqrt(spread);
-}
-
 #endif

@@ -1,5 +1,6 @@
 /*
- * layer - a layer of a test's own, filled with keys of chance.
+ * layer - a layer of a test's own, filled with keys of chance; and a pair: a layer of the
+ * program's, and its twin, which the oracle keeps.
  */
 #ifndef UNSEEN_TESTS_LAYER_H
 #define UNSEEN_TESTS_LAYER_H
@@ -62,6 +63,33 @@ static inline void layer_fill(struct layer *layer, uint64_t keys)
 {
     layer_set(layer, layer->bits, keys > layer->keys ? keys - layer->keys : 0);
     layer->keys = keys;
+}
+
+/* Each has pages of its own. */
+struct pair {
+    struct bits bits;
+    uint8_t *plain;
+    size_t bytes;
+};
+
+/* Both are empty. */
+static inline struct pair pair_new(uint64_t pages, struct geometry geometry)
+{
+    struct pair pair = {layer_bits(geometry, pages), calloc(pages, PAGE_BYTES), pages * PAGE_BYTES};
+    if (pair.plain == NULL)
+        exit(1);
+    return pair;
+}
+
+static inline void pair_free(struct pair *pair)
+{
+    free(pair->bits.bytes);
+    free(pair->plain);
+}
+
+static inline bool pair_same(const struct pair *pair)
+{
+    return memcmp(pair->bits.bytes, pair->plain, pair->bytes) == 0;
 }
 
 #endif

@@ -16,7 +16,6 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
 /* --- the rate --- */
 
@@ -31,9 +30,10 @@ static inline unsigned oracle_cells(struct geometry geometry)
 /* One more random bit is set in a line of so many; chance[x] is that of x set bits. */
 static inline void oracle_throw(double chance[LINE_BITS + 1], unsigned cells)
 {
+    double share = 1.0 / cells;
     for (unsigned x = cells; x > 0; x--) {
-        double again = chance[x] * x / cells;
-        double fresh = chance[x - 1] * (cells - x + 1) / cells;
+        double again = chance[x] * (x * share);
+        double fresh = chance[x - 1] * (1 - (x - 1) * share);
         chance[x] = again + fresh;
     }
     chance[0] = 0;

@@ -13,24 +13,12 @@
 #include <inttypes.h>
 
 /* Numbers at which products carry. */
-static const uint64_t edges[] = {0,
-                                 1,
-                                 2,
-                                 3,
-                                 63,
-                                 0xffff,
-                                 0x10000,
-                                 0xfffffffe,
-                                 0xffffffff,
-                                 0x100000000,
-                                 0x100000001,
-                                 0x7fffffffffffffff,
-                                 0x8000000000000000,
-                                 0x8000000000000001,
-                                 0xffffffff00000000,
-                                 0xffffffff00000001,
-                                 0xfffffffffffffffe,
-                                 0xffffffffffffffff};
+/* clang-format off */
+static const uint64_t edges[] = {
+    0, 1, 2, 3, 63, 0xffff, 0x10000, 0xfffffffe, 0xffffffff, 0x100000000, 0x100000001,
+    0x7fffffffffffffff, 0x8000000000000000, 0x8000000000000001, 0xffffffff00000000,
+    0xffffffff00000001, 0xfffffffffffffffe, 0xffffffffffffffff};
+/* clang-format on */
 enum { EDGES = sizeof edges / sizeof *edges };
 
 static void check_product(uint64_t a, uint64_t b)
@@ -94,103 +82,10 @@ static void distinct_lines(void)
                       "start %u, stride %u: %016" PRIx64, start, stride, visited(start, stride));
 }
 
-/* Every key gets such a walk, and it is the one that the comment of geometry.h describes. */
-static void walks_of_keys(void)
-{
-    struct chance chance = {3};
-    for (unsigned i = 0; i < 100000; i++) {
-        struct geometry geometry = {.lines = LINES_MAX, .fields = FIELDS_MAX};
-        struct key key = chance_key(&chance);
-        uint64_t bits[ORACLE_BITS_MAX];
-        oracle_bits(key, 5, geometry, bits);
-        struct walk walk = walk_start(key);
-        tap_check(walk.stride % 2 == 1 && walk.stride < PAGE_LINES, "stride %u", walk.stride);
-        for (unsigned j = 0; j < LINES_MAX; j++) {
-            for (unsigned t = 0; t < FIELDS_MAX; t++) {
-                uint64_t bit = geometry_page(key, 5) * PAGE_BITS + (uint64_t)walk.line * LINE_BITS +
-                               geometry_field(walk.word, t);
-                tap_check(bit == bits[j * FIELDS_MAX + t], "key %u, line %u, field %u", i, j, t);
-            }
-            walk_next(&walk);
-        }
-    }
-}
-
-static void even(const char *what, const uint64_t *counts, size_t cells)
-{
-    double sigmas = chance_unevenness(counts, cells);
-    tap_check(fabs(sigmas) < CHANCE_SIGMAS, "%s: chi square %.1f sigma off", what, sigmas);
-}
-
-/* Keys of lines that differ in a counter only spread evenly over pages, lines, pairs of lines,
- * strides and fields. */
-static void distribution(void)
-{
-    unsigned lines = tap_cases(2000000);
-    static uint64_t few[7], many[1000], first[64], second[64], third[64], pair[64 * 32],
-        field0[512], field6[512], word_high[256];
-    for (unsigned line = 0; line < lines; line++) {
-        char text[64];
-        int length = snprintf(text, sizeof text, "http://example.org/page/%u.html", line);
-        struct key key = hash_key(text, (size_t)length, hasher_xxh3(0));
-        struct walk walk = walk_start(key);
-        few[geometry_page(key, 7)]++;
-        many[geometry_page(key, 1000)]++;
-        first[walk.line]++;
-        uint32_t before = walk.line;
-        walk_next(&walk);
-        second[walk.line]++;
-        /* They are an odd number of lines apart. */
-        pair[before * 32 + (walk.line - before) % 64 / 2]++;
-        walk_next(&walk);
-        third[walk.line]++;
-        field0[geometry_field(walk.word, 0)]++;
-        field6[geometry_field(walk.word, 6)]++;
-        word_high[walk.word >> 56]++;
-    }
-    even("7 pages", few, 7);
-    even("1000 pages", many, 1000);
-    even("first line", first, 64);
-    even("second line", second, 64);
-    even("third line", third, 64);
-    even("first field of the third word", field0, 512);
-    even("last field of the third word", field6, 512);
-    even("top of the third word", word_high, 256);
-    even("two neighbouring lines", pair, sizeof pair / sizeof *pair);
-}
-
-/* Within one page, too: its keys have the same top bits of hi, as many as the filter is large. */
-static void distribution_in_a_page(void)
-{
-    enum { LINES = 2000000 };
-    static uint64_t first[64], strides[64], both[64 * 32], field[512];
-    for (unsigned line = 0; line < LINES; line++) {
-        struct key key = hash_key(&line, sizeof line, hasher_xxh3(0));
-        key.hi = UINT64_C(0x2f3c5a71) << 32 | key.hi >> 32; /* one page of 2^32 */
-        struct walk walk = walk_start(key);
-        first[walk.line]++;
-        strides[walk.stride]++;
-        both[walk.line * 32 + walk.stride / 2]++;
-        walk_next(&walk);
-        field[geometry_field(walk.word, 3)]++;
-    }
-    even("first line", first, 64);
-    for (unsigned i = 0; i < 32; i++) {
-        tap_check(strides[2 * i] == 0, "stride %u", 2 * i);
-        strides[i] = strides[2 * i + 1];
-    }
-    even("stride", strides, 32);
-    even("line and stride", both, sizeof both / sizeof *both);
-    even("a field", field, 512);
-}
-
 int main(void)
 {
     tap_run("the high half of a product, without a 128-bit type", high_product);
     tap_run("pages: in range, in order, for the edges of hi", pages);
     tap_run("the lines of a walk are distinct, for every start and stride", distinct_lines);
-    tap_run("walks and words of keys are as specified", walks_of_keys);
-    tap_run("pages, lines and fields are even (chi square)", distribution);
-    tap_run("so they are inside a page of a huge filter", distribution_in_a_page);
     return tap_end();
 }

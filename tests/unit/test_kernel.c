@@ -4,9 +4,8 @@
  */
 #include "core/kernel.h"
 
-#include "chance.h"
+#include "layer.h"
 #include "oracle.h"
-#include "pair.h"
 #include "tap.h"
 
 #include <inttypes.h>
@@ -87,9 +86,11 @@ static void split_at_guards(void)
         }
 }
 
-/* Around the buffer lie delimiters, which must not be found. */
+/* Around the buffer lie delimiters, which must not be found. It stops at `most`, and begins
+ * anywhere. */
 static void split_alignments(void)
 {
+    static const size_t mosts[] = {0, 1, 2, 3, 7, 8, 63, 64, 65, LENGTH_MAX};
     struct chance chance = {6};
     static _Alignas(64) char memory[2 * ALIGNMENTS + LENGTH_MAX];
     for (size_t length = 0; length <= LENGTH_MAX; length++)
@@ -98,22 +99,9 @@ static void split_alignments(void)
             memset(memory, delimiter, sizeof memory);
             fill(&chance, memory + at, length, delimiter, densities[1 + (length + at) % 4]);
             check_split(memory + at, length, delimiter, 0, LENGTH_MAX);
+            check_split(memory + at, length, delimiter, chance_below(&chance, length + 1),
+                        mosts[at % (sizeof mosts / sizeof *mosts)]);
         }
-}
-
-/* It stops at `most` and can be taken up where it stopped; it begins anywhere. */
-static void split_in_parts(void)
-{
-    static const size_t mosts[] = {0, 1, 2, 3, 7, 8, 63, 64, 65, LENGTH_MAX};
-    struct chance chance = {7};
-    char bytes[LENGTH_MAX];
-    for (unsigned round = 0; round < 400; round++) {
-        unsigned every = densities[round % 4];
-        size_t length = chance_below(&chance, LENGTH_MAX + 1);
-        fill(&chance, bytes, length, '\n', every);
-        for (size_t i = 0; i < sizeof mosts / sizeof *mosts; i++)
-            check_split(bytes, length, '\n', chance_below(&chance, length + 1), mosts[i]);
-    }
 }
 
 /* --- keys --- */
@@ -229,55 +217,48 @@ static void check_layer(const struct kernel *kernel, struct geometry geometry, u
     pair_free(&pair);
 }
 
+/* All of a page is set but a single cell of the key: it is not in, whichever that cell is. */
+static void check_each_cell(const struct kernel *kernel, struct geometry geometry)
+{
+    struct chance chance = {11};
+    struct bits bits = layer_bits(geometry, 1);
+    uint64_t cells[ORACLE_BITS_MAX];
+    struct key key = chance_key(&chance);
+    unsigned n = oracle_bits(key, 1, geometry, cells), size = geometry_cell_bits(geometry);
+    memset(bits.bytes, 0xff, PAGE_BYTES);
+    for (unsigned i = 0; i < n; i++) {
+        uint8_t *byte = &bits.bytes[cells[i] * size / 8], seen = 0;
+        *byte = (uint8_t)(0xff ^ ((1U << size) - 1) << cells[i] * size % 8);
+        kernel->test(&bits, &key, 1, &seen);
+        tap_check(seen == 0, "%s: %u x %u: cell %u is not looked at", kernel->name, geometry.lines,
+                  geometry.fields, i);
+        *byte = 0xff;
+    }
+    free(bits.bytes);
+}
+
 static void check_kernel(const struct kernel *kernel, bool counting)
 {
     static const uint64_t page_counts[] = {1, 3, 16};
     for (unsigned lines = 1; lines <= LINES_MAX; lines++)
-        for (unsigned fields = 1; fields <= FIELDS_MAX; fields++)
+        for (unsigned fields = 1; fields <= FIELDS_MAX; fields++) {
+            struct geometry geometry = {(uint8_t)lines, (uint8_t)fields, counting};
+            check_each_cell(kernel, geometry);
             for (size_t j = 0; j < sizeof page_counts / sizeof *page_counts; j++)
-                check_layer(kernel, (struct geometry){(uint8_t)lines, (uint8_t)fields, counting},
-                            page_counts[j]);
+                check_layer(kernel, geometry, page_counts[j]);
+        }
 }
 
+/* Of layers of counters, too; on the way many of those come to 15. */
 static void all_geometries(void)
 {
+    const struct kernel *cells = kernel_for((struct geometry){1, 1, true});
+    tap_check(strcmp(kernels[0]->name, "plain") == 0 &&
+                  kernel_for((struct geometry){1, 1, false}) == kernel_best(),
+              "others are chosen");
     for (size_t i = 0; i < kernel_count; i++)
         check_kernel(kernels[i], false);
-}
-
-/* The same for layers of counters; on the way many of them come to 15. */
-static void all_geometries_counting(void)
-{
-    check_kernel(kernel_for((struct geometry){1, 1, true}), true);
-}
-
-/* A bit of each of the seven fields, and no other, makes the difference. */
-static void each_single_bit(void)
-{
-    struct geometry geometry = {.lines = 1, .fields = FIELDS_MAX};
-    struct chance chance = {8};
-    struct pair pair = pair_new(1, geometry);
-    for (unsigned round = 0; round < 300; round++) {
-        struct key key = chance_key(&chance);
-        uint64_t bits[ORACLE_BITS_MAX];
-        unsigned n = oracle_bits(key, 1, geometry, bits);
-        for (unsigned missing = 0; missing < n; missing++) {
-            memset(pair.bits.bytes, 0xff, pair.bytes);
-            pair.bits.bytes[bits[missing] / 8] = (uint8_t) ~(1U << bits[missing] % 8);
-            for (size_t i = 0; i < kernel_count; i++)
-                for (unsigned fields = 1; fields <= FIELDS_MAX; fields++) {
-                    uint8_t seen = 0;
-                    bool has = true;
-                    for (unsigned t = 0; t < fields; t++)
-                        has = has && bits[t] != bits[missing];
-                    pair.bits.geometry.fields = (uint8_t)fields;
-                    kernels[i]->test(&pair.bits, &key, 1, &seen);
-                    tap_check(seen == has, "%s: %u fields without field %u: %u", kernels[i]->name,
-                              fields, missing, seen);
-                }
-        }
-    }
-    pair_free(&pair);
+    check_kernel(cells, true);
 }
 
 /* A layer larger than 4 GB: neither pages nor bytes nor bits of it may be counted in 32 bits. Only
@@ -319,31 +300,37 @@ static void large_layer(void)
     munmap(bits.bytes, bytes);
 }
 
-/* The bits of each line, one by one. */
+/* The bits of each line, or its cells that are not zero, one by one. */
+static void check_count(const struct kernel *kernel, const uint8_t *page, bool counting,
+                        unsigned round)
+{
+    const struct geometry geometry = {1, 1, counting};
+    unsigned cells = oracle_cells(geometry);
+    uint16_t wanted[PAGE_LINES] = {0}, set[PAGE_LINES + 1] = {[PAGE_LINES] = 0xcafe};
+    for (unsigned cell = 0; cell < PAGE_LINES * cells; cell++)
+        wanted[cell / cells] = (uint16_t)(wanted[cell / cells] +
+                                          (oracle_value(page, cell, geometry) != 0));
+    kernel->count(page, set);
+    tap_check(memcmp(set, wanted, sizeof wanted) == 0, "%s: page %u", kernel->name, round);
+    tap_check(set[PAGE_LINES] == 0xcafe, "%s: wrote behind the counts", kernel->name);
+}
+
 static void count(void)
 {
     static _Alignas(PAGE_BYTES) uint8_t room[PAGE_BYTES + LINE_BYTES];
     struct chance chance = {12};
-    for (unsigned round = 0; round < 300; round++) {
+    for (unsigned round = 0; round < 200; round++) {
         uint8_t *page = room + round % LINE_BYTES;
-        uint16_t wanted[PAGE_LINES] = {0};
         for (unsigned i = 0; i < PAGE_BYTES; i++) {
             uint64_t dice = chance_next(&chance);
             /* Sparse, dense, empty and full ones. */
             page[i] = (uint8_t)(i / LINE_BYTES % 3 == 0 ? dice & dice >> 8 & dice >> 16 : dice);
-            page[i] = round % 3 == 0 ? 0 : round % 3 == 1 ? 0xff : page[i];
+            page[i] = round % 4 == 0 ? 0 : round % 4 == 1 ? 0xff : page[i];
         }
         bit_set(page, chance_below(&chance, PAGE_BITS));
-        for (unsigned bit = 0; bit < PAGE_BITS; bit++)
-            wanted[bit / LINE_BITS] = (uint16_t)(wanted[bit / LINE_BITS] + bit_test(page, bit));
-        for (size_t i = 0; i < kernel_count; i++) {
-            uint16_t set[PAGE_LINES + 1] = {0};
-            set[PAGE_LINES] = 0xcafe;
-            kernels[i]->count(page, set);
-            tap_check(memcmp(set, wanted, sizeof wanted) == 0, "%s: page %u", kernels[i]->name,
-                      round);
-            tap_check(set[PAGE_LINES] == 0xcafe, "%s: wrote behind the counts", kernels[i]->name);
-        }
+        for (size_t i = 0; i < kernel_count; i++)
+            check_count(kernels[i], page, false, round);
+        check_count(kernel_for((struct geometry){1, 1, true}), page, true, round);
     }
 }
 
@@ -385,56 +372,16 @@ static void products(void)
         }
 }
 
-static void count_cells(void)
-{
-    const struct geometry geometry = {1, 1, true};
-    static _Alignas(PAGE_BYTES) uint8_t page[PAGE_BYTES];
-    struct chance chance = {13};
-    for (unsigned round = 0; round < 300; round++) {
-        uint16_t wanted[PAGE_LINES] = {0}, set[PAGE_LINES + 1] = {[PAGE_LINES] = 0xcafe};
-        for (unsigned i = 0; i < PAGE_BYTES; i++) {
-            uint64_t dice = chance_next(&chance);
-            page[i] = (uint8_t)(round % 3 == 0 ? dice & dice >> 8 & dice >> 16 : dice);
-            page[i] = (uint8_t)(i / LINE_BYTES % 5 == 0 ? round % 2 * 0xff : page[i]);
-        }
-        for (unsigned cell = 0; cell < PAGE_LINES * LINE_CELLS; cell++)
-            wanted[cell / LINE_CELLS] = (uint16_t)(wanted[cell / LINE_CELLS] +
-                                                   (oracle_value(page, cell, geometry) != 0));
-        kernel_for(geometry)->count(page, set);
-        tap_check(memcmp(set, wanted, sizeof wanted) == 0, "page %u", round);
-        tap_check(set[PAGE_LINES] == 0xcafe, "wrote behind the counts");
-    }
-}
-
-static void choice(void)
-{
-    bool is_one = false;
-    tap_check(kernel_count >= 1 && strcmp(kernels[0]->name, "plain") == 0,
-              "the first is not plain");
-    for (size_t i = 0; i < kernel_count; i++)
-        is_one = is_one || kernels[i] == kernel_best();
-    tap_check(is_one, "the best is not among all");
-    tap_check(kernel_for((struct geometry){1, 1, false}) == kernel_best(),
-              "the best is not for bits");
-    tap_check(strcmp(kernel_for((struct geometry){1, 1, true})->name, "cells") == 0,
-              "another one is for cells");
-}
-
 int main(void)
 {
     kernel_count = kernel_all(kernels);
     for (size_t i = 0; i < kernel_count; i++)
         printf("# kernel %s\n", kernels[i]->name);
-    tap_run("the choice of kernels", choice);
     tap_run("split: nothing is read beyond either end, lengths 0 to 300", split_at_guards);
-    tap_run("split: all alignments and lengths", split_alignments);
-    tap_run("split: at most so many, from anywhere", split_in_parts);
-    tap_run("test, set, insert: all g and f, repeats, flags, stops", all_geometries);
-    tap_run("test, set, insert: counting cells", all_geometries_counting);
-    tap_run("test: each single bit counts", each_single_bit);
-    tap_run("count: all bits of a page, line by line", count);
+    tap_run("split: all alignments and lengths, at most so many, from anywhere", split_alignments);
+    tap_run("test, set, insert: all g and f, repeats, flags, stops, counters", all_geometries);
+    tap_run("count: all bits and cells of a page, line by line", count);
     tap_run("products: sums over all choices, for eight pages at once", products);
-    tap_run("count: all cells of a page that are not zero", count_cells);
     tap_run("a layer of 12 GB", large_layer);
     return tap_end();
 }

@@ -348,25 +348,6 @@ static void limits(void)
     queue_close(b);
 }
 
-static void long_lines(void)
-{
-    start(" abc\n abcd\n");
-    struct queue *short_ones = use(QUEUE_POP, 3), *all = use(QUEUE_POP, SIZE_MAX),
-                 *pusher = use(QUEUE_PUSH, 3);
-    memset(text, 'x', sizeof text);
-    for (size_t at = QUEUE_CHUNK + 999; at < sizeof text; at += 1000)
-        text[at] = '\n';
-    tap_check(push(pusher, QUEUE_CHUNK + 600000) == QUEUE_CHUNK + 600000, "push: %s", fault.reason);
-    tap_check(took(short_ones, 9, "abc\n"), "not what is before the long line");
-    tap_check(take(short_ones, 9) == FAULT && strstr(fault.reason, "more than 3 bytes"), "taken");
-    tap_check(took(all, SIZE_MAX, "abcd\n"), "more than what is moved at once");
-    tap_check(take(all, SIZE_MAX) == 1 && got.length == QUEUE_CHUNK + 1000, "not the line alone");
-    tap_check(take(all, SIZE_MAX) == QUEUE_CHUNK / 1000, "%zu bytes at once", got.length);
-    queue_close(short_ones);
-    queue_close(all);
-    queue_close(pusher);
-}
-
 /* --- at the back --- */
 
 /* What stands after the last delimiter goes, however long it is; what is full gets a successor. */
@@ -378,12 +359,11 @@ static void back(void)
         size_t rest;
         unsigned number;
         off_t to; /* where it goes */
-    } cases[] = {{3, 0, 9, 3},
-                 {3, 4096, 9, 3},
-                 {4096, 4097, 9, 4096},
-                 {0, 4097, 9, 0},
-                 {FULL_AT - 1, 9, 9, FULL_AT - 1},
-                 {FULL_AT, 9, 10, 0}};
+    } cases[] = {
+        {3, 0, 9, 3},          {0, 1, 9, 0},    {3, 4096, 9, 3},
+        {4096, 4097, 9, 4096}, {0, 4097, 9, 0}, {FULL_AT - 1, 9, 9, FULL_AT - 1},
+        {FULL_AT, 9, 10, 0},
+    };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct stat status;
         start(" a\n");
@@ -466,7 +446,6 @@ int main(void)
     tap_run("the records of a segment", records);
     tap_run("30,000 random operations of five workers, against a list", model);
     tap_run("1,024 locks, and lines in 128 segments", limits);
-    tap_run("lines that are too long, or more than are moved at once", long_lines);
     tap_run("appending", back);
     tap_run("no room at the back", no_room);
     return tap_end();

@@ -3,7 +3,7 @@
  *
  *     FAULT_SHORT=SEED      read, write, pread and pwrite move only a part of what they might
  *     FAULT_MALLOC=N        the N-th allocation fails, and only it
- *     FAULT_MALLOC_LOG=FILE gets an "x" when that allocation was reached
+ *     FAULT_MALLOC_LOG=FILE gets "INJECTED" when that allocation was reached
  *
  * A short write to a pipe or file is legal at any time, so the output must not change. Counting
  * begins in the program, not in the loader, which allocates before this library is there.
@@ -104,7 +104,7 @@ static int fails(void)
     const char *log = getenv("FAULT_MALLOC_LOG");
     int fd = log != NULL ? open(log, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
     if (fd >= 0) {
-        (void)!write(fd, "x", 1);
+        (void)!write(fd, "INJECTED\n", 9);
         close(fd);
     }
     errno = ENOMEM;
