@@ -169,11 +169,13 @@ again() {
     mkfifo go
     # A first run, and a retry, of which what was whole can be committed.
     for first in yes no; do
+        rm -f got
         "$UNSEEN" --pending keys f.bf <go >got 3>&- 2>said &
         pid=$!
         exec {ask}>go
         echo one >&"$ask"
         filled got
+        asleep $pid
         fails_with 75 '^unseen: keys: another run is writing it' unseen --pending keys f.bf in
         fails_with 75 'keys: another run' unseen --pending keys --create new.bf in -a out --dropped dropped
         [[ $first == no ]] || fails_with 2 'keys: No such file' unseen commit f.bf keys
