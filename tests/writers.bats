@@ -228,6 +228,7 @@ spares() {
     local pid form
     input 3000 >in
     for form in 'f.bf in' 'f.bf in -x cat'; do
+        rm -f lives
         exits 0 unseen create --force -p 1e-9 f.bf
         mkfifo feed
         "$UNSEEN" f.bf feed >lives 3>&- &
