@@ -249,14 +249,16 @@ remembered() {
 }
 
 @test "behind a flood, a line still comes out before the next is sent" {
-    local i n
+    local i n feeder
     list in 100
     n=$(lines_unique in | wc -l)
     converse timeout -k 1 "$UNSEEN_TIMEOUT" "$UNSEEN" -j 2
     cat in >&"$ask" 3>&- &
+    feeder=$!
     for ((i = 0; i < n; i++)); do
         hear
     done
+    wait "$feeder" # what is left of the flood is no news
     for ((i = 1; i <= 100; i++)); do
         say "slow line $i"
         hear "slow line $i"
