@@ -30,23 +30,24 @@
 #include "filter/probe.h"
 #include "filter/room.h"
 #include "filter/slot.h"
+#include "filter/window.h"
 
 #include <string.h>
 
 /* --- claiming --- */
 
-/* How many new keys may be taken into flight. The layers have room for them, beside those in flight
- * anywhere. A window, where these need not come to the generation that is filling, has some there:
- * so a batch ends where it turns. */
-static uint64_t room_beside(const struct filter *filter, uint64_t others)
+/* How many new keys may be taken into flight: the layers have room for them beside the `taken`
+ * that are in flight anywhere, a window in its generations to come, too. There a batch that is not
+ * held ends where the window turns. */
+static uint64_t room_beside(const struct filter *filter, uint64_t taken)
 {
     const struct store *store = filter->store;
-    uint64_t room = place_room(store), taken = others + filter->flight.count;
+    uint64_t room = place_room(store), more = window_room_ahead(store);
     if (!filter->writes || store->header.plan.fixed)
         return UINT64_MAX;
-    if (is_window(store))
-        return filter->holds && room > 0 ? UINT64_MAX : room;
-    return taken < room ? room - taken : 0;
+    if (room == 0 || room + more <= taken)
+        return 0;
+    return is_window(store) && !filter->holds ? room : room + more - taken;
 }
 
 /* What is owed is as new as it was, whatever the layers say by now (filter.h). */
@@ -60,17 +61,18 @@ static void look_for_owed(const struct filter *filter, const struct key *keys, s
 }
 
 /* Under LOCK_CHANGE, if there is a lock: what is still new is taken into flight. Returns how many
- * keys were judged, 0 if room has to be made, or -1. */
+ * keys were judged, 0 if room has to be made beside those *taken, or -1. */
 static ptrdiff_t take_new(struct filter *filter, const struct key *keys, size_t n,
-                          uint64_t most_new, uint64_t settled, uint8_t *seen, struct fault *fault)
+                          uint64_t most_new, uint64_t settled, uint8_t *seen, uint64_t *taken,
+                          struct fault *fault)
 {
-    uint64_t others;
     uint8_t owed[BATCH_KEYS];
-    if (others_look(filter, keys, n, seen, &others, fault) != 0)
+    if (others_look(filter, keys, n, seen, taken, fault) != 0)
         return -1;
+    *taken += filter->flight.count;
     if (store_settlings(filter->store) != settled)
         probe_layers(filter->store, keys, n, seen);
-    uint64_t room = room_beside(filter, others);
+    uint64_t room = room_beside(filter, *taken);
     bool owes = filter->owed.log != NULL;
     if (owes)
         look_for_owed(filter, keys, n, seen, owed);
@@ -92,7 +94,7 @@ static int reserve(struct filter *filter, size_t n, struct fault *fault)
 }
 
 static ptrdiff_t claim_once(struct filter *filter, const struct key *keys, size_t n,
-                            uint64_t most_new, uint8_t *seen, struct fault *fault)
+                            uint64_t most_new, uint8_t *seen, uint64_t *taken, struct fault *fault)
 {
     struct store *store = filter->store;
     uint64_t settled = store_settlings(store);
@@ -101,10 +103,10 @@ static ptrdiff_t claim_once(struct filter *filter, const struct key *keys, size_
     if (filter->owed.log == NULL && memchr(seen, 0, n) == NULL)
         return (ptrdiff_t)n;
     if (!filter->writes)
-        return take_new(filter, keys, n, most_new, settled, seen, fault);
+        return take_new(filter, keys, n, most_new, settled, seen, taken, fault);
     if (store_lock(store, fault) != 0)
         return -1;
-    ptrdiff_t judged = take_new(filter, keys, n, most_new, settled, seen, fault);
+    ptrdiff_t judged = take_new(filter, keys, n, most_new, settled, seen, taken, fault);
     store_unlock(store);
     return judged;
 }
@@ -114,6 +116,7 @@ ptrdiff_t filter_claim(struct filter *filter, const struct key *keys, size_t n, 
 {
     struct store *store = filter->store;
     ptrdiff_t judged = 0;
+    uint64_t taken = 0;
     if (in_memory(store))
         return memory_claim(store, keys, n, most_new, seen, fault);
     if (n > BATCH_KEYS)
@@ -121,10 +124,10 @@ ptrdiff_t filter_claim(struct filter *filter, const struct key *keys, size_t n, 
     if (reserve(filter, n, fault) != 0)
         return -1;
     while (judged == 0) {
-        if (filter->writes && room_is_wanted(store) && room_make(store, fault) != 0)
+        if (filter->writes && room_is_wanted(store) && room_make(store, taken, fault) != 0)
             return -1;
-        judged = claim_once(filter, keys, n, most_new, seen, fault);
-        if (judged == 0 && room_make(store, fault) != 0)
+        judged = claim_once(filter, keys, n, most_new, seen, &taken, fault);
+        if (judged == 0 && room_make(store, taken, fault) != 0)
             return -1;
     }
     return judged;
@@ -194,7 +197,7 @@ static int settle_some(struct filter *filter, uint64_t *done, bool *all, struct 
     if (*done == filter->delivered)
         flight_hide(flight);
     store_unlock(filter->store);
-    if (set < n && room_make(filter->store, &ignored) != 0)
+    if (set < n && room_make(filter->store, 0, &ignored) != 0)
         *all = true;
     return 0;
 }
@@ -226,20 +229,20 @@ int filter_settle(struct filter *filter, struct fault *fault)
 /* --- adding --- */
 
 /* Under LOCK_CHANGE: what is not in goes through this writer's flight, which knows lines that come
- * twice. Returns how many keys are done, 0 if room has to be made, or -1. */
+ * twice. Returns how many keys are done, 0 if room has to be made beside those *taken, or -1. */
 static ptrdiff_t add_locked(struct filter *filter, const struct key *keys, size_t n,
-                            uint64_t settled, uint8_t *seen, uint64_t *added, struct fault *fault)
+                            uint64_t settled, uint8_t *seen, uint64_t *added, uint64_t *taken,
+                            struct fault *fault)
 {
     static struct key buffer[BATCH_KEYS];
     static const uint8_t none[BATCH_KEYS];
     struct store *store = filter->store;
     struct flight *flight = &filter->flight;
-    uint64_t others;
     if (store_settlings(store) != settled)
         probe_lasting(store, keys, n, seen);
-    if (others_look(filter, keys, 0, NULL, &others, fault) != 0)
+    if (others_look(filter, keys, 0, NULL, taken, fault) != 0)
         return -1;
-    size_t done = flight_take(flight, keys, n, room_beside(filter, others), seen);
+    size_t done = flight_take(flight, keys, n, room_beside(filter, *taken), seen);
     size_t count = (size_t)flight->count;
     *added += place_keys(store, flight_keys(flight, 0, count, buffer), count, none, true);
     if (count > 0)
@@ -254,8 +257,8 @@ static ptrdiff_t add_some(struct filter *filter, const struct key *keys, size_t 
                           uint64_t *added, struct fault *fault)
 {
     struct store *store = filter->store;
-    uint64_t settled = store_settlings(store);
-    if ((room_is_wanted(store) && room_make(store, fault) != 0) ||
+    uint64_t settled = store_settlings(store), taken = 0;
+    if ((room_is_wanted(store) && room_make(store, 0, fault) != 0) ||
         probe_begin(store, keys, n, seen, fault) != 0)
         return -1;
     probe_lasting(store, keys, n, seen);
@@ -263,9 +266,9 @@ static ptrdiff_t add_some(struct filter *filter, const struct key *keys, size_t 
         return (ptrdiff_t)n;
     if (store_lock_to_settle(store, fault) != 0)
         return -1;
-    ptrdiff_t done = add_locked(filter, keys, n, settled, seen, added, fault);
+    ptrdiff_t done = add_locked(filter, keys, n, settled, seen, added, &taken, fault);
     store_unlock(store);
-    return done == 0 && room_make(store, fault) != 0 ? -1 : done;
+    return done == 0 && room_make(store, taken, fault) != 0 ? -1 : done;
 }
 
 ptrdiff_t filter_add(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,

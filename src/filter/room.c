@@ -95,21 +95,16 @@ bool room_is_wanted(const struct store *store)
     return wants_stage_room(store) < store->count;
 }
 
-/* Whether another writer has made room since this one knew `before` layers. */
-static bool has_room(const struct store *store, unsigned before)
-{
-    return is_window(store) ? place_next(store) < store->count : store->count > before;
-}
-
-static int make(struct store *store, unsigned before, struct fault *fault)
+/* Another writer may have made room since this one knew `before` layers. */
+static int make(struct store *store, unsigned before, uint64_t taken, struct fault *fault)
 {
     unsigned layer = wants_stage_room(store);
     if (layer < store->count)
         return stage_make_room(store, layer, fault);
-    if (has_room(store, before))
-        return 0;
     if (!is_window(store))
-        return add_layer(store, fault);
+        return store->count > before ? 0 : add_layer(store, fault);
+    if (place_next(store) < store->count)
+        return place_room(store) + window_room_ahead(store) > taken ? 0 : add_layer(store, fault);
     layer = window_next(store);
     if (layer == store->count && add_layer(store, fault) != 0)
         return -1;
@@ -117,20 +112,21 @@ static int make(struct store *store, unsigned before, struct fault *fault)
 }
 
 /* *grown: whether this process has added a layer. */
-static int make_locked(struct store *store, unsigned before, bool *grown, struct fault *fault)
+static int make_locked(struct store *store, unsigned before, uint64_t taken, bool *grown,
+                       struct fault *fault)
 {
     if (store_lock_room(store, fault) != 0)
         return -1;
     int result = store_refresh(store, fault);
     unsigned known = store->count;
     if (result == 0)
-        result = make(store, before, fault);
+        result = make(store, before, taken, fault);
     *grown = store->count > known;
     store_unlock_room(store); /* here Ctrl-Z stops the process */
     return result;
 }
 
-int room_make(struct store *store, struct fault *fault)
+int room_make(struct store *store, uint64_t taken, struct fault *fault)
 {
     unsigned before = store->count;
     bool grown = false;
@@ -138,7 +134,7 @@ int room_make(struct store *store, struct fault *fault)
     do {
         if (signals_pending() && !store->settling)
             return fault_errno(fault, store->file.path, "cannot grow", EINTR);
-        result = make_locked(store, before, &grown, fault);
+        result = make_locked(store, before, taken, &grown, fault);
     } while (result != 0 &&
              (fault->error == ECANCELED || (fault->error == EINTR && store->settling)));
     if (result == 0 && grown)

@@ -6,11 +6,11 @@
 
 #include "filter/store.h"
 
-/* Makes room for more keys in a file, unless somebody else has made some since this process looked
- * for a place. LOCK_CHANGE must not be held. Takes as long as the disk does; a signal to end (but
- * not while delivered lines are settled) or to stop is obeyed at once, and whoever needs room next
- * goes on. Returns 0, or -1 with the fault. */
-int room_make(struct store *store, struct fault *fault);
+/* Makes room in a file for more keys than the `taken` that are in flight, unless somebody else has
+ * made some since this process looked for a place. LOCK_CHANGE must not be held. Takes as long as
+ * the disk does; a signal to end (but not while delivered lines are settled) or to stop is obeyed
+ * at once, and whoever needs room next goes on. Returns 0, or -1 with the fault. */
+int room_make(struct store *store, uint64_t taken, struct fault *fault);
 
 /* Whether the stage of the layer that is filling is to get its blocks, or to be emptied, before
  * keys are claimed for it: a hint. */

@@ -62,13 +62,29 @@ static uint64_t age_rank(const struct store *store, unsigned layer)
     return generation_number(store, layer) + 1;
 }
 
-/* By time, only what has expired, and of that the largest; else there may be none. */
-static bool is_better(const struct store *store, unsigned layer, unsigned than, uint64_t now)
+/* By time, what has expired. */
+static bool may_be_emptied(const struct store *store, unsigned layer, uint64_t now)
+{
+    return store->header.plan.forget == 0 || !generation_is_one(generation_number(store, layer)) ||
+           generation_expired(store, layer, now);
+}
+
+uint64_t window_room_ahead(const struct store *store)
+{
+    uint64_t now = generation_now(store), room = 0;
+    unsigned newest = generation_largest(store);
+    if (!is_window(store) || store->header.plan.forget == 0)
+        return is_window(store) ? UINT64_MAX / 2 : 0;
+    for (unsigned i = 0; i < store->count; i++)
+        if (i != newest && may_be_emptied(store, i, now))
+            room += store->layers[i].plan.capacity;
+    return room;
+}
+
+/* By time, the largest; else the oldest. */
+static bool is_better(const struct store *store, unsigned layer, unsigned than)
 {
     if (store->header.plan.forget != 0) {
-        if (generation_is_one(generation_number(store, layer)) &&
-            !generation_expired(store, layer, now))
-            return false;
         uint64_t pages = store->layers[layer].plan.pages;
         if (than < store->count && pages != store->layers[than].plan.pages)
             return pages > store->layers[than].plan.pages;
@@ -90,7 +106,7 @@ unsigned window_next(const struct store *store)
         return newest;
     uint64_t now = generation_now(store);
     for (unsigned i = 0; i < store->count; i++)
-        if (i != newest && is_better(store, i, next, now))
+        if (i != newest && may_be_emptied(store, i, now) && is_better(store, i, next))
             next = i;
     return next;
 }

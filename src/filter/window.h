@@ -9,6 +9,10 @@
 /* Under LOCK_CHANGE: keys were settled in the layer. */
 void window_settled(struct store *store, unsigned layer);
 
+/* How many keys there is room for in layers that may be emptied now: a window by lines never lacks
+ * one. 0 if the filter is no window. */
+uint64_t window_room_ahead(const struct store *store);
+
 /* Under LOCK_GROW: the layer that is emptied next; store_layers if none may be yet. */
 unsigned window_next(const struct store *store);
 
