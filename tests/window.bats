@@ -104,6 +104,11 @@ a_stream() {
     prints '0\n'
     succeeds unseen stats --json w.bf
     grep -q '"forgotten_next":{"lines":2[45][0-9],"after":249}' "$out"
+    # Before that the layers that are free are filled.
+    unseen create --window 1000 few.bf
+    seq 300 | unseen few.bf >all
+    succeeds unseen stats few.bf
+    grep -Eq '^forgotten next +2[45][0-9] lines, after 950 more$' "$out"
     seq 251 1100 | exits 0 unseen query -c w.bf
     prints '850\n'
 }
@@ -338,6 +343,13 @@ END
 7201|t.bf|d\n|d\n
 10800|query t.bf|b\nc\n|b\nc\n
 15301|t.bf|a\nb\nc\nd\n|a\nb\nc\nd\n
+END
+    # Set back to a time after the generation began: b does not go with what comes then.
+    echo a | exits 0 at 0 --create --forget-after 1h u.bf
+    times <<'END'
+800|u.bf|b\n|b\n
+400|u.bf|c\n|c\n
+4300|u.bf|b\n|
 END
     # A clock that ran ahead: 2099.
     exits 0 at 2270908800 t.bf <<<a

@@ -153,6 +153,7 @@ struct image {
     size_t layer_at;
 };
 
+/* The victim is in the second layer. */
 enum { STAY = 150, VICTIM = STAY, EARLIER = 1000 };
 
 static struct image image_read(const char *path, size_t layer_at)
@@ -206,7 +207,7 @@ static void judge(const uint8_t *bytes, const struct image *image, const uint8_t
     struct filter *filter = sample_open(path, true);
     if (filter == NULL)
         return;
-    const uint8_t *now = store_bits(filter_store(filter), 0)->bytes;
+    const uint8_t *now = store_bits(filter_store(filter), 1)->bytes;
     bool whole = memcmp(now, with + at, length) == 0;
     bool gone = memcmp(now, without + at, length) == 0;
     tap_check(whole || gone, "killed at step %u: the key is neither in nor out", step);
@@ -263,14 +264,15 @@ static void killed_at_every_store(void)
     char path[PATH_MAX];
     int status = 0;
     snprintf(path, sizeof path, "%s", scratch_path("r.bf"));
-    struct filter_plan plan = {.rate = 1e-9, .capacity = 200, .geometry = {.counting = true}};
+    struct filter_plan plan = {.rate = 1e-9, .capacity = STAY / 2, .geometry = {.counting = true}};
     struct filter *filter = sample_file(path, &plan);
     if (filter == NULL)
         return;
-    size_t layer_at = (size_t)store_end(filter_store(filter)) -
-                      store_bits(filter_store(filter), 0)->pages * PAGE_BYTES;
     for (unsigned i = 0; i < STAY; i++)
         add(filter, sample_key(i));
+    tap_check(store_layers(filter_store(filter)) == 2, "one layer");
+    size_t layer_at = (size_t)store_end(filter_store(filter)) -
+                      store_bits(filter_store(filter), 1)->pages * PAGE_BYTES;
     /* So the journal is not empty before. */
     add(filter, sample_key(EARLIER));
     tap_check(take_out(filter, sample_key(EARLIER)) == REMOVAL_DONE, "remove");
