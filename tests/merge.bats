@@ -593,4 +593,9 @@ has_soon() {
     # Both layers are full for all that.
     holds "$(field lines_left) < 500"
     has out.bf <(seq 90000)
+    # Those of one shape need not be the first.
+    exits 0 unseen create -n 1000 few.bf
+    exits 0 unseen merge --force -o out.bf few.bf a.bf b.bf
+    exits 0 unseen stats --json out.bf
+    holds "$(field lines) > 89000 && $(field lines) < 91000 && $(field layer_count) == 3"
 }

@@ -34,31 +34,16 @@ static double worth_of_empty(double x)
     return sum;
 }
 
-/* The same for full ones, x being the share of the others:
- * (1 - x - sum of (1 - x^(2^-k))^2 2^-k, k from 1 on) / 3. */
-static double worth_of_full(double x)
-{
-    double root = x, factor = 1, sum = 1 - x, before;
-    if (x == 0)
-        return 0;
-    do {
-        before = sum;
-        root = sqrt(root);
-        factor /= 2;
-        sum -= (1 - root) * (1 - root) * factor;
-    } while (sum != before);
-    return sum / 3;
-}
-
 double hyperloglog_estimate(const struct hyperloglog *sketch)
 {
     const double m = HYPERLOGLOG_REGISTERS;
     uint32_t count[FULL + 1] = {0};
     for (size_t i = 0; i < HYPERLOGLOG_REGISTERS; i++)
         count[sketch->registers[i]]++;
-    /* The sum of 2^-rank over all registers, by Horner's rule, its two ends replaced. */
-    double sum = m * worth_of_full(1 - count[FULL] / m);
-    for (unsigned rank = RUN_BITS; rank >= 1; rank--)
+    /* The sum of 2^-rank over all registers, by Horner's rule, the empty ones' part replaced. (The
+     * full ones' is of no account: for one of them it takes 2^50 lines.) */
+    double sum = 0;
+    for (unsigned rank = FULL; rank >= 1; rank--)
         sum = (sum + count[rank]) / 2;
     sum += m * worth_of_empty(count[0] / m);
     return m * m / (2 * log(2) * sum);
