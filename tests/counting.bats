@@ -171,7 +171,7 @@ END
         succeeds unseen f.bf kept
         prints ''
     done
-    wait "${pids[@]}"
+    for i in "${pids[@]}"; do wait "$i"; done
     removed=$(sed -n 's/.* lines read, \([0-9]*\) removed.*/\1/p' said.* | awk '{ n += $1 } END { print n }')
     [[ $removed -eq 20000 ]] || { echo "$removed removed"; false; }
     made_of kept -n 50k -p 1e-9
@@ -191,7 +191,6 @@ END
     cat in >&"$feed"
     exec {feed}>&-
     asleep "$pid"
-    sleep 0.2
     kill -0 "$pid"
     cmp before <(layer f.bf)
     let_go change

@@ -6,20 +6,6 @@
 load helper
 load engines/engines
 
-# Those that stand in the page for an engine are run on it.
-@test "every recipe for an engine has a test" {
-    local name missing=0
-    # shellcheck disable=SC2013 # names are words
-    for name in $(sed -n 's/^\.\\" file: //p' "$scale_page"); do
-        grep -Eqs "^ *recipe (.* )?$name( |$)" "$repository"/tests/engines.bats \
-            "$repository"/tests/engines/*.bats || {
-            echo "no test runs the recipe $name"
-            missing=1
-        }
-    done
-    [[ $missing -eq 0 ]]
-}
-
 teardown() { end_paused; }
 
 @test "parallel: writers share a filter, and one is killed" {

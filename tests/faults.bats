@@ -91,6 +91,7 @@ sweep() {
     head -n 2500 in >&"$feed"
     filled got
     until [[ -e f.bf.flight-0 ]]; do sleep 0.01; done
+    asleep "$pid"
     truncate -s 0 f.bf.flight-0
     { tail -n +2501 in >&"$feed"; } 2>/dev/null || true
     exec {feed}>&-

@@ -1,73 +1,8 @@
 #!/usr/bin/env bats
-# The house itself: the runner of these tests, which must be able to fail, what installs what is missing,
-# and the Makefile.
+# The house itself: what installs what is missing, and the Makefile.
 
 # shellcheck disable=SC2154 # repository, out, err and code are set by helper.bash
 load helper
-
-# --- tests/run ---------------------------------------------------------------
-
-# a_tree: a project of which only the runner is real.
-a_tree() {
-    mkdir -p tree/tests/unit tree/build/tests/unit
-    cp "$repository/tests/run" tree/tests/run
-}
-
-# unit_test NAME: a "C test" whose program is the script on stdin.
-unit_test() {
-    touch "tree/tests/unit/$1.c"
-    { echo '#!/bin/sh'; cat; } >"tree/build/tests/unit/$1"
-    chmod +x "tree/build/tests/unit/$1"
-}
-
-# runner [NAME...]: as from a shell; bats within bats stumbles over what the outer one exported, and
-# over its inner parts in PATH.
-runner() {
-    env -i PATH="$(tr : '\n' <<<"$PATH" | grep -v '/bats-core$' | paste -sd :)" TMPDIR="$BATS_TEST_TMPDIR" TEST_TIMEOUT="${limit:-60}" tree/tests/run "$@"
-}
-
-@test "run: what must not count as success" {
-    local script
-    while IFS= read -r script; do
-        rm -rf tree
-        a_tree
-        unit_test good <<<'echo 1..1; echo ok 1 - a'
-        unit_test bad <<<"$script"
-        limit=1 exits 1 runner || { echo "in: $script"; return 1; }
-        [[ $(tail -n 1 "$out") =~ ^[0-9]+\ passed,\ [1-9][0-9]*\ failed$ ]] ||
-            complain "should have failed: $script"
-    done <<'END'
-:
-exit 1
-echo ok 1 - no plan
-echo 1..2; echo ok 1 - one is missing
-echo 1..1; echo ok 1 - a; echo ok 2 - one too many
-echo 1..2; echo ok 1 - a; echo ok 3 - out of order
-echo 1..1; echo 1..1; echo ok 1 - two plans
-echo 1..1; echo ok 1 - a; exit 3
-echo 1..1; echo ok 1 - a; kill -SEGV $$
-echo 1..1; echo ok 1 - a; kill -KILL $$
-echo 1..1; echo not ok 1 - but exit 0
-echo 1..1; echo ok 1 - a; echo "Bail out! broken"
-echo 1..0
-echo 1..1; echo ok 1 - a; sleep 60
-END
-}
-
-@test "run: bats files, passing, skipping, failing, broken" {
-    local last
-    a_tree
-    # No line of this file may begin with what bats takes for a test.
-    printf '%s\n' '@test "passes" { true; }' '@test "skips" { skip "some reason"; }' >tree/tests/x.bats
-    exits 0 runner
-    [[ $(tail -n 1 "$out") == "1 passed, 0 failed, 1 skipped" ]] || complain
-    grep -q '^skipped: x.bats: ok 2 skips # skip some reason' "$out"
-    for last in '@test "fails" { false; }' '@test "broken" {'; do
-        echo "$last" >tree/tests/x.bats
-        exits 1 runner
-        [[ $(tail -n 1 "$out") == "0 passed, "[1-9]*" failed" ]] || complain "should have failed"
-    done
-}
 
 # --- src/build/deps.sh -------------------------------------------------------
 
@@ -127,7 +62,7 @@ deps() {
     grep -q 'not root, and there is no sudo' "$err"
     a_manager sudo "exit 0"
     exits 2 deps build
-    grep -q 'sudo apk add --update-cache gcc musl-dev linux-headers xxhash-dev' "$err"
+    grep -q 'sudo apk add .*xxhash-dev' "$err"
     [[ ! -e called ]] || complain "called without a terminal: $(cat called)"
     export as_user repository
     for answer in '' n y; do
@@ -135,8 +70,7 @@ deps() {
         grep -q 'Run it? \[y/N\]' "$out" || complain "not asked"
         [[ $answer == y || ! -e called ]] || complain "called after '$answer': $(cat called)"
     done
-    [[ $(cat called) == "sudo apk add --update-cache gcc musl-dev linux-headers xxhash-dev" ]] ||
-        complain "$(cat called)"
+    [[ $(cat called) == 'sudo apk add '* ]] || complain "$(cat called)"
 }
 
 # --- Makefile ----------------------------------------------------------------
@@ -183,23 +117,4 @@ clean_make() {
     touch mine/precious
     exits 2 clean_make -C "$repository" BUILD="$PWD/mine" clean
     [[ -e mine/precious ]]
-}
-
-# symbols HOW FILE: the names of the functions that FILE exports or takes from elsewhere.
-symbols() {
-    nm -D "$1" "$2" | sed 's/.* //; s/@.*//' | sort -u
-}
-
-# A program that is built with 64-bit offsets calls open64, where it says open.
-@test "a preloaded library stands in for the calls that the program makes" {
-    need nm
-    need_preload pages
-    symbols --undefined-only "$UNSEEN" >taken
-    for library in "${preload%/*}"/*.so; do
-        symbols --defined-only "$library" >given
-        run comm -12 given taken
-        [[ -n $output ]] || { echo "$library: the program calls none of these" && false; }
-        run comm -23 <(sed 's/$/64/' given | comm -12 - taken) given
-        [[ -z $output ]] || { echo "$library does not have: $output" && false; }
-    done
 }

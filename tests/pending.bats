@@ -124,7 +124,7 @@ left_nothing() {
 2|No space left|unseen --pending keys f.bf in >/dev/full
 141||env --default-signal=PIPE "$UNSEEN" --pending keys f.bf in > >(head -n 1 >/dev/null)
 2|File too large|limited unseen --pending keys f.bf in -a part
-2|File too large|limited unseen --pending keys f.bf in > >(cat >got)
+2|File too large|limited unseen --pending keys f.bf in > >(cat >/dev/null)
 2|missing: No such file|unseen --pending keys f.bf in missing
 END
 }

@@ -98,16 +98,6 @@ now_in() {
 # Which part counts is the keyer's matter: all recipes are tried with the filter form, add and query. That
 # the other commands ask the keyer, two recipes show.
 
-@test "the lines of these tests: keys fewer than lines, lines more than keys" {
-    local name
-    for name in $recipes; do
-        variants "$name"
-        [[ $(wc -l <wanted) -lt 1000 && $(wc -l <wanted) -gt 900 && $(wc -l <in) -eq 3000 ]]
-        # As whole lines, many more are distinct.
-        [[ $(sort -u in | wc -l) -gt 1300 ]]
-    done
-}
-
 prints_and_asks() {
     succeeds unseen f.bf in && same "$out" wanted || return 1
     succeeds unseen f.bf in && prints '' || return 1

@@ -92,6 +92,7 @@ kinds='file empty fifo directory dangling link hard'
 
 # swapping NAME THING...: starts the stranger who does so until `swapped`.
 swapping() {
+    rm -f "$BATS_TEST_TMPDIR/ready"
     setpriv --reuid 12345 --regid 12345 --clear-groups "$public/swapnames" 1000000 "$@" >"$BATS_TEST_TMPDIR/ready" 3>&- &
     swapper=$!
     strangers+=("$swapper")

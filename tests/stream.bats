@@ -65,6 +65,7 @@ talk() {
     trap '' PIPE # to talk to who was killed is no reason to die
     for call in read write fcntl newfstatat; do
         for when in {2..12}; do
+            rm -f trace
             exits 0 unseen create --force -p 1e-9 f.bf
             converse strace -D -qq -s 99 -o trace -e "inject=$call:signal=KILL:when=$when" "$UNSEEN" f.bf
             talk 3 >/dev/null 2>&1 || true

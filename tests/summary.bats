@@ -91,6 +91,7 @@ END
     local form
     input 300000 >in
     for form in 'f.bf in' '-j 1 f.bf in' '-p 1e-9'; do
+        rm -f status
         exits 0 unseen create --force -p 1e-9 f.bf
         # shellcheck disable=SC2086 # several words
         { env --default-signal=PIPE "$UNSEEN" --summary $form <in 2>"$err" || echo $? >status; } | head -n 1 >first

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # unseen verify: each finding that it has, alone; the exit codes; and that it changes
-# nothing. (What makes a file invalid: errors.bats. Queues: queue.bats. Windows:
+# nothing. (What makes a file invalid: test_header. Queues: queue.bats. Windows:
 # window.bats.)
 
 # shellcheck disable=SC2154 # out, err and code are set by helper.bash

@@ -183,8 +183,9 @@ spares() {
         "$UNSEEN" f.bf - in <&"$gate" >"out.$i" 2>"err.$i" 3>&- {feed}>&- {gate}<&- &
         pids+=($!)
     done
-    # After five seconds the first one says so; the second one waits behind it.
+    # After five seconds the two say so.
     until waits=$(grep -l ': waiting for ' err.*); do sleep 0.05; done
+    waits=${waits%%$'\n'*}
     if strace -qq -o /dev/null true 2>/dev/null && ! sanitized; then
         timeout 0.5 strace -qq -o trace -e trace=fcntl -p "${pids[${waits#err.}]}" || true
         holds "$(wc -l <trace) < 1000"

@@ -20,7 +20,8 @@ drained() {
 small_segments() {
     rm -rf q.bf*
     { creates -n 10000 -p 1e-9 q.bf && exits 0 unseen push q.bf </dev/null; } || return 1
-    head -n $(($1 * $2)) in | tee >(cat >queued) | unseen add q.bf
+    head -n $(($1 * $2)) in >queued
+    exits 0 unseen add q.bf queued || return 1
     awk -v lines="$2" '{ printf " %s\n", $0 >sprintf("q.bf.queue/%010d", (NR - 1) / lines + 1) }' queued
 }
 
