@@ -40,6 +40,9 @@ query -z --tag f.bf|2\00003\0|seen\t2\0new\t3\0
 query -zv f.bf|2\0a\nb\0|a\nb\0
 query -z -c f.bf|2\00003\00004\0|2\n
 END
+    # The exit code is that of all batches, not of the last one.
+    succeeds unseen query --tag f.bf < <(echo 2; seq 1001 101000)
+    [[ $(grep -c ^new "$out") -eq 100000 ]]
     # -q ends at the first line selected.
     succeeds unseen query -q f.bf < <(yes 2 2>/dev/null)
     succeeds unseen query -qv f.bf < <(yes 3 2>/dev/null)
