@@ -197,5 +197,6 @@ of_manual() {
     for command in ${ALL#plain }; do
         unseen help "$command" | grep -Eo -- '^ {2,6}-[^ ]+( --[a-z-]+)?' | grep -Eo -- '-[^ ,]+' | sed "s/^/$command /"
     done >some
+    [[ $(wc -l <some) -gt 100 ]]
     run -1 grep -vxFf help some
 }

@@ -393,7 +393,8 @@ told_at_end() {
         exits 0 unseen create --force -n 500 -p 1e-9 f.bf
         env --default-signal=TSTP "$UNSEEN" f.bf in >got 2>said 3>&- &
         pid=$!
-        sleep "0.0$((round % 4 + 1))$round"
+        filled got
+        sleep "0.00$round"
         kill -TSTP "$pid" 2>/dev/null || true
         # If it had stopped with the lock, this would wait for ever.
         exits 0 timeout 60 "$UNSEEN" f.bf few
@@ -433,7 +434,8 @@ told_at_end() {
         exits 0 unseen create --force -n 500 -p 1e-9 f.bf
         "$UNSEEN" f.bf in >got 2>said 3>&- &
         pid=$!
-        sleep "0.0${i}"
+        filled got
+        sleep "0.00$i"
         cp f.bf copy.bf
         kill -STOP "$pid" 2>/dev/null || true
         cp got got.then
