@@ -253,24 +253,24 @@ gets() { exits 0 wait "$waiter" && is got "$1"; }
     while IFS='|' read -r status said rest command; do
         a_queue 1 9
         exits "$status" unseen pop q.bf -m 5 -x sh -c "$command" </dev/null 3>&- {hold}>&-
-        if [[ -z $said ]]; then silent_on_stderr; else says "^unseen: $said\$"; fi || complain "$command"
+        if [[ -z $said ]]; then silent_on_stderr; else says "^unseen: $said"; fi || complain "$command"
         prints "${rest%%:*}"
         counts "$(wc -w <<<"${rest#*:}")" 0
         succeeds unseen pop q.bf -m 99 </dev/null
         xargs -n 1 <<<"${rest#*:}" | same "$out" /dev/stdin || complain "$command"
     done <<END
 0||1\n2\n3\n4\n5\ndone\n:6 7 8 9|cat; echo done
-0|$left 4 lines unread \(they wait again\)|:2 3 4 5 6 7 8 9|read -r a
-0|$left 1 line unread \(it waits again\)|:5 6 7 8 9|read -r a; read -r a; read -r a; read -r a
-0|$left 4 lines unread \(they wait again\)|1\n2:2 3 4 5 6 7 8 9|dd bs=1 count=3 2>said
-0|$left 5 lines unread \(they wait again\)|1:1 2 3 4 5 6 7 8 9|dd bs=1 count=1 2>said
-0|$left 4 lines unread \(they wait again\)|:2 3 4 5 6 7 8 9|read -r a; exec <&-; exit 0
+0|$left 4 lines unread|:2 3 4 5 6 7 8 9|read -r a
+0|$left 1 line unread|:5 6 7 8 9|read -r a; read -r a; read -r a; read -r a
+0|$left 4 lines unread|1\n2:2 3 4 5 6 7 8 9|dd bs=1 count=3 2>said
+0|$left 5 lines unread|1:1 2 3 4 5 6 7 8 9|dd bs=1 count=1 2>said
+0|$left 4 lines unread|:2 3 4 5 6 7 8 9|read -r a; exec <&-; exit 0
 0||:6 7 8 9|true
 0||:6 7 8 9|exec <&-; exit 0
 0||:6 7 8 9|read -r a; exec 4<&0; sh -c 'read -r l <go' <&4 & exit 0
-3|sh: exited with 7 \(its lines went to the back of the queue\)|:6 7 8 9 1 2 3 4 5|read -r a; exit 7
-3|sh: exited with 7 \(its lines went to the back of the queue\)|:6 7 8 9 1 2 3 4 5|exec <&-; exit 7
-3|sh: was killed by signal 9 \(Killed\) \(its lines went to the back of the queue\)|:6 7 8 9 1 2 3 4 5|cat >got; kill -9 \$\$
+3|sh: exited with 7|:6 7 8 9 1 2 3 4 5|read -r a; exit 7
+3|sh: exited with 7|:6 7 8 9 1 2 3 4 5|exec <&-; exit 7
+3|sh: was killed by signal 9 \(Killed\)|:6 7 8 9 1 2 3 4 5|cat >got; kill -9 \$\$
 END
     a_queue 1 3
     told 127 '^unseen: \./nosuch: cannot be run: No such file' unseen pop q.bf -m 2 -x ./nosuch
