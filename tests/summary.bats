@@ -103,6 +103,10 @@ END
         holds "$n > 0 && $n < 300000"
         [[ $form == -p* ]] || remembers "$n"
     done
+    # in memory, of an output that takes a part: its whole lines
+    limited() { (ulimit -f 100; "$@" >part); }
+    exits 2 limited unseen --summary -p 1e-9 <in
+    says_lines 2 'File too large$' " lines read, $(wc -l <part) printed"
 }
 
 # ended_by SIGNAL NUMBER COMMAND...: COMMAND, which has printed to ./got what there was, or summed up in
