@@ -400,6 +400,10 @@ plain_build() {
     ! sanitized || skip "a sanitizer $1 (a plain build runs this)"
 }
 
+need_own_calls() {
+    ! grep -aq __llvm_profile "$UNSEEN" || skip "a build that counts locks a file and seeks in it (a plain build runs this)"
+}
+
 need_memory_figures() {
     env time -f %M true >/dev/null 2>&1 || skip "needs GNU time (to install it: src/build/deps.sh check)"
     plain_build "has its own need of memory"

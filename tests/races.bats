@@ -83,6 +83,7 @@ killed_in_flight() {
 
 @test "a lock that cannot be had now: exit 75, as the same run may do later; one that never can: 2" {
     need_strace
+    need_own_calls
     local error
     input 10 >in
     exits 0 unseen create -p 1e-9 f.bf
