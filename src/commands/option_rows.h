@@ -80,7 +80,7 @@ OPTION(forget_after, TIME, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--forget-after
        1, FORGET_MAX, .describes = true, .excludes = B(fixed) | B(counting) | B(size),
        .why = "it grows by the lines that come in TIME, and forgets them by itself")
 OPTION(size, SIZE, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--size"}, "SIZE", "64M",
-       NULL, "size of the file, which stays: 64M, 2G", 64 * 1024, 0x1p50,
+       NULL, "size of the file, which stays: 64M, 2G", 72 * 1024, 0x1p50,
        .describes = true, .excludes = B(bits_per_key), .why = "both give the size")
 OPTION(fixed, NOTHING, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--fixed"}, NULL, NULL,
        NULL, "never grow; past N the rate rises, with a warning",
