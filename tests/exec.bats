@@ -289,6 +289,7 @@ END
             $command" 2>said 3>&- {feed}>&- </dev/null &
         pid=$!
         filled read
+        asleep "$pid" # it has seen the end of its input, or waits for more, or for CMD to read
         for signal in $signals; do
             kill -s "$signal" "$pid"
             # CMD has noted it, or is gone.

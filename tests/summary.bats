@@ -103,10 +103,6 @@ END
         holds "$n > 0 && $n < 300000"
         [[ $form == -p* ]] || remembers "$n"
     done
-    # in memory, of an output that takes a part: its whole lines
-    limited() { (ulimit -f 100; "$@" >part); }
-    exits 2 limited unseen --summary -p 1e-9 <in
-    says_lines 2 'File too large$' " lines read, $(wc -l <part) printed"
 }
 
 # ended_by SIGNAL NUMBER COMMAND...: COMMAND, which has printed to ./got what there was, or summed up in
@@ -282,8 +278,12 @@ END
     need_signals
     exits 2 to /dev/full unseen --summary < <(seq 5)
     grep -q ': 5 lines read, 0 printed, 0 dropped' "$err" || complain 'printed'
-    # A pipe takes what fits into it, and then nobody reads.
+    # Of an output that takes a part, its whole lines do.
     seq 100000 >in
+    limited() { (ulimit -f 100; "$@" >part); }
+    exits 2 limited unseen --summary <in
+    says_lines 2 'File too large$' " lines read, $(wc -l <part) printed"
+    # A pipe takes what fits into it, and then nobody reads.
     # shellcheck disable=SC2016 # for that shell
     stall env --default-signal=PIPE sh -c 'exec "$UNSEEN" --summary <in'
     exec {hold}>&-
