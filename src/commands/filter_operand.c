@@ -3,6 +3,7 @@
 #include "commands/command.h"
 #include "commands/filter_spec.h"
 #include "commands/message.h"
+#include "commands/names.h"
 #include "commands/warnings.h"
 #include "core/number.h"
 #include "core/quote.h"
@@ -119,18 +120,12 @@ int filter_operand_refuse(struct fault *fault, const struct options *options, co
 struct store *filter_operand_look(const char *path, const struct options *options)
 {
     struct fault fault;
-    struct stat output;
-    char quoted[QUOTE_MAX];
-    if (!filter_operand_is_name(path, options))
+    struct names names = {.filter = path, .prints = true};
+    if (!filter_operand_is_name(path, options) || names_compare(&names) != 0)
         return NULL;
     struct store *store = store_open(path, false, NULL, &fault);
     if (store == NULL)
         filter_operand_refuse(&fault, options, path);
-    else if (fstat(STDOUT_FILENO, &output) == 0 && store_is_file(store, &output)) {
-        message("%s: is both FILTER and output (name another file)", quote_file(path, quoted));
-        store_close(store);
-        return NULL;
-    }
     return store;
 }
 

@@ -40,8 +40,7 @@ double hyperloglog_estimate(const struct hyperloglog *sketch)
     uint32_t count[FULL + 1] = {0};
     for (size_t i = 0; i < HYPERLOGLOG_REGISTERS; i++)
         count[sketch->registers[i]]++;
-    /* The sum of 2^-rank over all registers, by Horner's rule, the empty ones' part replaced. (The
-     * full ones' is of no account: for one of them it takes 2^50 lines.) */
+    /* The sum of 2^-rank over all registers, by Horner's rule, the empty ones' part replaced. */
     double sum = 0;
     for (unsigned rank = FULL; rank >= 1; rank--)
         sum = (sum + count[rank]) / 2;

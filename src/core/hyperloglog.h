@@ -16,10 +16,11 @@
  *   3. That mean is right only for many keys: with few, most registers are still empty. The usual
  *      way out is another formula below about 2.5 m keys and a table of corrections around there.
  *      Ertl 2017 ("New cardinality estimation algorithms for HyperLogLog sketches", algorithm 6)
- *      needs neither: the two ends of the sum, empty registers and full ones, are replaced by what
- *      they are worth if keys come as a Poisson process. One formula, with next to no bias,
- *      from no key to more than 10^12; below a hundred keys, its nearest whole number is their
- *      count unless two of them meet in a register.
+ *      needs neither: the empty registers' part of the sum is replaced by what they are worth if
+ *      keys come as a Poisson process (and so is that of full ones, which we leave alone: for one
+ *      it takes 2^50 keys). One formula, with next to no bias, from no key to more than 10^12;
+ *      below a hundred keys, its nearest whole number is their count unless two of them meet in a
+ *      register.
  */
 #ifndef UNSEEN_CORE_HYPERLOGLOG_H
 #define UNSEEN_CORE_HYPERLOGLOG_H

@@ -71,10 +71,12 @@ static bool may_be_emptied(const struct store *store, unsigned layer, uint64_t n
 
 uint64_t window_room_ahead(const struct store *store)
 {
+    if (!is_window(store))
+        return 0;
+    if (store->header.plan.forget == 0)
+        return UINT64_MAX / 2;
     uint64_t now = generation_now(store), room = 0;
     unsigned newest = generation_largest(store);
-    if (!is_window(store) || store->header.plan.forget == 0)
-        return is_window(store) ? UINT64_MAX / 2 : 0;
     for (unsigned i = 0; i < store->count; i++)
         if (i != newest && may_be_emptied(store, i, now))
             room += store->layers[i].plan.capacity;
