@@ -100,7 +100,7 @@ static void show_forecast(struct figures *figures, const struct forecast *foreca
          .note = figures_text(figures, " (classic filter %.2f, any structure at least %.2f)",
                               classic, least)},
         {"hashes", "hashes", COUNT(geometry_hashes(geometry))},
-        {"cache lines", "cache_lines", COUNT(geometry.lines)}, {"pages", "pages", COUNT(pages)},
+        {"cache lines", "cache_lines", COUNT(geometry.blocks)}, {"pages", "pages", COUNT(pages)},
         {NULL, "fixed", FLAG(plan->fixed)}, {NULL, "counting", FLAG(geometry.counting)},
         {"classic rate", "classic_rate", RATE(forecast_classic_rate(forecast)),
          .note = " at capacity (of a classic filter of this size)"});

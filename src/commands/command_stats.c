@@ -127,7 +127,7 @@ static void show_form(struct figures *figures, const struct store *store,
                   BITS(sizing_bits_per_key(survey->pages, survey->capacity)),
                   .note = " at capacity"},
                  {"hashes", NULL, COUNT(geometry_hashes(geometry))},
-                 {"cache lines", NULL, COUNT(geometry.lines)});
+                 {"cache lines", NULL, COUNT(geometry.blocks)});
     show_key(figures, &header->recipe);
     const char *seed = figures_text(figures, "%" PRIu64, header->hasher.k0);
     const char *part = figures_text(figures, "%" PRIu32 "/%" PRIu32, shard.part, shard.parts);
@@ -169,7 +169,7 @@ static void show_layer(struct figures *figures, const void *context, size_t i)
     bool began = layer->window && generation->number != 0;
     char date[CLOCK_DATE];
     double lines = layer->lines;
-    uint64_t pages = layer->plan.pages, cache_lines = layer->plan.geometry.lines;
+    uint64_t pages = layer->plan.pages, cache_lines = layer->plan.geometry.blocks;
     unsigned hashes = geometry_hashes(layer->plan.geometry);
     figures_show(figures, {figures_text(figures, "layer %zu", i + 1), NULL, TEXT("")},
                  {number_lines((uint64_t)round(lines)), "lines", COUNT(lines)},

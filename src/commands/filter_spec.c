@@ -138,7 +138,7 @@ static int describe(const struct options *options, struct header *header)
     if (work_out(options, plan) != 0)
         return EXIT_TROUBLE;
     /* Only an odd geometry can make one too large; working it out takes milliseconds. */
-    bool odd = plan->geometry.lines != 0 || plan->window;
+    bool odd = plan->geometry.blocks != 0 || plan->window;
     if (odd && plan->capacity != 0 && growth_first(plan, &layer) != 0)
         return message("%s %" PRIu64 ": a filter cannot be that large (ask for fewer lines, or a "
                        "higher rate)",
@@ -211,7 +211,7 @@ static void want(const struct options *options, const struct header *has, struct
     if ((options->size != 0 || options->bits_per_key != 0) && plan->pages == 0)
         plan->pages = has->plan.pages == 0 ? 1 : 0;
     if (options->hashes != 0 && geometry_hashes(plan->geometry) == geometry_hashes(own)) {
-        plan->geometry.lines = has->plan.geometry.lines;
+        plan->geometry.blocks = has->plan.geometry.blocks;
         plan->geometry.fields = has->plan.geometry.fields;
     }
 }

@@ -124,7 +124,7 @@ OPTION(files, FILE, GROUP_SINGLE, FOR_SHARD, {"--files"}, "PATTERN", "part.%d",
 OPTION(bits_per_key, NUMBER, GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--bits-per-key"}, "B", "20",
        NULL, "size in bits for each of -n lines", 1, 1000, .describes = true)
 OPTION(hashes, COUNT, GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--hashes"}, "K", "8",
-       NULL, "bits set by each line (default: what suits -p)", 1, LINES_MAX * FIELDS_MAX,
+       NULL, "bits set by each line (default: what suits -p)", 1, BLOCKS_MAX * FIELDS_MAX,
        .describes = true)
 OPTION(seed, SEED, GROUP_EXPERT, FOR_MAKERS, {"--seed"}, "S", "42",
        NULL, "seed of the hash, 64 bits (default 0)", 0, 0x1p64,

@@ -2,17 +2,17 @@
 
 #include <string.h>
 
-static uint8_t *line_of(const struct bits *bits, struct key key, const struct walk *walk)
+static uint8_t *block_of(const struct bits *bits, struct key key, const struct walk *walk)
 {
     return bits->bytes + geometry_page(key, bits->pages) * PAGE_BYTES +
-           (size_t)walk->line * LINE_BYTES;
+           (size_t)walk->block * BLOCK_BYTES;
 }
 
 bool cells_has(const struct bits *bits, struct key key)
 {
     struct walk walk = walk_start(key);
-    for (unsigned j = 0; j < bits->geometry.lines; j++, walk_next(&walk))
-        if (!cells_test(line_of(bits, key, &walk), walk.word, bits->geometry.fields))
+    for (unsigned j = 0; j < bits->geometry.blocks; j++, walk_next(&walk))
+        if (!cells_test(block_of(bits, key, &walk), walk.word, bits->geometry.fields))
             return false;
     return true;
 }
@@ -20,25 +20,25 @@ bool cells_has(const struct bits *bits, struct key key)
 void cells_remove(const struct bits *bits, struct key key)
 {
     struct walk walk = walk_start(key);
-    for (unsigned j = 0; j < bits->geometry.lines; j++, walk_next(&walk))
-        cells_lower(line_of(bits, key, &walk), walk.word, bits->geometry.fields);
+    for (unsigned j = 0; j < bits->geometry.blocks; j++, walk_next(&walk))
+        cells_lower(block_of(bits, key, &walk), walk.word, bits->geometry.fields);
 }
 
 void cells_save(const struct bits *bits, struct key key, uint8_t *copy)
 {
     struct walk walk = walk_start(key);
-    for (unsigned j = 0; j < bits->geometry.lines; j++, walk_next(&walk))
-        memcpy(copy + (size_t)j * LINE_BYTES, line_of(bits, key, &walk), LINE_BYTES);
+    for (unsigned j = 0; j < bits->geometry.blocks; j++, walk_next(&walk))
+        memcpy(copy + (size_t)j * BLOCK_BYTES, block_of(bits, key, &walk), BLOCK_BYTES);
 }
 
 /* Whether a line can have come from `copy` by lowering some of the word's cells. */
-static bool comes_from(const uint8_t *line, const uint8_t *copy, uint64_t word, unsigned fields)
+static bool comes_from(const uint8_t *block, const uint8_t *copy, uint64_t word, unsigned fields)
 {
-    uint8_t lowered[LINE_BYTES];
+    uint8_t lowered[BLOCK_BYTES];
     memcpy(lowered, copy, sizeof lowered);
     cells_lower(lowered, word, fields);
-    for (unsigned cell = 0; cell < LINE_CELLS; cell++) {
-        unsigned value = cell_value(line, cell);
+    for (unsigned cell = 0; cell < BLOCK_CELLS; cell++) {
+        unsigned value = cell_value(block, cell);
         if (value != cell_value(copy, cell) && value != cell_value(lowered, cell))
             return false;
     }
@@ -48,15 +48,15 @@ static bool comes_from(const uint8_t *line, const uint8_t *copy, uint64_t word, 
 bool cells_restore(const struct bits *bits, struct key key, const uint8_t *copy)
 {
     struct walk walk = walk_start(key);
-    for (unsigned j = 0; j < bits->geometry.lines; j++, walk_next(&walk))
-        if (!comes_from(line_of(bits, key, &walk), copy + (size_t)j * LINE_BYTES, walk.word,
+    for (unsigned j = 0; j < bits->geometry.blocks; j++, walk_next(&walk))
+        if (!comes_from(block_of(bits, key, &walk), copy + (size_t)j * BLOCK_BYTES, walk.word,
                         bits->geometry.fields))
             return false;
     walk = walk_start(key);
-    for (unsigned j = 0; j < bits->geometry.lines; j++, walk_next(&walk)) {
-        uint8_t *line = line_of(bits, key, &walk);
-        for (unsigned i = 0; i < LINE_BYTES; i++)
-            __atomic_store_n(&line[i], copy[j * LINE_BYTES + i], __ATOMIC_RELAXED);
+    for (unsigned j = 0; j < bits->geometry.blocks; j++, walk_next(&walk)) {
+        uint8_t *block = block_of(bits, key, &walk);
+        for (unsigned i = 0; i < BLOCK_BYTES; i++)
+            __atomic_store_n(&block[i], copy[j * BLOCK_BYTES + i], __ATOMIC_RELAXED);
     }
     return true;
 }

@@ -23,51 +23,51 @@
 
 enum { CELL_MAX = 15 };
 
-static inline unsigned cell_value(const uint8_t *line, unsigned cell)
+static inline unsigned cell_value(const uint8_t *block, unsigned cell)
 {
-    return line[cell / 2] >> (cell % 2 * 4) & CELL_MAX;
+    return block[cell / 2] >> (cell % 2 * 4) & CELL_MAX;
 }
 
-static inline void cell_put(uint8_t *line, unsigned cell, unsigned value)
+static inline void cell_put(uint8_t *block, unsigned cell, unsigned value)
 {
-    uint8_t *byte = line + cell / 2;
+    uint8_t *byte = block + cell / 2;
     unsigned other = *byte & (cell % 2 != 0 ? 0x0fU : 0xf0U);
     __atomic_store_n(byte, (uint8_t)(other | value << (cell % 2 * 4)), __ATOMIC_RELAXED);
 }
 
 /* Whether no cell of the word is zero in a line of 64 bytes. */
-static inline bool cells_test(const uint8_t *line, uint64_t word, unsigned fields)
+static inline bool cells_test(const uint8_t *block, uint64_t word, unsigned fields)
 {
     bool all = true;
     for (unsigned t = 0; t < fields; t++)
-        all &= cell_value(line, geometry_cell(word, t)) != 0;
+        all &= cell_value(block, geometry_cell(word, t)) != 0;
     return all;
 }
 
 /* Raises each cell of the word by one, or lowers it. */
-static inline void cells_step(uint8_t *line, uint64_t word, unsigned fields, bool up)
+static inline void cells_step(uint8_t *block, uint64_t word, unsigned fields, bool up)
 {
-    uint64_t done[LINE_CELLS / 64] = {0};
+    uint64_t done[BLOCK_CELLS / 64] = {0};
     for (unsigned t = 0; t < fields; t++) {
         unsigned cell = geometry_cell(word, t);
-        unsigned value = cell_value(line, cell);
+        unsigned value = cell_value(block, cell);
         bool again = done[cell / 64] >> cell % 64 & 1;
         done[cell / 64] |= UINT64_C(1) << cell % 64;
         if (again || value == CELL_MAX || (value == 0 && !up))
             continue;
-        cell_put(line, cell, up ? value + 1 : value - 1);
+        cell_put(block, cell, up ? value + 1 : value - 1);
     }
 }
 
-static inline void cells_raise(uint8_t *line, uint64_t word, unsigned fields)
+static inline void cells_raise(uint8_t *block, uint64_t word, unsigned fields)
 {
-    cells_step(line, word, fields, true);
+    cells_step(block, word, fields, true);
 }
 
 /* Precondition: cells_test, of this line and of the key's others. */
-static inline void cells_lower(uint8_t *line, uint64_t word, unsigned fields)
+static inline void cells_lower(uint8_t *block, uint64_t word, unsigned fields)
 {
-    cells_step(line, word, fields, false);
+    cells_step(block, word, fields, false);
 }
 
 /* Whether a key is in a counting layer; lowers its cells. Precondition of the second: the first. */

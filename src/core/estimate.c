@@ -11,8 +11,8 @@ void estimate_start(struct estimate *estimate, struct geometry geometry)
     estimate->zero = 1;
     estimate->step_bits = geometry.counting ? 4 : 6;
     estimate->choices = 1;
-    for (unsigned j = 1; j <= geometry.lines; j++)
-        estimate->choices = estimate->choices * (PAGE_LINES + 1 - j) / j;
+    for (unsigned j = 1; j <= geometry.blocks; j++)
+        estimate->choices = estimate->choices * (PAGE_BLOCKS + 1 - j) / j;
 }
 
 void estimate_start_steps(struct estimate *estimate, struct geometry geometry,
@@ -32,7 +32,7 @@ static double log_zero(const struct estimate *estimate)
 /* The table is a tenth of the start of a run that does not ask for the rate. */
 static void fill_chances(struct estimate *estimate)
 {
-    unsigned cells = geometry_line_cells(estimate->geometry);
+    unsigned cells = geometry_block_cells(estimate->geometry);
     for (unsigned x = 0; x <= cells; x++) {
         double chance = 1;
         for (unsigned t = 0; t < estimate->geometry.fields; t++)
@@ -69,34 +69,34 @@ static void add_page(struct estimate *estimate, unsigned set)
 
 /* Adds a page, and puts into `lines` how many bits are set in each of its lines. Sums of 16 bits
  * have room for a page, and are quickest. */
-static void count_page(struct estimate *estimate, const uint8_t *page, uint16_t lines[PAGE_LINES])
+static void count_page(struct estimate *estimate, const uint8_t *page, uint16_t blocks[PAGE_BLOCKS])
 {
     uint16_t set = 0;
-    estimate->kernel->count(page, lines);
-    for (unsigned line = 0; line < PAGE_LINES; line++)
-        set = (uint16_t)(set + lines[line]);
+    estimate->kernel->count(page, blocks);
+    for (unsigned block = 0; block < PAGE_BLOCKS; block++)
+        set = (uint16_t)(set + blocks[block]);
     add_page(estimate, set);
 }
 
 void estimate_add_keys(struct estimate *estimate, const uint8_t *bytes, uint64_t pages)
 {
-    uint16_t lines[PAGE_LINES];
+    uint16_t blocks[PAGE_BLOCKS];
     for (uint64_t i = 0; i < pages; i++)
-        count_page(estimate, bytes + i * PAGE_BYTES, lines);
+        count_page(estimate, bytes + i * PAGE_BYTES, blocks);
 }
 
 /* Up to KERNEL_PAGES pages. */
 static void add_pages(struct estimate *estimate, const uint8_t *bytes, unsigned pages)
 {
-    double chances[PAGE_LINES][KERNEL_PAGES] = {{0}};
+    double chances[PAGE_BLOCKS][KERNEL_PAGES] = {{0}};
     double sums[KERNEL_PAGES];
     for (unsigned page = 0; page < pages; page++) {
-        uint16_t lines[PAGE_LINES];
-        count_page(estimate, bytes + (size_t)page * PAGE_BYTES, lines);
-        for (unsigned line = 0; line < PAGE_LINES; line++)
-            chances[line][page] = estimate->chance[lines[line]];
+        uint16_t blocks[PAGE_BLOCKS];
+        count_page(estimate, bytes + (size_t)page * PAGE_BYTES, blocks);
+        for (unsigned block = 0; block < PAGE_BLOCKS; block++)
+            chances[block][page] = estimate->chance[blocks[block]];
     }
-    estimate->kernel->products(chances, estimate->geometry.lines, sums);
+    estimate->kernel->products(chances, estimate->geometry.blocks, sums);
     for (unsigned page = 0; page < pages; page++)
         estimate->rate_sum += sums[page] / estimate->choices;
 }

@@ -44,7 +44,7 @@ struct estimate {
     unsigned step_bits; /* a 512th of all cells is 2 to this power */
     uint64_t *steps;    /* pages by cells set: 0; 1 to a 512th; and so on; NULL: not asked for */
     bool has_chances;   /* the next one, once the rate is asked for */
-    double chance[LINE_BITS + 1]; /* (x / 512)^f */
+    double chance[BLOCK_BITS + 1]; /* (x / 512)^f */
 };
 
 void estimate_start(struct estimate *estimate, struct geometry geometry);

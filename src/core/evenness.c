@@ -3,24 +3,24 @@
 #include <math.h>
 
 /* y2: the chance that a key of a page sets at least one of two cells, of one line or of two. */
-static double share_of_two(struct geometry geometry, bool same_line)
+static double share_of_two(struct geometry geometry, bool same_block)
 {
-    double lines = geometry.lines, cells = geometry_line_cells(geometry);
-    if (same_line)
-        return lines / PAGE_LINES * (1 - pow(1 - 2 / cells, geometry.fields));
+    double blocks = geometry.blocks, cells = geometry_block_cells(geometry);
+    if (same_block)
+        return blocks / PAGE_BLOCKS * (1 - pow(1 - 2 / cells, geometry.fields));
     double hit = 1 - pow(1 - 1 / cells, geometry.fields);
-    double both = lines * (lines - 1) / (PAGE_LINES * (PAGE_LINES - 1.0));
-    return 2 * lines / PAGE_LINES * hit - both * hit * hit;
+    double both = blocks * (blocks - 1) / (PAGE_BLOCKS * (PAGE_BLOCKS - 1.0));
+    return 2 * blocks / PAGE_BLOCKS * hit - both * hit * hit;
 }
 
 /* How many times the variance of keys is that of keys told from cells. */
 static double overdispersion(struct geometry geometry, double fill)
 {
     double keys = -log1p(-fill) / geometry_share(geometry);
-    double cells = geometry_page_cells(geometry), line = geometry_line_cells(geometry);
+    double cells = geometry_page_cells(geometry), block = geometry_block_cells(geometry);
     double zero = cells * (1 - fill), slope = zero * geometry_share(geometry);
-    double pairs = cells * (line - 1) * exp(-keys * share_of_two(geometry, true)) +
-                   cells * (cells - line) * exp(-keys * share_of_two(geometry, false));
+    double pairs = cells * (block - 1) * exp(-keys * share_of_two(geometry, true)) +
+                   cells * (cells - block) * exp(-keys * share_of_two(geometry, false));
     return fmax((zero + pairs - zero * zero) / (slope * slope * keys), 1);
 }
 

@@ -37,20 +37,20 @@
 enum {
     PAGE_BYTES = 4096,
     PAGE_BITS = 32768,
-    PAGE_LINES = 64,
-    LINE_BYTES = 64,
-    LINE_BITS = 512,
-    LINES_MAX = 16, /* g; 16 lines of 7 fields reach rates far below any that can be asked for */
-    FIELDS_MAX = 7, /* f: seven times 9 bits of a 64-bit word */
+    PAGE_BLOCKS = 64,
+    BLOCK_BYTES = 64,
+    BLOCK_BITS = 512,
+    BLOCKS_MAX = 16, /* g; 16 lines of 7 fields reach rates far below any that can be asked for */
+    FIELDS_MAX = 7,  /* f: seven times 9 bits of a 64-bit word */
     FIELD_BITS = 9,
     /* The same of counting layers. */
-    LINE_CELLS = 128,
+    BLOCK_CELLS = 128,
     CELL_FIELD_BITS = 7
 };
 
 struct geometry {
-    uint8_t lines;  /* g: lines a key, 1..LINES_MAX */
-    uint8_t fields; /* f: fields a line, 1..FIELDS_MAX */
+    uint8_t blocks; /* g: blocks per key, 1..BLOCKS_MAX */
+    uint8_t fields; /* f: fields per block, 1..FIELDS_MAX */
     bool counting;  /* cells of 4 bits; else a cell is a bit */
 };
 
@@ -62,25 +62,25 @@ struct bits {
 };
 
 /* Cells of a line and of a page, whatever a cell is. */
-static inline unsigned geometry_line_cells(struct geometry g)
+static inline unsigned geometry_block_cells(struct geometry g)
 {
-    return g.counting ? LINE_CELLS : LINE_BITS;
+    return g.counting ? BLOCK_CELLS : BLOCK_BITS;
 }
 
 static inline unsigned geometry_page_cells(struct geometry g)
 {
-    return PAGE_LINES * geometry_line_cells(g);
+    return PAGE_BLOCKS * geometry_block_cells(g);
 }
 
 static inline unsigned geometry_cell_bits(struct geometry g)
 {
-    return LINE_BITS / geometry_line_cells(g);
+    return BLOCK_BITS / geometry_block_cells(g);
 }
 
 /* k: cells of a key, counting a cell hit twice twice. */
 static inline unsigned geometry_hashes(struct geometry g)
 {
-    return (unsigned)g.lines * g.fields;
+    return (unsigned)g.blocks * g.fields;
 }
 
 /* y: the chance that a key of a page sets a given cell of it. */
@@ -88,8 +88,8 @@ static inline double geometry_share(struct geometry g)
 {
     double missed = 1;
     for (unsigned t = 0; t < g.fields; t++)
-        missed *= 1 - 1.0 / geometry_line_cells(g);
-    return (double)g.lines / PAGE_LINES * (1 - missed);
+        missed *= 1 - 1.0 / geometry_block_cells(g);
+    return (double)g.blocks / PAGE_BLOCKS * (1 - missed);
 }
 
 /* The high 64 bits of a * b. */
@@ -126,7 +126,7 @@ static inline void bit_set(uint8_t *region, uint64_t bit)
 struct walk {
     uint64_t word;
     uint64_t step;
-    uint32_t line;
+    uint32_t block;
     uint32_t stride;
 };
 
@@ -136,7 +136,7 @@ static inline struct walk walk_start(struct key key)
     return (struct walk){
         .word = key.lo,
         .step = key.hi | 1,
-        .line = (uint32_t)(remixed >> 58),
+        .block = (uint32_t)(remixed >> 58),
         .stride = (uint32_t)(remixed >> 52 & 63) | 1,
     };
 }
@@ -144,19 +144,19 @@ static inline struct walk walk_start(struct key key)
 static inline void walk_next(struct walk *w)
 {
     w->word += w->step;
-    w->line = (w->line + w->stride) % PAGE_LINES;
+    w->block = (w->block + w->stride) % PAGE_BLOCKS;
 }
 
 /* Field t of a word: the number of a bit in its line. */
 static inline uint32_t geometry_field(uint64_t word, unsigned t)
 {
-    return (uint32_t)(word >> (FIELD_BITS * t)) % LINE_BITS;
+    return (uint32_t)(word >> (FIELD_BITS * t)) % BLOCK_BITS;
 }
 
 /* The same of a counting layer: the number of a cell. */
 static inline uint32_t geometry_cell(uint64_t word, unsigned t)
 {
-    return (uint32_t)(word >> (CELL_FIELD_BITS * t)) % LINE_CELLS;
+    return (uint32_t)(word >> (CELL_FIELD_BITS * t)) % BLOCK_CELLS;
 }
 
 #endif

@@ -43,8 +43,8 @@ bool growth_made(const struct filter_plan *plan, double rate)
 /* The geometry of a layer: as asked for the whole filter, or the best for its own rate. */
 static struct geometry layer_geometry(const struct filter_plan *plan, double rate)
 {
-    return plan->geometry.lines != 0 ? plan->geometry
-                                     : sizing_geometry(rate, plan->geometry.counting);
+    return plan->geometry.blocks != 0 ? plan->geometry
+                                      : sizing_geometry(rate, plan->geometry.counting);
 }
 
 uint64_t growth_stage_pages(const struct filter_plan *plan, uint64_t pages)
@@ -177,7 +177,7 @@ int growth_in_memory(const struct filter_plan *plan, bool small, struct layer_pl
         .rate = growth_rate(plan, 0),
         .geometry = {3, 7, false},
     };
-    if (plan->rate == GROWTH_DEFAULT_RATE && plan->geometry.lines == 0 && !plan->geometry.counting)
+    if (plan->rate == GROWTH_DEFAULT_RATE && plan->geometry.blocks == 0 && !plan->geometry.counting)
         return 0;
     layer->geometry = layer_geometry(plan, layer->rate);
     layer->capacity = growth_capacity(layer->geometry, layer->pages, layer->rate);
@@ -230,11 +230,11 @@ void growth_find_rate(struct filter_plan *plan)
 {
     double best = HUGE_VAL;
     double keys = (double)growth_first_keys(plan);
-    for (unsigned lines = 1; lines <= LINES_MAX; lines++)
+    for (unsigned blocks = 1; blocks <= BLOCKS_MAX; blocks++)
         for (unsigned fields = 1; fields <= FIELDS_MAX; fields++) {
-            struct geometry geometry = {(uint8_t)lines, (uint8_t)fields, plan->geometry.counting};
-            if (plan->geometry.lines != 0 &&
-                (lines != plan->geometry.lines || fields != plan->geometry.fields))
+            struct geometry geometry = {(uint8_t)blocks, (uint8_t)fields, plan->geometry.counting};
+            if (plan->geometry.blocks != 0 &&
+                (blocks != plan->geometry.blocks || fields != plan->geometry.fields))
                 continue;
             double rate = sizing_rate(geometry, plan->pages, keys);
             /* A further line has to be worth its cache miss. */
@@ -247,7 +247,7 @@ void growth_find_rate(struct filter_plan *plan)
     plan->rate = fmax(best / share, SIZING_RATE_MIN);
     /* The layer gets the geometry for its rate, which need not be the best for its size: then p is
      * what that one comes to. */
-    for (unsigned round = 0; plan->geometry.lines == 0 && round < 8; round++) {
+    for (unsigned round = 0; plan->geometry.blocks == 0 && round < 8; round++) {
         struct geometry geometry = growth_geometry(plan);
         double rate = sizing_rate(geometry, plan->pages, keys) / share;
         if (rate <= plan->rate)

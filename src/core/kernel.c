@@ -31,21 +31,21 @@ const struct kernel *kernel_for(struct geometry geometry)
     return geometry.counting ? &kernel_cells : kernel_best();
 }
 
-bool kernel_line_test(const uint8_t *line, uint64_t word, struct geometry geometry)
+bool kernel_block_test(const uint8_t *block, uint64_t word, struct geometry geometry)
 {
     if (geometry.counting)
-        return cells_test(line, word, geometry.fields);
+        return cells_test(block, word, geometry.fields);
     /* Keys that are asked for one by one are mostly new: the first bit tells. */
     for (unsigned t = 0; t < geometry.fields; t++)
-        if (!bit_test(line, geometry_field(word, t)))
+        if (!bit_test(block, geometry_field(word, t)))
             return false;
     return true;
 }
 
-void kernel_line_set(uint8_t *line, uint64_t word, struct geometry geometry)
+void kernel_block_set(uint8_t *block, uint64_t word, struct geometry geometry)
 {
     if (geometry.counting)
-        cells_raise(line, word, geometry.fields);
+        cells_raise(block, word, geometry.fields);
     else
-        line_set(line, word, geometry.fields);
+        block_set(block, word, geometry.fields);
 }

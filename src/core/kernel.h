@@ -37,11 +37,11 @@ struct kernel {
                      uint64_t most, uint64_t *set);
 
     /* How many bits are set in each line of a page, which may lie anywhere. */
-    void (*count)(const uint8_t *page, uint16_t set[PAGE_LINES]);
+    void (*count)(const uint8_t *page, uint16_t set[PAGE_BLOCKS]);
 
     /* For each page p, of KERNEL_PAGES at once: sums[p] is the sum of the products of all choices
-     * of `lines` (1..LINES_MAX) of the 64 values values[...][p], which are within 0..1. */
-    void (*products)(double values[PAGE_LINES][KERNEL_PAGES], unsigned lines,
+     * of `lines` (1..BLOCKS_MAX) of the 64 values values[...][p], which are within 0..1. */
+    void (*products)(double values[PAGE_BLOCKS][KERNEL_PAGES], unsigned blocks,
                      double sums[KERNEL_PAGES]);
 };
 
@@ -57,11 +57,11 @@ enum { KERNELS_MAX = 3 };
 size_t kernel_all(const struct kernel *kernels[KERNELS_MAX]);
 
 /* Does line `line` (64 bytes) have the bits of `word` set? For callers with a line of their own. */
-bool line_test(const uint8_t *line, uint64_t word, unsigned fields);
-void line_set(uint8_t *line, uint64_t word, unsigned fields);
+bool block_test(const uint8_t *block, uint64_t word, unsigned fields);
+void block_set(uint8_t *block, uint64_t word, unsigned fields);
 
 /* The same for a line of a layer of either kind. */
-bool kernel_line_test(const uint8_t *line, uint64_t word, struct geometry geometry);
-void kernel_line_set(uint8_t *line, uint64_t word, struct geometry geometry);
+bool kernel_block_test(const uint8_t *block, uint64_t word, struct geometry geometry);
+void kernel_block_set(uint8_t *block, uint64_t word, struct geometry geometry);
 
 #endif

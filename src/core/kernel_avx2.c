@@ -30,18 +30,18 @@ static inline __m256i fields_of(uint64_t word)
     __m256i even = _mm256_srlv_epi64(words, _mm256_setr_epi64x(0, 18, 36, 54));
     __m256i odd = _mm256_srlv_epi64(words, _mm256_setr_epi64x(9, 27, 45, 63));
     __m256i field = _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa);
-    return _mm256_and_si256(field, _mm256_set1_epi32(LINE_BITS - 1));
+    return _mm256_and_si256(field, _mm256_set1_epi32(BLOCK_BITS - 1));
 }
 
 /* To lane t comes the 32-bit word of the line that the top four bits of field t name, out of two
  * halves of eight; then the bit that its low five bits name. */
 KERNEL_TARGET
-static inline unsigned line_has(struct fields fields, const uint8_t *line, uint64_t word)
+static inline unsigned block_has(struct fields fields, const uint8_t *block, uint64_t word)
 {
     __m256i field = fields_of(word);
     __m256i index = _mm256_srli_epi32(field, 5);
-    __m256i low = _mm256_load_si256((const __m256i *)(const void *)line);
-    __m256i high = _mm256_load_si256((const __m256i *)(const void *)(line + 32));
+    __m256i low = _mm256_load_si256((const __m256i *)(const void *)block);
+    __m256i high = _mm256_load_si256((const __m256i *)(const void *)(block + 32));
     __m256i from_low = _mm256_permutevar8x32_epi32(low, index);
     __m256i from_high = _mm256_permutevar8x32_epi32(high, index);
     /* Bit 8 of the field says which half; as the top bit of the lane it selects. */
@@ -58,15 +58,15 @@ static inline unsigned line_has(struct fields fields, const uint8_t *line, uint6
  * shift by a negative or too large number leaves nothing. The fields go through memory, since a
  * load can broadcast. */
 KERNEL_TARGET
-static inline void line_add(struct fields fields, uint8_t *line, uint64_t word)
+static inline void block_add(struct fields fields, uint8_t *block, uint64_t word)
 {
     const __m256i before_low = _mm256_setr_epi32(0, -32, -64, -96, -128, -160, -192, -224);
     const __m256i before_high = _mm256_setr_epi32(-256, -288, -320, -352, -384, -416, -448, -480);
     const __m256i one = _mm256_set1_epi32(1);
     int at[8] __attribute__((aligned(32)));
     _mm256_store_si256((__m256i *)(void *)at, fields_of(word));
-    __m256i *low = (__m256i *)(void *)line;
-    __m256i *high = (__m256i *)(void *)(line + 32);
+    __m256i *low = (__m256i *)(void *)block;
+    __m256i *high = (__m256i *)(void *)(block + 32);
     __m256i bits_low = _mm256_load_si256(low);
     __m256i bits_high = _mm256_load_si256(high);
     for (unsigned t = 0; t < fields.count; t++) {
@@ -81,7 +81,7 @@ static inline void line_add(struct fields fields, uint8_t *line, uint64_t word)
 }
 
 KERNEL_TARGET
-static inline uint64_t block_mask(const char *bytes, char delimiter)
+static inline uint64_t delimiter_mask(const char *bytes, char delimiter)
 {
     __m256i pattern = _mm256_set1_epi8(delimiter);
     __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)bytes);
@@ -106,9 +106,9 @@ static inline __m256i count_bytes(__m256i bytes)
 
 /* Four numbers, whose sum is the line's. */
 KERNEL_TARGET
-static inline __m256i count_line(const uint8_t *line)
+static inline __m256i count_block(const uint8_t *block)
 {
-    const __m256i *halves = (const __m256i *)(const void *)line;
+    const __m256i *halves = (const __m256i *)(const void *)block;
     __m256i low = count_bytes(_mm256_loadu_si256(halves));
     __m256i high = count_bytes(_mm256_loadu_si256(halves + 1));
     return _mm256_sad_epu8(_mm256_add_epi8(low, high), _mm256_setzero_si256());
@@ -116,12 +116,12 @@ static inline __m256i count_line(const uint8_t *line)
 
 /* The numbers are small: four lines share a register before they are summed across it. */
 KERNEL_TARGET
-static inline uint64_t count_four(const uint8_t *lines)
+static inline uint64_t count_four(const uint8_t *blocks)
 {
-    __m256i one = count_line(lines);
-    __m256i two = _mm256_slli_epi64(count_line(lines + LINE_BYTES), 16);
-    __m256i three = _mm256_slli_epi64(count_line(lines + 2 * LINE_BYTES), 32);
-    __m256i four = _mm256_slli_epi64(count_line(lines + 3 * LINE_BYTES), 48);
+    __m256i one = count_block(blocks);
+    __m256i two = _mm256_slli_epi64(count_block(blocks + BLOCK_BYTES), 16);
+    __m256i three = _mm256_slli_epi64(count_block(blocks + 2 * BLOCK_BYTES), 32);
+    __m256i four = _mm256_slli_epi64(count_block(blocks + 3 * BLOCK_BYTES), 48);
     __m256i all = _mm256_or_si256(_mm256_or_si256(one, two), _mm256_or_si256(three, four));
     __m128i sum = _mm_add_epi64(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
     return (uint64_t)_mm_extract_epi64(sum, 0) + (uint64_t)_mm_extract_epi64(sum, 1);

@@ -24,12 +24,12 @@ static inline struct fields fields_start(unsigned count)
 /* Lane t gets field t of the word; then the 64-bit word of the line that the field's top three bits
  * name (the permutation ignores higher ones); then the bit that its low six bits name. */
 KERNEL_TARGET
-static inline unsigned line_has(struct fields fields, const uint8_t *line, uint64_t word)
+static inline unsigned block_has(struct fields fields, const uint8_t *block, uint64_t word)
 {
     const __m512i shifts = _mm512_setr_epi64(0, 9, 18, 27, 36, 45, 54, 63);
     const __m512i bit_mask = _mm512_set1_epi64(63);
     __m512i field = _mm512_srlv_epi64(_mm512_set1_epi64((long long)word), shifts);
-    __m512i content = _mm512_load_si512(line);
+    __m512i content = _mm512_load_si512(block);
     __m512i found = _mm512_permutexvar_epi64(_mm512_srli_epi64(field, 6), content);
     __m512i bit = _mm512_sllv_epi64(_mm512_set1_epi64(1), _mm512_and_si512(field, bit_mask));
     __mmask8 hits = _mm512_test_epi64_mask(found, bit);
@@ -40,19 +40,19 @@ static inline unsigned line_has(struct fields fields, const uint8_t *line, uint6
  * shift by a negative or too large number leaves nothing. Fields from f on are made too large. The
  * fields go through memory, since a load can broadcast and the shuffle unit is busiest here. */
 KERNEL_TARGET
-static inline void line_add(struct fields fields, uint8_t *line, uint64_t word)
+static inline void block_add(struct fields fields, uint8_t *block, uint64_t word)
 {
     const __m512i shifts = _mm512_setr_epi64(0, 9, 18, 27, 36, 45, 54, 63);
     const __m512i before = _mm512_setr_epi64(0, -64, -128, -192, -256, -320, -384, -448);
     const __m512i one = _mm512_set1_epi64(1);
-    const __m512i field_mask = _mm512_set1_epi64(LINE_BITS - 1);
+    const __m512i field_mask = _mm512_set1_epi64(BLOCK_BITS - 1);
     long long at[8] __attribute__((aligned(64)));
     __m512i field = _mm512_srlv_epi64(_mm512_set1_epi64((long long)word), shifts);
-    field = _mm512_mask_and_epi64(_mm512_set1_epi64(4 * LINE_BITS), fields.wanted, field,
+    field = _mm512_mask_and_epi64(_mm512_set1_epi64(4 * BLOCK_BITS), fields.wanted, field,
                                   field_mask);
     _mm512_store_si512(at, field);
     __asm__("" : "+m"(at));
-    __m512i content = _mm512_load_si512(line);
+    __m512i content = _mm512_load_si512(block);
 #define BIT(t) _mm512_sllv_epi64(one, _mm512_add_epi64(before, _mm512_set1_epi64(at[t])))
 #define OR3(a, b, c) _mm512_ternarylogic_epi64(a, b, c, 0xfe)
     content = OR3(content, BIT(0), BIT(1));
@@ -62,11 +62,11 @@ static inline void line_add(struct fields fields, uint8_t *line, uint64_t word)
         content = _mm512_or_si512(content, BIT(6));
 #undef OR3
 #undef BIT
-    _mm512_store_si512(line, content);
+    _mm512_store_si512(block, content);
 }
 
 KERNEL_TARGET
-static inline uint64_t block_mask(const char *bytes, char delimiter)
+static inline uint64_t delimiter_mask(const char *bytes, char delimiter)
 {
     return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes), _mm512_set1_epi8(delimiter));
 }
@@ -74,12 +74,12 @@ static inline uint64_t block_mask(const char *bytes, char delimiter)
 /* Eight numbers, whose sum is the line's. As in kernel_avx2.c: many of these processors have an
  * instruction for it, but not all, and memory is what is waited for. */
 KERNEL_TARGET
-static inline __m512i count_line(const uint8_t *line)
+static inline __m512i count_block(const uint8_t *block)
 {
     const __m512i table = _mm512_broadcast_i32x4(
         _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
     const __m512i nibble = _mm512_set1_epi8(15);
-    __m512i bytes = _mm512_loadu_si512(line);
+    __m512i bytes = _mm512_loadu_si512(block);
     __m512i low = _mm512_and_si512(bytes, nibble);
     __m512i high = _mm512_and_si512(_mm512_srli_epi16(bytes, 4), nibble);
     __m512i counts = _mm512_add_epi8(_mm512_shuffle_epi8(table, low),
@@ -89,12 +89,12 @@ static inline __m512i count_line(const uint8_t *line)
 
 /* The numbers are small: four lines share a register before they are summed across it. */
 KERNEL_TARGET
-static inline uint64_t count_four(const uint8_t *lines)
+static inline uint64_t count_four(const uint8_t *blocks)
 {
-    __m512i one = count_line(lines);
-    __m512i two = _mm512_slli_epi64(count_line(lines + LINE_BYTES), 16);
-    __m512i three = _mm512_slli_epi64(count_line(lines + 2 * LINE_BYTES), 32);
-    __m512i four = _mm512_slli_epi64(count_line(lines + 3 * LINE_BYTES), 48);
+    __m512i one = count_block(blocks);
+    __m512i two = _mm512_slli_epi64(count_block(blocks + BLOCK_BYTES), 16);
+    __m512i three = _mm512_slli_epi64(count_block(blocks + 2 * BLOCK_BYTES), 32);
+    __m512i four = _mm512_slli_epi64(count_block(blocks + 3 * BLOCK_BYTES), 48);
     __m512i all = _mm512_or_si512(_mm512_or_si512(one, two), _mm512_or_si512(three, four));
     return (uint64_t)_mm512_reduce_add_epi64(all);
 }

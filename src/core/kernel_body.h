@@ -6,9 +6,9 @@
  *   KERNEL_STRUCT   name of the struct kernel to define
  *   KERNEL_TARGET   function attribute that allows the instructions, or nothing
  *   struct fields, fields_start(f)
- *   line_has(fields, line, word)   1 if all f bits of the word are set in the line, else 0
- *   line_add(fields, line, word)   sets them
- *   block_mask(bytes, delimiter)   64 bits: which of 64 bytes are the delimiter
+ *   block_has(fields, line, word)   1 if all f bits of the word are set in the line, else 0
+ *   block_add(fields, line, word)   sets them
+ *   delimiter_mask(bytes, delimiter)   64 bits: which of 64 bytes are the delimiter
  *   count_four(lines)              the bits set in four lines, as four 16-bit numbers, the first
  *                                  one lowest
  *
@@ -53,75 +53,75 @@ INLINE uint8_t *page_of(const struct bits *bits, struct key key)
     return bits->bytes + geometry_page(key, bits->pages) * PAGE_BYTES;
 }
 
-INLINE void prefetch_key(const struct bits *bits, struct key key, unsigned lines)
+INLINE void prefetch_key(const struct bits *bits, struct key key, unsigned blocks)
 {
     const uint8_t *page = page_of(bits, key);
     struct walk walk = walk_start(key);
     UNROLL
-    for (unsigned j = 0; j < lines; j++, walk_next(&walk))
-        __builtin_prefetch(page + (size_t)walk.line * LINE_BYTES);
+    for (unsigned j = 0; j < blocks; j++, walk_next(&walk))
+        __builtin_prefetch(page + (size_t)walk.block * BLOCK_BYTES);
 }
 
 INLINE void prefetch_first(const struct bits *bits, const struct key *keys, size_t n,
-                           unsigned lines)
+                           unsigned blocks)
 {
     for (size_t i = 0; i < n && i < AHEAD; i++)
-        prefetch_key(bits, keys[i], lines);
+        prefetch_key(bits, keys[i], blocks);
 }
 
-INLINE unsigned key_test(const struct bits *bits, struct key key, unsigned lines,
+INLINE unsigned key_test(const struct bits *bits, struct key key, unsigned blocks,
                          struct fields fields)
 {
     const uint8_t *page = page_of(bits, key);
     struct walk walk = walk_start(key);
     unsigned all = 1;
     UNROLL
-    for (unsigned j = 0; j < lines; j++, walk_next(&walk))
-        all &= line_has(fields, page + (size_t)walk.line * LINE_BYTES, walk.word);
+    for (unsigned j = 0; j < blocks; j++, walk_next(&walk))
+        all &= block_has(fields, page + (size_t)walk.block * BLOCK_BYTES, walk.word);
     return all;
 }
 
 /* For input that is mostly new: most keys are known to be new by their first line. */
-INLINE unsigned key_test_early(const struct bits *bits, struct key key, unsigned lines,
+INLINE unsigned key_test_early(const struct bits *bits, struct key key, unsigned blocks,
                                struct fields fields)
 {
     const uint8_t *page = page_of(bits, key);
     struct walk walk = walk_start(key);
     UNROLL
-    for (unsigned j = 0; j < lines; j++, walk_next(&walk))
-        if (!line_has(fields, page + (size_t)walk.line * LINE_BYTES, walk.word))
+    for (unsigned j = 0; j < blocks; j++, walk_next(&walk))
+        if (!block_has(fields, page + (size_t)walk.block * BLOCK_BYTES, walk.word))
             return 0;
     return 1;
 }
 
-INLINE void key_set(const struct bits *bits, struct key key, unsigned lines, struct fields fields)
+INLINE void key_set(const struct bits *bits, struct key key, unsigned blocks, struct fields fields)
 {
     uint8_t *page = page_of(bits, key);
     struct walk walk = walk_start(key);
     UNROLL
-    for (unsigned j = 0; j < lines; j++, walk_next(&walk))
-        line_add(fields, page + (size_t)walk.line * LINE_BYTES, walk.word);
+    for (unsigned j = 0; j < blocks; j++, walk_next(&walk))
+        block_add(fields, page + (size_t)walk.block * BLOCK_BYTES, walk.word);
 }
 
 /* Keys are tested line by line, or all lines at once without a branch. The first is better if the
  * keys before these were mostly new: then the first line decides, and no other is fetched. */
 #define RUN 32
 
-INLINE void test_lines(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen,
-                       unsigned lines)
+INLINE void test_keys(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen,
+                      unsigned blocks)
 {
     struct fields fields = fields_start(bits->geometry.fields);
     unsigned early = 0;
-    prefetch_first(bits, keys, n, lines);
+    prefetch_first(bits, keys, n, blocks);
     for (size_t from = 0; from < n; from += RUN) {
         size_t end = n - from < RUN ? n : from + RUN;
         unsigned old = 0;
         for (size_t i = from; i < end; i++) {
             if (i + AHEAD < n && !seen[i + AHEAD])
-                prefetch_key(bits, keys[i + AHEAD], early ? 1 : lines);
+                prefetch_key(bits, keys[i + AHEAD], early ? 1 : blocks);
             if (!seen[i])
-                seen[i] = (uint8_t)(early ? key_test_early(bits, keys[i], lines, fields)
-                                          : key_test(bits, keys[i], lines, fields));
+                seen[i] = (uint8_t)(early ? key_test_early(bits, keys[i], blocks, fields)
+                                          : key_test(bits, keys[i], blocks, fields));
             old += seen[i];
         }
         early = old < RUN / 8;
@@ -130,23 +130,23 @@ INLINE void test_lines(const struct bits *bits, const struct key *keys, size_t n
 
 /* Inserts the first `n` of `left` keys one by one; as `insert` of kernel.h. */
 INLINE size_t insert_each(const struct bits *bits, const struct key *keys, size_t n, size_t left,
-                          uint8_t *seen, uint64_t most, uint64_t *set, unsigned lines)
+                          uint8_t *seen, uint64_t most, uint64_t *set, unsigned blocks)
 {
     struct fields fields = fields_start(bits->geometry.fields);
     uint64_t count = 0;
     size_t i;
     for (i = 0; i < n; i++) {
         if (i + AHEAD < left)
-            prefetch_key(bits, keys[i + AHEAD], lines);
+            prefetch_key(bits, keys[i + AHEAD], blocks);
         if (seen[i])
             continue;
-        if (key_test_early(bits, keys[i], lines, fields)) {
+        if (key_test_early(bits, keys[i], blocks, fields)) {
             seen[i] = 1;
             continue;
         }
         if (count == most)
             break;
-        key_set(bits, keys[i], lines, fields);
+        key_set(bits, keys[i], blocks, fields);
         count++;
     }
     *set = count;
@@ -157,45 +157,45 @@ INLINE size_t insert_each(const struct bits *bits, const struct key *keys, size_
  * the run is listed twice, so each is tested again before it is set; that one is hardly ever found,
  * which the processor predicts. Returns how many were set. */
 INLINE uint64_t insert_run(const struct bits *bits, const struct key *keys, size_t left,
-                           uint8_t *seen, unsigned lines)
+                           uint8_t *seen, unsigned blocks)
 {
     struct fields fields = fields_start(bits->geometry.fields);
     size_t list[RUN], listed = 0;
     for (size_t i = 0; i < RUN; i++) {
         if (i + AHEAD < left)
-            prefetch_key(bits, keys[i + AHEAD], lines);
-        seen[i] = (uint8_t)(seen[i] | key_test(bits, keys[i], lines, fields));
+            prefetch_key(bits, keys[i + AHEAD], blocks);
+        seen[i] = (uint8_t)(seen[i] | key_test(bits, keys[i], blocks, fields));
         list[listed] = i;
         listed += !seen[i];
     }
     uint64_t count = listed;
     for (size_t j = 0; j < listed; j++) {
         size_t i = list[j];
-        if (key_test_early(bits, keys[i], lines, fields)) {
+        if (key_test_early(bits, keys[i], blocks, fields)) {
             seen[i] = 1;
             count--;
         } else {
-            key_set(bits, keys[i], lines, fields);
+            key_set(bits, keys[i], blocks, fields);
         }
     }
     return count;
 }
 
-INLINE size_t insert_lines(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen,
-                           uint64_t most, uint64_t *set, unsigned lines)
+INLINE size_t insert_keys(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen,
+                          uint64_t most, uint64_t *set, unsigned blocks)
 {
     uint64_t count = 0, new;
     bool mostly_new = true;
-    prefetch_first(bits, keys, n, lines);
+    prefetch_first(bits, keys, n, blocks);
     for (size_t from = 0; from < n; from += RUN) {
         size_t left = n - from;
         if (!mostly_new && left >= RUN && most - count >= RUN) {
-            new = insert_run(bits, keys + from, left, seen + from, lines);
+            new = insert_run(bits, keys + from, left, seen + from, blocks);
             count += new;
         } else {
             size_t run = left < RUN ? left : RUN;
             size_t done = insert_each(bits, keys + from, run, left, seen + from, most - count, &new,
-                                      lines);
+                                      blocks);
             count += new;
             if (done < run) {
                 *set = count;
@@ -208,44 +208,44 @@ INLINE size_t insert_lines(const struct bits *bits, const struct key *keys, size
     return n;
 }
 
-INLINE void set_lines(const struct bits *bits, const struct key *keys, size_t n, unsigned lines)
+INLINE void set_keys(const struct bits *bits, const struct key *keys, size_t n, unsigned blocks)
 {
     struct fields fields = fields_start(bits->geometry.fields);
-    prefetch_first(bits, keys, n, lines);
+    prefetch_first(bits, keys, n, blocks);
     for (size_t i = 0; i < n; i++) {
         if (i + AHEAD < n)
-            prefetch_key(bits, keys[i + AHEAD], lines);
-        key_set(bits, keys[i], lines, fields);
+            prefetch_key(bits, keys[i + AHEAD], blocks);
+        key_set(bits, keys[i], blocks, fields);
     }
 }
 
 /* One copy of a loop for each g up to 6, which is p = 1e-12; the rest share one. */
-#define FOR_LINES(loop, ...)                                                                       \
-    (bits->geometry.lines == 1   ? loop(__VA_ARGS__, 1)                                            \
-     : bits->geometry.lines == 2 ? loop(__VA_ARGS__, 2)                                            \
-     : bits->geometry.lines == 3 ? loop(__VA_ARGS__, 3)                                            \
-     : bits->geometry.lines == 4 ? loop(__VA_ARGS__, 4)                                            \
-     : bits->geometry.lines == 5 ? loop(__VA_ARGS__, 5)                                            \
-     : bits->geometry.lines == 6 ? loop(__VA_ARGS__, 6)                                            \
-                                 : loop(__VA_ARGS__, bits->geometry.lines))
+#define FOR_BLOCKS(loop, ...)                                                                      \
+    (bits->geometry.blocks == 1   ? loop(__VA_ARGS__, 1)                                           \
+     : bits->geometry.blocks == 2 ? loop(__VA_ARGS__, 2)                                           \
+     : bits->geometry.blocks == 3 ? loop(__VA_ARGS__, 3)                                           \
+     : bits->geometry.blocks == 4 ? loop(__VA_ARGS__, 4)                                           \
+     : bits->geometry.blocks == 5 ? loop(__VA_ARGS__, 5)                                           \
+     : bits->geometry.blocks == 6 ? loop(__VA_ARGS__, 6)                                           \
+                                  : loop(__VA_ARGS__, bits->geometry.blocks))
 
 KERNEL_TARGET
 static void kernel_test(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen)
 {
-    FOR_LINES(test_lines, bits, keys, n, seen);
+    FOR_BLOCKS(test_keys, bits, keys, n, seen);
 }
 
 KERNEL_TARGET
 static void kernel_set(const struct bits *bits, const struct key *keys, size_t n)
 {
-    FOR_LINES(set_lines, bits, keys, n);
+    FOR_BLOCKS(set_keys, bits, keys, n);
 }
 
 KERNEL_TARGET
 static size_t kernel_insert(const struct bits *bits, const struct key *keys, size_t n,
                             uint8_t *seen, uint64_t most, uint64_t *set)
 {
-    return FOR_LINES(insert_lines, bits, keys, n, seen, most, set);
+    return FOR_BLOCKS(insert_keys, bits, keys, n, seen, most, set);
 }
 
 KERNEL_TARGET
@@ -259,7 +259,7 @@ static size_t kernel_split(const char *bytes, size_t length, char delimiter, siz
      * is stored without asking, and counts only if it is there. (Bit 63 stands in for none:
      * counting zeros wants a bit.) */
     for (; at + 64 <= length && found + 64 <= most; at += 64) {
-        uint64_t mask = block_mask(bytes + at, delimiter);
+        uint64_t mask = delimiter_mask(bytes + at, delimiter);
         size_t next = found;
         found += (size_t)__builtin_popcountll(mask);
         do {
@@ -286,17 +286,17 @@ enum { COUNT_AHEAD = PAGE_BYTES / 2 };
 
 /* A line is 512 bits, so its count fits, and four of them go on in one register. */
 KERNEL_TARGET
-static void kernel_count(const uint8_t *page, uint16_t set[PAGE_LINES])
+static void kernel_count(const uint8_t *page, uint16_t set[PAGE_BLOCKS])
 {
-    for (unsigned line = 0; line < PAGE_LINES; line += 4) {
-        const uint8_t *four = page + (size_t)line * LINE_BYTES;
+    for (unsigned block = 0; block < PAGE_BLOCKS; block += 4) {
+        const uint8_t *four = page + (size_t)block * BLOCK_BYTES;
         for (unsigned i = 0; i < 4; i++)
-            __builtin_prefetch(four + (size_t)i * LINE_BYTES + COUNT_AHEAD);
+            __builtin_prefetch(four + (size_t)i * BLOCK_BYTES + COUNT_AHEAD);
         uint64_t counts = count_four(four);
-        set[line] = (uint16_t)counts;
-        set[line + 1] = (uint16_t)(counts >> 16);
-        set[line + 2] = (uint16_t)(counts >> 32);
-        set[line + 3] = (uint16_t)(counts >> 48);
+        set[block] = (uint16_t)counts;
+        set[block + 1] = (uint16_t)(counts >> 16);
+        set[block + 2] = (uint16_t)(counts >> 32);
+        set[block + 3] = (uint16_t)(counts >> 48);
     }
 }
 
@@ -306,25 +306,25 @@ typedef double lanes __attribute__((vector_size(8 * KERNEL_PAGES)));
 /* The sums of products of j values, j = 0..g, grow by one value at a time: each choice either lacks
  * the new value or has it, e_j = e_j + value * e_(j-1). All terms are positive, so nothing cancels;
  * and there are at most C(64, 16) of them, so that sums of ones are exact. */
-INLINE void sum_products(double values[PAGE_LINES][KERNEL_PAGES], unsigned lines,
+INLINE void sum_products(double values[PAGE_BLOCKS][KERNEL_PAGES], unsigned blocks,
                          double sums[KERNEL_PAGES])
 {
-    lanes sum[LINES_MAX + 1] = {{1, 1, 1, 1, 1, 1, 1, 1}};
-    for (unsigned line = 0; line < PAGE_LINES; line++) {
+    lanes sum[BLOCKS_MAX + 1] = {{1, 1, 1, 1, 1, 1, 1, 1}};
+    for (unsigned block = 0; block < PAGE_BLOCKS; block++) {
         lanes value;
-        memcpy(&value, values[line], sizeof value);
-        for (unsigned j = lines; j > 0; j--)
+        memcpy(&value, values[block], sizeof value);
+        for (unsigned j = blocks; j > 0; j--)
             sum[j] += value * sum[j - 1];
     }
-    memcpy(sums, &sum[lines], sizeof sum[lines]);
+    memcpy(sums, &sum[blocks], sizeof sum[blocks]);
 }
 
 /* Where g is a constant, the sums stay in registers. */
 KERNEL_TARGET
-static void kernel_products(double values[PAGE_LINES][KERNEL_PAGES], unsigned lines,
+static void kernel_products(double values[PAGE_BLOCKS][KERNEL_PAGES], unsigned blocks,
                             double sums[KERNEL_PAGES])
 {
-    switch (lines) {
+    switch (blocks) {
     case 1:
         sum_products(values, 1, sums);
         break;
@@ -335,7 +335,7 @@ static void kernel_products(double values[PAGE_LINES][KERNEL_PAGES], unsigned li
         sum_products(values, 3, sums);
         break;
     default:
-        sum_products(values, lines, sums);
+        sum_products(values, blocks, sums);
     }
 }
 

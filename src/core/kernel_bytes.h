@@ -15,7 +15,7 @@ static inline struct fields fields_start(unsigned count)
     return (struct fields){count};
 }
 
-static inline uint64_t block_mask(const char *bytes, char delimiter)
+static inline uint64_t delimiter_mask(const char *bytes, char delimiter)
 {
     uint64_t pattern = eight_bytes((uint8_t)delimiter);
     uint64_t mask = 0;

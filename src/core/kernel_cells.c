@@ -8,22 +8,22 @@
 #define KERNEL_STRUCT kernel_cells
 #define KERNEL_TARGET
 
-static inline unsigned line_has(struct fields fields, const uint8_t *line, uint64_t word)
+static inline unsigned block_has(struct fields fields, const uint8_t *block, uint64_t word)
 {
-    return cells_test(line, word, fields.count);
+    return cells_test(block, word, fields.count);
 }
 
-static inline void line_add(struct fields fields, uint8_t *line, uint64_t word)
+static inline void block_add(struct fields fields, uint8_t *block, uint64_t word)
 {
-    cells_raise(line, word, fields.count);
+    cells_raise(block, word, fields.count);
 }
 
 /* The four bits of each cell, gathered in its lowest: whether it is not zero. */
-static inline uint64_t count_four(const uint8_t *lines)
+static inline uint64_t count_four(const uint8_t *blocks)
 {
     uint64_t counts = 0;
-    for (unsigned i = 0; i < 4 * LINE_BYTES / 8; i++) {
-        uint64_t word = load64(lines + (size_t)i * 8);
+    for (unsigned i = 0; i < 4 * BLOCK_BYTES / 8; i++) {
+        uint64_t word = load64(blocks + (size_t)i * 8);
         word = (word | word >> 1 | word >> 2 | word >> 3) & UINT64_C(0x1111111111111111);
         counts += (uint64_t)__builtin_popcountll(word) << i / 8 * 16;
     }

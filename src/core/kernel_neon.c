@@ -30,7 +30,7 @@ static inline uint16x8_t fields_of(uint64_t word)
     uint32x4_t high = vuzp1q_u32(vreinterpretq_u32_u64(vshlq_u64(words, shifts[2])),
                                  vreinterpretq_u32_u64(vshlq_u64(words, shifts[3])));
     uint16x8_t field = vuzp1q_u16(vreinterpretq_u16_u32(low), vreinterpretq_u16_u32(high));
-    return vandq_u16(field, vdupq_n_u16(LINE_BITS - 1));
+    return vandq_u16(field, vdupq_n_u16(BLOCK_BITS - 1));
 }
 
 /* The byte of the line in which each field's bit is, and the bit as a byte. */
@@ -46,10 +46,10 @@ static inline uint8x8_t byte_bit(uint16x8_t field)
 }
 
 /* The line is a table of 64 bytes, of which each field chooses one. */
-static inline unsigned line_has(struct fields fields, const uint8_t *line, uint64_t word)
+static inline unsigned block_has(struct fields fields, const uint8_t *block, uint64_t word)
 {
     uint16x8_t field = fields_of(word);
-    uint8x8_t found = vqtbl4_u8(vld1q_u8_x4(line), byte_index(field));
+    uint8x8_t found = vqtbl4_u8(vld1q_u8_x4(block), byte_index(field));
     uint8x8_t hit = vorr_u8(vtst_u8(found, byte_bit(field)), fields.unwanted);
     return vget_lane_u64(vreinterpret_u64_u8(hit), 0) == UINT64_MAX;
 }
@@ -65,7 +65,7 @@ static inline unsigned line_has(struct fields fields, const uint8_t *line, uint6
     } while (0)
 
 /* Fields from f on have no bit. */
-static inline void line_add(struct fields fields, uint8_t *line, uint64_t word)
+static inline void block_add(struct fields fields, uint8_t *block, uint64_t word)
 {
     const uint8x16_t numbers[4] = {
         {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
@@ -76,7 +76,7 @@ static inline void line_add(struct fields fields, uint8_t *line, uint64_t word)
     uint16x8_t field = fields_of(word);
     uint8x8_t index = byte_index(field);
     uint8x8_t bit = vbic_u8(byte_bit(field), fields.unwanted);
-    uint8x16x4_t content = vld1q_u8_x4(line);
+    uint8x16x4_t content = vld1q_u8_x4(block);
     WITH_BIT(0);
     WITH_BIT(1);
     WITH_BIT(2);
@@ -86,12 +86,12 @@ static inline void line_add(struct fields fields, uint8_t *line, uint64_t word)
         WITH_BIT(5);
         WITH_BIT(6);
     }
-    vst1q_u8_x4(line, content);
+    vst1q_u8_x4(block, content);
 }
 
 /* Each byte that is the delimiter leaves a bit of its own in its group of eight; three rounds of
  * adding neighbours gather each group into one byte. */
-static inline uint64_t block_mask(const char *bytes, char delimiter)
+static inline uint64_t delimiter_mask(const char *bytes, char delimiter)
 {
     const uint8x16_t own = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     uint8x16_t pattern = vdupq_n_u8((uint8_t)delimiter);
@@ -103,18 +103,19 @@ static inline uint64_t block_mask(const char *bytes, char delimiter)
     return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(halves, halves)), 0);
 }
 
-static inline uint64_t count_line(const uint8_t *line)
+static inline uint64_t count_block(const uint8_t *block)
 {
-    uint8x16x4_t content = vld1q_u8_x4(line);
+    uint8x16x4_t content = vld1q_u8_x4(block);
     uint8x16_t low = vaddq_u8(vcntq_u8(content.val[0]), vcntq_u8(content.val[1]));
     uint8x16_t high = vaddq_u8(vcntq_u8(content.val[2]), vcntq_u8(content.val[3]));
     return vaddlvq_u8(vaddq_u8(low, high));
 }
 
-static inline uint64_t count_four(const uint8_t *lines)
+static inline uint64_t count_four(const uint8_t *blocks)
 {
-    return count_line(lines) | count_line(lines + LINE_BYTES) << 16 |
-           count_line(lines + 2 * LINE_BYTES) << 32 | count_line(lines + 3 * LINE_BYTES) << 48;
+    return count_block(blocks) | count_block(blocks + BLOCK_BYTES) << 16 |
+           count_block(blocks + 2 * BLOCK_BYTES) << 32 |
+           count_block(blocks + 3 * BLOCK_BYTES) << 48;
 }
 
 #include "core/kernel_body.h"

@@ -33,16 +33,16 @@
  * Only positive terms: exact to a few last bits. The f fields hit d different cells with
  * probability S(f,d) B(B-1)..(B-d+1) / B^f (S: Stirling numbers of the second kind).
  */
-struct line_model {
+struct block_model {
     unsigned fields;
     unsigned cells;                  /* B */
     double distinct[FIELDS_MAX + 1]; /* chance that f fields are d different cells */
     double all_set[FIELDS_MAX + 1];  /* A_d(t) */
 };
 
-static void line_model_start(struct line_model *model, struct geometry geometry)
+static void block_model_start(struct block_model *model, struct geometry geometry)
 {
-    unsigned cells = geometry_line_cells(geometry);
+    unsigned cells = geometry_block_cells(geometry);
     memset(model, 0, sizeof *model);
     model->fields = geometry.fields;
     model->cells = cells;
@@ -59,7 +59,7 @@ static void line_model_start(struct line_model *model, struct geometry geometry)
         }
 }
 
-static void line_model_add_key(struct line_model *model)
+static void block_model_add_key(struct block_model *model)
 {
     for (unsigned t = 0; t < model->fields; t++)
         for (unsigned d = model->fields; d > 0; d--) {
@@ -68,7 +68,7 @@ static void line_model_add_key(struct line_model *model)
         }
 }
 
-static double line_model_q(const struct line_model *model)
+static double block_model_q(const struct block_model *model)
 {
     double q = 0;
     for (unsigned d = 1; d <= model->fields; d++)
@@ -106,13 +106,13 @@ struct q_table {
 
 static void q_table_fill(struct q_table *table, size_t from)
 {
-    struct line_model model;
-    line_model_start(&model, table->geometry);
+    struct block_model model;
+    block_model_start(&model, table->geometry);
     table->from = from;
     for (size_t i = 0; i < from + TABLE && (double)i <= table->last; i++) {
         if (i >= from)
-            table->q[i - from] = line_model_q(&model);
-        line_model_add_key(&model);
+            table->q[i - from] = block_model_q(&model);
+        block_model_add_key(&model);
     }
 }
 
@@ -127,7 +127,7 @@ static const double *q_table_at(struct q_table *table, struct stretch s)
 
 /* E_i|M[q(i)], i of Binomial(keys_in_page, g/64). Weights by recurrence from the mode, where they
  * are largest, then divided by their sum: no factorials, no exp(). */
-static double line_rate(struct q_table *table, double keys_in_page, double share)
+static double block_rate(struct q_table *table, double keys_in_page, double share)
 {
     struct stretch s = binomial_stretch(keys_in_page, share);
     if (s.high > Q_MAX - 1 || s.high - s.low > TABLE - 2)
@@ -164,19 +164,19 @@ double sizing_rate(struct geometry geometry, uint64_t pages, double keys)
     if (keys <= 0)
         return 0;
     double share_of_page = 1 / (double)pages;
-    double share_of_line = (double)geometry.lines / PAGE_LINES;
+    double share_of_block = (double)geometry.blocks / PAGE_BLOCKS;
     struct stretch s = binomial_stretch(keys, share_of_page);
     /* A page so full that a line holds thousands of keys has no zero cells left to speak of. */
-    if (s.mode * share_of_line > Q_MAX / 2.0)
+    if (s.mode * share_of_block > Q_MAX / 2.0)
         return 1;
 
     struct q_table table;
     table.geometry = geometry;
-    table.last = ceil(binomial_stretch(s.high, share_of_line).high); /* of all keys of one page */
+    table.last = ceil(binomial_stretch(s.high, share_of_block).high); /* of all keys of one page */
     table.from = SIZE_MAX;
 
     if (pages == 1)
-        return power(line_rate(&table, keys, share_of_line), geometry.lines);
+        return power(block_rate(&table, keys, share_of_block), geometry.blocks);
 
     /* The rate is smooth in M: a quarter of a standard deviation is a fine enough step. */
     double deviation = sqrt(keys * share_of_page * (1 - share_of_page));
@@ -187,7 +187,7 @@ double sizing_rate(struct geometry geometry, uint64_t pages, double keys)
     for (double m = s.mode; m <= s.high; m++, step++) {
         if (step % stride == 0) {
             sum += weight;
-            weighted += weight * power(line_rate(&table, m, share_of_line), geometry.lines);
+            weighted += weight * power(block_rate(&table, m, share_of_block), geometry.blocks);
         }
         weight *= (keys - m) / (m + 1) * odds;
     }
@@ -197,7 +197,7 @@ double sizing_rate(struct geometry geometry, uint64_t pages, double keys)
         weight *= m / ((keys - m + 1) * odds);
         if (++step % stride == 0) {
             sum += weight;
-            weighted += weight * power(line_rate(&table, m - 1, share_of_line), geometry.lines);
+            weighted += weight * power(block_rate(&table, m - 1, share_of_block), geometry.blocks);
         }
     }
     return weighted / sum;
@@ -354,11 +354,11 @@ struct geometry sizing_geometry(double rate, bool counting)
     double ideal_hashes = log2_of(1 / rate);
     double near = NEAR_CLASSIC + (counting ? COUNTING_COST * ideal_hashes * ideal_hashes : 0);
     double most = near * ideal_hashes / LN2;
-    for (unsigned lines = 1; lines <= LINES_MAX; lines++) {
-        struct geometry best = {.lines = 0};
+    for (unsigned blocks = 1; blocks <= BLOCKS_MAX; blocks++) {
+        struct geometry best = {.blocks = 0};
         double best_cells = most;
         for (unsigned fields = 1; fields <= FIELDS_MAX; fields++) {
-            struct geometry candidate = {(uint8_t)lines, (uint8_t)fields, counting};
+            struct geometry candidate = {(uint8_t)blocks, (uint8_t)fields, counting};
             /* Far from the ideal k nothing comes near. */
             double hashes = geometry_hashes(candidate);
             if (hashes < 0.6 * ideal_hashes - 1 || hashes > 1.4 * ideal_hashes + 1)
@@ -368,17 +368,17 @@ struct geometry sizing_geometry(double rate, bool counting)
             best = candidate;
             best_cells = cells_needed(candidate, rate, best_cells);
         }
-        if (best.lines != 0)
+        if (best.blocks != 0)
             return best;
     }
-    return (struct geometry){LINES_MAX, FIELDS_MAX, counting};
+    return (struct geometry){BLOCKS_MAX, FIELDS_MAX, counting};
 }
 
 struct geometry sizing_geometry_of_hashes(unsigned hashes, bool counting)
 {
-    unsigned lines = (hashes + FIELDS_MAX - 1) / FIELDS_MAX;
-    unsigned fields = (hashes + lines - 1) / lines;
-    return (struct geometry){(uint8_t)lines, (uint8_t)fields, counting};
+    unsigned blocks = (hashes + FIELDS_MAX - 1) / FIELDS_MAX;
+    unsigned fields = (hashes + blocks - 1) / blocks;
+    return (struct geometry){(uint8_t)blocks, (uint8_t)fields, counting};
 }
 
 double sizing_bits_per_key(uint64_t pages, double keys)

@@ -74,7 +74,7 @@ double sizing_lines(struct geometry geometry, uint64_t pages, double remembered)
 struct geometry sizing_geometry(double rate, bool counting);
 
 /* The geometry with k nearest to `hashes`: fewest lines that can hold as many fields, and fields
- * rounded up. So 10 is 2 x 5; 11 becomes 12 = 2 x 6. hashes: 1..LINES_MAX * FIELDS_MAX. */
+ * rounded up. So 10 is 2 x 5; 11 becomes 12 = 2 x 6. hashes: 1..BLOCKS_MAX * FIELDS_MAX. */
 struct geometry sizing_geometry_of_hashes(unsigned hashes, bool counting);
 
 /* Bits a key of a filter at capacity: pages * 32768 / keys, whatever a cell is. */

@@ -44,7 +44,7 @@ static bool is_behind(uint64_t counted, struct sample sample, double deviations)
  * costs a fault, which maps its neighbours too. */
 static double keys_of(const struct store *store, const struct layer *layer, uint64_t number)
 {
-    _Alignas(LINE_BYTES) uint8_t page[PAGE_BYTES];
+    _Alignas(BLOCK_BYTES) uint8_t page[PAGE_BYTES];
     struct estimate estimate;
     if (whole_read_at(store->file.fd, page, PAGE_BYTES, page_at(layer, number)) != PAGE_BYTES)
         return -1;

@@ -28,7 +28,7 @@
 
 enum { JOURNAL_LAYER = 4, JOURNAL_KEY = 8, JOURNAL_LINES = 64 };
 
-_Static_assert(JOURNAL_LINES + LINES_MAX * LINE_BYTES <= JOURNAL_BYTES, "the journal is a page");
+_Static_assert(JOURNAL_LINES + BLOCKS_MAX * BLOCK_BYTES <= JOURNAL_BYTES, "the journal is a page");
 
 static size_t journal_at(const struct store *store)
 {

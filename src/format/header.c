@@ -58,7 +58,7 @@ enum {
     RATE_AT = 104,       /*   8 p, the false-positive rate asked for, a double */
     CAPACITY_AT = 112,   /*   8 n, the capacity asked for, in keys; 0: to grow from small */
     PAGES_AT = 120,      /*   8 size asked for, in pages of each first layer; 0: as n, p want */
-    LINES_AT = 128,      /*   1 lines a key asked for (g); 0 if it followed from p */
+    BLOCKS_AT = 128,      /*   1 lines a key asked for (g); 0 if it followed from p */
     FIELDS_AT = 129,     /*   1 fields a line asked for (f); 0 likewise */
     FIXED_AT = 131,      /*   1 1 if the filter never grows, else 0 */
     FORGET_AT = 160,     /*   8 window by time: forgets after so many ms; 0: after n lines */
@@ -102,7 +102,7 @@ static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
     store_double(bytes + RATE_AT, plan->rate);
     store64(bytes + CAPACITY_AT, plan->capacity);
     store64(bytes + PAGES_AT, plan->pages);
-    bytes[LINES_AT] = plan->geometry.lines;
+    bytes[BLOCKS_AT] = plan->geometry.blocks;
     bytes[FIELDS_AT] = plan->geometry.fields;
     bytes[FIXED_AT] = plan->fixed;
     if (plan->window)
@@ -133,7 +133,7 @@ static void decode(const uint8_t *bytes, struct header *header)
                 .rate = load_double(bytes + RATE_AT),
                 .capacity = load64(bytes + CAPACITY_AT),
                 .pages = load64(bytes + PAGES_AT),
-                .geometry = {bytes[LINES_AT], bytes[FIELDS_AT], counting},
+                .geometry = {bytes[BLOCKS_AT], bytes[FIELDS_AT], counting},
                 .fixed = bytes[FIXED_AT],
                 .window = (features & FEATURE_WINDOW) != 0,
                 .forget = load64(bytes + FORGET_AT),
@@ -160,8 +160,8 @@ static const char *plan_flaw(const struct filter_plan *plan, const uint8_t *byte
         return "capacity";
     if (plan->pages > SIZING_PAGES_MAX)
         return "size";
-    if (geometry.lines > LINES_MAX || geometry.fields > FIELDS_MAX ||
-        !geometry.lines != !geometry.fields)
+    if (geometry.blocks > BLOCKS_MAX || geometry.fields > FIELDS_MAX ||
+        !geometry.blocks != !geometry.fields)
         return "geometry";
     if (bytes[FIXED_AT] > 1 || (plan->fixed && plan->capacity == 0 && plan->pages == 0))
         return "fixed flag";

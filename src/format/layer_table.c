@@ -43,7 +43,7 @@ enum {
     PAGES_AT = 8,         /* 8 pages */
     CAPACITY_AT = 16,     /* 8 capacity in keys */
     RATE_AT = 24,         /* 8 the rate it may contribute, a double */
-    LINES_AT = 32,        /* 1 lines a key (g), 1..16 */
+    BLOCKS_AT = 32,        /* 1 lines a key (g), 1..16 */
     FIELDS_AT = 33,       /* 1 fields a line (f), 1..7 */
     STAGE_OFFSET_AT = 40, /* 8 offset of the stage in the file; 0 if there is none */
     STAGE_PAGES_AT = 48,  /* 8 pages of the stage; 0 if there is none */
@@ -59,7 +59,7 @@ static void encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD
     store64(bytes + PAGES_AT, plan->pages);
     store64(bytes + CAPACITY_AT, plan->capacity);
     store_double(bytes + RATE_AT, plan->rate);
-    bytes[LINES_AT] = plan->geometry.lines;
+    bytes[BLOCKS_AT] = plan->geometry.blocks;
     bytes[FIELDS_AT] = plan->geometry.fields;
     if (plan->stage != 0) {
         store64(bytes + STAGE_OFFSET_AT, record->stage_offset);
@@ -81,7 +81,7 @@ static struct layer_record decode(const uint8_t *bytes, bool counting)
                 .pages = load64(bytes + PAGES_AT),
                 .capacity = load64(bytes + CAPACITY_AT),
                 .rate = load_double(bytes + RATE_AT),
-                .geometry = {bytes[LINES_AT], bytes[FIELDS_AT], counting},
+                .geometry = {bytes[BLOCKS_AT], bytes[FIELDS_AT], counting},
                 .stage = load64(bytes + STAGE_PAGES_AT),
             },
         .offset = load64(bytes + OFFSET_AT),
@@ -104,7 +104,7 @@ static bool is_size(uint64_t pages)
 
 static bool is_geometry(struct geometry geometry)
 {
-    return geometry.lines >= 1 && geometry.lines <= LINES_MAX && geometry.fields >= 1 &&
+    return geometry.blocks >= 1 && geometry.blocks <= BLOCKS_MAX && geometry.fields >= 1 &&
            geometry.fields <= FIELDS_MAX;
 }
 

@@ -60,7 +60,7 @@ static const char *value_of(const struct header *header, enum trait trait, bool 
     case TRAIT_FORGET:
         return plan->forget == 0 ? NULL : number_exact((double)plan->forget, NUMBER_TIME, text);
     case TRAIT_HASHES:
-        return plan->geometry.lines == 0 ? NULL : whole(geometry_hashes(plan->geometry), text);
+        return plan->geometry.blocks == 0 ? NULL : whole(geometry_hashes(plan->geometry), text);
     case TRAIT_FIXED:
         return flag(plan->fixed);
     case TRAIT_COUNTING:

@@ -3,7 +3,7 @@
  * definitions, slowly and in another way than src/core does.
  *
  * The rate: where sizing.c follows the chance that a few given bits are set, here the whole
- * distribution of the number of set bits in a line is carried along; where it goes from weight to
+ * distribution of the number of set bits in a block is carried along; where it goes from weight to
  * weight by recurrence, here each weight comes from lgamma(); and where it samples the pages' load
  * at some points, here all of them are summed.
  *
@@ -21,14 +21,14 @@
 
 enum { ORACLE_KEYS_MAX = 3000 };
 
-/* Cells of a line: bits, or counters of 4 bits. */
+/* Cells of a block: bits, or counters of 4 bits. */
 static inline unsigned oracle_cells(struct geometry geometry)
 {
     return geometry.counting ? 64 * 2 : 64 * 8;
 }
 
-/* One more random bit is set in a line of so many; chance[x] is that of x set bits. */
-static inline void oracle_throw(double chance[LINE_BITS + 1], unsigned cells)
+/* One more random bit is set in a block of so many; chance[x] is that of x set bits. */
+static inline void oracle_throw(double chance[BLOCK_BITS + 1], unsigned cells)
 {
     double share = 1.0 / cells;
     for (unsigned x = cells; x > 0; x--) {
@@ -39,12 +39,12 @@ static inline void oracle_throw(double chance[LINE_BITS + 1], unsigned cells)
     chance[0] = 0;
 }
 
-/* q[i] = E[(X/512)^f], X the number of bits set in a line by i * f random ones; 128 for 512 where
+/* q[i] = E[(X/512)^f], X the number of bits set in a block by i * f random ones; 128 for 512 where
  * they are counters. Worked out once. */
 static inline const double *oracle_q(struct geometry geometry)
 {
     static double tables[2][FIELDS_MAX + 1][ORACLE_KEYS_MAX];
-    double chance[LINE_BITS + 1] = {1}, all_hit[LINE_BITS + 1];
+    double chance[BLOCK_BITS + 1] = {1}, all_hit[BLOCK_BITS + 1];
     unsigned fields = geometry.fields, cells = oracle_cells(geometry);
     double *q = tables[geometry.counting][fields];
     if (q[ORACLE_KEYS_MAX - 1] != 0)
@@ -90,8 +90,8 @@ static inline double oracle_page_rate(struct geometry geometry, double keys, con
 {
     double rate = 0;
     for (unsigned i = 0; i <= most && i <= keys; i++)
-        rate += oracle_binomial(keys, i, (double)geometry.lines / PAGE_LINES) * q[i];
-    return pow(rate, geometry.lines);
+        rate += oracle_binomial(keys, i, (double)geometry.blocks / PAGE_BLOCKS) * q[i];
+    return pow(rate, geometry.blocks);
 }
 
 /* The range that carries all but 1e-20 of a binomial's weight, and of a steep function of it. */
@@ -107,12 +107,12 @@ static inline double oracle_high(double n, double share)
     return high < n ? high : n;
 }
 
-/* The rate of `pages` pages with `keys` keys; -1 where lines are too full for this oracle. */
+/* The rate of `pages` pages with `keys` keys; -1 where blocks are too full for this oracle. */
 static inline double oracle_rate(struct geometry geometry, double pages, double keys)
 {
     const double *q = oracle_q(geometry);
     double low = oracle_low(keys, 1 / pages), high = oracle_high(keys, 1 / pages);
-    double most = oracle_high(high, (double)geometry.lines / PAGE_LINES);
+    double most = oracle_high(high, (double)geometry.blocks / PAGE_BLOCKS);
     if (most >= ORACLE_KEYS_MAX)
         return -1;
     double rate = 0;
@@ -124,7 +124,7 @@ static inline double oracle_rate(struct geometry geometry, double pages, double 
 
 /* --- the bits --- */
 
-enum { ORACLE_BITS_MAX = LINES_MAX * FIELDS_MAX };
+enum { ORACLE_BITS_MAX = BLOCKS_MAX * FIELDS_MAX };
 
 /* The high half of a 128-bit product, by hand. */
 static inline uint64_t oracle_high_product(uint64_t a, uint64_t b)
@@ -151,12 +151,12 @@ static inline unsigned oracle_bits(struct key key, uint64_t pages, struct geomet
     uint64_t remix = key.hi * UINT64_C(0x9e3779b97f4a7c15);
     uint64_t a = remix >> 58, b = (remix >> 52) % 64 | 1;
     unsigned n = 0;
-    for (uint64_t j = 0; j < geometry.lines; j++) {
-        uint64_t line = (a + j * b) % 64;
+    for (uint64_t j = 0; j < geometry.blocks; j++) {
+        uint64_t block = (a + j * b) % 64;
         uint64_t word = key.lo + j * (key.hi | 1);
         for (unsigned t = 0; t < geometry.fields; t++) {
             uint64_t cells = oracle_cells(geometry);
-            bits[n++] = (page * 64 + line) * cells + word % cells;
+            bits[n++] = (page * 64 + block) * cells + word % cells;
             word /= cells;
         }
     }

@@ -27,7 +27,7 @@ enum { LIVE = 600 };
 /* Adds and removes in any order; in between all that are in are found. */
 static void come_and_go(struct geometry geometry, uint64_t pages)
 {
-    struct chance chance = {60U + geometry.lines};
+    struct chance chance = {60U + geometry.blocks};
     struct pair pair = pair_new(pages, geometry);
     static struct key keys[LIVE];
     unsigned n = 0, lost = 0;
@@ -44,22 +44,22 @@ static void come_and_go(struct geometry geometry, uint64_t pages)
         for (unsigned i = round % 7; i < n; i += 7)
             lost += !cells_has(&pair.bits, keys[i]);
     }
-    tap_check(lost == 0, "%u x %u: %u times a key that was in was not found", geometry.lines,
+    tap_check(lost == 0, "%u x %u: %u times a key that was in was not found", geometry.blocks,
               geometry.fields, lost);
-    tap_check(pair_same(&pair), "%u x %u: other counters", geometry.lines, geometry.fields);
+    tap_check(pair_same(&pair), "%u x %u: other counters", geometry.blocks, geometry.fields);
     for (unsigned i = 0; i < 100; i++) {
         struct key key = chance_key(&chance);
         tap_check(cells_has(&pair.bits, key) == oracle_has(pair.plain, key, pages, geometry),
-                  "%u x %u: another verdict", geometry.lines, geometry.fields);
+                  "%u x %u: another verdict", geometry.blocks, geometry.fields);
     }
     pair_free(&pair);
 }
 
 static void adds_and_removes(void)
 {
-    for (unsigned lines = 1; lines <= LINES_MAX; lines++)
+    for (unsigned blocks = 1; blocks <= BLOCKS_MAX; blocks++)
         for (unsigned fields = 1; fields <= FIELDS_MAX; fields += 2)
-            come_and_go((struct geometry){(uint8_t)lines, (uint8_t)fields, true}, 1 + lines % 3);
+            come_and_go((struct geometry){(uint8_t)blocks, (uint8_t)fields, true}, 1 + blocks % 3);
 }
 
 /* --- undoing --- */
@@ -80,13 +80,13 @@ static void half_remove(struct pair *pair, struct key key, unsigned stored)
     free(before);
 }
 
-/* Of a line of the key any cell gets a value that no removal left there. */
+/* Gives a random cell of one of the key's blocks a value that no removal left there. */
 static void damage(struct pair *pair, struct key key, struct chance *chance)
 {
     uint64_t cells[ORACLE_BITS_MAX];
     unsigned n = oracle_bits(key, pair->bits.pages, pair->bits.geometry, cells);
-    unsigned line = (unsigned)cells[chance_below(chance, n)] / LINE_CELLS;
-    unsigned cell = line * LINE_CELLS + (unsigned)chance_below(chance, LINE_CELLS);
+    unsigned block = (unsigned)cells[chance_below(chance, n)] / BLOCK_CELLS;
+    unsigned cell = block * BLOCK_CELLS + (unsigned)chance_below(chance, BLOCK_CELLS);
     cell_put(pair->bits.bytes, cell, (cell_value(pair->bits.bytes, cell) + 2) % (CELL_MAX + 1));
     memcpy(pair->plain, pair->bits.bytes, pair->bytes);
 }
@@ -98,7 +98,7 @@ static void restored(void)
     for (unsigned round = 0; round < 700; round++) {
         struct geometry geometry = {(uint8_t)(1 + round % 16), (uint8_t)(1 + round % 7), true};
         struct pair pair = pair_new(2, geometry);
-        uint8_t copy[LINES_MAX * LINE_BYTES];
+        uint8_t copy[BLOCKS_MAX * BLOCK_BYTES];
         for (unsigned i = 0; i < round % 400; i++)
             pair_add(&pair, &chance);
         struct key key = pair_add(&pair, &chance);

@@ -9,59 +9,59 @@
 
 /* --- the formulas, on pages made by hand --- */
 
-/* Sets `count` bits of a line, any. */
-static void set_some(struct chance *chance, uint8_t *line, unsigned count)
+/* Sets `count` random bits of a block. */
+static void set_some(struct chance *chance, uint8_t *block, unsigned count)
 {
     while (count > 0) {
-        uint64_t bit = chance_below(chance, LINE_BITS);
-        count -= !bit_test(line, bit);
-        bit_set(line, bit);
+        uint64_t bit = chance_below(chance, BLOCK_BITS);
+        count -= !bit_test(block, bit);
+        bit_set(block, bit);
     }
 }
 
-/* A page whose lines are filled very differently, some empty and some full. */
-static void make_page(struct chance *chance, uint8_t page[PAGE_BYTES], unsigned set[PAGE_LINES])
+/* A page whose blocks are filled very differently, some empty and some full. */
+static void make_page(struct chance *chance, uint8_t page[PAGE_BYTES], unsigned set[PAGE_BLOCKS])
 {
     memset(page, 0, PAGE_BYTES);
-    for (unsigned i = 0; i < PAGE_LINES; i++) {
-        set[i] = i % 8 == 0 ? LINE_BITS : (unsigned)chance_below(chance, LINE_BITS + 1);
-        set_some(chance, page + (size_t)i * LINE_BYTES, set[i]);
+    for (unsigned i = 0; i < PAGE_BLOCKS; i++) {
+        set[i] = i % 8 == 0 ? BLOCK_BITS : (unsigned)chance_below(chance, BLOCK_BITS + 1);
+        set_some(chance, page + (size_t)i * BLOCK_BYTES, set[i]);
     }
 }
 
-/* Sum of the products over all choices of `lines` further lines from `from` on. */
-static double products(const double chances[PAGE_LINES], unsigned lines, unsigned from)
+/* Sum of the products over all choices of `blocks` further blocks from `from` on. */
+static double products(const double chances[PAGE_BLOCKS], unsigned blocks, unsigned from)
 {
     double sum = 0;
-    if (lines == 0)
+    if (blocks == 0)
         return 1;
-    for (unsigned i = from; i + lines <= PAGE_LINES; i++)
-        sum += chances[i] * products(chances, lines - 1, i + 1);
+    for (unsigned i = from; i + blocks <= PAGE_BLOCKS; i++)
+        sum += chances[i] * products(chances, blocks - 1, i + 1);
     return sum;
 }
 
-/* The rate of a page is the mean over all choices of g lines: here each of them one by one. */
+/* The rate of a page is the mean over all choices of g blocks: here each of them one by one. */
 static void rate_by_brute_force(void)
 {
     static const double choices[] = {1, 64, 2016, 41664, 635376};
     struct chance chance = {20};
     for (unsigned round = 0; round < 3; round++) {
         static uint8_t page[PAGE_BYTES];
-        unsigned set[PAGE_LINES];
+        unsigned set[PAGE_BLOCKS];
         make_page(&chance, page, set);
-        for (unsigned lines = 1; lines <= 4; lines++)
+        for (unsigned blocks = 1; blocks <= 4; blocks++)
             for (unsigned fields = 1; fields <= FIELDS_MAX; fields++) {
-                double chances[PAGE_LINES];
+                double chances[PAGE_BLOCKS];
                 struct estimate estimate;
-                for (unsigned i = 0; i < PAGE_LINES; i++)
-                    chances[i] = pow((double)set[i] / LINE_BITS, fields);
-                double wanted = products(chances, lines, 0) / choices[lines];
-                estimate_start(&estimate, (struct geometry){.lines = (uint8_t)lines,
+                for (unsigned i = 0; i < PAGE_BLOCKS; i++)
+                    chances[i] = pow((double)set[i] / BLOCK_BITS, fields);
+                double wanted = products(chances, blocks, 0) / choices[blocks];
+                estimate_start(&estimate, (struct geometry){.blocks = (uint8_t)blocks,
                                                             .fields = (uint8_t)fields});
                 estimate_add(&estimate, page, 1);
                 double rate = estimate_rate(&estimate);
-                tap_check(fabs(rate - wanted) <= 1e-12 * wanted, "%u x %u: %.15g, not %.15g", lines,
-                          fields, rate, wanted);
+                tap_check(fabs(rate - wanted) <= 1e-12 * wanted, "%u x %u: %.15g, not %.15g",
+                          blocks, fields, rate, wanted);
             }
     }
 }
@@ -71,9 +71,9 @@ static void empty_and_full(void)
 {
     static uint8_t pages[3 * PAGE_BYTES];
     for (unsigned full = 0; full <= 3; full++)
-        for (unsigned lines = 1; lines <= LINES_MAX; lines++) {
+        for (unsigned blocks = 1; blocks <= BLOCKS_MAX; blocks++) {
             struct estimate estimate;
-            estimate_start(&estimate, (struct geometry){(uint8_t)lines, FIELDS_MAX, false});
+            estimate_start(&estimate, (struct geometry){(uint8_t)blocks, FIELDS_MAX, false});
             tap_check(estimate_keys(&estimate) == 0 && estimate_rate(&estimate) == 0 &&
                           estimate_fill(&estimate) == 0,
                       "of no page at all");
@@ -109,7 +109,7 @@ static double measured_rate(const struct layer *layer, uint64_t queries, double 
 }
 
 /* Keys within 1 % while less than 99 % of the bits are set; the rate within the noise of counting,
- * which is wider than 10 % only where there are few hits. Before a key is added, whether its line
+ * which is wider than 10 % only where there are few hits. Before a key is added, whether its block
  * is a false positive does not matter: it would change no bit. */
 static void check_truth(const struct layer *layer, double p, double part)
 {
@@ -159,7 +159,7 @@ static void truth(void)
 /* In pieces it is the same; of two parts merged, but for the last digits. */
 static void in_pieces(void)
 {
-    struct geometry geometry = {.lines = 3, .fields = 6};
+    struct geometry geometry = {.blocks = 3, .fields = 6};
     struct layer layer = layer_new(geometry, 100, 1);
     struct estimate whole, pieces, part, other;
     layer_fill(&layer, 150000);
@@ -191,7 +191,7 @@ static void in_pieces(void)
 static void deviation_is_true(struct geometry geometry, uint64_t keys)
 {
     enum { ROUNDS = 600 };
-    struct layer layer = layer_new(geometry, 1, geometry.lines);
+    struct layer layer = layer_new(geometry, 1, geometry.blocks);
     double squares = 0, said = 0;
     for (unsigned i = 0; i < ROUNDS; i++) {
         struct estimate estimate;
@@ -204,7 +204,7 @@ static void deviation_is_true(struct geometry geometry, uint64_t keys)
     }
     double ratio = sqrt(squares / said);
     tap_check(ratio > 0.85 && ratio < 1.15, "%u x %u%s, %g keys: %.3g keys, not %.3g",
-              geometry.lines, geometry.fields, geometry.counting ? " cells" : "", (double)keys,
+              geometry.blocks, geometry.fields, geometry.counting ? " cells" : "", (double)keys,
               sqrt(squares), sqrt(said));
     layer_free(&layer);
 }
@@ -223,7 +223,7 @@ static void deviations(void)
 
 int main(void)
 {
-    tap_run("the rate of a page: all choices of up to 4 lines, one by one", rate_by_brute_force);
+    tap_run("the rate of a page: all choices of up to 4 blocks, one by one", rate_by_brute_force);
     tap_run("no page, empty pages, full pages", empty_and_full);
     tap_run_long("keys and rate against the truth at 0.001 to 5 x n, of counters, too", truth);
     tap_run("the same in pieces, and merged", in_pieces);

@@ -37,7 +37,7 @@ static void check_even(const struct layer *layer, const char *what)
     tap_check(found.fuller + found.emptier == 0,
               "%s: %ux%u%s, %" PRIu64 " pages, %" PRIu64 " keys: %" PRIu64 " fuller, %" PRIu64
               " emptier",
-              what, g.lines, g.fields, g.counting ? " counting" : "", layer->bits.pages,
+              what, g.blocks, g.fields, g.counting ? " counting" : "", layer->bits.pages,
               layer->keys, found.fuller, found.emptier);
 }
 
@@ -69,7 +69,7 @@ static void even_layers(void)
 /* Many small layers, some with hardly a key; and a large one. */
 static void many_even_layers(void)
 {
-    struct geometry geometry = {.lines = 3, .fields = 6};
+    struct geometry geometry = {.blocks = 3, .fields = 6};
     struct chance chance = {41};
     unsigned layers = tap_cases(6000);
     for (unsigned i = 0; i < layers; i++) {
@@ -108,7 +108,7 @@ static void check_variance(struct geometry geometry, double fill)
     double chance = keys * log(keys / mean) + rest * log(rest / ((MANY - 1) * mean));
     double told = chance / evenness_evidence(geometry, MANY, fill, set * 1.01);
     tap_check(fabs(measured / told - 1) < 6 * sqrt(2.0 / MANY),
-              "%u x %u: varies %g times as much as keys, not %g", geometry.lines, geometry.fields,
+              "%u x %u: varies %g times as much as keys, not %g", geometry.blocks, geometry.fields,
               measured, told);
     layer_free(&layer);
 }

@@ -1,4 +1,4 @@
-/* Which bits belong to a key: the page, the walk over its lines, the fields of a word. */
+/* Which bits belong to a key: the page, the walk over its blocks, the fields of a word. */
 
 /* Without a 128-bit type the high half of a product is put together from four products of 32 bits.
  * This program tests that way; all others use the compiler's type, where it has one. */
@@ -59,25 +59,25 @@ static void pages(void)
     }
 }
 
-/* The lines that a walk comes to, as bits. */
+/* The blocks that a walk comes to, as bits. */
 static uint64_t visited(uint32_t start, uint32_t stride)
 {
-    struct walk walk = {.line = start, .stride = stride};
-    uint64_t lines = 0;
-    for (unsigned j = 0; j < PAGE_LINES; j++) {
-        tap_check(walk.line < PAGE_LINES, "line %u", walk.line);
-        lines |= UINT64_C(1) << walk.line;
+    struct walk walk = {.block = start, .stride = stride};
+    uint64_t blocks = 0;
+    for (unsigned j = 0; j < PAGE_BLOCKS; j++) {
+        tap_check(walk.block < PAGE_BLOCKS, "block %u", walk.block);
+        blocks |= UINT64_C(1) << walk.block;
         walk_next(&walk);
     }
-    return lines;
+    return blocks;
 }
 
-/* b is odd, so it has no factor in common with 64: the first 64 lines of every walk differ. With an
+/* b is odd, so it has no factor in common with 64: the first 64 blocks of every walk differ. With an
  * even one they do not. */
-static void distinct_lines(void)
+static void distinct_blocks(void)
 {
-    for (uint32_t start = 0; start < PAGE_LINES; start++)
-        for (uint32_t stride = 0; stride < PAGE_LINES; stride++)
+    for (uint32_t start = 0; start < PAGE_BLOCKS; start++)
+        for (uint32_t stride = 0; stride < PAGE_BLOCKS; stride++)
             tap_check((visited(start, stride) == UINT64_MAX) == (stride % 2 == 1),
                       "start %u, stride %u: %016" PRIx64, start, stride, visited(start, stride));
 }
@@ -86,6 +86,6 @@ int main(void)
 {
     tap_run("the high half of a product, without a 128-bit type", high_product);
     tap_run("pages: in range, in order, for the edges of hi", pages);
-    tap_run("the lines of a walk are distinct, for every start and stride", distinct_lines);
+    tap_run("the blocks of a walk are distinct, for every start and stride", distinct_blocks);
     return tap_end();
 }

@@ -50,11 +50,12 @@ static void check_layer(const struct filter_plan *plan, unsigned index,
                         const struct layer_plan *layer)
 {
     struct geometry geometry = plan->geometry;
-    if (geometry.lines == 0)
+    if (geometry.blocks == 0)
         geometry = sizing_geometry(layer->rate, false);
     tap_check(layer->rate == growth_rate(plan, index), "layer %u: rate %g", index, layer->rate);
-    tap_check(layer->geometry.lines == geometry.lines && layer->geometry.fields == geometry.fields,
-              "layer %u: %u x %u", index, layer->geometry.lines, layer->geometry.fields);
+    tap_check(layer->geometry.blocks == geometry.blocks &&
+                  layer->geometry.fields == geometry.fields,
+              "layer %u: %u x %u", index, layer->geometry.blocks, layer->geometry.fields);
     tap_check(layer->pages >= 1 && layer->pages <= SIZING_PAGES_MAX && layer->capacity >= 1,
               "layer %u: %" PRIu64 " pages, %" PRIu64 " keys", index, layer->pages,
               layer->capacity);
@@ -238,7 +239,7 @@ static uint64_t digest_layer(uint64_t before, const struct layer_plan *layer)
     before = digest(before, layer->pages);
     before = digest(before, layer->capacity);
     before = digest(before, rate);
-    return digest(before, layer->geometry.lines * 16U + layer->geometry.fields);
+    return digest(before, layer->geometry.blocks * 16U + layer->geometry.fields);
 }
 
 /* All kinds of filters in turn, each with its first layer and up to three after it. */

@@ -203,7 +203,7 @@ static void limits_are_legal(void)
         struct recipe recipe;
     } limits[] = {
         {.plan = {.rate = SIZING_RATE_MIN, .capacity = SIZING_KEYS_MAX, .pages = SIZING_PAGES_MAX}},
-        {.plan = {SIZING_RATE_MAX, .geometry = {LINES_MAX, FIELDS_MAX, false}}},
+        {.plan = {SIZING_RATE_MAX, .geometry = {BLOCKS_MAX, FIELDS_MAX, false}}},
         {.plan = {1e-6, 1, .geometry = {1, 1, false}, .fixed = true}},
         {.plan = {1e-6, 1, .window = true}},
         {.plan = {1e-6, 1, .window = true, .forget = FORGET_MAX}},

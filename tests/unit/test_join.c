@@ -16,7 +16,7 @@ static void join_all(bool counting, size_t n, uint8_t *to)
         bits[i] = (struct bits){
             .bytes = layers[i],
             .pages = PAGES,
-            .geometry = {.lines = 3, .fields = 6, .counting = counting},
+            .geometry = {.blocks = 3, .fields = 6, .counting = counting},
         };
         members[i] = &bits[i];
     }

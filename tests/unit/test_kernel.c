@@ -136,7 +136,7 @@ static void make_flags(struct chance *chance, uint8_t flags[KEYS_MAX], bool any)
 static void check_bits(const struct pair *pair, const struct kernel *kernel, const char *what)
 {
     tap_check(pair_same(pair), "%s: %s: other bits (%u x %u, %" PRIu64 " pages)", kernel->name,
-              what, pair->bits.geometry.lines, pair->bits.geometry.fields, pair->bits.pages);
+              what, pair->bits.geometry.blocks, pair->bits.geometry.fields, pair->bits.pages);
 }
 
 static void check_test(const struct pair *pair, const struct kernel *kernel, const struct key *keys,
@@ -150,7 +150,7 @@ static void check_test(const struct pair *pair, const struct kernel *kernel, con
         int has = flags[i] ||
                   oracle_has(pair->plain, keys[i], pair->bits.pages, pair->bits.geometry);
         tap_check(seen[i] == has, "%s: test: key %zu of %zu: %u (%u x %u)", kernel->name, i, n,
-                  seen[i], pair->bits.geometry.lines, pair->bits.geometry.fields);
+                  seen[i], pair->bits.geometry.blocks, pair->bits.geometry.fields);
     }
     tap_check(seen[n] == 0xee, "%s: test wrote behind the flags", kernel->name);
     check_bits(pair, kernel, "test");
@@ -190,7 +190,7 @@ static void check_insert(struct pair *pair, const struct kernel *kernel, const s
     size_t done = kernel->insert(&pair->bits, keys, n, seen, most, &set);
     tap_check(done == looked_at && set == count && memcmp(seen, wanted, n) == 0,
               "%s: insert: %zu keys, %" PRIu64 " set; not %zu, %" PRIu64 " (%u x %u)", kernel->name,
-              done, set, looked_at, count, pair->bits.geometry.lines, pair->bits.geometry.fields);
+              done, set, looked_at, count, pair->bits.geometry.blocks, pair->bits.geometry.fields);
     tap_check(seen[n] == 0xee, "%s: insert wrote behind the flags", kernel->name);
     check_bits(pair, kernel, "insert");
 }
@@ -199,7 +199,7 @@ static void check_insert(struct pair *pair, const struct kernel *kernel, const s
 static void check_layer(const struct kernel *kernel, struct geometry geometry, uint64_t pages)
 {
     static const uint64_t mosts[] = {0, 1, 100, UINT64_MAX};
-    struct chance chance = {geometry.lines * 100U + geometry.fields};
+    struct chance chance = {geometry.blocks * 100U + geometry.fields};
     struct pair pair = pair_new(pages, geometry);
     struct key keys[KEYS_MAX];
     uint8_t flags[KEYS_MAX];
@@ -230,7 +230,7 @@ static void check_each_cell(const struct kernel *kernel, struct geometry geometr
         uint8_t *byte = &bits.bytes[cells[i] * size / 8], seen = 0;
         *byte = (uint8_t)(0xff ^ ((1U << size) - 1) << cells[i] * size % 8);
         kernel->test(&bits, &key, 1, &seen);
-        tap_check(seen == 0, "%s: %u x %u: cell %u is not looked at", kernel->name, geometry.lines,
+        tap_check(seen == 0, "%s: %u x %u: cell %u is not looked at", kernel->name, geometry.blocks,
                   geometry.fields, i);
         *byte = 0xff;
     }
@@ -240,9 +240,9 @@ static void check_each_cell(const struct kernel *kernel, struct geometry geometr
 static void check_kernel(const struct kernel *kernel, bool counting)
 {
     static const uint64_t page_counts[] = {1, 3, 16};
-    for (unsigned lines = 1; lines <= LINES_MAX; lines++)
+    for (unsigned blocks = 1; blocks <= BLOCKS_MAX; blocks++)
         for (unsigned fields = 1; fields <= FIELDS_MAX; fields++) {
-            struct geometry geometry = {(uint8_t)lines, (uint8_t)fields, counting};
+            struct geometry geometry = {(uint8_t)blocks, (uint8_t)fields, counting};
             check_each_cell(kernel, geometry);
             for (size_t j = 0; j < sizeof page_counts / sizeof *page_counts; j++)
                 check_layer(kernel, geometry, page_counts[j]);
@@ -265,7 +265,7 @@ static void all_geometries(void)
  * the pages of the keys become memory. */
 static void large_layer(void)
 {
-    struct geometry geometry = {.lines = 3, .fields = 6};
+    struct geometry geometry = {.blocks = 3, .fields = 6};
     struct bits bits = {.pages = 3000000, .geometry = geometry};
     struct chance chance = {9};
     struct key keys[KEYS_MAX];
@@ -300,31 +300,31 @@ static void large_layer(void)
     munmap(bits.bytes, bytes);
 }
 
-/* The bits of each line, or its cells that are not zero, one by one. */
+/* The bits of each block, or its cells that are not zero, one by one. */
 static void check_count(const struct kernel *kernel, const uint8_t *page, bool counting,
                         unsigned round)
 {
     const struct geometry geometry = {1, 1, counting};
     unsigned cells = oracle_cells(geometry);
-    uint16_t wanted[PAGE_LINES] = {0}, set[PAGE_LINES + 1] = {[PAGE_LINES] = 0xcafe};
-    for (unsigned cell = 0; cell < PAGE_LINES * cells; cell++)
+    uint16_t wanted[PAGE_BLOCKS] = {0}, set[PAGE_BLOCKS + 1] = {[PAGE_BLOCKS] = 0xcafe};
+    for (unsigned cell = 0; cell < PAGE_BLOCKS * cells; cell++)
         wanted[cell / cells] = (uint16_t)(wanted[cell / cells] +
                                           (oracle_value(page, cell, geometry) != 0));
     kernel->count(page, set);
     tap_check(memcmp(set, wanted, sizeof wanted) == 0, "%s: page %u", kernel->name, round);
-    tap_check(set[PAGE_LINES] == 0xcafe, "%s: wrote behind the counts", kernel->name);
+    tap_check(set[PAGE_BLOCKS] == 0xcafe, "%s: wrote behind the counts", kernel->name);
 }
 
 static void count(void)
 {
-    static _Alignas(PAGE_BYTES) uint8_t room[PAGE_BYTES + LINE_BYTES];
+    static _Alignas(PAGE_BYTES) uint8_t room[PAGE_BYTES + BLOCK_BYTES];
     struct chance chance = {12};
     for (unsigned round = 0; round < 200; round++) {
-        uint8_t *page = room + round % LINE_BYTES;
+        uint8_t *page = room + round % BLOCK_BYTES;
         for (unsigned i = 0; i < PAGE_BYTES; i++) {
             uint64_t dice = chance_next(&chance);
             /* Sparse, dense, empty and full ones. */
-            page[i] = (uint8_t)(i / LINE_BYTES % 3 == 0 ? dice & dice >> 8 & dice >> 16 : dice);
+            page[i] = (uint8_t)(i / BLOCK_BYTES % 3 == 0 ? dice & dice >> 8 & dice >> 16 : dice);
             page[i] = round % 4 == 0 ? 0 : round % 4 == 1 ? 0xff : page[i];
         }
         bit_set(page, chance_below(&chance, PAGE_BITS));
@@ -334,15 +334,15 @@ static void count(void)
     }
 }
 
-/* The product of all (1 + value * x), multiplied out up to x^lines: its coefficients are the sums
+/* The product of all (1 + value * x), multiplied out up to x^blocks: its coefficients are the sums
  * of products. */
-static double coefficient(double values[PAGE_LINES][KERNEL_PAGES], unsigned page, unsigned lines)
+static double coefficient(double values[PAGE_BLOCKS][KERNEL_PAGES], unsigned page, unsigned blocks)
 {
-    double sums[PAGE_LINES + 2] = {1};
-    for (unsigned line = 0; line < PAGE_LINES; line++)
-        for (unsigned j = line + 1; j > 0; j--)
-            sums[j] += values[line][page] * sums[j - 1];
-    return sums[lines];
+    double sums[PAGE_BLOCKS + 2] = {1};
+    for (unsigned block = 0; block < PAGE_BLOCKS; block++)
+        for (unsigned j = block + 1; j > 0; j--)
+            sums[j] += values[block][page] * sums[j - 1];
+    return sums[blocks];
 }
 
 /* Every version gives the very same numbers: a rate must not depend on the processor. */
@@ -350,21 +350,21 @@ static void products(void)
 {
     struct chance chance = {13};
     for (unsigned round = 0; round < 40; round++)
-        for (unsigned lines = 1; lines <= LINES_MAX; lines++) {
-            double values[PAGE_LINES][KERNEL_PAGES];
-            for (unsigned i = 0; i < PAGE_LINES * KERNEL_PAGES; i++) {
-                double value = (double)chance_below(&chance, LINE_BITS + 1) / LINE_BITS;
+        for (unsigned blocks = 1; blocks <= BLOCKS_MAX; blocks++) {
+            double values[PAGE_BLOCKS][KERNEL_PAGES];
+            for (unsigned i = 0; i < PAGE_BLOCKS * KERNEL_PAGES; i++) {
+                double value = (double)chance_below(&chance, BLOCK_BITS + 1) / BLOCK_BITS;
                 bool extreme = chance_below(&chance, 8) == 0;
                 values[i / KERNEL_PAGES][i % KERNEL_PAGES] = extreme ? round % 2 : value;
             }
             for (size_t i = 0; i < kernel_count; i++) {
                 double sums[KERNEL_PAGES + 1];
                 sums[KERNEL_PAGES] = 1234;
-                kernels[i]->products(values, lines, sums);
+                kernels[i]->products(values, blocks, sums);
                 for (unsigned page = 0; page < KERNEL_PAGES; page++) {
-                    double wanted = coefficient(values, page, lines);
-                    tap_check(sums[page] == wanted, "%s: %u lines, page %u: %.17g, not %.17g",
-                              kernels[i]->name, lines, page, sums[page], wanted);
+                    double wanted = coefficient(values, page, blocks);
+                    tap_check(sums[page] == wanted, "%s: %u blocks, page %u: %.17g, not %.17g",
+                              kernels[i]->name, blocks, page, sums[page], wanted);
                 }
                 tap_check(sums[KERNEL_PAGES] == 1234, "%s: wrote behind the sums",
                           kernels[i]->name);
@@ -380,7 +380,7 @@ int main(void)
     tap_run("split: nothing is read beyond either end, lengths 0 to 300", split_at_guards);
     tap_run("split: all alignments and lengths, at most so many, from anywhere", split_alignments);
     tap_run("test, set, insert: all g and f, repeats, flags, stops, counters", all_geometries);
-    tap_run("count: all bits and cells of a page, line by line", count);
+    tap_run("count: all bits and cells of a page, block by block", count);
     tap_run("products: sums over all choices, for eight pages at once", products);
     tap_run("a layer of 12 GB", large_layer);
     return tap_end();

@@ -117,7 +117,7 @@ static void ask(const struct bits *bits, struct source *source, uint64_t count,
 /* --- the true rate --- */
 
 struct task {
-    uint8_t lines, fields;
+    uint8_t blocks, fields;
     double rate;
     uint64_t queries;
     uint32_t parts;
@@ -126,7 +126,7 @@ struct task {
 static struct measurement measure(const struct task *task, bool planted)
 {
     uint64_t pages = task->parts == 1 ? 300 : 8;
-    struct geometry geometry = {.lines = task->lines, .fields = task->fields};
+    struct geometry geometry = {.blocks = task->blocks, .fields = task->fields};
     struct bits bits = layer_bits(geometry, pages);
     uint64_t keys = sizing_capacity(geometry, pages, task->rate);
     struct source source = {.parts = task->parts, .planted = planted, .page = ANY_PAGE};
@@ -141,8 +141,8 @@ static struct measurement measure(const struct task *task, bool planted)
 }
 
 /* Each with thousands of hits, as many as tell the planted faults. What is chosen for 10^-9 and
- * 10^-12 cannot be measured where it is used. But the same lines and fields can, at a fill where
- * hits are many: if lines and fields were not as good as random ones, it would show here, where all
+ * 10^-12 cannot be measured where it is used. But the same blocks and fields can, at a fill where
+ * hits are many: if blocks and fields were not as good as random ones, it would show here, where all
  * of them must hit just as they must there. */
 static void true_rates(void)
 {
@@ -161,14 +161,14 @@ static void true_rates(void)
         {1, 6, 1e-2, 300000, 2},
         {1, 6, 1e-2, 100000, 16},
         {1, 6, 1e-2, 30000, 100},
-        {nine.lines, nine.fields, 1e-3, 4000000, 1},
-        {twelve.lines, twelve.fields, 1e-3, 4000000, 1},
+        {nine.blocks, nine.fields, 1e-3, 4000000, 1},
+        {twelve.blocks, twelve.fields, 1e-3, 4000000, 1},
     };
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         char what[64];
         struct measurement m = measure(&tasks[i], false);
-        snprintf(what, sizeof what, "%u x %u at %g, 1 of %" PRIu32, tasks[i].lines, tasks[i].fields,
-                 tasks[i].rate, tasks[i].parts);
+        snprintf(what, sizeof what, "%u x %u at %g, 1 of %" PRIu32, tasks[i].blocks,
+                 tasks[i].fields, tasks[i].rate, tasks[i].parts);
         check(&m, what);
         if (tasks[i].parts == 1)
             continue;
@@ -202,7 +202,7 @@ static void pages_of_a_huge_filter(void)
         }
         m.model = sizing_rate(geometries[i], 1, (double)keys);
         char what[64];
-        snprintf(what, sizeof what, "%u x %u", geometries[i].lines, geometries[i].fields);
+        snprintf(what, sizeof what, "%u x %u", geometries[i].blocks, geometries[i].fields);
         check(&m, what);
         free(bits.bytes);
     }
@@ -213,19 +213,19 @@ static void pages_of_a_huge_filter(void)
 /* What is wrong with a scheme: */
 struct fault {
     const char *name;
-    bool no_stride; /* all words of a key in one line: the walk stands still */
+    bool no_stride; /* all words of a key in one block: the walk stands still */
     bool no_step;   /* all words of a key are alike */
     bool nine_bits; /* double hashing on the positions themselves: few different patterns */
     bool top_bits;  /* the same in 64 bits, of which the top 9 are taken: hardly more */
 };
 
-/* Position t of the present line. */
+/* Position t of the present block. */
 static uint32_t faulty_position(const struct fault *fault, struct key key, const struct walk *walk,
                                 unsigned t)
 {
     if (fault->nine_bits)
         return (geometry_field(walk->word, 0) + t * (geometry_field(walk->word, 1) | 1)) %
-               LINE_BITS;
+               BLOCK_BITS;
     if (fault->top_bits)
         return (uint32_t)((walk->word + t * (key.hi | 1)) >> 55);
     return geometry_field(walk->word, t);
@@ -240,9 +240,9 @@ static void faulty_bits(const struct fault *fault, struct key key, struct geomet
         walk.stride = 0;
     if (fault->no_step)
         walk.step = 0;
-    for (unsigned j = 0; j < geometry.lines; j++) {
+    for (unsigned j = 0; j < geometry.blocks; j++) {
         for (unsigned t = 0; t < geometry.fields; t++)
-            *bits++ = walk.line * LINE_BITS + faulty_position(fault, key, &walk, t);
+            *bits++ = walk.block * BLOCK_BITS + faulty_position(fault, key, &walk, t);
         walk_next(&walk);
     }
 }
@@ -284,8 +284,8 @@ static void planted_faults(void)
         struct geometry geometry;
     } cases[] = {
         {{.name = "none"}, {3, 6, false}},
-        {{.name = "none, one line"}, {1, 7, false}},
-        {{.name = "no stride between lines", .no_stride = true}, {3, 6, false}},
+        {{.name = "none, one block"}, {1, 7, false}},
+        {{.name = "no stride between blocks", .no_stride = true}, {3, 6, false}},
         {{.name = "no step between words", .no_step = true}, {3, 6, false}},
         {{.name = "9-bit arithmetic", .nine_bits = true}, {1, 7, false}},
         {{.name = "top bits of sums", .top_bits = true}, {3, 6, false}},

@@ -29,17 +29,17 @@ static void rate_at_capacity(void)
 }
 
 /* All geometries, from almost empty to overfull, on one page, a few and many. With thousands of
- * keys a line it says 1, which is right to a fifth, and of no account. */
+ * keys per block it says 1, which is right to a fifth, and of no account. */
 static void rate_anywhere(void)
 {
     static const struct {
         double cells_per_key;
         uint64_t pages;
     } fills[] = {{3, 1}, {6, 2}, {10, 1}, {15, 3}, {20, 300}, {40, 10}, {100, 1000}, {1000, 70}};
-    for (unsigned kind = 0; kind < LINES_MAX * FIELDS_MAX * 2; kind++)
+    for (unsigned kind = 0; kind < BLOCKS_MAX * FIELDS_MAX * 2; kind++)
         for (size_t i = kind % 7; i < sizeof fills / sizeof *fills; i += 7) {
-            struct geometry geometry = {(uint8_t)(1 + kind / 2 % LINES_MAX),
-                                        (uint8_t)(1 + kind / 2 / LINES_MAX), kind % 2};
+            struct geometry geometry = {(uint8_t)(1 + kind / 2 % BLOCKS_MAX),
+                                        (uint8_t)(1 + kind / 2 / BLOCKS_MAX), kind % 2};
             uint64_t pages = fills[i].pages;
             double keys = floor((double)pages * geometry_page_cells(geometry) /
                                 fills[i].cells_per_key);
@@ -48,7 +48,7 @@ static void rate_anywhere(void)
             double tolerance = wanted > 1e-30 ? 1e-6 : 0.02;
             bool full = rate == 1 && (wanted < 0 || wanted > 0.8);
             tap_check(full || fabs(rate - wanted) <= tolerance * wanted,
-                      "%u x %u, %" PRIu64 " pages, %.0f keys: %.12g, not %.12g", geometry.lines,
+                      "%u x %u, %" PRIu64 " pages, %.0f keys: %.12g, not %.12g", geometry.blocks,
                       geometry.fields, pages, keys, rate, wanted);
         }
 }
@@ -87,7 +87,7 @@ static void rate_at_the_edges(void)
             for (size_t k = 0; k < sizeof geometries / sizeof *geometries; k++) {
                 double rate = sizing_rate(geometries[k], pages[j], keys[i]);
                 tap_check(rate >= 0 && rate <= 1, "%u x %u, %" PRIu64 " pages, %g keys: %g",
-                          geometries[k].lines, geometries[k].fields, pages[j], keys[i], rate);
+                          geometries[k].blocks, geometries[k].fields, pages[j], keys[i], rate);
                 tap_check(keys[i] > 0 || rate == 0, "an empty layer: %g", rate);
             }
 }
@@ -96,9 +96,9 @@ static void rate_at_the_edges(void)
 static void rate_of_parts_of_keys(void)
 {
     for (unsigned fields = 1; fields <= FIELDS_MAX; fields++) {
-        struct geometry geometry = {.lines = 7, .fields = (uint8_t)fields};
+        struct geometry geometry = {.blocks = 7, .fields = (uint8_t)fields};
         double rate = sizing_rate(geometry, 1, 4.9);
-        (void)sizing_rate((struct geometry){.lines = 1, .fields = 1}, 1, 20000);
+        (void)sizing_rate((struct geometry){.blocks = 1, .fields = 1}, 1, 20000);
         double again = sizing_rate(geometry, 1, 4.9);
         tap_check(!(rate < again) && !(rate > again), "7 x %u: %g, then %g", fields, rate, again);
     }
@@ -169,19 +169,19 @@ static void check_may_hold(struct geometry geometry, uint64_t pages, double rate
         return;
     tap_check(sizing_may_hold(geometry, pages, keys, rate * 0.7),
               "p = %g, %u x %u, %" PRIu64 " pages: %" PRIu64 " keys may not be", rate,
-              geometry.lines, geometry.fields, pages, keys);
+              geometry.blocks, geometry.fields, pages, keys);
     tap_check(!sizing_may_hold(geometry, pages, UINT64_MAX, rate), "2^64 - 1 keys may be");
     tap_check(!sizing_may_hold(geometry, pages, 13 * pages * geometry_page_cells(geometry), rate),
-              "p = %g, %u x %u: 13 keys a cell may be", rate, geometry.lines, geometry.fields);
+              "p = %g, %u x %u: 13 keys a cell may be", rate, geometry.blocks, geometry.fields);
 }
 
 static void what_may_be(void)
 {
     for (size_t i = 0; i < RATES; i++) {
-        for (unsigned lines = 1; lines <= LINES_MAX; lines += lines < 4 ? 1 : 4)
+        for (unsigned blocks = 1; blocks <= BLOCKS_MAX; blocks += blocks < 4 ? 1 : 4)
             for (unsigned fields = 1; fields <= FIELDS_MAX; fields += 3)
                 for (unsigned pages = 1; pages <= 100; pages *= 10)
-                    check_may_hold((struct geometry){(uint8_t)lines, (uint8_t)fields, pages == 10},
+                    check_may_hold((struct geometry){(uint8_t)blocks, (uint8_t)fields, pages == 10},
                                    pages, rates[i]);
         /* With a geometry that fits, twice as many keys may not be. */
         struct geometry geometry = sizing_geometry(rates[i], false);
@@ -212,16 +212,16 @@ static void near_the_classic_filter(void)
 
 static void geometries_of_hashes(void)
 {
-    for (unsigned hashes = 1; hashes <= LINES_MAX * FIELDS_MAX; hashes++) {
+    for (unsigned hashes = 1; hashes <= BLOCKS_MAX * FIELDS_MAX; hashes++) {
         struct geometry geometry = sizing_geometry_of_hashes(hashes, false);
         unsigned k = geometry_hashes(geometry);
-        tap_check(geometry.lines >= 1 && geometry.lines <= LINES_MAX && geometry.fields >= 1 &&
-                      geometry.fields <= FIELDS_MAX && k >= hashes && k < hashes + geometry.lines,
-                  "%u hashes: %u x %u", hashes, geometry.lines, geometry.fields);
+        tap_check(geometry.blocks >= 1 && geometry.blocks <= BLOCKS_MAX && geometry.fields >= 1 &&
+                      geometry.fields <= FIELDS_MAX && k >= hashes && k < hashes + geometry.blocks,
+                  "%u hashes: %u x %u", hashes, geometry.blocks, geometry.fields);
     }
 }
 
-/* Fewer lines than the best geometry has cost little in counting filters, too. */
+/* Fewer blocks than the best geometry has cost little in counting filters, too. */
 static void counting_geometries(void)
 {
     static const double some[] = {0.5, 0.1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-9, 1e-12};
@@ -231,9 +231,9 @@ static void counting_geometries(void)
         double pages = (double)sizing_pages(chosen, KEYS, some[i]);
         double best = pages;
         tap_check(chosen.counting, "p = %g: not for counting", some[i]);
-        for (unsigned lines = 1; lines <= LINES_MAX; lines++)
+        for (unsigned blocks = 1; blocks <= BLOCKS_MAX; blocks++)
             for (unsigned fields = 1; fields <= FIELDS_MAX; fields++) {
-                struct geometry geometry = {(uint8_t)lines, (uint8_t)fields, true};
+                struct geometry geometry = {(uint8_t)blocks, (uint8_t)fields, true};
                 double hashes = geometry_hashes(geometry) / log2(1 / some[i]);
                 if (hashes < 0.6 || hashes > 1.4)
                     continue;
@@ -241,7 +241,7 @@ static void counting_geometries(void)
                 best = needed < best ? needed : best;
             }
         tap_check(pages <= 1.05 * best, "p = %g: %u x %u needs %.3f times the best", some[i],
-                  chosen.lines, chosen.fields, pages / best);
+                  chosen.blocks, chosen.fields, pages / best);
     }
 }
 
