@@ -89,9 +89,6 @@ END
 
 # --- help --------------------------------------------------------------------
 
-# commands: as the short help lists them.
-commands() { unseen help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p'; }
-
 @test "help, in general and for each command, under its three names: on stdout, within 80 columns" {
     local command
     succeeds unseen help
@@ -112,6 +109,10 @@ commands() { unseen help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p
         same "$out" one
         cat one >>wanted
     done
+    succeeds unseen help unseen
+    grep -Fq 'Usage: unseen [OPTION]... [FILTER [FILE...]]' "$out" || complain "not of the plain form"
+    cat "$out" >>wanted
+    [[ $(unseen help | wc -l) -le 40 ]] || complain "the short help does not fit a terminal"
     succeeds unseen help all
     [[ $(cat "$out" wanted | wc -L) -le 80 ]] || complain "a line is longer than 80 columns"
 }

@@ -186,6 +186,11 @@ fails_with() {
 }
 
 # The oracles.
+# commands: as the short help lists them.
+commands() {
+    unseen help | awk '/^Options/ { exit } /^[A-Z].*:$/ { list = 1 } list && /^  [a-z]/ { print $1 }'
+}
+
 lines_unique() { awk '!s[$0]++' "$@"; }
 lines_repeated() { awk 's[$0]++ == 1' "$@"; }
 

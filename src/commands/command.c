@@ -8,96 +8,112 @@
 
 /* clang-format off */
 const struct command command_table[] = {
-    {"", FOR_FILTER, OPERANDS_FILTER_FILES, "unseen [FILTER [FILE...]]",
-     "print the lines that are new",
+    {"", FOR_FILTER, OPERANDS_FILTER_FILES, NULL,
+     "unseen [FILTER [FILE...]] [-x CMD [ARG]...]", NULL,
+     "print each line that was not seen before",
      NULL,
      NULL, command_filter},
-    {"create", FOR_CREATE, OPERANDS_FILTER, "unseen create FILTER",
+
+    {"create", FOR_CREATE, OPERANDS_FILTER, "Make, fill and query filters",
+     "unseen create FILTER", NULL,
      "make an empty filter",
-     "Run it once, and `unseen FILTER` every day: then a mistyped name is an error.\n"
-     "Without options FILTER grows as needed, and at most one new line in a million\n"
-     "is dropped by mistake.\n"
-     "Any two of -n, -p and --size give the third; with --size it never grows.\n",
+     "Without options, FILTER grows as needed, and at most one new line in a million\n"
+     "is dropped by mistake. Any two of -n, -p and --size determine the third; with\n"
+     "--size or --fixed, FILTER never grows.\n",
      " new init make touch ", command_create},
-    {"add", FOR_ADD, OPERANDS_FILTER_FILES, "unseen add FILTER [FILE...]",
-     "remember lines, print nothing",
-     "For lines that you do not want to see printed, such as those of last year.\n",
+    {"add", FOR_ADD, OPERANDS_FILTER_FILES, NULL,
+     "unseen add FILTER [FILE...]", NULL,
+     "remember lines without printing them",
+     "For lines that you do not want to see, such as those of last year.\n",
      " insert put learn import load ", command_add},
-    {"query", FOR_QUERY, OPERANDS_FILTER_FILES, "unseen query FILTER [FILE...]",
-     "print lines that are in it, remember nothing",
-     "Exit status: 0 if a line was selected, 1 if none was, 2 or more is trouble.\n"
-     "  unseen query -v FILTER list      the lines that are new\n"
-     "  unseen query -c FILTER list      how many lines are in it\n"
-     "  unseen query -q FILTER list      the exit status alone\n"
-     "  unseen query --tag FILTER list   every line, after \"seen\" or \"new\" and a TAB\n",
+    {"query", FOR_QUERY, OPERANDS_FILTER_FILES, NULL,
+     "unseen query FILTER [FILE...]", NULL,
+     "print the lines that are in FILTER",
+     "FILTER is not changed. Exit status: 0 if a line was selected, 1 if none was, and\n"
+     "2 or greater after an error.\n"
+     "  unseen query -v FILTER list      print the lines that are new\n"
+     "  unseen query -c FILTER list      print how many lines are in FILTER\n"
+     "  unseen query -q FILTER list      print nothing; the exit status tells\n"
+     "  unseen query --tag FILTER list   print every line, after \"seen\" or \"new\"\n",
      " check test contains has lookup find get grep ", command_query},
-    {"stats", FOR_STATS, OPERANDS_FILTERS, "unseen stats FILTER...",
-     "report lines, fill, rate and size",
-     "Of several filters one report after the other, or with --json an object a line.\n"
-     "The rate is computed from the bits, not from counters.\n",
+    {"remove", FOR_REMOVE, OPERANDS_FILTER_FILES, NULL,
+     "unseen remove FILTER [FILE...]", NULL,
+     "remove lines from a counting filter",
+     "FILTER must have been made with --counting. Lines that are not in FILTER are no\n"
+     "error; at the end, unseen reports how many there were. Remove only lines that\n"
+     "FILTER has printed: removing others can make it forget lines it should remember.\n",
+     " delete del rm forget drop erase ", command_remove},
+
+    {"stats", FOR_STATS, OPERANDS_FILTERS, "Inspect filters and keys, plan, get help",
+     "unseen stats FILTER...", NULL,
+     "report lines, fill, false-positive rate",
+     "The figures are computed from the bits of FILTER, not from counters.\n",
      " show info stat status inspect ", command_stats},
-    {"plan", FOR_PLAN, OPERANDS_FILES, "unseen plan -n N -p P | FILE...",
-     "say how large a filter would be",
-     "Any two of -n, -p and --size give the third. Nothing is made.\n"
-     "With FILE the distinct lines in it are counted, and take the place of -n; then\n"
-     "the report ends with the command that makes the filter.\n",
-     " size estimate calc ", command_plan},
-    {"verify", FOR_VERIFY, OPERANDS_FILTERS, "unseen verify FILTER...",
-     "check filter files",
-     "Exit status: 0 if all are sound; 1 if something is worth noting (each a line on\n"
-     "standard output; the filter can be used); 2 if one is damaged or unreadable.\n",
+    {"verify", FOR_VERIFY, OPERANDS_FILTERS, NULL,
+     "unseen verify FILTER...", NULL,
+     "check filters for damage",
+     "Exit status: 0 if all filters are sound; 1 if there is a note, which is printed,\n"
+     "about a filter that can be used; 2 if a filter is damaged or unreadable.\n",
      " fsck validate ", command_verify},
-    {"commit", FOR_COMMIT, OPERANDS_FILTER_FILES, "unseen commit FILTER FILE...",
-     "remember the lines of --pending runs",
-     "  unseen --pending keys FILTER list >new    print new lines, remember none yet\n"
-     "  unseen commit FILTER keys                 remember them, once `new` is safe\n"
-     "The files may be committed in any order, at any time, and more than once.\n",
-     " settle ", command_commit},
-    {"push", FOR_PUSH, OPERANDS_FILTER_FILES, "unseen push FILTER [FILE...]",
-     "append new lines to the queue",
-     "The first push makes the queue: FILTER.queue, a directory of plain lines.\n",
+    {"plan", FOR_PLAN, OPERANDS_FILES, NULL,
+     "unseen plan -n N", "unseen plan FILE...",
+     "say how large a filter would be",
+     "Any two of -n, -p and --size determine the third. Nothing is made.\n"
+     "With FILE, unseen counts the distinct lines in it, and uses that number as -n.\n"
+     "The report then ends with the command that makes such a filter.\n",
+     " size estimate calc ", command_plan},
+    {"key", FOR_KEY, OPERANDS_FILES, NULL,
+     "unseen key [FILE...]", NULL,
+     "print the key of each line",
+     "The key is what is compared. The operands are files of lines, not filters.\n"
+     "  unseen key --by url links       print each link as --by url compares it\n",
+     " keys normalize normalise canonicalize ", command_key},
+    {"help", FOR_HELP, OPERANDS_COMMAND, NULL,
+     "unseen help [COMMAND | all]", NULL,
+     "print help on a command, or all options",
+     "`unseen help unseen` has all options of unseen without a command.\n",
+     " usage man ", command_help},
+
+    {"push", FOR_PUSH, OPERANDS_FILTER_FILES, "Work through a queue",
+     "unseen push FILTER [FILE...]", NULL,
+     "append new lines to the queue of FILTER",
+     "The first push makes the queue: FILTER.queue, a directory of text files.\n",
      " enqueue append offer ", command_push},
-    {"pop", FOR_POP, OPERANDS_FILTER, "unseen pop FILTER",
-     "print the oldest line, take it off the queue",
-     "-m N takes the oldest N lines. The exit status is 1 if the queue is empty.\n"
-     "With -x, which takes the rest of the line, CMD gets them on its standard input.\n"
-     "If it exits with 0, those that it read are off. If it fails, all go to the back,\n"
-     "and the exit status is 3. With --tries lines that are given up go to\n"
-     "FILTER.failed, and the exit status is 0, so that a loop goes on:\n"
+    {"pop", FOR_POP, OPERANDS_FILTER, NULL,
+     "unseen pop FILTER [-x CMD [ARG]...]", NULL,
+     "print the oldest line, or pass it to CMD",
+     "The line is taken off the queue once it was printed, or once CMD, which reads it\n"
+     "from standard input, has exited with 0. With -m N, pop takes the oldest N lines.\n"
+     "The exit status is 1 if no line waits. If CMD fails, its lines go to the back of\n"
+     "the queue, and the exit status is 3. With --tries N, lines on which CMD failed N\n"
+     "times go to FILTER.failed, and the exit status is 0, so that a loop goes on:\n"
      "  while unseen pop FILTER --until-done --tries 3 -x ./visit\n"
      "  do :; done\n",
      " dequeue shift take next ", command_pop},
-    {"remove", FOR_REMOVE, OPERANDS_FILTER_FILES, "unseen remove FILTER [FILE...]",
-     "take lines out of a counting filter",
-     "FILTER must be a counting one: unseen create --counting FILTER.\n"
-     "Lines that are not in it are no error; at the end you are told how many.\n"
-     "Remove only lines that FILTER has printed: removing others can make it forget\n"
-     "some of its own.\n",
-     " delete del rm forget drop erase ", command_remove},
-    {"merge", FOR_MERGE, OPERANDS_FILTERS, "unseen merge -o OUT FILTER...",
-     "make one filter of several",
-     "OUT gets the lines of all, and may be one of them. All must be made alike:\n"
-     "  unseen create --like first.bf second.bf\n"
-     "Filters made with --shard I/N must all be named.\n",
-     " join union combine ", command_merge},
-    {"key", FOR_KEY, OPERANDS_FILES, "unseen key [FILE...]",
-     "print what counts in each line",
-     "Its operands are files to read, not filters.\n"
-     "  unseen key --by url links       what counts in each link\n",
-     " keys normalize normalise canonicalize ", command_key},
-    {"shard", FOR_SHARD, OPERANDS_FILES, "unseen shard I/N [FILE...]",
+
+    {"commit", FOR_COMMIT, OPERANDS_FILTER_FILES, "Retry tasks, share work among machines",
+     "unseen commit FILTER FILE...", NULL,
+     "remember the lines of --pending runs",
+     "  unseen --pending keys FILTER list >new    print new lines, remember none yet\n"
+     "  unseen commit FILTER keys                 remember them once `new` is safe\n"
+     "The files can be committed in any order, at any time, and more than once.\n",
+     " settle ", command_commit},
+    {"shard", FOR_SHARD, OPERANDS_FILES, NULL,
+     "unseen shard I/N [FILE...]", "unseen shard N [FILE...]",
      "print the lines of shard I of N",
-     "Shards count from 1. A line is always in the same shard, by what counts in it.\n"
-     "  unseen shard 1/4 list            the lines of the first of 4 shards\n"
-     "  unseen shard 4 list              every line, after its shard and a TAB\n"
-     "  unseen shard 4 --files p%d list  each shard in a file, p1 to p4\n"
-     "  unseen shard --by host 1/4 list  all pages of a host are in one shard\n",
+     "Shards are counted from 1. Lines with the same key are in the same shard.\n"
+     "  unseen shard 1/4 list            print the lines of the first of 4 shards\n"
+     "  unseen shard 4 list              print every line after its shard and a TAB\n"
+     "  unseen shard 4 --files s%d list  write the shards to the files s1 to s4\n"
+     "  unseen shard --by host 1/4 list  keep all pages of a host in one shard\n",
      " split part partition distribute ", command_shard},
-    {"help", FOR_HELP, OPERANDS_COMMAND, "unseen help [COMMAND | all]",
-     "help on a command, or all options",
-     NULL,
-     " usage man ", command_help},
-    {NULL, 0, 0, NULL, NULL, NULL, NULL, NULL},
+    {"merge", FOR_MERGE, OPERANDS_FILTERS, NULL,
+     "unseen merge -o OUT FILTER...", NULL,
+     "make one filter of several",
+     "OUT remembers the lines of all FILTERs, and may be one of them. Make the filters\n"
+     "alike, with unseen create --like. If they are shards, all of them must be given.\n",
+     " join union combine ", command_merge},
+    {NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
 };
 /* clang-format on */
 

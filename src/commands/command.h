@@ -19,9 +19,10 @@ struct command {
     const char *name; /* "" for the filter form */
     unsigned bit;     /* FOR_..., in options.h */
     enum operand_kind operands;
-    const char *synopsis;
+    const char *group; /* title over it and the next ones in the short help; NULL: as before */
+    const char *synopsis, *other; /* how it is called; a second way, or NULL */
     const char *summary;
-    const char *notes; /* lines of its help; may be NULL */
+    const char *notes; /* more lines of its help; may be NULL */
     const char *also;  /* words that people try instead, each between blanks */
     /* options->operands: without the command's name. Returns the exit status. */
     int (*run)(const struct options *options);
@@ -59,7 +60,7 @@ const char *command_usage(const struct command *command);
  * name, which is not looked for. Returns EXIT_TROUBLE. */
 int command_unknown(const char *word);
 
-/* Prints the help of a command: of the filter form, the short help. Returns the exit status. */
+/* Prints the help of a command; of the plain form, the short help. Returns the exit status. */
 int command_print_help(const struct command *command);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * command_help - `unseen help [COMMAND | all]` and --help: printed from the tables.
  *
- * The short help fits a terminal of 40 lines and 80 columns: of the options it has those with a
- * `brief`, two a line. What only some need is in `help all`.
+ * The short help fits a terminal of 40 lines and 80 columns. It has the options with a `brief`,
+ * two per line; all options are in `help all`.
  */
 #include "commands/command.h"
 #include "commands/message.h"
@@ -11,9 +11,9 @@
 #include <string.h>
 
 static const char *const groups[GROUPS] = {
-    [GROUP_KEY] = "What counts in a line",
+    [GROUP_KEY] = "How lines are compared",
     [GROUP_LINES] = "Input and output",
-    [GROUP_DELIVERY] = "When lines count as seen",
+    [GROUP_DELIVERY] = "When lines are remembered",
     [GROUP_MAKING] = "Making a filter",
     [GROUP_SINGLE] = "For single commands",
     [GROUP_EXPERT] = "For experts",
@@ -71,25 +71,27 @@ static void print_brief_options(void)
 
 static void print_short_help(void)
 {
-    fputs("Usage: unseen [OPTION]... [FILTER [FILE...]]\n"
+    fputs("Usage: unseen [OPTION]... [FILTER [FILE...]] [-x CMD [ARG]...]\n"
           "       unseen COMMAND [OPTION]... [OPERAND]...\n"
           "\n"
-          "Prints the lines it has not seen before: in this run, or in any run with FILTER.\n"
-          "At most one new line in a million is dropped as if it had been seen (see -p).\n"
+          "Deduplicates: prints each line not seen before, in this run or, with a filter\n"
+          "file, in any run. At most one new line in a million is dropped by mistake (-p).\n"
           "\n"
-          "  cat urls | unseen                        each line once; nothing is kept\n"
-          "  unseen create seen.bf                    make a filter once; then, every day:\n"
-          "  unseen seen.bf today >new                print only what is new\n"
-          "  unseen seen.bf feed -x mail -s News me   mail what is new, if anything is\n"
-          "\n"
-          "Commands:\n",
+          "  cat urls | unseen                        in memory: nothing is kept\n"
+          "  unseen create seen.bf                    make a filter once; from then on:\n"
+          "  unseen seen.bf today >new                print only new lines\n"
+          "  unseen seen.bf feed -x mail -s News me   mail new lines, if there are any\n"
+          "\n",
           stdout);
-    for (const struct command *command = command_table + 1; command->name != NULL; command++)
-        printf("  %-30s %s\n", command->synopsis + strlen("unseen "), command->summary);
-    printf("\nOptions:\n");
+    for (const struct command *command = command_table + 1; command->name != NULL; command++) {
+        if (command->group != NULL)
+            printf("%s:\n", command->group);
+        printf("  %-33s %s\n", command->synopsis + strlen("unseen "), command->summary);
+    }
+    printf("\nOptions (all of them: unseen help all):\n");
     print_brief_options();
-    printf("\nExit status: 0 success, 1 nothing selected (query, pop, -e), 3 CMD failed; 2 or\n"
-           "more is trouble. More: unseen help COMMAND, unseen help all, man unseen\n");
+    printf("\nExit status: 0 success, 1 nothing selected, 3 CMD failed, 2 or greater an error.\n"
+           "More: unseen help COMMAND, unseen help all, man unseen\n");
 }
 
 /* --- all options --- */
@@ -97,20 +99,24 @@ static void print_short_help(void)
 static void print_takers(unsigned commands)
 {
     int column = printf("%*s(", HELP_COLUMN, "");
+    const char *before = "";
     for (const struct command *command = command_table; command->name != NULL; command++) {
         const char *name = command->name[0] != '\0' ? command->name : "plain";
         if ((command->bit & commands) == 0)
             continue;
-        commands &= ~command->bit;
-        if (column + strlen(name) >= HELP_WIDTH)
+        if (column + strlen(before) + strlen(name) >= HELP_WIDTH) {
             column = printf("\n%*s", HELP_COLUMN + 1, "") - 1;
-        column += printf("%s%s", name, commands != 0 ? " " : ")\n");
+            before = "";
+        }
+        column += printf("%s%s", before, name);
+        before = " ";
     }
+    puts(")");
 }
 
 static void print_all(void)
 {
-    printf("All options, and the commands that take them (plain: unseen without a command).\n");
+    printf("All options, and the commands that take them (plain: unseen without a command)\n");
     for (enum option_group group = 0; group < GROUPS; group++) {
         printf("\n%s:\n", groups[group]);
         for (size_t i = 0; i < OPTIONS; i++) {
@@ -127,12 +133,17 @@ static void print_all(void)
 
 static void print_command(const struct command *command)
 {
-    printf("Usage: %s [OPTION]...\n\nunseen %s: %s.\n%s\nOptions:\n", command->synopsis,
-           command->name, command->summary, command->notes != NULL ? command->notes : "");
+    const char *const forms[] = {command->synopsis, command->other};
+    size_t name = strlen("unseen") + (command->name[0] != '\0') + strlen(command->name);
+    for (int i = 0; i < 2 && forms[i] != NULL; i++)
+        printf("%s %.*s [OPTION]...%s\n", i == 0 ? "Usage:" : "      ", (int)name, forms[i],
+               forms[i] + name);
+    printf("\n%.*s: %s.\n%s\nOptions:\n", (int)name, command->synopsis, command->summary,
+           command->notes != NULL ? command->notes : "");
     for (size_t i = 0; i < OPTIONS; i++)
         if ((option_table[i].commands & command->bit) != 0 && option_table[i].group != GROUP_EXPERT)
             print_option(&option_table[i]);
-    printf("\nMore options: unseen help all. The manual: man unseen\n");
+    printf("\nMore options: unseen help all. Manual: man unseen\n");
 }
 
 int command_print_help(const struct command *command)
@@ -153,6 +164,10 @@ int command_help(const struct options *options)
         return command_print_help(&command_table[0]);
     if (strcmp(word, "all") == 0) {
         print_all();
+        return message_finish_output();
+    }
+    if (strcmp(word, "unseen") == 0) {
+        print_command(&command_table[0]);
         return message_finish_output();
     }
     const struct command *command = command_find(word);

@@ -13,139 +13,139 @@
 
 /* clang-format off */
 OPTION(fields, FIELDS, GROUP_KEY, FOR_KEY_OPTIONS, {"--fields", "-f"}, "LIST", "1,3",
-       "only these fields count", "only these fields count: 2, 1,3, 2-4, 3-",
+       "compare these fields", "compare only these fields: 2, 1,3, 2-4, 3-",
        .describes = true)
 OPTION(separator, SEPARATOR, GROUP_KEY, FOR_KEY_OPTIONS, {"--separator", "-t"}, "SEP", ",",
-       "what separates fields", "one byte between fields: , or \\t (default: blanks)",
+       "separator of fields", "byte between fields: , or \\t (default: blanks)",
        .describes = true)
-OPTION(by, PROFILE, GROUP_KEY, FOR_KEY_OPTIONS, {"--by"}, "PROFILE", "url",
-       "url, host or endpoint", "what counts: line, url, host or endpoint",
+OPTION(by, PROFILE, GROUP_KEY, FOR_KEY_OPTIONS, {"--by"}, "FORM", "url",
+       "url, host or endpoint", "compare the url, host, endpoint or line",
        .describes = true)
 OPTION(ignore_case, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"--ignore-case", "-i"}, NULL, NULL,
-       "ignore case, A to Z", "ignore case: A to Z count as a to z",
+       "ignore ASCII case", "ignore the case of ASCII letters",
        .describes = true)
 OPTION(trim, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"--trim"}, NULL, NULL,
-       "ignore blanks at ends", "ignore blanks at both ends of a line, and a CR",
+       NULL, "ignore spaces, TABs and CRs at both ends of lines",
        .describes = true)
 OPTION(header, NOTHING, GROUP_KEY, FOR_READERS, {"--header"}, NULL, NULL,
        NULL, "the first line of each FILE is a header line")
 
 OPTION(zero_terminated, NOTHING, GROUP_LINES, FOR_READERS | FOR_POP,
        {"--zero-terminated", "-z", "-0"}, NULL, NULL,
-       "lines end with NUL", "lines end with NUL, not newline, in and out")
+       "lines end with NUL", "lines end with NUL, in the input and the output")
 OPTION(append, FILE, GROUP_LINES, FOR_FILTER, {"--append", "-a"}, "FILE", "new.txt",
-       "append new lines to it", "append new lines to FILE, not to standard output")
+       "append new lines to it", "append new lines to FILE instead of printing them")
 OPTION(dropped, FILE, GROUP_LINES, FOR_FILTER | FOR_ADD | FOR_PUSH, {"--dropped"},
        "FILE", "seen.txt",
-       "append dropped lines", "append dropped lines to FILE")
+       NULL, "append dropped lines to FILE")
 OPTION(max_count, COUNT, GROUP_LINES, FOR_FILTER | FOR_QUERY | FOR_POP, {"--max-count", "-m"},
        "N", "10",
        "stop after N new lines", "stop after N lines were printed or selected", 0, 1e15)
 OPTION(exit_status, NOTHING, GROUP_LINES, FOR_FILTER, {"--exit-status", "-e"}, NULL, NULL,
-       "exit 1 if none is new", "exit with 1 if no line was new")
+       NULL, "exit with 1 if no line was new")
 OPTION(repeated, NOTHING, GROUP_LINES, FOR_FILTER, {"--repeated", "-d"}, NULL, NULL,
-       NULL, "print only lines that come again, once each",
+       NULL, "print only lines that occur twice, once each",
        .excludes = B(exec) | B(pending) | B(durable) | B(window) | B(forget_after) | B(dropped) |
                    B(summary) | OPERAND_FILTER,
        .why = "-d prints repeated lines, and works in memory only")
 
 OPTION(exec, COMMAND, GROUP_DELIVERY, FOR_FILTER | FOR_POP, {"--exec", "-x"}, "CMD ARG...", "wc -l",
-       "hand new lines to CMD", "hand lines to CMD; if it fails, they come again",
+       "pass new lines to CMD", "pass lines to CMD, remember them if it succeeds",
        .needs = OPERAND_FILTER, .excludes = B(append),
        .why = "lines go to CMD; to keep what it prints: >> FILE")
 OPTION(pending, FILE, GROUP_DELIVERY, FOR_FILTER, {"--pending"}, "FILE", "keys",
-       NULL, "remember nothing yet: commit with this FILE will",
+       NULL, "remember nothing yet; unseen commit FILE will",
        .needs = OPERAND_FILTER, .excludes = B(exec) | B(durable),
        .why = "each says when lines are remembered")
 OPTION(durable, NOTHING, GROUP_DELIVERY, FOR_FILTER | FOR_PUSH, {"--durable"}, NULL, NULL,
-       NULL, "remember lines once the output is on disk",
+       NULL, "remember lines when the output is on disk",
        .needs = OPERAND_FILTER, .excludes = B(exec), .why = "each says when lines are remembered")
 
 OPTION(create, NOTHING, GROUP_MAKING, FOR_FILTER | FOR_ADD | FOR_PUSH, {"--create"}, NULL, NULL,
-       "make FILTER if missing", "make FILTER if there is none",
+       "make FILTER if missing", "make FILTER if it is missing",
        .needs = OPERAND_FILTER)
 OPTION(capacity, COUNT, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--capacity", "-n"}, "N", "1M",
-       "make it for N lines", "make it for N distinct lines: 1000000, 1e9, 10M",
+       "size for N lines", "size FILTER for N distinct lines: 1000000, 1e9, 10M",
        1, SIZING_KEYS_MAX, .describes = true)
 OPTION(rate, RATE, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--fpr", "-p"}, "P", "1e-4",
        "false-positive rate", "false-positive rate: 1e-4, 1% (default 1e-6)",
        SIZING_RATE_MIN, SIZING_RATE_MAX, .describes = true)
 OPTION(window, COUNT, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--window"}, "N", "1M",
-       "remember the last N", "remember the last N lines, and forget older ones",
+       "remember the last N", "remember the last N lines, forget older ones",
        1, SIZING_KEYS_MAX, .describes = true,
        .excludes = B(capacity) | B(forget_after) | B(fixed) | B(counting),
        .why = "a window holds the last N lines, and forgets others by itself")
 OPTION(forget_after, TIME, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--forget-after"}, "TIME", "7d",
-       NULL, "forget each line after TIME: 90s, 15m, 7d, 1d12h",
+       NULL, "forget lines after TIME: 90s, 15m, 7d, 1d12h",
        1, FORGET_MAX, .describes = true, .excludes = B(fixed) | B(counting) | B(size),
        .why = "it grows by the lines that come in TIME, and forgets them by itself")
 OPTION(size, SIZE, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--size"}, "SIZE", "64M",
-       NULL, "size of the file, which stays: 64M, 2G", 72 * 1024, 0x1p50,
+       NULL, "size of FILTER, which never grows: 64M, 2G", 72 * 1024, 0x1p50,
        .describes = true, .excludes = B(bits_per_key), .why = "both give the size")
 OPTION(fixed, NOTHING, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--fixed"}, NULL, NULL,
-       NULL, "never grow; past N the rate rises, with a warning",
+       NULL, "never grow; after N lines the rate rises",
        .describes = true)
 OPTION(counting, NOTHING, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--counting"}, NULL, NULL,
-       NULL, "let remove take lines out; 4 times as large",
+       NULL, "lines can be removed; four times as large",
        .describes = true, .needs = OPERAND_FILTER)
 OPTION(like, FILTER, GROUP_MAKING, FOR_MAKERS | FOR_SHARD, {"--like"}, "FILTER", "seen.bf",
-       NULL, "make it like FILTER; shard: split by its key",
+       NULL, "copy the options of FILTER",
        .describes = true, .beside_like = true, .why = "--like takes all that from its FILTER")
 OPTION(secret, NOTHING, GROUP_MAKING, FOR_MAKERS, {"--secret"}, NULL, NULL,
-       NULL, "hash with a secret, if strangers choose lines",
+       NULL, "hash with a secret key, against crafted lines",
        .describes = true, .beside_like = true, .excludes = B(seed),
        .why = "a secret takes the seed's place")
 OPTION(shard, SHARD, GROUP_MAKING, FOR_MAKERS, {"--shard"}, "I/N", "1/4",
-       NULL, "for shard I of N; lines of other shards are refused",
+       NULL, "make FILTER for shard I of N only",
        .describes = true, .beside_like = true, .needs = OPERAND_FILTER)
 OPTION(force, NOTHING, GROUP_MAKING, FOR_CREATE | FOR_MERGE, {"--force"}, NULL, NULL,
-       NULL, "replace a FILTER that exists")
+       NULL, "replace an existing filter")
 
 OPTION(output, FILTER, GROUP_SINGLE, FOR_MERGE, {"--output", "-o"}, "OUT", "all.bf",
        NULL, "the filter to make")
 OPTION(until_done, NOTHING, GROUP_SINGLE, FOR_POP, {"--until-done"}, NULL, NULL,
-       NULL, "if it is empty, wait while workers hold lines")
+       NULL, "if no line waits, wait while workers hold lines")
 OPTION(wait, TIME, GROUP_SINGLE, FOR_POP, {"--wait"}, "TIME", "5m",
-       NULL, "if it is empty, wait at most this long for a line", 0, FORGET_MAX)
+       NULL, "if no line waits, wait for one at most this long", 0, FORGET_MAX)
 OPTION(tries, COUNT, GROUP_SINGLE, FOR_POP, {"--tries"}, "N", "3",
-       NULL, "give up a line once CMD has failed on it N times", 1, 9, .needs = B(exec))
+       NULL, "give up a line when CMD has failed on it N times", 1, 9, .needs = B(exec))
 OPTION(invert_match, NOTHING, GROUP_SINGLE, FOR_QUERY, {"--invert-match", "-v"}, NULL, NULL,
-       NULL, "select the lines that are not in")
+       NULL, "print lines that are not in FILTER")
 OPTION(count, NOTHING, GROUP_SINGLE, FOR_QUERY, {"--count", "-c"}, NULL, NULL,
-       NULL, "print only how many lines were selected")
+       NULL, "print only the number of lines selected")
 OPTION(quiet, NOTHING, GROUP_SINGLE, FOR_QUERY, {"--quiet", "-q"}, NULL, NULL,
        NULL, "print nothing; stop at the first line selected")
 OPTION(tag, NOTHING, GROUP_SINGLE, FOR_QUERY | FOR_KEY, {"--tag"}, NULL, NULL,
-       NULL, "label each line: seen, new (query); key, none (key)",
+       NULL, "print every line after seen or new (key: key, none)",
        .excludes = B(count) | B(quiet) | B(invert_match), .why = "--tag prints every line")
-OPTION(files, FILE, GROUP_SINGLE, FOR_SHARD, {"--files"}, "PATTERN", "part.%d",
-       NULL, "with N: a file for each shard, such as 'part.%d'")
+OPTION(files, FILE, GROUP_SINGLE, FOR_SHARD, {"--files"}, "PATTERN", "shard.%d",
+       NULL, "with N: write each shard to its own file: s.%d")
 
 OPTION(bits_per_key, NUMBER, GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--bits-per-key"}, "B", "20",
-       NULL, "size in bits for each of -n lines", 1, 1000, .describes = true)
+       NULL, "size in bits per line of -n", 1, 1000, .describes = true)
 OPTION(hashes, COUNT, GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--hashes"}, "K", "8",
-       NULL, "bits set by each line (default: what suits -p)", 1, BLOCKS_MAX * FIELDS_MAX,
+       NULL, "bits to set per line (default: as -p requires)", 1, BLOCKS_MAX * FIELDS_MAX,
        .describes = true)
 OPTION(seed, SEED, GROUP_EXPERT, FOR_MAKERS, {"--seed"}, "S", "42",
        NULL, "seed of the hash, 64 bits (default 0)", 0, 0x1p64,
        .describes = true, .beside_like = true)
 OPTION(threads, COUNT, GROUP_EXPERT, FOR_READERS, {"--threads", "-j"}, "N", "4",
-       NULL, "threads that share the work (default 2, or 1)", 1, 1024)
+       NULL, "use at most N threads (default 2)", 1, 1024)
 OPTION(max_line, SIZE, GROUP_EXPERT, FOR_READERS | FOR_POP, {"--max-line"}, "SIZE", "1M",
-       NULL, "longest line allowed (default 1G)", 1, MAX_LINE_MAX)
+       NULL, "treat longer lines as an error (default 1G)", 1, MAX_LINE_MAX)
 OPTION(allow_network, NOTHING, GROUP_EXPERT,
        FOR_MAKERS | FOR_COMMIT | FOR_REMOVE | FOR_MERGE | FOR_POP, {"--allow-network"}, NULL, NULL,
-       NULL, "write to a filter on NFS, SMB, sshfs and the like")
+       NULL, "allow writing to a filter on NFS, SMB, sshfs ...")
 
 OPTION(progress, NOTHING, GROUP_SAID, FOR_READERS, {"--progress"}, NULL, NULL,
-       NULL, "show on a terminal how far it is, and how fast")
+       NULL, "show on a terminal how far the run has come")
 OPTION(summary, NOTHING, GROUP_SAID,
        FOR_SUMMARIES, {"--summary"}, NULL, NULL,
-       "say how many at the end", "at the end, say on standard error what was done")
+       NULL, "at the end, report on standard error what was done")
 OPTION(json, NOTHING, GROUP_SAID, FOR_SUMMARIES | FOR_STATS | FOR_PLAN, {"--json"}, NULL, NULL,
-       NULL, "one JSON object a line: of stats, plan, --summary", .needs = B(summary))
+       NULL, "report as JSON: stats, plan, --summary", .needs = B(summary))
 OPTION(help, NOTHING, GROUP_SAID, FOR_ALL, {"--help", "-h"}, NULL, NULL,
-       NULL, "print help; with a command, help on that")
+       NULL, "print help; after a command, its help")
 OPTION(version, NOTHING, GROUP_SAID, FOR_ALL, {"--version", "-V"}, NULL, NULL,
-       NULL, "print the version, and what it uses here")
+       NULL, "print the version")
 /* clang-format on */
