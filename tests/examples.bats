@@ -100,7 +100,7 @@ page_has() {
     case $1 in
     unseen.1) echo 10 ;;
     unseen-cookbook.7) echo 24 ;;
-    unseen-filters.7) echo 10 ;;
+    unseen-filters.7) echo 2 ;;
     unseen-security.7) echo 1 ;;
     unseen-*.7) echo 3 ;;
     *) echo 0 ;;
@@ -246,6 +246,21 @@ vectors_hold() {
     cp "${recipe%.recipe}.lines" wrong.lines
     cp "$recipe" wrong.recipe
     run ! vectors_hold wrong
+}
+
+@test "the table of sizes in unseen-filters(7)" {
+    local p
+    sed -n '/^\.\\" sizes:/,/^\.El/s/^\.It \(1e.*\)/\1/p' "$repository/man/unseen-filters.7" |
+        sed 's/ Ta / /g' >table
+    while read -r p _; do
+        succeeds unseen plan -n 1e7 --fixed -p "$p"
+        tr -d ',)' <"$out" | awk -v p="$p" '/^bits/ { bits = $4; classic = $7; least = $NF }
+            /^hashes/ { k = $2 }
+            /^cache/ { g = $3 }
+            END { print p, classic, g, "x", k / g, bits, least }'
+    done <table >wanted
+    [[ $(wc -l <table) -eq 6 ]]
+    same table wanted
 }
 
 # Options: completions.bats.
