@@ -1,4 +1,4 @@
-/* bytes - eight of them at once, as a number; and how often one is among many. */
+/* bytes - searching and counting bytes, eight at a time in a 64-bit word. */
 #ifndef UNSEEN_CORE_BYTES_H
 #define UNSEEN_CORE_BYTES_H
 
@@ -6,14 +6,14 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The byte, eight times. */
+/* A word whose eight bytes are all `byte`. */
 static inline uint64_t eight_bytes(uint8_t byte)
 {
     return byte * UINT64_C(0x0101010101010101);
 }
 
-/* Which of 8 bytes are zero: the high bit of each that is (Mycroft; this form has no false hits
- * above a true one, since nothing is carried from byte to byte). */
+/* Sets the high bit of each byte of x that is zero. Mycroft's test in the form that carries nothing
+ * from byte to byte, and so has no false hits. */
 static inline uint64_t zero_bytes(uint64_t x)
 {
     const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);

@@ -31,7 +31,7 @@ void cells_save(const struct bits *bits, struct key key, uint8_t *copy)
         memcpy(copy + (size_t)j * BLOCK_BYTES, block_of(bits, key, &walk), BLOCK_BYTES);
 }
 
-/* Whether a line can have come from `copy` by lowering some of the word's cells. */
+/* Whether a block can have come from `copy` by lowering some of the cells that the word names. */
 static bool comes_from(const uint8_t *block, const uint8_t *copy, uint64_t word, unsigned fields)
 {
     uint8_t lowered[BLOCK_BYTES];

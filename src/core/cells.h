@@ -1,18 +1,19 @@
 /*
  * cells - the counters of a counting layer, from which keys can be taken out again.
  *
- * A bit cannot be cleared for one key, since others may have set it, too. A cell of 4 bits in its
- * place counts how many keys have it: adding a key raises its cells by one, removing it lowers
- * them, and a key is in if none of its cells is zero. Three rules make this right:
+ * A bit cannot be cleared for one key, because other keys may have set it too. A counting layer has
+ * a cell of 4 bits in its place, which counts the keys that have it: adding a key raises its cells
+ * by one, removing it lowers them, and a key is in the layer if none of its cells is zero. Three
+ * rules make this right:
  *
- *   - a key whose fields hit one cell twice raises it once, and lowers it once: a cell counts keys;
- *   - a cell that has reached 15 stays there for ever, as it is not known any more how many keys
- *     have it. (At half fill a cell is that high with a chance of 1e-16.);
- *   - a key is removed only if it is in: all its cells are looked at before any is lowered.
+ *   - a cell counts keys: a key whose fields hit one cell twice raises and lowers that cell once;
+ *   - a cell that has reached 15 stays at 15, because the number of its keys is then unknown (at
+ *     half fill the chance of this is 1e-16);
+ *   - a key is removed only if it is in: all its cells are tested before any is lowered.
  *
- * So a cell of a key that is in never falls to zero by the removal of another key that was in. It
- * is stored as one byte, with its neighbour as it was: a reader without a lock sees the count
- * before or after, and never a zero on the way.
+ * So removing one key never lowers a cell of another key to zero. Two cells share a byte, which is
+ * stored whole: a reader without a lock sees a count before or after the change, never a zero
+ * between the two.
  *
  * Source: Fan, Cao, Almeida and Broder 2000 (Summary Cache), who show that 4 bits are enough.
  */
@@ -35,7 +36,7 @@ static inline void cell_put(uint8_t *block, unsigned cell, unsigned value)
     __atomic_store_n(byte, (uint8_t)(other | value << (cell % 2 * 4)), __ATOMIC_RELAXED);
 }
 
-/* Whether no cell of the word is zero in a line of 64 bytes. */
+/* Whether no cell that the word names is zero in this block. */
 static inline bool cells_test(const uint8_t *block, uint64_t word, unsigned fields)
 {
     bool all = true;
@@ -44,7 +45,7 @@ static inline bool cells_test(const uint8_t *block, uint64_t word, unsigned fiel
     return all;
 }
 
-/* Raises each cell of the word by one, or lowers it. */
+/* Raises each cell that the word names by one, or lowers it. */
 static inline void cells_step(uint8_t *block, uint64_t word, unsigned fields, bool up)
 {
     uint64_t done[BLOCK_CELLS / 64] = {0};
@@ -64,22 +65,24 @@ static inline void cells_raise(uint8_t *block, uint64_t word, unsigned fields)
     cells_step(block, word, fields, true);
 }
 
-/* Precondition: cells_test, of this line and of the key's others. */
+/* Precondition: cells_test is true for this block and for the key's other blocks. */
 static inline void cells_lower(uint8_t *block, uint64_t word, unsigned fields)
 {
     cells_step(block, word, fields, false);
 }
 
-/* Whether a key is in a counting layer; lowers its cells. Precondition of the second: the first. */
+/* Whether a key is in a counting layer. */
 bool cells_has(const struct bits *bits, struct key key);
+
+/* Lowers the key's cells. Precondition: cells_has. */
 void cells_remove(const struct bits *bits, struct key key);
 
-/* A key's lines of 64 bytes, in the order of its walk: to `copy`, g times 64 bytes. */
+/* Copies the key's blocks, in the order of its walk, to `copy`, which has room for g of them. */
 void cells_save(const struct bits *bits, struct key key, uint8_t *copy);
 
-/* Undoes a removal that stopped on its way, at whatever store, if the lines are what the copy from
- * before tells: each cell as it was, or lowered if it is the key's. Else nothing is changed.
- * Returns whether it was undone. */
+/* Undoes a removal that was interrupted after any of its stores. `copy` is what cells_save wrote
+ * before it. Returns false, and changes nothing, if any cell is neither as in the copy nor lowered
+ * from it by this key. */
 bool cells_restore(const struct bits *bits, struct key key, const uint8_t *copy);
 
 #endif

@@ -2,13 +2,13 @@
 
 #include <features.h> /* __GLIBC__ */
 
-/* The C library has asked the processor already. To ask again, as the compiler's own
- * __builtin_cpu_supports does, takes half a dozen CPUID instructions, and under a hypervisor each
- * of them is a trip out of the machine: 20 us, of a run of one line a tenth. */
+/* glibc has queried the processor already. The compiler's own __builtin_cpu_supports queries it
+ * again with half a dozen CPUID instructions. Under a hypervisor each of these leaves the virtual
+ * machine: 20 us in all, a tenth of a run of one line. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__has_include)
 #if __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
-/* CPU_FEATURE_ACTIVE, without its shift of a signed 1 by 31. */
+/* Like glibc's CPU_FEATURE_ACTIVE, which shifts a signed 1 by 31. */
 static int cpu_is_active(unsigned number)
 {
     const struct cpuid_feature *leaf = __x86_get_cpuid_feature_leaf(number / (8 * 4 * 4));

@@ -1,8 +1,5 @@
-/*
- * edit_distance - how many letters make the difference between two words: changed, added, left out.
- *
- * Levenshtein's distance, row by row. Pure.
- */
+/* edit_distance - Levenshtein's distance: how many bytes must be changed, added or removed to turn
+ * one word into another. */
 #ifndef UNSEEN_CORE_EDIT_DISTANCE_H
 #define UNSEEN_CORE_EDIT_DISTANCE_H
 

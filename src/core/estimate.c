@@ -29,7 +29,7 @@ static double log_zero(const struct estimate *estimate)
     return log1p(-geometry_share(estimate->geometry));
 }
 
-/* The table is a tenth of the start of a run that does not ask for the rate. */
+/* Filled only when the rate is asked for: it would take a tenth of the start of any other run. */
 static void fill_chances(struct estimate *estimate)
 {
     unsigned cells = geometry_block_cells(estimate->geometry);
@@ -42,7 +42,7 @@ static void fill_chances(struct estimate *estimate)
     estimate->has_chances = true;
 }
 
-/* The logarithm of a product, since it is slow: of as many factors as do not make it vanish. */
+/* log() is slow, so it is taken of a product of many factors, before the product underflows. */
 static void add_zero(struct estimate *estimate, double zero)
 {
     estimate->zero *= zero;
@@ -52,7 +52,7 @@ static void add_zero(struct estimate *estimate, double zero)
     }
 }
 
-/* What the bits set in one page tell of its keys; in all, they are `set`. */
+/* Adds a page with `set` cells set, without its rate. */
 static void add_page(struct estimate *estimate, unsigned set)
 {
     unsigned cells = geometry_page_cells(estimate->geometry);
@@ -67,8 +67,8 @@ static void add_page(struct estimate *estimate, unsigned set)
     estimate->inverse_sum += cells / zero;
 }
 
-/* Adds a page, and puts into `lines` how many bits are set in each of its lines. Sums of 16 bits
- * have room for a page, and are quickest. */
+/* Adds a page without its rate, and stores how many bits are set in each of its blocks. A page's
+ * sum fits into 16 bits, which is fastest. */
 static void count_page(struct estimate *estimate, const uint8_t *page, uint16_t blocks[PAGE_BLOCKS])
 {
     uint16_t set = 0;

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* y2: the chance that a key of a page sets at least one of two cells, of one line or of two. */
+/* y2: the chance that a key of a page sets at least one of two cells, in one block or in two. */
 static double share_of_two(struct geometry geometry, bool same_block)
 {
     double blocks = geometry.blocks, cells = geometry_block_cells(geometry);
@@ -13,7 +13,7 @@ static double share_of_two(struct geometry geometry, bool same_block)
     return 2 * blocks / PAGE_BLOCKS * hit - both * hit * hit;
 }
 
-/* How many times the variance of keys is that of keys told from cells. */
+/* The variance of keys computed from cells, divided by the variance of keys. */
 static double overdispersion(struct geometry geometry, double fill)
 {
     double keys = -log1p(-fill) / geometry_share(geometry);
@@ -24,7 +24,8 @@ static double overdispersion(struct geometry geometry, double fill)
     return fmax((zero + pairs - zero * zero) / (slope * slope * keys), 1);
 }
 
-/* The keys that set so many cells of a page; of a full one, as if half a cell were zero. */
+/* The number of keys that set so many cells of a page. A full page counts as if half a cell of it
+ * were zero. */
 static double keys_of(struct geometry geometry, double set)
 {
     double cells = geometry_page_cells(geometry);
@@ -49,14 +50,14 @@ double evenness_evidence(struct geometry geometry, double pages, double fill, do
     return copysign(distance / overdispersion(geometry, most), keys - mean);
 }
 
-/* The pages that are left: those of the steps from..to. */
+/* The pages that have not been set aside: those of the steps from..to. */
 struct rest {
     const struct estimate *estimate;
     unsigned from, to;
     double pages, set;
 };
 
-/* The cells set in a page of this step: at most, and at least. */
+/* The most, and the fewest, cells set in a page of this step. */
 static double most_set(const struct rest *rest, unsigned step)
 {
     return (double)(step << rest->estimate->step_bits);
@@ -72,8 +73,8 @@ static double fill_of(const struct rest *rest)
     return rest->set / (rest->pages * geometry_page_cells(rest->estimate->geometry));
 }
 
-/* Takes the pages of a step out, and adds them to the odd ones. */
-static void take(struct rest *rest, unsigned step, uint64_t *odd, double *keys)
+/* Sets the pages of a step aside: counts them in *odd, and updates *keys, their average. */
+static void set_aside(struct rest *rest, unsigned step, uint64_t *odd, double *keys)
 {
     uint64_t pages = rest->estimate->steps[step];
     double set = (least_set(rest, step) + most_set(rest, step)) / 2;
@@ -105,9 +106,9 @@ struct evenness evenness_of(const struct estimate *estimate)
         if (fmax(above, below) <= enough)
             break;
         if (above > below)
-            take(&rest, rest.to--, &evenness.fuller, &evenness.most);
+            set_aside(&rest, rest.to--, &evenness.fuller, &evenness.most);
         else
-            take(&rest, rest.from++, &evenness.emptier, &evenness.least);
+            set_aside(&rest, rest.from++, &evenness.emptier, &evenness.least);
     }
     if (rest.pages > 0)
         evenness.keys = keys_of(estimate->geometry, rest.set / rest.pages);

@@ -1,47 +1,46 @@
 /*
- * evenness - whether chance alone filled the pages of a layer as they are filled.
+ * evenness - whether the pages of a layer are as evenly filled as chance makes them.
  *
- * Keys fall on pages at random, so each has about as many as any other. What differs by more has a
- * cause: pages that were zeroed or are older than the others, lines that were chosen to meet.
+ * Keys fall on pages at random, so all pages have about the same number of keys. A larger
+ * difference has a cause: pages that were zeroed or are older than the rest, or lines that were
+ * crafted so that their keys share a page.
  *
- * A page of k keys, where all n pages have T, got so many of them by chance with less than e^-D
- * (Chernoff 1952: T keys, each with the chance 1/n of this page), where
+ * If all n pages together have T keys, a page has k of them by chance with a probability below e^-D
+ * (Chernoff 1952: T keys, each of which falls on this page with chance 1/n), where
  *
  *     D = k ln(k / u) + (T - k) ln((T - k) / (T - u)),   u = T / n
  *
- * Keys are not seen, but the cells that they set, which is a little less even. So D is divided by
- * how much the variance is larger than that of keys: with Z zero cells of c in a page of Poisson(m)
+ * The number of keys is not known, only the number of cells they set, which varies a little more.
+ * So D is divided by the ratio of the two variances: with Z zero cells of c in a page of Poisson(m)
  * keys, and y2 the chance that a key sets at least one of two cells,
  *
  *     E[Z (Z - 1)] = sum over pairs of cells of e^(-m y2)
  *
- * where y2 is one number for two cells of a line and another for cells of two lines.
+ * where y2 has one value for two cells of one block and another for cells of two blocks.
  *
- * A page is odd if that is less than 10^-8, divided by the number of pages. The oddest one is taken
- * out, and the rest is looked at again, until none is left. So a few pages that are far too full do
- * not hide others, nor make the rest look empty.
- *
- * tests/unit/test_evenness.c compares it with the pages that chance makes.
+ * A page is odd if its probability is below 10^-8, divided by the number of pages. The oddest pages
+ * are set aside and the rest is tested again, until no odd page is left. So a few pages that are
+ * far too full neither hide other odd pages nor make the rest look empty.
  */
 #ifndef UNSEEN_CORE_EVENNESS_H
 #define UNSEEN_CORE_EVENNESS_H
 
 #include "core/estimate.h"
 
-/* In pages; at most half of all are odd. Nothing is where more than 15/16 of the cells are set. */
+/* At most half of all pages are called odd, and none if more than 15/16 of all cells are set. */
 struct evenness {
-    double keys;     /* in a page that is not odd, on average */
-    uint64_t fuller; /* pages with more keys than chance puts there */
-    double most;     /* keys in one of these, on average */
-    uint64_t emptier;
-    double least; /* the same of these */
+    double keys;      /* average keys of a page that is not odd */
+    uint64_t fuller;  /* odd pages with more keys than that */
+    double most;      /* their average keys */
+    uint64_t emptier; /* odd pages with fewer keys */
+    double least;     /* their average keys */
 };
 
-/* Of all pages that were added since estimate_start_steps; some 20 us. */
+/* For all pages added since estimate_start_steps. About 20 us. */
 struct evenness evenness_of(const struct estimate *estimate);
 
-/* -ln of that chance for a page with `set` cells set, where so many pages have `fill` of theirs set
- * on average; below 0 if it has fewer. */
+/* D, divided as above, for a page with `set` cells set among `pages` pages with the fraction `fill`
+ * of all cells set; negative if the page has fewer keys than the average. */
 double evenness_evidence(struct geometry geometry, double pages, double fill, double set);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * forecast - what becomes of a filter that is made by a plan, as far as its first layers go.
+ * forecast - how a filter with a given plan will behave until it grows.
  *
  * Pure functions, by the model of sizing.h.
  */
@@ -10,25 +10,24 @@
 
 struct forecast {
     struct filter_plan plan;
-    struct layer_plan layer; /* each of the first layers, */
-    unsigned layers;         /* of which there are so many */
-    uint64_t capacity;       /* the lines of the window, or those of the first layer */
+    struct layer_plan layer; /* each of the first layers */
+    unsigned layers;         /* how many first layers there are */
+    uint64_t capacity;       /* lines in the window, or in the first layer */
 };
 
-/* Returns 0, or -1 as growth_first. Takes milliseconds. */
+/* Returns 0, or -1 where growth_first does. Takes milliseconds. */
 int forecast_make(struct forecast *forecast, const struct filter_plan *plan);
 
-/* The rate after so many keys, if no further layer is added. A window's layers fill one after the
- * other, as many as there are. */
+/* The rate after so many keys, if no layer is added. A window's layers fill one after another. */
 double forecast_rate(const struct forecast *forecast, double keys);
 
-/* At capacity. */
+/* Bits per key at capacity. */
 double forecast_bits_per_key(const struct forecast *forecast);
 
-/* That of the classic filter of the same size, k and cells, at capacity: what textbooks promise. */
+/* The rate at capacity of a classic filter of the same size, k and cells. */
 double forecast_classic_rate(const struct forecast *forecast);
 
-/* Whether layers will be added. */
+/* Whether layers can be added. */
 bool forecast_grows(const struct forecast *forecast);
 
 #endif

@@ -1,26 +1,29 @@
 /*
  * geometry - which bits of a layer belong to a key.
  *
- * The classic Bloom filter gives a key k bits anywhere in m: k cache misses, k TLB misses, k page
- * faults on a mapped file. Putting all k into one cache line costs one miss, but the lines fill
- * unevenly, and the price in bits grows with 1/p (34 % at 1e-6). In between:
+ * The classic Bloom filter gives a key k bits anywhere in m. This costs k cache misses and, on a
+ * mapped file, k TLB misses and k page faults. Putting all k bits into one cache line costs one
+ * miss, but cache lines fill unevenly, and the extra bits this takes grow with 1/p (34% at 1e-6).
+ * The layout here lies between the two:
  *
- *   1. the bit array is cut into pages of 4096 bytes, a page into 64 lines of 512 bits;
- *   2. a key has one page: the high 64 bits of hi * pages (a multiplication instead of a modulo,
- *      for any number of pages);
- *   3. inside it, double hashing picks g distinct lines: line_j = (a + j*b) mod 64, b odd, so that
- *      the first 64 are all different. a and b come from hi * (2^64 / golden ratio), whose top bits
- *      depend on all of hi; hi's own top bits are the same for all keys of a page;
- *   4. double hashing again gives each line one 64-bit word: w_j = lo + j*d, d = hi | 1;
- *   5. a word is cut into f <= 7 fields of 9 bits, each the number of a bit in the line. k = g * f.
+ *   1. The bit array is cut into pages of 4096 bytes, and a page into 64 blocks of 512 bits. A
+ *      block is a cache line.
+ *   2. A key has one page: the high 64 bits of hi * pages (a multiplication instead of a modulo,
+ *      for any number of pages).
+ *   3. In this page, double hashing picks g distinct blocks: block_j = (a + j*b) mod 64, with b
+ *      odd, so that the first 64 all differ. a and b come from hi * (2^64 / golden ratio), whose
+ *      top bits depend on all of hi; hi's own top bits are the same for all keys of a page.
+ *   4. Double hashing again gives each block one 64-bit word: w_j = lo + j*d, d = hi | 1.
+ *   5. A word is cut into f <= 7 fields of 9 bits: each is the number of a bit in the block, and
+ *      k = g * f.
  *
- * A counting layer has cells of 4 bits in the place of bits, 128 a line, and fields of 7 bits; all
- * else is the same (cells.h).
+ * A counting layer differs in two numbers: it has 128 cells of 4 bits per block, and fields of
+ * 7 bits (cells.h).
  *
- * So a key costs one page, one TLB entry, one fault or disk read, and g lines that can be
- * prefetched together. Steps 3 to 5 do as well as independent hashing: DESIGN section 3, and
- * tests/unit/test_rate.c. Double hashing on the 9-bit positions themselves does not: it leaves only
- * 2^16 patterns in a line, and 426 times the rate at 1e-6.
+ * So a key costs one page (one TLB entry, one page fault or disk read) and g cache lines that can
+ * be prefetched together. Steps 3 to 5 do as well as independent hashing (tests/unit/test_rate.c).
+ * Double hashing of the 9-bit positions themselves does not: it leaves only 2^16 patterns in a
+ * block, and 426 times the rate at 1e-6.
  *
  * Source: Bloom 1970; Kirsch and Mitzenmacher 2006 (double hashing); Putze, Sanders and Singler
  * 2007 (blocks); Lemire 2019 (the multiplication).
@@ -40,10 +43,10 @@ enum {
     PAGE_BLOCKS = 64,
     BLOCK_BYTES = 64,
     BLOCK_BITS = 512,
-    BLOCKS_MAX = 16, /* g; 16 lines of 7 fields reach rates far below any that can be asked for */
-    FIELDS_MAX = 7,  /* f: seven times 9 bits of a 64-bit word */
+    BLOCKS_MAX = 16, /* g; 16 blocks of 7 fields reach rates far below any that can be asked for */
+    FIELDS_MAX = 7,  /* f: seven times 9 bits fit into a 64-bit word */
     FIELD_BITS = 9,
-    /* The same of counting layers. */
+    /* The same for counting layers. */
     BLOCK_CELLS = 128,
     CELL_FIELD_BITS = 7
 };
@@ -51,7 +54,7 @@ enum {
 struct geometry {
     uint8_t blocks; /* g: blocks per key, 1..BLOCKS_MAX */
     uint8_t fields; /* f: fields per block, 1..FIELDS_MAX */
-    bool counting;  /* cells of 4 bits; else a cell is a bit */
+    bool counting;  /* cells have 4 bits; otherwise a cell is a bit */
 };
 
 /* The bit array of one layer. Bit b of a region is byte b / 8, mask 1 << (b % 8). */
@@ -61,7 +64,7 @@ struct bits {
     struct geometry geometry;
 };
 
-/* Cells of a line and of a page, whatever a cell is. */
+/* The cells of a block and of a page, and the bits of a cell. */
 static inline unsigned geometry_block_cells(struct geometry g)
 {
     return g.counting ? BLOCK_CELLS : BLOCK_BITS;
@@ -77,7 +80,7 @@ static inline unsigned geometry_cell_bits(struct geometry g)
     return BLOCK_BITS / geometry_block_cells(g);
 }
 
-/* k: cells of a key, counting a cell hit twice twice. */
+/* k: cells per key; a cell that is hit twice counts twice. */
 static inline unsigned geometry_hashes(struct geometry g)
 {
     return (unsigned)g.blocks * g.fields;
@@ -122,7 +125,7 @@ static inline void bit_set(uint8_t *region, uint64_t bit)
     region[bit / 8] = (uint8_t)(region[bit / 8] | 1U << (bit % 8));
 }
 
-/* The walk over a key's lines: start, then next for each further line. */
+/* The walk over a key's blocks: walk_start gives the first, walk_next each further one. */
 struct walk {
     uint64_t word;
     uint64_t step;
@@ -147,13 +150,13 @@ static inline void walk_next(struct walk *w)
     w->block = (w->block + w->stride) % PAGE_BLOCKS;
 }
 
-/* Field t of a word: the number of a bit in its line. */
+/* Field t of a word: the number of a bit in its block. */
 static inline uint32_t geometry_field(uint64_t word, unsigned t)
 {
     return (uint32_t)(word >> (FIELD_BITS * t)) % BLOCK_BITS;
 }
 
-/* The same of a counting layer: the number of a cell. */
+/* The same for a counting layer: the number of a cell. */
 static inline uint32_t geometry_cell(uint64_t word, unsigned t)
 {
     return (uint32_t)(word >> (CELL_FIELD_BITS * t)) % BLOCK_CELLS;

@@ -5,7 +5,7 @@
 #define SHARE_GIVEN 0.15
 #define SHARE_OPEN 0.5
 #define RATIO 0.8
-/* Total size after growing, in sizes of a single layer for the present keys. */
+/* Size of the filter after growing, as a multiple of a single layer for the present keys. */
 #define SIZE_AFTER 2.15
 /* Below this many pages in all (60 MB) a filter grows eightfold. */
 enum { SMALL_PAGES = 15360, SMALL_FACTOR = 7 };
@@ -15,7 +15,7 @@ unsigned growth_first_layers(const struct filter_plan *plan)
     return plan->window ? GENERATIONS + 1 : 1;
 }
 
-/* What growth may use up of the rate. */
+/* The share of p that is kept for growth. */
 static double share_of_growth(const struct filter_plan *plan)
 {
     if (plan->fixed || (plan->window && plan->forget == 0))
@@ -40,7 +40,7 @@ bool growth_made(const struct filter_plan *plan, double rate)
     return rate <= growth_rate(plan, growth_first_layers(plan)) * (1 + 1e-9);
 }
 
-/* The geometry of a layer: as asked for the whole filter, or the best for its own rate. */
+/* The geometry that was given for the filter, or the best for the layer's own rate. */
 static struct geometry layer_geometry(const struct filter_plan *plan, double rate)
 {
     return plan->geometry.blocks != 0 ? plan->geometry
@@ -58,7 +58,7 @@ bool growth_uses_stage(uint64_t pages, uint64_t memory)
     return pages > memory / STAGE_OF_MEMORY;
 }
 
-/* Layer `index`, with the rate and geometry for so many pages; 0: as yet not known. */
+/* Layer `index` without its capacity. pages 0: not known yet. */
 static struct layer_plan empty_layer(const struct filter_plan *plan, unsigned index, uint64_t pages)
 {
     double rate = growth_rate(plan, index);
@@ -76,7 +76,7 @@ struct geometry growth_geometry(const struct filter_plan *plan)
 
 #define RATE_LOW 1e-2
 
-/* The keys that a layer made for so many lines counts. */
+/* How many keys a layer has counted after so many distinct lines. */
 static uint64_t counted(const struct layer_plan *layer, uint64_t lines)
 {
     if (layer->rate <= RATE_LOW)
@@ -104,8 +104,7 @@ double growth_made_for(const struct filter_plan *plan, const struct layer_plan *
     return !plan->window && fabs(full - asked) < 2 ? asked : full;
 }
 
-/* The pages of a layer made for as many lines as have to come until it has remembered `keys`; 0 if
- * they are too many. */
+/* The pages of a layer for as many lines as it takes to remember `keys`; 0 if they are too many. */
 static uint64_t pages_to_remember(struct layer_plan layer, uint64_t keys)
 {
     for (uint64_t lines = keys;;) {
@@ -133,7 +132,7 @@ uint64_t growth_first_keys(const struct filter_plan *plan)
     return keys + in_flight(layer.pages);
 }
 
-/* The keys that a layer of a window by time counts until it is full. */
+/* How many keys a layer of a window by time has counted when it is full. */
 static uint64_t window_capacity(const struct layer_plan *layer)
 {
     uint64_t keys = growth_capacity(layer->geometry, layer->pages, layer->rate);
@@ -173,7 +172,7 @@ int growth_in_memory(const struct filter_plan *plan, bool small, struct layer_pl
 {
     *layer = (struct layer_plan){
         .pages = small ? GROWTH_SMALL_PAGES : GROWTH_MEMORY_PAGES,
-        .capacity = small ? 132959 : 14890708, /* as test_growth works it out again */
+        .capacity = small ? 132959 : 14890708, /* test_growth computes both again */
         .rate = growth_rate(plan, 0),
         .geometry = {3, 7, false},
     };
@@ -186,7 +185,7 @@ int growth_in_memory(const struct filter_plan *plan, bool small, struct layer_pl
 
 static uint64_t pages_wanted(const struct filter_plan *plan, uint64_t pages, uint64_t keys)
 {
-    /* Of a window by time several layers must be free at any time: small steps waste less. */
+    /* A window by time needs several free layers at any time, so small steps waste less. */
     if (plan->window)
         return pages / 2 + 1;
     struct geometry geometry = layer_geometry(plan, plan->rate);
@@ -200,8 +199,8 @@ static uint64_t pages_wanted(const struct filter_plan *plan, uint64_t pages, uin
         if (wanted < small)
             wanted = small;
     }
-    /* High rates leave no room under the promise after a few layers; go on all the same. And what a
-     * file says of its keys makes it grow eightfold, no more. */
+    /* At high rates, the size that was promised is used up after a few layers; grow all the same.
+     * And however many keys a damaged file claims, it grows at most eightfold. */
     uint64_t least = pages / 8 * 3 + 1, most = pages * SMALL_FACTOR;
     if (wanted < least)
         wanted = least;
@@ -237,7 +236,7 @@ void growth_find_rate(struct filter_plan *plan)
                 (blocks != plan->geometry.blocks || fields != plan->geometry.fields))
                 continue;
             double rate = sizing_rate(geometry, plan->pages, keys);
-            /* A further line has to be worth its cache miss. */
+            /* A further block has to be worth its cache miss. */
             if (rate < best * 0.8)
                 best = rate;
         }
@@ -245,8 +244,8 @@ void growth_find_rate(struct filter_plan *plan)
     unit.rate = 1;
     double share = SIZING_MARGIN * growth_rate(&unit, 0);
     plan->rate = fmax(best / share, SIZING_RATE_MIN);
-    /* The layer gets the geometry for its rate, which need not be the best for its size: then p is
-     * what that one comes to. */
+    /* The layer gets the geometry for its rate, which need not be the best one for its size. If it
+     * is not, p is the rate which that geometry gives. */
     for (unsigned round = 0; plan->geometry.blocks == 0 && round < 8; round++) {
         struct geometry geometry = growth_geometry(plan);
         double rate = sizing_rate(geometry, plan->pages, keys) / share;

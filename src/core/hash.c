@@ -1,4 +1,4 @@
-/* hash - see hash.h. The library's functions are inlined from its header: a call a line less. */
+/* hash - see hash.h. The library is inlined from its header, which saves a call per line. */
 #include "core/hash.h"
 
 #include "core/siphash.h"
@@ -18,7 +18,7 @@ struct key hash_key(const void *bytes, size_t length, struct hasher hasher)
                                        : xxh3_key(bytes, length, hasher.k0);
 }
 
-/* Flattened: a short line is hashed in half the time if nothing is called for it. */
+/* Flattened: a short line is hashed in half the time if no function is called for it. */
 __attribute__((flatten)) static void xxh3_lines(const char *bytes, const size_t *starts, size_t n,
                                                 uint64_t seed, struct key *keys)
 {

@@ -3,14 +3,14 @@
 
 #include <math.h>
 
-/* Bits that a run of zeros is looked for in; a register that is full holds one more. */
+/* The bits in which a run of zeros is counted; a full register holds one more. */
 enum { RUN_BITS = 64 - HYPERLOGLOG_BITS, FULL = RUN_BITS + 1 };
 
 void hyperloglog_add(struct hyperloglog *sketch, const struct key *keys, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         uint8_t *at = &sketch->registers[keys[i].lo >> RUN_BITS];
-        /* The bit after the last ends the run, however long. */
+        /* A bit set after the last one ends the longest run. */
         uint64_t rest = keys[i].lo << HYPERLOGLOG_BITS | UINT64_C(1) << (HYPERLOGLOG_BITS - 1);
         uint8_t rank = (uint8_t)(__builtin_clzll(rest) + 1);
         if (rank > *at)
@@ -18,9 +18,9 @@ void hyperloglog_add(struct hyperloglog *sketch, const struct key *keys, size_t 
     }
 }
 
-/* What empty registers are worth, x being their share: x + sum of x^(2^k) 2^(k-1), k from 1 on.
- * Infinite if all are. */
-static double worth_of_empty(double x)
+/* Ertl's sigma, for x, the fraction of registers that are empty: x + sum of x^(2^k) 2^(k-1) over
+ * k >= 1. Infinite if x is 1. */
+static double sigma(double x)
 {
     double power = x, factor = 1, sum = x, before;
     if (x == 1)
@@ -40,10 +40,10 @@ double hyperloglog_estimate(const struct hyperloglog *sketch)
     uint32_t count[FULL + 1] = {0};
     for (size_t i = 0; i < HYPERLOGLOG_REGISTERS; i++)
         count[sketch->registers[i]]++;
-    /* The sum of 2^-rank over all registers, by Horner's rule, the empty ones' part replaced. */
+    /* The sum of 2^-rank over all registers, by Horner's rule, with sigma for the empty ones. */
     double sum = 0;
     for (unsigned rank = FULL; rank >= 1; rank--)
         sum = (sum + count[rank]) / 2;
-    sum += m * worth_of_empty(count[0] / m);
+    sum += m * sigma(count[0] / m);
     return m * m / (2 * log(2) * sum);
 }

@@ -17,7 +17,7 @@ static void join_bits(uint64_t to[WORDS], const uint64_t from[WORDS])
         to[i] |= from[i];
 }
 
-/* Eight cells of 4 bits, each in a byte of its own: their sums, but no more than 15. */
+/* Adds eight cells of 4 bits, each in a byte of its own; sums above 15 become 15. */
 static uint64_t add_spread(uint64_t a, uint64_t b)
 {
     uint64_t sum = a + b;

@@ -35,7 +35,7 @@ bool kernel_block_test(const uint8_t *block, uint64_t word, struct geometry geom
 {
     if (geometry.counting)
         return cells_test(block, word, geometry.fields);
-    /* Keys that are asked for one by one are mostly new: the first bit tells. */
+    /* Keys that are tested one at a time are mostly new, so the first bit usually decides. */
     for (unsigned t = 0; t < geometry.fields; t++)
         if (!bit_test(block, geometry_field(word, t)))
             return false;

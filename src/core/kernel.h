@@ -1,12 +1,12 @@
 /*
  * kernel - the inner loops: find the lines of a buffer, test keys, set keys, count bits.
  *
- * Each exists in several versions that give the same answers: a plain one, which every machine has
- * and against which the others are tested (tests/unit/test_kernel.c), and vector versions, chosen
- * once when the program runs, so that one package serves every CPU. How they become fast is told in
- * kernel_body.h.
+ * Each loop exists in several versions with the same results: a plain one, which runs on every
+ * machine and which the other versions are tested against (tests/unit/test_kernel.c), and vector
+ * versions. The version is chosen when the program starts, so that one package serves every CPU.
+ * kernel_body.h explains what makes them fast.
  *
- * None allocates or fails. `seen` holds one byte a key, 0 or 1.
+ * None allocates memory or fails. `seen` has one byte per key, 0 or 1.
  */
 #ifndef UNSEEN_CORE_KERNEL_H
 #define UNSEEN_CORE_KERNEL_H
@@ -18,9 +18,9 @@ enum { KERNEL_PAGES = 8 };
 struct kernel {
     const char *name;
 
-    /* Finds lines in `length` bytes. starts[0] must be the offset of the first; puts the offset
-     * after each delimiter into starts[1], starts[2]...; returns the number of whole lines found,
-     * at most `most`. starts needs room for most + 1. */
+    /* Finds the lines in `length` bytes, from offset starts[0] on. Stores the offset after each
+     * delimiter in starts[1], starts[2]... Returns the number of whole lines, at most `most`.
+     * `starts` has most + 1 entries. */
     size_t (*split)(const char *bytes, size_t length, char delimiter, size_t *starts, size_t most);
 
     /* For each of `n` keys with seen[i] == 0: seen[i] = 1 if all its bits are set. */
@@ -29,18 +29,18 @@ struct kernel {
     /* Sets the bits of `n` keys. */
     void (*set)(const struct bits *bits, const struct key *keys, size_t n);
 
-    /* Test and set, one key after the other, of those with seen[i] == 0: seen[i] = 1 if all its
-     * bits are set already, by an earlier one of these keys too; else sets them. Stops before a
-     * key that would be set as number most + 1. Returns how many keys were looked at, and in *set
-     * how many were set. */
+    /* Tests and sets the keys with seen[i] == 0, in order: seen[i] = 1 if all bits of the key are
+     * set already, perhaps by an earlier one of these keys; otherwise sets them. Stops before it
+     * would set more than `most` keys. Returns how many keys were tested; *set: how many were
+     * set. */
     size_t (*insert)(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen,
                      uint64_t most, uint64_t *set);
 
-    /* How many bits are set in each line of a page, which may lie anywhere. */
+    /* Counts the bits set in each block of a page, which may have any alignment. */
     void (*count)(const uint8_t *page, uint16_t set[PAGE_BLOCKS]);
 
-    /* For each page p, of KERNEL_PAGES at once: sums[p] is the sum of the products of all choices
-     * of `lines` (1..BLOCKS_MAX) of the 64 values values[...][p], which are within 0..1. */
+    /* For each page p of KERNEL_PAGES: sums[p] is the sum, over all choices of `blocks`
+     * (1..BLOCKS_MAX) of the 64 values values[...][p], of their product. Values are 0 to 1. */
     void (*products)(double values[PAGE_BLOCKS][KERNEL_PAGES], unsigned blocks,
                      double sums[KERNEL_PAGES]);
 };
@@ -48,19 +48,19 @@ struct kernel {
 /* The fastest version that this machine runs. */
 const struct kernel *kernel_best(void);
 
-/* The one for layers of this kind: the fastest for bits, or that for counting cells, where `set`
- * raises a key's cells, `count` counts those that are not zero, and so on (cells.h). */
+/* The version for this geometry: the fastest for bits, or the one for counting cells, where `set`
+ * raises a key's cells and `count` counts the cells that are not zero (cells.h). */
 const struct kernel *kernel_for(struct geometry geometry);
 
-/* The versions that this machine runs for bits, the plain one first. Returns how many. */
+/* Stores the versions for bits that this machine can run, the plain one first. Returns how many. */
 enum { KERNELS_MAX = 3 };
 size_t kernel_all(const struct kernel *kernels[KERNELS_MAX]);
 
-/* Does line `line` (64 bytes) have the bits of `word` set? For callers with a line of their own. */
+/* Whether a block has all bits that `word` names set; sets them. */
 bool block_test(const uint8_t *block, uint64_t word, unsigned fields);
 void block_set(uint8_t *block, uint64_t word, unsigned fields);
 
-/* The same for a line of a layer of either kind. */
+/* The same for a block of a layer of either kind. */
 bool kernel_block_test(const uint8_t *block, uint64_t word, struct geometry geometry);
 void kernel_block_set(uint8_t *block, uint64_t word, struct geometry geometry);
 

@@ -10,7 +10,7 @@
 #define KERNEL_TARGET __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
 
 struct fields {
-    __m256i wanted; /* in 32-bit lane t: 1 if t < f, else 0 */
+    __m256i wanted; /* 32-bit lane t: 1 if t < f, else 0 */
     unsigned count;
 };
 
@@ -33,8 +33,8 @@ static inline __m256i fields_of(uint64_t word)
     return _mm256_and_si256(field, _mm256_set1_epi32(BLOCK_BITS - 1));
 }
 
-/* To lane t comes the 32-bit word of the line that the top four bits of field t name, out of two
- * halves of eight; then the bit that its low five bits name. */
+/* The top four bits of field t choose one of the block's sixteen 32-bit words, from two registers
+ * of eight, for lane t; its low five bits choose the bit in this word. */
 KERNEL_TARGET
 static inline unsigned block_has(struct fields fields, const uint8_t *block, uint64_t word)
 {
@@ -44,7 +44,7 @@ static inline unsigned block_has(struct fields fields, const uint8_t *block, uin
     __m256i high = _mm256_load_si256((const __m256i *)(const void *)(block + 32));
     __m256i from_low = _mm256_permutevar8x32_epi32(low, index);
     __m256i from_high = _mm256_permutevar8x32_epi32(high, index);
-    /* Bit 8 of the field says which half; as the top bit of the lane it selects. */
+    /* Bit 8 of the field chooses the register; blendv wants it as the top bit of the lane. */
     __m256i half = _mm256_slli_epi32(field, 23);
     __m256i found = _mm256_castps_si256(_mm256_blendv_ps(_mm256_castsi256_ps(from_low),
                                                          _mm256_castsi256_ps(from_high),
@@ -54,9 +54,9 @@ static inline unsigned block_has(struct fields fields, const uint8_t *block, uin
     return (unsigned)_mm256_testc_si256(found, wanted);
 }
 
-/* The bit of field t, as 512 bits: 1 shifted left by the field, less 32 for each lane before; a
- * shift by a negative or too large number leaves nothing. The fields go through memory, since a
- * load can broadcast. */
+/* The bit of field t as 512 bits: in each 32-bit lane, 1 is shifted left by the field minus 32
+ * times the lane's number; a negative or too large shift gives 0. The fields go through memory,
+ * because a load can broadcast. */
 KERNEL_TARGET
 static inline void block_add(struct fields fields, uint8_t *block, uint64_t word)
 {
@@ -91,8 +91,8 @@ static inline uint64_t delimiter_mask(const char *bytes, char delimiter)
     return (uint64_t)high_mask << 32 | low_mask;
 }
 
-/* Bits set in each byte: a table of 16 entries, for either half of it (Mula, Kurz, Lemire, "Faster
- * population counts using AVX2 instructions", 2018). */
+/* The bits set in each byte, by a table of 16 entries for each half of the byte (Mula, Kurz,
+ * Lemire, "Faster population counts using AVX2 instructions", 2018). */
 KERNEL_TARGET
 static inline __m256i count_bytes(__m256i bytes)
 {
@@ -104,7 +104,7 @@ static inline __m256i count_bytes(__m256i bytes)
     return _mm256_add_epi8(_mm256_shuffle_epi8(table, low), _mm256_shuffle_epi8(table, high));
 }
 
-/* Four numbers, whose sum is the line's. */
+/* Four numbers whose sum is the number of bits set in the block. */
 KERNEL_TARGET
 static inline __m256i count_block(const uint8_t *block)
 {
@@ -114,7 +114,7 @@ static inline __m256i count_block(const uint8_t *block)
     return _mm256_sad_epu8(_mm256_add_epi8(low, high), _mm256_setzero_si256());
 }
 
-/* The numbers are small: four lines share a register before they are summed across it. */
+/* The numbers are small, so those of four blocks are summed in one register. */
 KERNEL_TARGET
 static inline uint64_t count_four(const uint8_t *blocks)
 {

@@ -1,4 +1,4 @@
-/* kernel_avx512 - the loops with 512-bit vectors: a line is one register. */
+/* kernel_avx512 - the loops with 512-bit vectors: a block is one register. */
 #include "core/kernel_list.h"
 
 #if defined(__x86_64__)
@@ -21,8 +21,8 @@ static inline struct fields fields_start(unsigned count)
     return (struct fields){(__mmask8)((1U << count) - 1), count};
 }
 
-/* Lane t gets field t of the word; then the 64-bit word of the line that the field's top three bits
- * name (the permutation ignores higher ones); then the bit that its low six bits name. */
+/* Lane t gets field t of the word. The field's top three bits choose one of the block's 64-bit
+ * words (the permutation ignores higher bits); its low six bits choose the bit in this word. */
 KERNEL_TARGET
 static inline unsigned block_has(struct fields fields, const uint8_t *block, uint64_t word)
 {
@@ -36,9 +36,10 @@ static inline unsigned block_has(struct fields fields, const uint8_t *block, uin
     return (hits & fields.wanted) == fields.wanted;
 }
 
-/* The bit of field t, as 512 bits: 1 shifted left by the field, less 64 for each lane before; a
- * shift by a negative or too large number leaves nothing. Fields from f on are made too large. The
- * fields go through memory, since a load can broadcast and the shuffle unit is busiest here. */
+/* The bit of field t as 512 bits: in each 64-bit lane, 1 is shifted left by the field minus 64
+ * times the lane's number; a negative or too large shift gives 0. Fields from f on are made too
+ * large. The fields go through memory, because a load can broadcast and the shuffle unit is busiest
+ * here. */
 KERNEL_TARGET
 static inline void block_add(struct fields fields, uint8_t *block, uint64_t word)
 {
@@ -71,8 +72,8 @@ static inline uint64_t delimiter_mask(const char *bytes, char delimiter)
     return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes), _mm512_set1_epi8(delimiter));
 }
 
-/* Eight numbers, whose sum is the line's. As in kernel_avx2.c: many of these processors have an
- * instruction for it, but not all, and memory is what is waited for. */
+/* Eight numbers whose sum is the number of bits set in the block; see kernel_avx2.c. Many of these
+ * processors, but not all, have an instruction for it, which memory is too slow to make use of. */
 KERNEL_TARGET
 static inline __m512i count_block(const uint8_t *block)
 {
@@ -87,7 +88,7 @@ static inline __m512i count_block(const uint8_t *block)
     return _mm512_sad_epu8(counts, _mm512_setzero_si512());
 }
 
-/* The numbers are small: four lines share a register before they are summed across it. */
+/* The numbers are small, so those of four blocks are summed in one register. */
 KERNEL_TARGET
 static inline uint64_t count_four(const uint8_t *blocks)
 {

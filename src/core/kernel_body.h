@@ -6,41 +6,41 @@
  *   KERNEL_STRUCT   name of the struct kernel to define
  *   KERNEL_TARGET   function attribute that allows the instructions, or nothing
  *   struct fields, fields_start(f)
- *   block_has(fields, line, word)   1 if all f bits of the word are set in the line, else 0
- *   block_add(fields, line, word)   sets them
+ *   block_has(fields, block, word)     1 if all f bits of the word are set in the block, else 0
+ *   block_add(fields, block, word)     sets them
  *   delimiter_mask(bytes, delimiter)   64 bits: which of 64 bytes are the delimiter
- *   count_four(lines)              the bits set in four lines, as four 16-bit numbers, the first
- *                                  one lowest
+ *   count_four(blocks)                 the bits set in four blocks, as four 16-bit numbers, the
+ *                                      first one lowest
  *
- * The staircase, from the obvious loop to this one:
+ * How this loop was derived from the obvious one, step by step:
  *
- *   1. For each key compute its bits and test them one by one. Each key waits for memory once a
- *      line: with a filter larger than the cache, 100 ns and more.
- *   2. Keys come in batches, so the lines of the key AHEAD places on can be prefetched while this
- *      one is tested; memory then works on dozens of keys at once. The few instructions that find a
- *      key's lines are done twice; storing them between would cost more.
- *   3. All f bits of a line are tested in one vector operation, without a branch a bit: a branch on
- *      random bits is mispredicted half the time.
- *   4. They are set in one vector operation too: put together in a register, then one load and one
- *      store a line. Setting them one by one in memory makes each wait for the one before, because
- *      the processor must assume that they hit the same word: 50 instead of 15 ns for 18 bits.
- *   5. Testing and setting in one go takes a branch for each key, which no processor predicts
- *      where half of the keys are new. So there the keys of a short run are all tested first,
- *      without a branch, and then those found to be new are set: 9 instead of 14 ns.
- *   6. g is a constant in each of a few copies of the loop, so that the walk over the lines can be
- *      unrolled and its parts overlap. Compilers that are told to optimize, but not for speed above
- *      all, do that only if they are asked to: 13 instead of 16 ns for a test of three lines.
+ *   1. For each key, compute its bits and test them one by one. The key waits for memory once per
+ *      block: 100 ns and more if the filter is larger than the cache.
+ *   2. Keys come in batches, so the blocks of the key AHEAD places further on are prefetched while
+ *      this key is tested; memory then serves dozens of keys at once. The few instructions that
+ *      find a key's blocks are executed twice; storing their results would cost more.
+ *   3. All f bits of a block are tested in one vector operation, without a branch per bit: a branch
+ *      on random bits is mispredicted half the time.
+ *   4. They are also set in one vector operation: combined in a register, with one load and one
+ *      store per block. Set one by one in memory, each would wait for the one before, because the
+ *      processor must assume that they hit the same word: 50 instead of 15 ns for 18 bits.
+ *   5. Testing and setting key by key takes a branch per key, which cannot be predicted if half of
+ *      the keys are new. In that case all keys of a short run are tested first, without a branch,
+ *      and then the new ones are set: 9 instead of 14 ns.
+ *   6. The loop has a few copies in which g is a constant, so that the walk over the blocks can be
+ *      unrolled and its steps overlap. At -O2, compilers unroll it only if asked to: 13 instead of
+ *      16 ns for a test of three blocks.
  */
 #include "core/kernel.h"
 
 #include <string.h>
 
-/* Far enough for memory to answer (about 100 ns at 5 ns a key, more where many ask), near enough
- * for the first-level cache to hold all that is on its way: 40 keys of up to 7 lines. */
+/* Far enough ahead for memory to respond (about 100 ns, at 5 ns per key, and longer under load),
+ * near enough for the first-level cache to hold all prefetched blocks: up to 7 blocks per key. */
 #define AHEAD 40
 
 #if defined(__clang__)
-/* It does so by itself, and complains where it cannot. */
+/* Clang unrolls without being asked, and warns about a request that it cannot follow. */
 #define UNROLL
 #else
 #define UNROLL _Pragma("GCC unroll 16")
@@ -81,7 +81,7 @@ INLINE unsigned key_test(const struct bits *bits, struct key key, unsigned block
     return all;
 }
 
-/* For input that is mostly new: most keys are known to be new by their first line. */
+/* For input that is mostly new: the first block is usually enough to know that a key is new. */
 INLINE unsigned key_test_early(const struct bits *bits, struct key key, unsigned blocks,
                                struct fields fields)
 {
@@ -103,8 +103,8 @@ INLINE void key_set(const struct bits *bits, struct key key, unsigned blocks, st
         block_add(fields, page + (size_t)walk.block * BLOCK_BYTES, walk.word);
 }
 
-/* Keys are tested line by line, or all lines at once without a branch. The first is better if the
- * keys before these were mostly new: then the first line decides, and no other is fetched. */
+/* A run of keys is tested block by block if the keys before it were mostly new: then the first
+ * block usually decides, and no other is fetched. Otherwise all are tested without a branch. */
 #define RUN 32
 
 INLINE void test_keys(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen,
@@ -128,7 +128,7 @@ INLINE void test_keys(const struct bits *bits, const struct key *keys, size_t n,
     }
 }
 
-/* Inserts the first `n` of `left` keys one by one; as `insert` of kernel.h. */
+/* Does `insert` of kernel.h, key by key, for the first `n` of `left` keys. */
 INLINE size_t insert_each(const struct bits *bits, const struct key *keys, size_t n, size_t left,
                           uint8_t *seen, uint64_t most, uint64_t *set, unsigned blocks)
 {
@@ -153,9 +153,9 @@ INLINE size_t insert_each(const struct bits *bits, const struct key *keys, size_
     return i;
 }
 
-/* Inserts a run of keys: tests all, lists those not seen, and sets these. A key that comes twice in
- * the run is listed twice, so each is tested again before it is set; that one is hardly ever found,
- * which the processor predicts. Returns how many were set. */
+/* Inserts a run of keys: tests all, lists the new ones, and sets these. A key that comes twice in
+ * the run is listed twice, so each is tested again before it is set; duplicates are rare, so this
+ * branch is predicted well. Returns how many keys were set. */
 INLINE uint64_t insert_run(const struct bits *bits, const struct key *keys, size_t left,
                            uint8_t *seen, unsigned blocks)
 {
@@ -219,7 +219,7 @@ INLINE void set_keys(const struct bits *bits, const struct key *keys, size_t n, 
     }
 }
 
-/* One copy of a loop for each g up to 6, which is p = 1e-12; the rest share one. */
+/* One copy of a loop for each g up to 6 (p = 1e-12), and one for all larger g. */
 #define FOR_BLOCKS(loop, ...)                                                                      \
     (bits->geometry.blocks == 1   ? loop(__VA_ARGS__, 1)                                           \
      : bits->geometry.blocks == 2 ? loop(__VA_ARGS__, 2)                                           \
@@ -254,10 +254,10 @@ static size_t kernel_split(const char *bytes, size_t length, char delimiter, siz
 {
     size_t found = 0;
     size_t at = starts[0];
-    /* 64 bytes at a time, and each delimiter in them by counting trailing zeros. Whether a block
-     * has one or none is as good as random where lines are about as long as a block, so the first
-     * is stored without asking, and counts only if it is there. (Bit 63 stands in for none:
-     * counting zeros wants a bit.) */
+    /* Takes 64 bytes at a time, and finds each delimiter in them by counting trailing zeros. If
+     * lines are about 64 bytes long, whether there is a delimiter at all cannot be predicted; so an
+     * offset is always stored, but counts only if there is one. (Bit 63 is set because the count of
+     * trailing zeros of 0 is undefined.) */
     for (; at + 64 <= length && found + 64 <= most; at += 64) {
         uint64_t mask = delimiter_mask(bytes + at, delimiter);
         size_t next = found;
@@ -277,14 +277,12 @@ static size_t kernel_split(const char *bytes, size_t length, char delimiter, siz
     return found;
 }
 
-/* --- under estimate.c: these read whole layers, so they are to be as fast as memory --- */
+/* --- for estimate.c: these read whole layers, so they should be as fast as memory --- */
 
-/* Half a page: where one page ends and another begins, processors do not fetch ahead by themselves,
- * and reading a layer takes a third longer. What is fetched in vain after the last page may not
- * even be mapped; a prefetch does not mind. */
+/* Half a page. Processors do not prefetch across a page boundary by themselves; without this,
+ * reading a layer takes a third longer. Prefetching beyond the last page, even of memory that is
+ * not mapped, does no harm. */
 enum { COUNT_AHEAD = PAGE_BYTES / 2 };
-
-/* A line is 512 bits, so its count fits, and four of them go on in one register. */
 KERNEL_TARGET
 static void kernel_count(const uint8_t *page, uint16_t set[PAGE_BLOCKS])
 {
@@ -300,12 +298,12 @@ static void kernel_count(const uint8_t *page, uint16_t set[PAGE_BLOCKS])
     }
 }
 
-/* A page a lane; the compiler makes of it what registers there are. */
+/* One lane per page; the compiler divides it among the registers of the machine. */
 typedef double lanes __attribute__((vector_size(8 * KERNEL_PAGES)));
 
-/* The sums of products of j values, j = 0..g, grow by one value at a time: each choice either lacks
- * the new value or has it, e_j = e_j + value * e_(j-1). All terms are positive, so nothing cancels;
- * and there are at most C(64, 16) of them, so that sums of ones are exact. */
+/* The sums e_j of products of j values, j = 0..g, are extended by one value at a time: a choice
+ * either includes the new value or not, so e_j becomes e_j + value * e_(j-1). No term is negative,
+ * so nothing cancels; there are at most C(64, 16) terms, so that sums of ones are exact. */
 INLINE void sum_products(double values[PAGE_BLOCKS][KERNEL_PAGES], unsigned blocks,
                          double sums[KERNEL_PAGES])
 {
@@ -319,7 +317,7 @@ INLINE void sum_products(double values[PAGE_BLOCKS][KERNEL_PAGES], unsigned bloc
     memcpy(sums, &sum[blocks], sizeof sum[blocks]);
 }
 
-/* Where g is a constant, the sums stay in registers. */
+/* If g is a constant, the sums stay in registers. */
 KERNEL_TARGET
 static void kernel_products(double values[PAGE_BLOCKS][KERNEL_PAGES], unsigned blocks,
                             double sums[KERNEL_PAGES])

@@ -18,7 +18,7 @@ static inline void block_add(struct fields fields, uint8_t *block, uint64_t word
     cells_raise(block, word, fields.count);
 }
 
-/* The four bits of each cell, gathered in its lowest: whether it is not zero. */
+/* The OR of the four bits of a cell, in its lowest bit, says whether the cell is not zero. */
 static inline uint64_t count_four(const uint8_t *blocks)
 {
     uint64_t counts = 0;

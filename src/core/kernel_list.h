@@ -1,4 +1,4 @@
-/* kernel_list - the versions there are; for kernel.c and the files that define them. */
+/* kernel_list - all versions, for kernel.c and the files that define them. */
 #ifndef UNSEEN_CORE_KERNEL_LIST_H
 #define UNSEEN_CORE_KERNEL_LIST_H
 

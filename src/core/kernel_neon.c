@@ -33,7 +33,7 @@ static inline uint16x8_t fields_of(uint64_t word)
     return vandq_u16(field, vdupq_n_u16(BLOCK_BITS - 1));
 }
 
-/* The byte of the line in which each field's bit is, and the bit as a byte. */
+/* The number of the byte of the block that has each field's bit, and the bit in this byte. */
 static inline uint8x8_t byte_index(uint16x8_t field)
 {
     return vshrn_n_u16(field, 3);
@@ -45,7 +45,7 @@ static inline uint8x8_t byte_bit(uint16x8_t field)
     return vshl_u8(vdup_n_u8(1), low);
 }
 
-/* The line is a table of 64 bytes, of which each field chooses one. */
+/* The block is a table of 64 bytes; each field chooses one of them. */
 static inline unsigned block_has(struct fields fields, const uint8_t *block, uint64_t word)
 {
     uint16x8_t field = fields_of(word);
@@ -54,7 +54,7 @@ static inline unsigned block_has(struct fields fields, const uint8_t *block, uin
     return vget_lane_u64(vreinterpret_u64_u8(hit), 0) == UINT64_MAX;
 }
 
-/* The line with the bit of field t: in the byte whose number is the field's. */
+/* Adds the bit of field t to the block's content, in the byte that the field chooses. */
 #define WITH_BIT(t)                                                                                \
     do {                                                                                           \
         uint8x16_t number = vdupq_lane_u8(index, t);                                               \
@@ -89,8 +89,8 @@ static inline void block_add(struct fields fields, uint8_t *block, uint64_t word
     vst1q_u8_x4(block, content);
 }
 
-/* Each byte that is the delimiter leaves a bit of its own in its group of eight; three rounds of
- * adding neighbours gather each group into one byte. */
+/* In each group of eight bytes, a byte that is the delimiter leaves a bit of its own; adding
+ * neighbours three times collects the bits of a group in one byte. */
 static inline uint64_t delimiter_mask(const char *bytes, char delimiter)
 {
     const uint8x16_t own = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};

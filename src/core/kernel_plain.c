@@ -1,4 +1,4 @@
-/* kernel_plain - the loops in plain C, for every machine; the others must equal it. */
+/* kernel_plain - the loops in plain C, for every machine; all versions must give its results. */
 #include "core/kernel_bytes.h"
 #include "core/kernel_list.h"
 #include "core/little.h"

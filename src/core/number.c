@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of "1.50e-07": where the digits that matter end, as %g would have it. */
+/* In "1.50e-07": the end of "1.5". As with %g, zeros at the end of a fraction are dropped. */
 static char *end_of_mantissa(char *text, char *exponent)
 {
     char *end = exponent;
@@ -45,7 +45,7 @@ const char *number_text(double number, unsigned digits, char text[NUMBER_TEXT])
 
 /* --- units --- */
 
-/* They are read; numbers are written in them exactly, or about as large as they are. */
+/* What a unit is for: parsing, exact output, approximate output. */
 enum { READ = 1, EXACT = 2, ABOUT = 4, ALL = READ | EXACT | ABOUT };
 
 struct unit {
@@ -54,7 +54,7 @@ struct unit {
     unsigned uses;
 };
 
-/* In rising order, as far as they are written. */
+/* Units that are used for output are in ascending order. */
 /* clang-format off */
 static const struct unit counts[] = {
     {"", 1, ALL}, {"k", 1e3, READ}, {"K", 1e3, ALL}, {"M", 1e6, ALL}, {"G", 1e9, ALL},
@@ -81,9 +81,9 @@ static const struct unit *const units_of[] = {
     [NUMBER_RATE] = rates,   [NUMBER_PLAIN] = none,
 };
 
-/* --- with units, as text --- */
+/* --- output with units --- */
 
-/* The largest unit of which a number with three figures is at least one. */
+/* The largest unit in which a number, rounded to three digits, is at least 1. */
 static const struct unit *unit_about(const struct unit *unit, double number)
 {
     while ((unit->uses & ABOUT) == 0)
@@ -121,15 +121,16 @@ const char *number_exact(double number, enum number_kind kind, char text[NUMBER_
     return text;
 }
 
-/* --- as they are read --- */
+/* --- parsing --- */
 
 static bool is_hexadecimal(const char *text)
 {
     return text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
 }
 
-/* Decimal digits with point and exponent, as strtod(3) reads them, or 10^9, and nothing else that
- * it would accept (hexadecimal, "inf", blanks). *end is after it; NULL if there is no number. */
+/* Parses decimal digits with point and exponent, as strtod(3) does, and 10^9, but nothing else that
+ * strtod accepts (hexadecimal, "inf", blanks). *end is after the number, or NULL if there is
+ * none. */
 static double parse_decimal(const char *text, const char **end)
 {
     static const char digits[] = "0123456789";
@@ -158,7 +159,7 @@ static const struct unit *find_unit(const struct unit *unit, const char *text, s
     return NULL;
 }
 
-/* As if it had been written so: 0.3% is the same number as 0.003. */
+/* A hundredth, rounded so that 0.3% is the same double as 0.003. */
 static double hundredth(double number)
 {
     char text[NUMBER_TEXT];

@@ -1,5 +1,5 @@
 /*
- * number - a number as people write it, and as they are shown it.
+ * number - parses and formats numbers with and without units.
  */
 #ifndef UNSEEN_CORE_NUMBER_H
 #define UNSEEN_CORE_NUMBER_H
@@ -9,10 +9,11 @@
 
 enum { NUMBER_TEXT = 32 };
 
-/* With at most so many digits: 0.01, 1e-6, 3.19e-7. (printf would write 1e-06.) Returns `text`. */
+/* Formats a number with at most so many significant digits: 0.01, 1e-6, 3.19e-7. (printf would
+ * write 1e-06.) Returns `text`. */
 const char *number_text(double number, unsigned digits, char text[NUMBER_TEXT]);
 
-/* About as large as it is: bytes as "3.6 MB", in powers of 1000; a count as "12.3M". Return
+/* Format an approximate size, "3.6 MB" in powers of 1000, and an approximate count, "12.3M". Return
  * `text`. */
 const char *number_size(double bytes, char text[NUMBER_TEXT]);
 const char *number_count(double count, char text[NUMBER_TEXT]);
@@ -25,22 +26,22 @@ enum number_kind {
     NUMBER_PLAIN, /* 0.003, 3e-3 */
 };
 
-/* NAN for what is no number of this kind. Counts, sizes and times are whole. */
+/* Returns NAN if the text is not a number of this kind. Counts, sizes and times must be whole. */
 double number_parse(const char *text, enum number_kind kind);
 
-/* As number_parse reads it, in the largest unit of which it is a whole number, but no weeks: "64K",
- * "7d", "1.5s". Returns `text`. */
+/* Formats a number so that number_parse gives the same one, in the largest unit, up to days, of
+ * which it is a multiple: "64K", "7d", "1.5s". Returns `text`. */
 const char *number_exact(double number, enum number_kind kind, char text[NUMBER_TEXT]);
 
-/* Decimal digits alone; a number that is too large becomes the largest. Returns what comes after
- * them; NULL if there are none. */
+/* Parses decimal digits; a number above UINT32_MAX becomes UINT32_MAX. Returns a pointer to the
+ * text after the digits, or NULL if there are none. */
 const char *number_digits(const char *text, uint32_t *number);
 
-/* Of up to 64 bits, in decimal or hexadecimal (0x): more than a double has. Returns whether it is
- * one. */
+/* Parses a decimal or hexadecimal (0x) number of up to 64 bits, which a double cannot hold. Returns
+ * false if the text is not such a number. */
 bool number_parse_whole(const char *text, uint64_t *number);
 
-/* What so many of a thing are called: `one` or `many`. */
+/* The singular or the plural. */
 static inline const char *number_of(uint64_t number, const char *one, const char *many)
 {
     return number == 1 ? one : many;
@@ -51,11 +52,11 @@ static inline const char *number_lines(uint64_t number)
     return number_of(number, "line", "lines");
 }
 
-/* The capacity to ask for where about so many lines are expected: 1 % more, and the next number up
- * that has three significant digits. */
+/* The capacity to choose for about so many lines: 1% more, rounded up to three significant
+ * digits. */
 uint64_t number_capacity(double lines);
 
-/* The digits that tell what was asked for, and those that are enough for what was worked out. */
+/* Significant digits for numbers that the user gave, and for computed ones. */
 enum { NUMBER_ASKED = 6, NUMBER_FOUND = 3 };
 
 #endif

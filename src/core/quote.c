@@ -11,13 +11,13 @@ static bool is_plain(const char *word)
     return word[0] != '\0' && word[strspn(word, plain)] == '\0';
 }
 
-/* The Unicode Standard, table 3-7: the length follows from the first byte, all others are 80 to bf,
- * and after some first bytes the second one has less room. */
+/* The Unicode Standard, table 3-7: the length follows from the first byte, all further bytes are
+ * 80 to bf, and after some first bytes the second byte has a smaller range. */
 size_t quote_character(const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;
     static const struct {
-        unsigned char first, least, most; /* the second byte is one of these */
+        unsigned char first, least, most; /* the second byte is least to most */
     } narrow[] = {{0xe0, 0xa0, 0xbf}, {0xed, 0x80, 0x9f}, {0xf0, 0x90, 0xbf}, {0xf4, 0x80, 0x8f}};
     size_t length = c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
     if (c[0] < 0x80)
@@ -33,8 +33,8 @@ size_t quote_character(const char *text)
     return length;
 }
 
-/* How many bytes at `text` must not reach a terminal as they are: those of a control character (C0,
- * DEL, C1), or one that is no UTF-8, which many terminals take for a C1 character. 0: none. */
+/* How many bytes at `text` must not reach a terminal: those of a control character (C0, DEL, C1),
+ * or one byte that is not UTF-8, which many terminals take for a C1 character. 0: none. */
 static size_t count_control(const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;
@@ -52,8 +52,8 @@ static bool has_control(const char *text)
     return false;
 }
 
-/* A byte of a word between `'`, or between `$'` and `'`, as most shells have it: there all bytes
- * can be written as \ooo. Returns how many it took, 4 at most. */
+/* Writes a byte of a word in '...', or in $'...' (`octal`), where most shells accept any byte as
+ * \ooo. Returns how many bytes it wrote, at most 4. */
 static size_t quote_byte(char byte, bool octal, bool control, char *to)
 {
     if (control || (octal && (byte == '\'' || byte == '\\')))
@@ -66,7 +66,7 @@ static size_t quote_byte(char byte, bool octal, bool control, char *to)
 
 static const char *quote_after(const char *prefix, const char *text, char quoted[QUOTE_MAX])
 {
-    enum { LONGEST = 4 * 4 + 2 }; /* what a character, and the end, can become */
+    enum { LONGEST = 4 * 4 + 2 }; /* one quoted character, and the end */
     bool plain = is_plain(text), octal = has_control(text);
     size_t length = (size_t)snprintf(quoted, QUOTE_MAX, "%s%s",
                                      octal   ? "$'"
@@ -119,8 +119,8 @@ const char *quote_controls(const char *text, char *shown, size_t size)
 
 /* --- JSON --- */
 
-/* One character, or a byte that is none, whose backslash JSON has doubled. Returns how many bytes
- * it took. */
+/* Writes one character, or one byte that is not UTF-8 as \xHH, whose backslash JSON doubles.
+ * Returns how many bytes of `text` that was. */
 static size_t quote_one(FILE *to, const char *text)
 {
     size_t length = quote_character(text);

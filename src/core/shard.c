@@ -14,20 +14,19 @@ bool shard_parse(const char *text, bool all, struct shard *shard)
     return text != NULL && *text == '\0';
 }
 
-_Static_assert(SHARD_PARTS_MAX <= 1 << 20, "which the proof of jump needs");
+_Static_assert(SHARD_PARTS_MAX <= 1 << 20, "the proof below needs this");
 
-/* The obvious way is shard_part for one key after the other. Most of its time goes into wrong
- * guesses of the processor, since how many steps a key takes cannot be foretold. So many keys take
- * a step together; those that have further to go move up over those that are done, and so on until
- * none is left: no branch depends on a key. That takes 0.4 of the time, with 2 parts as with a
- * million.
+/* The obvious way is to call shard_part for each key. Most of its time is lost to mispredicted
+ * branches, because the number of steps per key cannot be predicted. So many keys take one step
+ * together; then the keys that need more steps move to the front, until none is left. No branch
+ * depends on a key. This takes 0.4 of the time, for 2 shards and for a million.
  *
- * The division is one of doubles, which is faster: 0.85 of the time where the processor divides
- * integers quickly, far less where it does not. Rounded down, it is the same as shard_jump. Both
- * numbers, a and d, are exact: a is at most 2^51, and d at most 2^31. If a/d is not an integer, let
- * m be the next one above: md is at least a + 1, so a/d is less than m by at least 1/d, which is m
- * divided by md, and md is less than a + d, so below 2^52. That is more than 2^-52 of m; rounding
- * moves a/d by at most 2^-53 of it, so not up to m. */
+ * Doubles are divided instead of integers, which takes 0.85 of the time where the processor divides
+ * integers quickly, and far less where it does not. Rounded down, the result is that of shard_jump.
+ * Proof: a is at most 2^51 and d at most 2^31, so both are exact. If a/d is not an integer, let m
+ * be the next integer above it. Then md >= a + 1, so m - a/d >= 1/d = m / (md). And md < a + d <
+ * 2^52, so m - a/d is more than 2^-52 m. Rounding moves a/d by at most 2^-53 of itself, so it never
+ * reaches m. */
 static inline uint64_t jump(uint64_t bucket, uint64_t k)
 {
     double a = (double)(int64_t)((bucket + 1) << 31), d = (double)(int64_t)((k >> 33) + 1);
@@ -36,7 +35,7 @@ static inline uint64_t jump(uint64_t bucket, uint64_t k)
 
 enum { TOGETHER = 256 };
 
-/* The parts of `n` keys, TOGETHER at most. */
+/* shard_parts for at most TOGETHER keys. */
 static void find_together(const struct key *keys, size_t n, uint32_t parts, uint32_t *part)
 {
     struct {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The Makefile asks for what it takes. */
+/* The Makefile passes the flags that this needs. */
 #if FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1
 #error "this compiler does not round doubles as other machines do (for i386: -msse2 -mfpmath=sse)"
 #endif
@@ -12,31 +12,32 @@
 #define LN2 0.69314718055994530942
 /* A geometry is good enough if it needs at most this times the classic filter's cells. */
 #define NEAR_CLASSIC 1.05
-/* A page of counting cells has a quarter of the keys, so pages and lines fill less evenly, at a
- * cost that goes with the square of k = log2(1/p). With so much more for it the choice is within
- * 5 % of the best that any g reaches, at all rates. */
+/* A page of counting cells has a quarter of the keys, so pages and blocks fill less evenly. This
+ * costs space in proportion to the square of k = log2(1/p). With the limit raised by this much, the
+ * chosen size is within 5% of the best that any g reaches, at all rates. */
 #define COUNTING_COST 7e-5
-/* Binomials are summed to this many standard deviations. The averages weigh the upper tail with up
- * to the seventh power of the fill; at 9 what is cut off is below 1e-12 of the result. */
+/* Binomials are summed to this many standard deviations from the mean. The upper tail weighs up to
+ * the seventh power of the fill; at 9 deviations the rest is below 1e-12 of the result. */
 #define REACH 9.0
 
 /*
- * q(i): chance that f fields, each one of a line's B cells, all hit set ones after i * f throws.
+ * q(i): the chance that f fields, each one of a block's B cells, all hit set cells after i * f
+ * throws.
  *
  * Inclusion and exclusion over the missed cells gives a sum of terms near 1 with alternating signs,
- * useless where q is 1e-14. Instead let A_d(t) be the chance that d given cells are all set after t
- * throws. The last throw either misses all d, or hits one of them, and then the other d - 1 must be
- * set by the throws before:
+ * which is useless if q is 1e-14. Instead, let A_d(t) be the chance that d given cells are all set
+ * after t throws. Either the last throw misses all d, or it hits one of them, and then the earlier
+ * throws must have set the other d - 1:
  *
  *     A_d(t+1) = (1 - d/B) A_d(t) + (d/B) A_{d-1}(t),   A_0 = 1, A_d(0) = 0 for d > 0
  *
- * Only positive terms: exact to a few last bits. The f fields hit d different cells with
- * probability S(f,d) B(B-1)..(B-d+1) / B^f (S: Stirling numbers of the second kind).
+ * All terms are positive, so only the last few bits are inexact. The f fields hit d different cells
+ * with probability S(f,d) B(B-1)..(B-d+1) / B^f (S: Stirling numbers of the second kind).
  */
 struct block_model {
     unsigned fields;
     unsigned cells;                  /* B */
-    double distinct[FIELDS_MAX + 1]; /* chance that f fields are d different cells */
+    double distinct[FIELDS_MAX + 1]; /* chance that f fields hit d different cells */
     double all_set[FIELDS_MAX + 1];  /* A_d(t) */
 };
 
@@ -76,7 +77,7 @@ static double block_model_q(const struct block_model *model)
     return q;
 }
 
-/* The stretch of a Binomial(n, share) that is summed, around its mode. */
+/* The range of a Binomial(n, share), around its mode, that is summed. */
 struct stretch {
     double low, mode, high;
 };
@@ -94,13 +95,13 @@ static struct stretch binomial_stretch(double n, double share)
 
 enum { Q_MAX = 4096, TABLE = 896 };
 
-/* q(i) for the TABLE values of i from `from` on, which are enough for the stretch of one page, and
- * for those of all pages together unless lines are far too full. (All up to Q_MAX would take 32 KB
- * of a stack, which may be small.) */
+/* q(i) for TABLE values of i, from `from` on. They are enough for the stretch of one page, and for
+ * the stretches of all pages unless blocks are far too full. (All values up to Q_MAX would take
+ * 32 KB of the stack, which may be small.) */
 struct q_table {
     struct geometry geometry;
-    double last; /* the largest i that is asked for */
-    size_t from; /* SIZE_MAX: nothing is in it yet */
+    double last; /* the largest i that will be needed */
+    size_t from; /* SIZE_MAX: the table is empty */
     double q[TABLE];
 };
 
@@ -116,7 +117,7 @@ static void q_table_fill(struct q_table *table, size_t from)
     }
 }
 
-/* Where q(s.mode) is, with the rest of the stretch around it. */
+/* A pointer to q(s.mode), with the rest of the stretch around it. */
 static const double *q_table_at(struct q_table *table, struct stretch s)
 {
     size_t low = (size_t)s.low, high = (size_t)s.high;
@@ -125,8 +126,8 @@ static const double *q_table_at(struct q_table *table, struct stretch s)
     return &table->q[(size_t)s.mode - table->from];
 }
 
-/* E_i|M[q(i)], i of Binomial(keys_in_page, g/64). Weights by recurrence from the mode, where they
- * are largest, then divided by their sum: no factorials, no exp(). */
+/* E_i|M[q(i)], with i from Binomial(keys_in_page, g/64). The weights are computed by recurrence
+ * from the mode, where they are largest, and divided by their sum: no factorials, no exp(). */
 static double block_rate(struct q_table *table, double keys_in_page, double share)
 {
     struct stretch s = binomial_stretch(keys_in_page, share);
@@ -166,7 +167,7 @@ double sizing_rate(struct geometry geometry, uint64_t pages, double keys)
     double share_of_page = 1 / (double)pages;
     double share_of_block = (double)geometry.blocks / PAGE_BLOCKS;
     struct stretch s = binomial_stretch(keys, share_of_page);
-    /* A page so full that a line holds thousands of keys has no zero cells left to speak of. */
+    /* If blocks hold thousands of keys, hardly any cell is zero. */
     if (s.mode * share_of_block > Q_MAX / 2.0)
         return 1;
 
@@ -203,10 +204,8 @@ double sizing_rate(struct geometry geometry, uint64_t pages, double keys)
     return weighted / sum;
 }
 
-/*
- * Page counts have 12 significant bits, so that solving takes a dozen steps. They are numbered:
- * up to 4095 by themselves, from there on 2048 to each power of two.
- */
+/* Numbers of pages have 12 significant bits, so that solving for them takes a dozen steps. The grid
+ * has all numbers up to 4095, and 2048 numbers per power of two from there on. */
 enum { GRID = 2048 };
 
 static uint64_t grid_pages(uint64_t index)
@@ -217,7 +216,7 @@ static uint64_t grid_pages(uint64_t index)
     return (index - shift * GRID) << shift;
 }
 
-/* The first with at least so many pages. */
+/* The index of the first number on the grid that is at least `pages`. */
 static uint64_t grid_index(uint64_t pages)
 {
     uint64_t shift = 0;
@@ -237,8 +236,8 @@ uint64_t sizing_pages(struct geometry geometry, uint64_t keys, double rate)
         return 1;
     if (start > (double)SIZING_PAGES_MAX)
         return 0;
-    /* Between `low`, too few, and `high`, enough; half an octave at a time to begin with. Less than
-     * one cell a key holds no rate of 0.5 or below. */
+    /* Bisects between `low`, too few pages, and `high`, enough; first finds `high` in steps of half
+     * an octave. With less than one cell per key no rate up to 0.5 is possible. */
     uint64_t low, high = start > 1 ? grid_index((uint64_t)start) : 1;
     do {
         low = high;
@@ -259,9 +258,9 @@ uint64_t sizing_pages(struct geometry geometry, uint64_t keys, double rate)
 uint64_t sizing_capacity(struct geometry geometry, uint64_t pages, double rate)
 {
     double target = rate * SIZING_MARGIN;
-    /* Less than one cell a key holds no rate of 0.5 or below. */
+    /* With less than one cell per key no rate up to 0.5 is possible. */
     uint64_t low = 0, high = pages * geometry_page_cells(geometry);
-    /* To 2^-20 of the result, always downwards. */
+    /* To within 2^-20 of the result, rounded down. */
     while (high - low > 1 + (low >> 20)) {
         uint64_t middle = low + (high - low) / 2;
         if (sizing_rate(geometry, pages, (double)middle) <= target)
@@ -274,7 +273,7 @@ uint64_t sizing_capacity(struct geometry geometry, uint64_t pages, double rate)
 
 bool sizing_may_hold(struct geometry geometry, uint64_t pages, uint64_t keys, double rate)
 {
-    /* At x = 12 the last of a page's 32768 bits is set. */
+    /* At x = 12 about all of a page's 32768 bits are set. */
     const double full = 12, margin = 1.5;
     double x = (double)keys * geometry_share(geometry) / (double)pages;
     if (keys == 1)
@@ -294,8 +293,8 @@ double sizing_remembered(struct geometry geometry, uint64_t pages, double lines)
     return sum * lines / (3 * STEPS);
 }
 
-/* By Newton's method, which comes from below as the rate only rises: it is what `remembered` falls
- * short by with each line. */
+/* By Newton's method: `remembered` grows by 1 - rate per line. The rate only rises, so the method
+ * approaches the result from below. */
 double sizing_lines(struct geometry geometry, uint64_t pages, double remembered)
 {
     enum { ROUNDS = 16 };
@@ -310,7 +309,7 @@ double sizing_lines(struct geometry geometry, uint64_t pages, double remembered)
     return lines;
 }
 
-/* Geometries are compared where whole pages do not matter. */
+/* Geometries are compared with so many pages that rounding to whole pages does not matter. */
 #define MANY_PAGES (UINT64_C(1) << 20)
 
 static bool fits(struct geometry geometry, double rate, double cells_per_key)
@@ -332,8 +331,8 @@ static double cells_needed(struct geometry geometry, double rate, double most)
     return high;
 }
 
-/* log2(x), x > 0, from + - * / alone: with z = (m - 1) / (m + 1), which is at most 0.172 here, ln m
- * is 2 (z + z^3/3 + z^5/5 + ...). */
+/* log2(x), x > 0, by + - * / alone: with z = (m - 1) / (m + 1), which is at most 0.172 here,
+ * ln m = 2 (z + z^3/3 + z^5/5 + ...). */
 static double log2_of(double x)
 {
     const double root_half = 0.70710678118654752440;
@@ -359,7 +358,7 @@ struct geometry sizing_geometry(double rate, bool counting)
         double best_cells = most;
         for (unsigned fields = 1; fields <= FIELDS_MAX; fields++) {
             struct geometry candidate = {(uint8_t)blocks, (uint8_t)fields, counting};
-            /* Far from the ideal k nothing comes near. */
+            /* Geometries far from the ideal k need too much space. */
             double hashes = geometry_hashes(candidate);
             if (hashes < 0.6 * ideal_hashes - 1 || hashes > 1.4 * ideal_hashes + 1)
                 continue;

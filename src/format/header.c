@@ -58,7 +58,7 @@ enum {
     RATE_AT = 104,       /*   8 p, the false-positive rate asked for, a double */
     CAPACITY_AT = 112,   /*   8 n, the capacity asked for, in keys; 0: to grow from small */
     PAGES_AT = 120,      /*   8 size asked for, in pages of each first layer; 0: as n, p want */
-    BLOCKS_AT = 128,      /*   1 lines a key asked for (g); 0 if it followed from p */
+    BLOCKS_AT = 128,     /*   1 blocks per key (g) that were given; 0: they follow from p */
     FIELDS_AT = 129,     /*   1 fields a line asked for (f); 0 likewise */
     FIXED_AT = 131,      /*   1 1 if the filter never grows, else 0 */
     FORGET_AT = 160,     /*   8 window by time: forgets after so many ms; 0: after n lines */

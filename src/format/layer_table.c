@@ -43,7 +43,7 @@ enum {
     PAGES_AT = 8,         /* 8 pages */
     CAPACITY_AT = 16,     /* 8 capacity in keys */
     RATE_AT = 24,         /* 8 the rate it may contribute, a double */
-    BLOCKS_AT = 32,        /* 1 lines a key (g), 1..16 */
+    BLOCKS_AT = 32,       /* 1 blocks per key (g), 1..16 */
     FIELDS_AT = 33,       /* 1 fields a line (f), 1..7 */
     STAGE_OFFSET_AT = 40, /* 8 offset of the stage in the file; 0 if there is none */
     STAGE_PAGES_AT = 48,  /* 8 pages of the stage; 0 if there is none */

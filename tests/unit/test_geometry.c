@@ -72,8 +72,8 @@ static uint64_t visited(uint32_t start, uint32_t stride)
     return blocks;
 }
 
-/* b is odd, so it has no factor in common with 64: the first 64 blocks of every walk differ. With an
- * even one they do not. */
+/* b is odd, so it has no factor in common with 64: the first 64 blocks of every walk differ. With
+ * an even one they do not. */
 static void distinct_blocks(void)
 {
     for (uint32_t start = 0; start < PAGE_BLOCKS; start++)

@@ -140,10 +140,9 @@ static struct measurement measure(const struct task *task, bool planted)
     return m;
 }
 
-/* Each with thousands of hits, as many as tell the planted faults. What is chosen for 10^-9 and
- * 10^-12 cannot be measured where it is used. But the same blocks and fields can, at a fill where
- * hits are many: if blocks and fields were not as good as random ones, it would show here, where all
- * of them must hit just as they must there. */
+/* Each task has thousands of hits, enough to find the planted faults. The geometries chosen for
+ * 10^-9 and 10^-12 have too few hits to measure at those rates. They are measured at a fill where
+ * hits are many: blocks and fields that are less than random would show there, too. */
 static void true_rates(void)
 {
     struct geometry nine = sizing_geometry(1e-9, false), twelve = sizing_geometry(1e-12, false);
