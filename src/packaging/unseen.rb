@@ -1,7 +1,7 @@
 # For Homebrew on Linux; make release fills in the version and the checksum. Checked so far:
 # ruby -c. Not checked: brew audit, brew install, brew test.
 class Unseen < Formula
-  desc "Print lines that were not seen before, in this run or an earlier one"
+  desc "Deduplicate lines, within a run or across runs"
   homepage "@HOMEPAGE@"
   url "@HOMEPAGE@/releases/unseen-@VERSION@.tar.xz"
   sha256 "@SHA256@"
