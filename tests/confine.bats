@@ -144,7 +144,7 @@ each_form() {
         for form in 'f.bf in' 'f.bf in -a got' 'query f.bf in' 'push queue.bf longer' 'stats queue.bf'; do
             traced "$form" FAKE_LANDLOCK="$call"
             [[ $code -eq 2 && ! -s $out && ! -s got ]] || complain "$form: $call"
-            says '^unseen: Landlock: this process cannot be confined: '
+            says '^unseen: Landlock: cannot restrict this process: '
         done
     done
     exits 0 unseen f.bf in

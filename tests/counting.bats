@@ -31,7 +31,7 @@ load counting
     cmp before <(layer f.bf)
     # The second time a line is not there any more.
     exits 0 unseen remove --summary f.bf < <(head -n 1 in; head -n 1 in)
-    says_lines 2 'f.bf: 1 of 2 lines were not in the filter' ': 2 lines read, 1 removed, 1 not in the filter, 0 left in$'
+    says_lines 2 'f.bf: 1 of 2 lines were not in the filter' ': 2 lines read, 1 removed, 1 not in the filter, 0 ambiguous$'
     exits 0 unseen remove --summary --json f.bf </dev/null
     [[ $(<"$err") == '{"filter":"f.bf","read":0,"removed":0,"absent":0,"ambiguous":0}' ]]
 }
@@ -114,7 +114,7 @@ END
     sed -n '1~2p' in >gone
     sed '1~2d' in >kept
     exits 0 unseen add --create --counting -n 500 -p 1e-9 f.bf in
-    says_lines 2 'f.bf: holds 500 of 500 lines, and grows' 'created'
+    says_lines 2 'f.bf: reached its capacity \(500 lines\)' 'created'
     exits 0 unseen remove f.bf gone
     remembers 0 gone
     remembers 10000 kept
@@ -222,7 +222,7 @@ END
         esac | dd of=f.bf bs=1 seek="$journal" conv=notrunc status=none
         remembers 3000 in
         exits 1 unseen verify f.bf
-        grep -q 'a remove was killed' "$out"
+        grep -q 'unseen remove was killed' "$out"
         succeeds unseen add f.bf </dev/null
         succeeds unseen verify f.bf
         remembers 3000 in

@@ -194,30 +194,30 @@ complete() {
         unchanged exits 2 eval "unseen --dropped $words" </dev/null && says "^unseen: $said" || complain "$words"
         [[ ! -s $out ]]
     done <<'END'
-f\.bf: is both |f.bf add f.bf in
-in: is both |d/../in f.bf in -a got
-[a-z/]*: is both |d/link --pending keys f.bf in
-[a-z]*: is both |hard f.bf in -x touch started
-\./n\.bf: is both |./n.bf --create n.bf in
-in: is both |in f.bf <in
-in: is both |in f.bf - <in
-in: is both |in <in
-in: is both |in add f.bf <in
-in: is both |in push other.bf <in
-file: is both |file f.bf in >>file
-/dev/stdout: is both |/dev/stdout f.bf in >>file
-/dev/stdout: is both |/dev/stdout f.bf in -x cat >>file
-/dev/stdout: is both |/dev/stdout f.bf in | cat; (exit ${PIPESTATUS[0]})
-/dev/stdin: is both |/dev/stdin f.bf < <(cat in)
+f\.bf: used for both |f.bf add f.bf in
+in: used for both |d/../in f.bf in -a got
+[a-z/]*: used for both |d/link --pending keys f.bf in
+[a-z]*: used for both |hard f.bf in -x touch started
+\./n\.bf: used for both |./n.bf --create n.bf in
+in: used for both |in f.bf <in
+in: used for both |in f.bf - <in
+in: used for both |in <in
+in: used for both |in add f.bf <in
+in: used for both |in push other.bf <in
+file: used for both |file f.bf in >>file
+/dev/stdout: used for both |/dev/stdout f.bf in >>file
+/dev/stdout: used for both |/dev/stdout f.bf in -x cat >>file
+/dev/stdout: used for both |/dev/stdout f.bf in | cat; (exit ${PIPESTATUS[0]})
+/dev/stdin: used for both |/dev/stdin f.bf < <(cat in)
 d/: Is a directory|d/ --create n.bf in
 END
     remembers 0
     # What a link leads to that is not made yet.
     exits 2 unseen --create n.bf --dropped to-filter < <(printf 'a\na\n')
-    grep -q 'to-filter: is both FILTER and --dropped' "$err"
+    grep -q 'to-filter: used for both FILTER and --dropped' "$err"
     exits 0 unseen verify n.bf
     exits 2 unseen -a new --dropped to-output < <(printf 'a\na\n')
-    says 'to-output: is both -a and --dropped'
+    says 'to-output: used for both -a and --dropped'
     [[ ! -s new ]]
     # What goes to CMD, or is not printed, leaves standard output free.
     exits 0 unseen add f.bf in

@@ -121,13 +121,13 @@ tiny_disk() {
 @test "a full disk while creating: exit 2, how much is missing, nothing left behind" {
     mkdir tiny
     need_mounts tiny_disk true
-    fails_with 2 '^unseen: f\.bf: .* \(it needs 990 TB' unseen create --size 900T f.bf
+    fails_with 2 '^unseen: f\.bf: .* \(the filter needs 990 TB' unseen create --size 900T f.bf
     exits 2 tiny_disk "$UNSEEN" create -n 10M f.bf
-    says 'f\.bf: .*No space left on device \(it needs [0-9]+ MB, [0-9]+ MB more than are free\)'
+    says 'f\.bf: .*No space left on device \(the filter needs [0-9]+ MB, [0-9]+ MB more than is free\)'
     [[ ! -s left ]]
     # shellcheck disable=SC2016
     exits 2 tiny_disk sh -c 'fill=$(($(stat -fc %a . ) - 20)); head -c "$((fill * 4096))" /dev/zero >fill; "$UNSEEN" create f.bf'
-    says 'f\.bf: .*No space left on device \(it needs 1\.1 MB, 1\.0 MB more than are free\)'
+    says 'f\.bf: .*No space left on device \(the filter needs 1\.1 MB, 1\.0 MB more than is free\)'
     exits 2 tiny_disk "$UNSEEN" --create -n 10M f.bf < <(seq 5)
     says 'f\.bf: .*No space left on device'
     prints ''
@@ -156,17 +156,17 @@ tiny_disk() {
     { echo a; printf '%01024d\n' 0; echo b; printf '%01025d\n' 0; echo c; } >in
     head -n 3 in >wanted
     exits 2 unseen --max-line 1K <in
-    says 'standard input: has a line of more than 1024 bytes'
+    says 'standard input: has a line longer than 1024 bytes'
     same "$out" wanted
     succeeds unseen --max-line 1025 <in
     same "$out" in
     exits 2 unseen --max-line 1K f.bf in
-    says '^unseen: in: has a line of more than 1024 bytes'
+    says '^unseen: in: has a line longer than 1024 bytes'
     same "$out" wanted
     succeeds unseen f.bf in
     same "$out" <(tail -n 2 in)
     # without a newline, and longer than any buffer
-    fails_with 2 'has a line of more than' unseen --max-line 1M < <(head -c 2000000 /dev/zero)
+    fails_with 2 'has a line longer than' unseen --max-line 1M < <(head -c 2000000 /dev/zero)
 }
 
 # way_out COMMAND: the way out says COMMAND to its end, or there is none.

@@ -70,7 +70,7 @@ takes() {
     all=$(wc -l <in)
     exits 0 unseen create --force -p 1e-9 f.bf
     exits "$1" unseen f.bf in -x sh -c "$3" || return 1
-    said="exited with 0 and took only $2 lines? "
+    said="exited with 0, but took only $2 lines? "
     [[ $1 -eq 0 ]] || said='(exited with [1-9]|was killed by signal )'
     if [[ $1 -eq 0 && $2 -eq $all ]]; then silent_on_stderr; else says "^unseen: sh: $said"; fi || return 1
     capture unseen query f.bf in
@@ -171,7 +171,7 @@ END
     wait "$pid" || code=$?
     exec {feed}>&-
     [[ $code -eq 0 ]]
-    grep -q 'unseen: sh: exited with 0 and took only 1 line ' said
+    grep -q 'unseen: sh: exited with 0, but took only 1 line ' said
     exits 0 unseen query f.bf in
     prints 'a\n'
 }
@@ -180,7 +180,7 @@ END
     input 50000 >in
     exits 0 unseen create -p 1e-9 f.bf
     exits 127 unseen f.bf in -x ./no-such-program
-    says '^unseen: ./no-such-program: cannot be run: No such file or directory'
+    says '^unseen: ./no-such-program: command not found'
     exits 127 unseen f.bf in -x no-such-program
     mkdir directory
     exits 126 unseen f.bf in -x ./directory
@@ -427,7 +427,7 @@ END
     chmod 666 f.bf
     chmod 555 .
     exits 2 as_nobody "$public/unseen" f.bf in -x cat
-    says 'lines in flight need a file beside the filter'
+    says 'cannot create the file for lines in flight'
     remembers "$(wc -l <"$out")"
     exits 0 as_nobody "$public/unseen" f.bf -x cat < <(seq 4001 6000)
     seq 4001 6000 | cmp - "$out"

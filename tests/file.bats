@@ -174,7 +174,7 @@ END
     succeeds unseen f.bf < <(seq 5)
     fails_with 2 'f\.bf: File exists' unseen create f.bf
     echo text >list.txt
-    fails_with 2 'list\.txt: File exists, and is not a filter' unseen create list.txt
+    fails_with 2 'list\.txt: exists, and is not a filter' unseen create list.txt
     : >empty.bf
     creates empty.bf
     succeeds unseen empty.bf < <(seq 5)
@@ -249,11 +249,11 @@ END
     says 'f\.bf: created \('
     size=$(stat -c %s f.bf)
     exits 0 unseen f.bf < <(seq 100000)
-    says '^unseen: f\.bf: holds [0-9]+ lines, and was made for 1000; about (99\.9|100) % of new lines are now dropped$'
+    says '^unseen: f\.bf: holds [0-9]+ lines but was made for 1000; about (99\.9|100)% of new lines are now dropped by mistake$'
     [[ $(stat -c %s f.bf) -eq $size ]]
     exits 1 unseen verify f.bf
     exits 0 unseen --fixed -n 10000 < <(seq 200000)
-    says 'holds [0-9]+ lines, and was made for 10000; about (99\.9|100) % of new lines are now dropped$'
+    says 'holds [0-9]+ lines but was made for 10000; about (99\.9|100)% of new lines are now dropped by mistake$'
 }
 
 # --- a large layer -----------------------------------------------------------

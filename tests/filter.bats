@@ -190,9 +190,9 @@ END
     fails_with 2 'nodir/new: No such file or directory' unseen f.bf -a nodir/new < <(seq 9)
     fails_with 2 'dir: Is a directory' unseen f.bf -a dir < <(seq 9)
     fails_with 2 'nodir/new: No such file or directory' unseen --create g.bf -a nodir/new < <(seq 9)
-    fails_with 2 'fifo: is both -a and input' unseen --create g.bf fifo -a fifo
+    fails_with 2 'fifo: used for both -a and input' unseen --create g.bf fifo -a fifo
     exec {hold}<>fifo
-    fails_with 2 '/dev/stdin: is both -a and input' unseen --create g.bf -a /dev/stdin <fifo
+    fails_with 2 '/dev/stdin: used for both -a and input' unseen --create g.bf -a /dev/stdin <fifo
     exec {hold}>&-
     succeeds unseen f.bf < <(seq 9)
     seq 4 9 | same "$out" -
@@ -285,7 +285,7 @@ END
     "$UNSEEN" -a shared.txt <in 2>said 3>&- {held}>&- &
     pid=$!
     filled said
-    grep -qx 'unseen: shared.txt: waiting for another process that uses it' said
+    grep -qx 'unseen: shared.txt: waiting for another process that is using it' said
     [[ ! -s shared.txt ]]
     let_go output
     wait "$pid"

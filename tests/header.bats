@@ -53,7 +53,7 @@ known() {
 @test "the heading is not counted: --summary, -e, --dropped" {
     printf 'h\n1\n2\n1\n' >a
     exits 0 unseen --create -p 1e-9 --header --summary --dropped dropped f.bf a a
-    grep -q ': 6 lines read, 2 printed, 4 dropped; false drops' "$err"
+    grep -q ': 6 lines read, 2 printed, 4 dropped; expected false drops' "$err"
     printf '1\n1\n2\n1\n' | cmp - dropped
     exits 1 unseen -e --header f.bf a
     prints 'h\n'
@@ -185,7 +185,7 @@ END
         while IFS='|' read -r lines command; do
             exits 0 unseen create --force -p 1e-9 f.bf
             exits 0 unseen --header f.bf in -x sh -c "$command" </dev/null
-            [[ $lines -eq 3 ]] || says "^unseen: sh: exited with 0 and took only $lines lines? "
+            [[ $lines -eq 3 ]] || says "^unseen: sh: exited with 0, but took only $lines lines? "
             capture unseen query -c f.bf <(seq 3)
             prints "$lines\n" || complain "$length, $command"
         done <<END

@@ -60,7 +60,7 @@ hits_of() {
     # stats says so, and verify.
     holds "$(told rate stats f.bf) > 0.003"
     exits 1 unseen verify f.bf
-    grep -Eqx 'f\.bf: layer 1: 1 of 256 pages has about 8[0-9]{3} lines, where chance puts 0 \(lines were chosen to .*' "$out"
+    grep -Eqx 'f\.bf: layer 1: 1 of 256 pages has about 8[0-9]{3} lines, where chance explains 0 \(lines were crafted to .*' "$out"
     exits 0 unseen add f.bf < <(seq 300000)
     hits_of f.bf
     holds "$hits > 350 - 6 * sqrt(350)"
@@ -167,7 +167,7 @@ bounded() {
         bounded 45000 sh -c 'head -c 60000000 /dev/zero | tr "\0" x | { "$UNSEEN" --max-line 16M "$@"; echo $? >code; }' \
             sh $with 2>errors
         [[ $(cat code) -eq 2 && ! -s got ]]
-        grep -q '^unseen: .*has a line of more than 16777216 bytes' errors
+        grep -q '^unseen: .*has a line longer than 16777216 bytes' errors
     done
 }
 

@@ -278,5 +278,5 @@ remembered() {
     creates f.bf
     exits 2 unseen -j 2 --max-line 90000 f.bf long last
     { lines_unique in; echo last; } | same "$out" -
-    says '^unseen: long: has a line of more than 90000 bytes'
+    says '^unseen: long: has a line longer than 90000 bytes'
 }

@@ -48,7 +48,7 @@ END
     done
     farewell || status=$?
     [[ $status -eq 2 ]]
-    says 'in: has a line of more than 5000 bytes'
+    says 'in: has a line longer than 5000 bytes'
 }
 
 @test "many lines, with one thread or two" {

@@ -200,7 +200,7 @@ lacks() {
     fails_with 2 'all.bf: File exists' unseen merge -o all.bf part1.bf part2.bf
     fails_with 2 'part1: is not a filter' unseen merge --force -o part1 part1.bf part2.bf
     touch empty
-    fails_with 2 'empty: File exists' unseen merge -o empty part1.bf part2.bf
+    fails_with 2 'empty: exists, and is not a filter' unseen merge -o empty part1.bf part2.bf
     fails_with 2 'empty: is not a filter' unseen merge --force -o empty part1.bf part2.bf
     succeeds unseen merge --force -o all.bf part1.bf part2.bf
     has all.bf part1 part2
@@ -258,7 +258,7 @@ END
 }
 
 @test "above the rate: merge says so, and each run that writes; and all goes on" {
-    local above="^unseen: out.bf: its rate is 0.*, above the 0.1 asked for "
+    local above="^unseen: out.bf: false-positive rate is 0.*, above the 0.1 asked for "
     merged 0.1 99000 99000
     grep -Eq "$above" said
     holds "$(field rate) > 0.11 && $(field false_positive_rate) == 0.1 && $(field layer_count) == 2"
@@ -281,10 +281,10 @@ END
     succeeds unseen merge -o out.bf part1.bf part2.bf
     cmp <(bits_of out.bf) <(cat part1 part2 | unseen add all.bf && bits_of all.bf)
     merged 1e-3 99000 99000 --fixed
-    grep -Eq 'out.bf: its rate is 0.00[12][0-9]*, above the 0.001 asked for' said
+    grep -Eq 'out.bf: false-positive rate is 0.00[12][0-9]*, above the 0.001 asked for' said
     # Some lines more, and it says how far it is over.
     exits 0 unseen add out.bf < <(seq 300001 305000)
-    says 'out.bf: holds 20[23][0-9]{3} lines, and was made for 200000; about 0\.[0-9]* % of new lines'
+    says 'out.bf: holds 20[23][0-9]{3} lines but was made for 200000; about 0\.[0-9]*% of new lines'
 }
 
 @test "more layers than a filter can have, and still grow" {
@@ -292,7 +292,7 @@ END
     for ((i = 0; i < 41; i++)); do
         exits 0 unseen create -n $((2000 * (i + 1))) $i.bf || return 1
     done
-    fails_with 2 'merge: the result would have 41 layers, and may have 40' unseen merge -o out.bf ./*.bf
+    fails_with 2 'merge: the result would have 41 layers, more than the limit of 40' unseen merge -o out.bf ./*.bf
     rm 0.bf
     exits 0 unseen merge -o out.bf ./*.bf
     exits 0 unseen stats --json out.bf
@@ -397,7 +397,7 @@ is_part() {
         unseen shard $i/4 in | succeeds unseen add part$i.bf
     done
     exits 0 unseen merge -o out.bf part?.bf
-    says '^unseen: out.bf: its rate is 0\.01[0-9]*, above the 0\.01 asked for'
+    says '^unseen: out.bf: false-positive rate is 0\.01[0-9]*, above the 0\.01 asked for'
     is_part out.bf 0 0
     has out.bf in
     measured out.bf
@@ -450,7 +450,7 @@ staged_parts() {
 @test "lines in stages that do not fit are judged as others, and are in all the same; OUT may be an input" {
     staged_parts 6 9500 -n 10000
     exits 0 unseen merge -o out.bf part?.bf
-    says 'out.bf: its rate is 1\.[0-9]*e-9, above the 1e-9 asked for'
+    says 'out.bf: false-positive rate is 1\.[0-9]*e-9, above the 1e-9 asked for'
     has out.bf part?
     succeeds unseen verify out.bf
     exits 0 unseen add part2.bf < <(input 90000 200000)
@@ -569,7 +569,7 @@ has_soon() {
     exits 0 unseen push --create q.bf < <(seq 5)
     exits 0 unseen --create other.bf < <(seq 3 7)
     exits 0 unseen merge -o out.bf q.bf other.bf
-    says 'q\.bf: has 5 lines waiting in its queue, which out\.bf counts as seen'
+    says 'q\.bf: 5 lines are waiting in its queue, and out\.bf treats them as seen'
     exits 1 unseen pop out.bf
     succeeds unseen merge -o q.bf q.bf other.bf
     has q.bf <(seq 7)
@@ -578,7 +578,7 @@ has_soon() {
     prints '1\n2\n3\n4\n5\n8\n9\n'
     exits 0 unseen merge --force -o q.bf other.bf
     exits 1 unseen pop q.bf
-    fails_with 2 'q\.bf\.queue: cannot be made: File exists' unseen push q.bf <<<new
+    fails_with 2 'q\.bf\.queue: cannot be created: File exists' unseen push q.bf <<<new
     has q.bf <(seq 3 7)
 }
 

@@ -185,15 +185,15 @@ remembers() {
     mv list 'a list'
     cp part.1 in
     exits 2 unseen 'my f.bf' 'a list'
-    way=$(sed 's/.*to pick its lines: \(.*\))$/\1/' "$err")
+    way=$(sed 's/.*to select its lines: \(.*\))$/\1/' "$err")
     eval "$way" | cmp - <(cat before after)
     tr '\n' '\0' <'a list' >nul
     exits 2 unseen -z --header 'my f.bf' nul
-    way=$(sed 's/.*to pick its lines: \(.*\))$/\1/' "$err")
+    way=$(sed 's/.*to select its lines: \(.*\))$/\1/' "$err")
     eval "$way" | tr '\0' '\n' | cmp - <(cat before after)
     exits 2 unseen 'my f.bf' <'a list'
     says "line 11 of standard input belongs .* unseen shard 1/2 --like 'my f\.bf'\)\$"
-    way=$(sed 's/.*to pick its lines: \(.*\))$/\1/' "$err")
+    way=$(sed 's/.*to select its lines: \(.*\))$/\1/' "$err")
     eval "$way" <'a list' | cmp - <(cat before after)
 }
 

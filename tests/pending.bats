@@ -62,7 +62,7 @@ load crash
     cp f.bf copy.bf
     succeeds unseen --pending keys f.bf in
     fails_with 2 '^unseen: keys: belongs to another filter' unseen commit other.bf keys
-    fails_with 2 '^unseen: keys: belongs to another filter \(name another file for this one\)$' unseen --pending keys other.bf in
+    fails_with 2 '^unseen: keys: belongs to another filter \(name another file for this filter\)$' unseen --pending keys other.bf in
     succeeds unseen commit copy.bf keys
     succeeds unseen query -c copy.bf in
     prints '5\n'
@@ -94,7 +94,7 @@ load crash
 # left_nothing: so does a run that did not end well.
 left_nothing() {
     [[ -z $(find . -name '*keys*') ]] || complain "$(ls -A)" || return 1
-    fails_with 2 '^unseen: keys: No such file or directory \(a run with --pending FILE makes it, if it ends well\)$' \
+    fails_with 2 '^unseen: keys: No such file or directory \(a run with --pending FILE makes it when it succeeds\)$' \
         unseen commit f.bf keys && remembers 0
 }
 
@@ -180,8 +180,8 @@ END
     seq 5 >in
     "$UNSEEN" create -p 1e-9 f.bf
     chmod 444 f.bf
-    fails_with 2 'keys: Permission denied \(nothing can be written to the directory' as_nobody "$public/unseen" --pending keys f.bf in
-    fails_with 2 'f\.bf: cannot be opened for writing: Permission denied \(query, stats and verify only read it\)' \
+    fails_with 2 'keys: Permission denied \(no files can be created in the directory' as_nobody "$public/unseen" --pending keys f.bf in
+    fails_with 2 'f\.bf: cannot be opened for writing: Permission denied \(query, stats and verify need only read access\)' \
         as_nobody "$public/unseen" f.bf in
     mkdir mine
     chmod 777 mine
@@ -250,7 +250,7 @@ each_byte_counts() {
     local said operands
     seq 3 >in
     exits 0 unseen create -p 1e-9 f.bf
-    fails_with 2 'keys: is both -a and --pending' unseen --pending keys f.bf in -a keys
+    fails_with 2 'keys: used for both -a and --pending' unseen --pending keys f.bf in -a keys
     succeeds unseen --pending keys f.bf in
     mkfifo fifo
     while IFS='|' read -r said operands; do

@@ -113,7 +113,7 @@ END
     grep -Eqx '  8\.2e-7 \| +\**O\**' terminal
     grep -qx ' *0 \{1,\}10M \{1,\}20M lines' terminal
     grep -qx 'O With 10M lines the rate is 8.2e-7.' terminal
-    grep -q '^Past that the filter grows, and the rate stays below 1e-6' terminal
+    grep -q '^Beyond that the filter grows, and the rate stays below 1e-6' terminal
     on_terminal 60 C.UTF-8 "'$UNSEEN' plan -n 10M --fixed" | grep -q '^  9\.7e-7 │.*●'
     seq 30000 >in
     on_terminal 60 C "'$UNSEEN' plan in" >terminal
@@ -172,8 +172,8 @@ distinct_is() {
         [[ $(field distinct) -eq $n && $(field read) -eq $((3 * n)) && $(field capacity) -eq $((n + 1)) ]]
     done
     succeeds unseen plan -p 1e-4 - < <(seq 10; seq 10)
-    head -n 4 "$out" | tr -s ' ' | cmp - <(printf '%s\n' 'lines read 20' 'distinct 10 (within 1 %)' \
-        'duplicates 50 %' 'bytes per line 1.1')
+    head -n 4 "$out" | tr -s ' ' | cmp - <(printf '%s\n' 'lines read 20' 'distinct 10 (within 1%)' \
+        'duplicates 50%' 'bytes per line 1.1')
 }
 
 @test "from data: many lines, from a file or a pipe, with either number of threads, count alike" {
@@ -218,9 +218,9 @@ distinct_is() {
     [[ $(field command) == *" -f 2 -t ';' -i "* ]]
     distinct_is 1010
     succeeds unseen plan -t ';' -f 2 in
-    grep -Eq '^without a key +1000 \(no such field: they count as themselves\)$' "$out"
+    grep -Eq '^without a key +1000 \(no such field: compared as whole lines\)$' "$out"
     succeeds unseen plan --by url in
-    grep -Eq '^without a key +4000 \(no URL: they count as themselves\)$' "$out"
+    grep -Eq '^without a key +4000 \(no URL: compared as whole lines\)$' "$out"
     # a recipe that every line has a key by
     succeeds unseen plan --trim in
     run ! grep 'without a key' "$out"
@@ -245,6 +245,6 @@ distinct_is() {
     says 'missing: No such file'
     [[ $(field read) -eq 10 ]]
     exits 2 unseen plan --json --max-line 3 a - < <(seq 5; echo 12345; seq 100)
-    says 'standard input: has a line of more than 3 bytes'
+    says 'standard input: has a line longer than 3 bytes'
     [[ $(field read) -eq 15 ]]
 }

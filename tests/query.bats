@@ -60,7 +60,7 @@ END
     succeeds unseen query -v f.bf in others
     same "$out" others
     exits 2 unseen query --max-line 1M f.bf long
-    says 'long: has a line of more than'
+    says 'long: has a line longer than'
     prints ''
 }
 

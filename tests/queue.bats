@@ -148,7 +148,7 @@ gets() { exits 0 wait "$waiter" && is got "$1"; }
     for what in 'touch q.bf.queue' 'mkfifo q.bf.queue' 'ln -s elsewhere q.bf.queue' 'mkdir q.bf.queue q.bf.queue/a' \
         'touch q.bf.failed' 'ln -s elsewhere q.bf.failed'; do
         $what
-        told 2 '/q\.bf\.(queue|failed): (.*File exists|was there before the queue)' \
+        told 2 '/q\.bf\.(queue|failed): (.*File exists|existed before the queue)' \
             unseen push q.bf < <(seq 3) || complain "$what"
         new 1
         empty
@@ -180,7 +180,7 @@ gets() { exits 0 wait "$waiter" && is got "$1"; }
     mv away q.bf.queue
     touch q.bf.queue/state
     for form in push pop verify stats; do
-        told 2 "${said}was made by an older unseen" unseen $form q.bf < <(seq 5)
+        told 2 "${said}was made by an older version of unseen" unseen $form q.bf < <(seq 5)
     done
     reads 1 ' 1\n'
     new 1
@@ -247,7 +247,7 @@ gets() { exits 0 wait "$waiter" && is got "$1"; }
 }
 
 @test "-x CMD takes the lines that it has read whole; or all, if it has read nothing" {
-    local status said rest command left='sh: exited with 0 and left'
+    local status said rest command left='sh: exited with 0, but left'
     mkfifo go
     exec {hold}<>go
     while IFS='|' read -r status said rest command; do
@@ -270,10 +270,10 @@ gets() { exits 0 wait "$waiter" && is got "$1"; }
 0||:6 7 8 9|read -r a; exec 4<&0; sh -c 'read -r l <go' <&4 & exit 0
 3|sh: exited with 7|:6 7 8 9 1 2 3 4 5|read -r a; exit 7
 3|sh: exited with 7|:6 7 8 9 1 2 3 4 5|exec <&-; exit 7
-3|sh: was killed by signal 9 \(Killed\)|:6 7 8 9 1 2 3 4 5|cat >got; kill -9 \$\$
+3|sh: was killed by signal 9, Killed|:6 7 8 9 1 2 3 4 5|cat >got; kill -9 \$\$
 END
     a_queue 1 3
-    told 127 '^unseen: \./nosuch: cannot be run: No such file' unseen pop q.bf -m 2 -x ./nosuch
+    told 127 '^unseen: \./nosuch: command not found' unseen pop q.bf -m 2 -x ./nosuch
     exits 126 unseen pop q.bf -m 2 -x .
     pops '1\n2\n3\n' -m 9 -x cat
     exits 1 unseen pop q.bf -x touch started
@@ -297,7 +297,7 @@ END
     killed one
     pops '1\n2\n7\n' -m 3
     ends three 1 3
-    says 'sh: exited with 1 \(its lines went to the back'
+    says 'sh: exited with 1 \(its lines were moved to the back'
     reads 1 '-1\n-2\n-3\n-4\n-5\n-6\n-7\n 8\n 9\n14\n16\n'
     # A signal that ends it ends its CMD.
     works four -m 3
@@ -393,7 +393,7 @@ END
     [[ ! -s pop.got ]]
     kill -CONT "$child"
     wait "$pid" && wait "${waiters[0]}" && wait "${waiters[1]}"
-    cat push.said pop.said | sort -u | same /dev/stdin <(echo "unseen: $PWD/q.bf.queue: waiting for another process that uses it")
+    cat push.said pop.said | sort -u | same /dev/stdin <(echo "unseen: $PWD/q.bf.queue: waiting for another process that is using it")
     is pop.got '1\n'
     pops '2\n3\n4\n5\n' -m 9
 }
@@ -412,10 +412,10 @@ END
         [[ -z $failed ]] || { is q.bf.failed "$failed" && [[ $(stat -c %a q.bf.failed) == 640 ]]; } || complain "$(ls -l)"
         reads 1 "-x\n-a\n-b\n-c\n-d\n-e\n f\n$back"
     done <<END
-||1a\n2b\n3c\n9d\n9e\n|its lines went to the back of the queue
---tries 1|a\nb\nc\nd\ne\n||its lines are in $PWD/q\.bf\.failed
---tries 3|x\nhalf\nc\nd\ne\n|1a\n2b\n|3 of its lines are in $PWD/q\.bf\.failed, the others at the back of the queue
---tries 9|d\ne\n|1a\n2b\n3c\n|2 of its lines are in $PWD/q\.bf\.failed, the others at the back of the queue
+||1a\n2b\n3c\n9d\n9e\n|its lines were moved to the back of the queue
+--tries 1|a\nb\nc\nd\ne\n||its lines were moved to $PWD/q\.bf\.failed
+--tries 3|x\nhalf\nc\nd\ne\n|1a\n2b\n|3 of its lines were moved to $PWD/q\.bf\.failed, the rest to the back of the queue
+--tries 9|d\ne\n|1a\n2b\n3c\n|2 of its lines were moved to $PWD/q\.bf\.failed, the rest to the back of the queue
 END
     # That a line is tried again is no news.
     by_hand ' a\n1b\n'
@@ -452,7 +452,7 @@ of_nobody() { touch "$1" && chown 65534 "$1"; }
         ${what%%:*} q.bf.failed
         cp o.bf before
         exits 2 unseen pop q.bf -m 9 --tries 1 -x false
-        says_lines 2 '^unseen: false: exited with 1$' "^unseen: $PWD/q\\.bf\\.failed: (${what#*:}) \\(.*lines of false wait in their place\\)\$"
+        says_lines 2 '^unseen: false: exited with 1$' "^unseen: $PWD/q\\.bf\\.failed: (${what#*:}) \\(.*lines of false stay where they were\\)\$"
         same o.bf before
         reads 1 '1a\n9b\n'
         rm -r q.bf.failed
@@ -490,7 +490,7 @@ of_nobody() { touch "$1" && chown 65534 "$1"; }
     reads 6 '-6\n 7\n 8\n'
     # The last number there is.
     { printf -; head -c 4194304 /dev/zero | tr '\0' x; echo; } >"$(segment 9999999999)"
-    told 2 'q\.bf\.queue: there is no number for another segment$' unseen push q.bf < <(seq 11)
+    told 2 'q\.bf\.queue: the segment numbers are used up$' unseen push q.bf < <(seq 11)
     new 11
     # One that was edited while a worker held its lines is another file.
     by_hand ' 1\n 2\n' ' 3\n'
@@ -523,7 +523,7 @@ of_nobody() { touch "$1" && chown 65534 "$1"; }
         capture unseen verify q.bf </dev/null
         [[ $code -eq $((unknown + cut > 0)) && $(wc -l <"$out") -eq $(((unknown > 0) + (cut > 0))) ]] || complain "$text"
         [[ $unknown -eq 0 ]] || grep -Eq "^q.bf: queue: $unknown records? .*unknown status" "$out" || complain "$text"
-        [[ $cut -eq 0 ]] || grep -Eq "^q.bf: queue: $cut bytes? .* no record" "$out" || complain "$text"
+        [[ $cut -eq 0 ]] || grep -Eq "^q.bf: queue: $cut bytes? .* no complete record" "$out" || complain "$text"
         pops "$popped" -m 99 || complain "$text"
         if [[ $unknown -gt 0 ]]; then reads 1 "-0\n-$after"; else segments 2; fi || complain "$text"
     done <<'END'
@@ -597,7 +597,7 @@ END
 }
 
 @test "--max-line: a longer line is refused, and stays with what follows; of 30 MB, too" {
-    local more='q\.bf\.queue: the next line has more than'
+    local more='q\.bf\.queue: the next line is longer than'
     by_hand ' 1\n 12345\n 3\n' ' ' ' 4\n'
     truncate -s 30M "$(segment 2)"
     echo >>"$(segment 2)"
@@ -642,7 +642,7 @@ as() { exits "$1" as_nobody "$public/unseen" "${@:3}" q.bf < <(seq 9) && if [[ -
     rm -r q.bf*
     as 0 created create
     chmod 555 .
-    as 2 '/q\.bf\.queue: cannot be made: Permission denied' push
+    as 2 '/q\.bf\.queue: cannot be created: Permission denied' push
     as 1 '' pop
 }
 
@@ -741,7 +741,7 @@ filter_restored() { mv q.bf away && cp away q.bf; }
     while IFS='|' read -r call tries status left; do
         by_hand ' 1\n 2\n'
         exits "$status" strace -qq -o trace -e "inject=$call:when=1" "$UNSEEN" pop q.bf -m 2 $tries -x false </dev/null
-        [[ $status -ne 2 ]] || says_lines 2 '(Input/output|I/O) error \(the lines of false wait in their place\)$'
+        [[ $status -ne 2 ]] || says_lines 2 '(Input/output|I/O) error \(the lines of false stay where they were\)$'
         reads 1 "$left"
     done <<'END'
 pwrite64:signal=KILL||137| 1\n 2\n

@@ -220,7 +220,7 @@ killed_in_flight() {
     strace -qq -o trace -e trace=fsync -e inject=fsync:signal=STOP:when=1 "$UNSEEN" create -p 1e-9 f.bf 2>said 3>&- &
     pid=$!
     is_stopped
-    fails_with 75 'f\.bf: another process is making it' unseen create f.bf
+    fails_with 75 'f\.bf: another process is creating it' unseen create f.bf
     kill -CONT "$child"
     wait "$pid"
     succeeds unseen verify f.bf

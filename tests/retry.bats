@@ -10,7 +10,7 @@ load crash
 load sweep
 load retry
 
-retried="this task was run before, and prints its"
+retried="this task was run before; printing its"
 
 # again OPTION...: the task once more: the same bytes as `wanted`, the same keys, one line said.
 again() {
@@ -85,9 +85,9 @@ again() {
     exits 0 unseen commit f.bf keys
     cp keys before
     exits 2 unseen --pending keys f.bf < <(seq 60)
-    says_lines 2 'prints its 100 lines again' 'keys: 40 of its lines did not come again, so it stays as it was'
+    says_lines 2 'printing its 100 lines again' 'keys: 40 of its lines are missing from the input, so the file is unchanged'
     exits 2 unseen --pending keys f.bf in -m 99
-    says_lines 2 'prints its 100 lines again' 'keys: 1 of its lines did not come again, '
+    says_lines 2 'printing its 100 lines again' 'keys: 1 of its lines is missing from the input, '
     cmp keys before
     again
     # The other way round nothing is said: the first run could not know.
@@ -176,7 +176,7 @@ again() {
         echo one >&"$ask"
         filled got
         asleep $pid
-        fails_with 75 '^unseen: keys: another run is writing it' unseen --pending keys f.bf in
+        fails_with 75 '^unseen: keys: another run is writing to it' unseen --pending keys f.bf in
         fails_with 75 'keys: another run' unseen --pending keys --create new.bf in -a out --dropped dropped
         [[ $first == no ]] || fails_with 2 'keys: No such file' unseen commit f.bf keys
         [[ $first == yes ]] || succeeds unseen commit f.bf keys
@@ -260,7 +260,7 @@ END
     exits 0 unseen --pending keys f.bf in
     chmod 666 keys
     # a directory that may not be written to
-    fails_with 2 'keys: no new file can be made beside it' as_nobody "$public/unseen" --pending keys f.bf in
+    fails_with 2 'keys: cannot create a file beside it' as_nobody "$public/unseen" --pending keys f.bf in
     # another user's in a sticky one
     chmod 1777 .
     fails_with 2 'keys: belongs to another user, and is not replaced in a directory with the sticky bit' \
@@ -306,7 +306,7 @@ END
         'head -c 9 first >.keys.unseen-new' 'cp first .keys.unseen-new; chown 65534 .keys.unseen-new'; do
         [[ $form != *chown* || $(id -u) -eq 0 ]] || continue
         eval "$form"
-        fails_with 2 '\.keys\.unseen-new: is in the way of keys|^unseen: keys: no new file can be made beside it' \
+        fails_with 2 '\.keys\.unseen-new: exists, but is the name of the temporary file for keys|^unseen: keys: cannot create a file beside it' \
             unseen --pending keys f.bf in || complain "$form"
         rm -r .keys.unseen-new
     done

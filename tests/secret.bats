@@ -186,7 +186,7 @@ everything() {
     succeeds unseen verify g.bf
     chmod 644 g.bf
     exits 1 unseen verify g.bf
-    prints 'g.bf: others can read the secret in it (chmod o-r g.bf)\n'
+    prints 'g.bf: other users can read its secret (chmod o-r g.bf)\n'
 }
 
 @test "nothing shows a secret" {

@@ -141,7 +141,7 @@ in_files() {
 @test "--files: a run that fails leaves no part, and tells no size of one" {
     echo old >part.1
     exits 2 unseen shard 2 --summary --max-line 3 --files 'part.%d' < <(printf 'a\nlong line\n')
-    says_lines 3 'has a line of more than 3 bytes' 'part.%d: no shard is left' 'shard 2: 1 line read$'
+    says_lines 3 'has a line longer than 3 bytes' 'part.%d: no shards were kept' 'shard 2: 1 line read$'
     [[ -z $(ls) ]]
     # a limit on file size stands for a full disk, met early, and by the last lines
     seq 5000 >few
@@ -149,7 +149,7 @@ in_files() {
     # shellcheck disable=SC2016 # for the other shell
     {
         exits 2 bash -c 'ulimit -f 64 && exec "$0" shard 2 --files part.%d in' "$UNSEEN"
-        says_lines 2 'part.[12]: File too large' 'part.%d: no shard is left'
+        says_lines 2 'part.[12]: File too large' 'part.%d: no shards were kept'
         exits 2 bash -c 'ulimit -f 16 && exec "$0" shard 1 --files part.%d few' "$UNSEEN"
         says 'part.1: File too large'
         [[ $(echo *) == 'few in' ]]

@@ -111,7 +111,7 @@ swapped() {
     program create -p 1e-9 f.bf
     seq -f 'f.bf.flight-%.0f' 0 128 8064 | stranger xargs mkdir
     exits 75 program f.bf -x cat < <(seq 3000)
-    says '^unseen: .*/f\.bf\.flight-8064: lines in flight need a file beside the filter: File exists \(it belongs to user 12345, who can remove it\)$'
+    says '^unseen: .*/f\.bf\.flight-8064: cannot create the file for lines in flight: File exists \(the file of that name belongs to user 12345, who can remove it\)$'
     # CMD has taken what it got until then.
     cp "$out" got
     exits 0 program query f.bf < <(seq 3000)
@@ -256,7 +256,7 @@ landed() {
         $kind new.bf.queue
         for run in program unseen; do
             [[ $run$kind != unseenhis_* || $kind == his_link ]] || continue
-            fails_with 2 'new\.bf\.queue: cannot be made: File exists \(move it away\)$' $run push new.bf < <(seq 3)
+            fails_with 2 'new\.bf\.queue: cannot be created: File exists \(move it away\)$' $run push new.bf < <(seq 3)
         done
         rm -r new.bf new.bf.queue
         # In place of one that was moved away.
@@ -414,7 +414,7 @@ read_locked() {
     done
     owner touch empty.bf
     read_locked 5 empty.bf "$lock_byte"
-    fails_with 75 'empty\.bf: another process is making it' program create empty.bf
+    fails_with 75 'empty\.bf: another process is creating it' program create empty.bf
     # A line of which he has locked all, or a part, is passed over, as one that a worker holds.
     exits 0 program push --create 4.bf < <(printf 'one two\nthree\nfour\n')
     read_locked 4 4.bf.queue/0000000001 0 4
@@ -425,5 +425,5 @@ read_locked() {
     owner cp keys .keys.unseen-new
     read_locked 6 .keys.unseen-new "$lock_byte"
     exits 75 program f.bf --pending keys < <(seq 3)
-    says 'keys: another run is writing it'
+    says 'keys: another run is writing to it'
 }

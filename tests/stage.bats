@@ -175,7 +175,7 @@ goes_on() {
             [[ $code -eq 137 ]] || complain "$call"
             has f.bf first old
             exits 1 unseen verify f.bf
-            grep -q 'f.bf: layer 1: emptying its stage was cut short' "$out" || complain "$call: verify"
+            grep -q 'f.bf: layer 1: emptying its staging area was interrupted' "$out" || complain "$call: verify"
             ;;
         *)
             [[ $code -eq 2 ]] || complain "$call"

@@ -26,28 +26,28 @@ load crash
     on_terminal 60 C "'$UNSEEN' stats f.bf" >terminal
     { cat report -; } >wanted <<'END'
 
-  layer 1 ##########.|.............   39 %  15K of 20K
+  layer 1 ##########.|.............   39%  15K of 20K
 Fill by layer; | marks where a layer is full.
 END
     same terminal wanted
     on_terminal 60 en_US.UTF-8 "'$UNSEEN' stats f.bf" | tail -n 2 >terminal
-    printf '%s\n' '  layer 1 ██████████·│·············   39 %  15K of 20K' \
+    printf '%s\n' '  layer 1 ██████████·│·············   39%  15K of 20K' \
         'Fill by layer; │ marks where a layer is full.' | cmp terminal -
     # Past what it was made for.
     exits 0 unseen create --fixed -n 1000 full.bf
     exits 0 unseen add full.bf < <(seq 20000)
     on_terminal 40 C "'$UNSEEN' stats full.bf" | sed '1,/^$/d' >terminal
-    head -n 1 terminal | grep -Eqx '  layer 1 #+\|#+  100 %'
+    head -n 1 terminal | grep -Eqx '  layer 1 #+\|#+  100%'
     # Many layers, and the generation that is being filled.
     exits 0 unseen create -n 1000 many.bf
     exits 0 unseen add many.bf < <(seq 500000)
     on_terminal 130 C "'$UNSEEN' stats many.bf" >terminal
-    [[ $(grep -Ec '^ *layer [0-9]+ [#.|]+ +[0-9]+ %  [0-9.]+K? of [0-9.]+K?  rate [0-9.e-]+ of [0-9.e-]+$' terminal) -gt 3 ]]
+    [[ $(grep -Ec '^ *layer [0-9]+ [#.|]+ +[0-9]+%  [0-9.]+K? of [0-9.]+K?  rate [0-9.e-]+ of [0-9.e-]+$' terminal) -gt 3 ]]
     exits 0 unseen create --window 1000 window.bf
     exits 0 unseen add window.bf < <(seq 1100)
     on_terminal 80 C "'$UNSEEN' stats window.bf" >terminal
-    [[ $(grep -Ec '^  layer [1-5] [#.|]+ +[0-9]+ %  100 of 250  filling$' terminal) -eq 1 ]]
-    [[ $(grep -Ec '^  layer [1-5] [#.|]+ +[0-9]+ %  [0-9]+ of 250  full$' terminal) -eq 4 ]]
+    [[ $(grep -Ec '^  layer [1-5] [#.|]+ +[0-9]+%  100 of 250  filling$' terminal) -eq 1 ]]
+    [[ $(grep -Ec '^  layer [1-5] [#.|]+ +[0-9]+%  [0-9]+ of 250  full$' terminal) -eq 4 ]]
     # --json draws nothing; nor does anything into a pipe or a file.
     exits 0 unseen create --force -n 100 f.bf
     exits 0 unseen add f.bf < <(seq 5000)
@@ -103,7 +103,7 @@ about() { holds "($1 - $2)^2 < ($3 * $2 + 6 * sqrt($2) + 1)^2"; }
         exits 0 unseen f.bf < <(seq $((first + 1)) $((first + left * 98 / 100)))
         silent_on_stderr
         exits 0 unseen f.bf < <(seq $((first + left * 98 / 100)) $((first + left * 102 / 100)))
-        says "^unseen: f\\.bf: holds 100000 of 100000 lines, and grows"
+        says "^unseen: f\\.bf: reached its capacity \\(100000 lines\\); growing"
     done
 }
 

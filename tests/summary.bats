@@ -14,7 +14,7 @@ sums() {
     local seen=dropped without=", $6 without a key"
     [[ $3 != new ]] || seen=seen
     [[ $6 != 0 ]] || without="($without)?" # of whole lines it says nothing
-    says "^unseen: $1: $2 lines? read, $4 $3, $5 $seen$without; false drops in this run: $number expected; rate now: $number\$"
+    says "^unseen: $1: $2 lines? read, $4 $3, $5 $seen$without; expected false drops: $number; rate now: $number\$"
 }
 
 # sums_json NAME READ WORD DONE SEEN WITHOUT: the same of JSON; NAME with its quotes, or null.

@@ -49,18 +49,18 @@ finds() {
     exits 0 unseen --create -n 1000 -p 1e-3 f.bf < <(seq 900)
     [[ $(number_at 9216) -ge 890 ]]
     write_at 9216 '\001\000'
-    finds 'layer 1: its counter says 1, its bits say [89][0-9]{2} lines \(it grows late.*\)'
+    finds 'layer 1: its counter shows 1 line, its bits [89][0-9]{2} \(the filter grows late.*\)'
     # A writer mends it.
     exits 0 unseen f.bf < <(seq 900)
     succeeds unseen verify f.bf
     write_at 9216 '\000\020'
-    finds 'layer 1: its counter says 4096, its bits say [89][0-9]{2} lines \(the counter is wrong, or .*\)'
+    finds 'layer 1: its counter shows 4096 lines, its bits [89][0-9]{2} \(the counter is wrong, or .*\)'
     # A little is no finding.
     write_at 9216 '\204\003'
     succeeds unseen verify f.bf
     exits 0 unseen f.bf < <(seq 1500)
     write_at 9280 '\001\000'
-    finds 'layer 2: its counter says 1, its bits say [45][0-9]{2} lines \(.*\)'
+    finds 'layer 2: its counter shows 1 line, its bits [45][0-9]{2} \(.*\)'
 }
 
 @test "a counter that is too low is mended in an overfull layer and in a window, too" {
@@ -86,8 +86,8 @@ zero() {
     dd if=/dev/zero of=f.bf bs=4096 seek=$(($(number_at 4096) / 4096 + $2)) count="$1" conv=notrunc status=none
 }
 
-fuller='lines were chosen to fall there, or bits were changed.*'
-emptier='lines are lost.*'
+fuller='lines were crafted to fall there, or bits were changed.*'
+emptier='lines were lost.*'
 
 @test "pages that are empty, as chance does not make them" {
     local counting pages
@@ -99,7 +99,7 @@ emptier='lines are lost.*'
         for pages in '1 7' '20 0'; do
             cp sound.bf f.bf
             zero $pages
-            finds "layer 1: ${pages% *} of [0-9]+ pages (has|have each) about 0 lines, where chance puts [0-9]+ \\($emptier\\)"
+            finds "layer 1: ${pages% *} of [0-9]+ pages (has|have) about 0 lines( each)?, where chance explains [0-9]+ \\($emptier\\)"
         done
         succeeds unseen stats --json f.bf
         [[ $(field fuller_pages) -eq 0 && $(field emptier_pages) -eq 20 ]]
@@ -113,7 +113,7 @@ emptier='lines are lost.*'
     # All of them: a power cut may have done it.
     exits 0 unseen add f.bf < <(seq 10000)
     zero 47 0
-    finds 'layer 1: its counter says [0-9]+, its bits say 0 lines \(.*\)'
+    finds 'layer 1: its counter shows [0-9]+ lines?, its bits 0 \(.*\)'
 }
 
 # pages_of FILE AT COUNT: so many of its pages, from page AT of its first layer on, take the place of
@@ -130,9 +130,9 @@ pages_of() {
     exits 0 unseen add f.bf < <(seq 5000)
     cp f.bf tenth.bf
     pages_of full.bf 11 2
-    finds "layer 1: 2 of 47 pages have each about 1[01][0-9]{2} lines, where chance puts 1[0-9]{2} \\($fuller\\)"
+    finds "layer 1: 2 of 47 pages have about 1[01][0-9]{2} lines each, where chance explains 1[0-9]{2} \\($fuller\\)"
     succeeds unseen stats f.bf
-    grep -qx 'fuller pages        2 than chance makes them (see: unseen verify)' "$out"
+    grep -qx 'fuller pages        2 than chance explains (see unseen verify)' "$out"
     run ! grep 'emptier' "$out"
     succeeds unseen stats --json f.bf
     [[ $(field fuller_pages) -eq 2 && $(field emptier_pages) -eq 0 ]]
@@ -143,11 +143,11 @@ pages_of() {
     [[ $(field fuller_pages) -eq 0 && $(field emptier_pages) -eq 0 ]]
     # Every bit set, and next to none.
     head -c 4096 /dev/zero | tr '\0' '\377' | dd of=f.bf bs=1 seek="$(number_at 4096)" conv=notrunc status=none
-    finds "layer 1: 3 of 47 pages have each about [0-9]+ lines, where chance puts 1[0-9]{2} \\($fuller\\)"
+    finds "layer 1: 3 of 47 pages have about [0-9]+ lines each, where chance explains 1[0-9]{2} \\($fuller\\)"
     # A page from when it was a tenth full.
     cp full.bf f.bf
     pages_of tenth.bf 20 1
-    finds "layer 1: 1 of 47 pages has about [0-9]{2,3} lines, where chance puts 1[0-9]{3} \\($emptier\\)"
+    finds "layer 1: 1 of 47 pages has about [0-9]{2,3} lines, where chance explains 1[0-9]{3} \\($emptier\\)"
     # cut short: no command opens it
     truncate -s -1 f.bf
     fails_with 2 '^unseen: f\.bf: damaged filter: layer 1: end' unseen verify f.bf
@@ -186,7 +186,7 @@ sound() {
 @test "a rate above the one it was made for; at p = 0.5, where fewer lines are counted than come, too" {
     local printed
     exits 0 unseen --create --fixed -n 100000 -p 1e-2 f.bf < <(seq 150000)
-    finds 'layer 1: its rate is 0\.[0-9]+, above the 0\.01 it was made for'
+    finds 'layer 1: false-positive rate is 0\.[0-9]+, above the 0\.01 it was made for'
     exits 0 unseen create --force -n 100000 -p 0.5 --fixed f.bf
     exits 0 unseen f.bf < <(seq 100000)
     silent_on_stderr
@@ -197,8 +197,8 @@ sound() {
     [[ $(number_at 9216) -eq $printed ]]
     succeeds unseen verify f.bf
     exits 0 unseen f.bf < <(seq 100001 130000)
-    says '^unseen: f\.bf: holds 1(29|3[01])[0-9]{3} lines, and was made for 100000; about 5[45] % of new lines are now dropped$'
-    finds 'layer 1: its rate is 0\.5[45][0-9]*, above the 0\.5 it was made for'
+    says '^unseen: f\.bf: holds 1(29|3[01])[0-9]{3} lines but was made for 100000; about 5[45]% of new lines are now dropped by mistake$'
+    finds 'layer 1: false-positive rate is 0\.5[45][0-9]*, above the 0\.5 it was made for'
 }
 
 @test "a writer that died with keys in flight, here and in a file; the next one puts both right" {
@@ -224,12 +224,12 @@ sound() {
 @test "a slot that counts too much; bytes after the last layer, of a writer killed while growing; several findings" {
     exits 0 unseen --create -n 1000 -p 1e-3 f.bf < <(seq 900)
     write_at $((12288 + 3 * 32)) '\377\377\000\000'
-    finds 'slot 3: counts 65535 lines in flight, more than it has room for'
+    finds 'slot 3: counts 65535 lines in flight, more than fit in it'
     exits 0 unseen f.bf < <(seq 901 910)
     seq 901 910 | same "$out" -
     write_at $((12288 + 3 * 32)) '\000\000\000\000'
     head -c 12345 /dev/zero | tr '\0' X >>f.bf
-    finds '12345 bytes after the last layer \(.*; the next layer takes their place\)'
+    finds '12345 bytes after the last layer \(.*; the next layer overwrites them\)'
     cp f.bf longer.bf
     exits 0 unseen f.bf < <(seq 3000)
     seq 911 3000 | same "$out" -

@@ -306,7 +306,7 @@ after_five_seconds() {
     other=$!
     filled said.other
     kill -0 "$pid" "$other"
-    grep -q 'f.bf: waiting for another process that uses it (only SIGKILL ' said
+    grep -q 'f.bf: waiting for another process that is using it (only SIGKILL ' said
     [[ ! -s printed ]]
 }
 
@@ -319,7 +319,7 @@ after_five_seconds() {
     told_to_end write got f.bf in -a got
     wait "$other"
     same printed others
-    [[ $(cat said.other) == 'unseen: f.bf: waiting for another process that uses it' ]]
+    [[ $(cat said.other) == 'unseen: f.bf: waiting for another process that is using it' ]]
     beside() { :; }
     told_to_end fdatasync got --durable f.bf in -a got
     told_to_end pwrite64 "$PWD/f.bf.queue/0000000001" push f.bf in

@@ -159,9 +159,9 @@ int command_unknown(const char *word)
 {
     const struct command *meant = nearest(word);
     if (meant != NULL)
-        return message("%s: unknown command (did you mean '%s'? a filter of that name: ./%s)", word,
-                       meant->name, word);
+        return message("%s: unknown command (did you mean '%s'? for a filter of that name: ./%s)",
+                       word, meant->name, word);
     return message("%s: unknown command (see unseen help; to read a file of that name: "
-                   "unseen < %s; a filter of that name: ./%s)",
+                   "unseen < %s; for a filter of that name: ./%s)",
                    word, word, word);
 }

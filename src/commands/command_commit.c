@@ -20,7 +20,7 @@ static int take(const char *path, struct filter *filter, uint64_t *added)
 {
     struct fault fault;
     if (path[0] == '\0') {
-        fault_set(&fault, "''", "an empty name is not a FILE");
+        fault_set(&fault, "''", "empty name for FILE");
         fault_way_out(&fault, "is a variable empty?");
         return message_fault(&fault);
     }

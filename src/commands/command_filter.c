@@ -30,7 +30,7 @@ static int settle(struct job *job, uint64_t left)
     if (filter_settle(job->plan.filter, &fault) != 0)
         return message_fault(&fault);
     if (left + counts->refused > 0)
-        message("%s: exited with 0 and took only %" PRIu64 " %s (the others come again)",
+        message("%s: exited with 0, but took only %" PRIu64 " %s (the rest will come again)",
                 job->options->exec[0], counts->selected, number_lines(counts->selected));
     return EXIT_OK;
 }
@@ -49,9 +49,10 @@ static int finish_pending(struct job *job)
     struct fault fault;
     uint64_t owed = filter_owed(job->plan.filter);
     if (owed > 0)
-        return message("%s: %" PRIu64 " of its lines did not come again, so it stays as it was "
-                       "(the same task needs the same input, another task another file)",
-                       job->options->pending, owed);
+        return message("%s: %" PRIu64 " of its lines %s missing from the input, so the file is "
+                       "unchanged (repeat a task with the same input; for another task, name "
+                       "another file)",
+                       job->options->pending, owed, number_of(owed, "is", "are"));
     return pending_finish(job->plan.pending, job->plan.filter, &fault) == 0 ? EXIT_OK
                                                                             : message_fault(&fault);
 }

@@ -159,7 +159,7 @@ int command_help(const struct options *options)
 {
     const char *word = options->operands[0];
     if (options->operand_count > 1)
-        return message("%s: one operand too many (unseen help COMMAND)", options->operands[1]);
+        return message("%s: extra operand (unseen help COMMAND)", options->operands[1]);
     if (word == NULL)
         return command_print_help(&command_table[0]);
     if (strcmp(word, "all") == 0) {

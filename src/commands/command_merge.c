@@ -79,16 +79,17 @@ static void warn_of_queues(const struct inputs_open *inputs, const char *out)
         if (result < 0)
             message_fault(&fault);
         else if (result == 0 && lines > 0)
-            message("%s: has %" PRIu64 " %s waiting in its queue, which %s counts as seen (to take "
+            message("%s: %" PRIu64 " %s waiting in its queue, and %s treats %s as seen (to take "
                     "them out: unseen pop %s)",
-                    path, lines, number_lines(lines), out, quote_file(path, quoted));
+                    path, lines, number_of(lines, "line is", "lines are"), out,
+                    number_of(lines, "it", "them"), quote_file(path, quoted));
     }
 }
 
 static int say_taken(const char *out)
 {
     return filter_operand_taken(
-        out, "to replace it: --force; to keep its lines: name it as an input, too");
+        out, "to replace it: --force; to keep its lines: also name it as an input");
 }
 
 /* Whether OUT may be made, and over what. Returns 0, or EXIT_TROUBLE after a message. */

@@ -41,11 +41,11 @@ static void draw_curve(const struct chart *chart, const struct forecast *forecas
            number_text(forecast_rate(forecast, lines), CHART_DIGITS, rate));
     number_text(forecast->plan.rate, NUMBER_ASKED, most);
     if (forecast_grows(forecast))
-        printf("Past that the filter grows, and the rate stays below %s;\n"
-               "the curve is that of a filter that does not grow.\n",
+        printf("Beyond that the filter grows, and the rate stays below %s;\n"
+               "the curve shows a filter that does not grow.\n",
                most);
     else if (forecast->plan.window && forecast->plan.forget == 0)
-        printf("Past that old lines are forgotten, and the rate stays below %s.\n", most);
+        printf("Beyond that, old lines are forgotten, and the rate stays below %s.\n", most);
 }
 
 static void show_point(struct figures *figures, const void *context, size_t i)
@@ -120,7 +120,7 @@ static int make_forecast(const struct options *options, struct forecast *forecas
         return EXIT_TROUBLE;
     if (forecast_make(forecast, &header.plan) == 0)
         return 0;
-    return message("plan: a filter cannot be that large (ask for fewer lines, or a higher rate)");
+    return message("plan: the filter would be too large (ask for fewer lines, or a higher -p)");
 }
 
 static int plan_from_numbers(const struct options *options)
@@ -146,7 +146,7 @@ struct planning {
     struct job job;
     struct options planned; /* as they would be given to create, with what was found */
     uint64_t bytes;         /* of the lines, without their ends */
-    uint64_t distinct;      /* an estimate, within 1 % (3.4 standard errors) */
+    uint64_t distinct;      /* an estimate, within 1% (3.4 standard errors) */
 };
 
 static struct hyperloglog sketch; /* 128 KB: not every stack has room */
@@ -178,13 +178,13 @@ static void show_counted(struct figures *figures, const struct planning *plannin
     double lines = (double)planning->job.counts.read, distinct = (double)planning->distinct;
     const char *missing = words_for_key(&planning->planned.recipe);
     figures_show(figures, {"lines read", "read", COUNT(lines)},
-                 {"distinct", "distinct", COUNT(distinct), .note = " (within 1 %)"},
+                 {"distinct", "distinct", COUNT(distinct), .note = " (within 1%)"},
                  {"duplicates", NULL,
-                  TEXT(figures_text(figures, "%.0f %%", (1 - distinct / lines) * 100))},
+                  TEXT(figures_text(figures, "%.0f%%", (1 - distinct / lines) * 100))},
                  {"bytes per line", "bytes_per_line", RATE((double)planning->bytes / lines)},
                  {"without a key", "without_key", COUNT(planning->job.counts.itself),
                   .absent = missing == NULL,
-                  .note = figures_text(figures, " (no %s: they count as themselves)",
+                  .note = figures_text(figures, " (no %s: compared as whole lines)",
                                        missing != NULL ? missing : "")});
 }
 
@@ -232,7 +232,7 @@ static int plan_from_data(const struct options *options)
 {
     struct planning planning = {.planned = *options};
     if (options->capacity != 0 || options->window != 0)
-        return message("%s and FILE: both say how many lines (leave one out)",
+        return message("%s and FILE: both give the number of lines (leave one out)",
                        options->capacity != 0 ? "-n" : "--window");
     return job_run(&planning.job, options, &(struct steps){.check = check, .finish = finish});
 }
@@ -252,11 +252,11 @@ int command_plan(const struct options *options)
     if (options->operand_count > 0)
         return plan_from_data(options);
     if (is_about_lines(options))
-        return message("plan: which FILE? (- is standard input; with -n leave out options about "
-                       "lines, as --by)");
+        return message("plan: no FILE given (for standard input: -; with -n, leave out options "
+                       "that concern lines, such as --by)");
     if (options->capacity == 0 && options->window == 0 && options->size == 0 &&
         options->bits_per_key == 0)
-        return message("plan: for how many lines? (unseen plan -n 1e9 -p 1e-4; or of a file: "
-                       "unseen plan FILE)");
+        return message("plan: no number of lines given (unseen plan -n 1e9 -p 1e-4; for those of "
+                       "a file: unseen plan FILE)");
     return plan_from_numbers(options);
 }

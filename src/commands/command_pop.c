@@ -90,13 +90,12 @@ static void tell_failed(const struct pop *pop, struct fault *fault)
     if (what->given_up == 0 && pop->job.options->tries > 0)
         return;
     if (what->given_up == 0)
-        fault_way_out(fault, "its lines went to the back of the queue");
+        fault_way_out(fault, "its lines were moved to the back of the queue");
     else if (what->back == 0)
-        fault_way_out(fault, "its lines are in %s", name);
+        fault_way_out(fault, "its lines were moved to %s", name);
     else
-        fault_way_out(fault,
-                      "%" PRIu64 " of its lines are in %s, the others at the back of the queue",
-                      what->given_up, name);
+        fault_way_out(fault, "%" PRIu64 " of its %s moved to %s, the rest to the back of the queue",
+                      what->given_up, number_of(what->given_up, "lines was", "lines were"), name);
     message_fault(fault);
 }
 
@@ -112,8 +111,8 @@ static int put_back(struct job *job, struct fault *fault)
     message_fault(fault);
     fault_way_out(&why_not,
                   pop->failed.given_up > 0
-                      ? "the lines of %s that were not given up wait in their place"
-                      : "the lines of %s wait in their place",
+                      ? "the lines of %s that were not given up stay where they were"
+                      : "the lines of %s stay where they were",
                   job->options->exec[0]);
     return message_fault(&why_not);
 }
@@ -127,9 +126,9 @@ static int remove_taken(struct job *job, uint64_t left)
     if (take_off(pop, left, &fault) != 0)
         return message_fault(&fault);
     if (left > 0)
-        message("%s: exited with 0 and left %" PRIu64 " %s unread (%s again)",
+        message("%s: exited with 0, but left %" PRIu64 " %s unread (%s in the queue)",
                 job->options->exec[0], left, number_lines(left),
-                number_of(left, "it waits", "they wait"));
+                number_of(left, "it stays", "they stay"));
     return EXIT_OK;
 }
 
@@ -164,8 +163,8 @@ static int open_queue(struct job *job)
 static int tell_stopped(const struct job *job, struct fault *fault)
 {
     if (fault->of == job->output.name && (fault->error == ENOSPC || fault->error == EDQUOT))
-        fault_way_out(fault, "lines that were printed whole are off the queue; make room, and pop "
-                             "the others to another file");
+        fault_way_out(fault, "completely printed lines have left the queue; free some space, and "
+                             "pop the rest to another file");
     return message_fault(fault);
 }
 
@@ -176,7 +175,7 @@ static int read_queue(struct job *job)
     int status = pop_lines(pop, &fault) == 0 ? EXIT_OK : tell_stopped(job, &fault);
     if (job->options->exec != NULL && pop->taken > 0 && pop->taken < job->plan.most &&
         pop->end == QUEUE_FULL)
-        message("%s: got %" PRIu64 " %s, not %" PRIu64 " (a worker holds no more at once)",
+        message("%s: got %" PRIu64 " %s, not %" PRIu64 " (a worker can hold no more at a time)",
                 job->options->exec[0], pop->taken, number_lines(pop->taken), job->plan.most);
     return signals_pending() ? EXIT_TROUBLE : status;
 }

@@ -23,7 +23,7 @@ static int check(struct job *job)
     if (counting)
         return 0;
     return message("%s: is not a counting filter, so lines cannot be removed from it (to "
-                   "make one: unseen create --counting NEW)",
+                   "make one: unseen create --counting FILTER)",
                    job->path);
 }
 
@@ -35,16 +35,16 @@ static int tell(struct job *job, int status)
         message("%s: %" PRIu64 " of %" PRIu64 " %s not in the filter", path, counts->absent,
                 counts->read, counts->read == 1 ? "line was" : "lines were");
     if (counts->ambiguous > 0)
-        message("%s: %" PRIu64 " of %" PRIu64 " %s not removed: in more than one layer, to all "
-                "appearances",
+        message("%s: %" PRIu64 " of %" PRIu64 " %s not removed (several layers seem to hold %s)",
                 path, counts->ambiguous, counts->read,
-                counts->read == 1 ? "line was" : "lines were");
+                counts->read == 1 ? "line was" : "lines were",
+                number_of(counts->ambiguous, "it", "them"));
     figures_summary(job->options, {"", "filter", TEXT(path)},
                     {number_of(counts->read, "line read", "lines read"), "read",
                      COUNT(counts->read)},
                     {"removed", "removed", COUNT(counts->selected)},
                     {"not in the filter", "absent", COUNT(counts->absent)},
-                    {"left in", "ambiguous", COUNT(counts->ambiguous)});
+                    {"ambiguous", "ambiguous", COUNT(counts->ambiguous)});
     return status;
 }
 

@@ -93,10 +93,10 @@ static int read_shard(const struct options *options, struct shard *shard)
     const char *text = options->operands[0];
     char quoted[QUOTE_MAX];
     if (text == NULL)
-        return message("shard: which one? (unseen shard 1/4 [FILE...]; or all, with their "
+        return message("shard: no shard given (unseen shard 1/4 [FILE...]; for all, with their "
                        "numbers: unseen shard 4)");
     if (options->files != NULL && strchr(text, '/') != NULL)
-        return message("--files: is for all shards (unseen shard N --files %s; for one: unseen "
+        return message("--files: needs all shards (unseen shard N --files %s; for one: unseen "
                        "shard I/N)",
                        quote_word(options->files, quoted));
     return option_value_shard("shard", text, shard);
@@ -149,7 +149,7 @@ static int finish_files(struct splitting *splitting, int status)
         return shard_files_finish(splitting->job.shards, &fault) == 0 ? EXIT_OK
                                                                       : message_fault(&fault);
     if (!signals_pending())
-        message("%s: no shard is left, as not all lines could be read and written",
+        message("%s: no shards were kept, because not all lines could be read and written",
                 splitting->job.options->files);
     return status;
 }

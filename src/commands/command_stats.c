@@ -65,7 +65,7 @@ static void show_lines(struct figures *figures, const struct store *store,
                         : plan->fixed ? "capacity reached in"
                                       : "grows in";
     uint64_t fuller = survey->fuller_pages, emptier = survey->emptier_pages;
-    const char *verify = " than chance makes them (see: unseen verify)";
+    const char *verify = " than chance explains (see unseen verify)";
     figures_show(figures, {"filter", "filter", TEXT(store_path(store))},
                  {"lines", "lines", COUNT(survey->keys)},
                  {"capacity", "capacity", COUNT(survey->capacity)},
@@ -200,7 +200,7 @@ static void draw_layer(const struct chart *chart, const struct layer_survey *lay
     snprintf(label, sizeof label, "layer %u", number);
     snprintf(rates, sizeof rates, "rate %s of %s", number_text(layer->rate, CHART_DIGITS, rate),
              number_text(layer->plan.rate, CHART_DIGITS, most));
-    snprintf(notes, sizeof notes, "%3.0f %%  %s of %s  %s", layer->fill * 100,
+    snprintf(notes, sizeof notes, "%3.0f%%  %s of %s  %s", layer->fill * 100,
              number_count(layer->lines, keys), number_count(layer->capacity, capacity),
              layer->window ? generation_state(layer) : rates);
     chart_bar(chart, label, layer->fill, fill_at_capacity(layer), notes);

@@ -51,16 +51,14 @@ static void check_counter(struct findings *findings, unsigned number)
     const struct layer_survey *layer = &findings->survey->layer[number - 1];
     if ((double)layer->counted_before > layer->keys + tolerance(layer))
         note(findings,
-             "layer %u: its counter says %" PRIu64
-             ", its bits say %.0f %s (the counter is wrong, or "
-             "lines are lost, as by a power cut)",
-             number, layer->counted_before, layer->keys,
-             number_lines((uint64_t)round(layer->keys)));
+             "layer %u: its counter shows %" PRIu64 " %s, its bits %.0f (the counter is wrong, or "
+             "lines were lost, for example in a power cut)",
+             number, layer->counted_before, number_lines(layer->counted_before), layer->keys);
     else if ((double)layer->counted < layer->remembered - tolerance(layer))
         note(findings,
-             "layer %u: its counter says %" PRIu64 ", its bits say %.0f lines (it grows late, "
-             "and loses nothing)",
-             number, layer->counted, layer->remembered);
+             "layer %u: its counter shows %" PRIu64 " %s, its bits %.0f (the filter grows late; no "
+             "line is lost)",
+             number, layer->counted, number_lines(layer->counted), layer->remembered);
 }
 
 /* Pages that chance does not fill so. Where lines gather in an older layer most of them look seen,
@@ -74,17 +72,18 @@ static bool check_pages(struct findings *findings, unsigned number)
         crowded = crowded || findings->survey->layer[older].evenness.fuller > 0;
     if (pages->fuller > 0)
         note(findings,
-             "layer %u: %" PRIu64 " of %" PRIu64 " pages %s about %.0f lines, where chance puts "
-             "%.0f (lines were chosen to fall there, or bits were changed; a new filter made with "
-             "--secret is safe from chosen lines)",
-             number, pages->fuller, layer->plan.pages, number_of(pages->fuller, "has", "have each"),
-             pages->most, pages->keys);
+             "layer %u: %" PRIu64 " of %" PRIu64 " pages %s about %.0f lines%s, where chance "
+             "explains %.0f (lines were crafted to fall there, or bits were changed; a new filter "
+             "made with --secret is safe from crafted lines)",
+             number, pages->fuller, layer->plan.pages, number_of(pages->fuller, "has", "have"),
+             pages->most, number_of(pages->fuller, "", " each"), pages->keys);
     if (pages->emptier > 0 && !crowded)
         note(findings,
-             "layer %u: %" PRIu64 " of %" PRIu64 " pages %s about %.0f lines, where chance puts "
-             "%.0f (lines are lost, as by a power cut, or in a copy made while many came)",
-             number, pages->emptier, layer->plan.pages,
-             number_of(pages->emptier, "has", "have each"), pages->least, pages->keys);
+             "layer %u: %" PRIu64 " of %" PRIu64 " pages %s about %.0f lines%s, where chance "
+             "explains %.0f (lines were lost, for example in a power cut, or in a copy made while "
+             "lines were added)",
+             number, pages->emptier, layer->plan.pages, number_of(pages->emptier, "has", "have"),
+             pages->least, number_of(pages->emptier, "", " each"), pages->keys);
     return pages->fuller > 0 || pages->emptier > 0;
 }
 
@@ -99,7 +98,7 @@ static void check_rate(struct findings *findings, unsigned number)
                 layer->keys - tolerance(layer) > layer->full + more;
     char rate[NUMBER_TEXT], made_for[NUMBER_TEXT];
     if (over && layer->rate > layer->plan.rate * 1.05 && layer->rate > 1e-15)
-        note(findings, "layer %u: its rate is %s, above the %s it was made for", number,
+        note(findings, "layer %u: false-positive rate is %s, above the %s it was made for", number,
              number_text(layer->rate, NUMBER_FOUND, rate),
              number_text(layer->plan.rate, NUMBER_FOUND, made_for));
 }
@@ -111,14 +110,15 @@ static void check_generation(struct findings *findings, unsigned number)
     const struct generation *generation = &survey->layer[number - 1].generation;
     if (generation->retired && !window_is_turning(findings->store))
         note(findings,
-             "layer %u: a writer died while it emptied this layer (the next one that needs room "
-             "empties it again)",
+             "layer %u: a writer died while it emptied this layer (the next writer that needs the "
+             "layer empties it again)",
              number);
     if (generation->behind || generation->began > clock_now())
-        note(findings, "layer %u: the clock was set back (its lines are forgotten late)", number);
+        note(findings, "layer %u: the clock was set back (its lines will be forgotten late)",
+             number);
     for (unsigned i = number; i < survey->layers; i++)
         if (generation->number != 0 && survey->layer[i].generation.number == generation->number)
-            note(findings, "layers %u and %u: both are generation %" PRIu64, number, i + 1,
+            note(findings, "layers %u and %u: both have generation number %" PRIu64, number, i + 1,
                  generation->number);
 }
 
@@ -143,14 +143,13 @@ static void check_slots(struct findings *findings)
         if (facts.keys == 0 && (facts.file == 0 || alive))
             continue;
         if (facts.keys > facts.room)
-            note(findings, "slot %u: counts %" PRIu64 " lines in flight, more than it has room for",
-                 slot, facts.keys);
+            note(findings, "slot %u: counts %" PRIu64 " lines in flight, more than fit in it", slot,
+                 facts.keys);
         else if (!alive)
             note(findings,
-                 "slot %u: a writer died with lines in flight (not remembered: they come again "
-                 "when its input does%s)",
-                 slot,
-                 facts.file != 0 ? ", and the next writer in this slot removes its file" : "");
+                 "slot %u: a writer died with lines in flight (they are not remembered, and come "
+                 "again with its input%s)",
+                 slot, facts.file != 0 ? "; the next writer in this slot removes its file" : "");
     }
 }
 
@@ -159,15 +158,17 @@ static void check_leftovers(struct findings *findings)
     uint64_t end = store_end(findings->store);
     uint64_t bytes = store_file_bytes(findings->store);
     if (removal_is_open(findings->store))
-        note(findings, "a remove was killed (the next writer puts its line back)");
+        note(findings, "unseen remove was killed (the next writer restores its line)");
     for (unsigned i = 0; i < store_layers(findings->store); i++)
         if (stage_is_left(findings->store, i))
-            note(findings, "layer %u: emptying its stage was cut short (the next writer goes on)",
-                 i + 1);
+            note(
+                findings,
+                "layer %u: emptying its staging area was interrupted (the next writer finishes it)",
+                i + 1);
     if (bytes > end)
         note(findings,
              "%" PRIu64 " %s after the last layer (left by a writer that was killed "
-             "while it added a layer; the next layer takes their place)",
+             "while it added a layer; the next layer overwrites them)",
              bytes - end, number_of(bytes - end, "byte", "bytes"));
 }
 
@@ -178,7 +179,7 @@ static void check_secret(struct findings *findings)
     const char *path = store_path(findings->store);
     if (header_has_secret(store_header(findings->store)) && stat(path, &status) == 0 &&
         (status.st_mode & S_IROTH) != 0)
-        note(findings, "others can read the secret in it (chmod o-r %s)", quote_file(path, quoted));
+        note(findings, "other users can read its secret (chmod o-r %s)", quote_file(path, quoted));
 }
 
 static int check_queue(struct findings *findings)
@@ -201,11 +202,10 @@ static int check_queue(struct findings *findings)
              store_queue(findings->store) == QUEUE_OF_NULS ? "z" : "",
              quote_file(store_real_path(findings->store), quoted));
     if (facts.cut > 0)
-        note(findings, "queue: %" PRIu64 " %s no record (left by a kill, or a power cut)",
-             facts.cut, number_of(facts.cut, "byte is", "bytes are"));
+        note(findings, "queue: %" PRIu64 " %s no complete record (left by a kill or a power cut)",
+             facts.cut, number_of(facts.cut, "byte forms", "bytes form"));
     if (facts.foreign[0] != '\0')
-        note(findings, "queue: has a file that is not its own: %s",
-             quote_file(facts.foreign, quoted));
+        note(findings, "queue: contains a foreign file: %s", quote_file(facts.foreign, quoted));
     return EXIT_OK;
 }
 

@@ -99,7 +99,7 @@ static const char *value_of(const struct figure *row, char text[2 * NUMBER_TEXT]
     if (row->text != NULL || row->kind >= FIGURE_FLAG)
         return row->text != NULL ? row->text : "";
     if (row->kind == FIGURE_SHARE)
-        snprintf(digits, sizeof digits, "%.1f %%", row->value * 100);
+        snprintf(digits, sizeof digits, "%.1f%%", row->value * 100);
     else if (row->kind == FIGURE_BITS)
         snprintf(digits, sizeof digits, "%.2f", row->value);
     else

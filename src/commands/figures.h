@@ -24,7 +24,7 @@ enum figure_kind {
 #define SIZE(bytes)            NUMBER(FIGURE_SIZE, bytes)  /* 3600000 bytes (3.6 MB) */
 #define RATE(rate)             NUMBER(FIGURE_RATE, rate)   /* 1.23e-6 */
 #define ASKED(rate)            NUMBER(FIGURE_ASKED, rate)  /* 1.23456e-6: as it was given */
-#define SHARE(share)           NUMBER(FIGURE_SHARE, share) /* 12.3 %, of 0.123 */
+#define SHARE(share)           NUMBER(FIGURE_SHARE, share) /* 12.3%, of 0.123 */
 #define BITS(bits)             NUMBER(FIGURE_BITS, bits)   /* 12.34 */
 #define TIME(milliseconds)     NUMBER(FIGURE_TIME, (double)(milliseconds) / 1000) /* has a text */
 #define FLAG(flag)             NUMBER(FIGURE_FLAG, flag)   /* has a text */

@@ -23,7 +23,7 @@
 bool filter_operand_is_name(const char *name, const struct options *options)
 {
     if (name[0] == '\0')
-        message("'': an empty name is not a FILTER (is a variable empty?)");
+        message("'': empty name for FILTER (is a variable empty?)");
     else if (strcmp(name, "-") == 0 && name != options->operands[0])
         message("-: standard input cannot be a FILTER");
     else if (strcmp(name, "-") == 0)
@@ -38,7 +38,7 @@ const char *filter_operand(const struct options *options)
 {
     const char *name = options->operands[0];
     if (name == NULL && options->exec != NULL)
-        message("FILTER is missing (before -x, which takes the rest of the line: %s -x CMD ARG...)",
+        message("FILTER is missing (put it before -x, which takes the rest of the line: %s)",
                 options->asked->synopsis);
     else if (name == NULL)
         message("FILTER is missing (%s)", options->asked->synopsis);
@@ -50,8 +50,7 @@ const char *filter_operand(const struct options *options)
 int filter_operand_alone(const struct options *options)
 {
     if (options->operand_count > 1)
-        return message("%s: one operand too many (%s)", options->operands[1],
-                       options->asked->synopsis);
+        return message("%s: extra operand (%s)", options->operands[1], options->asked->synopsis);
     return 0;
 }
 
@@ -240,7 +239,7 @@ int filter_operand_taken(const char *path, const char *ways_out)
 {
     if (create_is_filter(path))
         return message("%s: File exists (%s)", path, ways_out);
-    return message("%s: File exists, and is not a filter (name another file)", path);
+    return message("%s: exists, and is not a filter (name another file)", path);
 }
 
 /* As make, over nothing; without --create a filter that is absent is only described, so that what

@@ -7,6 +7,7 @@
 #include "system/random.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* --- a new filter --- */
@@ -69,12 +70,11 @@ static int check_sizes(const struct options *options)
     const char *lines = options->window != 0 ? "--window" : of_file ? "FILE" : "-n";
     const char *size = options->size != 0 ? "--size" : "--bits-per-key";
     if (options->rate != 0 && sized && (counted || options->bits_per_key != 0))
-        return message("%s, -p and %s: any two of them give the third (leave one out)", lines,
-                       size);
+        return message("%s, -p and %s: any two determine the third (leave one out)", lines, size);
     if (options->bits_per_key != 0 && !counted)
-        return message("--bits-per-key: for how many lines? (add -n N)");
+        return message("--bits-per-key: no number of lines given (add -n N)");
     if (options->fixed && !counted && !sized)
-        return message("--fixed: how large? (add -n N or --size SIZE)");
+        return message("--fixed: no size given (add -n N or --size SIZE)");
     return 0;
 }
 
@@ -82,15 +82,16 @@ static int check_sizes(const struct options *options)
 static int work_out(const struct options *options, struct filter_plan *plan)
 {
     if (plan->pages == 0)
-        return options->size == 0 ? 0
-                                  : message("--size %" PRIu64 ": no room for its layers (give "
-                                            "more)",
-                                            options->size);
+        return options->size == 0
+                   ? 0
+                   : message("%s %s: too small for the layers of the filter "
+                             "(give a larger size)",
+                             options->spelled[OPTION_size], options->given[OPTION_size]);
     if (plan->capacity != 0) {
         growth_find_rate(plan);
         if (plan->rate > SIZING_RATE_MAX)
-            return message("%s %" PRIu64 ": does not fit into that size at a rate of %g or less "
-                           "(give more space)",
+            return message("%s %" PRIu64 ": does not fit in that size, even at a false-positive "
+                           "rate of %g (give a larger size)",
                            options->window != 0 ? "--window" : "-n", plan->capacity,
                            SIZING_RATE_MAX);
         return 0;
@@ -100,7 +101,9 @@ static int work_out(const struct options *options, struct filter_plan *plan)
         plan->capacity = SIZING_KEYS_MAX;
     return plan->capacity != 0
                ? 0
-               : message("--size: too small for a line at that rate (give more, or a higher -p)");
+               : message("%s %s: too small for a single line at that rate (give a larger size, "
+                         "or a higher -p)",
+                         options->spelled[OPTION_size], options->given[OPTION_size]);
 }
 
 /* --like takes all from one place, except another shard of the list, and the seed or the secret if
@@ -113,12 +116,12 @@ static int take_like(const struct options *options, struct header *header)
     *header = *store_header(store);
     store_close(store);
     if (options_has(options, OPTION_seed) && header_has_secret(header))
-        return message("--seed: %s has a secret instead (for another one: --secret)",
+        return message("--seed: %s has a secret, not a seed (for a new secret: --secret)",
                        options->like);
     if (options->shard.parts != 0 && header->shard.parts != 0 &&
         header->shard.parts != options->shard.parts)
-        return message("--shard %s: %s is for shard %u of %u (give another one of %u, or leave "
-                       "--like out)",
+        return message("--shard %s: %s is for shard %u of %u (give another I/%u, or leave --like "
+                       "out)",
                        options->given[OPTION_shard], options->like, header->shard.part,
                        header->shard.parts, header->shard.parts);
     apply(options, header);
@@ -140,8 +143,8 @@ static int describe(const struct options *options, struct header *header)
     /* Only an odd geometry can make one too large; working it out takes milliseconds. */
     bool odd = plan->geometry.blocks != 0 || plan->window;
     if (odd && plan->capacity != 0 && growth_first(plan, &layer) != 0)
-        return message("%s %" PRIu64 ": a filter cannot be that large (ask for fewer lines, or a "
-                       "higher rate)",
+        return message("%s %" PRIu64 ": the filter would be too large (ask for fewer lines, or a "
+                       "higher -p)",
                        options->window != 0 ? "--window" : "-n", plan->capacity);
     return 0;
 }
@@ -164,7 +167,7 @@ int filter_spec_header(const struct options *options, struct header *header)
 
 static int no_fields(const struct options *options)
 {
-    return message("%s: which fields? (add -f LIST)", options->spelled[OPTION_separator]);
+    return message("%s: no fields selected (add -f LIST)", options->spelled[OPTION_separator]);
 }
 
 int filter_spec_key(const struct options *options, struct recipe *recipe)
@@ -175,14 +178,36 @@ int filter_spec_key(const struct options *options, struct recipe *recipe)
 
 /* --- filters that exist --- */
 
-/* The option given that asks for what the filter has not: that one, or the first that describes
- * it. */
-static const char *blame(const struct options *options, const char *option)
+/* The options to leave out: `option`, or if that is NULL all that describe the key; or the first
+ * that describes the filter, if none of these was given. */
+static const char *blame(const struct options *options, const char *option, char text[128])
 {
-    for (enum option_id id = 0; id < OPTIONS && option != NULL; id++)
-        if (options_has(options, id) && strcmp(option_letter(&option_table[id]), option) == 0)
-            return options->spelled[id];
-    return options->spelled[options->like != NULL ? OPTION_like : options_describing(options)];
+    size_t length = 0;
+    if (options->like != NULL)
+        return options->spelled[OPTION_like];
+    for (enum option_id id = 0; id < OPTIONS; id++) {
+        const struct option_entry *entry = &option_table[id];
+        bool blamed = option != NULL ? strcmp(option_letter(entry), option) == 0
+                                     : entry->group == GROUP_KEY && entry->describes;
+        if (options_has(options, id) && blamed)
+            length += (size_t)snprintf(text + length, 128 - length, "%s%s",
+                                       length > 0 ? " and " : "", options->spelled[id]);
+    }
+    return length > 0 ? text : options->spelled[options_describing(options)];
+}
+
+/* --hashes and --bits-per-key are converted before they are compared: names what was given. */
+static void name_given(const struct options *options, const char **option, char how[LIKENESS_TEXT])
+{
+    char *wanted = strstr(how, ", not ");
+    if (*option == NULL)
+        return;
+    if (strcmp(*option, "--hashes") == 0 && wanted != NULL)
+        snprintf(wanted, 64, ", not %s", options->given[OPTION_hashes]);
+    if (strcmp(*option, "--size") == 0 && options->bits_per_key != 0) {
+        *option = "--bits-per-key";
+        snprintf(how, LIKENESS_TEXT, "without %s %s", *option, options->given[OPTION_bits_per_key]);
+    }
 }
 
 /* A secret is drawn, so another one is as good; but not that of the filter that --like names. */
@@ -218,7 +243,7 @@ static void want(const struct options *options, const struct header *has, struct
 
 static int compare(const struct options *options, const char *path, const struct header *has)
 {
-    char how[LIKENESS_TEXT];
+    char how[LIKENESS_TEXT], options_blamed[128];
     const char *option;
     struct header wanted = *has;
     if (options->like != NULL && take_like(options, &wanted) != 0)
@@ -232,8 +257,10 @@ static int compare(const struct options *options, const char *path, const struct
         return EXIT_TROUBLE;
     if (likeness_differs(has, &wanted, LIKE_WHOLLY, &option, how) == NULL)
         return 0;
+    if (options->like == NULL)
+        name_given(options, &option, how);
     return message("%s: was made %s (leave %s out, or make another filter)", path, how,
-                   blame(options, option));
+                   blame(options, option, options_blamed));
 }
 
 int filter_spec_compare(const struct options *options, const char *path)

@@ -146,10 +146,10 @@ static void suggest_rest(const struct pipeline_plan *plan, struct fault *fault)
         store_path(filter_store(plan->filter)) == NULL)
         return;
     if (plan->output != NULL && plan->output->fd == STDOUT_FILENO)
-        fault_way_out(fault, "what was printed is remembered; make room, and get the rest with the "
-                             "same input and -a FILE");
+        fault_way_out(fault, "printed lines are remembered; free some space, then get the rest "
+                             "with the same input and -a FILE");
     else
-        fault_way_out(fault, "make room, and run it again with the same input");
+        fault_way_out(fault, "free some space, and run it again with the same input");
 }
 
 /* It may be the wrong host, or a list that was not split yet. */
@@ -161,7 +161,7 @@ static void suggest_shard(const struct run *run, const char *input, struct fault
     if (input != standard_name)
         quote_file(input, file);
     fault_way_out(fault,
-                  "is this the right host, and was the list split by the same recipe? to pick its "
+                  "is this the right host, and was the list split by the same key? to select its "
                   "lines: unseen shard %" PRIu32 "/%" PRIu32 " --like %s%s%s%s%s",
                   shard.part, shard.parts, quote_file(store_path(store), filter),
                   run->inputs->delimiter == '\0' ? " -z" : "",

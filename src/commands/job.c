@@ -135,8 +135,8 @@ static int begin_pending(struct job *job, struct fault *fault)
         return -1;
     owed = filter_owed(job->plan.filter);
     if (owed > 0)
-        message("%s: this task was run before, and prints its %" PRIu64 " %s again (another task "
-                "needs another file)",
+        message("%s: this task was run before; printing its %" PRIu64 " %s again (for another "
+                "task, name another file)",
                 job->options->pending, owed, number_lines(owed));
     return 0;
 }
@@ -255,8 +255,7 @@ static void summarize(const struct job *job, const struct steps *steps)
                     {steps->selected, steps->selected, COUNT(counts->selected)},
                     {steps->seen, steps->seen, COUNT(seen)},
                     {whole_lines ? NULL : "without a key", "without_key", COUNT(counts->itself)},
-                    {"false drops in this run", "false_drops",
-                     RATE(fmin(counts->false_drops, seen)), .note = " expected"},
+                    {"expected false drops", "false_drops", RATE(fmin(counts->false_drops, seen))},
                     {"rate now", "rate", RATE(counter_rate(store))});
 }
 

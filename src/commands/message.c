@@ -52,8 +52,8 @@ int message_exit_status(int status)
 
 void message_waits(void *name, bool to_the_end)
 {
-    message("%s: waiting for another process that uses it%s", (const char *)name,
-            to_the_end ? " (only SIGKILL ends this wait: what was delivered is remembered first)"
+    message("%s: waiting for another process that is using it%s", (const char *)name,
+            to_the_end ? " (only SIGKILL ends this wait: delivered lines are remembered first)"
                        : "");
 }
 

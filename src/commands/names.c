@@ -53,13 +53,14 @@ static int is_both(const struct file *first, const struct file *second)
 {
     const struct file *named = second->name != NULL ? second : first;
     if (first->is == FILTER && second->is == OUTPUT && second->status.st_size == 0)
-        return message("%s: is both FILTER and standard output, and the shell has emptied it "
-                       "(restore it from a copy, and send the output elsewhere)",
+        return message("%s: used for both FILTER and standard output, and the shell has emptied it "
+                       "(restore it from a copy, and redirect the output elsewhere)",
                        shown(first));
     if (first->is == FILTER && second->is == INPUT)
-        return message("%s: is both FILTER and input (FILTER comes first, then the files to read)",
+        return message("%s: used for both FILTER and input (FILTER comes first, then the files to "
+                       "read)",
                        shown(second));
-    return message("%s: is both %s and %s (name another file)", shown(named), first->role,
+    return message("%s: used for both %s and %s (name another file)", shown(named), first->role,
                    second->role);
 }
 
@@ -85,17 +86,17 @@ static int check_input(const struct names *names, const struct file *input)
     char quoted[QUOTE_MAX];
     const char *kind = kind_of(input);
     if (input->name != NULL && input->name[0] == '\0')
-        return message("'': an empty name is not a FILE (is a variable empty?)");
+        return message("'': empty name for FILE (is a variable empty?)");
     if (kind == NULL)
         return 0;
     if (strcmp(kind, "a filter") != 0)
-        return message("%s: is %s, not a list of lines (to remember its lines: unseen commit "
+        return message("%s: is %s, not a file of lines (to remember its lines: unseen commit "
                        "FILTER %s)",
                        shown(input), kind,
                        input->name == NULL ? "FILE" : quote_file(input->name, quoted));
-    return message("%s: is a filter, not a list of lines (%s)", shown(input),
+    return message("%s: is a filter, not a file of lines (%s)", shown(input),
                    names->filter == NULL && input->name != NULL
-                       ? "name files with lines" /* all operands are inputs */
+                       ? "all operands are files to read"
                        : "FILTER comes first, then the files to read");
 }
 

@@ -47,19 +47,20 @@ OPTION(repeated, NOTHING, GROUP_LINES, FOR_FILTER, {"--repeated", "-d"}, NULL, N
        NULL, "print only lines that occur twice, once each",
        .excludes = B(exec) | B(pending) | B(durable) | B(window) | B(forget_after) | B(dropped) |
                    B(summary) | OPERAND_FILTER,
-       .why = "-d prints repeated lines, and works in memory only")
+       .why = "-d prints repeated lines and works only in memory")
 
 OPTION(exec, COMMAND, GROUP_DELIVERY, FOR_FILTER | FOR_POP, {"--exec", "-x"}, "CMD ARG...", "wc -l",
        "pass new lines to CMD", "pass lines to CMD, remember them if it succeeds",
        .needs = OPERAND_FILTER, .excludes = B(append),
-       .why = "lines go to CMD; to keep what it prints: >> FILE")
+       .why = "-x hands the lines to CMD; to keep the output of CMD: >> FILE")
 OPTION(pending, FILE, GROUP_DELIVERY, FOR_FILTER, {"--pending"}, "FILE", "keys",
        NULL, "remember nothing yet; unseen commit FILE will",
        .needs = OPERAND_FILTER, .excludes = B(exec) | B(durable),
-       .why = "each says when lines are remembered")
+       .why = "each decides when lines are remembered")
 OPTION(durable, NOTHING, GROUP_DELIVERY, FOR_FILTER | FOR_PUSH, {"--durable"}, NULL, NULL,
        NULL, "remember lines when the output is on disk",
-       .needs = OPERAND_FILTER, .excludes = B(exec), .why = "each says when lines are remembered")
+       .needs = OPERAND_FILTER, .excludes = B(exec),
+       .why = "each decides when lines are remembered")
 
 OPTION(create, NOTHING, GROUP_MAKING, FOR_FILTER | FOR_ADD | FOR_PUSH, {"--create"}, NULL, NULL,
        "make FILTER if missing", "make FILTER if it is missing",
@@ -74,14 +75,14 @@ OPTION(window, COUNT, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--window"}, "N", "1
        "remember the last N", "remember the last N lines, forget older ones",
        1, SIZING_KEYS_MAX, .describes = true,
        .excludes = B(capacity) | B(forget_after) | B(fixed) | B(counting),
-       .why = "a window holds the last N lines, and forgets others by itself")
+       .why = "a window remembers the last N lines and forgets older ones by itself")
 OPTION(forget_after, TIME, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--forget-after"}, "TIME", "7d",
        NULL, "forget lines after TIME: 90s, 15m, 7d, 1d12h",
        1, FORGET_MAX, .describes = true, .excludes = B(fixed) | B(counting) | B(size),
-       .why = "it grows by the lines that come in TIME, and forgets them by itself")
+       .why = "the filter grows with the lines of each TIME and forgets them by itself")
 OPTION(size, SIZE, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--size"}, "SIZE", "64M",
        NULL, "size of FILTER, which never grows: 64M, 2G", 72 * 1024, 0x1p50,
-       .describes = true, .excludes = B(bits_per_key), .why = "both give the size")
+       .describes = true, .excludes = B(bits_per_key), .why = "both set the size")
 OPTION(fixed, NOTHING, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--fixed"}, NULL, NULL,
        NULL, "never grow; after N lines the rate rises",
        .describes = true)
@@ -90,11 +91,11 @@ OPTION(counting, NOTHING, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--counting"}, N
        .describes = true, .needs = OPERAND_FILTER)
 OPTION(like, FILTER, GROUP_MAKING, FOR_MAKERS | FOR_SHARD, {"--like"}, "FILTER", "seen.bf",
        NULL, "copy the options of FILTER",
-       .describes = true, .beside_like = true, .why = "--like takes all that from its FILTER")
+       .describes = true, .beside_like = true, .why = "--like copies this from its FILTER")
 OPTION(secret, NOTHING, GROUP_MAKING, FOR_MAKERS, {"--secret"}, NULL, NULL,
        NULL, "hash with a secret key, against crafted lines",
        .describes = true, .beside_like = true, .excludes = B(seed),
-       .why = "a secret takes the seed's place")
+       .why = "a secret replaces the seed")
 OPTION(shard, SHARD, GROUP_MAKING, FOR_MAKERS, {"--shard"}, "I/N", "1/4",
        NULL, "make FILTER for shard I of N only",
        .describes = true, .beside_like = true, .needs = OPERAND_FILTER)

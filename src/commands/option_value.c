@@ -67,9 +67,9 @@ static int read_name(struct options *options, enum option_id id, const char **na
     bool lines = id == OPTION_append || id == OPTION_dropped;
     *name = options->given[id];
     if (**name == '\0')
-        return message("%s '': an empty name is not a file (is a variable empty?)", spelled);
+        return message("%s '': empty file name (is a variable empty?)", spelled);
     if (strcmp(*name, "-") == 0)
-        return message("%s -: is not the name of a file (for one of that name: ./-%s)", spelled,
+        return message("%s -: not a file name (for a file of that name: ./-%s)", spelled,
                        lines ? "; for standard output: /dev/stdout" : "");
     return 0;
 }
@@ -93,13 +93,15 @@ int option_value_shard(const char *taker, const char *text, struct shard *shard)
             "%s '%s': not a shard (expected I/N, such as %s%s 1/4; is a variable empty?)", taker,
             text, program, taker);
     if (shard->parts == 0 || shard->parts > SHARD_PARTS_MAX)
-        return message("%s %s: not a number of shards (expected 1 to %d)", taker, text,
+        return message("%s %s: not a count of shards (expected 1 to %d)", taker, text,
                        SHARD_PARTS_MAX);
     if (shard->part == 0 && !all)
-        return message("%s %s: shards count from 1 (where ranks count from 0: %s%s $((RANK+1))/%u)",
+        return message("%s %s: shards are numbered from 1 (if ranks start at 0: %s%s "
+                       "$((RANK+1))/%u)",
                        taker, text, program, taker, shard->parts);
     if (shard->part > shard->parts)
-        return message("%s %s: there is no such shard (the first of 4 is 1/4)", taker, text);
+        return message("%s %s: no such shard (the last one is %u/%u)", taker, text, shard->parts,
+                       shard->parts);
     return 0;
 }
 
@@ -113,7 +115,7 @@ int option_value_read(struct options *options, enum option_id id)
         return 0;
     case TAKES_COMMAND:
         if (options->exec[0][0] == '\0')
-            return message("-x '': an empty name is not a command (is a variable empty?)");
+            return message("-x '': empty command name (is a variable empty?)");
         return 0;
     case TAKES_FILE:
     case TAKES_FILTER:

@@ -7,6 +7,7 @@
 #include "core/sizing.h"
 #include "format/header.h"
 
+#include <ctype.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,23 +108,23 @@ static const struct hint {
     unsigned commands;
     const char *wanted;
 } hints[] = {
-    {"-F", FOR_ALL, "for what separates fields: -t ,"},
-    {"-k", FOR_ALL, "for fields: -f 2"},
-    {"-u", FOR_ALL, "each line is printed once without it"},
+    {"-F", FOR_ALL, "for the field separator: -t ,"},
+    {"-k", FOR_ALL, "to select fields: -f 2"},
+    {"-u", FOR_ALL, "not needed: each line is printed only once"},
     {"--skip-fields", FOR_ALL, "to skip the first field: -f 2-"},
-    {"--delimiter", FOR_ALL, "for what separates fields: -t ,"},
+    {"--delimiter", FOR_ALL, "for the field separator: -t ,"},
     {"--error-rate", FOR_ALL, "for the false-positive rate: --fpr"},
     {"--false-positive-rate", FOR_ALL, "for the false-positive rate: --fpr"},
     {"--fp-rate", FOR_ALL, "for the false-positive rate: --fpr"},
     {"--null", FOR_ALL, "for lines that end with NUL: -z"},
-    {"--quiet", FOR_FILTER, "to remember lines and print none: unseen add FILTER"},
-    {"--invert-match", FOR_FILTER, "new lines are printed without it"},
-    {"--count", FOR_FILTER, "to count the lines that are new: --summary, or | wc -l"},
+    {"--quiet", FOR_FILTER, "to remember lines without printing them: unseen add FILTER"},
+    {"--invert-match", FOR_FILTER, "not needed: only new lines are printed"},
+    {"--count", FOR_FILTER, "to count new lines: --summary, or | wc -l"},
     {"--output", FOR_FILTER, "to append to a file: -a FILE; to replace it: > FILE"},
     {"--pending", FOR_COMMIT, "FILE comes after FILTER: unseen commit FILTER FILE"},
-    {"--shard", FOR_PLAN, "the lines of a shard are its -n: lines/N + 6 * sqrt(lines/N)"},
+    {"--shard", FOR_PLAN, "for one of N shards, give -n as lines/N + 6 * sqrt(lines/N)"},
     {"--capacity", FOR_SHARD, "the number of shards comes first: unseen shard 4 FILE"},
-    {"--output", FOR_SHARD, "for a file of one shard: > FILE; of each: --files 'shard.%d'"},
+    {"--output", FOR_SHARD, "for one shard: > FILE; for all: --files 'shard.%d'"},
     {"--shard", FOR_SHARD, "the shard comes first: unseen shard 1/4 FILE"},
 };
 
@@ -174,7 +175,7 @@ static int take(struct options *options, char **argv, const char *word, int got)
         return message("%s: needs a value (%s %s)", spelled, spelled, option_table[id].argument);
     /* CMD is a word by itself, and then the one before the next. */
     if (id == OPTION_exec && optarg != argv[optind - 1])
-        return message("%s: takes the rest of the line (unseen FILTER %s CMD ARG...)", spelled,
+        return message("%s: takes the rest of the line (unseen FILTER %s CMD [ARG]...)", spelled,
                        spelled);
     if (id == OPTION_exec)
         options->exec = (const char *const *)argv + optind - 1;
@@ -261,6 +262,10 @@ static int check_excluded(const struct options *options, enum option_id id)
         return 0;
     while ((both & OPTION_BIT(other)) == 0)
         other++;
+    const char *operand = options->operands[0];
+    if (id == OPTION_repeated && other == OPTIONS && ispunct((unsigned char)operand[0]) &&
+        operand[1] == '\0')
+        return message("-d: takes no value (for the field separator: -t '%s')", operand);
     return message("%s and %s: cannot be given together (%s)", options->spelled[id],
                    other < OPTIONS ? options->spelled[other] : "FILTER", option_table[id].why);
 }

@@ -15,17 +15,17 @@ static void tell_grew(const struct store *store, unsigned layers)
 {
     const struct filter_plan *plan = &store_header(store)->plan;
     const char *name = store_name(store);
-    char rate[NUMBER_TEXT];
-    const struct layer_plan first = store_plan(store, 0);
-    double full = growth_made_for(plan, &first);
+    char rate[NUMBER_TEXT], time[NUMBER_TEXT];
     number_text(plan->rate, NUMBER_ASKED, rate);
     if (plan->forget != 0 && plan->capacity != 0 && layers == growth_first_layers(plan) + 1)
-        message("%s: more than %" PRIu64 " %s came within its time, and it grows (its rate stays "
+        message("%s: received more than %" PRIu64 " %s within %s; growing (false-positive rate "
+                "stays below %s)",
+                name, plan->capacity, number_lines(plan->capacity),
+                number_exact((double)plan->forget, NUMBER_TIME, time), rate);
+    else if (plan->capacity != 0 && layers == 2)
+        message("%s: reached its capacity (%" PRIu64 " %s); growing (false-positive rate stays "
                 "below %s)",
                 name, plan->capacity, number_lines(plan->capacity), rate);
-    else if (plan->capacity != 0 && layers == 2)
-        message("%s: holds %.0f of %" PRIu64 " %s, and grows (its rate stays below %s)", name, full,
-                plan->capacity, number_lines(plan->capacity), rate);
 }
 
 static void tell_waits(const struct store *store, bool to_the_end)
@@ -45,8 +45,8 @@ static bool warn_if_over(const struct store *store)
         return false;
     char shown[NUMBER_TEXT];
     double percent = 100 * counter_rate(store);
-    message("%s: holds %.0f %s, and was made for %.0f; about %s %% of new lines are "
-            "now dropped",
+    message("%s: holds %.0f %s but was made for %.0f; about %s%% of new lines are now dropped "
+            "by mistake",
             store_name(store), lines, number_lines((uint64_t)lines), capacity,
             number_text(percent, percent < 99.5 ? 2 : 3, shown));
     return true;
@@ -57,8 +57,8 @@ void warn_of_rate(const char *name, double rate, double asked)
     const double by_chance = 1.05;
     char now[NUMBER_TEXT], wanted[NUMBER_TEXT];
     if (rate > asked * by_chance)
-        message("%s: its rate is %s, above the %s asked for (filters to be merged are best made "
-                "--like one that is large enough for all their lines)",
+        message("%s: false-positive rate is %s, above the %s asked for (make filters that are "
+                "to be merged --like one that is large enough for all their lines)",
                 name, number_text(rate, NUMBER_FOUND, now),
                 number_text(asked, NUMBER_ASKED, wanted));
 }
@@ -79,8 +79,8 @@ static void warn_if_ahead(const struct store *store)
     char date[CLOCK_DATE], quoted[QUOTE_MAX];
     if (ahead == 0)
         return;
-    message("%s: was last written at %s, which is in the future, and forgets nothing until then "
-            "(if the clock is right now, start a new one: unseen create --like %s NEW)",
+    message("%s: was last written at %s, which is in the future, so nothing is forgotten until "
+            "then (if the clock is right now, make a new filter: unseen create --like %s NEW)",
             store_path(store), clock_date(ahead, date), quote_file(store_path(store), quoted));
 }
 
@@ -107,7 +107,7 @@ void warn_of_no_key(const struct recipe *recipe, const char *name, uint64_t line
     char text[RECIPE_TEXT];
     if (lines < ENOUGH || itself <= lines / 2)
         return;
-    message("%s: %" PRIu64 " of %" PRIu64 " lines have no %s, and count as whole lines (to see "
-            "what counts: unseen key %s FILE)",
+    message("%s: %" PRIu64 " of %" PRIu64 " lines have no %s and are compared as whole lines (to "
+            "see the keys: unseen key %s FILE)",
             name, itself, lines, words_for_key(recipe), recipe_text(recipe, text));
 }

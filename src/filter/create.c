@@ -178,7 +178,7 @@ static int lock_empty(const char *path, int *fd, struct fault *fault)
     if (*fd < 0)
         return fault_errno(fault, path, NULL, errno);
     if (lock_try(*fd, LOCK_CHANGE) == 0) {
-        fault_set(fault, path, "another process is making it");
+        fault_set(fault, path, "another process is creating it");
         return fault_may_pass(fault);
     }
     return fstat(*fd, &open_now) != 0 || stat(path, &named) != 0 || open_now.st_size != 0 ||
@@ -200,7 +200,7 @@ static int make(const char *path, struct header *header, bool over, struct fault
     struct layer_plan layer;
     unsigned count = create_layers(&header->plan, &layer);
     if (count == 0)
-        return fault_set(fault, path, "a filter cannot be that large");
+        return fault_set(fault, path, "the filter would be too large");
     for (unsigned i = 0; i < count; i++)
         records[i].plan = layer;
     create_new_identity(header);
@@ -235,10 +235,10 @@ static void tell_space(struct fault *fault, const char *path, const struct filte
                       ? bytes - (double)system.f_bavail * (double)system.f_frsize
                       : 0;
     if (more > 0)
-        fault_way_out(fault, "it needs %s, %s more than are free", needed,
+        fault_way_out(fault, "the filter needs %s, %s more than is free", needed,
                       number_size(more, missing));
     else
-        fault_way_out(fault, "it needs %s", needed);
+        fault_way_out(fault, "the filter needs %s", needed);
 }
 
 int create_filter(const char *path, struct header *header, enum create_place there,

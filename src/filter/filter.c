@@ -119,7 +119,7 @@ int filter_owe(struct filter *filter, const struct key *keys, size_t n, struct f
     if (owed->log == NULL) {
         int fd = beside_nameless(path);
         if (fd < 0)
-            return fault_errno(fault, path, "no new file can be made beside it", errno);
+            return fault_errno(fault, path, "cannot create a file beside it", errno);
         if (begin_alone(owed, fd, path, fault) != 0)
             return -1;
     }

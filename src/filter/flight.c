@@ -279,7 +279,7 @@ int flight_enlarge(const struct flight *old, struct flight *larger, struct fault
     if (level > FLIGHT_LEVEL_MAX || (size_t)flight_bytes(level) != flight_bytes(level))
         return fault_set(fault, larger->path, "too many lines in flight");
     if (whole_allocate(larger->fd, from, flight_bytes(level) - from) != 0)
-        return fault_errno(fault, larger->path, "no room for lines in flight", errno);
+        return fault_errno(fault, larger->path, "cannot store lines in flight", errno);
     if (flight_map(larger, true, level, fault) != 0)
         return -1;
     if (old->map == NULL && count > 0)

@@ -32,7 +32,7 @@ static int add_layer(struct store *store, const struct layer_plan *plan, struct 
     if (map == MAP_FAILED) {
         fault_errno(fault, store_name(store), NULL, errno);
         return fault_way_out(
-            fault, "it needs %llu bytes of memory; a filter in a file need not fit: unseen FILTER",
+            fault, "needs %llu bytes of memory; a filter in a file need not fit: unseen FILTER",
             (unsigned long long)bytes);
     }
     store->layers[store->count] = (struct layer){
@@ -99,7 +99,7 @@ static int make_layers(struct store *store, struct fault *fault)
     struct layer_plan plan;
     int small = plan_first(&store->header.plan, &plan);
     if (small < 0)
-        return fault_set(fault, store_name(store), "a filter cannot be that large");
+        return fault_set(fault, store_name(store), "the filter would be too large");
     /* Not cleared: that takes longer than a run of a few lines. */
     store->noted = small > 0 ? malloc((size_t)plan.capacity * sizeof(struct key)) : NULL;
     store->fixed = calloc(1, FLIGHT_AT);

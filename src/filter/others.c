@@ -33,8 +33,8 @@ void others_free(struct filter *filter)
 static int fault_elsewhere(const char *path, struct fault *fault)
 {
     fault_set(fault, path,
-              "another process uses it by another name, where its lines in flight are");
-    fault_way_out(fault, "use that name, or wait until it ends");
+              "another process uses it by another name, and keeps its lines in flight there");
+    fault_way_out(fault, "use that name, or wait until that process ends");
     return fault_may_pass(fault);
 }
 

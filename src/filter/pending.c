@@ -81,8 +81,8 @@ bool pending_is(int fd)
 static int damaged(const struct pending *pending, const char *what, struct fault *fault)
 {
     fault_set(fault, pending->path, "damaged file of pending keys: %s", what);
-    return fault_way_out(fault, "remove it and run its task again; what was committed from it "
-                                "does not come again");
+    return fault_way_out(fault, "remove it and run its task again; committed lines will not "
+                                "come again");
 }
 
 static int no_pending_file(const struct pending *pending, struct fault *fault)
@@ -94,7 +94,7 @@ static int no_pending_file(const struct pending *pending, struct fault *fault)
     bool filter = store_begins(pending->fd);
     fault_set(fault, pending->path, "is %s a file of pending keys",
               filter ? "a filter, not" : "not");
-    return fault_way_out(fault, filter ? "to unite filters: unseen merge"
+    return fault_way_out(fault, filter ? "to merge filters: unseen merge"
                                        : "to remember the lines of a file: unseen add");
 }
 
@@ -106,9 +106,9 @@ static int read_head(struct pending *pending, struct fault *fault)
         return pending->head.kind == KEYS_PENDING ? 0 : no_pending_file(pending, fault);
     case KEY_FILE_UNKNOWN:
         fault_set(fault, pending->path, "was made by another version of unseen");
-        return fault_way_out(fault, "use that one, or remove it and run its task again");
+        return fault_way_out(fault, "use that version, or remove the file and run its task again");
     case KEY_FILE_DAMAGED:
-        return damaged(pending, "header", fault);
+        return damaged(pending, "header checksum mismatch", fault);
     case KEY_FILE_EMPTY:
     case KEY_FILE_OTHER:
         return no_pending_file(pending, fault);
@@ -124,8 +124,8 @@ static int check_head(const struct pending *pending, const struct store *store, 
     if (memcmp(pending->head.uuid, store_header(store)->uuid, UUID_BYTES) != 0) {
         fault_set(fault, pending->path, "belongs to another filter");
         return fault_way_out(fault, pending->new_fd >= 0
-                                        ? "name another file for this one"
-                                        : "commit it to the filter that its run named");
+                                        ? "name another file for this filter"
+                                        : "commit it to the filter that its run used");
     }
     if (fstat(pending->fd, &status) != 0)
         return fault_system(pending, fault);
@@ -133,7 +133,7 @@ static int check_head(const struct pending *pending, const struct store *store, 
     return bytes >= FLIGHT_HEAD_BYTES && (bytes - FLIGHT_HEAD_BYTES) % KEY_BYTES == 0 &&
                    (bytes - FLIGHT_HEAD_BYTES) / KEY_BYTES == pending->head.count
                ? 0
-               : damaged(pending, "size", fault);
+               : damaged(pending, "wrong file size", fault);
 }
 
 /* The keys from number `from` on, at most BATCH_KEYS. Returns how many, 0 after the last one, or -1
@@ -147,7 +147,8 @@ static ptrdiff_t read_keys(const struct pending *pending, uint64_t from, struct 
     if (n > 0 && signals_pending())
         return fault_errno(fault, pending->path, NULL, EINTR);
     if (whole_read_at(pending->fd, bytes, n * KEY_BYTES, at) < n * KEY_BYTES)
-        return errno != 0 ? fault_system(pending, fault) : damaged(pending, "size", fault);
+        return errno != 0 ? fault_system(pending, fault)
+                          : damaged(pending, "wrong file size", fault);
     for (size_t i = 0; i < n; i++)
         keys[i] = load_key(bytes + i * KEY_BYTES);
     return (ptrdiff_t)n;
@@ -176,8 +177,9 @@ static int check_keys(struct pending *pending, struct fault *fault)
 {
     uint64_t sum;
     if (sum_up(pending->fd, pending->head.count, &sum) != 0)
-        return errno != 0 ? fault_system(pending, fault) : damaged(pending, "size", fault);
-    return sum == pending->head.sum ? 0 : damaged(pending, "checksum of the keys", fault);
+        return errno != 0 ? fault_system(pending, fault)
+                          : damaged(pending, "wrong file size", fault);
+    return sum == pending->head.sum ? 0 : damaged(pending, "key checksum mismatch", fault);
 }
 
 /* What is not a regular file has no keys, and is not waited for. */
@@ -199,8 +201,8 @@ struct pending *pending_open(const char *path, const struct store *store, struct
         return NULL;
     if (open_to_read(pending, fault) != 0)
         fault_way_out(fault, fault->error == ENOENT
-                                 ? "a run with --pending FILE makes it, if it ends well"
-                                 : "name files that runs with --pending have left");
+                                 ? "a run with --pending FILE makes it when it succeeds"
+                                 : "name files made with --pending");
     else if (read_head(pending, fault) == 0 && check_head(pending, store, fault) == 0 &&
              check_keys(pending, fault) == 0)
         return pending;
@@ -237,7 +239,8 @@ static int find_names(struct pending *pending, struct fault *fault)
 
 static int fault_in_the_way(const struct pending *pending, struct fault *fault)
 {
-    fault_set(fault, pending->new, "is in the way of %.200s", pending->path);
+    fault_set(fault, pending->new, "exists, but is the name of the temporary file for %.200s",
+              pending->path);
     return fault_way_out(fault, "remove it, or name another file");
 }
 
@@ -249,7 +252,7 @@ static int open_new(struct pending *pending, struct fault *fault)
     const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     pending->new_fd = open(pending->new, flags, pending->mode);
     if (pending->new_fd < 0)
-        return fault_errno(fault, pending->path, "no new file can be made beside it", errno);
+        return fault_errno(fault, pending->path, "cannot create a file beside it", errno);
     if (fstat(pending->new_fd, &status) != 0)
         return fault_system(pending, fault);
     int is = flight_read_head(pending->new_fd, &head);
@@ -266,8 +269,8 @@ static int lock_new(const struct pending *pending, struct fault *fault)
         return 0;
     if (got < 0)
         return fault_errno(fault, pending->path, "cannot be locked", errno);
-    fault_set(fault, pending->path, "another run is writing it");
-    fault_way_out(fault, "wait until it has ended; another task needs another file");
+    fault_set(fault, pending->path, "another run is writing to it");
+    fault_way_out(fault, "wait until that run has ended; for another task, name another file");
     return fault_may_pass(fault);
 }
 

@@ -28,7 +28,7 @@ int room_plan(const struct store *store, struct layer_plan *layer, struct fault 
     uint64_t pages = pages_in_all(store), keys = store_capacity(store);
     if (store->count == LAYERS_MAX || growth_next(asked, store->count, pages, keys, layer) != 0) {
         fault_set(fault, store_name(store), "cannot grow further than %u layers", store->count);
-        return fault_way_out(fault, "make it anew, with -n for all its lines");
+        return fault_way_out(fault, "make a new filter, with -n for all its lines");
     }
     return 0;
 }

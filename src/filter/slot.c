@@ -103,11 +103,13 @@ static int fault_no_file(const struct filter *filter, struct fault *fault)
 {
     struct stat other;
     bool taken = errno == EEXIST && lstat(filter->path, &other) == 0;
-    fault_errno(fault, filter->path, "lines in flight need a file beside the filter", errno);
+    fault_errno(fault, filter->path, "cannot create the file for lines in flight", errno);
     if (taken)
-        fault_way_out(fault, "it belongs to user %ju, who can remove it", (uintmax_t)other.st_uid);
+        fault_way_out(fault, "the file of that name belongs to user %ju, who can remove it",
+                      (uintmax_t)other.st_uid);
     else if (filter->slot != 0)
-        fault_way_out(fault, "wait until other writers have ended, or allow new files there");
+        fault_way_out(fault,
+                      "wait until other writers have ended, or allow new files in the directory");
     return taken || filter->slot != 0 ? fault_may_pass(fault) : -1;
 }
 

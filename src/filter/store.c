@@ -47,7 +47,7 @@ static int open_fd(struct store *store, struct fault *fault)
     if (!denied || !store->file.write)
         return fault_errno(fault, path, NULL, error);
     fault_errno(fault, path, "cannot be opened for writing", error);
-    return fault_way_out(fault, "query, stats and verify only read it");
+    return fault_way_out(fault, "query, stats and verify need only read access");
 }
 
 static int check_kind(struct store *store, struct fault *fault)

@@ -141,7 +141,7 @@ static int begin_generation(struct store *store, unsigned layer, struct fault *f
     unsigned newest = generation_largest(store);
     uint64_t number = newest < store->count ? generation_number(store, newest) : 0;
     if (number + 1 == GENERATION_RETIRED) {
-        fault_set(fault, store_name(store), "damaged filter: number of a generation");
+        fault_set(fault, store_name(store), "damaged filter: wrong generation number");
         return fault_way_out(fault, "restore it from a copy, or make a new one");
     }
     if (store_lock(store, fault) != 0)

@@ -155,16 +155,16 @@ static const char *plan_flaw(const struct filter_plan *plan, const uint8_t *byte
 {
     struct geometry geometry = plan->geometry;
     if (!(plan->rate >= SIZING_RATE_MIN && plan->rate <= SIZING_RATE_MAX))
-        return "false-positive rate";
+        return "invalid false-positive rate";
     if (plan->capacity > SIZING_KEYS_MAX)
-        return "capacity";
+        return "invalid capacity";
     if (plan->pages > SIZING_PAGES_MAX)
-        return "size";
+        return "invalid size";
     if (geometry.blocks > BLOCKS_MAX || geometry.fields > FIELDS_MAX ||
         !geometry.blocks != !geometry.fields)
-        return "geometry";
+        return "invalid geometry";
     if (bytes[FIXED_AT] > 1 || (plan->fixed && plan->capacity == 0 && plan->pages == 0))
-        return "fixed flag";
+        return "invalid fixed flag";
     return NULL;
 }
 
@@ -192,11 +192,11 @@ static const char *header_flaw(const struct header *header, const uint8_t *bytes
 {
     const struct filter_plan *plan = &header->plan;
     if (plan->window && !may_be_window(plan))
-        return "window";
+        return "invalid window";
     if (header->shard.parts != 0 && !is_part(header->shard))
-        return "part";
+        return "invalid shard";
     if (uses_unnamed(header, bytes))
-        return "unused bytes of the header";
+        return "unused header bytes are not zero";
     return NULL;
 }
 
@@ -206,18 +206,18 @@ static int check_known(const uint8_t *bytes, const char *path, struct fault *fau
     uint32_t version = load32(bytes + VERSION_AT);
     uint64_t unknown = load64(bytes + FEATURES_AT) & ~(uint64_t)FEATURES_KNOWN;
     if (version < VERSION) {
-        fault_set(fault, path, "was made by an older unseen");
+        fault_set(fault, path, "was made by an older version of unseen");
         return fault_way_out(fault, "make it again");
     }
     if (version == VERSION && unknown == 0)
         return 0;
     if (version > VERSION)
-        fault_set(fault, path, "has filter format version %" PRIu32 "; this program knows %d",
+        fault_set(fault, path, "has filter format version %" PRIu32 "; this program supports %d",
                   version, VERSION);
     else
-        fault_set(fault, path, "uses features that this program does not know (0x%" PRIx64 ")",
+        fault_set(fault, path, "uses features that this program does not support (0x%" PRIx64 ")",
                   unknown);
-    return fault_way_out(fault, "use a newer unseen");
+    return fault_way_out(fault, "use a newer version of unseen");
 }
 
 /* Returns 0, or -1 with the fault. */
@@ -229,9 +229,9 @@ static int decode_recipe(const uint8_t *bytes, const char *path, struct recipe *
     if (found == RECIPE_GOOD)
         return 0;
     if (found == RECIPE_DAMAGED)
-        return layer_damaged(0, "recipe", path, fault);
-    fault_set(fault, path, "was made for --by %s, which this program does not know", name);
-    return fault_way_out(fault, "use a newer unseen");
+        return layer_damaged(0, "invalid key options", path, fault);
+    fault_set(fault, path, "was made with --by %s, which this program does not support", name);
+    return fault_way_out(fault, "use a newer version of unseen");
 }
 
 int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const char *path,
@@ -243,7 +243,7 @@ int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const 
     if (check_known(bytes, path, fault) != 0)
         return -1;
     if (hash_checksum(bytes, CHECKSUM_AT) != load64(bytes + CHECKSUM_AT))
-        return layer_damaged(0, "checksum of the header", path, fault);
+        return layer_damaged(0, "header checksum mismatch", path, fault);
     decode(bytes, &found);
     if (decode_recipe(bytes + KEY_RECIPE_AT, path, &found.recipe, fault) != 0)
         return -1;
@@ -251,7 +251,7 @@ int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const 
     if (flaw == NULL)
         flaw = header_flaw(&found, bytes);
     if (flaw == NULL && found.layers_at > file_bytes)
-        flaw = "size of the file";
+        flaw = "file too short";
     if (flaw != NULL)
         return layer_damaged(0, flaw, path, fault);
     *header = found;

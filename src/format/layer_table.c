@@ -112,15 +112,15 @@ static bool is_geometry(struct geometry geometry)
 static const char *layer_flaw(const struct layer_plan *plan)
 {
     if (!is_size(plan->pages))
-        return "size";
+        return "invalid size";
     if (plan->capacity < 1)
-        return "capacity";
+        return "invalid capacity";
     if (!(plan->rate >= 0 && plan->rate <= 1))
-        return "rate";
+        return "invalid false-positive rate";
     if (!is_geometry(plan->geometry))
-        return "geometry";
+        return "invalid geometry";
     if (!sizing_may_hold(plan->geometry, plan->pages, plan->capacity, plan->rate))
-        return "capacity";
+        return "invalid capacity";
     return NULL;
 }
 
@@ -128,8 +128,10 @@ static const char *layer_flaw(const struct layer_plan *plan)
 static const char *stage_flaw(uint64_t pages, const struct filter_plan *filter)
 {
     if (pages != 0 && (filter->geometry.counting || filter->window))
-        return "a stage in a filter of another kind";
-    return pages != 0 && (pages < STAGE_PAGES_MIN || !is_size(pages)) ? "size of the stage" : NULL;
+        return "staging area in a filter that has none";
+    return pages != 0 && (pages < STAGE_PAGES_MIN || !is_size(pages))
+               ? "invalid size of the staging area"
+               : NULL;
 }
 
 static uint64_t stage_end(const struct layer_record *record)
@@ -143,13 +145,13 @@ static const char *place_flaw(const struct layer_record *record, uint64_t from, 
     if (record->plan.stage != 0) {
         if (record->stage_offset % PAGE_BYTES != 0 || record->stage_offset < from ||
             record->stage_offset > to)
-            return "offset of the stage";
+            return "invalid offset of the staging area";
         from = stage_end(record);
     }
     if (record->offset % PAGE_BYTES != 0 || record->offset < from)
-        return "offset";
+        return "invalid offset";
     if (record->offset > to || record->plan.pages * PAGE_BYTES > to - record->offset)
-        return "end, which is after the end of the file";
+        return "ends after the end of the file";
     return NULL;
 }
 
@@ -158,10 +160,10 @@ static const char *record_flaw(const struct layer_record *record, const uint8_t 
                                const struct filter_plan *filter, uint64_t end, uint64_t file_bytes)
 {
     if (hash_checksum(bytes, CHECKSUM_AT) != load64(bytes + CHECKSUM_AT))
-        return "checksum";
+        return "checksum mismatch";
     const char *flaw = layer_flaw(&record->plan);
     if (flaw == NULL && uses_unnamed(record, bytes))
-        return "unused bytes";
+        return "unused bytes are not zero";
     if (flaw == NULL)
         flaw = stage_flaw(record->plan.stage, filter);
     return flaw != NULL ? flaw : place_flaw(record, end, file_bytes);
@@ -184,7 +186,7 @@ int layers_decode(const uint8_t page[PAGE_BYTES], const struct header *header, u
     unsigned least = growth_first_layers(&header->plan);
     bool grows = !header->plan.window || header->plan.forget != 0;
     if (n < least || n > (grows ? (unsigned)LAYERS_MAX : least))
-        return layer_damaged(0, "number of layers", path, fault);
+        return layer_damaged(0, "invalid number of layers", path, fault);
     uint64_t end = header->layers_at;
     for (unsigned i = 0; i < n; i++) {
         const uint8_t *bytes = page + (size_t)i * LAYER_RECORD_BYTES;

@@ -122,6 +122,6 @@ const char *likeness_differs(const struct header *one, const struct header *othe
         return text;
     }
     *option = option_of[TRAIT_SECRET];
-    snprintf(text, LIKENESS_TEXT, "with another secret");
+    snprintf(text, LIKENESS_TEXT, "with a different secret");
     return has_another_secret(one, other) ? text : NULL;
 }

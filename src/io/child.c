@@ -53,9 +53,13 @@ static int cannot_run(const struct child *child, struct fault *fault)
 {
     char quoted[QUOTE_MAX];
     const char *name = child->argv[0];
-    fault_errno(fault, name, "cannot be run", child->error);
+    if (child->error == ENOENT)
+        fault_set(fault, name, "command not found");
+    else
+        fault_errno(fault, name, "cannot be run", child->error);
     if (child->error == ENOENT && child->argv[1] == NULL && strpbrk(name, " \t|<>;&") != NULL)
-        fault_way_out(fault, "write its words one by one, or have a shell run it: -x sh -c %s",
+        fault_way_out(fault,
+                      "give its words as separate arguments, or have a shell run it: -x sh -c %s",
                       quote_word(name, quoted));
     return -1;
 }
@@ -180,7 +184,7 @@ static int wait_for_end(struct child *child, struct fault *fault)
     (void)waitpid(child->pid, NULL, 0);
     child->pid = 0;
     if (end.si_code != CLD_EXITED)
-        return fault_set(fault, name, "was killed by signal %d (%s)", end.si_status,
+        return fault_set(fault, name, "was killed by signal %d, %s", end.si_status,
                          strsignal(end.si_status));
     return end.si_status == 0 ? 0 : fault_set(fault, name, "exited with %d", end.si_status);
 }

@@ -69,7 +69,7 @@ size_t input_most_read(const struct input *input)
 
 static int too_long(const struct input *input, struct fault *fault)
 {
-    fault_set(fault, input->name, "has a line of more than %zu %s", input->max_line,
+    fault_set(fault, input->name, "has a line longer than %zu %s", input->max_line,
               number_of(input->max_line, "byte", "bytes"));
     return fault_way_out(fault, "to allow it: --max-line SIZE; if lines end with NUL: -z");
 }

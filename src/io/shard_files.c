@@ -39,7 +39,7 @@ static int bad_pattern(const char *pattern, struct fault *fault)
 {
     char quoted[QUOTE_MAX], object[QUOTE_MAX + 16];
     snprintf(object, sizeof object, "--files %s", quote_word(pattern, quoted));
-    fault_set(fault, object, "needs one %%d, or %%03d, for the shard");
+    fault_set(fault, object, "must contain one %%d, or %%03d, for the number of the shard");
     return fault_way_out(fault, "such as part.%%d; for a percent sign: %%%%");
 }
 
@@ -99,7 +99,7 @@ static int check(const char *pattern, uint32_t shards, struct fault *fault)
         if (stat(name, &status) == 0 && !S_ISREG(status.st_mode))
             return fault_set(fault, name, "is not a regular file");
         if (is_of_earlier(pattern, shard, name))
-            return fault_set(fault, name, "is the file of another shard, too");
+            return fault_set(fault, name, "is also the file of another shard");
     }
     return 0;
 }
@@ -115,11 +115,12 @@ static int allow_open(uint32_t more, struct fault *fault)
     limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
     if (setrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur == wanted)
         return 0;
-    fault_set(fault, "--files", "%" PRIu32 " files cannot be open at once", more);
-    return fault_way_out(fault,
-                         "raise the limit: ulimit -n %ju; or make them one by one: unseen shard "
-                         "1/%" PRIu32,
-                         (uintmax_t)wanted, more);
+    fault_set(fault, "--files", "cannot keep %" PRIu32 " files open", more);
+    return fault_way_out(
+        fault,
+        "raise the limit: ulimit -n %ju; or make one shard at a time: unseen shard "
+        "1/%" PRIu32,
+        (uintmax_t)wanted, more);
 }
 
 static int open_all(struct shard_files *files, struct fault *fault)

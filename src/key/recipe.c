@@ -84,7 +84,7 @@ const char *recipe_parse_fields(struct recipe *recipe, const char *list, const c
     enum { WRITTEN_MAX = 256 };
     struct field_range ranges[WRITTEN_MAX];
     unsigned n = 0;
-    *wanted = "numbers from 1 to 65535: 2, 1,3, 2-4, 3- or -2";
+    *wanted = "numbers from 1 to 65535, as in 2, 1,3, 2-4, 3- or -2";
     for (const char *text = list;; text++) {
         if (n == WRITTEN_MAX)
             break;
@@ -96,8 +96,8 @@ const char *recipe_parse_fields(struct recipe *recipe, const char *list, const c
     qsort(ranges, n, sizeof *ranges, compare_ranges);
     unsigned joined = n < WRITTEN_MAX ? join_ranges(ranges, n) : n;
     if (joined > RECIPE_RANGES_MAX) {
-        *wanted = "at most 16 of them";
-        return "too many ranges of fields";
+        *wanted = "at most 16";
+        return "too many field ranges";
     }
     memset(recipe->range, 0, sizeof recipe->range);
     memcpy(recipe->range, ranges, joined * sizeof *ranges);
@@ -137,9 +137,9 @@ static int written_byte(const char *text)
 const char *recipe_parse_separator(struct recipe *recipe, const char *text, const char **wanted)
 {
     int byte = written_byte(text);
-    *wanted = "a single byte, or \\t, \\0, \\\\, \\x1f";
+    *wanted = "one byte, or \\t, \\0, \\\\, \\x1f";
     if (byte < 0)
-        return text[0] == '\0' ? "no separator" : "not one byte";
+        return text[0] == '\0' ? "empty separator" : "not a single byte";
     recipe->separated = true;
     recipe->separator = (char)byte;
     return NULL;
@@ -166,8 +166,7 @@ const char *recipe_parse_profile(struct recipe *recipe, const char *text, const 
             recipe->version = profile_versions[i];
             return NULL;
         }
-    return strchr(text, '/') == NULL ? "no such profile"
-                                     : "the version of the rules stands in the filter";
+    return strchr(text, '/') == NULL ? "unknown key" : "takes no version, which FILTER records";
 }
 
 char *recipe_profile_text(const struct recipe *recipe, char *text)

@@ -349,8 +349,8 @@ int pipeline_settle(struct pipeline *pipeline, struct fault *fault)
                        (held > 0 && filter_settle(pipeline->plan.filter, fault) != 0);
     pipeline->settled = clock_monotonic();
     if (pipeline->unsure && held > 0)
-        fault_way_out(fault, "the last %" PRIu64 " %s may not be on disk, and will come again",
-                      held, number_lines(held));
+        fault_way_out(fault, "the last %" PRIu64 " %s may not be on disk and will come again", held,
+                      number_lines(held));
     return pipeline->unsure ? -1 : 0;
 }
 

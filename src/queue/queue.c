@@ -21,7 +21,7 @@ int queue_open_segment(const struct queue *queue, uint64_t number, int flags, st
     snprintf(path, sizeof path, "%s/" SEGMENT_NAME, queue->path, number);
     if (number <= 9999999999)
         return beside_open(path, flags, &queue->filter_stat, fault);
-    fault_set(fault, queue->path, "there is no number for another segment");
+    fault_set(fault, queue->path, "the segment numbers are used up");
     fault->error = ENOENT;
     return -1;
 }
@@ -63,7 +63,7 @@ int queue_find(struct queue *queue, struct fault *fault)
     if (kind == QUEUE_NONE)
         return 0;
     if (kind > QUEUE_OF_NULS)
-        return fault_set(fault, queue->filter_path, "is damaged (kind of queue)");
+        return fault_set(fault, queue->filter_path, "damaged filter: unknown kind of queue");
     if (queue->plan.use == QUEUE_LOOK)
         *delimiter = kind == QUEUE_OF_NULS ? '\0' : '\n';
     if ((kind == QUEUE_OF_NULS) != (*delimiter == '\0')) {
@@ -74,7 +74,7 @@ int queue_find(struct queue *queue, struct fault *fault)
     queue->directory = beside_open_directory(queue->path, &queue->filter_stat,
                                              &queue->directory_stat, fault);
     if (queue->directory < 0 && fault->error == ENOENT)
-        fault_way_out(fault, "move it back to there; or, to start with an empty queue: mkdir %s",
+        fault_way_out(fault, "move it back; or, to start with an empty queue: mkdir %s",
                       quote_file(queue->path, name));
     if (queue->directory >= 0 && queue->plan.use != QUEUE_LOOK &&
         network_check(queue->directory, queue->path, fault) != 0)
@@ -88,12 +88,12 @@ static int make_queue(struct queue *queue, struct fault *fault)
     uint8_t kind = queue->plan.delimiter == '\0' ? QUEUE_OF_NULS : QUEUE_OF_LINES;
     struct stat status;
     if (lstat(queue->failed_path, &status) == 0) {
-        fault_set(fault, queue->failed_path, "was there before the queue");
+        fault_set(fault, queue->failed_path, "existed before the queue");
         return fault_way_out(fault, "move it away");
     }
     (void)rmdir(queue->path);
     if (mkdir(queue->path, 0700) != 0) {
-        fault_errno(fault, queue->path, "cannot be made", errno);
+        fault_errno(fault, queue->path, "cannot be created", errno);
         return fault->error == EEXIST ? fault_way_out(fault, "move it away") : -1;
     }
     queue->directory = beside_open_directory(queue->path, &queue->filter_stat,

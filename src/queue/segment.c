@@ -38,7 +38,7 @@ int segments_find(struct segments *segments, int directory, const char *path, ui
     closedir(entries);
     if (!old)
         return error == 0 ? 0 : fault_errno(fault, path, NULL, error);
-    fault_set(fault, path, "was made by an older unseen");
+    fault_set(fault, path, "was made by an older version of unseen");
     return fault_way_out(fault, "move it away, and push its lines again");
 }
 

@@ -103,7 +103,7 @@ static int find_run(struct queue *queue, uint64_t most, size_t before, struct ru
             continue;
         }
         if (too_long) {
-            fault_set(fault, queue->path, "the next line has more than %" PRIu64 " %s", longest,
+            fault_set(fault, queue->path, "the next line is longer than %" PRIu64 " %s", longest,
                       number_of(longest, "byte", "bytes"));
             return fault_way_out(fault, "to allow it: --max-line SIZE");
         }

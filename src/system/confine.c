@@ -172,8 +172,8 @@ int confine_end(struct confine *confine, struct fault *fault)
     confine->ruleset = -1;
     if (confine->error == 0)
         return 0;
-    fault_errno(fault, "Landlock", "this process cannot be confined", confine->error);
+    fault_errno(fault, "Landlock", "cannot restrict this process", confine->error);
     return confine->error == E2BIG
-               ? fault_way_out(fault, "it is in as many sandboxes as there can be: run it in fewer")
+               ? fault_way_out(fault, "too many nested sandboxes: run it in fewer")
                : -1;
 }

@@ -73,8 +73,8 @@ int network_check(int fd, const char *path, struct fault *fault)
     const char *name = allowed ? NULL : find(fd);
     if (name == NULL)
         return 0;
-    fault_set(fault, path, "on %s, which other machines may share", name);
-    return fault_way_out(fault, "if this one alone writes: --allow-network");
+    fault_set(fault, path, "is on %s, which other machines may share", name);
+    return fault_way_out(fault, "if only this machine writes to it: --allow-network");
 }
 
 int network_check_place(const char *place, const char *path, struct fault *fault)

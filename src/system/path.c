@@ -40,7 +40,7 @@ int path_check_directory(const char *path, struct fault *fault)
     fault_errno(fault, path, NULL, errno);
     return fault_way_out(fault,
                          fault->error == ENOENT ? "there is no directory %s"
-                                                : "nothing can be written to the directory %s",
+                                                : "no files can be created in the directory %s",
                          directory);
 }
 

@@ -18,5 +18,5 @@ int random_secret(uint64_t *word, struct fault *fault)
 {
     if (getrandom(word, sizeof *word, 0) == sizeof *word)
         return 0;
-    return fault_errno(fault, "secret", "no random bytes can be had", errno);
+    return fault_errno(fault, "secret", "cannot get random bytes", errno);
 }

@@ -60,7 +60,7 @@ static int check_alike(const struct store *filter, const struct store *model, st
         return 0;
     fault_set(fault, store_path(filter), "cannot be merged with %s: was made %s", store_path(model),
               how);
-    return fault_way_out(fault, "filters that are to be merged are made --like one another");
+    return fault_way_out(fault, "to make filters that can be merged: unseen create --like FILTER");
 }
 
 static bool has_shard(struct store *const *inputs, size_t count, uint32_t part)
@@ -178,8 +178,9 @@ static int form_groups(struct merge *merge, struct fault *fault)
     if (count < 0)
         return fault_errno(fault, "merge", NULL, EINTR);
     if (count > most) {
-        fault_set(fault, "merge", "the result would have %td layers, and may have %d", count, most);
-        return fault_way_out(fault, "make the inputs --like a filter that is for all their lines");
+        fault_set(fault, "merge", "the result would have %td layers, more than the limit of %d",
+                  count, most);
+        return fault_way_out(fault, "make the inputs --like a filter large enough for all lines");
     }
     merge->count = (unsigned)count;
     if (count > 1 && !merge->header.plan.fixed)

@@ -99,7 +99,7 @@ worker() {
     wait_until 60 at_work 3
     kill -9 "$(parent "$(parent "$(<paused.reading.3)")")"
     wait_until 60 attempts 3 2
-    wait_until 60 grep -q 'keys\.3: another run is writing it' log
+    wait_until 60 grep -q 'keys\.3: another run is writing to it' log
     at_work 3
     : >go
     ends_well
@@ -126,7 +126,7 @@ worker() {
     first=$(echo out.3.h*)
     first=${first#out.3.h}
     controller ip link set "v${first%%.*}" down
-    wait_until 60 grep -q 'keys\.3: another run is writing it' "$hosts"/worker.*
+    wait_until 60 grep -q 'keys\.3: another run is writing to it' "$hosts"/worker.*
     at_work 3
     : >go
     ends_well

@@ -205,7 +205,7 @@ cut_node_off() {
     a_run
     cut_node_off slurm-array
     # A second attempt comes, and cannot work before the first has ended.
-    wait_until 60 grep -q 'another run is writing it' slurm-"${array}"_3.out
+    wait_until 60 grep -q 'another run is writing to it' slurm-"${array}"_3.out
     run ! gone
     wait_until 60 log_has "JobId=${array}_3\(.*WEXITSTATUS 75"
     : >go

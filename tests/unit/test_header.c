@@ -284,9 +284,9 @@ struct rule {
 static const struct rule header_rules[] = {
     {PLAIN, "magic", 0, 1, 0x88, "not a filter"},
     {PLAIN, "magic, its end", 7, 1, '\r', "not a filter"},
-    {PLAIN, "version 0", 8, 4, 0, "older unseen"},
-    {PLAIN, "version 3", 8, 4, 3, "older unseen"},
-    {PLAIN, "version 5", 8, 4, 5, "version 5; this program knows 4"},
+    {PLAIN, "version 0", 8, 4, 0, "older version"},
+    {PLAIN, "version 3", 8, 4, 3, "older version"},
+    {PLAIN, "version 5", 8, 4, 5, "version 5; this program supports 4"},
     {PLAIN, "version, high byte", 11, 1, 1, "version"},
     {PLAIN, "an unknown feature", 16, 8, 8, "features"},
     {PLAIN, "the last feature", 16, 8, UINT64_C(1) << 63, "features"},
@@ -308,7 +308,7 @@ static const struct rule header_rules[] = {
     {PLAIN, "a time without a window", 160, 1, 1, "unused"},
     {PLAIN, "the end of the recipe", 383, 1, 1, "unused"},
     {PLAIN, "a part of none", 384, 4, 1, "unused"},
-    {PLAIN, "a number of parts, and no part", 388, 4, 2, "part"},
+    {PLAIN, "a number of parts, and no part", 388, 4, 2, "shard"},
 
     {BY_TIME, "more than 300 years", 160, 8, FORGET_MAX + 1, "window"},
     {BY_TIME, "as if it were none", 16, 1, 0, "unused"},
@@ -317,34 +317,34 @@ static const struct rule header_rules[] = {
     {BY_COUNT, "counting", 16, 1, 3, "window"},
 
     /* Fields 2-4 and 7, separated, by url/1. */
-    {RECIPE, "another profile", 256, 4, 0x74727573, "was made for --by surt/1, which this program"},
+    {RECIPE, "another profile", 256, 4, 0x74727573, "made with --by surt/1, which this program"},
     {RECIPE, "a name of 16 letters", 256, 8, UINT64_C(0x6161616161616161), "for --by aaaaaaaa/1"},
-    {RECIPE, "version 2", 272, 2, 2, "was made for --by url/2, which this program does not know"},
-    {RECIPE, "version 0", 272, 2, 0, "recipe"},
-    {RECIPE, "a version of the line", 256, 4, 0, "recipe"},
-    {RECIPE, "a name that cannot be shown", 256, 1, 27, "recipe"},
-    {RECIPE, "something after the name", 271, 1, 'x', "recipe"},
-    {RECIPE, "17 ranges", 274, 2, 17, "recipe"},
-    {RECIPE, "more ranges than there are", 274, 2, 3, "recipe"},
+    {RECIPE, "version 2", 272, 2, 2, "made with --by url/2, which this program does"},
+    {RECIPE, "version 0", 272, 2, 0, "key options"},
+    {RECIPE, "a version of the line", 256, 4, 0, "key options"},
+    {RECIPE, "a name that cannot be shown", 256, 1, 27, "key options"},
+    {RECIPE, "something after the name", 271, 1, 'x', "key options"},
+    {RECIPE, "17 ranges", 274, 2, 17, "key options"},
+    {RECIPE, "more ranges than there are", 274, 2, 3, "key options"},
     {RECIPE, "fewer ranges than there are", 274, 2, 1, "unused"},
-    {RECIPE, "a separator without fields", 274, 2, 0, "recipe"},
-    {RECIPE, "an unknown flag", 276, 4, 4 | 8, "recipe"},
-    {RECIPE, "a separator, and no flag for it", 276, 4, 0, "recipe"},
+    {RECIPE, "a separator without fields", 274, 2, 0, "key options"},
+    {RECIPE, "an unknown flag", 276, 4, 4 | 8, "key options"},
+    {RECIPE, "a separator, and no flag for it", 276, 4, 0, "key options"},
     {RECIPE, "after the separator", 281, 1, 1, "unused"},
     {RECIPE, "before the ranges", 287, 1, 1, "unused"},
-    {RECIPE, "field 0", 288, 2, 0, "recipe"},
-    {RECIPE, "a range that ends before it begins", 290, 2, 1, "recipe"},
-    {RECIPE, "the rest of the line, and more", 290, 2, 0, "recipe"},
-    {RECIPE, "ranges that overlap", 292, 2, 4, "recipe"},
-    {RECIPE, "ranges that touch", 292, 2, 5, "recipe"},
+    {RECIPE, "field 0", 288, 2, 0, "key options"},
+    {RECIPE, "a range that ends before it begins", 290, 2, 1, "key options"},
+    {RECIPE, "the rest of the line, and more", 290, 2, 0, "key options"},
+    {RECIPE, "ranges that overlap", 292, 2, 4, "key options"},
+    {RECIPE, "ranges that touch", 292, 2, 5, "key options"},
     {RECIPE, "after the last range", 296, 1, 1, "unused"},
     {RECIPE, "the last range", 288 + 15 * 4, 2, 9, "unused"},
     {SECRET, "after the secret", 80, 1, 1, "unused"},
     /* Part 3 of 8. */
-    {PART, "part 0", 384, 4, 0, "part"},
-    {PART, "part 9 of 8", 384, 4, 9, "part"},
+    {PART, "part 0", 384, 4, 0, "shard"},
+    {PART, "part 9 of 8", 384, 4, 9, "shard"},
     {PART, "of no parts", 388, 4, 0, "unused"},
-    {PART, "of more parts than may be", 388, 4, SHARD_PARTS_MAX + 1, "part"},
+    {PART, "of more parts than may be", 388, 4, SHARD_PARTS_MAX + 1, "shard"},
 };
 
 /* The same for a layer's record. A stage has 20 pages. */
@@ -370,14 +370,14 @@ static const struct rule record_rules[] = {
     {PLAIN, "an offset of no stage", 40, 8, 32768, "unused"},
     {PLAIN, "pages of a stage, and nothing else of it", 48, 8, 20, "stage"},
     {STAGED, "no pages", 48, 8, 0, "unused"},
-    {STAGED, "more pages than may be", 48, 8, SIZING_PAGES_MAX + 1, "size of the stage"},
+    {STAGED, "more pages than may be", 48, 8, SIZING_PAGES_MAX + 1, "size of the staging area"},
     {STAGED, "as many pages as may be", 48, 8, SIZING_PAGES_MAX, "offset"},
     {STAGED, "a page more", 48, 8, 21, "offset"},
-    {STAGED, "fewer pages than may be", 48, 8, 3, "size of the stage"},
-    {STAGED, "no offset", 40, 8, 0, "offset of the stage"},
-    {STAGED, "an offset off the page boundary", 40, 1, 1, "offset of the stage"},
-    {STAGED, "an offset after the file", 40, 8, UINT64_C(1) << 40, "offset of the stage"},
-    {STAGED, "an offset of 2^64 less it", 40, 8, UINT64_MAX - 20 * 4096 + 1, "offset of the stage"},
+    {STAGED, "fewer pages than may be", 48, 8, 3, "size of the staging area"},
+    {STAGED, "no offset", 40, 8, 0, "offset of the staging area"},
+    {STAGED, "an offset off the page boundary", 40, 1, 1, "offset of the staging area"},
+    {STAGED, "an offset after the file", 40, 8, UINT64_C(1) << 40, "offset of the staging area"},
+    {STAGED, "an offset of 2^64 less it", 40, 8, UINT64_MAX - 20 * 4096 + 1, "staging area"},
 };
 /* clang-format on */
 
@@ -434,7 +434,7 @@ static void order_of_the_layers(void)
     static const struct rule of_layer_2[] = {
         {PLAIN, "in the last page of the layer before", 0, 8, 0x17000, "layer 2: offset"},
         {STAGED, "in its stage", 0, 8, 0x3f000, "layer 2: offset"},
-        {STAGED, "a stage in the layer before", 40, 8, 0x2b000, "layer 2: offset of the stage"},
+        {STAGED, "a stage in the layer before", 40, 8, 0x2b000, "layer 2: invalid offset"},
     };
     static const enum kind that_clear[] = {COUNTING, BY_TIME, BY_COUNT};
     struct file file;
@@ -444,7 +444,7 @@ static void order_of_the_layers(void)
         file_make(&file, that_clear[i]);
         file.records[0].plan.stage = 20;
         encode(&file);
-        check_refused(&file, "a stage in a filter that clears", "layer 1: a stage");
+        check_refused(&file, "a stage in a filter that clears", "layer 1: staging area");
     }
     file_make(&file, PLAIN);
     file.records[0].offset += PAGE_BYTES;
