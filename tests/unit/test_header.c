@@ -432,9 +432,9 @@ static void rules(void)
 static void order_of_the_layers(void)
 {
     static const struct rule of_layer_2[] = {
-        {PLAIN, "in the last page of the layer before", 0, 8, 0x17000, "layer 2: offset"},
-        {STAGED, "in its stage", 0, 8, 0x3f000, "layer 2: offset"},
-        {STAGED, "a stage in the layer before", 40, 8, 0x2b000, "layer 2: invalid offset"},
+        {PLAIN, "in the last page of the layer before", 0, 8, 0x17000, "layer 2: invalid offset"},
+        {STAGED, "in its stage", 0, 8, 0x3f000, "layer 2: invalid offset"},
+        {STAGED, "a stage in the layer before", 40, 8, 0x2b000, "offset of the staging area"},
     };
     static const enum kind that_clear[] = {COUNTING, BY_TIME, BY_COUNT};
     struct file file;
