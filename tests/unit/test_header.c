@@ -290,7 +290,7 @@ static const struct rule header_rules[] = {
     {PLAIN, "version, high byte", 11, 1, 1, "version"},
     {PLAIN, "an unknown feature", 16, 8, 8, "features"},
     {PLAIN, "the last feature", 16, 8, UINT64_C(1) << 63, "features"},
-    {PLAIN, "counting, and no journal before the layers", 16, 8, 1, "layer 1: offset"},
+    {PLAIN, "counting, and no journal before the layers", 16, 8, 1, "layer 1: invalid offset"},
     {PLAIN, "a byte behind the seed", 72, 1, 1, "unused"},
     {PLAIN, "p = 0", 104, 8, 0, "false-positive rate"},
     {PLAIN, "p = -1e-6", 104, 8, UINT64_C(0xbeb0c6f7a0b5ed8d), "false-positive rate"},
@@ -318,7 +318,7 @@ static const struct rule header_rules[] = {
 
     /* Fields 2-4 and 7, separated, by url/1. */
     {RECIPE, "another profile", 256, 4, 0x74727573, "made with --by surt/1, which this program"},
-    {RECIPE, "a name of 16 letters", 256, 8, UINT64_C(0x6161616161616161), "for --by aaaaaaaa/1"},
+    {RECIPE, "a name of 16 letters", 256, 8, UINT64_C(0x6161616161616161), "with --by aaaaaaaa/1"},
     {RECIPE, "version 2", 272, 2, 2, "made with --by url/2, which this program does"},
     {RECIPE, "version 0", 272, 2, 0, "key options"},
     {RECIPE, "a version of the line", 256, 4, 0, "key options"},
@@ -368,7 +368,7 @@ static const struct rule record_rules[] = {
     {PLAIN, "f = 0", 33, 1, 0, "geometry"},
     {PLAIN, "f = 8", 33, 1, 8, "geometry"},
     {PLAIN, "an offset of no stage", 40, 8, 32768, "unused"},
-    {PLAIN, "pages of a stage, and nothing else of it", 48, 8, 20, "stage"},
+    {PLAIN, "pages of a stage, and nothing else of it", 48, 8, 20, "staging area"},
     {STAGED, "no pages", 48, 8, 0, "unused"},
     {STAGED, "more pages than may be", 48, 8, SIZING_PAGES_MAX + 1, "size of the staging area"},
     {STAGED, "as many pages as may be", 48, 8, SIZING_PAGES_MAX, "offset"},
