@@ -84,7 +84,7 @@ ORACLE = $(BUILD)/tests/key/oracle_uriparser
 # The program, and the tests in C, where layers of more than 3 pages have a stage, of 64 at least.
 STAGED_GROWTH = $(BUILD)/tests/growth.o
 STAGED = $(BUILD)/tests/tools/staged
-STAGED_TESTS = $(addprefix $(BUILD)/tests/,unit/test_stage unit/test_damage fuzz/fuzz_filter fuzz/fuzz_beside)
+STAGED_TESTS = $(addprefix $(BUILD)/tests/,unit/test_stage unit/test_damage fuzz/fuzz_filter fuzz/fuzz_side_files)
 staged = $(patsubst $(BUILD)/obj/core/growth.o,$(STAGED_GROWTH),$(1))
 # Libraries for LD_PRELOAD.
 PRELOADS = $(patsubst tests/tools/preload/%.c,$(BUILD)/tests/tools/%.so,\
@@ -267,7 +267,7 @@ $(BUILD)/obj/core/sizing.o: ALL_CFLAGS += $(UNCOUNTED)
 # Only these programs get the fuzzer's main.
 $(FUZZ): ALL_LDLIBS += $(FUZZER)
 # Those that run commands in one process, again and again (tests/fuzz/hostile.h).
-$(patsubst %,$(BUILD)/tests/fuzz/fuzz_%,filter beside): ALL_LDFLAGS += \
+$(patsubst %,$(BUILD)/tests/fuzz/fuzz_%,filter side_files): ALL_LDFLAGS += \
 	-Wl,--wrap=confine_begin
 # It cuts what is read into pieces.
 $(BUILD)/tests/fuzz/fuzz_lines: ALL_LDFLAGS += -Wl,--wrap=read

@@ -20,7 +20,7 @@ static int print_key(struct keys *keys, const char *line, size_t length, struct 
         return fault_errno(fault, "the key of a line", "does not fit into memory", ENOMEM);
     struct collect *collect = keys->job.scan.collect;
     struct key_text key = keyer_text(keys->keyer, line, length);
-    const char *tag = key.itself ? "none\t" : "key\t";
+    const char *tag = key.no_key ? "none\t" : "key\t";
     if (keys->job.options->tag && collect_add(collect, tag, strlen(tag), fault) != 0)
         return -1;
     if (collect_add(collect, key.bytes, key.length, fault) != 0)

@@ -182,7 +182,7 @@ static void show_counted(struct figures *figures, const struct planning *plannin
                  {"duplicates", NULL,
                   TEXT(figures_text(figures, "%.0f%%", (1 - distinct / lines) * 100))},
                  {"bytes per line", "bytes_per_line", RATE((double)planning->bytes / lines)},
-                 {"without a key", "without_key", COUNT(planning->job.counts.itself),
+                 {"without a key", "without_key", COUNT(planning->job.counts.no_key),
                   .absent = missing == NULL,
                   .note = figures_text(figures, " (no %s: compared as whole lines)",
                                        missing != NULL ? missing : "")});

@@ -14,7 +14,7 @@
 #include "core/bytes.h"
 #include "core/number.h"
 #include "queue/queue.h"
-#include "system/beside.h"
+#include "system/side_file.h"
 #include "system/signals.h"
 
 #include <errno.h>
@@ -85,8 +85,8 @@ static int pop_lines(struct pop *pop, struct fault *fault)
 static void tell_failed(const struct pop *pop, struct fault *fault)
 {
     const struct queue_failed *what = &pop->failed;
-    char name[BESIDE_MAX];
-    beside_name(pop->job.path, ".failed", name);
+    char name[SIDE_FILE_NAME_MAX];
+    side_file_name(pop->job.path, ".failed", name);
     if (what->given_up == 0 && pop->job.options->tries > 0)
         return;
     if (what->given_up == 0)

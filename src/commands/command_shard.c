@@ -43,7 +43,7 @@ static inline int hand_on(struct splitting *splitting, uint32_t part, const char
 {
     if (splitting->job.shards != NULL)
         return shard_files_add(splitting->job.shards, part, line, length, fault);
-    bool tagged = splitting->shard.part == 0 && part != 0;
+    bool tagged = splitting->shard.number == 0 && part != 0;
     if (tagged && add_tag(splitting->job.scan.collect, part, fault) != 0)
         return -1;
     return collect_add(splitting->job.scan.collect, line, length, fault);
@@ -62,8 +62,8 @@ static int split_lines(void *context, const struct batch *batch, struct fault *f
 {
     struct splitting *splitting = context;
     const uint32_t *part = splitting->part;
-    uint32_t only = splitting->shard.part;
-    shard_parts(batch->keys, batch->n, splitting->shard.parts, splitting->part);
+    uint32_t only = splitting->shard.number;
+    shards_of_keys(batch->keys, batch->n, splitting->shard.count, splitting->part);
     for (size_t i = 0; i < batch->n; i++) {
         size_t from = batch->starts[i], length = batch->starts[i + 1] - from;
         if (only != 0 && part[i] != only)
@@ -130,13 +130,13 @@ static int open_files(struct job *job)
         return 0;
     if (inputs_check_readable(&job->inputs) != 0)
         return EXIT_TROUBLE;
-    for (uint32_t shard = 1; shard <= splitting->shard.parts; shard++) {
+    for (uint32_t shard = 1; shard <= splitting->shard.count; shard++) {
         (void)shard_files_name(pattern, shard, name, &fault);
         struct names names = {.inputs = job->inputs.names, .targets = {{"--files", name, false}}};
         if (names_check(&names) != 0)
             return EXIT_TROUBLE;
     }
-    job->shards = shard_files_new(pattern, splitting->shard.parts, &fault);
+    job->shards = shard_files_new(pattern, splitting->shard.count, &fault);
     return job->shards != NULL ? 0 : message_fault(&fault);
 }
 
@@ -160,12 +160,12 @@ static int finish(struct job *job, int status)
     const struct pipeline_counts *counts = &job->counts;
     if (job->shards != NULL)
         status = finish_files(splitting, status);
-    warn_of_no_key(&splitting->recipe, "shard", counts->read, counts->itself);
+    warn_of_no_key(&splitting->recipe, "shard", counts->read, counts->no_key);
     figures_summary(job->options, {"shard ", "shard", TEXT(job->options->operands[0])},
                     {number_of(counts->read, "line read", "lines read"), "read",
                      COUNT(counts->read)},
                     {"printed", "printed", COUNT(counts->selected),
-                     .absent = splitting->shard.part == 0});
+                     .absent = splitting->shard.number == 0});
     return status;
 }
 

@@ -130,8 +130,8 @@ static void show_form(struct figures *figures, const struct store *store,
                  {"cache lines", NULL, COUNT(geometry.blocks)});
     show_key(figures, &header->recipe);
     const char *seed = figures_text(figures, "%" PRIu64, header->hasher.k0);
-    const char *part = figures_text(figures, "%" PRIu32 "/%" PRIu32, shard.part, shard.parts);
-    figures_show(figures, {"shard", "shard", TEXT(part), .absent = shard.parts == 0},
+    const char *part = figures_text(figures, "%" PRIu32 "/%" PRIu32, shard.number, shard.count);
+    figures_show(figures, {"shard", "shard", TEXT(part), .absent = shard.count == 0},
                  {"hash", "hash", TEXT(secret ? "siphash-2-4-128" : "xxh3-128")},
                  {secret ? NULL : "seed", "seed", DIGITS(secret ? NULL : seed)},
                  {secret ? "secret" : NULL, "secret", TEXT(secret ? "inside" : NULL)},

@@ -180,9 +180,9 @@ static void tell_created(const struct store *store)
     const char *secret = header_has_secret(store_header(store)) ? ", with a secret" : "";
     const struct filter_plan *plan = &store_header(store)->plan;
     struct shard shard = store_header(store)->shard;
-    if (shard.parts != 0)
-        snprintf(shard_text, sizeof shard_text, "shard %" PRIu32 "/%" PRIu32 ", ", shard.part,
-                 shard.parts);
+    if (shard.count != 0)
+        snprintf(shard_text, sizeof shard_text, "shard %" PRIu32 "/%" PRIu32 ", ", shard.number,
+                 shard.count);
     if (plan->forget != 0)
         snprintf(lines, sizeof lines, "forgets lines after %s",
                  number_exact((double)plan->forget, NUMBER_TIME, time));

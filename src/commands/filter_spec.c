@@ -33,7 +33,7 @@ static void apply(const struct options *options, struct header *header)
                                                    plan->geometry.counting);
     if (options_has(options, OPTION_seed))
         header->hasher = hasher_xxh3(options->seed);
-    if (options->shard.parts != 0)
+    if (options->shard.count != 0)
         header->shard = options->shard;
     if (options->size != 0)
         plan->pages = header_pages_within(plan, options->size);
@@ -118,12 +118,12 @@ static int take_like(const struct options *options, struct header *header)
     if (options_has(options, OPTION_seed) && header_has_secret(header))
         return message("--seed: %s has a secret, not a seed (for a new secret: --secret)",
                        options->like);
-    if (options->shard.parts != 0 && header->shard.parts != 0 &&
-        header->shard.parts != options->shard.parts)
+    if (options->shard.count != 0 && header->shard.count != 0 &&
+        header->shard.count != options->shard.count)
         return message("--shard %s: %s is for shard %u of %u (give another I/%u, or leave --like "
                        "out)",
-                       options->given[OPTION_shard], options->like, header->shard.part,
-                       header->shard.parts, header->shard.parts);
+                       options->given[OPTION_shard], options->like, header->shard.number,
+                       header->shard.count, header->shard.count);
     apply(options, header);
     return 0;
 }

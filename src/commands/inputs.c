@@ -163,7 +163,7 @@ static void suggest_shard(const struct run *run, const char *input, struct fault
     fault_way_out(fault,
                   "is this the right host, and was the list split by the same key? to select its "
                   "lines: unseen shard %" PRIu32 "/%" PRIu32 " --like %s%s%s%s%s",
-                  shard.part, shard.parts, quote_file(store_path(store), filter),
+                  shard.number, shard.count, quote_file(store_path(store), filter),
                   run->inputs->delimiter == '\0' ? " -z" : "",
                   run->inputs->header ? " --header" : "", file[0] != '\0' ? " " : "", file);
 }
@@ -172,7 +172,7 @@ static int run_pipeline(void *context, struct input *input, struct fault *fault)
 {
     const struct run *run = context;
     int result = pipeline_run(run->pipeline, input, fault);
-    if (result < 0 && pipeline_met_other_part(run->pipeline))
+    if (result < 0 && pipeline_met_other_shard(run->pipeline))
         suggest_shard(run, input_name(input), fault);
     else if (result < 0)
         suggest_rest(run->plan, fault);
@@ -209,7 +209,7 @@ int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
     *counts = *now;
     pipeline_free(pipeline);
     const struct store *store = filter_store(plan->filter);
-    warn_of_no_key(&store_header(store)->recipe, store_name(store), counts->read, counts->itself);
+    warn_of_no_key(&store_header(store)->recipe, store_name(store), counts->read, counts->no_key);
     return status;
 }
 

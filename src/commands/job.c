@@ -254,7 +254,7 @@ static void summarize(const struct job *job, const struct steps *steps)
                      COUNT(counts->read)},
                     {steps->selected, steps->selected, COUNT(counts->selected)},
                     {steps->seen, steps->seen, COUNT(seen)},
-                    {whole_lines ? NULL : "without a key", "without_key", COUNT(counts->itself)},
+                    {whole_lines ? NULL : "without a key", "without_key", COUNT(counts->no_key)},
                     {"expected false drops", "false_drops", RATE(fmin(counts->false_drops, seen))},
                     {"rate now", "rate", RATE(counter_rate(store))});
 }

@@ -92,16 +92,15 @@ int option_value_shard(const char *taker, const char *text, struct shard *shard)
         return message(
             "%s '%s': not a shard (expected I/N, such as %s%s 1/4; is a variable empty?)", taker,
             text, program, taker);
-    if (shard->parts == 0 || shard->parts > SHARD_PARTS_MAX)
-        return message("%s %s: not a count of shards (expected 1 to %d)", taker, text,
-                       SHARD_PARTS_MAX);
-    if (shard->part == 0 && !all)
+    if (shard->count == 0 || shard->count > SHARDS_MAX)
+        return message("%s %s: not a count of shards (expected 1 to %d)", taker, text, SHARDS_MAX);
+    if (shard->number == 0 && !all)
         return message("%s %s: shards are numbered from 1 (if ranks start at 0: %s%s "
                        "$((RANK+1))/%u)",
-                       taker, text, program, taker, shard->parts);
-    if (shard->part > shard->parts)
-        return message("%s %s: no such shard (the last one is %u/%u)", taker, text, shard->parts,
-                       shard->parts);
+                       taker, text, program, taker, shard->count);
+    if (shard->number > shard->count)
+        return message("%s %s: no such shard (the last one is %u/%u)", taker, text, shard->count,
+                       shard->count);
     return 0;
 }
 

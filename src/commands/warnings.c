@@ -101,13 +101,14 @@ const char *words_for_key(const struct recipe *recipe)
     return field ? "URL in that field" : "URL";
 }
 
-void warn_of_no_key(const struct recipe *recipe, const char *name, uint64_t lines, uint64_t itself)
+void warn_of_no_key(const struct recipe *recipe, const char *name, uint64_t lines,
+                    uint64_t without_key)
 {
     enum { ENOUGH = 1000 };
     char text[RECIPE_TEXT];
-    if (lines < ENOUGH || itself <= lines / 2)
+    if (lines < ENOUGH || without_key <= lines / 2)
         return;
     message("%s: %" PRIu64 " of %" PRIu64 " lines have no %s and are compared as whole lines (to "
             "see the keys: unseen key %s FILE)",
-            name, itself, lines, words_for_key(recipe), recipe_text(recipe, text));
+            name, without_key, lines, words_for_key(recipe), recipe_text(recipe, text));
 }

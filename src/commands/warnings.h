@@ -18,7 +18,8 @@ void warn_of_filter(const struct store *store);
 void warn_of_rate(const char *name, double rate, double asked);
 
 /* Says so if most of the lines have no key: it may be the wrong one. */
-void warn_of_no_key(const struct recipe *recipe, const char *name, uint64_t lines, uint64_t itself);
+void warn_of_no_key(const struct recipe *recipe, const char *name, uint64_t lines,
+                    uint64_t without_key);
 
 /* What a line without a key does not have: "such field", "URL"; NULL if each line has one. */
 const char *words_for_key(const struct recipe *recipe);

@@ -39,9 +39,9 @@ static inline struct hasher hasher_xxh3(uint64_t seed)
 /* What is hashed. The same bytes have a different hash in each domain, so that a line without a key
  * is never taken for the key of another line. */
 enum hash_domain {
-    DOMAIN_KEY,    /* the key of a line */
-    DOMAIN_ITSELF, /* a whole line that has no key */
-    DOMAIN_SHARD   /* the key of a line, or the line, to choose its shard */
+    DOMAIN_KEY,  /* the key of a line */
+    DOMAIN_LINE, /* a whole line that has no key */
+    DOMAIN_SHARD /* the key of a line, or the line, to choose its shard */
 };
 
 /* The filter's hash function for a domain. XXH3's seed must differ in many bits, SipHash's need
@@ -55,14 +55,14 @@ static inline struct hasher hasher_in_domain(struct hasher hasher, enum hash_dom
 
 /* The hash functions for the lines of an input. */
 struct hashers {
-    struct hasher key;    /* for keys */
-    struct hasher itself; /* for lines without a key */
+    struct hasher key;  /* for keys */
+    struct hasher line; /* for lines without a key */
 };
 
 static inline struct hashers hashers_of_keys(struct hasher hasher)
 {
     return (struct hashers){hasher_in_domain(hasher, DOMAIN_KEY),
-                            hasher_in_domain(hasher, DOMAIN_ITSELF)};
+                            hasher_in_domain(hasher, DOMAIN_LINE)};
 }
 
 /* Shards must be the same for every filter: hence no seed and no secret. */

@@ -6,17 +6,17 @@ bool shard_parse(const char *text, bool all, struct shard *shard)
 {
     *shard = (struct shard){0};
     if (!all) {
-        text = number_digits(text, &shard->part);
+        text = number_digits(text, &shard->number);
         if (text == NULL || *text++ != '/')
             return false;
     }
-    text = number_digits(text, &shard->parts);
+    text = number_digits(text, &shard->count);
     return text != NULL && *text == '\0';
 }
 
-_Static_assert(SHARD_PARTS_MAX <= 1 << 20, "the proof below needs this");
+_Static_assert(SHARDS_MAX <= 1 << 20, "the proof below needs this");
 
-/* The obvious way is to call shard_part for each key. Most of its time is lost to mispredicted
+/* The obvious way is to call shard_of_key for each key. Most of its time is lost to mispredicted
  * branches, because the number of steps per key cannot be predicted. So many keys take one step
  * together; then the keys that need more steps move to the front, until none is left. No branch
  * depends on a key. This takes 0.4 of the time, for 2 shards and for a million.
@@ -35,8 +35,8 @@ static inline uint64_t jump(uint64_t bucket, uint64_t k)
 
 enum { TOGETHER = 256 };
 
-/* shard_parts for at most TOGETHER keys. */
-static void find_together(const struct key *keys, size_t n, uint32_t parts, uint32_t *part)
+/* shards_of_keys for at most TOGETHER keys. */
+static void find_together(const struct key *keys, size_t n, uint32_t shards, uint32_t *shard)
 {
     struct {
         uint64_t k;
@@ -47,16 +47,16 @@ static void find_together(const struct key *keys, size_t n, uint32_t parts, uint
     for (size_t going = 0; n > 0; n = going, going = 0)
         for (size_t i = 0; i < n; i++) {
             uint64_t k = way[i].k * SHARD_FACTOR + 1, next = jump(way[i].bucket, k);
-            part[way[i].i] = way[i].bucket + 1;
+            shard[way[i].i] = way[i].bucket + 1;
             way[going].k = k;
             way[going].bucket = (uint32_t)next;
             way[going].i = way[i].i;
-            going += next < parts;
+            going += next < shards;
         }
 }
 
-void shard_parts(const struct key *keys, size_t n, uint32_t parts, uint32_t *part)
+void shards_of_keys(const struct key *keys, size_t n, uint32_t shards, uint32_t *shard)
 {
     for (size_t i = 0; i < n; i += TOGETHER)
-        find_together(keys + i, n - i < TOGETHER ? n - i : TOGETHER, parts, part + i);
+        find_together(keys + i, n - i < TOGETHER ? n - i : TOGETHER, shards, shard + i);
 }

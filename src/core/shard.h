@@ -19,12 +19,12 @@
 
 #include <stdbool.h>
 
-enum { SHARD_PARTS_MAX = 1000000 };
+enum { SHARDS_MAX = 1000000 };
 
-/* Shard `part` of `parts`, counted from 1; both 0: all of the list. */
+/* Shard `number` of `count`, counted from 1; both 0: all of the list. */
 struct shard {
-    uint32_t part;
-    uint32_t parts;
+    uint32_t number;
+    uint32_t count;
 };
 
 /* Parses I/N, or N alone if `all`. Numbers are decimal and may begin with zeros (seq -w). A number
@@ -39,12 +39,12 @@ static inline uint64_t shard_jump(uint64_t bucket, uint64_t k)
     return ((bucket + 1) << 31) / ((k >> 33) + 1);
 }
 
-/* The shard, 1..parts, of a key that was hashed with hashers_of_shards. Precondition: `parts` is
- * 1..SHARD_PARTS_MAX. */
-static inline uint32_t shard_part(struct key key, uint32_t parts)
+/* The shard, 1..shards, of a key that was hashed with hashers_of_shards. Precondition: `shards` is
+ * 1..SHARDS_MAX. */
+static inline uint32_t shard_of_key(struct key key, uint32_t shards)
 {
     uint64_t k = key.lo, bucket = 0, next = 0;
-    while (next < parts) {
+    while (next < shards) {
         bucket = next;
         k = k * SHARD_FACTOR + 1;
         next = shard_jump(bucket, k);
@@ -53,6 +53,6 @@ static inline uint32_t shard_part(struct key key, uint32_t parts)
 }
 
 /* The same for `n` keys. */
-void shard_parts(const struct key *keys, size_t n, uint32_t parts, uint32_t *part);
+void shards_of_keys(const struct key *keys, size_t n, uint32_t shards, uint32_t *shard);
 
 #endif

@@ -21,8 +21,8 @@
 #include "core/estimate.h"
 #include "filter/generation.h"
 #include "filter/internal.h"
+#include "system/io.h"
 #include "system/random.h"
-#include "system/whole.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static double keys_of(const struct store *store, const struct layer *layer, uint
 {
     _Alignas(BLOCK_BYTES) uint8_t page[PAGE_BYTES];
     struct estimate estimate;
-    if (whole_read_at(store->file.fd, page, PAGE_BYTES, page_at(layer, number)) != PAGE_BYTES)
+    if (io_read_at(store->file.fd, page, PAGE_BYTES, page_at(layer, number)) != PAGE_BYTES)
         return -1;
     estimate_start(&estimate, layer->bits.geometry);
     estimate_add_keys(&estimate, page, 1);

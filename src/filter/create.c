@@ -2,12 +2,12 @@
 
 #include "core/number.h"
 #include "filter/store.h"
+#include "system/io.h"
 #include "system/lock.h"
 #include "system/map.h"
 #include "system/network.h"
 #include "system/newfile.h"
 #include "system/path.h"
-#include "system/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -101,7 +101,7 @@ void create_new_identity(struct header *header)
 
 uint64_t create_lay_out(struct header *header, struct layer_record *records, unsigned count)
 {
-    header->layers_at = fixed_bytes(header->plan.geometry.counting);
+    header->layers_at = metadata_bytes(header->plan.geometry.counting);
     uint64_t end = header->layers_at;
     for (unsigned i = 0; i < count; i++) {
         layer_put(&records[i], end);
@@ -112,7 +112,7 @@ uint64_t create_lay_out(struct header *header, struct layer_record *records, uns
 
 static int allocate(int fd, uint64_t from, uint64_t to)
 {
-    return to > from ? whole_allocate(fd, from, to - from) : 0;
+    return to > from ? io_allocate(fd, from, to - from) : 0;
 }
 
 /* A stage stays a hole. */
@@ -129,7 +129,7 @@ int create_allocate(int fd, uint64_t from, const struct layer_record *records, u
 
 static int write_page(int fd, const uint8_t page[HEADER_BYTES], uint64_t at)
 {
-    return whole_write_at(fd, page, HEADER_BYTES, at) == HEADER_BYTES ? 0 : -1;
+    return io_write_at(fd, page, HEADER_BYTES, at) == HEADER_BYTES ? 0 : -1;
 }
 
 int create_write_head(int fd, const struct header *header, const struct layer_record *records,

@@ -117,7 +117,7 @@ int filter_owe(struct filter *filter, const struct key *keys, size_t n, struct f
     struct flight *owed = &filter->owed;
     const char *path = filter->flight.path;
     if (owed->log == NULL) {
-        int fd = beside_nameless(path);
+        int fd = side_file_unnamed(path);
         if (fd < 0)
             return fault_errno(fault, path, "cannot create a file beside it", errno);
         if (begin_alone(owed, fd, path, fault) != 0)

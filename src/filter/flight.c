@@ -3,8 +3,8 @@
 #include "core/little.h"
 #include "core/salt.h"
 #include "filter/internal.h"
+#include "system/io.h"
 #include "system/map.h"
-#include "system/whole.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,7 +15,7 @@ enum { AHEAD = 16 /* keys, as in core/kernel_body.h */ };
 
 struct flight flight_in_slot(uint8_t *record, uint8_t *bytes, unsigned slot)
 {
-    uint64_t room = slot_room(slot);
+    uint64_t room = slot_capacity(slot);
     return (struct flight){
         .record = record,
         .log = bytes,
@@ -31,19 +31,19 @@ int flight_write_head(int fd, const struct key_file_head *head)
 {
     uint8_t bytes[KEY_FILE_BYTES];
     key_file_encode(head, bytes);
-    return whole_write_at(fd, bytes, sizeof bytes, 0) == sizeof bytes ? 0 : -1;
+    return io_write_at(fd, bytes, sizeof bytes, 0) == sizeof bytes ? 0 : -1;
 }
 
 int flight_read_head(int fd, struct key_file_head *head)
 {
     uint8_t bytes[KEY_FILE_BYTES] = {0};
-    size_t n = whole_read_at(fd, bytes, sizeof bytes, 0);
+    size_t n = io_read_at(fd, bytes, sizeof bytes, 0);
     return n < sizeof bytes && errno != 0 ? -1 : (int)key_file_decode(bytes, n, head);
 }
 
 uint64_t flight_room(unsigned level)
 {
-    return (uint64_t)FLIGHT_FILE_ROOM << level;
+    return (uint64_t)FLIGHT_FILE_KEYS << level;
 }
 
 uint64_t flight_bytes(unsigned level)
@@ -278,7 +278,7 @@ int flight_enlarge(const struct flight *old, struct flight *larger, struct fault
     uint64_t count = old->count;
     if (level > FLIGHT_LEVEL_MAX || (size_t)flight_bytes(level) != flight_bytes(level))
         return fault_set(fault, larger->path, "too many lines in flight");
-    if (whole_allocate(larger->fd, from, flight_bytes(level) - from) != 0)
+    if (io_allocate(larger->fd, from, flight_bytes(level) - from) != 0)
         return fault_errno(fault, larger->path, "cannot store lines in flight", errno);
     if (flight_map(larger, true, level, fault) != 0)
         return -1;

@@ -7,7 +7,7 @@
 #include "core/kernel.h"
 #include "filter/filter.h"
 #include "filter/flight.h"
-#include "system/beside.h"
+#include "system/side_file.h"
 
 /* Where the keys of a layer gather (filter/stage.h). */
 struct stage {
@@ -55,8 +55,8 @@ struct open_file {
 struct store {
     const struct kernel *kernel;
     struct header header;
-    unsigned count; /* of layers */
-    uint8_t *fixed; /* the fixed part: mapped, or in memory as far as that needs it */
+    unsigned count;    /* of layers */
+    uint8_t *metadata; /* all before the layers: mapped, or in memory as far as needed */
     struct open_file file;
     struct key *noted; /* in memory: those of a small first layer; NULL: there is none */
     struct store_watch watch;
@@ -69,46 +69,46 @@ struct store {
 struct attached {
     struct flight flight;
     uint64_t file; /* its inode number */
-    char path[BESIDE_MAX];
+    char path[SIDE_FILE_NAME_MAX];
 };
 
 struct filter {
     struct store *store;
-    bool writes;           /* to a file: it has a slot */
-    unsigned slot;         /* then */
-    struct flight flight;  /* log NULL: it has none, as in memory */
-    bool holds;            /* what is in flight stays there for longer than a batch */
-    uint64_t delivered;    /* of the keys in flight, those whose lines were handed on */
-    uint64_t claimed_at;   /* the counter of settlings when they were claimed */
-    char path[BESIDE_MAX]; /* of the flight's file */
-    struct flight owed;    /* log NULL: nothing is */
-    uint64_t came;         /* of what is owed */
+    bool writes;                   /* to a file: it has a slot */
+    unsigned slot;                 /* then */
+    struct flight flight;          /* log NULL: it has none, as in memory */
+    bool holds;                    /* what is in flight stays there for longer than a batch */
+    uint64_t delivered;            /* of the keys in flight, those whose lines were handed on */
+    uint64_t claimed_at;           /* the counter of settlings when they were claimed */
+    char path[SIDE_FILE_NAME_MAX]; /* of the flight's file */
+    struct flight owed;            /* log NULL: nothing is */
+    uint64_t came;                 /* of what is owed */
     struct attached *attached[SLOTS_MAX];
 };
 
-/* --- shared words of the fixed part: little-endian, read and written whole --- */
+/* --- shared words of the metadata: little-endian, read and written whole --- */
 
 static inline uint64_t get64(const struct store *store, size_t at)
 {
-    const void *word = store->fixed + at;
+    const void *word = store->metadata + at;
     return LITTLE64(__atomic_load_n((const uint64_t *)word, __ATOMIC_ACQUIRE));
 }
 
 static inline void put64(struct store *store, size_t at, uint64_t value)
 {
-    void *word = store->fixed + at;
+    void *word = store->metadata + at;
     __atomic_store_n((uint64_t *)word, LITTLE64(value), __ATOMIC_RELEASE);
 }
 
 static inline uint32_t get32(const struct store *store, size_t at)
 {
-    const void *word = store->fixed + at;
+    const void *word = store->metadata + at;
     return LITTLE32(__atomic_load_n((const uint32_t *)word, __ATOMIC_ACQUIRE));
 }
 
 static inline void put32(struct store *store, size_t at, uint32_t value)
 {
-    void *word = store->fixed + at;
+    void *word = store->metadata + at;
     __atomic_store_n((uint32_t *)word, LITTLE32(value), __ATOMIC_RELEASE);
 }
 

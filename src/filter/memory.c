@@ -102,8 +102,8 @@ static int make_layers(struct store *store, struct fault *fault)
         return fault_set(fault, store_name(store), "the filter would be too large");
     /* Not cleared: that takes longer than a run of a few lines. */
     store->noted = small > 0 ? malloc((size_t)plan.capacity * sizeof(struct key)) : NULL;
-    store->fixed = calloc(1, FLIGHT_AT);
-    if ((small > 0 && store->noted == NULL) || store->fixed == NULL)
+    store->metadata = calloc(1, FLIGHT_AT);
+    if ((small > 0 && store->noted == NULL) || store->metadata == NULL)
         return fault_errno(fault, store_name(store), NULL, ENOMEM);
     while (store->count < growth_first_layers(&store->header.plan))
         if (add_layer(store, &plan, fault) != 0)

@@ -20,8 +20,8 @@
 #include "filter/pages.h"
 
 #include "filter/internal.h"
+#include "system/io.h"
 #include "system/map.h"
-#include "system/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -214,7 +214,7 @@ static void clear_slice(const struct store *store, const struct layer *layer, ui
                         uint64_t pages)
 {
     size_t bytes = (size_t)(pages * PAGE_BYTES);
-    if (in_memory(store) || whole_zero(store->file.fd, page_at(layer, page), bytes) != 0)
+    if (in_memory(store) || io_zero(store->file.fd, page_at(layer, page), bytes) != 0)
         memset(layer->bits.bytes + page * PAGE_BYTES, 0, bytes);
 }
 

@@ -2,13 +2,13 @@
 #include "filter/pending.h"
 
 #include "filter/flight.h"
-#include "system/beside.h"
+#include "system/io.h"
 #include "system/lock.h"
 #include "system/network.h"
 #include "system/path.h"
 #include "system/random.h"
+#include "system/side_file.h"
 #include "system/signals.h"
-#include "system/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -146,7 +146,7 @@ static ptrdiff_t read_keys(const struct pending *pending, uint64_t from, struct 
     size_t n = left < BATCH_KEYS ? (size_t)left : BATCH_KEYS;
     if (n > 0 && signals_pending())
         return fault_errno(fault, pending->path, NULL, EINTR);
-    if (whole_read_at(pending->fd, bytes, n * KEY_BYTES, at) < n * KEY_BYTES)
+    if (io_read_at(pending->fd, bytes, n * KEY_BYTES, at) < n * KEY_BYTES)
         return errno != 0 ? fault_system(pending, fault)
                           : damaged(pending, "wrong file size", fault);
     for (size_t i = 0; i < n; i++)
@@ -165,7 +165,7 @@ static int sum_up(int fd, uint64_t count, uint64_t *sum)
         length = end - at < sizeof bytes ? (size_t)(end - at) : sizeof bytes;
         if (signals_pending())
             errno = EINTR;
-        if (signals_pending() || whole_read_at(fd, bytes, length, at) < length)
+        if (signals_pending() || io_read_at(fd, bytes, length, at) < length)
             return -1;
         *sum = hash_chain(*sum, bytes, length);
     }
@@ -350,7 +350,7 @@ int pending_begin(struct pending *pending, struct filter *filter, struct fault *
     if (ftruncate(pending->new_fd, 0) != 0 || flight_write_head(pending->new_fd, &head) != 0)
         return fault_system(pending, fault);
     if (pending->fd >= 0 && fstat(pending->fd, &old) == 0)
-        beside_take_after(pending->new_fd, &old);
+        side_file_copy_owner(pending->new_fd, &old);
     return filter_hold_in(filter, pending->new_fd, pending->target, fault) == 0
                ? owe(pending, filter, fault)
                : -1;

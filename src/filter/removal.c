@@ -49,7 +49,7 @@ bool removal_is_open(const struct store *store)
 
 static void journal_begin(struct store *store, unsigned layer, struct key key)
 {
-    uint8_t *journal = store->fixed + journal_at(store);
+    uint8_t *journal = store->metadata + journal_at(store);
     put32(store, journal_at(store) + JOURNAL_LAYER, layer);
     store_key(journal + JOURNAL_KEY, key);
     cells_save(&store->layers[layer].bits, key, journal + JOURNAL_LINES);
@@ -66,7 +66,7 @@ static void journal_end(struct store *store)
 
 void removal_repair(struct store *store)
 {
-    const uint8_t *journal = store->fixed + journal_at(store);
+    const uint8_t *journal = store->metadata + journal_at(store);
     uint32_t layer = get32(store, journal_at(store) + JOURNAL_LAYER);
     /* Others may have found the key absent meanwhile: they must look again. */
     if (layer < store->count &&

@@ -41,14 +41,14 @@ void room_tell(const struct store *store)
 
 static int sync_fixed(const struct store *store)
 {
-    return msync(store->fixed, HEADER_BYTES * 2, MS_SYNC);
+    return msync(store->metadata, HEADER_BYTES * 2, MS_SYNC);
 }
 
 /* Writes a record after those that are there, then the count, each on disk before the next. */
 static int announce(struct store *store, const struct layer_record *record)
 {
     size_t at = (size_t)store->count * LAYER_RECORD_BYTES;
-    layer_encode(record, store->fixed + LAYER_TABLE_AT + at);
+    layer_encode(record, store->metadata + LAYER_TABLE_AT + at);
     put64(store, keys_at(store->count), 0);
     put64(store, layer_state_at(store->count) + LAYER_ERA, 0);
     put64(store, layer_state_at(store->count) + LAYER_HAS_BITS, 0);

@@ -17,7 +17,7 @@ struct slot_facts slot_facts(const struct store *store, unsigned slot)
 {
     struct slot_facts facts = {
         .keys = get64(store, slot_at(slot) + FLIGHT_COUNT),
-        .room = slot_room(slot),
+        .room = slot_capacity(slot),
         .file = get64(store, slot_at(slot) + FLIGHT_FILE),
         .number = get32(store, slot_at(slot) + FLIGHT_NUMBER),
         .level = get32(store, slot_at(slot) + FLIGHT_LEVEL),
@@ -29,12 +29,13 @@ struct slot_facts slot_facts(const struct store *store, unsigned slot)
 
 struct flight slot_flight(const struct store *store, unsigned slot)
 {
-    return flight_in_slot(store->fixed + slot_at(slot), store->fixed + slot_keys_at(slot), slot);
+    return flight_in_slot(store->metadata + slot_at(slot), store->metadata + slot_keys_at(slot),
+                          slot);
 }
 
-void slot_path(const struct store *store, uint32_t number, char path[BESIDE_MAX])
+void slot_path(const struct store *store, uint32_t number, char path[SIDE_FILE_NAME_MAX])
 {
-    snprintf(path, BESIDE_MAX, "%s.flight-%u", store_real_path(store), number);
+    snprintf(path, SIDE_FILE_NAME_MAX, "%s.flight-%u", store_real_path(store), number);
 }
 
 /* --- its file --- */
@@ -65,7 +66,7 @@ static void remove_left(const struct filter *filter, bool empty)
     if (fd < 0)
         return;
     bool may_be = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-                  beside_is_trusted(filter->path, &status, &store->file.status);
+                  side_file_is_trusted(filter->path, &status, &store->file.status);
     int is = may_be ? flight_read_head(fd, &head) : KEY_FILE_OTHER;
     close(fd);
     bool ours = is == KEY_FILE_GOOD && head.kind == KEYS_IN_FLIGHT &&
@@ -121,7 +122,7 @@ static int begin_file(struct filter *filter, struct flight *larger, struct fault
     larger->path = filter->path;
     if (larger->fd < 0)
         return fault_no_file(filter, fault);
-    beside_take_after(larger->fd, &filter->store->file.status);
+    side_file_copy_owner(larger->fd, &filter->store->file.status);
     return flight_write_head(larger->fd, &head) == 0
                ? 0
                : fault_errno(fault, filter->path, NULL, errno);

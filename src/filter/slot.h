@@ -10,7 +10,7 @@
 
 #include "filter/flight.h"
 #include "filter/store.h"
-#include "system/beside.h"
+#include "system/side_file.h"
 
 struct filter;
 
@@ -40,6 +40,6 @@ void slot_leave(struct filter *filter);
 
 /* The flight in a slot, or the name of its file. */
 struct flight slot_flight(const struct store *store, unsigned slot);
-void slot_path(const struct store *store, uint32_t number, char path[BESIDE_MAX]);
+void slot_path(const struct store *store, uint32_t number, char path[SIDE_FILE_NAME_MAX]);
 
 #endif

@@ -40,11 +40,11 @@
 
 #include "filter/internal.h"
 #include "filter/pages.h"
+#include "system/io.h"
 #include "system/lock.h"
 #include "system/map.h"
 #include "system/random.h"
 #include "system/signals.h"
-#include "system/whole.h"
 
 #include <errno.h>
 #include <string.h>
@@ -244,8 +244,7 @@ ptrdiff_t stage_read(struct stage_reader *reader, struct key keys[STAGE_PIECE], 
         size_t n = left < STAGE_PIECE ? (size_t)left : STAGE_PIECE, bytes = n * KEY_BYTES;
         if (signals_pending() && !store->settling)
             return fault_errno(fault, store->file.path, NULL, EINTR);
-        if (whole_read_at(store->file.fd, keys, bytes, stage->at + reader->place * KEY_BYTES) !=
-            bytes)
+        if (io_read_at(store->file.fd, keys, bytes, stage->at + reader->place * KEY_BYTES) != bytes)
             return fault_errno(fault, store->file.path, NULL, errno != 0 ? errno : EIO);
         reader->place += n;
         kept = keep(reader, keys, n);
@@ -335,7 +334,7 @@ static int give_back(struct store *store, unsigned layer, struct fault *fault)
         size_t bytes = (size_t)(left < SLICE ? left : SLICE) * PAGE_BYTES;
         if (store_check_signals(store, fault) != 0)
             return -1;
-        if (whole_give_back(store->file.fd, stage->at + page * PAGE_BYTES, bytes) != 0)
+        if (io_punch_hole(store->file.fd, stage->at + page * PAGE_BYTES, bytes) != 0)
             memset(&stage->table[page * KEYS_A_PAGE], 0, bytes);
     }
     put64(store, layer_state_at(layer) + LAYER_EMPTYING, 0);
@@ -347,10 +346,10 @@ static void allocate(struct store *store, unsigned layer)
 {
     struct stage *stage = &store->layers[layer].stage;
     uint64_t era = era_of(store, layer);
-    stage->unused = whole_reserve(store->file.fd, stage->at, stage->pages * PAGE_BYTES) != 0;
+    stage->unused = io_reserve(store->file.fd, stage->at, stage->pages * PAGE_BYTES) != 0;
     if (!stage->unused && !in_use(era)) {
         put64(store, layer_state_at(layer) + LAYER_ERA, ++era);
-        stage->unused = msync(store->fixed, FLIGHT_AT, MS_SYNC) != 0;
+        stage->unused = msync(store->metadata, FLIGHT_AT, MS_SYNC) != 0;
     }
     stage->ours = stage->unused ? 0 : era;
 }

@@ -4,12 +4,12 @@
 #include "filter/pages.h"
 #include "filter/removal.h"
 #include "system/clock.h"
+#include "system/io.h"
 #include "system/lock.h"
 #include "system/map.h"
 #include "system/network.h"
 #include "system/path.h"
 #include "system/signals.h"
-#include "system/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -84,7 +84,7 @@ static int read_page(const struct store *store, uint64_t at, uint8_t page[HEADER
                      struct fault *fault)
 {
     memset(page, 0, HEADER_BYTES);
-    if (whole_read_at(store->file.fd, page, HEADER_BYTES, at) < HEADER_BYTES && errno != 0)
+    if (io_read_at(store->file.fd, page, HEADER_BYTES, at) < HEADER_BYTES && errno != 0)
         return fault_errno(fault, store->file.path, NULL, errno);
     return 0;
 }
@@ -108,8 +108,8 @@ static int map_fixed(struct store *store, struct fault *fault)
 {
     size_t bytes = (size_t)store->header.layers_at;
     const struct open_file *file = &store->file;
-    store->fixed = map_file(file->fd, store->file.write, 0, bytes, file->path, fault);
-    return store->fixed != NULL ? 0 : -1;
+    store->metadata = map_file(file->fd, store->file.write, 0, bytes, file->path, fault);
+    return store->metadata != NULL ? 0 : -1;
 }
 
 /* Maps so many pages, or returns NULL with the fault. */
@@ -250,9 +250,9 @@ void store_close(struct store *store)
     for (unsigned i = 0; i < store->count; i++)
         unmap_layer(&store->layers[i]);
     if (store->file.fd < 0)
-        free(store->fixed);
-    else if (store->fixed != NULL)
-        map_drop(store->fixed, (size_t)store->header.layers_at);
+        free(store->metadata);
+    else if (store->metadata != NULL)
+        map_drop(store->metadata, (size_t)store->header.layers_at);
     if (store->file.fd >= 0)
         close(store->file.fd);
     free(store->noted);
@@ -301,7 +301,7 @@ bool store_is_file(const struct store *store, const struct stat *status)
 bool store_begins(int fd)
 {
     uint8_t bytes[8];
-    return whole_read_at(fd, bytes, sizeof bytes, 0) == sizeof bytes && header_is_filter(bytes);
+    return io_read_at(fd, bytes, sizeof bytes, 0) == sizeof bytes && header_is_filter(bytes);
 }
 
 /* --- locks --- */
@@ -477,7 +477,7 @@ uint64_t store_settlings(const struct store *store)
 
 uint8_t store_queue(const struct store *store)
 {
-    return store->fixed[QUEUE_AT];
+    return store->metadata[QUEUE_AT];
 }
 
 struct layer_plan store_plan(const struct store *store, unsigned layer)

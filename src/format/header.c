@@ -54,7 +54,7 @@ enum {
     FEATURES_AT = 16,    /*   8 features without which the file cannot be used: FEATURE_... */
     UUID_AT = 32,        /*  16 UUID of the filter, random (RFC 4122 version 4) */
     CREATED_AT = 48,     /*   8 time of creation, seconds since 1970 UTC, two's complement */
-    HASH_KEY_AT = 64,    /*  16 the seed of XXH3, and 8 zeros; or the key of SipHash-2-4 */
+    HASH_SEED_AT = 64,   /*  16 the seed of XXH3, and 8 zeros; or the key of SipHash-2-4 */
     RATE_AT = 104,       /*   8 p, the false-positive rate asked for, a double */
     CAPACITY_AT = 112,   /*   8 n, the capacity asked for, in keys; 0: to grow from small */
     PAGES_AT = 120,      /*   8 size asked for, in pages of each first layer; 0: as n, p want */
@@ -63,8 +63,8 @@ enum {
     FIXED_AT = 131,      /*   1 1 if the filter never grows, else 0 */
     FORGET_AT = 160,     /*   8 window by time: forgets after so many ms; 0: after n lines */
     KEY_RECIPE_AT = 256, /* 128 how a line becomes its key: zeros, the key is the whole line */
-    PART_AT = 384,       /*   4 which of the parts the filter is for, I, from 1 on */
-    PARTS_AT = 388,      /*   4 number of parts, N; 0: there are none */
+    SHARD_AT = 384,      /*   4 number of the shard, I, from 1 on */
+    SHARDS_AT = 388,     /*   4 number of shards, N; 0: not for a shard */
     CHECKSUM_AT = 4088   /*   8 XXH3, 64-bit variant, seed 0, of bytes 0..4087 */
 };
 
@@ -97,8 +97,8 @@ static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
     store64(bytes + FEATURES_AT, features_of(header));
     memcpy(bytes + UUID_AT, header->uuid, UUID_BYTES);
     store64(bytes + CREATED_AT, (uint64_t)header->created);
-    store64(bytes + HASH_KEY_AT, header->hasher.k0);
-    store64(bytes + HASH_KEY_AT + 8, header_has_secret(header) ? header->hasher.k1 : 0);
+    store64(bytes + HASH_SEED_AT, header->hasher.k0);
+    store64(bytes + HASH_SEED_AT + 8, header_has_secret(header) ? header->hasher.k1 : 0);
     store_double(bytes + RATE_AT, plan->rate);
     store64(bytes + CAPACITY_AT, plan->capacity);
     store64(bytes + PAGES_AT, plan->pages);
@@ -108,9 +108,9 @@ static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
     if (plan->window)
         store64(bytes + FORGET_AT, plan->forget);
     recipe_encode(&header->recipe, bytes + KEY_RECIPE_AT);
-    if (header->shard.parts != 0) {
-        store32(bytes + PART_AT, header->shard.part);
-        store32(bytes + PARTS_AT, header->shard.parts);
+    if (header->shard.count != 0) {
+        store32(bytes + SHARD_AT, header->shard.number);
+        store32(bytes + SHARDS_AT, header->shard.count);
     }
 }
 
@@ -127,7 +127,7 @@ static void decode(const uint8_t *bytes, struct header *header)
     *header = (struct header){
         .created = (int64_t)load64(bytes + CREATED_AT),
         .hasher = {(features & FEATURE_SECRET) != 0 ? HASH_SIPHASH : HASH_XXH3,
-                   load64(bytes + HASH_KEY_AT), load64(bytes + HASH_KEY_AT + 8)},
+                   load64(bytes + HASH_SEED_AT), load64(bytes + HASH_SEED_AT + 8)},
         .plan =
             {
                 .rate = load_double(bytes + RATE_AT),
@@ -139,10 +139,10 @@ static void decode(const uint8_t *bytes, struct header *header)
                 .forget = load64(bytes + FORGET_AT),
                 .staged = (features & (FEATURE_COUNTING | FEATURE_WINDOW)) == 0,
             },
-        .shard = {load32(bytes + PART_AT), load32(bytes + PARTS_AT)},
+        .shard = {load32(bytes + SHARD_AT), load32(bytes + SHARDS_AT)},
     };
     memcpy(header->uuid, bytes + UUID_AT, UUID_BYTES);
-    header->layers_at = fixed_bytes(counting);
+    header->layers_at = metadata_bytes(counting);
 }
 
 bool header_is_filter(const uint8_t *bytes)
@@ -168,9 +168,9 @@ static const char *plan_flaw(const struct filter_plan *plan, const uint8_t *byte
     return NULL;
 }
 
-static bool is_part(struct shard shard)
+static bool is_shard(struct shard shard)
 {
-    return shard.parts <= SHARD_PARTS_MAX && shard.part >= 1 && shard.part <= shard.parts;
+    return shard.count <= SHARDS_MAX && shard.number >= 1 && shard.number <= shard.count;
 }
 
 static bool may_be_window(const struct filter_plan *plan)
@@ -193,7 +193,7 @@ static const char *header_flaw(const struct header *header, const uint8_t *bytes
     const struct filter_plan *plan = &header->plan;
     if (plan->window && !may_be_window(plan))
         return "invalid window";
-    if (header->shard.parts != 0 && !is_part(header->shard))
+    if (header->shard.count != 0 && !is_shard(header->shard))
         return "invalid shard";
     if (uses_unnamed(header, bytes))
         return "unused header bytes are not zero";

@@ -225,7 +225,7 @@ uint64_t header_file_bytes(uint64_t pages, const struct filter_plan *plan, unsig
 {
     struct layer_record record = {
         .plan = {.pages = pages, .stage = growth_stage_pages(plan, pages)}};
-    uint64_t at = fixed_bytes(plan->geometry.counting);
+    uint64_t at = metadata_bytes(plan->geometry.counting);
     for (; layers > 0; layers--) {
         layer_put(&record, at);
         at = layer_end(&record);

@@ -71,10 +71,10 @@ static const char *value_of(const struct header *header, enum trait trait, bool 
         return header_has_secret(header) ? NULL : whole(header->hasher.k0, text);
     default:
         if (for_union)
-            snprintf(text, NUMBER_TEXT, "I/%" PRIu32, shard->parts);
+            snprintf(text, NUMBER_TEXT, "I/%" PRIu32, shard->count);
         else
-            snprintf(text, NUMBER_TEXT, "%" PRIu32 "/%" PRIu32, shard->part, shard->parts);
-        return shard->parts == 0 ? NULL : text;
+            snprintf(text, NUMBER_TEXT, "%" PRIu32 "/%" PRIu32, shard->number, shard->count);
+        return shard->count == 0 ? NULL : text;
     }
 }
 

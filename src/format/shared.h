@@ -67,9 +67,9 @@ enum {
 /* A file of keys: its head, and keys and places of level 0, which double with each level. */
 enum {
     FLIGHT_HEAD_BYTES = 4096,
-    FLIGHT_FILE_ROOM = 3072,
+    FLIGHT_FILE_KEYS = 3072,
     FLIGHT_FILE_PLACES = 4096,
-    FLIGHT_FILE_BYTES = FLIGHT_FILE_ROOM * 16 + FLIGHT_FILE_PLACES * 4,
+    FLIGHT_FILE_BYTES = FLIGHT_FILE_KEYS * 16 + FLIGHT_FILE_PLACES * 4,
     FLIGHT_LEVEL_MAX = 20,
     FLIGHT_BEGINS = 255
 };
@@ -102,14 +102,14 @@ static inline size_t slot_at(unsigned slot)
 }
 
 /* Keys and places of a slot, and where they begin. */
-static inline uint64_t slot_room(unsigned slot)
+static inline uint64_t slot_capacity(unsigned slot)
 {
     return slot == 0 ? 2048 : slot < 16 ? 8 : 0;
 }
 
 static inline uint64_t slot_places(unsigned slot)
 {
-    return 2 * slot_room(slot);
+    return 2 * slot_capacity(slot);
 }
 
 static inline size_t slot_keys_at(unsigned slot)
@@ -120,7 +120,7 @@ static inline size_t slot_keys_at(unsigned slot)
 }
 
 /* Bytes of the whole fixed part. */
-static inline uint64_t fixed_bytes(bool counting)
+static inline uint64_t metadata_bytes(bool counting)
 {
     uint64_t end = slot_keys_at(SLOTS_MAX);
     return (end + 4095) / 4096 * 4096 + (counting ? JOURNAL_BYTES : 0);

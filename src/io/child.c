@@ -1,8 +1,8 @@
 #include "io/child.h"
 
 #include "core/quote.h"
+#include "system/io.h"
 #include "system/signals.h"
-#include "system/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -106,7 +106,7 @@ static size_t write_as_output(void *context, const char *bytes, size_t length, s
     bool first = child->pid == 0;
     if (first && start(child, bytes, length, fault) != 0)
         return 0;
-    size_t done = whole_write(child->fd, bytes, length);
+    size_t done = io_write(child->fd, bytes, length);
     child->written += done;
     if (done == length)
         return done;

@@ -1,9 +1,9 @@
 #include "io/output.h"
 
+#include "system/io.h"
 #include "system/path.h"
 #include "system/signals.h"
 #include "system/terminal.h"
-#include "system/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -85,7 +85,7 @@ static size_t write_all(const struct output *output, const char *bytes, size_t l
                         struct fault *fault)
 {
     terminal_make_way(output->fd);
-    size_t done = whole_write(output->fd, bytes, length);
+    size_t done = io_write(output->fd, bytes, length);
     if (done != length)
         fault_errno(fault, output->name, NULL, errno);
     return done;

@@ -148,7 +148,7 @@ static struct span fold(struct keyer *keyer, struct span text)
     return (struct span){keyer->text, text.length};
 }
 
-/* Makes the key of the line that is `text`. Returns false if it counts as itself. */
+/* Makes the key of the line that is `text`. Returns false if the line has no key. */
 static bool take_key(struct keyer *keyer, struct span *text)
 {
     const struct recipe *recipe = &keyer->recipe;
@@ -163,7 +163,7 @@ static bool take_key(struct keyer *keyer, struct span *text)
     return true;
 }
 
-/* The key that was taken of a line, or the line, which counts as itself. */
+/* The key that was taken of a line, or the whole line if it has none. */
 static struct key_text key_or_line(bool taken, struct span key, struct span line)
 {
     return taken ? (struct key_text){key.bytes, key.length, false}
@@ -194,7 +194,7 @@ struct hashed {
 struct batch {
     const char *bytes;
     const size_t *starts;
-    uint8_t *itself;
+    uint8_t *no_key;
     struct hashed first, second; /* the second may have no keys */
 };
 
@@ -206,13 +206,13 @@ static struct span line_of(const struct batch *batch, size_t i)
 
 static void hash_into(const struct hashed *set, size_t i, struct key_text text)
 {
-    const struct hasher *hasher = text.itself ? &set->hashers.itself : &set->hashers.key;
+    const struct hasher *hasher = text.no_key ? &set->hashers.line : &set->hashers.key;
     set->keys[i] = hash_key(text.bytes, text.length, *hasher);
 }
 
 static void hash_text(const struct batch *batch, size_t i, struct key_text text)
 {
-    batch->itself[i] = text.itself;
+    batch->no_key[i] = text.no_key;
     hash_into(&batch->first, i, text);
     if (batch->second.keys != NULL)
         hash_into(&batch->second, i, text);
@@ -234,7 +234,7 @@ static void hash_urls(struct keyer *keyer, const struct batch *batch, size_t n)
     for (size_t i = 0; i < n; i++) {
         size_t first = i;
         for (; i < n && url_is_normal(line_of(batch, i)); i++)
-            batch->itself[i] = 0;
+            batch->no_key[i] = 0;
         hash_run(batch, first, i);
         if (i == n)
             return;
@@ -248,7 +248,7 @@ static void hash_batch(struct keyer *keyer, const struct batch *batch, size_t n)
 {
     if (recipe_is_whole_line(&keyer->recipe)) {
         hash_run(batch, 0, n);
-        memset(batch->itself, 0, n);
+        memset(batch->no_key, 0, n);
     } else if (is_url_of_line(&keyer->recipe)) {
         hash_urls(keyer, batch, n);
     } else {
@@ -260,15 +260,15 @@ static void hash_batch(struct keyer *keyer, const struct batch *batch, size_t n)
 }
 
 void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
-                struct hashers hashers, struct key *keys, uint8_t *itself)
+                struct hashers hashers, struct key *keys, uint8_t *no_key)
 {
     const struct hashed only = {hashers, keys}, none = {.keys = NULL};
-    hash_batch(keyer, &(struct batch){bytes, starts, itself, only, none}, n);
+    hash_batch(keyer, &(struct batch){bytes, starts, no_key, only, none}, n);
 }
 
 void keyer_hash_twice(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
-                      const struct hashers hashers[2], struct key *const keys[2], uint8_t *itself)
+                      const struct hashers hashers[2], struct key *const keys[2], uint8_t *no_key)
 {
     const struct hashed first = {hashers[0], keys[0]}, second = {hashers[1], keys[1]};
-    hash_batch(keyer, &(struct batch){bytes, starts, itself, first, second}, n);
+    hash_batch(keyer, &(struct batch){bytes, starts, no_key, first, second}, n);
 }

@@ -24,19 +24,19 @@ int keyer_reserve(struct keyer *keyer, size_t length);
 struct key_text {
     const char *bytes; /* in the line, or in the keyer until the next call */
     size_t length;
-    bool itself; /* it has no such field, or is not a URL: all of the line, as it is */
+    bool no_key; /* all of the line, because it has no key */
 };
 
 /* Precondition: there is room for it. */
 struct key_text keyer_text(struct keyer *keyer, const char *line, size_t length);
 
-/* The keys of `n` lines laid end to end, as in hash_lines; itself[i] = 1 if line i counts as
- * itself, else 0. Precondition: there is room for each. */
+/* The keys of `n` lines laid end to end, as in hash_lines; no_key[i] = 1 if line i has no
+ * key, else 0. Precondition: there is room for each. */
 void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
-                struct hashers hashers, struct key *keys, uint8_t *itself);
+                struct hashers hashers, struct key *keys, uint8_t *no_key);
 
 /* Two keys of each line with two pairs of hashes, at the cost of one text. */
 void keyer_hash_twice(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
-                      const struct hashers hashers[2], struct key *const keys[2], uint8_t *itself);
+                      const struct hashers hashers[2], struct key *const keys[2], uint8_t *no_key);
 
 #endif

@@ -21,7 +21,7 @@
  * and the second thread then has work for a while. There are at least twice as many in all, so that
  * neither thread waits for what the other keeps.
  */
-enum { BLOCKS = 8, BLOCKS_AT_ONCE = 4, BUFFERS = 5, BUFFERS_AT_ONCE = 2 };
+enum { ENTRIES = 8, ENTRIES_AT_ONCE = 4, BUFFERS = 5, BUFFERS_AT_ONCE = 2 };
 
 /* When to start the second thread, and when to end it: so many bytes in pieces of so many on
  * average; so many pieces in a row that were smaller than that. */
@@ -29,26 +29,26 @@ enum { START_BYTES = 1 << 20, LARGE_PIECE = 16 << 10, END_PIECES = 16 };
 
 enum outcome { BATCH, END, FAULT, HANDED_BACK };
 
-struct block {
+struct entry {
     struct batch batch;
     enum outcome outcome;
     struct fault fault;
     size_t starts[BATCH_LINES + 1];
     struct key keys[BATCH_LINES];
-    uint8_t itself[BATCH_LINES];
-    uint32_t parts[BATCH_LINES];
+    uint8_t no_key[BATCH_LINES];
+    uint32_t shards[BATCH_LINES];
 };
 
 /* What parts are made with. */
-struct part_maker {
-    uint32_t parts;
+struct shard_maker {
+    uint32_t shards;
     struct key keys[BATCH_LINES];
 };
 
 struct batches {
     const struct kernel *kernel;
     struct keyer *keyer;
-    struct part_maker *part_maker; /* NULL: none are wanted */
+    struct shard_maker *shard_maker; /* NULL: none are wanted */
     char delimiter;
     struct hashers hashers;
     unsigned threads;
@@ -60,15 +60,15 @@ struct batches {
     uint64_t pieces, bytes; /* since the input began, or the second thread ended */
     unsigned small;         /* pieces in a row */
 
-    struct block *block; /* BLOCKS; without a second thread, the first alone */
+    struct entry *entry; /* ENTRIES; without a second thread, the first alone */
     size_t given;        /* blocks that the caller has had */
 
     bool ahead; /* the second thread works: */
-    bool ready; /* and the next block is made */
+    bool ready; /* and the next entry is made */
     atomic_bool ending;
     pthread_t thread;
-    sem_t made, free_blocks, free_buffers;
-    unsigned blocks_kept, buffers_kept; /* that are free, and not yet given back */
+    sem_t made, free_entries, free_buffers;
+    unsigned entries_kept, buffers_kept; /* that are free, and not yet given back */
     struct input_buffer spare[BUFFERS - 1];
     size_t changes;
 };
@@ -84,11 +84,11 @@ struct batches *batches_new(char delimiter, const struct recipe *recipe, struct 
 {
     struct batches *batches = malloc(sizeof *batches);
     /* Not cleared: a short run touches little of it. */
-    struct block *block = malloc(BLOCKS * sizeof *block);
+    struct entry *entry = malloc(ENTRIES * sizeof *entry);
     struct keyer *keyer = keyer_new(recipe);
-    if (batches == NULL || block == NULL || keyer == NULL) {
+    if (batches == NULL || entry == NULL || keyer == NULL) {
         free(batches);
-        free(block);
+        free(entry);
         keyer_free(keyer);
         return NULL;
     }
@@ -97,7 +97,7 @@ struct batches *batches_new(char delimiter, const struct recipe *recipe, struct 
                                 .delimiter = delimiter,
                                 .hashers = hashers,
                                 .threads = threads,
-                                .block = block};
+                                .entry = entry};
     return batches;
 }
 
@@ -105,18 +105,18 @@ void batches_free(struct batches *batches)
 {
     if (batches == NULL)
         return;
-    free(batches->part_maker);
+    free(batches->shard_maker);
     keyer_free(batches->keyer);
-    free(batches->block);
+    free(batches->entry);
     free(batches);
 }
 
-int batches_add_parts(struct batches *batches, uint32_t parts)
+int batches_add_shards(struct batches *batches, uint32_t shards)
 {
-    batches->part_maker = malloc(sizeof *batches->part_maker);
-    if (batches->part_maker == NULL)
+    batches->shard_maker = malloc(sizeof *batches->shard_maker);
+    if (batches->shard_maker == NULL)
         return -1;
-    batches->part_maker->parts = parts;
+    batches->shard_maker->shards = shards;
     return 0;
 }
 
@@ -130,49 +130,49 @@ void batches_begin(struct batches *batches, struct input *input)
 
 /* --- making a batch, in whichever thread --- */
 
-/* Keys and parts of `n` lines. */
-static void make_parts(const struct batches *batches, struct block *block, size_t n)
+/* Keys and shards of `n` lines. */
+static void make_shards(const struct batches *batches, struct entry *entry, size_t n)
 {
     const char *bytes = batches->chunk.bytes;
-    struct part_maker *maker = batches->part_maker;
+    struct shard_maker *maker = batches->shard_maker;
     const struct hashers hashers[2] = {batches->hashers, hashers_of_shards()};
-    struct key *const keys[2] = {block->keys, maker->keys};
-    keyer_hash_twice(batches->keyer, bytes, block->starts, n, hashers, keys, block->itself);
-    shard_parts(maker->keys, n, maker->parts, block->parts);
+    struct key *const keys[2] = {entry->keys, maker->keys};
+    keyer_hash_twice(batches->keyer, bytes, entry->starts, n, hashers, keys, entry->no_key);
+    shards_of_keys(maker->keys, n, maker->shards, entry->shards);
 }
 
 /* Returns 0, or -1 with the fault. */
-static int make_keys(const struct batches *batches, struct block *block, size_t n)
+static int make_keys(const struct batches *batches, struct entry *entry, size_t n)
 {
     const struct chunk *chunk = &batches->chunk;
     if (keyer_reserve(batches->keyer, chunk->length) != 0)
-        return fault_errno(&block->fault, input_name(batches->input),
+        return fault_errno(&entry->fault, input_name(batches->input),
                            "the key of a line does not fit into memory", ENOMEM);
-    if (batches->part_maker != NULL)
-        make_parts(batches, block, n);
+    if (batches->shard_maker != NULL)
+        make_shards(batches, entry, n);
     else
-        keyer_hash(batches->keyer, chunk->bytes, block->starts, n, batches->hashers, block->keys,
-                   block->itself);
+        keyer_hash(batches->keyer, chunk->bytes, entry->starts, n, batches->hashers, entry->keys,
+                   entry->no_key);
     return 0;
 }
 
 /* A chunk is there: makes the batch of its next lines. */
-static enum outcome make_batch(struct batches *batches, struct block *block)
+static enum outcome make_batch(struct batches *batches, struct entry *entry)
 {
     struct chunk chunk = batches->chunk;
-    block->starts[0] = batches->done;
+    entry->starts[0] = batches->done;
     size_t split = batches->kernel->split(chunk.bytes, chunk.length, batches->delimiter,
-                                          block->starts, BATCH_LINES);
-    size_t n = input_allowed(batches->input, block->starts, split, &block->fault);
-    if (n == 0 || make_keys(batches, block, n) != 0)
+                                          entry->starts, BATCH_LINES);
+    size_t n = input_allowed(batches->input, entry->starts, split, &entry->fault);
+    if (n == 0 || make_keys(batches, entry, n) != 0)
         return FAULT;
-    batches->done = block->starts[n];
-    block->batch = (struct batch){
+    batches->done = entry->starts[n];
+    entry->batch = (struct batch){
         .bytes = chunk.bytes,
-        .starts = block->starts,
-        .keys = block->keys,
-        .itself = block->itself,
-        .parts = block->parts,
+        .starts = entry->starts,
+        .keys = entry->keys,
+        .no_key = entry->no_key,
+        .shards = entry->shards,
         .n = n,
         .offset = chunk.offset,
         .last = batches->done == chunk.length,
@@ -213,16 +213,16 @@ static enum outcome change_buffer(struct batches *batches, struct fault *fault)
 }
 
 /* `ahead`: in the second thread. */
-static enum outcome make_next(struct batches *batches, struct block *block, bool ahead)
+static enum outcome make_next(struct batches *batches, struct entry *entry, bool ahead)
 {
     enum outcome outcome = BATCH;
     if (batches->done == batches->chunk.length) {
         if (ahead)
-            outcome = change_buffer(batches, &block->fault);
+            outcome = change_buffer(batches, &entry->fault);
         if (outcome == BATCH)
-            outcome = next_chunk(batches, &block->fault);
+            outcome = next_chunk(batches, &entry->fault);
     }
-    return outcome == BATCH ? make_batch(batches, block) : outcome;
+    return outcome == BATCH ? make_batch(batches, entry) : outcome;
 }
 
 /* --- the second thread --- */
@@ -231,12 +231,12 @@ static void *work_ahead(void *context)
 {
     struct batches *batches = context;
     for (size_t i = 0;; i++) {
-        struct block *block = &batches->block[i % BLOCKS];
-        if (!wait_for_free(batches, &batches->free_blocks))
+        struct entry *entry = &batches->entry[i % ENTRIES];
+        if (!wait_for_free(batches, &batches->free_entries))
             return NULL;
         /* Once it is made, the block is the caller's. */
-        enum outcome outcome = make_next(batches, block, true);
-        block->outcome = outcome;
+        enum outcome outcome = make_next(batches, entry, true);
+        entry->outcome = outcome;
         sem_post(&batches->made);
         if (outcome != BATCH)
             return NULL;
@@ -248,7 +248,7 @@ static void *work_ahead(void *context)
 static void end_ahead(struct batches *batches)
 {
     atomic_store(&batches->ending, true);
-    sem_post(&batches->free_blocks);
+    sem_post(&batches->free_entries);
     sem_post(&batches->free_buffers);
     if (batches->ahead)
         signals_end_thread(batches->thread);
@@ -259,7 +259,7 @@ static void end_ahead(struct batches *batches)
     }
     input_let_wait(batches->input, NULL);
     sem_destroy(&batches->made);
-    sem_destroy(&batches->free_blocks);
+    sem_destroy(&batches->free_entries);
     sem_destroy(&batches->free_buffers);
     batches->pieces = batches->bytes = 0;
 }
@@ -269,13 +269,13 @@ static void start_ahead(struct batches *batches)
 {
     batches->changes = 0;
     sem_init(&batches->made, 0, 0);
-    sem_init(&batches->free_blocks, 0, BLOCKS);
+    sem_init(&batches->free_entries, 0, ENTRIES);
     /* All of them: the chunk that the input has now is used up. */
     sem_init(&batches->free_buffers, 0, BUFFERS);
     input_let_wait(batches->input, &batches->ending);
     batches->small = 0;
     batches->given = 0;
-    batches->blocks_kept = batches->buffers_kept = 0;
+    batches->entries_kept = batches->buffers_kept = 0;
     batches->ending = false;
     batches->ahead = signals_start_thread(&batches->thread, work_ahead, batches);
     if (!batches->ahead)
@@ -288,7 +288,7 @@ static int wait_for_made(struct batches *batches, int milliseconds)
 {
     int result = batches->ready ? 1 : signals_wait_semaphore(&batches->made, milliseconds);
     batches->ready = result == 1;
-    if (batches->ready && batches->block[batches->given % BLOCKS].outcome == HANDED_BACK)
+    if (batches->ready && batches->entry[batches->given % ENTRIES].outcome == HANDED_BACK)
         end_ahead(batches);
     return result;
 }
@@ -307,15 +307,15 @@ static void give_back_last(struct batches *batches)
 {
     if (batches->given == 0)
         return;
-    if (batches->block[(batches->given - 1) % BLOCKS].batch.last)
+    if (batches->entry[(batches->given - 1) % ENTRIES].batch.last)
         give_back(&batches->free_buffers, &batches->buffers_kept, BUFFERS_AT_ONCE);
-    give_back(&batches->free_blocks, &batches->blocks_kept, BLOCKS_AT_ONCE);
+    give_back(&batches->free_entries, &batches->entries_kept, ENTRIES_AT_ONCE);
 }
 
-static struct block *take_made(struct batches *batches)
+static struct entry *take_made(struct batches *batches)
 {
     batches->ready = false;
-    return &batches->block[batches->given++ % BLOCKS];
+    return &batches->entry[batches->given++ % ENTRIES];
 }
 
 /* After a line longer than a buffer there is likely to be another, at which the thread would
@@ -337,7 +337,7 @@ bool batches_wait(struct batches *batches, int milliseconds)
 
 int batches_next(struct batches *batches, struct batch *batch, struct fault *fault)
 {
-    struct block *block = &batches->block[0];
+    struct entry *entry = &batches->entry[0];
     if (!batches->ahead && batches->done == batches->chunk.length && is_worth_it(batches))
         start_ahead(batches);
     if (batches->ahead)
@@ -345,15 +345,15 @@ int batches_next(struct batches *batches, struct batch *batch, struct fault *fau
     if (batches->ahead && wait_for_made(batches, -1) < 0)
         return fault_errno(fault, input_name(batches->input), NULL, EINTR);
     if (batches->ahead)
-        block = take_made(batches);
+        entry = take_made(batches);
     else
-        block->outcome = make_next(batches, block, false);
-    if (block->outcome == FAULT) {
-        *fault = block->fault;
+        entry->outcome = make_next(batches, entry, false);
+    if (entry->outcome == FAULT) {
+        *fault = entry->fault;
         return -1;
     }
-    *batch = block->batch;
-    return block->outcome == BATCH;
+    *batch = entry->batch;
+    return entry->outcome == BATCH;
 }
 
 void batches_end(struct batches *batches)

@@ -24,8 +24,8 @@ struct batch {
     char *bytes; /* of their chunk, which the caller may change up to the end of the batch */
     const size_t *starts; /* n + 1: where they begin in it */
     const struct key *keys;
-    const uint8_t *itself; /* 1 for a line that counts as itself (keyer.h), else 0 */
-    const uint32_t *parts; /* after batches_add_parts: of which part each line is */
+    const uint8_t *no_key;  /* 1 for a line without a key, else 0 */
+    const uint32_t *shards; /* after batches_add_shards: the shard of each line */
     size_t n;
     uint64_t offset; /* of the chunk in the input */
     bool last;       /* of its chunk, whose bytes are there until the next call */
@@ -36,8 +36,8 @@ static inline void batch_skip(struct batch *batch, size_t n)
 {
     batch->starts += n;
     batch->keys += n;
-    batch->itself += n;
-    batch->parts += n;
+    batch->no_key += n;
+    batch->shards += n;
     batch->n -= n;
 }
 
@@ -52,7 +52,7 @@ void batches_free(struct batches *batches);
 
 /* From now on each line also gets its part, of so many. Before batches_begin.
  * Returns 0, or -1 if memory is short. */
-int batches_add_parts(struct batches *batches, uint32_t parts);
+int batches_add_shards(struct batches *batches, uint32_t shards);
 
 /* Starts with an input, after what was read of it. */
 void batches_begin(struct batches *batches, struct input *input);

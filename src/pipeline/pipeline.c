@@ -38,7 +38,7 @@ struct pipeline {
     struct false_drops false_drops;
     struct shard shard; /* the part that the filter is for */
     uint64_t before;    /* lines read before this input */
-    bool other_part;    /* it ended at a line of one */
+    bool other_shard;   /* it ended at a line of one */
     bool begins;        /* the next line is the first of its input */
     char *heading;      /* HEADING_WITH_LINES: one that is still to be written */
     size_t heading_length;
@@ -49,9 +49,9 @@ const struct pipeline_counts *pipeline_counts(const struct pipeline *pipeline)
     return &pipeline->counts;
 }
 
-bool pipeline_met_other_part(const struct pipeline *pipeline)
+bool pipeline_met_other_shard(const struct pipeline *pipeline)
 {
-    return pipeline->other_part;
+    return pipeline->other_shard;
 }
 
 /* --- verdicts: seen[i] and select[i]; a batch is shortened to the lines that were judged --- */
@@ -267,8 +267,8 @@ static struct batches *make_batches(const struct pipeline_plan *plan, const stru
 {
     struct batches *batches = batches_new(plan->delimiter, &header->recipe,
                                           hashers_of_keys(header->hasher), plan->threads);
-    if (batches == NULL || header->shard.parts == 0 ||
-        batches_add_parts(batches, header->shard.parts) == 0)
+    if (batches == NULL || header->shard.count == 0 ||
+        batches_add_shards(batches, header->shard.count) == 0)
         return batches;
     batches_free(batches);
     return NULL;
@@ -433,7 +433,7 @@ static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, struct faul
         return -1;
     batch.n = end_of_wanted(pipeline, batch.n);
     pipeline->counts.read += batch.n;
-    pipeline->counts.itself += marks_count(batch.itself, batch.n);
+    pipeline->counts.no_key += marks_count(batch.no_key, batch.n);
     /* Keys that were claimed are delivered, or else not settled. */
     int held_back = hold_back(pipeline, &batch, fault);
     bool delivered = deliver(pipeline, &batch, held_back == 0 ? fault : &later) == 0;
@@ -441,25 +441,25 @@ static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, struct faul
 }
 
 /* How many lines of the batch come before the first of another part. */
-static size_t lines_of_part(const struct pipeline *pipeline, const struct batch *batch)
+static size_t lines_of_shard(const struct pipeline *pipeline, const struct batch *batch)
 {
     size_t n = 0;
-    while (n < batch->n && batch->parts[n] == pipeline->shard.part)
+    while (n < batch->n && batch->shards[n] == pipeline->shard.number)
         n++;
     return n;
 }
 
 /* All lines of the input before this one were judged. */
-static int refuse_line(struct pipeline *pipeline, uint32_t part, const char *input,
+static int refuse_line(struct pipeline *pipeline, uint32_t shard, const char *input,
                        struct fault *fault)
 {
     bool heading = pipeline->plan.heading != HEADING_COUNTS;
-    pipeline->other_part = true;
+    pipeline->other_shard = true;
     return fault_set(fault, store_path(pipeline->store),
                      "is for shard %" PRIu32 " of %" PRIu32 ", and line %" PRIu64
                      " of %.150s belongs to shard %" PRIu32,
-                     pipeline->shard.part, pipeline->shard.parts,
-                     pipeline->counts.read - pipeline->before + heading + 1, input, part);
+                     pipeline->shard.number, pipeline->shard.count,
+                     pipeline->counts.read - pipeline->before + heading + 1, input, shard);
 }
 
 /* A batch goes as many lines at a time as the filter takes, and as it judges: fewer where a layer
@@ -468,8 +468,8 @@ static int run_batch(struct pipeline *pipeline, struct batch batch, const char *
                      struct fault *fault)
 {
     size_t others = 0;
-    if (pipeline->shard.parts != 0) {
-        others = batch.n - lines_of_part(pipeline, &batch);
+    if (pipeline->shard.count != 0) {
+        others = batch.n - lines_of_shard(pipeline, &batch);
         batch.n -= others;
     }
     while (batch.n > 0) {
@@ -487,7 +487,7 @@ static int run_batch(struct pipeline *pipeline, struct batch batch, const char *
             return 1;
         }
     }
-    return others > 0 ? refuse_line(pipeline, batch.parts[0], input, fault) : 0;
+    return others > 0 ? refuse_line(pipeline, batch.shards[0], input, fault) : 0;
 }
 
 /* The first line of an input is at the beginning of the chunk, and no line like the others. */

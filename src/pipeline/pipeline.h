@@ -67,7 +67,7 @@ void pipeline_free(struct pipeline *pipeline);
 int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *fault);
 
 /* Whether it ended at a line of another part than the filter is for: the fault says which. */
-bool pipeline_met_other_part(const struct pipeline *pipeline);
+bool pipeline_met_other_shard(const struct pipeline *pipeline);
 
 /* PIPELINE_NEW with `durable`: flushes the outputs and settles what is held; at the end of all
  * input. Returns 0, or -1 with the fault. */
@@ -81,7 +81,7 @@ struct pipeline_counts {
     uint64_t held_back; /* judged, and not selected */
     uint64_t absent;    /* PIPELINE_REMOVE: were not in; */
     uint64_t ambiguous; /* and: look in in several layers, and stay */
-    uint64_t itself;    /* had no key by the recipe, and counted as themselves */
+    uint64_t no_key;    /* lines without a key */
     double false_drops; /* with `counts_drops`: how many are expected */
 };
 const struct pipeline_counts *pipeline_counts(const struct pipeline *pipeline);

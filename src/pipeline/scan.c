@@ -17,7 +17,7 @@ static int take_batch(struct scan *scan, struct batch *batch, struct fault *faul
     if (scan->begins && take_heading(scan, batch, fault) != 0)
         return -1;
     scan->counts->read += batch->n;
-    scan->counts->itself += marks_count(batch->itself, batch->n);
+    scan->counts->no_key += marks_count(batch->no_key, batch->n);
     if (batch->n > 0 && scan->lines(scan->context, batch, fault) != 0)
         return -1;
     if (!batch->last)

@@ -2,7 +2,7 @@
 #include "queue/internal.h"
 
 #include "core/bytes.h"
-#include "system/beside.h"
+#include "system/side_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +49,7 @@ static int look(struct queue *queue, struct queue_facts *facts, struct fault *fa
     if (result < 0)
         return -1;
     segment.length = 0;
-    segment.fd = beside_open(queue->failed_path, O_RDONLY, &queue->filter_stat, fault);
+    segment.fd = side_file_open(queue->failed_path, O_RDONLY, &queue->filter_stat, fault);
     if (segment.fd < 0)
         return fault->error == ENOENT ? 0 : -1;
     result = segment_map(&segment, false, delimiter, queue->failed_path, fault);

@@ -6,7 +6,7 @@
 #define UNSEEN_QUEUE_INTERNAL_H
 
 #include "queue/queue.h"
-#include "system/beside.h"
+#include "system/side_file.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -84,7 +84,7 @@ struct run {
 struct queue {
     struct queue_plan plan;
     const char *filter_path;
-    char path[BESIDE_MAX], failed_path[BESIDE_MAX];
+    char path[SIDE_FILE_NAME_MAX], failed_path[SIDE_FILE_NAME_MAX];
     int filter;    /* a descriptor of the filter, for the lock and the byte */
     int directory; /* -1: there is no queue yet */
     struct stat filter_stat;

@@ -3,7 +3,7 @@
 
 #include "core/bytes.h"
 #include "core/kernel.h"
-#include "system/whole.h"
+#include "system/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -76,7 +76,7 @@ static size_t append_as_output(void *context, const char *bytes, size_t length, 
     if (want == 0 || queue_lock(queue, fault) < 0)
         return 0;
     int fd = queue_open_back(queue, &end, fault);
-    size_t done = fd >= 0 ? whole_write_at(fd, queue->buffer, want, end) : 0;
+    size_t done = fd >= 0 ? io_write_at(fd, queue->buffer, want, end) : 0;
     if (fd >= 0 && done < want) {
         fault_errno(fault, queue->path, NULL, errno);
         const char *last = memrchr(queue->buffer, queue->plan.delimiter, done);

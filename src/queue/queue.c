@@ -3,10 +3,10 @@
 
 #include "core/quote.h"
 #include "format/shared.h"
-#include "system/beside.h"
+#include "system/io.h"
 #include "system/network.h"
 #include "system/path.h"
-#include "system/whole.h"
+#include "system/side_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,10 +17,10 @@
 
 int queue_open_segment(const struct queue *queue, uint64_t number, int flags, struct fault *fault)
 {
-    char path[BESIDE_MAX + 24];
+    char path[SIDE_FILE_NAME_MAX + 24];
     snprintf(path, sizeof path, "%s/" SEGMENT_NAME, queue->path, number);
     if (number <= 9999999999)
-        return beside_open(path, flags, &queue->filter_stat, fault);
+        return side_file_open(path, flags, &queue->filter_stat, fault);
     fault_set(fault, queue->path, "the segment numbers are used up");
     fault->error = ENOENT;
     return -1;
@@ -58,7 +58,7 @@ int queue_find(struct queue *queue, struct fault *fault)
     char name[QUOTE_MAX], *delimiter = &queue->plan.delimiter;
     if (queue->directory >= 0)
         return check_name(queue, queue->path, &queue->directory_stat, fault) == 0 ? 1 : -1;
-    if (whole_read_at(queue->filter, &kind, 1, QUEUE_AT) != 1)
+    if (io_read_at(queue->filter, &kind, 1, QUEUE_AT) != 1)
         return fault_errno(fault, queue->filter_path, NULL, errno != 0 ? errno : EIO);
     if (kind == QUEUE_NONE)
         return 0;
@@ -71,8 +71,8 @@ int queue_find(struct queue *queue, struct fault *fault)
                   kind == QUEUE_OF_NULS ? "NUL, not a newline" : "a newline, not NUL");
         return fault_way_out(fault, kind == QUEUE_OF_NULS ? "add -z" : "leave -z out");
     }
-    queue->directory = beside_open_directory(queue->path, &queue->filter_stat,
-                                             &queue->directory_stat, fault);
+    queue->directory = side_file_open_directory(queue->path, &queue->filter_stat,
+                                                &queue->directory_stat, fault);
     if (queue->directory < 0 && fault->error == ENOENT)
         fault_way_out(fault, "move it back; or, to start with an empty queue: mkdir %s",
                       quote_file(queue->path, name));
@@ -96,14 +96,14 @@ static int make_queue(struct queue *queue, struct fault *fault)
         fault_errno(fault, queue->path, "cannot be created", errno);
         return fault->error == EEXIST ? fault_way_out(fault, "move it away") : -1;
     }
-    queue->directory = beside_open_directory(queue->path, &queue->filter_stat,
-                                             &queue->directory_stat, fault);
+    queue->directory = side_file_open_directory(queue->path, &queue->filter_stat,
+                                                &queue->directory_stat, fault);
     if (queue->directory < 0)
         return -1;
-    beside_take_after(queue->directory, &queue->filter_stat);
+    side_file_copy_owner(queue->directory, &queue->filter_stat);
     /* On disk before a line is. */
     path_sync_directory(queue->path);
-    if (whole_write_at(queue->filter, &kind, 1, QUEUE_AT) == 1 && fdatasync(queue->filter) == 0)
+    if (io_write_at(queue->filter, &kind, 1, QUEUE_AT) == 1 && fdatasync(queue->filter) == 0)
         return 0;
     return fault_errno(fault, queue->filter_path, NULL, errno);
 }
@@ -138,8 +138,8 @@ struct queue *queue_open(const char *filter, const struct queue_plan *plan, stru
     queue->plan = *plan;
     queue->filter_path = filter;
     queue->filter = queue->directory = -1;
-    beside_name(filter, ".queue", queue->path);
-    beside_name(filter, ".failed", queue->failed_path);
+    side_file_name(filter, ".queue", queue->path);
+    side_file_name(filter, ".failed", queue->failed_path);
     if (open_all(queue, fault) >= 0)
         return queue;
     queue_close(queue);
@@ -161,13 +161,13 @@ void queue_close(struct queue *queue)
 
 void queue_allow(const char *filter, unsigned uses, struct confine *confine)
 {
-    char name[BESIDE_MAX];
+    char name[SIDE_FILE_NAME_MAX];
     if (uses == CONFINE_READ) {
-        beside_name(filter, ".failed", name);
+        side_file_name(filter, ".failed", name);
         confine_allow(confine, name, uses);
         confine_allow(confine, filter, uses);
     }
-    beside_name(filter, ".queue", name);
+    side_file_name(filter, ".queue", name);
     /* One that is waited for will be made later. */
     if (uses == CONFINE_READ || access(name, F_OK) == 0)
         confine_allow(confine, name, uses);

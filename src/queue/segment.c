@@ -1,8 +1,8 @@
 /* segment - one file of a queue, and its records; see queue.h. */
 #include "queue/internal.h"
 
+#include "system/io.h"
 #include "system/map.h"
-#include "system/whole.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -53,7 +53,7 @@ int segment_measure(int fd, char delimiter, uint64_t *size, uint64_t *end, const
     *size = *end = (uint64_t)status.st_size;
     while (last == NULL && *end > 0) {
         size_t length = *end == *size ? 1 : *end < sizeof bytes ? (size_t)*end : sizeof bytes;
-        if (whole_read_at(fd, bytes, length, *end - length) != length)
+        if (io_read_at(fd, bytes, length, *end - length) != length)
             /* Without errno its rest was cut away meanwhile. */
             return errno != 0 ? fault_errno(fault, name, NULL, errno)
                               : segment_measure(fd, delimiter, size, end, name, fault);

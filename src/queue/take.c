@@ -3,9 +3,9 @@
 
 #include "core/number.h"
 #include "system/clock.h"
+#include "system/io.h"
 #include "system/path.h"
 #include "system/signals.h"
-#include "system/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -303,13 +303,13 @@ static int open_failed(const struct queue *queue, uint64_t *end, struct fault *f
 {
     uint64_t whole;
     char delimiter = queue->plan.delimiter;
-    int fd = beside_open(queue->failed_path, O_RDWR | O_CREAT, &queue->filter_stat, fault);
+    int fd = side_file_open(queue->failed_path, O_RDWR | O_CREAT, &queue->filter_stat, fault);
     if (fd >= 0 && segment_measure(fd, delimiter, end, &whole, queue->failed_path, fault) != 0) {
         close(fd);
         return -1;
     }
     if (fd >= 0 && whole < *end)
-        *end += whole_write_at(fd, &delimiter, 1, *end);
+        *end += io_write_at(fd, &delimiter, 1, *end);
     return fd;
 }
 
@@ -323,7 +323,7 @@ static int move_failed(struct queue *queue, unsigned tries, bool given_up, struc
     if (result != 0 || length == 0 || queue_lock(queue, fault) < 0)
         return length == 0 ? result : -1;
     int fd = given_up ? open_failed(queue, &end, fault) : queue_open_back(queue, &end, fault);
-    bool done = fd >= 0 && whole_write_at(fd, queue->buffer, length, end) == length;
+    bool done = fd >= 0 && io_write_at(fd, queue->buffer, length, end) == length;
     if (fd >= 0 && !done) {
         fault_errno(fault, name, NULL, errno);
         (void)!ftruncate(fd, (off_t)end);

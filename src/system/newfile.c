@@ -1,8 +1,8 @@
 #include "system/newfile.h"
 
-#include "system/beside.h"
 #include "system/path.h"
 #include "system/random.h"
+#include "system/side_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,7 +61,7 @@ static int open_temporary(struct newfile *file)
             break;
     }
     if (file->fd >= 0 && file->plan->like != NULL)
-        beside_take_after(file->fd, file->plan->like);
+        side_file_copy_owner(file->fd, file->plan->like);
     return file->fd < 0 ? -1 : 0;
 }
 

@@ -6,10 +6,10 @@
 #include "filter/stage.h"
 #include "filter/survey.h"
 #include "format/likeness.h"
+#include "system/io.h"
 #include "system/map.h"
 #include "system/newfile.h"
 #include "system/signals.h"
-#include "system/whole.h"
 #include "union/group.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static bool is_larger(const struct filter_plan *a, const struct filter_plan *b)
 static const struct store *model_of(struct store *const *inputs, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (store_header(inputs[i])->shard.parts != 0)
+        if (store_header(inputs[i])->shard.count != 0)
             return inputs[i];
     return inputs[0];
 }
@@ -54,7 +54,7 @@ static int check_alike(const struct store *filter, const struct store *model, st
         fault_set(fault, store_path(filter), "is a window, and windows cannot be merged");
         return fault_way_out(fault, "leave it out");
     }
-    if (header.shard.parts == 0)
+    if (header.shard.count == 0)
         header.shard = store_header(model)->shard;
     if (likeness_differs(&header, store_header(model), LIKE_FOR_UNION, &option, how) == NULL)
         return 0;
@@ -63,10 +63,10 @@ static int check_alike(const struct store *filter, const struct store *model, st
     return fault_way_out(fault, "to make filters that can be merged: unseen create --like FILTER");
 }
 
-static bool has_shard(struct store *const *inputs, size_t count, uint32_t part)
+static bool has_shard(struct store *const *inputs, size_t count, uint32_t shard)
 {
     for (size_t i = 0; i < count; i++)
-        if (store_header(inputs[i])->shard.part == part)
+        if (store_header(inputs[i])->shard.number == shard)
             return true;
     return false;
 }
@@ -78,18 +78,18 @@ static int join_shards(struct store *const *inputs, size_t count, struct shard *
                        struct fault *fault)
 {
     struct shard first = store_header(inputs[0])->shard;
-    uint32_t shards = store_header(model_of(inputs, count))->shard.parts;
+    uint32_t shards = store_header(model_of(inputs, count))->shard.count;
     bool all_first = true;
     for (size_t i = 0; i < count; i++)
-        all_first = all_first && store_header(inputs[i])->shard.part == first.part;
+        all_first = all_first && store_header(inputs[i])->shard.number == first.number;
     *joint = (struct shard){0};
     if (all_first && shards > 1) {
         *joint = first;
         return 0;
     }
-    for (uint32_t part = 1; part <= shards; part++)
-        if (!has_shard(inputs, count, part)) {
-            fault_set(fault, "merge", "shard %" PRIu32 " of %" PRIu32 " is missing", part, shards);
+    for (uint32_t shard = 1; shard <= shards; shard++)
+        if (!has_shard(inputs, count, shard)) {
+            fault_set(fault, "merge", "shard %" PRIu32 " of %" PRIu32 " is missing", shard, shards);
             return fault_way_out(fault, "if the inputs are shards, all of them must be given");
         }
     return 0;
@@ -268,7 +268,7 @@ static int write_pages(int fd, const uint8_t *bytes, unsigned pages, uint64_t at
     for (unsigned i = 0; i < pages; i++) {
         const uint8_t *page = bytes + (size_t)i * PAGE_BYTES;
         if (!is_empty(page) &&
-            whole_write_at(fd, page, PAGE_BYTES, at + (uint64_t)i * PAGE_BYTES) != PAGE_BYTES)
+            io_write_at(fd, page, PAGE_BYTES, at + (uint64_t)i * PAGE_BYTES) != PAGE_BYTES)
             return -1;
     }
     return 0;
@@ -372,10 +372,9 @@ static int fill(int fd, const void *context)
     }
     uint8_t settled[8];
     store64(settled, contents->settlings);
-    bool whole = whole_write_at(fd, states, sizeof states, LAYER_STATES_AT) == sizeof states &&
-                 whole_write_at(fd, settled, sizeof settled, COUNTER_SETTLED_AT) ==
-                     sizeof settled &&
-                 whole_write_at(fd, &contents->queue, 1, QUEUE_AT) == 1;
+    bool whole = io_write_at(fd, states, sizeof states, LAYER_STATES_AT) == sizeof states &&
+                 io_write_at(fd, settled, sizeof settled, COUNTER_SETTLED_AT) == sizeof settled &&
+                 io_write_at(fd, &contents->queue, 1, QUEUE_AT) == 1;
     return whole ? 0 : fail(contents, errno);
 }
 

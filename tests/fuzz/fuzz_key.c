@@ -4,7 +4,7 @@
  * The first three bytes choose the recipe: profile and switches, separator, list of fields. The
  * rest are lines, each ended by a newline or the end.
  *
- * What must hold: a key is no longer than keyer.h has room for; a line that counts as itself is
+ * What must hold: a key is no longer than keyer.h has room for; a line that counts as no_key is
  * left as it is; keyer_hash says what keyer_text says. A URL in normal form has legal bytes alone,
  * is its own normal form, and has the host and the endpoint of the line.
  */
@@ -58,12 +58,12 @@ static void check_url(const char *line, size_t length)
 {
     struct key_text normal = text_by(PROFILE_URL, line, length);
 
-    INSIST(normal.itself || is_legal(normal));
+    INSIST(normal.no_key || is_legal(normal));
     for (enum profile profile = PROFILE_URL;
-         !normal.itself && normal.length <= PROFILE_LENGTH_MAX && profile < PROFILES; profile++) {
+         !normal.no_key && normal.length <= PROFILE_LENGTH_MAX && profile < PROFILES; profile++) {
         struct key_text once = text_by(profile, line, length),
                         twice = text_by(profile, normal.bytes, normal.length);
-        INSIST(once.itself == twice.itself && once.length == twice.length &&
+        INSIST(once.no_key == twice.no_key && once.length == twice.length &&
                memcmp(once.bytes, twice.bytes, once.length) == 0);
         free((char *)once.bytes);
         free((char *)twice.bytes);
@@ -74,7 +74,7 @@ static void check_url(const char *line, size_t length)
 static void check_text(struct key_text text, const char *line, size_t length)
 {
     INSIST(text.length <= 3 * length + 2);
-    if (text.itself)
+    if (text.no_key)
         INSIST(text.length == length && memcmp(text.bytes, line, length) == 0);
 }
 
@@ -98,19 +98,18 @@ static void check_lines(struct keyer *keyer, const char *bytes, size_t size)
     const struct hasher hasher = {size % 2 ? HASH_SIPHASH : HASH_XXH3, seed, ~seed};
     size_t starts[LINES_MAX + 1];
     struct key keys[LINES_MAX];
-    uint8_t itself[LINES_MAX];
+    uint8_t no_key[LINES_MAX];
     size_t n = find_lines(bytes, size, starts);
 
-    keyer_hash(keyer, bytes, starts, n, hashers_of_keys(hasher), keys, itself);
+    keyer_hash(keyer, bytes, starts, n, hashers_of_keys(hasher), keys, no_key);
     for (size_t i = 0; i < n; i++) {
         const char *line = bytes + starts[i];
         size_t length = starts[i + 1] - starts[i] - 1;
         struct key_text text = keyer_text(keyer, line, length);
         check_text(text, line, length);
-        INSIST(itself[i] == text.itself);
+        INSIST(no_key[i] == text.no_key);
         struct key key = hash_key(text.bytes, text.length,
-                                  hasher_in_domain(hasher,
-                                                   text.itself ? DOMAIN_ITSELF : DOMAIN_KEY));
+                                  hasher_in_domain(hasher, text.no_key ? DOMAIN_LINE : DOMAIN_KEY));
         INSIST(key.lo == keys[i].lo && key.hi == keys[i].hi);
         check_url(line, length);
     }

@@ -123,7 +123,7 @@ static struct output output_to(struct text *text, char delimiter)
 /* A key, and how often it has come: a tree of them. */
 struct key_seen {
     unsigned times;
-    bool itself;
+    bool no_key;
     size_t length;
     char bytes[];
 };
@@ -133,8 +133,8 @@ static void *tree;
 static int compare_keys(const void *left, const void *right)
 {
     const struct key_seen *a = left, *b = right;
-    if (a->itself != b->itself || a->length != b->length)
-        return a->itself != b->itself ? a->itself - b->itself : a->length < b->length ? -1 : 1;
+    if (a->no_key != b->no_key || a->length != b->length)
+        return a->no_key != b->no_key ? a->no_key - b->no_key : a->length < b->length ? -1 : 1;
     return memcmp(a->bytes, b->bytes, a->length);
 }
 
@@ -144,7 +144,7 @@ static unsigned count_key(struct key_text text)
     struct key_seen *key = malloc(sizeof *key + text.length), **found;
     INSIST(key != NULL);
     key->times = 0;
-    key->itself = text.itself;
+    key->no_key = text.no_key;
     key->length = text.length;
     memcpy(key->bytes, text.bytes, text.length);
     found = tsearch(key, &tree, compare_keys);
@@ -156,7 +156,7 @@ static unsigned count_key(struct key_text text)
 
 struct result {
     struct text printed, dropped;
-    uint64_t read, selected, held_back, itself;
+    uint64_t read, selected, held_back, no_key;
     int status;  /* of pipeline_run */
     size_t used; /* bytes of the input, if status is 1 */
 };
@@ -179,7 +179,7 @@ static void expect_line(const struct way *way, struct keyer *keyer, char *bytes,
     struct key_text key = keyer_text(keyer, bytes, length);
     bool wanted = count_key(key) == ((way->flags & FLAG_REPEATED) != 0 ? 2 : 1);
     result->read++;
-    result->itself += key.itself;
+    result->no_key += key.no_key;
     bytes[length] = way->delimiter;
     text_add(wanted ? &result->printed : &result->dropped, bytes, length + 1);
     result->selected += wanted;
@@ -281,7 +281,7 @@ static void run(const struct way *way, const uint8_t *input, size_t size, struct
     result->read = counts->read;
     result->selected = counts->selected;
     result->held_back = counts->held_back;
-    result->itself = counts->itself;
+    result->no_key = counts->no_key;
     if (result->status == 1 && (way->flags & FLAG_PIPE) == 0)
         result->used = (size_t)lseek(fd, 0, SEEK_CUR);
     close(fd);
@@ -315,7 +315,7 @@ static void check_lines(const uint8_t *data, size_t size)
     INSIST(text_same(&got.printed, &wanted.printed));
     INSIST((way.flags & FLAG_DROPPED) == 0 || text_same(&got.dropped, &wanted.dropped));
     INSIST(got.read == wanted.read && got.selected == wanted.selected);
-    INSIST(got.held_back == wanted.held_back && got.itself == wanted.itself);
+    INSIST(got.held_back == wanted.held_back && got.no_key == wanted.no_key);
     INSIST(wanted.status != 1 || wanted.read == 0 || (way.flags & FLAG_PIPE) != 0 ||
            got.used == wanted.used);
     free(wanted.printed.bytes);

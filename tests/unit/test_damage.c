@@ -1,5 +1,5 @@
 /*
- * Damaged files, opened: each bit of the fixed part flipped that no checksum covers and that means
+ * Damaged files, opened: each bit of the metadata flipped that no checksum covers and that means
  * something, and some of the others, in a small filter of each kind. (test_header has those that
  * one does.)
  *
@@ -50,7 +50,7 @@ struct file {
     uint8_t *good, *now; /* `now`: room to read it again */
     uint8_t *map;        /* the file itself */
     uint64_t bytes;
-    uint64_t fixed, keys;
+    uint64_t metadata_bytes, keys;
     unsigned records;
     int fd;
 };
@@ -78,7 +78,7 @@ static bool fill(struct file *file)
          file->keys++)
         take(filter, file->keys, file->keys + 1, &fault);
     file->records = store_layers(filter_store(filter));
-    file->fixed = store_header(filter_store(filter))->layers_at;
+    file->metadata_bytes = store_header(filter_store(filter))->layers_at;
     filter_close(filter);
     return true;
 }
@@ -272,7 +272,7 @@ static void every_bit(void)
         uint64_t step = tap_brief() ? 101 : 1;
         for (uint64_t bit = 0; store != NULL && bit < 4 * 8; bit++)
             flip(&file, store, LAYER_COUNT_AT * 8 + bit);
-        for (uint64_t bit = COUNTER_SETTLED_AT * 8; store != NULL && bit < file.fixed * 8;
+        for (uint64_t bit = COUNTER_SETTLED_AT * 8; store != NULL && bit < file.metadata_bytes * 8;
              bit += step)
             flip(&file, store, bit);
         store_close(store);
@@ -285,6 +285,6 @@ static void every_bit(void)
 int main(void)
 {
     scratch_make();
-    tap_run("a bit flipped in the fixed part of a filter, each bit, each kind", every_bit);
+    tap_run("a bit flipped in the metadata of a filter, each bit, each kind", every_bit);
     return tap_end();
 }

@@ -482,7 +482,7 @@ static size_t slurp(const char *path, uint8_t *bytes, size_t most)
     memset(bytes + 32, 0, 24);
     memset(bytes + HEADER_BYTES - 8, 0, 8);
     memset(bytes + COUNTER_SETTLED_AT, 0, 8);
-    memset(bytes + FLIGHT_AT, 0, fixed_bytes(false) - FLIGHT_AT);
+    memset(bytes + FLIGHT_AT, 0, metadata_bytes(false) - FLIGHT_AT);
     return n > 0 ? (size_t)n : 0;
 }
 

@@ -79,7 +79,7 @@ static void file_make(struct file *file, enum kind kind)
     for (unsigned i = 0; i < UUID_BYTES; i++)
         file->header.uuid[i] = (uint8_t)(0xa0 + i);
     choose(&file->header, kind);
-    file->header.layers_at = fixed_bytes(kind == COUNTING);
+    file->header.layers_at = metadata_bytes(kind == COUNTING);
     file->layers = LAYERS;
     for (unsigned i = 0; i < LAYERS; i++) {
         file->records[i].plan = (struct layer_plan){
@@ -208,7 +208,7 @@ static void limits_are_legal(void)
         {.plan = {1e-6, 1, .window = true}},
         {.plan = {1e-6, 1, .window = true, .forget = FORGET_MAX}},
         {.plan = {1e-6, 0, .window = true, .forget = 1}},
-        {.plan = {.rate = 1e-6}, .shard = {SHARD_PARTS_MAX, SHARD_PARTS_MAX}},
+        {.plan = {.rate = 1e-6}, .shard = {SHARDS_MAX, SHARDS_MAX}},
         {.plan = {.rate = 1e-6},
          .recipe = {.ranges = 16,
                     .range = {{1, 1},
@@ -307,8 +307,8 @@ static const struct rule header_rules[] = {
     {PLAIN, "fixed = 2", 131, 1, 2, "fixed flag"},
     {PLAIN, "a time without a window", 160, 1, 1, "unused"},
     {PLAIN, "the end of the recipe", 383, 1, 1, "unused"},
-    {PLAIN, "a part of none", 384, 4, 1, "unused"},
-    {PLAIN, "a number of parts, and no part", 388, 4, 2, "shard"},
+    {PLAIN, "a shard of none", 384, 4, 1, "unused"},
+    {PLAIN, "a number of shards, and no shard", 388, 4, 2, "shard"},
 
     {BY_TIME, "more than 300 years", 160, 8, FORGET_MAX + 1, "window"},
     {BY_TIME, "as if it were none", 16, 1, 0, "unused"},
@@ -341,16 +341,16 @@ static const struct rule header_rules[] = {
     {RECIPE, "the last range", 288 + 15 * 4, 2, 9, "unused"},
     {SECRET, "after the secret", 80, 1, 1, "unused"},
     /* Part 3 of 8. */
-    {PART, "part 0", 384, 4, 0, "shard"},
-    {PART, "part 9 of 8", 384, 4, 9, "shard"},
-    {PART, "of no parts", 388, 4, 0, "unused"},
-    {PART, "of more parts than may be", 388, 4, SHARD_PARTS_MAX + 1, "shard"},
+    {PART, "shard 0", 384, 4, 0, "shard"},
+    {PART, "shard 9 of 8", 384, 4, 9, "shard"},
+    {PART, "of no shards", 388, 4, 0, "unused"},
+    {PART, "of more shards than may be", 388, 4, SHARDS_MAX + 1, "shard"},
 };
 
 /* The same for a layer's record. A stage has 20 pages. */
 static const struct rule record_rules[] = {
     {PLAIN, "offset 0", 0, 8, 0, "offset"},
-    {PLAIN, "an offset inside the fixed part", 0, 8, 8192, "offset"},
+    {PLAIN, "an offset inside the metadata", 0, 8, 8192, "offset"},
     {PLAIN, "an offset off the page boundary", 0, 8, 4096 * 4000 + 1, "offset"},
     {PLAIN, "an offset behind the file", 0, 8, UINT64_C(1) << 40, "end"},
     {PLAIN, "an offset of 2^64 less the layer", 0, 8, UINT64_MAX - 100 * 4096 + 1, "end"},

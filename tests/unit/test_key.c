@@ -42,7 +42,7 @@ static bool text_is(struct key_text text, const char *bytes, size_t length)
     return text.length == length && memcmp(text.bytes, bytes, length) == 0;
 }
 
-/* Checks what counts of `line`; NULL: it counts as itself. */
+/* Checks what counts of `line`; NULL: it has no key. */
 static void check_bytes(struct recipe recipe, const char *line, size_t length, const char *key,
                         size_t key_length)
 {
@@ -50,8 +50,8 @@ static void check_bytes(struct recipe recipe, const char *line, size_t length, c
     struct keyer *keyer = keyer_of(recipe);
     struct key_text text = keyer_text(keyer, line, length);
     recipe_text(&recipe, options);
-    tap_check(text.itself == (key == NULL), "%s: '%.*s' counts as itself: %d", options, (int)length,
-              line, text.itself);
+    tap_check(text.no_key == (key == NULL), "%s: '%.*s' has no key: %d", options, (int)length, line,
+              text.no_key);
     if (key == NULL)
         tap_check(text.bytes == line && text.length == length, "%s: '%s' is changed", options,
                   line);
@@ -291,10 +291,10 @@ static void url_of_url(void)
         char line[256];
         size_t length = hostile(&chance, line, sizeof line);
         struct key_text once = keyer_text(first, line, length);
-        if (once.itself)
+        if (once.no_key)
             continue;
         struct key_text twice = keyer_text(second, once.bytes, once.length);
-        tap_check(!twice.itself && text_is(twice, once.bytes, once.length), "'%.*s'", (int)length,
+        tap_check(!twice.no_key && text_is(twice, once.bytes, once.length), "'%.*s'", (int)length,
                   line);
         urls++;
     }
@@ -336,7 +336,7 @@ static void nothing_beside_the_line(void)
                 char *place = end ? pages + 2 * SIDE - length : pages + SIDE;
                 memcpy(place, line, length);
                 struct key_text text = keyer_text(keyer, place, length);
-                tap_check(!text.itself || text.bytes == place, "elsewhere");
+                tap_check(!text.no_key || text.bytes == place, "elsewhere");
             }
         }
         keyer_free(keyer);
@@ -365,7 +365,7 @@ static void keys_of_texts(void)
     static char bytes[LINES * 256];
     static size_t starts[LINES + 1];
     static struct key keys[LINES], others[LINES], twice[2][LINES], none[LINES];
-    static uint8_t itself[LINES];
+    static uint8_t no_key[LINES];
     const struct hashers hashers = hashers_of_keys(hasher_xxh3(99));
     const struct hashers two[] = {hashers, hashers_of_keys(hasher_xxh3(98))};
     struct key *const places[] = {twice[0], twice[1]};
@@ -377,20 +377,20 @@ static void keys_of_texts(void)
     size_t n = some_recipes(recipes);
     for (size_t r = 0; r < n; r++) {
         struct keyer *keyer = keyer_of(recipes[r]);
-        memset(itself, 7, sizeof itself);
-        keyer_hash(keyer, bytes, starts, LINES, hashers, keys, itself);
+        memset(no_key, 7, sizeof no_key);
+        keyer_hash(keyer, bytes, starts, LINES, hashers, keys, no_key);
         for (size_t i = 0; i < LINES; i++) {
             size_t length = starts[i + 1] - 1 - starts[i];
             struct key_text text = keyer_text(keyer, bytes + starts[i], length);
             struct key key = hash_key(text.bytes, text.length,
-                                      text.itself ? other : hasher_xxh3(99));
-            tap_check(itself[i] == text.itself && keys[i].lo == key.lo && keys[i].hi == key.hi,
-                      "recipe %zu, line %zu: itself %d", r, i, itself[i]);
+                                      text.no_key ? other : hasher_xxh3(99));
+            tap_check(no_key[i] == text.no_key && keys[i].lo == key.lo && keys[i].hi == key.hi,
+                      "recipe %zu, line %zu: no_key %d", r, i, no_key[i]);
         }
         /* Two for each line, of the first half alone. */
         memset(twice, 0, sizeof twice);
-        keyer_hash(keyer, bytes, starts, LINES, two[1], others, itself);
-        keyer_hash_twice(keyer, bytes, starts, LINES / 2, two, places, itself);
+        keyer_hash(keyer, bytes, starts, LINES, two[1], others, no_key);
+        keyer_hash_twice(keyer, bytes, starts, LINES / 2, two, places, no_key);
         tap_check(memcmp(twice[0], keys, sizeof keys / 2) == 0 &&
                       memcmp(twice[1], others, sizeof others / 2) == 0 &&
                       memcmp(twice[0] + LINES / 2, none, sizeof none / 2) == 0 &&

@@ -81,7 +81,7 @@ static size_t source_keys(struct source *source, struct key keys[BATCH])
     lines_keys(&source->again, chosen_by, BATCH, hashers_of_shards().key.k0);
     for (size_t i = 0; i < BATCH; i++) {
         uint32_t part = source->planted ? (uint32_t)((keys[i].hi >> 32) * source->parts >> 32) + 1
-                                        : shard_part(chosen_by[i], source->parts);
+                                        : shard_of_key(chosen_by[i], source->parts);
         keys[n] = keys[i];
         n += part == source->parts;
     }

@@ -12,7 +12,7 @@
 
 static uint32_t bucket(uint64_t k, uint32_t buckets)
 {
-    return shard_part((struct key){.lo = k}, buckets) - 1;
+    return shard_of_key((struct key){.lo = k}, buckets) - 1;
 }
 
 /* Of other implementations of the published function. */
@@ -39,7 +39,7 @@ static uint32_t in_doubles(uint64_t k, uint32_t buckets)
 /* Rounding may differ, once in millions of keys. */
 static void as_in_doubles(void)
 {
-    static const uint32_t counts[] = {1, 2, 3, 7, 100, 4096, 99991, SHARD_PARTS_MAX};
+    static const uint32_t counts[] = {1, 2, 3, 7, 100, 4096, 99991, SHARDS_MAX};
     struct chance chance = {1};
     unsigned differ = 0;
     for (unsigned i = 0; i < 200000; i++) {
@@ -55,7 +55,7 @@ static void as_in_doubles(void)
 static void together(void)
 {
     enum { KEYS = 4099 };
-    static const uint32_t counts[] = {1, 2, 3, 100, SHARD_PARTS_MAX};
+    static const uint32_t counts[] = {1, 2, 3, 100, SHARDS_MAX};
     static const size_t sizes[] = {0, 1, 2, 3, 7, 255, 256, 257, 511, 513, KEYS};
     struct key keys[KEYS];
     uint32_t parts[KEYS + 1];
@@ -65,9 +65,9 @@ static void together(void)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             size_t n = sizes[s];
             memset(parts, 0, sizeof parts);
-            shard_parts(keys, n, counts[c], parts);
+            shards_of_keys(keys, n, counts[c], parts);
             for (size_t i = 0; i < n; i++)
-                tap_check(parts[i] == shard_part(keys[i], counts[c]), "key %zu of %zu", i, n);
+                tap_check(parts[i] == shard_of_key(keys[i], counts[c]), "key %zu of %zu", i, n);
             tap_check(parts[n] == 0, "one too many of %zu", n);
         }
 }
@@ -76,10 +76,10 @@ static void same(uint64_t k, uint64_t parts)
 {
     struct key key = {.lo = k};
     uint32_t part;
-    if (parts < 1 || parts > SHARD_PARTS_MAX)
+    if (parts < 1 || parts > SHARDS_MAX)
         return;
-    shard_parts(&key, 1, (uint32_t)parts, &part);
-    tap_check(part == shard_part(key, (uint32_t)parts), "%" PRIx64 " of %" PRIu64, k, parts);
+    shards_of_keys(&key, 1, (uint32_t)parts, &part);
+    tap_check(part == shard_of_key(key, (uint32_t)parts), "%" PRIx64 " of %" PRIu64, k, parts);
 }
 
 /* The fast way divides doubles: a key changes its part at the same numbers of parts. */
@@ -88,7 +88,7 @@ static void at_each_change(void)
     struct chance chance = {2};
     for (unsigned i = 0; i < 100000; i++) {
         uint64_t key = chance_next(&chance), k = key, next = 0;
-        while (next < SHARD_PARTS_MAX) {
+        while (next < SHARDS_MAX) {
             k = k * SHARD_FACTOR + 1;
             next = shard_jump(next, k);
             same(key, next);
@@ -103,7 +103,7 @@ static void at_integers(void)
     uint64_t inverse = SHARD_FACTOR; /* modulo 2^3, then 2^6, 2^12 ... */
     for (unsigned i = 0; i < 5; i++)
         inverse *= 2 - SHARD_FACTOR * inverse;
-    for (uint64_t quotient = 1; quotient < SHARD_PARTS_MAX; quotient += 1 + quotient / 64)
+    for (uint64_t quotient = 1; quotient < SHARDS_MAX; quotient += 1 + quotient / 64)
         for (uint64_t d = (UINT64_C(1) << 31) / quotient - 1, i = 0; i < 4; i++, d++)
             for (uint64_t parts = quotient - 1; parts <= quotient + 1; parts++)
                 same((((d - 1) << 33) - 1) * inverse, parts);
@@ -117,7 +117,7 @@ static void even(void)
         unsigned moved = 0;
         for (uint64_t i = 0; i < KEYS; i++) {
             struct key key = hash_key(&i, sizeof i, hashers_of_shards().key);
-            uint32_t before = shard_part(key, parts), after = shard_part(key, parts + 1);
+            uint32_t before = shard_of_key(key, parts), after = shard_of_key(key, parts + 1);
             tap_check(after == before || after == parts + 1, "from %" PRIu32 " to %" PRIu32, before,
                       after);
             moved += after != before;

@@ -30,7 +30,7 @@ static struct filter *again(struct filter *filter, bool write)
 
 static uint64_t *word(struct filter *filter, unsigned at)
 {
-    return (uint64_t *)(void *)(filter_store(filter)->fixed + layer_state_at(0) + at);
+    return (uint64_t *)(void *)(filter_store(filter)->metadata + layer_state_at(0) + at);
 }
 
 static struct key *table_of(struct filter *filter)

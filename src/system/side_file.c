@@ -1,4 +1,4 @@
-#include "system/beside.h"
+#include "system/side_file.h"
 
 #include "system/path.h"
 
@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void beside_name(const char *filter, const char *suffix, char name[BESIDE_MAX])
+void side_file_name(const char *filter, const char *suffix, char name[SIDE_FILE_NAME_MAX])
 {
     char real[PATH_MAX];
     if (realpath(filter, real) == NULL)
         snprintf(real, sizeof real, "%s", filter);
-    snprintf(name, BESIDE_MAX, "%s%s", real, suffix);
+    snprintf(name, SIDE_FILE_NAME_MAX, "%s%s", real, suffix);
 }
 
-void beside_take_after(int fd, const struct stat *like)
+void side_file_copy_owner(int fd, const struct stat *like)
 {
     struct stat now;
     if (fstat(fd, &now) != 0)
@@ -32,7 +32,7 @@ void beside_take_after(int fd, const struct stat *like)
     (void)!fchmod(fd, mode);
 }
 
-bool beside_is_trusted(const char *path, const struct stat *status, const struct stat *filter)
+bool side_file_is_trusted(const char *path, const struct stat *status, const struct stat *filter)
 {
     struct stat around;
     char directory[PATH_MAX];
@@ -49,7 +49,7 @@ bool beside_is_trusted(const char *path, const struct stat *status, const struct
 static int check_trusted(const char *path, const struct stat *status, const struct stat *filter,
                          struct fault *fault)
 {
-    if (beside_is_trusted(path, status, filter))
+    if (side_file_is_trusted(path, status, filter))
         return 0;
     fault_set(fault, path, "belongs to user %ju, who may not write to the filter",
               (uintmax_t)status->st_uid);
@@ -80,7 +80,7 @@ static int checked(int fd, int result)
     return -1;
 }
 
-int beside_open(const char *path, int flags, const struct stat *filter, struct fault *fault)
+int side_file_open(const char *path, int flags, const struct stat *filter, struct fault *fault)
 {
     struct stat status;
     const int safe = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -88,7 +88,7 @@ int beside_open(const char *path, int flags, const struct stat *filter, struct f
     if (fd < 0 && errno == ENOENT && (flags & O_CREAT) != 0) {
         fd = open(path, flags | O_EXCL | safe, 0600);
         if (fd >= 0)
-            beside_take_after(fd, filter);
+            side_file_copy_owner(fd, filter);
     }
     if (fd < 0 && errno == ELOOP) {
         fault_set(fault, path, "is a symbolic link, and is not followed");
@@ -101,8 +101,8 @@ int beside_open(const char *path, int flags, const struct stat *filter, struct f
     return checked(fd, check_file(path, &status, filter, fault));
 }
 
-int beside_open_directory(const char *path, const struct stat *filter, struct stat *status,
-                          struct fault *fault)
+int side_file_open_directory(const char *path, const struct stat *filter, struct stat *status,
+                             struct fault *fault)
 {
     if (lstat(path, status) != 0)
         return fault_errno(fault, path, NULL, errno);
@@ -117,7 +117,7 @@ int beside_open_directory(const char *path, const struct stat *filter, struct st
     return checked(fd, check_trusted(path, status, filter, fault));
 }
 
-int beside_nameless(const char *path)
+int side_file_unnamed(const char *path)
 {
     char directory[PATH_MAX], name[PATH_MAX + 16];
     path_directory(path, directory);

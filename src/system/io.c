@@ -1,4 +1,4 @@
-#include "system/whole.h"
+#include "system/io.h"
 
 #include "system/signals.h"
 
@@ -23,7 +23,7 @@ static bool may_go_on(int fd)
     return errno == EINTR;
 }
 
-size_t whole_write(int fd, const void *bytes, size_t length)
+size_t io_write(int fd, const void *bytes, size_t length)
 {
     const char *from = bytes;
     size_t done = 0;
@@ -41,7 +41,7 @@ size_t whole_write(int fd, const void *bytes, size_t length)
     return done;
 }
 
-size_t whole_write_at(int fd, const void *bytes, size_t length, uint64_t at)
+size_t io_write_at(int fd, const void *bytes, size_t length, uint64_t at)
 {
     const char *from = bytes;
     size_t done = 0;
@@ -55,7 +55,7 @@ size_t whole_write_at(int fd, const void *bytes, size_t length, uint64_t at)
     return done;
 }
 
-size_t whole_read_at(int fd, void *bytes, size_t length, uint64_t at)
+size_t io_read_at(int fd, void *bytes, size_t length, uint64_t at)
 {
     char *to = bytes;
     size_t done = 0;
@@ -88,12 +88,12 @@ static int allocate(int (*how)(int fd, off_t at, off_t bytes), int fd, uint64_t 
     return error == 0 ? 0 : -1;
 }
 
-int whole_allocate(int fd, uint64_t at, uint64_t bytes)
+int io_allocate(int fd, uint64_t at, uint64_t bytes)
 {
     return allocate(posix_fallocate, fd, at, bytes);
 }
 
-int whole_reserve(int fd, uint64_t at, uint64_t bytes)
+int io_reserve(int fd, uint64_t at, uint64_t bytes)
 {
     return allocate(reserve, fd, at, bytes);
 }
@@ -107,17 +107,17 @@ static int change_blocks(int fd, int how, uint64_t at, uint64_t bytes)
     return result;
 }
 
-int whole_give_back(int fd, uint64_t at, uint64_t bytes)
+int io_punch_hole(int fd, uint64_t at, uint64_t bytes)
 {
     return change_blocks(fd, FALLOC_FL_PUNCH_HOLE, at, bytes);
 }
 
-int whole_zero(int fd, uint64_t at, uint64_t bytes)
+int io_zero(int fd, uint64_t at, uint64_t bytes)
 {
     return change_blocks(fd, FALLOC_FL_ZERO_RANGE, at, bytes);
 }
 
-void whole_write_in_place(int fd)
+void io_disable_cow(int fd)
 {
 #ifdef FS_NOCOW_FL
     int flags = 0;

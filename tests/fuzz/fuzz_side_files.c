@@ -1,5 +1,5 @@
 /*
- * fuzz_beside - damaged or hostile keys beside a sound filter (hostile.h): in flight, in slots
+ * fuzz_side_files - damaged or hostile keys beside a sound filter (hostile.h): in flight, in slots
  * and in FILTER.flight-SLOT, of writers that live or are dead; and files of pending keys.
  */
 #include "filter/flight.h"
@@ -13,8 +13,8 @@ enum {
     FLAG_KEEP_SUM = FLAG_KEEP_RECORDS, /* of pending keys */
     /* Of the flights in slot 0, and in files of levels 0 and 1. */
     TABLE_AT = FLIGHT_AT + 2048 * KEY_BYTES,
-    TABLE_0_AT = FLIGHT_HEAD_BYTES + FLIGHT_FILE_ROOM * KEY_BYTES,
-    TABLE_1_AT = FLIGHT_HEAD_BYTES + 2 * FLIGHT_FILE_ROOM * KEY_BYTES
+    TABLE_0_AT = FLIGHT_HEAD_BYTES + FLIGHT_FILE_KEYS * KEY_BYTES,
+    TABLE_1_AT = FLIGHT_HEAD_BYTES + 2 * FLIGHT_FILE_KEYS * KEY_BYTES
 };
 
 static const struct field fields[] = {
@@ -92,7 +92,7 @@ static void put_flight(unsigned slot, bool in_file)
 {
     char name[32];
     int fd = open("f", O_RDWR | O_CLOEXEC);
-    uint8_t *map = mmap(NULL, fixed_bytes(false), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    uint8_t *map = mmap(NULL, metadata_bytes(false), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     INSIST(map != MAP_FAILED);
     uint8_t *record = map + slot_at(slot);
     unsigned n = slot == 0 ? 100 : 4000; /* which need level 1 */
@@ -110,7 +110,7 @@ static void put_flight(unsigned slot, bool in_file)
         flight_unmap(&flight);
         close(flight.fd);
     }
-    munmap(map, fixed_bytes(false));
+    munmap(map, metadata_bytes(false));
     close(fd);
 }
 
