@@ -69,11 +69,11 @@ END
     remembers 0 a b
 }
 
-@test "the cells of unseen(5)'s example" {
+@test "the cells of a line, until it is removed" {
     local line cell cells at=() byte
     exits 0 unseen create --counting -n 1e6 --bits-per-key 32.768 --hashes 18 f.bf
     exits 0 unseen add f.bf < <(echo)
-    # line and cells, as in the manual; 62 of line 22 comes twice
+    # block and cells, as in key/vectors/bits; 62 of block 22 comes twice
     while read -r line cells; do
         for cell in $cells; do
             at+=($(((600 * 64 + line) * 128 + cell)))

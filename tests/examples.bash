@@ -7,7 +7,7 @@
 page_examples() {
     mkdir -p "$2"
     awk -v to="$2" '
-        /^\.\\" (shown|keys): / { shown = 1; next }
+        /^\.\\" shown: / { shown = 1; next }
         /^\.\\" needs: / { shown = system("command -v " $3 " >/dev/null") != 0; next }
         /^\.\\" file: / { name = $3; next }
         /^\.\\" with: / { before = before "cp \047" to "/" $3 "\047 .\n"; next }

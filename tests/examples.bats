@@ -8,11 +8,11 @@
 #
 #     .\" before: SHELL  run first, unseen by the reader: makes the files that the block reads
 #     .\" needs: COMMAND left out where this is not installed
-#     .\" shown: WHY     no example, it is not run (nor is a table of test vectors, .\" keys:)
+#     .\" shown: WHY     no example, it is not run
 #     .\" file: NAME     it is the file NAME, not run by itself
 #     .\" with: NAME     that file is there
 #
-# mail(1) is one that prints what it is given. The test vectors of unseen(5) are tests, too.
+# mail(1) is one that prints what it is given. A table of sizes is held against the program, too.
 
 # shellcheck disable=SC2030,SC2031 # a PATH of their own
 # shellcheck disable=SC2154 # out, err and code are set by helper.bash
@@ -188,64 +188,6 @@ END
 @test "the examples had all that they need" {
     # shellcheck disable=SC2046 # each a word
     need dash $(sed -nE 's/^(\.\\"|<!--) needs: ([^ ]+).*/\2/p' "$readme" "$repository"/man/*.[1-8])
-}
-
-# key_vectors DIRECTORY: each table of keys in unseen.5, as printf writes its bytes, to 01, 02, ...:
-# the lines to 01.lines, what unseen key --tag prints for them to 01.keys, the recipe to 01.recipe.
-key_vectors() {
-    mkdir -p "$1"
-    awk -v to="$1" '
-        function put(line, key) {
-            key = key == "(itself)" ? "none\\t" line : "key\\t" key
-            gsub(/\(empty\)/, "", line)
-            gsub(/\(empty\)/, "", key)
-            print line >(file ".lines")
-            print key >(file ".keys")
-        }
-        /^\.\\" keys: / {
-            file = sprintf("%s/%02d", to, ++count)
-            print substr($0, length(".\\\" keys: ") + 1) >(file ".recipe")
-            next
-        }
-        /^\.Ed/ { file = "" }
-        /^\./ || file == "" { next }
-        {
-            gsub(/\\&/, "")
-            gsub(/\\e/, "\\")
-        }
-        !/ => / { line = $0; next }
-        /^ / { put(line, substr($0, index($0, "=> ") + 3)); next }
-        { put(substr($0, 1, index($0, " => ") - 1), substr($0, index($0, " => ") + 4)) }
-    ' "$repository/man/unseen.5"
-}
-
-# vectors_hold FILE: of one table.
-vectors_hold() {
-    local recipe line
-    read -ra recipe <"$1.recipe"
-    while IFS= read -r line; do printf '%b\n' "$line"; done <"$1.lines" >lines
-    while IFS= read -r line; do printf '%b\n' "$line"; done <"$1.keys" >wanted
-    succeeds unseen key --tag "${recipe[@]}" lines
-    same "$out" wanted || {
-        echo "unseen key ${recipe[*]}"
-        return 1
-    }
-}
-
-@test "the test vectors of keys in unseen(5)" {
-    local recipe vectors failed=0
-    key_vectors "$BATS_TEST_TMPDIR/vectors"
-    for recipe in "$BATS_TEST_TMPDIR"/vectors/*.recipe; do
-        vectors_hold "${recipe%.recipe}" || failed=$((failed + 1))
-    done
-    vectors=$(cat "$BATS_TEST_TMPDIR"/vectors/*.keys | wc -l)
-    echo "$vectors vectors, $failed tables with a wrong one"
-    [[ $failed -eq 0 && $vectors -ge 60 ]]
-    # A wrong one is told.
-    sed '$s/.$/~/' "${recipe%.recipe}.keys" >wrong.keys
-    cp "${recipe%.recipe}.lines" wrong.lines
-    cp "$recipe" wrong.recipe
-    run ! vectors_hold wrong
 }
 
 @test "the table of sizes in unseen-filters(7)" {

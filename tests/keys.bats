@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# What counts in a line: examples beyond those of unseen(5), which examples.bats runs; then the program
-# against two oracles: a model of all rules in Python, and a library that knows URLs.
+# Keys: the test vectors of unseen(5), and more examples; then the program against two oracles: a
+# model of all rules in Python, and a library that knows URLs.
 
 # shellcheck disable=SC2154 # repository, out, err and code are set by helper.bash
 load helper
@@ -38,6 +38,91 @@ these_keys() {
     same "$out" wanted || complain "unseen key $1"
     succeeds eval "unseen key lines $1"
     cut -f 2- wanted | same "$out" - || complain "unseen key $1, without --tag"
+}
+
+# --- the test vectors of unseen(5) -------------------------------------------
+
+vectors=$repository/tests/key/vectors
+
+# rows FILE: its rows, without comments; `word LINE`: the line that a row has as a word.
+rows() { sed '/^#/d; /^$/d' "$vectors/$1"; }
+word() { [[ $1 == '(empty)' ]] || printf %s "$1"; }
+
+@test "vectors: keys" {
+    rows keys | sed "s/^(empty)//; s/ => (no key)$/ itself/; s/ => (empty)$/ => ''/" >table
+    [[ $(grep -c ' => \| itself' table) -eq 74 && $(grep -c '^>' table) -eq 12 ]]
+    keys_are <table
+    # a wrong one is told
+    sed '0,/ => a$/s// => b/' table >wrong
+    run ! keys_are <wrong
+}
+
+# hash_is SEED HASH [OPTION...]: of the line on stdin; the file of --pending has it, the lo half first.
+hash_is() {
+    local seed=$1 hash=$2 pending
+    shift 2
+    exits 0 unseen create --force --seed "$seed" "$@" f.bf
+    rm -f pending
+    exits 0 unseen --pending pending f.bf
+    pending=$(od -An -v -tx8 --endian=little -j 4096 -N 16 pending)
+    [[ ${pending# } == "$hash" ]] || complain "seed $seed $*: $pending, not $hash"
+}
+
+@test "vectors: hashes, with a key and without" {
+    local line seed d hi lo count=0
+    while read -r line seed d hi lo; do
+        # no line here has a field 9
+        if [[ $d -eq 0 ]]; then set --; else set -- -f 9; fi
+        hash_is "$seed" "$lo $hi" "$@" < <(word "$line"; echo)
+        count=$((count + 1))
+    done < <(rows hashes)
+    [[ $count -eq 6 ]]
+}
+
+# bits_are LINE KIND [OPTION...]: that LINE sets in a new layer, as the table has them.
+bits_are() {
+    local line=$1 kind=$2
+    shift 2
+    exits 0 unseen create --force -n 1e6 --bits-per-key 32.768 --hashes 18 "$@" f.bf
+    exits 0 unseen add f.bf < <(word "$line"; echo)
+    layer f.bf >bytes
+    # each byte that is not 0, as cmp -l has it: its place, from 1 on, and its value in octal
+    cmp -l bytes /dev/zero 2>/dev/null | awk '{
+        for (byte = int($2 / 100) * 64 + int($2 / 10) % 10 * 8 + $2 % 10; byte > 0; byte = int(byte / 2)) {
+            if (byte % 2 == 1)
+                print ($1 - 1) * 8 + bit[$1]
+            bit[$1]++
+        }
+    }' >got
+    # a cell is four bits, of which a first line sets the lowest
+    rows bits | awk -v line="$line" -v kind="$kind" '$1 == line && $2 == kind {
+        for (i = 6; i <= NF; i++)
+            print ($3 * 64 + $4) * 512 + $i * (kind == "cells" ? 4 : 1)
+    }' | sort -nu >wanted
+    [[ $(wc -l <wanted) -ge 17 ]] && same got wanted
+}
+
+@test "vectors: bits and cells" {
+    bits_are '(empty)' bits
+    bits_are http://example.com/ bits
+    bits_are '(empty)' cells --counting
+}
+
+@test "vectors: shards, and the hash that makes them" {
+    local line k two three hundred million n count=0
+    while read -r line k two three hundred million; do
+        for n in 2:$two 3:$three 100:$hundred 1000000:$million; do
+            exits 0 unseen shard "${n%:*}" < <(word "$line"; echo)
+            [[ $(cut -f 1 "$out") == "${n#*:}" ]] || complain "$line, $n"
+        done
+        # d = 2 is the same as this seed
+        exits 0 unseen create --force --seed $((2 * 0x9e3779b97f4a7c15)) f.bf
+        rm -f pending
+        exits 0 unseen --pending pending f.bf < <(word "$line"; echo)
+        [[ $(od -An -v -tx8 --endian=little -j 4096 -N 8 pending) == " $k" ]] || complain "$line: not $k"
+        count=$((count + 1))
+    done < <(rows shards)
+    [[ $count -eq 4 ]]
 }
 
 # --- the whole line, blanks, case --------------------------------------------

@@ -10,7 +10,7 @@ load helper
 load crash
 load sweep
 
-# Bytes whose locks are held (unseen(5), "Locks").
+# Bytes whose locks are held (format/shared.h).
 change=4611686018427387904
 slot=4611686018427387905
 

@@ -8,7 +8,7 @@
 load helper
 load crash
 
-# The lock for changes (unseen(5), "Locks").
+# The lock for changes (format/shared.h).
 lock_byte=4611686018427387904
 queue_byte=$((lock_byte + 4097))
 

@@ -10,8 +10,8 @@
  *   5. fold       A-Z count as a-z
  *
  * A line that has no such field, or is no URL where one is wanted, counts as itself: the bytes of
- * step 1, in a hash domain of its own (keyer.h). unseen(5) has every rule, with examples that are
- * tests. None of them may ever change: a change is a new version of a profile.
+ * step 1, in a hash domain of its own (keyer.h). unseen(5) has every rule, and
+ * tests/key/vectors has examples. None may ever change: a change is a new version of a profile.
  */
 #ifndef UNSEEN_KEY_RECIPE_H
 #define UNSEEN_KEY_RECIPE_H

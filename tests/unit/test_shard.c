@@ -1,6 +1,6 @@
 /*
  * Parts of a list: the mapping is as published; it is even, and when there is a part more, only the
- * keys that go there move. (tests/shard.bats has the vectors of unseen(5).)
+ * keys that go there move. (tests/keys.bats has the vectors of unseen(5).)
  */
 #include "core/shard.h"
 
