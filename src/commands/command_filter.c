@@ -47,12 +47,12 @@ static int fail(struct job *job, struct fault *fault)
 static int finish_pending(struct job *job)
 {
     struct fault fault;
-    uint64_t owed = filter_owed(job->plan.filter);
-    if (owed > 0)
+    uint64_t expected = filter_expected(job->plan.filter);
+    if (expected > 0)
         return message("%s: %" PRIu64 " of its lines %s missing from the input, so the file is "
                        "unchanged (repeat a task with the same input; for another task, name "
                        "another file)",
-                       job->options->pending, owed, number_of(owed, "is", "are"));
+                       job->options->pending, expected, number_of(expected, "is", "are"));
     return pending_finish(job->plan.pending, job->plan.filter, &fault) == 0 ? EXIT_OK
                                                                             : message_fault(&fault);
 }

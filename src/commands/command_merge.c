@@ -101,7 +101,7 @@ static int check_place(const struct options *options, const char *out,
         *over = true;
         return 0;
     }
-    int there = create_look(out, options->force ? OVER_FILTER : 0, &fault);
+    int there = create_check_place(out, options->force ? OVER_FILTER : 0, &fault);
     if (there < 0)
         return message_fault(&fault);
     if (there == PLACE_TAKEN)

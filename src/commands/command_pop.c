@@ -49,7 +49,7 @@ static int deliver(struct pop *pop, const struct queue_lines *lines, struct faul
 /* All that was taken is off, but for the last `left` lines, which wait again. */
 static int take_off(struct pop *pop, uint64_t left, struct fault *fault)
 {
-    if (queue_off(pop->queue, left, fault) != 0)
+    if (queue_remove(pop->queue, left, fault) != 0)
         return -1;
     pop->delivered = pop->taken - left;
     return 0;
@@ -151,7 +151,7 @@ static int open_queue(struct job *job)
     struct queue_plan plan = {QUEUE_POP, job->inputs.delimiter, job->inputs.max_line,
                               message_waits};
     struct fault fault;
-    pop->store = filter_operand_look(job->path, job->options);
+    pop->store = filter_operand_open_to_read(job->path, job->options);
     if (pop->store == NULL)
         return EXIT_TROUBLE;
     pop->queue = queue_open(store_real_path(pop->store), &plan, &fault);

@@ -13,7 +13,7 @@
 static int check(struct job *job)
 {
     struct store *store = names_check(&job->names) == 0
-                              ? filter_operand_look(job->path, job->options)
+                              ? filter_operand_open_to_read(job->path, job->options)
                               : NULL;
     if (store == NULL)
         return EXIT_TROUBLE;

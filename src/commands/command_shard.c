@@ -80,7 +80,7 @@ static int read_key(const struct options *options, struct recipe *recipe)
 {
     if (options->like == NULL)
         return filter_spec_key(options, recipe);
-    struct store *store = filter_operand_look(options->like, options);
+    struct store *store = filter_operand_open_to_read(options->like, options);
     if (store == NULL)
         return EXIT_TROUBLE;
     *recipe = store_header(store)->recipe;

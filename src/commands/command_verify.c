@@ -127,7 +127,7 @@ static void check_layer(struct findings *findings, unsigned number)
 {
     const struct store *store = findings->store;
     bool being_emptied = findings->survey->layer[number - 1].generation.retired ||
-                         window_is_turning(store) || stage_is_left(store, number - 1);
+                         window_is_turning(store) || stage_is_half_emptied(store, number - 1);
     if (!being_emptied && !check_pages(findings, number))
         check_counter(findings, number);
     check_rate(findings, number);
@@ -157,10 +157,10 @@ static void check_leftovers(struct findings *findings)
 {
     uint64_t end = store_end(findings->store);
     uint64_t bytes = store_file_bytes(findings->store);
-    if (removal_is_open(findings->store))
+    if (removal_is_unfinished(findings->store))
         note(findings, "unseen remove was killed (the next writer restores its line)");
     for (unsigned i = 0; i < store_layers(findings->store); i++)
-        if (stage_is_left(findings->store, i))
+        if (stage_is_half_emptied(findings->store, i))
             note(
                 findings,
                 "layer %u: emptying its staging area was interrupted (the next writer finishes it)",

@@ -116,7 +116,7 @@ int filter_operand_refuse(struct fault *fault, const struct options *options, co
     return message_fault(fault);
 }
 
-struct store *filter_operand_look(const char *path, const struct options *options)
+struct store *filter_operand_open_to_read(const char *path, const struct options *options)
 {
     struct fault fault;
     struct names names = {.filter = path, .prints = true};
@@ -142,14 +142,14 @@ static int confine(const char **paths)
     return confine_end(&confine, &fault) == 0 ? 0 : message_fault(&fault);
 }
 
-int filter_operand_each(const struct options *options, filter_looker *look)
+int filter_operand_each(const struct options *options, filter_visitor *look)
 {
     const char **paths = options->operands;
     int worst = EXIT_OK;
     if (filter_operand(options) == NULL)
         return EXIT_TROUBLE;
     for (size_t i = 0; i < options->operand_count && !signals_pending(); i++) {
-        struct store *store = filter_operand_look(paths[i], options);
+        struct store *store = filter_operand_open_to_read(paths[i], options);
         bool confined = i > 0 || confine(paths) == 0;
         int status = store != NULL && confined ? look(options, i, store) : EXIT_TROUBLE;
         store_close(store);
@@ -204,7 +204,7 @@ static int make(const char *path, const struct options *options, unsigned over)
 {
     struct fault fault;
     struct header header;
-    int there = create_look(path, over, &fault);
+    int there = create_check_place(path, over, &fault);
     if (there == PLACE_TAKEN)
         return 1;
     if (there < 0) {

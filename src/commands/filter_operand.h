@@ -17,12 +17,12 @@ bool filter_operand_is_name(const char *name, const struct options *options);
 int filter_operand_alone(const struct options *options);
 
 /* Opens one that exists, to look at it. NULL after a message. */
-struct store *filter_operand_look(const char *path, const struct options *options);
+struct store *filter_operand_open_to_read(const char *path, const struct options *options);
 
 /* Looks at each operand, a filter, in turn; `before` is how many came before. Once the first is
  * open, or has turned out not to be there, all else is given up. Returns the highest status. */
-typedef int filter_looker(const struct options *options, size_t before, const struct store *store);
-int filter_operand_each(const struct options *options, filter_looker *look);
+typedef int filter_visitor(const struct options *options, size_t before, const struct store *store);
+int filter_operand_each(const struct options *options, filter_visitor *look);
 
 /* Opens FILTER to use it, if it agrees with the options that describe it; with --create it is made
  * first if nothing is there. NULL after a message. */

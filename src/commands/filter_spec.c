@@ -110,7 +110,7 @@ static int work_out(const struct options *options, struct filter_plan *plan)
  * it is to be another one: false drops of one filter are then not those of the other. */
 static int take_like(const struct options *options, struct header *header)
 {
-    struct store *store = filter_operand_look(options->like, options);
+    struct store *store = filter_operand_open_to_read(options->like, options);
     if (store == NULL)
         return EXIT_TROUBLE;
     *header = *store_header(store);
@@ -267,7 +267,7 @@ int filter_spec_compare(const struct options *options, const char *path)
 {
     if (options_describing(options) == OPTIONS)
         return 0;
-    struct store *store = filter_operand_look(path, options);
+    struct store *store = filter_operand_open_to_read(path, options);
     if (store == NULL)
         return EXIT_TROUBLE;
     int status = compare(options, path, store_header(store));

@@ -130,14 +130,14 @@ static int open_outputs(struct job *job)
 /* What a run that ended well has printed is printed again. */
 static int begin_pending(struct job *job, struct fault *fault)
 {
-    uint64_t owed;
+    uint64_t expected;
     if (pending_begin(job->plan.pending, job->plan.filter, fault) != 0)
         return -1;
-    owed = filter_owed(job->plan.filter);
-    if (owed > 0)
+    expected = filter_expected(job->plan.filter);
+    if (expected > 0)
         message("%s: this task was run before; printing its %" PRIu64 " %s again (for another "
                 "task, name another file)",
-                job->options->pending, owed, number_lines(owed));
+                job->options->pending, expected, number_lines(expected));
     return 0;
 }
 
@@ -212,7 +212,7 @@ static int close_output(struct output *output, int status)
 
 /* Of a CMD that was not started, by the errno of that: too many processes, or not enough of
  * something else, are trouble of ours. */
-static int status_of_none(int error)
+static int status_of_failed_start(int error)
 {
     bool ours = error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
     if (error == ENOENT)
@@ -230,7 +230,7 @@ static int finish_command(struct job *job, const struct steps *steps, int status
     if (end != CHILD_DONE)
         job->counts.selected = 0;
     if (end == CHILD_NOT_RUN)
-        return status_of_none(job->child.error);
+        return status_of_failed_start(job->child.error);
     if (end == CHILD_STOPPED)
         return status;
     int done = end == CHILD_DONE ? steps->done(job, left) : steps->failed(job, &fault);

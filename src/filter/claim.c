@@ -51,13 +51,13 @@ static uint64_t room_beside(const struct filter *filter, uint64_t taken)
 }
 
 /* What is owed is as new as it was, whatever the layers say by now (filter.h). */
-static void look_for_owed(const struct filter *filter, const struct key *keys, size_t n,
-                          uint8_t *seen, uint8_t owed[BATCH_KEYS])
+static void find_expected(const struct filter *filter, const struct key *keys, size_t n,
+                          uint8_t *seen, uint8_t expected[BATCH_KEYS])
 {
-    memset(owed, 0, n);
-    flight_look(&filter->owed, keys, n, owed);
+    memset(expected, 0, n);
+    flight_test(&filter->expected, keys, n, expected);
     for (size_t i = 0; i < n; i++)
-        seen[i] &= !owed[i];
+        seen[i] &= !expected[i];
 }
 
 /* Under LOCK_CHANGE, if there is a lock: what is still new is taken into flight. Returns how many
@@ -66,21 +66,21 @@ static ptrdiff_t take_new(struct filter *filter, const struct key *keys, size_t 
                           uint64_t most_new, uint64_t settled, uint8_t *seen, uint64_t *taken,
                           struct fault *fault)
 {
-    uint8_t owed[BATCH_KEYS];
-    if (others_look(filter, keys, n, seen, taken, fault) != 0)
+    uint8_t expected[BATCH_KEYS];
+    if (others_test(filter, keys, n, seen, taken, fault) != 0)
         return -1;
     *taken += filter->flight.count;
     if (store_settlings(filter->store) != settled)
         probe_layers(filter->store, keys, n, seen);
     uint64_t room = room_beside(filter, *taken);
-    bool owes = filter->owed.log != NULL;
-    if (owes)
-        look_for_owed(filter, keys, n, seen, owed);
+    bool expects = filter->expected.log != NULL;
+    if (expects)
+        find_expected(filter, keys, n, seen, expected);
     if (filter->flight.count == 0)
         filter->claimed_at = store_settlings(filter->store);
     size_t judged = flight_take(&filter->flight, keys, n, most_new < room ? most_new : room, seen);
-    for (size_t i = 0; owes && i < judged; i++)
-        filter->came += owed[i] && !seen[i];
+    for (size_t i = 0; expects && i < judged; i++)
+        filter->came_again += expected[i] && !seen[i];
     return (ptrdiff_t)judged;
 }
 
@@ -100,7 +100,7 @@ static ptrdiff_t claim_once(struct filter *filter, const struct key *keys, size_
     uint64_t settled = store_settlings(store);
     if (probe(store, keys, n, seen, fault) != 0)
         return -1;
-    if (filter->owed.log == NULL && memchr(seen, 0, n) == NULL)
+    if (filter->expected.log == NULL && memchr(seen, 0, n) == NULL)
         return (ptrdiff_t)n;
     if (!filter->writes)
         return take_new(filter, keys, n, most_new, settled, seen, taken, fault);
@@ -173,7 +173,7 @@ static size_t set_keys(struct filter *filter, const struct key *keys, size_t n, 
     uint8_t in[BATCH_KEYS] = {0};
     bool alone = store_settlings(store) == filter->claimed_at;
     if (!alone)
-        probe_lasting(store, keys, n, in);
+        probe_newest(store, keys, n, in);
     size_t done = place_keys(store, keys, n, in, all);
     if (done > 0)
         count_settling(store);
@@ -239,8 +239,8 @@ static ptrdiff_t add_locked(struct filter *filter, const struct key *keys, size_
     struct store *store = filter->store;
     struct flight *flight = &filter->flight;
     if (store_settlings(store) != settled)
-        probe_lasting(store, keys, n, seen);
-    if (others_look(filter, keys, 0, NULL, taken, fault) != 0)
+        probe_newest(store, keys, n, seen);
+    if (others_test(filter, keys, 0, NULL, taken, fault) != 0)
         return -1;
     size_t done = flight_take(flight, keys, n, room_beside(filter, *taken), seen);
     size_t count = (size_t)flight->count;
@@ -261,7 +261,7 @@ static ptrdiff_t add_some(struct filter *filter, const struct key *keys, size_t 
     if ((room_is_wanted(store) && room_make(store, 0, fault) != 0) ||
         probe_begin(store, keys, n, seen, fault) != 0)
         return -1;
-    probe_lasting(store, keys, n, seen);
+    probe_newest(store, keys, n, seen);
     if (memchr(seen, 0, n) == NULL)
         return (ptrdiff_t)n;
     if (store_lock_to_settle(store, fault) != 0)

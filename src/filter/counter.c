@@ -124,7 +124,7 @@ double counter_lines(const struct store *store)
     return lines;
 }
 
-static bool may_mend(const struct store *store, unsigned i)
+static bool may_repair(const struct store *store, unsigned i)
 {
     const struct layer *layer = &store->layers[i];
     return layer_keys(store, layer) < layer->plan.capacity && !layer_is_empty(store, layer) &&
@@ -133,12 +133,12 @@ static bool may_mend(const struct store *store, unsigned i)
 
 /* The disk is read without the lock, which others wait for. Meanwhile they may have mended the
  * counter, or begun a new one. A lock that cannot be had leaves a hint as it was. */
-static void mend(struct store *store, unsigned i)
+static void repair(struct store *store, unsigned i)
 {
     struct fault ignored;
     const struct layer *layer = &store->layers[i];
     uint64_t counted = layer_keys(store, layer);
-    if (!may_mend(store, i))
+    if (!may_repair(store, i))
         return;
     struct sample sample = sample_layer(store, layer, counted);
     if (!is_behind(counted, sample, 6))
@@ -149,13 +149,13 @@ static void mend(struct store *store, unsigned i)
     if (!is_behind(counted, sample, 6) || store_lock(store, &ignored) != 0)
         return;
     uint64_t now = layer_keys(store, layer);
-    if (now >= counted && may_mend(store, i) && is_behind(now, sample, 6))
+    if (now >= counted && may_repair(store, i) && is_behind(now, sample, 6))
         put64(store, layer->state_at + LAYER_KEYS, (uint64_t)sample.keys);
     store_unlock(store);
 }
 
-void counter_mend(struct store *store)
+void counter_repair(struct store *store)
 {
     for (unsigned i = 0; i < store->count; i++)
-        mend(store, i);
+        repair(store, i);
 }

@@ -8,7 +8,7 @@
 
 /* Of a file: sets counters that are far too low for the bits to what a sample tells. LOCK_CHANGE
  * must not be held. Reads 4 to 16 pages a layer. */
-void counter_mend(struct store *store);
+void counter_repair(struct store *store);
 
 /* The rate as it is now, by the counters: without the noise of a sample, and right while they are.
  * 30 us a layer; with rates above 0.001, 3 ms. */

@@ -65,7 +65,7 @@ static int look(const char *path, unsigned over, struct fault *fault)
     return fault_way_out(fault, "remove it first, or name another file");
 }
 
-int create_look(const char *path, unsigned over, struct fault *fault)
+int create_check_place(const char *path, unsigned over, struct fault *fault)
 {
     struct stat status;
     char directory[PATH_MAX];

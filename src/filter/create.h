@@ -23,13 +23,13 @@ enum { OVER_EMPTY = 1, OVER_FILTER = 2 };
 
 /* Returns what is there, or -1 with the fault if no filter can ever stand there, or none is to be
  * made there (system/network.h). */
-int create_look(const char *path, unsigned over, struct fault *fault);
+int create_check_place(const char *path, unsigned over, struct fault *fault);
 
 /* Whether what a name stands for begins as a filter does. */
 bool create_is_filter(const char *path);
 
 /* Makes a filter file at `path`, whole or not at all; fills in header's uuid and geometry of the
- * file. `there` is what create_look has found, but for PLACE_TAKEN. Returns 0; 1 if something else
+ * file. `there` is what create_check_place found, not PLACE_TAKEN. Returns 0; 1 if something else
  * is there by now (nothing was changed); -1 with the fault. Takes as long as an fsync. */
 int create_filter(const char *path, struct header *header, enum create_place there,
                   struct fault *fault);

@@ -26,7 +26,7 @@ static struct filter *filter_of(struct store *store, struct fault *fault)
         return NULL;
     }
     filter->store = store;
-    filter->flight.fd = filter->owed.fd = -1;
+    filter->flight.fd = filter->expected.fd = -1;
     return filter;
 }
 
@@ -43,7 +43,7 @@ static int start_writing(struct filter *filter, struct fault *fault)
     struct fault ignored;
     if (slot_take(filter, fault) != 0)
         return -1;
-    counter_mend(filter->store);
+    counter_repair(filter->store);
     if (slot_reserve(filter, BATCH_KEYS, &ignored) != 0 && filter->flight.room == 0) {
         *fault = ignored;
         return -1;
@@ -68,9 +68,9 @@ void filter_close(struct filter *filter)
     if (filter->writes)
         slot_leave(filter);
     flight_unmap(&filter->flight);
-    flight_unmap(&filter->owed);
-    if (filter->owed.fd >= 0)
-        close(filter->owed.fd);
+    flight_unmap(&filter->expected);
+    if (filter->expected.fd >= 0)
+        close(filter->expected.fd);
     others_free(filter);
     /* The slot is given up once neither a map nor the descriptor holds the file. */
     store_close(filter->store);
@@ -99,7 +99,8 @@ int filter_hold(struct filter *filter, bool confined, struct fault *fault)
 }
 
 /* A flight that nobody else looks into. */
-static int begin_alone(struct flight *flight, int fd, const char *path, struct fault *fault)
+static int begin_private_flight(struct flight *flight, int fd, const char *path,
+                                struct fault *fault)
 {
     *flight = (struct flight){.salt = random_word() | 1, .path = path, .fd = fd};
     return flight_reserve(flight, 1, fault);
@@ -108,28 +109,29 @@ static int begin_alone(struct flight *flight, int fd, const char *path, struct f
 int filter_hold_in(struct filter *filter, int fd, const char *path, struct fault *fault)
 {
     filter->holds = true;
-    return begin_alone(&filter->flight, fd, path, fault);
+    return begin_private_flight(&filter->flight, fd, path, fault);
 }
 
-int filter_owe(struct filter *filter, const struct key *keys, size_t n, struct fault *fault)
+int filter_expect_again(struct filter *filter, const struct key *keys, size_t n,
+                        struct fault *fault)
 {
     uint8_t seen[BATCH_KEYS] = {0};
-    struct flight *owed = &filter->owed;
+    struct flight *expected = &filter->expected;
     const char *path = filter->flight.path;
-    if (owed->log == NULL) {
+    if (expected->log == NULL) {
         int fd = side_file_unnamed(path);
         if (fd < 0)
             return fault_errno(fault, path, "cannot create a file beside it", errno);
-        if (begin_alone(owed, fd, path, fault) != 0)
+        if (begin_private_flight(expected, fd, path, fault) != 0)
             return -1;
     }
-    if (flight_reserve(owed, n, fault) != 0)
+    if (flight_reserve(expected, n, fault) != 0)
         return -1;
-    flight_take(owed, keys, n, UINT64_MAX, seen);
+    flight_take(expected, keys, n, UINT64_MAX, seen);
     return 0;
 }
 
-uint64_t filter_owed(const struct filter *filter)
+uint64_t filter_expected(const struct filter *filter)
 {
-    return filter->owed.log != NULL ? filter->owed.count - filter->came : 0;
+    return filter->expected.log != NULL ? filter->expected.count - filter->came_again : 0;
 }

@@ -127,8 +127,9 @@ int filter_hold_in(struct filter *filter, int fd, const char *path, struct fault
 
 /* After filter_hold_in, before the first claim: these keys are owed (see above), at most BATCH_KEYS
  * a call; 0.1 us each. And how many of them have not come. */
-int filter_owe(struct filter *filter, const struct key *keys, size_t n, struct fault *fault);
-uint64_t filter_owed(const struct filter *filter);
+int filter_expect_again(struct filter *filter, const struct key *keys, size_t n,
+                        struct fault *fault);
+uint64_t filter_expected(const struct filter *filter);
 
 /*
  * Judges keys in order: seen[i] = 1 if it is in, or in flight here or with another live writer;

@@ -169,7 +169,7 @@ static inline void aim_ahead(const struct flight *flight, const struct key *keys
     __builtin_prefetch(&flight->table[aims[i % AHEAD].at]);
 }
 
-void flight_look(const struct flight *flight, const struct key *keys, size_t n, uint8_t *seen)
+void flight_test(const struct flight *flight, const struct key *keys, size_t n, uint8_t *seen)
 {
     struct aim aims[AHEAD] = {0};
     uint64_t at;
@@ -241,7 +241,7 @@ void flight_hide(struct flight *flight)
 /* Of few keys each is looked for, last first. */
 void flight_clear(struct flight *flight, uint64_t n)
 {
-    in_order_for_others();
+    fence_for_others();
     if (n > flight->places / 64)
         memset(flight->table, 0, (size_t)flight->places * sizeof *flight->table);
     else

@@ -78,7 +78,7 @@ const struct key *flight_keys(const struct flight *flight, uint64_t from, size_t
                               struct key *buffer);
 
 /* seen[i] = 1 for keys that are in. About 2 ns a key in a slot, 15 to 40 in a large file. */
-void flight_look(const struct flight *flight, const struct key *keys, size_t n, uint8_t *seen);
+void flight_test(const struct flight *flight, const struct key *keys, size_t n, uint8_t *seen);
 
 /* Adds the keys with seen[i] == 0 in order; of those that are in, seen[i] = 1. Stops before the new
  * key number most + 1, and where there is no more room. Returns how many keys were judged. */

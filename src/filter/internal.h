@@ -17,7 +17,7 @@ struct stage {
     bool unused;       /* by this run */
     uint64_t ours;     /* the era in which this run asked for its blocks */
     uint64_t full;     /* the era in which this run found it full */
-    uint64_t homeless; /* keys for which this run found no place */
+    uint64_t unplaced; /* keys for which this run found no place */
 };
 
 struct layer {
@@ -81,8 +81,8 @@ struct filter {
     uint64_t delivered;            /* of the keys in flight, those whose lines were handed on */
     uint64_t claimed_at;           /* the counter of settlings when they were claimed */
     char path[SIDE_FILE_NAME_MAX]; /* of the flight's file */
-    struct flight owed;            /* log NULL: nothing is */
-    uint64_t came;                 /* of what is owed */
+    struct flight expected;        /* log NULL: nothing is */
+    uint64_t came_again;           /* of what is expected */
     struct attached *attached[SLOTS_MAX];
 };
 
@@ -138,7 +138,7 @@ static inline void count_settling(struct store *store)
 
 /* What was read or written before is so for other processes, too, before what comes after. (The
  * thread sanitizer knows no fences, and no other process.) */
-static inline void in_order_for_others(void)
+static inline void fence_for_others(void)
 {
 #ifdef __SANITIZE_THREAD__
     __atomic_signal_fence(__ATOMIC_ACQ_REL);

@@ -107,12 +107,12 @@ static int look(struct filter *filter, unsigned slot, const struct key *keys, si
         if (facts.file != 0)
             result = attach(filter, slot, facts, fault);
         if (result == 0 && facts.file != 0) {
-            flight_look(&filter->attached[slot]->flight, keys, n, seen);
+            flight_test(&filter->attached[slot]->flight, keys, n, seen);
         } else if (result == 0 && facts.room > 0) {
             struct flight flight = slot_flight(store, slot);
-            flight_look(&flight, keys, n, seen);
+            flight_test(&flight, keys, n, seen);
         }
-        in_order_for_others();
+        fence_for_others();
         after = slot_facts(store, slot);
         if (is_as_it_was(facts, after))
             return result;
@@ -120,21 +120,21 @@ static int look(struct filter *filter, unsigned slot, const struct key *keys, si
 }
 
 /* Whose owner has left: the disk is to have its blocks back. */
-static void let_go_of_old(struct filter *filter, unsigned slot)
+static void detach_if_gone(struct filter *filter, unsigned slot)
 {
     struct attached *attached = filter->attached[slot];
     if (attached != NULL && attached->file != slot_facts(filter->store, slot).file)
         detach(filter, slot);
 }
 
-int others_look(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
+int others_test(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
                 uint64_t *total, struct fault *fault)
 {
     const struct store *store = filter->store;
     *total = 0;
     for (unsigned slot = 0; slot < SLOTS_MAX; slot++) {
         if (get64(store, slot_at(slot) + FLIGHT_COUNT) == 0) {
-            let_go_of_old(filter, slot);
+            detach_if_gone(filter, slot);
             continue;
         }
         if (filter->writes && slot == filter->slot)

@@ -16,7 +16,7 @@ struct filter;
  * have. Under LOCK_CHANGE; or without a lock, and then a key that is settled meanwhile may be
  * missed: it is in the layers then, and the counter of settlings has moved. A load for each slot
  * where nothing is in flight. Returns 0, or -1 with the fault. */
-int others_look(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
+int others_test(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
                 uint64_t *total, struct fault *fault);
 
 /* Lets go of their files. */

@@ -137,7 +137,7 @@ static void ask(const struct layer *layer, const struct key *keys, size_t n)
         advise(&layer->bits, geometry_page(keys[i], layer->plan.pages), 1, MADV_WILLNEED);
 }
 
-void pages_ask(const struct store *store, const struct key *keys, size_t n)
+void pages_prefetch(const struct store *store, const struct key *keys, size_t n)
 {
     for (unsigned i = store->count; i-- > 0;) {
         const struct layer *layer = &store->layers[i];
@@ -240,7 +240,7 @@ void pages_get_bits(struct store *store, const struct layer *layer)
 {
     if (has_stage(layer) && get64(store, layer->state_at + LAYER_HAS_BITS) == 0)
         put64(store, layer->state_at + LAYER_HAS_BITS, 1);
-    in_order_for_others();
+    fence_for_others();
 }
 
 void pages_set(struct store *store, struct layer *layer, const struct key *keys, size_t n)

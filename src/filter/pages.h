@@ -22,7 +22,7 @@ void pages_read_ahead(const struct store *store, unsigned layer, uint64_t page, 
 
 /* Asks for the pages of keys in all layers: the disk reads them side by side while the caller goes
  * on. A system call for each, of 0.2 us if the page is in memory. Never fails. */
-void pages_ask(const struct store *store, const struct key *keys, size_t n);
+void pages_prefetch(const struct store *store, const struct key *keys, size_t n);
 
 /* --- for store and delivery --- */
 

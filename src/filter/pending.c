@@ -335,7 +335,7 @@ static int owe(const struct pending *pending, struct filter *filter, struct faul
     uint64_t from = 0;
     ptrdiff_t n;
     for (; (n = read_keys(pending, from, keys, fault)) > 0; from += (uint64_t)n)
-        if (filter_owe(filter, keys, (size_t)n, fault) != 0)
+        if (filter_expect_again(filter, keys, (size_t)n, fault) != 0)
             return -1;
     return n < 0 ? -1 : 0;
 }

@@ -21,7 +21,7 @@ static void probe_layer(const struct store *store, unsigned i, uint64_t now, con
 {
     const struct layer *layer = &store->layers[i];
     if (has_stage(layer))
-        stage_look(store, i, keys, n, seen);
+        stage_test(store, i, keys, n, seen);
     if (!generation_expired(store, i, now) && !layer_is_empty(store, layer))
         store->kernel->test(&layer->bits, keys, n, seen);
 }
@@ -34,7 +34,7 @@ void probe_layers(const struct store *store, const struct key *keys, size_t n, u
         probe_layer(store, i, now, keys, n, seen);
 }
 
-void probe_lasting(const struct store *store, const struct key *keys, size_t n, uint8_t *seen)
+void probe_newest(const struct store *store, const struct key *keys, size_t n, uint8_t *seen)
 {
     unsigned newest = generation_largest(store);
     if (!is_window(store))
@@ -46,8 +46,8 @@ void probe_lasting(const struct store *store, const struct key *keys, size_t n, 
 static void ask(const struct store *store, const struct key *keys, size_t n)
 {
     for (unsigned i = 0; i < store->count; i++)
-        stage_ask(store, i, keys, n);
-    pages_ask(store, keys, n);
+        stage_prefetch(store, i, keys, n);
+    pages_prefetch(store, keys, n);
 }
 
 int probe_begin(struct store *store, const struct key *keys, size_t n, uint8_t *seen,

@@ -17,7 +17,7 @@ void probe_layers(const struct store *store, const struct key *keys, size_t n, u
 
 /* The same, but of a window only in the newest generation: what will be cleared before it does not
  * vouch for a key, which at the rate p it only seems to have. */
-void probe_lasting(const struct store *store, const struct key *keys, size_t n, uint8_t *seen);
+void probe_newest(const struct store *store, const struct key *keys, size_t n, uint8_t *seen);
 
 /* What probe does before it looks: seen[i] = 0, layers of others are mapped, and the pages of the
  * first batch of a run are asked for. */

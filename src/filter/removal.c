@@ -26,9 +26,9 @@
 
 #include <string.h>
 
-enum { JOURNAL_LAYER = 4, JOURNAL_KEY = 8, JOURNAL_LINES = 64 };
+enum { JOURNAL_LAYER = 4, JOURNAL_KEY = 8, JOURNAL_BLOCKS = 64 };
 
-_Static_assert(JOURNAL_LINES + BLOCKS_MAX * BLOCK_BYTES <= JOURNAL_BYTES, "the journal is a page");
+_Static_assert(JOURNAL_BLOCKS + BLOCKS_MAX * BLOCK_BYTES <= JOURNAL_BYTES, "the journal is a page");
 
 static size_t journal_at(const struct store *store)
 {
@@ -40,7 +40,7 @@ bool removal_repair_is_due(const struct store *store)
     return store->header.plan.geometry.counting && get32(store, journal_at(store)) != 0;
 }
 
-bool removal_is_open(const struct store *store)
+bool removal_is_unfinished(const struct store *store)
 {
     /* Once more after the lock was asked for: a live one may have ended meanwhile. */
     return removal_repair_is_due(store) && !lock_is_held(store->file.fd, LOCK_CHANGE) &&
@@ -52,15 +52,15 @@ static void journal_begin(struct store *store, unsigned layer, struct key key)
     uint8_t *journal = store->metadata + journal_at(store);
     put32(store, journal_at(store) + JOURNAL_LAYER, layer);
     store_key(journal + JOURNAL_KEY, key);
-    cells_save(&store->layers[layer].bits, key, journal + JOURNAL_LINES);
-    in_order_for_others();
+    cells_save(&store->layers[layer].bits, key, journal + JOURNAL_BLOCKS);
+    fence_for_others();
     put32(store, journal_at(store), 1);
-    in_order_for_others();
+    fence_for_others();
 }
 
 static void journal_end(struct store *store)
 {
-    in_order_for_others();
+    fence_for_others();
     put32(store, journal_at(store), 0);
 }
 
@@ -71,7 +71,7 @@ void removal_repair(struct store *store)
     /* Others may have found the key absent meanwhile: they must look again. */
     if (layer < store->count &&
         cells_restore(&store->layers[layer].bits, load_key(journal + JOURNAL_KEY),
-                      journal + JOURNAL_LINES))
+                      journal + JOURNAL_BLOCKS))
         count_settling(store);
     journal_end(store);
 }

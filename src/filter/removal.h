@@ -23,7 +23,7 @@ ptrdiff_t removal_remove(struct store *store, const struct key *keys, size_t n, 
                          struct fault *fault);
 
 /* Whether a remove was killed, and the next writer will undo its last key. */
-bool removal_is_open(const struct store *store);
+bool removal_is_unfinished(const struct store *store);
 
 /* The repair of a remove that was killed. */
 bool removal_repair_is_due(const struct store *store);

@@ -57,7 +57,7 @@ static void note_no_file(struct filter *filter, uint32_t level)
 /* Removes what a dead writer left as filter->path: a file in flight of this filter, or with `empty`
  * an empty one, which somebody who may write to the filter has made. Nothing else of that name is
  * ever touched. */
-static void remove_left(const struct filter *filter, bool empty)
+static void remove_leftover(const struct filter *filter, bool empty)
 {
     struct stat status;
     struct key_file_head head;
@@ -86,7 +86,7 @@ static int make_file(struct filter *filter)
     int fd = -1;
     for (unsigned i = 0; i < NAMES; i++, number += SLOTS_MAX) {
         slot_path(store, number, filter->path);
-        remove_left(filter, false);
+        remove_leftover(filter, false);
         errno = EEXIST;
         if (access(filter->path, F_OK) == 0)
             continue;
@@ -205,7 +205,7 @@ static void empty(struct filter *filter)
         note_no_file(filter, FLIGHT_BEGINS);
         slot_path(store, left.number, filter->path);
         if (left.number % SLOTS_MAX == filter->slot)
-            remove_left(filter, true);
+            remove_leftover(filter, true);
         note_no_file(filter, 0);
     }
     if (left.keys != 0 || get64(store, record + FLIGHT_SALT) != 0) {

@@ -75,7 +75,7 @@ static bool is_emptying(const struct store *store, unsigned layer)
     return is_marked(store, layer) && lock_is_held(store->file.fd, LOCK_GROW);
 }
 
-bool stage_is_left(const struct store *store, unsigned layer)
+bool stage_is_half_emptied(const struct store *store, unsigned layer)
 {
     return is_marked(store, layer) && !is_emptying(store, layer);
 }
@@ -129,7 +129,7 @@ static void prefetch(const struct stage *stage, const struct key *keys, size_t f
         __builtin_prefetch(&stage->table[place_of(stage, keys[i])]);
 }
 
-void stage_look(const struct store *store, unsigned layer, const struct key *keys, size_t n,
+void stage_test(const struct store *store, unsigned layer, const struct key *keys, size_t n,
                 uint8_t *seen)
 {
     const struct stage *stage = &store->layers[layer].stage;
@@ -143,10 +143,10 @@ void stage_look(const struct store *store, unsigned layer, const struct key *key
         if (!seen[i] && keys[i].lo != 0 && find(stage, keys[i], &there) != NULL)
             seen[i] = there;
     }
-    in_order_for_others();
+    fence_for_others();
 }
 
-void stage_ask(const struct store *store, unsigned layer, const struct key *keys, size_t n)
+void stage_prefetch(const struct store *store, unsigned layer, const struct key *keys, size_t n)
 {
     const struct stage *stage = &store->layers[layer].stage;
     if (stage->pages != 0 && in_use(era_of(store, layer)))
@@ -174,7 +174,7 @@ static void look_whether_full(struct stage *stage, uint64_t era)
 {
     enum { EVERY = 512, PAGES = 16, FULL = 65 };
     unsigned pages = stage->pages < PAGES ? (unsigned)stage->pages : PAGES;
-    if (stage->homeless++ % EVERY == 0 && sample(stage, pages) * 100 > FULL * KEYS_A_PAGE * pages)
+    if (stage->unplaced++ % EVERY == 0 && sample(stage, pages) * 100 > FULL * KEYS_A_PAGE * pages)
         stage->full = era;
 }
 

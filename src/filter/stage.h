@@ -13,7 +13,7 @@
 
 /* Whether a writer died, or was told to end, while it emptied the stage of a layer. What has been
  * set in the layer is in the stage, too. */
-bool stage_is_left(const struct store *store, unsigned layer);
+bool stage_is_half_emptied(const struct store *store, unsigned layer);
 
 /* Reads the keys of a stage that fall on pages from..end of its layer, from the file and without a
  * lock, in about the order of these pages; 1 ns a place. If the stage is emptied meanwhile, what is
@@ -39,13 +39,13 @@ uint64_t stage_stretch(void);
 
 /* --- for the files of filter --- */
 
-/* Asks for the pages of keys in the stage of a layer, as pages_ask. */
-void stage_ask(const struct store *store, unsigned layer, const struct key *keys, size_t n);
+/* Asks for the pages of keys in the stage of a layer, as pages_prefetch. */
+void stage_prefetch(const struct store *store, unsigned layer, const struct key *keys, size_t n);
 
 /* Those of the keys with seen[i] == 0 that are in the stage of a layer: seen[i] = 1. Exact. To be
  * asked before the layer is looked into, since keys go from the one to the other. No lock; one
  * cache miss a key. */
-void stage_look(const struct store *store, unsigned layer, const struct key *keys, size_t n,
+void stage_test(const struct store *store, unsigned layer, const struct key *keys, size_t n,
                 uint8_t *seen);
 
 /* Under LOCK_CHANGE: keys go into the stage of a layer; or into the layer at once, where this run

@@ -198,7 +198,7 @@ static void survey_window(struct survey *survey)
 static void count_odd_pages(struct survey *survey, const struct store *store, unsigned i)
 {
     const struct layer_survey *layer = &survey->layer[i];
-    if (window_is_turning(store) || layer->generation.retired || stage_is_left(store, i))
+    if (window_is_turning(store) || layer->generation.retired || stage_is_half_emptied(store, i))
         return;
     survey->fuller_pages += layer->evenness.fuller;
     survey->emptier_pages += layer->evenness.emptier;

@@ -111,7 +111,7 @@ int queue_take_waiting(struct queue *queue, uint64_t most, uint64_t wait, bool u
 
 /* What was taken is off, but for the last `left` lines, which wait again. Returns 0, or -1 with the
  * fault: it stays held. */
-int queue_off(struct queue *queue, uint64_t left, struct fault *fault);
+int queue_remove(struct queue *queue, uint64_t left, struct fault *fault);
 
 /* What became of lines on which CMD has failed. */
 struct queue_failed {

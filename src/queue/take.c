@@ -20,7 +20,7 @@ static struct segment *current(struct queue *queue)
 }
 
 /* Removes a segment that is not the last one, if all of it is off. */
-static void remove_if_off(const struct queue *queue, const struct segment *segment)
+static void remove_if_done(const struct queue *queue, const struct segment *segment)
 {
     char name[24];
     struct stat status;
@@ -62,7 +62,7 @@ int queue_next_segment(const struct queue *queue, struct segment *segment, int f
 }
 
 /* Goes on with the next segment. Returns 1, 0 if there is none, or no place for it; -1. */
-static int go_on(struct queue *queue, enum queue_why *why, struct fault *fault)
+static int open_next(struct queue *queue, enum queue_why *why, struct fault *fault)
 {
     struct segment *last = current(queue), next = {.number = last != NULL ? last->number : 0};
     if (queue->open_count == QUEUE_OPEN && queue->run_count > 0) {
@@ -73,7 +73,7 @@ static int go_on(struct queue *queue, enum queue_why *why, struct fault *fault)
     if (result <= 0)
         return result;
     if (last != NULL)
-        remove_if_off(queue, last);
+        remove_if_done(queue, last);
     if (queue->run_count == 0)
         queue_close_segments(queue);
     queue->open[queue->open_count++] = next;
@@ -178,9 +178,9 @@ int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, en
     if (more < 0)
         return -1;
     if (more > 0 && current(queue) == NULL)
-        more = go_on(queue, why, fault);
+        more = open_next(queue, why, fault);
     while (more > 0 && (more = take_here(queue, most, lines, why, fault)) > 0)
-        more = go_on(queue, why, fault);
+        more = open_next(queue, why, fault);
     queue_unlock(queue);
     lines->bytes = queue->buffer;
     /* A fault comes again, when there are no lines before it. */
@@ -233,7 +233,7 @@ static char *next_held(const struct queue *queue, struct place *place, struct re
 }
 
 /* Under the lock: nothing is held any more. */
-static void let_go(struct queue *queue)
+static void release_held(struct queue *queue)
 {
     unsigned last = queue->open_count - 1;
     if (queue->run_count == 0)
@@ -241,7 +241,7 @@ static void let_go(struct queue *queue)
     for (unsigned i = 0; i < queue->run_count; i++)
         (void)segment_lock(queue->runs[i].segment, F_UNLCK, queue->runs[i].at, queue->runs[i].end);
     for (unsigned i = 0; i < last; i++) {
-        remove_if_off(queue, &queue->open[i]);
+        remove_if_done(queue, &queue->open[i]);
         segment_close(&queue->open[i]);
     }
     queue->open[0] = queue->open[last];
@@ -249,7 +249,7 @@ static void let_go(struct queue *queue)
     queue->run_count = 0;
 }
 
-int queue_off(struct queue *queue, uint64_t left, struct fault *fault)
+int queue_remove(struct queue *queue, uint64_t left, struct fault *fault)
 {
     struct place place = {0, 0};
     struct record record;
@@ -260,25 +260,25 @@ int queue_off(struct queue *queue, uint64_t left, struct fault *fault)
         held += queue->runs[i].lines;
     for (char *status; held > left && (status = next_held(queue, &place, &record)); held--)
         *status = '-';
-    let_go(queue);
+    release_held(queue);
     queue_unlock(queue);
     return 0;
 }
 
-static char one_more(char status)
+static char next_status(char status)
 {
     return status == ' ' ? '1' : status < '0' + QUEUE_TRIES_MAX ? (char)(status + 1) : status;
 }
 
 static bool gives_up(unsigned tries, char status)
 {
-    return tries > 0 && (unsigned)(one_more(status) - '0') >= tries;
+    return tries > 0 && (unsigned)(next_status(status) - '0') >= tries;
 }
 
 /* Puts the lines that are given up into the buffer, or the records that go to the back. Returns 0
  * with their length, or -1 with the fault. */
-static int gather(struct queue *queue, unsigned tries, bool given_up, size_t *length,
-                  struct fault *fault)
+static int collect_failed(struct queue *queue, unsigned tries, bool given_up, size_t *length,
+                          struct fault *fault)
 {
     struct place place = {0, 0};
     struct record record;
@@ -292,7 +292,7 @@ static int gather(struct queue *queue, unsigned tries, bool given_up, size_t *le
             return -1;
         memcpy(queue->buffer + *length, status + given_up, n);
         if (!given_up)
-            queue->buffer[*length] = one_more(*status);
+            queue->buffer[*length] = next_status(*status);
         *length += n;
     }
     return 0;
@@ -319,7 +319,7 @@ static int move_failed(struct queue *queue, unsigned tries, bool given_up, struc
     const char *name = given_up ? queue->failed_path : queue->path;
     size_t length;
     uint64_t end;
-    int result = gather(queue, tries, given_up, &length, fault);
+    int result = collect_failed(queue, tries, given_up, &length, fault);
     if (result != 0 || length == 0 || queue_lock(queue, fault) < 0)
         return length == 0 ? result : -1;
     int fd = given_up ? open_failed(queue, &end, fault) : queue_open_back(queue, &end, fault);
@@ -353,10 +353,10 @@ int queue_fail(struct queue *queue, unsigned tries, struct queue_failed *what, s
         return -1;
     while ((status = next_held(queue, &place, &record)) != NULL) {
         bool gives = gives_up(tries, *status), moved = gives ? given_up : back;
-        *status = moved ? '-' : one_more(*status);
+        *status = moved ? '-' : next_status(*status);
         *(gives ? &what->given_up : &what->back) += moved;
     }
-    let_go(queue);
+    release_held(queue);
     queue_unlock(queue);
     return back ? 0 : -1;
 }

@@ -93,7 +93,7 @@ static bool take(struct worker *worker, uint64_t most)
 static void off(struct worker *worker, size_t back, struct tally *gone)
 {
     const struct tally *taken = &worker->taken[worker->count > back ? worker->count - back : 0];
-    INSIST(queue_off(worker->queue, back, &fault) == 0);
+    INSIST(queue_remove(worker->queue, back, &fault) == 0);
     gone->lines += taken->lines;
     gone->sum += taken->sum;
     worker->count = 0;

@@ -438,16 +438,16 @@ static void owed(void)
     for (uint64_t i = 0; i < OWED; i += 1000) {
         for (uint64_t j = 0; j < 1000; j++)
             keys[j] = sample_key(i + j);
-        tap_check(filter_owe(task, keys, 1000, &fault) == 0, "owe");
+        tap_check(filter_expect_again(task, keys, 1000, &fault) == 0, "owe");
     }
     sample_take(writer, 0, COMMITTED, SETTLED);
     sample_take(writer, OTHERS, OTHERS + 100, SETTLED);
     sample_take(writer, OTHERS + 100, OTHERS + 200, NOTHING);
-    tap_check(filter_owed(task) == OWED && sample_take(task, 0, 500, KEPT) == 500,
+    tap_check(filter_expected(task) == OWED && sample_take(task, 0, 500, KEPT) == 500,
               "not all are new");
-    tap_check(filter_owed(task) == OWED - 500, "%" PRIu64 " are owed", filter_owed(task));
+    tap_check(filter_expected(task) == OWED - 500, "%" PRIu64 " are owed", filter_expected(task));
     tap_check(sample_take(task, 0, END, KEPT) == END - 500 - 200, "it judges others as new");
-    tap_check(filter_owed(task) == 0 && filter_kept(task) == END - 200, "not all came");
+    tap_check(filter_expected(task) == 0 && filter_kept(task) == END - 200, "not all came");
     tap_check(pread(fd, bytes, sizeof bytes, FLIGHT_HEAD_BYTES) == sizeof bytes, "the file");
     for (uint64_t i = 0; i < END - 200; i++) {
         struct key key = sample_key(i < OTHERS ? i : i + 200);

@@ -100,7 +100,7 @@ static void check(const struct world *world)
         keys[i] = sample_key(i);
         seen[i] = i % 7 == 0;
     }
-    flight_look(flight, keys, RANGE, seen);
+    flight_test(flight, keys, RANGE, seen);
     for (unsigned i = 0; i < RANGE; i++)
         tap_check(seen[i] == (i % 7 == 0 || world->in[i]), "key %u is seen as %u", i, seen[i]);
     check_outside(world);
@@ -208,12 +208,12 @@ static void twins(void)
         tap_check(flight_take(&world.flight, keys, TAKEN, TAKEN, seen) == TAKEN &&
                       memchr(seen, 1, TWINS) == NULL,
                   "one is taken for another");
-        flight_look(&world.flight, keys, TWINS, seen);
+        flight_test(&world.flight, keys, TWINS, seen);
         for (unsigned i = 0; i < TWINS; i++)
             tap_check(seen[i] == (i < TAKEN), "of %u twins number %u", TAKEN, i);
         flight_drop(&world.flight, TAKEN - STAY);
         memset(seen, 0, sizeof seen);
-        flight_look(&world.flight, keys, TWINS, seen);
+        flight_test(&world.flight, keys, TWINS, seen);
         for (unsigned i = 0; i < TWINS; i++)
             tap_check(seen[i] == (i < STAY), "of %u twins number %u", STAY, i);
         flight_drop(&world.flight, STAY);
@@ -261,7 +261,7 @@ static void hostile(void)
         uint8_t seen[BATCH] = {0};
         for (unsigned i = 0; i < BATCH; i++)
             keys[i] = sample_key(i);
-        flight_look(flight, keys, BATCH, seen);
+        flight_test(flight, keys, BATCH, seen);
         tap_check(memchr(seen, 1, BATCH) == NULL, "a key that is not there");
         /* Whoever owns it finds no place for its keys, and none to take them from. */
         tap_check(flight_take(flight, keys, 8, 8, seen) == 8, "take");

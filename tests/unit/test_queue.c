@@ -90,7 +90,7 @@ static bool took(struct queue *queue, uint64_t most, const char *lines)
 
 static void off(struct queue *queue, uint64_t left)
 {
-    tap_check(queue_off(queue, left, &fault) == 0, "off: %s", fault.reason);
+    tap_check(queue_remove(queue, left, &fault) == 0, "off: %s", fault.reason);
 }
 
 static struct queue_facts facts_now(void)
