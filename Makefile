@@ -11,7 +11,7 @@
 #   make accuracy        measure false-positive rates, as a table
 #   make torture         the long tests: kills, faults, full disks
 #   make mutants         faults made in the source: which does no quick test see?
-#   make engines         run the recipes of unseen-scale(7) on real engines; ENGINE=slurm: on Slurm only
+#   make engines         run the files in examples/ on real engines; ENGINE=slurm: on Slurm only
 #   make fuzz            look for input that breaks a fuzz program, FUZZ_TIME (60) seconds each; AFL=1:
 #                        with AFL++, not libFuzzer
 #   make coverage        run the tests, and show which lines of src they reach
@@ -90,6 +90,8 @@ staged = $(patsubst $(BUILD)/obj/core/growth.o,$(STAGED_GROWTH),$(1))
 PRELOADS = $(patsubst tests/tools/preload/%.c,$(BUILD)/tests/tools/%.so,\
 	$(sort $(wildcard tests/tools/preload/*.c)))
 MANUALS = $(sort $(wildcard man/*.[1-8]))
+# What unseen-scale(7) tells the reader to copy.
+EXAMPLES = $(sort $(wildcard examples/*))
 COMPLETIONS = $(addprefix $(BUILD)/completions/,unseen.bash _unseen unseen.fish)
 # Who builds for another processor needs one that was built for this one.
 COMPLETER = $(BUILD)/completions/generate
@@ -343,11 +345,12 @@ install uninstall: export fishcompdir := $(fishcompdir)
 manual_path = $$DESTDIR$$mandir/man$(subst .,,$(suffix $(1)))
 
 install: all
-	$(INSTALL) -d "$$DESTDIR$$bindir" "$$DESTDIR$$docdir"
+	$(INSTALL) -d "$$DESTDIR$$bindir" "$$DESTDIR$$docdir/examples"
 	$(INSTALL) -m 755 $(BUILD)/unseen "$$DESTDIR$$bindir/unseen"
 	$(foreach page,$(MANUALS),$(INSTALL) -d "$(call manual_path,$(page))" && \
 		$(INSTALL) -m 644 $(page) "$(call manual_path,$(page))" &&) :
 	$(INSTALL) -m 644 LICENSE $(wildcard README.md) "$$DESTDIR$$docdir"
+	$(INSTALL) -m 644 $(EXAMPLES) "$$DESTDIR$$docdir/examples"
 	$(INSTALL) -d "$$DESTDIR$$bashcompdir" "$$DESTDIR$$zshcompdir" "$$DESTDIR$$fishcompdir"
 	$(INSTALL) -m 644 $(BUILD)/completions/unseen.bash "$$DESTDIR$$bashcompdir/unseen"
 	$(INSTALL) -m 644 $(BUILD)/completions/_unseen "$$DESTDIR$$zshcompdir"
@@ -357,9 +360,12 @@ uninstall:
 	rm -f "$$DESTDIR$$bindir/unseen"
 	rm -f $(foreach page,$(MANUALS),"$(call manual_path,$(page))/$(notdir $(page))")
 	rm -f "$$DESTDIR$$docdir/LICENSE" "$$DESTDIR$$docdir/README.md"
+	rm -f $(EXAMPLES:%="$$DESTDIR$$docdir/%")
 	rm -f "$$DESTDIR$$bashcompdir/unseen" "$$DESTDIR$$zshcompdir/_unseen" \
 		"$$DESTDIR$$fishcompdir/unseen.fish"
-	if [ -d "$$DESTDIR$$docdir" ]; then rmdir "$$DESTDIR$$docdir"; fi
+	for directory in "$$DESTDIR$$docdir/examples" "$$DESTDIR$$docdir"; do \
+		if [ -d "$$directory" ]; then rmdir "$$directory"; fi; \
+	done
 
 dist:
 	@src/build/dist.sh $(VERSION) $(BUILD)/dist $(BUILD)

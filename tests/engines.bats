@@ -5,6 +5,7 @@
 # shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load helper
 load engines/engines
+load examples
 
 teardown() { end_paused; }
 
@@ -15,14 +16,19 @@ teardown() { end_paused; }
     mkdir "$HOME/.parallel"
     : >"$HOME/.parallel/will-cite"
     make_list 40000 24000
-    recipe on-processors
+    recipe parallel-local
     unseen create -n 1e6 seen.bf
     unseen_pauses "$BATS_TEST_TMPDIR/bin"
     : >pause.reading.bf
-    sh on-processors 3>&- &
+    sh parallel-local 3>&- &
     kill_paused reading.bf new
     exits 1 wait $!
-    sh on-processors
+    sh parallel-local
     # What the killed one had printed may come again.
     may_double=5000 outcome "$(parallel --version | sed -n '1s/^GNU //p')" "one filter, many writers" writer new
+}
+
+@test "unseen-scale(7) shows the task as it is installed" {
+    page_examples "$repository/man/unseen-scale.7" page
+    grep -v '^#' "$repository/examples/task" | cmp - page/task
 }

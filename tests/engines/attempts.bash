@@ -6,8 +6,8 @@
 # stops WHEN: unseen in PATH becomes a program that is unseen, but that stops once, WHEN:
 #   cut       it has read 1000 of the lines that are to be split; if it goes on, they end there
 #   reading   the same; if it goes on, it reads the others
-#   2/4 7/64  it has read 100 lines of this part
-#   end       part 7/64 is done
+#   2/4 7/64  it has read 100 lines of this shard
+#   end       shard 7/64 is done
 # Then ./stopped has the environment of the task, until it is killed or somebody makes ./go_on.
 stops() {
     rm -rf stopped stops_once go_on "$BATS_TEST_TMPDIR/bin/unseen"
@@ -41,12 +41,12 @@ END
 # of_stopped NAME: this variable of the task that has stopped.
 of_stopped() { sed -n "s/^$1=//p" stopped; }
 
-# parts_remembered: each part by its filter, and nothing is left over.
-parts_remembered() {
-    local part
-    unseen shard 64 --files 'part.%d' list || return
-    for part in {1..64}; do
-        exits 1 unseen query -v "seen.$part" "part.$part" || return
+# shards_remembered: each shard by its filter, and nothing is left over.
+shards_remembered() {
+    local shard
+    unseen shard 64 --files 'shard.%d' list || return
+    for shard in {1..64}; do
+        exits 1 unseen query -v "seen.$shard" "shard.$shard" || return
         prints '' || return
     done
     [[ ! -e keys ]]

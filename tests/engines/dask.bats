@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Dask: a cluster on one machine, and a scheduler with workers on hosts, of which one process, one host
-# or one cable goes while a part is at work.
+# or one cable goes while a shard is at work.
 
 # shellcheck disable=SC2154 # hosts, hosts_shared are set by hosts.bash
 load ../helper
@@ -19,9 +19,9 @@ dask_on() {
         skip "$python has no module distributed (to install it: src/build/deps.sh dask)"
     hosts_up "$1"
     unseen_pauses "$hosts/bin"
-    recipe task parts.py
+    recipe task dask-tasks.py shared-create shared-task shared-commit
     make_list
-    "$UNSEEN" shard 4 --files part.%d list
+    "$UNSEEN" shard 4 --files shard.%d list
 }
 
 # at_work I: the attempt that is held has printed some of its lines, and moved nothing.
@@ -32,13 +32,13 @@ at_work() {
 # attempts I COUNT: each has a file for what it prints, with the name of its host.
 attempts() { [[ $(find . -name "out.$1.*" | wc -l) -ge $2 ]]; }
 
-# parts [SCHEDULER]: parts.py in the background, as a client on the controller.
-parts() {
-    controller timeout -k 5 300 "$python" parts.py "$@" >log 2>&1 3>&- &
+# shards [SCHEDULER]: dask-tasks.py in the background, as a client on the controller.
+shards() {
+    controller timeout -k 5 300 "$python" dask-tasks.py "$@" >log 2>&1 3>&- &
     client=$!
 }
 
-# ends_well: parts.py.
+# ends_well: dask-tasks.py.
 ends_well() {
     wait "$client" || { cat log; return 1; }
 }
@@ -48,7 +48,7 @@ parent() { ps -o ppid= -p "$1" | tr -d ' '; }
 # remembered: the filters have all lines.
 remembered() {
     local i
-    for i in 1 2 3 4; do exits 1 "$UNSEEN" query -v "seen.$i" "part.$i" || return; done
+    for i in 1 2 3 4; do exits 1 "$UNSEEN" query -v "seen.$i" "shard.$i" || return; done
 }
 
 # afresh DIRECTORY: the outputs to there, and no trace of the run.
@@ -77,25 +77,25 @@ worker() {
 
 @test "dask: one machine: a task that dies and is retried; a worker that dies, but not its task" {
     dask_on 0
-    parts
+    shards
     ends_well
     outcome "Dask $version" "one machine" - out.[1-4]
     remembered
     afresh one
     : >pause.reading.3
-    parts
+    shards
     wait_until 60 at_work 3
     kill -9 "$(<paused.reading.3)"
     ends_well
     # What it had printed is left.
     [[ $(find . -name 'out.3.*' -size +0 | wc -l) -eq 1 ]]
     outcome "Dask $version" "one machine" "a task" out.[1-4]
-    same_parts one/out. out.
+    same_shards one/out. out.
     remembered
     # What a killed worker has started is still at work: the retry waits for it.
     afresh two
     : >pause.reading.3
-    parts
+    shards
     wait_until 60 at_work 3
     kill -9 "$(parent "$(parent "$(<paused.reading.3)")")"
     wait_until 60 attempts 3 2
@@ -105,23 +105,23 @@ worker() {
     ends_well
     grep -q 'keys\.3: this task was run before' log
     outcome "Dask $version" "one machine" "a worker, its task lives on" out.[1-4]
-    same_parts one/out. out.
+    same_shards one/out. out.
     remembered
 }
 
 @test "dask: hosts that share a directory, and one whose cable is pulled works on" {
     local i first
     dask_on 3
-    mv task parts.py list whole part.* "$hosts_shared"
+    mv dask-tasks.py shared-* list whole shard.* "$hosts_shared"
     cd "$hosts_shared"
-    # as the page says: the tasks only print
-    sed -i 's/ --create -n 1e6 --shard $i\/4//; s/out.$i &&$/out.$i/; /commit/d' task
-    run ! grep -e commit -e shard task
-    for i in 1 2 3 4; do "$UNSEEN" create -n 1e6 --shard "$i/4" "seen.$i"; done
+    # as the recipe says: the tasks only print
+    sed -i 's/"task"/"shared-task"/' dask-tasks.py
+    grep -q shared-task dask-tasks.py
+    controller sh shared-create
     scheduler
-    for i in 1 2 3; do worker "$i" "part.1=1 part.2=1 part.3=1 part.4=1" --no-nanny; done
+    for i in 1 2 3; do worker "$i" "shard.1=1 shard.2=1 shard.3=1 shard.4=1" --no-nanny; done
     : >pause.reading.3
-    parts "$address"
+    shards "$address"
     wait_until 60 at_work 3
     first=$(echo out.3.h*)
     first=${first#out.3.h}
@@ -130,22 +130,22 @@ worker() {
     at_work 3
     : >go
     ends_well
-    for i in 1 2 3 4; do "$UNSEEN" commit --allow-network "seen.$i" "keys.$i"; done
-    outcome "Dask $version" "three hosts, a shared directory" "a cable, its task lives on" out.[1-4]
+    controller sh shared-commit
+    outcome "Dask $version" "three hosts, a shared directory" "a cable, its task lives on" new.[1-4]
     remembered
 }
 
-@test "dask: filters on the disks of the hosts: parts wait for their host, even one that was done" {
+@test "dask: filters on the disks of the hosts: shards wait for their host, even one that was done" {
     dask_on 3
     scheduler
-    local i host=(0 1 2 3 3) parts_of=("" part.1=1 part.2=1 "part.3=1 part.4=1")
+    local i host=(0 1 2 3 3) shards_of=("" shard.1=1 shard.2=1 "shard.3=1 shard.4=1")
     for i in 1 2 3; do
         on "$i" mkdir -p "$PWD"
-        tar c task part.* | on "$i" tar x -C "$PWD"
-        worker "$i" "${parts_of[i]}" --nthreads 2
+        tar c task shard.* | on "$i" tar x -C "$PWD"
+        worker "$i" "${shards_of[i]}" --nthreads 2
     done
     on 3 touch "$PWD/pause.reading.4"
-    parts "$address"
+    shards "$address"
     for i in 1 2 3; do wait_until 60 on "$i" test -e "$PWD/out.$i"; done
     # shellcheck disable=SC2016 # the shell on the host expands it
     wait_until 60 on 3 sh -c 'cd "$1" && find . -name "out.4.*" -size +0 | grep -q .' sh "$PWD"
@@ -154,7 +154,7 @@ worker() {
     kill -0 "$client"
     host_start 3
     run ! grep -q 'was run before' "$hosts/worker.3"
-    worker 3 "${parts_of[3]}"
+    worker 3 "${shards_of[3]}"
     ends_well
     grep -q 'keys\.3: this task was run before' "$hosts/worker.3"
     for i in 1 2 3 4; do

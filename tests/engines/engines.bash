@@ -1,17 +1,12 @@
 # What tests of engines share. Load it after helper.bash.
 #
-# A test makes a list (make_list), takes a recipe from the manual (recipe), runs it as it stands on
+# A test makes a list (make_list), takes a recipe from examples/ (recipe), runs it as it stands on
 # the engine, kills something on the way, runs again what the engine does not run again by itself,
 # and at last compares what came out with what should have (outcome), which also is its row of the
 # table. Nothing is done in the machine's own network; see hosts.bash.
 
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # repository is set by helper.bash
-
-scale_page=$repository/man/unseen-scale.7
-load_from=${BASH_SOURCE[0]%/*}
-# shellcheck source=tests/examples.bash
-. "$load_from/../examples.bash"
 
 # Recipes call unseen by its name, also on the hosts.
 tools_in_path() {
@@ -34,18 +29,15 @@ make_list() {
     sort -u list >whole
 }
 
-# recipe NAME...: the blocks of unseen-scale(7) below `.\" file: NAME`, to ./NAME.
+# recipe NAME...: examples/NAME, to ./NAME.
 recipe() {
     local name
-    if [[ ! -d $BATS_TEST_TMPDIR/page ]]; then
-        page_examples "$scale_page" "$BATS_TEST_TMPDIR/page"
-    fi
-    for name; do cp "$BATS_TEST_TMPDIR/page/$name" .; done
+    for name; do cp "$repository/examples/$name" .; done
 }
 
-# outcome ENGINE WHAT KILLED FILE...: what came out, in the FILEs, one for each part, against `whole`.
+# outcome ENGINE WHAT KILLED FILE...: what came out, in the FILEs, one for each shard, against `whole`.
 # ENGINE is its name and version, WHAT the recipe, KILLED what was killed ("-": nothing). It is a
-# failure if a line is lost, foreign, on two parts, or comes twice. A form that promises less may
+# failure if a line is lost, foreign, on two shards, or comes twice. A form that promises less may
 # double as many lines as $may_double says.
 outcome() {
     local engine=$1 what=$2 killed=$3 lines lost foreign shared doubled
@@ -58,12 +50,12 @@ outcome() {
     doubled=$((lines - $(wc -l <"$BATS_TEST_TMPDIR/union")))
     printf '%s\t%s\t%s\t%d\t%d\t%d\n' "$engine" "$what" "$killed" "$lines" "$lost" "$doubled" |
         tee -a "${ENGINES_TABLE:-/dev/null}"
-    echo "$foreign foreign, $shared on two parts"
+    echo "$foreign foreign, $shared on two shards"
     [[ $lost -eq 0 && $foreign -eq 0 && $doubled -le ${may_double:-0} && $shared -le ${may_double:-0} ]]
 }
 
-# same_parts PREFIX PREFIX: PREFIX1, PREFIX2, ... of two runs hold the same lines, whatever their order.
-same_parts() {
+# same_shards PREFIX PREFIX: PREFIX1, PREFIX2, ... of two runs hold the same lines, whatever their order.
+same_shards() {
     local file count=0
     for file in "$1"*; do
         cmp <(sort "$file") <(sort "$2${file#"$1"}") || return
@@ -86,8 +78,8 @@ wait_until() {
 }
 
 # unseen_pauses DIRECTORY: puts an unseen there that stops where a file in the current directory says so,
-# once, so that a kill hits it there: pause.reading.I, having read some lines of a part I (the end of its
-# last argument), until there is a file `go`; pause.committing.I, before it commits part I, and
+# once, so that a kill hits it there: pause.reading.I, having read some lines of a shard I (the end of its
+# last argument), until there is a file `go`; pause.committing.I, before it commits shard I, and
 # pause.committed.I, after, for good. The file is then paused.MOMENT.I, and in it the number of the
 # process.
 unseen_pauses() {
@@ -99,11 +91,11 @@ unseen_pauses() {
 unseen=$1/real/unseen
 END
     cat >>"$1/unseen" <<'END'
-part=${!#}
-part=${part##*.}
+shard=${!#}
+shard=${shard##*.}
 stops() {
-    mv "pause.$1.$part" "paused.$1.$part.$$" 2>/dev/null || return
-    echo $$ >"paused.$1.$part.$$" && mv "paused.$1.$part.$$" "paused.$1.$part"
+    mv "pause.$1.$shard" "paused.$1.$shard.$$" 2>/dev/null || return
+    echo $$ >"paused.$1.$shard.$$" && mv "paused.$1.$shard.$$" "paused.$1.$shard"
 }
 if [[ $1 = commit ]]; then
     ! stops committing || exec tail -f /dev/null
@@ -111,7 +103,7 @@ if [[ $1 = commit ]]; then
     ! stops committed || exec tail -f /dev/null
 elif [[ $1 != add ]] && stops reading; then
     # What holds the input open ends with the process that reads it.
-    [[ ${!#} != part.* ]] || { exec <"${!#}"; set -- "${@:1:$#-1}"; }
+    [[ ${!#} != shard.* ]] || { exec <"${!#}"; set -- "${@:1:$#-1}"; }
     exec "$unseen" "$@" < <(sed -u 5000q; while [[ ! -e go ]]; do kill -0 $$ 2>/dev/null || exit; sleep 0.1; done; cat)
 else
     exec "$unseen" "$@"

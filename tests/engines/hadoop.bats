@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Hadoop streaming on the YARN cluster that Hadoop has for its own tests: the real resource manager, one
-# node, retries and speculative execution. It lives in namespaces, and all its processes end with them.
+# node, retries and speculative execution. HDFS is the default file system, so that a path
+# without file:// fails. It lives in namespaces, and all its processes end with them.
 
 # shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load ../helper
@@ -25,8 +26,8 @@ start_cluster() {
         hostname localhost
         ip link set lo up
         exec java "$@"' - $options -cp "$PWD:$ENGINES/hadoop/*" -Djava.io.tmpdir="$PWD" \
-        org.apache.hadoop.mapreduce.MiniHadoopClusterManager -nodfs -rmport 8032 -jhsport 10020 \
-        -writeConfig started >log 2>&1 </dev/null 3>&- &
+        org.apache.hadoop.mapreduce.MiniHadoopClusterManager -format -nnport 9820 -rmport 8032 \
+        -jhsport 10020 -writeConfig started >log 2>&1 </dev/null 3>&- &
     echo $! >pid
     disown # or its end is reported
     wait_until 120 test -s started || {
@@ -51,7 +52,7 @@ configure() {
         done
         echo '</configuration>'
     } >core-site.xml <<END
-fs.defaultFS file:///
+fs.defaultFS hdfs://localhost:9820
 hadoop.tmp.dir $PWD/tmp
 mapred.child.java.opts $options
 mapreduce.framework.name yarn
@@ -81,12 +82,13 @@ END
 prepare() {
     need ip nsenter
     need_namespaces unshare --net --uts --pid --fork --mount-proc true
+    # The test cluster's HDFS needs Mockito.
     from_maven hadoop "org.apache.hadoop:hadoop-streaming:$version" \
-        "org.apache.hadoop:hadoop-minicluster:$version" junit:junit:4.13.2
+        "org.apache.hadoop:hadoop-minicluster:$version" junit:junit:4.13.2 org.mockito:mockito-core:2.28.2
     [[ -d $BATS_FILE_TMPDIR/cluster ]] || start_cluster
     [[ -s $BATS_FILE_TMPDIR/cluster/started ]]
     tools_in_path
-    recipe parts remember hadoop-job
+    recipe reduce-shards reduce-commit hadoop-job
     make_list
     # empty, with tabs wherever they can be, of any bytes, and some of them twice
     printf '%b\n' '' 'a\tb' '\ta\t' 'e\t' e '\t' '\xff' '\xfe' '' 'a\tb' '\xff' >>list
@@ -151,7 +153,7 @@ END
     tasks 1 'Failed map'
     tasks 1 'Failed reduce'
     outcome "Hadoop $version" 'streaming' 'a mapper, a reducer' new/part-*
-    parts_remembered
+    shards_remembered
 
     # Tomorrow's list, the same filters, more reducers.
     mv new second

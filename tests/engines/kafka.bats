@@ -143,10 +143,10 @@ END
     done
 }
 
-# start_worker I: ./worker, in the background, and not for ever, if it gets stuck.
+# start_worker I: kafka-worker, in the background, and not for ever, if it gets stuck.
 start_worker() {
     echo 0 >"count.$1"
-    KCAT_CONFIG=kcat.conf WORKER=$1 background "worker.$1" timeout --foreground 90 sh worker "$1"
+    KCAT_CONFIG=kcat.conf WORKER=$1 background "worker.$1" timeout --foreground 90 sh kafka-worker "$1"
 }
 
 # finish_workers I...: they end by themselves, with status 0, and leave no keys.
@@ -162,7 +162,7 @@ finish_workers() {
 # afresh: as before the first run.
 afresh() {
     rm -f seen.* offset.* out.* keys.* try.*
-    inside sh prepare 2>prepare.log
+    inside sh kafka-prepare 2>prepare.log
 }
 
 # outputs PREFIX: what the workers have put out, as PREFIX.1 to PREFIX.4.
@@ -177,17 +177,17 @@ all_have_failed() {
     [[ $(grep -l 'Broker transport failure' worker.[1-4].log | wc -l) -eq 4 ]]
 }
 
-@test "kafka: part i goes to partition i-1, and a worker for each; again, and the broker is killed" {
+@test "kafka: shard i goes to partition i-1, and a worker for each; again, and the broker is killed" {
     new_broker
     make_list
     local i form="a worker for each partition"
     export LIMIT=20000
-    recipe produce prepare worker
-    inside sh produce list
+    recipe kafka-produce kafka-prepare kafka-worker
+    inside sh kafka-produce list
     for i in 1 2 3 4; do
-        unseen shard $i/4 list >part
-        inside kcat -C -b "$BROKERS" -t urls -p $((i - 1)) -o 0 -e -q | cmp - part
-        wc -l <part >>ends
+        unseen shard $i/4 list >wanted
+        inside kcat -C -b "$BROKERS" -t urls -p $((i - 1)) -o 0 -e -q | cmp - wanted
+        wc -l <wanted >>ends
     done
     wrap_workers
     afresh
@@ -208,12 +208,12 @@ all_have_failed() {
     finish_workers 1 2 3 4
     outputs second
     outcome "$engine" "$form" "the broker" second.[1-4]
-    same_parts first. second.
+    same_shards first. second.
     # by several batches
     [[ $(find . -name 'out.*' | wc -l) -ge 8 ]]
 }
 
-# add_lines I COUNT: the next lines of part I, to partition I-1; `expected` is what is to come out.
+# add_lines I COUNT: the next lines of shard I, to partition I-1; `expected` is what is to come out.
 add_lines() {
     local have
     have=$(sed -n "${1}p" ends)
@@ -272,7 +272,7 @@ waits_for_lock() {
     new_broker
     make_list 20000 5000
     rm whole
-    recipe prepare worker
+    recipe kafka-prepare kafka-worker
     for i in 1 2; do unseen shard $i/4 list >pool.$i; done
     printf '%s\n' 0 0 0 0 >ends
     wrap_workers
@@ -306,7 +306,7 @@ waits_for_lock() {
 @test "kafka: what the broker has deleted is not skipped, and a full disk leaves no half line" {
     local status=0
     new_broker
-    recipe worker prepare
+    recipe kafka-prepare kafka-worker
     printf '%s\n' 0 0 0 0 >ends
     seq -f '%050g' 6000 | unseen shard 1/4 | head -n 1200 >pool.1
     add_lines 1 1200
@@ -315,7 +315,7 @@ waits_for_lock() {
     afresh
     # 64 KiB hold its 1200 lines, but not with their offsets; kcat finds out when it ends
     echo 0 >count.1
-    background worker.1 bash -c 'trap "" XFSZ; ulimit -f 64; WORKER=1 exec sh worker 1'
+    background worker.1 bash -c 'trap "" XFSZ; ulimit -f 64; WORKER=1 exec sh kafka-worker 1'
     wait_until 60 grep -q 'Write error' worker.1.log
     stop worker.1
     [[ $(<offset.1) -eq 0 && ! -e out.1.0 ]]
@@ -343,7 +343,7 @@ waits_for_lock() {
 # --- a consumer group ----------------------------------------------------------------------------
 
 start_member() {
-    background "$1" env KCAT_CONFIG=kcat.conf STUCK="${2-}" sh member
+    background "$1" env KCAT_CONFIG=kcat.conf STUCK="${2-}" sh kafka-member
 }
 
 printed() { [[ -e new && $(wc -l <new) -ge $1 ]]; }
@@ -351,7 +351,7 @@ printed() { [[ -e new && $(wc -l <new) -ge $1 ]]; }
 @test "kafka: a member of a group is killed, and another one gets its partitions" {
     new_broker
     make_list
-    recipe member
+    recipe kafka-member
     unseen create -n 1e6 seen.bf 2>/dev/null
     # A member that is killed is missed sooner than after the usual 45 seconds.
     printf '%s\n' session.timeout.ms=4000 heartbeat.interval.ms=500 >kcat.conf

@@ -17,12 +17,12 @@ paused() { on "$1" test -s "paused.$2"; }
     need mpirun
     hosts_up 4
     make_list
-    recipe task on-ranks fetch-parts
-    unseen shard 4 --files part.%d list
-    for i in 1 2 3 4; do controller scp -q task "part.$i" "h$i:"; done
+    recipe task mpi-ranks mpi-fetch
+    unseen shard 4 --files shard.%d list
+    for i in 1 2 3 4; do controller scp -q task "shard.$i" "h$i:"; done
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    controller sh on-ranks --host h1,h2,h3,h4
-    controller sh fetch-parts
+    controller sh mpi-ranks --host h1,h2,h3,h4
+    controller sh mpi-fetch
     outcome "$(mpi_version)" "tasks, 4 hosts" - out.[1-4]
 
     mkdir first
@@ -33,7 +33,7 @@ paused() { on "$1" test -s "paused.$2"; }
     on 2 touch pause.reading.2
     on 3 touch pause.committing.3
     on 4 touch pause.committed.4
-    controller timeout 100 sh on-ranks --host h1,h2,h3,h4 3>&- &
+    controller timeout 100 sh mpi-ranks --host h1,h2,h3,h4 3>&- &
     run=$!
     wait_until 60 paused 1 reading.1
     wait_until 60 paused 3 committing.3
@@ -45,10 +45,10 @@ paused() { on "$1" test -s "paused.$2"; }
     capture wait "$run"
     [[ $code -ne 0 ]]
     on 2 test ! -e out.2
-    controller sh on-ranks --host h1,h2,h3,h4
-    controller sh fetch-parts
+    controller sh mpi-ranks --host h1,h2,h3,h4
+    controller sh mpi-fetch
     outcome "$(mpi_version)" "tasks, 4 hosts" host out.[1-4]
-    same_parts first/out. out.
+    same_shards first/out. out.
     on 2 sh -c 'test -s out.2.h2.*'
-    for i in 1 2 3 4; do [[ -z $(on "$i" unseen query -v "seen.$i" "part.$i") ]]; done
+    for i in 1 2 3 4; do [[ -z $(on "$i" unseen query -v "seen.$i" "shard.$i") ]]; done
 }

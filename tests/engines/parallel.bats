@@ -17,9 +17,9 @@ paused() { on "$1" test -s "paused.$2"; }
     need parallel
     hosts_up 4
     make_list
-    recipe task copy-parts on-hosts
-    controller sh copy-parts
-    controller sh on-hosts
+    recipe task parallel-copy parallel-hosts
+    controller sh parallel-copy
+    controller sh parallel-hosts
     outcome "$(parallel_version)" "tasks over ssh, 4 hosts" - out.[1-4]
 
     mkdir first
@@ -29,7 +29,7 @@ paused() { on "$1" test -s "paused.$2"; }
     on 1 touch pause.reading.1
     on 2 touch pause.committing.2
     on 3 touch pause.committed.3
-    controller timeout 100 sh on-hosts 3>&- &
+    controller timeout 100 sh parallel-hosts 3>&- &
     run=$!
     wait_until 60 paused 1 reading.1
     wait_until 60 paused 2 committing.2
@@ -43,9 +43,9 @@ paused() { on "$1" test -s "paused.$2"; }
     for i in 1 2 3; do host_start "$i"; done
     wait "$run"
     outcome "$(parallel_version)" "tasks over ssh, 4 hosts" "3 hosts" out.[1-4]
-    same_parts first/out. out.
+    same_shards first/out. out.
     # What the killed attempt had printed is left.
     on 1 sh -c 'test -s out.1.h1.*'
     on 4 sh -c 'test ! -e out.4.*'
-    for i in 1 2 3 4; do [[ -z $(on "$i" unseen query -v "seen.$i" "part.$i") ]]; done
+    for i in 1 2 3 4; do [[ -z $(on "$i" unseen query -v "seen.$i" "shard.$i") ]]; done
 }

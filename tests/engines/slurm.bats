@@ -99,12 +99,12 @@ stop_cluster() {
     ip netns delete "$namespace"
 }
 
-# a_run: a new directory with the recipes and the parts of the list.
+# a_run: a new directory with the recipes and the shards of the list.
 a_run() {
     mkdir "$work/run.$((++runs))"
     cd "$work/run.$runs" || return 1
-    recipe task slurm-array slurm-task slurm-run
-    unseen shard 4 --files part.%d "$work/list"
+    recipe task slurm-array slurm-run shared-create shared-task shared-commit
+    unseen shard 4 --files shard.%d "$work/list"
     ln -s "$work/whole" .
 }
 
@@ -152,7 +152,7 @@ nothing_queued() { [[ -z $(at_cluster squeue -h) ]]; }
 # task_has I NAME=VALUE: as scontrol shows it.
 task_has() { at_cluster scontrol -o show job "${array}_$1" | grep -q " $2 "; }
 
-# held RECIPE: runs it until the attempt at part 3 is in the middle. Sets `attempt` to its process and
+# held RECIPE: runs it until the attempt at shard 3 is in the middle. Sets `attempt` to its process and
 # `node` to where it is.
 held() {
     : >pause.reading.3
@@ -178,14 +178,14 @@ all_remembered() {
 }
 
 none_remembered() {
-    exits 1 unseen query -c seen.1 part.1
+    exits 1 unseen query -c seen.1 shard.1
     prints '0\n'
     [[ ! -e new.1 ]]
 }
 
 log_has() { grep -Eq "$1" "$cluster/slurmctld.log"; }
 
-# cut_node_off RECIPE: a node is set down while its attempt at part 3 is at work, and goes on.
+# cut_node_off RECIPE: a node is set down while its attempt at shard 3 is at work, and goes on.
 cut_node_off() {
     held "$1"
     kill -9 "$(<"$cluster/slurmd.$node.pid")"
@@ -201,7 +201,7 @@ cut_node_off() {
     a_run
     submit slurm-array
     ends 0
-    same_parts ../run.1/out. out.
+    same_shards ../run.1/out. out.
     a_run
     cut_node_off slurm-array
     # A second attempt comes, and cannot work before the first has ended.
@@ -228,11 +228,11 @@ cut_node_off() {
     all_remembered
     # An attempt that comes too late, once the keys are removed.
     rm keys.3
-    exits 0 env SLURM_ARRAY_TASK_ID=3 SLURM_JOB_ID=late sh slurm-task
+    exits 0 sh shared-task 3
     [[ ! -s out.3 ]]
     outcome "$engine" slurm-run 'a late attempt' new.[1-4]
-    rm new.? keys.* out.* part.*
-    { cat ../list; sed 's/$/?more/' whole; } | unseen shard 4 --files part.%d
+    rm new.? keys.* out.* shard.*
+    { cat ../list; sed 's/$/?more/' whole; } | unseen shard 4 --files shard.%d
     submit
     ends 0
     cmp <(sort new.[1-4]) <(sed 's/$/?more/' whole | sort)
@@ -249,15 +249,15 @@ cut_node_off() {
     all_remembered
 }
 
-@test "slurm: on a network file system, a part that fails, and a task that is killed" {
+@test "slurm: on a network file system, a shard that fails, and a task that is killed" {
     prepare
     on_nfs
-    mv part.3 elsewhere
+    mv shard.3 elsewhere
     submit
     ends 2
     task_has 3 Restarts=0
     none_remembered
-    mv elsewhere part.3
+    mv elsewhere shard.3
     submit slurm-run 3
     ends 0
     outcome "$engine" 'slurm-run, slurm-run 3' 'task: no input' new.[1-4]
@@ -271,7 +271,7 @@ cut_node_off() {
     at_cluster scontrol requeue "${array}_3"
     wait_until 60 task_has 3 JobState=COMPLETED
     task_has 3 Restarts=1
-    # Not one line more or less for a part that was done; then all are remembered.
+    # Not one line more or less for a shard that was done; then all are remembered.
     cp out.3 before
     submit slurm-run 3
     ends 0

@@ -20,7 +20,7 @@ prepare() {
     need_namespaces unshare --net --uts --pid --fork --mount-proc true
     from_pip spark "pyspark==$version"
     tools_in_path
-    recipe parts remember task spark-job.py spark-tasks.py
+    recipe reduce-shards reduce-commit task spark-job.py spark-tasks.py
     make_list
     # empty, with tabs wherever they can be, and beyond ASCII; some of them twice
     printf '%b\n' '' 'a\tb' '\ta\t' 'e\t' e '\t' 'caf\xc3\xa9' '' 'a\tb' 'caf\xc3\xa9' >>list
@@ -32,8 +32,9 @@ prepare() {
     export PYSPARK_PYTHON
 }
 
-# job FILE [OPTION...]: to its end; Spark's log is in ./log. With $hosts, the workers are on these: a rival
-# of a task is never given to the host where the task is, and in local-cluster mode there is only one.
+# job FILE [OPTION...]: to its end; Spark's log is in ./log. The default file system is an HDFS that is
+# not there: the recipes must not ask it. With $hosts, the workers are on these: a rival of a task is
+# never given to the host where the task is, and in local-cluster mode there is only one.
 job() {
     local status=0
     export hosts=${hosts-}
@@ -51,7 +52,8 @@ job() {
             done
         }
         exec spark-submit "$@"' - --master 'local-cluster[2,1,1024]' \
-        --conf spark.ui.enabled=false --driver-java-options "-Djava.io.tmpdir=$BATS_TEST_TMPDIR" \
+        --conf spark.ui.enabled=false --conf spark.hadoop.fs.defaultFS=hdfs://localhost:9820 \
+        --driver-java-options "-Djava.io.tmpdir=$BATS_TEST_TMPDIR" \
         --conf spark.local.dir="$BATS_TEST_TMPDIR" "${@:2}" "$1" >log 2>&1 3>&- &
     echo $! >spark.pid
     wait $! || status=$?
@@ -85,10 +87,10 @@ tried_again() {
     wait $!
     tried_again
     outcome "Spark $version" 'pipe' 'an executor' new/part-*
-    parts_remembered
+    shards_remembered
 
     # The same list and fresh filters: the same lines to the same partitions. This time the task has done
-    # a part when its executor is killed.
+    # a shard when its executor is killed.
     mv new first
     rm seen.*
     stops end
@@ -96,8 +98,8 @@ tried_again() {
     kill_stopped
     wait $!
     tried_again
-    outcome "Spark $version" 'pipe' 'an executor, a part done' new/part-*
-    same_parts first/part- new/part-
+    outcome "Spark $version" 'pipe' 'an executor, a shard done' new/part-*
+    same_shards first/part- new/part-
 }
 
 @test "spark: two attempts of a task at the same time, as spark.speculation has them" {
@@ -106,7 +108,7 @@ tried_again() {
     hosts='127.0.0.2 127.0.0.3'
     job spark-job.py --conf spark.speculation=true --conf spark.speculation.quantile=0.5 &
     wait_until 600 test -e stopped
-    # The rival comes to the same part, and finishes it, while the first one is still there.
+    # The rival comes to the same shard, and finishes it, while the first one is still there.
     rivals() { [[ $(find keys -name '7.*' | wc -l) -eq 1 && $(find keys -name '.7.*' | wc -l) -eq 1 ]]; }
     wait_until 600 rivals
     : >go_on
@@ -115,11 +117,11 @@ tried_again() {
     outcome "Spark $version" 'pipe, speculative' - new/part-*
 }
 
-@test "spark: tasks that read their own parts, of any bytes; an executor is killed" {
+@test "spark: tasks that read their own shards, of any bytes; an executor is killed" {
     prepare
     printf '\xff\n\xfe\ncarriage\rreturn\nreturn\r\n\xff\n' >>list
     sort -u list >whole
-    unseen shard 4 --files part.%d list
+    unseen shard 4 --files shard.%d list
     stops 2/4
     job spark-tasks.py &
     kill_stopped
@@ -131,10 +133,10 @@ tried_again() {
 
 @test "spark: a command that fails fails its job, and nothing is remembered" {
     prepare
-    # One filter is that of another part.
+    # One filter is that of another shard.
     unseen create --shard 8/64 seen.7
     run ! job spark-job.py
     [[ ! -e new/_SUCCESS ]]
     grep -rq 'seen.7: ' home/work
-    for part in seen.*; do exits 1 unseen query -v "$part" /dev/null; done
+    for shard in seen.*; do exits 1 unseen query -v "$shard" /dev/null; done
 }
