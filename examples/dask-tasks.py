@@ -1,8 +1,10 @@
-# Runs task for shards 1 to 4 on Dask: python3 dask-tasks.py [SCHEDULER].
+# Runs task for shards 1 to 4 on Dask.
 #
-# Without SCHEDULER: on this machine. With SCHEDULER, such as tcp://scheduler:8786, a shard runs
-# on a worker that names it, on the machine that has its filter. The directory must have the same
-# name on all machines, and hold task:
+#     python3 dask-tasks.py                                    on this machine
+#     python3 dask-tasks.py tcp://scheduler:8786               on several
+#
+# On several machines, a shard runs on a worker that names it, on the machine that has its filter.
+# The directory must have the same name on all of them, and hold task:
 #
 #     dask-scheduler                                           on one machine
 #     dask-worker tcp://scheduler:8786 --resources shard.1=1   on the machine of shard 1, and so on

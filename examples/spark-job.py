@@ -1,12 +1,15 @@
-# Filters `list` with Spark: spark-submit spark-job.py, in a directory that all machines see under
-# the same name, with reduce-shards and reduce-commit in it. The new lines are in the directory
-# `new`.
+# Filters `list` with Spark. The new lines go to the directory `new`.
+#
+#     spark-submit spark-job.py
+#
+# Run it in a directory that all machines see under the same name, with reduce-shards and
+# reduce-commit in it. The file:// is needed where another file system, such as HDFS, is the
+# default.
 #
 # If it fails, nothing is remembered: remove new and keys, and run it again.
 #
-# The file:// is needed where another file system, such as HDFS, is the default. textFile replaces
-# bytes that are not UTF-8, so different lines may become one, and ends lines at carriage returns;
-# if that matters, use spark-tasks.py.
+# textFile replaces bytes that are not UTF-8, so different lines may become one, and ends lines at
+# carriage returns. If that matters, use spark-tasks.py.
 #
 # Do not leave out checkCode: Spark would take what a failed command has printed for all of its
 # output. Do not leave out env: commands would have no PATH.

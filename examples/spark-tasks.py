@@ -1,5 +1,7 @@
-# Runs task for shards 1 to 4 on Spark, for lines of any bytes: spark-submit spark-tasks.py, after
-# unseen shard 4 --files 'shard.%d' list.
+# Runs task for shards 1 to 4 on Spark, for lines of any bytes.
+#
+#     unseen shard 4 --files 'shard.%d' list
+#     spark-submit spark-tasks.py
 #
 # Spark chooses the machine. So run it on one machine; or, if the filters are on a network file
 # system, run shared-create first and shared-commit last, both on the same machine, and write
