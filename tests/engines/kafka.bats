@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# Kafka: producers, a worker for each partition, and a consumer group, as unseen-scale(7) has them, on
-# a broker from Maven. Broker and clients run in a network namespace. Each in the background is a
-# process group of its own.
+# Kafka: producers, a worker for each partition, and a consumer group, as in examples/, on a broker
+# from Maven. Broker and clients run in a network namespace. Each in the background is a process
+# group of its own.
 
 # shellcheck disable=SC2154 # err is set by helper.bash
 # shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
