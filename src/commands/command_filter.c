@@ -12,7 +12,7 @@ static int check(struct job *job)
     job->plan.verb = options->repeated ? PIPELINE_REPEATED : PIPELINE_NEW;
     job->plan.may_close = options->exec != NULL;
     if (options->exec != NULL)
-        job->plan.heading = HEADING_WITH_LINES;
+        job->plan.header_line = HEADER_WITH_LINES;
     if (options->durable && !output_is_file(options->append))
         return message("--durable: %s is not a regular file (use -a FILE, or > FILE)",
                        options->append != NULL ? options->append : "standard output");

@@ -38,7 +38,7 @@ static int print_keys(void *context, const struct batch *batch, struct fault *fa
     return 0;
 }
 
-static int print_heading(void *context, const char *line, size_t length, struct fault *fault)
+static int print_header_line(void *context, const char *line, size_t length, struct fault *fault)
 {
     struct keys *keys = context;
     return collect_add(keys->job.scan.collect, line, length, fault);
@@ -51,7 +51,7 @@ static int check(struct job *job)
     struct keys *keys = (struct keys *)job;
     job->scan.recipe = &whole_line;
     job->scan.hashers = hashers_of_keys(hasher_xxh3(0));
-    job->scan.heading = print_heading;
+    job->scan.header_line = print_header_line;
     job->scan.lines = print_keys;
     return filter_spec_key(job->options, &keys->recipe);
 }

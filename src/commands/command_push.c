@@ -13,7 +13,7 @@ struct push {
 static int check(struct job *job)
 {
     job->plan.verb = PIPELINE_NEW;
-    job->plan.heading = HEADING_SKIPPED;
+    job->plan.header_line = HEADER_SKIPPED;
     return 0;
 }
 

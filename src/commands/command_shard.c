@@ -50,7 +50,7 @@ static inline int hand_on(struct splitting *splitting, uint32_t part, const char
 }
 
 /* Only one header line goes on. */
-static int print_heading(void *context, const char *line, size_t length, struct fault *fault)
+static int print_header_line(void *context, const char *line, size_t length, struct fault *fault)
 {
     struct splitting *splitting = context;
     bool first = !splitting->headed;
@@ -114,7 +114,7 @@ static int check(struct job *job)
         return message_fault(&fault);
     job->scan.recipe = &splitting->recipe;
     job->scan.hashers = hashers_of_shards();
-    job->scan.heading = print_heading;
+    job->scan.header_line = print_header_line;
     job->scan.lines = split_lines;
     return read_key(job->options, &splitting->recipe);
 }

@@ -193,9 +193,9 @@ int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
     plan->threads = inputs->threads;
     plan->look = progress_look;
     if (!inputs->header)
-        plan->heading = HEADING_COUNTS;
-    else if (plan->heading == HEADING_COUNTS)
-        plan->heading = HEADING_PRINTED;
+        plan->header_line = HEADER_IS_A_LINE;
+    else if (plan->header_line == HEADER_IS_A_LINE)
+        plan->header_line = HEADER_PRINTED;
     *counts = (struct pipeline_counts){.read = 0};
     struct pipeline *pipeline = pipeline_new(plan);
     if (pipeline == NULL)

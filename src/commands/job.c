@@ -243,7 +243,7 @@ static void summarize(const struct job *job, const struct steps *steps)
 {
     const struct store *store = filter_store(job->plan.filter);
     const struct pipeline_counts *counts = &job->counts;
-    double seen = (double)counts->held_back;
+    double seen = (double)counts->dropped;
     bool whole_lines = recipe_is_whole_line(&store_header(store)->recipe);
     warn_of_filter(store);
     if (!job->options->summary)

@@ -42,8 +42,8 @@ static void measure(struct child *child, const char *bytes, size_t length)
 {
     size_t most = length < CHILD_GIVEN ? length : CHILD_GIVEN;
     const char *last = memrchr(bytes, child->delimiter, most);
-    child->heading = child->header ? line_end(child, bytes, 0, length) : 0;
-    child->given = line_end(child, bytes, child->heading, length);
+    child->header_line = child->header ? line_end(child, bytes, 0, length) : 0;
+    child->given = line_end(child, bytes, child->header_line, length);
     if (last != NULL && (size_t)(last - bytes) >= child->given)
         child->given = (size_t)(last - bytes) + 1;
 }
@@ -160,8 +160,8 @@ static uint64_t count_left(struct child *child, int end)
     child->read_nothing = at == 0 && !child->cut_off;
     if (child->read_nothing)
         taken = child->given;
-    else if (at < child->heading)
-        taken = child->heading;
+    else if (at < child->header_line)
+        taken = child->header_line;
     while ((n = read(end, bytes, sizeof bytes)) > 0)
         for (ssize_t i = 0; i < n; i++, at++)
             lines += bytes[i] == child->delimiter && at >= taken;

@@ -33,16 +33,16 @@ enum { CHILD_GIVEN = 4096 };
 struct child {
     const char *const *argv;
     char delimiter;
-    bool header;       /* the first line written is a header line, and counts for nothing */
-    bool failed;       /* it could not be run: */
-    int error;         /* the errno of that, or 0 if this process had trouble before */
-    pid_t pid;         /* 0: not started, or it has ended */
-    int fd;            /* its standard input */
-    uint64_t written;  /* bytes */
-    size_t heading;    /* of them, of the header line */
-    size_t given;      /* of them, what it is started with, the header line included */
-    bool cut_off;      /* what it was to get could not all be written, though it might have read */
-    bool read_nothing; /* as far as can be known, once it has ended */
+    bool header;        /* the first line written is a header line, and counts for nothing */
+    bool failed;        /* it could not be run: */
+    int error;          /* the errno of that, or 0 if this process had trouble before */
+    pid_t pid;          /* 0: not started, or it has ended */
+    int fd;             /* its standard input */
+    uint64_t written;   /* bytes */
+    size_t header_line; /* of them, of the header line */
+    size_t given;       /* of them, what it is started with, the header line included */
+    bool cut_off;       /* what it was to get could not all be written, though it might have read */
+    bool read_nothing;  /* as far as can be known, once it has ended */
 };
 
 /* A command, argv[0] looked up in PATH, as an output of lines that end with `delimiter`. It starts

@@ -40,8 +40,8 @@ struct pipeline {
     uint64_t before;    /* lines read before this input */
     bool other_shard;   /* it ended at a line of one */
     bool begins;        /* the next line is the first of its input */
-    char *heading;      /* HEADING_WITH_LINES: one that is still to be written */
-    size_t heading_length;
+    char *header_line;  /* HEADER_WITH_LINES: one that is still to be written */
+    size_t header_line_length;
 };
 
 const struct pipeline_counts *pipeline_counts(const struct pipeline *pipeline)
@@ -153,11 +153,11 @@ static int gather(struct pipeline *pipeline, const struct batch *batch, struct f
 
 /* In one write, since a command that is started by it has taken all of that (child.h). Returns how
  * many bytes of the lines were accepted. */
-static size_t write_with_heading(struct pipeline *pipeline, const char *lines, size_t length,
-                                 struct fault *fault)
+static size_t write_with_header_line(struct pipeline *pipeline, const char *lines, size_t length,
+                                     struct fault *fault)
 {
-    size_t before = pipeline->heading_length;
-    char *all = realloc(pipeline->heading, before + length);
+    size_t before = pipeline->header_line_length;
+    char *all = realloc(pipeline->header_line, before + length);
     if (all == NULL) {
         fault_errno(fault, pipeline->plan.output->name, NULL, ENOMEM);
         return 0;
@@ -165,7 +165,7 @@ static size_t write_with_heading(struct pipeline *pipeline, const char *lines, s
     memcpy(all + before, lines, length);
     size_t accepted = output_write(pipeline->plan.output, all, before + length, fault);
     free(all);
-    pipeline->heading = NULL;
+    pipeline->header_line = NULL;
     return accepted > before ? accepted - before : 0;
 }
 
@@ -177,8 +177,8 @@ static bool write_picked(struct pipeline *pipeline, size_t *accepted, struct fau
     pipeline->picked.from = pipeline->picked.to;
     *accepted = 0;
     if (length > 0)
-        *accepted = pipeline->heading != NULL
-                        ? write_with_heading(pipeline, from, length, fault)
+        *accepted = pipeline->header_line != NULL
+                        ? write_with_header_line(pipeline, from, length, fault)
                         : output_write(pipeline->plan.output, from, length, fault);
     return *accepted == length;
 }
@@ -312,7 +312,7 @@ void pipeline_free(struct pipeline *pipeline)
     free(pipeline->select);
     collect_free(pipeline->tagged);
     collect_free(pipeline->dropped);
-    free(pipeline->heading);
+    free(pipeline->header_line);
     free(pipeline);
 }
 
@@ -401,7 +401,7 @@ static size_t end_of_wanted(const struct pipeline *pipeline, size_t n)
 static int hold_back(struct pipeline *pipeline, const struct batch *batch, struct fault *fault)
 {
     const size_t *starts = batch->starts;
-    pipeline->counts.held_back += batch->n - marks_count(pipeline->select, batch->n);
+    pipeline->counts.dropped += batch->n - marks_count(pipeline->select, batch->n);
     for (size_t i = 0, from; i < batch->n && pipeline->dropped != NULL;) {
         from = i;
         i = marks_run(pipeline->select, from, batch->n);
@@ -435,9 +435,9 @@ static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, struct faul
     pipeline->counts.read += batch.n;
     pipeline->counts.no_key += marks_count(batch.no_key, batch.n);
     /* Keys that were claimed are delivered, or else not settled. */
-    int held_back = hold_back(pipeline, &batch, fault);
-    bool delivered = deliver(pipeline, &batch, held_back == 0 ? fault : &later) == 0;
-    return delivered && held_back == 0 ? (ptrdiff_t)batch.n : -1;
+    int kept = hold_back(pipeline, &batch, fault);
+    bool delivered = deliver(pipeline, &batch, kept == 0 ? fault : &later) == 0;
+    return delivered && kept == 0 ? (ptrdiff_t)batch.n : -1;
 }
 
 /* How many lines of the batch come before the first of another part. */
@@ -453,13 +453,13 @@ static size_t lines_of_shard(const struct pipeline *pipeline, const struct batch
 static int refuse_line(struct pipeline *pipeline, uint32_t shard, const char *input,
                        struct fault *fault)
 {
-    bool heading = pipeline->plan.heading != HEADING_COUNTS;
+    bool header_line = pipeline->plan.header_line != HEADER_IS_A_LINE;
     pipeline->other_shard = true;
     return fault_set(fault, store_path(pipeline->store),
                      "is for shard %" PRIu32 " of %" PRIu32 ", and line %" PRIu64
                      " of %.150s belongs to shard %" PRIu32,
                      pipeline->shard.number, pipeline->shard.count,
-                     pipeline->counts.read - pipeline->before + heading + 1, input, shard);
+                     pipeline->counts.read - pipeline->before + header_line + 1, input, shard);
 }
 
 /* A batch goes as many lines at a time as the filter takes, and as it judges: fewer where a layer
@@ -491,21 +491,22 @@ static int run_batch(struct pipeline *pipeline, struct batch batch, const char *
 }
 
 /* The first line of an input is at the beginning of the chunk, and no line like the others. */
-static int take_heading(struct pipeline *pipeline, struct batch *batch, struct fault *fault)
+static int take_header_line(struct pipeline *pipeline, struct batch *batch, struct fault *fault)
 {
     struct output *output = pipeline->plan.output;
-    enum heading heading = output != NULL ? pipeline->plan.heading : HEADING_SKIPPED;
+    enum header_use header_line = output != NULL ? pipeline->plan.header_line : HEADER_SKIPPED;
     size_t length = line_length(batch, 0);
     pipeline->begins = false;
-    if (heading == HEADING_PRINTED && output_write(output, batch->bytes, length, fault) != length)
+    if (header_line == HEADER_PRINTED &&
+        output_write(output, batch->bytes, length, fault) != length)
         return -1;
-    if (heading == HEADING_WITH_LINES && pipeline->counts.selected == 0) {
-        free(pipeline->heading);
-        pipeline->heading = malloc(length);
-        if (pipeline->heading == NULL)
+    if (header_line == HEADER_WITH_LINES && pipeline->counts.selected == 0) {
+        free(pipeline->header_line);
+        pipeline->header_line = malloc(length);
+        if (pipeline->header_line == NULL)
             return fault_errno(fault, output->name, NULL, ENOMEM);
-        memcpy(pipeline->heading, batch->bytes, length);
-        pipeline->heading_length = length;
+        memcpy(pipeline->header_line, batch->bytes, length);
+        pipeline->header_line_length = length;
     }
     batch_skip(batch, 1);
     return 0;
@@ -550,7 +551,7 @@ static int run_chunk(struct pipeline *pipeline, const struct input *input, struc
             if (pipeline->verb->writes && store_check_name(pipeline->store, fault) != 0)
                 return -1;
         }
-        if (pipeline->begins && take_heading(pipeline, &batch, fault) != 0)
+        if (pipeline->begins && take_header_line(pipeline, &batch, fault) != 0)
             return -1;
         result = run_batch(pipeline, batch, input_name(input), fault);
     }
@@ -562,7 +563,7 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
     int result = pipeline->counts.selected == pipeline->plan.most;
     pipeline->used = 0;
     pipeline->before = pipeline->counts.read;
-    pipeline->begins = pipeline->plan.heading != HEADING_COUNTS;
+    pipeline->begins = pipeline->plan.header_line != HEADER_IS_A_LINE;
     batches_begin(pipeline->batches, input);
     while (result == 0) {
         result = wait_for_input(pipeline, fault);

@@ -29,11 +29,11 @@ enum pipeline_verb {
 };
 
 /* What becomes of the first line of each input. */
-enum heading {
-    HEADING_COUNTS,     /* it is a line like any other */
-    HEADING_PRINTED,    /* it is printed as it is, if anything is, and not judged */
-    HEADING_WITH_LINES, /* likewise, but together with the first line printed, and only once */
-    HEADING_SKIPPED,
+enum header_use {
+    HEADER_IS_A_LINE,  /* it is a line like any other */
+    HEADER_PRINTED,    /* it is printed as it is, if anything is, and not judged */
+    HEADER_WITH_LINES, /* likewise, but together with the first line printed, and only once */
+    HEADER_SKIPPED,
 };
 
 struct pipeline_plan {
@@ -44,7 +44,7 @@ struct pipeline_plan {
     struct output *dropped; /* lines that are held back go here; may be NULL */
     bool invert;            /* PIPELINE_QUERY: print what is not in */
     char delimiter;
-    enum heading heading;
+    enum header_use header_line;
     uint64_t most;           /* stop after so many selected lines */
     struct pending *pending; /* that keys of delivered lines go to; may be NULL */
     bool holds;              /* keys that were delivered are settled later, by who made this */
@@ -78,7 +78,7 @@ struct pipeline_counts {
     uint64_t read;
     uint64_t selected;  /* printed, or with no output: that would have been */
     uint64_t refused;   /* with `may_close`: would have been selected, but the output was closed */
-    uint64_t held_back; /* judged, and not selected */
+    uint64_t dropped;   /* judged, and not selected */
     uint64_t absent;    /* PIPELINE_REMOVE: were not in; */
     uint64_t ambiguous; /* and: look in in several layers, and stay */
     uint64_t no_key;    /* lines without a key */

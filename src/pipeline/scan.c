@@ -3,18 +3,18 @@
 #include "pipeline/marks.h"
 
 /* It is at the beginning of the chunk. */
-static int take_heading(struct scan *scan, struct batch *batch, struct fault *fault)
+static int take_header_line(struct scan *scan, struct batch *batch, struct fault *fault)
 {
     const char *line = batch->bytes;
     size_t length = batch->starts[1];
     scan->begins = false;
     batch_skip(batch, 1);
-    return scan->heading != NULL ? scan->heading(scan->context, line, length, fault) : 0;
+    return scan->header_line != NULL ? scan->header_line(scan->context, line, length, fault) : 0;
 }
 
 static int take_batch(struct scan *scan, struct batch *batch, struct fault *fault)
 {
-    if (scan->begins && take_heading(scan, batch, fault) != 0)
+    if (scan->begins && take_header_line(scan, batch, fault) != 0)
         return -1;
     scan->counts->read += batch->n;
     scan->counts->no_key += marks_count(batch->no_key, batch->n);

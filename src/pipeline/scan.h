@@ -15,7 +15,7 @@ struct scan {
     /* Each function returns 0, or -1 with the fault, which ends the scan. */
     void *context;
     /* A header line, with its delimiter; may be NULL. */
-    int (*heading)(void *context, const char *line, size_t length, struct fault *fault);
+    int (*header_line)(void *context, const char *line, size_t length, struct fault *fault);
     /* Some lines, at least one, none of them a header line. */
     int (*lines)(void *context, const struct batch *batch, struct fault *fault);
     struct pipeline_counts *counts; /* lines read, but for header lines, and those without a key */

@@ -388,7 +388,7 @@ static void back(void)
     put(scratch_path("f.queue/9999999999"), " a\n", 3, FULL_AT);
     queue_close(queue);
     queue = use(QUEUE_PUSH, SIZE_MAX);
-    tap_check(push(queue, 3) == 0 && strstr(fault.reason, "no number"), "%s", fault.reason);
+    tap_check(push(queue, 3) == 0 && strstr(fault.reason, "used up"), "%s", fault.reason);
     queue_close(queue);
 }
 
