@@ -435,9 +435,9 @@ static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, struct faul
     pipeline->counts.read += batch.n;
     pipeline->counts.no_key += marks_count(batch.no_key, batch.n);
     /* Keys that were claimed are delivered, or else not settled. */
-    int kept = hold_back(pipeline, &batch, fault);
-    bool delivered = deliver(pipeline, &batch, kept == 0 ? fault : &later) == 0;
-    return delivered && kept == 0 ? (ptrdiff_t)batch.n : -1;
+    int written = hold_back(pipeline, &batch, fault);
+    bool delivered = deliver(pipeline, &batch, written == 0 ? fault : &later) == 0;
+    return delivered && written == 0 ? (ptrdiff_t)batch.n : -1;
 }
 
 /* How many lines of the batch come before the first of another part. */

@@ -156,7 +156,7 @@ static unsigned count_key(struct key_text text)
 
 struct result {
     struct text printed, dropped;
-    uint64_t read, selected, held_back, no_key;
+    uint64_t read, selected, dropped, no_key;
     int status;  /* of pipeline_run */
     size_t used; /* bytes of the input, if status is 1 */
 };
@@ -168,7 +168,7 @@ struct way {
     size_t buffer, max_line;
     uint64_t most;
     char delimiter;
-    enum heading heading;
+    enum header_use header_line;
 };
 
 /* One line; `bytes` has room for its delimiter. */
@@ -183,7 +183,7 @@ static void expect_line(const struct way *way, struct keyer *keyer, char *bytes,
     bytes[length] = way->delimiter;
     text_add(wanted ? &result->printed : &result->dropped, bytes, length + 1);
     result->selected += wanted;
-    result->held_back += !wanted;
+    result->dropped += !wanted;
 }
 
 static void expect(const struct way *way, const uint8_t *input, size_t size, struct result *result)
@@ -201,9 +201,9 @@ static void expect(const struct way *way, const uint8_t *input, size_t size, str
             result->status = -1;
             break;
         }
-        if (at == 0 && way->heading != HEADING_COUNTS) {
+        if (at == 0 && way->header_line != HEADER_IS_A_LINE) {
             copy[end] = way->delimiter;
-            if (way->heading == HEADING_PRINTED)
+            if (way->header_line == HEADER_PRINTED)
                 text_add(&result->printed, copy, end + 1);
         } else {
             expect_line(way, keyer, copy + at, end - at, result);
@@ -265,7 +265,7 @@ static void run(const struct way *way, const uint8_t *input, size_t size, struct
         .output = &output,
         .dropped = (way->flags & FLAG_DROPPED) != 0 ? &dropped : NULL,
         .delimiter = way->delimiter,
-        .heading = way->heading,
+        .header_line = way->header_line,
         .most = way->most,
         .threads = 1,
     };
@@ -280,7 +280,7 @@ static void run(const struct way *way, const uint8_t *input, size_t size, struct
     const struct pipeline_counts *counts = pipeline_counts(pipeline);
     result->read = counts->read;
     result->selected = counts->selected;
-    result->held_back = counts->held_back;
+    result->dropped = counts->dropped;
     result->no_key = counts->no_key;
     if (result->status == 1 && (way->flags & FLAG_PIPE) == 0)
         result->used = (size_t)lseek(fd, 0, SEEK_CUR);
@@ -302,9 +302,9 @@ static void check_lines(const uint8_t *data, size_t size)
         .max_line = data[5] == 255 ? 1 << 30 : data[5],
         .most = data[6] == 255 ? UINT64_MAX : data[6],
         .delimiter = (data[0] & FLAG_NUL) != 0 ? '\0' : '\n',
-        .heading = (data[0] & FLAG_HEADING) == 0 ? HEADING_COUNTS
-                   : (data[0] & FLAG_SKIP) != 0  ? HEADING_SKIPPED
-                                                 : HEADING_PRINTED,
+        .header_line = (data[0] & FLAG_HEADING) == 0 ? HEADER_IS_A_LINE
+                   : (data[0] & FLAG_SKIP) != 0  ? HEADER_SKIPPED
+                                                 : HEADER_PRINTED,
     };
     struct result wanted = {.status = 0}, got = {.status = 0};
     reads.state = data[7];
@@ -315,7 +315,7 @@ static void check_lines(const uint8_t *data, size_t size)
     INSIST(text_same(&got.printed, &wanted.printed));
     INSIST((way.flags & FLAG_DROPPED) == 0 || text_same(&got.dropped, &wanted.dropped));
     INSIST(got.read == wanted.read && got.selected == wanted.selected);
-    INSIST(got.held_back == wanted.held_back && got.no_key == wanted.no_key);
+    INSIST(got.dropped == wanted.dropped && got.no_key == wanted.no_key);
     INSIST(wanted.status != 1 || wanted.read == 0 || (way.flags & FLAG_PIPE) != 0 ||
            got.used == wanted.used);
     free(wanted.printed.bytes);
