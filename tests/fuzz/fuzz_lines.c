@@ -32,7 +32,7 @@ enum {
     FLAG_PIPE = 16,
     FLAG_HEADING = 32,
     FLAG_DROPPED = 64,
-    FLAG_SKIP = 128 /* the heading */
+    FLAG_SKIP = 128 /* the header line */
 };
 
 enum { HEAD = 8, SIZE_MAX_HERE = 1 << 14 };
@@ -156,7 +156,7 @@ static unsigned count_key(struct key_text text)
 
 struct result {
     struct text printed, dropped;
-    uint64_t read, selected, dropped, no_key;
+    uint64_t read, selected, not_selected, no_key;
     int status;  /* of pipeline_run */
     size_t used; /* bytes of the input, if status is 1 */
 };
@@ -183,7 +183,7 @@ static void expect_line(const struct way *way, struct keyer *keyer, char *bytes,
     bytes[length] = way->delimiter;
     text_add(wanted ? &result->printed : &result->dropped, bytes, length + 1);
     result->selected += wanted;
-    result->dropped += !wanted;
+    result->not_selected += !wanted;
 }
 
 static void expect(const struct way *way, const uint8_t *input, size_t size, struct result *result)
@@ -280,7 +280,7 @@ static void run(const struct way *way, const uint8_t *input, size_t size, struct
     const struct pipeline_counts *counts = pipeline_counts(pipeline);
     result->read = counts->read;
     result->selected = counts->selected;
-    result->dropped = counts->dropped;
+    result->not_selected = counts->dropped;
     result->no_key = counts->no_key;
     if (result->status == 1 && (way->flags & FLAG_PIPE) == 0)
         result->used = (size_t)lseek(fd, 0, SEEK_CUR);
@@ -315,7 +315,7 @@ static void check_lines(const uint8_t *data, size_t size)
     INSIST(text_same(&got.printed, &wanted.printed));
     INSIST((way.flags & FLAG_DROPPED) == 0 || text_same(&got.dropped, &wanted.dropped));
     INSIST(got.read == wanted.read && got.selected == wanted.selected);
-    INSIST(got.dropped == wanted.dropped && got.no_key == wanted.no_key);
+    INSIST(got.not_selected == wanted.not_selected && got.no_key == wanted.no_key);
     INSIST(wanted.status != 1 || wanted.read == 0 || (way.flags & FLAG_PIPE) != 0 ||
            got.used == wanted.used);
     free(wanted.printed.bytes);
