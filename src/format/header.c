@@ -1,35 +1,36 @@
 /*
  * header - the filter file, format version 4.
  *
- * All numbers are unsigned, little-endian, at fixed offsets, whatever machine wrote them; a double
- * is its IEEE 754 bits, as a number of 64. A page is 4096 bytes. Bytes without a name are zero.
+ * All numbers are unsigned and little-endian, at fixed offsets, on every machine; a double is its
+ * IEEE 754 bits as a 64-bit number. A page is 4096 bytes. Bytes without a name are zero.
  *
- *     0  the header, written once, when the file is made: here
+ *     0  the header, written once, when the file is created: here
  *     1  the layers, written when one is added: layer_table.c
  *     2  counters and slots, which change all the time: shared.h
- *     3  and more: the keys in flight, and in a counting filter a journal: shared.h
+ *     3  and more: the keys in flight, and in a counting filter the journal: shared.h
  *
- * These are the fixed part. After it come the layers.
+ * These pages are the metadata. The layers follow.
  *
- * A recipe has 128 bytes. It says what part of a line counts (recipe.h); all zeros: the whole line.
+ * A recipe has 128 bytes and says how a line becomes its key (recipe.h). All zeros: the key is the
+ * whole line.
  *
  *        0   16  profile: the name "url", "host" or "endpoint", then zeros; zeros: the line
  *       16    2  version of the profile's rules, from 1 on; 0 for the line
  *       18    2  number of ranges of fields, 0..16; 0: the whole line
- *       20    4  flags: 1 blanks at both ends do not count, 2 A-Z count as a-z, 4 fields end at the
- *                separator, else they are runs of anything but blanks
+ *       20    4  flags: 1 without blanks at both ends, 2 A-Z in lower case, 4 fields end at the
+ *                separator (otherwise they are runs of non-blanks)
  *       24    1  the separator
  *       32 16*4  the ranges: the first field, from 1 on, and the last, 2 bytes each, the last 0 for
- *                the rest of the line; in rising order, no two touching; zeros after the last range
+ *                the rest of the line; ascending, no two touching; zeros after the last range
  *
- * A filter may be for a part of a list (core/shard.h): it refuses lines of other parts.
+ * A filter may be for one shard of a list (core/shard.h); it refuses lines of other shards.
  *
- * Keys are made with XXH3 and a seed; or, with the feature 4, under a secret of 16 bytes, so that
- * nobody who does not know it can choose lines whose keys are alike.
+ * Keys are hashed with XXH3 and a seed or, with feature 4, with SipHash and a secret of 16 bytes,
+ * without which nobody can craft lines whose hashes are equal.
  *
  * A file is valid if and only if
  *
- *    1. it has all of the fixed part;
+ *    1. it has all of the metadata;
  *    2. magic and version are as below, and no unknown bit is set among the features;
  *    3. the header's checksum is right;
  *    4. p is in 1e-12..0.5 (not a NaN); n is at most 10^12; size at most 2^38 pages; g at most 16
@@ -52,7 +53,7 @@ enum {
     MAGIC_AT = 0,        /*   8 magic: 89 75 6e 73 65 65 6e 0a */
     VERSION_AT = 8,      /*   4 format version: 4 */
     FEATURES_AT = 16,    /*   8 features without which the file cannot be used: FEATURE_... */
-    UUID_AT = 32,        /*  16 UUID of the filter, random (RFC 4122 version 4) */
+    UUID_AT = 32,        /*  16 UUID of the filter: random (RFC 4122 version 4) */
     CREATED_AT = 48,     /*   8 time of creation, seconds since 1970 UTC, two's complement */
     HASH_SEED_AT = 64,   /*  16 the seed of XXH3, and 8 zeros; or the key of SipHash-2-4 */
     RATE_AT = 104,       /*   8 p, the false-positive rate asked for, a double */
@@ -68,11 +69,11 @@ enum {
     CHECKSUM_AT = 4088   /*   8 XXH3, 64-bit variant, seed 0, of bytes 0..4087 */
 };
 
-/* "unseen" between a byte that is no text and LF. */
+/* "unseen" between a byte that is not ASCII and LF. */
 static const uint8_t magic[8] = {0x89, 'u', 'n', 's', 'e', 'e', 'n', '\n'};
 enum { VERSION = 4 };
 
-/* Features without which a file cannot be used: if another bit is set, a reader refuses it. */
+/* A reader refuses a file that has any other feature bit set. */
 enum {
     FEATURE_COUNTING = 1, /* cells of 4 bits, not of 1 */
     FEATURE_WINDOW = 2,
@@ -87,7 +88,7 @@ static uint64_t features_of(const struct header *header)
            (header_has_secret(header) ? (uint64_t)FEATURE_SECRET : 0);
 }
 
-/* All of the page but its checksum. */
+/* Fills the page except for its checksum. */
 static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
 {
     const struct filter_plan *plan = &header->plan;
@@ -179,7 +180,7 @@ static bool may_be_window(const struct filter_plan *plan)
     return bounded && !plan->fixed && !plan->geometry.counting;
 }
 
-/* Whether anything else is in the page than what encoding would put there. */
+/* Whether the page differs from what encode would write. */
 static bool uses_unnamed(const struct header *header, const uint8_t *bytes)
 {
     uint8_t again[HEADER_BYTES];
@@ -200,7 +201,7 @@ static const char *header_flaw(const struct header *header, const uint8_t *bytes
     return NULL;
 }
 
-/* Returns -1 with the fault if the file is for another version of this program. */
+/* Returns 0, or -1 with the fault if the file needs another version of this program. */
 static int check_known(const uint8_t *bytes, const char *path, struct fault *fault)
 {
     uint32_t version = load32(bytes + VERSION_AT);

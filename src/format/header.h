@@ -1,8 +1,7 @@
 /*
- * header - page 0 of a filter file as bytes, and as numbers.
+ * header - encodes and decodes page 0 of a filter file, and checks every number in it. Pure.
  *
- * The specification is at the head of header.c. These functions turn bytes into numbers and back
- * and check every one of them; none does any I/O or allocates.
+ * header.c begins with the specification.
  */
 #ifndef UNSEEN_FORMAT_HEADER_H
 #define UNSEEN_FORMAT_HEADER_H
@@ -17,34 +16,34 @@
 
 enum { HEADER_BYTES = 4096, UUID_BYTES = 16 };
 
-/* How many milliseconds a window by time may have: some 300 years. */
+/* The longest window by time, in milliseconds: about 300 years. */
 #define FORGET_MAX WINDOW_TIME_MAX
 
-/* What is written once, at creation. */
+/* The page's contents, which are written once, at creation. */
 struct header {
     uint8_t uuid[UUID_BYTES];
     int64_t created;         /* seconds since 1970 */
     struct hasher hasher;    /* XXH3 with a seed, or SipHash with a secret */
     struct recipe recipe;    /* how a line becomes its key */
-    struct shard shard;      /* which part of a list it is for */
-    struct filter_plan plan; /* as asked for */
-    uint64_t layers_at;      /* where the first layer may begin; the fixed part ends there */
+    struct shard shard;      /* the shard that it is for */
+    struct filter_plan plan; /* as the options gave it */
+    uint64_t layers_at;      /* where the metadata ends and the first layer may begin */
 };
 
 /* Fills the whole page, its checksum included. */
 void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES]);
 
-/* Is it a filter file at all? bytes: the first 8. */
+/* Whether a file that begins with these 8 bytes is a filter. */
 bool header_is_filter(const uint8_t *bytes);
 
-/* Whether the keys of lines are made with a secret. */
+/* Whether keys are hashed with a secret. */
 static inline bool header_has_secret(const struct header *header)
 {
     return header->hasher.kind == HASH_SIPHASH;
 }
 
-/* Checks and decodes a private copy of the page; file_bytes is the file's real size. Returns 0, or
- * -1 with the fault (object `path`) naming the first field that is wrong, and *header unchanged. */
+/* Checks and decodes a private copy of the page; file_bytes is the size of the file. Returns 0, or
+ * -1 with a fault about `path` that names the first wrong field, and *header unchanged. */
 int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const char *path,
                   struct header *header, struct fault *fault);
 

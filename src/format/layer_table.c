@@ -1,20 +1,20 @@
 /*
  * layer_table - the records of layers in a filter file.
  *
- * A writer adds a record first, and raises the count after that. A record never changes.
+ * A writer adds a record first, and then raises the count. A record never changes.
  *
- * A layer may have a stage, in which keys gather, to be set in the layer together (stage.c): a hole
- * in the file, or an open table of keys, 16 bytes each, lo then hi. A key whose lo is 0 is never
- * there, and stands for an empty place. In a table of n + 256 places a key is at place
- * (hi * n) >> 64, or at the first after it that was empty, at most 255 on. They are believed as
- * bits are.
+ * A layer may have a stage, which collects keys that are then set in the layer together
+ * (filter/stage.c). A stage is a hole in the file, or an open-addressing table of keys, 16 bytes
+ * each, lo then hi. A place whose lo is 0 is empty; a key whose lo is 0 is never stored. In a table
+ * of n + 256 places, a key is at place (hi * n) >> 64 or at the first place after it that was
+ * empty, at most 255 further on. Keys in a stage are trusted as bits are.
  *
  * The layers are arrays of pages, in which bit b is byte b/8, mask 1 << (b%8); geometry.h says
- * which bits a key has. In a counting layer cell c of a line, from 0 to 127, is the low nibble of
- * byte c/2 if c is even, else the high one; a key that is in raised each of its cells by one, up to
- * 15.
- * Layers of 32 MB and more begin at a multiple of 2 MB, so that what is always written shares no
- * large folio of the page cache with them.
+ * which bits a key has. In a counting layer, cell c of a block, from 0 to 127, is the low nibble of
+ * byte c/2 if c is even, else the high nibble; each key in the layer has raised its cells by one,
+ * up to 15.
+ * Layers of 32 MB and more begin at a multiple of 2 MB, so that no large folio of the page cache
+ * holds both a layer and the metadata, which is written all the time.
  *
  * A file is valid if and only if, besides the rules in header.c,
  *
@@ -30,7 +30,7 @@
  *   10. each stage and each layer begins on a page boundary, not before the end of the one before
  *       it (the first: of the fixed part), and ends within the file.
  *
- * Bytes after the last layer are legal: a writer that was killed while growing leaves them.
+ * Bytes after the last layer are allowed: a writer that was killed while growing leaves them.
  */
 #include "format/layer_table.h"
 
@@ -42,15 +42,15 @@ enum {
     OFFSET_AT = 0,        /* 8 offset of the layer in the file */
     PAGES_AT = 8,         /* 8 pages */
     CAPACITY_AT = 16,     /* 8 capacity in keys */
-    RATE_AT = 24,         /* 8 the rate it may contribute, a double */
+    RATE_AT = 24,         /* 8 the rate that it may add to the filter's, a double */
     BLOCKS_AT = 32,       /* 1 blocks per key (g), 1..16 */
-    FIELDS_AT = 33,       /* 1 fields a line (f), 1..7 */
+    FIELDS_AT = 33,       /* 1 fields per block (f), 1..7 */
     STAGE_OFFSET_AT = 40, /* 8 offset of the stage in the file; 0 if there is none */
     STAGE_PAGES_AT = 48,  /* 8 pages of the stage; 0 if there is none */
     CHECKSUM_AT = 72      /* 8 XXH3, 64-bit variant, seed 0, of the record's bytes 0..71 */
 };
 
-/* All of a record but its checksum. */
+/* Fills a record except for its checksum. */
 static void encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_BYTES])
 {
     const struct layer_plan *plan = &record->plan;
@@ -89,7 +89,7 @@ static struct layer_record decode(const uint8_t *bytes, bool counting)
     };
 }
 
-/* Whether bytes without a name are not zero: encoding would make them so. */
+/* Whether the record differs from what encode would write. */
 static bool uses_unnamed(const struct layer_record *record, const uint8_t *bytes)
 {
     uint8_t again[LAYER_RECORD_BYTES];
@@ -108,7 +108,7 @@ static bool is_geometry(struct geometry geometry)
            geometry.fields <= FIELDS_MAX;
 }
 
-/* Rules 8 and 9, of a layer. */
+/* Rules 8 and 9, for a layer. */
 static const char *layer_flaw(const struct layer_plan *plan)
 {
     if (!is_size(plan->pages))
@@ -124,7 +124,7 @@ static const char *layer_flaw(const struct layer_plan *plan)
     return NULL;
 }
 
-/* The same of its stage. */
+/* Rule 8, for its stage. */
 static const char *stage_flaw(uint64_t pages, const struct filter_plan *filter)
 {
     if (pages != 0 && (filter->geometry.counting || filter->window))
@@ -155,7 +155,7 @@ static const char *place_flaw(const struct layer_record *record, uint64_t from, 
     return NULL;
 }
 
-/* What makes a record invalid, or NULL; `end` is where the layer before it ended. */
+/* The flaw of a record, or NULL; `end` is where the layer before it ended. */
 static const char *record_flaw(const struct layer_record *record, const uint8_t *bytes,
                                const struct filter_plan *filter, uint64_t end, uint64_t file_bytes)
 {

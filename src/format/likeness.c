@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the order in which they are told: what follows from another one comes after it. */
+/* In the order in which differences are reported: a trait comes after those it follows from. */
 enum trait {
     TRAIT_WINDOW,
     TRAIT_FORGET,
@@ -21,7 +21,7 @@ enum trait {
     TRAIT_SIZE,
     TRAITS
 };
-enum { FOR_UNION = TRAIT_SHARD + 1 }; /* so many must agree for that */
+enum { FOR_UNION = TRAIT_SHARD + 1 }; /* how many must agree for LIKE_FOR_UNION */
 
 static const char *const option_of[TRAITS] = {
     "--window", "--forget-after", "--counting", "--fixed", "--secret", "--seed", "--hashes",
@@ -39,7 +39,7 @@ static const char *flag(bool set)
     return set ? "" : NULL;
 }
 
-/* The value of its option, "" if that takes none; NULL: made without. */
+/* The value of the trait's option, "" if the option takes none; NULL: the option was not given. */
 static const char *value_of(const struct header *header, enum trait trait, bool for_union,
                             char text[NUMBER_TEXT])
 {
@@ -83,7 +83,7 @@ static bool is_same(const char *one, const char *other)
     return one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
 }
 
-/* Secrets are not shown. */
+/* A trait without a value: secrets are not shown. */
 static bool has_another_secret(const struct header *one, const struct header *other)
 {
     return header_has_secret(one) && header_has_secret(other) &&

@@ -35,7 +35,7 @@ void recipe_encode(const struct recipe *recipe, uint8_t bytes[RECIPE_BYTES])
     }
 }
 
-/* Letters and digits, so that it can be shown, then zeros. */
+/* A name has letters and digits, so that it can be shown, and is followed by zeros. */
 static bool is_name(const uint8_t bytes[PROFILE_BYTES])
 {
     unsigned length = 0;

@@ -1,4 +1,5 @@
-/* ascii - letters and digits, whatever the locale: keys are the same everywhere. */
+/* ascii - tests of letters and digits that ignore the locale, so that keys are the same
+ * everywhere. */
 #ifndef UNSEEN_KEY_ASCII_H
 #define UNSEEN_KEY_ASCII_H
 
@@ -32,7 +33,7 @@ static inline bool ascii_is_hex(char c)
     return ascii_is_digit(c) || (lower >= 'a' && lower <= 'f');
 }
 
-/* Precondition: it is a hex digit. */
+/* Precondition: c is a hex digit. */
 static inline unsigned ascii_hex_value(char c)
 {
     return (c & 15U) + (c >> 6 & 1U) * 9;

@@ -50,7 +50,7 @@ static bool is_uuid(struct span text)
     return true;
 }
 
-/* What replaces it, or NULL if it stays. */
+/* The marker that replaces a stem, or NULL if the stem is kept. */
 static const char *marker_of(struct span stem)
 {
     if (stem.length == 0 || !ascii_is_hex(stem.bytes[0]))
@@ -130,8 +130,8 @@ static int compare_names(const void *left, const void *right)
     return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
 }
 
-/* A few, as in nearly all URLs, by insertion. No C library that is in use has a qsort that takes
- * longer than n log n for what somebody chose. */
+/* Nearly all URLs have few names: these are sorted by insertion. For crafted URLs with many, the
+ * qsort of each C library in use takes n log n at most. */
 static void sort_names(struct span *names, size_t n)
 {
     enum { FEW = 16 };
@@ -159,9 +159,9 @@ static char *put_names(char *out, const struct span *names, size_t n)
     return out;
 }
 
-struct span endpoint_write(const struct url *url, char *room, struct span *names)
+struct span endpoint_write(const struct url *url, char *buffer, struct span *names)
 {
-    char *out = put(room, url->host);
+    char *out = put(buffer, url->host);
     if (url->port.length > 0) {
         *out++ = ':';
         out = put(out, url->port);
@@ -169,5 +169,5 @@ struct span endpoint_write(const struct url *url, char *room, struct span *names
     out = put_path(out, url->path);
     size_t n = find_names(url->query, names);
     sort_names(names, n);
-    return span_between(room, put_names(out, names, n));
+    return span_between(buffer, put_names(out, names, n));
 }

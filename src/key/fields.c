@@ -6,17 +6,17 @@
 
 /* How far a line has been read. */
 struct walk {
-    const char *at;       /* where field number `field` begins, or NULL: there is no such field */
+    const char *at;       /* the start of field number `field`, or NULL: there is no such field */
     const char *end;      /* of the line */
     unsigned field;       /* counted from 1 */
-    bool separated;       /* else between blanks */
-    struct finder finder; /* of separators, or blanks */
+    bool separated;       /* fields end at a separator, not at blanks */
+    struct finder finder; /* finds separators, or blanks */
 };
 
-/* --- fields that end at a separator: there is always one more than separators --- */
+/* --- fields with a separator: there is always one field more than separators --- */
 
-/* Moves after `count` separators. Returns where the last of them is, or the end of the line if
- * there are fewer. */
+/* Moves past `count` separators. Returns a pointer to the last of them, or to the end of the line
+ * if there are fewer. */
 static const char *pass_separators(struct walk *walk, unsigned count)
 {
     const char *at = walk->at, *found = at;
@@ -31,7 +31,7 @@ static const char *pass_separators(struct walk *walk, unsigned count)
     return found;
 }
 
-/* --- fields that are runs of anything but blanks --- */
+/* --- fields without a separator: runs of bytes that are not blanks --- */
 
 static bool is_blank(char c)
 {
@@ -45,7 +45,7 @@ static const char *pass_blanks(const char *at, const char *end)
     return at;
 }
 
-/* Moves to the field `count` after this one. Returns the end of the last field passed. */
+/* Moves `count` fields on. Returns the end of the last field passed. */
 static const char *pass_runs(struct walk *walk, unsigned count)
 {
     const char *passed = walk->at;
@@ -58,7 +58,7 @@ static const char *pass_runs(struct walk *walk, unsigned count)
     return passed;
 }
 
-/* Of fields that end in no blank. */
+/* Whether exactly one space is between any two of these fields. */
 static bool is_joined_by_spaces(struct walk *walk, struct span fields)
 {
     const char *at = fields.bytes, *end = span_end(fields);
@@ -70,8 +70,8 @@ static bool is_joined_by_spaces(struct walk *walk, struct span fields)
     return true;
 }
 
-/* Most fields are short: a fixed number of bytes is copied, whatever they are, if the line has so
- * many. */
+/* Most fields are short. For these a fixed number of bytes is copied, which takes no branch on the
+ * length, unless that would read past the line. */
 static inline char *copy(char *out, const struct walk *walk, struct span text)
 {
     if (text.length <= FIELDS_SPARE && walk->end - text.bytes >= FIELDS_SPARE)
@@ -81,7 +81,7 @@ static inline char *copy(char *out, const struct walk *walk, struct span text)
     return out + text.length;
 }
 
-/* Copies fields that end in no blank, with one space between each. Returns where they end. */
+/* Copies fields with one space between them. Returns the end of the copy. */
 static char *copy_runs(char *out, struct walk *walk, struct span fields)
 {
     const char *at = fields.bytes, *end = span_end(fields);
@@ -112,7 +112,8 @@ static const char *last_field_end(const struct walk *walk)
     return end;
 }
 
-/* The fields of a range, with all that is between them. Returns false if the first is not there. */
+/* Finds the fields of a range, with all bytes between them. Returns false if the line has no field
+ * range.first. */
 static bool take_range(struct walk *walk, struct field_range range, struct span *fields)
 {
     if (walk->at != NULL && range.first > walk->field)
@@ -131,7 +132,7 @@ static char *copy_fields(char *out, struct walk *walk, struct span fields)
     return walk->separated ? copy(out, walk, fields) : copy_runs(out, walk, fields);
 }
 
-/* Is the only range as it should be where it lies? */
+/* Whether the fields of a recipe's only range can be used where they are, without a copy. */
 static bool is_one_piece(struct walk *walk, struct field_range range, struct span fields)
 {
     return walk->separated || range.first == range.last || is_joined_by_spaces(walk, fields);
@@ -146,12 +147,12 @@ static struct walk start(const struct recipe *recipe, struct span line)
     return (struct walk){first < end ? first : NULL, end, 1, false, finder_start(line, ' ', '\t')};
 }
 
-/* Flattened: what the walk knows stays in registers, which is a quarter of the time. */
-__attribute__((flatten)) bool fields_take(const struct recipe *recipe, struct span line, char *room,
-                                          struct span *fields)
+/* Flattened: the walk stays in registers, which saves a quarter of the time. */
+__attribute__((flatten)) bool fields_take(const struct recipe *recipe, struct span line,
+                                          char *buffer, struct span *fields)
 {
     struct walk walk = start(recipe, line);
-    char *out = room;
+    char *out = buffer;
     for (unsigned i = 0; i < recipe->ranges; i++) {
         if (!take_range(&walk, recipe->range[i], fields))
             return false;
@@ -161,6 +162,6 @@ __attribute__((flatten)) bool fields_take(const struct recipe *recipe, struct sp
             *out++ = recipe->separated ? recipe->separator : ' ';
         out = copy_fields(out, &walk, *fields);
     }
-    *fields = span_between(room, out);
+    *fields = span_between(buffer, out);
     return true;
 }

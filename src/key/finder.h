@@ -1,10 +1,10 @@
 /*
- * finder - where in a line a byte is, or either of two: for fields.
+ * finder - finds each occurrence of a byte, or of either of two bytes, in a line: for fields.
  *
- * The obvious way is a loop, or a call of memchr, for each field. But fields are short and of any
- * length, so a processor guesses wrongly at the end of each, and that costs more than to hash the
- * line. Here 64 bytes are compared at once, which gives a number with a bit for each; to get from
- * one hit to the next is then to count its zeros, however long the field is.
+ * The obvious way is a loop, or a call of memchr, per field. But fields are short and vary in
+ * length, so the processor mispredicts the end of each, which costs more than hashing the line.
+ * Here 64 bytes are compared at once, giving a number with one bit per byte. Counting its trailing
+ * zeros leads from one hit to the next, however long the field is.
  */
 #ifndef UNSEEN_KEY_FINDER_H
 #define UNSEEN_KEY_FINDER_H
@@ -19,9 +19,9 @@
 
 struct finder {
     struct span line;
-    char a, b;         /* what is looked for */
-    const char *block; /* up to 64 bytes, in which they are where `found` has bits */
-    uint64_t found;
+    char a, b;         /* the bytes to find */
+    const char *chunk; /* the up to 64 bytes that were compared */
+    uint64_t found;    /* bit i: chunk[i] is one of the bytes */
 };
 
 static inline uint64_t finder_ask8(const struct finder *finder, const char *at)
@@ -29,7 +29,7 @@ static inline uint64_t finder_ask8(const struct finder *finder, const char *at)
     uint64_t word = load64((const uint8_t *)at);
     uint64_t hits = zero_bytes(word ^ eight_bytes((uint8_t)finder->a)) |
                     zero_bytes(word ^ eight_bytes((uint8_t)finder->b));
-    /* Gather the eight bits at 0, 8, .. 56 into the top byte. */
+    /* The multiplication collects the bits 0, 8, .. 56 in the top byte. */
     return (hits >> 7) * UINT64_C(0x0102040810204080) >> 56;
 }
 
@@ -50,15 +50,15 @@ static inline uint64_t finder_ask32(const struct finder *finder, const char *at)
     return finder_ask16(finder, at) | finder_ask16(finder, at + 16) << 16;
 }
 
-/* The same for up to 64 bytes, of the n (32 or more) that are there: the second half overlaps the
- * first, rather than that a branch depends on the length, which a processor cannot guess. */
+/* The same for up to 64 of the n >= 32 bytes at `at`. If n is less than 64, the second half
+ * overlaps the first: a branch on the length would be mispredicted. */
 static inline uint64_t finder_ask64(const struct finder *finder, const char *at, size_t n)
 {
     size_t second = n < 64 ? n - 32 : 32;
     return finder_ask32(finder, at) | finder_ask32(finder, at + second) << second;
 }
 
-/* The same for a line of less than 32 bytes. */
+/* The same for a line of fewer than 32 bytes. */
 static inline uint64_t finder_ask_short(const struct finder *finder, const char *at, size_t n)
 {
     if (n >= 16)
@@ -71,18 +71,18 @@ static inline uint64_t finder_ask_short(const struct finder *finder, const char 
     return found;
 }
 
-/* The block from `at` on, which is before the end of the line. The last bytes of a line of 32 or
- * more are asked with those before them. */
+/* Compares the chunk at `at`, which is before the end of the line. If fewer than 32 bytes are left
+ * of a longer line, the 32 bytes before its end are compared. */
 static inline void finder_ask(struct finder *finder, const char *at)
 {
     const size_t length = finder->line.length, n = (size_t)(span_end(finder->line) - at);
-    finder->block = at;
+    finder->chunk = at;
     if (n >= 32) {
         finder->found = finder_ask64(finder, at, n);
     } else if (length >= 32) {
         finder->found = finder_ask32(finder, at + n - 32) >> (32 - n);
     } else {
-        finder->block = finder->line.bytes;
+        finder->chunk = finder->line.bytes;
         finder->found = finder_ask_short(finder, finder->line.bytes, length);
     }
 }
@@ -95,14 +95,14 @@ static inline struct finder finder_start(struct span line, char a, char b)
     return finder;
 }
 
-/* The first one from `at` on, or the end of the line. Cheapest if `at` is in the block that was
- * asked last, or after it. */
+/* Returns a pointer to the first hit from `at` on, or to the end of the line. Cheapest if `at`
+ * never moves back. */
 static inline const char *finder_next(struct finder *finder, const char *at)
 {
     const char *end = span_end(finder->line);
     while (at < end) {
-        /* Before the block, it is a number far above 64. */
-        size_t offset = (size_t)(at - finder->block);
+        /* If `at` is before the chunk, this is far above 64. */
+        size_t offset = (size_t)(at - finder->chunk);
         if (offset >= 64) {
             finder_ask(finder, at);
             continue;
@@ -110,7 +110,7 @@ static inline const char *finder_next(struct finder *finder, const char *at)
         uint64_t found = finder->found >> offset;
         if (found != 0)
             return at + __builtin_ctzll(found);
-        at = (size_t)(end - finder->block) > 64 ? finder->block + 64 : end;
+        at = (size_t)(end - finder->chunk) > 64 ? finder->chunk + 64 : end;
     }
     return end;
 }

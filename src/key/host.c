@@ -3,7 +3,7 @@
 #include "key/ascii.h"
 #include "key/url.h"
 
-/* Of `text`: up to the first /, ? or #. */
+/* The text before its first /, ? or #. */
 static struct span before_path(struct span text)
 {
     size_t n = 0;
@@ -19,7 +19,7 @@ static bool has_scheme(struct span text, struct span front)
            slash[-1] == ':';
 }
 
-/* user@host:port */
+/* The host of user@host:port. */
 static struct span without_user_and_port(struct span front)
 {
     const char *first = front.bytes, *end = span_end(front), *at = end;
@@ -37,7 +37,7 @@ static bool is_name_byte(char c)
     return ascii_is_letter(c) || ascii_is_digit(c) || c == '-' || c == '_' || c == '.';
 }
 
-static bool bare_host(struct span front, char *room, struct span *host)
+static bool bare_host(struct span front, char *buffer, struct span *host)
 {
     *host = without_user_and_port(front);
     bool upper = false;
@@ -49,21 +49,21 @@ static bool bare_host(struct span front, char *room, struct span *host)
     if (!upper)
         return host->length > 0;
     for (size_t i = 0; i < host->length; i++)
-        room[i] = ascii_lower(host->bytes[i]);
-    host->bytes = room;
+        buffer[i] = ascii_lower(host->bytes[i]);
+    host->bytes = buffer;
     return true;
 }
 
-bool host_take(struct span text, char *room, struct span *host)
+bool host_take(struct span text, char *buffer, struct span *host)
 {
     text = url_strip(text);
     struct span front = before_path(text);
     if (!has_scheme(text, front))
-        return bare_host(front, room, host);
+        return bare_host(front, buffer, host);
     struct url url;
     if (!url_split(text, &url))
         return false;
-    url_write_host(&url, room);
+    url_write_host(&url, buffer);
     *host = url.host;
     return true;
 }

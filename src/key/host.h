@@ -1,9 +1,9 @@
 /*
- * host - the host of a URL, in normal form (url.h): `host/1`.
+ * host - reduces a URL to its host, in normal form (url.h): `host/1`.
  *
- * A line without :// before its first /, ? or # is taken as host[:port][/...], after bytes up to
- * 0x20 at both ends were removed: what is before that byte, without user info and port, in lower
- * case, if it is letters, digits, - _ and . alone.
+ * A line without :// before its first /, ? or # is read as [user@]host[:port][/...], without bytes
+ * up to 0x20 at both ends. Its host may have only letters, digits, -, _ and ., and becomes lower
+ * case.
  */
 #ifndef UNSEEN_KEY_HOST_H
 #define UNSEEN_KEY_HOST_H
@@ -12,8 +12,8 @@
 
 #include <stdbool.h>
 
-/* Returns false if there is none. It lies in the text, or in `room`, which has 3 bytes for each of
- * the text and 32 more. */
-bool host_take(struct span text, char *room, struct span *host);
+/* Returns false if there is no host. *host points into `text`, or into `buffer`, which has three
+ * times the bytes of `text` and 32 more. */
+bool host_take(struct span text, char *buffer, struct span *host);
 
 #endif

@@ -1,4 +1,4 @@
-/* keyer - the steps of a recipe, one after the other; see recipe.h. */
+/* keyer - the steps by which a line becomes its key; see recipe.h. */
 #include "key/keyer.h"
 
 #include "core/bytes.h"
@@ -12,24 +12,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a profile needs at most: three bytes for each, and some that are written too many. */
-enum { MADE_MAX = 3 * URL_MAX + 32 };
+/* The most bytes that --by writes: three per byte of the URL, and some after its end. */
+enum { URL_BUFFER = 3 * URL_MAX + 32 };
 
-/* Room for what a profile makes. */
-struct made {
-    char url[MADE_MAX]; /* or the host */
-    char endpoint[MADE_MAX];
+/* Buffers for --by. */
+struct url_buffers {
+    char url[URL_BUFFER]; /* or the host */
+    char endpoint[URL_BUFFER];
     struct span names[URL_MAX / 2];
 };
 
 struct keyer {
     struct recipe recipe;
-    struct made *made; /* NULL without a profile */
-    size_t room;       /* bytes at `text` */
-    char *text;        /* fields that were joined; what was folded */
+    struct url_buffers *buffers; /* NULL without --by */
+    size_t size;                 /* bytes at `text` */
+    char *text;                  /* joined fields, or text in lower case */
 };
 
-/* A run of a single line should not pay for room that its recipe has no use for. */
+/* Only buffers that the recipe needs are allocated: a run of one line would notice. */
 struct keyer *keyer_new(const struct recipe *recipe)
 {
     struct keyer *keyer = calloc(1, sizeof *keyer);
@@ -37,9 +37,9 @@ struct keyer *keyer_new(const struct recipe *recipe)
         return NULL;
     keyer->recipe = *recipe;
     if (recipe->profile != PROFILE_LINE)
-        keyer->made = malloc(sizeof *keyer->made);
-    bool short_of_memory = recipe->profile != PROFILE_LINE && keyer->made == NULL;
-    if (short_of_memory || keyer_reserve(keyer, MADE_MAX) != 0) {
+        keyer->buffers = malloc(sizeof *keyer->buffers);
+    bool short_of_memory = recipe->profile != PROFILE_LINE && keyer->buffers == NULL;
+    if (short_of_memory || keyer_reserve(keyer, URL_BUFFER) != 0) {
         keyer_free(keyer);
         return NULL;
     }
@@ -50,7 +50,7 @@ void keyer_free(struct keyer *keyer)
 {
     if (keyer == NULL)
         return;
-    free(keyer->made);
+    free(keyer->buffers);
     free(keyer->text);
     free(keyer);
 }
@@ -58,14 +58,14 @@ void keyer_free(struct keyer *keyer)
 int keyer_reserve(struct keyer *keyer, size_t length)
 {
     const bool copies = keyer->recipe.ranges > 0 || keyer->recipe.fold;
-    if (!copies || length <= keyer->room)
+    if (!copies || length <= keyer->size)
         return 0;
     char *text = malloc(length + FIELDS_SPARE);
     if (text == NULL)
         return -1;
     free(keyer->text);
     keyer->text = text;
-    keyer->room = length;
+    keyer->size = length;
     return 0;
 }
 
@@ -92,8 +92,8 @@ static bool take_endpoint(struct keyer *keyer, struct span *text)
     if (!url_split(*text, &url))
         return false;
     if (!normal)
-        url_write(&url, keyer->made->url);
-    *text = endpoint_write(&url, keyer->made->endpoint, keyer->made->names);
+        url_write(&url, keyer->buffers->url);
+    *text = endpoint_write(&url, keyer->buffers->endpoint, keyer->buffers->names);
     return true;
 }
 
@@ -102,7 +102,7 @@ static bool make_url(struct keyer *keyer, struct span *text)
     struct url url;
     if (text->length > URL_MAX || !url_split(*text, &url))
         return false;
-    *text = url_write(&url, keyer->made->url);
+    *text = url_write(&url, keyer->buffers->url);
     return true;
 }
 
@@ -120,12 +120,12 @@ static bool take_profile(struct keyer *keyer, struct span *text)
     if (keyer->recipe.profile == PROFILE_URL)
         return take_url(keyer, text);
     if (keyer->recipe.profile == PROFILE_HOST)
-        return host_take(*text, keyer->made->url, text);
+        return host_take(*text, keyer->buffers->url, text);
     return take_endpoint(keyer, text);
 }
 
-/* The high bit of each of eight bytes that is A-Z: those to which 0x80 - 'A' adds up to 0x80 or
- * more, and 0x7f - 'Z' does not. */
+/* Sets the high bit of each byte that is A-Z: adding 0x80 - 'A' to it gives 0x80 or more, adding
+ * 0x7f - 'Z' does not. */
 static uint64_t upper_bytes(uint64_t word)
 {
     uint64_t low = word & eight_bytes(0x7f);
@@ -133,7 +133,7 @@ static uint64_t upper_bytes(uint64_t word)
     return from_a & ~after_z & ~word & eight_bytes(0x80);
 }
 
-/* The text may lie in the keyer already, at its beginning or after it: forward, then. */
+/* The text may already be in keyer->text, at its start or further on, so it is copied forward. */
 static struct span fold(struct keyer *keyer, struct span text)
 {
     size_t at = 0;
@@ -163,7 +163,7 @@ static bool take_key(struct keyer *keyer, struct span *text)
     return true;
 }
 
-/* The key that was taken of a line, or the whole line if it has none. */
+/* The key that was taken from a line, or the whole line if it has none. */
 static struct key_text key_or_line(bool taken, struct span key, struct span line)
 {
     return taken ? (struct key_text){key.bytes, key.length, false}
@@ -178,24 +178,24 @@ struct key_text keyer_text(struct keyer *keyer, const char *line, size_t length)
     return key_or_line(taken, key, whole);
 }
 
-/* Is this all the recipe wants: lines by url? */
+/* Whether the recipe is --by url and nothing else. */
 static bool is_url_of_line(const struct recipe *recipe)
 {
     return recipe->profile == PROFILE_URL && recipe->ranges == 0 && !recipe->trim && !recipe->fold;
 }
 
-/* Where keys go that are made with some hashes. */
+/* A pair of hash functions, and where its hashes go. */
 struct hashed {
     struct hashers hashers;
     struct key *keys;
 };
 
-/* Lines laid end to end, and where their keys go. */
+/* Lines that lie end to end, and where their hashes go. */
 struct batch {
     const char *bytes;
     const size_t *starts;
     uint8_t *no_key;
-    struct hashed first, second; /* the second may have no keys */
+    struct hashed first, second; /* second.keys may be NULL */
 };
 
 static struct span line_of(const struct batch *batch, size_t i)
@@ -218,7 +218,7 @@ static void hash_text(const struct batch *batch, size_t i, struct key_text text)
         hash_into(&batch->second, i, text);
 }
 
-/* Lines from..end are keys as they lie. */
+/* Lines from..end are their own keys. */
 static void hash_run(const struct batch *batch, size_t from, size_t end)
 {
     const struct hashed *first = &batch->first, *second = &batch->second;
@@ -228,7 +228,7 @@ static void hash_run(const struct batch *batch, size_t from, size_t end)
         hash_lines(batch->bytes, starts, end - from, second->hashers.key, second->keys + from);
 }
 
-/* Runs of lines that are URLs in normal form are hashed as they lie. */
+/* Runs of lines that are URLs in normal form are hashed in place. */
 static void hash_urls(struct keyer *keyer, const struct batch *batch, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -31,7 +31,7 @@ bool recipe_is_same(const struct recipe *recipe, const struct recipe *other)
 
 /* --- fields --- */
 
-/* A number from 1 on at *text, which is moved after it. Returns 0 if there is none. */
+/* Reads a number from 1 on at *text, and moves *text past it. Returns 0 if there is none. */
 static unsigned take_number(const char **text)
 {
     unsigned number = 0;
@@ -40,7 +40,7 @@ static unsigned take_number(const char **text)
     return number <= RECIPE_FIELD_MAX ? number : 0;
 }
 
-/* A range at *text: "2", "2-4", "3-", "-2". Returns whether it is one. */
+/* Reads a range at *text: "2", "2-4", "3-", "-2". Returns whether there is one. */
 static bool take_range(const char **text, struct field_range *range)
 {
     bool open = **text == '-';
@@ -62,7 +62,7 @@ static int compare_ranges(const void *left, const void *right)
     return (a->first > b->first) - (a->first < b->first);
 }
 
-/* In rising order already: joins those that overlap or touch. Returns how many are left. */
+/* Joins sorted ranges that overlap or touch. Returns how many are left. */
 static unsigned join_ranges(struct field_range *ranges, unsigned n)
 {
     unsigned count = 0;
@@ -80,7 +80,7 @@ static unsigned join_ranges(struct field_range *ranges, unsigned n)
 
 const char *recipe_parse_fields(struct recipe *recipe, const char *list, const char **wanted)
 {
-    /* Before ranges are joined there may be more than are kept. */
+    /* Before they are joined, there may be more ranges than a recipe holds. */
     enum { WRITTEN_MAX = 256 };
     struct field_range ranges[WRITTEN_MAX];
     unsigned n = 0;
@@ -122,7 +122,7 @@ char *recipe_fields_text(const struct recipe *recipe, char *text)
 
 /* --- separator --- */
 
-/* The byte that is written as `text`, or -1. */
+/* The byte that `text` stands for, or -1. */
 static int written_byte(const char *text)
 {
     if (text[0] != '\\')

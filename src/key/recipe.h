@@ -1,17 +1,18 @@
 /*
- * recipe - what part of a line counts: what a filter keeps to make the same keys for ever.
+ * recipe - how a line becomes its key. A filter stores it, so that keys are always made alike.
  *
- * The key of a line is made in these steps, in this order; each is left out unless asked for:
+ * The key is made by these steps, in this order; steps 2 to 5 only if their option was given:
  *
- *   1. the bytes of the line, without its delimiter
- *   2. trim       blanks at both ends do not count
- *   3. fields     some fields of it, joined
- *   4. profile    url, host or endpoint, made of what step 3 gave (url.h, host.h, endpoint.h)
- *   5. fold       A-Z count as a-z
+ *   1. line       the bytes of the line, without its delimiter
+ *   2. trim       without blanks at both ends
+ *   3. fields     only the selected fields, joined
+ *   4. profile    reduced to a normalized URL, a host or an endpoint (url.h, host.h, endpoint.h)
+ *   5. fold       with A-Z in lower case
  *
- * A line that has no such field, or is no URL where one is wanted, counts as itself: the bytes of
- * step 1, in a hash domain of its own (keyer.h). unseen(5) has every rule, and
- * tests/key/vectors has examples. None may ever change: a change is a new version of a profile.
+ * A line that lacks a field, or is not a URL where step 4 needs one, has no key: the bytes of step
+ * 1 are compared, in a hash domain of their own (core/hash.h). unseen(5) has all rules, and
+ * tests/key/vectors has examples. No rule may ever change; other rules are a new version of a
+ * profile.
  */
 #ifndef UNSEEN_KEY_RECIPE_H
 #define UNSEEN_KEY_RECIPE_H
@@ -24,7 +25,7 @@ enum { RECIPE_RANGES_MAX = 16, RECIPE_FIELD_MAX = 65535 };
 
 enum profile { PROFILE_LINE, PROFILE_URL, PROFILE_HOST, PROFILE_ENDPOINT, PROFILES };
 
-/* "line", "url", "host", "endpoint"; and the newest version of its rules, 0 for the line. */
+/* "line", "url", "host", "endpoint"; and the newest version of their rules, 0 for "line". */
 extern const char *const profile_names[PROFILES];
 extern const unsigned profile_versions[PROFILES];
 
@@ -33,41 +34,41 @@ struct field_range {
     uint16_t first, last;
 };
 
-/* All zeros: the whole line. */
+/* All zeros: the key is the whole line. */
 struct recipe {
     enum profile profile;
     unsigned version; /* of the profile's rules; 0 for the line */
     bool trim;
     bool fold;
-    bool separated; /* fields end at the separator; else they are runs of anything but blanks */
+    bool separated; /* fields end at `separator`; otherwise they are runs of non-blanks */
     char separator;
     unsigned ranges; /* 0: all of the line */
-    /* In canonical form: in rising order, no two overlapping or touching, zeros after the last. */
+    /* In canonical form: ascending, no two overlapping or touching, zeros after the last. */
     struct field_range range[RECIPE_RANGES_MAX];
 };
 
 bool recipe_is_whole_line(const struct recipe *recipe);
 bool recipe_is_same(const struct recipe *recipe, const struct recipe *other);
 
-/* Take the values of -f, -t and --by. Each returns NULL, or what is wrong with the text in words,
- * and how it should look in *wanted; the recipe is unchanged then. A profile gets the newest
- * version of its rules; which a file was made with stands there. */
+/* Parse the values of -f, -t and --by, and set them in the recipe. Each returns NULL, or an error
+ * in words, with the accepted form in *wanted and the recipe unchanged. A profile gets the newest
+ * version of its rules. */
 const char *recipe_parse_fields(struct recipe *recipe, const char *list, const char **wanted);
 const char *recipe_parse_separator(struct recipe *recipe, const char *text, const char **wanted);
 const char *recipe_parse_profile(struct recipe *recipe, const char *text, const char **wanted);
 
-/* As -f and -t take them: "1,3-", "\t"; a profile with its version, "url/1". Each returns `text`,
- * which has RECIPE_TEXT bytes. */
+/* Format fields and separator as -f and -t accept them, "1,3-" and "\t", and the profile with its
+ * version, "url/1". Each returns `text`, which has RECIPE_TEXT bytes. */
 enum { RECIPE_TEXT = 512 };
 char *recipe_fields_text(const struct recipe *recipe, char *text);
 char *recipe_separator_text(const struct recipe *recipe, char *text);
 char *recipe_profile_text(const struct recipe *recipe, char *text);
 
-/* All of it, as options for a shell: "--trim -f 1,3- -t '\t' --by url -i"; empty for the whole
- * line. Returns `text`. */
+/* Formats the recipe as options for a shell: "--trim -f 1,3- -t '\t' --by url -i"; empty for the
+ * whole line. Returns `text`. */
 char *recipe_text(const struct recipe *recipe, char *text);
 
-/* For messages and reports: the same, or "whole lines". */
+/* The same for messages and reports, with "whole lines" for the whole line. */
 const char *recipe_shown(const struct recipe *recipe, char *text);
 
 #endif

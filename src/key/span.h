@@ -1,4 +1,4 @@
-/* span - some bytes that lie elsewhere. */
+/* span - a reference to bytes that are stored elsewhere. */
 #ifndef UNSEEN_KEY_SPAN_H
 #define UNSEEN_KEY_SPAN_H
 

@@ -12,13 +12,13 @@
 
 /* --- bytes --- */
 
-/* What a byte may mean: a bit for each. */
+/* The classes of a byte, one bit each. */
 enum {
-    HEX = 1,         /* is a digit of a %HH */
-    SCHEME = 2,      /* may be in a scheme */
+    HEX = 1,         /* a hex digit */
+    SCHEME = 2,      /* allowed in a scheme */
     ENDS = 4,        /* ends the authority */
     DIVIDES = 8,     /* divides the authority, or is a bracket */
-    UNRESERVED = 16, /* is what its %HH becomes */
+    UNRESERVED = 16, /* its %HH is decoded */
 };
 static const unsigned char meaning[256] = {
     0,  0,  0,  0,  0,  0,  0,  0,
@@ -36,7 +36,7 @@ static const unsigned char meaning[256] = {
     0,  19, 19, 19, 19, 19, 19, 18,
     18, 18, 18, 18, 18, 18, 18, 18, /* ` a-o */
     18, 18, 18, 18, 18, 18, 18, 18,
-    18, 18, 18, 0,  0,  0,  16, 0, /* p-z { | } ~; what is no ASCII has none */
+    18, 18, 18, 0,  0,  0,  16, 0, /* p-z { | } ~; bytes above ASCII are in no class */
 };
 
 static inline bool means(char c, unsigned bits)
@@ -44,9 +44,9 @@ static inline bool means(char c, unsigned bits)
     return (meaning[(unsigned char)c] & bits) != 0;
 }
 
-/* Sixteen bytes at once, by an extension that gcc and clang have for every machine: with SSE2 or
- * NEON each step is an instruction. How vectors are handed over without either, of which gcc warns,
- * is of no account: all these functions are put in place. */
+/* Sixteen bytes at once, by an extension that gcc and clang have for every machine; with SSE2 or
+ * NEON each step is one instruction. gcc warns that vectors are passed differently without these,
+ * which does not matter, because all these functions are inlined. */
 #pragma GCC diagnostic ignored "-Wpsabi"
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
 typedef int8_t signed16 __attribute__((vector_size(16)));
@@ -58,7 +58,7 @@ static inline bytes16 bytes_at(const char *at)
     return bytes;
 }
 
-/* Of 16 truths, each 0 or 0xff: bit i for byte i. */
+/* Bit i of the result says whether truths[i], which is 0 or 0xff, is true. */
 static inline unsigned mask16(bytes16 truths)
 {
 #if defined(__SSE2__)
@@ -70,7 +70,7 @@ static inline unsigned mask16(bytes16 truths)
 #endif
 }
 
-/* What is no ASCII is below both. */
+/* Bytes above ASCII are negative here, so they are never between. */
 static inline bytes16 are_between(bytes16 bytes, int8_t low, int8_t high)
 {
     return (bytes16)(((signed16)bytes > low) & ((signed16)bytes < high));
@@ -81,8 +81,8 @@ static inline bytes16 are_hex(bytes16 bytes)
     return are_between(bytes, '/', ':') | are_between(bytes | 0x20, '`', 'g');
 }
 
-/* Those that become %HH, and ! $ ~, which are as rare and make fewer steps of it. A % of a %HH is
- * odd, too; brackets stay in a host in brackets alone. */
+/* Bytes that normal form may change: those that become %HH, each %, and brackets, which only a host
+ * in brackets keeps. ! $ ~ are included because they are rare and leaving them out takes steps. */
 static inline bytes16 are_odd(bytes16 bytes)
 {
     signed16 folded = (signed16)(bytes | 0x20); /* brackets become braces */
@@ -97,9 +97,9 @@ static inline bytes16 are_unreserved(bytes16 bytes)
            are_between(bytes, ',', '/') | (bytes16)((bytes == '_') | (bytes == '~'));
 }
 
-/* --- whether it is in normal form --- */
+/* --- whether a URL is in normal form --- */
 
-/* The three bytes at `at` begin with %: are they a %HH that stays? */
+/* Whether the three bytes at `at`, which begin with %, are a %HH that normal form keeps. */
 static bool is_kept_escape(const char *at)
 {
     bool upper = means(at[1], HEX) && means(at[2], HEX) && at[1] < 'a' && at[2] < 'a';
@@ -107,8 +107,8 @@ static bool is_kept_escape(const char *at)
            !means((char)(ascii_hex_value(at[1]) << 4 | ascii_hex_value(at[2])), UNRESERVED);
 }
 
-/* Bytes of http:// or https:// at the beginning of a line of 8 bytes or more; 0 if it has neither.
- * No branch on which it is. */
+/* The length of http:// or https:// if the line, of at least 8 bytes, begins with one of them; else
+ * 0. No branch depends on which of the two it is. */
 static inline size_t usual_scheme(const char *line)
 {
     const uint8_t *at = (const uint8_t *)line;
@@ -117,7 +117,7 @@ static inline size_t usual_scheme(const char *line)
     return usual ? 7 + secure : 0;
 }
 
-/* Which of 32 bytes are odd, or a dot after a slash, be it the byte before `at`. */
+/* A bit for each of 32 bytes that is odd, or that is a dot after a slash; reads at[-1], too. */
 static inline uint32_t odd_bytes(const char *at)
 {
     bytes16 low = bytes_at(at), high = bytes_at(at + 16);
@@ -126,8 +126,8 @@ static inline uint32_t odd_bytes(const char *at)
     return mask16(are_odd(low) | low_dots) | mask16(are_odd(high) | high_dots) << 16;
 }
 
-/* Do these of the bytes from `at` on, all of them before `end`, stay as they are? */
-static inline bool stay(const char *at, uint32_t odd, const char *end)
+/* Whether normal form keeps those bytes from `at` on that have a bit in `odd`. */
+static inline bool are_kept(const char *at, uint32_t odd, const char *end)
 {
     for (; odd != 0; odd &= odd - 1) {
         const char *byte = at + __builtin_ctz(odd);
@@ -153,16 +153,16 @@ bool url_is_normal(struct span line)
     bytes16 low = bytes_at(at), high = bytes_at(at + 16);
     uint32_t slash = mask16((bytes16)(low == '/')) | mask16((bytes16)(high == '/')) << 16;
     uint32_t unfit = mask16(are_between(low, '9', 'a')) | mask16(are_between(high, '9', 'a')) << 16;
-    uint32_t odd = odd_bytes(at), host = slash ^ (slash - 1); /* and its slash */
-    if (slash == 0 || host == 1 || ((unfit | odd) & host) != 0 || !stay(at, odd, end))
+    uint32_t odd = odd_bytes(at), host = slash ^ (slash - 1); /* the host and its slash */
+    if (slash == 0 || host == 1 || ((unfit | odd) & host) != 0 || !are_kept(at, odd, end))
         return false;
     for (at += 32; end - at > 32; at += 32) {
         odd = odd_bytes(at);
-        if (odd != 0 && !stay(at, odd, end))
+        if (odd != 0 && !are_kept(at, odd, end))
             return false;
     }
     odd = odd_bytes(end - 32);
-    return odd == 0 || stay(end - 32, odd, end);
+    return odd == 0 || are_kept(end - 32, odd, end);
 }
 
 /* --- parts --- */
@@ -177,11 +177,11 @@ struct span url_strip(struct span text)
     return span_between(first, end);
 }
 
-/* The bytes before :// if they are a scheme, else 0. */
+/* How many bytes precede ://, if they are a scheme; else 0. */
 static size_t scheme_length(struct span text)
 {
     size_t n = 0;
-    if (text.length >= 8 && memcmp(text.bytes, "http", 4) == 0) /* nearly always; no loop */
+    if (text.length >= 8 && memcmp(text.bytes, "http", 4) == 0) /* nearly always */
         n = 4 + (size_t)(text.bytes[4] == 's');
     while (n < text.length && means(text.bytes[n], SCHEME))
         n++;
@@ -189,7 +189,7 @@ static size_t scheme_length(struct span text)
     return ended && ascii_is_letter(text.bytes[0]) ? n : 0;
 }
 
-/* Of a host with brackets, and whatever follows: where it ends, or NULL if it is none. */
+/* The end of a host in brackets at the start of `host`, or NULL if there is none. */
 static const char *bracketed_end(struct span host)
 {
     const char *at = host.bytes + 1, *end = span_end(host);
@@ -222,7 +222,7 @@ static bool is_default_port(struct span scheme, struct span port)
     return false;
 }
 
-/* From its colon on, if it is there. Returns false if it is no number. */
+/* Reads a port and its colon, if they are there. Returns false if the port is not a number. */
 static bool split_port(const char *at, const char *end, struct url *url)
 {
     if (at < end && *at++ != ':')
@@ -238,8 +238,8 @@ static bool split_port(const char *at, const char *end, struct url *url)
     return true;
 }
 
-/* What divides an authority: the byte after the last @, the first : from there on, and whether
- * there is a bracket. */
+/* The parts of an authority: the byte after the last @, the first : after that, and whether there
+ * is a bracket. */
 struct division {
     const char *host, *colon;
     bool bracket;
@@ -255,7 +255,7 @@ static void note_divider(struct division *division, const char *at)
         division->colon = at;
 }
 
-/* Notes what divides the authority at `at`. Returns where it ends. */
+/* Divides the authority at `at`. Returns its end. */
 static const char *divide(struct division *division, const char *at, const char *end)
 {
     for (; at < end && !means(*at, ENDS); at++)
@@ -264,7 +264,7 @@ static const char *divide(struct division *division, const char *at, const char 
     return at;
 }
 
-/* Returns where it ends, or NULL if it is none. */
+/* Returns the end of the authority, or NULL if it is not valid. */
 static const char *split_authority(const char *first, const char *end, struct url *url)
 {
     struct division division = {first, NULL, false};
@@ -307,22 +307,22 @@ bool url_split(struct span text, struct url *url)
 
 /* --- normal form --- */
 
-/* Of hexadecimal digits. */
+/* The values of hex digits. */
 static inline bytes16 hex_values(bytes16 digits)
 {
     return (digits & 15) + ((bytes16)((digits & 64) != 0) & 9);
 }
 
-/* Of numbers below 16. */
+/* The hex digits of numbers below 16. */
 static inline bytes16 hex_digits(bytes16 values)
 {
     return values + '0' + ((bytes16)(values > 9) & 7);
 }
 
-/* Writes what becomes of the first n bytes, at most 16, of the 18 at *text, and moves *text behind
- * them and a %HH that begins among them; up to 2 bytes are written too many. No branch depends on
- * what a byte is, and where the next ones begin is known before any is written. */
-static inline char *put_block(char *out, const char **text, size_t n, bool lower)
+/* Writes the normal form of the first n bytes, at most 16, of the 18 at *text. Moves *text past
+ * them and past a %HH that begins among them. Writes up to 2 bytes after the returned end. No
+ * branch depends on a byte's value, and *text advances without waiting for the writes. */
+static inline char *put_chunk(char *out, const char **text, size_t n, bool lower)
 {
     bytes16 bytes = bytes_at(*text), second = bytes_at(*text + 1), third = bytes_at(*text + 2);
     bytes16 escaped = (bytes16)(bytes == '%') & are_hex(second) & are_hex(third);
@@ -331,10 +331,10 @@ static inline char *put_block(char *out, const char **text, size_t n, bool lower
         bytes |= are_between(bytes, '@', '[') & 0x20;
     bytes16 odd = are_odd(bytes) & ~(bytes16)((bytes == '!') | (bytes == '$'));
     bytes16 encoded = ~are_unreserved(bytes) & (odd | escaped);
-    /* In memory, where a byte is picked at no cost. */
+    /* In memory, where a single byte can be read at no cost. */
     const bytes16 first[] = {bytes ^ ((bytes ^ '%') & encoded)}, lengths[] = {(encoded & 2) + 1};
     const bytes16 high[] = {hex_digits(bytes / 16)}, low[] = {hex_digits(bytes & 15)};
-    unsigned digits = mask16(escaped) * 6; /* two behind each % */
+    unsigned digits = mask16(escaped) * 6; /* two after each % */
     for (unsigned left = ~digits & ((1U << n) - 1); left != 0; left &= left - 1) {
         int i = __builtin_ctz(left);
         out[0] = (char)first[0][i];
@@ -346,7 +346,7 @@ static inline char *put_block(char *out, const char **text, size_t n, bool lower
     return out;
 }
 
-/* Writes 16 bytes that stay. */
+/* Writes 16 bytes that normal form keeps. */
 static inline void put_sixteen(char *out, bytes16 bytes, bool lower)
 {
     if (lower)
@@ -354,11 +354,12 @@ static inline void put_sixteen(char *out, bytes16 bytes, bool lower)
     memcpy(out, &bytes, sizeof bytes);
 }
 
-/* Writes what becomes of a text: of a host in lower case. Up to 16 bytes are written after its end.
+/* Writes the normal form of a text, in lower case if it is a host. Writes up to 16 bytes after the
+ * returned end.
  *
- * The obvious way asks of each byte what it is. But most stay, so 16 are asked at once, and copied;
- * and lines may be chosen so that a processor guesses wrongly at each byte, so the others are
- * written whatever they are, and what is not wanted of them is written over. */
+ * The obvious way tests each byte. But most bytes are kept, so 16 are tested at once, and copied.
+ * Lines could be crafted so that a branch per byte is always mispredicted, so three bytes are
+ * written for each byte of other chunks, and those not needed are overwritten. */
 static inline char *put_text(char *out, struct span text, bool lower)
 {
     const char *at = text.bytes, *end = span_end(text);
@@ -376,16 +377,16 @@ static inline char *put_text(char *out, struct span text, bool lower)
             out += n;
             from += n;
         } else {
-            out = put_block(out, &from, n, lower);
+            out = put_chunk(out, &from, n, lower);
         }
         at += from - first;
     }
     return out;
 }
 
-/* Of an absolute path that begins at `path` and whose last segment ends at `out`: if this is "." or
- * "..", takes it away, and the one before it for "..". Returns the new end, which follows a slash
- * then; else `out`. */
+/* Removes the last segment of an absolute path, which ends at `out`, if it is "." or "..", and for
+ * ".." the segment before it. Returns the new end, after a slash, or `out` if nothing was
+ * removed. */
 static char *drop_dots(const char *path, char *out)
 {
     if (out[-1] != '.')
@@ -427,7 +428,7 @@ static char *put_path(char *out, struct span text)
         return out + 1;
     }
     char *end = put_text(out, text, false);
-    memset(end, 0, 17); /* is looked at */
+    memset(end, 0, 17); /* the loop reads so far */
     for (const char *at = out; at < end; at += 16)
         if (mask16((bytes16)((bytes_at(at) == '/') & (bytes_at(at + 1) == '.'))) != 0)
             return remove_dots(out, end);
@@ -441,20 +442,20 @@ static char *put_lower(char *out, struct span text)
     return out;
 }
 
-/* As other text, but in lower case: all but the digits of a %HH. */
+/* All but the digits of a %HH is in lower case. */
 static char *put_host(char *out, struct span host)
 {
     return host.bytes[0] == '[' ? put_lower(out, host) : put_text(out, host, true);
 }
 
-void url_write_host(struct url *url, char *room)
+void url_write_host(struct url *url, char *buffer)
 {
-    url->host = span_between(room, put_host(room, url->host));
+    url->host = span_between(buffer, put_host(buffer, url->host));
 }
 
-struct span url_write(struct url *url, char *room)
+struct span url_write(struct url *url, char *buffer)
 {
-    char *scheme = room;
+    char *scheme = buffer;
     char *user = put_lower(scheme, url->scheme);
     url->scheme = span_between(scheme, user);
     *user++ = ':';
@@ -473,5 +474,5 @@ struct span url_write(struct url *url, char *room)
     url->path = span_between(path, query);
     char *end = put_text(query, url->query, false);
     url->query = span_between(query, end);
-    return span_between(room, end);
+    return span_between(buffer, end);
 }
