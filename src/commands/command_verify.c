@@ -142,7 +142,7 @@ static void check_slots(struct findings *findings)
         bool alive = slot_lives(findings->store, slot, &ignored) != 0;
         if (facts.keys == 0 && (facts.file == 0 || alive))
             continue;
-        if (facts.keys > facts.room)
+        if (facts.keys > facts.capacity)
             note(findings, "slot %u: counts %" PRIu64 " lines in flight, more than fit in it", slot,
                  facts.keys);
         else if (!alive)

@@ -1,26 +1,24 @@
 /*
- * claim - claiming, settling and adding keys: see filter.h. What a filter in memory does is in
- * memory.c.
+ * claim - claiming, settling and adding keys: see filter.h. For filters in memory see memory.c.
  *
- * The obvious way is: under the lock, test a key; if it is new, set its bits; print its line. It is
- * wrong, slow and blocks others, and each step from there to here has one reason:
+ * The obvious algorithm holds the lock while it tests a key, sets its bits if it is new, and prints
+ * its line. How this one was derived from it, step by step:
  *
- *   1. A line that is remembered and not delivered is lost by a kill. So a claim sets no bits: it
- *      notes the key as in flight, and settling sets them once the line was handed on.
- *   2. Another writer would print the line, too, meanwhile. So what is in flight stands where all
- *      see it as long as its owner lives.
- *   3. Testing takes 10 to 60 ns a key, and longer where pages come from the disk. So keys are
- *      tested without the lock; most are seen, and if all are, no lock is taken at all.
- *   4. What others settle between that look and the lock would be printed twice. So keys are tested
- *      again under the lock, if the counter of settlings says that there was any.
- *   5. A disk that is full must be found out before lines are printed that it has no room for. So
- *      room is made before keys are claimed that need it: all that are in flight anywhere, and
- *      these, fit into the layers.
- *   6. What is settled late, after CMD has ended or from a pending file, may have been added by
- *      somebody else meanwhile, and must not count twice. So if anybody has settled since the
- *      claim, settling tests each key, as adding does.
- *   7. But what will be cleared must not vouch for a key that it only seems to have, at the rate p.
- *      So there only the newest generation of a window counts.
+ *   1. A line that is remembered but not delivered is lost if the process is killed. So claiming
+ *      sets no bits: it puts the key in flight, and settling sets the bits after delivery.
+ *   2. Meanwhile another writer would print the line, too. So all writers see each other's keys in
+ *      flight, as long as the owner lives.
+ *   3. A test takes 10 to 60 ns per key, and longer if pages come from the disk. So keys are tested
+ *      without the lock. Most are seen; if all are, the lock is not taken at all.
+ *   4. A key that another writer settles between that test and the lock would be printed twice. So
+ *      keys are tested again under the lock if the counter of settlings has moved.
+ *   5. A full disk must be noticed before lines are printed that the filter cannot hold. So room is
+ *      made before keys are claimed: these and all keys in flight anywhere fit into the layers.
+ *   6. A key that is settled late, after CMD or from a pending file, may have been added by another
+ *      writer meanwhile, and must not count twice. So settling tests keys again if anybody has
+ *      settled since the claim, as adding does.
+ *   7. In a window, a generation that will be cleared may contain the key only by a false positive,
+ *      at rate p. So these last tests ask only the newest generation.
  */
 #include "filter/generation.h"
 #include "filter/internal.h"
@@ -36,9 +34,8 @@
 
 /* --- claiming --- */
 
-/* How many new keys may be taken into flight: the layers have room for them beside the `taken`
- * that are in flight anywhere, a window in its generations to come, too. There a batch that is not
- * held ends where the window turns. */
+/* How many new keys may go into flight beside the `taken` that are in flight anywhere. A window has
+ * room in its next generations, too, but a batch that is not held ends where the window turns. */
 static uint64_t room_beside(const struct filter *filter, uint64_t taken)
 {
     const struct store *store = filter->store;
@@ -50,7 +47,7 @@ static uint64_t room_beside(const struct filter *filter, uint64_t taken)
     return is_window(store) && !filter->holds ? room : room + more - taken;
 }
 
-/* What is owed is as new as it was, whatever the layers say by now (filter.h). */
+/* Expected keys are new, whatever the layers say (filter.h, "A retry"). */
 static void find_expected(const struct filter *filter, const struct key *keys, size_t n,
                           uint8_t *seen, uint8_t expected[BATCH_KEYS])
 {
@@ -60,8 +57,8 @@ static void find_expected(const struct filter *filter, const struct key *keys, s
         seen[i] &= !expected[i];
 }
 
-/* Under LOCK_CHANGE, if there is a lock: what is still new is taken into flight. Returns how many
- * keys were judged, 0 if room has to be made beside those *taken, or -1. */
+/* Under LOCK_CHANGE, if there is a lock: takes into flight the keys that are still new. Returns how
+ * many keys were judged, 0 if room must be made beside those *taken, or -1. */
 static ptrdiff_t take_new(struct filter *filter, const struct key *keys, size_t n,
                           uint64_t most_new, uint64_t settled, uint8_t *seen, uint64_t *taken,
                           struct fault *fault)
@@ -84,12 +81,12 @@ static ptrdiff_t take_new(struct filter *filter, const struct key *keys, size_t 
     return (ptrdiff_t)judged;
 }
 
-/* Room in the flight for the keys, or where its file cannot be made for some of them. For a batch
- * it was made at opening. */
+/* Makes room in the flight for the keys; if the side file cannot be made, for some of them. Opening
+ * has made room for one batch. */
 static int reserve(struct filter *filter, size_t n, struct fault *fault)
 {
     const struct flight *flight = &filter->flight;
-    bool some = flight->room > flight->count;
+    bool some = flight->capacity > flight->count;
     return !filter->holds || slot_reserve(filter, n, fault) == 0 || some ? 0 : -1;
 }
 
@@ -133,7 +130,7 @@ ptrdiff_t filter_claim(struct filter *filter, const struct key *keys, size_t n, 
     return judged;
 }
 
-/* Without the lock, too: as long as this run lives, others take what is in its flight for seen. */
+/* Works without the lock, too: then others merely see the dropped keys as seen for longer. */
 void filter_keep(struct filter *filter, uint64_t delivered)
 {
     struct fault ignored;
@@ -165,8 +162,8 @@ void filter_drop(struct filter *filter, uint64_t n)
 
 /* --- settling --- */
 
-/* Under LOCK_CHANGE: at most BATCH_KEYS keys are in. With `all`, where there is no room they go
- * into the newest layer. Returns for how many of them there was room. */
+/* Under LOCK_CHANGE: sets up to BATCH_KEYS keys. With `all`, keys for which there is no room go
+ * into the newest layer. Returns how many are set. */
 static size_t set_keys(struct filter *filter, const struct key *keys, size_t n, bool all)
 {
     struct store *store = filter->store;
@@ -182,7 +179,7 @@ static size_t set_keys(struct filter *filter, const struct key *keys, size_t n, 
     return done;
 }
 
-/* The next batch; *all: room cannot be made. Others see them in flight until all are in. */
+/* Settles the next batch. Sets *all if no room can be made. All keys stay in flight to the end. */
 static int settle_some(struct filter *filter, uint64_t *done, bool *all, struct fault *fault)
 {
     static struct key buffer[BATCH_KEYS];
@@ -202,8 +199,8 @@ static int settle_some(struct filter *filter, uint64_t *done, bool *all, struct 
     return 0;
 }
 
-/* If they are held, a merge over the filter waits until all are in, and finds them; or it was here
- * first, and none is settled. */
+/* Under LOCK_HELD a merge over the filter waits until all held keys are in; or the merge was first,
+ * and none is settled. */
 int filter_settle(struct filter *filter, struct fault *fault)
 {
     struct store *store = filter->store;
@@ -228,8 +225,8 @@ int filter_settle(struct filter *filter, struct fault *fault)
 
 /* --- adding --- */
 
-/* Under LOCK_CHANGE: what is not in goes through this writer's flight, which knows lines that come
- * twice. Returns how many keys are done, 0 if room has to be made beside those *taken, or -1. */
+/* Under LOCK_CHANGE: keys that are not in pass through this run's flight, which finds duplicates.
+ * Returns how many keys are done, 0 if room must be made beside those *taken, or -1. */
 static ptrdiff_t add_locked(struct filter *filter, const struct key *keys, size_t n,
                             uint64_t settled, uint8_t *seen, uint64_t *added, uint64_t *taken,
                             struct fault *fault)

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* --- its life --- */
+/* --- opening and closing --- */
 
-/* A filter of these layers; what made them has set the fault if there are none. */
+/* Returns NULL if `store` is NULL: then the fault is set. */
 static struct filter *filter_of(struct store *store, struct fault *fault)
 {
     if (store == NULL)
@@ -36,15 +36,15 @@ struct filter *filter_memory(const struct header *header, const struct store_wat
     return filter_of(memory_new(header, watch, fault), fault);
 }
 
-/* Where there is little room in the slot, a file is made at once, before the process is confined;
- * if it cannot be made, the slot will do. */
+/* If the slot is too small for a batch, its side file is made now, before the process is confined.
+ * If the file cannot be made, a small slot will do. */
 static int start_writing(struct filter *filter, struct fault *fault)
 {
     struct fault ignored;
     if (slot_take(filter, fault) != 0)
         return -1;
     counter_repair(filter->store);
-    if (slot_reserve(filter, BATCH_KEYS, &ignored) != 0 && filter->flight.room == 0) {
+    if (slot_reserve(filter, BATCH_KEYS, &ignored) != 0 && filter->flight.capacity == 0) {
         *fault = ignored;
         return -1;
     }
@@ -72,7 +72,7 @@ void filter_close(struct filter *filter)
     if (filter->expected.fd >= 0)
         close(filter->expected.fd);
     others_free(filter);
-    /* The slot is given up once neither a map nor the descriptor holds the file. */
+    /* The lock of the slot is dropped when neither a map nor a descriptor holds the file. */
     store_close(filter->store);
     free(filter);
 }
@@ -98,7 +98,7 @@ int filter_hold(struct filter *filter, bool confined, struct fault *fault)
     return confined ? slot_reserve(filter, BATCH_KEYS + 1, fault) : 0;
 }
 
-/* A flight that nobody else looks into. */
+/* Begins a flight that no other process reads. */
 static int begin_private_flight(struct flight *flight, int fd, const char *path,
                                 struct fault *fault)
 {

@@ -41,8 +41,9 @@
  *              it is killed, some keys are settled and the other lines come again. Held keys are
  *              settled under LOCK_HELD, so a merge over the file sees all of them or none.
  *   add        Claims and settles under one LOCK_CHANGE, whatever others have in flight.
- *   make room  LOCK_GROW. Allocates a layer after the end of the file, then writes its record, then the
- *              count of layers, each flushed; or allocates a stage, then begins its era, flushed.
+ *   make room  LOCK_GROW. Allocates a layer after the end of the file, then writes its record and
+ *              the count of layers, each flushed; or allocates a stage, then begins its era,
+ *              flushed.
  *   turn       LOCK_GROW, and LOCK_CHANGE for two moments: marks the oldest layer as retired,
  *              clears and flushes it without LOCK_CHANGE, gives it the next number (window.c).
  *   empty      LOCK_GROW, and LOCK_CHANGE for moments: marks the stage, sets its keys in the layer,

@@ -15,12 +15,12 @@ enum { AHEAD = 16 /* keys, as in core/kernel_body.h */ };
 
 struct flight flight_in_slot(uint8_t *record, uint8_t *bytes, unsigned slot)
 {
-    uint64_t room = slot_capacity(slot);
+    uint64_t capacity = slot_capacity(slot);
     return (struct flight){
         .record = record,
         .log = bytes,
-        .table = (void *)(bytes + room * KEY_BYTES),
-        .room = room,
+        .table = (void *)(bytes + capacity * KEY_BYTES),
+        .capacity = capacity,
         .places = slot_places(slot),
         .salt = load64(record + FLIGHT_SALT),
         .fd = -1,
@@ -41,7 +41,7 @@ int flight_read_head(int fd, struct key_file_head *head)
     return n < sizeof bytes && errno != 0 ? -1 : (int)key_file_decode(bytes, n, head);
 }
 
-uint64_t flight_room(unsigned level)
+uint64_t flight_capacity(unsigned level)
 {
     return (uint64_t)FLIGHT_FILE_KEYS << level;
 }
@@ -61,10 +61,10 @@ int flight_map(struct flight *flight, bool write, unsigned level, struct fault *
         return -1;
     flight->map = map;
     flight->level = level;
-    flight->room = flight_room(level);
+    flight->capacity = flight_capacity(level);
     flight->places = (uint64_t)FLIGHT_FILE_PLACES << level;
     flight->log = map + FLIGHT_HEAD_BYTES;
-    flight->table = (void *)(flight->log + flight->room * KEY_BYTES);
+    flight->table = (void *)(flight->log + flight->capacity * KEY_BYTES);
     return 0;
 }
 
@@ -77,7 +77,7 @@ void flight_unmap(struct flight *flight)
 
 /* --- the log --- */
 
-/* Others see it from now on, if they look. */
+/* Publishes a word of the record. */
 static void show(struct flight *flight, size_t at, uint64_t value)
 {
     if (flight->record == NULL)
@@ -108,7 +108,7 @@ const struct key *flight_keys(const struct flight *flight, uint64_t from, size_t
 
 /* --- the table --- */
 
-/* Where a key is looked for first, and what an entry must have in the bits of its tag. */
+/* The first place of a key, and the tag of its entry. */
 struct aim {
     uint64_t at;
     uint32_t tag;
@@ -126,7 +126,7 @@ static inline uint32_t entry_at(const struct flight *flight, uint64_t at)
     return LITTLE32(__atomic_load_n(&flight->table[at], __ATOMIC_ACQUIRE));
 }
 
-/* A table that somebody else has filled has no place for it: then its line may come again. */
+/* A damaged table may have no empty place: then the line may come again. */
 static void put_entry(struct flight *flight, uint64_t at, uint32_t entry)
 {
     if (at < flight->places)
@@ -135,14 +135,14 @@ static void put_entry(struct flight *flight, uint64_t at, uint32_t entry)
 
 static inline bool log_has(const struct flight *flight, uint64_t number, struct key key)
 {
-    if (number >= flight->room)
-        return false; /* not the work of a writer */
+    if (number >= flight->capacity)
+        return false; /* a damaged entry */
     struct key there = load_key(flight->log + number * KEY_BYTES);
     return there.lo == key.lo && there.hi == key.hi;
 }
 
-/* Whether the key is in. *at: its place, or the empty one where it would go; if there is none, as
- * only a damaged file can be, `places`. */
+/* Whether the key is in. *at: its place, or the empty place where it would go; `places` if there is
+ * neither, which happens only in a damaged file. */
 static inline bool find(const struct flight *flight, struct key key, struct aim aim, uint64_t *at)
 {
     uint32_t number_bits = (uint32_t)(flight->places - 1);
@@ -159,7 +159,7 @@ static inline bool find(const struct flight *flight, struct key key, struct aim 
     return false;
 }
 
-/* Aims at key `i`, if that is one to look for, so that its place comes into the cache. */
+/* Prefetches the place of key `i`, unless that is seen. */
 static inline void aim_ahead(const struct flight *flight, const struct key *keys, size_t n,
                              const uint8_t *seen, size_t i, struct aim aims[AHEAD])
 {
@@ -187,9 +187,9 @@ size_t flight_take(struct flight *flight, const struct key *keys, size_t n, uint
 {
     struct aim aims[AHEAD] = {0};
     uint64_t count = flight->count, at;
-    uint64_t end = most < flight->room - count ? count + most : flight->room;
+    uint64_t end = most < flight->capacity - count ? count + most : flight->capacity;
     size_t i;
-    /* Before the first place is taken: it tells the slot's next owner that there may be some. */
+    /* Before the first entry: a salt tells the next owner of the slot that there may be entries. */
     if (count == 0)
         show(flight, FLIGHT_SALT, flight->salt);
     for (i = 0; i < AHEAD; i++)
@@ -215,8 +215,7 @@ static struct key key_number(const struct flight *flight, uint64_t number)
     return load_key(flight->log + number * KEY_BYTES);
 }
 
-/* Its place becomes empty. That breaks no way to another key, if it came after all that are left.
- */
+/* Empties the entry of a key. This breaks no probe sequence if the key is the last one added. */
 static void take_out(struct flight *flight, uint64_t number)
 {
     uint64_t at;
@@ -238,7 +237,7 @@ void flight_hide(struct flight *flight)
     set_count(flight, 0);
 }
 
-/* Of few keys each is looked for, last first. */
+/* Few keys are removed one by one, last first. */
 void flight_clear(struct flight *flight, uint64_t n)
 {
     fence_for_others();
@@ -251,7 +250,7 @@ void flight_clear(struct flight *flight, uint64_t n)
 
 /* --- growing --- */
 
-/* It lies behind what the file had so far: zeros. */
+/* Fills a new table, which is all zeros. */
 static void build_table(struct flight *flight, uint64_t count)
 {
     uint64_t at;
@@ -290,7 +289,7 @@ int flight_enlarge(const struct flight *old, struct flight *larger, struct fault
 
 int flight_reserve(struct flight *flight, uint64_t n, struct fault *fault)
 {
-    while (flight->room - flight->count < n) {
+    while (flight->capacity - flight->count < n) {
         struct flight larger = *flight;
         if (flight_enlarge(flight, &larger, fault) != 0)
             return -1;

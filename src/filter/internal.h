@@ -1,5 +1,5 @@
 /*
- * internal - what the files of this room share of an open filter. For nobody else.
+ * internal - an open filter as the files of this directory see it.
  */
 #ifndef UNSEEN_FILTER_INTERNAL_H
 #define UNSEEN_FILTER_INTERNAL_H
@@ -9,13 +9,13 @@
 #include "filter/flight.h"
 #include "system/side_file.h"
 
-/* Where the keys of a layer gather (filter/stage.h). */
+/* The staging area of a layer (filter/stage.h). */
 struct stage {
     uint64_t pages;    /* 0: the layer has none */
     uint64_t at;       /* where it begins in the file */
     struct key *table; /* mapped, as it is in the file: little-endian */
-    bool unused;       /* by this run */
-    uint64_t ours;     /* the era in which this run asked for its blocks */
+    bool unused;       /* this run does without the stage */
+    uint64_t ours;     /* the era in which this run allocated its blocks */
     uint64_t full;     /* the era in which this run found it full */
     uint64_t unplaced; /* keys for which this run found no place */
 };
@@ -24,10 +24,10 @@ struct layer {
     struct layer_plan plan;
     struct bits bits;
     uint64_t at;      /* where it begins in the file */
-    size_t state_at;  /* where its state is in the fixed part */
-    bool in_bulk;     /* its pages were asked for in bulk */
-    uint64_t to_read; /* pages at its end that are still to be read ahead */
-    bool began_empty; /* a layer with a stage: it had no data when this run opened it */
+    size_t state_at;  /* where its state is in the metadata */
+    bool in_bulk;     /* its pages were requested in bulk */
+    uint64_t to_read; /* pages at its end that remain to be read ahead */
+    bool began_empty; /* with a stage: the layer had no data when this run opened the file */
     struct stage stage;
 };
 
@@ -45,11 +45,11 @@ static inline uint64_t page_at(const struct layer *layer, uint64_t page)
 /* The open file. */
 struct open_file {
     char *path;
-    char *real;         /* the same without symbolic links, which may lead elsewhere by and by */
+    char *real;         /* the same without symbolic links, which may change */
     int fd;             /* -1: there is none, the filter is in memory */
     bool write;         /* it is open for writing */
-    struct stat status; /* as it was when it was opened */
-    int64_t named_at;   /* when the path led to this file, by clock_monotonic */
+    struct stat status; /* at opening */
+    int64_t named_at;   /* when the path last led to this file, by clock_monotonic */
 };
 
 struct store {
@@ -58,11 +58,11 @@ struct store {
     unsigned count;    /* of layers */
     uint8_t *metadata; /* all before the layers: mapped, or in memory as far as needed */
     struct open_file file;
-    struct key *noted; /* in memory: those of a small first layer; NULL: there is none */
+    struct key *noted; /* in memory: the keys of a small first layer; NULL: there is none */
     struct store_watch watch;
-    bool settling; /* what was delivered is settled: no signal ends that, nor a wait for it */
-    bool asked;    /* for the pages of the first keys that were tested */
-    struct layer layers[LAYERS_MAX]; /* the last member: those from `count` on are not cleared */
+    bool settling; /* delivered lines are being settled: no signal ends that, or a wait for it */
+    bool asked;    /* the pages of the first batch were prefetched */
+    struct layer layers[LAYERS_MAX]; /* the last member: from `count` on, not cleared */
 };
 
 /* A flight of another writer, in a file. */
@@ -74,15 +74,15 @@ struct attached {
 
 struct filter {
     struct store *store;
-    bool writes;                   /* to a file: it has a slot */
-    unsigned slot;                 /* then */
-    struct flight flight;          /* log NULL: it has none, as in memory */
-    bool holds;                    /* what is in flight stays there for longer than a batch */
-    uint64_t delivered;            /* of the keys in flight, those whose lines were handed on */
+    bool writes;                   /* to a file, with a slot */
+    unsigned slot;                 /* if it writes */
+    struct flight flight;          /* log NULL: none, as in memory */
+    bool holds;                    /* keys stay in flight for longer than a batch */
+    uint64_t delivered;            /* keys in flight whose lines were delivered */
     uint64_t claimed_at;           /* the counter of settlings when they were claimed */
     char path[SIDE_FILE_NAME_MAX]; /* of the flight's file */
-    struct flight expected;        /* log NULL: nothing is */
-    uint64_t came_again;           /* of what is expected */
+    struct flight expected;        /* log NULL: no key is expected */
+    uint64_t came_again;           /* expected keys that have come */
     struct attached *attached[SLOTS_MAX];
 };
 
@@ -122,22 +122,22 @@ static inline void count_keys(struct store *store, const struct layer *layer, ui
     put64(store, layer->state_at + LAYER_KEYS, layer_keys(store, layer) + more);
 }
 
-/* Whether all keys of a layer are in its stage, so that nobody need look into the layer. To be
- * asked after a look into the stage. Of a copy, or after a power cut, the word may be older than
- * the bits: so it counts only where there was no data. */
+/* Whether all keys of a layer are in its stage, so that the layer need not be tested. To be asked
+ * after the stage was tested. In a copy, or after a power cut, this word may be older than the
+ * bits, so it counts only if the layer had no data at opening. */
 static inline bool layer_is_empty(const struct store *store, const struct layer *layer)
 {
     return layer->began_empty && get64(store, layer->state_at + LAYER_HAS_BITS) == 0;
 }
 
-/* Others who looked for a key without the lock must look again. */
+/* Makes others who tested keys without the lock test them again. */
 static inline void count_settling(struct store *store)
 {
     put64(store, COUNTER_SETTLED_AT, get64(store, COUNTER_SETTLED_AT) + 1);
 }
 
-/* What was read or written before is so for other processes, too, before what comes after. (The
- * thread sanitizer knows no fences, and no other process.) */
+/* Orders the loads and stores before it and after it for other processes, too. (The thread
+ * sanitizer does not support fences.) */
 static inline void fence_for_others(void)
 {
 #ifdef __SANITIZE_THREAD__
@@ -161,28 +161,27 @@ static inline bool is_window(const struct store *store)
 
 struct store *store_new(const struct store_watch *watch, struct fault *fault);
 
-/* LOCK_CHANGE, under which bits, counters and slots change. Whoever has it knows all layers, and
- * what a killed writer left half done is mended. Returns 0, or -1 with the fault. In memory there
- * is nothing to lock. */
+/* Takes LOCK_CHANGE, under which bits, counters and slots change; maps new layers, and repairs what
+ * a killed writer left half done. Returns 0, or -1 with the fault. Does nothing in memory. */
 int store_lock(struct store *store, struct fault *fault);
-/* The same in order to settle: not in a file that no name leads to any more. */
+/* The same to settle: fails if the path no longer leads to the file. */
 int store_lock_to_settle(struct store *store, struct fault *fault);
 void store_unlock(struct store *store);
 
-/* LOCK_GROW, under which room is made. LOCK_CHANGE, if both are needed, comes after it. */
+/* Takes LOCK_GROW, under which room is made; before LOCK_CHANGE if both are needed. */
 int store_lock_room(struct store *store, struct fault *fault);
 void store_unlock_room(struct store *store);
 
-/* LOCK_HELD, under which keys that were held are settled; the first of them all. */
+/* Takes LOCK_HELD, under which held keys are settled; before all other locks. */
 int store_lock_held(struct store *store, struct fault *fault);
 void store_unlock_held(struct store *store);
 
-/* Told to end (but not while it settles), or to stop (Ctrl-Z), in the middle of work that may take
- * as long as a disk does. Returns 0, or -1 with the fault, whose error is EINTR or, to stop,
- * ECANCELED: what locks are held must be dropped, and the work begun again. */
+/* Asks for signals in the middle of work that waits for the disk. Returns 0, or -1 with the fault:
+ * with EINTR the process is to end (never while it settles), with ECANCELED it is to stop (Ctrl-Z).
+ * Then all locks must be dropped, and the work begun again. */
 int store_check_signals(const struct store *store, struct fault *fault);
 
-/* Tells the watch of the store `context` that it waits. */
+/* A lock_waits: tells the watch of the store `context`. */
 void store_tell_waiting(void *context, bool to_the_end);
 
 /* Maps layers that another writer has added. */

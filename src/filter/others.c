@@ -108,7 +108,7 @@ static int look(struct filter *filter, unsigned slot, const struct key *keys, si
             result = attach(filter, slot, facts, fault);
         if (result == 0 && facts.file != 0) {
             flight_test(&filter->attached[slot]->flight, keys, n, seen);
-        } else if (result == 0 && facts.room > 0) {
+        } else if (result == 0 && facts.capacity > 0) {
             struct flight flight = slot_flight(store, slot);
             flight_test(&flight, keys, n, seen);
         }
@@ -145,7 +145,7 @@ int others_test(struct filter *filter, const struct key *keys, size_t n, uint8_t
             return -1;
         if (lives == 0)
             continue;
-        *total += facts.keys < facts.room ? facts.keys : facts.room;
+        *total += facts.keys < facts.capacity ? facts.keys : facts.capacity;
         if (n > 0 && look(filter, slot, keys, n, seen, fault) != 0)
             return -1;
     }

@@ -17,13 +17,13 @@ struct slot_facts slot_facts(const struct store *store, unsigned slot)
 {
     struct slot_facts facts = {
         .keys = get64(store, slot_at(slot) + FLIGHT_COUNT),
-        .room = slot_capacity(slot),
+        .capacity = slot_capacity(slot),
         .file = get64(store, slot_at(slot) + FLIGHT_FILE),
         .number = get32(store, slot_at(slot) + FLIGHT_NUMBER),
         .level = get32(store, slot_at(slot) + FLIGHT_LEVEL),
     };
     if (facts.file != 0)
-        facts.room = facts.level <= FLIGHT_LEVEL_MAX ? flight_room(facts.level) : 0;
+        facts.capacity = facts.level <= FLIGHT_LEVEL_MAX ? flight_capacity(facts.level) : 0;
     return facts;
 }
 
@@ -176,7 +176,7 @@ int slot_reserve(struct filter *filter, uint64_t n, struct fault *fault)
 {
     if (!filter->writes)
         return flight_reserve(&filter->flight, n, fault);
-    while (filter->flight.room - filter->flight.count < n)
+    while (filter->flight.capacity - filter->flight.count < n)
         if (enlarge(filter, fault) != 0)
             return -1;
     return 0;

@@ -16,9 +16,9 @@ struct filter;
 
 /* What a slot says of its flight. */
 struct slot_facts {
-    uint64_t keys; /* as the file says, which may be damaged */
-    uint64_t room; /* for so many there is room */
-    uint64_t file; /* the inode number of its file; 0: there is none */
+    uint64_t keys;     /* as the file says, which may be damaged */
+    uint64_t capacity; /* how many keys fit */
+    uint64_t file;     /* the inode number of its file; 0: there is none */
     uint32_t number, level;
 };
 struct slot_facts slot_facts(const struct store *store, unsigned slot);

@@ -100,7 +100,7 @@ static void put_flight(unsigned slot, bool in_file)
     struct flight flight = flight_in_slot(record, map + slot_keys_at(slot), slot);
     sprintf(name, "f.flight-%u", slot);
     flight.path = name;
-    while (in_file && (flight.map == NULL || flight.room < n))
+    while (in_file && (flight.map == NULL || flight.capacity < n))
         enlarge(&flight, map + 32);
     take_lines(&flight, n);
     if (in_file) {

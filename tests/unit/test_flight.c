@@ -50,7 +50,7 @@ static void begin(struct world *world, unsigned slot)
     memset(world->bytes, 0xa5, sizeof world->bytes);
     store64(world->record + FLIGHT_SALT, SALT);
     world->flight = flight_in_slot(world->record, world->bytes, slot % IN_FILE);
-    world->slot_bytes = world->flight.room * KEY_BYTES + world->flight.places * 4;
+    world->slot_bytes = world->flight.capacity * KEY_BYTES + world->flight.places * 4;
     memset(world->bytes, 0, world->slot_bytes);
     if (slot < IN_FILE)
         return;
@@ -114,7 +114,7 @@ static void take(struct world *world, struct chance *chance)
     uint8_t seen[BATCH] = {0}, want[BATCH] = {0};
     size_t n = chance_below(chance, BATCH + 1), judged = 0;
     uint64_t most = chance_below(chance, 3) == 0 ? chance_below(chance, 50) : UINT64_MAX;
-    uint64_t room = world->flight.room - world->count, fresh = 0;
+    uint64_t room = world->flight.capacity - world->count, fresh = 0;
     for (size_t i = 0; i < n; i++) {
         number[i] = (unsigned)chance_below(chance, RANGE);
         keys[i] = sample_key(number[i]);
@@ -167,7 +167,7 @@ static void against_the_list(void)
                 drop(&world, (unsigned)chance_below(&chance, world.count / 4 + 10));
             else if (dice == 18)
                 clear(&world);
-            if (slots[i] == IN_FILE && world.flight.room - world.count < BATCH)
+            if (slots[i] == IN_FILE && world.flight.capacity - world.count < BATCH)
                 enlarge(&world);
             if (step % 20 == 0)
                 check(&world);
