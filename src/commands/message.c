@@ -21,7 +21,7 @@ int message(const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    terminal_make_way(STDERR_FILENO);
+    terminal_clear(STDERR_FILENO);
     fprintf(stderr, "unseen: %s\n", quote_controls(text, shown, sizeof shown));
     return EXIT_TROUBLE;
 }

@@ -162,7 +162,7 @@ static int fill_empty(int fd, const void *context)
     const struct empty *empty = context;
     empty->fault->reason[0] = '\0';
     if (create_allocate(fd, 0, empty->records, empty->count) != 0 ||
-        !map_has_room(empty->bytes, empty->path, empty->fault))
+        !map_fits(empty->bytes, empty->path, empty->fault))
         return -1;
     return create_write_head(fd, empty->header, empty->records, empty->count);
 }

@@ -84,7 +84,7 @@ bool output_is_file(const char *path)
 static size_t write_all(const struct output *output, const char *bytes, size_t length,
                         struct fault *fault)
 {
-    terminal_make_way(output->fd);
+    terminal_clear(output->fd);
     size_t done = io_write(output->fd, bytes, length);
     if (done != length)
         fault_errno(fault, output->name, NULL, errno);

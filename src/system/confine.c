@@ -14,8 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Here and not from <linux/landlock.h>, which may be that of an older kernel. Where the C library
- * knows no such call, neither does the kernel that came with it. */
+/* Constants are defined here, because <linux/landlock.h> may be an older kernel's. If the C library
+ * does not know the system calls, the kernel of its time did not either. */
 #ifdef SYS_landlock_create_ruleset
 enum {
     CREATE_RULESET = SYS_landlock_create_ruleset,
@@ -37,11 +37,11 @@ enum {
     TRUNCATE = 1 << 14,
 };
 
-/* All that can be had of a file that is no directory. */
+/* The rights that exist for a file that is not a directory. */
 enum { OF_FILE = WRITE_FILE | READ_FILE | TRUNCATE };
 
 struct ruleset {
-    uint64_t files, tcp, scopes; /* what is denied unless a rule allows it */
+    uint64_t files, tcp, scopes; /* denied unless a rule allows it */
 };
 
 struct rule {
@@ -49,9 +49,8 @@ struct rule {
     int32_t path;
 } __attribute__((packed));
 
-/* What each version has. Of TCP that is bind and connect; of scopes, abstract sockets and signals.
- * The second version has the right to move files between directories: it is always denied unless a
- * rule allows it, in the first version, too. */
+/* The rights of each version. TCP: bind and connect; scopes: abstract sockets and signals. Version
+ * 2 added the right to move files between directories, which version 1 always denies. */
 static const struct ruleset versions[] = {
     {0, 0, 0},      {0x1fff, 0, 0}, {0x3fff, 0, 0}, {0x7fff, 0, 0},
     {0x7fff, 3, 0}, {0xffff, 3, 0}, {0xffff, 3, 3},
@@ -70,7 +69,7 @@ enum { IS_SANITIZED = 1 };
 enum { IS_SANITIZED = 0 };
 #endif
 
-/* Kernels without it, kernels where it is off, and containers that know no such call. */
+/* Kernels without Landlock, kernels where it is disabled, and containers that block the call. */
 static bool is_absent(int error)
 {
     return error == ENOSYS || error == EOPNOTSUPP || error == EPERM;
@@ -108,7 +107,7 @@ void confine_begin(struct confine *confine)
     confine->descriptors = limit.rlim_cur;
 }
 
-/* --- what is allowed --- */
+/* --- rules --- */
 
 static uint64_t rights_for(unsigned uses, bool directory)
 {
@@ -122,7 +121,7 @@ static uint64_t rights_for(unsigned uses, bool directory)
     return directory ? rights : rights & OF_FILE;
 }
 
-/* A pipe or a socket, by way of /dev/fd, needs no rule, and can have none: EBADFD. */
+/* A pipe or a socket, opened through /dev/fd, needs no rule and can have none: EBADFD. */
 static void add_rule(struct confine *confine, int fd, unsigned uses)
 {
     struct stat status;
@@ -138,13 +137,13 @@ void confine_allow(struct confine *confine, const char *path, unsigned uses)
         return;
     int fd = signals_open(path, O_PATH | O_CLOEXEC, 0);
     if (fd < 0) {
-        /* With any other error it cannot be opened later, either, and that is said then. */
+        /* With any other error the file cannot be opened later, either; that will be reported. */
         if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
             note(confine);
         return;
     }
     add_rule(confine, fd, uses);
-    /* What is still to be opened needs some, too. */
+    /* Files that are still to be opened need descriptors, too. */
     if ((uint64_t)fd >= confine->descriptors / 2)
         close(fd);
 }
@@ -158,7 +157,7 @@ void confine_allow_place(struct confine *confine, const char *path, unsigned use
     confine_allow(confine, directory, uses);
 }
 
-/* --- from here on --- */
+/* --- enforcement --- */
 
 int confine_end(struct confine *confine, struct fault *fault)
 {

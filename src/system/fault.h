@@ -1,9 +1,9 @@
 /*
- * fault - what went wrong, on its way up to the command that says so.
+ * fault - describes an error, for the command that reports it.
  *
- * Lower floors never print. A function that can fail takes a struct fault and, if it fails, fills
- * in the object (most often a file's name), the reason and, where there is one, the way out; the
- * command prints "unseen: object: reason (way out)".
+ * Only commands print. A function that can fail takes a struct fault and fills it in if it fails:
+ * the object (usually a file's name), the reason and, if there is one, the way out. The command
+ * prints "unseen: object: reason (way out)".
  */
 #ifndef UNSEEN_SYSTEM_FAULT_H
 #define UNSEEN_SYSTEM_FAULT_H
@@ -11,30 +11,30 @@
 #include <stdbool.h>
 
 struct fault {
-    const char *of;   /* the object as it was handed in: to be compared, not read */
-    char object[512]; /* its name, cut off if need be */
+    const char *of;   /* the caller's pointer to the object: to be compared, not read */
+    char object[512]; /* its name, truncated if it is too long */
     char reason[256];
     char way_out[512];
-    int error;    /* errno, or 0 if no system call is the cause */
-    bool passing; /* the same run, tried again, may well succeed */
+    int error;    /* errno, or 0 if no system call failed */
+    bool passing; /* the same run may succeed if it is retried */
 };
 
 /* All return -1, so that a failing function can `return fault_...(...)`. */
 
-/* The reason is the system's word for `error`, with what was being done before it, or NULL. Trouble
- * that the system itself expects to pass (EAGAIN, ENOLCK) is marked so; with some errors there is a
- * way out, which another one replaces. */
+/* Sets the reason to the system's text for `error`, after `doing` (what failed) unless that is
+ * NULL. EAGAIN and ENOLCK are marked as passing. Some errors have a way out, which fault_way_out
+ * can replace. */
 int fault_errno(struct fault *fault, const char *object, const char *doing, int error);
 
-/* The reason is a format with its values. */
+/* Sets the reason by a format. */
 __attribute__((format(printf, 3, 4))) int fault_set(struct fault *fault, const char *object,
                                                     const char *reason, ...);
 
-/* Adds the way out. One that is too long, as names can be, is left out: cut off, a command would be
- * another one. */
+/* Sets the way out. It is left out if it is too long, because a truncated command would be another
+ * command. */
 __attribute__((format(printf, 2, 3))) int fault_way_out(struct fault *fault, const char *way, ...);
 
-/* Marks it as one that may pass. */
+/* Marks the fault as one that may pass. */
 int fault_may_pass(struct fault *fault);
 
 #endif

@@ -15,8 +15,8 @@
 #define FALLOC_FL_ZERO_RANGE 0x10
 #endif
 
-/* Whether a failed write to a stream is to be tried again. */
-static bool may_go_on(int fd)
+/* Whether a failed write to a stream is to be repeated. */
+static bool may_repeat(int fd)
 {
     if (errno == EAGAIN || errno == EWOULDBLOCK)
         return signals_wait_writable(fd) == 0;
@@ -35,7 +35,7 @@ size_t io_write(int fd, const void *bytes, size_t length)
         ssize_t n = write(fd, from + done, length - done);
         if (n >= 0)
             done += (size_t)n;
-        else if (!may_go_on(fd))
+        else if (!may_repeat(fd))
             break;
     }
     return done;
@@ -70,7 +70,7 @@ size_t io_read_at(int fd, void *bytes, size_t length, uint64_t at)
     return done;
 }
 
-/* As posix_fallocate(3), without what the C library does where a file system cannot allocate. */
+/* posix_fallocate(3) without the fallback of the C library. */
 static int reserve(int fd, off_t at, off_t bytes)
 {
     if (fallocate(fd, 0, at, bytes) == 0)

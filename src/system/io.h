@@ -1,9 +1,9 @@
 /*
- * whole - reads and writes that go on until all is done.
+ * io - reads and writes that are complete, and blocks of files.
  *
- * read(2) and write(2) may move a part, or be interrupted before they move any. These call them
- * again. Each returns how many bytes were moved: all, or fewer with errno; a read that met the end
- * of the file returns fewer with errno 0.
+ * read(2) and write(2) may move only some of the bytes, or be interrupted first. These functions
+ * repeat them. Each returns how many bytes were moved: all, or fewer with errno; errno is 0 if a
+ * read met the end of the file.
  */
 #ifndef UNSEEN_SYSTEM_IO_H
 #define UNSEEN_SYSTEM_IO_H
@@ -11,33 +11,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* To wherever `fd` stands. Waits where a non-blocking descriptor is full; a signal that wants the
- * program to end ends it, with EINTR. */
+/* Writes at the file offset of `fd`. Waits if a non-blocking descriptor is full; fails with EINTR
+ * if a signal told the program to end. */
 size_t io_write(int fd, const void *bytes, size_t length);
 
-/* At an offset of a regular file: signals, which come to an end soon enough, do not end these. */
+/* Write and read at an offset of a regular file. They are short, so signals do not end them. */
 size_t io_write_at(int fd, const void *bytes, size_t length, uint64_t at);
 size_t io_read_at(int fd, void *bytes, size_t length, uint64_t at);
 
-/* Gives a regular file its blocks, zeros, from `at` on, so that writing to them cannot meet a full
- * disk. Returns 0, or -1 with errno: EINTR only if a signal wants the program to end. */
+/* Allocates blocks of a regular file, so that writing to them cannot meet a full disk. New blocks
+ * are zeros. Returns 0, or -1 with errno: EINTR if a signal told the program to end. */
 int io_allocate(int fd, uint64_t at, uint64_t bytes);
 
-/* The same for a stretch to which others may be writing. On a file system that cannot allocate it
- * fails with EOPNOTSUPP, where io_allocate reads and writes a byte of each block. */
+/* The same for blocks that others may be writing to. If the file system cannot allocate, this fails
+ * with EOPNOTSUPP, where io_allocate reads and writes a byte of each block. */
 int io_reserve(int fd, uint64_t at, uint64_t bytes);
 
-/* Gives blocks back to the file system; zeros are read there from now on. Returns 0, or -1 with
- * errno: not all file systems can, and some bytes may be as they were. */
+/* Frees blocks, which then read as zeros. Returns 0, or -1 with errno, and some bytes may be
+ * unchanged then; not all file systems can do this. */
 int io_punch_hole(int fd, uint64_t at, uint64_t bytes);
 
-/* Zeros are read there from now on, and the blocks stay, so writing there still meets no full disk.
- * Takes milliseconds. Returns 0, or -1 with errno: not all file systems can, and some bytes may
- * be as they were. */
+/* Clears blocks, which stay allocated, in milliseconds. Returns as io_punch_hole. */
 int io_zero(int fd, uint64_t at, uint64_t bytes);
 
-/* Of a new, empty file: where a file system writes every change to a new place, it is asked not to;
- * others do not know the question. */
+/* Asks a copy-on-write file system to write a new, empty file in place; others ignore it. */
 void io_disable_cow(int fd);
 
 #endif

@@ -9,12 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Locks of the process are no substitute: closing any descriptor of the file would drop them. */
+/* Process locks are no substitute: closing any descriptor of the file would drop them. */
 #ifndef F_OFD_SETLK
 #error "unseen needs locks of open file descriptions: F_OFD_SETLK, in Linux since 3.15"
 #endif
 
-/* Past the end of every file there is. */
+/* After the end of any file. */
 #define LOCKS_AT (INT64_C(1) << 62)
 
 static struct flock range(unsigned lock, short type)
@@ -35,8 +35,8 @@ int lock_try(int fd, unsigned lock)
     return errno == EAGAIN || errno == EACCES ? 0 : -1;
 }
 
-/* Mostly a lock is free again in less than a millisecond. Whoever waits five seconds says so: its
- * owner may be stopped. */
+/* A lock is usually free again in less than a millisecond. A wait of five seconds is reported,
+ * because the lock's owner may be stopped. */
 static int wait_for(int fd, unsigned lock, bool to_the_end, lock_waits *waits, void *context)
 {
     struct flock flock = range(lock, F_WRLCK);
@@ -45,7 +45,7 @@ static int wait_for(int fd, unsigned lock, bool to_the_end, lock_waits *waits, v
     signals_alarm(5);
     while ((result = fcntl(fd, F_OFD_SETLKW, &flock)) != 0 && errno == EINTR &&
            (to_the_end || !signals_pending())) {
-        /* Ctrl-Z interrupts the wait, too, and takes effect here, unless another lock is held. */
+        /* Ctrl-Z interrupts the wait, too. It takes effect here, unless another lock is held. */
         signals_release_stop();
         signals_hold_stop();
         if (waits == NULL || time(NULL) - start < 4)

@@ -1,9 +1,9 @@
 /*
- * lock - the locks of a filter file: byte-range locks far past its end.
+ * lock - the locks of a filter file: locks on single bytes far after its end.
  *
- * They are locks of open file descriptions: they belong to one open file, not to the process, and
- * the kernel drops them when that file is closed, by exit, exec or SIGKILL alike. So a lock that
- * is free proves that its last owner is gone. Taking and dropping one costs about 1 us.
+ * These are open file description locks: they belong to an open file, not to a process, and the
+ * kernel drops them when this file is closed, whether by exit, exec or SIGKILL. So a free lock
+ * proves that its last owner is gone. Taking and dropping a lock costs about 1 us.
  */
 #ifndef UNSEEN_SYSTEM_LOCK_H
 #define UNSEEN_SYSTEM_LOCK_H
@@ -19,28 +19,28 @@ enum {
     LOCK_WAITING = 4098,
     LOCK_HELD = 4099
 };
-/* The lock of a file that lines are appended to; that of a file of pending keys. */
+/* The lock of an output file, and of a file of pending keys. */
 enum { LOCK_OUTPUT = 0, LOCK_PENDING = 0 };
 
 /* Called once, after about five seconds of waiting; `to_the_end` as below. */
 typedef void lock_waits(void *context, bool to_the_end);
 
-/* Takes a lock, waiting for it as long as it takes. Until lock_drop, Ctrl-Z waits. Returns 0, or -1
- * with errno: EINTR if a signal that asks the process to end has come, unless `to_the_end`: then
- * only SIGKILL ends the wait. */
+/* Takes a lock, however long that takes, and defers SIGTSTP (Ctrl-Z) until lock_drop. Returns 0, or
+ * -1 with errno: EINTR if a signal told the process to end. With `to_the_end`, only SIGKILL ends
+ * the wait. */
 int lock_take(int fd, unsigned lock, bool to_the_end, lock_waits *waits, void *context);
 void lock_drop(int fd, unsigned lock);
 
-/* Takes a lock if it is free, and does not keep Ctrl-Z waiting. Returns 1 if it was free, 0 if
- * somebody holds it, -1 with errno. Both may be called while another lock is held. */
+/* Takes a lock if it is free, without deferring SIGTSTP. Returns 1 if it took the lock, 0 if
+ * somebody else holds it, -1 with errno. Both may be called while another lock is held. */
 int lock_try(int fd, unsigned lock);
 void lock_let_go(int fd, unsigned lock);
 
-/* Asks whether somebody else holds a lock: 1 or 0, or -1 with errno if there is no answer. Only
- * locks of those who may write the file count: anybody who may read it can have a read lock. */
+/* Whether somebody else holds a lock: 1 or 0, or -1 with errno. Only write locks count, because
+ * anybody who may read the file can take a read lock. */
 int lock_ask(int fd, unsigned lock);
 
-/* The same for callers who are on the safe side with true, which is the answer if there is none. */
+/* The same, but true if there is no answer, for callers to whom that is the safe side. */
 bool lock_is_held(int fd, unsigned lock);
 
 #endif

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* --- what happens when one fails --- */
+/* --- bus errors --- */
 
 enum { NAMES_MAX = 256 };
 
@@ -32,7 +32,7 @@ static const char *name_at(uintptr_t at)
     return NULL;
 }
 
-/* Only async-signal-safe calls. */
+/* Makes only async-signal-safe calls. */
 static void on_bus_error(int signal_number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -40,14 +40,14 @@ static void on_bus_error(int signal_number, siginfo_t *info, void *context)
     if (name == NULL && info->si_code == BUS_ADRERR)
         name = "a file in use";
     if (name != NULL) {
-        terminal_make_way(STDERR_FILENO);
+        terminal_clear(STDERR_FILENO);
         put("unseen: ");
         put(name);
         put(": the mapped file failed: it was cut off, its disk is full, or its disk is "
             "broken (what was not yet remembered comes out again in the next run)\n");
         _exit(2);
     }
-    /* Not ours: let it be what it would have been. */
+    /* Not in one of our maps: restore the default and raise the signal again. */
     signal(signal_number, SIG_DFL);
     raise(signal_number);
 }
@@ -61,7 +61,7 @@ void map_start(void)
     };
     if (sigaltstack(&stack, NULL) == 0)
         sigaction(SIGBUS, &action, NULL);
-    /* Blocked by our parent, it would end the process by itself. */
+    /* If the parent had blocked it, it would kill the process without a message. */
     sigset_t bus;
     sigemptyset(&bus);
     sigaddset(&bus, SIGBUS);
@@ -70,7 +70,7 @@ void map_start(void)
 
 /* --- mapping --- */
 
-/* How far a number lies past the beginning of its page. */
+/* How far a number is from the start of its page. */
 static size_t past(uint64_t number)
 {
     return (size_t)(number & ((uint64_t)sysconf(_SC_PAGESIZE) - 1));
@@ -96,7 +96,7 @@ void *map_file(int fd, bool write, uint64_t offset, size_t bytes, const char *na
     return (uint8_t *)map + before;
 }
 
-bool map_has_room(uint64_t bytes, const char *name, struct fault *fault)
+bool map_fits(uint64_t bytes, const char *name, struct fault *fault)
 {
     bool narrow = (size_t)bytes != bytes;
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;

@@ -31,9 +31,9 @@ void network_allow(void)
     allowed = true;
 }
 
-/* fuseblk has a disk to itself, and fuse-overlayfs writes the files of a container without root.
- * Only the list of mounts has their names: "36 35 0:42 /root /point rw tag:1 - type source rw".
- * Blanks in names are \040 there. */
+/* fuseblk has a disk of its own, and fuse-overlayfs is for containers without root. Only the list
+ * of mounts tells them from other FUSE: "36 35 0:42 /root /point rw tag:1 - type source rw". It has
+ * blanks in names as \040. */
 static bool is_local_fuse(int fd)
 {
     struct stat status;
@@ -53,8 +53,8 @@ static bool is_local_fuse(int fd)
     return found;
 }
 
-/* The name of such a system that the file lies on; NULL if on none. Some servers behind FUSE have
- * no answer, and the call fails. */
+/* The name of the shared file system that has the file, or NULL. The call fails if a FUSE server
+ * does not support it. */
 static const char *find(int fd)
 {
     struct statfs status;

@@ -28,7 +28,7 @@ static int find_target(struct newfile *file)
             return -1;
         snprintf(file->target, sizeof file->target, "%s", path);
     }
-    /* With a temporary name, too. */
+    /* The temporary name must fit, too. */
     if (strlen(file->target) >= sizeof file->target - 16) {
         errno = ENAMETOOLONG;
         return -1;
@@ -45,8 +45,8 @@ static mode_t creation_mode(const struct newfile *file)
     return mode;
 }
 
-/* A dot, lest a shell's * finds it, the name of the file, cut off if it would be too long, and a
- * number. */
+/* The temporary name is a dot, which hides it from a shell's *, the name of the file, truncated if
+ * need be, and a number. */
 static int open_temporary(struct newfile *file)
 {
     const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
@@ -65,8 +65,8 @@ static int open_temporary(struct newfile *file)
     return file->fd < 0 ? -1 : 0;
 }
 
-/* Gives the file its name if nothing has that. renameat2(2) is asked of the system itself, since
- * not every libc has it; NFS and some others do without, but have links. */
+/* Gives the file its name if no file has it. renameat2(2) is called directly, because not every
+ * libc has it. NFS and some other file systems do not support it, but have hard links. */
 static int rename_to_free(const struct newfile *file)
 {
     if (syscall(SYS_renameat2, AT_FDCWD, file->temporary, AT_FDCWD, file->target,

@@ -1,9 +1,9 @@
 /*
- * newfile - a file that is there whole, or not at all.
+ * newfile - creates or replaces a file atomically.
  *
- * It is made under a temporary name, filled, flushed, and only then renamed, which fails if
- * something has the real name by now and is not to be replaced. So a half-made file is never seen
- * under its name, and a kill on the way leaves an older file as it was, and a temporary file.
+ * The file is created under a temporary name, filled, flushed, and then renamed. Unless it is to
+ * replace a file, the rename fails if a file of that name exists by then. So a half-made file never
+ * has the final name, and a kill leaves an older file unchanged and the temporary one behind.
  */
 #ifndef UNSEEN_SYSTEM_NEWFILE_H
 #define UNSEEN_SYSTEM_NEWFILE_H
@@ -15,17 +15,18 @@
 typedef int newfile_fill(int fd, const void *context);
 
 struct newfile_plan {
-    const char *path;        /* symbolic links are followed */
-    bool over;               /* replace what is there */
-    bool secret;             /* it has one in it: for its owner alone, from the first byte on */
-    const struct stat *like; /* NULL, or whose owner and mode it gets, before the first byte */
+    const char *path; /* symbolic links are followed */
+    bool over;        /* replace an existing file */
+    bool secret;      /* readable by its owner alone, from the first byte on */
+    const struct stat
+        *like; /* NULL, or a file whose owner and mode it gets first */
     newfile_fill *fill;
     const void *context;
 };
 
-/* Makes it. What replaces a file is for nobody else than that was, but for `like`. Returns 0; 1 if
- * something has the name and `over` is not set; -1 with errno. In the last two cases nothing was
- * changed. Takes as long as an fsync. */
+/* Makes the file. Without `like`, a file that replaces another has no more rights than that had.
+ * Returns 0; 1 if a file has the name and `over` is not set; -1 with errno. In the last two cases
+ * nothing was changed. Takes as long as an fsync. */
 int newfile_make(const struct newfile_plan *plan);
 
 #endif

@@ -64,8 +64,8 @@ int path_check_replaceable(const char *path, const struct stat *file, struct fau
         return fault_may_pass(fault);
     }
     uid_t user = geteuid();
-    /* Where a link leads, its owner decides. In a directory with the sticky bit only that
-     * directory's owner, who can remove the link anyway, is no stranger. */
+    /* The owner of a link decides where it leads. In a directory with the sticky bit, only the
+     * directory's owner is trusted besides this user, because he can replace the link anyway. */
     if (S_ISLNK(named.st_mode) && (around.st_mode & S_ISVTX) != 0 && named.st_uid != user &&
         named.st_uid != around.st_uid) {
         fault_set(fault, path,

@@ -63,7 +63,7 @@ static int check_file(const char *path, const struct stat *status, const struct 
         fault_set(fault, path, "is not a regular file");
         return fault_way_out(fault, "move it away");
     }
-    /* Whoever has made a link to another's file may have meant that to be written to. */
+    /* Somebody may have linked another user's file here to have it overwritten. */
     if (status->st_nlink > 1) {
         fault_set(fault, path, "is a hard link, and is not used");
         return fault_way_out(fault, "put a copy in its place");
@@ -106,7 +106,7 @@ int side_file_open_directory(const char *path, const struct stat *filter, struct
 {
     if (lstat(path, status) != 0)
         return fault_errno(fault, path, NULL, errno);
-    /* Who can make a link of that name can lead it anywhere. */
+    /* The owner of a link can make it lead anywhere. */
     if (check_trusted(path, status, filter, fault) != 0)
         return -1;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

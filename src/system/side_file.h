@@ -1,8 +1,9 @@
 /*
- * beside - what lies beside a filter: FILTER.queue, FILTER.failed, FILTER.flight-NUMBER.
+ * side_file - the files in the same directory that belong to a filter: FILTER.queue, FILTER.failed,
+ * FILTER.flight-NUMBER.
  *
- * Users may know one filter by several names, through symbolic links; what lies beside it is named
- * after the real file. And whoever may use the filter may use what lies beside it.
+ * A filter may have several names, through symbolic links; its side files are named after the real
+ * file. Everybody who may use the filter may use its side files.
  */
 #ifndef UNSEEN_SYSTEM_SIDE_FILE_H
 #define UNSEEN_SYSTEM_SIDE_FILE_H
@@ -15,30 +16,32 @@
 
 enum { SIDE_FILE_NAME_MAX = PATH_MAX + 32 };
 
-/* The filter's real name, or its name as it is if there is no such file, followed by `suffix`. */
+/* The filter's real name, or its given name if there is no such file, followed by `suffix`. */
 void side_file_name(const char *filter, const char *suffix, char name[SIDE_FILE_NAME_MAX]);
 
-/* Gives the new file or directory `fd` the mode and, as far as this user can, the owner and the
- * group of the filter `like`, whatever the umask. If it cannot be given to that group, the group it
- * has may do no more than all others. */
+/* Gives the new file or directory `fd` the mode of the filter `like`, whatever the umask, and its
+ * owner and group, as far as this user can. If the group cannot be changed, it gets no more rights
+ * than everybody. */
 void side_file_copy_owner(int fd, const struct stat *like);
 
-/* Whether what lies beside a filter, at `path`, belongs to somebody who may write to the filter, or
- * to root, or to this user. Of others nothing is believed. A group tells nothing where anybody can
- * make files of it: in a directory for all to write to that hands on its group. */
+/* Whether the side file at `path` belongs to root, to this user, or to a user who may write to the
+ * filter. Files of other users are not trusted. A file's group proves nothing in a directory that
+ * is writable by everybody and passes its group on. */
 bool side_file_is_trusted(const char *path, const struct stat *status, const struct stat *filter);
 
-/* Opens a file beside a filter, or in a directory there, if it is a regular file and trusted; with
- * O_CREAT it is made like the filter if it is not there. No link is followed, not even a hard one,
- * and no FIFO is waited for. Returns a descriptor, or -1 with the fault. */
+/* Opens a side file, or a file in a side directory, if it is a regular file and trusted. With
+ * O_CREAT a missing file is created, with the filter's mode and owner. Symbolic links and files
+ * with several hard links are refused, and a FIFO does not block. Returns a descriptor, or -1 with
+ * the fault. */
 int side_file_open(const char *path, int flags, const struct stat *filter, struct fault *fault);
 
-/* Opens a directory beside a filter, if it is trusted, and so is a link of that name. Returns a
- * descriptor, and its status; or -1 with the fault. */
+/* Opens a side directory if it is trusted; if `path` is a symbolic link, the link must be trusted,
+ * too. Returns a descriptor, with the directory's status, or -1 with the fault. */
 int side_file_open_directory(const char *path, const struct stat *filter, struct stat *status,
                              struct fault *fault);
 
-/* A new file without a name in the directory of `path`, for its maker alone. -1 with errno. */
+/* Creates a file without a name in the directory of `path`, readable and writable by its owner
+ * alone. Returns a descriptor, or -1 with errno. */
 int side_file_unnamed(const char *path);
 
 #endif

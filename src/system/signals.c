@@ -11,8 +11,8 @@
 static volatile sig_atomic_t pending;
 static volatile sig_atomic_t stop_held;
 static volatile sig_atomic_t stop_pending;
-static volatile sig_atomic_t receiver; /* the process that gets them, too; 0: none */
-static volatile sig_atomic_t passed;   /* which it has got: bits by number */
+static volatile sig_atomic_t receiver; /* the child that signals are passed on to; 0: none */
+static volatile sig_atomic_t passed;   /* signals passed on: a bit for each number */
 
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 enum { ENDS = sizeof ends / sizeof *ends };
@@ -32,11 +32,11 @@ static void on_end(int signal_number)
     if (!pending)
         pending = signal_number;
     pass_on(signal_number);
-    /* The flag may have been set just before a system call that blocks: wake it again. */
+    /* If the flag was set just before a system call that blocks, SIGALRM interrupts it. */
     alarm(1);
 }
 
-/* If another signal came at the same time, the system call has gone on: it comes again. */
+/* Repeated, because a system call may begin just after this signal, too. */
 static void on_alarm(int signal_number)
 {
     (void)signal_number;
@@ -55,7 +55,7 @@ static void on_stop(int signal_number)
     errno = error;
 }
 
-/* The system call that it comes to fails: with EINTR, or at a limit on file size with EFBIG. */
+/* The interrupted system call fails with EINTR, or with EFBIG at a limit on file size. */
 static void ignore(int signal_number)
 {
     (void)signal_number;
@@ -81,11 +81,11 @@ bool signals_stop_pending(void)
 
 void signals_alarm(unsigned seconds)
 {
-    /* A pending end keeps knocking. */
+    /* If the process was told to end, SIGALRM must come within a second. */
     alarm(pending && (seconds == 0 || seconds > 1) ? 1 : seconds);
 }
 
-/* Without SA_RESTART, blocked calls return. */
+/* Without SA_RESTART, so that blocked system calls return. */
 static void install(int signal_number, void (*handler)(int))
 {
     struct sigaction action = {.sa_handler = handler};
@@ -140,14 +140,15 @@ void signals_forget(void)
 int signals_open(const char *path, int flags, mode_t mode)
 {
     int fd;
-    /* Ctrl-Z interrupts it, too. */
+    /* Ctrl-Z interrupts open, too. */
     do
         fd = open(path, flags, mode);
     while (fd < 0 && errno == EINTR && !pending);
     return fd;
 }
 
-/* What never blocks is never interrupted: a signal would wait for the end of a file. */
+/* A read that never blocks is never interrupted, so without this test a signal would have no effect
+ * before the end of a file. */
 ssize_t signals_read(int fd, void *buffer, size_t length)
 {
     if (pending) {
@@ -181,7 +182,7 @@ bool signals_start_thread(pthread_t *thread, void *(*work)(void *), void *contex
     return started;
 }
 
-/* So many milliseconds from now, by the clock of the calls that wait for other threads. */
+/* The time in so many milliseconds, by the clock of sem_timedwait and pthread_timedjoin_np. */
 static struct timespec time_after(int milliseconds)
 {
     struct timespec time;
@@ -197,11 +198,11 @@ static struct timespec time_after(int milliseconds)
 
 void signals_end_thread(pthread_t thread)
 {
-    enum { KNOCK_MILLISECONDS = 10 };
+    enum { RETRY_MILLISECONDS = 10 };
     struct timespec until;
     do {
         (void)pthread_kill(thread, SIGURG);
-        until = time_after(KNOCK_MILLISECONDS);
+        until = time_after(RETRY_MILLISECONDS);
     } while (pthread_timedjoin_np(thread, NULL, &until) != 0);
 }
 

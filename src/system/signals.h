@@ -1,12 +1,12 @@
 /*
- * signals - how the program ends when it is told to.
+ * signals - how the program ends when a signal tells it to.
  *
- * SIGINT, SIGTERM, SIGHUP and SIGPIPE, unless ignored from the start, set a flag. Normal code
- * finishes the batch at hand (what was written is remembered), restores the default and raises the
- * signal again, so that the caller sees how it ended. A system call that waits fails with EINTR;
- * if the signal comes just before the call, SIGALRM knocks a second later.
+ * SIGINT, SIGTERM, SIGHUP and SIGPIPE, unless they were ignored from the start, set a flag. Normal
+ * code then finishes its batch (written lines are remembered), restores the default and raises the
+ * signal again, so that the parent process sees the cause of the end. A system call that waits
+ * fails with EINTR; if the signal came just before the call, SIGALRM interrupts it a second later.
  *
- * SIGTSTP (Ctrl-Z) stops the process, but never while it holds a lock that others wait for.
+ * SIGTSTP (Ctrl-Z) stops the process, but never while it holds a lock that others may wait for.
  * SIGXFSZ becomes the error EFBIG.
  */
 #ifndef UNSEEN_SYSTEM_SIGNALS_H
@@ -19,56 +19,55 @@
 
 void signals_start(void);
 
-/* Between these two, SIGTSTP waits. */
+/* Between these two calls, which may be nested, SIGTSTP is deferred. */
 void signals_hold_stop(void);
 void signals_release_stop(void);
 
-/* Whether it waits. */
+/* Whether a SIGTSTP is deferred. */
 bool signals_stop_pending(void);
 
-/* SIGALRM in so many seconds, and then every second, which interrupts a system call and does
- * nothing else; 0: no more. */
+/* Requests a SIGALRM after so many seconds and every second from then on, which interrupts system
+ * calls and does nothing else. 0: no more. */
 void signals_alarm(unsigned seconds);
 
-/* The signal that has come, the first one; or 0. */
+/* The first signal that told the process to end, or 0. */
 int signals_pending(void);
 
-/* From now on a child process gets them, too, at once, but each only the first time; also the one
- * that is pending. 0: no more; call this before the child is reaped. */
+/* From now on these signals are passed on to a child process, each of them once; so is the pending
+ * one. 0: no more, to be called before the child is reaped. */
 void signals_pass_to(pid_t pid);
 
 /* Ends the process by the pending signal, if there is one. */
 void signals_raise(void);
 
-/* All is done, and the exit status is to say so: no signal that came, or comes, ends it. */
+/* From now on, no signal, pending or new, ends the process: its work is done, and its exit status
+ * must say so. */
 void signals_forget(void);
 
-/* open(2), read(2) and poll(2), which may wait for others, and during which a signal ends the
- * process. */
+/* open(2) and read(2), which fail with EINTR if a signal told the process to end. */
 int signals_open(const char *path, int flags, mode_t mode);
 ssize_t signals_read(int fd, void *buffer, size_t length);
 
-/* Waits at most so many milliseconds, or as long as it takes if negative. Returns 1 if there is
- * something to read or a signal wants the process to end, 0 if time ran out or another signal came,
- * -1 with errno. */
+/* Waits for at most so many milliseconds, or without limit if negative. Returns 1 if there is input
+ * or a signal told the process to end, 0 if time ran out or another signal came, -1 with errno. */
 int signals_wait_readable(int fd, int milliseconds);
 
-/* Starts a thread, whose end must be waited for with pthread_join. The first thread
- * gets the signals, since it knows what is in flight; except SIGBUS, which goes to the thread whose
- * map failed, and SIGURG, which wakes this one. Returns whether there is one. */
+/* Starts a thread, which must be joined. The first thread gets all signals, because it knows what
+ * is in flight, except for SIGBUS, which goes to the thread whose map failed, and SIGURG, which
+ * wakes the new thread. Returns whether the thread was started. */
 bool signals_start_thread(pthread_t *thread, void *(*work)(void *), void *context);
 
-/* Waits for the end of a thread that was told to end. A system call in which it is blocked fails
- * with EINTR, however often it is blocked again: that something can be read, says poll(2), is no
- * promise where another process reads, too. */
+/* Waits for the end of a thread that was told to end. Any system call that blocks it fails with
+ * EINTR, as often as needed: a read can block even after poll(2), if another process reads the same
+ * input. */
 void signals_end_thread(pthread_t thread);
 
-/* Waits for another thread, as for input: at most so many milliseconds, or as long as it takes if
- * negative. Returns 1; 0 if time ran out, by a clock that may be set to another time meanwhile; -1
- * if a signal wants the process to end. */
+/* Waits for another thread, for at most so many milliseconds, or without limit if negative. Returns
+ * 1; 0 if time ran out, by a clock that may be changed meanwhile; -1 if a signal told the process
+ * to end. */
 int signals_wait_semaphore(sem_t *semaphore, int milliseconds);
 
-/* Waits until a descriptor can be written, or a signal comes. */
+/* Waits until a descriptor can be written to, or a signal comes. Returns 0, or -1 with errno. */
 int signals_wait_writable(int fd);
 
 #endif

@@ -34,7 +34,7 @@ void terminal_draw(const char *line, bool stays)
     drawn = !stays;
 }
 
-void terminal_make_way(int fd)
+void terminal_clear(int fd)
 {
     int error = errno;
     if (drawn && isatty(fd)) {
@@ -44,7 +44,7 @@ void terminal_make_way(int fd)
     errno = error;
 }
 
-/* As setlocale(3) looks for them: the first that is not empty counts. */
+/* As in setlocale(3), the first variable that is not empty counts. */
 bool terminal_shows_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
