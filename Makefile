@@ -11,7 +11,7 @@
 #   make accuracy        measure false-positive rates, as a table
 #   make torture         the long tests: kills, faults, full disks
 #   make mutants         faults made in the source: which does no quick test see?
-#   make engines         run the files in examples/ on real engines; ENGINE=slurm: on Slurm only
+#   make engines         run the files in man/examples/ on real engines; ENGINE=slurm: on Slurm only
 #   make fuzz            look for input that breaks a fuzz program, FUZZ_TIME (60) seconds each; AFL=1:
 #                        with AFL++, not libFuzzer
 #   make coverage        run the tests, and show which lines of src they reach
@@ -91,7 +91,7 @@ PRELOADS = $(patsubst tests/tools/preload/%.c,$(BUILD)/tests/tools/%.so,\
 	$(sort $(wildcard tests/tools/preload/*.c)))
 MANUALS = $(sort $(wildcard man/*.[1-8]))
 # What unseen-scale(7) tells the reader to copy.
-EXAMPLES = $(sort $(wildcard examples/*))
+EXAMPLES = $(sort $(wildcard man/examples/*))
 COMPLETIONS = $(addprefix $(BUILD)/completions/,unseen.bash _unseen unseen.fish)
 # Who builds for another processor needs one that was built for this one.
 COMPLETER = $(BUILD)/completions/generate

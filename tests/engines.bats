@@ -30,5 +30,5 @@ teardown() { end_paused; }
 
 @test "unseen-scale(7) shows the task as it is installed" {
     page_examples "$repository/man/unseen-scale.7" page
-    grep -v '^#' "$repository/examples/task" | cmp - page/task
+    grep -v '^#' "$repository/man/examples/task" | cmp - page/task
 }

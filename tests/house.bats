@@ -88,11 +88,11 @@ clean_make() {
     # shellcheck disable=SC2016
     project=$PWD/"it's "'"a" $(touch pwned) `touch pwned`; touch pwned; é'
     mkdir "$project"
-    tar -C "$repository" -cf - Makefile LICENSE examples src/build src/completions src/packaging |
+    tar -C "$repository" -cf - Makefile LICENSE man/examples src/build src/completions src/packaging |
         tar -C "$project" -xf -
     cd "$project" || return 1
     # For what make does, few sources and pages are as good as many.
-    mkdir man src/commands src/core
+    mkdir src/commands src/core
     echo 'int main(void) { return 0; }' | tee src/commands/main.c >src/completions/generate.c
     echo 'int part; /* of the program */' >src/core/part.c
     touch man/unseen.1 man/unseen.5
@@ -103,7 +103,7 @@ clean_make() {
     exits 0 clean_make BUILD=made CFLAGS='-O0 -g' WERROR= DESTDIR="$root" PREFIX=/opt/x install
     [[ -x $root/opt/x/bin/unseen && -e $root/opt/x/share/man/man1/unseen.1 ]]
     [[ -e $root/opt/x/share/man/man5/unseen.5 && -s $root/opt/x/share/doc/unseen/LICENSE ]]
-    diff -r examples "$root/opt/x/share/doc/unseen/examples"
+    diff -r man/examples "$root/opt/x/share/doc/unseen/examples"
     touch "$root/opt/x/bin/theirs"
     exits 0 clean_make BUILD=made CFLAGS='-O0 -g' WERROR= DESTDIR="$root" prefix=/opt/x uninstall
     [[ $(find "$root" -type f) == "$root/opt/x/bin/theirs" ]] || complain "left: $(find "$root" -type f)"

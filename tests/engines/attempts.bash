@@ -1,5 +1,5 @@
 # Attempts of a task that stop, so that a kill finds them at work: nothing depends on luck. For the
-# files in examples/. Load it after engines.bash.
+# files in man/examples/. Load it after engines.bash.
 
 # shellcheck shell=bash
 

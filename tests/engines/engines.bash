@@ -1,6 +1,6 @@
 # What tests of engines share. Load it after helper.bash.
 #
-# A test makes a list (make_list), takes a recipe from examples/ (recipe), runs it as it stands on
+# A test makes a list (make_list), takes a recipe from man/examples/ (recipe), runs it as it stands on
 # the engine, kills something on the way, runs again what the engine does not run again by itself,
 # and at last compares what came out with what should have (outcome), which also is its row of the
 # table. Nothing is done in the machine's own network; see hosts.bash.
@@ -29,10 +29,10 @@ make_list() {
     sort -u list >whole
 }
 
-# recipe NAME...: examples/NAME, to ./NAME.
+# recipe NAME...: man/examples/NAME, to ./NAME.
 recipe() {
     local name
-    for name; do cp "$repository/examples/$name" .; done
+    for name; do cp "$repository/man/examples/$name" .; done
 }
 
 # outcome ENGINE WHAT KILLED FILE...: what came out, in the FILEs, one for each shard, against `whole`.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Kafka: producers, a worker for each partition, and a consumer group, as in examples/, on a broker
+# Kafka: producers, a worker for each partition, and a consumer group, as in man/examples/, on a broker
 # from Maven. Broker and clients run in a network namespace. Each in the background is a process
 # group of its own.
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The files in examples/ for Slurm, while tasks and nodes are killed. A cluster is munged,
+# The files in man/examples/ for Slurm, while tasks and nodes are killed. A cluster is munged,
 # slurmctld and four nodes of one processor, in a network namespace of its own.
 
 # shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
