@@ -1,20 +1,19 @@
 /*
  * counter - see counter.h.
  *
- * Counters say when a layer is full. After a power cut they may be older than the bits, and in a
- * copy made while the filter was in use too; then a layer would be filled above its rate. So
- * whoever opens a filter for writing looks at a few pages: keys fall on pages evenly, and 16 pages
- * tell of the whole to a few percent. A counter that is too low by more than chance allows (six
- * standard deviations, and a twentieth) is set to what they tell; never backwards, since growing
- * early is harmless.
+ * A counter decides when its layer is full. After a power cut, or in a copy made while the filter
+ * was in use, a counter may be older than the bits; then the layer would be filled above its rate.
+ * So opening a filter for writing samples a few pages. Keys fall on pages evenly, and 16 pages give
+ * the number of keys to a few percent. A counter that is too low by more than chance explains (six
+ * standard deviations plus 5%) is set to the estimate. It is never lowered, because growing early
+ * is harmless.
  *
- * Mostly the first four pages tell that nothing is wrong, in a fifth of a millisecond less. Which
- * ones they are is chance: a counter that is too low by so little that they miss it is found by one
- * of the next runs.
+ * Usually the first four random pages show that nothing is wrong, which saves 0.2 ms. They may miss
+ * a counter that is slightly too low; a later run finds it.
  *
- * Keys do not fall evenly if somebody chooses lines for pages. A few thousand of them on pages that
- * can be foretold would make a layer look full, again and again, and the file ever larger. So it is
- * the median of the pages that tells: who wants to change that has to fill half of all pages.
+ * Somebody may craft lines that fall on a few pages, so that a layer looks full, again and again,
+ * and the file grows. So the estimate uses the median of the pages: to change it, half of all pages
+ * must be filled.
  */
 #include "filter/counter.h"
 
@@ -30,7 +29,7 @@
 
 enum { SAMPLE_PAGES = 16, FIRST_PAGES = 4 };
 
-/* What a sample of a layer's pages tells. */
+/* An estimate from some pages of a layer. */
 struct sample {
     double keys, deviation; /* of the whole layer */
 };
@@ -40,8 +39,8 @@ static bool is_behind(uint64_t counted, struct sample sample, double deviations)
     return sample.keys > (double)counted * 1.05 + deviations * sample.deviation;
 }
 
-/* The keys of a page; below 0 if it cannot be read. It is not looked at in the map: there a page
- * costs a fault, which maps its neighbours too. */
+/* The keys of a page; below 0 if it cannot be read. Reads the file, not the map, where a page fault
+ * would map the neighbours, too. */
 static double keys_of(const struct store *store, const struct layer *layer, uint64_t number)
 {
     _Alignas(BLOCK_BYTES) uint8_t page[PAGE_BYTES];
@@ -53,8 +52,8 @@ static double keys_of(const struct store *store, const struct layer *layer, uint
     return estimate_keys(&estimate);
 }
 
-/* Of a layer of so many pages. `spread`: the deviation of `n` pages' keys, if that of their sum is
- * 1. */
+/* Scales the keys of `n` pages to the layer. `spread`: the standard deviation of that number, as a
+ * multiple of the deviation of a sum. */
 static struct sample scale_up(uint64_t pages, double keys, uint64_t n, double spread)
 {
     double scale = (double)pages / (double)n;
@@ -67,8 +66,8 @@ static int by_size(const void *a, const void *b)
     return (*one > *other) - (*one < *other);
 }
 
-/* By the median, whose deviation is that of the mean times the root of pi/2. Tells no keys if a
- * page cannot be read: nothing is known. */
+/* By the median, whose deviation is that of the mean times sqrt(pi/2). Returns no keys if a page
+ * cannot be read. */
 static struct sample sample_layer(const struct store *store, const struct layer *layer,
                                   uint64_t counted)
 {
@@ -88,8 +87,7 @@ static struct sample sample_layer(const struct store *store, const struct layer 
     return scale_up(pages, median * (double)n, n, 1.2533);
 }
 
-/* How many distinct lines came to a layer, if so many were counted: those that looked seen were
- * not. */
+/* How many distinct lines came to a layer: the counted keys, and the false drops. */
 static double lines_of(const struct store *store, const struct layer *layer)
 {
     const double makes_a_difference = 0.001;
@@ -131,8 +129,8 @@ static bool may_repair(const struct store *store, unsigned i)
            !(is_window(store) && generation_of(store, i).retired);
 }
 
-/* The disk is read without the lock, which others wait for. Meanwhile they may have mended the
- * counter, or begun a new one. A lock that cannot be had leaves a hint as it was. */
+/* Samples without the lock; meanwhile other processes may have repaired the counter, or cleared the
+ * layer. If the lock cannot be had, the counter stays as it is. */
 static void repair(struct store *store, unsigned i)
 {
     struct fault ignored;
@@ -143,8 +141,8 @@ static void repair(struct store *store, unsigned i)
     struct sample sample = sample_layer(store, layer, counted);
     if (!is_behind(counted, sample, 6))
         return;
-    /* The bits tell of lines that came, a counter has those that did not look seen. That takes half
-     * a millisecond, and near p = 0.5 makes the difference. */
+    /* The bits tell all lines that came, the counter leaves out false drops. This takes 0.5 ms, and
+     * matters near p = 0.5. */
     sample.keys = sizing_remembered(layer->bits.geometry, layer->bits.pages, sample.keys);
     if (!is_behind(counted, sample, 6) || store_lock(store, &ignored) != 0)
         return;

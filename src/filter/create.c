@@ -22,8 +22,8 @@
 bool create_is_filter(const char *path)
 {
     struct stat status;
-    /* A FIFO would be waited for, and who writes to it would take this for its reader; nor is one
-     * waited for that takes the name just now. */
+    /* A FIFO must not be opened: its writer would take this process for its reader. O_NONBLOCK, in
+     * case a FIFO takes the name after stat. */
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
         return false;
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -34,7 +34,7 @@ bool create_is_filter(const char *path)
     return is;
 }
 
-/* What stands there, without a look at the file system that it stands on. */
+/* As create_check_place, but does not check the file system. */
 static int look(const char *path, unsigned over, struct fault *fault)
 {
     struct stat status;
@@ -43,7 +43,6 @@ static int look(const char *path, unsigned over, struct fault *fault)
             return fault_errno(fault, path, NULL, errno);
         if (lstat(path, &status) != 0)
             return PLACE_FREE;
-        /* Else it was made just now. */
         if (S_ISLNK(status.st_mode)) {
             fault_set(fault, path, "is a symbolic link to a file that does not exist");
             return fault_way_out(fault, "name the file itself");
@@ -115,7 +114,6 @@ static int allocate(int fd, uint64_t from, uint64_t to)
     return to > from ? io_allocate(fd, from, to - from) : 0;
 }
 
-/* A stage stays a hole. */
 int create_allocate(int fd, uint64_t from, const struct layer_record *records, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
@@ -154,7 +152,7 @@ struct empty {
     const struct layer_record *records;
     unsigned count;
     uint64_t bytes;
-    struct fault *fault; /* with a reason, unless errno says it */
+    struct fault *fault; /* without a reason: errno has it */
 };
 
 static int fill_empty(int fd, const void *context)
@@ -167,10 +165,9 @@ static int fill_empty(int fd, const void *context)
     return create_write_head(fd, empty->header, empty->records, empty->count);
 }
 
-/* Of several who find an empty file, the first makes a filter of it; the others must not put theirs
- * over it, which may hold lines by then. So whoever replaces the file has its lock, in *fd, and
- * looks again. One that may not be written to is somebody else's. Returns 0; 1 if it is not that
- * empty file any more; -1 with the fault. */
+/* Locks an empty file before it is replaced, in *fd. Of several processes that find it, the first
+ * makes a filter of it, and the others must not replace that, which may hold lines by then. Returns
+ * 0; 1 if the path no longer leads to that empty file; -1 with the fault. */
 static int lock_empty(const char *path, int *fd, struct fault *fault)
 {
     struct stat open_now, named;
@@ -219,7 +216,7 @@ static int make(const char *path, struct header *header, bool over, struct fault
                : result;
 }
 
-/* How much it needs, and what is missing of that. */
+/* Adds to a fault how much space the filter needs, and how much is missing. */
 static void tell_space(struct fault *fault, const char *path, const struct filter_plan *plan)
 {
     char needed[NUMBER_TEXT], missing[NUMBER_TEXT], directory[PATH_MAX];

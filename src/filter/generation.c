@@ -1,17 +1,16 @@
 /*
  * generation - see generation.h.
  *
- * Time is CLOCK_REALTIME. A layer expires as a whole, when the last key was settled in it so long
- * ago; whoever looks then passes over it, though nobody has emptied it. Where a clock is set back,
- * lines are forgotten late, never early: a time that is written is at least as late as every one
- * before it, and a layer that takes keys while the clock is behind is marked. How long that went on
- * nobody can tell, so the layer's time is counted from when the clock was first seen to be right
- * again. (What the clock does while nothing is remembered cannot be seen.)
+ * Time is CLOCK_REALTIME. A layer expires as a whole, when --forget-after has passed since the last
+ * key was settled in it; tests skip an expired layer even before it is emptied. If the clock is set
+ * back, lines are forgotten late, never early: each time that is written is at least as late as all
+ * times before it, and a layer that takes keys while the clock is behind is marked. How long that
+ * lasted cannot be known, so the layer's time runs from when the clock is first seen to be right
+ * again. (What the clock does while no run remembers lines cannot be seen.)
  *
- * No state of a file is believed so far that nothing would move any more. A time that no clock
- * tells is none: a generation that began then is over, and lines that came then count from when the
- * clock is seen next. A time that is merely far ahead may be true, or have been the clock's word;
- * it is obeyed, and generation_clock_ahead tells of it.
+ * A damaged time must not stop the window forever. A time that no clock shows counts as none: the
+ * generation that began then is over, and its lines are dated when the clock is read next. A time
+ * far ahead may be true, so it is obeyed, and generation_clock_ahead reports it.
  */
 #include "filter/generation.h"
 
@@ -37,7 +36,7 @@ unsigned generation_largest(const struct store *store)
     return newest;
 }
 
-/* A time as the file has it, without the mark; 0 if it is one that no clock tells. */
+/* A time in the file without its mark; 0 if no clock shows such a time. */
 static uint64_t time_of(uint64_t word)
 {
     uint64_t time = word & ~WINDOW_BEHIND;
@@ -86,13 +85,12 @@ bool generation_expired(const struct store *store, unsigned layer, uint64_t now)
     return !generation_is_undated(store, layer) && now >= last && now - last >= forget;
 }
 
-/* How long a generation by time takes in keys. */
+/* How long a generation by time takes keys. */
 static uint64_t period_of(const struct store *store)
 {
     return growth_generation(store->header.plan.forget);
 }
 
-/* Is the time of the newest generation over? */
 static bool period_is_over(const struct store *store, unsigned layer)
 {
     if (store->header.plan.forget == 0)

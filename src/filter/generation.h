@@ -1,22 +1,22 @@
 /*
- * generation - what the layers of a window have in them: which is filling, which is forgotten.
+ * generation - the state of the layers of a window: which is filling, which is forgotten.
  *
- * Reading only, without a lock; window.h turns a window. Times are milliseconds since 1970.
+ * Only reads, without a lock; window.h turns a window. Times are milliseconds since 1970.
  */
 #ifndef UNSEEN_FILTER_GENERATION_H
 #define UNSEEN_FILTER_GENERATION_H
 
 #include "filter/store.h"
 
-/* What a layer of a window has in it. */
+/* The generation in a layer of a window. */
 struct generation {
     uint64_t number; /* from 1 on, larger ones are newer; 0: none */
-    bool retired;    /* it is being emptied, or was when a writer died */
+    bool retired;    /* the layer is being emptied, or was when a writer died */
     bool filling;    /* new lines go here */
-    bool expired;    /* by time: it is forgotten, and will be emptied */
-    bool behind;     /* by time: the clock was set back while lines came here */
+    bool expired;    /* by time: forgotten, and to be emptied */
+    bool behind;     /* by time: the clock was set back while lines were added */
     uint64_t began;
-    uint64_t ends; /* by time: when it expires if no more lines come; else 0 */
+    uint64_t ends; /* by time: when it expires if no more lines are added; else 0 */
 };
 struct generation generation_of(const struct store *store, unsigned layer);
 
@@ -24,12 +24,12 @@ struct generation generation_of(const struct store *store, unsigned layer);
  * generation, so that nothing is forgotten until then; else 0. */
 uint64_t generation_clock_ahead(const struct store *store);
 
-/* --- for store and delivery --- */
+/* --- for the files of this directory --- */
 
 /* The layer that new keys go into; store_layers if there is none, or its time is over. */
 unsigned generation_filling(const struct store *store);
 
-/* The layer for keys that fit nowhere: the newest; not of windows alone. */
+/* The newest layer, which takes keys that fit nowhere; for all filters, not only windows. */
 unsigned generation_newest(const struct store *store);
 
 /* The layer with the largest number, or store_layers. */
@@ -43,15 +43,15 @@ static inline bool generation_is_one(uint64_t number)
     return number != GENERATION_FREE && number != GENERATION_RETIRED;
 }
 
-/* The time, for generation_expired; 0 if the window is not by time, or there is none. */
+/* The time now, for generation_expired; 0 if the filter is no window by time. */
 uint64_t generation_now(const struct store *store);
 /* Whether the layer's lines are forgotten, though its bits may be set. */
 bool generation_expired(const struct store *store, unsigned layer, uint64_t now);
 
-/* When keys were last settled in the layer is unknown: the clock was behind, or told none. */
+/* Whether it is unknown when keys were last settled in the layer: the clock was behind or wrong. */
 bool generation_is_undated(const struct store *store, unsigned layer);
 
-/* The latest time that was written. */
+/* The latest time that was written to the file. */
 uint64_t generation_latest(const struct store *store);
 
 #endif

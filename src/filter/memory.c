@@ -1,11 +1,10 @@
 /*
  * memory - see memory.h.
  *
- * It has its counters, and a window its generations, where a file has them; so what looks at
- * layers, and what turns a window, is the same for both.
+ * Counters and generations are laid out as in a file, so that surveys and windows work on both.
  *
- * A page that is touched for the first time costs 5 us. So a filter of any number of lines puts its
- * first keys into a small layer, and notes them; when that is full, a large one takes its place.
+ * The first touch of a page costs 5 us. So a filter for any number of lines begins with a small
+ * layer, and notes its keys. When that is full, a large layer with the same keys replaces it.
  */
 #include "filter/memory.h"
 
@@ -44,7 +43,7 @@ static int add_layer(struct store *store, const struct layer_plan *plan, struct 
     return 0;
 }
 
-/* A large first layer takes the place of the small one, with its keys. */
+/* Replaces the small first layer by a large one with its keys. */
 static int enlarge(struct store *store, struct fault *fault)
 {
     struct layer_plan plan;
@@ -81,12 +80,12 @@ static int grow(struct store *store, struct fault *fault)
 
 /* --- making one --- */
 
-/* Plans the first layer. Returns whether it is the small one, or -1 if none can be made. */
+/* Plans the first layer. Returns 1 if it is the small one, 0 if not, -1 if none can be made. */
 static int plan_first(const struct filter_plan *asked, struct layer_plan *layer)
 {
     struct filter_plan plan = *asked;
     bool any = plan.capacity == 0 && plan.pages == 0;
-    /* With odd geometries a small layer holds not even one key. */
+    /* With extreme geometries a small layer may hold no key. */
     if (any && !plan.window && !plan.fixed && growth_in_memory(&plan, true, layer) == 0)
         return true;
     if (any)
@@ -100,7 +99,7 @@ static int make_layers(struct store *store, struct fault *fault)
     int small = plan_first(&store->header.plan, &plan);
     if (small < 0)
         return fault_set(fault, store_name(store), "the filter would be too large");
-    /* Not cleared: that takes longer than a run of a few lines. */
+    /* Not cleared, which would take longer than a run of a few lines. */
     store->noted = small > 0 ? malloc((size_t)plan.capacity * sizeof(struct key)) : NULL;
     store->metadata = calloc(1, FLIGHT_AT);
     if ((small > 0 && store->noted == NULL) || store->metadata == NULL)
@@ -118,7 +117,7 @@ struct store *memory_new(const struct header *header, const struct store_watch *
     if (store == NULL)
         return NULL;
     store->header = *header;
-    /* Stages are for what is on disk. */
+    /* Stages save writes to a disk. */
     store->header.plan.staged = false;
     store->kernel = kernel_for(header->plan.geometry);
     if (make_layers(store, fault) == 0)
@@ -139,7 +138,7 @@ static void test_all_but(const struct store *store, unsigned layer, const struct
             store->kernel->test(&store->layers[i].bits, keys, n, seen);
 }
 
-/* Notes those of the `n` keys that were set; there is room for all of the small layer. */
+/* Notes the keys that were set. There is room for all keys of the small layer. */
 static void note_small(struct store *store, uint64_t before, const struct key *keys, size_t n,
                        const uint8_t *seen)
 {
@@ -149,7 +148,8 @@ static void note_small(struct store *store, uint64_t before, const struct key *k
             *note++ = keys[i];
 }
 
-/* Tests and sets in one layer, while there is room: *set keys were. Returns how many it judged. */
+/* Tests and sets keys in one layer while it has room. *set: how many were set. Returns how many
+ * keys were judged. */
 static size_t insert(struct store *store, unsigned number, const struct key *keys, size_t n,
                      uint64_t most, uint8_t *seen, uint64_t *set)
 {
@@ -170,8 +170,8 @@ static size_t insert(struct store *store, unsigned number, const struct key *key
     return done;
 }
 
-/* Tests all layers but the newest, tests and sets in that; when it is full, grows, and goes on with
- * the key that did not fit. What was seen after it may be forgotten then, so it is judged anew. */
+/* Tests all layers but the newest; tests and sets in the newest. When that is full, grows, and goes
+ * on with the key that did not fit. Later keys are judged again, as a window may have forgotten. */
 ptrdiff_t memory_claim(struct store *store, const struct key *keys, size_t n, uint64_t most_new,
                        uint8_t *seen, struct fault *fault)
 {

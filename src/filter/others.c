@@ -28,8 +28,8 @@ void others_free(struct filter *filter)
         detach(filter, slot);
 }
 
-/* The filter says that there is a file, and it is not there: its owner knows the filter by a name
- * in another directory, as hard links and bind mounts make them. Here may be anybody's. */
+/* The slot names a file that is not here: its owner opened the filter by a name in another
+ * directory (a hard link or bind mount). */
 static int fault_elsewhere(const char *path, struct fault *fault)
 {
     fault_set(fault, path,
@@ -38,7 +38,7 @@ static int fault_elsewhere(const char *path, struct fault *fault)
     return fault_may_pass(fault);
 }
 
-/* The inode number that the slot has is its owner's word: nobody can pass off a file of his own. */
+/* The inode number in the slot comes from the owner, so no other file can be passed off as it. */
 static int open_file(const struct store *store, struct attached *attached, struct fault *fault)
 {
     struct stat status;
@@ -52,7 +52,7 @@ static int open_file(const struct store *store, struct attached *attached, struc
     return 0;
 }
 
-/* Maps what its owner has made of the file by now. */
+/* Maps the file at its present level. */
 static int map_again(struct attached *attached, unsigned level, struct fault *fault)
 {
     struct stat status;
@@ -67,7 +67,7 @@ static int map_again(struct attached *attached, unsigned level, struct fault *fa
     return flight_map(flight, false, level, fault);
 }
 
-/* The flight in a file: attached anew when its owner has begun another. */
+/* Maps the flight of a slot that is in a file; another file if the slot has another. */
 static int attach(struct filter *filter, unsigned slot, struct slot_facts facts,
                   struct fault *fault)
 {
@@ -94,7 +94,7 @@ static bool is_as_it_was(struct slot_facts was, struct slot_facts is)
     return was.file == is.file && was.number == is.number && was.level == is.level;
 }
 
-/* Again if it moved to another file meanwhile, or grew: that only happens to who has no lock. */
+/* Tests again if the flight moved or grew meanwhile, which happens only without the lock. */
 static int look(struct filter *filter, unsigned slot, const struct key *keys, size_t n,
                 uint8_t *seen, struct fault *fault)
 {
@@ -119,7 +119,7 @@ static int look(struct filter *filter, unsigned slot, const struct key *keys, si
     }
 }
 
-/* Whose owner has left: the disk is to have its blocks back. */
+/* Detaches a file whose owner has left, so that the disk gets its blocks back. */
 static void detach_if_gone(struct filter *filter, unsigned slot)
 {
     struct attached *attached = filter->attached[slot];

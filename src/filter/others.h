@@ -1,5 +1,5 @@
 /*
- * others - what other living writers have in flight.
+ * others - the keys that other living writers have in flight.
  */
 #ifndef UNSEEN_FILTER_OTHERS_H
 #define UNSEEN_FILTER_OTHERS_H
@@ -12,14 +12,14 @@
 
 struct filter;
 
-/* Marks as seen the keys that another writer has in flight, and counts in *total all that they
- * have. Under LOCK_CHANGE; or without a lock, and then a key that is settled meanwhile may be
- * missed: it is in the layers then, and the counter of settlings has moved. A load for each slot
- * where nothing is in flight. Returns 0, or -1 with the fault. */
+/* Sets seen[i] = 1 for keys that another writer has in flight; *total: how many keys they all have.
+ * Under LOCK_CHANGE; or without a lock, and then a key that is settled meanwhile may be missed: it
+ * is in the layers, and the counter of settlings has moved. One load per slot with nothing in
+ * flight. Returns 0, or -1 with the fault. */
 int others_test(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
                 uint64_t *total, struct fault *fault);
 
-/* Lets go of their files. */
+/* Unmaps and closes their files. */
 void others_free(struct filter *filter);
 
 #endif

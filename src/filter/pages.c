@@ -1,19 +1,17 @@
 /*
- * pages - how a layer's pages come into memory.
+ * pages - see pages.h.
  *
- * A key touches one page, anywhere. A run of a few lines should read, clear and dirty just those,
- * whatever the size of the filter; a run that will touch most of them anyway is up to twice as fast
- * if they come in bulk:
+ * A key touches one page, anywhere. A run of a few lines should read, clear and dirty only those
+ * pages, however large the filter is. A run that touches most pages is up to twice as fast if they
+ * are read in bulk:
  *
- *   memory        Pages of 2 MB, to save TLB misses. But each is cleared as a whole when it is
- *                 first touched, 20 ms for 56 MB: so they are asked for when HUGE_FROM keys are to
- *                 come, or have come.
- *   small layers  of a file: large folios of the page cache, mapped as pages of 2 MB, where the
- *                 file system has them. 100 -> 86 ns a line for a first fill, 64 -> 56 for lines
- *                 seen. Once they are there, any run dirties 2 MB with a key: so only up to 128 MB.
- *   large layers  of a file: read ahead as a whole, a slice with each chunk of the input: what has
- *                 arrived should not wait for all of it. One by one, 4 KB come at 60 us, from a
- *                 disk that reads 100 MB in a second.
+ *   memory        Huge pages of 2 MB, to save TLB misses. Each is cleared when it is first touched,
+ *                 which takes 20 ms for 56 MB. So they are used from HUGE_FROM keys on.
+ *   small layers  of a file: large folios of the page cache, mapped as huge pages where the file
+ *                 system has them. A first fill takes 86 instead of 100 ns per line, a test of seen
+ *                 lines 56 instead of 64. But then one key dirties 2 MB: so only up to 128 MB.
+ *   large layers  of a file: read ahead as a whole, one slice per chunk of input, so that lines do
+ *                 not wait for all of it. Single pages take 60 us each from a disk of 100 MB/s.
  *
  * Sources: madvise(2); measured with tests/bench/run, rows lines, middle, small.
  */
@@ -29,7 +27,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A run is large if it looks at one of so many pages. */
+/* A run is large if it has a key for one page in so many. */
 enum { FEW = 16 };
 enum { SMALL_BYTES = 128 << 20 };
 
@@ -50,9 +48,8 @@ static void advise(const struct bits *bits, uint64_t page, uint64_t pages, int a
     map_advise(bits->bytes + page * PAGE_BYTES, (size_t)(pages * PAGE_BYTES), advice);
 }
 
-/* Mapped in one go, pages cost half of what faults cost. Errors will be met when they are used.
- * MADV_WILLNEED would read 128 KB and no more. Sequential only here: a single key elsewhere should
- * not read its neighbours. */
+/* Populating costs half as much as page faults. Errors show when the pages are used. MADV_WILLNEED
+ * would read no more than 128 KB. Sequential only for this: single keys should not read ahead. */
 static void populate(const struct bits *bits, uint64_t page, uint64_t pages, int advice)
 {
     advise(bits, page, pages, MADV_SEQUENTIAL);
@@ -76,7 +73,7 @@ uint64_t pages_of_memory(void)
     return memory > 0 && page > 0 ? (uint64_t)memory * ((uint64_t)page / PAGE_BYTES) : 0;
 }
 
-/* Whether large pages are worth asking for, once much of it is wanted. */
+/* Whether huge pages pay off in a bulk run. */
 static bool takes_huge(const struct layer *layer)
 {
     return bytes_of(layer) <= SMALL_BYTES;
@@ -102,8 +99,7 @@ void pages_expect(struct store *store, uint64_t keys)
     }
 }
 
-/* 16 MB: a sixth of a second from a slow disk, and a layer of 3.7 GB is there after a million lines
- * or less. */
+/* 16 MB: takes 0.16 s from a slow disk; a layer of 3.7 GB is read within a million lines. */
 enum { SLICE_PAGES = 4096 };
 
 static uint64_t slice_from(uint64_t page, uint64_t end)
@@ -127,10 +123,10 @@ void pages_read_slice(struct store *store)
 
 /* --- some pages, anywhere --- */
 
-/* Exactly one page each is read, whatever was said of the map. */
+/* Reads exactly one page per key, whatever advice the map has. */
 static void ask(const struct layer *layer, const struct key *keys, size_t n)
 {
-    /* They come 2 MB at a time, and should not be cut up. */
+    /* Its huge pages must not be split. */
     if (layer->in_bulk && takes_huge(layer))
         return;
     for (size_t i = 0; i < n; i++)
@@ -171,7 +167,7 @@ static int sync_range(const struct store *store, const struct layer *layer, uint
                            how);
 }
 
-/* Slice by slice: if the disk has much to do already, this waits until it has begun. */
+/* Slice by slice, because each call waits if the disk is busy. */
 int pages_begin_to_write(const struct store *store, const struct layer *layer, uint64_t from,
                          uint64_t end, struct fault *fault)
 {
@@ -183,9 +179,9 @@ int pages_begin_to_write(const struct store *store, const struct layer *layer, u
     return 0;
 }
 
-/* Slice by slice, since nothing ends a flush before its time; the last word has the flush of the
- * file, which then has little left to do. An error that a slice was told is not told again: so all
- * count but those of a file system that cannot do it slice by slice. */
+/* Slice by slice, because a flush cannot be interrupted; then the file as a whole, which takes
+ * little time by then. The system reports a write error only once, so an error of a slice counts,
+ * except if the file system does not support flushing a range. */
 int pages_flush(const struct store *store, const struct layer *layer, const char *doing,
                 struct fault *fault)
 {
@@ -208,8 +204,7 @@ bool pages_have_data(const struct store *store, const struct layer *layer)
     return data < 0 ? errno != ENXIO : (uint64_t)data < page_at(layer, layer->plan.pages);
 }
 
-/* Where the file system can say that blocks read as zeros, none need be written: clearing 4 GB took
- * as long as writing them does. */
+/* Lets the file system make the blocks read as zeros, if it can, instead of writing them. */
 static void clear_slice(const struct store *store, const struct layer *layer, uint64_t page,
                         uint64_t pages)
 {
@@ -223,7 +218,7 @@ int pages_clear(const struct store *store, const struct layer *layer, const char
 {
     uint8_t *bytes = layer->bits.bytes;
     uint64_t end = layer->plan.pages;
-    /* Memory without a file is given back, and comes as zeros when it is touched again. */
+    /* Memory is released, and reads as zeros when it is touched again. */
     if (in_memory(store) && madvise(bytes, bytes_of(layer), MADV_DONTNEED) == 0)
         return 0;
     for (uint64_t page = 0; page < end; page += SLICE_PAGES) {

@@ -1,5 +1,5 @@
 /*
- * pages - how a layer's pages come into memory, get their bits, and go to the disk.
+ * pages - how pages of layers are read, written, flushed and cleared.
  */
 #ifndef UNSEEN_FILTER_PAGES_H
 #define UNSEEN_FILTER_PAGES_H
@@ -8,60 +8,60 @@
 
 struct layer;
 
-/* About so many keys will be looked for in this run: if they touch much of the filter, its pages
- * may be had in bulk. Only a hint: if it is wrong, it costs time. */
+/* A hint that this run will test about so many keys: if they touch much of the filter, its pages
+ * are read in bulk. A wrong hint costs only time. */
 void pages_expect(struct store *store, uint64_t keys);
 
-/* Reads ahead some more of what pages_expect found worth it. For once in a while: with a cold disk
- * it takes as long as reading 16 MB, and when all is there, nothing. */
+/* Reads ahead the next slice of layers that pages_expect chose. To be called now and then: takes as
+ * long as reading 16 MB from the disk, and nothing once all is read. */
 void pages_read_slice(struct store *store);
 
-/* Tells that `pages` pages of a layer, from `page` on, are read now, and that all of it will be,
- * front to back. Never fails. */
+/* Reads `pages` pages of a layer, from `page` on, in a run that reads all of it from front to back.
+ * Never fails. */
 void pages_read_ahead(const struct store *store, unsigned layer, uint64_t page, uint64_t pages);
 
-/* Asks for the pages of keys in all layers: the disk reads them side by side while the caller goes
- * on. A system call for each, of 0.2 us if the page is in memory. Never fails. */
+/* Asks the system to read the pages of these keys in all layers, in parallel, in the background.
+ * One system call per key and layer, 0.2 us if the page is in memory. Never fails. */
 void pages_prefetch(const struct store *store, const struct key *keys, size_t n);
 
-/* --- for store and delivery --- */
+/* --- for the files of this directory --- */
 
-/* Under LOCK_CHANGE: bits will be set in a layer: from now on everybody looks into it. */
+/* Under LOCK_CHANGE, before bits are set in a layer: from now on tests read the layer. */
 void pages_get_bits(struct store *store, const struct layer *layer);
 
 /* Under LOCK_CHANGE: sets the bits of keys in a layer. */
 void pages_set(struct store *store, struct layer *layer, const struct key *keys, size_t n);
 
-/* Pages from..end of a layer of a file will all be written. Returns 0, or -1 with the fault of
+/* Maps pages from..end of a layer of a file for writing. Returns 0, or -1 with the fault of
  * store_check_signals. */
 int pages_populate_to_write(const struct store *store, const struct layer *layer, uint64_t from,
                             uint64_t end, struct fault *fault);
 
-/* What was written to pages from..end of a layer of a file is on its way to the disk: waits until
- * the disk has begun with it. The same. */
+/* Begins to write pages from..end of a layer to the disk; waits until the disk has begun. Returns
+ * as above. */
 int pages_begin_to_write(const struct store *store, const struct layer *layer, uint64_t from,
                          uint64_t end, struct fault *fault);
 
-/* All of a layer, and what else was written to the file, is on disk. Returns 0, or -1 with the
- * fault, which begins with `doing`, or is store_check_signals'. */
+/* Flushes a layer, and the rest of the file. Returns 0, or -1 with the fault: that of
+ * store_check_signals, or one that begins with `doing`. */
 int pages_flush(const struct store *store, const struct layer *layer, const char *doing,
                 struct fault *fault);
 
-/* All of a layer is zeros; in a file, on disk. The same. */
+/* Clears a layer; in a file, also flushes it. Returns as above. */
 int pages_clear(const struct store *store, const struct layer *layer, const char *doing,
                 struct fault *fault);
 
-/* Whether something may have been written to a layer since it was allocated. In memory false. */
+/* Whether a layer may have been written to since it was allocated. In memory: false. */
 bool pages_have_data(const struct store *store, const struct layer *layer);
 
-/* The machine's memory, in pages of 4096 bytes; 0 if that is not known. */
+/* The memory of the machine, in pages of 4096 bytes; 0 if unknown. */
 uint64_t pages_of_memory(void);
 
-/* Asks for large pages. */
+/* Asks for huge pages. */
 void pages_use_huge(struct layer *layer);
 enum {
     HUGE_BYTES = 2 << 20,
-    HUGE_FROM = 16384 /* keys in a layer from which on large pages pay */
+    HUGE_FROM = 16384 /* keys in a layer from which huge pages pay off */
 };
 
 #endif
