@@ -360,7 +360,7 @@ uninstall:
 	rm -f "$$DESTDIR$$bindir/unseen"
 	rm -f $(foreach page,$(MANUALS),"$(call manual_path,$(page))/$(notdir $(page))")
 	rm -f "$$DESTDIR$$docdir/LICENSE" "$$DESTDIR$$docdir/README.md"
-	rm -f $(EXAMPLES:%="$$DESTDIR$$docdir/%")
+	rm -f $(EXAMPLES:man/%="$$DESTDIR$$docdir/%")
 	rm -f "$$DESTDIR$$bashcompdir/unseen" "$$DESTDIR$$zshcompdir/_unseen" \
 		"$$DESTDIR$$fishcompdir/unseen.fish"
 	for directory in "$$DESTDIR$$docdir/examples" "$$DESTDIR$$docdir"; do \
