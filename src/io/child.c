@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A signal that this process handles is at its default in the child, one that it ignores is
- * ignored: that is what exec does. */
+/* exec resets signals that this process handles to their default, and leaves ignored ones
+ * ignored. */
 static int spawn(pid_t *pid, int input, const char *const *argv)
 {
     posix_spawn_file_actions_t actions;
@@ -30,14 +30,14 @@ static int spawn(pid_t *pid, int input, const char *const *argv)
     return error;
 }
 
-/* Where the line ends that begins at `from`. */
+/* The offset after the line that begins at `from`. */
 static size_t line_end(const struct child *child, const char *bytes, size_t from, size_t length)
 {
     const char *end = memchr(bytes + from, child->delimiter, length - from);
     return end != NULL ? (size_t)(end - bytes) + 1 : length;
 }
 
-/* Of the first write: what it is started with. */
+/* Sets what the command is started with, from the first write. */
 static void measure(struct child *child, const char *bytes, size_t length)
 {
     size_t most = length < CHILD_GIVEN ? length : CHILD_GIVEN;
@@ -48,7 +48,7 @@ static void measure(struct child *child, const char *bytes, size_t length)
         child->given = (size_t)(last - bytes) + 1;
 }
 
-/* A whole line of words in one is a slip; no program has such a name. */
+/* A name with blanks or operators is a command line that was quoted by mistake. */
 static int cannot_run(const struct child *child, struct fault *fault)
 {
     char quoted[QUOTE_MAX];
@@ -74,7 +74,7 @@ static int start(struct child *child, const char *bytes, size_t length, struct f
     child->failed = true;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return fault_errno(fault, child->argv[0], NULL, errno);
-    /* Ignored by our parent, it would take CMD's exit code away before we can ask for it. */
+    /* If the parent had ignored it, the exit status of CMD would be lost. */
     signal(SIGCHLD, SIG_DFL);
     child->error = spawn(&child->pid, ends[0], child->argv);
     close(ends[0]);
@@ -90,7 +90,7 @@ static int start(struct child *child, const char *bytes, size_t length, struct f
     return 0;
 }
 
-/* How many bytes it has read, asked at either end of the pipe; all if nobody can tell. */
+/* How many bytes the command has read; `end` is either end of the pipe. All, if that is unknown. */
 static uint64_t count_read(const struct child *child, int end)
 {
     int unread;
@@ -99,7 +99,6 @@ static uint64_t count_read(const struct child *child, int end)
     return child->written - (uint64_t)unread;
 }
 
-/* As output_write. */
 static size_t write_as_output(void *context, const char *bytes, size_t length, struct fault *fault)
 {
     struct child *child = context;
@@ -129,7 +128,7 @@ struct output child_output(struct child *child, const char *const *argv, char de
     };
 }
 
-/* An end of the pipe that `fd` is an end of; -1 if it cannot be had. */
+/* Opens an end of the pipe that `fd` is an end of. Returns -1 if that is not possible. */
 static int open_end(int fd, int mode)
 {
     char path[32];
@@ -137,8 +136,8 @@ static int open_end(int fd, int mode)
     return open(path, mode | O_NONBLOCK | O_CLOEXEC);
 }
 
-/* Whether a descendant of the command still has the pipe: `fd` is its end for reading here, and is
- * opened again. It goes for a moment, so that an end for writing can tell. */
+/* Whether a descendant of the command still has the pipe open. `fd` is our read end; it is closed
+ * for a moment, so that poll on a write end shows whether there is another, and reopened. */
 static bool has_other_readers(int *fd)
 {
     struct pollfd end = {.fd = open_end(*fd, O_WRONLY)};
@@ -151,7 +150,7 @@ static bool has_other_readers(int *fd)
     return has;
 }
 
-/* How many lines it has not taken; `end` is the pipe's end for reading. */
+/* How many lines the command has not taken; `end` is the read end of the pipe. */
 static uint64_t count_left(struct child *child, int end)
 {
     char bytes[4096];
@@ -168,8 +167,9 @@ static uint64_t count_left(struct child *child, int end)
     return lines;
 }
 
-/* However long it takes: signals went to it, and it alone decides. Reaped, its number may be that
- * of another process. Returns 0 if it exited with 0, else -1 with the fault. */
+/* Waits for the command, however long it takes. It is reaped only after signals are no longer
+ * passed on, because then its number may belong to another process. Returns 0 if it exited with 0,
+ * else -1 with the fault. */
 static int wait_for_end(struct child *child, struct fault *fault)
 {
     const char *name = child->argv[0];

@@ -5,13 +5,13 @@
 
 struct collect {
     struct output *output;
-    size_t length; /* of what was gathered */
+    size_t length; /* bytes in the buffer */
     char bytes[COLLECT_BYTES];
 };
 
 struct collect *collect_new(struct output *output)
 {
-    /* Not cleared: a short run touches little of it. */
+    /* Not cleared, because a short run touches little of it. */
     struct collect *collect = malloc(sizeof *collect);
     if (collect == NULL)
         return NULL;

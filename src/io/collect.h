@@ -1,33 +1,30 @@
 /*
- * collect - lines gathered for an output, so that short ones are written many at a time.
+ * collect - a buffer before an output, so that many short lines are written at a time.
  *
- * Where what is printed does not lie in one piece in the input's buffer, it is put together here:
- * keys, lines with a tag, the few lines of each batch that are held back. The owner flushes before
- * it waits for more input, so that nothing that has arrived stays here.
+ * It is for output that is not one piece of the input's buffer: keys, lines with a tag, the dropped
+ * lines of a batch. The owner flushes it before it waits for input, so that no line is delayed.
  */
 #ifndef UNSEEN_IO_COLLECT_H
 #define UNSEEN_IO_COLLECT_H
 
 #include "io/output.h"
 
-enum { COLLECT_BYTES = 256 << 10 }; /* gathered at most */
+enum { COLLECT_BYTES = 256 << 10 }; /* size of the buffer */
 
 struct collect;
 
-/* `output` must outlive it. NULL if memory is short. */
+/* `output` must outlive the result. Returns NULL if memory is short. */
 struct collect *collect_new(struct output *output);
 
-/* What was not flushed is lost. */
+/* Discards what was not flushed. */
 void collect_free(struct collect *collect);
 
-/* Adds some bytes: a line with its delimiter, or a piece of one. The bytes of one call are never
- * divided between two writes: so an output that mends its last line gets whole lines, if it is
- * given whole ones. Bytes for which the buffer is too small are written by themselves, and not
- * copied. Returns 0; or -1 with the fault of output_write, and then all that was gathered is
- * dropped. */
+/* Adds bytes: a line with its delimiter, or a piece of one. The bytes of one call are never divided
+ * between two writes, so whole lines stay whole. More bytes than the buffer holds are written
+ * directly. Returns 0; or -1 with the fault of output_write, and then the buffer is discarded. */
 int collect_add(struct collect *collect, const char *bytes, size_t length, struct fault *fault);
 
-/* Writes what was gathered, if anything. Returns as collect_add. */
+/* Writes the buffer. Returns as collect_add. */
 int collect_flush(struct collect *collect, struct fault *fault);
 
 #endif

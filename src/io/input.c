@@ -15,12 +15,12 @@ struct input {
     char delimiter;
     bool ended;
     size_t max_line;
-    const atomic_bool *stop;    /* NULL, or see input_let_wait */
-    struct input_buffer buffer; /* the byte more is for a missing last delimiter */
-    size_t most_read;           /* bytes at a time */
-    size_t chunk;               /* length of the last chunk, at the beginning of the buffer */
+    const atomic_bool *stop;    /* from input_let_wait; may be NULL */
+    struct input_buffer buffer; /* its extra byte is for a missing last delimiter */
+    size_t most_read;           /* bytes to read at a time */
+    size_t chunk;               /* length of the last chunk, which begins the buffer */
     size_t filled;              /* bytes in the buffer */
-    uint64_t read;              /* bytes in all */
+    uint64_t read;              /* bytes read in all */
 };
 
 struct input *input_new(int fd, const char *name, char delimiter, size_t buffer_bytes,
@@ -95,8 +95,8 @@ static int resize(struct input_buffer *buffer, size_t capacity)
     return 0;
 }
 
-/* Doubles the buffer, which is full of one line. The limit is one byte above the longest line, so
- * that a line just as long as allowed has room for its delimiter. */
+/* Doubles the buffer, which is filled by one line. The limit is one byte above the longest line,
+ * for its delimiter. */
 static int grow(struct input *input, struct fault *fault)
 {
     size_t limit = input->max_line + 1;
@@ -116,7 +116,7 @@ void input_let_wait(struct input *input, const atomic_bool *stop)
 int input_change_buffer(struct input *input, struct input_buffer *buffer, struct fault *fault)
 {
     struct input_buffer before = input->buffer;
-    /* The rest came with the last read: it fits. */
+    /* The rest came with the last read, so it fits. */
     size_t rest = input->filled - input->chunk;
     if (buffer->capacity < input->most_read && resize(buffer, input->most_read) != 0)
         return fault_errno(fault, input->name, NULL, ENOMEM);
@@ -128,19 +128,19 @@ int input_change_buffer(struct input *input, struct input_buffer *buffer, struct
     return 0;
 }
 
-/* Reads what is there; waits until something is. A buffer that has grown for a long line is not
- * filled at once: what comes after the line would have to be copied. Returns the number of bytes, 0
- * at the end, -1, or INPUT_WAITS. */
+/* Reads available bytes, or waits for some. A buffer that has grown for a long line is not filled
+ * at once, because bytes after the line must be copied. Returns the number of bytes, 0 at the end,
+ * -1 with the fault, or INPUT_WAITS. */
 static ssize_t fill(struct input *input, struct fault *fault)
 {
     char *to = input->buffer.bytes + input->filled;
-    size_t room = input->buffer.capacity - input->filled;
-    if (room > input->most_read)
-        room = input->most_read;
+    size_t most = input->buffer.capacity - input->filled;
+    if (most > input->most_read)
+        most = input->most_read;
     for (;;) {
         if (input->stop != NULL && atomic_load(input->stop))
             return INPUT_WAITS;
-        ssize_t n = signals_read(input->fd, to, room);
+        ssize_t n = signals_read(input->fd, to, most);
         if (n >= 0)
             return n;
         if (errno == EAGAIN && signals_wait_readable(input->fd, -1) >= 0)
@@ -152,11 +152,11 @@ static ssize_t fill(struct input *input, struct fault *fault)
 
 bool input_wait(struct input *input, int milliseconds)
 {
-    /* Nothing to wait for at the end of a file, or with an error: reading says so. */
+    /* At the end of a file, and after an error, input_next does not wait. */
     return signals_wait_readable(input->fd, milliseconds) != 0;
 }
 
-/* What is in the buffer after the last chunk comes to its beginning. */
+/* Moves the bytes after the last chunk to the start of the buffer. */
 static void move_rest(struct input *input)
 {
     char *bytes = input->buffer.bytes;
@@ -223,7 +223,7 @@ uint64_t input_expected(const char *const *names)
 
 void input_give_back(struct input *input, uint64_t used)
 {
-    /* A delimiter that was supplied at the end was not read. */
+    /* A delimiter that input_next added was not read. */
     if (used < input->read)
         (void)!lseek(input->fd, -(off_t)(input->read - used), SEEK_CUR);
 }

@@ -39,7 +39,7 @@ int output_check(const char *path, struct fault *fault)
     return path_check_directory(path, fault);
 }
 
-/* The same regular file, open for reading; -1 if it is another one, or must not be read. */
+/* Opens the same regular file for reading; -1 if that is not possible. */
 static int open_end(int fd, const char *path)
 {
     struct stat status, end_status;
@@ -56,13 +56,13 @@ void output_append_to(struct output *output, int fd, const char *path, char deli
 {
     *output = (struct output){.fd = fd, .name = path, .delimiter = delimiter};
     output->end_fd = open_end(fd, path);
-    output->mends = output->end_fd >= 0;
+    output->ends_last_line = output->end_fd >= 0;
 }
 
 int output_open(struct output *output, const char *path, char delimiter, struct fault *fault)
 {
-    /* Not made if it is there: in a sticky directory the system refuses that for another user's
-     * file. */
+    /* First without O_CREAT: in a directory with the sticky bit, the system refuses that for
+     * another user's file. */
     int flags = O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC;
     int fd = signals_open(path, flags, 0);
     if (fd < 0 && errno == ENOENT)
@@ -91,29 +91,28 @@ static size_t write_all(const struct output *output, const char *bytes, size_t l
     return done;
 }
 
-/* Where there are no locks, a look at the end is safe at the beginning, if ever. */
-static void stop_mending(struct output *output)
+static void stop_checking(struct output *output)
 {
     close(output->end_fd);
-    output->mends = false;
+    output->ends_last_line = false;
 }
 
-/* A run that was killed, now or long ago, can have left half a line, which would spoil the next
- * one. Whether the file ends in one can only be told while nobody else is in the middle of a write:
- * hence a lock on the output, that all who write by -a take. */
-static size_t write_mending(struct output *output, const char *bytes, size_t length,
-                            struct fault *fault)
+/* A killed run may have left an unfinished line, which the next line would be joined to. The end of
+ * the file can be checked only while no other process is writing, so all runs with -a take a lock
+ * on the file. Without locks, only the check before the first write is reasonably safe. */
+static size_t write_after_check(struct output *output, const char *bytes, size_t length,
+                                struct fault *fault)
 {
     size_t done = 0;
     bool locked = lock_take(output->fd, LOCK_OUTPUT, false, output->waits, (void *)output->name) ==
                   0;
-    bool mended = !ends_unfinished(output) || write_all(output, &output->delimiter, 1, fault) == 1;
-    if (mended)
+    bool ended = !ends_unfinished(output) || write_all(output, &output->delimiter, 1, fault) == 1;
+    if (ended)
         done = write_all(output, bytes, length, fault);
     if (locked)
         lock_drop(output->fd, LOCK_OUTPUT);
     else
-        stop_mending(output);
+        stop_checking(output);
     return done;
 }
 
@@ -121,8 +120,8 @@ size_t output_write(struct output *output, const char *bytes, size_t length, str
 {
     if (output->append != NULL)
         return output->append(output->context, bytes, length, fault);
-    if (output->mends && length > 0)
-        return write_mending(output, bytes, length, fault);
+    if (output->ends_last_line && length > 0)
+        return write_after_check(output, bytes, length, fault);
     return write_all(output, bytes, length, fault);
 }
 
@@ -137,8 +136,8 @@ int output_sync(const struct output *output, struct fault *fault)
 
 int output_close(struct output *output, struct fault *fault)
 {
-    if (output->mends)
-        stop_mending(output);
+    if (output->ends_last_line)
+        stop_checking(output);
     if (close(output->fd) != 0 && errno != EINTR)
         return fault_errno(fault, output->name, NULL, errno);
     return 0;

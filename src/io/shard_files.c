@@ -12,22 +12,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of the lines that are not yet written, in all files together, as fits a processor's cache, and in
- * each. */
+/* Buffers: of all files together, to fit into the processor's cache, and of one file. */
 enum { BUFFERS_BYTES = 1 << 20, BUFFER_LEAST = 4 << 10, BUFFER_MOST = 64 << 10 };
 
 struct shard_files {
     const char *pattern;
     uint32_t shards, opened;
     bool finished;
-    size_t room;
-    char *buffers; /* of `room` bytes each, after the files */
+    size_t size;
+    char *buffers; /* `size` bytes for each file, allocated after `file` */
     FILE *file[];
 };
 
 /* --- names --- */
 
-/* How many bytes of the pattern are a place for the number, and how wide it is; 0: none. */
+/* The length of a %d or %0Wd at `at`, and its width W; 0 if there is none. */
 static size_t place_at(const char *at, int *width)
 {
     bool padded = at[0] == '%' && at[1] == '0' && at[2] >= '1' && at[2] <= '9' && at[3] == 'd';
@@ -76,7 +75,7 @@ static int fault_of(const struct shard_files *files, uint32_t shard, struct faul
 
 /* --- opening --- */
 
-/* By a link, two shards could be one file. */
+/* Whether, because of links, the file is that of an earlier shard. */
 static bool is_of_earlier(const char *pattern, uint32_t shard, const char *name)
 {
     struct stat status;
@@ -104,7 +103,7 @@ static int check(const char *pattern, uint32_t shards, struct fault *fault)
     return 0;
 }
 
-/* Raises the limit, as far as this user may, so that so many files more can be open. */
+/* Raises the limit on open files, as far as this user may, to allow so many more. */
 static int allow_open(uint32_t more, struct fault *fault)
 {
     enum { OPEN_ALREADY = 64 };
@@ -131,7 +130,7 @@ static int open_all(struct shard_files *files, struct fault *fault)
         files->file[i] = fopen(name, "we");
         if (files->file[i] == NULL)
             return fault_errno(fault, name, NULL, errno);
-        setvbuf(files->file[i], files->buffers + i * files->room, _IOFBF, files->room);
+        setvbuf(files->file[i], files->buffers + i * files->size, _IOFBF, files->size);
         files->opened++;
     }
     return 0;
@@ -141,14 +140,14 @@ struct shard_files *shard_files_new(const char *pattern, uint32_t shards, struct
 {
     if (check(pattern, shards, fault) != 0 || allow_open(shards, fault) != 0)
         return NULL;
-    size_t room = BUFFERS_BYTES / shards;
-    room = room < BUFFER_LEAST ? BUFFER_LEAST : room > BUFFER_MOST ? BUFFER_MOST : room;
-    struct shard_files *files = malloc(sizeof *files + shards * (sizeof(FILE *) + room));
+    size_t size = BUFFERS_BYTES / shards;
+    size = size < BUFFER_LEAST ? BUFFER_LEAST : size > BUFFER_MOST ? BUFFER_MOST : size;
+    struct shard_files *files = malloc(sizeof *files + shards * (sizeof(FILE *) + size));
     if (files == NULL) {
         fault_errno(fault, "--files", NULL, ENOMEM);
         return NULL;
     }
-    *files = (struct shard_files){.pattern = pattern, .shards = shards, .room = room};
+    *files = (struct shard_files){.pattern = pattern, .shards = shards, .size = size};
     files->buffers = (char *)(files->file + shards);
     if (open_all(files, fault) == 0)
         return files;
@@ -156,7 +155,7 @@ struct shard_files *shard_files_new(const char *pattern, uint32_t shards, struct
     return NULL;
 }
 
-/* The pattern may have the number in a directory's name; most often all are in one. */
+/* All files are usually in one directory, but the pattern may have the number in its name. */
 void shard_files_allow(const struct shard_files *files, struct confine *confine)
 {
     char name[PATH_MAX], directory[PATH_MAX], before[PATH_MAX] = "";

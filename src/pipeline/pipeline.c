@@ -331,7 +331,7 @@ static int milliseconds_left(const struct pipeline *pipeline)
 /* What is not a regular file is on no disk. */
 static int sync_dropped(struct pipeline *pipeline, struct fault *fault)
 {
-    if (pipeline->dropped == NULL || !pipeline->plan.dropped->mends)
+    if (pipeline->dropped == NULL || !pipeline->plan.dropped->ends_last_line)
         return 0;
     return collect_flush(pipeline->dropped, fault) == 0 ? output_sync(pipeline->plan.dropped, fault)
                                                         : -1;

@@ -15,11 +15,10 @@
 typedef int newfile_fill(int fd, const void *context);
 
 struct newfile_plan {
-    const char *path; /* symbolic links are followed */
-    bool over;        /* replace an existing file */
-    bool secret;      /* readable by its owner alone, from the first byte on */
-    const struct stat
-        *like; /* NULL, or a file whose owner and mode it gets first */
+    const char *path;        /* symbolic links are followed */
+    bool over;               /* replace an existing file */
+    bool secret;             /* readable by its owner alone, from the first byte on */
+    const struct stat *like; /* NULL, or a file whose owner and mode it gets first */
     newfile_fill *fill;
     const void *context;
 };

@@ -15,8 +15,8 @@ double group_rate(const struct estimate *estimate, const struct layer_plan *plan
     return rate;
 }
 
-/* Small layers first, as in a filter that grew; of one shape the fullest first, and so on, so that
- * the order of the inputs does not matter. */
+/* Small layers first, as in a filter that grew; within one shape the fullest first. Ties are broken
+ * by the bits, so that the order of the inputs does not matter. */
 static int compare_sources(const void *left, const void *right)
 {
     const struct source *a = left, *b = right;
@@ -37,13 +37,13 @@ static void put(struct group *group, struct source *source)
     group->sources = source;
     group->members[group->count++] = source->bits;
     group->staged += source->staged;
-    /* Inputs may be made for different numbers of keys. */
+    /* Inputs may have been made for different numbers of keys. */
     if (source->plan.capacity > group->plan.capacity)
         group->plan = source->plan;
 }
 
-/* Puts the source into the group if their rate allows it; *all is the sum of all rates. Returns 0,
- * or -1: a signal came. */
+/* Puts the source into the group if the rate allows it; *all is the sum of all rates. Returns 0, or
+ * -1 if a signal came. */
 static int try_to_join(struct group *group, struct source *source, double rate, double *all)
 {
     struct estimate estimate;

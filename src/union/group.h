@@ -1,11 +1,11 @@
 /*
- * group - which layers of several filters become one.
+ * group - decides which layers of several filters are combined into one.
  *
- * Only layers of one shape, that is of equal pages and geometry, can be laid over one another. That
- * saves a look for each key and costs rate: two full layers of 1e-6 as one have 1e-3. So the
- * fullest comes first, and each other one joins the first group that the filter's rate allows. The
- * keys in the stage of a layer are the layer's. How many of them others have, too, is not known:
- * they count as its own.
+ * Only layers of one shape (the same number of pages and the same geometry) can be combined by OR.
+ * Combining saves a test per key, but raises the rate: two full layers of 1e-6 become one of 1e-3.
+ * So the fullest layer comes first, and each other layer joins the first group that stays within
+ * the filter's rate. Keys in a layer's stage belong to the layer. Overlap between inputs cannot be
+ * predicted, so staged keys are counted for each layer separately.
  */
 #ifndef UNSEEN_UNION_GROUP_H
 #define UNSEEN_UNION_GROUP_H
@@ -19,33 +19,33 @@ struct source {
     unsigned layer;
     const struct bits *bits;
     struct layer_plan plan;
-    double keys;         /* with those in its stage alone */
-    double staged;       /* those */
-    double rate;         /* with them */
-    bool placed;         /* it has a group */
-    struct source *next; /* in that */
+    double keys;         /* in the layer and its stage */
+    double staged;       /* in its stage */
+    double rate;         /* of the layer and its stage */
+    bool placed;         /* it is in a group */
+    struct source *next; /* in the group */
 };
 
-/* A layer to be. */
+/* A layer of the new filter. */
 struct group {
     const struct bits **members;
     size_t count;
     struct source *sources; /* of the members, in no order */
     struct layer_plan plan;
-    double keys;   /* with those in stages: at most */
-    double staged; /* these */
-    double rate;   /* with them */
+    double keys;   /* at most, stages included */
+    double staged; /* in stages */
+    double rate;   /* stages included */
 };
 
-/* Sorts n sources and puts each into one of the groups, which has room for n; so has `members` for
- * their bits. They join where the rates of all groups together stay at most `rate`; where it is
- * above that, only if a layer does not pass what it was made for, or if that adds nothing, since
- * they share their keys. Depends on what is in the sources, not on their order. Returns how many
- * groups there are, or -1: a signal came. Reads the bits of each two that may join. */
+/* Sorts n sources and puts each into a group. `groups` and `members` have n elements each. Sources
+ * are combined if the sum of the groups' rates stays at most `rate`. If the sum is above it anyway,
+ * they are combined only if the group keeps the rate of its layer, or if the sum does not rise
+ * because they share keys. The result depends on the sources, not on their order. Returns the
+ * number of groups, or -1 if a signal came. Reads the bits of all pairs that may be combined. */
 ptrdiff_t group_all(struct source *sources, size_t n, double rate, const struct bits **members,
                     struct group *groups);
 
-/* The rate of a layer with the bits that were estimated, and so many keys more in its stage. */
+/* The rate of a layer with the estimated bits and `staged` more keys in its stage. */
 double group_rate(const struct estimate *estimate, const struct layer_plan *plan, double staged);
 
 #endif

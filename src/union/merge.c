@@ -24,10 +24,10 @@ struct merge {
     const struct bits **members; /* of all groups */
     struct group *groups;
     unsigned count;
-    struct store *replaced; /* the input that it takes the place of, frozen; or NULL */
+    struct store *replaced; /* the input that the new filter replaces, frozen; or NULL */
 };
 
-/* The header is that of the input made for the most keys. */
+/* The new header is that of the input made for the most keys. */
 static bool is_larger(const struct filter_plan *a, const struct filter_plan *b)
 {
     if (a->capacity != b->capacity)
@@ -35,8 +35,8 @@ static bool is_larger(const struct filter_plan *a, const struct filter_plan *b)
     return a->pages > b->pages;
 }
 
-/* What the others are compared with: the first that is for a part of a list, or the first. One for
- * all of a list agrees with parts of any. */
+/* The input that all others are compared with: the first that is for a shard, or the first. A
+ * filter without --shard agrees with shards of any list. */
 static const struct store *model_of(struct store *const *inputs, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -71,9 +71,9 @@ static bool has_shard(struct store *const *inputs, size_t count, uint32_t shard)
     return false;
 }
 
-/* All shards of a list, each once or several times, are the list; one shard alone is that shard. A
- * filter for all of the list among shards does not stand for any of them: what is in it is not
- * known to be all that theirs would have. */
+/* If all inputs are for one shard, the result is for this shard; if all shards of a list are there,
+ * each at least once, it is for the whole list. A filter without --shard among the inputs does not
+ * replace a missing shard, because it may lack lines of that shard. */
 static int join_shards(struct store *const *inputs, size_t count, struct shard *joint,
                        struct fault *fault)
 {
@@ -109,7 +109,7 @@ static int make_header(struct header *header, struct store *const *inputs, size_
     return join_shards(inputs, count, &header->shard, fault);
 }
 
-/* The keys in the stage are counted first: if it is emptied meanwhile, the layer has them. */
+/* Keys in the stage are counted before those in the layer, to which a writer may move them. */
 static int read_source(struct source *source, struct fault *fault)
 {
     struct estimate estimate;
@@ -157,8 +157,9 @@ static int read_sources(struct merge *merge, struct store *const *inputs, size_t
     return 0;
 }
 
-/* Several layers share the rate, by what is in them now. What comes later goes into new ones, whose
- * rates growth keeps small: each filled up would have the rate of a whole filter. */
+/* Layers that were not combined share the rate as they are now; filled up, each would have the rate
+ * of a whole filter. So they are declared full, and new keys go into new layers, whose rates growth
+ * keeps small. */
 static void close_layers(struct merge *merge)
 {
     for (unsigned i = 0; i < merge->count; i++) {
@@ -171,7 +172,7 @@ static void close_layers(struct merge *merge)
 
 static int form_groups(struct merge *merge, struct fault *fault)
 {
-    /* One that grows has some left. */
+    /* A filter that grows needs some spare layers. */
     const int most = merge->header.plan.fixed ? LAYERS_MAX : LAYERS_MAX - 8;
     ptrdiff_t count = group_all(merge->sources, merge->source_count, merge->header.plan.rate,
                                 merge->members, merge->groups);
@@ -246,12 +247,12 @@ struct contents {
     struct fault *fault;
 };
 
-/* A layer as it is written. */
+/* A layer that is being written. */
 struct writing {
     const struct contents *contents;
     int fd;
     uint64_t offset;
-    const struct bits **layers; /* whose pages it has */
+    const struct bits **layers; /* the layers that are combined in it */
     size_t count;
     struct estimate estimate;
 };
@@ -261,8 +262,8 @@ static bool is_empty(const uint8_t page[PAGE_BYTES])
     return page[0] == 0 && memcmp(page, page + 1, PAGE_BYTES - 1) == 0;
 }
 
-/* One by one: written in large pieces, the file would be cached in large folios, of which a run of
- * a few lines would then dirty as many. Pages of zeros are there already. */
+/* Writes page by page: large writes would put the file into large folios of the page cache, and a
+ * later run of a few lines would dirty one of these per line. Pages of zeros need not be written. */
 static int write_pages(int fd, const uint8_t *bytes, unsigned pages, uint64_t at)
 {
     for (unsigned i = 0; i < pages; i++) {
@@ -279,11 +280,11 @@ static int fail(const struct contents *contents, int error)
     return fault_errno(contents->fault, contents->path, "cannot be created", error);
 }
 
-/* Its buffer must be off the stack when it has returned. */
+/* Not inlined, so that its buffer is on the stack only while it runs. */
 __attribute__((noinline)) static int write_stretch(struct writing *writing, uint64_t from,
                                                    uint64_t end)
 {
-    enum { SOME = KERNEL_PAGES / 4 }; /* as many as a small stack has room for */
+    enum { SOME = KERNEL_PAGES / 4 }; /* as many as fit on a small stack */
     uint8_t joint[SOME * PAGE_BYTES];
     for (uint64_t at = from; at < end; at += SOME) {
         unsigned pages = end - at < SOME ? (unsigned)(end - at) : SOME;
@@ -297,8 +298,8 @@ __attribute__((noinline)) static int write_stretch(struct writing *writing, uint
     return 0;
 }
 
-/* Sets the keys of a stage that fall on pages from..end, in a layer of that shape. Its buffer, too,
- * must be off the stack when it has returned. */
+/* Sets the keys of a stage that fall on pages from..end in a layer of the same shape. Not inlined,
+ * because of its buffer. */
 __attribute__((noinline)) static int set_staged(const struct source *source, const struct bits *to,
                                                 uint64_t from, uint64_t end, struct fault *fault)
 {
@@ -310,9 +311,9 @@ __attribute__((noinline)) static int set_staged(const struct source *source, con
     return n < 0 ? -1 : 0;
 }
 
-/* Where keys are in stages: sets these in the new file's own pages, which are mapped as one more
- * layer, then adds the others, a stretch at a time: a stage is read before the pages to which its
- * keys may go meanwhile (filter/stage.h). */
+/* For a group with keys in stages. Maps the new layer and sets these keys in it, then combines it
+ * with the other layers, a stretch at a time. A stage is read before the pages that a writer may
+ * move its keys to (filter/stage.h). */
 static int write_staged(struct writing *writing, const struct group *group)
 {
     struct fault *fault = writing->contents->fault;
@@ -336,7 +337,7 @@ static int write_staged(struct writing *writing, const struct group *group)
     return result;
 }
 
-/* *keys is what the layer now has: the inputs may have gone on since they were measured. */
+/* *keys is estimated again, because writers may have added to the inputs since group_all. */
 static int write_layer(int fd, const struct contents *contents, unsigned layer, double *keys)
 {
     const struct group *group = &contents->merge->groups[layer];
@@ -366,7 +367,7 @@ static int fill(int fd, const void *context)
         double keys = 0;
         if (write_layer(fd, contents, i, &keys) != 0)
             return -1;
-        /* As if they had come one after the other: some look seen then, and are not counted. */
+        /* Counters leave out keys that looked seen, as if the keys had come one by one. */
         store64(states + (keys_at(i) - LAYER_STATES_AT),
                 (uint64_t)sizing_remembered(plan->geometry, plan->pages, keys));
     }
@@ -401,7 +402,7 @@ int merge_write(const struct merge *merge, const char *path, bool over, struct f
         memcpy(header->uuid, was->uuid, UUID_BYTES);
         header->created = was->created;
         contents.queue = store_queue(replaced);
-        /* For whoever has noted how often that was: its lines may be in by now. */
+        /* Another count, so that a writer which has noted the count tests its keys again. */
         contents.settlings = store_settlings(replaced) + 1;
         if (stat(store_path(replaced), &status) == 0 && store_is_file(replaced, &status))
             plan.like = &status;

@@ -303,8 +303,8 @@ static void check_lines(const uint8_t *data, size_t size)
         .most = data[6] == 255 ? UINT64_MAX : data[6],
         .delimiter = (data[0] & FLAG_NUL) != 0 ? '\0' : '\n',
         .header_line = (data[0] & FLAG_HEADING) == 0 ? HEADER_IS_A_LINE
-                   : (data[0] & FLAG_SKIP) != 0  ? HEADER_SKIPPED
-                                                 : HEADER_PRINTED,
+                       : (data[0] & FLAG_SKIP) != 0  ? HEADER_SKIPPED
+                                                     : HEADER_PRINTED,
     };
     struct result wanted = {.status = 0}, got = {.status = 0};
     reads.state = data[7];
