@@ -20,11 +20,11 @@
 struct pending {
     const char *path;
     char target[PATH_MAX];     /* its real name */
-    int fd;                    /* what stands there; -1: nothing */
-    struct key_file_head head; /* of that */
-    char new[PATH_MAX + 16];   /* the file that is being written, and will have its name */
-    int new_fd;                /* -1: none is */
-    mode_t mode;               /* that it may have */
+    int fd;                    /* the file of that name; -1: none */
+    struct key_file_head head; /* of that file */
+    char new[PATH_MAX + 16];   /* the temporary file */
+    int new_fd;                /* -1: none */
+    mode_t mode;               /* of the temporary file */
 };
 
 static struct pending *pending_alloc(const char *path, struct fault *fault)
@@ -51,7 +51,7 @@ static bool leads_to(const char *name, int fd)
     return lstat(name, &named) == 0 && fstat(fd, &status) == 0 && path_same_file(&named, &status);
 }
 
-/* The new file goes before its lock does, so that nobody has the lock of a file without a name. */
+/* Removes the temporary file before its lock, so that no other run locks a file without a name. */
 void pending_free(struct pending *pending)
 {
     if (pending == NULL)
@@ -98,7 +98,6 @@ static int no_pending_file(const struct pending *pending, struct fault *fault)
                                        : "to remember the lines of a file: unseen add");
 }
 
-/* Reads and checks the head of what is open. */
 static int read_head(struct pending *pending, struct fault *fault)
 {
     switch (flight_read_head(pending->fd, &pending->head)) {
@@ -117,7 +116,7 @@ static int read_head(struct pending *pending, struct fault *fault)
     }
 }
 
-/* Whether it is this filter's, and has all of its keys. */
+/* Whether the file belongs to this filter, and has all its keys. */
 static int check_head(const struct pending *pending, const struct store *store, struct fault *fault)
 {
     struct stat status;
@@ -154,7 +153,7 @@ static ptrdiff_t read_keys(const struct pending *pending, uint64_t from, struct 
     return (ptrdiff_t)n;
 }
 
-/* The checksum of so many keys of an open file, in links of 32 KB. Returns 0, or -1 with errno. */
+/* The checksum of `count` keys of an open file, chained by 32 KB. Returns 0, or -1 with errno. */
 static int sum_up(int fd, uint64_t count, uint64_t *sum)
 {
     uint8_t bytes[BATCH_KEYS * KEY_BYTES];
@@ -172,7 +171,6 @@ static int sum_up(int fd, uint64_t count, uint64_t *sum)
     return 0;
 }
 
-/* Nothing is given out before all of it is known to be good. */
 static int check_keys(struct pending *pending, struct fault *fault)
 {
     uint64_t sum;
@@ -182,7 +180,6 @@ static int check_keys(struct pending *pending, struct fault *fault)
     return sum == pending->head.sum ? 0 : damaged(pending, "key checksum mismatch", fault);
 }
 
-/* What is not a regular file has no keys, and is not waited for. */
 static int open_to_read(struct pending *pending, struct fault *fault)
 {
     struct stat status;
@@ -212,8 +209,8 @@ struct pending *pending_open(const char *path, const struct store *store, struct
 
 /* --- claiming --- */
 
-/* The name of the new file: a dot, lest a shell's * finds it, the name and a suffix. Where other
- * machines do not see the lock, each run has its own. */
+/* The name of the temporary file: a dot, so that a shell's * does not match it, the name and a
+ * suffix; a random suffix where other machines do not see the lock. */
 static int find_names(struct pending *pending, struct fault *fault)
 {
     char directory[PATH_MAX], suffix[32] = ".unseen-new";
@@ -244,7 +241,7 @@ static int fault_in_the_way(const struct pending *pending, struct fault *fault)
     return fault_way_out(fault, "remove it, or name another file");
 }
 
-/* Opens the new file, or that of a run that was killed: no link, nobody else's, nothing else. */
+/* Opens a temporary file: a new one, or one that a killed run of this user has left. */
 static int open_new(struct pending *pending, struct fault *fault)
 {
     struct stat status;
@@ -274,30 +271,30 @@ static int lock_new(const struct pending *pending, struct fault *fault)
     return fault_may_pass(fault);
 }
 
-/* Not to be removed: it is somebody else's. */
-static int let_new_go(struct pending *pending)
+/* Closes the temporary file of another run, and does not remove it. */
+static int close_new(struct pending *pending)
 {
     close(pending->new_fd);
     pending->new_fd = -1;
     return -1;
 }
 
-/* Opens and locks the new file; again, if a run has just finished with that one. */
+/* Opens and locks the temporary file; again, if another run has just renamed it. */
 static int claim(struct pending *pending, struct fault *fault)
 {
     while (!signals_pending()) {
         if (open_new(pending, fault) != 0)
-            return pending->new_fd >= 0 ? let_new_go(pending) : -1;
+            return pending->new_fd >= 0 ? close_new(pending) : -1;
         if (lock_new(pending, fault) != 0)
-            return let_new_go(pending);
+            return close_new(pending);
         if (leads_to(pending->new, pending->new_fd))
             return 0;
-        let_new_go(pending);
+        close_new(pending);
     }
     return fault_errno(fault, pending->path, NULL, EINTR);
 }
 
-/* What stands under the name is looked at once nobody else can put anything there. */
+/* The file of the name is opened after the claim: from then on no other run replaces it. */
 struct pending *pending_claim(const char *path, struct fault *fault)
 {
     struct pending *pending = pending_alloc(path, fault);
@@ -314,7 +311,7 @@ struct pending *pending_claim(const char *path, struct fault *fault)
 int pending_add(const struct pending *pending, struct filter *filter, uint64_t *added,
                 struct fault *fault)
 {
-    static struct key keys[BATCH_KEYS]; /* beside read_keys a small stack has no room */
+    static struct key keys[BATCH_KEYS]; /* too large for a small stack, with read_keys */
     static uint8_t seen[BATCH_KEYS];
     uint64_t from = 0, more;
     ptrdiff_t n;
@@ -328,8 +325,8 @@ int pending_add(const struct pending *pending, struct filter *filter, uint64_t *
 
 /* --- writing --- */
 
-/* The keys of the file that is there are owed. */
-static int owe(const struct pending *pending, struct filter *filter, struct fault *fault)
+/* Makes the filter expect the keys of the existing file. */
+static int expect_keys(const struct pending *pending, struct filter *filter, struct fault *fault)
 {
     struct key keys[BATCH_KEYS];
     uint64_t from = 0;
@@ -352,11 +349,11 @@ int pending_begin(struct pending *pending, struct filter *filter, struct fault *
     if (pending->fd >= 0 && fstat(pending->fd, &old) == 0)
         side_file_copy_owner(pending->new_fd, &old);
     return filter_hold_in(filter, pending->new_fd, pending->target, fault) == 0
-               ? owe(pending, filter, fault)
+               ? expect_keys(pending, filter, fault)
                : -1;
 }
 
-/* Somebody may have moved the new file away, or something else to where it is to go. */
+/* Another process may have moved the temporary file away, or another file to its new name. */
 static int check_names(const struct pending *pending, struct fault *fault)
 {
     struct stat status;

@@ -1,9 +1,9 @@
 /*
  * place - see place.h.
  *
- * A layer takes exactly `capacity` keys, then the next one is filled: so which layer a key is in
- * depends on the keys before it alone, and not on when they were settled, or by whom. Of several
- * layers with room the oldest is filled first. A window has one that is filling, and no other.
+ * A layer takes exactly `capacity` keys before the next one is filled. So the layer of a key
+ * depends only on the keys before it, not on when or by which process they were settled. Of several
+ * layers with room the oldest is filled first. In a window only one generation is filling.
  */
 #include "filter/place.h"
 
@@ -15,7 +15,6 @@
 
 #include <string.h>
 
-/* How many keys a layer still takes. */
 static uint64_t room_in(const struct store *store, unsigned layer)
 {
     uint64_t keys = layer_keys(store, &store->layers[layer]);
@@ -57,7 +56,7 @@ static void set(struct store *store, unsigned number, const struct key *keys, si
         window_settled(store, number);
 }
 
-/* Of keys none of which is in. Returns as place_keys. */
+/* As place_keys, for keys none of which is in. */
 static size_t place_run(struct store *store, const struct key *keys, size_t n, bool all)
 {
     size_t done = 0;

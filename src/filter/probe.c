@@ -1,10 +1,9 @@
 /*
  * probe - see probe.h.
  *
- * Where a page is not in memory, the test of its key waits for the disk: with a cold file, 100
- * lines waited 100 times, though a disk reads many pages in the time of one. So the pages of the
- * first batch of a run, which may be all of it, are asked for together. For a page that is in
- * memory that is a system call in vain, of 0.2 us.
+ * With a cold file, 100 lines would wait 100 times for the disk, which could read many pages at
+ * once. So the pages of the first batch, which may be the whole run, are prefetched together. For a
+ * page in memory this wastes a system call of 0.2 us.
  */
 #include "filter/probe.h"
 
@@ -15,7 +14,7 @@
 
 #include <string.h>
 
-/* A stage before its layer: keys go from the stage to the layer, and are in both for a while. */
+/* The stage first: keys are set in the layer before they leave the stage. */
 static void probe_layer(const struct store *store, unsigned i, uint64_t now, const struct key *keys,
                         size_t n, uint8_t *seen)
 {
@@ -26,7 +25,7 @@ static void probe_layer(const struct store *store, unsigned i, uint64_t now, con
         store->kernel->test(&layer->bits, keys, n, seen);
 }
 
-/* Newest first: it is the largest. */
+/* Newest first, because it is the largest. */
 void probe_layers(const struct store *store, const struct key *keys, size_t n, uint8_t *seen)
 {
     uint64_t now = generation_now(store);

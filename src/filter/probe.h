@@ -1,5 +1,5 @@
 /*
- * probe - which keys are in.
+ * probe - tests which keys are in.
  */
 #ifndef UNSEEN_FILTER_PROBE_H
 #define UNSEEN_FILTER_PROBE_H
@@ -7,20 +7,20 @@
 #include "core/hash.h"
 #include "filter/store.h"
 
-/* seen[i] = 1 for each key that is in, else 0. No lock; about 10 to 60 ns a key. Maps layers that
- * others have added first. Returns 0, or -1 with the fault. */
+/* Sets seen[i] = 1 for each key that is in, else 0. Maps new layers first. No lock; about 10 to 60
+ * ns per key. Returns 0, or -1 with the fault. */
 int probe(struct store *store, const struct key *keys, size_t n, uint8_t *seen,
           struct fault *fault);
 
-/* The same for keys with seen[i] == 0, in the layers that are known. */
+/* The same for keys with seen[i] == 0, in the layers that are mapped. */
 void probe_layers(const struct store *store, const struct key *keys, size_t n, uint8_t *seen);
 
-/* The same, but of a window only in the newest generation: what will be cleared before it does not
- * vouch for a key, which at the rate p it only seems to have. */
+/* The same, but in a window only in the newest generation: an older one will be cleared earlier,
+ * and may have the key only by a false positive. */
 void probe_newest(const struct store *store, const struct key *keys, size_t n, uint8_t *seen);
 
-/* What probe does before it looks: seen[i] = 0, layers of others are mapped, and the pages of the
- * first batch of a run are asked for. */
+/* The first part of probe: sets seen[i] = 0, maps new layers, prefetches the pages of the first
+ * batch of a run. */
 int probe_begin(struct store *store, const struct key *keys, size_t n, uint8_t *seen,
                 struct fault *fault);
 

@@ -1,21 +1,20 @@
 /*
  * removal - see removal.h.
  *
- * Under LOCK_CHANGE, key by key: look at all cells of the key, and if none is zero lower them all.
- * Readers look at cells without the lock, and stay right: a cell of another key that is in counts
- * that key, so it does not fall to zero (cells.h).
+ * For each key, under LOCK_CHANGE: if no cell of the key is zero, lowers all its cells by one.
+ * Readers without the lock are not disturbed, because a cell that another key uses counts that key,
+ * too, and does not fall to zero (cells.h).
  *
- * What a kill between two stores would leave is a key that is not in any more, while some of its
- * cells still count it, and nobody would ever lower those. So there is a journal, one page: the
- * key, its lines as they were, and last a mark that all this is valid; when the cells are lowered
- * the mark is taken away. Stores to a mapped file outlive a killed process in the order in which it
- * made them. Whoever takes the lock next and finds the mark puts the lines back; so each key is
- * removed whole or not at all. Until then readers may see the key as not in.
+ * A kill between two stores would leave a key that is no longer in, but still counted by some
+ * cells, and nothing would ever lower these. So there is a journal of one page: the key, a copy of
+ * its blocks, and then a mark that the journal is valid; after the cells are lowered, the mark is
+ * cleared. Stores to a mapped file survive a killed process in order. The next holder of the lock
+ * that finds the mark restores the blocks, so each key is removed completely or not at all. Until
+ * then readers may see the key as not in.
  *
- * The journal need not be on disk before the cells are, and it may be copied with the file, older
- * or newer than they: the lines are put back only if each cell is as it was, or lower by one and
- * the key's. That raises cells and lowers none, and a cell that is too high never loses a line. At
- * worst a removal is undone that a power cut left half on disk.
+ * After a power cut, or in a copy, the journal may be older or newer than the cells. So blocks are
+ * restored only if each cell is as it was, or is the key's and lower by one. This only raises
+ * cells, and a cell that is too high never loses a line. At worst it undoes a removal.
  */
 #include "filter/removal.h"
 
@@ -42,7 +41,7 @@ bool removal_repair_is_due(const struct store *store)
 
 bool removal_is_unfinished(const struct store *store)
 {
-    /* Once more after the lock was asked for: a live one may have ended meanwhile. */
+    /* Asked again, because a live removal may have ended meanwhile. */
     return removal_repair_is_due(store) && !lock_is_held(store->file.fd, LOCK_CHANGE) &&
            removal_repair_is_due(store);
 }
@@ -68,7 +67,7 @@ void removal_repair(struct store *store)
 {
     const uint8_t *journal = store->metadata + journal_at(store);
     uint32_t layer = get32(store, journal_at(store) + JOURNAL_LAYER);
-    /* Others may have found the key absent meanwhile: they must look again. */
+    /* Others may have tested the key as absent meanwhile, so they must test again. */
     if (layer < store->count &&
         cells_restore(&store->layers[layer].bits, load_key(journal + JOURNAL_KEY),
                       journal + JOURNAL_BLOCKS))
@@ -76,8 +75,8 @@ void removal_repair(struct store *store)
     journal_end(store);
 }
 
-/* The layers that may hold each key: bit i of in[] is layer i. Those not named will not come to
- * hold it while others are removed. */
+/* Which layers may have each key: bit i of in[] is layer i. Other layers will not come to have it
+ * while keys are removed. */
 static void find_layers(const struct store *store, const struct key *keys, size_t n,
                         uint64_t in[BATCH_KEYS])
 {
@@ -110,13 +109,12 @@ static enum removal remove_key(struct store *store, struct key key, uint64_t in)
     return REMOVAL_DONE;
 }
 
-/* Up to BATCH_KEYS of them. */
 static ptrdiff_t remove_batch(struct store *store, const struct key *keys, size_t n,
                               uint8_t *removals, struct fault *fault)
 {
     uint64_t in[BATCH_KEYS];
     ptrdiff_t removed = 0;
-    /* This brings the pages into memory before the lock is taken. */
+    /* The test also reads the pages into memory before the lock is taken. */
     if (probe(store, keys, n, removals, fault) != 0 || store_lock_to_settle(store, fault) != 0)
         return -1;
     find_layers(store, keys, n, in);

@@ -1,5 +1,5 @@
 /*
- * removal - taking keys out of a counting filter.
+ * removal - removes keys from a counting filter.
  */
 #ifndef UNSEEN_FILTER_REMOVAL_H
 #define UNSEEN_FILTER_REMOVAL_H
@@ -11,21 +11,19 @@
 enum removal {
     REMOVAL_DONE,
     REMOVAL_ABSENT,   /* it was not in */
-    REMOVAL_AMBIGUOUS /* several layers seem to have it, all but one in error: nothing was done */
+    REMOVAL_AMBIGUOUS /* several layers seem to have it, all but one falsely: nothing was done */
 };
 
-/*
- * Takes keys out of a counting filter, in order: removals[i] is an enum removal. Keys in flight are
+/* Removes keys from a counting filter, in order; removals[i] is an enum removal. Keys in flight are
  * not in. Returns how many were removed, or -1 with the fault: a prefix of the keys may be removed
- * then. A process that dies on the way has removed each key whole or not at all.
- */
+ * then. If the process is killed, each key is removed completely or not at all. */
 ptrdiff_t removal_remove(struct store *store, const struct key *keys, size_t n, uint8_t *removals,
                          struct fault *fault);
 
-/* Whether a remove was killed, and the next writer will undo its last key. */
+/* Whether a removal was killed, so that the next writer will undo its last key. */
 bool removal_is_unfinished(const struct store *store);
 
-/* The repair of a remove that was killed. */
+/* Under LOCK_CHANGE: undo the last key of a removal that was killed. */
 bool removal_repair_is_due(const struct store *store);
 void removal_repair(struct store *store);
 

@@ -44,7 +44,7 @@ static int sync_fixed(const struct store *store)
     return msync(store->metadata, HEADER_BYTES * 2, MS_SYNC);
 }
 
-/* Writes a record after those that are there, then the count, each on disk before the next. */
+/* Writes the record, then the count of layers, each flushed. */
 static int announce(struct store *store, const struct layer_record *record)
 {
     size_t at = (size_t)store->count * LAYER_RECORD_BYTES;
@@ -59,8 +59,8 @@ static int announce(struct store *store, const struct layer_record *record)
     return sync_fixed(store);
 }
 
-/* Allocates the blocks of a layer after the end and flushes them, then announces it. What a killed
- * writer left after the end is cut off first: a layer must begin with zeros. */
+/* Allocates the blocks of a layer after the end and flushes them, then announces the layer. A layer
+ * must begin as zeros, so anything that a killed writer left after the end is cut off first. */
 static int add_layer(struct store *store, struct fault *fault)
 {
     struct layer_record record;
@@ -81,9 +81,9 @@ static int add_layer(struct store *store, struct fault *fault)
     return store_map_layer(store, &record, fault);
 }
 
-/* --- whichever it is --- */
+/* --- making room --- */
 
-/* The layer in whose stage this run is to make room, or store_layers. */
+/* The layer whose stage needs room, or store_layers. */
 static unsigned wants_stage_room(const struct store *store)
 {
     unsigned layer = place_next(store);
@@ -95,7 +95,7 @@ bool room_is_wanted(const struct store *store)
     return wants_stage_room(store) < store->count;
 }
 
-/* Another writer may have made room since this one knew `before` layers. */
+/* Another writer may have added layers since this one knew `before` of them. */
 static int make(struct store *store, unsigned before, uint64_t taken, struct fault *fault)
 {
     unsigned layer = wants_stage_room(store);
@@ -111,7 +111,7 @@ static int make(struct store *store, unsigned before, uint64_t taken, struct fau
     return window_turn(store, layer, fault);
 }
 
-/* *grown: whether this process has added a layer. */
+/* Sets *grown if this process has added a layer. */
 static int make_locked(struct store *store, unsigned before, uint64_t taken, bool *grown,
                        struct fault *fault)
 {

@@ -40,23 +40,22 @@ void slot_path(const struct store *store, uint32_t number, char path[SIDE_FILE_N
 
 /* --- its file --- */
 
-/* Others look there from now on: the level first, as who has no lock may come in between. */
+/* Publishes the side file: the level first, because readers may have no lock. */
 static void note_file(struct filter *filter, uint64_t file, unsigned level)
 {
     put32(filter->store, slot_at(filter->slot) + FLIGHT_LEVEL, level);
     put64(filter->store, slot_at(filter->slot) + FLIGHT_FILE, file);
 }
 
-/* There is no file any more, or will not be: until it is gone the slot still says so. */
+/* Unpublishes the side file. `level`: FLIGHT_BEGINS while the file may still exist, else 0. */
 static void note_no_file(struct filter *filter, uint32_t level)
 {
     put64(filter->store, slot_at(filter->slot) + FLIGHT_FILE, 0);
     put32(filter->store, slot_at(filter->slot) + FLIGHT_LEVEL, level);
 }
 
-/* Removes what a dead writer left as filter->path: a file in flight of this filter, or with `empty`
- * an empty one, which somebody who may write to the filter has made. Nothing else of that name is
- * ever touched. */
+/* Removes filter->path if a dead writer left it: a file of keys in flight of this filter, or with
+ * `empty` an empty file of a user who may write to the filter. Touches nothing else. */
 static void remove_leftover(const struct filter *filter, bool empty)
 {
     struct stat status;
@@ -75,8 +74,8 @@ static void remove_leftover(const struct filter *filter, bool empty)
         unlink(filter->path);
 }
 
-/* Makes it under a name that is free, or was a dead writer's. Before it is there the slot says that
- * it may be, lest a kill leaves an empty file of which nobody knows whose it is. Returns a
+/* Makes the side file under a free name, or that of a dead writer. The slot announces the file
+ * before it exists, so that an empty file which a kill leaves can be attributed. Returns a
  * descriptor, or -1 with errno. */
 static int make_file(struct filter *filter)
 {
@@ -99,7 +98,7 @@ static int make_file(struct filter *filter)
     return fd;
 }
 
-/* With errno. Names may become free, and the slots that need no file. */
+/* Uses errno. The fault may pass: names may become free, and so may slots that need no file. */
 static int fault_no_file(const struct filter *filter, struct fault *fault)
 {
     struct stat other;
@@ -128,7 +127,7 @@ static int begin_file(struct filter *filter, struct flight *larger, struct fault
                : fault_errno(fault, filter->path, NULL, errno);
 }
 
-/* Unless something else has the name by now. Returns whether it is gone. */
+/* Unless another file has the name by now. Returns whether the file was removed. */
 static bool remove_file(int fd, const char *path)
 {
     struct stat ours, named;
@@ -138,7 +137,7 @@ static bool remove_file(int fd, const char *path)
     return gone;
 }
 
-/* Others see the larger flight in place of the one there was. */
+/* Publishes the larger flight. */
 static int show(struct filter *filter, const struct flight *larger, struct fault *fault)
 {
     struct stat status;
@@ -182,7 +181,7 @@ int slot_reserve(struct filter *filter, uint64_t n, struct fault *fault)
     return 0;
 }
 
-/* --- whose it is --- */
+/* --- taking a slot --- */
 
 int slot_lives(const struct store *store, unsigned slot, struct fault *fault)
 {
@@ -190,8 +189,8 @@ int slot_lives(const struct store *store, unsigned slot, struct fault *fault)
     return held < 0 ? fault_errno(fault, store_path(store), "cannot be locked", errno) : held;
 }
 
-/* Under LOCK_CHANGE: what a dead owner left would mean something again under a living one. A salt
- * tells that there was one: who ends well takes it away. */
+/* Under LOCK_CHANGE: clears what a dead owner left, which would otherwise belong to the new owner.
+ * A salt shows that an owner died: a run that ends well clears it. */
 static void empty(struct filter *filter)
 {
     struct store *store = filter->store;
@@ -215,8 +214,8 @@ static void empty(struct filter *filter)
     filter->flight.salt = random_word() | 1;
 }
 
-/* Returns 1, 0 if none is free, or -1. Asks before it takes the lock, lest many who wait keep it
- * from those who work. */
+/* Returns 1, 0 if no slot is free, or -1. Asks before it takes LOCK_CHANGE, so that waiting
+ * processes do not keep the lock from working ones. */
 static int take_free(struct filter *filter, struct fault *fault)
 {
     struct store *store = filter->store;
@@ -236,8 +235,8 @@ static int take_free(struct filter *filter, struct fault *fault)
     return got >= 0 ? got : fault_errno(fault, store_path(store), "cannot be locked", errno);
 }
 
-/* All are taken. Of those who wait one looks, and the others wait for that one; if that is to be
- * stopped (Ctrl-Z), for the next. */
+/* While all slots are taken, one waiting process looks for a free one, and the others wait for its
+ * lock, which it drops between looks so that it can be stopped (Ctrl-Z). */
 static int wait_for_free(struct filter *filter, struct fault *fault)
 {
     const struct timespec doze = {0, 300000000};
@@ -266,8 +265,8 @@ int slot_take(struct filter *filter, struct fault *fault)
     return taken > 0 ? 0 : -1;
 }
 
-/* A file that cannot be removed, since its directory has another name by now, is the slot's next
- * owner's to remove. A run that had nothing in flight changes nothing. */
+/* If the file cannot be removed, because its directory was renamed, the next owner of the slot will
+ * remove it. A run that had nothing in flight changes nothing. */
 void slot_leave(struct filter *filter)
 {
     struct fault ignored;

@@ -1,9 +1,10 @@
 /*
- * slot - a writer's place in the filter file, where others see what it has in flight (filter.h).
+ * slot - a writer's record in the filter file, where other writers see its keys in flight
+ * (filter.h).
  *
- * A slot has the record of a flight, and the first ones room for its keys. Where these are too many
- * they are in a file beside the filter, FILTER.flight-NUMBER, with its mode: NUMBER is the slot's,
- * or 128 more, and so on, if something else has that name.
+ * A slot has the record of a flight, and the first slots also have space for its keys. A flight
+ * that does not fit is in a side file, FILTER.flight-NUMBER, with the filter's mode. NUMBER is that
+ * of the slot, or 128 more, and so on, if that name is taken.
  */
 #ifndef UNSEEN_FILTER_SLOT_H
 #define UNSEEN_FILTER_SLOT_H
@@ -14,9 +15,9 @@
 
 struct filter;
 
-/* What a slot says of its flight. */
+/* The record of a slot. */
 struct slot_facts {
-    uint64_t keys;     /* as the file says, which may be damaged */
+    uint64_t keys;     /* as the record says, which may be damaged */
     uint64_t capacity; /* how many keys fit */
     uint64_t file;     /* the inode number of its file; 0: there is none */
     uint32_t number, level;
@@ -26,19 +27,20 @@ struct slot_facts slot_facts(const struct store *store, unsigned slot);
 /* Whether the owner of another slot lives: 1 or 0, or -1 with the fault. */
 int slot_lives(const struct store *store, unsigned slot, struct fault *fault);
 
-/* --- for this room --- */
+/* --- for the files of this directory --- */
 
-/* Takes a free slot until the file is closed. Waits while all are taken. Returns 0 or -1. */
+/* Takes a free slot until the file is closed; waits while all are taken. Returns 0, or -1 with the
+ * fault. */
 int slot_take(struct filter *filter, struct fault *fault);
 
-/* Room for `n` more keys in this writer's flight: in its slot, or in a file, which it makes or
- * enlarges. LOCK_CHANGE must not be held. Returns 0, or -1 with the fault. */
+/* Makes room for `n` more keys in this writer's flight; makes or enlarges its side file if needed.
+ * LOCK_CHANGE must not be held. Returns 0, or -1 with the fault. */
 int slot_reserve(struct filter *filter, uint64_t n, struct fault *fault);
 
-/* Nothing is in flight any more, and its file is gone. */
+/* Empties the flight, and removes its side file. */
 void slot_leave(struct filter *filter);
 
-/* The flight in a slot, or the name of its file. */
+/* The flight in a slot; and the name of a side file. */
 struct flight slot_flight(const struct store *store, unsigned slot);
 void slot_path(const struct store *store, uint32_t number, char path[SIDE_FILE_NAME_MAX]);
 

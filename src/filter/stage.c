@@ -1,40 +1,41 @@
 /*
  * stage - see stage.h.
  *
- * Set one by one, the keys of a run dirty as many pages of the layer, anywhere. Above a fraction of
- * the memory (vm.dirty_background_ratio) the system writes such pages back as fast as they come,
- * and each faults again with its next key: of a filter of 3.7 GB 20 million keys wrote 40 GB. So
- * they gather in a table, which is small and can stay dirty. When it is full, one pass over it sets
- * them all in the layer: both are in the order of hi, so a page is written once for all its keys.
+ * If the keys of a run are set in the layer one by one, each dirties a page, anywhere. Above a
+ * fraction of the memory (vm.dirty_background_ratio) the system writes dirty pages back at once,
+ * and each faults again with its next key: 20 million keys in a filter of 3.7 GB wrote 40 GB. So
+ * keys are buffered in a table, which is small enough to stay dirty. When it is full, one pass sets
+ * all its keys in the layer. Table and layer are both in the order of hi, so each page is written
+ * once.
  *
- * A key goes to the first empty place from (hi * n) >> 64 on, of STAGE_REACH places. Of 4 to 500
- * million places 75 % are taken when the first key finds none. (With twice the reach 83 %; but from
- * 70 % on a look takes 250 ns, not 40, and what is saved in emptying is lost.) Such a key goes into
- * the layer at once. So does one whose lo is 0, which stands for an empty place. How full the table
- * is nobody counts: whoever has a key without a place looks at a few pages. If these are not full,
- * somebody chose lines that belong together.
+ * Linear probing: a key is in one of STAGE_REACH places from (hi * n) >> 64 on. With 4 to 500
+ * million places, 75% are taken when the first key finds no place. (With twice the reach 83%; but
+ * from 70% on a test takes 250 ns instead of 40, which costs more than it saves.) A key without a
+ * place is set in the layer at once, and so is a key whose lo is 0, the mark of an empty place.
+ * Nobody counts the keys of the table: a writer with a key that has no place samples a few pages.
+ * If these are not full, lines were crafted to fall together.
  *
- * The second word of a key is written before the first: who looks without a lock sees a key or an
- * empty place. So does who comes after a kill, and there is nothing to repair.
+ * The second word of a key is written before the first. So a reader without a lock sees a key or an
+ * empty place, also after a kill, and there is nothing to repair.
  *
- * A stage has an era. It is even: nothing in the stage counts, and it is a hole, or becomes one. It
- * is odd: in use. A run that would use it first asks for the blocks of the whole stage, so that it
- * never finds the disk full after it has printed a line; in each era anew, and each run by itself,
- * since a copy of the file may have holes elsewhere. Emptying it:
+ * A stage has an era. While it is even, the stage has no keys, and is a hole or becomes one; while
+ * it is odd, the stage is in use. A run first allocates the blocks of the whole stage, so that the
+ * disk is never found full after a line was printed. It does so in each era, and each run for
+ * itself, as a copy of the file may have holes. How a stage is emptied:
  *
- *   1. it is marked: who settles meanwhile sets keys in the layer itself, at once;
- *   2. its keys are set in the layer, and that is on disk;
- *   3. the era becomes even: from here on nobody looks into the stage, or puts keys there;
- *   4. its blocks are given back, and the mark is gone.
+ *   1. it is marked; from now on keys are set in the layer at once;
+ *   2. its keys are set in the layer, and flushed;
+ *   3. its era becomes even; from now on it is not tested, and takes no keys;
+ *   4. its blocks are freed, and the mark is cleared.
  *
- * Others look into the stage first, then into the layer, where by step 3 all of it is. Whoever is
- * killed or stopped on the way leaves the mark, which counts only while somebody holds LOCK_GROW;
- * the stage is used as before, until it is found full again. Keys are set twice then, and nothing
- * changes: they were counted when they came. After a power cut some may still be in the table, or
- * the era be older than the rest: these keys are in the layer, too.
+ * Readers test the stage before the layer, which has all keys by step 3. A writer that ends in
+ * between leaves the mark, which counts only while a process holds LOCK_GROW. Then the stage is
+ * used until it is found full again, and its keys are set twice, which changes nothing: they were
+ * counted when they were added. After a power cut the table may still have keys, or the era may be
+ * older than the rest; these keys are in the layer, too.
  *
- * In the file the stage lies before its layer: a copy that is made front to back while it is
- * emptied has each key in one of them, if not in both.
+ * In the file a stage precedes its layer, so a copy made front to back while the stage is emptied
+ * has each key in at least one of them.
  */
 #include "filter/stage.h"
 
@@ -82,7 +83,7 @@ bool stage_is_half_emptied(const struct store *store, unsigned layer)
 
 /* --- places --- */
 
-/* Where keys may begin; the last one has its reach behind it. */
+/* How many places keys may begin at; the reach of the last follows it. */
 static uint64_t places_of(const struct stage *stage)
 {
     return stage->pages * KEYS_A_PAGE - STAGE_REACH;
@@ -98,7 +99,7 @@ static uint64_t low_word(const struct key *place)
     return LITTLE64(__atomic_load_n(&place->lo, __ATOMIC_ACQUIRE));
 }
 
-/* The place of a key, or the empty one where it would be; NULL: there is neither. */
+/* The place of a key, or the empty place where it would go; NULL: neither. */
 static struct key *find(const struct stage *stage, struct key key, bool *there)
 {
     struct key *at = &stage->table[place_of(stage, key)];
@@ -111,7 +112,7 @@ static struct key *find(const struct stage *stage, struct key key, bool *there)
     return NULL;
 }
 
-/* Under LOCK_CHANGE. Returns whether it is in. */
+/* Under LOCK_CHANGE. Returns whether the key is in the stage now. */
 static bool put(const struct stage *stage, struct key key)
 {
     bool there = false;
@@ -156,21 +157,21 @@ void stage_prefetch(const struct store *store, unsigned layer, const struct key 
 
 /* --- filling --- */
 
-/* How many keys are on some pages of it: any of each part. */
+/* How many keys are on `pages` pages: a random one of each of so many equal sections. */
 static unsigned sample(const struct stage *stage, unsigned pages)
 {
-    uint64_t part = stage->pages / pages;
+    uint64_t each = stage->pages / pages;
     unsigned keys = 0;
     for (unsigned i = 0; i < pages; i++) {
-        const struct key *page = &stage->table[(i * part + random_word() % part) * KEYS_A_PAGE];
+        const struct key *page = &stage->table[(i * each + random_word() % each) * KEYS_A_PAGE];
         for (unsigned k = 0; k < KEYS_A_PAGE; k++)
             keys += low_word(&page[k]) != 0;
     }
     return keys;
 }
 
-/* A key has no place. */
-static void look_whether_full(struct stage *stage, uint64_t era)
+/* To be called when a key has no place. */
+static void check_full(struct stage *stage, uint64_t era)
 {
     enum { EVERY = 512, PAGES = 16, FULL = 65 };
     unsigned pages = stage->pages < PAGES ? (unsigned)stage->pages : PAGES;
@@ -181,7 +182,7 @@ static void look_whether_full(struct stage *stage, uint64_t era)
 void stage_set(struct store *store, unsigned layer, const struct key *keys, size_t n)
 {
     struct stage *stage = &store->layers[layer].stage;
-    /* The mark before the era: it goes last. */
+    /* The mark before the era, because the mark is cleared last. */
     bool emptying = is_emptying(store, layer);
     uint64_t era = era_of(store, layer);
     if (emptying || !in_use(era) || stage->ours != era) {
@@ -196,13 +197,13 @@ void stage_set(struct store *store, unsigned layer, const struct key *keys, size
             continue;
         pages_set(store, &store->layers[layer], &keys[i], 1);
         if (keys[i].lo != 0)
-            look_whether_full(stage, era);
+            check_full(stage, era);
     }
 }
 
 /* --- reading --- */
 
-/* About where the keys of a page are: not more than a place too far. */
+/* About where the keys of a page begin: at most one place too far. */
 static uint64_t place_of_page(const struct layer *layer, uint64_t page)
 {
     return (uint64_t)((double)page / (double)layer->plan.pages * (double)places_of(&layer->stage));
@@ -220,7 +221,7 @@ struct stage_reader stage_begin(const struct store *store, unsigned layer, uint6
     return reader;
 }
 
-/* Of n places keeps the keys that fall on the reader's pages. Returns how many. */
+/* Keeps those of n places whose keys fall on the reader's pages. Returns how many. */
 static size_t keep(const struct stage_reader *reader, struct key *keys, size_t n)
 {
     uint64_t pages = reader->store->layers[reader->layer].plan.pages;
@@ -278,8 +279,8 @@ bool stage_wants_room(const struct store *store, unsigned layer)
            !is_emptying(store, layer);
 }
 
-/* A sixteenth of the memory, which is below what the system begins to write back at, within 64 MB
- * and 1 GB. */
+/* A sixteenth of the memory, from 64 MB to 1 GB: less than where the system begins to write
+ * back. */
 uint64_t stage_stretch(void)
 {
     enum { LEAST = 16384, MOST = 262144 };
@@ -287,8 +288,7 @@ uint64_t stage_stretch(void)
     return stretch < LEAST ? LEAST : stretch > MOST ? MOST : stretch;
 }
 
-/* Sets the keys of pages from..end in the layer. Under LOCK_CHANGE for a piece at a time, as others
- * may settle in the layer. */
+/* Sets the keys of pages from..end in the layer, under LOCK_CHANGE for a piece at a time. */
 static int set_stretch(struct store *store, unsigned layer, uint64_t from, uint64_t end,
                        struct fault *fault)
 {
@@ -304,7 +304,7 @@ static int set_stretch(struct store *store, unsigned layer, uint64_t from, uint6
     return n < 0 ? -1 : 0;
 }
 
-/* Steps 1 and 2. The system writes a stretch while the next one is set. */
+/* Steps 1 and 2. The system writes a stretch of pages while the next stretch is set. */
 static int set_all(struct store *store, unsigned number, struct fault *fault)
 {
     const struct layer *layer = &store->layers[number];
@@ -324,8 +324,8 @@ static int set_all(struct store *store, unsigned number, struct fault *fault)
     return pages_flush(store, layer, "cannot be written", fault);
 }
 
-/* Step 4. Where blocks cannot be given back, they are cleared. */
-static int give_back(struct store *store, unsigned layer, struct fault *fault)
+/* Step 4. Blocks that cannot be freed are cleared. */
+static int free_blocks(struct store *store, unsigned layer, struct fault *fault)
 {
     enum { SLICE = 4096 };
     const struct stage *stage = &store->layers[layer].stage;
@@ -341,7 +341,7 @@ static int give_back(struct store *store, unsigned layer, struct fault *fault)
     return 0;
 }
 
-/* The era is on disk before keys come, or they would not be found after a power cut. */
+/* Flushes the era before keys come, or they would not be found after a power cut. */
 static void allocate(struct store *store, unsigned layer)
 {
     struct stage *stage = &store->layers[layer].stage;
@@ -362,7 +362,7 @@ int stage_make_room(struct store *store, unsigned layer, struct fault *fault)
             return -1;
         put64(store, layer_state_at(layer) + LAYER_ERA, ++era);
     }
-    if (!in_use(era) && is_marked(store, layer) && give_back(store, layer, fault) != 0)
+    if (!in_use(era) && is_marked(store, layer) && free_blocks(store, layer, fault) != 0)
         return -1;
     allocate(store, layer);
     return 0;

@@ -37,7 +37,7 @@ static int fault_replaced(const struct store *store, const char *what, struct fa
 static int open_fd(struct store *store, struct fault *fault)
 {
     const char *path = store->file.path;
-    /* O_NONBLOCK: a FIFO of that name must not hang the program. */
+    /* O_NONBLOCK: a FIFO must not hang the program. */
     int mode = store->file.write ? O_RDWR : O_RDONLY;
     store->file.fd = open(path, mode | O_CLOEXEC | O_NONBLOCK);
     if (store->file.fd >= 0)
@@ -65,8 +65,8 @@ static int check_kind(struct store *store, struct fault *fault)
     return fault_set(fault, path, "is empty, not a filter");
 }
 
-/* From here on no link is asked again: what lies beside the file lies beside this one. Of a path
- * that cannot be resolved the name as it is will do. */
+/* Resolves symbolic links once, so that side files stay beside this file. If the path cannot be
+ * resolved, takes it as it is. */
 static int find_real(struct store *store, struct fault *fault)
 {
     char real[PATH_MAX];
@@ -79,7 +79,7 @@ static int find_real(struct store *store, struct fault *fault)
     return file->real != NULL ? 0 : fault_errno(fault, file->path, NULL, ENOMEM);
 }
 
-/* Reads a page into private memory; what the file lacks reads as zeros. */
+/* Reads a page into private memory; bytes after the end of the file read as zeros. */
 static int read_page(const struct store *store, uint64_t at, uint8_t page[HEADER_BYTES],
                      struct fault *fault)
 {
@@ -112,7 +112,7 @@ static int map_fixed(struct store *store, struct fault *fault)
     return store->metadata != NULL ? 0 : -1;
 }
 
-/* Maps so many pages, or returns NULL with the fault. */
+/* Maps pages of the file. Returns NULL with the fault. */
 static void *map_pages(const struct store *store, uint64_t at, uint64_t pages, struct fault *fault)
 {
     const char *path = store->file.path;
@@ -124,7 +124,7 @@ static void *map_pages(const struct store *store, uint64_t at, uint64_t pages, s
         map = map_file(store->file.fd, store->file.write, at, bytes, path, fault);
     if (map == NULL && sizeof bytes < 8)
         fault_way_out(fault, "use it on a 64-bit machine");
-    /* One key is one page: reading ahead would read a hundred times too much. */
+    /* A key is on one page: reading ahead would read a hundred times too much. */
     if (map != NULL)
         map_advise(map, bytes, MADV_RANDOM);
     return map;
@@ -165,21 +165,21 @@ int store_map_layer(struct store *store, const struct layer_record *record, stru
     return 0;
 }
 
-/* Maps the layers that the file has and this process does not know yet. */
+/* Maps layers that are not mapped yet. */
 static int map_new_layers(struct store *store, struct fault *fault)
 {
     uint8_t page[HEADER_BYTES];
     struct layer_record records[LAYERS_MAX];
     struct stat status;
     unsigned count;
-    /* The count before the records: those that it counts were there before it. */
+    /* The count before the records: counted records were written before the count. */
     if (read_page(store, LAYER_TABLE_AT, page, fault) != 0)
         return -1;
     uint32_t counted = load32(page + (LAYER_COUNT_AT - LAYER_TABLE_AT));
     if (read_page(store, LAYER_TABLE_AT, page, fault) != 0)
         return -1;
     store32(page + (LAYER_COUNT_AT - LAYER_TABLE_AT), counted);
-    /* The size after the table: what the table names was there before it. */
+    /* The size after the table: its layers were allocated before it was written. */
     if (fstat(store->file.fd, &status) != 0)
         return fault_errno(fault, store->file.path, NULL, errno);
     if (layers_decode(page, &store->header, (uint64_t)status.st_size, store->file.path, records,
@@ -242,7 +242,7 @@ struct store *store_open(const char *path, bool write, const struct store_watch 
 
 /* --- closing --- */
 
-/* All locks are dropped once neither a map nor the descriptor holds the file. */
+/* Locks are dropped when neither a map nor the descriptor holds the file. */
 void store_close(struct store *store)
 {
     if (store == NULL)
@@ -261,8 +261,8 @@ void store_close(struct store *store)
     free(store);
 }
 
-/* Its directory: it may be replaced meanwhile. And itself: what /dev/fd leads to need not be in any
- * of these. */
+/* The directory, because the file may be replaced; and the file itself, because /dev/fd may lead to
+ * a file elsewhere. */
 void store_allow(const char *path, struct confine *confine)
 {
     char directory[PATH_MAX];
@@ -326,7 +326,7 @@ int store_lock(struct store *store, struct fault *fault)
         return 0;
     if (take(store, LOCK_CHANGE, fault) != 0)
         return -1;
-    /* What was delivered goes into the layers that could be mapped. */
+    /* Delivered keys go into the layers that could be mapped. */
     if (store_refresh(store, fault) != 0 && !store->settling) {
         store_unlock(store);
         return -1;

@@ -1,10 +1,7 @@
 /*
- * store - the layers of one filter, in a file or in memory: what is in, and what it is made of.
+ * store - the layers of one filter, in a file or in memory.
  *
- * Whoever only looks needs no lock: bits go from 0 to 1, except in windows that turn; and keys
- * leave a stage when their bits are set (filter/filter.h).
- *
- * One thread at a time uses a struct store.
+ * Reading needs no lock (filter/filter.h). One thread at a time uses a struct store.
  */
 #ifndef UNSEEN_FILTER_STORE_H
 #define UNSEEN_FILTER_STORE_H
@@ -20,36 +17,35 @@
 
 struct store;
 
-enum { BATCH_KEYS = 2048 }; /* that are looked for at a time */
+enum { BATCH_KEYS = 2048 }; /* at most so many are tested at a time */
 
-/* What a filter tells while it works. It may be NULL, as may its members. */
+/* Callbacks for the user. The pointer and its members may be NULL. */
 struct store_watch {
-    /* It grew: another layer was added. */
+    /* A layer was added. */
     void (*grew)(const struct store *store, unsigned layers);
-    /* It has waited five seconds for another writer's lock. */
+    /* It has waited five seconds for the lock of another writer. */
     void (*waits)(const struct store *store, bool to_the_end); /* system/lock.h */
 };
 
-/* Opens a filter file. For reading, the file and the file system may be read-only, and nothing is
- * ever written. For writing it is refused where writers would not see each other
- * (system/network.h). Returns NULL with the fault; fault->error is ENOENT if there is no file. */
+/* Opens a filter file. For reading, nothing is ever written. For writing, refuses file systems
+ * where writers would not see each other (system/network.h). Returns NULL with the fault;
+ * fault->error is ENOENT if there is no file. */
 struct store *store_open(const char *path, bool write, const struct store_watch *watch,
                          struct fault *fault);
 
 /* NULL is allowed. */
 void store_close(struct store *store);
 
-/* Allows one to be opened that is only read. */
+/* Allows a filter to be opened for reading. */
 void store_allow(const char *path, struct confine *confine);
 
-/* What it is. */
 const struct header *store_header(const struct store *store);
 const char *store_path(const struct store *store);      /* NULL in memory */
-const char *store_real_path(const struct store *store); /* as it was when it was opened */
-/* The same, or a word for what has no path. */
+const char *store_real_path(const struct store *store); /* without links, at opening */
+/* The path, or words for a filter in memory. */
 const char *store_name(const struct store *store);
 uint64_t store_file_bytes(const struct store *store); /* apparent size; 0 in memory */
-/* How many of these bytes belong to stages, which are on disk only while these are in use. */
+/* How many of these bytes belong to stages, which take disk space only while in use. */
 uint64_t store_stage_bytes(const struct store *store);
 uint64_t store_end(const struct store *store); /* where the last layer ends in the file */
 unsigned store_layers(const struct store *store);
@@ -58,29 +54,29 @@ uint64_t store_capacity(const struct store *store); /* keys that the layers have
 /* Keys counted so far: exact in memory, a hint in a file. */
 uint64_t store_keys(const struct store *store);
 
-/* How often keys were settled in a file, by anybody. */
+/* How often keys were settled in the file, by any process. */
 uint64_t store_settlings(const struct store *store);
 
-/* The kind of queue beside a file, QUEUE_NONE or another one (format/shared.h). */
+/* The kind of the queue, QUEUE_NONE or another (format/shared.h). */
 uint8_t store_queue(const struct store *store);
 
-/* Of a layer, from 0 on, the oldest first. Keys in its stage are counted, and have no bits. */
+/* About a layer, from 0 on, oldest first. Keys in its stage are counted, and have no bits yet. */
 struct layer_plan store_plan(const struct store *store, unsigned layer);
 const struct bits *store_bits(const struct store *store, unsigned layer);
 uint64_t store_layer_keys(const struct store *store, unsigned layer);
 
-/* From now on nobody, in any process, changes this file, which is open for writing, or its queue,
- * until it is thawed: who wants to, waits. Returns 0, or -1 with the fault. For making a file that
- * takes its place: what others would then settle in the old one would be lost, and they notice. */
+/* Keeps every process from changing this file, which is open for writing, and its queue, until
+ * store_thaw. For replacing the file: other writers wait, and then notice the replacement. Returns
+ * 0, or -1 with the fault. */
 int store_freeze(struct store *store, struct fault *fault);
 void store_thaw(struct store *store);
 
-/* Whether the path still names the open file, if that was not asked in the last 10 ms. Returns 0,
- * or -1 with the fault: it was replaced or removed. (Settling asks each time.) In memory 0. */
+/* Checks that the path still leads to the open file, at most every 10 ms. (Settling checks each
+ * time.) Returns 0, or -1 with the fault: the file was replaced or removed. In memory 0. */
 int store_check_name(struct store *store, struct fault *fault);
 /* Whether this is the same file (device and inode). */
 bool store_is_file(const struct store *store, const struct stat *stat);
-/* Whether an open regular file begins as a filter file does. Nobody's offset moves. */
+/* Whether an open regular file begins as a filter. Does not move its offset. */
 bool store_begins(int fd);
 
 #endif

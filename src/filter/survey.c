@@ -9,14 +9,14 @@
 #include <math.h>
 #include <pthread.h>
 
-/* A megabyte: what is mapped and read at a time. */
+/* A megabyte is mapped and read at a time. */
 enum { SURVEY_PAGES = 256 };
 
-/* A layer from this size on, 64 MB, is read by two threads, half by half; always so, since in how
- * many parts it is summed shows in the last digits. */
-enum { TWO_PARTS_FROM = 16384 };
+/* A layer from this size on, 64 MB, is read in two halves by two threads; on all machines, because
+ * the order of the sum shows in the last digits. */
+enum { HALVES_FROM = 16384 };
 
-struct part {
+struct half {
     const struct store *store;
     unsigned layer;
     uint64_t from, to;
@@ -24,47 +24,47 @@ struct part {
     uint64_t steps[ESTIMATE_STEPS + 1]; /* its */
 };
 
-static void *survey_part(void *context)
+static void *survey_half(void *context)
 {
-    struct part *part = context;
-    const struct bits *bits = store_bits(part->store, part->layer);
-    estimate_start_steps(&part->estimate, bits->geometry, part->steps);
-    for (uint64_t page = part->from; page < part->to && !signals_pending(); page += SURVEY_PAGES) {
-        uint64_t left = part->to - page;
+    struct half *half = context;
+    const struct bits *bits = store_bits(half->store, half->layer);
+    estimate_start_steps(&half->estimate, bits->geometry, half->steps);
+    for (uint64_t page = half->from; page < half->to && !signals_pending(); page += SURVEY_PAGES) {
+        uint64_t left = half->to - page;
         uint64_t pages = left < SURVEY_PAGES ? left : SURVEY_PAGES;
-        pages_read_ahead(part->store, part->layer, page, pages);
-        estimate_add(&part->estimate, bits->bytes + page * PAGE_BYTES, pages);
+        pages_read_ahead(half->store, half->layer, page, pages);
+        estimate_add(&half->estimate, bits->bytes + page * PAGE_BYTES, pages);
     }
     return NULL;
 }
 
-/* All of a layer, into `first`. */
-static void survey_pages(struct part *first, const struct store *store, unsigned layer)
+/* Reads all of a layer, into `first`. */
+static void survey_pages(struct half *first, const struct store *store, unsigned layer)
 {
     uint64_t pages = store_bits(store, layer)->pages;
-    uint64_t middle = pages < TWO_PARTS_FROM ? pages : pages / 2;
-    struct part second = {.store = store, .layer = layer, .from = middle, .to = pages};
+    uint64_t middle = pages < HALVES_FROM ? pages : pages / 2;
+    struct half second = {.store = store, .layer = layer, .from = middle, .to = pages};
     pthread_t thread;
-    *first = (struct part){.store = store, .layer = layer, .to = middle};
-    /* Both are to find the layer ready to be read from front to back. */
+    *first = (struct half){.store = store, .layer = layer, .to = middle};
+    /* Tells the system, for both threads, that the layer is read from front to back. */
     pages_read_ahead(store, layer, 0, 0);
-    bool beside = middle < pages && signals_start_thread(&thread, survey_part, &second);
-    survey_part(first);
+    bool started = middle < pages && signals_start_thread(&thread, survey_half, &second);
+    survey_half(first);
     if (middle == pages)
         return;
-    if (beside)
+    if (started)
         pthread_join(thread, NULL);
     else
-        survey_part(&second);
+        survey_half(&second);
     estimate_merge(&first->estimate, &second.estimate);
 }
 
 static void survey_layer(struct layer_survey *layer, const struct store *store, unsigned i)
 {
     const struct filter_plan *plan = &store_header(store)->plan;
-    struct part all;
+    struct half all;
     const struct estimate *estimate = &all.estimate;
-    struct fault ignored; /* what cannot be read is not counted; a signal ends the survey */
+    struct fault ignored; /* keys that cannot be read are not counted; a signal ends the survey */
     uint64_t counted_before = store_layer_keys(store, i), staged;
     (void)stage_count(store, i, &staged, &ignored);
     survey_pages(&all, store, i);
@@ -95,7 +95,7 @@ static void survey_layer(struct layer_survey *layer, const struct store *store, 
 
 int survey_joint(const struct bits *const *layers, size_t n, struct estimate *estimate)
 {
-    enum { SOME = 2 }; /* as many pages as a small stack has room for */
+    enum { SOME = 2 }; /* pages, for a small stack */
     uint8_t joint[SOME * PAGE_BYTES];
     uint64_t end = layers[0]->pages;
     estimate_start(estimate, layers[0]->geometry);
@@ -109,9 +109,9 @@ int survey_joint(const struct bits *const *layers, size_t n, struct estimate *es
     return 0;
 }
 
-/* A filter that grew has a line in one layer, and layers of different sizes. A merged one may have
- * it in several of those that did not fit together; if they have one shape, that of layer `first`,
- * their joint bits tell how many lines there are. */
+/* A filter that grew has each line in one layer. A merged filter may have a line in several layers
+ * that could not be joined; for layers with the shape of layer `first`, the union of their bits
+ * tells how many lines there are. */
 static void count_once(struct survey *survey, const struct store *store, unsigned first)
 {
     const struct bits *members[LAYERS_MAX];
@@ -121,23 +121,23 @@ static void count_once(struct survey *survey, const struct store *store, unsigne
     for (unsigned i = 0; i < survey->layers; i++) {
         if (!join_is_possible(store_bits(store, i), store_bits(store, first)))
             continue;
-        if (i < first) /* it was their turn then */
+        if (i < first) /* these were counted with layer i */
             return;
         members[n++] = store_bits(store, i);
         sum += survey->layer[i].keys - survey->layer[i].staged;
     }
     if (n < 2 || survey_joint(members, n, &joint) != 0)
         return;
-    /* Full pages tell no number. */
+    /* A full page tells no number. */
     if (joint.full == 0 && estimate_keys(&joint) < sum)
         survey->keys -= sum - estimate_keys(&joint);
 }
 
-/* A new line that comes for a layer looks seen in an older one at some rate, and is dropped. So for
- * each key in the layer 1 / (1 - rate) lines came. It is not divided by less than this. */
+/* Some new lines are false drops because of older layers. So 1 / (1 - rate) lines came for each key
+ * of a layer. The divisor is at least this. */
 #define LEAST_PASSED 0.01
 
-/* What a filter has that is no window. */
+/* The lines of a filter that is no window. */
 static void survey_lines(struct survey *survey, const struct store *store)
 {
     double older = 1, all = 0;
@@ -157,8 +157,7 @@ static void survey_lines(struct survey *survey, const struct store *store)
 
 /* --- windows --- */
 
-/* The oldest generation that has not been forgotten, or `layers`. The newest goes when all else has
- * gone. */
+/* The oldest generation that is not forgotten, or `layers`. */
 static unsigned oldest_of(const struct survey *survey)
 {
     unsigned oldest = survey->layers;
@@ -171,13 +170,12 @@ static unsigned oldest_of(const struct survey *survey)
     return oldest;
 }
 
-/* What is different in a window: lines that were settled count, and only those that are in still;
- * and what is reached next is the end of a generation. Every layer that is not in use is one more
- * to fill before the oldest goes. */
+/* In a window only lines that are not forgotten count, and the next limit is the end of a
+ * generation. Every free layer is filled before the oldest is forgotten. */
 static void survey_window(struct survey *survey)
 {
     survey->next = oldest_of(survey);
-    /* If none is filling, the next key begins one; the first are alike. */
+    /* If none is filling, the next key begins a generation. All first layers are alike. */
     survey->keys_until = survey->layer[0].capacity;
     for (unsigned i = 0; i < survey->layers; i++) {
         const struct layer_survey *layer = &survey->layer[i];
@@ -192,9 +190,9 @@ static void survey_window(struct survey *survey)
     }
 }
 
-/* --- all of it --- */
+/* --- the whole filter --- */
 
-/* What is being emptied, or was when its writer died, is as nobody filled it. */
+/* A layer that is being emptied, or was when its writer died, is not judged. */
 static void count_odd_pages(struct survey *survey, const struct store *store, unsigned i)
 {
     const struct layer_survey *layer = &survey->layer[i];

@@ -1,25 +1,23 @@
 /*
  * window - see window.h.
  *
- * The layers of a window are its generations. New keys go into the one with the largest number;
- * when that is full, or its time is over, another layer takes its place: one that is free, or else
- * the oldest, which is emptied for it.
+ * The layers of a window are its generations. New keys go into the generation with the largest
+ * number. When that is full, or its time is over, a free layer, or else the oldest, replaces it:
  *
  *   1. the layer is marked as retired;
- *   2. its pages are cleared, and the zeros are on disk;
+ *   2. its pages are cleared, and flushed;
  *   3. it gets the next number.
  *
- * Bits go from 1 to 0 here, while others look without a lock. What they may see in a layer between
- * steps 1 and 3 is a mixture of old bits and zeros: fewer bits than it had when it was full, so its
- * rate is below that of a full layer; and what they do not find any more is being forgotten.
- * Nothing in flight points at a layer (settling works out its place anew), so a writer that stood
- * still meanwhile settles into what is then the newest generation.
+ * Here bits go from 1 to 0 while others read without a lock. Between steps 1 and 3 a reader may see
+ * a mixture of old bits and zeros. That is fewer bits than in a full layer, so the rate is lower;
+ * and lines that are no longer found are being forgotten. Keys in flight do not refer to a layer,
+ * so a writer that paused meanwhile settles into the generation that is newest then.
  *
- * Whoever is killed or stopped on the way leaves a retired layer, and the next one that needs room
- * starts again at step 2. The zeros must be on disk before the number is written: after a power
- * cut, old bits under a new number would be lines that nobody forgets in time, and a rate above p.
- * The other steps may reach the disk in any order: then the layer counts as an old generation and
- * is emptied once more, with what was settled in it in the last seconds before the power cut.
+ * A writer that is killed or stopped in between leaves a retired layer, and the next writer that
+ * needs room starts again at step 2. The zeros must be on disk before the number: after a power
+ * cut, old bits under a new number would be forgotten late, and raise the rate above p. The other
+ * writes may reach the disk in any order: then the layer counts as an old generation and is emptied
+ * again, with the keys of the last seconds before the power cut.
  */
 #include "filter/window.h"
 
@@ -29,8 +27,8 @@
 #include "system/clock.h"
 #include "system/lock.h"
 
-/* Under LOCK_CHANGE: the time to write now, marked if the clock is behind; else the clock is right,
- * and layers that were marked count from now on. */
+/* Under LOCK_CHANGE: the time to write, marked if the clock is behind. If the clock is right, dates
+ * the layers that were marked. */
 static uint64_t time_to_write(struct store *store)
 {
     uint64_t now = clock_now();
@@ -56,13 +54,13 @@ bool window_is_turning(const struct store *store)
 
 /* --- which one is next --- */
 
-/* The lower, the sooner it may be emptied: retired, free, old, new. */
+/* The lower, the sooner a layer is emptied: retired, free, old, new. */
 static uint64_t age_rank(const struct store *store, unsigned layer)
 {
     return generation_number(store, layer) + 1;
 }
 
-/* By time, what has expired. */
+/* In a window by time, only expired layers. */
 static bool may_be_emptied(const struct store *store, unsigned layer, uint64_t now)
 {
     return store->header.plan.forget == 0 || !generation_is_one(generation_number(store, layer)) ||
@@ -83,7 +81,7 @@ uint64_t window_room_ahead(const struct store *store)
     return room;
 }
 
-/* By time, the largest; else the oldest. */
+/* In a window by time the largest is best, else the oldest. */
 static bool is_better(const struct store *store, unsigned layer, unsigned than)
 {
     if (store->header.plan.forget != 0) {
@@ -103,7 +101,7 @@ unsigned window_next(const struct store *store)
 {
     unsigned newest = generation_largest(store);
     unsigned next = store->count;
-    /* Its time was over before anything came: it begins anew. */
+    /* A generation that ended without keys begins again. */
     if (newest < store->count && keys_in(store, newest) == 0)
         return newest;
     uint64_t now = generation_now(store);
@@ -115,8 +113,8 @@ unsigned window_next(const struct store *store)
 
 /* --- turning --- */
 
-/* Steps 1 and 2. That nothing was ever written to a layer, the file system knows better than its
- * counter, which a power cut may have left older than the bits. */
+/* Steps 1 and 2. Whether a layer was ever written is asked of the file system: after a power cut
+ * its counter may be older than the bits. */
 static int empty_layer(struct store *store, unsigned layer, struct fault *fault)
 {
     bool unused = generation_number(store, layer) != GENERATION_RETIRED &&
@@ -125,7 +123,7 @@ static int empty_layer(struct store *store, unsigned layer, struct fault *fault)
         return 0;
     if (store_lock(store, fault) != 0)
         return -1;
-    /* It may be the newest one, and somebody has settled keys there by now. */
+    /* It may be the newest, and keys may have been settled there by now. */
     if (unused && keys_in(store, layer) != 0) {
         store_unlock(store);
         return 0;
@@ -147,7 +145,7 @@ static int begin_generation(struct store *store, unsigned layer, struct fault *f
     if (store_lock(store, fault) != 0)
         return -1;
     uint64_t time = time_to_write(store);
-    /* Unless it was the empty newest one, and somebody has settled keys there by now. */
+    /* Unless it is the newest, and keys were settled there by now. */
     if (layer != newest || keys_in(store, layer) == 0) {
         put64(store, keys_at(layer), 0);
         put64(store, layer_state_at(layer) + WINDOW_LAST, time);

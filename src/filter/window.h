@@ -1,27 +1,27 @@
 /*
- * window - turning: the oldest generation is forgotten, and the next one begins.
+ * window - turns a window: forgets the oldest generation, and begins the next.
  */
 #ifndef UNSEEN_FILTER_WINDOW_H
 #define UNSEEN_FILTER_WINDOW_H
 
 #include "filter/store.h"
 
-/* Under LOCK_CHANGE: keys were settled in the layer. */
+/* Under LOCK_CHANGE, after keys were settled in the layer: writes the time. */
 void window_settled(struct store *store, unsigned layer);
 
-/* How many keys there is room for in layers that may be emptied now: a window by lines never lacks
- * one. 0 if the filter is no window. */
+/* How many keys fit into layers that may be emptied now; practically unlimited in a window by
+ * lines. 0 if the filter is no window. */
 uint64_t window_room_ahead(const struct store *store);
 
-/* Under LOCK_GROW: the layer that is emptied next; store_layers if none may be yet. */
+/* Under LOCK_GROW: the layer to empty next; store_layers if none may be emptied yet. */
 unsigned window_next(const struct store *store);
 
-/* Under LOCK_GROW, and not LOCK_CHANGE: empties the layer and makes it the newest generation. Takes
- * as long as the disk does. Returns 0, or -1 with the fault, which may be store_check_signals':
- * then the next writer that needs room does it again. */
+/* Under LOCK_GROW, but not LOCK_CHANGE: empties the layer and makes it the newest generation. Takes
+ * as long as the disk. Returns 0, or -1 with the fault, maybe that of store_check_signals: then the
+ * next writer that needs room does it again. */
 int window_turn(struct store *store, unsigned layer, struct fault *fault);
 
-/* Whether a writer is just emptying a layer, or growing. */
+/* Whether a writer is emptying a layer, or growing, right now. */
 bool window_is_turning(const struct store *store);
 
 #endif

@@ -1,4 +1,4 @@
-/* facts - what is in a queue, without the lock; see queue.h. */
+/* facts - counts what is in a queue, without the lock; see queue.h. */
 #include "queue/internal.h"
 
 #include "core/bytes.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Cuts away what stands after the last delimiter. Returns 0 with the end, or -1 with the fault. */
+/* Cuts off the bytes after the last delimiter. Returns 0 with *end, or -1 with the fault. */
 static int cut_rest(const struct queue *queue, int fd, uint64_t *end, struct fault *fault)
 {
     uint64_t size;
@@ -21,7 +21,7 @@ static int cut_rest(const struct queue *queue, int fd, uint64_t *end, struct fau
     return 0;
 }
 
-/* One that is not full is the last one. */
+/* A segment that is not full is the last one. */
 int queue_open_back(struct queue *queue, uint64_t *end, struct fault *fault)
 {
     struct segments found;
@@ -47,7 +47,7 @@ int queue_open_back(struct queue *queue, uint64_t *end, struct fault *fault)
     return -1;
 }
 
-/* The records of whole lines, in the buffer. Returns how long they are, or 0 with the fault. */
+/* Makes records of whole lines in the buffer. Returns their length, or 0 with the fault. */
 static size_t make_records(struct queue *queue, const char *bytes, size_t length,
                            struct fault *fault)
 {
@@ -67,7 +67,7 @@ static size_t make_records(struct queue *queue, const char *bytes, size_t length
     return (size_t)(to - queue->buffer);
 }
 
-/* Cuts away again what is no whole record. */
+/* If the disk is full, cuts off the last record that is not whole. */
 static size_t append_as_output(void *context, const char *bytes, size_t length, struct fault *fault)
 {
     struct queue *queue = context;
@@ -90,7 +90,7 @@ static size_t append_as_output(void *context, const char *bytes, size_t length, 
                         : done - (size_t)count_byte(queue->buffer, done, queue->plan.delimiter);
 }
 
-/* By number: a segment that others have removed by now is all off. */
+/* By number: the records of a segment that is gone by now were all removed. */
 static int sync_as_output(void *context, struct fault *fault)
 {
     struct queue *queue = context;

@@ -82,7 +82,7 @@ int queue_find(struct queue *queue, struct fault *fault)
     return queue->directory >= 0 ? 1 : -1;
 }
 
-/* Under the lock. An empty directory may be there, and is made anew. */
+/* Under the lock. An empty directory is replaced. */
 static int make_queue(struct queue *queue, struct fault *fault)
 {
     uint8_t kind = queue->plan.delimiter == '\0' ? QUEUE_OF_NULS : QUEUE_OF_LINES;
@@ -101,7 +101,7 @@ static int make_queue(struct queue *queue, struct fault *fault)
     if (queue->directory < 0)
         return -1;
     side_file_copy_owner(queue->directory, &queue->filter_stat);
-    /* On disk before a line is. */
+    /* Flushed before any line. */
     path_sync_directory(queue->path);
     if (io_write_at(queue->filter, &kind, 1, QUEUE_AT) == 1 && fdatasync(queue->filter) == 0)
         return 0;
@@ -168,7 +168,7 @@ void queue_allow(const char *filter, unsigned uses, struct confine *confine)
         confine_allow(confine, filter, uses);
     }
     side_file_name(filter, ".queue", name);
-    /* One that is waited for will be made later. */
+    /* pop --wait may find a queue that is made later. */
     if (uses == CONFINE_READ || access(name, F_OK) == 0)
         confine_allow(confine, name, uses);
     else

@@ -1,45 +1,45 @@
 /*
- * queue - lines that wait in FILTER.queue/: put in at the back, taken from the front. Any number of
- * processes use it at once; one thread at a time uses a struct queue.
+ * queue - lines that wait in FILTER.queue/, pushed at the back and popped from the front. Any
+ * number of processes use it at once; one thread at a time uses a struct queue.
  *
  * The format:
  *
- *   FILTER, byte 8232   0: it has no queue; 1: its records end with a newline; 2: with NUL
+ *   FILTER, byte 8232   0: no queue; 1: its records end with a newline; 2: with NUL
  *   FILTER.queue/       a directory of segments
  *   FILTER.failed       lines that were given up, each with its delimiter
  *
  *   name    = ten decimal digits, the segment's number, from 1 on
  *   segment = *record [rest]
  *   record  = status line delimiter
- *   status  = ' '           it waits
- *           | '1'..'9'      it waits, and CMD has failed on it so often (9: or more often)
- *           | '-'           it is off
- *   rest    = bytes without a delimiter: what a killed push has left
+ *   status  = ' '           the line waits
+ *           | '1'..'9'      the line waits, and CMD has failed on it so many times (9: or more)
+ *           | '-'           the line is removed
+ *   rest    = bytes without a delimiter, left by a push that was killed
  *
- *   1. Lines come in the order of the segments' numbers, and in a segment in that of its records.
- *   2. A record that waits is held if somebody else has a lock on its bytes (of an open file
- *      description). The kernel drops it with its owner: the record waits again, in its place.
- *   3. Only the last segment is appended to, after its rest is cut away. Once it has 4 MB, the next
- *      number is that of a new one. A segment that is all off, and not the last, is removed. So no
- *      number, and no offset, ever gets another meaning.
- *   4. NULs where a status should stand are no record: blocks that a power cut left empty. A record
- *      with another status than these is passed over, and kept.
+ *   1. Lines are in the order of the segment numbers, and of the records in a segment.
+ *   2. A waiting record is held while another process has a lock on its bytes (of an open file
+ *      description). If that process ends, the kernel drops the lock: the record waits, in place.
+ *   3. Only the last segment is appended to, after its rest is cut off. When it has 4 MB, a new
+ *      segment gets the next number. A segment whose records are all removed, unless it is the
+ *      last, is deleted. So a number or offset never gets another meaning.
+ *   4. NULs in place of a status are no record, but blocks that a power cut left empty. A record
+ *      with any other status is skipped and kept.
  *
- * LOCK_QUEUE of FILTER covers whatever is done to records, segments and FILTER.failed:
+ * LOCK_QUEUE of FILTER covers all changes of records, segments and FILTER.failed:
  *
- *   push   lock { cut the rest away; append }
- *          killed between: a rest
- *   take   lock { look for records that wait; lock them }
- *   off    lock { status '-', a byte each; drop the locks; remove segments }
- *   fail   lock { append to the back with one try more, or to FILTER.failed }; flush these;
- *          lock { status '-' }. Where that fails, the digit rises in its place
- *          killed between: a line twice
+ *   push    lock { cut off the rest; append }
+ *           killed in between: leaves a rest
+ *   take    lock { look for waiting records; lock them }
+ *   remove  lock { status '-', one byte each; drop the locks; delete segments }
+ *   fail    lock { append to the back with one more try, or to FILTER.failed }; flush these;
+ *           lock { status '-' }. If that fails, the digit is raised in place
+ *           killed in between: leaves a line twice
  *
- * Nobody reads input, writes output, waits for CMD or flushes a file under it, but for the first
- * push. Who only looks (stats, verify) takes no lock, and may see half of what another is doing.
+ * No process reads input, writes output, waits for CMD or flushes a file under the lock, except in
+ * the first push. stats and verify take no lock, and may see a change half made.
  *
- * A take goes over all records from the first segment on (6 ns each), and asks the kernel for those
- * that wait, many at once, until it has enough (1 us, and 2 ns for each lock that there is).
+ * A take reads all records from the first segment on (6 ns each), and locks waiting records in runs
+ * until it has enough (1 us per run, plus 2 ns for each lock that exists).
  */
 #ifndef UNSEEN_QUEUE_QUEUE_H
 #define UNSEEN_QUEUE_QUEUE_H
@@ -57,88 +57,88 @@ struct queue;
 enum { QUEUE_SEGMENT_BYTES = 4 << 20, QUEUE_TRIES_MAX = 9 };
 
 enum queue_use {
-    QUEUE_LOOK, /* as queue_facts does: nothing is written or locked */
+    QUEUE_LOOK, /* for queue_facts: writes and locks nothing */
     QUEUE_POP,
-    QUEUE_PUSH, /* makes it, if there is none */
+    QUEUE_PUSH, /* makes the queue if there is none */
 };
 
-/* How it is used. */
 struct queue_plan {
     enum queue_use use;
-    char delimiter;    /* that this process's lines end with */
-    uint64_t max_line; /* bytes; one that is longer is not taken, but a fault */
-    lock_waits *waits; /* is told, with the queue's path, when the lock has not come for 5 s */
+    char delimiter;    /* of this process's lines */
+    uint64_t max_line; /* bytes; taking a longer line is a fault */
+    lock_waits *waits; /* called with the queue's path after 5 s of waiting for the lock */
 };
 
-/* Opens the queue of a filter file, whose name stays where it is. One that was not made yet is
- * empty. NULL with the fault, whose error is ENOENT if the directory is missing. */
+/* Opens the queue of a filter file. The string `filter` must outlive it. A queue that was not made
+ * yet is empty. NULL with the fault, whose error is ENOENT if the directory is missing. */
 struct queue *queue_open(const char *filter, const struct queue_plan *plan, struct fault *fault);
-/* What was taken, and is not off, waits again. NULL is allowed. */
+/* Lines that were taken and not removed wait again. NULL is allowed. */
 void queue_close(struct queue *queue);
 
 /* --- at the back --- */
 
-/* The queue as an output of whole lines. Each write is whole records in one segment; lines that do
- * not fit on the disk are not accepted. */
+/* The queue as an output of whole lines. Each write appends whole records to one segment; lines
+ * that do not fit on the disk are not accepted. */
 struct output queue_output(struct queue *queue);
 
 /* --- at the front --- */
 
-/* Lines as they were put in, one after the other. */
+/* Lines as they were pushed, one after the other. */
 struct queue_lines {
-    const char *bytes; /* until the next call */
+    const char *bytes; /* valid until the next call */
     size_t length;
     uint64_t count;
 };
 
-/* Why no more were taken. */
+/* Why no more lines were taken. */
 enum queue_why {
-    QUEUE_EMPTY,   /* there are no more */
-    QUEUE_AWAITED, /* others hold all that is left */
+    QUEUE_EMPTY,   /* no lines are left */
+    QUEUE_AWAITED, /* other processes hold all that are left */
     QUEUE_FULL,    /* this process holds as much as it may: 1,024 locks, or 128 segments */
 };
 
-/* Takes the next lines, at most `most`, and about 256 KB, but at least one. Starts at the front
- * again once nothing was found, and nothing is held. Returns 1; 0 and *why if there are no more; -1
- * with the fault. */
+/* Takes the next lines: at least one, at most `most` and about 256 KB. Starts at the front again
+ * after it found none while none is held. Returns 1; 0 with *why if there are no more; -1 with the
+ * fault. */
 int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, enum queue_why *why,
                struct fault *fault);
 
-/* The same, but waits for the first line, so many milliseconds at most; with `until_done` only as
- * long as it can come back from a worker who holds it. A signal ends that, too. */
+/* The same, but waits up to `wait` milliseconds for a line; with `until_done`, only while another
+ * process holds lines that may come back. A signal ends the wait. */
 int queue_take_waiting(struct queue *queue, uint64_t most, uint64_t wait, bool until_done,
                        struct queue_lines *lines, enum queue_why *why, struct fault *fault);
 
-/* What was taken is off, but for the last `left` lines, which wait again. Returns 0, or -1 with the
- * fault: it stays held. */
+/* Removes the lines that were taken, except the last `left`, which wait again. Returns 0, or -1
+ * with the fault: they stay held. */
 int queue_remove(struct queue *queue, uint64_t left, struct fault *fault);
 
-/* What became of lines on which CMD has failed. */
+/* Where lines went after CMD failed. */
 struct queue_failed {
-    uint64_t back;     /* wait at the back */
-    uint64_t given_up; /* are in FILTER.failed */
+    uint64_t back;     /* to the back */
+    uint64_t given_up; /* to FILTER.failed */
 };
 
-/* CMD has failed on all that was taken. With `tries`, 1 to 9, lines that have had so many are given
- * up; with 0 none is. Returns 0, or -1 with the fault: the others wait in their place. */
+/* To be called when CMD failed on the lines that were taken. Lines on which it failed `tries`
+ * times, 1 to 9, are given up; with 0, none. Returns 0, or -1 with the fault: lines not moved wait
+ * in place. */
 int queue_fail(struct queue *queue, unsigned tries, struct queue_failed *what, struct fault *fault);
 
-/* --- what is in it --- */
+/* --- facts --- */
 
 struct queue_facts {
     uint64_t waiting, held;     /* lines */
     uint64_t given_up;          /* lines of FILTER.failed */
     uint64_t unknown;           /* records with an unknown status */
-    uint64_t cut;               /* bytes of no record: rests, and stretches of NULs */
-    char foreign[NAME_MAX + 1]; /* the name of a file in it that is no segment, or "" */
+    uint64_t cut;               /* bytes of no record: rests, and runs of NULs */
+    char foreign[NAME_MAX + 1]; /* a file in the directory that is no segment, or "" */
 };
 
-/* Reads every record of a filter's queue. Returns 0; or with the fault 1, if its directory is
- * missing, or -1. */
+/* Reads all records of a filter's queue. Returns 0; or with the fault, 1 if the directory is
+ * missing, else -1. */
 int queue_facts(const char *filter, struct queue_facts *facts, struct fault *fault);
 
-/* Allows what these uses of a filter's queue take: CONFINE_READ for queue_facts, the filter, too;
- * or CONFINE_READ | CONFINE_WRITE. */
+/* Allows the use of a filter's queue: CONFINE_READ for queue_facts, which reads the filter, too; or
+ * CONFINE_READ | CONFINE_WRITE. */
 void queue_allow(const char *filter, unsigned uses, struct confine *confine);
 
 #endif

@@ -32,7 +32,7 @@ int segments_find(struct segments *segments, int directory, const char *path, ui
             segments->next = number;
         if (number == 0 && name[0] != '.')
             strcpy(segments->foreign, name);
-        old = strcmp(name, "state") == 0; /* of another layout */
+        old = strcmp(name, "state") == 0; /* of an older layout */
     }
     int error = errno;
     closedir(entries);
@@ -54,7 +54,7 @@ int segment_measure(int fd, char delimiter, uint64_t *size, uint64_t *end, const
     while (last == NULL && *end > 0) {
         size_t length = *end == *size ? 1 : *end < sizeof bytes ? (size_t)*end : sizeof bytes;
         if (io_read_at(fd, bytes, length, *end - length) != length)
-            /* Without errno its rest was cut away meanwhile. */
+            /* Without errno, another process has cut off the rest meanwhile. */
             return errno != 0 ? fault_errno(fault, name, NULL, errno)
                               : segment_measure(fd, delimiter, size, end, name, fault);
         last = memrchr(bytes, delimiter, length);
@@ -115,7 +115,7 @@ int segment_lock(const struct segment *segment, short type, size_t from, size_t 
     return errno == EAGAIN || errno == EACCES ? 0 : -1;
 }
 
-/* The kernel tells of some lock behind a place, not of the first one. */
+/* The kernel reports any lock in the range, not always the first. */
 bool segment_is_held(const struct segment *segment, uint64_t at, uint64_t *until)
 {
     for (;;) {

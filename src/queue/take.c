@@ -1,4 +1,4 @@
-/* take - taking from the front, and what becomes of that; see queue.h. */
+/* take - takes lines from the front, and removes, returns or moves them; see queue.h. */
 #include "queue/internal.h"
 
 #include "core/number.h"
@@ -13,13 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The one that is looked through, or NULL. */
+/* The segment that is being read, or NULL. */
 static struct segment *current(struct queue *queue)
 {
     return queue->open_count > 0 ? &queue->open[queue->open_count - 1] : NULL;
 }
 
-/* Removes a segment that is not the last one, if all of it is off. */
+/* Deletes a segment that is not the last, if all its records are removed. */
 static void remove_if_done(const struct queue *queue, const struct segment *segment)
 {
     char name[24];
@@ -28,7 +28,7 @@ static void remove_if_done(const struct queue *queue, const struct segment *segm
     while (segment_next(segment, record.end, queue->plan.delimiter, &record))
         if (record.status != '-')
             return;
-    /* Somebody may have put another file in its place. */
+    /* Another file may have its name by now. */
     if (fstat(segment->fd, &status) != 0 || status.st_nlink == 0)
         return;
     snprintf(name, sizeof name, SEGMENT_NAME, segment->number);
@@ -45,7 +45,7 @@ int queue_next_segment(const struct queue *queue, struct segment *segment, int f
                        struct fault *fault)
 {
     struct segments found = {.next = segment->number + 1};
-    /* Most often it has the next number. */
+    /* Usually it has the next number. */
     for (bool look = segment->number == 0;; look = true) {
         if (look &&
             segments_find(&found, queue->directory, queue->path, segment->number, fault) != 0)
@@ -61,7 +61,7 @@ int queue_next_segment(const struct queue *queue, struct segment *segment, int f
     }
 }
 
-/* Goes on with the next segment. Returns 1, 0 if there is none, or no place for it; -1. */
+/* Opens the next segment. Returns 1, 0 if there is none or no more may be open, -1. */
 static int open_next(struct queue *queue, enum queue_why *why, struct fault *fault)
 {
     struct segment *last = current(queue), next = {.number = last != NULL ? last->number : 0};
@@ -81,8 +81,8 @@ static int open_next(struct queue *queue, enum queue_why *why, struct fault *fau
     return 1;
 }
 
-/* Finds the next records that wait, at most so many, and appends their lines to the buffer, up to
- * QUEUE_CHUNK, but at least one. Returns 1, 0 if there are none, -1. */
+/* Finds the next waiting records, at most `most`, and appends their lines to the buffer: at least
+ * one, up to QUEUE_CHUNK bytes. Returns 1, 0 if there are none, -1. */
 static int find_run(struct queue *queue, uint64_t most, size_t before, struct run *run,
                     enum queue_why *why, struct fault *fault)
 {
@@ -120,7 +120,7 @@ static int find_run(struct queue *queue, uint64_t most, size_t before, struct ru
     return run->lines > 0;
 }
 
-/* Somebody has locked the one record of a run: goes on behind all that is in the same lock. */
+/* Another process has locked the single record of a run: skips all records under the same lock. */
 static void pass_over(struct queue *queue, const struct run *run)
 {
     uint64_t until = run->end;
@@ -132,8 +132,8 @@ static void pass_over(struct queue *queue, const struct run *run)
         queue->at = record.end;
 }
 
-/* From the current segment: as many at once as nobody else holds one of. Returns 1 to go on with
- * the next segment, 0 if that is all, -1. */
+/* Takes lines of the current segment. Tries to lock many records at a time; if another process
+ * holds one of them, fewer. Returns 1 to continue with the next segment, 0 if done, -1. */
 static int take_here(struct queue *queue, uint64_t most, struct queue_lines *lines,
                      enum queue_why *why, struct fault *fault)
 {
@@ -183,7 +183,7 @@ int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, en
         more = open_next(queue, why, fault);
     queue_unlock(queue);
     lines->bytes = queue->buffer;
-    /* A fault comes again, when there are no lines before it. */
+    /* The next call will meet the fault again. */
     if (lines->count > 0)
         return 1;
     if (queue->run_count == 0)
@@ -203,20 +203,20 @@ int queue_take_waiting(struct queue *queue, uint64_t most, uint64_t wait, bool u
         if (result != 0 || waited >= wait || (until_done && *why == QUEUE_EMPTY) ||
             signals_pending())
             return result;
-        /* So that many who wait do not keep the queue from those who work. */
+        /* A pause, so that many waiting processes do not keep the lock from working ones. */
         uint64_t pause = 50 + 20 * (uint64_t)(now - before), left = wait - waited;
         (void)signals_wait_readable(-1, (int)(left < pause ? left : pause));
     }
 }
 
-/* A place in what is held; {0, 0} is the first. */
+/* A position in the held records; {0, 0} is the first. */
 struct place {
     unsigned run;
     size_t at;
 };
 
-/* The status of the next record that is held and not off, from *place on, which moves behind it;
- * or NULL. */
+/* The status byte of the next held record that is not removed, from *place on, which moves after
+ * that record; or NULL. */
 static char *next_held(const struct queue *queue, struct place *place, struct record *record)
 {
     for (; place->run < queue->run_count; *place = (struct place){place->run + 1, 0}) {
@@ -232,7 +232,7 @@ static char *next_held(const struct queue *queue, struct place *place, struct re
     return NULL;
 }
 
-/* Under the lock: nothing is held any more. */
+/* Under the lock: releases all held records. */
 static void release_held(struct queue *queue)
 {
     unsigned last = queue->open_count - 1;
@@ -275,8 +275,8 @@ static bool gives_up(unsigned tries, char status)
     return tries > 0 && (unsigned)(next_status(status) - '0') >= tries;
 }
 
-/* Puts the lines that are given up into the buffer, or the records that go to the back. Returns 0
- * with their length, or -1 with the fault. */
+/* Copies the lines that are given up, or else the records that go to the back, into the buffer.
+ * Returns 0 with their length, or -1 with the fault. */
 static int collect_failed(struct queue *queue, unsigned tries, bool given_up, size_t *length,
                           struct fault *fault)
 {
@@ -298,7 +298,7 @@ static int collect_failed(struct queue *queue, unsigned tries, bool given_up, si
     return 0;
 }
 
-/* What a user may have left unfinished there is ended. */
+/* Opens FILTER.failed, and ends its last line if a user left that unfinished. */
 static int open_failed(const struct queue *queue, uint64_t *end, struct fault *fault)
 {
     uint64_t whole;
@@ -313,7 +313,7 @@ static int open_failed(const struct queue *queue, uint64_t *end, struct fault *f
     return fd;
 }
 
-/* Returns 0 if all lines of a kind are elsewhere, and on disk; or -1 with the fault. */
+/* Returns 0 if all lines of a kind were moved and flushed; or -1 with the fault. */
 static int move_failed(struct queue *queue, unsigned tries, bool given_up, struct fault *fault)
 {
     const char *name = given_up ? queue->failed_path : queue->path;
