@@ -150,7 +150,7 @@ static int hold(struct job *job)
     bool later = options->exec != NULL || options->pending != NULL || options->durable;
     if (!later || job->plan.filter == NULL)
         return 0;
-    job->plan.holds = true;
+    job->plan.settles_later = true;
     int result = job->plan.pending != NULL
                      ? begin_pending(job, &fault)
                      : filter_hold(job->plan.filter, job->plan.durable, &fault);

@@ -42,7 +42,7 @@ int output_check(const char *path, struct fault *fault);
  * end. */
 size_t output_write(struct output *output, const char *bytes, size_t length, struct fault *fault);
 
-/* Whether `path`, or standard output if it is NULL, is a regular file or would be created as one. */
+/* Whether `path`, or standard output if NULL, is a regular file or would be created as one. */
 bool output_is_file(const char *path);
 
 /* Flushes the output to disk. Returns 0, or -1 with the fault. */

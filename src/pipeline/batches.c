@@ -12,19 +12,20 @@
 #include <stdlib.h>
 
 /*
- * With a second thread there are several buffers, and several blocks: batches with room for what is
- * in them. A semaphore counts the blocks that are made, one those that are free, one the free
- * buffers; each is used in turn, so that nothing else need be said between the two threads.
+ * With a second thread there are several input buffers, and several entries: batches with the
+ * arrays that they point to. One semaphore counts the entries that are made, one the free entries,
+ * and one the free buffers. Entries and buffers are used in turn, so the threads share nothing
+ * else.
  *
- * Waking a thread takes microseconds, and where the caller is the slower of the two it would do so
- * for each block: a tenth of its time with a file that is filled. So it gives several back at once,
- * and the second thread then has work for a while. There are at least twice as many in all, so that
- * neither thread waits for what the other keeps.
+ * Waking a thread takes microseconds. If the caller is the slower thread, it would wake the other
+ * for each entry, which takes a tenth of the time of filling a filter file. So the caller returns
+ * several entries at once. There are at least twice as many, so that neither thread waits for
+ * entries that the other keeps.
  */
 enum { ENTRIES = 8, ENTRIES_AT_ONCE = 4, BUFFERS = 5, BUFFERS_AT_ONCE = 2 };
 
-/* When to start the second thread, and when to end it: so many bytes in pieces of so many on
- * average; so many pieces in a row that were smaller than that. */
+/* The second thread starts after START_BYTES in pieces of LARGE_PIECE bytes on average, and ends
+ * after END_PIECES smaller pieces in a row. */
 enum { START_BYTES = 1 << 20, LARGE_PIECE = 16 << 10, END_PIECES = 16 };
 
 enum outcome { BATCH, END, FAULT, HANDED_BACK };
@@ -39,7 +40,6 @@ struct entry {
     uint32_t shards[BATCH_LINES];
 };
 
-/* What parts are made with. */
 struct shard_maker {
     uint32_t shards;
     struct key keys[BATCH_LINES];
@@ -48,27 +48,27 @@ struct shard_maker {
 struct batches {
     const struct kernel *kernel;
     struct keyer *keyer;
-    struct shard_maker *shard_maker; /* NULL: none are wanted */
+    struct shard_maker *shard_maker; /* NULL: batches have no shards */
     char delimiter;
     struct hashers hashers;
     unsigned threads;
     struct input *input;
 
-    /* The chunk that batches are being made of, by one thread at a time. */
+    /* The present chunk, which one thread at a time makes batches of. */
     struct chunk chunk;
-    size_t done;            /* of its bytes */
-    uint64_t pieces, bytes; /* since the input began, or the second thread ended */
-    unsigned small;         /* pieces in a row */
+    size_t done;            /* bytes of it that are in batches */
+    uint64_t pieces, bytes; /* read since the input began, or since the second thread ended */
+    unsigned small;         /* small pieces in a row */
 
-    struct entry *entry; /* ENTRIES; without a second thread, the first alone */
-    size_t given;        /* blocks that the caller has had */
+    struct entry *entry; /* ENTRIES of them; without a second thread, only the first is used */
+    size_t given;        /* entries that the caller has received */
 
-    bool ahead; /* the second thread works: */
-    bool ready; /* and the next entry is made */
+    bool ahead; /* there is a second thread */
+    bool ready; /* the next entry is made */
     atomic_bool ending;
     pthread_t thread;
     sem_t made, free_entries, free_buffers;
-    unsigned entries_kept, buffers_kept; /* that are free, and not yet given back */
+    unsigned entries_kept, buffers_kept; /* free, but not yet returned by the caller */
     struct input_buffer spare[BUFFERS - 1];
     size_t changes;
 };
@@ -83,7 +83,7 @@ struct batches *batches_new(char delimiter, const struct recipe *recipe, struct 
                             unsigned threads)
 {
     struct batches *batches = malloc(sizeof *batches);
-    /* Not cleared: a short run touches little of it. */
+    /* Not cleared, because a short run touches little of it. */
     struct entry *entry = malloc(ENTRIES * sizeof *entry);
     struct keyer *keyer = keyer_new(recipe);
     if (batches == NULL || entry == NULL || keyer == NULL) {
@@ -128,9 +128,9 @@ void batches_begin(struct batches *batches, struct input *input)
     batches->pieces = batches->bytes = 0;
 }
 
-/* --- making a batch, in whichever thread --- */
+/* --- making a batch, in either thread --- */
 
-/* Keys and shards of `n` lines. */
+/* Hashes the keys of `n` lines, and finds their shards. */
 static void make_shards(const struct batches *batches, struct entry *entry, size_t n)
 {
     const char *bytes = batches->chunk.bytes;
@@ -156,7 +156,7 @@ static int make_keys(const struct batches *batches, struct entry *entry, size_t 
     return 0;
 }
 
-/* A chunk is there: makes the batch of its next lines. */
+/* Makes a batch of the next lines of the chunk. */
 static enum outcome make_batch(struct batches *batches, struct entry *entry)
 {
     struct chunk chunk = batches->chunk;
@@ -194,7 +194,7 @@ static enum outcome next_chunk(struct batches *batches, struct fault *fault)
     return BATCH;
 }
 
-/* Returns whether the second thread may go on. */
+/* Returns false if the second thread is to end. */
 static bool wait_for_free(struct batches *batches, sem_t *free)
 {
     while (sem_wait(free) != 0) {
@@ -202,8 +202,8 @@ static bool wait_for_free(struct batches *batches, sem_t *free)
     return !atomic_load(&batches->ending);
 }
 
-/* The chunk was made into batches: its buffer stays with them, and the input goes on in the one
- * that was longest with the caller. */
+/* Leaves the buffer of a finished chunk to its batches; the input continues in the buffer that the
+ * caller has had longest. */
 static enum outcome change_buffer(struct batches *batches, struct fault *fault)
 {
     struct input_buffer *spare = &batches->spare[batches->changes++ % (BUFFERS - 1)];
@@ -234,7 +234,7 @@ static void *work_ahead(void *context)
         struct entry *entry = &batches->entry[i % ENTRIES];
         if (!wait_for_free(batches, &batches->free_entries))
             return NULL;
-        /* Once it is made, the block is the caller's. */
+        /* After sem_post, the entry is the caller's. */
         enum outcome outcome = make_next(batches, entry, true);
         entry->outcome = outcome;
         sem_post(&batches->made);
@@ -243,8 +243,8 @@ static void *work_ahead(void *context)
     }
 }
 
-/* Ends the second thread, whatever it waits for. Of the buffers only the input's is kept: another
- * may have a line of a gigabyte, and the next such line is about to come. */
+/* Ends the second thread, whatever it waits for. Only the input's own buffer is kept: the others
+ * may have grown for a line of a gigabyte, and the next such line may be about to come. */
 static void end_ahead(struct batches *batches)
 {
     atomic_store(&batches->ending, true);
@@ -264,13 +264,13 @@ static void end_ahead(struct batches *batches)
     batches->pieces = batches->bytes = 0;
 }
 
-/* Where there is no second thread to be had, one does. */
+/* If no second thread can be started, one thread continues. */
 static void start_ahead(struct batches *batches)
 {
     batches->changes = 0;
     sem_init(&batches->made, 0, 0);
     sem_init(&batches->free_entries, 0, ENTRIES);
-    /* All of them: the chunk that the input has now is used up. */
+    /* All buffers are free, because the input's present chunk is finished. */
     sem_init(&batches->free_buffers, 0, BUFFERS);
     input_let_wait(batches->input, &batches->ending);
     batches->small = 0;
@@ -282,8 +282,8 @@ static void start_ahead(struct batches *batches)
         end_ahead(batches);
 }
 
-/* Waits until the second thread has made the next block, or has handed back, and then ends it.
- * Returns as signals_wait_semaphore. */
+/* Waits until the second thread has made the next entry; ends the thread if it has handed the input
+ * back. Returns as signals_wait_semaphore. */
 static int wait_for_made(struct batches *batches, int milliseconds)
 {
     int result = batches->ready ? 1 : signals_wait_semaphore(&batches->made, milliseconds);
@@ -293,7 +293,7 @@ static int wait_for_made(struct batches *batches, int milliseconds)
     return result;
 }
 
-/* One more is free. */
+/* Counts one more as free, and returns all of them when there are `at_once`. */
 static void give_back(sem_t *free, unsigned *kept, unsigned at_once)
 {
     if (++*kept < at_once)
@@ -302,7 +302,7 @@ static void give_back(sem_t *free, unsigned *kept, unsigned at_once)
         sem_post(free);
 }
 
-/* The block given out before, if there was one, is free. */
+/* Frees the entry that the caller received last, if any. */
 static void give_back_last(struct batches *batches)
 {
     if (batches->given == 0)
@@ -318,8 +318,8 @@ static struct entry *take_made(struct batches *batches)
     return &batches->entry[batches->given++ % ENTRIES];
 }
 
-/* After a line longer than a buffer there is likely to be another, at which the thread would
- * end. And it does not begin in the middle of a line, with no chunk as yet. */
+/* The thread would end at a line longer than the buffer; after one such line, another is likely. It
+ * must not start in the middle of a line, when there is no chunk yet. */
 static bool is_worth_it(const struct batches *batches)
 {
     return batches->threads > 1 && batches->bytes >= START_BYTES && batches->chunk.length > 0 &&

@@ -1,13 +1,13 @@
 /*
- * batches - the lines of an input, a batch at a time, with their keys.
+ * batches - reads the lines of an input in batches, with the hashes of their keys.
  *
- * A batch is made when it is asked for: read, split, hashed. Or, where an input is long and another
- * processor is there, a second thread does that ahead of the caller, who judges and writes the
- * batch before meanwhile. Batches come one by one and in order either way, so what is made of them
- * is the same by construction: only the caller ever looks at the filter.
+ * A batch is read, split and hashed when the caller asks for it. If the input is long and there is
+ * a second processor, a second thread does this ahead, while the caller tests and writes the batch
+ * before. Batches come in order either way, and only the caller uses the filter, so the output is
+ * the same.
  *
- * The second thread starts when a megabyte has come in large pieces, and ends when lines trickle
- * again: a few lines never wait for a thread, nor pay for one.
+ * The second thread starts when a megabyte has come in large pieces, and ends when pieces become
+ * small again, so that a few lines never wait for a thread.
  */
 #ifndef UNSEEN_PIPELINE_BATCHES_H
 #define UNSEEN_PIPELINE_BATCHES_H
@@ -15,23 +15,23 @@
 #include "io/input.h"
 #include "key/keyer.h"
 
-enum { BATCH_LINES = 2048 }; /* in a batch, at most */
+enum { BATCH_LINES = 2048 }; /* at most in a batch */
 
 struct batches;
 
-/* Lines that arrived together, one after the other; each ends with the delimiter. */
+/* Lines of one chunk, end to end, each with its delimiter. */
 struct batch {
-    char *bytes; /* of their chunk, which the caller may change up to the end of the batch */
-    const size_t *starts; /* n + 1: where they begin in it */
+    char *bytes;          /* of the chunk; the caller may change them up to the end of the batch */
+    const size_t *starts; /* n + 1 offsets from `bytes` */
     const struct key *keys;
     const uint8_t *no_key;  /* 1 for a line without a key, else 0 */
     const uint32_t *shards; /* after batches_add_shards: the shard of each line */
     size_t n;
     uint64_t offset; /* of the chunk in the input */
-    bool last;       /* of its chunk, whose bytes are there until the next call */
+    bool last;       /* batch of the chunk; its bytes are valid until the next call */
 };
 
-/* Leaves out the first `n` lines of what is left of a batch. */
+/* Removes the first `n` lines from a batch. */
 static inline void batch_skip(struct batch *batch, size_t n)
 {
     batch->starts += n;
@@ -41,32 +41,31 @@ static inline void batch_skip(struct batch *batch, size_t n)
     batch->n -= n;
 }
 
-/* How many threads are of use here: 2, or 1 if this process may run on one processor alone. */
+/* How many threads to use: 1 if this process may run on one processor only, otherwise 2. */
 unsigned batches_threads(void);
 
-/* Keys are made as the recipe says, with the hashes; with `threads` > 1, a second thread may work
- * ahead. NULL if memory is short. */
+/* With `threads` > 1, a second thread may read ahead. Returns NULL if memory is short. */
 struct batches *batches_new(char delimiter, const struct recipe *recipe, struct hashers hashers,
                             unsigned threads);
 void batches_free(struct batches *batches);
 
-/* From now on each line also gets its part, of so many. Before batches_begin.
- * Returns 0, or -1 if memory is short. */
+/* Makes batches have the shard of each line, of so many. To be called before batches_begin. Returns
+ * 0, or -1 if memory is short. */
 int batches_add_shards(struct batches *batches, uint32_t shards);
 
-/* Starts with an input, after what was read of it. */
+/* Begins with an input, wherever it is positioned. */
 void batches_begin(struct batches *batches, struct input *input);
 
-/* Waits at most so many milliseconds, or as long as it takes if negative, until batches_next need
- * not wait. Returns whether that is so; else time ran out, or a signal came that does not end the
- * process. The batch before must not be used any more. */
+/* Waits for at most so many milliseconds, or without limit if negative. Returns true if
+ * batches_next need not wait; false if time ran out or a signal came that does not end the process.
+ * The last batch is no longer valid. */
 bool batches_wait(struct batches *batches, int milliseconds);
 
 /* The next batch, of at least one line. Returns 1; 0 at the end; -1 with the fault, after all lines
- * before it were given out. */
+ * before the fault. */
 int batches_next(struct batches *batches, struct batch *batch, struct fault *fault);
 
-/* Ends with the input: nobody reads it from here on. */
+/* Ends with the input; the second thread no longer reads it. */
 void batches_end(struct batches *batches);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * false_drops - how many false drops a run is expected to have had.
+ * false_drops - estimates the number of false drops in a run.
  *
- * Of the new lines that come while a filter has the rate R, the fraction R is held back and 1 - R
- * printed: so for each one printed, R / (1 - R) were not. R is worked out again whenever there
- * are a sixteenth more keys; in between it is taken to change evenly with them.
+ * While a filter has the rate R, the fraction R of all new lines is dropped and 1 - R is printed:
+ * for each line printed, R / (1 - R) lines were dropped. R is computed again whenever there are a
+ * sixteenth more keys; in between, it is taken to change linearly.
  */
 #ifndef UNSEEN_PIPELINE_FALSE_DROPS_H
 #define UNSEEN_PIPELINE_FALSE_DROPS_H
@@ -12,18 +12,18 @@
 
 struct false_drops {
     const struct store *store;
-    double odds;    /* R / (1 - R), when it was last worked out */
-    uint64_t added; /* lines printed since */
-    uint64_t next;  /* after so many of them it is worked out again */
+    double odds;    /* R / (1 - R) when it was last computed */
+    uint64_t added; /* lines printed since then */
+    uint64_t next;  /* lines after which it is computed again */
 };
 
 void false_drops_start(struct false_drops *drops, const struct store *store);
 
-/* After `n` more lines were printed: the false drops expected since the last call. Few lines may
- * give 0 for now. */
+/* To be called when `n` more lines were printed. Returns the false drops to add to the estimate, or
+ * 0 until there are enough lines. */
 double false_drops_add(struct false_drops *drops, uint64_t n);
 
-/* At the end: the rest of them. */
+/* Returns the rest, at the end. */
 double false_drops_finish(struct false_drops *drops);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * marks - a byte a line, 0 or 1, read eight at a time.
+ * marks - arrays with one byte per line, 0 or 1, read eight at a time.
  *
- * One by one they take a tenth more instructions for a query, 7 % for seen lines. What is in the
- * bytes of a word does not depend on their order, so this works on machines of either.
+ * Byte by byte, a query takes a tenth more instructions, and seen lines take 7% more. Nothing here
+ * depends on the byte order of the machine.
  */
 #ifndef UNSEEN_PIPELINE_MARKS_H
 #define UNSEEN_PIPELINE_MARKS_H
@@ -32,7 +32,7 @@ static inline size_t marks_count(const uint8_t *marks, size_t n)
     return count;
 }
 
-/* Where the run of marks equal to that at `from` ends. Precondition: from < n. */
+/* The end of the run of marks that equal marks[from]. Precondition: from < n. */
 static inline size_t marks_run(const uint8_t *marks, size_t from, size_t n)
 {
     uint8_t mark = marks[from];

@@ -1,5 +1,5 @@
 /*
- * picked - lines of a chunk that go on, moved together in it, so that one write takes them all.
+ * picked - moves the selected lines of a chunk together, so that one write prints them all.
  */
 #ifndef UNSEEN_PIPELINE_PICKED_H
 #define UNSEEN_PIPELINE_PICKED_H
@@ -7,12 +7,12 @@
 #include "pipeline/batches.h"
 #include "pipeline/marks.h"
 
-/* They lie from `from` up to `to`. */
+/* The selected lines so far: the bytes from..to of the chunk. */
 struct picked {
     char *from, *to;
 };
 
-/* Moves lines from..end of a batch whose mark is 1; neighbours as one. */
+/* Adds the lines from..end of a batch whose mark is 1, run by run. */
 static inline void picked_add_runs(struct picked *picked, const struct batch *batch,
                                    const uint8_t *select, size_t from, size_t end)
 {
@@ -28,15 +28,15 @@ static inline void picked_add_runs(struct picked *picked, const struct batch *ba
     }
 }
 
-/* Where lines that go on and lines that do not take turns, no processor predicts where a run of
- * either ends, which took an eighth of the time. So there, of PICKED_LINES lines those that go on
- * are listed without a branch, and of each PICKED_BYTES are copied, whatever its length: the next
- * line is copied over what was too many. */
+/* If selected and other lines alternate, the processor cannot predict the ends of their runs, which
+ * costs an eighth of the time. In this case the selected ones of PICKED_LINES lines are listed
+ * without a branch, and PICKED_BYTES are copied of each, whatever its length; the next line is
+ * copied over the surplus. */
 enum { PICKED_LINES = 64, PICKED_FEW = PICKED_LINES / 8, PICKED_BYTES = 128 };
 
-/* Whether lines from..end, of which `count` go on, are copied in that way. There must be so many;
- * neither few of them nor almost all go on; the first copy, and so each, must end before what is
- * still to be read; and none may read past the end of the batch. */
+/* Whether lines from..end, of which `count` are selected, are copied in this way: there are
+ * PICKED_LINES, and neither few nor almost all are selected; the first copy, and so every copy,
+ * ends before the bytes that are still to be read; and no copy reads past the end of the batch. */
 static inline bool picked_takes_turns(const struct picked *picked, const struct batch *batch,
                                       size_t count, size_t from, size_t end)
 {
@@ -67,9 +67,9 @@ static inline void picked_add_listed(struct picked *picked, const struct batch *
     picked->to = to;
 }
 
-/* Moves the lines of a batch whose mark is 1 up to those that were picked before. What lies between
- * those and the end of the batch is lost. Precondition: `to` is in the chunk of the batch, and not
- * after its lines. Returns how many lines it moved. */
+/* Adds the lines of a batch whose mark is 1. The bytes from `to` to the end of the batch are
+ * overwritten. Precondition: `to` is in the chunk of the batch, and not after its first line.
+ * Returns how many lines were added. */
 static inline size_t picked_add(struct picked *picked, const struct batch *batch,
                                 const uint8_t *select)
 {

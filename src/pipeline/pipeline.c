@@ -22,25 +22,25 @@ struct pipeline {
     const struct verb *verb;
     struct store *store; /* the filter's */
     struct batches *batches;
-    size_t most; /* lines a claim */
+    size_t most; /* lines per claim */
     struct pipeline_counts counts;
     uint64_t expected; /* lines that the filter was told to expect */
-    /* Of the lines at hand, at most `most`: */
+    /* For at most `most` lines, whether each is seen, and is selected: */
     uint8_t *seen;
-    uint8_t *select;         /* which are printed */
-    struct picked picked;    /* of the chunk: selected lines that are not yet written */
+    uint8_t *select;
+    struct picked picked;    /* selected lines of the chunk that are not yet written */
     uint64_t used;           /* bytes of the input up to the last line wanted */
-    bool closed;             /* the reader has had enough */
-    bool unsure;             /* durable: a flush or settling failed, and is not tried again */
-    int64_t settled;         /* durable: when it was done last, by clock_monotonic */
+    bool closed;             /* the output was closed */
+    bool unsure;             /* durable: a flush or settling failed, and is not repeated */
+    int64_t settled;         /* durable: time of the last settling, by clock_monotonic */
     struct collect *tagged;  /* PIPELINE_TAG: lines with their tags */
-    struct collect *dropped; /* lines held back */
+    struct collect *dropped; /* lines that were not selected */
     struct false_drops false_drops;
-    struct shard shard; /* the part that the filter is for */
+    struct shard shard; /* the filter's */
     uint64_t before;    /* lines read before this input */
-    bool other_shard;   /* it ended at a line of one */
+    bool other_shard;   /* a line of another shard came */
     bool begins;        /* the next line is the first of its input */
-    char *header_line;  /* HEADER_WITH_LINES: one that is still to be written */
+    char *header_line;  /* HEADER_WITH_LINES: not yet written */
     size_t header_line_length;
 };
 
@@ -54,14 +54,14 @@ bool pipeline_met_other_shard(const struct pipeline *pipeline)
     return pipeline->other_shard;
 }
 
-/* --- verdicts: seen[i] and select[i]; a batch is shortened to the lines that were judged --- */
+/* --- testing lines: sets seen[i] and select[i], and shortens the batch to the tested lines --- */
 
 static uint64_t still_wanted(const struct pipeline *pipeline)
 {
     return pipeline->plan.most - pipeline->counts.selected;
 }
 
-/* Of the `judged` first lines of a batch; -1: they could not be judged. */
+/* Selects unseen lines among the first `judged` lines of a batch; -1: testing failed. */
 static int select_unseen(struct pipeline *pipeline, struct batch *batch, ptrdiff_t judged)
 {
     if (judged < 0)
@@ -78,7 +78,8 @@ static int judge_new(struct pipeline *pipeline, struct batch *batch, struct faul
     return select_unseen(pipeline, batch, judged);
 }
 
-/* Nothing has to be delivered first; and what others have in flight may fail to be. */
+/* Keys are added at once, because nothing has to be delivered. Keys in flight elsewhere do not
+ * count as seen, because their delivery may fail. */
 static int judge_add(struct pipeline *pipeline, struct batch *batch, struct fault *fault)
 {
     uint64_t added;
@@ -87,8 +88,8 @@ static int judge_add(struct pipeline *pipeline, struct batch *batch, struct faul
     return select_unseen(pipeline, batch, judged);
 }
 
-/* What the first filter has seen goes to the second, and what is new there is printed. Both are in
- * memory, where a claim judges every line it is asked for unless memory is short. */
+/* Lines that the first filter has seen go to the second, and those new to it are printed. Both are
+ * in memory, where filter_claim tests all its lines unless memory is short. */
 static int judge_repeated(struct pipeline *pipeline, struct batch *batch, struct fault *fault)
 {
     struct filter *repeats = pipeline->plan.repeats;
@@ -143,16 +144,16 @@ static uint64_t pick(struct pipeline *pipeline, const struct batch *batch)
                                          : marks_count(pipeline->select, batch->n);
 }
 
-/* The lines are written at the end of the chunk. */
-static int gather(struct pipeline *pipeline, const struct batch *batch, struct fault *fault)
+/* Picks selected lines, which are written at the end of the chunk. */
+static int pick_selected(struct pipeline *pipeline, const struct batch *batch, struct fault *fault)
 {
     (void)fault;
     pipeline->counts.selected += pick(pipeline, batch);
     return 0;
 }
 
-/* In one write, since a command that is started by it has taken all of that (child.h). Returns how
- * many bytes of the lines were accepted. */
+/* In one write, because a command that is started by this write has taken all of it (io/child.h).
+ * Returns how many bytes of the lines were accepted. */
 static size_t write_with_header_line(struct pipeline *pipeline, const char *lines, size_t length,
                                      struct fault *fault)
 {
@@ -169,7 +170,7 @@ static size_t write_with_header_line(struct pipeline *pipeline, const char *line
     return accepted > before ? accepted - before : 0;
 }
 
-/* Writes what was picked. Returns whether all of it was accepted; *accepted: how many bytes. */
+/* Writes the picked lines. Returns whether all were accepted; *accepted is the number of bytes. */
 static bool write_picked(struct pipeline *pipeline, size_t *accepted, struct fault *fault)
 {
     const char *from = pipeline->picked.from;
@@ -183,7 +184,7 @@ static bool write_picked(struct pipeline *pipeline, size_t *accepted, struct fau
     return *accepted == length;
 }
 
-/* How many of the selected lines lie wholly in the first `bytes` written. */
+/* How many selected lines are complete in the first `bytes` written. */
 static uint64_t lines_within(const struct pipeline *pipeline, const struct batch *batch,
                              size_t bytes)
 {
@@ -198,14 +199,14 @@ static uint64_t lines_within(const struct pipeline *pipeline, const struct batch
     return count;
 }
 
-/* With a file, lines are in flight: they are handed on now, and those that were accepted whole are
- * remembered. */
+/* With a filter file, selected lines are in flight: they are written now, and those that were
+ * accepted whole are settled. */
 static int hand_on(struct pipeline *pipeline, const struct batch *batch, struct fault *fault)
 {
     size_t accepted;
     struct fault later;
     if (store_path(pipeline->store) == NULL)
-        return gather(pipeline, batch, fault);
+        return pick_selected(pipeline, batch, fault);
     uint64_t selected = pick(pipeline, batch);
     bool failed = !write_picked(pipeline, &accepted, fault);
     uint64_t delivered = failed ? lines_within(pipeline, batch, accepted) : selected;
@@ -216,7 +217,8 @@ static int hand_on(struct pipeline *pipeline, const struct batch *batch, struct 
         failed = false;
     }
     filter_keep(pipeline->plan.filter, delivered);
-    if (!pipeline->plan.holds && filter_settle(pipeline->plan.filter, failed ? &later : fault) != 0)
+    if (!pipeline->plan.settles_later &&
+        filter_settle(pipeline->plan.filter, failed ? &later : fault) != 0)
         return -1;
     return failed ? -1 : 0;
 }
@@ -241,24 +243,24 @@ static int count_not_removed(struct pipeline *pipeline, const struct batch *batc
         pipeline->counts.absent += pipeline->seen[i] == REMOVAL_ABSENT;
         pipeline->counts.ambiguous += pipeline->seen[i] == REMOVAL_AMBIGUOUS;
     }
-    return gather(pipeline, batch, fault);
+    return pick_selected(pipeline, batch, fault);
 }
 
 /* --- verbs --- */
 
 struct verb {
-    /* Fills in seen and select, and shortens the batch to what was judged. */
+    /* Sets seen and select, and shortens the batch to the tested lines. Returns 0 or -1. */
     int (*judge)(struct pipeline *pipeline, struct batch *batch, struct fault *fault);
-    /* Hands on lines that were judged, and counts those selected. Returns 0 or -1. */
+    /* Prints and counts selected lines. Returns 0 or -1. */
     int (*deliver)(struct pipeline *pipeline, const struct batch *batch, struct fault *fault);
     bool writes; /* to the filter */
 };
 
 static const struct verb verbs[] = {
     [PIPELINE_NEW] = {judge_new, hand_on, true},
-    [PIPELINE_ADD] = {judge_add, gather, true},
-    [PIPELINE_REPEATED] = {judge_repeated, gather, false},
-    [PIPELINE_QUERY] = {judge_query, gather, false},
+    [PIPELINE_ADD] = {judge_add, pick_selected, true},
+    [PIPELINE_REPEATED] = {judge_repeated, pick_selected, false},
+    [PIPELINE_QUERY] = {judge_query, pick_selected, false},
     [PIPELINE_TAG] = {judge_query, write_tagged, false},
     [PIPELINE_REMOVE] = {judge_remove, count_not_removed, true},
 };
@@ -318,8 +320,8 @@ void pipeline_free(struct pipeline *pipeline)
 
 /* --- durable --- */
 
-/* A second's lines, or so many: few flushes, little to repeat, and little memory for those that are
- * in flight. */
+/* Keys are settled after a second, or after so many lines: few flushes, few lines to repeat, and
+ * little memory for keys in flight. */
 enum { EPOCH_MILLISECONDS = 1000, EPOCH_LINES = 1 << 18 };
 
 static int milliseconds_left(const struct pipeline *pipeline)
@@ -328,7 +330,7 @@ static int milliseconds_left(const struct pipeline *pipeline)
     return passed < EPOCH_MILLISECONDS ? (int)(EPOCH_MILLISECONDS - passed) : 0;
 }
 
-/* What is not a regular file is on no disk. */
+/* Only a regular file can be flushed. */
 static int sync_dropped(struct pipeline *pipeline, struct fault *fault)
 {
     if (pipeline->dropped == NULL || !pipeline->plan.dropped->ends_last_line)
@@ -339,8 +341,8 @@ static int sync_dropped(struct pipeline *pipeline, struct fault *fault)
 
 int pipeline_settle(struct pipeline *pipeline, struct fault *fault)
 {
-    /* The system reports a lost write once; the next flush would succeed without it. And what was
-     * settled in part would be settled again. */
+    /* Not repeated after a failure: the system reports a lost write only once, so the next flush
+     * would succeed; and keys that were partly settled would be settled again. */
     if (pipeline->unsure)
         return 0;
     uint64_t held = filter_kept(pipeline->plan.filter);
@@ -354,7 +356,7 @@ int pipeline_settle(struct pipeline *pipeline, struct fault *fault)
     return pipeline->unsure ? -1 : 0;
 }
 
-/* Held keys are settled when their time comes, even if no line does. */
+/* While no input comes, keys are settled when their time has come. */
 static int wait_for_input(struct pipeline *pipeline, struct fault *fault)
 {
     while (pipeline->plan.durable && filter_kept(pipeline->plan.filter) > 0 &&
@@ -368,8 +370,8 @@ static int wait_for_input(struct pipeline *pipeline, struct fault *fault)
 
 enum { MANY_LINES = 256 };
 
-/* Tells the filter how many lines are to come: of a file that is known after its first lines; of a
- * pipe it is as many as have come, again and again. */
+/* Tells the filter how many lines to expect. For a file, this is estimated from its first lines;
+ * for a pipe, it is as many lines as were read so far, again and again. */
 static void expect(struct pipeline *pipeline, const struct input *input, const struct batch *batch)
 {
     size_t bytes = batch->starts[batch->n] - batch->starts[0];
@@ -386,7 +388,7 @@ static void expect(struct pipeline *pipeline, const struct input *input, const s
         pipeline->expected = 2 * read;
 }
 
-/* The last line wanted ends the batch: what was judged after it counts as not read. */
+/* The end of the last line wanted; lines after it, though tested, count as not read. */
 static size_t end_of_wanted(const struct pipeline *pipeline, size_t n)
 {
     uint64_t most = still_wanted(pipeline);
@@ -396,9 +398,10 @@ static size_t end_of_wanted(const struct pipeline *pipeline, size_t n)
     return n;
 }
 
-/* Lines that were judged and are not selected are gathered for whoever wants them: before the
- * others are moved together, which may be to where these are. */
-static int hold_back(struct pipeline *pipeline, const struct batch *batch, struct fault *fault)
+/* Collects the lines that are not selected, for --dropped. This comes before the selected lines are
+ * moved together, which overwrites them. */
+static int collect_dropped(struct pipeline *pipeline, const struct batch *batch,
+                           struct fault *fault)
 {
     const size_t *starts = batch->starts;
     pipeline->counts.dropped += batch->n - marks_count(pipeline->select, batch->n);
@@ -422,8 +425,7 @@ static int deliver(struct pipeline *pipeline, const struct batch *batch, struct 
     return result;
 }
 
-/* Lines of a batch, from their keys to their output. Returns how many of them were judged, or
- * -1. */
+/* Passes lines of a batch from their keys to the output. Returns how many were tested, or -1. */
 static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, struct fault *fault)
 {
     struct fault later;
@@ -434,13 +436,13 @@ static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, struct faul
     batch.n = end_of_wanted(pipeline, batch.n);
     pipeline->counts.read += batch.n;
     pipeline->counts.no_key += marks_count(batch.no_key, batch.n);
-    /* Keys that were claimed are delivered, or else not settled. */
-    int written = hold_back(pipeline, &batch, fault);
+    /* Claimed lines are delivered even after a fault; otherwise their keys must not be settled. */
+    int written = collect_dropped(pipeline, &batch, fault);
     bool delivered = deliver(pipeline, &batch, written == 0 ? fault : &later) == 0;
     return delivered && written == 0 ? (ptrdiff_t)batch.n : -1;
 }
 
-/* How many lines of the batch come before the first of another part. */
+/* How many lines of the batch precede the first line of another shard. */
 static size_t lines_of_shard(const struct pipeline *pipeline, const struct batch *batch)
 {
     size_t n = 0;
@@ -449,7 +451,7 @@ static size_t lines_of_shard(const struct pipeline *pipeline, const struct batch
     return n;
 }
 
-/* All lines of the input before this one were judged. */
+/* Precondition: all lines of the input before this one were tested. */
 static int refuse_line(struct pipeline *pipeline, uint32_t shard, const char *input,
                        struct fault *fault)
 {
@@ -462,8 +464,8 @@ static int refuse_line(struct pipeline *pipeline, uint32_t shard, const char *in
                      pipeline->counts.read - pipeline->before + header_line + 1, input, shard);
 }
 
-/* A batch goes as many lines at a time as the filter takes, and as it judges: fewer where a layer
- * ends, none from a line of another part on. Returns as pipeline_run. */
+/* Passes a batch, as many lines at a time as the filter accepts: at most `most`, and fewer where a
+ * layer ends. Stops at a line of another shard. Returns as pipeline_run. */
 static int run_batch(struct pipeline *pipeline, struct batch batch, const char *input,
                      struct fault *fault)
 {
@@ -490,7 +492,7 @@ static int run_batch(struct pipeline *pipeline, struct batch batch, const char *
     return others > 0 ? refuse_line(pipeline, batch.shards[0], input, fault) : 0;
 }
 
-/* The first line of an input is at the beginning of the chunk, and no line like the others. */
+/* Takes the header line, at the start of the chunk, out of the batch. */
 static int take_header_line(struct pipeline *pipeline, struct batch *batch, struct fault *fault)
 {
     struct output *output = pipeline->plan.output;
@@ -512,14 +514,14 @@ static int take_header_line(struct pipeline *pipeline, struct batch *batch, stru
     return 0;
 }
 
-/* Writes what was picked and held back of a chunk, even if there was a fault, which stays then. */
+/* Writes the picked and the dropped lines of a chunk, even after a fault, which is then kept. */
 static int finish_chunk(struct pipeline *pipeline, int result, struct fault *fault)
 {
     size_t accepted;
     struct fault later;
     const char *from = pipeline->picked.from, *to = pipeline->picked.to;
     if (!write_picked(pipeline, &accepted, result < 0 ? &later : fault)) {
-        /* They were counted when they were picked. */
+        /* Lines were counted when they were picked. */
         pipeline->counts.selected -= count_byte(from + accepted, (size_t)(to - from) - accepted,
                                                 pipeline->plan.delimiter);
         result = -1;
@@ -530,8 +532,8 @@ static int finish_chunk(struct pipeline *pipeline, int result, struct fault *fau
     return result;
 }
 
-/* A chunk, batch by batch. What was picked of it is written even if it ends in a fault. Returns as
- * pipeline_run, but 0 at the end of the chunk, and END_OF_INPUT. */
+/* Processes a chunk, batch by batch. Returns as pipeline_run, but 0 at the end of the chunk, and
+ * END_OF_INPUT at the end of the input. */
 enum { END_OF_INPUT = 2 };
 
 static int run_chunk(struct pipeline *pipeline, const struct input *input, struct fault *fault)
@@ -569,8 +571,8 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
         result = wait_for_input(pipeline, fault);
         if (result == 0)
             result = run_chunk(pipeline, input, fault);
-        if (pipeline->plan.look != NULL)
-            pipeline->plan.look();
+        if (pipeline->plan.after_chunk != NULL)
+            pipeline->plan.after_chunk();
     }
     batches_end(pipeline->batches);
     if (pipeline->plan.counts_drops)

@@ -2,7 +2,7 @@
 
 #include "pipeline/marks.h"
 
-/* It is at the beginning of the chunk. */
+/* The header line is at the start of the chunk. */
 static int take_header_line(struct scan *scan, struct batch *batch, struct fault *fault)
 {
     const char *line = batch->bytes;
@@ -22,7 +22,7 @@ static int take_batch(struct scan *scan, struct batch *batch, struct fault *faul
         return -1;
     if (!batch->last)
         return 0;
-    scan->look();
+    scan->after_chunk();
     return collect_flush(scan->collect, fault);
 }
 
@@ -39,7 +39,7 @@ int scan_run(struct scan *scan, struct input *input, struct fault *fault)
             got = -1;
     } while (got > 0);
     batches_end(scan->batches);
-    /* After a line that is too long the next input may have to be waited for. */
+    /* After a fault, such as a line that is too long, the next input may have to be waited for. */
     if (got < 0 && collect_flush(scan->collect, &later) != 0)
         *fault = later;
     return got;

@@ -1,6 +1,4 @@
-/*
- * scan - the lines of inputs and their keys, batch by batch, for who asks no filter.
- */
+/* scan - passes the lines of inputs and their keys, in batches, to a command without a filter. */
 #ifndef UNSEEN_PIPELINE_SCAN_H
 #define UNSEEN_PIPELINE_SCAN_H
 
@@ -9,21 +7,21 @@
 #include "pipeline/pipeline.h"
 
 struct scan {
-    const struct recipe *recipe; /* that the keys are made by, */
-    struct hashers hashers;      /* and with which hashes */
-    struct collect *collect;     /* flushed where more lines may have to be waited for */
-    /* Each function returns 0, or -1 with the fault, which ends the scan. */
+    const struct recipe *recipe;
+    struct hashers hashers;
+    struct collect *collect; /* flushed before input may have to be waited for */
+    /* Both functions return 0, or -1 with the fault, which ends the scan. */
     void *context;
-    /* A header line, with its delimiter; may be NULL. */
+    /* Gets a header line, with its delimiter; may be NULL. */
     int (*header_line)(void *context, const char *line, size_t length, struct fault *fault);
-    /* Some lines, at least one, none of them a header line. */
+    /* Gets at least one line, and no header line. */
     int (*lines)(void *context, const struct batch *batch, struct fault *fault);
-    struct pipeline_counts *counts; /* lines read, but for header lines, and those without a key */
-    /* What is the same for all commands: */
-    struct batches *batches; /* made with that recipe and these hashes */
-    bool header;             /* the first line of each input is a header line, */
-    bool begins;             /* and is next */
-    void (*look)(void);      /* called after each chunk */
+    struct pipeline_counts *counts; /* only `read`, without header lines, and `no_key` */
+    /* Set for all commands in the same way: */
+    struct batches *batches;   /* with that recipe and these hashers */
+    bool header;               /* the first line of each input is a header line */
+    bool begins;               /* the next line is the first of its input */
+    void (*after_chunk)(void); /* called after each chunk */
 };
 
 /* Reads an input to its end. Returns 0, or -1 with the fault. */

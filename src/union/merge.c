@@ -263,7 +263,7 @@ static bool is_empty(const uint8_t page[PAGE_BYTES])
 }
 
 /* Writes page by page: large writes would put the file into large folios of the page cache, and a
- * later run of a few lines would dirty one of these per line. Pages of zeros need not be written. */
+ * later run of a few lines would dirty one of these per line. Pages of zeros are skipped. */
 static int write_pages(int fd, const uint8_t *bytes, unsigned pages, uint64_t at)
 {
     for (unsigned i = 0; i < pages; i++) {
