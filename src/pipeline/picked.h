@@ -68,7 +68,7 @@ static inline void picked_add_listed(struct picked *picked, const struct batch *
 }
 
 /* Adds the lines of a batch whose mark is 1. The bytes from `to` to the end of the batch are
- * overwritten. Precondition: `to` is in the chunk of the batch, and not after its first line.
+ * overwritten. Precondition: `to` is in the chunk of the batch, and not after its lines.
  * Returns how many lines were added. */
 static inline size_t picked_add(struct picked *picked, const struct batch *batch,
                                 const uint8_t *select)
