@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What is drawn with: in ASCII, and in UTF-8. */
+/* Characters in ASCII, and in UTF-8. */
 static const struct strokes {
     const char *filled, *empty, *mark, *axis, *corner, *ground, *foot, *point;
 } strokes[] = {
@@ -33,15 +33,15 @@ const char *chart_mark(const struct chart *chart)
     return strokes[chart->utf8].mark;
 }
 
-void chart_bar(const struct chart *chart, const char *label, double part, double mark,
+void chart_bar(const struct chart *chart, const char *label, double fill, double mark,
                const char *notes)
 {
     enum { LABEL = 9, MOST = 40 };
     const struct strokes *stroke = &strokes[chart->utf8];
     unsigned width = (chart->width - LABEL) / 2 < MOST ? (chart->width - LABEL) / 2 : MOST;
-    unsigned filled = (unsigned)(part * width + 0.5), at = (unsigned)(mark * width);
+    unsigned filled = (unsigned)(fill * width + 0.5), at = (unsigned)(mark * width);
     int room = (int)(chart->width - LABEL - width) - 3;
-    if (filled == 0 && part > 0)
+    if (filled == 0 && fill > 0)
         filled = 1;
     fprintf(chart->to, "%*.*s ", LABEL, LABEL, label);
     for (unsigned i = 0; i < width; i++)
@@ -58,25 +58,24 @@ void chart_bar(const struct chart *chart, const char *label, double part, double
 
 enum { LABEL = 8, ROWS = 12, COLUMNS_MOST = 500 };
 
-/* What is lower is drawn as if it were that: its logarithm must be a number. */
+/* Lower rates are drawn as this one, so that the logarithm is finite. */
 #define RATE_LEAST 1e-300
 
-/* In each cell are dots: in ASCII one; else as Braille has them, two beside and four above each
- * other. Levels are rows of dots, 0 the lowest; what is below is -1. */
+/* A cell has one dot in ASCII; else 2 by 4, as in Braille. Levels are rows of dots, from 0 at the
+ * bottom; -1 is below. */
 struct curve {
     unsigned columns, across, up;
     double bottom, top;              /* powers of ten */
-    int level[2 * COLUMNS_MOST + 1]; /* behind that of a dot before the first */
+    int level[2 * COLUMNS_MOST + 1]; /* the first is that of a dot before the curve */
 };
 
 static int level_of(const struct curve *curve, double rate)
 {
-    double part = (log10(fmax(rate, RATE_LEAST)) - curve->bottom) / (curve->top - curve->bottom);
-    return (int)fmax(floor(part * (ROWS * curve->up - 1) + 0.5), -1);
+    double height = (log10(fmax(rate, RATE_LEAST)) - curve->bottom) / (curve->top - curve->bottom);
+    return (int)fmax(floor(height * (ROWS * curve->up - 1) + 0.5), -1);
 }
 
-/* Decades in which the curve is worth seeing: from a quarter of the lines on, but at most four
- * decades under the point. */
+/* The decades shown: from the rate at a quarter of the lines, but at most four below the point. */
 static void choose_scale(struct curve *curve, const struct chart_rate *rate)
 {
     double at = rate->at(rate->context, rate->lines);
@@ -86,8 +85,8 @@ static void choose_scale(struct curve *curve, const struct chart_rate *rate)
     curve->top = fmax(ceil(log10(fmax(high, RATE_LEAST))), curve->bottom + 1);
 }
 
-/* The dots of a cell as Braille has them: it counts them down the left column, then down the right
- * one, and the lowest of both were added later. Where the curve is steep it has no gap. */
+/* The dots of a cell, as bits of a Braille character. Where the curve is steep, dots are joined
+ * vertically, so that there is no gap. */
 static unsigned dots_of(const struct curve *curve, unsigned row, unsigned column)
 {
     static const unsigned char upward[] = {64, 4, 2, 1, 128, 32, 16, 8};
@@ -101,7 +100,7 @@ static unsigned dots_of(const struct curve *curve, unsigned row, unsigned column
     return dots;
 }
 
-/* `point`: the column of the point, if it is in this row; else after all columns. */
+/* `point`: the column of the point if it is in this row, else a column after the last. */
 static void draw_row(const struct chart *chart, const struct curve *curve, unsigned row,
                      unsigned point)
 {
@@ -121,7 +120,7 @@ static void draw_row(const struct chart *chart, const struct curve *curve, unsig
     putc('\n', chart->to);
 }
 
-/* 0, the point and, if there is room, the end, under an axis. */
+/* The axis, and under it 0, the lines at the point and, if they fit, those at the end. */
 static void draw_ground(const struct chart *chart, unsigned columns, double lines)
 {
     char middle[32], end[32];

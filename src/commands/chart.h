@@ -1,8 +1,8 @@
 /*
- * chart - numbers as bars, and as a curve: for a terminal, in as many columns as it has.
+ * chart - draws numbers as bars and curves, for a terminal, as wide as it is.
  *
- * Text alone: no colour, no escape sequence, no line wider than the terminal. In UTF-8, with blocks
- * and dots of Braille; else in ASCII.
+ * No colour, no escape sequences, no line wider than the terminal. With blocks and Braille dots in
+ * UTF-8, else in ASCII.
  */
 #ifndef UNSEEN_COMMANDS_CHART_H
 #define UNSEEN_COMMANDS_CHART_H
@@ -16,18 +16,16 @@ struct chart {
     bool utf8;
 };
 
-/* Sets the chart up for standard output. Returns false if that is no terminal: then there is
- * nothing to be drawn. */
+/* Sets up a chart for standard output. Returns false if that is no terminal. */
 bool chart_begin(struct chart *chart);
 
-/* A bar on a line, with its label on the left and notes on the right, as many of these, which two
- * blanks divide, as there is room for; both are ASCII. `part` is how much of the bar is filled, and
- * `mark` where a mark stands, 0 to 1. */
-void chart_bar(const struct chart *chart, const char *label, double part, double mark,
+/* Draws a bar on one line, with a label on the left and notes on the right, both ASCII. Notes are
+ * separated by two blanks; those that do not fit are left out. `fill`: how much of the bar is
+ * filled, and `mark`: the position of a mark, both 0 to 1. */
+void chart_bar(const struct chart *chart, const char *label, double fill, double mark,
                const char *notes);
 
-/* A rate that rises with the number of lines, drawn from none to twice `lines`, where a point is:
- * 14 lines. */
+/* Draws the rate for 0 to twice `lines` lines, with a point at `lines`, in 14 rows. */
 struct chart_rate {
     double (*at)(const void *context, double lines);
     const void *context;
@@ -35,11 +33,11 @@ struct chart_rate {
 };
 void chart_curve(const struct chart *chart, const struct chart_rate *rate);
 
-/* How the point of a curve and the mark of a bar look. */
+/* The characters for the point of a curve and the mark of a bar. */
 const char *chart_point(const struct chart *chart);
 const char *chart_mark(const struct chart *chart);
 
-/* Of a rate, for core/number.h. */
+/* Digits of a rate, for core/number.h. */
 enum { CHART_DIGITS = 2 };
 
 #endif

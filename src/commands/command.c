@@ -136,13 +136,13 @@ const char *command_usage(const struct command *command)
     return command->bit == FOR_FILTER ? "unseen FILTER FILE..." : command->synopsis;
 }
 
-/* The command that was perhaps meant, or NULL. */
+/* The command that was probably meant, or NULL. */
 static const struct command *nearest(const char *name)
 {
     char word[32];
     snprintf(word, sizeof word, " %s ", name);
     const struct command *best = NULL;
-    unsigned least = strlen(name) < 4 ? 2 : 3; /* changes: too many for a slip */
+    unsigned least = strlen(name) < 4 ? 2 : 3; /* edits: too many for a typo */
     for (const struct command *command = command_table + 1; command->name != NULL; command++) {
         if (strstr(command->also, word) != NULL)
             return command;

@@ -1,12 +1,12 @@
 /*
- * command - what can be asked for: the one table behind dispatch, help and suggestions.
+ * command - the table of commands, for dispatch, help and suggestions.
  */
 #ifndef UNSEEN_COMMANDS_COMMAND_H
 #define UNSEEN_COMMANDS_COMMAND_H
 
 #include "commands/options.h"
 
-/* What stands after a command's name, for the shells to complete. */
+/* The operands of a command, for completion in shells. */
 enum operand_kind {
     OPERANDS_FILTER,
     OPERANDS_FILTERS,
@@ -16,19 +16,19 @@ enum operand_kind {
 };
 
 struct command {
-    const char *name; /* "" for the filter form */
+    const char *name; /* "" for the plain form */
     unsigned bit;     /* FOR_..., in options.h */
     enum operand_kind operands;
     const char *group; /* title over it and the next ones in the short help; NULL: as before */
     const char *synopsis, *other; /* how it is called; a second way, or NULL */
     const char *summary;
     const char *notes; /* more lines of its help; may be NULL */
-    const char *also;  /* words that people try instead, each between blanks */
-    /* options->operands: without the command's name. Returns the exit status. */
+    const char *also;  /* other words for it, each between blanks */
+    /* options->operands does not include the name. Returns the exit status. */
     int (*run)(const struct options *options);
 };
 
-/* Ends with an entry whose name is NULL; the filter form is the first. */
+/* The plain form comes first; the last entry has no name (NULL). */
 extern const struct command command_table[];
 
 int command_filter(const struct options *options);
@@ -47,17 +47,17 @@ int command_key(const struct options *options);
 int command_shard(const struct options *options);
 int command_help(const struct options *options);
 
-/* [a-z][a-z-]*: such a first word is a command, known or not. The file system is not asked, so that
- * a script means the same in every directory. */
+/* Whether a word has the form of a command, [a-z][a-z-]*. Such a first word is a command, known or
+ * not, whatever files there are: so a script means the same in every directory. */
 bool command_is_word(const char *word);
 
 const struct command *command_find(const char *name);
 
-/* How it is called with a FILTER. */
+/* Its usage with a FILTER. */
 const char *command_usage(const struct command *command);
 
-/* Says that there is no such command, and what was perhaps meant: another one, or a file of that
- * name, which is not looked for. Returns EXIT_TROUBLE. */
+/* Says that there is no such command, and suggests another, or how to name a file. Returns
+ * EXIT_TROUBLE. */
 int command_unknown(const char *word);
 
 /* Prints the help of a command; of the plain form, the short help. Returns the exit status. */

@@ -11,13 +11,13 @@
 
 const char *figures_text(struct figures *figures, const char *format, ...)
 {
-    char *text = figures->room + figures->used;
-    size_t left = sizeof figures->room - figures->used;
+    char *text = figures->texts + figures->used;
+    size_t left = sizeof figures->texts - figures->used;
     va_list args;
     va_start(args, format);
     size_t length = (size_t)vsnprintf(text, left, format, args);
     va_end(args);
-    /* The last byte ends all that is cut off. */
+    /* The last byte is the end of all strings that are cut off. */
     figures->used += length + 1 < left ? length + 1 : left - 1;
     return text;
 }
@@ -92,7 +92,7 @@ static void print_member(struct figures *figures, const struct figure *row)
 
 /* --- text --- */
 
-/* The value, or what stands in its place. */
+/* The value in text. */
 static const char *value_of(const struct figure *row, char text[2 * NUMBER_TEXT])
 {
     char digits[NUMBER_TEXT], size[NUMBER_TEXT];

@@ -1,5 +1,5 @@
 /*
- * figures - what a command has found out, as rows: below each other in text, an object a line in
+ * figures - prints the results of a command as rows: one per line in text, one object per line in
  * JSON, or the sentence of --summary. A new figure is one row, {words, name, KIND(value)}.
  */
 #ifndef UNSEEN_COMMANDS_FIGURES_H
@@ -17,7 +17,7 @@ enum figure_kind {
     FIGURE_OBJECT, FIGURE_LIST,
 };
 
-/* Numbers, and how they look in text. */
+/* Numbers, and their form in text. */
 #define NUMBER(its, number)    .kind = (its), .value = (double)(number)
 #define COUNT(count)           NUMBER(FIGURE_COUNT, count) /* 12: rounded, in JSON too */
 #define LINES(lines)           NUMBER(FIGURE_LINES, lines) /* 12 lines: likewise */
@@ -28,10 +28,10 @@ enum figure_kind {
 #define BITS(bits)             NUMBER(FIGURE_BITS, bits)   /* 12.34 */
 #define TIME(milliseconds)     NUMBER(FIGURE_TIME, (double)(milliseconds) / 1000) /* has a text */
 #define FLAG(flag)             NUMBER(FIGURE_FLAG, flag)   /* has a text */
-/* What stands in JSON as it is: a string, and a number that no double holds. NULL is null. */
+/* Printed as it is: a string, and a number that does not fit a double. NULL is null in JSON. */
 #define TEXT(string)           .kind = FIGURE_TEXT, .text = (string)
 #define DIGITS(string)         .kind = FIGURE_DIGITS, .text = (string)
-/* ROWS, or NULL, which is null; and so many objects, of which the function shows number i. */
+/* ROWS, or NULL, which is null; and an array of objects, of which `show` prints number i. */
 #define OBJECT(its)            .kind = FIGURE_OBJECT, .rows = (its)
 #define LIST(count, show, of)  NUMBER(FIGURE_LIST, count), .element = (show), .context = (of)
 
@@ -41,43 +41,42 @@ enum figure_kind {
 struct figures;
 
 struct figure {
-    const char *words; /* what it is called in text; NULL: it is not there */
-    const char *name;  /* and in JSON */
+    const char *words; /* its name in text; NULL: not shown there */
+    const char *name;  /* its name in JSON; the same */
     enum figure_kind kind;
     double value;
-    const char *text; /* in place of the value in text */
-    const char *note; /* after it in text */
-    bool absent;      /* there is no such row */
+    const char *text; /* in text, instead of the value */
+    const char *note; /* in text, after the value */
+    bool absent;      /* not shown */
     const struct figure *rows;
     void (*element)(struct figures *figures, const void *context, size_t i); /* in JSON alone */
     const void *context;
 };
 
-/* What is being shown: begun as {.to = stdout}. */
+/* Output of figures, initialized as {.to = stdout}. */
 struct figures {
     FILE *to;
     bool json;
     bool sentence;  /* in text: "f.bf: 6 lines read, 2 printed; rate now: 1e-9" */
     unsigned shown; /* rows of the object, or of the sentence, so far */
-    size_t used;    /* of `room`, where texts are */
-    char room[8192];
+    size_t used;    /* of `texts` */
+    char texts[8192];
 };
 
-/* Shows rows after those that were shown before; and ends the object. */
+/* Print rows after earlier ones; and end the object. */
 #define figures_show(figures, ...) figures_show_rows(figures, ROWS(__VA_ARGS__))
 void figures_show_rows(struct figures *figures, const struct figure *rows);
 void figures_end(struct figures *figures);
 
-/* As printf: a text for rows of these figures, or of one element. If there is no room, it is cut
- * off. */
+/* As printf: a string for rows of these figures, or of one element. Cut off if it does not fit. */
 __attribute__((format(printf, 2, 3))) const char *figures_text(struct figures *figures,
                                                                const char *format, ...);
 
-/* How much a window of that plan remembers, and at most, in lines: a text likewise. */
+/* Such a string: how much a window of that plan remembers; `most`: at most, in lines. */
 const char *figures_window(struct figures *figures, const struct filter_plan *plan, double most);
 
-/* What --summary says, if it was given: on standard error, in one piece, as messages are. The first
- * row is what it is about. */
+/* Prints the summary on standard error, with one write as messages, if --summary was given. The
+ * first row is the subject. */
 #define figures_summary(options, ...) figures_summary_rows(options, ROWS(__VA_ARGS__))
 void figures_summary_rows(const struct options *options, const struct figure *rows);
 

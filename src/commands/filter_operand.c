@@ -54,10 +54,10 @@ int filter_operand_alone(const struct options *options)
     return 0;
 }
 
-/* --- one that cannot be used --- */
+/* --- filters that cannot be used --- */
 
-/* The command that makes the filter, quoted for a shell. An empty file is taken over only by
- * `create`, since it may be somebody's log. */
+/* Suggests the command that makes the filter. Only `create` replaces an empty file, which may be a
+ * log. */
 static void suggest_making(struct fault *fault, const struct options *options, const char *path)
 {
     bool empty = fault->error == 0;
@@ -73,8 +73,7 @@ static void suggest_making(struct fault *fault, const struct options *options, c
     free(words);
 }
 
-/* Only who would have written to a filter is told how to make one: to all others a new one would
- * answer a mistyped name. */
+/* Only a command that writes suggests making a filter: elsewhere the name is probably mistyped. */
 static void suggest_filter(struct fault *fault, const struct options *options, const char *path)
 {
     char directory[PATH_MAX], quoted[QUOTE_MAX];
@@ -88,12 +87,12 @@ static void suggest_filter(struct fault *fault, const struct options *options, c
         fault_way_out(fault, "is the name right?");
 }
 
-/* Lines where a filter should be: perhaps they were meant to be read. */
+/* The file is no filter: perhaps its lines were to be read. */
 static void suggest_input(struct fault *fault, const struct options *options, const char *path)
 {
     char name[QUOTE_MAX];
     unsigned bit = options->asked->bit;
-    bool operand = path == options->operands[0]; /* else that of --like */
+    bool operand = path == options->operands[0]; /* else the path is that of --like */
     quote_file(path, name);
     if (operand && bit == FOR_FILTER && options->operand_count == 1)
         fault_way_out(fault, "to read it as lines: unseen %s< %s",
@@ -128,7 +127,6 @@ struct store *filter_operand_open_to_read(const char *path, const struct options
     return store;
 }
 
-/* Once the first is open, or has turned out not to be there. */
 static int confine(const char **paths)
 {
     struct fault fault;
@@ -142,7 +140,7 @@ static int confine(const char **paths)
     return confine_end(&confine, &fault) == 0 ? 0 : message_fault(&fault);
 }
 
-int filter_operand_each(const struct options *options, filter_visitor *look)
+int filter_operand_each(const struct options *options, filter_visitor *visit)
 {
     const char **paths = options->operands;
     int worst = EXIT_OK;
@@ -151,7 +149,7 @@ int filter_operand_each(const struct options *options, filter_visitor *look)
     for (size_t i = 0; i < options->operand_count && !signals_pending(); i++) {
         struct store *store = filter_operand_open_to_read(paths[i], options);
         bool confined = i > 0 || confine(paths) == 0;
-        int status = store != NULL && confined ? look(options, i, store) : EXIT_TROUBLE;
+        int status = store != NULL && confined ? visit(options, i, store) : EXIT_TROUBLE;
         store_close(store);
         if (!confined)
             return EXIT_TROUBLE;
@@ -160,9 +158,9 @@ int filter_operand_each(const struct options *options, filter_visitor *look)
     return worst;
 }
 
-/* --- one that is made --- */
+/* --- making filters --- */
 
-/* "762 MB", or with stages "762 MB, at most 889 MB": with these empty, and full. */
+/* "762 MB", or if the filter has stages, "762 MB, at most 889 MB". */
 static void write_size(const struct store *store, char text[64])
 {
     char rest[NUMBER_TEXT], most[NUMBER_TEXT];
@@ -198,8 +196,8 @@ static void tell_created(const struct store *store)
             lines, grows ? "starts at " : "", size, rate, secret);
 }
 
-/* Makes the filter that the options describe. Nothing may be there but what `over` says
- * (filter/create.h). Returns 0; 1 if something is there; -1 after a message. */
+/* Makes the filter that the options describe, over what `over` allows (filter/create.h). Returns 0;
+ * 1 if something else is there; -1 after a message. */
 static int make(const char *path, const struct options *options, unsigned over)
 {
     struct fault fault;
@@ -227,7 +225,7 @@ int filter_operand_create(const char *path, const struct options *options)
         return filter_operand_taken(path, "to replace it: --force");
     if (result < 0)
         return EXIT_TROUBLE;
-    /* It is made, even if it cannot be looked at. */
+    /* The filter was made, even if it cannot be opened. */
     struct store *store = store_open(path, false, NULL, &fault);
     if (store != NULL)
         tell_created(store);
@@ -242,8 +240,8 @@ int filter_operand_taken(const char *path, const char *ways_out)
     return message("%s: exists, and is not a filter (name another file)", path);
 }
 
-/* As make, over nothing; without --create a filter that is absent is only described, so that what
- * is wrong with the options is said first. */
+/* As make, where nothing is there. Without --create makes nothing, but still checks the options, so
+ * that their faults are reported first. */
 static int make_if_absent(const char *path, const struct options *options)
 {
     struct header header;

@@ -12,14 +12,14 @@
 
 /* --- a new filter --- */
 
-/* What can be taken as it was given. Pages depend on the other values, and come last. */
+/* Values that are taken as given. Pages depend on the other values, so they come last. */
 static void apply(const struct options *options, struct header *header)
 {
     struct filter_plan *plan = &header->plan;
     if (options->capacity != 0 || options->window != 0)
         plan->capacity = options->window != 0 ? options->window : options->capacity;
     if (options->capacity != 0)
-        plan->window = plan->forget != 0; /* one of the last N lines has no -n */
+        plan->window = plan->forget != 0; /* a window by lines has no -n */
     if (options->window != 0 || options->forget_after != 0) {
         plan->window = true;
         plan->forget = options->forget_after;
@@ -41,7 +41,7 @@ static void apply(const struct options *options, struct header *header)
         plan->pages = growth_pages_of_bits(plan, options->bits_per_key);
 }
 
-/* What --like, and so the filter itself, has of the key, but for what was given. */
+/* Changes the key options of a filter to those that were given. */
 static void apply_key(const struct options *options, struct recipe *recipe)
 {
     const struct recipe *given = &options->recipe;
@@ -61,7 +61,6 @@ static void apply_key(const struct options *options, struct recipe *recipe)
     }
 }
 
-/* Any two of lines, rate and size give the third. */
 static int check_sizes(const struct options *options)
 {
     bool counted = options->capacity != 0 || options->window != 0;
@@ -78,7 +77,7 @@ static int check_sizes(const struct options *options)
     return 0;
 }
 
-/* What follows from the pages, if they are given. */
+/* Works out the rate or the capacity from the pages, if these are given. */
 static int work_out(const struct options *options, struct filter_plan *plan)
 {
     if (plan->pages == 0)
@@ -106,8 +105,8 @@ static int work_out(const struct options *options, struct filter_plan *plan)
                          options->spelled[OPTION_size], options->given[OPTION_size]);
 }
 
-/* --like takes all from one place, except another shard of the list, and the seed or the secret if
- * it is to be another one: false drops of one filter are then not those of the other. */
+/* --like copies everything, except that another shard, seed or secret may be given. With another
+ * seed the two filters have different false drops. */
 static int take_like(const struct options *options, struct header *header)
 {
     struct store *store = filter_operand_open_to_read(options->like, options);
@@ -140,7 +139,7 @@ static int describe(const struct options *options, struct header *header)
     plan->staged = !plan->geometry.counting && !plan->window;
     if (work_out(options, plan) != 0)
         return EXIT_TROUBLE;
-    /* Only an odd geometry can make one too large; working it out takes milliseconds. */
+    /* Only an unusual geometry can make a filter too large; the check takes milliseconds. */
     bool odd = plan->geometry.blocks != 0 || plan->window;
     if (odd && plan->capacity != 0 && growth_first(plan, &layer) != 0)
         return message("%s %" PRIu64 ": the filter would be too large (ask for fewer lines, or a "
@@ -154,7 +153,6 @@ int filter_spec_header(const struct options *options, struct header *header)
     memset(header, 0, sizeof *header);
     if ((options->like != NULL ? take_like : describe)(options, header) != 0)
         return EXIT_TROUBLE;
-    /* In place of the seed. */
     struct fault fault;
     struct hasher secret = {HASH_SIPHASH, 0, 0};
     if (options->secret &&
@@ -210,7 +208,7 @@ static void name_given(const struct options *options, const char **option, char 
     }
 }
 
-/* A secret is drawn, so another one is as good; but not that of the filter that --like names. */
+/* Any secret will do for --secret, except that of the filter that --like names. */
 static int compare_secret(const struct options *options, const char *path, const struct header *has,
                           struct header *wanted)
 {
@@ -225,8 +223,9 @@ static int compare_secret(const struct options *options, const char *path, const
     return 0;
 }
 
-/* The filter, had it been made as the options say. A size that leaves no room, or is for each of no
- * lines, was asked for all the same; and as many hashes as it has by itself are no others. */
+/* The header, had the filter been made as the options say. A size too small for any page still
+ * counts as a size; and --hashes with the number of hashes that the filter has anyway makes no
+ * difference. */
 static void want(const struct options *options, const struct header *has, struct header *wanted)
 {
     struct filter_plan *plan = &wanted->plan;

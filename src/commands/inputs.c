@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_LINE = 1 << 30 }; /* where none is given */
+enum { MAX_LINE = 1 << 30 }; /* the default */
 
 static const char *standard_input[] = {"-", NULL};
 
@@ -46,9 +46,9 @@ static const char *shown_name(const char *name)
     return inputs_is_standard(name) ? standard_name : name;
 }
 
-/* `unseen seen.bf stats` reads a file of that name; there is most often none. And to what has come
- * since the start only the user has the right, this process has not (system/confine.h); nor has it
- * to what a sandbox around it denies. */
+/* `unseen seen.bf stats` reads a file called stats, which usually does not exist. A file that was
+ * made after the start may be readable for the user, but not for this process
+ * (system/confine.h). */
 static int cannot_open(const struct inputs *inputs, const char *name, struct fault *fault)
 {
     char word[QUOTE_MAX], filter[QUOTE_MAX];
@@ -72,7 +72,7 @@ static int check_readable(const struct inputs *inputs, const char *name)
     bool standard = inputs_is_standard(name);
     bool there = standard ? fstat(STDIN_FILENO, &status) == 0
                           : stat(name, &status) == 0 && access(name, R_OK) == 0;
-    /* One that was closed stands for what cannot be read (main.c). */
+    /* A closed standard input was replaced by a write-only descriptor (main.c). */
     bool closed = standard && (fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE) == O_WRONLY;
     if (there && !closed && !S_ISDIR(status.st_mode))
         return 0;
@@ -89,8 +89,8 @@ int inputs_check_readable(const struct inputs *inputs)
     return 0;
 }
 
-/* Reads one input. Returns 0 to go on with the next one, 1 if no more is wanted, -1 with the fault:
- * if that is of the input, the others go on. */
+/* Reads one input. Returns 0 to continue with the next, 1 to stop, -1 with the fault; if the fault
+ * is of the input itself, the next input is read. */
 typedef int input_reader(void *context, struct input *input, struct fault *fault);
 
 static int read_one(const struct inputs *inputs, const char *name, input_reader *reader,
@@ -119,7 +119,7 @@ static int read_all(const struct inputs *inputs, input_reader *reader, void *con
         result = read_one(inputs, *name, reader, context, &fault);
         if (result < 0)
             status = signals_pending() ? EXIT_TROUBLE : message_fault(&fault);
-        /* With a fault of its own only this input ends. */
+        /* A fault of the input itself ends only this input. */
         if (result > 0 || (result < 0 && (signals_pending() || fault.of != shown_name(*name))))
             break;
     }
@@ -135,8 +135,8 @@ struct run {
     struct pipeline *pipeline;
 };
 
-/* No room for what was to be written, to the output or the filter. The same command line may have
- * > FILE, which would cut off what is printed and remembered. */
+/* The disk of the output or the filter is full. Running the same command with > FILE would truncate
+ * lines that are printed and remembered. */
 static void suggest_rest(const struct pipeline_plan *plan, struct fault *fault)
 {
     bool settles = plan->verb == PIPELINE_NEW || plan->verb == PIPELINE_ADD ||
@@ -152,7 +152,6 @@ static void suggest_rest(const struct pipeline_plan *plan, struct fault *fault)
         fault_way_out(fault, "free some space, and run it again with the same input");
 }
 
-/* It may be the wrong host, or a list that was not split yet. */
 static void suggest_shard(const struct run *run, const char *input, struct fault *fault)
 {
     char filter[QUOTE_MAX], file[QUOTE_MAX] = "";
@@ -179,7 +178,7 @@ static int run_pipeline(void *context, struct input *input, struct fault *fault)
     return result;
 }
 
-/* What the lines that a verb selects are. */
+/* The word for the lines that a verb selects, in the progress line. */
 static const char *const selected_words[] = {
     [PIPELINE_NEW] = "new",        [PIPELINE_ADD] = "new",  [PIPELINE_REPEATED] = "repeated",
     [PIPELINE_QUERY] = "selected", [PIPELINE_TAG] = "seen", [PIPELINE_REMOVE] = "removed",
@@ -213,7 +212,7 @@ int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
     return status;
 }
 
-/* --- for a command that has no filter --- */
+/* --- commands without a filter --- */
 
 static int scan_input(void *context, struct input *input, struct fault *fault)
 {

@@ -1,5 +1,5 @@
 /*
- * inputs - FILE operands, or standard input: looked at before anything is made, then read in turn.
+ * inputs - reads the FILE operands, or standard input, one after the other.
  */
 #ifndef UNSEEN_COMMANDS_INPUTS_H
 #define UNSEEN_COMMANDS_INPUTS_H
@@ -14,8 +14,8 @@ struct inputs {
     bool header; /* the first line of each is a header line */
     bool progress;
     uint64_t max_line;
-    unsigned threads;            /* that may work on them */
-    const struct command *asked; /* one whose FILTER stands before the names; else NULL */
+    unsigned threads;            /* that share the work */
+    const struct command *asked; /* if its FILTER precedes the names; else NULL */
 };
 
 /* Takes the operands from `first` on. */
@@ -24,19 +24,18 @@ void inputs_parse(struct inputs *inputs, const struct options *options, size_t f
 /* Whether it is "-". */
 bool inputs_is_standard(const char *name);
 
-/* Whether each can be read, before anything is made for them. They are not opened: that would wait
- * for who writes to a FIFO. Returns 0, or EXIT_TROUBLE after a message. */
+/* Checks that all inputs can be read, before anything is made for them. Does not open them, because
+ * opening a FIFO waits for its writer. Returns 0, or EXIT_TROUBLE after a message. */
 int inputs_check_readable(const struct inputs *inputs);
 
-/* Reads one after the other through a pipeline, whose plan gets the delimiter and threads of the
- * inputs, and if they have header lines prints these unless it says otherwise. If most lines have
- * no key, says so. An input that cannot be read is named, and the others go on. Returns EXIT_OK or
- * EXIT_TROUBLE, after messages; a signal ends it without one, and main raises it again when all is
- * cleaned up. */
+/* Reads the inputs through a pipeline, whose plan gets their delimiter and threads, and prints
+ * header lines unless the plan says otherwise. Warns if most lines have no key. Skips an input that
+ * cannot be read, after a message. Returns EXIT_OK or EXIT_TROUBLE; a signal ends it without a
+ * message, and main raises the signal again after cleaning up. */
 int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
                struct pipeline_counts *counts);
 
-/* Likewise without a filter, through a scan, whose last members are filled in here. */
+/* The same without a filter, through a scan, whose last members it fills in. */
 int inputs_scan(const struct inputs *inputs, struct scan *scan);
 
 #endif

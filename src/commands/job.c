@@ -19,7 +19,7 @@
 
 /* --- before --- */
 
-/* Whose lines go to standard output, unless it is said otherwise. */
+/* Commands that print lines to standard output by default. */
 enum { PRINTERS = FOR_FILTER | FOR_QUERY | FOR_KEY | FOR_SHARD | FOR_POP };
 
 static int parse(struct job *job, const struct options *options)
@@ -50,7 +50,6 @@ static int parse(struct job *job, const struct options *options)
 
 /* --- opening --- */
 
-/* As the options describe it. NULL after a message. */
 static struct filter *memory_filter(const struct options *options)
 {
     struct header header;
@@ -64,7 +63,7 @@ static struct filter *memory_filter(const struct options *options)
     return filter;
 }
 
-/* First, as nothing else may be touched if another run has it. */
+/* First, because nothing may be changed if another run has claimed the file. */
 static int claim_pending(struct job *job)
 {
     struct fault fault;
@@ -74,7 +73,7 @@ static int claim_pending(struct job *job)
     return job->plan.pending != NULL ? 0 : message_fault(&fault);
 }
 
-/* With --pending the filter is only read, once it is there. */
+/* With --pending an existing filter is only read. */
 static int open_filter(struct job *job)
 {
     const struct options *options = job->options;
@@ -82,7 +81,7 @@ static int open_filter(struct job *job)
     bool writes = bit != FOR_QUERY && job->plan.pending == NULL;
     if (options->asked->operands != OPERANDS_FILTER_FILES)
         return 0;
-    /* None is made for inputs that are not there. */
+    /* No filter is made if the inputs are missing. */
     if (options->create && access(job->path, F_OK) != 0 && inputs_check_readable(&job->inputs) != 0)
         return EXIT_TROUBLE;
     job->plan.filter = job->path != NULL ? filter_operand_open(job->path, options, writes)
@@ -94,7 +93,7 @@ static int open_filter(struct job *job)
     return !options->repeated || job->plan.repeats != NULL ? 0 : EXIT_TROUBLE;
 }
 
-/* To append to; NULL: none was named. A FIFO is waited for. */
+/* Opens a file to append to, or does nothing if `name` is NULL. Waits for the reader of a FIFO. */
 static int open_target(struct job *job, struct output *output, const char *name)
 {
     struct fault fault;
@@ -104,8 +103,7 @@ static int open_target(struct job *job, struct output *output, const char *name)
     return result == 0 ? 0 : message_fault(&fault);
 }
 
-/* After all else that may fail, as they are made; but opening one may wait for a reader, and
- * nothing is in flight yet. */
+/* Last, because it makes files; but before keys are in flight, because it may wait for a reader. */
 static int open_outputs(struct job *job)
 {
     const struct options *options = job->options;
@@ -123,11 +121,11 @@ static int open_outputs(struct job *job)
         open_target(job, &job->dropped, options->dropped) != 0)
         return EXIT_TROUBLE;
     job->output.waits = job->dropped.waits = message_waits;
-    /* A link whose target was not there when names were compared leads somewhere now. */
+    /* A link that was dangling when names were compared may lead to a file now. */
     return named ? names_compare(&job->names) : 0;
 }
 
-/* What a run that ended well has printed is printed again. */
+/* If an earlier run of the task ended well, its lines are printed again. */
 static int begin_pending(struct job *job, struct fault *fault)
 {
     uint64_t expected;
@@ -141,8 +139,8 @@ static int begin_pending(struct job *job, struct fault *fault)
     return 0;
 }
 
-/* When lines are remembered later than batch by batch: once CMD has ended, `commit` says so, or the
- * output is on disk. */
+/* Holds keys if lines are remembered only after CMD has ended, by `commit`, or when the output is
+ * on disk. */
 static int hold(struct job *job)
 {
     struct fault fault;
@@ -157,7 +155,7 @@ static int hold(struct job *job)
     return result == 0 ? 0 : message_fault(&fault);
 }
 
-/* Gives up all that is not needed any more. Not before a CMD, which would be confined, too. */
+/* Gives up rights that are no longer needed; not with -x, because CMD would inherit that. */
 static int confine(struct job *job)
 {
     enum { READ_WRITE = CONFINE_READ | CONFINE_WRITE };
@@ -210,8 +208,8 @@ static int close_output(struct output *output, int status)
     return output_close(output, &fault) == 0 ? status : message_fault(&fault);
 }
 
-/* Of a CMD that was not started, by the errno of that: too many processes, or not enough of
- * something else, are trouble of ours. */
+/* The exit status if CMD was not started, by errno. A lack of processes, memory or descriptors is
+ * an error of this program. */
 static int status_of_failed_start(int error)
 {
     bool ours = error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
@@ -220,8 +218,8 @@ static int status_of_failed_start(int error)
     return ours || error == 0 ? EXIT_TROUBLE : EXIT_CANNOT_RUN;
 }
 
-/* CMD has its lines, as far as `status` says. Once it has exited with 0 a signal changes only the
- * exit status, and that only if it came before the input had ended, which `status` says, too. */
+/* Waits for CMD. After CMD exited with 0, a signal changes only the exit status, and only if it
+ * came before the end of the input, as `status` tells. */
 static int finish_command(struct job *job, const struct steps *steps, int status)
 {
     struct fault fault;
@@ -247,7 +245,7 @@ static void summarize(const struct job *job, const struct steps *steps)
     bool whole_lines = recipe_is_whole_line(&store_header(store)->recipe);
     warn_of_filter(store);
     if (!job->options->summary)
-        return; /* the rate takes half as long as a run of one line */
+        return; /* before the rate, which takes half as long as a run of one line */
     figures_summary(job->options,
                     {job->path == NULL ? "filter in memory" : "", "filter", TEXT(job->path)},
                     {number_of(counts->read, "line read", "lines read"), "read",

@@ -1,9 +1,9 @@
 /*
- * job - a command that takes lines, or keys of lines, from its first check to its exit status.
+ * job - runs a command that reads lines, or keys of lines, from its first check to its exit status.
  *
- * All of them go the same way: operands; whether no file is two things; FILTER opened, or made;
- * outputs opened; all that is no longer needed given up; lines read; outputs closed; the summary.
- * What is different is said by its steps.
+ * All such commands take the same steps: check the operands, and that no file is used twice; open
+ * or make FILTER; open outputs; give up rights; read lines; close outputs; print the summary. The
+ * differences are in struct steps.
  */
 #ifndef UNSEEN_COMMANDS_JOB_H
 #define UNSEEN_COMMANDS_JOB_H
@@ -18,34 +18,34 @@ struct job {
     const char *path; /* FILTER; NULL: none, or in memory */
     struct inputs inputs;
     struct names names;
-    struct output output; /* standard output, what -a names, or CMD */
+    struct output output; /* standard output, -a, or CMD */
     struct child child;   /* -x */
     struct output dropped;
-    struct pipeline_plan plan; /* with the filter; its output is one of these, unless `open` says */
-    struct scan scan;          /* in its place, if `check` says what to do with lines */
+    struct pipeline_plan plan; /* has the filter; its output is one of these, or set by `open` */
+    struct scan scan;          /* used instead if `check` sets scan.lines */
     struct pipeline_counts counts;
-    const char *queue; /* the filter whose queue is written to; NULL: none is */
+    const char *queue; /* the filter whose queue is written to, or NULL */
     struct shard_files *shards;
 };
 
-/* Each may be NULL, and returns 0, or EXIT_TROUBLE after a message. */
+/* Each may be NULL, and returns 0, or EXIT_TROUBLE after a message, unless noted. */
 struct steps {
     int (*check)(struct job *job); /* before anything is opened or made */
-    int (*open)(struct job *job);  /* the filter is open, but no output: what it takes */
-    int (*read)(struct job *job);  /* instead of the plan's pipeline, or the scan */
-    /* CMD has exited with 0, and left so many lines unread. */
+    int (*open)(struct job *job);  /* after the filter is open, before the outputs are */
+    int (*read)(struct job *job);  /* instead of the pipeline or the scan */
+    /* CMD exited with 0, and left so many lines unread. */
     int (*done)(struct job *job, uint64_t left);
-    /* CMD has failed, as the fault says. Returns the exit status. */
+    /* CMD failed, as the fault says. Returns the exit status. */
     int (*failed)(struct job *job, struct fault *fault);
-    /* All outputs are closed; `status` is how it went until now. Returns the exit status. */
+    /* All outputs are closed, and `status` is the status so far. Returns the exit status. */
     int (*finish)(struct job *job, int status);
-    /* For --summary, what the lines selected are, and the others: "printed", "dropped". NULL: no
+    /* For --summary: "printed", "dropped", the words for selected and other lines. NULL: no
      * summary. */
     const char *selected, *seen;
 };
 
-/* Returns the exit status. `job` need not be filled in; it may be the first member of a larger
- * struct. It is closed at the end. */
+/* Fills in, runs and closes `job`, which may be the first member of a larger struct. Returns the
+ * exit status. */
 int job_run(struct job *job, const struct options *options, const struct steps *steps);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * main - which command it is, and the state every command starts from.
+ * main - finds and runs the command, with signals, descriptors and maps set up.
  */
 #include "commands/command.h"
 #include "commands/message.h"
@@ -17,8 +17,8 @@
 #define UNSEEN_VERSION "unknown"
 #endif
 
-/* A descriptor closed by the caller would be given to the next file opened, and lines written into
- * a filter. Put something there that can be neither read nor written the way it will be tried. */
+/* If a standard descriptor is closed, the next file that is opened would get it, and lines might be
+ * written into a filter. So opens /dev/null there, in the mode in which it will fail. */
 static void occupy_standard_descriptors(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

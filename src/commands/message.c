@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Put together first, so that it is one write(2) and lines of several processes do not mix. What is
- * longer than any two file names is cut off. Only one thread of a process speaks. */
+/* Printed with one write(2), so that messages of several processes do not mix. Longer text than any
+ * two file names is cut off. Only one thread of a process prints messages. */
 int message(const char *format, ...)
 {
-    enum { LONGEST = 4 }; /* what a byte can become */
+    enum { LONGEST = 4 }; /* bytes that show one byte */
     static char text[10000], shown[LONGEST * sizeof text];
     va_list args;
     va_start(args, format);
@@ -30,11 +30,11 @@ static unsigned passing, lasting; /* faults */
 
 int message_fault(const struct fault *fault)
 {
-    /* The signal that ends the program says it all. */
+    /* The signal that ends the process needs no message. */
     if (fault->error == EINTR && signals_pending())
         return EXIT_TROUBLE;
     *(fault->passing ? &passing : &lasting) += 1;
-    /* What stopped a run can stop its end as well; once is enough. */
+    /* The same fault may also stop the cleaning up: one message is enough. */
     static struct fault last;
     bool again = strcmp(last.object, fault->object) == 0 && strcmp(last.reason, fault->reason) == 0;
     last = *fault;

@@ -13,16 +13,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One of the files, and what it is if it exists. */
+/* A file, and its status if it exists. */
 struct file {
-    enum what { FILTER, OUTPUT, TARGET, PENDING, INPUT } is;
+    enum file_use { FILTER, OUTPUT, TARGET, PENDING, INPUT } is;
     const char *role;
     const char *name; /* NULL: standard output or input */
     bool exists;
     struct stat status;
 };
 
-static struct file look_at(enum what is, const char *role, const char *name)
+static struct file inspect(enum file_use is, const char *role, const char *name)
 {
     bool standard = name == NULL || (is == INPUT && inputs_is_standard(name));
     struct file file = {.is = is, .role = role, .name = standard ? NULL : name};
@@ -38,8 +38,8 @@ static const char *shown(const struct file *file)
     return file->is == INPUT ? "standard input" : "standard output";
 }
 
-/* Lines would go to and come from there: not a terminal, /dev/null, or two ends of a pipe that the
- * shell has opened. Of what does not exist the names are compared. */
+/* Whether both are one regular file or FIFO; not a terminal, /dev/null, or two ends of a pipe from
+ * the shell. If they do not exist, their names are compared. */
 static bool is_same(const struct file *a, const struct file *b)
 {
     bool opened_by_shell = a->is == OUTPUT && b->is == INPUT;
@@ -64,7 +64,7 @@ static int is_both(const struct file *first, const struct file *second)
                    second->role);
 }
 
-/* What a regular file holds, if it is no lines. */
+/* What a regular file holds; NULL: lines. */
 static const char *kind_of(const struct file *file)
 {
     int fd = STDIN_FILENO;
@@ -100,7 +100,7 @@ static int check_input(const struct names *names, const struct file *input)
                        : "FILTER comes first, then the files to read");
 }
 
-/* The filter and pending keys are looked at when they are opened. */
+/* Filters and files of pending keys are checked when they are opened. */
 static int check_target(const struct file *target)
 {
     struct fault fault;
@@ -112,42 +112,42 @@ static int check_target(const struct file *target)
     return output_check(target->name, &fault) == 0 ? 0 : message_fault(&fault);
 }
 
-/* What is written to: the filter, standard output if lines do not go to -a (a CMD, or a count, may
- * go there, too), and what was named. Returns how many. */
+/* The files that are written to: the filter, standard output unless lines go to -a, and the
+ * targets. Returns how many. */
 static size_t find_written(const struct names *names, struct file written[NAMES_TARGETS + 2])
 {
     size_t n = 0;
     if (names->filter != NULL)
-        written[n++] = look_at(FILTER, "FILTER", names->filter);
+        written[n++] = inspect(FILTER, "FILTER", names->filter);
     if (names->targets[0].name == NULL)
-        written[n++] = look_at(OUTPUT, "output", NULL);
+        written[n++] = inspect(OUTPUT, "output", NULL);
     for (size_t i = 0; i < NAMES_TARGETS; i++) {
         const struct target *target = &names->targets[i];
         if (target->name != NULL)
-            written[n++] = look_at(target->pending ? PENDING : TARGET, target->role, target->name);
+            written[n++] = inspect(target->pending ? PENDING : TARGET, target->role, target->name);
     }
     return n;
 }
 
-/* `alone`: compares them, and does not look into any. */
-static int look_through(const struct names *names, bool alone)
+/* `compare_only`: does not read the files. */
+static int check_all(const struct names *names, bool compare_only)
 {
     struct file written[NAMES_TARGETS + 2];
     size_t n = find_written(names, written);
-    /* What prints no lines may have its dropped ones at standard output. */
+    /* A command that prints no lines may drop lines to standard output. */
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++)
             if ((written[i].is != OUTPUT || names->prints) && is_same(&written[i], &written[j]))
                 return is_both(&written[i], &written[j]);
-    for (size_t i = 0; i < n && !alone; i++)
+    for (size_t i = 0; i < n && !compare_only; i++)
         if (check_target(&written[i]) != 0)
             return EXIT_TROUBLE;
     for (const char **name = names->inputs; name != NULL && *name != NULL; name++) {
-        struct file input = look_at(INPUT, "input", *name);
+        struct file input = inspect(INPUT, "input", *name);
         for (size_t i = 0; i < n; i++)
             if (is_same(&written[i], &input))
                 return is_both(&written[i], &input);
-        if (!alone && check_input(names, &input) != 0)
+        if (!compare_only && check_input(names, &input) != 0)
             return EXIT_TROUBLE;
     }
     return 0;
@@ -155,10 +155,10 @@ static int look_through(const struct names *names, bool alone)
 
 int names_check(const struct names *names)
 {
-    return look_through(names, false);
+    return check_all(names, false);
 }
 
 int names_compare(const struct names *names)
 {
-    return look_through(names, true);
+    return check_all(names, true);
 }

@@ -1,19 +1,19 @@
 /*
- * names - the files of a command line: that none is two things at once.
+ * names - checks that no file of a command line is used for two things.
  *
- * What a run reads, remembers in and writes to must be different files, by whatever names, links or
- * descriptors they are given; and lines are neither read from a filter nor written to one.
+ * The filter, inputs and outputs of a run must be different files, whatever names, links or
+ * descriptors lead to them; and lines are not read from filters or written to them.
  */
 #ifndef UNSEEN_COMMANDS_NAMES_H
 #define UNSEEN_COMMANDS_NAMES_H
 
 #include <stdbool.h>
 
-/* A file that is written to besides the filter. */
+/* A file that is written to, other than the filter. */
 struct target {
-    const char *role; /* "-a", as messages call it */
+    const char *role; /* "-a": its name in messages */
     const char *name; /* NULL: there is none */
-    bool pending;     /* it holds keys, not lines */
+    bool pending;     /* a file of keys, not lines */
 };
 
 enum { NAMES_TARGETS = 3 };
@@ -21,15 +21,15 @@ enum { NAMES_TARGETS = 3 };
 struct names {
     const char *filter;                   /* NULL: none, or in memory */
     const char **inputs;                  /* "-" for standard input, NULL at the end; or NULL */
-    bool prints;                          /* lines, or by CMD, to standard output */
-    struct target targets[NAMES_TARGETS]; /* the first takes the lines that are printed */
+    bool prints;                          /* the command, or CMD, prints to standard output */
+    struct target targets[NAMES_TARGETS]; /* the first gets the printed lines */
 };
 
-/* Before anything is made or changed. Returns 0, or EXIT_TROUBLE after a message. */
+/* To be called before any file is made or changed. Returns 0, or EXIT_TROUBLE after a message. */
 int names_check(const struct names *names);
 
-/* Whether any two are the same: once more when all is open, as a link that led nowhere may lead to
- * one of the others by then. Returns as above. */
+/* Only compares the files. To be called again when all are open: a dangling link may lead to one of
+ * them by then. Returns as above. */
 int names_compare(const struct names *names);
 
 #endif

@@ -1,14 +1,14 @@
 /*
  * option_rows - all options, a row each; in the order in which help lists them.
  *
- * A row makes the member of struct options that its value goes to, and all that parsing, errors,
- * help and completions know. So a new option is its row, and the line that uses the member.
+ * A row defines the member of struct options for the value, and all that parsing, messages, help
+ * and completions need. So a new option needs its row, and the code that uses the member.
  *
  *     OPTION(member, kind, group, commands, {spellings, a long one first}, argument in help,
- *            a value that it accepts, short help (up to 23 characters; NULL: not there), help,
- *            bounds of a number; what else there is to say: see struct option_entry)
+ *            a valid value, short help (up to 23 characters; NULL: not listed), help,
+ *            bounds of a number; other members of struct option_entry)
  *
- * Included where OPTION has been defined, each time anew: hence no guard.
+ * No include guard: included several times, with different definitions of OPTION.
  */
 
 /* clang-format off */

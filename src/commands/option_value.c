@@ -1,4 +1,4 @@
-/* option_value - the text that was given for an option as a value of the right type. */
+/* option_value - parses the values of options. */
 #include "commands/message.h"
 #include "commands/options.h"
 #include "core/number.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- what is wrong with a value --- */
+/* --- messages --- */
 
 static int bad_value(const struct options *options, enum option_id id, const char *reason,
                      const char *expected)
@@ -19,7 +19,7 @@ static int bad_value(const struct options *options, enum option_id id, const cha
 }
 
 static const struct {
-    const char *none; /* what is said of what is none */
+    const char *none; /* the reason if parsing fails */
     enum number_kind kind;
 } numbers[] = {
     [TAKES_COUNT] = {"not a count", NUMBER_COUNT},   [TAKES_SIZE] = {"not a size", NUMBER_SIZE},
@@ -27,7 +27,7 @@ static const struct {
     [TAKES_NUMBER] = {"not a number", NUMBER_PLAIN},
 };
 
-/* Long times in whole days. */
+/* Long times are shown in whole days. */
 static const char *show_bound(double bound, enum number_kind kind, char text[NUMBER_TEXT])
 {
     const double day = 86400e3;
@@ -51,7 +51,7 @@ static int bad_number(const struct options *options, enum option_id id)
     return bad_value(options, id, numbers[entry->kind].none, expected);
 }
 
-/* --- one kind after the other --- */
+/* --- kinds of values --- */
 
 static int read_number(struct options *options, enum option_id id, double *number)
 {
@@ -60,7 +60,7 @@ static int read_number(struct options *options, enum option_id id, double *numbe
     return *number >= entry->least && *number <= entry->most ? 0 : bad_number(options, id);
 }
 
-/* A hyphen is neither standard output, as people may mean it, nor, most likely, the file's name. */
+/* "-" is refused: it does not mean standard output here, and is hardly the name of a file. */
 static int read_name(struct options *options, enum option_id id, const char **name)
 {
     const char *spelled = options->spelled[id];

@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A terabyte of line is no line, and this keeps all sums far from overflowing. */
+/* Small enough to keep all sums far from overflow. */
 #define MAX_LINE_MAX (sizeof(size_t) > 4 ? 0x1p40 : 0x1p30)
 
-/* Only what is a number has bounds, and few exclude others. */
+/* Only numbers have bounds, and few options exclude others. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
@@ -40,11 +40,11 @@ const char *option_letter(const struct option_entry *entry)
     return *spelling != NULL ? *spelling : entry->spellings[0];
 }
 
-/* The option whose name begins with what was written, or is nearest to it. */
+/* The option whose name begins with `written`, or is most similar; or NULL. */
 static const char *nearest_name(const char *written)
 {
     const char *best = NULL;
-    unsigned least = 3; /* changes: too many for a slip */
+    unsigned least = 3; /* edits: too many for a typo */
     for (size_t i = 0; i < OPTIONS && strlen(written) >= 2; i++) {
         const char *name = option_table[i].spellings[0] + 2;
         unsigned changes = edit_distance(written, name);
@@ -61,11 +61,11 @@ static const char *nearest_name(const char *written)
 /* --- parsing --- */
 
 enum {
-    OPERAND = 1, /* what getopt_long returns for one; */
-    NAMES = 256  /* and, counted from here on, for the long spelling of an option */
+    OPERAND = 1, /* getopt_long returns this for an operand, */
+    NAMES = 256  /* and numbers from here on for long options */
 };
 
-/* A leading '-' asks for operands in order, ':' for silence about errors. */
+/* A leading '-' makes getopt return operands in order, ':' makes it print no errors. */
 static void describe_to_getopt(char *letters, struct option *names)
 {
     *letters++ = '-';
@@ -88,7 +88,7 @@ static void describe_to_getopt(char *letters, struct option *names)
     *names = (struct option){0};
 }
 
-/* The option that getopt_long means by a number, and which of its spellings; OPTIONS: none. */
+/* The option for a number that getopt_long returned, and its spelling; OPTIONS: none. */
 static enum option_id find(int number, const char **spelled)
 {
     for (int i = 0; i < OPTIONS * SPELLINGS; i++) {
@@ -101,8 +101,7 @@ static enum option_id find(int number, const char **spelled)
     return OPTIONS;
 }
 
-/* What is most likely wanted by somebody who tries a word that is no option, or one that these
- * commands do not take. */
+/* What users most likely want who give an unknown option, or one that the command does not take. */
 static const struct hint {
     const char *tried;
     unsigned commands;
@@ -148,14 +147,14 @@ static int unknown_option(const char *tried)
     return message("%s: unknown option (see unseen --help)", tried);
 }
 
-/* getopt_long takes the beginning of a name for the name. */
+/* getopt_long accepts abbreviations. */
 static bool is_whole(const char *word, const char *name)
 {
     size_t length = strlen(name);
     return strncmp(word, name, length) == 0 && (word[length] == '\0' || word[length] == '=');
 }
 
-/* Takes the option that getopt_long found in `word`; `got` is what it returned. Returns 0, or
+/* Records the option that getopt_long found in `word` and returned as `got`. Returns 0, or
  * EXIT_TROUBLE after a message. */
 static int take(struct options *options, char **argv, const char *word, int got)
 {
@@ -173,7 +172,7 @@ static int take(struct options *options, char **argv, const char *word, int got)
         return message("%s: takes no value (leave out %s)", spelled, strchr(word, '='));
     if (got == ':')
         return message("%s: needs a value (%s %s)", spelled, spelled, option_table[id].argument);
-    /* CMD is a word by itself, and then the one before the next. */
+    /* CMD must be a word of its own. */
     if (id == OPTION_exec && optarg != argv[optind - 1])
         return message("%s: takes the rest of the line (unseen FILTER %s CMD [ARG]...)", spelled,
                        spelled);
@@ -197,7 +196,7 @@ int options_parse(struct options *options, int argc, char **argv)
         int got = getopt_long(argc, argv, letters, names, NULL);
         if (got == -1 && (optind > at || at >= argc))
             break;
-        if (got == -1) /* musl's stops at "-", which is an operand */
+        if (got == -1) /* getopt_long of musl stops at "-", which is an operand */
             optarg = argv[optind++];
         if (got == -1 || got == OPERAND)
             options->operands[n++] = optarg;
@@ -212,9 +211,8 @@ int options_parse(struct options *options, int argc, char **argv)
     return 0;
 }
 
-/* --- one that belongs elsewhere --- */
+/* --- options of other commands --- */
 
-/* Which commands take an option, in words. */
 static void list_commands(unsigned commands, char *list, size_t size)
 {
     size_t length = 0;
@@ -237,9 +235,9 @@ static int refuse(const struct options *options, enum option_id id)
     return message("%s: not an option here (it belongs to: %s)", spelled, list);
 }
 
-/* --- what excludes or needs what --- */
+/* --- options that exclude or need others --- */
 
-/* Options given, and FILTER. */
+/* The given options, and FILTER. */
 static uint64_t all_given(const struct options *options)
 {
     return options->set | (options->operand_count > 0 ? OPERAND_FILTER : 0);
@@ -279,8 +277,8 @@ static const char *form_of(enum option_id id, char text[64])
     return text;
 }
 
-/* What the command does not take is not needed with it; and commands say by themselves that FILTER
- * is missing. */
+/* An option that the command does not take is not needed; a missing FILTER is reported by
+ * commands. */
 static int check_needed(const struct options *options, enum option_id id)
 {
     char form[64];
@@ -315,7 +313,7 @@ int options_check(struct options *options)
     return 0;
 }
 
-/* --- what describes a new filter --- */
+/* --- options that describe a new filter --- */
 
 enum option_id options_describing(const struct options *options)
 {

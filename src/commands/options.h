@@ -1,9 +1,9 @@
 /*
- * options - the command line: which options there are, which command takes them, and their values.
+ * options - the command line: its options, the commands that take them, and their values.
  *
- * One set of options for all commands, so that they may stand before or after the command's name.
- * getopt_long(3) reads them, told to return operands in order: so POSIXLY_CORRECT changes nothing.
- * The abbreviations it accepts are refused here. The rows themselves are in option_rows.h.
+ * All commands share one set of options, so options may precede or follow the command.
+ * getopt_long(3) reads them and returns operands in order, so that POSIXLY_CORRECT has no effect.
+ * Abbreviations are refused. The rows of the table are in option_rows.h.
  */
 #ifndef UNSEEN_COMMANDS_OPTIONS_H
 #define UNSEEN_COMMANDS_OPTIONS_H
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Commands as bits: who takes an option. */
+/* Commands as bits: which of them take an option. */
 enum {
     FOR_FILTER = 1,
     FOR_CREATE = 2,
@@ -49,10 +49,10 @@ enum option_id {
 };
 
 #define OPTION_BIT(id) (UINT64_C(1) << (id))
-/* FILTER, as if it were one more option. */
+/* The operand FILTER, as one more option. */
 #define OPERAND_FILTER OPTION_BIT(OPTIONS)
 
-/* What an option takes: how it is read, and what a shell may complete it to. */
+/* The value of an option: how it is parsed, and how shells complete it. */
 enum option_kind {
     TAKES_NOTHING,
     TAKES_FILE,
@@ -65,12 +65,12 @@ enum option_kind {
     TAKES_SEED,      /* 42, 0x2a: 64 bits */
     TAKES_FIELDS,    /* 1,3-4 */
     TAKES_SEPARATOR, /* a byte */
-    TAKES_PROFILE,   /* of --by */
+    TAKES_PROFILE,   /* for --by */
     TAKES_COMMAND,   /* the rest of the line */
     TAKES_SHARD,     /* 1/4 */
 };
 
-/* Where help lists an option. */
+/* Under which heading help lists an option. */
 enum option_group {
     GROUP_KEY,
     GROUP_LINES,
@@ -86,21 +86,21 @@ enum { SPELLINGS = 3 };
 
 struct option_entry {
     enum option_kind kind;
-    size_t target; /* where its value is in struct options */
+    size_t target; /* offset of its value in struct options */
     enum option_group group;
     unsigned commands;
     /* "--count", "-c": a long one first; NULL after the last */
     const char *spellings[SPELLINGS + 1];
-    const char *argument; /* what help calls it; NULL: takes none */
+    const char *argument; /* its name in help; NULL: no value */
     const char *example;  /* a value that it accepts */
-    const char *brief;    /* in the short help, up to 23 characters; NULL: not there */
+    const char *brief;    /* for the short help, up to 23 characters; NULL: not listed */
     const char *help;
     double least, most; /* of a number */
-    bool describes;     /* it says what a new filter is to be, */
-    bool beside_like;   /* and may be other than with the filter that --like names */
-    uint64_t excludes;  /* options that it cannot be given with, */
-    const char *why;    /* and why */
-    uint64_t needs;     /* one of these must be given as well */
+    bool describes;     /* it describes a new filter */
+    bool beside_like;   /* and may differ from the filter that --like names */
+    uint64_t excludes;  /* options that cannot be given with it */
+    const char *why;    /* the reason */
+    uint64_t needs;     /* one of these must be given, too */
 };
 
 extern const struct option_entry option_table[OPTIONS];
@@ -110,10 +110,10 @@ static inline bool option_is_long(const char *spelling)
     return spelling[1] == '-';
 }
 
-/* Its letter, or its name if it has none. */
+/* Its short spelling, or its long one if it has none. */
 const char *option_letter(const struct option_entry *entry);
 
-/* Members of struct options, by their kinds. What makes a key is in `recipe`. */
+/* The types of members of struct options, by kind. Key options are in `recipe`. */
 typedef bool value_NOTHING, value_FIELDS, value_SEPARATOR, value_PROFILE;
 typedef const char *value_FILE, *value_FILTER;
 typedef uint64_t value_COUNT, value_SIZE, value_TIME, value_SEED;
@@ -124,28 +124,27 @@ typedef struct shard value_SHARD;
 struct command;
 
 struct options {
-    /* The values, within their bounds; 0, NULL or false: not given. */
+    /* The values, checked against their bounds; 0, NULL or false: not given. */
 #define OPTION(member, kind, ...) value_##kind member;
 #include "commands/option_rows.h"
 #undef OPTION
-    struct recipe recipe;         /* which part of a line is its key */
-    uint64_t set;                 /* OPTION_BIT of each that was given */
-    const char *given[OPTIONS];   /* as it was written, for messages: its value, */
-    const char *spelled[OPTIONS]; /* and its name */
-    const struct command *asked;  /* what is to be done */
+    struct recipe recipe;         /* how a line becomes its key */
+    uint64_t set;                 /* OPTION_BIT of each given option */
+    const char *given[OPTIONS];   /* its value as given, for messages */
+    const char *spelled[OPTIONS]; /* its name as given */
+    const struct command *asked;  /* the command */
     const char **operands;        /* NULL at the end */
     size_t operand_count;
-    bool first_is_literal; /* "--" stood before the first operand: it is no command */
+    bool first_is_literal; /* "--" precedes the first operand: that is no command */
 };
 
-/* Parses argv[1..argc), and moves the operands to its front, where `operands` points. Once in a
- * process, as getopt has a state. No value is looked at yet. Returns 0, or EXIT_TROUBLE after a
- * message. */
+/* Parses argv[1..argc) except the values, and moves the operands to its front, where `operands`
+ * points. To be called once per process, because getopt keeps state. Returns 0, or EXIT_TROUBLE
+ * after a message. */
 int options_parse(struct options *options, int argc, char **argv);
 
-/* For the command that is asked for: fills in the values. Returns 0; or EXIT_TROUBLE after a
- * message that says what is wrong with an option: that it belongs to another command, which values
- * it takes, what it excludes or needs. */
+/* Parses the values, and checks that the command takes the options, and what they exclude and need.
+ * Returns 0, or EXIT_TROUBLE after a message. */
 int options_check(struct options *options);
 
 static inline bool options_has(const struct options *options, enum option_id id)
@@ -153,17 +152,17 @@ static inline bool options_has(const struct options *options, enum option_id id)
     return (options->set & OPTION_BIT(id)) != 0;
 }
 
-/* An option given that says what a new filter is to be; OPTIONS if there is none. */
+/* The first given option that describes a new filter; OPTIONS if none is given. */
 enum option_id options_describing(const struct options *options);
 
-/* The options that describe a new filter as words for a shell, each after a blank. To be freed;
- * NULL if memory is short. */
+/* The given options that describe a new filter, quoted for a shell, each after a blank. The caller
+ * frees the string. NULL if there is no memory. */
 char *options_words(const struct options *options);
 
-/* --- option_value.c: a text as a value of the right type --- */
+/* --- option_value.c --- */
 
-/* Reads the value of an option that was given into its member. Returns 0, or EXIT_TROUBLE after a
- * message that says what is expected. */
+/* Parses the value of a given option into its member. Returns 0, or EXIT_TROUBLE after a
+ * message. */
 int option_value_read(struct options *options, enum option_id id);
 
 /* Reads I/N (core/shard.h). `taker` is what was given the text: "--shard"; or "shard", which

@@ -18,7 +18,7 @@ struct moment {
 static struct {
     bool draws;
     const struct input *input; /* NULL: none is open */
-    uint64_t before;           /* bytes of the inputs before */
+    uint64_t before;           /* bytes of earlier inputs */
     uint64_t total;            /* bytes of all inputs; 0: unknown */
     const uint64_t *lines, *chosen;
     const char *what;
@@ -46,7 +46,7 @@ static void write_time(char text[48], const char *before, double duration, const
              minute, second, after);
 }
 
-/* What matters most comes first: what does not fit is cut off. */
+/* Most important first, because the end is cut off if it does not fit. */
 static void draw(const struct moment *from, bool ended)
 {
     struct moment to = now();
@@ -54,7 +54,7 @@ static void draw(const struct moment *from, bool ended)
     char chosen[64] = "", *comma;
     double seconds = (double)(to.at - from->at) / 1000, each = seconds > 0 ? 1 / seconds : 0;
     double byte_rate = (double)(to.bytes - from->bytes) * each;
-    /* More than there was: the size told nothing, as in /proc. */
+    /* If more bytes came than expected, the size was wrong, as in /proc. */
     bool known = progress.total > 0 && to.bytes <= progress.total;
     if (known)
         snprintf(share, sizeof share, "%u%% of ", (unsigned)(to.bytes * 100 / progress.total));
@@ -68,7 +68,7 @@ static void draw(const struct moment *from, bool ended)
     snprintf(text, sizeof text, "%s%s%s, %" PRIu64 " %s%s, %s/s, %.0f lines/s", share, size, time,
              to.lines, number_lines(to.lines), chosen, number_size(byte_rate, rate),
              (double)(to.lines - from->lines) * each);
-    /* The last column stays free: at it, some terminals go to the next line. */
+    /* The last column stays free, because some terminals wrap there. */
     while (strlen(text) >= terminal_width(STDERR_FILENO) && (comma = strrchr(text, ',')) != NULL)
         *comma = '\0';
     terminal_draw(text, ended);

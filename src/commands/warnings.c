@@ -39,7 +39,7 @@ static bool warn_if_over(const struct store *store)
 {
     double capacity = (double)store_capacity(store);
     double lines = store_header(store)->plan.fixed ? counter_lines(store) : 0;
-    /* As many as it was made for may seem a few more: how many of them looked seen is chance. */
+    /* The number of false drops is estimated, so a full filter may seem to hold a few more. */
     if (lines <= capacity ||
         ((double)store_keys(store) <= capacity && lines - 6 * sqrt(lines) <= capacity))
         return false;
@@ -63,7 +63,7 @@ void warn_of_rate(const char *name, double rate, double asked)
                 number_text(asked, NUMBER_ASKED, wanted));
 }
 
-/* Only the layers of a merged filter can be above its rate together. */
+/* Only a merged filter can have layers whose rates add up to more than asked for. */
 static void warn_if_merged_above(const struct store *store)
 {
     double asked = store_header(store)->plan.rate, most = 0;
