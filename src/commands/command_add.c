@@ -1,4 +1,4 @@
-/* command_add - `unseen add FILTER [FILE...]`: remember lines, print nothing. */
+/* command_add - `unseen add FILTER [FILE...]`: remembers lines, prints nothing. */
 #include "commands/command.h"
 #include "commands/job.h"
 

@@ -1,4 +1,4 @@
-/* command_commit - `unseen commit FILTER FILE...`: settle what runs with --pending delivered. */
+/* command_commit - `unseen commit FILTER FILE...`: settles the keys of runs with --pending. */
 #include "commands/command.h"
 #include "commands/figures.h"
 #include "commands/job.h"
@@ -6,7 +6,7 @@
 #include "commands/warnings.h"
 #include "core/number.h"
 
-/* Its operands are no lists of lines: what they are is looked at when they are opened. */
+/* The operands are no files of lines; they are checked when they are opened. */
 static int check(struct job *job)
 {
     job->names = (struct names){.prints = false};
@@ -15,7 +15,8 @@ static int check(struct job *job)
     return 0;
 }
 
-/* Adds the keys of a file, and to *added how many were new. With NULL it is only checked. */
+/* Adds the keys of a file, and to *added how many were new. If `added` is NULL, only checks the
+ * file. */
 static int take(const char *path, struct filter *filter, uint64_t *added)
 {
     struct fault fault;
@@ -32,7 +33,7 @@ static int take(const char *path, struct filter *filter, uint64_t *added)
     return result == 0 ? EXIT_OK : message_fault(&fault);
 }
 
-/* All files are checked before anything is changed. */
+/* Checks all files before it adds any. */
 static int commit(struct job *job)
 {
     struct filter *filter = job->plan.filter;

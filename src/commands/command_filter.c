@@ -1,4 +1,4 @@
-/* command_filter - `unseen`, `unseen FILTER [FILE...]`: print what is new. */
+/* command_filter - `unseen`, `unseen FILTER [FILE...]`: prints new lines. */
 #include "commands/command.h"
 #include "commands/job.h"
 #include "commands/message.h"
@@ -19,8 +19,8 @@ static int check(struct job *job)
     return 0;
 }
 
-/* What CMD has taken is remembered. Only that can be counted: lines that it left in the input were
- * not read. */
+/* Remembers the lines that CMD read. The rest cannot be counted, because the input is not read to
+ * its end. */
 static int settle(struct job *job, uint64_t left)
 {
     struct fault fault;
@@ -43,7 +43,7 @@ static int fail(struct job *job, struct fault *fault)
     return EXIT_COMMAND;
 }
 
-/* It vouches for the lines: hence last. */
+/* Last, because the file means that all lines were delivered. */
 static int finish_pending(struct job *job)
 {
     struct fault fault;

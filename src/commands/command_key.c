@@ -1,4 +1,4 @@
-/* command_key - `unseen key [FILE...]`: print what counts in each line. */
+/* command_key - `unseen key [FILE...]`: prints the key of each line. */
 #include "commands/command.h"
 #include "commands/filter_spec.h"
 #include "commands/job.h"
@@ -13,7 +13,7 @@ struct keys {
     struct keyer *keyer;
 };
 
-/* `length`: without the delimiter, which follows. */
+/* `length`: without the delimiter, which follows the line. */
 static int print_key(struct keys *keys, const char *line, size_t length, struct fault *fault)
 {
     if (keyer_reserve(keys->keyer, length) != 0)
@@ -46,7 +46,7 @@ static int print_header_line(void *context, const char *line, size_t length, str
 
 static int check(struct job *job)
 {
-    /* The batches are made of whole lines: their hashes are of no interest here. */
+    /* The hashes of the batches are not used, so they are those of whole lines. */
     static const struct recipe whole_line = {.ranges = 0};
     struct keys *keys = (struct keys *)job;
     job->scan.recipe = &whole_line;

@@ -1,4 +1,5 @@
-/* command_merge - `unseen merge -o OUT FILTER...`: one filter of several. OUT may be an input. */
+/* command_merge - `unseen merge -o OUT FILTER...`: makes one filter of several. OUT may be an
+ * input. */
 #include "commands/command.h"
 #include "commands/figures.h"
 #include "commands/filter_operand.h"
@@ -21,7 +22,7 @@
 struct inputs_open {
     struct store **filters;
     size_t count;
-    struct store *replaced; /* the one that OUT names, open for writing; or NULL */
+    struct store *replaced; /* the input that OUT names, open for writing; or NULL */
 };
 
 static bool is_named_before(const struct inputs_open *inputs, const char *path)
@@ -35,7 +36,7 @@ static bool is_named_before(const struct inputs_open *inputs, const char *path)
     return false;
 }
 
-/* A file named twice, as in `merge -o all.bf all.bf *.bf`, is one input. */
+/* A file that is named twice, as in `merge -o all.bf all.bf *.bf`, is one input. */
 static int open_inputs(struct inputs_open *inputs, const struct options *options, const char *out)
 {
     struct fault fault;
@@ -63,7 +64,7 @@ static void close_inputs(struct inputs_open *inputs)
     free(inputs->filters);
 }
 
-/* Lines that wait in the queue of an input stay there, and the new filter has them as seen. */
+/* Lines in the queue of an input stay there, but the new filter treats them as seen. */
 static void warn_of_queues(const struct inputs_open *inputs, const char *out)
 {
     for (size_t i = 0; i < inputs->count; i++) {
@@ -92,7 +93,8 @@ static int say_taken(const char *out)
         out, "to replace it: --force; to keep its lines: also name it as an input");
 }
 
-/* Whether OUT may be made, and over what. Returns 0, or EXIT_TROUBLE after a message. */
+/* Whether OUT may be made; *over: in place of a file. Returns 0, or EXIT_TROUBLE after a
+ * message. */
 static int check_place(const struct options *options, const char *out,
                        const struct inputs_open *inputs, bool *over)
 {

@@ -1,5 +1,5 @@
-/* command_plan - `unseen plan`: what a filter would be, before it is made, for so many lines or for
- * those of a file. Changes no file. */
+/* command_plan - `unseen plan`: reports what a filter for so many lines, or for those of a file,
+ * would be. Changes no file. */
 #include "commands/chart.h"
 #include "commands/command.h"
 #include "commands/figures.h"
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- what is shown --- */
+/* --- the report --- */
 
 /* Points of the curve, as fractions of the capacity. */
 static const double points[] = {0.1, 0.25, 0.5, 1, 1.5, 2, 5};
@@ -109,8 +109,8 @@ static void show_forecast(struct figures *figures, const struct forecast *foreca
 
 /* --- from numbers --- */
 
-/* Without -n, bits and hashes are asked about a filter of any size; this is large enough for whole
- * pages not to matter. */
+/* The capacity if only --bits-per-key and --hashes are given: large enough that rounding to pages
+ * does not matter. */
 enum { ANY_CAPACITY = 100000000 };
 
 static int make_forecast(const struct options *options, struct forecast *forecast)
@@ -144,12 +144,12 @@ static int plan_from_numbers(const struct options *options)
 
 struct planning {
     struct job job;
-    struct options planned; /* as they would be given to create, with what was found */
+    struct options planned; /* for `unseen create`, with the capacity found */
     uint64_t bytes;         /* of the lines, without their ends */
     uint64_t distinct;      /* an estimate, within 1% (3.4 standard errors) */
 };
 
-static struct hyperloglog sketch; /* 128 KB: not every stack has room */
+static struct hyperloglog sketch; /* 128 KB, too large for some stacks */
 
 static int count_lines(void *context, const struct batch *batch, struct fault *fault)
 {
@@ -160,8 +160,8 @@ static int count_lines(void *context, const struct batch *batch, struct fault *f
     return 0;
 }
 
-/* All that can be wrong with the options is said before the data are read: hence a plan for one
- * line, of which nobody hears. */
+/* Makes a plan for one line, so that faults of the options are reported before the data are
+ * read. */
 static int check(struct job *job)
 {
     struct planning *planning = (struct planning *)job;
@@ -219,7 +219,7 @@ static int finish(struct job *job, int status)
         return status;
     if (lines == 0)
         return message("plan: the input has no lines (without data: unseen plan -n N)");
-    /* What was counted before an input failed is counted. */
+    /* Lines before the fault of an input count. */
     planning->distinct = (uint64_t)fmin(round(hyperloglog_estimate(&sketch)), lines);
     planning->planned.capacity = number_capacity((double)planning->distinct);
     if (make_forecast(&planning->planned, &forecast) != 0)
@@ -237,7 +237,7 @@ static int plan_from_data(const struct options *options)
     return job_run(&planning.job, options, &(struct steps){.check = check, .finish = finish});
 }
 
-/* Those that tell how to read lines, and not what a filter is to be: `key` takes them. */
+/* Whether an option is given that concerns lines: one that `key` takes. */
 static bool is_about_lines(const struct options *options)
 {
     enum option_id id = 0;

@@ -1,10 +1,10 @@
 /*
- * command_pop - `unseen pop FILTER`: the oldest lines of its queue, off once they are handed on.
+ * command_pop - `unseen pop FILTER`: delivers the oldest lines of the queue and removes them.
  *
- * Without -x, lines are off chunk by chunk, when they are written. With -x all of them are held
- * until CMD has ended: if it exited with 0, those that it read are off, else all go to the back.
- * With --tries a CMD that fails is provided for, so pop has done its work, and exits with 0: a loop
- * goes on until the queue is empty, or there is trouble that no further try would end.
+ * Without -x, lines are removed chunk by chunk, after they are written. With -x all lines are held
+ * until CMD has ended: if CMD exits with 0, the lines it read are removed, else all lines go to the
+ * back. With --tries a failure of CMD is handled, so pop exits with 0, and a loop runs until the
+ * queue is empty or another error occurs.
  */
 #include "commands/command.h"
 #include "commands/figures.h"
@@ -24,16 +24,15 @@ struct pop {
     struct job job;
     struct store *store;
     struct queue *queue;
-    uint64_t wait;                        /* milliseconds, for the first line */
+    uint64_t wait;                        /* for the first line, in milliseconds */
     uint64_t taken, unwritten, delivered; /* lines */
-    struct queue_failed failed;           /* of them, by a CMD that failed */
+    struct queue_failed failed;           /* where they went after CMD failed */
     enum queue_why end;                   /* why no more were taken */
-    bool closed;                          /* CMD reads no more */
+    bool closed;                          /* CMD has closed its input */
 };
 
-/* Writes what was taken. A CMD that reads no more may still exit with 0, and have taken what it
- * read; or all, if that is nothing: so it is handed the others, too. Returns 0, or -1 with the
- * fault. */
+/* Writes the lines that were taken. If CMD has closed its input, it may still exit with 0; then it
+ * has the lines that it read, or all if it read none. Returns 0, or -1 with the fault. */
 static int deliver(struct pop *pop, const struct queue_lines *lines, struct fault *fault)
 {
     size_t written = pop->closed
@@ -46,8 +45,8 @@ static int deliver(struct pop *pop, const struct queue_lines *lines, struct faul
     return written == lines->length || pop->closed ? 0 : -1;
 }
 
-/* All that was taken is off, but for the last `left` lines, which wait again. */
-static int take_off(struct pop *pop, uint64_t left, struct fault *fault)
+/* Removes all lines taken but the last `left`, which wait again. */
+static int remove_delivered(struct pop *pop, uint64_t left, struct fault *fault)
 {
     if (queue_remove(pop->queue, left, fault) != 0)
         return -1;
@@ -55,8 +54,8 @@ static int take_off(struct pop *pop, uint64_t left, struct fault *fault)
     return 0;
 }
 
-/* The first line is waited for: with --wait so long, with --until-done as long as it can come
- * from a worker. Returns 0, or -1 with the fault. */
+/* Waits for the first line: as long as --wait says, or with --until-done while a worker may return
+ * lines. Returns 0, or -1 with the fault. */
 static int pop_lines(struct pop *pop, struct fault *fault)
 {
     const struct options *options = pop->job.options;
@@ -71,7 +70,7 @@ static int pop_lines(struct pop *pop, struct fault *fault)
             return result;
         result = deliver(pop, &lines, fault);
         if (options->exec == NULL &&
-            take_off(pop, pop->unwritten, result == 0 ? fault : &later) != 0)
+            remove_delivered(pop, pop->unwritten, result == 0 ? fault : &later) != 0)
             return -1;
         if (result != 0)
             return -1;
@@ -79,9 +78,9 @@ static int pop_lines(struct pop *pop, struct fault *fault)
     return 0;
 }
 
-/* --- CMD has ended --- */
+/* --- after CMD --- */
 
-/* What became of the lines. With --tries a line that is only tried again is no news. */
+/* Says where the lines went. With --tries, nothing if all are only tried again. */
 static void tell_failed(const struct pop *pop, struct fault *fault)
 {
     const struct queue_failed *what = &pop->failed;
@@ -117,13 +116,13 @@ static int put_back(struct job *job, struct fault *fault)
     return message_fault(&why_not);
 }
 
-/* CMD has taken what it has read; or all, if that is nothing. */
+/* Removes the lines that CMD read, or all if it read none. */
 static int remove_taken(struct job *job, uint64_t left)
 {
     struct pop *pop = (struct pop *)job;
     struct fault fault;
     left = job->child.read_nothing ? 0 : left + pop->unwritten;
-    if (take_off(pop, left, &fault) != 0)
+    if (remove_delivered(pop, left, &fault) != 0)
         return message_fault(&fault);
     if (left > 0)
         message("%s: exited with 0, but left %" PRIu64 " %s unread (%s in the queue)",
@@ -159,7 +158,7 @@ static int open_queue(struct job *job)
     return pop->queue != NULL ? 0 : message_fault(&fault);
 }
 
-/* The same command line may have > FILE, which would cut off what is on no queue any more. */
+/* Running the same command with > FILE would truncate lines that have left the queue. */
 static int tell_stopped(const struct job *job, struct fault *fault)
 {
     if (fault->of == job->output.name && (fault->error == ENOSPC || fault->error == EDQUOT))

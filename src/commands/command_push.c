@@ -1,4 +1,4 @@
-/* command_push - `unseen push FILTER [FILE...]`: append what is new to the filter's queue. */
+/* command_push - `unseen push FILTER [FILE...]`: appends new lines to the filter's queue. */
 #include "commands/command.h"
 #include "commands/job.h"
 #include "commands/message.h"
@@ -24,7 +24,7 @@ static int open_queue(struct job *job)
     struct queue_plan plan = {QUEUE_PUSH, job->inputs.delimiter, job->inputs.max_line,
                               message_waits};
     struct fault fault;
-    /* No queue is made for inputs that are not there. */
+    /* No queue is made if the inputs are missing. */
     if (store_queue(store) == QUEUE_NONE && inputs_check_readable(&job->inputs) != 0)
         return EXIT_TROUBLE;
     job->queue = store_real_path(store);

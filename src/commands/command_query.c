@@ -1,4 +1,5 @@
-/* command_query - `unseen query FILTER [FILE...]`: which lines are in. Writes nothing. */
+/* command_query - `unseen query FILTER [FILE...]`: selects seen lines. Does not change the
+ * filter. */
 #include "commands/command.h"
 #include "commands/job.h"
 #include "commands/message.h"
@@ -28,7 +29,7 @@ static int finish(struct job *job, int status)
         status = EXIT_TROUBLE;
     if (status == EXIT_OK && selected == 0)
         status = EXIT_NOTHING;
-    /* As grep: the question is answered, whatever else there was. */
+    /* As grep -q: one selected line is enough, whatever else failed. */
     return options->quiet && selected > 0 && !signals_pending() ? EXIT_OK : status;
 }
 

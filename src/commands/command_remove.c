@@ -1,4 +1,4 @@
-/* command_remove - `unseen remove FILTER [FILE...]`: take lines out of a counting filter. */
+/* command_remove - `unseen remove FILTER [FILE...]`: removes lines from a counting filter. */
 #include "commands/command.h"
 #include "commands/figures.h"
 #include "commands/filter_operand.h"
@@ -8,8 +8,8 @@
 
 #include <inttypes.h>
 
-/* Opened for reading, so that a filter that is refused is not touched; once it is no other file, as
- * one that > FILTER has emptied. */
+/* Opens the filter for reading, so that a filter that is refused is not changed; but first checks
+ * the names, in case > FILTER has emptied it. */
 static int check(struct job *job)
 {
     struct store *store = names_check(&job->names) == 0

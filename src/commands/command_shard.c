@@ -1,9 +1,8 @@
 /*
- * command_shard - `unseen shard I/N [FILE...]`: the lines of one shard of a list; `unseen shard N`:
- * all lines, each after its shard; with --files, in a file for each shard.
+ * command_shard - `unseen shard I/N [FILE...]`: prints the lines of one shard of a list; `unseen
+ * shard N`: prints all lines, each after its shard; with --files, writes a file for each shard.
  *
- * One header line goes to every shard, so that each is a list as the whole was: the first one that
- * the inputs have. The others are left out.
+ * Every shard gets the first header line of the inputs. Other header lines are left out.
  */
 #include "commands/command.h"
 #include "commands/figures.h"
@@ -22,7 +21,7 @@ struct splitting {
     struct job job;
     struct shard shard; /* part 0: all of them */
     struct recipe recipe;
-    bool headed;                /* there was a header line */
+    bool headed;                /* a header line was read */
     uint32_t part[BATCH_LINES]; /* of the lines at hand */
 };
 
@@ -49,7 +48,6 @@ static inline int hand_on(struct splitting *splitting, uint32_t part, const char
     return collect_add(splitting->job.scan.collect, line, length, fault);
 }
 
-/* Only one header line goes on. */
 static int print_header_line(void *context, const char *line, size_t length, struct fault *fault)
 {
     struct splitting *splitting = context;
@@ -75,7 +73,7 @@ static int split_lines(void *context, const struct batch *batch, struct fault *f
     return 0;
 }
 
-/* By what lines are given to shards. */
+/* The key by which lines are assigned to shards. */
 static int read_key(const struct options *options, struct recipe *recipe)
 {
     if (options->like == NULL)
@@ -119,7 +117,7 @@ static int check(struct job *job)
     return read_key(job->options, &splitting->recipe);
 }
 
-/* Once none of them is an input, a filter, or what else is not written to. */
+/* Checks that no file is an input or a filter, then opens them all. */
 static int open_files(struct job *job)
 {
     struct splitting *splitting = (struct splitting *)job;
@@ -140,8 +138,8 @@ static int open_files(struct job *job)
     return job->shards != NULL ? 0 : message_fault(&fault);
 }
 
-/* An input that could not be read lets the others go on; but a shard with lines missing could
- * be taken for a whole one. */
+/* If an input could not be read, no files are kept: a shard that lacks lines could be mistaken for
+ * a complete one. */
 static int finish_files(struct splitting *splitting, int status)
 {
     struct fault fault;

@@ -1,4 +1,5 @@
-/* command_stats - `unseen stats FILTER...`: what a filter is, and how full. Writes nothing. */
+/* command_stats - `unseen stats FILTER...`: reports what a filter is, and how full. Writes
+ * nothing. */
 #include "commands/chart.h"
 #include "commands/command.h"
 #include "commands/figures.h"
@@ -27,7 +28,7 @@ static const char *generation_state(const struct layer_survey *layer)
     return generation->filling ? "filling" : "full";
 }
 
-/* What is forgotten next, and when. By count that is when a key comes which finds no room. */
+/* What is forgotten next, and when: in a window by lines, when a key comes that does not fit. */
 static void show_window(struct figures *figures, const struct filter_plan *plan,
                         const struct survey *survey)
 {
@@ -112,7 +113,7 @@ static const char *uuid_text(struct figures *figures, const uint8_t *uuid)
     return figures_text(figures, "%s", text);
 }
 
-/* How it was made. A secret is never told. */
+/* How the filter was made. A secret is never shown. */
 static void show_form(struct figures *figures, const struct store *store,
                       const struct survey *survey)
 {
@@ -187,7 +188,7 @@ static void show_layer(struct figures *figures, const void *context, size_t i)
                   .text = clock_date(generation->began, date)});
 }
 
-/* Cells that are expected to be in use when a layer is full. */
+/* The expected share of cells in use when a layer is full. */
 static double fill_at_capacity(const struct layer_survey *layer)
 {
     double keys_a_page = layer->full / (double)layer->plan.pages;
@@ -213,7 +214,7 @@ static void tell_layer(const struct survey *survey, unsigned i)
     putchar('\n');
 }
 
-/* In text a single layer is the filter itself, but for its bar. */
+/* In text a single layer is shown only as a bar. */
 static void show_layers(struct figures *figures, const struct survey *survey)
 {
     struct chart chart;
@@ -232,10 +233,9 @@ static void show_layers(struct figures *figures, const struct survey *survey)
         printf("Fill by layer; %s marks where a layer is full.\n", chart_mark(&chart));
 }
 
-/* The filters before it were shown, too. */
 static int show(const struct options *options, size_t before, const struct store *store)
 {
-    static struct survey survey; /* 40 KB: not every stack has room */
+    static struct survey survey; /* 40 KB, too large for some stacks */
     struct figures figures = {.to = stdout, .json = options->json};
     if (survey_make(&survey, store) != 0)
         return EXIT_TROUBLE;

@@ -1,8 +1,8 @@
 /*
- * command_verify - `unseen verify FILTER...`: are the files sound?
+ * command_verify - `unseen verify FILTER...`: checks filter files.
  *
- * What would keep it from being opened is damage, and is said as any command would say it. What is
- * worth knowing though the file can be used is a note, a line each on standard output.
+ * Damage that keeps a file from being opened is reported as by any command. What is worth knowing
+ * about a file that can be used is a note, one line each on standard output.
  */
 #include "commands/command.h"
 #include "commands/figures.h"
@@ -37,15 +37,15 @@ struct findings {
         (findings)->notes++;                                                                       \
     } while (0)
 
-/* How far two numbers of keys may be apart by chance: six standard deviations, of the estimate and
- * of how many looked seen; and a hundredth, as the model may be off. */
+/* How much two numbers of keys may differ by chance: six standard deviations, of the estimate and
+ * of the false drops; plus 1%, as the model may be off. */
 static double tolerance(const struct layer_survey *layer)
 {
     return 0.01 * layer->keys + 6 * (layer->deviation + sqrt(layer->keys)) + 6;
 }
 
-/* The bits tell of the keys that came, and the counter has at least those that did not look seen:
- * near p = 0.5 three quarters. It has all that were judged beside each other, as with -x. */
+/* The bits tell how many keys came. The counter leaves out false drops, a quarter of the keys near
+ * p = 0.5, but not those of keys that were in flight together, as with -x. */
 static void check_counter(struct findings *findings, unsigned number)
 {
     const struct layer_survey *layer = &findings->survey->layer[number - 1];
@@ -61,8 +61,8 @@ static void check_counter(struct findings *findings, unsigned number)
              number, layer->counted, number_lines(layer->counted), layer->remembered);
 }
 
-/* Pages that chance does not fill so. Where lines gather in an older layer most of them look seen,
- * and are missing in the pages of the next one. Returns whether there are any. */
+/* Notes pages that are fuller or emptier than chance explains, and returns whether there are any.
+ * Where an older layer is too full, lines are false drops there and missing in the next layer. */
 static bool check_pages(struct findings *findings, unsigned number)
 {
     const struct layer_survey *layer = &findings->survey->layer[number - 1];
@@ -87,8 +87,8 @@ static bool check_pages(struct findings *findings, unsigned number)
     return pages->fuller > 0 || pages->emptier > 0;
 }
 
-/* By chance the rate is a little above or below. It is too high if there are too many keys; and
- * others than one writer may have had some in flight when a generation ended. */
+/* The rate varies by chance. It is too high if there are too many keys; but in a window several
+ * writers may have had keys in flight when a generation ended. */
 static void check_rate(struct findings *findings, unsigned number)
 {
     const struct layer_survey *layer = &findings->survey->layer[number - 1];
@@ -103,7 +103,7 @@ static void check_rate(struct findings *findings, unsigned number)
              number_text(layer->plan.rate, NUMBER_FOUND, made_for));
 }
 
-/* In a filter that is no window all of a generation is zero. */
+/* Notes nothing if the filter is no window: then all of its generation is zero. */
 static void check_generation(struct findings *findings, unsigned number)
 {
     const struct survey *survey = findings->survey;
@@ -122,7 +122,7 @@ static void check_generation(struct findings *findings, unsigned number)
                  generation->number);
 }
 
-/* What is being emptied, or was when its writer died, is compared with nothing. */
+/* A layer that is being emptied, or was when its writer died, is not compared. */
 static void check_layer(struct findings *findings, unsigned number)
 {
     const struct store *store = findings->store;
@@ -209,15 +209,15 @@ static int check_queue(struct findings *findings)
     return EXIT_OK;
 }
 
-/* What was found in one filter, as an exit status. */
+/* Checks one filter. Returns an exit status. */
 static int verify(const struct options *options, size_t before, const struct store *store)
 {
-    static struct survey survey; /* 40 KB: not every stack has room */
+    static struct survey survey; /* 40 KB, too large for some stacks */
     struct findings findings = {.store = store, .survey = &survey};
     (void)before;
     if (survey_make(&survey, store) != 0)
         return EXIT_TROUBLE;
-    /* A layer may be emptied while it is read: what looks odd is looked at twice. */
+    /* A layer may be emptied while it is read, so odd pages are read twice. */
     if (survey.fuller_pages + survey.emptier_pages > 0 && survey_make(&survey, store) != 0)
         return EXIT_TROUBLE;
     for (unsigned number = 1; number <= survey.layers; number++)

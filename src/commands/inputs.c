@@ -190,7 +190,7 @@ int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
     struct fault fault;
     plan->delimiter = inputs->delimiter;
     plan->threads = inputs->threads;
-    plan->after_chunk = progress_look;
+    plan->after_chunk = progress_update;
     if (!inputs->header)
         plan->header_line = HEADER_IS_A_LINE;
     else if (plan->header_line == HEADER_IS_A_LINE)
@@ -222,7 +222,7 @@ static int scan_input(void *context, struct input *input, struct fault *fault)
 int inputs_scan(const struct inputs *inputs, struct scan *scan)
 {
     scan->header = inputs->header;
-    scan->after_chunk = progress_look;
+    scan->after_chunk = progress_update;
     scan->batches = batches_new(inputs->delimiter, scan->recipe, scan->hashers, inputs->threads);
     if (scan->batches == NULL)
         return message("%s", strerror(ENOMEM));

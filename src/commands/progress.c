@@ -96,7 +96,7 @@ void progress_input(const struct input *input)
     progress.input = input;
 }
 
-void progress_look(void)
+void progress_update(void)
 {
     enum { EVERY = 1000 };
     if (progress.draws && clock_monotonic() - progress.last.at >= EVERY)

@@ -1,27 +1,26 @@
 /*
- * progress - how far the inputs have been read, in one line on standard error.
+ * progress - shows how far the inputs have been read, in one line on a terminal at standard error.
  *
- * On a terminal only. Whoever reads calls progress_look once a chunk, between two system calls that
- * take far longer, and about once a second the line is drawn. So nothing is told while an input
- * pauses.
+ * A reader calls progress_update after each chunk; once per second this draws the line. So the line
+ * does not change while an input pauses.
  */
 #ifndef UNSEEN_COMMANDS_PROGRESS_H
 #define UNSEEN_COMMANDS_PROGRESS_H
 
 #include "io/input.h"
 
-/* These inputs, "-" for standard input and NULL at the end, are read from now on. The lines read
- * are counted in *lines, and in *chosen those of them that are `what`: "new"; or NULL and NULL.
- * Both counts stay there until progress_end. Without this call the others do nothing. */
+/* Begins: the inputs `names` ("-" is standard input, NULL the end) will be read. *lines counts
+ * lines, and *chosen those that are `what` ("new"); or NULL and NULL. Both must stay valid until
+ * progress_end. Without this call the other functions do nothing. */
 void progress_begin(const char *const *names, const uint64_t *lines, const uint64_t *chosen,
                     const char *what);
 
-/* An input is open; NULL: it is about to be closed. */
+/* An input was opened; NULL: it will be closed. */
 void progress_input(const struct input *input);
 
-void progress_look(void);
+void progress_update(void);
 
-/* Reading has ended: the last line stays on the terminal. */
+/* Draws the line a last time, to stay on the terminal. */
 void progress_end(void);
 
 #endif
