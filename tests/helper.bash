@@ -395,7 +395,7 @@ need() {
     local command level
     for command; do
         ! command -v "$command" >/dev/null || continue
-        level=$(sed -nE "s#^([a-z]+) +(command|wish):$command .*#\1#p" "$repository/src/build/deps.sh" | head -n 1)
+        level=$(sed -nE "s#^([a-z]+) +(command|opt):$command .*#\1#p" "$repository/src/build/deps.sh" | head -n 1)
         skip "needs $command${level:+ (to install it: src/build/deps.sh $level)}"
     done
 }

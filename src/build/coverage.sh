@@ -1,18 +1,18 @@
 #!/bin/sh
-# Runs the tests on a build that counts (see the Makefile) and says how much of src they reached;
-# the pages that show each line are in DIRECTORY/report.
+# Runs the tests on a build that counts (see the Makefile), and prints how much of src they reach.
+# The pages in DIRECTORY/report show each line.
 #
 #     src/build/coverage.sh DIRECTORY [TEST...]
 #
-# Without a TEST, all of them, and of the heavy ones those that make each system call and each
-# allocation fail, in a small size: most of what remains is what happens then.
+# Without a TEST, it runs all of `make check`, and of the long tests, at a small scale, those that
+# make each system call and each allocation fail, because most other uncovered code handles that.
 set -u
 
 directory=$(cd "$1" && pwd) || exit 1
 shift
 counts=$directory/counts
 
-# A file for each program. Tests run the program as other users, too: all may write.
+# A file for each program, writable by all, because tests run the program as other users, too.
 rm -rf "$counts"
 mkdir "$counts"
 export LLVM_PROFILE_FILE="$counts/%m%c.profraw"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A first look: one list of URLs goes through one filter twice. Each command is shown as one would
-# type it, then runs, and what it prints is checked, so that the demo cannot show nonsense.
+# A demonstration: one list of URLs passes through one filter twice. Each command is shown as a user
+# would type it and then run, and its output is checked, so that the demo cannot show nonsense.
 #
 #     src/build/demo.sh DIRECTORY     (where unseen and tests/tools were built)
 set -u
@@ -21,7 +21,7 @@ wrong() {
     exit 1
 }
 
-# show COMMAND: what a user would type, then what it prints.
+# show COMMAND: prints the command, then its output.
 show() {
     echo "\$ $1"
     eval "$1" || wrong "exit status $?: $1"
@@ -53,7 +53,7 @@ printf '\n# %s\n' "How many lines the filter holds (an estimate), and how likely
 show "unseen stats seen.bf | grep -E '^(lines|rate|size)'"
 unseen stats seen.bf >figures
 
-# At most one new line in a million is a false drop: of 120,000, more than three never are.
+# At most one new line in a million is a false drop, so more than three of 120,000 never are.
 for printed in "$in_memory" "$in_file"; do
     if [ "$printed" -gt $distinct ] || [ "$printed" -lt $((distinct - 3)) ]; then
         wrong "printed $printed lines, and $distinct are different"

@@ -1,32 +1,31 @@
 #!/bin/sh
-# Finds what this machine lacks for building, checking, the whole of CI, packages, HTML pages or the
-# tests on an ENGINE (tests/engines/run names them), and installs it with the machine's own package
+# Finds what this machine lacks for building, checking, all of CI, packages, HTML pages or the tests
+# on an ENGINE (tests/engines/run names them), and installs it with the machine's own package
 # manager.
 #
 #     src/build/deps.sh build | check | ci | cpus | release | deb | html | afl | ENGINE
 #
-# Nothing missing: it says nothing and changes nothing, so make can ask every time (some 20 ms).
-# Something missing: root installs it; anybody else is asked on the terminal first. It prints each
-# command before it runs it; the command's own output, pages of packages, only if it fails. It never
-# installs without a terminal to ask on, or where that is not its business: under DEB_BUILD_OPTIONS
-# (a package build has declared what it needs) or with NO_INSTALL set; then, and wherever it cannot,
-# it says what is missing and which command would install it.
+# If nothing is missing, it prints and changes nothing, so that make can call it every time (20 ms).
+# If something is missing, it installs it for root, and asks all other users on the terminal first.
+# It prints each command before it runs it, and the output of the command only if this fails. It
+# installs nothing without a terminal to ask on, with NO_INSTALL set, or under DEB_BUILD_OPTIONS,
+# because a package build declares its own needs. In these cases, and if installing is not possible,
+# it prints what is missing and the command that would install it.
 #
-# CC, CPPFLAGS and CFLAGS are looked at as make would use them. Exit: 0 all there, 2 not, or misuse.
+# It uses CC, CPPFLAGS and CFLAGS as make does. Exit status: 0 nothing is missing, 2 otherwise.
 set -u
 
-# What is needed on which level (levels_of says which take in others), and the package that brings
-# it. With a "-", a package manager has no such package: it is done without, and the tests that need
-# it say that they are skipped.
+# The needs of each level (levels_of says which levels include others), and the packages for them.
+# "-": the package manager has no such package. The tests that need it are then skipped, and say so.
 #   cc            the compiler that $CC names
-#   header:H      H can be included by it
-#   wish:N        a header, or a command; but without it only some tests are skipped, so wishes come
-#                 last, by themselves, and all goes on whatever becomes of them
+#   header:H      the compiler can include H
+#   opt:N         an optional header or command, without which only some tests are skipped; these
+#                 are installed last, and a failure is not an error
 #   command:C     C is in PATH
-#   signals       env(1) can undo an inherited SIG_IGN, which tests of SIGPIPE stand on
-#   gnu-time      time(1) can tell a program's peak memory
-#   git           git, where there is a repository to read
-#   build-essential  what Debian takes for granted wherever packages are built
+#   signals       env(1) can undo an inherited SIG_IGN, which tests of SIGPIPE need
+#   gnu-time      time(1) can report a program's peak memory
+#   git           git, if there is a repository
+#   build-essential  Debian assumes it wherever packages are built
 #   libc:T        the compiler T-gcc can link static programs
 #   clang-counts  clang can build a program that counts which lines it reaches
 #level need                apt            dnf               apk               pacman         brew
@@ -42,19 +41,19 @@ check command:awk          mawk           gawk              gawk              ga
 check command:timeout      coreutils      coreutils         coreutils         coreutils      coreutils
 check signals              coreutils      coreutils         coreutils         coreutils      -
 check gnu-time             time           time              time              time           -
-check wish:python3         python3        python3           python3           python         python3
-check wish:strace          strace         strace            strace            strace         strace
-check wish:mandoc          mandoc         mandoc            mandoc            mandoc         mandoc
-check wish:jq              jq             jq                jq                jq             jq
-check wish:git             git            git               git               git            git
-check wish:xz              xz-utils       xz                xz                xz             xz
-check wish:perl            perl-base      perl-interpreter  perl              perl           perl
-check wish:script          bsdutils       /usr/bin/script   util-linux-misc   util-linux     util-linux
-check wish:setpriv         util-linux     util-linux        setpriv           util-linux     util-linux
-check wish:taskset         util-linux     /usr/bin/taskset  util-linux-misc   util-linux     util-linux
-check wish:zsh             zsh            zsh               zsh               zsh            zsh
-check wish:fish            fish           fish              fish              fish           fish
-check wish:uriparser/Uri.h liburiparser-dev uriparser-devel uriparser-dev    uriparser      uriparser
+check opt:python3          python3        python3           python3           python         python3
+check opt:strace           strace         strace            strace            strace         strace
+check opt:mandoc           mandoc         mandoc            mandoc            mandoc         mandoc
+check opt:jq               jq             jq                jq                jq             jq
+check opt:git              git            git               git               git            git
+check opt:xz               xz-utils       xz                xz                xz             xz
+check opt:perl             perl-base      perl-interpreter  perl              perl           perl
+check opt:script           bsdutils       /usr/bin/script   util-linux-misc   util-linux     util-linux
+check opt:setpriv          util-linux     util-linux        setpriv           util-linux     util-linux
+check opt:taskset          util-linux     /usr/bin/taskset  util-linux-misc   util-linux     util-linux
+check opt:zsh              zsh            zsh               zsh               zsh            zsh
+check opt:fish             fish           fish              fish              fish           fish
+check opt:uriparser/Uri.h  liburiparser-dev uriparser-devel uriparser-dev    uriparser      uriparser
 ci    command:gcc          gcc            gcc               gcc               gcc            gcc
 ci    command:clang        clang          clang             clang             clang          llvm
 ci    command:clang-format clang-format   clang-tools-extra clang-extra-tools clang          clang-format
@@ -68,27 +67,27 @@ ci    command:debootstrap  debootstrap    debootstrap       debootstrap       de
 ci    command:llvm-profdata llvm         llvm              llvm              llvm           llvm
 ci    clang-counts         libclang-rt-dev compiler-rt     compiler-rt       compiler-rt    llvm
 ci    command:valgrind     valgrind       valgrind          valgrind          valgrind       -
-ci    wish:ruby            ruby           ruby              ruby              ruby           ruby
-ci    wish:sshfs           sshfs          fuse-sshfs        sshfs             sshfs          -
-ci    wish:/usr/lib/openssh/sftp-server openssh-sftp-server - - - -
-three wish:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu - - aarch64-linux-gnu-gcc -
-three wish:libc:aarch64-linux-gnu libc6-dev-arm64-cross - - aarch64-linux-gnu-glibc -
-cpus  wish:arm-linux-gnueabihf-gcc gcc-arm-linux-gnueabihf - - - -
-cpus  wish:libc:arm-linux-gnueabihf libc6-dev-armhf-cross - - - -
-three wish:i686-linux-gnu-gcc gcc-i686-linux-gnu - - - -
-three wish:libc:i686-linux-gnu libc6-dev-i386-cross - - - -
-cpus  wish:riscv64-linux-gnu-gcc gcc-riscv64-linux-gnu - - riscv64-linux-gnu-gcc -
-cpus  wish:libc:riscv64-linux-gnu libc6-dev-riscv64-cross - - riscv64-linux-gnu-glibc -
-three wish:s390x-linux-gnu-gcc gcc-s390x-linux-gnu - - - -
-three wish:libc:s390x-linux-gnu libc6-dev-s390x-cross - - - -
-three wish:qemu-s390x-static qemu-user-static qemu-user-static - qemu-user-static -
+ci    opt:ruby             ruby           ruby              ruby              ruby           ruby
+ci    opt:sshfs            sshfs          fuse-sshfs        sshfs             sshfs          -
+ci    opt:/usr/lib/openssh/sftp-server  openssh-sftp-server - - - -
+three opt:aarch64-linux-gnu-gcc  gcc-aarch64-linux-gnu - - aarch64-linux-gnu-gcc -
+three opt:libc:aarch64-linux-gnu  libc6-dev-arm64-cross - - aarch64-linux-gnu-glibc -
+cpus  opt:arm-linux-gnueabihf-gcc  gcc-arm-linux-gnueabihf - - - -
+cpus  opt:libc:arm-linux-gnueabihf  libc6-dev-armhf-cross - - - -
+three opt:i686-linux-gnu-gcc  gcc-i686-linux-gnu - - - -
+three opt:libc:i686-linux-gnu  libc6-dev-i386-cross - - - -
+cpus  opt:riscv64-linux-gnu-gcc  gcc-riscv64-linux-gnu - - riscv64-linux-gnu-gcc -
+cpus  opt:libc:riscv64-linux-gnu  libc6-dev-riscv64-cross - - riscv64-linux-gnu-glibc -
+three opt:s390x-linux-gnu-gcc  gcc-s390x-linux-gnu - - - -
+three opt:libc:s390x-linux-gnu  libc6-dev-s390x-cross - - - -
+three opt:qemu-s390x-static  qemu-user-static qemu-user-static - qemu-user-static -
 release git                git            git               git               git            git
 release command:bash       bash           bash              bash              bash           bash
 release command:xz         xz-utils       xz                xz                xz             xz
 release command:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu - aarch64-linux-gnu-gcc -
 release libc:aarch64-linux-gnu libc6-dev-arm64-cross -          -                 aarch64-linux-gnu-glibc -
-release wish:musl-gcc      musl-tools     musl-gcc          -                 musl           -
-release wish:qemu-aarch64-static qemu-user-static qemu-user-static - qemu-user-static -
+release opt:musl-gcc       musl-tools     musl-gcc          -                 musl           -
+release opt:qemu-aarch64-static  qemu-user-static qemu-user-static - qemu-user-static -
 deb   git                  git            git               git               git            git
 deb   command:xz           xz-utils       xz                xz                xz             xz
 deb   command:dpkg-buildpackage dpkg-dev  -                 -                 -              -
@@ -96,25 +95,25 @@ deb   build-essential      build-essential -                -                 - 
 deb   command:dh           debhelper      -                 -                 -              -
 deb   command:lintian      lintian        -                 -                 -              -
 html  command:mandoc       mandoc         mandoc            mandoc            mandoc         mandoc
-hosts wish:/usr/sbin/sshd  openssh-server openssh-server  openssh-server    openssh        -
-hosts wish:ssh             openssh-client openssh-clients openssh-client    openssh        -
-hosts wish:ip              iproute2       iproute         iproute2          iproute2       -
-hosts wish:nsenter         util-linux     util-linux      util-linux-misc   util-linux     -
-parallel wish:parallel     parallel       parallel        parallel          parallel       parallel
-mpi   wish:mpirun          openmpi-bin    openmpi         openmpi           openmpi        open-mpi
-slurm wish:sbatch          slurm-wlm      slurm           slurm             -              -
-slurm wish:munged          munge          munge           munge             munge          -
-dask  wish:dask-scheduler  python3-distributed python3-distributed -        -              -
-kafka wish:kcat            kcat           kcat            kcat              -              kcat
-jars  wish:java            default-jdk-headless java-17-openjdk-headless openjdk17-jdk jdk17-openjdk openjdk
-jars  wish:mvn             maven          maven           maven             maven          maven
-spark wish:pip3            python3-pip    python3-pip     py3-pip           python-pip     -
+hosts opt:/usr/sbin/sshd   openssh-server openssh-server  openssh-server    openssh        -
+hosts opt:ssh              openssh-client openssh-clients openssh-client    openssh        -
+hosts opt:ip               iproute2       iproute         iproute2          iproute2       -
+hosts opt:nsenter          util-linux     util-linux      util-linux-misc   util-linux     -
+parallel opt:parallel      parallel       parallel        parallel          parallel       parallel
+mpi   opt:mpirun           openmpi-bin    openmpi         openmpi           openmpi        open-mpi
+slurm opt:sbatch           slurm-wlm      slurm           slurm             -              -
+slurm opt:munged           munge          munge           munge             munge          -
+dask  opt:dask-scheduler   python3-distributed python3-distributed -        -              -
+kafka opt:kcat             kcat           kcat            kcat              -              kcat
+jars  opt:java             default-jdk-headless java-17-openjdk-headless openjdk17-jdk jdk17-openjdk openjdk
+jars  opt:mvn              maven          maven           maven             maven          maven
+spark opt:pip3             python3-pip    python3-pip     py3-pip           python-pip     -
 afl   command:afl-clang-fast afl++        american-fuzzy-lop-clang afl++     afl++          afl++
 END
 }
 
-# One line a package manager: how to install and, where installing does not do it by itself, how to
-# fetch the lists of packages first.
+# The command that installs packages and, if installing does not do that, the command that fetches
+# the lists of packages first.
 install_command() {
     case $manager in
     apt) echo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" ;;
@@ -143,7 +142,7 @@ find_manager() {
     return 1
 }
 
-# CC may hold arguments or a wrapper; eval reads it as a recipe's shell does.
+# CC may have arguments or a wrapper; eval reads it as the shell of a make rule does.
 compiler() {
     eval "${CC:-cc} ${CPPFLAGS:-} ${CFLAGS:-} $*"
 }
@@ -155,11 +154,11 @@ compiler_name() {
 have() {
     case $1 in
     cc) command -v "$(compiler_name)" >/dev/null 2>&1 ;;
-    header:* | wish:*.h) printf '#include <%s>\n' "${1#*:}" |
+    header:* | opt:*.h) printf '#include <%s>\n' "${1#*:}" |
         compiler "$("${0%/*}/headers.sh")" -E -x c -o /dev/null - >/dev/null 2>&1 ;;
     *libc:*) echo 'int main(void) { return 0; }' |
         "${1##*:}-gcc" -static -x c -o /dev/null - >/dev/null 2>&1 ;;
-    command:* | wish:*) command -v "${1#*:}" >/dev/null 2>&1 ;;
+    command:* | opt:*) command -v "${1#*:}" >/dev/null 2>&1 ;;
     signals) env --default-signal=PIPE sh -c : 2>/dev/null ;;
     gnu-time) env time -f %M sh -c : >/dev/null 2>&1 ;;
     git) [ ! -e .git ] || command -v git >/dev/null 2>&1 ;;
@@ -170,7 +169,7 @@ have() {
     esac
 }
 
-# The package for a need, or "-". A compiler that was asked for by name must be that one.
+# The package for a need, or "-". A compiler that $CC names must be that one.
 package_for() {
     need=$1
     if [ "$need" = cc ]; then
@@ -186,7 +185,7 @@ package_for() {
         $2 == need { print $column[manager]; exit }'
 }
 
-# The levels whose needs are those of this one.
+# The levels that a level includes.
 levels_of() {
     case $1 in
     build | html) echo "$1" ;;
@@ -199,11 +198,11 @@ levels_of() {
     esac
 }
 
-# Sets missing to the needs of the level that are not met; or to the wishes.
+# Sets missing to the unmet needs of the level, or to its unmet optional ones.
 find_missing() {
     missing=
-    for need in $(needs | awk -v levels=" $(levels_of "$level") " -v wishes="${1-}" '
-        index(levels, " " $1 " ") && ($2 ~ /^wish:/) == (wishes != "") && !seen[$2]++ { print $2 }'); do
+    for need in $(needs | awk -v levels=" $(levels_of "$level") " -v optional="${1-}" '
+        index(levels, " " $1 " ") && ($2 ~ /^opt:/) == (optional != "") && !seen[$2]++ { print $2 }'); do
         have "$need" || missing="$missing $need"
     done
 }
@@ -211,9 +210,9 @@ find_missing() {
 describe() {
     case $1 in
     cc) echo "a C compiler ($(compiler_name))" ;;
-    header:* | wish:*.h) echo "the C header ${1#*:}" ;;
+    header:* | opt:*.h) echo "the C header ${1#*:}" ;;
     *libc:*) echo "a static C library for ${1##*:}" ;;
-    command:* | wish:*) echo "the command ${1#*:}" ;;
+    command:* | opt:*) echo "the command ${1#*:}" ;;
     signals) echo "an env that knows --default-signal" ;;
     git) echo "the command git" ;;
     build-essential) echo "the package build-essential" ;;
@@ -240,8 +239,8 @@ run() {
     return $status
 }
 
-# Debian's images come without package lists, and old lists name files that are gone. Fetching
-# costs seconds, so only then.
+# Debian's images have no package lists, and old lists name files that are gone. Fetching takes
+# seconds, so it is done only in these cases.
 lists_are_stale() {
     for package; do
         case $manager in
@@ -253,7 +252,7 @@ lists_are_stale() {
     return 1
 }
 
-# Words are split on purpose: commands and packages are built of plain words above.
+# Words are split on purpose: commands and packages consist of plain words.
 # shellcheck disable=SC2046,SC2086
 install() {
     refresh=$(refresh_command)
@@ -267,7 +266,7 @@ install() {
     run $as_root $refresh && run $as_root $(install_command "$@")
 }
 
-# Brings what is missing. Returns 1 if the package manager fails, and exits if it may not be run.
+# Installs what is missing. Returns 1 if the package manager fails; exits if it may not be run.
 bring() {
     say_missing
     find_manager || give_up "no package manager that is known here" \
@@ -290,7 +289,7 @@ whole_command() {
     echo "${as_root:+$as_root }$(install_command $packages)"
 }
 
-# Asks whoever is not root; sets cannot if the answer is not yes.
+# Asks, unless the user is root; sets cannot if the answer is not yes.
 ask() {
     [ -z "$cannot$agreed" ] && [ "$(id -u)" != 0 ] || return 0
     printf 'deps: to install what is missing:\n    %s\nRun it? [y/N] ' "$(whole_command)" >&2
@@ -301,8 +300,9 @@ ask() {
     esac
 }
 
-# All wishes at once; if that fails, one by one: what cannot be had keeps none of the others away.
-bring_wishes() {
+# Installs all optional packages at once; if this fails, one by one, so that one failure does not
+# affect the rest.
+bring_optional() {
     (bring)
     status=$?
     [ $status -eq 1 ] || return $status
@@ -331,8 +331,8 @@ choose_packages() {
     done
 }
 
-# Sets as_root, and cannot to why nothing may be installed. Homebrew refuses to run as root, so it
-# never gets sudo.
+# Sets as_root, and cannot to the reason if nothing may be installed. Homebrew refuses to run as
+# root, so it never gets sudo.
 find_rights() {
     as_root=
     cannot=
@@ -370,6 +370,6 @@ if [ -n "$missing" ]; then
     done
 fi
 
-find_missing wishes
-[ -z "$missing" ] || bring_wishes ||
+find_missing optional
+[ -z "$missing" ] || bring_optional ||
     echo "deps: going on without; tests that need it are skipped" >&2

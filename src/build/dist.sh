@@ -3,10 +3,9 @@
 #
 #     src/build/dist.sh VERSION DIRECTORY [BUILD]
 #
-# git archive says what belongs in: what is committed. It is packed again, because git's own archive
-# takes modes from the user's configuration and the commit's name along. The changelog, which is
-# made from the commits, is added. In an unpacked archive, without git, everything belongs in but
-# what was built (in BUILD).
+# git archive selects the committed files. They are packed again, because git's archive has modes
+# from the user's configuration and the name of the commit. A changelog, made from the commits, is
+# added. In an unpacked archive, without git, all files are packed except for BUILD.
 set -eu
 
 name=unseen-$1
@@ -30,7 +29,7 @@ else
     tar -c --exclude="./${build#./}" . | tar -x -C "$scratch/$name"
 fi
 src/build/tar.sh "$scratch" "$name" >"$scratch/$name.tar"
-# One thread: with more, the blocks, and so the bytes, depend on the machine.
+# One thread, because with more the blocks of xz, and so the bytes, depend on the machine.
 xz -9 -T1 "$scratch/$name.tar"
 mv "$scratch/$name.tar.xz" "$directory/$name.tar.xz"
 (cd "$directory" && sha256sum "$name.tar.xz")

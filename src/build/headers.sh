@@ -1,7 +1,7 @@
 #!/bin/sh
-# Prints the flags by which this compiler finds the headers of the kernel and of xxHash, where it
-# does not by itself: musl's wrapper for gcc knows neither, a compiler for another processor not
-# xxHash's. They are the same for all; and those of its own C library still come first.
+# Prints the flags that this compiler needs to find the headers of the kernel and of xxHash: musl's
+# wrapper for gcc finds neither, and a cross compiler does not find xxHash's. These headers are the
+# same for all machines, and the headers of the compiler's own C library still come first.
 #
 #     CC=... CPPFLAGS=... CFLAGS=... src/build/headers.sh
 set -u

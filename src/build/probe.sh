@@ -1,7 +1,7 @@
 #!/bin/sh
-# Which flags this compiler, this libc and these user's flags can take together: prints a makefile
-# fragment. It asks by compiling and linking, never by version: distributions patch compilers, and
-# a flag may be fine in itself and wrong beside what the user gave.
+# Prints a makefile fragment with the flags that work with this compiler, this libc and the user's
+# flags. It finds out by compiling and linking, never by version, because distributions patch
+# compilers, and a flag that works alone may conflict with the user's.
 #
 #     CC=... CPPFLAGS=... CFLAGS=... LDFLAGS=... src/build/probe.sh >config.mk
 set -u
@@ -10,7 +10,7 @@ scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# A copy of unknown length: it takes a part of the C library that _FORTIFY_SOURCE replaces.
+# It copies an unknown number of bytes, by a function that _FORTIFY_SOURCE replaces.
 cat >"$scratch/probe.c" <<'END'
 #include <float.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 }
 END
 
-# The user's flags come last where a compiler takes the last one of two.
+# The user's flags come last, because a compiler obeys the last of two conflicting flags.
 try() {
     eval "${CC:-cc} -std=c17 $* ${CPPFLAGS:-} ${CFLAGS:-} -o \"\$scratch/probe\"" \
         "\"\$scratch/probe.c\" ${LDFLAGS:-}" >"$scratch/log" 2>&1
@@ -44,7 +44,7 @@ if ! try; then
     } >&2
     exit 1
 fi
-# A warning means that a flag is ignored. Where the user's own flags give one, it tells nothing.
+# A warning means that a flag is ignored, unless the user's own flags already cause a warning.
 strict=-Werror
 try $strict || strict=
 
@@ -68,8 +68,8 @@ all_of() {
 
 user_flags=" ${CPPFLAGS:-} ${CFLAGS:-} ${LDFLAGS:-} "
 
-# It checks what the sanitizers check better, and hides calls from them. A distribution's own
-# choice stays; -U because some compilers bring a level of their own.
+# Not with sanitizers, which check more, but cannot see the calls that it replaces; and not if the
+# user's flags set a level. -U, because some compilers set a level of their own.
 fortify=
 case $user_flags in
 *-fsanitize=* | *_FORTIFY_SOURCE*) ;;
@@ -77,8 +77,8 @@ case $user_flags in
     "-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2") ;;
 esac
 
-# Position-independent code is the linker's affair too: both or neither. A static program is left
-# to its own start-up files.
+# A position-independent program needs flags for both compiler and linker. A static program keeps
+# its own start-up files.
 pie_compile=
 pie_link=
 case $user_flags in
@@ -91,8 +91,8 @@ case $user_flags in
     ;;
 esac
 
-# The old floating-point unit of i386 calculates in 80 bits, and comes to other last bits than all
-# other machines.
+# The old floating-point unit of i386 computes with 80 bits, so its last bits differ from those of
+# all other machines.
 doubles=
 if ! try -DDOUBLES && try -DDOUBLES -msse2 -mfpmath=sse; then
     doubles='-msse2 -mfpmath=sse'

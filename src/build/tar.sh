@@ -1,10 +1,10 @@
 #!/bin/sh
 # Writes PARENT/NAME as a tar archive to standard output, the same bytes each time: sorted, owned by
-# nobody, with the modes of a umask of 022.
+# root, with the modes of a umask of 022.
 #
 #     src/build/tar.sh PARENT NAME
 #
-# All is as old as SOURCE_DATE_EPOCH, else as the commit, else (in an unpacked archive) as Makefile.
+# All files get the time of SOURCE_DATE_EPOCH, of the commit or, in an unpacked archive, of Makefile.
 set -eu
 
 if [ -n "${SOURCE_DATE_EPOCH:-}" ]; then

@@ -1,7 +1,6 @@
 /*
- * generate - prints what a shell must know to complete command lines, from the tables that the
- * program reads them with. What the shell does with it is in the file of that name beside this
- * one; the Makefile joins the two.
+ * generate - prints the tables that a shell needs to complete command lines, from the program's own
+ * tables. The Makefile appends the script of the same name in this directory, which uses them.
  *
  *     generate unseen.bash | _unseen | unseen.fish
  */
@@ -20,7 +19,7 @@ static const char *const operand_names[] = {
 
 #define PROFILE_LIST "line url host endpoint"
 
-/* How a value is completed: its kind for bash, what follows its name in zsh, options of fish. */
+/* How a value is completed: its kind for bash, text after its name for zsh, options for fish. */
 struct value {
     const char *bash, *zsh, *fish;
 };
@@ -38,14 +37,14 @@ static const struct value *value_of(const struct option_entry *entry)
     return is_known ? &known[entry->kind] : &unknown;
 }
 
-/* The name of a command in the scripts. */
+/* The name of a command in the scripts; "filter" is the form without a command. */
 static const char *name_of(const struct command *command)
 {
     return command->name[0] != '\0' ? command->name : "filter";
 }
 
-/* Text within single quotes of a shell, whose way to write such a quote is `quote`; a backslash
- * before each of `special`. */
+/* Prints text for a string in single quotes: `quote` replaces a single quote, and a backslash goes
+ * before each character of `special`. */
 static void print_text(const char *text, const char *quote, const char *special)
 {
     for (; *text != '\0'; text++)
@@ -119,7 +118,7 @@ static void print_bash(void)
 
 /* --- zsh: specifications for _arguments --- */
 
-/* How a spelling and its value are written: "-n+" in one word or two, "--size=" as well. */
+/* How a value is attached: "-n+" and "--size=" accept it in the same word or the next. */
 static const char *zsh_ending(const char *spelling, enum option_kind kind)
 {
     if (kind == TAKES_NOTHING || kind == TAKES_COMMAND)
@@ -179,7 +178,7 @@ static void fish_option(const struct option_entry *entry)
     puts("'");
 }
 
-/* Options whose value may be the next word, for those who look for operands. */
+/* Options whose value may be the next word, which is then not an operand. */
 static void fish_valued(void)
 {
     fputs("set -g __unseen_valued", stdout);

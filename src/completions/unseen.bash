@@ -1,5 +1,5 @@
 
-# Completes unseen in bash, with or without bash-completion. Above are the tables of the program.
+# Completes unseen in bash, with or without bash-completion. The tables above are the program's.
 # shellcheck shell=bash disable=SC2154
 
 # _unseen_offer CURRENT COMPGEN-OPTION...
@@ -15,14 +15,14 @@ _unseen_files() {
     _unseen_offer "$1" -f
 }
 
-# Filters end in .bf, where there are any; else any file may be one.
+# Offers files that end in .bf; if there are none, all files.
 _unseen_filters() {
     compopt -o filenames 2>/dev/null
     _unseen_offer "$1" -f -X '!*.bf'
     if ((${#COMPREPLY[@]})); then _unseen_offer "$1" -d; else _unseen_offer "$1" -f; fi
 }
 
-# _unseen_value KIND CURRENT: of an option.
+# _unseen_value KIND CURRENT: completes the value of an option.
 _unseen_value() {
     case $1 in
     file) _unseen_files "$2" ;;
@@ -32,7 +32,7 @@ _unseen_value() {
     esac
 }
 
-# _unseen_rest FIRST: the command of -x, whose words begin at FIRST.
+# _unseen_rest FIRST: completes the command of -x, whose words begin at FIRST.
 _unseen_rest() {
     if declare -F _comp_command_offset >/dev/null; then
         _comp_command_offset "$1"
@@ -59,7 +59,7 @@ _unseen_operand() {
 _unseen() {
     local current=${COMP_WORDS[COMP_CWORD]} command=filter operands=0 literal='' option='' i word
     COMPREPLY=()
-    # What stands before the cursor: bash makes "=" a word by itself.
+    # Reads the words before the cursor. In bash, "=" is a word of its own.
     for ((i = 1; i < COMP_CWORD; i++)); do
         word=${COMP_WORDS[i]}
         if [[ -n $option && $word == = ]]; then

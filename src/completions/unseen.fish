@@ -1,8 +1,8 @@
 
-# Completes unseen in fish. Above are the tables of the program.
+# Completes unseen in fish. The tables above are the program's.
 
-# What stands before the cursor: prints the command, the number of operands after it, and "no", or
-# "--" after that; or "-x" and the words of its command.
+# Reads the words before the cursor. Prints the command, the number of operands after it, and "no",
+# or "--" if that was among them, or "-x" and the words of its command.
 function __unseen_read
     set -l words (commandline -opc)[2..-1]
     set -l command filter
@@ -30,13 +30,13 @@ function __unseen_read
     printf '%s\n' $command $operands $mark
 end
 
-# __unseen_is COMMAND...: the line is one of these, and options may follow.
+# __unseen_is COMMAND...: whether the command is one of these, and options may follow.
 function __unseen_is
     set -l line (__unseen_read)
     test $line[3] = no; and contains -- $line[1] $argv
 end
 
-# Filters end in .bf: those come first.
+# Offers files that end in .bf first.
 function __unseen_filters
     __fish_complete_suffix .bf
 end

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Prints what changed, release by release, in the words of the commits: those that touched the
-# program or its manual, newest first. Releases are the tags v*; VERSION is what came after the last.
+# Prints the changelog: for each release, newest first, the subjects of the commits that changed the
+# program or its manual. Releases are the tags v*; commits after the last tag belong to VERSION.
 #
 #     src/packaging/changelog.sh VERSION
 #
-# An unpacked archive has no commits, but it has the changelog that was made of them.
+# An unpacked archive has no commits, but a changelog that was made from them.
 set -eu
 
 if [ ! -e .git ]; then

@@ -1,17 +1,17 @@
 #!/bin/sh
-# Makes a Debian package of the source archive, in BUILD/deb, and asks lintian about it. A warning is
-# a failure.
+# Makes a Debian package from the source archive, in BUILD/deb, and checks it with lintian, whose
+# warnings are errors here.
 #
 #     VERSION=... HOMEPAGE=... MAINTAINER=... src/packaging/deb.sh BUILD
 set -eu
 
 out=$1/deb
 tree=$out/unseen-$VERSION
-# The flags of this make are not those of the package.
+# The package is built without the flags of this make.
 unset CC CPPFLAGS CFLAGS LDFLAGS LDLIBS MAKEFLAGS MFLAGS MAKELEVEL
 export LC_ALL=C
 
-# The changelog, from standard input, as Debian writes it.
+# Converts the changelog on standard input to Debian's format.
 debian_changelog() {
     trailer=
     while IFS= read -r line; do

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fills in @NAME@ in FILEs, from the environment: what only the Makefile knows.
+# Replaces each @NAME@ in FILE by a value that the Makefile passes in the environment.
 #
 #     VERSION=... HOMEPAGE=... MAINTAINER=... [SHA256=...] src/packaging/fill.sh FILE >FILLED
 set -eu

@@ -1,12 +1,12 @@
 #!/bin/bash
 # Makes a release in BUILD/release, the same bytes each time: the source archive; for each processor
-# a static program with its manuals and completions; CHANGELOG; recipes for the AUR and Homebrew;
+# a static program with manual and completions; CHANGELOG; recipes for the AUR and Homebrew;
 # SHA256SUMS.
 #
 #     VERSION=... HOMEPAGE=... MAINTAINER=... src/packaging/release.sh BUILD
 #
 # MACHINES names the processors (x86_64 aarch64).
-# The C library is musl where PATH has a compiler for it, else the one that the compiler knows.
+# The C library is musl if PATH has a compiler for it, otherwise the compiler's own.
 set -euo pipefail
 
 build=$1
@@ -14,7 +14,7 @@ out=$build/release
 export LC_ALL=C
 unset CC CPPFLAGS CFLAGS LDFLAGS LDLIBS
 
-# compiler_for MACHINE: the first that is there.
+# compiler_for MACHINE: prints the first compiler found.
 compiler_for() {
     local candidate candidates=("$1-linux-musl-gcc")
     [[ $(uname -m) != "$1" ]] || candidates+=(musl-gcc)
@@ -27,13 +27,13 @@ compiler_for() {
     return 1
 }
 
-# emulator_for MACHINE: what runs its programs here, if that takes anything.
+# emulator_for MACHINE: prints the emulator that its programs need here, if any.
 emulator_for() {
     [[ $(uname -m) == "$1" ]] || command -v "qemu-$1-static" || command -v "qemu-$1" ||
         { echo "release: no qemu-$1: this program is not tried" >&2 && echo true; }
 }
 
-# try COMMAND...: the program starts, and tells lines apart, with a file and without.
+# try COMMAND...: checks that the program starts and deduplicates lines, with and without a file.
 try() {
     local scratch
     scratch=$(mktemp -d)
@@ -44,7 +44,7 @@ try() {
     rm -r "$scratch"
 }
 
-# notices COMPILER: the licences of what a static program contains, which ask to be passed on.
+# notices COMPILER: prints the licences of the libraries in a static program, which require it.
 notices() {
     local file
     echo "The program contains xxHash and the C library it was linked with. Their licences:"
@@ -60,14 +60,14 @@ notices() {
 make_for() {
     local compiler completer=()
     compiler=$(compiler_for "$1")
-    # What prints the completions is run here.
+    # The program that prints the completions must run on this machine.
     [[ $1 == "$(uname -m)" ]] || completer=(COMPLETER="$out/$(uname -m)/completions/generate")
     make --no-print-directory -j"$(getconf _NPROCESSORS_ONLN)" BUILD="$out/$1" CC="$compiler" \
         CFLAGS=-O2 LDFLAGS="-static -s" LDLIBS= \
         "${completer[@]}" "${@:2}"
 }
 
-# pack MACHINE: what make install puts below a prefix.
+# pack MACHINE: packs the files that make install puts below a prefix.
 pack() {
     local name=unseen-$VERSION-linux-$1 stage=$out/stage
     make_for "$1" all
@@ -79,7 +79,7 @@ pack() {
     src/build/tar.sh "$stage" "$name" | gzip -9 -n >"$out/$name.tar.gz"
 }
 
-# recipes: those that build from the source archive need its checksum.
+# recipes: fills in the checksum of the source archive, which the recipes build from.
 recipes() {
     local recipe
     for recipe in PKGBUILD unseen.rb; do

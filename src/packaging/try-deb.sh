@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs, upgrades and purges the package in DIRECTORY, and runs its autopkgtest, on this machine:
-# for one that can be thrown away, as
+# Installs, upgrades and purges the package in DIRECTORY, and runs its autopkgtest. It is for a
+# machine that can be thrown away:
 #
 #     tests/fresh-root 'make deb && src/packaging/try-deb.sh build/deb'
 set -eu
@@ -18,13 +18,13 @@ fail() {
     exit 1
 }
 
-# All files but those that tell of any installation.
+# Lists all files except for those that any installation changes.
 files() {
     find / -xdev \( -path /proc -o -path /tmp -o -path /var/lib/dpkg -o -path /var/lib/apt \
         -o -path /var/cache -o -path /var/log -o -path /usr/src \) -prune -o -print | sort
 }
 
-# newer DIRECTORY: the same package, of a later version; prints its name.
+# newer DIRECTORY: makes the same package with a later version there, and prints its name.
 newer() {
     dpkg-deb -R "$package" "$1/tree"
     sed -i 's/^Version: .*/&+later/' "$1/tree/DEBIAN/control"
