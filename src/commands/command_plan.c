@@ -86,7 +86,7 @@ static void show_forecast(struct figures *figures, const struct forecast *foreca
     double classic = sizing_classic_bits_per_key(plan->rate) * geometry_cell_bits(geometry);
     double least = log2(1 / plan->rate), most = (double)forecast->layer.capacity * forecast->layers;
     uint64_t pages = forecast->layer.pages;
-    uint64_t bytes = header_asked_bytes(pages, plan, forecast->layers);
+    uint64_t bytes = header_bytes_without_stages(pages, plan, forecast->layers);
     uint64_t bytes_max = header_file_bytes(pages, plan, forecast->layers);
     figures_show(
         figures, {"capacity", "capacity", LINES(forecast->capacity)},

@@ -254,7 +254,7 @@ static int compare(const struct options *options, const char *path, const struct
     }
     if (compare_secret(options, path, has, &wanted) != 0)
         return EXIT_TROUBLE;
-    if (likeness_differs(has, &wanted, LIKE_WHOLLY, &option, how) == NULL)
+    if (likeness_difference(has, &wanted, LIKE_WHOLLY, &option, how) == NULL)
         return 0;
     if (options->like == NULL)
         name_given(options, &option, how);

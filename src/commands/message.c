@@ -26,14 +26,14 @@ int message(const char *format, ...)
     return EXIT_TROUBLE;
 }
 
-static unsigned passing, lasting; /* faults */
+static unsigned temporary, permanent; /* numbers of faults */
 
 int message_fault(const struct fault *fault)
 {
     /* The signal that ends the process needs no message. */
     if (fault->error == EINTR && signals_pending())
         return EXIT_TROUBLE;
-    *(fault->passing ? &passing : &lasting) += 1;
+    *(fault->temporary ? &temporary : &permanent) += 1;
     /* The same fault may also stop the cleaning up: one message is enough. */
     static struct fault last;
     bool again = strcmp(last.object, fault->object) == 0 && strcmp(last.reason, fault->reason) == 0;
@@ -47,7 +47,7 @@ int message_fault(const struct fault *fault)
 
 int message_exit_status(int status)
 {
-    return status == EXIT_TROUBLE && passing > 0 && lasting == 0 ? EXIT_AGAIN : status;
+    return status == EXIT_TROUBLE && temporary > 0 && permanent == 0 ? EXIT_AGAIN : status;
 }
 
 void message_waits(void *name, bool to_the_end)

@@ -5,7 +5,7 @@
 static uint64_t capacity_of(const struct filter_plan *plan, const struct layer_plan *layer)
 {
     if (!plan->window)
-        return (uint64_t)round(growth_made_for(plan, layer));
+        return (uint64_t)round(growth_sized_for(plan, layer));
     return plan->capacity != 0 ? plan->capacity : layer->capacity * GENERATIONS;
 }
 
@@ -22,7 +22,7 @@ int forecast_make(struct forecast *forecast, const struct filter_plan *plan)
 static double rate_of_generation(struct layer_plan layer, double keys)
 {
     layer.capacity = (uint64_t)keys;
-    return sizing_rate(layer.geometry, layer.pages, growth_full(&layer));
+    return sizing_rate(layer.geometry, layer.pages, growth_lines_when_full(&layer));
 }
 
 double forecast_rate(const struct forecast *forecast, double keys)

@@ -35,7 +35,7 @@ double growth_rate(const struct filter_plan *plan, unsigned index)
     return rate;
 }
 
-bool growth_made(const struct filter_plan *plan, double rate)
+bool growth_added(const struct filter_plan *plan, double rate)
 {
     return rate <= growth_rate(plan, growth_first_layers(plan)) * (1 + 1e-9);
 }
@@ -91,16 +91,16 @@ uint64_t growth_capacity(struct geometry geometry, uint64_t pages, double rate)
     return counted(&layer, sizing_capacity(geometry, pages, rate));
 }
 
-double growth_full(const struct layer_plan *layer)
+double growth_lines_when_full(const struct layer_plan *layer)
 {
     double keys = (double)layer->capacity;
     return layer->rate <= RATE_LOW ? keys : sizing_lines(layer->geometry, layer->pages, keys);
 }
 
-double growth_made_for(const struct filter_plan *plan, const struct layer_plan *layer)
+double growth_sized_for(const struct filter_plan *plan, const struct layer_plan *layer)
 {
     double asked = (double)plan->capacity;
-    double full = plan->fixed ? (double)layer->capacity : growth_full(layer);
+    double full = plan->fixed ? (double)layer->capacity : growth_lines_when_full(layer);
     return !plan->window && fabs(full - asked) < 2 ? asked : full;
 }
 

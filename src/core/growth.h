@@ -116,18 +116,18 @@ double growth_rate(const struct filter_plan *plan, unsigned index);
 
 /* Whether a layer of that rate was added by growth, when all layers before it were full. A layer
  * that merge appended has a larger rate. */
-bool growth_made(const struct filter_plan *plan, double rate);
+bool growth_added(const struct filter_plan *plan, double rate);
 
 /* The keys that a layer of that shape has counted when it reaches that rate. */
 uint64_t growth_capacity(struct geometry geometry, uint64_t pages, double rate);
 
 /* How many distinct lines a layer of a growing filter has taken when it has counted `capacity`
  * keys, that is when it is full. At high rates this is more than `capacity`, and takes 3 ms. */
-double growth_full(const struct layer_plan *layer);
+double growth_lines_when_full(const struct layer_plan *layer);
 
-/* How many distinct lines a layer was made for: `capacity` in a fixed filter, growth_full in all
- * others, or exactly n where the two differ by rounding. */
-double growth_made_for(const struct filter_plan *plan, const struct layer_plan *layer);
+/* How many distinct lines a layer was made for: `capacity` in a fixed filter,
+ * growth_lines_when_full in all others, or exactly n where the two differ by rounding. */
+double growth_sized_for(const struct filter_plan *plan, const struct layer_plan *layer);
 
 /* The geometry of layer 0. */
 struct geometry growth_geometry(const struct filter_plan *plan);

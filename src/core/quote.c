@@ -92,11 +92,11 @@ const char *quote_file(const char *name, char quoted[QUOTE_MAX])
     return quote_after(name[0] == '-' ? "./" : "", name, quoted);
 }
 
-static size_t escape(unsigned char byte, char *to, size_t room)
+static size_t escape(unsigned char byte, char *to, size_t size)
 {
     static const char letters[] = "abtnvfr"; /* from 7 on */
-    return (size_t)(byte >= 7 && byte < 14 ? snprintf(to, room, "\\%c", letters[byte - 7])
-                                           : snprintf(to, room, "\\x%02x", byte));
+    return (size_t)(byte >= 7 && byte < 14 ? snprintf(to, size, "\\%c", letters[byte - 7])
+                                           : snprintf(to, size, "\\x%02x", byte));
 }
 
 const char *quote_controls(const char *text, char *shown, size_t size)

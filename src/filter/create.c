@@ -176,7 +176,7 @@ static int lock_empty(const char *path, int *fd, struct fault *fault)
         return fault_errno(fault, path, NULL, errno);
     if (lock_try(*fd, LOCK_CHANGE) == 0) {
         fault_set(fault, path, "another process is creating it");
-        return fault_may_pass(fault);
+        return fault_temporary(fault);
     }
     return fstat(*fd, &open_now) != 0 || stat(path, &named) != 0 || open_now.st_size != 0 ||
            !path_same_file(&open_now, &named);
@@ -226,7 +226,7 @@ static void tell_space(struct fault *fault, const char *path, const struct filte
     unsigned count = create_layers(plan, &layer);
     if (count == 0)
         return;
-    double bytes = (double)header_asked_bytes(layer.pages, plan, count);
+    double bytes = (double)header_bytes_without_stages(layer.pages, plan, count);
     number_size(bytes, needed);
     double more = statvfs(directory, &system) == 0
                       ? bytes - (double)system.f_bavail * (double)system.f_frsize

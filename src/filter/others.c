@@ -35,7 +35,7 @@ static int fault_elsewhere(const char *path, struct fault *fault)
     fault_set(fault, path,
               "another process uses it by another name, and keeps its lines in flight there");
     fault_way_out(fault, "use that name, or wait until that process ends");
-    return fault_may_pass(fault);
+    return fault_temporary(fault);
 }
 
 /* The inode number in the slot comes from the owner, so no other file can be passed off as it. */

@@ -268,7 +268,7 @@ static int lock_new(const struct pending *pending, struct fault *fault)
         return fault_errno(fault, pending->path, "cannot be locked", errno);
     fault_set(fault, pending->path, "another run is writing to it");
     fault_way_out(fault, "wait until that run has ended; for another task, name another file");
-    return fault_may_pass(fault);
+    return fault_temporary(fault);
 }
 
 /* Closes the temporary file of another run, and does not remove it. */
@@ -363,7 +363,7 @@ static int check_names(const struct pending *pending, struct fault *fault)
         return 0;
     fault_set(fault, pending->path, "was replaced or removed during this run");
     fault_way_out(fault, "run it again, with the same input");
-    return fault_may_pass(fault);
+    return fault_temporary(fault);
 }
 
 int pending_finish(struct pending *pending, const struct filter *filter, struct fault *fault)

@@ -110,7 +110,7 @@ static int fault_no_file(const struct filter *filter, struct fault *fault)
     else if (filter->slot != 0)
         fault_way_out(fault,
                       "wait until other writers have ended, or allow new files in the directory");
-    return taken || filter->slot != 0 ? fault_may_pass(fault) : -1;
+    return taken || filter->slot != 0 ? fault_temporary(fault) : -1;
 }
 
 static int begin_file(struct filter *filter, struct flight *larger, struct fault *fault)

@@ -31,7 +31,7 @@ static int fault_replaced(const struct store *store, const char *what, struct fa
 {
     fault_set(fault, store->file.path, "was %s during this run", what);
     fault_way_out(fault, "run it again, with the same input");
-    return fault_may_pass(fault);
+    return fault_temporary(fault);
 }
 
 static int open_fd(struct store *store, struct fault *fault)

@@ -83,7 +83,7 @@ static void survey_layer(struct layer_survey *layer, const struct store *store, 
     layer->remembered = layer->staged + sizing_remembered(layer->plan.geometry, layer->plan.pages,
                                                           estimate_keys(estimate));
     layer->lines = layer->keys;
-    layer->full = layer->capacity = growth_made_for(plan, &layer->plan);
+    layer->full = layer->capacity = growth_sized_for(plan, &layer->plan);
     if (!plan->window)
         return;
     layer->lines = fmax(layer->remembered, fmin((double)layer->counted, layer->keys));
@@ -145,7 +145,7 @@ static void survey_lines(struct survey *survey, const struct store *store)
         count_once(survey, store, i);
     for (unsigned i = 0; i < survey->layers; i++) {
         const struct layer_survey *layer = &survey->layer[i];
-        bool grew = growth_made(&store_header(store)->plan, layer->plan.rate);
+        bool grew = growth_added(&store_header(store)->plan, layer->plan.rate);
         double passed = grew ? fmax(older, LEAST_PASSED) : 1;
         all += layer->keys / passed;
         survey->capacity += layer->capacity / passed;

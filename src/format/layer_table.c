@@ -238,7 +238,8 @@ uint64_t header_stage_bytes(uint64_t pages, const struct filter_plan *plan, unsi
     return layers * growth_stage_pages(plan, pages) * PAGE_BYTES;
 }
 
-uint64_t header_asked_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers)
+uint64_t header_bytes_without_stages(uint64_t pages, const struct filter_plan *plan,
+                                     unsigned layers)
 {
     return header_file_bytes(pages, plan, layers) - header_stage_bytes(pages, plan, layers);
 }
@@ -248,7 +249,7 @@ uint64_t header_pages_within(const struct filter_plan *plan, uint64_t bytes)
     unsigned layers = growth_first_layers(plan);
     uint64_t pages = bytes / PAGE_BYTES / layers;
     while (pages > 0) {
-        uint64_t total = header_asked_bytes(pages, plan, layers);
+        uint64_t total = header_bytes_without_stages(pages, plan, layers);
         if (total <= bytes)
             break;
         uint64_t over = (total - bytes - 1) / PAGE_BYTES / layers + 1;

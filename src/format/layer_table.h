@@ -51,7 +51,8 @@ uint64_t header_file_bytes(uint64_t pages, const struct filter_plan *plan, unsig
 uint64_t header_stage_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers);
 
 /* The size as --size has it: without stages. */
-uint64_t header_asked_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers);
+uint64_t header_bytes_without_stages(uint64_t pages, const struct filter_plan *plan,
+                                     unsigned layers);
 
 /* The most pages of each first layer with which the size, as --size has it, is at most `bytes`. */
 uint64_t header_pages_within(const struct filter_plan *plan, uint64_t bytes);

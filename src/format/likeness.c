@@ -52,9 +52,10 @@ static const char *value_of(const struct header *header, enum trait trait, bool 
     case TRAIT_RATE:
         return number_text(plan->rate, 15, text);
     case TRAIT_SIZE:
-        return plan->pages == 0
-                   ? NULL
-                   : whole(header_asked_bytes(plan->pages, plan, growth_first_layers(plan)), text);
+        return plan->pages == 0 ? NULL
+                                : whole(header_bytes_without_stages(plan->pages, plan,
+                                                                    growth_first_layers(plan)),
+                                        text);
     case TRAIT_WINDOW:
         return by_count ? whole(plan->capacity, text) : NULL;
     case TRAIT_FORGET:
@@ -99,8 +100,9 @@ static const char *key_differs(const struct header *one, const struct header *ot
     return text;
 }
 
-const char *likeness_differs(const struct header *one, const struct header *other,
-                             enum likeness likeness, const char **option, char text[LIKENESS_TEXT])
+const char *likeness_difference(const struct header *one, const struct header *other,
+                                enum likeness likeness, const char **option,
+                                char text[LIKENESS_TEXT])
 {
     char ones[NUMBER_TEXT], others[NUMBER_TEXT];
     bool for_union = likeness == LIKE_FOR_UNION;

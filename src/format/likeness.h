@@ -19,7 +19,8 @@ enum likeness {
 /* Returns NULL if the filters agree. Otherwise returns `text`, which says how `one` was made, "with
  * --window 1000, not 2000", and sets *option to the option's short name, or long name if it has no
  * other; NULL: the options of the key. */
-const char *likeness_differs(const struct header *one, const struct header *other,
-                             enum likeness likeness, const char **option, char text[LIKENESS_TEXT]);
+const char *likeness_difference(const struct header *one, const struct header *other,
+                                enum likeness likeness, const char **option,
+                                char text[LIKENESS_TEXT]);
 
 #endif

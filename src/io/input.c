@@ -15,7 +15,7 @@ struct input {
     char delimiter;
     bool ended;
     size_t max_line;
-    const atomic_bool *stop;    /* from input_let_wait; may be NULL */
+    const atomic_bool *stop;    /* from input_set_stop; may be NULL */
     struct input_buffer buffer; /* its extra byte is for a missing last delimiter */
     size_t most_read;           /* bytes to read at a time */
     size_t chunk;               /* length of the last chunk, which begins the buffer */
@@ -62,7 +62,7 @@ uint64_t input_bytes(const struct input *input)
     return __atomic_load_n(&input->read, __ATOMIC_RELAXED);
 }
 
-size_t input_most_read(const struct input *input)
+size_t input_read_size(const struct input *input)
 {
     return input->most_read;
 }
@@ -108,7 +108,7 @@ static int grow(struct input *input, struct fault *fault)
     return 0;
 }
 
-void input_let_wait(struct input *input, const atomic_bool *stop)
+void input_set_stop(struct input *input, const atomic_bool *stop)
 {
     input->stop = stop;
 }
@@ -130,7 +130,7 @@ int input_change_buffer(struct input *input, struct input_buffer *buffer, struct
 
 /* Reads available bytes, or waits for some. A buffer that has grown for a long line is not filled
  * at once, because bytes after the line must be copied. Returns the number of bytes, 0 at the end,
- * -1 with the fault, or INPUT_WAITS. */
+ * -1 with the fault, or INPUT_WOULD_WAIT. */
 static ssize_t fill(struct input *input, struct fault *fault)
 {
     char *to = input->buffer.bytes + input->filled;
@@ -139,7 +139,7 @@ static ssize_t fill(struct input *input, struct fault *fault)
         most = input->most_read;
     for (;;) {
         if (input->stop != NULL && atomic_load(input->stop))
-            return INPUT_WAITS;
+            return INPUT_WOULD_WAIT;
         ssize_t n = signals_read(input->fd, to, most);
         if (n >= 0)
             return n;
@@ -172,7 +172,7 @@ int input_next(struct input *input, struct chunk *chunk, struct fault *fault)
     while (!input->ended) {
         bool full = input->filled == input->buffer.capacity;
         if (full && input->stop != NULL)
-            return INPUT_WAITS;
+            return INPUT_WOULD_WAIT;
         if (full && grow(input, fault) != 0)
             return -1;
         ssize_t n = fill(input, fault);
@@ -221,7 +221,7 @@ uint64_t input_expected(const char *const *names)
     return sum;
 }
 
-void input_give_back(struct input *input, uint64_t used)
+void input_unread(struct input *input, uint64_t used)
 {
     /* A delimiter that input_next added was not read. */
     if (used < input->read)

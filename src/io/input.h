@@ -38,14 +38,14 @@ struct input *input_new(int fd, const char *name, char delimiter, size_t buffer_
 void input_free(struct input *input);
 
 /* The next chunk: at least one line, each with its delimiter, which is added to a last line without
- * one. Returns 1, 0 at the end, -1 with the fault, or INPUT_WAITS (see below). */
+ * one. Returns 1, 0 at the end, -1 with the fault, or INPUT_WOULD_WAIT (see below). */
 int input_next(struct input *input, struct chunk *chunk, struct fault *fault);
 
 /* For an input that another thread reads ahead: from now on, until it is called with NULL,
- * input_next returns INPUT_WAITS instead of growing its buffer, and instead of waiting once *stop
- * is true and signals_end_thread has woken it. input_next can then be called again. */
-enum { INPUT_WAITS = -2 };
-void input_let_wait(struct input *input, const atomic_bool *stop);
+ * input_next returns INPUT_WOULD_WAIT instead of growing its buffer, and instead of waiting once
+ * *stop is true and signals_end_thread has woken it. input_next can then be called again. */
+enum { INPUT_WOULD_WAIT = -2 };
+void input_set_stop(struct input *input, const atomic_bool *stop);
 
 /* Exchanges the buffers, so that the bytes of the last chunk stay in place, in what is then
  * *buffer. The new buffer is grown for one read if need be. Returns 0, or -1 with the fault. */
@@ -57,7 +57,7 @@ bool input_wait(struct input *input, int milliseconds);
 
 /* If the input can be positioned, sets its offset after its first `used` bytes, so that the next
  * process can read the rest. */
-void input_give_back(struct input *input, uint64_t used);
+void input_unread(struct input *input, uint64_t used);
 
 /* The bytes of a regular file that are still to be read; 0 for other inputs. */
 uint64_t input_remaining(const struct input *input);
@@ -72,7 +72,7 @@ uint64_t input_bytes(const struct input *input);
 const char *input_name(const struct input *input);
 
 /* The buffer_bytes of input_new. */
-size_t input_most_read(const struct input *input);
+size_t input_read_size(const struct input *input);
 
 /* How many of n lines of the last chunk, where line i begins at starts[i], precede one that is too
  * long. If there is one, sets the fault. */

@@ -187,7 +187,7 @@ static enum outcome next_chunk(struct batches *batches, struct fault *fault)
     batches->done = 0;
     int got = input_next(batches->input, &batches->chunk, fault);
     if (got != 1)
-        return got == 0 ? END : got == INPUT_WAITS ? HANDED_BACK : FAULT;
+        return got == 0 ? END : got == INPUT_WOULD_WAIT ? HANDED_BACK : FAULT;
     batches->pieces++;
     batches->bytes += batches->chunk.length;
     batches->small = batches->chunk.length < LARGE_PIECE ? batches->small + 1 : 0;
@@ -257,7 +257,7 @@ static void end_ahead(struct batches *batches)
         free(batches->spare[i].bytes);
         batches->spare[i] = (struct input_buffer){NULL, 0};
     }
-    input_let_wait(batches->input, NULL);
+    input_set_stop(batches->input, NULL);
     sem_destroy(&batches->made);
     sem_destroy(&batches->free_entries);
     sem_destroy(&batches->free_buffers);
@@ -272,7 +272,7 @@ static void start_ahead(struct batches *batches)
     sem_init(&batches->free_entries, 0, ENTRIES);
     /* All buffers are free, because the input's present chunk is finished. */
     sem_init(&batches->free_buffers, 0, BUFFERS);
-    input_let_wait(batches->input, &batches->ending);
+    input_set_stop(batches->input, &batches->ending);
     batches->small = 0;
     batches->given = 0;
     batches->entries_kept = batches->buffers_kept = 0;
@@ -323,7 +323,7 @@ static struct entry *take_made(struct batches *batches)
 static bool is_worth_it(const struct batches *batches)
 {
     return batches->threads > 1 && batches->bytes >= START_BYTES && batches->chunk.length > 0 &&
-           batches->chunk.length <= input_most_read(batches->input) &&
+           batches->chunk.length <= input_read_size(batches->input) &&
            batches->bytes / batches->pieces >= LARGE_PIECE;
 }
 

@@ -578,6 +578,6 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
     if (pipeline->plan.counts_drops)
         pipeline->counts.false_drops += false_drops_finish(&pipeline->false_drops);
     if (result == 1)
-        input_give_back(input, pipeline->used);
+        input_unread(input, pipeline->used);
     return result == END_OF_INPUT ? 0 : result;
 }

@@ -49,7 +49,7 @@ static int check_name(const struct queue *queue, const char *path, const struct 
     fault_set(fault, path, "was replaced or removed during this run");
     if (queue->plan.use == QUEUE_PUSH)
         fault_way_out(fault, "run it again, with the same input");
-    return fault_may_pass(fault);
+    return fault_temporary(fault);
 }
 
 int queue_find(struct queue *queue, struct fault *fault)

@@ -21,7 +21,7 @@ int fault_errno(struct fault *fault, const char *object, const char *doing, int 
     fault_set(fault, object, "%s%s%s", doing != NULL ? doing : "", doing != NULL ? ": " : "",
               strerror(error));
     fault->error = error;
-    fault->passing = error == EAGAIN || error == ENOLCK;
+    fault->temporary = error == EAGAIN || error == ENOLCK;
     for (size_t i = 0; i < sizeof ways_out / sizeof *ways_out; i++)
         if (error == ways_out[i].error)
             fault_way_out(fault, "%s", ways_out[i].way_out);
@@ -32,7 +32,7 @@ int fault_set(struct fault *fault, const char *object, const char *reason, ...)
 {
     va_list args;
     fault->error = 0;
-    fault->passing = false;
+    fault->temporary = false;
     fault->way_out[0] = '\0';
     fault->of = object;
     snprintf(fault->object, sizeof fault->object, "%s", object);
@@ -53,8 +53,8 @@ int fault_way_out(struct fault *fault, const char *way, ...)
     return -1;
 }
 
-int fault_may_pass(struct fault *fault)
+int fault_temporary(struct fault *fault)
 {
-    fault->passing = true;
+    fault->temporary = true;
     return -1;
 }

@@ -15,14 +15,14 @@ struct fault {
     char object[512]; /* its name, truncated if it is too long */
     char reason[256];
     char way_out[512];
-    int error;    /* errno, or 0 if no system call failed */
-    bool passing; /* the same run may succeed if it is retried */
+    int error;      /* errno, or 0 if no system call failed */
+    bool temporary; /* the same run may succeed if it is retried */
 };
 
 /* All return -1, so that a failing function can `return fault_...(...)`. */
 
 /* Sets the reason to the system's text for `error`, after `doing` (what failed) unless that is
- * NULL. EAGAIN and ENOLCK are marked as passing. Some errors have a way out, which fault_way_out
+ * NULL. EAGAIN and ENOLCK are marked as temporary. Some errors have a way out, which fault_way_out
  * can replace. */
 int fault_errno(struct fault *fault, const char *object, const char *doing, int error);
 
@@ -35,6 +35,6 @@ __attribute__((format(printf, 3, 4))) int fault_set(struct fault *fault, const c
 __attribute__((format(printf, 2, 3))) int fault_way_out(struct fault *fault, const char *way, ...);
 
 /* Marks the fault as one that may pass. */
-int fault_may_pass(struct fault *fault);
+int fault_temporary(struct fault *fault);
 
 #endif

@@ -69,7 +69,7 @@ int lock_take(int fd, unsigned lock, bool to_the_end, lock_waits *waits, void *c
     return -1;
 }
 
-void lock_let_go(int fd, unsigned lock)
+void lock_release(int fd, unsigned lock)
 {
     struct flock flock = range(lock, F_UNLCK);
     (void)fcntl(fd, F_OFD_SETLK, &flock);
@@ -77,7 +77,7 @@ void lock_let_go(int fd, unsigned lock)
 
 void lock_drop(int fd, unsigned lock)
 {
-    lock_let_go(fd, lock);
+    lock_release(fd, lock);
     signals_release_stop();
 }
 

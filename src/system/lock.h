@@ -34,7 +34,7 @@ void lock_drop(int fd, unsigned lock);
 /* Takes a lock if it is free, without deferring SIGTSTP. Returns 1 if it took the lock, 0 if
  * somebody else holds it, -1 with errno. Both may be called while another lock is held. */
 int lock_try(int fd, unsigned lock);
-void lock_let_go(int fd, unsigned lock);
+void lock_release(int fd, unsigned lock);
 
 /* Whether somebody else holds a lock: 1 or 0, or -1 with errno. Only write locks count, because
  * anybody who may read the file can take a read lock. */

@@ -38,13 +38,13 @@ static bool is_local_fuse(int fd)
 {
     struct stat status;
     char device[32], *line = NULL;
-    size_t room = 0;
+    size_t size = 0;
     bool found = false;
     FILE *mounts = fstat(fd, &status) == 0 ? fopen("/proc/self/mountinfo", "re") : NULL;
     if (mounts == NULL)
         return false;
     snprintf(device, sizeof device, " %u:%u /", major(status.st_dev), minor(status.st_dev));
-    while (!found && getline(&line, &room, mounts) > 0)
+    while (!found && getline(&line, &size, mounts) > 0)
         found = strstr(line, device) != NULL &&
                 (strstr(line, " - fuseblk ") != NULL || strstr(line, " - fuseblk.") != NULL ||
                  strstr(line, " - fuse.fuse-overlayfs ") != NULL);

@@ -61,7 +61,7 @@ int path_check_replaceable(const char *path, const struct stat *file, struct fau
         return fault_errno(fault, path, NULL, errno);
     if (!path_same_file(&target, file)) {
         fault_set(fault, path, "was replaced during this run");
-        return fault_may_pass(fault);
+        return fault_temporary(fault);
     }
     uid_t user = geteuid();
     /* The owner of a link decides where it leads. In a directory with the sticky bit, only the

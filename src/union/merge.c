@@ -56,7 +56,7 @@ static int check_alike(const struct store *filter, const struct store *model, st
     }
     if (header.shard.count == 0)
         header.shard = store_header(model)->shard;
-    if (likeness_differs(&header, store_header(model), LIKE_FOR_UNION, &option, how) == NULL)
+    if (likeness_difference(&header, store_header(model), LIKE_FOR_UNION, &option, how) == NULL)
         return 0;
     fault_set(fault, store_path(filter), "cannot be merged with %s: was made %s", store_path(model),
               how);

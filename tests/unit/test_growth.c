@@ -61,7 +61,7 @@ static void check_layer(const struct filter_plan *plan, unsigned index,
               layer->capacity);
     tap_check(sizing_rate(layer->geometry, layer->pages, (double)layer->capacity) <= layer->rate,
               "layer %u: its rate is too high when it is full", index);
-    double full = growth_full(layer), counts = full;
+    double full = growth_lines_when_full(layer), counts = full;
     if (layer->rate > 1e-2)
         counts = sizing_remembered(layer->geometry, layer->pages, full);
     tap_check(fabs(counts - (double)layer->capacity) <= 1 &&
