@@ -52,9 +52,7 @@ void estimate_start(struct estimate *estimate, struct geometry geometry);
 void estimate_start_steps(struct estimate *estimate, struct geometry geometry,
                           uint64_t steps[ESTIMATE_STEPS + 1]);
 
-/* Adds `pages` pages at `bytes`. */
 void estimate_add(struct estimate *estimate, const uint8_t *bytes, uint64_t pages);
-
 /* The same for callers that will not ask for the rate, which is most of the work. */
 void estimate_add_keys(struct estimate *estimate, const uint8_t *bytes, uint64_t pages);
 

@@ -18,7 +18,6 @@ int forecast_make(struct forecast *forecast, const struct filter_plan *plan)
     return 0;
 }
 
-/* The rate of a layer of a window that has remembered so many keys. */
 static double rate_of_generation(struct layer_plan layer, double keys)
 {
     layer.capacity = (uint64_t)keys;

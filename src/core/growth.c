@@ -15,7 +15,6 @@ unsigned growth_first_layers(const struct filter_plan *plan)
     return plan->window ? GENERATIONS + 1 : 1;
 }
 
-/* The share of p that is kept for growth. */
 static double share_of_growth(const struct filter_plan *plan)
 {
     if (plan->fixed || (plan->window && plan->forget == 0))
@@ -140,7 +139,6 @@ static uint64_t window_capacity(const struct layer_plan *layer)
     return keys > 2 * more ? keys - more : (keys + 1) / 2;
 }
 
-/* One of the first layers of a window. */
 static int first_of_window(const struct filter_plan *plan, struct layer_plan *layer)
 {
     if (layer->pages == 0)

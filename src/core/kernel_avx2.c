@@ -22,7 +22,6 @@ static inline struct fields fields_start(unsigned count)
     return (struct fields){_mm256_and_si256(below, _mm256_set1_epi32(1)), count};
 }
 
-/* Lane t gets field t of the word. */
 KERNEL_TARGET
 static inline __m256i fields_of(uint64_t word)
 {

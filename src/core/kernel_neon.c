@@ -45,7 +45,6 @@ static inline uint8x8_t byte_bit(uint16x8_t field)
     return vshl_u8(vdup_n_u8(1), low);
 }
 
-/* The block is a table of 64 bytes; each field chooses one of them. */
 static inline unsigned block_has(struct fields fields, const uint8_t *block, uint64_t word)
 {
     uint16x8_t field = fields_of(word);

@@ -41,7 +41,6 @@ const char *number_digits(const char *text, uint32_t *number);
  * false if the text is not such a number. */
 bool number_parse_whole(const char *text, uint64_t *number);
 
-/* The singular or the plural. */
 static inline const char *number_of(uint64_t number, const char *one, const char *many)
 {
     return number == 1 ? one : many;

@@ -35,7 +35,6 @@ static inline uint64_t jump(uint64_t bucket, uint64_t k)
 
 enum { TOGETHER = 256 };
 
-/* shards_of_keys for at most TOGETHER keys. */
 static void find_together(const struct key *keys, size_t n, uint32_t shards, uint32_t *shard)
 {
     struct {

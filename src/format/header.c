@@ -221,7 +221,6 @@ static int check_known(const uint8_t *bytes, const char *path, struct fault *fau
     return fault_way_out(fault, "use a newer version of unseen");
 }
 
-/* Returns 0, or -1 with the fault. */
 static int decode_recipe(const uint8_t *bytes, const char *path, struct recipe *recipe,
                          struct fault *fault)
 {

@@ -36,7 +36,6 @@ void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES]);
 /* Whether a file that begins with these 8 bytes is a filter. */
 bool header_is_filter(const uint8_t *bytes);
 
-/* Whether keys are hashed with a secret. */
 static inline bool header_has_secret(const struct header *header)
 {
     return header->hasher.kind == HASH_SIPHASH;

@@ -86,7 +86,6 @@ enum {
 
 enum { KEY_BYTES = 16, SLOTS_MAX = 128, JOURNAL_BYTES = 4096 };
 
-/* The offsets of a layer's state, of its counter, and of a slot. */
 static inline size_t layer_state_at(unsigned layer)
 {
     return LAYER_STATES_AT + (size_t)layer * LAYER_STATE_BYTES;
@@ -120,7 +119,6 @@ static inline size_t slot_keys_at(unsigned slot)
     return FLIGHT_AT + (slot > 0 ? first + (others - 1) * other : 0);
 }
 
-/* The size of the metadata. */
 static inline uint64_t metadata_bytes(bool counting)
 {
     uint64_t end = slot_keys_at(SLOTS_MAX);

@@ -64,7 +64,6 @@ static int cannot_run(const struct child *child, struct fault *fault)
     return -1;
 }
 
-/* Returns 0, or -1 with the fault. */
 static int start(struct child *child, const char *bytes, size_t length, struct fault *fault)
 {
     int ends[2];
@@ -189,7 +188,6 @@ static int wait_for_end(struct child *child, struct fault *fault)
     return end.si_status == 0 ? 0 : fault_set(fault, name, "exited with %d", end.si_status);
 }
 
-/* Returns as wait_for_end. */
 static int end_input(struct child *child, uint64_t *left, struct fault *fault)
 {
     int end = open_end(child->fd, O_RDONLY);

@@ -156,7 +156,6 @@ bool input_wait(struct input *input, int milliseconds)
     return signals_wait_readable(input->fd, milliseconds) != 0;
 }
 
-/* Moves the bytes after the last chunk to the start of the buffer. */
 static void move_rest(struct input *input)
 {
     char *bytes = input->buffer.bytes;

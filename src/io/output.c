@@ -16,7 +16,6 @@ struct output output_standard(char delimiter)
     return (struct output){.fd = STDOUT_FILENO, .name = "standard output", .delimiter = delimiter};
 }
 
-/* Whether the file ends in the middle of a line. */
 static bool ends_unfinished(const struct output *output)
 {
     struct stat status;

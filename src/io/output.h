@@ -23,7 +23,6 @@ struct output {
     lock_waits *waits;
 };
 
-/* Standard output. */
 struct output output_standard(char delimiter);
 
 /* Opens a file to append to, or creates it. A FIFO is waited for until it has a reader, or a signal

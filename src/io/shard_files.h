@@ -25,7 +25,6 @@ int shard_files_name(const char *pattern, uint32_t shard, char name[PATH_MAX], s
  * regular file, or links make one file of two, no file was changed; otherwise all were removed. */
 struct shard_files *shard_files_new(const char *pattern, uint32_t shards, struct fault *fault);
 
-/* Allows the removal of the files. */
 void shard_files_allow(const struct shard_files *files, struct confine *confine);
 
 /* Adds lines to a shard, or to all shards if `shard` is 0. Returns 0, or -1 with the fault. */

@@ -65,7 +65,6 @@ static const char *marker_of(struct span stem)
     return stem.length >= 16 && digits > 0 && is_hex(stem) ? "{h}" : NULL;
 }
 
-/* A segment without its extension. */
 static struct span stem_of(struct span segment)
 {
     size_t dot = segment.length;

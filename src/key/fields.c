@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-/* How far a line has been read. */
 struct walk {
     const char *at;       /* the start of field number `field`, or NULL: there is no such field */
     const char *end;      /* of the line */

@@ -3,7 +3,6 @@
 #include "key/ascii.h"
 #include "key/url.h"
 
-/* The text before its first /, ? or #. */
 static struct span before_path(struct span text)
 {
     size_t n = 0;
@@ -19,7 +18,6 @@ static bool has_scheme(struct span text, struct span front)
            slash[-1] == ':';
 }
 
-/* The host of user@host:port. */
 static struct span without_user_and_port(struct span front)
 {
     const char *first = front.bytes, *end = span_end(front), *at = end;

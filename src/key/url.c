@@ -346,7 +346,6 @@ static inline char *put_chunk(char *out, const char **text, size_t n, bool lower
     return out;
 }
 
-/* Writes 16 bytes that normal form keeps. */
 static inline void put_sixteen(char *out, bytes16 bytes, bool lower)
 {
     if (lower)

@@ -130,7 +130,6 @@ void batches_begin(struct batches *batches, struct input *input)
 
 /* --- making a batch, in either thread --- */
 
-/* Hashes the keys of `n` lines, and finds their shards. */
 static void make_shards(const struct batches *batches, struct entry *entry, size_t n)
 {
     const char *bytes = batches->chunk.bytes;
@@ -141,7 +140,6 @@ static void make_shards(const struct batches *batches, struct entry *entry, size
     shards_of_keys(maker->keys, n, maker->shards, entry->shards);
 }
 
-/* Returns 0, or -1 with the fault. */
 static int make_keys(const struct batches *batches, struct entry *entry, size_t n)
 {
     const struct chunk *chunk = &batches->chunk;
@@ -156,7 +154,6 @@ static int make_keys(const struct batches *batches, struct entry *entry, size_t 
     return 0;
 }
 
-/* Makes a batch of the next lines of the chunk. */
 static enum outcome make_batch(struct batches *batches, struct entry *entry)
 {
     struct chunk chunk = batches->chunk;
@@ -180,7 +177,6 @@ static enum outcome make_batch(struct batches *batches, struct entry *entry)
     return BATCH;
 }
 
-/* Reads the next chunk. */
 static enum outcome next_chunk(struct batches *batches, struct fault *fault)
 {
     batches->chunk = (struct chunk){NULL, 0, 0};
@@ -302,7 +298,6 @@ static void give_back(sem_t *free, unsigned *kept, unsigned at_once)
         sem_post(free);
 }
 
-/* Frees the entry that the caller received last, if any. */
 static void give_back_last(struct batches *batches)
 {
     if (batches->given == 0)

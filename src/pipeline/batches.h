@@ -31,7 +31,6 @@ struct batch {
     bool last;       /* batch of the chunk; its bytes are valid until the next call */
 };
 
-/* Removes the first `n` lines from a batch. */
 static inline void batch_skip(struct batch *batch, size_t n)
 {
     batch->starts += n;

@@ -20,7 +20,6 @@ static inline uint64_t marks_load(const uint8_t *marks)
     return word;
 }
 
-/* How many of `n` marks are 1. */
 static inline size_t marks_count(const uint8_t *marks, size_t n)
 {
     size_t count = 0, i = 0;

@@ -26,7 +26,6 @@ struct fault {
  * can replace. */
 int fault_errno(struct fault *fault, const char *object, const char *doing, int error);
 
-/* Sets the reason by a format. */
 __attribute__((format(printf, 3, 4))) int fault_set(struct fault *fault, const char *object,
                                                     const char *reason, ...);
 
@@ -34,7 +33,6 @@ __attribute__((format(printf, 3, 4))) int fault_set(struct fault *fault, const c
  * command. */
 __attribute__((format(printf, 2, 3))) int fault_way_out(struct fault *fault, const char *way, ...);
 
-/* Marks the fault as one that may pass. */
 int fault_temporary(struct fault *fault);
 
 #endif

@@ -71,7 +71,6 @@ static int check_file(const char *path, const struct stat *status, const struct 
     return check_trusted(path, status, filter, fault);
 }
 
-/* Closes the descriptor if there is a fault. */
 static int checked(int fd, int result)
 {
     if (result == 0)

@@ -22,8 +22,6 @@ void signals_start(void);
 /* Between these two calls, which may be nested, SIGTSTP is deferred. */
 void signals_hold_stop(void);
 void signals_release_stop(void);
-
-/* Whether a SIGTSTP is deferred. */
 bool signals_stop_pending(void);
 
 /* Requests a SIGALRM after so many seconds and every second from then on, which interrupts system
