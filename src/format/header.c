@@ -31,15 +31,14 @@
  * A file is valid if and only if
  *
  *    1. it has all of the metadata;
- *    2. magic and version are as below, and no unknown bit is set among the features;
+ *    2. magic and version are as below, and no unknown feature bit is set;
  *    3. the header's checksum is right;
  *    4. p is in 1e-12..0.5 (not a NaN); n is at most 10^12; size at most 2^38 pages; g at most 16
- *       and f at most 7, both zero or neither; the flag is 0, or 1 and n or size is not 0;
- *    5. the recipe is as above, of a profile and version that are known, with a separator only if
- *       there are fields; N is at most 10^6 and I within 1..N, or both are zero;
- *    6. bytes of the header without a name are zero;
- *       a window does not count and is not fixed, and it has a time of at most 10^13 milliseconds,
- *       or else n; a filter that is not a window has a zero there;
+ *       and f at most 7, both zero or neither; the flag is 0, or it is 1 and n or size is not 0;
+ *    5. the recipe is as above, with a known profile and version, and a separator only if there are
+ *       fields; N is at most 10^6 and I within 1..N, or both are zero;
+ *    6. bytes of the header without a name are zero; a window is neither counting nor fixed, and
+ *       has a time of at most 10^13 ms or, if that is 0, n; without a window, the time is 0;
  *
  * and rules 7 to 10, in layer_table.c, hold for its layers.
  */
@@ -52,18 +51,18 @@
 enum {
     MAGIC_AT = 0,        /*   8 magic: 89 75 6e 73 65 65 6e 0a */
     VERSION_AT = 8,      /*   4 format version: 4 */
-    FEATURES_AT = 16,    /*   8 features without which the file cannot be used: FEATURE_... */
+    FEATURES_AT = 16,    /*   8 features that a reader must support: FEATURE_... */
     UUID_AT = 32,        /*  16 UUID of the filter: random (RFC 4122 version 4) */
     CREATED_AT = 48,     /*   8 time of creation, seconds since 1970 UTC, two's complement */
-    HASH_SEED_AT = 64,   /*  16 the seed of XXH3, and 8 zeros; or the key of SipHash-2-4 */
-    RATE_AT = 104,       /*   8 p, the false-positive rate asked for, a double */
-    CAPACITY_AT = 112,   /*   8 n, the capacity asked for, in keys; 0: to grow from small */
-    PAGES_AT = 120,      /*   8 size asked for, in pages of each first layer; 0: as n, p want */
-    BLOCKS_AT = 128,     /*   1 blocks per key (g) that were given; 0: they follow from p */
-    FIELDS_AT = 129,     /*   1 fields a line asked for (f); 0 likewise */
+    HASH_SEED_AT = 64,   /*  16 the seed of XXH3 and 8 zeros, or the secret of SipHash-2-4 */
+    RATE_AT = 104,       /*   8 p, the false-positive rate that was asked for, a double */
+    CAPACITY_AT = 112,   /*   8 n, the capacity that was given, in keys; 0: none */
+    PAGES_AT = 120,      /*   8 size that was given, in pages of each first layer; 0: none */
+    BLOCKS_AT = 128,     /*   1 blocks per key (g), if given; 0: they follow from p */
+    FIELDS_AT = 129,     /*   1 fields per block (f), likewise */
     FIXED_AT = 131,      /*   1 1 if the filter never grows, else 0 */
-    FORGET_AT = 160,     /*   8 window by time: forgets after so many ms; 0: after n lines */
-    KEY_RECIPE_AT = 256, /* 128 how a line becomes its key: zeros, the key is the whole line */
+    FORGET_AT = 160,     /*   8 window: milliseconds that it remembers; 0: it remembers n lines */
+    KEY_RECIPE_AT = 256, /* 128 recipe: how a line becomes its key */
     SHARD_AT = 384,      /*   4 number of the shard, I, from 1 on */
     SHARDS_AT = 388,     /*   4 number of shards, N; 0: not for a shard */
     CHECKSUM_AT = 4088   /*   8 XXH3, 64-bit variant, seed 0, of bytes 0..4087 */

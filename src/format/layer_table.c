@@ -18,17 +18,16 @@
  *
  * A file is valid if and only if, besides the rules in header.c,
  *
- *    7. the count of layers is within 1..48, in a window at least G + 1, and G + 1 if it has no
- *       time;
- *    8. for each layer below the count: the record's checksum is right; g and f are within 1..16
- *       and 1..7; pages within 1..2^38; capacity at least 1; the rate within 0..1; bytes without a
- *       name are zero; both numbers of the stage are zero, or its pages are within 4..2^38 and the
- *       filter is neither counting nor a window;
+ *    7. the number of layers is within 1..48, in a window 5..48, in a window without a time 5;
+ *    8. for each layer: the record's checksum is right; g and f are within 1..16 and 1..7; pages
+ *       within 1..2^38; capacity at least 1; the rate within 0..1; bytes without a name are zero;
+ *       both numbers of the stage are zero, or its pages are within 4..2^38 and the filter is
+ *       neither counting nor a window;
  *    9. the capacity of a layer is 1, or its pages can hold it: with x = capacity / pages * g/64 *
  *       (1 - (1 - 1/c)^f), c being 512, or 128 in a counting filter, x is at most 12, and
  *       (1 - 1/(1 + x + x^2/2 + x^3/6))^(g*f) at most 1.5 times the rate;
- *   10. each stage and each layer begins on a page boundary, not before the end of the one before
- *       it (the first: of the fixed part), and ends within the file.
+ *   10. each stage and each layer begins on a page boundary, at or after the end of the preceding
+ *       one (the first: of the metadata), and ends within the file.
  *
  * Bytes after the last layer are allowed: a writer that was killed while growing leaves them.
  */

@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What can be done is the same whatever was being done. */
+/* Errors whose way out is always the same. */
 static const struct {
     int error;
     const char *way_out;
 } ways_out[] = {
     {EMFILE, "to allow as many as the system does: ulimit -n $(ulimit -Hn)"},
-    /* None of ours: the caller left out standard input or output. */
+    /* Only if standard input or output was closed from the start. */
     {EBADF, "it is closed; to read or print nothing: < /dev/null, > /dev/null"},
 };
 
