@@ -37,7 +37,7 @@ mounted() {
 refused() {
     local system=$1
     shift
-    fails_with 2 "^unseen: [^ ]*: on $system, .*--allow-network" "$@"
+    fails_with 2 "^unseen: [^ ]*: is on $system, .*--allow-network" "$@"
 }
 
 @test "all who write or make a filter are refused, and told the way out, which works" {
@@ -136,8 +136,8 @@ teardown() {
     seq 20000 >in
     exits 0 unseen create f.bf
     cp f.bf served/f.bf
-    fails_with 2 '^unseen: a/f\.bf: on FUSE, ' unseen a/f.bf in
-    fails_with 2 '^unseen: a/new\.bf: on FUSE, ' unseen create a/new.bf
+    fails_with 2 '^unseen: a/f\.bf: is on FUSE, ' unseen a/f.bf in
+    fails_with 2 '^unseen: a/new\.bf: is on FUSE, ' unseen create a/new.bf
     "$UNSEEN" --allow-network a/f.bf in >one 3>&- &
     "$UNSEEN" --allow-network a/f.bf in >two 3>&-
     wait $!
@@ -146,7 +146,7 @@ teardown() {
     mount_here b
     succeeds unseen query -vc b/f.bf in || [[ $code -eq 1 ]]
     prints '0\n'
-    fails_with 2 '^unseen: b/f\.bf: on FUSE, ' unseen b/f.bf in
+    fails_with 2 '^unseen: b/f\.bf: is on FUSE, ' unseen b/f.bf in
 }
 
 @test "one task through two mounts at once: the keys of a run that ended well are there" {
