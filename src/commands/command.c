@@ -33,7 +33,7 @@ const struct command command_table[] = {
      "2 or greater after an error.\n"
      "  unseen query -v FILTER list      print the lines that are new\n"
      "  unseen query -c FILTER list      print how many lines are in FILTER\n"
-     "  unseen query -q FILTER list      print nothing; the exit status tells\n"
+     "  unseen query -q FILTER list      print nothing, and set the exit status\n"
      "  unseen query --tag FILTER list   print every line, after \"seen\" or \"new\"\n",
      " check test contains has lookup find get grep ", command_query},
     {"remove", FOR_REMOVE, OPERANDS_FILTER_FILES, NULL,

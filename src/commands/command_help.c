@@ -74,8 +74,8 @@ static void print_short_help(void)
     fputs("Usage: unseen [OPTION]... [FILTER [FILE...]] [-x CMD [ARG]...]\n"
           "       unseen COMMAND [OPTION]... [OPERAND]...\n"
           "\n"
-          "Deduplicates: prints each line not seen before, in this run or, with a filter\n"
-          "file, in any run. At most one new line in a million is dropped by mistake (-p).\n"
+          "Remove duplicate lines without sorting, in one run or, with FILTER, across runs.\n"
+          "At most one new line in a million is dropped by mistake (see -p).\n"
           "\n"
           "  cat urls | unseen                        in memory: nothing is kept\n"
           "  unseen create seen.bf                    make a filter once; from then on:\n"
@@ -90,7 +90,7 @@ static void print_short_help(void)
     }
     printf("\nOptions (all of them: unseen help all):\n");
     print_brief_options();
-    printf("\nExit status: 0 success, 1 nothing selected, 3 CMD failed, 2 or greater an error.\n"
+    printf("\nExit status: 0 success, 1 nothing selected, 2 error, 3 CMD failed, 75 try again.\n"
            "More: unseen help COMMAND, unseen help all, man unseen\n");
 }
 

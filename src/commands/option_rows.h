@@ -25,7 +25,7 @@ OPTION(ignore_case, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"--ignore-case", "-i"}
        "ignore ASCII case", "ignore the case of ASCII letters",
        .describes = true)
 OPTION(trim, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"--trim"}, NULL, NULL,
-       NULL, "ignore spaces, TABs and CRs at both ends of lines",
+       NULL, "ignore white space at both ends of lines",
        .describes = true)
 OPTION(header, NOTHING, GROUP_KEY, FOR_READERS, {"--header"}, NULL, NULL,
        NULL, "the first line of each FILE is a header line")
@@ -42,15 +42,15 @@ OPTION(max_count, COUNT, GROUP_LINES, FOR_FILTER | FOR_QUERY | FOR_POP, {"--max-
        "N", "10",
        "stop after N new lines", "stop after N lines were printed or selected", 0, 1e15)
 OPTION(exit_status, NOTHING, GROUP_LINES, FOR_FILTER, {"--exit-status", "-e"}, NULL, NULL,
-       NULL, "exit with 1 if no line was new")
+       NULL, "exit with 1 if no line was selected")
 OPTION(repeated, NOTHING, GROUP_LINES, FOR_FILTER, {"--repeated", "-d"}, NULL, NULL,
-       NULL, "print only lines that occur twice, once each",
+       NULL, "print lines that occur more than once, once each",
        .excludes = B(exec) | B(pending) | B(durable) | B(window) | B(forget_after) | B(dropped) |
                    B(summary) | OPERAND_FILTER,
        .why = "-d prints repeated lines and works only in memory")
 
 OPTION(exec, COMMAND, GROUP_DELIVERY, FOR_FILTER | FOR_POP, {"--exec", "-x"}, "CMD ARG...", "wc -l",
-       "pass new lines to CMD", "pass lines to CMD, remember them if it succeeds",
+       "pass new lines to CMD", "pass lines to CMD; if CMD fails, they come again",
        .needs = OPERAND_FILTER, .excludes = B(append),
        .why = "-x hands the lines to CMD; to keep the output of CMD: >> FILE")
 OPTION(pending, FILE, GROUP_DELIVERY, FOR_FILTER, {"--pending"}, "FILE", "keys",
@@ -72,7 +72,7 @@ OPTION(rate, RATE, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--fpr", "-p"}, "P", "1
        "false-positive rate", "false-positive rate: 1e-4, 1% (default 1e-6)",
        SIZING_RATE_MIN, SIZING_RATE_MAX, .describes = true)
 OPTION(window, COUNT, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--window"}, "N", "1M",
-       "remember the last N", "remember the last N lines, forget older ones",
+       "remember the last N", "remember the last N new lines, forget older ones",
        1, SIZING_KEYS_MAX, .describes = true,
        .excludes = B(capacity) | B(forget_after) | B(fixed) | B(counting),
        .why = "a window remembers the last N lines and forgets older ones by itself")
@@ -93,7 +93,7 @@ OPTION(like, FILTER, GROUP_MAKING, FOR_MAKERS | FOR_SHARD, {"--like"}, "FILTER",
        NULL, "copy the options of FILTER",
        .describes = true, .beside_like = true, .why = "--like copies this from its FILTER")
 OPTION(secret, NOTHING, GROUP_MAKING, FOR_MAKERS, {"--secret"}, NULL, NULL,
-       NULL, "hash with a secret key, against crafted lines",
+       NULL, "hash with a secret, against crafted lines",
        .describes = true, .beside_like = true, .excludes = B(seed),
        .why = "a secret replaces the seed")
 OPTION(shard, SHARD, GROUP_MAKING, FOR_MAKERS, {"--shard"}, "I/N", "1/4",
@@ -144,7 +144,7 @@ OPTION(summary, NOTHING, GROUP_SAID,
        FOR_SUMMARIES, {"--summary"}, NULL, NULL,
        NULL, "at the end, report on standard error what was done")
 OPTION(json, NOTHING, GROUP_SAID, FOR_SUMMARIES | FOR_STATS | FOR_PLAN, {"--json"}, NULL, NULL,
-       NULL, "report as JSON: stats, plan, --summary", .needs = B(summary))
+       NULL, "stats, plan, --summary: report as JSON", .needs = B(summary))
 OPTION(help, NOTHING, GROUP_SAID, FOR_ALL, {"--help", "-h"}, NULL, NULL,
        NULL, "print help; after a command, its help")
 OPTION(version, NOTHING, GROUP_SAID, FOR_ALL, {"--version", "-V"}, NULL, NULL,
