@@ -424,28 +424,29 @@ static void settled_without_room(void)
 
 /* --- a retry --- */
 
-/* What is owed is new whatever the layers say, once; all other keys are judged as ever; and the
- * file has all of it, in order. */
-static void owed(void)
+/* Expected keys are new once, whatever the layers say; all other keys are tested as usual; the
+ * file has all of them, in order. */
+static void expected(void)
 {
-    enum { OWED = 3000, COMMITTED = 1000, OTHERS = 4000, END = 5000 };
+    enum { EXPECTED = 3000, COMMITTED = 1000, OTHERS = 4000, END = 5000 };
     static uint8_t bytes[END * KEY_BYTES];
     struct filter *writer = in_file(&exact), *task = sample_open(scratch_path("f.bf"), false);
     struct fault fault;
     int fd = open(scratch_path("pending"), O_RDWR | O_CREAT, 0600);
     if (writer == NULL || task == NULL || filter_hold_in(task, fd, "pending", &fault) != 0)
         return;
-    for (uint64_t i = 0; i < OWED; i += 1000) {
+    for (uint64_t i = 0; i < EXPECTED; i += 1000) {
         for (uint64_t j = 0; j < 1000; j++)
             keys[j] = sample_key(i + j);
-        tap_check(filter_expect_again(task, keys, 1000, &fault) == 0, "owe");
+        tap_check(filter_expect_again(task, keys, 1000, &fault) == 0, "expect_again");
     }
     sample_take(writer, 0, COMMITTED, SETTLED);
     sample_take(writer, OTHERS, OTHERS + 100, SETTLED);
     sample_take(writer, OTHERS + 100, OTHERS + 200, NOTHING);
-    tap_check(filter_expected(task) == OWED && sample_take(task, 0, 500, KEPT) == 500,
+    tap_check(filter_expected(task) == EXPECTED && sample_take(task, 0, 500, KEPT) == 500,
               "not all are new");
-    tap_check(filter_expected(task) == OWED - 500, "%" PRIu64 " are owed", filter_expected(task));
+    tap_check(filter_expected(task) == EXPECTED - 500, "%" PRIu64 " are expected",
+              filter_expected(task));
     tap_check(sample_take(task, 0, END, KEPT) == END - 500 - 200, "it judges others as new");
     tap_check(filter_expected(task) == 0 && filter_kept(task) == END - 200, "not all came");
     tap_check(pread(fd, bytes, sizeof bytes, FLIGHT_HEAD_BYTES) == sizeof bytes, "the file");
@@ -524,7 +525,7 @@ int main(void)
     tap_run("a batch ends where the room does", batch_ends_with_room);
     tap_run("beside a writer that is held up, growth by what is written", room_beside_a_holder);
     tap_run("what was handed on is settled without room, too", settled_without_room);
-    tap_run("a retry: what is owed comes once more", owed);
+    tap_run("a retry: expected lines come once more", expected);
     tap_run("the golden file opens and answers, and is made again, byte for byte", golden_file);
     tap_run("nothing that was closed stays mapped", sample_nothing_is_mapped);
     return tap_end();
