@@ -165,7 +165,7 @@ sweep() {
     wait "$pid" || status=$?
     [[ $status -eq 2 ]]
     cmp f.bf - <<<mine
-    grep -q '^unseen: f\.bf: File exists' said
+    grep -q '^unseen: f\.bf: exists, and is not a filter' said
     [[ $(ls -A) == "$(printf '%s\n' f.bf keys said trace)" ]]
 }
 
