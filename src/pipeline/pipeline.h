@@ -76,7 +76,7 @@ int pipeline_settle(struct pipeline *pipeline, struct fault *fault);
 /* Numbers of lines so far. */
 struct pipeline_counts {
     uint64_t read;
-    uint64_t selected;  /* printed, or to be printed if there were an output */
+    uint64_t selected;  /* printed, or would be printed if there were an output */
     uint64_t refused;   /* with `may_close`: selected, but the output was closed */
     uint64_t dropped;   /* tested and not selected */
     uint64_t absent;    /* PIPELINE_REMOVE: not in the filter */

@@ -10,14 +10,14 @@
 
 #include <stdbool.h>
 
-/* Numbers of locks; a slot's is LOCK_SLOT + slot. */
+/* The locks of a filter; filter/filter.h says which of them covers what. */
 enum {
-    LOCK_CHANGE = 0,
-    LOCK_SLOT = 1,
-    LOCK_GROW = 4096,
-    LOCK_QUEUE = 4097,
-    LOCK_WAITING = 4098,
-    LOCK_HELD = 4099
+    LOCK_CHANGE = 0,     /* bits, counters and slots */
+    LOCK_SLOT = 1,       /* slot 0; the next 127 locks are those of the other slots */
+    LOCK_GROW = 4096,    /* layers, stages and generations */
+    LOCK_QUEUE = 4097,   /* FILTER.queue */
+    LOCK_WAITING = 4098, /* the writer that waits for a slot */
+    LOCK_HELD = 4099     /* settling keys that were in flight for long */
 };
 /* The lock of an output file, and of a file of pending keys. */
 enum { LOCK_OUTPUT = 0, LOCK_PENDING = 0 };
