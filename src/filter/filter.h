@@ -19,7 +19,7 @@
  * file counts as new once, whatever the layers say. If some of these keys do not come, the input
  * was a different one, and the pending file is left unchanged.
  *
- * Locks, in the order in which they are taken:
+ * Locks. Of the first four, a process takes each before those below it:
  *   LOCK_HELD    while held keys are settled, as long as that takes
  *   LOCK_GROW    while room is made, as long as the disk takes
  *   LOCK_QUEUE   for the queue (queue/queue.h): alone, except by merge
@@ -41,12 +41,12 @@
  *              it is killed, some keys are settled and the other lines come again. Held keys are
  *              settled under LOCK_HELD, so a merge over the file sees all of them or none.
  *   add        Claims and settles under one LOCK_CHANGE, whatever others have in flight.
- *   make room  LOCK_GROW. Allocates a layer after the end of the file, then writes its record and
- *              the count of layers, each flushed; or allocates a stage, then begins its era,
- *              flushed.
+ *   make room  LOCK_GROW. Allocates a layer after the end of the file, writes its record, then the
+ *              count of layers, each flushed. Or allocates the staging area of a layer (stage.h),
+ *              then begins its era, flushed.
  *   turn       LOCK_GROW, and LOCK_CHANGE for two moments: marks the oldest layer as retired,
  *              clears and flushes it without LOCK_CHANGE, gives it the next number (window.c).
- *   empty      LOCK_GROW, and LOCK_CHANGE for moments: marks the stage, sets its keys in the layer,
+ *   empty      LOCK_GROW, and LOCK_CHANGE for moments: marks a stage, sets its keys in the layer,
  *              512 at a time, flushes, ends the era, frees the blocks, clears the mark (stage.c).
  *   remove     LOCK_CHANGE for up to 2048 keys. A journal of one page lets the next holder of the
  *              lock undo a removal that was cut short (removal.c).
