@@ -24,7 +24,7 @@ static double overdispersion(struct geometry geometry, double fill)
     return fmax((zero + pairs - zero * zero) / (slope * slope * keys), 1);
 }
 
-/* The number of keys that set so many cells of a page. A full page counts as if half a cell of it
+/* The number of keys that set `set` cells of a page. A full page counts as if half a cell of it
  * were zero. */
 static double keys_of(struct geometry geometry, double set)
 {

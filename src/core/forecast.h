@@ -18,7 +18,7 @@ struct forecast {
 /* Returns 0, or -1 where growth_first does. Takes milliseconds. */
 int forecast_make(struct forecast *forecast, const struct filter_plan *plan);
 
-/* The rate after so many keys, if no layer is added. A window's layers fill one after another. */
+/* The rate with `keys` keys, if no layer is added. A window's layers fill one after another. */
 double forecast_rate(const struct forecast *forecast, double keys);
 
 /* Bits per key at capacity. */

@@ -75,7 +75,7 @@ struct geometry growth_geometry(const struct filter_plan *plan)
 
 #define RATE_LOW 1e-2
 
-/* How many keys a layer has counted after so many distinct lines. */
+/* How many keys a layer has counted after `lines` distinct lines. */
 static uint64_t counted(const struct layer_plan *layer, uint64_t lines)
 {
     if (layer->rate <= RATE_LOW)

@@ -28,8 +28,8 @@
  * brings more adds layers by the same series. With more generations less than 1.25 * N would be
  * remembered, but each is one more page to test per key.
  *
- * A generation ends when so many keys have been settled in it, but keys that several writers have
- * in flight at that time still go there. So a layer of a window is sized for GROWTH_IN_FLIGHT more.
+ * When a generation is full, keys that several writers have in flight at that time still go there.
+ * So a layer of a window is sized for GROWTH_IN_FLIGHT more.
  *
  * A large layer of a file has space for a stage before it, a staging area (in the literature, a
  * log-structured buffer): a table that collects keys, which are then set in the layer together, in
@@ -50,7 +50,7 @@
 
 struct layer_plan {
     uint64_t pages;
-    uint64_t capacity; /* the layer is full when exactly so many keys were remembered */
+    uint64_t capacity; /* the layer is full when it has remembered exactly this many keys */
     double rate;       /* how much it may add to the filter's rate */
     struct geometry geometry;
     uint64_t stage; /* pages of its stage; 0: none */
@@ -132,7 +132,7 @@ double growth_sized_for(const struct filter_plan *plan, const struct layer_plan 
 /* The geometry of layer 0. */
 struct geometry growth_geometry(const struct filter_plan *plan);
 
-/* Pages of each first layer, for so many bits per key; plan->capacity must be given. */
+/* Pages of each first layer, for `bits_per_key` bits per key; plan->capacity must be given. */
 uint64_t growth_pages_of_bits(const struct filter_plan *plan, double bits_per_key);
 
 /* Sets plan->rate to the lowest p that layers of plan->pages keep with plan->capacity keys, with

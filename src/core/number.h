@@ -9,7 +9,7 @@
 
 enum { NUMBER_TEXT = 32 };
 
-/* Formats a number with at most so many significant digits: 0.01, 1e-6, 3.19e-7. (printf would
+/* Formats a number with at most `digits` significant digits: 0.01, 1e-6, 3.19e-7. (printf would
  * write 1e-06.) Returns `text`. */
 const char *number_text(double number, unsigned digits, char text[NUMBER_TEXT]);
 
@@ -51,7 +51,7 @@ static inline const char *number_lines(uint64_t number)
     return number_of(number, "line", "lines");
 }
 
-/* The capacity to choose for about so many lines: 1% more, rounded up to three significant
+/* The capacity to choose for about `lines` lines: 1% more, rounded up to three significant
  * digits. */
 uint64_t number_capacity(double lines);
 

@@ -17,9 +17,9 @@ bool shard_parse(const char *text, bool all, struct shard *shard)
 _Static_assert(SHARDS_MAX <= 1 << 20, "the proof below needs this");
 
 /* The obvious way is to call shard_of_key for each key. Most of its time is lost to mispredicted
- * branches, because the number of steps per key cannot be predicted. So many keys take one step
- * together; then the keys that need more steps move to the front, until none is left. No branch
- * depends on a key. This takes 0.4 of the time, for 2 shards and for a million.
+ * branches, because the number of steps per key cannot be predicted. Instead, many keys take one
+ * step together; then the keys that need more steps move to the front, until none is left. No
+ * branch depends on a key. This takes 0.4 of the time, for 2 shards and for a million.
  *
  * Doubles are divided instead of integers, which takes 0.85 of the time where the processor divides
  * integers quickly, and far less where it does not. Rounded down, the result is that of shard_jump.

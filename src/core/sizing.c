@@ -309,7 +309,7 @@ double sizing_lines(struct geometry geometry, uint64_t pages, double remembered)
     return lines;
 }
 
-/* Geometries are compared with so many pages that rounding to whole pages does not matter. */
+/* Geometries are compared with enough pages that rounding to whole pages does not matter. */
 #define MANY_PAGES (UINT64_C(1) << 20)
 
 static bool fits(struct geometry geometry, double rate, double cells_per_key)

@@ -56,7 +56,7 @@ uint64_t sizing_pages(struct geometry geometry, uint64_t keys, double rate);
 /* The inverse: the most keys that `pages` hold at that rate; 0 if not even one. */
 uint64_t sizing_capacity(struct geometry geometry, uint64_t pages, double rate);
 
-/* Whether a layer for that rate can have been made for so many keys. A cheap bound: true with a
+/* Whether a layer for that rate can have been made for `keys` keys. A cheap bound: true with a
  * wide margin for every layer that can be made, false for absurd numbers. It needs neither exp()
  * nor the model: with x = keys * geometry_share / pages, the fill is 1 - e^-x, which is above
  * 1 - 1 / (1 + x + x^2/2 + x^3/6); and the rate is above fill^k, because powers are convex. */
@@ -66,8 +66,8 @@ bool sizing_may_hold(struct geometry geometry, uint64_t pages, uint64_t keys, do
  * it fills. Simpson's rule over the rate, with an error far below a thousandth. About 0.5 ms. */
 double sizing_remembered(struct geometry geometry, uint64_t pages, double lines);
 
-/* The inverse: how many distinct lines it takes to remember so many. At rates above 0.999, where
- * hardly any line is remembered, the result is too low. About 3 ms. */
+/* The inverse: how many distinct lines it takes to remember `remembered` of them. At rates above
+ * 0.999, where hardly any line is remembered, the result is too low. About 3 ms. */
 double sizing_lines(struct geometry geometry, uint64_t pages, double remembered);
 
 /* The geometry for a rate: the smallest g whose size is within 5% of the classic filter's (for

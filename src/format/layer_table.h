@@ -44,7 +44,7 @@ void layer_put(struct layer_record *record, uint64_t at);
 /* The offset after a layer. */
 uint64_t layer_end(const struct layer_record *record);
 
-/* The size of a file with so many layers of `pages`, each with its stage, if any. */
+/* The size of a file with `layers` layers of `pages` pages, each with its stage, if any. */
 uint64_t header_file_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers);
 
 /* How many of these bytes belong to stages. They are on disk only while a stage is in use. */

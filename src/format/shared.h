@@ -11,7 +11,7 @@
  * Keys in flight have 16 bytes each, lo then hi, and a table (filter/flight.h). Slot 0 holds a
  * batch of keys, slots 1 to 15 hold 8 each; more keys, and those of all other slots, are in the
  * file FILTER.flight-NUMBER (format/key_file.h). A slot counts only while its owner holds the lock
- * on byte 2^62 + 1 + slot of the file (an open file description lock; no file has so many bytes).
+ * on byte 2^62 + 1 + slot of the file (an open file description lock; no file is that large).
  * Byte 2^62 is the lock for bits, counters and slots, byte 2^62 + 4096 the lock for layer records
  * and their number; system/lock.h has the others.
  *

@@ -51,7 +51,7 @@ void input_set_stop(struct input *input, const atomic_bool *stop);
  * *buffer. The new buffer is grown for one read if need be. Returns 0, or -1 with the fault. */
 int input_change_buffer(struct input *input, struct input_buffer *buffer, struct fault *fault);
 
-/* Waits for input for at most so many milliseconds. Returns true if input_next need not wait; false
+/* Waits for input for at most `milliseconds`. Returns true if input_next need not wait; false
  * if time ran out or a signal came that does not end the process. */
 bool input_wait(struct input *input, int milliseconds);
 

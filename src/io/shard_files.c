@@ -103,7 +103,7 @@ static int check(const char *pattern, uint32_t shards, struct fault *fault)
     return 0;
 }
 
-/* Raises the limit on open files, as far as this user may, to allow so many more. */
+/* Raises the limit on open files, as far as this user may, to allow `more` more. */
 static int allow_open(uint32_t more, struct fault *fault)
 {
     enum { OPEN_ALREADY = 64 };

@@ -48,14 +48,14 @@ struct batches *batches_new(char delimiter, const struct recipe *recipe, struct 
                             unsigned threads);
 void batches_free(struct batches *batches);
 
-/* Makes batches have the shard of each line, of so many. To be called before batches_begin. Returns
- * 0, or -1 if memory is short. */
+/* Makes batches have the shard of each line, of `shards` shards. To be called before batches_begin.
+ * Returns 0, or -1 if memory is short. */
 int batches_add_shards(struct batches *batches, uint32_t shards);
 
 /* Begins with an input, wherever it is positioned. */
 void batches_begin(struct batches *batches, struct input *input);
 
-/* Waits for at most so many milliseconds, or without limit if negative. Returns true if
+/* Waits for at most `milliseconds`, or without limit if negative. Returns true if
  * batches_next need not wait; false if time ran out or a signal came that does not end the process.
  * The last batch is no longer valid. */
 bool batches_wait(struct batches *batches, int milliseconds);

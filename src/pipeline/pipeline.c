@@ -320,7 +320,7 @@ void pipeline_free(struct pipeline *pipeline)
 
 /* --- durable --- */
 
-/* Keys are settled after a second, or after so many lines: few flushes, few lines to repeat, and
+/* Keys are settled after a second, or after EPOCH_LINES: few flushes, few lines to repeat, and
  * little memory for keys in flight. */
 enum { EPOCH_MILLISECONDS = 1000, EPOCH_LINES = 1 << 18 };
 

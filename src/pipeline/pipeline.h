@@ -45,7 +45,7 @@ struct pipeline_plan {
     bool invert;            /* PIPELINE_QUERY: print lines that are not in the filter */
     char delimiter;
     enum header_use header_line;
-    uint64_t most;             /* stop after so many selected lines */
+    uint64_t most;             /* stop after this many selected lines */
     struct pending *pending;   /* gets the keys of delivered lines; may be NULL */
     bool settles_later;        /* the caller settles delivered keys, or pipeline_settle does */
     unsigned threads;          /* that may be used, this one included; 0 is 1 */

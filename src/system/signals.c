@@ -182,7 +182,7 @@ bool signals_start_thread(pthread_t *thread, void *(*work)(void *), void *contex
     return started;
 }
 
-/* The time in so many milliseconds, by the clock of sem_timedwait and pthread_timedjoin_np. */
+/* The time in `milliseconds`, by the clock of sem_timedwait and pthread_timedjoin_np. */
 static struct timespec time_after(int milliseconds)
 {
     struct timespec time;

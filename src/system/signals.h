@@ -24,7 +24,7 @@ void signals_hold_stop(void);
 void signals_release_stop(void);
 bool signals_stop_pending(void);
 
-/* Requests a SIGALRM after so many seconds and every second from then on, which interrupts system
+/* Requests a SIGALRM after `seconds` and every second from then on, which interrupts system
  * calls and does nothing else. 0: no more. */
 void signals_alarm(unsigned seconds);
 
@@ -46,7 +46,7 @@ void signals_forget(void);
 int signals_open(const char *path, int flags, mode_t mode);
 ssize_t signals_read(int fd, void *buffer, size_t length);
 
-/* Waits for at most so many milliseconds, or without limit if negative. Returns 1 if there is input
+/* Waits for at most `milliseconds`, or without limit if negative. Returns 1 if there is input
  * or a signal told the process to end, 0 if time ran out or another signal came, -1 with errno. */
 int signals_wait_readable(int fd, int milliseconds);
 
@@ -60,7 +60,7 @@ bool signals_start_thread(pthread_t *thread, void *(*work)(void *), void *contex
  * input. */
 void signals_end_thread(pthread_t thread);
 
-/* Waits for another thread, for at most so many milliseconds, or without limit if negative. Returns
+/* Waits for another thread, for at most `milliseconds`, or without limit if negative. Returns
  * 1; 0 if time ran out, by a clock that may be changed meanwhile; -1 if a signal told the process
  * to end. */
 int signals_wait_semaphore(sem_t *semaphore, int milliseconds);
