@@ -25,7 +25,7 @@
  * rounded up, so that at least N and at most 1.25 * N are remembered (N a multiple of four). A
  * window by count never grows, and its layers share p. A window by time begins a generation each
  * quarter of the time; n, if given, is the expected number of lines in all, and a period that
- * brings more adds layers by the same series. With more generations less than 1.25 * N would be
+ * brings more adds layers by the same series. With more generations, less than 1.25 * N would be
  * remembered, but each is one more page to test per key.
  *
  * When a generation is full, keys that several writers have in flight at that time still go there.
