@@ -88,7 +88,7 @@ fresh() {
         unseen create -n 1000 -p 0.5 made/f.bf
         unseen create -n 1000 -p 0.5 --counting made/counting.bf
         unseen create -n 1000 -p 0.5 made/queue.bf
-        unseen create -n 1000 -p 0.5 --secret made/secret.bf
+        unseen create -n 1000 -p 1e-9 --secret made/secret.bf
         head -n 3000 in >first
         unseen add made/f.bf first
         unseen add made/counting.bf first
