@@ -32,7 +32,7 @@ forms=(
     'rwmd | merge -o f.bf f.bf'
     ' | key in'
     ' | shard 1/2 in'
-    'd | shard 2 --files part.%d in'
+    'd | shard 2 --files shard.%d in'
 )
 
 # need_landlock: the kernel has it, so the program has to use it. Sets `version`.

@@ -24,12 +24,12 @@ holds_together() {
 in_files() {
     local n=$1 file=$2 i
     shift 2
-    exits 0 unseen shard "$n" --files 'part.%d' "$@" "$file"
+    exits 0 unseen shard "$n" --files 'shard.%d' "$@" "$file"
     [[ ! -s $out && ! -s $err ]] || complain "it should be silent"
     for ((i = 1; i <= n; i++)); do
-        sed -n "s/^$i\t//p" tagged | cmp - "part.$i"
+        sed -n "s/^$i\t//p" tagged | cmp - "shard.$i"
     done
-    rm part.*
+    rm shard.*
 }
 
 @test "zeros before a number are no octal" {
@@ -108,15 +108,15 @@ in_files() {
     mkdir data a1 a2
     echo old >data/first
     chmod 600 data/first
-    ln -s data/first part.1
-    echo old >part.9
+    ln -s data/first shard.1
+    echo old >shard.9
     umask 027
-    exits 0 unseen shard 3 --files 'part.%d' in
-    cmp part.1 in
-    [[ -e part.2 && ! -s part.2 && -e part.3 && ! -s part.3 && $(cat part.9) == old && -L part.1 ]]
-    [[ $(stat -c %a data/first part.2 part.3 | paste -sd ' ') == '600 640 640' ]] ||
+    exits 0 unseen shard 3 --files 'shard.%d' in
+    cmp shard.1 in
+    [[ -e shard.2 && ! -s shard.2 && -e shard.3 && ! -s shard.3 && $(cat shard.9) == old && -L shard.1 ]]
+    [[ $(stat -c %a data/first shard.2 shard.3 | paste -sd ' ') == '600 640 640' ]] ||
         complain "a new file has the mode that > gives it, an older one keeps its own"
-    [[ $(echo *) == 'a1 a2 data in part.1 part.2 part.3 part.9' ]]
+    [[ $(echo *) == 'a1 a2 data in shard.1 shard.2 shard.3 shard.9' ]]
     exits 0 unseen shard 2 --files 'a%d/100%%' in
     cmp in a1/100%
     exits 0 unseen shard 10 --files '%03d' in
@@ -127,26 +127,26 @@ in_files() {
     public_directory
     chmod 777 .
     echo a >in
-    echo old | tee part.1 >part.2
-    chmod 666 part.1
-    chmod 444 part.2
-    fails_with 2 'part.2: Permission denied' as_nobody "$public/unseen" shard 2 --files 'part.%d' in
+    echo old | tee shard.1 >shard.2
+    chmod 666 shard.1
+    chmod 444 shard.2
+    fails_with 2 'shard.2: Permission denied' as_nobody "$public/unseen" shard 2 --files 'shard.%d' in
 }
 
 @test "--files: a run that fails leaves no part, and tells no size of one" {
-    echo old >part.1
-    exits 2 unseen shard 2 --summary --max-line 3 --files 'part.%d' < <(printf 'a\nlong line\n')
-    says_lines 3 'has a line longer than 3 bytes' 'part.%d: no shards were kept' 'shard 2: 1 line read$'
+    echo old >shard.1
+    exits 2 unseen shard 2 --summary --max-line 3 --files 'shard.%d' < <(printf 'a\nlong line\n')
+    says_lines 3 'has a line longer than 3 bytes' 'shard.%d: no shards were kept' 'shard 2: 1 line read$'
     [[ -z $(ls) ]]
     # a limit on file size stands for a full disk, met early, and by the last lines
     seq 5000 >few
     yes "a line, many times" | head -n 100000 >in
     # shellcheck disable=SC2016 # for the other shell
     {
-        exits 2 bash -c 'ulimit -f 64 && exec "$0" shard 2 --files part.%d in' "$UNSEEN"
-        says_lines 2 'part.[12]: File too large' 'part.%d: no shards were kept'
-        exits 2 bash -c 'ulimit -f 16 && exec "$0" shard 1 --files part.%d few' "$UNSEEN"
-        says 'part.1: File too large'
+        exits 2 bash -c 'ulimit -f 64 && exec "$0" shard 2 --files shard.%d in' "$UNSEEN"
+        says_lines 2 'shard.[12]: File too large' 'shard.%d: no shards were kept'
+        exits 2 bash -c 'ulimit -f 16 && exec "$0" shard 1 --files shard.%d few' "$UNSEEN"
+        says 'shard.1: File too large'
         [[ $(echo *) == 'few in' ]]
         # the limit of open files is raised as far as it can be
         exits 0 bash -c 'ulimit -Sn 50 && exec "$0" shard 90 --files p.%d in' "$UNSEEN"
@@ -158,12 +158,12 @@ in_files() {
     local signal pid code
     mkfifo to
     for signal in TERM INT HUP; do
-        echo old >part.1
-        env --default-signal=INT,HUP "$UNSEEN" shard 2 --files 'part.%d' <to 3>&- &
+        echo old >shard.1
+        env --default-signal=INT,HUP "$UNSEEN" shard 2 --files 'shard.%d' <to 3>&- &
         pid=$!
         exec 8>to
         seq 100000 >&8
-        filled part.2
+        filled shard.2
         kill -"$signal" $pid
         code=0
         wait $pid || code=$?

@@ -39,7 +39,7 @@ static int bad_pattern(const char *pattern, struct fault *fault)
     char quoted[QUOTE_MAX], object[QUOTE_MAX + 16];
     snprintf(object, sizeof object, "--files %s", quote_word(pattern, quoted));
     fault_set(fault, object, "must contain one %%d, or %%03d, for the number of the shard");
-    return fault_way_out(fault, "such as part.%%d; for a percent sign: %%%%");
+    return fault_way_out(fault, "such as shard.%%d; for a percent sign: %%%%");
 }
 
 int shard_files_name(const char *pattern, uint32_t shard, char name[PATH_MAX], struct fault *fault)

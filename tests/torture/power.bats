@@ -214,7 +214,7 @@ judge_stage() {
 judge_merge() {
     local i after=$((noted < 8 ? noted + 1 : 8))
     for i in 1 2 3 4 5 6 7 8; do
-        cmp "after/part.$i" "part.$i" || return 1
+        cmp "after/shard.$i" "shard.$i" || return 1
         if [[ -e after/new.$i || $i -le $noted ]]; then
             [[ $i -le $after ]] && cmp "after/new.$i" "new.$i" || return 1
         fi
@@ -234,19 +234,19 @@ judge_merge() {
         head -n 4000 ../in | "$UNSEEN" add f.bf || exit
         cp f.bf other.bf && cp f.bf ../f.bf.0 && cp f.bf ../other.bf.0 || exit
         for i in 1 2 3 4 5 6 7 8; do
-            "$UNSEEN" create --like f.bf part.$i || exit
-            head -n $((i * 4000 + 4000)) ../in | tail -n 4000 | "$UNSEEN" add part.$i || exit
-            cp part.$i .. || exit
+            "$UNSEEN" create --like f.bf shard.$i || exit
+            head -n $((i * 4000 + 4000)) ../in | tail -n 4000 | "$UNSEEN" add shard.$i || exit
+            cp shard.$i .. || exit
         done' '
         for i in 1 2 3 4 5 6 7 8; do
-            "$UNSEEN" merge -o new.$i f.bf part.$i && cp new.$i .. || exit
-            "$UNSEEN" merge --force -o other.bf f.bf part.$i && cp other.bf ../other.bf.$i || exit
-            "$UNSEEN" merge -o f.bf f.bf part.$i && cp f.bf ../f.bf.$i || exit
+            "$UNSEEN" merge -o new.$i f.bf shard.$i && cp new.$i .. || exit
+            "$UNSEEN" merge --force -o other.bf f.bf shard.$i && cp other.bf ../other.bf.$i || exit
+            "$UNSEEN" merge -o f.bf f.bf shard.$i && cp f.bf ../f.bf.$i || exit
             note $i
         done'
     exits 0 unseen query -c f.bf.8 in
     prints '36000\n'
-    cuts "$points" 'rm -f ../after/* && cp *.bf part.* new.* ../after/ 2>/dev/null
+    cuts "$points" 'rm -f ../after/* && cp *.bf shard.* new.* ../after/ 2>/dev/null
         for filter in *.bf new.*; do [ ! -e "$filter" ] || "$UNSEEN" verify "$filter" || exit 12; done' judge_merge
     echo "$points cuts of $(bytes_of log) bytes of writes; each file as before or whole"
 }
