@@ -180,7 +180,7 @@ END
     input 50000 >in
     exits 0 unseen create -p 1e-9 f.bf
     exits 127 unseen f.bf in -x ./no-such-program
-    says '^unseen: ./no-such-program: command not found'
+    says '^unseen: ./no-such-program: cannot be run: No such file or directory'
     exits 127 unseen f.bf in -x no-such-program
     mkdir directory
     exits 126 unseen f.bf in -x ./directory

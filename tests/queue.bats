@@ -273,7 +273,7 @@ gets() { exits 0 wait "$waiter" && is got "$1"; }
 3|sh: was killed by signal 9, Killed|:6 7 8 9 1 2 3 4 5|cat >got; kill -9 \$\$
 END
     a_queue 1 3
-    told 127 '^unseen: \./nosuch: command not found' unseen pop q.bf -m 2 -x ./nosuch
+    told 127 '^unseen: \./nosuch: cannot be run: No such file or directory' unseen pop q.bf -m 2 -x ./nosuch
     exits 126 unseen pop q.bf -m 2 -x .
     pops '1\n2\n3\n' -m 9 -x cat
     exits 1 unseen pop q.bf -x touch started

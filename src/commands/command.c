@@ -56,7 +56,7 @@ const struct command command_table[] = {
      "about a filter that can be used; 2 if a filter is damaged or unreadable.\n",
      " fsck validate ", command_verify},
     {"plan", FOR_PLAN, OPERANDS_FILES, NULL,
-     "unseen plan -n N", "unseen plan FILE...",
+     "unseen plan FILE...", "unseen plan -n N",
      "say how large a filter would be",
      "Any two of -n, -p and --size determine the third. Nothing is made.\n"
      "With FILE, unseen counts the distinct lines in it, and uses that number as -n.\n"
@@ -71,7 +71,7 @@ const struct command command_table[] = {
     {"help", FOR_HELP, OPERANDS_COMMAND, NULL,
      "unseen help [COMMAND | all]", NULL,
      "print help on a command, or all options",
-     "`unseen help unseen` has all options of unseen without a command.\n",
+     "`unseen help unseen` lists the options of unseen without a command.\n",
      " usage man ", command_help},
 
     {"push", FOR_PUSH, OPERANDS_FILTER_FILES, "Work through a queue",

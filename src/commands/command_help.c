@@ -90,7 +90,7 @@ static void print_short_help(void)
     }
     printf("\nOptions (all of them: unseen help all):\n");
     print_brief_options();
-    printf("\nExit status: 0 success, 1 nothing selected, 2 error, 3 CMD failed, 75 try again.\n"
+    printf("Exit status: 0 success, 1 nothing selected, 3 CMD failed, 75 retry, else error\n"
            "More: unseen help COMMAND, unseen help all, man unseen\n");
 }
 

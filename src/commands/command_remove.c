@@ -23,7 +23,7 @@ static int check(struct job *job)
     if (counting)
         return 0;
     return message("%s: is not a counting filter, so lines cannot be removed from it (to "
-                   "make one: unseen create --counting FILTER)",
+                   "make one: unseen create --counting NEW)",
                    job->path);
 }
 

@@ -38,8 +38,9 @@ const char *filter_operand(const struct options *options)
 {
     const char *name = options->operands[0];
     if (name == NULL && options->exec != NULL)
-        message("FILTER is missing (put it before -x, which takes the rest of the line: %s)",
-                options->asked->synopsis);
+        message("FILTER is missing (put it before -x, which takes the rest of the line: "
+                "unseen %s FILTER -x CMD ARG...)",
+                options->asked->name);
     else if (name == NULL)
         message("FILTER is missing (%s)", options->asked->synopsis);
     else if (filter_operand_is_name(name, options))

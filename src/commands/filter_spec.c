@@ -197,11 +197,15 @@ static const char *blame(const struct options *options, const char *option, char
 /* --hashes and --bits-per-key are converted before they are compared: names what was given. */
 static void name_given(const struct options *options, const char **option, char how[LIKENESS_TEXT])
 {
-    char *wanted = strstr(how, ", not ");
+    const char *hashes = options->given[OPTION_hashes];
+    char *wanted = strstr(how, ", not "), rounded[24];
     if (*option == NULL)
         return;
-    if (strcmp(*option, "--hashes") == 0 && wanted != NULL)
-        snprintf(wanted, 64, ", not %s", options->given[OPTION_hashes]);
+    if (strcmp(*option, "--hashes") == 0 && hashes != NULL && wanted != NULL) {
+        snprintf(rounded, sizeof rounded, "%s", wanted + strlen(", not "));
+        if (strcmp(rounded, hashes) != 0)
+            snprintf(wanted, 80, ", not %.20s, rounded up to %s", hashes, rounded);
+    }
     if (strcmp(*option, "--size") == 0 && options->bits_per_key != 0) {
         *option = "--bits-per-key";
         snprintf(how, LIKENESS_TEXT, "without %s %s", *option, options->given[OPTION_bits_per_key]);

@@ -54,7 +54,7 @@ OPTION(exec, COMMAND, GROUP_DELIVERY, FOR_FILTER | FOR_POP, {"--exec", "-x"}, "C
        .needs = OPERAND_FILTER, .excludes = B(append),
        .why = "-x hands the lines to CMD; to keep the output of CMD: >> FILE")
 OPTION(pending, FILE, GROUP_DELIVERY, FOR_FILTER, {"--pending"}, "FILE", "keys",
-       NULL, "remember nothing yet; unseen commit FILE will",
+       NULL, "remember nothing yet; commit with FILE will",
        .needs = OPERAND_FILTER, .excludes = B(exec) | B(durable),
        .why = "each decides when lines are remembered")
 OPTION(durable, NOTHING, GROUP_DELIVERY, FOR_FILTER | FOR_PUSH, {"--durable"}, NULL, NULL,
@@ -90,7 +90,7 @@ OPTION(counting, NOTHING, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--counting"}, N
        NULL, "lines can be removed; four times as large",
        .describes = true, .needs = OPERAND_FILTER)
 OPTION(like, FILTER, GROUP_MAKING, FOR_MAKERS | FOR_SHARD, {"--like"}, "FILTER", "seen.bf",
-       NULL, "copy the options of FILTER",
+       NULL, "copy the options of FILTER (shard: its key)",
        .describes = true, .beside_like = true, .why = "--like copies this from its FILTER")
 OPTION(secret, NOTHING, GROUP_MAKING, FOR_MAKERS, {"--secret"}, NULL, NULL,
        NULL, "hash with a secret, against crafted lines",
@@ -131,7 +131,7 @@ OPTION(seed, SEED, GROUP_EXPERT, FOR_MAKERS, {"--seed"}, "S", "42",
        NULL, "seed of the hash, 64 bits (default 0)", 0, 0x1p64,
        .describes = true, .beside_like = true)
 OPTION(threads, COUNT, GROUP_EXPERT, FOR_READERS, {"--threads", "-j"}, "N", "4",
-       NULL, "use at most N threads (default 2)", 1, 1024)
+       NULL, "use at most N threads (default 2, or 1)", 1, 1024)
 OPTION(max_line, SIZE, GROUP_EXPERT, FOR_READERS | FOR_POP, {"--max-line"}, "SIZE", "1M",
        NULL, "treat longer lines as an error (default 1G)", 1, MAX_LINE_MAX)
 OPTION(allow_network, NOTHING, GROUP_EXPERT,

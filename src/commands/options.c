@@ -261,9 +261,11 @@ static int check_excluded(const struct options *options, enum option_id id)
     while ((both & OPTION_BIT(other)) == 0)
         other++;
     const char *operand = options->operands[0];
+    char word[QUOTE_MAX];
     if (id == OPTION_repeated && other == OPTIONS && ispunct((unsigned char)operand[0]) &&
-        operand[1] == '\0')
-        return message("-d: takes no value (for the field separator: -t '%s')", operand);
+        strchr("-.", operand[0]) == NULL && operand[1] == '\0')
+        return message("%s: takes no value (for the field separator: -t %s)", options->spelled[id],
+                       quote_word(operand, word));
     return message("%s and %s: cannot be given together (%s)", options->spelled[id],
                    other < OPTIONS ? options->spelled[other] : "FILTER", option_table[id].why);
 }

@@ -53,7 +53,7 @@ static int cannot_run(const struct child *child, struct fault *fault)
 {
     char quoted[QUOTE_MAX];
     const char *name = child->argv[0];
-    if (child->error == ENOENT)
+    if (child->error == ENOENT && strchr(name, '/') == NULL)
         fault_set(fault, name, "command not found");
     else
         fault_errno(fault, name, "cannot be run", child->error);

@@ -166,7 +166,7 @@ const char *recipe_parse_profile(struct recipe *recipe, const char *text, const 
             recipe->version = profile_versions[i];
             return NULL;
         }
-    return strchr(text, '/') == NULL ? "unknown key" : "takes no version, which FILTER records";
+    return strchr(text, '/') == NULL ? "unknown form" : "takes no version: FILTER has it";
 }
 
 char *recipe_profile_text(const struct recipe *recipe, char *text)
