@@ -8,7 +8,7 @@ load helper
 tools=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}
 
 # keys_are: the table on stdin holds: after a row "> RECIPE [# WORDS]", rows "LINE => KEY", "LINE => ''" for an empty
-# key, or "LINE itself" for a line that counts as itself; with printf's escapes in both.
+# key, or "LINE itself" for a line without a key; with printf's escapes in both.
 keys_are() {
     local row line recipe=
     while IFS= read -r row; do

@@ -194,9 +194,9 @@ taken_over() {
     same "$out" all
 }
 
-# --- lines that count as themselves ------------------------------------------------------
+# --- lines without a key ------------------------------------------------------
 
-@test "a line without a key counts as itself: untrimmed, unfolded, and no other one's key" {
+@test "a line without a key is compared whole: untrimmed, unfolded, and no other one's key" {
     local options lines wanted
     while IFS='|' read -r options lines wanted; do
         # shellcheck disable=SC2086 # several words

@@ -8,7 +8,7 @@ as `unseen` with the same recipe does. It is asked for recipes that are right. N
 the C code: the two are written from the same rules, so that a slip in one of them shows.
 
 A key is made in five steps: the bytes of the line; blanks at its ends; fields; profile; case. Where
-a step finds nothing to take, the line counts as itself: its bytes as they came, never equal to
+a step finds nothing to take, the line has no key: it is compared as a whole line, never equal to
 another line's key. `None` says so here.
 """
 
@@ -208,7 +208,7 @@ PROFILES = {"url": url, "host": host, "endpoint": endpoint}
 
 
 def key_of(line, recipe):
-    """The key of a line; None if it counts as itself."""
+    """The key of a line; None if it has none."""
     key = trim(line, recipe.separator) if recipe.trim else line
     if recipe.fields:
         key = fields(key, recipe.fields, recipe.separator)
@@ -238,7 +238,7 @@ def parse_arguments():
 
 def main():
     recipe = parse_arguments()
-    seen = {True: set(), False: set()}  # of lines that count as themselves, and of keys
+    seen = {True: set(), False: set()}  # of lines without a key, and of keys
     lines = sys.stdin.buffer.read().split(recipe.delimiter)
     for line in lines if lines[-1] else lines[:-1]:
         key = key_of(line, recipe)
