@@ -162,14 +162,13 @@ int command_help(const struct options *options)
         return message("%s: extra operand (unseen help COMMAND)", options->operands[1]);
     if (word == NULL)
         return command_print_help(&command_table[0]);
-    if (strcmp(word, "all") == 0) {
+    bool plain = strcmp(word, "unseen") == 0;
+    const struct command *command = plain ? &command_table[0] : command_find(word);
+    if (strcmp(word, "all") == 0)
         print_all();
-        return message_finish_output();
-    }
-    if (strcmp(word, "unseen") == 0) {
-        print_command(&command_table[0]);
-        return message_finish_output();
-    }
-    const struct command *command = command_find(word);
-    return command != NULL ? command_print_help(command) : command_unknown(word);
+    else if (command != NULL)
+        print_command(command);
+    else
+        return command_unknown(word);
+    return message_finish_output();
 }

@@ -194,18 +194,17 @@ static const char *blame(const struct options *options, const char *option, char
     return length > 0 ? text : options->spelled[options_describing(options)];
 }
 
-/* --hashes and --bits-per-key are converted before they are compared: names what was given. */
-static void name_given(const struct options *options, const char **option, char how[LIKENESS_TEXT])
+/* --hashes and --bits-per-key were converted to `wanted`: says what was given. */
+static void name_given(const struct options *options, const struct header *wanted,
+                       const char **option, char how[LIKENESS_TEXT])
 {
-    const char *hashes = options->given[OPTION_hashes];
-    char *wanted = strstr(how, ", not "), rounded[24];
+    size_t length = strlen(how);
     if (*option == NULL)
         return;
-    if (strcmp(*option, "--hashes") == 0 && hashes != NULL && wanted != NULL) {
-        snprintf(rounded, sizeof rounded, "%s", wanted + strlen(", not "));
-        if (strcmp(rounded, hashes) != 0)
-            snprintf(wanted, 80, ", not %.20s, rounded up to %s", hashes, rounded);
-    }
+    if (strcmp(*option, "--hashes") == 0 && strstr(how, ", not ") != NULL &&
+        options->hashes != geometry_hashes(wanted->plan.geometry))
+        snprintf(how + length, LIKENESS_TEXT - length, ", rounded up from %" PRIu64,
+                 options->hashes);
     if (strcmp(*option, "--size") == 0 && options->bits_per_key != 0) {
         *option = "--bits-per-key";
         snprintf(how, LIKENESS_TEXT, "without %s %s", *option, options->given[OPTION_bits_per_key]);
@@ -261,7 +260,7 @@ static int compare(const struct options *options, const char *path, const struct
     if (likeness_difference(has, &wanted, LIKE_WHOLLY, &option, how) == NULL)
         return 0;
     if (options->like == NULL)
-        name_given(options, &option, how);
+        name_given(options, &wanted, &option, how);
     return message("%s: was made %s (leave %s out, or make another filter)", path, how,
                    blame(options, option, options_blamed));
 }

@@ -47,7 +47,7 @@ OPTION(repeated, NOTHING, GROUP_LINES, FOR_FILTER, {"--repeated", "-d"}, NULL, N
        NULL, "print lines that occur more than once, once each",
        .excludes = B(exec) | B(pending) | B(durable) | B(window) | B(forget_after) | B(dropped) |
                    B(summary) | OPERAND_FILTER,
-       .why = "-d prints repeated lines and works only in memory")
+       .why = "-d prints repeated lines, in memory only; for the field separator: -t")
 
 OPTION(exec, COMMAND, GROUP_DELIVERY, FOR_FILTER | FOR_POP, {"--exec", "-x"}, "CMD ARG...", "wc -l",
        "pass new lines to CMD", "pass lines to CMD; if CMD fails, they come again",

@@ -7,7 +7,6 @@
 #include "core/sizing.h"
 #include "format/header.h"
 
-#include <ctype.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -260,12 +259,6 @@ static int check_excluded(const struct options *options, enum option_id id)
         return 0;
     while ((both & OPTION_BIT(other)) == 0)
         other++;
-    const char *operand = options->operands[0];
-    char word[QUOTE_MAX];
-    if (id == OPTION_repeated && other == OPTIONS && ispunct((unsigned char)operand[0]) &&
-        strchr("-.", operand[0]) == NULL && operand[1] == '\0')
-        return message("%s: takes no value (for the field separator: -t %s)", options->spelled[id],
-                       quote_word(operand, word));
     return message("%s and %s: cannot be given together (%s)", options->spelled[id],
                    other < OPTIONS ? options->spelled[other] : "FILTER", option_table[id].why);
 }
