@@ -69,7 +69,7 @@ sweep() {
     local length form
     exits 0 unseen --create -n 1000 -p 1e-9 f.bf < <(seq 900)
     cp f.bf whole.bf
-    for form in 'f.bf' '--durable f.bf -a got' 'f.bf -x cat' 'query --tag f.bf'; do
+    for form in 'f.bf' '--durable f.bf -a got' 'f.bf -x cat' '--tag f.bf' 'query --tag f.bf'; do
         for length in 0 4096 16384; do
             cp whole.bf f.bf
             : >got
@@ -105,7 +105,7 @@ sweep() {
 
 @test "the filter is replaced or removed while in use: noticed, exit 75, for every writer" {
     local form
-    for form in 'f.bf' 'add f.bf' '--durable f.bf -a got' 'f.bf -x cat' 'remove f.bf'; do
+    for form in 'f.bf' '--tag f.bf' 'add f.bf' '--durable f.bf -a got' 'f.bf -x cat' 'remove f.bf'; do
         exits 0 unseen create --force --counting -p 1e-9 f.bf
         exits 0 unseen add f.bf <<<one
         notices_change "$UNSEEN" $form

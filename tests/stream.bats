@@ -144,7 +144,7 @@ peaks_below() {
             [[ $i -eq 3 ]] || printf '\n'
         done
     }
-    for command in '-j 1' '-j 2' '-z' '-j 2 f.bf' 'query --tag f.bf' 'query -j 2 -v empty.bf' 'f.bf -x cat'; do
+    for command in '-j 1' '-j 2' '-z' '-j 2 f.bf' 'query --tag f.bf' '--tag empty.bf' 'query -j 2 -v empty.bf' 'f.bf -x cat'; do
         exits 0 unseen create --force f.bf
         exits 0 unseen create --force empty.bf
         # shellcheck disable=SC2086

@@ -9,10 +9,15 @@
 static int check(struct job *job)
 {
     const struct options *options = job->options;
-    job->plan.verb = options->repeated ? PIPELINE_REPEATED : PIPELINE_NEW;
+    job->plan.verb = options->tag        ? PIPELINE_TAG_NEW
+                     : options->repeated ? PIPELINE_REPEATED
+                                         : PIPELINE_NEW;
     job->plan.may_close = options->exec != NULL;
     if (options->exec != NULL)
         job->plan.header_line = HEADER_WITH_LINES;
+    if (options->tag && options_has(options, OPTION_max_count)) /* query takes both */
+        return message("--tag and %s: cannot be given together (--tag prints every line)",
+                       options->spelled[OPTION_max_count]);
     if (options->durable && !output_is_file(options->append))
         return message("--durable: %s is not a regular file (use -a FILE, or > FILE)",
                        options->append != NULL ? options->append : "standard output");
@@ -74,6 +79,6 @@ int command_filter(const struct options *options)
                                    .done = settle,
                                    .failed = fail,
                                    .finish = finish,
-                                   .selected = "printed",
-                                   .seen = "dropped"});
+                                   .selected = options->tag ? "new" : "printed",
+                                   .seen = options->tag ? "seen" : "dropped"});
 }

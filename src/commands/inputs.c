@@ -139,15 +139,17 @@ struct run {
  * lines that are printed and remembered. */
 static void suggest_rest(const struct pipeline_plan *plan, struct fault *fault)
 {
-    bool settles = plan->verb == PIPELINE_NEW || plan->verb == PIPELINE_ADD ||
-                   plan->verb == PIPELINE_REMOVE;
+    bool settles = plan->verb == PIPELINE_NEW || plan->verb == PIPELINE_TAG_NEW ||
+                   plan->verb == PIPELINE_ADD || plan->verb == PIPELINE_REMOVE;
     if ((fault->error != ENOSPC && fault->error != EDQUOT) || fault->way_out[0] != '\0' ||
         !settles || plan->pending != NULL || plan->may_close ||
         store_path(filter_store(plan->filter)) == NULL)
         return;
     if (plan->output != NULL && plan->output->fd == STDOUT_FILENO)
-        fault_way_out(fault, "printed lines are remembered; free some space, then get the rest "
-                             "with the same input and -a FILE");
+        fault_way_out(fault,
+                      "printed lines are remembered; free some space, then get the rest "
+                      "with the same input and %s",
+                      plan->verb == PIPELINE_TAG_NEW ? ">> FILE" : "-a FILE");
     else
         fault_way_out(fault, "free some space, and run it again with the same input");
 }
@@ -181,7 +183,8 @@ static int run_pipeline(void *context, struct input *input, struct fault *fault)
 /* The word for the lines that a verb selects, in the progress line. */
 static const char *const selected_words[] = {
     [PIPELINE_NEW] = "new",        [PIPELINE_ADD] = "new",  [PIPELINE_REPEATED] = "repeated",
-    [PIPELINE_QUERY] = "selected", [PIPELINE_TAG] = "seen", [PIPELINE_REMOVE] = "removed",
+    [PIPELINE_QUERY] = "selected", [PIPELINE_TAG] = "seen", [PIPELINE_TAG_NEW] = "new",
+    [PIPELINE_REMOVE] = "removed",
 };
 
 int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,

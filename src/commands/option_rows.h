@@ -41,6 +41,11 @@ OPTION(dropped, FILE, GROUP_LINES, FOR_FILTER | FOR_ADD | FOR_PUSH, {"--dropped"
 OPTION(max_count, COUNT, GROUP_LINES, FOR_FILTER | FOR_QUERY | FOR_POP, {"--max-count", "-m"},
        "N", "10",
        "stop after N new lines", "stop after N lines were printed or selected", 0, 1e15)
+OPTION(tag, NOTHING, GROUP_LINES, FOR_FILTER | FOR_QUERY | FOR_KEY, {"--tag"}, NULL, NULL,
+       NULL, "print every line after new or seen (key: key, none)",
+       .excludes = B(append) | B(dropped) | B(repeated) | B(exec) | B(pending) | B(durable) |
+                   B(count) | B(quiet) | B(invert_match),
+       .why = "--tag prints every line")
 OPTION(exit_status, NOTHING, GROUP_LINES, FOR_FILTER, {"--exit-status", "-e"}, NULL, NULL,
        NULL, "exit with 1 if no line was selected")
 OPTION(repeated, NOTHING, GROUP_LINES, FOR_FILTER, {"--repeated", "-d"}, NULL, NULL,
@@ -116,9 +121,6 @@ OPTION(count, NOTHING, GROUP_SINGLE, FOR_QUERY, {"--count", "-c"}, NULL, NULL,
        NULL, "print only the number of lines selected")
 OPTION(quiet, NOTHING, GROUP_SINGLE, FOR_QUERY, {"--quiet", "-q"}, NULL, NULL,
        NULL, "print nothing; stop at the first line selected")
-OPTION(tag, NOTHING, GROUP_SINGLE, FOR_QUERY | FOR_KEY, {"--tag"}, NULL, NULL,
-       NULL, "print every line after seen or new (key: key, none)",
-       .excludes = B(count) | B(quiet) | B(invert_match), .why = "--tag prints every line")
 OPTION(files, FILE, GROUP_SINGLE, FOR_SHARD, {"--files"}, "PATTERN", "shard.%d",
        NULL, "with N: write each shard to its own file: s.%d")
 

@@ -6,6 +6,7 @@
 struct collect {
     struct output *output;
     size_t length; /* bytes in the buffer */
+    uint64_t accepted;
     char bytes[COLLECT_BYTES];
 };
 
@@ -17,6 +18,7 @@ struct collect *collect_new(struct output *output)
         return NULL;
     collect->output = output;
     collect->length = 0;
+    collect->accepted = 0;
     return collect;
 }
 
@@ -27,7 +29,9 @@ void collect_free(struct collect *collect)
 
 static int write_out(struct collect *collect, const char *bytes, size_t length, struct fault *fault)
 {
-    return output_write(collect->output, bytes, length, fault) == length ? 0 : -1;
+    size_t accepted = output_write(collect->output, bytes, length, fault);
+    collect->accepted += accepted;
+    return accepted == length ? 0 : -1;
 }
 
 int collect_flush(struct collect *collect, struct fault *fault)
@@ -37,9 +41,19 @@ int collect_flush(struct collect *collect, struct fault *fault)
     return length > 0 ? write_out(collect, collect->bytes, length, fault) : 0;
 }
 
+int collect_reserve(struct collect *collect, size_t length, struct fault *fault)
+{
+    return length > COLLECT_BYTES - collect->length ? collect_flush(collect, fault) : 0;
+}
+
+uint64_t collect_accepted(const struct collect *collect)
+{
+    return collect->accepted;
+}
+
 int collect_add(struct collect *collect, const char *bytes, size_t length, struct fault *fault)
 {
-    if (length > COLLECT_BYTES - collect->length && collect_flush(collect, fault) != 0)
+    if (collect_reserve(collect, length, fault) != 0)
         return -1;
     if (length > COLLECT_BYTES)
         return write_out(collect, bytes, length, fault);

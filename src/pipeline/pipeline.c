@@ -33,7 +33,7 @@ struct pipeline {
     bool closed;             /* the output was closed */
     bool unsure;             /* durable: a flush or settling failed, and is not repeated */
     int64_t settled;         /* durable: time of the last settling, by clock_monotonic */
-    struct collect *tagged;  /* PIPELINE_TAG: lines with their tags */
+    struct collect *tagged;  /* PIPELINE_TAG, PIPELINE_TAG_NEW: lines with their tags */
     struct collect *dropped; /* lines that were not selected */
     struct false_drops false_drops;
     struct shard shard; /* the filter's */
@@ -184,13 +184,26 @@ static bool write_picked(struct pipeline *pipeline, size_t *accepted, struct fau
     return *accepted == length;
 }
 
+static const char *tag_of(const struct pipeline *pipeline, size_t i)
+{
+    return pipeline->seen[i] ? "seen\t" : "new\t";
+}
+
+/* How many bytes are printed for a line. */
+static size_t printed_length(const struct pipeline *pipeline, const struct batch *batch, size_t i)
+{
+    if (pipeline->tagged != NULL)
+        return strlen(tag_of(pipeline, i)) + line_length(batch, i);
+    return pipeline->select[i] ? line_length(batch, i) : 0;
+}
+
 /* How many selected lines are complete in the first `bytes` written. */
 static uint64_t lines_within(const struct pipeline *pipeline, const struct batch *batch,
                              size_t bytes)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < batch->n; i++) {
-        size_t length = pipeline->select[i] ? line_length(batch, i) : 0;
+        size_t length = printed_length(pipeline, batch, i);
         if (length > bytes)
             break;
         bytes -= length;
@@ -199,16 +212,13 @@ static uint64_t lines_within(const struct pipeline *pipeline, const struct batch
     return count;
 }
 
-/* With a filter file, selected lines are in flight: they are written now, and those that were
- * accepted whole are settled. */
-static int hand_on(struct pipeline *pipeline, const struct batch *batch, struct fault *fault)
+/* Of the selected lines, which are in flight, settles those that were accepted whole. `failed`: only
+ * so many bytes of the batch were accepted, as the fault says. */
+static int settle_accepted(struct pipeline *pipeline, const struct batch *batch, bool failed,
+                           size_t accepted, struct fault *fault)
 {
-    size_t accepted;
     struct fault later;
-    if (store_path(pipeline->store) == NULL)
-        return pick_selected(pipeline, batch, fault);
-    uint64_t selected = pick(pipeline, batch);
-    bool failed = !write_picked(pipeline, &accepted, fault);
+    uint64_t selected = marks_count(pipeline->select, batch->n);
     uint64_t delivered = failed ? lines_within(pipeline, batch, accepted) : selected;
     pipeline->counts.selected += delivered;
     if (failed && pipeline->plan.may_close && fault->error == EPIPE) {
@@ -223,17 +233,43 @@ static int hand_on(struct pipeline *pipeline, const struct batch *batch, struct 
     return failed ? -1 : 0;
 }
 
-static int write_tagged(struct pipeline *pipeline, const struct batch *batch, struct fault *fault)
+/* With a filter file, selected lines are written now. */
+static int hand_on(struct pipeline *pipeline, const struct batch *batch, struct fault *fault)
 {
+    size_t accepted;
+    if (store_path(pipeline->store) == NULL)
+        return pick_selected(pipeline, batch, fault);
+    pick(pipeline, batch);
+    bool failed = !write_picked(pipeline, &accepted, fault);
+    return settle_accepted(pipeline, batch, failed, accepted, fault);
+}
+
+/* Writes every line after its tag. Returns 0 or -1. */
+static int write_tags(struct pipeline *pipeline, const struct batch *batch, struct fault *fault)
+{
+    struct collect *to = pipeline->tagged;
     for (size_t i = 0; i < batch->n; i++) {
-        const char *tag = pipeline->seen[i] ? "seen\t" : "new\t";
-        if (collect_add(pipeline->tagged, tag, strlen(tag), fault) != 0 ||
-            collect_add(pipeline->tagged, batch->bytes + batch->starts[i], line_length(batch, i),
-                        fault) != 0)
+        const char *tag = tag_of(pipeline, i);
+        if (collect_reserve(to, printed_length(pipeline, batch, i), fault) != 0 ||
+            collect_add(to, tag, strlen(tag), fault) != 0 ||
+            collect_add(to, batch->bytes + batch->starts[i], line_length(batch, i), fault) != 0)
             return -1;
     }
+    return collect_flush(to, fault);
+}
+
+static int tag_seen(struct pipeline *pipeline, const struct batch *batch, struct fault *fault)
+{
     pipeline->counts.selected += marks_count(pipeline->select, batch->n);
-    return collect_flush(pipeline->tagged, fault);
+    return write_tags(pipeline, batch, fault);
+}
+
+static int tag_new(struct pipeline *pipeline, const struct batch *batch, struct fault *fault)
+{
+    uint64_t before = collect_accepted(pipeline->tagged);
+    bool failed = write_tags(pipeline, batch, fault) != 0;
+    size_t accepted = (size_t)(collect_accepted(pipeline->tagged) - before);
+    return settle_accepted(pipeline, batch, failed, accepted, fault);
 }
 
 static int count_not_removed(struct pipeline *pipeline, const struct batch *batch,
@@ -261,7 +297,8 @@ static const struct verb verbs[] = {
     [PIPELINE_ADD] = {judge_add, pick_selected, true},
     [PIPELINE_REPEATED] = {judge_repeated, pick_selected, false},
     [PIPELINE_QUERY] = {judge_query, pick_selected, false},
-    [PIPELINE_TAG] = {judge_query, write_tagged, false},
+    [PIPELINE_TAG] = {judge_query, tag_seen, false},
+    [PIPELINE_TAG_NEW] = {judge_new, tag_new, true},
     [PIPELINE_REMOVE] = {judge_remove, count_not_removed, true},
 };
 
@@ -278,6 +315,7 @@ static struct batches *make_batches(const struct pipeline_plan *plan, const stru
 
 struct pipeline *pipeline_new(const struct pipeline_plan *plan)
 {
+    bool tags = plan->verb == PIPELINE_TAG || plan->verb == PIPELINE_TAG_NEW;
     struct pipeline *pipeline = calloc(1, sizeof *pipeline);
     if (pipeline == NULL)
         return NULL;
@@ -289,7 +327,7 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
     pipeline->batches = make_batches(plan, store_header(pipeline->store));
     pipeline->seen = malloc(pipeline->most);
     pipeline->select = malloc(pipeline->most);
-    if (plan->verb == PIPELINE_TAG)
+    if (tags)
         pipeline->tagged = collect_new(plan->output);
     if (plan->dropped != NULL)
         pipeline->dropped = collect_new(plan->dropped);
@@ -297,7 +335,7 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
         false_drops_start(&pipeline->false_drops, pipeline->store);
     pipeline->settled = clock_monotonic();
     if (pipeline->batches == NULL || pipeline->seen == NULL || pipeline->select == NULL ||
-        (plan->verb == PIPELINE_TAG && pipeline->tagged == NULL) ||
+        (tags && pipeline->tagged == NULL) ||
         (plan->dropped != NULL && pipeline->dropped == NULL)) {
         pipeline_free(pipeline);
         return NULL;

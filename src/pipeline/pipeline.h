@@ -25,6 +25,7 @@ enum pipeline_verb {
     PIPELINE_REPEATED, /* print lines that come for the second time */
     PIPELINE_QUERY,    /* print seen lines, remember nothing */
     PIPELINE_TAG,      /* print every line after "seen" or "new" and a TAB, remember nothing */
+    PIPELINE_TAG_NEW,  /* the same, and remember new lines */
     PIPELINE_REMOVE,   /* forget lines, print nothing; forgotten lines count as selected */
 };
 
