@@ -205,6 +205,29 @@ END
     same table wanted
 }
 
+@test "the speed that README and unseen-filters(7) quote is the one that was recorded" {
+    local label ns memory times='' memories=''
+    # recorded LABEL: nanoseconds per line and peak memory, as the pages write them.
+    recorded() {
+        label=$1 awk -F ' [|] ' '$1 == "| " ENVIRON["label"] && NF == 6 {
+            print $3, $5 < 1000 ? $5 " MB" : sprintf("%.1f GB", $5 / 1000)
+        }' "$repository/tests/bench/RESULTS.md"
+    }
+    for label in 'sort -u' "mawk '!s[\$0]++'" anew huniq SQLite 'unseen FILTER, first fill'; do
+        read -r ns memory < <(recorded "$label") || complain "not recorded: $label"
+        times+=" | $ns ns" memories+=" | $memory"
+    done
+    grep -Fx -e "| time per line$times |" -e "| peak memory$memories |" "$readme" >quoted || true
+    [[ $(wc -l <quoted) -eq 2 ]] || complain "README should say$times |$memories"
+    for label in 'unseen -n N' 'unseen FILTER, first fill' 'unseen FILTER, all seen' huniq 'sort -u'; do
+        recorded "$label"
+    done | cut -d' ' -f1 | xargs >wanted
+    sed -n '/^\.\\" speed:/,/^\.It/s/[^0-9]*\([0-9.]*\) ns[^0-9]*/\1 /gp' "$repository/man/unseen-filters.7" | xargs >quoted
+    same quoted wanted
+    cp "$repository"/tests/bench/{plot,RESULTS.md} . && ./plot
+    cmp results.svg "$repository/tests/bench/results.svg"
+}
+
 # Options: completions.bats.
 @test "the manual has every command that help has, and every exit code" {
     local command
