@@ -26,8 +26,8 @@ void collect_free(struct collect *collect);
  * directly. Returns 0; or -1 with the fault of output_write, and then the buffer is discarded. */
 int collect_add(struct collect *collect, const char *bytes, size_t length, struct fault *fault);
 
-/* Makes room, so that pieces of so many bytes in all are not divided between two writes, unless they
- * are more than the buffer holds. Returns as collect_add. */
+/* Makes room, so that pieces of so many bytes in all are not divided between two writes, unless
+ * they are more than the buffer holds. Returns as collect_add. */
 int collect_reserve(struct collect *collect, size_t length, struct fault *fault);
 
 /* Writes the buffer. Returns as collect_add. */

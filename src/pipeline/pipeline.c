@@ -212,8 +212,8 @@ static uint64_t lines_within(const struct pipeline *pipeline, const struct batch
     return count;
 }
 
-/* Of the selected lines, which are in flight, settles those that were accepted whole. `failed`: only
- * so many bytes of the batch were accepted, as the fault says. */
+/* Of the selected lines, which are in flight, settles those that were accepted whole. `failed`:
+ * only so many bytes of the batch were accepted, as the fault says. */
 static int settle_accepted(struct pipeline *pipeline, const struct batch *batch, bool failed,
                            size_t accepted, struct fault *fault)
 {
