@@ -19,8 +19,9 @@
 #   make format          run clang-format; format-check only asks whether that is needed
 #   make install         into $(DESTDIR)$(prefix); uninstall removes it
 #   make dist            a source archive in build/dist
-#   make release         static programs for two processors, with manuals and completions, the source
-#                        archive and checksums, in build/release
+#   make wheel           static programs for two processors as packages for pip, in build/wheel
+#   make release         these, and as archives, with manuals and completions; the source archive and
+#                        checksums, in build/release
 #   make check-long      what CI leaves out: the Debian package, builds compared, keys of many lines
 #   make deb             a Debian package in build/deb, and what lintian says of it
 #   make html            the manual as HTML, in build/html
@@ -112,7 +113,7 @@ ALL_LDLIBS = $(LDLIBS) -lc -lm -pthread
 
 # WARN, HARDEN, HARDEN_LINK, DOUBLES and HEADERS come from probing the compiler. Some goals must run
 # without one: a bare machine has none before it has asked src/build/deps.sh.
-NO_COMPILER = demo static check mutants engines coverage fuzz deps clean dist release deb check-long html uninstall \
+NO_COMPILER = demo static check mutants engines coverage fuzz deps clean dist release wheel deb check-long html uninstall \
 	lint lint-% format format-check
 ifneq ($(filter-out $(NO_COMPILER),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
@@ -370,12 +371,16 @@ uninstall:
 dist:
 	@src/build/dist.sh $(VERSION) $(BUILD)/dist $(BUILD)
 
-release deb: export VERSION := $(VERSION)
-release deb: export HOMEPAGE := $(HOMEPAGE)
-release deb: export MAINTAINER := $(MAINTAINER)
+release wheel deb: export VERSION := $(VERSION)
+release wheel deb: export HOMEPAGE := $(HOMEPAGE)
+release wheel deb: export MAINTAINER := $(MAINTAINER)
 release deb:
 	@src/build/deps.sh $@
 	@src/packaging/$@.sh $(BUILD)
+
+wheel:
+	@src/build/deps.sh release
+	@src/packaging/release.sh $(BUILD) wheel
 
 # The steps that CI leaves out, for their time.
 check-long:
@@ -401,4 +406,4 @@ clean:
 FORCE:
 .PHONY: all static deps demo check check-programs tools messages mutants test-unit bench bench-quick cpus \
 	accuracy torture engines fuzz fuzz-programs coverage lint lint-tidy lint-cppcheck lint-shell \
-	lint-man lint-width format format-check install uninstall dist release deb check-long html clean FORCE
+	lint-man lint-width format format-check install uninstall dist release wheel deb check-long html clean FORCE

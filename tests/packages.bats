@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What packages are made of: the source archive, the recipes, the manual as HTML.
+# What packages are made of: the source archive, the recipes, the wheel, the manual as HTML.
 # make deb and make release try by themselves what they have made.
 
 # shellcheck disable=SC2154 # repository, out, err and code are set by helper.bash
@@ -38,7 +38,7 @@ filled() {
 
 @test "recipes: nothing is left to fill in" {
     local file
-    for file in PKGBUILD unseen.rb debian/control debian/copyright; do
+    for file in PKGBUILD unseen.rb METADATA debian/control debian/copyright; do
         filled "$file" >made
         run -1 grep -n '@[A-Z]' made
     done
@@ -79,4 +79,56 @@ filled() {
     while read -r link; do
         [[ $link == https:* || -e $link ]] || complain "a link to $link"
     done < <(sed 's/href="/\n&/g' ./*.html | sed -n 's/^href="\([^#"][^#"]*\).*/\1/p' | sort -u)
+}
+
+# a_wheel DIRECTORY: of the program under test, and a part of what else make install installs.
+a_wheel() {
+    mkdir -p "$1" stage/bin stage/share/man/man1 stage/share/doc/unseen
+    cp "$UNSEEN" stage/bin/unseen
+    cp "$repository/man/unseen.1" stage/share/man/man1
+    cp "$repository/LICENSE" stage/share/doc/unseen
+    echo Notices >stage/share/doc/unseen/NOTICES
+    filled METADATA | VERSION=1.2 "$repository/src/packaging/wheel.py" stage "$(uname -m)" "$1"
+    wheel=$1/unseen-1.2-py3-none-manylinux2014_$(uname -m).musllinux_1_1_$(uname -m).whl
+}
+
+@test "wheel: the same bytes each time, and RECORD and WHEEL are right" {
+    need python3
+    a_wheel one
+    touch -d 2001-01-01 stage/share/man/man1/unseen.1
+    chmod 700 stage/bin/unseen
+    (umask 077 && a_wheel two)
+    cmp "$wheel" "two/${wheel##*/}"
+    python3 - "$wheel" <<'END'
+import base64, csv, hashlib, sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as wheel:
+    rows = list(csv.reader(wheel.read("unseen-1.2.dist-info/RECORD").decode().splitlines()))
+    assert sorted(row[0] for row in rows) == sorted(wheel.namelist())
+    for name, digest, size in rows:
+        content = wheel.read(name)
+        sha256 = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")
+        expected = ["", ""] if name.endswith("/RECORD") else ["sha256=" + sha256, str(len(content))]
+        assert [digest, size] == expected, name
+    about = wheel.read("unseen-1.2.dist-info/WHEEL").decode()
+    for platform in sys.argv[1][: -len(".whl")].split("-none-")[1].split("."):
+        assert "\nTag: py3-none-" + platform + "\n" in about
+END
+}
+
+@test "wheel: pip installs it into a new environment, where it runs, and takes all of it away" {
+    need python3 pip3
+    pip() {
+        python3 -m pip --disable-pip-version-check --python new/bin/python "$@"
+    }
+    python3 -m venv --without-pip new
+    pip list >made 2>&1 || skip "needs pip 22.3 for the python3 in PATH: $(tail -n 1 made)"
+    find new ! -type d | sort >before
+    a_wheel made-here
+    pip install --no-index "$wheel"
+    cmp new/bin/unseen "$UNSEEN"
+    cmp new/share/man/man1/unseen.1 "$repository/man/unseen.1"
+    pip show -f unseen | grep -q '/licenses/LICENSE$'
+    [[ $(printf '%s\n' a b a | new/bin/unseen --create seen.bf) == $'a\nb' ]]
+    pip uninstall --yes unseen
+    find new ! -type d | sort | diff before -
 }

@@ -84,6 +84,8 @@ three opt:qemu-s390x-static  qemu-user-static qemu-user-static - qemu-user-stati
 release git                git            git               git               git            git
 release command:bash       bash           bash              bash              bash           bash
 release command:xz         xz-utils       xz                xz                xz             xz
+release command:python3    python3        python3           python3           python         python3
+release opt:pip3           python3-pip    python3-pip       py3-pip           python-pip     -
 release command:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu - aarch64-linux-gnu-gcc -
 release libc:aarch64-linux-gnu libc6-dev-arm64-cross -          -                 aarch64-linux-gnu-glibc -
 release opt:musl-gcc       musl-tools     musl-gcc          -                 musl           -

@@ -1,16 +1,16 @@
 #!/bin/bash
 # Makes a release in BUILD/release, the same bytes each time: the source archive; for each processor
-# a static program with manual and completions; CHANGELOG; recipes for the AUR and Homebrew;
-# SHA256SUMS.
+# a static program with manual and completions, as an archive and as a wheel for pip; CHANGELOG;
+# recipes for the AUR and Homebrew; SHA256SUMS. Or only the wheels, in BUILD/wheel.
 #
-#     VERSION=... HOMEPAGE=... MAINTAINER=... src/packaging/release.sh BUILD
+#     VERSION=... HOMEPAGE=... MAINTAINER=... src/packaging/release.sh BUILD [wheel]
 #
 # MACHINES names the processors (x86_64 aarch64).
 # The C library is musl if PATH has a compiler for it, otherwise the compiler's own.
 set -euo pipefail
 
 build=$1
-out=$build/release
+out=$build/${2:-release}
 export LC_ALL=C
 unset CC CPPFLAGS CFLAGS LDFLAGS LDLIBS
 
@@ -67,6 +67,15 @@ make_for() {
         "${completer[@]}" "${@:2}"
 }
 
+# wheel MACHINE STAGE: packs it, and says what those who know wheels say, where they are installed.
+wheel() {
+    local check
+    src/packaging/fill.sh src/packaging/METADATA | src/packaging/wheel.py "$2" "$1" "$out"
+    for check in "twine check --strict" "auditwheel show"; do
+        ! command -v "${check%% *}" >/dev/null || $check "$out"/*_"$1".whl
+    done
+}
+
 # pack MACHINE: packs the files that make install puts below a prefix.
 pack() {
     local name=unseen-$VERSION-linux-$1 stage=$out/stage
@@ -76,7 +85,8 @@ pack() {
     make_for "$1" install DESTDIR="$stage/$name" prefix= >/dev/null
     cp "$out/CHANGELOG" "$stage/$name/share/doc/unseen"
     notices "$(compiler_for "$1")" >"$stage/$name/share/doc/unseen/NOTICES"
-    src/build/tar.sh "$stage" "$name" | gzip -9 -n >"$out/$name.tar.gz"
+    wheel "$1" "$stage/$name"
+    [[ $out == */wheel ]] || src/build/tar.sh "$stage" "$name" | gzip -9 -n >"$out/$name.tar.gz"
 }
 
 # recipes: fills in the checksum of the source archive, which the recipes build from.
@@ -91,11 +101,12 @@ recipes() {
 mkdir -p "$out"
 rm -rf "$out"/stage "$out"/unseen-* "$out"/SHA256SUMS
 src/packaging/changelog.sh "$VERSION" >"$out/CHANGELOG"
-src/build/dist.sh "$VERSION" "$out" "$build" >/dev/null
 make_for "$(uname -m)" all
 for machine in ${MACHINES:-x86_64 aarch64}; do
     pack "$machine"
 done
-recipes
 rm -r "$out/stage"
-(cd "$out" && sha256sum unseen-*.tar.* CHANGELOG PKGBUILD unseen.rb | tee SHA256SUMS)
+[[ $out != */wheel ]] || { ls -l "$out"/*.whl && exit; }
+src/build/dist.sh "$VERSION" "$out" "$build" >/dev/null
+recipes
+(cd "$out" && sha256sum unseen-*.tar.* unseen-*.whl CHANGELOG PKGBUILD unseen.rb | tee SHA256SUMS)
