@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """The reference for `unseen key`: what counts in a line, rule by rule, in the plainest way.
 
-    model.py [--trim] [-f LIST] [-t SEP] [--by PROFILE] [-i] [-z] FIRST <LINES
+    model.py [--trim] [--csv | --jsonl] [--header] [-f LIST] [-t SEP] [--by PROFILE] [-i] [-z]
+        FIRST [FILE...]
 
 Prints what `unseen key --tag` prints, and to the file FIRST each line whose key no line before it had,
-as `unseen` with the same recipe does. It is asked for recipes that are right. Nothing is shared with
-the C code: the two are written from the same rules, so that a slip in one of them shows.
+as `unseen` with the same recipe does (which wants the same header line in each FILE). It is asked for
+recipes that are right. Nothing is shared with the C code: the two are written from the same rules, so
+that a slip in one of them shows. Exit: 2 if the rest of a FILE was left; LEFT, its name and the
+number of the line are then on stderr.
 
 A key is made in five steps: the bytes of the line; blanks at its ends; fields; profile; case. Where
 a step finds nothing to take, the line has no key: it is compared as a whole line, never equal to
@@ -13,6 +16,7 @@ another line's key. `None` says so here.
 """
 
 import argparse
+import os
 import re
 import sys
 
@@ -23,7 +27,7 @@ TO_THE_END = None
 
 
 def trim(line, separator):
-    """A separator is not trimmed: it may bound an empty field."""
+    """Of a line, a field or a value. A separator is not trimmed: it may bound an empty field."""
     return line.strip(b" \t\r\v\f".replace(separator or b"", b""))
 
 
@@ -55,13 +59,201 @@ def parse_separator(text):
     return text.encode("latin-1").decode("unicode_escape").encode("latin-1")
 
 
-def fields(line, ranges, separator):
-    """Fields of the line, in its order; None if one of the ranges begins after its last field."""
-    found = line.split(separator) if separator else re.findall(rb"[^ \t]+", line)
+def choose(found, ranges):
+    """In the order of the line; None if one of the ranges begins after its last field."""
     if ranges[-1][0] > len(found):
         return None
-    chosen = [field for first, last in ranges for field in found[first - 1 : last]]
-    return (separator or b" ").join(chosen)
+    return [field for first, last in ranges for field in found[first - 1 : last]]
+
+
+def fields(line, recipe):
+    separator = recipe.separator
+    found = line.split(separator) if separator else re.findall(rb"[^ \t]+", line)
+    chosen = choose(found, recipe.ranges)
+    return chosen and (separator or b" ").join(chosen)
+
+
+# --- Steps 2 and 3 with --csv -------------------------------------------------------------------
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Left(Exception):
+    """The rest of an input is left, for an error in this line."""
+
+
+def csv_values(line, separator):
+    """The values of a record. In quotes: up to a quote that is not doubled, which a separator or the
+    end follows. Without: not with a quote in front, up to a separator."""
+    line = line.removeprefix(BYTE_ORDER_MARK).removesuffix(b"\r")
+    end = re.escape(separator)
+    value = re.compile(rb'(?:"([^"]*(?:""[^"]*)*)"|((?!")[^%s]*))(%s|\Z)' % (end, end))
+    values, at = [], 0
+    while True:
+        match = value.match(line, at)
+        if not match:
+            raise Left
+        values.append(match[2] if match[1] is None else match[1].replace(b'""', b'"'))
+        if not match[3]:
+            return values
+        at = match.end()
+
+
+def trimmed_values(line, recipe):
+    separator = recipe.separator or b","
+    values = csv_values(line, separator)
+    return [trim(value, separator) for value in values] if recipe.trim else values
+
+
+def find_columns(header, recipe):
+    """Where the columns are whose names -f has."""
+    columns = trimmed_values(header, recipe)
+    if any(columns.count(name) != 1 for name in recipe.names or []):
+        raise Left
+    return [columns.index(name) for name in recipe.names or []]
+
+
+def csv_fields(line, recipe):
+    values = trimmed_values(line, recipe)
+    if recipe.names:
+        chosen = [values[at] for at in recipe.columns if at < len(values)]
+        chosen = chosen if len(chosen) == len(recipe.columns) else None
+        single = len(recipe.names) == 1
+    else:
+        chosen = choose(values, recipe.ranges)
+        single = recipe.ranges[0][0] == recipe.ranges[-1][1]
+    if chosen is None or single:
+        return chosen and chosen[0]
+    separator = recipe.separator or b","
+    special = (separator, b'"', b"\r", b"\n")
+    return separator.join(
+        b'"' + value.replace(b'"', b'""') + b'"' if any(s in value for s in special) else value
+        for value in chosen
+    )
+
+
+# --- Steps 2 and 3, and 5 for strings, with --jsonl ---------------------------------------------
+
+# A text is read as UTF-8. In what comes of it, a string is str; a number, true and false are bytes,
+# as they are written; null is None.
+NESTING_MAX = 1000
+JSON_BLANKS = " \t\n\r"
+TOKEN = re.compile(
+    r"""[ \t\n\r]*(?:
+        "(?P<string>(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*)"
+        |(?P<scalar>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false)
+        |(?P<other>null|[][{},:]))""",
+    re.VERBOSE,
+)
+ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\(.)")
+ESCAPED = dict(zip('"\\/bfnrt', '"\\/\b\f\n\r\t'))
+
+
+def decode(string):
+    """ValueError, as all that is no valid text, if a surrogate has no other half."""
+    units = ESCAPE.sub(lambda match: ESCAPED[match[2]] if match[2] else chr(int(match[1], 16)), string)
+    return units.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+
+
+def json_tokens(text):
+    """Pairs of kind and text; a string is decoded."""
+    text = text.rstrip(JSON_BLANKS)
+    at = 0
+    while at < len(text):
+        match = TOKEN.match(text, at)
+        if not match:
+            raise ValueError
+        at = match.end()
+        kind = match.lastgroup
+        yield kind, decode(match[kind]) if kind == "string" else match[kind]
+    while True:
+        yield "end", ""
+
+
+def take_value(tokens, token, depth=0):
+    """The value that begins with this token."""
+    kind, text = token
+    if kind == "string":
+        return text
+    if kind == "scalar":
+        return text.encode()
+    if text == "null":
+        return None
+    if text not in ("{", "[") or depth == NESTING_MAX:
+        raise ValueError
+    found = {} if text == "{" else []
+    closing = "}" if text == "{" else "]"
+    token = next(tokens)
+    if token == ("other", closing):
+        return found
+    while True:
+        if closing == "}":
+            name = token
+            if name[0] != "string" or next(tokens) != ("other", ":"):
+                raise ValueError
+            found[name[1]] = take_value(tokens, next(tokens), depth + 1)
+        else:
+            found.append(take_value(tokens, token, depth + 1))
+        kind, text = next(tokens)
+        if kind == "other" and text == closing:
+            return found
+        if kind != "other" or text != ",":
+            raise ValueError
+        token = next(tokens)
+
+
+def json_value(line):
+    """ValueError if the line is no valid text."""
+    tokens = json_tokens(line.decode())
+    value = take_value(tokens, next(tokens))
+    if next(tokens)[0] != "end":
+        raise ValueError
+    return value
+
+
+def member(value, item):
+    """What an item of LIST stands for: a name, or the steps of a JSON Pointer. None: nothing."""
+    if not item.startswith("/"):
+        return value.get(item) if isinstance(value, dict) else None
+    for step in item.split("/")[1:]:
+        step = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and re.fullmatch("0|[1-9][0-9]*", step):
+            value = value[int(step)] if int(step) < len(value) else None
+        else:
+            return None
+    return value
+
+
+SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def shortest(string):
+    """With what must be escaped, and nothing else."""
+    text = re.sub(r'["\\\x00-\x1f]', lambda m: SHORT.get(m[0], "\\u%04x" % ord(m[0])), string.decode())
+    return b'"' + text.encode() + b'"'
+
+
+def jsonl_members(line, recipe):
+    try:
+        text = json_value(line)
+    except ValueError:
+        return None
+    values = [member(text, item) for item in recipe.items]
+    contents = []
+    for value in values:
+        if isinstance(value, str):
+            value = value.encode()
+            value = trim(value, None) if recipe.trim else value
+            if recipe.by:
+                return value
+            contents.append(shortest(value.lower() if recipe.fold else value))
+        elif isinstance(value, bytes) and not recipe.by:
+            contents.append(value)
+        else:
+            return None
+    return b",".join(contents)
 
 
 # --- Step 4: url/1 ------------------------------------------------------------------------------
@@ -209,16 +401,19 @@ PROFILES = {"url": url, "host": host, "endpoint": endpoint}
 
 def key_of(line, recipe):
     """The key of a line; None if it has none."""
-    key = trim(line, recipe.separator) if recipe.trim else line
-    if recipe.fields:
-        key = fields(key, recipe.fields, recipe.separator)
-        if key is None:
-            return None
-    if recipe.by:
+    if recipe.jsonl:
+        key = jsonl_members(line, recipe)
+    elif recipe.csv:
+        key = csv_fields(line, recipe)
+    else:
+        key = trim(line, recipe.separator) if recipe.trim else line
+        if recipe.ranges:
+            key = fields(key, recipe)
+    if recipe.by and key is not None:
         key = recipe.by(key) if len(key) <= PROFILE_BYTES_MAX else None
-        if key is None:
-            return None
-    return key.lower() if recipe.fold else key
+    if key is None or not recipe.fold or recipe.jsonl and not recipe.by:
+        return key
+    return key.lower()
 
 
 # --- Lines in and out ---------------------------------------------------------------------------
@@ -227,29 +422,84 @@ def key_of(line, recipe):
 def parse_arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--trim", action="store_true")
-    parser.add_argument("-f", type=parse_fields, dest="fields")
+    parser.add_argument("--csv", action="store_true")
+    parser.add_argument("--jsonl", action="store_true")
+    parser.add_argument("--header", action="store_true")
+    parser.add_argument("-f", dest="list")
     parser.add_argument("-t", type=parse_separator, dest="separator")
     parser.add_argument("--by", type=PROFILES.get)
     parser.add_argument("-i", action="store_true", dest="fold")
     parser.add_argument("-z", action="store_const", const=b"\0", default=b"\n", dest="delimiter")
     parser.add_argument("first", type=argparse.FileType("wb"))
-    return parser.parse_args()
+    parser.add_argument("files", nargs="*", metavar="FILE")
+    return set_list(parser.parse_args())
 
 
-def main():
-    recipe = parse_arguments()
-    seen = {True: set(), False: set()}  # of lines without a key, and of keys
-    lines = sys.stdin.buffer.read().split(recipe.delimiter)
-    for line in lines if lines[-1] else lines[:-1]:
-        key = key_of(line, recipe)
+def set_list(recipe):
+    """LIST as numbers, names of columns or items of --jsonl; equal ones count once."""
+    recipe.ranges = recipe.names = recipe.items = None
+    text = recipe.list or ("1-" if recipe.csv else None)
+    once = list(dict.fromkeys((text or "").split(",")))
+    if recipe.jsonl:
+        recipe.items = once
+    elif recipe.csv and not re.fullmatch("[0-9,-]+", text):
+        recipe.names = [os.fsencode(name) for name in once]
+        recipe.header = True
+    elif text:
+        recipe.ranges = parse_fields(text)
+    return recipe
+
+
+class Output:
+    """Keys to stdout, lines to FIRST, after one header line."""
+
+    def __init__(self, recipe):
+        self.recipe = recipe
+        self.seen = {True: set(), False: set()}  # of lines without a key, and of keys
+
+    def write(self, key, line, header):
+        end = self.recipe.delimiter
         itself = key is None
         if itself:
             key = line
-        sys.stdout.buffer.write((b"none\t" if itself else b"key\t") + key + recipe.delimiter)
-        if key not in seen[itself]:
-            seen[itself].add(key)
-            recipe.first.write(line + recipe.delimiter)
+        sys.stdout.buffer.write((b"none\t" if itself else b"key\t") + key + end)
+        if key not in self.seen[itself]:
+            if header is not None and not self.seen[True] and not self.seen[False]:
+                self.recipe.first.write(header + end)
+            self.seen[itself].add(key)
+            self.recipe.first.write(line + end)
+
+
+def take_input(name, lines, recipe, output):
+    """Returns whether it was taken to its end."""
+    lines = lines if lines[-1] else lines[:-1]
+    header = None
+    for number, line in enumerate(lines, 1):
+        try:
+            if recipe.header and number == 1:
+                header = line
+                # Its quotes must be right, too, even if nobody asks for names.
+                recipe.columns = find_columns(line, recipe) if recipe.csv else None
+                continue
+            key = key_of(line, recipe)
+        except Left:
+            print("LEFT", name, number, file=sys.stderr)
+            return False
+        output.write(key, line, header)
+    return True
+
+
+def main():
+    sys.setrecursionlimit(2 * NESTING_MAX)
+    recipe = parse_arguments()
+    output = Output(recipe)
+    whole = True
+    for name in recipe.files or ["-"]:
+        with sys.stdin.buffer if name == "-" else open(name, "rb") as file:
+            lines = file.read().split(recipe.delimiter)
+        whole = take_input(name, lines, recipe, output) and whole
+    return 0 if whole else 2
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

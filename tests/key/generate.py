@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+"""Records of CSV and JSON lines that make life hard for whoever takes keys of them.
+
+    generate.py csv [-t SEP] [-z] LINES SEED     good records; the first may serve as a header line
+    generate.py broken [-t SEP] [-z] FILES SEED DIRECTORY
+                                                 small files there: 0, 1 ...; most have an error
+    generate.py jsonl [-z] LINES SEED            JSON texts, of which about a third are not valid
+
+The same bytes for the same arguments. Good records are put together by the rules for writing them, not
+read by a parser. Every other line is one of the last few, written in another way, or changed a little:
+what counts of two lines is often the same though the lines are not.
+"""
+
+import argparse
+import os
+import random
+import re
+import sys
+from model import BYTE_ORDER_MARK, PROFILE_BYTES_MAX, parse_separator
+
+RECENT = 32
+LONG_ONE_IN = 2000
+
+URLS = [b"http://A/%7e", b"http://a/~", b"HTTP://a:80/~#x", b" http://a/~\x01", b"a.example/x", b"http://a/7?b=1&a"]
+
+
+# --- CSV ----------------------------------------------------------------------------------------
+
+VALUES = URLS + URLS + [
+    b"", b"", b" ", b"a", b"A", b"a", b" a", b"a\t", b"\va\f", b"b", b"1", b"01", b'"', b'""', b'5" disk', b'a"b', b',"',
+    b",", b"x,y", b"x;y", b";", b"\t", b"a\r", b"\r", b"a\rb", b"\r\r", b"\0", b"a\0b", b"\xc3\xa9", b"\xff", b"\xef\xbb",
+    BYTE_ORDER_MARK, BYTE_ORDER_MARK + b"a", b"'a'", b"a=b", b"\\", b'\\"', b"id", b"-1",
+]  # fmt: skip
+HEADERS = [b"name", b"id", b"x y", b"", b"Name", b" ID", b"a,b", b'q"', b"caf\xc3\xa9"]
+
+
+class Csv:
+    def __init__(self, chance, separator, delimiter):
+        self.chance, self.separator, self.other = chance, separator, b"\n\0".replace(delimiter, b"")
+        self.recent = []
+
+    def value(self):
+        value = self.chance.choice(VALUES)
+        if self.chance.random() < 0.1:
+            value += self.chance.choice(VALUES)
+        return value.replace(b"\0", self.other)
+
+    def written(self, values):
+        """One of the records that have these values; the last field alone may end with a CR more."""
+        fields = []
+        for value in values:
+            bare = value.removeprefix(BYTE_ORDER_MARK) if not fields else value
+            if bare.startswith(b'"') or self.separator in value or self.chance.random() < 0.3:
+                value = b'"' + value.replace(b'"', b'""') + b'"'
+            fields.append(value)
+        record = self.separator.join(fields)
+        draw = self.chance.random()
+        return (BYTE_ORDER_MARK if draw < 0.1 else b"") + record + (b"\r" if draw % 0.1 < 0.03 else b"")
+
+    def next(self):
+        chance = self.chance
+        if self.recent and chance.random() < 0.5:
+            values = list(chance.choice(self.recent))
+            at = chance.randrange(len(values))
+            draw = chance.random()
+            if draw < 0.3:
+                values[at] = self.value()
+            elif draw < 0.5:
+                values[at] = chance.choice([b" ", b"\t", b"\v", self.separator]) + values[at] + b" "
+            elif draw < 0.7:
+                values[at] = values[at].swapcase()
+            elif draw < 0.8:
+                del values[at + 1 :]
+        else:
+            values = [self.value() for _ in range(chance.choice((1, 2, 3, 3, 4, 5)))]
+        if chance.random() * LONG_ONE_IN < 1:
+            values[0] = chance.choice([b"http://a/", b'"', b"x,"]) * (PROFILE_BYTES_MAX // 8)
+        elif len(values[0]) < 1000:
+            self.recent = self.recent[1 - RECENT :] + [values]
+        return self.written(values)
+
+    def maybe_broken(self):
+        if self.chance.random() < 0.3:
+            return self.next()
+        pieces = [b'"', b'"', b'""', b"a", self.separator, self.separator, b"\r", b" ", BYTE_ORDER_MARK]
+        return b"".join(self.chance.choices(pieces, k=self.chance.randrange(8)))
+
+
+# --- JSON ---------------------------------------------------------------------------------------
+
+NAMES = ["id", "id", "id", "url", "meta", "tags", "a", "", "x/y", "~", "ID", "caf\xe9", "0", "\U0001f600"]
+STRINGS = [url.decode() for url in URLS] + [
+    "", "a", "A", " a ", "\ta\n", "\r", "\f\b", "a\nb", "\"", "\\", "/", "\0", "\x01\x1f", "\x7f", "\x80\x9f", "\xe9\xc9",
+    "\u2028", "\ufeff", "\uffff", "\U0001f600", "\U0010ffff", "x" * 40, "true", "1", "\\u0041", "\\\"",
+]  # fmt: skip
+NUMBERS = "0 -0 1 1.0 10e-1 1E+2 1e2 1E5 -0.0e-00 12345678901234567890 0.1 1e400 9007199254740993".split()
+
+
+def texts(name):
+    """Those of a table of vectors."""
+    escape = re.compile(rb"\\x([0-9a-f]{2})|\\\\|^\(empty\)")
+    with open(os.path.join(os.path.dirname(__file__), "vectors", name), "rb") as table:
+        rows = [row.rstrip(b"\n") for row in table if not row.startswith(b"#")]
+    return [escape.sub(lambda m: bytes.fromhex(m[1].decode()) if m[1] else m[0][:1].strip(b"("), row) for row in rows]
+
+
+VALID, INVALID = texts("jsonl_valid"), texts("jsonl_invalid")
+SHORT = {'"': '\\"', "\\": "\\\\", "/": "\\/", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+class Jsonl:
+    def __init__(self, chance, delimiter):
+        self.chance = chance
+        self.blanks = ["", "", "", "", " ", "\t ", "\r"] + ([] if delimiter == b"\n" else ["\n"])
+        self.recent = []
+
+    def tree(self, depth=0):
+        """A value as names, items and scalars; a scalar is (kind, text)."""
+        chance = self.chance
+        draw = chance.random()
+        if draw < 0.4:
+            return ("string", chance.choice(STRINGS))
+        if draw < 0.6 or depth > 3:
+            return ("scalar", chance.choice(NUMBERS))
+        if draw < 0.7:
+            return ("scalar", chance.choice(("true", "false", "null", "null")))
+        if draw < 0.85:
+            return [self.tree(depth + 1) for _ in range(chance.randrange(3))]
+        return self.object(depth + 1)
+
+    def object(self, depth):
+        names = self.chance.choices(NAMES, k=self.chance.randrange(4))
+        return {"members": [(name, self.tree(depth)) for name in names]}
+
+    def string(self, text):
+        written = []
+        for character in text:
+            draw = self.chance.random()
+            code = ord(character)
+            if draw < 0.2 or code < 0x20 and character not in SHORT:
+                units = [code] if code < 0x10000 else [0xD7C0 + (code >> 10), 0xDC00 + code % 0x400]
+                form = "\\u%04x" if draw % 0.02 < 0.01 else "\\u%04X"
+                written += [form % unit for unit in units]
+            elif character in SHORT and (character != "/" or draw < 0.5):
+                written.append(SHORT[character])
+            else:
+                written.append(character)
+        return '"' + "".join(written) + '"'
+
+    def blank(self):
+        return self.chance.choice(self.blanks) if self.spaced else ""
+
+    def text(self, tree):
+        if isinstance(tree, tuple):
+            return self.string(tree[1]) if tree[0] == "string" else tree[1]
+        if isinstance(tree, list):
+            opening, parts, closing = "[", [self.text(item) for item in tree], "]"
+        else:
+            opening, closing = "{", "}"
+            parts = [
+                self.string(name) + self.blank() + ":" + self.blank() + self.text(value)
+                for name, value in tree["members"]
+            ]
+        return opening + ",".join(self.blank() + part + self.blank() for part in parts) + closing
+
+    def deep(self):
+        """Nesting about as deep as it may be; sometimes with what is wanted behind or in it."""
+        chance = self.chance
+        depth = chance.choice((998, 999, 999, 1000, 1001, 30000))
+        opening, closing = chance.choice((("[", "]"), ('{"a":', "}"), ("[ ", "]")))
+        nest = opening * depth + chance.choice(("1", '"]"', "[]" if opening != '{"a":' else "1")) + closing * depth
+        return chance.choice(('{"id":1,"x":%s}', '{"x":%s,"id":2}', "%s", '{"id":%s}')) % nest
+
+    def next(self):
+        chance = self.chance
+        self.spaced = chance.random() < 0.3
+        draw = chance.random()
+        if draw * LONG_ONE_IN < 1:
+            return self.deep().encode()
+        if draw * LONG_ONE_IN < 2:
+            text = b"http://a/" + b"\\u0041" * 9 + b"x" * (PROFILE_BYTES_MAX - 18 + chance.randrange(-1, 2))
+            return b'{"url":"%s","id":"%s"}' % (text, text)
+        if self.recent and draw < 0.4:
+            tree = chance.choice(self.recent)
+            members = list(tree["members"])
+            if chance.random() < 0.3:
+                members.insert(chance.randrange(len(members) + 1), (chance.choice(NAMES), self.tree(2)))
+            chance.shuffle(members)
+            tree = {"members": members[-6:]}
+        else:
+            tree = self.object(0)
+            # The members that recipes ask for are there more often than not.
+            url = chance.choice(STRINGS[: len(URLS)] * 3 + STRINGS)
+            tree["members"] += [("id", self.tree(3)), ("url", ("string", url))][: chance.choice((0, 1, 2, 2))]
+            if chance.random() < 0.5:
+                tree["members"] += [("meta", {"members": [("id", self.tree(3))]}), ("tags", [self.tree(3)])]
+            chance.shuffle(tree["members"])
+        self.recent = self.recent[1 - RECENT :] + [tree]
+        line = self.text(tree if draw > 0.02 else self.tree())
+        if self.spaced:
+            line = self.blank() + line + self.blank()
+        return line.encode() if chance.random() < 0.7 else self.changed(line)
+
+    def changed(self, line):
+        """Cut, or with something put in or taken out; or with a text of the tables."""
+        chance = self.chance
+        draw = chance.random()
+        line = line.encode()
+        if draw < 0.5:
+            text = chance.choice(INVALID if draw < 0.4 else VALID)
+            if draw % 0.01 < 0.005:
+                return b'{"id":1,"x":' + text + b"}"
+            parts = line.split(b":")
+            at = chance.randrange(len(parts))
+            parts[at] = chance.choice((text, text + b"," + parts[at], b'{"id":' + text + b"}", b"[" + text + b"]"))
+            return b":".join(parts)
+        at = chance.randrange(len(line) + 1)
+        if draw < 0.7:
+            return line[:at]
+        if draw < 0.85:
+            return line[:at] + line[at + 1 :]
+        return line[:at] + bytes([chance.choice(b'"\\{}[]:,0-e.tu x\r\x01\x80\xff')]) + line[at:]
+
+
+# --- Files --------------------------------------------------------------------------------------
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("kind", choices=("csv", "broken", "jsonl"))
+    parser.add_argument("-t", type=parse_separator, dest="separator", default=b",")
+    parser.add_argument("-z", action="store_const", const=b"\0", default=b"\n", dest="delimiter")
+    parser.add_argument("count", type=int)
+    parser.add_argument("seed")
+    parser.add_argument("directory", nargs="?")
+    return parser.parse_args()
+
+
+def main():
+    arguments = parse_arguments()
+    end = arguments.delimiter
+    chance = random.Random(arguments.seed)
+    if arguments.kind == "jsonl":
+        lines = Jsonl(chance, end)
+    else:
+        lines = Csv(chance, arguments.separator, end)
+    if arguments.kind == "broken":
+        for number in range(arguments.count):
+            with open(f"{arguments.directory}/{number}", "wb") as file:
+                columns = chance.sample(HEADERS, chance.choice((9, 9, 9, 8, 7)))
+                columns += [b"id"] * (chance.random() < 0.1)
+                file.write(lines.written(columns) + end + lines.next() + end + lines.maybe_broken() + end + lines.next())
+        return
+    if arguments.kind == "csv":
+        sys.stdout.buffer.write(lines.written(HEADERS) + end)
+    for _ in range(arguments.count):
+        sys.stdout.buffer.write(lines.next() + end)
+
+
+if __name__ == "__main__":
+    main()
