@@ -13,8 +13,6 @@ static int check(struct job *job)
                      : options->repeated ? PIPELINE_REPEATED
                                          : PIPELINE_NEW;
     job->plan.may_close = options->exec != NULL;
-    if (options->exec != NULL)
-        job->plan.header_line = HEADER_WITH_LINES;
     if (options->tag && options_has(options, OPTION_max_count)) /* query takes both */
         return message("--tag and %s: cannot be given together (--tag prints every line)",
                        options->spelled[OPTION_max_count]);

@@ -38,20 +38,22 @@ static int print_keys(void *context, const struct batch *batch, struct fault *fa
     return 0;
 }
 
-static int print_header_line(void *context, const char *line, size_t length, struct fault *fault)
+static int read_header_line(void *context, const struct batch *batch, const char *input,
+                            struct fault *fault)
 {
     struct keys *keys = context;
-    return collect_add(keys->job.scan.collect, line, length, fault);
+    if (!recipe_has_column_names(&keys->recipe))
+        return 0;
+    return keyer_read_header(keys->keyer, batch->header_line, batch->header_length - 1, input,
+                             fault);
 }
 
 static int check(struct job *job)
 {
-    /* The hashes of the batches are not used, so they are those of whole lines. */
-    static const struct recipe whole_line = {.ranges = 0};
     struct keys *keys = (struct keys *)job;
-    job->scan.recipe = &whole_line;
+    job->scan.recipe = &keys->recipe;
     job->scan.hashers = hashers_of_keys(hasher_xxh3(0));
-    job->scan.header_line = print_header_line;
+    job->scan.header_line = read_header_line;
     job->scan.lines = print_keys;
     return filter_spec_key(job->options, &keys->recipe);
 }

@@ -13,7 +13,7 @@ struct push {
 static int check(struct job *job)
 {
     job->plan.verb = PIPELINE_NEW;
-    job->plan.header_line = HEADER_SKIPPED;
+    job->plan.output_headed = true; /* a queue has no header line */
     return 0;
 }
 

@@ -2,7 +2,7 @@
  * command_shard - `unseen shard I/N [FILE...]`: prints the lines of one shard of a list; `unseen
  * shard N`: prints all lines, each after its shard; with --files, writes a file for each shard.
  *
- * Every shard gets the first header line of the inputs. Other header lines are left out.
+ * Every shard gets the header line of the inputs, once.
  */
 #include "commands/command.h"
 #include "commands/figures.h"
@@ -21,7 +21,7 @@ struct splitting {
     struct job job;
     struct shard shard; /* part 0: all of them */
     struct recipe recipe;
-    bool headed;                /* a header line was read */
+    struct header_lines header_lines;
     uint32_t part[BATCH_LINES]; /* of the lines at hand */
 };
 
@@ -48,12 +48,15 @@ static inline int hand_on(struct splitting *splitting, uint32_t part, const char
     return collect_add(splitting->job.scan.collect, line, length, fault);
 }
 
-static int print_header_line(void *context, const char *line, size_t length, struct fault *fault)
+static int print_header_line(void *context, const struct batch *batch, const char *input,
+                             struct fault *fault)
 {
     struct splitting *splitting = context;
-    bool first = !splitting->headed;
-    splitting->headed = true;
-    return first ? hand_on(splitting, 0, line, length, fault) : 0;
+    bool first = splitting->header_lines.line == NULL;
+    if (header_lines_add(&splitting->header_lines, batch->header_line, batch->header_length, input,
+                         fault) != 0)
+        return -1;
+    return first ? hand_on(splitting, 0, batch->header_line, batch->header_length, fault) : 0;
 }
 
 static int split_lines(void *context, const struct batch *batch, struct fault *fault)
@@ -114,7 +117,10 @@ static int check(struct job *job)
     job->scan.hashers = hashers_of_shards();
     job->scan.header_line = print_header_line;
     job->scan.lines = split_lines;
-    return read_key(job->options, &splitting->recipe);
+    if (read_key(job->options, &splitting->recipe) != 0)
+        return EXIT_TROUBLE;
+    job->inputs.all_or_none = splitting->recipe.syntax == SYNTAX_CSV;
+    return 0;
 }
 
 /* Checks that no file is an input or a filter, then opens them all. */
@@ -158,7 +164,7 @@ static int finish(struct job *job, int status)
     const struct pipeline_counts *counts = &job->counts;
     if (job->shards != NULL)
         status = finish_files(splitting, status);
-    warn_of_no_key(&splitting->recipe, "shard", counts->read, counts->no_key);
+    warn_of_no_key(&splitting->recipe, "shard", counts);
     figures_summary(job->options, {"shard ", "shard", TEXT(job->options->operands[0])},
                     {number_of(counts->read, "line read", "lines read"), "read",
                      COUNT(counts->read)},
@@ -169,9 +175,10 @@ static int finish(struct job *job, int status)
 
 int command_shard(const struct options *options)
 {
-    struct splitting splitting = {.headed = false};
+    struct splitting splitting = {.header_lines = {.line = NULL}};
     int status = job_run(&splitting.job, options,
                          &(struct steps){.check = check, .open = open_files, .finish = finish});
+    header_lines_free(&splitting.header_lines);
     shard_files_free(splitting.job.shards);
     return status;
 }

@@ -90,7 +90,8 @@ static void show_lines(struct figures *figures, const struct store *store,
 static void show_key(struct figures *figures, const struct recipe *recipe)
 {
     char all[RECIPE_TEXT], list[RECIPE_TEXT], separator[RECIPE_TEXT], by[RECIPE_TEXT];
-    const char *fields = recipe->ranges > 0 ? recipe_fields_text(recipe, list) : NULL;
+    const char *fields = recipe_fields_text(recipe, list);
+    const char *format = recipe->syntax == SYNTAX_CSV ? "csv" : "jsonl";
     recipe_separator_text(recipe, separator);
     figures_show(figures,
                  {"key", "key", .text = recipe_shown(recipe, all),
@@ -98,7 +99,9 @@ static void show_key(struct figures *figures, const struct recipe *recipe)
                       recipe_is_whole_line(recipe)
                           ? NULL
                           : ROWS({NULL, "trim", FLAG(recipe->trim)},
-                                 {NULL, "fields", TEXT(fields), .absent = fields == NULL},
+                                 {NULL, "format", TEXT(format),
+                                  .absent = recipe->syntax == SYNTAX_FIELDS},
+                                 {NULL, "fields", TEXT(fields), .absent = *fields == '\0'},
                                  {NULL, "separator", TEXT(separator), .absent = !recipe->separated},
                                  {NULL, "by", TEXT(recipe_profile_text(recipe, by))},
                                  {NULL, "ignore_case", FLAG(recipe->fold)}))});

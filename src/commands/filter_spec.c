@@ -41,15 +41,34 @@ static void apply(const struct options *options, struct header *header)
         plan->pages = growth_pages_of_bits(plan, options->bits_per_key);
 }
 
-/* Changes the key options of a filter to those that were given. */
-static void apply_key(const struct options *options, struct recipe *recipe)
+static int check_key(const struct options *options, const struct recipe *recipe)
+{
+    bool none = recipe->ranges == 0 && recipe->names[0] == '\0';
+    bool several = strchr(recipe->names, ',') != NULL;
+    if (recipe->syntax == SYNTAX_FIELDS && recipe->separated && none)
+        return message("%s: no fields selected (add -f LIST)", options->spelled[OPTION_separator]);
+    if (recipe->syntax == SYNTAX_CSV && !recipe_separator_fits(recipe))
+        return message("%s: cannot separate columns of CSV (leave it out for a comma)",
+                       options->spelled[OPTION_separator]);
+    if (recipe->syntax == SYNTAX_JSONL && none)
+        return message("--jsonl: no members selected (add -f NAME)");
+    if (recipe->syntax == SYNTAX_JSONL && recipe->profile != PROFILE_LINE && several)
+        return message("--by: takes one member of a line of JSON (give -f one name)");
+    return 0;
+}
+
+/* Changes the key options of a filter to those that were given. Returns 0, or EXIT_TROUBLE after a
+ * message. */
+static int apply_key(const struct options *options, struct recipe *recipe)
 {
     const struct recipe *given = &options->recipe;
     recipe->trim |= given->trim;
     recipe->fold |= given->fold;
-    if (options->fields) {
-        recipe->ranges = given->ranges;
-        memcpy(recipe->range, given->range, sizeof recipe->range);
+    if (given->syntax != SYNTAX_FIELDS)
+        recipe->syntax = given->syntax;
+    if (recipe->syntax == SYNTAX_CSV && !recipe->separated) {
+        recipe->separated = true;
+        recipe->separator = ',';
     }
     if (options->separator) {
         recipe->separated = true;
@@ -59,6 +78,7 @@ static void apply_key(const struct options *options, struct recipe *recipe)
         recipe->profile = given->profile;
         recipe->version = given->version;
     }
+    return option_value_fields(options, recipe) == 0 ? check_key(options, recipe) : EXIT_TROUBLE;
 }
 
 static int check_sizes(const struct options *options)
@@ -163,15 +183,10 @@ int filter_spec_header(const struct options *options, struct header *header)
     return 0;
 }
 
-static int no_fields(const struct options *options)
-{
-    return message("%s: no fields selected (add -f LIST)", options->spelled[OPTION_separator]);
-}
-
 int filter_spec_key(const struct options *options, struct recipe *recipe)
 {
-    *recipe = options->recipe;
-    return options->separator && !options->fields ? no_fields(options) : 0;
+    *recipe = (struct recipe){.ranges = 0};
+    return apply_key(options, recipe);
 }
 
 /* --- filters that exist --- */
@@ -229,18 +244,18 @@ static int compare_secret(const struct options *options, const char *path, const
 /* The header, had the filter been made as the options say. A size too small for any page still
  * counts as a size; and --hashes with the number of hashes that the filter has anyway makes no
  * difference. */
-static void want(const struct options *options, const struct header *has, struct header *wanted)
+static int want(const struct options *options, const struct header *has, struct header *wanted)
 {
     struct filter_plan *plan = &wanted->plan;
     struct geometry own = growth_geometry(&has->plan);
     apply(options, wanted);
-    apply_key(options, &wanted->recipe);
     if ((options->size != 0 || options->bits_per_key != 0) && plan->pages == 0)
         plan->pages = has->plan.pages == 0 ? 1 : 0;
     if (options->hashes != 0 && geometry_hashes(plan->geometry) == geometry_hashes(own)) {
         plan->geometry.blocks = has->plan.geometry.blocks;
         plan->geometry.fields = has->plan.geometry.fields;
     }
+    return apply_key(options, &wanted->recipe);
 }
 
 static int compare(const struct options *options, const char *path, const struct header *has)
@@ -248,13 +263,8 @@ static int compare(const struct options *options, const char *path, const struct
     char how[LIKENESS_TEXT], options_blamed[128];
     const char *option;
     struct header wanted = *has;
-    if (options->like != NULL && take_like(options, &wanted) != 0)
+    if ((options->like != NULL ? take_like(options, &wanted) : want(options, has, &wanted)) != 0)
         return EXIT_TROUBLE;
-    if (options->like == NULL) {
-        want(options, has, &wanted);
-        if (wanted.recipe.separated && wanted.recipe.ranges == 0)
-            return no_fields(options);
-    }
     if (compare_secret(options, path, has, &wanted) != 0)
         return EXIT_TROUBLE;
     if (likeness_difference(has, &wanted, LIKE_WHOLLY, &option, how) == NULL)

@@ -120,7 +120,8 @@ static int read_all(const struct inputs *inputs, input_reader *reader, void *con
         if (result < 0)
             status = signals_pending() ? EXIT_TROUBLE : message_fault(&fault);
         /* A fault of the input itself ends only this input. */
-        if (result > 0 || (result < 0 && (signals_pending() || fault.of != shown_name(*name))))
+        if (result > 0 || (result < 0 && (signals_pending() || inputs->all_or_none ||
+                                          fault.of != shown_name(*name))))
             break;
     }
     progress_end();
@@ -194,10 +195,7 @@ int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
     plan->delimiter = inputs->delimiter;
     plan->threads = inputs->threads;
     plan->after_chunk = progress_update;
-    if (!inputs->header)
-        plan->header_line = HEADER_IS_A_LINE;
-    else if (plan->header_line == HEADER_IS_A_LINE)
-        plan->header_line = HEADER_PRINTED;
+    plan->header = inputs->header;
     *counts = (struct pipeline_counts){.read = 0};
     struct pipeline *pipeline = pipeline_new(plan);
     if (pipeline == NULL)
@@ -211,7 +209,7 @@ int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
     *counts = *now;
     pipeline_free(pipeline);
     const struct store *store = filter_store(plan->filter);
-    warn_of_no_key(&store_header(store)->recipe, store_name(store), counts->read, counts->no_key);
+    warn_of_no_key(&store_header(store)->recipe, store_name(store), counts);
     return status;
 }
 

@@ -11,7 +11,8 @@
 struct inputs {
     const char **names; /* NULL at the end; "-" is standard input */
     char delimiter;
-    bool header; /* the first line of each is a header line */
+    bool header;      /* the first line of each is a header line */
+    bool all_or_none; /* a fault of one input ends the run */
     bool progress;
     uint64_t max_line;
     unsigned threads;            /* that share the work */
@@ -28,10 +29,10 @@ bool inputs_is_standard(const char *name);
  * opening a FIFO waits for its writer. Returns 0, or EXIT_TROUBLE after a message. */
 int inputs_check_readable(const struct inputs *inputs);
 
-/* Reads the inputs through a pipeline, whose plan gets their delimiter and threads, and prints
- * header lines unless the plan says otherwise. Warns if most lines have no key. Skips an input that
- * cannot be read, after a message. Returns EXIT_OK or EXIT_TROUBLE; a signal ends it without a
- * message, and main raises the signal again after cleaning up. */
+/* Reads the inputs through a pipeline, whose plan gets their delimiter, threads and `header`. Warns
+ * if most lines have no key. Skips an input that cannot be read, after a message. Returns EXIT_OK
+ * or EXIT_TROUBLE; a signal ends it without a message, and main raises the signal again after
+ * cleaning up. */
 int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
                struct pipeline_counts *counts);
 

@@ -12,9 +12,11 @@
 #include "system/signals.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* --- before --- */
@@ -103,6 +105,35 @@ static int open_target(struct job *job, struct output *output, const char *name)
     return result == 0 ? 0 : message_fault(&fault);
 }
 
+/* An output that is appended to a file with lines has its header line already. */
+static int read_header_of(struct job *job, const char *name, bool *headed)
+{
+    struct fault fault;
+    struct stat status;
+    struct chunk chunk;
+    if (name == NULL || !job->inputs.header || stat(name, &status) != 0 ||
+        !S_ISREG(status.st_mode) || status.st_size == 0)
+        return 0;
+    int fd = signals_open(name, O_RDONLY | O_CLOEXEC, 0), result = -1;
+    struct input *input = fd < 0 ? NULL
+                                 : input_new(fd, name, job->inputs.delimiter, INPUT_BYTES,
+                                             (size_t)job->inputs.max_line);
+    *headed = true;
+    if (input == NULL)
+        fault_errno(&fault, name, NULL, errno);
+    else if (input_next(input, &chunk, &fault) == 1)
+        result = header_lines_add(&job->plan.header_lines, chunk.bytes,
+                                  (size_t)((char *)memchr(chunk.bytes, job->inputs.delimiter,
+                                                          chunk.length) -
+                                           chunk.bytes) +
+                                      1,
+                                  name, &fault);
+    input_free(input);
+    if (fd >= 0)
+        close(fd);
+    return result == 0 ? 0 : message_fault(&fault);
+}
+
 /* Last, because it makes files; but before keys are in flight, because it may wait for a reader. */
 static int open_outputs(struct job *job)
 {
@@ -119,6 +150,9 @@ static int open_outputs(struct job *job)
         job->output = output_standard(delimiter);
     if (open_target(job, &job->output, options->append) != 0 ||
         open_target(job, &job->dropped, options->dropped) != 0)
+        return EXIT_TROUBLE;
+    if (read_header_of(job, options->append, &job->plan.output_headed) != 0 ||
+        read_header_of(job, options->dropped, &job->plan.dropped_headed) != 0)
         return EXIT_TROUBLE;
     job->output.waits = job->dropped.waits = message_waits;
     /* A link that was dangling when names were compared may lead to a file now. */
@@ -180,6 +214,19 @@ static int confine(struct job *job)
     return confine_end(&confine, &fault) == 0 ? 0 : message_fault(&fault);
 }
 
+/* What the recipe says about the inputs. */
+static int follow_recipe(struct job *job)
+{
+    const struct store *store = job->plan.filter != NULL ? filter_store(job->plan.filter) : NULL;
+    const struct recipe *recipe = store != NULL ? &store_header(store)->recipe : job->scan.recipe;
+    if (recipe == NULL)
+        return 0;
+    if (recipe->syntax == SYNTAX_JSONL && job->inputs.header)
+        return message("--header: lines of JSON have no header line (leave it out)");
+    job->inputs.header |= recipe_has_column_names(recipe);
+    return 0;
+}
+
 static int prepare_scan(struct job *job)
 {
     if (job->scan.lines == NULL)
@@ -194,8 +241,8 @@ static int prepare(struct job *job, const struct options *options, const struct 
 {
     if (parse(job, options) != 0 || (steps->check != NULL && steps->check(job) != 0) ||
         names_check(&job->names) != 0 || claim_pending(job) != 0 || open_filter(job) != 0 ||
-        (steps->open != NULL && steps->open(job) != 0) || prepare_scan(job) != 0 ||
-        open_outputs(job) != 0 || hold(job) != 0)
+        follow_recipe(job) != 0 || (steps->open != NULL && steps->open(job) != 0) ||
+        prepare_scan(job) != 0 || open_outputs(job) != 0 || hold(job) != 0)
         return EXIT_TROUBLE;
     return confine(job);
 }

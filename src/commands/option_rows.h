@@ -18,6 +18,13 @@ OPTION(fields, FIELDS, GROUP_KEY, FOR_KEY_OPTIONS, {"--fields", "-f"}, "LIST", "
 OPTION(separator, SEPARATOR, GROUP_KEY, FOR_KEY_OPTIONS, {"--separator", "-t"}, "SEP", ",",
        "separator of fields", "byte between fields: , or \\t (default: blanks)",
        .describes = true)
+OPTION(csv, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"--csv"}, NULL, NULL,
+       NULL, "lines are CSV; -f also takes names of columns",
+       .describes = true, .excludes = B(jsonl), .why = "a line is either CSV or JSON")
+OPTION(jsonl, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"--jsonl"}, NULL, NULL,
+       NULL, "lines are JSON; -f takes names of members",
+       .describes = true, .excludes = B(separator) | B(header),
+       .why = "a line of JSON has neither separators nor a header line")
 OPTION(by, PROFILE, GROUP_KEY, FOR_KEY_OPTIONS, {"--by"}, "FORM", "url",
        "url, host or endpoint", "compare the url, host, endpoint or line",
        .describes = true)
@@ -25,7 +32,7 @@ OPTION(ignore_case, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"--ignore-case", "-i"}
        "ignore ASCII case", "ignore the case of ASCII letters",
        .describes = true)
 OPTION(trim, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"--trim"}, NULL, NULL,
-       NULL, "ignore white space at both ends of lines",
+       NULL, "ignore white space at the ends of lines and fields",
        .describes = true)
 OPTION(header, NOTHING, GROUP_KEY, FOR_READERS, {"--header"}, NULL, NULL,
        NULL, "the first line of each FILE is a header line")

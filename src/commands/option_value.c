@@ -84,6 +84,15 @@ static int read_key(struct options *options, enum option_id id, bool *given, rec
     return reason == NULL ? 0 : bad_value(options, id, reason, expected);
 }
 
+int option_value_fields(const struct options *options, struct recipe *recipe)
+{
+    const char *expected;
+    const char *reason = options->fields != NULL
+                             ? recipe_parse_fields(recipe, options->fields, &expected)
+                             : NULL;
+    return reason == NULL ? 0 : bad_value(options, OPTION_fields, reason, expected);
+}
+
 int option_value_shard(const char *taker, const char *text, struct shard *shard)
 {
     const char *program = taker[0] == '-' ? "" : "unseen ";
@@ -134,7 +143,8 @@ int option_value_read(struct options *options, enum option_id id)
             return bad_value(options, id, "not a seed", "0 to 18446744073709551615");
         return 0;
     case TAKES_FIELDS:
-        return read_key(options, id, target, recipe_parse_fields);
+        *(const char **)target = options->given[id];
+        return 0;
     case TAKES_SEPARATOR:
         return read_key(options, id, target, recipe_parse_separator);
     case TAKES_PROFILE:

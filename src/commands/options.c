@@ -303,6 +303,9 @@ int options_check(struct options *options)
         if (options_has(options, id) &&
             (check_excluded(options, id) != 0 || check_needed(options, id) != 0))
             return EXIT_TROUBLE;
+    options->recipe.syntax = options->csv     ? SYNTAX_CSV
+                             : options->jsonl ? SYNTAX_JSONL
+                                              : SYNTAX_FIELDS;
     options->recipe.trim = options->trim;
     options->recipe.fold = options->ignore_case;
     return 0;

@@ -113,9 +113,10 @@ static inline bool option_is_long(const char *spelling)
 /* Its short spelling, or its long one if it has none. */
 const char *option_letter(const struct option_entry *entry);
 
-/* The types of members of struct options, by kind. Key options are in `recipe`. */
-typedef bool value_NOTHING, value_FIELDS, value_SEPARATOR, value_PROFILE;
-typedef const char *value_FILE, *value_FILTER;
+/* The types of members of struct options, by kind. Key options are in `recipe`, save -f, which
+ * depends on the syntax of the filter. */
+typedef bool value_NOTHING, value_SEPARATOR, value_PROFILE;
+typedef const char *value_FILE, *value_FILTER, *value_FIELDS;
 typedef uint64_t value_COUNT, value_SIZE, value_TIME, value_SEED;
 typedef double value_RATE, value_NUMBER;
 typedef const char *const *value_COMMAND; /* CMD ARG..., NULL at the end */
@@ -164,6 +165,9 @@ char *options_words(const struct options *options);
 /* Parses the value of a given option into its member. Returns 0, or EXIT_TROUBLE after a
  * message. */
 int option_value_read(struct options *options, enum option_id id);
+
+/* Parses the value of -f, if given, for the recipe's syntax. Returns as above. */
+int option_value_fields(const struct options *options, struct recipe *recipe);
 
 /* Reads I/N (core/shard.h). `taker` is what was given the text: "--shard"; or "shard", which
  * takes N as well, and then the part is 0. Returns as above. */

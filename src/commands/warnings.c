@@ -93,7 +93,9 @@ void warn_of_filter(const struct store *store)
 
 const char *words_for_key(const struct recipe *recipe)
 {
-    bool field = recipe->ranges > 0;
+    bool field = recipe->ranges > 0 || recipe->syntax != SYNTAX_FIELDS;
+    if (recipe->profile == PROFILE_LINE && recipe->syntax == SYNTAX_JSONL)
+        return "such member";
     if (recipe->profile == PROFILE_LINE)
         return field ? "such field" : NULL;
     if (recipe->profile == PROFILE_HOST)
@@ -101,14 +103,17 @@ const char *words_for_key(const struct recipe *recipe)
     return field ? "URL in that field" : "URL";
 }
 
-void warn_of_no_key(const struct recipe *recipe, const char *name, uint64_t lines,
-                    uint64_t without_key)
+void warn_of_no_key(const struct recipe *recipe, const char *name,
+                    const struct pipeline_counts *counts)
 {
     enum { ENOUGH = 1000 };
     char text[RECIPE_TEXT];
-    if (lines < ENOUGH || without_key <= lines / 2)
+    bool all = counts->no_key == counts->read, most = counts->no_key > counts->read / 2;
+    if (counts->no_key == 0 || !(all || (most && counts->read >= ENOUGH)))
         return;
-    message("%s: %" PRIu64 " of %" PRIu64 " lines have no %s and are compared as whole lines (to "
-            "see the keys: unseen key %s FILE)",
-            name, without_key, lines, words_for_key(recipe), recipe_text(recipe, text));
+    message("%s: %" PRIu64 " of %" PRIu64 " %s no %s, so whole lines are compared, the first in "
+            "line %" PRIu64 " of %s (to see the keys: unseen key %s FILE)",
+            name, counts->no_key, counts->read, number_of(counts->read, "line has", "lines have"),
+            words_for_key(recipe), counts->no_key_line, counts->no_key_input,
+            recipe_text(recipe, text));
 }

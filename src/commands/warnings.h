@@ -5,6 +5,7 @@
 #define UNSEEN_COMMANDS_WARNINGS_H
 
 #include "filter/store.h"
+#include "pipeline/pipeline.h"
 
 /* Messages about growth and waiting. */
 extern const struct store_watch warnings_watch;
@@ -17,9 +18,9 @@ void warn_of_filter(const struct store *store);
 /* Warns if the rate of a merged filter is above the one asked for. */
 void warn_of_rate(const char *name, double rate, double asked);
 
-/* Warns if most lines have no key: the key options may be wrong. */
-void warn_of_no_key(const struct recipe *recipe, const char *name, uint64_t lines,
-                    uint64_t without_key);
+/* Warns if all lines, or most of many, have no key: the key options may be wrong. */
+void warn_of_no_key(const struct recipe *recipe, const char *name,
+                    const struct pipeline_counts *counts);
 
 /* What a line without a key lacks: "such field", "URL"; NULL if every line has a key. */
 const char *words_for_key(const struct recipe *recipe);

@@ -1,5 +1,5 @@
 /*
- * header - the filter file, format version 4.
+ * header - the filter file, format version 5.
  *
  * All numbers are unsigned and little-endian, at fixed offsets, on every machine; a double is its
  * IEEE 754 bits as a 64-bit number. A page is 4096 bytes. Bytes without a name are zero.
@@ -11,17 +11,20 @@
  *
  * These pages are the metadata. The layers follow.
  *
- * A recipe has 128 bytes and says how a line becomes its key (recipe.h). All zeros: the key is the
+ * A recipe has 1152 bytes and says how a line becomes its key (recipe.h). All zeros: the key is the
  * whole line.
  *
  *        0   16  profile: the name "url", "host" or "endpoint", then zeros; zeros: the line
  *       16    2  version of the profile's rules, from 1 on; 0 for the line
  *       18    2  number of ranges of fields, 0..16; 0: the whole line
  *       20    4  flags: 1 without blanks at both ends, 2 A-Z in lower case, 4 fields end at the
- *                separator (otherwise they are runs of non-blanks)
+ *                separator (otherwise they are runs of non-blanks), 8 CSV, 16 JSON
  *       24    1  the separator
+ *       25    1  version of the rules of flag 1, which is 2; 0 without it
+ *       26    1  version of the rules of fields, CSV or JSON, which is 1; 0 for the whole line
  *       32 16*4  the ranges: the first field, from 1 on, and the last, 2 bytes each, the last 0 for
  *                the rest of the line; ascending, no two touching; zeros after the last range
+ *      128 1024  names of columns or members, joined by commas, at most 16, each once; then zeros
  *
  * A filter may be for one shard of a list (core/shard.h); it refuses lines of other shards.
  *
@@ -35,8 +38,9 @@
  *    3. the header's checksum is right;
  *    4. p is in 1e-12..0.5 (not a NaN); n is at most 10^12; size at most 2^38 pages; g at most 16
  *       and f at most 7, both zero or neither; the flag is 0, or it is 1 and n or size is not 0;
- *    5. the recipe is as above, with a known profile and version, and a separator only if there are
- *       fields; N is at most 10^6 and I within 1..N, or both are zero;
+ *    5. the recipe is as above, with known rules; it has a separator only if there are fields, and
+ *       for CSV, where it is no quote, CR or LF; it has names only for CSV, instead of ranges, or
+ *       for JSON, which has nothing else; N is at most 10^6 and I within 1..N, or both are zero;
  *    6. bytes of the header without a name are zero; a window is neither counting nor fixed, and
  *       has a time of at most 10^13 ms or, if that is 0, n; without a window, the time is 0;
  *
@@ -50,7 +54,7 @@
 
 enum {
     MAGIC_AT = 0,        /*   8 magic: 89 75 6e 73 65 65 6e 0a */
-    VERSION_AT = 8,      /*   4 format version: 4 */
+    VERSION_AT = 8,      /*   4 format version: 5 */
     FEATURES_AT = 16,    /*   8 features that a reader must support: FEATURE_... */
     UUID_AT = 32,        /*  16 UUID of the filter: random (RFC 4122 version 4) */
     CREATED_AT = 48,     /*   8 time of creation, seconds since 1970 UTC, two's complement */
@@ -62,15 +66,15 @@ enum {
     FIELDS_AT = 129,     /*   1 fields per block (f), likewise */
     FIXED_AT = 131,      /*   1 1 if the filter never grows, else 0 */
     FORGET_AT = 160,     /*   8 window: milliseconds that it remembers; 0: it remembers n lines */
-    KEY_RECIPE_AT = 256, /* 128 recipe: how a line becomes its key */
-    SHARD_AT = 384,      /*   4 number of the shard, I, from 1 on */
-    SHARDS_AT = 388,     /*   4 number of shards, N; 0: not for a shard */
+    SHARD_AT = 168,      /*   4 number of the shard, I, from 1 on */
+    SHARDS_AT = 172,     /*   4 number of shards, N; 0: not for a shard */
+    KEY_RECIPE_AT = 256, /* 1152 recipe: how a line becomes its key */
     CHECKSUM_AT = 4088   /*   8 XXH3, 64-bit variant, seed 0, of bytes 0..4087 */
 };
 
 /* "unseen" between a byte that is not ASCII and LF. */
 static const uint8_t magic[8] = {0x89, 'u', 'n', 's', 'e', 'e', 'n', '\n'};
-enum { VERSION = 4 };
+enum { VERSION = 5 };
 
 /* A reader refuses a file that has any other feature bit set. */
 enum {
@@ -229,7 +233,7 @@ static int decode_recipe(const uint8_t *bytes, const char *path, struct recipe *
         return 0;
     if (found == RECIPE_DAMAGED)
         return layer_damaged(0, "invalid key options", path, fault);
-    fault_set(fault, path, "was made with --by %s, which this program does not support", name);
+    fault_set(fault, path, "was made with the rules %s, which this program does not support", name);
     return fault_way_out(fault, "use a newer version of unseen");
 }
 

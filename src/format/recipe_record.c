@@ -11,11 +11,29 @@ enum {
     RANGES_AT = 18,
     FLAGS_AT = 20,
     SEPARATOR_AT = 24,
+    TRIM_AT = 25,
+    SYNTAX_AT = 26,
     RANGE_AT = 32,
     RANGE_BYTES = 4,
+    NAMES_AT = 128,
 };
 
-enum { FLAG_TRIM = 1, FLAG_FOLD = 2, FLAG_SEPARATED = 4, FLAGS = 7 };
+enum {
+    FLAG_TRIM = 1,
+    FLAG_FOLD = 2,
+    FLAG_SEPARATED = 4,
+    FLAG_CSV = 8,
+    FLAG_JSONL = 16,
+    FLAGS = 31
+};
+
+/* The versions of rules that this program has. */
+enum { TRIM_VERSION = 2, SYNTAX_VERSION = 1 };
+
+static bool has_fields(const struct recipe *recipe)
+{
+    return recipe->syntax != SYNTAX_FIELDS || recipe->ranges > 0;
+}
 
 void recipe_encode(const struct recipe *recipe, uint8_t bytes[RECIPE_BYTES])
 {
@@ -26,8 +44,13 @@ void recipe_encode(const struct recipe *recipe, uint8_t bytes[RECIPE_BYTES])
     store16(bytes + VERSION_AT, (uint16_t)recipe->version);
     store16(bytes + RANGES_AT, (uint16_t)recipe->ranges);
     store32(bytes + FLAGS_AT, (recipe->trim ? FLAG_TRIM : 0U) | (recipe->fold ? FLAG_FOLD : 0U) |
-                                  (recipe->separated ? FLAG_SEPARATED : 0U));
+                                  (recipe->separated ? FLAG_SEPARATED : 0U) |
+                                  (recipe->syntax == SYNTAX_CSV ? FLAG_CSV : 0U) |
+                                  (recipe->syntax == SYNTAX_JSONL ? FLAG_JSONL : 0U));
     bytes[SEPARATOR_AT] = (uint8_t)recipe->separator;
+    bytes[TRIM_AT] = recipe->trim ? TRIM_VERSION : 0;
+    bytes[SYNTAX_AT] = has_fields(recipe) ? SYNTAX_VERSION : 0;
+    memcpy(bytes + NAMES_AT, recipe->names, RECIPE_NAMES_BYTES);
     for (unsigned i = 0; i < recipe->ranges; i++) {
         uint8_t *range = bytes + RANGE_AT + (size_t)i * RANGE_BYTES;
         store16(range, recipe->range[i].first);
@@ -86,24 +109,64 @@ static bool decode_fields(const uint8_t *bytes, struct recipe *recipe)
         recipe->range[i] = range;
         after = range.last + 1U;
     }
-    return !recipe->separated || recipe->ranges > 0;
+    memcpy(recipe->names, bytes + NAMES_AT, RECIPE_NAMES_BYTES);
+    return true;
+}
+
+/* Whether fields, names and separator belong together. */
+static bool is_consistent(const struct recipe *recipe)
+{
+    bool named = recipe->names[0] != '\0';
+    if (!recipe->separated && recipe->separator != 0)
+        return false;
+    if (named ? !recipe_names_are_valid(recipe) || recipe->ranges > 0
+              : memcmp(recipe->names, (const char[sizeof recipe->names]){0}, sizeof recipe->names))
+        return false;
+    if (recipe->syntax == SYNTAX_JSONL)
+        return named && !recipe->separated;
+    if (recipe->syntax == SYNTAX_CSV)
+        return recipe->separated && recipe_separator_fits(recipe);
+    return !named && (!recipe->separated || recipe->ranges > 0);
+}
+
+/* Rules of trimming, or of fields, of another version. */
+static enum recipe_found check_version(const char *rules, unsigned version, unsigned wanted,
+                                       char name[RECIPE_NAME])
+{
+    if (version == wanted)
+        return RECIPE_GOOD;
+    snprintf(name, RECIPE_NAME, "%s/%u", rules, version);
+    return version > wanted && wanted > 0 ? RECIPE_UNKNOWN : RECIPE_DAMAGED;
 }
 
 enum recipe_found recipe_decode(const uint8_t bytes[RECIPE_BYTES], struct recipe *recipe,
                                 char name[RECIPE_NAME])
 {
     uint32_t flags = load32(bytes + FLAGS_AT);
+    const char *rules = (flags & FLAG_CSV) != 0     ? "csv"
+                        : (flags & FLAG_JSONL) != 0 ? "jsonl"
+                                                    : "fields";
     struct recipe found = {
+        .syntax = (flags & FLAG_CSV) != 0     ? SYNTAX_CSV
+                  : (flags & FLAG_JSONL) != 0 ? SYNTAX_JSONL
+                                              : SYNTAX_FIELDS,
         .trim = (flags & FLAG_TRIM) != 0,
         .fold = (flags & FLAG_FOLD) != 0,
         .separated = (flags & FLAG_SEPARATED) != 0,
         .separator = (char)bytes[SEPARATOR_AT],
     };
-    enum recipe_found profile = decode_profile(bytes, &found, name);
-    if (profile != RECIPE_GOOD)
-        return profile;
-    if ((flags & ~(uint32_t)FLAGS) != 0 || !decode_fields(bytes, &found) ||
-        (!found.separated && found.separator != 0))
+    enum recipe_found result = decode_profile(bytes, &found, name);
+    if (result == RECIPE_GOOD && !decode_fields(bytes, &found))
+        result = RECIPE_DAMAGED;
+    if (result == RECIPE_GOOD)
+        result = check_version(rules, bytes[SYNTAX_AT], has_fields(&found) ? SYNTAX_VERSION : 0,
+                               name);
+    if (result == RECIPE_GOOD)
+        result = check_version("trim", bytes[TRIM_AT], found.trim ? TRIM_VERSION : 0, name);
+    if (result != RECIPE_GOOD)
+        return result;
+    if ((flags & ~(uint32_t)FLAGS) != 0 || (flags & (FLAG_CSV | FLAG_JSONL)) > FLAG_JSONL ||
+        !is_consistent(&found))
         return RECIPE_DAMAGED;
     *recipe = found;
     return RECIPE_GOOD;

@@ -1,18 +1,18 @@
 /*
- * recipe_record - encodes and decodes a recipe, 128 bytes of a filter file (header.c).
+ * recipe_record - encodes and decodes a recipe, 1152 bytes of a filter file (header.c).
  */
 #ifndef UNSEEN_FORMAT_RECIPE_RECORD_H
 #define UNSEEN_FORMAT_RECIPE_RECORD_H
 
 #include "key/recipe.h"
 
-enum { RECIPE_BYTES = 128 };
+enum { RECIPE_BYTES = 1152 };
 
 void recipe_encode(const struct recipe *recipe, uint8_t bytes[RECIPE_BYTES]);
 
 enum recipe_found {
     RECIPE_GOOD,
-    RECIPE_UNKNOWN, /* a profile that this program does not have; `name` is as in "surt/1" */
+    RECIPE_UNKNOWN, /* rules that this program does not have; `name` is as in "url/2", "csv/2" */
     RECIPE_DAMAGED,
 };
 

@@ -3,10 +3,13 @@
 
 #include "core/bytes.h"
 #include "key/ascii.h"
+#include "key/csv.h"
 #include "key/endpoint.h"
 #include "key/fields.h"
 #include "key/host.h"
+#include "key/json.h"
 #include "key/span.h"
+#include "key/trim.h"
 #include "key/url.h"
 
 #include <stdlib.h>
@@ -25,7 +28,10 @@ struct url_buffers {
 struct keyer {
     struct recipe recipe;
     struct url_buffers *buffers; /* NULL without --by */
-    size_t size;                 /* bytes at `text` */
+    struct json_items *items;    /* NULL without --jsonl */
+    struct csv_columns columns;  /* of the input */
+    const char *wrong;           /* why the last line is not CSV */
+    size_t size;                 /* the longest line for which there is room at `text` */
     char *text;                  /* joined fields, or text in lower case */
 };
 
@@ -38,11 +44,16 @@ struct keyer *keyer_new(const struct recipe *recipe)
     keyer->recipe = *recipe;
     if (recipe->profile != PROFILE_LINE)
         keyer->buffers = malloc(sizeof *keyer->buffers);
-    bool short_of_memory = recipe->profile != PROFILE_LINE && keyer->buffers == NULL;
-    if (short_of_memory || keyer_reserve(keyer, URL_BUFFER) != 0) {
+    if (recipe->syntax == SYNTAX_JSONL)
+        keyer->items = malloc(sizeof *keyer->items);
+    if ((recipe->profile != PROFILE_LINE && keyer->buffers == NULL) ||
+        (recipe->syntax == SYNTAX_JSONL && keyer->items == NULL) ||
+        keyer_reserve(keyer, URL_BUFFER) != 0) {
         keyer_free(keyer);
         return NULL;
     }
+    if (keyer->items != NULL)
+        json_split_items(recipe, keyer->items);
     return keyer;
 }
 
@@ -51,38 +62,24 @@ void keyer_free(struct keyer *keyer)
     if (keyer == NULL)
         return;
     free(keyer->buffers);
+    free(keyer->items);
     free(keyer->text);
     free(keyer);
 }
 
 int keyer_reserve(struct keyer *keyer, size_t length)
 {
-    const bool copies = keyer->recipe.ranges > 0 || keyer->recipe.fold;
-    if (!copies || length <= keyer->size)
+    const struct recipe *recipe = &keyer->recipe;
+    bool decodes = recipe->syntax != SYNTAX_FIELDS;
+    if ((!decodes && recipe->ranges == 0 && !recipe->fold) || length <= keyer->size)
         return 0;
-    char *text = malloc(length + FIELDS_SPARE);
+    char *text = malloc(decodes ? JSON_BUFFER(length) : length + FIELDS_SPARE);
     if (text == NULL)
         return -1;
     free(keyer->text);
     keyer->text = text;
     keyer->size = length;
     return 0;
-}
-
-static bool is_trimmed(const struct recipe *recipe, char c)
-{
-    bool blank = c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
-    return blank && !(recipe->separated && c == recipe->separator);
-}
-
-static struct span trim(const struct recipe *recipe, struct span text)
-{
-    const char *first = text.bytes, *end = span_end(text);
-    while (first < end && is_trimmed(recipe, *first))
-        first++;
-    while (first < end && is_trimmed(recipe, end[-1]))
-        end--;
-    return span_between(first, end);
 }
 
 static bool take_endpoint(struct keyer *keyer, struct span *text)
@@ -148,17 +145,28 @@ static struct span fold(struct keyer *keyer, struct span text)
     return (struct span){keyer->text, text.length};
 }
 
+/* Steps 2 and 3. */
+static bool take_fields(struct keyer *keyer, struct span *text)
+{
+    const struct recipe *recipe = &keyer->recipe;
+    if (recipe->syntax == SYNTAX_CSV)
+        return csv_take(recipe, &keyer->columns, *text, keyer->text, text, &keyer->wrong) ==
+               CSV_KEY;
+    if (recipe->syntax == SYNTAX_JSONL)
+        return json_take(recipe, keyer->items, *text, keyer->text, text);
+    if (recipe->trim)
+        *text = trim(recipe, *text);
+    return recipe->ranges == 0 || fields_take(recipe, *text, keyer->text, text);
+}
+
 /* Makes the key of the line that is `text`. Returns false if the line has no key. */
 static bool take_key(struct keyer *keyer, struct span *text)
 {
     const struct recipe *recipe = &keyer->recipe;
-    if (recipe->trim)
-        *text = trim(recipe, *text);
-    if (recipe->ranges > 0 && !fields_take(recipe, *text, keyer->text, text))
+    if (!take_fields(keyer, text) || !take_profile(keyer, text))
         return false;
-    if (!take_profile(keyer, text))
-        return false;
-    if (recipe->fold)
+    bool folded = recipe->syntax == SYNTAX_JSONL && recipe->profile == PROFILE_LINE;
+    if (recipe->fold && !folded)
         *text = fold(keyer, *text);
     return true;
 }
@@ -168,6 +176,18 @@ static struct key_text key_or_line(bool taken, struct span key, struct span line
 {
     return taken ? (struct key_text){key.bytes, key.length, false}
                  : (struct key_text){line.bytes, line.length, true};
+}
+
+int keyer_read_header(struct keyer *keyer, const char *line, size_t length, const char *input,
+                      struct fault *fault)
+{
+    return csv_find_columns(&keyer->recipe, (struct span){line, length}, input, &keyer->columns,
+                            fault);
+}
+
+const char *keyer_wrong(const struct keyer *keyer)
+{
+    return keyer->wrong;
 }
 
 struct key_text keyer_text(struct keyer *keyer, const char *line, size_t length)
@@ -181,7 +201,8 @@ struct key_text keyer_text(struct keyer *keyer, const char *line, size_t length)
 /* Whether the recipe is --by url and nothing else. */
 static bool is_url_of_line(const struct recipe *recipe)
 {
-    return recipe->profile == PROFILE_URL && recipe->ranges == 0 && !recipe->trim && !recipe->fold;
+    return recipe->syntax == SYNTAX_FIELDS && recipe->profile == PROFILE_URL &&
+           recipe->ranges == 0 && !recipe->trim && !recipe->fold;
 }
 
 /* A pair of hash functions, and where its hashes go. */
@@ -244,7 +265,20 @@ static void hash_urls(struct keyer *keyer, const struct batch *batch, size_t n)
     }
 }
 
-static void hash_batch(struct keyer *keyer, const struct batch *batch, size_t n)
+/* Returns how many lines precede one that is wrong. */
+static size_t hash_each(struct keyer *keyer, const struct batch *batch, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct span line = line_of(batch, i);
+        struct key_text text = keyer_text(keyer, line.bytes, line.length);
+        if (keyer->wrong != NULL)
+            return i;
+        hash_text(batch, i, text);
+    }
+    return n;
+}
+
+static size_t hash_batch(struct keyer *keyer, const struct batch *batch, size_t n)
 {
     if (recipe_is_whole_line(&keyer->recipe)) {
         hash_run(batch, 0, n);
@@ -252,23 +286,21 @@ static void hash_batch(struct keyer *keyer, const struct batch *batch, size_t n)
     } else if (is_url_of_line(&keyer->recipe)) {
         hash_urls(keyer, batch, n);
     } else {
-        for (size_t i = 0; i < n; i++) {
-            struct span line = line_of(batch, i);
-            hash_text(batch, i, keyer_text(keyer, line.bytes, line.length));
-        }
+        return hash_each(keyer, batch, n);
     }
+    return n;
 }
 
-void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
-                struct hashers hashers, struct key *keys, uint8_t *no_key)
+size_t keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
+                  struct hashers hashers, struct key *keys, uint8_t *no_key)
 {
     const struct hashed only = {hashers, keys}, none = {.keys = NULL};
-    hash_batch(keyer, &(struct batch){bytes, starts, no_key, only, none}, n);
+    return hash_batch(keyer, &(struct batch){bytes, starts, no_key, only, none}, n);
 }
 
-void keyer_hash_twice(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
-                      const struct hashers hashers[2], struct key *const keys[2], uint8_t *no_key)
+size_t keyer_hash_twice(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
+                        const struct hashers hashers[2], struct key *const keys[2], uint8_t *no_key)
 {
     const struct hashed first = {hashers[0], keys[0]}, second = {hashers[1], keys[1]};
-    hash_batch(keyer, &(struct batch){bytes, starts, no_key, first, second}, n);
+    return hash_batch(keyer, &(struct batch){bytes, starts, no_key, first, second}, n);
 }

@@ -8,6 +8,7 @@
 
 #include "core/hash.h"
 #include "key/recipe.h"
+#include "system/fault.h"
 
 struct keyer;
 
@@ -19,6 +20,11 @@ void keyer_free(struct keyer *keyer);
  * lines need this. Returns 0, or -1 if memory is short. */
 int keyer_reserve(struct keyer *keyer, size_t length);
 
+/* Reads the header line of an input; to be called before its other lines if the recipe has names of
+ * columns. Returns 0, or -1 with a fault about `input`. */
+int keyer_read_header(struct keyer *keyer, const char *line, size_t length, const char *input,
+                      struct fault *fault);
+
 /* The key of a line. */
 struct key_text {
     const char *bytes; /* in the line, or in the keyer until the next call */
@@ -29,13 +35,19 @@ struct key_text {
 /* Precondition, here and below: keyer_reserve for the longest line. */
 struct key_text keyer_text(struct keyer *keyer, const char *line, size_t length);
 
+/* Why the line of the last call is not CSV, as a reason for a fault; NULL: it is, or need not
+ * be. */
+const char *keyer_wrong(const struct keyer *keyer);
+
 /* Hashes the keys of `n` lines that lie end to end, as in hash_lines; no_key[i] = 1 if line i has
- * no key, else 0. */
-void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
-                struct hashers hashers, struct key *keys, uint8_t *no_key);
+ * no key, else 0. Stops before a line for which keyer_wrong has a reason. Returns how many lines
+ * were hashed. */
+size_t keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
+                  struct hashers hashers, struct key *keys, uint8_t *no_key);
 
 /* The same with two pairs of hash functions; each key is made only once. */
-void keyer_hash_twice(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
-                      const struct hashers hashers[2], struct key *const keys[2], uint8_t *no_key);
+size_t keyer_hash_twice(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
+                        const struct hashers hashers[2], struct key *const keys[2],
+                        uint8_t *no_key);
 
 #endif

@@ -12,21 +12,22 @@ const unsigned profile_versions[PROFILES] = {0, 1, 1, 1};
 
 bool recipe_is_whole_line(const struct recipe *recipe)
 {
-    return recipe->profile == PROFILE_LINE && recipe->ranges == 0 && !recipe->trim && !recipe->fold;
+    return recipe->syntax == SYNTAX_FIELDS && recipe->profile == PROFILE_LINE &&
+           recipe->ranges == 0 && !recipe->trim && !recipe->fold;
 }
 
 static bool same_fields(const struct recipe *recipe, const struct recipe *other)
 {
-    return recipe->ranges == other->ranges &&
+    return recipe->ranges == other->ranges && strcmp(recipe->names, other->names) == 0 &&
            memcmp(recipe->range, other->range, sizeof recipe->range) == 0;
 }
 
 bool recipe_is_same(const struct recipe *recipe, const struct recipe *other)
 {
-    return recipe->profile == other->profile && recipe->version == other->version &&
-           recipe->trim == other->trim && recipe->fold == other->fold &&
-           recipe->separated == other->separated && recipe->separator == other->separator &&
-           same_fields(recipe, other);
+    return recipe->syntax == other->syntax && recipe->profile == other->profile &&
+           recipe->version == other->version && recipe->trim == other->trim &&
+           recipe->fold == other->fold && recipe->separated == other->separated &&
+           recipe->separator == other->separator && same_fields(recipe, other);
 }
 
 /* --- fields --- */
@@ -78,7 +79,7 @@ static unsigned join_ranges(struct field_range *ranges, unsigned n)
     return count;
 }
 
-const char *recipe_parse_fields(struct recipe *recipe, const char *list, const char **wanted)
+static const char *parse_numbers(struct recipe *recipe, const char *list, const char **wanted)
 {
     /* Before they are joined, there may be more ranges than a recipe holds. */
     enum { WRITTEN_MAX = 256 };
@@ -100,15 +101,113 @@ const char *recipe_parse_fields(struct recipe *recipe, const char *list, const c
         return "too many field ranges";
     }
     memset(recipe->range, 0, sizeof recipe->range);
+    memset(recipe->names, 0, sizeof recipe->names);
     memcpy(recipe->range, ranges, joined * sizeof *ranges);
     recipe->ranges = joined;
     return NULL;
 }
 
+/* --- names of columns and members --- */
+
+/* Whether the list has this item. */
+static bool has_item(const char *list, const char *item, size_t length)
+{
+    for (; *list != '\0'; list += *list == ',') {
+        size_t n = strcspn(list, ",");
+        if (n == length && memcmp(list, item, n) == 0)
+            return true;
+        list += n;
+    }
+    return false;
+}
+
+/* In a JSON Pointer, ~ is written ~0, and / is written ~1. */
+static bool is_pointer(const char *item, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (item[i] == '~' && (i + 1 == length || (item[i + 1] != '0' && item[i + 1] != '1')))
+            return false;
+    return true;
+}
+
+/* Copies each item once. Returns NULL, or an error in words. */
+static const char *copy_items(const char *list, enum syntax syntax, const char **wanted,
+                              char names[RECIPE_NAMES_BYTES + 1])
+{
+    unsigned count = 0;
+    size_t at = 0;
+    for (;; list++) {
+        size_t length = strcspn(list, ",");
+        if (length == 0)
+            return "not a list of names";
+        *wanted = "~0 for ~, ~1 for /";
+        if (syntax == SYNTAX_JSONL && *list == '/' && !is_pointer(list, length))
+            return "not a JSON Pointer";
+        if (!has_item(names, list, length)) {
+            *wanted = "at most 16, with at most 1024 bytes";
+            if (count++ == RECIPE_NAMES_MAX || at + length + 1 > RECIPE_NAMES_BYTES)
+                return "too many names";
+            if (at > 0)
+                names[at++] = ',';
+            memcpy(names + at, list, length);
+            at += length;
+        }
+        list += length;
+        if (*list == '\0')
+            return NULL;
+    }
+}
+
+static const char *parse_names(struct recipe *recipe, const char *list, const char **wanted)
+{
+    char names[sizeof recipe->names] = "";
+    *wanted = recipe->syntax == SYNTAX_CSV ? "columns, as in 2, 1,3- or id,name"
+                                           : "members, as in id, id,name or /author/name";
+    const char *reason = copy_items(list, recipe->syntax, wanted, names);
+    if (reason != NULL)
+        return reason;
+    memset(recipe->range, 0, sizeof recipe->range);
+    recipe->ranges = 0;
+    memcpy(recipe->names, names, sizeof names);
+    return NULL;
+}
+
+bool recipe_names_are_valid(const struct recipe *recipe)
+{
+    struct recipe copy = *recipe;
+    const char *wanted;
+    return parse_names(&copy, recipe->names, &wanted) == NULL &&
+           memcmp(copy.names, recipe->names, sizeof copy.names) == 0;
+}
+
+/* Whether the item consists of digits and hyphens, and so cannot be the name of a column. */
+static bool is_number(const char *item)
+{
+    size_t length = strcspn(item, ",");
+    return length > 0 && strspn(item, "0123456789-") == length;
+}
+
+const char *recipe_parse_fields(struct recipe *recipe, const char *list, const char **wanted)
+{
+    bool numbers = false, names = false;
+    if (recipe->syntax == SYNTAX_FIELDS)
+        return parse_numbers(recipe, list, wanted);
+    if (recipe->syntax == SYNTAX_JSONL)
+        return parse_names(recipe, list, wanted);
+    for (const char *item = list; *item != '\0'; item += *item == ',') {
+        *(is_number(item) ? &numbers : &names) = true;
+        item += strcspn(item, ",");
+    }
+    *wanted = "only numbers, or only names";
+    if (numbers && names)
+        return "numbers and names of columns";
+    return numbers ? parse_numbers(recipe, list, wanted) : parse_names(recipe, list, wanted);
+}
+
 char *recipe_fields_text(const struct recipe *recipe, char *text)
 {
     size_t at = 0;
-    text[0] = '\0';
+    snprintf(text, RECIPE_TEXT, "%s", recipe->names);
     for (unsigned i = 0; i < recipe->ranges; i++) {
         const struct field_range *range = &recipe->range[i];
         at += (size_t)snprintf(text + at, RECIPE_TEXT - at, "%s%u", i > 0 ? "," : "", range->first);
@@ -143,6 +242,12 @@ const char *recipe_parse_separator(struct recipe *recipe, const char *text, cons
     recipe->separated = true;
     recipe->separator = (char)byte;
     return NULL;
+}
+
+bool recipe_separator_fits(const struct recipe *recipe)
+{
+    char byte = recipe->separator;
+    return byte != '"' && byte != '\r' && byte != '\n';
 }
 
 char *recipe_separator_text(const struct recipe *recipe, char *text)
@@ -187,23 +292,18 @@ static void add_words(char *text, const char *option, const char *value)
     snprintf(text + at, RECIPE_TEXT - at, "%s%s%s", at > 0 ? " " : "", option, value);
 }
 
-static void add_separator(char *text, const struct recipe *recipe)
-{
-    char separator[RECIPE_TEXT], quoted[QUOTE_MAX];
-    recipe_separator_text(recipe, separator);
-    add_words(text, "-t ", quote_word(separator, quoted));
-}
-
 char *recipe_text(const struct recipe *recipe, char *text)
 {
-    char value[RECIPE_TEXT];
+    char value[RECIPE_TEXT], quoted[QUOTE_MAX];
     text[0] = '\0';
+    if (recipe->syntax != SYNTAX_FIELDS)
+        add_words(text, recipe->syntax == SYNTAX_CSV ? "--csv" : "--jsonl", "");
     if (recipe->trim)
         add_words(text, "--trim", "");
-    if (recipe->ranges > 0)
-        add_words(text, "-f ", recipe_fields_text(recipe, value));
-    if (recipe->separated)
-        add_separator(text, recipe);
+    if (recipe->ranges > 0 || recipe->names[0] != '\0')
+        add_words(text, "-f ", quote_word(recipe_fields_text(recipe, value), quoted));
+    if (recipe->separated && !(recipe->syntax == SYNTAX_CSV && recipe->separator == ','))
+        add_words(text, "-t ", quote_word(recipe_separator_text(recipe, value), quoted));
     if (recipe->profile != PROFILE_LINE)
         add_words(text, "--by ", profile_names[recipe->profile]);
     if (recipe->fold)

@@ -5,23 +5,30 @@
  *
  *   1. line       the bytes of the line, without its delimiter
  *   2. trim       without blanks at both ends
- *   3. fields     only the selected fields, joined
+ *   3. fields     only the selected fields, joined, and each without blanks at its ends if step 2
+ *                 applies; or, instead of steps 2 and 3, columns of CSV or members of JSON (csv.h,
+ *                 json.h)
  *   4. profile    reduced to a normalized URL, a host or an endpoint (url.h, host.h, endpoint.h)
  *   5. fold       with A-Z in lower case
  *
  * A line that lacks a field, or is not a URL where step 4 needs one, has no key: the bytes of step
  * 1 are compared, in a hash domain of their own (core/hash.h). unseen(5) has all rules, and
- * tests/key/vectors has examples. No rule may ever change; other rules are a new version of a
- * profile.
+ * tests/key/vectors has examples. No rule may ever change; other rules are a new version.
  */
 #ifndef UNSEEN_KEY_RECIPE_H
 #define UNSEEN_KEY_RECIPE_H
+
+#include "core/quote.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum { RECIPE_RANGES_MAX = 16, RECIPE_FIELD_MAX = 65535 };
+enum { RECIPE_NAMES_MAX = 16, RECIPE_NAMES_BYTES = 1024 };
+
+/* What a line is made of. */
+enum syntax { SYNTAX_FIELDS, SYNTAX_CSV, SYNTAX_JSONL };
 
 enum profile { PROFILE_LINE, PROFILE_URL, PROFILE_HOST, PROFILE_ENDPOINT, PROFILES };
 
@@ -36,36 +43,50 @@ struct field_range {
 
 /* All zeros: the key is the whole line. */
 struct recipe {
+    enum syntax syntax;
     enum profile profile;
     unsigned version; /* of the profile's rules; 0 for the line */
     bool trim;
     bool fold;
-    bool separated; /* fields end at `separator`; otherwise they are runs of non-blanks */
-    char separator;
-    unsigned ranges; /* 0: all of the line */
+    bool separated;  /* fields end at `separator`; otherwise they are runs of non-blanks */
+    char separator;  /* with SYNTAX_CSV always given */
+    unsigned ranges; /* 0: all of the line, or those with names */
     /* In canonical form: ascending, no two overlapping or touching, zeros after the last. */
     struct field_range range[RECIPE_RANGES_MAX];
+    /* Of columns, or members as names or JSON Pointers: in the order given, each once, joined by
+     * commas, with zeros after them; "": none. */
+    char names[RECIPE_NAMES_BYTES + 1];
 };
 
 bool recipe_is_whole_line(const struct recipe *recipe);
 bool recipe_is_same(const struct recipe *recipe, const struct recipe *other);
 
-/* Parse the values of -f, -t and --by, and set them in the recipe. Each returns NULL, or an error
- * in words, with the accepted form in *wanted and the recipe unchanged. A profile gets the newest
- * version of its rules. */
+/* Whether columns are selected by name, so that each input begins with a header line. */
+static inline bool recipe_has_column_names(const struct recipe *recipe)
+{
+    return recipe->syntax == SYNTAX_CSV && recipe->names[0] != '\0';
+}
+
+/* Whether the names are in canonical form, and whether --csv takes the separator. */
+bool recipe_names_are_valid(const struct recipe *recipe);
+bool recipe_separator_fits(const struct recipe *recipe);
+
+/* Parse the values of -f, -t and --by, and set them in the recipe; -f for the syntax it has. Each
+ * returns NULL, or an error in words, with the accepted form in *wanted and the recipe unchanged. A
+ * profile gets the newest version of its rules. */
 const char *recipe_parse_fields(struct recipe *recipe, const char *list, const char **wanted);
 const char *recipe_parse_separator(struct recipe *recipe, const char *text, const char **wanted);
 const char *recipe_parse_profile(struct recipe *recipe, const char *text, const char **wanted);
 
 /* Format fields and separator as -f and -t accept them, "1,3-" and "\t", and the profile with its
  * version, "url/1". Each returns `text`, which has RECIPE_TEXT bytes. */
-enum { RECIPE_TEXT = 512 };
+enum { RECIPE_TEXT = QUOTE_MAX + 128 };
 char *recipe_fields_text(const struct recipe *recipe, char *text);
 char *recipe_separator_text(const struct recipe *recipe, char *text);
 char *recipe_profile_text(const struct recipe *recipe, char *text);
 
-/* Formats the recipe as options for a shell: "--trim -f 1,3- -t '\t' --by url -i"; empty for the
- * whole line. Returns `text`. */
+/* Formats the recipe as options for a shell: "--csv --trim -f 1,3- -t '\t' --by url -i"; empty for
+ * the whole line. Returns `text`. */
 char *recipe_text(const struct recipe *recipe, char *text);
 
 /* The same for messages and reports, with "whole lines" for the whole line. */

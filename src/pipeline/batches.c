@@ -5,6 +5,7 @@
 #include "system/signals.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -57,6 +58,9 @@ struct batches {
     /* The present chunk, which one thread at a time makes batches of. */
     struct chunk chunk;
     size_t done;            /* bytes of it that are in batches */
+    uint64_t lines;         /* of the input that are in batches */
+    bool header;            /* the next line is a header line */
+    bool names;             /* it names the columns that make the keys */
     uint64_t pieces, bytes; /* read since the input began, or since the second thread ended */
     unsigned small;         /* small pieces in a row */
 
@@ -94,6 +98,7 @@ struct batches *batches_new(char delimiter, const struct recipe *recipe, struct 
     }
     *batches = (struct batches){.kernel = kernel_best(),
                                 .keyer = keyer,
+                                .names = recipe_has_column_names(recipe),
                                 .delimiter = delimiter,
                                 .hashers = hashers,
                                 .threads = threads,
@@ -120,9 +125,11 @@ int batches_add_shards(struct batches *batches, uint32_t shards)
     return 0;
 }
 
-void batches_begin(struct batches *batches, struct input *input)
+void batches_begin(struct batches *batches, struct input *input, bool header)
 {
     batches->input = input;
+    batches->lines = 0;
+    batches->header = header;
     batches->chunk = (struct chunk){NULL, 0, 0};
     batches->done = 0;
     batches->pieces = batches->bytes = 0;
@@ -130,28 +137,49 @@ void batches_begin(struct batches *batches, struct input *input)
 
 /* --- making a batch, in either thread --- */
 
-static void make_shards(const struct batches *batches, struct entry *entry, size_t n)
+/* Returns how many lines precede one that is wrong. */
+static size_t make_shards(const struct batches *batches, struct entry *entry, const size_t *starts,
+                          size_t n)
 {
-    const char *bytes = batches->chunk.bytes;
     struct shard_maker *maker = batches->shard_maker;
     const struct hashers hashers[2] = {batches->hashers, hashers_of_shards()};
     struct key *const keys[2] = {entry->keys, maker->keys};
-    keyer_hash_twice(batches->keyer, bytes, entry->starts, n, hashers, keys, entry->no_key);
-    shards_of_keys(maker->keys, n, maker->shards, entry->shards);
+    size_t hashed = keyer_hash_twice(batches->keyer, batches->chunk.bytes, starts, n, hashers, keys,
+                                     entry->no_key);
+    shards_of_keys(maker->keys, hashed, maker->shards, entry->shards);
+    return hashed;
 }
 
-static int make_keys(const struct batches *batches, struct entry *entry, size_t n)
+/* The same. */
+static size_t make_keys(const struct batches *batches, struct entry *entry, const size_t *starts,
+                        size_t n)
 {
-    const struct chunk *chunk = &batches->chunk;
-    if (keyer_reserve(batches->keyer, chunk->length) != 0)
-        return fault_errno(&entry->fault, input_name(batches->input),
-                           "the key of a line does not fit into memory", ENOMEM);
     if (batches->shard_maker != NULL)
-        make_shards(batches, entry, n);
-    else
-        keyer_hash(batches->keyer, chunk->bytes, entry->starts, n, batches->hashers, entry->keys,
-                   entry->no_key);
-    return 0;
+        return make_shards(batches, entry, starts, n);
+    return keyer_hash(batches->keyer, batches->chunk.bytes, starts, n, batches->hashers,
+                      entry->keys, entry->no_key);
+}
+
+static int tell_wrong(const struct batches *batches, struct fault *fault)
+{
+    fault_set(fault, input_name(batches->input), "line %" PRIu64 ": %s", batches->lines + 1,
+              keyer_wrong(batches->keyer));
+    return fault_way_out(fault, "fields with newlines: unseen-cookbook(7)");
+}
+
+/* Takes the header line out of the batch. Returns 0 or -1. */
+static int take_header_line(struct batches *batches, struct batch *batch, struct fault *fault)
+{
+    batch->header_line = batch->bytes + batch->starts[0];
+    batch->header_length = batch->starts[1] - batch->starts[0];
+    batch->starts++;
+    batch->n--;
+    batches->header = false;
+    batches->lines++;
+    return batches->names
+               ? keyer_read_header(batches->keyer, batch->header_line, batch->header_length - 1,
+                                   input_name(batches->input), fault)
+               : 0;
 }
 
 static enum outcome make_batch(struct batches *batches, struct entry *entry)
@@ -160,20 +188,35 @@ static enum outcome make_batch(struct batches *batches, struct entry *entry)
     entry->starts[0] = batches->done;
     size_t split = batches->kernel->split(chunk.bytes, chunk.length, batches->delimiter,
                                           entry->starts, BATCH_LINES);
-    size_t n = input_allowed(batches->input, entry->starts, split, &entry->fault);
-    if (n == 0 || make_keys(batches, entry, n) != 0)
-        return FAULT;
-    batches->done = entry->starts[n];
-    entry->batch = (struct batch){
+    struct batch batch = {
         .bytes = chunk.bytes,
         .starts = entry->starts,
         .keys = entry->keys,
         .no_key = entry->no_key,
         .shards = entry->shards,
-        .n = n,
+        .n = input_allowed(batches->input, entry->starts, split, &entry->fault),
         .offset = chunk.offset,
-        .last = batches->done == chunk.length,
     };
+    if (batch.n == 0)
+        return FAULT;
+    if (keyer_reserve(batches->keyer, chunk.length) != 0) {
+        fault_errno(&entry->fault, input_name(batches->input),
+                    "the key of a line does not fit into memory", ENOMEM);
+        return FAULT;
+    }
+    if (batches->header && take_header_line(batches, &batch, &entry->fault) != 0)
+        return FAULT;
+    size_t wanted = batch.n;
+    batch.n = make_keys(batches, entry, batch.starts, wanted);
+    if (batch.n == 0 && wanted > 0 && batch.header_line == NULL) {
+        tell_wrong(batches, &entry->fault);
+        return FAULT;
+    }
+    batch.number = batches->lines + 1;
+    batches->lines += batch.n;
+    batches->done = batch.starts[batch.n];
+    batch.last = batches->done == chunk.length;
+    entry->batch = batch;
     return BATCH;
 }
 

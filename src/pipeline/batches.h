@@ -21,12 +21,15 @@ struct batches;
 
 /* Lines of one chunk, end to end, each with its delimiter. */
 struct batch {
+    const char *header_line; /* of the input, before these lines, with its delimiter; else NULL */
+    size_t header_length;
     char *bytes;          /* of the chunk; the caller may change them up to the end of the batch */
     const size_t *starts; /* n + 1 offsets from `bytes` */
     const struct key *keys;
     const uint8_t *no_key;  /* 1 for a line without a key, else 0 */
     const uint32_t *shards; /* after batches_add_shards: the shard of each line */
     size_t n;
+    uint64_t number; /* of the first line in the input, from 1 on */
     uint64_t offset; /* of the chunk in the input */
     bool last;       /* batch of the chunk; its bytes are valid until the next call */
 };
@@ -37,6 +40,7 @@ static inline void batch_skip(struct batch *batch, size_t n)
     batch->keys += n;
     batch->no_key += n;
     batch->shards += n;
+    batch->number += n;
     batch->n -= n;
 }
 
@@ -52,16 +56,17 @@ void batches_free(struct batches *batches);
  * Returns 0, or -1 if memory is short. */
 int batches_add_shards(struct batches *batches, uint32_t shards);
 
-/* Begins with an input, wherever it is positioned. */
-void batches_begin(struct batches *batches, struct input *input);
+/* Begins with an input, wherever it is positioned. `header`: its first line is a header line, which
+ * comes with the first batch. */
+void batches_begin(struct batches *batches, struct input *input, bool header);
 
 /* Waits for at most `milliseconds`, or without limit if negative. Returns true if
  * batches_next need not wait; false if time ran out or a signal came that does not end the process.
  * The last batch is no longer valid. */
 bool batches_wait(struct batches *batches, int milliseconds);
 
-/* The next batch, of at least one line. Returns 1; 0 at the end; -1 with the fault, after all lines
- * before the fault. */
+/* The next batch, of at least one line or a header line. Returns 1; 0 at the end; -1 with the
+ * fault, after all lines before the fault. */
 int batches_next(struct batches *batches, struct batch *batch, struct fault *fault);
 
 /* Ends with the input; the second thread no longer reads it. */

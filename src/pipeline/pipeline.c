@@ -37,16 +37,24 @@ struct pipeline {
     struct collect *dropped; /* lines that were not selected */
     struct false_drops false_drops;
     struct shard shard; /* the filter's */
-    uint64_t before;    /* lines read before this input */
     bool other_shard;   /* a line of another shard came */
-    bool begins;        /* the next line is the first of its input */
-    char *header_line;  /* HEADER_WITH_LINES: not yet written */
-    size_t header_line_length;
 };
 
 const struct pipeline_counts *pipeline_counts(const struct pipeline *pipeline)
 {
     return &pipeline->counts;
+}
+
+void pipeline_count(struct pipeline_counts *counts, const struct batch *batch, const char *input)
+{
+    uint64_t without = marks_count(batch->no_key, batch->n);
+    if (counts->no_key == 0 && without > 0) {
+        counts->no_key_line = batch->number +
+                              (batch->no_key[0] ? 0 : marks_run(batch->no_key, 0, batch->n));
+        counts->no_key_input = input;
+    }
+    counts->read += batch->n;
+    counts->no_key += without;
 }
 
 bool pipeline_met_other_shard(const struct pipeline *pipeline)
@@ -157,16 +165,17 @@ static int pick_selected(struct pipeline *pipeline, const struct batch *batch, s
 static size_t write_with_header_line(struct pipeline *pipeline, const char *lines, size_t length,
                                      struct fault *fault)
 {
-    size_t before = pipeline->header_line_length;
-    char *all = realloc(pipeline->header_line, before + length);
+    const struct header_lines *header = &pipeline->plan.header_lines;
+    size_t before = header->length;
+    char *all = malloc(before + length);
     if (all == NULL) {
         fault_errno(fault, pipeline->plan.output->name, NULL, ENOMEM);
         return 0;
     }
-    memcpy(all + before, lines, length);
+    memcpy(mempcpy(all, header->line, before), lines, length);
     size_t accepted = output_write(pipeline->plan.output, all, before + length, fault);
     free(all);
-    pipeline->header_line = NULL;
+    pipeline->plan.output_headed = true;
     return accepted > before ? accepted - before : 0;
 }
 
@@ -178,9 +187,9 @@ static bool write_picked(struct pipeline *pipeline, size_t *accepted, struct fau
     pipeline->picked.from = pipeline->picked.to;
     *accepted = 0;
     if (length > 0)
-        *accepted = pipeline->header_line != NULL
-                        ? write_with_header_line(pipeline, from, length, fault)
-                        : output_write(pipeline->plan.output, from, length, fault);
+        *accepted = pipeline->plan.output_headed
+                        ? output_write(pipeline->plan.output, from, length, fault)
+                        : write_with_header_line(pipeline, from, length, fault);
     return *accepted == length;
 }
 
@@ -320,6 +329,8 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
     if (pipeline == NULL)
         return NULL;
     pipeline->plan = *plan;
+    pipeline->plan.output_headed |= !plan->header;
+    pipeline->plan.dropped_headed |= !plan->header;
     pipeline->store = filter_store(plan->filter);
     pipeline->verb = &verbs[plan->verb];
     pipeline->most = BATCH_LINES;
@@ -352,7 +363,7 @@ void pipeline_free(struct pipeline *pipeline)
     free(pipeline->select);
     collect_free(pipeline->tagged);
     collect_free(pipeline->dropped);
-    free(pipeline->header_line);
+    header_lines_free(&pipeline->plan.header_lines);
     free(pipeline);
 }
 
@@ -446,6 +457,12 @@ static int collect_dropped(struct pipeline *pipeline, const struct batch *batch,
     for (size_t i = 0, from; i < batch->n && pipeline->dropped != NULL;) {
         from = i;
         i = marks_run(pipeline->select, from, batch->n);
+        if (!pipeline->select[from] && !pipeline->plan.dropped_headed) {
+            const struct header_lines *header = &pipeline->plan.header_lines;
+            pipeline->plan.dropped_headed = true;
+            if (collect_add(pipeline->dropped, header->line, header->length, fault) != 0)
+                return -1;
+        }
         if (!pipeline->select[from] && collect_add(pipeline->dropped, batch->bytes + starts[from],
                                                    starts[i] - starts[from], fault) != 0)
             return -1;
@@ -464,7 +481,8 @@ static int deliver(struct pipeline *pipeline, const struct batch *batch, struct 
 }
 
 /* Passes lines of a batch from their keys to the output. Returns how many were tested, or -1. */
-static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, struct fault *fault)
+static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, const char *input,
+                      struct fault *fault)
 {
     struct fault later;
     if (batch.n > pipeline->most)
@@ -472,8 +490,7 @@ static ptrdiff_t pass(struct pipeline *pipeline, struct batch batch, struct faul
     if (pipeline->verb->judge(pipeline, &batch, fault) != 0)
         return -1;
     batch.n = end_of_wanted(pipeline, batch.n);
-    pipeline->counts.read += batch.n;
-    pipeline->counts.no_key += marks_count(batch.no_key, batch.n);
+    pipeline_count(&pipeline->counts, &batch, input);
     /* Claimed lines are delivered even after a fault; otherwise their keys must not be settled. */
     int written = collect_dropped(pipeline, &batch, fault);
     bool delivered = deliver(pipeline, &batch, written == 0 ? fault : &later) == 0;
@@ -489,17 +506,16 @@ static size_t lines_of_shard(const struct pipeline *pipeline, const struct batch
     return n;
 }
 
-/* Precondition: all lines of the input before this one were tested. */
-static int refuse_line(struct pipeline *pipeline, uint32_t shard, const char *input,
+/* Refuses the first line of the batch. */
+static int refuse_line(struct pipeline *pipeline, const struct batch *batch, const char *input,
                        struct fault *fault)
 {
-    bool header_line = pipeline->plan.header_line != HEADER_IS_A_LINE;
     pipeline->other_shard = true;
     return fault_set(fault, store_path(pipeline->store),
                      "is for shard %" PRIu32 " of %" PRIu32 ", and line %" PRIu64
                      " of %.150s belongs to shard %" PRIu32,
-                     pipeline->shard.number, pipeline->shard.count,
-                     pipeline->counts.read - pipeline->before + header_line + 1, input, shard);
+                     pipeline->shard.number, pipeline->shard.count, batch->number, input,
+                     batch->shards[0]);
 }
 
 /* Passes a batch, as many lines at a time as the filter accepts: at most `most`, and fewer where a
@@ -513,7 +529,7 @@ static int run_batch(struct pipeline *pipeline, struct batch batch, const char *
         batch.n -= others;
     }
     while (batch.n > 0) {
-        ptrdiff_t judged = pass(pipeline, batch, fault);
+        ptrdiff_t judged = pass(pipeline, batch, input, fault);
         if (judged < 0)
             return -1;
         batch_skip(&batch, (size_t)judged);
@@ -527,29 +543,26 @@ static int run_batch(struct pipeline *pipeline, struct batch batch, const char *
             return 1;
         }
     }
-    return others > 0 ? refuse_line(pipeline, batch.shards[0], input, fault) : 0;
+    return others > 0 ? refuse_line(pipeline, &batch, input, fault) : 0;
 }
 
-/* Takes the header line, at the start of the chunk, out of the batch. */
-static int take_header_line(struct pipeline *pipeline, struct batch *batch, struct fault *fault)
+/* If lines are printed or handed over, all inputs have the same columns. */
+static int take_header_line(struct pipeline *pipeline, const struct batch *batch, const char *input,
+                            struct fault *fault)
 {
-    struct output *output = pipeline->plan.output;
-    enum header_use header_line = output != NULL ? pipeline->plan.header_line : HEADER_SKIPPED;
-    size_t length = line_length(batch, 0);
-    pipeline->begins = false;
-    if (header_line == HEADER_PRINTED &&
-        output_write(output, batch->bytes, length, fault) != length)
+    struct pipeline_plan *plan = &pipeline->plan;
+    if (plan->output == NULL && plan->dropped == NULL)
+        return 0;
+    if (header_lines_add(&plan->header_lines, batch->header_line, batch->header_length, input,
+                         fault) != 0)
         return -1;
-    if (header_line == HEADER_WITH_LINES && pipeline->counts.selected == 0) {
-        free(pipeline->header_line);
-        pipeline->header_line = malloc(length);
-        if (pipeline->header_line == NULL)
-            return fault_errno(fault, output->name, NULL, ENOMEM);
-        memcpy(pipeline->header_line, batch->bytes, length);
-        pipeline->header_line_length = length;
-    }
-    batch_skip(batch, 1);
-    return 0;
+    if (pipeline->tagged == NULL || plan->output_headed)
+        return 0;
+    plan->output_headed = true;
+    return output_write(plan->output, batch->header_line, batch->header_length, fault) ==
+                   batch->header_length
+               ? 0
+               : -1;
 }
 
 /* Writes the picked and the dropped lines of a chunk, even after a fault, which is then kept. */
@@ -591,7 +604,8 @@ static int run_chunk(struct pipeline *pipeline, const struct input *input, struc
             if (pipeline->verb->writes && store_check_name(pipeline->store, fault) != 0)
                 return -1;
         }
-        if (pipeline->begins && take_header_line(pipeline, &batch, fault) != 0)
+        if (batch.header_line != NULL &&
+            take_header_line(pipeline, &batch, input_name(input), fault) != 0)
             return -1;
         result = run_batch(pipeline, batch, input_name(input), fault);
     }
@@ -602,9 +616,7 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
 {
     int result = pipeline->counts.selected == pipeline->plan.most;
     pipeline->used = 0;
-    pipeline->before = pipeline->counts.read;
-    pipeline->begins = pipeline->plan.header_line != HEADER_IS_A_LINE;
-    batches_begin(pipeline->batches, input);
+    batches_begin(pipeline->batches, input, pipeline->plan.header);
     while (result == 0) {
         result = wait_for_input(pipeline, fault);
         if (result == 0)

@@ -18,6 +18,8 @@
 #include "filter/removal.h"
 #include "io/input.h"
 #include "io/output.h"
+#include "pipeline/batches.h"
+#include "pipeline/header_lines.h"
 
 enum pipeline_verb {
     PIPELINE_NEW,      /* print and remember new lines */
@@ -29,14 +31,6 @@ enum pipeline_verb {
     PIPELINE_REMOVE,   /* forget lines, print nothing; forgotten lines count as selected */
 };
 
-/* What is done with the first line of each input. */
-enum header_use {
-    HEADER_IS_A_LINE,  /* it is a line like any other */
-    HEADER_PRINTED,    /* it is printed at once, and not tested */
-    HEADER_WITH_LINES, /* it is printed, once, together with the first selected line */
-    HEADER_SKIPPED,
-};
-
 struct pipeline_plan {
     enum pipeline_verb verb;
     struct filter *filter;
@@ -45,7 +39,11 @@ struct pipeline_plan {
     struct output *dropped; /* for lines that are not selected; may be NULL */
     bool invert;            /* PIPELINE_QUERY: print lines that are not in the filter */
     char delimiter;
-    enum header_use header_line;
+    bool header;                      /* each input begins with a header line */
+    struct header_lines header_lines; /* of the outputs; then of the inputs */
+    /* The output needs no header line. Otherwise it gets it together with its first line, or with
+     * PIPELINE_TAG at once. */
+    bool output_headed, dropped_headed;
     uint64_t most;             /* stop after this many selected lines */
     struct pending *pending;   /* gets the keys of delivered lines; may be NULL */
     bool settles_later;        /* the caller settles delivered keys, or pipeline_settle does */
@@ -77,14 +75,19 @@ int pipeline_settle(struct pipeline *pipeline, struct fault *fault);
 /* Numbers of lines so far. */
 struct pipeline_counts {
     uint64_t read;
-    uint64_t selected;  /* printed, or would be printed if there were an output */
-    uint64_t refused;   /* with `may_close`: selected, but the output was closed */
-    uint64_t dropped;   /* tested and not selected */
-    uint64_t absent;    /* PIPELINE_REMOVE: not in the filter */
-    uint64_t ambiguous; /* PIPELINE_REMOVE: seen in several layers, and so not removed */
-    uint64_t no_key;    /* without a key */
-    double false_drops; /* with `counts_drops`: the estimated number */
+    uint64_t selected;        /* printed, or would be printed if there were an output */
+    uint64_t refused;         /* with `may_close`: selected, but the output was closed */
+    uint64_t dropped;         /* tested and not selected */
+    uint64_t absent;          /* PIPELINE_REMOVE: not in the filter */
+    uint64_t ambiguous;       /* PIPELINE_REMOVE: seen in several layers, and so not removed */
+    uint64_t no_key;          /* without a key */
+    uint64_t no_key_line;     /* the first of these: its number, */
+    const char *no_key_input; /* and its input */
+    double false_drops;       /* with `counts_drops`: the estimated number */
 };
 const struct pipeline_counts *pipeline_counts(const struct pipeline *pipeline);
+
+/* Adds the lines of a batch to `read` and `no_key...`. */
+void pipeline_count(struct pipeline_counts *counts, const struct batch *batch, const char *input);
 
 #endif

@@ -12,15 +12,15 @@ struct scan {
     struct collect *collect; /* flushed before input may have to be waited for */
     /* Both functions return 0, or -1 with the fault, which ends the scan. */
     void *context;
-    /* Gets a header line, with its delimiter; may be NULL. */
-    int (*header_line)(void *context, const char *line, size_t length, struct fault *fault);
+    /* Gets a batch with a header line; may be NULL. */
+    int (*header_line)(void *context, const struct batch *batch, const char *input,
+                       struct fault *fault);
     /* Gets at least one line, and no header line. */
     int (*lines)(void *context, const struct batch *batch, struct fault *fault);
-    struct pipeline_counts *counts; /* only `read`, without header lines, and `no_key` */
+    struct pipeline_counts *counts; /* only `read`, without header lines, and `no_key...` */
     /* Set for all commands in the same way: */
     struct batches *batches;   /* with that recipe and these hashers */
     bool header;               /* the first line of each input is a header line */
-    bool begins;               /* the next line is the first of its input */
     void (*after_chunk)(void); /* called after each chunk */
 };
 

@@ -1,0 +1,274 @@
+#include "key/csv.h"
+
+#include "key/finder.h"
+#include "key/trim.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- a row, field by field --- */
+
+struct row {
+    const char *at, *end; /* the next field; NULL: there is none */
+    char separator;
+    struct finder finder; /* finds separators and quotes */
+    const char *wrong;    /* why this is not a row */
+};
+
+/* A value: the bytes between the quotes, or all bytes of a field without. */
+struct value {
+    struct span raw;
+    bool quoted;
+    bool doubled; /* and has two quotes for one */
+};
+
+static struct row row_start(struct span line, char separator)
+{
+    const char *first = line.bytes, *end = span_end(line);
+    if (line.length >= 3 && memcmp(first, "\xef\xbb\xbf", 3) == 0)
+        first += 3;
+    if (end > first && end[-1] == '\r')
+        end--;
+    return (struct row){first, end, separator,
+                        finder_start(span_between(first, end), separator, '"'), NULL};
+}
+
+static bool quoted_value(struct row *row, struct value *value)
+{
+    const char *first = row->at + 1, *at = first;
+    *value = (struct value){.quoted = true};
+    for (;; at++) {
+        at = finder_next(&row->finder, at);
+        if (at == row->end) {
+            row->wrong = "quoted field is not closed";
+            return false;
+        }
+        if (*at == row->separator)
+            continue;
+        if (at + 1 == row->end || at[1] != '"')
+            break;
+        value->doubled = true;
+        at++;
+    }
+    value->raw = span_between(first, at);
+    row->at = at + 1 < row->end ? at + 2 : NULL;
+    if (row->at != NULL && at[1] != row->separator)
+        row->wrong = "bytes follow the closing quote of a field";
+    return row->wrong == NULL;
+}
+
+/* Returns false if this is not a row. Precondition: row->at is not NULL. */
+static inline bool next_value(struct row *row, struct value *value)
+{
+    const char *first = row->at, *at = first;
+    if (first < row->end && *first == '"')
+        return quoted_value(row, value);
+    while ((at = finder_next(&row->finder, at)) < row->end && *at != row->separator)
+        at++;
+    *value = (struct value){.raw = span_between(first, at)};
+    row->at = at < row->end ? at + 1 : NULL;
+    return true;
+}
+
+/* --- keys --- */
+
+/* The value itself. */
+static struct span plain(const struct value *value, char *buffer)
+{
+    char *out = buffer;
+    if (!value->doubled)
+        return value->raw;
+    for (const char *at = value->raw.bytes; at < span_end(value->raw); at++) {
+        *out++ = *at;
+        at += *at == '"';
+    }
+    return span_between(buffer, out);
+}
+
+static bool needs_quotes(struct span text, char separator)
+{
+    for (const char *at = text.bytes; at < span_end(text); at++)
+        if (*at == separator || *at == '"' || *at == '\r' || *at == '\n')
+            return true;
+    return false;
+}
+
+/* Adds a value to a key of several. */
+static char *add(char *out, const struct value *value, char separator)
+{
+    bool quotes = needs_quotes(value->raw, separator);
+    if (quotes)
+        *out++ = '"';
+    for (const char *at = value->raw.bytes; at < span_end(value->raw); at++) {
+        if (*at == '"' && !value->quoted)
+            *out++ = '"';
+        *out++ = *at;
+    }
+    if (quotes)
+        *out++ = '"';
+    return out;
+}
+
+/* --- which columns --- */
+
+/* Columns by number, or all of them. */
+static bool is_selected(const struct recipe *recipe, unsigned *range, size_t number)
+{
+    if (recipe->ranges == 0)
+        return true;
+    while (*range < recipe->ranges && recipe->range[*range].last != 0 &&
+           recipe->range[*range].last < number)
+        ++*range;
+    return *range < recipe->ranges && recipe->range[*range].first <= number;
+}
+
+/* If no quote follows, the rest of a row needs no look. */
+static bool is_rest_plain(const struct row *row)
+{
+    return row->at == NULL || memchr(row->at, '"', (size_t)(row->end - row->at)) == NULL;
+}
+
+static enum csv_found take_numbers(const struct recipe *recipe, struct row *row, char *buffer,
+                                   struct span *key)
+{
+    static const struct field_range all = {1, 0};
+    const struct field_range last = recipe->ranges > 0 ? recipe->range[recipe->ranges - 1] : all;
+    bool single = recipe->ranges == 1 && last.first == last.last;
+    unsigned range = 0;
+    char *out = buffer;
+    size_t number = 0, first = recipe->ranges > 0 ? recipe->range[0].first : 1;
+    struct value value;
+    while (row->at != NULL) {
+        if (!next_value(row, &value))
+            return CSV_WRONG;
+        if (!is_selected(recipe, &range, ++number))
+            continue;
+        value.raw = recipe->trim ? trim(recipe, value.raw) : value.raw;
+        if (single) {
+            *key = plain(&value, buffer);
+        } else {
+            if (number > first)
+                *out++ = recipe->separator;
+            out = add(out, &value, recipe->separator);
+        }
+        if (number == last.last && is_rest_plain(row))
+            break;
+    }
+    if (!single)
+        *key = span_between(buffer, out);
+    return number >= last.first ? CSV_KEY : CSV_NO_KEY;
+}
+
+static enum csv_found take_names(const struct recipe *recipe, const struct csv_columns *columns,
+                                 struct row *row, char *buffer, struct span *key)
+{
+    struct value values[RECIPE_NAMES_MAX], value;
+    unsigned found = 0;
+    char *out = buffer;
+    for (size_t number = 1; row->at != NULL; number++) {
+        if (!next_value(row, &value))
+            return CSV_WRONG;
+        if (found == columns->n || columns->column[found].number != number)
+            continue;
+        value.raw = recipe->trim ? trim(recipe, value.raw) : value.raw;
+        values[columns->column[found++].place] = value;
+        if (found == columns->n && is_rest_plain(row))
+            break;
+    }
+    if (found < columns->n)
+        return CSV_NO_KEY;
+    if (found == 1) {
+        *key = plain(&values[0], buffer);
+        return CSV_KEY;
+    }
+    for (unsigned i = 0; i < found; i++) {
+        if (i > 0)
+            *out++ = recipe->separator;
+        out = add(out, &values[i], recipe->separator);
+    }
+    *key = span_between(buffer, out);
+    return CSV_KEY;
+}
+
+enum csv_found csv_take(const struct recipe *recipe, const struct csv_columns *columns,
+                        struct span line, char *buffer, struct span *key, const char **wrong)
+{
+    struct row row = row_start(line, recipe->separator);
+    enum csv_found found = recipe_has_column_names(recipe)
+                               ? take_names(recipe, columns, &row, buffer, key)
+                               : take_numbers(recipe, &row, buffer, key);
+    *wrong = row.wrong;
+    return found;
+}
+
+/* --- the header line --- */
+
+static bool is_named(const struct value *value, struct span name)
+{
+    const char *at = value->raw.bytes, *end = span_end(value->raw);
+    size_t i = 0;
+    for (; at < end && i < name.length && *at == name.bytes[i]; at++, i++)
+        at += value->doubled && *at == '"';
+    return at == end && i == name.length;
+}
+
+/* Splits the names. Returns how many there are. */
+static unsigned split_names(const struct recipe *recipe, struct span names[RECIPE_NAMES_MAX])
+{
+    unsigned n = 0;
+    for (const char *at = recipe->names; *at != '\0' && n < RECIPE_NAMES_MAX; at += *at == ',') {
+        size_t length = strcspn(at, ",");
+        names[n++] = (struct span){at, length};
+        at += length;
+    }
+    return n;
+}
+
+static int no_column(struct span name, struct span header_line, char separator, const char *input,
+                     struct fault *fault)
+{
+    enum { SHOWN = 200, SHOWN_NAME = 40 };
+    char list[SHOWN + SHOWN_NAME + 8];
+    struct row row = row_start(header_line, separator);
+    struct value value;
+    size_t at = 0;
+    list[0] = '\0';
+    while (at < SHOWN && row.at != NULL && next_value(&row, &value)) {
+        int length = value.raw.length < SHOWN_NAME ? (int)value.raw.length : SHOWN_NAME;
+        at += (size_t)snprintf(list + at, sizeof list - at, "%s%.*s", at > 0 ? ", " : "", length,
+                               value.raw.bytes);
+    }
+    fault_set(fault, input, "no column '%.*s'", (int)name.length, name.bytes);
+    return fault_way_out(fault, "columns: %s%s", list, row.at != NULL ? ", ..." : "");
+}
+
+int csv_find_columns(const struct recipe *recipe, struct span header_line, const char *input,
+                     struct csv_columns *columns, struct fault *fault)
+{
+    struct span names[RECIPE_NAMES_MAX];
+    bool found[RECIPE_NAMES_MAX] = {false};
+    unsigned n = split_names(recipe, names);
+    struct row row = row_start(header_line, recipe->separator);
+    struct value value;
+    columns->n = 0;
+    for (size_t number = 1; row.at != NULL; number++) {
+        if (!next_value(&row, &value))
+            return fault_set(fault, input, "line 1: %s", row.wrong);
+        value.raw = recipe->trim ? trim(recipe, value.raw) : value.raw;
+        for (unsigned i = 0; i < n; i++) {
+            if (!is_named(&value, names[i]))
+                continue;
+            if (found[i]) {
+                fault_set(fault, input, "two columns are named '%.*s'", (int)names[i].length,
+                          names[i].bytes);
+                return fault_way_out(fault, "rename one, or make a filter with -f and its number");
+            }
+            found[i] = true;
+            columns->column[columns->n++] = (struct csv_column){number, i};
+        }
+    }
+    for (unsigned i = 0; i < n; i++)
+        if (!found[i])
+            return no_column(names[i], header_line, recipe->separator, input, fault);
+    return 0;
+}

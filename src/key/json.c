@@ -1,0 +1,479 @@
+#include "key/json.h"
+
+#include "core/bytes.h"
+#include "key/ascii.h"
+#include "key/trim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct text {
+    const char *at, *end;
+};
+
+static inline char peek(const struct text *text)
+{
+    return text->at < text->end ? *text->at : '\0';
+}
+
+static inline void pass_blanks(struct text *text)
+{
+    while (text->at < text->end &&
+           (*text->at == ' ' || *text->at == '\t' || *text->at == '\r' || *text->at == '\n'))
+        text->at++;
+}
+
+/* `byte` is not NUL. */
+static bool pass_byte(struct text *text, char byte)
+{
+    bool there = peek(text) == byte;
+    text->at += there;
+    return there;
+}
+
+/* --- strings --- */
+
+/* Passes bytes that need no look: neither quote nor backslash nor control nor above ASCII. */
+static inline void pass_plain(struct text *text)
+{
+    const uint64_t high = eight_bytes(0x80);
+    for (; text->end - text->at >= 8; text->at += 8) {
+        uint64_t word;
+        memcpy(&word, text->at, sizeof word);
+        /* A byte below 0x20 has none of the bits 0x60. */
+        uint64_t control = zero_bytes(word & eight_bytes(0x60));
+        if (((word & high) | control | zero_bytes(word ^ eight_bytes('"')) |
+             zero_bytes(word ^ eight_bytes('\\'))) != 0)
+            break;
+    }
+    while (text->at < text->end && (*text->at & 0x80) == 0 && (*text->at & 0x60) != 0 &&
+           *text->at != '"' && *text->at != '\\')
+        text->at++;
+}
+
+/* Passes one character above ASCII. */
+static bool pass_utf8(struct text *text)
+{
+    const unsigned char *at = (const unsigned char *)text->at;
+    unsigned first = at[0];
+    ptrdiff_t length = first < 0xc2   ? 0
+                       : first < 0xe0 ? 2
+                       : first < 0xf0 ? 3
+                       : first < 0xf5 ? 4
+                                      : 0;
+    if (length == 0 || text->end - text->at < length)
+        return false;
+    /* The second byte of overlong forms, surrogates, and numbers above U+10FFFF. */
+    unsigned least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+    unsigned most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+    if (at[1] < least || at[1] > most)
+        return false;
+    for (ptrdiff_t i = 2; i < length; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return false;
+    text->at += length;
+    return true;
+}
+
+/* Reads the four digits after \u. Returns -1 if they are not there. */
+static int pass_hex(struct text *text)
+{
+    unsigned value = 0;
+    if (text->end - text->at < 4)
+        return -1;
+    for (int i = 0; i < 4; i++, text->at++) {
+        if (!ascii_is_hex(*text->at))
+            return -1;
+        value = value << 4 | ascii_hex_value(*text->at);
+    }
+    return (int)value;
+}
+
+/* Reads what follows a backslash. Returns the character, or -1. */
+static int32_t pass_escape(struct text *text)
+{
+    static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+    char letter = peek(text);
+    const char *found = letter != '\0' ? strchr(letters, letter) : NULL;
+    text->at += text->at < text->end;
+    if (found != NULL)
+        return meant[found - letters];
+    if (letter != 'u')
+        return -1;
+    int32_t high = pass_hex(text);
+    if (high < 0xd800 || high > 0xdfff)
+        return high;
+    if (high > 0xdbff || !pass_byte(text, '\\') || !pass_byte(text, 'u'))
+        return -1;
+    int32_t low = pass_hex(text);
+    return low >= 0xdc00 && low <= 0xdfff ? 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00) : -1;
+}
+
+/* Passes a string whose opening quote was passed, and its closing quote. */
+static bool pass_string(struct text *text)
+{
+    for (;;) {
+        pass_plain(text);
+        if (text->at == text->end)
+            return false;
+        char c = *text->at;
+        if (c == '"') {
+            text->at++;
+            return true;
+        }
+        if (c == '\\') {
+            text->at++;
+            if (pass_escape(text) < 0)
+                return false;
+        } else if ((unsigned char)c < 0x20 || !pass_utf8(text)) {
+            return false;
+        }
+    }
+}
+
+static char *write_utf8(char *out, uint32_t c)
+{
+    if (c < 0x80) {
+        *out++ = (char)c;
+        return out;
+    }
+    static const unsigned lead[] = {0, 0xc0, 0xe0, 0xf0};
+    unsigned more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    *out++ = (char)(lead[more] | c >> (6 * more));
+    while (more-- > 0)
+        *out++ = (char)(0x80 | (c >> (6 * more) & 0x3f));
+    return out;
+}
+
+/* The contents of a valid string, decoded: in place if it has no escapes, otherwise in `buffer`. */
+static struct span contents(struct span string, char *buffer)
+{
+    char *out = buffer;
+    if (memchr(string.bytes, '\\', string.length) == NULL)
+        return string;
+    for (struct text text = {string.bytes, span_end(string)}; text.at < text.end;) {
+        if (*text.at != '\\') {
+            *out++ = *text.at++;
+            continue;
+        }
+        text.at++;
+        out = write_utf8(out, (uint32_t)pass_escape(&text));
+    }
+    return span_between(buffer, out);
+}
+
+/* --- other values, and whole texts --- */
+
+static bool pass_digits(struct text *text)
+{
+    const char *first = text->at;
+    while (text->at < text->end && ascii_is_digit(*text->at))
+        text->at++;
+    return text->at > first;
+}
+
+static bool pass_number(struct text *text)
+{
+    pass_byte(text, '-');
+    if (!pass_byte(text, '0') && !pass_digits(text))
+        return false;
+    if (pass_byte(text, '.') && !pass_digits(text))
+        return false;
+    if ((peek(text) | 0x20) != 'e')
+        return true;
+    text->at++;
+    if (!pass_byte(text, '+'))
+        pass_byte(text, '-');
+    return pass_digits(text);
+}
+
+static bool pass_word(struct text *text, const char *word)
+{
+    size_t length = strlen(word);
+    bool there = (size_t)(text->end - text->at) >= length && memcmp(text->at, word, length) == 0;
+    text->at += there ? length : 0;
+    return there;
+}
+
+static bool pass_scalar(struct text *text)
+{
+    switch (peek(text)) {
+    case '"':
+        text->at++;
+        return pass_string(text);
+    case 't':
+        return pass_word(text, "true");
+    case 'f':
+        return pass_word(text, "false");
+    case 'n':
+        return pass_word(text, "null");
+    default:
+        return pass_number(text);
+    }
+}
+
+/* Passes the name of a member and its colon, and blanks after each. */
+static bool pass_name(struct text *text, struct span *name)
+{
+    const char *first = text->at + 1;
+    if (!pass_byte(text, '"') || !pass_string(text))
+        return false;
+    *name = span_between(first, text->at - 1);
+    pass_blanks(text);
+    if (!pass_byte(text, ':'))
+        return false;
+    pass_blanks(text);
+    return true;
+}
+
+/* The objects and arrays that are open within a value. */
+struct nesting {
+    unsigned depth, most;
+    bool object[JSON_DEPTH_MAX]; /* not an array */
+};
+
+/* Passes what begins a value: a scalar, or brackets up to the first scalar or empty pair in
+ * them. */
+static bool pass_beginning(struct text *text, struct nesting *nesting)
+{
+    struct span name;
+    for (;;) {
+        char bracket = peek(text);
+        if (bracket != '{' && bracket != '[')
+            return pass_scalar(text);
+        if (nesting->depth == nesting->most)
+            return false;
+        text->at++;
+        pass_blanks(text);
+        if (pass_byte(text, bracket == '{' ? '}' : ']'))
+            return true;
+        nesting->object[nesting->depth++] = bracket == '{';
+        if (bracket == '{' && !pass_name(text, &name))
+            return false;
+    }
+}
+
+/* Passes what follows a value, up to the next one in the same brackets or further out. Returns
+ * false if the outermost brackets were closed, or if this is not JSON; then some are still open. */
+static bool pass_to_next(struct text *text, struct nesting *nesting)
+{
+    struct span name;
+    for (; nesting->depth > 0; nesting->depth--) {
+        bool object = nesting->object[nesting->depth - 1];
+        pass_blanks(text);
+        if (pass_byte(text, ',')) {
+            pass_blanks(text);
+            return !object || pass_name(text, &name);
+        }
+        if (!pass_byte(text, object ? '}' : ']'))
+            return false;
+    }
+    return false;
+}
+
+/* Passes a value with at most `most` objects and arrays, one within the other. */
+static bool pass_value(struct text *text, unsigned most)
+{
+    struct nesting nesting;
+    nesting.depth = 0;
+    nesting.most = most;
+    do {
+        if (!pass_beginning(text, &nesting))
+            return false;
+    } while (pass_to_next(text, &nesting));
+    return nesting.depth == 0;
+}
+
+/* --- the way to a value --- */
+
+/* What one step of each item leads to. */
+struct steps {
+    unsigned n;
+    const char *name[RECIPE_NAMES_MAX];
+    struct span value[RECIPE_NAMES_MAX]; /* NULL: nothing */
+    char *buffer;
+};
+
+/* The index of an array's element that the step is; SIZE_MAX if it is none. */
+static size_t index_of(const char *step)
+{
+    enum { DIGITS = 18 };
+    size_t length = strlen(step);
+    bool is_index = length > 0 && length <= DIGITS && strspn(step, "0123456789") == length &&
+                    (step[0] != '0' || length == 1);
+    return is_index ? (size_t)strtoull(step, NULL, 10) : SIZE_MAX;
+}
+
+static bool is_name(const char *step, struct span raw, char *buffer)
+{
+    struct span name = contents(raw, buffer);
+    return strlen(step) == name.length && memcmp(step, name.bytes, name.length) == 0;
+}
+
+/* Passes an object or array, and notes the values that the steps lead to. */
+static bool pass_members(struct text *text, struct steps *steps)
+{
+    bool object = *text->at++ == '{';
+    char close = object ? '}' : ']';
+    struct span name = {NULL, 0};
+    size_t indexes[RECIPE_NAMES_MAX];
+    for (unsigned i = 0; i < steps->n && !object; i++)
+        indexes[i] = index_of(steps->name[i]);
+    pass_blanks(text);
+    if (pass_byte(text, close))
+        return true;
+    for (size_t index = 0;; index++) {
+        if (object && !pass_name(text, &name))
+            return false;
+        const char *value = text->at;
+        if (!pass_value(text, JSON_DEPTH_MAX - 1))
+            return false;
+        for (unsigned i = 0; i < steps->n; i++)
+            if (object ? is_name(steps->name[i], name, steps->buffer) : indexes[i] == index)
+                steps->value[i] = span_between(value, text->at);
+        pass_blanks(text);
+        if (pass_byte(text, close))
+            return true;
+        if (!pass_byte(text, ','))
+            return false;
+        pass_blanks(text);
+    }
+}
+
+static bool is_container(struct span value)
+{
+    return value.length > 0 && (value.bytes[0] == '{' || value.bytes[0] == '[');
+}
+
+/* Takes the next step, from the value of the last one. */
+static void take_step(struct steps *step)
+{
+    struct span from = step->value[0];
+    struct text text = {from.bytes, span_end(from)};
+    step->name[0] += strlen(step->name[0]) + 1;
+    step->value[0] = (struct span){NULL, 0};
+    if (is_container(from))
+        (void)pass_members(&text, step);
+}
+
+/* Finds the values of all items. Returns false if one is missing, or the line is not valid. */
+static bool find_values(const struct json_items *items, struct span line, struct steps *found)
+{
+    struct text text = {line.bytes, span_end(line)};
+    pass_blanks(&text);
+    if (!is_container(span_between(text.at, text.end)))
+        return false;
+    for (unsigned i = 0; i < items->n; i++)
+        found->name[i] = items->item[i].first;
+    if (!pass_members(&text, found))
+        return false;
+    pass_blanks(&text);
+    if (text.at != text.end)
+        return false;
+    for (unsigned i = 0; i < items->n; i++) {
+        struct steps next = {1, {found->name[i]}, {found->value[i]}, found->buffer};
+        for (unsigned step = 1; step < items->item[i].steps; step++)
+            take_step(&next);
+        found->value[i] = next.value[0];
+    }
+    return true;
+}
+
+/* --- keys --- */
+
+static char *write_control(char *out, unsigned byte)
+{
+    static const char digits[] = "0123456789abcdef";
+    out = (char *)mempcpy(out, "\\u00", 4);
+    *out++ = digits[byte >> 4];
+    *out++ = digits[byte & 15];
+    return out;
+}
+
+static char *write_string(const struct recipe *recipe, struct span text, char *out)
+{
+    static const char controls[] = "\b\t\n\f\r", letters[] = "btnfr";
+    *out++ = '"';
+    for (const char *at = text.bytes; at < span_end(text); at++) {
+        const char *control = *at != '\0' ? strchr(controls, *at) : NULL;
+        if (*at == '"' || *at == '\\' || control != NULL)
+            *out++ = '\\';
+        if (control != NULL)
+            *out++ = letters[control - controls];
+        else if ((unsigned char)*at < 0x20)
+            out = write_control(out, (unsigned)*at);
+        else
+            *out++ = recipe->fold ? ascii_lower(*at) : *at;
+    }
+    *out++ = '"';
+    return out;
+}
+
+static bool is_string(struct span value)
+{
+    return value.bytes[0] == '"';
+}
+
+/* The contents of a string, without blanks at its ends if the recipe says so. */
+static struct span string_of(const struct recipe *recipe, struct span value, char *buffer)
+{
+    struct span text = contents((struct span){value.bytes + 1, value.length - 2}, buffer);
+    return recipe->trim ? trim(recipe, text) : text;
+}
+
+/* Whether the value is its own key. */
+static bool is_shortest(const struct recipe *recipe, struct span value)
+{
+    return !is_string(value) ||
+           (!recipe->trim && !recipe->fold && memchr(value.bytes, '\\', value.length) == NULL);
+}
+
+bool json_take(const struct recipe *recipe, const struct json_items *items, struct span line,
+               char *buffer, struct span *key)
+{
+    char *out = buffer, *scratch = buffer + 2 * line.length + 32;
+    struct steps found = {.n = items->n, .buffer = scratch};
+    if (!find_values(items, line, &found))
+        return false;
+    for (unsigned i = 0; i < items->n; i++)
+        if (found.value[i].length == 0 || is_container(found.value[i]) ||
+            found.value[i].bytes[0] == 'n')
+            return false;
+    *key = found.value[0];
+    if (recipe->profile != PROFILE_LINE) {
+        if (is_string(*key))
+            *key = string_of(recipe, *key, buffer);
+        return is_string(found.value[0]);
+    }
+    if (items->n == 1 && is_shortest(recipe, *key))
+        return true;
+    for (unsigned i = 0; i < items->n; i++) {
+        if (i > 0)
+            *out++ = ',';
+        if (is_shortest(recipe, found.value[i]))
+            out = (char *)mempcpy(out, found.value[i].bytes, found.value[i].length);
+        else
+            out = write_string(recipe, string_of(recipe, found.value[i], scratch), out);
+    }
+    *key = span_between(buffer, out);
+    return true;
+}
+
+void json_split_items(const struct recipe *recipe, struct json_items *items)
+{
+    char *out = items->text;
+    items->n = 0;
+    for (const char *at = recipe->names; *at != '\0' && items->n < RECIPE_NAMES_MAX;) {
+        struct json_item *item = &items->item[items->n++];
+        bool pointer = *at == '/';
+        *item = (struct json_item){out, 1};
+        for (at += pointer; *at != '\0' && *at != ','; at++) {
+            bool step = pointer && *at == '/', escape = pointer && *at == '~';
+            item->steps += step;
+            at += escape;
+            *out++ = (char)(step ? '\0' : !escape ? *at : *at == '0' ? '~' : '/');
+        }
+        *out++ = '\0';
+        at += *at == ',';
+    }
+}
