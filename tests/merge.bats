@@ -330,7 +330,7 @@ shards() {
 
 # is_part FILE PART PARTS: as its header has it.
 is_part() {
-    [[ $(od -An -v -tu4 -j 384 -N 8 "$1" | tr -s ' ') == " $2 $3" ]] || complain "$1 is not for part $2/$3"
+    [[ $(od -An -v -tu4 -j 168 -N 8 "$1" | tr -s ' ') == " $2 $3" ]] || complain "$1 is not for part $2/$3"
 }
 
 @test "all parts of a list become a filter for the list, which takes any line" {

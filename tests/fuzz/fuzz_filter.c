@@ -10,7 +10,8 @@ static const struct field fields[] = {
     {FILTER, 24, 8, 21},                 /*         all other numbers */
     {FILTER, 128, 1, 4},                 /*         bytes */
     {FILTER, 256, 4, 24},                /*         the key's recipe */
-    {FILTER, 384, 4, 4},                 /*         shard, shards */
+    {FILTER, 168, 4, 2},                 /*         shard, shards */
+    {FILTER, 384, 4, 8},                 /*         names of columns or members */
     {FILTER, LAYER_TABLE_AT, 8, 40},     /* layer records */
     {FILTER, LAYER_TABLE_AT, 80, 48},    /*       offsets */
     {FILTER, LAYER_TABLE_AT + 32, 1, 5}, /*       geometries */

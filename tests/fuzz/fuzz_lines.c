@@ -156,6 +156,8 @@ static unsigned count_key(struct key_text text)
 
 struct result {
     struct text printed, dropped;
+    const char *header; /* the header line, if any; before the first line of each */
+    size_t header_length;
     uint64_t read, selected, not_selected, no_key;
     int status;  /* of pipeline_run */
     size_t used; /* bytes of the input, if status is 1 */
@@ -168,7 +170,7 @@ struct way {
     size_t buffer, max_line;
     uint64_t most;
     char delimiter;
-    enum header_use header_line;
+    bool header, skips; /* the header line is not printed */
 };
 
 /* One line; `bytes` has room for its delimiter. */
@@ -181,7 +183,10 @@ static void expect_line(const struct way *way, struct keyer *keyer, char *bytes,
     result->read++;
     result->no_key += key.no_key;
     bytes[length] = way->delimiter;
-    text_add(wanted ? &result->printed : &result->dropped, bytes, length + 1);
+    struct text *to = wanted ? &result->printed : &result->dropped;
+    if (to->length == 0 && !(wanted && way->skips))
+        text_add(to, result->header, result->header_length);
+    text_add(to, bytes, length + 1);
     result->selected += wanted;
     result->not_selected += !wanted;
 }
@@ -201,10 +206,10 @@ static void expect(const struct way *way, const uint8_t *input, size_t size, str
             result->status = -1;
             break;
         }
-        if (at == 0 && way->header_line != HEADER_IS_A_LINE) {
+        if (at == 0 && way->header) {
             copy[end] = way->delimiter;
-            if (way->header_line == HEADER_PRINTED)
-                text_add(&result->printed, copy, end + 1);
+            result->header = copy;
+            result->header_length = end + 1;
         } else {
             expect_line(way, keyer, copy + at, end - at, result);
             result->used = end + 1;
@@ -265,7 +270,8 @@ static void run(const struct way *way, const uint8_t *input, size_t size, struct
         .output = &output,
         .dropped = (way->flags & FLAG_DROPPED) != 0 ? &dropped : NULL,
         .delimiter = way->delimiter,
-        .header_line = way->header_line,
+        .header = way->header,
+        .output_headed = way->skips,
         .most = way->most,
         .threads = 1,
     };
@@ -302,9 +308,8 @@ static void check_lines(const uint8_t *data, size_t size)
         .max_line = data[5] == 255 ? 1 << 30 : data[5],
         .most = data[6] == 255 ? UINT64_MAX : data[6],
         .delimiter = (data[0] & FLAG_NUL) != 0 ? '\0' : '\n',
-        .header_line = (data[0] & FLAG_HEADING) == 0 ? HEADER_IS_A_LINE
-                       : (data[0] & FLAG_SKIP) != 0  ? HEADER_SKIPPED
-                                                     : HEADER_PRINTED,
+        .header = (data[0] & FLAG_HEADING) != 0,
+        .skips = (data[0] & FLAG_SKIP) != 0,
     };
     struct result wanted = {.status = 0}, got = {.status = 0};
     reads.state = data[7];

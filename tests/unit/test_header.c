@@ -148,7 +148,7 @@ static void all_kinds(void)
         uint64_t value;
     } places[] = {
         {PLAIN, 0, 0x0a6e6565736e7589},
-        {PLAIN, 8, 4},
+        {PLAIN, 8, 5},
         {PLAIN, 16, 0},
         {PLAIN, 32, 0xa7a6a5a4a3a2a1a0},
         {PLAIN, 40, 0xafaeadacabaaa9a8},
@@ -166,12 +166,12 @@ static void all_kinds(void)
         {BY_TIME, 160, 1000},
         {RECIPE, 256, 0x6c7275},
         {RECIPE, 272, UINT64_C(7) << 32 | 2 << 16 | 1},
-        {RECIPE, 280, ','},
+        {RECIPE, 280, 1 << 16 | 2 << 8 | ','},
         {RECIPE, 288, UINT64_C(7) << 48 | UINT64_C(7) << 32 | 4 << 16 | 2},
         {SECRET, 16, 4},
         {SECRET, 64, 0x0706050403020100},
         {SECRET, 72, 0x0f0e0d0c0b0a0908},
-        {PART, 384, UINT64_C(8) << 32 | 3},
+        {PART, 168, UINT64_C(8) << 32 | 3},
         {COUNTING, 16, 1},
     };
     /* Of the record of layer 2. */
@@ -228,7 +228,11 @@ static void limits_are_legal(void)
                               {29, 29},
                               {65535, 0}}}},
         {.plan = {.rate = 1e-6},
-         .recipe = {PROFILE_ENDPOINT, 1, .separated = true, .ranges = 1, .range = {{1, 65535}}}},
+         .recipe = {.profile = PROFILE_ENDPOINT,
+                    .version = 1,
+                    .separated = true,
+                    .ranges = 1,
+                    .range = {{1, 65535}}}},
     };
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         struct file file;
@@ -306,9 +310,9 @@ static const struct rule header_rules[] = {
     {PLAIN, "f without g", 128, 1, 0, "geometry"},
     {PLAIN, "fixed = 2", 131, 1, 2, "fixed flag"},
     {PLAIN, "a time without a window", 160, 1, 1, "unused"},
-    {PLAIN, "the end of the recipe", 383, 1, 1, "unused"},
-    {PLAIN, "a shard of none", 384, 4, 1, "unused"},
-    {PLAIN, "a number of shards, and no shard", 388, 4, 2, "shard"},
+    {PLAIN, "after the ranges", 383, 1, 1, "unused"},
+    {PLAIN, "a shard of none", 168, 4, 1, "unused"},
+    {PLAIN, "a number of shards, and no shard", 172, 4, 2, "shard"},
 
     {BY_TIME, "more than 300 years", 160, 8, FORGET_MAX + 1, "window"},
     {BY_TIME, "as if it were none", 16, 1, 0, "unused"},
@@ -317,9 +321,9 @@ static const struct rule header_rules[] = {
     {BY_COUNT, "counting", 16, 1, 3, "window"},
 
     /* Fields 2-4 and 7, separated, by url/1. */
-    {RECIPE, "another profile", 256, 4, 0x74727573, "made with --by surt/1, which this program"},
-    {RECIPE, "a name of 16 letters", 256, 8, UINT64_C(0x6161616161616161), "with --by aaaaaaaa/1"},
-    {RECIPE, "version 2", 272, 2, 2, "made with --by url/2, which this program does"},
+    {RECIPE, "another profile", 256, 4, 0x74727573, "made with the rules surt/1, which this program"},
+    {RECIPE, "a name of 16 letters", 256, 8, UINT64_C(0x6161616161616161), "with the rules aaaaaaaa/1"},
+    {RECIPE, "version 2", 272, 2, 2, "made with the rules url/2, which this program does"},
     {RECIPE, "version 0", 272, 2, 0, "key options"},
     {RECIPE, "a version of the line", 256, 4, 0, "key options"},
     {RECIPE, "a name that cannot be shown", 256, 1, 27, "key options"},
@@ -328,9 +332,18 @@ static const struct rule header_rules[] = {
     {RECIPE, "more ranges than there are", 274, 2, 3, "key options"},
     {RECIPE, "fewer ranges than there are", 274, 2, 1, "unused"},
     {RECIPE, "a separator without fields", 274, 2, 0, "key options"},
-    {RECIPE, "an unknown flag", 276, 4, 4 | 8, "key options"},
+    {RECIPE, "an unknown flag", 276, 4, 7 | 32, "key options"},
+    {RECIPE, "CSV and JSON", 276, 4, 7 | 8 | 16, "key options"},
+    {RECIPE, "JSON with a separator", 276, 4, 7 | 16, "key options"},
+    {RECIPE, "JSON without names", 276, 4, 3 | 16, "key options"},
+    {RECIPE, "CSV without a separator", 276, 4, 3 | 8, "key options"},
+    {RECIPE, "names without CSV", 384, 1, 'a', "key options"},
+    {RECIPE, "other rules of fields", 282, 1, 2, "made with the rules fields/2"},
+    {RECIPE, "no rules of fields", 282, 1, 0, "key options"},
+    {PLAIN, "rules of trimming, and no flag for it", 281, 1, 2, "key options"},
+    {RECIPE, "trimming by other rules", 281, 1, 3, "made with the rules trim/3"},
     {RECIPE, "a separator, and no flag for it", 276, 4, 0, "key options"},
-    {RECIPE, "after the separator", 281, 1, 1, "unused"},
+    {RECIPE, "after the versions", 283, 1, 1, "unused"},
     {RECIPE, "before the ranges", 287, 1, 1, "unused"},
     {RECIPE, "field 0", 288, 2, 0, "key options"},
     {RECIPE, "a range that ends before it begins", 290, 2, 1, "key options"},
@@ -341,10 +354,10 @@ static const struct rule header_rules[] = {
     {RECIPE, "the last range", 288 + 15 * 4, 2, 9, "unused"},
     {SECRET, "after the secret", 80, 1, 1, "unused"},
     /* Part 3 of 8. */
-    {PART, "shard 0", 384, 4, 0, "shard"},
-    {PART, "shard 9 of 8", 384, 4, 9, "shard"},
-    {PART, "of no shards", 388, 4, 0, "unused"},
-    {PART, "of more shards than may be", 388, 4, SHARDS_MAX + 1, "shard"},
+    {PART, "shard 0", 168, 4, 0, "shard"},
+    {PART, "shard 9 of 8", 168, 4, 9, "shard"},
+    {PART, "of no shards", 172, 4, 0, "unused"},
+    {PART, "of more shards than may be", 172, 4, SHARDS_MAX + 1, "shard"},
 };
 
 /* The same for a layer's record. A stage has 20 pages. */
@@ -402,19 +415,18 @@ static void unused_bytes(void)
 {
     static const struct {
         unsigned at, end;
-    } named[2][10] = {{{0, 12},
-                       {16, 24},
-                       {32, 56},
-                       {64, 80},
-                       {104, 130},
-                       {131, 132},
-                       {160, 168},
-                       {256, 384},
-                       {384, 392},
-                       {CHECKSUM_AT, HEADER_BYTES}},
-                      {{0, 34}, {40, 56}, {RECORD_SUM_AT, LAYER_RECORD_BYTES}}};
+    } named[2][9] = {{{0, 12},
+                      {16, 24},
+                      {32, 56},
+                      {64, 80},
+                      {104, 130},
+                      {131, 132},
+                      {160, 176},
+                      {256, 1408},
+                      {CHECKSUM_AT, HEADER_BYTES}},
+                     {{0, 34}, {40, 56}, {RECORD_SUM_AT, LAYER_RECORD_BYTES}}};
     for (unsigned layer = 0; layer < 2; layer++)
-        for (unsigned at = 0, i = 0; i < (layer == 0 ? 10 : 3); at = named[layer][i++].end)
+        for (unsigned at = 0, i = 0; i < (layer == 0 ? 9 : 3); at = named[layer][i++].end)
             for (; at < named[layer][i].at; at++)
                 check_rule(&(struct rule){STAGED, "unused", at, 1, 0x80, "unused"}, layer);
 }

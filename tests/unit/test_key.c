@@ -166,10 +166,11 @@ static void steps(void)
     check((struct recipe){.trim = true}, " \r", "");
     check((struct recipe){.trim = true}, "\na\x1f", "\na\x1f");
     check(tab, "a\t\r", "");
-    check(tab, "\t b", " b");
+    check(tab, "\t b", "b");
+    check(tab, "x\t\v b \f\ty", "b");
     check(tab, " \ta", "a");
     check(comma, "a,b\r", "b");
-    check(comma, "a, b\r", " b");
+    check(comma, "a, b\r", "b");
     check(comma, " a\r", NULL);
     struct recipe recipe = {.fold = true}, url = by(PROFILE_URL), point = by(PROFILE_ENDPOINT);
     url.fold = point.fold = true;
