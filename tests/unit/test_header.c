@@ -290,7 +290,7 @@ static const struct rule header_rules[] = {
     {PLAIN, "magic, its end", 7, 1, '\r', "not a filter"},
     {PLAIN, "version 0", 8, 4, 0, "older version"},
     {PLAIN, "version 3", 8, 4, 3, "older version"},
-    {PLAIN, "version 5", 8, 4, 5, "version 5; this program supports 4"},
+    {PLAIN, "version 6", 8, 4, 6, "version 6; this program supports 5"},
     {PLAIN, "version, high byte", 11, 1, 1, "version"},
     {PLAIN, "an unknown feature", 16, 8, 8, "features"},
     {PLAIN, "the last feature", 16, 8, UINT64_C(1) << 63, "features"},
