@@ -68,6 +68,7 @@ ci    command:llvm-profdata llvm         llvm              llvm              llv
 ci    clang-counts         libclang-rt-dev compiler-rt     compiler-rt       compiler-rt    llvm
 ci    command:valgrind     valgrind       valgrind          valgrind          valgrind       -
 ci    opt:node             nodejs         nodejs            nodejs            nodejs         node
+ci    opt:mlr              miller         miller            miller            miller         miller
 ci    opt:ruby             ruby           ruby              ruby              ruby           ruby
 ci    opt:sshfs            sshfs          fuse-sshfs        sshfs             sshfs          -
 ci    opt:/usr/lib/openssh/sftp-server  openssh-sftp-server - - - -
