@@ -1,6 +1,7 @@
 #include "key/json.h"
 
 #include "core/bytes.h"
+#include "core/little.h"
 #include "key/ascii.h"
 #include "key/trim.h"
 
@@ -9,6 +10,7 @@
 
 struct text {
     const char *at, *end;
+    bool escaped; /* the last string has a backslash */
 };
 
 static inline char peek(const struct text *text)
@@ -36,15 +38,16 @@ static bool pass_byte(struct text *text, char byte)
 /* Passes bytes that need no look: neither quote nor backslash nor control nor above ASCII. */
 static inline void pass_plain(struct text *text)
 {
-    const uint64_t high = eight_bytes(0x80);
     for (; text->end - text->at >= 8; text->at += 8) {
-        uint64_t word;
-        memcpy(&word, text->at, sizeof word);
+        uint64_t word = load64((const uint8_t *)text->at);
         /* A byte below 0x20 has none of the bits 0x60. */
-        uint64_t control = zero_bytes(word & eight_bytes(0x60));
-        if (((word & high) | control | zero_bytes(word ^ eight_bytes('"')) |
-             zero_bytes(word ^ eight_bytes('\\'))) != 0)
-            break;
+        uint64_t others = (word & eight_bytes(0x80)) | zero_bytes(word & eight_bytes(0x60)) |
+                          zero_bytes(word ^ eight_bytes('"')) |
+                          zero_bytes(word ^ eight_bytes('\\'));
+        if (others != 0) {
+            text->at += __builtin_ctzll(others) >> 3;
+            return;
+        }
     }
     while (text->at < text->end && (*text->at & 0x80) == 0 && (*text->at & 0x60) != 0 &&
            *text->at != '"' && *text->at != '\\')
@@ -112,6 +115,7 @@ static int32_t pass_escape(struct text *text)
 /* Passes a string whose opening quote was passed, and its closing quote. */
 static bool pass_string(struct text *text)
 {
+    text->escaped = false;
     for (;;) {
         pass_plain(text);
         if (text->at == text->end)
@@ -123,6 +127,7 @@ static bool pass_string(struct text *text)
         }
         if (c == '\\') {
             text->at++;
+            text->escaped = true;
             if (pass_escape(text) < 0)
                 return false;
         } else if ((unsigned char)c < 0x20 || !pass_utf8(text)) {
@@ -151,7 +156,7 @@ static struct span contents(struct span string, char *buffer)
     char *out = buffer;
     if (memchr(string.bytes, '\\', string.length) == NULL)
         return string;
-    for (struct text text = {string.bytes, span_end(string)}; text.at < text.end;) {
+    for (struct text text = {string.bytes, span_end(string), true}; text.at < text.end;) {
         if (*text.at != '\\') {
             *out++ = *text.at++;
             continue;
@@ -275,6 +280,8 @@ static bool pass_to_next(struct text *text, struct nesting *nesting)
 static bool pass_value(struct text *text, unsigned most)
 {
     struct nesting nesting;
+    if (peek(text) != '{' && peek(text) != '[')
+        return pass_scalar(text);
     nesting.depth = 0;
     nesting.most = most;
     do {
@@ -289,25 +296,24 @@ static bool pass_value(struct text *text, unsigned most)
 /* What one step of each item leads to. */
 struct steps {
     unsigned n;
-    const char *name[RECIPE_NAMES_MAX];
+    struct span name[RECIPE_NAMES_MAX];  /* without the NUL that follows */
     struct span value[RECIPE_NAMES_MAX]; /* NULL: nothing */
     char *buffer;
 };
 
 /* The index of an array's element that the step is; SIZE_MAX if it is none. */
-static size_t index_of(const char *step)
+static size_t index_of(struct span step)
 {
     enum { DIGITS = 18 };
-    size_t length = strlen(step);
-    bool is_index = length > 0 && length <= DIGITS && strspn(step, "0123456789") == length &&
-                    (step[0] != '0' || length == 1);
-    return is_index ? (size_t)strtoull(step, NULL, 10) : SIZE_MAX;
+    bool is_index = step.length > 0 && step.length <= DIGITS &&
+                    strspn(step.bytes, "0123456789") == step.length &&
+                    (step.bytes[0] != '0' || step.length == 1);
+    return is_index ? (size_t)strtoull(step.bytes, NULL, 10) : SIZE_MAX;
 }
 
-static bool is_name(const char *step, struct span raw, char *buffer)
+static inline bool is_same(struct span a, struct span b)
 {
-    struct span name = contents(raw, buffer);
-    return strlen(step) == name.length && memcmp(step, name.bytes, name.length) == 0;
+    return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
 }
 
 /* Passes an object or array, and notes the values that the steps lead to. */
@@ -325,11 +331,13 @@ static bool pass_members(struct text *text, struct steps *steps)
     for (size_t index = 0;; index++) {
         if (object && !pass_name(text, &name))
             return false;
+        if (object && text->escaped)
+            name = contents(name, steps->buffer);
         const char *value = text->at;
         if (!pass_value(text, JSON_DEPTH_MAX - 1))
             return false;
         for (unsigned i = 0; i < steps->n; i++)
-            if (object ? is_name(steps->name[i], name, steps->buffer) : indexes[i] == index)
+            if (object ? is_same(steps->name[i], name) : indexes[i] == index)
                 steps->value[i] = span_between(value, text->at);
         pass_blanks(text);
         if (pass_byte(text, close))
@@ -345,37 +353,44 @@ static bool is_container(struct span value)
     return value.length > 0 && (value.bytes[0] == '{' || value.bytes[0] == '[');
 }
 
-/* Takes the next step, from the value of the last one. */
-static void take_step(struct steps *step)
+/* Takes the further steps of an item, from the value of the first. */
+static void take_steps(const struct json_item *item, struct span *value, char *buffer)
 {
-    struct span from = step->value[0];
-    struct text text = {from.bytes, span_end(from)};
-    step->name[0] += strlen(step->name[0]) + 1;
-    step->value[0] = (struct span){NULL, 0};
-    if (is_container(from))
-        (void)pass_members(&text, step);
+    struct steps step;
+    step.n = 1;
+    step.buffer = buffer;
+    step.name[0] = item->first;
+    for (unsigned i = 1; i < item->steps; i++) {
+        struct text text = {value->bytes, span_end(*value), false};
+        const char *next = span_end(step.name[0]) + 1;
+        step.name[0] = (struct span){next, strlen(next)};
+        step.value[0] = (struct span){NULL, 0};
+        if (is_container(*value))
+            (void)pass_members(&text, &step);
+        *value = step.value[0];
+    }
 }
 
 /* Finds the values of all items. Returns false if one is missing, or the line is not valid. */
 static bool find_values(const struct json_items *items, struct span line, struct steps *found)
 {
-    struct text text = {line.bytes, span_end(line)};
+    struct text text = {line.bytes, span_end(line), false};
     pass_blanks(&text);
     if (!is_container(span_between(text.at, text.end)))
         return false;
-    for (unsigned i = 0; i < items->n; i++)
+    found->n = items->n;
+    for (unsigned i = 0; i < items->n; i++) {
         found->name[i] = items->item[i].first;
+        found->value[i] = (struct span){NULL, 0};
+    }
     if (!pass_members(&text, found))
         return false;
     pass_blanks(&text);
     if (text.at != text.end)
         return false;
-    for (unsigned i = 0; i < items->n; i++) {
-        struct steps next = {1, {found->name[i]}, {found->value[i]}, found->buffer};
-        for (unsigned step = 1; step < items->item[i].steps; step++)
-            take_step(&next);
-        found->value[i] = next.value[0];
-    }
+    for (unsigned i = 0; i < items->n; i++)
+        if (items->item[i].steps > 1)
+            take_steps(&items->item[i], &found->value[i], found->buffer);
     return true;
 }
 
@@ -432,7 +447,8 @@ bool json_take(const struct recipe *recipe, const struct json_items *items, stru
                char *buffer, struct span *key)
 {
     char *out = buffer, *scratch = buffer + 2 * line.length + 32;
-    struct steps found = {.n = items->n, .buffer = scratch};
+    struct steps found;
+    found.buffer = scratch;
     if (!find_values(items, line, &found))
         return false;
     for (unsigned i = 0; i < items->n; i++)
@@ -466,13 +482,17 @@ void json_split_items(const struct recipe *recipe, struct json_items *items)
     for (const char *at = recipe->names; *at != '\0' && items->n < RECIPE_NAMES_MAX;) {
         struct json_item *item = &items->item[items->n++];
         bool pointer = *at == '/';
-        *item = (struct json_item){out, 1};
+        char *first = out;
+        *item = (struct json_item){{first, 0}, 1};
         for (at += pointer; *at != '\0' && *at != ','; at++) {
             bool step = pointer && *at == '/', escape = pointer && *at == '~';
-            item->steps += step;
+            if (step && item->steps++ == 1)
+                item->first.length = (size_t)(out - first);
             at += escape;
             *out++ = (char)(step ? '\0' : !escape ? *at : *at == '0' ? '~' : '/');
         }
+        if (item->steps == 1)
+            item->first.length = (size_t)(out - first);
         *out++ = '\0';
         at += *at == ',';
     }

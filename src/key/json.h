@@ -20,7 +20,7 @@ enum { JSON_DEPTH_MAX = 1000 }; /* of nested objects and arrays; deeper ones are
 struct json_items {
     unsigned n;
     struct json_item {
-        const char *first;
+        struct span first;
         unsigned steps;
     } item[RECIPE_NAMES_MAX];
     char text[RECIPE_NAMES_BYTES + 2];
