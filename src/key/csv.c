@@ -1,5 +1,6 @@
 #include "key/csv.h"
 
+#include "key/csv_find.h"
 #include "key/finder.h"
 #include "key/trim.h"
 
@@ -22,15 +23,21 @@ struct value {
     bool doubled; /* and has two quotes for one */
 };
 
-static struct row row_start(struct span line, char separator)
+/* Without byte order mark and CR. */
+static struct span row_of(struct span line)
 {
     const char *first = line.bytes, *end = span_end(line);
     if (line.length >= 3 && memcmp(first, "\xef\xbb\xbf", 3) == 0)
         first += 3;
     if (end > first && end[-1] == '\r')
         end--;
-    return (struct row){first, end, separator,
-                        finder_start(span_between(first, end), separator, '"'), NULL};
+    return span_between(first, end);
+}
+
+static struct row row_start(struct span text, char separator)
+{
+    return (struct row){text.bytes, span_end(text), separator, finder_start(text, separator, '"'),
+                        NULL};
 }
 
 static bool quoted_value(struct row *row, struct value *value)
@@ -122,10 +129,27 @@ static bool is_selected(const struct recipe *recipe, unsigned *range, size_t num
     return *range < recipe->ranges && recipe->range[*range].first <= number;
 }
 
-/* If no quote follows, the rest of a row needs no look. */
-static bool is_rest_plain(const struct row *row)
+/* Passes the fields after the last one selected, which may still be wrong: looks at quotes only. */
+static bool pass_rest(struct row *row)
 {
-    return row->at == NULL || memchr(row->at, '"', (size_t)(row->end - row->at)) == NULL;
+    struct value value;
+    if (row->at == NULL)
+        return true;
+    const char *at = row->at;
+    row->finder = finder_start(span_between(at, row->end), '"', '"');
+    while ((at = finder_next(&row->finder, at)) < row->end) {
+        bool opens = at == row->at || at[-1] == row->separator;
+        row->at = at;
+        if (!opens)
+            at++;
+        else if (!quoted_value(row, &value))
+            return false;
+        else if (row->at == NULL)
+            return true;
+        else
+            at = row->at;
+    }
+    return true;
 }
 
 static enum csv_found take_numbers(const struct recipe *recipe, struct row *row, char *buffer,
@@ -151,7 +175,9 @@ static enum csv_found take_numbers(const struct recipe *recipe, struct row *row,
                 *out++ = recipe->separator;
             out = add(out, &value, recipe->separator);
         }
-        if (number == last.last && is_rest_plain(row))
+        if (number == last.last && !pass_rest(row))
+            return CSV_WRONG;
+        if (number == last.last)
             break;
     }
     if (!single)
@@ -168,11 +194,13 @@ static enum csv_found take_names(const struct recipe *recipe, const struct csv_c
     for (size_t number = 1; row->at != NULL; number++) {
         if (!next_value(row, &value))
             return CSV_WRONG;
-        if (found == columns->n || columns->column[found].number != number)
+        if (columns->column[found].number != number)
             continue;
         value.raw = recipe->trim ? trim(recipe, value.raw) : value.raw;
         values[columns->column[found++].place] = value;
-        if (found == columns->n && is_rest_plain(row))
+        if (found == columns->n && !pass_rest(row))
+            return CSV_WRONG;
+        if (found == columns->n)
             break;
     }
     if (found < columns->n)
@@ -190,10 +218,42 @@ static enum csv_found take_names(const struct recipe *recipe, const struct csv_c
     return CSV_KEY;
 }
 
+/* The number of the only column selected; 0: several are. */
+static size_t single_column(const struct recipe *recipe, const struct csv_columns *columns)
+{
+    if (recipe_has_column_names(recipe))
+        return columns->n == 1 ? columns->column[0].number : 0;
+    return recipe->ranges == 1 && recipe->range[0].first == recipe->range[0].last
+               ? recipe->range[0].first
+               : 0;
+}
+
+/* Takes the only column of a usual row. Returns false if the row is not usual. */
+static bool take_usual(const struct recipe *recipe, struct span row, size_t column, char *buffer,
+                       struct span *key)
+{
+    struct value value = {.raw = {NULL, 0}};
+    if (!csv_find(row, recipe->separator, column, &value.raw))
+        return false;
+    if (value.raw.length > 0 && value.raw.bytes[0] == '"') {
+        value.raw = span_between(value.raw.bytes + 1, span_end(value.raw) - 1);
+        value.doubled = memchr(value.raw.bytes, '"', value.raw.length) != NULL;
+    }
+    if (recipe->trim)
+        value.raw = trim(recipe, value.raw);
+    *key = plain(&value, buffer);
+    return true;
+}
+
 enum csv_found csv_take(const struct recipe *recipe, const struct csv_columns *columns,
                         struct span line, char *buffer, struct span *key, const char **wrong)
 {
-    struct row row = row_start(line, recipe->separator);
+    struct span text = row_of(line);
+    size_t single = single_column(recipe, columns);
+    *wrong = NULL;
+    if (single != 0 && take_usual(recipe, text, single, buffer, key))
+        return key->bytes != NULL ? CSV_KEY : CSV_NO_KEY;
+    struct row row = row_start(text, recipe->separator);
     enum csv_found found = recipe_has_column_names(recipe)
                                ? take_names(recipe, columns, &row, buffer, key)
                                : take_numbers(recipe, &row, buffer, key);
@@ -229,7 +289,7 @@ static int no_column(struct span name, struct span header_line, char separator, 
 {
     enum { SHOWN = 200, SHOWN_NAME = 40 };
     char list[SHOWN + SHOWN_NAME + 8];
-    struct row row = row_start(header_line, separator);
+    struct row row = row_start(row_of(header_line), separator);
     struct value value;
     size_t at = 0;
     list[0] = '\0';
@@ -248,7 +308,7 @@ int csv_find_columns(const struct recipe *recipe, struct span header_line, const
     struct span names[RECIPE_NAMES_MAX];
     bool found[RECIPE_NAMES_MAX] = {false};
     unsigned n = split_names(recipe, names);
-    struct row row = row_start(header_line, recipe->separator);
+    struct row row = row_start(row_of(header_line), recipe->separator);
     struct value value;
     columns->n = 0;
     for (size_t number = 1; row.at != NULL; number++) {
