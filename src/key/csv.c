@@ -83,12 +83,12 @@ static inline bool next_value(struct row *row, struct value *value)
 static struct span plain(const struct value *value, char *buffer)
 {
     char *out = buffer;
+    const char *at = value->raw.bytes, *end = span_end(value->raw), *quote;
     if (!value->doubled)
         return value->raw;
-    for (const char *at = value->raw.bytes; at < span_end(value->raw); at++) {
-        *out++ = *at;
-        at += *at == '"';
-    }
+    for (; (quote = memchr(at, '"', (size_t)(end - at))) != NULL; at = quote + 2)
+        out = (char *)mempcpy(out, at, (size_t)(quote + 1 - at));
+    out = (char *)mempcpy(out, at, (size_t)(end - at));
     return span_between(buffer, out);
 }
 
@@ -103,16 +103,15 @@ static bool needs_quotes(struct span text, char separator)
 /* Adds a value to a key of several. */
 static char *add(char *out, const struct value *value, char separator)
 {
-    bool quotes = needs_quotes(value->raw, separator);
-    if (quotes)
-        *out++ = '"';
+    if (!needs_quotes(value->raw, separator))
+        return (char *)mempcpy(out, value->raw.bytes, value->raw.length);
+    *out++ = '"';
     for (const char *at = value->raw.bytes; at < span_end(value->raw); at++) {
         if (*at == '"' && !value->quoted)
             *out++ = '"';
         *out++ = *at;
     }
-    if (quotes)
-        *out++ = '"';
+    *out++ = '"';
     return out;
 }
 
@@ -228,9 +227,10 @@ static size_t single_column(const struct recipe *recipe, const struct csv_column
                : 0;
 }
 
-/* Takes the only column of a usual row. Returns false if the row is not usual. */
-static bool take_usual(const struct recipe *recipe, struct span row, size_t column, char *buffer,
-                       struct span *key)
+/* Takes the only column of a usual row. Returns false if the row is not usual. Flattened: what it
+ * looks for stays in registers. */
+__attribute__((flatten)) static bool take_usual(const struct recipe *recipe, struct span row,
+                                                size_t column, char *buffer, struct span *key)
 {
     struct value value = {.raw = {NULL, 0}};
     if (!csv_find(row, recipe->separator, column, &value.raw))
@@ -245,6 +245,20 @@ static bool take_usual(const struct recipe *recipe, struct span row, size_t colu
     return true;
 }
 
+/* Takes the key, whatever the row. Not inlined: it would slow down usual rows. */
+__attribute__((noinline)) static enum csv_found take_any(const struct recipe *recipe,
+                                                         const struct csv_columns *columns,
+                                                         struct span text, char *buffer,
+                                                         struct span *key, const char **wrong)
+{
+    struct row row = row_start(text, recipe->separator);
+    enum csv_found found = recipe_has_column_names(recipe)
+                               ? take_names(recipe, columns, &row, buffer, key)
+                               : take_numbers(recipe, &row, buffer, key);
+    *wrong = row.wrong;
+    return found;
+}
+
 enum csv_found csv_take(const struct recipe *recipe, const struct csv_columns *columns,
                         struct span line, char *buffer, struct span *key, const char **wrong)
 {
@@ -253,12 +267,7 @@ enum csv_found csv_take(const struct recipe *recipe, const struct csv_columns *c
     *wrong = NULL;
     if (single != 0 && take_usual(recipe, text, single, buffer, key))
         return key->bytes != NULL ? CSV_KEY : CSV_NO_KEY;
-    struct row row = row_start(text, recipe->separator);
-    enum csv_found found = recipe_has_column_names(recipe)
-                               ? take_names(recipe, columns, &row, buffer, key)
-                               : take_numbers(recipe, &row, buffer, key);
-    *wrong = row.wrong;
-    return found;
+    return take_any(recipe, columns, text, buffer, key, wrong);
 }
 
 /* --- the header line --- */
