@@ -19,7 +19,8 @@ const struct command command_table[] = {
      "make an empty filter",
      "Without options, FILTER grows as needed, and at most one new line in a million\n"
      "is dropped by mistake. Any two of -n, -p and --size determine the third; with\n"
-     "--size or --fixed, FILTER never grows.\n",
+     "--size or --fixed, FILTER never grows.\n"
+     "  unseen create --csv -f id FILTER  compare rows of CSV by their column id\n",
      " new init make touch ", command_create},
     {"add", FOR_ADD, OPERANDS_FILTER_FILES, NULL,
      "unseen add FILTER [FILE...]", NULL,
