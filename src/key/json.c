@@ -217,6 +217,38 @@ static bool pass_scalar(struct text *text)
     }
 }
 
+/* --- members --- */
+
+/* What one step of each item leads to. */
+struct steps {
+    unsigned n;
+    struct span name[RECIPE_NAMES_MAX];  /* of a member; NUL follows */
+    size_t index[RECIPE_NAMES_MAX];      /* of an array's element; SIZE_MAX: none */
+    struct span value[RECIPE_NAMES_MAX]; /* NULL: nothing */
+    char *buffer;
+};
+
+static void set_step(struct steps *steps, unsigned i, struct span name)
+{
+    enum { DIGITS = 18 };
+    bool is_index = name.length > 0 && name.length <= DIGITS &&
+                    strspn(name.bytes, "0123456789") == name.length &&
+                    (name.bytes[0] != '0' || name.length == 1);
+    steps->name[i] = name;
+    steps->index[i] = is_index ? (size_t)strtoull(name.bytes, NULL, 10) : SIZE_MAX;
+    steps->value[i] = (struct span){NULL, 0};
+}
+
+/* Notes the value if it is what a step leads to. `name`: NULL in an array. */
+static void note(struct steps *steps, struct span name, size_t index, struct span value)
+{
+    for (unsigned i = 0; i < steps->n; i++)
+        if (name.bytes == NULL ? steps->index[i] == index
+                               : steps->name[i].length == name.length &&
+                                     memcmp(steps->name[i].bytes, name.bytes, name.length) == 0)
+            steps->value[i] = value;
+}
+
 /* Passes the name of a member and its colon, and blanks after each. */
 static bool pass_name(struct text *text, struct span *name)
 {
@@ -231,120 +263,49 @@ static bool pass_name(struct text *text, struct span *name)
     return true;
 }
 
-/* The objects and arrays that are open within a value. */
-struct nesting {
-    unsigned depth, most;
-    bool object[JSON_DEPTH_MAX]; /* not an array */
-};
-
-/* Passes what begins a value: a scalar, or brackets up to the first scalar or empty pair in
- * them. */
-static bool pass_beginning(struct text *text, struct nesting *nesting)
-{
-    struct span name;
-    for (;;) {
-        char bracket = peek(text);
-        if (bracket != '{' && bracket != '[')
-            return pass_scalar(text);
-        if (nesting->depth == nesting->most)
-            return false;
-        text->at++;
-        pass_blanks(text);
-        if (pass_byte(text, bracket == '{' ? '}' : ']'))
-            return true;
-        nesting->object[nesting->depth++] = bracket == '{';
-        if (bracket == '{' && !pass_name(text, &name))
-            return false;
-    }
-}
-
-/* Passes what follows a value, up to the next one in the same brackets or further out. Returns
- * false if the outermost brackets were closed, or if this is not JSON; then some are still open. */
-static bool pass_to_next(struct text *text, struct nesting *nesting)
-{
-    struct span name;
-    for (; nesting->depth > 0; nesting->depth--) {
-        bool object = nesting->object[nesting->depth - 1];
-        pass_blanks(text);
-        if (pass_byte(text, ',')) {
-            pass_blanks(text);
-            return !object || pass_name(text, &name);
-        }
-        if (!pass_byte(text, object ? '}' : ']'))
-            return false;
-    }
-    return false;
-}
-
-/* Passes a value with at most `most` objects and arrays, one within the other. */
-static bool pass_value(struct text *text, unsigned most)
-{
-    struct nesting nesting;
-    if (peek(text) != '{' && peek(text) != '[')
-        return pass_scalar(text);
-    nesting.depth = 0;
-    nesting.most = most;
-    do {
-        if (!pass_beginning(text, &nesting))
-            return false;
-    } while (pass_to_next(text, &nesting));
-    return nesting.depth == 0;
-}
-
-/* --- the way to a value --- */
-
-/* What one step of each item leads to. */
-struct steps {
-    unsigned n;
-    struct span name[RECIPE_NAMES_MAX];  /* without the NUL that follows */
-    struct span value[RECIPE_NAMES_MAX]; /* NULL: nothing */
-    char *buffer;
-};
-
-/* The index of an array's element that the step is; SIZE_MAX if it is none. */
-static size_t index_of(struct span step)
-{
-    enum { DIGITS = 18 };
-    bool is_index = step.length > 0 && step.length <= DIGITS &&
-                    strspn(step.bytes, "0123456789") == step.length &&
-                    (step.bytes[0] != '0' || step.length == 1);
-    return is_index ? (size_t)strtoull(step.bytes, NULL, 10) : SIZE_MAX;
-}
-
-static inline bool is_same(struct span a, struct span b)
-{
-    return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
-}
-
-/* Passes an object or array, and notes the values that the steps lead to. */
+/* Passes an object or array, and notes the members that the steps lead to. Not recursive: a line
+ * must not use up the stack. */
 static bool pass_members(struct text *text, struct steps *steps)
 {
-    bool object = *text->at++ == '{';
-    char close = object ? '}' : ']';
-    struct span name = {NULL, 0};
-    size_t indexes[RECIPE_NAMES_MAX];
-    for (unsigned i = 0; i < steps->n && !object; i++)
-        indexes[i] = index_of(steps->name[i]);
-    pass_blanks(text);
-    if (pass_byte(text, close))
-        return true;
-    for (size_t index = 0;; index++) {
-        if (object && !pass_name(text, &name))
+    char open[JSON_DEPTH_MAX]; /* the brackets */
+    struct span name, member = {NULL, 0};
+    const char *value = NULL;
+    unsigned depth = 0;
+    size_t index = 0;
+    for (;;) {
+        char bracket = peek(text);
+        bool scalar = bracket != '{' && bracket != '[', empty = false;
+        if (scalar && !pass_scalar(text))
             return false;
-        if (object && text->escaped)
-            name = contents(name, steps->buffer);
-        const char *value = text->at;
-        if (!pass_value(text, JSON_DEPTH_MAX - 1))
-            return false;
-        for (unsigned i = 0; i < steps->n; i++)
-            if (object ? is_same(steps->name[i], name) : indexes[i] == index)
-                steps->value[i] = span_between(value, text->at);
+        if (!scalar) {
+            if (depth == JSON_DEPTH_MAX)
+                return false;
+            open[depth++] = bracket;
+            text->at++;
+            pass_blanks(text);
+            empty = pass_byte(text, (char)(bracket + 2));
+            depth -= empty;
+        }
+        /* After a value: the brackets that it closes, and a comma. */
+        bool next = !scalar && !empty;
+        while (!next) {
+            if (depth == 1)
+                note(steps, member, index++, span_between(value, text->at));
+            if (depth == 0)
+                return true;
+            pass_blanks(text);
+            next = pass_byte(text, ',');
+            if (!next && !pass_byte(text, (char)(open[depth - 1] + 2)))
+                return false;
+            depth -= !next;
+        }
         pass_blanks(text);
-        if (pass_byte(text, close))
-            return true;
-        if (!pass_byte(text, ','))
+        if (open[depth - 1] == '{' && !pass_name(text, &name))
             return false;
-        pass_blanks(text);
+        if (depth == 1 && open[0] == '{')
+            member = text->escaped ? contents(name, steps->buffer) : name;
+        if (depth == 1)
+            value = text->at;
     }
 }
 
@@ -354,43 +315,39 @@ static bool is_container(struct span value)
 }
 
 /* Takes the further steps of an item, from the value of the first. */
-static void take_steps(const struct json_item *item, struct span *value, char *buffer)
+static struct span take_steps(const struct json_item *item, struct span value, char *buffer)
 {
-    struct steps step;
-    step.n = 1;
-    step.buffer = buffer;
-    step.name[0] = item->first;
+    struct steps steps;
+    struct span step = item->first;
+    steps.n = 1;
+    steps.buffer = buffer;
     for (unsigned i = 1; i < item->steps; i++) {
-        struct text text = {value->bytes, span_end(*value), false};
-        const char *next = span_end(step.name[0]) + 1;
-        step.name[0] = (struct span){next, strlen(next)};
-        step.value[0] = (struct span){NULL, 0};
-        if (is_container(*value))
-            (void)pass_members(&text, &step);
-        *value = step.value[0];
+        const char *next = span_end(step) + 1;
+        struct text text = {value.bytes, span_end(value), false};
+        step = (struct span){next, strlen(next)};
+        set_step(&steps, 0, step);
+        if (is_container(value))
+            (void)pass_members(&text, &steps);
+        value = steps.value[0];
     }
+    return value;
 }
 
-/* Finds the values of all items. Returns false if one is missing, or the line is not valid. */
+/* Finds the values of all items. Returns false if the line is not valid, or has no members. */
 static bool find_values(const struct json_items *items, struct span line, struct steps *found)
 {
     struct text text = {line.bytes, span_end(line), false};
-    pass_blanks(&text);
-    if (!is_container(span_between(text.at, text.end)))
-        return false;
     found->n = items->n;
-    for (unsigned i = 0; i < items->n; i++) {
-        found->name[i] = items->item[i].first;
-        found->value[i] = (struct span){NULL, 0};
-    }
-    if (!pass_members(&text, found))
+    for (unsigned i = 0; i < items->n; i++)
+        set_step(found, i, items->item[i].first);
+    pass_blanks(&text);
+    if (!is_container(span_between(text.at, text.end)) || !pass_members(&text, found))
         return false;
     pass_blanks(&text);
     if (text.at != text.end)
         return false;
     for (unsigned i = 0; i < items->n; i++)
-        if (items->item[i].steps > 1)
-            take_steps(&items->item[i], &found->value[i], found->buffer);
+        found->value[i] = take_steps(&items->item[i], found->value[i], found->buffer);
     return true;
 }
 
