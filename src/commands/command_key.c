@@ -42,8 +42,8 @@ static int read_header_line(void *context, const struct batch *batch, const char
                             struct fault *fault)
 {
     struct keys *keys = context;
-    if (!recipe_has_column_names(&keys->recipe))
-        return 0;
+    if (keyer_reserve(keys->keyer, batch->header_length) != 0)
+        return fault_errno(fault, input, NULL, ENOMEM);
     return keyer_read_header(keys->keyer, batch->header_line, batch->header_length - 1, input,
                              fault);
 }

@@ -79,13 +79,19 @@ static inline bool next_value(struct row *row, struct value *value)
 
 /* --- keys --- */
 
+static struct span raw_of(const struct recipe *recipe, const struct value *value)
+{
+    return recipe->trim ? trim(recipe, value->raw) : value->raw;
+}
+
 /* The value itself. */
-static struct span plain(const struct value *value, char *buffer)
+static struct span plain(const struct recipe *recipe, const struct value *value, char *buffer)
 {
     char *out = buffer;
-    const char *at = value->raw.bytes, *end = span_end(value->raw), *quote;
+    struct span raw = raw_of(recipe, value);
+    const char *at = raw.bytes, *end = span_end(raw), *quote;
     if (!value->doubled)
-        return value->raw;
+        return raw;
     for (; (quote = memchr(at, '"', (size_t)(end - at))) != NULL; at = quote + 2)
         out = (char *)mempcpy(out, at, (size_t)(quote + 1 - at));
     out = (char *)mempcpy(out, at, (size_t)(end - at));
@@ -100,24 +106,28 @@ static bool needs_quotes(struct span text, char separator)
     return false;
 }
 
-/* Adds a value to a key of several. */
-static char *add(char *out, const struct value *value, char separator)
+/* Adds a value to a key of several, and a separator. */
+static char *add(char *out, const struct recipe *recipe, const struct value *value)
 {
-    if (!needs_quotes(value->raw, separator))
-        return (char *)mempcpy(out, value->raw.bytes, value->raw.length);
-    *out++ = '"';
-    for (const char *at = value->raw.bytes; at < span_end(value->raw); at++) {
-        if (*at == '"' && !value->quoted)
-            *out++ = '"';
-        *out++ = *at;
+    struct span raw = raw_of(recipe, value);
+    if (needs_quotes(raw, recipe->separator)) {
+        *out++ = '"';
+        for (const char *at = raw.bytes; at < span_end(raw); at++) {
+            if (*at == '"' && !value->quoted)
+                *out++ = '"';
+            *out++ = *at;
+        }
+        *out++ = '"';
+    } else {
+        out = (char *)mempcpy(out, raw.bytes, raw.length);
     }
-    *out++ = '"';
+    *out++ = recipe->separator;
     return out;
 }
 
 /* --- which columns --- */
 
-/* Columns by number, or all of them. */
+/* Whether a column is selected by number; all are if there are no ranges. */
 static bool is_selected(const struct recipe *recipe, unsigned *range, size_t number)
 {
     if (recipe->ranges == 0)
@@ -126,95 +136,6 @@ static bool is_selected(const struct recipe *recipe, unsigned *range, size_t num
            recipe->range[*range].last < number)
         ++*range;
     return *range < recipe->ranges && recipe->range[*range].first <= number;
-}
-
-/* Passes the fields after the last one selected, which may still be wrong: looks at quotes only. */
-static bool pass_rest(struct row *row)
-{
-    struct value value;
-    if (row->at == NULL)
-        return true;
-    const char *at = row->at;
-    row->finder = finder_start(span_between(at, row->end), '"', '"');
-    while ((at = finder_next(&row->finder, at)) < row->end) {
-        bool opens = at == row->at || at[-1] == row->separator;
-        row->at = at;
-        if (!opens)
-            at++;
-        else if (!quoted_value(row, &value))
-            return false;
-        else if (row->at == NULL)
-            return true;
-        else
-            at = row->at;
-    }
-    return true;
-}
-
-static enum csv_found take_numbers(const struct recipe *recipe, struct row *row, char *buffer,
-                                   struct span *key)
-{
-    static const struct field_range all = {1, 0};
-    const struct field_range last = recipe->ranges > 0 ? recipe->range[recipe->ranges - 1] : all;
-    bool single = recipe->ranges == 1 && last.first == last.last;
-    unsigned range = 0;
-    char *out = buffer;
-    size_t number = 0, first = recipe->ranges > 0 ? recipe->range[0].first : 1;
-    struct value value;
-    while (row->at != NULL) {
-        if (!next_value(row, &value))
-            return CSV_WRONG;
-        if (!is_selected(recipe, &range, ++number))
-            continue;
-        value.raw = recipe->trim ? trim(recipe, value.raw) : value.raw;
-        if (single) {
-            *key = plain(&value, buffer);
-        } else {
-            if (number > first)
-                *out++ = recipe->separator;
-            out = add(out, &value, recipe->separator);
-        }
-        if (number == last.last && !pass_rest(row))
-            return CSV_WRONG;
-        if (number == last.last)
-            break;
-    }
-    if (!single)
-        *key = span_between(buffer, out);
-    return number >= last.first ? CSV_KEY : CSV_NO_KEY;
-}
-
-static enum csv_found take_names(const struct recipe *recipe, const struct csv_columns *columns,
-                                 struct row *row, char *buffer, struct span *key)
-{
-    struct value values[RECIPE_NAMES_MAX], value;
-    unsigned found = 0;
-    char *out = buffer;
-    for (size_t number = 1; row->at != NULL; number++) {
-        if (!next_value(row, &value))
-            return CSV_WRONG;
-        if (columns->column[found].number != number)
-            continue;
-        value.raw = recipe->trim ? trim(recipe, value.raw) : value.raw;
-        values[columns->column[found++].place] = value;
-        if (found == columns->n && !pass_rest(row))
-            return CSV_WRONG;
-        if (found == columns->n)
-            break;
-    }
-    if (found < columns->n)
-        return CSV_NO_KEY;
-    if (found == 1) {
-        *key = plain(&values[0], buffer);
-        return CSV_KEY;
-    }
-    for (unsigned i = 0; i < found; i++) {
-        if (i > 0)
-            *out++ = recipe->separator;
-        out = add(out, &values[i], recipe->separator);
-    }
-    *key = span_between(buffer, out);
-    return CSV_KEY;
 }
 
 /* The number of the only column selected; 0: several are. */
@@ -239,24 +160,40 @@ __attribute__((flatten)) static bool take_usual(const struct recipe *recipe, str
         value.raw = span_between(value.raw.bytes + 1, span_end(value.raw) - 1);
         value.doubled = memchr(value.raw.bytes, '"', value.raw.length) != NULL;
     }
-    if (recipe->trim)
-        value.raw = trim(recipe, value.raw);
-    *key = plain(&value, buffer);
+    *key = plain(recipe, &value, buffer);
     return true;
 }
 
-/* Takes the key, whatever the row. Not inlined: it would slow down usual rows. */
+/* Takes the columns of any row. Not inlined: it would slow down usual rows. */
 __attribute__((noinline)) static enum csv_found take_any(const struct recipe *recipe,
                                                          const struct csv_columns *columns,
-                                                         struct span text, char *buffer,
-                                                         struct span *key, const char **wrong)
+                                                         struct row *row, size_t single,
+                                                         char *buffer, struct span *key)
 {
-    struct row row = row_start(text, recipe->separator);
-    enum csv_found found = recipe_has_column_names(recipe)
-                               ? take_names(recipe, columns, &row, buffer, key)
-                               : take_numbers(recipe, &row, buffer, key);
-    *wrong = row.wrong;
-    return found;
+    struct value values[RECIPE_NAMES_MAX], value;
+    bool named = recipe_has_column_names(recipe);
+    unsigned found = 0, range = 0;
+    size_t number = 0, least = recipe->ranges > 0 ? recipe->range[recipe->ranges - 1].first : 1;
+    char *out = buffer;
+    while (row->at != NULL) {
+        if (!next_value(row, &value))
+            return CSV_WRONG;
+        number++;
+        if (single != 0 && number == single)
+            *key = plain(recipe, &value, buffer);
+        else if (named && found < columns->n && columns->column[found].number == number)
+            values[columns->column[found++].place] = value;
+        else if (single == 0 && !named && is_selected(recipe, &range, number))
+            out = add(out, recipe, &value);
+    }
+    if (single != 0)
+        return number >= single ? CSV_KEY : CSV_NO_KEY;
+    if (named ? found < columns->n : number < least)
+        return CSV_NO_KEY;
+    for (unsigned i = 0; i < found; i++)
+        out = add(out, recipe, &values[i]);
+    *key = span_between(buffer, out - 1); /* without the last separator */
+    return CSV_KEY;
 }
 
 enum csv_found csv_take(const struct recipe *recipe, const struct csv_columns *columns,
@@ -267,19 +204,13 @@ enum csv_found csv_take(const struct recipe *recipe, const struct csv_columns *c
     *wrong = NULL;
     if (single != 0 && take_usual(recipe, text, single, buffer, key))
         return key->bytes != NULL ? CSV_KEY : CSV_NO_KEY;
-    return take_any(recipe, columns, text, buffer, key, wrong);
+    struct row row = row_start(text, recipe->separator);
+    enum csv_found found = take_any(recipe, columns, &row, single, buffer, key);
+    *wrong = row.wrong;
+    return found;
 }
 
 /* --- the header line --- */
-
-static bool is_named(const struct value *value, struct span name)
-{
-    const char *at = value->raw.bytes, *end = span_end(value->raw);
-    size_t i = 0;
-    for (; at < end && i < name.length && *at == name.bytes[i]; at++, i++)
-        at += value->doubled && *at == '"';
-    return at == end && i == name.length;
-}
 
 /* Splits the names. Returns how many there are. */
 static unsigned split_names(const struct recipe *recipe, struct span names[RECIPE_NAMES_MAX])
@@ -311,8 +242,8 @@ static int no_column(struct span name, struct span header_line, char separator, 
     return fault_way_out(fault, "columns: %s%s", list, row.at != NULL ? ", ..." : "");
 }
 
-int csv_find_columns(const struct recipe *recipe, struct span header_line, const char *input,
-                     struct csv_columns *columns, struct fault *fault)
+int csv_find_columns(const struct recipe *recipe, struct span header_line, char *buffer,
+                     const char *input, struct csv_columns *columns, struct fault *fault)
 {
     struct span names[RECIPE_NAMES_MAX];
     bool found[RECIPE_NAMES_MAX] = {false};
@@ -323,9 +254,10 @@ int csv_find_columns(const struct recipe *recipe, struct span header_line, const
     for (size_t number = 1; row.at != NULL; number++) {
         if (!next_value(&row, &value))
             return fault_set(fault, input, "line 1: %s", row.wrong);
-        value.raw = recipe->trim ? trim(recipe, value.raw) : value.raw;
+        struct span name = plain(recipe, &value, buffer);
         for (unsigned i = 0; i < n; i++) {
-            if (!is_named(&value, names[i]))
+            if (name.length != names[i].length ||
+                memcmp(name.bytes, names[i].bytes, name.length) != 0)
                 continue;
             if (found[i]) {
                 fault_set(fault, input, "two columns are named '%.*s'", (int)names[i].length,

@@ -25,9 +25,10 @@ struct csv_columns {
     } column[RECIPE_NAMES_MAX];
 };
 
-/* Finds the recipe's names in a header line. Returns 0, or -1 with a fault about `input`. */
-int csv_find_columns(const struct recipe *recipe, struct span header_line, const char *input,
-                     struct csv_columns *columns, struct fault *fault);
+/* Finds the recipe's names in a header line. `buffer` is as below. Returns 0, or -1 with a fault
+ * about `input`. */
+int csv_find_columns(const struct recipe *recipe, struct span header_line, char *buffer,
+                     const char *input, struct csv_columns *columns, struct fault *fault);
 
 enum csv_found {
     CSV_KEY,

@@ -181,8 +181,10 @@ static struct key_text key_or_line(bool taken, struct span key, struct span line
 int keyer_read_header(struct keyer *keyer, const char *line, size_t length, const char *input,
                       struct fault *fault)
 {
-    return csv_find_columns(&keyer->recipe, (struct span){line, length}, input, &keyer->columns,
-                            fault);
+    if (keyer->recipe.syntax != SYNTAX_CSV)
+        return 0;
+    return csv_find_columns(&keyer->recipe, (struct span){line, length}, keyer->text, input,
+                            &keyer->columns, fault);
 }
 
 const char *keyer_wrong(const struct keyer *keyer)

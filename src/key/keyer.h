@@ -20,8 +20,8 @@ void keyer_free(struct keyer *keyer);
  * lines need this. Returns 0, or -1 if memory is short. */
 int keyer_reserve(struct keyer *keyer, size_t length);
 
-/* Reads the header line of an input; to be called before its other lines if the recipe has names of
- * columns. Returns 0, or -1 with a fault about `input`. */
+/* Reads the header line of an input, before its other lines. Precondition: keyer_reserve for it.
+ * Returns 0, or -1 with a fault about `input`. */
 int keyer_read_header(struct keyer *keyer, const char *line, size_t length, const char *input,
                       struct fault *fault);
 

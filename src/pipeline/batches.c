@@ -60,7 +60,6 @@ struct batches {
     size_t done;            /* bytes of it that are in batches */
     uint64_t lines;         /* of the input that are in batches */
     bool header;            /* the next line is a header line */
-    bool names;             /* it names the columns that make the keys */
     uint64_t pieces, bytes; /* read since the input began, or since the second thread ended */
     unsigned small;         /* small pieces in a row */
 
@@ -98,7 +97,6 @@ struct batches *batches_new(char delimiter, const struct recipe *recipe, struct 
     }
     *batches = (struct batches){.kernel = kernel_best(),
                                 .keyer = keyer,
-                                .names = recipe_has_column_names(recipe),
                                 .delimiter = delimiter,
                                 .hashers = hashers,
                                 .threads = threads,
@@ -176,10 +174,8 @@ static int take_header_line(struct batches *batches, struct batch *batch, struct
     batch->n--;
     batches->header = false;
     batches->lines++;
-    return batches->names
-               ? keyer_read_header(batches->keyer, batch->header_line, batch->header_length - 1,
-                                   input_name(batches->input), fault)
-               : 0;
+    return keyer_read_header(batches->keyer, batch->header_line, batch->header_length - 1,
+                             input_name(batches->input), fault);
 }
 
 static enum outcome make_batch(struct batches *batches, struct entry *entry)
