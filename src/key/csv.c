@@ -23,8 +23,7 @@ struct value {
     bool doubled; /* and has two quotes for one */
 };
 
-/* Without byte order mark and CR. */
-static struct span row_of(struct span line)
+struct span csv_row(struct span line)
 {
     const char *first = line.bytes, *end = span_end(line);
     if (line.length >= 3 && memcmp(first, "\xef\xbb\xbf", 3) == 0)
@@ -199,7 +198,7 @@ __attribute__((noinline)) static enum csv_found take_any(const struct recipe *re
 enum csv_found csv_take(const struct recipe *recipe, const struct csv_columns *columns,
                         struct span line, char *buffer, struct span *key, const char **wrong)
 {
-    struct span text = row_of(line);
+    struct span text = csv_row(line);
     size_t single = single_column(recipe, columns);
     *wrong = NULL;
     if (single != 0 && take_usual(recipe, text, single, buffer, key))
@@ -229,7 +228,7 @@ static int no_column(struct span name, struct span header_line, char separator, 
 {
     enum { SHOWN = 200, SHOWN_NAME = 40 };
     char list[SHOWN + SHOWN_NAME + 8];
-    struct row row = row_start(row_of(header_line), separator);
+    struct row row = row_start(csv_row(header_line), separator);
     struct value value;
     size_t at = 0;
     list[0] = '\0';
@@ -248,7 +247,7 @@ int csv_find_columns(const struct recipe *recipe, struct span header_line, char 
     struct span names[RECIPE_NAMES_MAX];
     bool found[RECIPE_NAMES_MAX] = {false};
     unsigned n = split_names(recipe, names);
-    struct row row = row_start(row_of(header_line), recipe->separator);
+    struct row row = row_start(csv_row(header_line), recipe->separator);
     struct value value;
     columns->n = 0;
     for (size_t number = 1; row.at != NULL; number++) {

@@ -16,6 +16,9 @@
 #include "key/span.h"
 #include "system/fault.h"
 
+/* The row of a line: without byte order mark and CR. */
+struct span csv_row(struct span line);
+
 /* The columns of an input that are selected by name. */
 struct csv_columns {
     unsigned n;

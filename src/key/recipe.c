@@ -145,7 +145,7 @@ static const char *copy_items(const char *list, enum syntax syntax, const char *
             return "not a JSON Pointer";
         if (!has_item(names, list, length)) {
             *wanted = "at most 16, with at most 1024 bytes";
-            if (count++ == RECIPE_NAMES_MAX || at + length + 1 > RECIPE_NAMES_BYTES)
+            if (count++ == RECIPE_NAMES_MAX || at + (at > 0) + length > RECIPE_NAMES_BYTES)
                 return "too many names";
             if (at > 0)
                 names[at++] = ',';

@@ -321,8 +321,8 @@ static const struct rule header_rules[] = {
     {BY_COUNT, "counting", 16, 1, 3, "window"},
 
     /* Fields 2-4 and 7, separated, by url/1. */
-    {RECIPE, "another profile", 256, 4, 0x74727573, "made with the rules surt/1, which this program"},
-    {RECIPE, "a name of 16 letters", 256, 8, UINT64_C(0x6161616161616161), "with the rules aaaaaaaa/1"},
+    {RECIPE, "another profile", 256, 4, 0x74727573, "with the rules surt/1, which this"},
+    {RECIPE, "a name of 16 letters", 256, 8, UINT64_C(0x6161616161616161), "the rules aaaaaaaa/1"},
     {RECIPE, "version 2", 272, 2, 2, "made with the rules url/2, which this program does"},
     {RECIPE, "version 0", 272, 2, 0, "key options"},
     {RECIPE, "a version of the line", 256, 4, 0, "key options"},
