@@ -39,17 +39,16 @@ const char *option_letter(const struct option_entry *entry)
     return *spelling != NULL ? *spelling : entry->spellings[0];
 }
 
-/* The option whose name begins with `written`, or is most similar; or NULL. */
+/* The shortest option whose name begins with `written`, or the most similar one; or NULL. */
 static const char *nearest_name(const char *written)
 {
     const char *best = NULL;
     unsigned least = 3; /* edits: too many for a typo */
     for (size_t i = 0; i < OPTIONS && strlen(written) >= 2; i++) {
         const char *name = option_table[i].spellings[0] + 2;
-        unsigned changes = edit_distance(written, name);
-        if (strncmp(name, written, strlen(written)) == 0)
-            return name;
-        if (changes < least) {
+        bool begins = strncmp(name, written, strlen(written)) == 0;
+        unsigned changes = begins ? 0 : edit_distance(written, name);
+        if (changes < least || (begins && strlen(name) < strlen(best))) {
             least = changes;
             best = name;
         }
