@@ -223,24 +223,24 @@ static bool pass_scalar(struct text *text)
 struct steps {
     unsigned n;
     struct span name[RECIPE_NAMES_MAX];  /* of a member; NUL follows */
-    size_t index[RECIPE_NAMES_MAX];      /* of an array's element; SIZE_MAX: none */
+    uint64_t index[RECIPE_NAMES_MAX];    /* of an array's element; UINT64_MAX: none */
     struct span value[RECIPE_NAMES_MAX]; /* NULL: nothing */
     char *buffer;
 };
 
-static void set_step(struct steps *steps, unsigned i, struct span name)
+static void set_step(struct steps *steps, unsigned i, struct span name, bool pointer)
 {
     enum { DIGITS = 18 };
-    bool is_index = name.length > 0 && name.length <= DIGITS &&
+    bool is_index = pointer && name.length > 0 && name.length <= DIGITS &&
                     strspn(name.bytes, "0123456789") == name.length &&
                     (name.bytes[0] != '0' || name.length == 1);
     steps->name[i] = name;
-    steps->index[i] = is_index ? (size_t)strtoull(name.bytes, NULL, 10) : SIZE_MAX;
+    steps->index[i] = is_index ? strtoull(name.bytes, NULL, 10) : UINT64_MAX;
     steps->value[i] = (struct span){NULL, 0};
 }
 
 /* Notes the value if it is what a step leads to. `name`: NULL in an array. */
-static void note(struct steps *steps, struct span name, size_t index, struct span value)
+static void note(struct steps *steps, struct span name, uint64_t index, struct span value)
 {
     for (unsigned i = 0; i < steps->n; i++)
         if (name.bytes == NULL ? steps->index[i] == index
@@ -271,7 +271,7 @@ static bool pass_members(struct text *text, struct steps *steps)
     struct span name, member = {NULL, 0};
     const char *value = NULL;
     unsigned depth = 0;
-    size_t index = 0;
+    uint64_t index = 0;
     for (;;) {
         char bracket = peek(text);
         bool scalar = bracket != '{' && bracket != '[', empty = false;
@@ -325,7 +325,7 @@ static struct span take_steps(const struct json_item *item, struct span value, c
         const char *next = span_end(step) + 1;
         struct text text = {value.bytes, span_end(value), false};
         step = (struct span){next, strlen(next)};
-        set_step(&steps, 0, step);
+        set_step(&steps, 0, step, true);
         if (is_container(value))
             (void)pass_members(&text, &steps);
         value = steps.value[0];
@@ -339,7 +339,7 @@ static bool find_values(const struct json_items *items, struct span line, struct
     struct text text = {line.bytes, span_end(line), false};
     found->n = items->n;
     for (unsigned i = 0; i < items->n; i++)
-        set_step(found, i, items->item[i].first);
+        set_step(found, i, items->item[i].first, items->item[i].pointer);
     pass_blanks(&text);
     if (!is_container(span_between(text.at, text.end)) || !pass_members(&text, found))
         return false;
@@ -440,7 +440,7 @@ void json_split_items(const struct recipe *recipe, struct json_items *items)
         struct json_item *item = &items->item[items->n++];
         bool pointer = *at == '/';
         char *first = out;
-        *item = (struct json_item){{first, 0}, 1};
+        *item = (struct json_item){{first, 0}, 1, pointer};
         for (at += pointer; *at != '\0' && *at != ','; at++) {
             bool step = pointer && *at == '/', escape = pointer && *at == '~';
             if (step && item->steps++ == 1)

@@ -22,6 +22,7 @@ struct json_items {
     struct json_item {
         struct span first;
         unsigned steps;
+        bool pointer;
     } item[RECIPE_NAMES_MAX];
     char text[RECIPE_NAMES_BYTES + 2];
 };
