@@ -330,6 +330,8 @@ int job_run(struct job *job, const struct options *options, const struct steps *
     int status = prepare(job, options, steps);
     if (status == 0)
         status = run(job, steps);
+    else
+        header_lines_free(&job->plan.header_lines); /* which run leaves to the pipeline */
     collect_free(job->scan.collect);
     pending_free(job->plan.pending);
     filter_close(job->plan.filter);

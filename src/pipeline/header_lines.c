@@ -9,20 +9,18 @@
 int header_lines_add(struct header_lines *lines, const char *line, size_t length, const char *of,
                      struct fault *fault)
 {
-    if (lines->line == NULL) {
-        lines->line = malloc(length);
-        if (lines->line == NULL)
-            return fault_errno(fault, of, NULL, ENOMEM);
-        memcpy(lines->line, line, length);
-        lines->length = length;
-        lines->of = of;
-        return 0;
+    if (lines->line != NULL) {
+        struct span last = csv_row((struct span){lines->line, lines->length - 1});
+        struct span now = csv_row((struct span){line, length - 1});
+        if (last.length != now.length || memcmp(last.bytes, now.bytes, now.length) != 0)
+            return fault_set(fault, of, "columns differ from %s's", lines->of);
     }
-    struct span first = csv_row((struct span){lines->line, lines->length - 1});
-    struct span other = csv_row((struct span){line, length - 1});
-    if (first.length == other.length && memcmp(first.bytes, other.bytes, first.length) == 0)
-        return 0;
-    return fault_set(fault, of, "columns differ from %s's", lines->of);
+    char *copy = realloc(lines->line, length);
+    if (copy == NULL)
+        return fault_errno(fault, of, NULL, ENOMEM);
+    memcpy(copy, line, length);
+    *lines = (struct header_lines){copy, length, of};
+    return 0;
 }
 
 void header_lines_free(struct header_lines *lines)

@@ -11,14 +11,14 @@
 #include <stddef.h>
 
 struct header_lines {
-    char *line; /* the first, with its delimiter; NULL: none yet */
+    char *line; /* the last, with its delimiter; NULL: none yet */
     size_t length;
     const char *of; /* the file that had it */
 };
 
-/* Compares a header line, of which the bytes after `length` - 1 are the delimiter, with the first,
- * except for a byte order mark and one CR; or keeps it, if it is the first. `of` must outlive
- * *lines. Returns 0, or -1 with a fault about `of`. */
+/* Compares a header line, whose last byte is the delimiter, with the one before, except for a byte
+ * order mark and one CR, and keeps it. `of` must outlive *lines. Returns 0, or -1 with a fault about
+ * `of`. */
 int header_lines_add(struct header_lines *lines, const char *line, size_t length, const char *of,
                      struct fault *fault);
 
