@@ -50,11 +50,69 @@ word() { [[ $1 == '(empty)' ]] || printf %s "$1"; }
 
 @test "vectors: keys" {
     rows keys | sed "s/^(empty)//; s/ => (no key)$/ itself/; s/ => (empty)$/ => ''/" >table
-    [[ $(grep -c ' => \| itself' table) -eq 74 && $(grep -c '^>' table) -eq 12 ]]
+    [[ $(grep -c ' => \| itself' table) -eq 75 && $(grep -c '^>' table) -eq 12 ]]
     keys_are <table
     # a wrong one is told
     sed '0,/ => a$/s// => b/' table >wrong
     run ! keys_are <wrong
+}
+
+# inputs_are: the table on stdin, `LINE => KEY` after "> RECIPE", as vectors/csv explains it.
+inputs_are() {
+    local row input wanted recipe end
+    while IFS= read -r row; do
+        if [[ $row == '> '* ]]; then
+            recipe=${row#> }
+            end='\n'
+            [[ " $recipe " != *' -z '* ]] || end='\0'
+            continue
+        fi
+        input=${row% => *}
+        [[ $input != '(empty)' ]] || input=
+        printf '%b' "$input$end" >lines
+        case ${row##* => } in
+        'error '*) wanted= ;;
+        '(no key)') wanted="none\t${input##*\\n}$end" ;;
+        '(empty)') wanted="key\t$end" ;;
+        *) wanted="key\t${row##* => }$end" ;;
+        esac
+        if [[ -z $wanted ]]; then
+            fails_with 2 "${row##* => error }" eval "unseen key --tag $recipe lines"
+        else
+            exits 0 eval "unseen key --tag $recipe lines" && prints "$wanted"
+        fi || complain "$recipe: $row" || return 1
+    done
+}
+
+@test "vectors: csv" {
+    [[ $(rows csv | grep -c ' => ') -eq 50 ]]
+    inputs_are < <(rows csv)
+    run ! inputs_are < <(rows csv | sed 's/ => 7$/ => 8/')
+}
+
+@test "vectors: jsonl" {
+    [[ $(rows jsonl | grep -c ' => ') -eq 50 ]]
+    inputs_are < <(rows jsonl)
+    run ! inputs_are < <(rows jsonl | sed 's/ => 7$/ => 8/')
+}
+
+@test "--jsonl: all of a line must be a valid text, nested 1000 deep at most" {
+    local kind tag deep row
+    # with the object around it
+    while read -r kind tag deep; do
+        rows "jsonl_$kind" | sed 's/^(empty)//; s/.*/{"id":1,"x":&}/' >texts
+        awk -v deep="$deep" '
+            function many(text,   all, i) { for (i = 1; i < deep; i++) all = all text; return all }
+            BEGIN {
+                print "{\"id\":1,\"x\":" many("[") 1 many("]") "}"
+                print "{\"id\":1,\"x\":" many("{\"a\":") "\"\"" many("}") "}"
+            }' >>texts
+        while IFS= read -r row; do printf '%b\n' "$row"; done <texts >lines
+        exits 0 unseen key --tag --jsonl -f id lines
+        [[ $(wc -l <lines) -ge 30 && $(wc -l <"$out") -eq $(wc -l <lines) ]]
+        cut -f 1 "$out" | paste - texts | awk -v tag="$tag" '$1 != tag' >wrong
+        [[ ! -s wrong ]] || complain "not $kind: $(cat wrong)"
+    done <<<$'valid key 1000\ninvalid none 1001'
 }
 
 # hash_is SEED HASH [OPTION...]: of the line on stdin; the file of --pending has it, the lo half first.
@@ -246,22 +304,41 @@ END
     { seq 65534 100000 | paste -sd ' ' && echo 1 2 3; } | same "$out" -
 }
 
-@test "--trim and -f: blanks go first, and a separator is no blank" {
+@test "--trim and -f: blanks at the ends of the line and of each field; a separator is no blank" {
     keys_are <<'END'
 > --trim -f 2 -t ,
  a,b\r => b
-a, b , c => \x20b\x20
+a, b ,c => b
+a,\f\r\v\t b \t c \t\v\r\f,d => b \t c
+a,\xc2\xa0b\x1f,c => \xc2\xa0b\x1f
  , \r => ''
+a , => ''
+ a itself
+> --trim -f 3-,1 -t , -i
+ A , B , C ,\tD\r => a,c,d
+> --trim -f 2 -t , --by url
+x, HTTP://A\x20\x01,y => http://a/
 > --trim -f 1 -t '\t'
 \ta => ''
  \ta => ''
  a\t  => a
+> --trim -f 2- -t '\t'
+a\t b\r\t \tc => b\t\tc
 > --trim -f 3 -t '\t'
 a\t\t\r => ''
 a\tb\r itself
+> --trim -f 2-4 -t ' '
+\t  \ta\t \r b => \x20a\x20
+> --trim -f 2 -t '\x0d'
+a\r \tb\r => b
+a\r\r => ''
 > --trim -f 2
 \ta b\r => b
+a\r \vb\f c => b
+a \r b => ''
 a\r itself
+> --trim -f 1-
+ a\v \fb \r\t c\r => a b  c
 END
 }
 
@@ -513,7 +590,15 @@ END
     need python3 xargs
     UNSEEN_TOOLS=$tools capture "$repository/tests/key/compare" 4000 1
     [[ $code -eq 0 ]] || complain "the program and the model differ"
-    [[ $(wc -l <"$out") -ge 15 ]] || complain "too few recipes"
+    [[ $(wc -l <"$out") -ge 25 ]] || complain "too few recipes"
+}
+
+@test "Python's csv and json say the same as the model" {
+    need python3
+    local kind
+    for kind in csv jsonl; do
+        succeeds "$repository/tests/key/oracle.py" $kind 20000 1
+    done
 }
 
 # --- a library ---------------------------------------------------------------

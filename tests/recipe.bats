@@ -209,10 +209,11 @@ taken_over() {
 -f 1|\n \na\n\n b\n|\n \na\n b\n
 --by url|HTTP://A:80/%7e#x\nhttp://a/~\nhttp://b\n http://A/~ \nx\nhttp://b/\nx \nx\n|HTTP://A:80/%7e#x\nhttp://b\nx\nx \n
 --by url|http://a/\nHTTP://A\nexample.com/x\nEXAMPLE.com/x\nexample.com/x\n|http://a/\nexample.com/x\nEXAMPLE.com/x\n
---trim -i -f 2 -t ,|b\nB\n b\nb \nb\nx,B\nx,b\nx, b \n|b\nB\n b\nb \nx,B\nx, b \n
+--trim -i -f 2 -t ,|b\nB\n b\nb \nb\nx,B\nx,b\nx, b \nx, b c \n|b\nB\n b\nb \nx,B\nx, b c \n
 END
     exits 0 unseen create -p 1e-9 -f 2 -t , f.bf
-    succeeds unseen add f.bf < <(echo b)
+    exits 0 unseen add f.bf < <(echo b)
+    says 'no such field'
     succeeds unseen query --tag f.bf < <(printf 'x,b\nb\n')
     prints 'new\tx,b\nseen\tb\n'
 }

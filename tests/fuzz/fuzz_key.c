@@ -1,12 +1,13 @@
 /*
  * fuzz_key - keys of any lines, by any recipe.
  *
- * The first three bytes choose the recipe: profile and switches, separator, list of fields. The
- * rest are lines, each ended by a newline or the end.
+ * The first three bytes choose the recipe (recipes.h). The rest are lines, each ended by a newline
+ * or the end; with names of columns the first one is the header line.
  *
  * What must hold: a key is no longer than keyer.h has room for; a line that counts as no_key is
  * left as it is; keyer_hash says what keyer_text says. A URL in normal form has legal bytes alone,
- * is its own normal form, and has the host and the endpoint of the line.
+ * is its own normal form, and has the host and the endpoint of the line. A key made of columns or
+ * members is CSV or JSON again, and has itself as its key.
  */
 #include "key/keyer.h"
 #include "recipes.h"
@@ -71,9 +72,78 @@ static void check_url(const char *line, size_t length)
     free((char *)normal.bytes);
 }
 
+/* How the key of columns or members is read again: by this keyer, which is NULL if it cannot be,
+ * between these bytes. */
+struct again {
+    struct keyer *keyer;
+    char open, close; /* NUL: none */
+};
+
+static bool is_of_one_column(const struct recipe *recipe)
+{
+    if (recipe->names[0] != '\0')
+        return strchr(recipe->names, ',') == NULL;
+    return recipe->ranges == 1 && recipe->range[0].first == recipe->range[0].last;
+}
+
+/* All columns of a record; a single one in quotes; the items of an array. */
+static struct again again_of(const struct recipe *recipe)
+{
+    struct again again = {0};
+    struct recipe second = *recipe;
+    char list[4 * RECIPE_NAMES_MAX + 1] = "1-";
+    const char *wanted;
+    /* A letter that separates becomes lower case, too, and then does not. */
+    bool folded = recipe->fold && recipe->separator >= 'A' && recipe->separator <= 'Z';
+
+    if (recipe->profile != PROFILE_LINE || recipe->syntax == SYNTAX_FIELDS)
+        return again;
+    if (recipe->syntax == SYNTAX_JSONL) {
+        again.open = '[', again.close = ']';
+        char *end = list + sprintf(list, "/0");
+        unsigned items = 1;
+        for (const char *at = recipe->names; (at = strchr(at, ',')) != NULL; at++)
+            end += sprintf(end, ",/%u", items++);
+    } else if (is_of_one_column(recipe)) {
+        again.open = again.close = '"';
+        list[1] = '\0';
+    } else if (folded) {
+        return again;
+    }
+    memset(second.names, 0, sizeof second.names);
+    INSIST(!recipe_parse_fields(&second, list, &wanted));
+    again.keyer = new_keyer(&second, 0);
+    return again;
+}
+
+static void check_again(const struct again *again, struct key_text key)
+{
+    char *line = malloc(2 * key.length + 2);
+    size_t length = 0;
+
+    INSIST(line);
+    line[length] = again->open;
+    length += again->open != '\0';
+    for (size_t i = 0; i < key.length; i++) {
+        if (again->open == '"' && key.bytes[i] == '"')
+            line[length++] = '"';
+        line[length++] = key.bytes[i];
+    }
+    line[length] = again->close;
+    length += again->close != '\0';
+    /* A byte order mark is data, but at the beginning of a line. */
+    if (length < 3 || memcmp(line, "\xef\xbb\xbf", 3) != 0) {
+        INSIST(keyer_reserve(again->keyer, length) == 0);
+        struct key_text same = keyer_text(again->keyer, line, length);
+        INSIST(!same.no_key && !keyer_wrong(again->keyer) && same.length == key.length &&
+               memcmp(same.bytes, key.bytes, key.length) == 0);
+    }
+    free(line);
+}
+
 static void check_text(struct key_text text, const char *line, size_t length)
 {
-    INSIST(text.length <= 3 * length + 2);
+    INSIST(text.length <= 9 * length + 64);
     if (text.no_key)
         INSIST(text.length == length && memcmp(text.bytes, line, length) == 0);
 }
@@ -92,27 +162,47 @@ static size_t find_lines(const char *bytes, size_t size, size_t *starts)
     return n;
 }
 
-static void check_lines(struct keyer *keyer, const char *bytes, size_t size)
+static void check_line(struct keyer *keyer, const struct again *again, const char *line,
+                       size_t length, struct hasher hasher, struct key hashed, bool no_key)
+{
+    struct key_text text = keyer_text(keyer, line, length);
+
+    INSIST(!keyer_wrong(keyer) && no_key == text.no_key);
+    check_text(text, line, length);
+    struct key key = hash_key(text.bytes, text.length,
+                              hasher_in_domain(hasher, text.no_key ? DOMAIN_LINE : DOMAIN_KEY));
+    INSIST(key.lo == hashed.lo && key.hi == hashed.hi);
+    if (again->keyer && !text.no_key)
+        check_again(again, text);
+    check_url(line, length);
+}
+
+/* Up to a line that is not CSV. */
+static void check_lines(const struct recipe *recipe, struct keyer *keyer, const char *bytes,
+                        size_t size)
 {
     const uint64_t seed = 0x0123456789abcdef;
     const struct hasher hasher = {size % 2 ? HASH_SIPHASH : HASH_XXH3, seed, ~seed};
     size_t starts[LINES_MAX + 1];
     struct key keys[LINES_MAX];
     uint8_t no_key[LINES_MAX];
-    size_t n = find_lines(bytes, size, starts);
+    size_t n = find_lines(bytes, size, starts), i = 0;
+    struct fault fault;
 
-    keyer_hash(keyer, bytes, starts, n, hashers_of_keys(hasher), keys, no_key);
-    for (size_t i = 0; i < n; i++) {
-        const char *line = bytes + starts[i];
-        size_t length = starts[i + 1] - starts[i] - 1;
-        struct key_text text = keyer_text(keyer, line, length);
-        check_text(text, line, length);
-        INSIST(no_key[i] == text.no_key);
-        struct key key = hash_key(text.bytes, text.length,
-                                  hasher_in_domain(hasher, text.no_key ? DOMAIN_LINE : DOMAIN_KEY));
-        INSIST(key.lo == keys[i].lo && key.hi == keys[i].hi);
-        check_url(line, length);
+    if (recipe_has_column_names(recipe) &&
+        keyer_read_header(keyer, bytes, starts[++i] - 1, "input", &fault) != 0)
+        return;
+    struct again again = again_of(recipe);
+    size_t end = i + keyer_hash(keyer, bytes, starts + i, n - i, hashers_of_keys(hasher), keys + i,
+                                no_key + i);
+    for (; i < end; i++)
+        check_line(keyer, &again, bytes + starts[i], starts[i + 1] - starts[i] - 1, hasher, keys[i],
+                   no_key[i]);
+    if (end < n) {
+        keyer_text(keyer, bytes + starts[end], starts[end + 1] - starts[end] - 1);
+        INSIST(recipe->syntax == SYNTAX_CSV && keyer_wrong(keyer));
     }
+    keyer_free(again.keyer);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -126,7 +216,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     INSIST(bytes);
     memcpy(bytes, data + 3, size - 3);
     bytes[size - 3] = '\n';
-    check_lines(keyer, bytes, size - 3);
+    check_lines(&recipe, keyer, bytes, size - 3);
     free(bytes);
     keyer_free(keyer);
     return 0;

@@ -173,12 +173,14 @@ struct way {
     bool header, skips; /* the header line is not printed */
 };
 
-/* One line; `bytes` has room for its delimiter. */
-static void expect_line(const struct way *way, struct keyer *keyer, char *bytes, size_t length,
+/* One line; `bytes` has room for its delimiter. Returns false if it is not CSV. */
+static bool expect_line(const struct way *way, struct keyer *keyer, char *bytes, size_t length,
                         struct result *result)
 {
     INSIST(keyer_reserve(keyer, length + 1) == 0);
     struct key_text key = keyer_text(keyer, bytes, length);
+    if (keyer_wrong(keyer) != NULL)
+        return false;
     bool wanted = count_key(key) == ((way->flags & FLAG_REPEATED) != 0 ? 2 : 1);
     result->read++;
     result->no_key += key.no_key;
@@ -189,6 +191,7 @@ static void expect_line(const struct way *way, struct keyer *keyer, char *bytes,
     text_add(to, bytes, length + 1);
     result->selected += wanted;
     result->not_selected += !wanted;
+    return true;
 }
 
 static void expect(const struct way *way, const uint8_t *input, size_t size, struct result *result)
@@ -204,16 +207,20 @@ static void expect(const struct way *way, const uint8_t *input, size_t size, str
             break;
         if (end - at > way->max_line) {
             result->status = -1;
-            break;
-        }
-        if (at == 0 && way->header) {
+        } else if (at == 0 && way->header) {
+            struct fault fault;
+            INSIST(keyer_reserve(keyer, end + 1) == 0);
+            result->status = keyer_read_header(keyer, copy, end, "input", &fault);
             copy[end] = way->delimiter;
             result->header = copy;
             result->header_length = end + 1;
-        } else {
-            expect_line(way, keyer, copy + at, end - at, result);
+        } else if (expect_line(way, keyer, copy + at, end - at, result)) {
             result->used = end + 1;
+        } else {
+            result->status = -1;
         }
+        if (result->status != 0)
+            break;
     }
     if (result->selected == way->most)
         result->status = 1;
@@ -311,6 +318,7 @@ static void check_lines(const uint8_t *data, size_t size)
         .header = (data[0] & FLAG_HEADING) != 0,
         .skips = (data[0] & FLAG_SKIP) != 0,
     };
+    way.header |= recipe_has_column_names(&way.recipe);
     struct result wanted = {.status = 0}, got = {.status = 0};
     reads.state = data[7];
     reads.most = data[7];

@@ -1,5 +1,6 @@
 /*
- * recipes - a recipe for three bytes: profile and switches, separator, list of fields.
+ * recipes - a recipe for three bytes: syntax, profile and switches; separator; list of fields,
+ * columns or members.
  */
 #ifndef UNSEEN_FUZZ_RECIPES_H
 #define UNSEEN_FUZZ_RECIPES_H
@@ -7,26 +8,47 @@
 #include "key/recipe.h"
 #include "replay.h"
 
-enum { SWITCH_TRIM = 4, SWITCH_FOLD = 8, SWITCH_SEPARATED = 16 };
+#include <string.h>
 
-static const char *const recipe_lists[] = {NULL,  "1",      "2",       "3",
-                                           "1,3", "2-",     "-2",      "1-",
-                                           "3-4", "2-3,5-", "2,4,6,8", "1,3,5,7,9,11,13,15",
-                                           "100", "2-",     "1",       "65535"};
+/* SWITCH_CSV with SWITCH_JSONL is --jsonl; the latter alone is nothing. */
+enum {
+    SWITCH_TRIM = 4,
+    SWITCH_FOLD = 8,
+    SWITCH_SEPARATED = 16,
+    SWITCH_JSONL = 64,
+    SWITCH_CSV = 128
+};
+
+enum { RECIPE_LISTS = 16 };
+
+static const char *const recipe_lists[][RECIPE_LISTS] = {
+    [SYNTAX_FIELDS] = {NULL, "1", "2", "3", "1,3", "2-", "-2", "1-", "3-4", "2-3,5-", "2,4,6,8",
+                       "1,3,5,7,9,11,13,15", "100", "2-", "1", "65535"},
+    [SYNTAX_CSV] = {"1-", "1", "2", "3", "1,3", "2-", "-2", "2-3,5-", "65535", "a", "b", "a,b",
+                    "b,a", "id", "c,b,a", " a"},
+    [SYNTAX_JSONL] = {"a", "/a", "b,a", "a,/a", "/0", "/0,/2,/1", "/a/b", "/a/0", "/", "/~0/~1",
+                      "/a/b,b,/b/a/0", "a~", "0", "/1/a", "id", "b"},
+};
 
 static inline struct recipe recipe_chosen(const uint8_t *choice)
 {
-    struct recipe recipe = {0};
-    const char *list = recipe_lists[choice[2] % (sizeof recipe_lists / sizeof *recipe_lists)];
+    struct recipe recipe = {.trim = (choice[0] & SWITCH_TRIM) != 0,
+                            .fold = (choice[0] & SWITCH_FOLD) != 0};
     const char *wanted;
-    INSIST(!recipe_parse_profile(&recipe, profile_names[choice[0] % PROFILES], &wanted));
-    recipe.trim = (choice[0] & SWITCH_TRIM) != 0;
-    recipe.fold = (choice[0] & SWITCH_FOLD) != 0;
+    if ((choice[0] & SWITCH_CSV) != 0)
+        recipe.syntax = (choice[0] & SWITCH_JSONL) != 0 ? SYNTAX_JSONL : SYNTAX_CSV;
+    const char *list = recipe_lists[recipe.syntax][choice[2] % RECIPE_LISTS];
     if (list != NULL)
         INSIST(!recipe_parse_fields(&recipe, list, &wanted));
-    if (list != NULL && (choice[0] & SWITCH_SEPARATED) != 0) {
+    if (recipe.syntax != SYNTAX_JSONL || strchr(list, ',') == NULL)
+        INSIST(!recipe_parse_profile(&recipe, profile_names[choice[0] % PROFILES], &wanted));
+    if (recipe.syntax != SYNTAX_JSONL && list != NULL && (choice[0] & SWITCH_SEPARATED) != 0) {
         recipe.separated = true;
         recipe.separator = (char)choice[1];
+    }
+    if (recipe.syntax == SYNTAX_CSV && (!recipe.separated || !recipe_separator_fits(&recipe))) {
+        recipe.separated = true;
+        recipe.separator = ',';
     }
     return recipe;
 }

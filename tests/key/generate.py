@@ -41,8 +41,11 @@ class Csv:
 
     def value(self):
         value = self.chance.choice(VALUES)
-        if self.chance.random() < 0.1:
+        draw = self.chance.random()
+        if draw < 0.1:
             value += self.chance.choice(VALUES)
+        elif draw < 0.2:
+            value = (value + b"x" * self.chance.randrange(80))[::-1] + value
         return value.replace(b"\0", self.other)
 
     def written(self, values):
@@ -72,7 +75,7 @@ class Csv:
             elif draw < 0.8:
                 del values[at + 1 :]
         else:
-            values = [self.value() for _ in range(chance.choice((1, 2, 3, 3, 4, 5)))]
+            values = [self.value() for _ in range(chance.choice((1, 2, 3, 3, 4, 5, 20)))]
         if chance.random() * LONG_ONE_IN < 1:
             values[0] = chance.choice([b"http://a/", b'"', b"x,"]) * (PROFILE_BYTES_MAX // 8)
         elif len(values[0]) < 1000:
@@ -119,7 +122,8 @@ class Jsonl:
         chance = self.chance
         draw = chance.random()
         if draw < 0.4:
-            return ("string", chance.choice(STRINGS))
+            text = chance.choice(STRINGS)
+            return ("string", "x" * chance.randrange(80) + text if draw < 0.04 else text)
         if draw < 0.6 or depth > 3:
             return ("scalar", chance.choice(NUMBERS))
         if draw < 0.7:
@@ -248,6 +252,7 @@ def main():
         for number in range(arguments.count):
             with open(f"{arguments.directory}/{number}", "wb") as file:
                 columns = chance.sample(HEADERS, chance.choice((9, 9, 9, 8, 7)))
+                columns = [name + b" " * (chance.random() < 0.1) for name in columns]
                 columns += [b"id"] * (chance.random() < 0.1)
                 file.write(lines.written(columns) + end + lines.next() + end + lines.maybe_broken() + end + lines.next())
         return

@@ -70,6 +70,8 @@ def fields(line, recipe):
     separator = recipe.separator
     found = line.split(separator) if separator else re.findall(rb"[^ \t]+", line)
     chosen = choose(found, recipe.ranges)
+    if chosen and recipe.trim:
+        chosen = [trim(field, separator) for field in chosen]
     return chosen and (separator or b" ").join(chosen)
 
 
