@@ -44,7 +44,7 @@ load helper
 # leads_on ARGUMENT...: it fails, and works after what its message says was done.
 leads_on() {
     local advice
-    seq 3 >in
+    printf 'http://a/%s\n' 'its id' 1 2 >in
     fails_with 2 '^unseen: .*: (No such file or directory|is empty, not a filter) \(to make it' \
         unseen "$@" in || return 1
     advice=$(sed 's/.*(to make it\( one\)\?: unseen \(.*\))$/\2/' "$err")
@@ -64,9 +64,10 @@ leads_on() {
     leads_on $'a dir/se\xc3\xa9n \xff.bf'
     : >empty.bf
     leads_on empty.bf
-    leads_on -f 2 -t ';' -e --size=1M fields.bf
+    leads_on -f 1 -t ';' -e --size=1M fields.bf
     leads_on add -p1% --trim --fixed -n 1e3 add.bf
     leads_on push --by url queue.bf
+    leads_on add --csv -f 'http://a/its id' csv.bf
     : >app.log
     leads_on -i --window 1k app.log
 }
@@ -102,13 +103,14 @@ making='-n 1000|-n 2000
 --like like.bf|--like other.bf
 -f 2|-f 3
 -f 2 -t ,|-f 2 -t ;
+--csv -f 2|--jsonl -f a
 --by url|--by host
 -i|--trim
 --trim|-i'
 
 @test "every option that says what a new filter is to be needs --create: the plain form, add, push, create" {
     local options other form=push
-    printf 'a,1\nb,2\n' >in
+    printf 'http://a/ 1,5\nhttp://b/ 2,6\n' >in # with a key, whatever it is
     exits 0 unseen create -n 777 like.bf
     exits 0 unseen create -i other.bf
     : >./log

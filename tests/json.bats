@@ -64,13 +64,15 @@ add --create --seed 18446744073709551615|$filter $now $size key:null $hash layer
 add --create --secret|$filter $now $size key:null ${hash/seed:number secret:null/seed:null secret:string} layers:[{$layer}]
 add --create --by url|$filter $now $size key:{trim:flag by:string ignore_case:flag} $hash layers:[{$layer}]
 add --create --trim -f 2 -t / -i|$filter $now $size key:{trim:flag fields:string separator:string by:string ignore_case:flag} $hash layers:[{$layer}]
+create --csv|$filter $now $size key:{trim:flag format:string separator:string by:string ignore_case:flag} $hash layers:[{$layer}]
+create --jsonl -f id|$filter $now $size key:{trim:flag format:string fields:string by:string ignore_case:flag} $hash layers:[{$layer}]
 push --create|$filter $now $size key:null $hash waiting:number held:number given_up:number layers:[{$layer}]
 add --create --window 100|$filter window:number forgotten_next:{lines:number after:number} $now $size key:null $hash layers:[{$began}]
 add --create --window 10k|$filter window:number forgotten_next:{lines:number after:number} $now $size key:null $hash layers:[{$began}|{$state}]
 add --create --forget-after 7d|$filter forget_after:number forgotten_next:{lines:number time:number} $now $size key:null $hash layers:[{$began}|{$state}]
 create --shard 1/4 --window 9|$filter window:number forgotten_next:null $now $size key:null shard:string $hash layers:[{$state}]
 END
-    succeeds unseen stats --json {1..13}.bf
+    succeeds unseen stats --json {1..15}.bf
     cp "$out" said
     is_shaped
 }

@@ -21,27 +21,23 @@ load helper
 END
 }
 
-@test "several inputs, standard input among them; --header: the first line of each is printed as it is" {
+@test "several inputs, standard input among them; --header: without the first line of each" {
     printf 'id name\n1 x\n' >a
     printf 'name of it\n2 y\n' >b
     unchanged succeeds unseen key -f 2 ./a - b < <(echo 2 z)
     prints 'name\nx\nz\nof\ny\n'
-    succeeds unseen key --header --tag -f 2 a b
-    prints 'id name\nkey\tx\nname of it\nkey\ty\n'
     printf 'alone' >c
     : >d
-    succeeds unseen key --header -f 2 c d b
-    prints 'alone\nname of it\ny\n'
+    succeeds unseen key --header --tag -f 2 a c d b
+    prints 'key\tx\nkey\ty\n'
 }
 
-@test "a key, and a heading, is printed before the next line comes; a line that is too long ends its input only" {
+@test "a key is printed before the next line comes; a line that is too long ends its input only" {
     local i status=0
-    { echo heading; echo ' a '; head -c 10000 /dev/zero | tr '\0' x; echo; echo b; } >in
+    { echo header; echo ' a '; head -c 10000 /dev/zero | tr '\0' x; echo; echo b; } >in
     converse "$UNSEEN" key --tag --header --trim --max-line 5000 in -
-    hear heading
     hear $'key\ta'
-    say heading
-    hear heading
+    say header
     for ((i = 1; i <= 20; i++)); do
         say "  line $i"
         hear $'key\tline '"$i"

@@ -236,5 +236,8 @@ END
 -f 2 -t \'|-f 2 -t ''\'''|{"trim":false,"fields":"2","separator":"'","by":"line","ignore_case":false}
 -f 2 -t '\\'|-f 2 -t '\\'|{"trim":false,"fields":"2","separator":"\\\\","by":"line","ignore_case":false}
 -f 2 -t '\xff'|-f 2 -t '\xff'|{"trim":false,"fields":"2","separator":"\\xff","by":"line","ignore_case":false}
+--csv|--csv|{"trim":false,"format":"csv","separator":",","by":"line","ignore_case":false}
+--csv -t '\t' -f 'a b,"'|--csv -f 'a b,"' -t '\t'|{"trim":false,"format":"csv","fields":"a b,\"","separator":"\\t","by":"line","ignore_case":false}
+--jsonl -f id,/a~1b/c,id --by line|--jsonl -f 'id,/a~1b/c'|{"trim":false,"format":"jsonl","fields":"id,/a~1b/c","by":"line","ignore_case":false}
 END
 }
