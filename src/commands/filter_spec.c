@@ -66,6 +66,8 @@ static int apply_key(const struct options *options, struct recipe *recipe)
     recipe->fold |= given->fold;
     if (given->syntax != SYNTAX_FIELDS)
         recipe->syntax = given->syntax;
+    if (given->syntax == SYNTAX_JSONL)
+        recipe->separated = false;
     if (recipe->syntax == SYNTAX_CSV && !recipe->separated) {
         recipe->separated = true;
         recipe->separator = ',';

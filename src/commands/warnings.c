@@ -93,14 +93,13 @@ void warn_of_filter(const struct store *store)
 
 const char *words_for_key(const struct recipe *recipe)
 {
-    bool field = recipe->ranges > 0 || recipe->syntax != SYNTAX_FIELDS;
-    if (recipe->profile == PROFILE_LINE && recipe->syntax == SYNTAX_JSONL)
-        return "such member";
+    bool json = recipe->syntax == SYNTAX_JSONL;
+    bool field = recipe->ranges > 0 || recipe->syntax == SYNTAX_CSV;
     if (recipe->profile == PROFILE_LINE)
-        return field ? "such field" : NULL;
+        return json ? "such member" : field ? "such field" : NULL;
     if (recipe->profile == PROFILE_HOST)
-        return field ? "host in that field" : "host";
-    return field ? "URL in that field" : "URL";
+        return json ? "host in that member" : field ? "host in that field" : "host";
+    return json ? "URL in that member" : field ? "URL in that field" : "URL";
 }
 
 void warn_of_no_key(const struct recipe *recipe, const char *name,

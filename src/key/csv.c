@@ -251,8 +251,10 @@ int csv_find_columns(const struct recipe *recipe, struct span header_line, char 
     struct value value;
     columns->n = 0;
     for (size_t number = 1; row.at != NULL; number++) {
-        if (!next_value(&row, &value))
-            return fault_set(fault, input, "line 1: %s", row.wrong);
+        if (!next_value(&row, &value)) {
+            fault_set(fault, input, "line 1: %s", row.wrong);
+            return fault_way_out(fault, CSV_WAY_OUT);
+        }
         struct span name = plain(recipe, &value, buffer);
         for (unsigned i = 0; i < n; i++) {
             if (name.length != names[i].length ||

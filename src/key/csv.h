@@ -16,6 +16,9 @@
 #include "key/span.h"
 #include "system/fault.h"
 
+/* What a fault about a line that is not a row advises. */
+#define CSV_WAY_OUT "fields with newlines: unseen-cookbook(7)"
+
 /* The row of a line: without byte order mark and CR. */
 struct span csv_row(struct span line);
 

@@ -138,6 +138,8 @@ static const char *copy_items(const char *list, enum syntax syntax, const char *
     size_t at = 0;
     for (;; list++) {
         size_t length = strcspn(list, ",");
+        *wanted = syntax == SYNTAX_CSV ? "columns, as in 2, 1,3- or id,name"
+                                       : "members, as in id, id,name or /author/name";
         if (length == 0)
             return "not a list of names";
         *wanted = "~0 for ~, ~1 for /";
@@ -161,8 +163,6 @@ static const char *copy_items(const char *list, enum syntax syntax, const char *
 static const char *parse_names(struct recipe *recipe, const char *list, const char **wanted)
 {
     char names[sizeof recipe->names] = "";
-    *wanted = recipe->syntax == SYNTAX_CSV ? "columns, as in 2, 1,3- or id,name"
-                                           : "members, as in id, id,name or /author/name";
     const char *reason = copy_items(list, recipe->syntax, wanted, names);
     if (reason != NULL)
         return reason;

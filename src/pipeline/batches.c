@@ -2,6 +2,7 @@
 
 #include "core/kernel.h"
 #include "core/shard.h"
+#include "key/csv.h"
 #include "system/signals.h"
 
 #include <errno.h>
@@ -162,7 +163,7 @@ static int tell_wrong(const struct batches *batches, struct fault *fault)
 {
     fault_set(fault, input_name(batches->input), "line %" PRIu64 ": %s", batches->lines + 1,
               keyer_wrong(batches->keyer));
-    return fault_way_out(fault, "fields with newlines: unseen-cookbook(7)");
+    return fault_way_out(fault, CSV_WAY_OUT);
 }
 
 /* Takes the header line out of the batch. Returns 0 or -1. */
