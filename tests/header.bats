@@ -56,8 +56,7 @@ rows() {
 0|--header f.bf <(printf 'h\nx\nh\nx\n')|h\nx\nh\n|
 0|--header f.bf empty short a empty short a|h\n1\n2\n|1 2
 1|-e --header f.bf short short||
-0|--header f.bf <(printf '\n1')|\n1\n|1
-0|--header f.bf <(printf '\n')||
+0|--header f.bf <(printf '\n1') <(printf '\n')|\n1\n|1
 2|--header f.bf missing a|h\n1\n2\n|1 2|missing: No such file or directory
 0|--header -m 1 f.bf a a|h\n1\n|1
 0|--header -m 0 f.bf a||
@@ -161,6 +160,7 @@ END
 3|f.bf open.csv a.csv -x sh -c 'cat; exit 1'|id,n\n1,x\n3,y\n2,y\n||open.csv: line 4: $end|sh: exited with 1 (its lines are not remembered)
 2|f.bf head.csv -x touch started; also <(echo start*)|start*\n||head.csv: line 1: $end
 2|key --csv -f id open.csv a.csv|1\n3\n1\n2\n1\n||open.csv: line 4: $end
+2|plan --json --csv -f id open.csv a.csv >got; also <(cut -d , -f 1,2 got)|{"read":5,"distinct":3\n||open.csv: line 4: $end
 2|shard 1/1 --csv -f id open.csv a.csv|id,n\n1,x\n3,y\n||open.csv: line 4: $end
 2|shard 2 --files s.%d --csv -f id open.csv a.csv; also <(echo s.*)|s.*\n||open.csv: line 4: $end|s.%d: no shards were kept, because not all lines could be read and written
 2|--pending keys f.bf open.csv; also <(echo key*)|id,n\n1,x\n3,y\nkey*\n||open.csv: line 4: $end
@@ -212,10 +212,10 @@ END
             prints "$lines\n" || complain "$length, $command"
         done <<END
 3|cat >got
-0|read -r heading
+0|read -r header
 0|dd bs=1 count=$length status=none >got
 0|dd bs=1 count=1 status=none >got; exec <&-; sleep 0.1
-1|read -r heading; read -r line
+1|read -r header; read -r line
 $([[ $length -gt 4096 ]] && echo 1 || echo 3)|exit 0
 END
     done

@@ -60,7 +60,7 @@ in_files() {
     prints 'a\nb\0\0c\0'
 }
 
-@test "--header: the first heading, once, in every part" {
+@test "--header: the first header line, once, in every shard" {
     printf 'id,name\n1,x\n' >a
     printf 'id,name\n2,y\n' >b
     exits 0 unseen shard --header 1 --files 'c%d' a b
@@ -76,7 +76,7 @@ in_files() {
     cp "$out" one
     exits 0 unseen shard --header 1/2 <a
     cat "$out" one | sort | uniq -c | awk '{ print $1 }' | paste -sd ' ' >counts
-    [[ $(cat counts) == '1 2' ]] || complain "the heading is in both parts, the line in one"
+    [[ $(cat counts) == '1 2' ]] || complain "the header line is in both shards, the line in one"
 }
 
 @test "a line is printed as soon as it has arrived, by two threads, too" {

@@ -162,7 +162,7 @@ remembers() {
     done
 }
 
-@test "a line after the last one that -m wants is not looked at; headings are not judged, and count as lines" {
+@test "a line after the last one that -m wants is not looked at; header lines are not judged, and count as lines" {
     a_stray
     succeeds unseen -m 10 f.bf list
     same "$out" before
@@ -178,7 +178,7 @@ remembers() {
     says 'and line 12 of three belongs to shard 2 .* unseen shard 1/2 --like f\.bf --header three\)$'
 }
 
-@test "the way out can be pasted: odd names, NUL, a heading, standard input" {
+@test "the way out can be pasted: odd names, NUL, a header line, standard input" {
     local way
     a_stray
     mv f.bf 'my f.bf'

@@ -63,7 +63,7 @@ END
     sums f.bf 60000 new 0 60000 0
 }
 
-@test "lines without a key, headings, -m, several inputs, an input that is missing, none" {
+@test "lines without a key, header lines, -m, several inputs, an input that is missing, none" {
     local status options name numbers
     printf 'a,1\nb\nc,1\nd\n' >in
     exits 0 unseen --create -f 2 -t , f.bf </dev/null
