@@ -75,8 +75,7 @@ END
     printf 'h\n1\n2\n1\n' >a
     printf 'h\r\n9\n' >full
     printf 'h,i\n9\n' >other
-    : >empty
-    : >none
+    : >empty >none
     rows <<'END'
 0|--header -a new f.bf a; also new|h\n1\n2\n|1 2
 0|--header -a none f.bf a; also none|h\n1\n2\n|1 2
@@ -152,6 +151,7 @@ END
 2|f.bf open.csv a.csv|id,n\n1,x\n3,y\n2,y\n|1 2 3|open.csv: line 4: $end
 2|f.bf after.csv a.csv|id,n\n1,x\n2,y\n|1 2|after.csv: line 2: bytes follow the closing quote of a field${end#quoted field is not closed}
 2|f.bf head.csv a.csv|id,n\n1,x\n2,y\n|1 2|head.csv: line 1: $end
+2|--csv -f 1 --header -p 1e-9 <head.csv|||standard input: line 1: $end
 2|--tag f.bf open.csv a.csv|id,n\nnew\t1,x\nnew\t3,y\nseen\t1,x\nnew\t2,y\nseen\t1,z\n|1 2 3|open.csv: line 4: $end
 2|-a new f.bf open.csv a.csv; also new|id,n\n1,x\n3,y\n2,y\n|1 2 3|open.csv: line 4: $end
 2|add f.bf open.csv a.csv||1 2 3|open.csv: line 4: $end
