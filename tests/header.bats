@@ -75,7 +75,7 @@ END
     printf 'h\n1\n2\n1\n' >a
     printf 'h\r\n9\n' >full
     printf 'h,i\n9\n' >other
-    : >empty >none
+    touch empty none
     rows <<'END'
 0|--header -a new f.bf a; also new|h\n1\n2\n|1 2
 0|--header -a none f.bf a; also none|h\n1\n2\n|1 2
