@@ -85,7 +85,7 @@ static const char *parse_numbers(struct recipe *recipe, const char *list, const 
     enum { WRITTEN_MAX = 256 };
     struct field_range ranges[WRITTEN_MAX];
     unsigned n = 0;
-    *wanted = "numbers from 1 to 65535, as in 2, 1,3, 2-4, 3- or -2";
+    *wanted = "numbers from 1 to 65535, as in 2, 1,3, 2-4, 3- or -2; names need --csv or --jsonl";
     for (const char *text = list;; text++) {
         if (n == WRITTEN_MAX)
             break;
