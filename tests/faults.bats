@@ -103,9 +103,9 @@ sweep() {
     same "$out" in
 }
 
-@test "the filter is replaced or removed while in use: noticed, exit 75, for every writer" {
+@test "the filter is replaced or removed while in use: noticed, exit 75" {
     local form
-    for form in 'f.bf' '--tag f.bf' 'add f.bf' '--durable f.bf -a got' 'f.bf -x cat' 'remove f.bf'; do
+    for form in 'f.bf' '--tag f.bf' 'query --tag f.bf' 'add f.bf' '--durable f.bf -a got' 'f.bf -x cat' 'remove f.bf'; do
         exits 0 unseen create --force --counting -p 1e-9 f.bf
         exits 0 unseen add f.bf <<<one
         notices_change "$UNSEEN" $form

@@ -107,7 +107,7 @@ static const struct hint {
 } hints[] = {
     {"-F", FOR_ALL, "for the field separator: -t ,"},
     {"-k", FOR_ALL, "to select fields: -f 2"},
-    {"-u", FOR_ALL, "not needed: each line is printed only once"},
+    {"-u", FOR_ALL, "each line is printed once anyway; lines that occur only once: sort | uniq -u"},
     {"--skip-fields", FOR_ALL, "to skip the first field: -f 2-"},
     {"--delimiter", FOR_ALL, "for the field separator: -t ,"},
     {"--error-rate", FOR_ALL, "for the false-positive rate: --fpr"},

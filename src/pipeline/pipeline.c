@@ -298,17 +298,16 @@ struct verb {
     int (*judge)(struct pipeline *pipeline, struct batch *batch, struct fault *fault);
     /* Prints and counts selected lines. Returns 0 or -1. */
     int (*deliver)(struct pipeline *pipeline, const struct batch *batch, struct fault *fault);
-    bool writes; /* to the filter */
 };
 
 static const struct verb verbs[] = {
-    [PIPELINE_NEW] = {judge_new, hand_on, true},
-    [PIPELINE_ADD] = {judge_add, pick_selected, true},
-    [PIPELINE_REPEATED] = {judge_repeated, pick_selected, false},
-    [PIPELINE_QUERY] = {judge_query, pick_selected, false},
-    [PIPELINE_TAG] = {judge_query, tag_seen, false},
-    [PIPELINE_TAG_NEW] = {judge_new, tag_new, true},
-    [PIPELINE_REMOVE] = {judge_remove, count_not_removed, true},
+    [PIPELINE_NEW] = {judge_new, hand_on},
+    [PIPELINE_ADD] = {judge_add, pick_selected},
+    [PIPELINE_REPEATED] = {judge_repeated, pick_selected},
+    [PIPELINE_QUERY] = {judge_query, pick_selected},
+    [PIPELINE_TAG] = {judge_query, tag_seen},
+    [PIPELINE_TAG_NEW] = {judge_new, tag_new},
+    [PIPELINE_REMOVE] = {judge_remove, count_not_removed},
 };
 
 static struct batches *make_batches(const struct pipeline_plan *plan, const struct header *header)
@@ -601,7 +600,7 @@ static int run_chunk(struct pipeline *pipeline, const struct input *input, struc
         if (pipeline->picked.from == NULL) {
             pipeline->picked = (struct picked){batch.bytes, batch.bytes};
             expect(pipeline, input, &batch);
-            if (pipeline->verb->writes && store_check_name(pipeline->store, fault) != 0)
+            if (store_check_name(pipeline->store, fault) != 0)
                 return -1;
         }
         if (batch.header_line != NULL &&
