@@ -27,14 +27,6 @@ static const struct {
     [TAKES_NUMBER] = {"not a number", NUMBER_PLAIN},
 };
 
-/* Long times are shown in whole days. */
-static const char *show_bound(double bound, enum number_kind kind, char text[NUMBER_TEXT])
-{
-    const double day = 86400e3;
-    return number_exact(kind == NUMBER_TIME && bound > day ? bound - fmod(bound, day) : bound, kind,
-                        text);
-}
-
 static int bad_number(const struct options *options, enum option_id id)
 {
     const struct option_entry *entry = &option_table[id];
@@ -46,8 +38,8 @@ static int bad_number(const struct options *options, enum option_id id)
     if (id == OPTION_window && !isnan(number_parse(options->given[id], NUMBER_TIME)))
         return message("%s %s: not a count (for a time: --forget-after %s)", options->spelled[id],
                        options->given[id], options->given[id]);
-    snprintf(expected, sizeof expected, "%s to %s", show_bound(entry->least, kind, from),
-             show_bound(entry->most, kind, to));
+    snprintf(expected, sizeof expected, "%s to %s", number_exact(entry->least, kind, from),
+             number_exact(entry->most, kind, to));
     return bad_value(options, id, numbers[entry->kind].none, expected);
 }
 

@@ -14,6 +14,8 @@
 
 /* Small enough to keep all sums far from overflow. */
 #define MAX_LINE_MAX (sizeof(size_t) > 4 ? 0x1p40 : 0x1p30)
+/* In whole days, so that messages can show it. */
+#define TIME_MAX (FORGET_MAX - FORGET_MAX % 86400000)
 
 /* Only numbers have bounds, and few options exclude others. */
 #pragma GCC diagnostic push

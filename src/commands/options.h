@@ -92,7 +92,6 @@ struct option_entry {
     /* "--count", "-c": a long one first; NULL after the last */
     const char *spellings[SPELLINGS + 1];
     const char *argument; /* its name in help; NULL: no value */
-    const char *example;  /* a value that it accepts */
     const char *brief;    /* for the short help, up to 23 characters; NULL: not listed */
     const char *help;
     double least, most; /* of a number */
