@@ -20,11 +20,6 @@ static int check(struct job *job)
 static int take(const char *path, struct filter *filter, uint64_t *added)
 {
     struct fault fault;
-    if (path[0] == '\0') {
-        fault_set(&fault, "''", "empty name for FILE");
-        fault_way_out(&fault, "is a variable empty?");
-        return message_fault(&fault);
-    }
     struct pending *pending = pending_open(path, filter_store(filter), &fault);
     int result = pending != NULL ? 0 : -1;
     if (result == 0 && added != NULL)

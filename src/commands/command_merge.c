@@ -99,17 +99,13 @@ static int check_place(const struct options *options, const char *out,
                        const struct inputs_open *inputs, bool *over)
 {
     struct fault fault;
-    if (inputs->replaced != NULL) {
-        *over = true;
-        return 0;
-    }
-    int there = create_check_place(out, options->force ? OVER_FILTER : 0, &fault);
+    int there = inputs->replaced != NULL
+                    ? PLACE_FILTER
+                    : create_check_place(out, options->force ? OVER_FILTER : 0, &fault);
     if (there < 0)
         return message_fault(&fault);
-    if (there == PLACE_TAKEN)
-        return say_taken(out);
     *over = there != PLACE_FREE;
-    return 0;
+    return there == PLACE_TAKEN ? say_taken(out) : 0;
 }
 
 static int merge_all(const struct options *options, const char *out,

@@ -24,7 +24,6 @@ struct pop {
     struct job job;
     struct store *store;
     struct queue *queue;
-    uint64_t wait;                        /* for the first line, in milliseconds */
     uint64_t taken, unwritten, delivered; /* lines */
     struct queue_failed failed;           /* where they went after CMD failed */
     bool closed;                          /* CMD has closed its input */
@@ -59,12 +58,13 @@ static int pop_lines(struct pop *pop, struct fault *fault)
 {
     const struct options *options = pop->job.options;
     uint64_t most = pop->job.plan.most;
+    bool to_the_end = options->until_done && !options_has(options, OPTION_wait);
+    uint64_t wait = to_the_end ? UINT64_MAX : options->wait;
     while (pop->taken < most && !signals_pending()) {
         struct queue_lines lines;
         struct fault later;
-        int result = queue_take_waiting(pop->queue, most - pop->taken,
-                                        pop->taken == 0 ? pop->wait : 0, options->until_done,
-                                        &lines, fault);
+        int result = queue_take_waiting(pop->queue, most - pop->taken, pop->taken == 0 ? wait : 0,
+                                        options->until_done, &lines, fault);
         if (result <= 0)
             return result;
         result = deliver(pop, &lines, fault);
@@ -134,11 +134,7 @@ static int remove_taken(struct job *job, uint64_t left)
 
 static int check(struct job *job)
 {
-    const struct options *options = job->options;
-    struct pop *pop = (struct pop *)job;
-    bool waits = options->until_done && !options_has(options, OPTION_wait);
-    pop->wait = waits ? UINT64_MAX : options->wait;
-    if (!options_has(options, OPTION_max_count))
+    if (!options_has(job->options, OPTION_max_count))
         job->plan.most = 1;
     return 0;
 }

@@ -10,13 +10,6 @@ struct push {
     struct output output; /* into the queue */
 };
 
-static int check(struct job *job)
-{
-    job->plan.verb = PIPELINE_NEW;
-    job->plan.output_headed = true; /* a queue has no header line */
-    return 0;
-}
-
 static int open_queue(struct job *job)
 {
     struct push *push = (struct push *)job;
@@ -33,15 +26,15 @@ static int open_queue(struct job *job)
         return message_fault(&fault);
     push->output = queue_output(push->queue);
     job->plan.output = &push->output;
+    job->plan.output_headed = true; /* a queue has no header line */
     return 0;
 }
 
 int command_push(const struct options *options)
 {
     struct push push = {.queue = NULL};
-    int status = job_run(
-        &push.job, options,
-        &(struct steps){.check = check, .open = open_queue, .selected = "new", .seen = "seen"});
+    int status = job_run(&push.job, options,
+                         &(struct steps){.open = open_queue, .selected = "new", .seen = "seen"});
     queue_close(push.queue);
     return status;
 }

@@ -19,7 +19,6 @@ static int check(struct job *job)
         return EXIT_TROUBLE;
     bool counting = store_header(store)->plan.geometry.counting;
     store_close(store);
-    job->plan.verb = PIPELINE_REMOVE;
     if (counting)
         return 0;
     return message("%s: is not a counting filter, so lines cannot be removed from it (to "
@@ -51,5 +50,6 @@ static int tell(struct job *job, int status)
 int command_remove(const struct options *options)
 {
     struct job job;
-    return job_run(&job, options, &(struct steps){.check = check, .finish = tell});
+    return job_run(&job, options,
+                   &(struct steps){.verb = PIPELINE_REMOVE, .check = check, .finish = tell});
 }

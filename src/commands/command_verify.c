@@ -106,8 +106,7 @@ static void check_rate(struct findings *findings, unsigned number)
 /* Notes nothing if the filter is no window: then all of its generation is zero. */
 static void check_generation(struct findings *findings, unsigned number)
 {
-    const struct survey *survey = findings->survey;
-    const struct generation *generation = &survey->layer[number - 1].generation;
+    const struct generation *generation = &findings->survey->layer[number - 1].generation;
     if (generation->retired && !window_is_turning(findings->store))
         note(findings,
              "layer %u: a writer died while it emptied this layer (the next writer that needs the "
@@ -116,10 +115,6 @@ static void check_generation(struct findings *findings, unsigned number)
     if (generation->behind || generation->began > clock_now())
         note(findings, "layer %u: the clock was set back (its lines will be forgotten late)",
              number);
-    for (unsigned i = number; i < survey->layers; i++)
-        if (generation->number != 0 && survey->layer[i].generation.number == generation->number)
-            note(findings, "layers %u and %u: both have generation number %" PRIu64, number, i + 1,
-                 generation->number);
 }
 
 /* A layer that is being emptied, or was when its writer died, is not compared. */

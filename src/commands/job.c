@@ -37,6 +37,9 @@ static int parse(struct job *job, const struct options *options)
             return EXIT_TROUBLE;
     }
     inputs_parse(&job->inputs, options, job->path != NULL || bit == FOR_SHARD ? 1 : 0);
+    for (const char **name = job->inputs.names; *name != NULL; name++)
+        if (**name == '\0')
+            return message("'': empty name for FILE (is a variable empty?)");
     job->plan.most = options_has(options, OPTION_max_count) ? options->max_count : UINT64_MAX;
     job->plan.durable = options->durable;
     job->names = (struct names){
@@ -326,7 +329,7 @@ static int run(struct job *job, const struct steps *steps)
 
 int job_run(struct job *job, const struct options *options, const struct steps *steps)
 {
-    *job = (struct job){.options = options};
+    *job = (struct job){.options = options, .plan.verb = steps->verb};
     int status = prepare(job, options, steps);
     if (status == 0)
         status = run(job, steps);

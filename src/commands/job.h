@@ -30,6 +30,7 @@ struct job {
 
 /* Each may be NULL, and returns 0, or EXIT_TROUBLE after a message, unless noted. */
 struct steps {
+    enum pipeline_verb verb;       /* `check` may set another */
     int (*check)(struct job *job); /* before anything is opened or made */
     int (*open)(struct job *job);  /* after the filter is open, before the outputs are */
     int (*read)(struct job *job);  /* instead of the pipeline or the scan */

@@ -85,8 +85,6 @@ static int check_input(const struct names *names, const struct file *input)
 {
     char quoted[QUOTE_MAX];
     const char *kind = kind_of(input);
-    if (input->name != NULL && input->name[0] == '\0')
-        return message("'': empty name for FILE (is a variable empty?)");
     if (kind == NULL)
         return 0;
     if (strcmp(kind, "a filter") != 0)

@@ -51,13 +51,6 @@ static int open_end(int fd, const char *path)
     return -1;
 }
 
-void output_append_to(struct output *output, int fd, const char *path, char delimiter)
-{
-    *output = (struct output){.fd = fd, .name = path, .delimiter = delimiter};
-    output->end_fd = open_end(fd, path);
-    output->ends_last_line = output->end_fd >= 0;
-}
-
 int output_open(struct output *output, const char *path, char delimiter, struct fault *fault)
 {
     /* First without O_CREAT: in a directory with the sticky bit, the system refuses that for
@@ -68,7 +61,9 @@ int output_open(struct output *output, const char *path, char delimiter, struct 
         fd = signals_open(path, flags | O_CREAT, 0666);
     if (fd < 0)
         return fault_errno(fault, path, NULL, errno);
-    output_append_to(output, fd, path, delimiter);
+    *output = (struct output){.fd = fd, .name = path, .delimiter = delimiter};
+    output->end_fd = open_end(fd, path);
+    output->ends_last_line = output->end_fd >= 0;
     return 0;
 }
 

@@ -30,9 +30,6 @@ struct output output_standard(char delimiter);
  * Returns 0, or -1 with the fault. */
 int output_open(struct output *output, const char *path, char delimiter, struct fault *fault);
 
-/* The same for `fd`, which is open for appending to `path` and becomes the output's. */
-void output_append_to(struct output *output, int fd, const char *path, char delimiter);
-
 /* Whether output_open is likely to succeed; changes nothing. Returns 0, or -1 with the fault. */
 int output_check(const char *path, struct fault *fault);
 
