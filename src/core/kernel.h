@@ -56,12 +56,4 @@ const struct kernel *kernel_for(struct geometry geometry);
 enum { KERNELS_MAX = 3 };
 size_t kernel_all(const struct kernel *kernels[KERNELS_MAX]);
 
-/* Whether a block has all bits that `word` names set; sets them. */
-bool block_test(const uint8_t *block, uint64_t word, unsigned fields);
-void block_set(uint8_t *block, uint64_t word, unsigned fields);
-
-/* The same for a block of a layer of either kind. */
-bool kernel_block_test(const uint8_t *block, uint64_t word, struct geometry geometry);
-void kernel_block_set(uint8_t *block, uint64_t word, struct geometry geometry);
-
 #endif

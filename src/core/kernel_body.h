@@ -220,32 +220,32 @@ INLINE void set_keys(const struct bits *bits, const struct key *keys, size_t n, 
 }
 
 /* One copy of a loop for each g up to 6 (p = 1e-12), and one for all larger g. */
-#define FOR_BLOCKS(loop, ...)                                                                      \
-    (bits->geometry.blocks == 1   ? loop(__VA_ARGS__, 1)                                           \
-     : bits->geometry.blocks == 2 ? loop(__VA_ARGS__, 2)                                           \
-     : bits->geometry.blocks == 3 ? loop(__VA_ARGS__, 3)                                           \
-     : bits->geometry.blocks == 4 ? loop(__VA_ARGS__, 4)                                           \
-     : bits->geometry.blocks == 5 ? loop(__VA_ARGS__, 5)                                           \
-     : bits->geometry.blocks == 6 ? loop(__VA_ARGS__, 6)                                           \
-                                  : loop(__VA_ARGS__, bits->geometry.blocks))
+#define FOR_BLOCKS(g, loop, ...)                                                                   \
+    ((g) == 1   ? loop(__VA_ARGS__, 1)                                                             \
+     : (g) == 2 ? loop(__VA_ARGS__, 2)                                                             \
+     : (g) == 3 ? loop(__VA_ARGS__, 3)                                                             \
+     : (g) == 4 ? loop(__VA_ARGS__, 4)                                                             \
+     : (g) == 5 ? loop(__VA_ARGS__, 5)                                                             \
+     : (g) == 6 ? loop(__VA_ARGS__, 6)                                                             \
+                : loop(__VA_ARGS__, g))
 
 KERNEL_TARGET
 static void kernel_test(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen)
 {
-    FOR_BLOCKS(test_keys, bits, keys, n, seen);
+    FOR_BLOCKS(bits->geometry.blocks, test_keys, bits, keys, n, seen);
 }
 
 KERNEL_TARGET
 static void kernel_set(const struct bits *bits, const struct key *keys, size_t n)
 {
-    FOR_BLOCKS(set_keys, bits, keys, n);
+    FOR_BLOCKS(bits->geometry.blocks, set_keys, bits, keys, n);
 }
 
 KERNEL_TARGET
 static size_t kernel_insert(const struct bits *bits, const struct key *keys, size_t n,
                             uint8_t *seen, uint64_t most, uint64_t *set)
 {
-    return FOR_BLOCKS(insert_keys, bits, keys, n, seen, most, set);
+    return FOR_BLOCKS(bits->geometry.blocks, insert_keys, bits, keys, n, seen, most, set);
 }
 
 KERNEL_TARGET
@@ -304,8 +304,8 @@ typedef double lanes __attribute__((vector_size(8 * KERNEL_PAGES)));
 /* The sums e_j of products of j values, j = 0..g, are extended by one value at a time: a choice
  * either includes the new value or not, so e_j becomes e_j + value * e_(j-1). No term is negative,
  * so nothing cancels; there are at most C(64, 16) terms, so that sums of ones are exact. */
-INLINE void sum_products(double values[PAGE_BLOCKS][KERNEL_PAGES], unsigned blocks,
-                         double sums[KERNEL_PAGES])
+INLINE void sum_products(double values[PAGE_BLOCKS][KERNEL_PAGES], double sums[KERNEL_PAGES],
+                         unsigned blocks)
 {
     lanes sum[BLOCKS_MAX + 1] = {{1, 1, 1, 1, 1, 1, 1, 1}};
     for (unsigned block = 0; block < PAGE_BLOCKS; block++) {
@@ -322,19 +322,7 @@ KERNEL_TARGET
 static void kernel_products(double values[PAGE_BLOCKS][KERNEL_PAGES], unsigned blocks,
                             double sums[KERNEL_PAGES])
 {
-    switch (blocks) {
-    case 1:
-        sum_products(values, 1, sums);
-        break;
-    case 2:
-        sum_products(values, 2, sums);
-        break;
-    case 3:
-        sum_products(values, 3, sums);
-        break;
-    default:
-        sum_products(values, blocks, sums);
-    }
+    FOR_BLOCKS(blocks, sum_products, values, sums);
 }
 
 const struct kernel KERNEL_STRUCT = {

@@ -2,7 +2,6 @@
 #ifndef UNSEEN_CORE_KERNEL_LIST_H
 #define UNSEEN_CORE_KERNEL_LIST_H
 
-#include "core/cpu.h"
 #include "core/kernel.h"
 
 extern const struct kernel kernel_plain;
@@ -11,7 +10,10 @@ extern const struct kernel kernel_cells; /* for counting layers */
 extern const struct kernel kernel_avx2;
 extern const struct kernel kernel_avx512;
 #endif
-#if defined(CPU_HAS_NEON)
+/* Every 64-bit Arm has vectors. The kernel needs lanes in the order of the bytes in memory, which
+ * little-endian machines have. */
+#if defined(__aarch64__) && defined(__ARM_NEON) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define CPU_HAS_NEON
 extern const struct kernel kernel_neon;
 #endif
 

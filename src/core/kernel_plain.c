@@ -7,28 +7,18 @@
 #define KERNEL_STRUCT kernel_plain
 #define KERNEL_TARGET
 
-bool block_test(const uint8_t *block, uint64_t word, unsigned fields)
+static inline unsigned block_has(struct fields fields, const uint8_t *block, uint64_t word)
 {
     bool all = true;
-    for (unsigned t = 0; t < fields; t++)
+    for (unsigned t = 0; t < fields.count; t++)
         all &= bit_test(block, geometry_field(word, t));
     return all;
 }
 
-void block_set(uint8_t *block, uint64_t word, unsigned fields)
-{
-    for (unsigned t = 0; t < fields; t++)
-        bit_set(block, geometry_field(word, t));
-}
-
-static inline unsigned block_has(struct fields fields, const uint8_t *block, uint64_t word)
-{
-    return block_test(block, word, fields.count);
-}
-
 static inline void block_add(struct fields fields, uint8_t *block, uint64_t word)
 {
-    block_set(block, word, fields.count);
+    for (unsigned t = 0; t < fields.count; t++)
+        bit_set(block, geometry_field(word, t));
 }
 
 static inline uint64_t count_four(const uint8_t *blocks)

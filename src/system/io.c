@@ -5,12 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <sys/ioctl.h>
 #include <sys/types.h>
 #include <unistd.h>
-#if __has_include(<linux/fs.h>) /* not part of every libc */
-#include <linux/fs.h>
-#endif
 #ifndef FALLOC_FL_ZERO_RANGE /* musl's <fcntl.h> lacks it */
 #define FALLOC_FL_ZERO_RANGE 0x10
 #endif
@@ -70,32 +66,14 @@ size_t io_read_at(int fd, void *bytes, size_t length, uint64_t at)
     return done;
 }
 
-/* posix_fallocate(3) without the fallback of the C library. */
-static int reserve(int fd, off_t at, off_t bytes)
-{
-    if (fallocate(fd, 0, at, bytes) == 0)
-        return 0;
-    return errno == ENOSYS ? EOPNOTSUPP : errno;
-}
-
-static int allocate(int (*how)(int fd, off_t at, off_t bytes), int fd, uint64_t at, uint64_t bytes)
+int io_allocate(int fd, uint64_t at, uint64_t bytes)
 {
     int error;
     do
-        error = how(fd, (off_t)at, (off_t)bytes);
+        error = posix_fallocate(fd, (off_t)at, (off_t)bytes);
     while (error == EINTR && !signals_pending());
     errno = error;
     return error == 0 ? 0 : -1;
-}
-
-int io_allocate(int fd, uint64_t at, uint64_t bytes)
-{
-    return allocate(posix_fallocate, fd, at, bytes);
-}
-
-int io_reserve(int fd, uint64_t at, uint64_t bytes)
-{
-    return allocate(reserve, fd, at, bytes);
 }
 
 static int change_blocks(int fd, int how, uint64_t at, uint64_t bytes)
@@ -107,6 +85,11 @@ static int change_blocks(int fd, int how, uint64_t at, uint64_t bytes)
     return result;
 }
 
+int io_reserve(int fd, uint64_t at, uint64_t bytes)
+{
+    return change_blocks(fd, 0, at, bytes);
+}
+
 int io_punch_hole(int fd, uint64_t at, uint64_t bytes)
 {
     return change_blocks(fd, FALLOC_FL_PUNCH_HOLE, at, bytes);
@@ -115,17 +98,4 @@ int io_punch_hole(int fd, uint64_t at, uint64_t bytes)
 int io_zero(int fd, uint64_t at, uint64_t bytes)
 {
     return change_blocks(fd, FALLOC_FL_ZERO_RANGE, at, bytes);
-}
-
-void io_disable_cow(int fd)
-{
-#ifdef FS_NOCOW_FL
-    int flags = 0;
-    if (ioctl(fd, (int)FS_IOC_GETFLAGS, &flags) != 0) /* an int in musl; of it, 32 bits count */
-        return;
-    flags |= FS_NOCOW_FL;
-    (void)ioctl(fd, FS_IOC_SETFLAGS, &flags);
-#else
-    (void)fd;
-#endif
 }

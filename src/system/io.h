@@ -23,8 +23,8 @@ size_t io_read_at(int fd, void *bytes, size_t length, uint64_t at);
  * are zeros. Returns 0, or -1 with errno: EINTR if a signal told the program to end. */
 int io_allocate(int fd, uint64_t at, uint64_t bytes);
 
-/* The same for blocks that others may be writing to. If the file system cannot allocate, this fails
- * with EOPNOTSUPP, where io_allocate reads and writes a byte of each block. */
+/* The same for blocks within a file that others may be writing to. If the file system cannot
+ * allocate, this fails, where io_allocate reads and writes a byte of each block. */
 int io_reserve(int fd, uint64_t at, uint64_t bytes);
 
 /* Frees blocks, which then read as zeros. Returns 0, or -1 with errno, and some bytes may be
@@ -33,8 +33,5 @@ int io_punch_hole(int fd, uint64_t at, uint64_t bytes);
 
 /* Clears blocks, which stay allocated, in milliseconds. Returns as io_punch_hole. */
 int io_zero(int fd, uint64_t at, uint64_t bytes);
-
-/* Asks a copy-on-write file system to write a new, empty file in place; others ignore it. */
-void io_disable_cow(int fd);
 
 #endif
