@@ -15,14 +15,6 @@ void estimate_start(struct estimate *estimate, struct geometry geometry)
         estimate->choices = estimate->choices * (PAGE_BLOCKS + 1 - j) / j;
 }
 
-void estimate_start_steps(struct estimate *estimate, struct geometry geometry,
-                          uint64_t steps[ESTIMATE_STEPS + 1])
-{
-    estimate_start(estimate, geometry);
-    memset(steps, 0, (ESTIMATE_STEPS + 1) * sizeof *steps);
-    estimate->steps = steps;
-}
-
 /* ln(1 - y) */
 static double log_zero(const struct estimate *estimate)
 {
@@ -61,8 +53,7 @@ static void add_page(struct estimate *estimate, unsigned set)
     estimate->pages++;
     estimate->full += set == cells;
     estimate->set += set;
-    if (estimate->steps != NULL)
-        estimate->steps[(set + (1U << estimate->step_bits) - 1) >> estimate->step_bits]++;
+    estimate->steps[(set + (1U << estimate->step_bits) - 1) >> estimate->step_bits]++;
     add_zero(estimate, zero / cells);
     estimate->inverse_sum += cells / zero;
 }
@@ -110,19 +101,6 @@ void estimate_add(struct estimate *estimate, const uint8_t *bytes, uint64_t page
         add_pages(estimate, bytes + i * PAGE_BYTES,
                   left < KERNEL_PAGES ? (unsigned)left : KERNEL_PAGES);
     }
-}
-
-void estimate_merge(struct estimate *estimate, const struct estimate *other)
-{
-    estimate->pages += other->pages;
-    estimate->full += other->full;
-    estimate->set += other->set;
-    estimate->inverse_sum += other->inverse_sum;
-    estimate->rate_sum += other->rate_sum;
-    for (unsigned step = 0; estimate->steps != NULL && step <= ESTIMATE_STEPS; step++)
-        estimate->steps[step] += other->steps[step];
-    estimate->log_sum += other->log_sum;
-    add_zero(estimate, other->zero);
 }
 
 static double sum_of_logs(const struct estimate *estimate)

@@ -40,24 +40,16 @@ struct estimate {
     double inverse_sum; /* sum of cells / zero cells */
     double rate_sum;
     unsigned step_bits; /* a 512th of all cells is 2 to this power */
-    uint64_t *steps;    /* pages by cells set: none, 1 to a 512th, and so on; NULL: not counted */
-    bool has_chances;   /* whether `chance` has been filled */
-    double chance[BLOCK_BITS + 1]; /* (x / 512)^f */
+    uint64_t steps[ESTIMATE_STEPS + 1]; /* pages by cells set: none, 1 to a 512th, and so on */
+    bool has_chances;                   /* whether `chance` has been filled */
+    double chance[BLOCK_BITS + 1];      /* (x / 512)^f */
 };
 
 void estimate_start(struct estimate *estimate, struct geometry geometry);
 
-/* The same for evenness.h: pages are also counted, by the cells set in them, in `steps`, which is
- * the caller's and must outlive `estimate`. */
-void estimate_start_steps(struct estimate *estimate, struct geometry geometry,
-                          uint64_t steps[ESTIMATE_STEPS + 1]);
-
 void estimate_add(struct estimate *estimate, const uint8_t *bytes, uint64_t pages);
 /* The same for callers that will not ask for the rate, which is most of the work. */
 void estimate_add_keys(struct estimate *estimate, const uint8_t *bytes, uint64_t pages);
-
-/* Adds all pages of `other`, which has the same geometry, and steps if `estimate` has them. */
-void estimate_merge(struct estimate *estimate, const struct estimate *other);
 
 /* Over all pages added: the number of distinct keys, its standard deviation, the probability that a
  * new key looks seen, and the fraction of bits set. All 0 if no page was added. */

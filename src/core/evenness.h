@@ -36,7 +36,7 @@ struct evenness {
     double least;     /* their average keys */
 };
 
-/* For all pages added since estimate_start_steps. About 20 us. */
+/* For all pages added since estimate_start. About 20 us. */
 struct evenness evenness_of(const struct estimate *estimate);
 
 /* D, divided as above, for a page with `set` cells set among `pages` pages with the fraction `fill`

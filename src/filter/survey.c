@@ -7,81 +7,44 @@
 #include "system/signals.h"
 
 #include <math.h>
-#include <pthread.h>
 
 /* A megabyte is mapped and read at a time. */
 enum { SURVEY_PAGES = 256 };
 
-/* A layer from this size on, 64 MB, is read in two halves by two threads; on all machines, because
- * the order of the sum shows in the last digits. */
-enum { HALVES_FROM = 16384 };
-
-struct half {
-    const struct store *store;
-    unsigned layer;
-    uint64_t from, to;
-    struct estimate estimate;
-    uint64_t steps[ESTIMATE_STEPS + 1]; /* its */
-};
-
-static void *survey_half(void *context)
+static void survey_pages(struct estimate *estimate, const struct store *store, unsigned layer)
 {
-    struct half *half = context;
-    const struct bits *bits = store_bits(half->store, half->layer);
-    estimate_start_steps(&half->estimate, bits->geometry, half->steps);
-    for (uint64_t page = half->from; page < half->to && !signals_pending(); page += SURVEY_PAGES) {
-        uint64_t left = half->to - page;
+    const struct bits *bits = store_bits(store, layer);
+    estimate_start(estimate, bits->geometry);
+    for (uint64_t page = 0; page < bits->pages && !signals_pending(); page += SURVEY_PAGES) {
+        uint64_t left = bits->pages - page;
         uint64_t pages = left < SURVEY_PAGES ? left : SURVEY_PAGES;
-        pages_read_ahead(half->store, half->layer, page, pages);
-        estimate_add(&half->estimate, bits->bytes + page * PAGE_BYTES, pages);
+        pages_read_ahead(store, layer, page, pages);
+        estimate_add(estimate, bits->bytes + page * PAGE_BYTES, pages);
     }
-    return NULL;
-}
-
-/* Reads all of a layer, into `first`. */
-static void survey_pages(struct half *first, const struct store *store, unsigned layer)
-{
-    uint64_t pages = store_bits(store, layer)->pages;
-    uint64_t middle = pages < HALVES_FROM ? pages : pages / 2;
-    struct half second = {.store = store, .layer = layer, .from = middle, .to = pages};
-    pthread_t thread;
-    *first = (struct half){.store = store, .layer = layer, .to = middle};
-    /* Tells the system, for both threads, that the layer is read from front to back. */
-    pages_read_ahead(store, layer, 0, 0);
-    bool started = middle < pages && signals_start_thread(&thread, survey_half, &second);
-    survey_half(first);
-    if (middle == pages)
-        return;
-    if (started)
-        pthread_join(thread, NULL);
-    else
-        survey_half(&second);
-    estimate_merge(&first->estimate, &second.estimate);
 }
 
 static void survey_layer(struct layer_survey *layer, const struct store *store, unsigned i)
 {
     const struct filter_plan *plan = &store_header(store)->plan;
-    struct half all;
-    const struct estimate *estimate = &all.estimate;
+    struct estimate estimate;
     struct fault ignored; /* keys that cannot be read are not counted; a signal ends the survey */
     uint64_t counted_before = store_layer_keys(store, i), staged;
     (void)stage_count(store, i, &staged, &ignored);
-    survey_pages(&all, store, i);
+    survey_pages(&estimate, store, i);
     *layer = (struct layer_survey){
         .plan = store_plan(store, i),
         .window = plan->window,
-        .keys = estimate_keys(estimate) + (double)staged,
+        .keys = estimate_keys(&estimate) + (double)staged,
         .staged = (double)staged,
-        .deviation = estimate_deviation(estimate),
-        .rate = estimate_rate(estimate),
-        .fill = estimate_fill(estimate),
-        .evenness = evenness_of(estimate),
+        .deviation = estimate_deviation(&estimate),
+        .rate = estimate_rate(&estimate),
+        .fill = estimate_fill(&estimate),
+        .evenness = evenness_of(&estimate),
         .counted_before = counted_before,
         .counted = store_layer_keys(store, i),
     };
     layer->remembered = layer->staged + sizing_remembered(layer->plan.geometry, layer->plan.pages,
-                                                          estimate_keys(estimate));
+                                                          estimate_keys(&estimate));
     layer->lines = layer->keys;
     layer->full = layer->capacity = growth_sized_for(plan, &layer->plan);
     if (!plan->window)

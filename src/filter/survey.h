@@ -46,7 +46,7 @@ struct survey {
     double until_forgetting;
 };
 
-/* Reads all pages of all layers, as fast as cat(1): 0.1 s per GB from the page cache. Returns 0, or
+/* Reads all pages of all layers, as fast as cat(1): 0.2 s per GB from the page cache. Returns 0, or
  * -1 after a signal to end. */
 int survey_make(struct survey *survey, const struct store *store);
 

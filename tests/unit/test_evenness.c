@@ -24,8 +24,7 @@ static void crowd(struct layer *layer, uint64_t page, uint64_t keys)
 static struct evenness look(const struct layer *layer)
 {
     struct estimate estimate;
-    uint64_t steps[ESTIMATE_STEPS + 1];
-    estimate_start_steps(&estimate, layer->bits.geometry, steps);
+    estimate_start(&estimate, layer->bits.geometry);
     estimate_add(&estimate, layer->bits.bytes, layer->bits.pages);
     return evenness_of(&estimate);
 }
@@ -226,31 +225,6 @@ static void found_or_not(void)
             check_damage(&damages[i], 1000 * i + seed);
 }
 
-/* --- in parts --- */
-
-static void merged(void)
-{
-    struct estimate whole, part, other;
-    static uint64_t steps[3][ESTIMATE_STEPS + 1];
-    struct layer layer = layer_new(plain, PAGES, 10);
-    layer_fill(&layer, PAGES * FULL);
-    zero_page(&layer);
-    crowd_one(&layer);
-    estimate_start_steps(&whole, plain, steps[0]);
-    estimate_start_steps(&part, plain, steps[1]);
-    estimate_start_steps(&other, plain, steps[2]);
-    estimate_add(&whole, layer.bits.bytes, PAGES);
-    estimate_add(&part, layer.bits.bytes, 100);
-    estimate_add(&other, layer_page(&layer, 100), PAGES - 100);
-    estimate_merge(&part, &other);
-    struct evenness a = evenness_of(&whole), b = evenness_of(&part);
-    tap_check(b.fuller == 1 && b.emptier == 1 && a.fuller == 1 && a.emptier == 1 &&
-                  a.keys == b.keys && a.most == b.most,
-              "%" PRIu64 " fuller, %" PRIu64 " emptier", b.fuller, b.emptier);
-    tap_check(b.most > 8000 + 800 && b.most < 8000 + 1300, "%g keys in the crowd", b.most);
-    layer_free(&layer);
-}
-
 /* No page; pages of zeros, and of ones. */
 static void all_alike(void)
 {
@@ -258,9 +232,8 @@ static void all_alike(void)
     for (unsigned n = 0; n <= 5; n += 5)
         for (unsigned byte = 0; byte < 256; byte += 255) {
             struct estimate estimate;
-            uint64_t steps[ESTIMATE_STEPS + 1];
             memset(pages, (int)byte, sizeof pages);
-            estimate_start_steps(&estimate, plain, steps);
+            estimate_start(&estimate, plain);
             estimate_add(&estimate, pages, n);
             struct evenness found = evenness_of(&estimate);
             tap_check(found.fuller + found.emptier == 0 && (n > 0 || found.keys == 0),
@@ -275,7 +248,6 @@ int main(void)
     tap_run("the same in thousands of small layers, and in a large one", many_even_layers);
     tap_run("how much the cells of pages vary", variance);
     tap_run("which damage is found, and which cannot be", found_or_not);
-    tap_run("the same merged", merged);
     tap_run("no page, empty and full ones", all_alike);
     return tap_end();
 }
