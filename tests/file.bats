@@ -358,14 +358,3 @@ large_pages() {
     succeeds unseen query -c there.bf longer
     prints '150000\n'
 }
-
-in_300_mb() { (ulimit -v 300000 && "$@" </dev/null); }
-
-@test "a filter that could not be mapped is not made: memory is limited, or addresses have 32 bits" {
-    local form
-    plain_build 'needs more memory'
-    for form in --create create 'add --create' 'push --create'; do
-        fails_with 2 '^unseen: f\.bf: does not fit into the address space' in_300_mb unseen $form --size 1G f.bf
-        [[ ! -e f.bf && ! -e f.bf.queue ]] || complain "unseen $form made something"
-    done
-}

@@ -4,7 +4,6 @@
 #include "filter/store.h"
 #include "system/io.h"
 #include "system/lock.h"
-#include "system/map.h"
 #include "system/network.h"
 #include "system/newfile.h"
 #include "system/path.h"
@@ -13,7 +12,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -147,22 +145,17 @@ int create_write_head(int fd, const struct header *header, const struct layer_re
 /* --- an empty one --- */
 
 struct empty {
-    const char *path;
-    struct header *header;
+    const struct header *header;
     const struct layer_record *records;
     unsigned count;
-    uint64_t bytes;
-    struct fault *fault; /* without a reason: errno has it */
 };
 
 static int fill_empty(int fd, const void *context)
 {
     const struct empty *empty = context;
-    empty->fault->reason[0] = '\0';
-    if (create_allocate(fd, 0, empty->records, empty->count) != 0 ||
-        !map_fits(empty->bytes, empty->path, empty->fault))
-        return -1;
-    return create_write_head(fd, empty->header, empty->records, empty->count);
+    return create_allocate(fd, 0, empty->records, empty->count) == 0
+               ? create_write_head(fd, empty->header, empty->records, empty->count)
+               : -1;
 }
 
 /* Locks an empty file before it is replaced, in *fd. Of several processes that find it, the first
@@ -193,6 +186,7 @@ unsigned create_layers(const struct filter_plan *asked, struct layer_plan *layer
 
 static int make(const char *path, struct header *header, bool over, struct fault *fault)
 {
+    char needed[NUMBER_TEXT];
     struct layer_record records[LAYERS_MAX];
     struct layer_plan layer;
     unsigned count = create_layers(&header->plan, &layer);
@@ -201,9 +195,8 @@ static int make(const char *path, struct header *header, bool over, struct fault
     for (unsigned i = 0; i < count; i++)
         records[i].plan = layer;
     create_new_identity(header);
-    uint64_t bytes = create_lay_out(header, records, count);
-    struct empty empty = {path, header, records, count, bytes, fault};
-    fault->reason[0] = '\0';
+    create_lay_out(header, records, count);
+    struct empty empty = {header, records, count};
     int result = newfile_make(&(struct newfile_plan){
         .path = path,
         .over = over,
@@ -211,31 +204,13 @@ static int make(const char *path, struct header *header, bool over, struct fault
         .fill = fill_empty,
         .context = &empty,
     });
-    return result < 0 && fault->reason[0] == '\0'
-               ? fault_errno(fault, path, "cannot be created", errno)
-               : result;
-}
-
-/* Adds to a fault how much space the filter needs, and how much is missing. */
-static void tell_space(struct fault *fault, const char *path, const struct filter_plan *plan)
-{
-    char needed[NUMBER_TEXT], missing[NUMBER_TEXT], directory[PATH_MAX];
-    struct layer_plan layer;
-    struct statvfs system;
-    path_directory(path, directory);
-    unsigned count = create_layers(plan, &layer);
-    if (count == 0)
-        return;
-    double bytes = (double)header_bytes_without_stages(layer.pages, plan, count);
-    number_size(bytes, needed);
-    double more = statvfs(directory, &system) == 0
-                      ? bytes - (double)system.f_bavail * (double)system.f_frsize
-                      : 0;
-    if (more > 0)
-        fault_way_out(fault, "the filter needs %s, %s more than is free", needed,
-                      number_size(more, missing));
-    else
-        fault_way_out(fault, "the filter needs %s", needed);
+    if (result >= 0)
+        return result;
+    fault_errno(fault, path, "cannot be created", errno);
+    if (fault->error != ENOSPC && fault->error != EFBIG)
+        return -1;
+    uint64_t bytes = header_bytes_without_stages(layer.pages, &header->plan, count);
+    return fault_way_out(fault, "the filter needs %s", number_size((double)bytes, needed));
 }
 
 int create_filter(const char *path, struct header *header, enum create_place there,
@@ -246,8 +221,6 @@ int create_filter(const char *path, struct header *header, enum create_place the
         result = lock_empty(path, &lock, fault);
     if (result == 0)
         result = make(path, header, there != PLACE_FREE, fault);
-    if (result < 0 && fault->of == path && (fault->error == ENOSPC || fault->error == EFBIG))
-        tell_space(fault, path, &header->plan);
     if (lock >= 0)
         close(lock);
     return result;

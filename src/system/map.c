@@ -96,21 +96,6 @@ void *map_file(int fd, bool write, uint64_t offset, size_t bytes, const char *na
     return (uint8_t *)map + before;
 }
 
-bool map_fits(uint64_t bytes, const char *name, struct fault *fault)
-{
-    bool narrow = (size_t)bytes != bytes;
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    void *map = narrow ? MAP_FAILED : mmap(NULL, (size_t)bytes, PROT_NONE, flags, -1, 0);
-    if (map != MAP_FAILED) {
-        munmap(map, (size_t)bytes);
-        return true;
-    }
-    fault_set(fault, name, "does not fit into the address space");
-    fault_way_out(fault, SIZE_MAX < UINT64_MAX ? "make it smaller, or use a 64-bit machine"
-                                               : "make it smaller, or: ulimit -v unlimited");
-    return false;
-}
-
 void map_drop(void *address, size_t bytes)
 {
     size_t before = past((uintptr_t)address);

@@ -35,9 +35,6 @@ void *map_file(int fd, bool write, uint64_t offset, size_t bytes, const char *na
                struct fault *fault);
 void map_drop(void *address, size_t bytes);
 
-/* Whether `bytes` bytes can be mapped at once now. If not, sets a fault about `name`. */
-bool map_fits(uint64_t bytes, const char *name, struct fault *fault);
-
 /* madvise(2) for all pages that these bytes touch. It is only a hint, so errors are ignored. */
 void map_advise(void *address, size_t bytes, int advice);
 
