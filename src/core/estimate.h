@@ -39,7 +39,7 @@ struct estimate {
     double zero;        /* product of zero bits / bits over the latest pages */
     double inverse_sum; /* sum of cells / zero cells */
     double rate_sum;
-    unsigned step_bits; /* a 512th of all cells is 2 to this power */
+    unsigned step_bits;                 /* a 512th of all cells is 2 to this power */
     uint64_t steps[ESTIMATE_STEPS + 1]; /* pages by cells set: none, 1 to a 512th, and so on */
     bool has_chances;                   /* whether `chance` has been filled */
     double chance[BLOCK_BITS + 1];      /* (x / 512)^f */

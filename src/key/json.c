@@ -263,14 +263,31 @@ static bool pass_name(struct text *text, struct span *name)
     return true;
 }
 
+/* Which of the open objects and arrays are objects, a bit each, from the outermost on. */
+struct nesting {
+    uint64_t objects[JSON_DEPTH_MAX / 64 + 1];
+    unsigned depth;
+};
+
+static inline void enter(struct nesting *nesting, bool object)
+{
+    uint64_t *word = &nesting->objects[nesting->depth / 64], bit = nesting->depth++ % 64;
+    *word = (*word & ~(UINT64_C(1) << bit)) | (uint64_t)object << bit;
+}
+
+static inline bool in_object(const struct nesting *nesting)
+{
+    unsigned innermost = nesting->depth - 1;
+    return (nesting->objects[innermost / 64] >> innermost % 64 & 1) != 0;
+}
+
 /* Passes an object or array, and notes the members that the steps lead to. Not recursive: a line
  * must not use up the stack. */
 static bool pass_members(struct text *text, struct steps *steps)
 {
-    char open[JSON_DEPTH_MAX]; /* the brackets */
+    struct nesting open = {.depth = 0};
     struct span name, member = {NULL, 0};
     const char *value = NULL;
-    unsigned depth = 0;
     uint64_t index = 0;
     for (;;) {
         char bracket = peek(text);
@@ -278,33 +295,34 @@ static bool pass_members(struct text *text, struct steps *steps)
         if (scalar && !pass_scalar(text))
             return false;
         if (!scalar) {
-            if (depth == JSON_DEPTH_MAX)
+            if (open.depth == JSON_DEPTH_MAX)
                 return false;
-            open[depth++] = bracket;
+            enter(&open, bracket == '{');
             text->at++;
             pass_blanks(text);
-            empty = pass_byte(text, (char)(bracket + 2));
-            depth -= empty;
+            empty = pass_byte(text, bracket == '{' ? '}' : ']');
+            open.depth -= empty;
         }
         /* After a value: the brackets that it closes, and a comma. */
         bool next = !scalar && !empty;
         while (!next) {
-            if (depth == 1)
+            if (open.depth == 1)
                 note(steps, member, index++, span_between(value, text->at));
-            if (depth == 0)
+            if (open.depth == 0)
                 return true;
             pass_blanks(text);
             next = pass_byte(text, ',');
-            if (!next && !pass_byte(text, (char)(open[depth - 1] + 2)))
+            if (!next && !pass_byte(text, in_object(&open) ? '}' : ']'))
                 return false;
-            depth -= !next;
+            open.depth -= !next;
         }
         pass_blanks(text);
-        if (open[depth - 1] == '{' && !pass_name(text, &name))
+        bool object = in_object(&open);
+        if (object && !pass_name(text, &name))
             return false;
-        if (depth == 1 && open[0] == '{')
+        if (open.depth == 1 && object)
             member = text->escaped ? contents(name, steps->buffer) : name;
-        if (depth == 1)
+        if (open.depth == 1)
             value = text->at;
     }
 }

@@ -19,7 +19,9 @@ int header_lines_add(struct header_lines *lines, const char *line, size_t length
     if (copy == NULL)
         return fault_errno(fault, of, NULL, ENOMEM);
     memcpy(copy, line, length);
-    *lines = (struct header_lines){copy, length, of};
+    lines->line = copy;
+    lines->length = length;
+    lines->of = of;
     return 0;
 }
 

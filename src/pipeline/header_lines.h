@@ -17,8 +17,8 @@ struct header_lines {
 };
 
 /* Compares a header line, whose last byte is the delimiter, with the one before, except for a byte
- * order mark and one CR, and keeps it. `of` must outlive *lines. Returns 0, or -1 with a fault about
- * `of`. */
+ * order mark and one CR, and keeps it. `of` must outlive *lines. Returns 0, or -1 with a fault
+ * about `of`. */
 int header_lines_add(struct header_lines *lines, const char *line, size_t length, const char *of,
                      struct fault *fault);
 
