@@ -120,7 +120,8 @@ static bool is_consistent(const struct recipe *recipe)
     if (!recipe->separated && recipe->separator != 0)
         return false;
     if (named ? !recipe_names_are_valid(recipe) || recipe->ranges > 0
-              : memcmp(recipe->names, (const char[sizeof recipe->names]){0}, sizeof recipe->names))
+              : memcmp(recipe->names, (const char[sizeof recipe->names]){0},
+                       sizeof recipe->names) != 0)
         return false;
     if (recipe->syntax == SYNTAX_JSONL)
         return named && !recipe->separated;

@@ -401,7 +401,7 @@ static char *write_string(const struct recipe *recipe, struct span text, char *o
 
 static bool is_string(struct span value)
 {
-    return value.bytes[0] == '"';
+    return value.length > 0 && value.bytes[0] == '"';
 }
 
 /* The contents of a string, without blanks at its ends if the recipe says so. */
