@@ -401,7 +401,7 @@ static char *write_string(const struct recipe *recipe, struct span text, char *o
 
 static bool is_string(struct span value)
 {
-    return value.length > 0 && value.bytes[0] == '"';
+    return value.bytes[0] == '"';
 }
 
 /* The contents of a string, without blanks at its ends if the recipe says so. */
@@ -424,7 +424,7 @@ bool json_take(const struct recipe *recipe, const struct json_items *items, stru
     char *out = buffer, *scratch = buffer + 2 * line.length + 32;
     struct steps found;
     found.buffer = scratch;
-    if (!find_values(items, line, &found))
+    if (items->n == 0 || !find_values(items, line, &found))
         return false;
     for (unsigned i = 0; i < items->n; i++)
         if (found.value[i].length == 0 || is_container(found.value[i]) ||
