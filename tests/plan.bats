@@ -94,7 +94,7 @@ END
     local bits hashes classic counting
     # (1 - e^(-k/bits))^k; a cell that counts has four
     while read -r bits hashes classic counting; do
-        succeeds unseen plan --bits-per-key "$bits" --hashes "$hashes" ${counting:+"$counting"}
+        succeeds unseen plan --fixed -n 1e8 --bits-per-key "$bits" --hashes "$hashes" ${counting:+"$counting"}
         grep -Eq -e "$classic" "$out" || complain "--bits-per-key $bits --hashes $hashes: no $classic"
     done <<'END'
 20 10 8\.89[0-9]*e-0?5|0\.0000889

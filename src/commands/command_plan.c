@@ -75,10 +75,6 @@ static void show_forecast(struct figures *figures, const struct forecast *foreca
 
 /* --- from numbers --- */
 
-/* The capacity if only --bits-per-key and --hashes are given: large enough that rounding to pages
- * does not matter. */
-enum { ANY_CAPACITY = 100000000 };
-
 static int make_forecast(const struct options *options, struct forecast *forecast)
 {
     struct header header;
@@ -93,13 +89,7 @@ static int plan_from_numbers(const struct options *options)
 {
     struct figures figures = {.to = stdout, .json = options->json};
     struct forecast forecast;
-    struct options asked = *options;
-    if (options->bits_per_key != 0 && options->capacity == 0 && options->window == 0 &&
-        options->forget_after == 0) {
-        asked.capacity = ANY_CAPACITY;
-        asked.fixed = true;
-    }
-    if (make_forecast(&asked, &forecast) != 0)
+    if (make_forecast(options, &forecast) != 0)
         return EXIT_TROUBLE;
     show_forecast(&figures, &forecast);
     figures_end(&figures);
@@ -206,23 +196,10 @@ static int plan_from_data(const struct options *options)
     return job_run(&planning.job, options, &(struct steps){.check = check, .finish = finish});
 }
 
-/* Whether an option is given that concerns lines: one that `key` takes. */
-static bool is_about_lines(const struct options *options)
-{
-    enum option_id id = 0;
-    while (id < OPTIONS && (!options_has(options, id) || option_table[id].group == GROUP_SAID ||
-                            (option_table[id].commands & FOR_KEY) == 0))
-        id++;
-    return id < OPTIONS;
-}
-
 int command_plan(const struct options *options)
 {
     if (options->operand_count > 0)
         return plan_from_data(options);
-    if (is_about_lines(options))
-        return message("plan: no FILE given (for standard input: -; with -n, leave out options "
-                       "that concern lines, such as --by)");
     if (options->capacity == 0 && options->window == 0 && options->size == 0 &&
         options->bits_per_key == 0)
         return message("plan: no number of lines given (unseen plan -n 1e9 -p 1e-4; for those of "

@@ -202,30 +202,15 @@ static const char *blame(const struct options *options, const char *option, char
         return options->spelled[OPTION_like];
     for (enum option_id id = 0; id < OPTIONS; id++) {
         const struct option_entry *entry = &option_table[id];
-        bool blamed = option != NULL ? strcmp(option_letter(entry), option) == 0
+        /* --bits-per-key sets the size. */
+        const char *name = id == OPTION_bits_per_key ? "--size" : option_letter(entry);
+        bool blamed = option != NULL ? strcmp(name, option) == 0
                                      : entry->group == GROUP_KEY && entry->describes;
         if (options_has(options, id) && blamed)
             length += (size_t)snprintf(text + length, 128 - length, "%s%s",
                                        length > 0 ? " and " : "", options->spelled[id]);
     }
     return length > 0 ? text : options->spelled[options_describing(options)];
-}
-
-/* --hashes and --bits-per-key were converted to `wanted`: says what was given. */
-static void name_given(const struct options *options, const struct header *wanted,
-                       const char **option, char how[LIKENESS_TEXT])
-{
-    size_t length = strlen(how);
-    if (*option == NULL)
-        return;
-    if (strcmp(*option, "--hashes") == 0 && strstr(how, ", not ") != NULL &&
-        options->hashes != geometry_hashes(wanted->plan.geometry))
-        snprintf(how + length, LIKENESS_TEXT - length, ", rounded up from %" PRIu64,
-                 options->hashes);
-    if (strcmp(*option, "--size") == 0 && options->bits_per_key != 0) {
-        *option = "--bits-per-key";
-        snprintf(how, LIKENESS_TEXT, "without %s %s", *option, options->given[OPTION_bits_per_key]);
-    }
 }
 
 /* Any secret will do for --secret, except that of the filter that --like names. */
@@ -243,19 +228,17 @@ static int compare_secret(const struct options *options, const char *path, const
     return 0;
 }
 
-/* The header, had the filter been made as the options say. A size too small for any page still
- * counts as a size; and --hashes with the number of hashes that the filter has anyway makes no
- * difference. */
-static int want(const struct options *options, const struct header *has, struct header *wanted)
+/* Changes the header of the filter to what it would be, had the filter been made as the options say.
+ * --hashes with the number that it has anyway makes no difference. */
+static int want(const struct options *options, struct header *wanted)
 {
-    struct filter_plan *plan = &wanted->plan;
-    struct geometry own = growth_geometry(&has->plan);
+    struct geometry before = wanted->plan.geometry, own = growth_geometry(&wanted->plan);
+    if (options->like != NULL)
+        return take_like(options, wanted);
     apply(options, wanted);
-    if ((options->size != 0 || options->bits_per_key != 0) && plan->pages == 0)
-        plan->pages = has->plan.pages == 0 ? 1 : 0;
-    if (options->hashes != 0 && geometry_hashes(plan->geometry) == geometry_hashes(own)) {
-        plan->geometry.blocks = has->plan.geometry.blocks;
-        plan->geometry.fields = has->plan.geometry.fields;
+    if (options->hashes != 0 && geometry_hashes(wanted->plan.geometry) == geometry_hashes(own)) {
+        wanted->plan.geometry.blocks = before.blocks;
+        wanted->plan.geometry.fields = before.fields;
     }
     return apply_key(options, &wanted->recipe);
 }
@@ -265,14 +248,10 @@ static int compare(const struct options *options, const char *path, const struct
     char how[LIKENESS_TEXT], options_blamed[128];
     const char *option;
     struct header wanted = *has;
-    if ((options->like != NULL ? take_like(options, &wanted) : want(options, has, &wanted)) != 0)
-        return EXIT_TROUBLE;
-    if (compare_secret(options, path, has, &wanted) != 0)
+    if (want(options, &wanted) != 0 || compare_secret(options, path, has, &wanted) != 0)
         return EXIT_TROUBLE;
     if (likeness_difference(has, &wanted, LIKE_WHOLLY, &option, how) == NULL)
         return 0;
-    if (options->like == NULL)
-        name_given(options, &wanted, &option, how);
     return message("%s: was made %s (leave %s out, or make another filter)", path, how,
                    blame(options, option, options_blamed));
 }

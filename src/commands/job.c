@@ -124,13 +124,11 @@ static int read_header_of(struct job *job, const char *name, bool *headed)
     *headed = true;
     if (input == NULL)
         fault_errno(&fault, name, NULL, errno);
-    else if (input_next(input, &chunk, &fault) == 1)
+    else if (input_next(input, &chunk, &fault) == 1) {
+        const char *end = memchr(chunk.bytes, job->inputs.delimiter, chunk.length);
         result = header_lines_add(&job->plan.header_lines, chunk.bytes,
-                                  (size_t)((char *)memchr(chunk.bytes, job->inputs.delimiter,
-                                                          chunk.length) -
-                                           chunk.bytes) +
-                                      1,
-                                  name, &fault);
+                                  (size_t)(end - chunk.bytes) + 1, name, &fault);
+    }
     input_free(input);
     if (fd >= 0)
         close(fd);
