@@ -1,6 +1,5 @@
 /* command_key - `unseen key [FILE...]`: prints the key of each line. */
 #include "commands/command.h"
-#include "commands/filter_spec.h"
 #include "commands/job.h"
 #include "commands/message.h"
 
@@ -9,7 +8,6 @@
 
 struct keys {
     struct job job;
-    struct recipe recipe;
     struct keyer *keyer;
 };
 
@@ -50,18 +48,16 @@ static int read_header_line(void *context, const struct batch *batch, const char
 
 static int check(struct job *job)
 {
-    struct keys *keys = (struct keys *)job;
-    job->scan.recipe = &keys->recipe;
     job->scan.hashers = hashers_of_keys(hasher_xxh3(0));
     job->scan.header_line = read_header_line;
     job->scan.lines = print_keys;
-    return filter_spec_key(job->options, &keys->recipe);
+    return 0;
 }
 
 static int open_keyer(struct job *job)
 {
     struct keys *keys = (struct keys *)job;
-    keys->keyer = keyer_new(&keys->recipe);
+    keys->keyer = keyer_new(&job->recipe);
     return keys->keyer != NULL ? 0 : message("%s", strerror(ENOMEM));
 }
 

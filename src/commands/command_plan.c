@@ -100,7 +100,6 @@ static int plan_from_numbers(const struct options *options)
 
 struct planning {
     struct job job;
-    struct recipe recipe;
     struct options planned; /* for `unseen create`, with the capacity found */
     uint64_t bytes;         /* of the lines, without their ends */
     uint64_t distinct;      /* an estimate, within 1% (3.4 standard errors) */
@@ -124,18 +123,15 @@ static int check(struct job *job)
     struct planning *planning = (struct planning *)job;
     struct forecast forecast;
     planning->planned.capacity = 1;
-    job->scan.recipe = &planning->recipe;
     job->scan.hashers = hashers_of_keys(hasher_xxh3(0));
     job->scan.lines = count_lines;
-    return filter_spec_key(job->options, &planning->recipe) == 0
-               ? make_forecast(&planning->planned, &forecast)
-               : EXIT_TROUBLE;
+    return make_forecast(&planning->planned, &forecast);
 }
 
 static void show_counted(struct figures *figures, const struct planning *planning)
 {
     double lines = (double)planning->job.counts.read, distinct = (double)planning->distinct;
-    const char *missing = words_for_key(&planning->recipe);
+    const char *missing = words_for_key(&planning->job.recipe);
     figures_show(figures, {"lines read", "read", COUNT(lines)},
                  {"distinct", "distinct", COUNT(distinct), .note = " (within 1%)"},
                  {"duplicates", NULL,

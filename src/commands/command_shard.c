@@ -7,7 +7,6 @@
 #include "commands/command.h"
 #include "commands/figures.h"
 #include "commands/filter_operand.h"
-#include "commands/filter_spec.h"
 #include "commands/job.h"
 #include "commands/message.h"
 #include "commands/warnings.h"
@@ -20,7 +19,6 @@
 struct splitting {
     struct job job;
     struct shard shard; /* part 0: all of them */
-    struct recipe recipe;
     struct header_lines header_lines;
     uint32_t part[BATCH_LINES]; /* of the lines at hand */
 };
@@ -76,15 +74,16 @@ static int split_lines(void *context, const struct batch *batch, struct fault *f
     return 0;
 }
 
-/* The key by which lines are assigned to shards. */
-static int read_key(const struct options *options, struct recipe *recipe)
+/* With --like, lines are assigned to shards by the key of that filter. */
+static int read_key(struct job *job)
 {
-    if (options->like == NULL)
-        return filter_spec_key(options, recipe);
-    struct store *store = filter_operand_open_to_read(options->like, options);
+    const char *like = job->options->like;
+    if (like == NULL)
+        return 0;
+    struct store *store = filter_operand_open_to_read(like, job->options);
     if (store == NULL)
         return EXIT_TROUBLE;
-    *recipe = store_header(store)->recipe;
+    job->recipe = store_header(store)->recipe;
     store_close(store);
     return 0;
 }
@@ -113,14 +112,12 @@ static int check(struct job *job)
         return EXIT_TROUBLE;
     if (pattern != NULL && shard_files_name(pattern, 1, name, &fault) != 0)
         return message_fault(&fault);
-    job->scan.recipe = &splitting->recipe;
     job->scan.hashers = hashers_of_shards();
     job->scan.header_line = print_header_line;
     job->scan.lines = split_lines;
-    if (read_key(job->options, &splitting->recipe) != 0)
-        return EXIT_TROUBLE;
-    job->inputs.all_or_none = splitting->recipe.syntax == SYNTAX_CSV;
-    return 0;
+    int result = read_key(job);
+    job->inputs.all_or_none = job->recipe.syntax == SYNTAX_CSV;
+    return result;
 }
 
 /* Checks that no file is an input or a filter, then opens them all. */
@@ -164,7 +161,7 @@ static int finish(struct job *job, int status)
     const struct pipeline_counts *counts = &job->counts;
     if (job->shards != NULL)
         status = finish_files(splitting, status);
-    warn_of_no_key(&splitting->recipe, "shard", counts);
+    warn_of_no_key(&job->recipe, "shard", counts);
     figures_summary(job->options, {"shard ", "shard", TEXT(job->options->operands[0])},
                     {number_of(counts->read, "line read", "lines read"), "read",
                      COUNT(counts->read)},

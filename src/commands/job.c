@@ -40,6 +40,9 @@ static int parse(struct job *job, const struct options *options)
     for (const char **name = job->inputs.names; *name != NULL; name++)
         if (**name == '\0')
             return message("'': empty name for FILE (is a variable empty?)");
+    if (operands == OPERANDS_FILES && filter_spec_key(options, &job->recipe) != 0)
+        return EXIT_TROUBLE;
+    job->scan.recipe = &job->recipe;
     job->plan.most = options_has(options, OPTION_max_count) ? options->max_count : UINT64_MAX;
     job->plan.durable = options->durable;
     job->names = (struct names){
@@ -219,9 +222,7 @@ static int confine(struct job *job)
 static int follow_recipe(struct job *job)
 {
     const struct store *store = job->plan.filter != NULL ? filter_store(job->plan.filter) : NULL;
-    const struct recipe *recipe = store != NULL ? &store_header(store)->recipe : job->scan.recipe;
-    if (recipe == NULL)
-        return 0;
+    const struct recipe *recipe = store != NULL ? &store_header(store)->recipe : &job->recipe;
     if (recipe->syntax == SYNTAX_JSONL && job->inputs.header)
         return message("--header: lines of JSON have no header line (leave it out)");
     job->inputs.header |= recipe_has_column_names(recipe);

@@ -23,6 +23,7 @@ struct job {
     struct output dropped;
     struct pipeline_plan plan; /* has the filter; its output is one of these, or set by `open` */
     struct scan scan;          /* used instead if `check` sets scan.lines */
+    struct recipe recipe;      /* of the scan: from the options, or set by `check` */
     struct pipeline_counts counts;
     const char *queue; /* the filter whose queue is written to, or NULL */
     struct shard_files *shards;
