@@ -75,19 +75,6 @@ static int fault_of(const struct shard_files *files, uint32_t shard, struct faul
 
 /* --- opening --- */
 
-/* Whether, because of links, the file is that of an earlier shard. */
-static bool is_of_earlier(const char *pattern, uint32_t shard, const char *name)
-{
-    struct stat status;
-    struct fault none;
-    char earlier[PATH_MAX];
-    bool linked = lstat(name, &status) == 0 && (S_ISLNK(status.st_mode) || status.st_nlink > 1);
-    while (linked && --shard > 0)
-        if (shard_files_name(pattern, shard, earlier, &none) == 0 && path_is_same(name, earlier))
-            return true;
-    return false;
-}
-
 static int check(const char *pattern, uint32_t shards, struct fault *fault)
 {
     struct stat status;
@@ -97,8 +84,6 @@ static int check(const char *pattern, uint32_t shards, struct fault *fault)
             return -1;
         if (stat(name, &status) == 0 && !S_ISREG(status.st_mode))
             return fault_set(fault, name, "is not a regular file");
-        if (is_of_earlier(pattern, shard, name))
-            return fault_set(fault, name, "is also the file of another shard");
     }
     return 0;
 }

@@ -22,7 +22,7 @@ struct shard_files;
 int shard_files_name(const char *pattern, uint32_t shard, char name[PATH_MAX], struct fault *fault);
 
 /* Opens the files of shards 1 to `shards`. Returns NULL with the fault if it fails. If one is not a
- * regular file, or links make one file of two, no file was changed; otherwise all were removed. */
+ * regular file, no file was changed; otherwise all were removed. */
 struct shard_files *shard_files_new(const char *pattern, uint32_t shards, struct fault *fault);
 
 void shard_files_allow(const struct shard_files *files, struct confine *confine);
