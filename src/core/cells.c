@@ -21,7 +21,7 @@ void cells_remove(const struct bits *bits, struct key key)
 {
     struct walk walk = walk_start(key);
     for (unsigned j = 0; j < bits->geometry.blocks; j++, walk_next(&walk))
-        cells_lower(block_of(bits, key, &walk), walk.word, bits->geometry.fields);
+        cells_step(block_of(bits, key, &walk), walk.word, bits->geometry.fields, false);
 }
 
 void cells_save(const struct bits *bits, struct key key, uint8_t *copy)
@@ -36,7 +36,7 @@ static bool comes_from(const uint8_t *block, const uint8_t *copy, uint64_t word,
 {
     uint8_t lowered[BLOCK_BYTES];
     memcpy(lowered, copy, sizeof lowered);
-    cells_lower(lowered, word, fields);
+    cells_step(lowered, word, fields, false);
     for (unsigned cell = 0; cell < BLOCK_CELLS; cell++) {
         unsigned value = cell_value(block, cell);
         if (value != cell_value(copy, cell) && value != cell_value(lowered, cell))

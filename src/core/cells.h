@@ -45,7 +45,8 @@ static inline bool cells_test(const uint8_t *block, uint64_t word, unsigned fiel
     return all;
 }
 
-/* Raises each cell that the word names by one, or lowers it. */
+/* Raises each cell that the word names by one, or lowers it. Precondition of lowering: cells_test is
+ * true for this block and for the key's other blocks. */
 static inline void cells_step(uint8_t *block, uint64_t word, unsigned fields, bool up)
 {
     uint64_t done[BLOCK_CELLS / 64] = {0};
@@ -58,17 +59,6 @@ static inline void cells_step(uint8_t *block, uint64_t word, unsigned fields, bo
             continue;
         cell_put(block, cell, up ? value + 1 : value - 1);
     }
-}
-
-static inline void cells_raise(uint8_t *block, uint64_t word, unsigned fields)
-{
-    cells_step(block, word, fields, true);
-}
-
-/* Precondition: cells_test is true for this block and for the key's other blocks. */
-static inline void cells_lower(uint8_t *block, uint64_t word, unsigned fields)
-{
-    cells_step(block, word, fields, false);
 }
 
 /* Whether a key is in a counting layer. */

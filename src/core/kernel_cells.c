@@ -15,7 +15,7 @@ static inline unsigned block_has(struct fields fields, const uint8_t *block, uin
 
 static inline void block_add(struct fields fields, uint8_t *block, uint64_t word)
 {
-    cells_raise(block, word, fields.count);
+    cells_step(block, word, fields.count, true);
 }
 
 /* The OR of the four bits of a cell, in its lowest bit, says whether the cell is not zero. */

@@ -29,6 +29,7 @@
 #include "filter/room.h"
 #include "filter/slot.h"
 #include "filter/window.h"
+#include "system/lock.h"
 
 #include <string.h>
 
@@ -209,12 +210,12 @@ int filter_settle(struct filter *filter, struct fault *fault)
     if (filter->delivered == 0)
         return 0;
     store->settling = true;
-    int result = filter->holds ? store_lock_held(store, fault) : 0;
+    int result = filter->holds ? store_take(store, LOCK_HELD, fault) : 0;
     bool locked = filter->holds && result == 0;
     while (result == 0 && done < filter->delivered)
         result = settle_some(filter, &done, &all, fault);
     if (locked)
-        store_unlock_held(store);
+        store_drop(store, LOCK_HELD);
     store->settling = false;
     if (result != 0)
         return -1;

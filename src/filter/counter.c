@@ -99,18 +99,16 @@ static double lines_of(const struct store *store, const struct layer *layer)
                : sizing_lines(geometry, pages, counted);
 }
 
-static double counted_rate(const struct store *store, const struct layer *layer)
-{
-    return sizing_rate(layer->bits.geometry, layer->bits.pages, lines_of(store, layer));
-}
-
 double counter_rate(const struct store *store)
 {
     double missed = 1;
     uint64_t now = generation_now(store);
-    for (unsigned i = 0; i < store->count; i++)
+    for (unsigned i = 0; i < store->count; i++) {
+        const struct layer *layer = &store->layers[i];
         if (!generation_expired(store, i, now))
-            missed *= 1 - counted_rate(store, &store->layers[i]);
+            missed *= 1 - sizing_rate(layer->bits.geometry, layer->bits.pages,
+                                      lines_of(store, layer));
+    }
     return 1 - missed;
 }
 

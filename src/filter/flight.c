@@ -21,7 +21,7 @@ struct flight flight_in_slot(uint8_t *record, uint8_t *bytes, unsigned slot)
         .log = bytes,
         .table = (void *)(bytes + capacity * KEY_BYTES),
         .capacity = capacity,
-        .places = slot_places(slot),
+        .places = 2 * capacity,
         .salt = load64(record + FLIGHT_SALT),
         .fd = -1,
     };

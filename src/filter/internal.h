@@ -62,7 +62,7 @@ struct store {
     struct store_watch watch;
     bool settling; /* delivered lines are being settled: no signal ends that, or a wait for it */
     bool asked;    /* the pages of the first batch were prefetched */
-    struct layer layers[LAYERS_MAX]; /* the last member: from `count` on, not cleared */
+    struct layer layers[LAYERS_MAX];
 };
 
 /* A flight of another writer, in a file. */
@@ -168,13 +168,9 @@ int store_lock(struct store *store, struct fault *fault);
 int store_lock_to_settle(struct store *store, struct fault *fault);
 void store_unlock(struct store *store);
 
-/* Takes LOCK_GROW, under which room is made; before LOCK_CHANGE if both are needed. */
-int store_lock_room(struct store *store, struct fault *fault);
-void store_unlock_room(struct store *store);
-
-/* Takes LOCK_HELD, under which held keys are settled; before all other locks. */
-int store_lock_held(struct store *store, struct fault *fault);
-void store_unlock_held(struct store *store);
+/* Takes another lock, in the order of filter.h: LOCK_HELD or LOCK_GROW. */
+int store_take(struct store *store, unsigned lock, struct fault *fault);
+void store_drop(struct store *store, unsigned lock);
 
 /* Asks for signals in the middle of work that waits for the disk. Returns 0, or -1 with the fault:
  * with EINTR the process is to end (never while it settles), with ECANCELED it is to stop (Ctrl-Z).

@@ -5,6 +5,7 @@
 #include "filter/place.h"
 #include "filter/stage.h"
 #include "filter/window.h"
+#include "system/lock.h"
 #include "system/signals.h"
 
 #include <errno.h>
@@ -115,14 +116,14 @@ static int make(struct store *store, unsigned before, uint64_t taken, struct fau
 static int make_locked(struct store *store, unsigned before, uint64_t taken, bool *grown,
                        struct fault *fault)
 {
-    if (store_lock_room(store, fault) != 0)
+    if (store_take(store, LOCK_GROW, fault) != 0)
         return -1;
     int result = store_refresh(store, fault);
     unsigned known = store->count;
     if (result == 0)
         result = make(store, before, taken, fault);
     *grown = store->count > known;
-    store_unlock_room(store); /* here Ctrl-Z stops the process */
+    store_drop(store, LOCK_GROW); /* here Ctrl-Z stops the process */
     return result;
 }
 

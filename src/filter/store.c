@@ -96,8 +96,6 @@ static int read_header(struct store *store, struct fault *fault)
     uint64_t bytes = (uint64_t)store->file.status.st_size;
     if (read_page(store, 0, page, fault) != 0)
         return -1;
-    if (!header_is_filter(page))
-        return fault_set(fault, path, "is not a filter");
     if (header_decode(page, bytes, path, &store->header, fault) != 0)
         return -1;
     store->kernel = kernel_for(store->header.plan.geometry);
@@ -211,12 +209,11 @@ static int open_all(struct store *store, struct fault *fault)
 
 struct store *store_new(const struct store_watch *watch, struct fault *fault)
 {
-    struct store *store = malloc(sizeof *store);
+    struct store *store = calloc(1, sizeof *store);
     if (store == NULL) {
         fault_errno(fault, "filter", NULL, ENOMEM);
         return NULL;
     }
-    memset(store, 0, offsetof(struct store, layers));
     store->file.fd = -1;
     if (watch != NULL)
         store->watch = *watch;
@@ -313,18 +310,23 @@ void store_tell_waiting(void *context, bool to_the_end)
         store->watch.waits(store, to_the_end);
 }
 
-static int take(struct store *store, unsigned lock, struct fault *fault)
+int store_take(struct store *store, unsigned lock, struct fault *fault)
 {
     if (lock_take(store->file.fd, lock, store->settling, store_tell_waiting, store) != 0)
         return fault_errno(fault, store->file.path, "cannot be locked", errno);
     return 0;
 }
 
+void store_drop(struct store *store, unsigned lock)
+{
+    lock_drop(store->file.fd, lock);
+}
+
 int store_lock(struct store *store, struct fault *fault)
 {
     if (store->file.fd < 0)
         return 0;
-    if (take(store, LOCK_CHANGE, fault) != 0)
+    if (store_take(store, LOCK_CHANGE, fault) != 0)
         return -1;
     /* Delivered keys go into the layers that could be mapped. */
     if (store_refresh(store, fault) != 0 && !store->settling) {
@@ -339,7 +341,7 @@ int store_lock(struct store *store, struct fault *fault)
 void store_unlock(struct store *store)
 {
     if (store->file.fd >= 0)
-        lock_drop(store->file.fd, LOCK_CHANGE);
+        store_drop(store, LOCK_CHANGE);
 }
 
 int store_lock_to_settle(struct store *store, struct fault *fault)
@@ -352,46 +354,26 @@ int store_lock_to_settle(struct store *store, struct fault *fault)
     return -1;
 }
 
-int store_lock_room(struct store *store, struct fault *fault)
-{
-    return take(store, LOCK_GROW, fault);
-}
-
-void store_unlock_room(struct store *store)
-{
-    lock_drop(store->file.fd, LOCK_GROW);
-}
-
-int store_lock_held(struct store *store, struct fault *fault)
-{
-    return take(store, LOCK_HELD, fault);
-}
-
-void store_unlock_held(struct store *store)
-{
-    lock_drop(store->file.fd, LOCK_HELD);
-}
-
 int store_freeze(struct store *store, struct fault *fault)
 {
     static const unsigned locks[] = {LOCK_HELD, LOCK_GROW, LOCK_QUEUE};
     enum { LOCKS = sizeof locks / sizeof *locks };
     unsigned taken = 0;
-    while (taken < LOCKS && take(store, locks[taken], fault) == 0)
+    while (taken < LOCKS && store_take(store, locks[taken], fault) == 0)
         taken++;
     if (taken == LOCKS && store_lock_to_settle(store, fault) == 0)
         return 0;
     while (taken > 0)
-        lock_drop(store->file.fd, locks[--taken]);
+        store_drop(store, locks[--taken]);
     return -1;
 }
 
 void store_thaw(struct store *store)
 {
     store_unlock(store);
-    lock_drop(store->file.fd, LOCK_QUEUE);
-    lock_drop(store->file.fd, LOCK_GROW);
-    lock_drop(store->file.fd, LOCK_HELD);
+    store_drop(store, LOCK_QUEUE);
+    store_drop(store, LOCK_GROW);
+    store_drop(store, LOCK_HELD);
 }
 
 int store_check_signals(const struct store *store, struct fault *fault)

@@ -54,12 +54,6 @@ bool window_is_turning(const struct store *store)
 
 /* --- which one is next --- */
 
-/* The lower, the sooner a layer is emptied: retired, free, old, new. */
-static uint64_t age_rank(const struct store *store, unsigned layer)
-{
-    return generation_number(store, layer) + 1;
-}
-
 /* In a window by time, only expired layers. */
 static bool may_be_emptied(const struct store *store, unsigned layer, uint64_t now)
 {
@@ -81,7 +75,7 @@ uint64_t window_room_ahead(const struct store *store)
     return room;
 }
 
-/* In a window by time the largest is best, else the oldest. */
+/* In a window by time the largest is best, else the oldest: retired, free, old, new. */
 static bool is_better(const struct store *store, unsigned layer, unsigned than)
 {
     if (store->header.plan.forget != 0) {
@@ -89,12 +83,8 @@ static bool is_better(const struct store *store, unsigned layer, unsigned than)
         if (than < store->count && pages != store->layers[than].plan.pages)
             return pages > store->layers[than].plan.pages;
     }
-    return than == store->count || age_rank(store, layer) < age_rank(store, than);
-}
-
-static uint64_t keys_in(const struct store *store, unsigned layer)
-{
-    return layer_keys(store, &store->layers[layer]);
+    return than == store->count ||
+           generation_number(store, layer) + 1 < generation_number(store, than) + 1;
 }
 
 unsigned window_next(const struct store *store)
@@ -102,7 +92,7 @@ unsigned window_next(const struct store *store)
     unsigned newest = generation_largest(store);
     unsigned next = store->count;
     /* A generation that ended without keys begins again. */
-    if (newest < store->count && keys_in(store, newest) == 0)
+    if (newest < store->count && store_layer_keys(store, newest) == 0)
         return newest;
     uint64_t now = generation_now(store);
     for (unsigned i = 0; i < store->count; i++)
@@ -118,13 +108,13 @@ unsigned window_next(const struct store *store)
 static int empty_layer(struct store *store, unsigned layer, struct fault *fault)
 {
     bool unused = generation_number(store, layer) != GENERATION_RETIRED &&
-                  keys_in(store, layer) == 0;
+                  store_layer_keys(store, layer) == 0;
     if (unused && !pages_have_data(store, &store->layers[layer]))
         return 0;
     if (store_lock(store, fault) != 0)
         return -1;
     /* It may be the newest, and keys may have been settled there by now. */
-    if (unused && keys_in(store, layer) != 0) {
+    if (unused && store_layer_keys(store, layer) != 0) {
         store_unlock(store);
         return 0;
     }
@@ -146,7 +136,7 @@ static int begin_generation(struct store *store, unsigned layer, struct fault *f
         return -1;
     uint64_t time = time_to_write(store);
     /* Unless it is the newest, and keys were settled there by now. */
-    if (layer != newest || keys_in(store, layer) == 0) {
+    if (layer != newest || store_layer_keys(store, layer) == 0) {
         put64(store, keys_at(layer), 0);
         put64(store, layer_state_at(layer) + WINDOW_LAST, time);
         put64(store, layer_state_at(layer) + WINDOW_BEGAN, time & ~WINDOW_BEHIND);

@@ -232,15 +232,11 @@ uint64_t header_file_bytes(uint64_t pages, const struct filter_plan *plan, unsig
     return at;
 }
 
-uint64_t header_stage_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers)
-{
-    return layers * growth_stage_pages(plan, pages) * PAGE_BYTES;
-}
-
 uint64_t header_bytes_without_stages(uint64_t pages, const struct filter_plan *plan,
                                      unsigned layers)
 {
-    return header_file_bytes(pages, plan, layers) - header_stage_bytes(pages, plan, layers);
+    return header_file_bytes(pages, plan, layers) -
+           layers * growth_stage_pages(plan, pages) * PAGE_BYTES;
 }
 
 uint64_t header_pages_within(const struct filter_plan *plan, uint64_t bytes)

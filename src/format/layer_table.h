@@ -47,10 +47,7 @@ uint64_t layer_end(const struct layer_record *record);
 /* The size of a file with `layers` layers of `pages` pages, each with its stage, if any. */
 uint64_t header_file_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers);
 
-/* How many of these bytes belong to stages. They are on disk only while a stage is in use. */
-uint64_t header_stage_bytes(uint64_t pages, const struct filter_plan *plan, unsigned layers);
-
-/* The size as --size has it: without stages. */
+/* The size as --size has it: without stages, which are on disk only while in use. */
 uint64_t header_bytes_without_stages(uint64_t pages, const struct filter_plan *plan,
                                      unsigned layers);
 

@@ -101,15 +101,10 @@ static inline size_t slot_at(unsigned slot)
     return SLOTS_AT + (size_t)slot * FLIGHT_RECORD_BYTES;
 }
 
-/* How many keys and places a slot has, and the offset of its keys. */
+/* How many keys a slot has, and their offset; it has twice as many places. */
 static inline uint64_t slot_capacity(unsigned slot)
 {
     return slot == 0 ? 2048 : slot < 16 ? 8 : 0;
-}
-
-static inline uint64_t slot_places(unsigned slot)
-{
-    return 2 * slot_capacity(slot);
 }
 
 static inline size_t slot_keys_at(unsigned slot)

@@ -32,9 +32,8 @@ int lock_take(int fd, unsigned lock, bool to_the_end, lock_waits *waits, void *c
 void lock_drop(int fd, unsigned lock);
 
 /* Takes a lock if it is free, without deferring SIGTSTP. Returns 1 if it took the lock, 0 if
- * somebody else holds it, -1 with errno. Both may be called while another lock is held. */
+ * somebody else holds it, -1 with errno. Such a lock is held until the file is closed. */
 int lock_try(int fd, unsigned lock);
-void lock_release(int fd, unsigned lock);
 
 /* Whether somebody else holds a lock: 1 or 0, or -1 with errno. Only write locks count, because
  * anybody who may read the file can take a read lock. */
