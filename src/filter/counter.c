@@ -106,8 +106,8 @@ double counter_rate(const struct store *store)
     for (unsigned i = 0; i < store->count; i++) {
         const struct layer *layer = &store->layers[i];
         if (!generation_expired(store, i, now))
-            missed *= 1 - sizing_rate(layer->bits.geometry, layer->bits.pages,
-                                      lines_of(store, layer));
+            missed *= 1 -
+                      sizing_rate(layer->bits.geometry, layer->bits.pages, lines_of(store, layer));
     }
     return 1 - missed;
 }

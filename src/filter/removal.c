@@ -109,11 +109,13 @@ static enum removal remove_key(struct store *store, struct key key, uint64_t in)
     return REMOVAL_DONE;
 }
 
-static ptrdiff_t remove_batch(struct store *store, const struct key *keys, size_t n,
-                              uint8_t *removals, struct fault *fault)
+ptrdiff_t removal_remove(struct store *store, const struct key *keys, size_t n, uint8_t *removals,
+                         struct fault *fault)
 {
     uint64_t in[BATCH_KEYS];
     ptrdiff_t removed = 0;
+    if (!store->header.plan.geometry.counting)
+        return fault_set(fault, store->file.path, "is not a counting filter");
     /* The test also reads the pages into memory before the lock is taken. */
     if (probe(store, keys, n, removals, fault) != 0 || store_lock_to_settle(store, fault) != 0)
         return -1;
@@ -123,22 +125,5 @@ static ptrdiff_t remove_batch(struct store *store, const struct key *keys, size_
         removed += removals[i] == REMOVAL_DONE;
     }
     store_unlock(store);
-    return removed;
-}
-
-ptrdiff_t removal_remove(struct store *store, const struct key *keys, size_t n, uint8_t *removals,
-                         struct fault *fault)
-{
-    ptrdiff_t removed = 0;
-    if (!store->header.plan.geometry.counting)
-        return fault_set(fault, store->file.path, "is not a counting filter");
-    for (size_t done = 0; done < n;) {
-        size_t batch = n - done < BATCH_KEYS ? n - done : BATCH_KEYS;
-        ptrdiff_t now = remove_batch(store, keys + done, batch, removals + done, fault);
-        if (now < 0)
-            return -1;
-        removed += now;
-        done += batch;
-    }
     return removed;
 }

@@ -14,9 +14,9 @@ enum removal {
     REMOVAL_AMBIGUOUS /* several layers seem to have it, all but one falsely: nothing was done */
 };
 
-/* Removes keys from a counting filter, in order; removals[i] is an enum removal. Keys in flight are
- * not in. Returns how many were removed, or -1 with the fault: a prefix of the keys may be removed
- * then. If the process is killed, each key is removed completely or not at all. */
+/* Removes up to BATCH_KEYS keys from a counting filter, in order; removals[i] is an enum removal.
+ * Keys in flight are not in. Returns how many were removed, or -1 with the fault: none was, then. If
+ * the process is killed, each key is removed completely or not at all. */
 ptrdiff_t removal_remove(struct store *store, const struct key *keys, size_t n, uint8_t *removals,
                          struct fault *fault);
 

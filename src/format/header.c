@@ -11,20 +11,7 @@
  *
  * These pages are the metadata. The layers follow.
  *
- * A recipe has 1152 bytes and says how a line becomes its key (recipe.h). All zeros: the key is the
- * whole line.
- *
- *        0   16  profile: the name "url", "host" or "endpoint", then zeros; zeros: the line
- *       16    2  version of the profile's rules, from 1 on; 0 for the line
- *       18    2  number of ranges of fields, 0..16; 0: the whole line
- *       20    4  flags: 1 without blanks at both ends, 2 A-Z in lower case, 4 fields end at the
- *                separator (otherwise they are runs of non-blanks), 8 CSV, 16 JSON
- *       24    1  the separator
- *       25    1  version of the rules of flag 1, which is 2; 0 without it
- *       26    1  version of the rules of fields, CSV or JSON, which is 1; 0 for the whole line
- *       32 16*4  the ranges: the first field, from 1 on, and the last, 2 bytes each, the last 0 for
- *                the rest of the line; ascending, no two touching; zeros after the last range
- *      128 1024  names of columns or members, joined by commas, at most 16, each once; then zeros
+ * A recipe has 1152 bytes and says how a line becomes its key: recipe_record.c.
  *
  * A filter may be for one shard of a list (core/shard.h); it refuses lines of other shards.
  *
@@ -38,9 +25,10 @@
  *    3. the header's checksum is right;
  *    4. p is in 1e-12..0.5 (not a NaN); n is at most 10^12; size at most 2^38 pages; g at most 16
  *       and f at most 7, both zero or neither; the flag is 0, or it is 1 and n or size is not 0;
- *    5. the recipe is as above, with known rules; it has a separator only if there are fields, and
- *       for CSV, where it is no quote, CR or LF; it has names only for CSV, instead of ranges, or
- *       for JSON, which has nothing else; N is at most 10^6 and I within 1..N, or both are zero;
+ *    5. the recipe is as in recipe_record.c, with known rules; it has a separator only if there are
+ *       fields, and for CSV, where it is no quote, CR or LF; it has names only for CSV, instead of
+ *       ranges, or for JSON, which has nothing else; N is at most 10^6 and I within 1..N, or both
+ *       are zero;
  *    6. bytes of the header without a name are zero; a window is neither counting nor fixed, and
  *       has a time of at most 10^13 ms or, if that is 0, n; without a window, the time is 0;
  *

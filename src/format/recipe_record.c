@@ -4,24 +4,28 @@
 
 #include <stdio.h>
 
+/* All zeros: the key is the whole line. */
 enum {
-    PROFILE_AT = 0,
+    PROFILE_AT = 0,    /*   16 profile: "url", "host" or "endpoint", then zeros; zeros: the line */
+    VERSION_AT = 16,   /*    2 version of the profile's rules, from 1 on; 0 for the line */
+    RANGES_AT = 18,    /*    2 number of ranges of fields, 0..16; 0: the whole line */
+    FLAGS_AT = 20,     /*    4 flags, as below */
+    SEPARATOR_AT = 24, /*    1 the separator */
+    TRIM_AT = 25,      /*    1 version of the rules of FLAG_TRIM; 0 without it */
+    SYNTAX_AT = 26,    /*    1 version of the rules of fields, CSV or JSON; 0 for the whole line */
+    RANGE_AT = 32,     /* 16*4 ranges: the first field, from 1 on, and the last, 2 bytes each, the
+                        *      last 0 for the rest of the line; ascending, no two touching; then
+                        *      zeros */
+    NAMES_AT = 128,    /* 1024 names of columns or members, joined by commas, at most 16, each once;
+                        *      then zeros */
     PROFILE_BYTES = 16,
-    VERSION_AT = 16,
-    RANGES_AT = 18,
-    FLAGS_AT = 20,
-    SEPARATOR_AT = 24,
-    TRIM_AT = 25,
-    SYNTAX_AT = 26,
-    RANGE_AT = 32,
-    RANGE_BYTES = 4,
-    NAMES_AT = 128,
+    RANGE_BYTES = 4
 };
 
 enum {
-    FLAG_TRIM = 1,
-    FLAG_FOLD = 2,
-    FLAG_SEPARATED = 4,
+    FLAG_TRIM = 1,      /* without blanks at both ends */
+    FLAG_FOLD = 2,      /* A-Z in lower case */
+    FLAG_SEPARATED = 4, /* fields end at the separator; otherwise they are runs of non-blanks */
     FLAG_CSV = 8,
     FLAG_JSONL = 16,
     FLAGS = 31
