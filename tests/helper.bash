@@ -457,6 +457,17 @@ make_sftp_server() {
     chmod +x server
 }
 
+need_terminal() {
+    need script stty
+    script -qec true /dev/null >/dev/null 2>&1 ||
+        skip "no pseudo-terminal can be opened here (mount -t devpts devpts /dev/pts)"
+}
+
+# on_terminal COLUMNS LOCALE COMMAND: what COMMAND, a line for sh, shows on a terminal that is so wide.
+on_terminal() {
+    script -qec "stty cols $1; LC_ALL=$2; export LC_ALL; $3" /dev/null | tr -d '\r'
+}
+
 need_full() {
     [[ -c /dev/full ]] || skip "needs /dev/full (mknod -m 666 /dev/full c 1 7)"
 }

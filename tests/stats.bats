@@ -17,6 +17,50 @@ load crash
     [[ $(tr -d '\12\40-\176' <"$out" | wc -c) -eq 0 ]] || complain "odd bytes"
 }
 
+@test "on a terminal it draws how full each layer is" {
+    need_terminal
+    exits 0 unseen --create -n 20000 -p 1e-4 f.bf < <(seq 15000)
+    # The rows before the picture, and no more.
+    succeeds unseen stats f.bf
+    grep -v '^layer [0-9]' "$out" >report
+    on_terminal 60 C "'$UNSEEN' stats f.bf" >terminal
+    { cat report -; } >wanted <<'END'
+
+  layer 1 ##########.|.............   39%  15K of 20K
+Fill by layer; | marks where a layer is full.
+END
+    same terminal wanted
+    on_terminal 60 en_US.UTF-8 "'$UNSEEN' stats f.bf" | tail -n 2 >terminal
+    printf '%s\n' '  layer 1 ██████████·│·············   39%  15K of 20K' \
+        'Fill by layer; │ marks where a layer is full.' | cmp terminal -
+    # Past what it was made for.
+    exits 0 unseen create --fixed -n 1000 full.bf
+    exits 0 unseen add full.bf < <(seq 20000)
+    on_terminal 40 C "'$UNSEEN' stats full.bf" | sed '1,/^$/d' >terminal
+    head -n 1 terminal | grep -Eqx '  layer 1 #+\|#+  100%'
+    # Many layers, and the generation that is being filled.
+    exits 0 unseen create -n 1000 many.bf
+    exits 0 unseen add many.bf < <(seq 500000)
+    on_terminal 130 C "'$UNSEEN' stats many.bf" >terminal
+    [[ $(grep -Ec '^ *layer [0-9]+ [#.|]+ +[0-9]+%  [0-9.]+K? of [0-9.]+K?  rate [0-9.e-]+ of [0-9.e-]+$' terminal) -gt 3 ]]
+    exits 0 unseen create --window 1000 window.bf
+    exits 0 unseen add window.bf < <(seq 1100)
+    on_terminal 80 C "'$UNSEEN' stats window.bf" >terminal
+    [[ $(grep -Ec '^  layer [1-5] [#.|]+ +[0-9]+%  100 of 250  filling$' terminal) -eq 1 ]]
+    [[ $(grep -Ec '^  layer [1-5] [#.|]+ +[0-9]+%  [0-9]+ of 250  full$' terminal) -eq 4 ]]
+    # --json draws nothing; nor does anything into a pipe or a file.
+    exits 0 unseen create --force -n 100 f.bf
+    exits 0 unseen add f.bf < <(seq 5000)
+    succeeds unseen stats --json f.bf
+    on_terminal 80 C "'$UNSEEN' stats --json f.bf" | cmp - "$out"
+    succeeds unseen stats f.bf
+    grep -Eq '^layer 2: [0-9]+ lines, [0-9]+ at capacity, ' "$out"
+    on_terminal 80 C.UTF-8 "'$UNSEEN' stats f.bf | cat >pipe; '$UNSEEN' stats f.bf >file" >terminal
+    [[ ! -s terminal ]]
+    cmp pipe "$out"
+    cmp file "$out"
+}
+
 @test "layers are counted as it grows" {
     local ones
     exits 0 unseen --create -n 1000 f.bf < <(seq 100000)
@@ -29,8 +73,6 @@ load crash
     ones=$(tail -c +69633 f.bf | od -An -v -tu1 -w1 |
         awk '{ for (byte = $1; byte > 0; byte = int(byte / 2)) ones += byte % 2 } END { print ones }')
     holds "($(field fill) - $ones / (8 * ($(bytes_of f.bf) - 69632)))^2 < 1e-6"
-    succeeds unseen stats f.bf
-    grep -Eq '^layer 2: [0-9]+ lines, [0-9]+ at capacity, ' "$out"
 }
 
 # about A B PART: they differ by less than PART of B and 6 standard deviations.

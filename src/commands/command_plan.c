@@ -1,5 +1,6 @@
 /* command_plan - `unseen plan`: reports what a filter for so many lines, or for those of a file,
  * would be. Changes no file. */
+#include "commands/chart.h"
 #include "commands/command.h"
 #include "commands/figures.h"
 #include "commands/filter_spec.h"
@@ -24,6 +25,29 @@
 static const double points[] = {0.1, 0.25, 0.5, 1, 1.5, 2, 5};
 enum { POINTS = sizeof points / sizeof *points };
 
+static double rate_in_chart(const void *context, double keys)
+{
+    return forecast_rate(context, keys);
+}
+
+static void draw_curve(const struct chart *chart, const struct forecast *forecast)
+{
+    double lines = (double)forecast->capacity;
+    char count[NUMBER_TEXT], rate[NUMBER_TEXT], most[NUMBER_TEXT];
+    printf("false-positive rate\n");
+    chart_curve(chart, &(struct chart_rate){rate_in_chart, forecast, lines});
+    printf("%s With %s %s the rate is %s.\n", chart_point(chart), number_count(lines, count),
+           number_lines(forecast->capacity),
+           number_text(forecast_rate(forecast, lines), CHART_DIGITS, rate));
+    number_text(forecast->plan.rate, NUMBER_ASKED, most);
+    if (forecast_grows(forecast))
+        printf("Beyond that the filter grows, and the rate stays below %s;\n"
+               "the curve shows a filter that does not grow.\n",
+               most);
+    else if (forecast->plan.window && forecast->plan.forget == 0)
+        printf("Beyond that, old lines are forgotten, and the rate stays below %s.\n", most);
+}
+
 static void show_point(struct figures *figures, const void *context, size_t i)
 {
     const struct forecast *forecast = context;
@@ -33,16 +57,26 @@ static void show_point(struct figures *figures, const void *context, size_t i)
                   RATE(forecast_rate(forecast, lines))});
 }
 
+static void print_points(struct figures *figures, const struct forecast *forecast)
+{
+    printf("%-20s%-20s%s\n", "lines", "rate",
+           forecast_grows(forecast) ? "(if it did not grow)" : "");
+    for (size_t i = 0; i < POINTS; i++)
+        show_point(figures, forecast, i);
+}
+
 static void show_curve(struct figures *figures, const struct forecast *forecast)
 {
+    struct chart chart;
     if (figures->json) {
         figures_show(figures, {NULL, "curve", LIST(POINTS, show_point, forecast)});
         return;
     }
-    printf("\n%-20s%-20s%s\n", "lines", "rate",
-           forecast_grows(forecast) ? "(if it did not grow)" : "");
-    for (size_t i = 0; i < POINTS; i++)
-        show_point(figures, forecast, i);
+    putchar('\n');
+    if (chart_begin(&chart))
+        draw_curve(&chart, forecast);
+    else
+        print_points(figures, forecast);
 }
 
 static void show_forecast(struct figures *figures, const struct forecast *forecast)

@@ -1,5 +1,6 @@
 /* command_stats - `unseen stats FILTER...`: reports what a filter is, and how full. Writes
  * nothing. */
+#include "commands/chart.h"
 #include "commands/command.h"
 #include "commands/figures.h"
 #include "commands/filter_operand.h"
@@ -190,6 +191,25 @@ static void show_layer(struct figures *figures, const void *context, size_t i)
                   .text = clock_date(generation->began, date)});
 }
 
+/* The expected share of cells in use when a layer is full. */
+static double fill_at_capacity(const struct layer_survey *layer)
+{
+    double keys_a_page = layer->full / (double)layer->plan.pages;
+    return -expm1(-geometry_share(layer->plan.geometry) * keys_a_page);
+}
+
+static void draw_layer(const struct chart *chart, const struct layer_survey *layer, unsigned number)
+{
+    char label[24], rates[96], notes[256], keys[32], capacity[32], rate[32], most[32];
+    snprintf(label, sizeof label, "layer %u", number);
+    snprintf(rates, sizeof rates, "rate %s of %s", number_text(layer->rate, CHART_DIGITS, rate),
+             number_text(layer->plan.rate, CHART_DIGITS, most));
+    snprintf(notes, sizeof notes, "%3.0f%%  %s of %s  %s", layer->fill * 100,
+             number_count(layer->lines, keys), number_count(layer->capacity, capacity),
+             layer->window ? generation_state(layer) : rates);
+    chart_bar(chart, label, layer->fill, fill_at_capacity(layer), notes);
+}
+
 static void tell_layer(const struct survey *survey, unsigned i)
 {
     struct figures figures = {.to = stdout, .sentence = true};
@@ -197,14 +217,23 @@ static void tell_layer(const struct survey *survey, unsigned i)
     putchar('\n');
 }
 
-/* In text a single layer is left out: the rows before say the same. */
+/* In text a single layer is shown only as a bar. */
 static void show_layers(struct figures *figures, const struct survey *survey)
 {
-    if (figures->json)
+    struct chart chart;
+    if (figures->json) {
         figures_show(figures, {NULL, "layers", LIST(survey->layers, show_layer, survey)});
-    else if (survey->layers > 1)
-        for (unsigned i = 0; i < survey->layers; i++)
+        return;
+    }
+    bool draws = chart_begin(&chart);
+    fputs(draws ? "\n" : "", stdout);
+    for (unsigned i = 0; i < survey->layers; i++)
+        if (draws)
+            draw_layer(&chart, &survey->layer[i], i + 1);
+        else if (survey->layers > 1)
             tell_layer(survey, i);
+    if (draws)
+        printf("Fill by layer; %s marks where a layer is full.\n", chart_mark(&chart));
 }
 
 static int show(const struct options *options, size_t before, const struct store *store)

@@ -45,8 +45,8 @@ const char *number_text(double number, unsigned digits, char text[NUMBER_TEXT])
 
 /* --- units --- */
 
-/* What a unit is for: parsing, and exact output. */
-enum { READ = 1, EXACT = 2 };
+/* What a unit is for: parsing, exact output, approximate output. */
+enum { READ = 1, EXACT = 2, ABOUT = 4, ALL = READ | EXACT | ABOUT };
 
 struct unit {
     const char *text; /* NULL at the end */
@@ -57,15 +57,16 @@ struct unit {
 /* Units that are used for output are in ascending order. */
 /* clang-format off */
 static const struct unit counts[] = {
-    {"", 1, READ | EXACT}, {"k", 1e3, READ}, {"K", 1e3, READ | EXACT}, {"M", 1e6, READ | EXACT},
-    {"G", 1e9, READ | EXACT}, {"T", 1e12, READ | EXACT}, {NULL, 0, 0},
+    {"", 1, ALL}, {"k", 1e3, READ}, {"K", 1e3, ALL}, {"M", 1e6, ALL}, {"G", 1e9, ALL},
+    {"T", 1e12, ALL}, {"P", 1e15, ABOUT}, {NULL, 0, 0},
 };
 static const struct unit sizes[] = {
     {"", 1, READ | EXACT}, {"K", 0x1p10, READ | EXACT}, {"M", 0x1p20, READ | EXACT},
     {"G", 0x1p30, READ | EXACT}, {"T", 0x1p40, READ | EXACT}, {"P", 0x1p50, READ | EXACT},
     {"k", 0x1p10, READ}, {"KiB", 0x1p10, READ}, {"MiB", 0x1p20, READ}, {"GiB", 0x1p30, READ},
-    {"TiB", 0x1p40, READ}, {"PiB", 0x1p50, READ}, {"KB", 1e3, READ}, {"kB", 1e3, READ},
-    {"MB", 1e6, READ}, {"GB", 1e9, READ}, {"TB", 1e12, READ}, {"PB", 1e15, READ}, {NULL, 0, 0},
+    {"TiB", 0x1p40, READ}, {"PiB", 0x1p50, READ}, {"KB", 1e3, READ},
+    {"B", 1, ABOUT}, {"kB", 1e3, READ | ABOUT}, {"MB", 1e6, READ | ABOUT},
+    {"GB", 1e9, READ | ABOUT}, {"TB", 1e12, READ | ABOUT}, {"PB", 1e15, READ | ABOUT}, {NULL, 0, 0},
 };
 static const struct unit times[] = { /* milliseconds */
     {"s", 1e3, READ | EXACT}, {"m", 60e3, READ | EXACT}, {"h", 3600e3, READ | EXACT},
@@ -82,14 +83,31 @@ static const struct unit *const units_of[] = {
 
 /* --- output with units --- */
 
+/* The largest unit in which a number, rounded to three digits, is at least 1. */
+static const struct unit *unit_about(const struct unit *unit, double number)
+{
+    while ((unit->uses & ABOUT) == 0)
+        unit++;
+    const struct unit *best = unit;
+    for (; unit->text != NULL; unit++)
+        if ((unit->uses & ABOUT) != 0 && number >= 0.9995 * unit->factor)
+            best = unit;
+    return best;
+}
+
 const char *number_size(double bytes, char text[NUMBER_TEXT])
 {
-    static const char *const names[] = {"B", "kB", "MB", "GB", "TB", "PB"};
-    size_t i = 0;
-    for (; bytes >= 999.5 && i + 1 < sizeof names / sizeof *names; i++)
-        bytes /= 1000;
-    bool tenths = i > 0 && bytes < 9.95;
-    snprintf(text, NUMBER_TEXT, tenths ? "%.1f %s" : "%.0f %s", bytes, names[i]);
+    const struct unit *unit = unit_about(sizes, bytes);
+    double number = bytes / unit->factor;
+    bool tenths = unit->factor > 1 && number < 9.95;
+    snprintf(text, NUMBER_TEXT, tenths ? "%.1f %s" : "%.0f %s", number, unit->text);
+    return text;
+}
+
+const char *number_count(double count, char text[NUMBER_TEXT])
+{
+    const struct unit *unit = unit_about(counts, count);
+    snprintf(text, NUMBER_TEXT, "%.3g%s", count / unit->factor, unit->text);
     return text;
 }
 

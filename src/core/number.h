@@ -13,8 +13,10 @@ enum { NUMBER_TEXT = 32 };
  * write 1e-06.) Returns `text`. */
 const char *number_text(double number, unsigned digits, char text[NUMBER_TEXT]);
 
-/* Formats an approximate size, "3.6 MB" in powers of 1000. Returns `text`. */
+/* Format an approximate size, "3.6 MB" in powers of 1000, and an approximate count, "12.3M". Return
+ * `text`. */
 const char *number_size(double bytes, char text[NUMBER_TEXT]);
+const char *number_count(double count, char text[NUMBER_TEXT]);
 
 enum number_kind {
     NUMBER_COUNT, /* 1000000, 1e6, 10^6, 1M */

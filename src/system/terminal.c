@@ -2,6 +2,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -39,4 +42,19 @@ void terminal_clear(int fd)
         drawn = false;
     }
     errno = error;
+}
+
+/* As in setlocale(3), the first variable that is not empty counts. */
+bool terminal_shows_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *locale = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        locale = getenv(names[i]);
+        if (locale != NULL && locale[0] != '\0')
+            break;
+    }
+    const char *charset = locale != NULL ? strchr(locale, '.') : NULL;
+    return charset != NULL &&
+           (strncasecmp(charset, ".utf-8", 6) == 0 || strncasecmp(charset, ".utf8", 5) == 0);
 }

@@ -28,17 +28,20 @@ static void about(void)
 {
     static const struct {
         double number;
-        const char *size;
+        const char *count, *size;
     } rows[] = {
-        {0, "0 B"},         {1, "1 B"},         {999, "999 B"},   {999.6, "1.0 kB"},
-        {9940, "9.9 kB"},   {9960, "10 kB"},    {12345, "12 kB"}, {1e7, "10 MB"},
-        {999499, "999 kB"}, {999501, "1.0 MB"}, {1e12, "1.0 TB"}, {5e15, "5.0 PB"},
-        {5e18, "5000 PB"},
+        {0, "0", "0 B"},           {1, "1", "1 B"},           {999, "999", "999 B"},
+        {999.6, "1K", "1.0 kB"},   {9940, "9.94K", "9.9 kB"}, {9960, "9.96K", "10 kB"},
+        {12345, "12.3K", "12 kB"}, {1e7, "10M", "10 MB"},     {999499, "999K", "999 kB"},
+        {999501, "1M", "1.0 MB"},  {1e12, "1T", "1.0 TB"},    {5e15, "5P", "5.0 PB"},
     };
     char text[NUMBER_TEXT];
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tap_check(strcmp(number_count(rows[i].number, text), rows[i].count) == 0, "%g: %s",
+                  rows[i].number, text);
         tap_check(strcmp(number_size(rows[i].number, text), rows[i].size) == 0, "%g: %s",
                   rows[i].number, text);
+    }
 }
 
 static const struct {
