@@ -26,6 +26,7 @@ struct pop {
     struct queue *queue;
     uint64_t taken, unwritten, delivered; /* lines */
     struct queue_failed failed;           /* where they went after CMD failed */
+    enum queue_why end;                   /* why no more were taken */
     bool closed;                          /* CMD has closed its input */
 };
 
@@ -64,7 +65,7 @@ static int pop_lines(struct pop *pop, struct fault *fault)
         struct queue_lines lines;
         struct fault later;
         int result = queue_take_waiting(pop->queue, most - pop->taken, pop->taken == 0 ? wait : 0,
-                                        options->until_done, &lines, fault);
+                                        options->until_done, &lines, &pop->end, fault);
         if (result <= 0)
             return result;
         result = deliver(pop, &lines, fault);
@@ -167,6 +168,10 @@ static int read_queue(struct job *job)
     struct pop *pop = (struct pop *)job;
     struct fault fault;
     int status = pop_lines(pop, &fault) == 0 ? EXIT_OK : tell_stopped(job, &fault);
+    if (job->options->exec != NULL && pop->taken > 0 && pop->taken < job->plan.most &&
+        pop->end == QUEUE_FULL)
+        message("%s: got %" PRIu64 " %s, not %" PRIu64 " (a worker can hold no more at a time)",
+                job->options->exec[0], pop->taken, number_lines(pop->taken), job->plan.most);
     return signals_pending() ? EXIT_TROUBLE : status;
 }
 

@@ -199,6 +199,8 @@ static int check_queue(struct findings *findings)
     if (facts.cut > 0)
         note(findings, "queue: %" PRIu64 " %s no complete record (left by a kill or a power cut)",
              facts.cut, number_of(facts.cut, "byte forms", "bytes form"));
+    if (facts.foreign[0] != '\0')
+        note(findings, "queue: contains a foreign file: %s", quote_file(facts.foreign, quoted));
     return EXIT_OK;
 }
 

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 
 static void count_records(const struct segment *segment, char delimiter, struct queue_facts *facts)
 {
@@ -28,12 +29,16 @@ static void count_records(const struct segment *segment, char delimiter, struct 
 
 static int look(struct queue *queue, struct queue_facts *facts, struct fault *fault)
 {
+    struct segments found;
     struct segment segment = {.number = 0};
     char delimiter = queue->plan.delimiter;
     int result;
     *facts = (struct queue_facts){0};
     if (queue->directory < 0)
         return 0;
+    if (segments_find(&found, queue->directory, queue->path, 0, fault) != 0)
+        return -1;
+    strcpy(facts->foreign, found.foreign);
     while ((result = queue_next_segment(queue, &segment, O_RDONLY, fault)) > 0) {
         result = segment_map(&segment, false, delimiter, queue->path, fault);
         count_records(&segment, delimiter, facts);

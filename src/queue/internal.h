@@ -17,9 +17,10 @@
 #define SEGMENT_NAME "%010" PRIu64 /* of its number */
 
 /* Reads a directory, called `path`: next = the first segment after number `after`, last = the last;
- * 0 if none. Returns 0, or -1 with the fault. */
+ * 0 if none; foreign = a file that is no segment, or "". Returns 0, or -1 with the fault. */
 struct segments {
     uint64_t next, last;
+    char foreign[NAME_MAX + 1];
 };
 int segments_find(struct segments *segments, int directory, const char *path, uint64_t after,
                   struct fault *fault);

@@ -48,6 +48,7 @@
 #include "system/confine.h"
 #include "system/lock.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -89,17 +90,23 @@ struct queue_lines {
     uint64_t count;
 };
 
+/* Why no more lines were taken. */
+enum queue_why {
+    QUEUE_EMPTY,   /* no lines are left */
+    QUEUE_AWAITED, /* other processes hold all that are left */
+    QUEUE_FULL,    /* this process holds as much as it may: 1,024 locks, or 128 segments */
+};
+
 /* Takes the next lines: at least one, at most `most` and about 256 KB. Starts at the front again
- * after it found none while none is held. Returns 1; 0 if there are no more, or this process holds
- * as much as it may, 1,024 locks or 128 segments; -1 with the fault. *awaited: whether other
- * processes hold lines that may come back. */
-int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, bool *awaited,
+ * after it found none while none is held. Returns 1; 0 with *why if there are no more; -1 with the
+ * fault. */
+int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, enum queue_why *why,
                struct fault *fault);
 
 /* The same, but waits up to `wait` milliseconds for a line; with `until_done`, only while another
  * process holds lines that may come back. A signal ends the wait. */
 int queue_take_waiting(struct queue *queue, uint64_t most, uint64_t wait, bool until_done,
-                       struct queue_lines *lines, struct fault *fault);
+                       struct queue_lines *lines, enum queue_why *why, struct fault *fault);
 
 /* Removes the lines that were taken, except the last `left`, which wait again. Returns 0, or -1
  * with the fault: they stay held. */
@@ -119,10 +126,11 @@ int queue_fail(struct queue *queue, unsigned tries, struct queue_failed *what, s
 /* --- facts --- */
 
 struct queue_facts {
-    uint64_t waiting, held; /* lines */
-    uint64_t given_up;      /* lines of FILTER.failed */
-    uint64_t unknown;       /* records with an unknown status */
-    uint64_t cut;           /* bytes of no record: rests, and runs of NULs */
+    uint64_t waiting, held;     /* lines */
+    uint64_t given_up;          /* lines of FILTER.failed */
+    uint64_t unknown;           /* records with an unknown status */
+    uint64_t cut;               /* bytes of no record: rests, and runs of NULs */
+    char foreign[NAME_MAX + 1]; /* a file in the directory that is no segment, or "" */
 };
 
 /* Reads all records of a filter's queue. Returns 0; or with the fault, 1 if the directory is

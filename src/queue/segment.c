@@ -18,10 +18,11 @@ int segments_find(struct segments *segments, int directory, const char *path, ui
     int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;
+    bool old = false;
     *segments = (struct segments){.next = 0};
     if (entries == NULL)
         return fault_errno(fault, path, NULL, errno);
-    for (errno = 0; (entry = readdir(entries)) != NULL;) {
+    for (errno = 0; !old && (entry = readdir(entries)) != NULL;) {
         const char *name = entry->d_name;
         bool digits = strspn(name, "0123456789") == 10 && name[10] == '\0';
         uint64_t number = digits ? strtoull(name, NULL, 10) : 0;
@@ -29,10 +30,16 @@ int segments_find(struct segments *segments, int directory, const char *path, ui
             segments->last = number;
         if (number > after && (segments->next == 0 || number < segments->next))
             segments->next = number;
+        if (number == 0 && name[0] != '.')
+            strcpy(segments->foreign, name);
+        old = strcmp(name, "state") == 0; /* of an older layout */
     }
     int error = errno;
     closedir(entries);
-    return error == 0 ? 0 : fault_errno(fault, path, NULL, error);
+    if (!old)
+        return error == 0 ? 0 : fault_errno(fault, path, NULL, error);
+    fault_set(fault, path, "was made by an older version of unseen");
+    return fault_way_out(fault, "move it away, and push its lines again");
 }
 
 int segment_measure(int fd, char delimiter, uint64_t *size, uint64_t *end, const char *name,

@@ -62,11 +62,13 @@ int queue_next_segment(const struct queue *queue, struct segment *segment, int f
 }
 
 /* Opens the next segment. Returns 1, 0 if there is none or no more may be open, -1. */
-static int open_next(struct queue *queue, struct fault *fault)
+static int open_next(struct queue *queue, enum queue_why *why, struct fault *fault)
 {
     struct segment *last = current(queue), next = {.number = last != NULL ? last->number : 0};
-    if (queue->open_count == QUEUE_OPEN && queue->run_count > 0)
+    if (queue->open_count == QUEUE_OPEN && queue->run_count > 0) {
+        *why = QUEUE_FULL;
         return 0;
+    }
     int result = queue_next_segment(queue, &next, O_RDWR, fault);
     if (result <= 0)
         return result;
@@ -82,7 +84,7 @@ static int open_next(struct queue *queue, struct fault *fault)
 /* Finds the next waiting records, at most `most`, and appends their lines to the buffer: at least
  * one, up to QUEUE_CHUNK bytes. Returns 1, 0 if there are none, -1. */
 static int find_run(struct queue *queue, uint64_t most, size_t before, struct run *run,
-                    bool *awaited, struct fault *fault)
+                    enum queue_why *why, struct fault *fault)
 {
     struct record record = {.end = queue->at};
     uint64_t longest = queue->plan.max_line;
@@ -97,7 +99,7 @@ static int find_run(struct queue *queue, uint64_t most, size_t before, struct ru
         if (run->lines > 0 && (all > QUEUE_CHUNK || too_long))
             break;
         if (too_long && segment_is_held(run->segment, record.at, &until)) {
-            *awaited = true;
+            *why = QUEUE_AWAITED;
             continue;
         }
         if (too_long) {
@@ -132,8 +134,8 @@ static void pass_over(struct queue *queue, const struct run *run)
 
 /* Takes lines of the current segment. Tries to lock many records at a time; if another process
  * holds one of them, fewer. Returns 1 to continue with the next segment, 0 if done, -1. */
-static int take_here(struct queue *queue, uint64_t most, struct queue_lines *lines, bool *awaited,
-                     struct fault *fault)
+static int take_here(struct queue *queue, uint64_t most, struct queue_lines *lines,
+                     enum queue_why *why, struct fault *fault)
 {
     uint64_t step = most;
     if (segment_map(current(queue), true, queue->plan.delimiter, queue->path, fault) != 0)
@@ -141,12 +143,15 @@ static int take_here(struct queue *queue, uint64_t most, struct queue_lines *lin
     while (lines->count < most && lines->length < QUEUE_CHUNK) {
         struct run run;
         uint64_t left = most - lines->count;
-        int found = find_run(queue, step < left ? step : left, lines->length, &run, awaited, fault);
+        int found = find_run(queue, step < left ? step : left, lines->length, &run, why, fault);
         if (found <= 0)
             return found == 0 ? 1 : -1;
-        if ((lines->count > 0 && lines->length + run.bytes > QUEUE_CHUNK) ||
-            queue->run_count == QUEUE_RUNS)
+        if (lines->count > 0 && lines->length + run.bytes > QUEUE_CHUNK)
             return 0;
+        if (queue->run_count == QUEUE_RUNS) {
+            *why = QUEUE_FULL;
+            return 0;
+        }
         int got = segment_lock(run.segment, F_WRLCK, run.at, run.end);
         if (got < 0)
             return fault_errno(fault, queue->path, "cannot be locked", errno);
@@ -156,7 +161,7 @@ static int take_here(struct queue *queue, uint64_t most, struct queue_lines *lin
             lines->length += run.bytes;
             lines->count += run.lines;
         } else if (run.lines == 1) {
-            *awaited = true;
+            *why = QUEUE_AWAITED;
             pass_over(queue, &run);
         }
         step = got == 0 ? 1 : step > most / 2 ? most : 2 * step;
@@ -164,18 +169,18 @@ static int take_here(struct queue *queue, uint64_t most, struct queue_lines *lin
     return 0;
 }
 
-int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, bool *awaited,
+int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, enum queue_why *why,
                struct fault *fault)
 {
     *lines = (struct queue_lines){0};
-    *awaited = false;
+    *why = QUEUE_EMPTY;
     int more = queue_lock(queue, fault);
     if (more < 0)
         return -1;
     if (more > 0 && current(queue) == NULL)
-        more = open_next(queue, fault);
-    while (more > 0 && (more = take_here(queue, most, lines, awaited, fault)) > 0)
-        more = open_next(queue, fault);
+        more = open_next(queue, why, fault);
+    while (more > 0 && (more = take_here(queue, most, lines, why, fault)) > 0)
+        more = open_next(queue, why, fault);
     queue_unlock(queue);
     lines->bytes = queue->buffer;
     /* The next call will meet the fault again. */
@@ -187,16 +192,16 @@ int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, bo
 }
 
 int queue_take_waiting(struct queue *queue, uint64_t most, uint64_t wait, bool until_done,
-                       struct queue_lines *lines, struct fault *fault)
+                       struct queue_lines *lines, enum queue_why *why, struct fault *fault)
 {
     int64_t start = clock_monotonic();
-    bool awaited;
     for (;;) {
         int64_t before = clock_monotonic();
-        int result = queue_take(queue, most, lines, &awaited, fault);
+        int result = queue_take(queue, most, lines, why, fault);
         int64_t now = clock_monotonic();
         uint64_t waited = (uint64_t)(now - start);
-        if (result != 0 || waited >= wait || (until_done && !awaited) || signals_pending())
+        if (result != 0 || waited >= wait || (until_done && *why == QUEUE_EMPTY) ||
+            signals_pending())
             return result;
         /* A pause, so that many waiting processes do not keep the lock from working ones. */
         uint64_t pause = 50 + 20 * (uint64_t)(now - before), left = wait - waited;

@@ -75,8 +75,8 @@ static struct queue *use(enum queue_use use, uint64_t max_line)
 static bool take(struct worker *worker, uint64_t most)
 {
     struct queue_lines lines;
-    bool awaited;
-    int result = queue_take(worker->queue, most, &lines, &awaited, &fault);
+    enum queue_why end;
+    int result = queue_take(worker->queue, most, &lines, &end, &fault);
     INSIST(result >= 0 || strstr(fault.reason, "longer than 4 bytes"));
     for (size_t at = 0, n; at < lines.length; at += n + 1) {
         const char *line = lines.bytes + at, *stop = memchr(line, delimiter, lines.length - at);
