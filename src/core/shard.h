@@ -31,9 +31,26 @@ struct shard {
  * that does not fit into 32 bits becomes UINT32_MAX. Returns whether the text has this form. */
 bool shard_parse(const char *text, bool all, struct shard *shard);
 
+#define SHARD_FACTOR UINT64_C(2862933555777941757)
+
+/* The next bucket of a key in `bucket`. */
+static inline uint64_t shard_jump(uint64_t bucket, uint64_t k)
+{
+    return ((bucket + 1) << 31) / ((k >> 33) + 1);
+}
+
 /* The shard, 1..shards, of a key that was hashed with hashers_of_shards. Precondition: `shards` is
  * 1..SHARDS_MAX. */
-uint32_t shard_of_key(struct key key, uint32_t shards);
+static inline uint32_t shard_of_key(struct key key, uint32_t shards)
+{
+    uint64_t k = key.lo, bucket = 0, next = 0;
+    while (next < shards) {
+        bucket = next;
+        k = k * SHARD_FACTOR + 1;
+        next = shard_jump(bucket, k);
+    }
+    return (uint32_t)bucket + 1;
+}
 
 /* The same for `n` keys. */
 void shards_of_keys(const struct key *keys, size_t n, uint32_t shards, uint32_t *shard);

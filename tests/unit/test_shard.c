@@ -8,6 +8,7 @@
 #include "tap.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static uint32_t bucket(uint64_t k, uint32_t buckets)
 {
@@ -50,6 +51,64 @@ static void as_in_doubles(void)
     tap_check(differ <= 2, "%u differ", differ);
 }
 
+/* However many keys there are, and whatever their neighbours. */
+static void together(void)
+{
+    enum { KEYS = 4099 };
+    static const uint32_t counts[] = {1, 2, 3, 100, SHARDS_MAX};
+    static const size_t sizes[] = {0, 1, 2, 3, 7, 255, 256, 257, 511, 513, KEYS};
+    struct key keys[KEYS];
+    uint32_t parts[KEYS + 1];
+    for (uint64_t i = 0; i < KEYS; i++)
+        keys[i] = hash_key(&i, sizeof i, hashers_of_shards().key);
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            size_t n = sizes[s];
+            memset(parts, 0, sizeof parts);
+            shards_of_keys(keys, n, counts[c], parts);
+            for (size_t i = 0; i < n; i++)
+                tap_check(parts[i] == shard_of_key(keys[i], counts[c]), "key %zu of %zu", i, n);
+            tap_check(parts[n] == 0, "one too many of %zu", n);
+        }
+}
+
+static void same(uint64_t k, uint64_t parts)
+{
+    struct key key = {.lo = k};
+    uint32_t part;
+    if (parts < 1 || parts > SHARDS_MAX)
+        return;
+    shards_of_keys(&key, 1, (uint32_t)parts, &part);
+    tap_check(part == shard_of_key(key, (uint32_t)parts), "%" PRIx64 " of %" PRIu64, k, parts);
+}
+
+/* The fast way divides doubles: a key changes its part at the same numbers of parts. */
+static void at_each_change(void)
+{
+    struct chance chance = {2};
+    for (unsigned i = 0; i < 100000; i++) {
+        uint64_t key = chance_next(&chance), k = key, next = 0;
+        while (next < SHARDS_MAX) {
+            k = k * SHARD_FACTOR + 1;
+            next = shard_jump(next, k);
+            same(key, next);
+            same(key, next + 1);
+        }
+    }
+}
+
+/* And where the first quotient is an integer, or nearly one. */
+static void at_integers(void)
+{
+    uint64_t inverse = SHARD_FACTOR; /* modulo 2^3, then 2^6, 2^12 ... */
+    for (unsigned i = 0; i < 5; i++)
+        inverse *= 2 - SHARD_FACTOR * inverse;
+    for (uint64_t quotient = 1; quotient < SHARDS_MAX; quotient += 1 + quotient / 64)
+        for (uint64_t d = (UINT64_C(1) << 31) / quotient - 1, i = 0; i < 4; i++, d++)
+            for (uint64_t parts = quotient - 1; parts <= quotient + 1; parts++)
+                same((((d - 1) << 33) - 1) * inverse, parts);
+}
+
 /* A part more gets its share of the keys, within 6 sigma, and no other changes. */
 static void even(void)
 {
@@ -72,6 +131,9 @@ int main(void)
 {
     tap_run("published vectors", published);
     tap_run_long("in integers as in floating point", as_in_doubles);
+    tap_run("many keys together as one by one", together);
+    tap_run_long("at each change of a key's part", at_each_change);
+    tap_run("at integers, and near them", at_integers);
     tap_run("a part more gets its share of the keys, and nothing else moves", even);
     return tap_end();
 }
