@@ -7,6 +7,7 @@
 #include "core/sizing.h"
 #include "format/header.h"
 
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,13 +60,43 @@ static const char *nearest_name(const char *written)
 
 /* --- parsing --- */
 
-/* The option that is spelled as the first `length` bytes, and its spelling; OPTIONS: none. */
-static enum option_id find(const char *word, size_t length, const char **spelled)
+enum {
+    OPERAND = 1, /* getopt_long returns this for an operand, */
+    NAMES = 256  /* and numbers from here on for long options */
+};
+
+/* A leading '-' makes getopt return operands in order, ':' makes it print no errors. */
+static void describe_to_getopt(char *letters, struct option *names)
+{
+    *letters++ = '-';
+    *letters++ = ':';
+    for (int i = 0; i < OPTIONS; i++) {
+        const struct option_entry *entry = &option_table[i];
+        int takes = entry->kind == TAKES_NOTHING ? no_argument : required_argument;
+        for (int j = 0; j < SPELLINGS && entry->spellings[j] != NULL; j++) {
+            const char *spelling = entry->spellings[j];
+            if (option_is_long(spelling)) {
+                *names++ = (struct option){spelling + 2, takes, NULL, NAMES + i * SPELLINGS + j};
+                continue;
+            }
+            *letters++ = spelling[1];
+            if (takes == required_argument)
+                *letters++ = ':';
+        }
+    }
+    *letters = '\0';
+    *names = (struct option){0};
+}
+
+/* The option for a number that getopt_long returned, and its spelling; OPTIONS: none. */
+static enum option_id find(int number, const char **spelled)
 {
     for (int i = 0; i < OPTIONS * SPELLINGS; i++) {
-        *spelled = option_table[i / SPELLINGS].spellings[i % SPELLINGS];
-        if (*spelled != NULL && strncmp(*spelled, word, length) == 0 && (*spelled)[length] == '\0')
-            return (enum option_id)(i / SPELLINGS);
+        const char *spelling = option_table[i / SPELLINGS].spellings[i % SPELLINGS];
+        if (spelling == NULL || (option_is_long(spelling) ? NAMES + i : spelling[1]) != number)
+            continue;
+        *spelled = spelling;
+        return (enum option_id)(i / SPELLINGS);
     }
     return OPTIONS;
 }
@@ -104,11 +135,9 @@ static const char *find_hint(const char *tried, unsigned command)
     return NULL;
 }
 
-/* An option of `length` bytes, without its value. */
-static int unknown_option(const char *word, size_t length)
+/* `tried`: without its value. */
+static int unknown_option(const char *tried)
 {
-    char tried[64];
-    snprintf(tried, sizeof tried, "%.*s", (int)length, word);
     const char *hint = find_hint(tried, FOR_HELP);
     const char *nearest = tried[1] == '-' ? nearest_name(tried + 2) : NULL;
     if (hint != NULL)
@@ -118,74 +147,65 @@ static int unknown_option(const char *word, size_t length)
     return message("%s: unknown option (see unseen --help)", tried);
 }
 
-/* `attached`: its value, in the same word, or NULL; `next`: the words after that. Returns 0; 1 if its
- * value is the next word; EXIT_TROUBLE after a message. */
-static int take(struct options *options, enum option_id id, const char *spelled,
-                const char *attached, char **next)
+/* getopt_long accepts abbreviations. */
+static bool is_whole(const char *word, const char *name)
 {
-    const struct option_entry *entry = &option_table[id];
-    bool in_next = entry->kind != TAKES_NOTHING && attached == NULL;
-    if (in_next && *next == NULL)
-        return message("%s: needs a value (%s %s)", spelled, spelled, entry->argument);
-    if (id == OPTION_exec && !in_next)
+    size_t length = strlen(name);
+    return strncmp(word, name, length) == 0 && (word[length] == '\0' || word[length] == '=');
+}
+
+/* Records the option that getopt_long found in `word` and returned as `got`. Returns 0, or
+ * EXIT_TROUBLE after a message. */
+static int take(struct options *options, char **argv, const char *word, int got)
+{
+    const char *spelled = NULL;
+    char tried[64];
+    enum option_id id = find(got == '?' || got == ':' ? optopt : got, &spelled);
+    bool is_long = option_is_long(word);
+    if (is_long)
+        snprintf(tried, sizeof tried, "%.*s", (int)strcspn(word, "="), word);
+    else
+        snprintf(tried, sizeof tried, "-%c", optopt);
+    if (id == OPTIONS || (is_long && !is_whole(word, spelled)))
+        return unknown_option(tried);
+    if (got == '?')
+        return message("%s: takes no value (leave out %s)", spelled, strchr(word, '='));
+    if (got == ':')
+        return message("%s: needs a value (%s %s)", spelled, spelled, option_table[id].argument);
+    /* CMD must be a word of its own. */
+    if (id == OPTION_exec && optarg != argv[optind - 1])
         return message("%s: takes the rest of the line (unseen FILTER %s CMD [ARG]...)", spelled,
                        spelled);
     if (id == OPTION_exec)
-        options->exec = (const char *const *)next;
+        options->exec = (const char *const *)argv + optind - 1;
     options->set |= OPTION_BIT(id);
-    options->given[id] = in_next ? *next : attached;
+    options->given[id] = optarg;
     options->spelled[id] = spelled;
-    return in_next;
-}
-
-/* "--max-count 10", "--max-count=10". Returns as take. */
-static int take_long(struct options *options, const char *word, char **next)
-{
-    const char *spelled;
-    size_t length = strcspn(word, "=");
-    enum option_id id = find(word, length, &spelled);
-    if (id == OPTIONS)
-        return unknown_option(word, length);
-    if (word[length] == '=' && option_table[id].kind == TAKES_NOTHING)
-        return message("%s: takes no value (leave out %s)", spelled, word + length);
-    return take(options, id, spelled, word[length] == '=' ? word + length + 1 : NULL, next);
-}
-
-/* "-zm 10", "-zm10". Returns as take. */
-static int take_letters(struct options *options, const char *word, char **next)
-{
-    for (const char *letter = word + 1; *letter != '\0'; letter++) {
-        const char form[] = {'-', *letter, '\0'}, *spelled;
-        enum option_id id = find(form, 2, &spelled);
-        if (id == OPTIONS)
-            return unknown_option(form, 2);
-        if (option_table[id].kind != TAKES_NOTHING)
-            return take(options, id, spelled, letter[1] != '\0' ? letter + 1 : NULL, next);
-        take(options, id, spelled, NULL, next);
-    }
     return 0;
 }
 
 int options_parse(struct options *options, int argc, char **argv)
 {
+    char letters[2 + 2 * SPELLINGS * OPTIONS + 1];
+    struct option names[SPELLINGS * OPTIONS + 1];
     size_t n = 0;
-    bool literal = false; /* "--" came */
     *options = (struct options){.operands = (const char **)argv + 1};
-    for (int i = 1; i < argc && options->exec == NULL; i++) {
-        const char *word = argv[i];
-        if (literal || word[0] != '-' || word[1] == '\0') {
-            options->operands[n++] = word;
-        } else if (strcmp(word, "--") == 0) {
-            literal = true;
-            options->first_is_literal = n == 0;
-        } else {
-            int used = (option_is_long(word) ? take_long : take_letters)(options, word,
-                                                                         argv + i + 1);
-            if (used == EXIT_TROUBLE)
-                return EXIT_TROUBLE;
-            i += used;
-        }
+    describe_to_getopt(letters, names);
+    while (options->exec == NULL) {
+        int at = optind;
+        int got = getopt_long(argc, argv, letters, names, NULL);
+        if (got == -1 && (optind > at || at >= argc))
+            break;
+        if (got == -1) /* getopt_long of musl stops at "-", which is an operand */
+            optarg = argv[optind++];
+        if (got == -1 || got == OPERAND)
+            options->operands[n++] = optarg;
+        else if (take(options, argv, argv[at], got) != 0)
+            return EXIT_TROUBLE;
     }
+    options->first_is_literal = n == 0;
+    while (options->exec == NULL && optind < argc)
+        options->operands[n++] = argv[optind++];
     options->operands[n] = NULL;
     options->operand_count = n;
     return 0;

@@ -1,9 +1,9 @@
 /*
  * options - the command line: its options, the commands that take them, and their values.
  *
- * All commands share one set of options, so options may precede or follow the command and its
- * operands, whatever POSIXLY_CORRECT says. Abbreviations, which getopt_long(3) accepts, are refused.
- * The rows of the table are in option_rows.h.
+ * All commands share one set of options, so options may precede or follow the command.
+ * getopt_long(3) reads them and returns operands in order, so that POSIXLY_CORRECT has no effect.
+ * Abbreviations are refused. The rows of the table are in option_rows.h.
  */
 #ifndef UNSEEN_COMMANDS_OPTIONS_H
 #define UNSEEN_COMMANDS_OPTIONS_H
@@ -139,7 +139,8 @@ struct options {
 };
 
 /* Parses argv[1..argc) except the values, and moves the operands to its front, where `operands`
- * points. Returns 0, or EXIT_TROUBLE after a message. */
+ * points. To be called once per process, because getopt keeps state. Returns 0, or EXIT_TROUBLE
+ * after a message. */
 int options_parse(struct options *options, int argc, char **argv);
 
 /* Parses the values, and checks that the command takes the options, and what they exclude and need.

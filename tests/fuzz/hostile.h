@@ -32,6 +32,7 @@
 
 #include <fcntl.h>
 #include <ftw.h>
+#include <getopt.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -211,16 +212,20 @@ static inline int split_words(char *words, const char *in, char *argv[WORDS_MAX]
     return argc;
 }
 
-/* As main.c does; but a fault that has just been said is not said again: so each command has one
- * before it. */
+/* As main.c does; but getopt_long has read other lines of words before, and a fault that has just
+ * been said is not said again: so each command has one before it. */
 static inline int dispatch(int argc, char **argv)
 {
     struct options options;
     struct fault fault;
     const struct command *command = &command_table[0];
+    char *alone[] = {argv[0], NULL};
     fault_set(&fault, "fuzz", "next");
     message_fault(&fault);
     INSIST(ftruncate(errors_fd, 0) == 0 && ftruncate(output_fd, 0) == 0);
+    optind = 0; /* anew, for glibc and musl */
+    INSIST(getopt(1, alone, "-") == -1);
+    optind = 1;
     INSIST(options_parse(&options, argc, argv) == 0);
     if (command_find(options.operands[0]) != NULL) {
         command = command_find(options.operands[0]);
