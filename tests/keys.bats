@@ -85,13 +85,13 @@ inputs_are() {
 }
 
 @test "vectors: csv" {
-    [[ $(rows csv | grep -c ' => ') -eq 50 ]]
+    [[ $(rows csv | grep -c ' => ') -eq 60 ]]
     inputs_are < <(rows csv)
     run ! inputs_are < <(rows csv | sed 's/ => 7$/ => 8/')
 }
 
 @test "vectors: jsonl" {
-    [[ $(rows jsonl | grep -c ' => ') -eq 50 ]]
+    [[ $(rows jsonl | grep -c ' => ') -eq 60 ]]
     inputs_are < <(rows jsonl)
     run ! inputs_are < <(rows jsonl | sed 's/ => 7$/ => 8/')
 }
