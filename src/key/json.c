@@ -341,11 +341,10 @@ static struct span take_steps(const struct json_item *item, struct span value, c
     steps.buffer = buffer;
     for (unsigned i = 1; i < item->steps; i++) {
         const char *next = span_end(step) + 1;
-        struct text text = {value.bytes, span_end(value), false};
         step = (struct span){next, strlen(next)};
         set_step(&steps, 0, step, true);
         if (is_container(value))
-            (void)pass_members(&text, &steps);
+            (void)pass_members(&(struct text){value.bytes, span_end(value), false}, &steps);
         value = steps.value[0];
     }
     return value;
