@@ -24,14 +24,6 @@ static double overdispersion(struct geometry geometry, double fill)
     return fmax((zero + pairs - zero * zero) / (slope * slope * keys), 1);
 }
 
-/* The number of keys that set `set` cells of a page. A full page counts as if half a cell of it
- * were zero. */
-static double keys_of(struct geometry geometry, double set)
-{
-    double cells = geometry_page_cells(geometry);
-    return log1p(-fmin(set, cells - 0.5) / cells) / log1p(-geometry_share(geometry));
-}
-
 /* x ln(x / mean) */
 static double surplus(double x, double mean)
 {
@@ -41,7 +33,8 @@ static double surplus(double x, double mean)
 double evenness_evidence(struct geometry geometry, double pages, double fill, double set)
 {
     double cells = geometry_page_cells(geometry);
-    double keys = keys_of(geometry, set), mean = keys_of(geometry, fill * cells);
+    double keys = estimate_page_keys(geometry, set),
+           mean = estimate_page_keys(geometry, fill * cells);
     double others = fmax(pages * mean - keys, 0);
     if (!(mean > 0) || pages < 2)
         return 0;
@@ -60,7 +53,7 @@ struct rest {
 /* The most, and the fewest, cells set in a page of this step. */
 static double most_set(const struct rest *rest, unsigned step)
 {
-    return (double)(step << rest->estimate->step_bits);
+    return (double)step * geometry_page_cells(rest->estimate->geometry) / ESTIMATE_STEPS;
 }
 
 static double least_set(const struct rest *rest, unsigned step)
@@ -78,7 +71,7 @@ static void set_aside(struct rest *rest, unsigned step, uint64_t *odd, double *k
 {
     uint64_t pages = rest->estimate->steps[step];
     double set = (least_set(rest, step) + most_set(rest, step)) / 2;
-    double each = keys_of(rest->estimate->geometry, set);
+    double each = estimate_page_keys(rest->estimate->geometry, set);
     *keys = (*keys * (double)*odd + each * (double)pages) / (double)(*odd + pages);
     *odd += pages;
     rest->pages -= (double)pages;
@@ -111,6 +104,6 @@ struct evenness evenness_of(const struct estimate *estimate)
             set_aside(&rest, rest.from++, &evenness.emptier, &evenness.least);
     }
     if (rest.pages > 0)
-        evenness.keys = keys_of(estimate->geometry, rest.set / rest.pages);
+        evenness.keys = estimate_page_keys(estimate->geometry, rest.set / rest.pages);
     return evenness;
 }

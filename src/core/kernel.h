@@ -13,8 +13,6 @@
 
 #include "core/geometry.h"
 
-enum { KERNEL_PAGES = 8 };
-
 struct kernel {
     const char *name;
 
@@ -36,13 +34,8 @@ struct kernel {
     size_t (*insert)(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen,
                      uint64_t most, uint64_t *set);
 
-    /* Counts the bits set in each block of a page, which may have any alignment. */
-    void (*count)(const uint8_t *page, uint16_t set[PAGE_BLOCKS]);
-
-    /* For each page p of KERNEL_PAGES: sums[p] is the sum, over all choices of `blocks`
-     * (1..BLOCKS_MAX) of the 64 values values[...][p], of their product. Values are 0 to 1. */
-    void (*products)(double values[PAGE_BLOCKS][KERNEL_PAGES], unsigned blocks,
-                     double sums[KERNEL_PAGES]);
+    /* Counts the bits set in each block of a page, which may have any alignment. Returns the sum. */
+    unsigned (*count)(const uint8_t *page, uint16_t set[PAGE_BLOCKS]);
 };
 
 /* The fastest version that this machine runs. */

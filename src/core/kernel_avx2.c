@@ -90,42 +90,6 @@ static inline uint64_t delimiter_mask(const char *bytes, char delimiter)
     return (uint64_t)high_mask << 32 | low_mask;
 }
 
-/* The bits set in each byte, by a table of 16 entries for each half of the byte (Mula, Kurz,
- * Lemire, "Faster population counts using AVX2 instructions", 2018). */
-KERNEL_TARGET
-static inline __m256i count_bytes(__m256i bytes)
-{
-    const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1,
-                                           2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
-    const __m256i nibble = _mm256_set1_epi8(15);
-    __m256i low = _mm256_and_si256(bytes, nibble);
-    __m256i high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), nibble);
-    return _mm256_add_epi8(_mm256_shuffle_epi8(table, low), _mm256_shuffle_epi8(table, high));
-}
-
-/* Four numbers whose sum is the number of bits set in the block. */
-KERNEL_TARGET
-static inline __m256i count_block(const uint8_t *block)
-{
-    const __m256i *halves = (const __m256i *)(const void *)block;
-    __m256i low = count_bytes(_mm256_loadu_si256(halves));
-    __m256i high = count_bytes(_mm256_loadu_si256(halves + 1));
-    return _mm256_sad_epu8(_mm256_add_epi8(low, high), _mm256_setzero_si256());
-}
-
-/* The numbers are small, so those of four blocks are summed in one register. */
-KERNEL_TARGET
-static inline uint64_t count_four(const uint8_t *blocks)
-{
-    __m256i one = count_block(blocks);
-    __m256i two = _mm256_slli_epi64(count_block(blocks + BLOCK_BYTES), 16);
-    __m256i three = _mm256_slli_epi64(count_block(blocks + 2 * BLOCK_BYTES), 32);
-    __m256i four = _mm256_slli_epi64(count_block(blocks + 3 * BLOCK_BYTES), 48);
-    __m256i all = _mm256_or_si256(_mm256_or_si256(one, two), _mm256_or_si256(three, four));
-    __m128i sum = _mm_add_epi64(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
-    return (uint64_t)_mm_extract_epi64(sum, 0) + (uint64_t)_mm_extract_epi64(sum, 1);
-}
-
 #include "core/kernel_body.h"
 
 #endif

@@ -72,34 +72,6 @@ static inline uint64_t delimiter_mask(const char *bytes, char delimiter)
     return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes), _mm512_set1_epi8(delimiter));
 }
 
-/* Eight numbers whose sum is the number of bits set in the block; see kernel_avx2.c. Many of these
- * processors, but not all, have an instruction for it, which memory is too slow to make use of. */
-KERNEL_TARGET
-static inline __m512i count_block(const uint8_t *block)
-{
-    const __m512i table = _mm512_broadcast_i32x4(
-        _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
-    const __m512i nibble = _mm512_set1_epi8(15);
-    __m512i bytes = _mm512_loadu_si512(block);
-    __m512i low = _mm512_and_si512(bytes, nibble);
-    __m512i high = _mm512_and_si512(_mm512_srli_epi16(bytes, 4), nibble);
-    __m512i counts = _mm512_add_epi8(_mm512_shuffle_epi8(table, low),
-                                     _mm512_shuffle_epi8(table, high));
-    return _mm512_sad_epu8(counts, _mm512_setzero_si512());
-}
-
-/* The numbers are small, so those of four blocks are summed in one register. */
-KERNEL_TARGET
-static inline uint64_t count_four(const uint8_t *blocks)
-{
-    __m512i one = count_block(blocks);
-    __m512i two = _mm512_slli_epi64(count_block(blocks + BLOCK_BYTES), 16);
-    __m512i three = _mm512_slli_epi64(count_block(blocks + 2 * BLOCK_BYTES), 32);
-    __m512i four = _mm512_slli_epi64(count_block(blocks + 3 * BLOCK_BYTES), 48);
-    __m512i all = _mm512_or_si512(_mm512_or_si512(one, two), _mm512_or_si512(three, four));
-    return (uint64_t)_mm512_reduce_add_epi64(all);
-}
-
 #include "core/kernel_body.h"
 
 #endif

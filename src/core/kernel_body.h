@@ -9,8 +9,7 @@
  *   block_has(fields, block, word)     1 if all f bits of the word are set in the block, else 0
  *   block_add(fields, block, word)     sets them
  *   delimiter_mask(bytes, delimiter)   64 bits: which of 64 bytes are the delimiter
- *   count_four(blocks)                 the bits set in four blocks, as four 16-bit numbers, the
- *                                      first one lowest
+ *   KERNEL_NONZERO(word)               for counting cells: a bit per cell, set if it is not zero
  *
  * How this loop was derived from the obvious one, step by step:
  *
@@ -32,6 +31,7 @@
  *      16 ns for a test of three blocks.
  */
 #include "core/kernel.h"
+#include "core/little.h"
 
 #include <string.h>
 
@@ -220,32 +220,32 @@ INLINE void set_keys(const struct bits *bits, const struct key *keys, size_t n, 
 }
 
 /* One copy of a loop for each g up to 6 (p = 1e-12), and one for all larger g. */
-#define FOR_BLOCKS(g, loop, ...)                                                                   \
-    ((g) == 1   ? loop(__VA_ARGS__, 1)                                                             \
-     : (g) == 2 ? loop(__VA_ARGS__, 2)                                                             \
-     : (g) == 3 ? loop(__VA_ARGS__, 3)                                                             \
-     : (g) == 4 ? loop(__VA_ARGS__, 4)                                                             \
-     : (g) == 5 ? loop(__VA_ARGS__, 5)                                                             \
-     : (g) == 6 ? loop(__VA_ARGS__, 6)                                                             \
-                : loop(__VA_ARGS__, g))
+#define FOR_BLOCKS(loop, ...)                                                                      \
+    (bits->geometry.blocks == 1   ? loop(__VA_ARGS__, 1)                                           \
+     : bits->geometry.blocks == 2 ? loop(__VA_ARGS__, 2)                                           \
+     : bits->geometry.blocks == 3 ? loop(__VA_ARGS__, 3)                                           \
+     : bits->geometry.blocks == 4 ? loop(__VA_ARGS__, 4)                                           \
+     : bits->geometry.blocks == 5 ? loop(__VA_ARGS__, 5)                                           \
+     : bits->geometry.blocks == 6 ? loop(__VA_ARGS__, 6)                                           \
+                                  : loop(__VA_ARGS__, bits->geometry.blocks))
 
 KERNEL_TARGET
 static void kernel_test(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen)
 {
-    FOR_BLOCKS(bits->geometry.blocks, test_keys, bits, keys, n, seen);
+    FOR_BLOCKS(test_keys, bits, keys, n, seen);
 }
 
 KERNEL_TARGET
 static void kernel_set(const struct bits *bits, const struct key *keys, size_t n)
 {
-    FOR_BLOCKS(bits->geometry.blocks, set_keys, bits, keys, n);
+    FOR_BLOCKS(set_keys, bits, keys, n);
 }
 
 KERNEL_TARGET
 static size_t kernel_insert(const struct bits *bits, const struct key *keys, size_t n,
                             uint8_t *seen, uint64_t most, uint64_t *set)
 {
-    return FOR_BLOCKS(bits->geometry.blocks, insert_keys, bits, keys, n, seen, most, set);
+    return FOR_BLOCKS(insert_keys, bits, keys, n, seen, most, set);
 }
 
 KERNEL_TARGET
@@ -277,52 +277,27 @@ static size_t kernel_split(const char *bytes, size_t length, char delimiter, siz
     return found;
 }
 
-/* --- for estimate.c: these read whole layers, so they should be as fast as memory --- */
+/* Which bits of a word say that a cell is not zero: all, unless a cell has more than one bit. */
+#ifndef KERNEL_NONZERO
+#define KERNEL_NONZERO(word) (word)
+#endif
 
-/* Half a page. Processors do not prefetch across a page boundary by themselves; without this,
- * reading a layer takes a third longer. Prefetching beyond the last page, even of memory that is
- * not mapped, does no harm. */
-enum { COUNT_AHEAD = PAGE_BYTES / 2 };
+/* Half a page is prefetched, because processors do not cross a page boundary by themselves. Beyond
+ * the last page, even where no memory is mapped, this does no harm. */
 KERNEL_TARGET
-static void kernel_count(const uint8_t *page, uint16_t set[PAGE_BLOCKS])
+static unsigned kernel_count(const uint8_t *page, uint16_t set[PAGE_BLOCKS])
 {
-    for (unsigned block = 0; block < PAGE_BLOCKS; block += 4) {
-        const uint8_t *four = page + (size_t)block * BLOCK_BYTES;
-        for (unsigned i = 0; i < 4; i++)
-            __builtin_prefetch(four + (size_t)i * BLOCK_BYTES + COUNT_AHEAD);
-        uint64_t counts = count_four(four);
-        set[block] = (uint16_t)counts;
-        set[block + 1] = (uint16_t)(counts >> 16);
-        set[block + 2] = (uint16_t)(counts >> 32);
-        set[block + 3] = (uint16_t)(counts >> 48);
+    unsigned sum = 0;
+    for (unsigned block = 0; block < PAGE_BLOCKS; block++, page += BLOCK_BYTES) {
+        unsigned count = 0;
+        __builtin_prefetch(page + PAGE_BYTES / 2);
+        UNROLL
+        for (unsigned i = 0; i < BLOCK_BYTES; i += 8)
+            count += (unsigned)__builtin_popcountll(KERNEL_NONZERO(load64(page + i)));
+        set[block] = (uint16_t)count;
+        sum += count;
     }
-}
-
-/* One lane per page; the compiler divides it among the registers of the machine. */
-typedef double lanes __attribute__((vector_size(8 * KERNEL_PAGES)));
-
-/* The sums e_j of products of j values, j = 0..g, are extended by one value at a time: a choice
- * either includes the new value or not, so e_j becomes e_j + value * e_(j-1). No term is negative,
- * so nothing cancels; there are at most C(64, 16) terms, so that sums of ones are exact. */
-INLINE void sum_products(double values[PAGE_BLOCKS][KERNEL_PAGES], double sums[KERNEL_PAGES],
-                         unsigned blocks)
-{
-    lanes sum[BLOCKS_MAX + 1] = {{1, 1, 1, 1, 1, 1, 1, 1}};
-    for (unsigned block = 0; block < PAGE_BLOCKS; block++) {
-        lanes value;
-        memcpy(&value, values[block], sizeof value);
-        for (unsigned j = blocks; j > 0; j--)
-            sum[j] += value * sum[j - 1];
-    }
-    memcpy(sums, &sum[blocks], sizeof sum[blocks]);
-}
-
-/* If g is a constant, the sums stay in registers. */
-KERNEL_TARGET
-static void kernel_products(double values[PAGE_BLOCKS][KERNEL_PAGES], unsigned blocks,
-                            double sums[KERNEL_PAGES])
-{
-    FOR_BLOCKS(blocks, sum_products, values, sums);
+    return sum;
 }
 
 const struct kernel KERNEL_STRUCT = {
@@ -332,5 +307,4 @@ const struct kernel KERNEL_STRUCT = {
     .set = kernel_set,
     .insert = kernel_insert,
     .count = kernel_count,
-    .products = kernel_products,
 };

@@ -102,21 +102,6 @@ static inline uint64_t delimiter_mask(const char *bytes, char delimiter)
     return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(halves, halves)), 0);
 }
 
-static inline uint64_t count_block(const uint8_t *block)
-{
-    uint8x16x4_t content = vld1q_u8_x4(block);
-    uint8x16_t low = vaddq_u8(vcntq_u8(content.val[0]), vcntq_u8(content.val[1]));
-    uint8x16_t high = vaddq_u8(vcntq_u8(content.val[2]), vcntq_u8(content.val[3]));
-    return vaddlvq_u8(vaddq_u8(low, high));
-}
-
-static inline uint64_t count_four(const uint8_t *blocks)
-{
-    return count_block(blocks) | count_block(blocks + BLOCK_BYTES) << 16 |
-           count_block(blocks + 2 * BLOCK_BYTES) << 32 |
-           count_block(blocks + 3 * BLOCK_BYTES) << 48;
-}
-
 #include "core/kernel_body.h"
 
 #endif

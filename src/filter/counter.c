@@ -44,12 +44,10 @@ static bool is_behind(uint64_t counted, struct sample sample, double deviations)
 static double keys_of(const struct store *store, const struct layer *layer, uint64_t number)
 {
     _Alignas(BLOCK_BYTES) uint8_t page[PAGE_BYTES];
-    struct estimate estimate;
+    uint16_t set[PAGE_BLOCKS];
     if (io_read_at(store->file.fd, page, PAGE_BYTES, page_at(layer, number)) != PAGE_BYTES)
         return -1;
-    estimate_start(&estimate, layer->bits.geometry);
-    estimate_add_keys(&estimate, page, 1);
-    return estimate_keys(&estimate);
+    return estimate_page_keys(layer->bits.geometry, store->kernel->count(page, set));
 }
 
 /* Scales the keys of `n` pages to the layer. `spread`: the standard deviation of that number, as a

@@ -284,7 +284,7 @@ static int fail(const struct contents *contents, int error)
 __attribute__((noinline)) static int write_stretch(struct writing *writing, uint64_t from,
                                                    uint64_t end)
 {
-    enum { SOME = KERNEL_PAGES / 4 }; /* as many as fit on a small stack */
+    enum { SOME = 2 }; /* as many as fit on a small stack */
     uint8_t joint[SOME * PAGE_BYTES];
     for (uint64_t at = from; at < end; at += SOME) {
         unsigned pages = end - at < SOME ? (unsigned)(end - at) : SOME;

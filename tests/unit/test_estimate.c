@@ -113,13 +113,10 @@ static double measured_rate(const struct layer *layer, uint64_t queries, double 
  * is a false positive does not matter: it would change no bit. */
 static void check_truth(const struct layer *layer, double p, double part)
 {
-    struct estimate estimate, alone;
+    struct estimate estimate;
     double error;
     estimate_start(&estimate, layer->bits.geometry);
     estimate_add(&estimate, layer->bits.bytes, layer->bits.pages);
-    estimate_start(&alone, layer->bits.geometry);
-    estimate_add_keys(&alone, layer->bits.bytes, layer->bits.pages);
-    tap_check(estimate_keys(&alone) == estimate_keys(&estimate), "without the rate, other keys");
     double keys = estimate_keys(&estimate), fill = estimate_fill(&estimate);
     double rate = estimate_rate(&estimate);
     double truth = measured_rate(layer, 400000, &error);

@@ -95,11 +95,12 @@ static void check_variance(struct geometry geometry, double fill)
     double sum = 0, squares = 0, set = cells * fill;
     layer_fill(&layer, (uint64_t)(MANY * log1p(-fill) / zero));
     for (uint64_t page = 0; page < MANY; page++) {
-        struct estimate estimate;
-        estimate_start(&estimate, geometry);
-        estimate_add_keys(&estimate, layer_page(&layer, page), 1);
-        sum += estimate_keys(&estimate);
-        squares += estimate_keys(&estimate) * estimate_keys(&estimate);
+        uint16_t each[PAGE_BLOCKS];
+        double found = estimate_page_keys(geometry,
+                                          kernel_for(geometry)->count(layer_page(&layer, page),
+                                                                      each));
+        sum += found;
+        squares += found * found;
     }
     double measured = (squares - sum * sum / MANY) / sum;
     double mean = log1p(-fill) / zero, keys = log1p(-set * 1.01 / cells) / zero;

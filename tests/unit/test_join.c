@@ -4,7 +4,7 @@
 #include "chance.h"
 #include "tap.h"
 
-enum { PAGES = 11, LAYERS = 4 }; /* not a multiple of KERNEL_PAGES */
+enum { PAGES = 11, LAYERS = 4 }; /* an odd number */
 
 static uint8_t layers[LAYERS][PAGES * PAGE_BYTES];
 
