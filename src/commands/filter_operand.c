@@ -241,24 +241,11 @@ int filter_operand_taken(const char *path, const char *ways_out)
     return message("%s: exists, and is not a filter (name another file)", path);
 }
 
-/* As make, where nothing is there. Without --create makes nothing, but still checks the options, so
- * that their faults are reported first. */
-static int make_if_absent(const char *path, const struct options *options)
-{
-    struct header header;
-    if (access(path, F_OK) == 0)
-        return 1;
-    if (options->create)
-        return make(path, options, 0);
-    if (options_describing(options) == OPTIONS)
-        return 1;
-    return filter_spec_header(options, &header) == 0 ? 1 : -1;
-}
-
 struct filter *filter_operand_open(const char *path, const struct options *options, bool write)
 {
     struct fault fault;
-    int result = make_if_absent(path, options);
+    bool absent = options->create && access(path, F_OK) != 0;
+    int result = absent ? make(path, options, 0) : 1;
     if (result < 0 || (result > 0 && filter_spec_compare(options, path) != 0))
         return NULL;
     struct filter *filter = filter_open(path, write, &warnings_watch, &fault);
