@@ -152,9 +152,12 @@ $(BUILD)/completions/generate: $(GENERATOR) $(PARTS) $(BUILD)/sources $(BUILD)/c
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $< $(PARTS) \
 		$(ALL_LDLIBS)
 
-$(COMPLETIONS): $(BUILD)/completions/%: src/completions/% $(COMPLETER)
+$(BUILD)/completions/tables: $(COMPLETER)
 	@mkdir -p $(@D)
-	$(Q){ $(COMPLETER) $* && cat $<; } >$@
+	$(Q)$(COMPLETER) >$@
+
+$(COMPLETIONS): $(BUILD)/completions/%: src/completions/% $(BUILD)/completions/tables
+	$(Q)sed '/^# The tables of the program:/r $(BUILD)/completions/tables' $< >$@
 
 $(TOOLS): $(BUILD)/tests/%: tests/%.c $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D)

@@ -132,23 +132,16 @@ of_bash() {
     # shellcheck disable=SC1091 # made by the Makefile
     source "$scripts/unseen.bash"
     for command in $ALL; do
-        for option in $(_unseen_options "${command/plain/filter}"); do echo "$command" "$option"; done
+        for option in ${_unseen_options[${command/plain/filter}]}; do echo "$command" "$option"; done
     done
 }
 
-# pairs: of lines "COMMAND...|OPTION...".
-pairs() {
-    awk -F '|' '{
+# The rows that all three scripts have: _unseen_option 'COMMAND... ' ... 'HELP' OPTION...
+of_tables() {
+    sed -n "s/^_unseen_option '\([^']*\)'.*'\([^']*\)$/\1|\2/p" "$scripts/tables" | awk -F '|' '{
         n = split($1, a, " "); m = split($2, b, " ")
         for (i = 1; i <= n; i++) for (j = 1; j <= m; j++) print a[i], b[j]
     }' | sed 's/^filter /plain /'
-}
-
-of_zsh() { sed -n "s/^ *_unseen_option '\(.*\)' '([^)]*)\(-[a-zA-Z0-9-]*\).*/\1|\2/p" "$scripts/_unseen" | pairs; }
-
-of_fish() {
-    sed -n "s/^complete -c unseen -n '__unseen_is\([^']*\)'\( .*\) -d .*/\1|\2/p" "$scripts/unseen.fish" |
-        sed 's/ -[rxF].*//; s/ -l / --/g; s/ -s / -/g' | pairs
 }
 
 # Every long option is tried with every command, and every letter. (One shell does it, without the traps of
@@ -180,14 +173,14 @@ of_manual() {
         }' "$repository/man/unseen.1"
 }
 
-@test "help, the three completions, the program and the manual name the same options" {
+@test "help, the completions, the program and the manual name the same options" {
     local source
     ALL="plain $(in_bash 'unseen help ' | paste -sd ' ' | sed 's/\ball\b//; s/==//')"
     export ALL
-    for source in help bash zsh fish program; do
+    for source in help tables bash program; do
         "of_$source" | sort -u >$source
     done
-    for source in bash zsh fish; do
+    for source in tables bash; do
         diff help $source || { echo "help, and $source"; return 1; }
     done
     grep -e ' --' -e '^plain ' help | diff - program

@@ -1,13 +1,17 @@
 /*
- * generate - prints the tables that a shell needs to complete command lines, from the program's own
- * tables. The Makefile appends the script of the same name in this directory, which uses them.
+ * generate - prints the program's tables of commands and options as calls, which bash, zsh and fish
+ * read alike:
  *
- *     generate unseen.bash | _unseen | unseen.fish
+ *     _unseen_command NAME OPERANDS SUMMARY
+ *     _unseen_option "COMMAND..." KIND ARGUMENT HELP SPELLING...
+ *
+ * KIND is that of the option's value: '' (it takes none), file, filter, command, value, or the words
+ * there are. The command "filter" is the form without a command. The Makefile puts this into the
+ * scripts of this directory, which define the two functions.
  */
 #include "commands/command.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static const char *const operand_names[] = {
     [OPERANDS_FILTER] = "filter",
@@ -17,208 +21,64 @@ static const char *const operand_names[] = {
     [OPERANDS_COMMAND] = "command",
 };
 
-#define PROFILE_LIST "line url host endpoint"
-
-/* How a value is completed: its kind for bash, text after its name for zsh, options for fish. */
-struct value {
-    const char *bash, *zsh, *fish;
-};
-
-static const struct value *value_of(const struct option_entry *entry)
+static const char *kind_of(const struct option_entry *entry)
 {
-    static const struct value unknown = {"value", " ", " -x"};
-    static const struct value known[] = {
-        [TAKES_FILE] = {"file", "_files", " -r -F"},
-        [TAKES_FILTER] = {"filter", "_unseen_filters", " -x -a '(__unseen_filters)'"},
-        [TAKES_PROFILE] = {"profile", "(" PROFILE_LIST ")", " -x -a '" PROFILE_LIST "'"},
-        [TAKES_COMMAND] = {"command", " _command_names -e:*::arguments: _normal", ""},
-    };
-    bool is_known = entry->kind < sizeof known / sizeof *known && known[entry->kind].bash != NULL;
-    return is_known ? &known[entry->kind] : &unknown;
+    switch (entry->kind) {
+    case TAKES_NOTHING:
+        return "";
+    case TAKES_FILE:
+        return "file";
+    case TAKES_FILTER:
+        return "filter";
+    case TAKES_PROFILE:
+        return "line url host endpoint";
+    case TAKES_COMMAND:
+        return "command";
+    default:
+        return "value";
+    }
 }
 
-/* The name of a command in the scripts; "filter" is the form without a command. */
 static const char *name_of(const struct command *command)
 {
     return command->name[0] != '\0' ? command->name : "filter";
 }
 
-/* Prints text for a string in single quotes: `quote` replaces a single quote, and a backslash goes
- * before each character of `special`. */
-static void print_text(const char *text, const char *quote, const char *special)
+/* After a blank, in single quotes. */
+static void print_word(const char *text)
 {
+    fputs(" '", stdout);
     for (; *text != '\0'; text++)
         if (*text == '\'')
-            fputs(quote, stdout);
+            fputs("'\\''", stdout);
         else
-            printf("%s%c", strchr(special, *text) != NULL ? "\\" : "", *text);
+            putchar(*text);
+    putchar('\'');
 }
 
-static void print_commands_of(const struct option_entry *entry)
+static void print_option(const struct option_entry *entry)
 {
+    fputs("_unseen_option '", stdout);
     for (const struct command *command = command_table; command->name != NULL; command++)
         if ((entry->commands & command->bit) != 0)
-            printf(" %s", name_of(command));
-}
-
-static void print_spellings(const struct option_entry *entry, const char *separator)
-{
-    for (int i = 0; i < SPELLINGS && entry->spellings[i] != NULL; i++)
-        printf("%s%s", i == 0 ? "" : separator, entry->spellings[i]);
-}
-
-/* --- bash: functions that map a word to words --- */
-
-static void bash_options(void)
-{
-    puts("_unseen_options() # COMMAND\n{\n    case $1 in");
-    for (const struct command *command = command_table; command->name != NULL; command++) {
-        printf("    %s) echo '", name_of(command));
-        for (int i = 0; i < OPTIONS; i++)
-            if ((option_table[i].commands & command->bit) != 0) {
-                print_spellings(&option_table[i], " ");
-                putchar(' ');
-            }
-        puts("' ;;");
-    }
-    puts("    esac\n}");
-}
-
-static void bash_takes(void)
-{
-    puts("_unseen_takes() # OPTION\n{\n    case $1 in");
-    for (int i = 0; i < OPTIONS; i++) {
-        if (option_table[i].kind == TAKES_NOTHING)
-            continue;
-        fputs("    ", stdout);
-        print_spellings(&option_table[i], " | ");
-        printf(") echo %s ;;\n", value_of(&option_table[i])->bash);
-    }
-    puts("    esac\n}");
-}
-
-static void bash_operands(void)
-{
-    puts("_unseen_operands() # COMMAND\n{\n    case $1 in");
-    for (const struct command *command = command_table; command->name != NULL; command++)
-        printf("    %s) echo %s ;;\n", name_of(command), operand_names[command->operands]);
-    puts("    esac\n}");
-}
-
-static void print_bash(void)
-{
-    fputs("_unseen_commands='", stdout);
-    for (const struct command *command = command_table + 1; command->name != NULL; command++)
-        printf("%s ", command->name);
-    puts("'\n_unseen_profiles='" PROFILE_LIST "'");
-    bash_options();
-    bash_takes();
-    bash_operands();
-}
-
-/* --- zsh: specifications for _arguments --- */
-
-/* How a value is attached: "-n+" and "--size=" accept it in the same word or the next. */
-static const char *zsh_ending(const char *spelling, enum option_kind kind)
-{
-    if (kind == TAKES_NOTHING || kind == TAKES_COMMAND)
-        return "";
-    return option_is_long(spelling) ? "=" : "+";
-}
-
-static void zsh_option(const struct option_entry *entry)
-{
-    for (int i = 0; i < SPELLINGS && entry->spellings[i] != NULL; i++) {
-        fputs("    _unseen_option '", stdout);
-        print_commands_of(entry);
-        fputs(" ' '(", stdout);
-        print_spellings(entry, " ");
-        printf(")%s%s[", entry->spellings[i], zsh_ending(entry->spellings[i], entry->kind));
-        print_text(entry->help, "'\\''", "[]:\\");
-        putchar(']');
-        if (entry->kind != TAKES_NOTHING)
-            printf(":%s:%s", entry->argument, value_of(entry)->zsh);
-        puts("'");
-    }
-}
-
-static void print_zsh(void)
-{
-    puts("#compdef unseen\n\n_unseen_commands=(");
-    for (const struct command *command = command_table + 1; command->name != NULL; command++) {
-        printf("    '%s:", command->name);
-        print_text(command->summary, "'\\''", ":\\");
-        puts("'");
-    }
-    puts(")\ntypeset -gA _unseen_operands=(");
-    for (const struct command *command = command_table; command->name != NULL; command++)
-        printf("    %s %s\n", name_of(command), operand_names[command->operands]);
-    puts(")\n_unseen_options() {");
-    for (int i = 0; i < OPTIONS; i++)
-        zsh_option(&option_table[i]);
-    puts("}");
-}
-
-/* --- fish: a call of complete for each option --- */
-
-static void fish_option(const struct option_entry *entry)
-{
-    fputs("complete -c unseen -n '__unseen_is", stdout);
-    print_commands_of(entry);
+            printf("%s ", name_of(command));
     putchar('\'');
+    print_word(kind_of(entry));
+    print_word(entry->argument != NULL ? entry->argument : "");
+    print_word(entry->help);
     for (int i = 0; i < SPELLINGS && entry->spellings[i] != NULL; i++)
-        if (option_is_long(entry->spellings[i]))
-            printf(" -l %s", entry->spellings[i] + 2);
-        else
-            printf(" -s %s", entry->spellings[i] + 1);
-    if (entry->kind != TAKES_NOTHING)
-        fputs(value_of(entry)->fish, stdout);
-    fputs(" -d '", stdout);
-    print_text(entry->help, "\\'", "\\");
-    puts("'");
-}
-
-/* Options whose value may be the next word, which is then not an operand. */
-static void fish_valued(void)
-{
-    fputs("set -g __unseen_valued", stdout);
-    for (int i = 0; i < OPTIONS; i++)
-        if (option_table[i].kind != TAKES_NOTHING && option_table[i].kind != TAKES_COMMAND) {
-            putchar(' ');
-            print_spellings(&option_table[i], " ");
-        }
+        printf(" %s", entry->spellings[i]);
     putchar('\n');
 }
 
-static void print_fish(void)
+int main(void)
 {
-    puts("set -g __unseen_commands");
-    for (const struct command *command = command_table + 1; command->name != NULL; command++) {
-        printf("set -a __unseen_commands %s\\t'", command->name);
-        print_text(command->summary, "\\'", "\\");
-        puts("'");
+    for (const struct command *command = command_table; command->name != NULL; command++) {
+        printf("_unseen_command %s %s", name_of(command), operand_names[command->operands]);
+        print_word(command->summary);
+        putchar('\n');
     }
-    for (const struct command *command = command_table; command->name != NULL; command++)
-        printf("set -g __unseen_operands_%s %s\n", name_of(command),
-               operand_names[command->operands]);
-    fish_valued();
     for (int i = 0; i < OPTIONS; i++)
-        fish_option(&option_table[i]);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct {
-        const char *name;
-        void (*print)(void);
-    } scripts[] = {{"unseen.bash", print_bash},
-                   {"_unseen", print_zsh},
-                   {"unseen.fish", print_fish}};
-    for (size_t i = 0; argc == 2 && i < sizeof scripts / sizeof *scripts; i++)
-        if (strcmp(argv[1], scripts[i].name) == 0) {
-            scripts[i].print();
-            return fflush(stdout) == 0 ? 0 : 1;
-        }
-    fputs("usage: generate unseen.bash | _unseen | unseen.fish\n", stderr);
-    return 2;
+        print_option(&option_table[i]);
+    return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -1,6 +1,23 @@
+# Completes unseen in bash, with or without bash-completion.
+# shellcheck shell=bash
 
-# Completes unseen in bash, with or without bash-completion. The tables above are the program's.
-# shellcheck shell=bash disable=SC2154
+_unseen_commands=
+declare -gA _unseen_operands=() _unseen_options=() _unseen_takes=()
+
+# _unseen_command NAME OPERANDS SUMMARY
+_unseen_command() {
+    _unseen_operands[$1]=$2
+    [[ $1 == filter ]] || _unseen_commands+="$1 "
+}
+
+# _unseen_option "COMMAND..." KIND ARGUMENT HELP SPELLING...
+_unseen_option() {
+    local word
+    for word in $1; do _unseen_options[$word]+="${*:5} "; done
+    for word in "${@:5}"; do _unseen_takes[$word]=$2; done
+}
+
+# The tables of the program:
 
 # _unseen_offer CURRENT COMPGEN-OPTION...
 _unseen_offer() {
@@ -27,8 +44,8 @@ _unseen_value() {
     case $1 in
     file) _unseen_files "$2" ;;
     filter) _unseen_filters "$2" ;;
-    profile) _unseen_offer "$2" -W "$_unseen_profiles" ;;
-    form) _unseen_offer "$2" -W json ;;
+    value) ;;
+    *) _unseen_offer "$2" -W "$1" ;;
     esac
 }
 
@@ -47,7 +64,7 @@ _unseen_rest() {
 
 # _unseen_operand COMMAND PLACE CURRENT
 _unseen_operand() {
-    case $(_unseen_operands "$1") in
+    case ${_unseen_operands[$1]} in
     filter) (($2 > 1)) || _unseen_filters "$3" ;;
     filters) _unseen_filters "$3" ;;
     filter-files) if (($2 > 1)); then _unseen_files "$3"; else _unseen_filters "$3"; fi ;;
@@ -69,9 +86,8 @@ _unseen() {
         elif [[ -z $literal && $word == -- ]]; then
             literal=yes
         elif [[ -z $literal && $word == -?* ]]; then
-            case $(_unseen_takes "$word") in
+            case ${_unseen_takes[$word]-} in
             command) _unseen_rest $((i + 1)); return ;;
-            form) [[ ${COMP_WORDS[i + 1]} != = ]] || option=$word ;;
             '') ;;
             *) option=$word ;;
             esac
@@ -83,9 +99,9 @@ _unseen() {
     done
     if [[ -n $option ]]; then
         [[ $current != = ]] || current=
-        _unseen_value "$(_unseen_takes "$option")" "$current"
+        _unseen_value "${_unseen_takes[$option]}" "$current"
     elif [[ -z $literal && $current == -* ]]; then
-        _unseen_offer "$current" -W "$(_unseen_options "$command")"
+        _unseen_offer "$current" -W "${_unseen_options[$command]}"
     else
         _unseen_operand "$command" $((operands + 1)) "$current"
         [[ $command != filter || -n $literal || $operands -gt 0 ]] ||

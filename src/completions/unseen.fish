@@ -1,5 +1,39 @@
+# Completes unseen in fish.
 
-# Completes unseen in fish. The tables above are the program's.
+set -g __unseen_commands
+set -g __unseen_valued # options whose value may be the next word, which is then not an operand
+
+# _unseen_command NAME OPERANDS SUMMARY
+function _unseen_command
+    set -g __unseen_operands_$argv[1] $argv[2]
+    test $argv[1] = filter; or set -a __unseen_commands $argv[1]\t$argv[3]
+end
+
+# _unseen_option "COMMAND..." KIND ARGUMENT HELP SPELLING...
+function _unseen_option
+    set -l spellings
+    set -l value
+    for spelling in $argv[5..]
+        string match -q -- '--*' $spelling
+        and set -a spellings -l (string sub -s 3 -- $spelling)
+        or set -a spellings -s (string sub -s 2 -- $spelling)
+    end
+    switch $argv[2]
+        case '' command
+        case value
+            set value -x
+        case file
+            set value -r -F
+        case filter
+            set value -x -a '(__unseen_filters)'
+        case '*'
+            set value -x -a $argv[2]
+    end
+    contains -- $argv[2] '' command; or set -a __unseen_valued $argv[5..]
+    complete -c unseen -n "__unseen_is $argv[1]" $spellings $value -d $argv[4]
+end
+
+# The tables of the program:
 
 # Reads the words before the cursor. Prints the command, the number of operands after it, and "no",
 # or "--" if that was among them, or "-x" and the words of its command.
