@@ -20,7 +20,6 @@
  *   7. In a window, a generation that will be cleared may contain the key only by a false positive,
  *      at rate p. So these last tests ask only the newest generation.
  */
-#include "filter/generation.h"
 #include "filter/internal.h"
 #include "filter/memory.h"
 #include "filter/others.h"

@@ -25,7 +25,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SAMPLE_PAGES = 16, FIRST_PAGES = 4 };
 

@@ -2,12 +2,10 @@
 
 #include "filter/internal.h"
 #include "filter/slot.h"
-#include "system/map.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static void detach(struct filter *filter, unsigned slot)

@@ -9,7 +9,6 @@
 #include "system/signals.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 int queue_open_segment(const struct queue *queue, uint64_t number, int flags, struct fault *fault)

@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
-#include <unistd.h>
 
 /* Process locks are no substitute: closing any descriptor of the file would drop them. */
 #ifndef F_OFD_SETLK
