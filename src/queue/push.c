@@ -2,7 +2,6 @@
 #include "queue/internal.h"
 
 #include "core/bytes.h"
-#include "core/kernel.h"
 #include "system/io.h"
 
 #include <errno.h>
@@ -51,18 +50,13 @@ int queue_open_back(struct queue *queue, uint64_t *end, struct fault *fault)
 static size_t make_records(struct queue *queue, const char *bytes, size_t length,
                            struct fault *fault)
 {
-    size_t starts[257] = {0}, lines = 1;
-    const struct kernel *kernel = kernel_for((struct geometry){1, 1, false});
     if (queue_make_room(queue, 2 * length, fault) != 0)
         return 0;
     char *to = queue->buffer;
-    for (const char *end = bytes + length; bytes < end && lines > 0; bytes += starts[lines]) {
-        lines = kernel->split(bytes, (size_t)(end - bytes), queue->plan.delimiter, starts, 256);
-        for (size_t i = 0; i < lines; i++) {
-            size_t n = starts[i + 1] - starts[i];
-            *to++ = ' ';
-            to = (char *)memcpy(to, bytes + starts[i], n) + n;
-        }
+    for (const char *end = bytes + length, *next; bytes < end; bytes = next) {
+        next = (const char *)memchr(bytes, queue->plan.delimiter, (size_t)(end - bytes)) + 1;
+        *to++ = ' ';
+        to = mempcpy(to, bytes, (size_t)(next - bytes));
     }
     return (size_t)(to - queue->buffer);
 }
