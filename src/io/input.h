@@ -66,7 +66,7 @@ uint64_t input_remaining(const struct input *input);
  * at the end. 0 if one of them is not a regular file; missing files are ignored. */
 uint64_t input_expected(const char *const *names);
 
-/* The bytes read so far. Any thread, or a signal handler, may call it. */
+/* The bytes read so far. Any thread may call it. */
 uint64_t input_bytes(const struct input *input);
 
 const char *input_name(const struct input *input);
