@@ -43,28 +43,23 @@ static uint64_t time_of(uint64_t word)
     return time <= WINDOW_TIME_MAX ? time : 0;
 }
 
-static uint64_t began_of(const struct store *store, unsigned layer)
+static uint64_t time_at(const struct store *store, unsigned layer, size_t field)
 {
-    return time_of(get64(store, layer_state_at(layer) + WINDOW_BEGAN));
-}
-
-static uint64_t last_of(const struct store *store, unsigned layer)
-{
-    return time_of(get64(store, layer_state_at(layer) + WINDOW_LAST));
+    return time_of(get64(store, layer_state_at(layer) + field));
 }
 
 bool generation_is_undated(const struct store *store, unsigned layer)
 {
     uint64_t last = get64(store, layer_state_at(layer) + WINDOW_LAST);
-    return (last & WINDOW_BEHIND) != 0 || time_of(last) != last;
+    return time_of(last) != last;
 }
 
 uint64_t generation_latest(const struct store *store)
 {
     uint64_t latest = 0;
     for (unsigned i = 0; i < store->count; i++) {
-        uint64_t began = began_of(store, i);
-        uint64_t last = last_of(store, i);
+        uint64_t began = time_at(store, i, WINDOW_BEGAN);
+        uint64_t last = time_at(store, i, WINDOW_LAST);
         uint64_t later = began > last ? began : last;
         latest = later > latest ? later : latest;
     }
@@ -81,23 +76,17 @@ bool generation_expired(const struct store *store, unsigned layer, uint64_t now)
     uint64_t forget = store->header.plan.forget;
     if (forget == 0)
         return false;
-    uint64_t last = last_of(store, layer);
+    uint64_t last = time_at(store, layer, WINDOW_LAST);
     return !generation_is_undated(store, layer) && now >= last && now - last >= forget;
-}
-
-/* How long a generation by time takes keys. */
-static uint64_t period_of(const struct store *store)
-{
-    return growth_generation(store->header.plan.forget);
 }
 
 static bool period_is_over(const struct store *store, unsigned layer)
 {
     if (store->header.plan.forget == 0)
         return false;
-    uint64_t began = began_of(store, layer);
+    uint64_t began = time_at(store, layer, WINDOW_BEGAN);
     uint64_t now = clock_now();
-    return now >= began && now - began >= period_of(store);
+    return now >= began && now - began >= growth_generation(store->header.plan.forget);
 }
 
 uint64_t generation_clock_ahead(const struct store *store)
@@ -106,7 +95,7 @@ uint64_t generation_clock_ahead(const struct store *store)
         return 0;
     uint64_t latest = generation_latest(store);
     uint64_t now = clock_now();
-    return latest > now && latest - now > period_of(store) ? latest : 0;
+    return latest > now && latest - now > growth_generation(store->header.plan.forget) ? latest : 0;
 }
 
 unsigned generation_newest(const struct store *store)
@@ -132,8 +121,8 @@ struct generation generation_of(const struct store *store, unsigned layer)
         .retired = number == GENERATION_RETIRED,
         .filling = generation_is_one(number) && layer == generation_largest(store),
         .expired = generation_expired(store, layer, generation_now(store)),
-        .began = began_of(store, layer),
-        .ends = forget != 0 ? last_of(store, layer) + forget : 0,
+        .began = time_at(store, layer, WINDOW_BEGAN),
+        .ends = forget != 0 ? time_at(store, layer, WINDOW_LAST) + forget : 0,
         .behind = generation_is_undated(store, layer),
     };
 }

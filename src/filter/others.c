@@ -87,19 +87,16 @@ static int attach(struct filter *filter, unsigned slot, struct slot_facts facts,
     return map_again(attached, facts.level, fault);
 }
 
-static bool is_as_it_was(struct slot_facts was, struct slot_facts is)
-{
-    return was.file == is.file && was.number == is.number && was.level == is.level;
-}
-
 /* Tests again if the flight moved or grew meanwhile, which happens only without the lock. */
 static int look(struct filter *filter, unsigned slot, const struct key *keys, size_t n,
                 uint8_t *seen, struct fault *fault)
 {
     const struct store *store = filter->store;
-    for (;;) {
-        struct slot_facts facts = slot_facts(store, slot), after;
-        int result = 0;
+    struct slot_facts facts, after = slot_facts(store, slot);
+    int result;
+    do {
+        facts = after;
+        result = 0;
         if (facts.keys == 0)
             return 0;
         if (facts.file != 0)
@@ -112,9 +109,9 @@ static int look(struct filter *filter, unsigned slot, const struct key *keys, si
         }
         fence_for_others();
         after = slot_facts(store, slot);
-        if (is_as_it_was(facts, after))
-            return result;
-    }
+    } while (facts.file != after.file || facts.number != after.number ||
+             facts.level != after.level);
+    return result;
 }
 
 /* Detaches a file whose owner has left, so that the disk gets its blocks back. */
