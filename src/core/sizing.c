@@ -93,55 +93,35 @@ static struct stretch binomial_stretch(double n, double share)
     };
 }
 
-enum { Q_MAX = 4096, TABLE = 896 };
+enum { Q_MAX = 4096 };
 
-/* q(i) for TABLE values of i, from `from` on. They are enough for the stretch of one page, and for
- * the stretches of all pages unless blocks are far too full. (All values up to Q_MAX would take
- * 32 KB of the stack, which may be small.) */
-struct q_table {
-    struct geometry geometry;
-    double last; /* the largest i that will be needed */
-    size_t from; /* SIZE_MAX: the table is empty */
-    double q[TABLE];
-};
-
-static void q_table_fill(struct q_table *table, size_t from)
+/* Computes q(i) for all i up to `last`. */
+static void fill_q(struct geometry geometry, double last, double q[Q_MAX])
 {
     struct block_model model;
-    block_model_start(&model, table->geometry);
-    table->from = from;
-    for (size_t i = 0; i < from + TABLE && (double)i <= table->last; i++) {
-        if (i >= from)
-            table->q[i - from] = block_model_q(&model);
+    block_model_start(&model, geometry);
+    for (size_t i = 0; i < Q_MAX && (double)i <= last; i++) {
+        q[i] = block_model_q(&model);
         block_model_add_key(&model);
     }
 }
 
-/* A pointer to q(s.mode), with the rest of the stretch around it. */
-static const double *q_table_at(struct q_table *table, struct stretch s)
-{
-    size_t low = (size_t)s.low, high = (size_t)s.high;
-    if (low < table->from || high >= table->from + TABLE)
-        q_table_fill(table, high < TABLE ? 0 : (low + high) / 2 - TABLE / 2);
-    return &table->q[(size_t)s.mode - table->from];
-}
-
 /* E_i|M[q(i)], with i from Binomial(keys_in_page, g/64). The weights are computed by recurrence
  * from the mode, where they are largest, and divided by their sum: no factorials, no exp(). */
-static double block_rate(struct q_table *table, double keys_in_page, double share)
+static double block_rate(const double q[Q_MAX], double keys_in_page, double share)
 {
     struct stretch s = binomial_stretch(keys_in_page, share);
-    if (s.high > Q_MAX - 1 || s.high - s.low > TABLE - 2)
+    if (s.high > Q_MAX - 1)
         return 1;
-    const double *q = q_table_at(table, s), *lower = q;
+    const double *upper = &q[(size_t)s.mode], *lower = upper;
     double odds = share / (1 - share);
     double sum = 1;
-    double weighted = *q;
+    double weighted = *upper;
     double weight = 1;
     for (double i = s.mode; i < s.high; i++) {
         weight *= (keys_in_page - i) / (i + 1) * odds;
         sum += weight;
-        weighted += weight * *++q;
+        weighted += weight * *++upper;
     }
     weight = 1;
     for (double i = s.mode; i > s.low; i--) {
@@ -171,13 +151,10 @@ double sizing_rate(struct geometry geometry, uint64_t pages, double keys)
     if (s.mode * share_of_block > Q_MAX / 2.0)
         return 1;
 
-    struct q_table table;
-    table.geometry = geometry;
-    table.last = ceil(binomial_stretch(s.high, share_of_block).high); /* of all keys of one page */
-    table.from = SIZE_MAX;
-
+    double q[Q_MAX];
+    fill_q(geometry, ceil(binomial_stretch(s.high, share_of_block).high), q);
     if (pages == 1)
-        return power(block_rate(&table, keys, share_of_block), geometry.blocks);
+        return power(block_rate(q, keys, share_of_block), geometry.blocks);
 
     /* The rate is smooth in M: a quarter of a standard deviation is a fine enough step. */
     double deviation = sqrt(keys * share_of_page * (1 - share_of_page));
@@ -188,7 +165,7 @@ double sizing_rate(struct geometry geometry, uint64_t pages, double keys)
     for (double m = s.mode; m <= s.high; m++, step++) {
         if (step % stride == 0) {
             sum += weight;
-            weighted += weight * power(block_rate(&table, m, share_of_block), geometry.blocks);
+            weighted += weight * power(block_rate(q, m, share_of_block), geometry.blocks);
         }
         weight *= (keys - m) / (m + 1) * odds;
     }
@@ -198,7 +175,7 @@ double sizing_rate(struct geometry geometry, uint64_t pages, double keys)
         weight *= m / ((keys - m + 1) * odds);
         if (++step % stride == 0) {
             sum += weight;
-            weighted += weight * power(block_rate(&table, m - 1, share_of_block), geometry.blocks);
+            weighted += weight * power(block_rate(q, m - 1, share_of_block), geometry.blocks);
         }
     }
     return weighted / sum;
