@@ -4,13 +4,12 @@
 #include "system/terminal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Characters in ASCII, and in UTF-8. */
-static const struct strokes {
-    const char *filled, *empty, *mark, *axis, *corner, *ground, *foot, *point;
-} strokes[] = {
+/* In ASCII, and in UTF-8. */
+static const struct strokes strokes[] = {
     {"#", ".", "|", "|", "+", "-", "+", "O"},
     {"█", "·", "│", "│", "└", "─", "┴", "●"},
 };
@@ -19,39 +18,30 @@ bool chart_begin(struct chart *chart)
 {
     if (!isatty(STDOUT_FILENO))
         return false;
-    *chart = (struct chart){stdout, terminal_width(STDOUT_FILENO), terminal_shows_utf8()};
+    bool utf8 = terminal_shows_utf8();
+    *chart = (struct chart){terminal_width(STDOUT_FILENO), utf8, &strokes[utf8]};
     return true;
-}
-
-const char *chart_point(const struct chart *chart)
-{
-    return strokes[chart->utf8].point;
-}
-
-const char *chart_mark(const struct chart *chart)
-{
-    return strokes[chart->utf8].mark;
 }
 
 void chart_bar(const struct chart *chart, const char *label, double fill, double mark,
                const char *notes)
 {
     enum { LABEL = 9, MOST = 40 };
-    const struct strokes *stroke = &strokes[chart->utf8];
+    const struct strokes *stroke = chart->stroke;
     unsigned width = (chart->width - LABEL) / 2 < MOST ? (chart->width - LABEL) / 2 : MOST;
     unsigned filled = (unsigned)(fill * width + 0.5), at = (unsigned)(mark * width);
     int room = (int)(chart->width - LABEL - width) - 3;
     if (filled == 0 && fill > 0)
         filled = 1;
-    fprintf(chart->to, "%*.*s ", LABEL, LABEL, label);
+    printf("%*.*s ", LABEL, LABEL, label);
     for (unsigned i = 0; i < width; i++)
         fputs(i == (at < width ? at : width - 1) ? stroke->mark
               : i < filled                       ? stroke->filled
                                                  : stroke->empty,
-              chart->to);
+              stdout);
     while (room > 0 && (int)strlen(notes) > room && strncmp(notes + room, "  ", 2) != 0)
         room--;
-    fprintf(chart->to, "%s%.*s\n", room > 0 ? "  " : "", room, notes);
+    printf("%s%.*s\n", room > 0 ? "  " : "", room, notes);
 }
 
 /* --- a curve --- */
@@ -76,11 +66,11 @@ static int level_of(const struct curve *curve, double rate)
 }
 
 /* The decades shown: from the rate at a quarter of the lines, but at most four below the point. */
-static void choose_scale(struct curve *curve, const struct chart_rate *rate)
+static void choose_scale(struct curve *curve, const struct forecast *forecast)
 {
-    double at = rate->at(rate->context, rate->lines);
-    double low = fmax(rate->at(rate->context, rate->lines / 4), at * 1e-4);
-    double high = fmin(rate->at(rate->context, rate->lines * 2), 1);
+    double lines = (double)forecast->capacity, at = forecast_rate(forecast, lines);
+    double low = fmax(forecast_rate(forecast, lines / 4), at * 1e-4);
+    double high = fmin(forecast_rate(forecast, lines * 2), 1);
     curve->bottom = floor(log10(fmax(low, RATE_LEAST)));
     curve->top = fmax(ceil(log10(fmax(high, RATE_LEAST))), curve->bottom + 1);
 }
@@ -105,39 +95,40 @@ static void draw_row(const struct chart *chart, const struct curve *curve, unsig
                      unsigned point)
 {
     int blanks = 0;
-    fputs(strokes[chart->utf8].axis, chart->to);
+    fputs(chart->stroke->axis, stdout);
     for (unsigned column = 0; column < curve->columns; column++, blanks++) {
         unsigned dots = dots_of(curve, row, column);
         if (dots == 0 && column != point)
             continue;
-        fprintf(chart->to, "%*s", blanks, "");
+        printf("%*s", blanks, "");
         if (column == point || !chart->utf8)
-            fputs(column == point ? chart_point(chart) : "*", chart->to);
+            fputs(column == point ? chart->stroke->point : "*", stdout);
         else
-            fprintf(chart->to, "\xe2%c%c", (int)(0xa0 | dots >> 6), (int)(0x80 | (dots & 63)));
+            printf("\xe2%c%c", (int)(0xa0 | dots >> 6), (int)(0x80 | (dots & 63)));
         blanks = -1;
     }
-    putc('\n', chart->to);
+    putchar('\n');
 }
 
 /* The axis, and under it 0, the lines at the point and, if they fit, those at the end. */
 static void draw_ground(const struct chart *chart, unsigned columns, double lines)
 {
     char middle[32], end[32];
-    const struct strokes *stroke = &strokes[chart->utf8];
+    const struct strokes *stroke = chart->stroke;
     int point = (int)columns / 2, left = (int)strlen(number_count(lines, middle)) / 2;
     int right = (int)columns - point - left - 1;
-    fprintf(chart->to, "%*s %s", LABEL, "", stroke->corner);
+    printf("%*s %s", LABEL, "", stroke->corner);
     for (int column = 0; column < (int)columns; column++)
-        fputs(column == point ? stroke->foot : stroke->ground, chart->to);
-    fprintf(chart->to, "\n%*s 0%*s", LABEL, "", point + left + 1, middle);
+        fputs(column == point ? stroke->foot : stroke->ground, stdout);
+    printf("\n%*s 0%*s", LABEL, "", point + left + 1, middle);
     if (right > (int)strlen(number_count(2 * lines, end)) + 6)
-        fprintf(chart->to, "%*s lines", right - 6, end);
-    putc('\n', chart->to);
+        printf("%*s lines", right - 6, end);
+    putchar('\n');
 }
 
-void chart_curve(const struct chart *chart, const struct chart_rate *rate)
+void chart_curve(const struct chart *chart, const struct forecast *forecast)
 {
+    double lines = (double)forecast->capacity, at = forecast_rate(forecast, lines);
     unsigned columns = chart->width - LABEL - 2;
     struct curve curve = {
         .columns = columns < COLUMNS_MOST ? columns : COLUMNS_MOST,
@@ -145,21 +136,20 @@ void chart_curve(const struct chart *chart, const struct chart_rate *rate)
         .up = chart->utf8 ? 4 : 1,
         .level[0] = -1,
     };
-    choose_scale(&curve, rate);
+    choose_scale(&curve, forecast);
     unsigned dots = curve.columns * curve.across;
     for (unsigned x = 0; x < dots; x++) {
-        double lines = (x + 0.5) / dots * 2 * rate->lines;
-        curve.level[x + 1] = level_of(&curve, fmin(rate->at(rate->context, lines), 1));
+        double rate = forecast_rate(forecast, (x + 0.5) / dots * 2 * lines);
+        curve.level[x + 1] = level_of(&curve, fmin(rate, 1));
     }
-    double at = rate->at(rate->context, rate->lines);
     unsigned point_row = ROWS - 1 - (unsigned)fmax(level_of(&curve, at), 0) / curve.up;
     for (unsigned row = 0; row < ROWS; row++) {
         char label[NUMBER_TEXT] = "";
         if (row == point_row || row == 0 || row == ROWS - 1)
             number_text(row == point_row ? at : pow(10, row == 0 ? curve.top : curve.bottom),
                         CHART_DIGITS, label);
-        fprintf(chart->to, "%*s ", LABEL, label);
+        printf("%*s ", LABEL, label);
         draw_row(chart, &curve, row, row == point_row ? curve.columns / 2 : COLUMNS_MOST);
     }
-    draw_ground(chart, curve.columns, rate->lines);
+    draw_ground(chart, curve.columns, lines);
 }

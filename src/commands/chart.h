@@ -7,13 +7,17 @@
 #ifndef UNSEEN_COMMANDS_CHART_H
 #define UNSEEN_COMMANDS_CHART_H
 
-#include <stdbool.h>
-#include <stdio.h>
+#include "core/forecast.h"
+
+/* The characters of bars and curves. */
+struct strokes {
+    const char *filled, *empty, *mark, *axis, *corner, *ground, *foot, *point;
+};
 
 struct chart {
-    FILE *to;
     unsigned width; /* columns, at least 20 */
     bool utf8;
+    const struct strokes *stroke;
 };
 
 /* Sets up a chart for standard output. Returns false if that is no terminal. */
@@ -25,17 +29,8 @@ bool chart_begin(struct chart *chart);
 void chart_bar(const struct chart *chart, const char *label, double fill, double mark,
                const char *notes);
 
-/* Draws the rate for 0 to twice `lines` lines, with a point at `lines`, in 14 rows. */
-struct chart_rate {
-    double (*at)(const void *context, double lines);
-    const void *context;
-    double lines;
-};
-void chart_curve(const struct chart *chart, const struct chart_rate *rate);
-
-/* The characters for the point of a curve and the mark of a bar. */
-const char *chart_point(const struct chart *chart);
-const char *chart_mark(const struct chart *chart);
+/* Draws the rate for 0 to twice the lines at capacity, with a point at capacity, in 14 rows. */
+void chart_curve(const struct chart *chart, const struct forecast *forecast);
 
 /* Digits of a rate, for core/number.h. */
 enum { CHART_DIGITS = 2 };

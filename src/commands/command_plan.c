@@ -25,18 +25,13 @@
 static const double points[] = {0.1, 0.25, 0.5, 1, 1.5, 2, 5};
 enum { POINTS = sizeof points / sizeof *points };
 
-static double rate_in_chart(const void *context, double keys)
-{
-    return forecast_rate(context, keys);
-}
-
 static void draw_curve(const struct chart *chart, const struct forecast *forecast)
 {
     double lines = (double)forecast->capacity;
     char count[NUMBER_TEXT], rate[NUMBER_TEXT], most[NUMBER_TEXT];
     printf("false-positive rate\n");
-    chart_curve(chart, &(struct chart_rate){rate_in_chart, forecast, lines});
-    printf("%s With %s %s the rate is %s.\n", chart_point(chart), number_count(lines, count),
+    chart_curve(chart, forecast);
+    printf("%s With %s %s the rate is %s.\n", chart->stroke->point, number_count(lines, count),
            number_lines(forecast->capacity),
            number_text(forecast_rate(forecast, lines), CHART_DIGITS, rate));
     number_text(forecast->plan.rate, NUMBER_ASKED, most);

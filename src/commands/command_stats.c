@@ -233,7 +233,7 @@ static void show_layers(struct figures *figures, const struct survey *survey)
         else if (survey->layers > 1)
             tell_layer(survey, i);
     if (draws)
-        printf("Fill by layer; %s marks where a layer is full.\n", chart_mark(&chart));
+        printf("Fill by layer; %s marks where a layer is full.\n", chart.stroke->mark);
 }
 
 static int show(const struct options *options, size_t before, const struct store *store)
