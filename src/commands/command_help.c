@@ -22,19 +22,13 @@ static const char *const groups[GROUPS] = {
 
 enum { HELP_COLUMN = 29, HELP_WIDTH = 80, LEFT_MAX = 96 };
 
-/* "-n, --capacity N": letters first. */
+/* "-n, --capacity N". */
 static void write_left(const struct option_entry *entry, char left[LEFT_MAX])
 {
-    size_t length = 0;
-    for (int is_long = 0; is_long <= 1; is_long++) {
-        if (is_long && length == 0)
-            length = (size_t)snprintf(left, LEFT_MAX, "    ");
-        for (size_t i = 0; i < SPELLINGS && entry->spellings[i] != NULL; i++)
-            if (option_is_long(entry->spellings[i]) == is_long)
-                length += (size_t)snprintf(left + length, LEFT_MAX - length, "%s%s",
-                                           length > 0 && left[0] == '-' ? ", " : "",
-                                           entry->spellings[i]);
-    }
+    const char *indent = option_is_long(entry->spellings[0]) ? "    " : "";
+    size_t length = (size_t)snprintf(left, LEFT_MAX, "%s%s", indent, entry->spellings[0]);
+    for (size_t i = 1; i < SPELLINGS && entry->spellings[i] != NULL; i++)
+        length += (size_t)snprintf(left + length, LEFT_MAX - length, ", %s", entry->spellings[i]);
     if (entry->argument != NULL)
         snprintf(left + length, LEFT_MAX - length, " %s", entry->argument);
 }
@@ -60,7 +54,7 @@ static void print_brief_options(void)
             continue;
         char left[LEFT_MAX];
         bool shown = entry->argument != NULL;
-        snprintf(left, sizeof left, "%s%s%s", option_letter(entry), shown ? " " : "",
+        snprintf(left, sizeof left, "%s%s%s", entry->spellings[0], shown ? " " : "",
                  shown ? entry->argument : "");
         bool second = count++ % 2 != 0;
         printf("  %-14s %-*s%s", left, second ? 0 : 23, entry->brief, second ? "\n" : "");

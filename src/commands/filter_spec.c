@@ -203,7 +203,7 @@ static const char *blame(const struct options *options, const char *option, char
     for (enum option_id id = 0; id < OPTIONS; id++) {
         const struct option_entry *entry = &option_table[id];
         /* --bits-per-key sets the size. */
-        const char *name = id == OPTION_bits_per_key ? "--size" : option_letter(entry);
+        const char *name = id == OPTION_bits_per_key ? "--size" : entry->spellings[0];
         bool blamed = option != NULL ? strcmp(name, option) == 0
                                      : entry->group == GROUP_KEY && entry->describes;
         if (options_has(options, id) && blamed)

@@ -4,7 +4,7 @@
  * A row defines the member of struct options for the value, and all that parsing, messages, help
  * and completions need. So a new option needs its row, and the code that uses the member.
  *
- *     OPTION(member, kind, group, commands, {spellings, a long one first}, argument in help,
+ *     OPTION(member, kind, group, commands, {spellings, letters first}, argument in help,
  *            short help (up to 23 characters; NULL: not listed), help, bounds of a number;
  *            other members of struct option_entry)
  *
@@ -12,9 +12,9 @@
  */
 
 /* clang-format off */
-OPTION(fields, FIELDS, GROUP_KEY, FOR_KEY_OPTIONS, {"--fields", "-f"}, "LIST",
+OPTION(fields, FIELDS, GROUP_KEY, FOR_KEY_OPTIONS, {"-f", "--fields"}, "LIST",
        "compare these fields", "compare only these fields: 2, 1,3, 2-4, 3-", .describes = true)
-OPTION(separator, SEPARATOR, GROUP_KEY, FOR_KEY_OPTIONS, {"--separator", "-t"}, "SEP",
+OPTION(separator, SEPARATOR, GROUP_KEY, FOR_KEY_OPTIONS, {"-t", "--separator"}, "SEP",
        "separator of fields", "byte between fields: , or \\t (default: blanks)", .describes = true)
 OPTION(csv, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"--csv"}, NULL,
        NULL, "lines are CSV; -f also takes names of columns", .describes = true,
@@ -25,7 +25,7 @@ OPTION(jsonl, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"--jsonl"}, NULL,
        .why = "a line of JSON has neither separators nor a header line")
 OPTION(by, PROFILE, GROUP_KEY, FOR_KEY_OPTIONS, {"--by"}, "FORM",
        "url, host or endpoint", "compare the url, host, endpoint or line", .describes = true)
-OPTION(ignore_case, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"--ignore-case", "-i"}, NULL,
+OPTION(ignore_case, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"-i", "--ignore-case"}, NULL,
        "ignore ASCII case", "ignore the case of ASCII letters", .describes = true)
 OPTION(trim, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"--trim"}, NULL,
        NULL, "ignore white space at the ends of lines and fields", .describes = true)
@@ -33,28 +33,28 @@ OPTION(header, NOTHING, GROUP_KEY, FOR_READERS, {"--header"}, NULL,
        NULL, "the first line of each FILE is a header line")
 
 OPTION(zero_terminated, NOTHING, GROUP_LINES, FOR_READERS | FOR_POP,
-       {"--zero-terminated", "-z", "-0"}, NULL,
+       {"-z", "-0", "--zero-terminated"}, NULL,
        "lines end with NUL", "lines end with NUL, in the input and the output")
-OPTION(append, FILE, GROUP_LINES, FOR_FILTER, {"--append", "-a"}, "FILE",
+OPTION(append, FILE, GROUP_LINES, FOR_FILTER, {"-a", "--append"}, "FILE",
        "append new lines to it", "append new lines to FILE instead of printing them")
 OPTION(dropped, FILE, GROUP_LINES, FOR_FILTER | FOR_ADD | FOR_PUSH, {"--dropped"}, "FILE",
        NULL, "append dropped lines to FILE")
-OPTION(max_count, COUNT, GROUP_LINES, FOR_FILTER | FOR_QUERY | FOR_POP, {"--max-count", "-m"}, "N",
+OPTION(max_count, COUNT, GROUP_LINES, FOR_FILTER | FOR_QUERY | FOR_POP, {"-m", "--max-count"}, "N",
        "stop after N new lines", "stop after N lines were printed or selected", 0, 1e15)
 OPTION(tag, NOTHING, GROUP_LINES, FOR_FILTER | FOR_QUERY | FOR_KEY, {"--tag"}, NULL,
        NULL, "print every line after new or seen (key: key, none)",
        .excludes = B(append) | B(dropped) | B(repeated) | B(exec) | B(pending) | B(durable) |
                    B(count) | B(quiet) | B(invert_match),
        .why = "--tag prints every line")
-OPTION(exit_status, NOTHING, GROUP_LINES, FOR_FILTER, {"--exit-status", "-e"}, NULL,
+OPTION(exit_status, NOTHING, GROUP_LINES, FOR_FILTER, {"-e", "--exit-status"}, NULL,
        NULL, "exit with 1 if no line was selected")
-OPTION(repeated, NOTHING, GROUP_LINES, FOR_FILTER, {"--repeated", "-d"}, NULL,
+OPTION(repeated, NOTHING, GROUP_LINES, FOR_FILTER, {"-d", "--repeated"}, NULL,
        NULL, "print lines that occur more than once, once each",
        .excludes = B(exec) | B(pending) | B(durable) | B(window) | B(forget_after) | B(dropped) |
                    B(summary) | OPERAND_FILTER,
        .why = "-d prints repeated lines, in memory only; for the field separator: -t")
 
-OPTION(exec, COMMAND, GROUP_DELIVERY, FOR_FILTER | FOR_POP, {"--exec", "-x"}, "CMD ARG...",
+OPTION(exec, COMMAND, GROUP_DELIVERY, FOR_FILTER | FOR_POP, {"-x", "--exec"}, "CMD ARG...",
        "pass new lines to CMD", "pass lines to CMD; if CMD fails, they come again",
        .needs = OPERAND_FILTER, .excludes = B(append),
        .why = "-x hands the lines to CMD; to keep the output of CMD: >> FILE")
@@ -67,10 +67,10 @@ OPTION(durable, NOTHING, GROUP_DELIVERY, FOR_FILTER | FOR_PUSH, {"--durable"}, N
 
 OPTION(create, NOTHING, GROUP_MAKING, FOR_FILTER | FOR_ADD | FOR_PUSH, {"--create"}, NULL,
        "make FILTER if missing", "make FILTER if it is missing", .needs = OPERAND_FILTER)
-OPTION(capacity, COUNT, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--capacity", "-n"}, "N",
+OPTION(capacity, COUNT, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"-n", "--capacity"}, "N",
        "size for N lines", "size FILTER for N distinct lines: 1000000, 1e9, 10M",
        1, SIZING_KEYS_MAX, .describes = true)
-OPTION(rate, RATE, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--fpr", "-p"}, "P",
+OPTION(rate, RATE, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"-p", "--fpr"}, "P",
        "false-positive rate", "false-positive rate: 1e-4, 1% (default 1e-6)",
        SIZING_RATE_MIN, SIZING_RATE_MAX, .describes = true)
 OPTION(window, COUNT, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"--window"}, "N",
@@ -102,7 +102,7 @@ OPTION(shard, SHARD, GROUP_MAKING, FOR_MAKERS, {"--shard"}, "I/N",
 OPTION(force, NOTHING, GROUP_MAKING, FOR_CREATE | FOR_MERGE, {"--force"}, NULL,
        NULL, "replace an existing filter")
 
-OPTION(output, FILTER, GROUP_SINGLE, FOR_MERGE, {"--output", "-o"}, "OUT",
+OPTION(output, FILTER, GROUP_SINGLE, FOR_MERGE, {"-o", "--output"}, "OUT",
        NULL, "the filter to make")
 OPTION(until_done, NOTHING, GROUP_SINGLE, FOR_POP, {"--until-done"}, NULL,
        NULL, "if no line waits, wait while workers hold lines")
@@ -110,11 +110,11 @@ OPTION(wait, TIME, GROUP_SINGLE, FOR_POP, {"--wait"}, "TIME",
        NULL, "if no line waits, wait for one at most this long", 0, TIME_MAX)
 OPTION(tries, COUNT, GROUP_SINGLE, FOR_POP, {"--tries"}, "N",
        NULL, "give up a line when CMD has failed on it N times", 1, 9, .needs = B(exec))
-OPTION(invert_match, NOTHING, GROUP_SINGLE, FOR_QUERY, {"--invert-match", "-v"}, NULL,
+OPTION(invert_match, NOTHING, GROUP_SINGLE, FOR_QUERY, {"-v", "--invert-match"}, NULL,
        NULL, "print lines that are not in FILTER")
-OPTION(count, NOTHING, GROUP_SINGLE, FOR_QUERY, {"--count", "-c"}, NULL,
+OPTION(count, NOTHING, GROUP_SINGLE, FOR_QUERY, {"-c", "--count"}, NULL,
        NULL, "print only the number of lines selected")
-OPTION(quiet, NOTHING, GROUP_SINGLE, FOR_QUERY, {"--quiet", "-q"}, NULL,
+OPTION(quiet, NOTHING, GROUP_SINGLE, FOR_QUERY, {"-q", "--quiet"}, NULL,
        NULL, "print nothing; stop at the first line selected")
 OPTION(files, FILE, GROUP_SINGLE, FOR_SHARD, {"--files"}, "PATTERN",
        NULL, "with N: write each shard to its own file: s.%d")
@@ -127,7 +127,7 @@ OPTION(hashes, COUNT, GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--hashes"}, "K",
 OPTION(seed, SEED, GROUP_EXPERT, FOR_MAKERS, {"--seed"}, "S",
        NULL, "seed of the hash, 64 bits (default 0)", 0, 0x1p64, .describes = true,
        .beside_like = true)
-OPTION(threads, COUNT, GROUP_EXPERT, FOR_READERS, {"--threads", "-j"}, "N",
+OPTION(threads, COUNT, GROUP_EXPERT, FOR_READERS, {"-j", "--threads"}, "N",
        NULL, "use at most N threads (default 2, or 1)", 1, 1024)
 OPTION(max_line, SIZE, GROUP_EXPERT, FOR_READERS | FOR_POP, {"--max-line"}, "SIZE",
        NULL, "treat longer lines as an error (default 1G)", 1, MAX_LINE_MAX)
@@ -141,8 +141,8 @@ OPTION(summary, NOTHING, GROUP_SAID, FOR_SUMMARIES, {"--summary"}, NULL,
        NULL, "at the end, report on standard error what was done")
 OPTION(json, NOTHING, GROUP_SAID, FOR_SUMMARIES | FOR_STATS | FOR_PLAN, {"--json"}, NULL,
        NULL, "stats, plan, --summary: report as JSON", .needs = B(summary))
-OPTION(help, NOTHING, GROUP_SAID, FOR_ALL, {"--help", "-h"}, NULL,
+OPTION(help, NOTHING, GROUP_SAID, FOR_ALL, {"-h", "--help"}, NULL,
        NULL, "print help; after a command, its help")
-OPTION(version, NOTHING, GROUP_SAID, FOR_ALL, {"--version", "-V"}, NULL,
+OPTION(version, NOTHING, GROUP_SAID, FOR_ALL, {"-V", "--version"}, NULL,
        NULL, "print the version")
 /* clang-format on */

@@ -33,21 +33,16 @@ _Static_assert(OPTIONS < 64, "options do not fit into a word");
 
 #pragma GCC diagnostic pop
 
-const char *option_letter(const struct option_entry *entry)
-{
-    const char *const *spelling = entry->spellings;
-    while (*spelling != NULL && option_is_long(*spelling))
-        spelling++;
-    return *spelling != NULL ? *spelling : entry->spellings[0];
-}
-
 /* The shortest option whose name begins with `written`, or the most similar one; or NULL. */
 static const char *nearest_name(const char *written)
 {
     const char *best = NULL;
     unsigned least = 3; /* edits: too many for a typo */
-    for (size_t i = 0; i < OPTIONS && strlen(written) >= 2; i++) {
-        const char *name = option_table[i].spellings[0] + 2;
+    for (size_t i = 0; i < OPTIONS * SPELLINGS && strlen(written) >= 2; i++) {
+        const char *spelling = option_table[i / SPELLINGS].spellings[i % SPELLINGS];
+        if (spelling == NULL || !option_is_long(spelling))
+            continue;
+        const char *name = spelling + 2;
         bool begins = strncmp(name, written, strlen(written)) == 0;
         unsigned changes = begins ? 0 : edit_distance(written, name);
         if (changes < least || (begins && strlen(name) < strlen(best))) {
@@ -116,14 +111,14 @@ static const struct hint {
     {"--false-positive-rate", FOR_ALL, "for the false-positive rate: --fpr"},
     {"--fp-rate", FOR_ALL, "for the false-positive rate: --fpr"},
     {"--null", FOR_ALL, "for lines that end with NUL: -z"},
-    {"--quiet", FOR_FILTER, "to remember lines without printing them: unseen add FILTER"},
-    {"--invert-match", FOR_FILTER, "not needed: only new lines are printed"},
-    {"--count", FOR_FILTER, "to count new lines: --summary, or | wc -l"},
-    {"--output", FOR_FILTER, "to append to a file: -a FILE; to replace it: > FILE"},
+    {"-q", FOR_FILTER, "to remember lines without printing them: unseen add FILTER"},
+    {"-v", FOR_FILTER, "not needed: only new lines are printed"},
+    {"-c", FOR_FILTER, "to count new lines: --summary, or | wc -l"},
+    {"-o", FOR_FILTER, "to append to a file: -a FILE; to replace it: > FILE"},
     {"--pending", FOR_COMMIT, "FILE comes after FILTER: unseen commit FILTER FILE"},
     {"--shard", FOR_PLAN, "for one of N shards, give -n as lines/N + 6 * sqrt(lines/N)"},
-    {"--capacity", FOR_SHARD, "the number of shards comes first: unseen shard 4 FILE"},
-    {"--output", FOR_SHARD, "for one shard: > FILE; for all: --files 'shard.%d'"},
+    {"-n", FOR_SHARD, "the number of shards comes first: unseen shard 4 FILE"},
+    {"-o", FOR_SHARD, "for one shard: > FILE; for all: --files 'shard.%d'"},
     {"--shard", FOR_SHARD, "the shard comes first: unseen shard 1/4 FILE"},
 };
 
@@ -269,7 +264,7 @@ static const char *form_of(enum option_id id, char text[64])
 {
     const struct option_entry *entry = &option_table[id];
     const char *argument = entry->argument != NULL ? entry->argument : "";
-    snprintf(text, 64, "%s%s%s", option_letter(entry), argument[0] != '\0' ? " " : "", argument);
+    snprintf(text, 64, "%s%s%s", entry->spellings[0], argument[0] != '\0' ? " " : "", argument);
     return text;
 }
 
@@ -288,7 +283,7 @@ static int check_needed(const struct options *options, enum option_id id)
     for (enum option_id other = 0; other < OPTIONS; other++)
         if ((needs & OPTION_BIT(other)) != 0 && (option_table[other].commands & bit) != 0)
             return message("%s: needs %s (add %s)", options->spelled[id],
-                           option_letter(&option_table[other]), form_of(other, form));
+                           option_table[other].spellings[0], form_of(other, form));
     return 0;
 }
 

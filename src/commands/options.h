@@ -89,7 +89,7 @@ struct option_entry {
     size_t target; /* offset of its value in struct options */
     enum option_group group;
     unsigned commands;
-    /* "--count", "-c": a long one first; NULL after the last */
+    /* "-c", "--count": letters first; NULL after the last */
     const char *spellings[SPELLINGS + 1];
     const char *argument; /* its name in help; NULL: no value */
     const char *brief;    /* for the short help, up to 23 characters; NULL: not listed */
@@ -108,9 +108,6 @@ static inline bool option_is_long(const char *spelling)
 {
     return spelling[1] == '-';
 }
-
-/* Its short spelling, or its long one if it has none. */
-const char *option_letter(const struct option_entry *entry);
 
 /* The types of members of struct options, by kind. Key options are in `recipe`, save -f, which
  * depends on the syntax of the filter. */
