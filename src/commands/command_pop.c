@@ -64,8 +64,8 @@ static int pop_lines(struct pop *pop, struct fault *fault)
     while (pop->taken < most && !signals_pending()) {
         struct queue_lines lines;
         struct fault later;
-        int result = queue_take_waiting(pop->queue, most - pop->taken, pop->taken == 0 ? wait : 0,
-                                        options->until_done, &lines, &pop->end, fault);
+        int result = queue_take(pop->queue, most - pop->taken, pop->taken == 0 ? wait : 0,
+                                options->until_done, &lines, &pop->end, fault);
         if (result <= 0)
             return result;
         result = deliver(pop, &lines, fault);

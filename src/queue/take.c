@@ -169,8 +169,8 @@ static int take_here(struct queue *queue, uint64_t most, struct queue_lines *lin
     return 0;
 }
 
-int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, enum queue_why *why,
-               struct fault *fault)
+static int take_now(struct queue *queue, uint64_t most, struct queue_lines *lines,
+                    enum queue_why *why, struct fault *fault)
 {
     *lines = (struct queue_lines){0};
     *why = QUEUE_EMPTY;
@@ -191,13 +191,13 @@ int queue_take(struct queue *queue, uint64_t most, struct queue_lines *lines, en
     return more;
 }
 
-int queue_take_waiting(struct queue *queue, uint64_t most, uint64_t wait, bool until_done,
-                       struct queue_lines *lines, enum queue_why *why, struct fault *fault)
+int queue_take(struct queue *queue, uint64_t most, uint64_t wait, bool until_done,
+               struct queue_lines *lines, enum queue_why *why, struct fault *fault)
 {
     int64_t start = clock_monotonic();
     for (;;) {
         int64_t before = clock_monotonic();
-        int result = queue_take(queue, most, lines, why, fault);
+        int result = take_now(queue, most, lines, why, fault);
         int64_t now = clock_monotonic();
         uint64_t waited = (uint64_t)(now - start);
         if (result != 0 || waited >= wait || (until_done && *why == QUEUE_EMPTY) ||

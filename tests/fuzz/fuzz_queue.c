@@ -76,7 +76,7 @@ static bool take(struct worker *worker, uint64_t most)
 {
     struct queue_lines lines;
     enum queue_why end;
-    int result = queue_take(worker->queue, most, &lines, &end, &fault);
+    int result = queue_take(worker->queue, most, 0, false, &lines, &end, &fault);
     INSIST(result >= 0 || strstr(fault.reason, "longer than 4 bytes"));
     for (size_t at = 0, n; at < lines.length; at += n + 1) {
         const char *line = lines.bytes + at, *stop = memchr(line, delimiter, lines.length - at);

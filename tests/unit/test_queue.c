@@ -78,7 +78,7 @@ enum { FAULT = -1, EMPTY = -2 - QUEUE_EMPTY, AWAITED = -2 - QUEUE_AWAITED, FULL 
 static int take(struct queue *queue, uint64_t most)
 {
     enum queue_why end;
-    int result = queue_take(queue, most, &got, &end, &fault);
+    int result = queue_take(queue, most, 0, false, &got, &end, &fault);
     return result > 0 ? (int)got.count : result < 0 ? FAULT : -2 - (int)end;
 }
 
