@@ -8,13 +8,10 @@
 
 #include <inttypes.h>
 
-/* Opens the filter for reading, so that a filter that is refused is not changed; but first checks
- * the names, in case > FILTER has emptied it. */
+/* Opens the filter for reading, so that a filter that is refused is not changed. */
 static int check(struct job *job)
 {
-    struct store *store = names_check(&job->names) == 0
-                              ? filter_operand_open_to_read(job->path, job->options)
-                              : NULL;
+    struct store *store = filter_operand_open_to_read(job->path, job->options);
     if (store == NULL)
         return EXIT_TROUBLE;
     bool counting = store_header(store)->plan.geometry.counting;

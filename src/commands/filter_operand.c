@@ -120,7 +120,7 @@ struct store *filter_operand_open_to_read(const char *path, const struct options
 {
     struct fault fault;
     struct names names = {.filter = path, .prints = true};
-    if (!filter_operand_is_name(path, options) || names_compare(&names) != 0)
+    if (!filter_operand_is_name(path, options) || names_check(&names) != 0)
         return NULL;
     struct store *store = store_open(path, false, NULL, &fault);
     if (store == NULL)

@@ -160,7 +160,7 @@ static int open_outputs(struct job *job)
         return EXIT_TROUBLE;
     job->output.waits = job->dropped.waits = message_waits;
     /* A link that was dangling when names were compared may lead to a file now. */
-    return named ? names_compare(&job->names) : 0;
+    return named ? names_check(&job->names) : 0;
 }
 
 /* If an earlier run of the task ended well, its lines are printed again. */

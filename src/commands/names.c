@@ -127,8 +127,7 @@ static size_t find_written(const struct names *names, struct file written[NAMES_
     return n;
 }
 
-/* `compare_only`: does not read the files. */
-static int check_all(const struct names *names, bool compare_only)
+int names_check(const struct names *names)
 {
     struct file written[NAMES_TARGETS + 2];
     size_t n = find_written(names, written);
@@ -137,7 +136,7 @@ static int check_all(const struct names *names, bool compare_only)
         for (size_t j = i + 1; j < n; j++)
             if ((written[i].is != OUTPUT || names->prints) && is_same(&written[i], &written[j]))
                 return is_both(&written[i], &written[j]);
-    for (size_t i = 0; i < n && !compare_only; i++)
+    for (size_t i = 0; i < n; i++)
         if (check_target(&written[i]) != 0)
             return EXIT_TROUBLE;
     for (const char **name = names->inputs; name != NULL && *name != NULL; name++) {
@@ -145,18 +144,8 @@ static int check_all(const struct names *names, bool compare_only)
         for (size_t i = 0; i < n; i++)
             if (is_same(&written[i], &input))
                 return is_both(&written[i], &input);
-        if (!compare_only && check_input(names, &input) != 0)
+        if (check_input(names, &input) != 0)
             return EXIT_TROUBLE;
     }
     return 0;
-}
-
-int names_check(const struct names *names)
-{
-    return check_all(names, false);
-}
-
-int names_compare(const struct names *names)
-{
-    return check_all(names, true);
 }

@@ -25,11 +25,8 @@ struct names {
     struct target targets[NAMES_TARGETS]; /* the first gets the printed lines */
 };
 
-/* To be called before any file is made or changed. Returns 0, or EXIT_TROUBLE after a message. */
+/* To be called before any file is made or changed; and again when all are open, because a dangling
+ * link may lead to one of them by then. Returns 0, or EXIT_TROUBLE after a message. */
 int names_check(const struct names *names);
-
-/* Only compares the files. To be called again when all are open: a dangling link may lead to one of
- * them by then. Returns as above. */
-int names_compare(const struct names *names);
 
 #endif
