@@ -25,12 +25,9 @@ void inputs_parse(struct inputs *inputs, const struct options *options, size_t f
         .names = none ? standard_input : options->operands + first,
         .delimiter = options->zero_terminated ? '\0' : '\n',
         .header = options->header,
-        .progress = options->progress,
         .max_line = options->max_line != 0 ? options->max_line : MAX_LINE,
         .threads = options->threads != 0 ? (unsigned)options->threads : batches_threads(),
-        .asked = (options->asked->bit & (FOR_QUERY | FOR_ADD | FOR_PUSH | FOR_REMOVE)) != 0
-                     ? options->asked
-                     : NULL,
+        .options = options,
     };
 }
 
@@ -52,14 +49,14 @@ static const char *shown_name(const char *name)
 static int cannot_open(const struct inputs *inputs, const char *name, struct fault *fault)
 {
     char word[QUOTE_MAX], filter[QUOTE_MAX];
-    const struct command *command = command_find(name);
+    const struct command *command = command_find(name), *asked = inputs->options->asked;
+    bool after_filter = (asked->bit & (FOR_QUERY | FOR_ADD | FOR_PUSH | FOR_REMOVE)) != 0;
     fault_errno(fault, shown_name(name), NULL, errno);
     if (fault->error == ENOENT && command != NULL)
         fault_way_out(fault, "a command comes first: %s", command->synopsis);
-    else if (fault->error == ENOENT && inputs->asked != NULL && inputs->delimiter == '\n')
+    else if (fault->error == ENOENT && after_filter && inputs->delimiter == '\n')
         fault_way_out(fault, "if that is a line: printf '%%s\\n' %s | unseen %s %s",
-                      quote_word(name, word), inputs->asked->name,
-                      quote_file(inputs->names[-1], filter));
+                      quote_word(name, word), asked->name, quote_file(inputs->names[-1], filter));
     if (fault->error == EACCES && access(name, R_OK) == 0)
         fault_way_out(fault, "if it was made or replaced during this run: run unseen again");
     return -1;
@@ -201,7 +198,7 @@ int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
     if (pipeline == NULL)
         return message("%s", strerror(ENOMEM));
     const struct pipeline_counts *now = pipeline_counts(pipeline);
-    if (inputs->progress)
+    if (inputs->options->progress)
         progress_begin(inputs->names, &now->read, &now->selected, selected_words[plan->verb]);
     int status = read_all(inputs, run_pipeline, &(struct run){inputs, plan, pipeline});
     if (plan->durable && pipeline_settle(pipeline, &fault) != 0)
@@ -220,16 +217,17 @@ static int scan_input(void *context, struct input *input, struct fault *fault)
     return scan_run(context, input, fault);
 }
 
-int inputs_scan(const struct inputs *inputs, struct scan *scan)
+int inputs_scan(const struct inputs *inputs, struct scan *scan, struct output *output)
 {
     scan->header = inputs->header;
     scan->after_chunk = progress_update;
+    scan->collect = collect_new(output);
     scan->batches = batches_new(inputs->delimiter, scan->recipe, scan->hashers, inputs->threads);
-    if (scan->batches == NULL)
-        return message("%s", strerror(ENOMEM));
-    if (inputs->progress)
+    bool ready = scan->collect != NULL && scan->batches != NULL;
+    if (ready && inputs->options->progress)
         progress_begin(inputs->names, &scan->counts->read, NULL, NULL);
-    int status = read_all(inputs, scan_input, scan);
+    int status = ready ? read_all(inputs, scan_input, scan) : message("%s", strerror(ENOMEM));
     batches_free(scan->batches);
+    collect_free(scan->collect);
     return status;
 }

@@ -13,10 +13,9 @@ struct inputs {
     char delimiter;
     bool header;      /* the first line of each is a header line */
     bool all_or_none; /* a fault of one input ends the run */
-    bool progress;
     uint64_t max_line;
-    unsigned threads;            /* that share the work */
-    const struct command *asked; /* if its FILTER precedes the names; else NULL */
+    unsigned threads; /* that share the work */
+    const struct options *options;
 };
 
 /* Takes the operands from `first` on. */
@@ -36,7 +35,8 @@ int inputs_check_readable(const struct inputs *inputs);
 int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
                struct pipeline_counts *counts);
 
-/* The same without a filter, through a scan, whose last members it fills in. */
-int inputs_scan(const struct inputs *inputs, struct scan *scan);
+/* The same without a filter, through a scan: sets its last members, and its buffer before an
+ * output. */
+int inputs_scan(const struct inputs *inputs, struct scan *scan, struct output *output);
 
 #endif

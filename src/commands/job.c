@@ -43,6 +43,8 @@ static int parse(struct job *job, const struct options *options)
     if (operands == OPERANDS_FILES && filter_spec_key(options, &job->recipe) != 0)
         return EXIT_TROUBLE;
     job->scan.recipe = &job->recipe;
+    job->scan.context = job;
+    job->scan.counts = &job->counts;
     job->plan.most = options_has(options, OPTION_max_count) ? options->max_count : UINT64_MAX;
     job->plan.durable = options->durable;
     job->names = (struct names){
@@ -229,22 +231,12 @@ static int follow_recipe(struct job *job)
     return 0;
 }
 
-static int prepare_scan(struct job *job)
-{
-    if (job->scan.lines == NULL)
-        return 0;
-    job->scan.context = job;
-    job->scan.counts = &job->counts;
-    job->scan.collect = collect_new(&job->output);
-    return job->scan.collect != NULL ? 0 : message("%s", strerror(ENOMEM));
-}
-
 static int prepare(struct job *job, const struct options *options, const struct steps *steps)
 {
     if (parse(job, options) != 0 || (steps->check != NULL && steps->check(job) != 0) ||
         names_check(&job->names) != 0 || claim_pending(job) != 0 || open_filter(job) != 0 ||
         follow_recipe(job) != 0 || (steps->open != NULL && steps->open(job) != 0) ||
-        prepare_scan(job) != 0 || open_outputs(job) != 0 || hold(job) != 0)
+        open_outputs(job) != 0 || hold(job) != 0)
         return EXIT_TROUBLE;
     return confine(job);
 }
@@ -311,7 +303,7 @@ static int run(struct job *job, const struct steps *steps)
     struct pipeline_plan *plan = &job->plan;
     plan->counts_drops = job->options->summary && steps->selected != NULL;
     int status = steps->read != NULL       ? steps->read(job)
-                 : job->scan.lines != NULL ? inputs_scan(&job->inputs, &job->scan)
+                 : job->scan.lines != NULL ? inputs_scan(&job->inputs, &job->scan, &job->output)
                                            : inputs_run(&job->inputs, plan, &job->counts);
     if (job->options->exec != NULL)
         status = finish_command(job, steps, status);
@@ -334,7 +326,6 @@ int job_run(struct job *job, const struct options *options, const struct steps *
         status = run(job, steps);
     else
         header_lines_free(&job->plan.header_lines); /* which run leaves to the pipeline */
-    collect_free(job->scan.collect);
     pending_free(job->plan.pending);
     filter_close(job->plan.filter);
     filter_close(job->plan.repeats);
