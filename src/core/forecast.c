@@ -2,19 +2,14 @@
 
 #include <math.h>
 
-static uint64_t capacity_of(const struct filter_plan *plan, const struct layer_plan *layer)
-{
-    if (!plan->window)
-        return (uint64_t)round(growth_sized_for(plan, layer));
-    return plan->capacity != 0 ? plan->capacity : layer->capacity * GENERATIONS;
-}
-
 int forecast_make(struct forecast *forecast, const struct filter_plan *plan)
 {
     *forecast = (struct forecast){.plan = *plan, .layers = growth_first_layers(plan)};
     if (growth_first(plan, &forecast->layer) != 0)
         return -1;
-    forecast->capacity = capacity_of(plan, &forecast->layer);
+    forecast->capacity = !plan->window ? (uint64_t)round(growth_sized_for(plan, &forecast->layer))
+                         : plan->capacity != 0 ? plan->capacity
+                                               : forecast->layer.capacity * GENERATIONS;
     return 0;
 }
 

@@ -6,17 +6,6 @@ struct siphash_state {
     uint64_t v[4];
 };
 
-/* The initial state; 0xee selects a result of 128 bits. */
-static inline struct siphash_state start(uint64_t k0, uint64_t k1)
-{
-    return (struct siphash_state){{
-        k0 ^ UINT64_C(0x736f6d6570736575),
-        k1 ^ UINT64_C(0x646f72616e646f6d) ^ 0xee,
-        k0 ^ UINT64_C(0x6c7967656e657261),
-        k1 ^ UINT64_C(0x7465646279746573),
-    }};
-}
-
 static inline uint64_t turn(uint64_t x, unsigned bits)
 {
     return x << bits | x >> (64 - bits);
@@ -61,7 +50,13 @@ static inline uint64_t last_word(const uint8_t *at, size_t length)
 struct key siphash_key(const void *bytes, size_t length, uint64_t k0, uint64_t k1)
 {
     const uint8_t *at = bytes;
-    struct siphash_state s = start(k0, k1);
+    /* 0xee selects a result of 128 bits. */
+    struct siphash_state s = {{
+        k0 ^ UINT64_C(0x736f6d6570736575),
+        k1 ^ UINT64_C(0x646f72616e646f6d) ^ 0xee,
+        k0 ^ UINT64_C(0x6c7967656e657261),
+        k1 ^ UINT64_C(0x7465646279746573),
+    }};
     struct key key;
     for (size_t words = length / 8; words > 0; words--, at += 8)
         take(&s, load64(at));

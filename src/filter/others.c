@@ -114,14 +114,6 @@ static int look(struct filter *filter, unsigned slot, const struct key *keys, si
     return result;
 }
 
-/* Detaches a file whose owner has left, so that the disk gets its blocks back. */
-static void detach_if_gone(struct filter *filter, unsigned slot)
-{
-    struct attached *attached = filter->attached[slot];
-    if (attached != NULL && attached->file != slot_facts(filter->store, slot).file)
-        detach(filter, slot);
-}
-
 int others_test(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
                 uint64_t *total, struct fault *fault)
 {
@@ -129,7 +121,10 @@ int others_test(struct filter *filter, const struct key *keys, size_t n, uint8_t
     *total = 0;
     for (unsigned slot = 0; slot < SLOTS_MAX; slot++) {
         if (get64(store, slot_at(slot) + FLIGHT_COUNT) == 0) {
-            detach_if_gone(filter, slot);
+            /* If its owner has left, the disk gets the blocks of its file back. */
+            if (filter->attached[slot] != NULL &&
+                filter->attached[slot]->file != get64(store, slot_at(slot) + FLIGHT_FILE))
+                detach(filter, slot);
             continue;
         }
         if (filter->writes && slot == filter->slot)

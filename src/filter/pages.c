@@ -204,29 +204,26 @@ bool pages_have_data(const struct store *store, const struct layer *layer)
     return data < 0 ? errno != ENXIO : (uint64_t)data < page_at(layer, layer->plan.pages);
 }
 
-/* Lets the file system make the blocks read as zeros, if it can, instead of writing them. */
-static void clear_slice(const struct store *store, const struct layer *layer, uint64_t page,
-                        uint64_t pages)
-{
-    size_t bytes = (size_t)(pages * PAGE_BYTES);
-    if (in_memory(store) || io_zero(store->file.fd, page_at(layer, page), bytes) != 0)
-        memset(layer->bits.bytes + page * PAGE_BYTES, 0, bytes);
-}
-
 int pages_clear(const struct store *store, const struct layer *layer, const char *doing,
                 struct fault *fault)
 {
     uint8_t *bytes = layer->bits.bytes;
     uint64_t end = layer->plan.pages;
-    /* Memory is released, and reads as zeros when it is touched again. */
-    if (in_memory(store) && madvise(bytes, bytes_of(layer), MADV_DONTNEED) == 0)
+    if (in_memory(store)) {
+        /* Memory is released, and reads as zeros when it is touched again. */
+        if (madvise(bytes, bytes_of(layer), MADV_DONTNEED) != 0)
+            memset(bytes, 0, bytes_of(layer));
         return 0;
+    }
     for (uint64_t page = 0; page < end; page += SLICE_PAGES) {
+        size_t slice = (size_t)(slice_from(page, end) * PAGE_BYTES);
         if (store_check_signals(store, fault) != 0)
             return -1;
-        clear_slice(store, layer, page, slice_from(page, end));
+        /* If it can, the file system makes the blocks read as zeros, instead of writing them. */
+        if (io_zero(store->file.fd, page_at(layer, page), slice) != 0)
+            memset(bytes + page * PAGE_BYTES, 0, slice);
     }
-    return in_memory(store) ? 0 : pages_flush(store, layer, doing, fault);
+    return pages_flush(store, layer, doing, fault);
 }
 
 /* --- bits --- */

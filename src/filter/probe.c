@@ -42,20 +42,16 @@ void probe_newest(const struct store *store, const struct key *keys, size_t n, u
         probe_layer(store, newest, generation_now(store), keys, n, seen);
 }
 
-static void ask(const struct store *store, const struct key *keys, size_t n)
-{
-    for (unsigned i = 0; i < store->count; i++)
-        stage_prefetch(store, i, keys, n);
-    pages_prefetch(store, keys, n);
-}
-
 int probe_begin(struct store *store, const struct key *keys, size_t n, uint8_t *seen,
                 struct fault *fault)
 {
     if (store_refresh(store, fault) != 0)
         return -1;
-    if (!store->asked && !in_memory(store))
-        ask(store, keys, n);
+    if (!store->asked && !in_memory(store)) {
+        for (unsigned i = 0; i < store->count; i++)
+            stage_prefetch(store, i, keys, n);
+        pages_prefetch(store, keys, n);
+    }
     store->asked = true;
     memset(seen, 0, n);
     return 0;

@@ -40,13 +40,6 @@ void slot_path(const struct store *store, uint32_t number, char path[SIDE_FILE_N
 
 /* --- its file --- */
 
-/* Publishes the side file: the level first, because readers may have no lock. */
-static void note_file(struct filter *filter, uint64_t file, unsigned level)
-{
-    put32(filter->store, slot_at(filter->slot) + FLIGHT_LEVEL, level);
-    put64(filter->store, slot_at(filter->slot) + FLIGHT_FILE, file);
-}
-
 /* Unpublishes the side file. `level`: FLIGHT_BEGINS while the file may still exist, else 0. */
 static void note_no_file(struct filter *filter, uint32_t level)
 {
@@ -145,7 +138,9 @@ static int show(struct filter *filter, const struct flight *larger, struct fault
         return fault_errno(fault, larger->path, NULL, errno);
     if (store_lock(filter->store, fault) != 0)
         return -1;
-    note_file(filter, (uint64_t)status.st_ino, larger->level);
+    /* The level first, because readers may have no lock. */
+    put32(filter->store, slot_at(filter->slot) + FLIGHT_LEVEL, larger->level);
+    put64(filter->store, slot_at(filter->slot) + FLIGHT_FILE, (uint64_t)status.st_ino);
     store_unlock(filter->store);
     return 0;
 }

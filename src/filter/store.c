@@ -21,12 +21,6 @@
 
 /* --- opening --- */
 
-static bool leads_to(const char *path, const struct store *store)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && store_is_file(store, &status);
-}
-
 static int fault_replaced(const struct store *store, const char *what, struct fault *fault)
 {
     fault_set(fault, store->file.path, "was %s during this run", what);
@@ -70,10 +64,11 @@ static int check_kind(struct store *store, struct fault *fault)
 static int find_real(struct store *store, struct fault *fault)
 {
     char real[PATH_MAX];
+    struct stat status;
     struct open_file *file = &store->file;
     if (realpath(file->path, real) == NULL)
         snprintf(real, sizeof real, "%s", file->path);
-    else if (!leads_to(real, store))
+    else if (stat(real, &status) != 0 || !store_is_file(store, &status))
         return fault_replaced(store, "replaced", fault);
     file->real = strdup(real);
     return file->real != NULL ? 0 : fault_errno(fault, file->path, NULL, ENOMEM);

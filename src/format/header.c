@@ -72,13 +72,6 @@ enum {
     FEATURES_KNOWN = 7
 };
 
-static uint64_t features_of(const struct header *header)
-{
-    return (header->plan.geometry.counting ? (uint64_t)FEATURE_COUNTING : 0) |
-           (header->plan.window ? (uint64_t)FEATURE_WINDOW : 0) |
-           (header_has_secret(header) ? (uint64_t)FEATURE_SECRET : 0);
-}
-
 /* Fills the page except for its checksum. */
 static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
 {
@@ -86,7 +79,9 @@ static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
     memset(bytes, 0, HEADER_BYTES);
     memcpy(bytes + MAGIC_AT, magic, sizeof magic);
     store32(bytes + VERSION_AT, VERSION);
-    store64(bytes + FEATURES_AT, features_of(header));
+    store64(bytes + FEATURES_AT, (plan->geometry.counting ? FEATURE_COUNTING : 0U) |
+                                     (plan->window ? FEATURE_WINDOW : 0U) |
+                                     (header_has_secret(header) ? FEATURE_SECRET : 0U));
     memcpy(bytes + UUID_AT, header->uuid, UUID_BYTES);
     store64(bytes + CREATED_AT, (uint64_t)header->created);
     store64(bytes + HASH_SEED_AT, header->hasher.k0);
@@ -160,11 +155,6 @@ static const char *plan_flaw(const struct filter_plan *plan, const uint8_t *byte
     return NULL;
 }
 
-static bool is_shard(struct shard shard)
-{
-    return shard.count <= SHARDS_MAX && shard.number >= 1 && shard.number <= shard.count;
-}
-
 static bool may_be_window(const struct filter_plan *plan)
 {
     bool bounded = plan->forget != 0 ? plan->forget <= FORGET_MAX : plan->capacity != 0;
@@ -183,9 +173,11 @@ static bool uses_unnamed(const struct header *header, const uint8_t *bytes)
 static const char *header_flaw(const struct header *header, const uint8_t *bytes)
 {
     const struct filter_plan *plan = &header->plan;
+    struct shard shard = header->shard;
     if (plan->window && !may_be_window(plan))
         return "invalid window";
-    if (header->shard.count != 0 && !is_shard(header->shard))
+    if (shard.count != 0 &&
+        (shard.count > SHARDS_MAX || shard.number < 1 || shard.number > shard.count))
         return "invalid shard";
     if (uses_unnamed(header, bytes))
         return "unused header bytes are not zero";

@@ -101,24 +101,20 @@ static bool is_size(uint64_t pages)
     return pages >= 1 && pages <= SIZING_PAGES_MAX;
 }
 
-static bool is_geometry(struct geometry geometry)
-{
-    return geometry.blocks >= 1 && geometry.blocks <= BLOCKS_MAX && geometry.fields >= 1 &&
-           geometry.fields <= FIELDS_MAX;
-}
-
 /* Rules 8 and 9, for a layer. */
 static const char *layer_flaw(const struct layer_plan *plan)
 {
+    struct geometry geometry = plan->geometry;
     if (!is_size(plan->pages))
         return "invalid size";
     if (plan->capacity < 1)
         return "invalid capacity";
     if (!(plan->rate >= 0 && plan->rate <= 1))
         return "invalid false-positive rate";
-    if (!is_geometry(plan->geometry))
+    if (geometry.blocks < 1 || geometry.blocks > BLOCKS_MAX || geometry.fields < 1 ||
+        geometry.fields > FIELDS_MAX)
         return "invalid geometry";
-    if (!sizing_may_hold(plan->geometry, plan->pages, plan->capacity, plan->rate))
+    if (!sizing_may_hold(geometry, plan->pages, plan->capacity, plan->rate))
         return "invalid capacity";
     return NULL;
 }

@@ -68,20 +68,14 @@ enum { IS_SANITIZED = 1 };
 enum { IS_SANITIZED = 0 };
 #endif
 
-/* Kernels without Landlock, kernels where it is disabled, and containers that block the call. */
-static bool is_absent(int error)
-{
-    return error == ENOSYS || error == EOPNOTSUPP || error == EPERM;
-}
-
 int confine_version(void)
 {
     if (IS_SANITIZED)
         return 0;
     long version = syscall(CREATE_RULESET, NULL, (size_t)0, ASK_VERSION);
-    if (version < 0 && is_absent(errno))
-        return 0;
-    return (int)version;
+    /* Kernels without Landlock, kernels where it is disabled, and containers that block the call. */
+    bool absent = version < 0 && (errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM);
+    return absent ? 0 : (int)version;
 }
 
 static void note(struct confine *confine)

@@ -78,18 +78,14 @@ static int rename_to_free(const struct newfile *file)
     return 0;
 }
 
-static int give_name(struct newfile *file)
-{
-    int result = file->plan->over ? rename(file->temporary, file->target) : rename_to_free(file);
-    return result == 0 ? 0 : errno == EEXIST ? 1 : -1;
-}
-
 static int finish(struct newfile *file)
 {
-    int named = fsync(file->fd) == 0 ? give_name(file) : -1;
-    if (named == 0)
-        path_sync_directory(file->target);
-    return named;
+    if (fsync(file->fd) != 0)
+        return -1;
+    if ((file->plan->over ? rename(file->temporary, file->target) : rename_to_free(file)) != 0)
+        return errno == EEXIST ? 1 : -1;
+    path_sync_directory(file->target);
+    return 0;
 }
 
 int newfile_make(const struct newfile_plan *plan)
