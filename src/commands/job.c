@@ -127,9 +127,9 @@ static int read_header_of(struct job *job, const char *name, bool *headed)
                                  : input_new(fd, name, job->inputs.delimiter, INPUT_BYTES,
                                              (size_t)job->inputs.max_line);
     *headed = true;
-    if (input == NULL)
+    if (input == NULL) {
         fault_errno(&fault, name, NULL, errno);
-    else if (input_next(input, &chunk, &fault) == 1) {
+    } else if (input_next(input, &chunk, &fault) == 1) {
         const char *end = memchr(chunk.bytes, job->inputs.delimiter, chunk.length);
         result = header_lines_add(&job->plan.header_lines, chunk.bytes,
                                   (size_t)(end - chunk.bytes) + 1, name, &fault);
