@@ -31,7 +31,7 @@ static double log_zero(struct geometry geometry)
 
 double estimate_page_keys(struct geometry geometry, double set)
 {
-    return log(zero_of(geometry, set)) / log_zero(geometry);
+    return fabs(log(zero_of(geometry, set)) / log_zero(geometry)); /* not -0 */
 }
 
 /* e_g of the chances of a page's blocks. The sums e_j of products of j chances, j = 0..g, are
