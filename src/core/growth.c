@@ -15,17 +15,12 @@ unsigned growth_first_layers(const struct filter_plan *plan)
     return plan->window ? GENERATIONS + 1 : 1;
 }
 
-static double share_of_growth(const struct filter_plan *plan)
-{
-    if (plan->fixed || (plan->window && plan->forget == 0))
-        return 0;
-    return plan->capacity != 0 ? SHARE_GIVEN : SHARE_OPEN;
-}
-
 double growth_rate(const struct filter_plan *plan, unsigned index)
 {
     unsigned first = growth_first_layers(plan);
-    double share = share_of_growth(plan);
+    double share = plan->fixed || (plan->window && plan->forget == 0) ? 0
+                   : plan->capacity != 0                              ? SHARE_GIVEN
+                                                                      : SHARE_OPEN;
     if (index < first)
         return plan->rate * (1 - share) / first;
     double rate = plan->rate * share * (1 - RATIO);

@@ -68,7 +68,7 @@ static ptrdiff_t take_new(struct filter *filter, const struct key *keys, size_t 
         return -1;
     *taken += filter->flight.count;
     if (store_settlings(filter->store) != settled)
-        probe_layers(filter->store, keys, n, seen);
+        probe_layers(filter->store, filter->store->count, keys, n, seen);
     uint64_t room = room_beside(filter, *taken);
     bool expects = filter->expected.log != NULL;
     if (expects)

@@ -7,11 +7,11 @@
 #include "system/network.h"
 #include "system/newfile.h"
 #include "system/path.h"
+#include "system/random.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -89,8 +89,8 @@ int create_check_place(const char *path, unsigned over, struct fault *fault)
 void create_new_identity(struct header *header)
 {
     uint8_t *uuid = header->uuid;
-    if (getrandom(uuid, UUID_BYTES, 0) != UUID_BYTES)
-        store64(uuid, (uint64_t)time(NULL) ^ (uint64_t)getpid() << 32);
+    store64(uuid, random_word());
+    store64(uuid + 8, random_word());
     uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40);
     uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
     header->created = (int64_t)time(NULL);

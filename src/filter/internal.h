@@ -62,7 +62,7 @@ struct store {
     struct store_watch watch;
     bool settling; /* delivered lines are being settled: no signal ends that, or a wait for it */
     bool asked;    /* the pages of the first batch were prefetched */
-    struct layer layers[LAYERS_MAX];
+    struct layer layers[LAYERS_MAX]; /* the last member: from `count` on, not cleared */
 };
 
 /* A flight of another writer, in a file. */

@@ -11,6 +11,7 @@
 #include "filter/generation.h"
 #include "filter/internal.h"
 #include "filter/pages.h"
+#include "filter/probe.h"
 #include "filter/room.h"
 #include "filter/window.h"
 
@@ -128,16 +129,6 @@ struct store *memory_new(const struct header *header, const struct store_watch *
 
 /* --- claiming --- */
 
-static void test_all_but(const struct store *store, unsigned layer, const struct key *keys,
-                         size_t n, uint8_t *seen)
-{
-    uint64_t now = generation_now(store);
-    memset(seen, 0, n);
-    for (unsigned i = 0; i < store->count; i++)
-        if (i != layer && !generation_expired(store, i, now))
-            store->kernel->test(&store->layers[i].bits, keys, n, seen);
-}
-
 /* Notes the keys that were set. There is room for all keys of the small layer. */
 static void note_small(struct store *store, uint64_t before, const struct key *keys, size_t n,
                        const uint8_t *seen)
@@ -181,7 +172,8 @@ ptrdiff_t memory_claim(struct store *store, const struct key *keys, size_t n, ui
         unsigned newest = is_window(store) ? generation_filling(store) : store->count - 1;
         if (newest < store->count) {
             uint64_t set;
-            test_all_but(store, newest, keys + done, n - done, seen + done);
+            memset(seen + done, 0, n - done);
+            probe_layers(store, newest, keys + done, n - done, seen + done);
             done += insert(store, newest, keys + done, n - done, most_new - new, seen + done, &set);
             new += set;
             if (done == n || new == most_new)

@@ -79,23 +79,18 @@ static bool takes_huge(const struct layer *layer)
     return bytes_of(layer) <= SMALL_BYTES;
 }
 
-static void expect(const struct store *store, struct layer *layer, uint64_t keys)
-{
-    if (layer->in_bulk || keys < (in_memory(store) ? HUGE_FROM : layer->plan.pages / FEW))
-        return;
-    if (in_memory(store) || takes_huge(layer))
-        pages_use_huge(layer);
-    else if (layer->plan.pages <= pages_of_memory() / 2)
-        layer->to_read = layer->plan.pages;
-    layer->in_bulk = true;
-}
-
 void pages_expect(struct store *store, uint64_t keys)
 {
     for (unsigned i = 0; i < store->count; i++) {
         struct layer *layer = &store->layers[i];
-        if (!layer_is_empty(store, layer))
-            expect(store, layer, keys);
+        uint64_t many = in_memory(store) ? HUGE_FROM : layer->plan.pages / FEW;
+        if (layer_is_empty(store, layer) || layer->in_bulk || keys < many)
+            continue;
+        if (in_memory(store) || takes_huge(layer))
+            pages_use_huge(layer);
+        else if (layer->plan.pages <= pages_of_memory() / 2)
+            layer->to_read = layer->plan.pages;
+        layer->in_bulk = true;
     }
 }
 

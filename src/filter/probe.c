@@ -26,18 +26,20 @@ static void probe_layer(const struct store *store, unsigned i, uint64_t now, con
 }
 
 /* Newest first, because it is the largest. */
-void probe_layers(const struct store *store, const struct key *keys, size_t n, uint8_t *seen)
+void probe_layers(const struct store *store, unsigned except, const struct key *keys, size_t n,
+                  uint8_t *seen)
 {
     uint64_t now = generation_now(store);
     for (unsigned i = store->count; i-- > 0;)
-        probe_layer(store, i, now, keys, n, seen);
+        if (i != except)
+            probe_layer(store, i, now, keys, n, seen);
 }
 
 void probe_newest(const struct store *store, const struct key *keys, size_t n, uint8_t *seen)
 {
     unsigned newest = generation_largest(store);
     if (!is_window(store))
-        probe_layers(store, keys, n, seen);
+        probe_layers(store, store->count, keys, n, seen);
     else if (newest < store->count)
         probe_layer(store, newest, generation_now(store), keys, n, seen);
 }
@@ -61,6 +63,6 @@ int probe(struct store *store, const struct key *keys, size_t n, uint8_t *seen, 
 {
     if (probe_begin(store, keys, n, seen, fault) != 0)
         return -1;
-    probe_layers(store, keys, n, seen);
+    probe_layers(store, store->count, keys, n, seen);
     return 0;
 }

@@ -12,8 +12,10 @@
 int probe(struct store *store, const struct key *keys, size_t n, uint8_t *seen,
           struct fault *fault);
 
-/* The same for keys with seen[i] == 0, in the layers that are mapped. */
-void probe_layers(const struct store *store, const struct key *keys, size_t n, uint8_t *seen);
+/* The same for keys with seen[i] == 0, in the layers that are mapped, but for layer `except`;
+ * store_layers: in all. */
+void probe_layers(const struct store *store, unsigned except, const struct key *keys, size_t n,
+                  uint8_t *seen);
 
 /* The same, but in a window only in the newest generation: an older one will be cleared earlier,
  * and may have the key only by a false positive. */

@@ -14,18 +14,12 @@
 
 /* --- the next layer --- */
 
-static uint64_t pages_in_all(const struct store *store)
-{
-    uint64_t pages = 0;
-    for (unsigned i = 0; i < store->count; i++)
-        pages += store->layers[i].plan.pages;
-    return pages;
-}
-
 int room_plan(const struct store *store, struct layer_plan *layer, struct fault *fault)
 {
     const struct filter_plan *asked = &store->header.plan;
-    uint64_t pages = pages_in_all(store), keys = store_capacity(store);
+    uint64_t pages = 0, keys = store_capacity(store);
+    for (unsigned i = 0; i < store->count; i++)
+        pages += store->layers[i].plan.pages;
     if (store->count == LAYERS_MAX || growth_next(asked, store->count, pages, keys, layer) != 0) {
         fault_set(fault, store_name(store), "cannot grow further than %u layers", store->count);
         return fault_way_out(fault, "make a new filter, with -n for all its lines");

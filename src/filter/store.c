@@ -204,11 +204,12 @@ static int open_all(struct store *store, struct fault *fault)
 
 struct store *store_new(const struct store_watch *watch, struct fault *fault)
 {
-    struct store *store = calloc(1, sizeof *store);
+    struct store *store = malloc(sizeof *store);
     if (store == NULL) {
         fault_errno(fault, "filter", NULL, ENOMEM);
         return NULL;
     }
+    memset(store, 0, offsetof(struct store, layers));
     store->file.fd = -1;
     if (watch != NULL)
         store->watch = *watch;
