@@ -228,7 +228,7 @@ static int compare_secret(const struct options *options, const char *path, const
     return 0;
 }
 
-/* Changes the header of the filter to what it would be, had the filter been made as the options say.
+/* Changes the filter's header to what it would be, had the filter been made as the options say.
  * --hashes with the number that it has anyway makes no difference. */
 static int want(const struct options *options, struct header *wanted)
 {
