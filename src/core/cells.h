@@ -45,8 +45,8 @@ static inline bool cells_test(const uint8_t *block, uint64_t word, unsigned fiel
     return all;
 }
 
-/* Raises each cell that the word names by one, or lowers it. Precondition of lowering: cells_test is
- * true for this block and for the key's other blocks. */
+/* Raises each cell that the word names by one, or lowers it. Precondition of lowering: cells_test
+ * is true for this block and for the key's other blocks. */
 static inline void cells_step(uint8_t *block, uint64_t word, unsigned fields, bool up)
 {
     uint64_t done[BLOCK_CELLS / 64] = {0};

@@ -34,7 +34,8 @@ struct kernel {
     size_t (*insert)(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen,
                      uint64_t most, uint64_t *set);
 
-    /* Counts the bits set in each block of a page, which may have any alignment. Returns the sum. */
+    /* Counts the bits set in each block of a page, which may have any alignment. Returns the
+     * sum. */
     unsigned (*count)(const uint8_t *page, uint16_t set[PAGE_BLOCKS]);
 };
 

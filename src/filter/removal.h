@@ -15,8 +15,8 @@ enum removal {
 };
 
 /* Removes up to BATCH_KEYS keys from a counting filter, in order; removals[i] is an enum removal.
- * Keys in flight are not in. Returns how many were removed, or -1 with the fault: none was, then. If
- * the process is killed, each key is removed completely or not at all. */
+ * Keys in flight are not in. Returns how many were removed, or -1 with the fault: none was, then.
+ * If the process is killed, each key is removed completely or not at all. */
 ptrdiff_t removal_remove(struct store *store, const struct key *keys, size_t n, uint8_t *removals,
                          struct fault *fault);
 

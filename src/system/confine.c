@@ -73,7 +73,8 @@ int confine_version(void)
     if (IS_SANITIZED)
         return 0;
     long version = syscall(CREATE_RULESET, NULL, (size_t)0, ASK_VERSION);
-    /* Kernels without Landlock, kernels where it is disabled, and containers that block the call. */
+    /* Kernels without Landlock, kernels where it is disabled, and containers that block the
+     * call. */
     bool absent = version < 0 && (errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM);
     return absent ? 0 : (int)version;
 }
