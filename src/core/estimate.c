@@ -35,8 +35,8 @@ double estimate_page_keys(struct geometry geometry, double set)
 }
 
 /* e_g of the chances of a page's blocks. The sums e_j of products of j chances, j = 0..g, are
- * extended by one block at a time: a choice either includes it or not, so e_j becomes e_j + chance
- * * e_(j-1). No term is negative, so nothing cancels; there are at most C(64, 16) terms, so that
+ * extended by one block at a time: a choice either includes it or not, so e_j grows by chance *
+ * e_(j-1). No term is negative, so nothing cancels; there are at most C(64, 16) terms, so that
  * sums of ones are exact. */
 static double sum_of_products(const struct estimate *estimate, const uint16_t blocks[PAGE_BLOCKS])
 {
