@@ -105,7 +105,7 @@ static enum removal remove_key(struct store *store, struct key key, uint64_t in)
     journal_end(store);
     uint64_t keys = layer_keys(store, &store->layers[layer]);
     if (keys > 0)
-        put64(store, keys_at(layer), keys - 1);
+        put64(store, layer_state_at(layer) + LAYER_KEYS, keys - 1);
     return REMOVAL_DONE;
 }
 

@@ -43,7 +43,7 @@ static int announce(struct store *store, const struct layer_record *record)
 {
     size_t at = (size_t)store->count * LAYER_RECORD_BYTES;
     layer_encode(record, store->metadata + LAYER_TABLE_AT + at);
-    put64(store, keys_at(store->count), 0);
+    put64(store, layer_state_at(store->count) + LAYER_KEYS, 0);
     put64(store, layer_state_at(store->count) + LAYER_ERA, 0);
     put64(store, layer_state_at(store->count) + LAYER_HAS_BITS, 0);
     put64(store, layer_state_at(store->count) + LAYER_EMPTYING, 0);

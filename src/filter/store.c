@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -63,14 +62,13 @@ static int check_kind(struct store *store, struct fault *fault)
  * resolved, takes it as it is. */
 static int find_real(struct store *store, struct fault *fault)
 {
-    char real[PATH_MAX];
     struct stat status;
     struct open_file *file = &store->file;
-    if (realpath(file->path, real) == NULL)
-        snprintf(real, sizeof real, "%s", file->path);
-    else if (stat(real, &status) != 0 || !store_is_file(store, &status))
+    file->real = realpath(file->path, NULL);
+    if (file->real == NULL)
+        file->real = strdup(file->path);
+    else if (stat(file->real, &status) != 0 || !store_is_file(store, &status))
         return fault_replaced(store, "replaced", fault);
-    file->real = strdup(real);
     return file->real != NULL ? 0 : fault_errno(fault, file->path, NULL, ENOMEM);
 }
 

@@ -137,7 +137,7 @@ static int begin_generation(struct store *store, unsigned layer, struct fault *f
     uint64_t time = time_to_write(store);
     /* Unless it is the newest, and keys were settled there by now. */
     if (layer != newest || store_layer_keys(store, layer) == 0) {
-        put64(store, keys_at(layer), 0);
+        put64(store, layer_state_at(layer) + LAYER_KEYS, 0);
         put64(store, layer_state_at(layer) + WINDOW_LAST, time);
         put64(store, layer_state_at(layer) + WINDOW_BEGAN, time & ~WINDOW_BEHIND);
         put64(store, layer_state_at(layer) + WINDOW_NUMBER, number + 1);

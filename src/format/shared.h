@@ -91,11 +91,6 @@ static inline size_t layer_state_at(unsigned layer)
     return LAYER_STATES_AT + (size_t)layer * LAYER_STATE_BYTES;
 }
 
-static inline size_t keys_at(unsigned layer)
-{
-    return layer_state_at(layer) + LAYER_KEYS;
-}
-
 static inline size_t slot_at(unsigned slot)
 {
     return SLOTS_AT + (size_t)slot * FLIGHT_RECORD_BYTES;

@@ -368,7 +368,7 @@ static int fill(int fd, const void *context)
         if (write_layer(fd, contents, i, &keys) != 0)
             return -1;
         /* Counters leave out keys that looked seen, as if the keys had come one by one. */
-        store64(states + (keys_at(i) - LAYER_STATES_AT),
+        store64(states + (layer_state_at(i) + LAYER_KEYS - LAYER_STATES_AT),
                 (uint64_t)sizing_remembered(plan->geometry, plan->pages, keys));
     }
     uint8_t settled[8];

@@ -411,7 +411,7 @@ static void settled_without_room(void)
     filter_hold(filter, false, &fault);
     tap_check(sample_take(filter, 0, 600, KEPT) == 600, "not all are new");
     struct store *store = filter_store(filter);
-    put64(store, keys_at(0), 700);
+    put64(store, layer_state_at(0) + LAYER_KEYS, 700);
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &limit);
     const struct rlimit as_it_is = {store_file_bytes(store), limit.rlim_max};
