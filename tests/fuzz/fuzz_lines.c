@@ -214,13 +214,13 @@ static void expect(const struct way *way, const uint8_t *input, size_t size, str
             copy[end] = way->delimiter;
             result->header = copy;
             result->header_length = end + 1;
-        } else if (expect_line(way, keyer, copy + at, end - at, result)) {
-            result->used = end + 1;
         } else {
-            result->status = -1;
+            result->status = expect_line(way, keyer, copy + at, end - at, result) ? 0 : -1;
         }
         if (result->status != 0)
             break;
+        if (at > 0 || !way->header)
+            result->used = end + 1;
     }
     if (result->selected == way->most)
         result->status = 1;
