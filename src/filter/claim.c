@@ -21,11 +21,7 @@
  *      at rate p. So these last tests ask only the newest generation.
  */
 #include "filter/internal.h"
-#include "filter/memory.h"
-#include "filter/others.h"
-#include "filter/place.h"
 #include "filter/probe.h"
-#include "filter/room.h"
 #include "filter/slot.h"
 #include "filter/window.h"
 #include "system/lock.h"

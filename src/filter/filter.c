@@ -3,8 +3,6 @@
 
 #include "filter/counter.h"
 #include "filter/internal.h"
-#include "filter/memory.h"
-#include "filter/others.h"
 #include "filter/slot.h"
 #include "system/random.h"
 

@@ -186,4 +186,58 @@ int store_refresh(struct store *store, struct fault *fault);
 /* Maps one layer of a file. */
 int store_map_layer(struct store *store, const struct layer_record *record, struct fault *fault);
 
+/* --- memory.c --- */
+
+/* Makes a filter of header->plan and its seed; without capacity and pages, a small one that grows
+ * (growth_in_memory). Returns NULL with the fault. */
+struct store *memory_new(const struct header *header, const struct store_watch *watch,
+                         struct fault *fault);
+
+/* As filter_claim, but sets the bits of new keys. */
+ptrdiff_t memory_claim(struct store *store, const struct key *keys, size_t n, uint64_t most_new,
+                       uint8_t *seen, struct fault *fault);
+
+/* --- others.c: the keys that other living writers have in flight --- */
+
+/* Sets seen[i] = 1 for keys that another writer has in flight; *total: how many keys they all have.
+ * Under LOCK_CHANGE; or without a lock, and then a key that is settled meanwhile may be missed: it
+ * is in the layers, and the counter of settlings has moved. One load per slot with nothing in
+ * flight. Returns 0, or -1 with the fault. */
+int others_test(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
+                uint64_t *total, struct fault *fault);
+
+/* Unmaps and closes their files. */
+void others_free(struct filter *filter);
+
+/* --- place.c: settled keys into layers --- */
+
+/* How many more keys fit into all layers, or into the filling generation of a window. Without
+ * LOCK_CHANGE, a hint. */
+uint64_t place_room(const struct store *store);
+
+/* The layer of the next key; store_layers if room must be made. */
+unsigned place_next(const struct store *store);
+
+/* Under LOCK_CHANGE: sets and counts the keys with in[i] == 0, each layer up to its capacity. With
+ * `all` the newest layer takes keys for which there is no room. Returns how many keys are done. */
+size_t place_keys(struct store *store, const struct key *keys, size_t n, const uint8_t *in,
+                  bool all);
+
+/* --- room.c: allocates or empties a stage, turns a window, or adds a layer --- */
+
+/* Makes room in a file for more keys than the `taken` that are in flight, unless another process
+ * has made room since this one looked. LOCK_CHANGE must not be held. Takes as long as the disk. A
+ * signal to end (except while lines are settled) or to stop is obeyed at once, and the next writer
+ * that needs room continues. Returns 0, or -1 with the fault. */
+int room_make(struct store *store, uint64_t taken, struct fault *fault);
+
+/* Whether the stage of the filling layer must be allocated or emptied before keys are claimed for
+ * it: a hint. */
+bool room_is_wanted(const struct store *store);
+
+/* For memory.c. Plans the next layer: returns 0, or -1 with the fault. Tells the watch that a layer
+ * was added. */
+int room_plan(const struct store *store, struct layer_plan *layer, struct fault *fault);
+void room_tell(const struct store *store);
+
 #endif

@@ -1,18 +1,17 @@
 /*
- * memory - see memory.h.
+ * memory - a filter in memory, which ends with its process. Claiming sets the bits at once, and
+ * nothing is settled. The same lines are printed as with a file.
  *
  * Counters and generations are laid out as in a file, so that surveys and windows work on both.
  *
  * The first touch of a page costs 5 us. So a filter for any number of lines begins with a small
  * layer, and notes its keys. When that is full, a large layer with the same keys replaces it.
  */
-#include "filter/memory.h"
+#include "filter/internal.h"
 
 #include "filter/generation.h"
-#include "filter/internal.h"
 #include "filter/pages.h"
 #include "filter/probe.h"
-#include "filter/room.h"
 #include "filter/window.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
-#include "filter/others.h"
-
+/* others - the keys that other living writers have in flight; see internal.h. */
 #include "filter/internal.h"
+
 #include "filter/slot.h"
 
 #include <errno.h>

@@ -1,14 +1,13 @@
 /*
- * place - see place.h.
+ * place - puts settled keys into layers.
  *
  * A layer takes exactly `capacity` keys before the next one is filled. So the layer of a key
  * depends only on the keys before it, not on when or by which process they were settled. Of several
  * layers with room the oldest is filled first. In a window only one generation is filling.
  */
-#include "filter/place.h"
+#include "filter/internal.h"
 
 #include "filter/generation.h"
-#include "filter/internal.h"
 #include "filter/pages.h"
 #include "filter/stage.h"
 #include "filter/window.h"

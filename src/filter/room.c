@@ -1,8 +1,7 @@
-#include "filter/room.h"
+/* room - makes room for keys; see internal.h. */
+#include "filter/internal.h"
 
 #include "filter/create.h"
-#include "filter/internal.h"
-#include "filter/place.h"
 #include "filter/stage.h"
 #include "filter/window.h"
 #include "system/lock.h"
