@@ -153,14 +153,13 @@ __attribute__((flatten)) static bool take_usual(const struct recipe *recipe, str
                                                 size_t column, char *buffer, struct span *key)
 {
     struct value value = {.raw = {NULL, 0}};
-    if (!csv_find(row, recipe->separator, column, &value.raw))
+    if (!csv_find(row, recipe->separator, column, &value.raw, &value.doubled))
         return false;
     *key = value.raw;
     if (value.raw.bytes == NULL)
         return true;
     if (value.raw.length > 0 && value.raw.bytes[0] == '"') {
         value.raw = span_between(value.raw.bytes + 1, span_end(value.raw) - 1);
-        value.doubled = memchr(value.raw.bytes, '"', value.raw.length) != NULL;
     }
     *key = plain(recipe, &value, buffer);
     return true;

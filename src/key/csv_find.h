@@ -23,6 +23,7 @@ struct csv_find {
     struct finder quotes, separators;
     uint64_t inside;   /* all bits, if the last chunk ended inside quotes; else 0 */
     uint64_t closed;   /* 1, if its last byte closed a field; else 0 */
+    uint64_t doubled;  /* not 0: two quotes for one were found */
     size_t left;       /* separators before the end of the field */
     const char *first; /* of the field */
     const char *end;   /* NULL: not yet found */
@@ -39,6 +40,7 @@ static inline bool csv_find_quotes(struct csv_find *find, const char *at, size_t
     may_open |= at == find->quotes.line.bytes || at[-1] == find->separators.a;
     if ((opens & ~may_open) != 0 || ((closes << 1 | find->closed) & ~(ends | opens) & last) != 0)
         return false;
+    find->doubled |= opens & (closes << 1 | find->closed);
     find->inside = (uint64_t)0 - (inside >> 63);
     find->closed = closes >> 63;
     find->separators.found = ends;
@@ -66,8 +68,9 @@ static inline bool csv_find_chunk(struct csv_find *find, const char *at, size_t 
 }
 
 /* Finds field `number`, from 1 on, with its quotes. If the row lacks it, field->bytes is NULL.
- * Returns false if the row is not usual. */
-static inline bool csv_find(struct span row, char separator, size_t number, struct span *field)
+ * *doubled: the row has two quotes for one. Returns false if the row is not usual. */
+static inline bool csv_find(struct span row, char separator, size_t number, struct span *field,
+                            bool *doubled)
 {
     struct csv_find find = {.quotes = {.line = row, .a = '"', .b = '"'},
                             .separators = {.line = row, .a = separator, .b = separator},
@@ -79,6 +82,7 @@ static inline bool csv_find(struct span row, char separator, size_t number, stru
     if (find.end == NULL)
         find.end = find.first != NULL ? span_end(row) : NULL;
     *field = span_between(find.first, find.end);
+    *doubled = find.doubled != 0;
     return find.inside == 0;
 }
 
