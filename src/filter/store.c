@@ -279,7 +279,9 @@ static int check_name_now(struct store *store, struct fault *fault)
 int store_check_name(struct store *store, struct fault *fault)
 {
     enum { RECENTLY = 10 };
-    if (store->file.fd < 0 || clock_monotonic() - store->file.named_at < RECENTLY)
+    /* A writer looks again when it settles. */
+    if (store->file.fd < 0 ||
+        (store->file.write && clock_monotonic() - store->file.named_at < RECENTLY))
         return 0;
     return check_name_now(store, fault);
 }
