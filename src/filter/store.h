@@ -71,8 +71,9 @@ uint64_t store_layer_keys(const struct store *store, unsigned layer);
 int store_freeze(struct store *store, struct fault *fault);
 void store_thaw(struct store *store);
 
-/* Checks that the path still leads to the open file, at most every 10 ms. (Settling checks each
- * time.) Returns 0, or -1 with the fault: the file was replaced or removed. In memory 0. */
+/* Checks that the path still leads to the open file; for a writer at most every 10 ms, as settling
+ * checks each time. Returns 0, or -1 with the fault: the file was replaced or removed. In memory
+ * 0. */
 int store_check_name(struct store *store, struct fault *fault);
 /* Whether this is the same file (device and inode). */
 bool store_is_file(const struct store *store, const struct stat *stat);
