@@ -75,6 +75,7 @@ void store_thaw(struct store *store);
  * checks each time. Returns 0, or -1 with the fault: the file was replaced or removed. In memory
  * 0. */
 int store_check_name(struct store *store, struct fault *fault);
+
 /* Whether this is the same file (device and inode). */
 bool store_is_file(const struct store *store, const struct stat *stat);
 /* Whether an open regular file begins as a filter. Does not move its offset. */
