@@ -91,7 +91,6 @@ static void show_key(struct figures *figures, const struct recipe *recipe)
 {
     char all[RECIPE_TEXT], list[RECIPE_TEXT], separator[RECIPE_TEXT], by[RECIPE_TEXT];
     const char *fields = recipe_fields_text(recipe, list);
-    const char *format = recipe->syntax == SYNTAX_CSV ? "csv" : "jsonl";
     recipe_separator_text(recipe, separator);
     figures_show(figures,
                  {"key", "key", .text = recipe_shown(recipe, all),
@@ -99,7 +98,7 @@ static void show_key(struct figures *figures, const struct recipe *recipe)
                       recipe_is_whole_line(recipe)
                           ? NULL
                           : ROWS({NULL, "trim", FLAG(recipe->trim)},
-                                 {NULL, "format", TEXT(format),
+                                 {NULL, "format", TEXT(syntax_names[recipe->syntax]),
                                   .absent = recipe->syntax == SYNTAX_FIELDS},
                                  {NULL, "fields", TEXT(fields), .absent = *fields == '\0'},
                                  {NULL, "separator", TEXT(separator), .absent = !recipe->separated},

@@ -148,9 +148,7 @@ enum recipe_found recipe_decode(const uint8_t bytes[RECIPE_BYTES], struct recipe
                                 char name[RECIPE_NAME])
 {
     uint32_t flags = load32(bytes + FLAGS_AT);
-    const char *rules = (flags & FLAG_CSV) != 0     ? "csv"
-                        : (flags & FLAG_JSONL) != 0 ? "jsonl"
-                                                    : "fields";
+    const uint32_t both = FLAG_CSV | FLAG_JSONL;
     struct recipe found = {
         .syntax = (flags & FLAG_CSV) != 0     ? SYNTAX_CSV
                   : (flags & FLAG_JSONL) != 0 ? SYNTAX_JSONL
@@ -164,14 +162,13 @@ enum recipe_found recipe_decode(const uint8_t bytes[RECIPE_BYTES], struct recipe
     if (result == RECIPE_GOOD && !decode_fields(bytes, &found))
         result = RECIPE_DAMAGED;
     if (result == RECIPE_GOOD)
-        result = check_version(rules, bytes[SYNTAX_AT], has_fields(&found) ? SYNTAX_VERSION : 0,
-                               name);
+        result = check_version(syntax_names[found.syntax], bytes[SYNTAX_AT],
+                               has_fields(&found) ? SYNTAX_VERSION : 0, name);
     if (result == RECIPE_GOOD)
         result = check_version("trim", bytes[TRIM_AT], found.trim ? TRIM_VERSION : 0, name);
     if (result != RECIPE_GOOD)
         return result;
-    if ((flags & ~(uint32_t)FLAGS) != 0 || (flags & (FLAG_CSV | FLAG_JSONL)) > FLAG_JSONL ||
-        !is_consistent(&found))
+    if ((flags & ~(uint32_t)FLAGS) != 0 || (flags & both) == both || !is_consistent(&found))
         return RECIPE_DAMAGED;
     *recipe = found;
     return RECIPE_GOOD;

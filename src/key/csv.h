@@ -42,10 +42,8 @@ enum csv_found {
     CSV_WRONG   /* the line is not a row */
 };
 
-#define CSV_BUFFER(length) (3 * (length) + 64)
-
 /* Takes the key. *key points into the line if possible, otherwise into `buffer`, which has
- * CSV_BUFFER(line.length) bytes. `columns` is for a recipe with names. One pass over the line. If
+ * SPAN_DECODED(line.length) bytes. `columns` is for a recipe with names. One pass over the line. If
  * the result is CSV_WRONG, *wrong says why. */
 enum csv_found csv_take(const struct recipe *recipe, const struct csv_columns *columns,
                         struct span line, char *buffer, struct span *key, const char **wrong);

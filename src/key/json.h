@@ -27,12 +27,10 @@ struct json_items {
     char text[RECIPE_NAMES_BYTES + 2];
 };
 
-#define JSON_BUFFER(length) (3 * (length) + 64)
-
 void json_split_items(const struct recipe *recipe, struct json_items *items);
 
 /* Takes the key. *key points into the line if possible, otherwise into `buffer`, which has
- * JSON_BUFFER(line.length) bytes. --trim and -i are applied to the contents of strings. With a
+ * SPAN_DECODED(line.length) bytes. --trim and -i are applied to the contents of strings. With a
  * profile, which takes one item, the key is the string itself, not yet in lower case. Returns false
  * if the line has no key. One pass over the line to check it, and one for each step of each
  * item. */

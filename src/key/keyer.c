@@ -73,7 +73,7 @@ int keyer_reserve(struct keyer *keyer, size_t length)
     bool decodes = recipe->syntax != SYNTAX_FIELDS;
     if ((!decodes && recipe->ranges == 0 && !recipe->fold) || length <= keyer->size)
         return 0;
-    char *text = malloc(decodes ? JSON_BUFFER(length) : length + FIELDS_SPARE);
+    char *text = malloc(decodes ? SPAN_DECODED(length) : length + FIELDS_SPARE);
     if (text == NULL)
         return -1;
     free(keyer->text);

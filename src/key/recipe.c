@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const syntax_names[SYNTAXES] = {"fields", "csv", "jsonl"};
 const char *const profile_names[PROFILES] = {"line", "url", "host", "endpoint"};
 const unsigned profile_versions[PROFILES] = {0, 1, 1, 1};
 
@@ -297,7 +298,7 @@ char *recipe_text(const struct recipe *recipe, char *text)
     char value[RECIPE_TEXT], quoted[QUOTE_MAX];
     text[0] = '\0';
     if (recipe->syntax != SYNTAX_FIELDS)
-        add_words(text, recipe->syntax == SYNTAX_CSV ? "--csv" : "--jsonl", "");
+        add_words(text, "--", syntax_names[recipe->syntax]);
     if (recipe->trim)
         add_words(text, "--trim", "");
     if (recipe->ranges > 0 || recipe->names[0] != '\0')

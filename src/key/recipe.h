@@ -28,7 +28,10 @@ enum { RECIPE_RANGES_MAX = 16, RECIPE_FIELD_MAX = 65535 };
 enum { RECIPE_NAMES_MAX = 16, RECIPE_NAMES_BYTES = 1024 };
 
 /* What a line is made of. */
-enum syntax { SYNTAX_FIELDS, SYNTAX_CSV, SYNTAX_JSONL };
+enum syntax { SYNTAX_FIELDS, SYNTAX_CSV, SYNTAX_JSONL, SYNTAXES };
+
+/* "fields", "csv", "jsonl". */
+extern const char *const syntax_names[SYNTAXES];
 
 enum profile { PROFILE_LINE, PROFILE_URL, PROFILE_HOST, PROFILE_ENDPOINT, PROFILES };
 

@@ -9,6 +9,9 @@ struct span {
     size_t length;
 };
 
+/* Room for what is decoded from a line of CSV or JSON, and written anew in quotes. */
+#define SPAN_DECODED(length) (3 * (length) + 64)
+
 static inline struct span span_between(const char *first, const char *end)
 {
     return (struct span){first, (size_t)(end - first)};

@@ -452,18 +452,19 @@ static int collect_dropped(struct pipeline *pipeline, const struct batch *batch,
                            struct fault *fault)
 {
     const size_t *starts = batch->starts;
+    const struct header_lines *header = &pipeline->plan.header_lines;
     pipeline->counts.dropped += batch->n - marks_count(pipeline->select, batch->n);
     for (size_t i = 0, from; i < batch->n && pipeline->dropped != NULL;) {
         from = i;
         i = marks_run(pipeline->select, from, batch->n);
-        if (!pipeline->select[from] && !pipeline->plan.dropped_headed) {
-            const struct header_lines *header = &pipeline->plan.header_lines;
-            pipeline->plan.dropped_headed = true;
-            if (collect_add(pipeline->dropped, header->line, header->length, fault) != 0)
-                return -1;
-        }
-        if (!pipeline->select[from] && collect_add(pipeline->dropped, batch->bytes + starts[from],
-                                                   starts[i] - starts[from], fault) != 0)
+        if (pipeline->select[from])
+            continue;
+        if (!pipeline->plan.dropped_headed &&
+            collect_add(pipeline->dropped, header->line, header->length, fault) != 0)
+            return -1;
+        pipeline->plan.dropped_headed = true;
+        if (collect_add(pipeline->dropped, batch->bytes + starts[from], starts[i] - starts[from],
+                        fault) != 0)
             return -1;
     }
     return 0;
