@@ -19,6 +19,8 @@ static int print_key(struct keys *keys, const char *line, size_t length, struct 
     struct collect *collect = keys->job.scan.collect;
     struct key_text key = keyer_text(keys->keyer, line, length);
     const char *tag = key.no_key ? "none\t" : "key\t";
+    if (collect_reserve(collect, strlen(tag) + key.length + 1, fault) != 0)
+        return -1;
     if (keys->job.options->tag && collect_add(collect, tag, strlen(tag), fault) != 0)
         return -1;
     if (collect_add(collect, key.bytes, key.length, fault) != 0)
