@@ -110,7 +110,7 @@ void warn_of_no_key(const struct recipe *recipe, const char *name,
     bool all = counts->no_key == counts->read, most = counts->no_key > counts->read / 2;
     if (counts->no_key == 0 || !(all || (most && counts->read >= ENOUGH)))
         return;
-    message("%s: %" PRIu64 " of %" PRIu64 " %s no %s, so whole lines are compared, the first in "
+    message("%s: %" PRIu64 " of %" PRIu64 " %s no %s, so whole lines are compared; the first is "
             "line %" PRIu64 " of %s (to see the keys: unseen key %s FILE)",
             name, counts->no_key, counts->read, number_of(counts->read, "line has", "lines have"),
             words_for_key(recipe), counts->no_key_line, counts->no_key_input,
