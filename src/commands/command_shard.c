@@ -23,12 +23,10 @@ struct splitting {
     uint32_t part[BATCH_LINES]; /* of the lines at hand */
 };
 
-/* Adds the number of a shard and a TAB, before `length` bytes of the same line. */
-static int add_tag(struct collect *collect, uint32_t part, size_t length, struct fault *fault)
+/* Adds the number of a shard and a TAB. */
+static int add_tag(struct collect *collect, uint32_t part, struct fault *fault)
 {
     char text[16], *end = text + sizeof text, *at = end;
-    if (collect_reserve(collect, sizeof text + length, fault) != 0)
-        return -1;
     *--at = '\t';
     for (; part != 0; part /= 10)
         *--at = (char)('0' + part % 10);
@@ -43,7 +41,7 @@ static inline int hand_on(struct splitting *splitting, uint32_t part, const char
     if (splitting->job.shards != NULL)
         return shard_files_add(splitting->job.shards, part, line, length, fault);
     bool tagged = splitting->shard.number == 0 && part != 0;
-    if (tagged && add_tag(splitting->job.scan.collect, part, length, fault) != 0)
+    if (tagged && add_tag(splitting->job.scan.collect, part, fault) != 0)
         return -1;
     return collect_add(splitting->job.scan.collect, line, length, fault);
 }
