@@ -117,9 +117,9 @@ END
 0|f.bf only.csv empty.csv bom.csv a.csv|\xef\xbb\xbfid,n\r\n8,x\r\n1,x\n2,y\n|1 2 8
 2|f.bf a.csv moved.csv - <a.csv|id,n\n1,x\n2,y\n|1 2|moved.csv: columns differ from a.csv's
 2|f.bf - moved.csv <only.csv|||moved.csv: columns differ from standard input's
-2|f.bf none.csv a.csv|id,n\n1,x\n2,y\n|1 2|none.csv: no column 'id' (columns: nr, n,""m"")
+2|f.bf none.csv a.csv|id,n\n1,x\n2,y\n|1 2|none.csv: no column 'id' (columns: nr, 'n,"m"')
 2|f.bf a.csv twice.csv|id,n\n1,x\n2,y\n|1 2|twice.csv: two columns are named 'id' (rename one, or make a filter with -f and its number)
-2|f.bf none.csv -x cat|||none.csv: no column 'id' (columns: nr, n,""m"")
+2|f.bf none.csv -x cat|||none.csv: no column 'id' (columns: nr, 'n,"m"')
 0|f.bf a.csv && unseen f.bf moved.csv|id,n\n1,x\n2,y\nn,id\nw,3\n|1 2 3
 0|add f.bf a.csv moved.csv||1 2 3
 0|add f.bf a.csv && unseen query -c f.bf moved.csv a.csv|4\n|1 2

@@ -1,7 +1,7 @@
 #include "commands/command.h"
 
+#include "commands/habits.h"
 #include "commands/message.h"
-#include "core/edit_distance.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@ const struct command command_table[] = {
      "unseen [FILTER [FILE...]] [-x CMD [ARG]...]", NULL,
      "print each line that was not seen before",
      NULL,
-     NULL, command_filter},
+     command_filter},
 
     {"create", FOR_CREATE, OPERANDS_FILTER, "Make, fill and query filters",
      "unseen create FILTER", NULL,
@@ -21,12 +21,12 @@ const struct command command_table[] = {
      "is dropped by mistake. Any two of -n, -p and --size determine the third; with\n"
      "--size or --fixed, FILTER never grows.\n"
      "  unseen create --csv -f id FILTER  compare rows of CSV by their column id\n",
-     " new init make touch ", command_create},
+     command_create},
     {"add", FOR_ADD, OPERANDS_FILTER_FILES, NULL,
      "unseen add FILTER [FILE...]", NULL,
      "remember lines without printing them",
      "For lines that you do not want to see, such as those of last year.\n",
-     " insert put learn import load ", command_add},
+     command_add},
     {"query", FOR_QUERY, OPERANDS_FILTER_FILES, NULL,
      "unseen query FILTER [FILE...]", NULL,
      "print the lines that are in FILTER",
@@ -36,50 +36,50 @@ const struct command command_table[] = {
      "  unseen query -c FILTER list      print how many lines are in FILTER\n"
      "  unseen query -q FILTER list      print nothing, and set the exit status\n"
      "  unseen query --tag FILTER list   print every line, after \"seen\" or \"new\"\n",
-     " check test contains has lookup find get grep ", command_query},
+     command_query},
     {"remove", FOR_REMOVE, OPERANDS_FILTER_FILES, NULL,
      "unseen remove FILTER [FILE...]", NULL,
      "remove lines from a counting filter",
      "FILTER must have been made with --counting. Lines that are not in FILTER are no\n"
      "error; at the end, unseen reports how many there were. Remove only lines that\n"
      "FILTER has printed: removing others can make it forget lines it should remember.\n",
-     " delete del rm forget drop erase ", command_remove},
+     command_remove},
 
     {"stats", FOR_STATS, OPERANDS_FILTERS, "Inspect filters and keys, plan, get help",
      "unseen stats FILTER...", NULL,
      "report lines, fill, false-positive rate",
      "The figures are computed from the bits of FILTER, not from counters.\n",
-     " show info stat status inspect ", command_stats},
+     command_stats},
     {"verify", FOR_VERIFY, OPERANDS_FILTERS, NULL,
      "unseen verify FILTER...", NULL,
      "check filters for damage",
      "Exit status: 0 if all filters are sound; 1 if there is a note, which is printed,\n"
      "about a filter that can be used; 2 if a filter is damaged or unreadable.\n",
-     " fsck validate ", command_verify},
+     command_verify},
     {"plan", FOR_PLAN, OPERANDS_FILES, NULL,
      "unseen plan FILE...", "unseen plan -n N",
      "say how large a filter would be",
      "Any two of -n, -p and --size determine the third. Nothing is made.\n"
      "With FILE, unseen counts the distinct lines in it, and uses that number as -n.\n"
      "The report then ends with the command that makes such a filter.\n",
-     " size estimate calc ", command_plan},
+     command_plan},
     {"key", FOR_KEY, OPERANDS_FILES, NULL,
      "unseen key [FILE...]", NULL,
      "print the key of each line",
      "The key is what is compared. The operands are files of lines, not filters.\n"
      "  unseen key --by url links       print each link as --by url compares it\n",
-     " keys normalize normalise canonicalize ", command_key},
+     command_key},
     {"help", FOR_HELP, OPERANDS_COMMAND, NULL,
      "unseen help [COMMAND | all]", NULL,
      "print help on a command, or all options",
      "`unseen help unseen` lists the options of unseen without a command.\n",
-     " usage man ", command_help},
+     command_help},
 
     {"push", FOR_PUSH, OPERANDS_FILTER_FILES, "Work through a queue",
      "unseen push FILTER [FILE...]", NULL,
      "append new lines to the queue of FILTER",
      "The first push makes the queue: FILTER.queue, a directory of text files.\n",
-     " enqueue append offer ", command_push},
+     command_push},
     {"pop", FOR_POP, OPERANDS_FILTER, NULL,
      "unseen pop FILTER [-x CMD [ARG]...]", NULL,
      "print the oldest line, or pass it to CMD",
@@ -90,7 +90,7 @@ const struct command command_table[] = {
      "times go to FILTER.failed, and the exit status is 0, so that a loop goes on:\n"
      "  while unseen pop FILTER --until-done --tries 3 -x ./visit\n"
      "  do :; done\n",
-     " dequeue shift take next ", command_pop},
+     command_pop},
 
     {"commit", FOR_COMMIT, OPERANDS_FILTER_FILES, "Retry tasks, share work among machines",
      "unseen commit FILTER FILE...", NULL,
@@ -98,7 +98,7 @@ const struct command command_table[] = {
      "  unseen --pending keys FILTER list >new    print new lines, remember none yet\n"
      "  unseen commit FILTER keys                 remember them once `new` is safe\n"
      "The files can be committed in any order, at any time, and more than once.\n",
-     " settle ", command_commit},
+     command_commit},
     {"shard", FOR_SHARD, OPERANDS_FILES, NULL,
      "unseen shard I/N [FILE...]", "unseen shard N [FILE...]",
      "print the lines of shard I of N",
@@ -107,14 +107,14 @@ const struct command command_table[] = {
      "  unseen shard 4 list              print every line after its shard and a TAB\n"
      "  unseen shard 4 --files s%d list  write the shards to the files s1 to s4\n"
      "  unseen shard --by host 1/4 list  keep all pages of a host in one shard\n",
-     " split part partition distribute ", command_shard},
+     command_shard},
     {"merge", FOR_MERGE, OPERANDS_FILTERS, NULL,
      "unseen merge -o OUT FILTER...", NULL,
      "make one filter of several",
      "OUT remembers the lines of all FILTERs, and may be one of them. Make the filters\n"
      "alike, with unseen create --like. If they are shards, all of them must be given.\n",
-     " join union combine ", command_merge},
-    {NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+     command_merge},
+    {NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL},
 };
 /* clang-format on */
 
@@ -137,31 +137,35 @@ const char *command_usage(const struct command *command)
     return command->bit == FOR_FILTER ? "unseen FILTER FILE..." : command->synopsis;
 }
 
-/* The command that was probably meant, or NULL. */
-static const struct command *nearest(const char *name)
+/* The command with the most similar name, or NULL. */
+static const struct command *nearest(const char *word)
 {
-    char word[32];
-    snprintf(word, sizeof word, " %s ", name);
     const struct command *best = NULL;
-    unsigned least = strlen(name) < 4 ? 2 : 3; /* edits: too many for a typo */
+    unsigned least = TOO_MANY;
     for (const struct command *command = command_table + 1; command->name != NULL; command++) {
-        if (strstr(command->also, word) != NULL)
-            return command;
-        unsigned changes = edit_distance(name, command->name);
-        if (changes < least) {
-            least = changes;
+        unsigned edits = habit_typo(word, command->name);
+        if (edits < least) {
+            least = edits;
             best = command;
         }
     }
     return best;
 }
 
-int command_unknown(const char *word)
+int command_unknown(const char *word, bool is_operand)
 {
-    const struct command *meant = nearest(word);
+    const char *habit = habit_command(word);
+    const struct command *meant = habit == NULL ? nearest(word) : NULL;
+    char meaning[64];
     if (meant != NULL)
-        return message("%s: unknown command (did you mean '%s'? for a filter of that name: ./%s)",
-                       word, meant->name, word);
+        snprintf(meaning, sizeof meaning, "did you mean '%s'?", meant->name);
+    const char *wanted = habit != NULL ? habit : meant != NULL ? meaning : NULL;
+    if (is_operand)
+        return message("%s: unknown command (%s)", word,
+                       wanted != NULL ? wanted : "see unseen help");
+    if (wanted != NULL)
+        return message("%s: unknown command (%s%s for a filter of that name: ./%s)", word, wanted,
+                       strchr(wanted, '?') != NULL ? "" : ";", word);
     return message("%s: unknown command (see unseen help; to read a file of that name: "
                    "unseen < %s; for a filter of that name: ./%s)",
                    word, word, word);

@@ -23,7 +23,6 @@ struct command {
     const char *synopsis, *other; /* how it is called; a second way, or NULL */
     const char *summary;
     const char *notes; /* more lines of its help; may be NULL */
-    const char *also;  /* other words for it, each between blanks */
     /* options->operands does not include the name. Returns the exit status. */
     int (*run)(const struct options *options);
 };
@@ -56,9 +55,9 @@ const struct command *command_find(const char *name);
 /* Its usage with a FILTER. */
 const char *command_usage(const struct command *command);
 
-/* Says that there is no such command, and suggests another, or how to name a file. Returns
- * EXIT_TROUBLE. */
-int command_unknown(const char *word);
+/* Says that there is no such command, and suggests another, or unless the word is an operand of
+ * help, how to name a file. Returns EXIT_TROUBLE. */
+int command_unknown(const char *word, bool is_operand);
 
 /* Prints the help of a command; of the plain form, the short help. Returns the exit status. */
 int command_print_help(const struct command *command);

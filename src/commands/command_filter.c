@@ -16,6 +16,10 @@ static int check(struct job *job)
     if (options->tag && options_has(options, OPTION_max_count)) /* query takes both */
         return message("--tag and %s: cannot be given together (--tag prints every line)",
                        options->spelled[OPTION_max_count]);
+    if (options->tag && (options->durable || options->pending != NULL))
+        return message("--tag and %s: cannot be given together (with --tag, lines are remembered "
+                       "as soon as they are printed)",
+                       options->spelled[options->durable ? OPTION_durable : OPTION_pending]);
     if (options->durable && !output_is_file(options->append))
         return message("--durable: %s is not a regular file (use -a FILE, or > FILE)",
                        options->append != NULL ? options->append : "standard output");

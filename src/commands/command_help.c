@@ -163,6 +163,6 @@ int command_help(const struct options *options)
     else if (command != NULL)
         print_command(command);
     else
-        return command_unknown(word);
+        return command_unknown(word, true);
     return message_finish_output();
 }

@@ -177,7 +177,7 @@ static int show_plan(const struct planning *planning, const struct forecast *for
     const struct options *options = &planning->planned;
     struct figures figures = {.to = stdout, .json = options->json};
     bool asked = options->rate != 0 || options->size != 0 || options->bits_per_key != 0;
-    char *words = options_words(options);
+    char *words = options_words(options, FOR_CREATE);
     if (words == NULL)
         return message("%s", strerror(ENOMEM));
     const char *command = figures_text(&figures, "unseen create -n %" PRIu64 "%s%s FILTER",
@@ -217,7 +217,7 @@ static int plan_from_data(const struct options *options)
     struct planning planning = {.planned = *options};
     if (options->capacity != 0 || options->window != 0)
         return message("%s and FILE: both give the number of lines (leave one out)",
-                       options->capacity != 0 ? "-n" : "--window");
+                       options->spelled[options->capacity != 0 ? OPTION_capacity : OPTION_window]);
     return job_run(&planning.job, options, &(struct steps){.check = check, .finish = finish});
 }
 

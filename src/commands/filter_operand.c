@@ -63,7 +63,7 @@ static void suggest_making(struct fault *fault, const struct options *options, c
 {
     bool empty = fault->error == 0;
     const char *name = options->asked->name;
-    char maker[32] = "create", quoted[QUOTE_MAX], *words = options_words(options);
+    char maker[32] = "create", quoted[QUOTE_MAX], *words = options_words(options, FOR_CREATE);
     if (!empty)
         snprintf(maker, sizeof maker, "%s%s--create", name, name[0] != '\0' ? " " : "");
     /* After a command any word is a file. */
@@ -91,17 +91,28 @@ static void suggest_filter(struct fault *fault, const struct options *options, c
 /* The file is no filter: perhaps its lines were to be read. */
 static void suggest_input(struct fault *fault, const struct options *options, const char *path)
 {
-    char name[QUOTE_MAX];
     unsigned bit = options->asked->bit;
     bool operand = path == options->operands[0]; /* else the path is that of --like */
-    quote_file(path, name);
-    if (operand && bit == FOR_FILTER && options->operand_count == 1)
-        fault_way_out(fault, "to read it as lines: unseen %s< %s",
-                      options->set != 0 ? "[OPTION]... " : "", name);
-    else if (operand && (bit & (FOR_READERS | FOR_COMMIT)) != 0)
+    if (operand && (bit & (FOR_READERS | FOR_COMMIT)) != 0)
         fault_way_out(fault, "FILTER comes first: %s", command_usage(options->asked));
     else
         fault_way_out(fault, "is the name right?");
+    if (!operand || bit != FOR_FILTER)
+        return;
+    for (enum option_id id = 0; id < OPTIONS; id++)
+        if (options_has(options, id) && (option_table[id].needs & OPERAND_FILTER) != 0)
+            return;
+    char names[sizeof fault->way_out / 2], quoted[QUOTE_MAX];
+    char *words = options_words(options, FOR_FILTER);
+    size_t length = 0;
+    for (size_t i = 0; i < options->operand_count && length < sizeof names; i++)
+        length += (size_t)snprintf(names + length, sizeof names - length, " %s",
+                                   quote_file(options->operands[i], quoted));
+    if (words != NULL && length < sizeof names && options->operand_count == 1)
+        fault_way_out(fault, "to read it as lines: unseen%s <%s", words, names);
+    else if (words != NULL && length < sizeof names)
+        fault_way_out(fault, "several files without a filter: cat%s | unseen%s", names, words);
+    free(words);
 }
 
 int filter_operand_refuse(struct fault *fault, const struct options *options, const char *path)
@@ -212,6 +223,7 @@ static int make(const char *path, const struct options *options, unsigned over)
     }
     if (filter_spec_header(options, &header) != 0)
         return -1;
+    filter_spec_tell_dots(options);
     int result = create_filter(path, &header, (enum create_place)there, &fault);
     if (result < 0)
         message_fault(&fault);

@@ -83,15 +83,23 @@ static int apply_key(const struct options *options, struct recipe *recipe)
     return option_value_fields(options, recipe) == 0 ? check_key(options, recipe) : EXIT_TROUBLE;
 }
 
+/* The option that gives the number of lines, as it was spelled. */
+static const char *spelled_lines(const struct options *options)
+{
+    enum option_id id = options->window != 0 ? OPTION_window : OPTION_capacity;
+    return options_has(options, id) ? options->spelled[id] : "-n";
+}
+
 static int check_sizes(const struct options *options)
 {
     bool counted = options->capacity != 0 || options->window != 0;
     bool sized = options->size != 0 || options->bits_per_key != 0;
     bool of_file = options->asked->bit == FOR_PLAN && options->operand_count > 0;
-    const char *lines = options->window != 0 ? "--window" : of_file ? "FILE" : "-n";
+    const char *lines = of_file ? "FILE" : spelled_lines(options);
     const char *size = options->size != 0 ? "--size" : "--bits-per-key";
     if (options->rate != 0 && sized && (counted || options->bits_per_key != 0))
-        return message("%s, -p and %s: any two determine the third (leave one out)", lines, size);
+        return message("%s, %s and %s: any two determine the third (leave one out)", lines,
+                       options->spelled[OPTION_rate], size);
     if (options->bits_per_key != 0 && !counted)
         return message("--bits-per-key: no number of lines given (add -n N)");
     if (options->fixed && !counted && !sized)
@@ -113,8 +121,7 @@ static int work_out(const struct options *options, struct filter_plan *plan)
         if (plan->rate > SIZING_RATE_MAX)
             return message("%s %" PRIu64 ": does not fit in that size, even at a false-positive "
                            "rate of %g (give a larger size)",
-                           options->window != 0 ? "--window" : "-n", plan->capacity,
-                           SIZING_RATE_MAX);
+                           spelled_lines(options), plan->capacity, SIZING_RATE_MAX);
         return 0;
     }
     plan->capacity = sizing_capacity(growth_geometry(plan), plan->pages, growth_rate(plan, 0));
@@ -166,7 +173,7 @@ static int describe(const struct options *options, struct header *header)
     if (odd && plan->capacity != 0 && growth_first(plan, &layer) != 0)
         return message("%s %" PRIu64 ": the filter would be too large (ask for fewer lines, or a "
                        "higher -p)",
-                       options->window != 0 ? "--window" : "-n", plan->capacity);
+                       spelled_lines(options), plan->capacity);
     return 0;
 }
 
@@ -189,6 +196,27 @@ int filter_spec_key(const struct options *options, struct recipe *recipe)
 {
     *recipe = (struct recipe){.ranges = 0};
     return apply_key(options, recipe);
+}
+
+void filter_spec_tell_dots(const struct options *options)
+{
+    char path[RECIPE_NAMES_BYTES + 1];
+    const char *item = options->jsonl && options->fields != NULL ? options->fields : "";
+    for (size_t length; *item != '\0'; item += length + (item[length] == ',')) {
+        length = strcspn(item, ",");
+        const char *dot = memrchr(item, '.', length);
+        if (dot == NULL || dot + 1 == item + length || strcspn(item, "/~") < length)
+            continue;
+        int within = (int)(dot - item), last = (int)length - within - 1;
+        for (size_t i = 0; i < length; i++)
+            path[i] = (char)(item[i] == '.' ? '/' : item[i]);
+        message("%s %.*s: means a member of that name (for %.*s%s%.*s: %s%.*s; without this note: "
+                "/%.*s)",
+                options->spelled[OPTION_fields], (int)length, item, last, dot + 1,
+                within > 0 ? " within " : "", within, item, within > 0 ? "/" : "", (int)length,
+                path, (int)length, item);
+        return;
+    }
 }
 
 /* --- filters that exist --- */

@@ -42,6 +42,8 @@ static int parse(struct job *job, const struct options *options)
             return message("'': empty name for FILE (is a variable empty?)");
     if (operands == OPERANDS_FILES && filter_spec_key(options, &job->recipe) != 0)
         return EXIT_TROUBLE;
+    if (operands == OPERANDS_FILES || in_memory)
+        filter_spec_tell_dots(options);
     job->scan.recipe = &job->recipe;
     job->scan.context = job;
     job->scan.counts = &job->counts;
@@ -51,7 +53,7 @@ static int parse(struct job *job, const struct options *options)
         .filter = job->path,
         .inputs = operands == OPERANDS_FILTER ? NULL : job->inputs.names,
         .prints = (bit & PRINTERS) != 0 && options->append == NULL && options->files == NULL,
-        .targets = {{"-a", options->append, false},
+        .targets = {{options->spelled[OPTION_append], options->append, false},
                     {"--dropped", options->dropped, false},
                     {"--pending", options->pending, true}},
     };

@@ -42,7 +42,7 @@ static int dispatch(struct options *options)
     if (word != NULL && !options->first_is_literal && command_is_word(word)) {
         command = command_find(word);
         if (command == NULL)
-            return command_unknown(word);
+            return command_unknown(word, false);
         options->operands++;
         options->operand_count--;
     }

@@ -43,8 +43,8 @@ OPTION(max_count, COUNT, GROUP_LINES, FOR_FILTER | FOR_QUERY | FOR_POP, {"-m", "
        "stop after N new lines", "stop after N lines were printed or selected", 0, 1e15)
 OPTION(tag, NOTHING, GROUP_LINES, FOR_FILTER | FOR_QUERY | FOR_KEY, {"--tag"}, NULL,
        NULL, "print every line after new or seen (key: key, none)",
-       .excludes = B(append) | B(dropped) | B(repeated) | B(exec) | B(pending) | B(durable) |
-                   B(count) | B(quiet) | B(invert_match),
+       .excludes = B(append) | B(dropped) | B(repeated) | B(exec) | B(count) | B(quiet) |
+                   B(invert_match),
        .why = "--tag prints every line")
 OPTION(exit_status, NOTHING, GROUP_LINES, FOR_FILTER, {"-e", "--exit-status"}, NULL,
        NULL, "exit with 1 if no line was selected")

@@ -31,15 +31,17 @@ static int bad_number(const struct options *options, enum option_id id)
 {
     const struct option_entry *entry = &option_table[id];
     enum number_kind kind = numbers[entry->kind].kind;
-    char from[NUMBER_TEXT], to[NUMBER_TEXT], expected[2 * NUMBER_TEXT + 8];
+    char from[NUMBER_TEXT], to[NUMBER_TEXT], expected[2 * NUMBER_TEXT + 40];
+    /* 0.1s, not 100ms. */
+    bool odd = kind == NUMBER_TIME && isnan(number_parse(options->given[id], kind));
     if (kind == NUMBER_TIME && !isnan(number_parse(options->given[id], NUMBER_PLAIN)))
         return message("%s %s: needs a unit (s, m, h, d or w: %sd for days)", options->spelled[id],
                        options->given[id], options->given[id]);
     if (id == OPTION_window && !isnan(number_parse(options->given[id], NUMBER_TIME)))
         return message("%s %s: not a count (for a time: --forget-after %s)", options->spelled[id],
                        options->given[id], options->given[id]);
-    snprintf(expected, sizeof expected, "%s to %s", number_exact(entry->least, kind, from),
-             number_exact(entry->most, kind, to));
+    snprintf(expected, sizeof expected, "%s to %s%s", number_exact(entry->least, kind, from),
+             number_exact(entry->most, kind, to), odd ? ", as in 0.1s, 15m or 1d12h" : "");
     return bad_value(options, id, numbers[entry->kind].none, expected);
 }
 
@@ -115,7 +117,8 @@ int option_value_read(struct options *options, enum option_id id)
         return 0;
     case TAKES_COMMAND:
         if (options->exec[0][0] == '\0')
-            return message("-x '': empty command name (is a variable empty?)");
+            return message("%s '': empty command name (is a variable empty?)",
+                           options->spelled[id]);
         return 0;
     case TAKES_FILE:
     case TAKES_FILTER:

@@ -1,8 +1,8 @@
 #include "commands/options.h"
 
 #include "commands/command.h"
+#include "commands/habits.h"
 #include "commands/message.h"
-#include "core/edit_distance.h"
 #include "core/quote.h"
 #include "core/sizing.h"
 #include "format/header.h"
@@ -37,14 +37,14 @@ _Static_assert(OPTIONS < 64, "options do not fit into a word");
 static const char *nearest_name(const char *written)
 {
     const char *best = NULL;
-    unsigned least = 3; /* edits: too many for a typo */
+    unsigned least = TOO_MANY;
     for (size_t i = 0; i < OPTIONS * SPELLINGS && strlen(written) >= 2; i++) {
         const char *spelling = option_table[i / SPELLINGS].spellings[i % SPELLINGS];
         if (spelling == NULL || !option_is_long(spelling))
             continue;
         const char *name = spelling + 2;
         bool begins = strncmp(name, written, strlen(written)) == 0;
-        unsigned changes = begins ? 0 : edit_distance(written, name);
+        unsigned changes = begins ? 0 : habit_typo(written, name);
         if (changes < least || (begins && strlen(name) < strlen(best))) {
             least = changes;
             best = name;
@@ -96,44 +96,10 @@ static enum option_id find(int number, const char **spelled)
     return OPTIONS;
 }
 
-/* What users most likely want who give an unknown option, or one that the command does not take. */
-static const struct hint {
-    const char *tried;
-    unsigned commands;
-    const char *wanted;
-} hints[] = {
-    {"-F", FOR_ALL, "for the field separator: -t ,"},
-    {"-k", FOR_ALL, "to select fields: -f 2"},
-    {"-u", FOR_ALL, "each line is printed once anyway; lines that occur only once: sort | uniq -u"},
-    {"--skip-fields", FOR_ALL, "to skip the first field: -f 2-"},
-    {"--delimiter", FOR_ALL, "for the field separator: -t ,"},
-    {"--error-rate", FOR_ALL, "for the false-positive rate: --fpr"},
-    {"--false-positive-rate", FOR_ALL, "for the false-positive rate: --fpr"},
-    {"--fp-rate", FOR_ALL, "for the false-positive rate: --fpr"},
-    {"--null", FOR_ALL, "for lines that end with NUL: -z"},
-    {"-q", FOR_FILTER, "to remember lines without printing them: unseen add FILTER"},
-    {"-v", FOR_FILTER, "not needed: only new lines are printed"},
-    {"-c", FOR_FILTER, "to count new lines: --summary, or | wc -l"},
-    {"-o", FOR_FILTER, "to append to a file: -a FILE; to replace it: > FILE"},
-    {"--pending", FOR_COMMIT, "FILE comes after FILTER: unseen commit FILTER FILE"},
-    {"--shard", FOR_PLAN, "for one of N shards, give -n as lines/N + 6 * sqrt(lines/N)"},
-    {"-n", FOR_SHARD, "the number of shards comes first: unseen shard 4 FILE"},
-    {"-o", FOR_SHARD, "for one shard: > FILE; for all: --files 'shard.%d'"},
-    {"--shard", FOR_SHARD, "the shard comes first: unseen shard 1/4 FILE"},
-};
-
-static const char *find_hint(const char *tried, unsigned command)
-{
-    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
-        if ((hints[i].commands & command) != 0 && strcmp(tried, hints[i].tried) == 0)
-            return hints[i].wanted;
-    return NULL;
-}
-
 /* `tried`: without its value. */
 static int unknown_option(const char *tried)
 {
-    const char *hint = find_hint(tried, FOR_HELP);
+    const char *hint = habit_option(tried, FOR_ALL);
     const char *nearest = tried[1] == '-' ? nearest_name(tried + 2) : NULL;
     if (hint != NULL)
         return message("%s: unknown option (%s)", tried, hint);
@@ -154,13 +120,17 @@ static bool is_whole(const char *word, const char *name)
 static int take(struct options *options, char **argv, const char *word, int got)
 {
     const char *spelled = NULL;
-    char tried[64];
+    char tried[64], quoted[QUOTE_MAX];
     enum option_id id = find(got == '?' || got == ':' ? optopt : got, &spelled);
     bool is_long = option_is_long(word);
     if (is_long)
         snprintf(tried, sizeof tried, "%.*s", (int)strcspn(word, "="), word);
     else
         snprintf(tried, sizeof tried, "-%c", optopt);
+    /* cut -d, */
+    if (id == OPTIONS && !is_long && word[1] == 'd' && word[2] == tried[1])
+        return message("%s: -d takes no value (%s %s)", word, habit_option("-d", FOR_ALL),
+                       quote_word(word + 2, quoted));
     if (id == OPTIONS || (is_long && !is_whole(word, spelled)))
         return unknown_option(tried);
     if (got == '?')
@@ -223,7 +193,7 @@ static int refuse(const struct options *options, enum option_id id)
 {
     char list[256];
     const char *spelled = options->spelled[id];
-    const char *hint = find_hint(option_table[id].spellings[0], options->asked->bit);
+    const char *hint = habit_option(option_table[id].spellings[0], options->asked->bit);
     list_commands(option_table[id].commands, list, sizeof list);
     if (hint != NULL)
         return message("%s: not an option here (%s)", spelled, hint);
@@ -280,10 +250,14 @@ static int check_needed(const struct options *options, enum option_id id)
     if (needs == OPERAND_FILTER && bit == FOR_FILTER)
         return message("%s: needs a FILTER (%s %s)", options->spelled[id],
                        command_usage(options->asked), form_of(id, form));
-    for (enum option_id other = 0; other < OPTIONS; other++)
-        if ((needs & OPTION_BIT(other)) != 0 && (option_table[other].commands & bit) != 0)
-            return message("%s: needs %s (add %s)", options->spelled[id],
-                           option_table[other].spellings[0], form_of(other, form));
+    for (enum option_id other = 0; other < OPTIONS; other++) {
+        if ((needs & OPTION_BIT(other)) == 0 || (option_table[other].commands & bit) == 0)
+            continue;
+        if (id == OPTION_json && options->fields != NULL)
+            return message("--json: needs --summary (%s)", habit_option("--json", FOR_KEY));
+        return message("%s: needs %s (add %s)", options->spelled[id],
+                       option_table[other].spellings[0], form_of(other, form));
+    }
     return 0;
 }
 
@@ -317,13 +291,14 @@ enum option_id options_describing(const struct options *options)
     return id;
 }
 
-char *options_words(const struct options *options)
+char *options_words(const struct options *options, unsigned commands)
 {
     char *words = NULL, quoted[QUOTE_MAX];
     size_t length;
     FILE *to = open_memstream(&words, &length);
     for (enum option_id id = 0; id < OPTIONS && to != NULL; id++) {
-        if (!options_has(options, id) || (option_table[id].commands & FOR_CREATE) == 0)
+        if (!options_has(options, id) || (option_table[id].commands & commands) == 0 ||
+            id == OPTION_exec)
             continue;
         fprintf(to, " %s", options->spelled[id]);
         if (options->given[id] != NULL)

@@ -152,9 +152,9 @@ static inline bool options_has(const struct options *options, enum option_id id)
 /* The first given option that describes a new filter; OPTIONS if none is given. */
 enum option_id options_describing(const struct options *options);
 
-/* The given options that describe a new filter, quoted for a shell, each after a blank. The caller
- * frees the string. NULL if there is no memory. */
-char *options_words(const struct options *options);
+/* The given options that one of these commands (FOR_...) takes, except -x, quoted for a shell, each
+ * after a blank. The caller frees the string. NULL if there is no memory. */
+char *options_words(const struct options *options, unsigned commands);
 
 /* --- option_value.c --- */
 

@@ -225,19 +225,24 @@ static unsigned split_names(const struct recipe *recipe, struct span names[RECIP
     return n;
 }
 
-static int no_column(struct span name, struct span header_line, char separator, const char *input,
-                     struct fault *fault)
+/* A name that might be read as two, or as none, is shown in quotes. */
+static int no_column(const struct recipe *recipe, struct span name, struct span header_line,
+                     char *buffer, const char *input, struct fault *fault)
 {
     enum { SHOWN = 200, SHOWN_NAME = 40 };
     char list[SHOWN + SHOWN_NAME + 8];
-    struct row row = row_start(csv_row(header_line), separator);
+    struct row row = row_start(csv_row(header_line), recipe->separator);
     struct value value;
     size_t at = 0;
     list[0] = '\0';
     while (at < SHOWN && row.at != NULL && next_value(&row, &value)) {
-        int length = value.raw.length < SHOWN_NAME ? (int)value.raw.length : SHOWN_NAME;
-        at += (size_t)snprintf(list + at, sizeof list - at, "%s%.*s", at > 0 ? ", " : "", length,
-                               value.raw.bytes);
+        struct span column = plain(recipe, &value, buffer);
+        int length = column.length < SHOWN_NAME ? (int)column.length : SHOWN_NAME;
+        bool odd = length == 0;
+        for (int i = 0; i < length; i++)
+            odd |= strchr(" \t,'\"", column.bytes[i]) != NULL;
+        at += (size_t)snprintf(list + at, sizeof list - at, "%s%s%.*s%s", at > 0 ? ", " : "",
+                               odd ? "'" : "", length, column.bytes, odd ? "'" : "");
     }
     fault_set(fault, input, "no column '%.*s'", (int)name.length, name.bytes);
     return fault_way_out(fault, "columns: %s%s", list, row.at != NULL ? ", ..." : "");
@@ -273,6 +278,6 @@ int csv_find_columns(const struct recipe *recipe, struct span header_line, char 
     }
     for (unsigned i = 0; i < n; i++)
         if (!found[i])
-            return no_column(names[i], header_line, recipe->separator, input, fault);
+            return no_column(recipe, names[i], header_line, buffer, input, fault);
     return 0;
 }

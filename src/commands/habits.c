@@ -1,0 +1,96 @@
+#include "commands/habits.h"
+
+#include "commands/options.h"
+#include "core/edit_distance.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Words between blanks. */
+struct habit {
+    const char *words;
+    unsigned commands;
+    const char *wanted;
+};
+
+enum { FOR_WRITERS = FOR_FILTER | FOR_ADD | FOR_PUSH };
+
+/* clang-format off */
+static const struct habit options[] = {
+    /* uniq, sort, cut, awk, grep, tee */
+    {" -c ", FOR_WRITERS, "how often each line occurs: sort | uniq -c; how many are new: --summary"},
+    {" -d ", FOR_ALL, "for the field separator: -t"},
+    {" -F --delimiter ", FOR_ALL, "for the field separator: -t ,"},
+    {" -k --key --column --columns ", FOR_ALL, "to select fields: -f 2"},
+    {" -o ", FOR_FILTER, "to append to a file: -a FILE; to replace it: > FILE"},
+    {" -q ", FOR_FILTER, "to remember lines without printing them: unseen add FILTER"},
+    {" -s -w --skip-chars --check-chars ", FOR_ALL, "characters cannot be selected, fields can: -f 2"},
+    {" --skip-fields ", FOR_ALL, "to skip the first field: -f 2-"},
+    {" -u --unique ", FOR_ALL,
+     "each line is printed once anyway; lines that occur only once: sort | uniq -u"},
+    {" -v ", FOR_FILTER, "not needed: only new lines are printed"},
+    {" --null ", FOR_ALL, "for lines that end with NUL: -z"},
+    /* caches and databases */
+    {" --ttl --expire --expires --since --max-age ", FOR_ALL,
+     "to forget lines after a time: --forget-after 7d"},
+    {" --last ", FOR_ALL, "to remember only the last N lines: --window N"},
+    /* Bloom filters */
+    {" --rate --error-rate --false-positive-rate --fp-rate ", FOR_ALL,
+     "for the false-positive rate: -p, --fpr"},
+    /* JSON is read with --jsonl, and written with --json. */
+    {" --json ", FOR_CREATE | FOR_QUERY | FOR_KEY, "to read lines of JSON: --jsonl"},
+    /* other commands of unseen */
+    {" --pending ", FOR_COMMIT, "FILE comes after FILTER: unseen commit FILTER FILE"},
+    {" --shard ", FOR_PLAN, "for one of N shards, give -n as lines/N + 6 * sqrt(lines/N)"},
+    {" --shard ", FOR_SHARD, "the shard comes first: unseen shard 1/4 FILE"},
+    {" -n ", FOR_SHARD, "the number of shards comes first: unseen shard 4 FILE"},
+    {" -o ", FOR_SHARD, "for one shard: > FILE; for all: --files 'shard.%d'"},
+    {NULL, 0, NULL},
+};
+
+static const struct habit words[] = {
+    {" new init make touch ", FOR_ALL, "did you mean 'create'?"},
+    {" insert put learn import load ", FOR_ALL, "did you mean 'add'?"},
+    {" check test contains has lookup find get grep ", FOR_ALL, "did you mean 'query'?"},
+    {" delete del rm forget drop erase ", FOR_ALL, "did you mean 'remove'?"},
+    {" show info stat status inspect ", FOR_ALL, "did you mean 'stats'?"},
+    {" fsck validate ", FOR_ALL, "did you mean 'verify'?"},
+    {" size estimate calc ", FOR_ALL, "did you mean 'plan'?"},
+    {" keys normalize normalise canonicalize ", FOR_ALL, "did you mean 'key'?"},
+    {" usage man ", FOR_ALL, "did you mean 'help'?"},
+    {" enqueue append offer ", FOR_ALL, "did you mean 'push'?"},
+    {" dequeue shift take next ", FOR_ALL, "did you mean 'pop'?"},
+    {" settle ", FOR_ALL, "did you mean 'commit'?"},
+    {" split part partition distribute ", FOR_ALL, "did you mean 'shard'?"},
+    {" join union combine ", FOR_ALL, "did you mean 'merge'?"},
+    {" copy cp backup ", FOR_ALL, "to copy a filter: cp seen.bf copy.bf"},
+    {NULL, 0, NULL},
+};
+/* clang-format on */
+
+static const char *find(const struct habit *habit, const char *word, unsigned commands)
+{
+    char between[64];
+    snprintf(between, sizeof between, " %s ", word);
+    for (; habit->words != NULL; habit++)
+        if ((habit->commands & commands) == commands && strstr(habit->words, between) != NULL)
+            return habit->wanted;
+    return NULL;
+}
+
+const char *habit_option(const char *option, unsigned commands)
+{
+    return find(options, option, commands);
+}
+
+const char *habit_command(const char *word)
+{
+    return find(words, word, FOR_ALL);
+}
+
+unsigned habit_typo(const char *word, const char *name)
+{
+    enum { LONG = 7 };
+    unsigned edits = edit_distance(word, name);
+    return edits <= (strlen(word) < LONG ? 1 : 2) ? edits : TOO_MANY;
+}
