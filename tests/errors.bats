@@ -169,6 +169,130 @@ tiny_disk() {
     fails_with 2 'has a line longer than' unseen --max-line 1M < <(head -c 2000000 /dev/zero)
 }
 
+# --- input that is no text ---------------------------------------------------
+
+# no_texts: a row for each kind, as printf has it: BYTES|REASON|READER
+no_texts() {
+    cat <<'END'
+\x1f\x8b\x08|gzip data|zcat
+\x28\xb5\x2f\xfd|zstd data|zstdcat
+\xfd7zXZ\x00|xz data|xzcat
+BZh11AY&SY|bzip2 data|bzcat
+BZh91AY&SY|bzip2 data|bzcat
+BZh5\x17\x72\x45\x38\x50\x90|bzip2 data|bzcat
+PK\x03\x04|a zip archive|unzip -p
+\x04\x22\x4d\x18|lz4 data|lz4cat
+\xff\xfea\x00|UTF-16|iconv -f UTF-16 -t UTF-8
+\xff\xfe|UTF-16|iconv -f UTF-16 -t UTF-8
+\xfe\xff\x00a|UTF-16|iconv -f UTF-16 -t UTF-8
+\xff\xfe\x00\x00a|UTF-32|iconv -f UTF-32 -t UTF-8
+\x00\x00\xfe\xff\x00|UTF-32|iconv -f UTF-32 -t UTF-8
+END
+}
+
+# byte_by_byte FILE: each in a read(2) of its own, where the reader is as fast.
+byte_by_byte() {
+    python3 -c 'import os, sys, time
+for byte in open(sys.argv[1], "rb").read(): os.write(1, bytes([byte])); time.sleep(0.001)' "$1"
+}
+
+@test "input that is no text: an error of that FILE, of which nothing is printed or remembered; -z takes it" {
+    need python3
+    local bytes reason reader
+    small_filter
+    while IFS='|' read -r bytes reason reader; do
+        # The rest of a line, and a line: but not after an empty UTF-16.
+        [[ $bytes == *xfe ]] || bytes+='of\nit\n'
+        printf "$bytes" >odd
+        fails_with 2 "^unseen: odd: $reason \($reader odd \| unseen f.bf\)$" unseen f.bf odd
+        exits 2 unseen --tag f.bf <odd
+        says "^unseen: standard input: $reason \("
+        [[ ! -s $out ]]
+        exits 2 unseen < <(byte_by_byte odd)
+        says "^unseen: standard input: $reason \("
+        [[ ! -s $out ]]
+        succeeds unseen -z < <(tr '\n' '\0' <odd)
+        [[ -s $out ]]
+        # the next FILE goes on
+        exits 2 unseen odd.bf odd - --create < <(seq 3)
+        prints '1\n2\n3\n'
+        rm odd.bf
+    done < <(no_texts)
+}
+
+@test "input that is no text: for each command, with a way out that is this command" {
+    local command
+    gzip -c <<<line >'x y.gz'
+    exits 0 unseen create f.bf
+    exits 0 unseen create --counting c.bf
+    exits 0 unseen create ./seen
+    for command in f.bf 'add f.bf' 'push f.bf' 'remove c.bf' 'query -v f.bf' 'shard 1/2' key plan '-m 3 f.bf' \
+        '-a all --durable f.bf' '--pending keys f.bf'; do
+        # shellcheck disable=SC2086 # words
+        exits 2 unseen $command 'x y.gz'
+        says "^unseen: x y.gz: gzip data \(zcat 'x y.gz' \| unseen $command\)$"
+        [[ ! -s $out ]] || complain "printed something"
+    done
+    exits 2 unseen -- seen 'x y.gz'
+    says "zcat 'x y.gz' \| unseen ./seen\)$"
+    # CMD is not started
+    exits 2 unseen f.bf 'x y.gz' -x touch 'by cmd'
+    says "zcat 'x y.gz' \| unseen f.bf -x touch 'by cmd'\)$"
+    [[ ! -e 'by cmd' && ! -e keys && ! -s all ]] || complain "made: $(ls)"
+    exits 2 unseen shard 2 --files 'part.%d' 'x y.gz'
+    [[ ! -e part.1 ]]
+    # The way out does it.
+    exits 0 bash -c "unseen() { \"\$UNSEEN\" \"\$@\"; }; zcat 'x y.gz' | unseen f.bf -x touch 'by cmd'"
+    [[ -e 'by cmd' ]]
+    # What can be told only when it comes: a filter, and pending keys, through a pipe.
+    exits 0 unseen --pending keys f.bf <<<new
+    fails_with 2 '^unseen: standard input: is a filter, not a file of lines' unseen < <(cat f.bf)
+    fails_with 2 '^unseen: standard input: is a file of pending keys' unseen add f.bf - < <(cat keys)
+}
+
+@test "what begins like no text, and is text, comes at once, and unchanged" {
+    local bytes
+    for bytes in BZh9 BZh91AY BZh01AY\&SY 'PK\x01\x02' '\x1f' '\x1f\x8b' '\x1f\x8b\x07' '\xff' '\xfe\xfe' '\x00\x00\xfe' \
+        '\x28\xb5\x2f' '\xfd7zXZ' '\x04\x22\x4d' '\xef\xbb\xbf' '\x89unsee' '\x89unskez'; do
+        printf "$bytes" >in
+        succeeds unseen <in
+        printf "$bytes\nrest\n" >in
+        succeeds unseen <in
+        same "$out" in
+    done
+    converse "$UNSEEN"
+    say $'\x1f'
+    hear $'\x1f'
+    printf 'BZ' >&"$ask"
+    asleep "$pid"
+    say h9
+    hear BZh9
+    farewell
+    # magic in a later line
+    seq 3 | cat - <(printf '\x1f\x8b\x08\n') >in
+    succeeds unseen <in
+    same "$out" in
+}
+
+@test "carriage returns and no newline: one line, and a word about it" {
+    printf 'a\rb\r' >mac
+    exits 0 unseen <mac
+    prints 'a\rb\r\n'
+    says "^unseen: standard input: one line, with carriage returns and no newline \(tr '.r' '.n' \| unseen\)$"
+    exits 0 unseen key mac
+    says "\(tr '.r' '.n' < mac \| unseen key\)$"
+    exits 0 bash -c "$(sed -n 's/.*(\(tr .*\) | unseen key)/\1/p' "$err")"
+    prints 'a\nb\n'
+    answers <<'END'
+|a\rb|a\rb\n
+|a\r|a\r\n
+|a\r\nb\r|a\r\nb\r\n
+|a\rb\r\n|a\rb\r\n
+|a\nb\rc\rd|a\nb\rc\rd\n
+-z|a\rb\r|a\rb\r\0
+END
+}
+
 # way_out COMMAND: the way out says COMMAND to its end, or there is none.
 way_out() {
     local said

@@ -5,11 +5,14 @@
 #include "commands/progress.h"
 #include "commands/warnings.h"
 #include "core/quote.h"
+#include "format/key_file.h"
 #include "system/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -86,6 +89,115 @@ int inputs_check_readable(const struct inputs *inputs)
     return 0;
 }
 
+/* --- input that is no text --- */
+
+/* What begins with these bytes, and the command that makes lines of it. No `bytes` have a newline:
+ * with the first line, all of them are there. */
+static const struct kind {
+    const char *bytes;
+    size_t length;
+    size_t digit; /* where any of 1 to 9 stands; 0: nowhere */
+    const char *name, *reader, *standard_reader;
+} kinds[] = {
+#define BYTES(text) text, sizeof text - 1
+    {BYTES("\x1f\x8b\x08"), 0, "gzip data", "zcat", NULL},
+    {BYTES("\x28\xb5\x2f\xfd"), 0, "zstd data", "zstdcat", NULL},
+    {BYTES("\xfd"
+           "7zXZ\0"),
+     0, "xz data", "xzcat", NULL},
+    {BYTES("BZh91AY&SY"), 3, "bzip2 data", "bzcat", NULL},
+    {BYTES("BZh9\x17\x72\x45\x38\x50\x90"), 3, "bzip2 data", "bzcat", NULL},
+    {BYTES("PK\3\4"), 0, "a zip archive", "unzip -p", "funzip"},
+    {BYTES("\x04\x22\x4d\x18"), 0, "lz4 data", "lz4cat", NULL},
+    {BYTES("\xff\xfe\0\0"), 0, "UTF-32", "iconv -f UTF-32 -t UTF-8", NULL},
+    {BYTES("\0\0\xfe\xff"), 0, "UTF-32", "iconv -f UTF-32 -t UTF-8", NULL},
+    {BYTES("\xff\xfe"), 0, "UTF-16", "iconv -f UTF-16 -t UTF-8", NULL},
+    {BYTES("\xfe\xff"), 0, "UTF-16", "iconv -f UTF-16 -t UTF-8", NULL},
+#undef BYTES
+};
+
+static bool is_kind(const struct kind *kind, const struct chunk *chunk)
+{
+    size_t before = kind->digit != 0 ? kind->digit : kind->length, after = before + 1;
+    if (chunk->length < kind->length || memcmp(chunk->bytes, kind->bytes, before) != 0)
+        return false;
+    return kind->digit == 0 ||
+           (chunk->bytes[before] >= '1' && chunk->bytes[before] <= '9' &&
+            memcmp(chunk->bytes + after, kind->bytes + after, kind->length - after) == 0);
+}
+
+/* Sets the way out: this command, with `name` read by something that makes lines of it; NULL:
+ * standard input. */
+static int suggest_reader(const struct inputs *inputs, const char *reader, const char *name,
+                          struct fault *fault)
+{
+    const struct options *options = inputs->options;
+    const char *asked = options->asked->name, *before = name != NULL ? " " : "";
+    char quoted[QUOTE_MAX], *text = NULL, *words = options_words(options, options->asked->bit);
+    size_t length;
+    FILE *to = words != NULL ? open_memstream(&text, &length) : NULL;
+    if (to != NULL) {
+        fprintf(to, "%s%s%s | unseen%s%s%s", reader, before,
+                name != NULL ? quote_file(name, quoted) : "", asked[0] != '\0' ? " " : "", asked,
+                words);
+        /* FILTER, or which shard. */
+        for (const char **operand = options->operands; operand != inputs->names && *operand != NULL;
+             operand++)
+            fprintf(to, " %s%s", asked[0] == '\0' && command_is_word(*operand) ? "./" : "",
+                    quote_file(*operand, quoted));
+        for (const char *const *word = options->exec; word != NULL && *word != NULL; word++)
+            fprintf(to, "%s %s", word == options->exec ? " -x" : "", quote_word(*word, quoted));
+        if (fclose(to) == 0)
+            fault_way_out(fault, "%s", text);
+    }
+    free(text);
+    free(words);
+    return -1;
+}
+
+struct judging {
+    const struct inputs *inputs;
+    const char *name; /* NULL: standard input */
+    bool has_returns; /* it is one line with carriage returns */
+};
+
+static int judge_text(void *context, const struct input *input, const struct chunk *first,
+                      struct fault *fault)
+{
+    struct judging *judging = context;
+    const char *shown = input_name(input);
+    uint8_t head[KEY_FILE_BYTES] = {0};
+    struct key_file_head keys;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const struct kind *kind = &kinds[i];
+        if (!is_kind(kind, first))
+            continue;
+        fault_set(fault, shown, "%s", kind->name);
+        return suggest_reader(judging->inputs,
+                              judging->name == NULL && kind->standard_reader != NULL
+                                  ? kind->standard_reader
+                                  : kind->reader,
+                              judging->name, fault);
+    }
+    memcpy(head, first->bytes, first->length < sizeof head ? first->length : sizeof head);
+    if (header_is_filter(head)) {
+        fault_set(fault, shown, "is a filter, not a file of lines");
+        return fault_way_out(fault, "FILTER comes first, then the files to read");
+    }
+    if (key_file_decode(head, sizeof head, &keys) != KEY_FILE_OTHER) {
+        fault_set(fault, shown, "is a file of pending keys, not a file of lines");
+        return fault_way_out(fault, "to remember its lines: unseen commit FILTER FILE");
+    }
+    /* Without its newline: then this is all of the input. */
+    if (input_bytes(input) < first->length) {
+        const char *one = memchr(first->bytes, '\r', first->length);
+        judging->has_returns = one != NULL &&
+                               memchr(one + 1, '\r',
+                                      (size_t)(first->bytes + first->length - one - 1)) != NULL;
+    }
+    return 0;
+}
+
 /* Reads one input. Returns 0 to continue with the next, 1 to stop, -1 with the fault; if the fault
  * is of the input itself, the next input is read. */
 typedef int input_reader(void *context, struct input *input, struct fault *fault);
@@ -98,11 +210,21 @@ static int read_one(const struct inputs *inputs, const char *name, input_reader 
         return cannot_open(inputs, name, fault);
     struct input *input = input_new(fd, shown_name(name), inputs->delimiter, INPUT_BYTES,
                                     (size_t)inputs->max_line);
+    struct judging judging = {inputs, inputs_is_standard(name) ? NULL : name, false};
+    if (input != NULL && inputs->delimiter == '\n')
+        input_set_judge(input, judge_text, &judging);
     progress_input(input);
     int result = input != NULL ? reader(context, input, fault)
                                : fault_errno(fault, shown_name(name), NULL, ENOMEM);
     progress_input(NULL);
     input_free(input);
+    if (judging.has_returns && result >= 0) {
+        const char *changer = judging.name != NULL ? "tr '\\r' '\\n' <" : "tr '\\r' '\\n'";
+        fault_set(fault, shown_name(name), "one line, with carriage returns and no newline");
+        suggest_reader(inputs, changer, judging.name, fault);
+        message("%s: %s (%s)", fault->object, fault->reason,
+                fault->way_out[0] != '\0' ? fault->way_out : changer);
+    }
     if (fd != STDIN_FILENO)
         close(fd);
     return result;

@@ -21,6 +21,8 @@ struct input {
     size_t chunk;               /* length of the last chunk, which begins the buffer */
     size_t filled;              /* bytes in the buffer */
     uint64_t read;              /* bytes read in all */
+    input_judge *judge;         /* of the first chunk, or NULL */
+    void *judge_context;
 };
 
 struct input *input_new(int fd, const char *name, char delimiter, size_t buffer_bytes,
@@ -108,6 +110,12 @@ static int grow(struct input *input, struct fault *fault)
     return 0;
 }
 
+void input_set_judge(struct input *input, input_judge *judge, void *context)
+{
+    input->judge = judge;
+    input->judge_context = context;
+}
+
 void input_set_stop(struct input *input, const atomic_bool *stop)
 {
     input->stop = stop;
@@ -192,6 +200,9 @@ int input_next(struct input *input, struct chunk *chunk, struct fault *fault)
         input->buffer.bytes[input->filled++] = input->delimiter;
         chunk->length = input->chunk = input->filled;
     }
+    if (chunk->offset == 0 && input->chunk > 0 && input->judge != NULL &&
+        input->judge(input->judge_context, input, chunk, fault) != 0)
+        return -1;
     return input->chunk > 0;
 }
 
