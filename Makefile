@@ -289,6 +289,8 @@ fuzz:
 # so that a run makes no system call at its end that a test might make fail.
 COUNTED = -O2 -g -fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation
 
+# Programs that the build itself runs write their counts there, too.
+coverage: export LLVM_PROFILE_FILE = $(BUILD)/coverage/built.profraw
 coverage:
 	@src/build/deps.sh ci
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)/coverage CC=clang CFLAGS='$(COUNTED)' check-programs

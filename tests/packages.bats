@@ -30,6 +30,17 @@ load helper
     run -1 grep -F unseen-1.2/made list
 }
 
+@test "what is tracked, and so what the archive holds, is source: text, but for inputs of tests" {
+    need git
+    [[ -e $repository/.git ]] || skip "needs the commits: a clone, not an unpacked archive"
+    # The tree before the first commit: to git, all files are new, and binary ones have no lines.
+    local nothing
+    nothing=$(git -C "$repository" hash-object -t tree /dev/null)
+    git -C "$repository" diff --numstat "$nothing" HEAD -- . ':!tests/fuzz/corpus' ':!tests/data' >lines
+    [[ $(wc -l <lines) -gt 300 ]]
+    run -1 grep -P '^-\t-\t' lines
+}
+
 # filled FILE: a recipe as make release makes it.
 filled() {
     VERSION=1.2 HOMEPAGE=https://unseen.example MAINTAINER='Nobody <nobody@unseen.example>' SHA256=f00d \
