@@ -45,6 +45,15 @@ deps() {
     done
 }
 
+@test "deps: root is told what will be installed, before it is" {
+    a_bare_machine
+    # The manager brings nothing.
+    a_manager apt-get "! grep -q '^deps: installing .*libxxhash-dev' '$err' || : >told"
+    exits 2 deps build
+    [[ -s called && -e told ]] || complain "installed before it was told"
+    [[ $(grep -c '^deps: installing ' "$err") -eq 1 ]]
+}
+
 @test "deps: who is not root is asked on a terminal, and only told elsewhere; all goes through sudo" {
     local answer
     need script
@@ -110,6 +119,19 @@ clean_make() {
     [[ -z $(find "$BATS_TEST_TMPDIR" -name 'pwned*') ]]
     exits 0 clean_make BUILD=made clean
     [[ ! -e made ]]
+}
+
+@test "make without xxhash.h: names the package, compiles and installs nothing" {
+    need make "${CC:-cc}"
+    mkdir bin include project
+    a_manager apt-get
+    echo '#error there is none' >include/xxhash.h
+    tar -C "$repository" -cf - Makefile src | tar -C project -xf -
+    PATH=$PWD/bin:$PATH exits 2 clean_make -C project BUILD=made CPPFLAGS="-I$PWD/include" all
+    grep -q 'missing: the C header xxhash.h' "$err" || complain "not named"
+    grep -q 'apt-get install .*libxxhash-dev$' "$err" || complain "no package"
+    ! grep -q '  CC  ' "$out" || complain "compiled"
+    [[ ! -e called ]] || complain "called: $(cat called)"
 }
 
 @test "make clean: leaves alone what was not made here" {

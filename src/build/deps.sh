@@ -3,14 +3,14 @@
 # on an ENGINE (tests/engines/run names them), and installs it with the machine's own package
 # manager.
 #
-#     src/build/deps.sh build | check | ci | cpus | release | deb | html | afl | ENGINE
+#     src/build/deps.sh [tell] build | check | ci | cpus | release | deb | html | afl | ENGINE
 #
 # If nothing is missing, it prints and changes nothing, so that make can call it every time (20 ms).
-# If something is missing, it installs it for root, and asks all other users on the terminal first.
-# It prints each command before it runs it, and the output of the command only if this fails. It
-# installs nothing without a terminal to ask on, with NO_INSTALL set, or under DEB_BUILD_OPTIONS,
-# because a package build declares its own needs. In these cases, and if installing is not possible,
-# it prints what is missing and the command that would install it.
+# If something is missing, it says so to root and installs it, and asks all other users on the
+# terminal first. It prints each command before it runs it, and the output of the command only if
+# this fails. It installs nothing without a terminal to ask on, with NO_INSTALL set, or under
+# DEB_BUILD_OPTIONS, because a package build declares its own needs; nor with `tell`. In these cases,
+# and if installing is not possible, it prints what is missing and the command that would install it.
 #
 # It uses CC, CPPFLAGS and CFLAGS as make does. Exit status: 0 nothing is missing, 2 otherwise.
 set -u
@@ -107,7 +107,7 @@ parallel opt:parallel      parallel       parallel        parallel          para
 mpi   opt:mpirun           openmpi-bin    openmpi         openmpi           openmpi        open-mpi
 slurm opt:sbatch           slurm-wlm      slurm           slurm             -              -
 slurm opt:munged           munge          munge           munge             munge          -
-dask  opt:dask-scheduler   python3-distributed python3-distributed -        -              -
+dask  opt:dask             python3-distributed python3-distributed -        -              -
 kafka opt:kcat             kcat           kcat            kcat              -              kcat
 jars  opt:java             default-jdk-headless java-17-openjdk-headless openjdk17-jdk jdk17-openjdk openjdk
 jars  opt:mvn              maven          maven           maven             maven          maven
@@ -284,6 +284,9 @@ bring() {
         echo "    $(whole_command)" >&2
         exit 2
     fi
+    # Who was asked has seen the command.
+    [ -n "$agreed" ] || [ "$(id -u)" != 0 ] ||
+        echo "deps: installing $packages (NO_INSTALL=1: install nothing)" >&2
     # shellcheck disable=SC2086
     install $packages || return 1
 }
@@ -347,18 +350,22 @@ find_rights() {
     if [ -z "$cannot" ] && [ "$(id -u)" != 0 ] && ! { [ -t 0 ] && [ -t 2 ]; }; then
         cannot="this is not root, and there is no terminal to ask on"
     fi
-    if [ -n "${DEB_BUILD_OPTIONS+set}" ]; then
+    if [ -n "$tell" ]; then
+        cannot="plain make installs nothing; make deps does"
+    elif [ -n "${DEB_BUILD_OPTIONS+set}" ]; then
         cannot="DEB_BUILD_OPTIONS is set: a package build installs nothing"
     elif [ -n "${NO_INSTALL:-}" ] && [ "$NO_INSTALL" != 0 ]; then
         cannot="NO_INSTALL is set"
     fi
 }
 
+tell=
+[ "${1-}" != tell ] || { tell=yes && shift; }
 case ${1-} in
 build | check | ci | cpus | release | deb | html | afl) level=$1 ;;
 hosts | parallel | slurm | mpi | dask | kafka | hadoop | spark) level=$1 ;;
 *)
-    echo "usage: src/build/deps.sh build|check|ci|cpus|release|deb|html|afl|ENGINE" >&2
+    echo "usage: src/build/deps.sh [tell] build|check|ci|cpus|release|deb|html|afl|ENGINE" >&2
     exit 2
     ;;
 esac

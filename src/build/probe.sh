@@ -44,6 +44,8 @@ if ! try; then
     } >&2
     exit 1
 fi
+# The headers of other packages.
+"${0%/*}/deps.sh" tell build >&2 || exit 1
 # A warning means that a flag is ignored, unless the user's own flags already cause a warning.
 strict=-Werror
 try $strict || strict=
