@@ -6,8 +6,8 @@
 # On several machines, a shard runs on a worker that names it, on the machine that has its filter.
 # The directory must have the same name on all of them, and hold task:
 #
-#     dask-scheduler                                           on one machine
-#     dask-worker tcp://scheduler:8786 --resources shard.1=1   on the machine of shard 1, and so on
+#     dask scheduler                                           on one machine
+#     dask worker tcp://scheduler:8786 --resources shard.1=1   on the machine of shard 1, and so on
 #
 # If the filters are on a network file system, let each worker name all shards (--resources
 # "shard.1=1 shard.2=1 shard.3=1 shard.4=1"), run shared-create first and shared-commit last, both

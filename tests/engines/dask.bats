@@ -14,7 +14,7 @@ teardown() { hosts_down; }
 
 # dask_on N: N hosts, and the recipe, in an empty directory.
 dask_on() {
-    need dask-scheduler dask-worker
+    need dask
     version=$("$python" -c 'import distributed; print(distributed.__version__.split("+")[0])') ||
         skip "$python has no module distributed (to install it: src/build/deps.sh dask)"
     hosts_up "$1"
@@ -60,7 +60,7 @@ afresh() {
 
 # scheduler: on the controller. It misses a host that says nothing after seconds, not half a minute.
 scheduler() {
-    DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL=5s controller dask-scheduler \
+    DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL=5s controller dask scheduler \
         --host 10.77.0.254 --no-dashboard >"$hosts/scheduler" 2>&1 3>&- &
     disown
     address=tcp://10.77.0.254:8786
@@ -70,7 +70,7 @@ scheduler() {
 worker() {
     local i=$1 resources=$2
     shift 2
-    on "$i" dask-worker "$address" --no-dashboard --resources "$resources" "$@" \
+    on "$i" dask worker "$address" --no-dashboard --resources "$resources" "$@" \
         >>"$hosts/worker.$i" 2>&1 3>&- &
     disown
 }
