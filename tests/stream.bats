@@ -154,6 +154,24 @@ peaks_below() {
     [[ $(tr -d 123 <got | wc -l) -eq 3 ]]
 }
 
+@test "long lines: memory for the key of the longest: as much again, or with CSV and JSON three times" {
+    need_memory_figures
+    local command bytes most
+    while IFS='|' read -r command bytes most; do
+        # 24 MB; the keys of the last row of each are as long as they can be.
+        { printf '{"a":"'; head -c 24000000 /dev/zero | tr '\0' x | sed "s/$(printf x%.0s {1..8})/$bytes/g"; printf '"}\n'; } |
+            eval "peaks_below $most $command"
+        [[ $(wc -c <got) -gt 24000000 ]]
+    done <<'END'
+-j 1 -i|xxxxxxxx|61000
+-j 1 -t , -f 1,3|,xxxxxxx|61000
+-j 1 --csv -f 1|,xxxxxxx|37000
+-j 1 --csv|,x"xxx"x|109000
+-j 1 --jsonl -f a|xxxxxxxx|37000
+-j 1 --jsonl -f a,/a -i|\\nxx\\nxx|109000
+END
+}
+
 @test "a line of 300 MB, twice, and one that differs in its last byte, without its newline" {
     [[ $(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo) -ge 1500 ]] ||
         skip "needs 1.5 GB of free memory"
