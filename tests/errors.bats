@@ -203,7 +203,7 @@ for byte in open(sys.argv[1], "rb").read(): os.write(1, bytes([byte])); time.sle
     while IFS='|' read -r bytes reason reader; do
         # The rest of a line, and a line: but not after an empty UTF-16.
         [[ $bytes == *xfe ]] || bytes+='of\nit\n'
-        printf "$bytes" >odd
+        printf %b "$bytes" >odd
         fails_with 2 "^unseen: odd: $reason \($reader odd \| unseen f.bf\)$" unseen f.bf odd
         exits 2 unseen --tag f.bf <odd
         says "^unseen: standard input: $reason \("
@@ -254,9 +254,9 @@ for byte in open(sys.argv[1], "rb").read(): os.write(1, bytes([byte])); time.sle
     local bytes
     for bytes in BZh9 BZh91AY BZh01AY\&SY 'PK\x01\x02' '\x1f' '\x1f\x8b' '\x1f\x8b\x07' '\xff' '\xfe\xfe' '\x00\x00\xfe' \
         '\x28\xb5\x2f' '\xfd7zXZ' '\x04\x22\x4d' '\xef\xbb\xbf' '\x89unsee' '\x89unskez'; do
-        printf "$bytes" >in
+        printf %b "$bytes" >in
         succeeds unseen <in
-        printf "$bytes\nrest\n" >in
+        printf '%b\nrest\n' "$bytes" >in
         succeeds unseen <in
         same "$out" in
     done

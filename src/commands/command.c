@@ -154,7 +154,7 @@ static const struct command *nearest(const char *word)
 
 int command_unknown(const char *word, bool is_operand)
 {
-    const char *habit = habit_command(word);
+    const char *habit = habit_find(word, FOR_ALL);
     const struct command *meant = habit == NULL ? nearest(word) : NULL;
     char meaning[64];
     if (meant != NULL)

@@ -103,16 +103,16 @@ static void suggest_input(struct fault *fault, const struct options *options, co
         if (options_has(options, id) && (option_table[id].needs & OPERAND_FILTER) != 0)
             return;
     char names[sizeof fault->way_out], quoted[QUOTE_MAX]; /* cut off, they do not fit there */
-    char *words = options_words(options, FOR_FILTER);
+    char *command = options_command(options, 0);
     size_t length = 0;
     for (size_t i = 0; i < options->operand_count && length < sizeof names; i++)
         length += (size_t)snprintf(names + length, sizeof names - length, " %s",
                                    quote_file(options->operands[i], quoted));
-    if (words != NULL && options->operand_count == 1)
-        fault_way_out(fault, "to read it as lines: unseen%s <%s", words, names);
-    else if (words != NULL)
-        fault_way_out(fault, "several files without a filter: cat%s | unseen%s", names, words);
-    free(words);
+    if (command != NULL && options->operand_count == 1)
+        fault_way_out(fault, "to read it as lines: %s <%s", command, names);
+    else if (command != NULL)
+        fault_way_out(fault, "several files without a filter: cat%s | %s", names, command);
+    free(command);
 }
 
 int filter_operand_refuse(struct fault *fault, const struct options *options, const char *path)

@@ -15,8 +15,8 @@ int filter_spec_header(const struct options *options, struct header *header);
 /* Works out the key options alone. Returns as above. */
 int filter_spec_key(const struct options *options, struct recipe *recipe);
 
-/* With --jsonl, a name with a dot is that of a member, and no path: says so, once, if -f has one. To
- * be called where a filter or keys are made, not where a filter that exists is used. */
+/* With --jsonl, a name with a dot is that of a member, and no path: says so, once, if -f has one.
+ * To be called where a filter or keys are made, not where a filter that exists is used. */
 void filter_spec_tell_dots(const struct options *options);
 
 /* Checks that the filter `path` was made as the given options say. Opens it only for reading, so

@@ -6,25 +6,24 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Words between blanks. */
-struct habit {
-    const char *words;
-    unsigned commands;
-    const char *wanted;
-};
-
 enum { FOR_WRITERS = FOR_FILTER | FOR_ADD | FOR_PUSH };
 
 /* clang-format off */
-static const struct habit options[] = {
+static const struct {
+    const char *words; /* between blanks */
+    unsigned commands;
+    const char *wanted;
+} habits[] = {
     /* uniq, sort, cut, awk, grep, tee */
-    {" -c ", FOR_WRITERS, "how often each line occurs: sort | uniq -c; how many are new: --summary"},
+    {" -c ", FOR_WRITERS,
+     "how often each line occurs: sort | uniq -c; how many are new: --summary"},
     {" -d ", FOR_ALL, "for the field separator: -t"},
     {" -F --delimiter ", FOR_ALL, "for the field separator: -t ,"},
     {" -k --key --column --columns ", FOR_ALL, "to select fields: -f 2"},
     {" -o ", FOR_FILTER, "to append to a file: -a FILE; to replace it: > FILE"},
     {" -q ", FOR_FILTER, "to remember lines without printing them: unseen add FILTER"},
-    {" -s -w --skip-chars --check-chars ", FOR_ALL, "characters cannot be selected, fields can: -f 2"},
+    {" -s -w --skip-chars --check-chars ", FOR_ALL,
+     "characters cannot be selected, fields can: -f 2"},
     {" --skip-fields ", FOR_ALL, "to skip the first field: -f 2-"},
     {" -u --unique ", FOR_ALL,
      "each line is printed once anyway; lines that occur only once: sort | uniq -u"},
@@ -45,10 +44,7 @@ static const struct habit options[] = {
     {" --shard ", FOR_SHARD, "the shard comes first: unseen shard 1/4 FILE"},
     {" -n ", FOR_SHARD, "the number of shards comes first: unseen shard 4 FILE"},
     {" -o ", FOR_SHARD, "for one shard: > FILE; for all: --files 'shard.%d'"},
-    {NULL, 0, NULL},
-};
-
-static const struct habit words[] = {
+    /* for the first word */
     {" new init make touch ", FOR_ALL, "did you mean 'create'?"},
     {" insert put learn import load ", FOR_ALL, "did you mean 'add'?"},
     {" check test contains has lookup find get grep ", FOR_ALL, "did you mean 'query'?"},
@@ -64,28 +60,17 @@ static const struct habit words[] = {
     {" split part partition distribute ", FOR_ALL, "did you mean 'shard'?"},
     {" join union combine ", FOR_ALL, "did you mean 'merge'?"},
     {" copy cp backup ", FOR_ALL, "to copy a filter: cp seen.bf copy.bf"},
-    {NULL, 0, NULL},
 };
 /* clang-format on */
 
-static const char *find(const struct habit *habit, const char *word, unsigned commands)
+const char *habit_find(const char *word, unsigned commands)
 {
     char between[64];
     snprintf(between, sizeof between, " %s ", word);
-    for (; habit->words != NULL; habit++)
-        if ((habit->commands & commands) == commands && strstr(habit->words, between) != NULL)
-            return habit->wanted;
+    for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
+        if ((habits[i].commands & commands) == commands && strstr(habits[i].words, between) != NULL)
+            return habits[i].wanted;
     return NULL;
-}
-
-const char *habit_option(const char *option, unsigned commands)
-{
-    return find(options, option, commands);
-}
-
-const char *habit_command(const char *word)
-{
-    return find(words, word, FOR_ALL);
 }
 
 unsigned habit_typo(const char *word, const char *name)

@@ -5,12 +5,9 @@
 #ifndef UNSEEN_COMMANDS_HABITS_H
 #define UNSEEN_COMMANDS_HABITS_H
 
-/* What those want who give `option` to one of these commands (FOR_...), which do not take it, or
- * FOR_ALL if no command does; NULL: unknown. */
-const char *habit_option(const char *option, unsigned commands);
-
-/* The same for a word that is no command: what follows "unknown command". */
-const char *habit_command(const char *word);
+/* What those want who give this option to one of these commands (FOR_...), which do not take it, or
+ * with FOR_ALL an option or a command that does not exist; NULL: unknown. */
+const char *habit_find(const char *word, unsigned commands);
 
 /* How many edits (core/edit_distance.h) make `name` of a word that may be a typo: one, or in long
  * words two. TOO_MANY: it is another word. */

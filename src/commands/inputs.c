@@ -91,73 +91,58 @@ int inputs_check_readable(const struct inputs *inputs)
 
 /* --- input that is no text --- */
 
-/* What begins with these bytes, and the command that makes lines of it. No `bytes` have a newline:
- * with the first line, all of them are there. */
+/* What begins with these bytes, of which ? is any of 1 to 9, and what makes lines of it. No magic
+ * has a newline: with the first line, all of it is there. */
 static const struct kind {
-    const char *bytes;
+    const char *magic;
     size_t length;
-    size_t digit; /* where any of 1 to 9 stands; 0: nowhere */
-    const char *name, *reader, *standard_reader;
+    const char *name, *reader, *standard_reader; /* NULL: the same of standard input */
 } kinds[] = {
-#define BYTES(text) text, sizeof text - 1
-    {BYTES("\x1f\x8b\x08"), 0, "gzip data", "zcat", NULL},
-    {BYTES("\x28\xb5\x2f\xfd"), 0, "zstd data", "zstdcat", NULL},
-    {BYTES("\xfd"
-           "7zXZ\0"),
-     0, "xz data", "xzcat", NULL},
-    {BYTES("BZh91AY&SY"), 3, "bzip2 data", "bzcat", NULL},
-    {BYTES("BZh9\x17\x72\x45\x38\x50\x90"), 3, "bzip2 data", "bzcat", NULL},
-    {BYTES("PK\3\4"), 0, "a zip archive", "unzip -p", "funzip"},
-    {BYTES("\x04\x22\x4d\x18"), 0, "lz4 data", "lz4cat", NULL},
-    {BYTES("\xff\xfe\0\0"), 0, "UTF-32", "iconv -f UTF-32 -t UTF-8", NULL},
-    {BYTES("\0\0\xfe\xff"), 0, "UTF-32", "iconv -f UTF-32 -t UTF-8", NULL},
-    {BYTES("\xff\xfe"), 0, "UTF-16", "iconv -f UTF-16 -t UTF-8", NULL},
-    {BYTES("\xfe\xff"), 0, "UTF-16", "iconv -f UTF-16 -t UTF-8", NULL},
+#define BYTES(text) (text), sizeof(text) - 1
+    {BYTES("\x1f\x8b\x08"), "gzip data", "zcat", NULL},
+    {BYTES("\x28\xb5\x2f\xfd"), "zstd data", "zstdcat", NULL},
+    {BYTES("\3757zXZ\0"), "xz data", "xzcat", NULL},
+    {BYTES("BZh?1AY&SY"), "bzip2 data", "bzcat", NULL},
+    {BYTES("BZh?\x17\x72\x45\x38\x50\x90"), "bzip2 data", "bzcat", NULL},
+    {BYTES("PK\3\4"), "a zip archive", "unzip -p", "funzip"},
+    {BYTES("\x04\x22\x4d\x18"), "lz4 data", "lz4cat", NULL},
+    {BYTES("\xff\xfe\0\0"), "UTF-32", "iconv -f UTF-32 -t UTF-8", NULL},
+    {BYTES("\0\0\xfe\xff"), "UTF-32", "iconv -f UTF-32 -t UTF-8", NULL},
+    {BYTES("\xff\xfe"), "UTF-16", "iconv -f UTF-16 -t UTF-8", NULL},
+    {BYTES("\xfe\xff"), "UTF-16", "iconv -f UTF-16 -t UTF-8", NULL},
 #undef BYTES
 };
 
 static bool is_kind(const struct kind *kind, const struct chunk *chunk)
 {
-    size_t before = kind->digit != 0 ? kind->digit : kind->length, after = before + 1;
-    if (chunk->length < kind->length || memcmp(chunk->bytes, kind->bytes, before) != 0)
-        return false;
-    return kind->digit == 0 ||
-           (chunk->bytes[before] >= '1' && chunk->bytes[before] <= '9' &&
-            memcmp(chunk->bytes + after, kind->bytes + after, kind->length - after) == 0);
+    size_t i = 0;
+    while (i < kind->length && i < chunk->length &&
+           (kind->magic[i] == '?' ? chunk->bytes[i] >= '1' && chunk->bytes[i] <= '9'
+                                  : chunk->bytes[i] == kind->magic[i]))
+        i++;
+    return i == kind->length;
 }
 
-/* Sets the way out: this command, with `name` read by something that makes lines of it; NULL:
- * standard input. */
+/* Sets the way out: this command, after `reader`, which makes lines of the input. */
 static int suggest_reader(const struct inputs *inputs, const char *reader, const char *name,
                           struct fault *fault)
 {
     const struct options *options = inputs->options;
-    const char *asked = options->asked->name, *before = name != NULL ? " " : "";
-    char quoted[QUOTE_MAX], *text = NULL, *words = options_words(options, options->asked->bit);
-    size_t length;
-    FILE *to = words != NULL ? open_memstream(&text, &length) : NULL;
-    if (to != NULL) {
-        fprintf(to, "%s%s%s | unseen%s%s%s", reader, before,
-                name != NULL ? quote_file(name, quoted) : "", asked[0] != '\0' ? " " : "", asked,
-                words);
-        /* FILTER, or which shard. */
-        for (const char **operand = options->operands; operand != inputs->names && *operand != NULL;
-             operand++)
-            fprintf(to, " %s%s", asked[0] == '\0' && command_is_word(*operand) ? "./" : "",
-                    quote_file(*operand, quoted));
-        for (const char *const *word = options->exec; word != NULL && *word != NULL; word++)
-            fprintf(to, "%s %s", word == options->exec ? " -x" : "", quote_word(*word, quoted));
-        if (fclose(to) == 0)
-            fault_way_out(fault, "%s", text);
-    }
-    free(text);
-    free(words);
+    bool standard = inputs_is_standard(name);
+    char quoted[QUOTE_MAX], *command;
+    command = options_command(options, inputs->names == standard_input
+                                           ? options->operand_count
+                                           : (size_t)(inputs->names - options->operands));
+    if (command != NULL)
+        fault_way_out(fault, "%s%s%s | %s", reader, standard ? "" : " ",
+                      standard ? "" : quote_file(name, quoted), command);
+    free(command);
     return -1;
 }
 
 struct judging {
     const struct inputs *inputs;
-    const char *name; /* NULL: standard input */
+    const char *name;
     bool has_returns; /* it is one line with carriage returns */
 };
 
@@ -165,18 +150,15 @@ static int judge_text(void *context, const struct input *input, const struct chu
                       struct fault *fault)
 {
     struct judging *judging = context;
-    const char *shown = input_name(input);
+    const char *shown = input_name(input), *end = first->bytes + first->length, *one;
     uint8_t head[KEY_FILE_BYTES] = {0};
     struct key_file_head keys;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const struct kind *kind = &kinds[i];
+    for (const struct kind *kind = kinds; kind < kinds + sizeof kinds / sizeof *kinds; kind++) {
         if (!is_kind(kind, first))
             continue;
+        bool special = kind->standard_reader != NULL && inputs_is_standard(judging->name);
         fault_set(fault, shown, "%s", kind->name);
-        return suggest_reader(judging->inputs,
-                              judging->name == NULL && kind->standard_reader != NULL
-                                  ? kind->standard_reader
-                                  : kind->reader,
+        return suggest_reader(judging->inputs, special ? kind->standard_reader : kind->reader,
                               judging->name, fault);
     }
     memcpy(head, first->bytes, first->length < sizeof head ? first->length : sizeof head);
@@ -188,13 +170,10 @@ static int judge_text(void *context, const struct input *input, const struct chu
         fault_set(fault, shown, "is a file of pending keys, not a file of lines");
         return fault_way_out(fault, "to remember its lines: unseen commit FILTER FILE");
     }
-    /* Without its newline: then this is all of the input. */
-    if (input_bytes(input) < first->length) {
-        const char *one = memchr(first->bytes, '\r', first->length);
-        judging->has_returns = one != NULL &&
-                               memchr(one + 1, '\r',
-                                      (size_t)(first->bytes + first->length - one - 1)) != NULL;
-    }
+    /* If the last newline was added, this is all of the input. */
+    judging->has_returns = input_bytes(input) < first->length &&
+                           (one = memchr(first->bytes, '\r', first->length)) != NULL &&
+                           memchr(one + 1, '\r', (size_t)(end - one - 1)) != NULL;
     return 0;
 }
 
@@ -210,7 +189,7 @@ static int read_one(const struct inputs *inputs, const char *name, input_reader 
         return cannot_open(inputs, name, fault);
     struct input *input = input_new(fd, shown_name(name), inputs->delimiter, INPUT_BYTES,
                                     (size_t)inputs->max_line);
-    struct judging judging = {inputs, inputs_is_standard(name) ? NULL : name, false};
+    struct judging judging = {inputs, name, false};
     if (input != NULL && inputs->delimiter == '\n')
         input_set_judge(input, judge_text, &judging);
     progress_input(input);
@@ -219,9 +198,9 @@ static int read_one(const struct inputs *inputs, const char *name, input_reader 
     progress_input(NULL);
     input_free(input);
     if (judging.has_returns && result >= 0) {
-        const char *changer = judging.name != NULL ? "tr '\\r' '\\n' <" : "tr '\\r' '\\n'";
+        const char *changer = fd != STDIN_FILENO ? "tr '\\r' '\\n' <" : "tr '\\r' '\\n'";
         fault_set(fault, shown_name(name), "one line, with carriage returns and no newline");
-        suggest_reader(inputs, changer, judging.name, fault);
+        suggest_reader(inputs, changer, name, fault);
         message("%s: %s (%s)", fault->object, fault->reason,
                 fault->way_out[0] != '\0' ? fault->way_out : changer);
     }

@@ -99,7 +99,7 @@ static enum option_id find(int number, const char **spelled)
 /* `tried`: without its value. */
 static int unknown_option(const char *tried)
 {
-    const char *hint = habit_option(tried, FOR_ALL);
+    const char *hint = habit_find(tried, FOR_ALL);
     const char *nearest = tried[1] == '-' ? nearest_name(tried + 2) : NULL;
     if (hint != NULL)
         return message("%s: unknown option (%s)", tried, hint);
@@ -129,7 +129,7 @@ static int take(struct options *options, char **argv, const char *word, int got)
         snprintf(tried, sizeof tried, "-%c", optopt);
     /* cut -d, */
     if (id == OPTIONS && !is_long && word[1] == 'd' && word[2] == tried[1])
-        return message("%s: -d takes no value (%s %s)", word, habit_option("-d", FOR_ALL),
+        return message("%s: -d takes no value (%s %s)", word, habit_find("-d", FOR_ALL),
                        quote_word(word + 2, quoted));
     if (id == OPTIONS || (is_long && !is_whole(word, spelled)))
         return unknown_option(tried);
@@ -193,7 +193,7 @@ static int refuse(const struct options *options, enum option_id id)
 {
     char list[256];
     const char *spelled = options->spelled[id];
-    const char *hint = habit_option(option_table[id].spellings[0], options->asked->bit);
+    const char *hint = habit_find(option_table[id].spellings[0], options->asked->bit);
     list_commands(option_table[id].commands, list, sizeof list);
     if (hint != NULL)
         return message("%s: not an option here (%s)", spelled, hint);
@@ -254,7 +254,7 @@ static int check_needed(const struct options *options, enum option_id id)
         if ((needs & OPTION_BIT(other)) == 0 || (option_table[other].commands & bit) == 0)
             continue;
         if (id == OPTION_json && options->fields != NULL)
-            return message("--json: needs --summary (%s)", habit_option("--json", FOR_KEY));
+            return message("--json: needs --summary (%s)", habit_find("--json", FOR_KEY));
         return message("%s: needs %s (add %s)", options->spelled[id],
                        option_table[other].spellings[0], form_of(other, form));
     }
@@ -307,5 +307,26 @@ char *options_words(const struct options *options, unsigned commands)
     if (to != NULL && fclose(to) == 0)
         return words;
     free(words);
+    return NULL;
+}
+
+char *options_command(const struct options *options, size_t operands)
+{
+    const char *name = options->asked->name;
+    char *text = NULL, *words = options_words(options, options->asked->bit), quoted[QUOTE_MAX];
+    size_t length;
+    FILE *to = words != NULL ? open_memstream(&text, &length) : NULL;
+    if (to != NULL)
+        fprintf(to, "unseen%s%s%s", name[0] != '\0' ? " " : "", name, words);
+    free(words);
+    for (size_t i = 0; to != NULL && i < operands; i++)
+        fprintf(to, " %s%s", name[0] == '\0' && command_is_word(options->operands[i]) ? "./" : "",
+                quote_file(options->operands[i], quoted));
+    for (size_t i = 0;
+         to != NULL && operands > 0 && options->exec != NULL && options->exec[i] != NULL; i++)
+        fprintf(to, "%s %s", i == 0 ? " -x" : "", quote_word(options->exec[i], quoted));
+    if (to != NULL && fclose(to) == 0)
+        return text;
+    free(text);
     return NULL;
 }

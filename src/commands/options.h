@@ -156,6 +156,10 @@ enum option_id options_describing(const struct options *options);
  * after a blank. The caller frees the string. NULL if there is no memory. */
 char *options_words(const struct options *options, unsigned commands);
 
+/* The command as it was given, up to so many operands: "unseen add -f 1 FILTER"; and with them, -x
+ * CMD. Returns as above. */
+char *options_command(const struct options *options, size_t operands);
+
 /* --- option_value.c --- */
 
 /* Parses the value of a given option into its member. Returns 0, or EXIT_TROUBLE after a

@@ -41,8 +41,8 @@ void input_free(struct input *input);
  * one. Returns 1, 0 at the end, -1 with the fault, or INPUT_WOULD_WAIT (see below). */
 int input_next(struct input *input, struct chunk *chunk, struct fault *fault);
 
-/* Called once, with the first chunk, before input_next returns it. If it returns -1 with the fault, so
- * does input_next. To be set before the first input_next. */
+/* Called once, with the first chunk, before input_next returns it. If it returns -1 with the fault,
+ * so does input_next. To be set before the first input_next. */
 typedef int input_judge(void *context, const struct input *input, const struct chunk *first,
                         struct fault *fault);
 void input_set_judge(struct input *input, input_judge *judge, void *context);
