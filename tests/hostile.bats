@@ -193,3 +193,12 @@ bounded() {
         [[ $lines == pages ]] || same got $lines
     done
 }
+
+@test "a file that says it is full, and is not, does not grow" {
+    creates -n 1000 f.bf
+    printf '\350\003' | dd of=f.bf bs=1 seek=9216 conv=notrunc status=none
+    exits 0 unseen add f.bf < <(seq 1000)
+    [[ $(told layer_count stats f.bf) -eq 1 ]]
+    exits 0 unseen add f.bf < <(seq 1001 1010)
+    [[ $(told layer_count stats f.bf) -eq 2 ]]
+}

@@ -37,7 +37,7 @@ is_shaped() {
 
 filter='filter:string lines:number capacity:number layer_count:number fixed:flag counting:flag'
 now='rate:number false_positive_rate:number fill:number fuller_pages:number emptier_pages:number lines_left:number'
-size='size_bytes:number size_bytes_max:number bits_per_key:number'
+size='size_bytes:number size_bytes_staged:number bits_per_key:number'
 layer='lines:number capacity:number pages:number cache_lines:number hashes:number fill:number rate:number false_positive_rate:number'
 state="$layer state:string"
 began="$state generation:number began:number"
@@ -46,12 +46,14 @@ hash='hash:string seed:number secret:null created:number uuid:string'
 @test "stats: every kind of filter" {
     local options shape input n=0
     seq 300 >in
+    seq 300000 >many
     seq 300 | sed 's,.*,http://a/& &,' >>in
     # What makes it, and then its shape.
     while IFS='|' read -r options shape; do
         n=$((n + 1))
         input=in
         [[ $options != create* ]] || input=
+        [[ $options != *0.5 ]] || input=many
         # shellcheck disable=SC2086 # several words
         exits 0 unseen $options $n.bf $input
         echo "{$shape}" >>wanted
@@ -70,9 +72,10 @@ push --create|$filter $now $size key:null $hash waiting:number held:number given
 add --create --window 100|$filter window:number forgotten_next:{lines:number after:number} $now $size key:null $hash layers:[{$began}]
 add --create --window 10k|$filter window:number forgotten_next:{lines:number after:number} $now $size key:null $hash layers:[{$began}|{$state}]
 add --create --forget-after 7d|$filter forget_after:number forgotten_next:{lines:number time:number} $now $size key:null $hash layers:[{$began}|{$state}]
+add --create --fixed -n 9 -p 0.5|${filter/lines:number/lines:null lines_at_least:number} $now $size key:null $hash layers:[{${layer/lines:number/lines:null lines_at_least:number}}]
 create --shard 1/4 --window 9|$filter window:number forgotten_next:null $now $size key:null shard:string $hash layers:[{$state}]
 END
-    succeeds unseen stats --json {1..15}.bf
+    succeeds unseen stats --json {1..16}.bf
     cp "$out" said
     is_shaped
 }

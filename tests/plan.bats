@@ -63,12 +63,49 @@ END
         holds "($(field rate) - $rate)^2 < (0.02 * $rate)^2"
     done
     # A window is about lines that are remembered.
-    succeeds unseen plan --window 100000 -p 0.5 --json
+    succeeds unseen plan --window 80000 -p 0.5 --json
     rate=$(sed 's/.*{"lines":100000,"rate":\([^}]*\)}.*/\1/' "$out")
-    exits 0 unseen create --force --window 100000 -p 0.5 f.bf
+    exits 0 unseen create --force --window 80000 -p 0.5 f.bf
     exits 0 unseen f.bf -m 100000 < <(seq 1000000)
     succeeds unseen stats --json f.bf
     holds "($(field rate) - $rate)^2 < (0.02 * $rate)^2"
+}
+
+# (The grid of all: tests/unit/test_growth.c.)
+@test "n lines fit at every rate, more make it grow; plan and stats agree" {
+    local n p name
+    while read -r n p; do
+        succeeds unseen plan -n "$n" -p "$p" --json
+        cp "$out" planned
+        creates --force -n "$n" -p "$p" f.bf
+        # All at once, so that none is a false drop because of another.
+        exits 0 unseen f.bf -x cat < <(seq "$n")
+        silent_on_stderr
+        succeeds unseen stats --json f.bf
+        [[ $(field layer_count) -eq 1 && $(field capacity) -eq $n ]] || complain "-n $n -p $p"
+        for name in capacity bits_per_key size_bytes; do
+            [[ $(field $name) == "$(field $name planned)" ]] || complain "-n $n -p $p: $name"
+        done
+        exits 0 unseen f.bf < <(seq $((n + 1)) $((3 * n + 10)))
+        says "^unseen: f\.bf: more than $n lines? \(-n\); grew to [0-9.]+ .B\$"
+    done <<'END'
+1 0.5
+10 2%
+1000 0.5
+100000 0.3
+1000000 2%
+100000 1e-3
+3 1e-12
+END
+}
+
+@test "few lines: each point of the curve once; a large filter: what its staging area takes; windows" {
+    succeeds unseen plan -n 1
+    [[ $(sed '1,/^lines/d' "$out" | cut -d ' ' -f 1 | paste -sd ' ') == '1 2 5' ]]
+    succeeds unseen plan -n 2e8
+    grep -Eqx 'with staging area +856948736 bytes \(857 MB\)' "$out"
+    succeeds unseen plan --forget-after 30d -n 1M
+    grep -Eqx 'window +30d, at most 37d12h' "$out"
 }
 
 @test "--size is allocated whole, and kept however many lines come" {
@@ -86,6 +123,8 @@ END
 131072 --size 128K --fixed
 128000 --size 128KB -n 3k
 1048576 --size 1M --window 10k
+131072 --size 128K --hashes 7
+131072 -n 9k --bits-per-key 50
 131072 --size 128K --counting
 END
 }
@@ -199,7 +238,7 @@ distinct_is() {
         succeeds unseen plan --json $options in
         cp "$out" data
         # shellcheck disable=SC2086
-        succeeds unseen plan --json -n "$(field capacity data)" $options
+        succeeds unseen plan --json -n "$(grep -o 'create -n [0-9]*' data | cut -d ' ' -f 3)" $options
         # all of it stands in the other one, too
         grep -qF "$(sed 's/^{//; s/}$//' "$out")" data || complain "another plan: $options"
         bytes=$(field size_bytes)

@@ -103,7 +103,7 @@ about() { holds "($1 - $2)^2 < ($3 * $2 + 6 * sqrt($2) + 1)^2"; }
         exits 0 unseen f.bf < <(seq $((first + 1)) $((first + left * 98 / 100)))
         silent_on_stderr
         exits 0 unseen f.bf < <(seq $((first + left * 98 / 100)) $((first + left * 102 / 100)))
-        says "^unseen: f\\.bf: reached its capacity \\(100000 lines\\); growing"
+        says '^unseen: f\.bf: more than 100000 lines \(-n\); grew to '
     done
 }
 
@@ -121,6 +121,78 @@ about() { holds "($1 - $2)^2 < ($3 * $2 + 6 * sqrt($2) + 1)^2"; }
             holds "$(field capacity) == $((5 * each))" || complain "$p $n: capacity"
         done
     done
+}
+
+# tells RATE_LEAST RATE_MOST: stats, --summary and the warning tell the same about r.bf: a rate between these,
+# and the lines in ./told, or at least so many.
+tells() {
+    local rate lines
+    succeeds unseen stats r.bf
+    lines=$(awk '/^lines / { $1 = ""; print substr($0, 2) }' "$out")
+    rate=$(awk '/^rate now/ { print $3 }' "$out")
+    succeeds unseen stats --json r.bf
+    holds "$1 <= $(field rate) && $(field rate) <= $2" || return 1
+    if [[ $lines == 'at least '* ]]; then
+        [[ $(field lines)/$(field lines_at_least) == "null/${lines#at least }" ]] || return 1
+    else
+        [[ $(field lines)/$(field lines_at_least) == "$lines/" ]] || return 1
+    fi
+    exits 0 unseen --summary r.bf </dev/null
+    says_lines 2 "^unseen: r\.bf: holds $lines lines but was made for 1000; about " "; rate now: $rate\$" || return 1
+    echo "$lines" >told
+}
+
+# said NAME: that figure of a summary in JSON.
+said() {
+    grep '^{' "$err" >said
+    field "$1" said
+}
+
+@test "far past what it was made for: stats, summary and warnings tell the same lines and rate, or a bound" {
+    exits 0 unseen create --fixed -n 1000 r.bf
+    exits 0 unseen add r.bf < <(seq 8000)
+    tells 0.75 0.83
+    about "$(<told)" 8000 0.03
+    # Of further lines most are dropped, and that is what is expected.
+    exits 0 unseen --summary --json r.bf < <(seq 8001 18000)
+    holds "$(said false_drops) > 8000"
+    exits 0 unseen add r.bf < <(seq 1000000)
+    tells 0.9999 1
+    grep -Eqx 'at least [0-9]{5}' told
+    exits 0 unseen --summary --json r.bf < <(seq 2000001 2010000)
+    holds "$(said false_drops) == $(said dropped) && $(said dropped) > 9900"
+    # In whole numbers, without an exponent.
+    exits 0 unseen --fixed -n 1000 --summary < <(seq 20000)
+    grep -Eq '; expected false drops: [0-9]{4,5};' "$err"
+}
+
+@test "with lines in it the rate is never 0: of many layers, of a few lines, of those in a stage" {
+    local options lines rate told
+    while IFS='|' read -r options lines; do
+        exits 0 unseen create --force $options f.bf
+        exits 0 unseen --summary --json f.bf < <(seq "$lines")
+        told=$(said rate)
+        succeeds unseen stats --json f.bf
+        rate=$(field rate)
+        holds "$rate > 0 && $rate < 1e-6" || complain "$options: rate"
+        holds "$told > $rate / 5 && $told < $rate * 5" || complain "$options: summary"
+        # At least that of each layer, and at most their sum.
+        grep -o '"layers":.*' "$out" | grep -o '"rate":[^,]*' | cut -d : -f 2 >rates
+        holds "$rate >= $(sort -g rates | tail -n 1) * 0.99999 && $rate <= ($(paste -sd+ rates)) * 1.00001"
+        exits 0 unseen merge --force -o merged.bf f.bf --summary --json
+        holds "$(said rate) > 0 && $(said rate) < 1e-6"
+    done <<'END'
+-n 10 -p 1e-12|300000
+-n 10 -p 1e-9|100000
+-n 1000000|3
+-n 100|1
+END
+    with_stages
+    exits 0 unseen create --force -n 1M f.bf
+    exits 0 unseen --summary --json f.bf < <(seq 1000)
+    holds "$(said rate) > 0"
+    succeeds unseen stats --json f.bf
+    holds "$(field rate) > 0 && $(field lines) == 1000"
 }
 
 @test "a layer that is read in two halves" {

@@ -116,7 +116,7 @@ a_stream() {
 @test "--window: plan says how large it will be, and any two of N, -p and --size give the third" {
     local words
     for words in '--window 1M' '--window 30001 -p 1e-3' '--window 100k --size 1M' \
-        '--window 50k --bits-per-key 60' '--forget-after 7d -n 1M'; do
+        '--forget-after 7d -n 1M'; do
         succeeds unseen plan --json $words
         cp "$out" planned
         creates --force $words w.bf
@@ -125,6 +125,7 @@ a_stream() {
         succeeds unseen stats --json w.bf
         [[ $(field false_positive_rate planned) == "$(field false_positive_rate)" ]] || complain "$words: rate"
         holds "$(field rate planned) <= $(field false_positive_rate planned)"
+        [[ $(field capacity planned)/$(field bits_per_key planned) == $(field capacity)/$(field bits_per_key) ]]
     done
 }
 
@@ -199,8 +200,8 @@ a_stream() {
     cp w.bf other.bf
     echo 2001 >next
     exits 137 strace -qq -o trace -e trace=fdatasync -e inject=fdatasync:signal=KILL:when=1 "$UNSEEN" w.bf next
-    exits 1 unseen verify w.bf
-    grep -q '^w.bf: layer 1: a writer died while it emptied this layer (the next writer ' "$out"
+    exits 0 unseen verify w.bf
+    grep -q '^w.bf: layer 1: a writer died while it emptied this layer, or this is a copy made in use (the next writer ' "$out"
     exits 0 unseen query -c w.bf < <(seq 251 1250)
     prints '1000\n'
     exits 0 unseen w.bf next
@@ -373,7 +374,7 @@ END
     need_clock
     exits 0 at 0 create --forget-after 1d -n 1000 -p 1e-3 t.bf
     exits 0 at 0 t.bf < <(seq 40000)
-    says 't.bf: received more than 1000 lines within [^ ]*; growing'
+    says 't.bf: more than 1000 lines within 1d \(-n\); grew to [0-9]+ kB$'
     holds "$(wc -l <"$out") > 40000 * (1 - 2e-3)"
     exits 0 at $((day - 1)) query -c t.bf < <(seq 40000)
     prints '40000\n'

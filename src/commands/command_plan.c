@@ -43,35 +43,50 @@ static void draw_curve(const struct chart *chart, const struct forecast *forecas
         printf("Beyond that, old lines are forgotten, and the rate stays below %s.\n", most);
 }
 
-static void show_point(struct figures *figures, const void *context, size_t i)
+struct curve {
+    const struct forecast *forecast;
+    size_t count;
+    double lines[POINTS]; /* ascending: of few lines, not all points differ */
+};
+
+static struct curve curve_of(const struct forecast *forecast)
 {
-    const struct forecast *forecast = context;
-    double lines = round(points[i] * (double)forecast->capacity);
-    figures_show(figures, {NULL, "lines", COUNT(lines)},
-                 {figures_text(figures, "%.0f", lines), "rate",
-                  RATE(forecast_rate(forecast, lines))});
+    struct curve curve = {.forecast = forecast};
+    double last = 0;
+    for (size_t i = 0; i < POINTS; i++) {
+        double lines = round(points[i] * (double)forecast->capacity);
+        if (lines > last)
+            curve.lines[curve.count++] = last = lines;
+    }
+    return curve;
 }
 
-static void print_points(struct figures *figures, const struct forecast *forecast)
+static void show_point(struct figures *figures, const void *context, size_t i)
 {
-    printf("%-20s%-20s%s\n", "lines", "rate",
-           forecast_grows(forecast) ? "(if it did not grow)" : "");
-    for (size_t i = 0; i < POINTS; i++)
-        show_point(figures, forecast, i);
+    const struct curve *curve = context;
+    double lines = curve->lines[i];
+    figures_show(figures, {NULL, "lines", COUNT(lines)},
+                 {figures_text(figures, "%.0f", lines), "rate",
+                  RATE(forecast_rate(curve->forecast, lines))});
 }
 
 static void show_curve(struct figures *figures, const struct forecast *forecast)
 {
     struct chart chart;
+    struct curve curve = curve_of(forecast);
     if (figures->json) {
-        figures_show(figures, {NULL, "curve", LIST(POINTS, show_point, forecast)});
+        figures_show(figures, {NULL, "curve", LIST(curve.count, show_point, &curve)});
         return;
     }
     putchar('\n');
-    if (chart_begin(&chart))
+    if (chart_begin(&chart)) {
         draw_curve(&chart, forecast);
-    else
-        print_points(figures, forecast);
+        return;
+    }
+    printf("%-20s%-20s%s\n", "lines", "rate",
+           forecast_grows(forecast) ? "(if it did not grow)" : "");
+    for (size_t i = 0; i < curve.count; i++)
+        show_point(figures, &curve, i);
 }
 
 static void show_forecast(struct figures *figures, const struct forecast *forecast)
@@ -90,7 +105,7 @@ static void show_forecast(struct figures *figures, const struct forecast *foreca
          .note = forecast_grows(forecast) ? ", kept while the filter grows" : NULL},
         {NULL, "rate", RATE(forecast_rate(forecast, (double)forecast->capacity))},
         {"size", "size_bytes", SIZE(bytes)},
-        {bytes_max > bytes ? "size at most" : NULL, "size_bytes_max", SIZE(bytes_max)},
+        {bytes_max > bytes ? "with staging area" : NULL, "size_bytes_staged", SIZE(bytes_max)},
         {"bits per key", "bits_per_key", BITS(forecast_bits_per_key(forecast)),
          .note = figures_text(figures, " (classic filter %.2f, any structure at least %.2f)",
                               classic, least)},

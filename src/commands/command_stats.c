@@ -66,9 +66,13 @@ static void show_lines(struct figures *figures, const struct store *store,
                         : plan->fixed ? "capacity reached in"
                                       : "grows in";
     uint64_t fuller = survey->fuller_pages, emptier = survey->emptier_pages;
-    const char *verify = " than chance explains (see unseen verify)";
+    const char *verify = ", which chance does not explain (see unseen verify)";
+    double lines = survey->keys;
+    bool told = survey->told;
     figures_show(figures, {"filter", "filter", TEXT(store_path(store))},
-                 {"lines", "lines", COUNT(survey->keys)},
+                 {"lines", "lines",
+                  AT_LEAST(told, lines, figures_text(figures, "at least %.0f", lines))},
+                 {NULL, "lines_at_least", COUNT(lines), .absent = told},
                  {"capacity", "capacity", COUNT(survey->capacity)},
                  {"layers", "layer_count", COUNT(survey->layers)},
                  {"growth", "fixed", FLAG(plan->fixed), .text = growth},
@@ -80,9 +84,9 @@ static void show_lines(struct figures *figures, const struct store *store,
                  {"false-positive rate", "false_positive_rate", ASKED(plan->rate)},
                  {"fill", "fill", SHARE(survey->fill),
                   .note = counting ? " of cells in use" : " of bits set"},
-                 {fuller > 0 ? "fuller pages" : NULL, "fuller_pages", COUNT(fuller),
+                 {fuller > 0 ? "pages too full" : NULL, "fuller_pages", COUNT(fuller),
                   .note = verify},
-                 {emptier > 0 ? "emptier pages" : NULL, "emptier_pages", COUNT(emptier),
+                 {emptier > 0 ? "pages too empty" : NULL, "emptier_pages", COUNT(emptier),
                   .note = verify},
                  {until, "lines_left", LINES(survey->keys_until)});
 }
@@ -125,7 +129,7 @@ static void show_form(struct figures *figures, const struct store *store,
     bool secret = header_has_secret(header);
     uint64_t most = store_file_bytes(store), bytes = most - store_stage_bytes(store);
     figures_show(figures, {"size", "size_bytes", SIZE(bytes)},
-                 {most > bytes ? "size at most" : NULL, "size_bytes_max", SIZE(most)},
+                 {most > bytes ? "with staging areas" : NULL, "size_bytes_staged", SIZE(most)},
                  {"bits per key", "bits_per_key",
                   BITS(sizing_bits_per_key(survey->pages, survey->capacity)),
                   .note = " at capacity"},
@@ -172,10 +176,13 @@ static void show_layer(struct figures *figures, const void *context, size_t i)
     bool began = layer->window && generation->number != 0;
     char date[CLOCK_DATE];
     double lines = layer->lines;
+    bool told = layer->told;
     uint64_t pages = layer->plan.pages, cache_lines = layer->plan.geometry.blocks;
     unsigned hashes = geometry_hashes(layer->plan.geometry);
     figures_show(figures, {figures_text(figures, "layer %zu", i + 1), NULL, TEXT("")},
-                 {number_lines((uint64_t)round(lines)), "lines", COUNT(lines)},
+                 {number_lines((uint64_t)round(lines)), "lines",
+                  AT_LEAST(told, lines, figures_text(figures, "at least %.0f", lines))},
+                 {NULL, "lines_at_least", COUNT(lines), .absent = told},
                  {"at capacity", "capacity", COUNT(layer->capacity)},
                  {number_of(pages, "page", "pages"), "pages", COUNT(pages)},
                  {number_of(cache_lines, "cache line", "cache lines"), "cache_lines",
@@ -203,8 +210,9 @@ static void draw_layer(const struct chart *chart, const struct layer_survey *lay
     snprintf(label, sizeof label, "layer %u", number);
     snprintf(rates, sizeof rates, "rate %s of %s", number_text(layer->rate, CHART_DIGITS, rate),
              number_text(layer->plan.rate, CHART_DIGITS, most));
-    snprintf(notes, sizeof notes, "%3.0f%%  %s of %s  %s", layer->fill * 100,
-             number_count(layer->lines, keys), number_count(layer->capacity, capacity),
+    snprintf(notes, sizeof notes, "%3.0f%%  %s%s of %s  %s", layer->fill * 100,
+             layer->told ? "" : "at least ", number_count(layer->lines, keys),
+             number_count(layer->capacity, capacity),
              layer->window ? generation_state(layer) : rates);
     chart_bar(chart, label, layer->fill, fill_at_capacity(layer), notes);
 }

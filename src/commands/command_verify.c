@@ -2,7 +2,9 @@
  * command_verify - `unseen verify FILTER...`: checks filter files.
  *
  * Damage that keeps a file from being opened is reported as by any command. What is worth knowing
- * about a file that can be used is a note, one line each on standard output.
+ * about a file that can be used is a note, one line each on standard output. The exit status is 1 if
+ * something is wrong: not for what a sound copy shows that was made while lines were added, nor for
+ * what a killed writer leaves.
  */
 #include "commands/command.h"
 #include "commands/figures.h"
@@ -25,7 +27,7 @@
 struct findings {
     const struct store *store;
     const struct survey *survey;
-    unsigned notes;
+    unsigned notes, wrong;
 };
 
 #define note(findings, ...)                                                                        \
@@ -35,6 +37,12 @@ struct findings {
         printf(__VA_ARGS__);                                                                       \
         putchar('\n');                                                                             \
         (findings)->notes++;                                                                       \
+    } while (0)
+
+#define wrong(findings, ...)                                                                       \
+    do {                                                                                           \
+        note(findings, __VA_ARGS__);                                                               \
+        (findings)->wrong++;                                                                       \
     } while (0)
 
 /* How much two numbers of keys may differ by chance: six standard deviations, of the estimate and
@@ -49,19 +57,37 @@ static double tolerance(const struct layer_survey *layer)
 static void check_counter(struct findings *findings, unsigned number)
 {
     const struct layer_survey *layer = &findings->survey->layer[number - 1];
-    if ((double)layer->counted_before > layer->keys + tolerance(layer))
+    bool higher = layer->told && (double)layer->counted_before > layer->keys + tolerance(layer);
+    if (higher && layer->window)
         note(findings,
-             "layer %u: its counter shows %" PRIu64 " %s, its bits %.0f (the counter is wrong, or "
-             "lines were lost, for example in a power cut)",
+             "layer %u: its counter shows %" PRIu64 " %s, its bits %.0f (as in a copy made while "
+             "the window turned; if this is no copy, lines were lost, for example in a power cut)",
              number, layer->counted_before, number_lines(layer->counted_before), layer->keys);
+    else if (higher)
+        wrong(findings,
+              "layer %u: its counter shows %" PRIu64 " %s, its bits %.0f (the counter is wrong, or "
+              "lines were lost, for example in a power cut)",
+              number, layer->counted_before, number_lines(layer->counted_before), layer->keys);
     else if ((double)layer->counted < layer->remembered - tolerance(layer))
         note(findings,
-             "layer %u: its counter shows %" PRIu64 " %s, its bits %.0f (the filter grows late; no "
-             "line is lost)",
+             "layer %u: its counter shows %" PRIu64 " %s, its bits %.0f (as in a copy made while "
+             "lines were added; no line is lost)",
              number, layer->counted, number_lines(layer->counted), layer->remembered);
 }
 
-/* Notes pages that are fuller or emptier than chance explains, and returns whether there are any.
+static void tell_pages(struct findings *findings, unsigned number, uint64_t pages, double keys,
+                       const char *why)
+{
+    const struct layer_survey *layer = &findings->survey->layer[number - 1];
+    note(findings,
+         "layer %u: %" PRIu64 " of %" PRIu64 " pages %s about %.0f lines%s, where chance explains "
+         "%.0f (%s)",
+         number, pages, layer->plan.pages, number_of(pages, "has", "have"), keys,
+         number_of(pages, "", " each"), layer->evenness.keys, why);
+    findings->wrong += layer->no_copy;
+}
+
+/* Tells of pages that are fuller or emptier than chance explains, and returns whether there are any.
  * Where an older layer is too full, lines are false drops there and missing in the next layer. */
 static bool check_pages(struct findings *findings, unsigned number)
 {
@@ -71,19 +97,17 @@ static bool check_pages(struct findings *findings, unsigned number)
     for (unsigned older = 0; older < number - 1; older++)
         crowded = crowded || findings->survey->layer[older].evenness.fuller > 0;
     if (pages->fuller > 0)
-        note(findings,
-             "layer %u: %" PRIu64 " of %" PRIu64 " pages %s about %.0f lines%s, where chance "
-             "explains %.0f (lines were crafted to fall there, or bits were changed; a new filter "
-             "made with --secret is safe from crafted lines)",
-             number, pages->fuller, layer->plan.pages, number_of(pages->fuller, "has", "have"),
-             pages->most, number_of(pages->fuller, "", " each"), pages->keys);
+        tell_pages(findings, number, pages->fuller, pages->most,
+                   layer->no_copy
+                       ? "lines were crafted to fall there, or bits were changed; a new filter "
+                         "made with --secret is safe from crafted lines"
+                       : "as in a copy made while lines were added; if this is no copy, lines "
+                         "were crafted to fall there");
     if (pages->emptier > 0 && !crowded)
-        note(findings,
-             "layer %u: %" PRIu64 " of %" PRIu64 " pages %s about %.0f lines%s, where chance "
-             "explains %.0f (lines were lost, for example in a power cut, or in a copy made while "
-             "lines were added)",
-             number, pages->emptier, layer->plan.pages, number_of(pages->emptier, "has", "have"),
-             pages->least, number_of(pages->emptier, "", " each"), pages->keys);
+        tell_pages(findings, number, pages->emptier, pages->least,
+                   layer->no_copy ? "lines were lost, for example in a power cut"
+                                  : "as in a copy made while lines were added; if this is no "
+                                    "copy, lines were lost, for example in a power cut");
     return pages->fuller > 0 || pages->emptier > 0;
 }
 
@@ -98,9 +122,9 @@ static void check_rate(struct findings *findings, unsigned number)
                 layer->keys - tolerance(layer) > layer->full + more;
     char rate[NUMBER_TEXT], made_for[NUMBER_TEXT];
     if (over && layer->rate > layer->plan.rate * 1.05 && layer->rate > 1e-15)
-        note(findings, "layer %u: false-positive rate is %s, above the %s it was made for", number,
-             number_text(layer->rate, NUMBER_FOUND, rate),
-             number_text(layer->plan.rate, NUMBER_FOUND, made_for));
+        wrong(findings, "layer %u: false-positive rate is %s, above the %s it was made for", number,
+              number_text(layer->rate, NUMBER_FOUND, rate),
+              number_text(layer->plan.rate, NUMBER_FOUND, made_for));
 }
 
 /* Notes nothing if the filter is no window: then all of its generation is zero. */
@@ -109,12 +133,13 @@ static void check_generation(struct findings *findings, unsigned number)
     const struct generation *generation = &findings->survey->layer[number - 1].generation;
     if (generation->retired && !window_is_turning(findings->store))
         note(findings,
-             "layer %u: a writer died while it emptied this layer (the next writer that needs the "
-             "layer empties it again)",
+             "layer %u: a writer died while it emptied this layer, or this is a copy made in use "
+             "(the "
+             "next writer that needs the layer empties it again)",
              number);
     if (generation->behind || generation->began > clock_now())
-        note(findings, "layer %u: the clock was set back (its lines will be forgotten late)",
-             number);
+        wrong(findings, "layer %u: the clock was set back (its lines will be forgotten late)",
+              number);
 }
 
 /* A layer that is being emptied, or was when its writer died, is not compared. */
@@ -138,12 +163,12 @@ static void check_slots(struct findings *findings)
         if (facts.keys == 0 && (facts.file == 0 || alive))
             continue;
         if (facts.keys > facts.capacity)
-            note(findings, "slot %u: counts %" PRIu64 " lines in flight, more than fit in it", slot,
-                 facts.keys);
+            wrong(findings, "slot %u: counts %" PRIu64 " lines in flight, more than fit in it",
+                  slot, facts.keys);
         else if (!alive)
             note(findings,
-                 "slot %u: a writer died with lines in flight (they are not remembered, and come "
-                 "again with its input%s)",
+                 "slot %u: a writer died with lines in flight, or this is a copy made in use (they "
+                 "are not remembered, and come again with their input%s)",
                  slot, facts.file != 0 ? "; the next writer in this slot removes its file" : "");
     }
 }
@@ -153,17 +178,20 @@ static void check_leftovers(struct findings *findings)
     uint64_t end = store_end(findings->store);
     uint64_t bytes = store_file_bytes(findings->store);
     if (removal_is_unfinished(findings->store))
-        note(findings, "unseen remove was killed (the next writer restores its line)");
+        note(findings,
+             "unseen remove was killed, or this is a copy made in use (the next writer restores "
+             "its line)");
     for (unsigned i = 0; i < store_layers(findings->store); i++)
         if (stage_is_half_emptied(findings->store, i))
-            note(
-                findings,
-                "layer %u: emptying its staging area was interrupted (the next writer finishes it)",
-                i + 1);
+            note(findings,
+                 "layer %u: emptying its staging area was interrupted, or this is a copy made in "
+                 "use "
+                 "(the next writer finishes it)",
+                 i + 1);
     if (bytes > end)
         note(findings,
-             "%" PRIu64 " %s after the last layer (left by a writer that was killed "
-             "while it added a layer; the next layer overwrites them)",
+             "%" PRIu64 " %s after the last layer (left by a writer that was killed while it "
+             "added a layer, or this is a copy made in use; the next layer overwrites them)",
              bytes - end, number_of(bytes - end, "byte", "bytes"));
 }
 
@@ -174,7 +202,7 @@ static void check_secret(struct findings *findings)
     const char *path = store_path(findings->store);
     if (header_has_secret(store_header(findings->store)) && stat(path, &status) == 0 &&
         (status.st_mode & S_IROTH) != 0)
-        note(findings, "other users can read its secret (chmod o-r %s)", quote_file(path, quoted));
+        wrong(findings, "other users can read its secret (chmod o-r %s)", quote_file(path, quoted));
 }
 
 static int check_queue(struct findings *findings)
@@ -186,21 +214,21 @@ static int check_queue(struct findings *findings)
         return EXIT_OK;
     int result = queue_facts(store_real_path(findings->store), &facts, &fault);
     if (result == 1)
-        note(findings, "queue: %s is missing (%s)", fault.object, fault.way_out);
+        wrong(findings, "queue: %s is missing (%s)", fault.object, fault.way_out);
     if (result != 0)
         return result == 1 ? EXIT_OK : message_fault(&fault);
     if (facts.unknown > 0)
-        note(findings,
-             "queue: %" PRIu64 " %s an unknown status (to see them: grep -anv%s '^[- 1-9]' "
-             "%s.queue/*)",
-             facts.unknown, number_of(facts.unknown, "record has", "records have"),
-             store_queue(findings->store) == QUEUE_OF_NULS ? "z" : "",
-             quote_file(store_real_path(findings->store), quoted));
+        wrong(findings,
+              "queue: %" PRIu64 " %s an unknown status (to see them: grep -anv%s '^[- 1-9]' "
+              "%s.queue/*)",
+              facts.unknown, number_of(facts.unknown, "record has", "records have"),
+              store_queue(findings->store) == QUEUE_OF_NULS ? "z" : "",
+              quote_file(store_real_path(findings->store), quoted));
     if (facts.cut > 0)
-        note(findings, "queue: %" PRIu64 " %s no complete record (left by a kill or a power cut)",
-             facts.cut, number_of(facts.cut, "byte forms", "bytes form"));
+        wrong(findings, "queue: %" PRIu64 " %s no complete record (left by a kill or a power cut)",
+              facts.cut, number_of(facts.cut, "byte forms", "bytes form"));
     if (facts.foreign[0] != '\0')
-        note(findings, "queue: contains a foreign file: %s", quote_file(facts.foreign, quoted));
+        wrong(findings, "queue: contains a foreign file: %s", quote_file(facts.foreign, quoted));
     return EXIT_OK;
 }
 
@@ -225,7 +253,7 @@ static int verify(const struct options *options, size_t before, const struct sto
                     {number_of(findings.notes, "note", "notes"), "notes", COUNT(findings.notes)});
     if (message_finish_output() != EXIT_OK)
         return EXIT_TROUBLE;
-    return status == EXIT_OK && findings.notes > 0 ? EXIT_NOTHING : status;
+    return status == EXIT_OK && findings.wrong > 0 ? EXIT_NOTHING : status;
 }
 
 int command_verify(const struct options *options)

@@ -25,13 +25,13 @@ const char *figures_text(struct figures *figures, const char *format, ...)
 const char *figures_window(struct figures *figures, const struct filter_plan *plan, double most)
 {
     char time[NUMBER_TEXT], longest[NUMBER_TEXT];
-    uint64_t more = growth_generation(plan->forget);
+    uint64_t most_time = plan->forget + growth_generation(plan->forget);
     if (plan->forget == 0)
         return figures_text(figures, "the last %" PRIu64 " %s, at most %.0f", plan->capacity,
                             number_lines(plan->capacity), most);
     return figures_text(figures, "%s, at most %s",
                         number_exact((double)plan->forget, NUMBER_TIME, time),
-                        number_exact((double)(plan->forget + more), NUMBER_TIME, longest));
+                        number_exact((double)most_time, NUMBER_TIME, longest));
 }
 
 /* Whole numbers are exact up to 2^53. */
@@ -127,7 +127,7 @@ static void print_in_sentence(struct figures *figures, const struct figure *row)
     unsigned shown = figures->shown++;
     if (shown == 0)
         fprintf(figures->to, "%s%s: ", row->words, value);
-    else if (row->kind == FIGURE_COUNT)
+    else if (row->kind == FIGURE_COUNT || row->kind == FIGURE_OBJECT)
         fprintf(figures->to, "%s%s %s", shown > 1 ? ", " : "", value, row->words);
     else
         fprintf(figures->to, "; %s: %s%s", row->words, value, note);

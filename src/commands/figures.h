@@ -20,6 +20,9 @@ enum figure_kind {
 /* Numbers, and their form in text. */
 #define NUMBER(its, number)    .kind = (its), .value = (double)(number)
 #define COUNT(count)           NUMBER(FIGURE_COUNT, count) /* 12: rounded, in JSON too */
+/* The same, or only a lower bound: then `words` in text, and null in JSON. */
+#define AT_LEAST(told, count, words)                                                              \
+    .kind = (told) ? FIGURE_COUNT : FIGURE_OBJECT, .value = (count), .text = (told) ? NULL : (words)
 #define LINES(lines)           NUMBER(FIGURE_LINES, lines) /* 12 lines: likewise */
 #define SIZE(bytes)            NUMBER(FIGURE_SIZE, bytes)  /* 3600000 bytes (3.6 MB) */
 #define RATE(rate)             NUMBER(FIGURE_RATE, rate)   /* 1.23e-6 */

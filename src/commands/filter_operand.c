@@ -172,7 +172,7 @@ int filter_operand_each(const struct options *options, filter_visitor *visit)
 
 /* --- making filters --- */
 
-/* "762 MB", or if the filter has stages, "762 MB, at most 889 MB". */
+/* "762 MB", or if the filter has stages, "762 MB, 857 MB with a full staging area". */
 static void write_size(const struct store *store, char text[64])
 {
     char rest[NUMBER_TEXT], most[NUMBER_TEXT];
@@ -181,7 +181,8 @@ static void write_size(const struct store *store, char text[64])
     if (stages == 0)
         snprintf(text, 64, "%s", rest);
     else
-        snprintf(text, 64, "%s, at most %s", rest, number_size((double)bytes, most));
+        snprintf(text, 64, "%s, %s with a full staging area", rest,
+                 number_size((double)bytes, most));
 }
 
 static void tell_created(const struct store *store)

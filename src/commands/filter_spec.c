@@ -102,8 +102,9 @@ static int check_sizes(const struct options *options)
                        options->spelled[OPTION_rate], size);
     if (options->bits_per_key != 0 && !counted)
         return message("--bits-per-key: no number of lines given (add -n N)");
-    if (options->fixed && !counted && !sized)
-        return message("--fixed: no size given (add -n N or --size SIZE)");
+    if ((options->fixed || options->hashes != 0) && !counted && !sized)
+        return message("%s: no size given (add -n N or --size SIZE)",
+                       options->fixed ? "--fixed" : "--hashes");
     return 0;
 }
 
@@ -163,7 +164,8 @@ static int describe(const struct options *options, struct header *header)
     if (check_sizes(options) != 0 || filter_spec_key(options, &header->recipe) != 0)
         return EXIT_TROUBLE;
     plan->rate = GROWTH_DEFAULT_RATE;
-    plan->fixed = options->size != 0 && options->window == 0;
+    plan->fixed = options->hashes != 0 || options->bits_per_key != 0 ||
+                  (options->size != 0 && options->window == 0);
     apply(options, header);
     plan->staged = !plan->geometry.counting && !plan->window;
     if (work_out(options, plan) != 0)

@@ -7,7 +7,7 @@
 #include "commands/message.h"
 #include "commands/warnings.h"
 #include "core/number.h"
-#include "filter/counter.h"
+#include "filter/survey.h"
 #include "queue/queue.h"
 #include "system/signals.h"
 
@@ -283,12 +283,14 @@ static int finish_command(struct job *job, const struct steps *steps, int status
 static void summarize(const struct job *job, const struct steps *steps)
 {
     const struct store *store = filter_store(job->plan.filter);
+    static struct survey survey; /* too large for some stacks */
     const struct pipeline_counts *counts = &job->counts;
-    double seen = (double)counts->dropped;
+    double seen = (double)counts->dropped, lost = fmin(round(counts->false_drops), seen);
     bool whole_lines = recipe_is_whole_line(&store_header(store)->recipe);
     warn_of_filter(store);
     if (!job->options->summary)
         return; /* before the rate, which takes half as long as a run of one line */
+    survey_sample(&survey, store);
     figures_summary(job->options,
                     {job->path == NULL ? "filter in memory" : "", "filter", TEXT(job->path)},
                     {number_of(counts->read, "line read", "lines read"), "read",
@@ -296,8 +298,8 @@ static void summarize(const struct job *job, const struct steps *steps)
                     {steps->selected, steps->selected, COUNT(counts->selected)},
                     {steps->seen, steps->seen, COUNT(seen)},
                     {whole_lines ? NULL : "without a key", "without_key", COUNT(counts->no_key)},
-                    {"expected false drops", "false_drops", RATE(fmin(counts->false_drops, seen))},
-                    {"rate now", "rate", RATE(counter_rate(store))});
+                    {"expected false drops", "false_drops", RATE(lost)},
+                    {"rate now", "rate", RATE(survey.rate)});
 }
 
 static int run(struct job *job, const struct steps *steps)

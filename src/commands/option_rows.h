@@ -120,10 +120,13 @@ OPTION(files, FILE, GROUP_SINGLE, FOR_SHARD, {"--files"}, "PATTERN",
        NULL, "with N: write each shard to its own file: s.%d")
 
 OPTION(bits_per_key, NUMBER, GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--bits-per-key"}, "B",
-       NULL, "size in bits per line of -n", 1, 1000, .describes = true)
+       NULL, "size in bits per line of -n; FILTER never grows", 1, 1000, .describes = true,
+       .excludes = B(window) | B(forget_after),
+       .why = "it sets the size of a filter that never grows; for a window: -p")
 OPTION(hashes, COUNT, GROUP_EXPERT, FOR_MAKERS | FOR_PLAN, {"--hashes"}, "K",
-       NULL, "bits to set per line (default: as -p requires)", 1, BLOCKS_MAX * FIELDS_MAX,
-       .describes = true)
+       NULL, "bits to set per line; FILTER never grows", 1, BLOCKS_MAX * FIELDS_MAX,
+       .describes = true, .excludes = B(window) | B(forget_after),
+       .why = "it is for a filter that never grows; for a window: -p")
 OPTION(seed, SEED, GROUP_EXPERT, FOR_MAKERS, {"--seed"}, "S",
        NULL, "seed of the hash, 64 bits (default 0)", 0, 0x1p64, .describes = true,
        .beside_like = true)

@@ -3,29 +3,28 @@
 #include "commands/message.h"
 #include "core/number.h"
 #include "core/quote.h"
-#include "filter/counter.h"
-#include "filter/generation.h"
+#include "filter/survey.h"
 #include "system/clock.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
+/* Says once that more lines came than -n said. */
 static void tell_grew(const struct store *store, unsigned layers)
 {
     const struct filter_plan *plan = &store_header(store)->plan;
-    const char *name = store_name(store);
-    char rate[NUMBER_TEXT], time[NUMBER_TEXT];
-    number_text(plan->rate, NUMBER_ASKED, rate);
-    if (plan->forget != 0 && plan->capacity != 0 && layers == growth_first_layers(plan) + 1)
-        message("%s: received more than %" PRIu64 " %s within %s; growing (false-positive rate "
-                "stays below %s)",
-                name, plan->capacity, number_lines(plan->capacity),
-                number_exact((double)plan->forget, NUMBER_TIME, time), rate);
-    else if (plan->capacity != 0 && layers == 2)
-        message("%s: reached its capacity (%" PRIu64 " %s); growing (false-positive rate stays "
-                "below %s)",
-                name, plan->capacity, number_lines(plan->capacity), rate);
+    char size[NUMBER_TEXT], time[NUMBER_TEXT], within[NUMBER_TEXT + 8] = "";
+    uint64_t bytes = store_file_bytes(store) - store_stage_bytes(store);
+    for (unsigned i = 0; i < layers && store_path(store) == NULL; i++)
+        bytes += store_plan(store, i).pages * PAGE_BYTES;
+    if (plan->capacity == 0 || layers != growth_first_layers(plan) + 1)
+        return;
+    if (plan->forget != 0)
+        snprintf(within, sizeof within, " within %s",
+                 number_exact((double)plan->forget, NUMBER_TIME, time));
+    message("%s: more than %" PRIu64 " %s%s (-n); grew to %s", store_name(store), plan->capacity,
+            number_lines(plan->capacity), within, number_size((double)bytes, size));
 }
 
 static void tell_waits(const struct store *store, bool to_the_end)
@@ -35,19 +34,27 @@ static void tell_waits(const struct store *store, bool to_the_end)
 
 const struct store_watch warnings_watch = {.grew = tell_grew, .waits = tell_waits};
 
+/* Too large for some stacks. */
+static struct survey survey;
+
 static bool warn_if_over(const struct store *store)
 {
-    double capacity = (double)store_capacity(store);
-    double lines = store_header(store)->plan.fixed ? counter_lines(store) : 0;
-    /* The number of false drops is estimated, so a full filter may seem to hold a few more. */
-    if (lines <= capacity ||
-        ((double)store_keys(store) <= capacity && lines - 6 * sqrt(lines) <= capacity))
-        return false;
+    const struct filter_plan *plan = &store_header(store)->plan;
+    double capacity = (double)store_capacity(store), counted = (double)store_keys(store);
     char shown[NUMBER_TEXT];
-    double percent = 100 * counter_rate(store);
-    message("%s: holds %.0f %s but was made for %.0f; about %s%% of new lines are now dropped "
+    /* Counters leave out false drops, at most a share p of the lines up to the capacity. Below that
+     * the bits, which take longer, need not be asked. */
+    if (!plan->fixed || counted < 0.9 * (1 - plan->rate) * capacity)
+        return false;
+    survey_sample(&survey, store);
+    if (survey.keys <= capacity ||
+        (counted <= capacity && survey.keys - 6 * survey.deviation <= capacity))
+        return false;
+    double percent = 100 * survey.rate;
+    message("%s: holds %s%.0f %s but was made for %.0f; about %s%% of new lines are now dropped "
             "by mistake",
-            store_name(store), lines, number_lines((uint64_t)lines), capacity,
+            store_name(store), survey.told ? "" : "at least ", survey.keys,
+            number_lines((uint64_t)survey.keys), capacity,
             number_text(percent, percent < 99.5 ? 2 : 3, shown));
     return true;
 }
@@ -69,8 +76,11 @@ static void warn_if_merged_above(const struct store *store)
     double asked = store_header(store)->plan.rate, most = 0;
     for (unsigned i = 0; i < store_layers(store); i++)
         most += store_plan(store, i).rate;
-    if (most > asked * (1 + 1e-9))
-        warn_of_rate(store_name(store), counter_rate(store), asked);
+    if (most <= asked * (1 + 1e-9))
+        return;
+    survey_sample(&survey, store);
+    if (!survey.sampled || survey.rate > asked * 1.25) /* a sample varies */
+        warn_of_rate(store_name(store), survey.rate, asked);
 }
 
 static void warn_if_ahead(const struct store *store)

@@ -16,6 +16,11 @@ void estimate_start(struct estimate *estimate, struct geometry geometry)
     }
 }
 
+void estimate_expect(struct estimate *estimate, uint64_t pages)
+{
+    estimate->part_pages = (pages + ESTIMATE_PARTS - 1) / ESTIMATE_PARTS;
+}
+
 /* The fraction of zero cells of a page. A full page counts as if half a cell were zero. */
 static double zero_of(struct geometry geometry, double set)
 {
@@ -54,13 +59,21 @@ static void add_page(struct estimate *estimate, const uint8_t *page)
 {
     uint16_t blocks[PAGE_BLOCKS];
     unsigned set = estimate->kernel->count(page, blocks);
-    unsigned step = geometry_page_cells(estimate->geometry) / ESTIMATE_STEPS;
+    unsigned cells = geometry_page_cells(estimate->geometry), step = cells / ESTIMATE_STEPS;
     double zero = zero_of(estimate->geometry, set);
+    bool full = cells - set < ESTIMATE_ZERO_CELLS;
+    uint64_t number = estimate->part_pages != 0 ? estimate->pages / estimate->part_pages : 0;
+    struct estimate_part *part = &estimate->parts[number];
+    part->most = set > part->most ? set : part->most;
+    part->least = part->pages == 0 || set < part->least ? set : part->least;
+    part->set += set;
+    part->pages++;
     estimate->pages++;
-    estimate->full += set == geometry_page_cells(estimate->geometry);
+    estimate->full += full;
     estimate->set += set;
     estimate->steps[(set + step - 1) / step]++;
     estimate->log_sum += log(zero);
+    estimate->most_log_sum += full ? log(3.0 * ESTIMATE_ZERO_CELLS / cells) : log(zero);
     estimate->inverse_sum += 1 / zero;
     estimate->rate_sum += sum_of_products(estimate, blocks) / estimate->choices;
 }
@@ -75,6 +88,16 @@ double estimate_keys(const struct estimate *estimate)
 {
     /* Not -0. */
     return estimate->log_sum / log_zero(estimate->geometry) + 0.0;
+}
+
+bool estimate_is_told(const struct estimate *estimate)
+{
+    return estimate->full * 2 <= estimate->pages;
+}
+
+double estimate_least_keys(const struct estimate *estimate)
+{
+    return estimate->most_log_sum / log_zero(estimate->geometry) + 0.0;
 }
 
 double estimate_deviation(const struct estimate *estimate)

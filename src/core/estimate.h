@@ -28,21 +28,37 @@
 /* For evenness.h, pages are counted by the cells set in them, in steps of a 512th of all cells. */
 enum { ESTIMATE_STEPS = 512 };
 
+/* And where they lie: pages that follow one another, in at most so many parts of equal size. */
+enum { ESTIMATE_PARTS = 256 };
+struct estimate_part {
+    uint64_t pages, set;
+    unsigned most, least; /* cells set in a page */
+};
+
+/* A page with fewer zero cells is full: ten thousand keys more might change nothing. */
+enum { ESTIMATE_ZERO_CELLS = 32 };
+
 struct estimate {
     struct geometry geometry;
     const struct kernel *kernel;
-    double choices;     /* C(64, g) */
-    uint64_t pages;     /* added so far */
-    uint64_t set;       /* bits set in them, or cells that are not zero */
-    uint64_t full;      /* pages without a zero cell: the number of their keys is unknown */
-    double log_sum;     /* sum of ln(zero bits / bits) */
-    double inverse_sum; /* sum of cells / zero cells */
+    double choices;      /* C(64, g) */
+    uint64_t pages;      /* added so far */
+    uint64_t set;        /* bits set in them, or cells that are not zero */
+    uint64_t full;       /* pages that are full */
+    double log_sum;      /* sum of ln(zero bits / bits) */
+    double most_log_sum; /* the same, where a full page has 3 * ESTIMATE_ZERO_CELLS zero cells */
+    double inverse_sum;  /* sum of cells / zero cells */
     double rate_sum;
+    uint64_t part_pages; /* of a part; 0: only one is kept */
+    struct estimate_part parts[ESTIMATE_PARTS];
     uint64_t steps[ESTIMATE_STEPS + 1]; /* pages by cells set: none, 1 to a 512th, and so on */
     double chance[BLOCK_BITS + 1];      /* (x / 512)^f */
 };
 
 void estimate_start(struct estimate *estimate, struct geometry geometry);
+
+/* After estimate_start: this many pages will be added, in their order, and are kept in parts. */
+void estimate_expect(struct estimate *estimate, uint64_t pages);
 
 void estimate_add(struct estimate *estimate, const uint8_t *bytes, uint64_t pages);
 
@@ -55,5 +71,10 @@ double estimate_keys(const struct estimate *estimate);
 double estimate_deviation(const struct estimate *estimate);
 double estimate_rate(const struct estimate *estimate);
 double estimate_fill(const struct estimate *estimate);
+
+/* Whether the bits tell the number of keys: at most half of the pages are full. If not, there are
+ * at least so many keys, with six standard deviations. */
+bool estimate_is_told(const struct estimate *estimate);
+double estimate_least_keys(const struct estimate *estimate);
 
 #endif

@@ -83,10 +83,48 @@ static double evidence(const struct rest *rest, double set)
     return evenness_evidence(rest->estimate->geometry, rest->pages, fill_of(rest), set);
 }
 
+/* More evidence than chance explains for one of all pages. */
+static double enough_for(const struct estimate *estimate)
+{
+    const double one_in = 1e8;
+    return log(one_in * (double)estimate->pages);
+}
+
+/* The evidence that a page with `set` cells set does not belong to those of `others`. */
+static double against(struct geometry geometry, struct estimate_part others, unsigned set)
+{
+    double pages = (double)others.pages + 1, cells = geometry_page_cells(geometry);
+    return evenness_evidence(geometry, pages, ((double)others.set + set) / (pages * cells), set);
+}
+
+bool evenness_is_no_copy(const struct estimate *estimate, bool ordered, double least, double most)
+{
+    struct geometry geometry = estimate->geometry;
+    struct estimate_part before = {.pages = 0}, after = {estimate->pages, estimate->set, 0, 0};
+    double pages = (double)estimate->pages, enough = enough_for(estimate);
+    double least_fill = -expm1(log1p(-geometry_share(geometry)) * least);
+    double most_fill = -expm1(log1p(-geometry_share(geometry)) * most);
+    for (unsigned i = 0; i < ESTIMATE_PARTS; i++) {
+        struct estimate_part part = estimate->parts[i];
+        if (part.pages == 0)
+            break;
+        after.pages -= part.pages;
+        after.set -= part.set;
+        if ((ordered && against(geometry, after, part.most) > enough) ||
+            (ordered && -against(geometry, before, part.least) > enough) ||
+            evenness_evidence(geometry, pages, most_fill, part.most) > enough ||
+            -evenness_evidence(geometry, pages, least_fill, part.least) > enough)
+            return true;
+        before.pages += part.pages;
+        before.set += part.set;
+    }
+    return false;
+}
+
 struct evenness evenness_of(const struct estimate *estimate)
 {
-    const double nearly_full = 15.0 / 16, one_in = 1e8;
-    double pages = (double)estimate->pages, enough = log(one_in * pages);
+    const double nearly_full = 15.0 / 16;
+    double pages = (double)estimate->pages, enough = enough_for(estimate);
     struct evenness evenness = {.keys = 0};
     struct rest rest = {estimate, 0, ESTIMATE_STEPS, pages, (double)estimate->set};
     while (rest.pages > pages / 2 && fill_of(&rest) <= nearly_full) {

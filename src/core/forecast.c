@@ -7,9 +7,8 @@ int forecast_make(struct forecast *forecast, const struct filter_plan *plan)
     *forecast = (struct forecast){.plan = *plan, .layers = growth_first_layers(plan)};
     if (growth_first(plan, &forecast->layer) != 0)
         return -1;
-    forecast->capacity = !plan->window ? (uint64_t)round(growth_sized_for(plan, &forecast->layer))
-                         : plan->capacity != 0 ? plan->capacity
-                                               : forecast->layer.capacity * GENERATIONS;
+    forecast->capacity = plan->window ? forecast->layer.capacity * forecast->layers
+                                      : (uint64_t)round(growth_sized_for(plan, &forecast->layer));
     return 0;
 }
 
@@ -22,13 +21,13 @@ static double rate_of_generation(struct layer_plan layer, double keys)
 double forecast_rate(const struct forecast *forecast, double keys)
 {
     const struct layer_plan *layer = &forecast->layer;
-    double each = (double)layer->capacity, miss = 1;
+    double each = (double)layer->capacity, rate = 0;
     if (!forecast->plan.window)
         return sizing_rate(layer->geometry, layer->pages, keys);
     double full = rate_of_generation(*layer, each);
     for (unsigned i = 0; i < forecast->layers && keys > 0; i++, keys -= each)
-        miss *= 1 - (keys < each ? rate_of_generation(*layer, keys) : full);
-    return 1 - miss;
+        rate = sizing_joint_rate(rate, keys < each ? rate_of_generation(*layer, keys) : full);
+    return rate;
 }
 
 double forecast_bits_per_key(const struct forecast *forecast)

@@ -12,7 +12,7 @@ struct forecast {
     struct filter_plan plan;
     struct layer_plan layer; /* each of the first layers */
     unsigned layers;         /* how many first layers there are */
-    uint64_t capacity;       /* lines in the window, or in the first layer */
+    uint64_t capacity;       /* lines at most in the window, or in the first layer */
 };
 
 /* Returns 0, or -1 where growth_first does. Takes milliseconds. */

@@ -93,9 +93,8 @@ double growth_lines_when_full(const struct layer_plan *layer)
 
 double growth_sized_for(const struct filter_plan *plan, const struct layer_plan *layer)
 {
-    double asked = (double)plan->capacity;
-    double full = plan->fixed ? (double)layer->capacity : growth_lines_when_full(layer);
-    return !plan->window && fabs(full - asked) < 2 ? asked : full;
+    bool as_asked = !plan->window && layer->capacity == plan->capacity;
+    return plan->fixed || as_asked ? (double)layer->capacity : growth_lines_when_full(layer);
 }
 
 /* The pages of a layer for as many lines as it takes to remember `keys`; 0 if they are too many. */
@@ -149,14 +148,13 @@ int growth_first(const struct filter_plan *plan, struct layer_plan *layer)
     if (plan->window)
         return first_of_window(plan, layer);
     if (layer->pages == 0)
-        layer->pages = sizing_pages(layer->geometry, plan->capacity, layer->rate);
+        layer->pages = plan->fixed ? sizing_pages(layer->geometry, plan->capacity, layer->rate)
+                                   : pages_to_remember(*layer, plan->capacity);
     if (layer->pages == 0 || layer->pages > SIZING_PAGES_MAX)
         return -1;
     layer->capacity = plan->capacity != 0
                           ? plan->capacity
-                          : sizing_capacity(layer->geometry, layer->pages, layer->rate);
-    if (!plan->fixed)
-        layer->capacity = counted(layer, layer->capacity);
+                          : growth_capacity(layer->geometry, layer->pages, layer->rate);
     layer->stage = growth_stage_pages(plan, layer->pages);
     return layer->capacity != 0 ? 0 : -1;
 }
@@ -204,6 +202,11 @@ int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, 
                 struct layer_plan *layer)
 {
     *layer = empty_layer(plan, index, pages_wanted(plan, pages, keys));
+    /* A file of unknown origin may have any number of pages for a few keys. */
+    uint64_t single = sizing_pages(layer->geometry, keys, layer->rate);
+    uint64_t most = single * SMALL_FACTOR + SMALL_PAGES;
+    if (single != 0 && layer->pages > most)
+        layer->pages = most;
     if (pages > SIZING_PAGES_MAX || layer->pages > SIZING_PAGES_MAX - pages)
         return -1;
     layer->capacity = plan->window ? window_capacity(layer)

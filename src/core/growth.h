@@ -18,7 +18,9 @@
  *
  * A layer is sized for the distinct lines that arrive, but its counter has the lines that it
  * remembers. At high rates these are fewer: of 10^6 lines at 0.1, 20000 are dropped on the way, and
- * a layer that took 20000 more would be above its rate. Below 1e-2 the margin of 3% covers this.
+ * a layer that took 20000 more would be above its rate. Below 1e-2 the margin of 3% covers this. n
+ * lines that arrive together are all remembered, and must fit; so a first layer for n lines is full
+ * when it remembers n, and has pages for all lines that arrive until then.
  *
  * A window forgets. Its lines are kept in generations, which are layers: four are full, a fifth one
  * fills, and when that is full the oldest is emptied for the next. A generation takes N / 4 lines,
@@ -125,8 +127,8 @@ uint64_t growth_capacity(struct geometry geometry, uint64_t pages, double rate);
  * keys, that is when it is full. At high rates this is more than `capacity`, and takes 3 ms. */
 double growth_lines_when_full(const struct layer_plan *layer);
 
-/* How many distinct lines a layer was made for: `capacity` in a fixed filter,
- * growth_lines_when_full in all others, or exactly n where the two differ by rounding. */
+/* How many distinct lines a layer was made for: n or, in other layers that grow,
+ * growth_lines_when_full. */
 double growth_sized_for(const struct filter_plan *plan, const struct layer_plan *layer);
 
 /* The geometry of layer 0. */
@@ -159,8 +161,9 @@ int growth_first(const struct filter_plan *plan, struct layer_plan *layer);
  */
 int growth_in_memory(const struct filter_plan *plan, bool small, struct layer_plan *layer);
 
-/* Plans layer `index` > 0 of a filter that has `pages` pages and capacity for `keys` so far.
- * Returns 0, or -1 if it would be too large. */
+/* Plans layer `index` > 0 of a filter that has `pages` pages and capacity for `keys` so far; at most
+ * 60 MB more than seven times what so many keys need at the layer's rate. Returns 0, or -1 if it
+ * would be too large. */
 int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, uint64_t keys,
                 struct layer_plan *layer);
 

@@ -114,6 +114,14 @@ const char *number_count(double count, char text[NUMBER_TEXT])
 const char *number_exact(double number, enum number_kind kind, char text[NUMBER_TEXT])
 {
     const struct unit *best = units_of[kind];
+    const double day = 86400e3;
+    double rest = kind == NUMBER_TIME && number > 2 * day ? fmod(number, day) : 0;
+    if (rest > 0) {
+        char hours[NUMBER_TEXT];
+        snprintf(text, NUMBER_TEXT, "%.0fd%.16s", (number - rest) / day,
+                 number_exact(rest, kind, hours));
+        return text;
+    }
     for (const struct unit *unit = best; unit->text != NULL; unit++)
         if ((unit->uses & EXACT) != 0 && number >= unit->factor && fmod(number, unit->factor) == 0)
             best = unit;

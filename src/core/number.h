@@ -30,7 +30,7 @@ enum number_kind {
 double number_parse(const char *text, enum number_kind kind);
 
 /* Formats a number so that number_parse gives the same one, in the largest unit, up to days, of
- * which it is a multiple: "64K", "7d", "1.5s". Returns `text`. */
+ * which it is a multiple: "64K", "7d", "1.5s"; more than two days as "37d12h". Returns `text`. */
 const char *number_exact(double number, enum number_kind kind, char text[NUMBER_TEXT]);
 
 /* Parses decimal digits; a number above UINT32_MAX becomes UINT32_MAX. Returns a pointer to the

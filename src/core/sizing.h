@@ -49,6 +49,13 @@
 /* The rate of a layer of `pages` with `keys` keys (not always whole). About 30 us. */
 double sizing_rate(struct geometry geometry, uint64_t pages, double keys);
 
+/* The rate of two layers, each of which has such a rate: 1 - (1 - a)(1 - b), in a form in which rates
+ * near 0 do not cancel. */
+static inline double sizing_joint_rate(double a, double b)
+{
+    return a + (1 - a) * b;
+}
+
 /* The fewest pages whose rate with `keys` keys is at most SIZING_MARGIN * rate, rounded up to 12
  * significant bits; 0 if they would be more than SIZING_PAGES_MAX. */
 uint64_t sizing_pages(struct geometry geometry, uint64_t keys, double rate);

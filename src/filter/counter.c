@@ -5,8 +5,11 @@
  * was in use, a counter may be older than the bits; then the layer would be filled above its rate.
  * So opening a filter for writing samples a few pages. Keys fall on pages evenly, and 16 pages give
  * the number of keys to a few percent. A counter that is too low by more than chance explains (six
- * standard deviations plus 5%) is set to the estimate. It is never lowered, because growing early
- * is harmless.
+ * standard deviations plus 5%) is set to the estimate.
+ *
+ * Growing a little early is harmless, so a counter that is too high stays. But a file of unknown
+ * origin may have huge layers without a key, and say that they are full. So before a layer is added,
+ * counters at least four times too high are lowered.
  *
  * Usually the first four random pages show that nothing is wrong, which saves 0.2 ms. They may miss
  * a counter that is slightly too low; a later run finds it.
@@ -20,7 +23,7 @@
 #include "core/estimate.h"
 #include "filter/generation.h"
 #include "filter/internal.h"
-#include "system/io.h"
+#include "filter/pages.h"
 #include "system/random.h"
 
 #include <math.h>
@@ -38,15 +41,15 @@ static bool is_behind(uint64_t counted, struct sample sample, double deviations)
     return sample.keys > (double)counted * 1.05 + deviations * sample.deviation;
 }
 
-/* The keys of a page; below 0 if it cannot be read. Reads the file, not the map, where a page fault
- * would map the neighbours, too. */
-static double keys_of(const struct store *store, const struct layer *layer, uint64_t number)
+/* The keys of a page; below 0 if it cannot be read. */
+static double keys_of(const struct store *store, unsigned layer, uint64_t number)
 {
-    _Alignas(BLOCK_BYTES) uint8_t page[PAGE_BYTES];
+    _Alignas(BLOCK_BYTES) uint8_t buffer[PAGE_BYTES];
     uint16_t set[PAGE_BLOCKS];
-    if (io_read_at(store->file.fd, page, PAGE_BYTES, page_at(layer, number)) != PAGE_BYTES)
-        return -1;
-    return estimate_page_keys(layer->bits.geometry, store->kernel->count(page, set));
+    const uint8_t *page = pages_get(store, layer, number, buffer);
+    return page == NULL ? -1
+                        : estimate_page_keys(store->layers[layer].bits.geometry,
+                                             store->kernel->count(page, set));
 }
 
 /* Scales the keys of `n` pages to the layer. `spread`: the standard deviation of that number, as a
@@ -63,17 +66,17 @@ static int by_size(const void *a, const void *b)
     return (*one > *other) - (*one < *other);
 }
 
-/* By the median, whose deviation is that of the mean times sqrt(pi/2). Returns no keys if a page
- * cannot be read. */
-static struct sample sample_layer(const struct store *store, const struct layer *layer,
-                                  uint64_t counted)
+/* By the median, whose deviation is that of the mean times sqrt(pi/2). NAN if a page cannot
+ * be read. */
+static struct sample sample_layer(const struct store *store, unsigned layer, uint64_t counted)
 {
     double keys[SAMPLE_PAGES] = {0}, sum = 0;
-    uint64_t pages = layer->bits.pages, n = pages < SAMPLE_PAGES ? pages : SAMPLE_PAGES;
+    uint64_t pages = store->layers[layer].bits.pages,
+             n = pages < SAMPLE_PAGES ? pages : SAMPLE_PAGES;
     for (uint64_t i = 0; i < n; i++) {
         keys[i] = keys_of(store, layer, pages > SAMPLE_PAGES ? random_word() % pages : i);
         if (keys[i] < 0)
-            return (struct sample){0, 0};
+            return (struct sample){NAN, NAN}; /* then no comparison holds */
         sum += keys[i];
         struct sample first = scale_up(pages, sum, i + 1, 1);
         if (i + 1 == FIRST_PAGES && !is_behind(counted, first, 2))
@@ -82,39 +85,6 @@ static struct sample sample_layer(const struct store *store, const struct layer 
     qsort(keys, n, sizeof *keys, by_size);
     double median = (keys[(n - 1) / 2] + keys[n / 2]) / 2;
     return scale_up(pages, median * (double)n, n, 1.2533);
-}
-
-/* How many distinct lines came to a layer: the counted keys, and the false drops. */
-static double lines_of(const struct store *store, const struct layer *layer)
-{
-    const double makes_a_difference = 0.001;
-    struct geometry geometry = layer->bits.geometry;
-    uint64_t pages = layer->bits.pages;
-    double counted = (double)layer_keys(store, layer);
-    return sizing_rate(geometry, pages, counted) < makes_a_difference
-               ? counted
-               : sizing_lines(geometry, pages, counted);
-}
-
-double counter_rate(const struct store *store)
-{
-    double missed = 1;
-    uint64_t now = generation_now(store);
-    for (unsigned i = 0; i < store->count; i++) {
-        const struct layer *layer = &store->layers[i];
-        if (!generation_expired(store, i, now))
-            missed *= 1 -
-                      sizing_rate(layer->bits.geometry, layer->bits.pages, lines_of(store, layer));
-    }
-    return 1 - missed;
-}
-
-double counter_lines(const struct store *store)
-{
-    double lines = 0;
-    for (unsigned i = 0; i < store->count; i++)
-        lines += lines_of(store, &store->layers[i]);
-    return lines;
 }
 
 static bool may_repair(const struct store *store, unsigned i)
@@ -133,7 +103,7 @@ static void repair(struct store *store, unsigned i)
     uint64_t counted = layer_keys(store, layer);
     if (!may_repair(store, i))
         return;
-    struct sample sample = sample_layer(store, layer, counted);
+    struct sample sample = sample_layer(store, i, counted);
     if (!is_behind(counted, sample, 6))
         return;
     /* The bits tell all lines that came, the counter leaves out false drops. This takes 0.5 ms, and
@@ -145,6 +115,30 @@ static void repair(struct store *store, unsigned i)
     if (now >= counted && may_repair(store, i) && is_behind(now, sample, 6))
         put64(store, layer->state_at + LAYER_KEYS, (uint64_t)sample.keys);
     store_unlock(store);
+}
+
+/* The keys in its stage count, too; at most, all places are taken. */
+static bool is_far_ahead(const struct layer *layer, uint64_t counted, struct sample sample)
+{
+    double staged = (double)(layer->stage.pages * PAGE_BYTES / KEY_BYTES);
+    return (double)counted > 4 * (sample.keys + 6 * sample.deviation + staged);
+}
+
+bool counter_lower(struct store *store)
+{
+    struct fault ignored;
+    bool lowered = false;
+    for (unsigned i = 0; i < store->count; i++) {
+        const struct layer *layer = &store->layers[i];
+        struct sample sample = sample_layer(store, i, UINT64_MAX);
+        if (!is_far_ahead(layer, layer_keys(store, layer), sample) ||
+            store_lock(store, &ignored) != 0)
+            continue;
+        put64(store, layer->state_at + LAYER_KEYS, (uint64_t)sample.keys);
+        lowered = true;
+        store_unlock(store);
+    }
+    return lowered;
 }
 
 void counter_repair(struct store *store)

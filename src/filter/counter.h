@@ -1,5 +1,5 @@
 /*
- * counter - the key counters of layers: what they tell, and their repair.
+ * counter - repairs the key counters of layers.
  */
 #ifndef UNSEEN_FILTER_COUNTER_H
 #define UNSEEN_FILTER_COUNTER_H
@@ -10,12 +10,9 @@
  * LOCK_CHANGE must not be held. */
 void counter_repair(struct store *store);
 
-/* The false-positive rate now, computed from the counters: without sampling noise, and right if the
- * counters are. 30 us per layer; 3 ms at rates above 0.001. */
-double counter_rate(const struct store *store);
-
-/* How many distinct lines came to the layers of a filter that does not grow, computed from the
- * counters, which leave out false drops. As fast. */
-double counter_lines(const struct store *store);
+/* Under LOCK_GROW, before a layer is added to a filter that is no window: lowers counters that are
+ * far too high for the bits. Returns whether there were any; then there is room. Reads 4 pages per
+ * layer. */
+bool counter_lower(struct store *store);
 
 #endif

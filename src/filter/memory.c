@@ -85,9 +85,8 @@ static int plan_first(const struct filter_plan *asked, struct layer_plan *layer)
 {
     struct filter_plan plan = *asked;
     bool any = plan.capacity == 0 && plan.pages == 0;
-    /* With extreme geometries a small layer may hold no key. */
-    if (any && !plan.window && !plan.fixed && growth_in_memory(&plan, true, layer) == 0)
-        return true;
+    if (any && !plan.window)
+        return growth_in_memory(&plan, true, layer) == 0 ? 1 : -1;
     if (any)
         plan.pages = GROWTH_MEMORY_PAGES / growth_first_layers(&plan);
     return growth_first(&plan, layer);

@@ -118,6 +118,16 @@ void pages_read_slice(struct store *store)
 
 /* --- some pages, anywhere --- */
 
+const uint8_t *pages_get(const struct store *store, unsigned layer, uint64_t number,
+                         uint8_t page[PAGE_BYTES])
+{
+    const struct layer *its = &store->layers[layer];
+    if (in_memory(store))
+        return its->bits.bytes + number * PAGE_BYTES;
+    return io_read_at(store->file.fd, page, PAGE_BYTES, page_at(its, number)) == PAGE_BYTES ? page
+                                                                                            : NULL;
+}
+
 /* Reads exactly one page per key, whatever advice the map has. */
 static void ask(const struct layer *layer, const struct key *keys, size_t n)
 {

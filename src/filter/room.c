@@ -1,6 +1,7 @@
 /* room - makes room for keys; see internal.h. */
 #include "filter/internal.h"
 
+#include "filter/counter.h"
 #include "filter/create.h"
 #include "filter/stage.h"
 #include "filter/window.h"
@@ -95,7 +96,7 @@ static int make(struct store *store, unsigned before, uint64_t taken, struct fau
     if (layer < store->count)
         return stage_make_room(store, layer, fault);
     if (!is_window(store))
-        return store->count > before ? 0 : add_layer(store, fault);
+        return store->count > before || counter_lower(store) ? 0 : add_layer(store, fault);
     if (place_next(store) < store->count)
         return place_room(store) + window_room_ahead(store) > taken ? 0 : add_layer(store, fault);
     layer = window_next(store);

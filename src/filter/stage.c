@@ -253,11 +253,12 @@ ptrdiff_t stage_read(struct stage_reader *reader, struct key keys[STAGE_PIECE], 
     return (ptrdiff_t)kept;
 }
 
-int stage_count(const struct store *store, unsigned layer, uint64_t *keys, struct fault *fault)
+int stage_count(const struct store *store, unsigned layer, uint64_t from, uint64_t end,
+                uint64_t *keys, struct fault *fault)
 {
     struct key piece[STAGE_PIECE];
     const struct bits *bits = &store->layers[layer].bits;
-    struct stage_reader reader = stage_begin(store, layer, 0, bits->pages);
+    struct stage_reader reader = stage_begin(store, layer, from, end);
     ptrdiff_t n;
     *keys = 0;
     while ((n = stage_read(&reader, piece, fault)) > 0) {

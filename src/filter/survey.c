@@ -9,73 +9,127 @@
 #include <math.h>
 
 /* A megabyte is mapped and read at a time. */
-enum { SURVEY_PAGES = 256 };
+enum { SURVEY_PIECE = 256 };
 
-static void survey_pages(struct estimate *estimate, const struct store *store, unsigned layer)
+/* A sample of fewer keys tells their number less well than the counter. */
+enum { FEW_KEYS = 10000 };
+
+/* Of `most` pages that are spread evenly over a layer, number i. */
+static uint64_t spread(uint64_t pages, uint64_t most, uint64_t i)
 {
+    return pages <= most ? i : (uint64_t)((double)pages / (double)most * (double)i);
+}
+
+/* Reads the pages of a layer; if these are more than `most`, so many of them. Returns how many pages
+ * of the layer there are for each that was read. */
+static double survey_pages(struct estimate *estimate, const struct store *store, unsigned layer,
+                           uint64_t most, uint64_t *staged)
+{
+    _Alignas(BLOCK_BYTES) uint8_t buffer[PAGE_BYTES];
+    struct fault ignored; /* keys that cannot be read are not counted; a signal ends the survey */
     const struct bits *bits = store_bits(store, layer);
     estimate_start(estimate, bits->geometry);
-    for (uint64_t page = 0; page < bits->pages && !signals_pending(); page += SURVEY_PAGES) {
+    *staged = 0;
+    for (uint64_t i = 0; i < most && most < bits->pages; i++) {
+        uint64_t here, number = spread(bits->pages, most, i);
+        (void)stage_count(store, layer, number, number + 1, &here, &ignored);
+        *staged += here;
+        const uint8_t *page = pages_get(store, layer, number, buffer);
+        if (page != NULL)
+            estimate_add(estimate, page, 1);
+    }
+    if (most < bits->pages)
+        return (double)bits->pages / fmax(1, (double)estimate->pages);
+    (void)stage_count(store, layer, 0, bits->pages, staged, &ignored);
+    estimate_expect(estimate, bits->pages);
+    for (uint64_t page = 0; page < bits->pages && !signals_pending(); page += SURVEY_PIECE) {
         uint64_t left = bits->pages - page;
-        uint64_t pages = left < SURVEY_PAGES ? left : SURVEY_PAGES;
+        uint64_t pages = left < SURVEY_PIECE ? left : SURVEY_PIECE;
         pages_read_ahead(store, layer, page, pages);
         estimate_add(estimate, bits->bytes + page * PAGE_BYTES, pages);
     }
+    return 1;
 }
 
-static void survey_layer(struct layer_survey *layer, const struct store *store, unsigned i)
+static void survey_layer(struct layer_survey *layer, const struct store *store, unsigned i,
+                         uint64_t most)
 {
     const struct filter_plan *plan = &store_header(store)->plan;
     struct estimate estimate;
-    struct fault ignored; /* keys that cannot be read are not counted; a signal ends the survey */
     uint64_t counted_before = store_layer_keys(store, i), staged;
-    (void)stage_count(store, i, &staged, &ignored);
-    survey_pages(&estimate, store, i);
+    double each = survey_pages(&estimate, store, i, most, &staged);
+    bool told = estimate_is_told(&estimate), sampled = each > 1;
+    double keys = told ? estimate_keys(&estimate) : estimate_least_keys(&estimate);
     *layer = (struct layer_survey){
         .plan = store_plan(store, i),
         .window = plan->window,
-        .keys = estimate_keys(&estimate) + (double)staged,
-        .staged = (double)staged,
-        .deviation = estimate_deviation(&estimate),
+        .told = told,
+        .keys = each * (keys + (double)staged),
+        .staged = each * (double)staged,
+        .deviation = each * hypot(estimate_deviation(&estimate), sampled ? sqrt(keys + 1) : 0),
         .rate = estimate_rate(&estimate),
         .fill = estimate_fill(&estimate),
-        .evenness = evenness_of(&estimate),
         .counted_before = counted_before,
         .counted = store_layer_keys(store, i),
+        .generation = plan->window ? generation_of(store, i) : (struct generation){.number = 0},
     };
-    layer->remembered = layer->staged + sizing_remembered(layer->plan.geometry, layer->plan.pages,
-                                                          estimate_keys(&estimate));
-    layer->lines = layer->keys;
-    layer->full = layer->capacity = growth_sized_for(plan, &layer->plan);
-    if (!plan->window)
+    struct geometry geometry = layer->plan.geometry;
+    uint64_t pages = layer->plan.pages;
+    double counted = (double)layer->counted;
+    if (sampled && keys < FEW_KEYS && fabs(counted - layer->keys) < 6 * layer->deviation) {
+        layer->keys = counted;
+        layer->deviation = 0;
+        layer->rate = sizing_rate(geometry, pages, counted);
+    }
+    /* A key in the stage takes no other key for seen, but it will in the layer. */
+    if (staged > 0)
+        layer->rate = fmax(layer->rate, sizing_rate(geometry, pages, layer->keys));
+    if (most != UINT64_MAX)
         return;
-    layer->lines = fmax(layer->remembered, fmin((double)layer->counted, layer->keys));
-    layer->capacity = (double)layer->plan.capacity;
-    layer->generation = generation_of(store, i);
+    layer->evenness = evenness_of(&estimate);
+    layer->remembered = layer->staged + sizing_remembered(geometry, pages, keys);
+    layer->lines = layer->keys;
+    layer->capacity = growth_sized_for(plan, &layer->plan);
+    layer->full = plan->fixed ? layer->capacity : growth_lines_when_full(&layer->plan);
+    if (plan->window) {
+        layer->lines = fmax(layer->remembered, fmin(counted, layer->keys));
+        layer->capacity = (double)layer->plan.capacity;
+    }
+    /* While it was copied, a window may have turned, and a stage have been emptied. */
+    bool ordered = !plan->window && layer->plan.stage == 0;
+    double least = ordered ? (double)counted_before : 0;
+    double flight = plan->window ? GROWTH_IN_FLIGHT : 0;
+    layer->no_copy = evenness_is_no_copy(&estimate, ordered, least / (double)pages,
+                                         (layer->full + flight) / (double)pages);
 }
 
 /* --- lines in several layers --- */
 
-int survey_joint(const struct bits *const *layers, size_t n, struct estimate *estimate)
+static int survey_some(const struct bits *const *layers, size_t n, uint64_t most,
+                       struct estimate *estimate)
 {
-    enum { SOME = 2 }; /* pages, for a small stack */
-    uint8_t joint[SOME * PAGE_BYTES];
-    uint64_t end = layers[0]->pages;
+    uint8_t joint[PAGE_BYTES];
+    uint64_t pages = layers[0]->pages;
     estimate_start(estimate, layers[0]->geometry);
-    for (uint64_t page = 0; page < end; page += SOME) {
-        unsigned pages = end - page < SOME ? (unsigned)(end - page) : SOME;
-        if (signals_pending())
+    for (uint64_t i = 0; i < most && i < pages; i++) {
+        if (most > pages && signals_pending())
             return -1;
-        join_pages(layers, n, page, pages, joint);
-        estimate_add(estimate, joint, pages);
+        join_pages(layers, n, spread(pages, most, i), 1, joint);
+        estimate_add(estimate, joint, 1);
     }
     return 0;
+}
+
+int survey_joint(const struct bits *const *layers, size_t n, struct estimate *estimate)
+{
+    return survey_some(layers, n, UINT64_MAX, estimate);
 }
 
 /* A filter that grew has each line in one layer. A merged filter may have a line in several layers
  * that could not be joined; for layers with the shape of layer `first`, the union of their bits
  * tells how many lines there are. */
-static void count_once(struct survey *survey, const struct store *store, unsigned first)
+static void count_once(struct survey *survey, const struct store *store, unsigned first,
+                       uint64_t most)
 {
     const struct bits *members[LAYERS_MAX];
     struct estimate joint;
@@ -89,11 +143,11 @@ static void count_once(struct survey *survey, const struct store *store, unsigne
         members[n++] = store_bits(store, i);
         sum += survey->layer[i].keys - survey->layer[i].staged;
     }
-    if (n < 2 || survey_joint(members, n, &joint) != 0)
+    if (n < 2 || survey_some(members, n, most, &joint) != 0 || joint.pages == 0)
         return;
-    /* A full page tells no number. */
-    if (joint.full == 0 && estimate_keys(&joint) < sum)
-        survey->keys -= sum - estimate_keys(&joint);
+    double keys = estimate_keys(&joint) * (double)members[0]->pages / (double)joint.pages;
+    if (estimate_is_told(&joint) && keys < sum)
+        survey->keys -= sum - keys;
 }
 
 /* Some new lines are false drops because of older layers. So 1 / (1 - rate) lines came for each key
@@ -101,21 +155,22 @@ static void count_once(struct survey *survey, const struct store *store, unsigne
 #define LEAST_PASSED 0.01
 
 /* The lines of a filter that is no window. */
-static void survey_lines(struct survey *survey, const struct store *store)
+static void survey_lines(struct survey *survey, const struct store *store, uint64_t most)
 {
-    double older = 1, all = 0;
+    double older = 1, all = 0, room = 0;
     for (unsigned i = 0; i < survey->layers; i++)
-        count_once(survey, store, i);
+        count_once(survey, store, i, most);
     for (unsigned i = 0; i < survey->layers; i++) {
         const struct layer_survey *layer = &survey->layer[i];
         bool grew = growth_added(&store_header(store)->plan, layer->plan.rate);
         double passed = grew ? fmax(older, LEAST_PASSED) : 1;
         all += layer->keys / passed;
         survey->capacity += layer->capacity / passed;
+        room += layer->full / passed;
         older *= 1 - layer->rate;
     }
     survey->keys += all;
-    survey->keys_until = fmax(survey->capacity - all, 0);
+    survey->keys_until = fmax(room - all, 0);
 }
 
 /* --- windows --- */
@@ -165,25 +220,39 @@ static void count_odd_pages(struct survey *survey, const struct store *store, un
     survey->emptier_pages += layer->evenness.emptier;
 }
 
-int survey_make(struct survey *survey, const struct store *store)
+static void survey_filter(struct survey *survey, const struct store *store, uint64_t most)
 {
-    double miss = 1, filled = 0;
-    *survey = (struct survey){.layers = store_layers(store)};
+    double filled = 0;
+    *survey = (struct survey){.layers = store_layers(store), .told = true};
     for (unsigned i = 0; i < survey->layers; i++) {
         struct layer_survey *layer = &survey->layer[i];
-        survey_layer(layer, store, i);
-        if (signals_pending())
-            return -1;
+        survey_layer(layer, store, i, most);
+        if (most == UINT64_MAX && signals_pending())
+            return;
         count_odd_pages(survey, store, i);
         survey->pages += layer->plan.pages;
+        survey->sampled = survey->sampled || layer->plan.pages > most;
+        survey->deviation = hypot(survey->deviation, layer->deviation);
         filled += layer->fill * (double)layer->plan.pages;
-        miss *= layer->generation.expired ? 1 : 1 - layer->rate;
+        if (layer->generation.expired)
+            continue;
+        survey->rate = sizing_joint_rate(survey->rate, layer->rate);
+        survey->told = survey->told && layer->told;
     }
-    survey->rate = survey->layers == 1 ? survey->layer[0].rate : 1 - miss;
     survey->fill = filled / (double)survey->pages;
     if (store_header(store)->plan.window)
         survey_window(survey);
     else
-        survey_lines(survey, store);
+        survey_lines(survey, store, most);
+}
+
+int survey_make(struct survey *survey, const struct store *store)
+{
+    survey_filter(survey, store, UINT64_MAX);
     return signals_pending() ? -1 : 0;
+}
+
+void survey_sample(struct survey *survey, const struct store *store)
+{
+    survey_filter(survey, store, SURVEY_SAMPLE);
 }

@@ -24,7 +24,9 @@
  *    2. magic and version are as below, and no unknown feature bit is set;
  *    3. the header's checksum is right;
  *    4. p is in 1e-12..0.5 (not a NaN); n is at most 10^12; size at most 2^38 pages; g at most 16
- *       and f at most 7, both zero or neither; the flag is 0, or it is 1 and n or size is not 0;
+ *       and f at most 7, both zero or neither, and both zero in a filter that may grow: with any
+ *       number of hashes, its next layers could have any size; the flag is 0, or it is 1 and n or
+ *       size is not 0;
  *    5. the recipe is as in recipe_record.c, with known rules; it has a separator only if there are
  *       fields, and for CSV, where it is no quote, CR or LF; it has names only for CSV, instead of
  *       ranges, or for JSON, which has nothing else; N is at most 10^6 and I within 1..N, or both
@@ -237,6 +239,11 @@ int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const 
         flaw = "file too short";
     if (flaw != NULL)
         return layer_damaged(0, flaw, path, fault);
+    bool may_grow = !found.plan.fixed && (!found.plan.window || found.plan.forget != 0);
+    if (found.plan.geometry.blocks != 0 && may_grow) {
+        fault_set(fault, path, "has --hashes and may grow, which might fill the disk");
+        return fault_way_out(fault, "make a new one, with -n or --size");
+    }
     *header = found;
     return 0;
 }

@@ -114,7 +114,7 @@ static int read_source(struct source *source, struct fault *fault)
 {
     struct estimate estimate;
     uint64_t staged;
-    if (stage_count(source->store, source->layer, &staged, fault) != 0)
+    if (stage_count(source->store, source->layer, 0, source->bits->pages, &staged, fault) != 0)
         return -1;
     pages_read_ahead(source->store, source->layer, 0, 0);
     if (survey_joint(&source->bits, 1, &estimate) != 0)
@@ -229,10 +229,10 @@ unsigned merge_layers(const struct merge *merge)
 
 double merge_rate(const struct merge *merge)
 {
-    double missed = 1;
+    double rate = 0;
     for (unsigned i = 0; i < merge->count; i++)
-        missed *= 1 - merge->groups[i].rate;
-    return 1 - missed;
+        rate = sizing_joint_rate(rate, merge->groups[i].rate);
+    return rate;
 }
 
 /* --- the file --- */

@@ -208,8 +208,60 @@ static void deviations(void)
     tap_check(estimate_deviation(&empty) == 0, "no page: %g", estimate_deviation(&empty));
 }
 
+/* As long as the bits tell the number of keys, it is within six deviations; beyond that the bound
+ * holds. The last two have a hundred keys for each cell. */
+static void told_or_bounded(void)
+{
+    static const struct geometry geometries[] = {{3, 6, false}, {1, 1, false}, {3, 6, true}};
+    static const double keys_a_cell[] = {0.01, 0.1, 0.2, 0.3, 0.5, 1, 5, 100};
+    for (size_t i = 0; i < 3 * 3 * 8; i++) {
+        struct geometry geometry = geometries[i / 24];
+        uint64_t pages = (const uint64_t[]){1, 3, 40}[i / 8 % 3];
+        double keys = floor(keys_a_cell[i % 8] * geometry_page_cells(geometry) * (double)pages);
+        struct layer layer = layer_new(geometry, pages, i);
+        struct estimate estimate;
+        if (keys > 2e6 && tap_brief())
+            continue;
+        layer_fill(&layer, (uint64_t)keys);
+        estimate_start(&estimate, geometry);
+        estimate_add(&estimate, layer.bits.bytes, pages);
+        double found = estimate_keys(&estimate), least = estimate_least_keys(&estimate);
+        double noise = CHANCE_SIGMAS * estimate_deviation(&estimate) + 0.01 * keys;
+        bool told = estimate_is_told(&estimate);
+        tap_check(told == (estimate.full * 2 <= pages), "told");
+        tap_check(!told || (fabs(found - keys) <= noise && noise < 0.25 * keys + 100),
+                  "%zu: %.0f keys, not %.0f", i, found, keys);
+        tap_check(told || (least <= keys && least > 2000), "%zu: at least %.0f of %.0f", i, least,
+                  keys);
+        tap_check(told == (keys_a_cell[i % 8] * geometry_hashes(geometry) < 6), "%zu: %g keys", i,
+                  keys);
+        layer_free(&layer);
+    }
+}
+
+/* Against the formula with logarithms, and never 0: of rates so far apart that 1 - (1 - a)(1 - b)
+ * leaves nothing of the smaller ones. */
+static void joint_rates(void)
+{
+    struct chance chance = {7};
+    for (unsigned round = 0; round < 2000; round++) {
+        double rate = 0, logs = 0;
+        for (unsigned layer = 0; layer < 48; layer++) {
+            double its = exp(-(double)chance_below(&chance, 600) - 0.001);
+            rate = sizing_joint_rate(rate, its);
+            logs += log1p(-its);
+            tap_check(rate >= its * (1 - 1e-15), "%g, and one of them has %g", rate, its);
+        }
+        tap_check(fabs(rate + expm1(logs)) <= 1e-13 * rate, "%.17g, not %.17g", rate, -expm1(logs));
+    }
+    tap_check(sizing_joint_rate(1e-300, 1e-300) == 2e-300, "two tiny ones");
+    tap_check(sizing_joint_rate(1, 0.5) == 1 && sizing_joint_rate(0.5, 1) == 1, "one of 1");
+}
+
 int main(void)
 {
+    tap_run("the number of keys, or a bound for it, at any fill", told_or_bounded);
+    tap_run("the rate of many layers together", joint_rates);
     tap_run("the rate of a page: all choices of up to 4 blocks, one by one", rate_by_brute_force);
     tap_run("no page, empty pages, full pages", empty_and_full);
     tap_run_long("keys and rate against the truth at 0.001 to 5 x n, of counters, too", truth);

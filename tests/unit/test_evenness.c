@@ -226,6 +226,50 @@ static void found_or_not(void)
             check_damage(&damages[i], 1000 * i + seed);
 }
 
+/* A copy that is read front to back, `each` pages at a time, while keys are added, from a share of
+ * the fill on; what is done to it then. */
+static void check_copy(uint64_t each, double from, const struct damage *damage, uint64_t seed)
+{
+    double full = PAGES * keys_a_page(plain, 1e-6);
+    struct layer live = layer_new(plain, PAGES, seed), copy = layer_new(plain, PAGES, seed + 1);
+    struct estimate estimate;
+    uint64_t steps = PAGES / each + 1;
+    for (uint64_t step = 0, at = 0; at < PAGES; step++, at += each) {
+        uint64_t pages = PAGES - at < each ? PAGES - at : each;
+        layer_fill(&live, (uint64_t)(full * (from + (1 - from) * (double)step / (double)steps)));
+        memcpy(layer_page(&copy, at), layer_page(&live, at), pages * PAGE_BYTES);
+    }
+    if (damage != NULL)
+        damage->make(&copy);
+    estimate_start(&estimate, plain);
+    estimate_expect(&estimate, PAGES);
+    estimate_add(&estimate, copy.bits.bytes, PAGES);
+    struct evenness found = evenness_of(&estimate);
+    bool no_copy = evenness_is_no_copy(&estimate, true, full * from / PAGES, full / PAGES);
+    tap_check(no_copy == (damage != NULL), "%s, of %" PRIu64 " pages from %g: %d",
+              damage != NULL ? damage->name : "sound", each, from, no_copy);
+    tap_check(from > 0.5 || found.fuller + found.emptier > 0, "the copy is even");
+    layer_free(&live);
+    layer_free(&copy);
+}
+
+/* Most are as uneven as damaged ones. */
+static void copies(void)
+{
+    static const struct damage done[] = {{.name = "a page of zeros", .make = zero_page},
+                                         {.name = "40 pages of zeros", .make = zero_some},
+                                         {.name = "a page of ones", .make = ones},
+                                         {.name = "8000 keys on a page", .make = crowd_one}};
+    for (uint64_t seed = 0; seed < TRIALS; seed++)
+        for (uint64_t each = 1; each <= 128; each *= 8)
+            for (unsigned i = 0; i < 3; i++) {
+                double from = (const double[]){0, 0.2, 0.9}[i];
+                check_copy(each, from, NULL, 7 * seed + each);
+                for (size_t j = 0; i > 0 && j < sizeof done / sizeof *done; j++)
+                    check_copy(each, from, &done[j], 7 * seed + each);
+            }
+}
+
 /* No page; pages of zeros, and of ones. */
 static void all_alike(void)
 {
@@ -249,6 +293,7 @@ int main(void)
     tap_run("the same in thousands of small layers, and in a large one", many_even_layers);
     tap_run("how much the cells of pages vary", variance);
     tap_run("which damage is found, and which cannot be", found_or_not);
+    tap_run("copies made while keys were added, and damaged ones", copies);
     tap_run("no page, empty and full ones", all_alike);
     return tap_end();
 }

@@ -203,6 +203,45 @@ static void memory_layers(void)
     }
 }
 
+/* n lines fit before a filter grows, even if all are counted, and at no rate is this too many. Every
+ * report names this n. */
+static void n_lines_fit(void)
+{
+    static const double grid[] = {0.5, 0.25, 0.1, 0.05, 0.02, 0.0101, 0.01, 1e-3, 1e-6, 1e-12};
+    for (uint64_t n = 1; n <= 1000000000; n = n < 10 ? n + 1 : n * 7 + 3)
+        for (size_t i = 0; i < sizeof grid / sizeof *grid; i++)
+            for (unsigned kind = 0; kind < 3; kind++) {
+                struct filter_plan plan = {.rate = grid[i], .capacity = n, .fixed = kind == 1};
+                struct forecast forecast;
+                plan.geometry.counting = kind == 2;
+                if (!tap_check(forecast_make(&forecast, &plan) == 0, "none"))
+                    continue;
+                const struct layer_plan *layer = &forecast.layer;
+                tap_check(layer->capacity == n && forecast.capacity == n &&
+                              growth_sized_for(&plan, layer) == (double)n,
+                          "p = %g, n = %" PRIu64 ": %" PRIu64 ", %" PRIu64, grid[i], n,
+                          layer->capacity, forecast.capacity);
+                double most = plan.fixed ? (double)n : growth_lines_when_full(layer);
+                tap_check(most >= (double)n && forecast_rate(&forecast, most) <= layer->rate,
+                          "p = %g, n = %" PRIu64 ": rate %g", grid[i], n,
+                          forecast_rate(&forecast, most));
+            }
+}
+
+/* A file may come from anywhere, and say that its huge layers are made for one key. */
+static void pages_for_few_keys(void)
+{
+    const uint64_t most = UINT64_C(64) << 20;
+    struct layer_plan layer = {.pages = 0};
+    for (unsigned window = 0; window < 2; window++)
+        for (uint64_t pages = 1000; pages < SIZING_PAGES_MAX / 2; pages *= 10) {
+            struct filter_plan plan = {.rate = 1e-12, .window = window, .forget = window};
+            tap_check(growth_next(&plan, 5, pages, 1000, &layer) == 0 &&
+                          layer.pages * PAGE_BYTES < most,
+                      "after %" PRIu64 " pages %" PRIu64, pages, layer.pages);
+        }
+}
+
 /* --- stages --- */
 
 static void stages(void)
@@ -275,7 +314,7 @@ static void digested(void)
         unsigned filters;
         uint64_t digest;
     } known[] = {{1e-6, 1e-6, 8, 0xdaa8cb7f311e2fa0},
-                 {0.5, SIZING_RATE_MIN, 112, 0x34c977f3cdfcfa6f}};
+                 {0.5, SIZING_RATE_MIN, 112, 0x6b961f12d241173a}};
     for (unsigned i = 0; i < (tap_brief() ? 1 : 2); i++) {
         uint64_t all = UINT64_C(0xcbf29ce484222325);
         unsigned number = 0;
@@ -316,6 +355,8 @@ int main(void)
     tap_run_long("how many times the right size after growing, or 64 MB", size_after_growing);
     tap_run_long("no overflow up to the largest filter", extremes);
     tap_run("what cannot be made is refused; what cannot be believed is not", refused);
+    tap_run("n lines fit, at every rate, and are what is reported", n_lines_fit);
+    tap_run("a file that has no lines does not grow by more than 64 MB", pages_for_few_keys);
     tap_run("the layers of many filters, to the last bit", digested);
     tap_run("a filter in memory of which no size was asked", memory_layers);
     tap_run("large layers have a stage by themselves, added ones, too", stages);

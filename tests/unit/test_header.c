@@ -50,6 +50,8 @@ static void choose(struct header *header, enum kind kind)
     } else {
         plan->geometry.counting = kind == COUNTING;
         plan->fixed = kind == FIXED;
+        if (kind == FIXED)
+            plan->geometry = (struct geometry){3, 6, false};
     }
 }
 
@@ -74,7 +76,7 @@ static void file_make(struct file *file, enum kind kind)
     file->header = (struct header){
         .created = 1700000000,
         .hasher = hasher_xxh3(0x0123456789abcdef),
-        .plan = {.rate = 1e-6, .capacity = 1000, .pages = 7, .geometry = {3, 6, false}},
+        .plan = {.rate = 1e-6, .capacity = 1000, .pages = 7},
     };
     for (unsigned i = 0; i < UUID_BYTES; i++)
         file->header.uuid[i] = (uint8_t)(0xa0 + i);
@@ -158,7 +160,7 @@ static void all_kinds(void)
         {PLAIN, 104, 0x3eb0c6f7a0b5ed8d},
         {PLAIN, 112, 1000},
         {PLAIN, 120, 7},
-        {PLAIN, 128, 0x0603},
+        {PLAIN, 128, 0},
         {FIXED, 128, 0x01000603},
         {BY_COUNT, 16, 2},
         {BY_COUNT, 160, 0},
@@ -203,7 +205,8 @@ static void limits_are_legal(void)
         struct recipe recipe;
     } limits[] = {
         {.plan = {.rate = SIZING_RATE_MIN, .capacity = SIZING_KEYS_MAX, .pages = SIZING_PAGES_MAX}},
-        {.plan = {SIZING_RATE_MAX, .geometry = {BLOCKS_MAX, FIELDS_MAX, false}}},
+        {.plan = {SIZING_RATE_MAX, 1, .geometry = {BLOCKS_MAX, FIELDS_MAX, false}, .fixed = true}},
+        {.plan = {SIZING_RATE_MAX, 1, .geometry = {1, 1, false}, .window = true}},
         {.plan = {1e-6, 1, .geometry = {1, 1, false}, .fixed = true}},
         {.plan = {1e-6, 1, .window = true}},
         {.plan = {1e-6, 1, .window = true, .forget = FORGET_MAX}},
@@ -306,8 +309,10 @@ static const struct rule header_rules[] = {
     {PLAIN, "size above 2^38 pages", 120, 8, SIZING_PAGES_MAX + 1, "size"},
     {PLAIN, "g = 17", 128, 1, 17, "geometry"},
     {PLAIN, "f = 8", 129, 1, 8, "geometry"},
-    {PLAIN, "g without f", 129, 1, 0, "geometry"},
-    {PLAIN, "f without g", 128, 1, 0, "geometry"},
+    {FIXED, "g without f", 129, 1, 0, "geometry"},
+    {FIXED, "f without g", 128, 1, 0, "geometry"},
+    {FIXED, "hashes, and it may grow", 131, 1, 0, "has --hashes and may grow"},
+    {BY_TIME, "hashes in a window that grows", 128, 2, 0x0603, "has --hashes and may grow"},
     {PLAIN, "fixed = 2", 131, 1, 2, "fixed flag"},
     {PLAIN, "a time without a window", 160, 1, 1, "unused"},
     {PLAIN, "after the ranges", 383, 1, 1, "unused"},

@@ -61,6 +61,7 @@ static const struct {
     {NUMBER_TIME, 1500, {"1.5s", "0.025m"}},
     {NUMBER_TIME, 9950, {"9.95s", "9.95s"}},
     {NUMBER_TIME, 129600e3, {"36h", "1d12h", "1.5d", "1d11h60m"}},
+    {NUMBER_TIME, 3240000e3, {"37d12h", "900h"}},
     {NUMBER_TIME, 604800e3, {"7d", "1w", "6d24h", "168h"}},
     {NUMBER_RATE, 0.003, {"0.003", "0.3%", "3e-3", ".003"}},
     {NUMBER_RATE, 1e-6, {"1e-06", "1e-6", "10^-6", "1e-4%"}},
