@@ -120,7 +120,7 @@ static void repair(struct store *store, unsigned i)
 /* The keys in its stage count, too; at most, all places are taken. */
 static bool is_far_ahead(const struct layer *layer, uint64_t counted, struct sample sample)
 {
-    double staged = (double)(layer->stage.pages * PAGE_BYTES / KEY_BYTES);
+    double staged = (double)layer->stage.pages * PAGE_BYTES / KEY_BYTES;
     return (double)counted > 4 * (sample.keys + 6 * sample.deviation + staged);
 }
 
