@@ -173,5 +173,46 @@ sweep() {
     need_strace
     sweep_start 10
     after_kill() { [[ ! -e f.bf ]] || succeeds unseen verify f.bf && [[ -z $(find . -name 'f.bf?*') ]]; }
-    killed_at_each create openat fallocate pwrite64 fsync renameat2 close
+    in_the_end() { [[ -z $(find . -name '.f.bf*') ]]; }
+    killed_at_each create openat fcntl fallocate pwrite64 fsync renameat2 close
+}
+
+@test "what a killed create or merge leaves, the next one of that name removes; and nothing of others, or of who lives" {
+    need_strace
+    local n=0 long form call status=0
+    long=$(printf 'n%.0s' {1..250})
+    creates -n 100 part.bf
+    ls -A >before
+    # stays NAME TEXT
+    stays() { printf '%b' "$2" >"$1" && echo "$1" >>before; }
+    stays .f.bf.unseen-1a2b3c 'my own\n'
+    stays .f.bf.AbC123 '\x89unseen\n'
+    stays .f.bf.unseen-1A2b3c '\x89unseen\n'
+    stays .f.bf.unseen-1a2b3c4 '\x89unseen\n'
+    stays .f.bf.unseen-new ''
+    stays .g.bf.unseen-1a2b3c '\x89unseen\n'
+    ln -s before .f.bf.unseen-aaaaaa && mkfifo .f.bf.unseen-bbbbbb && mkdir .f.bf.unseen-cccccc
+    printf '%s\n' .f.bf.unseen-{aaaaaa,bbbbbb,cccccc} trace >>before
+    for form in 'create f.bf' 'create --force f.bf' "create $long" 'merge -o f.bf part.bf' '--create f.bf before'; do
+        for call in fcntl pwrite64 fallocate fsync; do
+            exits 137 strace -qq -o trace -e trace=$call -e inject=$call:signal=KILL "$UNSEEN" $form
+            n=$((n + $(ls -A | grep -vxFf before | wc -l)))
+            exits 0 unseen $form
+            rm -f f.bf "$long"
+            ls -A | sort | same - <(sort before)
+        done
+    done
+    [[ $n -ge 15 ]]
+    # Who lives keeps its file: here it finds the name taken in the end, and removes its own.
+    strace -qq -o trace -e trace=fallocate -e inject=fallocate:signal=STOP "$UNSEEN" create f.bf 2>said 3>&- &
+    pid=$!
+    is_stopped
+    creates f.bf
+    [[ $(find . -name '.f.bf.unseen-*' -type f -size +7 | wc -l) -eq 1 ]]
+    kill -CONT "$child"
+    wait "$pid" || status=$?
+    [[ $status -eq 2 ]]
+    grep -Eq '^unseen: f\.bf: .*exists' said
+    rm f.bf said
+    ls -A | sort | same - <(sort before)
 }

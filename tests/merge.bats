@@ -488,6 +488,7 @@ again_merge() { "$UNSEEN" merge -o f.bf f.bf part2.bf && has f.bf part1 part2; }
     after_kill() {
         has f.bf part1 && { cmp -s <(bits_of f.bf) <(bits_of part1.bf) || has f.bf part2; } && [[ -z $(find . -name 'f.bf?*') ]]
     }
+    in_the_end() { [[ -z $(find . -name '.f.bf*') ]]; }
     killed_at_each merge openat mmap fcntl fallocate pwrite64 fchmod fsync rename close
 }
 

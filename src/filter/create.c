@@ -201,6 +201,8 @@ static int make(const char *path, struct header *header, bool over, struct fault
         .path = path,
         .over = over,
         .secret = header_has_secret(header),
+        .mark = header_magic,
+        .mark_bytes = HEADER_MAGIC_BYTES,
         .fill = fill_empty,
         .context = &empty,
     });

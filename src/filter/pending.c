@@ -44,19 +44,12 @@ static int fault_system(const struct pending *pending, struct fault *fault)
     return fault_errno(fault, pending->path, NULL, errno);
 }
 
-/* Whether a name leads to an open file. */
-static bool leads_to(const char *name, int fd)
-{
-    struct stat named, status;
-    return lstat(name, &named) == 0 && fstat(fd, &status) == 0 && path_same_file(&named, &status);
-}
-
 /* Removes the temporary file before its lock, so that no other run locks a file without a name. */
 void pending_free(struct pending *pending)
 {
     if (pending == NULL)
         return;
-    if (pending->new_fd >= 0 && leads_to(pending->new, pending->new_fd))
+    if (pending->new_fd >= 0 && path_leads_to(pending->new, pending->new_fd))
         unlink(pending->new);
     if (pending->new_fd >= 0)
         close(pending->new_fd);
@@ -287,7 +280,7 @@ static int claim(struct pending *pending, struct fault *fault)
             return pending->new_fd >= 0 ? close_new(pending) : -1;
         if (lock_new(pending, fault) != 0)
             return close_new(pending);
-        if (leads_to(pending->new, pending->new_fd))
+        if (path_leads_to(pending->new, pending->new_fd))
             return 0;
         close_new(pending);
     }
@@ -357,9 +350,9 @@ int pending_begin(struct pending *pending, struct filter *filter, struct fault *
 static int check_names(const struct pending *pending, struct fault *fault)
 {
     struct stat status;
-    bool same = pending->fd >= 0 ? leads_to(pending->target, pending->fd)
+    bool same = pending->fd >= 0 ? path_leads_to(pending->target, pending->fd)
                                  : lstat(pending->target, &status) != 0;
-    if (same && leads_to(pending->new, pending->new_fd))
+    if (same && path_leads_to(pending->new, pending->new_fd))
         return 0;
     fault_set(fault, pending->path, "was replaced or removed during this run");
     fault_way_out(fault, "run it again, with the same input");

@@ -63,7 +63,7 @@ enum {
 };
 
 /* "unseen" between a byte that is not ASCII and LF. */
-static const uint8_t magic[8] = {0x89, 'u', 'n', 's', 'e', 'e', 'n', '\n'};
+const uint8_t header_magic[HEADER_MAGIC_BYTES] = {0x89, 'u', 'n', 's', 'e', 'e', 'n', '\n'};
 enum { VERSION = 5 };
 
 /* A reader refuses a file that has any other feature bit set. */
@@ -79,7 +79,7 @@ static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
 {
     const struct filter_plan *plan = &header->plan;
     memset(bytes, 0, HEADER_BYTES);
-    memcpy(bytes + MAGIC_AT, magic, sizeof magic);
+    memcpy(bytes + MAGIC_AT, header_magic, HEADER_MAGIC_BYTES);
     store32(bytes + VERSION_AT, VERSION);
     store64(bytes + FEATURES_AT, (plan->geometry.counting ? FEATURE_COUNTING : 0U) |
                                      (plan->window ? FEATURE_WINDOW : 0U) |
@@ -136,7 +136,7 @@ static void decode(const uint8_t *bytes, struct header *header)
 
 bool header_is_filter(const uint8_t *bytes)
 {
-    return memcmp(bytes, magic, sizeof magic) == 0;
+    return memcmp(bytes, header_magic, HEADER_MAGIC_BYTES) == 0;
 }
 
 /* Rule 4. */

@@ -33,6 +33,10 @@ struct header {
 /* Fills the whole page, its checksum included. */
 void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES]);
 
+/* What a filter file begins with. */
+enum { HEADER_MAGIC_BYTES = 8 };
+extern const uint8_t header_magic[HEADER_MAGIC_BYTES];
+
 /* Whether a file that begins with these 8 bytes is a filter. */
 bool header_is_filter(const uint8_t *bytes);
 

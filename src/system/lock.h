@@ -17,7 +17,8 @@ enum {
     LOCK_GROW = 4096,    /* layers, stages and generations */
     LOCK_QUEUE = 4097,   /* FILTER.queue */
     LOCK_WAITING = 4098, /* the writer that waits for a slot */
-    LOCK_HELD = 4099     /* settling keys that were in flight for long */
+    LOCK_HELD = 4099,    /* settling keys that were in flight for long */
+    LOCK_MAKING = 4100   /* a file that has its temporary name */
 };
 /* The lock of an output file, and of a file of pending keys. */
 enum { LOCK_OUTPUT = 0, LOCK_PENDING = 0 };

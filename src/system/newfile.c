@@ -1,9 +1,12 @@
 #include "system/newfile.h"
 
+#include "system/io.h"
+#include "system/lock.h"
 #include "system/path.h"
 #include "system/random.h"
 #include "system/side_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -12,6 +15,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+enum { DIGITS = 6 }; /* of the number in a temporary name */
 
 struct newfile {
     const struct newfile_plan *plan;
@@ -45,20 +50,68 @@ static mode_t creation_mode(const struct newfile *file)
     return mode;
 }
 
+/* Removes file->temporary if a dead process left it. While this process holds the lock, nobody can
+ * begin to fill the file. */
+static void remove_leftover(const struct newfile *file)
+{
+    uint8_t begin[16];
+    struct stat status;
+    size_t bytes = file->plan->mark_bytes;
+    int fd = open(file->temporary, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && lock_try(fd, LOCK_MAKING) > 0 &&
+        (status.st_size == 0 || (io_read_at(fd, begin, bytes, 0) == bytes &&
+                                 memcmp(begin, file->plan->mark, bytes) == 0)) &&
+        path_leads_to(file->temporary, fd))
+        unlink(file->temporary);
+    close(fd);
+}
+
+static void remove_leftovers(struct newfile *file, const char *prefix)
+{
+    char directory[PATH_MAX];
+    const char *name = path_directory(file->target, directory);
+    size_t length = strlen(prefix);
+    DIR *entries = opendir(directory);
+    for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
+        const char *found = entry->d_name;
+        if (strncmp(found, prefix, length) != 0 || strlen(found) != length + DIGITS ||
+            strspn(found + length, "0123456789abcdef") != DIGITS)
+            continue;
+        snprintf(file->temporary, sizeof file->temporary, "%.*s%s", (int)(name - file->target),
+                 file->target, found);
+        remove_leftover(file);
+    }
+    if (entries != NULL)
+        closedir(entries);
+}
+
 /* The temporary name is a dot, which hides it from a shell's *, the name of the file, truncated if
- * need be, and a number. */
+ * need be, the program's and a number. The file is locked before it has any bytes, so a file
+ * without a lock was left; unless it is so new that who removes it has the lock, or had it. */
 static int open_temporary(struct newfile *file)
 {
     const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
+    char prefix[NAME_MAX + 1];
     const char *name = strrchr(file->target, '/');
     name = name != NULL ? name + 1 : file->target;
-    for (unsigned attempt = 0; attempt < 100; attempt++) {
+    snprintf(prefix, sizeof prefix, ".%.*s.unseen-", NAME_MAX - 9 - DIGITS, name);
+    remove_leftovers(file, prefix);
+    file->fd = -1;
+    for (unsigned attempt = 0; attempt < 100 && file->fd < 0; attempt++) {
         unsigned number = (unsigned)random_word() & 0xffffff;
-        snprintf(file->temporary, sizeof file->temporary, "%.*s.%.*s.%06x",
-                 (int)(name - file->target), file->target, NAME_MAX - 8, name, number);
+        snprintf(file->temporary, sizeof file->temporary, "%.*s%s%06x", (int)(name - file->target),
+                 file->target, prefix, number);
         file->fd = open(file->temporary, flags, creation_mode(file));
-        if (file->fd >= 0 || errno != EEXIST)
+        if (file->fd < 0 && errno != EEXIST)
             break;
+        if (file->fd >= 0 &&
+            (lock_try(file->fd, LOCK_MAKING) == 0 || !path_leads_to(file->temporary, file->fd))) {
+            close(file->fd);
+            file->fd = -1;
+            errno = EEXIST;
+        }
     }
     if (file->fd >= 0 && file->plan->like != NULL)
         side_file_copy_owner(file->fd, file->plan->like);
@@ -93,7 +146,10 @@ int newfile_make(const struct newfile_plan *plan)
     struct newfile file = {.plan = plan};
     if (find_target(&file) != 0 || open_temporary(&file) != 0)
         return -1;
-    int result = plan->fill(file.fd, plan->context) == 0 ? finish(&file) : -1;
+    int result = io_write_at(file.fd, plan->mark, plan->mark_bytes, 0) == plan->mark_bytes &&
+                         plan->fill(file.fd, plan->context) == 0
+                     ? finish(&file)
+                     : -1;
     int error = errno;
     if (result != 0)
         unlink(file.temporary);

@@ -3,12 +3,14 @@
  *
  * The file is created under a temporary name, filled, flushed, and then renamed. Unless it is to
  * replace a file, the rename fails if a file of that name exists by then. So a half-made file never
- * has the final name, and a kill leaves an older file unchanged and the temporary one behind.
+ * has the final name, and a kill leaves an older file unchanged and the temporary one behind, until
+ * the next file of that name is made.
  */
 #ifndef UNSEEN_SYSTEM_NEWFILE_H
 #define UNSEEN_SYSTEM_NEWFILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/stat.h>
 
 /* Writes the contents of a new, empty file. Returns 0, or -1 with errno. */
@@ -19,11 +21,15 @@ struct newfile_plan {
     bool over;               /* replace an existing file */
     bool secret;             /* readable by its owner alone, from the first byte on */
     const struct stat *like; /* NULL, or a file whose owner and mode it gets first */
+    /* What the file begins with; the temporary file has it before it is filled. */
+    const void *mark;
+    size_t mark_bytes; /* at most 16 */
     newfile_fill *fill;
     const void *context;
 };
 
-/* Makes the file. Without `like`, a file that replaces another has no more rights than that had.
+/* Makes the file. First removes temporary files for the same name that dead processes left: they have
+ * the name of one, its mark or no bytes at all, and nobody holds LOCK_MAKING. Without `like`, a file that replaces another has no more rights than that had.
  * Returns 0; 1 if a file has the name and `over` is not set; -1 with errno. In the last two cases
  * nothing was changed. Takes as long as an fsync. */
 int newfile_make(const struct newfile_plan *plan);

@@ -2,9 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 const char *path_directory(const char *path, char directory[PATH_MAX])
@@ -79,6 +82,34 @@ int path_check_replaceable(const char *path, const struct stat *file, struct fau
     fault_set(fault, path,
               "belongs to another user, and is not replaced in a directory with the sticky bit");
     return fault_way_out(fault, "name another file");
+}
+
+bool path_leads_to(const char *name, int fd)
+{
+    struct stat named, status;
+    return lstat(name, &named) == 0 && fstat(fd, &status) == 0 && path_same_file(&named, &status);
+}
+
+bool path_is_overlaid(int fd)
+{
+    struct statfs status;
+    return fstatfs(fd, &status) == 0 && status.f_type == 0x794c7630;
+}
+
+/* Called directly, because not every libc has it; so <linux/stat.h> cannot be used, either. */
+uint64_t path_birth(const char *path)
+{
+    enum { BIRTH = 0x800 };
+    struct {
+        uint32_t mask, before[19];
+        int64_t seconds;
+        uint32_t nanoseconds, after[41];
+    } facts = {.mask = 0};
+    _Static_assert(sizeof facts == 256, "struct statx");
+    _Static_assert(offsetof(__typeof__(facts), seconds) == 80, "stx_btime");
+    if (syscall(SYS_statx, AT_FDCWD, path, 0, BIRTH, &facts) != 0 || (facts.mask & BIRTH) == 0)
+        return 0;
+    return (uint64_t)facts.seconds * 1000000000 + facts.nanoseconds;
 }
 
 bool path_is_same(const char *a, const char *b)

@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
 
 /* Stores the directory of `path`, "." if it names none, and returns the last component, within
@@ -33,6 +34,17 @@ static inline bool path_same_file(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
+
+/* Whether a name itself, if it is a link not its target, is an open file. */
+bool path_leads_to(const char *name, int fd);
+
+/* Whether an open file is on an overlay, as the root of a container is. */
+bool path_is_overlaid(int fd);
+
+/* When the file that a path leads to was made, in nanoseconds since 1970; 0 if nobody knows. On an
+ * overlay this moves when the file is copied for its first writer, although device and inode
+ * number stay the same. */
+uint64_t path_birth(const char *path);
 
 /* Whether both names exist and are the same file. */
 bool path_is_same(const char *a, const char *b);

@@ -391,6 +391,8 @@ int merge_write(const struct merge *merge, const char *path, bool over, struct f
         .path = path,
         .over = over,
         .secret = header_has_secret(header),
+        .mark = header_magic,
+        .mark_bytes = HEADER_MAGIC_BYTES,
         .fill = fill,
         .context = &contents,
     };
