@@ -214,3 +214,55 @@ pausing() {
         exits 1 unseen query -v -c $i/durable.bf $i/durable || [[ $i -eq 4 ]]
     done
 }
+
+# --- the filter on disk --------------------------------------------------------------------------------
+
+# order NAME...: of which files, in this order, were flushed by what ./trace is of.
+order() { sed -nE 's/^f(data)?sync\([0-9]+<[^>]*\/([^>/]*)>\).*/\2/p' trace | uniq | tr '\n' ' '; }
+
+@test "exit 0 of --durable and of commit: the filter is on disk, after the output, even if nothing was new" {
+    need_strace
+    local form wanted
+    input 3000 >in
+    creates -p 1e-9 f.bf
+    exits 0 unseen push f.bf </dev/null
+    exits 0 unseen --pending keys f.bf in
+    while IFS='|' read -r form wanted; do
+        # shellcheck disable=SC2086 # a form is several words
+        exits 0 strace -qqy -o trace -e trace=fdatasync,fsync "$UNSEEN" $form
+        [[ $(order) == "$wanted " ]] || { cat trace; complain "$form"; }
+        # shellcheck disable=SC2086
+        fails_to_flush 2 "$UNSEEN" $form
+    done <<'END'
+--durable f.bf in -a got|got f.bf
+--durable f.bf in -a got|f.bf
+commit f.bf keys|f.bf
+commit f.bf keys|f.bf
+END
+    input 10 9000 >in
+    exits 0 strace -qqy -o trace -e trace=fdatasync,fsync "$UNSEEN" push --durable f.bf in
+    [[ $(order) == "f.bf.queue 0000000001 f.bf " ]] || complain "$(order)"
+}
+
+# fails_to_flush CODE COMMAND...: f.bf cannot be flushed; nothing was new.
+fails_to_flush() {
+    exits "$1" strace -qq -o trace -e trace=fdatasync -e inject=fdatasync:error=EIO "${@:2}"
+    says 'f\.bf: cannot be flushed to disk: (Input/output|I/O) error \(after a power cut, .* come again\)$'
+}
+
+@test "in a run that waits for input, the filter is flushed after its lines, and once, however long it waits" {
+    need_strace
+    creates -p 1e-9 f.bf
+    mkfifo pipe
+    strace -qqy -o trace -e trace=fdatasync "$UNSEEN" --durable f.bf pipe -a got 2>said 3>&- &
+    pid=$!
+    exec {feed}>pipe
+    # The second flush must wait for ten times as long as the first took, which is less than a second.
+    for i in 1 2 3; do
+        input 10 $((i * 10)) >&"$feed"
+        until [[ $(grep -c '/f\.bf>' trace) -eq $i ]]; do sleep 0.01; done
+    done
+    exec {feed}>&-
+    wait "$pid"
+    [[ $(order) == 'got f.bf got f.bf got f.bf ' && $(grep -c '/f\.bf>' trace) -eq 4 ]]
+}

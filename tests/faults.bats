@@ -185,10 +185,10 @@ sweep() {
     ls -A >before
     # stays NAME TEXT
     stays() { printf '%b' "$2" >"$1" && echo "$1" >>before; }
-    stays .f.bf.unseen-1a2b3c 'my own\n'
+    stays .f.bf.unseen-1a2b3c 'my own lines\n'
     stays .f.bf.AbC123 '\x89unseen\n'
     stays .f.bf.unseen-1A2b3c '\x89unseen\n'
-    stays .f.bf.unseen-1a2b3c4 '\x89unseen\n'
+    stays .f.bf.unseen-1a2b3c~ '\x89unseen\n'
     stays .f.bf.unseen-new ''
     stays .g.bf.unseen-1a2b3c '\x89unseen\n'
     ln -s before .f.bf.unseen-aaaaaa && mkfifo .f.bf.unseen-bbbbbb && mkdir .f.bf.unseen-cccccc

@@ -33,6 +33,7 @@ static int commit(struct job *job)
 {
     struct filter *filter = job->plan.filter;
     const char **paths = job->inputs.names;
+    struct fault fault;
     uint64_t total = 0;
     int status = EXIT_OK;
     for (size_t i = 0; paths[i] != NULL; i++)
@@ -42,6 +43,9 @@ static int commit(struct job *job)
         status = take(paths[i], filter, &total);
     if (status != EXIT_OK)
         return status;
+    /* The files may be removed now. */
+    if (store_flush(filter_store(filter), &fault) != 0)
+        return message_fault(&fault);
     warn_of_filter(filter_store(filter));
     figures_summary(job->options, {"", "filter", TEXT(store_path(filter_store(filter)))},
                     {number_of(total, "new line", "new lines"), "new", COUNT(total)});

@@ -60,8 +60,11 @@ static int finish_pending(struct job *job)
                        "unchanged (repeat a task with the same input; for another task, name "
                        "another file)",
                        job->options->pending, expected, number_of(expected, "is", "are"));
-    return pending_finish(job->plan.pending, job->plan.filter, &fault) == 0 ? EXIT_OK
-                                                                            : message_fault(&fault);
+    /* Else lines that another run had in flight were not seen. */
+    return store_check_name(filter_store(job->plan.filter), &fault) == 0 &&
+                   pending_finish(job->plan.pending, job->plan.filter, &fault) == 0
+               ? EXIT_OK
+               : message_fault(&fault);
 }
 
 static int finish(struct job *job, int status)

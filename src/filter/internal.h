@@ -8,6 +8,7 @@
 #include "filter/filter.h"
 #include "filter/flight.h"
 #include "system/side_file.h"
+#include "system/signals.h"
 
 /* The staging area of a layer (filter/stage.h). */
 struct stage {
@@ -49,6 +50,8 @@ struct open_file {
     int fd;             /* -1: there is none, the filter is in memory */
     bool write;         /* it is open for writing */
     struct stat status; /* at opening */
+    bool overlaid;      /* it is on an overlay, and open for reading only */
+    uint64_t birth;     /* then: path_birth at opening */
     int64_t named_at;   /* when the path last led to this file, by clock_monotonic */
 };
 
@@ -130,10 +133,19 @@ static inline bool layer_is_empty(const struct store *store, const struct layer 
     return layer->began_empty && get64(store, layer->state_at + LAYER_HAS_BITS) == 0;
 }
 
-/* Makes others who tested keys without the lock test them again. */
+/* After bits have changed. A store through a map sets the file's time only when its page becomes
+ * dirty, on tmpfs once for ever, and backup tools go by that time. */
+static inline void note_change(const struct store *store)
+{
+    if (store->file.fd >= 0)
+        signals_touch(store->file.fd);
+}
+
+/* After bits were set. Makes others who tested keys without the lock test them again. */
 static inline void count_settling(struct store *store)
 {
     put64(store, COUNTER_SETTLED_AT, get64(store, COUNTER_SETTLED_AT) + 1);
+    note_change(store);
 }
 
 /* Orders the loads and stores before it and after it for other processes, too. (The thread

@@ -124,6 +124,8 @@ ptrdiff_t removal_remove(struct store *store, const struct key *keys, size_t n, 
         removals[i] = (uint8_t)remove_key(store, keys[i], in[i]);
         removed += removals[i] == REMOVAL_DONE;
     }
+    if (removed > 0)
+        note_change(store);
     store_unlock(store);
     return removed;
 }

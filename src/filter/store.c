@@ -32,7 +32,10 @@ static int open_fd(struct store *store, struct fault *fault)
     const char *path = store->file.path;
     /* O_NONBLOCK: a FIFO must not hang the program. */
     int mode = store->file.write ? O_RDWR : O_RDONLY;
+    /* Before the file is opened: if it is copied in between, a check is wrong on the safe side. */
+    store->file.birth = path_birth(path);
     store->file.fd = open(path, mode | O_CLOEXEC | O_NONBLOCK);
+    store->file.overlaid = !store->file.write && path_is_overlaid(store->file.fd);
     if (store->file.fd >= 0)
         return 0;
     int error = errno;
@@ -244,6 +247,8 @@ void store_close(struct store *store)
         free(store->metadata);
     else if (store->metadata != NULL)
         map_drop(store->metadata, (size_t)store->header.layers_at);
+    if (store->file.write)
+        signals_touch_now();
     if (store->file.fd >= 0)
         close(store->file.fd);
     free(store->noted);
@@ -265,15 +270,40 @@ void store_allow(const char *path, struct confine *confine)
 
 /* --- the name --- */
 
+/* On an overlay, the first writer of a file gets a copy. Maps of those who opened the file before
+ * keep showing the original, for ever, while read(2) shows the copy, and stat(2) the same device
+ * and inode number. The birth tells, except for a copy without contents that chown(1) has made
+ * before; the counter of settlings tells as soon as a line was remembered, read again because a
+ * read need not be atomic. To open for writing would tell, too, but make the copy. */
+static bool is_behind_copy(const struct store *store)
+{
+    uint64_t before, after, now;
+    const struct open_file *file = &store->file;
+    if (path_birth(file->path) != file->birth)
+        return true;
+    for (unsigned tries = 0; tries < 3; tries++) {
+        uint8_t bytes[8];
+        before = store_settlings(store);
+        bool read = io_read_at(file->fd, bytes, sizeof bytes, COUNTER_SETTLED_AT) == sizeof bytes;
+        now = load64(bytes);
+        after = store_settlings(store);
+        if (!read || (now >= before && now <= after))
+            return false;
+    }
+    return true;
+}
+
 static int check_name_now(struct store *store, struct fault *fault)
 {
     struct stat status;
-    int result = stat(store->file.path, &status);
-    if (result == 0 && store_is_file(store, &status)) {
-        store->file.named_at = clock_monotonic();
-        return 0;
-    }
-    return fault_replaced(store, result == 0 ? "replaced" : "removed", fault);
+    if (stat(store->file.path, &status) != 0)
+        return fault_replaced(store, "removed", fault);
+    if (!store_is_file(store, &status))
+        return fault_replaced(store, "replaced", fault);
+    if (store->file.overlaid && is_behind_copy(store))
+        return fault_replaced(store, "copied by its first writer on an overlay", fault);
+    store->file.named_at = clock_monotonic();
+    return 0;
 }
 
 int store_check_name(struct store *store, struct fault *fault)
@@ -370,6 +400,14 @@ void store_thaw(struct store *store)
     store_drop(store, LOCK_QUEUE);
     store_drop(store, LOCK_GROW);
     store_drop(store, LOCK_HELD);
+}
+
+int store_flush(const struct store *store, struct fault *fault)
+{
+    if (store->file.fd < 0 || fdatasync(store->file.fd) == 0)
+        return 0;
+    fault_errno(fault, store->file.path, "cannot be flushed to disk", errno);
+    return fault_way_out(fault, "after a power cut, lines that it remembers may come again");
 }
 
 int store_check_signals(const struct store *store, struct fault *fault)

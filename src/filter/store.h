@@ -71,9 +71,13 @@ uint64_t store_layer_keys(const struct store *store, unsigned layer);
 int store_freeze(struct store *store, struct fault *fault);
 void store_thaw(struct store *store);
 
+/* Flushes the file to disk, with all that other writers have settled in it. Without LOCK_CHANGE, as
+ * that takes as long as the disk. Returns 0, or -1 with the fault. In memory 0. */
+int store_flush(const struct store *store, struct fault *fault);
+
 /* Checks that the path still leads to the open file; for a writer at most every 10 ms, as settling
- * checks each time. Returns 0, or -1 with the fault: the file was replaced or removed. In memory
- * 0. */
+ * checks each time. A reader sees all that was settled before this call. Returns 0, or -1 with the
+ * fault: the file was replaced, removed, or copied by its overlay. In memory 0. */
 int store_check_name(struct store *store, struct fault *fault);
 
 /* Whether this is the same file (device and inode). */

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,11 +29,14 @@ struct pipeline {
     /* For at most `most` lines, whether each is seen, and is selected: */
     uint8_t *seen;
     uint8_t *select;
-    struct picked picked;    /* selected lines of the chunk that are not yet written */
-    uint64_t used;           /* bytes of the input up to the last line wanted */
-    bool closed;             /* the output was closed */
-    bool unsure;             /* durable: a flush or settling failed, and is not repeated */
-    int64_t settled;         /* durable: time of the last settling, by clock_monotonic */
+    struct picked picked; /* selected lines of the chunk that are not yet written */
+    uint64_t used;        /* bytes of the input up to the last line wanted */
+    bool closed;          /* the output was closed */
+    bool unsure;          /* durable: a flush or settling failed, and is not repeated */
+    /* durable, by clock_monotonic: */
+    int64_t settled;         /* when keys were settled last */
+    int64_t flush_at;        /* when the filter may be flushed again */
+    bool unflushed;          /* keys were settled since it was */
     struct collect *tagged;  /* PIPELINE_TAG, PIPELINE_TAG_NEW: lines with their tags */
     struct collect *dropped; /* lines that were not selected */
     struct false_drops false_drops;
@@ -369,13 +373,18 @@ void pipeline_free(struct pipeline *pipeline)
 /* --- durable --- */
 
 /* Keys are settled after a second, or after EPOCH_LINES: few flushes, few lines to repeat, and
- * little memory for keys in flight. */
-enum { EPOCH_MILLISECONDS = 1000, EPOCH_LINES = 1 << 18 };
+ * little memory for keys in flight. Then the filter is flushed, too, but not before FLUSH_REST times
+ * the last flush has passed since its end: a large filter takes seconds, and new lines dirty all its
+ * pages within any number of lines that could be a bound. */
+enum { EPOCH_MILLISECONDS = 1000, EPOCH_LINES = 1 << 18, FLUSH_REST = 10 };
 
+/* Until keys are to be settled; or if none are kept, until the filter is to be flushed. */
 static int milliseconds_left(const struct pipeline *pipeline)
 {
-    int64_t passed = clock_monotonic() - pipeline->settled;
-    return passed < EPOCH_MILLISECONDS ? (int)(EPOCH_MILLISECONDS - passed) : 0;
+    bool flush = pipeline->unflushed && filter_kept(pipeline->plan.filter) == 0;
+    int64_t left = (flush ? pipeline->flush_at : pipeline->settled + EPOCH_MILLISECONDS) -
+                   clock_monotonic();
+    return left <= 0 ? 0 : left < INT_MAX ? (int)left : INT_MAX;
 }
 
 /* Only a regular file can be flushed. */
@@ -387,7 +396,20 @@ static int sync_dropped(struct pipeline *pipeline, struct fault *fault)
                                                         : -1;
 }
 
-int pipeline_settle(struct pipeline *pipeline, struct fault *fault)
+/* At the end even if nothing was settled: a run that was killed may have settled these lines. */
+static int flush_filter(struct pipeline *pipeline, bool at_end, struct fault *fault)
+{
+    int64_t begin = clock_monotonic();
+    if (!at_end && (!pipeline->unflushed || begin < pipeline->flush_at))
+        return 0;
+    pipeline->unsure = store_flush(pipeline->store, fault) != 0;
+    pipeline->unflushed = false;
+    int64_t end = clock_monotonic();
+    pipeline->flush_at = end + FLUSH_REST * (end - begin);
+    return pipeline->unsure ? -1 : 0;
+}
+
+static int settle(struct pipeline *pipeline, bool at_end, struct fault *fault)
 {
     /* Not repeated after a failure: the system reports a lost write only once, so the next flush
      * would succeed; and keys that were partly settled would be settled again. */
@@ -398,18 +420,25 @@ int pipeline_settle(struct pipeline *pipeline, struct fault *fault)
                        sync_dropped(pipeline, fault) != 0 ||
                        (held > 0 && filter_settle(pipeline->plan.filter, fault) != 0);
     pipeline->settled = clock_monotonic();
+    pipeline->unflushed |= held > 0;
     if (pipeline->unsure && held > 0)
         fault_way_out(fault, "the last %" PRIu64 " %s may not be on disk and will come again", held,
                       number_lines(held));
-    return pipeline->unsure ? -1 : 0;
+    return pipeline->unsure ? -1 : flush_filter(pipeline, at_end, fault);
 }
 
-/* While no input comes, keys are settled when their time has come. */
+int pipeline_settle(struct pipeline *pipeline, struct fault *fault)
+{
+    return settle(pipeline, true, fault);
+}
+
+/* While no input comes, keys are settled, and the filter is flushed, when their time has come. */
 static int wait_for_input(struct pipeline *pipeline, struct fault *fault)
 {
-    while (pipeline->plan.durable && filter_kept(pipeline->plan.filter) > 0 &&
+    while (pipeline->plan.durable &&
+           (filter_kept(pipeline->plan.filter) > 0 || pipeline->unflushed) &&
            !batches_wait(pipeline->batches, milliseconds_left(pipeline)))
-        if (milliseconds_left(pipeline) == 0 && pipeline_settle(pipeline, fault) != 0)
+        if (milliseconds_left(pipeline) == 0 && settle(pipeline, false, fault) != 0)
             return -1;
     return 0;
 }
@@ -536,7 +565,7 @@ static int run_batch(struct pipeline *pipeline, struct batch batch, const char *
         if (pipeline->plan.durable &&
             (milliseconds_left(pipeline) == 0 ||
              filter_kept(pipeline->plan.filter) >= EPOCH_LINES) &&
-            pipeline_settle(pipeline, fault) != 0)
+            settle(pipeline, false, fault) != 0)
             return -1;
         if (pipeline->counts.selected == pipeline->plan.most || pipeline->closed) {
             pipeline->used = batch.offset + batch.starts[0];

@@ -68,8 +68,8 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
 /* Whether pipeline_run failed because of a line of another shard. */
 bool pipeline_met_other_shard(const struct pipeline *pipeline);
 
-/* PIPELINE_NEW with `durable`, at the end of all input: flushes the outputs and settles all keys.
- * Returns 0, or -1 with the fault. */
+/* PIPELINE_NEW with `durable`, at the end of all input: flushes the outputs, settles all keys, and
+ * flushes the filter. Returns 0, or -1 with the fault. */
 int pipeline_settle(struct pipeline *pipeline, struct fault *fault);
 
 /* Numbers of lines so far. */

@@ -5,14 +5,17 @@
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t pending;
 static volatile sig_atomic_t stop_held;
 static volatile sig_atomic_t stop_pending;
-static volatile sig_atomic_t receiver; /* the child that signals are passed on to; 0: none */
-static volatile sig_atomic_t passed;   /* signals passed on: a bit for each number */
+static volatile sig_atomic_t receiver;     /* the child that signals are passed on to; 0: none */
+static volatile sig_atomic_t passed;       /* signals passed on: a bit for each number */
+static volatile sig_atomic_t repeats;      /* SIGALRM is wanted every second */
+static volatile sig_atomic_t touched = -1; /* the file whose time is to be set, or -1 */
 
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 enum { ENDS = sizeof ends / sizeof *ends };
@@ -39,8 +42,12 @@ static void on_end(int signal_number)
 /* Repeated, because a system call may begin just after this signal, too. */
 static void on_alarm(int signal_number)
 {
+    int error = errno;
     (void)signal_number;
-    alarm(1);
+    signals_touch_now();
+    if (repeats || pending)
+        alarm(1);
+    errno = error;
 }
 
 static void on_stop(int signal_number)
@@ -81,6 +88,8 @@ bool signals_stop_pending(void)
 
 void signals_alarm(unsigned seconds)
 {
+    signals_touch_now(); /* this replaces its alarm */
+    repeats = seconds > 0;
     /* If the process was told to end, SIGALRM must come within a second. */
     alarm(pending && (seconds == 0 || seconds > 1) ? 1 : seconds);
 }
@@ -108,6 +117,24 @@ void signals_start(void)
     install(SIGXFSZ, ignore);
     install(SIGALRM, on_alarm);
     install(SIGURG, ignore);
+}
+
+void signals_touch(int fd)
+{
+    if (touched == fd)
+        return;
+    signals_touch_now();
+    touched = fd;
+    if (!pending)
+        alarm(1);
+}
+
+void signals_touch_now(void)
+{
+    int fd = touched;
+    touched = -1;
+    if (fd >= 0)
+        (void)!futimens(fd, NULL);
 }
 
 int signals_pending(void)
