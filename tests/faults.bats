@@ -182,7 +182,8 @@ sweep() {
     local n=0 long form call status=0
     long=$(printf 'n%.0s' {1..250})
     creates -n 100 part.bf
-    ls -A >before
+    here() { find . -mindepth 1 -printf '%f\n' | sort; }
+    here >before
     # stays NAME TEXT
     stays() { printf '%b' "$2" >"$1" && echo "$1" >>before; }
     stays .f.bf.unseen-1a2b3c 'my own lines\n'
@@ -196,10 +197,10 @@ sweep() {
     for form in 'create f.bf' 'create --force f.bf' "create $long" 'merge -o f.bf part.bf' '--create f.bf before'; do
         for call in fcntl pwrite64 fallocate fsync; do
             exits 137 strace -qq -o trace -e trace=$call -e inject=$call:signal=KILL "$UNSEEN" $form
-            n=$((n + $(ls -A | grep -vxFf before | wc -l)))
+            n=$((n + $(here | grep -cvxFf before || true)))
             exits 0 unseen $form
             rm -f f.bf "$long"
-            ls -A | sort | same - <(sort before)
+            here | same - <(sort before)
         done
     done
     [[ $n -ge 15 ]]
@@ -214,5 +215,5 @@ sweep() {
     [[ $status -eq 2 ]]
     grep -Eq '^unseen: f\.bf: .*exists' said
     rm f.bf said
-    ls -A | sort | same - <(sort before)
+    here | same - <(sort before)
 }

@@ -2,6 +2,7 @@
 # What depends on the file system that FILTER lies on: the times of files, and overlays.
 
 # shellcheck disable=SC2016 # what bash -c gets is meant for that shell
+# shellcheck disable=SC2086 # a form is several words
 # shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load helper
 load crash
@@ -131,7 +132,6 @@ times='
     seq 9 >in
     creates -p 1e-9 f.bf
     for form in 'f.bf in' 'f.bf in -x cat' '--durable f.bf in -a got' 'add f.bf in' 'push f.bf in'; do
-        # shellcheck disable=SC2086 # a form is several words
         exits 0 strace -qq -o trace -e trace=utimensat "$UNSEEN" $form
         exits 0 strace -qq -o trace2 -e trace=utimensat -e signal=none "$UNSEEN" $form
         [[ $(grep -c utimensat trace) -eq 1 && ! -s trace2 ]] || complain "$form"
