@@ -35,10 +35,10 @@ static int open_fd(struct store *store, struct fault *fault)
     /* Before the file is opened: if it is copied in between, a check is wrong on the safe side. */
     store->file.birth = path_birth(path);
     store->file.fd = open(path, mode | O_CLOEXEC | O_NONBLOCK);
+    int error = errno;
     store->file.overlaid = !store->file.write && path_is_overlaid(store->file.fd);
     if (store->file.fd >= 0)
         return 0;
-    int error = errno;
     bool denied = (error == EACCES || error == EROFS) && access(path, R_OK) == 0;
     if (!denied || !store->file.write)
         return fault_errno(fault, path, NULL, error);
