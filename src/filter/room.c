@@ -131,6 +131,7 @@ int room_make(struct store *store, uint64_t taken, struct fault *fault)
         result = make_locked(store, before, taken, &grown, fault);
     } while (result != 0 &&
              (fault->error == ECANCELED || (fault->error == EINTR && store->settling)));
+    note_change(store);
     if (result == 0 && grown)
         room_tell(store);
     return result;
