@@ -31,7 +31,7 @@ void signals_alarm(unsigned seconds);
 /* Sets the time of an open file to now, within a second: in the handler of SIGALRM, so that it also
  * happens while the process waits for input, and costs a system call per second, not per change. To
  * be called after a change through a map, which the system does not time (filter/internal.h), for
- * one file at a time. Errors are ignored. */
+ * one file at a time. Before signals_start, only signals_touch_now sets it. Errors are ignored. */
 void signals_touch(int fd);
 /* Sets the time now, if that is still to be done: before the file is closed. */
 void signals_touch_now(void);
