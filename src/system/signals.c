@@ -16,7 +16,7 @@ static volatile sig_atomic_t receiver;     /* the child that signals are passed 
 static volatile sig_atomic_t passed;       /* signals passed on: a bit for each number */
 static volatile sig_atomic_t repeats;      /* SIGALRM is wanted every second */
 static volatile sig_atomic_t touched = -1; /* the file whose time is to be set, or -1 */
-static bool started;                       /* SIGALRM has its handler */
+static bool alarms;                        /* SIGALRM has its handler */
 
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 enum { ENDS = sizeof ends / sizeof *ends };
@@ -117,7 +117,7 @@ void signals_start(void)
     install_unless_ignored(SIGTSTP, on_stop);
     install(SIGXFSZ, ignore);
     install(SIGALRM, on_alarm);
-    started = true;
+    alarms = true;
     install(SIGURG, ignore);
 }
 
@@ -127,7 +127,7 @@ void signals_touch(int fd)
         return;
     signals_touch_now();
     touched = fd;
-    if (started && !pending)
+    if (alarms && !pending)
         alarm(1);
 }
 
