@@ -297,24 +297,84 @@ END
     exits 0 unseen merge -o out.bf ./*.bf
     exits 0 unseen stats --json out.bf
     [[ $(field layer_count) -eq 40 ]]
-    input 20000 >in
-    exits 0 unseen out.bf in
-    same "$out" in
+    seq $(($(field lines_left) + 2000)) >in
+    exits 0 unseen add out.bf in
+    has out.bf in
     exits 0 unseen stats --json out.bf
-    [[ $(field layer_count) -gt 40 ]]
+    [[ $(field layer_count) -eq 41 ]]
 }
 
-@test "layers that stay apart are full: what comes later does not add up their rates" {
-    local i
-    for i in 1 2 3 4; do
-        exits 0 unseen add --create -n 10000 -p 1e-3 $i.bf < <(seq ${i}00000 ${i}06000) || return 1
+# sum_holds FILTER P: of lines that are in none, no more than P are dropped, as far as chance goes.
+sum_holds() {
+    exits 0 unseen query -c "$1" < <(seq 20000000 20399999)
+    holds "$(<"$out") <= 400000 * $2 + 6 * sqrt(400000 * $2)" || complain "$1: $(<"$out")"
+}
+
+@test "layers that stay apart take new lines within p, and what grows after them, too" {
+    local case made lines i last layers
+    while IFS='|' read -r made lines layers; do
+        rm -f ./*.bf
+        for i in 1 2 3 4; do
+            exits 0 unseen add --create $made $i.bf < <(seq ${i}000000 $((i * 1000000 + lines - 1))) || return 1
+        done
+        exits 0 unseen merge -o out.bf [1-4].bf
+        silent_on_stderr
+        exits 0 unseen stats --json out.bf
+        holds "$(field layer_count) == $layers && $(field lines_left) > $lines" || complain "$made: $(<"$out")"
+        last=$((9999999 + $(field lines_left)))
+        # To the last line of room, and then through two layers more.
+        exits 0 unseen add out.bf < <(seq 10000000 $last)
+        sum_holds out.bf 1e-3
+        exits 0 unseen add out.bf < <(seq $((last + 1)) $((last + 30000)))
+        exits 0 unseen add out.bf < <(seq $((last + 30001)) $((last + 500000)))
+        exits 0 unseen stats --json out.bf
+        holds "$(field layer_count) == $layers + 2" || complain "$made: $(<"$out")"
+        sum_holds out.bf 1e-3
+        succeeds unseen verify out.bf
+    done <<'END'
+-n 10000 -p 1e-3|6000|4
+-n 6100 -p 1e-3|4000|4
+END
+}
+
+@test "merged every week, a filter is about as large as one that saw all lines, and its rate holds" {
+    local way week each=4000 first last
+    for way in week both; do
+        rm -f ./*.bf
+        exits 0 unseen add --create -p 1e-3 a.bf < <(seq 600000)
+        exits 0 unseen add --create -p 1e-3 b.bf < <(seq 1000001 1600000)
+        cp a.bf out.bf
+        cp a.bf all.bf
+        [[ $way == week ]] || exits 0 unseen add all.bf < <(seq 1000001 1600000)
+        for week in {1..10}; do
+            first=$((2000000 + week * each))
+            if [[ $way == week ]]; then # a new filter each week
+                exits 0 unseen add --create -p 1e-3 week.bf < <(seq $first $((first + each - 1)))
+                exits 0 unseen merge -o out.bf out.bf week.bf
+                rm week.bf
+            else # two that grow, and a third that has both
+                exits 0 unseen add a.bf < <(seq $first 2 $((first + each - 1)))
+                exits 0 unseen add b.bf < <(seq $((first + 1)) 2 $((first + each - 1)))
+                exits 0 unseen merge -o out.bf out.bf a.bf b.bf
+            fi
+            silent_on_stderr
+            exits 0 unseen add out.bf < <(seq $((3000000 + week)) $((3000000 + week)))
+            exits 0 unseen add all.bf < <(seq $first $((first + each - 1))) || return 1
+        done
+        [[ $(stat -c %s out.bf) -le $(($(stat -c %s all.bf) * 3 / 2)) ]] ||
+            complain "$way: $(stat -c '%n %s' out.bf all.bf)"
+        has out.bf <(seq 600000) <(seq 2004000 $((first + each - 1))) <(seq 3000001 3000010)
+        [[ $way == week ]] || has out.bf <(seq 1000001 1600000)
+        sum_holds out.bf 1e-3
+        succeeds unseen verify out.bf
     done
-    exits 0 unseen merge -o out.bf [1-4].bf
-    exits 0 unseen add out.bf < <(seq 1000000 1016000)
-    exits 0 unseen query -c out.bf < <(seq 2000000 2099999)
-    [[ $(<"$out") -le 160 ]] # 100 and six times 10, 400 if the layers went on
+    # Two full layers have nearly all of p. What is added has its part of the rest.
     exits 0 unseen stats --json out.bf
-    [[ $(field layer_count) -gt 4 ]]
+    last=$((4000000 + $(field lines_left) * 51 / 50))
+    exits 0 unseen add out.bf < <(seq 4000000 $last)
+    exits 0 unseen stats --json out.bf
+    holds "$(field layer_count) == 4 && $(grep -o '[^:]*}]}$' "$out" | tr -d '}]') < 1e-5" || complain "$(<"$out")"
+    sum_holds out.bf 1e-3
 }
 
 # --- parts of a list ---

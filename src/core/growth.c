@@ -34,6 +34,20 @@ bool growth_added(const struct filter_plan *plan, double rate)
     return rate <= growth_rate(plan, growth_first_layers(plan)) * (1 + 1e-9);
 }
 
+double growth_share(double left)
+{
+    return left * (1 - RATIO);
+}
+
+unsigned growth_place(const struct filter_plan *plan, unsigned index, double left)
+{
+    enum { FARTHEST = 64 };
+    while (left > 0 && index < FARTHEST &&
+           growth_rate(plan, index) > growth_share(left) * (1 + 1e-9))
+        index++;
+    return index;
+}
+
 /* The geometry that was given for the filter, or the best for the layer's own rate. */
 static struct geometry layer_geometry(const struct filter_plan *plan, double rate)
 {

@@ -120,6 +120,14 @@ double growth_rate(const struct filter_plan *plan, unsigned index);
  * that merge appended has a larger rate. */
 bool growth_added(const struct filter_plan *plan, double rate);
 
+/* What the next layer may have of a rate that is left for all further layers. */
+double growth_share(double left);
+
+/* The place in the series of a layer that is to be added as `index`, if all further layers together
+ * may have `left`: further on in a merged filter, whose layers have more of p. If nothing is left,
+ * p is exceeded anyway, and the place is `index`. */
+unsigned growth_place(const struct filter_plan *plan, unsigned index, double left);
+
 /* The keys that a layer of that shape has counted when it reaches that rate. */
 uint64_t growth_capacity(struct geometry geometry, uint64_t pages, double rate);
 
@@ -161,9 +169,9 @@ int growth_first(const struct filter_plan *plan, struct layer_plan *layer);
  */
 int growth_in_memory(const struct filter_plan *plan, bool small, struct layer_plan *layer);
 
-/* Plans layer `index` > 0 of a filter that has `pages` pages and capacity for `keys` so far; at most
- * 60 MB more than seven times what so many keys need at the layer's rate. Returns 0, or -1 if it
- * would be too large. */
+/* Plans layer `index` > 0 (growth_place) of a filter that has `pages` pages and capacity for `keys`
+ * so far; at most 60 MB more than seven times what so many keys need at the layer's rate. Returns 0,
+ * or -1 if it would be too large. */
 int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, uint64_t keys,
                 struct layer_plan *layer);
 

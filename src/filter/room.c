@@ -18,9 +18,14 @@ int room_plan(const struct store *store, struct layer_plan *layer, struct fault 
 {
     const struct filter_plan *asked = &store->header.plan;
     uint64_t pages = 0, keys = store_capacity(store);
-    for (unsigned i = 0; i < store->count; i++)
-        pages += store->layers[i].plan.pages;
-    if (store->count == LAYERS_MAX || growth_next(asked, store->count, pages, keys, layer) != 0) {
+    double left = asked->rate;
+    for (unsigned i = 0; i < store->count; i++) {
+        const struct layer_plan *plan = &store->layers[i].plan;
+        pages += plan->pages;
+        left -= sizing_rate(plan->geometry, plan->pages, growth_lines_when_full(plan));
+    }
+    unsigned place = growth_place(asked, store->count, left);
+    if (store->count == LAYERS_MAX || growth_next(asked, place, pages, keys, layer) != 0) {
         fault_set(fault, store_name(store), "cannot grow further than %u layers", store->count);
         return fault_way_out(fault, "make a new filter, with -n for all its lines");
     }

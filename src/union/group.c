@@ -42,9 +42,10 @@ static void put(struct group *group, struct source *source)
         group->plan = source->plan;
 }
 
-/* Puts the source into the group if the rate allows it; *all is the sum of all rates. Returns 0, or
- * -1 if a signal came. */
-static int try_to_join(struct group *group, struct source *source, double rate, double *all)
+/* Puts the source into the group if the rate allows it; *all is the sum of all rates, `easily` up
+ * to which sum every group is good. Returns 0, or -1 if a signal came. */
+static int try_to_join(struct group *group, struct source *source, double rate, double easily,
+                       double *all)
 {
     struct estimate estimate;
     group->members[group->count] = source->bits;
@@ -53,7 +54,8 @@ static int try_to_join(struct group *group, struct source *source, double rate, 
     double joint = group_rate(&estimate, &group->plan, group->staged + source->staged);
     double apart = group->rate + source->rate;
     double after = *all - apart + joint;
-    if (after <= rate || joint <= apart || (*all > rate && joint <= group->plan.rate)) {
+    if (after <= easily || joint <= apart ||
+        (joint <= group->plan.rate && (after <= rate || *all > rate))) {
         put(group, source);
         group->keys = estimate_keys(&estimate) + group->staged;
         group->rate = joint;
@@ -63,11 +65,13 @@ static int try_to_join(struct group *group, struct source *source, double rate, 
     return 0;
 }
 
-ptrdiff_t group_all(struct source *sources, size_t n, double rate, const struct bits **members,
-                    struct group *groups)
+ptrdiff_t group_all(struct source *sources, size_t n, const struct filter_plan *plan,
+                    const struct bits **members, struct group *groups)
 {
+    struct filter_plan given = *plan;
+    given.capacity = 1;
     size_t count = 0;
-    double all = 0;
+    double all = 0, easily = growth_rate(&given, 0);
     qsort(sources, n, sizeof *sources, compare_sources);
     for (size_t i = 0; i < n; i++)
         all += sources[i].rate;
@@ -80,7 +84,8 @@ ptrdiff_t group_all(struct source *sources, size_t n, double rate, const struct 
                                 .rate = sources[i].rate};
         put(group, &sources[i]);
         for (size_t j = i + 1; j < n && join_is_possible(sources[j].bits, sources[i].bits); j++)
-            if (!sources[j].placed && try_to_join(group, &sources[j], rate, &all) != 0)
+            if (!sources[j].placed &&
+                try_to_join(group, &sources[j], plan->rate, easily, &all) != 0)
                 return -1;
         members += group->count;
     }

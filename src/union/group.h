@@ -4,8 +4,9 @@
  * Only layers of one shape (the same number of pages and the same geometry) can be combined by OR.
  * Combining saves a test per key, but raises the rate: two full layers of 1e-6 become one of 1e-3.
  * So the fullest layer comes first, and each other layer joins the first group that stays within
- * the filter's rate. Keys in a layer's stage belong to the layer. Overlap between inputs cannot be
- * predicted, so staged keys are counted for each layer separately.
+ * its rate, or that leaves enough of the filter's rate for growth. Keys in a layer's stage belong to
+ * the layer. Overlap between inputs cannot be predicted, so staged keys are counted for each layer
+ * separately.
  */
 #ifndef UNSEEN_UNION_GROUP_H
 #define UNSEEN_UNION_GROUP_H
@@ -38,12 +39,13 @@ struct group {
 };
 
 /* Sorts n sources and puts each into a group. `groups` and `members` have n elements each. Sources
- * are combined if the sum of the groups' rates stays at most `rate`. If the sum is above it anyway,
- * they are combined only if the group keeps the rate of its layer, or if the sum does not rise
- * because they share keys. The result depends on the sources, not on their order. Returns the
- * number of groups, or -1 if a signal came. Reads the bits of all pairs that may be combined. */
-ptrdiff_t group_all(struct source *sources, size_t n, double rate, const struct bits **members,
-                    struct group *groups);
+ * are combined if the sum of the groups' rates stays at most what a first layer of given capacity
+ * has of p; if the group keeps the rate of its layer, and the sum stays within p or is above it
+ * anyway; or if the sum does not rise, because they share keys. The result depends on the sources,
+ * not on their order. Returns the number of groups, or -1 if a signal came. Reads the bits of all
+ * pairs that may be combined. */
+ptrdiff_t group_all(struct source *sources, size_t n, const struct filter_plan *plan,
+                    const struct bits **members, struct group *groups);
 
 /* The rate of a layer with the estimated bits and `staged` more keys in its stage. */
 double group_rate(const struct estimate *estimate, const struct layer_plan *plan, double staged);

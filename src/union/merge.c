@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,16 +158,36 @@ static int read_sources(struct merge *merge, struct store *const *inputs, size_t
     return 0;
 }
 
-/* Layers that were not combined share the rate as they are now; filled up, each would have the rate
- * of a whole filter. So they are declared full, and new keys go into new layers, whose rates growth
- * keeps small. */
-static void close_layers(struct merge *merge)
+/* Layers that were not combined share p as their bits are now; filled up, each would have the rate
+ * of a whole filter. If they may all be filled within p, they go on as they are. If not, layers that
+ * are nearly full take no more keys. Each of the others, the largest and emptiest first, may take as
+ * much of the rate that is left as a new layer would have, and gets the capacity for that: since the
+ * rate rises steeply as a layer fills, a small share is room for most of its keys. Above p, what is
+ * left is what growth may add all the same. */
+static void share_rate(struct merge *merge)
 {
+    const struct filter_plan *plan = &merge->header.plan;
+    double left = plan->rate, promised = 0;
     for (unsigned i = 0; i < merge->count; i++) {
-        struct layer_plan *plan = &merge->groups[i].plan;
-        double keys = sizing_remembered(plan->geometry, plan->pages, merge->groups[i].keys);
-        uint64_t counted = keys < 1 ? 1 : (uint64_t)keys;
-        plan->capacity = counted < plan->capacity ? counted : plan->capacity;
+        left -= merge->groups[i].rate;
+        promised += fmax(merge->groups[i].rate, merge->groups[i].plan.rate);
+    }
+    if (promised <= plan->rate * (1 + 1e-9))
+        return;
+    if (left <= 0)
+        left = growth_rate(plan, merge->count) / growth_share(1);
+    for (unsigned i = merge->count; i-- > 0;) {
+        const struct group *group = &merge->groups[i];
+        struct layer_plan *layer = &merge->groups[i].plan;
+        double keys = sizing_remembered(layer->geometry, layer->pages, group->keys);
+        uint64_t capacity = keys < 1 ? 1 : (uint64_t)keys;
+        if (group->rate < layer->rate / 2) {
+            double share = fmin(layer->rate - group->rate, growth_share(left));
+            uint64_t more = growth_capacity(layer->geometry, layer->pages, group->rate + share);
+            capacity = more > capacity ? more : capacity;
+            left -= share;
+        }
+        layer->capacity = capacity < layer->capacity ? capacity : layer->capacity;
     }
 }
 
@@ -174,7 +195,7 @@ static int form_groups(struct merge *merge, struct fault *fault)
 {
     /* A filter that grows needs some spare layers. */
     const int most = merge->header.plan.fixed ? LAYERS_MAX : LAYERS_MAX - 8;
-    ptrdiff_t count = group_all(merge->sources, merge->source_count, merge->header.plan.rate,
+    ptrdiff_t count = group_all(merge->sources, merge->source_count, &merge->header.plan,
                                 merge->members, merge->groups);
     if (count < 0)
         return fault_errno(fault, "merge", NULL, EINTR);
@@ -184,8 +205,8 @@ static int form_groups(struct merge *merge, struct fault *fault)
         return fault_way_out(fault, "make the inputs --like a filter large enough for all lines");
     }
     merge->count = (unsigned)count;
-    if (count > 1 && !merge->header.plan.fixed)
-        close_layers(merge);
+    if (!merge->header.plan.fixed)
+        share_rate(merge);
     return 0;
 }
 

@@ -1,10 +1,11 @@
 /*
  * merge - makes one new filter of several: their union.
  *
- * Layers of one shape are combined as long as the rate stays at most p (group.h): the result is,
- * bit for bit, the layer of a single filter with all keys. All other layers are appended, so that
- * no line is lost; but the rate of the new filter is the sum of its layers' rates and may be above
- * p. The header still has p.
+ * Layers of one shape are combined as long as the rate allows (group.h): the result is, bit for
+ * bit, the layer of a single filter with all keys. All other layers are appended, so that no line
+ * is lost; but the rate of the new filter is the sum of its layers' rates and may be above p. The
+ * header still has p. Layers that are not full get new capacities, so that they can be filled
+ * while the sum stays at most p.
  *
  * The result does not depend on the order of the inputs, except for its UUID and time. If all
  * layers of a shape fit into one, merging in steps gives the same file as merging at once.

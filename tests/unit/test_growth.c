@@ -44,6 +44,31 @@ static void sum_of_rates(void)
     }
 }
 
+/* A layer of a filter that only grew is next in the series; in a merged one, it and all further
+ * layers have no more than what is left, and not much less. */
+static void places(void)
+{
+    for (size_t i = 0; i < RATES; i++) {
+        const struct filter_plan plans[] = {{.rate = rates[i]},
+                                            {.rate = rates[i], .capacity = 1000},
+                                            {.rate = rates[i], .window = true, .forget = 1}};
+        const struct filter_plan *plan = &plans[i % 3];
+        double left = plan->rate;
+        for (unsigned index = 0; index < LAYERS; index++) {
+            if (index >= growth_first_layers(plan)) {
+                unsigned place = growth_place(plan, index, left);
+                tap_check(place == index, "p = %g: layer %u in place %u", plan->rate, index, place);
+                place = growth_place(plan, index, left / 10);
+                double all = growth_rate(plan, place) / growth_share(1);
+                tap_check(all <= left / 10 * (1 + 1e-9) && (place == 64 || all > left / 13),
+                          "p = %g, layer %u: %g for %g", plan->rate, index, all, left / 10);
+                tap_check(growth_place(plan, index, 0) == index, "layer %u: above p", index);
+            }
+            left -= growth_rate(plan, index);
+        }
+    }
+}
+
 /* --- layers --- */
 
 static void check_layer(const struct filter_plan *plan, unsigned index,
@@ -352,6 +377,7 @@ static void rate_of_a_size(void)
 int main(void)
 {
     tap_run("the rates of 48 layers sum up to p at most", sum_of_rates);
+    tap_run("the place of a layer in the series, by what is left of p", places);
     tap_run_long("how many times the right size after growing, or 64 MB", size_after_growing);
     tap_run_long("no overflow up to the largest filter", extremes);
     tap_run("what cannot be made is refused; what cannot be believed is not", refused);
