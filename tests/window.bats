@@ -195,27 +195,55 @@ a_stream() {
 
 @test "--window: a writer killed while it empties a layer: verify says it, the next one mends it; or no room: 2" {
     need_strace
-    exits 0 unseen create --window 1000 w.bf
-    exits 0 unseen w.bf < <(seq 1250)
+    # Of a size that does not hold two generations: clearing is flushed.
+    exits 0 unseen create --window 8000 --size 160K w.bf
+    exits 0 unseen w.bf < <(seq 10000)
     cp w.bf other.bf
-    echo 2001 >next
+    echo 20001 >next
     exits 137 strace -qq -o trace -e trace=fdatasync -e inject=fdatasync:signal=KILL:when=1 "$UNSEEN" w.bf next
     exits 0 unseen verify w.bf
     grep -q '^w.bf: layer 1: a writer died while it emptied this layer, or this is a copy made in use (the next writer ' "$out"
-    exits 0 unseen query -c w.bf < <(seq 251 1250)
-    prints '1000\n'
+    exits 0 unseen query -c w.bf < <(seq 2001 10000)
+    prints '8000\n'
     exits 0 unseen w.bf next
-    prints '2001\n'
+    prints '20001\n'
     exits 0 unseen verify w.bf
-    exits 0 unseen query -c w.bf < <(seq 252 1250; echo 2001)
-    prints '1000\n'
+    exits 0 unseen query -c w.bf < <(seq 2002 10000; echo 20001)
+    prints '8000\n'
 
-    seq 1200 6300 >next
+    seq 9600 50400 >next
     exits 2 strace -qq -o trace -e trace=fdatasync -e inject=fdatasync:error=EIO "$UNSEEN" other.bf next
     says 'other.bf: cannot forget: (Input/output|I/O) error'
     cp "$out" first
     exits 0 unseen other.bf next
-    cat first "$out" | same - <(seq 1251 6300)
+    cat first "$out" | same - <(seq 10001 50400)
+}
+
+@test "--window: a small one turns without a flush; a generation that a power cut brings back keeps the rate" {
+    local n layer
+    need_strace
+    for n in 3 65536; do
+        exits 0 unseen create --force --window $n -p 1e-3 w.bf
+        exits 0 strace -qq -o trace -e trace=fdatasync,sync_file_range "$UNSEEN" add w.bf < <(seq $((2 * n)))
+        [[ ! -s trace ]] || complain "$n: flushed"
+    done
+    exits 0 unseen create --force --window 65540 -p 1e-3 large.bf
+    exits 0 strace -qq -o trace -e trace=fdatasync "$UNSEEN" add large.bf < <(seq 90000)
+    grep -q fdatasync trace
+    # Each layer has its old bits under the numbers and counters of new generations, of which the
+    # newest is just begun.
+    exits 0 unseen create --force --window 65536 -p 1e-3 w.bf
+    exits 0 unseen add w.bf < <(seq 81920)
+    cp w.bf old.bf
+    exits 0 unseen add w.bf < <(seq 100001 165537)
+    dd if=w.bf of=old.bf bs=4096 skip=2 seek=2 count=1 conv=notrunc status=none
+    exits 0 unseen add old.bf < <(seq 200001 216383)
+    exits 0 unseen query -c old.bf < <(seq 200001 216383)
+    prints '16383\n'
+    exits 0 unseen query -c old.bf < <(seq 10000001 10400000)
+    holds "$(<"$out") <= 400 + 6 * sqrt(400)" || complain "$(<"$out")"
+    exits 0 unseen query -c old.bf < <(seq 65537 81920)
+    prints '16384\n'
 }
 
 @test "--window: bits without a counter that a power cut has left do not become a new generation" {
@@ -422,7 +450,8 @@ END
 
 @test "--window: a signal while it turns does not keep -x from remembering what CMD took" {
     need_strace
-    seq 3010 | unseen --create --window 500 f.bf >all
+    exits 0 unseen create --window 8000 --size 160K f.bf
+    exits 0 unseen add f.bf < <(seq 9000)
     seq 10001 12000 >in
     capture strace -qq -o trace -e trace=fdatasync -e inject=fdatasync:signal=TERM:when=1 \
         "$UNSEEN" f.bf in -x sh -c 'cat >got; exit 0'
@@ -434,8 +463,8 @@ END
 
 @test "a window turns where the file system cannot clear a piece of a file: it writes zeros" {
     need_strace
-    seq 9000 >in
-    exits 0 unseen create --window 1000 -p 1e-9 f.bf
+    seq 90000 >in
+    exits 0 unseen create --window 8000 --size 160K f.bf
     cp f.bf g.bf
     exits 0 unseen f.bf in
     exits 0 strace -qq -o trace -e trace=fallocate -e inject=fallocate:error=EOPNOTSUPP "$UNSEEN" g.bf in

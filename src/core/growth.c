@@ -136,7 +136,15 @@ uint64_t growth_first_keys(const struct filter_plan *plan)
     uint64_t keys = growth_generation(plan->capacity);
     if (layer.pages == 0)
         layer.pages = sizing_pages(layer.geometry, keys, layer.rate);
-    return keys + in_flight(layer.pages);
+    uint64_t twice = keys < GROWTH_TWICE / 2 ? 2 * keys : GROWTH_TWICE;
+    keys += in_flight(layer.pages);
+    return keys > twice || plan->pages != 0 || plan->forget != 0 ? keys : twice;
+}
+
+bool growth_holds_two(const struct layer_plan *layer)
+{
+    return layer->capacity <= GROWTH_TWICE / 2 &&
+           sizing_rate(layer->geometry, layer->pages, 2.0 * (double)layer->capacity) <= layer->rate;
 }
 
 /* How many keys a layer of a window by time has counted when it is full. */

@@ -31,7 +31,10 @@
  * remembered, but each is one more page to test per key.
  *
  * When a generation is full, keys that several writers have in flight at that time still go there.
- * So a layer of a window is sized for GROWTH_IN_FLIGHT more.
+ * So a layer of a window is sized for GROWTH_IN_FLIGHT more. And a small one, by count, is sized for two
+ * generations, so that its rate holds if a power cut brings back a generation that was cleared:
+ * then clearing need not be flushed (window.c), which would take longer than filling it. If a size
+ * was given, the rate is worth more.
  *
  * A large layer of a file has space for a stage before it, a staging area (in the literature, a
  * log-structured buffer): a table that collects keys, which are then set in the layer together, in
@@ -99,6 +102,13 @@ static inline uint64_t growth_generation(uint64_t window)
 /* Keys that other writers can have in flight at least: shared.h has 128 slots of 8 keys or more. In
  * larger layers growth.c adds to it. */
 enum { GROWTH_IN_FLIGHT = 1024 };
+
+/* A window's layers that are made for at most half as many keys hold two generations. A flush, of
+ * about 5 ms, takes as long as filling a larger one. */
+enum { GROWTH_TWICE = 32768 };
+
+/* Whether a generation may be filled while the one before it is in the layer, too. 30 us. */
+bool growth_holds_two(const struct layer_plan *layer);
 
 /* Pages of the first layer if no capacity was given: 1 MB in a file; in memory 0.5 MB, then
  * 56 MB. */

@@ -103,16 +103,18 @@ static void repair(struct store *store, unsigned i)
     uint64_t counted = layer_keys(store, layer);
     if (!may_repair(store, i))
         return;
-    struct sample sample = sample_layer(store, i, counted);
-    if (!is_behind(counted, sample, 6))
+    /* The generation before may be in the layer, too, and need not be counted (window.c). */
+    uint64_t before = is_window(store) && growth_holds_two(&layer->plan) ? layer->plan.capacity : 0;
+    struct sample sample = sample_layer(store, i, counted + before);
+    if (!is_behind(counted + before, sample, 6))
         return;
     /* The bits tell all lines that came, the counter leaves out false drops. This takes 0.5 ms, and
      * matters near p = 0.5. */
     sample.keys = sizing_remembered(layer->bits.geometry, layer->bits.pages, sample.keys);
-    if (!is_behind(counted, sample, 6) || store_lock(store, &ignored) != 0)
+    if (!is_behind(counted + before, sample, 6) || store_lock(store, &ignored) != 0)
         return;
     uint64_t now = layer_keys(store, layer);
-    if (now >= counted && may_repair(store, i) && is_behind(now, sample, 6))
+    if (now >= counted && may_repair(store, i) && is_behind(now + before, sample, 6))
         put64(store, layer->state_at + LAYER_KEYS, (uint64_t)sample.keys);
     store_unlock(store);
 }

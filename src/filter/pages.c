@@ -209,7 +209,7 @@ bool pages_have_data(const struct store *store, const struct layer *layer)
     return data < 0 ? errno != ENXIO : (uint64_t)data < page_at(layer, layer->plan.pages);
 }
 
-int pages_clear(const struct store *store, const struct layer *layer, const char *doing,
+int pages_clear(const struct store *store, const struct layer *layer, bool flush, const char *doing,
                 struct fault *fault)
 {
     uint8_t *bytes = layer->bits.bytes;
@@ -224,11 +224,12 @@ int pages_clear(const struct store *store, const struct layer *layer, const char
         size_t slice = (size_t)(slice_from(page, end) * PAGE_BYTES);
         if (store_check_signals(store, fault) != 0)
             return -1;
-        /* If it can, the file system makes the blocks read as zeros, instead of writing them. */
-        if (io_zero(store->file.fd, page_at(layer, page), slice) != 0)
+        /* If it can, the file system makes the blocks read as zeros, instead of writing them. But
+         * that may wait for the disk. */
+        if (!flush || io_zero(store->file.fd, page_at(layer, page), slice) != 0)
             memset(bytes + page * PAGE_BYTES, 0, slice);
     }
-    return pages_flush(store, layer, doing, fault);
+    return flush ? pages_flush(store, layer, doing, fault) : 0;
 }
 
 /* --- bits --- */

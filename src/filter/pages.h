@@ -52,8 +52,8 @@ int pages_begin_to_write(const struct store *store, const struct layer *layer, u
 int pages_flush(const struct store *store, const struct layer *layer, const char *doing,
                 struct fault *fault);
 
-/* Clears a layer; in a file, also flushes it. Returns as above. */
-int pages_clear(const struct store *store, const struct layer *layer, const char *doing,
+/* Clears a layer; in a file, with `flush`, also flushes it. Returns as above. */
+int pages_clear(const struct store *store, const struct layer *layer, bool flush, const char *doing,
                 struct fault *fault);
 
 /* Whether a layer may have been written to since it was allocated. In memory: false. */

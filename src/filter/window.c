@@ -5,7 +5,7 @@
  * number. When that is full, or its time is over, a free layer, or else the oldest, replaces it:
  *
  *   1. the layer is marked as retired;
- *   2. its pages are cleared, and flushed;
+ *   2. its pages are cleared, and flushed unless they hold two generations;
  *   3. it gets the next number.
  *
  * Here bits go from 1 to 0 while others read without a lock. Between steps 1 and 3 a reader may see
@@ -18,6 +18,12 @@
  * cut, old bits under a new number would be forgotten late, and raise the rate above p. The other
  * writes may reach the disk in any order: then the layer counts as an old generation and is emptied
  * again, with the keys of the last seconds before the power cut.
+ *
+ * A flush takes milliseconds, and a small generation is filled in less. So the layers of small
+ * windows hold two generations within their rate (growth_holds_two), and their zeros are not
+ * flushed. On the disk a page then has keys of one generation, the old or the new; if it is the old
+ * one after a power cut, these lines are forgotten later, by one round, and the new ones are added.
+ * Only that: a counter which is too low by more than the old generation is repaired (counter.c).
  */
 #include "filter/window.h"
 
@@ -120,7 +126,8 @@ static int empty_layer(struct store *store, unsigned layer, struct fault *fault)
     }
     put64(store, layer_state_at(layer) + WINDOW_NUMBER, GENERATION_RETIRED);
     store_unlock(store);
-    return pages_clear(store, &store->layers[layer], "cannot forget", fault);
+    const struct layer *old = &store->layers[layer];
+    return pages_clear(store, old, !growth_holds_two(&old->plan), "cannot forget", fault);
 }
 
 /* Step 3. */

@@ -228,7 +228,20 @@ judge_count() {
     need_powerdisk
     input 80000 >in
     input 8000 100000 >new
-    no_line_lost '"$UNSEEN" create --window 8000 -p 1e-9 f.bf' "$runs" "$look; $go_on" judge_count
+    no_line_lost '"$UNSEEN" create --window 8000 --size 160K f.bf' "$runs" "$look; $go_on" judge_count
+}
+
+# A window whose layers hold two generations flushes nothing, and may forget a generation late.
+judge_small() {
+    tally
+    has_lines remembered $((noted + each - 8000)) "$noted" && has_lines later 100000 108000
+}
+
+@test "--window: 200 power cuts while a small one turns: no line lost, none forgotten early" {
+    need_powerdisk
+    input 80000 >in
+    input 8000 100000 >new
+    no_line_lost '"$UNSEEN" create --window 8000 -p 1e-9 f.bf' "$runs" "$look; $go_on" judge_small
 }
 
 # Here nothing but the order of the writes keeps old bits from a new generation: lines that --durable hands on
@@ -237,7 +250,7 @@ judge_count() {
     need_powerdisk
     input 80000 >in
     input 8000 100000 >new
-    no_line_lost '"$UNSEEN" create --window 8000 -p 1e-9 f.bf && cp ../in got && sync' \
+    no_line_lost '"$UNSEEN" create --window 8000 --size 160K f.bf && cp ../in got && sync' \
         "${runs/--durable f.bf -a got 2>\/dev\/null/add f.bf; sync f.bf}" "$look; $go_on" judge_count
 }
 
