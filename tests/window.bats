@@ -263,9 +263,11 @@ a_stream() {
 
 noon=1800000000
 
-# at SECONDS COMMAND...: with a clock that is so far from noon.
+# at SECONDS[/UPTIME] COMMAND...: with a clock that is so far from noon; UPTIME only if the clock is set, else time
+# passes.
 at() {
-    echo $((noon + $1)) >clock
+    local uptime=${1#"${1%%/*}"}
+    echo "$((noon + ${1%%/*})) ${uptime#/}" >clock
     shift
     timeout --foreground -k 5 "$UNSEEN_TIMEOUT" \
         env FAKE_CLOCK="$PWD/clock" LD_PRELOAD="$preload" "$UNSEEN" "$@"
@@ -395,6 +397,46 @@ END
     succeeds at 0 new.bf <<<a
     succeeds at 7200 new.bf <<<a
     prints 'a\n'
+}
+
+@test "--forget-after: a clock that was behind and is put right forgets nothing early, also what is in memory" {
+    need_clock
+    exits 0 at -36000/100 create --forget-after 1h t.bf
+    # Readers and writers know it, until the time has truly passed.
+    times <<'END'
+-36000/100|t.bf|a\n|a\n
+0/160|query t.bf|a\n|a\n
+60/220|t.bf|a\nb\n|b\n
+3600/3699|query t.bf|a\nb\n|a\nb\n
+3760/3860|query t.bf|a\nb\n||1
+END
+    # A writer that came after the clock was right has corrected the time of a; then the uptime is not needed any more.
+    exits 0 at -36000/100 create --force --forget-after 1h t.bf
+    times <<'END'
+-36000/100|t.bf|a\n|a\n
+-34000/2100|t.bf|b\n|b\n
+0/2160|t.bf|c\n|c\n
+1500/10|query t.bf|a\nb\n|a\nb\n
+3599/20|query t.bf|a\nb\nc\n|c\n
+END
+    # Without that, only the clock is left after the next boot.
+    exits 0 at -36000/100 create --force --forget-after 1h t.bf
+    times <<'END'
+-36000/100|t.bf|a\n|a\n
+0/50|query t.bf|a\n||1
+END
+    echo "$((noon - 36000)) 100" >clock
+    FAKE_CLOCK=$PWD/clock LD_PRELOAD=$preload converse "$UNSEEN" --forget-after 10m
+    say a
+    hear a
+    echo "$noon 160" >clock
+    say a
+    say b
+    hear b
+    echo "$((noon + 600)) 760" >clock
+    say a
+    hear a
+    farewell
 }
 
 @test "--forget-after: grows when more comes than was planned, keeps p, and says so; or the disk is full: 2" {

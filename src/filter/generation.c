@@ -8,6 +8,10 @@
  * lasted cannot be known, so the layer's time runs from when the clock is first seen to be right
  * again. (What the clock does while no run remembers lines cannot be seen.)
  *
+ * A clock that is behind and then put right would age all lines at once. So each time is written
+ * with the machine's uptime, which nobody can set: until the next boot, a layer is at most as old as
+ * the uptime says. (After a boot only the clock is left, unless a writer has corrected the times.)
+ *
  * A damaged time must not stop the window forever. A time that no clock shows counts as none: the
  * generation that began then is over, and its lines are dated when the clock is read next. A time
  * far ahead may be true, so it is obeyed, and generation_clock_ahead reports it.
@@ -71,13 +75,21 @@ uint64_t generation_now(const struct store *store)
     return store->header.plan.forget != 0 ? clock_now() : 0;
 }
 
+uint64_t generation_age(const struct store *store, unsigned layer, uint64_t now)
+{
+    uint64_t last = time_at(store, layer, WINDOW_LAST), age = now > last ? now - last : 0;
+    uint64_t then = get64(store, layer_state_at(layer) + WINDOW_UPTIME);
+    uint64_t up = then != 0 ? clock_uptime() : 0;
+    bool one_boot = (then ^ up) >> CLOCK_UPTIME_BITS == 0;
+    return one_boot && up > then && up - then < age ? up - then : age;
+}
+
 bool generation_expired(const struct store *store, unsigned layer, uint64_t now)
 {
     uint64_t forget = store->header.plan.forget;
-    if (forget == 0)
-        return false;
-    uint64_t last = time_at(store, layer, WINDOW_LAST);
-    return !generation_is_undated(store, layer) && now >= last && now - last >= forget;
+    return forget != 0 && !generation_is_undated(store, layer) &&
+           now >= time_at(store, layer, WINDOW_LAST) + forget &&
+           generation_age(store, layer, now) >= forget;
 }
 
 static bool period_is_over(const struct store *store, unsigned layer)
@@ -115,14 +127,16 @@ unsigned generation_filling(const struct store *store)
 struct generation generation_of(const struct store *store, unsigned layer)
 {
     uint64_t forget = store->header.plan.forget;
-    uint64_t number = generation_number(store, layer);
+    uint64_t number = generation_number(store, layer), now = generation_now(store);
+    uint64_t last = time_at(store, layer, WINDOW_LAST);
+    uint64_t true_last = now > last ? now - generation_age(store, layer, now) : last;
     return (struct generation){
         .number = generation_is_one(number) ? number : 0,
         .retired = number == GENERATION_RETIRED,
         .filling = generation_is_one(number) && layer == generation_largest(store),
-        .expired = generation_expired(store, layer, generation_now(store)),
+        .expired = generation_expired(store, layer, now),
         .began = time_at(store, layer, WINDOW_BEGAN),
-        .ends = forget != 0 ? time_at(store, layer, WINDOW_LAST) + forget : 0,
+        .ends = forget != 0 ? true_last + forget : 0,
         .behind = generation_is_undated(store, layer),
     };
 }

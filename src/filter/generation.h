@@ -48,6 +48,10 @@ uint64_t generation_now(const struct store *store);
 /* Whether the layer's lines are forgotten, though its bits may be set. */
 bool generation_expired(const struct store *store, unsigned layer, uint64_t now);
 
+/* How long ago keys were last settled in the layer, by the clock, but not longer than the uptime
+ * says. */
+uint64_t generation_age(const struct store *store, unsigned layer, uint64_t now);
+
 /* Whether it is unknown when keys were last settled in the layer: the clock was behind or wrong. */
 bool generation_is_undated(const struct store *store, unsigned layer);
 

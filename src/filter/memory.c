@@ -13,6 +13,7 @@
 #include "filter/pages.h"
 #include "filter/probe.h"
 #include "filter/window.h"
+#include "system/clock.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -119,6 +120,8 @@ struct store *memory_new(const struct header *header, const struct store_watch *
     /* Stages save writes to a disk. */
     store->header.plan.staged = false;
     store->kernel = kernel_for(header->plan.geometry);
+    if (header->plan.forget != 0)
+        (void)clock_uptime();
     if (make_layers(store, fault) == 0)
         return store;
     store_close(store);

@@ -231,6 +231,8 @@ struct store *store_open(const char *path, bool write, const struct store_watch 
         store_close(store);
         return NULL;
     }
+    if (store->header.plan.forget != 0)
+        (void)clock_uptime(); /* it cannot be asked first when the process is confined */
     return store;
 }
 

@@ -33,24 +33,37 @@
 #include "system/clock.h"
 #include "system/lock.h"
 
+static void date(struct store *store, unsigned layer, uint64_t time)
+{
+    put64(store, layer_state_at(layer) + WINDOW_LAST, time);
+    if (store->header.plan.forget != 0)
+        put64(store, layer_state_at(layer) + WINDOW_UPTIME, clock_uptime());
+}
+
 /* Under LOCK_CHANGE: the time to write, marked if the clock is behind. If the clock is right, dates
- * the layers that were marked. */
+ * the layers that were marked, and those whose keys are younger than their times. */
 static uint64_t time_to_write(struct store *store)
 {
+    const uint64_t noise = 1000; /* clocks are also adjusted bit by bit */
     uint64_t now = clock_now();
     uint64_t latest = generation_latest(store);
     if (now < latest)
         return latest | WINDOW_BEHIND;
-    for (unsigned i = 0; i < store->count; i++)
+    for (unsigned i = 0; i < store->count; i++) {
+        size_t at = layer_state_at(i) + WINDOW_LAST;
+        uint64_t age = generation_age(store, i, now);
         if (generation_is_undated(store, i))
-            put64(store, layer_state_at(i) + WINDOW_LAST, now);
+            date(store, i, now);
+        else if (now - get64(store, at) > age + noise)
+            put64(store, at, now - age);
+    }
     return now;
 }
 
 void window_settled(struct store *store, unsigned layer)
 {
     if (store->header.plan.forget != 0)
-        put64(store, layer_state_at(layer) + WINDOW_LAST, time_to_write(store));
+        date(store, layer, time_to_write(store));
 }
 
 bool window_is_turning(const struct store *store)
@@ -145,7 +158,7 @@ static int begin_generation(struct store *store, unsigned layer, struct fault *f
     /* Unless it is the newest, and keys were settled there by now. */
     if (layer != newest || store_layer_keys(store, layer) == 0) {
         put64(store, layer_state_at(layer) + LAYER_KEYS, 0);
-        put64(store, layer_state_at(layer) + WINDOW_LAST, time);
+        date(store, layer, time);
         put64(store, layer_state_at(layer) + WINDOW_BEGAN, time & ~WINDOW_BEHIND);
         put64(store, layer_state_at(layer) + WINDOW_NUMBER, number + 1);
     }

@@ -52,6 +52,7 @@ enum {
     WINDOW_BEGAN = 32,   /* 8 window: when the generation began */
     LAYER_HAS_BITS = 40, /* 8 with a stage: made 1 before the first bits are set in the layer */
     LAYER_EMPTYING = 48, /* 8 not 0 while the stage is emptied, or if that was interrupted */
+    WINDOW_UPTIME = 56,  /* 8 window by time: the machine's uptime then; top 20 bits: which boot */
     LAYER_STATE_BYTES = 64
 };
 

@@ -7,6 +7,12 @@
 /* Milliseconds since 1970; 0 if the clock is set to an earlier time or cannot be read. */
 uint64_t clock_now(void);
 
+/* How long the machine has been running, sleep included: milliseconds in the lower
+ * CLOCK_UPTIME_BITS, and above them a number of this boot, so that times of two boots are not
+ * compared; 0 if it is not known. The first call reads a file, so it comes before confine_end. */
+enum { CLOCK_UPTIME_BITS = 44 };
+uint64_t clock_uptime(void);
+
 /* Milliseconds since an arbitrary time, by a clock that never goes back. */
 int64_t clock_monotonic(void);
 

@@ -16,7 +16,7 @@ static uint64_t clock_milliseconds = NOON;
 /* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
 int clock_gettime(clockid_t id, struct timespec *time)
 {
-    if (id != CLOCK_REALTIME)
+    if (id != CLOCK_REALTIME && id != CLOCK_BOOTTIME)
         return (int)syscall(SYS_clock_gettime, id, time);
     time->tv_sec = (time_t)(clock_milliseconds / SECOND);
     time->tv_nsec = (long)(clock_milliseconds % SECOND) * 1000000;
