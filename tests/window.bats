@@ -146,6 +146,23 @@ a_stream() {
     done
 }
 
+@test "--window: --durable forgets in time; what -x and --pending have in flight is seen as long as it is" {
+    local form lines
+    { seq 5000; seq 5000; } >in
+    window_model 1000 <in >expected
+    while IFS='|' read -r form lines; do
+        rm -f got
+        exits 0 unseen create --force --window 1000 w.bf
+        exits 0 unseen w.bf in $form
+        [[ $form == *-a* ]] || cp "$out" got
+        same got <(head -n "$lines" expected) || complain "$form"
+    done <<'END'
+--durable -a got|10000
+-x cat|5000
+--pending keys|5000
+END
+}
+
 @test "--window: what is added or committed again takes no room in its generation, and is young again in the next" {
     local i
     seq 250 >a

@@ -40,6 +40,8 @@ static uint64_t room_beside(const struct filter *filter, uint64_t taken)
         return UINT64_MAX;
     if (room == 0 || room + more <= taken)
         return 0;
+    if (filter->turns)
+        return room > filter->flight.count ? room - filter->flight.count : room;
     return is_window(store) && !filter->holds ? room : room + more - taken;
 }
 

@@ -90,10 +90,17 @@ struct store *filter_store(const struct filter *filter)
 
 /* --- keys that stay in flight --- */
 
-int filter_hold(struct filter *filter, bool confined, struct fault *fault)
+int filter_hold(struct filter *filter, bool briefly, struct fault *fault)
 {
+    const struct filter_plan *plan = &filter->store->header.plan;
     filter->holds = true;
-    return confined ? slot_reserve(filter, BATCH_KEYS + 1, fault) : 0;
+    filter->turns = briefly && plan->window && plan->forget == 0;
+    return briefly ? slot_reserve(filter, BATCH_KEYS + 1, fault) : 0;
+}
+
+bool filter_fills(const struct filter *filter)
+{
+    return filter->turns && filter->delivered >= place_room(filter->store);
 }
 
 /* Begins a flight that no other process reads. */

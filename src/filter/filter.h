@@ -84,9 +84,13 @@ void filter_close(struct filter *filter);
 void filter_allow(const struct filter *filter, struct confine *confine);
 struct store *filter_store(const struct filter *filter);
 
-/* Keeps keys in flight for longer than a batch. For a filter open for writing; `confined`: no side
- * file can be made later, so it is made now. Returns 0, or -1 with the fault. */
-int filter_hold(struct filter *filter, bool confined, struct fault *fault);
+/* Keeps keys in flight for longer than a batch. For a filter open for writing; `briefly`: as with
+ * --durable, no side file can be made later, so it is made now; and in a window by lines no more
+ * keys are held than its generation takes, so that it forgets in time. Returns 0, or -1 with the
+ * fault. */
+int filter_hold(struct filter *filter, bool briefly, struct fault *fault);
+/* Then: whether the kept keys fill the generation, and must be settled before the next claim. */
+bool filter_fills(const struct filter *filter);
 /* The same for a filter open for reading: keys go to the file `fd`, called `path`, after a head
  * (format/key_file.h), and are not settled. The caller closes `fd` after the filter. */
 int filter_hold_in(struct filter *filter, int fd, const char *path, struct fault *fault);

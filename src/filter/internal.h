@@ -81,6 +81,7 @@ struct filter {
     unsigned slot;                 /* if it writes */
     struct flight flight;          /* log NULL: none, as in memory */
     bool holds;                    /* keys stay in flight for longer than a batch */
+    bool turns;                    /* but not for longer than the generation of a window fills */
     uint64_t delivered;            /* keys in flight whose lines were delivered */
     uint64_t claimed_at;           /* the counter of settlings when they were claimed */
     char path[SIDE_FILE_NAME_MAX]; /* of the flight's file */

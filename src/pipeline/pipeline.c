@@ -564,8 +564,9 @@ static int run_batch(struct pipeline *pipeline, struct batch batch, const char *
         batch_skip(&batch, (size_t)judged);
         if (pipeline->plan.durable &&
             (milliseconds_left(pipeline) == 0 ||
-             filter_kept(pipeline->plan.filter) >= EPOCH_LINES) &&
-            settle(pipeline, false, fault) != 0)
+              filter_kept(pipeline->plan.filter) >= EPOCH_LINES ||
+              filter_fills(pipeline->plan.filter)) &&
+             settle(pipeline, false, fault) != 0)
             return -1;
         if (pipeline->counts.selected == pipeline->plan.most || pipeline->closed) {
             pipeline->used = batch.offset + batch.starts[0];
