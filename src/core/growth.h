@@ -24,7 +24,8 @@
  *
  * A window forgets. Its lines are kept in generations, which are layers: four are full, a fifth one
  * fills, and when that is full the oldest is emptied for the next. A generation takes N / 4 lines,
- * rounded up, so that at least N and at most 1.25 * N are remembered (N a multiple of four). A
+ * rounded up, so that at least N and at most 1.25 * N are remembered, N rounded up to a multiple of
+ * four; keys in flight (-x, --pending) come on top, and keep all generations as they are. A
  * window by count never grows, and its layers share p. A window by time begins a generation each
  * quarter of the time; n, if given, is the expected number of lines in all, and a period that
  * brings more adds layers by the same series. With more generations, less than 1.25 * N would be

@@ -29,6 +29,7 @@ struct layer {
     bool in_bulk;     /* its pages were requested in bulk */
     uint64_t to_read; /* pages at its end that remain to be read ahead */
     bool began_empty; /* with a stage: the layer had no data when this run opened the file */
+    bool asked, two;  /* whether it holds two generations (growth.h) was asked; it does */
     struct stage stage;
 };
 

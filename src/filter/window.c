@@ -139,8 +139,11 @@ static int empty_layer(struct store *store, unsigned layer, struct fault *fault)
     }
     put64(store, layer_state_at(layer) + WINDOW_NUMBER, GENERATION_RETIRED);
     store_unlock(store);
-    const struct layer *old = &store->layers[layer];
-    return pages_clear(store, old, !growth_holds_two(&old->plan), "cannot forget", fault);
+    struct layer *old = &store->layers[layer];
+    if (!in_memory(store) && !old->asked)
+        old->two = growth_holds_two(&old->plan);
+    old->asked = true;
+    return pages_clear(store, old, !old->two, "cannot forget", fault);
 }
 
 /* Step 3. */
