@@ -311,7 +311,7 @@ sum_holds() {
 }
 
 @test "layers that stay apart take new lines within p, and what grows after them, too" {
-    local case made lines i last layers
+    local made lines i last layers
     while IFS='|' read -r made lines layers; do
         rm -f ./*.bf
         for i in 1 2 3 4; do

@@ -237,7 +237,7 @@ END
 }
 
 @test "--window: a small one turns without a flush; a generation that a power cut brings back keeps the rate" {
-    local n layer
+    local n
     need_strace
     for n in 3 65536; do
         exits 0 unseen create --force --window $n -p 1e-3 w.bf
