@@ -70,6 +70,31 @@ load crash
     same got in
 }
 
+@test "as process 1 of a container, which the system spares, a signal ends it by 128 and its number" {
+    need_signals
+    unshare -p -f true 2>/dev/null || skip "needs the right to make a namespace of processes (root)"
+    local signal number pid feed
+    seq 9 >in
+    mkfifo pipe
+    while read -r signal number; do
+        rm -f got f.bf
+        env --default-signal="$signal" unshare -p -f "$UNSEEN" --create f.bf <pipe >got 2>"$err" 3>&- &
+        exec {feed}>pipe
+        cat in >&"$feed"
+        filled got
+        read -r pid _ <"/proc/$!/task/$!/children" || [[ -n $pid ]]
+        kill "-$signal" "$pid"
+        code=0
+        wait $! || code=$?
+        exec {feed}>&-
+        [[ $code -eq $number ]] || complain "$signal"
+        says '^unseen: f\.bf: created'
+        same got in
+        succeeds unseen f.bf in
+        prints ''
+    done <<<$'TERM 143\nINT 130\nHUP 129'
+}
+
 @test "SIGTERM while it waits for a slow reader: it ends, and keeps what was not taken" {
     need_signals
     input 100000 >in

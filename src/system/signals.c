@@ -156,6 +156,8 @@ void signals_raise(void)
     if (pending) {
         signal(pending, SIG_DFL);
         raise(pending);
+        /* Process 1 of a container survives it: the exit status that a shell would show says it. */
+        _exit(128 + pending);
     }
 }
 

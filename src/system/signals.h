@@ -43,7 +43,8 @@ int signals_pending(void);
  * one. 0: no more, to be called before the child is reaped. */
 void signals_pass_to(pid_t pid);
 
-/* Ends the process by the pending signal, if there is one. */
+/* Ends the process by the pending signal, if there is one; where the system ignores that signal (for
+ * process 1 of a container), by an exit status of 128 and its number. */
 void signals_raise(void);
 
 /* From now on, no signal, pending or new, ends the process: its work is done, and its exit status
