@@ -102,6 +102,17 @@ END
 END
 }
 
+@test "a FILE of -a that is emptied before its header line is read gets one, as an empty one does" {
+    need_strace
+    exits 0 unseen create f.bf
+    printf 'h\n9\n' >full
+    printf 'h\n1\n' >in
+    succeeds strace -qq -o trace -P "$PWD/full" -e trace=read -e inject=read:retval=0 "$UNSEEN" \
+        --header f.bf in -a full
+    grep -q INJECTED trace
+    same full <(printf 'h\n9\nh\n1\n')
+}
+
 @test "--csv with names: columns that moved, there twice, missing; marks, quotes and ends of header lines" {
     printf 'id,n\n1,x\n2,y\n1,z\n' >a.csv
     printf 'n,id\nx,1\nw,3\n' >moved.csv

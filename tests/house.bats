@@ -141,3 +141,7 @@ clean_make() {
     exits 2 clean_make -C "$repository" BUILD="$PWD/mine" clean
     [[ -e mine/precious ]]
 }
+
+@test "a fault that may be printed begins as one, not as what was on the stack" {
+    ! grep -nE '^ +struct fault [a-z_]+;' "$repository"/src/commands/*.c || complain "without FAULT_UNSET"
+}

@@ -19,7 +19,7 @@ static int check(struct job *job)
  * file. */
 static int take(const char *path, struct filter *filter, uint64_t *added)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     struct pending *pending = pending_open(path, filter_store(filter), &fault);
     int result = pending != NULL ? 0 : -1;
     if (result == 0 && added != NULL)

@@ -30,7 +30,7 @@ static int check(struct job *job)
  * its end. */
 static int settle(struct job *job, uint64_t left)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     struct pipeline_counts *counts = &job->counts;
     counts->selected -= left;
     filter_drop(job->plan.filter, left);
@@ -53,7 +53,7 @@ static int fail(struct job *job, struct fault *fault)
 /* Last, because the file means that all lines were delivered. */
 static int finish_pending(struct job *job)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     uint64_t expected = filter_expected(job->plan.filter);
     if (expected > 0)
         return message("%s: %" PRIu64 " of its lines %s missing from the input, so the file is "

@@ -38,7 +38,7 @@ static bool is_named_before(const struct inputs_open *inputs, const char *path)
 /* A file that is named twice, as in `merge -o all.bf all.bf *.bf`, is one input. */
 static int open_inputs(struct inputs_open *inputs, const struct options *options, const char *out)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     for (size_t i = 0; i < options->operand_count; i++) {
         const char *path = options->operands[i];
         if (!filter_operand_is_name(path, options))
@@ -67,7 +67,7 @@ static void close_inputs(struct inputs_open *inputs)
 static void warn_of_queues(const struct inputs_open *inputs, const char *out)
 {
     for (size_t i = 0; i < inputs->count; i++) {
-        struct fault fault;
+        struct fault fault = FAULT_UNSET;
         struct queue_facts facts = {0};
         char quoted[QUOTE_MAX];
         const struct store *store = inputs->filters[i];
@@ -97,7 +97,7 @@ static int say_taken(const char *out)
 static int check_place(const struct options *options, const char *out,
                        const struct inputs_open *inputs, bool *over)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     int there = inputs->replaced != NULL
                     ? PLACE_FILTER
                     : create_check_place(out, options->force ? OVER_FILTER : 0, &fault);
@@ -110,7 +110,7 @@ static int check_place(const struct options *options, const char *out,
 static int merge_all(const struct options *options, const char *out,
                      const struct inputs_open *inputs, bool over)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     struct merge *merge = merge_new(inputs->filters, inputs->count, inputs->replaced, &fault);
     if (merge == NULL)
         return message_fault(&fault);
@@ -136,7 +136,7 @@ static int merge_all(const struct options *options, const char *out,
 
 static int confine(const struct options *options, const char *out)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     struct confine confine;
     confine_begin(&confine);
     confine_allow_place(&confine, out, CONFINE_READ | CONFINE_WRITE);

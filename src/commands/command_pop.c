@@ -63,7 +63,7 @@ static int pop_lines(struct pop *pop, struct fault *fault)
     uint64_t wait = to_the_end ? UINT64_MAX : options->wait;
     while (pop->taken < most && !signals_pending()) {
         struct queue_lines lines;
-        struct fault later;
+        struct fault later = FAULT_UNSET;
         int result = queue_take(pop->queue, most - pop->taken, pop->taken == 0 ? wait : 0,
                                 options->until_done, &lines, &pop->end, fault);
         if (result <= 0)
@@ -101,7 +101,7 @@ static void tell_failed(const struct pop *pop, struct fault *fault)
 static int put_back(struct job *job, struct fault *fault)
 {
     struct pop *pop = (struct pop *)job;
-    struct fault why_not;
+    struct fault why_not = FAULT_UNSET;
     unsigned tries = (unsigned)job->options->tries;
     if (queue_fail(pop->queue, tries, &pop->failed, &why_not) == 0) {
         tell_failed(pop, fault);
@@ -120,7 +120,7 @@ static int put_back(struct job *job, struct fault *fault)
 static int remove_taken(struct job *job, uint64_t left)
 {
     struct pop *pop = (struct pop *)job;
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     left = job->child.read_nothing ? 0 : left + pop->unwritten;
     if (remove_delivered(pop, left, &fault) != 0)
         return message_fault(&fault);
@@ -145,7 +145,7 @@ static int open_queue(struct job *job)
     struct pop *pop = (struct pop *)job;
     struct queue_plan plan = {QUEUE_POP, job->inputs.delimiter, job->inputs.max_line,
                               message_waits};
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     pop->store = filter_operand_open_to_read(job->path, job->options);
     if (pop->store == NULL)
         return EXIT_TROUBLE;
@@ -166,7 +166,7 @@ static int tell_stopped(const struct job *job, struct fault *fault)
 static int read_queue(struct job *job)
 {
     struct pop *pop = (struct pop *)job;
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     int status = pop_lines(pop, &fault) == 0 ? EXIT_OK : tell_stopped(job, &fault);
     if (job->options->exec != NULL && pop->taken > 0 && pop->taken < job->plan.most &&
         pop->end == QUEUE_FULL)

@@ -16,7 +16,7 @@ static int open_queue(struct job *job)
     const struct store *store = filter_store(job->plan.filter);
     struct queue_plan plan = {QUEUE_PUSH, job->inputs.delimiter, job->inputs.max_line,
                               message_waits};
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     /* No queue is made if the inputs are missing. */
     if (store_queue(store) == QUEUE_NONE && inputs_check_readable(&job->inputs) != 0)
         return EXIT_TROUBLE;

@@ -107,7 +107,7 @@ static int check(struct job *job)
     struct splitting *splitting = (struct splitting *)job;
     const char *pattern = job->options->files;
     char name[PATH_MAX];
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     if (read_shard(job->options, &splitting->shard) != 0)
         return EXIT_TROUBLE;
     if (pattern != NULL && shard_files_name(pattern, 1, name, &fault) != 0)
@@ -124,7 +124,7 @@ static int check(struct job *job)
 static int open_files(struct job *job)
 {
     struct splitting *splitting = (struct splitting *)job;
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     const char *pattern = job->options->files;
     char name[PATH_MAX];
     if (pattern == NULL)
@@ -145,7 +145,7 @@ static int open_files(struct job *job)
  * a complete one. */
 static int finish_files(struct splitting *splitting, int status)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     if (status == EXIT_OK)
         return shard_files_finish(splitting->job.shards, &fault) == 0 ? EXIT_OK
                                                                       : message_fault(&fault);

@@ -149,7 +149,7 @@ static void show_form(struct figures *figures, const struct store *store,
 /* Returns EXIT_OK, or EXIT_TROUBLE after a message. */
 static int show_queue(struct figures *figures, const struct store *store)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     struct queue_facts facts;
     if (store_queue(store) == QUEUE_NONE)
         return EXIT_OK;

@@ -156,7 +156,7 @@ static void check_layer(struct findings *findings, unsigned number)
 
 static void check_slots(struct findings *findings)
 {
-    struct fault ignored;
+    struct fault ignored = FAULT_UNSET;
     for (unsigned slot = 0; slot < SLOTS_MAX; slot++) {
         struct slot_facts facts = slot_facts(findings->store, slot);
         bool alive = slot_lives(findings->store, slot, &ignored) != 0;
@@ -207,7 +207,7 @@ static void check_secret(struct findings *findings)
 
 static int check_queue(struct findings *findings)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     struct queue_facts facts;
     char quoted[QUOTE_MAX];
     if (store_queue(findings->store) == QUEUE_NONE)

@@ -129,7 +129,7 @@ int filter_operand_refuse(struct fault *fault, const struct options *options, co
 
 struct store *filter_operand_open_to_read(const char *path, const struct options *options)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     struct names names = {.filter = path, .prints = true};
     if (!filter_operand_is_name(path, options) || names_check(&names) != 0)
         return NULL;
@@ -141,7 +141,7 @@ struct store *filter_operand_open_to_read(const char *path, const struct options
 
 static int confine(const char **paths)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     struct confine confine;
     confine_begin(&confine);
     for (size_t i = 0; paths[i] != NULL; i++) {
@@ -213,7 +213,7 @@ static void tell_created(const struct store *store)
  * 1 if something else is there; -1 after a message. */
 static int make(const char *path, const struct options *options, unsigned over)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     struct header header;
     int there = create_check_place(path, over, &fault);
     if (there == PLACE_TAKEN)
@@ -233,7 +233,7 @@ static int make(const char *path, const struct options *options, unsigned over)
 
 int filter_operand_create(const char *path, const struct options *options)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     int result = make(path, options, OVER_EMPTY | (options->force ? OVER_FILTER : 0));
     if (result > 0)
         return filter_operand_taken(path, "to replace it: --force");
@@ -256,7 +256,7 @@ int filter_operand_taken(const char *path, const char *ways_out)
 
 struct filter *filter_operand_open(const char *path, const struct options *options, bool write)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     bool absent = options->create && access(path, F_OK) != 0;
     int result = absent ? make(path, options, 0) : 1;
     if (result < 0 || (result > 0 && filter_spec_compare(options, path) != 0))

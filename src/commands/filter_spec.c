@@ -184,7 +184,7 @@ int filter_spec_header(const struct options *options, struct header *header)
     memset(header, 0, sizeof *header);
     if ((options->like != NULL ? take_like : describe)(options, header) != 0)
         return EXIT_TROUBLE;
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     struct hasher secret = {HASH_SIPHASH, 0, 0};
     if (options->secret &&
         (random_secret(&secret.k0, &fault) != 0 || random_secret(&secret.k1, &fault) != 0))

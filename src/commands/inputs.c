@@ -67,7 +67,7 @@ static int cannot_open(const struct inputs *inputs, const char *name, struct fau
 
 static int check_readable(const struct inputs *inputs, const char *name)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     struct stat status;
     bool standard = inputs_is_standard(name);
     bool there = standard ? fstat(STDIN_FILENO, &status) == 0
@@ -213,7 +213,7 @@ static int read_all(const struct inputs *inputs, input_reader *reader, void *con
 {
     int status = EXIT_OK, result = 0;
     for (const char **name = inputs->names; *name != NULL; name++) {
-        struct fault fault;
+        struct fault fault = FAULT_UNSET;
         result = read_one(inputs, *name, reader, context, &fault);
         if (result < 0)
             status = signals_pending() ? EXIT_TROUBLE : message_fault(&fault);
@@ -289,7 +289,7 @@ static const char *const selected_words[] = {
 int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
                struct pipeline_counts *counts)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     plan->delimiter = inputs->delimiter;
     plan->threads = inputs->threads;
     plan->after_chunk = progress_update;

@@ -65,7 +65,7 @@ static int parse(struct job *job, const struct options *options)
 static struct filter *memory_filter(const struct options *options)
 {
     struct header header;
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     if (filter_spec_header(options, &header) != 0)
         return NULL;
     header.plan.staged = false;
@@ -78,7 +78,7 @@ static struct filter *memory_filter(const struct options *options)
 /* First, because nothing may be changed if another run has claimed the file. */
 static int claim_pending(struct job *job)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     if (job->options->pending == NULL)
         return 0;
     job->plan.pending = pending_claim(job->options->pending, &fault);
@@ -108,7 +108,7 @@ static int open_filter(struct job *job)
 /* Opens a file to append to, or does nothing if `name` is NULL. Waits for the reader of a FIFO. */
 static int open_target(struct job *job, struct output *output, const char *name)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     if (name == NULL)
         return 0;
     int result = output_open(output, name, job->inputs.delimiter, &fault);
@@ -118,20 +118,22 @@ static int open_target(struct job *job, struct output *output, const char *name)
 /* An output that is appended to a file with lines has its header line already. */
 static int read_header_of(struct job *job, const char *name, bool *headed)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     struct stat status;
     struct chunk chunk;
     if (name == NULL || !job->inputs.header || stat(name, &status) != 0 ||
         !S_ISREG(status.st_mode) || status.st_size == 0)
         return 0;
-    int fd = signals_open(name, O_RDONLY | O_CLOEXEC, 0), result = -1;
+    int fd = signals_open(name, O_RDONLY | O_CLOEXEC, 0), result;
     struct input *input = fd < 0 ? NULL
                                  : input_new(fd, name, job->inputs.delimiter, INPUT_BYTES,
                                              (size_t)job->inputs.max_line);
-    *headed = true;
-    if (input == NULL) {
-        fault_errno(&fault, name, NULL, errno);
-    } else if (input_next(input, &chunk, &fault) == 1) {
+    if (input == NULL)
+        result = fault_errno(&fault, name, NULL, errno);
+    else
+        result = input_next(input, &chunk, &fault);
+    *headed = result > 0; /* 0: it was emptied meanwhile */
+    if (result > 0) {
         const char *end = memchr(chunk.bytes, job->inputs.delimiter, chunk.length);
         result = header_lines_add(&job->plan.header_lines, chunk.bytes,
                                   (size_t)(end - chunk.bytes) + 1, name, &fault);
@@ -185,7 +187,7 @@ static int begin_pending(struct job *job, struct fault *fault)
  * on disk. */
 static int hold(struct job *job)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     const struct options *options = job->options;
     bool later = options->exec != NULL || options->pending != NULL || options->durable;
     if (!later || job->plan.filter == NULL)
@@ -201,7 +203,7 @@ static int hold(struct job *job)
 static int confine(struct job *job)
 {
     enum { READ_WRITE = CONFINE_READ | CONFINE_WRITE };
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     struct confine confine;
     const struct pipeline_plan *plan = &job->plan;
     unsigned bit = job->options->asked->bit;
@@ -247,7 +249,7 @@ static int prepare(struct job *job, const struct options *options, const struct 
 
 static int close_output(struct output *output, int status)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     return output_close(output, &fault) == 0 ? status : message_fault(&fault);
 }
 
@@ -265,7 +267,7 @@ static int status_of_failed_start(int error)
  * came before the end of the input, as `status` tells. */
 static int finish_command(struct job *job, const struct steps *steps, int status)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     uint64_t left;
     enum child_end end = child_finish(&job->child, &left, &fault);
     if (end != CHILD_DONE)

@@ -61,7 +61,7 @@ int message_finish_output(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return EXIT_OK;
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     fault_errno(&fault, "standard output", NULL, errno);
     return message_fault(&fault);
 }

@@ -101,7 +101,7 @@ static int check_input(const struct names *names, const struct file *input)
 /* Filters and files of pending keys are checked when they are opened. */
 static int check_target(const struct file *target)
 {
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     if (target->is != TARGET)
         return 0;
     const char *kind = kind_of(target);

@@ -19,6 +19,13 @@ struct fault {
     bool temporary; /* the same run may succeed if it is retried */
 };
 
+/* How a fault begins that may be printed. A function that fails without filling it in is a defect,
+ * which then is told as one, in place of what was on the stack. */
+#define FAULT_UNSET                                                                                \
+    {                                                                                              \
+        .object = "internal error", .reason = "a step failed without a reason"                     \
+    }
+
 /* All return -1, so that a failing function can `return fault_...(...)`. */
 
 /* Sets the reason to the system's text for `error`, after `doing` (what failed) unless that is
