@@ -4,6 +4,7 @@
 # a line twice or a wrong exit code once.
 
 # shellcheck disable=SC2154 # out, err and code are set by helper.bash
+# shellcheck disable=SC2086 # a form is several words
 # shellcheck disable=SC2016 # what sh -c gets is meant for that shell
 # shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load helper
@@ -212,6 +213,28 @@ killed_in_flight() {
 }
 
 # --- creation -----------------------------------------------------------------------------
+
+@test "the filter that is compared with the options is the one that is used: it is opened once, or refused" {
+    need_preload swap
+    local form
+    # swapped NUMBER FORM: with g.bf, made without -i, in the place of f.bf before f.bf is opened for that time
+    swapped() {
+        exits 0 unseen create --force g.bf
+        capture env LD_PRELOAD="$preload" SWAP_NAME=f.bf SWAP_WITH=g.bf SWAP_AT="$1" "$UNSEEN" -i $2
+    }
+    echo a >in
+    for form in 'f.bf in' 'f.bf in -a got' '--tag f.bf in' '--pending keys f.bf in' 'f.bf in -x cat' 'add f.bf in' 'push f.bf in'; do
+        rm -rf f.bf* keys
+        exits 0 unseen --create -i f.bf <<<A
+        swapped 2 "$form"
+        [[ $code -eq 0 && -e g.bf ]] || complain "$form: it was opened twice"
+        [[ ! -s $out || $(<"$out") == seen$'\t'a ]] && [[ ! -s got ]] || complain "$form: without -i"
+        rm f.bf
+        [[ $form != *keys* ]] || continue
+        swapped 1 "${form/f.bf/--create f.bf}"
+        [[ $code -eq 2 && ! -e g.bf && ! -s $out ]] && says '^unseen: f\.bf: was made .* \(leave -i out' || complain "$form: made"
+    done
+}
 
 @test "two that find an empty file and make a filter of it: one does, and what is in it stays" {
     need_strace

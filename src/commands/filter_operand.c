@@ -259,9 +259,15 @@ struct filter *filter_operand_open(const char *path, const struct options *optio
     struct fault fault = FAULT_UNSET;
     bool absent = options->create && access(path, F_OK) != 0;
     int result = absent ? make(path, options, 0) : 1;
-    if (result < 0 || (result > 0 && filter_spec_compare(options, path) != 0))
+    if (result < 0)
         return NULL;
-    struct filter *filter = filter_open(path, write, &warnings_watch, &fault);
+    /* What is compared is what is used, also if another file takes the name now. */
+    struct store *store = store_open(path, write, &warnings_watch, &fault);
+    if (store != NULL && filter_spec_compare(options, store) != 0) {
+        store_close(store);
+        return NULL;
+    }
+    struct filter *filter = filter_open(store, &fault);
     if (filter == NULL)
         filter_operand_refuse(&fault, options, path);
     else if (result == 0)

@@ -286,14 +286,9 @@ static int compare(const struct options *options, const char *path, const struct
                    blame(options, option, options_blamed));
 }
 
-int filter_spec_compare(const struct options *options, const char *path)
+int filter_spec_compare(const struct options *options, const struct store *store)
 {
     if (options_describing(options) == OPTIONS)
         return 0;
-    struct store *store = filter_operand_open_to_read(path, options);
-    if (store == NULL)
-        return EXIT_TROUBLE;
-    int status = compare(options, path, store_header(store));
-    store_close(store);
-    return status;
+    return compare(options, store_path(store), store_header(store));
 }

@@ -6,7 +6,7 @@
 #define UNSEEN_COMMANDS_FILTER_SPEC_H
 
 #include "commands/options.h"
-#include "format/header.h"
+#include "filter/store.h"
 
 /* Works out the header of a new filter: any two of lines, rate and size determine the third; or
  * --like gives all of them. Returns 0, or EXIT_TROUBLE after a message. */
@@ -19,8 +19,7 @@ int filter_spec_key(const struct options *options, struct recipe *recipe);
  * To be called where a filter or keys are made, not where a filter that exists is used. */
 void filter_spec_tell_dots(const struct options *options);
 
-/* Checks that the filter `path` was made as the given options say. Opens it only for reading, so
- * that a filter that is refused is not changed. Returns as above. */
-int filter_spec_compare(const struct options *options, const char *path);
+/* Checks that an open filter was made as the given options say. Returns as above. */
+int filter_spec_compare(const struct options *options, const struct store *store);
 
 #endif

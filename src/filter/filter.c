@@ -49,11 +49,10 @@ static int start_writing(struct filter *filter, struct fault *fault)
     return 0;
 }
 
-struct filter *filter_open(const char *path, bool write, const struct store_watch *watch,
-                           struct fault *fault)
+struct filter *filter_open(struct store *store, struct fault *fault)
 {
-    struct filter *filter = filter_of(store_open(path, write, watch, fault), fault);
-    if (filter == NULL || !write || start_writing(filter, fault) == 0)
+    struct filter *filter = filter_of(store, fault);
+    if (filter == NULL || !store->file.write || start_writing(filter, fault) == 0)
         return filter;
     filter_close(filter);
     return NULL;

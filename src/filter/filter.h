@@ -75,9 +75,9 @@ struct filter;
 /* Makes a filter in memory (memory_new). Returns NULL with the fault. */
 struct filter *filter_memory(const struct header *header, const struct store_watch *watch,
                              struct fault *fault);
-/* Opens a filter file (store_open). To write, takes a slot, and waits while all are taken. */
-struct filter *filter_open(const char *path, bool write, const struct store_watch *watch,
-                           struct fault *fault);
+/* Makes a filter of an open file, which it closes, also if it fails. If that is open for writing,
+ * takes a slot, and waits while all are taken. NULL, with its fault, is passed on. */
+struct filter *filter_open(struct store *store, struct fault *fault);
 /* Drops keys in flight without settling them. NULL is allowed. */
 void filter_close(struct filter *filter);
 /* Allows what this run will still do to side files: read those of others, remove its own. */

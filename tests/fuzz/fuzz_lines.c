@@ -258,7 +258,7 @@ static struct filter *filter_of(const struct way *way, bool file)
     if (!file)
         return filter_memory(&header, NULL, &fault);
     INSIST(create_filter(filter_path(), &header, PLACE_FILTER, &fault) == 0);
-    return filter_open(filter_path(), true, NULL, &fault);
+    return filter_open(store_open(filter_path(), true, NULL, &fault), &fault);
 }
 
 static void run(const struct way *way, const uint8_t *input, size_t size, struct result *result)

@@ -42,7 +42,7 @@ static inline bool sample_create(const char *path, const struct filter_plan *pla
 static inline struct filter *sample_open(const char *path, bool write)
 {
     struct fault fault;
-    struct filter *filter = filter_open(path, write, NULL, &fault);
+    struct filter *filter = filter_open(store_open(path, write, NULL, &fault), &fault);
     if (filter == NULL)
         sample_fault("open", &fault);
     return filter;

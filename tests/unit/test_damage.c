@@ -196,7 +196,7 @@ static void check_writer(const struct file *file, const char *what, unsigned pla
                          uint8_t byte)
 {
     struct fault fault = {.reason = ""};
-    struct filter *filter = filter_open(file->path, true, NULL, &fault);
+    struct filter *filter = filter_open(store_open(file->path, true, NULL, &fault), &fault);
     if (filter == NULL) {
         tap_check(is_untouched(file, at, byte), "%s: refused, and changed", what);
         return;
@@ -251,7 +251,7 @@ static void numbers_alike(const struct file *file)
         struct fault fault = {.reason = ""};
         for (unsigned layer = 0; layer < file->records; layer++)
             store64(file->map + layer_state_at(layer) + WINDOW_NUMBER, numbers[i]);
-        struct filter *filter = filter_open(file->path, true, NULL, &fault);
+        struct filter *filter = filter_open(store_open(file->path, true, NULL, &fault), &fault);
         uint64_t new = filter == NULL ? 0 : take(filter, FIRST_OUTSIDE, FIRST_OUTSIDE + 60, &fault);
         tap_check(new == 60 || strstr(fault.reason, "generation number") != NULL,
                   "%s: all of number %" PRIx64 ": %" PRIu64 " new: %s", file->kind->name,

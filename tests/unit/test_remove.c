@@ -231,7 +231,7 @@ static void remove_and_stop(const char *path)
     struct fault fault;
     struct key key = sample_key(VICTIM);
     uint8_t removal = 99;
-    struct filter *filter = filter_open(path, true, NULL, &fault);
+    struct filter *filter = filter_open(store_open(path, true, NULL, &fault), &fault);
     if (filter == NULL || ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
         _exit(3);
     raise(SIGSTOP);
