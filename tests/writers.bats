@@ -171,28 +171,96 @@ spares() {
     done
 }
 
-@test "more writers than slots: two wait for their turn, keep nobody from work, and each line comes once" {
-    local i feed gate waits pids=()
-    input 300 >in
-    exits 0 unseen create -p 1e-9 f.bf
-    # All have it open from the start: who comes late finds its end. 128 hold their slots as long as it is open.
+# idle NUMBER: so many writers have each printed the line of its own, and wait for the end of ./gate, which
+# descriptor `gate` keeps from them, to read ./more. Sets `pids`.
+idle() {
+    local i
     mkfifo gate
-    exec {feed}<>gate
-    exec {gate}<gate
-    for ((i = 0; i < 130; i++)); do
-        "$UNSEEN" f.bf - in <&"$gate" >"out.$i" 2>"err.$i" 3>&- {feed}>&- {gate}<&- &
+    exec {gate}<>gate
+    pids=()
+    for ((i = 0; i < $1; i++)); do
+        echo "own $i" >"own.$i"
+        "$UNSEEN" --tag f.bf "own.$i" gate more >"out.$i" 2>"err.$i" 3>&- {gate}>&- &
         pids+=($!)
     done
-    # After five seconds the two say so.
-    until waits=$(grep -l ': waiting for ' err.*); do sleep 0.05; done
-    waits=${waits%%$'\n'*}
+    for ((i = 0; i < $1; i++)); do filled "out.$i" || return 1; done
+}
+
+@test "more writers than slots that wait for input keep nobody from work, in any form, and each goes on" {
+    local i form gate pids
+    input 300 >in
+    input 3000 5000 >more
+    exits 0 unseen create -p 1e-9 f.bf
+    idle 140
+    for form in in '--durable in' 'in -x cat' '--tag in'; do
+        exits 0 timeout 60 "$UNSEEN" f.bf $form
+        sed 's/^new\t//' "$out" | same /dev/stdin in || complain "$form"
+        silent_on_stderr
+        exits 0 unseen query -c f.bf in && prints '300\n'
+        sed -i 's/^/x/' in
+    done
+    exits 0 unseen verify f.bf
+    exec {gate}>&-
+    for i in "${pids[@]}"; do wait "$i"; done
+    sed -n 's/^new\t//p' out.* | sort >new
+    sort own.* more | same new /dev/stdin
+    ! grep . err.*
+    no_debris
+}
+
+# bats test_tags=torture
+@test "with a slot only while lines are in flight: kills lose nothing, each line comes once, and no file is left" {
+    local hits i
+    eval "$(declare -f unseen | sed '1s/unseen/as_ever/')"
+    # the slots that a writer would keep are taken in each filter that is made
+    unseen() {
+        as_ever "$@" || return 1
+        [[ $1 != create ]] || { [[ -z ${holder_kept-} ]] || let_go kept; hold_lock kept $((lock_byte + 1)) f.bf 64; }
+    }
+    input 40000 >in
+    kill_and_rerun "$(rounds 15 1000)" 5 -n 500
+    input 12000 >in
+    some_killed "$(rounds 5 500)" -n 2000
+    for ((i = $(rounds 4 150); i > 0; i--)); do
+        rm -f f.bf* # with what the killed ones left
+        exits 0 unseen create -n 2000 -p 1e-9 f.bf
+        # shellcheck disable=SC2016 # for sh
+        writers 8 sh -c 'case %i in
+            [0-3]) "$UNSEEN" f.bf in >out.%i ;;
+            4) "$UNSEEN" f.bf in --durable >out.%i ;;
+            5) "$UNSEEN" f.bf in -x cat >out.%i ;;
+            *) "$UNSEEN" --tag f.bf in | sed -n "s/^new.//p" >out.%i ;;
+            esac'
+        each_once in out.*
+        no_debris
+    done
+    # The file of a dead one goes with the next that takes its slot.
+    input 3000 20000 >more
+    # shellcheck disable=SC2016
+    exits 137 "$UNSEEN" f.bf more -x sh -c 'cat >/dev/null; kill -9 $PPID'
+    [[ -e f.bf.flight-64 ]]
+    succeeds unseen f.bf more
+    same "$out" more
+    no_debris
+}
+
+@test "while all slots are taken a writer waits, keeps nobody from work and says what for; then it goes on" {
+    local pid
+    input 300 >in
+    exits 0 unseen create -p 1e-9 f.bf
+    hold_lock all $((lock_byte + 1)) f.bf 128
+    "$UNSEEN" f.bf in >got 2>said 3>&- &
+    pid=$!
+    "$UNSEEN" f.bf in >got.2 2>said.2 3>&- &
+    filled said
+    grep -qx 'unseen: f\.bf: waiting for one of the 128 places for lines in flight, which other runs hold' said
     if strace -qq -o /dev/null true 2>/dev/null && ! sanitized; then
-        timeout 0.5 strace -qq -o trace -e trace=fcntl -p "${pids[${waits#err.}]}" || true
+        timeout 0.5 strace -qq -o trace -e trace=fcntl -p "$pid" || true
         holds "$(wc -l <trace) < 1000"
     fi
-    exec {feed}>&-
-    for i in "${pids[@]}"; do wait "$i"; done
-    each_once in out.*
+    let_go all
+    wait "$pid" && wait $!
+    each_once in got got.2
 }
 
 # --- one that stalls ---------------------------------------------------------------

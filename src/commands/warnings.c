@@ -4,6 +4,7 @@
 #include "core/number.h"
 #include "core/quote.h"
 #include "filter/survey.h"
+#include "format/shared.h"
 #include "system/clock.h"
 
 #include <inttypes.h>
@@ -32,7 +33,15 @@ static void tell_waits(const struct store *store, bool to_the_end)
     message_waits((void *)store_path(store), to_the_end);
 }
 
-const struct store_watch warnings_watch = {.grew = tell_grew, .waits = tell_waits};
+static void tell_waits_for_slot(const struct store *store)
+{
+    message("%s: waiting for one of the %d places for lines in flight, which other runs hold",
+            store_path(store), SLOTS_MAX);
+}
+
+const struct store_watch warnings_watch = {.grew = tell_grew,
+                                           .waits = tell_waits,
+                                           .waits_for_slot = tell_waits_for_slot};
 
 /* Too large for some stacks. */
 static struct survey survey;

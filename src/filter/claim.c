@@ -99,7 +99,7 @@ static ptrdiff_t claim_once(struct filter *filter, const struct key *keys, size_
         return (ptrdiff_t)n;
     if (!filter->writes)
         return take_new(filter, keys, n, most_new, settled, seen, taken, fault);
-    if (store_lock(store, fault) != 0)
+    if (slot_take(filter, fault) != 0 || store_lock(store, fault) != 0)
         return -1;
     ptrdiff_t judged = take_new(filter, keys, n, most_new, settled, seen, taken, fault);
     store_unlock(store);
@@ -137,14 +137,17 @@ void filter_keep(struct filter *filter, uint64_t delivered)
     if (in_memory(store))
         return;
     filter->delivered += delivered;
-    if (count == filter->delivered)
+    if (count == filter->delivered) {
+        slot_rest(filter);
         return;
+    }
     store->settling = true;
     bool locked = filter->writes && store_lock(store, &ignored) == 0;
     store->settling = false;
     flight_drop(&filter->flight, count - filter->delivered);
     if (locked)
         store_unlock(store);
+    slot_rest(filter);
 }
 
 uint64_t filter_kept(const struct filter *filter)
@@ -218,6 +221,7 @@ int filter_settle(struct filter *filter, struct fault *fault)
         return -1;
     flight_clear(&filter->flight, done);
     filter->delivered = 0;
+    slot_rest(filter);
     return 0;
 }
 

@@ -38,7 +38,8 @@ struct filter *filter_memory(const struct header *header, const struct store_wat
  * If the file cannot be made, a small slot will do. */
 static int start_writing(struct filter *filter, struct fault *fault)
 {
-    struct fault ignored;
+    struct fault ignored = FAULT_UNSET;
+    filter->writes = true;
     if (slot_take(filter, fault) != 0)
         return -1;
     counter_repair(filter->store);
@@ -46,6 +47,7 @@ static int start_writing(struct filter *filter, struct fault *fault)
         *fault = ignored;
         return -1;
     }
+    slot_rest(filter);
     return 0;
 }
 

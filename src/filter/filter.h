@@ -24,13 +24,15 @@
  *   LOCK_GROW    while room is made, as long as the disk takes
  *   LOCK_QUEUE   for the queue (queue/queue.h): alone, except by merge
  *   LOCK_CHANGE  for bits, counters and flights: for one batch of keys at a time
- *   LOCK_SLOT+i  for slot i, from open to close: proves that the owner of the slot is alive
+ *   LOCK_SLOT+i  for slot i: proves that its owner is alive. The first 64 are held from open to
+ *                close, the others while keys are in flight, so that idle writers block nobody
  *   LOCK_WAITING while all slots are taken: its holder looks for a free one, the others wait
  *
  * What each operation does:
  *   open       LOCK_CHANGE to take a slot and clear what a dead owner left in it, and to raise a
  *              counter that is far too low for the bits (counter.c).
- *   claim      Tests keys without a lock. If any are new, takes LOCK_CHANGE, tests the flights of
+ *   claim      Tests keys without a lock. If any are new, takes a slot, unless it has one, and
+ *              LOCK_CHANGE, tests the flights of
  *              living writers, and the layers again if the counter of settlings has moved; then
  *              writes the new keys to its flight: salt, keys, places, then the count. Claims fewer
  *              keys than asked if the layers lack room for them beside all keys in flight.
@@ -76,7 +78,7 @@ struct filter;
 struct filter *filter_memory(const struct header *header, const struct store_watch *watch,
                              struct fault *fault);
 /* Makes a filter of an open file, which it closes, also if it fails. If that is open for writing,
- * takes a slot, and waits while all are taken. NULL, with its fault, is passed on. */
+ * takes a slot for now or for longer, and waits while all are taken. NULL, with its fault, is passed on. */
 struct filter *filter_open(struct store *store, struct fault *fault);
 /* Drops keys in flight without settling them. NULL is allowed. */
 void filter_close(struct filter *filter);

@@ -78,14 +78,17 @@ struct attached {
 
 struct filter {
     struct store *store;
-    bool writes;                   /* to a file, with a slot */
-    unsigned slot;                 /* if it writes */
+    bool writes;                   /* to a file */
+    bool has_slot;                 /* if it writes: always while keys are in flight */
+    unsigned slot;                 /* that one, or the last one it had */
     struct flight flight;          /* log NULL: none, as in memory */
     bool holds;                    /* keys stay in flight for longer than a batch */
     bool turns;                    /* but not for longer than the generation of a window fills */
     uint64_t delivered;            /* keys in flight whose lines were delivered */
     uint64_t claimed_at;           /* the counter of settlings when they were claimed */
-    char path[SIDE_FILE_NAME_MAX]; /* of the flight's file */
+    char path[SIDE_FILE_NAME_MAX]; /* of the flight's file, */
+    uint32_t number;               /* the number in that name, */
+    uint64_t inode;                /* and its inode number */
     struct flight expected;        /* log NULL: no key is expected */
     uint64_t came_again;           /* expected keys that have come */
     struct attached *attached[SLOTS_MAX];

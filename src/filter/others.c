@@ -127,7 +127,7 @@ int others_test(struct filter *filter, const struct key *keys, size_t n, uint8_t
                 detach(filter, slot);
             continue;
         }
-        if (filter->writes && slot == filter->slot)
+        if (filter->has_slot && slot == filter->slot)
             continue;
         struct slot_facts facts = slot_facts(store, slot);
         int lives = slot_lives(store, slot, fault);

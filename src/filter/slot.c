@@ -1,6 +1,7 @@
 #include "filter/slot.h"
 
 #include "filter/internal.h"
+#include "system/clock.h"
 #include "system/lock.h"
 #include "system/path.h"
 #include "system/random.h"
@@ -12,6 +13,9 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+/* Slots below this one are kept from open to close. */
+enum { SLOTS_KEPT = SLOTS_MAX / 2 };
 
 struct slot_facts slot_facts(const struct store *store, unsigned slot)
 {
@@ -47,24 +51,24 @@ static void note_no_file(struct filter *filter, uint32_t level)
     put32(filter->store, slot_at(filter->slot) + FLIGHT_LEVEL, level);
 }
 
-/* Removes filter->path if a dead writer left it: a file of keys in flight of this filter, or with
+/* Removes what a dead writer left at `path`: a file of keys in flight of this filter, or with
  * `empty` an empty file of a user who may write to the filter. Touches nothing else. */
-static void remove_leftover(const struct filter *filter, bool empty)
+static void remove_leftover(const struct store *store, const char *path, bool empty)
 {
     struct stat status;
     struct key_file_head head;
-    const struct store *store = filter->store;
-    int fd = open(filter->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return;
     bool may_be = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-                  side_file_is_trusted(filter->path, &status, &store->file.status);
+                  side_file_is_trusted(path, &status, &store->file.status) &&
+                  !lock_is_held(fd, LOCK_FLIGHT);
     int is = may_be ? flight_read_head(fd, &head) : KEY_FILE_OTHER;
     close(fd);
     bool ours = is == KEY_FILE_GOOD && head.kind == KEYS_IN_FLIGHT &&
                 memcmp(head.uuid, store->header.uuid, UUID_BYTES) == 0;
     if (ours || (is == KEY_FILE_EMPTY && empty))
-        unlink(filter->path);
+        unlink(path);
 }
 
 /* Makes the side file under a free name, or that of a dead writer. The slot announces the file
@@ -78,7 +82,7 @@ static int make_file(struct filter *filter)
     int fd = -1;
     for (unsigned i = 0; i < NAMES; i++, number += SLOTS_MAX) {
         slot_path(store, number, filter->path);
-        remove_leftover(filter, false);
+        remove_leftover(store, filter->path, false);
         errno = EEXIST;
         if (access(filter->path, F_OK) == 0)
             continue;
@@ -88,6 +92,7 @@ static int make_file(struct filter *filter)
         if (fd >= 0 || errno != EEXIST)
             break;
     }
+    filter->number = number;
     return fd;
 }
 
@@ -108,16 +113,20 @@ static int fault_no_file(const struct filter *filter, struct fault *fault)
 
 static int begin_file(struct filter *filter, struct flight *larger, struct fault *fault)
 {
+    struct stat status;
     struct key_file_head head = {.kind = KEYS_IN_FLIGHT};
     memcpy(head.uuid, filter->store->header.uuid, UUID_BYTES);
     larger->fd = make_file(filter);
     larger->path = filter->path;
     if (larger->fd < 0)
         return fault_no_file(filter, fault);
+    if (lock_try(larger->fd, LOCK_FLIGHT) < 0)
+        return fault_errno(fault, filter->path, "cannot be locked", errno);
     side_file_copy_owner(larger->fd, &filter->store->file.status);
-    return flight_write_head(larger->fd, &head) == 0
-               ? 0
-               : fault_errno(fault, filter->path, NULL, errno);
+    if (flight_write_head(larger->fd, &head) != 0 || fstat(larger->fd, &status) != 0)
+        return fault_errno(fault, filter->path, NULL, errno);
+    filter->inode = (uint64_t)status.st_ino;
+    return 0;
 }
 
 /* Unless another file has the name by now. Returns whether the file was removed. */
@@ -130,17 +139,24 @@ static bool remove_file(int fd, const char *path)
     return gone;
 }
 
-/* Publishes the larger flight. */
+/* Under LOCK_CHANGE: publishes this writer's file. The level comes before the inode number, because
+ * readers may have no lock. */
+static void show_file(struct filter *filter, uint32_t level)
+{
+    size_t record = slot_at(filter->slot);
+    put32(filter->store, record + FLIGHT_NUMBER, filter->number);
+    put32(filter->store, record + FLIGHT_LEVEL, level);
+    put64(filter->store, record + FLIGHT_FILE, filter->inode);
+}
+
+/* Publishes the larger flight; later, if this writer has no slot. */
 static int show(struct filter *filter, const struct flight *larger, struct fault *fault)
 {
-    struct stat status;
-    if (fstat(larger->fd, &status) != 0)
-        return fault_errno(fault, larger->path, NULL, errno);
+    if (!filter->has_slot)
+        return 0;
     if (store_lock(filter->store, fault) != 0)
         return -1;
-    /* The level first, because readers may have no lock. */
-    put32(filter->store, slot_at(filter->slot) + FLIGHT_LEVEL, larger->level);
-    put64(filter->store, slot_at(filter->slot) + FLIGHT_FILE, (uint64_t)status.st_ino);
+    show_file(filter, larger->level);
     store_unlock(filter->store);
     return 0;
 }
@@ -184,38 +200,47 @@ int slot_lives(const struct store *store, unsigned slot, struct fault *fault)
     return held < 0 ? fault_errno(fault, store_path(store), "cannot be locked", errno) : held;
 }
 
-/* Under LOCK_CHANGE: clears what a dead owner left, which would otherwise belong to the new owner.
- * A salt shows that an owner died: a run that ends well clears it. */
-static void empty(struct filter *filter)
+/* Under LOCK_CHANGE: clears what a dead owner left, which would otherwise belong to the new owner,
+ * and shows a guest's file. A salt shows that an owner died: a run that ends well clears it. A file
+ * that was made in another slot is left to the next owner of that one, as it may be somebody's. */
+static void move_in(struct filter *filter)
 {
+    char path[SIDE_FILE_NAME_MAX];
     struct store *store = filter->store;
     size_t record = slot_at(filter->slot);
     struct slot_facts left = slot_facts(store, filter->slot);
-    filter->flight = slot_flight(store, filter->slot);
+    struct flight flight = slot_flight(store, filter->slot);
     bool began = left.level == FLIGHT_BEGINS;
     if (left.keys != 0)
-        flight_hide(&filter->flight);
+        flight_hide(&flight);
     if (left.file != 0 || began) {
         note_no_file(filter, FLIGHT_BEGINS);
-        slot_path(store, left.number, filter->path);
+        slot_path(store, left.number, path);
         if (left.number % SLOTS_MAX == filter->slot)
-            remove_leftover(filter, true);
+            remove_leftover(store, path, true);
         note_no_file(filter, 0);
     }
     if (left.keys != 0 || get64(store, record + FLIGHT_SALT) != 0) {
-        flight_clear(&filter->flight, filter->flight.places);
+        flight_clear(&flight, flight.places);
         put64(store, record + FLIGHT_SALT, 0);
     }
-    filter->flight.salt = random_word() | 1;
+    if (filter->flight.fd >= 0) {
+        filter->flight.record = flight.record;
+        show_file(filter, filter->flight.level);
+    } else {
+        filter->flight = flight;
+        filter->flight.salt = random_word() | 1;
+    }
 }
 
-/* Returns 1, 0 if no slot is free, or -1. Asks before it takes LOCK_CHANGE, so that waiting
+/* Returns 1, 0 if no slot is free, or -1. Begins with the last one. Asks before it takes LOCK_CHANGE, so that waiting
  * processes do not keep the lock from working ones. */
 static int take_free(struct filter *filter, struct fault *fault)
 {
     struct store *store = filter->store;
     int fd = store->file.fd, got = 0;
-    for (unsigned slot = 0; slot < SLOTS_MAX && got == 0; slot++) {
+    for (unsigned i = 0, first = filter->slot; i < SLOTS_MAX && got == 0; i++) {
+        unsigned slot = (first + i) % SLOTS_MAX;
         int held = slot_lives(store, slot, fault);
         if (held > 0)
             continue;
@@ -224,40 +249,70 @@ static int take_free(struct filter *filter, struct fault *fault)
         got = lock_try(fd, LOCK_SLOT + slot);
         filter->slot = slot;
         if (got > 0)
-            empty(filter);
+            move_in(filter);
         store_unlock(store);
     }
     return got >= 0 ? got : fault_errno(fault, store_path(store), "cannot be locked", errno);
 }
 
+static void tell_waiting(void *context, bool to_the_end)
+{
+    const struct store *store = context;
+    (void)to_the_end;
+    if (store->watch.waits_for_slot != NULL)
+        store->watch.waits_for_slot(store);
+}
+
 /* While all slots are taken, one waiting process looks for a free one, and the others wait for its
- * lock, which it drops between looks so that it can be stopped (Ctrl-Z). */
+ * lock, which it drops between looks so that it can be stopped (Ctrl-Z). Guests hold a slot for a
+ * batch, so it looks soon at first. */
 static int wait_for_free(struct filter *filter, struct fault *fault)
 {
-    const struct timespec doze = {0, 300000000};
+    enum { FIRST = 8, FIVE_SECONDS = 5000 };
+    struct timespec doze = {0, 1000000};
     struct store *store = filter->store;
     int fd = store->file.fd, taken = 0;
+    int64_t since = clock_monotonic();
+    lock_waits *tell = tell_waiting;
     for (unsigned round = 0; taken == 0; round++) {
-        if (lock_take(fd, LOCK_WAITING, false, store_tell_waiting, store) != 0)
+        if (lock_take(fd, LOCK_WAITING, false, tell, store) != 0)
             return fault_errno(fault, store_path(store), "cannot be locked", errno);
-        if (round == 16)
-            store_tell_waiting(store, false);
+        if (tell != NULL && clock_monotonic() - since >= FIVE_SECONDS) {
+            tell(store, false);
+            tell = NULL;
+        }
         if (nanosleep(&doze, NULL) != 0 && signals_pending())
             taken = fault_errno(fault, store_path(store), "cannot be locked", errno);
         else
             taken = take_free(filter, fault);
         lock_drop(fd, LOCK_WAITING);
+        if (round < FIRST)
+            doze.tv_nsec *= 2; /* to a quarter of a second */
     }
     return taken;
 }
 
 int slot_take(struct filter *filter, struct fault *fault)
 {
+    if (filter->has_slot)
+        return 0;
     int taken = take_free(filter, fault);
     if (taken == 0)
         taken = wait_for_free(filter, fault);
-    filter->writes = taken > 0;
+    filter->has_slot = taken > 0;
     return taken > 0 ? 0 : -1;
+}
+
+/* Nothing is in flight, so no other process looks at the rest of the record. */
+void slot_rest(struct filter *filter)
+{
+    if (!filter->has_slot || filter->slot < SLOTS_KEPT || filter->flight.count > 0)
+        return;
+    note_no_file(filter, 0);
+    put64(filter->store, slot_at(filter->slot) + FLIGHT_SALT, 0);
+    filter->flight.record = NULL;
+    filter->has_slot = false;
+    lock_give_back(filter->store->file.fd, LOCK_SLOT + filter->slot);
 }
 
 /* If the file cannot be removed, because its directory was renamed, the next owner of the slot will
@@ -268,19 +323,20 @@ void slot_leave(struct filter *filter)
     struct store *store = filter->store;
     struct flight *flight = &filter->flight;
     uint64_t count = flight->count;
-    bool locked = flight->fd >= 0 && store_lock(store, &ignored) == 0;
+    bool shown = filter->has_slot && flight->fd >= 0;
+    bool locked = shown && store_lock(store, &ignored) == 0;
     if (count > 0)
         flight_hide(flight);
-    if (flight->fd >= 0)
+    if (shown)
         note_no_file(filter, FLIGHT_BEGINS);
     if (locked)
         store_unlock(store);
     if (flight->fd < 0)
         flight_clear(flight, count);
-    else if (remove_file(flight->fd, flight->path))
+    else if (remove_file(flight->fd, flight->path) && shown)
         note_no_file(filter, 0);
-    if (get64(store, slot_at(filter->slot) + FLIGHT_SALT) != 0)
+    if (filter->has_slot && get64(store, slot_at(filter->slot) + FLIGHT_SALT) != 0)
         put64(store, slot_at(filter->slot) + FLIGHT_SALT, 0);
     flight_unmap(flight);
-    filter->writes = false;
+    filter->has_slot = false;
 }

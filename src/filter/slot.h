@@ -4,7 +4,13 @@
  *
  * A slot has the record of a flight, and the first slots also have space for its keys. A flight
  * that does not fit is in a side file, FILTER.flight-NUMBER, with the filter's mode. NUMBER is that
- * of the slot, or 128 more, and so on, if that name is taken.
+ * of the slot in which it was made, or 128 more, and so on, if that name is taken. Its owner holds
+ * LOCK_FLIGHT of it to the end.
+ *
+ * Who has one of the first 64 slots keeps it from open to close. In another one, a writer is a
+ * guest, with its keys in its side file: when nothing is in flight, it gives the slot back and
+ * keeps the file, to show it in the next slot that it takes. (To make a file for each batch would
+ * take longer than the batch, and a confined process cannot.)
  */
 #ifndef UNSEEN_FILTER_SLOT_H
 #define UNSEEN_FILTER_SLOT_H
@@ -29,9 +35,12 @@ int slot_lives(const struct store *store, unsigned slot, struct fault *fault);
 
 /* --- for the files of this directory --- */
 
-/* Takes a free slot until the file is closed; waits while all are taken. Returns 0, or -1 with the
- * fault. */
+/* Takes a free slot, unless this writer has one; waits while all are taken. Returns 0, or -1 with
+ * the fault. */
 int slot_take(struct filter *filter, struct fault *fault);
+
+/* Gives a guest's slot back, unless keys are in flight. */
+void slot_rest(struct filter *filter);
 
 /* Makes room for `n` more keys in this writer's flight; makes or enlarges its side file if needed.
  * LOCK_CHANGE must not be held. Returns 0, or -1 with the fault. */

@@ -25,6 +25,8 @@ struct store_watch {
     void (*grew)(const struct store *store, unsigned layers);
     /* It has waited five seconds for the lock of another writer. */
     void (*waits)(const struct store *store, bool to_the_end); /* system/lock.h */
+    /* It has waited as long for a slot: SLOTS_MAX runs have lines in flight. */
+    void (*waits_for_slot)(const struct store *store);
 };
 
 /* Opens a filter file. For reading, nothing is ever written. For writing, refuses file systems

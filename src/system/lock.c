@@ -68,10 +68,15 @@ int lock_take(int fd, unsigned lock, bool to_the_end, lock_waits *waits, void *c
     return -1;
 }
 
-void lock_drop(int fd, unsigned lock)
+void lock_give_back(int fd, unsigned lock)
 {
     struct flock flock = range(lock, F_UNLCK);
     (void)fcntl(fd, F_OFD_SETLK, &flock);
+}
+
+void lock_drop(int fd, unsigned lock)
+{
+    lock_give_back(fd, lock);
     signals_release_stop();
 }
 

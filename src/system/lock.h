@@ -20,8 +20,8 @@ enum {
     LOCK_HELD = 4099,    /* settling keys that were in flight for long */
     LOCK_MAKING = 4100   /* a file that has its temporary name */
 };
-/* The lock of an output file, and of a file of pending keys. */
-enum { LOCK_OUTPUT = 0, LOCK_PENDING = 0 };
+/* The lock of an output file, of a file of pending keys, and of one of keys in flight. */
+enum { LOCK_OUTPUT = 0, LOCK_PENDING = 0, LOCK_FLIGHT = 0 };
 
 /* Called once, after about five seconds of waiting; `to_the_end` as below. */
 typedef void lock_waits(void *context, bool to_the_end);
@@ -33,8 +33,10 @@ int lock_take(int fd, unsigned lock, bool to_the_end, lock_waits *waits, void *c
 void lock_drop(int fd, unsigned lock);
 
 /* Takes a lock if it is free, without deferring SIGTSTP. Returns 1 if it took the lock, 0 if
- * somebody else holds it, -1 with errno. Such a lock is held until the file is closed. */
+ * somebody else holds it, -1 with errno. Such a lock is held until the file is closed, or until
+ * lock_give_back. */
 int lock_try(int fd, unsigned lock);
+void lock_give_back(int fd, unsigned lock);
 
 /* Whether somebody else holds a lock: 1 or 0, or -1 with errno. Only write locks count, because
  * anybody who may read the file can take a read lock. */
