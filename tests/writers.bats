@@ -187,16 +187,19 @@ idle() {
 }
 
 @test "more writers than slots that wait for input keep nobody from work, in any form, and each goes on" {
-    local i form gate pids
+    local i form files gate pids
     input 300 >in
     input 3000 5000 >more
     exits 0 unseen create -p 1e-9 f.bf
     idle 140
+    files=$(stat -c '%i %n' f.bf.flight-*)
+    [[ $(wc -l <<<"$files") -eq 139 ]]
     for form in in '--durable in' 'in -x cat' '--tag in'; do
         exits 0 timeout 60 "$UNSEEN" f.bf $form
         sed 's/^new\t//' "$out" | same /dev/stdin in || complain "$form"
         silent_on_stderr
         exits 0 unseen query -c f.bf in && prints '300\n'
+        [[ $(stat -c '%i %n' f.bf.flight-*) == "$files" ]] || complain "$form took a file that somebody has"
         sed -i 's/^/x/' in
     done
     exits 0 unseen verify f.bf
