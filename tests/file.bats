@@ -338,6 +338,46 @@ large_pages() {
     LD_PRELOAD=$preload "$UNSEEN" "$@"
 }
 
+# in_group LINE FILE LIMIT COMMAND...: in a control group that /proc/self/cgroup has as LINE, with FILE in
+# /sys/fs/cgroup as its LIMIT.
+in_group() {
+    # shellcheck disable=SC2016 # for sh
+    unshare -m sh -c '
+        rm -rf groups && mkdir -p "$(dirname "groups/$2")" && echo "$3" >"groups/$2" && echo "$1" >line &&
+            mount --bind line /proc/$$/cgroup && mount --bind groups /sys/fs/cgroup || exit 99
+        shift 3
+        exec "$@"' sh "$@"
+}
+
+@test "a tenth of memory is a tenth of what the control group, or one around it, may use" {
+    need_mounts
+    need_preload sparse
+    local line file limit stage
+    [[ $(getconf _PHYS_PAGES) -gt $((10 ** 10 / $(getconf PAGESIZE))) ]] || skip "needs 10 GB of memory"
+    seq 9 >in
+    LD_PRELOAD=$preload exits 0 "$UNSEEN" create -n 200M made.bf
+    # Only a layer of more than that, which is of 760 MB, has its staging area used.
+    while IFS='|' read -r stage line file limit; do
+        cp --sparse=always made.bf f.bf
+        LD_PRELOAD=$preload succeeds in_group "$line" "$file" "$limit" "$UNSEEN" f.bf in
+        same "$out" in
+        [[ $(od -An -tu8 -j 9224 -N 8 f.bf | tr -d ' ') -eq $stage ]] || complain "$line, $file, $limit"
+    done <<'END'
+0|0::/job|job/memory.max|max
+0|0::/job|job/memory.max|9000000000
+1|0::/job|job/memory.max|2000000000
+1|0::/job/part|job/memory.max|2000000000
+1|0::/outside/of/it|memory.max|2000000000
+0|0::/job|job.max|2000000000
+1|0::/job|unified/job/memory.max|2000000000
+1|4:memory:/job|memory/job/memory.limit_in_bytes|2000000000
+1|4:memory:/job|memory/memory.limit_in_bytes|2000000000
+0|4:memory:/job|memory/memory.limit_in_bytes|9223372036854771712
+0|4:cpu:/job|memory/job/memory.limit_in_bytes|2000000000
+0|nothing|memory.max|max
+END
+}
+
 @test "where the system's pages are of 64 KB: the same file, by every way of using it" {
     need_preload pages
     seq 100000 >in

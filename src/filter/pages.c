@@ -19,6 +19,7 @@
 
 #include "filter/internal.h"
 #include "system/io.h"
+#include "system/machine.h"
 #include "system/map.h"
 
 #include <errno.h>
@@ -69,8 +70,7 @@ void pages_read_ahead(const struct store *store, unsigned layer, uint64_t page, 
 
 uint64_t pages_of_memory(void)
 {
-    long memory = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    return memory > 0 && page > 0 ? (uint64_t)memory * ((uint64_t)page / PAGE_BYTES) : 0;
+    return machine_memory() / PAGE_BYTES;
 }
 
 /* Whether huge pages pay off in a bulk run. */

@@ -1,0 +1,14 @@
+/*
+ * machine - how much memory there is.
+ */
+#ifndef UNSEEN_SYSTEM_MACHINE_H
+#define UNSEEN_SYSTEM_MACHINE_H
+
+#include <stdint.h>
+
+/* The bytes of memory that this process may use: the machine's, or if that is less, what its control
+ * group, or one around that, is limited to. 0 if unknown. The first call takes 20 us, and must come
+ * before the process is confined. */
+uint64_t machine_memory(void);
+
+#endif
