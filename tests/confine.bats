@@ -5,28 +5,29 @@
 # shellcheck disable=SC2317 # each_form calls it
 # shellcheck disable=SC2154 # out, err, code and preload are set by helper.bash
 load helper
+load crash
 
 # The forms of all commands that read lines or filters, with what each may do in the directory where its
-# files are: read, write, make, remove. The queue is in a directory of its own.
+# files are: read, write, make to write, remove. The queue is in a directory of its own.
 forms=(
     ' | memory in'
     'r | f.bf in'
     'r | f.bf in -a got'
     'r | --dropped held f.bf in'
     'rd | --durable f.bf in -a got'
-    'rwmd | --pending other f.bf in'
-    'r | add f.bf in'
-    'r | commit f.bf keys'
-    'r | remove counting.bf in'
+    'rd | --pending other f.bf in'
+    ' | add f.bf in'
+    ' | commit f.bf keys'
+    ' | remove counting.bf in'
     'r | push queue.bf in'
     'rd | push --durable queue.bf in'
     ' | pop queue.bf'
     ' | query f.bf in'
     ' | stats f.bf'
     ' | stats queue.bf'
-    'r | stats f.bf queue.bf'
+    ' | stats f.bf queue.bf'
     ' | verify queue.bf'
-    'r | verify f.bf queue.bf'
+    ' | verify f.bf queue.bf'
     ' | plan in'
     'rwmd | merge -o new.bf f.bf queue.bf'
     'rwmd | merge -o f.bf f.bf'
@@ -111,7 +112,7 @@ each_form() {
     need_landlock
     local old
     # one that only prints, one that appends, one that makes a file, one that reads several filters
-    forms=(' | query f.bf in' 'r | f.bf in -a got' 'rwmd | --pending other f.bf in' 'r | verify f.bf queue.bf')
+    forms=(' | query f.bf in' 'r | f.bf in -a got' 'rd | --pending other f.bf in' ' | verify f.bf queue.bf')
     try() {
         traced "$2" FAKE_LANDLOCK="$old"
         confined "$old" "$1"
@@ -221,6 +222,38 @@ each_form() {
     wait $! || true
     prints '0\n'
     grep -qx 'unseen: a: Permission denied (if it was made or replaced during this run: run unseen again)' "$err" || complain
+}
+
+@test "nor is a filter that was replaced, by stats and verify" {
+    need_landlock
+    need_strace
+    local command pid child
+    for command in stats verify; do
+        exits 0 unseen create --force a.bf
+        exits 0 unseen create --force b.bf
+        exits 0 unseen create --force c.bf
+        rm -f trace
+        strace -qq -o trace -e trace=prctl -e inject=prctl:signal=STOP:when=1 "$UNSEEN" $command a.bf b.bf >"$out" 2>"$err" 3>&- &
+        pid=$!
+        is_stopped
+        mv c.bf b.bf
+        kill -CONT "$child"
+        code=0
+        wait "$pid" || code=$?
+        [[ $code -eq 2 ]] || complain "$command"
+        says '^unseen: b\.bf: Permission denied \(if it was made or replaced during this run: run unseen again\)'
+    done
+}
+
+@test "a directory that is given for a file: nothing in it can be opened" {
+    need_landlock
+    local form
+    for form in 'key ../outside in' 'f.bf ../outside in' 'stats f.bf ../outside'; do
+        prepare
+        traced "$form"
+        [[ $code -eq 2 && $tried == 'outside= here='* ]] || complain "$form: $tried"
+        says '^unseen: \.\./outside: Is a directory'
+    done
 }
 
 @test "an ordinary user is confined, too, and may name files in a directory that can only be searched" {

@@ -139,9 +139,9 @@ static int confine(const struct options *options, const char *out)
     struct fault fault = FAULT_UNSET;
     struct confine confine;
     confine_begin(&confine);
-    confine_allow_place(&confine, out, CONFINE_READ | CONFINE_WRITE);
+    confine_allow_place(&confine, out, CONFINE_READ | CONFINE_LIST | CONFINE_WRITE);
     for (size_t i = 0; i < options->operand_count; i++)
-        queue_allow(options->operands[i], CONFINE_READ, &confine);
+        queue_allow(options->operands[i], false, &confine);
     return confine_end(&confine, &fault) == 0 ? 0 : message_fault(&fault);
 }
 

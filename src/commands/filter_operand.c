@@ -122,6 +122,8 @@ int filter_operand_refuse(struct fault *fault, const struct options *options, co
     bool is_empty = stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
     if (named && (fault->error == ENOENT || (fault->error == 0 && is_empty)))
         suggest_filter(fault, options, path);
+    else if (named && fault->error == EACCES && access(path, R_OK) == 0)
+        fault_way_out(fault, "if it was made or replaced during this run: run unseen again");
     else if (named && fault->error == 0 && !create_is_filter(path))
         suggest_input(fault, options, path);
     return message_fault(fault);
@@ -144,11 +146,8 @@ static int confine(const char **paths)
     struct fault fault = FAULT_UNSET;
     struct confine confine;
     confine_begin(&confine);
-    for (size_t i = 0; paths[i] != NULL; i++) {
-        queue_allow(paths[i], CONFINE_READ, &confine);
-        if (i > 0)
-            store_allow(paths[i], &confine);
-    }
+    for (size_t i = 0; paths[i] != NULL; i++)
+        queue_allow(paths[i], false, &confine);
     return confine_end(&confine, &fault) == 0 ? 0 : message_fault(&fault);
 }
 

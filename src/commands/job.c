@@ -202,7 +202,6 @@ static int hold(struct job *job)
 /* Gives up rights that are no longer needed; not with -x, because CMD would inherit that. */
 static int confine(struct job *job)
 {
-    enum { READ_WRITE = CONFINE_READ | CONFINE_WRITE };
     struct fault fault = FAULT_UNSET;
     struct confine confine;
     const struct pipeline_plan *plan = &job->plan;
@@ -212,13 +211,13 @@ static int confine(struct job *job)
     confine_begin(&confine);
     for (const char **name = job->inputs.names; *name != NULL; name++)
         if (!inputs_is_standard(*name) || bit == FOR_COMMIT)
-            confine_allow(&confine, *name, CONFINE_READ);
+            confine_allow(&confine, *name, CONFINE_OPEN);
     if (plan->filter != NULL && bit != FOR_QUERY)
-        filter_allow(plan->filter, &confine);
+        filter_allow(plan->filter, (bit & (FOR_ADD | FOR_COMMIT | FOR_REMOVE)) == 0, &confine);
     if (plan->pending != NULL)
-        confine_allow_place(&confine, pending_target(plan->pending), READ_WRITE);
+        confine_allow_place(&confine, pending_target(plan->pending), CONFINE_RENAME);
     if (job->queue != NULL)
-        queue_allow(job->queue, READ_WRITE, &confine);
+        queue_allow(job->queue, true, &confine);
     if (job->shards != NULL)
         shard_files_allow(job->shards, &confine);
     return confine_end(&confine, &fault) == 0 ? 0 : message_fault(&fault);

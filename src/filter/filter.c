@@ -76,11 +76,11 @@ void filter_close(struct filter *filter)
     free(filter);
 }
 
-void filter_allow(const struct filter *filter, struct confine *confine)
+void filter_allow(const struct filter *filter, bool claims, struct confine *confine)
 {
-    unsigned uses = filter->writes && filter->flight.fd >= 0 ? CONFINE_READ | CONFINE_REMOVE
-                                                             : CONFINE_READ;
-    if (store_path(filter->store) != NULL)
+    unsigned uses = (claims ? CONFINE_READ : 0) |
+                    (filter->writes && filter->flight.fd >= 0 ? CONFINE_REMOVE : 0);
+    if (store_path(filter->store) != NULL && uses != 0)
         confine_allow_place(confine, store_path(filter->store), uses);
 }
 

@@ -82,8 +82,9 @@ struct filter *filter_memory(const struct header *header, const struct store_wat
 struct filter *filter_open(struct store *store, struct fault *fault);
 /* Drops keys in flight without settling them. NULL is allowed. */
 void filter_close(struct filter *filter);
-/* Allows what this run will still do to side files: read those of others, remove its own. */
-void filter_allow(const struct filter *filter, struct confine *confine);
+/* Allows what this run will still do to side files: if it `claims` keys, read those of others, which
+ * may be made later; remove its own. Both in the whole tree of their directory. */
+void filter_allow(const struct filter *filter, bool claims, struct confine *confine);
 struct store *filter_store(const struct filter *filter);
 
 /* Keeps keys in flight for longer than a batch. For a filter open for writing; `briefly`: as with

@@ -259,17 +259,6 @@ void store_close(struct store *store)
     free(store);
 }
 
-/* The directory, because the file may be replaced; and the file itself, because /dev/fd may lead to
- * a file elsewhere. */
-void store_allow(const char *path, struct confine *confine)
-{
-    char directory[PATH_MAX];
-    path_directory(path, directory);
-    confine_allow(confine, directory, CONFINE_READ);
-    confine_allow_place(confine, path, CONFINE_READ);
-    confine_allow(confine, path, CONFINE_READ);
-}
-
 /* --- the name --- */
 
 /* On an overlay, the first writer of a file gets a copy. Maps of those who opened the file before

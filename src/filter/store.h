@@ -8,7 +8,7 @@
 
 #include "core/growth.h"
 #include "format/header.h"
-#include "system/confine.h"
+#include "system/fault.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,9 +37,6 @@ struct store *store_open(const char *path, bool write, const struct store_watch 
 
 /* NULL is allowed. */
 void store_close(struct store *store);
-
-/* Allows a filter to be opened for reading. */
-void store_allow(const char *path, struct confine *confine);
 
 const struct header *store_header(const struct store *store);
 const char *store_path(const struct store *store);      /* NULL in memory */

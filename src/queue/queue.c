@@ -158,17 +158,18 @@ void queue_close(struct queue *queue)
     free(queue);
 }
 
-void queue_allow(const char *filter, unsigned uses, struct confine *confine)
+void queue_allow(const char *filter, bool writes, struct confine *confine)
 {
     char name[SIDE_FILE_NAME_MAX];
-    if (uses == CONFINE_READ) {
+    unsigned uses = CONFINE_READ | CONFINE_LIST | (writes ? CONFINE_WRITE : 0);
+    if (!writes) {
         side_file_name(filter, ".failed", name);
-        confine_allow(confine, name, uses);
-        confine_allow(confine, filter, uses);
+        confine_allow(confine, name, CONFINE_OPEN);
+        confine_allow(confine, filter, CONFINE_OPEN);
     }
     side_file_name(filter, ".queue", name);
     /* pop --wait may find a queue that is made later. */
-    if (uses == CONFINE_READ || access(name, F_OK) == 0)
+    if (!writes || access(name, F_OK) == 0)
         confine_allow(confine, name, uses);
     else
         confine_allow_place(confine, name, uses);

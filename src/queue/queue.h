@@ -133,8 +133,8 @@ struct queue_facts {
  * missing, else -1. */
 int queue_facts(const char *filter, struct queue_facts *facts, struct fault *fault);
 
-/* Allows the use of a filter's queue: CONFINE_READ for queue_facts, which reads the filter, too; or
- * CONFINE_READ | CONFINE_WRITE. */
-void queue_allow(const char *filter, unsigned uses, struct confine *confine);
+/* Allows the use of a filter's queue: to write to it, or for queue_facts, which reads the filter,
+ * too. */
+void queue_allow(const char *filter, bool writes, struct confine *confine);
 
 #endif

@@ -106,10 +106,16 @@ void confine_begin(struct confine *confine)
 static uint64_t rights_for(unsigned uses, bool directory)
 {
     uint64_t rights = 0;
+    if (uses & CONFINE_OPEN)
+        rights |= directory ? READ_DIR : READ_FILE;
     if (uses & CONFINE_READ)
-        rights |= READ_FILE | READ_DIR;
+        rights |= READ_FILE;
+    if (uses & CONFINE_LIST)
+        rights |= READ_DIR;
     if (uses & CONFINE_REMOVE)
         rights |= REMOVE_FILE;
+    if (uses & CONFINE_RENAME)
+        rights |= MAKE_REG | REMOVE_FILE | READ_DIR;
     if (uses & CONFINE_WRITE)
         rights |= WRITE_FILE | TRUNCATE | MAKE_REG | REMOVE_FILE;
     return directory ? rights : rights & OF_FILE;

@@ -22,9 +22,13 @@
 #include <stdint.h>
 
 enum confine_use {
-    CONFINE_READ = 1,   /* read files, list directories */
-    CONFINE_REMOVE = 2, /* remove files */
-    CONFINE_WRITE = 4,  /* write, make, rename and remove files; directories stay */
+    CONFINE_OPEN = 1,   /* read the file, or list the directory, but read nothing below it */
+    CONFINE_READ = 2,   /* read files */
+    CONFINE_LIST = 4,   /* list directories */
+    CONFINE_REMOVE = 8, /* remove files */
+    CONFINE_RENAME =
+        16, /* give an open file another name and flush that; not read or write others */
+    CONFINE_WRITE = 32, /* write, make, rename and remove files; directories stay */
 };
 
 /* The rules so far. */

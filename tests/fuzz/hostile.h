@@ -29,6 +29,7 @@
 #include "filter/store.h"
 #include "format/header.h"
 #include "replay.h"
+#include "system/confine.h"
 
 #include <fcntl.h>
 #include <ftw.h>
