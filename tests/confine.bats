@@ -3,6 +3,7 @@
 
 # shellcheck disable=SC2086 # a form is several words
 # shellcheck disable=SC2317 # each_form calls it
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 # shellcheck disable=SC2154 # out, err, code and preload are set by helper.bash
 load helper
 load crash
