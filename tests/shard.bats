@@ -60,6 +60,22 @@ in_files() {
     prints 'a\nb\0\0c\0'
 }
 
+@test "lines stay whole where several runs append to one file, tags and lines longer than any buffer too: shard, key, --tag" {
+    local form runs=(1 2 3 4)
+    { seq -f 'http://example.org/%.0f/page' 40000; head -c 300000 /dev/zero | tr '\0' x; echo; } >in
+    exits 0 unseen create f.bf
+    for form in 'shard 9' 'key --tag' 'query --tag f.bf'; do
+        rm -f all
+        for _ in "${runs[@]}"; do
+            # shellcheck disable=SC2086 # several words
+            unseen $form in >>all &
+        done
+        wait
+        # shellcheck disable=SC2086
+        for _ in "${runs[@]}"; do unseen $form in; done | sort | cmp - <(sort all) || complain "$form"
+    done
+}
+
 @test "--header: the first header line, once, in every shard" {
     printf 'id,name\n1,x\n' >a
     printf 'id,name\n2,y\n' >b

@@ -19,13 +19,14 @@ static int print_key(struct keys *keys, const char *line, size_t length, struct 
     struct collect *collect = keys->job.scan.collect;
     struct key_text key = keyer_text(keys->keyer, line, length);
     const char *tag = key.no_key ? "none\t" : "key\t";
-    if (collect_reserve(collect, strlen(tag) + key.length + 1, fault) != 0)
+    size_t tagged = keys->job.options->tag ? strlen(tag) : 0;
+    char *at = collect_room(collect, tagged + key.length + 1, fault);
+    if (at == NULL)
         return -1;
-    if (keys->job.options->tag && collect_add(collect, tag, strlen(tag), fault) != 0)
-        return -1;
-    if (collect_add(collect, key.bytes, key.length, fault) != 0)
-        return -1;
-    return collect_add(collect, &keys->job.output.delimiter, 1, fault);
+    at = mempcpy(at, tag, tagged);
+    at = mempcpy(at, key.bytes, key.length);
+    *at = keys->job.output.delimiter;
+    return 0;
 }
 
 static int print_keys(void *context, const struct batch *batch, struct fault *fault)

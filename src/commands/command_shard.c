@@ -23,14 +23,21 @@ struct splitting {
     uint32_t part[BATCH_LINES]; /* of the lines at hand */
 };
 
-/* Adds the number of a shard and a TAB. */
-static int add_tag(struct collect *collect, uint32_t part, struct fault *fault)
+/* Adds a line after the number of its shard and a TAB. */
+static inline int add_tagged(struct collect *collect, uint32_t part, const char *line,
+                             size_t length, struct fault *fault)
 {
-    char text[16], *end = text + sizeof text, *at = end;
-    *--at = '\t';
+    char text[16], *end = text + sizeof text, *tag = end;
+    *--tag = '\t';
     for (; part != 0; part /= 10)
-        *--at = (char)('0' + part % 10);
-    return collect_add(collect, at, (size_t)(end - at), fault);
+        *--tag = (char)('0' + part % 10);
+    char *at = collect_room(collect, (size_t)(end - tag) + length, fault);
+    if (at == NULL)
+        return -1;
+    while (tag < end)
+        *at++ = *tag++;
+    memcpy(at, line, length);
+    return 0;
 }
 
 /* Into the file of its shard; or to the output, after its number if all shards go there. Part 0 is
@@ -40,10 +47,10 @@ static inline int hand_on(struct splitting *splitting, uint32_t part, const char
 {
     if (splitting->job.shards != NULL)
         return shard_files_add(splitting->job.shards, part, line, length, fault);
-    bool tagged = splitting->shard.number == 0 && part != 0;
-    if (tagged && add_tag(splitting->job.scan.collect, part, fault) != 0)
-        return -1;
-    return collect_add(splitting->job.scan.collect, line, length, fault);
+    struct collect *collect = splitting->job.scan.collect;
+    return splitting->shard.number == 0 && part != 0
+               ? add_tagged(collect, part, line, length, fault)
+               : collect_add(collect, line, length, fault);
 }
 
 static int print_header_line(void *context, const struct batch *batch, const char *input,

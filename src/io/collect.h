@@ -21,14 +21,14 @@ struct collect *collect_new(struct output *output);
 /* Discards what was not flushed. */
 void collect_free(struct collect *collect);
 
-/* Adds bytes: a line with its delimiter, or a piece of one. The bytes of one call are never divided
- * between two writes, so whole lines stay whole. More bytes than the buffer holds are written
- * directly. Returns 0; or -1 with the fault of output_write, and then the buffer is discarded. */
+/* Adds lines with their delimiters. The bytes of one call are never divided between two writes, so
+ * whole lines stay whole. More bytes than the buffer holds are written directly. Returns 0; or -1
+ * with the fault of output_write, and then the buffer is discarded. */
 int collect_add(struct collect *collect, const char *bytes, size_t length, struct fault *fault);
 
-/* Makes room, so that pieces of so many bytes in all are not divided between two writes, unless
- * they are more than the buffer holds. Returns as collect_add. */
-int collect_reserve(struct collect *collect, size_t length, struct fault *fault);
+/* The same for a line of several pieces: returns where its `length` bytes are to be put, before the
+ * next call. The buffer grows for a line that is longer. NULL with the fault. */
+char *collect_room(struct collect *collect, size_t length, struct fault *fault);
 
 /* Writes the buffer. Returns as collect_add. */
 int collect_flush(struct collect *collect, struct fault *fault);

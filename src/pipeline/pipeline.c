@@ -263,10 +263,11 @@ static int write_tags(struct pipeline *pipeline, const struct batch *batch, stru
     struct collect *to = pipeline->tagged;
     for (size_t i = 0; i < batch->n; i++) {
         const char *tag = tag_of(pipeline, i);
-        if (collect_reserve(to, printed_length(pipeline, batch, i), fault) != 0 ||
-            collect_add(to, tag, strlen(tag), fault) != 0 ||
-            collect_add(to, batch->bytes + batch->starts[i], line_length(batch, i), fault) != 0)
+        char *at = collect_room(to, printed_length(pipeline, batch, i), fault);
+        if (at == NULL)
             return -1;
+        at = mempcpy(at, tag, strlen(tag));
+        memcpy(at, batch->bytes + batch->starts[i], line_length(batch, i));
     }
     return collect_flush(to, fault);
 }
