@@ -149,11 +149,41 @@ in_files() {
     fails_with 2 'shard.2: Permission denied' as_nobody "$public/unseen" shard 2 --files 'shard.%d' in
 }
 
+@test "--files: nothing is emptied before all files are open, and each has one name" {
+    local what file reason pattern=s%d
+    while IFS='|' read -r what file reason; do
+        rm -rf -- * && mkdir there a1
+        echo old | tee s1 >s2
+        eval "$what"
+        fails_with 2 "^unseen: $file: $reason" unseen shard 3 --files "$pattern" < <(seq 9)
+    done <<'END'
+ln -sf nowhere/x s2|s2|No such file or directory$
+ln -sf s1 s2|s2|is the same file as s1 \(remove one of the two names, or use other names\)$
+rm s1; ln -s s3 s1; echo 3 >s3|s3|is the same file as s1
+ln s2 s3|s3|is the same file as s2
+ln s1 there/1; ln -s there/1 s3|s3|is the same file as s1
+ln -s a1 a2; ln -s a1 a3; echo x >a1/f; pattern=a%d/f|a2/f|is the same file as a1/f
+pattern=s%d; mkfifo s3|s3|is not a regular file$
+mkdir s3|s3|Is a directory$
+END
+    # where links lead is written to
+    rm -rf -- *
+    echo old >there
+    ln -s there s1
+    ln -s new s2
+    exits 0 unseen shard 2 --files s%d < <(seq 9)
+    [[ -L s1 && -L s2 ]]
+    sort there new | cmp - <(seq 9)
+}
+
 @test "--files: a run that fails leaves no part, and tells no size of one" {
-    echo old >shard.1
-    exits 2 unseen shard 2 --summary --max-line 3 --files 'shard.%d' < <(printf 'a\nlong line\n')
-    says_lines 3 'has a line longer than 3 bytes' 'shard.%d: no shards were kept' 'shard 2: 1 line read$'
-    [[ -z $(ls) ]]
+    echo old | tee there shard.1 >linked
+    ln -s there shard.2
+    ln linked shard.3
+    exits 2 unseen shard 5 --summary --max-line 3 --files 'shard.%d' < <(seq 50; echo long line)
+    says_lines 3 'has a line longer than 3 bytes' 'shard.%d: no shards were kept' 'shard 5: 50 lines read$'
+    [[ $(echo *) == 'linked shard.1 shard.2 shard.3 there' && -L shard.2 && ! -s shard.1 && ! -s there && ! -s linked ]]
+    rm -- *
     # a limit on file size stands for a full disk, met early, and by the last lines
     seq 5000 >few
     yes "a line, many times" | head -n 100000 >in
@@ -184,6 +214,6 @@ in_files() {
         code=0
         wait $pid || code=$?
         exec 8>&-
-        [[ $code -eq $((128 + $(kill -l $signal))) && $(ls) == to ]] || complain "$signal: $code, $(ls)"
+        [[ $code -eq $((128 + $(kill -l $signal))) && $(echo *) == 'shard.1 to' && ! -s shard.1 ]] || complain "$signal: $code, $(ls)"
     done
 }

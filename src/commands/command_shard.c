@@ -157,7 +157,8 @@ static int finish_files(struct splitting *splitting, int status)
         return shard_files_finish(splitting->job.shards, &fault) == 0 ? EXIT_OK
                                                                       : message_fault(&fault);
     if (!signals_pending())
-        message("%s: no shards were kept, because not all lines could be read and written",
+        message("%s: no shards were kept, because not all lines could be read and written (new "
+                "files were removed, older ones emptied)",
                 splitting->job.options->files);
     return status;
 }

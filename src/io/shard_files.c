@@ -4,8 +4,10 @@
 #include "system/path.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -17,11 +19,14 @@ enum { BUFFERS_BYTES = 1 << 20, BUFFER_LEAST = 4 << 10, BUFFER_MOST = 64 << 10 }
 
 struct shard_files {
     const char *pattern;
-    uint32_t shards, opened;
+    uint32_t shards, opened, emptied;
     bool finished;
     size_t size;
     char *buffers; /* `size` bytes for each file, allocated after `file` */
-    FILE *file[];
+    struct shard_file {
+        FILE *stream;
+        bool made; /* there was none of this name */
+    } file[];
 };
 
 /* --- names --- */
@@ -75,19 +80,6 @@ static int fault_of(const struct shard_files *files, uint32_t shard, struct faul
 
 /* --- opening --- */
 
-static int check(const char *pattern, uint32_t shards, struct fault *fault)
-{
-    struct stat status;
-    char name[PATH_MAX];
-    for (uint32_t shard = 1; shard <= shards; shard++) {
-        if (shard_files_name(pattern, shard, name, fault) != 0)
-            return -1;
-        if (stat(name, &status) == 0 && !S_ISREG(status.st_mode))
-            return fault_set(fault, name, "is not a regular file");
-    }
-    return 0;
-}
-
 /* Raises the limit on open files, as far as this user may, to allow `more` more. */
 static int allow_open(uint32_t more, struct fault *fault)
 {
@@ -107,34 +99,107 @@ static int allow_open(uint32_t more, struct fault *fault)
         (uintmax_t)wanted, more);
 }
 
+/* Opens a file without changing it. First without O_CREAT if it exists, as in output_open; a link may
+ * lead to a file that does not. Returns a descriptor, or -1 with the fault. */
+static int open_one(const char *name, bool *made, struct fault *fault)
+{
+    const int flags = O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
+    struct stat status;
+    if (stat(name, &status) == 0 && !S_ISREG(status.st_mode))
+        return fault_set(fault, name, "is not a regular file");
+    int fd = open(name, flags | O_CREAT | O_EXCL, 0666);
+    *made = fd >= 0;
+    if (fd < 0 && errno == EEXIST)
+        fd = open(name, flags);
+    if (fd < 0 && errno == ENOENT)
+        fd = open(name, flags | O_CREAT, 0666);
+    return fd >= 0 ? fd : fault_errno(fault, name, NULL, errno);
+}
+
 static int open_all(struct shard_files *files, struct fault *fault)
 {
-    for (uint32_t i = 0; i < files->shards; i++) {
+    for (struct shard_file *file = files->file; files->opened < files->shards; file++) {
         char name[PATH_MAX];
-        (void)shard_files_name(files->pattern, i + 1, name, fault);
-        files->file[i] = fopen(name, "we");
-        if (files->file[i] == NULL)
-            return fault_errno(fault, name, NULL, errno);
-        setvbuf(files->file[i], files->buffers + i * files->size, _IOFBF, files->size);
-        files->opened++;
+        (void)shard_files_name(files->pattern, files->opened + 1, name, fault);
+        int fd = open_one(name, &file->made, fault);
+        file->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+        if (fd < 0)
+            return -1;
+        if (file->stream == NULL) {
+            fault_errno(fault, name, NULL, errno);
+            close(fd);
+            if (file->made)
+                unlink(name);
+            return -1;
+        }
+        setvbuf(file->stream, files->buffers + files->opened++ * files->size, _IOFBF, files->size);
     }
+    return 0;
+}
+
+struct identity {
+    dev_t device;
+    ino_t inode;
+    uint32_t shard;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct identity *x = a, *y = b;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    return x->inode != y->inode ? (x->inode < y->inode ? -1 : 1) : (int)x->shard - (int)y->shard;
+}
+
+/* Links, or a number in the name of a directory, may make one file of two names. */
+static int check_distinct(const struct shard_files *files, struct fault *fault)
+{
+    char name[PATH_MAX], other[PATH_MAX];
+    struct stat status;
+    struct identity *ids = malloc(files->shards * sizeof *ids);
+    if (ids == NULL)
+        return fault_errno(fault, "--files", NULL, ENOMEM);
+    for (uint32_t i = 0; i < files->shards; i++) {
+        (void)!fstat(fileno(files->file[i].stream), &status);
+        ids[i] = (struct identity){status.st_dev, status.st_ino, i + 1};
+    }
+    qsort(ids, files->shards, sizeof *ids, compare);
+    int result = 0;
+    for (uint32_t i = 1; i < files->shards && result == 0; i++) {
+        if (ids[i - 1].device != ids[i].device || ids[i - 1].inode != ids[i].inode)
+            continue;
+        (void)shard_files_name(files->pattern, ids[i - 1].shard, other, fault);
+        (void)shard_files_name(files->pattern, ids[i].shard, name, fault);
+        result = fault_set(fault, name, "is the same file as %.200s", other);
+        fault_way_out(fault, "remove one of the two names, or use other names");
+    }
+    free(ids);
+    return result;
+}
+
+static int empty_all(struct shard_files *files, struct fault *fault)
+{
+    for (; files->emptied < files->shards; files->emptied++)
+        if (ftruncate(fileno(files->file[files->emptied].stream), 0) != 0)
+            return fault_of(files, files->emptied + 1, fault);
     return 0;
 }
 
 struct shard_files *shard_files_new(const char *pattern, uint32_t shards, struct fault *fault)
 {
-    if (check(pattern, shards, fault) != 0 || allow_open(shards, fault) != 0)
+    if (allow_open(shards, fault) != 0)
         return NULL;
     size_t size = BUFFERS_BYTES / shards;
     size = size < BUFFER_LEAST ? BUFFER_LEAST : size > BUFFER_MOST ? BUFFER_MOST : size;
-    struct shard_files *files = malloc(sizeof *files + shards * (sizeof(FILE *) + size));
+    struct shard_files *files = malloc(sizeof *files + shards * (sizeof *files->file + size));
     if (files == NULL) {
         fault_errno(fault, "--files", NULL, ENOMEM);
         return NULL;
     }
     *files = (struct shard_files){.pattern = pattern, .shards = shards, .size = size};
     files->buffers = (char *)(files->file + shards);
-    if (open_all(files, fault) == 0)
+    if (open_all(files, fault) == 0 && check_distinct(files, fault) == 0 &&
+        empty_all(files, fault) == 0)
         return files;
     shard_files_free(files);
     return NULL;
@@ -161,34 +226,49 @@ int shard_files_add(struct shard_files *files, uint32_t shard, const char *bytes
 {
     uint32_t last = shard != 0 ? shard : files->shards;
     for (shard = shard != 0 ? shard : 1; shard <= last; shard++)
-        if (fwrite_unlocked(bytes, 1, length, files->file[shard - 1]) != length)
+        if (fwrite_unlocked(bytes, 1, length, files->file[shard - 1].stream) != length)
             return fault_of(files, shard, fault);
     return 0;
 }
 
+/* The files stay open, to be emptied if a later one fails. Some file systems report a failure only
+ * when a descriptor is closed. */
 int shard_files_finish(struct shard_files *files, struct fault *fault)
 {
     for (uint32_t i = 0; i < files->shards; i++) {
-        FILE *file = files->file[i];
-        files->file[i] = NULL;
-        if (fclose(file) != 0)
+        FILE *stream = files->file[i].stream;
+        int copy = -1;
+        if (fflush(stream) != 0 || (copy = dup(fileno(stream))) < 0 || close(copy) != 0)
             return fault_of(files, i + 1, fault);
     }
     files->finished = true;
     return 0;
 }
 
-void shard_files_free(struct shard_files *files)
+/* Removes the file if the name still leads to it. */
+static void remove_made(const struct shard_files *files, uint32_t i)
 {
     char name[PATH_MAX];
     struct fault none;
+    struct stat named, opened;
+    if (shard_files_name(files->pattern, i + 1, name, &none) == 0 && lstat(name, &named) == 0 &&
+        fstat(fileno(files->file[i].stream), &opened) == 0 && path_same_file(&named, &opened))
+        unlink(name);
+}
+
+void shard_files_free(struct shard_files *files)
+{
     if (files == NULL)
         return;
-    for (uint32_t i = 0; i < files->opened && !files->finished; i++) {
-        if (files->file[i] != NULL)
-            fclose(files->file[i]);
-        if (shard_files_name(files->pattern, i + 1, name, &none) == 0)
-            unlink(name);
+    for (uint32_t i = 0; i < files->opened; i++) {
+        FILE *stream = files->file[i].stream;
+        if (!files->finished && files->file[i].made)
+            remove_made(files, i);
+        if (!files->finished && i < files->emptied) {
+            __fpurge(stream);
+            (void)!ftruncate(fileno(stream), 0);
+        }
+        fclose(stream);
     }
     free(files);
 }

@@ -1,9 +1,9 @@
 /*
  * shard_files - writes the shards of a list to files, one for each shard: part.1, part.2 ...
  *
- * As with split(1), existing files of these names are emptied first. A run that fails, or is ended
- * by a signal, removes the files, because an incomplete shard looks like a complete one. SIGKILL
- * leaves them.
+ * As with split(1), existing files of these names are emptied first, and links are followed. A run
+ * that fails, or is ended by a signal, removes the files that it made and empties the others,
+ * because an incomplete shard looks like a complete one. SIGKILL leaves them.
  */
 #ifndef UNSEEN_IO_SHARD_FILES_H
 #define UNSEEN_IO_SHARD_FILES_H
@@ -21,8 +21,8 @@ struct shard_files;
  * about the pattern. */
 int shard_files_name(const char *pattern, uint32_t shard, char name[PATH_MAX], struct fault *fault);
 
-/* Opens the files of shards 1 to `shards`. Returns NULL with the fault if it fails. If one is not a
- * regular file, no file was changed; otherwise all were removed. */
+/* Opens the files of shards 1 to `shards`, and then empties them. Returns NULL with the fault if one
+ * cannot be opened, is not a regular file, or has two of the names; no file was changed then. */
 struct shard_files *shard_files_new(const char *pattern, uint32_t shards, struct fault *fault);
 
 void shard_files_allow(const struct shard_files *files, struct confine *confine);
@@ -34,7 +34,8 @@ int shard_files_add(struct shard_files *files, uint32_t shard, const char *bytes
 /* Completes the files. Returns 0, or -1 with the fault. */
 int shard_files_finish(struct shard_files *files, struct fault *fault);
 
-/* Removes the files unless shard_files_finish has succeeded. NULL is allowed. */
+/* Closes the files. Removes or empties them unless shard_files_finish has succeeded. NULL is
+ * allowed. */
 void shard_files_free(struct shard_files *files);
 
 #endif
