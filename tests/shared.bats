@@ -239,6 +239,31 @@ landed() {
     done
 }
 
+@test "what takes the place of a filter keeps owner, group and mode, or is open to fewer users" {
+    local run mode kept by
+    sticky_directory
+    chmod 777 .
+    exits 0 unseen create "$public/a.bf"
+    for run in 'create --force' "merge --force $public/a.bf -o" 'create --force --secret'; do
+        while read -r mode kept by; do
+            rm -f f.bf
+            exits 0 unseen create f.bf
+            chown 65534:700 f.bf
+            chmod "$mode" f.bf
+            # shellcheck disable=SC2086 # several words
+            exits 0 $by $run f.bf
+            [[ $run != *secret ]] || kept=600,${kept#*,}
+            [[ $(stat -c '%a %u %g' f.bf) == "${kept//,/ }" ]] || complain "$run, $mode: $(stat -c '%a %u %g' f.bf)"
+        done <<END
+660 660,65534,700 unseen
+664 664,65534,700 unseen
+660 600,65534,65534 as_nobody $public/unseen
+664 644,65534,65534 as_nobody $public/unseen
+604 600,65534,65534 as_nobody $public/unseen
+END
+    done
+}
+
 # --- the queue ---------------------------------------------------------------------------------
 
 @test "a queue that a stranger has prepared is refused" {

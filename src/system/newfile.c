@@ -41,15 +41,6 @@ static int find_target(struct newfile *file)
     return 0;
 }
 
-static mode_t creation_mode(const struct newfile *file)
-{
-    mode_t mode = file->plan->secret || file->plan->like != NULL ? 0600 : 0666;
-    struct stat old;
-    if (file->plan->over && stat(file->target, &old) == 0)
-        mode &= old.st_mode | 0600;
-    return mode;
-}
-
 /* Removes file->temporary if a dead process left it. While this process holds the lock, nobody can
  * begin to fill the file. */
 static void remove_leftover(const struct newfile *file)
@@ -94,6 +85,11 @@ static int open_temporary(struct newfile *file)
 {
     const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
     char prefix[NAME_MAX + 1];
+    const struct newfile_plan *plan = file->plan;
+    struct stat old = {.st_mode = 0};
+    bool like = plan->like != NULL || (plan->over && stat(file->target, &old) == 0);
+    if (plan->secret)
+        old.st_mode &= 0700;
     const char *name = strrchr(file->target, '/');
     name = name != NULL ? name + 1 : file->target;
     snprintf(prefix, sizeof prefix, ".%.*s.unseen-", NAME_MAX - 9 - DIGITS, name);
@@ -103,7 +99,7 @@ static int open_temporary(struct newfile *file)
         unsigned number = (unsigned)random_word() & 0xffffff;
         snprintf(file->temporary, sizeof file->temporary, "%.*s%s%06x", (int)(name - file->target),
                  file->target, prefix, number);
-        file->fd = open(file->temporary, flags, creation_mode(file));
+        file->fd = open(file->temporary, flags, like || plan->secret ? 0600 : 0666);
         if (file->fd < 0 && errno != EEXIST)
             break;
         if (file->fd >= 0 &&
@@ -113,8 +109,8 @@ static int open_temporary(struct newfile *file)
             errno = EEXIST;
         }
     }
-    if (file->fd >= 0 && file->plan->like != NULL)
-        side_file_copy_owner(file->fd, file->plan->like);
+    if (file->fd >= 0 && like)
+        side_file_copy_owner(file->fd, plan->like != NULL ? plan->like : &old);
     return file->fd < 0 ? -1 : 0;
 }
 

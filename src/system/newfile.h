@@ -20,7 +20,7 @@ struct newfile_plan {
     const char *path;        /* symbolic links are followed */
     bool over;               /* replace an existing file */
     bool secret;             /* readable by its owner alone, from the first byte on */
-    const struct stat *like; /* NULL, or a file whose owner and mode it gets first */
+    const struct stat *like; /* whose owner and mode it gets; NULL: those of the replaced file */
     /* What the file begins with; the temporary file has it before it is filled. */
     const void *mark;
     size_t mark_bytes; /* at most 16 */
@@ -28,9 +28,11 @@ struct newfile_plan {
     const void *context;
 };
 
-/* Makes the file. First removes temporary files for the same name that dead processes left: they have
- * the name of one, its mark or no bytes at all, and nobody holds LOCK_MAKING. Without `like`, a file that replaces another has no more rights than that had.
- * Returns 0; 1 if a file has the name and `over` is not set; -1 with errno. In the last two cases
+/* Makes the file. First removes temporary files for the same name that dead processes left: they
+ * have the name of one, its mark or no bytes at all, and nobody holds LOCK_MAKING. A file that
+ * replaces another is never open to more users than that was, access control lists (acl(5)) aside,
+ * which are not copied. Returns 0; 1 if a file has the name and `over` is not set; -1 with errno. In
+ * the last two cases
  * nothing was changed. Takes as long as an fsync. */
 int newfile_make(const struct newfile_plan *plan);
 

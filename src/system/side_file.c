@@ -26,7 +26,7 @@ void side_file_copy_owner(int fd, const struct stat *like)
     if ((now.st_uid != like->st_uid || now.st_gid != like->st_gid) &&
         fchown(fd, like->st_uid, like->st_gid) != 0 && now.st_gid != like->st_gid &&
         fchown(fd, (uid_t)-1, like->st_gid) != 0)
-        mode = (mode & 0606) | (mode & 0006) << 3;
+        mode = 0600 | ((mode & mode >> 3 & 0006) * 011);
     if (S_ISDIR(now.st_mode))
         mode |= (mode & 0444) >> 2;
     (void)!fchmod(fd, mode);
