@@ -35,6 +35,24 @@ without_stderr() { "$@" 2>&-; }
     succeeds unseen verify h.bf
 }
 
+@test "a closed descriptor where there is no /dev/null: the filter does not take its place" {
+    small_filter
+    seq 40 60 >in
+    need_mounts
+    # shellcheck disable=SC2016 # for the inner shell
+    {
+        exits 2 unshare -m sh -c 'mount -t tmpfs none /dev && exec "$@" >&-' sh "$UNSEEN" f.bf in
+        says '^unseen: standard output: Bad file descriptor'
+        exits 2 unshare -m sh -c 'mount -t tmpfs none /dev && exec "$@" <&- >&- 2>&-' sh "$UNSEEN" f.bf
+        # nothing can take its place, either
+        exits 2 sh -c 'exec >&-; ulimit -n 3 && exec "$@"' sh "$UNSEEN" f.bf in
+        says '^unseen: standard output: Too many open files'
+    }
+    succeeds unseen verify f.bf
+    succeeds unseen f.bf in
+    same "$out" <(seq 51 60)
+}
+
 # into_head ENV-OPTION CODE FIRST ARGUMENT...: a run whose reader goes away after a line, FIRST, ends so.
 into_head() {
     local option=$1 wanted=$2 first=$3 status

@@ -9,8 +9,10 @@
 #include "system/network.h"
 #include "system/signals.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #ifndef UNSEEN_VERSION
@@ -18,12 +20,20 @@
 #endif
 
 /* If a standard descriptor is closed, the next file that is opened would get it, and lines might be
- * written into a filter. So opens /dev/null there, in the mode in which it will fail. */
-static void occupy_standard_descriptors(void)
+ * written into a filter. So puts the end of a pipe there on which it will fail: the end to be
+ * written to on standard input, the other one elsewhere. /dev/null may be missing (chroot). */
+static int occupy_standard_descriptors(void)
 {
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0)
-            (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    int ends[2]; /* the lowest that are free */
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0)
+            continue;
+        if (pipe(ends) != 0 || (fd == STDIN_FILENO && dup2(ends[1], fd) != fd))
+            return message("%s: %s", fd == STDIN_FILENO ? "standard input" : "standard output",
+                           strerror(errno));
+        close(ends[1]);
+    }
+    return 0;
 }
 
 static int print_version(void)
@@ -62,9 +72,10 @@ int main(int argc, char **argv)
 {
     struct options options;
     signals_start();
-    occupy_standard_descriptors();
+    int status = occupy_standard_descriptors();
     map_start();
-    int status = options_parse(&options, argc, argv);
+    if (status == 0)
+        status = options_parse(&options, argc, argv);
     if (status == 0)
         status = dispatch(&options);
     signals_raise();
