@@ -158,6 +158,7 @@ in_files() {
         fails_with 2 "^unseen: $file: $reason" unseen shard 3 --files "$pattern" < <(seq 9)
     done <<'END'
 ln -sf nowhere/x s2|s2|No such file or directory$
+rm s2; ln -s s3 s2|s3|is the same file as s2
 ln -sf s1 s2|s2|is the same file as s1 \(remove one of the two names, or use other names\)$
 rm s1; ln -s s3 s1; echo 3 >s3|s3|is the same file as s1
 ln s2 s3|s3|is the same file as s2

@@ -25,7 +25,7 @@ struct shard_files {
     char *buffers; /* `size` bytes for each file, allocated after `file` */
     struct shard_file {
         FILE *stream;
-        bool made; /* there was none of this name */
+        bool made; /* it was not there */
     } file[];
 };
 
@@ -111,8 +111,10 @@ static int open_one(const char *name, bool *made, struct fault *fault)
     *made = fd >= 0;
     if (fd < 0 && errno == EEXIST)
         fd = open(name, flags);
-    if (fd < 0 && errno == ENOENT)
+    if (fd < 0 && errno == ENOENT) {
         fd = open(name, flags | O_CREAT, 0666);
+        *made = fd >= 0;
+    }
     return fd >= 0 ? fd : fault_errno(fault, name, NULL, errno);
 }
 
@@ -245,15 +247,16 @@ int shard_files_finish(struct shard_files *files, struct fault *fault)
     return 0;
 }
 
-/* Removes the file if the name still leads to it. */
+/* Removes the file, not a link to it, if the name still leads to it. */
 static void remove_made(const struct shard_files *files, uint32_t i)
 {
-    char name[PATH_MAX];
+    char name[PATH_MAX], real[PATH_MAX];
     struct fault none;
     struct stat named, opened;
-    if (shard_files_name(files->pattern, i + 1, name, &none) == 0 && lstat(name, &named) == 0 &&
-        fstat(fileno(files->file[i].stream), &opened) == 0 && path_same_file(&named, &opened))
-        unlink(name);
+    if (shard_files_name(files->pattern, i + 1, name, &none) == 0 && realpath(name, real) != NULL &&
+        stat(real, &named) == 0 && fstat(fileno(files->file[i].stream), &opened) == 0 &&
+        path_same_file(&named, &opened))
+        unlink(real);
 }
 
 void shard_files_free(struct shard_files *files)
