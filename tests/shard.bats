@@ -150,7 +150,7 @@ in_files() {
 }
 
 @test "--files: nothing is emptied before all files are open, and each has one name" {
-    local what file reason pattern=s%d
+    local what file reason hold pattern=s%d
     while IFS='|' read -r what file reason; do
         rm -rf -- * && mkdir there a1
         echo old | tee s1 >s2
@@ -167,6 +167,16 @@ ln -s a1 a2; ln -s a1 a3; echo x >a1/f; pattern=a%d/f|a2/f|is the same file as a
 pattern=s%d; mkfifo s3|s3|is not a regular file$
 mkdir s3|s3|Is a directory$
 END
+    # another run is at work on them
+    rm -rf -- *
+    mkfifo to
+    "$UNSEEN" shard 2 --files s%d <to 3>&- &
+    exec {hold}>to
+    rm to
+    asleep $!
+    fails_with 75 '^unseen: s1: another run is writing to it$' unseen shard 3 --files s%d <<<1
+    exec {hold}>&-
+    wait $!
     # where links lead is written to
     rm -rf -- *
     echo old >there

@@ -1,6 +1,7 @@
 #include "io/shard_files.h"
 
 #include "core/quote.h"
+#include "system/lock.h"
 #include "system/path.h"
 
 #include <errno.h>
@@ -139,44 +140,28 @@ static int open_all(struct shard_files *files, struct fault *fault)
     return 0;
 }
 
-struct identity {
-    dev_t device;
-    ino_t inode;
-    uint32_t shard;
-};
-
-static int compare(const void *a, const void *b)
-{
-    const struct identity *x = a, *y = b;
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    return x->inode != y->inode ? (x->inode < y->inode ? -1 : 1) : (int)x->shard - (int)y->shard;
-}
-
-/* Links, or a number in the name of a directory, may make one file of two names. */
-static int check_distinct(const struct shard_files *files, struct fault *fault)
+/* Locks the files, so that each has one name here, and one run. A lock is held by an earlier file of
+ * this run if links, or a number in the name of a directory, lead to it. */
+static int lock_all(const struct shard_files *files, struct fault *fault)
 {
     char name[PATH_MAX], other[PATH_MAX];
-    struct stat status;
-    struct identity *ids = malloc(files->shards * sizeof *ids);
-    if (ids == NULL)
-        return fault_errno(fault, "--files", NULL, ENOMEM);
+    struct stat status, same;
     for (uint32_t i = 0; i < files->shards; i++) {
-        (void)!fstat(fileno(files->file[i].stream), &status);
-        ids[i] = (struct identity){status.st_dev, status.st_ino, i + 1};
-    }
-    qsort(ids, files->shards, sizeof *ids, compare);
-    int result = 0;
-    for (uint32_t i = 1; i < files->shards && result == 0; i++) {
-        if (ids[i - 1].device != ids[i].device || ids[i - 1].inode != ids[i].inode)
+        int fd = fileno(files->file[i].stream);
+        if (lock_try(fd, LOCK_OUTPUT) != 0)
             continue;
-        (void)shard_files_name(files->pattern, ids[i - 1].shard, other, fault);
-        (void)shard_files_name(files->pattern, ids[i].shard, name, fault);
-        result = fault_set(fault, name, "is the same file as %.200s", other);
-        fault_way_out(fault, "remove one of the two names, or use other names");
+        (void)shard_files_name(files->pattern, i + 1, name, fault);
+        for (uint32_t j = 0; j < i && fstat(fd, &status) == 0; j++) {
+            if (fstat(fileno(files->file[j].stream), &same) != 0 || !path_same_file(&status, &same))
+                continue;
+            (void)shard_files_name(files->pattern, j + 1, other, fault);
+            fault_set(fault, name, "is the same file as %.200s", other);
+            return fault_way_out(fault, "remove one of the two names, or use other names");
+        }
+        fault_set(fault, name, "another run is writing to it");
+        return fault_temporary(fault);
     }
-    free(ids);
-    return result;
+    return 0;
 }
 
 static int empty_all(struct shard_files *files, struct fault *fault)
@@ -200,8 +185,7 @@ struct shard_files *shard_files_new(const char *pattern, uint32_t shards, struct
     }
     *files = (struct shard_files){.pattern = pattern, .shards = shards, .size = size};
     files->buffers = (char *)(files->file + shards);
-    if (open_all(files, fault) == 0 && check_distinct(files, fault) == 0 &&
-        empty_all(files, fault) == 0)
+    if (open_all(files, fault) == 0 && lock_all(files, fault) == 0 && empty_all(files, fault) == 0)
         return files;
     shard_files_free(files);
     return NULL;
