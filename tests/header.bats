@@ -113,6 +113,58 @@ END
     same full <(printf 'h\n9\nh\n1\n')
 }
 
+# begun_by OTHER CODE MESSAGE ARGUMENT...: a run that has seen `got` empty, and waits to append to it, until another
+# run has appended what OTHER prints; it exits with CODE, and says MESSAGE or nothing.
+begun_by() {
+    local other=$1 wanted=$2 message=$3 feed
+    shift 3
+    rm -f got
+    mkfifo go
+    "$UNSEEN" "$@" <go >"$out" 2>"$err" 3>&- &
+    exec {feed}>go
+    rm go
+    echo id,n >&"$feed"
+    asleep $!
+    eval "$other" >>got
+    echo 9,z >&"$feed"
+    exec {feed}>&-
+    code=0
+    wait $! || code=$?
+    [[ $code -eq $wanted ]] || complain "exit code should be $wanted" || return 1
+    same "$err" <(printf '%s' "${message:+unseen: $message$'\n'}")
+}
+
+@test "a file that another run has begun meanwhile has its header line; other columns are refused, and nothing remembered" {
+    local form
+    for form in '-a got'; do
+        exits 0 unseen create --force --csv -f id f.bf
+        # shellcheck disable=SC2086 # two words
+        {
+            begun_by 'printf "id,n\r\n1,x\n"' 0 '' $form f.bf
+            printf 'id,n\r\n1,x\n9,z\n' | cmp - got
+            exits 0 unseen create --force --csv -f id f.bf
+            begun_by 'printf "n,id\nx,1\n"' 2 "got: columns differ from standard input's" $form f.bf
+            printf 'n,id\nx,1\n' | cmp - got
+            begun_by 'printf id,' 2 'got: its header line is cut off (it has no other lines; to begin anew: rm got)' $form f.bf
+        }
+        exits 1 unseen query -q --header f.bf < <(printf 'id,n\n9,z\n')
+    done
+    exits 0 unseen add f.bf < <(printf 'id,n\n9,z\n')
+    begun_by 'printf "id,n\n1,x\n"' 0 '' --dropped got f.bf
+    printf 'id,n\n1,x\n9,z\n' | cmp - got
+}
+
+@test "a header line that a full disk has cut off: told, with the way out" {
+    printf 'id,name\n1\n' >in
+    rows <<'END'
+2|--header -a cut f.bf in <<<"$(printf id,na >cut)"; also cut|id,na||cut: its header line is cut off (it has no other lines; to begin anew: rm cut)
+2|--header --dropped cut f.bf in|||cut: its header line is cut off (it has no other lines; to begin anew: rm cut)
+0|--header -a whole f.bf in <<<"$(printf id,name >whole)"; also whole|id,name\n1\n|1
+2|--header -a other f.bf in <<<"$(printf i >other; echo 5 >>other)"|||in: columns differ from other's
+2|--header -a no f.bf in <<<"$(printf x >no)"|||in: columns differ from no's
+END
+}
+
 @test "--csv with names: columns that moved, there twice, missing; marks, quotes and ends of header lines" {
     printf 'id,n\n1,x\n2,y\n1,z\n' >a.csv
     printf 'n,id\nx,1\nw,3\n' >moved.csv
@@ -173,7 +225,7 @@ END
 2|key --csv -f id open.csv a.csv|1\n3\n1\n2\n1\n||open.csv: line 4: $end
 2|plan --json --csv -f id open.csv a.csv >got; also <(cut -d , -f 1,2 got)|{"read":5,"distinct":3\n||open.csv: line 4: $end
 2|shard 1/1 --csv -f id open.csv a.csv|id,n\n1,x\n3,y\n||open.csv: line 4: $end
-2|shard 2 --files s.%d --csv -f id open.csv a.csv; also <(echo s.*)|s.*\n||open.csv: line 4: $end|s.%d: no shards were kept, because not all lines could be read and written
+2|shard 2 --files s.%d --csv -f id open.csv a.csv; also <(echo s.*)|s.*\n||open.csv: line 4: $end|s.%d: no shards were kept, because not all lines could be read and written (new files were removed, older ones emptied)
 2|--pending keys f.bf open.csv; also <(echo key*)|id,n\n1,x\n3,y\nkey*\n||open.csv: line 4: $end
 0|--pending keys f.bf open.csv; unseen --pending keys f.bf a.csv && unseen commit f.bf keys|id,n\n1,x\n3,y\nid,n\n1,x\n2,y\n|1 2|open.csv: line 4: $end
 END

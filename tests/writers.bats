@@ -77,6 +77,28 @@ TABLE
     done
 }
 
+# bats test_tags=torture
+@test "8 writers to one FIFO by -a, also as /dev/stdout: no line of up to 4096 bytes is torn" {
+    local i form hold
+    overlapping 8000 3000
+    mkfifo fifo
+    for ((i = $(rounds 4 150); i > 0; i--)); do
+        for form in '-a fifo' '-a /dev/stdout >fifo'; do
+            exits 0 unseen create --force -n 2000 -p 1e-9 f.bf
+            cat fifo >all 3>&- &
+            exec {hold}>fifo
+            # shellcheck disable=SC2016 # for sh
+            writers 8 sh -c 'exec "$UNSEEN" f.bf in.%i '"$form"
+            exec {hold}>&-
+            wait $!
+            each_once in all || complain "$form"
+        done
+    done
+    # longer lines come whole, too
+    { head -c 9000 /dev/zero | tr '\0' x; echo; seq 3; } >in
+    unseen --create g.bf in -a /dev/stdout 2>"$err" | cmp - in
+}
+
 @test "eight forms at once on one filter settle what they delivered: each line exactly once" {
     input 8000 >in
     input 3000 20000 >pending.in

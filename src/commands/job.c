@@ -115,33 +115,15 @@ static int open_target(struct job *job, struct output *output, const char *name)
     return result == 0 ? 0 : message_fault(&fault);
 }
 
-/* An output that is appended to a file with lines has its header line already. */
-static int read_header_of(struct job *job, const char *name, bool *headed)
+/* If a file to append to has lines, all inputs must have its columns. */
+static int read_header_of(struct job *job, const struct output *output)
 {
     struct fault fault = FAULT_UNSET;
-    struct stat status;
-    struct chunk chunk;
-    if (name == NULL || !job->inputs.header || stat(name, &status) != 0 ||
-        !S_ISREG(status.st_mode) || status.st_size == 0)
+    if (output == NULL || !job->inputs.header)
         return 0;
-    int fd = signals_open(name, O_RDONLY | O_CLOEXEC, 0), result;
-    struct input *input = fd < 0 ? NULL
-                                 : input_new(fd, name, job->inputs.delimiter, INPUT_BYTES,
-                                             (size_t)job->inputs.max_line);
-    if (input == NULL)
-        result = fault_errno(&fault, name, NULL, errno);
-    else
-        result = input_next(input, &chunk, &fault);
-    *headed = result > 0; /* 0: it was emptied meanwhile */
-    if (result > 0) {
-        const char *end = memchr(chunk.bytes, job->inputs.delimiter, chunk.length);
-        result = header_lines_add(&job->plan.header_lines, chunk.bytes,
-                                  (size_t)(end - chunk.bytes) + 1, name, &fault);
-    }
-    input_free(input);
-    if (fd >= 0)
-        close(fd);
-    return result == 0 ? 0 : message_fault(&fault);
+    return header_lines_add_output(&job->plan.header_lines, output, &fault) >= 0
+               ? 0
+               : message_fault(&fault);
 }
 
 /* Last, because it makes files; but before keys are in flight, because it may wait for a reader. */
@@ -161,8 +143,7 @@ static int open_outputs(struct job *job)
     if (open_target(job, &job->output, options->append) != 0 ||
         open_target(job, &job->dropped, options->dropped) != 0)
         return EXIT_TROUBLE;
-    if (read_header_of(job, options->append, &job->plan.output_headed) != 0 ||
-        read_header_of(job, options->dropped, &job->plan.dropped_headed) != 0)
+    if (read_header_of(job, job->plan.output) != 0 || read_header_of(job, job->plan.dropped) != 0)
         return EXIT_TROUBLE;
     job->output.waits = job->dropped.waits = message_waits;
     /* A link that was dangling when names were compared may lead to a file now. */

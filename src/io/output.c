@@ -7,6 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,6 +66,8 @@ int output_open(struct output *output, const char *path, char delimiter, struct 
     *output = (struct output){.fd = fd, .name = path, .delimiter = delimiter};
     output->end_fd = open_end(fd, path);
     output->ends_last_line = output->end_fd >= 0;
+    struct stat status;
+    output->by_pieces = fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
     return 0;
 }
 
@@ -74,13 +79,34 @@ bool output_is_file(const char *path)
     return S_ISREG(status.st_mode);
 }
 
+/* How many of the bytes go into one write. */
+static size_t piece_of(const struct output *output, const char *bytes, size_t length)
+{
+    if (!output->by_pieces || length <= PIPE_BUF)
+        return length;
+    const char *end = memrchr(bytes, output->delimiter, PIPE_BUF);
+    if (end == NULL)
+        end = memchr(bytes + PIPE_BUF, output->delimiter, length - PIPE_BUF);
+    return end != NULL ? (size_t)(end - bytes) + 1 : length;
+}
+
 static size_t write_all(const struct output *output, const char *bytes, size_t length,
                         struct fault *fault)
 {
+    size_t done = 0;
+    if (output->append != NULL)
+        return output->append(output->context, bytes, length, fault);
     terminal_clear(output->fd);
-    size_t done = io_write(output->fd, bytes, length);
-    if (done != length)
-        fault_errno(fault, output->name, NULL, errno);
+    while (done < length) {
+        size_t piece = piece_of(output, bytes + done, length - done);
+        size_t written = (output->to_the_end ? io_write_to_the_end : io_write)(output->fd,
+                                                                               bytes + done, piece);
+        done += written;
+        if (written < piece) {
+            fault_errno(fault, output->name, NULL, errno);
+            break;
+        }
+    }
     return done;
 }
 
@@ -90,32 +116,49 @@ static void stop_checking(struct output *output)
     output->ends_last_line = false;
 }
 
-/* A killed run may have left an unfinished line, which the next line would be joined to. The end of
- * the file can be checked only while no other process is writing, so all runs with -a take a lock
- * on the file. Without locks, only the check before the first write is reasonably safe. */
-static size_t write_after_check(struct output *output, const char *bytes, size_t length,
-                                struct fault *fault)
+/* A killed run may have left an unfinished line, which the next line would be joined to. What goes
+ * before the first lines is in the same write, because a command that is started by this write has
+ * taken all of it (io/child.h). */
+static size_t write_lines(struct output *output, const char *bytes, size_t length,
+                          struct fault *fault)
 {
-    size_t done = 0;
-    bool locked = lock_take(output->fd, LOCK_OUTPUT, false, output->waits, (void *)output->name) ==
-                  0;
-    bool ended = !ends_unfinished(output) || write_all(output, &output->delimiter, 1, fault) == 1;
-    if (ended)
-        done = write_all(output, bytes, length, fault);
+    const char *before;
+    size_t ahead = 0;
+    if (output->begin != NULL &&
+        output->begin(output->begin_context, output, &before, &ahead, fault) != 0)
+        return 0;
+    output->begin = NULL;
+    if (output->ends_last_line && ends_unfinished(output) &&
+        write_all(output, &output->delimiter, 1, fault) != 1)
+        return 0;
+    if (ahead == 0)
+        return write_all(output, bytes, length, fault);
+    char *all = malloc(ahead + length);
+    if (all == NULL) {
+        fault_errno(fault, output->name, NULL, ENOMEM);
+        return 0;
+    }
+    memcpy(mempcpy(all, before, ahead), bytes, length);
+    size_t done = write_all(output, all, ahead + length, fault);
+    free(all);
+    return done > ahead ? done - ahead : 0;
+}
+
+/* The end of a file and its header line can be checked only while no other process is writing, so
+ * all runs with -a take a lock on the file. Without locks, only the check before the first write is
+ * reasonably safe. */
+size_t output_write(struct output *output, const char *bytes, size_t length, struct fault *fault)
+{
+    if (!output->ends_last_line || length == 0)
+        return write_lines(output, bytes, length, fault);
+    bool locked = lock_take(output->fd, LOCK_OUTPUT, output->to_the_end, output->waits,
+                            (void *)output->name) == 0;
+    size_t done = write_lines(output, bytes, length, fault);
     if (locked)
         lock_drop(output->fd, LOCK_OUTPUT);
     else
         stop_checking(output);
     return done;
-}
-
-size_t output_write(struct output *output, const char *bytes, size_t length, struct fault *fault)
-{
-    if (output->append != NULL)
-        return output->append(output->context, bytes, length, fault);
-    if (output->ends_last_line && length > 0)
-        return write_after_check(output, bytes, length, fault);
-    return write_all(output, bytes, length, fault);
 }
 
 int output_sync(const struct output *output, struct fault *fault)

@@ -16,9 +16,19 @@ struct output {
     size_t (*append)(void *context, const char *bytes, size_t length, struct fault *fault);
     int (*sync)(void *context, struct fault *fault);
     void *context;
+    /* Called by the first write, with a file's lock held, if not NULL: sets the bytes that go out
+     * before those lines, none unless it sets them. Returns 0; or -1 with the fault, and nothing is
+     * written. */
+    int (*begin)(void *context, const struct output *output, const char **bytes, size_t *length,
+                 struct fault *fault);
+    void *begin_context;
     /* A regular file: an unfinished last line, found by `end_fd`, is ended before a write. */
     bool ends_last_line;
     int end_fd;
+    /* A FIFO, which cannot be locked: it gets whole lines, at most PIPE_BUF bytes at a time or a
+     * line that is longer, so that other writers do not divide shorter lines. */
+    bool by_pieces;
+    bool to_the_end; /* no signal ends a write */
     /* Called with `name` after five seconds of waiting for the file's lock; may be NULL. */
     lock_waits *waits;
 };
@@ -33,7 +43,7 @@ int output_open(struct output *output, const char *path, char delimiter, struct 
 /* Whether output_open is likely to succeed; changes nothing. Returns 0, or -1 with the fault. */
 int output_check(const char *path, struct fault *fault);
 
-/* Writes all bytes; waits if a non-blocking descriptor is full. Returns how many bytes were
+/* Writes lines; waits if a non-blocking descriptor is full. Returns how many bytes were
  * accepted: all, or fewer with the fault; fault->error is EINTR if a signal told the program to
  * end. */
 size_t output_write(struct output *output, const char *bytes, size_t length, struct fault *fault);

@@ -6,21 +6,29 @@
 #ifndef UNSEEN_PIPELINE_HEADER_LINES_H
 #define UNSEEN_PIPELINE_HEADER_LINES_H
 
-#include "system/fault.h"
+#include "io/output.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct header_lines {
     char *line; /* the last, with its delimiter; NULL: none yet */
     size_t length;
-    const char *of; /* the file that had it */
+    const char *of;  /* the file that had it */
+    bool unfinished; /* that file has nothing else, and no delimiter */
 };
 
 /* Compares a header line, whose last byte is the delimiter, with the one before, except for a byte
  * order mark and one CR, and keeps it. `of` must outlive *lines. Returns 0, or -1 with a fault
- * about `of`. */
+ * about `of`; or about an unfinished file, if the other header line begins with that of the
+ * file. */
 int header_lines_add(struct header_lines *lines, const char *line, size_t length, const char *of,
                      struct fault *fault);
+
+/* The same for the first line of an output that is a regular file with bytes in it. Returns 1; 0 if
+ * it is none; -1 as above, or if it cannot be read. */
+int header_lines_add_output(struct header_lines *lines, const struct output *output,
+                            struct fault *fault);
 
 void header_lines_free(struct header_lines *lines);
 

@@ -164,36 +164,40 @@ static int pick_selected(struct pipeline *pipeline, const struct batch *batch, s
     return 0;
 }
 
-/* In one write, because a command that is started by this write has taken all of it (io/child.h).
- * Returns how many bytes of the lines were accepted. */
-static size_t write_with_header_line(struct pipeline *pipeline, const char *lines, size_t length,
-                                     struct fault *fault)
+/* Before the first lines of an output (struct output, begin). */
+static int begin_output(void *context, const struct output *output, const char **bytes,
+                        size_t *length, struct fault *fault)
 {
-    const struct header_lines *header = &pipeline->plan.header_lines;
-    size_t before = header->length;
-    char *all = malloc(before + length);
-    if (all == NULL) {
-        fault_errno(fault, pipeline->plan.output->name, NULL, ENOMEM);
-        return 0;
+    struct header_lines *lines = context;
+    int headed = header_lines_add_output(lines, output, fault);
+    if (headed == 0) {
+        *bytes = lines->line;
+        *length = lines->length;
     }
-    memcpy(mempcpy(all, header->line, before), lines, length);
-    size_t accepted = output_write(pipeline->plan.output, all, before + length, fault);
-    free(all);
-    pipeline->plan.output_headed = true;
-    return accepted > before ? accepted - before : 0;
+    return headed < 0 ? -1 : 0;
 }
 
-/* Writes the picked lines. Returns whether all were accepted; *accepted is the number of bytes. */
+/* Writes lines that were printed to the second output, in whole lines. Returns how many bytes it
+ * accepted, with the fault if these are fewer. */
+static size_t append_printed(struct pipeline *pipeline, const char *from, size_t printed,
+                             struct fault *fault)
+{
+    const char *last = memrchr(from, pipeline->plan.delimiter, printed);
+    size_t whole = last != NULL ? (size_t)(last - from) + 1 : 0;
+    return whole > 0 ? output_write(pipeline->plan.tee, from, whole, fault) : 0;
+}
+
+/* Writes the picked lines. Returns whether all were accepted; *accepted is the number of bytes that
+ * all outputs accepted. */
 static bool write_picked(struct pipeline *pipeline, size_t *accepted, struct fault *fault)
 {
     const char *from = pipeline->picked.from;
     size_t length = (size_t)(pipeline->picked.to - from);
+    struct fault later;
     pipeline->picked.from = pipeline->picked.to;
-    *accepted = 0;
-    if (length > 0)
-        *accepted = pipeline->plan.output_headed
-                        ? output_write(pipeline->plan.output, from, length, fault)
-                        : write_with_header_line(pipeline, from, length, fault);
+    *accepted = length > 0 ? output_write(pipeline->plan.output, from, length, fault) : 0;
+    if (pipeline->plan.tee != NULL && *accepted > 0)
+        *accepted = append_printed(pipeline, from, *accepted, *accepted == length ? fault : &later);
     return *accepted == length;
 }
 
@@ -333,8 +337,6 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
     if (pipeline == NULL)
         return NULL;
     pipeline->plan = *plan;
-    pipeline->plan.output_headed |= !plan->header;
-    pipeline->plan.dropped_headed |= !plan->header;
     pipeline->store = filter_store(plan->filter);
     pipeline->verb = &verbs[plan->verb];
     pipeline->most = BATCH_LINES;
@@ -346,6 +348,13 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
         pipeline->tagged = collect_new(plan->output);
     if (plan->dropped != NULL)
         pipeline->dropped = collect_new(plan->dropped);
+    struct output *outputs[] = {tags || plan->output_headed ? NULL : plan->output, plan->tee,
+                                plan->dropped};
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs && plan->header; i++)
+        if (outputs[i] != NULL) {
+            outputs[i]->begin = begin_output;
+            outputs[i]->begin_context = &pipeline->plan.header_lines;
+        }
     if (plan->counts_drops)
         false_drops_start(&pipeline->false_drops, pipeline->store);
     pipeline->settled = clock_monotonic();
@@ -388,7 +397,15 @@ static int milliseconds_left(const struct pipeline *pipeline)
     return left <= 0 ? 0 : left < INT_MAX ? (int)left : INT_MAX;
 }
 
-/* Only a regular file can be flushed. */
+/* Only a regular file can be flushed; without a second output, this one is. */
+static int sync_outputs(const struct pipeline *pipeline, struct fault *fault)
+{
+    const struct output *tee = pipeline->plan.tee;
+    if (tee != NULL && output_sync(tee, fault) != 0)
+        return -1;
+    return tee == NULL || output_is_file(NULL) ? output_sync(pipeline->plan.output, fault) : 0;
+}
+
 static int sync_dropped(struct pipeline *pipeline, struct fault *fault)
 {
     if (pipeline->dropped == NULL || !pipeline->plan.dropped->ends_last_line)
@@ -417,7 +434,7 @@ static int settle(struct pipeline *pipeline, bool at_end, struct fault *fault)
     if (pipeline->unsure)
         return 0;
     uint64_t held = filter_kept(pipeline->plan.filter);
-    pipeline->unsure = (held > 0 && output_sync(pipeline->plan.output, fault) != 0) ||
+    pipeline->unsure = (held > 0 && sync_outputs(pipeline, fault) != 0) ||
                        sync_dropped(pipeline, fault) != 0 ||
                        (held > 0 && filter_settle(pipeline->plan.filter, fault) != 0);
     pipeline->settled = clock_monotonic();
@@ -482,17 +499,12 @@ static int collect_dropped(struct pipeline *pipeline, const struct batch *batch,
                            struct fault *fault)
 {
     const size_t *starts = batch->starts;
-    const struct header_lines *header = &pipeline->plan.header_lines;
     pipeline->counts.dropped += batch->n - marks_count(pipeline->select, batch->n);
     for (size_t i = 0, from; i < batch->n && pipeline->dropped != NULL;) {
         from = i;
         i = marks_run(pipeline->select, from, batch->n);
         if (pipeline->select[from])
             continue;
-        if (!pipeline->plan.dropped_headed &&
-            collect_add(pipeline->dropped, header->line, header->length, fault) != 0)
-            return -1;
-        pipeline->plan.dropped_headed = true;
         if (collect_add(pipeline->dropped, batch->bytes + starts[from], starts[i] - starts[from],
                         fault) != 0)
             return -1;

@@ -4,7 +4,7 @@
  *     batches_next    reads whole lines as they arrive, and hashes their keys
  *     filter_claim    finds those that are new; they are then in flight
  *     picked_add      moves new lines together, within the chunk
- *     output_write    prints them
+ *     output_write    prints them, and appends them to a second output
  *     filter_settle   remembers those that were accepted whole
  *
  * A batch passes through all steps before the next batch starts. No lock is held while reading or
@@ -36,14 +36,15 @@ struct pipeline_plan {
     struct filter *filter;
     struct filter *repeats; /* PIPELINE_REPEATED: lines that were printed already */
     struct output *output;  /* NULL: nothing is printed */
+    struct output *tee;     /* PIPELINE_NEW: a file that gets printed lines, too; may be NULL */
     struct output *dropped; /* for lines that are not selected; may be NULL */
     bool invert;            /* PIPELINE_QUERY: print lines that are not in the filter */
     char delimiter;
     bool header;                      /* each input begins with a header line */
     struct header_lines header_lines; /* of the outputs; then of the inputs */
-    /* The output needs no header line. Otherwise it gets it together with its first line, or with
-     * PIPELINE_TAG at once. */
-    bool output_headed, dropped_headed;
+    /* The output needs no header line. Otherwise all outputs get it together with their first line,
+     * or with PIPELINE_TAG at once, but files with lines only compare it with theirs. */
+    bool output_headed;
     uint64_t most;             /* stop after this many selected lines */
     struct pending *pending;   /* gets the keys of delivered lines; may be NULL */
     bool settles_later;        /* the caller settles delivered keys, or pipeline_settle does */

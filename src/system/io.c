@@ -19,12 +19,12 @@ static bool may_repeat(int fd)
     return errno == EINTR;
 }
 
-size_t io_write(int fd, const void *bytes, size_t length)
+static size_t write_bytes(int fd, const void *bytes, size_t length, bool to_the_end)
 {
     const char *from = bytes;
     size_t done = 0;
     while (done < length) {
-        if (signals_pending()) {
+        if (!to_the_end && signals_pending()) {
             errno = EINTR;
             break;
         }
@@ -35,6 +35,16 @@ size_t io_write(int fd, const void *bytes, size_t length)
             break;
     }
     return done;
+}
+
+size_t io_write(int fd, const void *bytes, size_t length)
+{
+    return write_bytes(fd, bytes, length, false);
+}
+
+size_t io_write_to_the_end(int fd, const void *bytes, size_t length)
+{
+    return write_bytes(fd, bytes, length, true);
 }
 
 size_t io_write_at(int fd, const void *bytes, size_t length, uint64_t at)

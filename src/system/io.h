@@ -15,6 +15,9 @@
  * if a signal told the program to end. */
 size_t io_write(int fd, const void *bytes, size_t length);
 
+/* The same, but no signal ends it. */
+size_t io_write_to_the_end(int fd, const void *bytes, size_t length);
+
 /* Write and read at an offset of a regular file. They are short, so signals do not end them. */
 size_t io_write_at(int fd, const void *bytes, size_t length, uint64_t at);
 size_t io_read_at(int fd, void *bytes, size_t length, uint64_t at);
