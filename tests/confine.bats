@@ -14,6 +14,7 @@ forms=(
     ' | memory in'
     'r | f.bf in'
     'r | f.bf in -a got'
+    'r | --tee got f.bf in'
     'r | --dropped held f.bf in'
     'rd | --durable f.bf in -a got'
     'rd | --pending other f.bf in'

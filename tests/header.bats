@@ -136,7 +136,7 @@ begun_by() {
 
 @test "a file that another run has begun meanwhile has its header line; other columns are refused, and nothing remembered" {
     local form
-    for form in '-a got'; do
+    for form in '-a got' '--tee got'; do
         exits 0 unseen create --force --csv -f id f.bf
         # shellcheck disable=SC2086 # two words
         {
@@ -158,6 +158,7 @@ begun_by() {
     printf 'id,name\n1\n' >in
     rows <<'END'
 2|--header -a cut f.bf in <<<"$(printf id,na >cut)"; also cut|id,na||cut: its header line is cut off (it has no other lines; to begin anew: rm cut)
+2|--header --tee cut f.bf in|||cut: its header line is cut off (it has no other lines; to begin anew: rm cut)
 2|--header --dropped cut f.bf in|||cut: its header line is cut off (it has no other lines; to begin anew: rm cut)
 0|--header -a whole f.bf in <<<"$(printf id,name >whole)"; also whole|id,name\n1\n|1
 2|--header -a other f.bf in <<<"$(printf i >other; echo 5 >>other)"|||in: columns differ from other's

@@ -20,7 +20,10 @@ static int check(struct job *job)
         return message("--tag and %s: cannot be given together (with --tag, lines are remembered "
                        "as soon as they are printed)",
                        options->spelled[options->durable ? OPTION_durable : OPTION_pending]);
-    if (options->durable && !output_is_file(options->append))
+    if (options->tee != NULL && !output_is_file(options->tee))
+        return message("--tee: %s is not a regular file (name another; for several outputs: | tee)",
+                       options->tee);
+    if (options->durable && options->tee == NULL && !output_is_file(options->append))
         return message("--durable: %s is not a regular file (use -a FILE, or > FILE)",
                        options->append != NULL ? options->append : "standard output");
     return 0;

@@ -246,9 +246,10 @@ static void suggest_rest(const struct pipeline_plan *plan, struct fault *fault)
         return;
     if (plan->output != NULL && plan->output->fd == STDOUT_FILENO)
         fault_way_out(fault,
-                      "printed lines are remembered; free some space, then get the rest "
-                      "with the same input and %s",
-                      plan->verb == PIPELINE_TAG_NEW ? ">> FILE" : "-a FILE");
+                      "%s lines are remembered; free some space, then get the rest with the same "
+                      "input and %s",
+                      plan->tee != NULL ? "printed and appended" : "printed",
+                      plan->tee != NULL || plan->verb == PIPELINE_TAG_NEW ? ">> FILE" : "-a FILE");
     else
         fault_way_out(fault, "free some space, and run it again with the same input");
 }

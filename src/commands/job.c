@@ -7,6 +7,7 @@
 #include "commands/message.h"
 #include "commands/warnings.h"
 #include "core/number.h"
+#include "core/quote.h"
 #include "filter/survey.h"
 #include "queue/queue.h"
 #include "system/signals.h"
@@ -15,6 +16,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,6 +56,7 @@ static int parse(struct job *job, const struct options *options)
         .inputs = operands == OPERANDS_FILTER ? NULL : job->inputs.names,
         .prints = (bit & PRINTERS) != 0 && options->append == NULL && options->files == NULL,
         .targets = {{options->spelled[OPTION_append], options->append, false},
+                    {"--tee", options->tee, false},
                     {"--dropped", options->dropped, false},
                     {"--pending", options->pending, true}},
     };
@@ -85,6 +88,28 @@ static int claim_pending(struct job *job)
     return job->plan.pending != NULL ? 0 : message_fault(&fault);
 }
 
+/* Before the filter is made: a list that is appended to has lines that the filter would not know.
+ * With -a that is only told, because the filter may lie on a tmpfs, and the job must go on. */
+static int check_list(const struct job *job)
+{
+    const struct options *options = job->options;
+    const char *list = options->tee != NULL ? options->tee : options->append;
+    char filter[QUOTE_MAX], file[QUOTE_MAX];
+    struct stat status;
+    if (list == NULL || stat(list, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
+        return 0;
+    bool goes_on = options->tee == NULL;
+    char *words = goes_on ? NULL : options_words(options, FOR_CREATE);
+    message("%s: has lines that %s %s: unseen add%s%s%s%s %s %s)", list, job->path,
+            goes_on ? "does not know, and which may come again (to add them"
+                    : "would not know (first",
+            goes_on ? "" : " --create", words != NULL ? words : "",
+            options->zero_terminated ? " -z" : "", options->header ? " --header" : "",
+            quote_file(job->path, filter), quote_file(list, file));
+    free(words);
+    return goes_on ? 0 : EXIT_TROUBLE;
+}
+
 /* With --pending an existing filter is only read. */
 static int open_filter(struct job *job)
 {
@@ -94,7 +119,8 @@ static int open_filter(struct job *job)
     if (options->asked->operands != OPERANDS_FILTER_FILES)
         return 0;
     /* No filter is made if the inputs are missing. */
-    if (options->create && access(job->path, F_OK) != 0 && inputs_check_readable(&job->inputs) != 0)
+    if (options->create && access(job->path, F_OK) != 0 &&
+        (inputs_check_readable(&job->inputs) != 0 || check_list(job) != 0))
         return EXIT_TROUBLE;
     job->plan.filter = job->path != NULL ? filter_operand_open(job->path, options, writes)
                                          : memory_filter(options);
@@ -130,10 +156,13 @@ static int read_header_of(struct job *job, const struct output *output)
 static int open_outputs(struct job *job)
 {
     const struct options *options = job->options;
-    bool named = options->append != NULL || options->dropped != NULL || options->pending != NULL;
+    bool named = options->append != NULL || options->tee != NULL || options->dropped != NULL ||
+                 options->pending != NULL;
     char delimiter = job->inputs.delimiter;
     if (job->names.prints || options->append != NULL)
         job->plan.output = &job->output;
+    if (options->tee != NULL)
+        job->plan.tee = &job->tee;
     if (options->dropped != NULL)
         job->plan.dropped = &job->dropped;
     if (options->exec != NULL)
@@ -141,11 +170,14 @@ static int open_outputs(struct job *job)
     else if (job->names.prints)
         job->output = output_standard(delimiter);
     if (open_target(job, &job->output, options->append) != 0 ||
+        open_target(job, &job->tee, options->tee) != 0 ||
         open_target(job, &job->dropped, options->dropped) != 0)
         return EXIT_TROUBLE;
-    if (read_header_of(job, job->plan.output) != 0 || read_header_of(job, job->plan.dropped) != 0)
+    if (read_header_of(job, job->plan.output) != 0 || read_header_of(job, job->plan.tee) != 0 ||
+        read_header_of(job, job->plan.dropped) != 0)
         return EXIT_TROUBLE;
-    job->output.waits = job->dropped.waits = message_waits;
+    job->output.waits = job->tee.waits = job->dropped.waits = message_waits;
+    job->tee.to_the_end = true; /* its lines were printed already */
     /* A link that was dangling when names were compared may lead to a file now. */
     return named ? names_check(&job->names) : 0;
 }
@@ -295,6 +327,8 @@ static int run(struct job *job, const struct steps *steps)
         status = finish_command(job, steps, status);
     else if (plan->output == &job->output)
         status = close_output(&job->output, status);
+    if (plan->tee != NULL)
+        status = close_output(plan->tee, status);
     if (plan->dropped != NULL)
         status = close_output(plan->dropped, status);
     if (steps->finish != NULL)

@@ -20,7 +20,7 @@ struct job {
     struct names names;
     struct output output; /* standard output, -a, or CMD */
     struct child child;   /* -x */
-    struct output dropped;
+    struct output tee, dropped;
     struct pipeline_plan plan; /* has the filter; its output is one of these, or set by `open` */
     struct scan scan;          /* used instead if `check` sets scan.lines */
     struct recipe recipe;      /* of the scan: from the options, or set by `check` */

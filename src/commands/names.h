@@ -16,7 +16,7 @@ struct target {
     bool pending;     /* a file of keys, not lines */
 };
 
-enum { NAMES_TARGETS = 3 };
+enum { NAMES_TARGETS = 4 };
 
 struct names {
     const char *filter;                   /* NULL: none, or in memory */

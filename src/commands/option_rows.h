@@ -37,6 +37,11 @@ OPTION(zero_terminated, NOTHING, GROUP_LINES, FOR_READERS | FOR_POP,
        "lines end with NUL", "lines end with NUL, in the input and the output")
 OPTION(append, FILE, GROUP_LINES, FOR_FILTER, {"-a", "--append"}, "FILE",
        "append new lines to it", "append new lines to FILE instead of printing them")
+OPTION(tee, FILE, GROUP_LINES, FOR_FILTER, {"--tee"}, "FILE",
+       NULL, "print new lines, and append them to FILE, too",
+       .needs = OPERAND_FILTER,
+       .excludes = B(append) | B(tag) | B(repeated) | B(exec) | B(pending),
+       .why = "--tee prints new lines and keeps them in FILE, each once")
 OPTION(dropped, FILE, GROUP_LINES, FOR_FILTER | FOR_ADD | FOR_PUSH, {"--dropped"}, "FILE",
        NULL, "append dropped lines to FILE")
 OPTION(max_count, COUNT, GROUP_LINES, FOR_FILTER | FOR_QUERY | FOR_POP, {"-m", "--max-count"}, "N",
@@ -57,7 +62,8 @@ OPTION(repeated, NOTHING, GROUP_LINES, FOR_FILTER, {"-d", "--repeated"}, NULL,
 OPTION(exec, COMMAND, GROUP_DELIVERY, FOR_FILTER | FOR_POP, {"-x", "--exec"}, "CMD ARG...",
        "pass new lines to CMD", "pass lines to CMD; if CMD fails, they come again",
        .needs = OPERAND_FILTER, .excludes = B(append),
-       .why = "-x hands the lines to CMD; to keep the output of CMD: >> FILE")
+       .why = "-x hands the lines to CMD; for a list of new lines: -a or --tee, without -x; for the "
+              "output of CMD: >> FILE")
 OPTION(pending, FILE, GROUP_DELIVERY, FOR_FILTER, {"--pending"}, "FILE",
        NULL, "remember nothing yet; commit with FILE will", .needs = OPERAND_FILTER,
        .excludes = B(exec) | B(durable), .why = "each decides when lines are remembered")
