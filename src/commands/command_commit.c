@@ -33,7 +33,7 @@ static int commit(struct job *job)
 {
     struct filter *filter = job->plan.filter;
     const char **paths = job->inputs.names;
-    struct fault fault;
+    struct fault fault = FAULT_UNSET;
     uint64_t total = 0;
     int status = EXIT_OK;
     for (size_t i = 0; paths[i] != NULL; i++)

@@ -62,8 +62,8 @@ OPTION(repeated, NOTHING, GROUP_LINES, FOR_FILTER, {"-d", "--repeated"}, NULL,
 OPTION(exec, COMMAND, GROUP_DELIVERY, FOR_FILTER | FOR_POP, {"-x", "--exec"}, "CMD ARG...",
        "pass new lines to CMD", "pass lines to CMD; if CMD fails, they come again",
        .needs = OPERAND_FILTER, .excludes = B(append),
-       .why = "-x hands the lines to CMD; for a list of new lines: -a or --tee, without -x; for the "
-              "output of CMD: >> FILE")
+       .why = "-x hands the lines to CMD; for a list of new lines: -a or --tee, without -x; to "
+              "keep the output of CMD: >> FILE")
 OPTION(pending, FILE, GROUP_DELIVERY, FOR_FILTER, {"--pending"}, "FILE",
        NULL, "remember nothing yet; commit with FILE will", .needs = OPERAND_FILTER,
        .excludes = B(exec) | B(durable), .why = "each decides when lines are remembered")

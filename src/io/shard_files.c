@@ -100,8 +100,8 @@ static int allow_open(uint32_t more, struct fault *fault)
         (uintmax_t)wanted, more);
 }
 
-/* Opens a file without changing it. First without O_CREAT if it exists, as in output_open; a link may
- * lead to a file that does not. Returns a descriptor, or -1 with the fault. */
+/* Opens a file without changing it. If the name exists, first without O_CREAT, as in output_open;
+ * but it may be a link to a missing file. Returns a descriptor, or -1 with the fault. */
 static int open_one(const char *name, bool *made, struct fault *fault)
 {
     const int flags = O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
@@ -140,8 +140,8 @@ static int open_all(struct shard_files *files, struct fault *fault)
     return 0;
 }
 
-/* Locks the files, so that each has one name here, and one run. A lock is held by an earlier file of
- * this run if links, or a number in the name of a directory, lead to it. */
+/* Locks the files, so that each has one name and is written by one run. An earlier file of this run
+ * holds the lock if links, or a number in the name of a directory, lead to it again. */
 static int lock_all(const struct shard_files *files, struct fault *fault)
 {
     char name[PATH_MAX], other[PATH_MAX];

@@ -21,9 +21,9 @@ struct shard_files;
  * about the pattern. */
 int shard_files_name(const char *pattern, uint32_t shard, char name[PATH_MAX], struct fault *fault);
 
-/* Opens the files of shards 1 to `shards`, and then empties them. Returns NULL with the fault if one
- * cannot be opened, is not a regular file, has two of the names, or another run has them open (a fault
- * that may pass); no file was changed then. */
+/* Opens the files of shards 1 to `shards`, and then empties them. Returns NULL with the fault if
+ * one cannot be opened, is not a regular file, has two of the names, or is written by another run
+ * (a fault that may pass); no file was changed then. */
 struct shard_files *shard_files_new(const char *pattern, uint32_t shards, struct fault *fault);
 
 void shard_files_allow(const struct shard_files *files, struct confine *confine);

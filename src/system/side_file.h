@@ -20,8 +20,8 @@ enum { SIDE_FILE_NAME_MAX = PATH_MAX + 32 };
 void side_file_name(const char *filter, const char *suffix, char name[SIDE_FILE_NAME_MAX]);
 
 /* Gives the new file or directory `fd` the mode of the filter `like`, whatever the umask, and its
- * owner and group, as far as this user can. If the group cannot be changed, both groups and everybody
- * get no more rights than each had. */
+ * owner and group, as far as this user can. If the group cannot be changed, group and others get
+ * only the rights that both had. */
 void side_file_copy_owner(int fd, const struct stat *like);
 
 /* Whether the side file at `path` belongs to root, to this user, or to a user who may write to the
