@@ -348,9 +348,10 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
         pipeline->tagged = collect_new(plan->output);
     if (plan->dropped != NULL)
         pipeline->dropped = collect_new(plan->dropped);
-    struct output *outputs[] = {tags || plan->output_headed ? NULL : plan->output, plan->tee,
-                                plan->dropped};
-    for (size_t i = 0; i < sizeof outputs / sizeof *outputs && plan->header; i++)
+    enum { OUTPUTS = 3 };
+    struct output *outputs[OUTPUTS] = {tags || plan->output_headed ? NULL : plan->output, plan->tee,
+                                       plan->dropped};
+    for (size_t i = 0; i < OUTPUTS && plan->header; i++)
         if (outputs[i] != NULL) {
             outputs[i]->begin = begin_output;
             outputs[i]->begin_context = &pipeline->plan.header_lines;
