@@ -19,14 +19,10 @@ static int print_key(struct keys *keys, const char *line, size_t length, struct 
     struct collect *collect = keys->job.scan.collect;
     struct key_text key = keyer_text(keys->keyer, line, length);
     const char *tag = key.no_key ? "none\t" : "key\t";
-    size_t tagged = keys->job.options->tag ? strlen(tag) : 0;
-    char *at = collect_room(collect, tagged + key.length + 1, fault);
-    if (at == NULL)
-        return -1;
-    at = mempcpy(at, tag, tagged);
-    at = mempcpy(at, key.bytes, key.length);
-    *at = keys->job.output.delimiter;
-    return 0;
+    const struct iovec pieces[] = {{(void *)tag, keys->job.options->tag ? strlen(tag) : 0},
+                                   {(void *)key.bytes, key.length},
+                                   {&keys->job.output.delimiter, 1}};
+    return collect_add_pieces(collect, pieces, 3, fault);
 }
 
 static int print_keys(void *context, const struct batch *batch, struct fault *fault)

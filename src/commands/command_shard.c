@@ -31,13 +31,8 @@ static inline int add_tagged(struct collect *collect, uint32_t part, const char 
     *--tag = '\t';
     for (; part != 0; part /= 10)
         *--tag = (char)('0' + part % 10);
-    char *at = collect_room(collect, (size_t)(end - tag) + length, fault);
-    if (at == NULL)
-        return -1;
-    while (tag < end)
-        *at++ = *tag++;
-    memcpy(at, line, length);
-    return 0;
+    const struct iovec pieces[] = {{tag, (size_t)(end - tag)}, {(void *)line, length}};
+    return collect_add_pieces(collect, pieces, 2, fault);
 }
 
 /* Into the file of its shard; or to the output, after its number if all shards go there. Part 0 is

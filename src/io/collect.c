@@ -1,33 +1,29 @@
 #include "io/collect.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct collect {
     struct output *output;
-    char *bytes;
-    size_t length, capacity; /* of what is in the buffer, and of the buffer */
+    size_t length; /* bytes in the buffer */
     uint64_t accepted;
+    char bytes[COLLECT_BYTES];
 };
 
 struct collect *collect_new(struct output *output)
 {
+    /* Not cleared, because a short run touches little of it. */
     struct collect *collect = malloc(sizeof *collect);
     if (collect == NULL)
         return NULL;
-    /* Not cleared, because a short run touches little of it. */
-    *collect = (struct collect){output, malloc(COLLECT_BYTES), 0, COLLECT_BYTES, 0};
-    if (collect->bytes != NULL)
-        return collect;
-    free(collect);
-    return NULL;
+    collect->output = output;
+    collect->length = 0;
+    collect->accepted = 0;
+    return collect;
 }
 
 void collect_free(struct collect *collect)
 {
-    if (collect != NULL)
-        free(collect->bytes);
     free(collect);
 }
 
@@ -50,37 +46,28 @@ uint64_t collect_accepted(const struct collect *collect)
     return collect->accepted;
 }
 
-/* Flushes the buffer, and makes it larger if need be. */
-static int make_room(struct collect *collect, size_t length, struct fault *fault)
-{
-    if (collect_flush(collect, fault) != 0)
-        return -1;
-    if (length <= collect->capacity)
-        return 0;
-    char *bytes = realloc(collect->bytes, length);
-    if (bytes == NULL)
-        return fault_errno(fault, collect->output->name, NULL, ENOMEM);
-    collect->bytes = bytes;
-    collect->capacity = length;
-    return 0;
-}
-
-char *collect_room(struct collect *collect, size_t length, struct fault *fault)
-{
-    if (length > collect->capacity - collect->length && make_room(collect, length, fault) != 0)
-        return NULL;
-    char *at = collect->bytes + collect->length;
-    collect->length += length;
-    return at;
-}
-
 int collect_add(struct collect *collect, const char *bytes, size_t length, struct fault *fault)
 {
-    if (length > collect->capacity)
-        return collect_flush(collect, fault) == 0 ? write_out(collect, bytes, length, fault) : -1;
-    char *at = collect_room(collect, length, fault);
-    if (at == NULL)
+    const struct iovec piece = {(void *)bytes, length};
+    return collect_add_pieces(collect, &piece, 1, fault);
+}
+
+int collect_add_pieces(struct collect *collect, const struct iovec *pieces, size_t n,
+                       struct fault *fault)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < n; i++)
+        length += pieces[i].iov_len;
+    if (length > COLLECT_BYTES - collect->length && collect_flush(collect, fault) != 0)
         return -1;
-    memcpy(at, bytes, length);
+    for (size_t i = 0; i < n; i++) {
+        const struct iovec *piece = &pieces[i];
+        if (length <= COLLECT_BYTES) {
+            memcpy(collect->bytes + collect->length, piece->iov_base, piece->iov_len);
+            collect->length += piece->iov_len;
+        } else if (write_out(collect, piece->iov_base, piece->iov_len, fault) != 0) {
+            return -1;
+        }
+    }
     return 0;
 }

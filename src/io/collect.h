@@ -10,6 +10,7 @@
 #include "io/output.h"
 
 #include <stdint.h>
+#include <sys/uio.h>
 
 enum { COLLECT_BYTES = 256 << 10 }; /* size of the buffer */
 
@@ -26,9 +27,10 @@ void collect_free(struct collect *collect);
  * with the fault of output_write, and then the buffer is discarded. */
 int collect_add(struct collect *collect, const char *bytes, size_t length, struct fault *fault);
 
-/* The same for a line of several pieces: returns where its `length` bytes are to be put, before the
- * next call. The buffer grows for a line that is longer. NULL with the fault. */
-char *collect_room(struct collect *collect, size_t length, struct fault *fault);
+/* The same for one line of `n` pieces, such as a tag and a line. Only a line that is longer than the
+ * buffer is written piece by piece, because a copy of it would take as much memory again. */
+int collect_add_pieces(struct collect *collect, const struct iovec *pieces, size_t n,
+                       struct fault *fault);
 
 /* Writes the buffer. Returns as collect_add. */
 int collect_flush(struct collect *collect, struct fault *fault);

@@ -267,11 +267,11 @@ static int write_tags(struct pipeline *pipeline, const struct batch *batch, stru
     struct collect *to = pipeline->tagged;
     for (size_t i = 0; i < batch->n; i++) {
         const char *tag = tag_of(pipeline, i);
-        char *at = collect_room(to, printed_length(pipeline, batch, i), fault);
-        if (at == NULL)
+        const struct iovec pieces[] = {{(void *)tag, strlen(tag)},
+                                       {(void *)(batch->bytes + batch->starts[i]),
+                                        line_length(batch, i)}};
+        if (collect_add_pieces(to, pieces, 2, fault) != 0)
             return -1;
-        at = mempcpy(at, tag, strlen(tag));
-        memcpy(at, batch->bytes + batch->starts[i], line_length(batch, i));
     }
     return collect_flush(to, fault);
 }
@@ -578,9 +578,9 @@ static int run_batch(struct pipeline *pipeline, struct batch batch, const char *
         batch_skip(&batch, (size_t)judged);
         if (pipeline->plan.durable &&
             (milliseconds_left(pipeline) == 0 ||
-              filter_kept(pipeline->plan.filter) >= EPOCH_LINES ||
-              filter_fills(pipeline->plan.filter)) &&
-             settle(pipeline, false, fault) != 0)
+             filter_kept(pipeline->plan.filter) >= EPOCH_LINES ||
+             filter_fills(pipeline->plan.filter)) &&
+            settle(pipeline, false, fault) != 0)
             return -1;
         if (pipeline->counts.selected == pipeline->plan.most || pipeline->closed) {
             pipeline->used = batch.offset + batch.starts[0];

@@ -253,8 +253,9 @@ static struct filter *filter_of(const struct way *way, bool file)
         .recipe = way->recipe,
         .plan = {.rate = 1e-12, .capacity = 4096, .pages = 8, .geometry = {6, 6, false}}};
     header.plan.fixed = way->buffer % 16 != 11;
-    if (!header.plan.fixed)
-        header.plan.capacity = way->buffer, header.plan.pages = 1;
+    if (!header.plan.fixed) /* a geometry that was given does not grow */
+        header.plan.capacity = way->buffer, header.plan.pages = 1,
+        header.plan.geometry = (struct geometry){0};
     if (!file)
         return filter_memory(&header, NULL, &fault);
     INSIST(create_filter(filter_path(), &header, PLACE_FILTER, &fault) == 0);

@@ -42,7 +42,9 @@ static struct filter_plan crowded(double rate, uint64_t pages, bool fixed, bool 
     struct filter_plan plan = {.rate = rate, .capacity = 1, .pages = pages, .fixed = fixed};
     double share = growth_rate(&plan, 0);
     plan.geometry.counting = counting;
-    plan.capacity = sizing_capacity(sizing_geometry(share, counting), pages, share);
+    struct geometry geometry = sizing_geometry(share, counting);
+    plan.capacity = fixed ? sizing_capacity(geometry, pages, share)
+                          : growth_capacity(geometry, pages, share);
     return plan;
 }
 
