@@ -398,6 +398,23 @@ END
     pops '2\n3\n4\n5\n' -m 9
 }
 
+@test "a wait for the lock makes no pause between two looks longer" {
+    local form
+    for form in --until-done '--wait 10w'; do
+        a_queue 1 1
+        works one
+        hold_lock queue 4611686018427392001 q.bf
+        waits_to $form
+        sleep 1
+        let_go queue
+        asleep $waiter
+        exits 0 unseen push q.bf <<<2
+        gone $waiter
+        gets '2\n'
+        ends one 0 0
+    done
+}
+
 # --- tries -------------------------------------------------------------------
 
 @test "what fails goes to the back with a digit, at most 9; with --tries N to FILTER.failed, which has FILTER's mode" {

@@ -99,6 +99,7 @@ struct queue {
     struct segment open[QUEUE_OPEN];
     unsigned open_count; /* the last one was read up to `at` */
     size_t at;
+    uint64_t held_for; /* milliseconds of the lock, by the last take */
     struct run runs[QUEUE_RUNS];
     unsigned run_count;
 };

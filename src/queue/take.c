@@ -177,10 +177,12 @@ static int take_now(struct queue *queue, uint64_t most, struct queue_lines *line
     int more = queue_lock(queue, fault);
     if (more < 0)
         return -1;
+    int64_t start = clock_monotonic();
     if (more > 0 && current(queue) == NULL)
         more = open_next(queue, why, fault);
     while (more > 0 && (more = take_here(queue, most, lines, why, fault)) > 0)
         more = open_next(queue, why, fault);
+    queue->held_for = (uint64_t)(clock_monotonic() - start);
     queue_unlock(queue);
     lines->bytes = queue->buffer;
     /* The next call will meet the fault again. */
@@ -194,17 +196,17 @@ static int take_now(struct queue *queue, uint64_t most, struct queue_lines *line
 int queue_take(struct queue *queue, uint64_t most, uint64_t wait, bool until_done,
                struct queue_lines *lines, enum queue_why *why, struct fault *fault)
 {
+    enum { PAUSE_MAX = 1000 };
     int64_t start = clock_monotonic();
     for (;;) {
-        int64_t before = clock_monotonic();
         int result = take_now(queue, most, lines, why, fault);
-        int64_t now = clock_monotonic();
-        uint64_t waited = (uint64_t)(now - start);
+        uint64_t waited = (uint64_t)(clock_monotonic() - start);
         if (result != 0 || waited >= wait || (until_done && *why == QUEUE_EMPTY) ||
             signals_pending())
             return result;
         /* A pause, so that many waiting processes do not keep the lock from working ones. */
-        uint64_t pause = 50 + 20 * (uint64_t)(now - before), left = wait - waited;
+        uint64_t pause = 50 + 20 * queue->held_for, left = wait - waited;
+        pause = pause < PAUSE_MAX ? pause : PAUSE_MAX;
         (void)signals_wait_readable(-1, (int)(left < pause ? left : pause));
     }
 }
