@@ -317,6 +317,7 @@ f.bf in|TERM|0|100||trap 'exit 0' TERM; cat >lines; ready; echo >end
 f.bf feed|TERM|143|100|TERM|head -c 3700 >lines; ready; cat >>lines
 f.bf feed|HUP TERM|129|100|HUP TERM|head -c 3700 >lines; ready
 f.bf feed|TERM|143|0||trap - TERM; echo >read; cat >lines; echo >end
+f.bf feed|TERM|143|0||trap 'exit 1' TERM; echo >read; cat >lines; echo >end
 f.bf many|TERM|143|1|TERM|read -r line; ready
 f.bf many|TERM|143|0||trap - TERM; read -r line; ready; echo >end
 pop f.bf -m 60|TERM TERM|0|60|TERM|cat >lines; ready
@@ -330,6 +331,61 @@ END
     kill "$pid"
     exits 143 wait "$pid"
     [[ ! -e started ]]
+}
+
+@test "a signal that CMD has already is not passed on: from the terminal, to the group, from systemd; else it is" {
+    need_strace
+    need_signals
+    need_terminal
+    local form status passed command unseen cmd keys
+    input 100 >in
+    cp "$(command -v bash)" systemd
+    mkfifo keys
+    while IFS='|' read -r form status passed command; do
+        rm -rf f.bf* pids trace go code
+        : >got
+        exits 0 unseen create -p 1e-9 f.bf
+        succeeds unseen push f.bf in
+        cat >run <<END
+trap '' INT TERM # the program gets them alone
+env --default-signal=INT,TERM strace -qq -o trace -e trace=kill "$UNSEEN" pop f.bf -m 60 -x ${command%%:*} sh -c '
+    ready() { cat >lines; echo \$PPID \$\$ >pids; until [ -e go ]; do sleep 0.01; done; }
+    ${command#*:}' </dev/null
+echo \$? >code
+END
+        exec {keys}<>keys
+        case $form in
+        terminal) script -qec 'sh run' /dev/null <keys >said 2>&1 3>&- & ;;
+        *) setsid sh run >said 2>&1 3>&- {keys}>&- & ;;
+        esac
+        filled pids
+        read -r unseen cmd <pids
+        asleep "$unseen"
+        case $form in
+        terminal) printf '\003' >&"$keys" ;;
+        group) kill -TERM -- "-$!" ;;
+        systemd) ./systemd -c "kill -TERM $unseen $cmd; until [ -e go ]; do sleep 0.01; done" 3>&- {keys}>&- & ;;
+        alone) kill -TERM "$unseen" ;;
+        esac
+        # CMD has it. In the end, nothing is left for the alarm.
+        if [[ $status == 0 ]]; then filled got; else gone "$cmd"; fi
+        [[ $passed != 0 || $form == group ]] || until grep -q SIGALRM trace; do sleep 0.01; done
+        : >go
+        filled code
+        exec {keys}>&-
+        wait
+        [[ $(cat code) == "$status" && $(grep -c '^kill(' trace) == "$passed" && $(wc -l <got) == [01] ]] ||
+            { echo "$form|$command: $(cat code)"; cat trace got said; false; }
+        # Without a handler, at once.
+        [[ $status == 0 || $(grep -m 1 -E '^kill|SIGALRM' trace) == kill* ]]
+    done <<'END'
+terminal|0|0|:trap "echo >>got" INT; ready
+terminal|0|1|setsid:trap "echo >>got" INT; ready
+group|0|0|:trap "echo >>got; exit 0" TERM; ready
+systemd|0|0|:trap "echo >>got" TERM; ready
+alone|0|1|:trap "echo >>got" TERM; ready
+alone|143|1|:ready; echo >end
+END
 }
 
 # bats test_tags=torture

@@ -190,7 +190,11 @@ static int wait_for_end(struct child *child, struct fault *fault)
 
 static int end_input(struct child *child, uint64_t *left, struct fault *fault)
 {
+    siginfo_t ended;
     int end = open_end(child->fd, O_RDONLY);
+    /* A command that will get a signal must not take the end of its input for that of all lines. */
+    while (signals_due() && waitid(P_PID, (id_t)child->pid, &ended, WEXITED | WNOWAIT) != 0)
+        continue;
     close(child->fd);
     int result = wait_for_end(child, fault);
     if (result == 0 && end >= 0 && !has_other_readers(&end))

@@ -14,9 +14,9 @@
  * /proc, or if a descendant of the command still has the pipe open, it cannot be known what was
  * read; then everything that the pipe accepted counts as read.
  *
- * A signal that tells this process to end is passed on to the command at once, before its input
- * ends, so that the command does not take a part of the lines for all of them. This process then
- * waits, however long it takes: only the command's exit status says whether it succeeded.
+ * A signal that tells this process to end is passed on to the command before its input ends, so
+ * that the command does not take a part of the lines for all of them; but not twice
+ * (system/signals.h). This process then waits, however long it takes: only the command's exit status says whether it succeeded.
  */
 #ifndef UNSEEN_IO_CHILD_H
 #define UNSEEN_IO_CHILD_H
@@ -47,7 +47,7 @@ struct child {
 
 /* A command, with argv[0] looked up in PATH, as an output of lines that end with `delimiter`. It is
  * started by the first write, unless a signal has come. From then on this process ignores SIGPIPE
- * and passes SIGINT, SIGTERM and SIGHUP on. */
+ * and passes SIGINT, SIGTERM and SIGHUP on (signals_pass_to). */
 struct output child_output(struct child *child, const char *const *argv, char delimiter,
                            bool header);
 

@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +16,8 @@ static volatile sig_atomic_t stop_held;
 static volatile sig_atomic_t stop_pending;
 static volatile sig_atomic_t receiver;     /* the child that signals are passed on to; 0: none */
 static volatile sig_atomic_t passed;       /* signals passed on: a bit for each number */
+static volatile sig_atomic_t due;          /* to be passed on in `patience` seconds: likewise */
+static volatile sig_atomic_t patience;
 static volatile sig_atomic_t repeats;      /* SIGALRM is wanted every second */
 static volatile sig_atomic_t touched = -1; /* the file whose time is to be set, or -1 */
 static bool alarms;                        /* SIGALRM has its handler */
@@ -23,21 +27,77 @@ enum { ENDS = sizeof ends / sizeof *ends };
 
 static void pass_on(int signal_number)
 {
-    int error = errno, bit = 1 << signal_number;
+    int bit = 1 << signal_number;
     if (receiver != 0 && (passed & bit) == 0) {
         passed |= bit;
         (void)kill(receiver, signal_number);
     }
-    errno = error;
 }
 
-static void on_end(int signal_number)
+/* Reads /proc/PID/name, of at most 8 bytes, as a string, empty if that is not possible. Makes the
+ * path by hand, because a signal handler must not call snprintf. */
+static void read_process(pid_t pid, const char *name, char *text, size_t size)
 {
+    char path[40], *at = path + sizeof path - 10;
+    strcpy(at, "/");
+    strcat(at, name);
+    do
+        *--at = (char)('0' + pid % 10);
+    while ((pid /= 10) > 0);
+    at -= strlen("/proc/");
+    memcpy(at, "/proc/", strlen("/proc/"));
+    int fd = open(at, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, size - 1) : 0;
+    text[n > 0 ? n : 0] = '\0';
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Whether the receiver has a handler for the signal. */
+static bool receiver_handles(int signal_number)
+{
+    char text[4096];
+    read_process(receiver, "status", text, sizeof text);
+    const char *caught = strstr(text, "SigCgt:\t");
+    return caught != NULL && (strtoull(caught + 8, NULL, 16) >> (signal_number - 1) & 1) != 0;
+}
+
+/* Passes a signal on, unless the receiver has it already: programs that handle a signal often abort
+ * when it comes a second time.
+ *
+ *   1. The terminal sends a signal to the whole foreground group, and so to the receiver, unless
+ *      that has left the group. (But a hangup goes only to the leader of the session.)
+ *   2. Nothing shows whether another process sent it to this process alone, or to a whole group or
+ *      service. But if the receiver has no handler, the signal has ended it, or is ignored, and a
+ *      second one does nothing.
+ *   3. A receiver with a handler has a second to end, then the signal is passed on; ten seconds if
+ *      systemd sent it, which usually signals all processes of a service. */
+static void pass_on_once(int signal_number, const siginfo_t *info)
+{
+    char sender[16];
+    bool of_group = info->si_code == SI_KERNEL && getpgid(receiver) == getpgrp() &&
+                    (signal_number != SIGHUP || getsid(0) != getpid());
+    if (receiver == 0 || of_group)
+        return;
+    if (!receiver_handles(signal_number)) {
+        pass_on(signal_number);
+    } else if ((due & 1 << signal_number) == 0) {
+        read_process(info->si_pid, "comm", sender, sizeof sender);
+        due |= 1 << signal_number;
+        patience = strcmp(sender, "systemd\n") == 0 ? 10 : 1;
+    }
+}
+
+static void on_end(int signal_number, siginfo_t *info, void *context)
+{
+    (void)context;
+    int error = errno;
     if (!pending)
         pending = signal_number;
-    pass_on(signal_number);
+    pass_on_once(signal_number, info);
     /* If the flag was set just before a system call that blocks, SIGALRM interrupts it. */
     alarm(1);
+    errno = error;
 }
 
 /* Repeated, because a system call may begin just after this signal, too. */
@@ -48,6 +108,12 @@ static void on_alarm(int signal_number)
     signals_touch_now();
     if (repeats || pending)
         alarm(1);
+    if (due != 0 && --patience <= 0) {
+        for (size_t i = 0; i < ENDS; i++)
+            if ((due & 1 << ends[i]) != 0)
+                pass_on(ends[i]);
+        due = 0;
+    }
     errno = error;
 }
 
@@ -103,18 +169,21 @@ static void install(int signal_number, void (*handler)(int))
     sigaction(signal_number, &action, NULL);
 }
 
-static void install_unless_ignored(int signal_number, void (*handler)(int))
+static bool is_ignored(int signal_number)
 {
     struct sigaction before;
-    if (sigaction(signal_number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-        install(signal_number, handler);
+    return sigaction(signal_number, NULL, &before) != 0 || before.sa_handler == SIG_IGN;
 }
 
 void signals_start(void)
 {
+    struct sigaction action = {.sa_sigaction = on_end, .sa_flags = SA_SIGINFO};
+    sigfillset(&action.sa_mask);
     for (size_t i = 0; i < ENDS; i++)
-        install_unless_ignored(ends[i], on_end);
-    install_unless_ignored(SIGTSTP, on_stop);
+        if (!is_ignored(ends[i]))
+            sigaction(ends[i], &action, NULL);
+    if (!is_ignored(SIGTSTP))
+        install(SIGTSTP, on_stop);
     install(SIGXFSZ, ignore);
     install(SIGALRM, on_alarm);
     alarms = true;
@@ -147,8 +216,15 @@ int signals_pending(void)
 void signals_pass_to(pid_t pid)
 {
     receiver = pid;
+    if (pid == 0)
+        due = 0;
     if (pending)
         pass_on(pending);
+}
+
+bool signals_due(void)
+{
+    return due != 0;
 }
 
 void signals_raise(void)

@@ -39,9 +39,14 @@ void signals_touch_now(void);
 /* The first signal that told the process to end, or 0. */
 int signals_pending(void);
 
-/* From now on these signals are passed on to a child process, each of them once; so is the pending
- * one. 0: no more, to be called before the child is reaped. */
+/* From now on these signals are passed on to a child process, each of them once, and not if the
+ * child has it already: not if the terminal sent it to both, and only after a second (ten if systemd
+ * sent it) if the child has a handler for it. So is the pending one, at once. 0: no more, to be
+ * called before the child is reaped. */
 void signals_pass_to(pid_t pid);
+
+/* Whether a signal will be passed on within seconds; SIGALRM comes then. */
+bool signals_due(void);
 
 /* Ends the process by the pending signal, if there is one; where the system ignores that signal (for
  * process 1 of a container), by an exit status of 128 and its number. */
