@@ -425,15 +425,20 @@ END
         # What a user has left there unfinished is ended.
         [[ $tries != *3 ]] || (umask 027 && printf 'x\nhalf' >q.bf.failed)
         (umask 077 && exits "$([[ $tries ]] && echo 0 || echo 3)" unseen pop q.bf -m 5 $tries -x false) </dev/null
-        if [[ -z $said ]]; then silent_on_stderr; else says "^unseen: false: exited with 1 \\($said\\)\$"; fi
+        says "^unseen: $said\$"
         [[ -z $failed ]] || { is q.bf.failed "$failed" && [[ $(stat -c %a q.bf.failed) == 640 ]]; } || complain "$(ls -l)"
         reads 1 "-x\n-a\n-b\n-c\n-d\n-e\n f\n$back"
     done <<END
-||1a\n2b\n3c\n9d\n9e\n|its lines were moved to the back of the queue
---tries 1|a\nb\nc\nd\ne\n||its lines were moved to $PWD/q\.bf\.failed
---tries 3|x\nhalf\nc\nd\ne\n|1a\n2b\n|3 of its lines were moved to $PWD/q\.bf\.failed, the rest to the back of the queue
---tries 9|d\ne\n|1a\n2b\n3c\n|2 of its lines were moved to $PWD/q\.bf\.failed, the rest to the back of the queue
+||1a\n2b\n3c\n9d\n9e\n|false: exited with 1 \(its lines were moved to the back of the queue\)
+--tries 1|a\nb\nc\nd\ne\n||q\.bf: gave up 5 lines after at least 1 failure; they are in q\.bf\.failed \(to queue them again: unseen push --failed q\.bf\)
+--tries 3|x\nhalf\nc\nd\ne\n|1a\n2b\n|q\.bf: gave up 3 lines after at least 3 failures; they are in .*
+--tries 9|d\ne\n|1a\n2b\n3c\n|q\.bf: gave up 2 lines after at least 9 failures; they are in .*
 END
+    by_hand ' c\n' "2$(printf 'x%.0s' {1..81})\n"
+    exits 0 unseen pop q.bf --tries 1 -x false
+    says "^unseen: q\.bf: gave up 'c' after 1 failure; it is in q\.bf\.failed \(to queue it again: unseen push --failed q\.bf\)\$"
+    exits 0 unseen pop q.bf --tries 3 -x false
+    says "^unseen: q\.bf: gave up 'x{77}\.\.\.' after 3 failures; it is in"
     # That a line is tried again is no news.
     by_hand ' a\n1b\n'
     succeeds unseen pop q.bf -m 2 --tries 9 -x false
@@ -476,6 +481,175 @@ of_nobody() { touch "$1" && chown 65534 "$1"; }
         exits 0 unseen pop q.bf -m 9 --tries 1 -x false
         is q.bf.failed 'a\nb\n'
     done
+}
+
+# --- lines that were given up, queued again ----------------------------------
+
+@test "push --failed: FILTER.failed goes to the back of the queue, as if it had never failed, and is gone" {
+    local zero end
+    for zero in '' -z; do
+        rm -rf q.bf*
+        end='\n'
+        [[ -z $zero ]] || end='\0000'
+        printf '%b' "a${end}b b${end}c${end}" | exits 0 unseen push --create $zero q.bf
+        exits 0 unseen pop q.bf $zero -m 2 --tries 1 -x false
+        counts 1 0 2
+        # What a user has left there unfinished is a line.
+        printf d >>q.bf.failed
+        told 0 '^unseen: q\.bf: 3 lines queued again$' unseen push $zero --failed --summary q.bf <<<x
+        counts 4 0
+        [[ ! -e q.bf.failed ]]
+        pops "c${end}a${end}b b${end}d${end}" $zero -m 9
+        # It is no failure that there is none.
+        succeeds unseen push $zero --failed q.bf
+        exits 1 unseen pop $zero q.bf
+        # They are counted from the start.
+        printf '%b' "e$end" | succeeds unseen push $zero q.bf
+        exits 0 unseen pop q.bf $zero --tries 1 -x false
+        succeeds unseen push $zero --failed q.bf
+        succeeds unseen pop q.bf $zero --tries 2 -x false
+        [[ ! -e q.bf.failed ]]
+    done
+    # The other delimiter; a FILE; a file that is none of ours.
+    fails_with 2 '/q\.bf\.queue: its lines end with NUL, not a newline \(add -z\)$' unseen push --failed q.bf
+    a_queue 1 1
+    printf 'a\0b\0' >q.bf.failed
+    fails_with 2 '/q\.bf\.failed: its lines end with NUL, those of the queue do not$' unseen push --failed q.bf
+    fails_with 2 '^unseen: --failed: its lines come from FILTER.failed' unseen push --failed q.bf q.bf.failed
+    fails_with 2 '^unseen: --failed and --dropped: ' unseen push --failed --dropped got q.bf
+    ln -sf in q.bf.failed
+    fails_with 2 '/q\.bf\.failed: is a symbolic link' unseen push --failed q.bf
+    pops '1\n' -m 9
+    # Many lines, and long ones.
+    rm q.bf.failed
+    { seq 200000; head -c 3000000 /dev/zero | tr '\0' x; echo; } | tee in >q.bf.failed
+    succeeds unseen push --failed q.bf
+    unseen pop q.bf -m 200001 | same /dev/stdin in
+}
+
+@test "push --failed, killed or refused at each call: a line is twice at worst, and refused, it is as before" {
+    need_strace
+    local call status left failed
+    while IFS='|' read -r call status left failed; do
+        by_hand '-x\n'
+        printf 'a\nb\n' >q.bf.failed
+        exits "$status" strace -qq -o trace -e "inject=$call:when=1" "$UNSEEN" push --failed q.bf
+        [[ $status -ne 2 ]] || says 'q\.bf\.queue: .*(Input/output|I/O) error'
+        reads 1 "-x\n$left" && is q.bf.failed "$failed" || complain "$call"
+        succeeds unseen push --failed q.bf
+        [[ $(unseen pop q.bf -m 9 | sort -u | xargs) == 'a b' && ! -e q.bf.failed ]] || complain "$call"
+    done <<'END'
+pwrite64:signal=KILL|137||a\nb\n
+pwrite64:error=EIO|2||a\nb\n
+fdatasync:error=EIO|2||a\nb\n
+fdatasync:signal=KILL|137| a\n b\n|a\nb\n
+fsync:error=EIO|2||a\nb\n
+/unlink:signal=KILL|137| a\n b\n|a\nb\n
+END
+    # On disk before they are gone from where they were.
+    by_hand ''
+    echo a >q.bf.failed
+    exits 0 strace -qq -o trace -e trace=fdatasync,fsync,/unlink "$UNSEEN" push --failed q.bf
+    [[ $(sed -E 's/(at)?\(.*//' trace | xargs) == 'fdatasync fsync unlink' ]] || { cat trace; false; }
+}
+
+# --- a queue that the filter does not know -----------------------------------
+
+# over COMMAND...: a filter would be made or replaced: refused, and all is as it was.
+over() { fails_with 2 "^unseen: q\\.bf: $said\$" "$@"; }
+
+@test "what makes or replaces FILTER leaves no line of its queue behind: refused, with a way out" {
+    local said form in='in q\.bf\.(queue|failed)' zero drop keep
+    creates -p 1e-9 o.bf
+    for zero in '' ' -z'; do
+        for form in 'waiting ' 'failed ' 'waiting missing' 'failed missing'; do
+            rm -rf q.bf*
+            seq 4 | { [[ $zero ]] && tr '\n' '\0' || cat; } | exits 0 unseen push --create -p 1e-9 $zero q.bf
+            [[ $form == waiting* ]] || exits 0 unseen pop q.bf $zero -m 4 --tries 1 -x false
+            [[ $form != *missing ]] || rm q.bf
+            drop="rm( -r)? q\\.bf\\.(queue|failed)"
+            case $form in
+            'waiting ') said="4 lines wait $in \\(work them off: unseen pop$zero q\\.bf; or drop them: $drop\\)" ;;
+            'failed ') said="4 lines were given up $in \\(to queue them again: unseen push --failed$zero q\\.bf; or drop them: $drop\\)" ;;
+            *) said="4 lines (wait|were given up) $in \\(to queue them again: unseen push --create --failed$zero q\\.bf; or drop them: $drop\\)" ;;
+            esac
+            if [[ $form != *missing ]]; then
+                over unseen create --force q.bf
+                over unseen merge --force -o q.bf o.bf
+            else
+                for keep in 'create q.bf' 'add --create q.bf' 'push --create q.bf' '--create q.bf' 'merge -o q.bf o.bf' 'create --force q.bf'; do
+                    over unseen $keep || complain "$keep"
+                done
+            fi
+            # The way out.
+            exits 0 unseen push --create $zero --failed q.bf
+            succeeds unseen pop q.bf -m 9 $zero
+            tr '\0' '\n' <"$out" | same /dev/stdin <(seq 4)
+            rm -rf q.bf.queue q.bf.failed
+            exits 0 unseen create --force q.bf
+        done
+    done
+    # What a worker holds waits, too.
+    a_queue 1 1
+    works one
+    said="1 line waits $in .*"
+    over unseen create --force q.bf
+    ends one 0 0
+    # Over one of its inputs, merge keeps the queue; a queue without lines, or another directory, is not in the way.
+    a_queue 1 2
+    succeeds unseen merge --force -o q.bf q.bf o.bf
+    pops '1\n2\n' -m 9
+    exits 0 unseen create --force q.bf
+    empty
+    succeeds unseen push q.bf < <(seq 2)
+    pops '1\n2\n' -m 9
+    succeeds unseen merge --force -o q.bf o.bf
+    rm -r q.bf.queue
+    mkdir -p q.bf.queue/a
+    exits 0 unseen create --force q.bf
+    empty
+}
+
+@test "a backup from before the first push, moved back: all say so, and push --failed takes the queue over" {
+    local form said='^unseen: .*q\.bf: 4 lines wait in .*q\.bf\.queue, but this filter has no queue \(to queue them again: unseen push --failed .*q\.bf; or drop them: rm -r .*q\.bf\.queue\)$'
+    creates -p 1e-9 q.bf
+    cp q.bf backup
+    succeeds unseen push q.bf < <(seq 6 9)
+    cp q.bf with_queue
+    mv backup q.bf
+    for form in 'pop q.bf' 'pop --wait 10w q.bf' 'pop --until-done q.bf -x touch started' 'push q.bf'; do
+        fails_with 2 "$said" unseen $form < <(seq 6)
+    done
+    fails_with 2 '/q\.bf\.queue: its lines end with a newline, not NUL' unseen push --failed -z q.bf
+    unchanged exits 1 unseen verify q.bf
+    grep -q '^q\.bf: queue: 4 lines wait in q\.bf\.queue, but' "$out"
+    for form in stats 'stats --json'; do
+        unchanged exits 0 unseen $form q.bf
+        says '^unseen: q\.bf: 4 lines wait in q\.bf\.queue, but'
+    done
+    told 0 '^unseen: q\.bf: 4 lines queued again$' unseen push --failed --summary q.bf
+    pops '6\n' # with a newer one, the queue goes on as it is
+    mv with_queue q.bf
+    succeeds unseen push q.bf < <(seq 9 10)
+    pops '7\n8\n9\n10\n' -m 9
+    succeeds unseen verify q.bf
+}
+
+@test "a name that leaves none for files beside it: no queue, and few lines in flight; what came to it by mv can be read" {
+    local name
+    name=$(printf 'n%.0s' {1..249})
+    creates "./$name"
+    fails_with 2 ': its name is too long for a queue \(give it one of at most 248 bytes\)$' unseen push "./$name" < <(seq 3)
+    told 2 'File name too long \(give the filter a name of at most 244 bytes\)$' unseen "./$name" -x tail -n 1 < <(seq 10000)
+    rm "$name"
+    a_queue 1 3
+    mv q.bf.queue "$name.queue"
+    mv q.bf "$name"
+    succeeds unseen stats "./$name"
+    succeeds unseen verify "./$name"
+    exits 2 unseen pop "./$name" --tries 1 -x false
+    succeeds unseen pop "./$name" -m 9
+    prints '1\n2\n3\n'
 }
 
 # --- segments ----------------------------------------------------------------
@@ -622,7 +796,7 @@ END
     prints '1\n'
     # That it could not be read is no success of --tries.
     exits 2 unseen pop q.bf --max-line 5 -m 9 --tries 1 -x false
-    says_lines 2 "$more 5 bytes" 'false: exited with 1 \('
+    says_lines 2 "$more 5 bytes" 'gave up 2 lines'
     is q.bf.failed '12345\n3\n'
     told 2 "$more 1048576 bytes" unseen pop q.bf --max-line 1M
     # One that a worker holds is passed over, as any other.

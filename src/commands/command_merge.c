@@ -104,7 +104,12 @@ static int check_place(const struct options *options, const char *out,
     if (there < 0)
         return message_fault(&fault);
     *over = there != PLACE_FREE;
-    return there == PLACE_TAKEN ? say_taken(out) : 0;
+    if (there == PLACE_TAKEN)
+        return say_taken(out);
+    /* A filter that replaces an input keeps its queue. */
+    if (inputs->replaced == NULL && queue_check_left(out, &fault) != 0)
+        return message_fault(&fault);
+    return 0;
 }
 
 static int merge_all(const struct options *options, const char *out,

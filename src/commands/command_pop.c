@@ -13,12 +13,14 @@
 #include "commands/message.h"
 #include "core/bytes.h"
 #include "core/number.h"
+#include "core/quote.h"
 #include "queue/queue.h"
 #include "system/side_file.h"
 #include "system/signals.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 
 struct pop {
     struct job job;
@@ -84,18 +86,26 @@ static int pop_lines(struct pop *pop, struct fault *fault)
 static void tell_failed(const struct pop *pop, struct fault *fault)
 {
     const struct queue_failed *what = &pop->failed;
-    char name[SIDE_FILE_NAME_MAX];
-    side_file_name(pop->job.path, ".failed", name);
-    if (what->given_up == 0 && pop->job.options->tries > 0)
-        return;
-    if (what->given_up == 0)
+    const char *path = pop->job.path, *zero = pop->job.options->zero_terminated ? " -z" : "";
+    uint64_t lines = what->given_up;
+    char name[SIDE_FILE_NAME_MAX], quoted[QUOTE_MAX], gone[128];
+    if (pop->job.options->tries == 0) {
         fault_way_out(fault, "its lines were moved to the back of the queue");
-    else if (what->back == 0)
-        fault_way_out(fault, "its lines were moved to %s", name);
+        message_fault(fault);
+        return;
+    }
+    if (lines == 0)
+        return;
+    if (lines == 1)
+        snprintf(gone, sizeof gone, "'%s' after %u %s; it is", what->line, what->failures,
+                 number_of(what->failures, "failure", "failures"));
     else
-        fault_way_out(fault, "%" PRIu64 " of its %s moved to %s, the rest to the back of the queue",
-                      what->given_up, number_of(what->given_up, "lines was", "lines were"), name);
-    message_fault(fault);
+        snprintf(gone, sizeof gone, "%" PRIu64 " lines after at least %" PRIu64 " %s; they are",
+                 lines, pop->job.options->tries,
+                 number_of(pop->job.options->tries, "failure", "failures"));
+    side_file_shown(path, ".failed", name);
+    message("%s: gave up %s in %s (to queue %s again: unseen push%s --failed %s)", path, gone, name,
+            number_of(lines, "it", "them"), zero, quote_file(path, quoted));
 }
 
 static int put_back(struct job *job, struct fault *fault)
@@ -143,12 +153,14 @@ static int check(struct job *job)
 static int open_queue(struct job *job)
 {
     struct pop *pop = (struct pop *)job;
-    struct queue_plan plan = {QUEUE_POP, job->inputs.delimiter, job->inputs.max_line,
-                              message_waits};
+    struct queue_plan plan = {QUEUE_POP, job->inputs.delimiter, job->inputs.max_line, message_waits,
+                              false};
     struct fault fault = FAULT_UNSET;
     pop->store = filter_operand_open_to_read(job->path, job->options);
     if (pop->store == NULL)
         return EXIT_TROUBLE;
+    if (store_queue(pop->store) == QUEUE_NONE && queue_check_left(job->path, &fault) != 0)
+        return message_fault(&fault);
     pop->queue = queue_open(store_real_path(pop->store), &plan, &fault);
     job->queue = job->path;
     return pop->queue != NULL ? 0 : message_fault(&fault);

@@ -151,8 +151,12 @@ static int show_queue(struct figures *figures, const struct store *store)
 {
     struct fault fault = FAULT_UNSET;
     struct queue_facts facts;
-    if (store_queue(store) == QUEUE_NONE)
-        return EXIT_OK;
+    const char *path = store_path(store);
+    if (store_queue(store) == QUEUE_NONE) {
+        bool left = queue_check_left(path, &fault) != 0;
+        int status = left ? message_fault(&fault) : EXIT_OK;
+        return left && fault.of == path ? EXIT_OK : status;
+    }
     int result = queue_facts(store_real_path(store), &facts, &fault);
     if (result == 1)
         figures_show(figures,

@@ -210,8 +210,15 @@ static int check_queue(struct findings *findings)
     struct fault fault = FAULT_UNSET;
     struct queue_facts facts;
     char quoted[QUOTE_MAX];
-    if (store_queue(findings->store) == QUEUE_NONE)
+    const char *path = store_path(findings->store);
+    if (store_queue(findings->store) == QUEUE_NONE) {
+        if (queue_check_left(path, &fault) == 0)
+            return EXIT_OK;
+        if (fault.of != path)
+            return message_fault(&fault);
+        note(findings, "queue: %s (%s)", fault.reason, fault.way_out);
         return EXIT_OK;
+    }
     int result = queue_facts(store_real_path(findings->store), &facts, &fault);
     if (result == 1)
         wrong(findings, "queue: %s is missing (%s)", fault.object, fault.way_out);

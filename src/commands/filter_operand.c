@@ -221,6 +221,10 @@ static int make(const char *path, const struct options *options, unsigned over)
         message_fault(&fault);
         return -1;
     }
+    if (!options->failed && queue_check_left(path, &fault) != 0) {
+        message_fault(&fault);
+        return -1;
+    }
     if (filter_spec_header(options, &header) != 0)
         return -1;
     filter_spec_tell_dots(options);

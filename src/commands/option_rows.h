@@ -116,6 +116,9 @@ OPTION(wait, TIME, GROUP_SINGLE, FOR_POP, {"--wait"}, "TIME",
        NULL, "if no line waits, wait for one at most this long", 0, TIME_MAX)
 OPTION(tries, COUNT, GROUP_SINGLE, FOR_POP, {"--tries"}, "N",
        NULL, "give up a line when CMD has failed on it N times", 1, 9, .needs = B(exec))
+OPTION(failed, NOTHING, GROUP_SINGLE, FOR_PUSH, {"--failed"}, NULL,
+       NULL, "queue the lines of FILTER.failed again", .excludes = B(dropped) | B(header),
+       .why = "--failed queues all lines of FILTER.failed")
 OPTION(invert_match, NOTHING, GROUP_SINGLE, FOR_QUERY, {"-v", "--invert-match"}, NULL,
        NULL, "print lines that are not in FILTER")
 OPTION(count, NOTHING, GROUP_SINGLE, FOR_QUERY, {"-c", "--count"}, NULL,

@@ -102,7 +102,10 @@ static int fault_no_file(const struct filter *filter, struct fault *fault)
     struct stat other;
     bool taken = errno == EEXIST && lstat(filter->path, &other) == 0;
     fault_errno(fault, filter->path, "cannot create the file for lines in flight", errno);
-    if (taken)
+    if (fault->error == ENAMETOOLONG)
+        fault_way_out(fault, "give the filter a name of at most %d bytes",
+                      NAME_MAX - (int)strlen(".flight-127"));
+    else if (taken)
         fault_way_out(fault, "the file of that name belongs to user %ju, who can remove it",
                       (uintmax_t)other.st_uid);
     else if (filter->slot != 0)

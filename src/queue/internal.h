@@ -93,6 +93,7 @@ struct queue {
     char *buffer; /* of lines or records */
     size_t capacity;
 
+    uint64_t taken_over;           /* lines that another filter has left */
     uint64_t dirty_from, dirty_to; /* segments to be flushed; from 0: none */
 
     /* Taking: */
@@ -104,6 +105,9 @@ struct queue {
     unsigned run_count;
 };
 
+/* A queue of which nothing is open yet. NULL with the fault. */
+struct queue *queue_new(const char *filter, const struct queue_plan *plan, struct fault *fault);
+
 /* Opens the directory if the filter has a queue, or checks that the name still leads to it. Returns
  * 1; 0 if there is no queue; -1 with the fault. */
 int queue_find(struct queue *queue, struct fault *fault);
@@ -112,6 +116,9 @@ int queue_find(struct queue *queue, struct fault *fault);
  * lock. */
 int queue_lock(struct queue *queue, struct fault *fault);
 void queue_unlock(struct queue *queue);
+
+/* The fault that the lines of `path` end with the other delimiter: NUL, or a newline. */
+int queue_fault_delimiter(const char *path, bool nuls, struct fault *fault);
 
 /* Opens a segment, or makes it with O_CREAT. Returns a descriptor, or -1 with the fault. */
 int queue_open_segment(const struct queue *queue, uint64_t number, int flags, struct fault *fault);
@@ -126,6 +133,20 @@ void queue_close_segments(struct queue *queue);
 
 /* Makes the buffer at least that large. Returns 0, or -1 with the fault. */
 int queue_make_room(struct queue *queue, size_t bytes, struct fault *fault);
+
+/* Counts what is in FILTER.queue, and beside it in FILTER.failed, of a queue that may be another
+ * filter's. All is 0 if there is no such directory. Returns 0, or -1 with the fault. */
+struct left {
+    struct queue_facts facts;
+    char delimiter; /* as most records have it */
+    bool is_queue;  /* there is such a directory */
+};
+int queue_look_left(struct queue *queue, struct left *left, struct fault *fault);
+
+/* Returns -1 with the fault if lines wait or were given up there, else 0. `kind`: of the filter's
+ * queue; `exists`: whether there is a filter. */
+int queue_refuse_left(const struct queue *queue, const struct left *left, uint8_t kind, bool exists,
+                      struct fault *fault);
 
 /* Under the lock: opens the segment to append to, and cuts off its rest. Returns a descriptor with
  * *end; or -1 with the fault. */

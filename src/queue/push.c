@@ -114,3 +114,83 @@ struct output queue_output(struct queue *queue)
         .context = queue,
     };
 }
+
+/* --- lines that were given up --- */
+
+/* Appends the lines of a mapped file to the segment `fd`, from `end` on, and flushes it. Returns 0,
+ * or -1 with the fault. */
+static int append_lines(struct queue *queue, const struct segment *lines, int fd, uint64_t end,
+                        struct fault *fault)
+{
+    const char delimiter = queue->plan.delimiter;
+    for (size_t from = 0, length; from < lines->length; from += length) {
+        const char *bytes = lines->bytes + from, *last;
+        length = lines->length - from < QUEUE_CHUNK ? lines->length - from : QUEUE_CHUNK;
+        last = memrchr(bytes, delimiter, length);
+        if (last == NULL)
+            last = memchr(bytes, delimiter, lines->length - from);
+        length = (size_t)(last - bytes) + 1;
+        size_t want = make_records(queue, bytes, length, fault);
+        if (want == 0)
+            return -1;
+        if (io_write_at(fd, queue->buffer, want, end) < want)
+            return fault_errno(fault, queue->path, NULL, errno);
+        end += want;
+    }
+    return fdatasync(fd) == 0 && fsync(queue->directory) == 0
+               ? 0
+               : fault_errno(fault, queue->path, "cannot be flushed to disk", errno);
+}
+
+/* Under the lock, with FILTER.failed open. Its last line may be unfinished. */
+static int retry_locked(struct queue *queue, struct segment *failed, uint64_t *count,
+                        struct fault *fault)
+{
+    const char *name = queue->failed_path;
+    char delimiter = queue->plan.delimiter, last;
+    uint64_t size, end;
+    if (segment_measure(failed->fd, delimiter, &size, &end, name, fault) != 0)
+        return -1;
+    if (end < size) {
+        if (io_read_at(failed->fd, &last, 1, size - 1) == 1 && (last == '\0' || last == '\n'))
+            return fault_set(fault, name, "its lines end with %s, those of the queue do not",
+                             last == '\0' ? "NUL" : "a newline");
+        if (io_write_at(failed->fd, &delimiter, 1, size) != 1)
+            return fault_errno(fault, name, NULL, errno);
+    }
+    if (segment_map(failed, false, delimiter, name, fault) != 0)
+        return -1;
+    if (failed->length > 0) {
+        int fd = queue_open_back(queue, &end, fault);
+        int result = fd >= 0 ? append_lines(queue, failed, fd, end, fault) : -1;
+        if (fd >= 0 && result != 0)
+            (void)!ftruncate(fd, (off_t)end);
+        if (fd >= 0)
+            close(fd);
+        if (result != 0)
+            return -1;
+        *count += count_byte(failed->bytes, failed->length, delimiter);
+    }
+    /* In a directory of another user it can only be emptied. */
+    return unlink(name) == 0 || ftruncate(failed->fd, 0) == 0
+               ? 0
+               : fault_errno(fault, name, NULL, errno);
+}
+
+int queue_retry(struct queue *queue, uint64_t *count, struct fault *fault)
+{
+    struct segment failed = {.number = 0};
+    int result;
+    *count = queue->taken_over;
+    if (queue_lock(queue, fault) < 0)
+        return -1;
+    failed.fd = side_file_open(queue->failed_path, O_RDWR, &queue->filter_stat, fault);
+    if (failed.fd >= 0) {
+        result = retry_locked(queue, &failed, count, fault);
+        segment_close(&failed);
+    } else {
+        result = fault->error == ENOENT ? 0 : -1;
+    }
+    queue_unlock(queue);
+    return result;
+}

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 int queue_open_segment(const struct queue *queue, uint64_t number, int flags, struct fault *fault)
@@ -51,6 +52,13 @@ static int check_name(const struct queue *queue, const char *path, const struct 
     return fault_temporary(fault);
 }
 
+int queue_fault_delimiter(const char *path, bool nuls, struct fault *fault)
+{
+    fault_set(fault, path, "its lines end with %s",
+              nuls ? "NUL, not a newline" : "a newline, not NUL");
+    return fault_way_out(fault, nuls ? "add -z" : "leave -z out");
+}
+
 int queue_find(struct queue *queue, struct fault *fault)
 {
     uint8_t kind;
@@ -65,11 +73,8 @@ int queue_find(struct queue *queue, struct fault *fault)
         return fault_set(fault, queue->filter_path, "damaged filter: unknown kind of queue");
     if (queue->plan.use == QUEUE_LOOK)
         *delimiter = kind == QUEUE_OF_NULS ? '\0' : '\n';
-    if ((kind == QUEUE_OF_NULS) != (*delimiter == '\0')) {
-        fault_set(fault, queue->path, "its lines end with %s",
-                  kind == QUEUE_OF_NULS ? "NUL, not a newline" : "a newline, not NUL");
-        return fault_way_out(fault, kind == QUEUE_OF_NULS ? "add -z" : "leave -z out");
-    }
+    if ((kind == QUEUE_OF_NULS) != (*delimiter == '\0'))
+        return queue_fault_delimiter(queue->path, kind == QUEUE_OF_NULS, fault);
     queue->directory = side_file_open_directory(queue->path, &queue->filter_stat,
                                                 &queue->directory_stat, fault);
     if (queue->directory < 0 && fault->error == ENOENT)
@@ -81,17 +86,46 @@ int queue_find(struct queue *queue, struct fault *fault)
     return queue->directory >= 0 ? 1 : -1;
 }
 
-/* Under the lock. An empty directory is replaced. */
+/* Whether the directory that is in the way is a queue, with no line that waits, unless the plan
+ * takes these over. */
+static int check_left(struct queue *queue, struct fault *fault)
+{
+    struct left left;
+    if (queue_look_left(queue, &left, fault) != 0)
+        return -1;
+    if (!left.is_queue || left.facts.foreign[0] != '\0') {
+        fault_errno(fault, queue->path, "cannot be created", EEXIST);
+        return fault_way_out(fault, "move it away");
+    }
+    if (!queue->plan.takes_over && queue_refuse_left(queue, &left, QUEUE_NONE, true, fault) != 0)
+        return -1;
+    queue->taken_over = left.facts.waiting + left.facts.held;
+    return left.delimiter == queue->plan.delimiter
+               ? 0
+               : queue_fault_delimiter(queue->path, left.delimiter == '\0', fault);
+}
+
+/* Under the lock. A queue that another filter has left is taken over, or refused. */
 static int make_queue(struct queue *queue, struct fault *fault)
 {
     uint8_t kind = queue->plan.delimiter == '\0' ? QUEUE_OF_NULS : QUEUE_OF_LINES;
+    char quoted[QUOTE_MAX];
     struct stat status;
-    if (lstat(queue->failed_path, &status) == 0) {
-        fault_set(fault, queue->failed_path, "existed before the queue");
-        return fault_way_out(fault, "move it away");
+    bool there = rmdir(queue->path) != 0 && (errno == ENOTEMPTY || errno == EEXIST);
+    if (there && check_left(queue, fault) != 0)
+        return -1;
+    bool failed = lstat(queue->failed_path, &status) == 0;
+    if (!failed && errno == ENAMETOOLONG) {
+        fault_set(fault, queue->filter_path, "its name is too long for a queue");
+        return fault_way_out(fault, "give it one of at most %d bytes",
+                             NAME_MAX - (int)strlen(".failed"));
     }
-    (void)rmdir(queue->path);
-    if (mkdir(queue->path, 0700) != 0) {
+    if (failed && !queue->plan.takes_over) {
+        fault_set(fault, queue->failed_path, "existed before the queue");
+        return fault_way_out(fault, "move it away; or, to queue its lines: unseen push --failed %s",
+                             quote_file(queue->filter_path, quoted));
+    }
+    if (!there && mkdir(queue->path, 0700) != 0) {
         fault_errno(fault, queue->path, "cannot be created", errno);
         return fault->error == EEXIST ? fault_way_out(fault, "move it away") : -1;
     }
@@ -99,7 +133,8 @@ static int make_queue(struct queue *queue, struct fault *fault)
                                                 &queue->directory_stat, fault);
     if (queue->directory < 0)
         return -1;
-    side_file_copy_owner(queue->directory, &queue->filter_stat);
+    if (!there)
+        side_file_copy_owner(queue->directory, &queue->filter_stat);
     /* Flushed before any line. */
     path_sync_directory(queue->path);
     if (io_write_at(queue->filter, &kind, 1, QUEUE_AT) == 1 && fdatasync(queue->filter) == 0)
@@ -127,7 +162,7 @@ static int open_all(struct queue *queue, struct fault *fault)
     return found;
 }
 
-struct queue *queue_open(const char *filter, const struct queue_plan *plan, struct fault *fault)
+struct queue *queue_new(const char *filter, const struct queue_plan *plan, struct fault *fault)
 {
     struct queue *queue = calloc(1, sizeof *queue);
     if (queue == NULL) {
@@ -139,7 +174,13 @@ struct queue *queue_open(const char *filter, const struct queue_plan *plan, stru
     queue->filter = queue->directory = -1;
     side_file_name(filter, ".queue", queue->path);
     side_file_name(filter, ".failed", queue->failed_path);
-    if (open_all(queue, fault) >= 0)
+    return queue;
+}
+
+struct queue *queue_open(const char *filter, const struct queue_plan *plan, struct fault *fault)
+{
+    struct queue *queue = queue_new(filter, plan, fault);
+    if (queue == NULL || open_all(queue, fault) >= 0)
         return queue;
     queue_close(queue);
     return NULL;

@@ -35,8 +35,11 @@
  *           lock { status '-' }. If that fails, the digit is raised in place
  *           killed in between: leaves a line twice
  *
+ *   retry   lock { append FILTER.failed to the back; flush it; remove FILTER.failed }
+ *           killed in between: leaves lines twice
+ *
  * No process reads input, writes output, waits for CMD or flushes a file under the lock, except in
- * the first push. stats and verify take no lock, and may see a change half made.
+ * the first push and in retry. stats and verify take no lock, and may see a change half made.
  *
  * A take reads all records from the first segment on (6 ns each), and locks waiting records in runs
  * until it has enough (1 us per run, plus 2 ns for each lock that exists).
@@ -67,6 +70,7 @@ struct queue_plan {
     char delimiter;    /* of this process's lines */
     uint64_t max_line; /* bytes; taking a longer line is a fault */
     lock_waits *waits; /* called with the queue's path after 5 s of waiting for the lock */
+    bool takes_over;   /* a push that makes the queue may find lines of another filter there */
 };
 
 /* Opens the queue of a filter file. The string `filter` must outlive it. A queue that was not made
@@ -80,6 +84,11 @@ void queue_close(struct queue *queue);
 /* The queue as an output of whole lines. Each write appends whole records to one segment; lines
  * that do not fit on the disk are not accepted. */
 struct output queue_output(struct queue *queue);
+
+/* Moves all lines of FILTER.failed to the back, as if they had never failed; *count: how many, with
+ * those taken over. They are on disk before FILTER.failed is removed. Returns 0, or -1 with the
+ * fault: none was moved. */
+int queue_retry(struct queue *queue, uint64_t *count, struct fault *fault);
 
 /* --- at the front --- */
 
@@ -113,6 +122,8 @@ int queue_remove(struct queue *queue, uint64_t left, struct fault *fault);
 struct queue_failed {
     uint64_t back;     /* to the back */
     uint64_t given_up; /* to FILTER.failed */
+    unsigned failures; /* of the last one that was given up; 9: or more */
+    char line[80 + 1]; /* its text, truncated */
 };
 
 /* To be called when CMD failed on the lines that were taken. Lines on which it failed `tries`
@@ -125,6 +136,7 @@ int queue_fail(struct queue *queue, unsigned tries, struct queue_failed *what, s
 struct queue_facts {
     uint64_t waiting, held;     /* lines */
     uint64_t given_up;          /* lines of FILTER.failed */
+    uint64_t removed;           /* records */
     uint64_t unknown;           /* records with an unknown status */
     uint64_t cut;               /* bytes of no record: rests, and runs of NULs */
     char foreign[NAME_MAX + 1]; /* a file in the directory that is no segment, or "" */
@@ -133,6 +145,12 @@ struct queue_facts {
 /* Reads all records of a filter's queue. Returns 0; or with the fault, 1 if the directory is
  * missing, else -1. */
 int queue_facts(const char *filter, struct queue_facts *facts, struct fault *fault);
+
+/* For whoever makes or replaces FILTER, or finds it without a queue: a fault if lines wait in
+ * FILTER.queue, or were given up, of which a new filter would not know. FILTER need not exist. A
+ * directory of a user who may not write to the filter is no queue, nor is anything else of that
+ * name. Returns 0, or -1 with the fault, of the object `filter` if there are such lines. */
+int queue_check_left(const char *filter, struct fault *fault);
 
 /* Allows the use of a filter's queue: to write to it, or for queue_facts, which reads the filter,
  * too. */

@@ -355,6 +355,12 @@ int queue_fail(struct queue *queue, unsigned tries, struct queue_failed *what, s
         return -1;
     while ((status = next_held(queue, &place, &record)) != NULL) {
         bool gives = gives_up(tries, *status), moved = gives ? given_up : back;
+        if (gives && moved) {
+            what->failures = (unsigned)(next_status(*status) - '0');
+            size_t length = record.end - record.at - 2, most = sizeof what->line - 1;
+            snprintf(what->line, sizeof what->line, length <= most ? "%.*s" : "%.*s...",
+                     (int)(length <= most ? length : most - 3), status + 1);
+        }
         *status = moved ? '-' : next_status(*status);
         *(gives ? &what->given_up : &what->back) += moved;
     }

@@ -17,6 +17,15 @@ void side_file_name(const char *filter, const char *suffix, char name[SIDE_FILE_
     snprintf(name, SIDE_FILE_NAME_MAX, "%s%s", real, suffix);
 }
 
+void side_file_shown(const char *filter, const char *suffix, char name[SIDE_FILE_NAME_MAX])
+{
+    struct stat status;
+    if (lstat(filter, &status) == 0 && S_ISLNK(status.st_mode))
+        side_file_name(filter, suffix, name);
+    else
+        snprintf(name, SIDE_FILE_NAME_MAX, "%s%s", filter, suffix);
+}
+
 void side_file_copy_owner(int fd, const struct stat *like)
 {
     struct stat now;

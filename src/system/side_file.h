@@ -19,6 +19,9 @@ enum { SIDE_FILE_NAME_MAX = PATH_MAX + 32 };
 /* The filter's real name, or its given name if there is no such file, followed by `suffix`. */
 void side_file_name(const char *filter, const char *suffix, char name[SIDE_FILE_NAME_MAX]);
 
+/* The same as the user would write it: after the given name, unless that is a symbolic link. */
+void side_file_shown(const char *filter, const char *suffix, char name[SIDE_FILE_NAME_MAX]);
+
 /* Gives the new file or directory `fd` the mode of the filter `like`, whatever the umask, and its
  * owner and group, as far as this user can. If the group cannot be changed, group and others get
  * only the rights that both had. */

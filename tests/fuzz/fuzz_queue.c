@@ -66,7 +66,7 @@ static uint64_t walk(struct tally *waiting, const char *bytes, size_t length)
 
 static struct queue *use(enum queue_use use, uint64_t max_line)
 {
-    struct queue_plan plan = {use, delimiter, max_line, NULL};
+    struct queue_plan plan = {use, delimiter, max_line, NULL, false};
     struct queue *queue = queue_open("f", &plan, &fault);
     INSIST(queue);
     return queue;

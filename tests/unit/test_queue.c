@@ -58,7 +58,7 @@ static void start(const char *records)
 static struct queue *use(enum queue_use use, uint64_t max_line)
 {
     static char path[PATH_MAX]; /* as long as the queue */
-    struct queue_plan plan = {use, '\n', max_line, NULL};
+    struct queue_plan plan = {use, '\n', max_line, NULL, false};
     strcpy(path, scratch_path("f"));
     struct queue *queue = queue_open(path, &plan, &fault);
     if (!tap_check(queue != NULL, "cannot be opened: %s: %s", fault.object, fault.reason))
