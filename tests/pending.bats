@@ -71,6 +71,37 @@ load crash
     fails_with 2 'keys: belongs to another filter' unseen commit f.bf keys
 }
 
+# day N: the recipe of `unseen help commit`, with ./list; ./new is exactly N.
+day() {
+    exits 0 bash -c "unseen() { '$UNSEEN' \"\$@\"; }; FILTER=f.bf; $(unseen help commit | sed -nE 's/^  (unseen .*[^ ])  +.*/\1/p' | sed 's/FILTER/$&/')"
+    printf '%b' "$1" | same new /dev/stdin
+}
+
+@test "the recipe of help commit holds for another list every day; where keys was left, a run says what to do" {
+    local way
+    exits 0 unseen create -p 1e-9 f.bf
+    seq 2 >list
+    day '1\n2\n'
+    silent_on_stderr
+    seq 2 4 >list
+    day '3\n4\n'
+    silent_on_stderr
+    # Left by who was killed before rm, committed or not.
+    for way in '' 'unseen commit f.bf keys'; do
+        rm -f f.bf keys
+        exits 0 unseen create -p 1e-9 f.bf
+        exits 0 unseen --pending keys f.bf <(seq 5)
+        $way
+        seq 4 8 >list
+        exits 2 unseen --pending keys f.bf list
+        says_lines 2 'printing its 5 lines again \(for another input, once the output of that run is safe: unseen commit f.bf keys && rm keys\)$' \
+            '3 of its lines are missing .*unseen commit f.bf keys && rm keys, and run this again\)$'
+        unseen commit f.bf keys && rm keys
+        day '6\n7\n8\n'
+        exits 1 unseen query -v f.bf <(seq 8)
+    done
+}
+
 @test "all files are looked at before any is committed" {
     seq 5 >in
     seq 6 9 >later

@@ -78,7 +78,8 @@ const struct command command_table[] = {
     {"push", FOR_PUSH, OPERANDS_FILTER_FILES, "Work through a queue",
      "unseen push FILTER [FILE...]", NULL,
      "append new lines to the queue of FILTER",
-     "The first push makes the queue: FILTER.queue, a directory of text files.\n",
+     "The first push makes the queue: FILTER.queue, a directory of text files.\n"
+     "To queue lines again that pop --tries has given up: unseen push --failed FILTER\n",
      command_push},
     {"pop", FOR_POP, OPERANDS_FILTER, NULL,
      "unseen pop FILTER [-x CMD [ARG]...]", NULL,
@@ -96,8 +97,9 @@ const struct command command_table[] = {
      "unseen commit FILTER FILE...", NULL,
      "remember the lines of --pending runs",
      "  unseen --pending keys FILTER list >new    print new lines, remember none yet\n"
-     "  unseen commit FILTER keys                 remember them once `new` is safe\n"
-     "The files can be committed in any order, at any time, and more than once.\n",
+     "  unseen commit FILTER keys && rm keys      remember them once `new` is safe\n"
+     "The files can be committed in any order, at any time, and more than once. While\n"
+     "keys exists, a run that names it is a retry, and prints the same lines again.\n",
      command_commit},
     {"shard", FOR_SHARD, OPERANDS_FILES, NULL,
      "unseen shard I/N [FILE...]", "unseen shard N [FILE...]",

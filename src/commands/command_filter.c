@@ -3,6 +3,7 @@
 #include "commands/job.h"
 #include "commands/message.h"
 #include "core/number.h"
+#include "core/quote.h"
 
 #include <inttypes.h>
 
@@ -57,12 +58,16 @@ static int fail(struct job *job, struct fault *fault)
 static int finish_pending(struct job *job)
 {
     struct fault fault = FAULT_UNSET;
+    char filter[QUOTE_MAX], keys[QUOTE_MAX];
     uint64_t expected = filter_expected(job->plan.filter);
     if (expected > 0)
         return message("%s: %" PRIu64 " of its lines %s missing from the input, so the file is "
-                       "unchanged (repeat a task with the same input; for another task, name "
-                       "another file)",
-                       job->options->pending, expected, number_of(expected, "is", "are"));
+                       "unchanged, and no new line is in it (repeat a task with the same input; "
+                       "or, once its output is safe: unseen commit %s %s && rm %s, and run this "
+                       "again)",
+                       job->options->pending, expected, number_of(expected, "is", "are"),
+                       quote_file(job->path, filter), quote_file(job->options->pending, keys),
+                       keys);
     /* Else lines that another run had in flight were not seen. */
     return store_check_name(filter_store(job->plan.filter), &fault) == 0 &&
                    pending_finish(job->plan.pending, job->plan.filter, &fault) == 0

@@ -119,7 +119,7 @@ static int open_filter(struct job *job)
     if (options->asked->operands != OPERANDS_FILTER_FILES)
         return 0;
     /* No filter is made if the inputs are missing. */
-    if (options->create && access(job->path, F_OK) != 0 &&
+    if (options->create && !options->failed && access(job->path, F_OK) != 0 &&
         (inputs_check_readable(&job->inputs) != 0 || check_list(job) != 0))
         return EXIT_TROUBLE;
     job->plan.filter = job->path != NULL ? filter_operand_open(job->path, options, writes)
@@ -186,13 +186,15 @@ static int open_outputs(struct job *job)
 static int begin_pending(struct job *job, struct fault *fault)
 {
     uint64_t expected;
+    char filter[QUOTE_MAX], keys[QUOTE_MAX];
     if (pending_begin(job->plan.pending, job->plan.filter, fault) != 0)
         return -1;
     expected = filter_expected(job->plan.filter);
     if (expected > 0)
         message("%s: this task was run before; printing its %" PRIu64 " %s again (for another "
-                "task, name another file)",
-                job->options->pending, expected, number_lines(expected));
+                "input, once the output of that run is safe: unseen commit %s %s && rm %s)",
+                job->options->pending, expected, number_lines(expected),
+                quote_file(job->path, filter), quote_file(job->options->pending, keys), keys);
     return 0;
 }
 
