@@ -337,7 +337,7 @@ END
     need_strace
     need_signals
     need_terminal
-    local form status passed command unseen cmd keys
+    local form status passed command ours cmd keys
     input 100 >in
     cp "$(command -v bash)" systemd
     mkfifo keys
@@ -359,13 +359,13 @@ END
         *) setsid sh run >said 2>&1 3>&- {keys}>&- & ;;
         esac
         filled pids
-        read -r unseen cmd <pids
-        asleep "$unseen"
+        read -r ours cmd <pids
+        asleep "$ours"
         case $form in
         terminal) printf '\003' >&"$keys" ;;
         group) kill -TERM -- "-$!" ;;
-        systemd) ./systemd -c "kill -TERM $unseen $cmd; until [ -e go ]; do sleep 0.01; done" 3>&- {keys}>&- & ;;
-        alone) kill -TERM "$unseen" ;;
+        systemd) ./systemd -c "kill -TERM $ours $cmd; until [ -e go ]; do sleep 0.01; done" 3>&- {keys}>&- & ;;
+        alone) kill -TERM "$ours" ;;
         esac
         # CMD has it. In the end, nothing is left for the alarm.
         if [[ $status == 0 ]]; then filled got; else gone "$cmd"; fi

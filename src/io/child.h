@@ -16,7 +16,8 @@
  *
  * A signal that tells this process to end is passed on to the command before its input ends, so
  * that the command does not take a part of the lines for all of them; but not twice
- * (system/signals.h). This process then waits, however long it takes: only the command's exit status says whether it succeeded.
+ * (system/signals.h). This process then waits, however long it takes: only the command's exit
+ * status says whether it succeeded.
  */
 #ifndef UNSEEN_IO_CHILD_H
 #define UNSEEN_IO_CHILD_H

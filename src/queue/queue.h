@@ -107,10 +107,10 @@ enum queue_why {
 };
 
 /* Takes the next lines: at least one, at most `most` and about 256 KB. Starts at the front again
- * after it found none while none is held. If there is none, waits up to `wait` milliseconds, and looks
- * at least once a second; with `until_done`, only while another process holds lines that may come
- * back. A signal ends the wait.
- * Returns 1; 0 with *why if there are no more; -1 with the fault. */
+ * after it found none while none is held. If there is none, waits up to `wait` milliseconds, and
+ * looks at least once a second; with `until_done`, only while another process holds lines that may
+ * come back. A signal ends the wait. Returns 1; 0 with *why if there are no more; -1 with the
+ * fault. */
 int queue_take(struct queue *queue, uint64_t most, uint64_t wait, bool until_done,
                struct queue_lines *lines, enum queue_why *why, struct fault *fault);
 

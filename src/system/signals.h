@@ -40,9 +40,9 @@ void signals_touch_now(void);
 int signals_pending(void);
 
 /* From now on these signals are passed on to a child process, each of them once, and not if the
- * child has it already: not if the terminal sent it to both, and only after a second (ten if systemd
- * sent it) if the child has a handler for it. So is the pending one, at once. 0: no more, to be
- * called before the child is reaped. */
+ * child has it already: not if the terminal sent it to both, and only after a second (ten if
+ * systemd sent it) if the child has a handler for it. So is the pending one, at once. 0: no more,
+ * to be called before the child is reaped. */
 void signals_pass_to(pid_t pid);
 
 /* Whether a signal will be passed on within seconds; SIGALRM comes then. */
