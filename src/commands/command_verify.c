@@ -216,7 +216,7 @@ static int check_queue(struct findings *findings)
             return EXIT_OK;
         if (fault.of != path)
             return message_fault(&fault);
-        note(findings, "queue: %s (%s)", fault.reason, fault.way_out);
+        wrong(findings, "queue: %s (%s)", fault.reason, fault.way_out);
         return EXIT_OK;
     }
     int result = queue_facts(store_real_path(findings->store), &facts, &fault);
