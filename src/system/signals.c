@@ -14,9 +14,9 @@
 static volatile sig_atomic_t pending;
 static volatile sig_atomic_t stop_held;
 static volatile sig_atomic_t stop_pending;
-static volatile sig_atomic_t receiver;     /* the child that signals are passed on to; 0: none */
-static volatile sig_atomic_t passed;       /* signals passed on: a bit for each number */
-static volatile sig_atomic_t due;          /* to be passed on in `patience` seconds: likewise */
+static volatile sig_atomic_t receiver; /* the child that signals are passed on to; 0: none */
+static volatile sig_atomic_t passed;   /* signals passed on: a bit for each number */
+static volatile sig_atomic_t due;      /* to be passed on in `patience` seconds: likewise */
 static volatile sig_atomic_t patience;
 static volatile sig_atomic_t repeats;      /* SIGALRM is wanted every second */
 static volatile sig_atomic_t touched = -1; /* the file whose time is to be set, or -1 */
