@@ -53,8 +53,8 @@ const struct command command_table[] = {
     {"verify", FOR_VERIFY, OPERANDS_FILTERS, NULL,
      "unseen verify FILTER...", NULL,
      "check filters for damage",
-     "Exit status: 0 if all filters are sound; 1 if there is a note, which is printed,\n"
-     "about a filter that can be used; 2 if a filter is damaged or unreadable.\n",
+     "Exit status: 0 if all filters are sound, even if there are notes; 1 if something\n"
+     "is wrong with a filter that can be used; 2 if one is damaged or unreadable.\n",
      command_verify},
     {"plan", FOR_PLAN, OPERANDS_FILES, NULL,
      "unseen plan FILE...", "unseen plan -n N",

@@ -212,7 +212,7 @@ void filter_spec_tell_dots(const struct options *options)
         int within = (int)(dot - item), last = (int)length - within - 1;
         for (size_t i = 0; i < length; i++)
             path[i] = (char)(item[i] == '.' ? '/' : item[i]);
-        message("%s %.*s: means a member of that name (for %.*s%s%.*s: %s%.*s; without this note: "
+        message("%s %.*s: means a member of that name (for %.*s%s%.*s: %s%.*s; to avoid this note: "
                 "/%.*s)",
                 options->spelled[OPTION_fields], (int)length, item, last, dot + 1,
                 within > 0 ? " within " : "", within, item, within > 0 ? "/" : "", (int)length,
