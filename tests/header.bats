@@ -145,7 +145,7 @@ begun_by() {
             exits 0 unseen create --force --csv -f id f.bf
             begun_by 'printf "n,id\nx,1\n"' 2 "got: columns differ from standard input's" $form f.bf
             printf 'n,id\nx,1\n' | cmp - got
-            begun_by 'printf id,' 2 'got: its header line is cut off (it has no other lines; to begin anew: rm got)' $form f.bf
+            begun_by 'printf id,' 2 'got: its header line is cut off (it has no other lines; to start over: rm got)' $form f.bf
         }
         exits 1 unseen query -q --header f.bf < <(printf 'id,n\n9,z\n')
     done
@@ -157,9 +157,9 @@ begun_by() {
 @test "a header line that a full disk has cut off: told, with the way out" {
     printf 'id,name\n1\n' >in
     rows <<'END'
-2|--header -a cut f.bf in <<<"$(printf id,na >cut)"; also cut|id,na||cut: its header line is cut off (it has no other lines; to begin anew: rm cut)
-2|--header --tee cut f.bf in|||cut: its header line is cut off (it has no other lines; to begin anew: rm cut)
-2|--header --dropped cut f.bf in|||cut: its header line is cut off (it has no other lines; to begin anew: rm cut)
+2|--header -a cut f.bf in <<<"$(printf id,na >cut)"; also cut|id,na||cut: its header line is cut off (it has no other lines; to start over: rm cut)
+2|--header --tee cut f.bf in|||cut: its header line is cut off (it has no other lines; to start over: rm cut)
+2|--header --dropped cut f.bf in|||cut: its header line is cut off (it has no other lines; to start over: rm cut)
 0|--header -a whole f.bf in <<<"$(printf id,name >whole)"; also whole|id,name\n1\n|1
 2|--header -a other f.bf in <<<"$(printf i >other; echo 5 >>other)"|||in: columns differ from other's
 2|--header -a no f.bf in <<<"$(printf x >no)"|||in: columns differ from no's

@@ -29,7 +29,7 @@ static int compare(const struct header_lines *lines, const struct header_lines *
     if (cut == NULL)
         return fault_set(fault, next->of, "columns differ from %s's", lines->of);
     fault_set(fault, cut->of, "its header line is cut off");
-    return fault_way_out(fault, "it has no other lines; to begin anew: rm %s",
+    return fault_way_out(fault, "it has no other lines; to start over: rm %s",
                          quote_file(cut->of, quoted));
 }
 
