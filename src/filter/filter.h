@@ -27,15 +27,17 @@
  *   LOCK_SLOT+i  for slot i: proves that its owner is alive. The first 64 are held from open to
  *                close, the others while keys are in flight, so that idle writers block nobody
  *   LOCK_WAITING while all slots are taken: its holder looks for a free one, the others wait
+ * Two more are of other files: LOCK_MAKING of a new file until it has its name (system/newfile.h),
+ * and LOCK_FLIGHT of a side file with keys in flight (slot.h).
  *
  * What each operation does:
  *   open       LOCK_CHANGE to take a slot and clear what a dead owner left in it, and to raise a
  *              counter that is far too low for the bits (counter.c).
  *   claim      Tests keys without a lock. If any are new, takes a slot, unless it has one, and
- *              LOCK_CHANGE, tests the flights of
- *              living writers, and the layers again if the counter of settlings has moved; then
- *              writes the new keys to its flight: salt, keys, places, then the count. Claims fewer
- *              keys than asked if the layers lack room for them beside all keys in flight.
+ *              LOCK_CHANGE, tests the flights of living writers, and the layers again if the
+ *              counter of settlings has moved; then writes the new keys to its flight: salt, keys,
+ *              places, then the count. Claims fewer keys than asked if the layers lack room for
+ *              them beside all keys in flight.
  *   keep       Undelivered keys leave the flight, under LOCK_CHANGE if it can be had. (A larger
  *              flight is made without a lock, and published under LOCK_CHANGE.)
  *   settle     LOCK_CHANGE. The path must still name this file. Tests the keys again if another
