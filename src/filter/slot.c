@@ -135,9 +135,7 @@ static int begin_file(struct filter *filter, struct flight *larger, struct fault
 /* Unless another file has the name by now. Returns whether the file was removed. */
 static bool remove_file(int fd, const char *path)
 {
-    struct stat ours, named;
-    bool gone = fstat(fd, &ours) == 0 && lstat(path, &named) == 0 &&
-                path_same_file(&ours, &named) && unlink(path) == 0;
+    bool gone = path_leads_to(path, fd) && unlink(path) == 0;
     close(fd);
     return gone;
 }
@@ -236,8 +234,8 @@ static void move_in(struct filter *filter)
     }
 }
 
-/* Returns 1, 0 if no slot is free, or -1. Begins with the last one. Asks before it takes LOCK_CHANGE, so that waiting
- * processes do not keep the lock from working ones. */
+/* Returns 1, 0 if no slot is free, or -1. Begins with the last one. Asks before it takes
+ * LOCK_CHANGE, so that waiting processes do not keep the lock from working ones. */
 static int take_free(struct filter *filter, struct fault *fault)
 {
     struct store *store = filter->store;
@@ -258,39 +256,31 @@ static int take_free(struct filter *filter, struct fault *fault)
     return got >= 0 ? got : fault_errno(fault, store_path(store), "cannot be locked", errno);
 }
 
-static void tell_waiting(void *context, bool to_the_end)
-{
-    const struct store *store = context;
-    (void)to_the_end;
-    if (store->watch.waits_for_slot != NULL)
-        store->watch.waits_for_slot(store);
-}
-
 /* While all slots are taken, one waiting process looks for a free one, and the others wait for its
  * lock, which it drops between looks so that it can be stopped (Ctrl-Z). Guests hold a slot for a
  * batch, so it looks soon at first. */
 static int wait_for_free(struct filter *filter, struct fault *fault)
 {
-    enum { FIRST = 8, FIVE_SECONDS = 5000 };
+    enum { FIVE_SECONDS = 5000 };
     struct timespec doze = {0, 1000000};
     struct store *store = filter->store;
     int fd = store->file.fd, taken = 0;
     int64_t since = clock_monotonic();
-    lock_waits *tell = tell_waiting;
-    for (unsigned round = 0; taken == 0; round++) {
-        if (lock_take(fd, LOCK_WAITING, false, tell, store) != 0)
+    bool tells = store->watch.waits_for_slot != NULL;
+    while (taken == 0) {
+        if (lock_take(fd, LOCK_WAITING, false, NULL, NULL) != 0)
             return fault_errno(fault, store_path(store), "cannot be locked", errno);
-        if (tell != NULL && clock_monotonic() - since >= FIVE_SECONDS) {
-            tell(store, false);
-            tell = NULL;
+        if (tells && clock_monotonic() - since >= FIVE_SECONDS) {
+            store->watch.waits_for_slot(store);
+            tells = false;
         }
         if (nanosleep(&doze, NULL) != 0 && signals_pending())
             taken = fault_errno(fault, store_path(store), "cannot be locked", errno);
         else
             taken = take_free(filter, fault);
         lock_drop(fd, LOCK_WAITING);
-        if (round < FIRST)
-            doze.tv_nsec *= 2; /* to a quarter of a second */
+        if (doze.tv_nsec < 200000000)
+            doze.tv_nsec *= 2;
     }
     return taken;
 }

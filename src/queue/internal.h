@@ -117,9 +117,6 @@ int queue_find(struct queue *queue, struct fault *fault);
 int queue_lock(struct queue *queue, struct fault *fault);
 void queue_unlock(struct queue *queue);
 
-/* The fault that the lines of `path` end with the other delimiter: NUL, or a newline. */
-int queue_fault_delimiter(const char *path, bool nuls, struct fault *fault);
-
 /* Opens a segment, or makes it with O_CREAT. Returns a descriptor, or -1 with the fault. */
 int queue_open_segment(const struct queue *queue, uint64_t number, int flags, struct fault *fault);
 

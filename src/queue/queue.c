@@ -52,7 +52,8 @@ static int check_name(const struct queue *queue, const char *path, const struct 
     return fault_temporary(fault);
 }
 
-int queue_fault_delimiter(const char *path, bool nuls, struct fault *fault)
+/* The lines of `path` end with the other delimiter. */
+static int fault_delimiter(const char *path, bool nuls, struct fault *fault)
 {
     fault_set(fault, path, "its lines end with %s",
               nuls ? "NUL, not a newline" : "a newline, not NUL");
@@ -74,7 +75,7 @@ int queue_find(struct queue *queue, struct fault *fault)
     if (queue->plan.use == QUEUE_LOOK)
         *delimiter = kind == QUEUE_OF_NULS ? '\0' : '\n';
     if ((kind == QUEUE_OF_NULS) != (*delimiter == '\0'))
-        return queue_fault_delimiter(queue->path, kind == QUEUE_OF_NULS, fault);
+        return fault_delimiter(queue->path, kind == QUEUE_OF_NULS, fault);
     queue->directory = side_file_open_directory(queue->path, &queue->filter_stat,
                                                 &queue->directory_stat, fault);
     if (queue->directory < 0 && fault->error == ENOENT)
@@ -102,7 +103,7 @@ static int check_left(struct queue *queue, struct fault *fault)
     queue->taken_over = left.facts.waiting + left.facts.held;
     return left.delimiter == queue->plan.delimiter
                ? 0
-               : queue_fault_delimiter(queue->path, left.delimiter == '\0', fault);
+               : fault_delimiter(queue->path, left.delimiter == '\0', fault);
 }
 
 /* Under the lock. A queue that another filter has left is taken over, or refused. */
