@@ -369,12 +369,7 @@ in_group() {
 1|0::/job/part|job/memory.max|2000000000
 1|0::/outside/of/it|memory.max|2000000000
 0|0::/job|job.max|2000000000
-1|0::/job|unified/job/memory.max|2000000000
-1|4:memory:/job|memory/job/memory.limit_in_bytes|2000000000
-1|4:memory:/job|memory/memory.limit_in_bytes|2000000000
-0|4:memory:/job|memory/memory.limit_in_bytes|9223372036854771712
-0|4:cpu:/job|memory/job/memory.limit_in_bytes|2000000000
-0|nothing|memory.max|max
+0|10::/job|job/memory.max|2000000000
 END
 }
 

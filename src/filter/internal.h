@@ -194,9 +194,6 @@ void store_drop(struct store *store, unsigned lock);
  * Then all locks must be dropped, and the work begun again. */
 int store_check_signals(const struct store *store, struct fault *fault);
 
-/* A lock_waits: tells the watch of the store `context`. */
-void store_tell_waiting(void *context, bool to_the_end);
-
 /* Maps layers that another writer has added. */
 int store_refresh(struct store *store, struct fault *fault);
 

@@ -68,11 +68,6 @@ void pages_read_ahead(const struct store *store, unsigned layer, uint64_t page, 
     advise(bits, page, pages, MADV_POPULATE_READ);
 }
 
-uint64_t pages_of_memory(void)
-{
-    return machine_memory() / PAGE_BYTES;
-}
-
 /* Whether huge pages pay off in a bulk run. */
 static bool takes_huge(const struct layer *layer)
 {
@@ -88,7 +83,7 @@ void pages_expect(struct store *store, uint64_t keys)
             continue;
         if (in_memory(store) || takes_huge(layer))
             pages_use_huge(layer);
-        else if (layer->plan.pages <= pages_of_memory() / 2)
+        else if (layer->plan.pages <= machine_memory() / PAGE_BYTES / 2)
             layer->to_read = layer->plan.pages;
         layer->in_bulk = true;
     }

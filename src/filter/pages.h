@@ -59,9 +59,6 @@ int pages_clear(const struct store *store, const struct layer *layer, bool flush
 /* Whether a layer may have been written to since it was allocated. In memory: false. */
 bool pages_have_data(const struct store *store, const struct layer *layer);
 
-/* The memory that there is (system/machine.h), in pages of 4096 bytes; 0 if unknown. */
-uint64_t pages_of_memory(void);
-
 /* Asks for huge pages. */
 void pages_use_huge(struct layer *layer);
 enum {

@@ -43,6 +43,7 @@
 #include "filter/pages.h"
 #include "system/io.h"
 #include "system/lock.h"
+#include "system/machine.h"
 #include "system/map.h"
 #include "system/random.h"
 #include "system/signals.h"
@@ -285,7 +286,7 @@ bool stage_wants_room(const struct store *store, unsigned layer)
 uint64_t stage_stretch(void)
 {
     enum { LEAST = 16384, MOST = 262144 };
-    uint64_t stretch = pages_of_memory() / 16;
+    uint64_t stretch = machine_memory() / PAGE_BYTES / 16;
     return stretch < LEAST ? LEAST : stretch > MOST ? MOST : stretch;
 }
 

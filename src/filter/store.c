@@ -6,6 +6,7 @@
 #include "system/clock.h"
 #include "system/io.h"
 #include "system/lock.h"
+#include "system/machine.h"
 #include "system/map.h"
 #include "system/network.h"
 #include "system/path.h"
@@ -142,7 +143,7 @@ int store_map_layer(struct store *store, const struct layer_record *record, stru
         .bits = {.pages = plan->pages, .geometry = plan->geometry},
         .stage = {.pages = plan->stage,
                   .at = record->stage_offset,
-                  .unused = !growth_uses_stage(plan->pages, pages_of_memory())},
+                  .unused = !growth_uses_stage(plan->pages, machine_memory() / PAGE_BYTES)},
     };
     layer->bits.bytes = map_pages(store, layer->at, plan->pages, fault);
     if (layer->bits.bytes == NULL)
@@ -320,7 +321,7 @@ bool store_begins(int fd)
 
 /* --- locks --- */
 
-void store_tell_waiting(void *context, bool to_the_end)
+static void tell_waiting(void *context, bool to_the_end)
 {
     const struct store *store = context;
     if (store->watch.waits != NULL)
@@ -329,7 +330,7 @@ void store_tell_waiting(void *context, bool to_the_end)
 
 int store_take(struct store *store, unsigned lock, struct fault *fault)
 {
-    if (lock_take(store->file.fd, lock, store->settling, store_tell_waiting, store) != 0)
+    if (lock_take(store->file.fd, lock, store->settling, tell_waiting, store) != 0)
         return fault_errno(fault, store->file.path, "cannot be locked", errno);
     return 0;
 }
