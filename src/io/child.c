@@ -104,7 +104,7 @@ static size_t write_as_output(void *context, const char *bytes, size_t length, s
     bool first = child->pid == 0;
     if (first && start(child, bytes, length, fault) != 0)
         return 0;
-    size_t done = io_write(child->fd, bytes, length);
+    size_t done = io_write(child->fd, bytes, length, false);
     child->written += done;
     if (done == length)
         return done;

@@ -99,8 +99,7 @@ static size_t write_all(const struct output *output, const char *bytes, size_t l
     terminal_clear(output->fd);
     while (done < length) {
         size_t piece = piece_of(output, bytes + done, length - done);
-        size_t written = (output->to_the_end ? io_write_to_the_end : io_write)(output->fd,
-                                                                               bytes + done, piece);
+        size_t written = io_write(output->fd, bytes + done, piece, output->to_the_end);
         done += written;
         if (written < piece) {
             fault_errno(fault, output->name, NULL, errno);

@@ -19,7 +19,7 @@ static bool may_repeat(int fd)
     return errno == EINTR;
 }
 
-static size_t write_bytes(int fd, const void *bytes, size_t length, bool to_the_end)
+size_t io_write(int fd, const void *bytes, size_t length, bool to_the_end)
 {
     const char *from = bytes;
     size_t done = 0;
@@ -35,16 +35,6 @@ static size_t write_bytes(int fd, const void *bytes, size_t length, bool to_the_
             break;
     }
     return done;
-}
-
-size_t io_write(int fd, const void *bytes, size_t length)
-{
-    return write_bytes(fd, bytes, length, false);
-}
-
-size_t io_write_to_the_end(int fd, const void *bytes, size_t length)
-{
-    return write_bytes(fd, bytes, length, true);
 }
 
 size_t io_write_at(int fd, const void *bytes, size_t length, uint64_t at)

@@ -8,15 +8,13 @@
 #ifndef UNSEEN_SYSTEM_IO_H
 #define UNSEEN_SYSTEM_IO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes at the file offset of `fd`. Waits if a non-blocking descriptor is full; fails with EINTR
- * if a signal told the program to end. */
-size_t io_write(int fd, const void *bytes, size_t length);
-
-/* The same, but no signal ends it. */
-size_t io_write_to_the_end(int fd, const void *bytes, size_t length);
+/* Writes at the file offset of `fd`. Waits if a non-blocking descriptor is full; unless
+ * `to_the_end`, fails with EINTR if a signal told the program to end. */
+size_t io_write(int fd, const void *bytes, size_t length, bool to_the_end);
 
 /* Write and read at an offset of a regular file. They are short, so signals do not end them. */
 size_t io_write_at(int fd, const void *bytes, size_t length, uint64_t at);
