@@ -23,6 +23,7 @@ struct command {
     const char *synopsis, *other; /* how it is called; a second way, or NULL */
     const char *summary;
     const char *notes; /* more lines of its help; may be NULL */
+    const char *also;  /* other words for it, each between blanks */
     /* options->operands does not include the name. Returns the exit status. */
     int (*run)(const struct options *options);
 };

@@ -58,21 +58,20 @@ static void check_counter(struct findings *findings, unsigned number)
 {
     const struct layer_survey *layer = &findings->survey->layer[number - 1];
     bool higher = layer->told && (double)layer->counted_before > layer->keys + tolerance(layer);
-    if (higher && layer->window)
+    if (higher) {
         note(findings,
-             "layer %u: its counter shows %" PRIu64 " %s, its bits %.0f (as in a copy made while "
-             "the window turned; if this is no copy, lines were lost, for example in a power cut)",
-             number, layer->counted_before, number_lines(layer->counted_before), layer->keys);
-    else if (higher)
-        wrong(findings,
-              "layer %u: its counter shows %" PRIu64 " %s, its bits %.0f (the counter is wrong, or "
-              "lines were lost, for example in a power cut)",
-              number, layer->counted_before, number_lines(layer->counted_before), layer->keys);
-    else if ((double)layer->counted < layer->remembered - tolerance(layer))
+             "layer %u: its counter shows %" PRIu64 " %s, its bits %.0f (%s lines were lost, for "
+             "example in a power cut)",
+             number, layer->counted_before, number_lines(layer->counted_before), layer->keys,
+             layer->window ? "as in a copy made while the window turned; if this is no copy,"
+                           : "the counter is wrong, or");
+        findings->wrong += !layer->window;
+    } else if ((double)layer->counted < layer->remembered - tolerance(layer)) {
         note(findings,
              "layer %u: its counter shows %" PRIu64 " %s, its bits %.0f (as in a copy made while "
              "lines were added; no line is lost)",
              number, layer->counted, number_lines(layer->counted), layer->remembered);
+    }
 }
 
 static void tell_pages(struct findings *findings, unsigned number, uint64_t pages, double keys,
@@ -134,8 +133,7 @@ static void check_generation(struct findings *findings, unsigned number)
     if (generation->retired && !window_is_turning(findings->store))
         note(findings,
              "layer %u: a writer died while it emptied this layer, or this is a copy made in use "
-             "(the "
-             "next writer that needs the layer empties it again)",
+             "(the next writer that needs the layer empties it again)",
              number);
     if (generation->behind || generation->began > clock_now())
         wrong(findings, "layer %u: the clock was set back (its lines will be forgotten late)",
@@ -185,8 +183,7 @@ static void check_leftovers(struct findings *findings)
         if (stage_is_half_emptied(findings->store, i))
             note(findings,
                  "layer %u: emptying its staging area was interrupted, or this is a copy made in "
-                 "use "
-                 "(the next writer finishes it)",
+                 "use (the next writer finishes it)",
                  i + 1);
     if (bytes > end)
         note(findings,

@@ -44,21 +44,7 @@ static const struct {
     {" --shard ", FOR_SHARD, "the shard comes first: unseen shard 1/4 FILE"},
     {" -n ", FOR_SHARD, "the number of shards comes first: unseen shard 4 FILE"},
     {" -o ", FOR_SHARD, "for one shard: > FILE; for all: --files 'shard.%d'"},
-    /* for the first word */
-    {" new init make touch ", FOR_ALL, "did you mean 'create'?"},
-    {" insert put learn import load ", FOR_ALL, "did you mean 'add'?"},
-    {" check test contains has lookup find get grep ", FOR_ALL, "did you mean 'query'?"},
-    {" delete del rm forget drop erase ", FOR_ALL, "did you mean 'remove'?"},
-    {" show info stat status inspect ", FOR_ALL, "did you mean 'stats'?"},
-    {" fsck validate ", FOR_ALL, "did you mean 'verify'?"},
-    {" size estimate calc ", FOR_ALL, "did you mean 'plan'?"},
-    {" keys normalize normalise canonicalize ", FOR_ALL, "did you mean 'key'?"},
-    {" usage man ", FOR_ALL, "did you mean 'help'?"},
-    {" enqueue append offer ", FOR_ALL, "did you mean 'push'?"},
-    {" dequeue shift take next ", FOR_ALL, "did you mean 'pop'?"},
-    {" settle ", FOR_ALL, "did you mean 'commit'?"},
-    {" split part partition distribute ", FOR_ALL, "did you mean 'shard'?"},
-    {" join union combine ", FOR_ALL, "did you mean 'merge'?"},
+    /* for the first word (and command.c) */
     {" copy cp backup ", FOR_ALL, "to copy a filter: cp seen.bf copy.bf"},
 };
 /* clang-format on */

@@ -201,8 +201,7 @@ static int read_one(const struct inputs *inputs, const char *name, input_reader 
         const char *changer = fd != STDIN_FILENO ? "tr '\\r' '\\n' <" : "tr '\\r' '\\n'";
         fault_set(fault, shown_name(name), "one line, with carriage returns and no newline");
         suggest_reader(inputs, changer, name, fault);
-        message("%s: %s (%s)", fault->object, fault->reason,
-                fault->way_out[0] != '\0' ? fault->way_out : changer);
+        message_fault(fault);
     }
     if (fd != STDIN_FILENO)
         close(fd);

@@ -63,15 +63,10 @@ static bool receiver_handles(int signal_number)
 }
 
 /* Passes a signal on, unless the receiver has it already: programs that handle a signal often abort
- * when it comes a second time.
- *
- *   1. The terminal sends a signal to the whole foreground group, and so to the receiver, unless
- *      that has left the group. (But a hangup goes only to the leader of the session.)
- *   2. Nothing shows whether another process sent it to this process alone, or to a whole group or
- *      service. But if the receiver has no handler, the signal has ended it, or is ignored, and a
- *      second one does nothing.
- *   3. A receiver with a handler has a second to end, then the signal is passed on; ten seconds if
- *      systemd sent it, which usually signals all processes of a service. */
+ * when it comes a second time. The terminal sends it to the whole foreground group (but a hangup
+ * only to the leader of the session). Whether another process sent it to a group, or to this process
+ * alone, nothing shows: a receiver without a handler is not harmed by a second one; one with a
+ * handler has a second to end, or ten if systemd sent it, which usually signals a whole service. */
 static void pass_on_once(int signal_number, const siginfo_t *info)
 {
     char sender[16];
