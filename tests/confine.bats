@@ -234,15 +234,11 @@ each_form() {
         exits 0 unseen create --force a.bf
         exits 0 unseen create --force b.bf
         exits 0 unseen create --force c.bf
-        rm -f trace
-        strace -qq -o trace -e trace=prctl -e inject=prctl:signal=STOP:when=1 "$UNSEEN" $command a.bf b.bf >"$out" 2>"$err" 3>&- &
-        pid=$!
-        is_stopped
+        stopped_after prctl 1 '' $command a.bf b.bf
         mv c.bf b.bf
         kill -CONT "$child"
-        code=0
-        wait "$pid" || code=$?
-        [[ $code -eq 2 ]] || complain "$command"
+        ended 2 "$pid" || complain "$command"
+        mv said "$err"
         says '^unseen: b\.bf: Permission denied \(if it was made or replaced during this run: run unseen again\)'
     done
 }

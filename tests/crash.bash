@@ -64,14 +64,14 @@ is_stopped() {
     child=$(tr -d ' ' <"/proc/$pid/task/$pid/children")
 }
 
-# stopped_after CALL N FILE ARGUMENT...: the program is stopped when it has done CALL on FILE the Nth time,
+# stopped_after CALL N FILE ARGUMENT...: the program is stopped when it has done CALL the Nth time (on FILE, if not ''),
 # as long as the test likes. Sets `pid`, to wait for, and `child`, to be sent SIGCONT; leaves ./late and
 # ./said.
 stopped_after() {
     local call=$1 n=$2 file=$3
     shift 3
     rm -f trace
-    strace -qq -o trace -P "$file" -e trace="$call" -e "inject=$call:signal=STOP:when=$n" "$UNSEEN" "$@" >late 2>said 3>&- &
+    strace -qq -o trace ${file:+-P "$file"} -e trace="$call" -e "inject=$call:signal=STOP:when=$n" "$UNSEEN" "$@" >late 2>said 3>&- &
     pid=$!
     is_stopped || { cat said; return 1; }
 }

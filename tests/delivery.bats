@@ -64,9 +64,7 @@ load crash
     done
     tail -n +51 in >&"$feed"
     exec {feed}>&-
-    code=0
-    wait "$pid" || code=$?
-    [[ $code -eq 0 ]]
+    ended 0 "$pid"
     same got in
 }
 
@@ -84,10 +82,8 @@ load crash
         filled got
         read -r pid _ <"/proc/$!/task/$!/children" || [[ -n $pid ]]
         kill "-$signal" "$pid"
-        code=0
-        wait $! || code=$?
+        ended "$number" $! || complain "$signal"
         exec {feed}>&-
-        [[ $code -eq $number ]] || complain "$signal"
         says '^unseen: f\.bf: created'
         same got in
         succeeds unseen f.bf in
@@ -101,9 +97,7 @@ load crash
     exits 0 unseen create -p 1e-9 f.bf
     stall env --default-signal=TERM "$UNSEEN" f.bf in
     kill -TERM "$stalled"
-    code=0
-    wait "$stalled" || code=$?
-    [[ $code -eq 143 ]]
+    ended 143 "$stalled"
     drain first
     succeeds unseen f.bf in
     none_lost in first "$out"

@@ -56,7 +56,7 @@ traced() {
     # The system reports a page that could not be written once, and takes it for clean then: a
     # second fdatasync says yes, and knows nothing.
     need_strace
-    local pid feed status=0
+    local pid feed
     # All of it goes into the pipe at once: if the epoch ends early, `cat` is done all the same.
     input 1000 >in
     exits 0 unseen create -p 1e-9 f.bf
@@ -69,8 +69,7 @@ traced() {
     # The epoch ends while no more input comes.
     filled said || { kill "$pid"; false; }
     exec {feed}>&-
-    wait "$pid" || status=$?
-    [[ $status -eq 2 ]]
+    ended 2 "$pid"
     grep -Eq 'got: .*(Input/output|I/O) error' said
     remembers 0
     exits 0 unseen --durable f.bf in -a got2

@@ -81,7 +81,7 @@ sweep() {
 }
 
 @test "the file of keys in flight is cut off: exit 2, no signal, nothing remembered" {
-    local pid status=0 feed
+    local pid feed
     input 3000 >in
     exits 0 unseen create -p 1e-9 f.bf
     mkfifo pipe
@@ -95,8 +95,7 @@ sweep() {
     truncate -s 0 f.bf.flight-0
     { tail -n +2501 in >&"$feed"; } 2>/dev/null || true
     exec {feed}>&-
-    wait "$pid" || status=$?
-    [[ $status -eq 2 ]]
+    ended 2 "$pid"
     grep -q 'unseen: .*flight-0: ' said
     exits 1 unseen query -c f.bf in
     exits 0 unseen f.bf in
@@ -139,7 +138,7 @@ sweep() {
 # What NFS says of it, among others: a link gives the name there.
 @test "where a rename cannot keep what is there, a link gives a new file its name; where that fails, nothing is left" {
     need_strace
-    local error pid child status=0
+    local error pid child
     for error in EINVAL ENOSYS; do
         rm -f f.bf keys
         exits 0 strace -f -qq -o trace -e trace=renameat2 -e inject=renameat2:error=$error "$UNSEEN" create f.bf
@@ -162,8 +161,7 @@ sweep() {
     is_stopped
     echo mine >f.bf
     kill -CONT "$child"
-    wait "$pid" || status=$?
-    [[ $status -eq 2 ]]
+    ended 2 "$pid"
     cmp f.bf - <<<mine
     grep -q '^unseen: f\.bf: exists, and is not a filter' said
     [[ $(ls -A) == "$(printf '%s\n' f.bf keys said trace)" ]]
@@ -179,7 +177,7 @@ sweep() {
 
 @test "what a killed create or merge leaves, the next one of that name removes; and nothing of others, or of who lives" {
     need_strace
-    local n=0 long form call status=0
+    local n=0 long form call
     long=$(printf 'n%.0s' {1..250})
     creates -n 100 part.bf
     here() { find . -mindepth 1 -printf '%f\n' | sort; }
@@ -205,15 +203,12 @@ sweep() {
     done
     [[ $n -ge 15 ]]
     # Who lives keeps its file: here it finds the name taken in the end, and removes its own.
-    strace -qq -o trace -e trace=fallocate -e inject=fallocate:signal=STOP "$UNSEEN" create f.bf 2>said 3>&- &
-    pid=$!
-    is_stopped
+    stopped_after fallocate 1 '' create f.bf
     creates f.bf
     [[ $(find . -name '.f.bf.unseen-*' -type f -size +7 | wc -l) -eq 1 ]]
     kill -CONT "$child"
-    wait "$pid" || status=$?
-    [[ $status -eq 2 ]]
+    ended 2 "$pid"
     grep -Eq '^unseen: f\.bf: .*exists' said
-    rm f.bf said
+    rm f.bf late said
     here | same - <(sort before)
 }

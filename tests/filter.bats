@@ -206,9 +206,7 @@ END
     pid=$!
     asleep "$pid"
     kill -TERM "$pid"
-    code=0
-    wait "$pid" || code=$?
-    [[ $code -eq 143 ]] || { echo "$code"; false; }
+    ended 143 "$pid"
     exits 1 unseen query -c f.bf in
     prints '0\n'
     env --default-signal=TSTP "$UNSEEN" f.bf in -a fifo 3>&- &

@@ -128,9 +128,7 @@ begun_by() {
     eval "$other" >>got
     echo 9,z >&"$feed"
     exec {feed}>&-
-    code=0
-    wait $! || code=$?
-    [[ $code -eq $wanted ]] || complain "exit code should be $wanted" || return 1
+    ended "$wanted" $! || return 1
     same "$err" <(printf '%s' "${message:+unseen: $message$'\n'}")
 }
 

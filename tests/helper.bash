@@ -162,6 +162,13 @@ snapshot() {
     find . -type d -printf '%p %y %m\n' -o -printf '%p %y %s %m %i %T@ %l\n' -type f -exec cksum {} +
 }
 
+# ended CODE PID: that process of ours ends with CODE.
+ended() {
+    code=0
+    wait "$2" || code=$?
+    [[ $code -eq $1 ]] || complain "exit code should be $1"
+}
+
 # unchanged COMMAND...: nothing in the directory was created, changed or
 # touched by COMMAND, whatever its exit code was.
 unchanged() {

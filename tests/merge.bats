@@ -587,14 +587,13 @@ has_soon() {
     input 7000 50000 >in # one chunk, more than a pipe holds
     mkfifo pipe
     "$UNSEEN" part1.bf in >pipe 2>said 3>&- &
-    local writer=$! first status=0
+    local writer=$! first
     exec {reader}<pipe
     IFS= read -r first <&"$reader"
     succeeds unseen merge -o part1.bf part1.bf all.bf
     { echo "$first"; cat <&"$reader"; } >printed
-    wait "$writer" || status=$?
+    ended 75 "$writer"
     exec {reader}<&-
-    [[ $status -eq 75 ]]
     cp said "$err"
     says 'part1.bf: was replaced during this run'
     # What it printed is in, but for that batch; the next run prints that, and all that is missing.
@@ -607,11 +606,9 @@ has_soon() {
 @test "nobody settles in OUT while it is merged" {
     need_strace
     parts 2 1000
-    strace -qq -o trace -e trace=fsync -e inject=fsync:signal=STOP:when=1 \
-        "$UNSEEN" merge -o part1.bf part1.bf part2.bf 3>&- &
-    local pid=$! child waiting status=0
+    local pid child waiting
     # The new file is complete then, and has no name.
-    is_stopped
+    stopped_after fsync 1 '' merge -o part1.bf part1.bf part2.bf
     "$UNSEEN" add part1.bf <<<'too late' 2>said 3>&- &
     waiting=$!
     asleep "$waiting"
@@ -619,8 +616,7 @@ has_soon() {
     kill -CONT "$child"
     wait "$pid"
     has part1.bf part1 part2
-    wait "$waiting" || status=$?
-    [[ $status -eq 75 ]]
+    ended 75 "$waiting"
     lacks part1.bf <(echo 'too late')
 }
 

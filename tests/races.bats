@@ -145,7 +145,7 @@ killed_in_flight() {
 
 @test "SIGTERM while the lock cannot be had: the slot names no file any more, the file goes, the lines come again" {
     need_signals
-    local pid status=0
+    local pid
     input 3000 >in
     exits 0 unseen create -p 1e-9 f.bf
     env --default-signal=TERM "$UNSEEN" f.bf in -x sh -c 'cat >got; echo here >here; exec sleep 100' 3>&- &
@@ -153,8 +153,7 @@ killed_in_flight() {
     filled here
     hold_lock change "$change"
     kill -TERM "$pid"
-    wait "$pid" || status=$?
-    [[ $status -eq 143 ]]
+    ended 143 "$pid"
     [[ ! -e f.bf.flight-0 ]]
     let_go change
     succeeds unseen verify f.bf
@@ -179,7 +178,7 @@ killed_in_flight() {
 # --- add and commit ---------------------------------------------------------------------
 
 @test "add remembers what another writer has in flight, whatever becomes of that one" {
-    local pid status=0
+    local pid
     input 100 >in
     exits 0 unseen create -p 1e-9 f.bf
     mkfifo go
@@ -190,8 +189,7 @@ killed_in_flight() {
     exits 0 unseen add --summary f.bf in
     says '100 lines read, 100 new'
     echo >go
-    wait "$pid" || status=$?
-    [[ $status -eq 3 ]]
+    ended 3 "$pid"
     succeeds unseen query -c f.bf in
     prints '100\n'
 }
@@ -214,25 +212,28 @@ killed_in_flight() {
 
 # --- creation -----------------------------------------------------------------------------
 
-@test "the filter that is compared with the options is the one that is used: it is opened once, or refused" {
-    need_preload swap
-    local form
-    # swapped NUMBER FORM: with g.bf, made without -i, in the place of f.bf before f.bf is opened for that time
+@test "the filter that is compared with the options is the one that is used, also if another takes its name" {
+    need_strace
+    local form pid child
+    # swapped CALL FORM: g.bf, made without -i, takes the name f.bf after that call on it
     swapped() {
         exits 0 unseen create --force g.bf
-        capture env LD_PRELOAD="$preload" SWAP_NAME=f.bf SWAP_WITH=g.bf SWAP_AT="$1" "$UNSEEN" -i $2
+        stopped_after $1 1 f.bf -i $2
+        mv g.bf f.bf
+        kill -CONT "$child"
+        code=0
+        wait "$pid" || code=$?
     }
     echo a >in
     for form in 'f.bf in' 'f.bf in -a got' '--tag f.bf in' '--pending keys f.bf in' 'f.bf in -x cat' 'add f.bf in' 'push f.bf in'; do
         rm -rf f.bf* keys
         exits 0 unseen --create -i f.bf <<<A
-        swapped 2 "$form"
-        [[ $code -eq 0 && -e g.bf ]] || complain "$form: it was opened twice"
-        [[ ! -s $out || $(<"$out") == seen$'\t'a ]] && [[ ! -s got ]] || complain "$form: without -i"
+        swapped openat "$form"
+        [[ $code -eq 75 && ! -s late && ! -s got ]] && grep -q 'was replaced' said || complain "$form: without -i"
         rm f.bf
         [[ $form != *keys* ]] || continue
-        swapped 1 "${form/f.bf/--create f.bf}"
-        [[ $code -eq 2 && ! -e g.bf && ! -s $out ]] && says '^unseen: f\.bf: was made .* \(leave -i out' || complain "$form: made"
+        swapped /access "${form/f.bf/--create f.bf}"
+        [[ $code -eq 2 && ! -s late ]] && grep -q '^unseen: f\.bf: was made .* (leave -i out' said || complain "$form: made"
     done
 }
 
@@ -240,9 +241,7 @@ killed_in_flight() {
     need_strace
     local pid child
     : >f.bf
-    strace -qq -o trace -e trace=fsync -e inject=fsync:signal=STOP:when=1 "$UNSEEN" create -p 1e-9 f.bf 2>said 3>&- &
-    pid=$!
-    is_stopped
+    stopped_after fsync 1 '' create -p 1e-9 f.bf
     fails_with 75 'f\.bf: another process is creating it' unseen create f.bf
     kill -CONT "$child"
     wait "$pid"

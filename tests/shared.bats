@@ -383,7 +383,7 @@ while_swapped() {
 @test "a symbolic link to the filter that leads elsewhere by and by: what lies beside stays beside the first" {
     sticky_directory
     need_strace
-    local pid child status=0
+    local pid child
     exits 0 unseen create -p 1e-9 f.bf
     echo no filter >other
     echo kept >other.flight-0
@@ -395,8 +395,7 @@ while_swapped() {
     is_stopped || complain "$(cat said)" || return 1
     stranger ln -sfn other link.bf
     kill -CONT "$child"
-    wait "$pid" || status=$?
-    [[ $status -eq 75 ]] || complain "$status: $(cat said)"
+    ended 75 "$pid"
     grep -q 'link.bf: was replaced during this run' said
     [[ $(cat other.flight-0) == kept && -z $(find . -name 'other.*' ! -name other.flight-0) ]]
     exits 0 unseen f.bf < <(seq 3)

@@ -126,10 +126,7 @@ goes_on() {
     need_strace
     filled_up -n 400k
     # Stopped when it has opened f.bf, and has written some of the new file.
-    strace -qq -o trace -e trace=pwrite64 -e inject=pwrite64:signal=STOP:when=10 \
-        "$UNSEEN" merge -o merged.bf f.bf 2>m.err 3>&- &
-    pid=$!
-    is_stopped
+    stopped_after pwrite64 10 '' merge -o merged.bf f.bf
     exits 0 unseen f.bf in
     [[ $(era) -eq 3 ]]
     kill -CONT "$child"
@@ -219,9 +216,8 @@ END
     rm f.bf
     exits 0 unseen create -n 20M -p 1e-9 f.bf
     interrupted $emptying INT env --default-signal=INT "$UNSEEN" f.bf in
-    code=0
-    wait "$pid" || code=$?
-    [[ $code -eq 130 && $(era) -eq 1 ]]
+    ended 130 "$pid"
+    [[ $(era) -eq 1 ]]
     has f.bf got
     exits 0 unseen f.bf in
     cat got "$out" | same - in

@@ -209,7 +209,7 @@ END
 
 # ends_by CODE SIGNAL COMMAND...: it is at work, and ends soon after the signal, and by it.
 ends_by() {
-    local wanted=$1 signal=$2 pid status=0
+    local wanted=$1 signal=$2 pid
     shift 2
     env --default-signal="$signal" "$@" >"$out" 2>"$err" 3>&- &
     pid=$!
@@ -219,8 +219,7 @@ ends_by() {
     done
     kill -s "$signal" "$pid"
     gone "$pid" || kill -KILL "$pid"
-    wait "$pid" || status=$?
-    [[ $status -eq $wanted ]] || complain "$signal: $status: $*"
+    ended "$wanted" "$pid" || complain "$signal: $*"
 }
 
 @test "a signal ends stats and verify, however much there is to read" {

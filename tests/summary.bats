@@ -172,9 +172,7 @@ END
             sleep 0.01
         done
         kill -TERM "$pid"
-        code=0
-        wait "$pid" || code=$?
-        [[ $code -eq 143 ]] || complain "$form"
+        ended 143 "$pid" || complain "$form"
         says '^unseen: f\.bf: [0-9]* lines read, [0-9]* (printed|new), [0-9]* (dropped|seen)'
         holds "$(sed 's/.*bf: \([0-9]*\) lines.*/\1/' "$err") < 400000000"
     done
@@ -228,7 +226,7 @@ END
 
 @test "with -x, what CMD did not take does not count as printed; remove and shard count after a signal" {
     need_signals
-    local form pid status
+    local form pid
     exits 0 unseen create --counting f.bf
     seq 5 >in
     for form in false nosuchcommand; do
@@ -266,10 +264,8 @@ END
         exec {feed}>pipe
         asleep "$pid"
         kill -TERM "$pid"
-        status=0
-        wait "$pid" || status=$?
+        ended 143 "$pid"
         exec {feed}>&-
-        [[ $status -eq 143 ]]
         grep -q '0 lines read' "$err" || complain "$form"
     done
 }

@@ -61,17 +61,19 @@ TABLE
 # --- many writers at once ----------------------------------------------------------
 
 # bats test_tags=torture
-@test "8 writers, the same or overlapping inputs, to files of their own or to one, by >> or -a: each line exactly once" {
+@test "8 writers, the same or overlapping inputs, to files of their own or to one, by >>, -a or --tee: each line exactly once" {
     # With -a: what another one has written half is no unfinished line of a killed run.
     local i form
     overlapping 8000 3000
     for ((i = $(rounds 4 150); i > 0; i--)); do
-        for form in 'in >out.%i' 'in.%i >out.%i' 'in.%i >>out.all' 'in.%i -a out.all'; do
+        for form in 'in >out.%i' 'in.%i >out.%i' 'in.%i >>out.all' 'in.%i -a out.all' 'in >out.%i --tee list' \
+            'in.%i >out.%i --tee list' 'in.%i >out.%i --durable --tee list'; do
             exits 0 unseen create --force -n 2000 -p 1e-9 f.bf
-            rm -f out.*
+            rm -f out.* list
             # shellcheck disable=SC2016 # for sh
             writers 8 sh -c '"$UNSEEN" f.bf '"$form"
             each_once in out.* || complain "$form"
+            [[ $form != *list ]] || each_once in list || complain "list, $form"
             verify_usable
         done
     done
@@ -374,7 +376,7 @@ idle() {
 # take the lock and two signals come: it waits all the same, and remembers what it has delivered.
 # Meanwhile `beside` runs.
 told_to_end() {
-    local pid child status=0
+    local pid child
     rm -rf f.bf* got
     exits 0 unseen create -p 1e-9 f.bf
     : >got
@@ -387,8 +389,7 @@ told_to_end() {
     kill -HUP "$child"
     beside
     let_go change
-    wait "$pid" || status=$?
-    [[ $status -eq 143 ]] || complain "status $status" || return 1
+    ended 143 "$pid" || return 1
     [[ -s got ]] || unseen pop f.bf -m 100 >got || true
     cat late got | cmp - in
     exits 1 unseen query -v f.bf in
